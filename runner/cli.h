@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Command lines by table: an option is a row, the help is printed from the rows.
+ */
+#ifndef GS_CLI_H
+#define GS_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_LIST, CLI_INT };
+
+struct cli_option {
+    const char *name; /* long name without "--" */
+    char letter;      /* 0: none */
+    enum cli_kind kind;
+    void *value;      /* bool *, const char **, const char *** (NULL-terminated, cli_free), long * */
+    const char *argument; /* "FILE"; NULL for a flag */
+    const char *help;
+};
+
+struct cli {
+    const char *verb;      /* "plan" */
+    const char *arguments; /* "CONFIG" */
+    const char *summary;   /* one line */
+    const struct cli_option *options; /* ends with a NULL name; --help is added */
+    int min_args, max_args;           /* positional; max -1: any number */
+};
+
+/* Parses argv[1..]; positionals are moved to args[0..*n). Returns GS_OK, or GS_USAGE after one line
+ * of error that names the nearest option; *done is true when --help was printed and the verb should
+ * return GS_OK. */
+int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n, bool *done);
+void cli_help(const struct cli *cli);
+void cli_free(const struct cli *cli);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The verbs. Each is a function in a file of its own, cmd_VERB.c, and a row of the table in main.c;
+ * options are declared in a table that also prints the help (cli.h).
+ */
+#ifndef GS_COMMANDS_H
+#define GS_COMMANDS_H
+
+int cmd_plan(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_resume(int argc, char **argv);
+int cmd_reduce(int argc, char **argv);
+int cmd_show(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+int cmd_help(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+
+int main_help(void); /* the verbs, one line each */
+
+#endif

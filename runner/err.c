@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static int quiet_;
+static char *captured;
+static size_t captured_size;
+
+void say_quiet(int quiet)
+{
+    quiet_ = quiet;
+}
+
+void err_capture(char *buf, size_t size)
+{
+    captured = buf;
+    captured_size = size;
+    if (buf && size)
+        buf[0] = '\0';
+}
+
+/* One write a line: the lines of several processes on one terminal do not mix. */
+static void put_line(const char *where, int line, const char *fmt, va_list args)
+{
+    char text[4096];
+    int n = line ? snprintf(text, sizeof text, "%s:%d: ", where, line)
+                 : snprintf(text, sizeof text, "%s: ", where);
+    if (n >= 0 && (size_t)n < sizeof text)
+        vsnprintf(text + n, sizeof text - (size_t)n, fmt, args);
+    if (captured)
+        snprintf(captured, captured_size, "%s", text);
+    else
+        fprintf(stderr, "%s\n", text);
+}
+
+int fail(enum gs_exit code, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    put_line("gradsync", 0, fmt, args);
+    va_end(args);
+    return code;
+}
+
+int fail_at(enum gs_exit code, const char *file, int line, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    put_line(file, line, fmt, args);
+    va_end(args);
+    return code;
+}
+
+void say(const char *fmt, ...)
+{
+    if (quiet_)
+        return;
+    va_list args;
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+    fputc('\n', stderr);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "commands.h"
+#include "err.h"
+#include "text.h"
+#include "version.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct verb {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *arguments, *help;
+};
+
+static const struct verb verbs[] = {
+    {"plan", cmd_plan, "CONFIG", "the cells a config asks for, their memory and time; runs nothing"},
+    {"run", cmd_run, "CONFIG | RUN", "measure; a run folder is completed"},
+    {"resume", cmd_resume, "RUN", "measure what a run folder lacks, by the same plan"},
+    {"show", cmd_show, "[RUN]", "a table of the results in the terminal"},
+    {"reduce", cmd_reduce, "RAW -o CSV", "recordings to samples.csv and summary.csv"},
+    {"check", cmd_check, "FILE…", "a config, a plugin .so or a recording: everything that is wrong with it"},
+    {"list", cmd_list, "", "the workload plugins and configs found here"},
+    {"help", cmd_help, "[PLUGIN]", "this text, or a plugin's parameters and metrics"},
+};
+
+int main_help(void)
+{
+    printf("gradsync %s: measures gradient synchronisation\n\nusage: gradsync VERB …\n\n",
+           GRADSYNC_VERSION);
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        char left[40];
+        snprintf(left, sizeof left, "%s %s", verbs[i].name, verbs[i].arguments);
+        printf("  %-22s %s\n", left, verbs[i].help);
+    }
+    printf("\nStart with: gradsync plan configs/local.ini, then gradsync run configs/local.ini.\n"
+           "Exit codes: 0 done; 1 something measured failed; 2 usage or config; 3 cannot run here.\n");
+    return GS_OK;
+}
+
+static int unknown_verb(const char *word)
+{
+    const char *names[32];
+    size_t n = 0;
+    for (; n < sizeof verbs / sizeof *verbs; n++)
+        names[n] = verbs[n].name;
+    const char *near = text_nearest(word, names, n);
+    return fail(GS_USAGE, "no verb '%s'%s%s%s; 'gradsync help' lists them", word,
+                near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+int main(int argc, char **argv)
+{
+    /* Numbers are read and written as in C whatever the user's locale: setlocale is not called. */
+    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+        return main_help();
+    if (!strcmp(argv[1], "--version")) {
+        printf("gradsync %s (%s)\n", GRADSYNC_VERSION, gradsync_commit);
+        return GS_OK;
+    }
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (!strcmp(argv[1], verbs[i].name))
+            return verbs[i].run(argc - 1, argv + 1);
+    return unknown_verb(argv[1]);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Values by table: a struct wl_param table says how text becomes the members of a struct and back.
+ * Plugins' parameters and the runner's own settings go through the same parser.
+ */
+#ifndef GS_PARAMS_H
+#define GS_PARAMS_H
+
+#include "workload.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Parses `text` into the member of `object` that p describes. False: `why` says what is wrong and
+ * what is allowed, without key or place, e.g. "'rign' is not a choice (auto, ring; did you mean
+ * 'ring'?)". */
+bool param_parse(const struct wl_param *p, const char *text, void *object, char *why, size_t n);
+
+/* Canonical text of the member: parses back to the same value, and is what ids are hashed from. */
+const char *param_format(const struct wl_param *p, const void *object, char *buf, size_t n);
+
+/* All members from the defaults. False (and `why`, naming the parameter) if a default is refused. */
+bool params_default(const struct wl_param *table, void *object, char *why, size_t n);
+
+size_t params_count(const struct wl_param *table);
+const struct wl_param *params_find(const struct wl_param *table, const char *name);
+
+/* The range, choices or form that is allowed: "0.001..0.5", "auto, ring, tree", "a size, e.g. 64KiB". */
+const char *param_allowed(const struct wl_param *p, char *buf, size_t n);
+
+#endif

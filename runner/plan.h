@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plan: the cells that a config asks one workload section to measure, in groups that are compared
+ * inside blocks. Pure until plan_write; the same config, plugin and seed give the same plan.
+ *
+ * Sweep: every key of a workload section is a parameter of the plugin, and a list value is an axis
+ * ("8:128MiB:x2", "1:9:+2", "a, b, c"). The cells are the full product, except that
+ *   zip = size, bucket           those axes advance together (equal lengths)
+ *   exclude = dtype=int32 op=max; size=8 algorithm=tree    cells that match every term of a clause
+ *   configs = auto, ring/LL128, ctas=8    the WL_CONFIG combinations, in place of their product
+ * A config's label is its WL_CONFIG values that differ from the default, joined by "/"; with none,
+ * the default of the first WL_CONFIG parameter (e.g. "auto"), or "default" for a plugin with none.
+ */
+#ifndef GS_PLAN_H
+#define GS_PLAN_H
+
+#include "config.h"
+#include "plugin.h"
+#include "settings.h"
+
+#include <stdint.h>
+
+#define PLAN_ID 17 /* 16 hex digits of a SHA-256, and the terminator */
+
+struct cell {
+    char id[PLAN_ID];    /* of "platform=…\nworkload=…\nranks=…\nnodes=…\n" and sorted "key=value\n" */
+    char *config;        /* label */
+    char *mode;          /* WL_MODE values joined by "/"; "" */
+    char *params;        /* "key=value key=value": every parameter, table order */
+    void *values;        /* plugin's cell struct */
+    struct wl_shape shape;
+    bool baseline;       /* visited twice a block when its group compares two configs or more */
+};
+
+struct group {
+    char id[PLAN_ID];
+    size_t first, n; /* in plan.cells: a group's cells are consecutive */
+};
+
+struct plan {
+    struct settings set;
+    struct config *config;  /* owned */
+    char *section;          /* "nccl_allreduce latency" */
+    char *workload;         /* "nccl_allreduce" */
+    char *label;            /* "latency" or "" */
+    struct plugin *plugin;  /* owned */
+    struct cell *cells;
+    size_t n_cells;
+    struct group *groups;
+    size_t n_groups;
+    uint64_t seed;
+    char config_sha256[65];
+};
+
+/* Takes ownership of config. GS_OK or a reported error: unknown key (nearest name), value out of
+ * range, empty sweep, unequal zip, a cell that describe() fails with WL_FAIL (ranks < 2 …).
+ * Cells that describe() skips stay in the plan and are skipped with their reason when run. */
+int plan_build(struct plan **out, struct config *config, const char *section);
+void plan_free(struct plan *p);
+
+/* What running it takes. */
+struct plan_cost {
+    double time_s;      /* all launches */
+    uint64_t host_B, device_B; /* the largest group's, on one rank */
+};
+struct plan_cost plan_cost(const struct plan *p);
+/* GS_OK, or GS_CANNOT, reported, when the largest group needs more than the free memory here. */
+int plan_memory_check(const struct plan *p);
+
+/* A run folder holds config.ini (the config's bytes) and plan.json (section, overrides, seed, the
+ * cells' and groups' ids). plan_read rebuilds the plan from them and refuses one whose ids no longer
+ * come out (another plugin version). */
+int plan_write(const struct plan *p, const char *dir);
+int plan_read(struct plan **out, const char *dir);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The statistics gradsync stands on: pure functions of arrays of doubles, no allocation that
+ * outlives a call. Every array may be in any order; none is changed unless named `scratch`.
+ */
+#ifndef GS_STATS_H
+#define GS_STATS_H
+
+#include "rng.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct interval {
+    double lo, hi;
+    double coverage; /* the coverage really reached; order statistics are discrete */
+};
+
+/* Quantile p in [0, 1], linear interpolation between order statistics (Hyndman and Fan type 7).
+ * NaN when n is 0. */
+double stats_quantile(const double *x, size_t n, double p);
+double stats_median(const double *x, size_t n);
+double stats_mean(const double *x, size_t n);
+
+/* Distribution-free CI of the median from order statistics: the narrowest symmetric pair
+ * (x(k), x(n+1-k)) whose binomial(n, 1/2) coverage is >= level; (min, max) when none reaches it. */
+struct interval stats_median_ci(const double *x, size_t n, double level);
+
+/* Lag-1 autocorrelation; 0 when n < 3 or the variance is 0. */
+double stats_autocorrelation(const double *x, size_t n);
+
+/* How many leading values are still warm-up: MSER (White 1997) on the series, accepted only when the
+ * discarded part differs from the rest by more than the noise; at most n/2; 0 when n < 8. */
+size_t stats_warmup(const double *x, size_t n);
+
+/* One value of a nested sample: its launch, and the value of one block. Sorted by launch. */
+struct nested {
+    int launch;
+    double value;
+};
+
+/* Hierarchical bootstrap percentile CI of the mean of launch means: launches are drawn, then blocks
+ * within each. `draws` e.g. 10000. One launch: only blocks are drawn, and the caller must say so. */
+struct interval stats_bootstrap(const struct nested *x, size_t n, size_t draws, double level,
+                                struct rng *rng);
+double stats_launch_mean(const struct nested *x, size_t n); /* mean of launch means */
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Small text helpers: a growing string, lists of words, and the nearest name to a typo.
+ */
+#ifndef GS_TEXT_H
+#define GS_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A growing string. Invariant: s is never NULL after the first add and always terminated.
+ * Memory that runs out ends the program with one line (xmalloc). */
+struct text {
+    char *s;
+    size_t len, cap;
+};
+
+void text_add(struct text *t, const char *s);
+void text_addn(struct text *t, const char *s, size_t n);
+void text_addf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void text_clear(struct text *t); /* empty, memory kept */
+void text_free(struct text *t);
+
+/* Words between separators, white space trimmed; empty words are kept ("a,,b" has three). */
+struct words {
+    char **v;
+    size_t n;
+};
+void words_split(struct words *w, const char *s, char separator);
+void words_free(struct words *w);
+
+/* The candidate within a third of its length in edits of `word`, or NULL. */
+const char *text_nearest(const char *word, const char *const *candidates, size_t n);
+
+bool text_read_file(const char *path, struct text *out); /* false and errno */
+
+void *xmalloc(size_t n);
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *p, size_t n);
+char *xstrdup(const char *s);
+char *xstrfmt(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif
