@@ -11,7 +11,8 @@
 static const struct cli_option *find(const struct cli *cli, const char *name, size_t n, char letter)
 {
     for (const struct cli_option *o = cli->options; o->name; o++)
-        if (name ? strlen(o->name) == n && !memcmp(o->name, name, n) : o->letter && o->letter == letter)
+        if (name ? strlen(o->name) == n && !memcmp(o->name, name, n)
+                 : o->letter && o->letter == letter)
             return o;
     return NULL;
 }

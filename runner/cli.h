@@ -14,15 +14,15 @@ struct cli_option {
     const char *name; /* long name without "--" */
     char letter;      /* 0: none */
     enum cli_kind kind;
-    void *value;      /* bool *, const char **, const char *** (NULL-terminated, cli_free), long * */
+    void *value; /* bool *, const char **, const char *** (NULL-terminated, cli_free), long * */
     const char *argument; /* "FILE"; NULL for a flag */
     const char *help;
 };
 
 struct cli {
-    const char *verb;      /* "plan" */
-    const char *arguments; /* "CONFIG" */
-    const char *summary;   /* one line */
+    const char *verb;                 /* "plan" */
+    const char *arguments;            /* "CONFIG" */
+    const char *summary;              /* one line */
     const struct cli_option *options; /* ends with a NULL name; --help is added */
     int min_args, max_args;           /* positional; max -1: any number */
 };

@@ -21,19 +21,20 @@ struct config_entry {
 
 struct config {
     char *path;
-    char *text; /* the file's bytes */
+    char *text;                   /* the file's bytes */
     struct config_entry *entries; /* in file order, overrides applied */
     size_t n;
     char **overrides; /* as given, NULL-terminated */
 };
 
-/* `overrides`: NULL, or NULL-terminated "section:key=value" texts. Returns GS_OK or the exit code of
- * an error that has been reported: file that cannot be read, a line that is neither, a duplicate
+/* `overrides`: NULL, or NULL-terminated "section:key=value" texts. Returns GS_OK or the exit code
+ * of an error that has been reported: file that cannot be read, a line that is neither, a duplicate
  * key, an unknown section or key of a fixed section (with the nearest name). */
 int config_load(struct config **out, const char *path, const char *const *overrides);
 void config_free(struct config *c);
 
-const struct config_entry *config_find(const struct config *c, const char *section, const char *key);
+const struct config_entry *config_find(const struct config *c, const char *section,
+                                       const char *key);
 
 /* "FILE:LINE: key 'KEY': TEXT"; returns GS_USAGE. */
 int config_error(const struct config_entry *e, const char *fmt, ...)

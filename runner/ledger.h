@@ -16,7 +16,7 @@ struct ledger_file {
     int launch, attempt;
     char **closed; /* ids of the groups that this attempt closed */
     size_t n_closed;
-    char *status;  /* of its end line; NULL: none (killed, or still being written) */
+    char *status; /* of its end line; NULL: none (killed, or still being written) */
 };
 
 struct ledger_fail {
@@ -42,7 +42,8 @@ bool ledger_closed(const struct ledger *l, int launch, const char *group, int *a
 /* Is the cell given up in this launch: skipped, failed or wrong once, or crash/hang/lost more than
  * `retries` times? */
 bool ledger_given_up(const struct ledger *l, int launch, const char *cell, int64_t retries);
-/* Groups of the plan that launch still lacks; those whose cells are all given up are not lacking. */
+/* Groups of the plan that launch still lacks; those whose cells are all given up are not lacking.
+ */
 size_t ledger_missing(const struct ledger *l, const struct plan *p, int launch, bool *missing);
 int ledger_next_attempt(const struct ledger *l, int launch);
 

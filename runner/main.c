@@ -14,12 +14,14 @@ struct verb {
 };
 
 static const struct verb verbs[] = {
-    {"plan", cmd_plan, "CONFIG", "the cells a config asks for, their memory and time; runs nothing"},
+    {"plan", cmd_plan, "CONFIG",
+     "the cells a config asks for, their memory and time; runs nothing"},
     {"run", cmd_run, "CONFIG | RUN", "measure; a run folder is completed"},
     {"resume", cmd_resume, "RUN", "measure what a run folder lacks, by the same plan"},
     {"show", cmd_show, "[RUN]", "a table of the results in the terminal"},
     {"reduce", cmd_reduce, "RAW -o CSV", "recordings to samples.csv and summary.csv"},
-    {"check", cmd_check, "FILE…", "a config, a plugin .so or a recording: everything that is wrong with it"},
+    {"check", cmd_check, "FILE…",
+     "a config, a plugin .so or a recording: everything that is wrong with it"},
     {"list", cmd_list, "", "the workload plugins and configs found here"},
     {"help", cmd_help, "[PLUGIN]", "this text, or a plugin's parameters and metrics"},
 };
@@ -33,8 +35,9 @@ int main_help(void)
         snprintf(left, sizeof left, "%s %s", verbs[i].name, verbs[i].arguments);
         printf("  %-22s %s\n", left, verbs[i].help);
     }
-    printf("\nStart with: gradsync plan configs/local.ini, then gradsync run configs/local.ini.\n"
-           "Exit codes: 0 done; 1 something measured failed; 2 usage or config; 3 cannot run here.\n");
+    printf(
+        "\nStart with: gradsync plan configs/local.ini, then gradsync run configs/local.ini.\n"
+        "Exit codes: 0 done; 1 something measured failed; 2 usage or config; 3 cannot run here.\n");
     return GS_OK;
 }
 

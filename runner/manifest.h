@@ -12,7 +12,8 @@ int sha256_file(const char *path, char hex[65]); /* GS_OK or GS_FAILED, reported
 
 /* Hashes every file of the run folder into MANIFEST.json (temp, fsync, rename, all read-only). */
 int manifest_write(const char *dir);
-/* GS_OK; GS_FAILED, each fault reported: missing, edited, truncated or foreign file, no manifest. */
+/* GS_OK; GS_FAILED, each fault reported: missing, edited, truncated or foreign file, no manifest.
+ */
 int manifest_verify(const char *dir);
 
 #endif

@@ -19,13 +19,15 @@ bool param_parse(const struct wl_param *p, const char *text, void *object, char 
 /* Canonical text of the member: parses back to the same value, and is what ids are hashed from. */
 const char *param_format(const struct wl_param *p, const void *object, char *buf, size_t n);
 
-/* All members from the defaults. False (and `why`, naming the parameter) if a default is refused. */
+/* All members from the defaults. False (and `why`, naming the parameter) if a default is refused.
+ */
 bool params_default(const struct wl_param *table, void *object, char *why, size_t n);
 
 size_t params_count(const struct wl_param *table);
 const struct wl_param *params_find(const struct wl_param *table, const char *name);
 
-/* The range, choices or form that is allowed: "0.001..0.5", "auto, ring, tree", "a size, e.g. 64KiB". */
+/* The range, choices or form that is allowed: "0.001..0.5", "auto, ring, tree", "a size, e.g.
+ * 64KiB". */
 const char *param_allowed(const struct wl_param *p, char *buf, size_t n);
 
 #endif

@@ -23,13 +23,13 @@
 #define PLAN_ID 17 /* 16 hex digits of a SHA-256, and the terminator */
 
 struct cell {
-    char id[PLAN_ID];    /* of "platform=…\nworkload=…\nranks=…\nnodes=…\n" and sorted "key=value\n" */
-    char *config;        /* label */
-    char *mode;          /* WL_MODE values joined by "/"; "" */
-    char *params;        /* "key=value key=value": every parameter, table order */
-    void *values;        /* plugin's cell struct */
+    char id[PLAN_ID]; /* of "platform=…\nworkload=…\nranks=…\nnodes=…\n" and sorted "key=value\n" */
+    char *config; /* label */
+    char *mode;   /* WL_MODE values joined by "/"; "" */
+    char *params; /* "key=value key=value": every parameter, table order */
+    void *values; /* plugin's cell struct */
     struct wl_shape shape;
-    bool baseline;       /* visited twice a block when its group compares two configs or more */
+    bool baseline; /* visited twice a block when its group compares two configs or more */
 };
 
 struct group {
@@ -39,11 +39,11 @@ struct group {
 
 struct plan {
     struct settings set;
-    struct config *config;  /* owned */
-    char *section;          /* "nccl_allreduce latency" */
-    char *workload;         /* "nccl_allreduce" */
-    char *label;            /* "latency" or "" */
-    struct plugin *plugin;  /* owned */
+    struct config *config; /* owned */
+    char *section;         /* "nccl_allreduce latency" */
+    char *workload;        /* "nccl_allreduce" */
+    char *label;           /* "latency" or "" */
+    struct plugin *plugin; /* owned */
     struct cell *cells;
     size_t n_cells;
     struct group *groups;
@@ -60,7 +60,7 @@ void plan_free(struct plan *p);
 
 /* What running it takes. */
 struct plan_cost {
-    double time_s;      /* all launches */
+    double time_s;             /* all launches */
     uint64_t host_B, device_B; /* the largest group's, on one rank */
 };
 struct plan_cost plan_cost(const struct plan *p);
@@ -68,8 +68,8 @@ struct plan_cost plan_cost(const struct plan *p);
 int plan_memory_check(const struct plan *p);
 
 /* A run folder holds config.ini (the config's bytes) and plan.json (section, overrides, seed, the
- * cells' and groups' ids). plan_read rebuilds the plan from them and refuses one whose ids no longer
- * come out (another plugin version). */
+ * cells' and groups' ids). plan_read rebuilds the plan from them and refuses one whose ids no
+ * longer come out (another plugin version). */
 int plan_write(const struct plan *p, const char *dir);
 int plan_read(struct plan **out, const char *dir);
 

@@ -29,7 +29,8 @@ int plugin_lint(const struct plugin *p, void (*report)(void *ctx, const char *li
 
 /* Calls visit for every plugin in the search path, first found wins; p is NULL and `why` says the
  * reason for one that cannot be loaded here. */
-void plugin_each(void (*visit)(void *ctx, const char *name, const struct plugin *p, const char *why),
+void plugin_each(void (*visit)(void *ctx, const char *name, const struct plugin *p,
+                               const char *why),
                  void *ctx);
 
 /* Folder of the running program, without a trailing slash. */

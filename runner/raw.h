@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads recordings line by line in bounded memory. Everything that reads a .jsonl goes through here.
+ * Reads recordings line by line in bounded memory. Everything that reads a .jsonl goes through
+ * here.
  */
 #ifndef GS_RAW_H
 #define GS_RAW_H
@@ -10,13 +11,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum raw_type { RAW_HEADER, RAW_NOTE, RAW_CELL, RAW_BLOCK, RAW_HEALTH, RAW_FAIL, RAW_GROUP, RAW_END };
+enum raw_type {
+    RAW_HEADER,
+    RAW_NOTE,
+    RAW_CELL,
+    RAW_BLOCK,
+    RAW_HEALTH,
+    RAW_FAIL,
+    RAW_GROUP,
+    RAW_END
+};
 
 struct raw_line {
     enum raw_type type;
-    size_t number;            /* line number, from 1 */
-    json_t *json;             /* without time_ns for a block; valid until the next raw_next */
-    const uint64_t *time_ns;  /* of a block; valid until the next raw_next */
+    size_t number;           /* line number, from 1 */
+    json_t *json;            /* without time_ns for a block; valid until the next raw_next */
+    const uint64_t *time_ns; /* of a block; valid until the next raw_next */
     size_t n;
 };
 

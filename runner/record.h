@@ -16,9 +16,9 @@
  *          env (NCCL_*, OMPI_*, UCX_* alone)
  *  note    cell ("" for the process), copy, key, value: what a plugin noted
  *  cell    cell, group, copy, config, mode, params {}, size_B, busbw_factor, span, iters, metrics
- *          [{name, unit}] (those after the first), baseline: once per group and copy, before its first block
- *  block   cell, copy, block (from 1), at (Unix seconds), iters, skew_ns (median over samples of the
- *          ranks' start spread), spread_ns (median of max - min of the ranks' times), metrics
+ *          [{name, unit}] (those after the first), baseline: once per group and copy, before its
+ * first block block   cell, copy, block (from 1), at (Unix seconds), iters, skew_ns (median over
+ * samples of the ranks' start spread), spread_ns (median of max - min of the ranks' times), metrics
  *          {name: median}, time_ns [..]: one integer a sample, the time of all its iterations, the
  *          longest rank's; always the last member
  *  health  group, block, before {}, after {}: clocks, load, temperature, power, throttle reasons
@@ -37,7 +37,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define RECORD_SCHEMA   1
+#define RECORD_SCHEMA 1
 #define RECORD_MANIFEST "MANIFEST.json"
 
 /* An append-only file of lines. */
@@ -50,7 +50,8 @@ struct record {
  * GS_FAILED, reported with the errno: full disk, read-only folder, no permission. */
 int record_create(struct record *r, const char *path);
 int record_reopen(struct record *r, const char *path);
-/* Takes ownership of the object; writes it and '\n' in one write(2). GS_OK or GS_FAILED, reported. */
+/* Takes ownership of the object; writes it and '\n' in one write(2). GS_OK or GS_FAILED, reported.
+ */
 int record_line(struct record *r, json_t *object);
 /* A block line: `head` is its object without time_ns (owned), then the samples. */
 int record_block(struct record *r, json_t *head, const uint64_t *time_ns, size_t n);

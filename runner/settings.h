@@ -15,33 +15,33 @@ struct set_platform {
 };
 
 struct set_launch {
-    int64_t ranks;      /* processes in all */
-    int64_t nodes;      /* hosts they spread over */
-    int launcher;       /* auto, mpirun, srun */
-    bool oversubscribe; /* more ranks than slots */
+    int64_t ranks;          /* processes in all */
+    int64_t nodes;          /* hosts they spread over */
+    int launcher;           /* auto, mpirun, srun */
+    bool oversubscribe;     /* more ranks than slots */
     char bind[WL_TEXT_MAX]; /* none, core, numa, ... as the launcher names it */
     char hosts[4 * WL_TEXT_MAX];
-    char args[4 * WL_TEXT_MAX]; /* more arguments for the launcher, split at blanks */
+    char args[4 * WL_TEXT_MAX];   /* more arguments for the launcher, split at blanks */
     char prefix[4 * WL_TEXT_MAX]; /* a command before the rank program (container) */
 };
 
 struct set_measure {
-    int64_t launches;    /* fresh sets of processes: the unit of the statistics */
-    int64_t blocks;      /* at least so many a launch */
+    int64_t launches; /* fresh sets of processes: the unit of the statistics */
+    int64_t blocks;   /* at least so many a launch */
     int64_t max_blocks;
-    int64_t samples;     /* kept a visit */
-    int64_t discard;     /* samples thrown away after a switch of config */
-    double sample_time;  /* a sample lasts at least so long; 0: from the clock's resolution */
-    double precision;    /* half-width of the median's 95% CI, relative */
-    double budget;       /* seconds a group may take in one launch */
-    double warmup;       /* seconds of operations before the first block */
-    int64_t warmup_ops;  /* and at least so many a cell */
-    double deadline;     /* seconds a cell may take for one step (prepare, visit, verify) */
-    int64_t retries;     /* after a crash, a hang or a lost rank */
+    int64_t samples;    /* kept a visit */
+    int64_t discard;    /* samples thrown away after a switch of config */
+    double sample_time; /* a sample lasts at least so long; 0: from the clock's resolution */
+    double precision;   /* half-width of the median's 95% CI, relative */
+    double budget;      /* seconds a group may take in one launch */
+    double warmup;      /* seconds of operations before the first block */
+    int64_t warmup_ops; /* and at least so many a cell */
+    double deadline;    /* seconds a cell may take for one step (prepare, visit, verify) */
+    int64_t retries;    /* after a crash, a hang or a lost rank */
     bool verify;
     char baseline[WL_TEXT_MAX]; /* config label; "": the first config */
-    double equivalence;  /* verdict bounds, relative */
-    int64_t seed;        /* 0: drawn at run and recorded */
+    double equivalence;         /* verdict bounds, relative */
+    int64_t seed;               /* 0: drawn at run and recorded */
 };
 
 struct settings {
@@ -57,8 +57,9 @@ extern const struct wl_param settings_platform[], settings_launch[], settings_me
 /* The sections a config may hold, and whether their keys are checked by a table. */
 struct settings_section {
     const char *name;
-    const struct wl_param *table; /* NULL: free keys (limits, reference) or checked by another module */
-    size_t offset;                /* in struct settings */
+    const struct wl_param
+        *table;    /* NULL: free keys (limits, reference) or checked by another module */
+    size_t offset; /* in struct settings */
     const char *help;
 };
 extern const struct settings_section settings_sections[];

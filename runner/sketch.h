@@ -13,8 +13,8 @@
 
 struct sketch {
     uint64_t n, min, max;
-    double *exact;      /* until n > SKETCH_EXACT */
-    uint32_t *buckets;  /* afterwards; see sketch.c */
+    double *exact;     /* until n > SKETCH_EXACT */
+    uint32_t *buckets; /* afterwards; see sketch.c */
 };
 
 void sketch_add(struct sketch *s, uint64_t value);

@@ -29,8 +29,8 @@ struct interval stats_median_ci(const double *x, size_t n, double level);
 /* Lag-1 autocorrelation; 0 when n < 3 or the variance is 0. */
 double stats_autocorrelation(const double *x, size_t n);
 
-/* How many leading values are still warm-up: MSER (White 1997) on the series, accepted only when the
- * discarded part differs from the rest by more than the noise; at most n/2; 0 when n < 8. */
+/* How many leading values are still warm-up: MSER (White 1997) on the series, accepted only when
+ * the discarded part differs from the rest by more than the noise; at most n/2; 0 when n < 8. */
 size_t stats_warmup(const double *x, size_t n);
 
 /* One value of a nested sample: its launch, and the value of one block. Sorted by launch. */
@@ -40,7 +40,8 @@ struct nested {
 };
 
 /* Hierarchical bootstrap percentile CI of the mean of launch means: launches are drawn, then blocks
- * within each. `draws` e.g. 10000. One launch: only blocks are drawn, and the caller must say so. */
+ * within each. `draws` e.g. 10000. One launch: only blocks are drawn, and the caller must say so.
+ */
 struct interval stats_bootstrap(const struct nested *x, size_t n, size_t draws, double level,
                                 struct rng *rng);
 double stats_launch_mean(const struct nested *x, size_t n); /* mean of launch means */

@@ -29,8 +29,8 @@ enum attempt_end { ATTEMPT_COMPLETE, ATTEMPT_INTERRUPTED, ATTEMPT_DIED, ATTEMPT_
 struct attempt {
     int launch, attempt;
     enum attempt_end end;
-    int code;          /* exit code to give when REFUSED */
-    char kind[16];     /* DIED: crash, hang, lost */
+    int code;      /* exit code to give when REFUSED */
+    char kind[16]; /* DIED: crash, hang, lost */
     char why[512];
     char cell[PLAN_ID]; /* DIED: the cell it died in, "" before the first */
 };

@@ -22,7 +22,8 @@ bool units_parse_rate(const char *text, double *bytes_per_s);
 bool units_parse_real(const char *text, double *value);
 bool units_parse_int(const char *text, int64_t *value);
 
-/* Shortest exact text that parses back to the value: 65536 -> "64KiB", 8 -> "8", 2e-4 -> "200us". */
+/* Shortest exact text that parses back to the value: 65536 -> "64KiB", 8 -> "8", 2e-4 -> "200us".
+ */
 const char *units_size(char *buf, size_t n, uint64_t bytes);
 const char *units_time(char *buf, size_t n, double seconds);
 const char *units_rate(char *buf, size_t n, double bytes_per_s);

@@ -4,7 +4,8 @@
 
 #define GRADSYNC_VERSION "0.1.0"
 
-/* Of the source it was built from, "-dirty" appended; "unknown" outside git. Set by the makefile. */
+/* Of the source it was built from, "-dirty" appended; "unknown" outside git. Set by the makefile.
+ */
 extern const char gradsync_commit[];
 
 #endif

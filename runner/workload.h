@@ -22,8 +22,8 @@
 extern "C" {
 #endif
 
-#define WL_SYMBOL      "wl_plugin_v1"
-#define WL_TEXT_MAX    64 /* bytes of a WL_TEXT member, terminator included */
+#define WL_SYMBOL "wl_plugin_v1"
+#define WL_TEXT_MAX 64 /* bytes of a WL_TEXT member, terminator included */
 #define WL_METRICS_MAX 16
 
 /* What a call made of it. Any status but WL_OK is preceded by host->fail() or by text in `why`. */
@@ -34,15 +34,15 @@ enum wl_status {
     WL_FAIL   /* it should have worked and did not */
 };
 
-enum wl_type {    /* C type of the member, and what a user writes */
-    WL_INT,       /* int64_t          3, 4k, 1M (powers of 1000) */
-    WL_SIZE,      /* uint64_t         8, 64KiB, 1GB; bytes */
-    WL_REAL,      /* double           0.97, 5% */
-    WL_TIME,      /* double           200ms, 3us, 1h; seconds */
-    WL_RATE,      /* double           900GB/s, 25Gbit/s; bytes a second */
-    WL_BOOL,      /* bool             yes, no */
-    WL_CHOICE,    /* int              index into choices[] */
-    WL_TEXT       /* char[WL_TEXT_MAX] */
+enum wl_type {            /* C type of the member, and what a user writes */
+               WL_INT,    /* int64_t          3, 4k, 1M (powers of 1000) */
+               WL_SIZE,   /* uint64_t         8, 64KiB, 1GB; bytes */
+               WL_REAL,   /* double           0.97, 5% */
+               WL_TIME,   /* double           200ms, 3us, 1h; seconds */
+               WL_RATE,   /* double           900GB/s, 25Gbit/s; bytes a second */
+               WL_BOOL,   /* bool             yes, no */
+               WL_CHOICE, /* int              index into choices[] */
+               WL_TEXT    /* char[WL_TEXT_MAX] */
 };
 
 /* Where a parameter stands in a comparison. Cells that agree in every WL_AXIS parameter form a
@@ -67,7 +67,7 @@ struct wl_param {
 };
 
 /* offsetof, refused by the compiler when the member is not of the C type that `type` fills. */
-#define WL_FIELD(S, member, ctype) \
+#define WL_FIELD(S, member, ctype)                                                                 \
     (offsetof(S, member) + 0 * sizeof(&((S *)0)->member == (ctype *)0))
 /* For WL_TEXT members. */
 #define WL_TEXT_FIELD(S, member) WL_FIELD(S, member, char[WL_TEXT_MAX])
@@ -90,12 +90,12 @@ struct wl_job {
 /* What a cell is, known before anything is allocated. Zeroed by the runner before describe(). */
 struct wl_shape {
     size_t size;
-    uint64_t size_B;              /* payload on one rank; 0: none */
-    double busbw_factor;          /* busbw = size_B / time * factor, e.g. 2(n-1)/n; 0: no collective */
-    uint64_t host_B, device_B;    /* memory prepare() takes on one rank */
-    double iteration_s;           /* rough time of one iteration, for the plan */
+    uint64_t size_B;           /* payload on one rank; 0: none */
+    double busbw_factor;       /* busbw = size_B / time * factor, e.g. 2(n-1)/n; 0: no collective */
+    uint64_t host_B, device_B; /* memory prepare() takes on one rank */
+    double iteration_s;        /* rough time of one iteration, for the plan */
     unsigned iters_min, iters_max; /* iterations in one sample; 0: no bound */
-    bool span;        /* isolated latency: the runner takes max(end_ns) - min(start_ns) over ranks */
+    bool span; /* isolated latency: the runner takes max(end_ns) - min(start_ns) over ranks */
     bool config_free; /* does not depend on the WL_CONFIG parameters: measured once a group */
 };
 
@@ -118,14 +118,14 @@ struct wl_host {
 struct wl_sample {
     size_t size;
     double values[WL_METRICS_MAX]; /* one a metric, values[0] in seconds an iteration */
-    uint64_t start_ns, end_ns;     /* CLOCK_MONOTONIC around the operation; skew comes from start_ns */
+    uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC around the operation; skew comes from start_ns */
 };
 
 struct wl_plugin {
     size_t size; /* sizeof(struct wl_plugin): a member is read only if size covers it */
     const char *name, *version, *summary;
-    const struct wl_param *params; /* ends with a NULL name */
-    size_t cell_size;              /* sizeof the struct that params fill */
+    const struct wl_param *params;   /* ends with a NULL name */
+    size_t cell_size;                /* sizeof the struct that params fill */
     const struct wl_metric *metrics; /* ends with a NULL name */
 
     /* Pure: no state, no device, callable anywhere, before open() too. Judges a cell (ranks < 2

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 struct beat {
-    _Atomic uint64_t deadline_ns;  /* CLOCK_MONOTONIC; 0: none. Past it the child is killed */
-    _Atomic uint32_t stop;         /* set by the shim on SIGUSR1: close the block and leave */
+    _Atomic uint64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none. Past it the child is killed */
+    _Atomic uint32_t stop;        /* set by the shim on SIGUSR1: close the block and leave */
     _Atomic uint32_t block;
     _Atomic uint32_t groups_done, groups;
     _Atomic uint32_t copy;

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `gradsync check FILE`: everything that is wrong with one file, one line each, at once. Each
+ * returns GS_OK or the exit code of the worst fault, all reported.
+ */
+#ifndef GS_CHECK_H
+#define GS_CHECK_H
+
+int check_config(const char *path, const char *const *overrides); /* every section, every workload planned */
+int check_plugin(const char *path);                               /* symbols, tables, a dry run, leaks */
+int check_raw(const char *path); /* a .jsonl, a run folder, or a tree of them */
+
+#endif
