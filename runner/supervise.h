@@ -20,9 +20,8 @@
 #ifndef GS_SUPERVISE_H
 #define GS_SUPERVISE_H
 
+#include "control.h"
 #include "plan.h"
-
-#define CONTROL_MARK "\x1egs "
 
 enum attempt_end { ATTEMPT_COMPLETE, ATTEMPT_INTERRUPTED, ATTEMPT_DIED, ATTEMPT_REFUSED };
 
