@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The model of gradient synchronisation over a WAN. Pure functions; SI units: bytes, bytes/s,
+ * seconds.
+ *
+ * S sites, D bytes of gradient on each, B a site's uplink, L a one-way delay, c = D / S.
+ * Sources: ring bound, Patarasuk and Yuan 2009; recursive halving and doubling, Rabenseifner 2004,
+ * Thakur et al. 2005; Reno throughput, Mathis et al. 1997; CUBIC, Ha et al. 2008 and RFC 8312;
+ * synchronising every H steps, Douillard et al. 2023 (DiLoCo) and 2025 (Streaming DiLoCo).
+ */
+#ifndef GS_WAN_MODEL_H
+#define GS_WAN_MODEL_H
+
+#include <stddef.h>
+
+enum wan_strategy {
+    WAN_RING,
+    WAN_DIRECT,
+    WAN_RECURSIVE_DOUBLING,
+    WAN_RABENSEIFNER,
+    WAN_HIERARCHICAL,
+    WAN_STRATEGIES
+};
+extern const char *const wan_strategy_names[]; /* NULL-terminated, in the order of the enum */
+
+/* What joins the sites. Arrays of n, one a site in ring order; owned by the caller. */
+struct wan_net {
+    size_t n;
+    const double *up_Bps;   /* what a site can send: goodput, its streams and losses considered */
+    const double *down_Bps; /* what it can receive */
+    const double *hop_s;    /* one-way delay to the next site of the ring */
+    double farthest_s;      /* the longest one-way delay between any two sites */
+    double lan_Bps;         /* inside a site, for WAN_HIERARCHICAL; 0: free */
+    double ranks_per_site;  /* members of a site's own reduction */
+};
+
+/* Seconds of one all-reduce of `bytes` over all sites; infinite when a link carries nothing. */
+double wan_sync_s(enum wan_strategy strategy, const struct wan_net *net, double bytes);
+
+/* Bytes that one site sends in it. */
+double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes);
+
+/* No algorithm is faster: every site must send and receive D(S-1)/S twice, and one delay passes in
+ * each of the two phases' dependencies. */
+double wan_bound_s(const struct wan_net *net, double bytes);
+
+/* Direct exchange with unequal links: share x_i of the gradient is reduced at site i, the shares
+ * add up to 1, and T = max_i D [1 + (S-2) x_i] / B_i is least. Returns T (without delays); x may be
+ * NULL. */
+double wan_shares(const double *up_Bps, size_t n, double bytes, double *x);
+
+/* One TCP stream, by what limits it. */
+enum wan_congestion { WAN_RENO, WAN_CUBIC, WAN_BBR };
+double wan_stream_Bps(enum wan_congestion cc, double link_Bps, double rtt_s, double loss,
+                      double mss_B, double window_B);
+/* Payload share of a link's rate: Ethernet, IP and TCP headers of a segment, and the ACKs. */
+double wan_goodput(double mtu_B);
+
+/* A training job. */
+struct wan_job {
+    double parameters, layers, width, sequence; /* width and sequence: of the attention term */
+    double tokens;                              /* in one global step */
+    double gpus, peak_flops, mfu;
+};
+/* tokens (6 N + 12 layers width sequence) / (gpus peak mfu) */
+double wan_compute_s(const struct wan_job *job);
+double wan_flops_per_token(const struct wan_job *job);
+
+/* Synchronising every `every` steps in `fragments` pieces, each overlapped with `overlap` steps. */
+struct wan_schedule {
+    double every, fragments, overlap; /* H, P, tau */
+    double outer_s;                   /* the outer optimiser's step, per synchronisation */
+    double straggle_s;                /* waiting for the slowest, per step */
+};
+/* Seconds per H steps in which nothing is computed, given the sync of one fragment. With P = 1 and
+ * tau = 0 nothing overlaps: exposed = T_s. Otherwise a fragment may take until the next is due:
+ * P max(0, T_fragment - (H/P + tau) T_c). */
+double wan_exposed_s(const struct wan_schedule *sch, double compute_s, double fragment_s);
+/* H T_c / (H T_c + exposed + outer + H straggle) */
+double wan_efficiency(const struct wan_schedule *sch, double compute_s, double fragment_s);
+/* The least H for an efficiency, unoverlapped; infinite when none reaches it. */
+double wan_steps_needed(double efficiency, double compute_s, double sync_s);
+/* The rate for a compute utilisation, of a model whose sync moves `bytes` in all through a link:
+ * W = (bytes / P) / [(H T_c / P)(1/CU - 1) + (2/3 + tau) T_c], Douillard et al. 2025; the 2/3 is
+ * the share of a step, the backward pass, that even an unoverlapped exchange runs beside. */
+double wan_rate_needed(const struct wan_schedule *sch, double utilisation, double compute_s,
+                       double bytes);
+
+#endif
