@@ -1,0 +1,1 @@
+null_extra := runner/rng.c

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Builds gradsync workload plugins, in the tree and out of it.
+#
+# Out of the tree, in a folder that holds foo.c or foo/*.c:
+#     make -f "$(pkg-config --variable=plugin_mk gradsync)" NAME=foo
+# builds ./foo.so. GRADSYNC_INCLUDE names the folder of workload.h when pkg-config cannot.
+#
+# A plugin that needs more says so in foo/build.mk (or ./build.mk out of the tree), variables alone:
+#     foo_needs    := mpi blas cuda nccl     any of them; not built where one is missing
+#     foo_extra    := common/clock.c         more sources, as seen from where make runs
+#     foo_cppflags := -DX    foo_libs := -lcublas
+#     foo_backends := cuda                   foo/cuda/*.c becomes foo/cuda.so, with its own
+#     foo/cuda_needs := cuda nccl            variables of the same names
+
+CUDA_HOME ?= /usr/local/cuda
+NCCL_HOME ?= /usr
+MPICC ?= mpicc
+CFLAGS ?= -O2 -g
+LDFLAGS ?=
+WARNINGS ?= -Wall -Wextra
+
+# A variable's value, or nothing, with no warning, when it was never set.
+gs_get = $(if $(filter-out undefined,$(origin $1)),$($1))
+
+# What a plugin may need: where it is, and how to compile and link with it.
+gs_have_mpi := $(shell command -v $(MPICC) || true)
+gs_have_blas := $(firstword $(wildcard /usr/include/cblas.h /usr/include/*/cblas.h))
+gs_have_cuda := $(wildcard $(CUDA_HOME)/include/cuda_runtime_api.h)
+gs_have_nccl := $(wildcard $(NCCL_HOME)/include/nccl.h)
+gs_cppflags_cuda := -isystem $(CUDA_HOME)/include
+gs_cppflags_nccl := $(if $(filter-out /usr,$(NCCL_HOME)),-isystem $(NCCL_HOME)/include)
+gs_libs_blas := -lopenblas
+gs_libs_cuda := -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcudart
+gs_libs_nccl := $(if $(filter-out /usr,$(NCCL_HOME)),-L$(NCCL_HOME)/lib -Wl,-rpath,$(NCCL_HOME)/lib) -l:libnccl.so.2
+
+gs_missing = $(strip $(foreach n,$(call gs_get,$1_needs),$(if $(call gs_get,gs_have_$n),,$n)))
+gs_sources = $(or $(wildcard $(gs_root)/$1/*.c),$(gs_root)/$1.c) $(call gs_get,$1_extra)
+gs_object = $(gs_obj)/$1/$(subst /,.,$(2:.c=.o))
+gs_needed = $(foreach n,$(call gs_get,$1_needs),$(call gs_get,gs_$2_$n)) $(call gs_get,$1_$2)
+gs_cc = $(if $(filter mpi,$(call gs_get,$1_needs)),OMPI_CC=$(CC) MPICH_CC=$(CC) $(MPICC),$(CC))
+
+define gs_compile
+$(call gs_object,$1,$2): $2
+	@mkdir -p $$(@D)
+	$(call gs_cc,$1) -std=c11 -D_GNU_SOURCE $(gs_include) $(call gs_needed,$1,cppflags) -MMD -MP \
+	  -fPIC -fvisibility=hidden $(WARNINGS) $(CFLAGS) -c -o $$@ $$<
+-include $(patsubst %.o,%.d,$(call gs_object,$1,$2))
+endef
+
+# $(eval $(call gs_module,foo)): rules for $(gs_out)/foo.so. Nothing of it but wl_plugin_v1 is seen.
+define gs_module
+$(gs_out)/$1.so: $(foreach s,$(call gs_sources,$1),$(call gs_object,$1,$s))
+	@mkdir -p $$(@D)
+	$(call gs_cc,$1) -shared $(CFLAGS) $(LDFLAGS) -Wl,-z,defs -o $$@ $$^ $(call gs_needed,$1,libs) -lm
+$(foreach s,$(call gs_sources,$1),$(eval $(call gs_compile,$1,$s)))
+endef
+
+ifndef gs_in_tree
+ifeq ($(call gs_get,NAME),)
+$(error NAME is not set; use: make -f plugin.mk NAME=foo)
+endif
+gs_root := .
+gs_out := .
+gs_obj := .obj
+gs_include := $(if $(call gs_get,GRADSYNC_INCLUDE),-I"$(GRADSYNC_INCLUDE)",$(shell pkg-config --cflags gradsync))
+ifeq ($(gs_include),)
+$(error pkg-config does not find gradsync; set PKG_CONFIG_PATH to PREFIX/lib/pkgconfig or GRADSYNC_INCLUDE to the folder of workload.h)
+endif
+-include build.mk $(NAME)/build.mk
+.DEFAULT_GOAL := all
+gs_modules := $(NAME) $(addprefix $(NAME)/,$(call gs_get,$(NAME)_backends))
+all: $(gs_modules:%=%.so)
+clean:
+	rm -rf .obj $(gs_modules:%=%.so)
+.PHONY: all clean
+$(foreach m,$(gs_modules),$(if $(call gs_missing,$m),$(error $m needs $(call gs_missing,$m), which was not found)))
+$(foreach m,$(gs_modules),$(eval $(call gs_module,$m)))
+endif
