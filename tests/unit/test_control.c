@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "control.h"
+
+static struct control round_trip(const struct control *c)
+{
+    char line[CONTROL_LINE_MAX];
+    size_t n = control_encode(c, line);
+    assert_true(n < sizeof line);
+    assert_int_equal(line[n - 1], '\n');
+    assert_null(memchr(line, '\n', n - 1));
+    line[n - 1] = '\0';
+    struct control back;
+    assert_true(control_decode(line, &back));
+    return back;
+}
+
+static void a_beat_comes_back(void **state)
+{
+    (void)state;
+    struct control c = {.event = CONTROL_BEAT,
+                        .phase = "sample",
+                        .cell = "0123456789abcdef",
+                        .group = "fedcba9876543210",
+                        .config = "ring/LL128",
+                        .block = 3,
+                        .half_width = 0.0125,
+                        .groups_done = 4,
+                        .groups = 28,
+                        .left_s = 12.5};
+    struct control back = round_trip(&c);
+    assert_memory_equal(&back, &c, sizeof c);
+}
+
+static void a_death_an_error_and_an_end_come_back(void **state)
+{
+    (void)state;
+    struct control dead = {.event = CONTROL_DEAD,
+                           .rank = 7,
+                           .phase = "verify",
+                           .cell = "0123456789abcdef",
+                           .copy = 1,
+                           .kind = "crash",
+                           .host = "node-3",
+                           .pid = 4711,
+                           .why = "killed by SIGSEGV"};
+    struct control error = {.event = CONTROL_ERROR, .rank = 1, .why = "no \"space\"", .code = 3};
+    struct control done = {.event = CONTROL_DONE, .status = "interrupted"};
+    struct control back = round_trip(&dead);
+    assert_memory_equal(&back, &dead, sizeof dead);
+    back = round_trip(&error);
+    assert_memory_equal(&back, &error, sizeof error);
+    back = round_trip(&done);
+    assert_memory_equal(&back, &done, sizeof done);
+}
+
+static void the_longest_texts_fit_a_line(void **state)
+{
+    (void)state;
+    struct control c = {.event = CONTROL_DEAD, .pid = 4194304};
+    memset(c.phase, '"', sizeof c.phase - 1);
+    memset(c.cell, '"', sizeof c.cell - 1);
+    memset(c.kind, '"', sizeof c.kind - 1);
+    memset(c.host, '\\', sizeof c.host - 1);
+    memset(c.why, '"', sizeof c.why - 1);
+    struct control back = round_trip(&c);
+    assert_string_equal(back.why, c.why);
+    assert_string_equal(back.host, c.host);
+}
+
+static void text_from_outside_stays_one_line_of_utf8(void **state)
+{
+    (void)state;
+    struct control c = {.event = CONTROL_ERROR, .why = "a\nb\tc \xff \xc3\xa9 \xed\xa0\x80"};
+    struct control back = round_trip(&c);
+    assert_string_equal(back.why, "a b c ? \xc3\xa9 ???");
+}
+
+static void a_line_behind_printed_text_is_found(void **state)
+{
+    (void)state;
+    struct control c;
+    assert_true(control_decode(
+        "half a line" CONTROL_MARK "{\"event\":\"done\",\"rank\":0,\"status\":\"complete\"}", &c));
+    assert_string_equal(c.status, "complete");
+}
+
+static void what_is_no_control_line_is_refused(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "",
+        "plain log",
+        "{\"event\":\"done\",\"rank\":0,\"status\":\"complete\"}",
+        CONTROL_MARK,
+        CONTROL_MARK "{\"event\":\"done\",\"rank\":0",
+        CONTROL_MARK "{\"event\":\"dance\",\"rank\":0,\"status\":\"complete\"}",
+        CONTROL_MARK "{\"event\":\"done\",\"rank\":\"0\",\"status\":\"complete\"}",
+        CONTROL_MARK "{\"event\":\"done\",\"rank\":0}",
+        CONTROL_MARK "{\"event\":\"done\",\"rank\":0,\"status\":\"longer than sixteen bytes\"}",
+        CONTROL_MARK "[]",
+    };
+    struct control c;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_false(control_decode(lines[i], &c));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_beat_comes_back),
+        cmocka_unit_test(a_death_an_error_and_an_end_come_back),
+        cmocka_unit_test(the_longest_texts_fit_a_line),
+        cmocka_unit_test(text_from_outside_stays_one_line_of_utf8),
+        cmocka_unit_test(a_line_behind_printed_text_is_found),
+        cmocka_unit_test(what_is_no_control_line_is_refused),
+    };
+    return cmocka_run_group_tests_name("control", tests, NULL, NULL);
+}
