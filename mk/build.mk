@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The programs: gradsync (no MPI, no CUDA), gradsync-rank (MPI), and the library both are made of.
+
+iniparser_dir := $(firstword $(wildcard /usr/include/iniparser /usr/local/include/iniparser))
+CPPFLAGS_ALL := -std=c11 -D_GNU_SOURCE -Irunner $(iniparser_dir:%=-isystem %) -MMD -MP
+LIBS := -liniparser -ljansson -lsodium -lm -ldl
+compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS) -DGRADSYNC_PREFIX='"$(PREFIX)"'
+
+lib_src := $(filter-out runner/main.c runner/cmd_%.c,$(wildcard runner/*.c))
+lib_obj := $(lib_src:%.c=$(BUILD)/%.o)
+cmd_obj := $(patsubst %.c,$(BUILD)/%.o,runner/main.c $(wildcard runner/cmd_*.c))
+rank_obj := $(patsubst %.c,$(BUILD)/%.o,$(wildcard runner/rank/*.c))
+library := $(BUILD)/libgradsync.a
+commit := $(BUILD)/commit.o
+
+##@ To measure
+.PHONY: all run plan FORCE
+all: ## build everything this machine has the libraries for
+all: $(BUILD)/gradsync $(BUILD)/gradsync-rank plugins
+
+$(BUILD)/deps.ok: mk/found.sh | $(BUILD)/
+	@CC='$(CC)' MPICC='$(MPICC)' bash mk/found.sh --require
+	@touch $@
+
+$(library): $(lib_obj)
+	$(call quiet,AR,$@)rm -f $@ && $(AR) rcs $@ $^
+$(BUILD)/gradsync: $(cmd_obj) $(commit) $(library)
+	$(call quiet,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS)
+$(BUILD)/gradsync-rank: $(rank_obj) $(commit) $(library)
+	$(call quiet,LINK,$@)OMPI_CC='$(CC)' $(MPICC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS) -lpthread
+
+$(BUILD)/runner/rank/%.o: runner/rank/%.c | $(BUILD)/deps.ok
+	$(call quiet,MPICC,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) -c -o $@ $<
+$(BUILD)/%.o: %.c | $(BUILD)/deps.ok
+	$(call quiet,CC,$<)mkdir -p $(@D) && $(CC) $(compile) -c -o $@ $<
+
+# Made anew when the commit is another, not when it is the same: nothing is linked for nothing.
+git_commit := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
+$(BUILD)/commit.c: FORCE | $(BUILD)/
+	@printf '#include "version.h"\nconst char gradsync_commit[] = "%s";\n' '$(git_commit)' >$@.new; \
+	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(commit): $(BUILD)/commit.c runner/version.h
+	@$(CC) $(compile) -c -o $@ $<
+FORCE:
+
+%/:
+	@mkdir -p $@
+.PRECIOUS: %/
+
+config = $(if $(PLATFORM),configs/$(PLATFORM).ini,$(error which platform? PLATFORM=local, or another of configs/: $(patsubst configs/%.ini,%,$(wildcard configs/*.ini))))
+run: all ## PLATFORM=NAME measure it, by configs/NAME.ini
+	@$(BUILD)/gradsync run $(config) $(ARGS)
+plan: all ## PLATFORM=NAME the cells, the memory and the time that takes
+	@$(BUILD)/gradsync plan $(config) $(ARGS)
+
+-include $(lib_obj:.o=.d) $(cmd_obj:.o=.d) $(rank_obj:.o=.d)

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What this machine has of what gradsync is built with, and what is left out without it.
+#   found.sh             prints it
+#   found.sh --require   prints only what is needed and missing, and fails if anything is
+set -euo pipefail
+cc=${CC:-gcc} mpicc=${MPICC:-mpicc} cuda=${CUDA_HOME:-} nccl=${NCCL_HOME:-}
+
+has_header() { # HEADER [COMPILER…]
+    local header=$1
+    shift
+    printf '#include <%s>\n' "$header" | "${@:-$cc}" -E -x c - >/dev/null 2>&1
+}
+
+found=() left_out=() missing=()
+need() { # NAME WHY COMMAND…
+    local name=$1 why=$2
+    shift 2
+    if "$@" >/dev/null 2>&1; then found+=("$name"); else missing+=("$name ($why)"); fi
+}
+want() {
+    local name=$1 why=$2
+    shift 2
+    if "$@" >/dev/null 2>&1; then found+=("$name"); else left_out+=("$name: $why"); fi
+}
+
+need "$cc" 'the C compiler' command -v "$cc"
+need iniparser 'reads configs' has_header iniparser.h "$cc" -I/usr/include/iniparser -I/usr/local/include/iniparser
+need jansson 'writes recordings' has_header jansson.h
+need libsodium 'checksums' has_header sodium.h
+need MPI 'starts the ranks; MPI_HOME=… if it is elsewhere' has_header mpi.h "$mpicc"
+want OpenBLAS 'iter_proxy is left out' has_header cblas.h
+want gnuplot 'make figures cannot draw' command -v gnuplot
+want cmocka 'make check cannot run' has_header cmocka.h
+want CUDA 'the GPU plugins are left out; CUDA_HOME=… if it is elsewhere' test -f "$cuda/include/cuda_runtime.h"
+want NCCL 'nccl_allreduce is left out; NCCL_HOME=… if it is elsewhere' test -f "$nccl/include/nccl.h"
+
+join() {
+    local text
+    text=$(printf ', %s' "$@")
+    printf '%s' "${text:2}"
+}
+if [ "${1:-}" != --require ]; then
+    printf '\nfound     %s\n' "$(join "${found[@]}")"
+    for line in "${left_out[@]}"; do printf 'without   %s\n' "$line"; done
+    for line in "${missing[@]}"; do printf 'MISSING   %s: make setup\n' "$line"; done
+    exit 0
+fi
+[ ${#missing[@]} -eq 0 ] && exit 0
+printf 'gradsync: cannot be built here without %s: make setup\n' "$(join "${missing[@]}")" >&2
+exit 3

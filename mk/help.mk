@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# `make` alone: the targets, from the "target: ## text" lines and "##@ Group" headings of all
+# makefiles, and what was found on this machine.
+
+##@ To begin
+.PHONY: help setup
+help: ## this text
+	@awk -f mk/help.awk $(MAKEFILE_LIST)
+	@CC='$(CC)' MPICC='$(MPICC)' CUDA_HOME='$(CUDA_HOME)' NCCL_HOME='$(NCCL_HOME)' bash mk/found.sh
+
+setup: ## install the system packages (Debian, Ubuntu; a list elsewhere)
+	@bash mk/setup.sh

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What a user may set on the command line or in the environment; variables only.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+CUDA_HOME ?= $(patsubst %/include/cuda_runtime.h,%,$(firstword $(wildcard /usr/local/cuda/include/cuda_runtime.h /usr/include/cuda_runtime.h)))
+NCCL_HOME ?= $(patsubst %/include/nccl.h,%,$(firstword $(wildcard $(addsuffix /include/nccl.h,$(CUDA_HOME) /usr /usr/local))))
+MPI_HOME ?=
+PLATFORM ?=
+NAME ?=
+ARGS ?=
+V ?=
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin AR),default)
+AR := ar
+endif
+CFLAGS ?= -O2 -g
+LDFLAGS ?=
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
+MPI_BIN := $(if $(MPI_HOME),$(MPI_HOME)/bin/)
+MPICC ?= $(MPI_BIN)mpicc
+MPIRUN ?= $(MPI_BIN)mpirun
+
+# "  CC      runner/text.c" instead of the command; V=1 shows the command.
+quiet = $(if $(V),,@printf '  %-7s %s\n' '$1' '$2';)

@@ -1,0 +1,118 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# TAP for shell tests. A test sources this, calls plan N or, at its end, done_testing, and may use
+#   $top $build $gradsync   the checkout, the build folder, the program (absolute)
+#   $tmp                    a folder of its own, removed at the end; the test starts in it
+#   run COMMAND…            runs it, keeps $rc $out $err, never stops the test
+#   ok NAME COMMAND…        passes when the command succeeds
+#   exits CODE NAME COMMAND…  run, and pass when it exits with CODE
+#   is GOT WANT NAME        equal text;   isnt
+#   like GOT REGEX NAME     bash's extended regex;   unlike
+#   one_line TEXT NAME      exactly one line, not empty
+#   skip NAME WHY           counts as passed, with the reason;   skip_all WHY ends the test
+#   no_orphans NAME         nothing that this test started is running any more
+#   until_true SECONDS COMMAND…   polls; fails past the deadline
+set -uo pipefail
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${BUILD:-$top/build}
+[[ $build == /* ]] || build=$top/$build
+gradsync=$build/gradsync
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/gradsync-test.XXXXXX")
+# Every process started from here on carries the mark, whoever its parent becomes.
+export GRADSYNC_TEST_MARK=mark.$$.$RANDOM$RANDOM
+export LC_ALL=C TZ=UTC
+if [ "$(id -u)" = 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
+
+tap_n=0 tap_failed=0 tap_planned='' rc=0 out='' err=''
+
+marked() { # the pids that carry the mark, but for this shell and its own children
+    local p pid
+    for p in /proc/[0-9]*; do
+        pid=${p#/proc/}
+        [ "$pid" = $$ ] && continue
+        grep -qzsx "GRADSYNC_TEST_MARK=$GRADSYNC_TEST_MARK" "$p/environ" || continue
+        [ "$(tap_parent "$pid")" = $$ ] && [ "$(cat "$p/comm" 2>/dev/null)" = bash ] && continue
+        [ "$(cut -d' ' -f3 "$p/stat" 2>/dev/null)" = Z ] || echo "$pid"
+    done
+}
+tap_parent() { awk '{ sub(/.*\) /, ""); print $2 }' "/proc/$1/stat" 2>/dev/null; }
+
+tap_end() {
+    local status=$? pids
+    cd / || true
+    pids=$(marked)
+    # shellcheck disable=SC2086
+    [ -z "$pids" ] || kill -KILL $pids 2>/dev/null
+    chmod -R u+w "$tmp" 2>/dev/null
+    rm -rf "$tmp"
+    if [ -z "$tap_planned" ]; then
+        echo "Bail out! $0 ended without its plan (exit $status)"
+        exit 1
+    fi
+    exit $((tap_failed > 0 ? 1 : status))
+}
+trap tap_end EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+plan() { tap_planned=$1 && echo "1..$1"; }
+done_testing() { plan "$tap_n"; }
+diag() { printf '%s\n' "$*" | sed 's/^/# /'; }
+pass() { tap_n=$((tap_n + 1)) && echo "ok $tap_n - $1"; }
+flunk() { # NAME DETAIL…
+    tap_n=$((tap_n + 1)) tap_failed=$((tap_failed + 1))
+    echo "not ok $tap_n - $1"
+    shift
+    [ $# = 0 ] || diag "$@" >&2
+    return 0
+}
+skip() { tap_n=$((tap_n + 1)) && echo "ok $tap_n - $1 # SKIP $2"; }
+skip_all() { tap_planned=0 && echo "1..0 # SKIP $1" && exit 0; }
+
+run() {
+    "$@" >"$tmp/.out" 2>"$tmp/.err"
+    rc=$?
+    out=$(cat "$tmp/.out") err=$(cat "$tmp/.err")
+    return 0
+}
+ok() {
+    local name=$1
+    shift
+    run "$@"
+    if [ $rc = 0 ]; then pass "$name"; else flunk "$name" "exit $rc: $*"$'\n'"$out"$'\n'"$err"; fi
+}
+exits() {
+    local want=$1 name=$2
+    shift 2
+    run "$@"
+    if [ $rc = "$want" ]; then pass "$name"; else
+        flunk "$name" "exit $rc, not $want: $*"$'\n'"$out"$'\n'"$err"
+    fi
+}
+is() { if [ "$1" = "$2" ]; then pass "$3"; else flunk "$3" "got  '$1'"$'\n'"want '$2'"; fi; }
+isnt() { if [ "$1" != "$2" ]; then pass "$3"; else flunk "$3" "got '$1'"; fi; }
+like() { if [[ $1 =~ $2 ]]; then pass "$3"; else flunk "$3" "got  '$1'"$'\n'"like '$2'"; fi; }
+unlike() { if [[ ! $1 =~ $2 ]]; then pass "$3"; else flunk "$3" "got    '$1'"$'\n'"unlike '$2'"; fi; }
+one_line() {
+    if [ -n "$1" ] && [ "$(wc -l <<<"$1")" = 1 ]; then pass "$2"; else flunk "$2" "got '$1'"; fi
+}
+
+until_true() { # SECONDS COMMAND…
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $end ] || return 1
+        sleep 0.05
+    done
+}
+tap_alone() { [ -z "$(marked)" ]; }
+no_orphans() {
+    if until_true 10 tap_alone; then pass "$1"; else
+        # shellcheck disable=SC2046
+        flunk "$1" "still running:"$'\n'"$(ps -o pid,ppid,stat,args -p $(marked | paste -sd,))"
+    fi
+}
+
+cd "$tmp" || exit 1
