@@ -32,13 +32,24 @@ struct raw_line {
 
 struct raw;
 
-/* GS_OK or reported: cannot be opened, no header, a newer schema, not a recording. */
+#define RAW_LINE_MAX (8 << 20) /* bytes, about a million samples: bounds the memory of a reader */
+
+/* GS_OK or reported: cannot be opened, a newer schema, not a recording. A file that is empty or
+ * holds a torn header alone, as a kill leaves it, opens and has no lines. */
 int raw_open(struct raw **out, const char *path);
 /* 1: a line; 0: the end (*torn says whether a torn last line was left out); -1: damaged, reported
  * with file:line. Only lines of the types in `want` (bits 1u << type) are parsed and returned. */
 int raw_next(struct raw *r, unsigned want, struct raw_line *line);
 bool raw_torn(const struct raw *r);
 void raw_close(struct raw *r);
+
+/* Where the next line starts, to come back to it. raw_seek: GS_OK or reported. */
+struct raw_place {
+    uint64_t offset;
+    size_t number; /* lines before it */
+};
+struct raw_place raw_tell(const struct raw *r);
+int raw_seek(struct raw *r, struct raw_place to);
 
 /* Typed members; reported as file:line when absent or of another type. */
 bool raw_string(const struct raw *r, const struct raw_line *l, const char *key, const char **out);

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "raw.h"
+
+#include "err.h"
+#include "record.h"
+#include "text.h"
+#include "version.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHUNK ((size_t)256 << 10)
+
+static const char *const type_names[] = {"header", "note", "cell",  "block",
+                                         "health", "fail", "group", "end"};
+enum { TYPES = sizeof type_names / sizeof *type_names };
+
+struct raw {
+    char *path;
+    int fd;
+    char *buf; /* bytes [at, end) are read and not yet given out */
+    size_t at, end, cap;
+    uint64_t buf_offset; /* of buf[0] in the file */
+    size_t number;       /* of the line last given out */
+    bool torn, eof;
+    json_t *json; /* of the line last given out */
+    uint64_t *times;
+    size_t times_cap;
+};
+
+/* ---- lines ---- */
+
+/* Makes room behind `end` and reads once. -1: reported. */
+static int fill(struct raw *r)
+{
+    if (r->at) {
+        memmove(r->buf, r->buf + r->at, r->end - r->at);
+        r->buf_offset += r->at;
+        r->end -= r->at;
+        r->at = 0;
+    }
+    if (r->end + CHUNK > r->cap) {
+        r->cap = r->cap ? 2 * r->cap : 2 * CHUNK;
+        r->buf = xrealloc(r->buf, r->cap);
+    }
+    ssize_t n;
+    do
+        n = read(r->fd, r->buf + r->end, CHUNK);
+    while (n < 0 && errno == EINTR);
+    if (n < 0) {
+        fail_at(GS_FAILED, r->path, 0, "cannot be read: %s", strerror(errno));
+        return -1;
+    }
+    r->eof = n == 0;
+    r->end += (size_t)n;
+    return 0;
+}
+
+/* The next whole line, its newline replaced by a terminator. 1, 0 at the end, -1 reported. */
+static int next_line(struct raw *r, char **line, size_t *n)
+{
+    size_t seen = 0;
+    for (;;) {
+        size_t have = r->end - r->at;
+        char *nl = have > seen ? memchr(r->buf + r->at + seen, '\n', have - seen) : NULL;
+        if (nl) {
+            *line = r->buf + r->at;
+            *n = (size_t)(nl - *line);
+            *nl = '\0';
+            r->at += *n + 1;
+            r->number++;
+            return 1;
+        }
+        if (r->eof) {
+            r->torn = have > 0;
+            return 0;
+        }
+        seen = have;
+        if (have > RAW_LINE_MAX) {
+            fail_at(GS_FAILED, r->path, (int)r->number + 1,
+                    "a line longer than %d MiB: not a recording", RAW_LINE_MAX >> 20);
+            return -1;
+        }
+        if (fill(r))
+            return -1;
+    }
+}
+
+static int damaged(const struct raw *r, const char *what)
+{
+    fail_at(GS_FAILED, r->path, (int)r->number,
+            "damaged: %s; restore the file, or remove its run folder", what);
+    return -1;
+}
+
+static const char *skip_blank(const char *s)
+{
+    while (*s == ' ')
+        s++;
+    return s;
+}
+
+/* Past `word` and blanks, or NULL. */
+static const char *past(const char *s, const char *word)
+{
+    size_t n = strlen(word);
+    return strncmp(s, word, n) ? NULL : skip_blank(s + n);
+}
+
+/* The type from the first bytes, so that lines nobody wants are not parsed. -1: not a line of a
+ * recording. */
+static int type_of(const char *line)
+{
+    const char *s = past(line, "{");
+    s = s ? past(s, "\"type\"") : NULL;
+    s = s ? past(s, ":") : NULL;
+    if (!s || *s++ != '"')
+        return -1;
+    for (int t = 0; t < TYPES; t++) {
+        size_t n = strlen(type_names[t]);
+        if (!strncmp(s, type_names[t], n) && s[n] == '"')
+            return t;
+    }
+    return -1;
+}
+
+/* ---- samples ---- */
+
+/* The ',' or '{' before the last member "time_ns": [; *array is set behind the bracket. A quote
+ * inside a JSON string is escaped, so that these bytes are no part of one. */
+static char *find_times(char *line, size_t n, const char **array)
+{
+    char *key = memmem(line, n, "\"time_ns\"", 9);
+    if (!key)
+        return NULL;
+    const char *s = past(skip_blank(key + 9), ":");
+    if (!s || *s != '[')
+        return NULL;
+    *array = skip_blank(s + 1);
+    do
+        key--;
+    while (key > line && *key == ' ');
+    return *key == ',' ? key : NULL;
+}
+
+/* Numbers up to "]}" at the line's end. False: something else is there. */
+static bool scan_times(struct raw *r, const char *s, const char *line_end, size_t *count)
+{
+    size_t n = 0;
+    bool more = *s != ']';
+    while (more) {
+        uint64_t v = 0;
+        const char *first = s;
+        for (unsigned digit; (digit = (unsigned)(*s - '0')) <= 9; s++)
+            v = v * 10 + digit;
+        if (s == first || s - first > 19)
+            return false;
+        if (n == r->times_cap) {
+            r->times_cap = r->times_cap ? 2 * r->times_cap : 1024;
+            r->times = xrealloc(r->times, r->times_cap * sizeof *r->times);
+        }
+        r->times[n++] = v;
+        s = skip_blank(s);
+        more = *s == ',';
+        if (more)
+            s = skip_blank(s + 1);
+    }
+    *count = n;
+    if (*s != ']')
+        return false;
+    s = skip_blank(s + 1);
+    return *s == '}' && skip_blank(s + 1) == line_end;
+}
+
+/* ---- lines as objects ---- */
+
+static int parse(struct raw *r, char *text, size_t n, struct raw_line *out)
+{
+    char *line_end = text + n;
+    if (out->type == RAW_BLOCK) {
+        const char *array;
+        char *cut = find_times(text, n, &array);
+        if (!cut)
+            return damaged(r, "a block without time_ns as its last member");
+        if (!scan_times(r, array, line_end, &out->n))
+            return damaged(r, "time_ns is not a list of integers");
+        out->time_ns = r->times;
+        *cut = '}';
+        n = (size_t)(cut - text) + 1;
+    }
+    json_error_t why;
+    r->json = out->json = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
+    if (!out->json)
+        return damaged(r, why.text);
+    return 1;
+}
+
+int raw_next(struct raw *r, unsigned want, struct raw_line *out)
+{
+    json_decref(r->json);
+    r->json = NULL;
+    for (;;) {
+        char *text = NULL;
+        size_t n = 0;
+        int got = next_line(r, &text, &n);
+        if (got <= 0)
+            return got;
+        int type = type_of(text);
+        if (type < 0)
+            return damaged(r, "not a line of a recording");
+        if ((type == RAW_HEADER) != (r->number == 1))
+            return damaged(r, type == RAW_HEADER ? "a second header" : "no header before it");
+        if (want & 1u << type) {
+            *out = (struct raw_line){.type = (enum raw_type)type, .number = r->number};
+            return parse(r, text, n, out);
+        }
+    }
+}
+
+/* ---- files ---- */
+
+static int check_schema(struct raw *r, const struct raw_line *header)
+{
+    int64_t schema;
+    const char *version;
+    if (!raw_integer(r, header, "schema", &schema) || !raw_string(r, header, "gradsync", &version))
+        return GS_FAILED;
+    if (schema > RECORD_SCHEMA)
+        return fail_at(GS_FAILED, r->path, 1,
+                       "written by gradsync %s in schema %lld, and this gradsync %s reads up to "
+                       "schema %d: update gradsync",
+                       version, (long long)schema, GRADSYNC_VERSION, RECORD_SCHEMA);
+    return GS_OK;
+}
+
+static int read_header(struct raw *r)
+{
+    struct raw_line header;
+    int got = raw_next(r, 1u << RAW_HEADER, &header);
+    if (got < 0)
+        return GS_FAILED;
+    int code = got ? check_schema(r, &header) : GS_OK;
+    return code ? code : raw_seek(r, (struct raw_place){0});
+}
+
+int raw_open(struct raw **out, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fail_at(GS_FAILED, path, 0, "cannot be opened: %s", strerror(errno));
+    struct raw *r = xcalloc(1, sizeof *r);
+    *r = (struct raw){.path = xstrdup(path), .fd = fd};
+    int code = read_header(r);
+    if (code) {
+        raw_close(r);
+        return code;
+    }
+    *out = r;
+    return GS_OK;
+}
+
+bool raw_torn(const struct raw *r)
+{
+    return r->torn;
+}
+
+struct raw_place raw_tell(const struct raw *r)
+{
+    return (struct raw_place){.offset = r->buf_offset + r->at, .number = r->number};
+}
+
+int raw_seek(struct raw *r, struct raw_place to)
+{
+    r->number = to.number;
+    r->torn = false;
+    if (lseek(r->fd, (off_t)to.offset, SEEK_SET) < 0)
+        return fail_at(GS_FAILED, r->path, 0, "cannot be read again: %s", strerror(errno));
+    r->at = r->end = 0;
+    r->buf_offset = to.offset;
+    r->eof = false;
+    return GS_OK;
+}
+
+void raw_close(struct raw *r)
+{
+    if (!r)
+        return;
+    json_decref(r->json);
+    close(r->fd);
+    free(r->buf);
+    free(r->times);
+    free(r->path);
+    free(r);
+}
+
+/* ---- members ---- */
+
+static json_t *member(const struct raw *r, const struct raw_line *l, const char *key,
+                      const char *kind, bool (*is)(const json_t *))
+{
+    json_t *v = json_object_get(l->json, key);
+    if (v && is(v))
+        return v;
+    fail_at(GS_FAILED, r->path, (int)l->number, "damaged: %s has no %s '%s'", type_names[l->type],
+            kind, key);
+    return NULL;
+}
+
+static bool is_string(const json_t *v)
+{
+    return json_is_string(v);
+}
+
+static bool is_integer(const json_t *v)
+{
+    return json_is_integer(v);
+}
+
+static bool is_number(const json_t *v)
+{
+    return json_is_number(v);
+}
+
+bool raw_string(const struct raw *r, const struct raw_line *l, const char *key, const char **out)
+{
+    const json_t *v = member(r, l, key, "text", is_string);
+    if (v)
+        *out = json_string_value(v);
+    return v;
+}
+
+bool raw_integer(const struct raw *r, const struct raw_line *l, const char *key, int64_t *out)
+{
+    const json_t *v = member(r, l, key, "integer", is_integer);
+    if (v)
+        *out = json_integer_value(v);
+    return v;
+}
+
+bool raw_number(const struct raw *r, const struct raw_line *l, const char *key, double *out)
+{
+    const json_t *v = member(r, l, key, "number", is_number);
+    if (v)
+        *out = json_number_value(v);
+    return v;
+}
