@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "control.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,8 +8,6 @@
 
 #include <cmocka.h>
 #include <string.h>
-
-#include "control.h"
 
 static struct control round_trip(const struct control *c)
 {

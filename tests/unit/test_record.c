@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "err.h"
+#include "record.h"
+#include "text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct fixture {
+    char dir[64], path[96], error[1024];
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = xcalloc(1, sizeof *f);
+    snprintf(f->dir, sizeof f->dir, "/tmp/gradsync test %d XXXXXX", (int)getpid());
+    assert_non_null(mkdtemp(f->dir));
+    snprintf(f->path, sizeof f->path, "%s/launch-01.01.jsonl", f->dir);
+    err_capture(f->error, sizeof f->error);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    char *command = xstrfmt("rm -rf '%s'", f->dir);
+    assert_int_equal(system(command), 0);
+    free(command);
+    err_capture(NULL, 0);
+    free(f);
+    return 0;
+}
+
+static void assert_file(const char *path, const char *want)
+{
+    struct text got = {0};
+    assert_true(text_read_file(path, &got));
+    assert_string_equal(got.s, want);
+    text_free(&got);
+}
+
+static void put(const char *path, const char *bytes)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(bytes, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void lines_are_appended_whole(void **state)
+{
+    struct fixture *f = *state;
+    struct record r;
+    assert_int_equal(record_create(&r, f->path), GS_OK);
+    assert_int_equal(record_line(&r, json_pack("{s:s, s:i}", "type", "header", "schema", 1)), 0);
+    const uint64_t time_ns[] = {0, 17, UINT64_C(18000000000000000000)};
+    assert_int_equal(record_block(&r, json_pack("{s:s}", "type", "block"), time_ns, 3), 0);
+    assert_int_equal(record_block(&r, json_pack("{s:s}", "type", "block"), NULL, 0), 0);
+    assert_int_equal(record_sync(&r), GS_OK);
+    assert_int_equal(record_close(&r), GS_OK);
+    assert_file(f->path, "{\"type\":\"header\",\"schema\":1}\n"
+                         "{\"type\":\"block\",\"time_ns\":[0,17,18000000000000000000]}\n"
+                         "{\"type\":\"block\",\"time_ns\":[]}\n");
+}
+
+static void a_recording_is_never_overwritten(void **state)
+{
+    struct fixture *f = *state;
+    put(f->path, "precious\n");
+    struct record r;
+    assert_int_equal(record_create(&r, f->path), GS_FAILED);
+    assert_non_null(strstr(f->error, f->path));
+    assert_file(f->path, "precious\n");
+}
+
+static void a_folder_that_is_not_there_is_named(void **state)
+{
+    struct fixture *f = *state;
+    char path[128];
+    snprintf(path, sizeof path, "%s/no/launch-01.01.jsonl", f->dir);
+    struct record r;
+    assert_int_equal(record_create(&r, path), GS_FAILED);
+    assert_non_null(strstr(f->error, path));
+    assert_non_null(strstr(f->error, "No such file or directory"));
+}
+
+static void a_torn_tail_is_cut(void **state)
+{
+    struct fixture *f = *state;
+    char *filler = xcalloc(10001, 1);
+    memset(filler, 'x', 10000); /* a torn line longer than one read */
+    const struct {
+        const char *whole, *torn;
+    } cases[] = {
+        {"{}\n", "{\"type\":\"blo"}, {"{}\n{}\n", ""}, {"", "{"}, {"", ""}, {"{}\n", filler}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *bytes = xstrfmt("%s%s", cases[i].whole, cases[i].torn);
+        put(f->path, bytes);
+        struct record r;
+        assert_int_equal(record_reopen(&r, f->path), GS_OK);
+        assert_file(f->path, cases[i].whole);
+        assert_int_equal(record_line(&r, json_pack("{s:s}", "type", "end")), GS_OK);
+        record_close(&r);
+        char *want = xstrfmt("%s{\"type\":\"end\"}\n", cases[i].whole);
+        assert_file(f->path, want);
+        free(want);
+        free(bytes);
+    }
+    free(filler);
+}
+
+/* A limit on the file's size cuts a write short as a full disk does. */
+static void what_did_not_fit_is_taken_back(void **state)
+{
+    struct fixture *f = *state;
+    struct record r;
+    assert_int_equal(record_create(&r, f->path), GS_OK);
+    assert_int_equal(record_line(&r, json_pack("{s:s}", "type", "header")), GS_OK);
+    struct rlimit before, tight;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    tight = (struct rlimit){.rlim_cur = 40, .rlim_max = before.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    uint64_t time_ns[100] = {0};
+    int code = record_block(&r, json_pack("{s:s}", "type", "block"), time_ns, 100);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(code, GS_FAILED);
+    assert_non_null(strstr(f->error, f->path));
+    assert_non_null(strstr(f->error, "ulimit -f"));
+    assert_file(f->path, "{\"type\":\"header\"}\n");
+    assert_int_equal(record_line(&r, json_pack("{s:s}", "type", "end")), GS_OK);
+    record_close(&r);
+    assert_file(f->path, "{\"type\":\"header\"}\n{\"type\":\"end\"}\n");
+}
+
+static void a_full_disk_is_said(void **state)
+{
+    struct fixture *f = *state;
+    struct record r = {.fd = open("/dev/full", O_WRONLY), .path = xstrdup("/dev/full")};
+    if (r.fd < 0) {
+        record_close(&r);
+        skip();
+    }
+    assert_int_equal(record_line(&r, json_pack("{s:s}", "type", "end")), GS_FAILED);
+    assert_non_null(strstr(f->error, "No space left on device"));
+    assert_non_null(strstr(f->error, "gradsync resume"));
+    record_close(&r);
+}
+
+static void the_umask_is_the_users(void **state)
+{
+    struct fixture *f = *state;
+    const mode_t masks[] = {0022, 0077, 0002};
+    for (size_t i = 0; i < 3; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s/%zu", f->dir, i);
+        mode_t old = umask(masks[i]);
+        struct record r;
+        assert_int_equal(record_create(&r, path), GS_OK);
+        umask(old);
+        record_close(&r);
+        struct stat st;
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0666 & ~masks[i]);
+    }
+}
+
+static void names_come_back_and_others_are_refused(void **state)
+{
+    (void)state;
+    char name[64];
+    int launch, attempt;
+    assert_string_equal(record_name(name, sizeof name, 2, 1, "jsonl"), "launch-02.01.jsonl");
+    assert_true(record_parse_name(name, &launch, &attempt));
+    assert_int_equal(launch, 2);
+    assert_int_equal(attempt, 1);
+    record_name(name, sizeof name, 100, 12, "jsonl");
+    assert_true(record_parse_name(name, &launch, &attempt));
+    assert_int_equal(launch, 100);
+    static const char *const others[] = {
+        "launch-02.01.log", "launch-2.1.jsonl", "launch-00.01.jsonl", "launch-02.01.jsonl.bak",
+        "launch-02.jsonl",  "MANIFEST.json",    "launch--1.01.jsonl", "xlaunch-02.01.jsonl"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(record_parse_name(others[i], &launch, &attempt));
+}
+
+static void runs_get_folders_of_their_own(void **state)
+{
+    struct fixture *f = *state;
+    enum { N = 40 };
+    char *dirs[N];
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(record_make_run(f->dir, "local", "null", "quick", &dirs[i]), GS_OK);
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(dirs[i], dirs[j]);
+    }
+    const char *id = strrchr(dirs[0], '/') + 1;
+    int end = 0;
+    unsigned random;
+    assert_int_equal(sscanf(id, "%*8[0-9]T%*6[0-9]Z-quick-%4x%n", &random, &end), 1);
+    assert_int_equal(id[end], '\0');
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(access(dirs[i], W_OK), 0);
+        free(dirs[i]);
+    }
+}
+
+static void a_name_cannot_leave_the_root(void **state)
+{
+    struct fixture *f = *state;
+    char *dir;
+    assert_int_equal(record_make_run(f->dir, "../up", "a/b", ".x y", &dir), GS_OK);
+    char *want = xstrfmt("%s/-.-up/a-b/", f->dir);
+    assert_int_equal(strncmp(dir, want, strlen(want)), 0);
+    assert_non_null(strstr(dir, "Z--x-y-"));
+    free(want);
+    free(dir);
+}
+
+static void a_file_in_the_way_of_a_run_is_named(void **state)
+{
+    struct fixture *f = *state;
+    char path[128];
+    snprintf(path, sizeof path, "%s/local", f->dir);
+    put(path, "");
+    char *dir = NULL;
+    assert_int_equal(record_make_run(f->dir, "local", "null", "", &dir), GS_FAILED);
+    assert_null(dir);
+    assert_non_null(strstr(f->error, path));
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(lines_are_appended_whole),
+        TEST(a_recording_is_never_overwritten),
+        TEST(a_folder_that_is_not_there_is_named),
+        TEST(a_torn_tail_is_cut),
+        TEST(what_did_not_fit_is_taken_back),
+        TEST(a_full_disk_is_said),
+        TEST(the_umask_is_the_users),
+        TEST(names_come_back_and_others_are_refused),
+        TEST(runs_get_folders_of_their_own),
+        TEST(a_name_cannot_leave_the_root),
+        TEST(a_file_in_the_way_of_a_run_is_named),
+    };
+    return cmocka_run_group_tests_name("record", tests, NULL, NULL);
+}
