@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * null: samples from a script in place of an operation. It shows a plugin's shape, and lets the
+ * tests give the runner and the statistics any series, and any fault, that they must cope with.
+ *
+ * The k-th sample of a prepared cell is, with z from the host's seed, the cell and the rank,
+ *   time (1 + effect c + launch_noise z_c) (1 + e_k) (1 + step [n >= step_after]) (1 + drift n)
+ * where c is the index of the config, n counts the samples of all cells (a clock that they share),
+ * and e_k = ar1 e_{k-1} + sqrt(1 - ar1^2) noise z_k. The first `warmup` samples take twice as long.
+ */
+#include "null.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define ELEMENT_B 8
+#define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct cell, member, ctype)
+
+static const char *const configs[] = {"a", "b", "c", "d", "e", "f", "g", "h", NULL};
+static const char *const any_config[] = {"any", "a", "b", "c", "d", "e", "f", "g", "h", NULL};
+
+/* clang-format off */
+static const struct wl_param params[] = {
+    {P(size, WL_SIZE, WL_AXIS, uint64_t), "B", "4KiB", 8, 1ull << 50, NULL,
+     "payload on one rank, a multiple of 8"},
+    {P(time, WL_TIME, WL_AXIS, double), "s", "10us", 1e-9, 60, NULL,
+     "mean time of one iteration"},
+    {P(spin, WL_BOOL, WL_AXIS, bool), NULL, "no", 0, 0, NULL,
+     "really wait that long, and measure it"},
+    {P(config, WL_CHOICE, WL_CONFIG, int), NULL, "a", 0, 0, configs,
+     "names to compare"},
+    {P(effect, WL_REAL, WL_AXIS, double), NULL, "0", -0.1, 10, NULL,
+     "each config is slower than a by its place times this"},
+    {P(noise, WL_REAL, WL_AXIS, double), NULL, "0", 0, 1, NULL,
+     "relative standard deviation of a sample"},
+    {P(ar1, WL_REAL, WL_AXIS, double), NULL, "0", -0.999, 0.999, NULL,
+     "lag-1 autocorrelation of the noise"},
+    {P(launch_noise, WL_REAL, WL_AXIS, double), NULL, "0", 0, 0.1, NULL,
+     "relative standard deviation of a config's mean over launches"},
+    {P(step, WL_REAL, WL_AXIS, double), NULL, "0", -0.9, 10, NULL,
+     "relative change of the clock after step_after samples"},
+    {P(step_after, WL_INT, WL_AXIS, int64_t), NULL, "1k", 0, 1e15, NULL,
+     "samples of all cells before the step"},
+    {P(drift, WL_REAL, WL_AXIS, double), NULL, "0", 0, 1, NULL,
+     "slower by this with every sample of any cell"},
+    {P(warmup, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 1e9, NULL,
+     "samples of a cell that take twice as long"},
+    {P(fault, WL_CHOICE, WL_AXIS, int), NULL, "none", 0, 0, faults,
+     "what goes wrong"},
+    {P(fault_rank, WL_INT, WL_AXIS, int64_t), NULL, "0", -1, 1e6, NULL,
+     "where; -1: on every rank"},
+    {P(fault_after, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 1e15, NULL,
+     "samples of the cell before it"},
+    {P(fault_config, WL_CHOICE, WL_AXIS, int), NULL, "any", 0, 0, any_config,
+     "the config that has it"},
+    {P(fault_share, WL_REAL, WL_AXIS, double), NULL, "1", 0, 1, NULL,
+     "share of the launches that have it"},
+    {0}};
+/* clang-format on */
+
+static const struct wl_metric metrics[] = {
+    {"time", "s", "one iteration", WL_MAX},
+    {"slowdown", "1", "one iteration over the scripted mean", WL_MEAN},
+    {0}};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static enum wl_status describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
+                               char *why, size_t why_size)
+{
+    const struct cell *c = cell;
+    (void)job;
+    if (c->size == 0 || c->size % ELEMENT_B) {
+        snprintf(why, why_size, "size %llu is not a multiple of the %d-byte element",
+                 (unsigned long long)c->size, ELEMENT_B);
+        return WL_FAIL;
+    }
+    shape->size_B = c->size;
+    shape->busbw_factor = 1;
+    shape->host_B = c->size + sizeof(struct prepared);
+    shape->iteration_s = c->time * (1 + c->effect * c->config);
+    return fault_describe(c, why, why_size);
+}
+
+static enum wl_status open_null(void **self, const struct wl_host *host)
+{
+    struct self *s = calloc(1, sizeof *s);
+    if (!s) {
+        host->fail(host->ctx, "out of memory");
+        return WL_FAIL;
+    }
+    s->host = host;
+    *self = s;
+    return WL_OK;
+}
+
+static void close_null(void *self)
+{
+    free(self);
+}
+
+static void abort_null(void *self)
+{
+    atomic_store(&((struct self *)self)->aborted, true);
+}
+
+static void release(void *prepared)
+{
+    free(((struct prepared *)prepared)->buffer);
+    free(prepared);
+}
+
+/* Draws of a launch depend on its seed and the config alone, those of a sample on the cell too. */
+static void seed(struct prepared *p)
+{
+    const struct cell *c = &p->cell;
+    const struct wl_host *host = p->self->host;
+    rng_stream(&p->rng, host->seed, UINT64_MAX - 1 - (uint64_t)c->config);
+    double launch = c->launch_noise > 0 ? c->launch_noise * rng_normal(&p->rng) : 0;
+    p->mean = c->time * (1 + c->effect * c->config + launch);
+    rng_stream(&p->rng, host->seed, p->self->prepared++ << 24 | (uint64_t)host->rank);
+    p->faulty = fault_is_here(c, host);
+}
+
+static enum wl_status prepare(void *self, const void *cell, void **prepared)
+{
+    struct self *s = self;
+    struct prepared *p = calloc(1, sizeof *p);
+    if (!p) {
+        s->host->fail(s->host->ctx, "out of memory");
+        return WL_FAIL;
+    }
+    p->self = s;
+    p->cell = *(const struct cell *)cell;
+    /* Nothing reads the buffer: it makes the cell as large as a real operation's. */
+    p->buffer = malloc(p->cell.size);
+    if (!p->buffer)
+        s->host->fail(s->host->ctx, "no memory for a buffer of %llu bytes",
+                      (unsigned long long)p->cell.size);
+    seed(p);
+    enum wl_status status = !p->buffer ? WL_FAIL : p->faulty ? fault_prepare(p) : WL_OK;
+    if (status == WL_OK)
+        *prepared = p;
+    else
+        release(p);
+    return status;
+}
+
+static double next_time(struct prepared *p)
+{
+    const struct cell *c = &p->cell;
+    double n = (double)p->self->samples++, t = p->mean * (1 + c->drift * n);
+    if (n >= (double)c->step_after)
+        t *= 1 + c->step;
+    if (c->noise > 0) {
+        p->e = c->ar1 * p->e + sqrt(1 - c->ar1 * c->ar1) * c->noise * rng_normal(&p->rng);
+        t *= fmax(1 + p->e, 0.01);
+    }
+    return p->samples++ < c->warmup ? 2 * t : t;
+}
+
+static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *out)
+{
+    struct prepared *p = prepared;
+    if (p->faulty && p->samples >= p->cell.fault_after) {
+        enum wl_status status = fault_sample(p);
+        if (status != WL_OK) {
+            p->samples++;
+            return status;
+        }
+    }
+    double t = next_time(p);
+    out->start_ns = now_ns();
+    out->end_ns = out->start_ns + (uint64_t)(t * iters * 1e9 + 0.5);
+    if (p->cell.spin) {
+        uint64_t until = out->end_ns;
+        while ((out->end_ns = now_ns()) < until)
+            ;
+        t = (double)(out->end_ns - out->start_ns) * 1e-9 / iters;
+    }
+    out->values[0] = t;
+    out->values[1] = t / p->cell.time;
+    return WL_OK;
+}
+
+static enum wl_status verify(void *prepared)
+{
+    const struct prepared *p = prepared;
+    return p->faulty && p->samples >= p->cell.fault_after ? fault_verify(p) : WL_OK;
+}
+
+const struct wl_plugin wl_plugin_v1 = {
+    .size = sizeof(struct wl_plugin),
+    .name = "null",
+    .version = "1.0",
+    .summary = "scripted samples: the template, and the tests' instrument",
+    .params = params,
+    .cell_size = sizeof(struct cell),
+    .metrics = metrics,
+    .describe = describe,
+    .open = open_null,
+    .close = close_null,
+    .prepare = prepare,
+    .release = release,
+    .sample = sample,
+    .verify = verify,
+    .abort = abort_null,
+};
