@@ -7,6 +7,7 @@
 set -euo pipefail
 cc=${CC:-gcc} mpicc=${MPICC:-mpicc} cuda=${CUDA_HOME:-} nccl=${NCCL_HOME:-}
 
+# shellcheck disable=SC2317 # called through need and want
 has_header() { # HEADER [COMPILER…]
     local header=$1
     shift

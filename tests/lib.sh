@@ -18,6 +18,7 @@ set -uo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD:-$top/build}
 [[ $build == /* ]] || build=$top/$build
+# shellcheck disable=SC2034 # for the tests
 gradsync=$build/gradsync
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/gradsync-test.XXXXXX")
 # Every process started from here on carries the mark, whoever its parent becomes.
@@ -56,6 +57,12 @@ tap_end() {
 trap tap_end EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+# A misspelt helper must not pass for a test that was never made.
+command_not_found_handle() {
+    echo "Bail out! no command '$1'" >&2
+    kill -TERM $$
+    return 127
+}
 
 plan() { tap_planned=$1 && echo "1..$1"; }
 done_testing() { plan "$tap_n"; }
@@ -108,10 +115,14 @@ until_true() { # SECONDS COMMAND…
     done
 }
 tap_alone() { [ -z "$(marked)" ]; }
+tap_describe() {
+    local pid
+    for pid; do echo "$pid $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)"; done
+}
 no_orphans() {
     if until_true 10 tap_alone; then pass "$1"; else
         # shellcheck disable=SC2046
-        flunk "$1" "still running:"$'\n'"$(ps -o pid,ppid,stat,args -p $(marked | paste -sd,))"
+        flunk "$1" "still running:"$'\n'"$(tap_describe $(marked))"
     fi
 }
 

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The system packages that gradsync needs: installs those that are missing, as root or with sudo on
+# Debian and Ubuntu, and prints the list everywhere else. Exits 3 if something is still missing.
+set -euo pipefail
+
+packages=(
+    gcc libc6-dev make perl git pkg-config # builds it; perl runs the tests
+    libiniparser-dev                       # reads configs
+    libjansson-dev                         # reads and writes recordings
+    libsodium-dev                          # their checksums
+    openmpi-bin libopenmpi-dev             # starts the ranks, and mpi_allreduce
+    libopenblas-dev                        # iter_proxy's compute
+    gnuplot-nox fonts-dejavu-core          # the figures
+    libcmocka-dev                          # the tests
+)
+
+elsewhere() {
+    cat <<'TXT'
+gradsync: this is neither Debian nor Ubuntu. What it needs, by any package manager:
+  gcc 10+, GNU make 4.3+, bash, perl, git, pkg-config
+  iniparser 4.1+, jansson 2.10+, libsodium, an MPI with mpicc and mpirun (Open MPI; MPI_HOME=…),
+  OpenBLAS, gnuplot 5.4+ with the cairo terminals, DejaVu Sans, cmocka 1.1.5+
+  Fedora:    dnf install gcc make perl perl-Test-Harness git pkgconf iniparser-devel jansson-devel libsodium-devel
+             openmpi-devel openblas-devel gnuplot dejavu-sans-fonts libcmocka-devel
+  openSUSE:  zypper install gcc make perl git pkgconf libiniparser-devel libjansson-devel libsodium-devel
+             openmpi4-devel openblas-devel gnuplot dejavu-fonts libcmocka-devel
+TXT
+    CC=${CC:-gcc} exec bash "$(dirname "$0")/found.sh" --require
+}
+
+installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+list_missing() {
+    missing=()
+    local p
+    for p in "${packages[@]}"; do installed "$p" || missing+=("$p"); done
+}
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then elsewhere; fi
+list_missing
+if [ ${#missing[@]} -eq 0 ]; then
+    echo "setup: all ${#packages[@]} packages are installed"
+    exit 0
+fi
+
+if [ "$(id -u)" = 0 ]; then
+    as_root=(env)
+elif command -v sudo >/dev/null; then
+    as_root=(sudo)
+else
+    echo "setup: neither root nor sudo here; ask for these packages, all else works as you:"
+    echo "  apt-get install --no-install-recommends ${missing[*]}"
+    exit 3
+fi
+
+echo "setup: installing ${missing[*]}"
+apt=("${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Dpkg::Use-Pty=0)
+"${apt[@]}" update
+"${apt[@]}" install --no-install-recommends "${missing[@]}" >/dev/null
+list_missing
+if [ ${#missing[@]} -ne 0 ]; then
+    echo "setup: apt-get left these out: ${missing[*]}" >&2
+    exit 3
+fi
+echo "setup: done"
