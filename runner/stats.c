@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stats.h"
+
+#include "text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- order statistics ---- */
+
+static void swap(double *a, double *b)
+{
+    double t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static double median_of_3(double a, double b, double c)
+{
+    return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+/* Hoare's selection: afterwards x[k] is the k-th smallest, nothing above it left of it and nothing
+ * below it right of it. Pivots from a fixed pseudo-random stream: no pattern in the data makes it
+ * quadratic. */
+static double select_kth(double *x, size_t n, size_t k)
+{
+    size_t lo = 0, hi = n - 1;
+    uint64_t state = n;
+    while (lo < hi) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        double pivot = median_of_3(x[lo], x[hi], x[lo + (state >> 33) % (hi - lo + 1)]);
+        size_t i = lo, j = hi;
+        for (;;) {
+            while (x[i] < pivot)
+                i++;
+            while (x[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            swap(&x[i++], &x[j--]);
+        }
+        /* x[lo..j] <= pivot <= x[j+1..hi], except that i == j stopped on the pivot itself */
+        if (i == j) {
+            if (k == j)
+                break;
+            if (k < j)
+                hi = j - 1;
+            else
+                lo = j + 1;
+        } else if (k <= j) {
+            hi = j;
+        } else {
+            lo = j + 1;
+        }
+    }
+    return x[k];
+}
+
+double stats_quantile_of(double *x, size_t n, double p)
+{
+    if (n == 0)
+        return NAN;
+    double h = p * (double)(n - 1);
+    size_t k = (size_t)h;
+    double lo = select_kth(x, n, k);
+    if (k + 1 >= n || h <= (double)k)
+        return lo;
+    double hi = x[k + 1];
+    for (size_t i = k + 2; i < n; i++)
+        hi = x[i] < hi ? x[i] : hi;
+    return lo + (h - (double)k) * (hi - lo);
+}
+
+static double *copy_of(const double *x, size_t n)
+{
+    double *copy = xmalloc(n * sizeof *copy);
+    if (n)
+        memcpy(copy, x, n * sizeof *copy);
+    return copy;
+}
+
+double stats_quantile(const double *x, size_t n, double p)
+{
+    double *copy = copy_of(x, n);
+    double q = stats_quantile_of(copy, n, p);
+    free(copy);
+    return q;
+}
+
+double stats_median(const double *x, size_t n)
+{
+    return stats_quantile(x, n, 0.5);
+}
+
+/* P(Binomial(n, 1/2) = i), through logarithms: 2^-n underflows from n = 1075 on. */
+static double binomial_half(size_t n, size_t i)
+{
+    double N = (double)n, I = (double)i;
+    return exp(lgamma(N + 1) - lgamma(I + 1) - lgamma(N - I + 1) - N * log(2));
+}
+
+struct interval stats_median_ci(const double *x, size_t n, double level)
+{
+    if (n == 0)
+        return (struct interval){NAN, NAN, 0};
+    /* Terms further than 20 standard deviations from the middle add less than 1e-80. */
+    double first = floor((double)n / 2 - 10 * sqrt((double)n));
+    size_t k = first > 0 ? (size_t)first : 0; /* x[k], x[n-1-k]; outside lie i <= k values */
+    double tail = binomial_half(n, k), coverage = 1 - 2 * tail;
+    for (double term = tail; k + 1 < n / 2; k++) {
+        term *= (double)(n - k) / (double)(k + 1);
+        if (1 - 2 * (tail + term) < level)
+            break;
+        tail += term;
+        coverage = 1 - 2 * tail;
+    }
+    double *copy = copy_of(x, n);
+    struct interval ci = {.lo = select_kth(copy, n, k), .coverage = coverage};
+    ci.hi = select_kth(copy, n, n - 1 - k);
+    free(copy);
+    return ci;
+}
+
+/* ---- series ---- */
+
+double stats_mean(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return n ? sum / (double)n : NAN;
+}
+
+double stats_autocorrelation(const double *x, size_t n)
+{
+    if (n < 3)
+        return 0;
+    double mean = stats_mean(x, n), variance = 0, lag = 0;
+    for (size_t i = 0; i < n; i++) {
+        variance += (x[i] - mean) * (x[i] - mean);
+        lag += i ? (x[i] - mean) * (x[i - 1] - mean) : 0;
+    }
+    return variance > 0 ? lag / variance : 0;
+}
+
+size_t stats_warmup(const double *x, size_t n)
+{
+    if (n < 8)
+        return 0;
+    /* From the back, so that each d costs one step of Welford's recurrence. */
+    double mean = 0, m2 = 0, best = INFINITY, rest = 0, rest_m2 = 0;
+    size_t warm = 0;
+    for (size_t d = n; d-- > 0;) {
+        double m = (double)(n - d), delta = x[d] - mean;
+        mean += delta / m;
+        m2 += delta * (x[d] - mean);
+        if (d <= n / 2 && m2 / (m * m) <= best) {
+            best = m2 / (m * m);
+            warm = d;
+            rest = mean;
+            rest_m2 = m2;
+        }
+    }
+    if (warm == 0)
+        return 0;
+    double kept = (double)(n - warm);
+    double error = sqrt(rest_m2 / (kept - 1) * (1 / (double)warm + 1 / kept));
+    return fabs(stats_mean(x, warm) - rest) > 3 * error ? warm : 0;
+}
+
+/* ---- launches and blocks ---- */
+
+/* Runs of equal launch in x: first[i] is where the i-th starts, first[count] is n. */
+static size_t launches_of(const struct nested *x, size_t n, size_t *first)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || x[i].launch != x[i - 1].launch)
+            first[count++] = i;
+    first[count] = n;
+    return count;
+}
+
+double stats_launch_mean(const struct nested *x, size_t n)
+{
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < n; count++) {
+        size_t first = i;
+        double launch = 0;
+        for (; i < n && x[i].launch == x[first].launch; i++)
+            launch += x[i].value;
+        sum += launch / (double)(i - first);
+    }
+    return count ? sum / (double)count : NAN;
+}
+
+typedef double (*statistic)(const struct nested *x, size_t n, double *scratch);
+
+/* Draws as many launches as there are, each with as many blocks as it has. A launch that is drawn
+ * twice counts as two. */
+static size_t resample(const struct nested *x, const size_t *first, size_t launches,
+                       struct nested *drawn, struct rng *rng)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < launches; i++) {
+        size_t l = (size_t)rng_below(rng, launches), blocks = first[l + 1] - first[l];
+        for (size_t b = 0; b < blocks; b++)
+            drawn[n++] = (struct nested){(int)i, x[first[l] + rng_below(rng, blocks)].value};
+    }
+    return n;
+}
+
+static struct interval bootstrap(const struct nested *x, size_t n, size_t draws, double level,
+                                 struct rng *rng, statistic of)
+{
+    if (n == 0 || draws == 0)
+        return (struct interval){NAN, NAN, 0};
+    size_t *first = xmalloc((n + 1) * sizeof *first), longest = 0;
+    size_t launches = launches_of(x, n, first);
+    for (size_t i = 0; i < launches; i++)
+        longest = first[i + 1] - first[i] > longest ? first[i + 1] - first[i] : longest;
+    struct nested *drawn = xmalloc(launches * longest * sizeof *drawn);
+    double *scratch = xmalloc(launches * longest * sizeof *scratch);
+    double *values = xmalloc(draws * sizeof *values);
+    for (size_t i = 0; i < draws; i++) {
+        size_t m = resample(x, first, launches, drawn, rng);
+        values[i] = of(drawn, m, scratch);
+    }
+    struct interval ci = {.lo = stats_quantile_of(values, draws, (1 - level) / 2),
+                          .coverage = level};
+    ci.hi = stats_quantile_of(values, draws, (1 + level) / 2);
+    free(values);
+    free(scratch);
+    free(drawn);
+    free(first);
+    return ci;
+}
+
+static double launch_mean(const struct nested *x, size_t n, double *scratch)
+{
+    (void)scratch;
+    return stats_launch_mean(x, n);
+}
+
+static double pooled_median(const struct nested *x, size_t n, double *scratch)
+{
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = x[i].value;
+    return stats_quantile_of(scratch, n, 0.5);
+}
+
+struct interval stats_bootstrap(const struct nested *x, size_t n, size_t draws, double level,
+                                struct rng *rng)
+{
+    return bootstrap(x, n, draws, level, rng, launch_mean);
+}
+
+struct interval stats_bootstrap_median(const struct nested *x, size_t n, size_t draws, double level,
+                                       struct rng *rng)
+{
+    return bootstrap(x, n, draws, level, rng, pooled_median);
+}
