@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Recordings to tables. Streams: memory is bounded by the blocks of one group, whatever the number
+ * of samples.
+ *
+ *   gradsync reduce RAW… -o CSV           every run folder below RAW…        -> CSV/
+ *   gradsync reduce --run RUN -o PART     one run folder                     -> PART/
+ *   gradsync reduce --merge PART… -o CSV  what --run wrote, put together     -> CSV/
+ *
+ * A run folder is one that holds launch-LL.AA.jsonl files. Written are
+ *   samples.csv    a row a sample that counts
+ *   summary.csv    a row a cell of the plan, measured or not
+ *   iteration.csv  a row a (group, config) of workloads with the modes compute, comm, sequential and
+ *                  overlapped (iteration.h)
+ *   metrics.csv    a row a (cell, metric) beyond the time
+ *   classic/PLATFORM/WORKLOAD/RUN/   the classic files (classic.h)
+ * and in a PART also `run`, its sort key. All five exist after a success, some with a header line
+ * alone; each is written aside and renamed, a file whose bytes would not change is left alone, and
+ * the same input gives the same bytes. --merge of the parts gives the bytes of the direct way.
+ * Rows are in the order of platform, workload, label, run, then the plan.
+ *
+ * Which blocks count: of each (launch, group) those of the attempt that closed it, and where none
+ * did, those of the latest attempt; the row then says converged=no.
+ *
+ * summary.csv: median_s is the median of the block medians of copy 0, each launch's warm-up blocks
+ * dropped (stats_warmup), and its 95% interval is from order statistics with one launch, from the
+ * hierarchical bootstrap over launches and blocks with several (REDUCE_DRAWS draws; the stream is
+ * rng_stream(seed of the recording, first 8 hex digits of the cell's id)). Launches of more than
+ * REDUCE_BATCHES blocks enter the bootstrap as the medians of so many runs of consecutive blocks.
+ * p95, p99 and min are of all samples of copy 0, warm-up too. status is ok, skip, failed, wrong,
+ * crash, hang, lost or partial (not measured in every launch); all but ok and partial have no
+ * numbers.
+ */
+#ifndef GS_REDUCE_H
+#define GS_REDUCE_H
+
+#include <stddef.h>
+
+#define REDUCE_DRAWS 2000
+#define REDUCE_BATCHES 256
+
+/* GS_OK; GS_FAILED (a damaged recording, a CSV that cannot be written) or GS_USAGE (nothing to
+ * reduce); reported, and nothing in `out` is changed. */
+int reduce_trees(const char *const *roots, size_t n, const char *out);
+int reduce_run(const char *run, const char *out);
+int reduce_merge(const char *const *parts, size_t n, const char *out);
+
+#endif
