@@ -15,7 +15,7 @@ gs_obj := $(BUILD)/plugins/.obj
 gs_include := -Irunner
 include plugins/plugin.mk
 
-plugin_names := $(filter-out template,$(patsubst plugins/%/,%,$(wildcard plugins/*/)))
+plugin_names := $(filter-out common template,$(patsubst plugins/%/,%,$(wildcard plugins/*/)))
 -include $(wildcard plugins/*/build.mk)
 plugin_modules := $(foreach n,$(plugin_names),$n $(addprefix $n/,$(call gs_get,$n_backends)))
 plugins_built := $(foreach m,$(plugin_modules),$(if $(call gs_missing,$m),,$m))
