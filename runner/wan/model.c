@@ -136,9 +136,8 @@ double wan_stream_Bps(enum wan_congestion cc, double link_Bps, double rtt_s, dou
 
 double wan_goodput(double mtu_B)
 {
-    enum { ETHERNET_B = 38, IP_TCP_B = 40, OPTIONS_B = 12, ACK_B = 90 };
-    double payload = mtu_B - IP_TCP_B - OPTIONS_B;
-    return payload / (mtu_B + ETHERNET_B + ACK_B / 2.0);
+    enum { IP_TCP_B = 52, SEGMENTS_PER_ACK = 2 }; /* headers with the timestamp option */
+    return (mtu_B - IP_TCP_B) / (mtu_B + (double)IP_TCP_B / SEGMENTS_PER_ACK);
 }
 
 double wan_flops_per_token(const struct wan_job *job)

@@ -53,7 +53,8 @@ double wan_shares(const double *up_Bps, size_t n, double bytes, double *x);
 enum wan_congestion { WAN_RENO, WAN_CUBIC, WAN_BBR };
 double wan_stream_Bps(enum wan_congestion cc, double link_Bps, double rtt_s, double loss,
                       double mss_B, double window_B);
-/* Payload share of a link's rate: Ethernet, IP and TCP headers of a segment, and the ACKs. */
+/* Payload share of a rate that counts IP packets: the headers of a segment, and the ACKs of the
+ * other direction (one for two segments), which share the link when both directions are busy. */
 double wan_goodput(double mtu_B);
 
 /* A training job. */

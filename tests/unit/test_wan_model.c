@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The WAN model against numbers that others published or that arithmetic gives.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "wan/model.h"
+
+#define GIGABIT (1e9 / 8)
+
+static void assert_within(double measured, double expected, double factor)
+{
+    if (!(measured <= expected * factor && measured >= expected / factor))
+        fail_msg("%g is not within x%g of %g", measured, factor, expected);
+}
+
+static void assert_near(double measured, double expected, double relative)
+{
+    if (!(fabs(measured - expected) <= relative * fabs(expected)))
+        fail_msg("%g is not within %g%% of %g", measured, 100 * relative, expected);
+}
+
+/* Four equal sites in a ring. */
+static struct wan_net four(double rate_Bps, double delay_s)
+{
+    static double up[4], hop[4];
+    for (int i = 0; i < 4; i++) {
+        up[i] = rate_Bps;
+        hop[i] = delay_s;
+    }
+    return (struct wan_net){
+        .n = 4, .up_Bps = up, .down_Bps = up, .hop_s = hop, .farthest_s = delay_s};
+}
+
+/* Douillard et al. 2025, Table 4: Gbit/s for a compute utilisation, H = 100, 16 bits a parameter.
+ * Their values lie on a grid of logspace(-1, 3, 50): neighbours differ by x1.21. */
+static const double utilisations[] = {0.50, 0.80, 0.90, 0.95, 0.99};
+static const struct streaming_row {
+    double parameters, compute_s, every, fragments, overlap, bits;
+    double gbit[5];
+} streaming_table[] = {
+    {1e9, 0.1, 100, 1, 0, 16, {1.4, 6.2, 13.3, 23.3, 86.8}},
+    {1e9, 0.1, 100, 8, 0, 16, {1.4, 5.2, 9.1, 16, 28.1}},
+    {1e9, 0.1, 100, 8, 1, 16, {1.4, 4.3, 6.2, 9.1, 11}},
+    {1e9, 0.1, 100, 8, 1, 4, {0.4, 0.9, 1.7, 2, 3}},
+    {1e9, 0.1, 1, 1, 0, 16, {86.8, 152.6, 184.2, 222.3, 0}},
+    {1e10, 0.8, 100, 1, 0, 16, {1.7, 7.5, 16, 33.9, 104.8}},
+    {1e10, 0.8, 100, 16, 1, 16, {1.7, 3.6, 5.2, 6.2, 7.5}},
+    {1e10, 0.8, 100, 16, 1, 4, {0.4, 0.9, 1.4, 1.4, 1.7}},
+};
+
+static void streaming_diloco_table_4(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < sizeof streaming_table / sizeof *streaming_table; r++) {
+        const struct streaming_row *row = &streaming_table[r];
+        struct wan_schedule sch = {
+            .every = row->every, .fragments = row->fragments, .overlap = row->overlap};
+        for (int i = 0; i < 5 && row->gbit[i] > 0; i++) {
+            double rate = wan_rate_needed(&sch, utilisations[i], row->compute_s,
+                                          row->parameters * row->bits / 8);
+            assert_within(rate / GIGABIT, row->gbit[i], 1.21);
+        }
+    }
+}
+
+/* Douillard et al. 2025, Table 1: 24,120 steps of 0.1 s, 2 workers, 1 Gbit/s: 109 h data-parallel.
+ */
+static void streaming_diloco_table_1(void **state)
+{
+    (void)state;
+    double up[] = {GIGABIT, GIGABIT}, hop[] = {0, 0};
+    struct wan_net net = {.n = 2, .up_Bps = up, .down_Bps = up, .hop_s = hop};
+    double step = 0.1 + wan_sync_s(WAN_RING, &net, 1e9 * 16 / 8);
+    assert_near(24120 * step / 3600, 109, 0.02);
+}
+
+/* INTELLECT-1 (Jaghouar et al. 2024), USA: 38 min of compute, 103 s of synchronisation: 95.7%. */
+static void intellect_1(void **state)
+{
+    (void)state;
+    struct wan_schedule sch = {.every = 100, .fragments = 1};
+    assert_near(wan_efficiency(&sch, 38 * 60 / 100.0, 103), 0.957, 0.001);
+}
+
+/* One stream, 100 Mbit/s, 50 ms: the values that the formulas give (Mathis 8.9; CUBIC 8.4 and BBR
+ * 92.8 Mbit/s were measured). */
+static void one_stream(void **state)
+{
+    (void)state;
+    double link = 100e6 / 8, rtt = 0.05, mss = 1448;
+    assert_near(wan_stream_Bps(WAN_RENO, link, rtt, 1e-3, mss, 0) * 8e-6, 8.9, 0.02);
+    assert_near(wan_stream_Bps(WAN_RENO, link, rtt, 1e-4, mss, 0) * 8e-6, 28.3, 0.02);
+    assert_within(wan_stream_Bps(WAN_CUBIC, link, rtt, 1e-3, mss, 0) * 8e-6, 8.4, 1.25);
+    assert_within(wan_stream_Bps(WAN_BBR, link, rtt, 1e-3, mss, 0) * 8e-6, 92.8, 1.1);
+    assert_near(wan_stream_Bps(WAN_CUBIC, link, rtt, 0, mss, 250e3), 250e3 / rtt, 1e-12);
+}
+
+/* 30,846,720 fp32 parameters, 4 workers, 992.6 Mbit/s, LAN delay: 1.506 s, 99% of the ring bound.
+ */
+static void lan_of_four(void **state)
+{
+    (void)state;
+    struct wan_net net = four(992.6e6 / 8, 50e-6);
+    assert_near(wan_sync_s(WAN_RING, &net, 30846720 * 4.0), 1.506, 0.015);
+}
+
+/* 1.3e9 parameters over four sites at 1 Gbit/s: what the four-site plan would really do. */
+static void four_site_plan(void **state)
+{
+    (void)state;
+    struct wan_net net = four(GIGABIT, 0.015);
+    struct wan_job job = {
+        .parameters = 1.3e9, .tokens = 524288, .gpus = 8, .peak_flops = 312e12, .mfu = 0.5};
+    struct wan_schedule each = {.every = 1, .fragments = 1};
+    double sync = wan_sync_s(WAN_RING, &net, 2.6e9), compute = wan_compute_s(&job);
+    assert_near(wan_wire_bytes(WAN_RING, 4, 2.6e9), 3.9e9, 1e-9);
+    assert_near(sync, 31.2, 0.001);
+    assert_near(compute, 3.28, 0.001);
+    assert_near(wan_efficiency(&each, compute, sync), 0.095, 0.005);
+    assert_true(wan_steps_needed(0.60, compute, sync) == 15);
+    assert_true(wan_steps_needed(0.75, compute, sync) == 29);
+    assert_true(wan_steps_needed(0.95, compute, sync) == 181);
+    assert_true(wan_steps_needed(0.95, compute, sync / 2) == 91);
+    assert_true(wan_steps_needed(0.95, compute, sync / 4) == 46);
+}
+
+/* Shares: a quarter-rate site is given none while the others can carry it, and T is the floor. */
+static void unequal_shares(void **state)
+{
+    (void)state;
+    double up[] = {1e8, 1e8, 1e8, 0.25e8}, x[4], sum = 0;
+    double t = wan_shares(up, 4, 1e8, x);
+    assert_near(t, 4, 1e-9);
+    for (int i = 0; i < 4; i++) {
+        sum += x[i];
+        assert_true(1e8 * (1 + 2 * x[i]) / up[i] <= t * (1 + 1e-9));
+    }
+    assert_near(sum, 1, 1e-9);
+    double equal[] = {1e8, 1e8, 1e8, 1e8};
+    assert_near(wan_shares(equal, 4, 1e8, x), 1.5, 1e-6);
+    assert_near(x[2], 0.25, 1e-6);
+}
+
+/* A latency-bound ring pays six hops over four sites, recursive doubling two. */
+static void small_messages(void **state)
+{
+    (void)state;
+    struct wan_net net = four(GIGABIT, 0.015);
+    assert_near(wan_sync_s(WAN_RING, &net, 65536), 0.090, 0.01);
+    assert_near(wan_sync_s(WAN_RECURSIVE_DOUBLING, &net, 65536), 0.031, 0.01);
+    assert_near(wan_sync_s(WAN_RABENSEIFNER, &net, 65536), 0.0608, 0.01);
+    for (int s = 0; s < WAN_STRATEGIES; s++)
+        assert_true(wan_sync_s((enum wan_strategy)s, &net, 65536) >= wan_bound_s(&net, 65536));
+}
+
+/* Streaming hides a fragment that is done before the next is due, and nothing else. */
+static void overlap(void **state)
+{
+    (void)state;
+    struct wan_schedule sch = {.every = 100, .fragments = 10, .overlap = 1};
+    assert_true(wan_exposed_s(&sch, 0.1, 1.1) < 1e-12);
+    assert_near(wan_exposed_s(&sch, 0.1, 1.2), 1.0, 1e-9);
+    assert_near(wan_goodput(1500), 0.949, 0.001);
+    assert_true(wan_goodput(9000) > 0.99 && wan_goodput(9000) < 0.994);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(streaming_diloco_table_4),
+        cmocka_unit_test(streaming_diloco_table_1),
+        cmocka_unit_test(intellect_1),
+        cmocka_unit_test(one_stream),
+        cmocka_unit_test(lan_of_four),
+        cmocka_unit_test(four_site_plan),
+        cmocka_unit_test(unequal_shares),
+        cmocka_unit_test(small_messages),
+        cmocka_unit_test(overlap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
