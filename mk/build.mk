@@ -7,7 +7,9 @@ CPPFLAGS_ALL := -std=c11 -D_GNU_SOURCE -Irunner $(iniparser_dir:%=-isystem %) -M
 LIBS := -liniparser -ljansson -lsodium -lm -ldl
 compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS) -DGRADSYNC_PREFIX='"$(PREFIX)"'
 
-lib_src := $(filter-out runner/main.c runner/cmd_%.c,$(wildcard runner/*.c))
+# Rooms of the library; rank/ alone is compiled with MPI.
+lib_dirs := runner runner/wan runner/verdict runner/cluster
+lib_src := $(filter-out runner/main.c runner/cmd_%.c,$(wildcard $(lib_dirs:%=%/*.c)))
 lib_obj := $(lib_src:%.c=$(BUILD)/%.o)
 cmd_obj := $(patsubst %.c,$(BUILD)/%.o,runner/main.c $(wildcard runner/cmd_*.c))
 rank_obj := $(patsubst %.c,$(BUILD)/%.o,$(wildcard runner/rank/*.c))
