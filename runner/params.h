@@ -23,8 +23,17 @@ const char *param_format(const struct wl_param *p, const void *object, char *buf
  */
 bool params_default(const struct wl_param *table, void *object, char *why, size_t n);
 
+/* The same for a text member of `size` bytes; p->max, if not 0, is the longest text. */
+bool param_parse_text(const struct wl_param *p, const char *text, char *dst, size_t size, char *why,
+                      size_t n);
+
+bool param_numeric(const struct wl_param *p); /* ranges make sense, min and max hold */
+size_t param_size(const struct wl_param *p);  /* bytes of the member */
+size_t params_choices(const struct wl_param *p);
+
 size_t params_count(const struct wl_param *table);
 const struct wl_param *params_find(const struct wl_param *table, const char *name);
+const char *params_nearest(const struct wl_param *table, const char *name); /* or NULL */
 
 /* The range, choices or form that is allowed: "0.001..0.5", "auto, ring, tree", "a size, e.g.
  * 64KiB". */

@@ -70,7 +70,8 @@ struct wl_param {
 #define WL_FIELD(S, member, ctype)                                                                 \
     (offsetof(S, member) + 0 * sizeof(&((S *)0)->member == (ctype *)0))
 /* For WL_TEXT members. */
-#define WL_TEXT_FIELD(S, member) WL_FIELD(S, member, char[WL_TEXT_MAX])
+#define WL_TEXT_FIELD(S, member)                                                                   \
+    (offsetof(S, member) + 0 * sizeof(&((S *)0)->member == (char (*)[WL_TEXT_MAX])0))
 
 /* How the values of the ranks become one. */
 enum wl_across { WL_MAX, WL_SUM, WL_MEAN };

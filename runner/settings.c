@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "settings.h"
+
+#include "err.h"
+#include "params.h"
+#include "text.h"
+#include "units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DAY 86400.0
+#define SEED_MAX 9007199254740992.0 /* 2^53: exact in JSON and in a CSV reader's double */
+/* As WL_TEXT_FIELD, for the longer texts. */
+#define LONG_TEXT_FIELD(S, member)                                                                 \
+    (offsetof(S, member) + 0 * sizeof(&((S *)0)->member == (char (*)[SET_TEXT_MAX])0))
+#define LONG_MAX (SET_TEXT_MAX - 1)
+#define INT(S, m) #m, WL_INT, WL_AXIS, WL_FIELD(struct S, m, int64_t)
+#define REAL(S, m) #m, WL_REAL, WL_AXIS, WL_FIELD(struct S, m, double)
+#define TIME(S, m) #m, WL_TIME, WL_AXIS, WL_FIELD(struct S, m, double)
+#define BOOL(S, m) #m, WL_BOOL, WL_AXIS, WL_FIELD(struct S, m, bool)
+#define CHOICE(S, m) #m, WL_CHOICE, WL_AXIS, WL_FIELD(struct S, m, int)
+#define TEXT(S, m) #m, WL_TEXT, WL_AXIS, WL_TEXT_FIELD(struct S, m)
+#define LONG_TEXT(S, m) #m, WL_TEXT, WL_AXIS, LONG_TEXT_FIELD(struct S, m)
+
+static const char *const launchers[] = {"auto", "mpirun", "srun", NULL};
+
+/* clang-format off */
+const struct wl_param settings_platform[] = {
+    {TEXT(set_platform, name), NULL, "", 0, 0, NULL,
+     "the folder under data/raw; default: the config's file name"},
+    {TEXT(set_platform, title), NULL, "", 0, 0, NULL, "what figures and tables call it"},
+    {TEXT(set_platform, device), NULL, "", 0, 0, NULL, "accelerator, e.g. NVIDIA H200; empty on the host"},
+    {0}};
+
+const struct wl_param settings_launch[] = {
+    {INT(set_launch, ranks), NULL, "2", 1, 1e6, NULL, "processes in all"},
+    {INT(set_launch, nodes), NULL, "1", 1, 1e5, NULL, "hosts they spread over, evenly"},
+    {CHOICE(set_launch, launcher), NULL, "auto", 0, 0, launchers, "auto: srun inside a Slurm allocation, else mpirun"},
+    {BOOL(set_launch, oversubscribe), NULL, "no", 0, 0, NULL, "allow more ranks than slots"},
+    {TEXT(set_launch, bind), NULL, "none", 0, 0, NULL, "what ranks are bound to, as the launcher names it: none, core, numa"},
+    {LONG_TEXT(set_launch, hosts), NULL, "", 0, LONG_MAX, NULL, "hosts for mpirun, by comma; empty: this one or the allocation"},
+    {LONG_TEXT(set_launch, args), NULL, "", 0, LONG_MAX, NULL, "more arguments for the launcher, split at blanks"},
+    {LONG_TEXT(set_launch, prefix), NULL, "", 0, LONG_MAX, NULL, "a command before the rank program, e.g. a container's"},
+    {0}};
+
+const struct wl_param settings_measure[] = {
+    {INT(set_measure, launches), NULL, "5", 1, 1000, NULL, "fresh sets of processes: the unit of the statistics"},
+    {INT(set_measure, blocks), NULL, "20", 1, 1e6, NULL, "at least so many a launch"},
+    {INT(set_measure, max_blocks), NULL, "200", 1, 1e6, NULL, "at most so many a launch"},
+    {INT(set_measure, samples), NULL, "5", 1, 1e5, NULL, "kept a visit of a cell"},
+    {INT(set_measure, discard), NULL, "1", 0, 1e5, NULL, "samples thrown away after a switch of config"},
+    {TIME(set_measure, sample_time), "s", "0", 0, 60, NULL, "a sample lasts at least so long; 0: from the clock's resolution"},
+    {REAL(set_measure, precision), NULL, "1%", 1e-4, 0.5, NULL, "half-width of the median's 95% interval at which to stop, relative"},
+    {TIME(set_measure, budget), "s", "10s", 1e-3, DAY, NULL, "a group may take so long in one launch"},
+    {TIME(set_measure, warmup), "s", "200ms", 0, 3600, NULL, "operations before the first block"},
+    {INT(set_measure, warmup_ops), NULL, "10", 0, 1e6, NULL, "and at least so many a cell"},
+    {TIME(set_measure, deadline), "s", "60s", 0.1, DAY, NULL, "a cell may take so long for one step (prepare, visit, verify)"},
+    {INT(set_measure, retries), NULL, "2", 0, 100, NULL, "after a crash, a hang or a lost rank"},
+    {BOOL(set_measure, verify), NULL, "yes", 0, 0, NULL, "check the timed result after each block"},
+    {TEXT(set_measure, baseline), NULL, "", 0, 0, NULL, "config that the others are held against; empty: the first"},
+    {REAL(set_measure, equivalence), NULL, "1%", 1e-4, 0.5, NULL, "differences below it are called equivalent, relative"},
+    {INT(set_measure, seed), NULL, "0", 0, SEED_MAX, NULL, "of the order of visits; 0: drawn at run and recorded"},
+    {0}};
+
+const struct wl_param settings_slurm[] = {
+    {TEXT(set_slurm, account), NULL, "", 0, 0, NULL, "who pays"},
+    {TEXT(set_slurm, partition), NULL, "", 0, 0, NULL, "where to run; empty: the cluster's default"},
+    {INT(set_slurm, nodes), NULL, "0", 0, 1e5, NULL, "nodes of the job; 0: [launch] nodes"},
+    {INT(set_slurm, gpus_per_node), NULL, "0", 0, 64, NULL, "GPUs asked for on each node"},
+    {TEXT(set_slurm, gres), NULL, "", 0, 0, NULL, "generic resources, e.g. gpu:h200:4"},
+    {TEXT(set_slurm, constraint), NULL, "", 0, 0, NULL, "node features"},
+    {TIME(set_slurm, time), "s", "0", 0, 30 * DAY, NULL, "time limit; 0: from the plan"},
+    {TEXT(set_slurm, qos), NULL, "", 0, 0, NULL, "quality of service"},
+    {BOOL(set_slurm, exclusive), NULL, "yes", 0, 0, NULL, "no other job on the nodes"},
+    {LONG_TEXT(set_slurm, container), NULL, "", 0, LONG_MAX, NULL, "image to run in"},
+    {LONG_TEXT(set_slurm, modules), NULL, "", 0, LONG_MAX, NULL, "environment modules to load, by blanks or commas"},
+    {LONG_TEXT(set_slurm, setup), NULL, "", 0, LONG_MAX, NULL, "a shell line before the run"},
+    {0}};
+
+const struct wl_param settings_cost[] = {
+    {REAL(set_cost, usd_per_hour), "USD/h", "0", 0, 1e6, NULL, "price of all the nodes together; 0: not said"},
+    {0}};
+
+#define PART(name) #name, settings_##name, offsetof(struct settings, name), false
+#define FREE(name, labelled) name, NULL, 0, labelled, NULL
+const struct settings_section settings_sections[] = {
+    {PART(platform), NULL, "what is measured"},
+    {PART(launch), NULL, "how its ranks are started"},
+    {PART(measure), NULL, "how long, how often and how precisely"},
+    {PART(slurm), "sbatch.", "how to ask a cluster for it; sbatch.NAME = VALUE is passed on"},
+    {PART(cost), NULL, "what it costs"},
+    {FREE("limits", false), "physical limits of the platform: rates, times, sizes or numbers, and their source"},
+    {FREE("reference", false), "published numbers to hold the results against"},
+    {FREE("sites", false), "sites of a WAN"},
+    {FREE("links", false), "what all links of a WAN have in common"},
+    {FREE("link", true), "one link of a WAN, [link NAME]"},
+    {FREE("model", false), "the training that a WAN carries"},
+    {FREE("lab", false), "an emulated WAN on one machine"},
+    {0}};
+/* clang-format on */
+
+size_t settings_text_max(const struct wl_param *p)
+{
+    return p->max >= WL_TEXT_MAX ? (size_t)p->max + 1 : WL_TEXT_MAX;
+}
+
+const struct settings_section *settings_section_find(const char *section)
+{
+    for (const struct settings_section *s = settings_sections; s->name; s++) {
+        size_t n = strlen(s->name);
+        if (!strcmp(s->name, section) ||
+            (s->labelled && !strncmp(s->name, section, n) && section[n] == ' '))
+            return s;
+    }
+    return NULL;
+}
+
+/* ---- tables ---- */
+
+/* Why a list may not stand here, for the keys where users try one. */
+static const struct {
+    const char *key, *why;
+} single[] = {
+    {"ranks",
+     "one set of processes has one size: write a config for each, or --set launch:ranks=N"},
+    {"nodes",
+     "one set of processes has one shape: write a config for each, or --set launch:nodes=N"},
+};
+
+static int refuse_list(const struct config_entry *e)
+{
+    const char *why = "a list or range may stand in a workload's section only";
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
+        if (!strcmp(single[i].key, e->key))
+            why = single[i].why;
+    return config_error(e, "'%.80s' is a list where one value belongs (%s)", e->value, why);
+}
+
+static int read_entry(const struct config_entry *e, const struct wl_param *p, void *object)
+{
+    char why[512];
+    if (p->type == WL_TEXT) {
+        if (param_parse_text(p, e->value, (char *)object + p->offset, settings_text_max(p), why,
+                             sizeof why))
+            return GS_OK;
+    } else {
+        if (param_parse(p, e->value, object, why, sizeof why))
+            return GS_OK;
+        if (strpbrk(e->value, ",:"))
+            return refuse_list(e);
+    }
+    return config_error(e, "%s", why);
+}
+
+static int read_table(const struct config *c, const struct settings_section *s, void *object)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct config_entry *e = &c->entries[i];
+        const struct wl_param *p =
+            strcmp(e->section, s->name) ? NULL : params_find(s->table, e->key);
+        if (p && read_entry(e, p, object))
+            code = GS_USAGE;
+    }
+    return code;
+}
+
+/* ---- what no table can say ---- */
+
+static bool name_is_plain(const char *name)
+{
+    return *name && *name != '.' && *name != '-' &&
+           name[strspn(
+               name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == '\0';
+}
+
+/* The platform's name is a folder's and stands unquoted in commands. */
+static int check_name(const struct config *c, struct set_platform *p)
+{
+    const char *allowed = "letters, digits, '.', '_' and '-', none of the last two in front";
+    const struct config_entry *e = config_find(c, "platform", "name");
+    if (e && e->value[0])
+        return name_is_plain(p->name) ? GS_OK
+                                      : config_error(e, "'%s' is no name (%s)", p->name, allowed);
+    const char *slash = strrchr(c->path, '/');
+    const char *base = slash ? slash + 1 : c->path;
+    size_t n = strlen(base);
+    if (n > 4 && !strcmp(base + n - 4, ".ini"))
+        n -= 4;
+    snprintf(p->name, sizeof p->name, "%.*s", (int)n, base);
+    if (n < sizeof p->name && name_is_plain(p->name))
+        return GS_OK;
+    return fail_at(GS_USAGE, c->path, 0,
+                   "the file's name is no platform name (%s); give [platform] a name", allowed);
+}
+
+/* A fault between two keys, placed at the one of them that the config sets. */
+static int clash(const struct config *c, const char *section, const char *key, const char *other,
+                 const char *what)
+{
+    const struct config_entry *e = config_find(c, section, key);
+    if (!e)
+        e = config_find(c, section, other);
+    if (e)
+        return config_error(e, "%s", what);
+    return fail_at(GS_USAGE, c->path, 0, "[%s] %s: %s", section, key, what);
+}
+
+static int check_shapes(const struct config *c, const struct settings *s)
+{
+    char what[256];
+    int code = GS_OK;
+    if (s->launch.ranks % s->launch.nodes) {
+        snprintf(what, sizeof what,
+                 "%lld ranks do not spread evenly over %lld nodes (a multiple of the nodes)",
+                 (long long)s->launch.ranks, (long long)s->launch.nodes);
+        code = clash(c, "launch", "ranks", "nodes", what);
+    }
+    if (s->measure.max_blocks < s->measure.blocks) {
+        snprintf(what, sizeof what, "%lld max_blocks are fewer than %lld blocks",
+                 (long long)s->measure.max_blocks, (long long)s->measure.blocks);
+        code = clash(c, "measure", "max_blocks", "blocks", what);
+    }
+    return code;
+}
+
+/* ---- [limits] ---- */
+
+static bool parse_size(const char *text, double *value)
+{
+    uint64_t bytes;
+    if (!units_parse_size(text, &bytes))
+        return false;
+    *value = (double)bytes;
+    return true;
+}
+
+/* The kinds of number a limit may be, and the limits that some module reads, with theirs. */
+static bool (*const limit_kinds[])(const char *, double *) = {units_parse_real, units_parse_rate,
+                                                              parse_size, units_parse_time};
+enum { REALS_AND_RATES = 2, ANY_KIND = sizeof limit_kinds / sizeof *limit_kinds };
+
+static const char *const limit_rates[] = {"busbw", "link", "memory", "flops"};
+
+static size_t limit_kinds_of(const char *key)
+{
+    for (size_t i = 0; i < sizeof limit_rates / sizeof *limit_rates; i++)
+        if (!strcmp(limit_rates[i], key))
+            return REALS_AND_RATES;
+    return ANY_KIND;
+}
+
+static bool limit_parse(const char *key, const char *text, double *value)
+{
+    for (size_t i = 0; i < limit_kinds_of(key); i++)
+        if (limit_kinds[i](text, value))
+            return true;
+    return false;
+}
+
+/* "source", "busbw.source", "busbw_source": where the numbers come from, in words. */
+static bool is_source(const char *key)
+{
+    size_t n = strlen(key);
+    return !strcmp(key, "source") ||
+           (n > 7 && !strcmp(key + n - 6, "source") && strchr("._", key[n - 7]));
+}
+
+static int check_limits(const struct config *c)
+{
+    int code = GS_OK;
+    double value;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct config_entry *e = &c->entries[i];
+        if (strcmp(e->section, "limits") || is_source(e->key))
+            continue;
+        bool rate = limit_kinds_of(e->key) == REALS_AND_RATES;
+        if (!limit_parse(e->key, e->value, &value))
+            code = config_error(e, "'%.80s' is no limit (%s)", e->value,
+                                rate ? "a rate, e.g. 900GB/s, or a number"
+                                     : "a rate, a time, a size or a number");
+        else if (!(value > 0))
+            code = config_error(e, "'%s' is no limit (more than 0)", e->value);
+    }
+    return code;
+}
+
+double settings_limit(const struct config *c, const char *key)
+{
+    const struct config_entry *e = config_find(c, "limits", key);
+    double value;
+    return e && limit_parse(key, e->value, &value) ? value : (double)NAN;
+}
+
+int settings_read(const struct config *c, struct settings *out)
+{
+    char why[512];
+    int code = GS_OK;
+    *out = (struct settings){0};
+    for (const struct settings_section *s = settings_sections; s->name; s++) {
+        void *object = (char *)out + s->offset;
+        if (!s->table)
+            continue;
+        if (!params_default(s->table, object, why, sizeof why))
+            return fail(GS_USAGE, "[%s]: %s", s->name, why);
+        if (read_table(c, s, object))
+            code = GS_USAGE;
+    }
+    if (check_name(c, &out->platform))
+        code = GS_USAGE;
+    if (!code)
+        code = check_shapes(c, out);
+    int limits = check_limits(c);
+    return code ? code : limits;
+}
