@@ -67,8 +67,10 @@ struct plan_cost plan_cost(const struct plan *p);
 /* GS_OK, or GS_CANNOT, reported, when the largest group needs more than the free memory here. */
 int plan_memory_check(const struct plan *p);
 
-/* A run folder holds config.ini (the config's bytes) and plan.json (section, overrides, seed, the
- * cells' and groups' ids). plan_read rebuilds the plan from them and refuses one whose ids no
+/* A run folder holds config.ini (the config's bytes) and plan.json: section, overrides, seed,
+ * launches, and what readers without the plugin (reduce, show) need of every cell, in plan order:
+ * "cells": [{"id", "group", "config", "mode", "params": "key=value …", "size_B",
+ * "busbw_factor"}]. plan_read rebuilds the plan from them and refuses one whose ids no
  * longer come out (another plugin version). */
 int plan_write(const struct plan *p, const char *dir);
 int plan_read(struct plan **out, const char *dir);
