@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command that starts the ranks: mpirun or srun, as an argv, never through a shell.
+ */
+#ifndef GS_LAUNCHER_H
+#define GS_LAUNCHER_H
+
+#include "plan.h"
+
+/* argv (NULL-terminated, launcher_free) starts `gradsync-rank rank_args…` on every slot. GS_OK or
+ * reported: GS_USAGE more ranks than slots, more nodes than hosts; GS_CANNOT no launcher or no
+ * gradsync-rank here. */
+int launcher_command(const struct plan *p, const char *const *rank_args, char ***argv);
+void launcher_free(char **argv);
+
+/* The same without a command: can the ranks be started at all? Said before a folder is made. */
+int launcher_check(const struct plan *p);
+
+/* Path of gradsync-rank, the caller's: beside the program, or in ../libexec/gradsync. NULL and
+ * GS_CANNOT reported. */
+char *launcher_rank_program(void);
+
+#endif
