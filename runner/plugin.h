@@ -22,15 +22,18 @@ struct plugin {
  * ABI; no symbol; tables that do not pass the lint) or GS_CANNOT (a library it needs is missing);
  * reported. */
 int plugin_load(struct plugin **out, const char *name);
+/* The same without the lint: tables may hold anything. */
+int plugin_open(struct plugin **out, const char *name);
 void plugin_unload(struct plugin *p);
 
 /* Every fault of the tables, one line each through `report`; returns how many. */
 int plugin_lint(const struct plugin *p, void (*report)(void *ctx, const char *line), void *ctx);
 
 /* Calls visit for every plugin in the search path, first found wins; p is NULL and `why` says the
- * reason for one that cannot be loaded here. */
-void plugin_each(void (*visit)(void *ctx, const char *name, const struct plugin *p,
-                               const char *why),
+ * reason for one that cannot be loaded here. A .so that does not mention wl_plugin_v is no plugin
+ * and is not opened. */
+void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
+                               const struct plugin *p, const char *why),
                  void *ctx);
 
 /* Folder of the running program, without a trailing slash. */

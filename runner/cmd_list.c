@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `gradsync list`: the plugins of the search path and the configs that are found from here.
+ */
+#include "cli.h"
+#include "commands.h"
+#include "config.h"
+#include "err.h"
+#include "plugin.h"
+#include "text.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_plugin(void *ctx, const char *name, const char *path, const struct plugin *p,
+                       const char *why)
+{
+    int *n = ctx;
+    ++*n;
+    printf("  %-16s %-6s %s\n", name, p ? p->wl.version : "-", p ? p->wl.summary : why);
+    printf("  %-16s %-6s %s\n", "", "", path);
+}
+
+static int is_config(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name);
+    return e->d_name[0] != '.' && n > 4 && !strcmp(e->d_name + n - 4, ".ini");
+}
+
+static void put_config(const char *dir, const char *file)
+{
+    char why[1024];
+    char *path = xstrfmt("%s/%s", dir, file);
+    struct config *c = NULL;
+    err_capture(why, sizeof why);
+    config_load(&c, path, NULL);
+    err_capture(NULL, 0);
+    const struct config_entry *title = c ? config_find(c, "platform", "title") : NULL;
+    printf("  %-16.*s %s\n", (int)strlen(file) - 4, file, path);
+    if (!c || title)
+        printf("  %-16s %s\n", "", c ? title->value : why);
+    config_free(c);
+    free(path);
+}
+
+/* Returns how many. */
+static int put_configs(const char *dir)
+{
+    struct dirent **entries;
+    int n = scandir(dir, &entries, is_config, alphasort);
+    for (int i = 0; i < n; i++) {
+        put_config(dir, entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+    return n > 0 ? n : 0;
+}
+
+static int list(void)
+{
+    int n = 0;
+    printf("workload plugins ('gradsync help NAME' shows the parameters)\n");
+    plugin_each(put_plugin, &n);
+    if (!n)
+        printf(
+            "  none; searched: . $GRADSYNC_PLUGIN_PATH %s %s/plugins %s/../lib/gradsync/plugins\n",
+            program_dir(), program_dir(), program_dir());
+    printf("\nconfigs ('gradsync plan FILE' shows the cells)\n");
+    char *installed = xstrfmt("%s/../share/gradsync/configs", program_dir());
+    if (put_configs("configs") + put_configs(installed) == 0)
+        printf("  none; searched: configs %s\n", installed);
+    free(installed);
+    return GS_OK;
+}
+
+int cmd_list(int argc, char **argv)
+{
+    static const struct cli_option options[] = {{0}};
+    static const struct cli cli = {"list",  "", "the workload plugins and configs found here",
+                                   options, 0,  0};
+    char **args = xcalloc((size_t)argc, sizeof *args);
+    int n;
+    bool done;
+    int code = cli_parse(&cli, argc, argv, args, &n, &done);
+    free(args);
+    return code || done ? code : list();
+}

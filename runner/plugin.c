@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugin.h"
+
+#include "err.h"
+#include "text.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ABI_STEM "wl_plugin_v"
+#define ABI_MAX 99
+
+const char *program_dir(void)
+{
+    static char dir[4096];
+    if (!dir[0]) {
+        ssize_t n = readlink("/proc/self/exe", dir, sizeof dir - 1);
+        dir[n > 0 ? n : 0] = '\0';
+        char *slash = strrchr(dir, '/');
+        if (slash)
+            slash[slash == dir] = '\0';
+    }
+    return dir;
+}
+
+/* The search path, in order. */
+static void search_path(struct words *dirs)
+{
+    const char *env = getenv("GRADSYNC_PLUGIN_PATH");
+    char *all = xstrfmt(".:%s:%s:%s/plugins:%s/../lib/gradsync/plugins", env ? env : "",
+                        program_dir(), program_dir(), program_dir());
+    words_split(dirs, all, ':');
+    free(all);
+}
+
+static bool is_path(const char *name)
+{
+    size_t n = strlen(name);
+    return strchr(name, '/') || (n > 3 && !strcmp(name + n - 3, ".so"));
+}
+
+/* The file that a name stands for, or NULL. */
+static char *find(const char *name)
+{
+    if (is_path(name))
+        return xstrfmt("%s%s", strchr(name, '/') ? "" : "./", name);
+    struct words dirs;
+    search_path(&dirs);
+    char *found = NULL;
+    for (size_t i = 0; i < dirs.n && !found; i++) {
+        char *path = xstrfmt("%s/%s.so", dirs.v[i], name);
+        if (*dirs.v[i] && !access(path, F_OK))
+            found = path;
+        else
+            free(path);
+    }
+    words_free(&dirs);
+    return found;
+}
+
+static bool mentions_abi(const char *path)
+{
+    struct text bytes = {0};
+    bool is =
+        text_read_file(path, &bytes) && memmem(bytes.s, bytes.len, ABI_STEM, strlen(ABI_STEM));
+    text_free(&bytes);
+    return is;
+}
+
+struct found {
+    char *name, *path;
+};
+
+struct founds {
+    struct found *v;
+    size_t n;
+};
+
+static bool is_new(const struct founds *f, const char *name)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (!strcmp(f->v[i].name, name))
+            return false;
+    return true;
+}
+
+static int is_shared_object(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name);
+    return n > 3 && !strcmp(e->d_name + n - 3, ".so");
+}
+
+static void find_in(struct founds *f, const char *dir)
+{
+    struct dirent **entries;
+    int n = *dir ? scandir(dir, &entries, is_shared_object, alphasort) : -1;
+    for (int i = 0; i < n; i++) {
+        struct found one = {
+            .name = xstrfmt("%.*s", (int)strlen(entries[i]->d_name) - 3, entries[i]->d_name),
+            .path = xstrfmt("%s/%s", dir, entries[i]->d_name)};
+        free(entries[i]);
+        if (is_new(f, one.name) && mentions_abi(one.path)) {
+            f->v = xrealloc(f->v, (f->n + 1) * sizeof *f->v);
+            f->v[f->n++] = one;
+        } else {
+            free(one.name);
+            free(one.path);
+        }
+    }
+    if (n >= 0)
+        free(entries);
+}
+
+static struct founds find_all(void)
+{
+    struct founds f = {0};
+    struct words dirs;
+    search_path(&dirs);
+    for (size_t i = 0; i < dirs.n; i++)
+        find_in(&f, dirs.v[i]);
+    words_free(&dirs);
+    return f;
+}
+
+static void founds_free(struct founds *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        free(f->v[i].name);
+        free(f->v[i].path);
+    }
+    free(f->v);
+}
+
+static int no_such(const char *name)
+{
+    struct founds f = find_all();
+    const char **names = xcalloc(f.n, sizeof *names);
+    for (size_t i = 0; i < f.n; i++)
+        names[i] = f.v[i].name;
+    const char *near = text_nearest(name, names, f.n);
+    int code = fail(GS_USAGE, "no plugin '%s'%s%s%s; 'gradsync list' shows those found here", name,
+                    near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    free(names);
+    founds_free(&f);
+    return code;
+}
+
+/* Of the linker's reasons, one is the machine's fault: a library that the plugin needs is absent or
+ * too old, "libx.so.1: cannot open shared object file: …" or "…: version `V' not found". */
+static int refused(const char *path, const char *why)
+{
+    const char *colon = strchr(why, ':');
+    int n = colon ? (int)(colon - why) : 0;
+    bool self = n && (size_t)n == strlen(path) && !strncmp(why, path, (size_t)n);
+    if (!self && n && strstr(why, ": cannot open shared object file"))
+        return fail_at(GS_CANNOT, path, 0,
+                       "needs %.*s, which this machine lacks: install it, or add its folder to "
+                       "LD_LIBRARY_PATH",
+                       n, why);
+    if (strstr(why, "version `") && strstr(why, "' not found"))
+        return fail_at(GS_CANNOT, path, 0, "needs a newer library: %s", why);
+    return fail_at(GS_USAGE, path, 0, "is not a plugin that can be loaded: %s",
+                   self ? why + n + 2 : why);
+}
+
+static int no_symbol(const struct plugin *p)
+{
+    for (int abi = 1; abi <= ABI_MAX; abi++) {
+        char symbol[32];
+        snprintf(symbol, sizeof symbol, ABI_STEM "%d", abi);
+        if (dlsym(p->dl, symbol))
+            return fail_at(GS_USAGE, p->path, 0,
+                           "speaks plugin ABI %d, this gradsync speaks %s: build it against this "
+                           "gradsync's workload.h",
+                           abi, WL_SYMBOL + strlen(ABI_STEM));
+    }
+    return fail_at(GS_USAGE, p->path, 0,
+                   "is no gradsync plugin: it does not export " WL_SYMBOL " (see workload.h)");
+}
+
+/* Reads no further than the plugin says its struct goes, nor than the file says. */
+static int take_struct(struct plugin *p, const struct wl_plugin *symbol)
+{
+    Dl_info info;
+    const ElfW(Sym) *sym = NULL;
+    size_t there = sizeof *symbol;
+    if (dladdr1(symbol, &info, (void **)&sym, RTLD_DL_SYMENT) && sym && sym->st_size)
+        there = sym->st_size;
+    if (there < sizeof symbol->size || symbol->size > there || symbol->size < sizeof symbol->size)
+        return fail_at(GS_USAGE, p->path, 0,
+                       "its " WL_SYMBOL ".size does not match the %zu bytes of the symbol: set it "
+                       "to sizeof(struct wl_plugin)",
+                       there);
+    memcpy(&p->wl, symbol, symbol->size < sizeof p->wl ? symbol->size : sizeof p->wl);
+    return GS_OK;
+}
+
+static int open_file(struct plugin *p)
+{
+    if (access(p->path, R_OK))
+        return fail_at(GS_USAGE, p->path, 0, "cannot be read: %s", strerror(errno));
+    p->dl = dlopen(p->path, RTLD_NOW | RTLD_LOCAL);
+    if (!p->dl)
+        return refused(p->path, dlerror());
+    const struct wl_plugin *symbol = dlsym(p->dl, WL_SYMBOL);
+    return symbol ? take_struct(p, symbol) : no_symbol(p);
+}
+
+int plugin_open(struct plugin **out, const char *name)
+{
+    char *path = find(name);
+    if (!path)
+        return no_such(name);
+    struct plugin *p = xcalloc(1, sizeof *p);
+    p->path = path;
+    int code = open_file(p);
+    if (code) {
+        plugin_unload(p);
+        return code;
+    }
+    *out = p;
+    return GS_OK;
+}
+
+struct first {
+    char line[512];
+};
+
+static void keep_first(void *ctx, const char *line)
+{
+    struct first *f = ctx;
+    if (!f->line[0])
+        snprintf(f->line, sizeof f->line, "%s", line);
+}
+
+int plugin_load(struct plugin **out, const char *name)
+{
+    struct plugin *p;
+    int code = plugin_open(&p, name);
+    if (code)
+        return code;
+    struct first first = {{0}};
+    int faults = plugin_lint(p, keep_first, &first);
+    if (faults) {
+        code = faults == 1
+                   ? fail_at(GS_USAGE, p->path, 0, "%s", first.line)
+                   : fail_at(GS_USAGE, p->path, 0, "%s (and %d more: 'gradsync check' lists them)",
+                             first.line, faults - 1);
+        plugin_unload(p);
+        return code;
+    }
+    *out = p;
+    return GS_OK;
+}
+
+void plugin_unload(struct plugin *p)
+{
+    if (!p)
+        return;
+    if (p->dl)
+        dlclose(p->dl);
+    free(p->path);
+    free(p);
+}
+
+void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
+                               const struct plugin *p, const char *why),
+                 void *ctx)
+{
+    struct founds f = find_all();
+    for (size_t i = 0; i < f.n; i++) {
+        struct plugin *p = NULL;
+        char why[1024];
+        err_capture(why, sizeof why);
+        plugin_load(&p, f.v[i].path);
+        err_capture(NULL, 0);
+        /* The place is the path, which the visitor has. */
+        size_t place = strlen(f.v[i].path) + strlen(": ");
+        visit(ctx, f.v[i].name, f.v[i].path, p, p ? NULL : why + (strlen(why) > place ? place : 0));
+        plugin_unload(p);
+    }
+    founds_free(&f);
+}
