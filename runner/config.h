@@ -19,22 +19,42 @@ struct config_entry {
     int line;         /* 0 for an override */
 };
 
+struct config_section {
+    char *name;
+    int line;
+};
+
 struct config {
     char *path;
     char *text;                   /* the file's bytes */
     struct config_entry *entries; /* in file order, overrides applied */
     size_t n;
+    struct config_section *sections; /* in file order; one may have no entries */
+    size_t n_sections;
     char **overrides; /* as given, NULL-terminated */
+    unsigned owners;
 };
 
 /* `overrides`: NULL, or NULL-terminated "section:key=value" texts. Returns GS_OK or the exit code
  * of an error that has been reported: file that cannot be read, a line that is neither, a duplicate
  * key, an unknown section or key of a fixed section (with the nearest name). */
 int config_load(struct config **out, const char *path, const char *const *overrides);
-void config_free(struct config *c);
+
+/* As config_load, but *out is set whenever the file could be read, whatever its faults, so that
+ * what stands in the rest of it can be judged too; NULL otherwise. */
+int config_load_all(struct config **out, const char *path, const char *const *overrides);
+
+/* The same for a text that is already in memory; `path` is what messages call it. *out is always
+ * set. */
+int config_from_text(struct config **out, const char *path, const char *text, size_t n,
+                     const char *const *overrides);
+
+struct config *config_share(struct config *c); /* one more owner; returns c */
+void config_free(struct config *c);            /* the last owner frees it */
 
 const struct config_entry *config_find(const struct config *c, const char *section,
                                        const char *key);
+const struct config_section *config_section(const struct config *c, const char *name);
 
 /* "FILE:LINE: key 'KEY': TEXT"; returns GS_USAGE. */
 int config_error(const struct config_entry *e, const char *fmt, ...)
