@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "allreduce_p2p.h"
+
+#include <string.h>
+
+/* One tag is enough: MPI keeps the order of messages between two ranks of a communicator. */
+#define TAG 1
+
+/* Elements [first, first + n) of the vector. */
+struct part {
+    size_t first, n;
+};
+
+static void *at(const struct allreduce_call *c, size_t element)
+{
+    return (char *)c->recv + element * c->element_B;
+}
+
+static const void *sent(const struct allreduce_call *c, size_t element)
+{
+    return (const char *)c->send + element * c->element_B;
+}
+
+static int combine(const struct allreduce_call *c, const void *in, void *inout, size_t n)
+{
+    return MPI_Reduce_local(in, inout, (int)n, c->type, c->op);
+}
+
+static int send_to(const struct allreduce_call *c, int peer, const void *buf, size_t n)
+{
+    return MPI_Send(buf, (int)n, c->type, peer, TAG, c->comm);
+}
+
+static int receive(const struct allreduce_call *c, int peer, void *buf, size_t n)
+{
+    return MPI_Recv(buf, (int)n, c->type, peer, TAG, c->comm, MPI_STATUS_IGNORE);
+}
+
+static int exchange(const struct allreduce_call *c, int to, const void *out, size_t n_out, int from,
+                    void *in, size_t n_in)
+{
+    return MPI_Sendrecv(out, (int)n_out, c->type, to, TAG, in, (int)n_in, c->type, from, TAG,
+                        c->comm, MPI_STATUS_IGNORE);
+}
+
+static int receive_and_combine(const struct allreduce_call *c, int peer)
+{
+    int rc = receive(c, peer, c->scratch, (size_t)c->count);
+    return rc != MPI_SUCCESS ? rc : combine(c, c->scratch, c->recv, (size_t)c->count);
+}
+
+static void copy_input(const struct allreduce_call *c)
+{
+    if (c->send != c->recv)
+        memcpy(c->recv, c->send, (size_t)c->count * c->element_B);
+}
+
+/* ---- the library's own ---- */
+
+static int run_auto(const struct allreduce_call *c)
+{
+    return MPI_Allreduce(c->send == c->recv ? MPI_IN_PLACE : c->send, c->recv, c->count, c->type,
+                         c->op, c->comm);
+}
+
+/* ---- ring: reduce-scatter, then all-gather, each of n-1 steps between neighbours ---- */
+
+static struct part chunk(const struct allreduce_call *c, int i)
+{
+    size_t n = (size_t)c->ranks, k = (size_t)((i % c->ranks + c->ranks) % c->ranks);
+    size_t first = (size_t)c->count * k / n;
+    return (struct part){first, (size_t)c->count * (k + 1) / n - first};
+}
+
+/* The partial sum of a chunk arrives and this rank's input is added to it. Out of place it arrives
+ * where the result belongs; in place that is where the input lies, so it arrives in the scratch. */
+static int ring_reduce_step(const struct allreduce_call *c, int step)
+{
+    int next = (c->rank + 1) % c->ranks, previous = (c->rank + c->ranks - 1) % c->ranks;
+    struct part out = chunk(c, c->rank - step), in = chunk(c, c->rank - step - 1);
+    const void *from = step == 0 ? sent(c, out.first) : at(c, out.first);
+    bool in_place = c->send == c->recv;
+    void *to = in_place ? c->scratch : at(c, in.first);
+    int rc = exchange(c, next, from, out.n, previous, to, in.n);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    return combine(c, in_place ? c->scratch : sent(c, in.first), at(c, in.first), in.n);
+}
+
+static int ring_gather_step(const struct allreduce_call *c, int step)
+{
+    int next = (c->rank + 1) % c->ranks, previous = (c->rank + c->ranks - 1) % c->ranks;
+    struct part out = chunk(c, c->rank + 1 - step), in = chunk(c, c->rank - step);
+    return exchange(c, next, at(c, out.first), out.n, previous, at(c, in.first), in.n);
+}
+
+static int run_ring(const struct allreduce_call *c)
+{
+    int rc = MPI_SUCCESS;
+    for (int s = 0; s < c->ranks - 1 && rc == MPI_SUCCESS; s++)
+        rc = ring_reduce_step(c, s);
+    for (int s = 0; s < c->ranks - 1 && rc == MPI_SUCCESS; s++)
+        rc = ring_gather_step(c, s);
+    return rc;
+}
+
+static size_t ring_scratch(size_t count, size_t element_B, int ranks, bool in_place)
+{
+    return in_place ? (count / (size_t)ranks + 1) * element_B : 0;
+}
+
+/* ---- tree: binomial reduction to rank 0, then the same tree downwards ---- */
+
+static int run_tree(const struct allreduce_call *c)
+{
+    size_t n = (size_t)c->count;
+    int rc = MPI_SUCCESS, bit = 1;
+    copy_input(c);
+    for (; bit < c->ranks && !(c->rank & bit) && rc == MPI_SUCCESS; bit <<= 1)
+        if (c->rank + bit < c->ranks)
+            rc = receive_and_combine(c, c->rank + bit);
+    if (rc == MPI_SUCCESS && c->rank != 0) {
+        rc = send_to(c, c->rank - bit, c->recv, n);
+        if (rc == MPI_SUCCESS)
+            rc = receive(c, c->rank - bit, c->recv, n);
+    }
+    for (bit >>= 1; bit > 0 && rc == MPI_SUCCESS; bit >>= 1)
+        if (c->rank + bit < c->ranks)
+            rc = send_to(c, c->rank + bit, c->recv, n);
+    return rc;
+}
+
+/* ---- among a power of two of the ranks: the others lend their input to a neighbour ---- */
+
+struct core {
+    int ranks; /* largest power of two that is not above the number of ranks */
+    int extra; /* the even ones of the first 2 * extra ranks stand aside */
+    int me;    /* this rank's number in the core; -1: stands aside */
+};
+
+static struct core core_of(const struct allreduce_call *c)
+{
+    struct core k = {.ranks = 1};
+    while (k.ranks * 2 <= c->ranks)
+        k.ranks *= 2;
+    k.extra = c->ranks - k.ranks;
+    k.me = c->rank >= 2 * k.extra ? c->rank - k.extra : c->rank % 2 ? c->rank / 2 : -1;
+    return k;
+}
+
+static int core_rank(const struct core *k, int me)
+{
+    return me < k->extra ? 2 * me + 1 : me + k->extra;
+}
+
+static int in_core(const struct allreduce_call *c,
+                   int (*run)(const struct allreduce_call *c, const struct core *k))
+{
+    struct core k = core_of(c);
+    size_t n = (size_t)c->count;
+    bool lent_to = c->rank < 2 * k.extra;
+    int rc = MPI_SUCCESS;
+    if (k.me < 0) {
+        rc = send_to(c, c->rank + 1, c->send, n);
+        return rc != MPI_SUCCESS ? rc : receive(c, c->rank + 1, c->recv, n);
+    }
+    copy_input(c);
+    if (lent_to)
+        rc = receive_and_combine(c, c->rank - 1);
+    if (rc == MPI_SUCCESS)
+        rc = run(c, &k);
+    if (rc == MPI_SUCCESS && lent_to)
+        rc = send_to(c, c->rank - 1, c->recv, n);
+    return rc;
+}
+
+static size_t whole_scratch(size_t count, size_t element_B, int ranks, bool in_place)
+{
+    (void)ranks, (void)in_place;
+    return count * element_B;
+}
+
+/* ---- recursive doubling: whole vectors exchanged at distance 1, 2, 4, ... ---- */
+
+static int doubling(const struct allreduce_call *c, const struct core *k)
+{
+    size_t n = (size_t)c->count;
+    int rc = MPI_SUCCESS;
+    for (int bit = 1; bit < k->ranks && rc == MPI_SUCCESS; bit <<= 1) {
+        int peer = core_rank(k, k->me ^ bit);
+        rc = exchange(c, peer, c->recv, n, peer, c->scratch, n);
+        if (rc == MPI_SUCCESS)
+            rc = combine(c, c->scratch, c->recv, n);
+    }
+    return rc;
+}
+
+static int run_recursive_doubling(const struct allreduce_call *c)
+{
+    return in_core(c, doubling);
+}
+
+/* ---- Rabenseifner: reduce-scatter by halving, all-gather by doubling ---- */
+
+/* The part that blocks [first, first + n) of the core's equal blocks make up. */
+static struct part blocks(const struct allreduce_call *c, const struct core *k, int first, int n)
+{
+    size_t count = (size_t)c->count, of = (size_t)k->ranks;
+    size_t start = count * (size_t)first / of;
+    return (struct part){start, count * (size_t)(first + n) / of - start};
+}
+
+/* With `bit` blocks in each half of this rank's window: the half it keeps, and its peer's. */
+static void halves(const struct allreduce_call *c, const struct core *k, int bit, struct part *mine,
+                   struct part *theirs)
+{
+    int window = k->me & ~(2 * bit - 1);
+    bool upper = k->me & bit;
+    *mine = blocks(c, k, upper ? window + bit : window, bit);
+    *theirs = blocks(c, k, upper ? window : window + bit, bit);
+}
+
+static int halving_doubling(const struct allreduce_call *c, const struct core *k)
+{
+    struct part mine, theirs;
+    int rc = MPI_SUCCESS;
+    for (int bit = k->ranks / 2; bit > 0 && rc == MPI_SUCCESS; bit >>= 1) {
+        int peer = core_rank(k, k->me ^ bit);
+        halves(c, k, bit, &mine, &theirs);
+        rc = exchange(c, peer, at(c, theirs.first), theirs.n, peer, c->scratch, mine.n);
+        if (rc == MPI_SUCCESS)
+            rc = combine(c, c->scratch, at(c, mine.first), mine.n);
+    }
+    for (int bit = 1; bit < k->ranks && rc == MPI_SUCCESS; bit <<= 1) {
+        int peer = core_rank(k, k->me ^ bit);
+        halves(c, k, bit, &mine, &theirs);
+        rc = exchange(c, peer, at(c, mine.first), mine.n, peer, at(c, theirs.first), theirs.n);
+    }
+    return rc;
+}
+
+static int run_rabenseifner(const struct allreduce_call *c)
+{
+    return in_core(c, halving_doubling);
+}
+
+const struct allreduce allreduces[ALLREDUCE_KINDS] = {
+    [ALLREDUCE_AUTO] = {"auto", run_auto, NULL},
+    [ALLREDUCE_RING] = {"ring", run_ring, ring_scratch},
+    [ALLREDUCE_TREE] = {"tree", run_tree, whole_scratch},
+    [ALLREDUCE_RECURSIVE_DOUBLING] = {"recursive_doubling", run_recursive_doubling, whole_scratch},
+    [ALLREDUCE_RABENSEIFNER] = {"rabenseifner", run_rabenseifner, whole_scratch},
+};
+
+size_t allreduce_scratch_B(enum allreduce_kind kind, size_t count, size_t element_B, int ranks,
+                           bool in_place)
+{
+    const struct allreduce *a = &allreduces[kind];
+    return a->scratch_B ? a->scratch_B(count, element_B, ranks, in_place) : 0;
+}

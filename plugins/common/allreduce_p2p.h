@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * All-reduce by hand, over MPI point to point, beside the library's own: the algorithms that
+ * configs compare. Correct for any number of ranks and any count, 0 and counts below the number of
+ * ranks included; operations must be commutative. The local reductions are MPI_Reduce_local, the
+ * kernels that MPI_Allreduce itself uses, so that two configs differ in their algorithm alone.
+ *
+ * Costs with n ranks, m bytes, latency a and time b a byte, reductions left out (Thakur,
+ * Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH", 2005):
+ *   ring                2(n-1) a + 2 m b (n-1)/n
+ *   tree                2 ceil(log2 n) (a + m b)
+ *   recursive_doubling  log2 n (a + m b)              + 2(a + m b) when n is no power of two
+ *   rabenseifner        2 log2 n a + 2 m b (n-1)/n    + 2(a + m b) when n is no power of two
+ */
+#ifndef ALLREDUCE_P2P_H
+#define ALLREDUCE_P2P_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct allreduce_call {
+    const void *send; /* equal to recv: in place */
+    void *recv;
+    int count;
+    size_t element_B;
+    MPI_Datatype type;
+    MPI_Op op;
+    MPI_Comm comm; /* nothing else of the process uses it during the call */
+    int rank, ranks;
+    void *scratch; /* allreduce_scratch_B() bytes; not shared by calls that run at once */
+};
+
+struct allreduce {
+    const char *name;
+    /* Returns MPI_SUCCESS or the code of the MPI call that failed. */
+    int (*run)(const struct allreduce_call *c);
+    /* Bytes of scratch for `count` elements; NULL: none. */
+    size_t (*scratch_B)(size_t count, size_t element_B, int ranks, bool in_place);
+};
+
+enum allreduce_kind {
+    ALLREDUCE_AUTO, /* MPI_Allreduce: the library's choice */
+    ALLREDUCE_RING,
+    ALLREDUCE_TREE,
+    ALLREDUCE_RECURSIVE_DOUBLING,
+    ALLREDUCE_RABENSEIFNER,
+    ALLREDUCE_KINDS
+};
+extern const struct allreduce allreduces[ALLREDUCE_KINDS];
+
+size_t allreduce_scratch_B(enum allreduce_kind kind, size_t count, size_t element_B, int ranks,
+                           bool in_place);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The finaliser of splitmix64 (Steele, Lea and Flood 2014; public domain): 64 random-looking bits
+ * for each number, the same on every machine.
+ */
+#ifndef MIX_H
+#define MIX_H
+
+#include <stdint.h>
+
+static inline uint64_t mix(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+#endif
