@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda_comm.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define OLDEST 21800
+#define POLLS_A_LOOK 2048 /* looks at errors once in so many polls of the event */
+
+static const char *const algorithm_env[] = {
+    [NCCL_AUTO] = NULL,
+    [NCCL_RING] = "Ring",
+    [NCCL_TREE] = "Tree",
+    [NCCL_COLLNET_DIRECT] = "CollnetDirect",
+    [NCCL_COLLNET_CHAIN] = "CollnetChain",
+    [NCCL_NVLS] = "NVLS",
+    [NCCL_NVLS_TREE] = "NVLSTree",
+    [NCCL_PAT] = "PAT",
+};
+static const char *const protocol_env[] = {
+    [NCCL_ANY] = NULL, [NCCL_LL] = "LL", [NCCL_LL128] = "LL128", [NCCL_SIMPLE] = "Simple"};
+
+void *comm_symbol(const struct comms *c, const char *name)
+{
+    return c->library ? dlsym(c->library, name) : NULL;
+}
+
+enum wl_status comms_open(struct comms *c, struct gpu *gpu)
+{
+    memset(c, 0, sizeof *c);
+    c->gpu = gpu;
+    c->log.fd = -1;
+    ncclResult_t e = ncclGetVersion(&c->version);
+    if (e != ncclSuccess || c->version < OLDEST) {
+        HOST_FAIL(gpu->host,
+                  "NCCL %d.%d is too old, 2.18 is the first that can be used: install a newer one, "
+                  "or build with its NCCL_HOME",
+                  c->version / 10000, c->version % 10000 / 100);
+        return WL_SKIP;
+    }
+    Dl_info info;
+    union {
+        ncclResult_t (*function)(int *);
+        void *object;
+    } any = {.function = ncclGetVersion};
+    if (dladdr(any.object, &info))
+        c->library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    union {
+        void *object;
+        void (*function)(void);
+    } reset = {.object = comm_symbol(c, "ncclResetDebugInit")};
+    c->reset_log = reset.function;
+    return WL_OK;
+}
+
+/* Taken by whoever comes first: a communicator is ended once. */
+static ncclComm_t take(struct comm *comm)
+{
+    return atomic_exchange(&comm->nccl, NULL);
+}
+
+void comms_close(struct comms *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        ncclComm_t nccl = take(&c->comm[i]);
+        if (nccl)
+            (void)(atomic_load(&c->gpu->aborted) ? ncclCommAbort(nccl) : ncclCommDestroy(nccl));
+    }
+    c->n = 0;
+    if (c->library)
+        dlclose(c->library);
+    c->library = NULL;
+}
+
+void comms_abort(struct comms *c)
+{
+    atomic_store(&c->gpu->aborted, true);
+    for (size_t i = 0; i < c->n; i++) {
+        ncclComm_t nccl = take(&c->comm[i]);
+        if (nccl)
+            ncclCommAbort(nccl);
+    }
+}
+
+/* Codes by which NCCL says that it will not, rather than that something broke. */
+static bool refused(ncclResult_t result)
+{
+    return result == ncclInvalidArgument || result == ncclInvalidUsage;
+}
+
+enum wl_status comm_judge(struct comms *c, struct comm *comm, ncclResult_t result, const char *what,
+                          char *why, size_t n)
+{
+    if (result == ncclSuccess)
+        return WL_OK;
+    ncclComm_t nccl = comm ? atomic_load(&comm->nccl) : NULL;
+    const char *last = ncclGetLastError(nccl);
+    snprintf(why, n, "%s: %s%s%.120s%s", what, ncclGetErrorString(result),
+             last && *last ? ": " : "", last ? last : "",
+             result == ncclRemoteError ? " (a peer died or cannot be reached)" : "");
+    for (char *p = why; *p; p++)
+        if (*p == '\n')
+            *p = ' ';
+    (void)c;
+    return refused(result) ? WL_SKIP : WL_FAIL;
+}
+
+enum wl_status comm_try(struct comms *c, struct comm *comm, ncclResult_t result, const char *what)
+{
+    char why[256];
+    enum wl_status status = comm_judge(c, comm, result, what, why, sizeof why);
+    if (status != WL_OK)
+        HOST_FAIL(c->gpu->host, "%s", why);
+    return status;
+}
+
+static enum wl_status make(struct comms *c, struct comm *comm, char *why, size_t n)
+{
+    const struct wl_host *host = c->gpu->host;
+    ncclUniqueId id;
+    ncclResult_t e = host->rank == 0 ? ncclGetUniqueId(&id) : ncclSuccess;
+    enum wl_status status = comm_judge(c, NULL, e, "ncclGetUniqueId", why, n);
+    if (host_agree(host, status, why) != WL_OK)
+        return WL_FAIL;
+    host->bcast(host->ctx, &id, sizeof id, 0);
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    if (comm->key.ctas)
+        config.minCTAs = config.maxCTAs = comm->key.ctas;
+    struct scoped_env algorithm, protocol;
+    scoped_env_set(&algorithm, "NCCL_ALGO", algorithm_env[comm->key.algorithm]);
+    scoped_env_set(&protocol, "NCCL_PROTO", protocol_env[comm->key.protocol]);
+    ncclComm_t nccl = NULL;
+    uint64_t start = gpu_now_ns();
+    e = ncclCommInitRankConfig(&nccl, host->ranks, id, host->rank, &config);
+    comm->init_s = (double)(gpu_now_ns() - start) * 1e-9;
+    scoped_env_restore(&protocol);
+    scoped_env_restore(&algorithm);
+    if (e == ncclSuccess)
+        atomic_store(&comm->nccl, nccl);
+    return comm_judge(c, NULL, e, "ncclCommInitRankConfig", why, n);
+}
+
+static bool same(struct comm_key a, struct comm_key b)
+{
+    return a.algorithm == b.algorithm && a.protocol == b.protocol && a.ctas == b.ctas;
+}
+
+enum wl_status comm_get(struct comms *c, struct comm_key key, struct comm **out)
+{
+    struct comm *comm = NULL;
+    for (size_t i = 0; i < c->n && !comm; i++)
+        if (same(c->comm[i].key, key))
+            comm = &c->comm[i];
+    if (!comm && c->n == COMMS_MAX) {
+        HOST_FAIL(c->gpu->host, "more than %d NCCL configs in one run: split the section",
+                  COMMS_MAX);
+        return WL_SKIP;
+    }
+    if (!comm) {
+        comm = &c->comm[c->n];
+        comm->key = key;
+    }
+    *out = comm;
+    if (atomic_load(&comm->nccl))
+        return WL_OK;
+    char why[256] = "";
+    enum wl_status status = make(c, comm, why, sizeof why);
+    status = host_agree(c->gpu->host, status, why);
+    if (status == WL_OK) {
+        c->n += comm == &c->comm[c->n];
+    } else {
+        ncclComm_t half = take(comm); /* made here, not on every rank */
+        if (half)
+            ncclCommAbort(half);
+    }
+    return status;
+}
+
+/* An asynchronous error or an abort, told; WL_OK when there is none. */
+static enum wl_status look(struct comms *c, struct comm *comm)
+{
+    const struct wl_host *host = c->gpu->host;
+    ncclComm_t nccl = atomic_load(&comm->nccl);
+    ncclResult_t e = ncclSuccess, asked = ncclSuccess;
+    if (nccl)
+        asked = ncclCommGetAsyncError(nccl, &e);
+    if (atomic_load(&c->gpu->aborted) || !nccl) {
+        HOST_FAIL(host, "not finished by its deadline: a peer is dead or stuck, communicators were "
+                        "aborted");
+    } else if (asked != ncclSuccess || (e != ncclSuccess && e != ncclInProgress)) {
+        comm_try(c, comm, asked != ncclSuccess ? asked : e, "NCCL's asynchronous error");
+    } else {
+        return WL_OK;
+    }
+    comms_abort(c);
+    return WL_FAIL;
+}
+
+enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event,
+                         enum wl_status (*feed)(void *ctx), void *ctx)
+{
+    for (unsigned poll = 1;; poll++) {
+        cudaError_t e = cudaEventQuery(event);
+        if (e == cudaSuccess)
+            return WL_OK;
+        if (e != cudaErrorNotReady)
+            return gpu_try(c->gpu, e, "waiting for the device");
+        if (feed && poll % 16 == 0 && feed(ctx) != WL_OK)
+            return WL_FAIL;
+        if (poll % POLLS_A_LOOK == 0) {
+            if (look(c, comm) != WL_OK)
+                return WL_FAIL;
+            sched_yield();
+        }
+    }
+}
+
+enum wl_status comm_align(struct comms *c, struct comm *comm, float *buffer_2)
+{
+    ncclResult_t e = ncclAllReduce(buffer_2, buffer_2, 2, ncclFloat, ncclMax,
+                                   atomic_load(&comm->nccl), c->gpu->stream);
+    return comm_try(c, comm, e, "ncclAllReduce (alignment)");
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One GPU of one rank: found, opened, waited for, filled and checked. Errors are told to
+ * host->fail() in one line that names the remedy, then returned: WL_SKIP where this machine cannot,
+ * WL_FAIL where it should have.
+ */
+#ifndef CUDA_GPU_H
+#define CUDA_GPU_H
+
+#include "cuda_kernels.h"
+#include "workload.h"
+
+#include <cuda_runtime_api.h>
+#include <stdatomic.h>
+
+#define HOST_FAIL(host, ...) (host)->fail((host)->ctx, __VA_ARGS__)
+
+struct gpu {
+    const struct wl_host *host;
+    int device, multiprocessors;
+    size_t l2_B;
+    cudaStream_t stream; /* of the highest priority */
+    struct gpu_mismatch *mismatch;
+    void *scratch; /* 4 x L2, when gpu_flush was first called */
+    _Atomic bool aborted;
+};
+
+/* Ranks that must agree before a collective step: each brings its own outcome, all return the worst
+ * one, and all have told its reason. `why`: this rank's, when status is not WL_OK. */
+enum wl_status host_agree(const struct wl_host *host, enum wl_status status, const char *why);
+
+/* Picks a GPU of this rank's own, checks that no other rank has it. Collective. */
+enum wl_status gpu_open(struct gpu *g, const struct wl_host *host);
+void gpu_close(struct gpu *g);
+
+/* Says what a CUDA call made of it, e.g. gpu_try(g, cudaMalloc(&p, n), "cudaMalloc"). */
+enum wl_status gpu_try(struct gpu *g, cudaError_t error, const char *call);
+
+/* Device memory, or `why` (what was asked, what is free). */
+cudaError_t gpu_alloc(void **p, size_t bytes, char *why, size_t n);
+
+/* Overwrites the L2 cache: queued on the stream. */
+enum wl_status gpu_flush(struct gpu *g);
+
+/* Compares `elements` at `buffer` with a pattern; WL_FAIL names a wrong element. `what` says which
+ * buffer. Waits for the stream. */
+enum wl_status gpu_verify(struct gpu *g, const void *buffer, size_t elements, unsigned element_B,
+                          const uint64_t words[PAYLOAD_PERIOD], uint64_t salt, const char *what);
+
+struct gpu_words gpu_words(const uint64_t words[PAYLOAD_PERIOD]);
+uint64_t gpu_now_ns(void); /* CLOCK_MONOTONIC */
+
+#endif

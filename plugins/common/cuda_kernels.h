@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The few kernels that gradsync needs of its own. Each is queued on `stream` and returns what
+ * cudaGetLastError said of the launch.
+ */
+#ifndef CUDA_KERNELS_H
+#define CUDA_KERNELS_H
+
+#include "cuda_payload.h"
+
+#include <cuda_runtime_api.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gpu_words { /* passed by value: a kernel argument */
+    uint64_t word[PAYLOAD_PERIOD];
+};
+
+struct gpu_mismatch {
+    unsigned long long wrong; /* elements; 0: first and found mean nothing */
+    unsigned long long first; /* index of one of the first */
+    unsigned long long found, expected;
+};
+
+/* Element i becomes words.word[hash(i, salt)], truncated to element_B bytes. */
+cudaError_t gpu_fill(void *buffer, size_t elements, unsigned element_B, struct gpu_words words,
+                     uint64_t salt, cudaStream_t stream);
+
+/* Adds to *result (device memory, zeroed by the caller) what differs from gpu_fill's pattern. */
+cudaError_t gpu_check(const void *buffer, size_t elements, unsigned element_B,
+                      struct gpu_words words, uint64_t salt, struct gpu_mismatch *result,
+                      cudaStream_t stream);
+
+/* The stream waits so long by the device's own clock. */
+cudaError_t gpu_delay(uint64_t nanoseconds, cudaStream_t stream);
+
+/* Copies `bytes` (a multiple of 16) with `blocks` thread blocks, each on a multiprocessor. */
+cudaError_t gpu_copy(void *to, const void *from, size_t bytes, unsigned blocks,
+                     cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
