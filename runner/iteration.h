@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The decomposition of a training step (iteration.csv), for cells whose mode is one of
+ *   A compute    the GEMMs alone            C sequential   one after the other
+ *   B comm       the all-reduces alone      D overlapped   on two streams
+ * measured in the same blocks. Each number is a median over blocks of the value in one block:
+ *   exposed = D - A                 communication that the step waits for
+ *   hidden  = B - exposed, in [0, B]
+ *   overlap = (C - D) / min(A, B)   0: none hidden, 1: all that could be
+ */
+#ifndef GS_ITERATION_H
+#define GS_ITERATION_H
+
+#include "csv.h"
+#include "gather.h"
+
+void iteration_header(struct csv *c);
+/* A row a config of the group that has all four; compute may be the group's only one (a cell that
+ * does not depend on the config is measured once a group). */
+void iteration_rows(struct csv *c, const struct recorded *r, const struct gathered *g);
+
+/* Is it a mode of a step that classic's iteration times are of? */
+bool iteration_is_step(const struct rec_cell *cell);
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recorded.h"
+
+#include "config.h"
+#include "err.h"
+#include "settings.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *s = json_string_value(json_object_get(object, key));
+    return s ? s : "";
+}
+
+/* ---- cells and groups ---- */
+
+static size_t group_index(struct recorded *r, const char *id)
+{
+    for (size_t i = 0; i < r->n_groups; i++)
+        if (!strcmp(r->groups[i].id, id))
+            return i;
+    r->groups = xrealloc(r->groups, (r->n_groups + 1) * sizeof *r->groups);
+    r->groups[r->n_groups] = (struct rec_group){0};
+    snprintf(r->groups[r->n_groups].id, PLAN_ID, "%s", id);
+    return r->n_groups++;
+}
+
+static struct rec_cell *find_cell(const struct recorded *r, const char *id)
+{
+    for (size_t i = 0; i < r->n_cells; i++)
+        if (!strcmp(r->cells[i].id, id))
+            return &r->cells[i];
+    return NULL;
+}
+
+static void set_text(char **to, const char *s)
+{
+    free(*to);
+    *to = xstrdup(s);
+}
+
+static struct rec_cell *add_cell(struct recorded *r, const char *id, const char *group)
+{
+    r->cells = xrealloc(r->cells, (r->n_cells + 1) * sizeof *r->cells);
+    struct rec_cell *c = &r->cells[r->n_cells++];
+    *c = (struct rec_cell){.group = group_index(r, group)};
+    snprintf(c->id, sizeof c->id, "%s", id);
+    set_text(&c->config, "");
+    set_text(&c->mode, "");
+    set_text(&c->params, "");
+    return c;
+}
+
+/* What plan.json and a cell line both say. */
+static void describe_cell(struct rec_cell *c, const json_t *o)
+{
+    set_text(&c->config, text_of(o, "config"));
+    set_text(&c->mode, text_of(o, "mode"));
+    c->size_B = json_integer_value(json_object_get(o, "size_B"));
+    c->busbw_factor = json_number_value(json_object_get(o, "busbw_factor"));
+    if (json_is_string(json_object_get(o, "params")))
+        set_text(&c->params, text_of(o, "params"));
+}
+
+/* A cell line has its parameters as an object, in the plugin's order: values are texts, or plain
+ * numbers. */
+static void describe_params(struct rec_cell *c, json_t *params)
+{
+    struct text t = {0};
+    const char *key;
+    json_t *v;
+    text_clear(&t);
+    json_object_foreach(params, key, v)
+    {
+        char *number = json_is_string(v) ? NULL : json_dumps(v, JSON_ENCODE_ANY);
+        text_addf(&t, "%s%s=%s", t.len ? " " : "", key, number ? number : json_string_value(v));
+        free(number);
+    }
+    if (t.len)
+        set_text(&c->params, t.s);
+    text_free(&t);
+}
+
+static void describe_metrics(struct rec_cell *c, const json_t *metrics)
+{
+    if (c->metrics)
+        return;
+    c->n_metrics = json_array_size(metrics);
+    c->metrics = xcalloc(c->n_metrics, sizeof *c->metrics);
+    c->units = xcalloc(c->n_metrics, sizeof *c->units);
+    for (size_t i = 0; i < c->n_metrics; i++) {
+        const json_t *m = json_array_get(metrics, i);
+        c->metrics[i] = xstrdup(text_of(m, "name"));
+        c->units[i] = xstrdup(text_of(m, "unit"));
+    }
+}
+
+/* A plan's cells are in the order of their groups; of what was imported they may not be. */
+static void index_groups(struct recorded *r)
+{
+    struct rec_cell *sorted = xmalloc(r->n_cells * sizeof *sorted);
+    size_t n = 0;
+    for (size_t g = 0; g < r->n_groups; g++) {
+        r->groups[g].first = n;
+        for (size_t i = 0; i < r->n_cells; i++)
+            if (r->cells[i].group == g)
+                sorted[n++] = r->cells[i];
+        r->groups[g].n = n - r->groups[g].first;
+    }
+    free(r->cells);
+    r->cells = sorted;
+}
+
+/* ---- plan.json ---- */
+
+static int read_plan(struct recorded *r, bool *planned)
+{
+    char *path = xstrfmt("%s/plan.json", r->dir);
+    json_error_t why;
+    json_t *root = json_load_file(path, 0, &why), *cell;
+    int code = GS_OK;
+    size_t i;
+    *planned = root;
+    if (!root && !access(path, F_OK))
+        code = fail_at(GS_FAILED, path, why.line, "damaged: %s; restore the file", why.text);
+    json_array_foreach(json_object_get(root, "cells"), i, cell)
+    {
+        const char *id = text_of(cell, "id"), *group = text_of(cell, "group");
+        if (!*id || !*group || find_cell(r, id)) {
+            code = fail_at(GS_FAILED, path, 0,
+                           "damaged: cell %zu has no id of its own, or no group", i + 1);
+            break;
+        }
+        describe_cell(add_cell(r, id, group), cell);
+    }
+    r->launches = json_integer_value(json_object_get(root, "launches"));
+    json_decref(root);
+    free(path);
+    return code;
+}
+
+/* ---- recordings ---- */
+
+static int other_run(const char *path, const char *what, const char *got, const char *want)
+{
+    return fail_at(
+        GS_FAILED, path, 1,
+        "foreign: recorded by %s '%s', and this run folder is of '%s'; move it to its own", what,
+        got, want);
+}
+
+/* The overrides that were given to the run stand in every header. */
+static void read_overrides(struct recorded *r, const json_t *list)
+{
+    if (r->overrides)
+        return;
+    size_t n = json_array_size(list);
+    r->overrides = xcalloc(n + 1, sizeof *r->overrides);
+    for (size_t i = 0; i < n; i++) {
+        const char *s = json_string_value(json_array_get(list, i));
+        r->overrides[i] = xstrdup(s ? s : "");
+    }
+}
+
+static int read_header(struct recorded *r, const struct raw *raw, const char *path,
+                       const struct raw_line *l)
+{
+    const char *run, *platform, *workload;
+    if (!raw_string(raw, l, "run_id", &run) || !raw_string(raw, l, "platform", &platform) ||
+        !raw_string(raw, l, "workload", &workload) || !raw_integer(raw, l, "ranks", &r->ranks) ||
+        !raw_integer(raw, l, "nodes", &r->nodes))
+        return GS_FAILED;
+    if (r->run_id && strcmp(r->run_id, run))
+        return other_run(path, "run", run, r->run_id);
+    if (r->run_id && strcmp(r->workload, workload))
+        return other_run(path, "workload", workload, r->workload);
+    set_text(&r->run_id, run);
+    set_text(&r->platform, platform);
+    set_text(&r->workload, workload);
+    set_text(&r->label, text_of(l->json, "label"));
+    read_overrides(r, json_object_get(l->json, "overrides"));
+    r->seed = (uint64_t)json_integer_value(json_object_get(l->json, "seed"));
+    return GS_OK;
+}
+
+static void add_span(struct recorded *r, size_t file, size_t group, struct raw_place start)
+{
+    const struct rec_span *last = r->n_spans ? &r->spans[r->n_spans - 1] : NULL;
+    if (last && last->file == file && last->group == group)
+        return;
+    r->spans = xrealloc(r->spans, (r->n_spans + 1) * sizeof *r->spans);
+    r->spans[r->n_spans++] = (struct rec_span){file, group, start};
+}
+
+static int read_cell(struct recorded *r, const struct raw *raw, const struct raw_line *l,
+                     size_t file, bool planned)
+{
+    const char *id, *group;
+    const char *path = r->ledger->files[file].path;
+    if (!raw_string(raw, l, "cell", &id) || !raw_string(raw, l, "group", &group))
+        return GS_FAILED;
+    struct rec_cell *c = find_cell(r, id);
+    if (planned && (!c || strcmp(r->groups[c->group].id, group)))
+        return fail_at(GS_FAILED, path, (int)l->number,
+                       "foreign: cell %s of group %s is not in the run's plan.json", id, group);
+    c = c ? c : add_cell(r, id, group);
+    describe_cell(c, l->json);
+    describe_params(c, json_object_get(l->json, "params"));
+    describe_metrics(c, json_object_get(l->json, "metrics"));
+    add_span(r, file, c->group, raw_tell(raw));
+    return GS_OK;
+}
+
+static int read_recording(struct recorded *r, size_t file, bool planned)
+{
+    const char *path = r->ledger->files[file].path;
+    struct raw *raw;
+    struct raw_line l;
+    int got = 0, code = raw_open(&raw, path);
+    if (code)
+        return code;
+    while (!code && (got = raw_next(raw, 1u << RAW_HEADER | 1u << RAW_CELL, &l)) == 1)
+        code = l.type == RAW_HEADER ? read_header(r, raw, path, &l)
+                                    : read_cell(r, raw, &l, file, planned);
+    raw_close(raw);
+    return got < 0 ? GS_FAILED : code;
+}
+
+/* ---- the config ---- */
+
+static int read_limit(struct recorded *r)
+{
+    char *path = xstrfmt("%s/config.ini", r->dir);
+    struct config *config = NULL;
+    int code = GS_OK;
+    r->limit = NAN;
+    if (!access(path, F_OK))
+        code = config_load(&config, path, (const char *const *)r->overrides);
+    if (config) {
+        r->limit = settings_limit(config, "busbw");
+        config_free(config);
+    }
+    free(path);
+    return code;
+}
+
+/* ---- the folder ---- */
+
+int recorded_read(struct recorded **out, const char *dir)
+{
+    struct recorded *r = xcalloc(1, sizeof *r);
+    bool planned = false;
+    *out = NULL;
+    r->dir = xstrdup(dir);
+    int code = ledger_read(&r->ledger, dir);
+    if (!code)
+        code = read_plan(r, &planned);
+    for (size_t i = 0; !code && i < r->ledger->n_files; i++)
+        code = read_recording(r, i, planned);
+    if (!code && r->run_id)
+        code = read_limit(r);
+    if (code || !r->run_id) {
+        recorded_free(r);
+        return code;
+    }
+    index_groups(r);
+    for (size_t i = 0; i < r->ledger->n_files; i++)
+        if (r->ledger->files[i].launch > r->launches)
+            r->launches = r->ledger->files[i].launch;
+    *out = r;
+    return GS_OK;
+}
+
+static void free_cell(struct rec_cell *c)
+{
+    for (size_t i = 0; i < c->n_metrics; i++) {
+        free(c->metrics[i]);
+        free(c->units[i]);
+    }
+    free(c->metrics);
+    free(c->units);
+    free(c->config);
+    free(c->mode);
+    free(c->params);
+}
+
+void recorded_free(struct recorded *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->n_cells; i++)
+        free_cell(&r->cells[i]);
+    for (char **o = r->overrides; o && *o; o++)
+        free(*o);
+    free(r->overrides);
+    ledger_free(r->ledger);
+    free(r->cells);
+    free(r->groups);
+    free(r->spans);
+    free(r->dir);
+    free(r->run_id);
+    free(r->platform);
+    free(r->workload);
+    free(r->label);
+    free(r);
+}
+
+const struct rec_span *recorded_span(const struct recorded *r, size_t group, int launch,
+                                     bool *closed)
+{
+    const struct rec_span *latest = NULL;
+    int by = 0;
+    *closed = ledger_closed(r->ledger, launch, r->groups[group].id, &by);
+    for (size_t i = 0; i < r->n_spans; i++) {
+        const struct ledger_file *f = &r->ledger->files[r->spans[i].file];
+        if (r->spans[i].group == group && f->launch == launch && (!*closed || f->attempt == by))
+            latest = &r->spans[i];
+    }
+    return latest;
+}
+
+const char *recorded_param(const struct rec_cell *c, const char *key, char *buf, size_t n)
+{
+    struct words w;
+    const char *found = NULL;
+    size_t k = strlen(key);
+    words_split(&w, c->params, ' ');
+    for (size_t i = 0; i < w.n && !found; i++)
+        if (!strncmp(w.v[i], key, k) && w.v[i][k] == '=') {
+            snprintf(buf, n, "%s", w.v[i] + k + 1);
+            found = buf;
+        }
+    words_free(&w);
+    return found;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From the blocks of a cell to the numbers of its row in summary.csv (reduce.h says which).
+ */
+#ifndef GS_SUMMARY_H
+#define GS_SUMMARY_H
+
+#include "csv.h"
+#include "gather.h"
+
+/* A median over blocks with its 95% interval. */
+struct estimate {
+    double median, lo, hi; /* NaN when there is no block */
+};
+
+/* `values` by launch; changed. With one launch the interval is from order statistics, else from the
+ * bootstrap with the stream of (seed, cell). */
+struct nested;
+struct estimate estimate_median(struct nested *values, size_t n, uint64_t seed, const char *cell);
+
+struct summary {
+    struct estimate time_s;
+    double p95_s, p99_s, min_s, skew_s;
+    double algbw, busbw, limit_fraction; /* bytes a second; NaN where they mean nothing */
+};
+struct summary summary_of(const struct recorded *r, const struct series *s);
+
+void summary_header(struct csv *c);
+void summary_row(struct csv *c, const struct recorded *r, const struct series *s);
+
+void metrics_header(struct csv *c);
+void metrics_rows(struct csv *c, const struct recorded *r, const struct series *s);
+
+#endif
