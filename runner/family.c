@@ -100,6 +100,7 @@ int family_start(struct family *f, char *const argv[], int log, const struct int
     if (!why)
         return GS_OK;
     family_end(f);
+    family_free(f);
     return fail(GS_CANNOT, "%s cannot be started: %s", argv[0], strerror(why));
 }
 
@@ -138,25 +139,23 @@ static size_t kill_children(const struct family *f, pid_t *example)
 
 int family_end(struct family *f)
 {
-    int code = GS_OK;
     pid_t example = 0;
     for (long ms = 0;; ms += 5) {
         family_reap(f);
         if (!kill_children(f, &example))
-            break;
-        if (ms >= KILL_PATIENCE_S * 1000L) {
-            code = fail(GS_FAILED, "process %d does not die: it hangs inside the kernel",
+            return GS_OK;
+        if (ms >= KILL_PATIENCE_S * 1000L)
+            return fail(GS_FAILED, "process %d does not die: it hangs inside the kernel",
                         (int)example);
-            break;
-        }
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
-    family_reap(f);
+}
+
+void family_free(struct family *f)
+{
     prctl(PR_SET_CHILD_SUBREAPER, 0);
     if (f->out >= 0)
         close(f->out);
     free(f->before);
-    f->before = NULL;
-    f->out = -1;
-    return code;
+    *f = (struct family){.out = -1};
 }

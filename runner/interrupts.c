@@ -25,6 +25,7 @@ int interrupts_catch(struct interrupts *i)
     signal(SIGCHLD,
            SIG_DFL); /* ignored, children would vanish before they are asked how they ended */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     sigprocmask(SIG_BLOCK, &set, &i->before);
     i->fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     if (i->fd < 0) {

@@ -17,7 +17,8 @@ struct interrupts {
 };
 
 /* Blocks the signals (those that the caller's caller ignores stay ignored, as under nohup) and
- * SIGCHLD, and ignores SIGPIPE: a reader that leaves does not end a run. GS_OK or GS_FAILED. */
+ * SIGCHLD, and ignores SIGPIPE (a reader that leaves does not end a run) and SIGXFSZ (a file that
+ * may not grow is an error of write). GS_OK or GS_FAILED. */
 int interrupts_catch(struct interrupts *i);
 /* Counts what has come; never blocks. */
 void interrupts_read(struct interrupts *i);

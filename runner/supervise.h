@@ -9,32 +9,31 @@
  * ends the other ranks. Each level dies with the one above it (PR_SET_PDEATHSIG), and gradsync is
  * the subreaper of them all.
  *
- * Control lines, shim to supervisor, through the launcher's stdout, all else is log:
- *   \x1egs {"rank":0,"event":"beat","phase":"sample","cell":"…","group":"…","config":"…",
- *           "block":3,"half_width":0.012,"groups_done":4,"groups":28,"left_s":12.3}
- *   \x1egs {"rank":1,"event":"dead","kind":"crash|hang|lost","why":"killed by SIGSEGV","host":"…",
- *           "pid":4711,"cell":"…","copy":0,"phase":"sample"}
- *   \x1egs {"rank":0,"event":"error","why":"…","code":3}       the rank's own one-line error
- *   \x1egs {"rank":0,"event":"done","status":"complete|interrupted"}
+ * Control lines come from the shims through the launcher's stdout (control.h); all else is log.
  */
 #ifndef GS_SUPERVISE_H
 #define GS_SUPERVISE_H
 
-#include "control.h"
+#include "interrupts.h"
 #include "plan.h"
+#include "progress.h"
 
 enum attempt_end { ATTEMPT_COMPLETE, ATTEMPT_INTERRUPTED, ATTEMPT_DIED, ATTEMPT_REFUSED };
 
 struct attempt {
     int launch, attempt;
     enum attempt_end end;
-    int code;      /* exit code to give when REFUSED */
-    char kind[16]; /* DIED: crash, hang, lost */
-    char why[512];
+    int code;           /* exit code to give when REFUSED */
+    char kind[16];      /* DIED: crash, hang, lost */
+    char why[512];      /* DIED, REFUSED: for people */
     char cell[PLAN_ID]; /* DIED: the cell it died in, "" before the first */
+    char log[256];      /* name of the attempt's log in the run folder; "" when there is none */
 };
 
-/* Runs one attempt of one launch to its end. Before it returns no process it started is left. */
-int supervise(const struct plan *p, const char *dir, struct attempt *a);
+/* Runs one attempt (its launch and number are set) of one launch to its end, and writes the closing
+ * lines that a dead rank 0 could not. Before it returns no process it started is left. GS_OK, or
+ * reported: the launcher is not to be had (GS_CANNOT, GS_USAGE), the folder cannot be written. */
+int supervise(const struct plan *p, const char *dir, struct interrupts *i,
+              struct progress *progress, struct attempt *a);
 
 #endif

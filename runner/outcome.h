@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What became of a run folder: what its exit code stands for, in a line for people and in JSON.
+ */
+#ifndef GS_OUTCOME_H
+#define GS_OUTCOME_H
+
+#include "plan.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct outcome {
+    char *section, *dir; /* NULL: it came to no folder */
+    int code;            /* enum gs_exit */
+    bool complete, interrupted;
+    size_t cells, failed, skipped; /* failed, skipped: in one launch or more */
+};
+
+void outcome_begin(struct outcome *o, const struct plan *p, const char *dir);
+/* Counts the cells of a complete folder. GS_OK; GS_FAILED when one failed, GS_CANNOT when all were
+ * skipped, reported with the first reason. */
+int outcome_judge(struct outcome *o, const struct plan *p, const char *dir);
+/* Where the recording lies and what to do next. */
+void outcome_say(const struct outcome *o);
+void outcome_print(const struct outcome *o, size_t n); /* JSON on stdout */
+void outcome_free(struct outcome *o);
+
+#endif

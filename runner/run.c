@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include "config.h"
+#include "err.h"
+#include "interrupts.h"
+#include "launcher.h"
+#include "ledger.h"
+#include "lock.h"
+#include "manifest.h"
+#include "outcome.h"
+#include "plan.h"
+#include "progress.h"
+#include "record.h"
+#include "supervise.h"
+#include "text.h"
+#include "units.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct run {
+    struct plan *plan; /* owned */
+    char *dir;
+    int lock;
+    struct interrupts *interrupts;
+    struct progress progress;
+};
+
+/* ---- one launch ---- */
+
+/* What a launch stands at, from its recordings. */
+struct standing {
+    size_t missing; /* groups */
+    size_t fails;   /* fail lines of cells */
+    int next_attempt;
+};
+
+static int take_stock(const struct run *r, int launch, struct standing *s)
+{
+    struct ledger *l;
+    int code = ledger_read(&l, r->dir);
+    if (code)
+        return code;
+    *s = (struct standing){.missing = ledger_missing(l, r->plan, launch, NULL),
+                           .next_attempt = ledger_next_attempt(l, launch)};
+    for (size_t i = 0; i < l->n_fails; i++)
+        s->fails += l->fails[i].launch == launch && *l->fails[i].cell;
+    ledger_free(l);
+    return GS_OK;
+}
+
+static const struct cell *find_cell(const struct plan *p, const char *id)
+{
+    for (size_t i = 0; i < p->n_cells; i++)
+        if (!strcmp(p->cells[i].id, id))
+            return &p->cells[i];
+    return NULL;
+}
+
+static void say_death(const struct run *r, const struct attempt *a)
+{
+    const struct cell *c = find_cell(r->plan, a->cell);
+    say("%s: launch %d attempt %d: %s%s%s%s%s: %s", r->plan->section, a->launch, a->attempt,
+        a->kind, c ? " in cell " : "", c ? c->id : "", c ? " " : "", c ? c->params : "", a->why);
+}
+
+/* One attempt. GS_OK: ask the ledger what it brought; else the run ends with this code. */
+static int try_launch(struct run *r, const struct standing *s, struct attempt *a)
+{
+    progress_launch(&r->progress, a->launch, a->attempt, r->plan->n_groups - s->missing);
+    int code = supervise(r->plan, r->dir, r->interrupts, &r->progress, a);
+    if (code)
+        return code;
+    switch (a->end) {
+    case ATTEMPT_COMPLETE:
+        return GS_OK;
+    case ATTEMPT_INTERRUPTED:
+        return r->interrupts->count
+                   ? GS_FAILED
+                   : fail(GS_FAILED, "%s: launch %d was asked to end", r->plan->section, a->launch);
+    case ATTEMPT_DIED:
+        say_death(r, a);
+        return r->interrupts->count ? GS_FAILED : GS_OK;
+    case ATTEMPT_REFUSED:
+        break;
+    }
+    const char *why = a->why + (strncmp(a->why, "gradsync: ", 10) ? 0 : 10);
+    return fail((enum gs_exit)a->code, "%s%s%s%s", why, *a->log ? " (log: " : "",
+                *a->log ? a->log : "", *a->log ? ")" : "");
+}
+
+/* Every attempt closes a group or gives a cell one more death, of which it has so many; attempts
+ * that do neither are counted themselves. So this ends. */
+static int run_launch(struct run *r, int launch)
+{
+    struct standing now, before = {0};
+    struct attempt a = {.launch = launch};
+    int64_t vain = 0;
+    for (;;) {
+        int code = take_stock(r, launch, &now);
+        if (code || !now.missing)
+            return code;
+        if (a.attempt)
+            vain = now.missing == before.missing && now.fails == before.fails ? vain + 1 : 0;
+        if (vain > r->plan->set.measure.retries)
+            return fail(GS_FAILED,
+                        "%s: launch %d given up after %lld attempts that measured "
+                        "nothing%s%s",
+                        r->plan->section, launch, (long long)vain, *a.why ? "; the last: " : "",
+                        a.why);
+        if (r->interrupts->count)
+            return GS_FAILED;
+        before = now;
+        a = (struct attempt){.launch = launch,
+                             .attempt =
+                                 now.next_attempt > a.attempt ? now.next_attempt : a.attempt + 1};
+        code = try_launch(r, &now, &a);
+        if (code)
+            return code;
+    }
+}
+
+/* ---- one run folder ---- */
+
+static int measure(struct run *r)
+{
+    int code = GS_OK;
+    for (int launch = 1; !code && launch <= r->plan->set.measure.launches; launch++) {
+        code = run_launch(r, launch);
+        interrupts_read(r->interrupts);
+        if (!code && r->interrupts->count)
+            code = GS_FAILED;
+    }
+    return code;
+}
+
+/* Locks the folder, measures what it lacks, makes it final. */
+static int complete(struct run *r, struct outcome *o)
+{
+    int code = lock_take(&r->lock, r->dir);
+    if (code)
+        return code;
+    code = measure(r);
+    o->complete = !code;
+    if (!code)
+        code = manifest_write(r->dir);
+    if (!code)
+        code = outcome_judge(o, r->plan, r->dir);
+    lock_free(r->lock);
+    return code;
+}
+
+static void announce(const struct plan *p, const char *dir)
+{
+    char time[32];
+    units_human_time(time, sizeof time, plan_cost(p).time_s);
+    say("%s: %zu cells in %zu groups, launches: %lld, about %s; recording into %s", p->section,
+        p->n_cells, p->n_groups, (long long)p->set.measure.launches, time, dir);
+}
+
+/* Takes the plan over. */
+static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
+                    const struct run_options *options, struct outcome *o)
+{
+    struct run r = {.plan = p, .dir = xstrdup(dir), .lock = -1, .interrupts = i};
+    outcome_begin(o, p, dir);
+    announce(p, dir);
+    progress_begin(&r.progress, p, options->quiet);
+    o->code = complete(&r, o);
+    o->interrupted = i->count > 0 && !o->complete;
+    outcome_say(o);
+    free(r.dir);
+    return o->code;
+}
+
+/* ---- a folder ---- */
+
+static int finish_folder(const char *dir, const struct run_options *options, struct plan *p,
+                         struct outcome *o)
+{
+    struct interrupts i;
+    int code = interrupts_catch(&i);
+    if (code)
+        return code;
+    code = run_plan(p, dir, &i, options, o);
+    interrupts_release(&i);
+    return code;
+}
+
+int run_folder(const char *dir, const struct run_options *options)
+{
+    struct plan *p;
+    struct outcome o = {0};
+    char *manifest = xstrfmt("%s/" RECORD_MANIFEST, dir);
+    bool final = access(manifest, F_OK) == 0;
+    free(manifest);
+    if (final) {
+        int code = manifest_verify(dir);
+        if (!code)
+            say("%s is complete: nothing to do", dir);
+        return code;
+    }
+    int code = plan_read(&p, dir);
+    if (code)
+        return code;
+    code = launcher_check(p);
+    if (!code)
+        code = plan_memory_check(p);
+    if (!code)
+        code = finish_folder(dir, options, p, &o);
+    if (options->json)
+        outcome_print(&o, 1);
+    outcome_free(&o);
+    plan_free(p);
+    return code;
+}
+
+/* ---- a config ---- */
+
+static int make_folder(const struct plan *p, const char *data, char **dir)
+{
+    int code = record_make_run(data, p->set.platform.name, p->workload, p->label, dir);
+    return code ? code : plan_write(p, *dir);
+}
+
+static int run_section(struct plan *p, struct interrupts *i, const struct run_options *options,
+                       struct outcome *o)
+{
+    char *dir = NULL;
+    int code = launcher_check(p);
+    if (!code)
+        code = plan_memory_check(p);
+    if (!code)
+        code = make_folder(p, options->data, &dir);
+    if (!code)
+        code = run_plan(p, dir, i, options, o);
+    o->code = code;
+    free(dir);
+    return code;
+}
+
+static bool wanted(const char *section, const char *word)
+{
+    size_t n = word ? strlen(word) : 0;
+    return !word || !strcmp(section, word) || (!strncmp(section, word, n) && section[n] == ' ');
+}
+
+static int no_section(const struct config *c, const char *word)
+{
+    const char *names[64];
+    size_t n = 0;
+    while (n < 64 && config_workload(c, n)) {
+        names[n] = config_workload(c, n);
+        n++;
+    }
+    if (!word)
+        return fail_at(GS_USAGE, c->path, 0,
+                       "no workload section; add one, e.g. [mpi_allreduce] ('gradsync list')");
+    const char *near = text_nearest(word, names, n);
+    return fail_at(GS_USAGE, c->path, 0, "no workload section [%s]%s%s%s", word,
+                   near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+struct plans {
+    struct plan **v;
+    size_t n;
+};
+
+/* Plans of every wanted section. A fault of the config ends it before anything ran; a plugin that
+ * this machine cannot load costs its own section alone, *code says so. */
+static int plan_sections(const struct config *c, const struct run_options *options,
+                         struct plans *plans, int *code)
+{
+    for (size_t i = 0; config_workload(c, i); i++) {
+        struct config *own;
+        struct plan *p = NULL;
+        if (!wanted(config_workload(c, i), options->workload))
+            continue;
+        int one = config_load(&own, c->path, options->overrides);
+        if (!one)
+            one = plan_build(&p, own, config_workload(c, i));
+        if (one && one != GS_CANNOT)
+            return one;
+        *code = one > *code ? one : *code;
+        plans->v = xrealloc(plans->v, (plans->n + 1) * sizeof *plans->v);
+        if (p)
+            plans->v[plans->n++] = p;
+    }
+    return plans->n || *code ? GS_OK : no_section(c, options->workload);
+}
+
+static int run_sections(const struct plans *plans, const struct run_options *options, int code)
+{
+    struct interrupts i;
+    struct outcome *outcomes = xcalloc(plans->n, sizeof *outcomes);
+    int caught = interrupts_catch(&i);
+    size_t ran = 0;
+    for (; !caught && ran < plans->n && !i.count; ran++) {
+        int one = run_section(plans->v[ran], &i, options, &outcomes[ran]);
+        code = one > code ? one : code;
+    }
+    for (size_t k = ran; !caught && k < plans->n; k++)
+        say("not begun: %s (gradsync run %s --workload '%s')", plans->v[k]->section,
+            plans->v[k]->config->path, plans->v[k]->section);
+    if (!caught)
+        interrupts_release(&i);
+    if (options->json)
+        outcome_print(outcomes, ran);
+    for (size_t k = 0; k < ran; k++)
+        outcome_free(&outcomes[k]);
+    free(outcomes);
+    return caught ? caught : code;
+}
+
+int run_config(const char *config, const struct run_options *options)
+{
+    struct config *c;
+    struct plans plans = {0};
+    int cannot = GS_OK;
+    int code = config_load(&c, config, options->overrides);
+    if (code)
+        return code;
+    code = plan_sections(c, options, &plans, &cannot);
+    if (!code)
+        code = run_sections(&plans, options, cannot);
+    for (size_t i = 0; i < plans.n; i++)
+        plan_free(plans.v[i]);
+    free(plans.v);
+    config_free(c);
+    return code;
+}

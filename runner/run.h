@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The story of a run: plan, folder, launches, attempts, manifest. What is missing is asked of the
+ * ledger before each attempt, so that running and resuming are the same thing.
+ */
+#ifndef GS_RUN_H
+#define GS_RUN_H
+
+#include <stdbool.h>
+
+struct run_options {
+    const char *const *overrides; /* NULL, or NULL-terminated "section:key=value" */
+    const char *data;             /* where platform/workload/run goes, e.g. "data/raw" */
+    const char *workload;         /* this section (or all of this plugin) alone; NULL: all */
+    bool quiet, json;             /* json: a summary on stdout */
+};
+
+/* Every workload section of a config into run folders of their own; one that fails does not keep
+ * the next from running. Returns the worst exit code, everything reported. */
+int run_config(const char *config, const struct run_options *options);
+
+/* What a run folder lacks, by its own plan. Nothing to do: says so, GS_OK. */
+int run_folder(const char *dir, const struct run_options *options);
+
+#endif
