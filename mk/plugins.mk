@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Every folder of plugins/ becomes $(BUILD)/plugins/NAME.so, and its backends NAME/BACKEND.so; rules
-# and the variables a plugin may set are in plugins/plugin.mk. Included by GNUmakefile after BUILD, CC,
-# CFLAGS, WARNINGS and MPICC are set. Gives it
+# Every plugins/NAME/NAME.c, with what lies beside it, becomes $(BUILD)/plugins/NAME.so, and its
+# backends NAME/BACKEND.so; rules and the variables a plugin may set are in plugins/plugin.mk. Included
+# by GNUmakefile after mk/settings.mk. Gives it
 #   plugins            target: all that can be built here
 #   plugin_so          their files
 #   plugins_left_out   words NAME:NEED, for want of a library
@@ -15,7 +15,8 @@ gs_obj := $(BUILD)/plugins/.obj
 gs_include := -Irunner
 include plugins/plugin.mk
 
-plugin_names := $(filter-out common template,$(patsubst plugins/%/,%,$(wildcard plugins/*/)))
+plugin_dirs := $(filter-out template,$(patsubst plugins/%/,%,$(wildcard plugins/*/)))
+plugin_names := $(foreach d,$(plugin_dirs),$(if $(wildcard plugins/$d/$d.c),$d))
 -include $(wildcard plugins/*/build.mk)
 plugin_modules := $(foreach n,$(plugin_names),$n $(addprefix $n/,$(call gs_get,$n_backends)))
 plugins_built := $(foreach m,$(plugin_modules),$(if $(call gs_missing,$m),,$m))
@@ -29,8 +30,6 @@ plugins: $(plugin_so)
 plugin:
 	@mk/plugin-scaffold "$${NAME:-}"
 
-PREFIX ?= /usr/local
-DESTDIR ?=
 gs_at = $(DESTDIR)$(PREFIX)
 install: $(BUILD)/gradsync $(BUILD)/gradsync-rank plugins
 	install -d "$(gs_at)/bin" "$(gs_at)/lib/gradsync/plugins" "$(gs_at)/lib/pkgconfig" \

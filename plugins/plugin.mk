@@ -9,7 +9,7 @@
 # A plugin that needs more says so in foo/build.mk (or ./build.mk out of the tree), variables alone:
 #     foo_needs    := mpi blas cuda nccl     any of them; not built where one is missing
 #     foo_extra    := common/clock.c         more sources, as seen from where make runs
-#     foo_cppflags := -DX    foo_libs := -lcublas
+#     foo_cppflags := -DX    foo_libs := -lcublas    foo_nvccflags := -arch=sm_80
 #     foo_backends := cuda                   foo/cuda/*.c becomes foo/cuda.so, with its own
 #     foo/cuda_needs := cuda nccl            variables of the same names
 
@@ -24,26 +24,34 @@ WARNINGS ?= -Wall -Wextra
 gs_get = $(if $(filter-out undefined,$(origin $1)),$($1))
 
 # What a plugin may need: where it is, and how to compile and link with it.
+gs_comma := ,
 gs_have_mpi := $(shell command -v $(MPICC) || true)
 gs_have_blas := $(firstword $(wildcard /usr/include/cblas.h /usr/include/*/cblas.h))
 gs_have_cuda := $(wildcard $(CUDA_HOME)/include/cuda_runtime_api.h)
 gs_have_nccl := $(wildcard $(NCCL_HOME)/include/nccl.h)
-gs_cppflags_cuda := -isystem $(CUDA_HOME)/include
-gs_cppflags_nccl := $(if $(filter-out /usr,$(NCCL_HOME)),-isystem $(NCCL_HOME)/include)
+gs_cppflags_cuda := $(patsubst %,-isystem %/include,$(filter-out /usr,$(CUDA_HOME)))
+gs_cppflags_nccl := $(patsubst %,-isystem %/include,$(filter-out /usr,$(NCCL_HOME)))
 gs_libs_blas := -lopenblas
-gs_libs_cuda := -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcudart
-gs_libs_nccl := $(if $(filter-out /usr,$(NCCL_HOME)),-L$(NCCL_HOME)/lib -Wl,-rpath,$(NCCL_HOME)/lib) -l:libnccl.so.2
+gs_libs_cuda := $(patsubst %,-L%/lib64 -Wl$(gs_comma)-rpath$(gs_comma)%/lib64,$(filter-out /usr,$(CUDA_HOME))) -lcudart
+gs_libs_nccl := $(patsubst %,-L%/lib -Wl$(gs_comma)-rpath$(gs_comma)%/lib,$(filter-out /usr,$(NCCL_HOME))) -l:libnccl.so.2
 
 gs_missing = $(strip $(foreach n,$(call gs_get,$1_needs),$(if $(call gs_get,gs_have_$n),,$n)))
 gs_sources = $(or $(wildcard $(gs_root)/$1/*.c),$(gs_root)/$1.c) $(call gs_get,$1_extra)
-gs_object = $(gs_obj)/$1/$(subst /,.,$(2:.c=.o))
+gs_object = $(gs_obj)/$1/$(subst /,.,$(basename $2)).o
 gs_needed = $(foreach n,$(call gs_get,$1_needs),$(call gs_get,gs_$2_$n)) $(call gs_get,$1_$2)
 gs_cc = $(if $(filter mpi,$(call gs_get,$1_needs)),OMPI_CC=$(CC) MPICH_CC=$(CC) $(MPICC),$(CC))
 
+# A .cu among the sources goes through nvcc.
+define gs_compile_cu
+$(call gs_object,$1,$2): $2
+	$$(call quiet,NVCC,$$<)mkdir -p $$(@D) && $(CUDA_HOME)/bin/nvcc -ccbin $(CC) $(gs_include) \
+	  $(call gs_get,$1_nvccflags) -O2 -MMD -MP -Xcompiler -fPIC,-fvisibility=hidden -c -o $$@ $$<
+-include $(patsubst %.o,%.d,$(call gs_object,$1,$2))
+endef
+
 define gs_compile
 $(call gs_object,$1,$2): $2
-	@mkdir -p $$(@D)
-	$(call gs_cc,$1) -std=c11 -D_GNU_SOURCE $(gs_include) $(call gs_needed,$1,cppflags) -MMD -MP \
+	$$(call quiet,CC,$$<)mkdir -p $$(@D) && $(call gs_cc,$1) -std=c11 -D_GNU_SOURCE $(gs_include) $(call gs_needed,$1,cppflags) -MMD -MP \
 	  -fPIC -fvisibility=hidden $(WARNINGS) $(CFLAGS) -c -o $$@ $$<
 -include $(patsubst %.o,%.d,$(call gs_object,$1,$2))
 endef
@@ -51,12 +59,12 @@ endef
 # $(eval $(call gs_module,foo)): rules for $(gs_out)/foo.so. Nothing of it but wl_plugin_v1 is seen.
 define gs_module
 $(gs_out)/$1.so: $(foreach s,$(call gs_sources,$1),$(call gs_object,$1,$s))
-	@mkdir -p $$(@D)
-	$(call gs_cc,$1) -shared $(CFLAGS) $(LDFLAGS) -Wl,-z,defs -o $$@ $$^ $(call gs_needed,$1,libs) -lm
-$(foreach s,$(call gs_sources,$1),$(eval $(call gs_compile,$1,$s)))
+	$$(call quiet,PLUGIN,$$@)mkdir -p $$(@D) && $(call gs_cc,$1) -shared $(CFLAGS) $(LDFLAGS) -Wl,-z,defs -o $$@ $$^ $(call gs_needed,$1,libs) -lm
+$(foreach s,$(call gs_sources,$1),$(eval $(call gs_compile$(filter _cu,$(subst .,_,$(suffix $s))),$1,$s)))
 endef
 
 ifndef gs_in_tree
+quiet :=
 ifeq ($(call gs_get,NAME),)
 $(error NAME is not set; use: make -f plugin.mk NAME=foo)
 endif
