@@ -80,25 +80,9 @@ static int add_line(struct ledger *l, struct ledger_file *f, const struct raw *r
     }
 }
 
-/* A kill between the creation of a recording and its first line leaves a file that says nothing:
- * an attempt that closed no group, not a damaged recording. */
-static bool has_a_line(const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return true; /* raw_open says why */
-    int c;
-    while ((c = getc(f)) != EOF && c != '\n')
-        continue;
-    fclose(f);
-    return c == '\n';
-}
-
 static int read_recording(struct ledger *l, struct ledger_file *f)
 {
     const unsigned want = 1u << RAW_FAIL | 1u << RAW_GROUP | 1u << RAW_END;
-    if (!has_a_line(f->path))
-        return GS_OK;
     struct raw *r;
     int code = raw_open(&r, f->path);
     if (code)

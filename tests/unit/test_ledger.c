@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "err.h"
+#include "ledger.h"
+#include "text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HEADER "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0\",\"run_id\":\"x\"}\n"
+#define GROUP(id) "{\"type\":\"group\",\"group\":\"" id "\",\"blocks\":20,\"cells\":[]}\n"
+#define FAIL(cell, kind)                                                                           \
+    "{\"type\":\"fail\",\"cell\":\"" cell "\",\"copy\":0,\"kind\":\"" kind                         \
+    "\",\"why\":\"because\",\"rank\":1,\"host\":\"h\",\"phase\":\"sample\"}\n"
+#define END(status) "{\"type\":\"end\",\"at\":1.5,\"status\":\"" status "\"}\n"
+
+struct fixture {
+    char dir[64], error[1024];
+    struct ledger *ledger;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = xcalloc(1, sizeof *f);
+    snprintf(f->dir, sizeof f->dir, "/tmp/gradsync ledger %d XXXXXX", (int)getpid());
+    assert_non_null(mkdtemp(f->dir));
+    err_capture(f->error, sizeof f->error);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    char *command = xstrfmt("rm -rf '%s'", f->dir);
+    assert_int_equal(system(command), 0);
+    free(command);
+    err_capture(NULL, 0);
+    ledger_free(f->ledger);
+    free(f);
+    return 0;
+}
+
+static void put(const struct fixture *f, const char *name, const char *text)
+{
+    char *path = xstrfmt("%s/%s", f->dir, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    free(path);
+}
+
+static const struct ledger *read_ledger(struct fixture *f)
+{
+    ledger_free(f->ledger);
+    if (ledger_read(&f->ledger, f->dir))
+        fail_msg("%s", f->error);
+    return f->ledger;
+}
+
+/* Two groups: cells a and b, and cell c. */
+static struct cell cells[] = {{.id = "a"}, {.id = "b"}, {.id = "c"}};
+static struct group groups[] = {{"g1", 0, 2}, {"g2", 2, 1}};
+
+static struct plan plan_of(int64_t retries)
+{
+    struct plan p = {.cells = cells, .n_cells = 3, .groups = groups, .n_groups = 2};
+    p.set.measure.retries = retries;
+    return p;
+}
+
+static void an_empty_folder_lacks_everything(void **state)
+{
+    struct plan p = plan_of(2);
+    bool missing[2];
+    const struct ledger *l = read_ledger(*state);
+    assert_int_equal(ledger_missing(l, &p, 1, missing), 2);
+    assert_true(missing[0] && missing[1]);
+    assert_int_equal(ledger_next_attempt(l, 1), 1);
+}
+
+static void what_an_attempt_closed_is_not_missing_in_its_launch(void **state)
+{
+    struct plan p = plan_of(2);
+    bool missing[2];
+    int attempt = 0;
+    put(*state, "launch-01.01.jsonl", HEADER GROUP("g1"));
+    put(*state, "launch-01.02.jsonl", HEADER GROUP("g2") END("complete"));
+    put(*state, "launch-02.01.jsonl", HEADER GROUP("g2") END("interrupted"));
+    const struct ledger *l = read_ledger(*state);
+    assert_int_equal(ledger_missing(l, &p, 1, missing), 0);
+    assert_true(ledger_closed(l, 1, "g2", &attempt));
+    assert_int_equal(attempt, 2);
+    assert_false(ledger_closed(l, 2, "g1", NULL));
+    assert_int_equal(ledger_missing(l, &p, 2, missing), 1);
+    assert_true(missing[0] && !missing[1]);
+    assert_int_equal(ledger_missing(l, &p, 3, NULL), 2);
+    assert_int_equal(ledger_next_attempt(l, 1), 3);
+    assert_int_equal(ledger_next_attempt(l, 3), 1);
+}
+
+static void files_are_in_the_order_of_launch_and_attempt(void **state)
+{
+    put(*state, "launch-02.01.jsonl", HEADER END("crash"));
+    put(*state, "launch-01.10.jsonl", HEADER);
+    put(*state, "launch-01.02.jsonl", HEADER END("complete"));
+    put(*state, "launch-01.02.log", "not a recording\n");
+    put(*state, "launch-1.2.jsonl", "not a recording's name\n");
+    const struct ledger *l = read_ledger(*state);
+    assert_int_equal(l->n_files, 3);
+    assert_int_equal(l->files[0].attempt, 2);
+    assert_string_equal(l->files[0].status, "complete");
+    assert_int_equal(l->files[1].attempt, 10);
+    assert_null(l->files[1].status);
+    assert_int_equal(l->files[2].launch, 2);
+    assert_string_equal(l->files[2].status, "crash");
+}
+
+static void a_death_is_tried_again_and_a_failure_is_not(void **state)
+{
+    static const struct {
+        const char *kind;
+        bool at_once;
+    } kinds[] = {{"skip", true},   {"failed", true}, {"wrong", true},
+                 {"crash", false}, {"hang", false},  {"lost", false}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char *text = xstrfmt(HEADER FAIL("a", "%s"), kinds[i].kind);
+        put(*state, "launch-01.01.jsonl", text);
+        free(text);
+        const struct ledger *l = read_ledger(*state);
+        assert_int_equal(ledger_given_up(l, 1, "a", 1), kinds[i].at_once);
+        assert_true(ledger_given_up(l, 1, "a", 0));
+        assert_false(ledger_given_up(l, 1, "b", 0));
+        assert_false(ledger_given_up(l, 2, "a", 0));
+    }
+}
+
+static void deaths_add_up_over_attempts(void **state)
+{
+    struct fixture *f = *state;
+    put(f, "launch-01.01.jsonl", HEADER FAIL("a", "crash") END("crash"));
+    put(f, "launch-01.02.jsonl", HEADER FAIL("a", "hang") END("hang"));
+    assert_false(ledger_given_up(read_ledger(f), 1, "a", 2));
+    put(f, "launch-01.03.jsonl", HEADER FAIL("a", "lost") END("lost"));
+    const struct ledger *l = read_ledger(f);
+    assert_true(ledger_given_up(l, 1, "a", 2));
+    assert_int_equal(l->n_fails, 3);
+    assert_string_equal(l->fails[2].why, "because");
+    assert_int_equal(l->fails[2].attempt, 3);
+}
+
+static void a_group_whose_cells_are_all_given_up_is_not_missing(void **state)
+{
+    struct fixture *f = *state;
+    struct plan p = plan_of(0);
+    bool missing[2];
+    put(f, "launch-01.01.jsonl", HEADER FAIL("a", "wrong") FAIL("c", "crash"));
+    assert_int_equal(ledger_missing(read_ledger(f), &p, 1, missing), 1);
+    assert_true(missing[0] && !missing[1]);
+    put(f, "launch-01.02.jsonl", HEADER FAIL("b", "skip"));
+    assert_int_equal(ledger_missing(read_ledger(f), &p, 1, missing), 0);
+}
+
+static void a_death_before_the_first_cell_gives_up_no_cell(void **state)
+{
+    struct plan p = plan_of(0);
+    put(*state, "launch-01.01.jsonl", HEADER FAIL("", "crash") END("crash"));
+    assert_int_equal(ledger_missing(read_ledger(*state), &p, 1, NULL), 2);
+}
+
+/* What a kill leaves: nothing, half a header, half a line. */
+static void torn_recordings_are_attempts(void **state)
+{
+    struct plan p = plan_of(2);
+    bool missing[2];
+    put(*state, "launch-01.01.jsonl", "");
+    put(*state, "launch-01.02.jsonl", "{\"type\":\"hea");
+    put(*state, "launch-01.03.jsonl", HEADER GROUP("g1") "{\"type\":\"group\",\"group\":\"g2\"");
+    const struct ledger *l = read_ledger(*state);
+    assert_int_equal(l->n_files, 3);
+    assert_int_equal(ledger_next_attempt(l, 1), 4);
+    assert_int_equal(ledger_missing(l, &p, 1, missing), 1);
+    assert_true(missing[1]);
+}
+
+static void damage_is_reported_not_read_past(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const damaged[] = {
+        "no recording at all\n",
+        HEADER "{\"type\":\"group\",\"cells\":[]}\n",
+        HEADER "{\"type\":\"fail\",\"cell\":\"a\",\"kind\":7}\n",
+        HEADER "garbage\n" END("complete"),
+        "{\"type\":\"header\",\"schema\":99,\"gradsync\":\"9\",\"run_id\":\"x\"}\n",
+    };
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        struct ledger *l;
+        f->error[0] = '\0';
+        put(f, "launch-01.01.jsonl", damaged[i]);
+        assert_int_equal(ledger_read(&l, f->dir), GS_FAILED);
+        assert_null(l);
+        assert_non_null(strstr(f->error, "launch-01.01.jsonl"));
+    }
+}
+
+static void no_folder_is_a_usage_error(void **state)
+{
+    struct fixture *f = *state;
+    struct ledger *l;
+    assert_int_equal(ledger_read(&l, "/nonexistent/run"), GS_USAGE);
+    assert_non_null(strstr(f->error, "/nonexistent/run"));
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(an_empty_folder_lacks_everything),
+        TEST(what_an_attempt_closed_is_not_missing_in_its_launch),
+        TEST(files_are_in_the_order_of_launch_and_attempt),
+        TEST(a_death_is_tried_again_and_a_failure_is_not),
+        TEST(deaths_add_up_over_attempts),
+        TEST(a_group_whose_cells_are_all_given_up_is_not_missing),
+        TEST(a_death_before_the_first_cell_gives_up_no_cell),
+        TEST(torn_recordings_are_attempts),
+        TEST(damage_is_reported_not_read_past),
+        TEST(no_folder_is_a_usage_error),
+    };
+    return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
+}
