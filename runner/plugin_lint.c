@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define NAME_MAX_LEN 32
-#define SUMMARY_MAX_LEN 72
+#define SUMMARY_MAX_LEN 80
 #define TABLE_MAX 256 /* a table with no end is read no further */
 
 struct lint {

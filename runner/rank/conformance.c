@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "conformance.h"
+
+#include "err.h"
+#include "params.h"
+#include "text.h"
+#include "trial.h"
+#include "witness.h"
+
+#include <dlfcn.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BEST_OF 5       /* samples whose shortest is compared */
+#define ITERS_MANY 64   /* against 1: are so many iterations really made? */
+#define LONG_S 2.0      /* no sample is made to last longer */
+#define STILL_GROWING 4 /* cycles in a row that hold more than the one before: a leak */
+
+static void describe_nonsense(struct trial *t, const void *cell)
+{
+    struct wl_shape shape;
+    const struct wl_param *size = params_find(t->wl->params, "size");
+    if (size && size->type == WL_SIZE) {
+        void *copy = xmalloc(t->wl->cell_size);
+        memcpy(copy, cell, t->wl->cell_size);
+        memset((char *)copy + size->offset, 0, sizeof(uint64_t));
+        snprintf(t->cell, sizeof t->cell, "size=0");
+        if (trial_describe(t, copy, &t->job, &shape) != WL_FAIL)
+            trial_fault(t, "describe() accepts size 0: it says WL_FAIL and why");
+        free(copy);
+    }
+    struct wl_job alone = t->job;
+    alone.ranks = alone.nodes = alone.local_ranks = 1;
+    snprintf(t->cell, sizeof t->cell, "default, 1 rank");
+    if (trial_describe(t, cell, &alone, &shape) == WL_OK)
+        trial_note(t, "one rank is accepted");
+    else
+        trial_note(t, "one rank is refused: %s", t->why);
+    t->cell[0] = '\0';
+}
+
+static void check_shape(struct trial *t, const struct wl_shape *s)
+{
+    if (!isfinite(s->busbw_factor) || s->busbw_factor < 0 || !isfinite(s->iteration_s) ||
+        s->iteration_s < 0)
+        trial_fault(t, "%s: busbw_factor or iteration_s is negative or not finite", t->at);
+    if (s->busbw_factor > 0 && s->size_B == 0)
+        trial_fault(t, "%s: busbw_factor without size_B", t->at);
+    if (s->iters_max && s->iters_min > s->iters_max)
+        trial_fault(t, "%s: iters_min %u is above iters_max %u", t->at, s->iters_min, s->iters_max);
+}
+
+/* The shortest of a few. */
+static bool best(struct trial *t, void *prepared, unsigned iters, double *shortest_s)
+{
+    *shortest_s = INFINITY;
+    for (int i = 0; i < BEST_OF; i++) {
+        double time_s;
+        if (!trial_sample(t, prepared, iters, &time_s))
+            return false;
+        *shortest_s = fmin(*shortest_s, time_s);
+    }
+    return true;
+}
+
+/* Does a sample of many iterations make them? One that makes a single one and divides shows a time
+ * that falls as the count rises, further than overheads that are shared could explain. */
+static bool check_iters(struct trial *t, void *prepared, const struct wl_shape *shape)
+{
+    unsigned few = shape->iters_min ? shape->iters_min : 1, many = few * ITERS_MANY;
+    double one, each;
+    if (!best(t, prepared, few, &one))
+        return false;
+    bool apart = (!shape->iters_max || many <= shape->iters_max) && one * many < LONG_S;
+    if (trial_agree(t, apart ? WL_OK : WL_FAIL) != WL_OK)
+        return true;
+    if (!best(t, prepared, many, &each))
+        return false;
+    if (each < one / (ITERS_MANY / 2))
+        trial_fault(
+            t, "%s: with %u iterations one takes %g s, with %u %g s: the count is not honoured",
+            t->at, few, one, many, each);
+    return true;
+}
+
+/* Prepared twice at once, as a baseline and its copy are, then sampled in turn. */
+static void exercise(struct trial *t, const void *cell)
+{
+    struct wl_shape shape;
+    void *a, *b;
+    double time_s;
+    enum wl_status s = trial_describe(t, cell, &t->job, &shape);
+    if (s != WL_OK) {
+        trial_note(t, "cell %s is %s: %s", t->cell, s == WL_SKIP ? "skipped" : "refused", t->why);
+        return;
+    }
+    check_shape(t, &shape);
+    s = trial_prepare(t, cell, &a);
+    if (s == WL_SKIP)
+        trial_note(t, "cell %s is skipped by prepare(): %s", t->cell, t->why);
+    if (s != WL_OK)
+        return;
+    if (check_iters(t, a, &shape) && trial_verify(t, a) && trial_prepare(t, cell, &b) == WL_OK) {
+        unsigned iters = shape.iters_min ? shape.iters_min : 1;
+        if (trial_sample(t, b, iters, &time_s) && trial_sample(t, a, iters, &time_s) &&
+            trial_verify(t, b))
+            trial_verify(t, a);
+        trial_release(t, b);
+    }
+    trial_release(t, a);
+}
+
+/* The default cell with one member set to another value of its type. */
+static void exercise_choices(struct trial *t, const void *cell, const struct wl_param *p)
+{
+    static const char *const yes_no[] = {"no", "yes", NULL};
+    const char *const *values = p->type == WL_CHOICE ? p->choices
+                                : p->type == WL_BOOL ? yes_no
+                                                     : NULL;
+    char why[512];
+    void *other = xmalloc(t->wl->cell_size);
+    for (; values && *values; values++) {
+        memcpy(other, cell, t->wl->cell_size);
+        if (!strcmp(*values, p->def) || !param_parse(p, *values, other, why, sizeof why))
+            continue;
+        snprintf(t->cell, sizeof t->cell, "%s=%s", p->name, *values);
+        exercise(t, other);
+    }
+    free(other);
+}
+
+/* ---- what is left behind ---- */
+
+static bool grows(const long *x, size_t n)
+{
+    for (size_t i = n - STILL_GROWING; i < n; i++)
+        if (x[i] <= x[i - 1])
+            return false;
+    return true;
+}
+
+static void check_growth(struct trial *t, const char *what, const long *x)
+{
+    size_t n = CONFORMANCE_CYCLES;
+    if (grows(x, n))
+        trial_fault(t, "leaks %ld %s with every prepare() to release()",
+                    (x[n - 1] - x[n - 1 - STILL_GROWING]) / STILL_GROWING, what);
+}
+
+static void check_cycles(struct trial *t, const void *cell)
+{
+    struct wl_shape shape;
+    long fds[CONFORMANCE_CYCLES], threads[CONFORMANCE_CYCLES], heap[CONFORMANCE_CYCLES];
+    snprintf(t->cell, sizeof t->cell, "default");
+    if (trial_describe(t, cell, &t->job, &shape) != WL_OK)
+        return;
+    for (size_t i = 0; i < CONFORMANCE_CYCLES; i++) {
+        void *prepared;
+        double time_s;
+        if (trial_prepare(t, cell, &prepared) != WL_OK)
+            return;
+        bool good = trial_sample(t, prepared, shape.iters_min ? shape.iters_min : 1, &time_s) &&
+                    trial_verify(t, prepared);
+        trial_release(t, prepared);
+        if (!good)
+            return;
+        struct witness w = witness_look();
+        fds[i] = w.fds;
+        threads[i] = w.threads;
+        heap[i] = w.heap_B;
+    }
+    check_growth(t, "descriptors", fds);
+    check_growth(t, "threads", threads);
+    check_growth(t, "bytes", heap);
+}
+
+/* A CUDA driver keeps descriptors and threads of its own until the process ends. */
+static void check_left(struct trial *t, const struct witness *before)
+{
+    struct witness after = witness_look();
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (!driver && after.fds > before->fds)
+        trial_fault(t, "leaves %ld descriptors open after close()", after.fds - before->fds);
+    if (!driver && after.threads > before->threads)
+        trial_fault(t, "leaves %ld threads running after close()", after.threads - before->threads);
+    if (driver)
+        dlclose(driver);
+    if (strcmp(setlocale(LC_ALL, NULL), "C"))
+        trial_fault(t, "calls setlocale: numbers are written as in C");
+}
+
+/* ---- the whole ---- */
+
+static bool all_good(const struct trial *t)
+{
+    return trial_agree(t, t->faults ? WL_FAIL : WL_OK) == WL_OK;
+}
+
+static void exercise_all(struct trial *t)
+{
+    char why[512];
+    void *cell = xcalloc(1, t->wl->cell_size);
+    params_default(t->wl->params, cell, why, sizeof why);
+    describe_nonsense(t, cell);
+    snprintf(t->cell, sizeof t->cell, "default");
+    exercise(t, cell);
+    for (const struct wl_param *p = t->wl->params; p->name && all_good(t); p++)
+        if (p->role != WL_AXIS)
+            exercise_choices(t, cell, p);
+    if (all_good(t))
+        check_cycles(t, cell);
+    t->cell[0] = '\0';
+    free(cell);
+}
+
+static int opened(struct trial *t)
+{
+    struct witness before = witness_look();
+    enum wl_status s = trial_open(t);
+    if (s == WL_OK) {
+        exercise_all(t);
+        trial_close(t);
+        check_left(t, &before);
+    }
+    return t->faults || s == WL_FAIL ? GS_FAILED : s == WL_SKIP ? GS_CANNOT : GS_OK;
+}
+
+int rank_conformance(const char *path, struct wl_host *host)
+{
+    struct trial t;
+    int code = trial_begin(&t, host);
+    if (code)
+        return code;
+    code = trial_load(&t, path);
+    if (trial_agree(&t, code ? WL_FAIL : WL_OK) == WL_OK)
+        code = opened(&t);
+    trial_end(&t, code);
+    return code;
+}
