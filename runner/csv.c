@@ -66,6 +66,12 @@ static void flush(struct csv *c)
     c->n = 0;
 }
 
+int csv_flush(struct csv *c)
+{
+    flush(c);
+    return c->error ? cannot_write(c, c->error) : GS_OK;
+}
+
 int csv_close(struct csv *c, bool keep)
 {
     if (!c->path)
@@ -143,6 +149,12 @@ void csv_real(struct csv *c, double v)
 {
     char buf[32];
     put(c, isfinite(v) ? units_double(buf, sizeof buf, v) : "");
+}
+
+void csv_header(struct csv *c, const char *columns)
+{
+    csv_bytes(c, columns, strlen(columns));
+    csv_end(c);
 }
 
 void csv_end(struct csv *c)

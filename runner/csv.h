@@ -23,6 +23,8 @@ struct csv {
 
 /* Makes the folders above path. GS_OK or GS_FAILED, reported. */
 int csv_open(struct csv *c, const char *path);
+/* What is buffered is on its way to disk. GS_OK or GS_FAILED, reported. */
+int csv_flush(struct csv *c);
 /* Renames when `keep`, else removes. GS_OK or GS_FAILED, reported; nothing on one never opened. */
 int csv_close(struct csv *c, bool keep);
 
@@ -31,6 +33,7 @@ void csv_text(struct csv *c, const char *s); /* quoted when it has to be (RFC 41
 void csv_integer(struct csv *c, int64_t v);
 void csv_real(struct csv *c, double v);
 void csv_end(struct csv *c);
+void csv_header(struct csv *c, const char *columns); /* "a,b,c" */
 
 /* Bytes as they are. */
 void csv_bytes(struct csv *c, const char *s, size_t n);

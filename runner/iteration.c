@@ -18,31 +18,33 @@ bool iteration_is_step(const struct rec_cell *cell)
     return !strcmp(cell->mode, modes[OVERLAPPED]);
 }
 
-/* Copy 0 of the config's cell of that mode, or of the group's only one. */
+/* Copy 0 of the config's cell of that mode. Compute alone does not depend on the config and may be
+ * measured once a group: then it is that one. */
 static const struct series *find(const struct recorded *r, const struct gathered *g,
-                                 const char *config, const char *mode)
+                                 const char *config, enum part part)
 {
-    const struct series *only = NULL;
-    size_t n = 0;
+    const struct series *any = NULL;
     for (size_t i = 0; i < g->n; i++) {
         const struct rec_cell *c = &r->cells[g->series[i].cell];
-        if (g->series[i].copy || strcmp(c->mode, mode))
+        if (g->series[i].copy || strcmp(c->mode, modes[part]))
             continue;
         if (!strcmp(c->config, config))
             return &g->series[i];
-        only = &g->series[i];
-        n++;
+        any = &g->series[i];
     }
-    return n == 1 ? only : NULL;
+    return part == COMPUTE ? any : NULL;
 }
 
+/* Blocks are in order: *from moves along with those that are looked for. */
 static const struct block *find_block(const struct series *s, int launch, int number, size_t *from)
 {
-    for (size_t i = *from; i < s->n_blocks; i++)
-        if (s->blocks[i].launch == launch && s->blocks[i].number == number) {
-            *from = i;
-            return &s->blocks[i];
-        }
+    for (; *from < s->n_blocks; ++*from) {
+        const struct block *b = &s->blocks[*from];
+        if (b->launch == launch && b->number == number)
+            return b;
+        if (b->launch > launch || (b->launch == launch && b->number > number))
+            return NULL;
+    }
     return NULL;
 }
 
@@ -109,15 +111,10 @@ static struct decomposition decompose(const struct recorded *r,
     return d;
 }
 
-void iteration_header(struct csv *c)
-{
-    const char *columns =
-        "run_id,platform,workload,label,config,ranks,nodes,size_B,params,launches,blocks,compute_s,"
-        "comm_s,sequential_s,overlapped_s,overlapped_ci_low_s,overlapped_ci_high_s,exposed_s,"
-        "exposed_ci_low_s,exposed_ci_high_s,hidden_s,overlap";
-    csv_bytes(c, columns, strlen(columns));
-    csv_end(c);
-}
+const char iteration_columns[] =
+    "run_id,platform,workload,label,config,ranks,nodes,size_B,params,launches,blocks,compute_s,"
+    "comm_s,sequential_s,overlapped_s,overlapped_ci_low_s,overlapped_ci_high_s,exposed_s,"
+    "exposed_ci_low_s,exposed_ci_high_s,hidden_s,overlap";
 
 static void row(struct csv *c, const struct recorded *r, const struct rec_cell *cell,
                 const struct decomposition *d)
@@ -152,7 +149,7 @@ void iteration_rows(struct csv *c, const struct recorded *r, const struct gather
         const struct series *part[PARTS];
         bool all = true;
         for (int k = 0; k < PARTS; k++) {
-            part[k] = find(r, g, cell->config, modes[k]);
+            part[k] = find(r, g, cell->config, (enum part)k);
             all = all && part[k] && gathered_outcome(r, part[k]).numbers;
         }
         struct decomposition d = all ? decompose(r, part) : (struct decomposition){0};

@@ -14,9 +14,8 @@
 #include "csv.h"
 #include "gather.h"
 
-void iteration_header(struct csv *c);
-/* A row a config of the group that has all four; compute may be the group's only one (a cell that
- * does not depend on the config is measured once a group). */
+extern const char iteration_columns[];
+/* A row a config of the group that has all four. */
 void iteration_rows(struct csv *c, const struct recorded *r, const struct gathered *g);
 
 /* Is it a mode of a step that classic's iteration times are of? */

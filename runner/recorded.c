@@ -228,24 +228,28 @@ static int read_recording(struct recorded *r, size_t file, bool planned)
     while (!code && (got = raw_next(raw, 1u << RAW_HEADER | 1u << RAW_CELL, &l)) == 1)
         code = l.type == RAW_HEADER ? read_header(r, raw, path, &l)
                                     : read_cell(r, raw, &l, file, planned);
+    if (raw_torn(raw))
+        say("%s: a torn last line is left out", path);
     raw_close(raw);
     return got < 0 ? GS_FAILED : code;
 }
 
 /* ---- the config ---- */
 
-static int read_limit(struct recorded *r)
+static int read_config(struct recorded *r)
 {
     char *path = xstrfmt("%s/config.ini", r->dir);
     struct config *config = NULL;
+    struct settings set;
     int code = GS_OK;
     r->limit = NAN;
     if (!access(path, F_OK))
         code = config_load(&config, path, (const char *const *)r->overrides);
-    if (config) {
+    if (config && !(code = settings_read(config, &set))) {
+        r->verified = set.measure.verify;
         r->limit = settings_limit(config, "busbw");
-        config_free(config);
     }
+    config_free(config);
     free(path);
     return code;
 }
@@ -264,7 +268,7 @@ int recorded_read(struct recorded **out, const char *dir)
     for (size_t i = 0; !code && i < r->ledger->n_files; i++)
         code = read_recording(r, i, planned);
     if (!code && r->run_id)
-        code = read_limit(r);
+        code = read_config(r);
     if (code || !r->run_id) {
         recorded_free(r);
         return code;

@@ -38,6 +38,7 @@ struct recorded {
     int64_t ranks, nodes, launches; /* launches: as planned */
     uint64_t seed;
     char **overrides; /* of the config, NULL-terminated */
+    bool verified;    /* results were checked after each block */
     double limit;     /* [limits] busbw, bytes a second; NaN: none */
     struct ledger *ledger;
     struct rec_cell *cells;

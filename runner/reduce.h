@@ -10,14 +10,13 @@
  * A run folder is one that holds launch-LL.AA.jsonl files. Written are
  *   samples.csv    a row a sample that counts
  *   summary.csv    a row a cell of the plan, measured or not
- *   iteration.csv  a row a (group, config) of workloads with the modes compute, comm, sequential and
- *                  overlapped (iteration.h)
- *   metrics.csv    a row a (cell, metric) beyond the time
+ *   iteration.csv  a row a (group, config) of workloads with the modes compute, comm, sequential
+ * and overlapped (iteration.h) metrics.csv    a row a (cell, metric) beyond the time
  *   classic/PLATFORM/WORKLOAD/RUN/   the classic files (classic.h)
- * and in a PART also `run`, its sort key. All five exist after a success, some with a header line
- * alone; each is written aside and renamed, a file whose bytes would not change is left alone, and
- * the same input gives the same bytes. --merge of the parts gives the bytes of the direct way.
- * Rows are in the order of platform, workload, label, run, then the plan.
+ * and in a PART also `run`, its sort key. All of them exist after a success, some with a header
+ * line alone; each is written aside and renamed, and the same input gives the same bytes. --merge
+ * of the parts gives the bytes of the direct way. Rows are in the order of platform, workload,
+ * label, run, then the plan.
  *
  * Which blocks count: of each (launch, group) those of the attempt that closed it, and where none
  * did, those of the latest attempt; the row then says converged=no.
@@ -36,11 +35,12 @@
 
 #include <stddef.h>
 
+#define REDUCE_KEY "run"
 #define REDUCE_DRAWS 2000
 #define REDUCE_BATCHES 256
 
 /* GS_OK; GS_FAILED (a damaged recording, a CSV that cannot be written) or GS_USAGE (nothing to
- * reduce); reported, and nothing in `out` is changed. */
+ * reduce); reported, and no table in `out` is changed. */
 int reduce_trees(const char *const *roots, size_t n, const char *out);
 int reduce_run(const char *run, const char *out);
 int reduce_merge(const char *const *parts, size_t n, const char *out);

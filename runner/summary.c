@@ -89,6 +89,8 @@ struct summary summary_of(const struct recorded *r, const struct series *s)
 {
     const struct rec_cell *c = &r->cells[s->cell];
     const double ps = 1e-12;
+    if (!gathered_outcome(r, s).numbers)
+        return (struct summary){.time_s = {NAN, NAN, NAN}};
     struct summary m = {
         .time_s = of_blocks(r, s, NULL),
         .p95_s = sketch_quantile(&s->times, 0.95) * ps,
@@ -108,18 +110,10 @@ struct summary summary_of(const struct recorded *r, const struct series *s)
 
 /* ---- rows ---- */
 
-static void header(struct csv *c, const char *columns)
-{
-    csv_bytes(c, columns, strlen(columns));
-    csv_end(c);
-}
-
-void summary_header(struct csv *c)
-{
-    header(c, "run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,n,"
-              "launches,blocks,warmup_blocks,median_s,ci_low_s,ci_high_s,p95_s,p99_s,min_s,"
-              "algbw_Bps,busbw_Bps,limit_Bps,limit_fraction,skew_s,converged,status,reason");
-}
+const char summary_columns[] =
+    "run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,n,"
+    "launches,blocks,warmup_blocks,median_s,ci_low_s,ci_high_s,p95_s,p99_s,min_s,"
+    "algbw_Bps,busbw_Bps,limit_Bps,limit_fraction,skew_s,converged,status,reason";
 
 static void identity(struct csv *c, const struct recorded *r, const struct rec_cell *cell)
 {
@@ -135,21 +129,21 @@ static void identity(struct csv *c, const struct recorded *r, const struct rec_c
     csv_integer(c, cell->size_B);
 }
 
-void summary_row(struct csv *c, const struct recorded *r, const struct series *s)
+void summary_row(struct csv *c, const struct recorded *r, const struct series *s,
+                 const struct summary *m)
 {
     const struct rec_cell *cell = &r->cells[s->cell];
     struct outcome o = gathered_outcome(r, s);
     identity(c, r, cell);
     csv_text(c, cell->params);
     if (o.numbers) {
-        struct summary m = summary_of(r, s);
         csv_integer(c, (int64_t)s->n_samples);
         csv_integer(c, s->launches);
         csv_integer(c, (int64_t)(s->n_blocks - s->n_warm));
         csv_integer(c, (int64_t)s->n_warm);
-        const double numbers[] = {m.time_s.median, m.time_s.lo,      m.time_s.hi, m.p95_s,
-                                  m.p99_s,         m.min_s,          m.algbw,     m.busbw,
-                                  r->limit,        m.limit_fraction, m.skew_s};
+        const double numbers[] = {m->time_s.median, m->time_s.lo,      m->time_s.hi, m->p95_s,
+                                  m->p99_s,         m->min_s,          m->algbw,     m->busbw,
+                                  r->limit,         m->limit_fraction, m->skew_s};
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
             csv_real(c, numbers[i]);
     } else {
@@ -162,11 +156,9 @@ void summary_row(struct csv *c, const struct recorded *r, const struct series *s
     csv_end(c);
 }
 
-void metrics_header(struct csv *c)
-{
-    header(c, "run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,metric,unit,"
-              "blocks,median,ci_low,ci_high");
-}
+const char metrics_columns[] =
+    "run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,metric,unit,"
+    "blocks,median,ci_low,ci_high";
 
 void metrics_rows(struct csv *c, const struct recorded *r, const struct series *s)
 {

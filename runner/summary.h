@@ -23,12 +23,13 @@ struct summary {
     double p95_s, p99_s, min_s, skew_s;
     double algbw, busbw, limit_fraction; /* bytes a second; NaN where they mean nothing */
 };
+/* time_s.median is NaN for a cell that has no numbers. */
 struct summary summary_of(const struct recorded *r, const struct series *s);
 
-void summary_header(struct csv *c);
-void summary_row(struct csv *c, const struct recorded *r, const struct series *s);
+extern const char summary_columns[], metrics_columns[];
+void summary_row(struct csv *c, const struct recorded *r, const struct series *s,
+                 const struct summary *m);
 
-void metrics_header(struct csv *c);
 void metrics_rows(struct csv *c, const struct recorded *r, const struct series *s);
 
 #endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runs.h"
+
+#include "err.h"
+#include "raw.h"
+#include "record.h"
+#include "text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DEPTH 16 /* folders; a link may point up */
+
+static int is_recording(const struct dirent *e)
+{
+    int launch, attempt;
+    return record_parse_name(e->d_name, &launch, &attempt);
+}
+
+static int is_visible(const struct dirent *e)
+{
+    return e->d_name[0] != '.';
+}
+
+static void names_free(struct dirent **names, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(names[i]);
+    if (n >= 0)
+        free(names);
+}
+
+bool runs_is_run(const char *dir)
+{
+    struct dirent **names;
+    int n = scandir(dir, &names, is_recording, alphasort);
+    names_free(names, n);
+    return n > 0;
+}
+
+/* ---- keys ---- */
+
+static const char *member(const json_t *header, const char *key)
+{
+    const char *s = json_string_value(json_object_get(header, key));
+    return s ? s : "";
+}
+
+static int read_key(const char *path, char **key)
+{
+    struct raw *raw;
+    struct raw_line l;
+    int code = raw_open(&raw, path);
+    if (code)
+        return code;
+    int got = raw_next(raw, 1u << RAW_HEADER, &l);
+    if (got == 1)
+        *key = xstrfmt("%s\n%s\n%s\n%s\n", member(l.json, "platform"), member(l.json, "workload"),
+                       member(l.json, "label"), member(l.json, "run_id"));
+    raw_close(raw);
+    return got < 0 ? GS_FAILED : GS_OK;
+}
+
+/* From the first recording that has a header; stays NULL when none has. */
+static int key_of(const char *dir, char **key)
+{
+    struct dirent **names;
+    int code = GS_OK, n = scandir(dir, &names, is_recording, alphasort);
+    for (int i = 0; i < n && !*key && !code; i++) {
+        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+        code = read_key(path, key);
+        free(path);
+    }
+    names_free(names, n);
+    return code;
+}
+
+/* ---- folders ---- */
+
+static void add(struct runs *r, const char *dir, char *key)
+{
+    r->v = xrealloc(r->v, (r->n + 1) * sizeof *r->v);
+    r->v[r->n++] = (struct run){xstrdup(dir), key};
+}
+
+int runs_add(struct runs *r, const char *dir)
+{
+    char *key = NULL;
+    if (!runs_is_run(dir))
+        return fail_at(GS_USAGE, dir, 0, "no run folder: it holds no launch-LL.AA.jsonl");
+    int code = key_of(dir, &key);
+    if (!code)
+        add(r, dir, key ? key : xstrdup(dir));
+    return code;
+}
+
+static int find(struct runs *r, const char *dir, int depth);
+
+static int find_run(struct runs *r, const char *dir)
+{
+    char *key = NULL;
+    int code = key_of(dir, &key);
+    if (key)
+        add(r, dir, key);
+    else if (!code)
+        say("%s: nothing recorded yet, left out", dir);
+    return code;
+}
+
+static int find_below(struct runs *r, const char *dir, int depth)
+{
+    struct dirent **names;
+    int code = GS_OK, n = scandir(dir, &names, is_visible, alphasort);
+    if (n < 0)
+        return fail_at(GS_USAGE, dir, 0, "cannot be read: %s", strerror(errno));
+    for (int i = 0; i < n; i++) {
+        struct stat st;
+        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+        int one = stat(path, &st) || !S_ISDIR(st.st_mode) ? GS_OK : find(r, path, depth + 1);
+        code = code ? code : one;
+        free(path);
+    }
+    names_free(names, n);
+    return code;
+}
+
+static int find(struct runs *r, const char *dir, int depth)
+{
+    if (depth > DEPTH)
+        return GS_OK;
+    return runs_is_run(dir) ? find_run(r, dir) : find_below(r, dir, depth);
+}
+
+int runs_find(struct runs *r, const char *root)
+{
+    struct text path = {0};
+    text_add(&path, root);
+    while (path.len > 1 && path.s[path.len - 1] == '/')
+        path.s[--path.len] = '\0';
+    int code = find(r, path.s, 0);
+    text_free(&path);
+    return code;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct run *x = a, *y = b;
+    int order = strcmp(x->key, y->key);
+    return order ? order : strcmp(x->dir, y->dir);
+}
+
+int runs_sort(struct runs *r)
+{
+    int code = GS_OK;
+    if (r->n)
+        qsort(r->v, r->n, sizeof *r->v, by_key);
+    for (size_t i = 1; i < r->n; i++)
+        if (!strcmp(r->v[i - 1].key, r->v[i].key))
+            code = fail_at(GS_USAGE, r->v[i].dir, 0, "the same run as %s: name one of them",
+                           r->v[i - 1].dir);
+    return code;
+}
+
+void runs_free(struct runs *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        free(r->v[i].dir);
+        free(r->v[i].key);
+    }
+    free(r->v);
+    *r = (struct runs){0};
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The run folders below a folder, in the order in which tables name them.
+ */
+#ifndef GS_RUNS_H
+#define GS_RUNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct run {
+    char *dir;
+    char *key; /* platform, workload, label and run id, a line each: sorts by them in turn */
+};
+
+struct runs {
+    struct run *v;
+    size_t n;
+};
+
+/* A run folder holds launch-LL.AA.jsonl files. */
+bool runs_is_run(const char *dir);
+
+/* Adds the folder itself or those below. One without a line recorded yet is said and left out.
+ * GS_OK or reported: no such folder, a recording whose header cannot be read. */
+int runs_find(struct runs *r, const char *root);
+/* Adds one run folder, also without a line (its key is then its path). */
+int runs_add(struct runs *r, const char *dir);
+/* GS_OK, or GS_USAGE, reported: the same run twice. */
+int runs_sort(struct runs *r);
+void runs_free(struct runs *r);
+
+#endif
