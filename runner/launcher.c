@@ -16,7 +16,7 @@ extern char **environ;
 struct launcher {
     const char *name;
     char *(*find)(void); /* path of the program, the caller's; NULL: not here */
-    void (*options)(struct words *argv, const struct set_launch *set);
+    void (*options)(struct words *argv, const struct set_launch *set, const char *scratch);
     const char *remedy;
 };
 
@@ -149,7 +149,7 @@ static void add_environment(struct words *argv)
             }
 }
 
-static void mpirun_options(struct words *argv, const struct set_launch *set)
+static void mpirun_options(struct words *argv, const struct set_launch *set, const char *scratch)
 {
     if (geteuid() == 0)
         add(argv, xstrdup("--allow-run-as-root"));
@@ -171,6 +171,9 @@ static void mpirun_options(struct words *argv, const struct set_launch *set)
     }
     if (!is_local(set))
         add_environment(argv);
+    else if (scratch)
+        add_all(argv, (const char *const[]){"--mca", "orte_tmpdir_base", scratch, "--mca",
+                                            "btl_vader_backing_directory", scratch, NULL});
 }
 
 /* ---- srun ---- */
@@ -187,8 +190,9 @@ static const char *srun_binding(const char *bind)
     return bind;
 }
 
-static void srun_options(struct words *argv, const struct set_launch *set)
+static void srun_options(struct words *argv, const struct set_launch *set, const char *scratch)
 {
+    (void)scratch;
     add_all(argv, (const char *const[]){"--mpi=pmix", "--kill-on-bad-exit=1", "-n", NULL});
     add(argv, xstrfmt("%lld", (long long)set->ranks));
     add(argv, xstrdup("-N"));
@@ -265,7 +269,8 @@ char *launcher_rank_program(void)
     return NULL;
 }
 
-int launcher_command(const struct plan *p, const char *const *rank_args, char ***argv)
+int launcher_command(const struct plan *p, const char *scratch, const char *const *rank_args,
+                     char ***argv)
 {
     const struct set_launch *set = &p->set.launch;
     const struct launcher *l = choose(set);
@@ -284,7 +289,7 @@ int launcher_command(const struct plan *p, const char *const *rank_args, char **
                     set_and_not_empty("MPI_HOME") ? getenv("MPI_HOME") : "", l->remedy);
     }
     add(&w, program);
-    l->options(&w, set);
+    l->options(&w, set, scratch);
     add_split(&w, set->args);
     add_split(&w, set->prefix);
     add(&w, rank);
@@ -303,7 +308,7 @@ void launcher_free(char **argv)
 int launcher_check(const struct plan *p)
 {
     char **argv = NULL;
-    int code = launcher_command(p, (const char *const[]){NULL}, &argv);
+    int code = launcher_command(p, NULL, (const char *const[]){NULL}, &argv);
     launcher_free(argv);
     return code;
 }

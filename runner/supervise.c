@@ -8,6 +8,7 @@
 #include "launcher.h"
 #include "raw.h"
 #include "record.h"
+#include "scratch.h"
 #include "text.h"
 
 #include <ctype.h>
@@ -35,6 +36,7 @@ struct watch {
     struct progress *progress;
     struct attempt *attempt;
     struct family family;
+    struct scratch scratch;
     char *recording, *log_path;
     char *launcher; /* its name, for messages */
     int log;
@@ -354,7 +356,8 @@ static int start(struct watch *w, const char *dir)
     char launch[16], attempt[16], **argv;
     snprintf(launch, sizeof launch, "%d", w->attempt->launch);
     snprintf(attempt, sizeof attempt, "%d", w->attempt->attempt);
-    int code = launcher_command(w->plan, (const char *const[]){dir, launch, attempt, NULL}, &argv);
+    int code = launcher_command(w->plan, w->scratch.dir,
+                                (const char *const[]){dir, launch, attempt, NULL}, &argv);
     if (code)
         return code;
     code = open_log(w);
@@ -392,6 +395,7 @@ int supervise(const struct plan *p, const char *dir, struct interrupts *i,
         xstrfmt("%s/%s", dir, record_name(name, sizeof name, a->launch, a->attempt, "jsonl"));
     w.log_path =
         xstrfmt("%s/%s", dir, record_name(name, sizeof name, a->launch, a->attempt, "log"));
+    scratch_make(&w.scratch);
     int code = start(&w, dir);
     if (!code) {
         code = watch(&w);
@@ -403,6 +407,7 @@ int supervise(const struct plan *p, const char *dir, struct interrupts *i,
         code = code ? code : closing;
         family_free(&w.family);
     }
+    scratch_remove(&w.scratch);
     progress_clear(progress);
     close_log(&w);
     text_free(&w.line);
