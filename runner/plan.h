@@ -6,10 +6,10 @@
  * Sweep: every key of a workload section is a parameter of the plugin, and a list value is an axis
  * ("8:128MiB:x2", "1:9:+2", "a, b, c"). The cells are the full product, except that
  *   zip = size, bucket           those axes advance together (equal lengths)
- *   exclude = dtype=int32 op=max; size=8 algorithm=tree    cells that match every term of a clause
+ *   exclude = dtype=int32 op=max, size=8 algorithm=tree    cells that match every term of a clause
  *   configs = auto, ring/LL128, ctas=8    the WL_CONFIG combinations, in place of their product
- * A config's label is its WL_CONFIG values that differ from the default, joined by "/"; with none,
- * the default of the first WL_CONFIG parameter (e.g. "auto"), or "default" for a plugin with none.
+ * Clauses may be separated by ';' too, in quotes: a bare ';' begins a comment in an .ini file.
+ * Labels of configs and modes: label.h.
  */
 #ifndef GS_PLAN_H
 #define GS_PLAN_H
@@ -27,6 +27,7 @@ struct cell {
     char *config; /* label */
     char *mode;   /* WL_MODE values joined by "/"; "" */
     char *params; /* "key=value key=value": every parameter, table order */
+    char *skip;   /* why describe() skips it; NULL: it does not */
     void *values; /* plugin's cell struct */
     struct wl_shape shape;
     bool baseline; /* visited twice a block when its group compares two configs or more */
@@ -54,16 +55,23 @@ struct plan {
 
 /* Takes ownership of config. GS_OK or a reported error: unknown key (nearest name), value out of
  * range, empty sweep, unequal zip, a cell that describe() fails with WL_FAIL (ranks < 2 …).
- * Cells that describe() skips stay in the plan and are skipped with their reason when run. */
+ * Cells that describe() skips stay in the plan and are skipped with their reason when run. A cell
+ * whose shape is config_free has the defaults of the WL_CONFIG parameters and the label "". The
+ * seed is the given one, or drawn. */
 int plan_build(struct plan **out, struct config *config, const char *section);
+/* The same with a plugin that is already there (owned from now on, whatever is returned). */
+int plan_build_with(struct plan **out, struct config *config, const char *section,
+                    struct plugin *plugin);
 void plan_free(struct plan *p);
 
 /* What running it takes. */
 struct plan_cost {
-    double time_s;             /* all launches */
+    double time_s;             /* all launches, when every group stops at its first chance */
+    double most_s;             /* when none converges: budgets and max_blocks end them */
     uint64_t host_B, device_B; /* the largest group's, on one rank */
 };
 struct plan_cost plan_cost(const struct plan *p);
+uint64_t plan_free_memory(void); /* bytes; what the machine and its control groups leave */
 /* GS_OK, or GS_CANNOT, reported, when the largest group needs more than the free memory here. */
 int plan_memory_check(const struct plan *p);
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names of configs and modes: the WL_CONFIG and WL_MODE values of a cell as text, and back.
+ *
+ * A config's label is its WL_CONFIG values that differ from the default, joined by "/": a choice
+ * that no other WL_CONFIG parameter has by itself ("ring/LL128"), any other value with its key
+ * ("ctas=8"). With none, it is the default of the first WL_CONFIG parameter (e.g. "auto"), or
+ * "default" for a plugin with none. label_parse(label_config(cell)) gives the same values.
+ */
+#ifndef GS_LABEL_H
+#define GS_LABEL_H
+
+#include "workload.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* `defaults` is a cell struct that params_default() filled. The caller frees what is returned. */
+char *label_config(const struct wl_plugin *wl, const void *defaults, const void *cell);
+char *label_mode(const struct wl_plugin *wl, const void *cell); /* "" without WL_MODE */
+
+/* Sets the WL_CONFIG members of `cell` from a label, the parts in any order; those it does not name
+ * get their defaults. False: `why` says what is wrong and what is allowed. */
+bool label_parse(const struct wl_plugin *wl, const void *defaults, const char *label, void *cell,
+                 char *why, size_t n);
+
+#endif
