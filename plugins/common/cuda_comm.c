@@ -104,8 +104,7 @@ enum wl_status comm_judge(struct comms *c, struct comm *comm, ncclResult_t resul
     for (char *p = why; *p; p++)
         if (*p == '\n')
             *p = ' ';
-    (void)c;
-    return refused(result) ? WL_SKIP : WL_FAIL;
+    return refused(result) && !atomic_load(&c->gpu->aborted) ? WL_SKIP : WL_FAIL;
 }
 
 enum wl_status comm_try(struct comms *c, struct comm *comm, ncclResult_t result, const char *what)
@@ -220,7 +219,7 @@ enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event,
 
 enum wl_status comm_align(struct comms *c, struct comm *comm, float *buffer_2)
 {
-    ncclResult_t e = ncclAllReduce(buffer_2, buffer_2, 2, ncclFloat, ncclMax,
+    ncclResult_t e = ncclAllReduce(buffer_2, buffer_2, 2, ncclFloat, ncclSum,
                                    atomic_load(&comm->nccl), c->gpu->stream);
     return comm_try(c, comm, e, "ncclAllReduce (alignment)");
 }

@@ -83,7 +83,7 @@ enum wl_status comm_try(struct comms *c, struct comm *comm, ncclResult_t result,
 enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event,
                          enum wl_status (*feed)(void *ctx), void *ctx);
 
-/* Runs one 8-byte operation, queued on the stream: ranks leave it together. */
+/* Queues one 8-byte operation, which ranks leave together; `buffer_2` holds two zeros. */
 enum wl_status comm_align(struct comms *c, struct comm *comm, float *buffer_2);
 
 /* NCCL's log between begin and end, told to all ranks. Collective. */

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nccl_cuda.h"
+
+ncclResult_t operation(struct prepared *p, unsigned i)
+{
+    static const ncclRedOp_t ops[] = {[PAY_SUM] = ncclSum,
+                                      [PAY_PROD] = ncclProd,
+                                      [PAY_MAX] = ncclMax,
+                                      [PAY_MIN] = ncclMin,
+                                      [PAY_AVG] = ncclAvg};
+    unsigned slot = i % p->slots;
+    return ncclAllReduce(slot_in(p, slot), slot_out(p, slot), p->elements,
+                         (ncclDataType_t)payload_dtypes[p->cell.dtype].nccl, ops[p->cell.op],
+                         atomic_load(&p->comm->nccl), p->state->gpu.stream);
+}
+
+static enum wl_status queue(struct prepared *p, unsigned n)
+{
+    ncclResult_t e = ncclSuccess;
+    for (unsigned i = 0; i < n && e == ncclSuccess; i++)
+        e = operation(p, i);
+    return comm_try(&p->state->comms, p->comm, e, "ncclAllReduce");
+}
+
+static enum wl_status capture(struct prepared *p, unsigned n, cudaGraph_t *graph)
+{
+    struct gpu *g = &p->state->gpu;
+    enum wl_status status =
+        gpu_try(g, cudaStreamBeginCapture(g->stream, cudaStreamCaptureModeThreadLocal),
+                "cudaStreamBeginCapture");
+    if (status != WL_OK)
+        return status;
+    status = queue(p, n);
+    cudaError_t e = cudaStreamEndCapture(g->stream, graph);
+    return status == WL_OK ? gpu_try(g, e, "cudaStreamEndCapture") : status;
+}
+
+static enum wl_status finish(struct prepared *p)
+{
+    struct state *s = p->state;
+    enum wl_status status =
+        gpu_try(&s->gpu, cudaEventRecord(s->done, s->gpu.stream), "cudaEventRecord");
+    return status == WL_OK ? comm_wait(&s->comms, p->comm, s->done, NULL, NULL) : status;
+}
+
+static void graph_free(struct op_graph *o)
+{
+    if (o->exec)
+        cudaGraphExecDestroy(o->exec);
+    *o = (struct op_graph){0};
+}
+
+/* Captured for n operations, uploaded and replayed once untimed. */
+static enum wl_status graph_make(struct prepared *p, struct op_graph *o, unsigned n)
+{
+    struct gpu *g = &p->state->gpu;
+    cudaGraph_t graph = NULL;
+    if (o->n == n)
+        return WL_OK;
+    graph_free(o);
+    enum wl_status status = capture(p, n, &graph);
+    if (status == WL_OK)
+        status =
+            gpu_try(g, cudaGraphInstantiateWithFlags(&o->exec, graph, 0), "cudaGraphInstantiate");
+    if (graph)
+        cudaGraphDestroy(graph);
+    if (status == WL_OK)
+        status = gpu_try(g, cudaGraphUpload(o->exec, g->stream), "cudaGraphUpload");
+    if (status == WL_OK)
+        status = gpu_try(g, cudaGraphLaunch(o->exec, g->stream), "cudaGraphLaunch");
+    if (status == WL_OK)
+        status = finish(p);
+    o->n = status == WL_OK ? n : 0;
+    return status;
+}
+
+/* Whole graphs of BACK_TO_BACK operations, and one of the rest. */
+static unsigned unit_of(unsigned iters)
+{
+    return iters < BACK_TO_BACK ? iters : BACK_TO_BACK;
+}
+
+enum wl_status graphs_make(struct prepared *p, unsigned iters)
+{
+    unsigned unit = unit_of(iters), rest = iters % unit;
+    p->arena->loaded = NULL; /* the untimed replay writes to it */
+    enum wl_status status = graph_make(p, &p->unit, unit);
+    return status == WL_OK && rest ? graph_make(p, &p->rest, rest) : status;
+}
+
+void graphs_free(struct prepared *p)
+{
+    graph_free(&p->unit);
+    graph_free(&p->rest);
+}
+
+enum wl_status launch(struct prepared *p, unsigned iters)
+{
+    if (p->cell.launch == LAUNCH_STREAM)
+        return queue(p, iters);
+    struct gpu *g = &p->state->gpu;
+    unsigned unit = unit_of(iters);
+    cudaError_t e = cudaSuccess;
+    for (unsigned i = 0; i < iters / unit && !e; i++)
+        e = cudaGraphLaunch(p->unit.exec, g->stream);
+    if (!e && iters % unit)
+        e = cudaGraphLaunch(p->rest.exec, g->stream);
+    return gpu_try(g, e, "cudaGraphLaunch");
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nccl_cuda.h"
+
+/* The device waits so long before it aligns the ranks, so that the host is ahead of it. */
+#define DELAY_NS 30000
+/* From the naming of an instant to that instant: longer than a broadcast on one node. */
+#define START_IN_NS 60000
+
+/* Back to back: the device waits, aligns the ranks, then runs them between two events. */
+static enum wl_status steady(struct prepared *p, unsigned iters, double *seconds)
+{
+    struct state *s = p->state;
+    struct gpu *g = &s->gpu;
+    bool burns = p->cell.contention != BURN_NONE;
+    float ms = 0;
+    enum wl_status status = gpu_try(g, gpu_delay(DELAY_NS, g->stream), "delay");
+    if (status == WL_OK)
+        status = comm_align(&s->comms, p->comm, s->align);
+    if (status == WL_OK)
+        status = gpu_try(g, cudaEventRecord(s->start, g->stream), "cudaEventRecord");
+    if (status == WL_OK)
+        status = launch(p, iters);
+    if (status == WL_OK)
+        status = gpu_try(g, cudaEventRecord(s->stop, g->stream), "cudaEventRecord");
+    if (status == WL_OK)
+        status = comm_wait(&s->comms, p->comm, s->stop, burns ? burn_feed : NULL, &s->burn);
+    if (status == WL_OK)
+        status = gpu_try(g, cudaEventElapsedTime(&ms, s->start, s->stop), "cudaEventElapsedTime");
+    *seconds = (double)ms * 1e-3 / iters;
+    return status;
+}
+
+/* Alone: an idle device, an instant that rank 0 names, then the host's clock. */
+static enum wl_status isolated(struct prepared *p, struct wl_sample *out)
+{
+    struct state *s = p->state;
+    struct gpu *g = &s->gpu;
+    bool burns = p->cell.contention != BURN_NONE;
+    cudaError_t e = cudaStreamSynchronize(g->stream);
+    if (e)
+        return gpu_try(g, e, "cudaStreamSynchronize");
+    s->host->barrier(s->host->ctx);
+    uint64_t start = gpu_now_ns() + START_IN_NS;
+    s->host->bcast(s->host->ctx, &start, sizeof start, 0);
+    while (gpu_now_ns() < start)
+        ;
+    out->start_ns = gpu_now_ns();
+    enum wl_status status = launch(p, 1);
+    if (status == WL_OK)
+        status = gpu_try(g, cudaEventRecord(s->done, g->stream), "cudaEventRecord");
+    if (status == WL_OK)
+        status = comm_wait(&s->comms, p->comm, s->done, burns ? burn_feed : NULL, &s->burn);
+    out->end_ns = gpu_now_ns();
+    out->values[VALUE_TIME] = (double)(out->end_ns - out->start_ns) * 1e-9;
+    return status;
+}
+
+static enum wl_status measure(struct prepared *p, unsigned iters, struct wl_sample *out)
+{
+    if (p->cell.metric == METRIC_L_ISO)
+        return isolated(p, out);
+    out->start_ns = gpu_now_ns();
+    enum wl_status status = steady(p, iters, &out->values[VALUE_TIME]);
+    out->end_ns = gpu_now_ns();
+    return status;
+}
+
+static enum wl_status measure_beside(struct prepared *p, unsigned iters, struct wl_sample *out)
+{
+    struct burn *b = &p->state->burn;
+    enum wl_status status = burn_start(b, (enum burn_level)p->cell.contention);
+    if (status == WL_OK)
+        status = measure(p, iters, out);
+    enum wl_status stopped = burn_stop(b);
+    out->values[VALUE_GEMM] = b->gemm.rate;
+    out->values[VALUE_TRAFFIC] = b->traffic.rate;
+    return status == WL_OK ? stopped : status;
+}
+
+enum wl_status sample_cuda(void *prepared, unsigned iters, struct wl_sample *out)
+{
+    struct prepared *p = prepared;
+    enum wl_status status = WL_OK;
+    p->timed = false;
+    if (p->cell.launch == LAUNCH_GRAPH && iters != p->iters)
+        status = graphs_make(p, iters);
+    if (status == WL_OK)
+        status = arena_load(p);
+    if (status == WL_OK && p->cell.buffers == BUFFERS_COLD)
+        status = gpu_flush(&p->state->gpu);
+    if (status != WL_OK)
+        return status;
+    p->iters = iters;
+    status =
+        p->cell.contention == BURN_NONE ? measure(p, iters, out) : measure_beside(p, iters, out);
+    p->timed = status == WL_OK;
+    return status;
+}
+
+static enum wl_status verify_slot(struct prepared *p, unsigned slot, uint64_t operations)
+{
+    struct state *s = p->state;
+    const struct nccl_cell *c = &p->cell;
+    struct payload after;
+    if (!payload_make(&after, (enum payload_type)c->dtype, (enum payload_op)c->op, s->host->rank,
+                      s->host->ranks, c->in_place, operations))
+        return WL_RETRY; /* not exact after so many operations */
+    return gpu_verify(&s->gpu, slot_out(p, slot), p->elements, after.element_B, after.expected,
+                      s->host->seed + slot, "the all-reduced buffer");
+}
+
+/* Where repeating in place is not exact: once more, on fresh data, in the same buffers. */
+static enum wl_status verify_fresh(struct prepared *p)
+{
+    struct state *s = p->state;
+    enum wl_status status = arena_load(p);
+    if (status == WL_OK)
+        status = comm_try(&s->comms, p->comm, operation(p, 0), "ncclAllReduce");
+    if (status == WL_OK)
+        status = gpu_try(&s->gpu, cudaEventRecord(s->done, s->gpu.stream), "cudaEventRecord");
+    if (status == WL_OK)
+        status = comm_wait(&s->comms, p->comm, s->done, NULL, NULL);
+    return status == WL_OK ? verify_slot(p, 0, 1) : status;
+}
+
+enum wl_status verify_cuda(void *prepared)
+{
+    struct prepared *p = prepared;
+    if (!p->timed)
+        return WL_OK;
+    enum wl_status status = WL_OK;
+    for (unsigned slot = 0; slot < p->slots && slot < p->iters && status == WL_OK; slot++)
+        status = verify_slot(p, slot, (p->iters - slot + p->slots - 1) / p->slots);
+    /* Whether a result is exact does not depend on the rank: all come here or none. */
+    return status == WL_RETRY ? verify_fresh(p) : status;
+}

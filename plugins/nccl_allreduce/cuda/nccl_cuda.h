@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * State of the CUDA side of nccl_allreduce, and its parts: arena.c holds the buffers, graph.c
+ * queues the operations, prepare.c and measure.c do what their names say.
+ */
+#ifndef NCCL_CUDA_H
+#define NCCL_CUDA_H
+
+#include "../../common/cuda_burn.h"
+#include "../../common/cuda_comm.h"
+#include "../nccl_allreduce.h"
+
+/* Device memory that the cells of a group share: one of them is measured at a time. */
+struct arena {
+    struct arena *next;
+    void *base;
+    size_t bytes;
+    bool from_nccl; /* ncclMemAlloc: what symmetric windows need */
+    int users;
+    const void *loaded; /* the prepared cell whose inputs it holds */
+};
+
+struct state {
+    const struct wl_host *host;
+    struct gpu gpu;
+    struct comms comms;
+    struct burn burn;
+    bool can_burn;
+    struct arena *arenas;
+    float *align; /* 2 elements on the device */
+    cudaEvent_t start, stop, done;
+};
+
+/* `n` operations, launched as one. */
+struct op_graph {
+    unsigned n;
+    cudaGraphExec_t exec;
+};
+
+struct prepared {
+    struct state *state;
+    struct nccl_cell cell;
+    struct comm *comm;
+    struct arena *arena;
+    struct payload payload; /* after one operation */
+    size_t slot_B, elements;
+    unsigned slots; /* buffers in rotation */
+    void *registration;
+    struct op_graph unit, rest;
+    unsigned iters; /* of the last sample: what verify() expects to find */
+    bool timed;     /* a sample was taken: its result is in the buffers */
+};
+
+char *slot_in(const struct prepared *p, unsigned slot);
+char *slot_out(const struct prepared *p, unsigned slot);
+
+/* Not collective. WL_SKIP: out of device memory, `why` says so. */
+enum wl_status arena_take(struct state *s, size_t bytes, bool from_nccl, struct arena **out,
+                          char *why, size_t n);
+void arenas_free(struct state *s);
+/* Inputs, and outputs poisoned, queued on the stream. In place: inputs. */
+enum wl_status arena_load(struct prepared *p);
+/* Registers the arena with the communicator as cell.memory asks. */
+enum wl_status arena_register(struct prepared *p, char *why, size_t n);
+void arena_unregister(struct prepared *p);
+
+/* Queues operation `i` of a sample. */
+ncclResult_t operation(struct prepared *p, unsigned i);
+/* Makes what launches `iters` operations, once: captured, instantiated, uploaded, replayed. */
+enum wl_status graphs_make(struct prepared *p, unsigned iters);
+void graphs_free(struct prepared *p);
+/* Queues `iters` operations as the cell says. */
+enum wl_status launch(struct prepared *p, unsigned iters);
+
+/* Of struct nccl_backend. */
+enum wl_status prepare_cuda(void *self, const void *cell, void **prepared);
+void release_cuda(void *prepared);
+enum wl_status sample_cuda(void *prepared, unsigned iters, struct wl_sample *out);
+enum wl_status verify_cuda(void *prepared);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nccl_cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ALIGN_B 256
+
+void release_cuda(void *prepared)
+{
+    struct prepared *p = prepared;
+    graphs_free(p);
+    if (p->arena) {
+        arena_unregister(p);
+        p->arena->users--;
+        if (p->arena->loaded == p)
+            p->arena->loaded = NULL;
+    }
+    free(p);
+}
+
+static unsigned slots_for(const struct state *s, const struct nccl_cell *c, size_t slot_B)
+{
+    if (c->buffers == BUFFERS_HOT || c->metric == METRIC_L_ISO)
+        return 1;
+    size_t slots = 4 * s->gpu.l2_B / slot_B + 1;
+    return slots > BACK_TO_BACK ? BACK_TO_BACK : (unsigned)slots;
+}
+
+/* Buffers, and their registration: what one rank may fail at and another not. */
+static enum wl_status take_buffers(struct prepared *p, char *why, size_t n)
+{
+    struct state *s = p->state;
+    const struct nccl_cell *c = &p->cell;
+    p->slot_B = (c->size + ALIGN_B - 1) / ALIGN_B * ALIGN_B;
+    p->elements = c->size / payload_dtypes[c->dtype].size_B;
+    p->slots = slots_for(s, c, p->slot_B);
+    if (s->comms.version < payload_dtypes[c->dtype].nccl_since) {
+        snprintf(why, n, "this NCCL, %d.%d, has no %s: 2.24 is the first that has",
+                 s->comms.version / 10000, s->comms.version % 10000 / 100,
+                 payload_dtypes[c->dtype].name);
+        return WL_SKIP;
+    }
+    payload_make(&p->payload, (enum payload_type)c->dtype, (enum payload_op)c->op, s->host->rank,
+                 s->host->ranks, c->in_place, 1);
+    return arena_take(s, (c->in_place ? 1 : 2) * p->slots * p->slot_B,
+                      c->memory == MEMORY_SYMMETRIC, &p->arena, why, n);
+}
+
+/* One operation, untimed: does NCCL accept the cell, and with what does it run it? */
+static enum wl_status try_out(struct prepared *p)
+{
+    struct state *s = p->state;
+    char why[256] = "";
+    enum wl_status status = arena_load(p);
+    if (host_agree(s->host, status, "the buffers could not be filled") != WL_OK)
+        return WL_FAIL;
+    comm_log_begin(&s->comms);
+    ncclResult_t e = operation(p, 0);
+    struct comm_ran ran = comm_log_end(&s->comms);
+    status = host_agree(s->host,
+                        comm_judge(&s->comms, p->comm, e, "ncclAllReduce", why, sizeof why), why);
+    if (status == WL_OK)
+        status = gpu_try(&s->gpu, cudaEventRecord(s->done, s->gpu.stream), "cudaEventRecord");
+    if (status == WL_OK)
+        status = comm_wait(&s->comms, p->comm, s->done, NULL, NULL);
+    return status == WL_OK ? comm_prove(&s->comms, p->comm, &ran) : status;
+}
+
+static enum wl_status prepare_contention(struct prepared *p)
+{
+    struct state *s = p->state;
+    if (p->cell.contention == BURN_NONE || s->can_burn)
+        return WL_OK;
+    enum wl_status status = burn_open(&s->burn, &s->gpu);
+    s->can_burn = status == WL_OK;
+    if (!s->can_burn)
+        burn_close(&s->burn);
+    return host_agree(s->host, status, "contention cannot be set up");
+}
+
+static void note_init(const struct prepared *p)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.1f", p->comm->init_s * 1e3);
+    p->state->host->note(p->state->host->ctx, "communicator_ms", text);
+}
+
+static enum wl_status prepare_steps(struct prepared *p)
+{
+    struct state *s = p->state;
+    char why[256] = "";
+    struct comm_key key = {p->cell.algorithm, p->cell.protocol, (int)p->cell.ctas};
+    enum wl_status status = comm_get(&s->comms, key, &p->comm);
+    if (status != WL_OK)
+        return status;
+    note_init(p);
+    status = take_buffers(p, why, sizeof why);
+    if (status == WL_OK)
+        status = arena_register(p, why, sizeof why);
+    status = host_agree(s->host, status, why);
+    if (status == WL_OK)
+        status = try_out(p);
+    return status == WL_OK ? prepare_contention(p) : status;
+}
+
+enum wl_status prepare_cuda(void *self, const void *cell, void **prepared)
+{
+    struct state *s = self;
+    struct prepared *p = calloc(1, sizeof *p);
+    if (!p) {
+        HOST_FAIL(s->host, "out of host memory");
+        return WL_FAIL;
+    }
+    p->state = s;
+    p->cell = *(const struct nccl_cell *)cell;
+    enum wl_status status = prepare_steps(p);
+    if (status == WL_OK)
+        *prepared = p;
+    else
+        release_cuda(p);
+    return status;
+}

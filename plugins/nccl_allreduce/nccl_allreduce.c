@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * nccl_allreduce: ncclAllReduce, one process a GPU, as NCCL tunes it and as it is told to.
+ *
+ * T_ss is the device's time for operations back to back (a CUDA graph, or a stream), by events
+ * around them, after an operation that aligned the ranks. L_iso is the host's time
+ * (CLOCK_MONOTONIC) for one operation from idle, ranks released together, launch included.
+ */
+#include "nccl_allreduce.h"
+
+#include "../common/cuda_payload.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct nccl_cell, member, ctype)
+
+static const char *const dtypes[] = {"fp32", "fp16",     "bf16",     "int32",
+                                     "fp64", "fp8_e4m3", "fp8_e5m2", NULL};
+static const char *const ops[] = {"sum", "prod", "max", "min", "avg", NULL};
+static const char *const metric_names[] = {"T_ss", "L_iso", NULL};
+static const char *const launches[] = {"graph", "stream", NULL};
+static const char *const buffers[] = {"hot", "cold", NULL};
+static const char *const contentions[] = {"none", "low", "medium", "high", NULL};
+static const char *const algorithms[] = {
+    "auto", "ring", "tree", "collnet-direct", "collnet-chain", "nvls", "nvls-tree", "pat", NULL};
+static const char *const protocols[] = {"auto", "LL", "LL128", "Simple", NULL};
+static const char *const memories[] = {"plain", "registered", "symmetric", NULL};
+
+/* clang-format off */
+static const struct wl_param params[] = {
+    {P(size, WL_SIZE, WL_AXIS, uint64_t), "B", "16MiB", 1, 1ull << 46, NULL,
+     "payload on one rank, a multiple of the element"},
+    {P(dtype, WL_CHOICE, WL_AXIS, int), NULL, "fp32", 0, 0, dtypes,
+     "element; fp8 since NCCL 2.24"},
+    {P(op, WL_CHOICE, WL_AXIS, int), NULL, "sum", 0, 0, ops,
+     "reduction"},
+    {P(in_place, WL_BOOL, WL_AXIS, bool), NULL, "no", 0, 0, NULL,
+     "the result replaces the input"},
+    {P(metric, WL_CHOICE, WL_AXIS, int), NULL, "T_ss", 0, 0, metric_names,
+     "T_ss: back to back, device clock; L_iso: one from idle, host clock"},
+    {P(launch, WL_CHOICE, WL_AXIS, int), NULL, "graph", 0, 0, launches,
+     "from a CUDA graph, or call by call on a stream"},
+    {P(buffers, WL_CHOICE, WL_AXIS, int), NULL, "hot", 0, 0, buffers,
+     "hot: the same; cold: 4 x L2 of other traffic since their last use"},
+    {P(contention, WL_CHOICE, WL_AXIS, int), NULL, "none", 0, 0, contentions,
+     "GEMMs and memory traffic on every GPU meanwhile"},
+    {P(algorithm, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, algorithms,
+     "auto: NCCL chooses"},
+    {P(protocol, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, protocols,
+     "auto: NCCL chooses"},
+    {P(ctas, WL_INT, WL_CONFIG, int64_t), NULL, "0", 0, 64, NULL,
+     "thread blocks, exactly so many; 0: NCCL chooses"},
+    {P(memory, WL_CHOICE, WL_CONFIG, int), NULL, "plain", 0, 0, memories,
+     "registered with NCCL (since 2.19), or as a symmetric window (since 2.27)"},
+    {0}};
+
+static const struct wl_metric metrics[] = {
+    [VALUE_TIME] = {"time", "s", "one operation", WL_MAX},
+    [VALUE_GEMM] = {"contention_gemm", "FLOP/s", "GEMM rate of the contention, a GPU", WL_MEAN},
+    [VALUE_TRAFFIC] = {"contention_traffic", "B/s", "bytes read and written by it, a GPU", WL_MEAN},
+    {0}};
+/* clang-format on */
+
+/* Rough rates, for a plan's cost alone: bytes a second through one GPU, by what limits them. */
+#define RATE_LINK 300e9
+#define RATE_CTA 20e9
+#define LATENCY_S 15e-6
+static const double protocol_rate[] = {1, 0.35, 0.9, 1}; /* auto, LL, LL128, Simple */
+
+static double estimate(const struct nccl_cell *c, const struct wl_job *job)
+{
+    double rate = RATE_LINK * protocol_rate[c->protocol];
+    if (c->ctas && (double)c->ctas * RATE_CTA < rate)
+        rate = (double)c->ctas * RATE_CTA;
+    double factor = 2.0 * (job->ranks - 1) / job->ranks;
+    return LATENCY_S * (c->metric == METRIC_L_ISO ? 4 : 1) + (double)c->size * factor / rate;
+}
+
+static bool refuse(char *why, size_t n, const struct nccl_cell *c, const struct wl_job *job)
+{
+    const struct payload_dtype *d = &payload_dtypes[c->dtype];
+    if (job->ranks < 2)
+        snprintf(why, n, "an all-reduce needs 2 ranks or more: on 1 it is a copy");
+    else if (c->size % d->size_B)
+        snprintf(why, n, "size %llu is not a multiple of the %u-byte element",
+                 (unsigned long long)c->size, d->size_B);
+    else
+        return false;
+    return true;
+}
+
+/* What no machine can do for this cell, as far as is known without one. */
+static bool cannot(char *why, size_t n, const struct nccl_cell *c, const struct wl_job *job)
+{
+    struct payload p;
+    const struct payload_dtype *d = &payload_dtypes[c->dtype];
+    if (!payload_make(&p, (enum payload_type)c->dtype, (enum payload_op)c->op, 0, job->ranks, false,
+                      1))
+        snprintf(why, n, "no %s of %s over %d ranks is exact, so no result could be checked",
+                 ops[c->op], d->name, job->ranks);
+    else if (c->metric == METRIC_L_ISO && job->nodes > 1)
+        snprintf(why, n, "L_iso reads the host's clock, which %d nodes do not share: use T_ss",
+                 job->nodes);
+    else
+        return false;
+    return true;
+}
+
+static enum wl_status describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
+                               char *why, size_t why_size)
+{
+    const struct nccl_cell *c = cell;
+    if (refuse(why, why_size, c, job))
+        return WL_FAIL;
+    bool isolated = c->metric == METRIC_L_ISO;
+    shape->size_B = c->size;
+    shape->busbw_factor = 2.0 * (job->ranks - 1) / job->ranks;
+    /* Two buffers; cold ones rotate, at most BACK_TO_BACK of each, over 4 x L2 (64 MiB assumed). */
+    uint64_t slots = c->buffers == BUFFERS_COLD && !isolated ? (256u << 20) / c->size + 1 : 1;
+    if (slots > BACK_TO_BACK)
+        slots = BACK_TO_BACK;
+    shape->device_B = (c->in_place ? 1 : 2) * slots * c->size;
+    shape->iteration_s = estimate(c, job);
+    shape->iters_min = isolated ? 1 : BACK_TO_BACK;
+    shape->iters_max = isolated ? 1 : 0;
+    shape->span = isolated;
+    return cannot(why, why_size, c, job) ? WL_SKIP : WL_OK;
+}
+
+struct self {
+    void *library;
+    const struct nccl_backend *backend;
+    void *state;
+};
+
+/* Cells carry their backend, since release() and sample() are given nothing else. */
+struct prepared {
+    const struct nccl_backend *backend;
+    void *state;
+};
+
+/* DIR/nccl_allreduce/cuda.so, where DIR holds this object. */
+static void *load_backend(char *why, size_t n)
+{
+    Dl_info info;
+    char path[4096];
+    if (!dladdr(&wl_plugin_v1, &info)) {
+        snprintf(why, n, "its own file cannot be found");
+        return NULL;
+    }
+    const char *slash = strrchr(info.dli_fname, '/');
+    int dir = slash ? (int)(slash - info.dli_fname) : 1;
+    snprintf(path, sizeof path, "%.*s/nccl_allreduce/cuda.so", dir, slash ? info.dli_fname : ".");
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        snprintf(why, n,
+                 "%s: install CUDA's and NCCL's libraries, or run make where they are "
+                 "(CUDA_HOME, NCCL_HOME)",
+                 dlerror());
+    return library;
+}
+
+static enum wl_status open_nccl(void **self, const struct wl_host *host)
+{
+    char why[512] = "out of memory";
+    struct self *s = calloc(1, sizeof *s);
+    if (s)
+        s->library = load_backend(why, sizeof why);
+    if (s && s->library)
+        s->backend = dlsym(s->library, NCCL_BACKEND_SYMBOL);
+    if (!s || !s->backend || s->backend->size < sizeof *s->backend) {
+        host->fail(host->ctx, "%s",
+                   s && s->library ? "nccl_allreduce/cuda.so is of another version" : why);
+        free(s);
+        return WL_SKIP;
+    }
+    enum wl_status status = s->backend->open(&s->state, host);
+    if (status == WL_OK)
+        *self = s;
+    else
+        free(s);
+    return status;
+}
+
+/* The library stays loaded: CUDA and NCCL keep threads in it. */
+static void close_nccl(void *self)
+{
+    struct self *s = self;
+    s->backend->close(s->state);
+    free(s);
+}
+
+static enum wl_status prepare(void *self, const void *cell, void **prepared)
+{
+    struct self *s = self;
+    struct prepared *p = malloc(sizeof *p);
+    if (!p)
+        return WL_FAIL;
+    p->backend = s->backend;
+    enum wl_status status = s->backend->prepare(s->state, cell, &p->state);
+    if (status == WL_OK)
+        *prepared = p;
+    else
+        free(p);
+    return status;
+}
+
+static void release(void *prepared)
+{
+    struct prepared *p = prepared;
+    p->backend->release(p->state);
+    free(p);
+}
+
+static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *out)
+{
+    struct prepared *p = prepared;
+    return p->backend->sample(p->state, iters, out);
+}
+
+static enum wl_status verify(void *prepared)
+{
+    struct prepared *p = prepared;
+    return p->backend->verify(p->state);
+}
+
+static void abort_nccl(void *self)
+{
+    struct self *s = self;
+    s->backend->abort(s->state);
+}
+
+const struct wl_plugin wl_plugin_v1 = {
+    .size = sizeof(struct wl_plugin),
+    .name = "nccl_allreduce",
+    .version = "1",
+    .summary = "ncclAllReduce on GPUs, by algorithm, protocol and CTAs",
+    .params = params,
+    .cell_size = sizeof(struct nccl_cell),
+    .metrics = metrics,
+    .describe = describe,
+    .open = open_nccl,
+    .close = close_nccl,
+    .prepare = prepare,
+    .release = release,
+    .sample = sample,
+    .verify = verify,
+    .abort = abort_nccl,
+};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * nccl_allreduce in two objects: nccl_allreduce.so holds the tables and judges cells, and needs no
+ * CUDA, so that a plan can be made anywhere; nccl_allreduce/cuda.so does the work. It is loaded by
+ * open() and exports one constant of this type.
+ */
+#ifndef NCCL_ALLREDUCE_H
+#define NCCL_ALLREDUCE_H
+
+#include "workload.h"
+
+#define NCCL_BACKEND_SYMBOL "nccl_allreduce_backend_v1"
+
+enum cell_launch { LAUNCH_GRAPH, LAUNCH_STREAM };
+enum cell_buffers { BUFFERS_HOT, BUFFERS_COLD };
+enum cell_metric { METRIC_T_SS, METRIC_L_ISO };
+enum cell_memory { MEMORY_PLAIN, MEMORY_REGISTERED, MEMORY_SYMMETRIC };
+
+/* Operations of one graph, and the fewest of a steady-state sample. */
+#define BACK_TO_BACK 16
+
+struct nccl_cell {
+    uint64_t size;
+    int dtype; /* enum payload_type */
+    int op;    /* enum payload_op */
+    bool in_place;
+    int metric;
+    int launch;
+    int buffers;
+    int contention;          /* enum burn_level */
+    int algorithm, protocol; /* enum nccl_algorithm, nccl_protocol */
+    int64_t ctas;
+    int memory;
+};
+
+/* metrics after "time" */
+enum { VALUE_TIME, VALUE_GEMM, VALUE_TRAFFIC };
+
+/* The members mean what they mean in struct wl_plugin. */
+struct nccl_backend {
+    size_t size;
+    enum wl_status (*open)(void **self, const struct wl_host *host);
+    void (*close)(void *self);
+    enum wl_status (*prepare)(void *self, const void *cell, void **prepared);
+    void (*release)(void *prepared);
+    enum wl_status (*sample)(void *prepared, unsigned iters, struct wl_sample *out);
+    enum wl_status (*verify)(void *prepared);
+    void (*abort)(void *self);
+};
+
+#endif
