@@ -100,7 +100,6 @@ int family_start(struct family *f, char *const argv[], int log, const struct int
     if (!why)
         return GS_OK;
     family_end(f);
-    family_free(f);
     return fail(GS_CANNOT, "%s cannot be started: %s", argv[0], strerror(why));
 }
 
@@ -137,7 +136,7 @@ static size_t kill_children(const struct family *f, pid_t *example)
     return killed;
 }
 
-int family_end(struct family *f)
+int family_kill(struct family *f)
 {
     pid_t example = 0;
     for (long ms = 0;; ms += 5) {
@@ -151,11 +150,13 @@ int family_end(struct family *f)
     }
 }
 
-void family_free(struct family *f)
+int family_end(struct family *f)
 {
+    int code = family_kill(f);
     prctl(PR_SET_CHILD_SUBREAPER, 0);
     if (f->out >= 0)
         close(f->out);
     free(f->before);
     *f = (struct family){.out = -1};
+    return code;
 }

@@ -28,7 +28,8 @@ int family_start(struct family *f, char *const argv[], int log, const struct int
 void family_reap(struct family *f);
 /* Kills whoever is left until nobody is; what they wrote can still be read from `out`. GS_FAILED,
  * reported, if one cannot be killed (it hangs inside the kernel) for 10 s. */
+int family_kill(struct family *f);
+/* The same, and frees. */
 int family_end(struct family *f);
-void family_free(struct family *f);
 
 #endif

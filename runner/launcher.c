@@ -269,8 +269,8 @@ char *launcher_rank_program(void)
     return NULL;
 }
 
-int launcher_command(const struct plan *p, const char *scratch, const char *const *rank_args,
-                     char ***argv)
+int launcher_command_in(const struct plan *p, const char *scratch, const char *const *rank_args,
+                        char ***argv)
 {
     const struct set_launch *set = &p->set.launch;
     const struct launcher *l = choose(set);
@@ -298,6 +298,11 @@ int launcher_command(const struct plan *p, const char *scratch, const char *cons
     return GS_OK;
 }
 
+int launcher_command(const struct plan *p, const char *const *rank_args, char ***argv)
+{
+    return launcher_command_in(p, NULL, rank_args, argv);
+}
+
 void launcher_free(char **argv)
 {
     for (char **a = argv; a && *a; a++)
@@ -308,7 +313,7 @@ void launcher_free(char **argv)
 int launcher_check(const struct plan *p)
 {
     char **argv = NULL;
-    int code = launcher_command(p, NULL, (const char *const[]){NULL}, &argv);
+    int code = launcher_command(p, (const char *const[]){NULL}, &argv);
     launcher_free(argv);
     return code;
 }

@@ -7,12 +7,14 @@
 
 #include "plan.h"
 
-/* argv (NULL-terminated, launcher_free) starts `gradsync-rank rank_args…` on every slot. `scratch`:
- * a folder for MPI's own files where all ranks are here; NULL: where it likes. GS_OK or reported:
- * GS_USAGE more ranks than slots, more nodes than hosts; GS_CANNOT no launcher or no gradsync-rank
- * here. */
-int launcher_command(const struct plan *p, const char *scratch, const char *const *rank_args,
-                     char ***argv);
+/* argv (NULL-terminated, launcher_free) starts `gradsync-rank rank_args…` on every slot. GS_OK or
+ * reported: GS_USAGE more ranks than slots, more nodes than hosts; GS_CANNOT no launcher or no
+ * gradsync-rank here. */
+int launcher_command(const struct plan *p, const char *const *rank_args, char ***argv);
+/* The same, and where all ranks are on this machine MPI keeps its own files in `scratch` (NULL:
+ * where it likes). */
+int launcher_command_in(const struct plan *p, const char *scratch, const char *const *rank_args,
+                        char ***argv);
 void launcher_free(char **argv);
 
 /* The same without a command: can the ranks be started at all? Said before a folder is made. */

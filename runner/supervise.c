@@ -194,7 +194,7 @@ static int watch(struct watch *w)
         family_reap(&w->family);
         keep_deadlines(w);
     }
-    int code = family_end(&w->family);
+    int code = family_kill(&w->family);
     read_output(w);
     if (w->line.len)
         to_log(w, w->line.s, w->line.len);
@@ -356,8 +356,8 @@ static int start(struct watch *w, const char *dir)
     char launch[16], attempt[16], **argv;
     snprintf(launch, sizeof launch, "%d", w->attempt->launch);
     snprintf(attempt, sizeof attempt, "%d", w->attempt->attempt);
-    int code = launcher_command(w->plan, w->scratch.dir,
-                                (const char *const[]){dir, launch, attempt, NULL}, &argv);
+    int code = launcher_command_in(w->plan, w->scratch.dir,
+                                   (const char *const[]){dir, launch, attempt, NULL}, &argv);
     if (code)
         return code;
     code = open_log(w);
@@ -405,7 +405,7 @@ int supervise(const struct plan *p, const char *dir, struct interrupts *i,
                 ? GS_OK
                 : close_recording(&w);
         code = code ? code : closing;
-        family_free(&w.family);
+        family_end(&w.family);
     }
     scratch_remove(&w.scratch);
     progress_clear(progress);
