@@ -32,8 +32,8 @@ gs_have_nccl := $(wildcard $(NCCL_HOME)/include/nccl.h)
 gs_cppflags_cuda := $(patsubst %,-isystem %/include,$(filter-out /usr,$(CUDA_HOME)))
 gs_cppflags_nccl := $(patsubst %,-isystem %/include,$(filter-out /usr,$(NCCL_HOME)))
 gs_libs_blas := -lopenblas
-gs_libs_cuda := $(patsubst %,-L%/lib64 -Wl$(gs_comma)-rpath$(gs_comma)%/lib64,$(filter-out /usr,$(CUDA_HOME))) -lcudart
-gs_libs_nccl := $(patsubst %,-L%/lib -Wl$(gs_comma)-rpath$(gs_comma)%/lib,$(filter-out /usr,$(NCCL_HOME))) -l:libnccl.so.2
+gs_libs_cuda := $(foreach d,$(filter-out /usr,$(CUDA_HOME)),-L$d/lib64 -Wl$(gs_comma)-rpath$(gs_comma)$d/lib64) -lcudart
+gs_libs_nccl := $(foreach d,$(filter-out /usr,$(NCCL_HOME)),-L$d/lib -Wl$(gs_comma)-rpath$(gs_comma)$d/lib) -l:libnccl.so.2
 
 gs_missing = $(strip $(foreach n,$(call gs_get,$1_needs),$(if $(call gs_get,gs_have_$n),,$n)))
 gs_sources = $(or $(wildcard $(gs_root)/$1/*.c),$(gs_root)/$1.c) $(call gs_get,$1_extra)
