@@ -71,11 +71,11 @@ struct proxy_schedule {
     size_t n;
 };
 
-/* Elements of bucket b: [proxy_bucket(c, b), proxy_bucket(c, b + 1)). */
+/* Elements of bucket b: [proxy_bucket(c, b), proxy_bucket(c, b + 1)). Fits: 2^38 elements, 2^16
+ * buckets at most. */
 static inline size_t proxy_bucket(const struct proxy_cell *c, unsigned b)
 {
-    size_t total = (size_t)(c->size / sizeof(float));
-    return (size_t)((unsigned __int128)total * b / (size_t)c->buckets);
+    return (size_t)(c->size / sizeof(float) * b / (uint64_t)c->buckets);
 }
 
 /* All calls are collective, in the same order on every rank. A call that does not return WL_OK has

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A thread that all-reduces in the order in which it is asked, so that any algorithm, made for a
+ * blocking call, can go on beside the computation. From the first comm_thread_post() to the end of
+ * comm_thread_wait() it is the only one of the process that may call MPI: MPI_THREAD_SERIALIZED is
+ * enough.
+ */
+#ifndef COMM_THREAD_H
+#define COMM_THREAD_H
+
+#include "../common/allreduce_p2p.h"
+
+#include <pthread.h>
+
+/* Owned by the caller, in the thread's hands from post to wait. */
+struct comm_job {
+    const struct allreduce *how;
+    struct allreduce_call call;
+    struct comm_job *next;
+};
+
+struct comm_thread {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t asked, done;
+    struct comm_job *first, *last;
+    bool busy, stop;
+    int rc; /* the first failure since the last wait */
+};
+
+/* 0, or the error number of pthread_create(). */
+int comm_thread_start(struct comm_thread *t);
+/* Nothing may be under way. */
+void comm_thread_stop(struct comm_thread *t);
+
+void comm_thread_post(struct comm_thread *t, struct comm_job *job);
+/* Until all that was posted is done: MPI_SUCCESS or the first code that was not. */
+int comm_thread_wait(struct comm_thread *t);
+
+#endif

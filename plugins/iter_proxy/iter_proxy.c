@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * iter_proxy: one training step as GEMMs and gradient buckets, so that what communication costs the
+ * step can be told apart: mode = compute (A), comm (B), sequential (C), overlapped (D), all in the
+ * same blocks. Exposed communication is D - A; overlap is (C - D) / min(A, B).
+ *
+ * A backend computes and communicates (backend.h); the order of the tasks is a schedule
+ * (schedule.h); what a backend accepts is a table (traits.c).
+ */
+#include "backends.h"
+#include "schedule.h"
+#include "traits.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct prepared {
+    struct backends *backends;
+    const struct proxy_backend *ops;
+    struct proxy_cell cell;
+    struct proxy_schedule schedule;
+    void *step;
+};
+
+#define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct proxy_cell, member, ctype)
+/* clang-format off */
+static const struct wl_param params[] = {
+    {P(backend, WL_CHOICE, WL_AXIS, int), NULL, "auto", 0, 0, proxy_backends,
+     "who computes: host: BLAS and MPI; cuda: cuBLAS and NCCL; auto: cuda where there is a GPU"},
+    {P(size, WL_SIZE, WL_AXIS, uint64_t), "B", "16MiB", 4, 1ull << 40, NULL,
+     "gradient on one rank, all buckets, float32"},
+    {P(buckets, WL_INT, WL_AXIS, int64_t), NULL, "4", 1, 1 << 16, NULL,
+     "equal parts of the gradient, all-reduced one after the other"},
+    {P(gemm, WL_INT, WL_AXIS, int64_t), NULL, "256", 1, 1 << 15, NULL,
+     "n of one n x n x n GEMM"},
+    {P(gemms, WL_INT, WL_AXIS, int64_t), NULL, "12", 1, 1 << 20, NULL,
+     "GEMMs in an iteration, forward and backward"},
+    {P(precision, WL_CHOICE, WL_AXIS, int), NULL, "auto", 0, 0, proxy_precisions,
+     "of the GEMMs; host: fp32; cuda: fp32, tf32 (auto), bf16"},
+    {P(issue, WL_CHOICE, WL_AXIS, int), NULL, "after", 0, 0, proxy_issues,
+     "when overlapped, a bucket starts after its share of the backward GEMMs, or beside its share"},
+    {P(mode, WL_CHOICE, WL_MODE, int), NULL, "overlapped", 0, 0, proxy_modes,
+     "compute: A; comm: B; sequential: C; overlapped: D"},
+    {P(algorithm, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, proxy_algorithms,
+     "of the all-reduce; auto: the library's choice"},
+    {P(protocol, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, proxy_protocols,
+     "of NCCL; host: auto"},
+    {P(ctas, WL_INT, WL_CONFIG, int64_t), NULL, "0", 0, 64, NULL,
+     "of NCCL, least and most; 0: the library's choice; host: 0"},
+    {0}};
+/* clang-format on */
+
+static const struct wl_metric metrics[] = {{"time", "s", "one iteration", WL_MAX}, {0}};
+
+/* ---- what a cell is ---- */
+
+static enum wl_status judge(const struct proxy_cell *c, const struct wl_job *job, char *why,
+                            size_t n)
+{
+    uint64_t count = c->size / sizeof(float);
+    if (job->ranks < 2) {
+        snprintf(why, n, "ranks=%d: an all-reduce needs at least 2", job->ranks);
+        return WL_FAIL;
+    }
+    if (c->size == 0 || c->size % sizeof(float) != 0) {
+        snprintf(why, n, "size=%llu is not a multiple of the %zu bytes of float32",
+                 (unsigned long long)c->size, sizeof(float));
+        return WL_FAIL;
+    }
+    if (count < (uint64_t)c->buckets) {
+        snprintf(why, n, "buckets=%lld is more than the %llu elements of size=%llu",
+                 (long long)c->buckets, (unsigned long long)count, (unsigned long long)c->size);
+        return WL_FAIL;
+    }
+    if (count / (uint64_t)c->buckets >= INT_MAX) {
+        snprintf(why, n, "size=%llu in buckets=%lld is more than %d elements a bucket",
+                 (unsigned long long)c->size, (long long)c->buckets, INT_MAX);
+        return WL_FAIL;
+    }
+    return WL_OK;
+}
+
+/* Adds the cost of each backend that may be meant; with auto, both. */
+static enum wl_status describe_backends(const struct proxy_cell *c, const struct wl_job *job,
+                                        struct wl_shape *shape, char *why, size_t n)
+{
+    enum wl_status best = WL_SKIP;
+    for (int k = PROXY_CUDA; k >= PROXY_HOST; k--) {
+        enum proxy_backend_kind kind = (enum proxy_backend_kind)k;
+        if (c->backend != PROXY_AUTO && c->backend != k)
+            continue;
+        traits_cost(kind, c, job, shape);
+        if (traits_accept(kind, c, why, n) == WL_OK)
+            best = WL_OK;
+    }
+    return best;
+}
+
+static enum wl_status describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
+                               char *why, size_t why_size)
+{
+    const struct proxy_cell *c = cell;
+    enum wl_status status = judge(c, job, why, why_size);
+    if (status != WL_OK)
+        return status;
+    shape->size_B = c->size;
+    shape->busbw_factor = c->mode == PROXY_MODE_COMM ? 2.0 * (job->ranks - 1) / job->ranks : 0;
+    shape->config_free = c->mode == PROXY_MODE_COMPUTE;
+    shape->iters_min = 1;
+    return describe_backends(c, job, shape, why, why_size);
+}
+
+/* ---- the plugin's life ---- */
+
+static enum wl_status open_plugin(void **self, const struct wl_host *host)
+{
+    struct backends *b = calloc(1, sizeof *b);
+    if (!b) {
+        host->fail(host->ctx, "out of memory");
+        return WL_FAIL;
+    }
+    enum wl_status status = backends_open(b, host);
+    if (status != WL_OK) {
+        free(b);
+        return status;
+    }
+    *self = b;
+    return WL_OK;
+}
+
+static void close_plugin(void *self)
+{
+    struct backends *b = self;
+    backends_close(b);
+    free(b);
+}
+
+static enum wl_status use(struct backends *b, struct proxy_cell *c, enum proxy_backend_kind kind)
+{
+    char why[256];
+    enum wl_status status = traits_accept(kind, c, why, sizeof why);
+    if (status != WL_OK) {
+        b->host->fail(b->host->ctx, "%s", why);
+        return status;
+    }
+    status = backends_use(b, kind);
+    if (status == WL_OK) {
+        c->backend = (int)kind;
+        c->precision = traits_precision(kind, c->precision);
+    }
+    return status;
+}
+
+/* auto: the GPU if there is one, and the host otherwise: never the one for some configs of a
+ * comparison and the other for the rest because of what they accept. */
+static enum wl_status choose(struct backends *b, struct proxy_cell *c)
+{
+    if (c->backend != PROXY_AUTO)
+        return use(b, c, (enum proxy_backend_kind)c->backend);
+    if (!backends_refused(b, PROXY_CUDA) && backends_use(b, PROXY_CUDA) == WL_OK)
+        return use(b, c, PROXY_CUDA);
+    return use(b, c, PROXY_HOST);
+}
+
+static void release(void *prepared)
+{
+    struct prepared *p = prepared;
+    if (p->step)
+        p->ops->release(p->step);
+    free((struct proxy_task *)p->schedule.task);
+    free(p);
+}
+
+static enum wl_status prepare_step(struct prepared *p)
+{
+    struct backends *b = p->backends;
+    enum wl_status status = choose(b, &p->cell);
+    if (status != WL_OK)
+        return status;
+    if (!schedule_make(&p->schedule, &p->cell)) {
+        b->host->fail(b->host->ctx, "out of memory");
+        return WL_FAIL;
+    }
+    struct backend *backend = &b->of[p->cell.backend];
+    p->ops = backend->ops;
+    b->host->note(b->host->ctx, "backend", p->ops->name);
+    b->host->note(b->host->ctx, "precision", proxy_precisions[p->cell.precision]);
+    return p->ops->prepare(backend->state, &p->cell, &p->schedule, &p->step);
+}
+
+static enum wl_status prepare(void *self, const void *cell, void **prepared)
+{
+    struct backends *b = self;
+    struct prepared *p = calloc(1, sizeof *p);
+    if (!p) {
+        b->host->fail(b->host->ctx, "out of memory");
+        return WL_FAIL;
+    }
+    p->backends = b;
+    p->cell = *(const struct proxy_cell *)cell;
+    enum wl_status status = prepare_step(p);
+    if (status != WL_OK) {
+        p->step = NULL;
+        release(p);
+        return status;
+    }
+    *prepared = p;
+    return WL_OK;
+}
+
+static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *out)
+{
+    struct prepared *p = prepared;
+    enum wl_status status = p->ops->poison(p->step);
+    return status == WL_OK ? p->ops->run(p->step, iters, out) : status;
+}
+
+static enum wl_status verify(void *prepared)
+{
+    struct prepared *p = prepared;
+    return p->ops->verify(p->step);
+}
+
+static void abort_plugin(void *self)
+{
+    backends_abort(self);
+}
+
+const struct wl_plugin wl_plugin_v1 = {
+    .size = sizeof(struct wl_plugin),
+    .name = "iter_proxy",
+    .version = "1.0.0",
+    .summary = "a training step: GEMMs and gradient buckets, alone, in turn and overlapped",
+    .params = params,
+    .cell_size = sizeof(struct proxy_cell),
+    .metrics = metrics,
+    .describe = describe,
+    .open = open_plugin,
+    .close = close_plugin,
+    .prepare = prepare,
+    .release = release,
+    .sample = sample,
+    .verify = verify,
+    .abort = abort_plugin,
+};

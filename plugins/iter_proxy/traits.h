@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What each backend accepts and needs, known without loading it.
+ */
+#ifndef TRAITS_H
+#define TRAITS_H
+
+#include "backend.h"
+
+/* Names of the choices, by the enums of backend.h; each ends with NULL. */
+extern const char *const proxy_backends[],
+    *const proxy_precisions[], *const proxy_modes[], *const proxy_issues[],
+                                                         *const proxy_algorithms[],
+                                                             *const proxy_protocols[];
+
+/* WL_SKIP and *why when that backend (not PROXY_AUTO) has no such precision, algorithm ... */
+enum wl_status traits_accept(enum proxy_backend_kind kind, const struct proxy_cell *cell, char *why,
+                             size_t n);
+
+/* `auto` becomes what that backend takes for it. */
+int traits_precision(enum proxy_backend_kind kind, int precision);
+
+/* Adds the memory of one step and the rough time of an iteration. */
+void traits_cost(enum proxy_backend_kind kind, const struct proxy_cell *cell,
+                 const struct wl_job *job, struct wl_shape *shape);
+
+#endif
