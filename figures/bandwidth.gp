@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Bus bandwidth against size, the limit of the platform above it.
+
+load data
+y_title = isolated ? "bus bandwidth, isolated operation" : "bus bandwidth, steady state (T_ss)"
+PLOT = 1.75
+stats $curve using c_best nooutput
+more = STATS_max > 0 ? "best, 95% CIs apart" : ""
+load "figures/legend.gp"
+load "figures/style.gp"
+
+c_y = c_bus
+c_low = c_bus_low
+c_high = c_bus_high
+y_text(v) = rate(v)
+y_limit = limit
+load "figures/curve.gp"
+if (limit == limit) {
+    set arrow 1 from graph 0, first limit to graph 1, first limit nohead linewidth 1 dashtype (4, 3) \
+        linecolor rgb "#606060"
+    set label 1 "limit " . rate(limit) at graph 0.02, first limit offset 0, 0.5 textcolor rgb "#404040"
+}
+plot for [i = 1 : n] $curve index i - 1 using c_size:c_bus_low:c_bus_high with filledcurves linetype i, \
+    for [i = 1 : n] $curve index i - 1 using c_size:c_bus with linespoints linetype i, \
+    $curve using c_size:(column(c_best) == 1 ? column(c_bus) : NaN) with points pointtype 6 pointsize 1.1 \
+    linewidth 0.8 linecolor rgb "#000000"

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the figures against size share: logarithmic axes, a line a config with the ribbon of its 95%
+# interval, a ring where a config is the best of its size beyond the intervals. Wants the columns
+# c_y, c_low and c_high of $curve, and y_text(v), what a tic of the y axis says.
+
+set logscale xy
+set xlabel "size of the buffer on one rank" offset 0, 0.6
+stats $curve using c_size nooutput
+size_low = STATS_min
+size_high = STATS_max
+set xrange [size_low / 1.4 : size_high * 1.4]
+set xtics ()
+do for [e = 0 : 44] {
+    v = 2. ** e
+    if (v >= size_low && v <= size_high) {
+        if (e % 4 == 2) { set xtics add (bytes(v) v) } else { set xtics add ("" v 1) }
+    }
+}
+
+stats $curve using c_low nooutput
+y_low = STATS_min
+stats $curve using c_high nooutput
+y_high = exists("y_limit") && y_limit > STATS_max ? y_limit : STATS_max
+y_low = 10 ** (floor(log10(y_low) * 5) / 5.)
+y_high = 10 ** (ceil((log10(y_high) + 0.1) * 5) / 5.)
+set yrange [y_low : y_high]
+set ytics ()
+fine = y_high / y_low < 60
+do for [e = -10 : 14] {
+    do for [m = 1 : 9] {
+        v = m * 10. ** e
+        if (v >= y_low * 0.999 && v <= y_high * 1.001) {
+            if (m == 1 || (fine && (m == 2 || m == 5))) { set ytics add (y_text(v) v) } else { set ytics add ("" v 1) }
+        }
+    }
+}
+load "figures/legend.gp"

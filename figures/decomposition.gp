@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Where the time of an iteration goes: compute, communication that stays exposed, and communication
+# that overlap hides. A bar a config, the shortest iteration on top; the whisker is the iteration's
+# end with its 95% interval.
+
+load data
+y_title = "iteration, overlapped"
+PLOT = 0.1 + 0.19 * n
+KEY = 0.35
+longest = 1
+most = 0
+do for [i = 1 : n] {
+    longest = strlen(label[i]) > longest ? strlen(label[i]) : longest
+    end = compute[i] + exposed[i] + hidden[i]
+    most = end > most ? end : most
+}
+LEFT = 0.15 + 0.058 * longest
+load "figures/style.gp"
+
+unit = most < 1e-3 ? 1e6 : most < 1 ? 1e3 : 1
+set xrange [0 : most * 1.02 * unit]
+set yrange [n + 0.6 : 0.4]
+set xlabel (unit == 1e6 ? "µs" : unit == 1e3 ? "ms" : "s") offset 0, 0.6
+set ytics ()
+do for [i = 1 : n] { set ytics add (label[i] by_time[i]) }
+set grid noytics
+
+array part[3] = ["compute", "exposed communication", "hidden communication"]
+array fill[3] = ["#C8C8C8", "#D55E00", "#9AD0F0"]
+set style fill solid 1 border linecolor rgb "#303030"
+do for [k = 1 : 3] {
+    x = 0.3 + (k - 1) % 2 * 1.5
+    y = KEY - 0.08 - (k - 1) / 2 * 0.14
+    set object k rectangle from screen x / WIDTH, (y - 0.04) / HEIGHT to screen (x + 0.12) / WIDTH, (y + 0.04) / HEIGHT \
+        fillcolor rgb fill[k] fillstyle solid 1 border linecolor rgb "#303030" linewidth 0.5
+    set label 200 + k part[k] at screen (x + 0.17) / WIDTH, y / HEIGHT left
+}
+set label 210 "├•┤ its end, 95% CI" at screen 1.79 / WIDTH, y / HEIGHT left
+
+from(k, i) = unit * (k == 1 ? 0 : k == 2 ? compute[i] : compute[i] + exposed[i])
+to(k, i) = unit * (k == 1 ? compute[i] : k == 2 ? compute[i] + exposed[i] : compute[i] + exposed[i] + hidden[i])
+plot for [k = 1 : 3] by_time using (from(k, $1)):2:(from(k, $1)):(to(k, $1)):($2 - 0.31):($2 + 0.31) \
+        with boxxyerror fillcolor rgb fill[k] linewidth 0.5 dashtype solid, \
+    by_time using (time[$1] * unit):2:(time_low[$1] * unit):(time_high[$1] * unit) with xerrorbars \
+        pointtype 7 pointsize 0.2 linewidth 1.2 dashtype solid linecolor rgb "#000000"

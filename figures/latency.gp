@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Time of one operation against size.
+
+load data
+y_title = isolated ? "latency of an isolated operation (L_iso)" : "time of one operation, steady state (T_ss)"
+PLOT = 1.75
+stats $curve using c_best nooutput
+more = STATS_max > 0 ? "best, 95% CIs apart" : ""
+load "figures/legend.gp"
+load "figures/style.gp"
+
+c_y = c_time
+c_low = c_time_low
+c_high = c_time_high
+y_text(v) = seconds(v)
+load "figures/curve.gp"
+plot for [i = 1 : n] $curve index i - 1 using c_size:c_time_low:c_time_high with filledcurves linetype i, \
+    for [i = 1 : n] $curve index i - 1 using c_size:c_time with linespoints linetype i, \
+    $curve using c_size:(column(c_best) == 1 ? column(c_time) : NaN) with points pointtype 6 pointsize 1.1 \
+    linewidth 0.8 linecolor rgb "#000000"

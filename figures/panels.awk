@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What there is to draw of one platform and workload. Reads the summary.csv and iteration.csv of its
+# runs, oldest run first (a cell measured again is drawn as it was measured last), and writes to the
+# folder `out`
+#   NAME.plot   the data of one panel, as gnuplot commands: variables, arrays and datablocks
+#   figures     a line a figure: SCRIPT NAME
+#   ecdf        a line a cell whose samples are wanted: RUN CELL NAME SERIES
+# A panel holds one curve (bar, line) a config. Parameters that take several values beside `size` are
+# axes; each combination of their values is a panel of its own.
+
+BEGIN {
+    FS = "\n"
+    SIZES_OF_A_CURVE = 3
+}
+
+FNR == 1 {
+    kind = FILENAME
+    sub(/.*\//, "", kind)
+    delete col
+    n = csv($0, f)
+    for (i = 1; i <= n; i++)
+        col[f[i]] = i
+    next
+}
+kind == "summary.csv" { summary_row() }
+kind == "iteration.csv" { iteration_row() }
+
+END {
+    find_axes()
+    for (i = 1; i <= n_cells; i++)
+        place_cell(i)
+    for (i = 1; i <= n_panels; i++)
+        if (curve_sizes(i) >= SIZES_OF_A_CURVE)
+            write_curves(i)
+    for (i = 1; i <= n_iterations; i++)
+        place_iteration(i)
+    for (i = 1; i <= n_iteration_panels; i++)
+        write_iterations(i)
+}
+
+# ---- reading
+
+function csv(line, f,    n, part) {
+    if (index(line, "\"") == 0)
+        return split(line, f, ",")
+    n = 0
+    delete f
+    while (1) {
+        if (substr(line, 1, 1) == "\"") {
+            match(line, /^"([^"]|"")*"/)
+            part = substr(line, 2, RLENGTH - 2)
+            gsub(/""/, "\"", part)
+            line = substr(line, RLENGTH + 1)
+        } else {
+            match(line, /^[^,]*/)
+            part = substr(line, 1, RLENGTH)
+            line = substr(line, RLENGTH + 1)
+        }
+        f[++n] = part
+        if (line == "")
+            return n
+        line = substr(line, 2)
+    }
+}
+
+function get(name) { return name in col ? f[col[name]] : "" }
+
+function summary_row(    id, i) {
+    csv($0, f)
+    if (get("median_s") == "")
+        return
+    id = get("cell_id")
+    if (!(id in cell_at))
+        cell_at[id] = ++n_cells
+    i = cell_at[id]
+    common(i, run, workload, config, ranks, nodes, size, params)
+    label[i] = get("label")
+    mode[i] = get("mode")
+    cell_id[i] = id
+    median[i] = get("median_s"); low[i] = get("ci_low_s"); high[i] = get("ci_high_s")
+    busbw[i] = get("busbw_Bps") + 0
+    limit[i] = get("limit_Bps") + 0
+}
+
+function iteration_row(    id, i) {
+    csv($0, f)
+    if (get("overlapped_s") == "")
+        return
+    id = get("config") SUBSEP get("ranks") SUBSEP get("nodes") SUBSEP get("params")
+    if (!(id in iteration_at))
+        iteration_at[id] = ++n_iterations
+    i = iteration_at[id]
+    common(i, i_run, i_workload, i_config, i_ranks, i_nodes, i_size, i_params)
+    A[i] = get("compute_s"); B[i] = get("comm_s"); C[i] = get("sequential_s"); D[i] = get("overlapped_s")
+    D_low[i] = get("overlapped_low_s"); D_high[i] = get("overlapped_high_s")
+    exposed[i] = get("exposed_s"); hidden[i] = get("hidden_s")
+}
+
+function common(i, run, workload, config, ranks, nodes, size, params) {
+    run[i] = get("run_id"); workload[i] = get("workload"); config[i] = get("config")
+    ranks[i] = get("ranks"); nodes[i] = get("nodes"); size[i] = get("size_B"); params[i] = get("params")
+    platform = get("platform")
+}
+
+# ---- panels
+
+# A parameter is an axis when the same config, mode and size has been measured at two values of it.
+function find_axes(    i, j, n, word, key, where) {
+    for (i = 1; i <= n_cells; i++) {
+        n = split(params[i] " ranks=" ranks[i] " nodes=" nodes[i], word, " ")
+        where = label[i] SUBSEP mode[i] SUBSEP config[i] SUBSEP size[i]
+        for (j = 1; j <= n; j++) {
+            key = word[j]
+            sub(/=.*/, "", key)
+            if (key == "size")
+                continue
+            if ((where, key) in seen && seen[where, key] != word[j])
+                axis[key] = 1
+            seen[where, key] = word[j]
+        }
+    }
+}
+
+function axes_of(params, ranks, nodes,    j, n, word, key, text) {
+    n = split(params " ranks=" ranks " nodes=" nodes, word, " ")
+    for (j = 1; j <= n; j++) {
+        key = word[j]
+        sub(/=.*/, "", key)
+        if (key in axis)
+            text = text " " word[j]
+    }
+    return substr(text, 2)
+}
+
+function place_cell(i,    key, p, s) {
+    key = label[i] SUBSEP mode[i] SUBSEP axes_of(params[i], ranks[i], nodes[i])
+    if (!(key in panel_at)) {
+        panel_at[key] = ++n_panels
+        panel_first[n_panels] = i
+    }
+    p = panel_at[key]
+    if (!((p, config[i]) in series_at)) {
+        series_at[p, config[i]] = ++n_series[p]
+        series_name[p, n_series[p]] = config[i]
+    }
+    s = series_at[p, config[i]]
+    if (!((p, s, size[i]) in at))
+        sizes[p, s, ++n_sizes[p, s]] = size[i] + 0
+    at[p, s, size[i]] = i
+}
+
+function curve_sizes(p,    s, most) {
+    for (s = 1; s <= n_series[p]; s++)
+        if (n_sizes[p, s] > most && sizes[p, s, 1] > 0)
+            most = n_sizes[p, s]
+    return most + 0
+}
+
+function name_of(workload, label, mode, axes,    text) {
+    text = workload
+    if (label != "") text = text "-" label
+    if (mode != "") text = text "-" mode
+    if (axes != "") text = text "-" axes
+    gsub(/[^A-Za-z0-9._]+/, "-", text)
+    return text
+}
+
+# "in-place", "dtype=float op=sum" as a title says it.
+function say(label, mode, axes,    text) {
+    text = label
+    if (mode != "") text = text (text == "" ? "" : ", ") mode
+    if (axes != "") text = text (text == "" ? "" : ", ") axes
+    gsub(/=/, " ", text)
+    return text
+}
+
+function quote(text) {
+    gsub(/["\\]/, "\\\\&", text)
+    return "\"" text "\""
+}
+
+function begin(file, workload, detail, ranks, nodes) {
+    printf "platform = %s\nworkload = %s\ndetail = %s\nranks = %d\nnodes = %d\n", quote(platform),
+        quote(workload), quote(detail), ranks, nodes > file
+}
+
+function array(file, name, n, value,    i, text) {
+    for (i = 1; i <= n; i++)
+        text = text (i > 1 ? ", " : "") value[i]
+    printf "array %s[%d] = [%s]\n", name, n, text > file
+}
+
+function list(name, script) { print script, name > (out "/figures") }
+
+# ---- curves against size
+
+function write_curves(p,    first, name, file, s, k, i, row, names, detail, top, isolated, where) {
+    first = panel_first[p]
+    where = axes_of(params[first], ranks[first], nodes[first])
+    name = name_of(workload[first], label[first], mode[first], where)
+    file = out "/" name ".plot"
+    isolated = (" " mode[first] " " params[first] " ") ~ /[ =\/](isolated|L_iso)[ \/]/
+    begin(file, workload[first], say(label[first], mode[first], where), ranks[first], nodes[first])
+    for (s = 1; s <= n_series[p]; s++) {
+        names[s] = quote(series_name[p, s])
+        for (k = 1; k <= n_sizes[p, s]; k++) {
+            i = at[p, s, sizes[p, s, k]]
+            if (busbw[i] > 0) top = 1
+        }
+    }
+    printf "isolated = %d\nlimit = %s\nn = %d\n", isolated, (limit[first] > 0 ? limit[first] : "NaN"),
+        n_series[p] > file
+    array(file, "label", n_series[p], names)
+    print "c_size = 1; c_time = 2; c_time_low = 3; c_time_high = 4\n" \
+        "c_bus = 5; c_bus_low = 6; c_bus_high = 7; c_best = 8\n$curve << EOD" > file
+    for (s = 1; s <= n_series[p]; s++) {
+        sort_sizes(p, s)
+        for (k = 1; k <= n_sizes[p, s]; k++) {
+            i = at[p, s, sizes[p, s, k]]
+            row = busbw[i] > 0 ? busbw[i] " " busbw[i] * median[i] / high[i] " " busbw[i] * median[i] / low[i] \
+                               : "NaN NaN NaN"
+            print size[i], median[i], low[i], high[i], row, best(p, i) > file
+        }
+        if (s < n_series[p])
+            print "\n" > file
+    }
+    print "EOD" > file
+    close(file)
+    list(name, "latency")
+    if (top)
+        list(name, "bandwidth")
+}
+
+function sort_sizes(p, s,    j, k, v) {
+    for (j = 2; j <= n_sizes[p, s]; j++) {
+        v = sizes[p, s, j]
+        for (k = j - 1; k >= 1 && sizes[p, s, k] > v; k--)
+            sizes[p, s, k + 1] = sizes[p, s, k]
+        sizes[p, s, k + 1] = v
+    }
+}
+
+# Fastest of its size, by more than the intervals of the two fastest?
+function best(p, i,    s, j) {
+    if (n_series[p] < 2)
+        return 0
+    for (s = 1; s <= n_series[p]; s++) {
+        if (!((p, s, size[i]) in at))
+            continue
+        j = at[p, s, size[i]]
+        if (j != i && low[j] + 0 <= high[i] + 0)
+            return 0
+    }
+    return 1
+}
+
+# ---- iterations
+
+function place_iteration(i,    key, p, s) {
+    key = i_size[i] SUBSEP axes_of(i_params[i], i_ranks[i], i_nodes[i])
+    if (!(key in iteration_panel)) {
+        iteration_panel[key] = ++n_iteration_panels
+        many_sizes[i_size[i]] = 1
+    }
+    p = iteration_panel[key]
+    members[p, ++n_members[p]] = i
+}
+
+function write_iterations(p,    first, where, name, file, s, i, names, c, n, d, k, text) {
+    first = members[p, 1]
+    where = axes_of(i_params[first], i_ranks[first], i_nodes[first])
+    n = 0
+    for (k in many_sizes)
+        n++
+    text = n > 1 ? "size=" i_size[first] (where == "" ? "" : " ") where : where
+    name = name_of(i_workload[first], "", "", text)
+    file = out "/" name ".plot"
+    begin(file, i_workload[first], say("", "", text), i_ranks[first], i_nodes[first])
+    n = n_members[p]
+    for (s = 1; s <= n; s++) {
+        i = members[p, s]
+        names[s] = quote(i_config[i])
+        v_compute[s] = A[i]; v_comm[s] = B[i]; v_time[s] = D[i]; v_low[s] = D_low[i]; v_high[s] = D_high[i]
+        v_exposed[s] = positive(exposed[i]); v_hidden[s] = positive(hidden[i])
+        c = cell_like(i, "comm")
+        v_comm_low[s] = c ? low[c] : B[i]; v_comm_high[s] = c ? high[c] : B[i]
+        v_by_comm[s] = rank(p, B, i); v_by_time[s] = rank(p, D, i)
+        d = cell_like(i, "overlapped")
+        if (d)
+            print run[d], cell_id[d], name, s > (out "/ecdf")
+    }
+    printf "size_B = %s\nn = %d\n", i_size[first], n > file
+    array(file, "label", n, names)
+    array(file, "compute", n, v_compute)
+    array(file, "exposed", n, v_exposed)
+    array(file, "hidden", n, v_hidden)
+    array(file, "time", n, v_time)
+    array(file, "time_low", n, v_low)
+    array(file, "time_high", n, v_high)
+    array(file, "by_time", n, v_by_time)
+    array(file, "comm", n, v_comm)
+    array(file, "comm_low", n, v_comm_low)
+    array(file, "comm_high", n, v_comm_high)
+    array(file, "by_comm", n, v_by_comm)
+    close(file)
+    list(name, "decomposition")
+    list(name, "ranks")
+    list(name, "ecdf")
+}
+
+function positive(x) { return x + 0 > 0 ? x : 0 }
+
+# The cell of an iteration's config, in one of its modes.
+function cell_like(i, want,    j) {
+    for (j = 1; j <= n_cells; j++)
+        if (config[j] == i_config[i] && size[j] == i_size[i] && run[j] == i_run[i] && mode[j] == want &&
+            axes_of(params[j], ranks[j], nodes[j]) == axes_of(i_params[i], i_ranks[i], i_nodes[i]))
+            return j
+    return 0
+}
+
+function rank(p, value, i,    s, j, r) {
+    r = 1
+    for (s = 1; s <= n_members[p]; s++) {
+        j = members[p, s]
+        if (value[j] + 0 < value[i] + 0 || (value[j] + 0 == value[i] + 0 && j < i))
+            r++
+    }
+    return r
+}

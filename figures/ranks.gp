@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The project's question in one picture: the configs in the order of their bandwidth, communication
+# alone, on the left, and in the order of their iteration time on the right. Where lines cross the
+# bandwidth has misjudged a config. A bracket joins neighbours whose 95% intervals overlap: a tie.
+
+load data
+y_title = ""
+PLOT = 0.16 + 0.17 * n
+KEY = -0.20
+longest = 1
+do for [i = 1 : n] { longest = strlen(label[i]) > longest ? strlen(label[i]) : longest }
+LEFT = 0.72 + 0.058 * longest
+RIGHT = 1.08
+load "figures/style.gp"
+
+unset border
+unset tics
+unset xlabel
+unset grid
+set xrange [0 : 1]
+set yrange [n + 0.6 : 0.4]
+bus(i) = size_B / comm[i] * 2. * (ranks - 1) / ranks
+best = 0
+do for [i = 1 : n] { best = bus(i) > best ? bus(i) : best }
+unit = best >= 1e9 ? "GB/s" : "MB/s"
+scale = best >= 1e9 ? 1e9 : 1e6
+ms(i) = time[i] * 1e3
+half(i) = (time_high[i] - time_low[i]) / 2 * 1e3
+set label 1 "bus bandwidth alone, " . unit at screen (LEFT - 0.02) / WIDTH, 1 - (TOP - 0.1) / HEIGHT right
+set label 2 "iteration time, ms" at screen 1 - (RIGHT - 0.02) / WIDTH, 1 - (TOP - 0.1) / HEIGHT left
+set label 3 "grey bar: 95% intervals overlap, a tie" at screen 0.5, 0.07 / HEIGHT center textcolor rgb "#404040"
+do for [i = 1 : n] {
+    set label 10 + i label[i] at screen (LEFT - 0.64) / WIDTH, first by_comm[i] right
+    set label 30 + i sprintf("%#.3g", bus(i) / scale) at screen (LEFT - 0.25) / WIDTH, first by_comm[i] right
+    set label 50 + i sprintf("%d", by_comm[i]) at screen (LEFT - 0.1) / WIDTH, first by_comm[i] right
+    set label 70 + i sprintf("%d", by_time[i]) at screen 1 - (RIGHT - 0.22) / WIDTH, first by_time[i] right
+    set label 90 + i sprintf("%#.4g ± %#.2g", ms(i), half(i)) \
+        at screen 1 - (RIGHT - 0.3) / WIDTH, first by_time[i] left
+    set arrow 10 + i from first 0, first by_comm[i] to first 1, first by_time[i] nohead linetype i
+    do for [j = 1 : n] {
+        if (by_comm[j] == by_comm[i] + 1 && comm_high[i] >= comm_low[j]) {
+            set arrow 40 + i from screen (LEFT - 0.06) / WIDTH, first by_comm[i] to screen (LEFT - 0.06) / WIDTH, first by_comm[j] nohead \
+                linewidth 2 linecolor rgb "#909090"
+        }
+        if (by_time[j] == by_time[i] + 1 && time_high[i] >= time_low[j]) {
+            set arrow 70 + i from screen 1 - (RIGHT - 0.06) / WIDTH, first by_time[i] to screen 1 - (RIGHT - 0.06) / WIDTH, first by_time[j] nohead \
+                linewidth 2 linecolor rgb "#909090"
+        }
+    }
+}
+plot for [i = 1 : n] by_comm every ::i - 1::i - 1 using (0):2 with points linetype i pointsize 0.7, \
+    for [i = 1 : n] by_time every ::i - 1::i - 1 using (1):2 with points linetype i pointsize 0.7

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# How every figure looks: as wide as a paper's column, text of 6.75 points. Wants `format` (svg, png,
+# pdf), `out` (the file without its ending), the panel's variables, and of the figure, in inches,
+#   PLOT        height of the plotting area
+#   KEY         height of the legend under it
+#   y_title     of the y axis
+#   LEFT        room for the y axis (0.50 unless set)
+# The colours are Okabe and Ito's, which the colour-blind can tell apart; in greyscale the markers and
+# the dashes do.
+
+WIDTH = 3.4
+TOP = 0.36 + (detail eq "" ? 0 : 0.13)
+BOTTOM = 0.40 + KEY
+if (!exists("LEFT")) { LEFT = 0.50 }
+if (!exists("RIGHT")) { RIGHT = 0.12 }
+HEIGHT = TOP + PLOT + BOTTOM
+
+if (format eq "svg") {
+    set terminal svg size WIDTH * 96, HEIGHT * 96 font "DejaVu Sans,9" linewidth 1 noenhanced background "white"
+}
+if (format eq "png") {
+    set terminal pngcairo size int(WIDTH * 300), int(HEIGHT * 300) font "DejaVu Sans,6.75" \
+        fontscale 300. / 96 linewidth 300. / 96 pointscale 300. / 96 noenhanced
+}
+if (format eq "pdf") {
+    set terminal pdfcairo size WIDTH, HEIGHT font "DejaVu Sans,6.75" fontscale 1 linewidth 1 noenhanced
+}
+set output out . "." . format
+set encoding utf8
+set lmargin at screen LEFT / WIDTH
+set rmargin at screen 1 - RIGHT / WIDTH
+set tmargin at screen 1 - TOP / HEIGHT
+set bmargin at screen BOTTOM / HEIGHT
+
+COLOURS = "#000000 #D55E00 #0072B2 #009E73 #E69F00 #CC79A7 #56B4E9 #8C6D31"
+MARKS = "7 5 9 13 11 6 4 8"
+DASHES = "1 11 12 13 14 15 16 17"
+set dashtype 11 (16, 4)
+set dashtype 12 (8, 4)
+set dashtype 13 (12, 3, 3, 3)
+set dashtype 14 (3, 3)
+set dashtype 15 (8, 3, 3, 3, 3, 3)
+set dashtype 16 (5, 2)
+set dashtype 17 (20, 3, 3, 3)
+# The ninth config begins again with the first colour, with another marker and another dash.
+turn(i) = 1 + (i - 1 + 3 * ((i - 1) / 8)) % 8
+hue(i) = word(COLOURS, 1 + (i - 1) % 8)
+do for [i = 1 : 24] {
+    set linetype i linecolor rgb hue(i) linewidth 1.2 pointtype int(word(MARKS, turn(i))) pointsize 0.36 \
+        dashtype int(word(DASHES, turn(i)))
+}
+
+set border 3 linewidth 0.8 linecolor rgb "#404040"
+set tics nomirror out scale 0.5, 0.25 textcolor rgb "#000000"
+set xtics offset 0, 0.35
+set ytics offset 0.6, 0
+set grid xtics ytics linetype 1 linecolor rgb "#E2E2E2" linewidth 0.5 dashtype solid, \
+    linetype 1 linecolor rgb "#E2E2E2" linewidth 0.5 dashtype solid
+unset key
+set style fill solid 0.18 noborder
+
+# ---- words
+
+plural(n, word) = sprintf("%d %s%s", n, word, n == 1 ? "" : "s")
+job = plural(ranks, "rank") . (nodes > 1 ? sprintf(" on %d nodes", nodes) : "")
+set label 500 sprintf("%s · %s · %s", platform, workload, job) at screen 0.5, 1 - 0.08 / HEIGHT center
+if (detail ne "") { set label 501 detail at screen 0.5, 1 - 0.21 / HEIGHT center textcolor rgb "#404040" }
+# The title of the y axis stands level, above the axis.
+set label 502 y_title at screen 0.02, 1 - (TOP - 0.1) / HEIGHT left
+
+seconds(t) = t >= 1 ? sprintf("%g s", t) : t >= 1e-3 ? sprintf("%g ms", t * 1e3) : \
+    t >= 1e-6 ? sprintf("%g µs", t * 1e6) : sprintf("%g ns", t * 1e9)
+rate(r) = r >= 1e9 ? sprintf("%g GB/s", r / 1e9) : r >= 1e6 ? sprintf("%g MB/s", r / 1e6) : \
+    r >= 1e3 ? sprintf("%g kB/s", r / 1e3) : sprintf("%g B/s", r)
+bytes(b) = b >= 2**30 ? sprintf("%g GiB", b / 2**30) : b >= 2**20 ? sprintf("%g MiB", b / 2**20) : \
+    b >= 2**10 ? sprintf("%g KiB", b / 2**10) : sprintf("%g B", b)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# From recordings to figures. One arrow, one rule:
+#   data/raw/P/W/RUN          gradsync reduce --run      data/csv/parts/P/W/RUN/*.csv
+#   all parts                 gradsync reduce --merge    data/csv/*.csv
+#   parts of P/W              figures/panels             data/csv/panels/P/W/NAME.plot, figures.mk
+#   NAME.plot                 figures/draw               figures/out/P/NAME-SCRIPT.{svg,png,pdf}
+# P is a platform, W a workload. A stamp says when a rule last ran; its results are touched only when
+# their content changes, so what stands behind an unchanged file is left alone.
+
+##@ To see it
+.PHONY: figures tables drawn
+figures: all ## measure this machine if it never was, then every table and figure
+	@bash mk/measure.sh '$(BUILD)/gradsync'
+	@$(MAKE) --no-print-directory drawn
+
+raw := data/raw
+csv := data/csv
+runs := $(patsubst $(raw)/%/,%,$(sort $(dir $(wildcard $(raw)/*/*/*/launch-*.jsonl))))
+pairs := $(sort $(foreach r,$(runs),$(patsubst %/,%,$(dir $r))))
+tables_of_a_run := samples summary iteration metrics
+
+# $(call part,RUN), $(call panels,P/W), $(call figure,SCRIPT,P/W,P/NAME)
+define part
+$(csv)/parts/$1/stamp: $(wildcard $(raw)/$1/*.jsonl $(raw)/$1/plan.json) $(library) $(BUILD)/runner/cmd_reduce.o | $(BUILD)/gradsync
+	$$(call quiet,REDUCE,$1)rm -rf $(csv)/parts/$1/.new && mkdir -p $(csv)/parts/$1 && \
+	$(BUILD)/gradsync reduce -q --run $(raw)/$1 -o $(csv)/parts/$1/.new && \
+	bash mk/renew.sh $(csv)/parts/$1/.new $(csv)/parts/$1 && touch $$@
+$(tables_of_a_run:%=$(csv)/parts/$1/%.csv): $(csv)/parts/$1/stamp
+	@:
+endef
+define panels
+$(csv)/panels/$1/stamp: $(foreach r,$(filter $1/%,$(runs)),$(addprefix $(csv)/parts/$r/,summary.csv iteration.csv samples.csv)) figures/panels figures/panels.awk
+	@mkdir -p $$(@D) && bash figures/panels $(csv)/panels/$1 $1 $(patsubst %,$(csv)/parts/%,$(filter $1/%,$(runs))) && touch $$@
+$(csv)/panels/$1/figures.mk: $(csv)/panels/$1/stamp
+	@:
+$(csv)/panels/$1/%.plot: $(csv)/panels/$1/stamp
+	@:
+endef
+define figure
+drawings += $(addprefix figures/out/$3-$1,.svg .png .pdf)
+$(addprefix figures/out/$3-$1,.svg .png .pdf) &: $(csv)/panels/$2/$(notdir $3).plot figures/$1.gp $(style)
+	$$(call quiet,FIGURE,figures/out/$3-$1.{svg,png,pdf})figures/draw $1 $$< figures/out/$3-$1
+endef
+style := figures/draw figures/style.gp figures/legend.gp figures/curve.gp
+drawings :=
+
+ifneq ($(filter drawn tables,$(MAKECMDGOALS)),)
+$(foreach r,$(runs),$(eval $(call part,$r)))
+$(csv)/stamp: $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv))
+	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv),mkdir -p $(csv)) && touch $@
+tables: $(csv)/stamp
+endif
+ifneq ($(filter drawn,$(MAKECMDGOALS)),)
+$(foreach p,$(pairs),$(eval $(call panels,$p)))
+-include $(pairs:%=$(csv)/panels/%/figures.mk)
+drawn: tables $(drawings)
+	@$(if $(drawings),,echo 'No recording to draw: make run PLATFORM=…' >&2)
+	@$(addprefix rm -f ,$(filter-out $(drawings),$(wildcard figures/out/*/*)))
+endif
