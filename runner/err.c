@@ -53,6 +53,11 @@ int fail_at(enum gs_exit code, const char *file, int line, const char *fmt, ...)
     return code;
 }
 
+int err_worse(int a, int b)
+{
+    return a == GS_USAGE || !b ? a : b;
+}
+
 void say(const char *fmt, ...)
 {
     if (quiet_)

@@ -22,6 +22,10 @@ int fail(enum gs_exit code, const char *fmt, ...) __attribute__((format(printf, 
 int fail_at(enum gs_exit code, const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* The code to end with when two things failed: a fault of the config before what a machine lacks,
+ * since it is there on every machine. */
+int err_worse(int a, int b);
+
 /* A line for the user that is no error; silenced by -q. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say_quiet(int quiet);

@@ -230,23 +230,20 @@ static int no_section(const struct config *c, const char *section)
                    near ? ": did you mean [" : "", near ? near : "", near ? "]?" : "");
 }
 
-int plan_build_with(struct plan **out, struct config *config, const char *section,
-                    struct plugin *plugin)
+int plan_build_from(struct plan **out, struct config *config, const char *section,
+                    struct plugin *plugin, const struct settings *set)
 {
     struct plan *p = xcalloc(1, sizeof *p);
     size_t word = strcspn(section, " ");
     p->config = config;
     p->plugin = plugin;
+    p->set = *set;
     p->section = xstrdup(section);
     p->workload = xstrfmt("%.*s", (int)word, section);
     p->label = xstrdup(section[word] ? section + word + 1 : "");
+    p->seed = set->measure.seed ? (uint64_t)set->measure.seed : draw_seed();
     sha256_hex(config->text, strlen(config->text), p->config_sha256);
-    int code = config_section(config, section) ? GS_OK : no_section(config, section);
-    if (!code)
-        code = settings_read(config, &p->set);
-    if (!code)
-        code = build_cells(p);
-    p->seed = p->set.measure.seed ? (uint64_t)p->set.measure.seed : draw_seed();
+    int code = config_section(config, section) ? build_cells(p) : no_section(config, section);
     if (code) {
         plan_free(p);
         p = NULL;
@@ -255,10 +252,25 @@ int plan_build_with(struct plan **out, struct config *config, const char *sectio
     return code;
 }
 
-/* What the loader says gets the place of the section. */
-static int load_plugin(struct plugin **out, const struct config *c, const struct config_section *s)
+int plan_build_with(struct plan **out, struct config *config, const char *section,
+                    struct plugin *plugin)
 {
-    char *name = xstrfmt("%.*s", (int)strcspn(s->name, " "), s->name), said[1024];
+    struct settings set;
+    int code = settings_read(config, &set);
+    if (!code)
+        return plan_build_from(out, config, section, plugin, &set);
+    plugin_unload(plugin);
+    config_free(config);
+    *out = NULL;
+    return code;
+}
+
+int plan_plugin(struct plugin **out, const struct config *c, const char *section)
+{
+    const struct config_section *s = config_section(c, section);
+    if (!s)
+        return no_section(c, section);
+    char *name = xstrfmt("%.*s", (int)strcspn(section, " "), section), said[1024];
     err_capture(said, sizeof said);
     int code = plugin_load(out, name);
     err_capture(NULL, 0);
@@ -269,7 +281,7 @@ static int load_plugin(struct plugin **out, const struct config *c, const struct
         names[n++] = t->name;
     const char *near = code == GS_USAGE ? text_nearest(name, names, n) : NULL;
     if (code)
-        fail_at((enum gs_exit)code, c->path, s->line, "[%s]: %s%s%s%s", s->name, text,
+        fail_at((enum gs_exit)code, c->path, s->line, "[%s]: %s%s%s%s", section, text,
                 near ? "; or did you mean [" : "", near ? near : "", near ? "]?" : "");
     free(name);
     return code;
@@ -277,15 +289,13 @@ static int load_plugin(struct plugin **out, const struct config *c, const struct
 
 int plan_build(struct plan **out, struct config *config, const char *section)
 {
-    const struct config_section *s = config_section(config, section);
-    struct plugin *plugin = NULL;
-    int code = s ? load_plugin(&plugin, config, s) : no_section(config, section);
+    struct plugin *plugin;
+    int code = plan_plugin(&plugin, config, section);
     *out = NULL;
-    if (code) {
-        config_free(config);
-        return code;
-    }
-    return plan_build_with(out, config, section, plugin);
+    if (!code)
+        return plan_build_with(out, config, section, plugin);
+    config_free(config);
+    return code;
 }
 
 void plan_free(struct plan *p)

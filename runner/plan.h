@@ -59,9 +59,13 @@ struct plan {
  * whose shape is config_free has the defaults of the WL_CONFIG parameters and the label "". The
  * seed is the given one, or drawn. */
 int plan_build(struct plan **out, struct config *config, const char *section);
-/* The same with a plugin that is already there (owned from now on, whatever is returned). */
+/* Its steps: the plugin, what is said about it placed at the section's line; then the plan, which
+ * owns config and plugin from the call on, whatever it returns; with settings that are read. */
+int plan_plugin(struct plugin **out, const struct config *config, const char *section);
 int plan_build_with(struct plan **out, struct config *config, const char *section,
                     struct plugin *plugin);
+int plan_build_from(struct plan **out, struct config *config, const char *section,
+                    struct plugin *plugin, const struct settings *set);
 void plan_free(struct plan *p);
 
 /* What running it takes. */

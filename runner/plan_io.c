@@ -3,6 +3,7 @@
 
 #include "err.h"
 #include "jsontext.h"
+#include "manifest.h"
 #include "text.h"
 #include "version.h"
 
@@ -125,25 +126,22 @@ static const char **overrides(const struct reader *r, char **platform)
 
 static int load_config(const struct reader *r, struct config **out)
 {
-    char *path = xstrfmt("%s/config.ini", r->dir), *platform;
-    const char **list = overrides(r, &platform);
-    int code = platform ? config_load(out, path, list) : GS_FAILED;
+    char *path = xstrfmt("%s/config.ini", r->dir), *platform, hex[65];
+    const char **list = overrides(r, &platform), *sha256 = string(r, "config_sha256");
+    int code = platform && sha256 ? config_load(out, path, list) : GS_FAILED;
+    if (!code) {
+        sha256_hex((*out)->text, strlen((*out)->text), hex);
+        if (strcmp(sha256, hex)) {
+            config_free(*out);
+            code = fail_at(GS_FAILED, path, 0,
+                           "edited since the run was planned: its SHA-256 is not the one in "
+                           "plan.json");
+        }
+    }
     free(platform);
     free(list);
     free(path);
     return code;
-}
-
-static int other_config(const struct reader *r, const struct plan *p)
-{
-    const char *sha256 = string(r, "config_sha256");
-    if (!sha256)
-        return GS_FAILED;
-    return strcmp(sha256, p->config_sha256)
-               ? fail_at(
-                     GS_FAILED, p->config->path, 0,
-                     "edited since the run was planned: its SHA-256 is not the one in plan.json")
-               : GS_OK;
 }
 
 /* Do the same cells come out, in the same groups? */
@@ -169,6 +167,18 @@ static int other_cells(const struct reader *r, const struct plan *p)
                    p->plugin->wl.version);
 }
 
+/* The platform's name was handed over as an override: the plan has those that the user gave. */
+static void forget_platform(struct plan *p, size_t n)
+{
+    char **v = p->config->overrides;
+    for (size_t i = 0; v[i]; i++)
+        if (i >= n) {
+            free(v[i]);
+            v[i] = NULL;
+            break;
+        }
+}
+
 static int rebuild(const struct reader *r, struct plan **out)
 {
     struct config *config;
@@ -184,9 +194,8 @@ static int rebuild(const struct reader *r, struct plan **out)
     if (code)
         return code;
     (*out)->seed = (uint64_t)json_integer_value(seed);
-    code = other_config(r, *out);
-    if (!code)
-        code = other_cells(r, *out);
+    forget_platform(*out, json_array_size(json_object_get(r->json, "overrides")));
+    code = other_cells(r, *out);
     if (code) {
         plan_free(*out);
         *out = NULL;
