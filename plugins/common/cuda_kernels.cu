@@ -29,6 +29,47 @@ static __global__ void check(const T *buffer, size_t n, gpu_words words, uint64_
     }
 }
 
+static __device__ float load(const void *m, size_t i, unsigned element_B)
+{
+    if (element_B == 4)
+        return ((const float *)m)[i];
+    return __uint_as_float((unsigned)((const uint16_t *)m)[i] << 16);
+}
+
+enum { GEMM_PLACES = 1024, GEMM_THREADS = 128 };
+
+/* One block an element of C. */
+static __global__ void check_gemm(gpu_gemm g, double tolerance, gpu_mismatch *result)
+{
+    __shared__ double sums[GEMM_THREADS], magnitudes[GEMM_THREADS];
+    size_t place = ((blockIdx.x + 1) * 0x9E3779B97F4A7C15ull) % (g.n * g.n);
+    size_t row = place % g.n, column = place / g.n;
+    double sum = 0, magnitude = 0;
+    for (size_t k = threadIdx.x; k < g.n; k += GEMM_THREADS) {
+        size_t ia = g.transpose_a ? k + row * g.n : row + k * g.n;
+        size_t ib = g.transpose_b ? column + k * g.n : k + column * g.n;
+        double term = (double)load(g.a, ia, g.element_B) * load(g.b, ib, g.element_B);
+        sum += term;
+        magnitude += fabs(term);
+    }
+    sums[threadIdx.x] = sum;
+    magnitudes[threadIdx.x] = magnitude;
+    __syncthreads();
+    if (threadIdx.x)
+        return;
+    for (int i = 1; i < GEMM_THREADS; i++) {
+        sum += sums[i];
+        magnitude += magnitudes[i];
+    }
+    float got = load(g.c, place, g.element_B);
+    bool right = fabs(got - sum) <= tolerance * magnitude; /* false for NaN too */
+    if (!right && atomicAdd(&result->wrong, 1ull) == 0) {
+        result->first = place;
+        result->found = __float_as_uint(got);
+        result->expected = __float_as_uint((float)sum);
+    }
+}
+
 static __global__ void delay(uint64_t nanoseconds)
 {
     uint64_t start, now;
@@ -99,6 +140,13 @@ cudaError_t gpu_check(const void *buffer, size_t n, unsigned element_B, gpu_word
         check<<<blocks, THREADS, 0, stream>>>((const unsigned long long *)buffer, n, words, salt,
                                               result);
     }
+    return cudaGetLastError();
+}
+
+cudaError_t gpu_gemm_check(const gpu_gemm *g, double tolerance, gpu_mismatch *result,
+                           cudaStream_t stream)
+{
+    check_gemm<<<GEMM_PLACES, GEMM_THREADS, 0, stream>>>(*g, tolerance, result);
     return cudaGetLastError();
 }
 

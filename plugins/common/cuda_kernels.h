@@ -33,6 +33,19 @@ cudaError_t gpu_check(const void *buffer, size_t elements, unsigned element_B,
                       struct gpu_words words, uint64_t salt, struct gpu_mismatch *result,
                       cudaStream_t stream);
 
+/* Compares elements at places spread over C, n x n by columns, with the dot products of op(A) and
+ * op(B) summed in double; off by more than `tolerance` times the sum of the terms' magnitudes
+ * counts as wrong. Matrices are float (element_B 4) or bfloat16 (2). Reports as gpu_check does;
+ * found and expected are the bits of floats. */
+struct gpu_gemm {
+    const void *a, *b, *c;
+    size_t n;
+    unsigned element_B;
+    int transpose_a, transpose_b;
+};
+cudaError_t gpu_gemm_check(const struct gpu_gemm *g, double tolerance, struct gpu_mismatch *result,
+                           cudaStream_t stream);
+
 /* The stream waits so long by the device's own clock. */
 cudaError_t gpu_delay(uint64_t nanoseconds, cudaStream_t stream);
 

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proxy_cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define WORKSPACE_B ((size_t)32 << 20)
+#define ABORT_GRACE_NS 500000000
+
+static void note_version(const struct state *s)
+{
+    char text[32];
+    int v = s->comms.version;
+    snprintf(text, sizeof text, "%d.%d.%d", v / 10000, v % 10000 / 100, v % 100);
+    s->host->note(s->host->ctx, "nccl", text);
+    cublasGetVersion(s->blas, &v);
+    snprintf(text, sizeof text, "%d", v);
+    s->host->note(s->host->ctx, "cublas", text);
+}
+
+static cudaError_t set_up_streams(struct state *s)
+{
+    int least = 0, greatest = 0;
+    cudaError_t e = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+    if (!e)
+        e = cudaStreamCreateWithPriority(&s->compute, cudaStreamNonBlocking, least);
+    if (!e)
+        e = cudaEventCreate(&s->start);
+    if (!e)
+        e = cudaEventCreate(&s->stop);
+    if (!e)
+        e = cudaEventCreateWithFlags(&s->computed, cudaEventDisableTiming);
+    if (!e)
+        e = cudaEventCreateWithFlags(&s->communicated, cudaEventDisableTiming);
+    if (!e)
+        e = cudaMalloc((void **)&s->align, 2 * sizeof *s->align);
+    if (!e)
+        e = cudaMemset(s->align, 0, 2 * sizeof *s->align);
+    return e ? e : cudaMalloc(&s->workspace, WORKSPACE_B);
+}
+
+static enum wl_status set_up(struct state *s)
+{
+    enum wl_status status = gpu_try(&s->gpu, set_up_streams(s), "setting up");
+    if (status != WL_OK)
+        return status;
+    cublasStatus_t e = cublasCreate(&s->blas);
+    if (e == CUBLAS_STATUS_SUCCESS)
+        e = cublasSetStream(s->blas, s->compute);
+    if (e == CUBLAS_STATUS_SUCCESS)
+        e = cublasSetWorkspace(s->blas, s->workspace, WORKSPACE_B);
+    if (e == CUBLAS_STATUS_SUCCESS)
+        return WL_OK;
+    HOST_FAIL(s->host, "cuBLAS: %s", cublasGetStatusString(e));
+    return WL_FAIL;
+}
+
+static void close_proxy(void *state)
+{
+    struct state *s = state;
+    comms_close(&s->comms);
+    if (s->blas)
+        cublasDestroy(s->blas);
+    cudaEvent_t events[] = {s->start, s->stop, s->computed, s->communicated};
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (events[i])
+            cudaEventDestroy(events[i]);
+    cudaFree(s->workspace);
+    cudaFree(s->align);
+    if (s->compute)
+        cudaStreamDestroy(s->compute);
+    gpu_close(&s->gpu);
+    free(s);
+}
+
+static enum wl_status open_proxy(void **state, const struct wl_host *host)
+{
+    struct state *s = calloc(1, sizeof *s);
+    if (!s) {
+        HOST_FAIL(host, "out of host memory");
+        return WL_FAIL;
+    }
+    s->host = host;
+    enum wl_status status = gpu_open(&s->gpu, host);
+    if (status == WL_OK)
+        status = comms_open(&s->comms, &s->gpu);
+    if (status == WL_OK)
+        status = set_up(s);
+    if (status != WL_OK) {
+        close_proxy(s);
+        return status;
+    }
+    note_version(s);
+    *state = s;
+    return WL_OK;
+}
+
+static void abort_proxy(void *state)
+{
+    struct state *s = state;
+    struct timespec grace = {.tv_nsec = ABORT_GRACE_NS};
+    atomic_store(&s->gpu.aborted, true);
+    nanosleep(&grace, NULL);
+    comms_abort(&s->comms);
+}
+
+static enum wl_status gradient_make(struct state *s, struct gradient *g, char *why, size_t size)
+{
+    char **const buffers[] = {&g->in, &g->out};
+    for (int i = 0; i < 2; i++)
+        if (gpu_alloc((void **)buffers[i], g->bytes, why, size) != cudaSuccess)
+            return WL_SKIP;
+    if (!payload_make(&g->payload, PAY_FP32, PAY_SUM, s->host->rank, s->host->ranks, false, 1)) {
+        snprintf(why, size, "no sum of fp32 over %d ranks is exact", s->host->ranks);
+        return WL_SKIP;
+    }
+    cudaError_t e = gpu_fill(g->in, g->bytes / sizeof(float), sizeof(float),
+                             gpu_words(g->payload.input), s->host->seed, s->gpu.stream);
+    if (!e)
+        e = cudaStreamSynchronize(s->gpu.stream);
+    if (e)
+        snprintf(why, size, "gradients: %s", cudaGetErrorString(e));
+    return e ? WL_FAIL : WL_OK;
+}
+
+static void gradient_free(struct gradient *g)
+{
+    cudaFree(g->in);
+    cudaFree(g->out);
+    free(g);
+}
+
+enum wl_status gradient_take(struct state *s, size_t bytes, struct gradient **out, char *why,
+                             size_t size)
+{
+    for (struct gradient *g = s->gradients; g; g = g->next)
+        if (g->bytes == bytes) {
+            g->users++;
+            *out = g;
+            return WL_OK;
+        }
+    struct gradient *g = calloc(1, sizeof *g);
+    if (!g) {
+        snprintf(why, size, "out of host memory");
+        return WL_FAIL;
+    }
+    g->bytes = bytes;
+    g->users = 1;
+    enum wl_status status = gradient_make(s, g, why, size);
+    if (status != WL_OK) {
+        gradient_free(g);
+        return status;
+    }
+    g->next = s->gradients;
+    s->gradients = *out = g;
+    return WL_OK;
+}
+
+void gradient_drop(struct state *s, struct gradient *g)
+{
+    if (!g || --g->users)
+        return;
+    for (struct gradient **at = &s->gradients; *at; at = &(*at)->next)
+        if (*at == g) {
+            *at = g->next;
+            break;
+        }
+    gradient_free(g);
+}
+
+__attribute__((visibility("default"))) extern const struct proxy_backend proxy_backend_v1;
+const struct proxy_backend proxy_backend_v1 = {
+    .size = sizeof(struct proxy_backend),
+    .name = "cuda",
+    .open = open_proxy,
+    .close = close_proxy,
+    .prepare = prepare_step,
+    .release = release_step,
+    .poison = poison_step,
+    .run = run_step,
+    .verify = verify_step,
+    .abort = abort_proxy,
+};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The CUDA backend of iter_proxy: GEMMs by cuBLAS on one stream, buckets by NCCL on another of the
+ * highest priority, eagerly launched as a training framework does. blas.c computes, proxy_cuda.c
+ * holds what steps share, step.c prepares, runs and checks one.
+ */
+#ifndef PROXY_CUDA_H
+#define PROXY_CUDA_H
+
+#include "../../common/cuda_comm.h"
+#include "../backend.h"
+
+#include <cublas_v2.h>
+
+/* Operands of equal n and precision: C = op(A) op(B), n x n each. */
+struct operands {
+    struct operands *next;
+    size_t n;
+    int precision; /* enum proxy_precision */
+    int users;
+    void *a, *b, *c;
+};
+
+/* Gradients of equal size: the same exact input and output for every config and mode. */
+struct gradient {
+    struct gradient *next;
+    size_t bytes;
+    int users;
+    struct payload payload;
+    char *in, *out;
+};
+
+struct state {
+    const struct wl_host *host;
+    struct gpu gpu; /* gpu.stream communicates */
+    struct comms comms;
+    cudaStream_t compute;
+    cudaEvent_t start, stop, computed, communicated;
+    cublasHandle_t blas;
+    void *workspace;
+    float *align; /* 2 zeros on the device */
+    struct operands *operands;
+    struct gradient *gradients;
+};
+
+struct step {
+    struct state *state;
+    const struct proxy_cell *cell;
+    const struct proxy_schedule *schedule;
+    struct comm *comm;
+    struct operands *operands; /* NULL: nothing is computed */
+    struct gradient *gradient; /* NULL: nothing is communicated */
+    int last_gemm;             /* the last one's index: whose result C holds */
+};
+
+/* Not collective; `why` when not WL_OK. */
+enum wl_status operands_take(struct state *s, size_t n, int precision, struct operands **out,
+                             char *why, size_t size);
+void operands_drop(struct state *s, struct operands *o);
+/* Queues GEMM `i` of `gemms`: forward (A B) in the first third, then by turns the two products of
+ * the backward pass (A B', A' B). */
+enum wl_status gemm_queue(struct state *s, const struct operands *o, int i, int gemms);
+/* Is C the product that GEMM i computes? Waits. */
+enum wl_status gemm_verify(struct state *s, const struct operands *o, int i, int gemms);
+
+enum wl_status gradient_take(struct state *s, size_t bytes, struct gradient **out, char *why,
+                             size_t size);
+void gradient_drop(struct state *s, struct gradient *g);
+
+/* Of struct proxy_backend. */
+enum wl_status prepare_step(void *state, const struct proxy_cell *cell,
+                            const struct proxy_schedule *schedule, void **step);
+void release_step(void *step);
+enum wl_status poison_step(void *step);
+enum wl_status run_step(void *step, unsigned iters, struct wl_sample *out);
+enum wl_status verify_step(void *step);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proxy_cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The device waits before it aligns the ranks, so that the host, which takes some microseconds a
+ * launch, is ahead of it from then on. */
+#define DELAY_NS 30000u
+#define DELAY_TASK_NS 8000u
+#define DELAY_MOST_NS 500000u
+
+static const int algorithm_of[] = {
+    [PROXY_ALGORITHM_AUTO] = NCCL_AUTO, [PROXY_RING] = NCCL_RING,  [PROXY_TREE] = NCCL_TREE,
+    [PROXY_RECURSIVE_DOUBLING] = -1,    [PROXY_RABENSEIFNER] = -1, [PROXY_NVLS] = NCCL_NVLS};
+static const int protocol_of[] = {[PROXY_PROTOCOL_AUTO] = NCCL_ANY,
+                                  [PROXY_LL] = NCCL_LL,
+                                  [PROXY_LL128] = NCCL_LL128,
+                                  [PROXY_SIMPLE] = NCCL_SIMPLE};
+
+static const struct proxy_task *find(const struct proxy_schedule *schedule, enum proxy_verb verb)
+{
+    const struct proxy_task *found = NULL;
+    for (size_t i = 0; i < schedule->n; i++)
+        if (schedule->task[i].verb == verb)
+            found = &schedule->task[i];
+    return found; /* the last */
+}
+
+void release_step(void *step)
+{
+    struct step *p = step;
+    operands_drop(p->state, p->operands);
+    gradient_drop(p->state, p->gradient);
+    free(p);
+}
+
+static ncclResult_t reduce_bucket(struct step *p, unsigned b)
+{
+    size_t first = proxy_bucket(p->cell, b), end = proxy_bucket(p->cell, b + 1);
+    return ncclAllReduce(p->gradient->in + first * sizeof(float),
+                         p->gradient->out + first * sizeof(float), end - first, ncclFloat, ncclSum,
+                         atomic_load(&p->comm->nccl), p->state->gpu.stream);
+}
+
+static enum wl_status take_memory(struct step *p, char *why, size_t size)
+{
+    enum wl_status status = WL_OK;
+    const struct proxy_task *compute = find(p->schedule, PROXY_COMPUTE);
+    if (compute) {
+        p->last_gemm = (int)(compute->first + compute->n) - 1;
+        status = operands_take(p->state, (size_t)p->cell->gemm, p->cell->precision, &p->operands,
+                               why, size);
+    }
+    if (status == WL_OK && find(p->schedule, PROXY_COMM))
+        status = gradient_take(p->state, (size_t)p->cell->size, &p->gradient, why, size);
+    return status;
+}
+
+static enum wl_status finish(struct step *p)
+{
+    struct state *s = p->state;
+    enum wl_status status =
+        gpu_try(&s->gpu, cudaEventRecord(s->communicated, s->gpu.stream), "cudaEventRecord");
+    return status == WL_OK ? comm_wait(&s->comms, p->comm, s->communicated, NULL, NULL) : status;
+}
+
+/* One bucket, untimed: does NCCL accept the config, and with what does it run it? */
+static enum wl_status try_out(struct step *p)
+{
+    struct state *s = p->state;
+    char why[256] = "";
+    comm_log_begin(&s->comms);
+    ncclResult_t e = reduce_bucket(p, 0);
+    struct comm_ran ran = comm_log_end(&s->comms);
+    enum wl_status status = comm_judge(&s->comms, p->comm, e, "ncclAllReduce", why, sizeof why);
+    status = host_agree(s->host, status, why);
+    if (status == WL_OK)
+        status = finish(p);
+    return status == WL_OK ? comm_prove(&s->comms, p->comm, &ran) : status;
+}
+
+static enum wl_status prepare_parts(struct step *p)
+{
+    struct state *s = p->state;
+    char why[256] = "";
+    struct comm_key key = {algorithm_of[p->cell->algorithm], protocol_of[p->cell->protocol],
+                           (int)p->cell->ctas};
+    if (key.algorithm < 0) {
+        HOST_FAIL(s->host, "NCCL has no such algorithm: ring, tree or nvls");
+        return WL_SKIP;
+    }
+    enum wl_status status = comm_get(&s->comms, key, &p->comm);
+    if (status != WL_OK)
+        return status;
+    status = take_memory(p, why, sizeof why);
+    status = host_agree(s->host, status, why);
+    return status == WL_OK && p->gradient ? try_out(p) : status;
+}
+
+enum wl_status prepare_step(void *state, const struct proxy_cell *cell,
+                            const struct proxy_schedule *schedule, void **step)
+{
+    struct state *s = state;
+    struct step *p = calloc(1, sizeof *p);
+    if (!p) {
+        HOST_FAIL(s->host, "out of host memory");
+        return WL_FAIL;
+    }
+    *p = (struct step){.state = s, .cell = cell, .schedule = schedule};
+    enum wl_status status = prepare_parts(p);
+    if (status == WL_OK)
+        *step = p;
+    else
+        release_step(p);
+    return status;
+}
+
+enum wl_status poison_step(void *step)
+{
+    struct step *p = step;
+    struct state *s = p->state;
+    cudaError_t e = cudaSuccess;
+    if (p->operands) {
+        size_t element_B = p->operands->precision == PROXY_BF16 ? 2 : 4;
+        e = cudaMemsetAsync(p->operands->c, 0xff, p->operands->n * p->operands->n * element_B,
+                            s->compute);
+    }
+    if (p->gradient && !e)
+        e = cudaMemsetAsync(p->gradient->out, 0xff, p->gradient->bytes, s->gpu.stream);
+    if (!e)
+        e = cudaStreamSynchronize(s->compute);
+    if (!e)
+        e = cudaStreamSynchronize(s->gpu.stream);
+    return gpu_try(&s->gpu, e, "poisoning the outputs");
+}
+
+/* `waiter` goes on when all that `stream` holds now is done. */
+static enum wl_status follow(struct state *s, cudaStream_t waiter, cudaStream_t stream,
+                             cudaEvent_t event)
+{
+    cudaError_t e = cudaEventRecord(event, stream);
+    if (!e)
+        e = cudaStreamWaitEvent(waiter, event, 0);
+    return gpu_try(&s->gpu, e, "ordering the streams");
+}
+
+static enum wl_status join(struct state *s)
+{
+    enum wl_status status = follow(s, s->gpu.stream, s->compute, s->computed);
+    return status == WL_OK ? follow(s, s->compute, s->gpu.stream, s->communicated) : status;
+}
+
+static enum wl_status do_task(struct step *p, const struct proxy_task *t)
+{
+    struct state *s = p->state;
+    enum wl_status status = WL_OK;
+    switch (t->verb) {
+    case PROXY_COMPUTE:
+        for (unsigned i = t->first; i < t->first + t->n && status == WL_OK; i++)
+            status = gemm_queue(s, p->operands, (int)i, (int)p->cell->gemms);
+        return status;
+    case PROXY_COMM:
+        if (t->n)
+            status = follow(s, s->gpu.stream, s->compute, s->computed);
+        if (status != WL_OK)
+            return status;
+        return comm_try(&s->comms, p->comm, reduce_bucket(p, t->first), "ncclAllReduce");
+    case PROXY_JOIN:
+        return join(s);
+    }
+    return WL_FAIL;
+}
+
+static uint64_t delay_of(const struct step *p)
+{
+    uint64_t launches = p->schedule->n + (p->operands ? (uint64_t)p->cell->gemms : 0);
+    uint64_t ns = DELAY_NS + launches * DELAY_TASK_NS;
+    return ns < DELAY_MOST_NS ? ns : DELAY_MOST_NS;
+}
+
+/* The device waits, the ranks align, both streams start from the event. */
+static enum wl_status start(struct step *p)
+{
+    struct state *s = p->state;
+    enum wl_status status = gpu_try(&s->gpu, gpu_delay(delay_of(p), s->gpu.stream), "delay");
+    if (status == WL_OK)
+        status = comm_align(&s->comms, p->comm, s->align);
+    if (status == WL_OK)
+        status = gpu_try(&s->gpu, cudaEventRecord(s->start, s->gpu.stream), "cudaEventRecord");
+    if (status == WL_OK)
+        status =
+            gpu_try(&s->gpu, cudaStreamWaitEvent(s->compute, s->start, 0), "cudaStreamWaitEvent");
+    return status;
+}
+
+enum wl_status run_step(void *step, unsigned iters, struct wl_sample *out)
+{
+    struct step *p = step;
+    struct state *s = p->state;
+    float ms = 0;
+    out->start_ns = gpu_now_ns();
+    enum wl_status status = start(p);
+    for (unsigned i = 0; i < iters && status == WL_OK; i++)
+        for (size_t t = 0; t < p->schedule->n && status == WL_OK; t++)
+            status = do_task(p, &p->schedule->task[t]);
+    if (status == WL_OK)
+        status = gpu_try(&s->gpu, cudaEventRecord(s->stop, s->gpu.stream), "cudaEventRecord");
+    if (status == WL_OK)
+        status = comm_wait(&s->comms, p->comm, s->stop, NULL, NULL);
+    if (status == WL_OK)
+        status =
+            gpu_try(&s->gpu, cudaEventElapsedTime(&ms, s->start, s->stop), "cudaEventElapsedTime");
+    out->end_ns = gpu_now_ns();
+    out->values[0] = (double)ms * 1e-3 / iters;
+    return status;
+}
+
+enum wl_status verify_step(void *step)
+{
+    struct step *p = step;
+    struct state *s = p->state;
+    enum wl_status status = WL_OK;
+    if (p->gradient)
+        status =
+            gpu_verify(&s->gpu, p->gradient->out, p->gradient->bytes / sizeof(float), sizeof(float),
+                       p->gradient->payload.expected, s->host->seed, "the reduced gradient");
+    if (status == WL_OK && p->operands)
+        status = gemm_verify(s, p->operands, p->last_gemm, (int)p->cell->gemms);
+    return status;
+}
