@@ -87,13 +87,14 @@ function iteration_row(    id, i) {
     csv($0, f)
     if (get("overlapped_s") == "")
         return
-    id = get("config") SUBSEP get("ranks") SUBSEP get("nodes") SUBSEP get("params")
+    id = get("label") SUBSEP get("config") SUBSEP get("ranks") SUBSEP get("nodes") SUBSEP get("params")
     if (!(id in iteration_at))
         iteration_at[id] = ++n_iterations
     i = iteration_at[id]
+    i_label[i] = get("label")
     common(i, i_run, i_workload, i_config, i_ranks, i_nodes, i_size, i_params)
     A[i] = get("compute_s"); B[i] = get("comm_s"); C[i] = get("sequential_s"); D[i] = get("overlapped_s")
-    D_low[i] = get("overlapped_low_s"); D_high[i] = get("overlapped_high_s")
+    D_low[i] = get("overlapped_ci_low_s"); D_high[i] = get("overlapped_ci_high_s")
     exposed[i] = get("exposed_s"); hidden[i] = get("hidden_s")
 }
 
@@ -166,12 +167,13 @@ function name_of(workload, label, mode, axes,    text) {
     return text
 }
 
-# "in-place", "dtype=float op=sum" as a title says it.
+# What sets a panel apart from its neighbours, as its title says it. Which time was measured stands
+# on the axis.
 function say(label, mode, axes,    text) {
-    text = label
-    if (mode != "") text = text (text == "" ? "" : ", ") mode
-    if (axes != "") text = text (text == "" ? "" : ", ") axes
-    gsub(/=/, " ", text)
+    text = label " " mode " " axes
+    gsub(/(metric=)?(T_ss|L_iso)/, "", text)
+    gsub(/[\/ ]+/, " ", text)
+    gsub(/^ | $/, "", text)
     return text
 }
 
@@ -258,7 +260,7 @@ function best(p, i,    s, j) {
 # ---- iterations
 
 function place_iteration(i,    key, p, s) {
-    key = i_size[i] SUBSEP axes_of(i_params[i], i_ranks[i], i_nodes[i])
+    key = i_label[i] SUBSEP i_size[i] SUBSEP axes_of(i_params[i], i_ranks[i], i_nodes[i])
     if (!(key in iteration_panel)) {
         iteration_panel[key] = ++n_iteration_panels
         many_sizes[i_size[i]] = 1
@@ -274,9 +276,9 @@ function write_iterations(p,    first, where, name, file, s, i, names, c, n, d, 
     for (k in many_sizes)
         n++
     text = n > 1 ? "size=" i_size[first] (where == "" ? "" : " ") where : where
-    name = name_of(i_workload[first], "", "", text)
+    name = name_of(i_workload[first], i_label[first], "", text)
     file = out "/" name ".plot"
-    begin(file, i_workload[first], say("", "", text), i_ranks[first], i_nodes[first])
+    begin(file, i_workload[first], say(i_label[first], "", text), i_ranks[first], i_nodes[first])
     n = n_members[p]
     for (s = 1; s <= n; s++) {
         i = members[p, s]

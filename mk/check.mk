@@ -1,19 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Tests, all of them through prove.
+# What shows that it is right: tests, all of them through prove, the checksums of the recordings,
+# fuzzers, the speeds it is held to, and linters.
 
 unit_src := $(wildcard tests/unit/test_*.c)
 unit_bin := $(unit_src:tests/unit/%.c=$(BUILD)/tests/%)
 unit_lib := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
+bench_bin := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
+fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
+fuzz_bin := $(fuzz_src:tests/fuzz/%.c=$(BUILD)/fuzz/%)
+CLANG ?= clang
+FUZZ_SECONDS ?= 60
+
+sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+asan = BUILD='$(BUILD)/asan' CFLAGS='-O1 -g $(sanitize)'
+fuzz = BUILD='$(BUILD)/fuzzing' CC='$(CLANG)' \
+	CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
 
 ##@ To trust it
-.PHONY: check unit
-check: ## the tests
-check: all $(unit_bin)
+.PHONY: check check-asan unit verify sums bench fuzz fuzzers lint asan-build test-programs
+check: ## the tests, once more under ASan and UBSan; ends with prove's verdict
+check: test-programs asan-build $(if $(shell command -v $(CLANG) || true),fuzzers)
 	@BUILD='$(BUILD)' bash tests/run
+check-asan: asan-build ## the tests under ASan and UBSan alone
+	@BUILD='$(BUILD)' bash tests/run --asan
 unit: $(unit_bin)
 	@BUILD='$(BUILD)' bash tests/run $^
+test-programs: all $(unit_bin) $(bench_bin)
+asan-build:
+	@$(MAKE) --no-print-directory $(asan) test-programs
+
+verify: all ## the checksums of every recording
+	@bash mk/sums.sh --check '$(BUILD)/gradsync'
+sums: all # enters new recordings in data/SHA256SUMS, for a commit
+	@bash mk/sums.sh --add '$(BUILD)/gradsync'
+
+bench: all $(bench_bin) ## speed and memory, each beside what it is held to
+	@BUILD='$(BUILD)' bash tests/bench/bench.sh
+
+fuzzers: # the fuzz targets, built
+	@$(MAKE) --no-print-directory $(fuzz) $(fuzz_bin:$(BUILD)/fuzz/%=$(BUILD)/fuzzing/fuzz/%)
+fuzz: fuzzers ## FUZZ_SECONDS=60 each parser, fed by libFuzzer (clang)
+	@for f in $(fuzz_bin:$(BUILD)/fuzz/%=$(BUILD)/fuzzing/fuzz/%); do \
+	  bash tests/fuzz/run "$$f" $(FUZZ_SECONDS); done
+
+lint: ## clang-format, clang-tidy and shellcheck have nothing to say
+	@CPPFLAGS='$(CPPFLAGS_ALL)' CUDA_HOME='$(CUDA_HOME)' MPICC='$(MPICC)' bash mk/lint.sh
 
 $(BUILD)/tests/%: tests/unit/%.c $(unit_lib) $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -rdynamic -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lpthread -lcmocka
--include $(unit_bin:=.d)
+$(BUILD)/bench/%: tests/bench/%.c $(commit) $(library)
+	$(call quiet,TEST,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) $(LIBS)
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(commit) $(library)
+	$(call quiet,FUZZ,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.c %.o %.a,$^) $(LIBS)
+-include $(unit_bin:=.d) $(bench_bin:=.d) $(fuzz_bin:=.d)

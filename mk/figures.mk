@@ -20,6 +20,9 @@ runs := $(patsubst $(raw)/%/,%,$(sort $(dir $(wildcard $(raw)/*/*/*/launch-*.jso
 pairs := $(sort $(foreach r,$(runs),$(patsubst %/,%,$(dir $r))))
 tables_of_a_run := samples summary iteration metrics
 
+# $(call remember,FILE,TEXT): FILE holds TEXT, and is written only when it did not.
+remember = $(if $(subst <$(strip $(file <$1))>,,<$(strip $2)>),$(shell mkdir -p $(dir $1))$(file >$1,$2))
+
 # $(call part,RUN), $(call panels,P/W), $(call figure,SCRIPT,P/W,P/NAME)
 define part
 $(csv)/parts/$1/stamp: $(wildcard $(raw)/$1/*.jsonl $(raw)/$1/plan.json) $(library) $(BUILD)/runner/cmd_reduce.o | $(BUILD)/gradsync
@@ -30,7 +33,7 @@ $(tables_of_a_run:%=$(csv)/parts/$1/%.csv): $(csv)/parts/$1/stamp
 	@:
 endef
 define panels
-$(csv)/panels/$1/stamp: $(foreach r,$(filter $1/%,$(runs)),$(addprefix $(csv)/parts/$r/,summary.csv iteration.csv samples.csv)) figures/panels figures/panels.awk
+$(csv)/panels/$1/stamp: $(foreach r,$(filter $1/%,$(runs)),$(addprefix $(csv)/parts/$r/,summary.csv iteration.csv samples.csv)) $(csv)/panels/$1/runs figures/panels figures/panels.awk
 	@mkdir -p $$(@D) && bash figures/panels $(csv)/panels/$1 $1 $(patsubst %,$(csv)/parts/%,$(filter $1/%,$(runs))) && touch $$@
 $(csv)/panels/$1/figures.mk: $(csv)/panels/$1/stamp
 	@:
@@ -40,19 +43,22 @@ endef
 define figure
 drawings += $(addprefix figures/out/$3-$1,.svg .png .pdf)
 $(addprefix figures/out/$3-$1,.svg .png .pdf) &: $(csv)/panels/$2/$(notdir $3).plot figures/$1.gp $(style)
-	$$(call quiet,FIGURE,figures/out/$3-$1.{svg,png,pdf})figures/draw $1 $$< figures/out/$3-$1
+	$$(call quiet,FIGURE,figures/out/$3-$1)figures/draw $1 $$< figures/out/$3-$1
 endef
 style := figures/draw figures/style.gp figures/legend.gp figures/curve.gp
 drawings :=
 
 ifneq ($(filter drawn tables,$(MAKECMDGOALS)),)
 $(foreach r,$(runs),$(eval $(call part,$r)))
-$(csv)/stamp: $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv))
+$(call remember,$(csv)/runs,$(runs))
+gone := $(filter-out $(runs:%=$(csv)/parts/%/),$(dir $(wildcard $(csv)/parts/*/*/*/stamp)))
+$(csv)/stamp: $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
+	@$(addprefix rm -rf ,$(gone))
 	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv),mkdir -p $(csv)) && touch $@
 tables: $(csv)/stamp
 endif
 ifneq ($(filter drawn,$(MAKECMDGOALS)),)
-$(foreach p,$(pairs),$(eval $(call panels,$p)))
+$(foreach p,$(pairs),$(call remember,$(csv)/panels/$p/runs,$(filter $p/%,$(runs)))$(eval $(call panels,$p)))
 -include $(pairs:%=$(csv)/panels/%/figures.mk)
 drawn: tables $(drawings)
 	@$(if $(drawings),,echo 'No recording to draw: make run PLATFORM=…' >&2)
