@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rank/health.h"
+
+#include "text.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Files read a block: on a machine of hundreds of cores a sample of them says enough. */
+enum { FILES_MAX = 16 };
+
+struct host {
+    glob_t frequencies, temperatures;
+};
+
+static bool host_open(void **self, const struct team *team)
+{
+    (void)team;
+    struct host *h = xcalloc(1, sizeof *h);
+    glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq", 0, NULL, &h->frequencies);
+    glob("/sys/class/thermal/thermal_zone*/temp", 0, NULL, &h->temperatures);
+    *self = h;
+    return true;
+}
+
+static void host_close(void *self)
+{
+    struct host *h = self;
+    globfree(&h->frequencies);
+    globfree(&h->temperatures);
+    free(h);
+}
+
+static bool read_number(const char *path, double *value)
+{
+    FILE *f = fopen(path, "r");
+    bool ok = f && fscanf(f, "%lf", value) == 1;
+    if (f)
+        fclose(f);
+    return ok;
+}
+
+/* Least, mean and largest of the numbers in evenly chosen files; how many could be read. */
+struct spread {
+    double min, sum, max;
+    int n;
+};
+
+static struct spread read_files(const glob_t *files)
+{
+    struct spread s = {0};
+    size_t n = files->gl_pathc < FILES_MAX ? files->gl_pathc : FILES_MAX;
+    for (size_t i = 0; i < n; i++) {
+        double v;
+        if (!read_number(files->gl_pathv[i * files->gl_pathc / n], &v))
+            continue;
+        s.min = s.n && s.min < v ? s.min : v;
+        s.max = s.n && s.max > v ? s.max : v;
+        s.sum += v;
+        s.n++;
+    }
+    return s;
+}
+
+/* Machines without cpufreq, virtual ones above all, say it in /proc/cpuinfo. */
+static struct spread read_cpuinfo(void)
+{
+    struct spread s = {0};
+    char line[256];
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f && s.n < FILES_MAX && fgets(line, sizeof line, f)) {
+        double mhz;
+        if (sscanf(line, "cpu MHz : %lf", &mhz) != 1)
+            continue;
+        double khz = mhz * 1e3;
+        s.min = s.n && s.min < khz ? s.min : khz;
+        s.max = s.n && s.max > khz ? s.max : khz;
+        s.sum += khz;
+        s.n++;
+    }
+    if (f)
+        fclose(f);
+    return s;
+}
+
+static void host_read(void *self, json_t *now)
+{
+    const struct host *h = self;
+    double load;
+    if (read_number("/proc/loadavg", &load))
+        json_object_set_new(now, "load1", json_real(load));
+    struct spread khz = read_files(&h->frequencies);
+    if (!khz.n)
+        khz = read_cpuinfo();
+    if (khz.n) {
+        json_object_set_new(now, "cpu_min_Hz", json_real(khz.min * 1e3));
+        json_object_set_new(now, "cpu_Hz", json_real(khz.sum / khz.n * 1e3));
+    }
+    struct spread millidegrees = read_files(&h->temperatures);
+    if (millidegrees.n)
+        json_object_set_new(now, "temperature_C", json_real(millidegrees.max * 1e-3));
+}
+
+const struct health_source health_host = {
+    .name = "host",
+    .per_node = true,
+    .open = host_open,
+    .close = host_close,
+    .read = host_read,
+};

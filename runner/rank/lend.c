@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rank/lend.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static void lent_barrier(void *ctx)
+{
+    const struct lent *l = ctx;
+    MPI_Barrier(l->team->comm);
+}
+
+static void lent_bcast(void *ctx, void *buf, size_t bytes, int root)
+{
+    const struct lent *l = ctx;
+    MPI_Bcast(buf, (int)bytes, MPI_BYTE, root, l->team->comm);
+}
+
+__attribute__((format(printf, 2, 3))) static void lent_fail(void *ctx, const char *fmt, ...)
+{
+    struct lent *l = ctx;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(l->why, sizeof l->why, fmt, args);
+    va_end(args);
+}
+
+/* Every rank notes the same facts; rank 0 holds the pen. */
+static void lent_note(void *ctx, const char *key, const char *value)
+{
+    const struct lent *l = ctx;
+    if (l->report)
+        report_note(l->report, l->cell, l->copy, key, value);
+}
+
+void lend(struct lent *l, const struct team *team, struct report *report, uint64_t seed)
+{
+    *l = (struct lent){.team = team, .report = report, .cell = ""};
+    l->wl = (struct wl_host){.size = sizeof l->wl,
+                             .rank = team->rank,
+                             .ranks = team->ranks,
+                             .local_rank = team->local_rank,
+                             .local_ranks = team->local_ranks,
+                             .node = team->node,
+                             .nodes = team->nodes,
+                             .seed = seed,
+                             .ctx = l,
+                             .barrier = lent_barrier,
+                             .bcast = lent_bcast,
+                             .fail = lent_fail,
+                             .note = lent_note};
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rank/measure.h"
+
+#include "clock.h"
+#include "err.h"
+#include "ledger.h"
+#include "order.h"
+#include "provenance.h"
+#include "rank/group.h"
+#include "rank/rig.h"
+#include "record.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Seconds for what comes before the config's own deadline is known or means something: loading the
+ * plugin's libraries, MPI_Init, and the end. */
+#define START_S 120.0
+#define END_S 60.0
+
+/* ---- what the launch lacks ---- */
+
+/* Rank 0 reads the recordings so far, for the others may see the folder a little later. */
+static int learn_what_is_missing(struct rig *r)
+{
+    struct plan *p = r->plan;
+    r->missing = xcalloc(p->n_groups, sizeof *r->missing);
+    r->given_up = xcalloc(p->n_cells, sizeof *r->given_up);
+    struct ledger *l = NULL;
+    int code = r->team.rank == 0 ? ledger_read(&l, r->dir) : GS_OK;
+    if (l) {
+        ledger_missing(l, p, r->launch, r->missing);
+        for (size_t i = 0; i < p->n_cells; i++)
+            r->given_up[i] = ledger_given_up(l, r->launch, p->cells[i].id, p->set.measure.retries);
+        ledger_free(l);
+    }
+    code = team_max(&r->team, code);
+    team_share(&r->team, r->missing, p->n_groups * sizeof *r->missing, 0);
+    team_share(&r->team, r->given_up, p->n_cells * sizeof *r->given_up, 0);
+    return code;
+}
+
+/* ---- the plugin ---- */
+
+static int open_plugin(struct rig *r)
+{
+    int code = GS_OK;
+    rig_step(r, "open");
+    enum wl_status status = r->wl->open(&r->self, &r->lent.wl);
+    if (status != WL_OK) {
+        r->self = NULL;
+        code = fail(status == WL_SKIP ? GS_CANNOT : GS_FAILED, "%s: rank %d on %s: %s", r->wl->name,
+                    r->team.rank, r->team.host,
+                    *r->lent.why ? r->lent.why : "open() failed and did not say why");
+    } else {
+        watchdog_start(&r->watchdog, r->wl->abort, r->self);
+    }
+    return team_max(&r->team, code);
+}
+
+static void close_plugin(struct rig *r)
+{
+    watchdog_stop(&r->watchdog);
+    if (r->self)
+        r->wl->close(r->self);
+}
+
+/* ---- the recording ---- */
+
+/* How fine the clock is, on the rank where it is coarsest, and how long samples are because of it:
+ * a thousand of its steps. */
+static void learn_the_clock(struct rig *r)
+{
+    r->clock_step_ns = team_max_u64(&r->team, clock_step_ns(clock_now_ns));
+    uint64_t asked_ns = (uint64_t)(r->plan->set.measure.sample_time * 1e9);
+    r->sample_ns = 1000 * r->clock_step_ns > asked_ns ? 1000 * r->clock_step_ns : asked_ns;
+}
+
+/* Every rank's {rank, host, …}, on rank 0; NULL elsewhere. */
+static json_t *gather_hosts(const struct rig *r)
+{
+    json_t *mine = provenance_host(r->team.rank);
+    health_describe(&r->health, mine);
+    char *text = json_dumps(mine, JSON_COMPACT);
+    char **texts = team_texts(&r->team, text);
+    json_t *hosts = texts ? json_array() : NULL;
+    for (int i = 0; texts && i < r->team.ranks; i++)
+        json_array_append_new(hosts, json_loads(texts[i], 0, NULL));
+    team_texts_free(&r->team, texts);
+    free(text);
+    json_decref(mine);
+    return hosts;
+}
+
+static int open_recording(struct rig *r)
+{
+    json_t *hosts = gather_hosts(r);
+    if (hosts) {
+        char name[64];
+        char *path = xstrfmt("%s/%s", r->dir,
+                             record_name(name, sizeof name, r->launch, r->attempt, "jsonl"));
+        json_t *header = provenance_header(r->plan, r->dir, r->launch, r->attempt);
+        json_object_set_new(
+            header, "clock",
+            json_pack("{s:s, s:I}", "name", CLOCK_NAME, "step_ns", (json_int_t)r->clock_step_ns));
+        json_object_set_new(header, "mpi", json_string(r->team.mpi));
+        json_object_set_new(header, "hosts", hosts);
+        report_open(&r->report, path, header);
+        free(path);
+    }
+    return team_max(&r->team, r->report.code);
+}
+
+/* ---- the attempt ---- */
+
+static int check_ranks(const struct rig *r)
+{
+    const struct set_launch *set = &r->plan->set.launch;
+    if (r->team.ranks == set->ranks)
+        return GS_OK;
+    return fail_at(GS_USAGE, r->plan->config->path, 0,
+                   "the plan is for ranks = %lld, and %d were started", (long long)set->ranks,
+                   r->team.ranks);
+}
+
+static int set_up(struct rig *r)
+{
+    rig_own_step(r, "open");
+    lend(&r->lent, &r->team, &r->report, order_launch_seed(r->plan->seed, r->launch));
+    report_begin(&r->report, r->team.rank == 0);
+    health_open(&r->health, &r->team);
+    int code = check_ranks(r);
+    if (!code)
+        code = learn_what_is_missing(r);
+    if (!code)
+        code = open_plugin(r);
+    rig_own_step(r, "open");
+    if (code)
+        return code;
+    learn_the_clock(r);
+    return open_recording(r);
+}
+
+static void estimate(const struct rig *r, size_t done, size_t all)
+{
+    double spent_s = (double)(clock_now_ns() - r->began_ns) * 1e-9;
+    double each_s = done ? spent_s / (double)done : r->plan->set.measure.budget;
+    atomic_store(&r->beat->groups_done, (uint32_t)done);
+    atomic_store(&r->beat->groups, (uint32_t)all);
+    atomic_store(&r->beat->left_ms, (uint64_t)(each_s * (double)(all - done) * 1e3));
+}
+
+static enum course measure_groups(struct rig *r)
+{
+    size_t all = 0, done = 0, n = r->plan->n_groups;
+    size_t *order = xcalloc(n, sizeof *order);
+    struct visit v;
+    enum course course = GO_ON;
+    visit_begin(&v, r);
+    order_groups(order, n, r->plan->seed, r->launch);
+    for (size_t i = 0; i < n; i++)
+        all += r->missing[i];
+    r->began_ns = clock_now_ns();
+    for (size_t i = 0; i < n && course == GO_ON; i++) {
+        if (!r->missing[order[i]])
+            continue;
+        estimate(r, done++, all);
+        course = group_measure(r, &v, order[i]);
+    }
+    if (course == GO_ON)
+        estimate(r, done, all);
+    visit_end(&v);
+    free(order);
+    return course;
+}
+
+static const char *const status_of[] = {
+    [GO_ON] = "complete", [STOP] = "interrupted", [BROKEN] = "failed", [HUNG] = "hang"};
+
+/* After a hang what was in its way stays in the beat, for the shim to tell, and the recording is
+ * closed by the supervisor with it. */
+static enum course take_down(struct rig *r, enum course course)
+{
+    if (course == HUNG)
+        atomic_store(&r->beat->deadline_ns, clock_now_ns() + (uint64_t)(END_S * 1e9));
+    else
+        beat_step(r->beat, "close", END_S);
+    if (course <= STOP) {
+        report_end(&r->report, status_of[course]);
+        report_sync(&r->report);
+    }
+    report_close(&r->report);
+    if (r->report.code)
+        course = BROKEN;
+    close_plugin(r);
+    health_close(&r->health);
+    free(r->missing);
+    free(r->given_up);
+    return course;
+}
+
+int measure(const struct measure *m)
+{
+    struct rig r = {.dir = m->dir, .launch = m->launch, .attempt = m->attempt, .beat = m->beat};
+    beat_step(r.beat, "init", START_S);
+    int code = plan_read(&r.plan, r.dir);
+    if (code)
+        return code;
+    r.wl = &r.plan->plugin->wl;
+    code = team_join(&r.team, r.beat);
+    if (!code)
+        code = set_up(&r);
+    enum course course = code ? BROKEN : measure_groups(&r);
+    course = take_down(&r, course);
+    team_leave(&r.team);
+    plan_free(r.plan);
+    snprintf(r.beat->status, sizeof r.beat->status, "%s", status_of[course]);
+    if (!*r.beat->error)
+        return GS_OK;
+    return code ? code : GS_FAILED;
+}

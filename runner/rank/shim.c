@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rank/shim.h"
+
+#include "clock.h"
+#include "control.h"
+#include "err.h"
+#include "text.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000000)
+#define POLL_NS (100 * MS)
+#define BEAT_NS (250 * MS)
+#define LEAVE_NS (500 * MS)    /* that a child asked to leave is given */
+#define CULPRIT_NS (1000 * MS) /* that a rank which only waits gives the one it waits for */
+
+/* In the order in which the kernel delivers them: a kill is seen before the child it killed. */
+static const int watched[] = {SIGHUP, SIGINT, SIGUSR1, SIGTERM, SIGCHLD};
+
+struct shim {
+    const struct place *place;
+    struct beat *beat;
+    pid_t child;
+    sigset_t signals, before;
+    uint64_t beat_ns; /* when the last one was sent */
+};
+
+static void send(const struct control *c)
+{
+    char line[CONTROL_LINE_MAX];
+    size_t n = control_encode(c, line);
+    while (write(STDOUT_FILENO, line, n) < 0 && errno == EINTR)
+        continue;
+}
+
+static void send_beat(struct shim *s)
+{
+    const struct beat *b = s->beat;
+    struct control c = {.event = CONTROL_BEAT,
+                        .rank = s->place->rank,
+                        .block = (int)b->block,
+                        .groups_done = (int)b->groups_done,
+                        .groups = (int)b->groups,
+                        .half_width = (double)b->half_width_ppm * 1e-6,
+                        .left_s = (double)b->left_ms * 1e-3};
+    snprintf(c.phase, sizeof c.phase, "%s", b->phase);
+    snprintf(c.cell, sizeof c.cell, "%s", b->cell);
+    snprintf(c.group, sizeof c.group, "%s", b->group);
+    snprintf(c.config, sizeof c.config, "%s", b->config);
+    send(&c);
+    s->beat_ns = clock_now_ns();
+}
+
+static int died(const struct shim *s, const char *kind, const char *why)
+{
+    const struct beat *b = s->beat;
+    struct control c = {
+        .event = CONTROL_DEAD, .rank = s->place->rank, .copy = (int)b->copy, .pid = s->child};
+    snprintf(c.phase, sizeof c.phase, "%s", b->phase);
+    snprintf(c.cell, sizeof c.cell, "%s", b->cell);
+    snprintf(c.kind, sizeof c.kind, "%s", kind);
+    snprintf(c.host, sizeof c.host, "%s", s->place->host);
+    snprintf(c.why, sizeof c.why, "%s", why);
+    send(&c);
+    return GS_FAILED;
+}
+
+static int refused(const struct shim *s, int code)
+{
+    struct control c = {.event = CONTROL_ERROR, .rank = s->place->rank, .code = code};
+    snprintf(c.why, sizeof c.why, "%s", s->beat->error);
+    send(&c);
+    return code;
+}
+
+static int crashed(const struct shim *s, int signal)
+{
+    char why[128];
+    const char *name = sigabbrev_np(signal);
+    snprintf(why, sizeof why, "killed by SIG%s%s", name ? name : "?",
+             signal == SIGKILL ? " (the kernel does so when memory runs out)" : "");
+    return died(s, "crash", why);
+}
+
+/* The child ended by itself: what it left in the beat says whether that was its end. */
+static int ended(const struct shim *s, int status)
+{
+    const struct beat *b = s->beat;
+    if (WIFSIGNALED(status))
+        return crashed(s, WTERMSIG(status));
+    int code = WEXITSTATUS(status);
+    if (!strcmp(b->status, "hang"))
+        return *b->error ? died(s, "hang", b->error) : GS_OK;
+    if (code && *b->error)
+        return refused(s, code);
+    if (code || !*b->status) {
+        char why[128];
+        snprintf(why, sizeof why, "exited with code %d before it was done", code);
+        return died(s, "lost", why);
+    }
+    if (s->place->rank == 0) {
+        struct control c = {.event = CONTROL_DONE};
+        snprintf(c.status, sizeof c.status, "%s", b->status);
+        send(&c);
+    }
+    return GS_OK;
+}
+
+/* State letter of /proc/PID/stat, which follows the name in parentheses. */
+static char state_of(pid_t pid)
+{
+    char path[64];
+    struct text stat = {0};
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    const char *end = text_read_file(path, &stat) ? strrchr(stat.s, ')') : NULL;
+    char state = end && end[1] ? end[2] : '?';
+    text_free(&stat);
+    return state;
+}
+
+static int hung(const struct shim *s)
+{
+    char why[256], state = state_of(s->child);
+    const char *reason = state == 'T'       ? ": stopped by a signal (state T)"
+                         : s->beat->waiting ? ": waiting for another rank"
+                         : state == 'D'     ? ": blocked in the kernel (state D)"
+                                            : "";
+    double seconds = (double)(clock_now_ns() - s->beat->step_ns) * 1e-9;
+    snprintf(why, sizeof why, "no progress for %.1f s in %s%s", seconds, s->beat->phase, reason);
+    kill(s->child, SIGKILL);
+    return died(s, "hang", why);
+}
+
+static bool past_deadline(const struct shim *s)
+{
+    uint64_t deadline = s->beat->deadline_ns;
+    return deadline && clock_now_ns() > deadline + (s->beat->waiting ? CULPRIT_NS : 0);
+}
+
+/* The next of the watched signals; 0 when none came in time. */
+static int next_signal(const struct shim *s, uint64_t ns)
+{
+    struct timespec timeout = {.tv_nsec = (long)ns};
+    int signal = sigtimedwait(&s->signals, NULL, &timeout);
+    return signal > 0 ? signal : 0;
+}
+
+/* The launcher wants us gone: a child that can still close its block may, the others are killed. */
+static int told_to_end(const struct shim *s)
+{
+    s->beat->stop = 1;
+    for (uint64_t end = clock_now_ns() + LEAVE_NS; clock_now_ns() < end;) {
+        if (waitpid(s->child, NULL, WNOHANG))
+            return GS_FAILED;
+        next_signal(s, POLL_NS / 10);
+    }
+    kill(s->child, SIGKILL);
+    return GS_FAILED;
+}
+
+static int watch(struct shim *s)
+{
+    for (int signal = 0;; signal = next_signal(s, POLL_NS)) {
+        int status;
+        if (signal == SIGUSR1)
+            s->beat->stop = 1;
+        else if (signal && signal != SIGCHLD)
+            return told_to_end(s);
+        if (waitpid(s->child, &status, WNOHANG) == s->child)
+            return ended(s, status);
+        if (past_deadline(s))
+            return hung(s);
+        if (s->place->rank == 0 && clock_now_ns() - s->beat_ns > BEAT_NS)
+            send_beat(s);
+    }
+}
+
+/* Signals that the launcher sends to all of a rank's processes are the shim's to answer. */
+static int be_child(const struct shim *s, pid_t parent, int (*child)(void *arg), void *arg)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it died before the line above */
+        return GS_FAILED;
+    signal(SIGUSR1, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+    sigprocmask(SIG_SETMASK, &s->before, NULL);
+    err_capture(s->beat->error, sizeof s->beat->error);
+    return child(arg);
+}
+
+int shim(const struct place *place, struct beat *beat, int (*child)(void *arg), void *arg)
+{
+    struct shim s = {.place = place, .beat = beat};
+    pid_t parent = getpid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGPIPE, SIG_IGN); /* a supervisor that left ends us by its own means */
+    sigemptyset(&s.signals);
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
+        sigaddset(&s.signals, watched[i]);
+    sigprocmask(SIG_BLOCK, &s.signals, &s.before);
+    s.child = fork();
+    if (s.child == 0)
+        exit(be_child(&s, parent, child, arg));
+    if (s.child > 0)
+        return watch(&s);
+    snprintf(beat->error, sizeof beat->error, "gradsync: cannot fork: %s", strerror(errno));
+    return refused(&s, GS_CANNOT);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rank/team.h"
+
+#include "clock.h"
+#include "err.h"
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PROBES = 100, TAG_PROBE = 1 };
+
+/* Around what may wait for another rank: the shim then looks for the culprit elsewhere first. */
+static void wait_begins(const struct team *t)
+{
+    atomic_store(&t->beat->waiting, 1);
+}
+
+static void wait_ends(const struct team *t)
+{
+    atomic_store(&t->beat->waiting, 0);
+}
+
+/* A node is a host that shares memory; nodes are numbered by their lowest ranks. */
+static void find_nodes(struct team *t)
+{
+    MPI_Comm local, leaders;
+    MPI_Comm_split_type(t->comm, MPI_COMM_TYPE_SHARED, t->rank, MPI_INFO_NULL, &local);
+    MPI_Comm_rank(local, &t->local_rank);
+    MPI_Comm_size(local, &t->local_ranks);
+    MPI_Comm_split(t->comm, t->local_rank == 0 ? 0 : MPI_UNDEFINED, t->rank, &leaders);
+    int node[2] = {0, 0};
+    if (t->local_rank == 0) {
+        MPI_Comm_rank(leaders, &node[0]);
+        MPI_Comm_size(leaders, &node[1]);
+        MPI_Comm_free(&leaders);
+    }
+    MPI_Bcast(node, 2, MPI_INT, 0, local);
+    t->node = node[0];
+    t->nodes = node[1];
+    MPI_Comm_free(&local);
+}
+
+int team_join(struct team *t, struct beat *beat)
+{
+    *t = (struct team){.beat = beat};
+    int given, length;
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &given);
+    MPI_Comm_dup(MPI_COMM_WORLD, &t->comm);
+    MPI_Comm_rank(t->comm, &t->rank);
+    MPI_Comm_size(t->comm, &t->ranks);
+    find_nodes(t);
+    if (gethostname(t->host, sizeof t->host - 1))
+        t->host[0] = '\0';
+    MPI_Get_library_version(t->mpi, &length);
+    t->mpi[strcspn(t->mpi, ",\n")] = '\0';
+    if (given < MPI_THREAD_MULTIPLE)
+        return fail(GS_CANNOT,
+                    "%s was built without MPI_THREAD_MULTIPLE, which overlap needs; choose another "
+                    "with MPI_HOME",
+                    t->mpi);
+    return GS_OK;
+}
+
+void team_leave(struct team *t)
+{
+    MPI_Comm_free(&t->comm);
+    MPI_Finalize();
+}
+
+int team_max(const struct team *t, int value)
+{
+    wait_begins(t);
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MAX, t->comm);
+    wait_ends(t);
+    return value;
+}
+
+uint64_t team_max_u64(const struct team *t, uint64_t value)
+{
+    wait_begins(t);
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_MAX, t->comm);
+    wait_ends(t);
+    return value;
+}
+
+void team_worst(const struct team *t, int *values, int *ranks, size_t n)
+{
+    struct {
+        int value, rank;
+    } *pairs = xcalloc(n, sizeof *pairs);
+    for (size_t i = 0; i < n; i++) {
+        pairs[i].value = values[i];
+        pairs[i].rank = t->rank;
+    }
+    wait_begins(t);
+    MPI_Allreduce(MPI_IN_PLACE, pairs, (int)n, MPI_2INT, MPI_MAXLOC, t->comm);
+    wait_ends(t);
+    for (size_t i = 0; i < n; i++) {
+        values[i] = pairs[i].value;
+        ranks[i] = pairs[i].rank;
+    }
+    free(pairs);
+}
+
+void team_share(const struct team *t, void *data, size_t n, int from)
+{
+    wait_begins(t);
+    MPI_Bcast(data, (int)n, MPI_BYTE, from, t->comm);
+    wait_ends(t);
+}
+
+char **team_texts(const struct team *t, const char *text)
+{
+    int n = (int)strlen(text) + 1, total = 0;
+    int *lengths = xcalloc((size_t)t->ranks, sizeof *lengths);
+    int *places = xcalloc((size_t)t->ranks, sizeof *places);
+    wait_begins(t);
+    MPI_Gather(&n, 1, MPI_INT, lengths, 1, MPI_INT, 0, t->comm);
+    for (int r = 0; r < t->ranks; total += lengths[r++])
+        places[r] = total;
+    char *all = xmalloc((size_t)total);
+    MPI_Gatherv(text, n, MPI_CHAR, all, lengths, places, MPI_CHAR, 0, t->comm);
+    wait_ends(t);
+    char **texts = t->rank == 0 ? xcalloc((size_t)t->ranks, sizeof *texts) : NULL;
+    for (int r = 0; texts && r < t->ranks; r++)
+        texts[r] = xstrdup(all + places[r]);
+    free(all);
+    free(places);
+    free(lengths);
+    return texts;
+}
+
+void team_texts_free(const struct team *t, char **texts)
+{
+    for (int r = 0; texts && r < t->ranks; r++)
+        free(texts[r]);
+    free(texts);
+}
+
+/* Rank 0 answers `rank`'s questions with its clock. */
+static void answer(const struct team *t, int rank)
+{
+    for (int i = 0; i < PROBES; i++) {
+        uint64_t now;
+        MPI_Recv(NULL, 0, MPI_BYTE, rank, TAG_PROBE, t->comm, MPI_STATUS_IGNORE);
+        now = clock_now_ns();
+        MPI_Send(&now, 1, MPI_UINT64_T, rank, TAG_PROBE, t->comm);
+    }
+}
+
+static int64_t ask(const struct team *t)
+{
+    struct clock_probe probes[PROBES];
+    uint64_t error_ns;
+    for (int i = 0; i < PROBES; i++) {
+        probes[i].sent = clock_now_ns();
+        MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_PROBE, t->comm);
+        MPI_Recv(&probes[i].theirs, 1, MPI_UINT64_T, 0, TAG_PROBE, t->comm, MPI_STATUS_IGNORE);
+        probes[i].back = clock_now_ns();
+    }
+    return clock_offset_ns(probes, PROBES, &error_ns);
+}
+
+/* One rank at a time: a second one asking would lengthen the first one's round trips. Ranks of
+ * rank 0's node share its clock; the others ask one by one though they share theirs as well: it
+ * costs a millisecond a rank and needs no second step. */
+void team_align_clocks(struct team *t)
+{
+    wait_begins(t);
+    for (int r = 1; t->nodes > 1 && r < t->ranks; r++) {
+        int elsewhere = t->rank == r && t->node != 0;
+        MPI_Bcast(&elsewhere, 1, MPI_INT, r, t->comm);
+        if (elsewhere && t->rank == r)
+            t->clock_offset_ns = ask(t);
+        else if (elsewhere && t->rank == 0)
+            answer(t, r);
+    }
+    wait_ends(t);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rank/visit.h"
+
+#include "stats.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TRIES = 11 }; /* the first, and ten again */
+
+/* Rows of the int64 that are reduced with MPI_MAX; a minimum is the maximum of the negated. */
+enum { TIME, MINUS_TIME, START, MINUS_START, END, INVALID, ROWS };
+
+void visit_begin(struct visit *v, const struct rig *r)
+{
+    size_t cap = (size_t)r->plan->set.measure.samples, metrics = 0;
+    while (r->wl->metrics[metrics].name)
+        metrics++;
+    *v = (struct visit){.cap = cap, .metrics = metrics};
+    v->mine = xcalloc(ROWS * cap + 1, sizeof *v->mine);
+    v->all = xcalloc(ROWS * cap + 1, sizeof *v->all);
+    v->values = xcalloc(metrics * cap, sizeof *v->values);
+    v->reduced = xcalloc(metrics * cap, sizeof *v->reduced);
+    v->kept = xcalloc(metrics * cap, sizeof *v->kept);
+    v->skew = xcalloc(cap, sizeof *v->skew);
+    v->spread = xcalloc(cap, sizeof *v->spread);
+    v->time = xcalloc(cap, sizeof *v->time);
+}
+
+void visit_end(struct visit *v)
+{
+    free(v->mine);
+    free(v->all);
+    free(v->values);
+    free(v->reduced);
+    free(v->kept);
+    free(v->skew);
+    free(v->spread);
+    free(v->time);
+    *v = (struct visit){0};
+}
+
+static void keep_why(struct rig *r, struct slot *s, const char *otherwise)
+{
+    snprintf(s->why, sizeof s->why, "%s", *r->lent.why ? r->lent.why : otherwise);
+}
+
+/* One sample on this rank; judged, its time checked. */
+static enum verdict sample(struct rig *r, struct slot *s, struct wl_sample *out)
+{
+    *out = (struct wl_sample){.size = sizeof *out};
+    enum verdict verdict = rig_judge(r, r->wl->sample(s->prepared, s->iters, out));
+    if (verdict == FINE && !(out->values[0] > 0 && out->values[0] * s->iters < 1e9)) {
+        snprintf(r->lent.why, sizeof r->lent.why, "sample() gave a time of %g s", out->values[0]);
+        verdict = FAILED;
+    }
+    return verdict;
+}
+
+static void put(struct visit *v, const struct rig *r, const struct slot *s, size_t n, size_t i,
+                const struct wl_sample *x)
+{
+    int64_t time_ns = llround(x->values[0] * s->iters * 1e9);
+    int64_t start_ns = (int64_t)x->start_ns + r->team.clock_offset_ns;
+    v->mine[TIME * n + i] = time_ns;
+    v->mine[MINUS_TIME * n + i] = -time_ns;
+    v->mine[START * n + i] = start_ns;
+    v->mine[MINUS_START * n + i] = -start_ns;
+    v->mine[END * n + i] = (int64_t)x->end_ns + r->team.clock_offset_ns;
+    for (size_t m = 1; m < v->metrics; m++)
+        v->values[m * n + i] = x->values[m];
+}
+
+/* Takes `discard` and n samples. After one that failed it goes on: other ranks may be inside an
+ * operation that needs this one. */
+static enum verdict take(struct visit *v, struct rig *r, struct slot *s, size_t discard, size_t n)
+{
+    enum verdict worst = FINE;
+    r->lent.why[0] = '\0';
+    for (size_t i = 0; i < discard + n && worst != HANGING; i++) {
+        struct wl_sample x;
+        enum verdict verdict = sample(r, s, &x);
+        if (verdict > worst) {
+            keep_why(r, s, "sample() failed and did not say why");
+            worst = verdict;
+        }
+        if (i < discard)
+            continue;
+        v->mine[INVALID * n + i - discard] = verdict == AGAIN;
+        if (verdict == FINE)
+            put(v, r, s, n, i - discard, &x);
+    }
+    s->operations += (discard + n) * s->iters;
+    return worst;
+}
+
+static void reduce(struct visit *v, const struct rig *r, size_t n)
+{
+    atomic_store(&r->beat->waiting, 1);
+    MPI_Allreduce(v->mine, v->all, (int)(ROWS * n + 1), MPI_INT64_T, MPI_MAX, r->team.comm);
+    for (size_t m = 1; m < v->metrics; m++) {
+        enum wl_across how = r->wl->metrics[m].across;
+        MPI_Op op = how == WL_MAX ? MPI_MAX : MPI_SUM;
+        double *row = &v->reduced[m * n];
+        MPI_Reduce(&v->values[m * n], row, (int)n, MPI_DOUBLE, op, 0, r->team.comm);
+        for (size_t i = 0; how == WL_MEAN && i < n; i++)
+            row[i] /= r->team.ranks;
+    }
+    atomic_store(&r->beat->waiting, 0);
+}
+
+/* Of the n that were reduced, adds the valid ones. */
+static void keep(struct visit *v, struct slot *s, size_t n)
+{
+    struct visited *o = &s->visited;
+    for (size_t i = 0; i < n; i++) {
+        if (v->all[INVALID * n + i])
+            continue;
+        int64_t first_start = -v->all[MINUS_START * n + i], time = v->all[TIME * n + i];
+        if (s->cell->shape.span)
+            time = v->all[END * n + i] - first_start;
+        v->skew[o->n] = (double)(v->all[START * n + i] - first_start);
+        v->spread[o->n] = (double)(v->all[TIME * n + i] + v->all[MINUS_TIME * n + i]);
+        v->time[o->n] = (double)time;
+        o->time_ns[o->n] = time > 0 ? (uint64_t)time : 0;
+        for (size_t m = 1; m < v->metrics; m++)
+            v->kept[m * v->cap + o->n] = v->reduced[m * n + i];
+        o->n++;
+    }
+}
+
+static void summarise(const struct visit *v, struct slot *s)
+{
+    struct visited *o = &s->visited;
+    o->skew_ns = (uint64_t)stats_median(v->skew, o->n);
+    o->spread_ns = (uint64_t)stats_median(v->spread, o->n);
+    o->metrics[0] = stats_median(v->time, o->n) * 1e-9 / s->iters;
+    for (size_t m = 1; m < v->metrics; m++)
+        o->metrics[m] = stats_median(&v->kept[m * v->cap], o->n);
+}
+
+enum verdict visit(struct visit *v, struct rig *r, struct slot *s, size_t discard, size_t n,
+                   enum verdict *mine)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    s->visited.at = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    s->visited.n = 0;
+    for (int i = 0; i < TRIES; i++) {
+        size_t lacking = n - s->visited.n;
+        *mine = take(v, r, s, i ? 0 : discard, lacking);
+        v->mine[ROWS * lacking] = *mine;
+        reduce(v, r, lacking);
+        enum verdict worst = (enum verdict)v->all[ROWS * lacking];
+        if (worst > AGAIN)
+            return worst;
+        keep(v, s, lacking);
+        if (s->visited.n == n) {
+            summarise(v, s);
+            return FINE;
+        }
+    }
+    if (*mine == AGAIN)
+        *mine = FAILED;
+    return FAILED;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One visit: the samples of one slot in one block. The only code between two samples is here, and
+ * it neither allocates, nor writes, nor talks to other ranks: the samples are reduced over the
+ * ranks together, once they are all there.
+ */
+#ifndef GS_VISIT_H
+#define GS_VISIT_H
+
+#include "rank/rig.h"
+
+/* Buffers, for all visits of a rig. */
+struct visit {
+    size_t cap, metrics;
+    int64_t *mine, *all;      /* what is reduced: VISIT_ROWS rows of samples and a verdict */
+    double *values, *reduced; /* metrics after the first: one row each */
+    double *skew, *spread, *time,
+        *kept; /* samples that are kept, over the ranks; kept: by metric */
+};
+
+void visit_begin(struct visit *v, const struct rig *r);
+void visit_end(struct visit *v);
+
+/* Throws `discard` samples away, then fills s->visited with n (at most what [measure] samples
+ * says); samples that a rank calls invalid are taken again, up to 10 times. Collective; returns the
+ * worst verdict of the ranks, and in *mine this rank's own. */
+enum verdict visit(struct visit *v, struct rig *r, struct slot *s, size_t discard, size_t n,
+                   enum verdict *mine);
+
+#endif
