@@ -56,6 +56,24 @@ enum wl_status comms_open(struct comms *c, struct gpu *gpu)
     return WL_OK;
 }
 
+enum wl_status comms_pretend(struct comms *c, int hosts)
+{
+    const struct wl_host *host = c->gpu->host;
+    if (c->hosts && c->hosts != hosts) {
+        HOST_FAIL(host,
+                  "hosts = %d after hosts = %d: NCCL reads its host id once a process, so give "
+                  "each value a section",
+                  hosts, c->hosts);
+        return WL_SKIP;
+    }
+    if (hosts > host->ranks) {
+        HOST_FAIL(host, "hosts = %d is more than the %d ranks", hosts, host->ranks);
+        return WL_SKIP;
+    }
+    c->hosts = hosts;
+    return WL_OK;
+}
+
 /* Taken by whoever comes first: a communicator is ended once. */
 static ncclComm_t take(struct comm *comm)
 {
@@ -116,30 +134,52 @@ enum wl_status comm_try(struct comms *c, struct comm *comm, ncclResult_t result,
     return status;
 }
 
+/* The environment that NCCL reads while a communicator is made. */
+struct comm_env {
+    char host_id[48];
+    struct scoped_env algorithm, protocol, host;
+};
+
+static void comm_env_set(struct comm_env *e, const struct comms *c, struct comm_key key)
+{
+    const struct wl_host *host = c->gpu->host;
+    scoped_env_set(&e->algorithm, "NCCL_ALGO", algorithm_env[key.algorithm]);
+    scoped_env_set(&e->protocol, "NCCL_PROTO", protocol_env[key.protocol]);
+    snprintf(e->host_id, sizeof e->host_id, "gradsync-%d", host->rank * c->hosts / host->ranks);
+    scoped_env_set(&e->host, "NCCL_HOSTID", c->hosts > 1 ? e->host_id : getenv("NCCL_HOSTID"));
+}
+
+static void comm_env_restore(struct comm_env *e)
+{
+    scoped_env_restore(&e->host);
+    scoped_env_restore(&e->protocol);
+    scoped_env_restore(&e->algorithm);
+}
+
 static enum wl_status make(struct comms *c, struct comm *comm, char *why, size_t n)
 {
     const struct wl_host *host = c->gpu->host;
+    struct comm_env env;
     ncclUniqueId id;
+    ncclComm_t nccl = NULL;
+    comm_env_set(&env, c, comm->key);
     ncclResult_t e = host->rank == 0 ? ncclGetUniqueId(&id) : ncclSuccess;
     enum wl_status status = comm_judge(c, NULL, e, "ncclGetUniqueId", why, n);
-    if (host_agree(host, status, why) != WL_OK)
-        return WL_FAIL;
-    host->bcast(host->ctx, &id, sizeof id, 0);
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    if (comm->key.ctas)
-        config.minCTAs = config.maxCTAs = comm->key.ctas;
-    struct scoped_env algorithm, protocol;
-    scoped_env_set(&algorithm, "NCCL_ALGO", algorithm_env[comm->key.algorithm]);
-    scoped_env_set(&protocol, "NCCL_PROTO", protocol_env[comm->key.protocol]);
-    ncclComm_t nccl = NULL;
-    uint64_t start = gpu_now_ns();
-    e = ncclCommInitRankConfig(&nccl, host->ranks, id, host->rank, &config);
-    comm->init_s = (double)(gpu_now_ns() - start) * 1e-9;
-    scoped_env_restore(&protocol);
-    scoped_env_restore(&algorithm);
-    if (e == ncclSuccess)
+    status = host_agree(host, status, why);
+    if (status == WL_OK) {
+        host->bcast(host->ctx, &id, sizeof id, 0);
+        ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+        if (comm->key.ctas)
+            config.minCTAs = config.maxCTAs = comm->key.ctas;
+        uint64_t start = gpu_now_ns();
+        e = ncclCommInitRankConfig(&nccl, host->ranks, id, host->rank, &config);
+        comm->init_s = (double)(gpu_now_ns() - start) * 1e-9;
+        status = comm_judge(c, NULL, e, "ncclCommInitRankConfig", why, n);
+    }
+    comm_env_restore(&env);
+    if (status == WL_OK)
         atomic_store(&comm->nccl, nccl);
-    return comm_judge(c, NULL, e, "ncclCommInitRankConfig", why, n);
+    return status;
 }
 
 static bool same(struct comm_key a, struct comm_key b)

@@ -52,6 +52,7 @@ struct comms {
     size_t n;
     int version;   /* ncclGetVersion: 22803 is 2.28.3 */
     void *library; /* to look newer functions up in */
+    int hosts;     /* comms_pretend */
     void (*reset_log)(void);
     struct comm_log log;
 };
@@ -67,6 +68,11 @@ struct comm_ran {
 enum wl_status comms_open(struct comms *c, struct gpu *gpu);
 void comms_close(struct comms *c);
 void comms_abort(struct comms *c);
+
+/* Spreads the ranks over so many make-believe hosts, evenly: between them NCCL goes through its
+ * network (sockets, where there is no other). NCCL reads NCCL_HOSTID once a process, so a second
+ * call with another number is WL_SKIP. 1: the hosts there are. */
+enum wl_status comms_pretend(struct comms *c, int hosts);
 
 /* The communicator of a key, made at its first use. Collective. */
 enum wl_status comm_get(struct comms *c, struct comm_key key, struct comm **out);

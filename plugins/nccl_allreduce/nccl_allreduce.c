@@ -47,6 +47,8 @@ static const struct wl_param params[] = {
      "hot: the same; cold: 4 x L2 of other traffic since their last use"},
     {P(contention, WL_CHOICE, WL_AXIS, int), NULL, "none", 0, 0, contentions,
      "GEMMs and memory traffic on every GPU meanwhile"},
+    {P(hosts, WL_INT, WL_AXIS, int64_t), NULL, "1", 1, 64, NULL,
+     "as if the ranks were on so many: NCCL's network between them"},
     {P(algorithm, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, algorithms,
      "auto: NCCL chooses"},
     {P(protocol, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, protocols,
@@ -77,6 +79,15 @@ static double estimate(const struct nccl_cell *c, const struct wl_job *job)
         rate = (double)c->ctas * RATE_CTA;
     double factor = 2.0 * (job->ranks - 1) / job->ranks;
     return LATENCY_S * (c->metric == METRIC_L_ISO ? 4 : 1) + (double)c->size * factor / rate;
+}
+
+/* Operations of a steady-state sample at least. */
+static unsigned back_to_back(double operation_s)
+{
+    double n = LONG_SAMPLE_S / operation_s;
+    return n >= BACK_TO_BACK        ? BACK_TO_BACK
+           : n <= BACK_TO_BACK_LONG ? BACK_TO_BACK_LONG
+                                    : (unsigned)n;
 }
 
 static bool refuse(char *why, size_t n, const struct nccl_cell *c, const struct wl_job *job)
@@ -124,7 +135,7 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
         slots = BACK_TO_BACK;
     shape->device_B = (c->in_place ? 1 : 2) * slots * c->size;
     shape->iteration_s = estimate(c, job);
-    shape->iters_min = isolated ? 1 : BACK_TO_BACK;
+    shape->iters_min = isolated ? 1 : back_to_back(shape->iteration_s);
     shape->iters_max = isolated ? 1 : 0;
     shape->span = isolated;
     return cannot(why, why_size, c, job) ? WL_SKIP : WL_OK;

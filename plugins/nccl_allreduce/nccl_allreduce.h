@@ -16,8 +16,11 @@ enum cell_buffers { BUFFERS_HOT, BUFFERS_COLD };
 enum cell_metric { METRIC_T_SS, METRIC_L_ISO };
 enum cell_memory { MEMORY_PLAIN, MEMORY_REGISTERED, MEMORY_SYMMETRIC };
 
-/* Operations of one graph, and the fewest of a steady-state sample. */
+/* Operations of one graph, and the fewest of a steady-state sample; of those that last so long that
+ * starting is no part of the time, fewer will do. */
 #define BACK_TO_BACK 16
+#define BACK_TO_BACK_LONG 4
+#define LONG_SAMPLE_S 16e-3
 
 struct nccl_cell {
     uint64_t size;
@@ -31,6 +34,7 @@ struct nccl_cell {
     int algorithm, protocol; /* enum nccl_algorithm, nccl_protocol */
     int64_t ctas;
     int memory;
+    int64_t hosts;
 };
 
 /* metrics after "time" */

@@ -86,6 +86,8 @@ static enum wl_status open_proxy(void **state, const struct wl_host *host)
     if (status == WL_OK)
         status = comms_open(&s->comms, &s->gpu);
     if (status == WL_OK)
+        status = comms_pretend(&s->comms, 1);
+    if (status == WL_OK)
         status = set_up(s);
     if (status != WL_OK) {
         close_proxy(s);
