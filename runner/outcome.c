@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "outcome.h"
 
+#include "cellname.h"
 #include "err.h"
 #include "jsontext.h"
 #include "ledger.h"
@@ -36,14 +37,17 @@ static const struct ledger_fail *given_up(const struct ledger *l, const struct p
 static int verdict(const struct outcome *o, const struct plan *p, const struct cell *cell,
                    const struct ledger_fail *f)
 {
+    char name[256];
+    if (cell)
+        cell_name(p, cell, name, sizeof name);
     if (o->failed)
-        return fail(GS_FAILED, "%s: %zu of %zu cells failed; the first: %s %s: %s: %s", p->section,
-                    o->failed, o->cells, cell->id, cell->params, f->kind, f->why);
+        return fail(GS_FAILED, "%s: %zu of %zu cells failed; the first: %s: %s: %s", p->section,
+                    o->failed, o->cells, name, f->kind, f->why);
     if (o->skipped == o->cells && o->cells)
         return fail(GS_CANNOT, "%s: every cell was skipped: %s", p->section, f->why);
     if (o->skipped)
-        say("%s: %zu of %zu cells skipped; the first: %s %s: %s", p->section, o->skipped, o->cells,
-            cell->id, cell->params, f->why);
+        say("%s: %zu of %zu cells skipped; the first: %s: %s", p->section, o->skipped, o->cells,
+            name, f->why);
     return GS_OK;
 }
 

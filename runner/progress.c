@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "progress.h"
 
+#include "cellname.h"
 #include "err.h"
 #include "units.h"
 
@@ -63,14 +64,6 @@ static double time_left(const struct progress *p, const struct control *beat)
 
 /* ---- the line ---- */
 
-static const struct cell *find_cell(const struct plan *p, const char *id)
-{
-    for (size_t i = 0; i < p->n_cells; i++)
-        if (!strcmp(p->cells[i].id, id))
-            return &p->cells[i];
-    return NULL;
-}
-
 static void human_left(char *buf, size_t n, double s)
 {
     long t = (long)(s + 0.5);
@@ -84,7 +77,7 @@ static void human_left(char *buf, size_t n, double s)
 
 static void describe_cell(const struct progress *p, const struct control *beat, char *buf, size_t n)
 {
-    const struct cell *c = find_cell(p->plan, beat->cell);
+    const struct cell *c = cell_find(p->plan, beat->cell);
     char size[32] = "", ci[32] = "";
     if (!c) {
         snprintf(buf, n, "%s", beat->phase);

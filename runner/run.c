@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "cellname.h"
 #include "config.h"
 #include "err.h"
 #include "interrupts.h"
@@ -53,19 +54,14 @@ static int take_stock(const struct run *r, int launch, struct standing *s)
     return GS_OK;
 }
 
-static const struct cell *find_cell(const struct plan *p, const char *id)
-{
-    for (size_t i = 0; i < p->n_cells; i++)
-        if (!strcmp(p->cells[i].id, id))
-            return &p->cells[i];
-    return NULL;
-}
-
 static void say_death(const struct run *r, const struct attempt *a)
 {
-    const struct cell *c = find_cell(r->plan, a->cell);
-    say("%s: launch %d attempt %d: %s%s%s%s%s: %s", r->plan->section, a->launch, a->attempt,
-        a->kind, c ? " in cell " : "", c ? c->id : "", c ? " " : "", c ? c->params : "", a->why);
+    const struct cell *c = cell_find(r->plan, a->cell);
+    char name[256] = "before the first cell";
+    if (c)
+        cell_name(r->plan, c, name, sizeof name);
+    say("%s: launch %d attempt %d: %s: %s; %s", r->plan->section, a->launch, a->attempt, a->kind,
+        name, a->why);
 }
 
 /* One attempt. GS_OK: ask the ledger what it brought; else the run ends with this code. */
@@ -88,9 +84,8 @@ static int try_launch(struct run *r, const struct standing *s, struct attempt *a
     case ATTEMPT_REFUSED:
         break;
     }
-    const char *why = a->why + (strncmp(a->why, "gradsync: ", 10) ? 0 : 10);
-    return fail((enum gs_exit)a->code, "%s%s%s%s", why, *a->log ? " (log: " : "",
-                *a->log ? a->log : "", *a->log ? ")" : "");
+    return fail((enum gs_exit)a->code, "%s%s%s%s", a->why, *a->log ? " (log: " : "", a->log,
+                *a->log ? ")" : "");
 }
 
 /* Every attempt closes a group or gives a cell one more death, of which it has so many; attempts

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "supervise.h"
 
+#include "clock.h"
+#include "closing.h"
 #include "control.h"
 #include "err.h"
 #include "family.h"
-#include "jsontext.h"
+#include "judge.h"
 #include "launcher.h"
-#include "raw.h"
 #include "record.h"
 #include "scratch.h"
 #include "text.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Seconds. The shims enforce the deadlines; these are for shims that are stopped or lost. */
@@ -29,6 +27,7 @@
 #define DEAD_S 5     /* from a rank's death or error to the launcher's end */
 #define DONE_S 10    /* from the last word of rank 0 to the launcher's end */
 #define LINE_MAX_B (1 << 16)
+#define READS 64 /* 16 KiB each: more than a pipe holds */
 
 struct watch {
     const struct plan *plan;
@@ -38,23 +37,19 @@ struct watch {
     struct family family;
     struct scratch scratch;
     char *recording, *log_path;
-    char *launcher; /* its name, for messages */
     int log;
     struct text line; /* of the launcher's stdout, not yet whole */
 
-    struct control beat, dead, error, done; /* the last beat of rank 0; the first of the others */
-    bool has_beat, has_dead, has_error, has_done;
+    struct evidence seen;
     double started, heard; /* seconds, CLOCK_MONOTONIC */
     double end_by;         /* the launcher must have ended; 0: not yet asked for */
     int obeyed;            /* interrupts that were acted on */
-    bool silent, kill;     /* kill: end it now */
+    bool kill;
 };
 
 static double now_s(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return (double)clock_now_ns() * 1e-9;
 }
 
 /* ---- what the ranks say ---- */
@@ -65,28 +60,28 @@ static void heard(struct watch *w, const struct control *c)
     switch (c->event) {
     case CONTROL_BEAT:
         if (c->rank == 0) {
-            w->beat = *c;
-            w->has_beat = true;
+            w->seen.beat = *c;
+            w->seen.has_beat = true;
             progress_beat(w->progress, c);
         }
         return;
     case CONTROL_DEAD:
-        if (!w->has_dead)
-            w->dead = *c;
-        w->has_dead = true;
+        if (!w->seen.has_dead)
+            w->seen.dead = *c;
+        w->seen.has_dead = true;
         break;
     case CONTROL_ERROR:
-        if (!w->has_error)
-            w->error = *c;
-        w->has_error = true;
+        if (!w->seen.has_error)
+            w->seen.error = *c;
+        w->seen.has_error = true;
         break;
     case CONTROL_DONE:
-        w->done = *c;
-        w->has_done = true;
+        w->seen.done = *c;
+        w->seen.has_done = true;
         break;
     }
     if (!w->end_by)
-        w->end_by = w->heard + (w->has_done ? DONE_S : DEAD_S);
+        w->end_by = w->heard + (w->seen.has_done ? DONE_S : DEAD_S);
 }
 
 /* A full disk must not end the watch: what cannot be logged is lost, the recordings are not. */
@@ -135,17 +130,18 @@ static void read_output(struct watch *w)
 {
     char buf[16384];
     ssize_t n;
-    while (w->family.out >= 0 && (n = read(w->family.out, buf, sizeof buf)) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
+    /* So many at a time: a rank that prints without end must not keep us from the clock. */
+    for (int i = 0; i < READS && w->family.out >= 0; i++) {
+        n = read(w->family.out, buf, sizeof buf);
         if (n < 0)
             return;
+        if (n == 0) { /* closed: poll must not wake for it again */
+            close(w->family.out);
+            w->family.out = -1;
+            return;
+        }
         text_addn(&w->line, buf, (size_t)n);
         take_lines(w);
-    }
-    if (w->family.out >= 0) { /* closed: poll must not wake for it again */
-        close(w->family.out);
-        w->family.out = -1;
     }
 }
 
@@ -160,7 +156,7 @@ static void obey_interrupts(struct watch *w)
     if (count == w->obeyed)
         return;
     w->obeyed = count;
-    if (count > 1 || !w->has_beat) {
+    if (count > 1 || !w->seen.has_beat) {
         w->kill = true;
         return;
     }
@@ -173,9 +169,12 @@ static void keep_deadlines(struct watch *w)
 {
     double now = now_s();
     double patience = w->heard > w->started ? w->plan->set.measure.deadline + SILENCE_S : START_S;
-    w->silent = !w->end_by && now > w->heard + patience;
-    if (w->silent || (w->end_by && now > w->end_by))
+    if (w->end_by) {
+        w->kill |= now > w->end_by;
+    } else if (now > w->heard + patience) {
+        w->seen.silent_s = now - w->heard;
         w->kill = true;
+    }
 }
 
 static void wait_for_news(struct watch *w)
@@ -198,150 +197,25 @@ static int watch(struct watch *w)
     read_output(w);
     if (w->line.len)
         to_log(w, w->line.s, w->line.len);
+    w->seen.heard = w->heard > w->started;
+    w->seen.interrupted = w->obeyed > 0;
+    w->seen.status = w->family.status;
     return code;
 }
 
-/* ---- how it ended ---- */
-
-/* The first paragraph of the log in one line: launchers frame theirs with dashes. */
-static void quote_log(const struct watch *w, char *buf, size_t n)
-{
-    struct text t = {0};
-    size_t used = 0;
-    buf[0] = '\0';
-    if (!text_read_file(w->log_path, &t))
-        return;
-    struct words lines;
-    words_split(&lines, t.s, '\n');
-    for (size_t i = 0; i < lines.n && used < n / 2; i++) {
-        const char *line = lines.v[i];
-        if (!*line && used)
-            break;
-        if (strspn(line, "-=* ") == strlen(line))
-            continue;
-        used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? " " : "", line);
-    }
-    words_free(&lines);
-    text_free(&t);
-}
-
-static void died(struct attempt *a, const char *kind, const char *cell, const char *why)
-{
-    a->end = ATTEMPT_DIED;
-    snprintf(a->kind, sizeof a->kind, "%s", kind);
-    snprintf(a->cell, sizeof a->cell, "%s", cell);
-    snprintf(a->why, sizeof a->why, "%s", why);
-}
-
-/* The launcher ended, or was silent, and no rank said why. */
-static void judge_launcher(const struct watch *w)
-{
-    struct attempt *a = w->attempt;
-    char why[512], log[256];
-    int status = w->family.status;
-    if (w->silent) {
-        snprintf(why, sizeof why, "no sign of life from the ranks for %.0f s", now_s() - w->heard);
-        died(a, "hang", w->beat.cell, why);
-        return;
-    }
-    if (WIFSIGNALED(status)) {
-        snprintf(why, sizeof why, "%s was killed by signal %d (%s)", w->launcher, WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
-        died(a, "lost", w->beat.cell, why);
-        return;
-    }
-    quote_log(w, log, sizeof log);
-    snprintf(why, sizeof why, "%s ended with code %d before the ranks were done%s%s", w->launcher,
-             WEXITSTATUS(status), *log ? ": " : "", log);
-    died(a, "lost", w->beat.cell, why);
-    if (w->heard > w->started)
-        return;
-    a->end = ATTEMPT_REFUSED;
-    a->code = GS_CANNOT;
-    snprintf(a->why, sizeof a->why, "%s started no rank (exit code %d): %s", w->launcher,
-             WEXITSTATUS(status), *log ? log : "it did not say why");
-}
-
-static void judge(struct watch *w)
-{
-    struct attempt *a = w->attempt;
-    if (w->has_done) {
-        a->end = strcmp(w->done.status, "complete") ? ATTEMPT_INTERRUPTED : ATTEMPT_COMPLETE;
-    } else if (w->has_dead) {
-        died(a, w->dead.kind, w->dead.cell, w->dead.why);
-    } else if (w->has_error) {
-        a->end = ATTEMPT_REFUSED;
-        a->code = w->error.code ? w->error.code : GS_FAILED;
-        snprintf(a->why, sizeof a->why, "%s", w->error.why);
-    } else if (w->obeyed) {
-        a->end = ATTEMPT_INTERRUPTED;
-    } else {
-        judge_launcher(w);
-    }
-}
-
-/* ---- the recording's last lines ---- */
-
-static json_t *fail_line(const struct watch *w)
-{
-    char here[64] = "";
-    gethostname(here, sizeof here - 1);
-    const struct attempt *a = w->attempt;
-    const struct control *d = w->has_dead ? &w->dead : NULL;
-    return json_pack("{ss ss si ss ss si ss ss}", "type", "fail", "cell", a->cell, "copy",
-                     d ? d->copy : 0, "kind", a->kind, "why", a->why, "rank", d ? d->rank : -1,
-                     "host", d && *d->host ? d->host : here, "phase", d ? d->phase : w->beat.phase);
-}
-
-static json_t *end_line(const char *status)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return json_pack("{ss sf ss}", "type", "end", "at", (double)t.tv_sec + (double)t.tv_nsec * 1e-9,
-                     "status", status);
-}
-
-/* Has rank 0 closed it itself? GS_OK or reported. */
-static int has_end(const char *path, bool *closed)
-{
-    struct raw *r;
-    struct raw_line line;
-    *closed = false;
-    int code = raw_open(&r, path);
-    if (code)
-        return code;
-    int got = raw_next(r, 1u << RAW_END, &line);
-    *closed = got == 1;
-    raw_close(r);
-    return got < 0 ? GS_FAILED : GS_OK;
-}
-
-static int close_recording(struct watch *w)
-{
-    struct record r;
-    bool closed;
-    int code = record_reopen(&r, w->recording);
-    if (code)
-        return code;
-    if (lseek(r.fd, 0, SEEK_END) == 0) { /* killed before its first line: it records nothing */
-        unlink(w->recording);
-        return record_close(&r);
-    }
-    code = has_end(w->recording, &closed);
-    if (!code && !closed) {
-        bool dead = w->attempt->end == ATTEMPT_DIED;
-        if (dead)
-            code = record_line(&r, fail_line(w));
-        if (!code)
-            code = record_line(&r, end_line(dead ? w->attempt->kind : "interrupted"));
-        if (!code)
-            code = record_sync(&r);
-    }
-    int at_close = record_close(&r);
-    return code ? code : at_close;
-}
-
 /* ---- the attempt ---- */
+
+static int close_recording(const struct watch *w)
+{
+    switch (w->attempt->end) {
+    case ATTEMPT_INTERRUPTED:
+        return closing_write(w->recording, "interrupted", NULL);
+    case ATTEMPT_DIED:
+        return closing_write(w->recording, w->seen.dead.kind, &w->seen.dead);
+    default:
+        return GS_OK;
+    }
+}
 
 static int open_log(struct watch *w)
 {
@@ -362,8 +236,7 @@ static int start(struct watch *w, const char *dir)
         return code;
     code = open_log(w);
     if (!code) {
-        const char *slash = strrchr(argv[0], '/');
-        w->launcher = xstrdup(slash ? slash + 1 : argv[0]);
+        snprintf(w->seen.launcher, sizeof w->seen.launcher, "%s", strrchr(argv[0], '/') + 1);
         w->started = w->heard = now_s();
         code = family_start(&w->family, argv, w->log, w->interrupts);
     }
@@ -395,15 +268,13 @@ int supervise(const struct plan *p, const char *dir, struct interrupts *i,
         xstrfmt("%s/%s", dir, record_name(name, sizeof name, a->launch, a->attempt, "jsonl"));
     w.log_path =
         xstrfmt("%s/%s", dir, record_name(name, sizeof name, a->launch, a->attempt, "log"));
+    w.seen.log_path = w.log_path;
     scratch_make(&w.scratch);
     int code = start(&w, dir);
     if (!code) {
         code = watch(&w);
-        judge(&w);
-        int closing =
-            a->end == ATTEMPT_COMPLETE || a->end == ATTEMPT_REFUSED || access(w.recording, F_OK)
-                ? GS_OK
-                : close_recording(&w);
+        judge(a, &w.seen);
+        int closing = close_recording(&w);
         code = code ? code : closing;
         family_end(&w.family);
     }
@@ -411,7 +282,6 @@ int supervise(const struct plan *p, const char *dir, struct interrupts *i,
     progress_clear(progress);
     close_log(&w);
     text_free(&w.line);
-    free(w.launcher);
     free(w.recording);
     free(w.log_path);
     return code;
