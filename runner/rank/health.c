@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct health_source *const sources[] = {&health_host};
+static const struct health_source *const sources[] = {&health_host, &health_nvml};
 
 #define N_SOURCES (sizeof sources / sizeof *sources)
 _Static_assert(N_SOURCES <= HEALTH_SOURCES_MAX, "struct health has a place for each source");

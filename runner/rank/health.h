@@ -26,7 +26,7 @@ struct health_source {
     void (*read)(void *self, json_t *now);
 };
 
-extern const struct health_source health_host;
+extern const struct health_source health_host, health_nvml;
 
 struct health {
     void *self[HEALTH_SOURCES_MAX];
