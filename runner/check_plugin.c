@@ -53,7 +53,8 @@ struct dry_run {
 
 static void report_fault(void *ctx, const char *line)
 {
-    fail_at(GS_USAGE, ctx, 0, "%s", line);
+    const char *const *path = ctx;
+    fail_at(GS_USAGE, *path, 0, "%s", line);
 }
 
 static int read_tables(const char *path)
@@ -63,13 +64,14 @@ static int read_tables(const char *path)
     int code = plugin_open(&p, path);
     if (code)
         return code;
-    if (plugin_lint(p, report_fault, p->path))
+    if (plugin_lint(p, report_fault, &path))
         return GS_USAGE;
     size_t metrics = 0;
     while (p->wl.metrics[metrics].name)
         metrics++;
-    printf("%s: %s %s, %zu parameters, %zu metric%s: the tables are good\n", path, p->wl.name,
-           p->wl.version, params_count(p->wl.params), metrics, metrics == 1 ? "" : "s");
+    size_t params = params_count(p->wl.params);
+    printf("%s: %s %s, %zu parameter%s, %zu metric%s: the tables are good\n", path, p->wl.name,
+           p->wl.version, params, params == 1 ? "" : "s", metrics, metrics == 1 ? "" : "s");
     return GS_OK;
 }
 

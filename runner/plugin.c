@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define ABI_STEM "wl_plugin_v"
@@ -270,6 +271,28 @@ void plugin_unload(struct plugin *p)
     free(p);
 }
 
+/* Loads it in a process of its own first: reading it may crash, and a list shall not end there. */
+static bool survives(const char *path, char *why, size_t n)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct plugin *p;
+        char unsaid[64];
+        err_capture(unsaid, sizeof unsaid);
+        plugin_load(&p, path);
+        _exit(0);
+    }
+    int status = 0;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (pid < 0 || !WIFSIGNALED(status))
+        return true;
+    snprintf(why, n, "%s: crashes while it is loaded (SIG%s)", path,
+             sigabbrev_np(WTERMSIG(status)));
+    return false;
+}
+
 void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
                                const struct plugin *p, const char *why),
                  void *ctx)
@@ -279,7 +302,8 @@ void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
         struct plugin *p = NULL;
         char why[1024];
         err_capture(why, sizeof why);
-        plugin_load(&p, f.v[i].path);
+        if (survives(f.v[i].path, why, sizeof why))
+            plugin_load(&p, f.v[i].path);
         err_capture(NULL, 0);
         /* The place is the path, which the visitor has. */
         size_t place = strlen(f.v[i].path) + strlen(": ");

@@ -154,7 +154,7 @@ static enum wl_status judged(struct trial *t, enum wl_status s, bool retry)
     overhear(t);
     if (!is_status(t, s, retry))
         s = WL_FAIL;
-    else if (s == WL_FAIL)
+    else if (s == WL_FAIL && t->why[0])
         trial_fault(t, "%s fails: %s", t->at, t->why);
     return s;
 }

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# template: the plugin passes its check, and a short run ends in one row a cell.
+. "$(dirname "$0")/lib.sh"
+
+ok 'the plugin is good' "$gradsync" check "$build/plugins/template.so"
+like "$out" 'leak nothing' 'and its dry run was made'
+ok 'a run of two blocks' "$gradsync" run "$top/configs/template-local.ini" -q -o raw \
+    --set measure:launches=1 --set measure:blocks=2 --set measure:max_blocks=2 \
+    --set launch:oversubscribe=yes
+ok 'is reduced' "$gradsync" reduce raw -q -o csv
+is "$(grep -c template csv/summary.csv)" 4 'to a row a cell: two sizes, two methods'
+
+done_testing

@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Plugins: the loader's refusals, the lint, the check and every fault it must find, help and list.
+. "$(dirname "$0")/lib.sh"
+
+bad=$top/tests/bad_plugins
+compile() { # SOURCE SO [FLAG…]
+    local source=$1 so=$2
+    shift 2
+    "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -I"$top/runner" -fPIC -shared -O1 -g "$@" -o "$so" \
+        "$bad/$source.c" || flunk "$so compiles"
+}
+faults() { wc -l <<<"$err"; }
+
+# ---- what does not load ----
+
+exits 2 'a plugin that is missing' "$gradsync" help nul
+one_line "$err" 'is one line'
+GRADSYNC_PLUGIN_PATH=$build/plugins exits 2 'a typo' "$gradsync" help nul
+like "$err" "did you mean 'null'" 'names the nearest'
+exits 2 'a path that is missing' "$gradsync" help ./none.so
+like "$err" '^\./none\.so: .*No such file' 'names the path'
+
+compile other_abi other_abi.so
+exits 2 'another ABI' "$gradsync" help ./other_abi.so
+like "$err" 'ABI 2, this gradsync speaks 1' 'names both'
+compile no_symbol no_symbol.so
+exits 2 'without its symbol' "$gradsync" help ./no_symbol.so
+like "$err" 'does not export wl_plugin_v1' 'names the symbol'
+echo 'wl_plugin_v1' >text.so
+exits 2 'no shared object at all' "$gradsync" help ./text.so
+one_line "$err" 'is one line'
+compile bad_size bad_size.so
+exits 2 'a size beyond the symbol' "$gradsync" help ./bad_size.so
+like "$err" 'sizeof\(struct wl_plugin\)' 'names the remedy'
+
+echo 'int absent(void) { return 1; }' >absent.c
+"${CC:-gcc}" -fPIC -shared -o libabsent.so absent.c
+compile bad needs.so -DNAME=needs -Wl,--no-as-needed -L. -labsent
+mv libabsent.so gone
+exits 3 'a library it needs is missing' "$gradsync" help ./needs.so
+like "$err" 'needs libabsent\.so, which this machine lacks' 'names the library'
+one_line "$err" 'in one line'
+
+# ---- the tables ----
+
+compile bad_tables bad_tables.so
+exits 2 'bad tables' "$gradsync" check bad_tables.so
+for fault in "name 'Bad Tables'" 'version is empty' 'summary is empty' 'no describe' 'no open' \
+    'no close' 'no prepare' 'no release' 'no sample' 'no verify' "default '4 apples'" \
+    "'Time': the name" "choice 'b c'" "choice 'a' is there twice" "default 'z'" \
+    "'kind' is declared twice" 'outside the cell' "'size' and 'again' overlap" 'min 9 is above max 3' \
+    "'zip': the name is a key" 'is no WL_CHOICE' "'zip': help is empty" 'type 99' 'role 7' \
+    "'odd': help" 'where "time" in "s"' "'bandwidth' is declared twice" 'has no unit' 'across 9'; do
+    like "$err" "$(sed 's/[][().*^$?+{}|\\]/\\&/g' <<<"$fault")" "says: $fault"
+done
+is "$(grep -vc '^bad_tables.so: ' <<<"$err")" 0 'each line names the file'
+exits 2 'the loader refuses them too' "$gradsync" help ./bad_tables.so
+one_line "$err" 'in one line'
+like "$err" 'more' 'that says there is more'
+
+compile wild_tables wild_tables.so
+exits 1 'tables that cannot be read' "$gradsync" check wild_tables.so
+like "$err" 'crashes.*SIGSEGV' 'are told as a crash'
+compile load_crash load_crash.so
+exits 1 'a crash while it is loaded' "$gradsync" check load_crash.so
+one_line "$err" 'is one line'
+
+# ---- the calls ----
+
+compile bad bad.so
+exits 0 'the plugin that the bad ones are made of is good' "$gradsync" check bad.so
+
+hunt() { # MEMBER FAULT CODE REGEX
+    compile bad "$2.so" "-DNAME=$2" "-D$1=$2"
+    exits "$3" "$2" "$gradsync" check "$2.so"
+    like "$out$err" "$4" "says so"
+    [ "$1" != OPEN ] || [ "$3" = 3 ] || is "$(faults)" 1 'in one line'
+}
+hunt OPEN open_crash 1 'crashes in open\(\) \(SIGSEGV\)'
+hunt OPEN open_exit 1 'ends the process in open\(\)'
+hunt OPEN open_skip 3 'skips this machine: no GPU on this machine'
+like "$out" 'the tables are good' 'and that its tables are good'
+hunt OPEN open_says_nothing 1 'says no reason'
+hunt OPEN open_prints 1 "prints in open\(\): 'hello'"
+hunt OPEN open_writes 1 "writes files: 'droppings'"
+hunt OPEN open_keeps 1 'leaves 1 descriptors open'
+hunt OPEN open_thread 1 'leaves 1 threads running'
+hunt OPEN open_locale 1 'setlocale'
+hunt DESCRIBE describe_any 1 'accepts size 0'
+hunt DESCRIBE describe_writes 1 'writes into the cell'
+hunt PREPARE prepare_leaks 1 'leaks 1[0-9][0-9][0-9] bytes with every'
+hunt PREPARE prepare_keeps 1 'leaks 1 descriptors with every'
+hunt PREPARE prepare_nothing 1 'sets no prepared cell'
+hunt PREPARE prepare_fails_on_one 1 'not on rank 1 \(rank 1\)'
+hunt SAMPLE sample_nan 1 'values\[0\] is nan'
+hunt SAMPLE sample_zero 1 'values\[0\] is 0'
+hunt SAMPLE sample_total 1 'is the time of one iteration'
+hunt SAMPLE sample_once 1 'the count is not honoured'
+hunt SAMPLE sample_backwards 1 'in the wrong order'
+hunt SAMPLE sample_retries 1 'in a row to be called again'
+hunt SAMPLE sample_aborts 1 'crashes in sample.*SIGABRT.*assertion failed'
+hunt VERIFY verify_wrong 1 'element 3 is 4, not 5'
+hunt RELEASE release_twice 1 'crashes in release.*SIGABRT'
+
+compile bad open_fails.so -DNAME=open_fails -DOPEN=open_fails
+exits 1 'open_fails' "$gradsync" check open_fails.so
+like "$err" 'device 0 is on fire \(rank 0\)' 'each rank has its say'
+like "$err" 'device 1 is on fire \(rank 1\)' 'each rank has its say'
+
+compile bad open_hang.so -DNAME=open_hang -DOPEN=open_hang
+exits 1 'a hang' "$gradsync" check open_hang.so
+like "$err" 'open\(\) does not return within' 'says where'
+no_orphans 'and nobody is left'
+
+# ---- help and list ----
+
+ok 'every parameter and metric of null is in its help' "$gradsync" help null
+is "$(awk 'length > 80' <<<"$out")" '' 'which fits 80 columns'
+for word in size time spin config effect noise ar1 launch_noise step drift warmup fault \
+    fault_rank fault_after slowdown; do
+    like "$out" "  $word  " "help tells of $word"
+done
+mkdir one
+compile bad one/bad.so
+compile bad_tables one/bad_tables.so
+GRADSYNC_PLUGIN_PATH=$tmp/one ok 'list' "$gradsync" list
+like "$out" 'null .*scripted samples' 'shows the plugins beside the program'
+like "$out" 'bad  .*a fault to be found' 'and those of GRADSYNC_PLUGIN_PATH'
+like "$out" 'bad_tables .*not a lower-case identifier' 'and why one cannot be loaded'
+like "$out" 'wild_tables .*crashes while it is loaded' 'or that it crashes'
+unlike "$out" 'gone' 'and nothing that is no plugin'
+
+for so in "$build"/plugins/*.so; do
+    run "$gradsync" check "$so"
+    case $rc in
+    0) pass "$(basename "$so") passes its check" ;;
+    3) skip "$(basename "$so")" "${out//$'\n'/; }$err" ;;
+    *) flunk "$(basename "$so") passes its check" "$out$err" ;;
+    esac
+done
+no_orphans 'nothing is left running'
+done_testing
