@@ -17,6 +17,7 @@ struct csv {
     int fd;    /* -1: not open */
     int error; /* errno of the first write that failed */
     bool in_row;
+    uint64_t written;
     size_t n;
     char *buf;
 };
