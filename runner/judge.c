@@ -94,10 +94,16 @@ static void judge_death(struct attempt *a, const struct control *d)
         snprintf(a->why, sizeof a->why, "%.400s (rank %d on %s)", d->why, d->rank, d->host);
 }
 
+static bool closed_as(const struct evidence *e, const char *status)
+{
+    return e->has_done && !strcmp(e->done.status, status);
+}
+
 void judge(struct attempt *a, struct evidence *e)
 {
-    if (e->has_done) { /* what a rank did after that costs no cell */
-        a->end = strcmp(e->done.status, "complete") ? ATTEMPT_INTERRUPTED : ATTEMPT_COMPLETE;
+    /* Rank 0 has closed the recording: what a rank did after that costs no cell. */
+    if (closed_as(e, "complete") || closed_as(e, "interrupted")) {
+        a->end = closed_as(e, "complete") ? ATTEMPT_COMPLETE : ATTEMPT_INTERRUPTED;
         return;
     }
     if (!e->has_dead) {
