@@ -2,11 +2,19 @@
 #include "err.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 
+#define CAPTURES_MAX 4
+
+struct capture {
+    char *buf;
+    size_t size;
+};
+
 static int quiet_;
-static char *captured;
-static size_t captured_size;
+static struct capture captures[CAPTURES_MAX];
+static int n_captures;
 
 void say_quiet(int quiet)
 {
@@ -15,9 +23,16 @@ void say_quiet(int quiet)
 
 void err_capture(char *buf, size_t size)
 {
-    captured = buf;
-    captured_size = size;
-    if (buf && size)
+    if (!buf) {
+        n_captures -= n_captures > 0;
+        return;
+    }
+    /* The same buffer again only empties it. */
+    bool again = n_captures && captures[n_captures - 1].buf == buf;
+    if (!again && n_captures < CAPTURES_MAX)
+        n_captures++;
+    captures[n_captures - 1] = (struct capture){buf, size};
+    if (size)
         buf[0] = '\0';
 }
 
@@ -29,8 +44,8 @@ static void put_line(const char *where, int line, const char *fmt, va_list args)
                  : snprintf(text, sizeof text, "%s: ", where);
     if (n >= 0 && (size_t)n < sizeof text)
         vsnprintf(text + n, sizeof text - (size_t)n, fmt, args);
-    if (captured)
-        snprintf(captured, captured_size, "%s", text);
+    if (n_captures)
+        snprintf(captures[n_captures - 1].buf, captures[n_captures - 1].size, "%s", text);
     else
         fprintf(stderr, "%s\n", text);
 }

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+#include "err.h"
+#include "settings.h"
+#include "text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define N(a) (sizeof(a) / sizeof *(a))
+
+static char error[4096];
+
+static int capture(void **state)
+{
+    (void)state;
+    err_capture(error, sizeof error);
+    return 0;
+}
+
+static int release(void **state)
+{
+    (void)state;
+    err_capture(NULL, 0);
+    return 0;
+}
+
+static struct config *load(const char *text, const char *const *overrides, int want)
+{
+    struct config *c;
+    int code = config_from_text(&c, "x.ini", text, strlen(text), overrides);
+    if (code != want)
+        fail_msg("exit %d, not %d: %s\n%s", code, want, error, text);
+    return c;
+}
+
+static const char *value(const struct config *c, const char *section, const char *key)
+{
+    const struct config_entry *e = config_find(c, section, key);
+    return e ? e->value : NULL;
+}
+
+static void reads_what_iniparser_reads(void **state)
+{
+    (void)state;
+    struct config *c = load("# a comment\n"
+                            "[Platform]\r\n"
+                            "  Title = two words ; said so\n"
+                            "\n"
+                            "device=\"a;b # c\"  # quoted\n"
+                            "[null]\n"
+                            "size = 8, \\\n"
+                            "   16, \\\n"
+                            "   32\n"
+                            "time = '  1us '\n"
+                            "config =\n"
+                            "[null other-label]\n"
+                            "x==y\n",
+                            NULL, GS_OK);
+    assert_int_equal(c->n, 6);
+    assert_string_equal(value(c, "platform", "title"), "two words");
+    assert_string_equal(value(c, "platform", "device"), "a;b # c");
+    assert_string_equal(value(c, "null", "size"), "8,    16,    32");
+    assert_string_equal(value(c, "null", "time"), "  1us ");
+    assert_string_equal(value(c, "null", "config"), "");
+    assert_string_equal(value(c, "null other-label", "x"), "=y");
+    assert_int_equal(config_find(c, "null", "size")->line, 7);
+    assert_int_equal(config_find(c, "null", "time")->line, 10);
+    assert_int_equal(config_section(c, "null other-label")->line, 12);
+    assert_string_equal(config_workload(c, 0), "null");
+    assert_string_equal(config_workload(c, 1), "null other-label");
+    assert_null(config_workload(c, 2));
+    config_free(c);
+}
+
+/* Every one of these is taken by iniparser in some way that its writer may not have meant. */
+static void refused_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"[null]\nsize 8\n", "x.ini:2: 'size 8' is neither"},
+        {"size = 8\n", "x.ini:1: key 'size': stands before the first [SECTION]"},
+        {"[null]\nsize = 8\nsize = 9\n",
+         "x.ini:3: key 'size': stands twice in [null]: first on line 2"},
+        {"[null]\n[launch]\n[null]\n", "x.ini:3: section [null] stands twice: first on line 1"},
+        {"[null] # c\n", "x.ini:1: a section line is [NAME] and nothing else"},
+        {"[]\n", "x.ini:1: [] is no section"},
+        {"[a b c]\n", "x.ini:1: [a b c] is no section"},
+        {"[../x]\n", "x.ini:1: [../x] is no section"},
+        {"[null]\nnote = \"open\n", "x.ini:2: key 'note': the quote is not closed on its line"},
+        {"[null]\nnote = \"a\" b\n", "x.ini:2: key 'note': something follows the closing quote"},
+        {"[null]\nnote = a#b\n", "x.ini:2: key 'note': ';' and '#' begin a comment"},
+        {"[null]\nexclude = a=1; b=2\n", "x.ini:2: key 'exclude': ';' and '#' begin a comment"},
+        {"[null]\nexclude = a=1 ; b=2\n", "x.ini:2: key 'exclude': ';' begins a comment here"},
+        {"[null]\nsize = 8, ; few \\\n 16\n", "x.ini:2: key 'size': a comment cannot stand inside"},
+        {"[null]\n# note \\\nsize = 8\n",
+         "x.ini:2: the '\\' at the end would swallow the next line"},
+        {"[null]\nsize = 8 \\\n", "x.ini:2: the file ends in a '\\'"},
+        {"[null]\nmy key = 8\n", "x.ini:2: 'my key' is no key"},
+        {"[null]\na:b = 8\n", "x.ini:2: 'a:b' is no key"},
+        {"[null]\n = 8\n", "x.ini:2: '' is no key"},
+        {"[null]\nnote = \xff\n", "x.ini:2: key 'note': the value is not UTF-8"},
+        {"[null]\nnote = a\rb\n", "x.ini:2: key 'note': the value is not UTF-8"},
+        {"\xef\xbb\xbf[null]\n", "x.ini:1: begins with a byte order mark"},
+    };
+    for (size_t i = 0; i < N(cases); i++) {
+        config_free(load(cases[i].text, NULL, GS_USAGE));
+        if (strncmp(error, cases[i].want, strlen(cases[i].want)))
+            fail_msg("said '%s', not '%s…'", error, cases[i].want);
+    }
+}
+
+static void long_lines(void **state)
+{
+    (void)state;
+    for (size_t n = 1021; n <= 1023; n++) {
+        struct text t = {0};
+        text_add(&t, "[null]\nnote = ");
+        while (t.len < n + 7)
+            text_add(&t, "x");
+        text_add(&t, "\nsize = 8\n");
+        struct config *c = load(t.s, NULL, n <= 1022 ? GS_OK : GS_USAGE);
+        assert_int_equal(c->n, n <= 1022 ? 2 : 1);
+        config_free(c);
+        text_free(&t);
+    }
+    assert_non_null(strstr(error, "x.ini:2: longer than 1022 bytes"));
+}
+
+static void nul_bytes(void **state)
+{
+    (void)state;
+    struct config *c;
+    assert_int_equal(config_from_text(&c, "x.ini", "[null]\0size = 8\n", 16, NULL), GS_USAGE);
+    assert_string_equal(error, "x.ini: holds NUL bytes: this is no config");
+    config_free(c);
+}
+
+static void unknown_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"[measure]\nlaunchs = 3\n",
+         "x.ini:2: key 'launchs': unknown in [measure]: did you mean 'launches'?"},
+        {"[measure]\nranks = 3\n",
+         "x.ini:2: key 'ranks': unknown in [measure]: it belongs in [launch]"},
+        {"[cost]\nvelocity = 3\n", "x.ini:2: key 'velocity': unknown in [cost] (usd_per_hour)"},
+        {"[mesure]\nlaunches = 3\n", "x.ini:1: unknown section [mesure]: did you mean [measure]?"},
+        {"[slurm]\nsbatch. = 3\n", "x.ini:2: key 'sbatch.': unknown in [slurm]"},
+    };
+    for (size_t i = 0; i < N(cases); i++) {
+        config_free(load(cases[i].text, NULL, GS_USAGE));
+        if (strncmp(error, cases[i].want, strlen(cases[i].want)))
+            fail_msg("said '%s', not '%s'", error, cases[i].want);
+    }
+    config_free(load("[slurm]\nsbatch.mail-type = END\n[link a-b]\nrate = x\n[sites]\nq = 1\n",
+                     NULL, GS_OK));
+}
+
+static void overrides(void **state)
+{
+    (void)state;
+    const char *const good[] = {"null:size=8:16:x2", "Launch:RANKS=4", "null:note=a=b;c",
+                                "null a-b:size=9", NULL};
+    struct config *c = load("[null]\nsize = 1\n[null a-b]\n", good, GS_OK);
+    assert_string_equal(value(c, "null", "size"), "8:16:x2");
+    assert_string_equal(value(c, "launch", "ranks"), "4");
+    assert_string_equal(value(c, "null", "note"), "a=b;c");
+    assert_string_equal(value(c, "null a-b", "size"), "9");
+    assert_string_equal(config_find(c, "null", "size")->file, "--set");
+    assert_string_equal(c->overrides[1], "Launch:RANKS=4");
+    config_error(config_find(c, "null", "size"), "is %s", "wrong");
+    assert_string_equal(error, "--set: key 'size': is wrong");
+    config_free(c);
+    static const struct {
+        const char *set, *want;
+    } bad[] = {
+        {"size=8", "gradsync: --set 'size=8' is not SECTION:KEY=VALUE"},
+        {"null:size", "gradsync: --set 'null:size' is not SECTION:KEY=VALUE"},
+        {"nul:size=8", "gradsync: --set: x.ini has no section [nul]: did you mean [null]?"},
+        {"null:size=8\n9", "gradsync: --set null:size: the value is not UTF-8"},
+        {"launch:rank=8", "--set: key 'rank': unknown in [launch]: did you mean 'ranks'?"},
+    };
+    for (size_t i = 0; i < N(bad); i++) {
+        const char *const one[] = {bad[i].set, NULL};
+        config_free(load("[null]\n", one, GS_USAGE));
+        if (strncmp(error, bad[i].want, strlen(bad[i].want)))
+            fail_msg("said '%s', not '%s'", error, bad[i].want);
+    }
+}
+
+static struct settings settings(const char *text, int want)
+{
+    struct settings s;
+    struct config *c = load(text, NULL, GS_OK);
+    int code = settings_read(c, &s);
+    if (code != want)
+        fail_msg("exit %d, not %d: %s", code, want, error);
+    config_free(c);
+    return s;
+}
+
+static void settings_by_default(void **state)
+{
+    (void)state;
+    struct settings s = settings("[launch]\nranks = 8\nnodes = 2\nhosts = a, b\n", GS_OK);
+    assert_string_equal(s.platform.name, "x");
+    assert_int_equal(s.launch.ranks, 8);
+    assert_string_equal(s.launch.hosts, "a, b");
+    assert_int_equal(s.measure.launches, 5);
+    assert_true(s.measure.budget == 10 && s.measure.precision == 0.01);
+    assert_true(s.measure.warmup == 0.2 && s.measure.deadline == 60);
+    assert_true(s.measure.verify);
+    assert_int_equal(s.measure.seed, 0);
+}
+
+static void refused_settings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"[launch]\nranks = 2, 4\n", "x.ini:2: key 'ranks': '2, 4' is a list where one value "
+                                     "belongs (one set of processes has one size"},
+        {"[measure]\nblocks = 1:9:+2\n", "x.ini:2: key 'blocks': '1:9:+2' is a list where one "
+                                         "value belongs (a list or range may stand in"},
+        {"[launch]\nranks = 0\n", "x.ini:2: key 'ranks': '0' is not in range (1..1000000)"},
+        {"[launch]\nranks = 3\nnodes = 2\n",
+         "x.ini:2: key 'ranks': 3 ranks do not spread evenly over 2 nodes"},
+        {"[launch]\nnodes = 3\n", "x.ini:2: key 'nodes': 2 ranks do not spread evenly"},
+        {"[launch]\nlauncher = mpiexec\n",
+         "x.ini:2: key 'launcher': 'mpiexec' is not a choice (auto, mpirun, srun"},
+        {"[measure]\nblocks = 300\n",
+         "x.ini:2: key 'blocks': 200 max_blocks are fewer than 300 blocks"},
+        {"[measure]\nbudget = 10 m\n", "x.ini:2: key 'budget': '10 m' is not a time"},
+        {"[platform]\nname = ../up\n", "x.ini:2: key 'name': '../up' is no name"},
+        {"[platform]\nname = -rf\n", "x.ini:2: key 'name': '-rf' is no name"},
+        {"[limits]\nbusbw = 450 GBit\n",
+         "x.ini:2: key 'busbw': '450 GBit' is no limit (a rate, e.g."},
+        {"[limits]\nbusbw = 3us\n", "x.ini:2: key 'busbw': '3us' is no limit (a rate, e.g."},
+        {"[limits]\nlatency = 0us\n", "x.ini:2: key 'latency': '0us' is no limit (more than 0)"},
+    };
+    for (size_t i = 0; i < N(cases); i++) {
+        const char *want = cases[i].want;
+        settings(cases[i].text, GS_USAGE);
+        if (strncmp(error, want, strlen(want)))
+            fail_msg("said '%s', not '%s'", error, want);
+    }
+}
+
+static void limits(void **state)
+{
+    (void)state;
+    struct config *c = load("[limits]\nbusbw = 450 GB/s\nbusbw.source = a book\nsource = x\n"
+                            "l2 = 50MiB\nlatency = 3us\nflops = 67e12\n",
+                            NULL, GS_OK);
+    struct settings s;
+    assert_int_equal(settings_read(c, &s), GS_OK);
+    assert_true(settings_limit(c, "busbw") == 450e9);
+    assert_true(settings_limit(c, "l2") == 52428800);
+    assert_true(settings_limit(c, "latency") == 3e-6);
+    assert_true(settings_limit(c, "flops") == 67e12);
+    assert_true(isnan(settings_limit(c, "memory")));
+    config_free(c);
+}
+
+static void files(void **state)
+{
+    (void)state;
+    struct config *c;
+    char path[] = "/tmp/gradsync-test-XXXXXX";
+    assert_int_equal(config_load(&c, "/nonexistent.ini", NULL), GS_USAGE);
+    assert_string_equal(error, "/nonexistent.ini: cannot be read: No such file or directory");
+    assert_null(c);
+    assert_int_equal(config_load(&c, "/", NULL), GS_USAGE);
+    assert_string_equal(error, "/: is a folder, not a config");
+    assert_int_equal(config_load(&c, "/dev/zero", NULL), GS_USAGE);
+    assert_string_equal(error, "/dev/zero: more than 256 KiB: this is no config");
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && write(fd, "[null]\nsize = 8\n", 16) == 16);
+    assert_int_equal(config_load(&c, path, NULL), GS_OK);
+    config_free(config_share(c));
+    assert_string_equal(value(c, "null", "size"), "8");
+    config_free(c);
+    close(fd);
+    unlink(path);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, capture, release)
+    const struct CMUnitTest tests[] = {
+        T(reads_what_iniparser_reads),
+        T(refused_lines),
+        T(long_lines),
+        T(nul_bytes),
+        T(unknown_names),
+        T(overrides),
+        T(settings_by_default),
+        T(refused_settings),
+        T(limits),
+        T(files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

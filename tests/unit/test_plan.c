@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "err.h"
+#include "manifest.h"
+#include "plan.h"
+#include "plan_io.h"
+#include "text.h"
+#include "toy.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define N(a) (sizeof(a) / sizeof *(a))
+
+static char error[4096];
+
+static int capture(void **state)
+{
+    (void)state;
+    err_capture(error, sizeof error);
+    return 0;
+}
+
+static int release(void **state)
+{
+    (void)state;
+    err_capture(NULL, 0);
+    return 0;
+}
+
+static struct plan *build(const char *text)
+{
+    struct plan *p;
+    if (plan_build_with(&p, toy_config(text), "toy", toy_plugin()))
+        fail_msg("%s\n%s", error, text);
+    return p;
+}
+
+static const struct cell *find(const struct plan *p, const char *config, const char *mode)
+{
+    for (size_t i = 0; i < p->n_cells; i++)
+        if (!strcmp(p->cells[i].config, config) && !strcmp(p->cells[i].mode, mode))
+            return &p->cells[i];
+    return NULL;
+}
+
+/* The id's definition, spelled out: recordings are matched by it for years. */
+static void ids_are_hashes_of_canonical_text(void **state)
+{
+    (void)state;
+    struct plan *p = build("[toy]\nsize = 1024\n");
+    const char *text = "platform=toy\nworkload=toy\nranks=2\nnodes=1\n"
+                       "algorithm=auto\ncount=4\nctas=0\ndtype=float32\nflag=no\nmode=overlapped\n"
+                       "note=\nprotocol=auto\nshare=0.5\nsize=1KiB\nwait=0\n";
+    char hex[65];
+    sha256_hex(text, strlen(text), hex);
+    hex[16] = '\0';
+    assert_int_equal(p->n_cells, 1);
+    assert_string_equal(p->cells[0].id, hex);
+    assert_string_equal(p->cells[0].params,
+                        "size=1KiB count=4 share=0.5 wait=0 flag=no dtype=float32 mode=overlapped "
+                        "algorithm=auto protocol=auto ctas=0 note=\"\"");
+    struct plan *same = build("# other text\n[toy]\nsize = 1KiB\ncount = 4\n");
+    struct plan *other = build("[launch]\nranks = 4\n[toy]\n");
+    assert_string_equal(same->cells[0].id, hex);
+    assert_string_equal(same->groups[0].id, p->groups[0].id);
+    assert_string_not_equal(other->cells[0].id, hex);
+    plan_free(p);
+    plan_free(same);
+    plan_free(other);
+}
+
+static void groups(void **state)
+{
+    (void)state;
+    struct plan *p = build("[toy]\nsize = 4, 8\nconfigs = auto, ring, tree/LL\n"
+                           "mode = overlapped, compute\nzip = \n");
+    /* 3 configs overlapped and compute once, for each size */
+    assert_int_equal(p->n_cells, 8);
+    assert_int_equal(p->n_groups, 2);
+    for (size_t g = 0; g < 2; g++) {
+        assert_int_equal(p->groups[g].n, 4);
+        assert_int_equal(p->groups[g].first, 4 * g);
+        for (size_t i = 0; i < 4; i++)
+            assert_int_equal(p->cells[4 * g + i].shape.size_B, 4 * (g + 1));
+    }
+    const struct cell *compute = find(p, "", "compute");
+    assert_non_null(compute);
+    assert_true(compute->shape.config_free && !compute->baseline);
+    assert_int_equal(((const struct toy_cell *)compute->values)->algorithm, 0);
+    assert_true(find(p, "auto", "overlapped")->baseline);
+    assert_false(find(p, "ring", "overlapped")->baseline);
+    assert_null(find(p, "ring", "compute"));
+    plan_free(p);
+}
+
+/* A zip may tie an axis to a tuning: groups are still made of whole axes' values, in a row. */
+static void groups_are_consecutive(void **state)
+{
+    (void)state;
+    struct plan *p = build("[toy]\nsize = 4, 8, 4\nctas = 1, 2, 3\nzip = size, ctas\n");
+    assert_int_equal(p->n_groups, 2);
+    assert_int_equal(p->groups[0].n, 2);
+    assert_string_equal(p->cells[0].config, "ctas=1");
+    assert_string_equal(p->cells[1].config, "ctas=3");
+    assert_string_equal(p->cells[2].config, "ctas=2");
+    assert_true(p->cells[0].baseline && p->cells[2].baseline && !p->cells[1].baseline);
+    plan_free(p);
+}
+
+static void baselines(void **state)
+{
+    (void)state;
+    struct plan *p = build("[measure]\nbaseline = LL/tree\n[toy]\nconfigs = auto, ring, tree/LL\n");
+    assert_true(find(p, "tree/LL", "overlapped")->baseline);
+    assert_false(find(p, "auto", "overlapped")->baseline);
+    plan_free(p);
+    /* What compares nothing needs no baseline; where it is excluded the first stands in. */
+    plan_free(build("[measure]\nbaseline = ring\n[toy]\n"));
+    p = build("[measure]\nbaseline = ring\n[toy]\nsize = 4, 8\nalgorithm = auto, ring, tree\n"
+              "exclude = size=8 algorithm=ring\n");
+    assert_true(p->cells[1].baseline && p->cells[3].baseline);
+    assert_int_equal(p->n_cells, 5);
+    plan_free(p);
+}
+
+static void skipped_cells_stay(void **state)
+{
+    (void)state;
+    struct plan *p = build("[toy]\ndtype = int32\nalgorithm = ring, tree\n");
+    assert_int_equal(p->n_cells, 2);
+    assert_null(p->cells[0].skip);
+    assert_string_equal(p->cells[1].skip, "no tree of integers here");
+    plan_free(p);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"[launch]\nranks = 1\n[toy]\n", "toy.ini:3: [toy] size=1KiB count=4"},
+        {"[toy]\nsize = 4, 6\n", "toy.ini:1: [toy] size=6 count=4"},
+        {"[toy]\nsize = 8\nexclude = size=8\n", "toy.ini:3: key 'exclude': excludes every cell"},
+        {"[toy]\nconfigs = auto, ring, algorithm=ring\n",
+         "toy.ini:1: [toy] has a cell twice: ring"},
+        {"[measure]\nbaseline = rong\n[toy]\nconfigs = auto, ring\n",
+         "toy.ini:2: key 'baseline': 'rong' is no config of [toy] (auto, ring; did you mean "
+         "'ring'?)"},
+        {"[toys]\n", "toy.ini: has no workload section [toy]: did you mean [toys]?"},
+        {"[measure]\nblocks = 0\n[toy]\n", "toy.ini:2: key 'blocks': '0' is not in range"},
+    };
+    for (size_t i = 0; i < N(cases); i++) {
+        struct plan *p;
+        assert_int_equal(plan_build_with(&p, toy_config(cases[i].text), "toy", toy_plugin()),
+                         GS_USAGE);
+        assert_null(p);
+        if (strncmp(error, cases[i].want, strlen(cases[i].want)))
+            fail_msg("said '%s', not '%s'", error, cases[i].want);
+    }
+}
+
+static void seeds(void **state)
+{
+    (void)state;
+    struct plan *given = build("[measure]\nseed = 42\n[toy]\n");
+    struct plan *a = build("[toy]\n"), *b = build("[toy]\n");
+    assert_int_equal(given->seed, 42);
+    assert_true(a->seed != b->seed && a->seed != 0 && a->seed < 1ull << 53);
+    plan_free(given);
+    plan_free(a);
+    plan_free(b);
+}
+
+static void costs(void **state)
+{
+    (void)state;
+    const char *text = "[measure]\nlaunches = 2\n[toy]\nsize = 4KiB, 1MiB\nconfigs = auto, ring\n";
+    struct plan *p = build(text);
+    struct plan_cost cost = plan_cost(p);
+    assert_int_equal(cost.host_B, 3 * 2 << 20); /* two configs, the baseline twice, 2 MiB each */
+    assert_true(cost.time_s > 0 && cost.most_s >= cost.time_s);
+    assert_int_equal(plan_memory_check(p), GS_OK);
+    plan_free(p);
+    p = build("[toy]\nsize = 1TiB\n");
+    assert_int_equal(plan_memory_check(p), GS_CANNOT);
+    assert_non_null(
+        strstr(error, "toy.ini:1: [toy] needs 2 TiB of memory on each of 2 ranks, 4 TiB"));
+    plan_free(p);
+    assert_true(plan_free_memory() > 0 && plan_free_memory() < 1ull << 50);
+}
+
+static void ten_thousand_cells(void **state)
+{
+    (void)state;
+    struct plan *p = build("[toy]\nsize = 4:4000:+4\nconfigs = auto, ring, tree, LL, LL128, "
+                           "ctas=1, ctas=2, ctas=3, ctas=4, ctas=5\n");
+    assert_int_equal(p->n_cells, 10000);
+    assert_int_equal(p->n_groups, 1000);
+    plan_free(p);
+}
+
+static void as_json(void **state)
+{
+    (void)state;
+    struct plan *p = build("[measure]\nseed = 7\n[toy]\nconfigs = auto, ring\n");
+    json_t *o = plan_json(p), *cell = json_array_get(json_object_get(o, "cells"), 1);
+    assert_int_equal(json_integer_value(json_object_get(o, "seed")), 7);
+    assert_int_equal(json_integer_value(json_object_get(o, "launches")), 5);
+    assert_string_equal(json_string_value(json_object_get(cell, "id")), p->cells[1].id);
+    assert_string_equal(json_string_value(json_object_get(cell, "group")), p->groups[0].id);
+    assert_string_equal(json_string_value(json_object_get(cell, "config")), "ring");
+    assert_int_equal(json_integer_value(json_object_get(cell, "size_B")), 1024);
+    assert_true(json_is_false(json_object_get(cell, "baseline")));
+    json_decref(o);
+    plan_free(p);
+}
+
+/* ---- run folders, with a plugin that can be loaded again ---- */
+
+static struct plan *build_null(const char *text, const char *const *set)
+{
+    struct config *c;
+    struct plan *p;
+    if (config_from_text(&c, "/any/where/box.ini", text, strlen(text), set))
+        fail_msg("%s", error);
+    if (plan_build(&p, c, "null probe"))
+        fail_msg("%s", error);
+    return p;
+}
+
+static void edit(const char *dir, const char *name, const char *from, const char *to)
+{
+    struct text bytes = {0};
+    char *path = xstrfmt("%s/%s", dir, name);
+    assert_true(text_read_file(path, &bytes));
+    char *at = strstr(bytes.s, from);
+    assert_true(at && strlen(from) == strlen(to));
+    memcpy(at, to, strlen(to));
+    FILE *f = fopen(path, "w");
+    assert_true(f && fputs(bytes.s, f) >= 0 && !fclose(f));
+    text_free(&bytes);
+    free(path);
+}
+
+static void read_refused(const char *dir, int want, const char *said)
+{
+    struct plan *p;
+    assert_int_equal(plan_read(&p, dir), want);
+    assert_null(p);
+    if (!strstr(error, said))
+        fail_msg("said '%s', not '%s'", error, said);
+}
+
+static void run_folders(void **state)
+{
+    (void)state;
+    const char *build_dir = getenv("BUILD");
+    char *plugins = xstrfmt("%s/plugins", build_dir ? build_dir : "build");
+    char *null = xstrfmt("%s/null.so", plugins);
+    bool there = !access(null, R_OK);
+    setenv("GRADSYNC_PLUGIN_PATH", plugins, 1);
+    free(null);
+    free(plugins);
+    if (!there)
+        skip();
+    char dir[] = "/tmp/gradsync test XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    const char *const set[] = {"null probe:size=8:64:x2", NULL};
+    struct plan *p = build_null("[null probe]\nconfig = a, b\n", set), *q;
+    assert_int_equal(plan_write(p, dir), GS_OK);
+    assert_int_equal(plan_write(p, dir), GS_FAILED); /* a run folder is written once */
+    if (plan_read(&q, dir))
+        fail_msg("%s", error);
+    assert_true(q->seed == p->seed && q->n_cells == 8 && p->n_cells == 8);
+    assert_string_equal(q->set.platform.name, "box");
+    assert_string_equal(q->label, "probe");
+    assert_string_equal(q->cells[7].id, p->cells[7].id);
+    assert_string_equal(q->config->overrides[0], set[0]);
+    assert_null(q->config->overrides[1]);
+    plan_free(q);
+    edit(dir, "plan.json", p->cells[3].id, "0123456789abcdef");
+    read_refused(dir, GS_CANNOT, "planned other cells than its config gives now");
+    edit(dir, "config.ini", "a, b", "a, c");
+    read_refused(dir, GS_FAILED, "config.ini: edited since the run was planned");
+    edit(dir, "plan.json", "\"seed\"", "\"sead\"");
+    read_refused(dir, GS_FAILED, "damaged: no number 'seed'");
+    edit(dir, "plan.json", "{", "[");
+    read_refused(dir, GS_FAILED, "damaged");
+    read_refused("/tmp", GS_USAGE, "/tmp: no plan.json: this is no run folder");
+    plan_free(p);
+    char *command = xstrfmt("rm -r '%s'", dir);
+    assert_int_equal(system(command), 0);
+    free(command);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, capture, release)
+    const struct CMUnitTest tests[] = {
+        T(ids_are_hashes_of_canonical_text),
+        T(groups),
+        T(groups_are_consecutive),
+        T(baselines),
+        T(skipped_cells_stay),
+        T(refusals),
+        T(seeds),
+        T(costs),
+        T(ten_thousand_cells),
+        T(as_json),
+        T(run_folders),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "err.h"
+#include "label.h"
+#include "params.h"
+#include "sweep.h"
+#include "text.h"
+#include "toy.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N(a) (sizeof(a) / sizeof *(a))
+
+struct fixture {
+    struct plugin *plugin;
+    struct config *config;
+    struct sweep sweep;
+    char error[4096];
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = xcalloc(1, sizeof *f);
+    f->plugin = toy_plugin();
+    err_capture(f->error, sizeof f->error);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    sweep_free(&f->sweep);
+    config_free(f->config);
+    plugin_unload(f->plugin);
+    err_capture(NULL, 0);
+    free(f);
+    return 0;
+}
+
+static int read_sweep(struct fixture *f, const char *keys)
+{
+    char *text = xstrfmt("[toy]\n%s\n", keys);
+    sweep_free(&f->sweep);
+    config_free(f->config);
+    f->config = toy_config(text);
+    free(text);
+    return sweep_read(&f->sweep, f->config, "toy", &f->plugin->wl);
+}
+
+/* "value value …" of one parameter over the cells that are not excluded. */
+static char *values(struct fixture *f, const char *name)
+{
+    const struct wl_param *p = params_find(f->plugin->wl.params, name);
+    struct text t = {0};
+    struct toy_cell cell;
+    char buf[128];
+    text_clear(&t);
+    for (size_t i = 0; i < sweep_count(&f->sweep); i++)
+        if (sweep_cell(&f->sweep, i, &cell))
+            text_addf(&t, "%s%s", t.len ? " " : "", param_format(p, &cell, buf, sizeof buf));
+    return t.s;
+}
+
+static void assert_values(struct fixture *f, const char *keys, const char *name, const char *want)
+{
+    if (read_sweep(f, keys))
+        fail_msg("%s: %s", keys, f->error);
+    char *got = values(f, name);
+    assert_string_equal(got, want);
+    free(got);
+}
+
+static void lists_and_ranges(void **state)
+{
+    static const struct {
+        const char *keys, *name, *want;
+    } cases[] = {
+        {"", "size", "1KiB"},
+        {"size = 8", "size", "8"},
+        {"size = 8:128:x2", "size", "8 16 32 64 128"},
+        {"size = 8:100:x2", "size", "8 16 32 64"},
+        {"size = 1KiB:2KiB:+512", "size", "1KiB 1536 2KiB"},
+        {"size = 4, 8:32:x4, 1MiB", "size", "4 8 32 1MiB"},
+        {"size = 0:8:+4", "size", "0 4 8"},
+        {"size = 256GiB:1TiB:x2", "size", "256GiB 512GiB 1TiB"},
+        {"count = 1:9:+2", "count", "1 3 5 7 9"},
+        {"count = -4:4:+4", "count", "-4 0 4"},
+        {"count = 7:7:+1", "count", "7"},
+        {"share = 0.1:0.5:+0.1", "share", "0.1 0.2 0.3 0.4 0.5"},
+        {"share = 1%, 5%", "share", "0.01 0.05"},
+        {"wait = 1us:1ms:x10", "wait", "1us 10us 100us 1ms"},
+        {"flag = yes, no", "flag", "yes no"},
+        {"note = a:b, c d", "note", "a:b c d"},
+        {"dtype = int32, float32", "dtype", "int32 float32"},
+    };
+    for (size_t i = 0; i < N(cases); i++)
+        assert_values(*state, cases[i].keys, cases[i].name, cases[i].want);
+}
+
+static void refusals(void **state)
+{
+    static const struct {
+        const char *keys, *want;
+    } cases[] = {
+        {"size =", "toy.ini:2: key 'size': an empty sweep, or an empty item in a list (0..1TiB)"},
+        {"size = 8,,16", "toy.ini:2: key 'size': an empty sweep, or an empty item"},
+        {"size = 8:16", "toy.ini:2: key 'size': '8:16' is no range (FROM:TO:xFACTOR"},
+        {"size = 8:16:2", "toy.ini:2: key 'size': '8:16:2' is no range"},
+        {"size = 16:8:x2", "toy.ini:2: key 'size': '16:8:x2' is an empty range"},
+        {"size = 8:16:x1", "toy.ini:2: key 'size': '8:16:x1' never ends"},
+        {"size = 8:16:x1.5", "toy.ini:2: key 'size': '8:16:x1.5' never ends"},
+        {"size = 0:16:x2", "toy.ini:2: key 'size': '0:16:x2' never ends"},
+        {"size = 8:16:+0", "toy.ini:2: key 'size': '8:16:+0' never ends"},
+        {"size = 8:2TiB:x2", "toy.ini:2: key 'size': '2TiB' is not in range (0..1TiB)"},
+        {"size = 8, 8B", "toy.ini:2: key 'size': the value '8' stands twice"},
+        {"size = 0:1TiB:+1", "toy.ini:2: key 'size': more than 100000 values"},
+        {"size = 1:1000:+1\ncount = 1:1000:+1", "toy.ini:1: [toy] asks for more than 100000 cells"},
+        {"dtype = a:b:x2", "toy.ini:2: key 'dtype': 'a:b:x2' is not a choice"},
+        {"siez = 8", "toy.ini:2: key 'siez': is no parameter of toy: did you mean 'size'?"},
+        {"ranks = 8", "toy.ini:2: key 'ranks': is no parameter of toy: it belongs in [launch]"},
+        {"excluded = 8",
+         "toy.ini:2: key 'excluded': is no parameter of toy: did you mean 'exclude'?"},
+        {"zip = size, count", "toy.ini:2: key 'zip': 'size' is not swept by a key of its own"},
+        {"size = 4, 8\ncount = 1\nzip = size, count",
+         "toy.ini:4: key 'zip': 'size' has 2 values and 'count' has 1 (equal numbers)"},
+        {"size = 4, 8\nzip = size", "toy.ini:3: key 'zip': 'size' is one parameter"},
+        {"size = 4, 8\nzip = size, cuont",
+         "toy.ini:3: key 'zip': 'cuont' is no parameter, did you mean 'count'?"},
+        {"exclude = size", "toy.ini:2: key 'exclude': 'size' is no PARAMETER=VALUE"},
+        {"exclude = size=8M", "toy.ini:2: key 'exclude': size: '8M' is not a size"},
+        {"exclude = algoritm=ring",
+         "toy.ini:2: key 'exclude': 'algoritm' is no parameter, did you mean 'algorithm'?"},
+        {"configs = auto, rnig",
+         "toy.ini:2: key 'configs': 'rnig': 'rnig' is no value of a config parameter (algorithm: "
+         "auto, ring, tree; protocol: auto, LL, LL128; ctas: 0..32); did you mean 'ring'?"},
+        {"configs = size=8", "toy.ini:2: key 'configs': 'size=8': 'size' is no config parameter"},
+        {"configs = ring/tree", "toy.ini:2: key 'configs': 'ring/tree': sets 'algorithm' twice"},
+        {"configs = ring/", "toy.ini:2: key 'configs': 'ring/': 'ring/' has an empty part"},
+        {"configs = auto\nalgorithm = ring",
+         "toy.ini:3: key 'algorithm': is set by 'configs' as well"},
+    };
+    struct fixture *f = *state;
+    for (size_t i = 0; i < N(cases); i++) {
+        if (read_sweep(f, cases[i].keys) != GS_USAGE)
+            fail_msg("not refused: %s", cases[i].keys);
+        if (strncmp(f->error, cases[i].want, strlen(cases[i].want)))
+            fail_msg("said '%s', not '%s'", f->error, cases[i].want);
+    }
+}
+
+static void products(void **state)
+{
+    struct fixture *f = *state;
+    assert_values(f, "size = 4, 8\ncount = 1, 2", "size", "4 4 8 8");
+    assert_values(f, "size = 4, 8\ncount = 1, 2", "count", "1 2 1 2");
+    assert_values(f, "size = 4, 8, 12\ncount = 1, 2, 3\nzip = size, count", "size", "4 8 12");
+    assert_values(f, "size = 4, 8, 12\ncount = 1, 2, 1\nzip = size, count", "count", "1 2 1");
+    assert_values(f, "size = 4, 8\ncount = 1, 2\nflag = no, yes\nzip = size, flag", "count",
+                  "1 2 1 2");
+    assert_values(f, "size = 4, 8\ncount = 1, 2\nexclude = size=8 count=1", "size", "4 4 8");
+    assert_values(f, "size = 4, 8\ncount = 1, 2\nexclude = \"size=8 count=1; size=4B count=2\"",
+                  "count", "1 2");
+    assert_values(f, "size = 4, 8\nexclude = size=8, size=16", "size", "4");
+    assert_values(f, "size = 4, 8\nexclude =", "size", "4 8");
+    assert_values(f,
+                  "algorithm = auto, ring\nprotocol = auto, LL128\nexclude = algorithm=ring "
+                  "protocol=auto",
+                  "protocol", "auto LL128 LL128");
+}
+
+static void configs(void **state)
+{
+    struct fixture *f = *state;
+    const char *keys = "configs = auto, ring/LL128, LL128/tree, ctas=8, 16, algorithm=ring";
+    assert_values(f, keys, "algorithm", "auto ring tree auto auto ring");
+    assert_values(f, keys, "protocol", "auto LL128 LL128 auto auto auto");
+    assert_values(f, keys, "ctas", "0 0 0 8 16 0");
+    assert_values(f, "size = 4, 8\nconfigs = auto, ring", "size", "4 4 8 8");
+}
+
+static void labels(void **state)
+{
+    static const char *const good[] = {"auto",   "ring", "LL128", "tree/LL", "ring/LL128/ctas=8",
+                                       "ctas=32"};
+    struct fixture *f = *state;
+    struct toy_cell defaults = {0}, cell;
+    char why[1024];
+    assert_true(params_default(f->plugin->wl.params, &defaults, why, sizeof why));
+    for (size_t i = 0; i < N(good); i++) {
+        cell = defaults;
+        cell.ctas = 3;
+        if (!label_parse(&f->plugin->wl, &defaults, good[i], &cell, why, sizeof why))
+            fail_msg("%s: %s", good[i], why);
+        char *label = label_config(&f->plugin->wl, &defaults, &cell);
+        assert_string_equal(label, good[i]);
+        free(label);
+    }
+    char *mode = label_mode(&f->plugin->wl, &cell);
+    assert_string_equal(mode, "overlapped");
+    free(mode);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {T(lists_and_ranges), T(refusals), T(products), T(configs),
+                                       T(labels)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
