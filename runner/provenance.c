@@ -30,6 +30,7 @@ static const struct {
     {"OMPI_MCA_prte_*", LEAVE_OUT},
     {"OMPI_MCA_*_uri", LEAVE_OUT},
     {"OMPI_MCA_initial_wdir", LEAVE_OUT},
+    {"OMPI_MCA_*_directory", LEAVE_OUT},
     {"OMPI_MCA_shmem_RUNTIME_QUERY_hint", LEAVE_OUT},
     {"*KEY*", HIDE_VALUE},
     {"*TOKEN*", HIDE_VALUE},

@@ -308,11 +308,11 @@ static enum course block(struct grouping *g)
     enum course course = visit_all(g);
     if (course == GO_ON)
         course = verify(g);
-    rig_own_step(r, "record");
     if (course == HUNG) {
         json_decref(before);
         return course;
     }
+    rig_own_step(r, "record");
     record(g, before, health_read(&r->health, &r->team));
     return course;
 }
