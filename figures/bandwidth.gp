@@ -3,6 +3,7 @@
 # Bus bandwidth against size, the limit of the platform above it.
 
 load data
+load "figures/words.gp"
 y_title = isolated ? "bus bandwidth, isolated operation" : "bus bandwidth, steady state (T_ss)"
 PLOT = 1.75
 stats $curve using c_best nooutput
@@ -20,8 +21,14 @@ if (limit == limit) {
     set arrow 1 from graph 0, first limit to graph 1, first limit nohead linewidth 1 dashtype (4, 3) \
         linecolor rgb "#606060"
     set label 1 "limit " . rate(limit) at graph 0.02, first limit offset 0, 0.5 textcolor rgb "#404040"
+    if (point_high > limit) {
+        set label 2 "× above the limit" at screen 1 - RIGHT / WIDTH, 1 - (TOP - 0.1) / HEIGHT right \
+            textcolor rgb "#D00000"
+    }
 }
 plot for [i = 1 : n] $curve index i - 1 using c_size:c_bus_low:c_bus_high with filledcurves linetype i, \
     for [i = 1 : n] $curve index i - 1 using c_size:c_bus with linespoints linetype i, \
     $curve using c_size:(column(c_best) == 1 ? column(c_bus) : NaN) with points pointtype 6 pointsize 1.1 \
-    linewidth 0.8 linecolor rgb "#000000"
+    linewidth 0.8 linecolor rgb "#000000", \
+    $curve using c_size:(column(c_bus) > limit ? column(c_bus) : NaN) with points pointtype 2 pointsize 0.9 \
+    linewidth 1.2 linecolor rgb "#D00000"

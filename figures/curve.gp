@@ -18,12 +18,18 @@ do for [e = 0 : 44] {
     }
 }
 
+# The points set the range; an interval may reach beyond it.
+stats $curve using c_y nooutput
+point_low = STATS_min
+point_high = STATS_max
 stats $curve using c_low nooutput
-y_low = STATS_min
+y_low = STATS_min > point_low / 1.5 ? STATS_min : point_low / 1.5
 stats $curve using c_high nooutput
-y_high = exists("y_limit") && y_limit > STATS_max ? y_limit : STATS_max
-y_low = 10 ** (floor(log10(y_low) * 5) / 5.)
-y_high = 10 ** (ceil((log10(y_high) + 0.1) * 5) / 5.)
+y_high = STATS_max < point_high * 1.5 ? STATS_max : point_high * 1.5
+# Room for the limit and for what is written above it.
+if (exists("y_limit") && y_limit == y_limit && y_limit > y_high / 1.5) { y_high = y_limit * (y_limit / y_low) ** 0.08 }
+y_low = 10 ** (floor(log10(y_low) * 10) / 10.)
+y_high = 10 ** (ceil(log10(y_high) * 10 + 0.5) / 10.)
 set yrange [y_low : y_high]
 set ytics ()
 fine = y_high / y_low < 60

@@ -5,6 +5,7 @@
 # end with its 95% interval.
 
 load data
+load "figures/words.gp"
 y_title = "iteration, overlapped"
 PLOT = 0.1 + 0.19 * n
 KEY = 0.35
@@ -13,15 +14,16 @@ most = 0
 do for [i = 1 : n] {
     longest = strlen(label[i]) > longest ? strlen(label[i]) : longest
     end = compute[i] + exposed[i] + hidden[i]
+    end = time_high[i] > end ? time_high[i] : end
     most = end > most ? end : most
 }
 LEFT = 0.15 + 0.058 * longest
 load "figures/style.gp"
 
-unit = most < 1e-3 ? 1e6 : most < 1 ? 1e3 : 1
-set xrange [0 : most * 1.02 * unit]
+unit = time_unit(most)
+set xrange [0 : most * 1.02 / unit]
 set yrange [n + 0.6 : 0.4]
-set xlabel (unit == 1e6 ? "µs" : unit == 1e3 ? "ms" : "s") offset 0, 0.6
+set xlabel time_name(most) offset 0, 0.6
 set ytics ()
 do for [i = 1 : n] { set ytics add (label[i] by_time[i]) }
 set grid noytics
@@ -38,9 +40,9 @@ do for [k = 1 : 3] {
 }
 set label 210 "├•┤ its end, 95% CI" at screen 1.79 / WIDTH, y / HEIGHT left
 
-from(k, i) = unit * (k == 1 ? 0 : k == 2 ? compute[i] : compute[i] + exposed[i])
-to(k, i) = unit * (k == 1 ? compute[i] : k == 2 ? compute[i] + exposed[i] : compute[i] + exposed[i] + hidden[i])
-plot for [k = 1 : 3] by_time using (from(k, $1)):2:(from(k, $1)):(to(k, $1)):($2 - 0.31):($2 + 0.31) \
+end(k, i) = (compute[i] + (k > 1 ? exposed[i] : 0) + (k > 2 ? hidden[i] : 0)) / unit
+begin(k, i) = k > 1 ? end(k - 1, i) : 0
+plot for [k = 1 : 3] by_time using (begin(k, $1)):2:(begin(k, $1)):(end(k, $1)):($2 - 0.31):($2 + 0.31) \
         with boxxyerror fillcolor rgb fill[k] linewidth 0.5 dashtype solid, \
-    by_time using (time[$1] * unit):2:(time_low[$1] * unit):(time_high[$1] * unit) with xerrorbars \
+    by_time using (time[$1] / unit):2:(time_low[$1] / unit):(time_high[$1] / unit) with xerrorbars \
         pointtype 7 pointsize 0.2 linewidth 1.2 dashtype solid linecolor rgb "#000000"

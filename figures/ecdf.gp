@@ -3,12 +3,14 @@
 # Distribution of the iteration time, overlapped, by config; median and p95 on the curve.
 
 load data
+load "figures/words.gp"
 y_title = "share of iterations no longer than this"
 PLOT = 1.75
 highest = 0
+do for [i = 1 : n] { highest = p95[i] > highest ? p95[i] : highest }
+unit = time_unit(highest)
 do for [i = 1 : n] {
-    label[i] = label[i] . sprintf(": median %#.4g, p95 %#.4g ms", median[i] * 1e3, p95[i] * 1e3)
-    highest = p95[i] > highest ? p95[i] : highest
+    label[i] = label[i] . ": median " . digits(median[i] / unit, 4) . ", p95 " . digits(p95[i] / unit, 4) . " " . time_name(highest)
 }
 more = ""
 load "figures/legend.gp"
@@ -22,11 +24,11 @@ shortest = STATS_min
 longest = STATS_max
 span = highest - shortest
 end = longest > highest + 0.6 * span ? highest + 0.6 * span : longest
-set xrange [(shortest - 0.03 * span) * 1e3 : (end + 0.03 * span) * 1e3]
+set xrange [(shortest - 0.03 * span) / unit : (end + 0.03 * span) / unit]
 set yrange [0 : 1.02]
 set ytics 0.25
-set xlabel "iteration time, overlapped, ms" . (end < longest ? sprintf("  (longest: %#.4g)", longest * 1e3) : "") \
+set xlabel "iteration time, overlapped, " . time_name(highest) . (end < longest ? " (longest: " . digits(longest / unit, 4) . ")" : "") \
     offset 0, 0.6
-plot for [i = 1 : n] $ecdf index i - 1 using (column(1) * 1e3):2 with lines linetype i, \
-    for [i = 1 : n] median every ::i - 1::i - 1 using (column(2) * 1e3):(0.50) with points linetype i pointsize 0.7, \
-    for [i = 1 : n] p95 every ::i - 1::i - 1 using (column(2) * 1e3):(0.95) with points linetype i pointsize 0.7
+plot for [i = 1 : n] $ecdf index i - 1 using (column(1) / unit):2 with lines linetype i, \
+    for [i = 1 : n] median every ::i - 1::i - 1 using (column(2) / unit):(0.50) with points linetype i pointsize 0.7, \
+    for [i = 1 : n] p95 every ::i - 1::i - 1 using (column(2) / unit):(0.95) with points linetype i pointsize 0.7

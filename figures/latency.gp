@@ -3,6 +3,7 @@
 # Time of one operation against size.
 
 load data
+load "figures/words.gp"
 y_title = isolated ? "latency of an isolated operation (L_iso)" : "time of one operation, steady state (T_ss)"
 PLOT = 1.75
 stats $curve using c_best nooutput

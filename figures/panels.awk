@@ -163,6 +163,7 @@ function name_of(workload, label, mode, axes,    text) {
     if (label != "") text = text "-" label
     if (mode != "") text = text "-" mode
     if (axes != "") text = text "-" axes
+    gsub(/metric=/, "", text)
     gsub(/[^A-Za-z0-9._]+/, "-", text)
     return text
 }

@@ -5,6 +5,7 @@
 # bandwidth has misjudged a config. A bracket joins neighbours whose 95% intervals overlap: a tie.
 
 load data
+load "figures/words.gp"
 y_title = ""
 PLOT = 0.16 + 0.17 * n
 KEY = -0.20
@@ -22,20 +23,22 @@ set xrange [0 : 1]
 set yrange [n + 0.6 : 0.4]
 bus(i) = size_B / comm[i] * 2. * (ranks - 1) / ranks
 best = 0
-do for [i = 1 : n] { best = bus(i) > best ? bus(i) : best }
-unit = best >= 1e9 ? "GB/s" : "MB/s"
-scale = best >= 1e9 ? 1e9 : 1e6
-ms(i) = time[i] * 1e3
-half(i) = (time_high[i] - time_low[i]) / 2 * 1e3
-set label 1 "bus bandwidth alone, " . unit at screen (LEFT - 0.02) / WIDTH, 1 - (TOP - 0.1) / HEIGHT right
-set label 2 "iteration time, ms" at screen 1 - (RIGHT - 0.02) / WIDTH, 1 - (TOP - 0.1) / HEIGHT left
+most = 0
+do for [i = 1 : n] {
+    best = bus(i) > best ? bus(i) : best
+    most = time[i] > most ? time[i] : most
+}
+rate_unit = best >= 1e9 ? 1e9 : 1e6
+half(i) = (time_high[i] - time_low[i]) / 2
+set label 1 "bus bandwidth alone, " . (rate_unit == 1e9 ? "GB/s" : "MB/s") at screen (LEFT - 0.02) / WIDTH, 1 - (TOP - 0.1) / HEIGHT right
+set label 2 "iteration time, " . time_name(most) at screen 1 - (RIGHT - 0.02) / WIDTH, 1 - (TOP - 0.1) / HEIGHT left
 set label 3 "grey bar: 95% intervals overlap, a tie" at screen 0.5, 0.07 / HEIGHT center textcolor rgb "#404040"
 do for [i = 1 : n] {
     set label 10 + i label[i] at screen (LEFT - 0.64) / WIDTH, first by_comm[i] right
-    set label 30 + i sprintf("%#.3g", bus(i) / scale) at screen (LEFT - 0.25) / WIDTH, first by_comm[i] right
+    set label 30 + i digits(bus(i) / rate_unit, 3) at screen (LEFT - 0.25) / WIDTH, first by_comm[i] right
     set label 50 + i sprintf("%d", by_comm[i]) at screen (LEFT - 0.1) / WIDTH, first by_comm[i] right
     set label 70 + i sprintf("%d", by_time[i]) at screen 1 - (RIGHT - 0.22) / WIDTH, first by_time[i] right
-    set label 90 + i sprintf("%#.4g ± %#.2g", ms(i), half(i)) \
+    set label 90 + i digits(time[i] / time_unit(most), 4) . " ± " . digits(half(i) / time_unit(most), 2) \
         at screen 1 - (RIGHT - 0.3) / WIDTH, first by_time[i] left
     set arrow 10 + i from first 0, first by_comm[i] to first 1, first by_time[i] nohead linetype i
     do for [j = 1 : n] {

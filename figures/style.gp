@@ -13,7 +13,7 @@ WIDTH = 3.4
 TOP = 0.36 + (detail eq "" ? 0 : 0.13)
 BOTTOM = 0.40 + KEY
 if (!exists("LEFT")) { LEFT = 0.50 }
-if (!exists("RIGHT")) { RIGHT = 0.12 }
+if (!exists("RIGHT")) { RIGHT = 0.15 }
 HEIGHT = TOP + PLOT + BOTTOM
 
 if (format eq "svg") {
@@ -60,18 +60,9 @@ set grid xtics ytics linetype 1 linecolor rgb "#E2E2E2" linewidth 0.5 dashtype s
 unset key
 set style fill solid 0.18 noborder
 
-# ---- words
-
 plural(n, word) = sprintf("%d %s%s", n, word, n == 1 ? "" : "s")
 job = plural(ranks, "rank") . (nodes > 1 ? sprintf(" on %d nodes", nodes) : "")
 set label 500 sprintf("%s · %s · %s", platform, workload, job) at screen 0.5, 1 - 0.08 / HEIGHT center
 if (detail ne "") { set label 501 detail at screen 0.5, 1 - 0.21 / HEIGHT center textcolor rgb "#404040" }
 # The title of the y axis stands level, above the axis.
 set label 502 y_title at screen 0.02, 1 - (TOP - 0.1) / HEIGHT left
-
-seconds(t) = t >= 1 ? sprintf("%g s", t) : t >= 1e-3 ? sprintf("%g ms", t * 1e3) : \
-    t >= 1e-6 ? sprintf("%g µs", t * 1e6) : sprintf("%g ns", t * 1e9)
-rate(r) = r >= 1e9 ? sprintf("%g GB/s", r / 1e9) : r >= 1e6 ? sprintf("%g MB/s", r / 1e6) : \
-    r >= 1e3 ? sprintf("%g kB/s", r / 1e3) : sprintf("%g B/s", r)
-bytes(b) = b >= 2**30 ? sprintf("%g GiB", b / 2**30) : b >= 2**20 ? sprintf("%g MiB", b / 2**20) : \
-    b >= 2**10 ? sprintf("%g KiB", b / 2**10) : sprintf("%g B", b)

@@ -45,7 +45,7 @@ drawings += $(addprefix figures/out/$3-$1,.svg .png .pdf)
 $(addprefix figures/out/$3-$1,.svg .png .pdf) &: $(csv)/panels/$2/$(notdir $3).plot figures/$1.gp $(style)
 	$$(call quiet,FIGURE,figures/out/$3-$1)figures/draw $1 $$< figures/out/$3-$1
 endef
-style := figures/draw figures/style.gp figures/legend.gp figures/curve.gp
+style := figures/draw figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp
 drawings :=
 
 ifneq ($(filter drawn tables,$(MAKECMDGOALS)),)

@@ -30,20 +30,7 @@ plugins: $(plugin_so)
 plugin:
 	@mk/plugin-scaffold "$${NAME:-}"
 
-gs_at = $(DESTDIR)$(PREFIX)
 install: $(BUILD)/gradsync $(BUILD)/gradsync-rank plugins
-	install -d "$(gs_at)/bin" "$(gs_at)/lib/gradsync/plugins" "$(gs_at)/lib/pkgconfig" \
-	  "$(gs_at)/include/gradsync" "$(gs_at)/share/gradsync/configs" "$(gs_at)/share/gradsync/template"
-	install -m 755 $(BUILD)/gradsync $(BUILD)/gradsync-rank "$(gs_at)/bin"
-	for m in $(plugins_built); do \
-	  install -D -m 755 "$(BUILD)/plugins/$$m.so" "$(gs_at)/lib/gradsync/plugins/$$m.so"; done
-	install -m 644 runner/workload.h "$(gs_at)/include/gradsync"
-	install -m 644 plugins/plugin.mk "$(gs_at)/share/gradsync"
-	install -m 755 mk/plugin-scaffold "$(gs_at)/share/gradsync"
-	install -m 644 plugins/template/* "$(gs_at)/share/gradsync/template"
-	install -m 644 configs/*.ini "$(gs_at)/share/gradsync/configs"
-	prefix='$(PREFIX)' version="$$(sed -n 's/^#define GRADSYNC_VERSION "\(.*\)"/\1/p' runner/version.h)"; \
-	  sed -e "s|@PREFIX@|$$prefix|" -e "s|@VERSION@|$$version|" gradsync.pc.in \
-	  > "$(gs_at)/lib/pkgconfig/gradsync.pc"
+	@bash mk/install.sh '$(BUILD)' '$(DESTDIR)' '$(PREFIX)' $(plugins_built)
 
 .PHONY: plugins plugin install

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Quantities as people read them.
+
+seconds(t) = t >= 1 ? sprintf("%g s", t) : t >= 1e-3 ? sprintf("%g ms", t * 1e3) : \
+    t >= 1e-6 ? sprintf("%g µs", t * 1e6) : sprintf("%g ns", t * 1e9)
+# x with d significant digits, zeros kept: digits(2.8, 3) is "2.80", digits(252.1, 3) "252".
+decimals(x, d) = x > 0 ? d - 1 - floor(log10(x)) : 0
+digits(x, d) = sprintf(sprintf("%%.%df", decimals(x, d) > 0 ? decimals(x, d) : 0), x)
+rate(r) = r >= 1e12 ? sprintf("%g TB/s", r / 1e12) : r >= 1e9 ? sprintf("%g GB/s", r / 1e9) : r >= 1e6 ? sprintf("%g MB/s", r / 1e6) : \
+    r >= 1e3 ? sprintf("%g kB/s", r / 1e3) : sprintf("%g B/s", r)
+# One unit for a figure whose longest time is t: `time / time_unit(t)` is then in time_name(t).
+time_unit(t) = t < 1e-3 ? 1e-6 : t < 1 ? 1e-3 : 1
+time_name(t) = t < 1e-3 ? "µs" : t < 1 ? "ms" : "s"
+bytes(b) = b >= 2**30 ? sprintf("%g GiB", b / 2**30) : b >= 2**20 ? sprintf("%g MiB", b / 2**20) : \
+    b >= 2**10 ? sprintf("%g KiB", b / 2**10) : sprintf("%g B", b)
