@@ -222,25 +222,46 @@ static int verify_foreign(const char *dir, json_t *files)
     return code;
 }
 
-int manifest_verify(const char *dir)
+/* The manifest's "files", a borrowed member of *root; NULL: reported. */
+static json_t *load(const char *dir, json_t **root)
 {
     char *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
     json_error_t why;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
-    json_t *files = json_object_get(root, "files");
-    int code;
-    if (!root && access(path, F_OK))
-        code = fail_at(GS_FAILED, dir, 0,
-                       "no " RECORD_MANIFEST ": the run was not completed; "
-                       "`gradsync resume` completes it");
+    *root = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    json_t *files = json_object_get(*root, "files");
+    if (!*root && access(path, F_OK))
+        fail_at(GS_FAILED, dir, 0,
+                "no " RECORD_MANIFEST
+                ": the run was not completed; `gradsync resume` completes it");
+    else if (!*root)
+        fail_at(GS_FAILED, path, why.line, "damaged: %s", why.text);
     else if (!json_is_object(files))
-        code = fail_at(GS_FAILED, path, root ? 0 : why.line, "damaged: %s",
-                       root ? "no object 'files'" : why.text);
-    else {
+        fail_at(GS_FAILED, path, 0, "damaged: no object 'files'");
+    free(path);
+    return json_is_object(files) ? files : NULL;
+}
+
+int manifest_verify(const char *dir)
+{
+    json_t *root, *files = load(dir, &root);
+    int code = GS_FAILED;
+    if (files) {
         code = verify_listed(dir, files);
         int foreign = verify_foreign(dir, files);
         code = foreign ? foreign : code;
     }
+    json_decref(root);
+    return code;
+}
+
+int manifest_verify_file(const char *dir, const char *name)
+{
+    json_t *root, *files = load(dir, &root), *entry = json_object_get(files, name);
+    char *path = xstrfmt("%s/%s", dir, name);
+    int code = GS_FAILED;
+    if (files)
+        code = entry ? verify_file(path, entry)
+                     : fail_at(GS_FAILED, path, 0, "foreign: " RECORD_MANIFEST " does not list it");
     json_decref(root);
     free(path);
     return code;

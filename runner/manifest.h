@@ -15,5 +15,7 @@ int manifest_write(const char *dir);
 /* GS_OK; GS_FAILED, each fault reported: missing, edited, truncated or foreign file, no manifest.
  */
 int manifest_verify(const char *dir);
+/* The same for one file of it. */
+int manifest_verify_file(const char *dir, const char *name);
 
 #endif

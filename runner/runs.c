@@ -102,6 +102,10 @@ static int find(struct runs *r, const char *dir, int depth);
 static int find_run(struct runs *r, const char *dir)
 {
     char *key = NULL;
+    if (r->unsorted) {
+        add(r, dir, NULL);
+        return GS_OK;
+    }
     int code = key_of(dir, &key);
     if (key)
         add(r, dir, key);

@@ -10,12 +10,14 @@
 
 struct run {
     char *dir;
-    char *key; /* platform, workload, label and run id, a line each: sorts by them in turn */
+    char *key; /* NULL when unsorted; platform, workload, label and run id, a line each: sorts by
+                  them in turn */
 };
 
 struct runs {
     struct run *v;
     size_t n;
+    bool unsorted; /* as given to runs_find: folders alone, no recording is opened */
 };
 
 /* A run folder holds launch-LL.AA.jsonl files. */

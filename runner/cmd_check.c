@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check.h"
+#include "cli.h"
+#include "commands.h"
+#include "err.h"
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int check_so(const char *path, const char *const *overrides)
+{
+    (void)overrides;
+    return check_plugin(path);
+}
+
+static int check_recordings(const char *path, const char *const *overrides)
+{
+    (void)overrides;
+    return check_raw(path);
+}
+
+static const struct {
+    const char *suffix;
+    int (*check)(const char *path, const char *const *overrides);
+} kinds[] = {
+    {".ini", check_config},
+    {".so", check_so},
+    {"", check_recordings},
+};
+
+static int check(const char *path, const char *const *overrides)
+{
+    size_t n = strlen(path);
+    for (size_t i = 0;; i++) {
+        size_t s = strlen(kinds[i].suffix);
+        if (n >= s && !strcmp(path + n - s, kinds[i].suffix))
+            return kinds[i].check(path, overrides);
+    }
+}
+
+int cmd_check(int argc, char **argv)
+{
+    bool quiet = false, done;
+    const char **overrides = NULL;
+    const struct cli_option options[] = {
+        {"set", 's', CLI_LIST, &overrides, "SECTION:KEY=VALUE", "override a key of the config"},
+        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "say nothing but what is wrong"},
+        {0},
+    };
+    const struct cli cli = {"check",
+                            "FILE…",
+                            "everything that is wrong with a config (.ini), a plugin (.so), a "
+                            "recording (.jsonl) or the run folders below a folder",
+                            options,
+                            1,
+                            -1};
+    char **args = xcalloc((size_t)argc, sizeof *args);
+    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
+    say_quiet(quiet);
+    int worst = code;
+    for (int i = 0; i < n && !code && !done; i++) {
+        int one = check(args[i], overrides);
+        if (!one)
+            say("%s: ok", args[i]);
+        worst = one > worst ? one : worst;
+    }
+    free(args);
+    cli_free(&cli);
+    return worst;
+}

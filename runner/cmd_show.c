@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli.h"
+#include "commands.h"
+#include "err.h"
+#include "gather.h"
+#include "runs.h"
+#include "summary.h"
+#include "text.h"
+#include "units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which axes tell the rows apart ---- */
+
+static bool same_value(const struct rec_cell *a, const struct rec_cell *b, const char *key)
+{
+    char x[128] = "", y[128] = "";
+    recorded_param(a, key, x, sizeof x);
+    recorded_param(b, key, y, sizeof y);
+    return !strcmp(x, y);
+}
+
+/* Varies between groups and never inside one: an axis, not a config or a mode. */
+static bool is_axis(const struct recorded *r, const char *key)
+{
+    bool varies = false;
+    for (size_t i = 1; i < r->n_cells; i++) {
+        bool same = same_value(&r->cells[i - 1], &r->cells[i], key);
+        if (!same && r->cells[i - 1].group == r->cells[i].group)
+            return false;
+        varies = varies || !same;
+    }
+    return varies;
+}
+
+/* Keys of the axes but the size, which has a column anyway. */
+static void find_axes(const struct recorded *r, struct words *axes)
+{
+    struct words params;
+    *axes = (struct words){0};
+    words_split(&params, r->n_cells ? r->cells[0].params : "", ' ');
+    for (size_t i = 0; i < params.n; i++) {
+        params.v[i][strcspn(params.v[i], "=")] = '\0';
+        if (!*params.v[i] || !strcmp(params.v[i], "size") || !is_axis(r, params.v[i]))
+            continue;
+        axes->v = xrealloc(axes->v, (axes->n + 1) * sizeof *axes->v);
+        axes->v[axes->n++] = xstrdup(params.v[i]);
+    }
+    words_free(&params);
+}
+
+/* ---- a table of texts ---- */
+
+struct table {
+    struct words cells; /* row by row */
+    size_t columns;
+};
+
+static void put(struct table *t, const char *s)
+{
+    t->cells.v = xrealloc(t->cells.v, (t->cells.n + 1) * sizeof *t->cells.v);
+    t->cells.v[t->cells.n++] = xstrdup(s);
+}
+
+static void print(const struct table *t)
+{
+    size_t *width = xcalloc(t->columns, sizeof *width);
+    for (size_t i = 0; i < t->cells.n; i++) {
+        size_t n = strlen(t->cells.v[i]);
+        width[i % t->columns] = n > width[i % t->columns] ? n : width[i % t->columns];
+    }
+    for (size_t i = 0; i < t->cells.n; i++) {
+        bool last = i % t->columns == t->columns - 1;
+        if (last)
+            printf("%s\n", t->cells.v[i]);
+        else
+            printf("%-*s  ", (int)width[i % t->columns], t->cells.v[i]);
+    }
+    free(width);
+}
+
+/* ---- rows ---- */
+
+static void put_numbers(struct table *t, const struct summary *m)
+{
+    char a[32], b[64], c[32];
+    put(t, isfinite(m->time_s.median) ? units_human_time(a, sizeof a, m->time_s.median) : "-");
+    if (isfinite(m->time_s.lo))
+        snprintf(b, sizeof b, "%s .. %s", units_human_time(a, sizeof a, m->time_s.lo),
+                 units_human_time(c, sizeof c, m->time_s.hi));
+    put(t, isfinite(m->time_s.lo) ? b : "-");
+    put(t, isfinite(m->busbw) && m->busbw > 0 ? units_human_rate(a, sizeof a, m->busbw) : "-");
+}
+
+static void put_row(struct table *t, const struct recorded *r, const struct words *axes,
+                    const struct series *s)
+{
+    const struct rec_cell *cell = &r->cells[s->cell];
+    struct summary m = summary_of(r, s);
+    struct outcome o = gathered_outcome(r, s);
+    char buf[128];
+    put(t, cell->size_B ? units_size(buf, sizeof buf, (uint64_t)cell->size_B) : "-");
+    for (size_t i = 0; i < axes->n; i++) {
+        const char *v = recorded_param(cell, axes->v[i], buf, sizeof buf);
+        put(t, v ? v : "-");
+    }
+    put(t, *cell->config ? cell->config : "-");
+    put(t, *cell->mode ? cell->mode : "-");
+    put_numbers(t, &m);
+    char *status = xstrfmt("%s%s%s%s", o.status, *o.why ? ": " : "", o.why,
+                           o.numbers && s->whole && !s->converged ? " (not converged)" : "");
+    put(t, status);
+    free(status);
+}
+
+static int fill(struct table *t, const struct recorded *r, const struct words *axes)
+{
+    static const char *const rest[] = {"config", "mode", "median", "95% CI", "busbw", "status"};
+    size_t n = sizeof rest / sizeof *rest;
+    int code = GS_OK;
+    t->columns = 1 + axes->n + n;
+    put(t, "size");
+    for (size_t i = 0; i < axes->n; i++)
+        put(t, axes->v[i]);
+    for (size_t i = 0; i < n; i++)
+        put(t, rest[i]);
+    for (size_t g = 0; g < r->n_groups && !code; g++) {
+        struct gathered all;
+        code = gather_group(r, g, NULL, &all);
+        for (size_t i = 0; i < all.n && !code; i++)
+            if (all.series[i].copy == 0)
+                put_row(t, r, axes, &all.series[i]);
+        gathered_free(r, &all);
+    }
+    return code;
+}
+
+static int show_run(const char *dir)
+{
+    struct recorded *r;
+    int code = recorded_read(&r, dir);
+    if (code)
+        return code;
+    if (!r)
+        return fail(GS_FAILED, "%s: nothing recorded yet", dir);
+    struct table t = {0};
+    struct words axes;
+    find_axes(r, &axes);
+    code = fill(&t, r, &axes);
+    if (!code) {
+        printf("%s%s%s on %s, run %s: %lld ranks on %lld node%s, %lld launch%s\n", r->workload,
+               *r->label ? " " : "", r->label, r->platform, r->run_id, (long long)r->ranks,
+               (long long)r->nodes, r->nodes == 1 ? "" : "s", (long long)r->launches,
+               r->launches == 1 ? "" : "es");
+        print(&t);
+    }
+    words_free(&t.cells);
+    words_free(&axes);
+    recorded_free(r);
+    return code;
+}
+
+/* ---- which run ---- */
+
+static const char *run_id(const struct run *run)
+{
+    const char *name = strrchr(run->dir, '/');
+    return name ? name + 1 : run->dir;
+}
+
+/* Names begin with the time. */
+static int show_latest(const char *root)
+{
+    struct runs runs = {0};
+    int code = runs_find(&runs, root);
+    const struct run *latest = NULL;
+    for (size_t i = 0; i < runs.n; i++)
+        if (!latest || strcmp(run_id(&runs.v[i]), run_id(latest)) > 0)
+            latest = &runs.v[i];
+    if (!code)
+        code = latest
+                   ? show_run(latest->dir)
+                   : fail(GS_USAGE, "no recording below %s; 'gradsync run CONFIG' makes one", root);
+    runs_free(&runs);
+    return code;
+}
+
+int cmd_show(int argc, char **argv)
+{
+    static const struct cli_option options[] = {{0}};
+    static const struct cli cli = {"show",
+                                   "[RUN | RAW]",
+                                   "a table of a run, or of the latest below RAW (data/raw)",
+                                   options,
+                                   0,
+                                   1};
+    char **args = xcalloc((size_t)argc, sizeof *args);
+    bool done;
+    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
+    if (!code && !done)
+        code = show_latest(n ? args[0] : "data/raw");
+    free(args);
+    return code;
+}
