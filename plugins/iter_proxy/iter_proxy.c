@@ -59,8 +59,9 @@ static enum wl_status judge(const struct proxy_cell *c, const struct wl_job *job
                             size_t n)
 {
     uint64_t count = c->size / sizeof(float);
-    if (job->ranks < 2) {
-        snprintf(why, n, "ranks=%d: an all-reduce needs at least 2", job->ranks);
+    if (job->ranks < 2 && c->mode != PROXY_MODE_COMPUTE) {
+        snprintf(why, n, "ranks=%d: an all-reduce needs at least 2 (mode=compute needs 1)",
+                 job->ranks);
         return WL_FAIL;
     }
     if (c->size == 0 || c->size % sizeof(float) != 0) {

@@ -26,7 +26,7 @@ const char *const proxy_algorithms[] = {[PROXY_ALGORITHM_AUTO] = "auto",
 const char *const proxy_protocols[] = {[PROXY_PROTOCOL_AUTO] = "auto",
                                        [PROXY_LL] = "LL",
                                        [PROXY_LL128] = "LL128",
-                                       [PROXY_SIMPLE] = "simple",
+                                       [PROXY_SIMPLE] = "Simple",
                                        NULL};
 
 #define BIT(x) (1u << (x))
@@ -54,8 +54,8 @@ static const struct trait {
                     .ctas_max = 64,
                     .precision = PROXY_TF32,
                     .on_device = true,
-                    .flop_per_s = 1e14,
-                    .bytes_per_s = 1e11},
+                    .flop_per_s = 3e14,
+                    .bytes_per_s = 2e11},
 };
 
 /* "auto, ring, tree": the names whose bits are set. */

@@ -133,7 +133,9 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
     uint64_t slots = c->buffers == BUFFERS_COLD && !isolated ? (256u << 20) / c->size + 1 : 1;
     if (slots > BACK_TO_BACK)
         slots = BACK_TO_BACK;
-    shape->device_B = (c->in_place ? 1 : 2) * slots * c->size;
+    /* The cells of a group share their buffers: the one that is all default counts them. */
+    bool counts = !c->algorithm && !c->protocol && !c->ctas && !c->memory;
+    shape->device_B = counts ? (c->in_place ? 1 : 2) * slots * c->size : 0;
     shape->iteration_s = estimate(c, job);
     shape->iters_min = isolated ? 1 : back_to_back(shape->iteration_s);
     shape->iters_max = isolated ? 1 : 0;
