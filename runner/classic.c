@@ -157,7 +157,7 @@ int classic_table(struct classic *c, const struct summary *cells)
             continue;
         if (!t.len)
             text_addf(
-                &t, "# %s on %s, run %s: %lld ranks on %lld nodes; median time an iteration\n",
+                &t, "# %s on %s, run %s: %lld ranks on %lld node%s; median time an iteration\n",
                 r->workload, r->platform, r->run_id, (long long)r->ranks, (long long)r->nodes);
         table_section(&t, r, cell->config, cell->mode, cells);
     }

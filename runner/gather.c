@@ -102,8 +102,8 @@ static void add_block(struct pass *p, struct series *s, const struct raw_line *l
     s->blocks[s->n_blocks++] = (struct block){
         .launch = p->launch,
         .number = number,
-        .time_s = median_of(p, l->time_ns, l->n) / (double)iters * 1e-9,
-        .skew_s = json_number_value(json_object_get(l->json, "skew_ns")) * 1e-9,
+        .time_s = median_of(p, l->time_ns, l->n) / ((double)iters * 1e9),
+        .skew_s = json_number_value(json_object_get(l->json, "skew_ns")) / 1e9,
     };
     s->n_samples += l->n;
     if (s->copy == 0)

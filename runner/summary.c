@@ -88,22 +88,22 @@ static double median_skew(const struct series *s)
 struct summary summary_of(const struct recorded *r, const struct series *s)
 {
     const struct rec_cell *c = &r->cells[s->cell];
-    const double ps = 1e-12;
+    const double ps = 1e12; /* the sketch's */
     if (!gathered_outcome(r, s).numbers)
         return (struct summary){.time_s = {NAN, NAN, NAN}};
     struct summary m = {
         .time_s = of_blocks(r, s, NULL),
-        .p95_s = sketch_quantile(&s->times, 0.95) * ps,
-        .p99_s = sketch_quantile(&s->times, 0.99) * ps,
-        .min_s = s->times.n ? (double)s->times.min * ps : NAN,
+        .p95_s = sketch_quantile(&s->times, 0.95) / ps,
+        .p99_s = sketch_quantile(&s->times, 0.99) / ps,
+        .min_s = s->times.n ? (double)s->times.min / ps : NAN,
         .skew_s = median_skew(s),
         .algbw = NAN,
         .busbw = NAN,
     };
-    if (c->size_B > 0)
+    if (c->size_B > 0 && c->busbw_factor > 0) {
         m.algbw = (double)c->size_B / m.time_s.median;
-    if (c->busbw_factor > 0)
         m.busbw = m.algbw * c->busbw_factor;
+    }
     m.limit_fraction = m.busbw / r->limit;
     return m;
 }
