@@ -156,9 +156,10 @@ int classic_table(struct classic *c, const struct summary *cells)
         if (!in_table(cell, &cells[i]) || !section_is_new(r, i, cells))
             continue;
         if (!t.len)
-            text_addf(
-                &t, "# %s on %s, run %s: %lld ranks on %lld node%s; median time an iteration\n",
-                r->workload, r->platform, r->run_id, (long long)r->ranks, (long long)r->nodes);
+            text_addf(&t,
+                      "# %s on %s, run %s: %lld ranks on %lld node%s; median time an iteration\n",
+                      r->workload, r->platform, r->run_id, (long long)r->ranks, (long long)r->nodes,
+                      r->nodes == 1 ? "" : "s");
         table_section(&t, r, cell->config, cell->mode, cells);
     }
     int code = GS_OK;
