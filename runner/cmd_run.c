@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "err.h"
+#include "joined_run.h"
 #include "run.h"
 #include "text.h"
 
@@ -11,12 +12,14 @@
 static int run(const char *what, const struct run_options *options)
 {
     struct stat s;
-    if (stat(what, &s) || !S_ISDIR(s.st_mode))
-        return run_config(what, options);
-    if (options->overrides || options->workload)
+    struct joined j;
+    bool folder = stat(what, &s) == 0 && S_ISDIR(s.st_mode);
+    if (folder && (options->overrides || options->workload))
         return fail(GS_USAGE, "run: --set and --workload change a plan, and that of a run folder "
                               "is fixed; run the config again");
-    return run_folder(what, options);
+    if (joined_find(&j))
+        return joined_run(&j, what, options);
+    return folder ? run_folder(what, options) : run_config(what, options);
 }
 
 int cmd_run(int argc, char **argv)

@@ -106,6 +106,10 @@ void judge(struct attempt *a, struct evidence *e)
         a->end = closed_as(e, "complete") ? ATTEMPT_COMPLETE : ATTEMPT_INTERRUPTED;
         return;
     }
+    if (a->joined && a->joined->rank > 0 && !e->has_dead && e->status == 0) {
+        a->end = ATTEMPT_COMPLETE;
+        return;
+    }
     if (!e->has_dead) {
         a->end = ATTEMPT_INTERRUPTED;
         if (e->has_error)

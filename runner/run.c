@@ -2,7 +2,6 @@
 #include "run.h"
 
 #include "cellname.h"
-#include "config.h"
 #include "err.h"
 #include "interrupts.h"
 #include "launcher.h"
@@ -13,11 +12,11 @@
 #include "plan.h"
 #include "progress.h"
 #include "record.h"
+#include "sections.h"
 #include "supervise.h"
 #include "text.h"
 #include "units.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +29,20 @@ struct run {
     struct interrupts *interrupts;
     struct progress progress;
 };
+
+int run_make_folder(const struct plan *p, const char *data, char **dir)
+{
+    int code = record_make_run(data, p->set.platform.name, p->workload, p->label, dir);
+    return code ? code : plan_write(p, *dir);
+}
+
+bool run_is_final(const char *dir)
+{
+    char *manifest = xstrfmt("%s/" RECORD_MANIFEST, dir);
+    bool final = access(manifest, F_OK) == 0;
+    free(manifest);
+    return final;
+}
 
 /* ---- one launch ---- */
 
@@ -107,6 +120,7 @@ static int run_launch(struct run *r, int launch)
                         "nothing%s%s",
                         r->plan->section, launch, (long long)vain, *a.why ? "; the last: " : "",
                         a.why);
+        interrupts_read(r->interrupts);
         if (r->interrupts->count)
             return GS_FAILED;
         before = now;
@@ -124,12 +138,8 @@ static int run_launch(struct run *r, int launch)
 static int measure(struct run *r)
 {
     int code = GS_OK;
-    for (int launch = 1; !code && launch <= r->plan->set.measure.launches; launch++) {
+    for (int launch = 1; !code && launch <= r->plan->set.measure.launches; launch++)
         code = run_launch(r, launch);
-        interrupts_read(r->interrupts);
-        if (!code && r->interrupts->count)
-            code = GS_FAILED;
-    }
     return code;
 }
 
@@ -190,10 +200,7 @@ int run_folder(const char *dir, const struct run_options *options)
 {
     struct plan *p;
     struct outcome o = {0};
-    char *manifest = xstrfmt("%s/" RECORD_MANIFEST, dir);
-    bool final = access(manifest, F_OK) == 0;
-    free(manifest);
-    if (final) {
+    if (run_is_final(dir)) {
         int code = manifest_verify(dir);
         if (!code)
             say("%s is complete: nothing to do", dir);
@@ -216,12 +223,6 @@ int run_folder(const char *dir, const struct run_options *options)
 
 /* ---- a config ---- */
 
-static int make_folder(const struct plan *p, const char *data, char **dir)
-{
-    int code = record_make_run(data, p->set.platform.name, p->workload, p->label, dir);
-    return code ? code : plan_write(p, *dir);
-}
-
 static int run_section(struct plan *p, struct interrupts *i, const struct run_options *options,
                        struct outcome *o)
 {
@@ -230,7 +231,7 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
     if (!code)
         code = plan_memory_check(p);
     if (!code)
-        code = make_folder(p, options->data, &dir);
+        code = run_make_folder(p, options->data, &dir);
     if (!code)
         code = run_plan(p, dir, i, options, o);
     o->code = code;
@@ -238,69 +239,20 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
     return code;
 }
 
-static bool wanted(const char *section, const char *word)
-{
-    size_t n = word ? strlen(word) : 0;
-    return !word || !strcmp(section, word) || (!strncmp(section, word, n) && section[n] == ' ');
-}
-
-static int no_section(const struct config *c, const char *word)
-{
-    const char *names[64];
-    size_t n = 0;
-    while (n < 64 && config_workload(c, n)) {
-        names[n] = config_workload(c, n);
-        n++;
-    }
-    if (!word)
-        return fail_at(GS_USAGE, c->path, 0,
-                       "no workload section; add one, e.g. [mpi_allreduce] ('gradsync list')");
-    const char *near = text_nearest(word, names, n);
-    return fail_at(GS_USAGE, c->path, 0, "no workload section [%s]%s%s%s", word,
-                   near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
-}
-
-struct plans {
-    struct plan **v;
-    size_t n;
-};
-
-/* Plans of every wanted section. A fault of the config ends it before anything ran; a plugin that
- * this machine cannot load costs its own section alone, *code says so. */
-static int plan_sections(const struct config *c, const struct run_options *options,
-                         struct plans *plans, int *code)
-{
-    for (size_t i = 0; config_workload(c, i); i++) {
-        struct config *own;
-        struct plan *p = NULL;
-        if (!wanted(config_workload(c, i), options->workload))
-            continue;
-        int one = config_load(&own, c->path, options->overrides);
-        if (!one)
-            one = plan_build(&p, own, config_workload(c, i));
-        if (one && one != GS_CANNOT)
-            return one;
-        *code = one > *code ? one : *code;
-        plans->v = xrealloc(plans->v, (plans->n + 1) * sizeof *plans->v);
-        if (p)
-            plans->v[plans->n++] = p;
-    }
-    return plans->n || *code ? GS_OK : no_section(c, options->workload);
-}
-
-static int run_sections(const struct plans *plans, const struct run_options *options, int code)
+static int run_sections(const struct sections *plans, const struct run_options *options)
 {
     struct interrupts i;
+    int code = plans->left_out;
     struct outcome *outcomes = xcalloc(plans->n, sizeof *outcomes);
     int caught = interrupts_catch(&i);
     size_t ran = 0;
     for (; !caught && ran < plans->n && !i.count; ran++) {
-        int one = run_section(plans->v[ran], &i, options, &outcomes[ran]);
+        int one = run_section(plans->plans[ran], &i, options, &outcomes[ran]);
         code = one > code ? one : code;
     }
     for (size_t k = ran; !caught && k < plans->n; k++)
-        say("not begun: %s (gradsync run %s --workload '%s')", plans->v[k]->section,
-            plans->v[k]->config->path, plans->v[k]->section);
+        say("not begun: %s (gradsync run %s --workload '%s')", plans->plans[k]->section,
+            plans->plans[k]->config->path, plans->plans[k]->section);
     if (!caught)
         interrupts_release(&i);
     if (options->json)
@@ -313,18 +265,10 @@ static int run_sections(const struct plans *plans, const struct run_options *opt
 
 int run_config(const char *config, const struct run_options *options)
 {
-    struct config *c;
-    struct plans plans = {0};
-    int cannot = GS_OK;
-    int code = config_load(&c, config, options->overrides);
-    if (code)
-        return code;
-    code = plan_sections(c, options, &plans, &cannot);
+    struct sections s;
+    int code = sections_plan(&s, config, options->overrides, options->workload);
     if (!code)
-        code = run_sections(&plans, options, cannot);
-    for (size_t i = 0; i < plans.n; i++)
-        plan_free(plans.v[i]);
-    free(plans.v);
-    config_free(c);
+        code = run_sections(&s, options);
+    sections_free(&s);
     return code;
 }

@@ -6,6 +6,8 @@
 #ifndef GS_RUN_H
 #define GS_RUN_H
 
+#include "plan.h"
+
 #include <stdbool.h>
 
 struct run_options {
@@ -21,5 +23,9 @@ int run_config(const char *config, const struct run_options *options);
 
 /* What a run folder lacks, by its own plan. Nothing to do: says so, GS_OK. */
 int run_folder(const char *dir, const struct run_options *options);
+
+/* Steps that joined ranks (joined.h) take by themselves. *dir is the caller's. */
+int run_make_folder(const struct plan *p, const char *data, char **dir);
+bool run_is_final(const char *dir);
 
 #endif

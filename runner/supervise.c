@@ -147,6 +147,12 @@ static void read_output(struct watch *w)
 
 /* ---- what ends the attempt ---- */
 
+/* Rank 0 alone beats; who watches another rank by itself leaves silence to its shim. */
+static bool hears_rank_0(const struct watch *w)
+{
+    return !w->attempt->joined || w->attempt->joined->rank == 0;
+}
+
 /* The first signal asks the ranks to close their block; there is nothing to close before one ran.
  */
 static void obey_interrupts(struct watch *w)
@@ -156,12 +162,13 @@ static void obey_interrupts(struct watch *w)
     if (count == w->obeyed)
         return;
     w->obeyed = count;
-    if (count > 1 || !w->seen.has_beat) {
+    if (count > 1 || (!w->seen.has_beat && hears_rank_0(w))) {
         w->kill = true;
         return;
     }
     progress_clear(w->progress);
-    say("%s: closing the block; once more ends at once", strsignal(w->interrupts->last));
+    if (hears_rank_0(w))
+        say("%s: closing the block; once more ends at once", strsignal(w->interrupts->last));
     kill(w->family.launcher, SIGUSR1);
 }
 
@@ -171,7 +178,7 @@ static void keep_deadlines(struct watch *w)
     double patience = w->heard > w->started ? w->plan->set.measure.deadline + SILENCE_S : START_S;
     if (w->end_by) {
         w->kill |= now > w->end_by;
-    } else if (now > w->heard + patience) {
+    } else if (hears_rank_0(w) && now > w->heard + patience) {
         w->seen.silent_s = now - w->heard;
         w->kill = true;
     }
@@ -209,7 +216,7 @@ static int close_recording(const struct watch *w)
 {
     switch (w->attempt->end) {
     case ATTEMPT_INTERRUPTED:
-        return closing_write(w->recording, "interrupted", NULL);
+        return hears_rank_0(w) ? closing_write(w->recording, "interrupted", NULL) : GS_OK;
     case ATTEMPT_DIED:
         return closing_write(w->recording, w->seen.dead.kind, &w->seen.dead);
     default:
@@ -219,19 +226,37 @@ static int close_recording(const struct watch *w)
 
 static int open_log(struct watch *w)
 {
+    if (!hears_rank_0(w)) { /* rank 0 may have made the folder final before our last word */
+        w->log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+        return GS_OK;
+    }
     w->log = open(w->log_path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (w->log >= 0)
         return GS_OK;
     return fail_at(GS_FAILED, w->log_path, 0, "cannot be written: %s", strerror(errno));
 }
 
+static int rank_command(const char *const *args, char ***argv)
+{
+    char *program = launcher_rank_program();
+    if (!program)
+        return GS_CANNOT;
+    size_t n = 0;
+    *argv = xcalloc(1 + 3 + 1, sizeof **argv);
+    (*argv)[n++] = program;
+    for (; *args; args++)
+        (*argv)[n++] = xstrdup(*args);
+    return GS_OK;
+}
+
 static int start(struct watch *w, const char *dir)
 {
     char launch[16], attempt[16], **argv;
+    const char *const args[] = {dir, launch, attempt, NULL};
     snprintf(launch, sizeof launch, "%d", w->attempt->launch);
     snprintf(attempt, sizeof attempt, "%d", w->attempt->attempt);
-    int code = launcher_command_in(w->plan, w->scratch.dir,
-                                   (const char *const[]){dir, launch, attempt, NULL}, &argv);
+    int code = w->attempt->joined ? rank_command(args, &argv)
+                                  : launcher_command_in(w->plan, w->scratch.dir, args, &argv);
     if (code)
         return code;
     code = open_log(w);
@@ -249,6 +274,10 @@ static void close_log(struct watch *w)
     struct stat s;
     if (w->log < 0)
         return;
+    if (!hears_rank_0(w)) {
+        close(w->log);
+        return;
+    }
     bool empty = fstat(w->log, &s) == 0 && s.st_size == 0;
     close(w->log);
     if (empty && w->attempt->end == ATTEMPT_COMPLETE)
@@ -269,7 +298,8 @@ int supervise(const struct plan *p, const char *dir, struct interrupts *i,
     w.log_path =
         xstrfmt("%s/%s", dir, record_name(name, sizeof name, a->launch, a->attempt, "log"));
     w.seen.log_path = w.log_path;
-    scratch_make(&w.scratch);
+    if (!a->joined)
+        scratch_make(&w.scratch);
     int code = start(&w, dir);
     if (!code) {
         code = watch(&w);

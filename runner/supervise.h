@@ -15,6 +15,7 @@
 #define GS_SUPERVISE_H
 
 #include "interrupts.h"
+#include "joined.h"
 #include "plan.h"
 #include "progress.h"
 
@@ -22,6 +23,7 @@ enum attempt_end { ATTEMPT_COMPLETE, ATTEMPT_INTERRUPTED, ATTEMPT_DIED, ATTEMPT_
 
 struct attempt {
     int launch, attempt;
+    const struct joined *joined; /* NULL: by a launcher; else this process starts its rank alone */
     enum attempt_end end;
     int code;           /* exit code to give when REFUSED */
     char kind[16];      /* DIED: crash, hang, lost */

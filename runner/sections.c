@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sections.h"
+
+#include "config.h"
+#include "err.h"
+#include "text.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "null" is [null] and [null small]; "null small" is itself alone. */
+static bool wanted(const char *section, const char *word)
+{
+    size_t n = word ? strlen(word) : 0;
+    return !word || !strcmp(section, word) || (!strncmp(section, word, n) && section[n] == ' ');
+}
+
+static int no_section(const struct config *c, const char *word)
+{
+    const char *names[64];
+    size_t n = 0;
+    for (; n < sizeof names / sizeof *names && config_workload(c, n); n++)
+        names[n] = config_workload(c, n);
+    if (!word)
+        return fail_at(GS_USAGE, c->path, 0,
+                       "no workload section; add one, e.g. [mpi_allreduce] ('gradsync list')");
+    const char *near = text_nearest(word, names, n);
+    return fail_at(GS_USAGE, c->path, 0, "no workload section [%s]%s%s%s", word,
+                   near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+/* Every plan owns a config: it is read once for each. */
+static int plan_one(struct sections *s, const struct config *c, const char *const *overrides,
+                    const char *section)
+{
+    struct config *own;
+    struct plan *p = NULL;
+    int code = config_load(&own, c->path, overrides);
+    if (!code)
+        code = plan_build(&p, own, section);
+    if (code == GS_CANNOT) {
+        s->left_out = code;
+        return GS_OK;
+    }
+    if (code)
+        return code;
+    s->plans = xrealloc(s->plans, (s->n + 1) * sizeof *s->plans);
+    s->plans[s->n++] = p;
+    return GS_OK;
+}
+
+int sections_plan(struct sections *s, const char *config, const char *const *overrides,
+                  const char *workload)
+{
+    struct config *c;
+    *s = (struct sections){0};
+    int code = config_load(&c, config, overrides);
+    if (code)
+        return code;
+    for (size_t i = 0; !code && config_workload(c, i); i++)
+        if (wanted(config_workload(c, i), workload))
+            code = plan_one(s, c, overrides, config_workload(c, i));
+    if (!code && !s->n)
+        code = s->left_out ? s->left_out : no_section(c, workload);
+    config_free(c);
+    return code;
+}
+
+void sections_free(struct sections *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        plan_free(s->plans[i]);
+    free(s->plans);
+    *s = (struct sections){0};
+}
