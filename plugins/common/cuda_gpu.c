@@ -131,8 +131,6 @@ static enum wl_status set_up(struct gpu *g, char *why, size_t n)
         e = cudaDeviceGetStreamPriorityRange(&least, &greatest);
     if (!e)
         e = cudaStreamCreateWithPriority(&g->stream, cudaStreamNonBlocking, greatest);
-    if (!e)
-        e = cudaMalloc((void **)&g->mismatch, sizeof *g->mismatch);
     g->l2_B = (size_t)l2;
     if (!e)
         return WL_OK;
@@ -179,10 +177,9 @@ enum wl_status gpu_open(struct gpu *g, const struct wl_host *host)
 void gpu_close(struct gpu *g)
 {
     cudaFree(g->scratch);
-    cudaFree(g->mismatch);
     if (g->stream)
         cudaStreamDestroy(g->stream);
-    g->scratch = g->mismatch = NULL;
+    g->scratch = NULL;
     g->stream = NULL;
 }
 
@@ -218,23 +215,29 @@ enum wl_status gpu_flush(struct gpu *g)
     return gpu_try(g, cudaMemsetAsync(g->scratch, 0x5a, bytes, g->stream), "cudaMemsetAsync");
 }
 
-enum wl_status gpu_verify(struct gpu *g, const void *buffer, size_t elements, unsigned element_B,
-                          const uint64_t words[PAYLOAD_PERIOD], uint64_t salt, const char *what)
+enum wl_status gpu_record_new(struct gpu *g, struct gpu_mismatch **record)
+{
+    cudaError_t e = cudaMalloc((void **)record, sizeof **record);
+    if (!e)
+        e = cudaMemset(*record, 0, sizeof **record);
+    return gpu_try(g, e, "cudaMalloc");
+}
+
+cudaError_t gpu_record_clear(struct gpu_mismatch *record, cudaStream_t stream)
+{
+    return cudaMemsetAsync(record, 0, sizeof *record, stream);
+}
+
+enum wl_status gpu_record_read(struct gpu *g, const struct gpu_mismatch *record,
+                               cudaStream_t stream, const char *what)
 {
     struct gpu_mismatch m;
-    cudaError_t e = cudaMemsetAsync(g->mismatch, 0, sizeof m, g->stream);
+    cudaError_t e = cudaMemcpyAsync(&m, record, sizeof m, cudaMemcpyDeviceToHost, stream);
     if (!e)
-        e = gpu_check(buffer, elements, element_B, gpu_words(words), salt, g->mismatch, g->stream);
-    if (!e)
-        e = cudaMemcpyAsync(&m, g->mismatch, sizeof m, cudaMemcpyDeviceToHost, g->stream);
-    if (!e)
-        e = cudaStreamSynchronize(g->stream);
-    if (e)
+        e = cudaStreamSynchronize(stream);
+    if (e || !m.wrong)
         return gpu_try(g, e, "verification");
-    if (!m.wrong)
-        return WL_OK;
-    HOST_FAIL(g->host,
-              "%s: %llu of %zu elements are wrong: element %llu is 0x%llx, expected 0x%llx", what,
-              m.wrong, elements, m.first, m.found, m.expected);
+    HOST_FAIL(g->host, "%s: %llu elements are wrong: element %llu is 0x%llx, expected 0x%llx", what,
+              m.wrong, m.first, m.found, m.expected);
     return WL_FAIL;
 }

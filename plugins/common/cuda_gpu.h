@@ -20,8 +20,7 @@ struct gpu {
     int device, multiprocessors;
     size_t l2_B;
     cudaStream_t stream; /* of the highest priority */
-    struct gpu_mismatch *mismatch;
-    void *scratch; /* 4 x L2, when gpu_flush was first called */
+    void *scratch;       /* 4 x L2, when gpu_flush was first called */
     _Atomic bool aborted;
 };
 
@@ -42,10 +41,13 @@ cudaError_t gpu_alloc(void **p, size_t bytes, char *why, size_t n);
 /* Overwrites the L2 cache: queued on the stream. */
 enum wl_status gpu_flush(struct gpu *g);
 
-/* Compares `elements` at `buffer` with a pattern; WL_FAIL names a wrong element. `what` says which
- * buffer. Waits for the stream. */
-enum wl_status gpu_verify(struct gpu *g, const void *buffer, size_t elements, unsigned element_B,
-                          const uint64_t words[PAYLOAD_PERIOD], uint64_t salt, const char *what);
+/* Checking is queued behind the operation, since the next one may reuse its buffers, and read when
+ * asked for. A record is device memory of the caller's. */
+enum wl_status gpu_record_new(struct gpu *g, struct gpu_mismatch **record);
+cudaError_t gpu_record_clear(struct gpu_mismatch *record, cudaStream_t stream);
+/* WL_FAIL names a wrong element; `what` says of which buffer. Waits for the stream. */
+enum wl_status gpu_record_read(struct gpu *g, const struct gpu_mismatch *record,
+                               cudaStream_t stream, const char *what);
 
 struct gpu_words gpu_words(const uint64_t words[PAYLOAD_PERIOD]);
 uint64_t gpu_now_ns(void); /* CLOCK_MONOTONIC */

@@ -3,5 +3,5 @@ iter_proxy_extra := plugins/common/allreduce_p2p.c plugins/common/payload.c plug
 iter_proxy_backends := cuda
 iter_proxy/cuda_needs := cuda nccl
 iter_proxy/cuda_extra := $(filter-out %/cuda_burn.c,$(wildcard plugins/common/cuda_*.c)) plugins/common/cuda_kernels.cu
-iter_proxy/cuda_libs := -lcublas
+iter_proxy/cuda_libs := -lcublas -Wl,-z,nodelete
 iter_proxy/cuda_nvccflags := -arch=all-major -Xcompiler -fno-exceptions,-fno-threadsafe-statics

@@ -121,25 +121,13 @@ enum wl_status gemm_queue(struct state *s, const struct operands *o, int i, int 
     return WL_FAIL;
 }
 
-enum wl_status gemm_verify(struct state *s, const struct operands *o, int i, int gemms)
+cudaError_t gemm_check(struct state *s, const struct operands *o, int i, int gemms,
+                       struct gpu_mismatch *record)
 {
     const struct precision *p = &precisions[o->precision];
     const struct shape *shape = shape_of(i, gemms);
     struct gpu_gemm g = {
         o->a, o->b, o->c, o->n, p->element_B, shape->a == CUBLAS_OP_T, shape->b == CUBLAS_OP_T};
-    struct gpu_mismatch m;
-    cudaError_t e = cudaMemsetAsync(s->gpu.mismatch, 0, sizeof m, s->compute);
-    if (!e)
-        e = gpu_gemm_check(&g, p->tolerance, s->gpu.mismatch, s->compute);
-    if (!e)
-        e = cudaMemcpyAsync(&m, s->gpu.mismatch, sizeof m, cudaMemcpyDeviceToHost, s->compute);
-    if (!e)
-        e = cudaStreamSynchronize(s->compute);
-    if (e || !m.wrong)
-        return gpu_try(&s->gpu, e, "verification of a GEMM");
-    HOST_FAIL(s->host,
-              "the GEMM of n = %zu is wrong at %llu of the places looked at: element %llu is "
-              "0x%08llx, expected 0x%08llx",
-              o->n, m.wrong, m.first, m.found, m.expected);
-    return WL_FAIL;
+    cudaError_t e = gpu_record_clear(record, s->compute);
+    return e ? e : gpu_gemm_check(&g, p->tolerance, record, s->compute);
 }

@@ -51,6 +51,7 @@ struct step {
     struct operands *operands; /* NULL: nothing is computed */
     struct gradient *gradient; /* NULL: nothing is communicated */
     int last_gemm;             /* the last one's index: whose result C holds */
+    struct gpu_mismatch *gemm_record, *bucket_record;
 };
 
 /* Not collective; `why` when not WL_OK. */
@@ -60,8 +61,9 @@ void operands_drop(struct state *s, struct operands *o);
 /* Queues GEMM `i` of `gemms`: forward (A B) in the first third, then by turns the two products of
  * the backward pass (A B', A' B). */
 enum wl_status gemm_queue(struct state *s, const struct operands *o, int i, int gemms);
-/* Is C the product that GEMM i computes? Waits. */
-enum wl_status gemm_verify(struct state *s, const struct operands *o, int i, int gemms);
+/* Is C the product that GEMM i computes? Queued: `record` will say. */
+cudaError_t gemm_check(struct state *s, const struct operands *o, int i, int gemms,
+                       struct gpu_mismatch *record);
 
 enum wl_status gradient_take(struct state *s, size_t bytes, struct gradient **out, char *why,
                              size_t size);

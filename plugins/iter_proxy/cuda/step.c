@@ -32,6 +32,8 @@ void release_step(void *step)
     struct step *p = step;
     operands_drop(p->state, p->operands);
     gradient_drop(p->state, p->gradient);
+    cudaFree(p->gemm_record);
+    cudaFree(p->bucket_record);
     free(p);
 }
 
@@ -45,9 +47,14 @@ static ncclResult_t reduce_bucket(struct step *p, unsigned b)
 
 static enum wl_status take_memory(struct step *p, char *why, size_t size)
 {
-    enum wl_status status = WL_OK;
+    struct gpu *g = &p->state->gpu;
     const struct proxy_task *compute = find(p->schedule, PROXY_COMPUTE);
-    if (compute) {
+    enum wl_status status = gpu_record_new(g, &p->gemm_record);
+    if (status == WL_OK)
+        status = gpu_record_new(g, &p->bucket_record);
+    if (status != WL_OK)
+        snprintf(why, size, "no device memory for the record of a check");
+    if (status == WL_OK && compute) {
         p->last_gemm = (int)(compute->first + compute->n) - 1;
         status = operands_take(p->state, (size_t)p->cell->gemm, p->cell->precision, &p->operands,
                                why, size);
@@ -194,6 +201,32 @@ static enum wl_status start(struct step *p)
     return status;
 }
 
+/* Buffers are shared by the steps, so results are checked behind the sample. */
+static enum wl_status check(struct step *p)
+{
+    struct state *s = p->state;
+    const struct gradient *g = p->gradient;
+    cudaError_t e = cudaSuccess;
+    if (g)
+        e = gpu_record_clear(p->bucket_record, s->gpu.stream);
+    if (g && !e)
+        e = gpu_check(g->out, g->bytes / sizeof(float), sizeof(float),
+                      gpu_words(g->payload.expected), s->host->seed, p->bucket_record,
+                      s->gpu.stream);
+    if (p->operands && !e)
+        e = gemm_check(s, p->operands, p->last_gemm, (int)p->cell->gemms, p->gemm_record);
+    return gpu_try(&s->gpu, e, "checking the results");
+}
+
+static enum wl_status issue(struct step *p, unsigned iters)
+{
+    enum wl_status status = WL_OK;
+    for (unsigned i = 0; i < iters && status == WL_OK; i++)
+        for (size_t t = 0; t < p->schedule->n && status == WL_OK; t++)
+            status = do_task(p, &p->schedule->task[t]);
+    return status;
+}
+
 enum wl_status run_step(void *step, unsigned iters, struct wl_sample *out)
 {
     struct step *p = step;
@@ -201,9 +234,8 @@ enum wl_status run_step(void *step, unsigned iters, struct wl_sample *out)
     float ms = 0;
     out->start_ns = gpu_now_ns();
     enum wl_status status = start(p);
-    for (unsigned i = 0; i < iters && status == WL_OK; i++)
-        for (size_t t = 0; t < p->schedule->n && status == WL_OK; t++)
-            status = do_task(p, &p->schedule->task[t]);
+    if (status == WL_OK)
+        status = issue(p, iters);
     if (status == WL_OK)
         status = gpu_try(&s->gpu, cudaEventRecord(s->stop, s->gpu.stream), "cudaEventRecord");
     if (status == WL_OK)
@@ -213,7 +245,7 @@ enum wl_status run_step(void *step, unsigned iters, struct wl_sample *out)
             gpu_try(&s->gpu, cudaEventElapsedTime(&ms, s->start, s->stop), "cudaEventElapsedTime");
     out->end_ns = gpu_now_ns();
     out->values[0] = (double)ms * 1e-3 / iters;
-    return status;
+    return status == WL_OK ? check(p) : status;
 }
 
 enum wl_status verify_step(void *step)
@@ -222,10 +254,9 @@ enum wl_status verify_step(void *step)
     struct state *s = p->state;
     enum wl_status status = WL_OK;
     if (p->gradient)
-        status =
-            gpu_verify(&s->gpu, p->gradient->out, p->gradient->bytes / sizeof(float), sizeof(float),
-                       p->gradient->payload.expected, s->host->seed, "the reduced gradient");
+        status = gpu_record_read(&s->gpu, p->bucket_record, s->gpu.stream, "the reduced gradient");
     if (status == WL_OK && p->operands)
-        status = gemm_verify(s, p->operands, p->last_gemm, (int)p->cell->gemms);
+        status = gpu_record_read(&s->gpu, p->gemm_record, s->compute,
+                                 "the last GEMM, at the places looked at (bits of floats)");
     return status;
 }

@@ -47,8 +47,9 @@ struct prepared {
     unsigned slots; /* buffers in rotation */
     void *registration;
     struct op_graph unit, rest;
-    unsigned iters; /* of the last sample: what verify() expects to find */
-    bool timed;     /* a sample was taken: its result is in the buffers */
+    unsigned iters;              /* of the last sample */
+    struct gpu_mismatch *record; /* of the last sample's result */
+    bool unpredictable;          /* it was not exact: verify() does one more operation */
 };
 
 char *slot_in(const struct prepared *p, unsigned slot);

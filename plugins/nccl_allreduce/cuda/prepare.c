@@ -10,6 +10,7 @@ void release_cuda(void *prepared)
 {
     struct prepared *p = prepared;
     graphs_free(p);
+    cudaFree(p->record);
     if (p->arena) {
         arena_unregister(p);
         p->arena->users--;
@@ -43,6 +44,10 @@ static enum wl_status take_buffers(struct prepared *p, char *why, size_t n)
     }
     payload_make(&p->payload, (enum payload_type)c->dtype, (enum payload_op)c->op, s->host->rank,
                  s->host->ranks, c->in_place, 1);
+    if (gpu_record_new(&s->gpu, &p->record) != WL_OK) {
+        snprintf(why, n, "no device memory for the record of a check");
+        return WL_FAIL;
+    }
     return arena_take(s, (c->in_place ? 1 : 2) * p->slots * p->slot_B,
                       c->memory == MEMORY_SYMMETRIC, &p->arena, why, n);
 }
