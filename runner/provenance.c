@@ -129,10 +129,19 @@ static json_t *overrides(const struct config *c)
     return list;
 }
 
-static const char *run_id(const char *dir)
+/* The folder's own name, whatever slashes follow it. */
+static json_t *run_id(const char *dir)
 {
-    const char *slash = strrchr(dir, '/');
-    return slash ? slash + 1 : dir;
+    size_t n = strlen(dir);
+    while (n && dir[n - 1] == '/')
+        n--;
+    size_t start = n;
+    while (start && dir[start - 1] != '/')
+        start--;
+    char *name = xstrfmt("%.*s", (int)(n - start), dir + start);
+    json_t *id = json_text(name);
+    free(name);
+    return id;
 }
 
 json_t *provenance_header(const struct plan *p, const char *dir, int launch, int attempt)
@@ -143,7 +152,7 @@ json_t *provenance_header(const struct plan *p, const char *dir, int launch, int
     json_object_set_new(h, "schema", json_integer(RECORD_SCHEMA));
     json_object_set_new(h, "gradsync", json_string(GRADSYNC_VERSION));
     json_object_set_new(h, "commit", json_text(gradsync_commit));
-    json_object_set_new(h, "run_id", json_text(run_id(dir)));
+    json_object_set_new(h, "run_id", run_id(dir));
     json_object_set_new(h, "platform", json_text(p->set.platform.name));
     json_object_set_new(h, "workload", json_text(p->workload));
     json_object_set_new(h, "label", json_text(p->label));

@@ -3,7 +3,7 @@
 
 #include "clock.h"
 #include "order.h"
-#include "rank/stopping.h"
+#include "stopping.h"
 #include "text.h"
 
 #include <stdio.h>

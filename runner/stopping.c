@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "rank/stopping.h"
+#include "stopping.h"
 
 #include "stats.h"
 
