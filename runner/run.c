@@ -248,7 +248,7 @@ static int run_sections(const struct sections *plans, const struct run_options *
     size_t ran = 0;
     for (; !caught && ran < plans->n && !i.count; ran++) {
         int one = run_section(plans->plans[ran], &i, options, &outcomes[ran]);
-        code = one > code ? one : code;
+        code = err_worse(code, one);
     }
     for (size_t k = ran; !caught && k < plans->n; k++)
         say("not begun: %s (gradsync run %s --workload '%s')", plans->plans[k]->section,

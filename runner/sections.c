@@ -30,15 +30,10 @@ static int no_section(const struct config *c, const char *word)
                    near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-/* Every plan owns a config: it is read once for each. */
-static int plan_one(struct sections *s, const struct config *c, const char *const *overrides,
-                    const char *section)
+static int plan_one(struct sections *s, struct config *c, const char *section)
 {
-    struct config *own;
     struct plan *p = NULL;
-    int code = config_load(&own, c->path, overrides);
-    if (!code)
-        code = plan_build(&p, own, section);
+    int code = plan_build(&p, config_share(c), section);
     if (code == GS_CANNOT) {
         s->left_out = code;
         return GS_OK;
@@ -60,7 +55,7 @@ int sections_plan(struct sections *s, const char *config, const char *const *ove
         return code;
     for (size_t i = 0; !code && config_workload(c, i); i++)
         if (wanted(config_workload(c, i), workload))
-            code = plan_one(s, c, overrides, config_workload(c, i));
+            code = plan_one(s, c, config_workload(c, i));
     if (!code && !s->n)
         code = s->left_out ? s->left_out : no_section(c, workload);
     config_free(c);
