@@ -13,6 +13,10 @@
 #     foo_backends := cuda                   foo/cuda/*.c becomes foo/cuda.so, with its own
 #     foo/cuda_needs := cuda nccl            variables of the same names
 
+# Make's own default, or none at all below a make that was told -R.
+ifneq ($(filter default undefined,$(origin CC)),)
+CC := cc
+endif
 CUDA_HOME ?= /usr/local/cuda
 NCCL_HOME ?= /usr
 MPICC ?= mpicc

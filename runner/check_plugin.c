@@ -70,8 +70,8 @@ static int read_tables(const char *path)
     while (p->wl.metrics[metrics].name)
         metrics++;
     size_t params = params_count(p->wl.params);
-    printf("%s: %s %s, %zu parameter%s, %zu metric%s: the tables are good\n", path, p->wl.name,
-           p->wl.version, params, params == 1 ? "" : "s", metrics, metrics == 1 ? "" : "s");
+    say("%s: %s %s, %zu parameter%s, %zu metric%s: the tables are good", path, p->wl.name,
+        p->wl.version, params, params == 1 ? "" : "s", metrics, metrics == 1 ? "" : "s");
     return GS_OK;
 }
 
@@ -266,7 +266,7 @@ static int put_faults(const struct dry_run *d)
 static void put_notes(const struct dry_run *d)
 {
     for (size_t i = 0; i < d->n_notes; i++)
-        printf("  %s\n", d->notes[i].text);
+        say("  %s", d->notes[i].text);
 }
 
 /* The rank that did not come to its end; -1: all did. */
@@ -298,11 +298,11 @@ static int verdict(const struct dry_run *d, int log)
     for (r = 0; r < RANKS; r++)
         if (d->ended[r]) {
             put_notes(d);
-            printf("%s: the dry run is left out\n", d->path);
+            say("%s: the dry run is left out", d->path);
             return d->ended[r];
         }
-    printf("%s: dry run on %d ranks: the calls are good, %d cycles leak nothing\n", d->path, RANKS,
-           CONFORMANCE_CYCLES);
+    say("%s: dry run on %d ranks: the calls are good, %d cycles leak nothing", d->path, RANKS,
+        CONFORMANCE_CYCLES);
     put_notes(d);
     return GS_OK;
 }

@@ -46,7 +46,7 @@ one_line "$err" 'in one line'
 # ---- the tables ----
 
 compile bad_tables bad_tables.so
-exits 2 'bad tables' "$gradsync" check bad_tables.so
+exits 2 'bad tables' "$gradsync" check -q bad_tables.so
 for fault in "name 'Bad Tables'" 'version is empty' 'summary is empty' 'no describe' 'no open' \
     'no close' 'no prepare' 'no release' 'no sample' 'no verify' "default '4 apples'" \
     "'Time': the name" "choice 'b c'" "choice 'a' is there twice" "default 'z'" \
@@ -61,27 +61,30 @@ one_line "$err" 'in one line'
 like "$err" 'more' 'that says there is more'
 
 compile wild_tables wild_tables.so
-exits 1 'tables that cannot be read' "$gradsync" check wild_tables.so
+exits 1 'tables that cannot be read' "$gradsync" check -q wild_tables.so
 like "$err" 'crashes.*SIGSEGV' 'are told as a crash'
 compile load_crash load_crash.so
-exits 1 'a crash while it is loaded' "$gradsync" check load_crash.so
+exits 1 'a crash while it is loaded' "$gradsync" check -q load_crash.so
 one_line "$err" 'is one line'
 
 # ---- the calls ----
 
 compile bad bad.so
 exits 0 'the plugin that the bad ones are made of is good' "$gradsync" check bad.so
+like "$err" 'tables are good.*leak nothing' 'and is said to be'
+exits 0 'or nothing is said' "$gradsync" check -q bad.so
+is "$out$err" '' 'with -q'
 
-hunt() { # MEMBER FAULT CODE REGEX
+hunt() { # MEMBER FAULT CODE REGEX [OPTIONS]
     compile bad "$2.so" "-DNAME=$2" "-D$1=$2"
-    exits "$3" "$2" "$gradsync" check "$2.so"
-    like "$out$err" "$4" "says so"
+    exits "$3" "$2" "$gradsync" check ${5--q} "$2.so"
+    like "$err" "$4" "says so"
     [ "$1" != OPEN ] || [ "$3" = 3 ] || is "$(faults)" 1 'in one line'
 }
 hunt OPEN open_crash 1 'crashes in open\(\) \(SIGSEGV\)'
 hunt OPEN open_exit 1 'ends the process in open\(\)'
-hunt OPEN open_skip 3 'skips this machine: no GPU on this machine'
-like "$out" 'the tables are good' 'and that its tables are good'
+hunt OPEN open_skip 3 'skips this machine: no GPU on this machine' ''
+like "$err" 'the tables are good' 'and that its tables are good'
 hunt OPEN open_says_nothing 1 'says no reason'
 hunt OPEN open_prints 1 "prints in open\(\): 'hello'"
 hunt OPEN open_writes 1 "writes files: 'droppings'"
@@ -105,12 +108,12 @@ hunt VERIFY verify_wrong 1 'element 3 is 4, not 5'
 hunt RELEASE release_twice 1 'crashes in release.*SIGABRT'
 
 compile bad open_fails.so -DNAME=open_fails -DOPEN=open_fails
-exits 1 'open_fails' "$gradsync" check open_fails.so
+exits 1 'open_fails' "$gradsync" check -q open_fails.so
 like "$err" 'device 0 is on fire \(rank 0\)' 'each rank has its say'
 like "$err" 'device 1 is on fire \(rank 1\)' 'each rank has its say'
 
 compile bad open_hang.so -DNAME=open_hang -DOPEN=open_hang
-exits 1 'a hang' "$gradsync" check open_hang.so
+exits 1 'a hang' "$gradsync" check -q open_hang.so
 like "$err" 'open\(\) does not return within' 'says where'
 no_orphans 'and nobody is left'
 
@@ -136,7 +139,7 @@ for so in "$build"/plugins/*.so; do
     run "$gradsync" check "$so"
     case $rc in
     0) pass "$(basename "$so") passes its check" ;;
-    3) skip "$(basename "$so")" "${out//$'\n'/; }$err" ;;
+    3) skip "$(basename "$so")" "${err//$'\n'/; }" ;;
     *) flunk "$(basename "$so") passes its check" "$out$err" ;;
     esac
 done
