@@ -139,6 +139,14 @@ static int write_renamed(const char *dir, const char *text)
     return failed ? GS_FAILED : GS_OK;
 }
 
+/* Whom the umask kept out stays out. */
+static void make_read_only(const char *path)
+{
+    struct stat st;
+    if (!stat(path, &st))
+        chmod(path, st.st_mode & 0555);
+}
+
 int manifest_write(const char *dir)
 {
     struct dirent **names;
@@ -152,7 +160,7 @@ int manifest_write(const char *dir)
         code = describe_file(path, &entry);
         if (!code) {
             json_object_set_new(files, names[i]->d_name, entry);
-            chmod(path, 0444);
+            make_read_only(path);
         }
         free(path);
     }
