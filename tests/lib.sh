@@ -24,6 +24,7 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/gradsync-test.XXXXXX")
 # Every process started from here on carries the mark, whoever its parent becomes.
 export GRADSYNC_TEST_MARK=mark.$$.$RANDOM$RANDOM
 export LC_ALL=C TZ=UTC
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES # a make that a test starts is its own
 if [ "$(id -u)" = 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
 
 tap_n=0 tap_failed=0 tap_planned='' rc=0 out='' err=''

@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# From recordings to figures, in a checkout of its own whose path has spaces: real recordings in,
+# the same bytes out however often and with however many jobs, and nothing done that need not be.
+. "$(dirname "$0")/lib.sh"
+
+command -v gnuplot >/dev/null || skip_all 'no gnuplot here'
+
+tree="$tmp/a checkout with spaces"
+mkdir -p "$tree/build"
+(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/draw figures/panels runner plugins configs \
+    gradsync.pc.in tests/unit tests/bench) | tar xf - -C "$tree"
+(cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - -C "$tree/build"
+cd "$tree" || exit 1
+# Of `make`, quiet but for what it does; the build is not what is tested here.
+draw() { make --no-print-directory "$@" BUILD=build drawn; }
+bytes() { find data/csv figures/out -type f ! -name stamp -print0 | sort -z | xargs -0 sha256sum; }
+times() { find data/csv figures/out -type f -printf '%T@ %p\n' | sort -k2; }
+
+cat >tiny.ini <<'INI'
+[launch]
+ranks = 2
+oversubscribe = yes
+[measure]
+launches = 2
+blocks = 4
+max_blocks = 4
+samples = 2
+warmup = 1ms
+budget = 500ms
+seed = 7
+[limits]
+busbw = 40GB/s
+[mpi_allreduce]
+size = 8, 4KiB, 256KiB
+algorithm = auto, ring
+[iter_proxy]
+backend = host
+size = 64KiB
+buckets = 2
+gemm = 32
+gemms = 2
+mode = compute, comm, sequential, overlapped
+configs = auto, ring
+INI
+for platform in one two; do
+    ok "measured platform $platform" ./build/gradsync run -q tiny.ini --set platform:name=$platform
+done
+
+exits 0 'make -j1 draws' draw -j1
+like "$out" 'REDUCE  one/mpi_allreduce' 'says what it does'
+for platform in one two; do
+    for name in mpi_allreduce-bandwidth mpi_allreduce-latency iter_proxy-ecdf iter_proxy-decomposition \
+        iter_proxy-ranks; do
+        file=figures/out/$platform/$name
+        is "$(head -c 5 "$file.svg" 2>/dev/null)$(tail -c +2 "$file.png" 2>/dev/null | head -c 3)$(head -c 5 "$file.pdf" \
+            2>/dev/null)" '<?xmlPNG%PDF-' "$platform/$name is there, three times"
+    done
+done
+is "$(find figures/out -type f | wc -l)" 30 'and nothing else'
+is "$(grep -c 'CreationDate (D:2000' figures/out/one/mpi_allreduce-latency.pdf)" 1 'a PDF holds no date of its making'
+for table in samples summary iteration; do
+    ok "data/csv/$table.csv has rows" test "$(wc -l <data/csv/$table.csv)" -gt 1
+done
+first=$(bytes)
+
+before=$(times)
+exits 0 'make again' draw
+is "$out$err" '' 'has nothing to do'
+is "$(times)" "$before" 'and touches no file'
+
+rm -rf data/csv figures/out
+exits 0 'make -j8 from nothing' draw -j8
+is "$(bytes)" "$first" 'the same bytes, tables and figures, as -j1'
+
+# ---- one recording's cone
+
+recording=$(echo data/raw/two/mpi_allreduce/*/launch-01.01.jsonl)
+chmod -R u+w data/raw/two
+touch "$recording"
+exits 0 'one recording touched' draw
+like "$out" 'REDUCE  two/mpi_allreduce' 'it is reduced'
+is "$(grep -c . <<<"$out")" 1 'and as its tables are what they were, nothing is drawn'
+draw >/dev/null
+
+perl -pi -e 's/"time_ns":\[\K(\d)/9$1/ if /"type":"block"/ && !$done++' "$recording"
+exits 0 'one sample is another' draw
+is "$(grep -o 'FIGURE.*' <<<"$out" | sort)" 'FIGURE  figures/out/two/mpi_allreduce-bandwidth
+FIGURE  figures/out/two/mpi_allreduce-latency' 'its two figures are drawn again, no other'
+
+touch figures/ecdf.gp
+exits 0 'one script touched' draw
+is "$(grep -o 'FIGURE.*' <<<"$out" | sort)" 'FIGURE  figures/out/one/iter_proxy-ecdf
+FIGURE  figures/out/two/iter_proxy-ecdf' 'its figures are drawn again, no other'
+
+mv data/raw/two "$tmp/two"
+exits 0 'a platform that is gone' draw
+is "$(find figures/out -type f -path '*two*' | wc -l)$(grep -c ',two,' data/csv/summary.csv)" 00 'leaves no figure and no row'
+mv "$tmp/two" data/raw/two
+exits 0 'and is back' draw
+is "$(find figures/out -type f | wc -l)" 30 'with its figures'
+
+# ---- what make figures does on top
+
+mkdir -p data/raw/local/x/y && touch data/raw/local/x/y/MANIFEST.json
+exits 0 'make figures with a recording of local' bash mk/measure.sh /bin/false
+is "$out$err" '' 'measures nothing'
+rm -r data/raw/local
+exits 0 'without one' bash mk/measure.sh /bin/echo
+is "$out" 'run configs/local.ini' 'measures it'
+mkdir -p data/raw/local/x/y && touch data/raw/local/x/y/plan.json
+exits 0 'with one that was interrupted' bash mk/measure.sh /bin/echo
+is "$out" 'resume data/raw/local/x/y' 'completes it'
+exits 0 'what failed in measuring' bash mk/measure.sh /bin/false
+rm -r data/raw/local
+
+# ---- what may be in a table
+
+mkdir -p panel/part
+printf '%s\n' 'run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,median_s,ci_low_s,ci_high_s,busbw_Bps,limit_Bps,reason' \
+    'r,p,w,,a,"x, ""y""",,2,1,8,size=8 dtype=f32,1e-6,1e-6,2e-6,8e6,,"one, two"' \
+    'r,p,w,,b,"x, ""y""",,2,1,16,size=16 dtype=f32,1e-6,1e-6,2e-6,1.6e7,,' \
+    'r,p,w,,c,"x, ""y""",,2,1,32,size=32 dtype=f32,2e-6,1e-6,2e-6,1.6e7,,' \
+    'r,p,w,,d,"x, ""y""",,2,1,8,size=8 dtype=f64,3e-6,1e-6,2e-6,8e6,,' \
+    'r,p,w,,e,z,,2,1,64,size=64 dtype=f32,,,,,,"crash, and no number"' \
+    's,p,w,,a,"x, ""y""",,2,1,8,size=8 dtype=f32,5e-6,1e-6,2e-6,8e6,,' >panel/part/summary.csv
+: >panel/part/iteration.csv
+exits 0 'quotes, commas, axes and cells without a number' bash figures/panels panel/out p/w panel/part
+is "$(cd panel/out && echo *)" 'figures.mk w-dtype-f32.plot' 'a panel for each value of an axis that has a curve'
+like "$(cat panel/out/w-dtype-f32.plot)" 'label\[1\] = \["x, \\"y\\""\]' 'names are as they were written'
+like "$(cat panel/out/w-dtype-f32.plot)" $'\n8 5e-06|\n8 5e-6' 'a cell measured twice counts as it was measured last'
+
+no_orphans 'nothing is left running'
+done_testing
