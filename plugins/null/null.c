@@ -78,7 +78,7 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
     const struct cell *c = cell;
     (void)job;
     if (c->size == 0 || c->size % ELEMENT_B) {
-        snprintf(why, why_size, "size %llu is not a multiple of the %d-byte element",
+        snprintf(why, why_size, "size=%llu is not a multiple of the %d-byte element",
                  (unsigned long long)c->size, ELEMENT_B);
         return WL_FAIL;
     }
