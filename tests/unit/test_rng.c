@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rng.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The outputs of the authors' xoshiro256starstar.c from the state {1, 2, 3, 4}, as published with
+ * rand_xoshiro 0.6 (src/xoshiro256starstar.rs). */
+static void outputs_are_the_published_ones(void **state)
+{
+    (void)state;
+    static const uint64_t want[] = {11520u,
+                                    0u,
+                                    1509978240u,
+                                    1215971899390074240u,
+                                    1216172134540287360u,
+                                    607988272756665600u,
+                                    16172922978634559625u,
+                                    8476171486693032832u,
+                                    10595114339597558777u,
+                                    2904607092377533576u};
+    struct rng r = {{1, 2, 3, 4}};
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        assert_true(rng_next(&r) == want[i]);
+}
+
+/* The outputs of splitmix64.c for the seed 1477776061723855037, as published with rand_xoshiro 0.6
+ * (src/splitmix64.rs). */
+static void seeding_is_splitmix64(void **state)
+{
+    (void)state;
+    static const uint64_t want[] = {1985237415132408290u, 2979275885539914483u,
+                                    13511426838097143398u, 8488337342461049707u};
+    struct rng r;
+    rng_seed(&r, 1477776061723855037u);
+    assert_memory_equal(r.s, want, sizeof want);
+}
+
+static void streams_differ(void **state)
+{
+    (void)state;
+    static const uint64_t pairs[][2] = {{1, 2}, {2, 1}, {1, 1}, {2, 2}, {0, 0}, {0, 1}, {1, 0}};
+    enum { PAIRS = sizeof pairs / sizeof *pairs };
+    uint64_t first[PAIRS];
+    for (size_t i = 0; i < PAIRS; i++) {
+        struct rng r, again;
+        rng_stream(&r, pairs[i][0], pairs[i][1]);
+        rng_stream(&again, pairs[i][0], pairs[i][1]);
+        first[i] = rng_next(&r);
+        assert_true(first[i] == rng_next(&again));
+        for (size_t j = 0; j < i; j++)
+            assert_true(first[i] != first[j]);
+    }
+}
+
+/* Chi-square of 6 equally likely values: 20.5 is the 0.999 quantile of 5 degrees of freedom
+ * (scipy 1.17.1: scipy.stats.chi2.ppf(.999, 5) = 20.515). */
+static void below_is_uniform(void **state)
+{
+    (void)state;
+    enum { DRAWS = 60000, SIDES = 6 };
+    struct rng r;
+    double counts[SIDES] = {0}, chi2 = 0;
+    rng_seed(&r, 9);
+    for (int i = 0; i < DRAWS; i++) {
+        uint64_t v = rng_below(&r, SIDES);
+        assert_in_range(v, 0, SIDES - 1);
+        counts[v]++;
+    }
+    for (int i = 0; i < SIDES; i++)
+        chi2 += pow(counts[i] - DRAWS / SIDES, 2) / (DRAWS / SIDES);
+    assert_true(chi2 < 20.5);
+    assert_int_equal(rng_below(&r, 1), 0);
+}
+
+/* Multiply-and-shift alone is x -> floor(3x / 4) for n = 3 * 2^62, and so gives multiples of 3
+ * twice as often as the others. */
+static void below_is_unbiased_where_n_is_large(void **state)
+{
+    (void)state;
+    enum { DRAWS = 30000 };
+    const uint64_t n = (uint64_t)3 << 62;
+    struct rng r;
+    int thirds[3] = {0};
+    rng_seed(&r, 10);
+    for (int i = 0; i < DRAWS; i++)
+        thirds[rng_below(&r, n) % 3]++;
+    for (int i = 0; i < 3; i++)
+        assert_true(abs(thirds[i] - DRAWS / 3) < 400); /* 5 standard deviations */
+}
+
+static void uniform_and_normal_have_their_moments(void **state)
+{
+    (void)state;
+    enum { DRAWS = 100000 };
+    struct rng r;
+    double u = 0, z = 0, z2 = 0, z4 = 0;
+    rng_seed(&r, 12);
+    for (int i = 0; i < DRAWS; i++) {
+        double v = rng_uniform(&r), w = rng_normal(&r);
+        assert_true(v >= 0 && v < 1);
+        u += v;
+        z += w;
+        z2 += w * w;
+        z4 += w * w * w * w;
+    }
+    assert_true(fabs(u / DRAWS - 0.5) < 0.005);
+    assert_true(fabs(z / DRAWS) < 0.016);
+    assert_true(fabs(z2 / DRAWS - 1) < 0.023);
+    assert_true(fabs(z4 / DRAWS - 3) < 0.16);
+}
+
+static void a_shuffle_is_a_permutation_and_any_of_them(void **state)
+{
+    (void)state;
+    struct rng r;
+    int seen[6] = {0};
+    rng_seed(&r, 13);
+    for (int i = 0; i < 6000; i++) {
+        size_t v[] = {0, 1, 2};
+        rng_shuffle(&r, v, 3);
+        assert_int_equal((1 << v[0]) | (1 << v[1]) | (1 << v[2]), 7);
+        seen[v[0] * 2 + (v[1] > v[2])]++;
+    }
+    for (int i = 0; i < 6; i++)
+        assert_in_range(seen[i], 850, 1150); /* 1000, 5 standard deviations */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outputs_are_the_published_ones),
+        cmocka_unit_test(seeding_is_splitmix64),
+        cmocka_unit_test(streams_differ),
+        cmocka_unit_test(below_is_uniform),
+        cmocka_unit_test(below_is_unbiased_where_n_is_large),
+        cmocka_unit_test(uniform_and_normal_have_their_moments),
+        cmocka_unit_test(a_shuffle_is_a_permutation_and_any_of_them),
+    };
+    return cmocka_run_group_tests_name("rng", tests, NULL, NULL);
+}

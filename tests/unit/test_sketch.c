@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rng.h"
+#include "sketch.h"
+#include "stats.h"
+#include "text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const double quantiles[] = {0, 0.001, 0.25, 0.5, 0.95, 0.99, 0.999, 1};
+enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
+
+static void compare(size_t n, double tolerance)
+{
+    struct rng rng;
+    struct sketch s = {0};
+    double *x = xmalloc(n * sizeof *x);
+    rng_seed(&rng, n);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t v = (uint64_t)(2e6 * exp(0.4 * rng_normal(&rng)));
+        v = i % 97 == 0 ? v * 50 : v; /* outliers, octaves away */
+        x[i] = (double)v;
+        sketch_add(&s, v);
+    }
+    assert_int_equal(s.n, n);
+    for (int i = 0; i < QUANTILES; i++) {
+        double want = stats_quantile(x, n, quantiles[i]), got = sketch_quantile(&s, quantiles[i]);
+        if (!(fabs(got - want) <= tolerance * want))
+            fail_msg("n %zu, quantile %g: got %.17g, want %.17g", n, quantiles[i], got, want);
+    }
+    free(x);
+    sketch_free(&s);
+}
+
+static void few_values_are_exact(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n < 30; n++)
+        compare(n, 1e-15);
+    compare(SKETCH_EXACT, 1e-15);
+}
+
+static void many_values_are_within_the_bound(void **state)
+{
+    (void)state;
+    compare(SKETCH_EXACT + 1, 0x1p-13);
+    compare(200000, 0x1p-13);
+}
+
+static void small_and_huge_values_have_buckets(void **state)
+{
+    (void)state;
+    struct sketch s = {0};
+    for (int i = 0; i < 3000; i++) {
+        sketch_add(&s, 0);
+        sketch_add(&s, 3);
+        sketch_add(&s, UINT64_MAX);
+    }
+    assert_true(sketch_quantile(&s, 0) == 0);
+    assert_true(sketch_quantile(&s, 0.5) == 3);
+    assert_true(sketch_quantile(&s, 1) == (double)UINT64_MAX);
+    sketch_free(&s);
+    assert_true(isnan(sketch_quantile(&s, 0.5)));
+}
+
+static void order_does_not_matter(void **state)
+{
+    (void)state;
+    struct sketch up = {0}, down = {0};
+    for (uint64_t i = 1; i <= 10000; i++) {
+        sketch_add(&up, i * 1000);
+        sketch_add(&down, (10001 - i) * 1000);
+    }
+    for (int i = 0; i < QUANTILES; i++)
+        assert_true(sketch_quantile(&up, quantiles[i]) == sketch_quantile(&down, quantiles[i]));
+    sketch_free(&up);
+    sketch_free(&down);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_values_are_exact),
+        cmocka_unit_test(many_values_are_within_the_bound),
+        cmocka_unit_test(small_and_huge_values_have_buckets),
+        cmocka_unit_test(order_does_not_matter),
+    };
+    return cmocka_run_group_tests_name("sketch", tests, NULL, NULL);
+}
