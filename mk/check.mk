@@ -13,8 +13,8 @@ CLANG ?= clang
 FUZZ_SECONDS ?= 60
 
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-asan = BUILD='$(BUILD)/asan' CFLAGS='-O1 -g $(sanitize)'
-fuzz = BUILD='$(BUILD)/fuzzing' CC='$(CLANG)' \
+asan = BUILD='$(BUILD)/asan' WARNINGS='-Wall -Wno-format-truncation' CFLAGS='-O1 -g $(sanitize)'
+fuzz = BUILD='$(BUILD)/fuzzing' CC='$(CLANG)' WARNINGS=-Wall \
 	CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
 
 ##@ To trust it

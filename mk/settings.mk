@@ -13,10 +13,10 @@ NAME ?=
 ARGS ?=
 V ?=
 
-ifeq ($(origin CC),default)
+ifneq ($(filter default undefined,$(origin CC)),)
 CC := gcc
 endif
-ifeq ($(origin AR),default)
+ifneq ($(filter default undefined,$(origin AR)),)
 AR := ar
 endif
 CFLAGS ?= -O2 -g
