@@ -139,7 +139,11 @@ static void refusals(void **state)
          "toy.ini:2: key 'exclude': 'algoritm' is no parameter, did you mean 'algorithm'?"},
         {"configs = auto, rnig",
          "toy.ini:2: key 'configs': 'rnig': 'rnig' is no value of a config parameter (algorithm: "
-         "auto, ring, tree; protocol: auto, LL, LL128; ctas: 0..32); did you mean 'ring'?"},
+         "auto, ring, tree, off; protocol: auto, LL, LL128, off; ctas: 0..32); did you mean "
+         "'ring'?"},
+        {"configs = off",
+         "toy.ini:2: key 'configs': 'off': 'off' may be algorithm or protocol: write "
+         "algorithm=off"},
         {"configs = size=8", "toy.ini:2: key 'configs': 'size=8': 'size' is no config parameter"},
         {"configs = ring/tree", "toy.ini:2: key 'configs': 'ring/tree': sets 'algorithm' twice"},
         {"configs = ring/", "toy.ini:2: key 'configs': 'ring/': 'ring/' has an empty part"},
@@ -187,8 +191,14 @@ static void configs(void **state)
 
 static void labels(void **state)
 {
-    static const char *const good[] = {"auto",   "ring", "LL128", "tree/LL", "ring/LL128/ctas=8",
-                                       "ctas=32"};
+    static const char *const good[] = {"auto",
+                                       "ring",
+                                       "LL128",
+                                       "tree/LL",
+                                       "ring/LL128/ctas=8",
+                                       "ctas=32",
+                                       "algorithm=off",
+                                       "protocol=off/ctas=1"};
     struct fixture *f = *state;
     struct toy_cell defaults = {0}, cell;
     char why[1024];

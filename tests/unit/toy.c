@@ -16,8 +16,8 @@
 
 static const char *const dtypes[] = {"float32", "int32", NULL};
 static const char *const modes[] = {"overlapped", "compute", NULL};
-static const char *const algorithms[] = {"auto", "ring", "tree", NULL};
-static const char *const protocols[] = {"auto", "LL", "LL128", NULL};
+static const char *const algorithms[] = {"auto", "ring", "tree", "off", NULL};
+static const char *const protocols[] = {"auto", "LL", "LL128", "off", NULL};
 
 /* clang-format off */
 static const struct wl_param params[] = {
