@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Every algorithm of plugins/common/allreduce_p2p.c on every type, operation and awkward count, in
+ * place and not, against MPI_Allreduce and against the payload's own claim, reduced up to three
+ * times over where the payload is chained. Run by test_workloads.sh as mpirun -n N allreduce; rank
+ * 0 prints what is wrong, and the exit code is 1.
+ */
+#include "allreduce_p2p.h"
+#include "payload.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const type_names[] = {"float32", "float64", "int32", "int64", "uint8"};
+static const char *const op_names[] = {"sum", "prod", "max", "min"};
+
+struct world {
+    int rank, ranks, faults, checks;
+    MPI_Comm comm;
+};
+
+struct buffers {
+    char *in, *out, *scratch, *reference;
+    size_t bytes;
+};
+
+static MPI_Datatype type_of(enum payload_type t)
+{
+    const MPI_Datatype types[] = {MPI_FLOAT, MPI_DOUBLE, MPI_INT32_T, MPI_INT64_T, MPI_UINT8_T};
+    return types[t];
+}
+
+static MPI_Op op_of(enum payload_op o)
+{
+    const MPI_Op ops[] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN};
+    return ops[o];
+}
+
+static void fault(struct world *w, enum allreduce_kind a, const struct payload_kind *k, int count,
+                  const char *what)
+{
+    w->faults++;
+    fprintf(stderr, "rank %d of %d: %s %s %s, %d elements%s: %s\n", w->rank, w->ranks,
+            allreduces[a].name, type_names[k->type], op_names[k->op], count,
+            k->chained ? ", in place" : "", what);
+}
+
+/* Guard bytes around what may be written. */
+static bool guarded(const char *p, size_t bytes)
+{
+    return p[-1] == 0x5a && p[bytes] == 0x5a;
+}
+
+static void check_one(struct world *w, enum allreduce_kind a, const struct payload *model,
+                      int count, struct buffers *b)
+{
+    struct payload p = *model;
+    struct payload_fault f;
+    size_t bytes = (size_t)count * p.element_B;
+    size_t scratch_B = allreduce_scratch_B(a, (size_t)count, p.element_B, w->ranks, p.kind.chained);
+    bool in_place = p.kind.chained;
+    char *send = in_place ? b->out : b->in;
+    struct allreduce_call c = {
+        send,    b->out,  count,    p.element_B, type_of(p.kind.type), op_of(p.kind.op),
+        w->comm, w->rank, w->ranks, b->scratch};
+    b->out[bytes] = b->scratch[scratch_B] = 0x5a;
+    payload_fill(&p, b->in, (size_t)count);
+    payload_poison(&p, b->out, (size_t)count);
+    if (in_place)
+        payload_fill(&p, b->out, (size_t)count);
+    MPI_Allreduce(b->in, b->reference, count, c.type, c.op, w->comm);
+    w->checks++;
+    for (unsigned k = 1; k <= (in_place ? 3u : 1u); k++) {
+        if (allreduces[a].run(&c) != MPI_SUCCESS)
+            fault(w, a, &p.kind, count, "did not return MPI_SUCCESS");
+        if (k == 1 && memcmp(b->out, b->reference, bytes) != 0)
+            fault(w, a, &p.kind, count, "differs from MPI_Allreduce");
+        if (!payload_check(&p, b->out, (size_t)count, k, &f))
+            fault(w, a, &p.kind, count, "differs from the payload's claim");
+    }
+    if (!guarded(b->out, bytes) || !guarded(b->scratch, scratch_B))
+        fault(w, a, &p.kind, count, "wrote outside its buffers");
+}
+
+/* A check that cannot fail is none: one wrong bit anywhere must be seen. */
+static void check_the_check(struct world *w, const struct payload *model, int count,
+                            struct buffers *b)
+{
+    struct payload p = *model;
+    struct payload_fault f;
+    payload_poison(&p, b->out, (size_t)count);
+    bool poison_seen = !payload_check(&p, b->out, (size_t)count, 1, &f) && f.element == 0;
+    MPI_Allreduce((payload_fill(&p, b->in, (size_t)count), b->in), b->out, count,
+                  type_of(p.kind.type), op_of(p.kind.op), w->comm);
+    b->out[(size_t)count * p.element_B - 1] ^= 1;
+    if (!poison_seen || payload_check(&p, b->out, (size_t)count, 1, &f) ||
+        f.element != (size_t)count - 1)
+        fault(w, ALLREDUCE_AUTO, &p.kind, count, "a wrong element was not found");
+}
+
+static void check_kind(struct world *w, const struct payload_kind *kind, struct buffers *b)
+{
+    const int counts[] = {0, 1, 2, 3, w->ranks - 1, w->ranks, w->ranks + 1, 61, 1021, 4099};
+    static struct payload p;
+    if (payload_reductions(kind) == 0)
+        return;
+    payload_init(&p, kind, w->rank);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (int a = 0; a < ALLREDUCE_KINDS; a++)
+            check_one(w, (enum allreduce_kind)a, &p, counts[i], b);
+    check_the_check(w, &p, 4099, b);
+}
+
+static char *guarded_alloc(size_t bytes)
+{
+    char *p = malloc(bytes + 128);
+    if (!p)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    memset(p, 0x5a, bytes + 128);
+    return p + 64;
+}
+
+int main(int argc, char **argv)
+{
+    struct world w = {.comm = MPI_COMM_WORLD};
+    struct buffers b = {.bytes = 8 * 4099};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(w.comm, &w.rank);
+    MPI_Comm_size(w.comm, &w.ranks);
+    char **buffers[] = {&b.in, &b.out, &b.scratch, &b.reference};
+    for (size_t i = 0; i < 4; i++)
+        *buffers[i] = guarded_alloc(b.bytes);
+    for (int i = 0; i < 5 * 4 * 2; i++)
+        check_kind(&w,
+                   &(struct payload_kind){(enum payload_type)(i / 8), (enum payload_op)(i / 2 % 4),
+                                          w.ranks, i % 2},
+                   &b);
+    for (size_t i = 0; i < 4; i++)
+        free(*buffers[i] - 64);
+    MPI_Allreduce(MPI_IN_PLACE, &w.faults, 1, MPI_INT, MPI_SUM, w.comm);
+    if (w.rank == 0)
+        printf("%d checks a rank, %d faults\n", w.checks, w.faults);
+    MPI_Finalize();
+    return w.faults > 0;
+}
