@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "csv.h"
+#include "err.h"
+#include "reduce.h"
+#include "rng.h"
+#include "stats.h"
+#include "summary.h"
+#include "text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct fixture {
+    char dir[64], path[128], error[1024];
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = xcalloc(1, sizeof *f);
+    snprintf(f->dir, sizeof f->dir, "/tmp/gradsync reduce %d XXXXXX", (int)getpid());
+    assert_non_null(mkdtemp(f->dir));
+    snprintf(f->path, sizeof f->path, "%s/a/b/t.csv", f->dir);
+    err_capture(f->error, sizeof f->error);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    char *command = xstrfmt("rm -rf '%s'", f->dir);
+    assert_int_equal(system(command), 0);
+    free(command);
+    err_capture(NULL, 0);
+    free(f);
+    return 0;
+}
+
+static void times_are_exact_decimals(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t time_ns, iters;
+        enum csv_unit unit;
+        const char *want;
+    } cases[] = {
+        {1, 1, CSV_SECONDS, "0.000000001"},
+        {0, 1, CSV_SECONDS, "0"},
+        {1000000000, 1, CSV_SECONDS, "1"},
+        {1500000000, 1, CSV_SECONDS, "1.5"},
+        {35161, 16, CSV_SECONDS, "0.0000021975625"},
+        {10, 3, CSV_SECONDS, "0.000000003333333"},
+        {20, 3, CSV_SECONDS, "0.000000006666667"}, /* rounded, not cut */
+        {100000000, 1, CSV_SECONDS, "0.1"},
+        {49214, 1, CSV_MILLISECONDS, "0.049214"},
+        {1234567891, 1, CSV_MILLISECONDS, "1234.567891"},
+        {2500, 1, CSV_MICROSECONDS, "2.5"},
+        {18446744073709, 1, CSV_SECONDS, "18446.744073709"},
+        {18446744073710, 1, CSV_SECONDS, "18446.74407371"}, /* more than 64 bits of femtoseconds */
+        {UINT64_MAX, 1, CSV_SECONDS, "18446744073.709551615"},
+        {UINT64_MAX, INT32_MAX, CSV_SECONDS, "8.589934596"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char got[CSV_DECIMAL + 1];
+        size_t n = csv_decimal(got, cases[i].time_ns, cases[i].iters, cases[i].unit);
+        assert_in_range(n, 1, CSV_DECIMAL);
+        got[n] = '\0';
+        assert_string_equal(got, cases[i].want);
+    }
+}
+
+static void assert_file(const char *path, const char *want)
+{
+    struct text got = {0};
+    assert_true(text_read_file(path, &got));
+    assert_string_equal(got.s, want);
+    text_free(&got);
+}
+
+static void fields_are_quoted_when_they_must_be(void **state)
+{
+    struct fixture *f = *state;
+    struct csv c;
+    struct text prefix = {0};
+    const uint64_t times[] = {5, 7000};
+    assert_int_equal(csv_open(&c, f->path), GS_OK);
+    csv_header(&c, "a,b");
+    csv_text(&c, "plain text");
+    csv_text(&c, "");
+    csv_text(&c, "a,b");
+    csv_text(&c, "say \"so\"");
+    csv_text(&c, "two\nlines");
+    csv_end(&c);
+    csv_integer(&c, INT64_MIN);
+    csv_real(&c, 0.1);
+    csv_real(&c, NAN);
+    csv_real(&c, INFINITY);
+    csv_end(&c);
+    csv_prefix_text(&prefix, "x,y");
+    csv_prefix_integer(&prefix, 3);
+    csv_samples(&c, prefix.s, prefix.len, times, 2, 1);
+    assert_int_not_equal(access(f->path, F_OK), 0); /* not before it is whole */
+    assert_int_equal(csv_close(&c, true), GS_OK);
+    assert_file(f->path, "a,b\nplain text,,\"a,b\",\"say \"\"so\"\"\",\"two\nlines\"\n"
+                         "-9223372036854775808,0.1,,\n"
+                         "\"x,y\",3,1,0.000000005\n\"x,y\",3,2,0.000007\n");
+    text_free(&prefix);
+}
+
+static void a_table_given_up_leaves_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct csv c;
+    assert_int_equal(csv_open(&c, f->path), GS_OK);
+    csv_text(&c, "x");
+    assert_int_equal(csv_close(&c, false), GS_OK);
+    char *command = xstrfmt("test -z \"$(find '%s' -type f)\"", f->dir);
+    assert_int_equal(system(command), 0);
+    free(command);
+}
+
+static void a_folder_that_cannot_be_is_named(void **state)
+{
+    struct fixture *f = *state;
+    struct csv c;
+    char *path = xstrfmt("%s/file/t.csv", f->dir), *file = xstrfmt("%s/file", f->dir);
+    FILE *in_the_way = fopen(file, "w");
+    assert_non_null(in_the_way);
+    fclose(in_the_way);
+    assert_int_equal(csv_open(&c, path), GS_FAILED);
+    assert_non_null(strstr(f->error, "/file/t.csv: cannot be written"));
+    assert_int_equal(csv_close(&c, true), GS_OK); /* nothing was opened */
+    free(path);
+    free(file);
+}
+
+/* Over many buffers, and past where writing behind begins. */
+static void a_large_table_is_whole(void **state)
+{
+    struct fixture *f = *state;
+    enum { ROWS = 1200000 };
+    struct csv c;
+    char line[81];
+    assert_int_equal(csv_open(&c, f->path), GS_OK);
+    for (int i = 0; i < ROWS; i++)
+        csv_bytes(&c, line, (size_t)snprintf(line, sizeof line, "%080d", i));
+    assert_int_equal(csv_close(&c, true), GS_OK);
+    FILE *in = fopen(f->path, "rb");
+    assert_non_null(in);
+    for (int i = 0; i < ROWS; i++) {
+        assert_int_equal(fread(line, 1, 80, in), 80);
+        line[80] = '\0';
+        assert_int_equal(strtol(line, NULL, 10), i);
+    }
+    assert_int_equal(getc(in), EOF);
+    fclose(in);
+}
+
+static void one_launch_has_order_statistics(void **state)
+{
+    (void)state;
+    struct nested x[20];
+    for (int i = 0; i < 20; i++)
+        x[i] = (struct nested){1, i * 7 % 20 + 1};
+    struct estimate e = estimate_median(x, 20, 1, "0123456789abcdef");
+    assert_true(e.median == 10.5);
+    assert_true(e.lo == 6 && e.hi == 15); /* as in test_stats.c */
+    assert_true(isnan(estimate_median(x, 0, 1, "0123456789abcdef").median));
+}
+
+static void launches_widen_the_interval(void **state)
+{
+    (void)state;
+    struct nested same[100], apart[100];
+    struct rng rng;
+    rng_seed(&rng, 4);
+    for (int i = 0; i < 100; i++) {
+        double noise = rng_normal(&rng);
+        same[i] = (struct nested){i / 20, 100 + noise};
+        apart[i] = (struct nested){i / 20, 100 + noise + 10.0 * (i / 20)};
+    }
+    struct estimate a = estimate_median(same, 100, 1, "0123456789abcdef");
+    struct estimate b = estimate_median(apart, 100, 1, "0123456789abcdef");
+    assert_true(a.lo < a.median && a.median < a.hi && a.hi - a.lo < 1);
+    assert_true(b.lo < b.median && b.median < b.hi && b.hi - b.lo > 10);
+}
+
+static void the_stream_is_the_seeds_and_the_cells(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t seed;
+        const char *cell;
+    } streams[] = {{1, "0123456789abcdef"},
+                   {1, "0123456789abcdef"},
+                   {2, "0123456789abcdef"},
+                   {1, "1123456789abcdef"}};
+    struct estimate e[4];
+    for (int k = 0; k < 4; k++) {
+        struct nested x[60];
+        struct rng rng;
+        rng_seed(&rng, 5);
+        for (int i = 0; i < 60; i++)
+            x[i] = (struct nested){i / 20, rng_normal(&rng)};
+        e[k] = estimate_median(x, 60, streams[k].seed, streams[k].cell);
+    }
+    assert_memory_equal(&e[0], &e[1], sizeof *e);
+    assert_true(e[0].lo != e[2].lo || e[0].hi != e[2].hi);
+    assert_true(e[0].lo != e[3].lo || e[0].hi != e[3].hi);
+}
+
+/* Launches longer than REDUCE_BATCHES are batched: the interval stays that of all blocks. */
+static void long_launches_keep_their_interval(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 3 * REDUCE_BATCHES, LAUNCHES = 3 };
+    struct nested *x = xmalloc(BLOCKS * LAUNCHES * sizeof *x),
+                  *copy = xmalloc(BLOCKS * LAUNCHES * sizeof *copy);
+    struct rng rng;
+    rng_seed(&rng, 6);
+    for (int i = 0; i < BLOCKS * LAUNCHES; i++)
+        x[i] = copy[i] = (struct nested){i / BLOCKS, 100 + rng_normal(&rng)};
+    struct interval whole = stats_bootstrap_median(copy, BLOCKS * LAUNCHES, 2000, 0.95, &rng);
+    struct estimate e = estimate_median(x, BLOCKS * LAUNCHES, 1, "0123456789abcdef");
+    double width = whole.hi - whole.lo;
+    assert_true(fabs((e.hi - e.lo) / width - 1) < 0.35);
+    assert_true(e.lo < e.median && e.median < e.hi);
+    free(x);
+    free(copy);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(times_are_exact_decimals),
+        TEST(fields_are_quoted_when_they_must_be),
+        TEST(a_table_given_up_leaves_nothing),
+        TEST(a_folder_that_cannot_be_is_named),
+        TEST(a_large_table_is_whole),
+        TEST(one_launch_has_order_statistics),
+        TEST(launches_widen_the_interval),
+        TEST(the_stream_is_the_seeds_and_the_cells),
+        TEST(long_launches_keep_their_interval),
+    };
+    return cmocka_run_group_tests_name("reduce", tests, NULL, NULL);
+}
