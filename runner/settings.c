@@ -15,7 +15,7 @@
 #define SEED_MAX 9007199254740992.0 /* 2^53: exact in JSON and in a CSV reader's double */
 /* As WL_TEXT_FIELD, for the longer texts. */
 #define LONG_TEXT_FIELD(S, member)                                                                 \
-    (offsetof(S, member) + 0 * sizeof(&((S *)0)->member == (char (*)[SET_TEXT_MAX])0))
+    (offsetof(S, member) + 0 * sizeof(&((S *)0)->member == (char(*)[SET_TEXT_MAX])0))
 #define LONG_MAX (SET_TEXT_MAX - 1)
 #define INT(S, m) #m, WL_INT, WL_AXIS, WL_FIELD(struct S, m, int64_t)
 #define REAL(S, m) #m, WL_REAL, WL_AXIS, WL_FIELD(struct S, m, double)

@@ -5,6 +5,7 @@
 #include "label.h"
 #include "params.h"
 #include "settings.h"
+#include "sweep_exclude.h"
 #include "sweep_list.h"
 #include "text.h"
 
@@ -23,7 +24,7 @@ static const struct config_entry *given(const struct config *c, const char *sect
     return e && e->value[0] ? e : NULL; /* an empty one undoes it: --set 'X:exclude=' */
 }
 
-static struct sweep_axis *find_axis(const struct sweep *s, const char *name)
+struct sweep_axis *sweep_axis(const struct sweep *s, const char *name)
 {
     for (size_t i = 0; i < s->n_axes; i++)
         if (!strcmp(s->axes[i].p->name, name))
@@ -143,7 +144,7 @@ static int read_zip(struct sweep *s, const struct config_entry *e, const char *n
     int code = GS_OK;
     words_split(&words, names, ',');
     for (size_t i = 0; i < words.n && !code; i++) {
-        struct sweep_axis *axis = find_axis(s, words.v[i]);
+        struct sweep_axis *axis = sweep_axis(s, words.v[i]);
         const char *near = params_nearest(s->wl->params, words.v[i]);
         if (!axis)
             code = config_error(e, "'%s' is no parameter%s%s%s", words.v[i],
@@ -172,76 +173,6 @@ static int read_zips(struct sweep *s, const struct config_entry *e)
             code = GS_USAGE;
     words_free(&zips);
     return code;
-}
-
-/* ---- exclude ---- */
-
-static int read_term(struct sweep *s, const struct config_entry *e, char *text,
-                     struct sweep_term *term)
-{
-    char *equals = strchr(text, '='), why[1024];
-    if (!equals)
-        return config_error(e, "'%s' is no PARAMETER=VALUE", text);
-    *equals = '\0';
-    const struct sweep_axis *axis = find_axis(s, text);
-    const char *near = params_nearest(s->wl->params, text);
-    if (!axis)
-        return config_error(e, "'%s' is no parameter%s%s%s", text, near ? ", did you mean '" : "",
-                            near ? near : "", near ? "'?" : "");
-    struct wl_param p = *axis->p;
-    p.offset = 0;
-    term->axis = (size_t)(axis - s->axes);
-    term->value = xcalloc(1, param_size(&p));
-    return param_parse(&p, equals + 1, term->value, why, sizeof why)
-               ? GS_OK
-               : config_error(e, "%s: %s", text, why);
-}
-
-static int read_clause(struct sweep *s, const struct config_entry *e, const char *text)
-{
-    struct words terms;
-    int code = GS_OK;
-    s->excludes = xrealloc(s->excludes, (s->n_excludes + 1) * sizeof *s->excludes);
-    struct sweep_clause *clause = &s->excludes[s->n_excludes++];
-    words_split(&terms, text, ' ');
-    *clause = (struct sweep_clause){.terms = xcalloc(terms.n, sizeof *clause->terms)};
-    for (size_t i = 0; i < terms.n; i++)
-        if (*terms.v[i] && read_term(s, e, terms.v[i], &clause->terms[clause->n++]))
-            code = GS_USAGE;
-    words_free(&terms);
-    return clause->n ? code : config_error(e, "an empty clause (PARAMETER=VALUE …; …)");
-}
-
-static int read_excludes(struct sweep *s, const struct config_entry *e)
-{
-    char *value = xstrdup(e->value);
-    struct words clauses;
-    int code = GS_OK;
-    for (char *p = value; (p = strchr(p, ',')); p++)
-        *p = ';';
-    words_split(&clauses, value, ';');
-    for (size_t i = 0; i < clauses.n; i++)
-        if (read_clause(s, e, clauses.v[i]))
-            code = GS_USAGE;
-    words_free(&clauses);
-    free(value);
-    return code;
-}
-
-static bool excluded(const struct sweep *s, const void *cell)
-{
-    for (size_t k = 0; k < s->n_excludes; k++) {
-        const struct sweep_clause *clause = &s->excludes[k];
-        size_t i = 0;
-        for (; i < clause->n; i++) {
-            const struct wl_param *p = s->axes[clause->terms[i].axis].p;
-            if (memcmp((const char *)cell + p->offset, clause->terms[i].value, param_size(p)))
-                break;
-        }
-        if (i == clause->n)
-            return true;
-    }
-    return false;
 }
 
 /* ---- the product ---- */
@@ -319,7 +250,7 @@ int sweep_read(struct sweep *s, const struct config *c, const char *section,
     const struct config_entry *exclude = given(c, section, "exclude");
     int keys = check_keys(c, section, wl), axes = read_axes(s, c, section);
     int labels = configs ? read_configs(s, configs) : GS_OK;
-    int excludes = exclude ? read_excludes(s, exclude) : GS_OK;
+    int excludes = exclude ? sweep_read_excludes(s, exclude) : GS_OK;
     int code = keys || axes || labels || excludes ? GS_USAGE : GS_OK;
     if (!code && zip)
         code = read_zips(s, zip);
@@ -332,13 +263,8 @@ void sweep_free(struct sweep *s)
 {
     for (size_t i = 0; i < s->n_axes; i++)
         free(s->axes[i].values);
-    for (size_t k = 0; k < s->n_excludes; k++) {
-        for (size_t i = 0; i < s->excludes[k].n; i++)
-            free(s->excludes[k].terms[i].value);
-        free(s->excludes[k].terms);
-    }
+    sweep_free_excludes(s);
     free(s->axes);
-    free(s->excludes);
     free(s->lengths);
     free(s->strides);
     free(s->defaults);
@@ -361,5 +287,5 @@ bool sweep_cell(const struct sweep *s, size_t i, void *cell)
         size_t size = param_size(axis->p), at = i / s->strides[axis->dim] % s->lengths[axis->dim];
         memcpy((char *)cell + axis->p->offset, axis->values + at * size, size);
     }
-    return !excluded(s, cell);
+    return !sweep_excluded(s, cell);
 }

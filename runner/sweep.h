@@ -50,6 +50,8 @@ int sweep_read(struct sweep *s, const struct config *c, const char *section,
                const struct wl_plugin *wl);
 void sweep_free(struct sweep *s);
 
+struct sweep_axis *sweep_axis(const struct sweep *s, const char *name); /* or NULL */
+
 /* Cells of the full product, and the i-th of them, the last parameter of the table fastest. False:
  * excluded; the cell is filled all the same. */
 size_t sweep_count(const struct sweep *s);
