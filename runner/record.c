@@ -118,7 +118,7 @@ static int append(struct record *r, const char *bytes, size_t n)
 
 static char *dump(json_t *object)
 {
-    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(16));
     json_decref(object);
     return text;
 }

@@ -20,7 +20,7 @@
  * first block block   cell, copy, block (from 1), at (Unix seconds), iters, skew_ns (median over
  * samples of the ranks' start spread), spread_ns (median of max - min of the ranks' times), metrics
  *          {name: median}, time_ns [..]: one integer a sample, the time of all its iterations, the
- *          longest rank's; always the last member
+ *          longest rank's; always the last member. A block's lines stand in the order of its visits
  *  health  group, block, before {}, after {}: clocks, load, temperature, power, throttle reasons
  *  fail    cell, copy, kind, why, rank, host, phase: kind is skip, failed, wrong, crash, hang, lost
  *  group   group, blocks, cells [{cell, copy, blocks, converged, half_width}]: closes the group; a

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What a rank measures and records, on scripted samples; also under ASan.
+# shellcheck disable=SC2016 # perl, not the shell, expands them
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -56,8 +57,8 @@ count() { of "$1" "${2:-1}" | grep -c . || true; }
 joined() { of "$@" | paste -sd' ' -; }
 # The cells of a block in the order in which they were visited, a line a block.
 visits() {
-    of block '"$_->{block} " . sprintf("%.7f", $_->{at}) . " $_->{cell}.$_->{copy}"' |
-        sort -n -k1,1 -k2,2 | awk '{ v[$1] = v[$1] " " $3 } END { for (b = 1; b in v; b++) print v[b] }'
+    of block '"$_->{block} $_->{cell}.$_->{copy}"' |
+        awk '{ v[$1] = v[$1] " " $2 } END { for (b = 1; b in v; b++) print v[b] }'
 }
 
 # ---- what is in a recording ----

@@ -3,147 +3,20 @@
 
 #include "clock.h"
 #include "order.h"
+#include "rank/grouping.h"
 #include "stopping.h"
 #include "text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Rounds of the warm-up: a plugin whose samples take no time by its own account ends it too. */
 enum { ROUNDS_MAX = 10000 };
-
-struct grouping {
-    struct rig *rig;
-    struct visit *visit;
-    const struct group *group;
-    size_t index;
-    struct slot *slots;
-    size_t n;
-    int block;
-    uint64_t began_ns;
-};
-
-static struct slot *add_slot(struct grouping *g, const struct cell *c, int copy)
-{
-    const struct set_measure *set = &g->rig->plan->set.measure;
-    struct slot *s = &g->slots[g->n++];
-    *s = (struct slot){.cell = c, .copy = copy};
-    s->visited.time_ns = xcalloc((size_t)set->samples, sizeof *s->visited.time_ns);
-    s->medians = xcalloc((size_t)set->max_blocks, sizeof *s->medians);
-    return s;
-}
-
-static bool compares(const struct rig *r, const struct group *group)
-{
-    const struct cell *c = &r->plan->cells[group->first];
-    for (size_t i = 1; i < group->n; i++)
-        if (strcmp(c[i].config, c[0].config))
-            return true;
-    return false;
-}
-
-static void begin(struct grouping *g)
-{
-    const struct rig *r = g->rig;
-    bool twice = compares(r, g->group);
-    g->slots = xcalloc(2 * g->group->n, sizeof *g->slots);
-    for (size_t i = g->group->first; i < g->group->first + g->group->n; i++) {
-        const struct cell *c = &r->plan->cells[i];
-        if (r->given_up[i])
-            continue;
-        add_slot(g, c, 0);
-        if (twice && c->baseline)
-            add_slot(g, c, 1);
-    }
-    snprintf(r->beat->group, sizeof r->beat->group, "%s", g->group->id);
-    atomic_store(&r->beat->block, 0);
-    atomic_store(&r->beat->half_width_ppm, 0);
-}
-
-static void end(struct grouping *g)
-{
-    for (size_t i = 0; i < g->n; i++) {
-        free(g->slots[i].visited.time_ns);
-        free(g->slots[i].medians);
-    }
-    free(g->slots);
-}
-
-static size_t living(const struct grouping *g)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < g->n; i++)
-        n += g->slots[i].live;
-    return n;
-}
-
-/* ---- what goes wrong ---- */
-
-static void release(struct grouping *g, struct slot *s)
-{
-    s->live = false;
-    if (!s->prepared)
-        return;
-    rig_step(g->rig, "release");
-    g->rig->wl->release(s->prepared);
-    rig_own_step(g->rig, "release");
-    s->prepared = NULL;
-}
-
-static void drop_cell(struct grouping *g, const struct cell *c)
-{
-    for (size_t i = 0; i < g->n; i++)
-        if (g->slots[i].cell == c)
-            release(g, &g->slots[i]);
-}
-
-/* The plugin was aborted: what it holds is no longer to be trusted, and another attempt goes on.
- * The rank that hung tells its shim. */
-static enum course hang(const struct rig *r, const struct slot *s, const char *phase, int culprit)
-{
-    if (r->team.rank == culprit) {
-        beat_cell(r->beat, s->cell, s->copy);
-        snprintf(r->beat->phase, sizeof r->beat->phase, "%s", phase);
-        snprintf(r->beat->error, sizeof r->beat->error,
-                 "no answer from the plugin for %g s in %s; its abort() ended the call",
-                 r->plan->set.measure.deadline, phase);
-    }
-    return HUNG;
-}
-
-/* The slot's verdict on this rank is `mine`, and on some rank it is a bad one: records that rank's
- * words, and drops the cell with all its copies. Collective. */
-static enum course lose(struct grouping *g, struct slot *s, const char *phase, enum verdict mine,
-                        const char *kind_of_failure)
-{
-    struct rig *r = g->rig;
-    struct {
-        char why[sizeof s->why], host[sizeof r->team.host];
-    } words;
-    int worst = (int)mine, culprit;
-    team_worst(&r->team, &worst, &culprit, 1);
-    if (worst == HANGING)
-        return hang(r, s, phase, culprit);
-    snprintf(words.why, sizeof words.why, "%s", s->why);
-    snprintf(words.host, sizeof words.host, "%s", r->team.host);
-    team_share(&r->team, &words, sizeof words, culprit);
-    report_fail(&r->report, s,
-                &(struct report_fail){.kind = worst == SKIPPED ? "skip" : kind_of_failure,
-                                      .why = words.why,
-                                      .host = words.host,
-                                      .phase = phase,
-                                      .rank = culprit});
-    drop_cell(g, s->cell);
-    return GO_ON;
-}
 
 static void keep_why(struct slot *s, const char *why, const char *otherwise)
 {
     snprintf(s->why, sizeof s->why, "%s", *why ? why : otherwise);
 }
-
-/* ---- the steps ---- */
 
 static enum verdict prepare_slot(struct rig *r, struct slot *s)
 {
@@ -181,7 +54,7 @@ static enum course prepare(struct grouping *g)
         enum verdict mine = prepare_slot(g->rig, s);
         s->live = team_max(&g->rig->team, mine) == FINE;
         if (!s->live)
-            course = lose(g, s, "prepare", mine, "failed");
+            course = grouping_lose(g, s, "prepare", mine, "failed");
         s->iters = clock_iterations(0, 0, 0, s->cell->shape.iters_min, s->cell->shape.iters_max);
     }
     return course;
@@ -195,7 +68,7 @@ static enum course visit_slot(struct grouping *g, struct slot *s, const char *ph
     rig_step(g->rig, phase);
     if (visit(g->visit, g->rig, s, discard, n, &mine) == FINE)
         return GO_ON;
-    return lose(g, s, phase, mine, "failed");
+    return grouping_lose(g, s, phase, mine, "failed");
 }
 
 /* Copies of a cell take samples of the same length: they are compared with each other. */
@@ -231,7 +104,7 @@ static enum course warm_up(struct grouping *g)
             spent_s += (double)s->visited.time_ns[0] * 1e-9;
             warm = settle_iterations(g, s) && s->operations >= (uint64_t)set->warmup_ops && warm;
         }
-        warm = warm && (spent_s >= set->warmup || !living(g));
+        warm = warm && (spent_s >= set->warmup || !grouping_living(g));
         if (course == GO_ON)
             course = (enum course)team_max(&g->rig->team, g->rig->beat->stop ? STOP : GO_ON);
     }
@@ -261,7 +134,7 @@ static enum course verify(struct grouping *g)
     team_worst(&r->team, worst, culprits, g->n);
     for (size_t i = 0; i < g->n && course == GO_ON; i++)
         if (worst[i] != FINE && g->slots[i].live)
-            course = lose(g, &g->slots[i], "verify", mine[i], "wrong");
+            course = grouping_lose(g, &g->slots[i], "verify", mine[i], "wrong");
     free(culprits);
     free(worst);
     free(mine);
@@ -273,22 +146,21 @@ static enum course visit_all(struct grouping *g)
     struct rig *r = g->rig;
     const struct set_measure *set = &r->plan->set.measure;
     enum course course = GO_ON;
-    size_t *order = xcalloc(g->n, sizeof *order);
-    order_visits(order, g->n, r->plan->seed, r->launch, g->index, g->block);
+    order_visits(g->order, g->n, r->plan->seed, r->launch, g->index, g->block);
     for (size_t i = 0; i < g->n && course == GO_ON; i++) {
-        struct slot *s = &g->slots[order[i]];
+        struct slot *s = &g->slots[g->order[i]];
         if (s->live)
             course = visit_slot(g, s, "sample", (size_t)set->discard, (size_t)set->samples);
     }
-    free(order);
     return course;
 }
 
+/* The lines stand in the order of the visits. */
 static void record(struct grouping *g, json_t *before, json_t *after)
 {
     struct rig *r = g->rig;
     for (size_t i = 0; i < g->n; i++) {
-        struct slot *s = &g->slots[i];
+        struct slot *s = &g->slots[g->order[i]];
         if (!s->live)
             continue;
         s->medians[s->blocks++] = s->visited.metrics[0];
@@ -305,6 +177,7 @@ static enum course block(struct grouping *g)
     rig_own_step(r, "block");
     team_align_clocks(&r->team);
     json_t *before = health_read(&r->health, &r->team);
+    team_meet(&r->team); /* rank 0 had more to do: nobody begins the block without it */
     enum course course = visit_all(g);
     if (course == GO_ON)
         course = verify(g);
@@ -335,28 +208,16 @@ static enum course agree(struct grouping *g, bool *enough)
     return (enum course)answers[0];
 }
 
-/* Released last to first, on every rank alike. */
-static void release_all(struct grouping *g)
-{
-    for (size_t i = g->n; i-- > 0;)
-        release(g, &g->slots[i]);
-    beat_cell(g->rig->beat, NULL, 0);
-}
-
 enum course group_measure(struct rig *r, struct visit *v, size_t index)
 {
-    struct grouping g = {.rig = r,
-                         .visit = v,
-                         .group = &r->plan->groups[index],
-                         .index = index,
-                         .began_ns = clock_now_ns()};
+    struct grouping g;
     bool enough = false;
-    begin(&g);
+    grouping_begin(&g, r, v, index);
     enum course course = prepare(&g);
     if (course == GO_ON)
         course = warm_up(&g);
     while (course == GO_ON && !enough) {
-        course = living(&g) ? block(&g) : GO_ON;
+        course = grouping_living(&g) ? block(&g) : GO_ON;
         if (course == GO_ON)
             course = agree(&g, &enough);
     }
@@ -365,7 +226,7 @@ enum course group_measure(struct rig *r, struct visit *v, size_t index)
         report_sync(&r->report);
     }
     if (course != HUNG)
-        release_all(&g);
-    end(&g);
+        grouping_release(&g);
+    grouping_end(&g);
     return course;
 }

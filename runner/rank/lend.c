@@ -10,10 +10,15 @@ static void lent_barrier(void *ctx)
     MPI_Barrier(l->team->comm);
 }
 
+/* In parts that MPI's int can count. */
 static void lent_bcast(void *ctx, void *buf, size_t bytes, int root)
 {
     const struct lent *l = ctx;
-    MPI_Bcast(buf, (int)bytes, MPI_BYTE, root, l->team->comm);
+    const size_t part = (size_t)1 << 30;
+    for (size_t at = 0; at < bytes; at += part) {
+        size_t n = bytes - at < part ? bytes - at : part;
+        MPI_Bcast((char *)buf + at, (int)n, MPI_BYTE, root, l->team->comm);
+    }
 }
 
 __attribute__((format(printf, 2, 3))) static void lent_fail(void *ctx, const char *fmt, ...)

@@ -19,6 +19,7 @@
  * plugin's libraries, MPI_Init, and the end. */
 #define START_S 120.0
 #define END_S 60.0
+#define HUNG_END_S 5.0
 
 /* ---- what the launch lacks ---- */
 
@@ -60,10 +61,11 @@ static int open_plugin(struct rig *r)
     return team_max(&r->team, code);
 }
 
-static void close_plugin(struct rig *r)
+/* A plugin that was aborted is not called again: the end of the process releases what it holds. */
+static void close_plugin(struct rig *r, enum course course)
 {
     watchdog_stop(&r->watchdog);
-    if (r->self)
+    if (r->self && course != HUNG)
         r->wl->close(r->self);
 }
 
@@ -184,7 +186,7 @@ static const char *const status_of[] = {
 static enum course take_down(struct rig *r, enum course course)
 {
     if (course == HUNG)
-        atomic_store(&r->beat->deadline_ns, clock_now_ns() + (uint64_t)(END_S * 1e9));
+        atomic_store(&r->beat->deadline_ns, clock_now_ns() + (uint64_t)(HUNG_END_S * 1e9));
     else
         beat_step(r->beat, "close", END_S);
     if (course <= STOP) {
@@ -192,9 +194,9 @@ static enum course take_down(struct rig *r, enum course course)
         report_sync(&r->report);
     }
     report_close(&r->report);
+    close_plugin(r, course);
     if (r->report.code)
         course = BROKEN;
-    close_plugin(r);
     health_close(&r->health);
     free(r->missing);
     free(r->given_up);

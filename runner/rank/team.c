@@ -111,6 +111,13 @@ void team_share(const struct team *t, void *data, size_t n, int from)
     wait_ends(t);
 }
 
+void team_meet(const struct team *t)
+{
+    wait_begins(t);
+    MPI_Barrier(t->comm);
+    wait_ends(t);
+}
+
 char **team_texts(const struct team *t, const char *text)
 {
     int n = (int)strlen(text) + 1, total = 0;

@@ -34,6 +34,9 @@ void team_worst(const struct team *t, int *values, int *ranks, size_t n);
 /* What `from` has in `data`, everywhere. */
 void team_share(const struct team *t, void *data, size_t n, int from);
 
+/* Nobody goes on before all are here. */
+void team_meet(const struct team *t);
+
 /* Every rank's text on rank 0, by rank, freed with team_texts_free; NULL on the others. */
 char **team_texts(const struct team *t, const char *text);
 void team_texts_free(const struct team *t, char **texts);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rank/grouping.h"
+
+#include "clock.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct slot *add_slot(struct grouping *g, const struct cell *c, int copy)
+{
+    const struct set_measure *set = &g->rig->plan->set.measure;
+    struct slot *s = &g->slots[g->n++];
+    *s = (struct slot){.cell = c, .copy = copy};
+    s->visited.time_ns = xcalloc((size_t)set->samples, sizeof *s->visited.time_ns);
+    s->medians = xcalloc((size_t)set->max_blocks, sizeof *s->medians);
+    return s;
+}
+
+static bool compares(const struct rig *r, const struct group *group)
+{
+    const struct cell *c = &r->plan->cells[group->first];
+    for (size_t i = 1; i < group->n; i++)
+        if (strcmp(c[i].config, c[0].config))
+            return true;
+    return false;
+}
+
+void grouping_begin(struct grouping *g, struct rig *r, struct visit *v, size_t index)
+{
+    *g = (struct grouping){.rig = r,
+                           .visit = v,
+                           .group = &r->plan->groups[index],
+                           .index = index,
+                           .began_ns = clock_now_ns()};
+    bool twice = compares(r, g->group);
+    g->slots = xcalloc(2 * g->group->n, sizeof *g->slots);
+    g->order = xcalloc(2 * g->group->n, sizeof *g->order);
+    for (size_t i = g->group->first; i < g->group->first + g->group->n; i++) {
+        const struct cell *c = &r->plan->cells[i];
+        if (r->given_up[i])
+            continue;
+        add_slot(g, c, 0);
+        if (twice && c->baseline)
+            add_slot(g, c, 1);
+    }
+    snprintf(r->beat->group, sizeof r->beat->group, "%s", g->group->id);
+    atomic_store(&r->beat->block, 0);
+    atomic_store(&r->beat->half_width_ppm, 0);
+}
+
+void grouping_end(struct grouping *g)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        free(g->slots[i].visited.time_ns);
+        free(g->slots[i].medians);
+    }
+    free(g->order);
+    free(g->slots);
+}
+
+size_t grouping_living(const struct grouping *g)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < g->n; i++)
+        n += g->slots[i].live;
+    return n;
+}
+
+/* ---- what goes wrong ---- */
+
+static void release(struct grouping *g, struct slot *s)
+{
+    s->live = false;
+    if (!s->prepared)
+        return;
+    rig_step(g->rig, "release");
+    g->rig->wl->release(s->prepared);
+    rig_own_step(g->rig, "release");
+    s->prepared = NULL;
+}
+
+static void drop_cell(struct grouping *g, const struct cell *c)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (g->slots[i].cell == c)
+            release(g, &g->slots[i]);
+}
+
+/* The plugin was aborted: what it holds is no longer to be trusted, and another attempt goes on.
+ * The rank that hung tells its shim. */
+static enum course hang(const struct rig *r, const struct slot *s, const char *phase, int culprit)
+{
+    if (r->team.rank == culprit) {
+        beat_cell(r->beat, s->cell, s->copy);
+        snprintf(r->beat->phase, sizeof r->beat->phase, "%s", phase);
+        snprintf(r->beat->error, sizeof r->beat->error,
+                 "no answer from the plugin for %g s in %s; its abort() ended the call",
+                 r->plan->set.measure.deadline, phase);
+    }
+    return HUNG;
+}
+
+enum course grouping_lose(struct grouping *g, struct slot *s, const char *phase, enum verdict mine,
+                          const char *kind)
+{
+    struct rig *r = g->rig;
+    struct {
+        char why[sizeof s->why], host[sizeof r->team.host];
+    } words;
+    int worst = (int)mine, culprit;
+    team_worst(&r->team, &worst, &culprit, 1);
+    if (worst == HANGING)
+        return hang(r, s, phase, culprit);
+    snprintf(words.why, sizeof words.why, "%s", s->why);
+    snprintf(words.host, sizeof words.host, "%s", r->team.host);
+    team_share(&r->team, &words, sizeof words, culprit);
+    report_fail(&r->report, s,
+                &(struct report_fail){.kind = worst == SKIPPED ? "skip" : kind,
+                                      .why = words.why,
+                                      .host = words.host,
+                                      .phase = phase,
+                                      .rank = culprit});
+    drop_cell(g, s->cell);
+    return GO_ON;
+}
+
+void grouping_release(struct grouping *g)
+{
+    for (size_t i = g->n; i-- > 0;)
+        release(g, &g->slots[i]);
+    beat_cell(g->rig->beat, NULL, 0);
+}
