@@ -156,7 +156,7 @@ static bool scan_times(struct raw *r, const char *s, const char *line_end, size_
         const char *first = s;
         for (unsigned digit; (digit = (unsigned)(*s - '0')) <= 9; s++)
             v = v * 10 + digit;
-        if (s == first || s - first > 19)
+        if (s == first || s - first > 19 || (*first == '0' && s - first > 1))
             return false;
         if (n == r->times_cap) {
             r->times_cap = r->times_cap ? 2 * r->times_cap : 1024;

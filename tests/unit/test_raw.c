@@ -186,6 +186,7 @@ static void damage_is_named_by_its_line(void **state)
         "{\"type\":\"block\",\"time_ns\":[1.5]}\n",
         "{\"type\":\"block\",\"time_ns\":[-1]}\n",
         "{\"type\":\"block\",\"time_ns\":[1 2]}\n",
+        "{\"type\":\"block\",\"time_ns\":[01]}\n",
         "{\"type\":\"block\",\"time_ns\":[99999999999999999999]}\n",
         "{\"type\":\"block\",\"time_ns\":[1],\"more\":2}\n",
         "{\"type\":\"block\",\"time_ns\":[1]}}\n",

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Any bytes as a recording. The reader's own scanner of samples may accept nothing that is not
+ * JSON, and must read what JSON says.
+ */
+#include "check_recording.h"
+#include "err.h"
+#include "raw.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The number-th line of the bytes, without its newline. */
+static const char *line_of(const uint8_t *data, size_t n, size_t number, size_t *length)
+{
+    const char *s = (const char *)data, *end = s + n;
+    while (--number)
+        s = (const char *)memchr(s, '\n', (size_t)(end - s)) + 1;
+    *length = (size_t)((const char *)memchr(s, '\n', (size_t)(end - s)) - s);
+    return s;
+}
+
+static void compare(const uint8_t *data, size_t n, const struct raw_line *l)
+{
+    size_t length, i;
+    const char *line = line_of(data, n, l->number, &length);
+    for (i = 0; i < l->n; i++)
+        if (l->time_ns[i] > INT64_MAX)
+            return; /* further than the JSON library counts */
+    json_t *whole = json_loadb(line, length, 0, NULL), *v;
+    json_t *times = json_object_get(whole, "time_ns");
+    if (!whole || !json_is_array(times) || json_array_size(times) != l->n)
+        abort();
+    json_array_foreach(times, i, v)
+    {
+        if (!json_is_integer(v) || (uint64_t)json_integer_value(v) != l->time_ns[i])
+            abort();
+    }
+    json_decref(whole);
+}
+
+static void read_all(const char *path, const uint8_t *data, size_t n)
+{
+    struct raw *r;
+    struct raw_line l;
+    if (raw_open(&r, path))
+        return;
+    for (int got; (got = raw_next(r, ~0u, &l)) != 0;)
+        if (got > 0 && l.type == RAW_BLOCK)
+            compare(data, n, &l);
+    raw_close(r);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    char path[32], error[256];
+    int fd = memfd_create("recording", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, data, n) != (ssize_t)n)
+        abort();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    err_capture(error, sizeof error);
+    say_quiet(1);
+    read_all(path, data, n);
+    check_recording(path, NULL, NULL);
+    err_capture(NULL, 0);
+    close(fd);
+    return 0;
+}
