@@ -43,12 +43,11 @@ int tables_open(struct tables *t, const char *dir)
 
 int tables_close(struct tables *t, bool keep)
 {
-    for (int i = 0; i < TABLES && keep; i++)
-        if (csv_flush(&t->csv[i]))
-            keep = false;
     int code = GS_OK;
+    for (int i = 0; i < TABLES && keep && !code; i++) /* none is renamed before all are whole */
+        code = csv_flush(&t->csv[i]);
     for (int i = 0; i < TABLES; i++) {
-        int one = csv_close(&t->csv[i], keep);
+        int one = csv_close(&t->csv[i], keep && !code);
         code = code ? code : one;
     }
     return code;
