@@ -23,8 +23,8 @@ static const char *const roles[] = {[WL_AXIS] = "axis", [WL_CONFIG] = "config", 
 static const char *const across[] = {
     [WL_MAX] = "the ranks' longest", [WL_SUM] = "the ranks' sum", [WL_MEAN] = "the ranks' mean"};
 
-/* Words at column INDENT, wrapped. */
-static void put_wrapped(const char *s)
+/* Words from column `indent` on, wrapped. */
+static void put_wrapped(size_t indent, const char *s)
 {
     size_t column = 0;
     while (*s) {
@@ -33,12 +33,8 @@ static void put_wrapped(const char *s)
             putchar('\n');
             column = 0;
         }
-        if (column)
-            putchar(' ');
-        else
-            printf("%*s", INDENT, "");
-        column = (column ? column + 1 : INDENT) + n;
-        printf("%.*s", (int)n, s);
+        column += column ? (size_t)printf(" %.*s", (int)n, s)
+                         : (size_t)printf("%*s%.*s", (int)indent, "", (int)n, s);
         s += n + strspn(s + n, " ");
     }
     putchar('\n');
@@ -52,8 +48,8 @@ static void put_param(const struct wl_param *p)
     snprintf(type, sizeof type, "%s%s", types[p->type], unit);
     printf("  %-15s %-14s %-8s default %s\n", p->name, type, roles[p->role],
            *p->def ? p->def : "\"\"");
-    put_wrapped(p->help);
-    put_wrapped(param_allowed(p, allowed, sizeof allowed));
+    put_wrapped(INDENT, p->help);
+    put_wrapped(INDENT, param_allowed(p, allowed, sizeof allowed));
 }
 
 static void put_metric(const struct wl_metric *m)
@@ -61,7 +57,7 @@ static void put_metric(const struct wl_metric *m)
     char line[512];
     printf("  %-15s %s\n", m->name, m->unit);
     snprintf(line, sizeof line, "%s; %s", m->help, across[m->across]);
-    put_wrapped(line);
+    put_wrapped(INDENT, line);
 }
 
 static int plugin_help(const char *name)
@@ -70,10 +66,15 @@ static int plugin_help(const char *name)
     int code = plugin_load(&p, name);
     if (code)
         return code;
-    printf("%s %s: %s\n", p->wl.name, p->wl.version, p->wl.summary);
-    printf("\nparameters: keys of [%s] in a config; a list is swept; cells that agree in\n"
-           "every axis are compared, their configs in the same blocks, mode by mode\n",
-           p->wl.name);
+    char *about = xstrfmt("parameters: keys of [%s] in a config, where a list is swept; configs "
+                          "are compared with each "
+                          "other at the same point of every axis, mode by mode",
+                          p->wl.name);
+    printf("%s %s\n", p->wl.name, p->wl.version);
+    put_wrapped(2, p->wl.summary);
+    putchar('\n');
+    put_wrapped(0, about);
+    free(about);
     for (const struct wl_param *q = p->wl.params; q->name; q++)
         put_param(q);
     printf("\nmetrics\n");

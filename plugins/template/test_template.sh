@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # template: the plugin passes its check, and a short run ends in one row a cell.
+# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 ok 'the plugin is good' "$gradsync" check "$build/plugins/template.so"
