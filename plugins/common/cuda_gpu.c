@@ -45,12 +45,13 @@ static void tell_all(const struct wl_host *host, const struct outcome *mine,
 struct verdict {
     const struct wl_host *host;
     struct outcome worst;
-    int rank;
+    int rank, bad; /* whose it is; how many were not WL_OK */
 };
 
 static void judge(void *ctx, int rank, const struct outcome *o)
 {
     struct verdict *v = ctx;
+    v->bad += o->status != WL_OK;
     if (o->status != WL_OK && worse(v->worst.status, o->status) != v->worst.status) {
         v->worst = *o;
         v->rank = rank;
@@ -59,7 +60,9 @@ static void judge(void *ctx, int rank, const struct outcome *o)
 
 static enum wl_status conclude(const struct verdict *v)
 {
-    if (v->worst.status != WL_OK)
+    if (v->bad == v->host->ranks)
+        HOST_FAIL(v->host, "%s", v->worst.why);
+    else if (v->bad)
         HOST_FAIL(v->host, "rank %d: %s", v->rank, v->worst.why);
     return (enum wl_status)v->worst.status;
 }

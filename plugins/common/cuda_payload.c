@@ -148,7 +148,8 @@ static bool expect(const struct payload_dtype *d, enum payload_op op, struct num
     /* Past 2^12 operations every sum and product has left every range, or wrapped to 0. */
     for (uint64_t k = 1; k < operations && k < 4096 && fit == FITS; k++) {
         struct number next = again(d, op, n, ranks);
-        if (op == PAY_SUM && d->exponent_bits && odd(n).m > exact_limit(d) / (uint64_t)ranks)
+        bool adds = op == PAY_SUM || op == PAY_AVG;
+        if (adds && d->exponent_bits && odd(n).m > exact_limit(d) / (uint64_t)ranks)
             return false;
         n = next;
         fit = encode(d, n, bits);
