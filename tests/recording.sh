@@ -10,6 +10,8 @@
 #   block DIR LAUNCH ATTEMPT CELL COPY NUMBER TIMES      10 iterations a sample
 #   closed DIR LAUNCH ATTEMPT GROUP CELL CONVERGED
 #   whole_run DIR                  2 launches of 2 blocks of every cell but S, S skipped; no manifest
+#   manifest DIR                   MANIFEST.json of what is there
+# shellcheck disable=SC2034 # for the tests
 G=aaaaaaaaaaaaaaaa H=bbbbbbbbbbbbbbbb
 A=0000000000000001 B=0000000000000002 C=0000000000000003 S=0000000000000004
 
@@ -65,4 +67,18 @@ whole_run() {
 of() {
     awk -F, -v cell="$2" -v name="$3" 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i }
         NR > 1 && $(col["cell_id"]) == cell { print $(col[name]) }' "$1/summary.csv"
+}
+manifest() {
+    local f comma=''
+    rm -f "$1/MANIFEST.json"
+    {
+        printf '{"schema":1,"files":{'
+        for f in "$1"/*; do
+            printf '%s"%s":{"bytes":%d,"sha256":"%s"}' "$comma" "${f##*/}" "$(stat -c %s "$f")" \
+                "$(sha256sum <"$f" | cut -d' ' -f1)"
+            comma=,
+        done
+        printf '}}\n'
+    } >"$1/.manifest"
+    mv "$1/.manifest" "$1/MANIFEST.json"
 }

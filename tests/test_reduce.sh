@@ -134,7 +134,6 @@ done
 rm -rf bad && whole_run bad/r && whole_run bad/s && sed -i 5s/^/x/ "$(recording bad/r 1 1)" "$(recording bad/s 1 1)"
 exits 1 'two damaged runs' "$gradsync" reduce bad -o bad.csv
 is "$(wc -l <<<"$err")" 2 'are both named'
-exits 2 'no recordings' "$gradsync" reduce . -o none.csv --output=none.csv
 mkdir empty
 exits 2 'an empty folder' "$gradsync" reduce empty -o none.csv
 one_line "$err" 'is one line of error'

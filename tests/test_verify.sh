@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# An edited, truncated, missing or foreign recording is found and named, by the manifest and, where
+# that was made to fit, by what the recording itself says.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/recording.sh"
+
+fresh() {
+    rm -rf data
+    whole_run data/p/null/r1
+    manifest data/p/null/r1
+}
+run_dir=data/p/null/r1
+first=$(recording $run_dir 1 1)
+
+fresh
+ok 'a folder of recordings is sound' "$gradsync" check data
+ok 'a run folder is' "$gradsync" check $run_dir
+ok 'a recording is' "$gradsync" check "$first"
+ok 'several files at once are' "$gradsync" check "$first" "$(recording $run_dir 2 1)" data
+ok 'from inside the folder too' bash -c "cd $run_dir && \"\$0\" check . && \"\$0\" check launch-01.01.jsonl" "$gradsync"
+
+# ---- against the manifest
+faulty() { # NAME REGEX COMMAND…: after the command, check of the tree and of the file fail so
+    fresh
+    local name=$1 regex=$2
+    shift 2
+    "$@"
+    exits 1 "$name" "$gradsync" check data
+    like "$err" "$regex" "$name: named"
+}
+edit() { sed -i "$1" "$first"; }
+faulty 'a digit edited' "^$first: edited" edit 's/"time_ns":\[1/"time_ns":[2/'
+exits 1 'the file alone says so too' "$gradsync" check "$first"
+like "$err" "^$first: edited" 'by name'
+faulty 'truncated to whole lines' "^$first: truncated: [0-9]+ of the [0-9]+ bytes" edit '4,$d'
+faulty 'lengthened' "^$first: edited" edit '$p'
+faulty 'missing' "^$first: missing" rm "$first"
+faulty 'foreign' "launch-03.01.jsonl: foreign" cp "$first" "$(recording $run_dir 3 1)"
+faulty 'a config edited' 'config.ini: edited' sed -i 's/10GB/99GB/' $run_dir/config.ini
+faulty 'no manifest' "^$run_dir: no MANIFEST.json: the run was not completed" rm $run_dir/MANIFEST.json
+faulty 'a manifest cut short' 'MANIFEST.json:[0-9]+: damaged' sed -i 's/}}$//' $run_dir/MANIFEST.json
+
+# ---- against itself, the manifest made anew
+refit() {
+    sed -i "$2" "$(recording $run_dir "$1" 1)"
+    manifest $run_dir
+}
+faulty 'a run renamed' "foreign: recorded by run 'r1', in the folder of 'r2'" mv $run_dir data/p/null/r2
+faulty 'a launch under another number' 'foreign: of launch 1, attempt 1 by its header' \
+    bash -c "mv $first $(recording $run_dir 9 1) && . $(printf %q "$top/tests/recording.sh") && manifest $run_dir"
+faulty 'a cell of another plan' 'foreign: cell 1234567812345678 of group' refit 1 "s/$C/1234567812345678/"
+faulty 'no samples' ":5: a block without samples" refit 1 '5s/\[.*\]/[]/'
+faulty 'a time of nothing' ':5: sample 2 took 0 ns' refit 1 '5s/,10100/,0/'
+faulty 'a block twice' ':6: block 1 of cell .* after block 1' refit 1 5p
+faulty 'a block before its cell' 'before its cell line' refit 1 2d
+faulty 'a cell twice' ':3: cell .* a second time' refit 1 2p
+faulty 'a group closed twice' ':12: group .* closed a second time' refit 1 11p
+faulty 'a line after the end' 'a line after the end' refit 1 '$p'
+faulty 'a kind of failure that is none' "no kind of failure is 'oops'" refit 1 's/"skip"/"oops"/'
+faulty 'a member that is missing' "damaged: block has no integer 'iters'" refit 1 '5s/"iters":10,//'
+faulty 'not JSON' ':6: damaged: ' refit 1 '6s/"copy"/copy/'
+faulty 'no header' ':1: damaged: no header before it' refit 1 1d
+faulty 'a newer schema' 'in schema 9.*update gradsync' refit 1 '1s/"schema":1/"schema":9/'
+
+# ---- everything at once
+fresh
+sed -i '5s/\[.*\]/[]/; 6s/"iters":10,//; 8s/^/x/' "$first"
+manifest $run_dir
+refit 2 '5s/,10100/,0/'
+exits 1 'four faults in two files' "$gradsync" check data
+is "$(grep -c ': ' <<<"$err")" 4 'are all named, a line each'
+fresh
+sed -i '2,$s/^{/[/' "$first"
+manifest $run_dir
+exits 1 'a file of nothing but faults' "$gradsync" check data
+[ "$(wc -l <<<"$err")" -le 21 ]
+is $? 0 'is not listed to its end'
+printf '{"type":"block"' >>"$(recording $run_dir 2 1)"
+manifest $run_dir
+like "$("$gradsync" check "$(recording $run_dir 2 1)" 2>&1)" 'a torn last line is left out' 'a torn line is said, and no fault'
+exits 2 'nothing to check' "$gradsync" check nowhere
+one_line "$err" 'is one line'
+mkdir empty
+exits 2 'a folder without recordings' "$gradsync" check empty
+exits 2 'no file named' "$gradsync" check
+
+# ---- what the runner writes
+if [ -e "$build/plugins/null.so" ]; then
+    printf '[launch]\nranks = 1\n[measure]\nlaunches = 1\nbudget = 50ms\nwarmup = 1ms\n[null]\nsize = 8, 16\nconfigs = a, b\n' >tiny.ini
+    ok 'a run' "$gradsync" run -q tiny.ini -o measured
+    ok 'is sound' "$gradsync" check measured
+    ok 'is reduced' "$gradsync" reduce measured -o csv
+    is "$(cut -d, -f28 csv/summary.csv | sort -u | tr '\n' ' ')" 'ok status ' 'every cell of it'
+    ok 'is shown' "$gradsync" show measured
+    like "$out" $'^null on tiny, run .*\nsize +config .*\n8 +a .*10.0 us' 'as a table'
+    exits 2 'show of nothing' "$gradsync" show empty
+fi
+done_testing
