@@ -19,8 +19,8 @@ lint() { # NAME COMMAND…
 mapfile -t c < <(files '*.c')
 mapfile -t formatted < <(files '*.c' '*.h' '*.cu')
 mapfile -t shell < <(git grep -lI '^#!.*bash\|shellcheck shell=' -- mk tests figures .ci plugins)
-# shellcheck disable=SC2206 # words
-flags=(${CPPFLAGS//-MMD -MP/} $("${MPICC:-mpicc}" --showme:compile 2>/dev/null) -Iplugins/common -I"${CUDA_HOME:-/usr}/include")
+read -ra flags <<<"${CPPFLAGS//-MMD -MP/} $("${MPICC:-mpicc}" --showme:compile 2>/dev/null) -Iplugins/common"
+if [ -n "${CUDA_HOME:-}" ]; then flags+=(-isystem "$CUDA_HOME/include"); fi
 lint clang-format clang-format --dry-run -Werror "${formatted[@]}"
 lint shellcheck shellcheck -x -P SCRIPTDIR "${shell[@]}"
 lint clang-tidy clang-tidy --quiet --warnings-as-errors='*' "${c[@]}" -- "${flags[@]}"

@@ -14,7 +14,7 @@ mkdir -p "$tree/build"
 (cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - -C "$tree/build"
 cd "$tree" || exit 1
 # Of `make`, quiet but for what it does; the build is not what is tested here.
-draw() { make --no-print-directory "$@" BUILD=build drawn; }
+draw() { make --no-print-directory "${1:--j2}" BUILD=build drawn; }
 bytes() { find data/csv figures/out -type f ! -name stamp -print0 | sort -z | xargs -0 sha256sum; }
 times() { find data/csv figures/out -type f -printf '%T@ %p\n' | sort -k2; }
 
@@ -82,7 +82,7 @@ touch "$recording"
 exits 0 'one recording touched' draw
 like "$out" 'REDUCE  two/mpi_allreduce' 'it is reduced'
 is "$(grep -c . <<<"$out")" 1 'and as its tables are what they were, nothing is drawn'
-draw >/dev/null
+draw -j2 >/dev/null
 
 perl -pi -e 's/"time_ns":\[\K(\d)/9$1/ if /"type":"block"/ && !$done++' "$recording"
 exits 0 'one sample is another' draw

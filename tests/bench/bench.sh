@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Speed and memory, each figure beside what it is held to. What was measured is this machine at this
+# moment: a busy machine misses targets. Exits 1 when one is missed.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export LC_ALL=C TZ=UTC
+build=${BUILD:-build}
+[[ $build == /* ]] || build=$PWD/$build
+gradsync=$build/gradsync
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/gradsync-bench.XXXXXX")
+trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
+if [ "$(id -u)" = 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
+missed=0
+
+calc() { awk "BEGIN { printf \"%.$1f\", $2 }"; }
+# WHAT VALUE RELATION TARGET UNIT
+row() {
+    local verdict=ok
+    awk "BEGIN { exit !($2 $3 $4) }" || verdict=MISSED missed=1
+    printf '%-58s %10s %-4s %2s %-6s %s\n' "$1" "$2" "$5" "$3" "$4" "$verdict"
+}
+
+echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut -d' ' -f1 /proc/loadavg)"
+
+# ---- reduce, on one core. The best of three says what the program takes, not what else ran.
+
+mib=0
+for n in 10000 100000 1000000 10000000; do
+    "$build/bench/make_recording" "$tmp/raw$n" $n
+    cat "$tmp/raw$n"/*.jsonl >/dev/null
+    best='' least=''
+    for _ in 1 2 3; do
+        read -r wall cpu memory < <(taskset -c 0 "$build/bench/usage" "$gradsync" reduce -q --run "$tmp/raw$n" -o "$tmp/csv")
+        if [ -z "$best" ] || awk "BEGIN { exit !($wall < $best) }"; then best=$wall; fi
+        if [ -z "$least" ] || awk "BEGIN { exit !($cpu < $least) }"; then least=$cpu; fi
+        if awk "BEGIN { exit !($memory > $mib * 1048576) }"; then mib=$(calc 1 "$memory / 1048576"); fi
+    done
+    eval "wall$n=$best cpu$n=$least"
+    chmod -R u+w "$tmp/raw$n" && rm -r "$tmp/raw$n" "$tmp/csv"
+done
+# shellcheck disable=SC2154 # by eval, above
+{
+    row 'reduce: million samples a second, 10^7 samples' "$(calc 2 "10 / $wall10000000")" '>=' 5 'M/s'
+    row 'reduce: the same by CPU time, whatever else runs here' "$(calc 2 "10 / $cpu10000000")" '>=' 5 'M/s'
+    row 'reduce: time of 10^7 samples over ten times that of 10^6' "$(calc 2 "$wall10000000 / (10 * $wall1000000)")" '<=' 1.2 ''
+    printf '%-58s %10s s\n' 'reduce: 10^4 samples' "$(calc 3 "$wall10000")" 'reduce: 10^5 samples' "$(calc 3 "$wall100000")" \
+        'reduce: 10^6 samples' "$(calc 3 "$wall1000000")" 'reduce: 10^7 samples' "$(calc 3 "$wall10000000")"
+}
+row 'reduce: most memory, 10^4 to 10^7 samples' "$mib" '<=' 64 MiB
+
+# ---- figures, from the recordings that are here, in a copy of this checkout
+
+mkdir "$tmp/tree"
+tar cf - --exclude=./data/csv --exclude=./figures/out --exclude=./.git --exclude="./${BUILD:-build}" . | tar xf - -C "$tmp/tree"
+mkdir -p "$tmp/tree/build"
+(cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - -C "$tmp/tree/build"
+figures() { "$build/bench/usage" env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$tmp/tree" BUILD=build "$@" figures; }
+if [ -d "$tmp/tree/data/raw/local" ]; then
+    figures -j2 >"$tmp/first"
+    row 'make -j2 figures, from recordings, s' "$(calc 2 "$(tail -n 1 "$tmp/first" | cut -d' ' -f1)")" '<=' 10 s
+    figures >/dev/null
+    figures >"$tmp/again"
+    row 'make figures, nothing to do, s' "$(calc 3 "$(tail -n 1 "$tmp/again" | cut -d' ' -f1)")" '<=' 0.3 s
+else
+    echo 'make figures: no recording of local is here; make figures makes one'
+fi
+
+# ---- the runner around an operation that takes no time
+
+cat >"$tmp/null.ini" <<'INI'
+[launch]
+ranks = 2
+oversubscribe = yes
+[measure]
+launches = 1
+blocks = 11
+max_blocks = 11
+samples = 20000
+discard = 0
+sample_time = 1ns
+warmup = 0
+warmup_ops = 1
+budget = 60s
+[null]
+size = 8
+time = 1ns
+INI
+start=$(date +%s.%N)
+"$gradsync" run -q "$tmp/null.ini" --set platform:name=bench -o "$tmp/null"
+recording=$(echo "$tmp"/null/bench/null/*/launch-01.01.jsonl)
+at() { grep -o '"type":"block".*"at":[0-9.]*' "$recording" | sed 's/.*"at"://'; }
+row 'start to first sample, 2 ranks, s' "$(calc 2 "$(at | head -n 1) - $start")" '<=' 1 s
+# The median over blocks of the time from one block's start to the next's, a sample.
+cost=$(at | awk 'NR > 1 { printf "%.9f\n", ($1 - last) / 20000 * 1e6 } { last = $1 }' | sort -g | sed -n 5p)
+row 'runner, a sample beside the operation, us' "$(calc 2 "$cost")" '<=' 2 us
+
+# ---- mpi_allreduce against a bare loop, in the same processes
+
+mpirun=${MPIRUN:-${MPI_HOME:+$MPI_HOME/bin/}mpirun}
+"$mpirun" --oversubscribe -n 2 "$build/bench/bare_allreduce" "$build/plugins/mpi_allreduce.so" >"$tmp/bare"
+cat "$tmp/bare"
+exit $missed
