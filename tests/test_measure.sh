@@ -116,8 +116,11 @@ is "$(of block 'join " ", map { $_ / 1e6 } @{$_->{time_ns}}' | sort -u)" '1 1 1 
 measure ranks null:noise=0.2 measure:samples=200 measure:blocks=2 measure:max_blocks=2
 is "$(of block 'true $_->{spread_ns} > 0 && median(@{$_->{time_ns}}) > 1.05e6 * $_->{metrics}{slowdown}' |
     sort -u)" yes 'the time is the slowest rank, other metrics are combined as they declare'
-measure retry null:fault=retry null:fault_rank=1 null:fault_after=9
-is "$rc $(of block 'scalar @{$_->{time_ns}}' | sort -u) $(count fail)" '0 4 0' 'an invalid sample is taken again'
+measure retry null:config=a null:fault=retry null:fault_rank=-1 null:fault_after=3
+is "$rc $(count fail) $(of block 'join " ", map { $_ / 1e6 } @{$_->{time_ns}}' | sort -u)" '0 0 1 1 1 1' \
+    'an invalid sample is taken again'
+measure retry_one null:fault=retry null:fault_rank=1 null:fault_after=9
+is "$rc $(of block 'scalar @{$_->{time_ns}}' | sort -u) $(count fail)" '0 4 0' 'also when one rank alone calls it so'
 
 # ---- when to stop ----
 measure calm measure:max_blocks=50

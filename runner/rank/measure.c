@@ -219,6 +219,8 @@ int measure(const struct measure *m)
     team_leave(&r.team);
     plan_free(r.plan);
     snprintf(r.beat->status, sizeof r.beat->status, "%s", status_of[course]);
+    if (course <= STOP) /* what was said on the way was mended on the way */
+        r.beat->error[0] = '\0';
     if (!*r.beat->error)
         return GS_OK;
     return code ? code : GS_FAILED;
