@@ -214,7 +214,7 @@ static void first_line_of(int log, char *line, size_t n)
 static int run_in(struct dry_run *d, char **argv, const char *dir, int log)
 {
     struct interrupts interrupts;
-    struct family family;
+    struct family family = {.out = -1};
     int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int code = interrupts_catch(&interrupts);
     if (code)

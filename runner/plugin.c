@@ -180,7 +180,7 @@ static int no_symbol(const struct plugin *p)
             return fail_at(GS_USAGE, p->path, 0,
                            "speaks plugin ABI %d, this gradsync speaks %s: build it against this "
                            "gradsync's workload.h",
-                           abi, WL_SYMBOL + strlen(ABI_STEM));
+                           abi, &WL_SYMBOL[strlen(ABI_STEM)]);
     }
     return fail_at(GS_USAGE, p->path, 0,
                    "is no gradsync plugin: it does not export " WL_SYMBOL " (see workload.h)");
@@ -243,7 +243,7 @@ static void keep_first(void *ctx, const char *line)
 
 int plugin_load(struct plugin **out, const char *name)
 {
-    struct plugin *p;
+    struct plugin *p = NULL;
     int code = plugin_open(&p, name);
     if (code)
         return code;

@@ -14,7 +14,8 @@ mkdir "$tree"
 (cd "$top" && cp -a GNUmakefile gradsync.pc.in mk plugins runner configs "$tree")
 mkdir "$tree/tests"
 cp -a "$top/tests/lib.sh" "$tree/tests"
-cp -a "$build" "$tree/build"
+mkdir "$tree/build"
+cp -a "$build/gradsync" "$build/gradsync-rank" "$build/plugins" "$tree/build"
 in_tree() { make -s -C "$tree" CC="$cc" BUILD=build "$@"; }
 
 for name in '' Foo 3d foo-bar 'a b' ../foo template common null \

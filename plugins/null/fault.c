@@ -56,7 +56,8 @@ static enum wl_status wait_for_abort(const struct prepared *p)
 
 static enum wl_status leak(void)
 {
-    char *volatile lost = malloc(1 << 16);
+    static char *volatile lost;
+    lost = malloc(1 << 16);
     if (lost)
         memset(lost, 1, 1 << 16);
     return WL_OK;
