@@ -106,6 +106,7 @@ like "$lines" '"busbw_factor":1\.333' 'busbw is 2(n-1)/n'
 config cold.ini 2 '[mpi_allreduce]' 'size = 64KiB' 'buffers = hot, cold' 'in_place = no, yes'
 measure cold.ini
 is "$rc:$(count '"type":"group"')" 0:4 'hot and cold buffers are right'
+like "$lines" '"key":"slots","value":"[0-9]{2,}"' 'and how much is cold is said'
 
 config step.ini 2 '[iter_proxy]' 'backend = host' 'size = 4KiB' 'buckets = 1, 3' 'gemm = 32' 'gemms = 1, 4' \
     'issue = after, beside' 'mode = compute, comm, sequential, overlapped' \

@@ -14,31 +14,11 @@
  *
  * There is no abort(): MPI has no means to end a collective that hangs; the runner's deadline does.
  */
-#include "../common/allreduce_p2p.h"
-#include "../common/payload.h"
 #include "../common/start.h"
-#include "slots.h"
-#include "workload.h"
+#include "cell.h"
 
-#include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define T_SS_ITERS 16
-/* For plans alone: an operation's latency and bandwidth on a common host. */
-#define ROUGH_LATENCY_S 2e-6
-#define ROUGH_BANDWIDTH_BPS 2e9
-
-enum metric { T_SS, L_ISO };
-enum buffers { HOT, COLD };
-
-struct cell {
-    uint64_t size;
-    int dtype, op;
-    bool in_place;
-    int buffers, metric, algorithm;
-};
 
 struct self {
     const struct wl_host *host;
@@ -55,127 +35,17 @@ struct prepared {
     unsigned used;     /* iterations of the last sample; 0 before the first */
 };
 
-static const char *const dtypes[] = {
-    [PAYLOAD_FLOAT32] = "float32", [PAYLOAD_FLOAT64] = "float64", [PAYLOAD_INT32] = "int32",
-    [PAYLOAD_INT64] = "int64",     [PAYLOAD_UINT8] = "uint8",     NULL};
 static const MPI_Datatype mpi_types[] = {[PAYLOAD_FLOAT32] = MPI_FLOAT,
                                          [PAYLOAD_FLOAT64] = MPI_DOUBLE,
                                          [PAYLOAD_INT32] = MPI_INT32_T,
                                          [PAYLOAD_INT64] = MPI_INT64_T,
                                          [PAYLOAD_UINT8] = MPI_UINT8_T};
-static const char *const ops[] = {[PAYLOAD_SUM] = "sum",
-                                  [PAYLOAD_PROD] = "prod",
-                                  [PAYLOAD_MAX] = "max",
-                                  [PAYLOAD_MIN] = "min",
-                                  NULL};
 static const MPI_Op mpi_ops[] = {[PAYLOAD_SUM] = MPI_SUM,
                                  [PAYLOAD_PROD] = MPI_PROD,
                                  [PAYLOAD_MAX] = MPI_MAX,
                                  [PAYLOAD_MIN] = MPI_MIN};
-static const char *const buffers[] = {[HOT] = "hot", [COLD] = "cold", NULL};
-static const char *const metric_names[] = {[T_SS] = "T_ss", [L_ISO] = "L_iso", NULL};
-static const char *const algorithms[] = {[ALLREDUCE_AUTO] = "auto",
-                                         [ALLREDUCE_RING] = "ring",
-                                         [ALLREDUCE_TREE] = "tree",
-                                         [ALLREDUCE_RECURSIVE_DOUBLING] = "recursive_doubling",
-                                         [ALLREDUCE_RABENSEIFNER] = "rabenseifner",
-                                         NULL};
-
-#define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct cell, member, ctype)
-/* clang-format off */
-static const struct wl_param params[] = {
-    {P(size, WL_SIZE, WL_AXIS, uint64_t), "B", "1MiB", 1, 1ull << 40, NULL,
-     "bytes of the buffer on one rank, a multiple of the element"},
-    {P(dtype, WL_CHOICE, WL_AXIS, int), NULL, "float32", 0, 0, dtypes,
-     "type of an element"},
-    {P(op, WL_CHOICE, WL_AXIS, int), NULL, "sum", 0, 0, ops,
-     "how the ranks' elements become one"},
-    {P(in_place, WL_BOOL, WL_AXIS, bool), NULL, "no", 0, 0, NULL,
-     "the result replaces the input"},
-    {P(buffers, WL_CHOICE, WL_AXIS, int), NULL, "hot", 0, 0, buffers,
-     "hot: one buffer; cold: rotating over 4 times the last-level cache"},
-    {P(metric, WL_CHOICE, WL_AXIS, int), NULL, "T_ss", 0, 0, metric_names,
-     "T_ss: steady state, back to back; L_iso: one operation from a shared start"},
-    {P(algorithm, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, algorithms,
-     "auto: MPI_Allreduce; the others are made of MPI point to point"},
-    {0}};
-/* clang-format on */
 
 static const struct wl_metric metrics[] = {{"time", "s", "one all-reduce", WL_MAX}, {0}};
-
-/* ---- what a cell is ---- */
-
-static struct payload_kind payload_kind(const struct cell *c, int ranks)
-{
-    return (struct payload_kind){.type = (enum payload_type)c->dtype,
-                                 .op = (enum payload_op)c->op,
-                                 .ranks = ranks,
-                                 .chained = c->in_place && c->metric == T_SS};
-}
-
-static size_t count_of(const struct cell *c)
-{
-    return (size_t)c->size / payload_element_B((enum payload_type)c->dtype);
-}
-
-static size_t scratch_of(const struct cell *c, int ranks)
-{
-    return allreduce_scratch_B((enum allreduce_kind)c->algorithm, count_of(c),
-                               payload_element_B((enum payload_type)c->dtype), ranks, c->in_place);
-}
-
-static enum wl_status judge(const struct cell *c, const struct wl_job *job, char *why, size_t n)
-{
-    size_t element_B = payload_element_B((enum payload_type)c->dtype);
-    struct payload_kind kind = payload_kind(c, job->ranks);
-    if (job->ranks < 2) {
-        snprintf(why, n, "ranks=%d: an all-reduce needs at least 2", job->ranks);
-        return WL_FAIL;
-    }
-    if (c->size == 0 || c->size % element_B != 0) {
-        snprintf(why, n, "size=%llu is not a multiple of the %zu bytes of dtype=%s",
-                 (unsigned long long)c->size, element_B, dtypes[c->dtype]);
-        return WL_FAIL;
-    }
-    if (c->size / element_B > INT_MAX) {
-        snprintf(why, n, "size=%llu is more than the %d elements of dtype=%s that MPI can count",
-                 (unsigned long long)c->size, INT_MAX, dtypes[c->dtype]);
-        return WL_FAIL;
-    }
-    if (payload_reductions(&kind) < (kind.chained ? T_SS_ITERS : 1)) {
-        snprintf(why, n,
-                 "dtype=%s op=%s%s on %d ranks has no values whose result is exact; "
-                 "use a wider dtype",
-                 dtypes[c->dtype], ops[c->op], kind.chained ? " in_place=yes metric=T_ss" : "",
-                 job->ranks);
-        return WL_SKIP;
-    }
-    return WL_OK;
-}
-
-static enum wl_status describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
-                               char *why, size_t why_size)
-{
-    const struct cell *c = cell;
-    enum wl_status status = judge(c, job, why, why_size);
-    if (status == WL_FAIL)
-        return status;
-    struct payload_kind kind = payload_kind(c, job->ranks);
-    unsigned reductions = payload_reductions(&kind);
-    bool isolated = c->metric == L_ISO;
-    shape->size_B = c->size;
-    shape->busbw_factor = 2.0 * (job->ranks - 1) / job->ranks;
-    shape->host_B = slots_shape(c->size, c->buffers == COLD, c->in_place).total_B +
-                    scratch_of(c, job->ranks) + sizeof(struct prepared);
-    shape->iteration_s = ROUGH_LATENCY_S * log2(job->ranks) +
-                         (double)c->size * shape->busbw_factor / ROUGH_BANDWIDTH_BPS;
-    shape->iters_min = isolated ? 1 : T_SS_ITERS;
-    shape->iters_max = isolated ? 1 : kind.chained && reductions != UINT_MAX ? reductions : 0;
-    shape->span = isolated;
-    return status;
-}
-
-/* ---- the plugin's life ---- */
 
 static enum wl_status mpi_failed(const struct self *self, const char *what, int code)
 {
@@ -241,8 +111,8 @@ static void ready_used(struct prepared *p)
 
 static bool allocate(struct prepared *p, int ranks)
 {
-    struct slots_shape shape = slots_shape(p->cell.size, p->cell.buffers == COLD, p->cell.in_place);
-    size_t scratch_B = scratch_of(&p->cell, ranks);
+    struct slots_shape shape = cell_slots(&p->cell);
+    size_t scratch_B = cell_scratch_B(&p->cell, ranks);
     if (!slots_open(&p->slots, &shape, p->cell.in_place))
         return false;
     p->call.scratch = scratch_B ? malloc(scratch_B) : NULL;
@@ -255,6 +125,29 @@ static void release(void *prepared)
     slots_close(&p->slots);
     free(p->call.scratch);
     free(p);
+}
+
+/* What "cold" came to on this machine. */
+static void note_slots(const struct prepared *p)
+{
+    const struct wl_host *host = p->self->host;
+    char text[32];
+    snprintf(text, sizeof text, "%zu", p->slots.n);
+    host->note(host->ctx, "slots", text);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)last_level_cache_B());
+    host->note(host->ctx, "last_level_cache_B", text);
+}
+
+static void fill_call(struct prepared *p)
+{
+    const struct wl_host *host = p->self->host;
+    p->call.count = (int)cell_count(&p->cell);
+    p->call.element_B = payload_element_B((enum payload_type)p->cell.dtype);
+    p->call.type = mpi_types[p->cell.dtype];
+    p->call.op = mpi_ops[p->cell.op];
+    p->call.comm = p->self->comm;
+    p->call.rank = host->rank;
+    p->call.ranks = host->ranks;
 }
 
 static enum wl_status prepare(void *self, const void *cell, void **prepared)
@@ -271,16 +164,12 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
         return WL_FAIL;
     }
     p->self = s;
-    p->call.count = (int)count_of(&p->cell);
-    p->call.element_B = payload_element_B((enum payload_type)p->cell.dtype);
-    p->call.type = mpi_types[p->cell.dtype];
-    p->call.op = mpi_ops[p->cell.op];
-    p->call.comm = s->comm;
-    p->call.rank = s->host->rank;
-    p->call.ranks = s->host->ranks;
-    struct payload_kind kind = payload_kind(&p->cell, s->host->ranks);
+    fill_call(p);
+    struct payload_kind kind = cell_payload(&p->cell, s->host->ranks);
     payload_init(&p->payload, &kind, s->host->rank);
     ready_all(p);
+    if (p->cell.buffers == COLD)
+        note_slots(p);
     *prepared = p;
     return WL_OK;
 }
@@ -327,10 +216,10 @@ const struct wl_plugin wl_plugin_v1 = {
     .name = "mpi_allreduce",
     .version = "1.0.0",
     .summary = "all-reduce of host memory: MPI's own against ring, tree, doubling, Rabenseifner",
-    .params = params,
+    .params = cell_params,
     .cell_size = sizeof(struct cell),
     .metrics = metrics,
-    .describe = describe,
+    .describe = cell_describe,
     .open = open_plugin,
     .close = close_plugin,
     .prepare = prepare,

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A cell of mpi_allreduce: its parameters, and what follows from them before anything is allocated.
+ */
+#ifndef CELL_H
+#define CELL_H
+
+#include "../common/allreduce_p2p.h"
+#include "../common/payload.h"
+#include "slots.h"
+#include "workload.h"
+
+enum metric { T_SS, L_ISO };
+enum buffers { HOT, COLD };
+
+struct cell {
+    uint64_t size;
+    int dtype, op;
+    bool in_place;
+    int buffers, metric, algorithm;
+};
+
+extern const struct wl_param cell_params[];
+extern const char *const algorithms[]; /* by enum allreduce_kind */
+
+enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
+                             char *why, size_t why_size);
+
+struct payload_kind cell_payload(const struct cell *c, int ranks);
+size_t cell_count(const struct cell *c); /* elements */
+size_t cell_scratch_B(const struct cell *c, int ranks);
+struct slots_shape cell_slots(const struct cell *c);
+
+#endif
