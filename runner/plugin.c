@@ -245,7 +245,7 @@ int plugin_load(struct plugin **out, const char *name)
 {
     struct plugin *p = NULL;
     int code = plugin_open(&p, name);
-    if (code)
+    if (!p)
         return code;
     struct first first = {{0}};
     int faults = plugin_lint(p, keep_first, &first);
