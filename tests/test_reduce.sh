@@ -90,6 +90,18 @@ is "$(of died.csv $A median_s) $(of died.csv $A status)" '3e-06 partial' 'only t
 is "$(of died.csv $A reason)" '1 of 2 launches; crash: SIGSEGV' 'with the reason of the other'
 is "$(of died.csv $B median_s) $(of died.csv $B status)" '2e-06 ok' 'the neighbour is whole'
 
+# ---- warm-up
+new_run warm/w 1
+header warm/w 1 1
+cell warm/w 1 1 $G $A 0 a 8
+for n in 1 2 3; do block warm/w 1 1 $A 0 $n 50000; done
+for n in 4 5 6 7 8 9 10 11 12; do block warm/w 1 1 $A 0 $n $((10000 + n * 5 % 9)); done
+closed warm/w 1 1 $G $A true
+ok 'warm-up' "$gradsync" reduce warm -o warm.csv
+is "$(of warm.csv $A warmup_blocks) $(of warm.csv $A blocks) $(of warm.csv $A n)" '3 9 12' 'is found and counted'
+is "$(of warm.csv $A median_s) $(of warm.csv $A ci_high_s)" '1.0004e-06 1.0007e-06' 'and not in the median'
+is "$(grep steps warm.csv/metrics.csv | cut -d, -f13-14)" '9,8.0' 'nor in those of other metrics'
+
 # ---- steps
 step() { # LAUNCH CELL CONFIG MODE
     line steps/s "$1" 1 '{"type":"cell","cell":"'"$2"'","group":"'$G'","copy":0,"config":"'"$3"'","mode":"'"$4"'","params":{"size":"1024"},"size_B":1024,"busbw_factor":0.0,"iters":1,"metrics":[],"baseline":false}'
@@ -114,6 +126,19 @@ decomposition=$(awk -F, 'NR == 2 { printf "%s", $1; for (i = 5; i <= NF; i++) pr
 # A = 10, 20, 30 ms, B = 4 ms, C = A + B, D = A + 1 ms: exposed 1 ms, hidden 3 ms, overlap (C - D)/B
 is "$decomposition" 's ring/LL 2 1 1024 size=1024 2 6 0.02 0.004 0.024 0.021 0.011 0.031 0.001 0.001 0.001 0.003 0.75' 'is decomposed block by block'
 is "$(cat steps.csv/classic/p/null/s/iteration_times_ring-LL.txt)" "$(printf '%s\n' 11 11 21 21 31 31 11 11 21 21 31 31)" 'iteration times, in ms, as measured'
+
+rm -r steps && mkdir -p steps/s
+header steps/s 1 1
+for mode in compute comm sequential overlapped; do step 1 "$mode" a $mode; done
+for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    for mode in compute comm sequential overlapped; do
+        time=$((10000000 + n * 5 % 9))
+        [ $mode = compute ] && [ $n -le 3 ] && time=50000000
+        line steps/s 1 1 '{"type":"block","cell":"'$mode'","copy":0,"block":'$n',"iters":1,"skew_ns":0,"metrics":{},"time_ns":['$time']}'
+    done
+done
+ok 'a step whose compute warms up' "$gradsync" reduce steps -o steps.csv
+is "$(sed -n 2p steps.csv/iteration.csv | cut -d, -f11)" 9 'is decomposed in the blocks where all are warm'
 
 # ---- damage
 whole_run torn/r
