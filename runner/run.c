@@ -23,9 +23,8 @@
 #include <unistd.h>
 
 struct run {
-    struct plan *plan; /* owned */
-    char *dir;
-    int lock;
+    const struct plan *plan;
+    const char *dir;
     struct interrupts *interrupts;
     struct progress progress;
 };
@@ -143,20 +142,14 @@ static int measure(struct run *r)
     return code;
 }
 
-/* Locks the folder, measures what it lacks, makes it final. */
+/* Measures what the folder lacks and makes it final. */
 static int complete(struct run *r, struct outcome *o)
 {
-    int code = lock_take(&r->lock, r->dir);
-    if (code)
-        return code;
-    code = measure(r);
+    int code = measure(r);
     o->complete = !code;
     if (!code)
         code = manifest_write(r->dir);
-    if (!code)
-        code = outcome_judge(o, r->plan, r->dir);
-    lock_free(r->lock);
-    return code;
+    return code ? code : outcome_judge(o, r->plan, r->dir);
 }
 
 static void announce(const struct plan *p, const char *dir)
@@ -167,18 +160,21 @@ static void announce(const struct plan *p, const char *dir)
         p->n_cells, p->n_groups, (long long)p->set.measure.launches, time, dir);
 }
 
-/* Takes the plan over. */
 static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
                     const struct run_options *options, struct outcome *o)
 {
-    struct run r = {.plan = p, .dir = xstrdup(dir), .lock = -1, .interrupts = i};
+    struct run r = {.plan = p, .dir = dir, .interrupts = i};
+    int lock;
+    int code = lock_take(&lock, dir);
+    if (code)
+        return code;
     outcome_begin(o, p, dir);
     announce(p, dir);
     progress_begin(&r.progress, p, options->quiet);
     o->code = complete(&r, o);
     o->interrupted = i->count > 0 && !o->complete;
     outcome_say(o);
-    free(r.dir);
+    lock_free(lock);
     return o->code;
 }
 
