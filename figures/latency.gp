@@ -4,7 +4,7 @@
 
 load data
 load "figures/words.gp"
-y_title = isolated ? "latency of an isolated operation (L_iso)" : "time of one operation, steady state (T_ss)"
+y_title = isolated ? "latency of an isolated operation (L_iso)" : "time of one " . of_what . ", steady state (T_ss)"
 PLOT = 1.75
 stats $curve using c_best nooutput
 more = STATS_max > 0 ? "best, 95% CIs apart" : ""

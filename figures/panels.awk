@@ -30,11 +30,11 @@ END {
     find_axes()
     for (i = 1; i <= n_cells; i++)
         place_cell(i)
-    for (i = 1; i <= n_panels; i++)
-        if (curve_sizes(i) >= SIZES_OF_A_CURVE)
-            write_curves(i)
     for (i = 1; i <= n_iterations; i++)
         place_iteration(i)
+    for (i = 1; i <= n_panels; i++)
+        if (curve_sizes(i) >= SIZES_OF_A_CURVE && (!n_iterations || mode[panel_first[i]] == "overlapped"))
+            write_curves(i)
     for (i = 1; i <= n_iteration_panels; i++)
         write_iterations(i)
 }
@@ -178,6 +178,13 @@ function say(label, mode, axes,    text) {
     return text
 }
 
+function bytes(b) {
+    if (b % 1073741824 == 0) return b / 1073741824 "GiB"
+    if (b % 1048576 == 0) return b / 1048576 "MiB"
+    if (b % 1024 == 0) return b / 1024 "KiB"
+    return b "B"
+}
+
 function quote(text) {
     gsub(/["\\]/, "\\\\&", text)
     return "\"" text "\""
@@ -212,6 +219,7 @@ function write_curves(p,    first, name, file, s, k, i, row, names, detail, top,
             if (busbw[i] > 0) top = 1
         }
     }
+    printf "of_what = %s\n", quote(mode[first] == "overlapped" ? "iteration" : "operation") > file
     printf "isolated = %d\nlimit = %s\nn = %d\n", isolated, (limit[first] > 0 ? limit[first] : "NaN"),
         n_series[p] > file
     array(file, "label", n_series[p], names)
@@ -276,7 +284,7 @@ function write_iterations(p,    first, where, name, file, s, i, names, c, n, d, 
     n = 0
     for (k in many_sizes)
         n++
-    text = n > 1 ? "size=" i_size[first] (where == "" ? "" : " ") where : where
+    text = n > 1 ? "size=" bytes(i_size[first]) (where == "" ? "" : " ") where : where
     name = name_of(i_workload[first], i_label[first], "", text)
     file = out "/" name ".plot"
     begin(file, i_workload[first], say(i_label[first], "", text), i_ranks[first], i_nodes[first])
