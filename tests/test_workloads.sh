@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # mpi_allreduce and iter_proxy: the algorithms on awkward numbers of ranks, what cells are refused and
-# skipped, that a wrong sum is found, and what the recordings say of a cell.
+# skipped, that a wrong sum is found, and what the recordings say of a cell; also under ASan.
 . "$(dirname "$0")/lib.sh"
 
 mpicc=${MPICC:-mpicc}

@@ -96,7 +96,7 @@ static void *prepare(const struct wl_plugin *wl, void *self, const char *size, u
     char why[256];
     void *cell = calloc(1, wl->cell_size), *prepared = NULL;
     const struct wl_param *p = params_find(wl->params, "size");
-    if (!cell || !params_default(wl->params, cell, why, sizeof why) ||
+    if (!cell || !p || !params_default(wl->params, cell, why, sizeof why) ||
         !param_parse(p, size, cell, why, sizeof why) || wl->prepare(self, cell, &prepared) != WL_OK)
         MPI_Abort(MPI_COMM_WORLD, 1);
     *bytes = *(const uint64_t *)((const char *)cell + p->offset);
@@ -151,6 +151,7 @@ int main(int argc, char **argv)
     if (!wl || wl->open(&self, &host) != WL_OK) {
         fprintf(stderr, "usage: mpirun -n 2 %s PATH/mpi_allreduce.so\n", argv[0]);
         MPI_Abort(MPI_COMM_WORLD, 2);
+        return 2;
     }
     for (size_t i = 0; i < sizeof points / sizeof *points; i++)
         compare(wl, self, i, host.rank);
