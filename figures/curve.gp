@@ -10,11 +10,13 @@ stats $curve using c_size nooutput
 size_low = STATS_min
 size_high = STATS_max
 set xrange [size_low / 1.4 : size_high * 1.4]
+octaves = log10(size_high / size_low) / log10(2)
+step = octaves > 10 ? 4 : octaves > 5 ? 2 : 1
 set xtics ()
 do for [e = 0 : 44] {
     v = 2. ** e
     if (v >= size_low && v <= size_high) {
-        if (e % 4 == 2) { set xtics add (bytes(v) v) } else { set xtics add ("" v 1) }
+        if (e % step == (step == 4 ? 2 : 0)) { set xtics add (bytes(v) v) } else { set xtics add ("" v 1) }
     }
 }
 

@@ -14,9 +14,11 @@ most = 0
 do for [i = 1 : n] {
     longest = strlen(label[i]) > longest ? strlen(label[i]) : longest
     end = compute[i] + exposed[i] + hidden[i]
-    end = time_high[i] > end ? time_high[i] : end
     most = end > most ? end : most
 }
+# A whisker may leave the picture, a bar may not.
+bars = most
+do for [i = 1 : n] { most = time_high[i] > most ? (time_high[i] < 1.3 * bars ? time_high[i] : 1.3 * bars) : most }
 LEFT = 0.15 + 0.058 * longest
 load "figures/style.gp"
 

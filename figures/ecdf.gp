@@ -17,14 +17,26 @@ load "figures/legend.gp"
 load "figures/style.gp"
 load "figures/legend.gp"
 
-# The slowest few iterations would squeeze all the others into a corner: the axis ends beyond every
-# p95, and says what it leaves out.
+# The slowest few iterations would squeeze all the others into a corner: the axis is logarithmic where
+# the p95 is far out, ends beyond every p95 and says what it leaves out.
 stats $ecdf using 1 nooutput
 shortest = STATS_min
 longest = STATS_max
-span = highest - shortest
-end = longest > highest + 0.6 * span ? highest + 0.6 * span : longest
-set xrange [(shortest - 0.03 * span) / unit : (end + 0.03 * span) / unit]
+if (highest > 3 * shortest) {
+    set logscale x
+    end = longest > 3 * highest ? 3 * highest : longest
+    set xrange [shortest / 1.05 / unit : end * 1.05 / unit]
+    set xtics ()
+    do for [e = -4 : 9] {
+        do for [m = 1 : 9] {
+            if (m == 1 || m == 2 || m == 5) { set xtics add (sprintf("%g", m * 10. ** e) m * 10. ** e) }
+        }
+    }
+} else {
+    span = highest - shortest
+    end = longest > highest + 0.6 * span ? highest + 0.6 * span : longest
+    set xrange [(shortest - 0.03 * span) / unit : (end + 0.03 * span) / unit]
+}
 set yrange [0 : 1.02]
 set ytics 0.25
 set xlabel "iteration time, overlapped, " . time_name(highest) . (end < longest ? " (longest: " . digits(longest / unit, 4) . ")" : "") \
