@@ -83,7 +83,9 @@ static int key_of(const char *dir, char **key)
 static void add(struct runs *r, const char *dir, char *key)
 {
     r->v = xrealloc(r->v, (r->n + 1) * sizeof *r->v);
-    r->v[r->n++] = (struct run){xstrdup(dir), key};
+    struct run *run = &r->v[r->n++];
+    run->dir = xstrdup(dir);
+    run->key = key;
 }
 
 int runs_add(struct runs *r, const char *dir)

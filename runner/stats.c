@@ -195,7 +195,16 @@ double stats_launch_mean(const struct nested *x, size_t n)
     return count ? sum / (double)count : NAN;
 }
 
-typedef double (*statistic)(const struct nested *x, size_t n, double *scratch);
+enum statistic { LAUNCH_MEAN, POOLED_MEDIAN };
+
+static double statistic_of(enum statistic which, const struct nested *x, size_t n, double *scratch)
+{
+    if (which == LAUNCH_MEAN)
+        return stats_launch_mean(x, n);
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = x[i].value;
+    return stats_quantile_of(scratch, n, 0.5);
+}
 
 /* Draws as many launches as there are, each with as many blocks as it has. A launch that is drawn
  * twice counts as two. */
@@ -212,7 +221,7 @@ static size_t resample(const struct nested *x, const size_t *first, size_t launc
 }
 
 static struct interval bootstrap(const struct nested *x, size_t n, size_t draws, double level,
-                                 struct rng *rng, statistic of)
+                                 struct rng *rng, enum statistic which)
 {
     if (n == 0 || draws == 0)
         return (struct interval){NAN, NAN, 0};
@@ -225,7 +234,7 @@ static struct interval bootstrap(const struct nested *x, size_t n, size_t draws,
     double *values = xmalloc(draws * sizeof *values);
     for (size_t i = 0; i < draws; i++) {
         size_t m = resample(x, first, launches, drawn, rng);
-        values[i] = of(drawn, m, scratch);
+        values[i] = statistic_of(which, drawn, m, scratch);
     }
     struct interval ci = {.lo = stats_quantile_of(values, draws, (1 - level) / 2),
                           .coverage = level};
@@ -237,27 +246,14 @@ static struct interval bootstrap(const struct nested *x, size_t n, size_t draws,
     return ci;
 }
 
-static double launch_mean(const struct nested *x, size_t n, double *scratch)
-{
-    (void)scratch;
-    return stats_launch_mean(x, n);
-}
-
-static double pooled_median(const struct nested *x, size_t n, double *scratch)
-{
-    for (size_t i = 0; i < n; i++)
-        scratch[i] = x[i].value;
-    return stats_quantile_of(scratch, n, 0.5);
-}
-
 struct interval stats_bootstrap(const struct nested *x, size_t n, size_t draws, double level,
                                 struct rng *rng)
 {
-    return bootstrap(x, n, draws, level, rng, launch_mean);
+    return bootstrap(x, n, draws, level, rng, LAUNCH_MEAN);
 }
 
 struct interval stats_bootstrap_median(const struct nested *x, size_t n, size_t draws, double level,
                                        struct rng *rng)
 {
-    return bootstrap(x, n, draws, level, rng, pooled_median);
+    return bootstrap(x, n, draws, level, rng, POOLED_MEDIAN);
 }

@@ -185,9 +185,10 @@ static void launches_widen_the_interval(void **state)
     struct rng rng;
     rng_seed(&rng, 4);
     for (int i = 0; i < 100; i++) {
+        int launch = i / 20;
         double noise = rng_normal(&rng);
-        same[i] = (struct nested){i / 20, 100 + noise};
-        apart[i] = (struct nested){i / 20, 100 + noise + 10.0 * (i / 20)};
+        same[i] = (struct nested){launch, 100 + noise};
+        apart[i] = (struct nested){launch, 100 + noise + 10 * (double)launch};
     }
     struct estimate a = estimate_median(same, 100, 1, "0123456789abcdef");
     struct estimate b = estimate_median(apart, 100, 1, "0123456789abcdef");

@@ -77,8 +77,8 @@ static void order_does_not_matter(void **state)
         sketch_add(&up, i * 1000);
         sketch_add(&down, (10001 - i) * 1000);
     }
-    for (double p = 0; p <= 1; p += 0.125)
-        assert_true(sketch_quantile(&up, p) == sketch_quantile(&down, p));
+    for (int i = 0; i <= 8; i++)
+        assert_true(sketch_quantile(&up, i / 8.0) == sketch_quantile(&down, i / 8.0));
     sketch_free(&up);
     sketch_free(&down);
 }
