@@ -148,10 +148,10 @@ is "$(of fail '"$_->{kind} $_->{rank} $_->{why}"')" "failed 1 scripted fault 'fa
 is "$(of group 'join " ", map { "$_->{copy}" } @{$_->{cells}}')" 0 'both copies of a failed baseline are dropped'
 measure skipping null:fault=skip null:fault_config=b
 is "$rc $(of fail '$_->{kind}') $(of group 'scalar @{$_->{cells}}')" '0 skip 2' 'a skipped cell is no failure'
-measure waiting null:fault=wait null:fault_rank=1 null:fault_config=b measure:deadline=1s
+measure waiting null:fault=wait null:fault_rank=1 null:fault_config=b measure:deadline=3s
 is "$(of fail '"$_->{kind} $_->{rank} $_->{phase}"')" 'hang 1 warmup' 'a hang is ended by the deadline'
 like "$(of fail '$_->{why}')" 'abort' 'first by abort()'
-measure stopped null:fault=stop null:fault_rank=1 null:fault_config=b null:fault_after=8 measure:deadline=1s
+measure stopped null:fault=stop null:fault_rank=1 null:fault_config=b null:fault_after=8 measure:deadline=3s
 like "$(of fail '"$_->{kind} $_->{rank} $_->{why}"')" '^hang 1 .*state T' 'a stopped rank is killed, and named as such'
 is "$(of group '1' "$dir/launch-01.02.jsonl")" 1 'and the next attempt measures the rest'
 no_orphans 'nothing is left of it'
