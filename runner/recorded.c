@@ -3,6 +3,8 @@
 
 #include "config.h"
 #include "err.h"
+#include "manifest.h"
+#include "record.h"
 #include "settings.h"
 #include "text.h"
 
@@ -256,13 +258,25 @@ static int read_config(struct recorded *r)
 
 /* ---- the folder ---- */
 
+/* A run that is final is read only as it was recorded; one still without a manifest as far as it
+ * is. */
+static int verify(const char *dir)
+{
+    char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    int code = access(manifest, F_OK) ? GS_OK : manifest_verify(dir);
+    free(manifest);
+    return code;
+}
+
 int recorded_read(struct recorded **out, const char *dir)
 {
     struct recorded *r = xcalloc(1, sizeof *r);
     bool planned = false;
     *out = NULL;
     r->dir = xstrdup(dir);
-    int code = ledger_read(&r->ledger, dir);
+    int code = verify(dir);
+    if (!code)
+        code = ledger_read(&r->ledger, dir);
     if (!code)
         code = read_plan(r, &planned);
     for (size_t i = 0; !code && i < r->ledger->n_files; i++)

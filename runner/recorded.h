@@ -49,7 +49,8 @@ struct recorded {
     size_t n_spans;
 };
 
-/* GS_OK or reported. *out is NULL with GS_OK when the folder has no line recorded yet. */
+/* GS_OK or reported: damage, or files that are not as the manifest, where there is one, says. *out
+ * is NULL with GS_OK when the folder has no line recorded yet. */
 int recorded_read(struct recorded **out, const char *dir);
 void recorded_free(struct recorded *r);
 

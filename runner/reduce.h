@@ -18,6 +18,8 @@
  * of the parts gives the bytes of the direct way. Rows are in the order of platform, workload,
  * label, run, then the plan.
  *
+ * A run with a manifest is reduced only when it verifies: what was edited reaches no table.
+ *
  * Which blocks count: of each (launch, group) those of the attempt that closed it, and where none
  * did, those of the latest attempt; the row then says converged=no.
  *
