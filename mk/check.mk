@@ -7,6 +7,7 @@ unit_src := $(wildcard tests/unit/test_*.c)
 unit_bin := $(unit_src:tests/unit/%.c=$(BUILD)/tests/%)
 unit_lib := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
 bench_bin := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
+sim_bin := $(patsubst tests/sim/%.c,$(BUILD)/sim/%,$(wildcard tests/sim/*.c))
 fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
 fuzz_bin := $(fuzz_src:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 CLANG ?= clang
@@ -26,7 +27,7 @@ check-asan: asan-build ## the tests under ASan and UBSan alone
 	@BUILD='$(BUILD)' bash tests/run --asan
 unit: $(unit_bin)
 	@BUILD='$(BUILD)' bash tests/run $^
-test-programs: all $(unit_bin) $(bench_bin)
+test-programs: all $(unit_bin) $(bench_bin) $(sim_bin)
 asan-build:
 	@$(MAKE) --no-print-directory $(asan) test-programs
 
@@ -51,6 +52,8 @@ $(BUILD)/tests/%: tests/unit/%.c $(unit_lib) $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -rdynamic -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lpthread -lcmocka
 $(BUILD)/bench/%: tests/bench/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) $(LIBS)
+$(BUILD)/sim/%: tests/sim/%.c $(commit) $(library)
+	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) $(LIBS)
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(commit) $(library)
 	$(call quiet,FUZZ,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.c %.o %.a,$^) $(LIBS)
--include $(unit_bin:=.d) $(bench_bin:=.d) $(fuzz_bin:=.d)
+-include $(unit_bin:=.d) $(bench_bin:=.d) $(sim_bin:=.d) $(fuzz_bin:=.d)

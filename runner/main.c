@@ -20,6 +20,8 @@ static const struct verb verbs[] = {
     {"resume", cmd_resume, "RUN", "measure what a run folder lacks, by the same plan"},
     {"show", cmd_show, "[RUN]", "a table of the results in the terminal"},
     {"reduce", cmd_reduce, "RAW -o CSV", "recordings to samples.csv and summary.csv"},
+    {"compare", cmd_compare, "[RAW | A B]",
+     "verdicts: configs against their baseline, or B against A"},
     {"check", cmd_check, "FILE…",
      "a config, a plugin .so or a recording: everything that is wrong with it"},
     {"list", cmd_list, "", "the workload plugins and configs found here"},

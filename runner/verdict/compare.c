@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare.h"
+
+#include "csv.h"
+#include "err.h"
+#include "recorded.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- contrasts ---- */
+
+struct contrast *comparison_add(struct comparison *c, const struct recorded *r,
+                                const struct rec_cell *cell, const char *baseline)
+{
+    if (!(c->n & (c->n - 1))) /* doubled at each power of two */
+        c->v = xrealloc(c->v, (c->n ? 2 * c->n : 1) * sizeof *c->v);
+    struct contrast *one = &c->v[c->n++];
+    *one = (struct contrast){
+        .platform = xstrdup(r->platform),
+        .workload = xstrdup(r->workload),
+        .label = xstrdup(r->label),
+        .run_id = xstrdup(r->run_id),
+        .mode = xstrdup(cell->mode),
+        .params = xstrdup(cell->params),
+        .baseline = xstrdup(baseline),
+        .config = xstrdup(cell->config),
+        .size_B = cell->size_B,
+        .seed = r->seed,
+        .stream = strtoull(cell->id, NULL, 16),
+    };
+    return one;
+}
+
+void contrast_note(struct contrast *c, const char *fmt, ...)
+{
+    struct text t = {0};
+    char buf[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(buf, sizeof buf, fmt, args);
+    va_end(args);
+    text_addf(&t, "%s%s%s", c->note ? c->note : "", c->note ? "; " : "", buf);
+    free(c->note);
+    c->note = t.s;
+}
+
+void values_add(struct values *x, int launch, double value)
+{
+    if (!(x->n & (x->n - 1)))
+        x->v = xrealloc(x->v, (x->n ? 2 * x->n : 1) * sizeof *x->v);
+    x->v[x->n++] = (struct nested){launch, value};
+}
+
+void comparison_free(struct comparison *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        struct contrast *one = &c->v[i];
+        char *const texts[] = {one->platform, one->workload, one->label,  one->run_id, one->mode,
+                               one->params,   one->baseline, one->config, one->note};
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            free(texts[k]);
+        free(one->x.v);
+        free(one->y.v);
+        free(one->aa.v);
+    }
+    free(c->v);
+    *c = (struct comparison){0};
+}
+
+/* ---- solving ---- */
+
+struct pool {
+    struct comparison *c;
+    atomic_size_t next;
+};
+
+static void solve_one(struct contrast *c)
+{
+    struct rng rng;
+    rng_stream(&rng, c->seed, c->stream);
+    c->effect = c->kind == CONTRAST_UNPAIRED
+                    ? effect_unpaired(c->x.v, c->x.n, c->y.v, c->y.n, CONTRAST_DRAWS, &rng)
+                    : effect_paired(c->x.v, c->x.n, CONTRAST_DRAWS, &rng);
+    c->floor = c->aa.n ? fabs(stats_launch_mean(c->aa.v, c->aa.n)) : NAN;
+}
+
+static void *work(void *arg)
+{
+    struct pool *p = arg;
+    for (size_t i; (i = atomic_fetch_add(&p->next, 1)) < p->c->n;)
+        solve_one(&p->c->v[i]);
+    return NULL;
+}
+
+/* A thread that cannot be had is done without. */
+static void solve_all(struct comparison *c, long threads)
+{
+    enum { MOST = 64 };
+    struct pool pool = {.c = c};
+    pthread_t ids[MOST];
+    long started = 0, wanted = threads ? threads : sysconf(_SC_NPROCESSORS_ONLN);
+    while (started < wanted - 1 && started < MOST &&
+           !pthread_create(&ids[started], NULL, work, &pool))
+        started++;
+    work(&pool);
+    for (long i = 0; i < started; i++)
+        pthread_join(ids[i], NULL);
+}
+
+/* What a family tests: how many, then their p, adjusted. A published number is judged by its
+ * interval alone: it is no hypothesis that one tries many of. */
+static void adjust_family(struct contrast **members, size_t n)
+{
+    double *p = xmalloc(n * sizeof *p);
+    size_t tested = 0;
+    for (size_t i = 0; i < n; i++)
+        tested += isnan(members[i]->effect.p) ? 0 : 1;
+    for (size_t i = 0; i < n; i++)
+        p[i] = isnan(members[i]->effect.p) ? NAN : judgement_p(&members[i]->effect, tested);
+    contrast_holm(p, n);
+    for (size_t i = 0; i < n; i++)
+        members[i]->p_holm = p[i];
+    free(p);
+}
+
+/* Members of a family need not stand together: within a group the modes take turns. */
+static int by_family(const void *a, const void *b)
+{
+    const struct contrast *x = *(struct contrast *const *)a, *y = *(struct contrast *const *)b;
+    return x->family != y->family ? (x->family > y->family) - (x->family < y->family)
+                                  : (x > y) - (x < y);
+}
+
+static void adjust_all(struct comparison *c)
+{
+    struct contrast **sorted = xmalloc((c->n + 1) * sizeof *sorted);
+    for (size_t i = 0; i < c->n; i++)
+        sorted[i] = &c->v[i];
+    qsort(sorted, c->n, sizeof *sorted, by_family);
+    for (size_t i = 0, end; i < c->n; i = end) {
+        for (end = i; end < c->n && sorted[end]->family == sorted[i]->family; end++)
+            ;
+        adjust_family(sorted + i, end - i);
+    }
+    free(sorted);
+}
+
+static void judge_one(struct contrast *c)
+{
+    double floor = isnan(c->floor) ? 0 : c->floor;
+    c->judgement = c->kind == CONTRAST_REFERENCE
+                       ? judge_reference(&c->effect, c->bound)
+                       : judge_effect(&c->effect, c->bound, floor, c->p_holm);
+    if (c->unfit)
+        c->judgement.reason[0] = '\0';
+}
+
+void comparison_solve(struct comparison *c, long threads)
+{
+    solve_all(c, threads);
+    adjust_all(c);
+    for (size_t i = 0; i < c->n; i++)
+        judge_one(&c->v[i]);
+}
+
+/* ---- rows ---- */
+
+const char compare_columns[] =
+    "platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,"
+    "ratio_low,ratio_high,p,p_holm,floor,verdict,launches_needed,reason";
+
+static void write_reason(struct csv *csv, const struct contrast *c)
+{
+    const char *why = c->judgement.reason, *note = c->note ? c->note : "";
+    char *reason = xstrfmt("%s%s%s", why, *why && *note ? "; " : "", note);
+    csv_text(csv, reason);
+    free(reason);
+}
+
+static void write_row(struct csv *csv, const struct contrast *c)
+{
+    const char *const texts[] = {c->platform, c->workload, c->label, c->run_id, c->mode};
+    const struct effect *e = &c->effect;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        csv_text(csv, texts[i]);
+    csv_integer(csv, c->size_B);
+    csv_text(csv, c->params);
+    csv_text(csv, c->baseline);
+    csv_text(csv, c->config);
+    csv_integer(csv, e->launches);
+    csv_integer(csv, (int64_t)e->blocks);
+    const double numbers[] = {exp(e->value), exp(e->lo), exp(e->hi),
+                              e->p,          c->p_holm,  expm1(c->floor)};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        csv_real(csv, numbers[i]);
+    csv_text(csv, verdict_names[c->judgement.verdict]);
+    if (c->judgement.needed >= 0)
+        csv_integer(csv, c->judgement.needed);
+    else
+        csv_text(csv, "");
+    write_reason(csv, c);
+    csv_end(csv);
+}
+
+int comparison_write(const struct comparison *c, const char *dir)
+{
+    struct csv csv;
+    char *path = xstrfmt("%s/%s", dir, COMPARE_CSV);
+    int code = csv_open(&csv, path);
+    free(path);
+    if (code)
+        return code;
+    csv_header(&csv, compare_columns);
+    for (size_t i = 0; i < c->n; i++)
+        write_row(&csv, &c->v[i]);
+    return csv_close(&csv, true);
+}

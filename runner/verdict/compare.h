@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `gradsync compare`: contrasts and their verdicts (contrast.h, judgement.h).
+ *
+ *   compare [RAW…]            inside each run: every config against the baseline of its group and
+ *                             mode, block by block (paired; within.h)
+ *   compare A B               exactly two: runs, or folders of runs, cell by cell, B against A,
+ *                             launch by launch (unpaired; sides.h)
+ *   compare RUN --reference   the measured against the published numbers of [reference], each
+ *                             with its tolerance (reference.h); slower than that: exit 1
+ *
+ * with -o CSV to write CSV/compare.csv beside the table in the terminal.
+ *
+ * A family, over which Holm adjusts, is what one question asks: the contrasts of one group (all
+ * but config and mode alike) and one mode. Launches of different origins (origin.h) are kept apart:
+ * each origin has a row of its own, and the reason names what differs. The stream of the bootstrap
+ * is rng_stream(seed of the recording, id of the cell), so that the answer depends on neither the
+ * threads nor on what else is compared.
+ *
+ * compare.csv has a row a contrast. ratio is of times, config to baseline: below 1 is faster; its
+ * interval is 95%. floor is relative: 0.002 is 0.2%, empty where the baseline had no second copy.
+ * launches_needed: how many more; empty where none would do. What could not be compared has a row
+ * without numbers, inconclusive, with the reason.
+ */
+#ifndef GS_VERDICT_COMPARE_H
+#define GS_VERDICT_COMPARE_H
+
+#include "judgement.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum contrast_kind { CONTRAST_PAIRED, CONTRAST_UNPAIRED, CONTRAST_REFERENCE };
+
+struct values { /* by launch; owned */
+    struct nested *v;
+    size_t n;
+};
+
+struct contrast {
+    enum contrast_kind kind;
+    char *platform, *workload, *label, *run_id, *mode, *params, *baseline, *config; /* owned */
+    int64_t size_B;
+    struct values x;  /* log-ratios; of A's times when unpaired */
+    struct values y;  /* of B's when unpaired */
+    struct values aa; /* log-ratios of the baseline's copies; empty: there is no second */
+    uint64_t seed, stream;
+    size_t family;
+    double bound; /* equivalence or tolerance, relative */
+    char *note;   /* what else is to be said; owned, NULL: nothing */
+    bool unfit;   /* cannot be compared: the note says why */
+    /* solved */
+    struct effect effect;
+    double floor; /* a logarithm; NaN: none */
+    double p_holm;
+    struct judgement judgement;
+};
+
+struct comparison {
+    struct contrast *v;
+    size_t n, families;
+};
+
+/* An empty contrast at the end, with the texts of where it is from copied. */
+struct recorded;
+struct rec_cell;
+struct contrast *comparison_add(struct comparison *c, const struct recorded *r,
+                                const struct rec_cell *cell, const char *baseline);
+void contrast_note(struct contrast *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void values_add(struct values *x, int launch, double value);
+
+/* Effects, families, verdicts. The same answer whatever the threads; 0: as many as processors. */
+void comparison_solve(struct comparison *c, long threads);
+void comparison_free(struct comparison *c);
+
+#define COMPARE_CSV "compare.csv"
+extern const char compare_columns[];
+/* GS_OK or reported. */
+int comparison_write(const struct comparison *c, const char *dir);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From an effect to a verdict. With b = log(1 + equivalence) and the A/A floor f, in logarithms:
+ *
+ *   equivalent    the interval lies inside (-b, b): whatever the difference is, it is below what
+ *                 the user called a difference
+ *   faster        the interval lies below -f, the effect itself below -b, and the family's
+ *                 adjusted p is below 0.05; slower: the same on the other side
+ *   inconclusive  all else, and everything that rests on one launch
+ *
+ * The floor is how far apart the two copies of the baseline were in the same blocks: a difference
+ * that the method makes of nothing. Its random part is in the interval already.
+ *
+ * A difference must pass Holm's test over its family at 5%. The p that enters it is the permutation
+ * p where that can reach 5% at all (p_least times the family's size), and where there are too few
+ * launches for that the interval's own, p_interval: five launches give the former no less than
+ * 0.0625.
+ */
+#ifndef GS_VERDICT_JUDGEMENT_H
+#define GS_VERDICT_JUDGEMENT_H
+
+#include "contrast.h"
+
+#include <stdint.h>
+
+#define JUDGEMENT_ALPHA 0.05
+#define JUDGEMENT_MOST_LAUNCHES 1000
+
+enum verdict { VERDICT_FASTER, VERDICT_SLOWER, VERDICT_EQUIVALENT, VERDICT_INCONCLUSIVE };
+extern const char *const verdict_names[];
+
+struct judgement {
+    enum verdict verdict;
+    int64_t needed;   /* more launches that settle it with 80% power, the spread staying as it is;
+                         0: it is settled; -1: more would not, or more than the most */
+    char reason[256]; /* of inconclusive; else "" */
+};
+
+/* equivalence: relative, > 0; floor: a logarithm >= 0, 0 when there is none; p_holm: of the family.
+ */
+struct judgement judge_effect(const struct effect *e, double equivalence, double floor,
+                              double p_holm);
+
+/* The p that a member of a family of n enters Holm's test with (see above). */
+double judgement_p(const struct effect *e, size_t n);
+
+/* Against a published value, `e` of the measured over it: equivalent when the interval lies inside
+ * the tolerance, slower or faster when it lies outside altogether. */
+struct judgement judge_reference(const struct effect *e, double tolerance);
+
+#endif

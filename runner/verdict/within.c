@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "within.h"
+
+#include "err.h"
+#include "origin.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the config ---- */
+
+int rules_read(struct rules *out, const struct recorded *r)
+{
+    static const char defaults[] = "";
+    char *path = xstrfmt("%s/config.ini", r->dir);
+    bool there = !access(path, F_OK);
+    struct config *config = NULL;
+    struct settings set;
+    int code = there ? config_load(&config, path, (const char *const *)r->overrides)
+                     : config_from_text(&config, path, defaults, 0, NULL);
+    if (!code)
+        code = settings_read(config, &set);
+    if (!code) {
+        *out = (struct rules){.equivalence = set.measure.equivalence,
+                              .blocks = there ? (set.measure.blocks + 1) / 2 : 1};
+        memcpy(out->baseline, set.measure.baseline, sizeof out->baseline);
+    }
+    config_free(config);
+    free(path);
+    return code;
+}
+
+/* ---- pairs ---- */
+
+static const struct block *same_block(const struct series *s, const struct block *as, size_t *from)
+{
+    for (; *from < s->n_blocks; ++*from) {
+        const struct block *b = &s->blocks[*from];
+        if (b->launch == as->launch && b->number == as->number)
+            return b;
+        if (b->launch > as->launch || (b->launch == as->launch && b->number > as->number))
+            return NULL;
+    }
+    return NULL;
+}
+
+struct group_pass {
+    struct comparison *c;
+    const struct recorded *r;
+    const struct origins *origins;
+    const struct rules *rules;
+    size_t group;
+    const struct gathered *g;
+};
+
+/* log(b / a) of the blocks of one origin that both have; how many had a time of 0. */
+static size_t pair_up(const struct group_pass *p, const struct series *a, const struct series *b,
+                      size_t origin, struct values *out)
+{
+    size_t from = 0, zero = 0;
+    for (size_t i = 0; i < b->n_blocks; i++) {
+        const struct block *y = &b->blocks[i], *x = same_block(a, y, &from);
+        if (!x || x->warm || y->warm || origins_of(p->origins, p->r, p->group, y->launch) != origin)
+            continue;
+        if (x->time_s > 0 && y->time_s > 0)
+            values_add(out, y->launch, log(y->time_s / x->time_s));
+        else
+            zero++;
+    }
+    return zero;
+}
+
+void values_thin(struct values *x, int64_t least, struct contrast *say)
+{
+    size_t kept = 0;
+    for (size_t i = 0, end; i < x->n; i = end) {
+        for (end = i; end < x->n && x->v[end].launch == x->v[i].launch; end++)
+            ;
+        if ((int64_t)(end - i) < least) {
+            contrast_note(say, "launch %d is left out: %zu blocks, %lld are needed", x->v[i].launch,
+                          end - i, (long long)least);
+            continue;
+        }
+        memmove(x->v + kept, x->v + i, (end - i) * sizeof *x->v);
+        kept += end - i;
+    }
+    x->n = kept;
+}
+
+/* ---- baselines ---- */
+
+static const char *config_of(const struct group_pass *p, const struct series *s)
+{
+    return p->r->cells[s->cell].config;
+}
+
+static const char *mode_of(const struct group_pass *p, const struct series *s)
+{
+    return p->r->cells[s->cell].mode;
+}
+
+/* Of the mode: the config that has a second copy, or that the config file names, or the first. A
+ * cell without a config depends on none. */
+static const struct series *baseline_of(const struct group_pass *p, const char *mode)
+{
+    const struct series *first = NULL, *named = NULL, *twice = NULL;
+    for (size_t i = 0; i < p->g->n; i++) {
+        const struct series *s = &p->g->series[i];
+        if (strcmp(mode_of(p, s), mode) || !*config_of(p, s))
+            continue;
+        if (s->copy) {
+            twice = twice ? twice : gathered_find(p->g, s->cell, 0);
+            continue;
+        }
+        first = first ? first : s;
+        if (!strcmp(config_of(p, s), p->rules->baseline))
+            named = s;
+    }
+    return twice ? twice : named ? named : first;
+}
+
+/* ---- contrasts ---- */
+
+static void fill(const struct group_pass *p, struct contrast *c, const struct series *base,
+                 const struct series *s, size_t origin)
+{
+    const struct series *copy = gathered_find(p->g, base->cell, 1);
+    size_t zero = pair_up(p, base, s, origin, &c->x);
+    if (zero)
+        contrast_note(c, "%zu blocks with a time of 0 are left out", zero);
+    if (copy)
+        pair_up(p, base, copy, origin, &c->aa);
+    values_thin(&c->x, p->rules->blocks, c);
+}
+
+static struct contrast *add(const struct group_pass *p, const struct series *base,
+                            const struct series *s, size_t family)
+{
+    struct contrast *c = comparison_add(p->c, p->r, &p->r->cells[s->cell], config_of(p, base));
+    c->family = family;
+    c->bound = p->rules->equivalence;
+    return c;
+}
+
+/* Origins among the launches of a series, each once. */
+static size_t origins_among(const struct group_pass *p, const struct series *s, size_t *v)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_blocks; i++) {
+        size_t o = origins_of(p->origins, p->r, p->group, s->blocks[i].launch), k = 0;
+        if (i && s->blocks[i].launch == s->blocks[i - 1].launch)
+            continue;
+        while (k < n && v[k] != o)
+            k++;
+        if (k == n)
+            v[n++] = o;
+    }
+    return n;
+}
+
+/* Launches that have the origin: "1, 2". */
+static char *launches_from(const struct group_pass *p, const struct series *s, size_t origin)
+{
+    struct text t = {0};
+    for (size_t i = 0; i < s->n_blocks; i++) {
+        int launch = s->blocks[i].launch;
+        if ((i == 0 || s->blocks[i - 1].launch != launch) &&
+            origins_of(p->origins, p->r, p->group, launch) == origin)
+            text_addf(&t, "%s%d", t.len ? ", " : "", launch);
+    }
+    return t.s ? t.s : xstrdup("");
+}
+
+static void note_origins(const struct group_pass *p, struct contrast *c, const struct series *s,
+                         const size_t *all, size_t n, size_t mine)
+{
+    char *launches = launches_from(p, s, all[mine]);
+    char *other =
+        origin_difference(p->origins->texts[all[mine]], p->origins->texts[all[mine == 0 ? 1 : 0]]);
+    contrast_note(c, "mixed provenance, launches %s of %zu kinds kept apart (%s)", launches, n,
+                  other);
+    c->stream += mine;
+    free(launches);
+    free(other);
+}
+
+static void contrast_series(const struct group_pass *p, const struct series *base,
+                            const struct series *s, size_t family)
+{
+    struct outcome of_base = gathered_outcome(p->r, base), of_it = gathered_outcome(p->r, s);
+    if (!of_base.numbers || !of_it.numbers) {
+        struct contrast *c = add(p, base, s, family);
+        const struct outcome *o = of_it.numbers ? &of_base : &of_it;
+        contrast_note(c, "%s%s: %s", of_it.numbers ? "baseline " : "", o->status, o->why);
+        c->unfit = true;
+        return;
+    }
+    size_t *origins = xmalloc((p->origins->n + 1) * sizeof *origins);
+    size_t n = origins_among(p, s, origins);
+    for (size_t k = 0; k < n; k++) {
+        struct contrast *c = add(p, base, s, family + k);
+        if (n > 1)
+            note_origins(p, c, s, origins, n, k);
+        fill(p, c, base, s, origins[k]);
+    }
+    free(origins);
+}
+
+/* Is it the first of its mode? */
+static bool opens_mode(const struct group_pass *p, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(mode_of(p, &p->g->series[k]), mode_of(p, &p->g->series[i])))
+            return false;
+    return true;
+}
+
+static void contrast_group(const struct group_pass *p)
+{
+    for (size_t m = 0; m < p->g->n; m++) {
+        const char *mode = mode_of(p, &p->g->series[m]);
+        const struct series *base = opens_mode(p, m) ? baseline_of(p, mode) : NULL;
+        if (!base)
+            continue;
+        for (size_t i = 0; i < p->g->n; i++) {
+            const struct series *s = &p->g->series[i];
+            if (!s->copy && s != base && !strcmp(mode_of(p, s), mode) && *config_of(p, s))
+                contrast_series(p, base, s, p->c->families);
+        }
+        p->c->families += p->origins->n + 1;
+    }
+}
+
+static int contrast_run(struct comparison *c, const struct recorded *r)
+{
+    struct origins origins;
+    struct rules rules;
+    int code = rules_read(&rules, r);
+    if (code)
+        return code;
+    code = origins_read(&origins, r);
+    for (size_t i = 0; i < r->n_groups && !code; i++) {
+        struct gathered g;
+        if (r->groups[i].n < 2)
+            continue;
+        code = gather_group(r, i, NULL, &g);
+        if (code)
+            break;
+        contrast_group(&(struct group_pass){c, r, &origins, &rules, i, &g});
+        gathered_free(r, &g);
+    }
+    origins_free(&origins);
+    return code;
+}
+
+int compare_within(struct comparison *c, const char *dir)
+{
+    struct recorded *r;
+    int code = recorded_read(&r, dir);
+    if (code || !r)
+        return code;
+    code = contrast_run(c, r);
+    recorded_free(r);
+    return code;
+}

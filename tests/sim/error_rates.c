@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How often the verdicts are wrong: campaigns with a known truth, through the same functions that
+ * `gradsync compare` uses.
+ *   error_rates [CAMPAIGNS [SEED [DRAWS]]]      1000 1 2000 unless given
+ * Prints a CSV of rates with their 95% intervals (Wilson), and ends with 1 when one is outside the
+ * bounds it is held to.
+ *
+ * A campaign has LAUNCHES launches of BLOCKS blocks; a block visits the baseline, its copy and a
+ * config in random order, ITERATIONS iterations each. Of an iteration's time, the logarithm is the
+ * sum of
+ *   the launch        N(0, 3%), and N(0, 0.4%) for each config in it: what placement does
+ *   a drift           linear over the launch, N(0, 5%) from its first to its last iteration
+ *   a clock step      once a launch, anywhere in its middle half, -6% from there on
+ *   noise             AR(1), coefficient 0.9, stationary standard deviation 2%
+ *   a spike           of 50%, in one iteration of a hundred
+ *   the truth         of the config alone
+ * and the value of a visit is the median over its iterations, as in a recording.
+ *
+ * The naive test is Mann-Whitney's over the raw iterations, at 5%: of the same campaign, and of one
+ * launch that measures the configs one after the other, as many iterations of each in all.
+ */
+#include "verdict/judgement.h"
+
+#include "err.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAUNCHES = 5, BLOCKS = 20, ITERATIONS = 10, CONFIGS = 3, FAMILY = 5 };
+enum { BASELINE, COPY, CONFIG };
+#define PER_LAUNCH (BLOCKS * CONFIGS * ITERATIONS)
+#define PAIRS (LAUNCHES * BLOCKS)
+#define RAW (PAIRS * ITERATIONS)
+#define EQUIVALENCE 0.01
+#define EFFECT 0.02
+
+/* ---- times ---- */
+
+/* What all configs of a launch live through, iteration by iteration. */
+static void make_weather(double *log_time, size_t n, struct rng *rng)
+{
+    double launch = 0.03 * rng_normal(rng), drift = 0.05 * rng_normal(rng);
+    double noise = 0.02 * rng_normal(rng);
+    size_t step = n / 4 + (size_t)rng_below(rng, n / 2);
+    for (size_t i = 0; i < n; i++) {
+        noise = 0.9 * noise + 0.02 * sqrt(1 - 0.9 * 0.9) * rng_normal(rng);
+        log_time[i] = launch + drift * (double)i / (double)n + noise;
+        log_time[i] += i >= step ? -0.06 : 0;
+        log_time[i] += rng_below(rng, 100) == 0 ? log(1.5) : 0;
+    }
+}
+
+struct campaign {
+    struct nested effect[PAIRS], aa[PAIRS]; /* log-ratios, a block */
+    double raw[CONFIGS][RAW];               /* log-times */
+};
+
+static void visit_block(struct campaign *c, int launch, int block, const double *weather,
+                        const double own[CONFIGS], struct rng *rng)
+{
+    size_t order[CONFIGS] = {BASELINE, COPY, CONFIG}, at = (size_t)(launch * BLOCKS + block);
+    double median[CONFIGS];
+    rng_shuffle(rng, order, CONFIGS);
+    for (size_t v = 0; v < CONFIGS; v++) {
+        double *raw = c->raw[order[v]] + at * ITERATIONS;
+        for (size_t i = 0; i < ITERATIONS; i++)
+            raw[i] = weather[v * ITERATIONS + i] + own[order[v]];
+        median[order[v]] = stats_median(raw, ITERATIONS);
+    }
+    c->effect[at] = (struct nested){launch, median[CONFIG] - median[BASELINE]};
+    c->aa[at] = (struct nested){launch, median[COPY] - median[BASELINE]};
+}
+
+static void make_campaign(struct campaign *c, double truth, struct rng *rng)
+{
+    double weather[PER_LAUNCH], own[CONFIGS];
+    for (int l = 0; l < LAUNCHES; l++) {
+        make_weather(weather, PER_LAUNCH, rng);
+        for (int i = 0; i < CONFIGS; i++)
+            own[i] = 0.004 * rng_normal(rng) + (i == CONFIG ? truth : 0);
+        for (int b = 0; b < BLOCKS; b++)
+            visit_block(c, l, b, weather + b * CONFIGS * ITERATIONS, own, rng);
+    }
+}
+
+/* ---- the naive test ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Two-sided p of Mann-Whitney's U, by the normal approximation; no two values are equal. Sorts. */
+static double mann_whitney(double *x, double *y, size_t n)
+{
+    double u = 0, N = (double)n;
+    size_t below = 0;
+    qsort(x, n, sizeof *x, by_value);
+    qsort(y, n, sizeof *y, by_value);
+    for (size_t i = 0; i < n; i++) {
+        while (below < n && y[below] < x[i])
+            below++;
+        u += (double)below;
+    }
+    double z = (u - N * N / 2) / sqrt(N * N * (2 * N + 1) / 12);
+    return erfc(fabs(z) / sqrt(2));
+}
+
+static double in_sequence(double truth, struct rng *rng)
+{
+    static double weather[2 * RAW];
+    make_weather(weather, 2 * RAW, rng);
+    for (size_t i = RAW; i < 2 * RAW; i++)
+        weather[i] += truth;
+    return mann_whitney(weather, weather + RAW, RAW);
+}
+
+/* ---- rates ---- */
+
+enum rate {
+    AA_VERDICT,
+    AA_FAMILY,
+    AA_INTERVAL,
+    AA_NAIVE,
+    AA_SEQUENCE,
+    COVER_USED,
+    COVER_PLAIN,
+    COVER_EXPANDED,
+    FOUND_VERDICT,
+    FOUND_NAIVE,
+    FOUND_WRONG_SIGN,
+    RATES
+};
+static const struct {
+    const char *quantity, *method;
+    double least, most; /* what it is held to */
+} rates[RATES] = {
+    [AA_VERDICT] = {"false alarm", "verdict", 0, 0.05},
+    [AA_FAMILY] = {"false alarm", "verdict, any of a family of 5", 0, 0.05},
+    [AA_INTERVAL] = {"false alarm", "interval alone", 0.03, 0.07},
+    [AA_NAIVE] = {"false alarm", "Mann-Whitney, same blocks", 0, 1},
+    [AA_SEQUENCE] = {"false alarm", "Mann-Whitney, one after the other", 0, 1},
+    [COVER_USED] = {"coverage", "as used", 0.93, 0.97},
+    [COVER_PLAIN] = {"coverage", "percentile", 0, 1},
+    [COVER_EXPANDED] = {"coverage", "expanded percentile", 0, 1},
+    [FOUND_VERDICT] = {"2% found", "verdict", 0.8, 1},
+    [FOUND_NAIVE] = {"2% found", "Mann-Whitney, one after the other", 0, 1},
+    [FOUND_WRONG_SIGN] = {"2% called the wrong way", "verdict", 0, 0.001},
+};
+
+struct tally {
+    size_t hits[RATES], trials[RATES];
+    size_t draws;
+};
+
+static void count(struct tally *t, enum rate r, bool hit)
+{
+    t->hits[r] += hit;
+    t->trials[r]++;
+}
+
+static struct judgement judge_campaign(const struct campaign *c, const struct effect *e, double p)
+{
+    return judge_effect(e, EQUIVALENCE, fabs(stats_launch_mean(c->aa, PAIRS)), p);
+}
+
+static bool called(enum verdict v)
+{
+    return v == VERDICT_FASTER || v == VERDICT_SLOWER;
+}
+
+static void count_coverage(struct tally *t, const struct campaign *c, const struct effect *e,
+                           double truth, struct rng *rng)
+{
+    count(t, COVER_USED, e->lo <= truth && truth <= e->hi);
+    for (int expanded = 0; expanded < 2; expanded++) {
+        struct interval ci = contrast_percentile(c->effect, PAIRS, t->draws, expanded, rng);
+        count(t, expanded ? COVER_EXPANDED : COVER_PLAIN, ci.lo <= truth && truth <= ci.hi);
+    }
+}
+
+static void count_nothing(struct tally *t, struct campaign *c, struct rng *rng)
+{
+    make_campaign(c, 0, rng);
+    struct effect e = effect_paired(c->effect, PAIRS, t->draws, rng);
+    count_coverage(t, c, &e, 0, rng);
+    count(t, AA_VERDICT, called(judge_campaign(c, &e, judgement_p(&e, 1)).verdict));
+    count(t, AA_INTERVAL, e.lo > 0 || e.hi < 0);
+    count(t, AA_NAIVE, mann_whitney(c->raw[BASELINE], c->raw[CONFIG], RAW) < 0.05);
+    count(t, AA_SEQUENCE, in_sequence(0, rng) < 0.05);
+}
+
+/* Contrasts of their own, which is harder on a family than ones that share a baseline. */
+static void count_family(struct tally *t, struct campaign *c, struct rng *rng)
+{
+    struct effect e[FAMILY];
+    double floors[FAMILY], p[FAMILY];
+    bool any = false;
+    for (int i = 0; i < FAMILY; i++) {
+        make_campaign(c, 0, rng);
+        e[i] = effect_paired(c->effect, PAIRS, t->draws / 4, rng);
+        floors[i] = fabs(stats_launch_mean(c->aa, PAIRS));
+        p[i] = judgement_p(&e[i], FAMILY);
+    }
+    contrast_holm(p, FAMILY);
+    for (int i = 0; i < FAMILY; i++)
+        any = any || called(judge_effect(&e[i], EQUIVALENCE, floors[i], p[i]).verdict);
+    count(t, AA_FAMILY, any);
+}
+
+static void count_effect(struct tally *t, struct campaign *c, bool faster, struct rng *rng)
+{
+    double truth = faster ? log1p(-EFFECT) : log1p(EFFECT);
+    enum verdict right = faster ? VERDICT_FASTER : VERDICT_SLOWER;
+    make_campaign(c, truth, rng);
+    struct effect e = effect_paired(c->effect, PAIRS, t->draws, rng);
+    count_coverage(t, c, &e, truth, rng);
+    enum verdict v = judge_campaign(c, &e, judgement_p(&e, 1)).verdict;
+    count(t, FOUND_VERDICT, v == right);
+    count(t, FOUND_WRONG_SIGN, called(v) && v != right);
+    count(t, FOUND_NAIVE, in_sequence(truth, rng) < 0.05);
+}
+
+/* ---- report ---- */
+
+/* Wilson's interval of a rate. */
+static struct interval wilson(size_t hits, size_t trials)
+{
+    const double z = 1.959963984540054;
+    double n = (double)trials, p = (double)hits / n, middle = p + z * z / (2 * n);
+    double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)), scale = 1 + z * z / n;
+    return (struct interval){(middle - half) / scale, (middle + half) / scale, 0.95};
+}
+
+static int report(const struct tally *t)
+{
+    int code = GS_OK;
+    puts("quantity,method,campaigns,rate,rate_low,rate_high,least,most");
+    for (int r = 0; r < RATES; r++) {
+        struct interval ci = wilson(t->hits[r], t->trials[r]);
+        double rate = (double)t->hits[r] / (double)t->trials[r];
+        printf("%s,\"%s\",%zu,%.4f,%.4f,%.4f,%g,%g\n", rates[r].quantity, rates[r].method,
+               t->trials[r], rate, ci.lo, ci.hi, rates[r].least, rates[r].most);
+        if (rate < rates[r].least || rate > rates[r].most)
+            code = fail(GS_FAILED, "%s, %s: %.4f, held to %g … %g", rates[r].quantity,
+                        rates[r].method, rate, rates[r].least, rates[r].most);
+    }
+    return code;
+}
+
+static uint64_t argument(int argc, char **argv, int i, uint64_t otherwise)
+{
+    return argc > i ? strtoull(argv[i], NULL, 10) : otherwise;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t campaigns = argument(argc, argv, 1, 1000), seed = argument(argc, argv, 2, 1);
+    struct tally t = {.draws = argument(argc, argv, 3, 2000)};
+    if (!campaigns || t.draws < 100)
+        return fail(GS_USAGE, "usage: error_rates [CAMPAIGNS [SEED [DRAWS]]], 100 draws or more");
+    struct campaign *c = xmalloc(sizeof *c);
+    for (uint64_t i = 0; i < campaigns; i++) {
+        struct rng rng;
+        rng_stream(&rng, seed, i);
+        count_nothing(&t, c, &rng);
+        count_effect(&t, c, i % 2, &rng);
+        count_family(&t, c, &rng);
+    }
+    free(c);
+    return report(&t);
+}
