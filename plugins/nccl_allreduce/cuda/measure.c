@@ -115,6 +115,7 @@ enum wl_status sample_cuda(void *prepared, unsigned iters, struct wl_sample *out
     if (status != WL_OK)
         return status;
     p->iters = iters;
+    out->values[VALUE_GEMM] = out->values[VALUE_TRAFFIC] = 0;
     status =
         p->cell.contention == BURN_NONE ? measure(p, iters, out) : measure_beside(p, iters, out);
     return status == WL_OK ? check(p) : status;

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What needs GPUs: 2 at least. GPUS=N takes that many; NCCL_TESTS is the folder of nccl-tests'
+# all_reduce_perf, built with MPI=1, for what is held against it.
+
+GPUS ?=
+NCCL_TESTS ?=
+
+##@ To trust it
+.PHONY: check-gpu bench-gpu
+check-gpu: all ## NCCL_TESTS=DIR the GPU plugins on this machine's GPUs
+	@BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)' JOBS=1 bash tests/run tests/gpu/test_*.sh
+bench-gpu: all ## NCCL_TESTS=DIR their speed, each beside what it is held to
+	@BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)' bash tests/bench/gpu.sh

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# On GPUs: every dtype and operation, in place and not, at odd sizes, by every way to launch and
+# every kind of buffer, gives the right result; the proxy's GEMMs and buckets too.
+. "$(dirname "$0")/../lib.sh"
+. "$top/tests/gpu/gpu.sh"
+
+for plugin in nccl_allreduce iter_proxy; do
+    ok "$plugin conforms" "$gradsync" check "$build/plugins/$plugin.so"
+done
+
+config types '[nccl_allreduce]' 'size = 8, 1000, 123456' \
+    'dtype = fp32, fp16, bf16, int32, fp64, fp8_e4m3, fp8_e5m2' 'op = sum, prod, max, min, avg' \
+    'in_place = no, yes' 'configs = auto' 'launch = stream'
+measure types
+is "$rc" 0 'every dtype and operation is right' || diag "$err"
+is "$(fails wrong)" 0 'no result is wrong'
+
+config ways '[nccl_allreduce]' 'size = 4, 65540, 4194308' 'metric = T_ss, L_iso' \
+    'launch = graph, stream' 'buffers = hot, cold' 'in_place = no, yes' \
+    'configs = auto, ring/LL, ring/LL128, ring/Simple, tree/LL, tree/LL128, tree/Simple, ctas=1, ctas=4, registered'
+measure ways
+is "$rc" 0 'every launch, buffer and config is right' || diag "$err"
+is "$(grep -c '"key":"proof","value":"NCCL' "$recording")" \
+    "$(grep -c '"key":"communicator_ms"' "$recording")" 'what ran is proven in every cell'
+for config in RING/LL RING/LL128 RING/SIMPLE TREE/LL TREE/LL128 TREE/SIMPLE; do
+    ok "$config ran" grep -q "\"key\":\"ran\",\"value\":\"$config " "$recording"
+done
+
+config contended '[nccl_allreduce]' 'size = 1MiB' 'contention = none, low, medium, high' \
+    'configs = auto, ring/Simple'
+measure contended
+is "$rc" 0 'right beside contention' || diag "$err"
+ok 'the rate of the contention is recorded' \
+    grep -qE '"contention_gemm":[1-9].*"contention_traffic":[1-9]' "$recording"
+
+config proxy '[iter_proxy]' 'backend = cuda' 'size = 100004' 'buckets = 3' 'gemm = 512' 'gemms = 1, 6' \
+    'precision = fp32, tf32, bf16' 'issue = after, beside' \
+    'mode = compute, comm, sequential, overlapped' 'configs = auto, Simple, LL128'
+measure proxy
+is "$rc" 0 'the proxy is right in every mode and precision' || diag "$err"
+done_testing

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# On GPUs, with NCCL_TESTS=DIR: T_ss is what nccl-tests measures, graph against graph, at three
+# sizes. Loose, because a test asserts no speed: make bench-gpu prints the real comparison.
+. "$(dirname "$0")/../lib.sh"
+. "$top/tests/gpu/gpu.sh"
+[ -x "${NCCL_TESTS:-}/all_reduce_perf" ] || skip_all 'NCCL_TESTS names no folder with all_reduce_perf'
+
+ok 'measured beside nccl-tests' env SIZES='64KiB 4MiB 64MiB' LAUNCHES=graph GPUS="$gpus" BUILD="$build" \
+    bash "$top/tests/bench/gpu.sh"
+while read -r _ size _ _ ratio _; do
+    ok "$size: within a quarter of nccl-tests ($ratio)" \
+        awk -v r="$ratio" 'BEGIN { exit !(r > 0.75 && r < 1.25) }'
+done < <(grep '^T_ss ' <<<"$out")
+is "$(grep -c '^T_ss ' <<<"$out")" 3 'all three sizes'
+done_testing
