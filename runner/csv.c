@@ -2,7 +2,6 @@
 #include "csv.h"
 
 #include "err.h"
-#include "units.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -168,8 +167,10 @@ void csv_integer(struct csv *c, int64_t v)
 
 void csv_real(struct csv *c, double v)
 {
-    char buf[32];
-    put(c, isfinite(v) ? units_double(buf, sizeof buf, v) : "");
+    char buf[32] = "";
+    if (isfinite(v))
+        snprintf(buf, sizeof buf, "%.12g", v);
+    put(c, buf);
 }
 
 void csv_header(struct csv *c, const char *columns)

@@ -32,6 +32,7 @@ int csv_close(struct csv *c, bool keep);
 /* Fields, a comma between them, and the row's end. NaN is an empty field. */
 void csv_text(struct csv *c, const char *s); /* quoted when it has to be (RFC 4180) */
 void csv_integer(struct csv *c, int64_t v);
+/* Twelve significant digits, more than any clock here has; not finite: an empty cell. */
 void csv_real(struct csv *c, double v);
 void csv_end(struct csv *c);
 void csv_header(struct csv *c, const char *columns); /* "a,b,c" */
