@@ -24,21 +24,23 @@ static bool parse_value(const char *s, struct reference_value *out)
     return out->rate && out->value > 0;
 }
 
-bool reference_parse(const char *text, struct reference_value *out)
+/* Writes into `head`. */
+static bool parse_head(char *head, struct reference_value *out)
 {
     static const char *const signs[] = {"±", "+-", "+/-"};
-    const char *sign = NULL;
+    char *sign = NULL;
     size_t n = 0;
     for (size_t i = 0; i < sizeof signs / sizeof *signs && !sign; i++) {
-        sign = strstr(text, signs[i]);
+        sign = strstr(head, signs[i]);
         n = strlen(signs[i]);
     }
     struct words value;
-    char *head = xstrfmt("%.*s", (int)(sign ? sign - text : (ptrdiff_t)strlen(text)), text);
+    bool good;
+    if (sign)
+        *sign = '\0';
     words_split(&value, head, '\n'); /* trims */
-    bool good = value.n == 1 && parse_value(value.v[0], out);
+    good = value.n == 1 && parse_value(value.v[0], out);
     words_free(&value);
-    free(head);
     if (!good || !sign)
         return good;
     words_split(&value, sign + n, '\n');
@@ -48,7 +50,25 @@ bool reference_parse(const char *text, struct reference_value *out)
     return good;
 }
 
-/* ---- keys ---- */
+static const char at[] = " at ";
+
+bool reference_parse(const char *text, struct reference_value *out)
+{
+    const char *end = strstr(text, at);
+    char *head = xstrfmt("%.*s", (int)(end ? end - text : (ptrdiff_t)strlen(text)), text);
+    bool good = parse_head(head, out);
+    free(head);
+    return good;
+}
+
+/* ---- places ---- */
+
+/* What stands behind "at", or NULL. */
+static const char *place_of(const struct config_entry *e)
+{
+    const char *s = strstr(e->value, at);
+    return s ? s + strlen(at) + strspn(s + strlen(at), " ") : NULL;
+}
 
 static bool has_value(const struct rec_cell *c, const char *word)
 {
@@ -73,18 +93,18 @@ static bool take(const char **s, const char *part)
     return true;
 }
 
-/* How closely the key fits: 0 not at all, else 1 + the slashes in the config: of the configs "ring"
- * and "ring/LL128", the longer is meant. */
-static int fits(const char *key, const char *section, const struct rec_cell *c)
+/* How closely the place fits: 0 not at all, else 1 + the slashes in the config: of the configs
+ * "ring" and "ring/LL128", the longer is meant. */
+static int fits(const char *place, const char *section, const struct rec_cell *c)
 {
     uint64_t size;
     int depth = 1;
-    if (!take(&key, section) || !take(&key, *c->config ? c->config : "default"))
+    if (!take(&place, section) || !take(&place, *c->config ? c->config : "default"))
         return 0;
     for (const char *s = c->config; *s; s++)
         depth += *s == '/';
     struct words rest;
-    words_split(&rest, key, '/');
+    words_split(&rest, place, '/');
     bool good = units_parse_size(rest.v[rest.n - 1], &size) && (int64_t)size == c->size_B;
     for (size_t i = 0; i + 1 < rest.n && good; i++)
         good = has_value(c, rest.v[i]);
@@ -97,7 +117,7 @@ static char *section_of(const struct recorded *r)
     return xstrfmt("%s%s%s", r->workload, *r->label ? " " : "", r->label);
 }
 
-/* The cell that the key means: GS_USAGE, reported, when several fit; NULL when none does. */
+/* The cell that is meant: GS_USAGE, reported, when several fit; NULL when none does. */
 static int find_cell(const struct recorded *r, const struct config_entry *e,
                      const struct rec_cell **out)
 {
@@ -105,7 +125,7 @@ static int find_cell(const struct recorded *r, const struct config_entry *e,
     int best = 0, code = GS_OK;
     *out = NULL;
     for (size_t i = 0; i < r->n_cells; i++) {
-        int depth = fits(e->key, section, &r->cells[i]);
+        int depth = fits(place_of(e), section, &r->cells[i]);
         if (depth > best) {
             *out = &r->cells[i];
             code = GS_OK;
@@ -181,11 +201,11 @@ static int add_reference(const struct reference_pass *p, const struct config_ent
     return GS_OK;
 }
 
-static bool is_key_of(const struct recorded *r, const struct config_entry *e)
+static bool is_about(const struct recorded *r, const struct config_entry *e)
 {
     char *section = section_of(r);
-    const char *key = e->key;
-    bool ours = !strcmp(e->section, "reference") && take(&key, section);
+    const char *place = strcmp(e->section, "reference") ? NULL : place_of(e);
+    bool ours = place && take(&place, section);
     free(section);
     return ours;
 }
@@ -196,13 +216,14 @@ static int add_run(const struct reference_pass *p, const struct config *config)
     for (size_t i = 0; i < config->n && !code; i++) {
         const struct config_entry *e = &config->entries[i];
         bool known = false;
-        if (!is_key_of(p->r, e))
+        if (!is_about(p->r, e))
             continue;
         code = add_reference(p, e, &known);
         if (!code && !known)
-            code = config_error(e, "no cell of run %s fits: SECTION/CONFIG/SIZE, e.g. %s/%s/%lld",
-                                p->r->run_id, p->r->workload, p->r->cells[0].config,
-                                (long long)p->r->cells[0].size_B);
+            code = config_error(
+                e, "no cell of run %s fits this place: SECTION/CONFIG/SIZE, e.g. %s/%s/%lld",
+                p->r->run_id, p->r->workload, p->r->cells[0].config,
+                (long long)p->r->cells[0].size_B);
     }
     return code;
 }
@@ -236,7 +257,7 @@ int compare_reference(struct comparison *c, const char *root, const char *other)
     if (!code && !c->n)
         code = fail(GS_USAGE,
                     "%s: no published number in [reference] of its config that names a "
-                    "workload of it: SECTION/CONFIG/SIZE = 1.2ms ± 5%%",
+                    "workload of it, like NAME = 1.2ms ± 5%% at mpi_allreduce/auto/1MiB",
                     root);
     side_free(&side);
     return code;

@@ -2,18 +2,18 @@
  *
  * Published numbers to hold a run against, in [reference] of its config:
  *
- *   SECTION/CONFIG/SIZE = VALUE [± TOLERANCE]
- *   SECTION/CONFIG/WORD…/SIZE = VALUE [± TOLERANCE]
+ *   NAME = VALUE [± TOLERANCE] at SECTION/CONFIG[/WORD…]/SIZE
  *
- *   mpi_allreduce/auto/1MiB = 1.2ms ± 5%
- *   nccl_allreduce latency/ring/LL128/8 = 17us +- 10%
- *   nccl_allreduce/auto/hot/128MiB = 355GB/s
+ *   small   = 17us +- 10% at nccl_allreduce latency/ring/LL128/8
+ *   middle  = 1.2ms ± 5% at mpi_allreduce/auto/1MiB
+ *   hot.128 = 355GB/s at nccl_allreduce/ctas=8/hot/128MiB
  *
  * SECTION is the workload's, with its label; CONFIG a config's label, which may hold slashes
- * itself; each WORD is the value of a parameter and narrows a key that several cells would fit.
- * VALUE is a time (median of one operation) or a rate (bus bandwidth); the tolerance is relative,
- * "+-" may stand for "±", and [measure] equivalence is the default. Keys whose first part is no
- * workload section of the config are others' (source, claims) and left alone.
+ * itself; each WORD is the value of a parameter, and narrows down a place that several cells would
+ * fit. VALUE is a time (median of one operation) or a rate (bus bandwidth); the tolerance is
+ * relative,
+ * "+-" may stand for "±", and [measure] equivalence is the default. Numbers without such a place,
+ * or of another workload than the run's, are left alone.
  *
  * Slower than the tolerance is a regression.
  */
@@ -31,7 +31,8 @@ int compare_reference(struct comparison *c, const char *root, const char *config
 /* Does any contrast with a reference say slower? */
 bool comparison_regressed(const struct comparison *c);
 
-/* "1.2ms ± 5%"; false when it is neither a time nor a rate. tolerance is left when not given. */
+/* "1.2ms ± 5%", or what of it stands before " at "; false when it is neither a time nor a rate. The
+ * tolerance is left when not given. */
 struct reference_value {
     double value; /* seconds, or bytes a second */
     bool rate;

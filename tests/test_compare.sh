@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Verdicts: from recordings whose truth is known to compare.csv, the terminal and the exit code.
+. "$(dirname "$0")/lib.sh"
+make_campaign="$build/sim/make_campaign"
+
+# $(of CSV SIZE CONFIG COLUMN…): fields of a contrast's row; the quoted one, the reason, is the last
+of() {
+    local csv=$1 size=$2 config=$3
+    shift 3
+    awk -F, -v size="$size" -v config="$config" -v names="$*" '
+        NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; n = split(names, name, " "); next }
+        $(col["size_B"]) == size && $(col["config"]) == config {
+            for (i = 1; i <= n; i++) printf "%s%s", $(col[name[i]]), i < n ? " " : "\n" }' "$csv/compare.csv"
+}
+# The reason of the first row that matches.
+reason() { sed -nE "/$2/{s/.*,(faster|slower|equivalent|inconclusive),[0-9]*,\"?//p;q}" "$1/compare.csv" | sed 's/"$//'; }
+within() { awk -v x="$1" -v lo="$2" -v hi="$3" 'BEGIN { exit !(x > lo && x < hi) }'; }
+
+# ---- inside a run
+"$make_campaign" raw1 groups=2 spread=0.002
+ok 'a run is compared' "$gradsync" compare raw1 -o csv
+like "$out" $'\n  8 +c2 .* faster' 'the terminal has the table'
+like "$out" '6 contrasts: 2 faster, 2 slower, 2 equivalent, 0 inconclusive' 'and the count'
+is "$(head -n 1 csv/compare.csv)" 'platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,ratio_low,ratio_high,p,p_holm,floor,verdict,launches_needed,reason' 'the columns of compare.csv'
+is "$(cut -d, -f6,8,9 csv/compare.csv | tail -n +2 | tr '\n' ' ')" '8,c0,c1 8,c0,c2 8,c0,c3 16,c0,c1 16,c0,c2 16,c0,c3 ' 'a row a config but the baseline'
+is "$(of csv 8 c1 verdict) $(of csv 8 c2 verdict) $(of csv 8 c3 verdict)" 'equivalent faster slower' 'verdicts are the truth'
+is "$(of csv 8 c2 launches launches_needed p)" '5 0 0.0625' 'launches; five cannot give a smaller permutation p'
+ok 'a ratio of the truth' within "$(of csv 8 c2 ratio)" 0.975 0.985
+ok 'inside its interval' within "$(of csv 8 c2 ratio)" "$(of csv 8 c2 ratio_low)" "$(of csv 8 c2 ratio_high)"
+ok 'nothing to look at' "$gradsync" compare -q raw1 -o quiet
+is "$out$err" '' 'with -q'
+ok 'and the same rows' diff csv quiet
+ok 'on one thread' "$gradsync" compare -q --threads 1 raw1 -o one
+ok 'on seven' "$gradsync" compare -q --threads 7 raw1 -o seven
+ok 'the same bytes' diff -r one seven
+is "$(of csv 16 c3 verdict)" "$(of one 16 c3 verdict)" 'as ever'
+
+# ---- what the floor forbids
+"$make_campaign" floor groups=1 spread=0.0005 effect=0.02
+for f in floor/*.jsonl; do # the second copy of the baseline 4% slower: the method is off by that
+    perl -pi -e 'if (/"type":"block","cell":"0000000000000001","copy":1/) { s/\[(.*)\]/"[" . join(",", map { int($_ * 1.04) } split(\/,\/, $1)) . "]"/e }' "$f"
+done
+ok 'a baseline that differs from itself' "$gradsync" compare floor -o floor.csv
+ok 'its floor' within "$(of floor.csv 8 c2 floor)" 0.038 0.042
+is "$(of floor.csv 8 c2 verdict)" inconclusive 'nothing is claimed below it'
+like "$(reason floor.csv ',c2,')" 'not above the A/A floor' 'and the reason is said'
+is "$(of floor.csv 8 c2 launches_needed)" '' 'more launches would not help'
+is "$(of floor.csv 8 c1 verdict)" equivalent 'that two are alike can still be said'
+
+# ---- few launches
+"$make_campaign" single groups=1 launches=1
+ok 'one launch is no failure' "$gradsync" compare single -o single.csv
+is "$(of single.csv 8 c2 launches ratio ratio_low p verdict)" '1    inconclusive' 'and no number is given'
+like "$(reason single.csv ',c2,')" 'one launch says nothing about the next' 'for a reason'
+like "$err" '3 contrasts rest on one launch' 'that is said'
+"$make_campaign" noisy groups=1 spread=0.02
+ok 'a noisy run' "$gradsync" compare noisy -o noisy.csv
+is "$(of noisy.csv 8 c1 verdict)" inconclusive 'settles nothing'
+ok 'and says how many launches would' test "$(of noisy.csv 8 c1 launches_needed)" -gt 5
+
+# ---- provenance
+"$make_campaign" mixed groups=1 configs=2 other_mpi='Open MPI v5.0.0'
+ok 'launches of two kinds' "$gradsync" compare mixed -o mixed.csv
+is "$(of mixed.csv 8 c1 launches)" $'2\n3' 'are kept apart'
+like "$(reason mixed.csv ',c1,2')" 'mixed provenance, launches 1, 2 .*mpi Open MPI v4.1.4 \| Open MPI v5.0.0' 'and named'
+
+# ---- fewer blocks than asked for
+mkdir thin && "$make_campaign" thin/r groups=1 configs=2 launches=4
+printf '[measure]\nblocks = 20\n[null]\nsize = 8\n' >thin/r/config.ini
+perl -ni -e 'print unless /"type":"block"/ && /"block":(\d+)/ && $1 > 9' thin/r/launch-03.01.jsonl
+ok 'a launch with 9 of 20 blocks' "$gradsync" compare thin -o thin.csv
+is "$(of thin.csv 8 c1 launches)" 3 'does not count'
+like "$(reason thin.csv ',c1,')" 'launch 3 is left out: 9 blocks, 10 are needed' 'and is named'
+"$make_campaign" zero groups=1 configs=2 samples=1
+"$gradsync" compare -q zero -o zero.csv
+clean=$(of zero.csv 8 c1 blocks)
+perl -pi -e 's/"time_ns":\[\d+/"time_ns":[0/ if /"cell":"0*2".*"block":12,/' zero/launch-01.01.jsonl
+ok 'times of zero' "$gradsync" compare zero -o zero.csv
+like "$(reason zero.csv ',c1,')" '1 blocks with a time of 0 are left out' 'are left out and counted'
+is "$(of zero.csv 8 c1 blocks)" $((clean - 1)) 'the rest counts'
+echo '{"type":"fail","cell":"0000000000000002","copy":0,"kind":"wrong","why":"sum off","rank":0,"host":"h","phase":"verify"}' >>zero/launch-02.01.jsonl
+ok 'a wrong result' "$gradsync" compare zero -o zero.csv
+is "$(of zero.csv 8 c1 launches ratio verdict)|$(reason zero.csv ',c1,')" '0  inconclusive|wrong: sum off' 'has a row without numbers'
+
+# ---- side by side
+"$make_campaign" before groups=2 seed=3
+"$make_campaign" after groups=3 seed=4 scale=1.05 mpi='Open MPI v5.0.0'
+ok 'two runs side by side' "$gradsync" compare before after -o sides.csv
+like "$err" '4 cells of after are not in before' 'what has no counterpart is said'
+is "$(tail -n +2 sides.csv/compare.csv | cut -d, -f18 | sort | uniq -c | tr -s ' ')" ' 8 slower' 'the second is slower throughout'
+ok 'by 5%' within "$(of sides.csv 8 c0 ratio)" 1.04 1.06
+is "$(of sides.csv 8 c0 run_id baseline)" 'after before' 'against the first'
+like "$(reason sides.csv ',c0,')" 'not alike: mpi Open MPI v4.1.4 \| Open MPI v5.0.0' 'what differs is named'
+ok 'a run against itself' "$gradsync" compare before before -o self.csv
+is "$(tail -n +2 self.csv/compare.csv | cut -d, -f12 | sort -u)" 1.0 'is as fast as itself'
+unlike "$(cat self.csv/compare.csv)" 'faster|slower' 'and never called anything else'
+
+# ---- published numbers
+reference() { # LINE…
+    printf '%s\n' '[measure]' 'blocks = 20' '[reference]' "$@" '[null]' 'size = 8' >before/config.ini
+}
+reference 'source = here' 'x = 1ms ± 5% at null/c0/8' 'y = 1.3ms +- 5% at null/c2/16'
+ok 'a run at its published numbers' "$gradsync" compare before --reference -o reference.csv
+is "$(of reference.csv 8 c0 baseline verdict)" '1ms ± 5% at null/c0/8 equivalent' 'is within the tolerance'
+reference 'x = 0.9ms ± 5% at null/c0/8' 'y = 1.3ms ± 5% at null/c0/16'
+exits 1 'a regression' "$gradsync" compare before --reference -o reference.csv
+is "$(of reference.csv 8 c0 verdict) $(of reference.csv 16 c0 verdict)" 'slower equivalent' 'is the one that is slower'
+like "$err" 'before: slower than \[reference\] allows' 'and said'
+reference 'x = 8kB/s ± 5% at null/c0/8'
+ok 'a bandwidth' "$gradsync" compare before --reference
+reference 'x = 9.5kB/s ± 5% at null/c0/8'
+exits 1 'that is no longer reached' "$gradsync" compare before --reference
+reference 'x = 2ms ± 5% at null/c0/8'
+ok 'faster is no regression' "$gradsync" compare before --reference
+for bad in 'x = soon at null/c0/8' 'x = 1ms ± x at null/c0/8' 'x = 1ms at null/c9/8' 'x = 1ms at null/c0/9' 'x = 1ms at null/c0/c1/8'; do
+    reference "$bad"
+    exits 2 "[reference] $bad" "$gradsync" compare before --reference
+    like "$err" '^before/config.ini:4: key ' 'is placed'
+done
+reference
+exits 2 'no published number' "$gradsync" compare before --reference
+one_line "$err" 'is one line of error'
+printf '[reference]\nx = 0.5ms ± 5%% at null/c0/8\n[null]\nsize = 8\n' >other.ini
+exits 1 "another config's numbers" "$gradsync" compare before --reference --config other.ini
+
+# ---- wrong use
+mkdir -p none && exits 2 'an empty folder of runs' "$gradsync" compare none
+exits 2 'nothing in common' "$gradsync" compare before <(:)
+exits 2 'a run twice' "$gradsync" compare before before before
+sed -i 5s/^/x/ after/launch-02.01.jsonl
+exits 1 'a damaged recording' "$gradsync" compare after -o damaged.csv
+like "$err" '^after/launch-02.01.jsonl:5: ' 'is named by line'
+ok 'and nothing is written' test ! -e damaged.csv/compare.csv
+done_testing
