@@ -3,6 +3,7 @@
 # From recordings to figures. One arrow, one rule:
 #   data/raw/P/W/RUN          gradsync reduce --run      data/csv/parts/P/W/RUN/*.csv
 #   all parts                 gradsync reduce --merge    data/csv/*.csv
+#   data/raw/P/W/RUN          gradsync compare           compare.csv among both
 #   parts of P/W              figures/panels             data/csv/panels/P/W/NAME.plot, figures.mk
 #   NAME.plot                 figures/draw               figures/out/P/NAME-SCRIPT.{svg,png,pdf}
 # P is a platform, W a workload. A stamp says when a rule last ran; its results are touched only when
@@ -18,22 +19,23 @@ raw := data/raw
 csv := data/csv
 runs := $(patsubst $(raw)/%/,%,$(sort $(dir $(wildcard $(raw)/*/*/*/launch-*.jsonl))))
 pairs := $(sort $(foreach r,$(runs),$(patsubst %/,%,$(dir $r))))
-tables_of_a_run := samples summary iteration metrics
+tables_of_a_run := samples summary iteration metrics compare
 
 # $(call remember,FILE,TEXT): FILE holds TEXT, and is written only when it did not.
 remember = $(if $(subst <$(strip $(file <$1))>,,<$(strip $2)>),$(shell mkdir -p $(dir $1))$(file >$1,$2))
 
 # $(call part,RUN), $(call panels,P/W), $(call figure,SCRIPT,P/W,P/NAME)
 define part
-$(csv)/parts/$1/stamp: $(wildcard $(raw)/$1/*.jsonl $(raw)/$1/plan.json) $(library) $(BUILD)/runner/cmd_reduce.o | $(BUILD)/gradsync
+$(csv)/parts/$1/stamp: $(wildcard $(raw)/$1/*.jsonl $(raw)/$1/plan.json) $(library) $(BUILD)/runner/cmd_reduce.o $(BUILD)/runner/cmd_compare.o | $(BUILD)/gradsync
 	$$(call quiet,REDUCE,$1)rm -rf $(csv)/parts/$1/.new && mkdir -p $(csv)/parts/$1 && \
 	$(BUILD)/gradsync reduce -q --run $(raw)/$1 -o $(csv)/parts/$1/.new && \
+	$(BUILD)/gradsync compare -q $(raw)/$1 -o $(csv)/parts/$1/.new && \
 	bash mk/renew.sh $(csv)/parts/$1/.new $(csv)/parts/$1 && touch $$@
 $(tables_of_a_run:%=$(csv)/parts/$1/%.csv): $(csv)/parts/$1/stamp
 	@:
 endef
 define panels
-$(csv)/panels/$1/stamp: $(foreach r,$(filter $1/%,$(runs)),$(addprefix $(csv)/parts/$r/,summary.csv iteration.csv samples.csv)) $(csv)/panels/$1/runs figures/panels figures/panels.awk
+$(csv)/panels/$1/stamp: $(foreach r,$(filter $1/%,$(runs)),$(addprefix $(csv)/parts/$r/,summary.csv iteration.csv samples.csv compare.csv)) $(csv)/panels/$1/runs figures/panels figures/panels.awk figures/verdicts.awk
 	@mkdir -p $$(@D) && bash figures/panels $(csv)/panels/$1 $1 $(patsubst %,$(csv)/parts/%,$(filter $1/%,$(runs))) && touch $$@
 $(csv)/panels/$1/figures.mk: $(csv)/panels/$1/stamp
 	@:
@@ -45,7 +47,7 @@ drawings += $(addprefix figures/out/$3-$1,.svg .png .pdf)
 $(addprefix figures/out/$3-$1,.svg .png .pdf) &: $(csv)/panels/$2/$(notdir $3).plot figures/$1.gp $(style)
 	$$(call quiet,FIGURE,figures/out/$3-$1)figures/draw $1 $$< figures/out/$3-$1
 endef
-style := figures/draw figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp
+style := figures/draw figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/verdict.gp
 drawings :=
 
 ifneq ($(filter drawn tables,$(MAKECMDGOALS)),)
@@ -54,12 +56,23 @@ $(call remember,$(csv)/runs,$(runs))
 gone := $(filter-out $(runs:%=$(csv)/parts/%/),$(dir $(wildcard $(csv)/parts/*/*/*/stamp)))
 $(csv)/stamp: $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
 	@$(addprefix rm -rf ,$(gone))
-	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv),mkdir -p $(csv)) && touch $@
+	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv) && bash mk/compare.sh $(csv) $(runs:%=$(csv)/parts/%),mkdir -p $(csv)) && touch $@
 tables: $(csv)/stamp
 endif
 ifneq ($(filter drawn,$(MAKECMDGOALS)),)
 $(foreach p,$(pairs),$(call remember,$(csv)/panels/$p/runs,$(filter $p/%,$(runs)))$(eval $(call panels,$p)))
 -include $(pairs:%=$(csv)/panels/%/figures.mk)
+# How often verdicts are wrong, by simulation; of the method, whatever was recorded.
+ifneq ($(and $(runs),$(wildcard tests/sim/error_rates.c)),)
+rates := $(addprefix figures/out/method/error_rates,.svg .png .pdf)
+drawings += $(rates)
+$(csv)/error_rates.csv: $(BUILD)/sim/error_rates
+	$(call quiet,SIMULATE,$@)mkdir -p $(@D) && $< >$@
+$(csv)/panels/error_rates.plot: $(csv)/error_rates.csv figures/error_rates.awk
+	@mkdir -p $(@D) && awk -f figures/error_rates.awk $< >$@
+$(rates) &: $(csv)/panels/error_rates.plot figures/error_rates.gp figures/draw figures/style.gp
+	$(call quiet,FIGURE,figures/out/method/error_rates)figures/draw error_rates $< figures/out/method/error_rates
+endif
 drawn: tables $(drawings)
 	@$(if $(drawings),,echo 'No recording to draw: make run PLATFORM=…' >&2)
 	@$(addprefix rm -f ,$(filter-out $(drawings),$(wildcard figures/out/*/*)))

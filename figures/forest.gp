@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Every config against the baseline: the ratio of times with its 95% interval, and the A/A floor of
+# each size, the band inside which the baseline differs from itself.
+
+load data
+load "figures/words.gp"
+load "figures/verdict.gp"
+y_title = "time against " . baseline
+ROW = rows > 20 ? 0.115 : 0.15
+PLOT = 0.1 + ROW * last
+KEY = 0.08
+longest = 1
+do for [i = 1 : rows] { longest = strlen(label[i]) > longest ? strlen(label[i]) : longest }
+LEFT = 0.65 + 0.055 * longest
+load "figures/style.gp"
+
+stats $forest using 3 nooutput
+low = STATS_records > 0 && STATS_min < 0.98 ? STATS_min : 0.98
+stats $forest using 4 nooutput
+high = STATS_records > 0 && STATS_max > 1.02 ? STATS_max : 1.02
+low = low < 0.1 ? 0.1 : low
+high = high > 10 ? 10 : high
+set xrange [spread(low) - 0.3 : spread(high) + 0.3]
+set yrange [last + 0.2 : 0.3]
+set xtics ()
+room = 0.30 * (spread(high) - spread(low) + 0.6) / (WIDTH - LEFT - RIGHT)
+shown = -1e9
+do for [i = 1 : 19] {
+    at = spread(edge[i])
+    # The middle is labelled whatever stands left of it; others where there is room.
+    if (edge[i] == 1 || (at - shown > room && abs(at) > room)) { set xtics add (change(edge[i]) at); shown = at } else { set xtics add ("" at 1) }
+}
+set ytics ()
+do for [i = 1 : rows] { set ytics add (label[i] place[i]) }
+set ytics scale 0
+set grid noytics
+do for [g = 1 : groups] {
+    set label 20 + g bytes(size[g]) at screen 0.04 / WIDTH, first top[g] + 0.5 left textcolor rgb "#404040"
+    set object 20 + g rectangle from first spread(1 / (1 + floor_of[g])), first top[g] to first spread(1 + floor_of[g]), first bottom[g] \
+        fillcolor rgb "#CFCFCF" fillstyle solid 1 noborder behind
+    if (g > 1) { set arrow 20 + g from screen 0.04 / WIDTH, first top[g] - 0.3 to graph 1, first top[g] - 0.3 nohead linewidth 0.4 linecolor rgb "#C0C0C0" }
+}
+set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linecolor rgb "#404040" back
+do for [k = 1 : 4] {
+    x = legend_at[k]
+    set label 200 + k "" at screen x / WIDTH, 0.19 / HEIGHT point pointtype mark[k] pointsize 0.6 linecolor rgb shade[k]
+    set label 210 + k verdict[k] at screen (x + 0.08) / WIDTH, 0.19 / HEIGHT left
+}
+set label 220 "bar: 95% interval; grey band: A/A floor" . (groups < n_sizes ? sprintf("; %d of %d sizes", groups, n_sizes) : "") \
+    at screen 0.5, 0.06 / HEIGHT center textcolor rgb "#404040"
+plot for [k = 1 : 4] $forest using ($5 == k ? spread($2) : NaN):1:(spread($3)):(spread($4)) with xerrorbars \
+    pointtype mark[k] pointsize 0.5 linewidth 1 dashtype solid linecolor rgb shade[k]

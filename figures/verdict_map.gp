@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The verdict on every config at every size: the colour says which way, its depth how far, and the
+# sign in the cell says it again without colour.
+
+load data
+load "figures/words.gp"
+load "figures/verdict.gp"
+y_title = "against " . baseline
+PLOT = 0.14 * rows
+KEY = 0.26
+longest = 1
+do for [i = 1 : rows] { longest = strlen(label[i]) > longest ? strlen(label[i]) : longest }
+LEFT = 0.15 + 0.055 * longest
+RIGHT = 0.06
+load "figures/style.gp"
+
+set border 0
+unset grid
+set xrange [0.5 : n_sizes + 0.5]
+set yrange [rows + 0.5 : 0.5]
+set xlabel "size of the buffer on one rank" offset 0, 0.6
+set xtics scale 0 ()
+COLUMN = (WIDTH - LEFT - RIGHT) / n_sizes
+skip = ceil(0.46 / COLUMN)
+do for [j = 1 : n_sizes : skip] { set xtics add (bytes(size[j]) j) }
+set ytics scale 0 ()
+do for [i = 1 : rows] { set ytics add (label[i] i) }
+
+# Three depths: below 3%, below 20%, more. Blue for faster, orange for slower.
+depth(r) = abs(log(r)) < 0.03 ? 1 : abs(log(r)) < 0.2 ? 2 : 3
+array blue[3] = [0xC6E2F4, 0x7FBEE4, 0x2F8DC4]
+array orange[3] = [0xFADCC4, 0xF2AE7A, 0xDD7430]
+colour(v, r) = v == 1 ? blue[depth(r)] : v == 2 ? orange[depth(r)] : v == 3 ? 0xE4E4E4 : 0xFFFFFF
+wide = COLUMN > 0.34
+text(v, r) = wide && v < 3 ? sprintf("%+.1f%%", 100 * (r - 1)) : sign[int(v)]
+do for [k = 1 : 4] {
+    x = legend_at[k]
+    set object 200 + k rectangle from screen x / WIDTH, 0.135 / HEIGHT to screen (x + 0.13) / WIDTH, 0.235 / HEIGHT \
+        fillcolor rgb colour(k, 1.1) fillstyle solid 1 border linecolor rgb "#A0A0A0" linewidth 0.4
+    set label 200 + k sign[k] at screen (x + 0.065) / WIDTH, 0.185 / HEIGHT center font ",5"
+    set label 210 + k verdict[k] at screen (x + 0.18) / WIDTH, 0.185 / HEIGHT left
+}
+set label 220 "pale: less than 3%   middle: less than 20%   deep: more" at screen 0.5, 0.06 / HEIGHT center textcolor rgb "#404040"
+plot $map using 1:2:($1 - 0.5):($1 + 0.5):($2 - 0.5):($2 + 0.5):(colour($3, $4)) with boxxyerror \
+        fillcolor rgb variable fillstyle solid 1 border linecolor rgb "#FFFFFF" linewidth 0.5, \
+    $map using 1:2:(text($3, $4)) with labels font (wide ? ",6" : ",4.5")
