@@ -2,6 +2,7 @@
 #include "csv.h"
 
 #include "err.h"
+#include "units.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -167,10 +168,9 @@ void csv_integer(struct csv *c, int64_t v)
 
 void csv_real(struct csv *c, double v)
 {
-    char buf[32] = "";
-    if (isfinite(v))
-        snprintf(buf, sizeof buf, "%.12g", v);
-    put(c, buf);
+    char buf[32];
+    snprintf(buf, sizeof buf, "%.12g", v);
+    put(c, isfinite(v) ? units_double(buf, sizeof buf, strtod(buf, NULL)) : "");
 }
 
 void csv_header(struct csv *c, const char *columns)

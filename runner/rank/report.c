@@ -6,6 +6,7 @@
 #include "params.h"
 #include "text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -133,11 +134,12 @@ void report_block(struct report *r, const struct plan *p, const struct group *g,
     json_object_set_new(o, "cell", json_string(s->cell->id));
     json_object_set_new(o, "copy", json_integer(s->copy));
     json_object_set_new(o, "block", json_integer(block));
-    json_object_set_new(o, "at", json_real(v->at));
+    json_object_set_new(o, "at", json_real(round(v->at * 1e3) / 1e3));
     json_object_set_new(o, "iters", json_integer(s->iters));
     json_object_set_new(o, "skew_ns", json_integer((json_int_t)v->skew_ns));
     json_object_set_new(o, "spread_ns", json_integer((json_int_t)v->spread_ns));
-    json_object_set_new(o, "metrics", metric_medians(p->plugin->wl.metrics, v));
+    if (p->plugin->wl.metrics[1].name)
+        json_object_set_new(o, "metrics", metric_medians(p->plugin->wl.metrics, v));
     r->code = record_block(&r->record, o, v->time_ns, v->n);
 }
 
