@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli.h"
+#include "cluster/campaign.h"
+#include "cluster/resume.h"
 #include "commands.h"
 #include "err.h"
 #include "run.h"
@@ -14,15 +16,15 @@ int cmd_resume(int argc, char **argv)
         {"quiet", 'q', CLI_FLAG, &options.quiet, NULL, "no progress, errors alone"},
         {"json", 0, CLI_FLAG, &options.json, NULL, "a summary on stdout"},
         {0}};
-    const struct cli cli = {"resume", "RUN", "measure what a run folder lacks, by the same plan",
-                            table,    1,     1};
+    const struct cli cli = {
+        "resume", "RUN | CAMPAIGN", "measure what is missing, by the same plan", table, 1, 1};
     char **args = xcalloc((size_t)argc, sizeof *args);
     int n;
     bool done;
     int code = cli_parse(&cli, argc, argv, args, &n, &done);
     say_quiet(options.quiet);
     if (!code && !done)
-        code = run_folder(args[0], &options);
+        code = campaign_is(args[0]) ? resume_campaign(args[0]) : run_folder(args[0], &options);
     cli_free(&cli);
     free(args);
     return code;

@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli.h"
+#include "cluster/campaign.h"
+#include "cluster/configs.h"
+#include "cluster/resume.h"
 #include "commands.h"
 #include "err.h"
 #include "joined_run.h"
 #include "run.h"
 #include "text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-static int run(const char *what, const struct run_options *options)
+struct asked {
+    const char *launches; /* "3", "2-4"; NULL: all */
+    long task;            /* 0: none */
+    struct words configs;
+};
+
+static int run_one(const char *what, const struct run_options *options)
 {
     struct stat s;
     struct joined j;
@@ -17,38 +27,84 @@ static int run(const char *what, const struct run_options *options)
     if (folder && (options->overrides || options->workload))
         return fail(GS_USAGE, "run: --set and --workload change a plan, and that of a run folder "
                               "is fixed; run the config again");
+    if (options->first && !folder)
+        return fail(GS_USAGE, "run: --launch is of a run folder, and '%s' is none", what);
     if (joined_find(&j))
         return joined_run(&j, what, options);
     return folder ? run_folder(what, options) : run_config(what, options);
+}
+
+/* One after another; one that fails does not keep the next from running. */
+static int run_configs(struct asked *a, char **args, int n, struct run_options *options)
+{
+    bool interrupted = false;
+    int code = GS_OK;
+    options->interrupted = &interrupted;
+    for (int i = 0; !code && i < n; i++)
+        code = configs_add(&a->configs, args[i]);
+    for (size_t i = 0; code != GS_USAGE && !interrupted && i < a->configs.n; i++)
+        code = err_worse(code, run_one(a->configs.v[i], options));
+    return code;
+}
+
+static int parse_launches(const char *text, struct run_options *options)
+{
+    int end = 0, got = sscanf(text, "%d-%d%n", &options->first, &options->last, &end);
+    if (got != 2) {
+        got = sscanf(text, "%d%n", &options->first, &end);
+        options->last = options->first;
+    }
+    if (got < 1 || text[end] || options->first < 1 || options->last < options->first)
+        return fail(GS_USAGE, "run: --launch '%s' is no launch (3, or 2-4)", text);
+    return GS_OK;
+}
+
+static int run(struct asked *a, char **args, int n, struct run_options *options)
+{
+    int code = a->launches ? parse_launches(a->launches, options) : GS_OK;
+    if (code)
+        return code;
+    if (a->task || campaign_is(args[0]))
+        return a->task && n == 1
+                   ? resume_task(args[0], a->task)
+                   : fail(GS_USAGE, "run: --task N is of a campaign, and the jobs of a campaign "
+                                    "run it: gradsync resume, or gradsync run RUN");
+    return n > 1 || configs_is_folder(args[0]) ? run_configs(a, args, n, options)
+                                               : run_one(args[0], options);
 }
 
 int cmd_run(int argc, char **argv)
 {
     struct run_options options = {.data = "data/raw"};
     const char **overrides = NULL;
+    struct asked a = {0};
     const struct cli_option table[] = {
         {"set", 's', CLI_LIST, &overrides, "SECTION:KEY=VALUE", "overrides the config; repeatable"},
         {"output", 'o', CLI_TEXT, &options.data, "DATA",
          "the folder of recordings (default data/raw)"},
         {"workload", 'w', CLI_TEXT, &options.workload, "NAME",
          "one workload section of the config alone"},
+        {"launch", 'l', CLI_TEXT, &a.launches, "N[-M]", "these launches of a run folder alone"},
+        {"task", 't', CLI_INT, &a.task, "N", "a campaign's row: what its job script runs"},
         {"quiet", 'q', CLI_FLAG, &options.quiet, NULL, "no progress, errors alone"},
         {"json", 0, CLI_FLAG, &options.json, NULL, "a summary on stdout"},
         {0}};
     const struct cli cli = {"run",
-                            "CONFIG | RUN",
-                            "measure what a config asks for, or what a run folder lacks",
+                            "CONFIG… | RUN",
+                            "measure what configs (or a folder of them) ask for, or what a run "
+                            "folder lacks",
                             table,
                             1,
-                            1};
-    char **args = xcalloc((size_t)argc, sizeof *args);
+                            -1};
+    char **args = xcalloc((size_t)argc + 1, sizeof *args);
     int n;
     bool done;
     int code = cli_parse(&cli, argc, argv, args, &n, &done);
     options.overrides = overrides;
     say_quiet(options.quiet);
     if (!code && !done)
-        code = run(args[0], &options);
+        code = run(&a, args, n, &options);
+    words_free(&a.configs);
     cli_free(&cli);
     free(args);
     return code;

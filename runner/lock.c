@@ -36,7 +36,7 @@ static long holder(int fd)
     return found;
 }
 
-int lock_take(int *fd, const char *dir)
+static int lock(int *fd, const char *dir, int how)
 {
     /* The one file that every run folder has. Some network file systems lock only what can be
      * written; a finished run's cannot. */
@@ -47,7 +47,7 @@ int lock_take(int *fd, const char *dir)
         *fd = open(path, O_RDONLY | O_CLOEXEC);
     if (*fd < 0) {
         code = fail_at(GS_USAGE, dir, 0, "no run folder: plan.json: %s", strerror(errno));
-    } else if (flock(*fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+    } else if (flock(*fd, how | LOCK_NB) && errno == EWOULDBLOCK) {
         long pid = holder(*fd);
         char who[64] = "another gradsync";
         if (pid)
@@ -59,6 +59,16 @@ int lock_take(int *fd, const char *dir)
     }
     free(path);
     return code;
+}
+
+int lock_take(int *fd, const char *dir)
+{
+    return lock(fd, dir, LOCK_EX);
+}
+
+int lock_share(int *fd, const char *dir)
+{
+    return lock(fd, dir, LOCK_SH);
 }
 
 void lock_free(int fd)

@@ -144,6 +144,25 @@ static json_t *run_id(const char *dir)
     return id;
 }
 
+/* NULL outside of a Slurm job. */
+static json_t *slurm_job(void)
+{
+    static const char *const told[][2] = {{"id", "SLURM_JOB_ID"},
+                                          {"array", "SLURM_ARRAY_JOB_ID"},
+                                          {"task", "SLURM_ARRAY_TASK_ID"},
+                                          {"restarts", "SLURM_RESTART_COUNT"},
+                                          {"nodes", "SLURM_JOB_NODELIST"},
+                                          {"partition", "SLURM_JOB_PARTITION"},
+                                          {"cluster", "SLURM_CLUSTER_NAME"}};
+    if (!getenv("SLURM_JOB_ID"))
+        return NULL;
+    json_t *job = json_object();
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        if (getenv(told[i][1]))
+            json_object_set_new(job, told[i][0], json_text(getenv(told[i][1])));
+    return job;
+}
+
 json_t *provenance_header(const struct plan *p, const char *dir, int launch, int attempt)
 {
     char started[32];
@@ -167,5 +186,8 @@ json_t *provenance_header(const struct plan *p, const char *dir, int launch, int
     json_object_set_new(h, "nodes", json_integer(p->set.launch.nodes));
     json_object_set_new(h, "plugin", json_text(p->plugin->wl.version));
     json_object_set_new(h, "env", provenance_env(environ));
+    json_t *job = slurm_job();
+    if (job)
+        json_object_set_new(h, "job", job);
     return h;
 }

@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "cellname.h"
+#include "claim.h"
 #include "err.h"
 #include "interrupts.h"
 #include "launcher.h"
@@ -27,6 +28,8 @@ struct run {
     const char *dir;
     struct interrupts *interrupts;
     struct progress progress;
+    int first, last; /* launches */
+    bool part;       /* not all of them: others may be at work on the rest */
 };
 
 int run_make_folder(const struct plan *p, const char *data, char **dir)
@@ -79,8 +82,11 @@ static void say_death(const struct run *r, const struct attempt *a)
 /* One attempt. GS_OK: ask the ledger what it brought; else the run ends with this code. */
 static int try_launch(struct run *r, const struct standing *s, struct attempt *a)
 {
+    int code = claim_attempt(r->dir, a->launch, &a->attempt);
+    if (code)
+        return code;
     progress_launch(&r->progress, a->launch, a->attempt, r->plan->n_groups - s->missing);
-    int code = supervise(r->plan, r->dir, r->interrupts, &r->progress, a);
+    code = supervise(r->plan, r->dir, r->interrupts, &r->progress, a);
     if (code)
         return code;
     switch (a->end) {
@@ -137,17 +143,17 @@ static int run_launch(struct run *r, int launch)
 static int measure(struct run *r)
 {
     int code = GS_OK;
-    for (int launch = 1; !code && launch <= r->plan->set.measure.launches; launch++)
+    for (int launch = r->first; !code && launch <= r->last; launch++)
         code = run_launch(r, launch);
     return code;
 }
 
-/* Measures what the folder lacks and makes it final. */
+/* Measures what the folder lacks and, unless others have their part in it, makes it final. */
 static int complete(struct run *r, struct outcome *o)
 {
     int code = measure(r);
     o->complete = !code;
-    if (!code)
+    if (!code && !r->part)
         code = manifest_write(r->dir);
     return code ? code : outcome_judge(o, r->plan, r->dir);
 }
@@ -163,9 +169,14 @@ static void announce(const struct plan *p, const char *dir)
 static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
                     const struct run_options *options, struct outcome *o)
 {
-    struct run r = {.plan = p, .dir = dir, .interrupts = i};
+    struct run r = {.plan = p,
+                    .dir = dir,
+                    .interrupts = i,
+                    .part = options->first > 0,
+                    .first = options->first ? options->first : 1,
+                    .last = options->first ? options->last : (int)p->set.measure.launches};
     int lock;
-    int code = lock_take(&lock, dir);
+    int code = r.part ? lock_share(&lock, dir) : lock_take(&lock, dir);
     if (code)
         return code;
     outcome_begin(o, p, dir);
@@ -173,7 +184,10 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
     progress_begin(&r.progress, p, options->quiet);
     o->code = complete(&r, o);
     o->interrupted = i->count > 0 && !o->complete;
-    outcome_say(o);
+    if (r.part && o->complete)
+        say("recorded: launches %d to %d of %s", r.first, r.last, dir);
+    else
+        outcome_say(o);
     lock_free(lock);
     return o->code;
 }
@@ -205,7 +219,11 @@ int run_folder(const char *dir, const struct run_options *options)
     int code = plan_read(&p, dir);
     if (code)
         return code;
-    code = launcher_check(p);
+    if (options->last > p->set.measure.launches)
+        code = fail_at(GS_USAGE, dir, 0, "no launch %d: it has %lld", options->last,
+                       (long long)p->set.measure.launches);
+    if (!code)
+        code = launcher_check(p);
     if (!code)
         code = plan_memory_check(p);
     if (!code)
@@ -249,6 +267,8 @@ static int run_sections(const struct sections *plans, const struct run_options *
     for (size_t k = ran; !caught && k < plans->n; k++)
         say("not begun: %s (gradsync run %s --workload '%s')", plans->plans[k]->section,
             plans->plans[k]->config->path, plans->plans[k]->section);
+    if (options->interrupted && i.count)
+        *options->interrupted = true;
     if (!caught)
         interrupts_release(&i);
     if (options->json)

@@ -15,6 +15,8 @@ struct run_options {
     const char *data;             /* where platform/workload/run goes, e.g. "data/raw" */
     const char *workload;         /* this section (or all of this plugin) alone; NULL: all */
     bool quiet, json;             /* json: a summary on stdout */
+    bool *interrupted;            /* NULL, or set when a signal ended run_config */
+    int first, last; /* launches of a run folder that are measured; 0: all, which makes it final */
 };
 
 /* Every workload section of a config into run folders of their own; one that fails does not keep

@@ -75,6 +75,8 @@ const struct wl_param settings_slurm[] = {
     {TIME(set_slurm, time), "s", "0", 0, 30 * DAY, NULL, "time limit; 0: from the plan"},
     {TEXT(set_slurm, qos), NULL, "", 0, 0, NULL, "quality of service"},
     {BOOL(set_slurm, exclusive), NULL, "yes", 0, 0, NULL, "no other job on the nodes"},
+    {INT(set_slurm, launches), NULL, "1", 1, 1000, NULL, "a job takes so many, one after another"},
+    {INT(set_slurm, throttle), NULL, "0", 0, 1e5, NULL, "jobs of a campaign that run at a time; 0: as many as the cluster likes"},
     {LONG_TEXT(set_slurm, container), NULL, "", 0, LONG_MAX, NULL, "image to run in"},
     {LONG_TEXT(set_slurm, modules), NULL, "", 0, LONG_MAX, NULL, "environment modules to load, by blanks or commas"},
     {LONG_TEXT(set_slurm, setup), NULL, "", 0, LONG_MAX, NULL, "a shell line before the run"},

@@ -56,6 +56,8 @@ struct set_slurm {
     double time; /* seconds; 0: from the plan */
     char qos[WL_TEXT_MAX];
     bool exclusive;
+    int64_t launches; /* a job takes so many, one after another */
+    int64_t throttle; /* jobs that run at a time; 0: as many as the cluster likes */
     char container[SET_TEXT_MAX];
     char modules[SET_TEXT_MAX]; /* split at blanks and commas */
     char setup[SET_TEXT_MAX];   /* a shell line before the run */

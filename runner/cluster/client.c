@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/client.h"
+
+#include "clock.h"
+#include "err.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATIENCE_NS 120000000000u /* without its controller a client gives up by itself after 9 s  \
+                                   */
+#define NOT_FOUND 127
+
+extern char **environ;
+
+/* What a user's shell may hold for salloc and sbatch by hand, and what a job that submits has. */
+static const char *const scrubbed[] = {"SBATCH_", "SLURM_",   "SALLOC_",  "SQUEUE_",
+                                       "SRUN_",   "SCANCEL_", "SCONTROL_"};
+
+static bool is_scrubbed(const char *variable)
+{
+    if (!strncmp(variable, "SLURM_CONF=", 11))
+        return false;
+    for (size_t i = 0; i < sizeof scrubbed / sizeof *scrubbed; i++)
+        if (!strncmp(variable, scrubbed[i], strlen(scrubbed[i])))
+            return true;
+    return false;
+}
+
+static char **environment(void)
+{
+    static char lc_all[] = "LC_ALL=C";
+    size_t n = 0, k = 0;
+    while (environ[n])
+        n++;
+    char **env = xcalloc(n + 2, sizeof *env);
+    for (size_t i = 0; i < n; i++)
+        if (!is_scrubbed(environ[i]) && strncmp(environ[i], "LC_ALL=", 7))
+            env[k++] = environ[i];
+    env[k] = lc_all;
+    return env;
+}
+
+static void become(const char *const *argv, char **env, int out, int err)
+{
+    int nothing = open("/dev/null", O_RDONLY);
+    dup2(nothing, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    execvpe(argv[0], (char *const *)argv, env);
+    _exit(NOT_FOUND);
+}
+
+/* Until both pipes are closed; false: past the deadline. */
+static bool read_all(struct pollfd fds[2], struct reply *r)
+{
+    struct text *const texts[2] = {&r->out, &r->err};
+    const uint64_t end = clock_now_ns() + PATIENCE_NS;
+    char buf[65536];
+    while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+        if (clock_now_ns() > end)
+            return false;
+        poll(fds, 2, 1000);
+        for (int i = 0; i < 2; i++) {
+            if (!fds[i].revents)
+                continue;
+            ssize_t n = read(fds[i].fd, buf, sizeof buf);
+            if (n > 0)
+                text_addn(texts[i], buf, (size_t)n);
+            else if (n == 0 || errno != EINTR)
+                fds[i].fd = -1;
+        }
+    }
+    return true;
+}
+
+static int wait_for(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int run(struct reply *r, const char *const *argv)
+{
+    int out[2], err[2];
+    if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
+        return fail(GS_FAILED, "%s cannot be started: %s", argv[0], strerror(errno));
+    char **env = environment();
+    pid_t pid = fork();
+    if (pid == 0)
+        become(argv, env, out[1], err[1]);
+    free(env);
+    close(out[1]);
+    close(err[1]);
+    struct pollfd fds[2] = {{.fd = out[0], .events = POLLIN}, {.fd = err[0], .events = POLLIN}};
+    if (pid > 0 && !read_all(fds, r))
+        kill(pid, SIGKILL);
+    close(out[0]);
+    close(err[0]);
+    if (pid < 0)
+        return fail(GS_FAILED, "%s cannot be started: %s", argv[0], strerror(errno));
+    r->status = wait_for(pid);
+    return GS_OK;
+}
+
+/* ---- what it said ---- */
+
+static const char *after(const char *line, const char *word)
+{
+    const char *at = strstr(line, word);
+    return at ? at + strlen(word) : line;
+}
+
+char *reply_why(const struct reply *r)
+{
+    const char *s = r->err.s ? r->err.s : "";
+    s = after(s, ": error: ");
+    s += strspn(s, " \n");
+    return *s ? xstrfmt("%.*s", (int)strcspn(s, "\n"), s) : xstrfmt("exit %d", r->status);
+}
+
+/* Faults that a person meets, by what Slurm says of them, and the remedy. */
+static const struct {
+    const char *says, *remedy;
+    int code;
+} faults[] = {
+    {"Unable to contact slurm controller",
+     "the controller does not answer: try again later (scontrol ping), nothing is lost", GS_CANNOT},
+    {"Invalid account",
+     "[slurm] account is none of yours for this partition: sacctmgr show associations user=$USER",
+     GS_USAGE},
+    {"invalid partition", "[slurm] partition does not exist: sinfo -s lists them", GS_USAGE},
+    {"Invalid qos", "[slurm] qos is none of yours: sacctmgr show qos", GS_USAGE},
+    {"Invalid feature", "[slurm] constraint names no feature of the nodes: sinfo -o '%f'",
+     GS_USAGE},
+    {"Requested node configuration is not available",
+     "no node has so many processors, GPUs or memory: sinfo -o '%P %c %m %G', then [slurm]",
+     GS_USAGE},
+    {"Invalid generic resource", "[slurm] gres is not what the nodes have: sinfo -o '%G'",
+     GS_USAGE},
+    {"more processors", "more ranks a node than its processors: fewer ranks or more nodes",
+     GS_USAGE},
+    {"violates", "a limit of yours is reached: squeue --me, sacctmgr show assoc", GS_CANNOT},
+    {"resolve host", "SLURM_CONF names a controller that is not known here", GS_CANNOT},
+    {"munge", "munged does not run here, or with another key", GS_CANNOT},
+};
+
+static int report(const struct reply *r, const char *program, const char *purpose)
+{
+    char *why = reply_why(r);
+    const char *remedy = NULL;
+    int code = GS_FAILED;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults && !remedy; i++)
+        if (r->err.s && strcasestr(r->err.s, faults[i].says)) {
+            remedy = faults[i].remedy;
+            code = faults[i].code;
+        }
+    fail((enum gs_exit)code, "%s: %s: %s%s%s%s", purpose, program, why, remedy ? " (" : "",
+         remedy ? remedy : "", remedy ? ")" : "");
+    free(why);
+    return code;
+}
+
+int client_try(struct reply *r, const char *const *argv, const char *purpose)
+{
+    *r = (struct reply){0};
+    int code = run(r, argv);
+    if (code)
+        return code;
+    if (r->status == NOT_FOUND && !r->err.len)
+        return fail(GS_CANNOT,
+                    "%s: no %s in PATH: this is no login node of a Slurm cluster (without Slurm: "
+                    "gradsync run)",
+                    purpose, argv[0]);
+    return GS_OK;
+}
+
+int client_run(struct reply *r, const char *const *argv, const char *purpose)
+{
+    int code = client_try(r, argv, purpose);
+    return code || !r->status ? code : report(r, argv[0], purpose);
+}
+
+void reply_free(struct reply *r)
+{
+    text_free(&r->out);
+    text_free(&r->err);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/collect.h"
+
+#include "cluster/copy.h"
+#include "cluster/standing.h"
+#include "err.h"
+#include "manifest.h"
+#include "run.h"
+#include "text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int cannot(const char *path)
+{
+    return fail_at(GS_FAILED, path, 0, "cannot be made: %s", strerror(errno));
+}
+
+/* "runs/P/W/RUN" to P, W and RUN below `raw`, the first two made. The caller's. */
+static int target_of(const char *raw, const char *run, char **target)
+{
+    *target = xstrfmt("%s/%s", raw, strchr(run, '/') + 1);
+    for (char *s = *target + 1; *s; s++) {
+        if (*s != '/')
+            continue;
+        *s = '\0';
+        bool bad = mkdir(*target, 0777) && errno != EEXIST;
+        int code = bad ? cannot(*target) : GS_OK;
+        *s = '/';
+        if (code)
+            return code;
+    }
+    return GS_OK;
+}
+
+static bool same_plan(const char *a, const char *b)
+{
+    char *pa = xstrfmt("%s/plan.json", a), *pb = xstrfmt("%s/plan.json", b);
+    struct text ta = {0}, tb = {0};
+    bool same = text_read_file(pa, &ta) && text_read_file(pb, &tb) && ta.len == tb.len &&
+                (!ta.len || !memcmp(ta.s, tb.s, ta.len));
+    text_free(&ta);
+    text_free(&tb);
+    free(pa);
+    free(pb);
+    return same;
+}
+
+/* The copy takes the place of an unfinished one of the same plan, which goes only then. */
+static int put_in_place(const char *temp, const char *target)
+{
+    char *old = xstrfmt("%s.old", temp);
+    bool replaces = access(target, F_OK) == 0;
+    int code = GS_OK;
+    if (replaces && rename(target, old))
+        code = cannot(old);
+    if (!code && rename(temp, target)) {
+        code = cannot(target);
+        if (replaces && rename(old, target))
+            code = cannot(target);
+    } else if (!code && replaces) {
+        copy_remove(old);
+    }
+    free(old);
+    return code;
+}
+
+static int copy_run(struct collected *out, const char *from, const char *target, bool final)
+{
+    const char *name = strrchr(target, '/') + 1;
+    char *temp = xstrfmt("%.*s.%s.%ld", (int)(name - target), target, name, (long)getpid());
+    int code = mkdir(temp, 0777) ? cannot(temp) : copy_run_folder(from, temp, final, &out->bytes);
+    if (!code)
+        code = put_in_place(temp, target);
+    if (code)
+        copy_remove(temp);
+    free(temp);
+    return code;
+}
+
+static int collect_run(struct collected *out, const struct campaign *c, const struct camp_run *r,
+                       bool whole, const char *raw, bool so_far)
+{
+    char *from = campaign_path(c, r->dir), *target;
+    int code = target_of(raw, r->dir, &target);
+    bool there = !code && access(target, F_OK) == 0;
+    if (there && !same_plan(from, target)) {
+        code = fail_at(GS_FAILED, target, 0,
+                       "there is another run of this name: collect to "
+                       "another folder (-o)");
+    } else if (there && run_is_final(target)) {
+        code = manifest_verify(target);
+        out->there += !code;
+    } else if (!code && (whole || so_far)) {
+        code = copy_run(out, from, target, whole);
+        out->copied += !code;
+    }
+    free(target);
+    free(from);
+    return code;
+}
+
+int collect(struct collected *out, const struct campaign *c, const char *raw, bool so_far)
+{
+    struct standing s;
+    *out = (struct collected){0};
+    int code = standing_take(&s, c, false);
+    for (size_t i = 0; !code && i < c->n_runs; i++) {
+        bool whole = s.runs[i].complete;
+        out->lacking += !whole;
+        code = collect_run(out, c, &c->runs[i], whole, raw, so_far);
+        if (!whole && !code)
+            say("%s on %s: %zu of %zu cells are not measured yet: %s", c->runs[i].section,
+                c->runs[i].platform, s.runs[i].cells[STAND_LACKS], s.runs[i].n_cells,
+                so_far ? "collected so far" : "left out");
+    }
+    standing_free(&s);
+    return code;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/copy.h"
+
+#include "err.h"
+#include "manifest.h"
+#include "raw.h"
+#include "record.h"
+#include "text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PIECE (1 << 20)
+
+static int cannot(const char *path, const char *what)
+{
+    return fail_at(GS_FAILED, path, 0, "cannot be %s: %s", what, strerror(errno));
+}
+
+/* ---- which files ---- */
+
+static bool is_log(const char *name)
+{
+    int launch, attempt, at = 0;
+    return sscanf(name, "launch-%d.%d.log%n", &launch, &attempt, &at) == 2 && at && !name[at];
+}
+
+static int is_recorded(const struct dirent *e)
+{
+    int launch, attempt;
+    return !strcmp(e->d_name, "config.ini") || !strcmp(e->d_name, "plan.json") ||
+           is_log(e->d_name) || record_parse_name(e->d_name, &launch, &attempt);
+}
+
+/* A recording says whose it is in its first line. */
+static int check_owner(const char *path, const char *run_id)
+{
+    struct raw *r;
+    struct raw_line l;
+    int code = raw_open(&r, path);
+    if (code)
+        return code;
+    int got = raw_next(r, 1u << RAW_HEADER, &l);
+    const char *id = got == 1 ? json_string_value(json_object_get(l.json, "run_id")) : run_id;
+    if (got < 0)
+        code = GS_FAILED;
+    else if (!id || strcmp(id, run_id))
+        code = fail_at(GS_FAILED, path, 0, "foreign: recorded by run '%s', in the folder of '%s'",
+                       id ? id : "", run_id);
+    raw_close(r);
+    return code;
+}
+
+/* ---- one file ---- */
+
+static bool write_all(int fd, const unsigned char *s, size_t n)
+{
+    while (n) {
+        ssize_t got = write(fd, s, n);
+        if (got < 0 && errno != EINTR)
+            return false;
+        if (got > 0) {
+            s += got;
+            n -= (size_t)got;
+        }
+    }
+    return true;
+}
+
+/* A file that still grows is copied as it is now: readers leave a torn last line out. */
+static int pour(int in, int out, const char *from, const char *to, json_t **entry, uint64_t *bytes)
+{
+    unsigned char *buf = xmalloc(PIECE), hash[crypto_hash_sha256_BYTES];
+    char hex[65];
+    crypto_hash_sha256_state state;
+    uint64_t total = 0;
+    ssize_t n;
+    int code = GS_OK;
+    crypto_hash_sha256_init(&state);
+    while (!code && (n = read(in, buf, PIECE)) != 0) {
+        if (n < 0) {
+            code = errno == EINTR ? GS_OK : cannot(from, "read");
+            continue;
+        }
+        crypto_hash_sha256_update(&state, buf, (unsigned long long)n);
+        total += (uint64_t)n;
+        if (!write_all(out, buf, (size_t)n))
+            code = cannot(to, "written");
+    }
+    crypto_hash_sha256_final(&state, hash);
+    sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
+    *entry = json_pack("{s:I, s:s}", "bytes", (json_int_t)total, "sha256", hex);
+    *bytes += total;
+    free(buf);
+    return code;
+}
+
+static int copy_file(const char *from, const char *to, bool final, json_t **entry, uint64_t *bytes)
+{
+    struct stat s;
+    int in = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (in < 0)
+        return errno == ELOOP ? fail_at(GS_FAILED, from, 0, "is a link: recordings are files")
+                              : cannot(from, "read");
+    if (fstat(in, &s) || !S_ISREG(s.st_mode)) {
+        close(in);
+        return fail_at(GS_FAILED, from, 0, "is no file: recordings are files");
+    }
+    int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int code = out < 0 ? cannot(to, "made") : pour(in, out, from, to, entry, bytes);
+    if (!code && fsync(out))
+        code = cannot(to, "written");
+    if (!code && final && !fstat(out, &s))
+        fchmod(out, s.st_mode & 0555);
+    if (out >= 0 && close(out) && !code)
+        code = cannot(to, "written");
+    close(in);
+    return code;
+}
+
+/* ---- the folder ---- */
+
+static int write_manifest(const char *dir, json_t *files)
+{
+    json_t *root = json_pack("{s:i, s:O}", "schema", RECORD_SCHEMA, "files", files);
+    char *path = xstrfmt("%s/" RECORD_MANIFEST, dir), *text = json_dumps(root, JSON_INDENT(1));
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+    bool bad = fd < 0 || !write_all(fd, (const unsigned char *)text, strlen(text)) ||
+               !write_all(fd, (const unsigned char *)"\n", 1) || fsync(fd);
+    int code = bad ? cannot(path, "written") : GS_OK;
+    if (fd >= 0)
+        close(fd);
+    free(text);
+    free(path);
+    json_decref(root);
+    return code;
+}
+
+static int copy_one(const char *from, const char *to, const char *name, const char *run_id,
+                    bool final, json_t *files, uint64_t *bytes)
+{
+    char *source = xstrfmt("%s/%s", from, name), *target = xstrfmt("%s/%s", to, name);
+    int launch, attempt;
+    json_t *entry = NULL;
+    int code = copy_file(source, target, final, &entry, bytes);
+    if (!code && record_parse_name(name, &launch, &attempt))
+        code = check_owner(target, run_id);
+    json_object_set_new(files, name, entry ? entry : json_null());
+    free(source);
+    free(target);
+    return code;
+}
+
+int copy_run_folder(const char *from, const char *to, bool final, uint64_t *bytes)
+{
+    struct dirent **names;
+    const char *run_id = strrchr(from, '/');
+    int n = scandir(from, &names, is_recorded, alphasort);
+    if (n < 0)
+        return cannot(from, "read");
+    json_t *files = json_object();
+    int code = GS_OK;
+    for (int i = 0; i < n; i++) {
+        if (!code)
+            code = copy_one(from, to, names[i]->d_name, run_id ? run_id + 1 : from, final, files,
+                            bytes);
+        free(names[i]);
+    }
+    free(names);
+    if (!code && final)
+        code = write_manifest(to, files);
+    json_decref(files);
+    return code;
+}
+
+void copy_remove(const char *dir)
+{
+    DIR *d = opendir(dir);
+    if (!d)
+        return;
+    for (struct dirent *e; (e = readdir(d));)
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+            unlinkat(dirfd(d), e->d_name, 0);
+    closedir(d);
+    rmdir(dir);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/script.h"
+
+#include "cluster/words.h"
+#include "err.h"
+#include "plugin.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define START_S 20.0  /* a launch: processes, modules, a container's image */
+#define WARNING_S 60  /* before the end */
+#define LEAST_S 300.0 /* a time limit */
+
+/* ---- resources ---- */
+
+static int refuse(const struct plan *p, const char *key, const char *value, const char *allowed)
+{
+    const struct config_entry *e = config_find(p->config, "slurm", key);
+    if (!e)
+        return fail_at(GS_USAGE, p->config->path, 0, "[slurm] %s: refused (%s)", key, allowed);
+    return config_error(e, "'%.80s' is refused in a job script (%s)", value, allowed);
+}
+
+static int option(struct text *t, const struct plan *p, const char *key, const char *name,
+                  const char *value)
+{
+    if (!*value)
+        return GS_OK;
+    if (!words_sbatch(value))
+        return refuse(p, key, value,
+                      "letters, digits and _.,:=+@/-[]()*&|!? alone; no blanks, quotes, $ or #");
+    text_addf(t, "#SBATCH --%s=%s\n", name, value);
+    return GS_OK;
+}
+
+/* What gradsync itself says of every job, so that it finds its jobs and their results again. */
+static const char *const ours[] = {
+    "array",      "comment",   "job-name",    "chdir",        "output",
+    "error",      "export",    "hold",        "parsable",     "requeue",
+    "wait",       "open-mode", "signal",      "time",         "no-requeue",
+    "wrap",       "test-only", "nodes",       "ntasks",       "ntasks-per-node",
+    "dependency", "input",     "export-file", "get-user-env", "clusters",
+    "help",       "version",   "partition",   "account",      "qos"};
+
+static int other_option(struct text *t, const struct plan *p, const struct config_entry *e)
+{
+    const char *name = e->key + strlen("sbatch.");
+    if (!words_option(name))
+        return config_error(e, "'%.80s' is no option of sbatch (lower case, digits, '-')", name);
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (!strcmp(ours[i], name))
+            return config_error(e,
+                                "gradsync sets --%s itself: it finds its jobs and their results "
+                                "by it, or [slurm] and [launch] have a key for it",
+                                name);
+    if (!*e->value) {
+        text_addf(t, "#SBATCH --%s\n", name);
+        return GS_OK;
+    }
+    return option(t, p, e->key, name, e->value);
+}
+
+static int other_options(struct text *t, const struct plan *p)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < p->config->n; i++) {
+        const struct config_entry *e = &p->config->entries[i];
+        if (!strcmp(e->section, "slurm") && !strncmp(e->key, "sbatch.", 7) && other_option(t, p, e))
+            code = GS_USAGE;
+    }
+    return code;
+}
+
+static int named_options(struct text *t, const struct plan *p)
+{
+    const struct set_slurm *s = &p->set.slurm;
+    const struct {
+        const char *key, *name, *value;
+    } table[] = {{"account", "account", s->account},
+                 {"partition", "partition", s->partition},
+                 {"qos", "qos", s->qos},
+                 {"constraint", "constraint", s->constraint},
+                 {"gres", "gres", s->gres}};
+    int code = GS_OK;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (option(t, p, table[i].key, table[i].name, table[i].value))
+            code = GS_USAGE;
+    return code;
+}
+
+static void add_size(struct text *t, const struct plan *p)
+{
+    const struct set_launch *l = &p->set.launch;
+    const struct set_slurm *s = &p->set.slurm;
+    int64_t nodes = s->nodes ? s->nodes : l->nodes;
+    text_addf(t, "#SBATCH --nodes=%lld\n#SBATCH --ntasks=%lld\n", (long long)nodes,
+              (long long)l->ranks);
+    if (l->oversubscribe)
+        text_add(t, "#SBATCH --overcommit\n");
+    if (l->ranks % nodes == 0)
+        text_addf(t, "#SBATCH --ntasks-per-node=%lld\n", (long long)(l->ranks / nodes));
+    if (s->gpus_per_node)
+        text_addf(t, "#SBATCH --gpus-per-node=%lld\n", (long long)s->gpus_per_node);
+    if (s->exclusive)
+        text_add(t, "#SBATCH --exclusive\n");
+}
+
+/* ---- before the run ---- */
+
+static int modules(struct text *t, const struct plan *p)
+{
+    const char *s = p->set.slurm.modules;
+    int code = GS_OK;
+    for (size_t n; !code && *(s += strspn(s, " \t,")); s += n) {
+        n = strcspn(s, " \t,");
+        char *name = xstrfmt("%.*s", (int)n, s);
+        if (words_module(name))
+            text_addf(t, "module load %s\n", name);
+        else
+            code = refuse(p, "modules", name, "letters, digits and _.+/- alone");
+        free(name);
+    }
+    return code;
+}
+
+/* The one value that is meant for a shell: a line, as its key says. */
+static int setup(struct text *t, const struct plan *p)
+{
+    const char *line = p->set.slurm.setup;
+    if (!*line)
+        return GS_OK;
+    if (!words_line(line))
+        return refuse(p, "setup", "…", "one line without control characters");
+    text_addf(t, "%s\n", line);
+    return GS_OK;
+}
+
+int script_shape(struct text *t, const struct plan *p)
+{
+    int code = named_options(t, p);
+    add_size(t, p);
+    if (other_options(t, p))
+        code = GS_USAGE;
+    text_add(t,
+             "\n# The job starts from a login's environment, and what it launches from this one.\n"
+             "export SLURM_EXPORT_ENV=ALL\n");
+    if (modules(t, p) || setup(t, p))
+        code = GS_USAGE;
+    return code;
+}
+
+/* ---- time ---- */
+
+static double part(const struct plan *p, double all, int launches)
+{
+    return all * launches / (double)p->set.measure.launches + START_S * launches + WARNING_S;
+}
+
+double script_time_most(const struct plan *p, int launches)
+{
+    double given = p->set.slurm.time;
+    return given > 0 ? given : fmax(LEAST_S, part(p, plan_cost(p).most_s, launches));
+}
+
+double script_time_least(const struct plan *p, int launches)
+{
+    double given = p->set.slurm.time;
+    return given > 0 ? given : part(p, plan_cost(p).time_s, launches);
+}
+
+static void add_time(struct text *t, double seconds)
+{
+    long long min = (long long)ceil(seconds / 60);
+    text_addf(t, "#SBATCH --time=%lld-%02lld:%02lld:00\n", min / 1440, min / 60 % 24, min % 60);
+}
+
+/* ---- the whole ---- */
+
+void script_text(struct text *t, const struct script *s)
+{
+    const char *id = strrchr(s->campaign, '/');
+    char *program = xstrfmt("%s/gradsync", program_dir());
+    text_addf(
+        t, "#!/bin/bash\n# %s: tasks %zu to %zu of tasks.tsv, one for each index of the array.\n",
+        id ? id + 1 : s->campaign, s->first + 1, s->first + s->n);
+    text_add(t, "# May be edited: 'gradsync resume' submits it as it then is.\n#\n"
+                "# A job that is preempted or loses its node is queued again and goes on where it\n"
+                "# was. Before its time is over it is told to close its block and leave.\n"
+                "#SBATCH --requeue\n#SBATCH --open-mode=append\n");
+    text_addf(t, "#SBATCH --signal=B:USR1@%d\n", WARNING_S);
+    add_time(t, s->time_s);
+    text_add(t, s->shape);
+    text_add(t, "\ngradsync=");
+    words_quote(t, program);
+    text_add(t, "\ncampaign=");
+    words_quote(t, s->campaign);
+    /* exec: the warning is sent to this process alone. */
+    text_addf(t, "\nexec \"$gradsync\" run \"$campaign\" --task $((%zu + SLURM_ARRAY_TASK_ID))\n",
+              s->first);
+    free(program);
+}
