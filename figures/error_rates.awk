@@ -23,7 +23,7 @@ $1 != quantity {
 }
 END {
     printf "title_of = \"how often verdicts are right and wrong\"\n"
-    printf "detail = \"%d simulated campaigns of 5 launches a row; green: held to\"\n", campaigns
+    printf "detail = \"%d simulated campaigns of 5 launches; green: what it is held to\"\n", campaigns
     printf "platform = \"\"\nworkload = \"\"\nrows = %d\ngroups = %d\nlast = %g\n", rows, n_groups, y
     printf "array label[%d] = [%s]\narray place[%d] = [%s]\n", rows, substr(labels, 3), rows, substr(places, 3)
     printf "array heading[%d] = [%s]\narray heading_at[%d] = [%s]\n", n_groups, substr(headings, 3), n_groups, substr(at, 3)

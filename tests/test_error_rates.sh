@@ -16,9 +16,9 @@ ok 'A/A calls a difference in 5% or less' holds "$(rate "$alarm" verdict)" 'x <=
 ok 'and where launches are unlike' holds "$(rate "$alarm" 'verdict: unlike launches')" 'x <= 0.05'
 ok 'and any of a family of five' holds "$(rate "$alarm" 'verdict: any of five')" 'x <= 0.05'
 for regime in 'noisy blocks' 'unlike launches'; do
-    ok "the interval covers the truth in 93 to 97%: $regime" holds "$(rate "truth: $regime" 'as used here')" 'x >= 0.93 && x <= 0.97'
+    ok "the interval covers the truth in 93 to 97%: $regime" holds "$(rate "covers: $regime" 'as used here')" 'x >= 0.93 && x <= 0.97'
 done
-ok 'the plain bootstrap does not, where launches are unlike' holds "$(rate 'truth: unlike' 'percentile bootstrap')" 'x < 0.93'
+ok 'the plain bootstrap does not, where launches are unlike' holds "$(rate 'covers: unlike' 'percentile bootstrap')" 'x < 0.93'
 ok 'a true 2% is found in 80% or more' holds "$(rate '^2% there and found' verdict)" 'x >= 0.8'
 ok 'and called the other way by nobody' holds "$(rate 'the other way' verdict)" 'x <= 0.001'
 ok 'the naive test sees differences in nothing' holds "$(rate "$alarm" 'Mann-Whitney one after the other')" 'x > 0.5'

@@ -151,8 +151,8 @@ enum rate {
 };
 static const char alarm[] = "nothing there but called a difference", found[] = "2% there and found",
                   wrong[] = "2% there and called the other way",
-                  noisy[] = "95% interval holds the truth: noisy blocks",
-                  unlike[] = "95% interval holds the truth: unlike launches",
+                  noisy[] = "95% interval covers: noisy blocks",
+                  unlike[] = "95% interval covers: unlike launches",
                   sequence[] = "Mann-Whitney one after the other", used[] = "as used here",
                   plain[] = "percentile bootstrap", expanded[] = "expanded percentile";
 static const struct {

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Expected values are computed with SciPy 1.17.1 by the call quoted at each, or by hand.
+ */
+#include "verdict/judgement.h"
+#include "verdict/origin.h"
+#include "verdict/reference.h"
+#include "verdict/student.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void near(double got, double want, double tolerance)
+{
+    if (!(fabs(got - want) <= tolerance))
+        fail_msg("got %.17g, want %.17g within %g", got, want, tolerance);
+}
+
+/* scipy.stats.t.sf(t, df), scipy.stats.t.isf(tail, df) */
+static void students_t(void **state)
+{
+    (void)state;
+    near(student_tail(0, 3), 0.5, 1e-15);
+    near(student_tail(2, 5), 0.05096973941492917, 1e-14);
+    near(student_tail(-2, 5), 1 - 0.05096973941492917, 1e-14);
+    near(student_tail(1, 1), 0.25, 1e-14);
+    near(student_quantile(0.025, 1), 12.706204736174698, 1e-9);
+    near(student_quantile(0.025, 4), 2.7764451051977987, 1e-11);
+    near(student_quantile(0.005, 9), 3.2498355415921254, 1e-11);
+    near(student_quantile(0.025, 1e6), 1.9599663568141072, 1e-9);
+    near(student_quantile(0.2, 4), 0.9409645772351811, 1e-11);
+    for (double df = 1.5; df < 50; df *= 1.7)
+        near(student_tail(student_quantile(0.01, df), df), 0.01, 1e-12);
+}
+
+/* statsmodels.stats.multitest.multipletests(p, method='holm')[1] */
+static void holm_steps_down(void **state)
+{
+    (void)state;
+    double p[] = {0.04, 0.01, NAN, 0.03, 0.005, 0.9};
+    const double want[] = {0.09, 0.04, NAN, 0.09, 0.025, 0.9};
+    contrast_holm(p, 6);
+    for (int i = 0; i < 6; i++)
+        if (isnan(want[i]))
+            assert_true(isnan(p[i]));
+        else
+            near(p[i], want[i], 1e-15);
+    contrast_holm(p, 0);
+}
+
+/* Launches of one block each: their means are known. */
+static size_t singles(struct nested *x, const double *mean, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = (struct nested){(int)i + 1, mean[i]};
+    return n;
+}
+
+static struct effect effect_of(const double *mean, size_t n)
+{
+    struct nested x[64];
+    struct rng rng;
+    rng_seed(&rng, 1);
+    return effect_paired(x, singles(x, mean, n), 4000, &rng);
+}
+
+static void the_interval_is_the_launches(void **state)
+{
+    (void)state;
+    const double mean[] = {-0.021, -0.017, -0.024, -0.019, -0.018};
+    struct effect e = effect_of(mean, 5);
+    near(e.value, -0.0198, 1e-15);
+    near(e.se, 0.0012409673645990856, 1e-15); /* scipy.stats.sem */
+    near(e.df, 4, 0);
+    /* scipy.stats.ttest_1samp(mean, 0) and its confidence_interval(): the bootstrap's, but for its
+     * skewness and the luck of 4,000 draws */
+    near(e.p_interval, 9.020767119646435e-05, 1e-16);
+    near(e.lo, -0.02324548, 6e-4);
+    near(e.hi, -0.01635452, 6e-4);
+    near(e.p, 2. / 32, 1e-15);
+    near(e.p_least, 2. / 32, 1e-15);
+    assert_int_equal(e.launches, 5);
+}
+
+/* What the blocks scatter by is in the launches' means already, and must not be counted again. */
+static void blocks_do_not_widen_it(void **state)
+{
+    (void)state;
+    struct nested few[5], many[500];
+    struct rng rng;
+    for (int l = 0; l < 5; l++) {
+        few[l] = (struct nested){l, 0.01 * l};
+        for (int b = 0; b < 100; b++)
+            many[l * 100 + b] = (struct nested){l, 0.01 * l + (b % 2 ? 0.2 : -0.2)};
+    }
+    rng_seed(&rng, 2);
+    struct effect a = effect_paired(few, 5, 10000, &rng), b = effect_paired(many, 500, 10000, &rng);
+    near(a.value, b.value, 1e-12);
+    near(a.se, b.se, 1e-12);
+    near(a.hi - a.lo, b.hi - b.lo, 0.003);
+    near((b.hi - b.lo) / b.se, 2 * 2.7764, 0.4);
+}
+
+static void signs_flip_exactly(void **state)
+{
+    (void)state;
+    const double mixed[] = {3, 1, -1};
+    /* |±3±1±1| >= 3: all but ±(3-1-1): 6 of 8 */
+    near(effect_of(mixed, 3).p, 0.75, 1e-15);
+    const double many[20] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    struct effect e = effect_of(many, 20); /* by 4,000 draws, none of which should be as far */
+    near(e.p, 1. / 4001, 1e-12);
+    near(e.p_least, 1. / 4001, 1e-12);
+    const double zero[] = {0, 0, 0};
+    e = effect_of(zero, 3);
+    near(e.p, 1, 0);
+    near(e.p_interval, 1, 0);
+    near(e.lo, 0, 0);
+}
+
+static void one_launch_has_no_numbers(void **state)
+{
+    (void)state;
+    const double mean[] = {0.5};
+    struct effect e = effect_of(mean, 1);
+    assert_int_equal(e.launches, 1);
+    assert_true(isnan(e.value) && isnan(e.lo) && isnan(e.p));
+    struct judgement j = judge_effect(&e, 0.01, 0, e.p);
+    assert_int_equal(j.verdict, VERDICT_INCONCLUSIVE);
+    assert_int_equal(j.needed, 4);
+    e = effect_of(mean, 0);
+    assert_int_equal(e.launches, 0);
+    assert_int_equal(judge_effect(&e, 0.01, 0, NAN).needed, -1);
+}
+
+/* scipy.stats.ttest_ind(b, a, equal_var=False) */
+static void sides_are_welchs(void **state)
+{
+    (void)state;
+    const double a[] = {1.00, 1.02, 0.99, 1.01}, b[] = {1.10, 1.16, 1.07};
+    struct nested x[4], y[3];
+    struct rng rng;
+    rng_seed(&rng, 3);
+    struct effect e = effect_unpaired(x, singles(x, a, 4), y, singles(y, b, 3), 10000, &rng);
+    near(e.value, 0.105, 1e-12);
+    near(e.se, 0.02723355773061361, 1e-15);
+    near(e.df, 2.239890658874542, 1e-12);
+    near(e.p_interval, 0.05090141152884494, 1e-12);
+    near(e.p_least, 1. / 35, 1e-12); /* 1 / C(7, 3) */
+    near(e.p, 1. / 35, 0.006);
+    assert_true(e.lo < 0.105 && e.hi > 0.105 && e.launches == 3);
+}
+
+static struct effect made(double value, double half, int launches)
+{
+    return (struct effect){.value = value,
+                           .lo = value - half,
+                           .hi = value + half,
+                           .launches = launches,
+                           .se = half / 2.776,
+                           .df = launches - 1,
+                           .p = 0.0625,
+                           .p_least = 0.0625,
+                           .p_interval = 0.01};
+}
+
+static void verdicts_by_their_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        double value, half, floor, p;
+        enum verdict want;
+    } cases[] = {
+        {-0.02, 0.005, 0, 0.01, VERDICT_FASTER},
+        {0.02, 0.005, 0, 0.01, VERDICT_SLOWER},
+        {-0.02, 0.005, 0, 0.06, VERDICT_INCONCLUSIVE},     /* not in its family */
+        {-0.02, 0.025, 0, 0.01, VERDICT_INCONCLUSIVE},     /* reaches 0 */
+        {-0.02, 0.005, 0.016, 0.01, VERDICT_INCONCLUSIVE}, /* reaches the floor */
+        {-0.02, 0.005, 0.014, 0.01, VERDICT_FASTER},
+        {-0.02, 0.005, 0.03, 0.01, VERDICT_INCONCLUSIVE}, /* below the floor */
+        {-0.009, 0.005, 0, 0.01, VERDICT_INCONCLUSIVE},   /* a difference below the bounds */
+        {-0.005, 0.004, 0, 0.01, VERDICT_EQUIVALENT},
+        {0.005, 0.004, 0.02, 0.01, VERDICT_EQUIVALENT},
+        {0, 0.02, 0, 1, VERDICT_INCONCLUSIVE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct effect e = made(cases[i].value, cases[i].half, 5);
+        struct judgement j = judge_effect(&e, 0.01, cases[i].floor, cases[i].p);
+        if (j.verdict != cases[i].want)
+            fail_msg("case %zu is %s", i, verdict_names[j.verdict]);
+        assert_true((*j.reason != 0) == (j.verdict == VERDICT_INCONCLUSIVE));
+        assert_true(j.verdict == VERDICT_INCONCLUSIVE || j.needed == 0);
+    }
+}
+
+static void launches_that_would_settle_it(void **state)
+{
+    (void)state;
+    struct effect e = made(0.02, 0.021, 5);
+    int64_t near_bound = judge_effect(&e, 0.01, 0, 0.06).needed;
+    assert_in_range(near_bound, 1, 10);
+    /* sd = se √5; the first n > 5 with (t.975 + t.8)(n - 1) sd / √n < 0.02 */
+    double sd = e.se * sqrt(5);
+    int n = 6;
+    while ((student_quantile(0.025, n - 1) + student_quantile(0.2, n - 1)) * sd / sqrt(n) >= 0.02)
+        n++;
+    assert_int_equal(near_bound, n - 5);
+    e = made(0, 0.05, 5);
+    int64_t wide = judge_effect(&e, 0.01, 0, 1).needed;
+    assert_in_range(wide, 30, 200);
+    e = made(0.02, 0.005, 5);
+    assert_int_equal(judge_effect(&e, 0.01, 0.03, 0.01).needed, -1);
+    e = made(0, 0.9, 5);
+    assert_int_equal(judge_effect(&e, 0.01, 0, 1).needed, -1); /* more than a thousand */
+}
+
+static void which_p_decides(void **state)
+{
+    (void)state;
+    struct effect e = made(-0.02, 0.005, 5);
+    near(judgement_p(&e, 1), e.p_interval, 0); /* 2/32 cannot reach 5% */
+    e.p_least = 2. / 1024;
+    e.p = 0.004;
+    near(judgement_p(&e, 10), 0.004, 0);
+    near(judgement_p(&e, 30), e.p_interval, 0); /* 30 * 2/1024 cannot either */
+}
+
+static void published_values(void **state)
+{
+    (void)state;
+    struct reference_value v = {.tolerance = 0.01};
+    assert_true(reference_parse("1.2ms ± 5% at mpi_allreduce/auto/1MiB", &v));
+    near(v.value, 1.2e-3, 1e-18);
+    near(v.tolerance, 0.05, 1e-15);
+    assert_false(v.rate);
+    v.tolerance = 0.01;
+    assert_true(reference_parse("355GB/s", &v));
+    assert_true(v.rate);
+    near(v.value, 355e9, 1);
+    near(v.tolerance, 0.01, 0);
+    assert_true(reference_parse("17us+-10%", &v));
+    near(v.tolerance, 0.1, 1e-15);
+    static const char *const bad[] = {"",        "soon",     "0s",         "-1ms", "1ms ±",
+                                      "1ms ± x", "1ms ± 0%", "1ms ± 100%", "± 5%", "nan"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (reference_parse(bad[i], &v))
+            fail_msg("'%s' is taken", bad[i]);
+    struct effect e = made(log(1.08), 0.02, 5);
+    assert_int_equal(judge_reference(&e, 0.05).verdict, VERDICT_SLOWER);
+    assert_int_equal(judge_reference(&e, 0.07).verdict, VERDICT_INCONCLUSIVE);
+    assert_int_equal(judge_reference(&e, 0.2).verdict, VERDICT_EQUIVALENT);
+    e = made(-log(1.08), 0.02, 5);
+    assert_int_equal(judge_reference(&e, 0.05).verdict, VERDICT_FASTER);
+}
+
+static void differences_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b, *want;
+    } cases[] = {
+        {"mpi 4\nhost a\n", "mpi 4\nhost a\n", ""},
+        {"mpi 4\nhost a\n", "mpi 5\nhost a\n", "mpi 4 | 5"},
+        {"mpi 4\nnccl 2.28\n", "mpi 41\n", "mpi 4 | 41, nccl 2.28 | none"},
+        {"", "nccl 2.28\n", "nccl none | 2.28"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *got = origin_difference(cases[i].a, cases[i].b);
+        assert_string_equal(got, cases[i].want);
+        free(got);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(students_t),
+        cmocka_unit_test(holm_steps_down),
+        cmocka_unit_test(the_interval_is_the_launches),
+        cmocka_unit_test(blocks_do_not_widen_it),
+        cmocka_unit_test(signs_flip_exactly),
+        cmocka_unit_test(one_launch_has_no_numbers),
+        cmocka_unit_test(sides_are_welchs),
+        cmocka_unit_test(verdicts_by_their_bounds),
+        cmocka_unit_test(launches_that_would_settle_it),
+        cmocka_unit_test(which_p_decides),
+        cmocka_unit_test(published_values),
+        cmocka_unit_test(differences_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
