@@ -7,7 +7,7 @@
 
 base() {
     printf '%s\n' '[platform]' 'name = p' '[launch]' 'ranks = 2' 'oversubscribe = yes' '[measure]' \
-        'launches = 1' 'retries = 0' 'deadline = 1s' 'warmup = 0' 'warmup_ops = 1' "$@"
+        'launches = 1' 'retries = 0' 'deadline = 2s' 'warmup = 0' 'warmup_ops = 1' "$@"
 }
 base 'blocks = 2' 'max_blocks = 2' 'budget = 100ms' '[null]' 'size = 8' >fault.ini
 # Three groups of about a second each: time to be hit in.
@@ -72,8 +72,10 @@ exits 1 'a run with every fault' "$gradsync" run fault.ini -o every --set "null:
 dir=$(the_run every)
 like "$err" 'gradsync: null: 9 of 13 cells failed; the first: fault=[a-z_]+ \([0-9a-f]{16}\): ' '… says how many failed'
 ok '… is whole and final' "$gradsync" check "$dir"
-is "$(ls "$dir"/launch-*.jsonl | wc -l)" "$(($(fails "$dir" | tr ' ' '\n' | grep -cE 'crash|hang|lost') + 1))" \
-    '… in an attempt a death and one more'
+deaths=$(fails "$dir" | tr ' ' '\n' | grep -cE 'crash|hang|lost')
+attempts=$(ls "$dir"/launch-*.jsonl | wc -l)
+ok '… in an attempt a death, and one more unless the last cell died' \
+    [ "$deaths" = 6 -a $((attempts - deaths)) -ge 0 -a $((attempts - deaths)) -le 1 ]
 cell() { # FAULT: its id
     sed -n '/"id"/{s/.*"id": "\([0-9a-f]*\)".*/\1/;h};/"params"/{/ fault='"$1"' /{x;p}}' "$dir/plan.json"
 }
@@ -198,15 +200,15 @@ closed_once "$dir" 3 '… undisturbed'
 # ---- no room ----
 
 cat >full.sh <<'END'
-mkdir full && mount -t tmpfs -o size=48k none full || exit 77
+mkdir full && mount -t tmpfs -o size=4m none full && head -c $((4 * 1048576 - 49152)) /dev/zero >full/ballast || exit 77
 "$gradsync" run -q full.ini -o full
 code=$?
 dir=$(ls -d full/*/*/*)
 wc -l <"$dir/launch-01.01.jsonl" >full.lines
-mount -o remount,size=10m full
+rm full/ballast
 "$gradsync" resume -q "$dir" && "$gradsync" check -q "$dir" && cp -r "$dir" kept && exit $code
 END
-sed 's/^size = .*/size = 8:512:x2/; s/^time.*//; s/^spin.*//; s/^budget.*/budget = 200ms/; s/^precision/samples = 200\n&/' slow.ini >full.ini
+sed 's/^max_blocks.*/max_blocks = 20/; s/^size = .*/size = 8:512:x2/; s/^time.*//; s/^spin.*//; s/^precision/samples = 200\n&/' slow.ini >full.ini
 export gradsync
 if run unshare -rm bash full.sh && [ $rc != 77 ] && [[ $err != *unshare* ]]; then
     is "$rc" 1 'a full disk'
