@@ -96,8 +96,8 @@ enum wl_status comm_align(struct comms *c, struct comm *comm, float *buffer_2);
 void comm_log_begin(struct comms *c);
 struct comm_ran comm_log_end(struct comms *c);
 
-/* Did what was asked for run? Notes it ("ran", "proof") in the recording; WL_SKIP with the reason
- * when something else ran. */
+/* Did what was asked for run? Notes it ("ran", from NCCL's log of one operation) in the recording;
+ * WL_SKIP with the reason when something else ran. */
 enum wl_status comm_prove(struct comms *c, const struct comm *comm, const struct comm_ran *ran);
 
 /* A function of newer NCCLs, or NULL. */

@@ -90,12 +90,11 @@ enum wl_status comm_prove(struct comms *c, const struct comm *comm, const struct
     const struct wl_host *host = c->gpu->host;
     char text[96];
     if (!ran->known) {
-        host->note(host->ctx, "proof", "unproven: this NCCL does not say what it ran");
+        host->note(host->ctx, "ran", "unproven: this NCCL does not say what it ran");
         return WL_OK;
     }
     snprintf(text, sizeof text, "%s/%s ctas=%d", ran->algorithm, ran->protocol, ran->ctas);
     host->note(host->ctx, "ran", text);
-    host->note(host->ctx, "proof", "NCCL's log of one operation on this communicator");
     if (kept(algorithm_log[comm->key.algorithm], ran->algorithm) &&
         kept(protocol_log[comm->key.protocol], ran->protocol))
         return WL_OK;

@@ -173,9 +173,20 @@ static void release(void *prepared)
     free(p);
 }
 
+/* What "auto" came to; the rest stands in the cell's parameters. */
+static void note_chosen(const struct wl_host *host, const struct proxy_cell *asked,
+                        const struct prepared *p)
+{
+    if (asked->backend == PROXY_AUTO)
+        host->note(host->ctx, "backend", p->ops->name);
+    if (asked->precision == PROXY_PRECISION_AUTO)
+        host->note(host->ctx, "precision", proxy_precisions[p->cell.precision]);
+}
+
 static enum wl_status prepare_step(struct prepared *p)
 {
     struct backends *b = p->backends;
+    const struct proxy_cell asked = p->cell;
     enum wl_status status = choose(b, &p->cell);
     if (status != WL_OK)
         return status;
@@ -185,8 +196,7 @@ static enum wl_status prepare_step(struct prepared *p)
     }
     struct backend *backend = &b->of[p->cell.backend];
     p->ops = backend->ops;
-    b->host->note(b->host->ctx, "backend", p->ops->name);
-    b->host->note(b->host->ctx, "precision", proxy_precisions[p->cell.precision]);
+    note_chosen(b->host, &asked, p);
     return p->ops->prepare(backend->state, &p->cell, &p->schedule, &p->step);
 }
 
