@@ -43,7 +43,7 @@ void arenas_free(struct state *s)
     }
 }
 
-/* Memory that no cell uses goes before more is asked for. */
+/* Only when memory runs out: what a graph has shown to other GPUs is best not freed under them. */
 static void drop_unused(struct state *s)
 {
     for (struct arena **at = &s->arenas; *at;) {
@@ -83,7 +83,6 @@ enum wl_status arena_take(struct state *s, size_t bytes, bool from_nccl, struct 
             *out = a;
             return WL_OK;
         }
-    drop_unused(s);
     struct arena *a = calloc(1, sizeof *a);
     if (!a) {
         snprintf(why, n, "out of host memory");
@@ -92,6 +91,10 @@ enum wl_status arena_take(struct state *s, size_t bytes, bool from_nccl, struct 
     a->bytes = bytes < LEAST_B ? LEAST_B : bytes;
     a->from_nccl = from_nccl;
     enum wl_status status = allocate(s, a, why, n);
+    if (status != WL_OK) {
+        drop_unused(s);
+        status = allocate(s, a, why, n);
+    }
     if (status != WL_OK) {
         free(a);
         return status;
