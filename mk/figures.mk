@@ -19,7 +19,7 @@ raw := data/raw
 csv := data/csv
 runs := $(patsubst $(raw)/%/,%,$(sort $(dir $(wildcard $(raw)/*/*/*/launch-*.jsonl))))
 pairs := $(sort $(foreach r,$(runs),$(patsubst %/,%,$(dir $r))))
-tables_of_a_run := samples summary iteration metrics compare
+tables_of_a_run := samples summary iteration metrics launches compare
 
 # $(call remember,FILE,TEXT): FILE holds TEXT, and is written only when it did not.
 remember = $(if $(subst <$(strip $(file <$1))>,,<$(strip $2)>),$(shell mkdir -p $(dir $1))$(file >$1,$2))
@@ -56,7 +56,8 @@ $(call remember,$(csv)/runs,$(runs))
 gone := $(filter-out $(runs:%=$(csv)/parts/%/),$(dir $(wildcard $(csv)/parts/*/*/*/stamp)))
 $(csv)/stamp: $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
 	@$(addprefix rm -rf ,$(gone))
-	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv) && bash mk/compare.sh $(csv) $(runs:%=$(csv)/parts/%),mkdir -p $(csv)) && touch $@
+	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv) && bash mk/compare.sh $(csv) $(runs:%=$(csv)/parts/%) && \
+	$(BUILD)/gradsync transitions -q $(csv),mkdir -p $(csv)) && touch $@
 tables: $(csv)/stamp
 endif
 ifneq ($(filter drawn,$(MAKECMDGOALS)),)

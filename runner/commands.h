@@ -15,6 +15,8 @@ int cmd_cancel(int argc, char **argv);
 int cmd_collect(int argc, char **argv);
 int cmd_reduce(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_transitions(int argc, char **argv);
+int cmd_limits(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_help(int argc, char **argv);

@@ -26,6 +26,8 @@ static const struct verb verbs[] = {
     {"reduce", cmd_reduce, "RAW -o CSV", "recordings to samples.csv and summary.csv"},
     {"compare", cmd_compare, "[RAW | A B]",
      "verdicts: configs against their baseline, or B against A"},
+    {"transitions", cmd_transitions, "[CSV]",
+     "knees, protocol switches, dips and spikes in every curve"},
     {"check", cmd_check, "FILE…",
      "a config, a plugin .so or a recording: everything that is wrong with it"},
     {"list", cmd_list, "", "the workload plugins and configs found here"},

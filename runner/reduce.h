@@ -12,6 +12,7 @@
  *   summary.csv    a row a cell of the plan, measured or not
  *   iteration.csv  a row a (group, config) of workloads with the modes compute, comm, sequential
  * and overlapped (iteration.h) metrics.csv    a row a (cell, metric) beyond the time
+ *   launches.csv   a row a (cell, launch): its median, which replicates are told by
  *   classic/PLATFORM/WORKLOAD/RUN/   the classic files (classic.h)
  * and in a PART also `run`, its sort key. All of them exist after a success, some with a header
  * line alone; each is written aside and renamed, and the same input gives the same bytes. --merge

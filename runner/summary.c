@@ -177,3 +177,28 @@ void metrics_rows(struct csv *c, const struct recorded *r, const struct series *
         csv_end(c);
     }
 }
+
+const char launches_columns[] =
+    "run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,launch,blocks,"
+    "median_s";
+
+void launches_rows(struct csv *c, const struct recorded *r, const struct series *s)
+{
+    if (!gathered_outcome(r, s).numbers)
+        return;
+    double *x = xmalloc((s->n_blocks + 1) * sizeof *x);
+    for (size_t first = 0, end; first < s->n_blocks; first = end) {
+        int launch = s->blocks[first].launch;
+        size_t n = 0;
+        for (end = first; end < s->n_blocks && s->blocks[end].launch == launch; end++)
+            if (!s->blocks[end].warm)
+                x[n++] = s->blocks[end].time_s;
+        identity(c, r, &r->cells[s->cell]);
+        csv_text(c, r->cells[s->cell].params);
+        csv_integer(c, launch);
+        csv_integer(c, (int64_t)n);
+        csv_real(c, stats_quantile_of(x, n, 0.5));
+        csv_end(c);
+    }
+    free(x);
+}

@@ -32,4 +32,8 @@ void summary_row(struct csv *c, const struct recorded *r, const struct series *s
 
 void metrics_rows(struct csv *c, const struct recorded *r, const struct series *s);
 
+/* A row a launch: the median of its blocks. */
+extern const char launches_columns[];
+void launches_rows(struct csv *c, const struct recorded *r, const struct series *s);
+
 #endif

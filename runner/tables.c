@@ -8,10 +8,8 @@
 #include <stdlib.h>
 
 const char *const table_names[TABLES] = {
-    [SAMPLES] = "samples.csv",
-    [SUMMARY] = "summary.csv",
-    [ITERATION] = "iteration.csv",
-    [METRICS] = "metrics.csv",
+    [SAMPLES] = "samples.csv", [SUMMARY] = "summary.csv",   [ITERATION] = "iteration.csv",
+    [METRICS] = "metrics.csv", [LAUNCHES] = "launches.csv",
 };
 
 static const char samples_columns[] =
@@ -19,10 +17,8 @@ static const char samples_columns[] =
     "time_s";
 
 const char *const table_columns[TABLES] = {
-    [SAMPLES] = samples_columns,
-    [SUMMARY] = summary_columns,
-    [ITERATION] = iteration_columns,
-    [METRICS] = metrics_columns,
+    [SAMPLES] = samples_columns, [SUMMARY] = summary_columns,   [ITERATION] = iteration_columns,
+    [METRICS] = metrics_columns, [LAUNCHES] = launches_columns,
 };
 
 int tables_open(struct tables *t, const char *dir)

@@ -7,7 +7,7 @@
 
 #include "csv.h"
 
-enum table { SAMPLES, SUMMARY, ITERATION, METRICS, TABLES };
+enum table { SAMPLES, SUMMARY, ITERATION, METRICS, LAUNCHES, TABLES };
 
 struct tables {
     struct csv csv[TABLES];

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "rng.h"
+#include "verdict/transitions.h"
+
+#include <math.h>
+#include <string.h>
+
+#define N 24 /* 8 B to 64 MiB */
+#define REPLICATES 5
+
+struct curves {
+    double size[N], time[REPLICATES][N];
+    const double *rows[REPLICATES];
+    struct curve c;
+};
+
+/* Two protocols: 5 us and 10 GB/s below `change`, `a` and 100 GB/s from it on; noise a part of it.
+ */
+static void make(struct curves *m, size_t change, double a, double noise)
+{
+    struct rng rng;
+    rng_stream(&rng, 1, 2);
+    *m = (struct curves){.c = {m->size, N, m->rows, REPLICATES, false}};
+    for (size_t i = 0; i < N; i++)
+        m->size[i] = 8.0 * (double)(1u << i);
+    for (size_t r = 0; r < REPLICATES; r++) {
+        m->rows[r] = m->time[r];
+        for (size_t i = 0; i < N; i++) {
+            double t = i < change ? 5e-6 + m->size[i] / 10e9 : a + m->size[i] / 100e9;
+            double u = (double)(rng_next(&rng) >> 11) / 9007199254740992.0;
+            m->time[r][i] = t * exp(noise * (u - 0.5));
+        }
+    }
+}
+
+static const struct transition *find(const struct transitions *t, enum transition_kind kind,
+                                     double low, double high)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->v[i].kind == kind && t->v[i].size >= low && t->v[i].size <= high)
+            return &t->v[i];
+    return NULL;
+}
+
+static size_t count(const struct transitions *t, enum transition_kind kind)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        n += t->v[i].kind == kind;
+    return n;
+}
+
+static void a_line_is_one_piece(void **state)
+{
+    struct curves m;
+    (void)state;
+    make(&m, 0, 20e-6, 0.01);
+    struct transitions t = transitions_find(&m.c);
+    assert_int_equal(count(&t, TRANSITION_FIT), 1);
+    assert_int_equal(count(&t, TRANSITION_SWITCH), 0);
+    const struct transition *half = find(&t, TRANSITION_KNEE, 1.9e6, 2.1e6); /* 20 us x 100 GB/s */
+    assert_non_null(half);
+    assert_int_equal(half->agree, REPLICATES);
+    assert_string_equal(transition_verdict(&t, half), "confirmed");
+    assert_float_equal(half->after.a_s, 20e-6, 0.2e-6);
+    assert_float_equal(half->after.b_Bps, 100e9, 1e9);
+    assert_int_equal(t.n, 2);
+    assert_true(t.error_in < 0.005 && t.error_out < 0.005);
+    transitions_free(&t);
+}
+
+static void a_protocol_switch(void **state)
+{
+    struct curves m;
+    (void)state;
+    make(&m, 16, 40e-6, 0.02); /* at 512 KiB: 57 us, extrapolated, becomes 45 */
+    struct transitions t = transitions_find(&m.c);
+    const struct transition *s = find(&t, TRANSITION_SWITCH, 256e3, 600e3);
+    assert_non_null(s);
+    assert_string_equal(transition_verdict(&t, s), "confirmed");
+    assert_int_equal((int)s->low, 262144);
+    assert_int_equal((int)s->high, 524288);
+    assert_float_equal(s->before.b_Bps, 10e9, 1e9);
+    assert_float_equal(s->after.b_Bps, 100e9, 5e9);
+    assert_int_equal(count(&t, TRANSITION_SWITCH), 1);
+    transitions_free(&t);
+    m.c.fixed = true;
+    t = transitions_find(&m.c);
+    assert_int_equal(count(&t, TRANSITION_SWITCH), 0);
+    assert_non_null(find(&t, TRANSITION_KNEE, 256e3, 600e3));
+    transitions_free(&t);
+}
+
+static void a_late_switch_is_a_dip(void **state)
+{
+    struct curves m;
+    (void)state;
+    make(&m, 12, 60e-6, 0.01); /* at 32 KiB 8.3 us become 60 */
+    struct transitions t = transitions_find(&m.c);
+    const struct transition *d = find(&t, TRANSITION_DIPPED, 32768, 32768);
+    assert_non_null(d);
+    assert_string_equal(transition_verdict(&t, d), "confirmed");
+    assert_true(d->change < -0.7);
+    assert_string_equal(d->why, "regained at larger sizes");
+    const struct transition *s = find(&t, TRANSITION_SWITCH, 16384, 32768);
+    assert_non_null(s);
+    assert_true(s->change > 4);
+    transitions_free(&t);
+}
+
+static void a_spike_is_none_of_the_fit(void **state)
+{
+    struct curves m;
+    (void)state;
+    make(&m, 0, 20e-6, 0.01);
+    for (size_t r = 0; r < REPLICATES; r++)
+        m.time[r][11] *= 5;
+    struct transitions t = transitions_find(&m.c);
+    const struct transition *s = find(&t, TRANSITION_SPIKED, 16384, 16384);
+    assert_non_null(s);
+    assert_float_equal(s->change, 4, 0.1);
+    assert_int_equal(s->agree, REPLICATES);
+    assert_int_equal(count(&t, TRANSITION_FIT), 1);
+    transitions_free(&t);
+}
+
+/* A spike in two launches of five moves no median; one in a single launch of two is not confirmed.
+ */
+static void replicates_must_agree(void **state)
+{
+    struct curves m;
+    (void)state;
+    make(&m, 0, 20e-6, 0.01);
+    m.c.replicates = 2;
+    m.time[0][11] *= 5;
+    struct transitions t = transitions_find(&m.c);
+    const struct transition *s = find(&t, TRANSITION_SPIKED, 16384, 16384);
+    assert_non_null(s);
+    assert_int_equal(s->agree, 1);
+    assert_string_equal(transition_verdict(&t, s), "not confirmed");
+    transitions_free(&t);
+    m.c.replicates = 1;
+    t = transitions_find(&m.c);
+    s = find(&t, TRANSITION_SPIKED, 16384, 16384);
+    assert_string_equal(transition_verdict(&t, s), "unconfirmed");
+    transitions_free(&t);
+}
+
+static void the_first_row_is_warm_up(void **state)
+{
+    struct curves m;
+    (void)state;
+    make(&m, 0, 20e-6, 0.01);
+    for (size_t r = 0; r < REPLICATES; r++)
+        m.time[r][0] *= 1.5;
+    struct transitions t = transitions_find(&m.c);
+    const struct transition *f = find(&t, TRANSITION_FIRST_ROW, 8, 8);
+    assert_non_null(f);
+    assert_string_equal(transition_verdict(&t, f), "artefact");
+    assert_float_equal(f->change, 0.5, 0.02);
+    assert_int_equal(count(&t, TRANSITION_SPIKED), 0);
+    assert_int_equal(count(&t, TRANSITION_FIT), 1);
+    transitions_free(&t);
+}
+
+static void chaos_is_refused(void **state)
+{
+    struct curves m;
+    (void)state;
+    make(&m, 0, 20e-6, 4);
+    struct transitions t = transitions_find(&m.c);
+    assert_int_equal(t.n, 1);
+    assert_int_equal(t.v[0].kind, TRANSITION_REFUSED);
+    assert_int_equal(strncmp(t.v[0].why, "chaotic", 7), 0);
+    transitions_free(&t);
+    make(&m, 0, 20e-6, 0.01);
+    for (size_t i = 0; i < N; i++)
+        m.time[1][i] *= 2;
+    m.c.replicates = 2;
+    t = transitions_find(&m.c);
+    assert_int_equal(t.n, 1);
+    assert_non_null(strstr(t.v[0].why, "2.0 times apart"));
+    transitions_free(&t);
+    m.c.n = 5;
+    t = transitions_find(&m.c);
+    assert_non_null(strstr(t.v[0].why, "5 sizes"));
+    transitions_free(&t);
+}
+
+/* Without noise, over a range of truths: never a break in a line, always the one in two. */
+static void breaks_are_neither_made_up_nor_missed(void **state)
+{
+    (void)state;
+    for (size_t change = 8; change <= 18; change += 2) {
+        struct curves m;
+        make(&m, change, 5e-6 + 8.0 * (double)(1u << change) / 5e9, 0.02);
+        struct transitions t = transitions_find(&m.c);
+        assert_non_null(find(&t, TRANSITION_SWITCH, m.size[change - 1], m.size[change]));
+        assert_in_range(count(&t, TRANSITION_FIT), 2, 3);
+        transitions_free(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_is_one_piece),
+        cmocka_unit_test(a_protocol_switch),
+        cmocka_unit_test(a_late_switch_is_a_dip),
+        cmocka_unit_test(a_spike_is_none_of_the_fit),
+        cmocka_unit_test(replicates_must_agree),
+        cmocka_unit_test(the_first_row_is_warm_up),
+        cmocka_unit_test(chaos_is_refused),
+        cmocka_unit_test(breaks_are_neither_made_up_nor_missed),
+    };
+    return cmocka_run_group_tests_name("transitions", tests, NULL, NULL);
+}
