@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-extern char **environ;
-
 struct launcher {
     const char *name;
     char *(*find)(void); /* path of the program, the caller's; NULL: not here */

@@ -38,16 +38,16 @@ static int verdict(const struct outcome *o, const struct plan *p, const struct c
                    const struct ledger_fail *f)
 {
     char name[256];
-    if (cell)
-        cell_name(p, cell, name, sizeof name);
+    if (!f)
+        return GS_OK;
+    cell_name(p, cell, name, sizeof name);
     if (o->failed)
         return fail(GS_FAILED, "%s: %zu of %zu cells failed; the first: %s: %s: %s", p->section,
                     o->failed, o->cells, name, f->kind, f->why);
-    if (o->skipped == o->cells && o->cells)
+    if (o->skipped == o->cells)
         return fail(GS_CANNOT, "%s: every cell was skipped: %s", p->section, f->why);
-    if (o->skipped)
-        say("%s: %zu of %zu cells skipped; the first: %s: %s", p->section, o->skipped, o->cells,
-            name, f->why);
+    say("%s: %zu of %zu cells skipped; the first: %s: %s", p->section, o->skipped, o->cells, name,
+        f->why);
     return GS_OK;
 }
 
