@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "err.h"
+#include "judge.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXITED(code) ((code) << 8)
+
+static const struct control dead = {.event = CONTROL_DEAD,
+                                    .rank = 1,
+                                    .kind = "crash",
+                                    .why = "killed by SIGSEGV",
+                                    .host = "h",
+                                    .cell = "c1",
+                                    .phase = "sample"};
+static const struct control beat = {.event = CONTROL_BEAT, .cell = "c2", .phase = "verify"};
+static const struct control error = {
+    .event = CONTROL_ERROR, .rank = 1, .why = "gradsync: no device", .code = GS_CANNOT};
+
+static struct attempt judged(struct evidence *e)
+{
+    struct attempt a = {.launch = 1, .attempt = 1};
+    snprintf(e->launcher, sizeof e->launcher, "mpirun");
+    if (!e->log_path)
+        e->log_path = "/nonexistent/log";
+    judge(&a, e);
+    return a;
+}
+
+static void done(struct evidence *e, const char *status)
+{
+    e->heard = e->has_done = true;
+    snprintf(e->done.status, sizeof e->done.status, "%s", status);
+}
+
+static void rank_0s_last_word_counts(void **state)
+{
+    (void)state;
+    struct evidence complete = {0}, interrupted = {0};
+    done(&complete, "complete");
+    done(&interrupted, "interrupted");
+    assert_int_equal(judged(&complete).end, ATTEMPT_COMPLETE);
+    assert_int_equal(judged(&interrupted).end, ATTEMPT_INTERRUPTED);
+    complete.has_dead = true; /* after the recording was closed */
+    complete.dead = dead;
+    complete.status = SIGKILL;
+    assert_int_equal(judged(&complete).end, ATTEMPT_COMPLETE);
+}
+
+static void a_rank_that_died_is_told_as_it_was(void **state)
+{
+    (void)state;
+    struct evidence e = {.heard = true, .has_dead = true, .dead = dead, .status = EXITED(1)};
+    struct attempt a = judged(&e);
+    assert_int_equal(a.end, ATTEMPT_DIED);
+    assert_string_equal(a.kind, "crash");
+    assert_string_equal(a.cell, "c1");
+    assert_string_equal(a.why, "killed by SIGSEGV (rank 1 on h)");
+    e.interrupted = true;
+    assert_int_equal(judged(&e).end, ATTEMPT_DIED);
+}
+
+static void an_error_in_words_is_not_tried_again(void **state)
+{
+    (void)state;
+    struct evidence e = {.heard = true, .has_error = true, .error = error, .status = EXITED(3)};
+    done(&e, "failed"); /* rank 0 left because of rank 1 */
+    struct attempt a = judged(&e);
+    assert_int_equal(a.end, ATTEMPT_REFUSED);
+    assert_int_equal(a.code, GS_CANNOT);
+    assert_string_equal(a.why, "rank 1: no device");
+    e.error.code = 0;
+    assert_int_equal(judged(&e).code, GS_FAILED);
+    e.has_dead = true; /* a death comes first: the error may be its consequence */
+    e.dead = dead;
+    assert_int_equal(judged(&e).end, ATTEMPT_DIED);
+}
+
+static void an_interrupted_launcher_is_no_death(void **state)
+{
+    (void)state;
+    struct evidence e = {.interrupted = true, .status = SIGKILL};
+    assert_int_equal(judged(&e).end, ATTEMPT_INTERRUPTED);
+}
+
+static void a_killed_launcher_loses_the_last_cell(void **state)
+{
+    (void)state;
+    struct evidence e = {.heard = true, .has_beat = true, .beat = beat, .status = SIGKILL};
+    struct attempt a = judged(&e);
+    assert_int_equal(a.end, ATTEMPT_DIED);
+    assert_string_equal(a.kind, "lost");
+    assert_string_equal(a.cell, "c2");
+    assert_string_equal(a.why, "mpirun was killed by signal 9 (Killed)");
+    assert_int_equal(e.dead.rank, -1);
+    assert_string_equal(e.dead.phase, "verify");
+}
+
+static void silence_is_a_hang(void **state)
+{
+    (void)state;
+    struct evidence e = {.heard = true, .beat = beat, .silent_s = 40, .status = SIGKILL};
+    struct attempt a = judged(&e);
+    assert_string_equal(a.kind, "hang");
+    assert_string_equal(a.why, "no sign of life from the ranks for 40 s");
+}
+
+static void a_launcher_that_starts_nothing_is_quoted(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gradsync-judge-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    dprintf(fd, "-----\n  There are not enough\nslots.\n\nMore.\n-----\n");
+    close(fd);
+    struct evidence e = {.status = EXITED(1), .log_path = path};
+    struct attempt a = judged(&e);
+    unlink(path);
+    assert_int_equal(a.end, ATTEMPT_REFUSED);
+    assert_int_equal(a.code, GS_CANNOT);
+    assert_string_equal(a.why, "mpirun ended with code 1 before the ranks were done: There are not "
+                               "enough slots.");
+    e.heard = true; /* ranks were there: they are lost */
+    assert_int_equal(judged(&e).end, ATTEMPT_DIED);
+}
+
+static void a_joined_rank_answers_for_itself(void **state)
+{
+    (void)state;
+    struct joined other = {.rank = 1, .ranks = 2}, first = {.rank = 0, .ranks = 2};
+    struct attempt a = {.joined = &other};
+    struct evidence e = {.launcher = "gradsync-rank", .log_path = "/nonexistent/log"};
+    judge(&a, &e);
+    assert_int_equal(a.end, ATTEMPT_COMPLETE);
+    e = (struct evidence){
+        .launcher = "gradsync-rank", .log_path = "/nonexistent/log", .status = EXITED(1)};
+    judge(&a, &e);
+    assert_int_equal(a.end, ATTEMPT_REFUSED);
+    a.joined = &first; /* rank 0 says when it is done */
+    e = (struct evidence){.launcher = "gradsync-rank", .heard = true, .log_path = "/nonexistent"};
+    judge(&a, &e);
+    assert_int_equal(a.end, ATTEMPT_DIED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rank_0s_last_word_counts),
+        cmocka_unit_test(a_rank_that_died_is_told_as_it_was),
+        cmocka_unit_test(an_error_in_words_is_not_tried_again),
+        cmocka_unit_test(an_interrupted_launcher_is_no_death),
+        cmocka_unit_test(a_killed_launcher_loses_the_last_cell),
+        cmocka_unit_test(silence_is_a_hang),
+        cmocka_unit_test(a_launcher_that_starts_nothing_is_quoted),
+        cmocka_unit_test(a_joined_rank_answers_for_itself),
+    };
+    return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "progress.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+static char a[] = "size=8 config=a", section[] = "null", config[] = "ring", mode[] = "";
+static struct cell cells[] = {
+    {.id = "c1", .config = config, .mode = mode, .params = a, .shape = {.size_B = 8}}};
+
+static struct plan plan_of(size_t groups, int64_t launches)
+{
+    struct plan p = {.section = section, .cells = cells, .n_cells = 1, .n_groups = groups};
+    p.set.measure.launches = launches;
+    return p;
+}
+
+static const struct control beat = {
+    .cell = "c1", .phase = "sample", .groups_done = 2, .groups = 4, .half_width = 0.012};
+
+static void the_line_says_it_all(void **state)
+{
+    (void)state;
+    struct plan plan = plan_of(4, 2);
+    struct progress p = {.plan = &plan, .launch = 2};
+    char line[256];
+    progress_line(&p, &beat, 61.2, 0, line, sizeof line);
+    assert_string_equal(line, "[###############.....]  75% 61s left, launch 2/2, group 2/4, null "
+                              "8 B ring, CI +-1.2%");
+}
+
+static void a_narrow_terminal_cuts_the_end(void **state)
+{
+    (void)state;
+    struct plan plan = plan_of(4, 2);
+    struct progress p = {.plan = &plan, .launch = 2};
+    char line[256];
+    progress_line(&p, &beat, 7200, 40, line, sizeof line);
+    assert_string_equal(line, "[###############.....]  75% 2h00min lef");
+}
+
+/* A resumed launch counts what it lacks: two of six groups were there, and two more are done. */
+static void what_was_there_before_is_done(void **state)
+{
+    (void)state;
+    struct plan plan = plan_of(6, 1);
+    struct progress p = {.plan = &plan, .launch = 1, .closed = 2};
+    struct control first = {.phase = "init"};
+    char line[256];
+    progress_line(&p, &beat, 1, 0, line, sizeof line);
+    assert_non_null(strstr(line, " 67% 1s left, launch 1/1, group 4/6,"));
+    progress_line(&p, &first, 1, 0, line, sizeof line);
+    assert_non_null(strstr(line, " 33% 1s left, launch 1/1, group 2/6, null init"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_line_says_it_all),
+        cmocka_unit_test(a_narrow_terminal_cuts_the_end),
+        cmocka_unit_test(what_was_there_before_is_done),
+    };
+    return cmocka_run_group_tests_name("progress", tests, NULL, NULL);
+}
