@@ -98,7 +98,7 @@ function write_verdicts(p,    i, name) {
         write_map(p, name "-sizes")
 }
 
-function write_forest(p, name,    file, groups, g, s, c, i, y, rows, names, places, sizes_text, tops, floors, bottoms) {
+function write_forest(p, name,    intervals, file, groups, g, s, c, i, y, rows, names, places, sizes_text, tops, floors, bottoms) {
     file = out "/" name ".plot"
     begin_verdicts(file, p)
     groups = int(FOREST_ROWS / n_v_configs[p])
@@ -115,7 +115,7 @@ function write_forest(p, name,    file, groups, g, s, c, i, y, rows, names, plac
             names[++rows] = quote(v_config[i])
             places[rows] = ++y
             floors[g] = v_floor[i] > floors[g] ? v_floor[i] : floors[g]
-            if (v_low[i] != "")
+            if (v_low[i] != "" && ++intervals)
                 print y, v_ratio[i], v_low[i], v_high[i], v_code[i] > file
         }
         bottoms[g] = y + 0.5
@@ -130,7 +130,8 @@ function write_forest(p, name,    file, groups, g, s, c, i, y, rows, names, plac
     array(file, "bottom", groups, bottoms)
     array(file, "floor_of", groups, floors)
     close(file)
-    list(name, "forest")
+    if (intervals)
+        list(name, "forest")
 }
 
 function write_map(p, name,    file, j, c, i, names, values) {

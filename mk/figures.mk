@@ -62,13 +62,14 @@ tables: $(csv)/stamp
 endif
 ifneq ($(filter drawn,$(MAKECMDGOALS)),)
 $(foreach p,$(pairs),$(call remember,$(csv)/panels/$p/runs,$(filter $p/%,$(runs)))$(eval $(call panels,$p)))
--include $(pairs:%=$(csv)/panels/%/figures.mk)
+include $(pairs:%=$(csv)/panels/%/figures.mk)
 # How often verdicts are wrong, by simulation; of the method, whatever was recorded.
 ifneq ($(and $(runs),$(wildcard tests/sim/error_rates.c)),)
 rates := $(addprefix figures/out/method/error_rates,.svg .png .pdf)
 drawings += $(rates)
-$(csv)/error_rates.csv: $(BUILD)/sim/error_rates
-	$(call quiet,SIMULATE,$@)mkdir -p $(@D) && $< >$@
+judges := $(addprefix $(BUILD)/runner/,stats.o rng.o verdict/contrast.o verdict/judgement.o verdict/student.o)
+$(csv)/error_rates.csv: tests/sim/error_rates.c $(judges) | $(BUILD)/sim/error_rates
+	$(call quiet,SIMULATE,$@)mkdir -p $(@D) && $| >$@
 $(csv)/panels/error_rates.plot: $(csv)/error_rates.csv figures/error_rates.awk
 	@mkdir -p $(@D) && awk -f figures/error_rates.awk $< >$@
 $(rates) &: $(csv)/panels/error_rates.plot figures/error_rates.gp figures/draw figures/style.gp

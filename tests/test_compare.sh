@@ -69,10 +69,20 @@ like "$(reason mixed.csv ',c1,2')" 'mixed provenance, launches 1, 2 .*mpi Open M
 # ---- fewer blocks than asked for
 mkdir thin && "$make_campaign" thin/r groups=1 configs=2 launches=4
 printf '[measure]\nblocks = 20\n[null]\nsize = 8\n' >thin/r/config.ini
-perl -ni -e 'print unless /"type":"block"/ && /"block":(\d+)/ && $1 > 9' thin/r/launch-03.01.jsonl
+less() { # LAUNCH BLOCKS
+    perl -ni -e 'print unless /"type":"block"/ && /"block":(\d+)/ && $1 > '"$2" "thin/r/launch-0$1.01.jsonl"
+}
+less 3 9
 ok 'a launch with 9 of 20 blocks' "$gradsync" compare thin -o thin.csv
+is "$(of thin.csv 8 c1 launches)" 4 'counts'
+like "$(reason thin.csv ',c1,')" 'few blocks: launch 3 \(9\) of 20' 'and is named'
+less 2 2
+ok 'a launch with 2 of them' "$gradsync" compare thin -o thin.csv
 is "$(of thin.csv 8 c1 launches)" 3 'does not count'
-like "$(reason thin.csv ',c1,')" 'launch 3 is left out: 9 blocks, 10 are needed' 'and is named'
+like "$(reason thin.csv ',c1,')" 'left out for want of blocks: launch 2 \(2\) of 20' 'and is named'
+for launch in 1 3 4; do less $launch 1; done
+ok 'no launch of enough blocks' "$gradsync" compare thin -o thin.csv
+is "$(of thin.csv 8 c1 launches ratio verdict)" '0  inconclusive' 'has no numbers'
 "$make_campaign" zero groups=1 configs=2 samples=1
 "$gradsync" compare -q zero -o zero.csv
 clean=$(of zero.csv 8 c1 blocks)

@@ -158,7 +158,7 @@ static void judge_one(struct contrast *c)
     c->judgement = c->kind == CONTRAST_REFERENCE
                        ? judge_reference(&c->effect, c->bound)
                        : judge_effect(&c->effect, c->bound, floor, c->p_holm);
-    if (c->unfit)
+    if (c->effect.launches == 0 && c->note) /* which says it better */
         c->judgement.reason[0] = '\0';
 }
 

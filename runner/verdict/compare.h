@@ -48,7 +48,6 @@ struct contrast {
     size_t family;
     double bound; /* equivalence or tolerance, relative */
     char *note;   /* what else is to be said; owned, NULL: nothing */
-    bool unfit;   /* cannot be compared: the note says why */
     /* solved */
     struct effect effect;
     double floor; /* a logarithm; NaN: none */

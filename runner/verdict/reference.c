@@ -197,7 +197,6 @@ static int add_reference(const struct reference_pass *p, const struct config_ent
         add_measured(one, m, value_time(&v, cell));
     else
         contrast_note(one, "not measured in this run");
-    one->unfit = !m;
     return GS_OK;
 }
 

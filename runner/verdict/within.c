@@ -25,7 +25,7 @@ int rules_read(struct rules *out, const struct recorded *r)
         code = settings_read(config, &set);
     if (!code) {
         *out = (struct rules){.equivalence = set.measure.equivalence,
-                              .blocks = there ? (set.measure.blocks + 1) / 2 : 1};
+                              .blocks = there ? set.measure.blocks : 1};
         memcpy(out->baseline, set.measure.baseline, sizeof out->baseline);
     }
     config_free(config);
@@ -73,21 +73,34 @@ static size_t pair_up(const struct group_pass *p, const struct series *a, const 
     return zero;
 }
 
-void values_thin(struct values *x, int64_t least, struct contrast *say)
+static void list(struct text *t, int launch, size_t blocks)
 {
-    size_t kept = 0;
+    text_addf(t, "%s%d (%zu)", t->len ? ", " : "", launch, blocks);
+}
+
+void values_thin(struct values *x, int64_t asked, struct contrast *say)
+{
+    struct text out = {0}, few = {0};
+    size_t kept = 0, least = asked < 2 * WITHIN_BLOCKS ? (size_t)(asked + 1) / 2 : WITHIN_BLOCKS;
     for (size_t i = 0, end; i < x->n; i = end) {
         for (end = i; end < x->n && x->v[end].launch == x->v[i].launch; end++)
             ;
-        if ((int64_t)(end - i) < least) {
-            contrast_note(say, "launch %d is left out: %zu blocks, %lld are needed", x->v[i].launch,
-                          end - i, (long long)least);
+        size_t blocks = end - i;
+        if (blocks < least || 2 * blocks < (size_t)asked)
+            list(blocks < least ? &out : &few, x->v[i].launch, blocks);
+        if (blocks < least)
             continue;
-        }
-        memmove(x->v + kept, x->v + i, (end - i) * sizeof *x->v);
-        kept += end - i;
+        memmove(x->v + kept, x->v + i, blocks * sizeof *x->v);
+        kept += blocks;
     }
     x->n = kept;
+    if (out.len)
+        contrast_note(say, "left out for want of blocks: launch %s of %lld", out.s,
+                      (long long)asked);
+    if (few.len)
+        contrast_note(say, "few blocks: launch %s of %lld", few.s, (long long)asked);
+    text_free(&out);
+    text_free(&few);
 }
 
 /* ---- baselines ---- */
@@ -195,7 +208,6 @@ static void contrast_series(const struct group_pass *p, const struct series *bas
         struct contrast *c = add(p, base, s, family);
         const struct outcome *o = of_it.numbers ? &of_base : &of_it;
         contrast_note(c, "%s%s: %s", of_it.numbers ? "baseline " : "", o->status, o->why);
-        c->unfit = true;
         return;
     }
     size_t *origins = xmalloc((p->origins->n + 1) * sizeof *origins);

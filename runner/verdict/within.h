@@ -2,8 +2,9 @@
  *
  * The contrasts inside a run: in every group and mode, each config against the baseline, by the
  * logarithm of the ratio of their block medians, copy 0 against copy 0 in the same block. Warm-up
- * blocks are left out, and launches that have fewer than half of the blocks that the config asks
- * for (one, where there is no config) are, and named.
+ * blocks are left out, and launches of fewer than WITHIN_BLOCKS are (unless so few were asked for).
+ * Those, and launches of fewer than half of what the config asks for, are named: a budget that
+ * ended early makes a launch's mean noisier, which the spread of the launches says, and not wrong.
  */
 #ifndef GS_VERDICT_WITHIN_H
 #define GS_VERDICT_WITHIN_H
@@ -12,18 +13,20 @@
 #include "gather.h"
 #include "settings.h"
 
+#define WITHIN_BLOCKS 3
+
 /* Adds the contrasts of one run folder. GS_OK or reported. */
 int compare_within(struct comparison *c, const char *dir);
 
 /* Of a run's config: what compare needs of it. */
 struct rules {
     double equivalence;
-    int64_t blocks; /* a launch of fewer is left out */
+    int64_t blocks; /* asked for in a launch; 1 where there is no config */
     char baseline[WL_TEXT_MAX];
 };
 int rules_read(struct rules *out, const struct recorded *r);
 
-/* Leaves out of x the launches with fewer than `least` blocks. */
-void values_thin(struct values *x, int64_t least, struct contrast *say);
+/* Leaves launches of too few blocks out of x, and notes them and those of few. */
+void values_thin(struct values *x, int64_t asked, struct contrast *say);
 
 #endif
