@@ -86,7 +86,10 @@ is "$(grep -c . <<<"$out")" 1 'and as its tables are what they were, nothing is 
 draw -j2 >/dev/null
 
 perl -pi -e 's/"time_ns":\[\K(\d)/9$1/ if /"type":"block"/ && !$done++' "$recording"
-rm "${recording%/*}/MANIFEST.json" # a final run that was edited is refused
+exits 2 'a final recording that was edited' draw
+like "$err" 'launch-01.01.jsonl: edited since' 'is named'
+unlike "$err" 'No rule to make' 'and make adds no riddle'
+rm "${recording%/*}/MANIFEST.json"
 exits 0 'one sample is another' draw
 is "$(grep -o 'FIGURE.*' <<<"$out" | sort)" 'FIGURE  figures/out/two/mpi_allreduce-bandwidth
 FIGURE  figures/out/two/mpi_allreduce-latency
