@@ -21,6 +21,7 @@ int cmd_show(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_fabric(int argc, char **argv);
 
 int main_help(void); /* the verbs, one line each */
 

@@ -30,6 +30,7 @@ static const struct verb verbs[] = {
      "knees, protocol switches, dips and spikes in every curve"},
     {"check", cmd_check, "FILE…",
      "a config, a plugin .so or a recording: everything that is wrong with it"},
+    {"fabric", cmd_fabric, "", "what joins this machine to others, and what NCCL would be told"},
     {"list", cmd_list, "", "the workload plugins and configs found here"},
     {"help", cmd_help, "[PLUGIN]", "this text, or a plugin's parameters and metrics"},
 };

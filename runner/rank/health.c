@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct health_source *const sources[] = {&health_host, &health_nvml};
+static const struct health_source *const sources[] = {&health_host, &health_nvml, &health_fabric};
 
 #define N_SOURCES (sizeof sources / sizeof *sources)
 _Static_assert(N_SOURCES <= HEALTH_SOURCES_MAX, "struct health has a place for each source");
@@ -36,7 +36,7 @@ json_t *health_read(const struct health *h, const struct team *team)
 {
     json_t *mine = json_object();
     for (size_t i = 0; i < N_SOURCES; i++)
-        if (h->open[i])
+        if (h->open[i] && sources[i]->read)
             sources[i]->read(h->self[i], mine);
     char *text = json_object_size(mine) ? json_dumps(mine, JSON_COMPACT) : NULL;
     char **texts = team_texts(team, text ? text : "");
