@@ -1,0 +1,205 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A Slurm of a test's own, on one machine and without root: a controller and three nodes of two
+# processors and two pretended GPUs, partitions `main` and `prio`, the second of which preempts.
+# Source it after ../lib.sh, and call
+#   slurm_up PORT            starts it; the ports from PORT to PORT + 3 are this test's alone
+#   slurm_down               at the end
+#   controller_stop, controller_start
+#   node_kill N [FAMILY]     the node's daemon dies, and with FAMILY all that it had started
+#   node_start N
+#   jobs_in STATE            how many array tasks of $camp are in that state
+#   small FILE LINE…         a config of four cells, three launches, half a second each; more lines
+#   slow FILE LINE…          the same, about 8 s a launch
+#   submitted OPTION…        gradsync submit, the campaign's folder in $camp
+#   settled                  waits until no job of $camp waits or runs
+#   status_is N              exit code of status; $out holds its table
+#   column NAME              a number of its first row
+#   completes NAME           after a resume everything is measured, once; collected, and checked
+# shellcheck disable=SC2034 # for the tests
+
+for tool in slurmctld slurmd munged sbatch; do
+    command -v $tool >/dev/null || skip_all "no $tool here (make setup-slurm installs it)"
+done
+slurm=$tmp/slurm camp=''
+
+slurm_conf() { # PORT
+    local host
+    host=$(hostname -s)
+    printf 'Name=gpu Type=fake File=/dev/zero\nName=gpu Type=fake File=/dev/full\n' >"$slurm/gres.conf"
+    cat >"$slurm/slurm.conf" <<END
+ClusterName=test
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=$1
+SlurmUser=$(id -un)
+SlurmdUser=$(id -un)
+AuthType=auth/munge
+AuthInfo=socket=$slurm/run/munge.sock
+CredType=cred/munge
+StateSaveLocation=$slurm/state
+SlurmdSpoolDir=$slurm/spool/%n
+SlurmctldPidFile=$slurm/run/slurmctld.pid
+SlurmdPidFile=$slurm/run/%n.pid
+SlurmctldLogFile=$slurm/log/slurmctld.log
+SlurmdLogFile=$slurm/log/%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SchedulerType=sched/backfill
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/none
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=1
+JobAcctGatherParams=OverMemoryKill
+JobRequeue=1
+MinJobAge=3600
+KillWait=3
+ReturnToService=2
+SlurmdTimeout=6
+GresTypes=gpu
+NodeName=n[1-3] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$(($1 + 1))-$(($1 + 3))] CPUs=2 RealMemory=2000 Gres=gpu:fake:2 State=UNKNOWN
+PartitionName=main Nodes=n[1-3] Default=YES MaxTime=30:00 PriorityTier=1
+PartitionName=prio Nodes=n[1-3] MaxTime=30:00 PriorityTier=10
+END
+}
+slurm_daemon() { # NAME COMMAND…
+    local name=$1
+    shift
+    "$@" >>"$slurm/log/$name.out" 2>&1 </dev/null &
+    echo $! >"$slurm/run/$name.daemon"
+}
+slurm_stop() { # NAME [SIGNAL]
+    local pid
+    pid=$(cat "$slurm/run/$1.daemon") && rm "$slurm/run/$1.daemon"
+    kill "-${2:-TERM}" "$pid" 2>/dev/null
+    wait "$pid" 2>/dev/null
+    return 0
+}
+controller_start() { slurm_daemon slurmctld slurmctld -D -i -f "$slurm/slurm.conf"; }
+controller_stop() { slurm_stop slurmctld; }
+controller_answers() { scontrol ping 2>/dev/null | grep -q 'is UP'; }
+node_start() { slurm_daemon "n$1" slurmd -D -N "n$1" -f "$slurm/slurm.conf"; }
+node_family() { # PID…
+    local pid
+    for pid; do
+        echo "$pid"
+        # shellcheck disable=SC2046
+        node_family $(pgrep -P "$pid")
+    done
+}
+node_kill() { # N [FAMILY]
+    local steps
+    slurm_stop "n$1" KILL
+    [ -n "${2:-}" ] || return 0
+    # shellcheck disable=SC2046
+    steps=$(for p in $(pgrep -x slurmstepd); do
+        grep -qzs "$slurm" "/proc/$p/environ" && grep -qas "n$1" "/proc/$p/cmdline" "/proc/$p/environ" && echo "$p"
+    done)
+    # shellcheck disable=SC2046,SC2086
+    kill -KILL $(node_family $steps) 2>/dev/null
+    return 0
+}
+slurm_idle() { [ "$(sinfo -h -o %t 2>/dev/null | sort -u)" = idle ]; }
+
+slurm_up() { # PORT
+    local n
+    mkdir -p "$slurm"/{run,state,log,spool/n1,spool/n2,spool/n3}
+    chmod 755 "$tmp" "$slurm" "$slurm/run"
+    (umask 077 && head -c 1024 /dev/urandom >"$slurm/munge.key")
+    slurm_conf "$1"
+    export SLURM_CONF=$slurm/slurm.conf
+    slurm_daemon munged munged --force --foreground --key-file="$slurm/munge.key" \
+        --socket="$slurm/run/munge.sock" --pid-file="$slurm/run/munged.pid" \
+        --log-file="$slurm/log/munged.log" --seed-file="$slurm/run/munge.seed"
+    until_true 10 test -S "$slurm/run/munge.sock"
+    controller_start
+    until_true 20 controller_answers
+    for n in 1 2 3; do node_start $n; done
+    until_true 30 slurm_idle || {
+        diag "$(sinfo -R; tail -n 5 "$slurm"/log/*)"
+        skip_all 'Slurm does not start here'
+    }
+}
+slurm_down() {
+    local n
+    controller_answers && scancel --user="$(id -un)" 2>/dev/null && until_true 15 slurm_quiet
+    for n in n3 n2 n1 slurmctld munged; do [ ! -e "$slurm/run/$n.daemon" ] || slurm_stop $n; done
+}
+slurm_quiet() { [ -z "$(squeue -h -t PD,R,CG,CF 2>/dev/null)" ]; }
+
+# ---- campaigns ----
+
+base_config() {
+    printf '%s\n' '[platform]' 'name = p' '[launch]' 'ranks = 2' '[slurm]' 'exclusive = no' \
+        '[measure]' 'launches = 3' 'blocks = 2' 'warmup = 0' 'warmup_ops = 1' 'precision = 0.01%' 'seed = 7'
+}
+small() {
+    local file=$1
+    shift
+    { base_config && printf '%s\n' 'max_blocks = 2' "$@" '[null]' 'size = 8, 16' 'config = a, b'; } >"$file"
+}
+slow() {
+    local file=$1
+    shift
+    {
+        base_config
+        printf '%s\n' 'max_blocks = 100000' 'budget = 500ms' "$@" '[null]' 'size = 8:128:+8' \
+            'config = a, b' 'noise = 5%' 'spin = yes' 'time = 100us'
+    } >"$file"
+}
+submitted() {
+    run "$gradsync" submit -q -o "$tmp/campaigns" "$@"
+    camp=$out
+    [ $rc = 0 ] || flunk "submit $*" "$err"
+}
+jobs_in() { squeue -h -r -t "$1" -n "$(basename "$camp")" 2>/dev/null | wc -l; }
+has_running() { [ "$(jobs_in R)" -ge 1 ]; }
+no_jobs() { [ "$(jobs_in PD,R,CG,CF,RQ)" = 0 ]; }
+settled() { until_true 90 no_jobs || diag "still there: $(squeue -r)"; }
+status_is() { exits "$1" "${2:-status exits with $1}" "$gradsync" status "$camp"; }
+column() {
+    "$gradsync" status "$camp" | awk -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i }
+        NR == 2 { print $c }'
+}
+begun() { # blocks of the campaign on disk
+    grep -qs '"type":"block"' "$camp"/runs/*/*/*/launch-*.jsonl
+}
+groups_closed() { # launch and group of each line that closes one
+    local f
+    for f in "$1"/launch-*.jsonl; do
+        sed -n 's/^{"type":"group","group":"\([0-9a-f]*\)".*/'"$(basename "$f" | cut -c8-9)"' \1/p' "$f"
+    done
+}
+completes() { # NAME
+    local dir want
+    run "$gradsync" resume -q "$camp"
+    [ $rc = 0 ] || flunk "$1: resume" "$err"
+    # What was requeued waits for two minutes; nobody else does.
+    for job in $(squeue -h -r -t PD -n "$(basename "$camp")" -o %A); do
+        scontrol update "jobid=$job" StartTime=now 2>/dev/null
+    done
+    settled
+    run "$gradsync" status "$camp"
+    [ $rc = 0 ] || flunk "$1: status" "$out$err"
+    rm -rf raw
+    ok "$1: collect" "$gradsync" collect -q -o raw "$camp"
+    for dir in raw/*/*/*; do
+        ok "$1: check" "$gradsync" check "$dir"
+        want=$((3 * $(groups_planned "$dir")))
+        is "$(groups_closed "$dir" | sort -u | wc -l)" "$want" "$1: each group closed in each launch"
+        rm -rf csv
+        "$gradsync" reduce -q "$dir" -o csv
+        is "$(tail -n +2 csv/samples.csv | sort | uniq -d | wc -l)" 0 "$1: no sample counts twice"
+        is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "launches") c = i } NR > 1 { print $c }' csv/summary.csv | sort -u)" \
+            3 "$1: each cell in each launch"
+    done
+}
+groups_planned() { # groups of a plan
+    grep -o '"group": *"[0-9a-f]*"' "$1/plan.json" | sort -u | wc -l
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A campaign on a real Slurm, when nothing goes wrong: what comes out is what a local run of the same
+# plan gives.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/slurm/lib.sh"
+slurm_up 27110
+
+# ---- submit, complete, collect ----
+
+small q.ini
+submitted q.ini
+like "$camp" "^$tmp/campaigns/gs-" 'submit prints the campaign'
+like "$(cat "$camp/jobs.jsonl")" '"tasks":"1-3"' '… and its ledger has the job'
+is "$(stat -c %a "$camp/array-1.sh")" 755 '… the script may be run'
+settled
+status_is 0 'status, when all is measured'
+is "$(column done) $(column cells)" '4 4' '… has every cell done'
+like "$out" "next: gradsync collect $camp" '… and says what is next'
+ok 'collect' "$gradsync" collect -o raw "$camp"
+dir=$(ls -d raw/p/null/*)
+ok '… to a run that check finds whole' "$gradsync" check "$dir"
+is "$(stat -c %A "$dir"/* | grep -c w)" 0 '… and that nobody writes to'
+
+"$gradsync" run -q -o local q.ini
+shape() { # what is measured, without the times
+    sed -n 's/^{"type":"block","cell":"\([0-9a-f]*\)","copy":\([0-9]\),"block":\([0-9]*\).*/\1 \2 \3/p' "$1"/launch-*.jsonl
+}
+is "$(shape "$dir")" "$(shape "$(ls -d local/p/null/*)")" '… with the cells, blocks and order of a local run'
+cells() { grep -o '"id": "[0-9a-f]*"' "$1/plan.json"; }
+is "$(cells "$dir")" "$(cells "$(ls -d local/p/null/*)")" '… of the same plan'
+like "$(head -n 1 "$dir/launch-02.01.jsonl")" '"job":\{"id":"[0-9]*","array":"[0-9]*","task":"2"' '… each launch names its job'
+isnt "$(grep -ho '"nodes":"n[0-9]"' "$dir"/*.jsonl | sort -u | wc -l)" 0 '… and its nodes'
+
+before=$(cat "$dir"/* | cksum)
+ok 'collect again' "$gradsync" collect -o raw "$camp"
+like "$err" '0 runs \(.*\), 1 were there' '… finds it there'
+is "$(cat "$dir"/* | cksum) $(ls -A raw/p/null | wc -l)" "$before 1" '… and touches nothing'
+ok 'resume' "$gradsync" resume "$camp"
+like "$err" 'nothing to do' '… has nothing to do'
+is "$(grep -c '"job"' "$camp/jobs.jsonl")" 1 '… and submits nothing'
+
+chmod u+w "$dir" "$dir/launch-01.01.jsonl" && printf 'x' >>"$dir/launch-01.01.jsonl"
+exits 1 'collect onto an edited copy' "$gradsync" collect -o raw "$camp"
+like "$err" 'edited since it was recorded' '… says so'
+rm -rf raw
+
+# ---- anywhere ----
+
+mkdir "a folder 'of' mine" && cd "a folder 'of' mine" || exit
+run env -i PATH="$PATH" SLURM_CONF="$SLURM_CONF" SBATCH_TIMELIMIT=1 SBATCH_PARTITION=nowhere SLURM_TIME_FORMAT=x \
+    SECRET=hunter2 AWS_TOKEN=hunter2 bash -c 'umask 027; exec "$0" submit -q -o "the campaigns" ../q.ini' "$gradsync"
+is "$rc" 0 'submit into a folder with blanks and quotes, the environment full of SBATCH_*'
+camp=$out
+settled
+ok '… collect' "$gradsync" collect -q -o raw "$camp"
+is "$(stat -c %a "$camp" "$camp/campaign.json" "$camp"/runs/*/*/*/plan.json | sort -u | paste -sd' ')" '640 750' '… the umask is kept'
+is "$(grep -rl hunter2 "$camp" raw | wc -l)" 0 '… and no secret is recorded'
+cd "$tmp" || exit
+rm -rf raw "a folder 'of' mine"
+
+# ---- many configs, shapes, throttle, launches together ----
+
+mkdir configs
+small configs/one.ini
+sed -i 's/name = p/name = one/; s/^launches = 3/launches = 4/' configs/one.ini
+small configs/two.ini
+sed -i 's/name = p/name = two/; s/^exclusive = no/exclusive = no\nlaunches = 2\ngpus_per_node = 1/' configs/two.ini
+ok 'submit --dry-run' "$gradsync" submit --dry-run -o campaigns/dry configs
+is "$(grep -c '^sbatch ' <<<"$out") $(ls -d campaigns/dry 2>/dev/null)" '2 ' '… an array a shape of resources, and nothing is made'
+submitted configs
+is "$(wc -l <"$camp/tasks.tsv")" 7 'a folder of configs: 4 tasks of a launch and 2 of two'
+settled
+ok '… collect' "$gradsync" collect -q -o raw "$camp"
+is "$(cd raw && echo */null/*/launch-*.jsonl | wc -w)" 7 '… every launch once'
+rm -rf raw
+
+submitted q.ini --set measure:launches=200 --set slurm:throttle=3 --set launch:ranks=1 --set null:size=8 \
+    --set null:config=a
+most=0
+while ! no_jobs; do
+    now=$(jobs_in R)
+    [ "$now" -le "$most" ] || most=$now
+    sleep 0.3
+done
+is "$((most <= 3 && most >= 2))" 1 'an array of 200 keeps to its throttle'
+status_is 0 '… all done'
+ok '… collect' "$gradsync" collect -q -o raw "$camp"
+is "$(echo raw/*/*/*/launch-*.01.jsonl | wc -w) $(echo raw/*/*/*/launch-*.jsonl | wc -w)" '200 200' '… each launch once'
+
+# ---- two campaigns in one folder ----
+
+small q.ini
+submitted q.ini && first=$camp
+submitted q.ini && second=$camp
+isnt "$first" "$second" 'two campaigns in one folder'
+"$gradsync" cancel -q "$first"
+camp=$second && settled
+status_is 0 '… the second is whole though the first is cancelled'
+rm -rf raw
+ok '… collect the second' "$gradsync" collect -q -o raw "$second"
+camp=$first && completes 'the first, resumed'
+
+slurm_down
+no_orphans 'nothing is left'
+done_testing
