@@ -22,7 +22,7 @@ all: ## build everything this machine has the libraries for
 all: $(BUILD)/gradsync $(BUILD)/gradsync-rank plugins
 
 $(BUILD)/deps.ok: mk/found.sh | $(BUILD)/
-	@CC='$(CC)' MPICC='$(MPICC)' bash mk/found.sh --require
+	@CC='$(CC)' MPICC='$(MPICC)' CUDA_HOME='$(CUDA_HOME)' NCCL_HOME='$(NCCL_HOME)' bash mk/found.sh --require $(TELL)
 	@touch $@
 
 $(library): $(lib_obj)

@@ -14,8 +14,8 @@ CLANG ?= clang
 FUZZ_SECONDS ?= 60
 
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-asan = BUILD='$(BUILD)/asan' WARNINGS='-Wall -Wno-format-truncation' CFLAGS='-O1 -g $(sanitize)'
-fuzz = BUILD='$(BUILD)/fuzzing' CC='$(CLANG)' WARNINGS=-Wall \
+asan = BUILD='$(BUILD)/asan' TELL='>/dev/null' WARNINGS='-Wall -Wno-format-truncation' CFLAGS='-O1 -g $(sanitize)'
+fuzz = BUILD='$(BUILD)/fuzzing' TELL='>/dev/null' CC='$(CLANG)' WARNINGS=-Wall \
 	CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
 
 ##@ To trust it

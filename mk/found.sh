@@ -3,7 +3,7 @@
 #
 # What this machine has of what gradsync is built with, and what is left out without it.
 #   found.sh             prints it
-#   found.sh --require   prints only what is needed and missing, and fails if anything is
+#   found.sh --require   says what is missing, alone, and fails, if anything is that is needed
 set -euo pipefail
 cc=${CC:-gcc} mpicc=${MPICC:-mpicc} cuda=${CUDA_HOME:-} nccl=${NCCL_HOME:-}
 
@@ -42,12 +42,11 @@ join() {
     text=$(printf ', %s' "$@")
     printf '%s' "${text:2}"
 }
-if [ "${1:-}" != --require ]; then
-    printf '\nfound     %s\n' "$(join "${found[@]}")"
+if [ "${1:-}" != --require ] || [ ${#missing[@]} -eq 0 ]; then
+    printf 'found     %s\n' "$(join "${found[@]}")"
     for line in "${left_out[@]}"; do printf 'without   %s\n' "$line"; done
     for line in "${missing[@]}"; do printf 'MISSING   %s: make setup\n' "$line"; done
     exit 0
 fi
-[ ${#missing[@]} -eq 0 ] && exit 0
 printf 'gradsync: cannot be built here without %s: make setup\n' "$(join "${missing[@]}")" >&2
 exit 3

@@ -7,6 +7,7 @@
 .PHONY: help setup
 help: ## this text
 	@awk -f mk/help.awk $(MAKEFILE_LIST)
+	@echo
 	@CC='$(CC)' MPICC='$(MPICC)' CUDA_HOME='$(CUDA_HOME)' NCCL_HOME='$(NCCL_HOME)' bash mk/found.sh
 
 setup: ## install the system packages (Debian, Ubuntu; a list elsewhere)

@@ -11,6 +11,7 @@ MPI_HOME ?=
 PLATFORM ?=
 NAME ?=
 ARGS ?=
+TELL ?=
 V ?=
 
 ifneq ($(filter default undefined,$(origin CC)),)
