@@ -54,7 +54,7 @@ static bool lower_name(char *s, const char *allowed)
 
 bool scan_key_name(char *s)
 {
-    return lower_name(s, "_.-");
+    return lower_name(s, "_.->");
 }
 
 /* NAME or NAME LABEL, one blank between: both become names of folders and columns. */
@@ -210,7 +210,7 @@ static void value_line(struct scan *s, const struct line *l)
         key_end--;
     *key_end = '\0';
     if (!scan_key_name(key)) {
-        fault(s, l, "'%.80s' is no key (letters, digits, '_', '.' and '-')", key);
+        fault(s, l, "'%.80s' is no key (letters, digits, '_', '.', '-' and '>')", key);
         return;
     }
     const char *wrong = cut_value(l, key, &value);

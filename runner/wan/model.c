@@ -154,8 +154,8 @@ double wan_exposed_s(const struct wan_schedule *sch, double compute_s, double fr
 {
     if (sch->fragments <= 1 && sch->overlap <= 0)
         return fragment_s;
-    double due = (sch->every / sch->fragments + sch->overlap) * compute_s;
-    return sch->fragments * fmax(0, fragment_s - due);
+    double due = (sch->strict ? 0 : sch->every / sch->fragments) + sch->overlap;
+    return sch->fragments * fmax(0, fragment_s - due * compute_s);
 }
 
 double wan_efficiency(const struct wan_schedule *sch, double compute_s, double fragment_s)

@@ -11,6 +11,7 @@
 #ifndef GS_WAN_MODEL_H
 #define GS_WAN_MODEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum wan_strategy {
@@ -72,10 +73,12 @@ struct wan_schedule {
     double every, fragments, overlap; /* H, P, tau */
     double outer_s;                   /* the outer optimiser's step, per synchronisation */
     double straggle_s;                /* waiting for the slowest, per step */
+    bool strict; /* a fragment is applied exactly `overlap` steps after it was sent, as published */
 };
 /* Seconds per H steps in which nothing is computed, given the sync of one fragment. With P = 1 and
  * tau = 0 nothing overlaps: exposed = T_s. Otherwise a fragment may take until the next is due:
- * P max(0, T_fragment - (H/P + tau) T_c). */
+ * P max(0, T_fragment - (H/P + tau) T_c). Strict: P max(0, T_fragment - tau T_c), which is what the
+ * times of Douillard et al. 2025, Table 1, are made of. */
 double wan_exposed_s(const struct wan_schedule *sch, double compute_s, double fragment_s);
 /* H T_c / (H T_c + exposed + outer + H straggle) */
 double wan_efficiency(const struct wan_schedule *sch, double compute_s, double fragment_s);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "advice.h"
+
+#include <math.h>
+
+struct wan_case wan_case_of(const struct wan_map *m, const struct wan_training *t)
+{
+    return (struct wan_case){.map = m,
+                             .training = t,
+                             .strategy = t->strategy == WAN_STRATEGIES
+                                             ? wan_best_strategy(m, t)
+                                             : (enum wan_strategy)t->strategy,
+                             .bits = t->bits,
+                             .every = t->every,
+                             .factor = 1};
+}
+
+static struct wan_outcome outcome(const struct wan_training *t, const struct wan_schedule *sch,
+                                  double compute_s, double sync_s, double fragment_s, double sent)
+{
+    struct wan_outcome o = {.sync_s = sync_s, .bytes = sent, .seconds = NAN};
+    o.exposed_s = wan_exposed_s(sch, compute_s, fragment_s);
+    o.efficiency = wan_efficiency(sch, compute_s, fragment_s);
+    o.step_s = compute_s / o.efficiency;
+    o.tokens_per_s = t->tokens / o.step_s;
+    if (t->target_tokens > 0)
+        o.seconds = t->target_tokens / o.tokens_per_s;
+    return o;
+}
+
+/* On a view that is there already: searches ask many times. */
+static struct wan_outcome on_view(const struct wan_case *c, const struct wan_net *net)
+{
+    const struct wan_training *t = c->training;
+    struct wan_schedule sch = wan_training_schedule(t);
+    sch.every = c->every;
+    sch.fragments = fmin(sch.fragments, sch.every);
+    double bytes = wan_training_bytes(t, c->bits);
+    return outcome(t, &sch, wan_training_compute_s(t), wan_sync_s(c->strategy, net, bytes),
+                   wan_sync_s(c->strategy, net, bytes / sch.fragments),
+                   wan_wire_bytes(c->strategy, net->n, bytes));
+}
+
+struct wan_outcome wan_evaluate(const struct wan_case *c)
+{
+    struct wan_view v;
+    wan_view_make(&v, c->map, c->strategy, c->factor);
+    struct wan_outcome o = on_view(c, &v.net);
+    wan_view_free(&v);
+    return o;
+}
+
+enum wan_strategy wan_best_strategy(const struct wan_map *m, const struct wan_training *t)
+{
+    struct wan_case c = {.map = m, .training = t, .bits = t->bits, .every = t->every, .factor = 1};
+    enum wan_strategy best = WAN_RING;
+    double least = INFINITY;
+    for (int s = 0; s < WAN_STRATEGIES; s++) {
+        c.strategy = (enum wan_strategy)s;
+        double step = wan_evaluate(&c).sync_s;
+        if (step < least * (1 - 1e-9)) {
+            least = step;
+            best = c.strategy;
+        }
+    }
+    return best;
+}
+
+double wan_every_for(const struct wan_case *c, double efficiency)
+{
+    struct wan_case k = *c;
+    struct wan_view v;
+    double lo = 0, hi = 1; /* lo fails, hi may do */
+    wan_view_make(&v, c->map, c->strategy, c->factor);
+    for (k.every = hi; on_view(&k, &v.net).efficiency < efficiency && hi < 1e12; k.every = hi) {
+        lo = hi;
+        hi *= 2;
+    }
+    while (hi - lo > 1 && hi < 1e12) {
+        k.every = floor((lo + hi) / 2);
+        *(on_view(&k, &v.net).efficiency >= efficiency * (1 - 1e-12) ? &hi : &lo) = k.every;
+    }
+    wan_view_free(&v);
+    return hi < 1e12 ? hi : INFINITY;
+}
+
+double wan_factor_for(const struct wan_case *c, double efficiency)
+{
+    struct wan_case k = *c;
+    double lo = 1e-6, hi = 1e6;
+    k.factor = hi;
+    if (wan_evaluate(&k).efficiency < efficiency)
+        return INFINITY;
+    for (int i = 0; i < 60; i++) {
+        k.factor = sqrt(lo * hi);
+        *(wan_evaluate(&k).efficiency >= efficiency ? &hi : &lo) = k.factor;
+    }
+    return hi;
+}
+
+struct wan_outcome wan_alternative_outcome(const struct wan_training *t,
+                                           const struct wan_alternative *a)
+{
+    struct wan_schedule each = {.every = 1, .fragments = 1, .straggle_s = 0};
+    double n = a->nodes, bytes = wan_training_bytes(t, 16), sync = 0;
+    double compute = wan_training_compute_s(t) * t->gpus / a->gpus;
+    double sent = n > 1 ? 2 * (n - 1) / n * bytes : 0;
+    if (a->rate_Bps > 0)
+        sync = sent / a->rate_Bps + (n > 1 ? 2 * (n - 1) * a->rtt_s / 2 : 0);
+    return outcome(t, &each, compute, sync, sync, sent);
+}
+
+double wan_map_rate(const struct wan_map *m)
+{
+    double rate = INFINITY;
+    for (size_t i = 0; i < m->n_rows; i++)
+        rate = fmin(rate, fmin(m->sites[i].up_Bps, m->sites[i].down_Bps));
+    return rate;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net.h"
+
+#include "text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define EARTH_RADIUS_M 6371008.8
+#define FIBRE_M_PER_S (2.0 / 3 * 299792458)
+#define SEGMENT_B 1500.0 /* a loss costs a segment of so many bytes where no MTU is said */
+#define HEADERS_B 52.0
+
+/* ---- links ---- */
+
+size_t wan_ends_find(const void *sorted, size_t n, size_t size, size_t from, size_t to)
+{
+    size_t lo = 0, hi = n;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        const struct wan_ends *e = (const void *)((const char *)sorted + mid * size);
+        if (e->from < from || (e->from == from && e->to < to))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static bool joins(struct wan_ends e, size_t from, size_t to)
+{
+    return e.from == from && e.to == to;
+}
+
+static const struct wan_pair *find_pair(const struct wan_map *m, size_t from, size_t to)
+{
+    size_t i = wan_ends_find(m->pairs, m->n_pairs, sizeof *m->pairs, from, to);
+    return i < m->n_pairs && joins(m->pairs[i].ends, from, to) ? &m->pairs[i] : NULL;
+}
+
+static size_t first_crossing(const struct wan_map *m, size_t from, size_t to)
+{
+    return wan_ends_find(m->crossings, m->n_crossings, sizeof *m->crossings, from, to);
+}
+
+double wan_map_distance(const struct wan_map *m, size_t from, size_t to)
+{
+    const double degree = acos(-1) / 180;
+    const struct wan_site *a = &m->sites[from], *b = &m->sites[to];
+    double half_lat = sin((b->lat - a->lat) * degree / 2);
+    double half_lon = sin((b->lon - a->lon) * degree / 2);
+    double h =
+        half_lat * half_lat + cos(a->lat * degree) * cos(b->lat * degree) * half_lon * half_lon;
+    return 2 * EARTH_RADIUS_M * asin(fmin(1, sqrt(h)));
+}
+
+static double rtt_of_distance(const struct wan_map *m, double metres)
+{
+    return isnan(metres) ? 0 : 2 * metres / FIBRE_M_PER_S * m->path_factor;
+}
+
+struct wan_link wan_map_link(const struct wan_map *m, size_t from, size_t to)
+{
+    const struct wan_pair *p = find_pair(m, from, to);
+    struct wan_link l = p ? p->link : m->common;
+    if (l.rtt_s <= 0)
+        l.rtt_s = rtt_of_distance(m, wan_map_distance(m, from, to));
+    double ends = fmin(m->sites[from].up_Bps, m->sites[to].down_Bps);
+    l.rate_Bps = p && l.rate_Bps > 0 ? fmin(ends, l.rate_Bps) : ends;
+    return l;
+}
+
+double wan_link_Bps(const struct wan_link *l, double factor)
+{
+    double rate = l->rate_Bps * factor, mss = (l->mtu_B > 0 ? l->mtu_B : SEGMENT_B) - HEADERS_B;
+    if (l->rtt_s > 0) {
+        double stream = wan_stream_Bps((enum wan_congestion)l->congestion, rate, l->rtt_s, l->loss,
+                                       mss, l->window_B);
+        rate = fmin(rate, (double)l->streams * stream);
+    }
+    return l->mtu_B > 0 ? rate * wan_goodput(l->mtu_B) : rate;
+}
+
+int64_t wan_map_gpus(const struct wan_map *m)
+{
+    int64_t gpus = 0;
+    for (size_t i = 0; i < m->n_rows; i++)
+        gpus += m->sites[i].count * m->sites[i].gpus;
+    return gpus;
+}
+
+/* ---- shared lines ---- */
+
+/* A link's part of the lines it runs over, each with so many links `busy`. */
+static double shared_Bps(const struct wan_map *m, size_t from, size_t to, const double *busy,
+                         double factor)
+{
+    double rate = INFINITY;
+    for (size_t i = first_crossing(m, from, to);
+         i < m->n_crossings && joins(m->crossings[i].ends, from, to); i++) {
+        size_t line = m->crossings[i].line;
+        rate = fmin(rate, m->lines[line].rate_Bps * factor / fmax(1, busy[line]));
+    }
+    return rate;
+}
+
+/* ---- a ring ---- */
+
+struct visit {
+    size_t row, next; /* rows */
+};
+
+/* Calls for each site of the ring in order: a row's equal sites follow each other. */
+static struct visit *ring_order(const struct wan_map *m)
+{
+    struct visit *v = xcalloc(m->n + 1, sizeof *v);
+    size_t k = 0;
+    for (size_t r = 0; r < m->n_rows; r++)
+        for (int64_t i = 0; i < m->sites[r].count; i++)
+            v[k++].row = r;
+    for (size_t i = 0; i < m->n; i++)
+        v[i].next = v[(i + 1) % m->n].row;
+    return v;
+}
+
+static void count_ring(const struct wan_map *m, const struct visit *v, double *busy)
+{
+    for (size_t i = 0; i < m->n; i++)
+        for (size_t c = first_crossing(m, v[i].row, v[i].next);
+             c < m->n_crossings && joins(m->crossings[c].ends, v[i].row, v[i].next); c++)
+            busy[m->crossings[c].line]++;
+}
+
+static void view_ring(struct wan_view *view, const struct wan_map *m, double factor)
+{
+    struct visit *v = ring_order(m);
+    double *busy = xcalloc(m->n_lines + 1, sizeof *busy);
+    count_ring(m, v, busy);
+    for (size_t i = 0; i < m->n; i++) {
+        struct wan_link l = wan_map_link(m, v[i].row, v[i].next);
+        view->up[i] =
+            fmin(wan_link_Bps(&l, factor), shared_Bps(m, v[i].row, v[i].next, busy, factor));
+        view->down[i] = INFINITY; /* the receiving end is in the link */
+        view->hop[i] = l.rtt_s / 2;
+        view->nearest_rtt_s = fmin(view->nearest_rtt_s, l.rtt_s);
+        view->farthest_rtt_s = fmax(view->farthest_rtt_s, l.rtt_s);
+    }
+    free(busy);
+    free(v);
+}
+
+/* ---- everybody with everybody ---- */
+
+/* What the peers of one row come to. */
+struct peers {
+    double rtt_low, rtt_high; /* of any */
+    double least_Bps;         /* what the slowest link carries */
+};
+
+static void take_peer(struct peers *p, const struct wan_map *m, const double *busy, size_t from,
+                      size_t to, double factor)
+{
+    struct wan_link l = wan_map_link(m, from, to);
+    double rate = fmin(wan_link_Bps(&l, factor), shared_Bps(m, from, to, busy, factor));
+    p->rtt_low = fmin(p->rtt_low, l.rtt_s);
+    p->rtt_high = fmax(p->rtt_high, l.rtt_s);
+    p->least_Bps = fmin(p->least_Bps, rate);
+}
+
+static struct peers peers_of(const struct wan_map *m, size_t from, const double *busy,
+                             double factor)
+{
+    struct peers p = {INFINITY, 0, INFINITY};
+    for (size_t i = first_crossing(m, from, 0);
+         i < m->n_crossings && m->crossings[i].ends.from == from; i++)
+        take_peer(&p, m, busy, from, m->crossings[i].ends.to, factor);
+    for (size_t i = wan_ends_find(m->pairs, m->n_pairs, sizeof *m->pairs, from, 0);
+         i < m->n_pairs && m->pairs[i].ends.from == from; i++)
+        take_peer(&p, m, busy, from, m->pairs[i].ends.to, factor);
+    for (size_t i = 0; i < sizeof m->typical[from] / sizeof *m->typical[from]; i++)
+        if (m->typical[from][i] != from)
+            take_peer(&p, m, busy, from, m->typical[from][i], factor);
+    if (m->sites[from].count > 1)
+        take_peer(&p, m, busy, from, from, factor);
+    return p;
+}
+
+/* All links in use at once: each gets an equal part of its site's end, and the slowest paces. A
+ * strategy in rounds uses one link of a site at a time. */
+static void view_mesh(struct wan_view *view, const struct wan_map *m, bool rounds, double factor)
+{
+    double *busy = xcalloc(m->n_lines + 1, sizeof *busy);
+    size_t k = 0;
+    for (size_t i = 0; i < m->n_lines; i++)
+        busy[i] = rounds ? fmin((double)m->lines[i].crossings, (double)(m->n / 2))
+                         : (double)m->lines[i].crossings;
+    double links = rounds ? 1 : (double)(m->n - 1);
+    double payload = m->common.mtu_B > 0 ? wan_goodput(m->common.mtu_B) : 1;
+    for (size_t r = 0; r < m->n_rows; r++) {
+        const struct wan_site *site = &m->sites[r];
+        struct peers p = peers_of(m, r, busy, factor);
+        for (int64_t i = 0; i < site->count; i++, k++) {
+            view->up[k] = fmin(site->up_Bps * payload * factor, p.least_Bps * links);
+            view->down[k] = site->down_Bps * payload * factor;
+        }
+        view->nearest_rtt_s = fmin(view->nearest_rtt_s, p.rtt_low);
+        view->farthest_rtt_s = fmax(view->farthest_rtt_s, p.rtt_high);
+    }
+    free(busy);
+}
+
+/* ---- views ---- */
+
+void wan_view_make(struct wan_view *v, const struct wan_map *m, enum wan_strategy strategy,
+                   double factor)
+{
+    *v = (struct wan_view){.nearest_rtt_s = INFINITY};
+    v->up = xcalloc(m->n + 1, sizeof *v->up);
+    v->down = xcalloc(m->n + 1, sizeof *v->down);
+    v->hop = xcalloc(m->n + 1, sizeof *v->hop);
+    if (strategy == WAN_RING || strategy == WAN_HIERARCHICAL)
+        view_ring(v, m, factor);
+    else
+        view_mesh(v, m, strategy != WAN_DIRECT, factor);
+    double ranks = 1, lan = INFINITY;
+    for (size_t i = 0; i < m->n_rows; i++) {
+        const struct wan_site *s = &m->sites[i];
+        ranks = fmax(ranks, (double)(s->ranks ? s->ranks : s->gpus));
+        if (s->lan_Bps > 0)
+            lan = fmin(lan, s->lan_Bps);
+    }
+    v->net = (struct wan_net){.n = m->n,
+                              .up_Bps = v->up,
+                              .down_Bps = v->down,
+                              .hop_s = v->hop,
+                              .farthest_s = v->farthest_rtt_s / 2,
+                              .lan_Bps = isinf(lan) ? 0 : lan,
+                              .ranks_per_site = ranks};
+}
+
+void wan_view_free(struct wan_view *v)
+{
+    free(v->up);
+    free(v->down);
+    free(v->hop);
+    *v = (struct wan_view){0};
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "training.h"
+
+#include "err.h"
+#include "params.h"
+#include "text.h"
+#include "words.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCALE_BITS 16
+#define FIELD(key, type, m) key, type, WL_AXIS, WL_FIELD(struct wan_training, m, double)
+#define ALT(key, type, m) key, type, WL_AXIS, WL_FIELD(struct wan_alternative, m, double)
+
+static const char *const strategies[] = {
+    "ring", "direct", "recursive_doubling", "rabenseifner", "hierarchical", "best", NULL};
+
+/* clang-format off */
+static const struct wl_param words[] = {
+    {FIELD("parameters", WL_REAL, parameters), NULL, "0", 0, 1e15, NULL, "of the model"},
+    {FIELD("layers", WL_REAL, layers), NULL, "0", 0, 1e5, NULL, "for the attention's share of the FLOPs"},
+    {FIELD("width", WL_REAL, width), NULL, "0", 0, 1e7, NULL, "of the model, d"},
+    {FIELD("sequence", WL_REAL, sequence), NULL, "0", 0, 1e9, NULL, "tokens of one sequence"},
+    {FIELD("tokens", WL_REAL, tokens), NULL, "0", 0, 1e12, NULL, "of a global step"},
+    {FIELD("gpus", WL_REAL, gpus), NULL, "0", 0, 1e9, NULL, "in all; 0: those of [sites]"},
+    {FIELD("peak", WL_REAL, peak_flops), "FLOP/s", "0", 0, 1e19, NULL, "of one GPU, dense, in the precision used"},
+    {FIELD("mfu", WL_REAL, mfu), NULL, "40%", 0, 1e3, NULL, "share of the peak that a step reaches"},
+    {FIELD("compute", WL_TIME, compute_s), "s", "0", 0, 1e6, NULL, "of a step, measured; 0: from FLOPs, peak and mfu"},
+    {FIELD("micro_batch", WL_REAL, micro_batch), NULL, "0", 0, 1e6, NULL, "sequences a GPU takes at a time"},
+    {FIELD("bits", WL_REAL, bits), NULL, "16", 1, 64, NULL, "of a gradient's element on the wire"},
+    {FIELD("group", WL_REAL, group), NULL, "0", 0, 1e9, NULL, "elements that share a 16-bit scale; 0: none"},
+    {FIELD("every", WL_REAL, every), NULL, "1", 1, 1e9, NULL, "steps from one synchronisation to the next, H"},
+    {FIELD("fragments", WL_REAL, fragments), NULL, "1", 1, 1e6, NULL, "that it is made in, P"},
+    {FIELD("overlap", WL_REAL, overlap), NULL, "0", 0, 1e9, NULL, "steps a fragment may take beside compute, tau"},
+    {"strict", WL_BOOL, WL_AXIS, WL_FIELD(struct wan_training, strict, bool), NULL, "no", 0, 0, NULL, "a fragment is applied exactly `overlap` steps after it was sent"},
+    {FIELD("outer", WL_TIME, outer_s), "s", "0", 0, 1e6, NULL, "the outer optimiser's step"},
+    {FIELD("straggle", WL_TIME, straggle_s), "s", "0", 0, 1e6, NULL, "waiting for the slowest, a step"},
+    {"strategy", WL_CHOICE, WL_AXIS, WL_FIELD(struct wan_training, strategy, int), NULL, "best", 0, 0, strategies, "of the synchronisation"},
+    {FIELD("target_tokens", WL_REAL, target_tokens), NULL, "0", 0, 1e18, NULL, "to be trained in all"},
+    {0}};
+
+static const struct wl_param alt_words[] = {
+    {ALT("gpus", WL_REAL, gpus), NULL, "0", 1, 1e9, NULL, "in all"},
+    {ALT("nodes", WL_REAL, nodes), NULL, "1", 1, 1e6, NULL, "that they are in"},
+    {ALT("rate", WL_RATE, rate_Bps), "B/s", "0B/s", 0, 1e15, NULL, "between the nodes"},
+    {ALT("rtt", WL_TIME, rtt_s), "s", "0", 0, 3600, NULL, "between the nodes"},
+    {0}};
+/* clang-format on */
+
+struct wan_job wan_training_job(const struct wan_training *t)
+{
+    return (struct wan_job){.parameters = t->parameters,
+                            .layers = t->layers,
+                            .width = t->width,
+                            .sequence = t->sequence,
+                            .tokens = t->tokens,
+                            .gpus = t->gpus,
+                            .peak_flops = t->peak_flops,
+                            .mfu = t->mfu};
+}
+
+double wan_training_compute_s(const struct wan_training *t)
+{
+    struct wan_job job = wan_training_job(t);
+    return t->compute_s > 0 ? t->compute_s : wan_compute_s(&job);
+}
+
+double wan_training_bytes(const struct wan_training *t, double bits)
+{
+    double scales = bits < 16 && t->group > 0 ? SCALE_BITS / t->group : 0;
+    return t->parameters * (bits + scales) / 8;
+}
+
+struct wan_schedule wan_training_schedule(const struct wan_training *t)
+{
+    return (struct wan_schedule){.every = t->every,
+                                 .fragments = t->fragments,
+                                 .overlap = t->overlap,
+                                 .outer_s = t->outer_s,
+                                 .straggle_s = t->straggle_s,
+                                 .strict = t->strict};
+}
+
+/* ---- reading ---- */
+
+static bool is_free(const char *key)
+{
+    return !strncmp(key, "claim.", 6) || !strncmp(key, "alt.", 4);
+}
+
+static int unknown(const struct config_entry *e)
+{
+    const char *near = params_nearest(words, e->key);
+    return config_error(e, "unknown in [model]%s%s%s", near ? ", did you mean '" : "",
+                        near ? near : "", near ? "'?" : "");
+}
+
+static int read_keys(struct wan_training *t, const struct config *c)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct config_entry *e = &c->entries[i];
+        const struct wl_param *p = strcmp(e->section, "model") ? NULL : params_find(words, e->key);
+        if (p && wan_value_read(e, p, t))
+            code = GS_USAGE;
+        else if (!p && !strcmp(e->section, "model") && !is_free(e->key))
+            code = unknown(e);
+    }
+    return code;
+}
+
+/* ---- what cannot be ---- */
+
+/* Reported at the key when the config has it, else at the file. */
+__attribute__((format(printf, 3, 4))) static int impossible(const struct config *c, const char *key,
+                                                            const char *fmt, ...)
+{
+    const struct config_entry *e = config_find(c, "model", key);
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return e ? config_error(e, "%s", text)
+             : fail_at(GS_USAGE, c->path, 0, "[model] %s: %s", key, text);
+}
+
+static int check_given(const struct wan_training *t, const struct config *c)
+{
+    const struct {
+        const char *key;
+        double value;
+        bool needed;
+    } needs[] = {
+        {"parameters", t->parameters, true},
+        {"tokens", t->tokens, true},
+        {"peak", t->peak_flops, t->compute_s <= 0},
+        {"mfu", t->mfu, t->compute_s <= 0},
+    };
+    int code = GS_OK;
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (needs[i].needed && needs[i].value <= 0)
+            code = impossible(c, needs[i].key, "is needed, and more than 0");
+    return code;
+}
+
+static int check_compute(const struct wan_training *t, const struct config *c)
+{
+    struct wan_job job = wan_training_job(t);
+    if (t->mfu > 1)
+        return impossible(c, "mfu",
+                          "%.4g%% of the peak is impossible: %.4g TFLOP/s a GPU where %.4g is all "
+                          "there is; 40 to 50%% is usual",
+                          100 * t->mfu, t->mfu * t->peak_flops / 1e12, t->peak_flops / 1e12);
+    double flops = t->tokens * wan_flops_per_token(&job);
+    double least = t->gpus > 0 ? flops / (t->gpus * t->peak_flops) : 0;
+    if (t->compute_s > 0 && t->peak_flops > 0 && t->compute_s < least)
+        return impossible(c, "compute",
+                          "a step of %.4g s is impossible: %.4g FLOP on %.0f GPUs of %.4g TFLOP/s "
+                          "take %.4g s at 100%% of the peak",
+                          t->compute_s, flops, t->gpus, t->peak_flops / 1e12, least);
+    return GS_OK;
+}
+
+static int check_batch(const struct wan_training *t, const struct config *c)
+{
+    double once = t->gpus * t->micro_batch * t->sequence;
+    if (once > t->tokens)
+        return impossible(c, "micro_batch",
+                          "one micro-batch on each GPU is more than a step: %.0f GPUs x %.0f "
+                          "sequences x %.0f tokens = %.0f, a step has %.0f",
+                          t->gpus, t->micro_batch, t->sequence, once, t->tokens);
+    return GS_OK;
+}
+
+static int check_schedule(const struct wan_training *t, const struct config *c)
+{
+    if (t->fragments > t->every && t->fragments > 1)
+        return impossible(c, "fragments",
+                          "%.0f fragments in %.0f steps: at most one is sent a step", t->fragments,
+                          t->every);
+    if (t->overlap >= t->every && t->overlap > 0)
+        return impossible(c, "overlap",
+                          "%.0f steps of overlap where the next synchronisation comes after %.0f",
+                          t->overlap, t->every);
+    return GS_OK;
+}
+
+static int check_gpus(const struct wan_training *t, const struct config *c, double at_sites)
+{
+    if (t->gpus <= 0)
+        return impossible(c, "gpus", "no GPU: say gpus=… of each site or here");
+    if (at_sites > 0 && t->gpus != at_sites)
+        return impossible(c, "gpus", "%.0f GPUs, but the sites have %.0f together", t->gpus,
+                          at_sites);
+    return GS_OK;
+}
+
+int wan_training_read(struct wan_training *t, const struct config *c, const struct wan_map *m)
+{
+    char why[512];
+    double at_sites = (double)wan_map_gpus(m);
+    *t = (struct wan_training){0};
+    if (!params_default(words, t, why, sizeof why))
+        return fail_at(GS_USAGE, c->path, 0, "[model] %s", why);
+    int code = read_keys(t, c);
+    if (code)
+        return code;
+    if (t->gpus <= 0)
+        t->gpus = at_sites;
+    int (*const checks[])(const struct wan_training *, const struct config *) = {
+        check_given, check_compute, check_batch, check_schedule};
+    code = check_gpus(t, c, at_sites);
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        code = checks[i](t, c) ? GS_USAGE : code;
+    return code;
+}
+
+struct wan_alternative *wan_alternatives_read(const struct config *c, size_t *n)
+{
+    struct wan_alternative *alts = xcalloc(c->n + 1, sizeof *alts);
+    int code = GS_OK;
+    *n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct config_entry *e = &c->entries[i];
+        if (strcmp(e->section, "model") || strncmp(e->key, "alt.", 4))
+            continue;
+        struct wan_alternative *a = &alts[(*n)++];
+        *a = (struct wan_alternative){.name = e->key + 4, .nodes = 1};
+        if (wan_words_read(e, alt_words, a))
+            code = GS_USAGE;
+        else if (a->gpus < a->nodes)
+            code = config_error(e, "%.0f nodes want as many gpus=… at least", a->nodes);
+    }
+    if (!code)
+        return alts;
+    free(alts);
+    return NULL;
+}
