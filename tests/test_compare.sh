@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Verdicts: from recordings whose truth is known to compare.csv, the terminal and the exit code.
+# Run also under ASan.
 . "$(dirname "$0")/lib.sh"
 make_campaign="$build/sim/make_campaign"
 

@@ -68,7 +68,7 @@ struct campaign {
 static void visit_block(struct campaign *c, int launch, int block, const double *weather,
                         const double own[CONFIGS], struct rng *rng)
 {
-    size_t order[CONFIGS] = {BASELINE, COPY, CONFIG}, at = (size_t)(launch * BLOCKS + block);
+    size_t order[CONFIGS] = {BASELINE, COPY, CONFIG}, at = (size_t)launch * BLOCKS + (size_t)block;
     double median[CONFIGS];
     rng_shuffle(rng, order, CONFIGS);
     for (size_t v = 0; v < CONFIGS; v++) {
