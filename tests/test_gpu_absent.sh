@@ -7,7 +7,7 @@
 if compgen -G '/dev/nvidia[0-9]*' >/dev/null; then skip_all 'there is a GPU: make check-gpu'; fi
 
 exits 3 'nccl_allreduce: its dry run cannot be made here' "$gradsync" check "$build/plugins/nccl_allreduce.so"
-like "$out" 'the tables are good' 'but it loads, and its tables are good'
+like "$out$err" 'the tables are good' 'but it loads, and its tables are good'
 ok 'iter_proxy: conforms, with its host backend' "$gradsync" check "$build/plugins/iter_proxy.so"
 ok 'help is printed from its tables' "$gradsync" help nccl_allreduce
 like "$out" 'algorithm.*auto, ring, tree' 'with the algorithms'
