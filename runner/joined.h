@@ -20,14 +20,15 @@ bool joined_find(struct joined *j);
 /* What rank 0 has decided. */
 struct assignment {
     int code;            /* not GS_OK: it has reported why, and all end with it */
-    int launch, attempt; /* launch 0: nothing is missing */
+    int launch, attempt; /* launch 0: nothing is missing any more */
     char *dir;           /* the caller's */
 };
 
-/* Rank 0 tells, the others ask, through `place`, an existing folder. GS_OK or reported. Rank 0
- * takes its word back when all is done. */
+/* Rank 0 tells, the others ask, through `place`, an existing folder. GS_OK or reported. `over`: a
+ * file whose being there answers them too, with launch 0; NULL: none. Rank 0 takes its word back
+ * when all is done. */
 int joined_tell(const struct joined *j, const char *place, const struct assignment *a);
-int joined_ask(const struct joined *j, const char *place, struct assignment *a);
+int joined_ask(const struct joined *j, const char *place, const char *over, struct assignment *a);
 void joined_forget(const struct joined *j, const char *place);
 
 #endif

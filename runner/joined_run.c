@@ -169,23 +169,24 @@ static int measure(struct rank_run *r)
 static int lead(struct rank_run *r, const char *what, const char *place)
 {
     r->todo.code = decide(r, what);
+    if (!r->todo.code && !r->plan) {
+        say("%s is complete: nothing to do", r->todo.dir);
+        return GS_OK;
+    }
+    if (!r->todo.code && !r->todo.launch)
+        return finish(r); /* its manifest is what the others wait for */
     int code = is_folder(place) ? joined_tell(r->joined, place, &r->todo) : GS_OK;
     if (r->todo.code || code)
         return r->todo.code ? r->todo.code : code;
-    if (!r->todo.launch)
-        say("%s is complete: nothing to do", r->todo.dir);
-    else
-        code = measure(r);
-    if (!code && r->todo.launch)
-        code = finish(r);
-    return code;
+    code = measure(r);
+    return code ? code : finish(r);
 }
 
 static int follow(struct rank_run *r, const char *what, const char *place)
 {
-    if (is_folder(what) && run_is_final(what))
-        return GS_OK;
-    int code = joined_ask(r->joined, place, &r->todo);
+    char *manifest = is_folder(what) ? xstrfmt("%s/" RECORD_MANIFEST, what) : NULL;
+    int code = joined_ask(r->joined, place, manifest, &r->todo);
+    free(manifest);
     if (code || r->todo.code || !r->todo.launch)
         return code ? code : r->todo.code;
     code = plan_read(&r->plan, r->todo.dir);

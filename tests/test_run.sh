@@ -199,6 +199,9 @@ like "$err" "1 of 2 launches are missing; start the ranks again with: gradsync r
 ok 'join again' by_hand 2 "$dir"
 like "$err" "recorded: $dir" '… completes the run'
 ok '… which check finds whole' "$gradsync" check "$dir"
+chmod u+w "$dir"/* && rm "$dir/MANIFEST.json"
+ok 'join what lacks its manifest alone' by_hand 2 "$dir"
+ok '… which it gets' "$gradsync" check "$dir"
 ok 'join what is complete' by_hand 2 "$dir"
 like "$err" 'complete: nothing to do' '… does nothing'
 exits 2 'other ranks than the config says' by_hand 1 quick.ini -o refused
