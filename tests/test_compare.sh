@@ -61,6 +61,13 @@ ok 'a noisy run' "$gradsync" compare noisy -o noisy.csv
 is "$(of noisy.csv 8 c1 verdict)" inconclusive 'settles nothing'
 ok 'and says how many launches would' test "$(of noisy.csv 8 c1 launches_needed)" -gt 5
 
+"$make_campaign" family groups=1 configs=5 launches=12
+ok 'twelve launches' "$gradsync" compare -q family -o family.csv
+cut -d, -f15,16 family.csv/compare.csv | tail -n +2 | sort -t, -k1,1g >p
+holm=$(awk -F, '{ a = $1 * (4 - NR + 1); m = a > m ? a : m; printf "%.6f ", m < 1 ? m : 1 }' p)
+is "$(awk -F, '{ printf "%.6f ", $2 }' p)" "$holm" "can give a permutation p that Holm's adjustment leaves below 5%"
+is "$(of family.csv 8 c2 p)" 0.00048828125 'which is 2 in 4096'
+
 # ---- provenance
 "$make_campaign" mixed groups=1 configs=2 other_mpi='Open MPI v5.0.0'
 ok 'launches of two kinds' "$gradsync" compare mixed -o mixed.csv
