@@ -16,6 +16,9 @@ packages=(
     libcmocka-dev                          # the tests
 )
 
+# setup.sh slurm: also what the tests of campaigns start a Slurm of their own with.
+if [ "${1:-}" = slurm ]; then packages+=(slurm-wlm munge); fi
+
 elsewhere() {
     cat <<'TXT'
 gradsync: this is neither Debian nor Ubuntu. What it needs, by any package manager:
