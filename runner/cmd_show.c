@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "err.h"
 #include "gather.h"
+#include "multinode.h"
 #include "runs.h"
 #include "summary.h"
 #include "text.h"
@@ -96,10 +97,9 @@ static void put_numbers(struct table *t, const struct summary *m)
 }
 
 static void put_row(struct table *t, const struct recorded *r, const struct words *axes,
-                    const struct series *s)
+                    const struct series *s, const struct summary *m)
 {
     const struct rec_cell *cell = &r->cells[s->cell];
-    struct summary m = summary_of(r, s);
     struct outcome o = gathered_outcome(r, s);
     char buf[128];
     put(t, cell->size_B ? units_size(buf, sizeof buf, (uint64_t)cell->size_B) : "-");
@@ -109,14 +109,15 @@ static void put_row(struct table *t, const struct recorded *r, const struct word
     }
     put(t, *cell->config ? cell->config : "-");
     put(t, *cell->mode ? cell->mode : "-");
-    put_numbers(t, &m);
+    put_numbers(t, m);
     char *status = xstrfmt("%s%s%s%s", o.status, *o.why ? ": " : "", o.why,
                            o.numbers && s->whole && !s->converged ? " (not converged)" : "");
     put(t, status);
     free(status);
 }
 
-static int fill(struct table *t, const struct recorded *r, const struct words *axes)
+static int fill(struct table *t, const struct recorded *r, const struct words *axes,
+                struct multinode *known)
 {
     static const char *const rest[] = {"config", "mode", "median", "95% CI", "busbw", "status"};
     size_t n = sizeof rest / sizeof *rest;
@@ -131,8 +132,11 @@ static int fill(struct table *t, const struct recorded *r, const struct words *a
         struct gathered all;
         code = gather_group(r, g, NULL, &all);
         for (size_t i = 0; i < all.n && !code; i++)
-            if (all.series[i].copy == 0)
-                put_row(t, r, axes, &all.series[i]);
+            if (all.series[i].copy == 0) {
+                struct summary m = summary_of(r, &all.series[i]);
+                put_row(t, r, axes, &all.series[i], &m);
+                multinode_see(known, r, &all.series[i], &m);
+            }
         gathered_free(r, &all);
     }
     return code;
@@ -148,14 +152,19 @@ static int show_run(const char *dir)
         return fail(GS_FAILED, "%s: nothing recorded yet", dir);
     struct table t = {0};
     struct words axes;
+    struct multinode known = {0};
     find_axes(r, &axes);
-    code = fill(&t, r, &axes);
+    code = fill(&t, r, &axes, &known);
     if (!code) {
         printf("%s%s%s on %s, run %s: %lld ranks on %lld node%s, %lld launch%s\n", r->workload,
                *r->label ? " " : "", r->label, r->platform, r->run_id, (long long)r->ranks,
                (long long)r->nodes, r->nodes == 1 ? "" : "s", (long long)r->launches,
                r->launches == 1 ? "" : "es");
         print(&t);
+        char *lines = multinode_text(&known);
+        if (lines)
+            printf("%s", lines);
+        free(lines);
     }
     words_free(&t.cells);
     words_free(&axes);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The lines of a multi-node all-reduce, with the published numbers of 2 x 8 H100.
+ */
+#include "multinode.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void the_known_lines(void **state)
+{
+    (void)state;
+    struct multinode m = {
+        .size_B = 4e9, .algbw = 239.742e9, .busbw = 449.515e9, .trials = 50, .ranks = 16};
+    char *text = multinode_text(&m);
+    assert_string_equal(text, "The median bandwidth of all_reduce with a 4.0GB payload (50 trials, "
+                              "16 ranks):\n algbw: 239.742 GBps (1917.9 Gbps)\n"
+                              " busbw: 449.515 GBps (3596.1 Gbps)\n");
+    free(text);
+}
+
+static void the_largest_payload_on_several_nodes(void **state)
+{
+    (void)state;
+    struct rec_cell cells[3] = {{.size_B = 8}, {.size_B = 64}, {.size_B = 64}};
+    struct recorded r = {.cells = cells, .n_cells = 3, .nodes = 1, .ranks = 4};
+    struct multinode m = {0};
+    struct summary numbers = {.algbw = 1e9, .busbw = 1.5e9}, none = {.algbw = 0, .busbw = 0};
+    struct series s = {.cell = 1, .n_samples = 7};
+    multinode_see(&m, &r, &s, &numbers);
+    assert_null(multinode_text(&m)); /* one node */
+    r.nodes = 2;
+    multinode_see(&m, &r, &s, &none);
+    assert_null(multinode_text(&m)); /* no collective */
+    multinode_see(&m, &r, &s, &numbers);
+    assert_int_equal(m.trials, 7);
+    s = (struct series){.cell = 2, .n_samples = 9};
+    multinode_see(&m, &r, &s, &numbers);
+    s.cell = 0;
+    multinode_see(&m, &r, &s, &numbers);
+    assert_int_equal(m.trials, 7); /* the first of the largest */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_known_lines),
+        cmocka_unit_test(the_largest_payload_on_several_nodes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
