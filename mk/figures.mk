@@ -54,10 +54,11 @@ ifneq ($(filter drawn tables,$(MAKECMDGOALS)),)
 $(foreach r,$(runs),$(eval $(call part,$r)))
 $(call remember,$(csv)/runs,$(runs))
 gone := $(filter-out $(runs:%=$(csv)/parts/%/),$(dir $(wildcard $(csv)/parts/*/*/*/stamp)))
-$(csv)/stamp: $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
+$(csv)/stamp: $(wildcard configs/*.ini) $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
 	@$(addprefix rm -rf ,$(gone))
 	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv) && bash mk/compare.sh $(csv) $(runs:%=$(csv)/parts/%) && \
-	$(BUILD)/gradsync transitions -q $(csv),mkdir -p $(csv)) && touch $@
+	$(BUILD)/gradsync transitions -q $(csv),mkdir -p $(csv)) && \
+	$(BUILD)/gradsync limits -q -o $(csv) $(wildcard configs/*.ini) && touch $@
 tables: $(csv)/stamp
 endif
 ifneq ($(filter drawn,$(MAKECMDGOALS)),)

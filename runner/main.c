@@ -28,6 +28,7 @@ static const struct verb verbs[] = {
      "verdicts: configs against their baseline, or B against A"},
     {"transitions", cmd_transitions, "[CSV]",
      "knees, protocol switches, dips and spikes in every curve"},
+    {"limits", cmd_limits, "CONFIG…", "measured and published numbers against physical limits"},
     {"check", cmd_check, "FILE…",
      "a config, a plugin .so or a recording: everything that is wrong with it"},
     {"fabric", cmd_fabric, "", "what joins this machine to others, and what NCCL would be told"},

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "evidence.h"
+
+#include "text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static bool is_of(const char *config, const char *word)
+{
+    struct words parts;
+    bool found = false;
+    words_split(&parts, config, '/');
+    for (size_t i = 0; i < parts.n; i++)
+        found = found || !strcasecmp(parts.v[i], word);
+    words_free(&parts);
+    return found;
+}
+
+static bool is_slower(const struct claim *c, const char *config)
+{
+    if (!strcasecmp(c->word[W_SLOWER], "others"))
+        return !is_of(config, c->word[W_FASTER]);
+    return is_of(config, c->word[W_SLOWER]);
+}
+
+static bool wanted(const struct claim *c, const struct measured_cell *m)
+{
+    const char *mode = c->word[W_MODE];
+    bool right_mode = mode ? !strcasecmp(m->mode, mode) : !*m->mode || !strcmp(m->mode, "comm");
+    return right_mode && m->size_B > 0 && m->time_s > 0 &&
+           (!c->word[W_WORKLOAD] || !strcasecmp(m->workload, c->word[W_WORKLOAD]));
+}
+
+/* All else alike: the parameters but those that make the config. */
+static bool same_else(const char *a, const char *b)
+{
+    static const char *const of_config[] = {"config=", "algorithm=", "protocol=", "ctas="};
+    struct words x, y;
+    words_split(&x, a, ' ');
+    words_split(&y, b, ' ');
+    bool same = x.n == y.n;
+    for (size_t i = 0; same && i < x.n; i++) {
+        bool skip = false;
+        for (size_t k = 0; k < sizeof of_config / sizeof *of_config; k++)
+            skip = skip || (!strncmp(x.v[i], of_config[k], strlen(of_config[k])) &&
+                            !strncmp(y.v[i], of_config[k], strlen(of_config[k])));
+        same = skip || !strcmp(x.v[i], y.v[i]);
+    }
+    words_free(&x);
+    words_free(&y);
+    return same;
+}
+
+static bool alike(const struct measured_cell *a, const struct measured_cell *b)
+{
+    return a->size_B == b->size_B && a->ranks == b->ranks && !strcmp(a->run_id, b->run_id) &&
+           !strcmp(a->platform, b->platform) && !strcmp(a->workload, b->workload) &&
+           !strcmp(a->label, b->label) && !strcmp(a->mode, b->mode) &&
+           same_else(a->params, b->params);
+}
+
+struct ratios { /* of the slower's time to the faster's */
+    double least, most;
+    size_t n, enough;
+    int64_t ranks;
+};
+
+/* `m` is the fastest of its family: the first of equals. */
+static bool is_best(const struct audit *a, const struct claim *c, const struct measured_cell *m)
+{
+    for (size_t i = 0; i < a->cells->n; i++) {
+        const struct measured_cell *o = &a->cells->v[i];
+        if (o != m && is_of(o->config, c->word[W_FASTER]) && wanted(c, o) && alike(o, m) &&
+            (o->time_s < m->time_s || (o->time_s == m->time_s && o < m)))
+            return false;
+    }
+    return true;
+}
+
+static void add_ratio(const struct audit *a, const struct claim *c, const struct measured_cell *m,
+                      double speedup, struct ratios *r)
+{
+    double other = INFINITY;
+    for (size_t i = 0; i < a->cells->n; i++) {
+        const struct measured_cell *o = &a->cells->v[i];
+        if (is_slower(c, o->config) && wanted(c, o) && alike(o, m))
+            other = fmin(other, o->time_s);
+    }
+    if (isinf(other))
+        return;
+    double ratio = other / m->time_s;
+    r->least = fmin(r->least, ratio);
+    r->most = fmax(r->most, ratio);
+    r->enough += ratio >= speedup;
+    r->ranks = m->ranks;
+    r->n++;
+}
+
+static struct ratios ratios_on(const struct audit *a, const struct claim *c, const char *platform,
+                               double speedup)
+{
+    struct ratios r = {.least = INFINITY};
+    for (size_t i = 0; i < a->cells->n; i++) {
+        const struct measured_cell *m = &a->cells->v[i];
+        if (!strcmp(m->platform, platform) && wanted(c, m) && is_of(m->config, c->word[W_FASTER]) &&
+            is_best(a, c, m))
+            add_ratio(a, c, m, speedup, &r);
+    }
+    return r;
+}
+
+static void fill(struct limits_row *row, const struct claim *c, const char *platform,
+                 double speedup, const struct ratios *r)
+{
+    *row = (struct limits_row){.quantity = "speedup", .unit = "1"};
+    limits_judge(row, speedup, r->most);
+    row->verdict = r->enough == r->n ? DATA_SUPPORTED
+                   : r->enough       ? DATA_IN_PART
+                                     : DATA_CONTRADICTED;
+    snprintf(row->limit_source, sizeof row->limit_source, "measured on %s, %lld ranks", platform,
+             (long long)r->ranks);
+    snprintf(row->physics, sizeof row->physics,
+             "time of %s over time of the best of %s: %.3g to %.3g; %.3g or more in %zu of %zu "
+             "conditions",
+             c->word[W_SLOWER], c->word[W_FASTER], r->least, r->most, speedup, r->enough, r->n);
+}
+
+size_t limits_of_data(const struct audit *a, const struct claim *c, struct limits_row *rows,
+                      size_t most)
+{
+    double speedup = isnan(c->q[Q_SPEEDUP]) ? 1 : c->q[Q_SPEEDUP];
+    const char *last = "";
+    size_t n = 0;
+    if (!c->word[W_FASTER] || !c->word[W_SLOWER])
+        return 0;
+    for (size_t i = 0; i < a->cells->n && n < most; i++) { /* in the order of platforms */
+        const char *platform = a->cells->v[i].platform;
+        if (!strcmp(platform, last))
+            continue;
+        last = platform;
+        struct ratios r = ratios_on(a, c, platform, speedup);
+        if (r.n)
+            fill(&rows[n++], c, platform, speedup, &r);
+    }
+    return n;
+}

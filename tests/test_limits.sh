@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Curves to transitions.csv, and claims, published and measured, to limits.csv; also under ASan.
+. "$(dirname "$0")/lib.sh"
+
+row() { # FILE COLUMN=VALUE… : the rows with these values, a field a line as COLUMN=VALUE
+    awk -v want="${*:2}" '
+        function csv(line, f,    n, part) {
+            n = 0
+            while (1) {
+                if (substr(line, 1, 1) == "\"") {
+                    match(line, /^"([^"]|"")*"/); part = substr(line, 2, RLENGTH - 2); gsub(/""/, "\"", part)
+                } else { match(line, /^[^,]*/); part = substr(line, 1, RLENGTH) }
+                line = substr(line, RLENGTH + 1); f[++n] = part
+                if (line == "") return n
+                line = substr(line, 2)
+            }
+        }
+        NR == 1 { n = csv($0, name); next }
+        { csv($0, f); m = split(want, w, " "); good = 1
+          for (i = 1; i <= m; i++) { k = w[i]; sub(/=.*/, "", k); v = w[i]; sub(/^[^=]*=/, "", v); gsub(/_/, " ", v)
+              for (j = 1; j <= n; j++) if (name[j] == k && f[j] != v) good = 0 }
+          if (good) for (j = 1; j <= n; j++) print name[j] "=" f[j] }' "$1"
+}
+
+# ---- transitions: a switch at 64 KiB in both launches, a spike in one of them
+mkdir -p csv
+{
+    echo 'run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,launch,blocks,median_s'
+    awk 'BEGIN { for (l = 1; l <= 2; l++) for (e = 3; e <= 26; e++) {
+        n = 2 ^ e; t = n < 65536 ? 5e-6 + n / 8e9 : 25e-6 + n / 100e9
+        if (l == 2 && e == 10) t *= 3
+        printf "r1,p,\"w, x\",,c%d,auto,,4,1,%d,size=%d protocol=auto,%d,5,%.9g\n", e, n, n, l, t } }'
+} >csv/launches.csv
+ok 'transitions' "$gradsync" transitions csv
+is "$(head -n 1 csv/transitions.csv)" 'platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,before_a_s,before_b_Bps,after_a_s,after_b_Bps,change,agree,replicates,verdict,fit_error,fit_error_out,reason' 'its columns'
+like "$(row csv/transitions.csv kind=protocol_switch)" $'workload=w, x\n.*from_B=32768\nto_B=65536\n.*agree=2\nreplicates=2\nverdict=confirmed' 'the switch, where it is, in both launches'
+like "$(row csv/transitions.csv kind=spike)" $'size_B=1024\n.*agree=1\nreplicates=2\nverdict=not confirmed' 'the spike of one launch is not confirmed'
+is "$(row csv/transitions.csv kind=fit | grep -c ^kind)" 2 'two pieces'
+cp csv/transitions.csv first
+ok 'transitions again' "$gradsync" transitions -q csv
+ok 'gives the same bytes' cmp first csv/transitions.csv
+exits 2 'no table' "$gradsync" transitions nowhere
+one_line "$err" 'in one line'
+sed 's/^r1,/r1,more,/' csv/launches.csv | tail -n 3 >tail && mkdir bad && { head -n 1 csv/launches.csv && cat tail; } >bad/launches.csv
+exits 1 'a row of another width' "$gradsync" transitions bad
+like "$err" 'bad/launches.csv:2: 15 fields under a header of 14' 'is named with its line'
+ok 'no table is left of it' test ! -e bad/transitions.csv
+sed 's/median_s/median/' csv/launches.csv >bad/launches.csv
+exits 2 'a table of another version' "$gradsync" transitions bad
+
+# ---- limits: what the project's own configs claim
+exits 0 'limits of the configs' "$gradsync" limits -o all "$top"/configs/*.ini
+like "$err" 'published: .*impossible' 'counts'
+is "$(head -n 1 all/limits.csv)" 'platform,kind,claim,source,quantity,value,unit,limit,limit_source,fraction,physics,verdict' 'its columns'
+verdicts() { row all/limits.csv "$@" | sed -n 's/^verdict=//p'; }
+claim() { # WORDS QUANTITY
+    local w=${1// /_}
+    verdicts "claim=$w" "quantity=${2// /_}"
+}
+is "$(claim '4.0 GB payload, 50 trials, 16 ranks: algbw 239.742 GBps, busbw 449.515 GBps' busbw)" possible '449.515 GB/s on 2 x 8 H100'
+is "$(claim '4.0 GB payload, 50 trials, 16 ranks: algbw 239.742 GBps, busbw 449.515 GBps' busbw/algbw)" possible 'and its algbw'
+is "$(claim '~850 GB/s all-reduce on 8 A100, 66% of peak' busbw)" impossible '850 GB/s on 8 A100'
+is "$(claim '~850 GB/s all-reduce on 8 A100, 66% of peak' ranks)" 'not a collective' 'by processes of one rank'
+is "$(claim '~850 GB/s all-reduce on 8 A100, 66% of peak' 'peak implied')" impossible 'of such a peak'
+is "$(claim 'tree is 3-5x faster than ring' speedup)" impossible 'tree 3-5 times faster than ring'
+is "$(claim '168 GB/s at 128 MiB on 8 A100, in place' busbw)" possible '168 GB/s on 8 A100'
+is "$(claim '15.8 GB/s on 2 L40S' busbw)" possible '15.8 GB/s on 2 L40S'
+is "$(claim 'Simple gives the best mean iteration time' launches)" unsupported 'one launch says nothing'
+is "$(claim '150K tokens/s for each A100' 'FLOP rate of a GPU')" impossible '150K tokens/s of an A100'
+is "$(claim '60-75% efficiency over the WAN' efficiency)" impossible '60-75% over the WAN'
+like "$(row all/limits.csv claim=60-75%_efficiency_over_the_WAN)" '14.3 Gbit/s, or a sync every 15 steps' 'with what it would take'
+like "$(row all/limits.csv quantity=tokens/s_over_the_WAN)" '34.5 s: 15.2K tokens/s, 76.1 days' 'the rate over the WAN, and the days'
+like "$(row all/limits.csv quantity=time_of_a_sync)" '31.2 s' 'the ring bound'
+
+# ---- measured numbers
+cat >p.ini <<'END'
+[limits]
+busbw = 10GB/s
+source = a sheet
+[reference]
+link = 11GB/s
+END
+cat >csv/summary.csv <<'END'
+run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,n,launches,blocks,warmup_blocks,median_s,ci_low_s,ci_high_s,p95_s,p99_s,min_s,algbw_Bps,busbw_Bps,limit_Bps,limit_fraction,skew_s,converged,status,reason
+r,p,null,,c1,a,,2,1,1000,x=1,9,2,9,0,2e-7,2e-7,2e-7,2e-7,2e-7,2e-7,5e9,5e9,10e9,0.5,0,yes,ok,
+r,p,null,,c2,b,,2,1,1000,x=1,9,2,9,0,1e-7,1e-7,1e-7,1e-7,1e-7,1e-7,10e9,10e9,10e9,1,0,yes,ok,
+r,p,null,,c3,c,,2,1,1000,x=1,9,2,9,0,5e-8,5e-8,5e-8,5e-8,5e-8,5e-8,20e9,20e9,10e9,2,0,yes,ok,
+r,p,null,,c4,d,,2,1,1000,x=1,,,,,,,,,,,,,,,,no,skip,"no, ""d"""
+r,q,null,,c5,a,,2,1,1000,x=1,9,2,9,0,2e-7,2e-7,2e-7,2e-7,2e-7,2e-7,5e9,5e9,,,0,yes,ok,
+END
+exits 0 'limits of what was measured' "$gradsync" limits -o csv p.ini
+is "$(row csv/limits.csv kind=measured | sed -n 's/^verdict=//p' | tr '\n' ,)" 'possible,at the limit,impossible,no limit,' 'a row a cell with numbers'
+is "$(row csv/limits.csv kind=published | sed -n 's/^verdict=//p')" impossible 'a plain rate of [reference] is a claim'
+like "$err" 'measured: 1 possible, 1 at the limit, 1 impossible, 1 no limit' 'and counted'
+exits 2 'limits of nothing' "$gradsync" limits
+printf '[reference]\nclaim.x = y\nclaim.x.given = busbw 3 parrots\n' >wrong.ini
+exits 2 'a claim that cannot be read' "$gradsync" limits -o csv wrong.ini
+like "$err" "wrong.ini:3: key 'claim.x.given': '3 parrots' is no busbw" 'is named with its place'
+done_testing
