@@ -4,6 +4,7 @@
 #include "err.h"
 #include "plan.h"
 #include "sweep.h"
+#include "wan/audit.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,7 +44,8 @@ int check_config(const char *path, const char *const *overrides)
     code = err_worse(code, read);
     for (size_t i = 0; config_workload(c, i); i++)
         code = err_worse(code, check_workload(c, config_workload(c, i), read ? NULL : &set));
-    if (!config_workload(c, 0))
+    code = err_worse(code, wan_config_check(c));
+    if (!config_workload(c, 0) && !config_section(c, "model"))
         code =
             err_worse(code, fail_at(GS_USAGE, path, 0,
                                     "no workload section; add one, e.g. [mpi_allreduce] ('gradsync "
