@@ -18,6 +18,7 @@ int cmd_compare(int argc, char **argv);
 int cmd_transitions(int argc, char **argv);
 int cmd_limits(int argc, char **argv);
 int cmd_show(int argc, char **argv);
+int cmd_model(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 int cmd_check(int argc, char **argv);

@@ -33,6 +33,7 @@ static const struct verb verbs[] = {
      "a config, a plugin .so or a recording: everything that is wrong with it"},
     {"fabric", cmd_fabric, "", "what joins this machine to others, and what NCCL would be told"},
     {"list", cmd_list, "", "the workload plugins and configs found here"},
+    {"model", cmd_model, "CONFIG", "what a training between sites gives, and what it would need"},
     {"help", cmd_help, "[PLUGIN]", "this text, or a plugin's parameters and metrics"},
 };
 
