@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "../../plugins/common/cuda_payload.c"
+#include "../../plugins/common/cuda_payload.c" // NOLINT(bugprone-suspicious-include)
 
 static double from_bits(enum payload_type t, uint64_t bits)
 {
@@ -73,7 +73,8 @@ static double reduce(enum payload_type t, enum payload_op op, double *held, int 
     for (int i = 1; i < ranks; i++)
         all = apply(t, op, all, held[i]);
     if (op == PAY_AVG)
-        all = t == PAY_INT32 ? (int32_t)all / ranks : from_bits(t, to_bits(t, all / ranks));
+        all = t == PAY_INT32 ? (double)(int32_t)trunc(all / ranks)
+                             : from_bits(t, to_bits(t, all / ranks));
     return all;
 }
 
@@ -141,7 +142,7 @@ static void repeating_in_place_is_exact_by_powers_of_two(void **state)
 
 static void ranks_and_places_differ(void **state)
 {
-    struct payload a, b;
+    struct payload a = {0}, b = {0};
     (void)state;
     payload_make(&a, PAY_FP32, PAY_SUM, 0, 4, false, 1);
     payload_make(&b, PAY_FP32, PAY_SUM, 1, 4, false, 1);
