@@ -53,10 +53,27 @@ static int plan_all(struct submit *s, char **args, int n)
     return code ? code : compose_shapes(&s->shapes, s->sections.plans, s->sections.n);
 }
 
-static int check(struct submit *s)
+static int ask_cluster(struct submit *s)
 {
     int code = compose_check(&s->shapes, s->sections.plans);
     return code ? code : slurm_array_max(&s->array_max);
+}
+
+/* A script may be looked at where there is no cluster to ask. */
+static int check(struct submit *s)
+{
+    char why[512] = "";
+    if (!s->dry_run)
+        return ask_cluster(s);
+    s->array_max = 1001;
+    err_capture(why, sizeof why);
+    int code = ask_cluster(s);
+    err_capture(NULL, 0);
+    if (code == GS_CANNOT)
+        say("not held against the limits of a cluster: none is here");
+    else if (code)
+        fail((enum gs_exit)code, "%s", why);
+    return code == GS_CANNOT ? GS_OK : code;
 }
 
 /* ---- a campaign ---- */

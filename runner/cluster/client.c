@@ -15,8 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE_NS 120000000000u /* without its controller a client gives up by itself after 9 s  \
-                                   */
+#define PATIENCE_NS                                                                                \
+    120000000000u /* without its controller a client gives up by itself after 9 s                  \
+                   */
 #define NOT_FOUND 127
 
 extern char **environ;
@@ -151,6 +152,10 @@ static const struct {
     {"more processors", "more ranks a node than its processors: fewer ranks or more nodes",
      GS_USAGE},
     {"violates", "a limit of yours is reached: squeue --me, sacctmgr show assoc", GS_CANNOT},
+    {"resolve_ctls_from_dns", "this machine belongs to no cluster; without Slurm: gradsync run",
+     GS_CANNOT},
+    {"configuration source", "this machine belongs to no cluster; without Slurm: gradsync run",
+     GS_CANNOT},
     {"resolve host", "SLURM_CONF names a controller that is not known here", GS_CANNOT},
     {"munge", "munged does not run here, or with another key", GS_CANNOT},
 };

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What clusters do to jobs, on a real Slurm: preemption, a node that dies, scancel, the time limit,
+# too little memory, a cell that fails. Nothing is lost, nothing doubled, status says why, and resume
+# completes.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/slurm/lib.sh"
+slurm_up 27120
+tasks_line() { grep -m 1 "$1" <<<"$out"; }
+
+# ---- preempted, and queued again ----
+
+slow slow.ini
+submitted slow.ini
+until_true 20 begun || flunk 'it measures' "$(cat "$camp"/log/*)"
+is "$("$gradsync" status "$camp" >/dev/null; echo $?)" 0 'while it runs nothing is wrong'
+isnt "$(column running)" 0 '… and cells are running'
+sbatch -Q -p prio -N 3 --exclusive --time=1 --wrap 'sleep 1' -o /dev/null
+until_true 20 test "$(jobs_in R)" = 0
+preempted() { [ "$(jobs_in PD)" = 3 ]; }
+until_true 20 preempted
+status_is 0 'preempted: status'
+like "$out" 'waiting +[0-9]+ +queued again after a preemption' '… says that it is queued again'
+is "$(column waiting)" 32 '… its cells wait'
+completes 'preempted'
+is "$(grep -l '"restarts":"1"' raw/*/*/*/launch-*.jsonl | wc -l)" 3 '… by the same jobs, restarted'
+
+# ---- its node is given up, and the old script goes on ----
+
+submitted slow.ini
+until_true 20 begun
+node=$(squeue -h -t R -n "$(basename "$camp")" -o %N | head -n 1)
+node_kill "${node#n}" # the daemon alone: what it had started measures on
+requeued() { squeue -h -r -t PD -n "$(basename "$camp")" -o %r | grep -q 'BeginTime\|Resources\|Priority\|NodeDown\|None'; }
+until_true 60 requeued || diag "$(squeue -r)"
+status_is 0 'a node dies: status'
+like "$out" 'queued again' '… says that its job is queued again'
+for job in $(squeue -h -r -t PD -n "$(basename "$camp")" -o %A); do scontrol update "jobid=$job" StartTime=now; done
+completes 'a node dies'
+node_start "${node#n}"
+until_true 30 slurm_idle || diag "$(sinfo)"
+
+# ---- scancel in mid-cell ----
+
+submitted slow.ini
+until_true 20 begun
+scancel --name="$(basename "$camp")" && settled
+status_is 1 'scancel: status'
+like "$out" 'lacking +[0-9]+ +cancelled: resume measures what is missing' '… says so, and the remedy'
+like "$out" "next: gradsync resume $camp" '… and the command'
+exits 1 '… collect' "$gradsync" collect -o early "$camp"
+like "$err" 'left out' '… leaves out what is not whole'
+is "$(ls early/*/* 2>/dev/null)" '' '… and makes nothing final'
+exits 1 '… collect --so-far' "$gradsync" collect --so-far -o early "$camp"
+"$gradsync" reduce -q early -o early.csv
+is "$(($(wc -l <early.csv/summary.csv) > 1))" 1 '… gives what there is to be drawn'
+completes 'scancel'
+
+# ---- gradsync cancel, the time limit ----
+
+submitted slow.ini
+until_true 20 begun
+ok 'cancel' "$gradsync" cancel "$camp"
+settled
+ok '… and resume' "$gradsync" resume "$camp"
+like "$err" '3 tasks: cancelled' '… which says why'
+until_true 20 has_running
+sleep 1
+scancel --batch --signal=USR1 --name="$(basename "$camp")" # as Slurm does before the time limit
+settled
+status_is 1 'warned of the time limit: status'
+like "$out" 'left before its time limit: resume measures' '… says so'
+is "$(grep -l '"status":"interrupted"' "$camp"/runs/*/*/*/*.jsonl | wc -l)" 3 '… each closed its block'
+completes 'after the warning'
+
+# ---- out of memory ----
+
+submitted slow.ini --set slurm:sbatch.mem=1
+settled
+status_is 1 'out of memory: status'
+like "$out" 'out of memory: --mem=… in array' '… says so, and the remedy'
+sed -i 's/--mem=1$/--mem=500/' "$camp/array-1.sh"
+completes 'out of memory, with more of it'
+
+# ---- a cell fails ----
+
+small fails.ini
+sed -i 's/^config = a, b/config = a, b\nfault = none, fail/' fails.ini
+submitted fails.ini
+settled
+status_is 1 'a cell fails: status'
+is "$(column done) $(column failed)" '4 4' '… counts it'
+like "$out" 'null, launch 3: .*: failed: .*: mend what it says' '… says why and what to do'
+ok '… collect' "$gradsync" collect -q -o raw "$camp"
+ok '… to a whole run' "$gradsync" check raw/*/*/*
+ok '… resume' "$gradsync" resume "$camp"
+like "$err" 'nothing to do' '… has nothing to do'
+
+slurm_down
+no_orphans 'nothing is left'
+done_testing
