@@ -4,6 +4,7 @@
 # What goes wrong costs the cell it goes wrong in: crashes, hangs, kills, signals, a full disk. After
 # each nothing runs any more, the other cells are measured, and the failure is recorded as what it was.
 . "$(dirname "$0")/lib.sh"
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0" # a crash is to look like one
 
 base() {
     printf '%s\n' '[platform]' 'name = p' '[launch]' 'ranks = 2' 'oversubscribe = yes' '[measure]' \

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # kill -9 at 20 random moments, of gradsync or of whatever it started, each followed by a resume: in
-# the end no cell is lost, none is measured twice, and what a kill left is still read.
+# the end no cell is lost, none is measured twice, and what a kill left is still read; also under ASan.
 . "$(dirname "$0")/lib.sh"
 
 kills=${KILLS:-20}

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# `gradsync run` and `gradsync resume` when nothing goes wrong, and when what is asked for cannot be.
+# `gradsync run` and `gradsync resume` when nothing goes wrong, and when what is asked for cannot be;
+# also under ASan.
 . "$(dirname "$0")/lib.sh"
 
 quick() { # a config of two cells that takes half a second; more lines as arguments
