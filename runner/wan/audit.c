@@ -68,12 +68,12 @@ static double possible_site(const struct ground *g)
 static void why_compute(const struct ground *g, struct wan_finding *f, double gpus)
 {
     double flops = f->low * flops_per_token(g);
-    text_addf(&f->why,
-              "%.4g tokens/s on %.0f GPU%s is %.3g PFLOP/s, %.0f%% of the peak of %.4g TFLOP/s; at "
-              "40 to 50%% of it %.3gK to %.3gK tokens/s",
-              f->low, gpus, gpus > 1 ? "s" : "", flops / 1e15, 100 * f->low / peak_rate(g, gpus),
-              gpus * g->t->peak_flops / 1e12, 0.4e-3 * peak_rate(g, gpus),
-              0.5e-3 * peak_rate(g, gpus));
+    text_addf(
+        &f->why,
+        "%.4gK tokens/s on %.0f GPU%s are %.3g PFLOP/s, %.0f%% of the peak of %.4g TFLOP/s; at "
+        "40 to 50%% of it %.3gK to %.3gK tokens/s",
+        f->low / 1e3, gpus, gpus > 1 ? "s" : "", flops / 1e15, 100 * f->low / peak_rate(g, gpus),
+        gpus * g->t->peak_flops / 1e12, 0.4e-3 * peak_rate(g, gpus), 0.5e-3 * peak_rate(g, gpus));
 }
 
 static void why_gpu(const struct ground *g, struct wan_finding *f)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #define EARTH_RADIUS_M 6371008.8
-#define FIBRE_M_PER_S (2.0 / 3 * 299792458)
 #define SEGMENT_B 1500.0 /* a loss costs a segment of so many bytes where no MTU is said */
 #define HEADERS_B 52.0
 
@@ -47,6 +46,8 @@ double wan_map_distance(const struct wan_map *m, size_t from, size_t to)
 {
     const double degree = acos(-1) / 180;
     const struct wan_site *a = &m->sites[from], *b = &m->sites[to];
+    if (isnan(a->lat) || isnan(b->lat))
+        return NAN;
     double half_lat = sin((b->lat - a->lat) * degree / 2);
     double half_lon = sin((b->lon - a->lon) * degree / 2);
     double h =
@@ -56,7 +57,7 @@ double wan_map_distance(const struct wan_map *m, size_t from, size_t to)
 
 static double rtt_of_distance(const struct wan_map *m, double metres)
 {
-    return isnan(metres) ? 0 : 2 * metres / FIBRE_M_PER_S * m->path_factor;
+    return isnan(metres) ? 0 : 2 * metres / WAN_FIBRE_M_PER_S * m->path_factor;
 }
 
 struct wan_link wan_map_link(const struct wan_map *m, size_t from, size_t to)

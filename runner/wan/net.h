@@ -21,6 +21,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define WAN_FIBRE_M_PER_S (2.0 / 3 * 299792458)
+
 struct wan_site {
     char name[WL_TEXT_MAX];
     int64_t count, gpus, ranks; /* gpus and ranks: of one site; ranks 0: one a GPU */

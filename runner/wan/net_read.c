@@ -248,33 +248,52 @@ static int fill_rates(struct wan_map *m)
     return code;
 }
 
-/* Nothing is faster than light in fibre along the great circle. */
-static int check_light(const struct wan_map *m)
+/* Nothing is faster than light in fibre along the great circle. GS_USAGE and reported at e, if it
+ * is not NULL, when rtt_s is. */
+static int check_light(const struct wan_map *m, size_t from, size_t to, double rtt_s,
+                       const struct config_entry *e)
 {
+    double metres = wan_map_distance(m, from, to), least = 2 * metres / WAN_FIBRE_M_PER_S;
+    if (!e || rtt_s <= 0 || isnan(metres) || rtt_s >= least)
+        return GS_OK;
+    return config_error(e,
+                        "an RTT of %.3g ms is impossible: %.0f km from %s to %s there and back at "
+                        "2/3 of the speed of light take %.3g ms",
+                        1e3 * rtt_s, metres / 1e3, m->sites[from].name, m->sites[to].name,
+                        1e3 * least);
+}
+
+static int check_all_light(const struct wan_map *m, const struct config *c)
+{
+    const struct config_entry *common = config_find(c, "links", "rtt");
     int code = GS_OK;
     for (size_t i = 0; i < m->n_pairs; i++) {
         const struct wan_pair *p = &m->pairs[i];
-        double metres = wan_map_distance(m, p->ends.from, p->ends.to);
-        double least = 2 * metres / (2.0 / 3 * 299792458);
-        if (p->ends.from == p->ends.to || isnan(metres) || p->link.rtt_s <= 0 ||
-            p->link.rtt_s >= least)
-            continue;
-        if (!i || m->pairs[i].entry != m->pairs[i - 1].entry)
-            code = config_error(p->entry,
-                                "an RTT of %.3g ms is impossible: %.0f km there and back at 2/3 of "
-                                "the speed of light take %.3g ms",
-                                1e3 * p->link.rtt_s, metres / 1e3, 1e3 * least);
+        bool twin = p->ends.from > p->ends.to && !strchr(p->entry->key, '>');
+        if (!twin && check_light(m, p->ends.from, p->ends.to, p->link.rtt_s, p->entry))
+            code = GS_USAGE;
     }
+    for (size_t i = 0; i < m->n_rows; i++)
+        for (size_t k = 0; k < sizeof m->typical[i] / sizeof *m->typical[i]; k++)
+            if (check_light(m, i, m->typical[i][k], m->common.rtt_s, common))
+                return GS_USAGE;
     return code;
 }
 
 static int check_twins(const struct wan_map *m)
 {
     int code = GS_OK;
-    for (size_t i = 1; i < m->n_pairs; i++)
-        if (!compare_ends(&m->pairs[i - 1], &m->pairs[i]))
-            code = config_error(m->pairs[i].entry, "the same direction stands in '%s' too",
-                                m->pairs[i - 1].entry->key);
+    for (size_t i = 1; i < m->n_pairs; i++) {
+        const struct wan_pair *a = &m->pairs[i - 1], *b = &m->pairs[i];
+        if (compare_ends(a, b))
+            continue;
+        /* Both directions of two links are one fault. */
+        bool said = b->ends.from > b->ends.to && !strpbrk(a->entry->key, ">") &&
+                    !strpbrk(b->entry->key, ">");
+        code = said
+                   ? code
+                   : config_error(b->entry, "the same direction stands in '%s' too", a->entry->key);
+    }
     return code;
 }
 
@@ -285,7 +304,6 @@ int wan_map_read(struct wan_map *m, const struct config *c)
     int links = read_links(m, c);
     if (sites || links)
         return GS_USAGE;
-    int light = check_light(m);
     if (m->n_pairs)
         qsort(m->pairs, m->n_pairs, sizeof *m->pairs, compare_ends);
     if (m->n_crossings)
@@ -293,6 +311,7 @@ int wan_map_read(struct wan_map *m, const struct config *c)
     int twins = check_twins(m);
     int rates = fill_rates(m);
     wan_map_peers(m);
+    int light = check_all_light(m, c);
     return light || twins || rates ? GS_USAGE : GS_OK;
 }
 

@@ -30,6 +30,8 @@ static struct word seconds(double s)
         i++;
     if (!isfinite(s))
         snprintf(w.s, sizeof w.s, "never");
+    else if (s <= 0)
+        snprintf(w.s, sizeof w.s, "none");
     else
         snprintf(w.s, sizeof w.s, s >= 999.5 * units[i].unit ? "%.0f %s" : "%.3g %s",
                  s / units[i].unit, units[i].name);
@@ -41,7 +43,7 @@ static struct word scaled(double x, const char *unit)
     static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
     struct word w;
     size_t i = 0;
-    if (!isfinite(x)) {
+    if (!isfinite(x) || x <= 0) {
         snprintf(w.s, sizeof w.s, "none");
         return w;
     }
@@ -71,9 +73,9 @@ static void print_training(const struct wan_report *r)
 {
     const struct wan_training *t = r->training;
     double compute = wan_training_compute_s(t);
-    printf("%s: %s, %.0f tokens a step, %.0f %s on %zu %s\n", r->name,
-           scaled(t->parameters, "parameters").s, t->tokens, t->gpus, t->gpus == 1 ? "GPU" : "GPUs",
-           r->map->n, r->map->n == 1 ? "site" : "sites");
+    printf("%s: %.4g parameters, %.0f tokens a step, %.0f %s on %zu %s\n", r->name, t->parameters,
+           t->tokens, t->gpus, t->gpus == 1 ? "GPU" : "GPUs", r->map->n,
+           r->map->n == 1 ? "site" : "sites");
     printf("  compute    %s a step: %s a GPU, %s in all", seconds(compute).s,
            scaled(t->tokens / compute / t->gpus, "tokens/s").s,
            scaled(t->tokens / compute, "tokens/s").s);

@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# gradsync model and check: the four-site plan's numbers, impossible inputs, asymmetric and shared
+# links, ten thousand sites.
+. "$(dirname "$0")/lib.sh"
+plan=$top/configs/wan-4site.ini
+
+# $(of CSV SWEEP STRATEGY BITS EVERY COLUMN)
+of() {
+    awk -F, -v sweep="$2" -v strategy="$3" -v bits="$4" -v every="$5" -v name="$6" '
+        NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
+        $(col["sweep"]) == sweep && $(col["strategy"]) == strategy && $(col["bits"]) == bits &&
+        $(col["every"]) == every { print $(col[name]); exit }' "$1"
+}
+near() { # VALUE WANT RELATIVE
+    awk -v x="$1" -v want="$2" -v by="$3" 'BEGIN { d = x - want; exit !(x != "" && (d < 0 ? -d : d) <= by * want) }'
+}
+
+# ---- the four-site plan
+ok 'the plan is answered' "$gradsync" model "$plan" --csv plan.csv --claims claims.csv
+like "$out" 'compute +3.28 s a step: 20 ktokens/s a GPU, 160 ktokens/s in all' 'its compute'
+like "$out" 'ring \* +31.2 s +3.9 GB +34.5 s +9.5% +15.2 ktokens/s +76.1 days' 'and what it comes to'
+like "$out" $'\n  60% .* 15 +8 +4\n  75% .* 29 +15 +8\n  95% .* 181 +91 +46\n' 'H for 60, 75 and 95% at 16, 8 and 4 bits'
+like "$out" 'one_site .* 28.9 days' 'one site instead'
+like "$out" 'two_nodes +208 ms .* 7.69 days' 'two nodes of four'
+like "$out" 'waiting up to 68.9 days for one_node' 'how long waiting for one node pays'
+like "$out" 'choose ring and H = 181' 'a strategy and an H'
+ok 'sync time of the table' near "$(of plan.csv strategy ring 16 1 sync_s)" 31.2 0.001
+ok 'efficiency of the table' near "$(of plan.csv strategy ring 16 1 efficiency)" 0.095 0.005
+ok 'days of the table' near "$(of plan.csv strategy ring 16 1 target_s)" $((76 * 86400)) 0.01
+ok 'a quarter of the bits' near "$(of plan.csv every ring 4 100 sync_s)" 7.8 0.01
+ok 'bytes on the wire' near "$(of plan.csv strategy recursive_doubling 16 1 wire_B)" 5.2e9 1e-9
+
+# ---- its claims
+ok 'a config with impossible claims is still a config' "$gradsync" check "$plan"
+is "$(grep -c 'wan-4site.ini:[0-9]*: warning: ' <<<"$err")" 14 'a warning a claim'
+like "$err" '150K tokens/s on 1 GPU are 1.17 PFLOP/s, 375% of the peak' 'more than the peak'
+like "$err" 'claim.sync_bytes.* = 3.9 GB' 'more bytes than claimed'
+like "$err" 'claim.sync_time.* take 31.2 s' 'more time than claimed'
+like "$err" 'claim.efficiency.* are 9.5%; 60% needs 14.4 Gbit/s a site, or a synchronisation every 15 steps' 'efficiency, and what it would need'
+like "$err" 'claim.tokens_per_s.* 15.2K tokens/s' 'tokens a second'
+like "$err" 'claim.time.* take 76.1 days, not 35 h' 'days'
+like "$err" 'claim.step_time.* contradicts the 840K tokens/s' 'claims that contradict each other'
+like "$err" 'claim.nccl_buffsize.* default' 'a setting that changes nothing'
+unlike "$err" 'claim.rtt' 'what is possible is not warned of'
+is "$(grep -c ',impossible,' claims.csv) $(grep -c ',contradicted,' claims.csv) $(grep -c ',possible,[^v]' claims.csv)" '12 2 1' 'the claims as a table'
+run "$gradsync" check "$plan" --set model:claim.time=80d..90d --set model:claim.efficiency=9%
+unlike "$err" 'claim.(time|efficiency)' 'a claim that holds is not warned of'
+run "$gradsync" model "$plan" --set links:rate=100Gbit/s
+like "$out" 'sync_time +possible' 'with another link it may hold'
+
+# ---- faults, each one line at its key
+refused() { # NAME REGEX SETTING…
+    local name=$1 regex=$2 set=()
+    shift 2
+    for s; do set+=(--set "$s"); done
+    exits 2 "$name is refused" "$gradsync" model "$plan" "${set[@]}"
+    like "$err" "$regex" 'with the reason'
+    one_line "$err" 'in one line'
+}
+refused 'more than the peak' 'mfu.*120% of the peak is impossible: 374.4 TFLOP/s a GPU where 312' model:mfu=120%
+refused 'a step that no GPU computes' 'compute.*impossible.* take 1.638 s at 100% of the peak' model:compute=1s
+refused 'an RTT faster than light' '--set: key .okstate-sdsc.: an RTT of 2 ms is impossible: 18[0-9]+ km' links:okstate-sdsc=rtt=2ms
+refused 'an RTT for all that is faster than light' 'rtt.: an RTT of 10 ms is impossible' links:rtt=10ms
+refused 'a batch that does not fit' 'micro_batch.* 8 GPUs x 16 sequences x 8192 tokens = 1048576, a step has 524288' model:micro_batch=16 model:sequence=8192
+refused 'GPUs that no site has' 'gpus.*16 GPUs, but the sites have 8' model:gpus=16
+refused 'H out of range' "every.*'0' is not in range" model:every=0
+refused 'bits out of range' "bits.*'0' is not in range" model:bits=0
+refused 'more fragments than steps' '8 fragments in 4 steps' model:every=4 model:fragments=8
+refused 'a word that is none' "no word 'upp'; did you mean 'up'" 'sites:okstate=upp=1Gbit/s'
+refused 'a rate without a unit of rate' "up: 'fast' is not" 'sites:okstate=gpus=2 up=fast'
+refused 'a site that is none' "no site 'okstat' in \[sites\]; did you mean 'okstate'" links:okstat-sdsc=rtt=40ms
+refused 'half a place' 'lat=… and lon=… together' 'sites:okstate=gpus=2 lat=3'
+refused 'a key that is none' "unknown in \[model\], did you mean 'mfu'" model:mfuu=1
+refused 'a claim that is none' "did you mean 'claim.time'" model:claim.tiem=1h
+refused 'a loss of everything' "loss: '100%' is not in range" links:okstate-sdsc=loss=100%
+refused 'an alternative without nodes' '9 nodes want as many gpus' 'model:alt.x=gpus=8 nodes=9'
+printf '[sites]\na = gpus=1 up=1Gbit/s\n' >nomodel.ini
+exits 2 'no model' "$gradsync" model nomodel.ini
+like "$err" 'no \[model\] section' 'is said'
+ln -s /dev/null device
+exits 1 'a table into a device' "$gradsync" model -q "$plan" --csv device
+like "$err" 'no regular file' 'is refused'
+ok 'and the device left alone' test -L device
+exits 2 'no config' "$gradsync" model
+
+# ---- links of their own
+cat >links.ini <<'EOF'
+[sites]
+a = gpus=1 up=1Gbit/s
+b = gpus=1 up=1Gbit/s
+c = gpus=1 up=1Gbit/s
+d = gpus=1 up=1Gbit/s
+[links]
+rtt = 10ms
+[model]
+parameters = 1e9
+tokens = 1e6
+compute = 1s
+strategy = ring
+EOF
+sync() { # SETTING…: sync_s of each strategy
+    local set=()
+    for s; do set+=(--set "$s"); done
+    "$gradsync" model -q links.ini "${set[@]}" --csv links.csv && awk -F, '$2 == "strategy" { print $3, $11 }' links.csv
+}
+is "$(sync | awk '{ printf "%s %.3f ", $1, $2 }')" 'ring 24.005 direct 24.010 recursive_doubling 32.010 rabenseifner 24.020 hierarchical 24.005 ' 'equal links'
+is "$(sync 'links:a>b=rate=250Mbit/s' | awk '/^ring/ { printf "%.1f", $2 }')" 96.0 'one direction at a quarter holds the ring up'
+is "$(sync 'links:a>c=rate=250Mbit/s' | awk '/^ring/ { printf "%.1f", $2 }')" 24.0 'but not one that it does not use'
+is "$(sync 'links:a-c=rate=250Mbit/s' | awk '/^recursive/ { printf "%.0f", $2 }')" 128 'others may'
+is "$(sync 'sites:a=gpus=1 up=250Mbit/s' | awk '/^(ring|direct)/ { printf "%.0f ", $2 }')" '96 64 ' 'shares spare a slow site; a ring cannot'
+is "$(sync 'links:shared.sea=rate=1Gbit/s links=a-b,c-d' | awk '/^ring/ { printf "%.2f", $2 }')" 48.01 'two links on one line have half of it each'
+is "$(sync links:mtu=1500 | awk '/^ring/ { printf "%.2f", $2 }')" 25.30 'headers and ACKs take their share'
+is "$(sync links:loss=0.1% links:streams=1 | awk '/^ring/ { print ($2 > 200) }')" 1 'loss slows one stream'
+is "$(sync links:loss=0.1% links:streams=64 | awk '/^ring/ { printf "%.1f", $2 }')" 24.0 'many make up for it'
+is "$(sync links:window=250e3 | awk '/^ring/ { printf "%.1f", $2 }')" 120.0 'so does a window of 250 kB at 10 ms'
+is "$(sync links:shared.x=rate=1Gbit/s 2>&1 | grep -c 'wants rate=')" 1 'a shared line without links is refused'
+
+# ---- streaming
+like "$("$gradsync" model links.ini --set model:every=100 --set model:fragments=10 --set model:overlap=1)" 'ring \* .* 100% ' 'streaming hides what fits'
+like "$("$gradsync" model links.ini --set model:every=100 --set model:fragments=10 --set model:overlap=1 --set model:strict=yes)" 'ring \* .* 87.6% ' 'strictly so many steps later hides less'
+
+# ---- ten thousand sites
+{
+    echo '[sites]'
+    for i in $(seq 1000); do echo "s$i = count=10 gpus=2 lat=$((i % 90)) lon=$((i % 179))"; done
+    printf '[links]\nrate = 1Gbit/s\n'
+    for i in $(seq 2 2 999); do echo "s$i-s$((i + 1)) = rtt=300ms loss=0.1%"; done
+    printf '[model]\nparameters = 1e9\ntokens = 1e9\npeak = 312e12\n'
+} >many.ini
+ok 'ten thousand sites' timeout 20 "$gradsync" model many.ini
+like "$out" '20000 GPUs on 10000 sites' 'are counted'
+done_testing
