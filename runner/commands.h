@@ -20,6 +20,7 @@ int cmd_limits(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_model(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_import(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_fabric(int argc, char **argv);

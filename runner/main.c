@@ -24,6 +24,7 @@ static const struct verb verbs[] = {
     {"collect", cmd_collect, "CAMPAIGN", "its results, verified, to data/raw"},
     {"show", cmd_show, "[RUN]", "a table of the results in the terminal"},
     {"reduce", cmd_reduce, "RAW -o CSV", "recordings to samples.csv and summary.csv"},
+    {"import", cmd_import, "FILE…", "output of nccl-tests and others to recordings"},
     {"compare", cmd_compare, "[RAW | A B]",
      "verdicts: configs against their baseline, or B against A"},
     {"transitions", cmd_transitions, "[CSV]",
