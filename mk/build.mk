@@ -5,7 +5,7 @@
 iniparser_dir := $(firstword $(wildcard /usr/include/iniparser /usr/local/include/iniparser))
 CPPFLAGS_ALL := -std=c11 -D_GNU_SOURCE -Irunner $(iniparser_dir:%=-isystem %) -MMD -MP
 LIBS := -liniparser -ljansson -lsodium -lm -ldl -lpthread
-compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS) -DGRADSYNC_PREFIX='"$(PREFIX)"'
+compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS)
 
 # Rooms of the library; rank/ alone is compiled with MPI.
 lib_dirs := runner runner/wan runner/verdict runner/cluster

@@ -13,7 +13,7 @@ packages=(
     openmpi-bin libopenmpi-dev             # starts the ranks, and mpi_allreduce
     libopenblas-dev                        # iter_proxy's compute
     gnuplot-nox fonts-dejavu-core          # the figures
-    libcmocka-dev                          # the tests
+    libcmocka-dev procps                   # the tests
 )
 
 # setup.sh slurm: also what the tests of campaigns start a Slurm of their own with.

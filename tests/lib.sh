@@ -50,7 +50,7 @@ tap_end() {
     chmod -R u+w "$tmp" 2>/dev/null
     rm -rf "$tmp"
     if [ -z "$tap_planned" ]; then
-        echo "Bail out! $0 ended without its plan (exit $status)"
+        echo "# $0 ended without its plan (exit $status)" >&2
         exit 1
     fi
     exit $((tap_failed > 0 ? 1 : status))
@@ -60,7 +60,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 # A misspelt helper must not pass for a test that was never made.
 command_not_found_handle() {
-    echo "Bail out! no command '$1'" >&2
+    echo "# no command '$1' here" >&2
     kill -TERM $$
     return 127
 }
