@@ -17,6 +17,10 @@ c_high = c_bus_high
 y_text(v) = rate(v)
 y_limit = limit
 load "figures/curve.gp"
+c_mark = 3
+y_words = y_low * 1.1
+features_side = "left"
+load "figures/features.gp"
 if (limit == limit) {
     set arrow 1 from graph 0, first limit to graph 1, first limit nohead linewidth 1 dashtype (4, 3) \
         linecolor rgb "#606060"
@@ -31,4 +35,5 @@ plot for [i = 1 : n] $curve index i - 1 using c_size:c_bus_low:c_bus_high with f
     $curve using c_size:(column(c_best) == 1 ? column(c_bus) : NaN) with points pointtype 6 pointsize 1.1 \
     linewidth 0.8 linecolor rgb "#000000", \
     $curve using c_size:(column(c_bus) > limit ? column(c_bus) : NaN) with points pointtype 2 pointsize 0.9 \
-    linewidth 1.2 linecolor rgb "#D00000"
+    linewidth 1.2 linecolor rgb "#D00000", \
+    @features

@@ -16,7 +16,12 @@ c_low = c_time_low
 c_high = c_time_high
 y_text(v) = seconds(v)
 load "figures/curve.gp"
+c_mark = 2
+y_words = y_high / 1.1
+features_side = "right"
+load "figures/features.gp"
 plot for [i = 1 : n] $curve index i - 1 using c_size:c_time_low:c_time_high with filledcurves linetype i, \
     for [i = 1 : n] $curve index i - 1 using c_size:c_time with linespoints linetype i, \
     $curve using c_size:(column(c_best) == 1 ? column(c_time) : NaN) with points pointtype 6 pointsize 1.1 \
-    linewidth 0.8 linecolor rgb "#000000"
+    linewidth 0.8 linecolor rgb "#000000", \
+    @features

@@ -25,6 +25,7 @@ FNR == 1 {
 }
 kind == "summary.csv" { summary_row() }
 kind == "iteration.csv" { iteration_row() }
+kind == "transitions.csv" { feature_row() }
 
 END {
     find_axes()
@@ -70,14 +71,14 @@ function summary_row(    id, i) {
     csv($0, f)
     if (get("median_s") == "")
         return
-    id = get("cell_id")
+    id = get("label") SUBSEP get("cell_id") # sections may share a cell: it is in the panels of both
     if (!(id in cell_at))
         cell_at[id] = ++n_cells
     i = cell_at[id]
     common(i, run, workload, config, ranks, nodes, size, params)
     label[i] = get("label")
     mode[i] = get("mode")
-    cell_id[i] = id
+    cell_id[i] = get("cell_id")
     median[i] = get("median_s"); low[i] = get("ci_low_s"); high[i] = get("ci_high_s")
     busbw[i] = get("busbw_Bps") + 0
     limit[i] = get("limit_Bps") + 0
@@ -237,6 +238,7 @@ function write_curves(p,    first, name, file, s, k, i, row, names, detail, top,
             print "\n" > file
     }
     print "EOD" > file
+    write_features(p, file)
     close(file)
     list(name, "latency")
     if (top)

@@ -35,8 +35,8 @@ $(tables_of_a_run:%=$(csv)/parts/$1/%.csv): $(csv)/parts/$1/stamp
 	@:
 endef
 define panels
-$(csv)/panels/$1/stamp: $(foreach r,$(filter $1/%,$(runs)),$(addprefix $(csv)/parts/$r/,summary.csv iteration.csv samples.csv compare.csv)) $(csv)/panels/$1/runs figures/panels figures/panels.awk figures/verdicts.awk
-	@mkdir -p $$(@D) && bash figures/panels $(csv)/panels/$1 $1 $(patsubst %,$(csv)/parts/%,$(filter $1/%,$(runs))) && touch $$@
+$(csv)/panels/$1/stamp: $(foreach r,$(filter $1/%,$(runs)),$(addprefix $(csv)/parts/$r/,summary.csv iteration.csv samples.csv compare.csv)) $(csv)/panels/$1/runs $(csv)/transitions.csv figures/panels figures/panels.awk figures/verdicts.awk figures/features.awk
+	@mkdir -p $$(@D) && FEATURES=$(csv)/transitions.csv bash figures/panels $(csv)/panels/$1 $1 $(patsubst %,$(csv)/parts/%,$(filter $1/%,$(runs))) && touch $$@
 $(csv)/panels/$1/figures.mk: $(csv)/panels/$1/stamp
 	@:
 $(csv)/panels/$1/%.plot: $(csv)/panels/$1/stamp
@@ -47,7 +47,7 @@ drawings += $(addprefix figures/out/$3-$1,.svg .png .pdf)
 $(addprefix figures/out/$3-$1,.svg .png .pdf) &: $(csv)/panels/$2/$(notdir $3).plot figures/$1.gp $(style)
 	$$(call quiet,FIGURE,figures/out/$3-$1)figures/draw $1 $$< figures/out/$3-$1
 endef
-style := figures/draw figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/verdict.gp
+style := figures/features.gp figures/draw figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/verdict.gp
 drawings :=
 
 ifneq ($(filter drawn tables,$(MAKECMDGOALS)),)
@@ -59,6 +59,8 @@ $(csv)/stamp: $(wildcard configs/*.ini) $(foreach r,$(runs),$(tables_of_a_run:%=
 	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv) && bash mk/compare.sh $(csv) $(runs:%=$(csv)/parts/%) && \
 	$(BUILD)/gradsync transitions -q $(csv),mkdir -p $(csv)) && \
 	$(BUILD)/gradsync limits -q -o $(csv) $(wildcard configs/*.ini) && touch $@
+$(csv)/transitions.csv $(csv)/limits.csv: $(csv)/stamp
+	@:
 tables: $(csv)/stamp
 endif
 ifneq ($(filter drawn,$(MAKECMDGOALS)),)
@@ -76,6 +78,13 @@ $(csv)/panels/error_rates.plot: $(csv)/error_rates.csv figures/error_rates.awk
 $(rates) &: $(csv)/panels/error_rates.plot figures/error_rates.gp figures/draw figures/style.gp
 	$(call quiet,FIGURE,figures/out/method/error_rates)figures/draw error_rates $< figures/out/method/error_rates
 endif
+# What was published, against what the platforms can do.
+claims := $(addprefix figures/out/method/claims,.svg .png .pdf)
+drawings += $(claims)
+$(csv)/panels/claims.plot: $(csv)/limits.csv figures/claims.awk
+	@mkdir -p $(@D) && awk -f figures/claims.awk $< >$@.new && if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(claims) &: $(csv)/panels/claims.plot figures/claims.gp figures/draw figures/style.gp figures/words.gp
+	$(call quiet,FIGURE,figures/out/method/claims)figures/draw claims $< figures/out/method/claims
 drawn: tables $(drawings)
 	@$(if $(drawings),,echo 'No recording to draw: make run PLATFORM=…' >&2)
 	@$(addprefix rm -f ,$(filter-out $(drawings),$(wildcard figures/out/*/*)))

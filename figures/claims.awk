@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The panel of limits.csv: of what was published each claim that has a fraction, the least possible
+# first; of what was measured the most that each platform reached.
+
+function csv(line, f,    n, part) {
+    n = 0
+    while (1) {
+        if (substr(line, 1, 1) == "\"") {
+            match(line, /^"([^"]|"")*"/)
+            part = substr(line, 2, RLENGTH - 2)
+            gsub(/""/, "\"", part)
+        } else {
+            match(line, /^[^,]*/)
+            part = substr(line, 1, RLENGTH)
+        }
+        line = substr(line, RLENGTH + 1)
+        f[++n] = part
+        if (line == "")
+            return n
+        line = substr(line, 2)
+    }
+}
+
+function get(name) { return f[col[name]] }
+
+function quote(text) {
+    gsub(/["\\]/, "\\\\&", text)
+    return "\"" text "\""
+}
+
+function shorten(text, n) { return length(text) > n ? substr(text, 1, n - 1) "…" : text }
+
+function add(name, what, fraction, verdict) {
+    n++
+    row_name[n] = name; row_what[n] = what; row_fraction[n] = fraction; row_verdict[n] = verdict
+    order[n] = n
+}
+
+NR == 1 {
+    n_columns = csv($0, f)
+    for (i = 1; i <= n_columns; i++)
+        col[f[i]] = i
+    next
+}
+{ csv($0, f) }
+get("fraction") == "" { next }
+get("kind") == "published" {
+    agrees = get("quantity") ~ /^(busbw\/algbw|duration)$/ && get("verdict") == "possible" # no limit is near
+    if (!agrees)
+        add(get("claim") ~ /^[a-z0-9_.]+ = / ? get("platform") ": " get("claim") : get("claim"), \
+            get("quantity") (get("limit_source") ~ /^measured on/ ? ", measured" : ""), get("fraction"), get("verdict"))
+    next
+}
+{
+    key = get("platform") SUBSEP get("quantity")
+    if (!(key in most) || get("fraction") + 0 > most[key]) {
+        most[key] = get("fraction") + 0
+        most_verdict[key] = get("verdict")
+    }
+}
+
+END {
+    for (key in most) {
+        split(key, part, SUBSEP)
+        add("most measured on " part[1], part[2], most[key], most_verdict[key])
+    }
+    for (i = 2; i <= n; i++) { # the largest fraction on top; equals by name, so that runs agree
+        v = order[i]
+        for (j = i - 1; j >= 1 && (row_fraction[order[j]] + 0 < row_fraction[v] + 0 ||
+             (row_fraction[order[j]] + 0 == row_fraction[v] + 0 && row_name[order[j]] row_what[order[j]] > row_name[v] row_what[v])); j--)
+            order[j + 1] = order[j]
+        order[j + 1] = v
+    }
+    colour["impossible"] = 2; colour["contradicted"] = 2; colour["at the limit"] = 3; colour["in part"] = 3
+    for (i = 1; i <= n; i++) {
+        k = order[i]
+        names = names ", " quote(shorten(row_name[k], 47))
+        whats = whats ", " quote(row_what[k])
+        rows = rows i " " row_fraction[k] " " (row_verdict[k] in colour ? colour[row_verdict[k]] : 1) "\n"
+    }
+    printf "platform = \"\"\nworkload = \"\"\ndetail = \"orange: impossible, or contradicted by data; yellow: at the limit, or true in part\"\nrows = %d\n", n
+    printf "array name[%d] = [%s]\narray what[%d] = [%s]\n", n, substr(names, 3), n, substr(whats, 3)
+    printf "$claims << EOD\n%sEOD\n", rows
+}

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What transitions.csv says of the curves of a panel, for panels.awk: marks at every curve's features,
+# words at those of one, auto where there is such a config. What replicates did not confirm is not
+# drawn; a single replicate confirms nothing, and of one curve its features are drawn with a question
+# mark.
+
+function feature_row(    key, kind) {
+    csv($0, f)
+    kind = get("kind")
+    if (get("platform") "/" get("workload") != of || kind == "fit" || kind == "refused" || get("verdict") == "not confirmed")
+        return
+    key = get("label") SUBSEP get("mode") SUBSEP get("config") SUBSEP get("params") SUBSEP get("ranks") SUBSEP get("nodes")
+    f_n[key]++
+    f_kind[key, f_n[key]] = kind
+    f_size[key, f_n[key]] = get("size_B") + 0
+    f_from[key, f_n[key]] = get("from_B") + 0
+    f_to[key, f_n[key]] = get("to_B") + 0
+    f_change[key, f_n[key]] = get("change")
+    f_open[key, f_n[key]] = get("verdict") == "unconfirmed"
+}
+
+# As transitions.csv has them: without what goes along a curve and what tells replicates apart.
+function params_of_curve(text,    n, i, word, out) {
+    n = split(text, word, " ")
+    for (i = 1; i <= n; i++)
+        if (word[i] !~ /^(size|config|in_place)=/)
+            out = out (out == "" ? "" : " ") word[i]
+    return out
+}
+
+function words_of(kind, size, change, open,    text) {
+    if (kind == "spike") text = sprintf("spike ×%.2g", 1 + change)
+    else if (kind == "dip") text = sprintf("dip %.0f%%", 100 * change)
+    else if (kind == "first row") text = "warm-up"
+    else if (kind == "protocol switch") text = "switch"
+    else text = change == "" ? "n½ " short_bytes(size) : "knee"
+    return text (open ? "?" : "")
+}
+
+function short_bytes(b) {
+    if (b >= 1073741824) return sprintf("%.3g GiB", b / 1073741824)
+    if (b >= 1048576) return sprintf("%.3g MiB", b / 1048576)
+    if (b >= 1024) return sprintf("%.3g KiB", b / 1024)
+    return b " B"
+}
+
+# The measured value of a series at a size that lies between two measured ones: on the line drawn.
+function on_line(p, s, value, size, from, to,    a, b) {
+    if (!((p, s, from) in at) || !((p, s, to) in at))
+        return "NaN"
+    a = value[at[p, s, from]]; b = value[at[p, s, to]]
+    if (!(a > 0 && b > 0))
+        return "NaN"
+    return from == to ? a : exp(log(a) + log(b / a) * log(size / from) / log(to / from))
+}
+
+# The datablock $marks: size, time, busbw, kind (1 switch, 2 knee, 3 dip, 4 spike, 5 warm-up), words, and
+# whether it is the curve of the words.
+function worded(p,    s) {
+    for (s = 1; s <= n_series[p]; s++)
+        if (series_name[p, s] == "auto")
+            return s
+    return 1
+}
+
+function write_features(p, file,    mine, s, i, key, k, code, from, to, n_marks) {
+    code["protocol switch"] = 1; code["knee"] = 2; code["dip"] = 3; code["spike"] = 4; code["first row"] = 5
+    mine = worded(p)
+    print "$marks << EOD" > file
+    for (s = 1; s <= n_series[p]; s++) {
+        i = at[p, s, sizes[p, s, 1]]
+        key = label[i] SUBSEP mode[i] SUBSEP config[i] SUBSEP params_of_curve(params[i]) SUBSEP ranks[i] SUBSEP nodes[i]
+        for (k = 1; k <= f_n[key]; k++) {
+            from = f_kind[key, k] ~ /^(dip|spike|first row)$/ ? f_size[key, k] : f_from[key, k]
+            to = f_kind[key, k] ~ /^(dip|spike|first row)$/ ? f_size[key, k] : f_to[key, k]
+            if (s != mine && (f_open[key, k] || f_kind[key, k] == "knee" && f_change[key, k] == ""))
+                continue
+            n_marks++
+            print f_size[key, k], on_line(p, s, median, f_size[key, k], from, to),
+                on_line(p, s, busbw, f_size[key, k], from, to), code[f_kind[key, k]],
+                (s != mine ? "\"\"" : quote(words_of(f_kind[key, k], f_size[key, k], f_change[key, k], f_open[key, k]))), (s == mine) > file
+        }
+    }
+    printf "EOD\nmarks = %d\n", n_marks > file
+}
