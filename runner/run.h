@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The story of a run: plan, folder, launches, attempts, manifest. What is missing is asked of the
- * ledger before each attempt, so that running and resuming are the same thing.
+ * ledger before each attempt, so that running and resuming are the same thing. A run that a signal
+ * ended returns GS_FAILED: not all that was asked for is measured.
  */
 #ifndef GS_RUN_H
 #define GS_RUN_H
