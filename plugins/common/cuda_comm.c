@@ -103,10 +103,12 @@ void comms_abort(struct comms *c)
     }
 }
 
-/* Codes by which NCCL says that it will not, rather than that something broke. */
-static bool refused(ncclResult_t result)
+/* By which NCCL says that it will not, rather than that something broke. What it has no kernel for
+ * it calls an internal error, unless NCCL_ALGO is set while the operation is queued. */
+static bool refused(ncclResult_t result, const char *last)
 {
-    return result == ncclInvalidArgument || result == ncclInvalidUsage;
+    return result == ncclInvalidArgument || result == ncclInvalidUsage ||
+           strstr(last, "no algorithm/protocol available");
 }
 
 enum wl_status comm_judge(struct comms *c, struct comm *comm, ncclResult_t result, const char *what,
@@ -116,13 +118,15 @@ enum wl_status comm_judge(struct comms *c, struct comm *comm, ncclResult_t resul
         return WL_OK;
     ncclComm_t nccl = comm ? atomic_load(&comm->nccl) : NULL;
     const char *last = ncclGetLastError(nccl);
-    snprintf(why, n, "%s: %s%s%.120s%s", what, ncclGetErrorString(result),
-             last && *last ? ": " : "", last ? last : "",
-             result == ncclRemoteError ? " (a peer died or cannot be reached)" : "");
+    last = last ? last : "";
+    bool will_not = refused(result, last) && !atomic_load(&c->gpu->aborted);
+    snprintf(why, n, "%s: %s%s%.120s%s", what,
+             will_not ? "NCCL refuses it here" : ncclGetErrorString(result), *last ? ": " : "",
+             last, result == ncclRemoteError ? " (a peer died or cannot be reached)" : "");
     for (char *p = why; *p; p++)
         if (*p == '\n')
             *p = ' ';
-    return refused(result) && !atomic_load(&c->gpu->aborted) ? WL_SKIP : WL_FAIL;
+    return will_not ? WL_SKIP : WL_FAIL;
 }
 
 enum wl_status comm_try(struct comms *c, struct comm *comm, ncclResult_t result, const char *what)
