@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -62,33 +63,52 @@ static bool alike(const struct measured_cell *a, const struct measured_cell *b)
            same_else(a->params, b->params);
 }
 
+/* The cells that a claim is about, in the order of the table. */
+struct families {
+    const struct measured_cell **faster, **slower;
+    size_t n_faster, n_slower;
+};
+
+static struct families families_of(const struct audit *a, const struct claim *c)
+{
+    size_t n = a->cells->n + 1;
+    struct families f = {xcalloc(n, sizeof *f.faster), xcalloc(n, sizeof *f.slower), 0, 0};
+    for (size_t i = 0; i < a->cells->n; i++) {
+        const struct measured_cell *m = &a->cells->v[i];
+        if (!wanted(c, m))
+            continue;
+        if (is_of(m->config, c->word[W_FASTER]))
+            f.faster[f.n_faster++] = m;
+        else if (is_slower(c, m->config))
+            f.slower[f.n_slower++] = m;
+    }
+    return f;
+}
+
 struct ratios { /* of the slower's time to the faster's */
     double least, most;
     size_t n, enough;
     int64_t ranks;
 };
 
-/* `m` is the fastest of its family: the first of equals. */
-static bool is_best(const struct audit *a, const struct claim *c, const struct measured_cell *m)
+/* The fastest of its family: the first of equals. */
+static bool is_best(const struct families *f, const struct measured_cell *m)
 {
-    for (size_t i = 0; i < a->cells->n; i++) {
-        const struct measured_cell *o = &a->cells->v[i];
-        if (o != m && is_of(o->config, c->word[W_FASTER]) && wanted(c, o) && alike(o, m) &&
-            (o->time_s < m->time_s || (o->time_s == m->time_s && o < m)))
+    for (size_t i = 0; i < f->n_faster; i++) {
+        const struct measured_cell *o = f->faster[i];
+        if (o->time_s <= m->time_s && o != m && alike(o, m) && (o->time_s < m->time_s || o < m))
             return false;
     }
     return true;
 }
 
-static void add_ratio(const struct audit *a, const struct claim *c, const struct measured_cell *m,
-                      double speedup, struct ratios *r)
+static void add_ratio(const struct families *f, const struct measured_cell *m, double speedup,
+                      struct ratios *r)
 {
     double other = INFINITY;
-    for (size_t i = 0; i < a->cells->n; i++) {
-        const struct measured_cell *o = &a->cells->v[i];
-        if (is_slower(c, o->config) && wanted(c, o) && alike(o, m))
-            other = fmin(other, o->time_s);
-    }
+    for (size_t i = 0; i < f->n_slower; i++)
+        if (f->slower[i]->time_s < other && alike(f->slower[i], m))
+            other = f->slower[i]->time_s;
     if (isinf(other))
         return;
     double ratio = other / m->time_s;
@@ -99,16 +119,12 @@ static void add_ratio(const struct audit *a, const struct claim *c, const struct
     r->n++;
 }
 
-static struct ratios ratios_on(const struct audit *a, const struct claim *c, const char *platform,
-                               double speedup)
+static struct ratios ratios_on(const struct families *f, const char *platform, double speedup)
 {
     struct ratios r = {.least = INFINITY};
-    for (size_t i = 0; i < a->cells->n; i++) {
-        const struct measured_cell *m = &a->cells->v[i];
-        if (!strcmp(m->platform, platform) && wanted(c, m) && is_of(m->config, c->word[W_FASTER]) &&
-            is_best(a, c, m))
-            add_ratio(a, c, m, speedup, &r);
-    }
+    for (size_t i = 0; i < f->n_faster; i++)
+        if (!strcmp(f->faster[i]->platform, platform) && is_best(f, f->faster[i]))
+            add_ratio(f, f->faster[i], speedup, &r);
     return r;
 }
 
@@ -136,14 +152,17 @@ size_t limits_of_data(const struct audit *a, const struct claim *c, struct limit
     size_t n = 0;
     if (!c->word[W_FASTER] || !c->word[W_SLOWER])
         return 0;
-    for (size_t i = 0; i < a->cells->n && n < most; i++) { /* in the order of platforms */
-        const char *platform = a->cells->v[i].platform;
+    struct families f = families_of(a, c);
+    for (size_t i = 0; i < f.n_faster && n < most; i++) { /* in the order of platforms */
+        const char *platform = f.faster[i]->platform;
         if (!strcmp(platform, last))
             continue;
         last = platform;
-        struct ratios r = ratios_on(a, c, platform, speedup);
+        struct ratios r = ratios_on(&f, platform, speedup);
         if (r.n)
             fill(&rows[n++], c, platform, speedup, &r);
     }
+    free(f.faster);
+    free(f.slower);
     return n;
 }

@@ -51,13 +51,21 @@ static void add_finding(struct findings *f, struct finding one)
 
 /* ---- what is left out before the fit ---- */
 
-static bool first_row_stands_out(const double *size, const double *time, size_t n, double *change)
+/* How far the first row is above the four after it, by more than they differ among themselves; 0:
+ * not so. The first alone pays for what is done once. */
+static double first_row_excess(const double *time, size_t n)
 {
-    if (n < TRANSITIONS_LEAST || time[0] <= 1.05 * time[1])
-        return false;
-    struct piecewise rest = hockney_pieces(size + 1, time + 1, n - 1);
-    *change = log(time[0] / piecewise_time(&rest, size + 1, n - 1, size[0]));
-    return *change > fmax(log1p(TRANSITION_ARTEFACT), 5 * rest.error);
+    double rest[4];
+    if (n < TRANSITIONS_LEAST)
+        return 0;
+    memcpy(rest, time + 1, sizeof rest);
+    double median = stats_quantile_of(rest, 4, 0.5), least = INFINITY, most = 0;
+    for (size_t i = 0; i < 4; i++) {
+        least = fmin(least, rest[i]);
+        most = fmax(most, rest[i]);
+    }
+    double excess = log(time[0] / median);
+    return excess > fmax(log1p(TRANSITION_ARTEFACT), 4 * log(most / least)) ? excess : 0;
 }
 
 /* How far the points first..last are above the line between their neighbours, the least of them. */
@@ -90,12 +98,12 @@ static void drop(struct trace *t, size_t at, size_t count)
     t->n -= count;
 }
 
-static void leave_out(struct trace *t, struct findings *f)
+static void leave_out(struct trace *t, double first_row, struct findings *f)
 {
     double change;
-    if (first_row_stands_out(t->size, t->time, t->n, &change)) {
-        add_finding(
-            f, (struct finding){TRANSITION_FIRST_ROW, 0, 0, t->size[0], change, 0, false, false});
+    if (first_row > 0) {
+        add_finding(f, (struct finding){
+                           .kind = TRANSITION_FIRST_ROW, .size = t->size[0], .change = first_row});
         drop(t, 0, 1);
     }
     for (size_t i = 1; i + 1 < t->n && t->n > TRANSITIONS_LEAST; i++) {
@@ -155,10 +163,11 @@ static void find_dips(const struct trace *t, struct findings *f)
     }
 }
 
-static void see(struct trace *t, struct findings *f)
+/* first_row: its excess, 0 when it has none. */
+static void see(struct trace *t, double first_row, struct findings *f)
 {
     f->n = 0;
-    leave_out(t, f);
+    leave_out(t, first_row, f);
     t->fit = hockney_pieces(t->size, t->time, t->n);
     for (size_t k = 0; k < t->fit.n; k++) {
         find_half(t, k, f);
@@ -267,7 +276,7 @@ static void say_why(struct transition *t, const struct finding *f)
     else if (f->kind == TRANSITION_DIPPED)
         why = f->within ? "not regained in the sizes measured" : "regained at larger sizes";
     else if (f->kind == TRANSITION_FIRST_ROW)
-        why = "measured first, and slower than larger sizes: warm-up";
+        why = "measured first, and slower than the four sizes after it: warm-up";
     else if (f->kind == TRANSITION_SPIKED)
         why = "above both neighbours, and the next size is faster";
     snprintf(t->why, sizeof t->why, "%s", why);
@@ -318,7 +327,7 @@ static void count_agreement(const struct curve *c, struct transitions *out,
     for (size_t r = 0; r < c->replicates; r++) {
         struct trace t = trace_of(c->size, c->time[r], c->n);
         struct findings *own = xcalloc(1, sizeof *own);
-        see(&t, own);
+        see(&t, first_row_excess(c->time[r], c->n), own);
         for (size_t i = 0; i < f->n; i++) {
             bool found = false;
             for (size_t j = 0; j < own->n && !found; j++)
@@ -339,6 +348,15 @@ static void refused(struct transitions *out, const struct curve *c, const char *
     out->error_in = out->error_out = NAN;
 }
 
+/* One column of two is enough: the other was measured after it, warm. */
+static double worst_first_row(const struct curve *c)
+{
+    double most = 0;
+    for (size_t r = 0; r < c->replicates; r++)
+        most = fmax(most, first_row_excess(c->time[r], c->n));
+    return most;
+}
+
 struct transitions transitions_find(const struct curve *c)
 {
     char why[128];
@@ -350,7 +368,7 @@ struct transitions transitions_find(const struct curve *c)
     if (refuse(c, &t, why, sizeof why)) {
         refused(&out, c, why);
     } else {
-        see(&t, f);
+        see(&t, worst_first_row(c), f);
         out.error_in = t.fit.error;
         out.error_out = piecewise_error_out(&t.fit, t.size, t.time, t.n);
         if (out.error_in > TRANSITION_CHAOS) {

@@ -8,8 +8,8 @@
  * in the median of the replicates, and is confirmed when more than half of them, and at least two,
  * show it by themselves, at most one measured size away. With one replicate nothing is confirmed.
  *
- *  - first row: the smallest size, measured first, takes longer than the next and than the fit of
- * all others says. A warm-up artefact, left out of what follows.
+ *  - first row: the smallest size, measured first, takes longer than the four after it, by more
+ * than they differ. A warm-up artefact if any replicate shows it, left out of what follows.
  *  - spike: one size, or two, above the line between its neighbours by TRANSITION_SPIKE, the next
  *    size being faster again. Left out of the fit.
  *  - protocol switch: two Hockney pieces meet with a jump in time; or without one, and the
@@ -37,7 +37,7 @@
 #define TRANSITION_JUMP 0.05
 #define TRANSITION_DIP 0.05
 #define TRANSITION_SPIKE 0.2
-#define TRANSITION_ARTEFACT 0.15
+#define TRANSITION_ARTEFACT 0.04
 #define TRANSITION_CHAOS 0.2 /* of the fit's error */
 #define TRANSITION_FALLING                                                                         \
     0.25                        /* share of the steps in which a larger size is faster by a tenth  \

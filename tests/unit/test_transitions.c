@@ -165,8 +165,21 @@ static void the_first_row_is_warm_up(void **state)
     assert_non_null(f);
     assert_string_equal(transition_verdict(&t, f), "artefact");
     assert_float_equal(f->change, 0.5, 0.02);
+    assert_int_equal(f->agree, REPLICATES);
     assert_int_equal(count(&t, TRANSITION_SPIKED), 0);
     assert_int_equal(count(&t, TRANSITION_FIT), 1);
+    transitions_free(&t);
+    make(&m, 0, 20e-6, 0.01); /* as in the first of two columns */
+    m.c.replicates = 2;
+    m.time[0][0] *= 1.08;
+    t = transitions_find(&m.c);
+    f = find(&t, TRANSITION_FIRST_ROW, 8, 8);
+    assert_non_null(f);
+    assert_int_equal(f->agree, 1);
+    transitions_free(&t);
+    m.time[0][0] /= 1.06; /* 2% are not told from noise */
+    t = transitions_find(&m.c);
+    assert_null(find(&t, TRANSITION_FIRST_ROW, 8, 8));
     transitions_free(&t);
 }
 
