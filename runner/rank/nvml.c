@@ -85,6 +85,9 @@ static const struct {
     const char *name; /* as nvidia-smi topo -m */
 } ancestors[] = {{0, "self"}, {10, "PIX"}, {20, "PXB"}, {30, "PHB"}, {40, "NODE"}, {50, "SYS"}};
 
+/* nvmlDeviceGetNvLinkVersion's codes */
+static const char *const link_versions[] = {NULL, "1.0", "2.0", "2.2", "3.0", "3.1", "4.0", "5.0"};
+
 struct nvml {
     void *library;
     struct nvml_calls call;
@@ -176,8 +179,8 @@ static void add_links(const struct nvml *n, json_t *gpu)
             version = version && version < v ? version : v;
     }
     add_number(gpu, "nvlinks", 0, up);
-    if (version)
-        add_number(gpu, "nvlink_version", 0, version);
+    if (version && version < sizeof link_versions / sizeof *link_versions)
+        add_text(gpu, "nvlink_version", 0, link_versions[version]);
 }
 
 static const char *ancestor_name(int level)
