@@ -68,13 +68,14 @@ static const struct wl_metric metrics[] = {
 
 /* Rough rates, for a plan's cost alone: bytes a second through one GPU, by what limits them. */
 #define RATE_LINK 300e9
+#define RATE_SOCKET 3e9
 #define RATE_CTA 20e9
 #define LATENCY_S 15e-6
 static const double protocol_rate[] = {1, 0.35, 0.9, 1}; /* auto, LL, LL128, Simple */
 
 static double estimate(const struct nccl_cell *c, const struct wl_job *job)
 {
-    double rate = RATE_LINK * protocol_rate[c->protocol];
+    double rate = (c->hosts > 1 ? RATE_SOCKET : RATE_LINK) * protocol_rate[c->protocol];
     if (c->ctas && (double)c->ctas * RATE_CTA < rate)
         rate = (double)c->ctas * RATE_CTA;
     double factor = 2.0 * (job->ranks - 1) / job->ranks;
