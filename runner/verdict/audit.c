@@ -2,6 +2,7 @@
  *
  * Configs and summary.csv to limits.csv.
  */
+#include "wan/audit.h"
 #include "csv.h"
 #include "csv_read.h"
 #include "err.h"
@@ -10,12 +11,13 @@
 #include "settings.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct platform {
-    char name[WL_TEXT_MAX];
+    char name[WL_TEXT_MAX], title[WL_TEXT_MAX];
     double ranks;
     struct config *config;
     struct claims claims;
@@ -37,6 +39,7 @@ static int platform_read(struct platform *p, const char *path)
         code = settings_read(p->config, &set);
     if (!code) {
         memcpy(p->name, set.platform.name, sizeof p->name);
+        memcpy(p->title, set.platform.title, sizeof p->title);
         p->ranks = (double)set.launch.ranks;
         code = claims_read(&p->claims, p->config);
     }
@@ -199,6 +202,46 @@ static void write_published(struct writer *w, const struct platform *p,
         write_claim(w, p, &p->claims.v[i], cells);
 }
 
+/* One claim of a training over a WAN, by the side of its range that is the easier to reach. */
+static void write_finding(struct writer *w, const struct platform *p, const struct wan_finding *f)
+{
+    struct limits_row row = {.quantity = f->what, .unit = *f->unit ? f->unit : "1"};
+    double value = f->high_is_good ? f->low : f->high;
+    limits_judge(&row, value, f->possible);
+    if (!f->high_is_good)
+        row.fraction = 1 / row.fraction;
+    static const enum limits_verdict verdicts[] = {[WAN_POSSIBLE] = LIMIT_POSSIBLE,
+                                                   [WAN_IMPOSSIBLE] = LIMIT_IMPOSSIBLE,
+                                                   [WAN_CONTRADICTED] = DATA_CONTRADICTED};
+    row.verdict = verdicts[f->verdict];
+    snprintf(row.limit_source, sizeof row.limit_source, "the model of a WAN, [model] and [links]");
+    snprintf(row.physics, sizeof row.physics, "%s", f->why.s);
+    char *claim = xstrfmt("%s = %s", f->name, f->entry->value);
+    write_row(w, p->name, 0, claim, p->title, &row);
+    free(claim);
+}
+
+static int write_wan(struct writer *w, const struct platform *p)
+{
+    struct wan_map m;
+    struct wan_training t;
+    size_t n;
+    if (!config_section(p->config, "model"))
+        return GS_OK;
+    int code = wan_map_read(&m, p->config);
+    if (!code)
+        code = wan_training_read(&t, p->config, &m);
+    if (!code) {
+        struct wan_finding *f = wan_audit(p->config, &m, &t, &n);
+        for (size_t i = 0; f && i < n; i++)
+            write_finding(w, p, &f[i]);
+        code = f ? GS_OK : GS_USAGE;
+        wan_findings_free(f, n);
+    }
+    wan_map_free(&m);
+    return code;
+}
+
 static void write_measured(struct writer *w, const struct platform *platforms, size_t n,
                            const struct measured_cell *cell)
 {
@@ -221,11 +264,14 @@ static int write_all(const char *dir, const struct platform *platforms, size_t n
     int code = csv_open(&w.csv, path);
     if (!code) {
         csv_header(&w.csv, limits_columns);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n && !code; i++) {
             write_published(&w, &platforms[i], cells);
+            code = write_wan(&w, &platforms[i]);
+        }
         for (size_t i = 0; i < cells->n; i++)
             write_measured(&w, platforms, n, &cells->v[i]);
-        code = csv_close(&w.csv, true);
+        int closed = csv_close(&w.csv, !code);
+        code = code ? code : closed;
     }
     free(path);
     return code;

@@ -43,13 +43,6 @@ const char *const claim_quantities[QUANTITIES] = {
     [Q_STEP_TOKENS] = "step_tokens",
     [Q_STEP_TIME] = "step_time",
     [Q_DURATION] = "duration",
-    [Q_MFU] = "mfu",
-    [Q_SITES] = "sites",
-    [Q_UPLINK] = "uplink",
-    [Q_SYNC_BYTES] = "sync_bytes",
-    [Q_SYNC_TIME] = "sync_time",
-    [Q_SENT] = "sent",
-    [Q_EFFICIENCY] = "efficiency",
 };
 
 const char *const claim_words[CLAIM_WORDS] = {
@@ -59,21 +52,11 @@ const char *const claim_words[CLAIM_WORDS] = {
 
 /* How each is written; counts where nothing stands here. */
 static bool (*const parsers[QUANTITIES])(const char *, double *) = {
-    [Q_SIZE] = parse_bytes,
-    [Q_TIME] = units_parse_time,
-    [Q_BUSBW] = units_parse_rate,
-    [Q_ALGBW] = units_parse_rate,
-    [Q_OF_PEAK] = units_parse_real,
-    [Q_MEMORY] = units_parse_rate,
-    [Q_SPEEDUP] = units_parse_real,
-    [Q_STEP_TIME] = units_parse_time,
-    [Q_MFU] = units_parse_real,
+    [Q_SIZE] = parse_bytes,          [Q_TIME] = units_parse_time,
+    [Q_BUSBW] = units_parse_rate,    [Q_ALGBW] = units_parse_rate,
+    [Q_OF_PEAK] = units_parse_real,  [Q_MEMORY] = units_parse_rate,
+    [Q_SPEEDUP] = units_parse_real,  [Q_STEP_TIME] = units_parse_time,
     [Q_DURATION] = units_parse_time,
-    [Q_UPLINK] = units_parse_rate,
-    [Q_SYNC_BYTES] = parse_bytes,
-    [Q_SENT] = parse_bytes,
-    [Q_SYNC_TIME] = units_parse_time,
-    [Q_EFFICIENCY] = units_parse_real,
 };
 
 /* ---- one claim ---- */

@@ -15,6 +15,7 @@
  * quantities are given (limits.h). Beside these, every number of [reference] that is a rate is held
  * against the platform's limit as it stands: busbw = 449GB/s, NAME = 355GB/s at
  * SECTION/CONFIG/SIZE.
+ * Claims of a training over a WAN stand in [model] (wan/audit.h).
  */
 #ifndef GS_VERDICT_CLAIMS_H
 #define GS_VERDICT_CLAIMS_H
@@ -39,13 +40,6 @@ enum quantity {
     Q_STEP_TOKENS, /* of a global step */
     Q_STEP_TIME,
     Q_DURATION, /* of the whole training */
-    Q_MFU,      /* share of the peak that computation reaches */
-    Q_SITES,
-    Q_UPLINK, /* of a site */
-    Q_SYNC_BYTES,
-    Q_SYNC_TIME,
-    Q_SENT, /* by a site in one synchronisation */
-    Q_EFFICIENCY,
     QUANTITIES
 };
 extern const char *const claim_quantities[QUANTITIES];

@@ -249,87 +249,9 @@ static void check_duration(const struct audit *a, const struct claim *c, struct 
         row->verdict == LIMIT_POSSIBLE ? ": consistent, whether or not the rate is possible" : "");
 }
 
-/* ---- a WAN: a ring over the sites, at the uplink's rate, without any delay ---- */
-
-static double ring_bytes(const struct claim *c)
-{
-    return ring_factor(c->q[Q_SITES]) * c->q[Q_SYNC_BYTES];
-}
-
-static double ring_s(const struct claim *c)
-{
-    return ring_bytes(c) / c->q[Q_UPLINK];
-}
-
-static double compute_s(const struct audit *a, const struct claim *c)
-{
-    const char *from, *precision = c->word[W_PRECISION] ? c->word[W_PRECISION] : "bf16";
-    double peak = flops_limit(a->config, precision, &from);
-    return c->q[Q_STEP_TOKENS] * 6 * c->q[Q_PARAMETERS] / (c->q[Q_GPUS] * peak * c->q[Q_MFU]);
-}
-
-static const char ring_source[] =
-    "2(S-1)/S of the bytes at the uplink's rate (Patarasuk and Yuan 2009)";
-
-static void check_sent(const struct audit *a, const struct claim *c, struct limits_row *row)
-{
-    (void)a;
-    row->quantity = "bytes sent by a site";
-    row->unit = "B";
-    limits_judge(row, c->q[Q_SENT], ring_bytes(c));
-    row->fraction = row->limit / row->value; /* fewer than the bound is what is impossible */
-    row->verdict = row->fraction > 1 + LIMITS_ROUNDING ? LIMIT_IMPOSSIBLE : LIMIT_POSSIBLE;
-    FROM(row, "2(S-1)/S of the bytes (Patarasuk and Yuan 2009)");
-    SAY(row, "a ring over %.0f sites sends %.3g GB each way per site, not %.3g", c->q[Q_SITES],
-        row->limit / 1e9, row->value / 1e9);
-}
-
-static void check_sync(const struct audit *a, const struct claim *c, struct limits_row *row)
-{
-    (void)a;
-    row->quantity = "time of a sync";
-    row->unit = "s";
-    limits_judge(row, c->q[Q_SYNC_TIME], ring_s(c));
-    limits_judge(row, row->limit, row->value); /* shorter than the bound is what is impossible */
-    row->limit = row->value;
-    row->value = c->q[Q_SYNC_TIME];
-    FROM(row, "%s", ring_source);
-    SAY(row, "%.3g GB each way at %.3g Gbit/s take %.3g s before any delay", ring_bytes(c) / 1e9,
-        c->q[Q_UPLINK] * 8e-9, row->limit);
-}
-
-static void check_efficiency(const struct audit *a, const struct claim *c, struct limits_row *row)
-{
-    double tc = compute_s(a, c), ts = ring_s(c), e = c->q[Q_EFFICIENCY];
-    row->quantity = "efficiency";
-    row->unit = "1";
-    limits_judge(row, e, tc / (tc + ts));
-    FROM(row, "compute / (compute + ring bound), nothing overlapped");
-    SAY(row,
-        "%.3g s of compute and %.3g s of sync; %.3g%% needs %.3g Gbit/s, or a sync every %.0f "
-        "steps",
-        tc, ts, 100 * e, ring_bytes(c) * 8e-9 / (tc * (1 / e - 1)), ceil(e * ts / (tc * (1 - e))));
-}
-
-static void check_rate(const struct audit *a, const struct claim *c, struct limits_row *row)
-{
-    double step = compute_s(a, c) + ring_s(c);
-    row->quantity = "tokens/s over the WAN";
-    row->unit = "1/s";
-    limits_judge(row, c->q[Q_TOKENS_PER_S], c->q[Q_STEP_TOKENS] / step);
-    FROM(row, "tokens of a step / (compute + ring bound)");
-    int n = SAY(row, "a step takes %.3g s: %.3gK tokens/s", step, row->limit / 1e3);
-    if (!isnan(c->q[Q_TOKENS]))
-        snprintf(row->physics + n, sizeof row->physics - (size_t)n,
-                 ", %.3g days for %.3g billion tokens", c->q[Q_TOKENS] / row->limit / 86400,
-                 c->q[Q_TOKENS] / 1e9);
-}
-
 /* ---- the checks ---- */
 
-#define WAN_RING Q_SITES, Q_SYNC_BYTES, Q_UPLINK
-#define WAN_STEP WAN_RING, Q_STEP_TOKENS, Q_PARAMETERS, Q_GPUS, Q_MFU
-#define NEEDS 9
+#define NEEDS 3
 
 /* What each wants to be given; it may still find that it does not apply, and fill in nothing. */
 static const struct {
@@ -346,10 +268,6 @@ static const struct {
     {check_flops, 3, {Q_TOKENS_PER_S, Q_PARAMETERS, Q_GPUS}},
     {check_step, 3, {Q_TOKENS_PER_S, Q_STEP_TOKENS, Q_STEP_TIME}},
     {check_duration, 3, {Q_TOKENS, Q_TOKENS_PER_S, Q_DURATION}},
-    {check_sent, 3, {Q_SITES, Q_SYNC_BYTES, Q_SENT}},
-    {check_sync, 4, {WAN_RING, Q_SYNC_TIME}},
-    {check_efficiency, 8, {WAN_STEP, Q_EFFICIENCY}},
-    {check_rate, 8, {WAN_STEP, Q_TOKENS_PER_S}},
 };
 
 static bool applies(const struct claim *c, size_t i)

@@ -309,7 +309,11 @@ static int judge(const struct ground *g, const struct config_entry *e, struct wa
             r = &rules[i];
     if (!r)
         return unknown_claim(e);
-    *f = (struct wan_finding){.entry = e, .name = r->name, .unit = r->unit, .what = r->what};
+    *f = (struct wan_finding){.entry = e,
+                              .name = r->name,
+                              .unit = r->unit,
+                              .what = r->what,
+                              .high_is_good = r->high_is_good};
     int code = read_range(e, r, f);
     if (code)
         return code;

@@ -11,13 +11,16 @@
 
 #include "text.h"
 
+#include <stdbool.h>
+
 enum wan_verdict { WAN_POSSIBLE, WAN_IMPOSSIBLE, WAN_CONTRADICTED };
 
 struct wan_finding {
     const struct config_entry *entry;
     const char *name, *unit, *what; /* "sync_time", "s", "one synchronisation" */
     double low, high;               /* as claimed, SI */
-    double possible;                /* the best there is; NaN where no number says it */
+    bool high_is_good; /* low must not exceed what is possible; else high not fall below */
+    double possible;   /* the best there is; NaN where no number says it */
     enum wan_verdict verdict;
     struct text why;
 };
