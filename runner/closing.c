@@ -51,7 +51,7 @@ int closing_write(const char *path, const char *status, const struct control *de
 {
     struct record r;
     bool closed;
-    if (access(path, F_OK))
+    if (access(path, F_OK) || record_is_being_written(path))
         return GS_OK;
     int code = record_reopen(&r, path);
     if (code)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launcher.h"
 
+#include "cluster/container.h"
 #include "err.h"
 #include "plugin.h"
 #include "text.h"
@@ -290,6 +291,12 @@ int launcher_command_in(const struct plan *p, const char *scratch, const char *c
     l->options(&w, set, scratch);
     add_split(&w, set->args);
     add_split(&w, set->prefix);
+    code = container_prefix(&w, p, rank_args[0]);
+    if (code) {
+        free(rank);
+        launcher_free(w.v);
+        return code;
+    }
     add(&w, rank);
     add_all(&w, rank_args);
     *argv = w.v;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,12 +53,22 @@ static void sync_folder_of(const char *path)
     free(copy);
 }
 
+bool record_is_being_written(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    bool busy = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd);
+    return busy;
+}
+
 int record_create(struct record *r, const char *path)
 {
     *r =
         (struct record){.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666)};
     if (r->fd < 0)
         return cannot("create", path);
+    flock(r->fd, LOCK_EX | LOCK_NB); /* for record_is_being_written */
     r->path = xstrdup(path);
     sync_folder_of(path);
     return GS_OK;

@@ -31,12 +31,20 @@ is "$(grep -l '"restarts":"1"' raw/*/*/*/launch-*.jsonl | wc -l)" 3 '… by the 
 submitted slow.ini
 until_true 20 begun
 node=$(squeue -h -t R -n "$(basename "$camp")" -o %N | head -n 1)
-node_kill "${node#n}" # the daemon alone: what it had started measures on
-requeued() { squeue -h -r -t PD -n "$(basename "$camp")" -o %r | grep -q 'BeginTime\|Resources\|Priority\|NodeDown\|None'; }
+slurm_stop "$node" KILL
+mapfile -t steps < <(node_steps "${node#n}")
+signal_all STOP "${steps[@]}" # as if it had lost the network; it will go on later
+requeued() { [ "$(jobs_in PD)" -ge 1 ]; }
 until_true 60 requeued || diag "$(squeue -r)"
 status_is 0 'a node dies: status'
 like "$out" 'queued again' '… says that its job is queued again'
 for job in $(squeue -h -r -t PD -n "$(basename "$camp")" -o %A); do scontrol update "jobid=$job" StartTime=now; done
+twice() { [ "$(ls "$camp"/runs/*/*/*/launch-0?.0[2-9].jsonl 2>/dev/null | wc -l)" -ge 1 ]; }
+until_true 30 twice || diag "$(squeue -r)"
+signal_all CONT "${steps[@]}" # two at work on one launch
+settled
+alive() { [ -n "$(node_steps "${node#n}" | head -n 1)" ] && pgrep -f "run $camp" >/dev/null; }
+until_true 20 eval '! alive' || diag 'the old script still runs'
 completes 'a node dies'
 node_start "${node#n}"
 until_true 30 slurm_idle || diag "$(sinfo)"
@@ -63,10 +71,11 @@ submitted slow.ini
 until_true 20 begun
 ok 'cancel' "$gradsync" cancel "$camp"
 settled
+logged() { [ "$(grep -ls 'groups to measure' "$camp"/log/"$(squeue -h -t R -n "$(basename "$camp")" -o %F | head -n 1)"_*.out | wc -l)" = 3 ]; }
 ok '… and resume' "$gradsync" resume "$camp"
 like "$err" '3 tasks: cancelled' '… which says why'
 until_true 20 has_running
-sleep 1
+until_true 20 logged
 scancel --batch --signal=USR1 --name="$(basename "$camp")" # as Slurm does before the time limit
 settled
 status_is 1 'warned of the time limit: status'

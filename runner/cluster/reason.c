@@ -81,7 +81,6 @@ static const struct ending words[] = {
     {"exceeded memory limit", "out of memory", "--mem=… in array-*.sh, then resume"},
     {"oom-kill", "out of memory", "--mem=… in array-*.sh, then resume"},
     {"oom_kill", "out of memory", "--mem=… in array-*.sh, then resume"},
-    {"Terminated: closing", "cancelled", RESUME},
     {"CANCELLED AT", "cancelled", RESUME},
 };
 
@@ -136,6 +135,8 @@ void reason_ended(struct reason *r, const char *state, const char *log)
     const struct ending *said = there ? last_words(buf) : NULL;
     if (said && (!e || !strcmp(e->mark, "CANCELLED"))) /* an oom kill may be called cancelled */
         e = said;
+    if (!e && there && strstr(buf, "Terminated: closing"))
+        e = &states[sizeof states / sizeof *states - 1];
     if (e) {
         say(r, e->why, e->remedy);
         return;
