@@ -24,7 +24,7 @@ row() { # FILE COLUMN=VALUE… : the rows with these values, a field a line as C
           if (good) for (j = 1; j <= n; j++) print name[j] "=" f[j] }' "$1"
 }
 
-# ---- transitions: a switch at 64 KiB in both launches, a spike in one of them
+# ---- transitions: a switch at 64 KiB in both launches, a spike in one of them; a third that broke off
 mkdir -p csv
 {
     echo 'run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,launch,blocks,median_s'
@@ -32,6 +32,7 @@ mkdir -p csv
         n = 2 ^ e; t = n < 65536 ? 5e-6 + n / 8e9 : 25e-6 + n / 100e9
         if (l == 2 && e == 10) t *= 3
         printf "r1,p,\"w, x\",,c%d,auto,,4,1,%d,size=%d protocol=auto,%d,5,%.9g\n", e, n, n, l, t } }'
+    echo 'r1,p,"w, x",,c3,auto,,4,1,8,size=8 protocol=auto,3,5,5e-6'
 } >csv/launches.csv
 ok 'transitions' "$gradsync" transitions csv
 is "$(head -n 1 csv/transitions.csv)" 'platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,before_a_s,before_b_Bps,after_a_s,after_b_Bps,change,agree,replicates,verdict,fit_error,fit_error_out,reason' 'its columns'

@@ -401,5 +401,5 @@ const char *transition_verdict(const struct transitions *t, const struct transit
         return "artefact";
     if (t->replicates < 2)
         return "unconfirmed";
-    return one->agree >= 2 && 2 * one->agree > t->replicates ? "confirmed" : "not confirmed";
+    return 2 * one->agree > t->replicates ? "confirmed" : "not confirmed";
 }

@@ -146,6 +146,14 @@ static void replicates_must_agree(void **state)
     assert_int_equal(s->agree, 1);
     assert_string_equal(transition_verdict(&t, s), "not confirmed");
     transitions_free(&t);
+    m.time[1][11] *= 5;
+    m.c.replicates = 4;
+    t = transitions_find(&m.c);
+    s = find(&t, TRANSITION_SPIKED, 16384, 16384);
+    assert_non_null(s);
+    assert_int_equal(s->agree, 2);
+    assert_string_equal(transition_verdict(&t, s), "not confirmed");
+    transitions_free(&t);
     m.c.replicates = 1;
     t = transitions_find(&m.c);
     s = find(&t, TRANSITION_SPIKED, 16384, 16384);
