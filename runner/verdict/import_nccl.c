@@ -15,7 +15,9 @@
 #include "import_collective.h"
 #include "import_table.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct nccl {
@@ -372,8 +374,8 @@ static char *past_tag(char *line)
 {
     char *s = line + strspn(line, " ");
     size_t digits = strspn(s, "0123456789");
-    if (digits && s[digits] == ':' && s[digits + 1] == ' ')
-        return s + digits + 2;
+    if (digits && s[digits] == ':' && (s[digits + 1] == ' ' || s[digits + 1] == '#'))
+        return s + digits + 1 + (s[digits + 1] == ' ');
     if (*s == '[' && s[1] && strspn(s + 1, "0123456789")) {
         char *end = strstr(s, "<std");
         char *close = end ? strchr(end, ':') : NULL;
@@ -383,12 +385,45 @@ static char *past_tag(char *line)
     return line;
 }
 
+/* Of "-1node0" or "sumnode0", a field of a row and the host that a message begins with: the host.
+ * `words` stand before it in the line. */
+static char *past_field(char *s, size_t words)
+{
+    static const char *const ops[] = {"sum", "prod", "max", "min", "avg", "mulsum"};
+    struct number x;
+    char *host = s;
+    while (*host && *host != ':' && *host != ' ' && !isalpha((unsigned char)*host))
+        host++;
+    if (host > s && isalpha((unsigned char)*host)) {
+        bool field = number_read(&x, s, host);
+        return field ? host : s;
+    }
+    for (size_t i = 0; words == 3 && i < sizeof ops / sizeof *ops; i++)
+        if (!strncmp(s, ops[i], strlen(ops[i])))
+            return s + strlen(ops[i]);
+    return s;
+}
+
+/* "[2026-01-31 12:00:00] " before s, or s itself. */
+static char *with_time(const char *line, char *s)
+{
+    char *time = s;
+    while (time > line && time[-1] == ' ')
+        time--;
+    if (time == line || time[-1] != ']')
+        return s;
+    while (time > line && *time != '[')
+        time--;
+    return time;
+}
+
 /* Where NCCL's own message "[TIME] HOST:PID:TID [DEVICE] NCCL INFO …" begins in the line; NULL:
  * there is none. It may stand in the middle of a row, glued to its last field. */
 static char *message_in(char *line)
 {
     static const char *const kinds[] = {"] NCCL INFO", "] NCCL WARN", "] NCCL TRACE", "] NCCL CALL",
                                         "] NCCL ABORT"};
+    struct word w[1];
     char *at = NULL;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !at; i++)
         at = strstr(line, kinds[i]);
@@ -399,26 +434,12 @@ static char *message_in(char *line)
     while (at > line && at[-1] == ' ')
         at--;
     while (at > line && at[-1] != ' ' && at[-1] != ']')
-        at--; /* the start of HOST, or of the field that it is glued to */
-    struct number x;
-    for (char *host = at; *host && *host != ':' && *host != ' '; host++)
-        if ((*host >= 'a' && *host <= 'z') || (*host >= 'A' && *host <= 'Z')) {
-            char keep = *host;
-            *host = '\0';
-            bool field = host > at && number_read(&x, at, host);
-            *host = keep;
-            at = field ? host : at;
-            break;
-        }
-    char *time = at;
-    while (time > line && time[-1] == ' ')
-        time--;
-    if (time > line && time[-1] == ']') {
-        while (time > line && *time != '[')
-            time--;
-        at = time;
-    }
-    return at;
+        at--;
+    char keep = *at;
+    *at = '\0';
+    size_t words = words_of(line, w, 1);
+    *at = keep;
+    return with_time(line, past_field(at, words));
 }
 
 static void copy_setting(char *to, const char *message, const char *name)
