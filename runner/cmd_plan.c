@@ -131,6 +131,10 @@ static int show_sections(struct config *c, const struct plan_options *o)
         printf("\n");
     }
     json_decref(all);
+    if (!found && !o->workload && config_section(c, "model")) {
+        say("%s: nothing to measure; 'gradsync model' says what it gives", c->path);
+        return GS_OK;
+    }
     return found ? code : no_section(c, o->workload);
 }
 

@@ -19,6 +19,7 @@ int cmd_transitions(int argc, char **argv);
 int cmd_limits(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_model(int argc, char **argv);
+int cmd_watch(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_help(int argc, char **argv);

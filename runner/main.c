@@ -35,6 +35,8 @@ static const struct verb verbs[] = {
     {"fabric", cmd_fabric, "", "what joins this machine to others, and what NCCL would be told"},
     {"list", cmd_list, "", "the workload plugins and configs found here"},
     {"model", cmd_model, "CONFIG", "what a training between sites gives, and what it would need"},
+    {"watch", cmd_watch, "FILE|-",
+     "follow a training log: its rate against the model, and trouble"},
     {"help", cmd_help, "[PLUGIN]", "this text, or a plugin's parameters and metrics"},
 };
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What lines of a training log mean. POSIX extended expressions, case ignored, one group for the
+ * number. In a table the first that matches a line is taken.
+ */
+#ifndef GS_WAN_WATCH_PATTERNS_H
+#define GS_WAN_WATCH_PATTERNS_H
+
+enum watch_meaning {
+    WATCH_RATE,        /* tokens/s in all */
+    WATCH_RATE_OF_GPU, /* tokens/s of one GPU */
+    WATCH_STEP,        /* seconds a step; a unit behind the number holds: ms, s */
+    WATCH_STEP_MS,     /* milliseconds a step */
+    WATCH_STEPS_PER_S
+};
+
+struct watch_pattern {
+    const char *text;
+    enum watch_meaning meaning;
+};
+
+struct watch_trouble {
+    const char *what, *text;
+};
+
+/* End with a NULL text. */
+extern const struct watch_pattern watch_rates[], watch_times[];
+extern const char *const watch_steps[]; /* the number of the step */
+extern const struct watch_trouble watch_troubles[];
+
+#endif
