@@ -49,6 +49,7 @@ MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 DefMemPerCPU=400
+TmpFS=$slurm/tmp
 SchedulerType=sched/backfill
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
 PreemptType=preempt/partition_prio
@@ -119,7 +120,7 @@ slurm_idle() { [ "$(sinfo -h -o %t 2>/dev/null | sort -u)" = idle ]; }
 
 slurm_up() { # PORT
     local n
-    mkdir -p "$slurm"/{run,state,log,spool/n1,spool/n2,spool/n3}
+    mkdir -p "$slurm"/{run,state,log,tmp,spool/n1,spool/n2,spool/n3}
     chmod 755 "$tmp" "$slurm" "$slurm/run"
     (umask 077 && head -c 1024 /dev/urandom >"$slurm/munge.key")
     slurm_conf "$1"
