@@ -7,7 +7,11 @@ plan=$top/configs/wan-4site.ini
 watch() { "$gradsync" watch --no-follow "$@"; }
 
 # lines COUNT FORMAT: FORMAT (one %d) for 1 to COUNT
-lines() { for ((i = 1; i <= $1; i++)); do printf "$2\n" "$i"; done; } # shellcheck disable=SC2059
+lines() {
+    local i
+    # shellcheck disable=SC2059
+    for ((i = 1; i <= $1; i++)); do printf "$2\n" "$i"; done
+}
 
 # ---- trainers: their lines, and what they come to
 lines 30 ' iteration %8d/  500000 | consumed samples:       125952 | elapsed time per iteration (ms): 34500.0 | learning rate: 9.225E-06 | global batch size:  1024 | lm loss: 2.49E+00 | number of nan iterations:   0 |' >megatron.log
