@@ -23,7 +23,8 @@ static int check_format(const char *format)
             return GS_OK;
     const char *near = text_nearest(format, import_formats, n);
     return fail(GS_USAGE,
-                "import: no format is called '%s'%s%s%s; auto, nccl-tests and iteration are",
+                "import: no format is called '%s'%s%s%s; auto, nccl-tests, nccl-json, iteration "
+                "and osu are",
                 format, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
@@ -111,7 +112,8 @@ int cmd_import(int argc, char **argv)
         {"path-pattern", 0, CLI_TEXT, &q.pattern, "PATTERN",
          "what paths say: {config}, {platform}, {replicate}, … and *"},
         {"set", 0, CLI_LIST, &q.set, "KEY=VALUE", "what no file says: ranks=8, config=ring, …"},
-        {"format", 0, CLI_TEXT, &q.format, "FORMAT", "nccl-tests, iteration (auto: by contents)"},
+        {"format", 0, CLI_TEXT, &q.format, "FORMAT",
+         "nccl-tests, nccl-json, iteration, osu (auto: by contents)"},
         {"as-launches", 0, CLI_FLAG, &q.as_launches, NULL,
          "files that differ in their replicate alone are launches of one run"},
         {"quiet", 'q', CLI_FLAG, &quiet, NULL, "say nothing but errors"},

@@ -204,6 +204,71 @@ for line in -1.5 nan 0 '1 2' x 1e30; do
     refused 1 'times.txt:2: refused: ' "'$line' among iteration times" --format iteration --platform p --set ranks=2 times.txt
 done
 
+# ---- nccl-tests' JSON
+json=$top/tests/make_nccl_json
+"$json" env=NCCL_ALGO=Tree >report.json
+ok 'a JSON report' import -o json report.json
+is "$(launch)" '36 cells, 36 samples, config tree' 'the config is from its environment'
+reduce json 'a JSON report'
+is "$(summary 'size=1MiB .*in_place=yes' platform ranks status | tail -n 1)" 'h200-8gpu 8 ok' 'with its platform and ranks'
+is "$(summary 'size=8 .*in_place=yes' median_s)" 2e-05 'to the nanosecond'
+like "$(head -n 1 json/*/*/*/*.jsonl)" '"version":"nccl-tests json 3"' 'its version'
+"$json" gpus=8 >gpus.json
+ok 'one process of eight GPUs' import -q -o json8 gpus.json
+like "$(head -n 1 json8/*/*/*/*.jsonl)" '"ranks":8' 'has eight ranks'
+"$json" per_iter=1 iters=7 >iterations.json
+ok 'every iteration' import -o json_iterations iterations.json
+is "$(launch)" '36 cells, 252 samples, config unstated' 'is a sample'
+"$json" wrong=1024 >wrong.json
+ok 'wrong values in JSON' import -o json_wrong wrong.json
+like "$err" '2 cells are kept with what is wrong' 'are said'
+head -c 4000 report.json >cut.json
+ok 'a report that was cut' import -o json_cut cut.json
+like "$(launch)" 'truncated: the report has no end' 'keeps its whole rows'
+reduce json_cut 'and'
+head -c 700 report.json >cut.json
+refused 1 'no JSON' 'a report without a row' cut.json
+"$json" ranks=1 >one.json
+refused 1 'one rank a communicator' 'a report of one rank' one.json
+"$json" cpu=1 >cpu.json
+refused 1 "the host's to issue" 'a report of the host' cpu.json
+"$json" time=-3.0 >negative.json
+refused 1 'a negative time' 'a negative time in JSON' negative.json
+"$json" time='"nan"' >nan.json
+refused 1 'no time at all' 'nothing but nan' nan.json
+"$json" time=77.0 >changed.json
+refused 1 'does not fit its size' 'changed times in JSON' changed.json
+"$json" program=/opt/what >what.json
+refused 1 "no collective is known by '/opt/what'" 'another program' what.json
+echo '{"a": [1, 2]}' >other.json
+refused 1 'not of nccl-tests' 'other JSON' other.json
+
+# ---- OSU
+cat >osu.txt <<'EOT'
+# OSU MPI-CUDA Allreduce Latency Test v7.4
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
+4                       1.54              1.40              1.72        1000
+8                       1.60              1.41              1.80        1000
+1048576               250.10            240.00            260.25         100
+EOT
+refused 2 'osu does not say how many ranks' 'OSU without ranks' --platform p osu.txt
+ok 'osu_allreduce' import -o osu --platform cluster --set ranks=16 --set nodes=4 osu.txt
+reduce osu 'osu_allreduce'
+is "$(summary 'size=1MiB' workload ranks nodes size_B median_s)" 'mpi_allreduce 16 4 1048576 0.00026025' 'of the slowest rank'
+like "$(summary 'size=1MiB' params)" 'dtype=int8 metric=L_max_of_ranks' 'which the metric says'
+printf '# OSU MPI Allreduce Latency Test v5.6.2\n# Size       Avg Latency(us)\n4     1.54\n8    2.5\n16   3.' >old.txt
+ok 'an older one' import -o osu_old --platform cluster --set ranks=16 old.txt
+is "$(launch)" '2 cells, 2 samples, config unstated, results not verified; truncated: its last line is torn' 'without its torn line'
+like "$(cat osu_old/*/*/*/*.jsonl)" 'L_mean_of_ranks' 'of the mean over ranks'
+printf '# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)  Validation\n4  1.54  Pass\n8  2.5  Fail\n' >checked.txt
+ok 'validated' import -o osu_checked --platform cluster --set ranks=16 checked.txt
+like "$err" '1 cells are kept with what is wrong' 'and wrong'
+printf '# OSU MPI Bcast Latency Test v7.4\n# Size  Avg Latency(us)\n4  1.54\n' >bcast.txt
+refused 1 'no blocking all-reduce' 'another benchmark' bcast.txt
+printf '# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.54\n4 1.5\n' >mixed.txt
+refused 1 'several processes' 'rows of two of them' mixed.txt
+
 # ---- recordings of others
 if [ -d "$fixtures" ]; then
     shopt -s globstar

@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct import_format *const formats[] = {&import_nccl, &import_iteration};
+static const struct import_format *const formats[] = {&import_nccl, &import_nccl_json,
+                                                      &import_iteration, &import_osu};
 #define FORMATS (sizeof formats / sizeof *formats)
 
-const char *const import_formats[] = {"nccl-tests", "iteration", NULL};
+const char *const import_formats[] = {"nccl-tests", "nccl-json", "iteration", "osu", NULL};
 
 #define TELLING_LINES 100000 /* a format that has not shown itself by then does not */
 
@@ -141,9 +142,9 @@ static int tell(struct lines *in, const struct import_format **format)
     if (got < 0)
         return GS_FAILED;
     if (!*format)
-        return fail_at(
-            GS_FAILED, in->path, 0,
-            "refused: neither output of nccl-tests nor iteration times; --format names one");
+        return fail_at(GS_FAILED, in->path, 0,
+                       "refused: no output of nccl-tests (text or JSON), of osu_allreduce, and no "
+                       "iteration times; --format names one");
     return lines_rewind(in);
 }
 

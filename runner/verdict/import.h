@@ -68,14 +68,14 @@ double import_factor(enum imp_factor factor, int64_t ranks);
 
 /* ---- for the formats' readers ---- */
 
-struct lines; /* importlines.h */
+struct lines; /* import_lines.h */
 
 struct import_format {
     const char *name;
     bool (*claims)(const char *line); /* a line that no other format has */
     int (*read)(struct import *imp, struct lines *in);
 };
-extern const struct import_format import_nccl, import_iteration;
+extern const struct import_format import_nccl, import_nccl_json, import_iteration, import_osu;
 
 struct imp_test *import_add_test(struct import *imp, const char *workload, size_t line);
 /* The cell with these coordinates, made when there is none; NULL, reported, past IMP_CELLS. */

@@ -135,6 +135,25 @@ int lines_next(struct lines *in, char **line, size_t *n)
     return 1;
 }
 
+int lines_all(struct lines *in, struct text *out, size_t max)
+{
+    text_add(out, "");
+    for (;;) {
+        size_t n = in->end - in->at;
+        if (memchr(in->buf + in->at, '\0', n))
+            return fail_at(GS_FAILED, in->path, 0, "refused: binary (a NUL byte is no text)");
+        if (out->len + n > max)
+            return fail_at(GS_FAILED, in->path, 0, "refused: more than %zu MiB in one piece",
+                           max >> 20);
+        text_addn(out, in->buf + in->at, n);
+        in->at = in->end;
+        if (in->eof)
+            return GS_OK;
+        if (fill(in))
+            return GS_FAILED;
+    }
+}
+
 int lines_rewind(struct lines *in)
 {
     if (lseek(in->fd, 0, SEEK_SET) < 0)

@@ -5,6 +5,8 @@
 #ifndef GS_IMPORT_LINES_H
 #define GS_IMPORT_LINES_H
 
+#include "../text.h"
+
 #include <sodium.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,6 +31,8 @@ int lines_open(struct lines *in, const char *path);
 /* The next line, terminated, without its end (LF, CRLF). 1; 0 at the end; -1, reported: cannot be
  * read, or a NUL byte, as text has none. Valid until the next. */
 int lines_next(struct lines *in, char **line, size_t *n);
+/* What is left, as it is, for formats that are no lines; refused past `max` bytes. */
+int lines_all(struct lines *in, struct text *out, size_t max);
 int lines_rewind(struct lines *in);                /* GS_OK or reported */
 void lines_sha256(struct lines *in, char hex[65]); /* at the end */
 void lines_close(struct lines *in);
