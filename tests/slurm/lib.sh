@@ -170,7 +170,11 @@ submitted() {
     camp=$out
     [ $rc = 0 ] || flunk "submit $*" "$err"
 }
-jobs_in() { squeue -h -r -t "$1" -n "$(basename "$camp")" 2>/dev/null | wc -l; }
+jobs_in() { # a squeue that fails has not said that there are none
+    local list
+    list=$(squeue -h -r -t "$1" -n "$(basename "$camp")" -o x 2>/dev/null) || list=unknown
+    grep -c . <<<"$list"
+}
 has_running() { [ "$(jobs_in R)" -ge 1 ]; }
 no_jobs() { [ "$(jobs_in PD,R,CG,CF,RQ)" = 0 ]; }
 settled() { until_true 90 no_jobs || diag "still there: $(squeue -r)"; }
