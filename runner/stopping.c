@@ -4,7 +4,7 @@
 #include "stats.h"
 
 #define LEVEL 0.95
-enum { BLOCKS_MIN = 2 }; /* below that there is no spread to tell */
+enum { BLOCKS_MIN = 3 }; /* what a launch must have to count in a verdict (verdict/contrast.h) */
 
 static void judge(struct slot *s, double precision)
 {

@@ -14,7 +14,7 @@
 void stopping_judge(const struct set_measure *set, struct slot *slots, size_t n);
 
 /* True after the last block that is wanted: every live slot converged in `blocks` or more; the
- * budget spent, but not before 2 blocks; max_blocks reached; or nothing left alive. */
+ * budget spent, but not before 3 blocks; max_blocks reached; or nothing left alive. */
 bool stopping_enough(const struct set_measure *set, const struct slot *slots, size_t n, int block,
                      double spent_s);
 

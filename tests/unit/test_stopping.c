@@ -66,14 +66,14 @@ static void it_is_enough_when_all_that_live_have_converged(void **state)
     assert_false(stopping_enough(&set, s, 3, 7, 1)); /* fewer than `blocks` */
 }
 
-static void the_budget_ends_it_but_not_before_two_blocks(void **state)
+static void the_budget_ends_it_but_not_before_three_blocks(void **state)
 {
     (void)state;
     struct slot s = {.live = true};
     assert_false(stopping_enough(&set, &s, 1, 5, 9.9));
     assert_true(stopping_enough(&set, &s, 1, 5, 10));
-    assert_true(stopping_enough(&set, &s, 1, 2, 10));
-    assert_false(stopping_enough(&set, &s, 1, 1, 1000));
+    assert_true(stopping_enough(&set, &s, 1, 3, 10));
+    assert_false(stopping_enough(&set, &s, 1, 2, 1000));
 }
 
 static void max_blocks_end_it(void **state)
@@ -109,7 +109,7 @@ int main(void)
         cmocka_unit_test(five_blocks_are_too_few_for_95_percent),
         cmocka_unit_test(what_looks_like_warm_up_is_left_out),
         cmocka_unit_test(it_is_enough_when_all_that_live_have_converged),
-        cmocka_unit_test(the_budget_ends_it_but_not_before_two_blocks),
+        cmocka_unit_test(the_budget_ends_it_but_not_before_three_blocks),
         cmocka_unit_test(max_blocks_end_it),
         cmocka_unit_test(nothing_alive_is_enough),
         cmocka_unit_test(progress_shows_the_widest_of_the_living),
