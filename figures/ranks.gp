@@ -12,7 +12,7 @@ KEY = -0.20
 longest = 1
 do for [i = 1 : n] { longest = strlen(label[i]) > longest ? strlen(label[i]) : longest }
 LEFT = 0.72 + 0.058 * longest
-RIGHT = 1.08
+RIGHT = 1.28
 load "figures/style.gp"
 
 unset border
