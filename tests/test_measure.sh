@@ -130,8 +130,8 @@ measure noisy null:noise=0.3 measure:max_blocks=9
 is "$(of group '"$_->{blocks} " . join " ", map { true $_->{converged} } @{$_->{cells}}')" '9 no no no' \
     'and at max_blocks when they have not'
 measure budget null:noise=0.3 measure:max_blocks=1000 measure:budget=1ms
-is "$(of group '"$_->{blocks} " . join " ", map { true $_->{converged} } @{$_->{cells}}')" '2 no no no' \
-    'a spent budget ends it after two blocks'
+is "$(of group '"$_->{blocks} " . join " ", map { true $_->{converged} } @{$_->{cells}}')" '3 no no no' \
+    'a spent budget ends it after three blocks'
 
 # ---- faults ----
 measure wrong null:fault=wrong null:fault_rank=1 null:fault_config=b null:fault_after=12
