@@ -85,6 +85,34 @@ $(csv)/panels/claims.plot: $(csv)/limits.csv figures/claims.awk
 	@mkdir -p $(@D) && awk -f figures/claims.awk $< >$@.new && if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 $(claims) &: $(csv)/panels/claims.plot figures/claims.gp figures/draw figures/style.gp figures/words.gp
 	$(call quiet,FIGURE,figures/out/method/claims)figures/draw claims $< figures/out/method/claims
+# What arithmetic says of a training between sites; nothing here was measured.
+wan_plans := $(patsubst configs/%.ini,%,$(shell grep -lsx '\[model\]' configs/*.ini || true))
+define wan_plan
+drawings += $(foreach f,every claims,$(addprefix figures/out/$1/wan_$f,.svg .png .pdf))
+$(csv)/wan/$1.csv $(csv)/wan/$1-claims.csv &: configs/$1.ini $(library) $(BUILD)/runner/cmd_model.o | $(BUILD)/gradsync
+	@mkdir -p $$(@D) && $(BUILD)/gradsync model -q configs/$1.ini --csv $(csv)/wan/$1.csv --claims $(csv)/wan/$1-claims.csv
+$(csv)/panels/$1-wan_every.plot: $(csv)/wan/$1.csv figures/wan_curves.awk
+	@mkdir -p $$(@D) && awk -f figures/wan_curves.awk $$< >$$@
+$(csv)/panels/$1-wan_claims.plot: $(csv)/wan/$1-claims.csv figures/wan_claims.awk
+	@mkdir -p $$(@D) && awk -f figures/wan_claims.awk $$< >$$@
+$(foreach f,every claims,$(call wan_figure,$f,$1))
+endef
+define wan_figure
+$(addprefix figures/out/$2/wan_$1,.svg .png .pdf) &: $(csv)/panels/$2-wan_$1.plot figures/wan_$1.gp $(style)
+	$$(call quiet,FIGURE,figures/out/$2/wan_$1)figures/draw wan_$1 $$< figures/out/$2/wan_$1
+
+endef
+$(foreach p,$(wan_plans),$(eval $(call wan_plan,$p)))
+ifneq ($(wildcard tests/sim/wan_needed.c),)
+needed := $(addprefix figures/out/method/wan_needed,.svg .png .pdf)
+drawings += $(needed)
+$(csv)/wan/needed.csv: tests/sim/wan_needed.c $(BUILD)/runner/wan/model.o | $(BUILD)/sim/wan_needed
+	@mkdir -p $(@D) && $| >$@
+$(csv)/panels/wan_needed.plot: $(csv)/wan/needed.csv figures/wan_curves.awk
+	@mkdir -p $(@D) && awk -f figures/wan_curves.awk $< >$@
+$(needed) &: $(csv)/panels/wan_needed.plot figures/wan_needed.gp $(style)
+	$(call quiet,FIGURE,figures/out/method/wan_needed)figures/draw wan_needed $< figures/out/method/wan_needed
+endif
 drawn: tables $(drawings)
 	@$(if $(drawings),,echo 'No recording to draw: make run PLATFORM=…' >&2)
 	@$(addprefix rm -f ,$(filter-out $(drawings),$(wildcard figures/out/*/*)))
