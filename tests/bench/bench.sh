@@ -53,7 +53,7 @@ row 'reduce: most memory, 10^4 to 10^7 samples' "$mib" '<=' 64 MiB
 # ---- figures, from the recordings that are here, in a copy of this checkout
 
 mkdir "$tmp/tree"
-tar cf - --exclude=./data/csv --exclude=./figures/out --exclude=./.git --exclude="./${BUILD:-build}" . | tar xf - -C "$tmp/tree"
+tar cf - --exclude=./data/csv --exclude=./figures/out --exclude="./.*" --exclude=./build . | tar xf - -C "$tmp/tree"
 mkdir -p "$tmp/tree/build"
 (cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - -C "$tmp/tree/build"
 figures() { "$build/bench/usage" env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$tmp/tree" BUILD=build "$@" figures; }
