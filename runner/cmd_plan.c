@@ -132,7 +132,7 @@ static int show_sections(struct config *c, const struct plan_options *o)
     }
     json_decref(all);
     if (!found && !o->workload && config_section(c, "model")) {
-        say("%s: nothing to measure; 'gradsync model' says what it gives", c->path);
+        printf("%s\n", o->json ? "[]" : "nothing to measure; 'gradsync model' says what it gives");
         return GS_OK;
     }
     return found ? code : no_section(c, o->workload);
