@@ -3,7 +3,7 @@
 #
 # What befalls gradsync itself, on a real Slurm: killed between any two steps of a submission, the
 # controller gone or restarted, another user beside it.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 . "$top/tests/slurm/lib.sh"
 slurm_up 27130
 real_path=$PATH

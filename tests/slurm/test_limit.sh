@@ -3,7 +3,7 @@
 #
 # The time limit itself: Slurm warns a job before it, the job closes its block and leaves, and a
 # resume with more time does the rest.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 . "$top/tests/slurm/lib.sh"
 slurm_up 27140
 slow slow.ini

@@ -4,7 +4,7 @@
 # What clusters do to jobs, on a real Slurm: preemption, a node that dies, scancel, the time limit,
 # too little memory, a cell that fails. Nothing is lost, nothing doubled, status says why, and resume
 # completes.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 . "$top/tests/slurm/lib.sh"
 slurm_up 27120
 tasks_line() { grep -m 1 "$1" <<<"$out"; }

@@ -3,7 +3,7 @@
 #
 # A campaign on a real Slurm, when nothing goes wrong: what comes out is what a local run of the same
 # plan gives.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 . "$top/tests/slurm/lib.sh"
 slurm_up 27110
 
