@@ -52,7 +52,7 @@ struct imp_test *import_add_test(struct import *imp, const char *workload, size_
 static bool same(const struct imp_cell *a, const struct imp_cell *b)
 {
     return a->size_B == b->size_B && a->in_place == b->in_place && a->root == b->root &&
-           a->iters == b->iters && !strcmp(a->dtype, b->dtype) && !strcmp(a->op, b->op);
+           !strcmp(a->dtype, b->dtype) && !strcmp(a->op, b->op);
 }
 
 /* Tables repeat their cells in order: the one after the last is looked at first. */
@@ -62,10 +62,16 @@ struct imp_cell *import_cell(struct import *imp, struct lines *in, struct imp_te
     (void)imp;
     for (size_t i = 0; i < t->n_cells; i++) {
         size_t k = (t->last + 1 + i) % t->n_cells;
-        if (same(&t->cells[k], like)) {
-            t->last = k;
+        if (!same(&t->cells[k], like))
+            continue;
+        t->last = k;
+        if (t->cells[k].iters == like->iters)
             return &t->cells[k];
-        }
+        import_refuse(in,
+                      "samples of %llu iterations and of %llu for one size: several processes "
+                      "are mixed in it",
+                      (unsigned long long)t->cells[k].iters, (unsigned long long)like->iters);
+        return NULL;
     }
     if (t->n_cells == IMP_CELLS) {
         import_refuse(in, "more than %d cells in one test", IMP_CELLS);

@@ -196,12 +196,15 @@ static int take_row(struct report *r, const json_t *row)
 {
     struct imp_cell like = {.size_B = integer(row, "size"), .root = -1};
     int64_t bytes, count = integer(row, "count");
-    const char *type = string(row, "type");
+    const char *type = string(row, "type"), *op = string(row, "redop");
     if (!json_is_integer(json_object_get(row, "size")) || like.size_B < 0 || count < 0)
         return import_refuse(r->in, "a row without its size");
+    if (!text_plain(type, strlen(type)) || !text_plain(op, strlen(op)))
+        return import_refuse(r->in, "a row whose type and operation are no names");
     snprintf(like.dtype, sizeof like.dtype, "%s", collective_dtype(type, &bytes));
-    snprintf(like.op, sizeof like.op, "%s", string(row, "redop"));
+    snprintf(like.op, sizeof like.op, "%s", op);
     like.root = atoi(string(row, "root"));
+    like.root = like.root < 0 ? -1 : like.root;
     if (r->test->factor == IMP_ALLREDUCE && bytes &&
         (count > INT64_MAX / 8 || count * bytes != like.size_B))
         return import_refuse(r->in, "%lld elements of %.20s are not %lld bytes", (long long)count,

@@ -4,6 +4,7 @@
 #include "../err.h"
 #include "../text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -219,6 +220,14 @@ bool word_integer(const struct word *w, int64_t *out)
     }
     *out = *w->s == '-' ? -v : v;
     return true;
+}
+
+bool text_plain(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isalnum((unsigned char)s[i]) && s[i] != '_')
+            return false;
+    return n > 0 && n < 32;
 }
 
 const char *word_copy(char *buf, size_t n, const struct word *w)

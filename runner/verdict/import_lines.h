@@ -58,6 +58,7 @@ struct word {
 size_t words_of(const char *line, struct word *out, size_t max);
 bool word_is(const struct word *w, const char *text);
 bool word_integer(const struct word *w, int64_t *out); /* digits alone, with a sign or not */
+bool text_plain(const char *s, size_t n);              /* letters, digits and '_', one at least */
 const char *word_copy(char *buf, size_t n, const struct word *w);
 
 #endif

@@ -11,6 +11,7 @@
  * with other lines between them and, from NCCL itself, in the middle of a row.
  */
 #include "../err.h"
+#include "../jsontext.h"
 #include "../text.h"
 #include "import_collective.h"
 #include "import_table.h"
@@ -179,9 +180,9 @@ static int on_device(struct nccl *r, const char *s)
     const char *name = s + at + strspn(s + at, " ");
     json_t *o = json_pack("{sI sI sI}", "rank", (json_int_t)rank, "group", (json_int_t)group, "pid",
                           (json_int_t)pid);
-    json_object_set_new(o, "host", json_string_nocheck(host));
-    json_object_set_new(o, "device", json_string(name) ? json_string(name) : json_string(""));
-    json_object_set_new(o, "bus", json_string_nocheck(bus));
+    json_object_set_new(o, "host", json_text(host));
+    json_object_set_new(o, "device", json_text(name));
+    json_object_set_new(o, "bus", json_text(bus));
     json_array_append_new(t->hosts, o);
     return GS_OK;
 }

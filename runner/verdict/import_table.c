@@ -28,28 +28,48 @@ static bool column_of(const struct word *w, enum column *is)
     return false;
 }
 
+#define BIT(column) (1u << (column))
+#define KEYS (BIT(COL_SIZE) | BIT(COL_COUNT) | BIT(COL_TYPE))
+#define SIDE (BIT(COL_TIME) | BIT(COL_ALGBW) | BIT(COL_BUSBW) | BIT(COL_WRONG))
+
+/* What stands for the same in some version or mode. */
+static unsigned bit_of(enum column is)
+{
+    return is == COL_CPUTIME ? BIT(COL_TIME) : is == COL_ERROR ? BIT(COL_WRONG) : BIT(is);
+}
+
+static void add_column(struct table *t, enum column is, int in_place)
+{
+    t->columns[t->n].is = is;
+    t->columns[t->n++].in_place = in_place;
+    t->cpu_time = t->cpu_time || is == COL_CPUTIME;
+    t->errors = t->errors || is == COL_ERROR;
+}
+
+/* Each key once, then each column of a side once on either side. */
 bool table_header(struct table *t, const char *s)
 {
     struct word w[TABLE_COLUMNS];
     size_t n = words_of(s, w, TABLE_COLUMNS);
+    unsigned seen[3] = {0}; /* keys, out of place, in place */
     int times = 0;
     *t = (struct table){0};
-    if (n < 6 || n >= TABLE_COLUMNS || !word_is(&w[0], "size") || !word_is(&w[1], "count"))
+    if (n >= TABLE_COLUMNS / 2 + 4)
         return false;
     for (size_t i = 0; i < n; i++) {
         enum column is;
         if (!column_of(&w[i], &is))
             return false;
         times += is == COL_TIME || is == COL_CPUTIME;
-        t->cpu_time = t->cpu_time || is == COL_CPUTIME;
-        t->errors = t->errors || is == COL_ERROR;
-        t->columns[t->n].is = is;
-        t->columns[t->n++].in_place = times == 2;
+        if (times > 2 || (is != COL_ITERATION && seen[times] & bit_of(is)))
+            return false;
+        seen[times] |= bit_of(is);
+        add_column(t, is, times == 2);
         t->side += times == 1;
         if (is == COL_TIMESTAMP) /* a date and a time of day */
-            t->columns[t->n++].is = is;
+            add_column(t, is, 1);
     }
-    return times == 2;
+    return (seen[0] & KEYS) == KEYS && (seen[1] & SIDE) == SIDE && (seen[2] & SIDE) == SIDE;
 }
 
 bool table_claims(const char *line)
@@ -69,13 +89,13 @@ static bool place(struct row *out, enum column is, int in_place, const struct wo
     case COL_COUNT:
         return word_integer(w, &out->count);
     case COL_ROOT:
-        return word_integer(w, &out->root);
+        return word_integer(w, &out->root) && out->root >= -1;
     case COL_TYPE:
         out->type = *w;
-        return true;
+        return text_plain(w->s, w->n);
     case COL_OP:
         out->op = *w;
-        return true;
+        return text_plain(w->s, w->n);
     case COL_TIME:
     case COL_CPUTIME:
         out->side[in_place].there = true;

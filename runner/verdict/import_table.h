@@ -7,7 +7,7 @@
 
 #include "import_lines.h"
 
-#define TABLE_COLUMNS 40
+#define TABLE_COLUMNS 48
 
 enum column {
     COL_SIZE,

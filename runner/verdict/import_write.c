@@ -59,7 +59,7 @@ static char *platform_of(const struct imp_test *t)
     if (!device || !*device)
         return NULL;
     device += strncmp(device, "NVIDIA ", 7) ? 0 : 7;
-    char *name = xstrfmt("%s-%lldgpu", device, (long long)t->ranks);
+    char *name = xstrfmt("%.48s-%lldgpu", device, (long long)t->ranks);
     for (char *c = name; *c; c++)
         *c = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '-';
     return name;
@@ -146,11 +146,12 @@ static json_t *header(const struct launch *l, const char *dir, int number)
     const struct imp_test *t = l->test;
     char word[17];
     snprintf(word, sizeof word, "%.15s", l->imp->sha256);
-    json_t *h = json_pack("{ss si ss ss so so ss ss si si ss sI}", "type", "header", "schema",
-                          RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit", gradsync_commit,
-                          "run_id", json_text(base(dir)), "platform", json_text(l->platform),
-                          "workload", t->workload, "label", LABEL, "launch", number, "attempt", 1,
-                          "started", t->started, "seed", (json_int_t)strtoull(word, NULL, 16));
+    json_t *h =
+        json_pack("{ss si ss ss so so ss ss si si so sI}", "type", "header", "schema",
+                  RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit", gradsync_commit, "run_id",
+                  json_text(base(dir)), "platform", json_text(l->platform), "workload", t->workload,
+                  "label", LABEL, "launch", number, "attempt", 1, "started", json_text(t->started),
+                  "seed", (json_int_t)strtoull(word, NULL, 16));
     json_object_set_new(h, "ranks", json_integer(l->ranks));
     json_object_set_new(h, "nodes", json_integer(l->nodes));
     json_object_set_new(h, "plugin", json_text(*t->tool ? t->tool : l->imp->format));
@@ -262,7 +263,7 @@ static void put_cell(struct csv *csv, const struct launch *l, const struct imp_c
 {
     char id[PLAN_ID], group[65];
     int64_t size = c->size_B;
-    if (!size && l->facts.value[FACT_SIZE])
+    if (!l->test->factor && l->facts.value[FACT_SIZE])
         units_parse_size(l->facts.value[FACT_SIZE], (uint64_t *)&size);
     struct imp_cell sized = *c;
     sized.size_B = size;

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Any bytes as another program's output, and as a pattern of paths. What is not refused keeps what
+ * import.h says, and is written as a recording that is sound.
+ */
+#include "check.h"
+#include "err.h"
+#include "text.h"
+#include "verdict/import_write.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st;
+    (void)kind;
+    (void)at;
+    return remove(path);
+}
+
+static void check(const struct import *imp)
+{
+    size_t samples = 0;
+    for (size_t i = 0; i < imp->n_tests; i++) {
+        const struct imp_test *t = &imp->tests[i];
+        for (size_t k = 0; k < t->n_cells; k++) {
+            const struct imp_cell *c = &t->cells[k];
+            samples += c->n;
+            if (!c->iters || c->size_B < 0 || (!c->n && !c->kind))
+                abort();
+            for (size_t s = 0; s < c->n; s++)
+                if (!c->time_ns[s] || c->time_ns[s] > INT64_MAX)
+                    abort();
+        }
+        if (t->ranks == 1 && t->factor == IMP_ALLREDUCE)
+            abort();
+    }
+    if (!samples || samples != imp->samples || strlen(imp->sha256) != 64)
+        abort();
+}
+
+static void write_and_check(struct import *imp)
+{
+    char *out = xstrfmt("/dev/shm/gradsync-fuzz.%d", (int)getpid());
+    struct imported file = {.imp = imp};
+    facts_set_word(&file.facts, "platform=fuzz");
+    if (!imp->tests[0].ranks)
+        facts_set_word(&file.facts, "ranks=2");
+    int code = import_write(&file, 1, out, false);
+    if (!code && check_raw(out))
+        abort();
+    nftw(out, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    facts_free(&file.facts);
+    free(out);
+}
+
+static void match(const uint8_t *data, size_t n)
+{
+    struct facts facts = {0};
+    char *text = xstrfmt("%.*s", (int)n, (const char *)data), *path = strchr(text, '\n');
+    if (path) {
+        *path++ = '\0';
+        facts_from_path(&facts, text, path);
+    }
+    facts_free(&facts);
+    free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    return !freopen("/dev/null", "w", stdout); /* where the names of runs go */
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    char path[32], error[4096];
+    struct import *imp;
+    int fd = memfd_create("output", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, data, n) != (ssize_t)n)
+        abort();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    err_capture(error, sizeof error);
+    say_quiet(1);
+    match(data, n);
+    if (!import_read(&imp, path, NULL)) {
+        check(imp);
+        write_and_check(imp);
+        import_free(imp);
+    } else if (!*error)
+        abort(); /* refused, and nobody knows why */
+    err_capture(NULL, 0);
+    close(fd);
+    return 0;
+}

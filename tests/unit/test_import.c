@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "err.h"
+#include "text.h"
+#include "verdict/import_facts.h"
+#include "verdict/import_lines.h"
+#include "verdict/import_table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool reads(struct number *x, const char *text)
+{
+    return number_read(x, text, text + strlen(text));
+}
+
+static void numbers_are_exact(void **state)
+{
+    static const struct {
+        const char *text;
+        int shift;
+        uint64_t scaled;
+    } cases[] = {{"9.17", 3, 9170},     {"0.00", 3, 0},
+                 {"2e+06", 0, 2000000}, {"10866", 0, 10866},
+                 {"0.0015", 3, 2},      {"0.0014", 3, 1},
+                 {"1.25e-2", 3, 13},    {"7.", 1, 70},
+                 {".5", 0, 1},          {"0.49999", 0, 0},
+                 {"0.09", 0, 0},        {"8617.72", 3, 8617720},
+                 {"1e-300", 3, 0},      {"123456789.123456789", 9, 123456789123456789}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct number x;
+        uint64_t v = 0;
+        assert_true(reads(&x, cases[i].text));
+        assert_true(number_scaled(&x, cases[i].shift, &v));
+        assert_int_equal(v, cases[i].scaled);
+    }
+}
+
+static void what_is_no_number(void **state)
+{
+    static const char *const no[] = {"",    "-",     ".",   "e5",   "1e",
+                                     "1e+", "1.2.3", "12x", "0x10", "N/A"};
+    struct number x;
+    uint64_t v;
+    (void)state;
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        assert_false(reads(&x, no[i]));
+    assert_true(reads(&x, "NaN"));
+    assert_false(x.finite || number_scaled(&x, 0, &v));
+    assert_true(reads(&x, "1e30"));
+    assert_false(number_scaled(&x, 0, &v));
+    assert_true(reads(&x, "1e999"));
+    assert_false(number_scaled(&x, 0, &v));
+}
+
+static void half_of_the_last_digit(void **state)
+{
+    struct number x;
+    (void)state;
+    assert_true(reads(&x, "9.17"));
+    assert_float_equal(x.half, 0.005, 1e-12);
+    assert_true(reads(&x, "2e+06"));
+    assert_float_equal(x.half, 500000, 1e-6);
+}
+
+static void headers(void **state)
+{
+    struct table t;
+    (void)state;
+    assert_true(table_header(&t, "size count type redop root time algbw busbw #wrong time algbw "
+                                 "busbw #wrong"));
+    assert_int_equal(t.n, 13);
+    assert_int_equal(t.side, 4);
+    assert_true(table_header(&t, "size count type cputime algbw busbw error cputime algbw busbw "
+                                 "error timestamp"));
+    assert_int_equal(t.n, 13);
+    assert_true(t.cpu_time && t.errors);
+    assert_false(table_header(&t, "size count type time algbw busbw #wrong"));
+    assert_false(
+        table_header(&t, "size count type time busbw busbw #wrong time algbw busbw #wrong"));
+    assert_false(
+        table_header(&t, "size count type time algbw busbw #wrong time algbw busbw speed"));
+}
+
+static void rows(void **state)
+{
+    struct table t;
+    struct row r;
+    (void)state;
+    assert_true(table_header(&t, "size count type redop root time algbw busbw #wrong time algbw "
+                                 "busbw #wrong"));
+    assert_int_equal(table_row(&t, " 8 2 float sum -1 9.17 0.00 0.01 0 8.93 0.00 0.01 N/A", &r),
+                     ROW_WHOLE);
+    assert_int_equal(r.size_B, 8);
+    assert_int_equal(r.root, -1);
+    assert_true(r.side[0].there && r.side[1].there && word_is(&r.side[1].time, "8.93"));
+    assert_int_equal(table_row(&t, " 8 2 float sum -1  8.93 0.00 0.01 0", &r), ROW_WHOLE);
+    assert_true(!r.side[0].there && r.side[1].there);
+    assert_int_equal(table_row(&t, " 8 2 float sum -1 9.17 0.00", &r), ROW_SHORT);
+    assert_int_equal(table_row(&t, " 8 2 float sum -1 1 1 1 0 1 1 1 0 9", &r), ROW_ODD);
+    assert_true(table_claims("  8  2 float") && !table_claims("# 8 2 float"));
+    assert_false(table_claims("2026 1 31") || table_claims("8 x float") || table_claims(""));
+}
+
+static void patterns(void **state)
+{
+    char error[512];
+    struct facts f = {0};
+    (void)state;
+    assert_int_equal(facts_from_path(&f, "{platform}_results/{config}/run{replicate}*.txt",
+                                     "/a/b/l40s_results/ring/run12.txt"),
+                     GS_OK);
+    assert_string_equal(f.value[FACT_PLATFORM], "l40s");
+    assert_string_equal(f.value[FACT_CONFIG], "ring");
+    assert_string_equal(f.value[FACT_REPLICATE], "1"); /* as few as match */
+    facts_free(&f);
+    err_capture(error, sizeof error);
+    assert_int_equal(facts_from_path(&f, "{config}/x", "ring/y"), GS_USAGE);
+    assert_int_equal(facts_from_path(&f, "{config}/x", "x"), GS_USAGE);
+    assert_int_equal(facts_from_path(&f, "{config}{config}", "ab"), GS_USAGE);
+    facts_free(&f);
+    assert_int_equal(facts_set_word(&f, "ranks=none"), GS_USAGE);
+    assert_int_equal(facts_set_word(&f, "platform=../up"), GS_USAGE);
+    err_capture(NULL, 0);
+    facts_free(&f);
+}
+
+static void labels(void **state)
+{
+    static const char *const cases[][2] = {
+        {"auto", "auto"},           {"ring", "ring"},          {"auto_ll128", "LL128"},
+        {"RING_LL", "ring/LL"},     {"Simple", "Simple"},      {"nightly", "nightly"},
+        {"ring/mine", "ring/mine"}, {"NVLSTree", "nvls-tree"}, {NULL, "unstated"}};
+    struct imp_test t = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct facts f = {0};
+        char *label;
+        if (cases[i][0])
+            f.value[FACT_CONFIG] = xstrdup(cases[i][0]);
+        assert_int_equal(facts_config(&f, &t, "x", &label), GS_OK);
+        assert_string_equal(label, cases[i][1]);
+        free(label);
+        facts_free(&f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_exact),
+        cmocka_unit_test(what_is_no_number),
+        cmocka_unit_test(half_of_the_last_digit),
+        cmocka_unit_test(headers),
+        cmocka_unit_test(rows),
+        cmocka_unit_test(patterns),
+        cmocka_unit_test(labels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
