@@ -34,7 +34,7 @@ closed_once() { # DIR N NAME: N groups are closed, each in one attempt of its la
 begin() { # NAME [OPTION…]: slow.ini in the background, past its first block
     name=$1
     # A shell ignores SIGINT for what it starts in the background.
-    env --default-signal=INT "$gradsync" run slow.ini -o "$name" "${@:2}" 2>"$name.err" &
+    env --default-signal=INT,HUP,TERM "$gradsync" run slow.ini -o "$name" "${@:2}" 2>"$name.err" &
     top_pid=$!
     until_true 20 started || flunk "$name starts" "$(cat "$name.err")"
     dir=$(the_run "$name")
@@ -178,7 +178,7 @@ gone '… no process is left'
 
 mkdir -p home/bin
 printf '#!/bin/bash\ntouch up\nsleep 100 & sleep 100\n' >home/bin/mpirun && chmod +x home/bin/mpirun
-MPI_HOME=$tmp/home env --default-signal=INT "$gradsync" run slow.ini -o early 2>early.err &
+MPI_HOME=$tmp/home env --default-signal=INT,HUP,TERM "$gradsync" run slow.ini -o early 2>early.err &
 top_pid=$! name=early
 until_true 10 [ -e up ]
 kill -INT "$top_pid"
