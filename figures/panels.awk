@@ -7,11 +7,13 @@
 #   figures     a line a figure: SCRIPT NAME
 #   ecdf        a line a cell whose samples are wanted: RUN CELL NAME SERIES
 # A panel holds one curve (bar, line) a config. Parameters that take several values beside `size` are
-# axes; each combination of their values is a panel of its own.
+# axes; each combination of their values is a panel of its own. So is each size of a training step,
+# up to ITERATION_SIZES; of more sizes those are drawn where some config gains most on the first one.
 
 BEGIN {
     FS = "\n"
     SIZES_OF_A_CURVE = 3
+    ITERATION_SIZES = 2
 }
 
 FNR == 1 {
@@ -37,7 +39,8 @@ END {
         if (curve_sizes(i) >= SIZES_OF_A_CURVE && (!n_iterations || mode[panel_first[i]] == "overlapped"))
             write_curves(i)
     for (i = 1; i <= n_iteration_panels; i++)
-        write_iterations(i)
+        if (sizes_that_gain_more(i) < ITERATION_SIZES)
+            write_iterations(i)
 }
 
 # ---- reading
@@ -275,9 +278,29 @@ function place_iteration(i,    key, p, s) {
     if (!(key in iteration_panel)) {
         iteration_panel[key] = ++n_iteration_panels
         many_sizes[i_size[i]] = 1
+        iteration_axes[n_iteration_panels] = i_label[i] SUBSEP axes_of(i_params[i], i_ranks[i], i_nodes[i])
     }
     p = iteration_panel[key]
     members[p, ++n_members[p]] = i
+}
+
+# Shortest iteration of the panel, as a share of the first config's.
+function gain(p,    s, i, shortest, first) {
+    first = D[members[p, 1]]
+    shortest = first
+    for (s = 2; s <= n_members[p]; s++) {
+        i = members[p, s]
+        if (D[i] + 0 < shortest + 0)
+            shortest = D[i]
+    }
+    return first > 0 ? 1 - shortest / first : 0
+}
+
+function sizes_that_gain_more(p,    q, n) {
+    for (q = 1; q <= n_iteration_panels; q++)
+        if (iteration_axes[q] == iteration_axes[p] && (gain(q) > gain(p) || (gain(q) == gain(p) && q < p)))
+            n++
+    return n + 0
 }
 
 function write_iterations(p,    first, where, name, file, s, i, names, c, n, d, k, text) {

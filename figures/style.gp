@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# How every figure looks: as wide as a paper's column, text of 6.75 points. Wants `format` (svg, png,
-# pdf), `out` (the file without its ending), the panel's variables, and of the figure, in inches,
+# How every figure looks: as wide as a paper's column, text of 6.75 points. Wants `out` (the
+# file without its ending), the panel's variables, and of the figure, in inches,
 #   PLOT        height of the plotting area
 #   KEY         height of the legend under it
 #   y_title     of the y axis
@@ -16,17 +16,8 @@ if (!exists("LEFT")) { LEFT = 0.50 }
 if (!exists("RIGHT")) { RIGHT = 0.15 }
 HEIGHT = TOP + PLOT + BOTTOM
 
-if (format eq "svg") {
-    set terminal svg size WIDTH * 96, HEIGHT * 96 font "DejaVu Sans,9" linewidth 1 noenhanced background "white"
-}
-if (format eq "png") {
-    set terminal pngcairo size int(WIDTH * 300), int(HEIGHT * 300) font "DejaVu Sans,6.75" \
-        fontscale 300. / 96 linewidth 300. / 96 pointscale 300. / 96 noenhanced
-}
-if (format eq "pdf") {
-    set terminal pdfcairo size WIDTH, HEIGHT font "DejaVu Sans,6.75" fontscale 1 linewidth 1 noenhanced
-}
-set output out . "." . format
+set terminal svg size WIDTH * 96, HEIGHT * 96 font "DejaVu Sans,9" linewidth 1 noenhanced background "white"
+set output out . ".svg"
 set encoding utf8
 set lmargin at screen LEFT / WIDTH
 set rmargin at screen 1 - RIGHT / WIDTH

@@ -47,7 +47,7 @@ drawings += $(addprefix figures/out/$3-$1,.svg .png .pdf)
 $(addprefix figures/out/$3-$1,.svg .png .pdf) &: $(csv)/panels/$2/$(notdir $3).plot figures/$1.gp $(style)
 	$$(call quiet,FIGURE,figures/out/$3-$1)figures/draw $1 $$< figures/out/$3-$1
 endef
-style := figures/features.gp figures/draw figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/verdict.gp
+style := figures/features.gp figures/draw figures/formats.gp figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/verdict.gp
 drawings :=
 
 ifneq ($(filter drawn tables,$(MAKECMDGOALS)),)
@@ -75,7 +75,7 @@ $(csv)/error_rates.csv: tests/sim/error_rates.c $(judges) | $(BUILD)/sim/error_r
 	$(call quiet,SIMULATE,$@)mkdir -p $(@D) && $| >$@
 $(csv)/panels/error_rates.plot: $(csv)/error_rates.csv figures/error_rates.awk
 	@mkdir -p $(@D) && awk -f figures/error_rates.awk $< >$@
-$(rates) &: $(csv)/panels/error_rates.plot figures/error_rates.gp figures/draw figures/style.gp
+$(rates) &: $(csv)/panels/error_rates.plot figures/error_rates.gp figures/draw figures/formats.gp figures/style.gp
 	$(call quiet,FIGURE,figures/out/method/error_rates)figures/draw error_rates $< figures/out/method/error_rates
 endif
 # What was published, against what the platforms can do.
@@ -83,7 +83,7 @@ claims := $(addprefix figures/out/method/claims,.svg .png .pdf)
 drawings += $(claims)
 $(csv)/panels/claims.plot: $(csv)/limits.csv figures/claims.awk
 	@mkdir -p $(@D) && awk -f figures/claims.awk $< >$@.new && if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
-$(claims) &: $(csv)/panels/claims.plot figures/claims.gp figures/draw figures/style.gp figures/words.gp
+$(claims) &: $(csv)/panels/claims.plot figures/claims.gp figures/draw figures/formats.gp figures/style.gp figures/words.gp
 	$(call quiet,FIGURE,figures/out/method/claims)figures/draw claims $< figures/out/method/claims
 # What arithmetic says of a training between sites; nothing here was measured.
 wan_plans := $(patsubst configs/%.ini,%,$(shell grep -lsx '\[model\]' configs/*.ini || true))

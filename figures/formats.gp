@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What a script has just drawn as SVG once more as PNG and PDF, at the same size on paper.
+
+DPI = 200
+set terminal pngcairo size int(WIDTH * DPI), int(HEIGHT * DPI) font "DejaVu Sans,6.75" fontscale DPI / 96. \
+    linewidth DPI / 96. pointscale DPI / 96. noenhanced
+set output out . ".png"
+replot
+set terminal pdfcairo size WIDTH, HEIGHT font "DejaVu Sans,6.75" fontscale 1 linewidth 1 noenhanced
+set output out . ".pdf"
+replot
