@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What there is to draw of one platform and workload. Reads the summary.csv and iteration.csv of its
-# runs, oldest run first (a cell measured again is drawn as it was measured last), and writes to the
-# folder `out`
+# runs, oldest run first (a cell measured again is drawn as it was measured last; a run that was
+# interrupted is drawn only while its section has no finished one), and writes to the folder `out`
 #   NAME.plot   the data of one panel, as gnuplot commands: variables, arrays and datablocks
 #   figures     a line a figure: SCRIPT NAME
 #   ecdf        a line a cell whose samples are wanted: RUN CELL NAME SERIES
@@ -14,9 +14,13 @@ BEGIN {
     FS = "\n"
     SIZES_OF_A_CURVE = 3
     ITERATION_SIZES = 2
+    for (i = 1; i < ARGC; i++)
+        if (ARGV[i] ~ /(^|\/)summary\.csv$/)
+            note_run(ARGV[i])
 }
 
 FNR == 1 {
+    left_out = is_unfinished(folder(FILENAME))
     kind = FILENAME
     sub(/.*\//, "", kind)
     delete col
@@ -25,6 +29,7 @@ FNR == 1 {
         col[f[i]] = i
     next
 }
+left_out { next }
 kind == "summary.csv" { summary_row() }
 kind == "iteration.csv" { iteration_row() }
 kind == "transitions.csv" { feature_row() }
@@ -69,6 +74,31 @@ function csv(line, f,    n, part) {
 }
 
 function get(name) { return name in col ? f[col[name]] : "" }
+
+function folder(file) {
+    return match(file, /.*\//) ? substr(file, 1, RLENGTH) : ""
+}
+
+# Which section a run is of, and whether it was interrupted: some cell has but a part of its launches.
+function note_run(file,    line, at, n, j, run) {
+    run = folder(file)
+    if ((getline line < file) > 0) {
+        n = csv(line, f)
+        for (j = 1; j <= n; j++)
+            at[f[j]] = j
+    }
+    while ((getline line < file) > 0) {
+        csv(line, f)
+        section_of[run] = f[at["label"]]
+        if (f[at["status"]] == "partial")
+            unfinished[run] = 1
+    }
+    close(file)
+    if ((run in section_of) && !(run in unfinished))
+        finished[section_of[run]] = 1
+}
+
+function is_unfinished(run) { return (run in unfinished) && (section_of[run] in finished) }
 
 function summary_row(    id, i) {
     csv($0, f)

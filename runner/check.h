@@ -6,8 +6,9 @@
 #ifndef GS_CHECK_H
 #define GS_CHECK_H
 
-int check_config(const char *path, const char *const *overrides); /* every section, every workload planned */
-int check_plugin(const char *path);                               /* symbols, tables, a dry run, leaks */
-int check_raw(const char *path); /* a .jsonl, a run folder, or a tree of them */
+int check_config(const char *path,
+                 const char *const *overrides); /* every section, every workload planned */
+int check_plugin(const char *path);             /* symbols, tables, a dry run, leaks */
+int check_raw(const char *path);                /* a .jsonl, a run folder, or a tree of them */
 
 #endif

@@ -33,11 +33,11 @@ static void print_cost(const struct plan *p)
     if (cost.device_B)
         printf(", %s on its device",
                units_human_size(device, sizeof device, (double)cost.device_B));
-    printf("\ntime: about %s, at most %s\n", units_human_time(least, sizeof least, cost.time_s),
+    printf("\ntime: %s to %s, more on a busy machine\n",
+           units_human_time(least, sizeof least, cost.time_s),
            units_human_time(most, sizeof most, cost.most_s));
     if (p->set.cost.usd_per_hour > 0)
-        printf("cost: about %.2f USD, at most %.2f USD\n",
-               p->set.cost.usd_per_hour * cost.time_s / 3600,
+        printf("cost: %.2f to %.2f USD\n", p->set.cost.usd_per_hour * cost.time_s / 3600,
                p->set.cost.usd_per_hour * cost.most_s / 3600);
     if (m->seed)
         printf("seed: %lld\n", (long long)m->seed);

@@ -30,8 +30,8 @@ int err_worse(int a, int b);
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say_quiet(int quiet);
 
-/* While capturing, what fail() and fail_at() would print is kept instead (tests, retries). NULL ends
- * it, and the capture that it was begun inside goes on. */
+/* While capturing, what fail() and fail_at() would print is kept instead (tests, retries). NULL
+ * ends it, and the capture that it was begun inside goes on. */
 void err_capture(char *buf, size_t size);
 
 #endif

@@ -21,6 +21,8 @@ void outcome_begin(struct outcome *o, const struct plan *p, const char *dir);
 /* Counts the cells of a complete folder. GS_OK; GS_FAILED when one failed, GS_CANNOT when all were
  * skipped, reported with the first reason. */
 int outcome_judge(struct outcome *o, const struct plan *p, const char *dir);
+/* Has this machine skipped every cell in some launch? Then it will in the others too. */
+bool outcome_all_skipped(const struct plan *p, const char *dir);
 /* Where the recording lies and what to do next. */
 void outcome_say(const struct outcome *o);
 void outcome_print(const struct outcome *o, size_t n); /* JSON on stdout */

@@ -147,13 +147,11 @@ static json_t *run_id(const char *dir)
 /* NULL outside of a Slurm job. */
 static json_t *slurm_job(void)
 {
-    static const char *const told[][2] = {{"id", "SLURM_JOB_ID"},
-                                          {"array", "SLURM_ARRAY_JOB_ID"},
-                                          {"task", "SLURM_ARRAY_TASK_ID"},
-                                          {"restarts", "SLURM_RESTART_COUNT"},
-                                          {"nodes", "SLURM_JOB_NODELIST"},
-                                          {"partition", "SLURM_JOB_PARTITION"},
-                                          {"cluster", "SLURM_CLUSTER_NAME"}};
+    static const char *const told[][2] = {
+        {"id", "SLURM_JOB_ID"},           {"array", "SLURM_ARRAY_JOB_ID"},
+        {"task", "SLURM_ARRAY_TASK_ID"},  {"restarts", "SLURM_RESTART_COUNT"},
+        {"nodes", "SLURM_JOB_NODELIST"},  {"partition", "SLURM_JOB_PARTITION"},
+        {"cluster", "SLURM_CLUSTER_NAME"}};
     if (!getenv("SLURM_JOB_ID"))
         return NULL;
     json_t *job = json_object();

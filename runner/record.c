@@ -9,8 +9,8 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>

@@ -52,7 +52,8 @@ struct record {
  * GS_FAILED, reported with the errno: full disk, read-only folder, no permission. */
 int record_create(struct record *r, const char *path);
 int record_reopen(struct record *r, const char *path);
-/* Does the process that created it still have it open? Under srun a rank may outlive its launcher. */
+/* Does the process that created it still have it open? Under srun a rank may outlive its launcher.
+ */
 bool record_is_being_written(const char *path);
 /* Takes ownership of the object; writes it and '\n' in one write(2). GS_OK or GS_FAILED, reported.
  */

@@ -140,20 +140,24 @@ static int run_launch(struct run *r, int launch)
 
 /* ---- one run folder ---- */
 
-static int measure(struct run *r)
+/* A machine that skips every cell of a launch does so in each: it is told once, and the folder is
+ * left for a machine that can. */
+static int measure(struct run *r, bool *whole)
 {
     int code = GS_OK;
-    for (int launch = r->first; !code && launch <= r->last; launch++)
+    *whole = true;
+    for (int launch = r->first; !code && *whole && launch <= r->last; launch++) {
         code = run_launch(r, launch);
+        *whole = !code && (launch == r->last || !outcome_all_skipped(r->plan, r->dir));
+    }
     return code;
 }
 
 /* Measures what the folder lacks and, unless others have their part in it, makes it final. */
 static int complete(struct run *r, struct outcome *o)
 {
-    int code = measure(r);
-    o->complete = !code;
-    if (!code && !r->part)
+    int code = measure(r, &o->complete);
+    if (o->complete && !r->part)
         code = manifest_write(r->dir);
     return code ? code : outcome_judge(o, r->plan, r->dir);
 }

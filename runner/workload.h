@@ -71,7 +71,7 @@ struct wl_param {
     (offsetof(S, member) + 0 * sizeof(&((S *)0)->member == (ctype *)0))
 /* For WL_TEXT members. */
 #define WL_TEXT_FIELD(S, member)                                                                   \
-    (offsetof(S, member) + 0 * sizeof(&((S *)0)->member == (char (*)[WL_TEXT_MAX])0))
+    (offsetof(S, member) + 0 * sizeof(&((S *)0)->member == (char(*)[WL_TEXT_MAX])0))
 
 /* How the values of the ranks become one. */
 enum wl_across { WL_MAX, WL_SUM, WL_MEAN };

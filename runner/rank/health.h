@@ -22,8 +22,8 @@ struct health_source {
     /* Adds what does not change (name, driver) to this rank's entry in the header's hosts; may be
      * NULL. */
     void (*describe)(void *self, json_t *host);
-    /* Adds what does (SI units in the names: cpu_Hz, temperature_C, power_W). Some µs to 1 ms. May be
-     * NULL. */
+    /* Adds what does (SI units in the names: cpu_Hz, temperature_C, power_W). Some µs to 1 ms. May
+     * be NULL. */
     void (*read)(void *self, json_t *now);
 };
 
