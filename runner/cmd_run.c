@@ -35,15 +35,16 @@ static int run_one(const char *what, const struct run_options *options)
 }
 
 /* One after another; one that fails does not keep the next from running. */
-static int run_configs(struct asked *a, char **args, int n, struct run_options *options)
+static int run_configs(struct asked *a, char **args, int n, const struct run_options *options)
 {
     bool interrupted = false;
     int code = GS_OK;
-    options->interrupted = &interrupted;
+    struct run_options each = *options;
+    each.interrupted = &interrupted;
     for (int i = 0; !code && i < n; i++)
         code = configs_add(&a->configs, args[i]);
     for (size_t i = 0; code != GS_USAGE && !interrupted && i < a->configs.n; i++)
-        code = err_worse(code, run_one(a->configs.v[i], options));
+        code = err_worse(code, run_one(a->configs.v[i], &each));
     return code;
 }
 
