@@ -71,9 +71,9 @@ ifneq ($(and $(runs),$(wildcard tests/sim/error_rates.c)),)
 rates := $(addprefix figures/out/method/error_rates,.svg .png .pdf)
 drawings += $(rates)
 judges := $(addprefix $(BUILD)/runner/,stats.o rng.o verdict/contrast.o verdict/judgement.o verdict/student.o)
-$(csv)/error_rates.csv: tests/sim/error_rates.c $(judges) | $(BUILD)/sim/error_rates
+$(BUILD)/sim/error_rates.csv: tests/sim/error_rates.c $(judges) | $(BUILD)/sim/error_rates
 	$(call quiet,SIMULATE,$@)mkdir -p $(@D) && $| >$@
-$(csv)/panels/error_rates.plot: $(csv)/error_rates.csv figures/error_rates.awk
+$(csv)/panels/error_rates.plot: $(BUILD)/sim/error_rates.csv figures/error_rates.awk
 	@mkdir -p $(@D) && awk -f figures/error_rates.awk $< >$@
 $(rates) &: $(csv)/panels/error_rates.plot figures/error_rates.gp figures/draw figures/formats.gp figures/style.gp
 	$(call quiet,FIGURE,figures/out/method/error_rates)figures/draw error_rates $< figures/out/method/error_rates
