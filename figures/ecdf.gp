@@ -10,7 +10,7 @@ highest = 0
 do for [i = 1 : n] { highest = p95[i] > highest ? p95[i] : highest }
 unit = time_unit(highest)
 do for [i = 1 : n] {
-    label[i] = label[i] . ": median " . digits(median[i] / unit, 4) . ", p95 " . digits(p95[i] / unit, 4) . " " . time_name(highest)
+    label[i] = label[i] . ": median sample " . digits(median[i] / unit, 4) . ", p95 " . digits(p95[i] / unit, 4) . " " . time_name(highest)
 }
 more = ""
 load "figures/legend.gp"

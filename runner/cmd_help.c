@@ -88,12 +88,17 @@ int cmd_help(int argc, char **argv)
 {
     static const struct cli_option options[] = {{0}};
     static const struct cli cli = {
-        "help", "[PLUGIN]", "the verbs, or a plugin's parameters and metrics", options, 0, 1};
+        "help",
+        "[VERB | PLUGIN]",
+        "the verbs, a verb's options, or a plugin's parameters and metrics",
+        options,
+        0,
+        1};
     char **args = xcalloc((size_t)argc, sizeof *args);
     int n;
     bool done;
     int code = cli_parse(&cli, argc, argv, args, &n, &done);
-    if (!code && !done)
+    if (!code && !done && !(n && main_help_verb(args[0])))
         code = n ? plugin_help(args[0]) : main_help();
     free(args);
     return code;

@@ -6,6 +6,8 @@
 #ifndef GS_COMMANDS_H
 #define GS_COMMANDS_H
 
+#include <stdbool.h>
+
 int cmd_plan(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_resume(int argc, char **argv);
@@ -26,6 +28,7 @@ int cmd_help(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_fabric(int argc, char **argv);
 
-int main_help(void); /* the verbs, one line each */
+int main_help(void);                   /* the verbs, one line each */
+bool main_help_verb(const char *name); /* its --help; false when it is no verb */
 
 #endif

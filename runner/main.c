@@ -4,6 +4,7 @@
 #include "text.h"
 #include "version.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,8 +38,22 @@ static const struct verb verbs[] = {
     {"model", cmd_model, "CONFIG", "what a training between sites gives, and what it would need"},
     {"watch", cmd_watch, "FILE|-",
      "follow a training log: its rate against the model, and trouble"},
-    {"help", cmd_help, "[PLUGIN]", "this text, or a plugin's parameters and metrics"},
+    {"help", cmd_help, "[VERB | PLUGIN]", "this text, a verb's options, a plugin's parameters"},
 };
+
+static const struct verb *find_verb(const char *name)
+{
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (!strcmp(name, verbs[i].name))
+            return &verbs[i];
+    return NULL;
+}
+
+bool main_help_verb(const char *name)
+{
+    const struct verb *v = find_verb(name);
+    return v && v->run(2, (char *[]){(char *)v->name, "--help", NULL}) == GS_OK;
+}
 
 int main_help(void)
 {
@@ -50,7 +65,9 @@ int main_help(void)
         printf("  %-22s %s\n", left, verbs[i].help);
     }
     printf(
-        "\nStart with: gradsync plan configs/local.ini, then gradsync run configs/local.ini.\n"
+        "\n'gradsync VERB --help' lists a verb's options, 'gradsync help PLUGIN' a plugin's "
+        "parameters.\n"
+        "Start with: gradsync plan configs/local.ini, then gradsync run configs/local.ini.\n"
         "Exit codes: 0 done; 1 something measured failed; 2 usage or config; 3 cannot run here.\n");
     return GS_OK;
 }
@@ -75,8 +92,6 @@ int main(int argc, char **argv)
         printf("gradsync %s (%s)\n", GRADSYNC_VERSION, gradsync_commit);
         return GS_OK;
     }
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (!strcmp(argv[1], verbs[i].name))
-            return verbs[i].run(argc - 1, argv + 1);
-    return unknown_verb(argv[1]);
+    const struct verb *v = find_verb(argv[1]);
+    return v ? v->run(argc - 1, argv + 1) : unknown_verb(argv[1]);
 }
