@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "err.h"
+#include "folder.h"
 #include "ledger.h"
 #include "text.h"
 
@@ -21,49 +22,21 @@
     "\",\"why\":\"because\",\"rank\":1,\"host\":\"h\",\"phase\":\"sample\"}\n"
 #define END(status) "{\"type\":\"end\",\"at\":1.5,\"status\":\"" status "\"}\n"
 
-struct fixture {
-    char dir[64], error[1024];
-    struct ledger *ledger;
-};
-
-static int set_up(void **state)
-{
-    struct fixture *f = xcalloc(1, sizeof *f);
-    snprintf(f->dir, sizeof f->dir, "/tmp/gradsync ledger %d XXXXXX", (int)getpid());
-    assert_non_null(mkdtemp(f->dir));
-    err_capture(f->error, sizeof f->error);
-    *state = f;
-    return 0;
-}
+static struct ledger *held; /* what was read last */
 
 static int tear_down(void **state)
 {
-    struct fixture *f = *state;
-    char *command = xstrfmt("rm -rf '%s'", f->dir);
-    assert_int_equal(system(command), 0);
-    free(command);
-    err_capture(NULL, 0);
-    ledger_free(f->ledger);
-    free(f);
-    return 0;
+    ledger_free(held);
+    held = NULL;
+    return folder_tear_down(state);
 }
 
-static void put(const struct fixture *f, const char *name, const char *text)
+static const struct ledger *read_ledger(struct folder *f)
 {
-    char *path = xstrfmt("%s/%s", f->dir, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    free(path);
-}
-
-static const struct ledger *read_ledger(struct fixture *f)
-{
-    ledger_free(f->ledger);
-    if (ledger_read(&f->ledger, f->dir))
+    ledger_free(held);
+    if (ledger_read(&held, f->dir))
         fail_msg("%s", f->error);
-    return f->ledger;
+    return held;
 }
 
 /* Two groups: cells a and b, and cell c. */
@@ -92,9 +65,9 @@ static void what_an_attempt_closed_is_not_missing_in_its_launch(void **state)
     struct plan p = plan_of(2);
     bool missing[2];
     int attempt = 0;
-    put(*state, "launch-01.01.jsonl", HEADER GROUP("g1"));
-    put(*state, "launch-01.02.jsonl", HEADER GROUP("g2") END("complete"));
-    put(*state, "launch-02.01.jsonl", HEADER GROUP("g2") END("interrupted"));
+    folder_put(*state, "launch-01.01.jsonl", HEADER GROUP("g1"));
+    folder_put(*state, "launch-01.02.jsonl", HEADER GROUP("g2") END("complete"));
+    folder_put(*state, "launch-02.01.jsonl", HEADER GROUP("g2") END("interrupted"));
     const struct ledger *l = read_ledger(*state);
     assert_int_equal(ledger_missing(l, &p, 1, missing), 0);
     assert_true(ledger_closed(l, 1, "g2", &attempt));
@@ -109,11 +82,11 @@ static void what_an_attempt_closed_is_not_missing_in_its_launch(void **state)
 
 static void files_are_in_the_order_of_launch_and_attempt(void **state)
 {
-    put(*state, "launch-02.01.jsonl", HEADER END("crash"));
-    put(*state, "launch-01.10.jsonl", HEADER);
-    put(*state, "launch-01.02.jsonl", HEADER END("complete"));
-    put(*state, "launch-01.02.log", "not a recording\n");
-    put(*state, "launch-1.2.jsonl", "not a recording's name\n");
+    folder_put(*state, "launch-02.01.jsonl", HEADER END("crash"));
+    folder_put(*state, "launch-01.10.jsonl", HEADER);
+    folder_put(*state, "launch-01.02.jsonl", HEADER END("complete"));
+    folder_put(*state, "launch-01.02.log", "not a recording\n");
+    folder_put(*state, "launch-1.2.jsonl", "not a recording's name\n");
     const struct ledger *l = read_ledger(*state);
     assert_int_equal(l->n_files, 3);
     assert_int_equal(l->files[0].attempt, 2);
@@ -133,7 +106,7 @@ static void a_death_is_tried_again_and_a_failure_is_not(void **state)
                  {"crash", false}, {"hang", false},  {"lost", false}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char *text = xstrfmt(HEADER FAIL("a", "%s"), kinds[i].kind);
-        put(*state, "launch-01.01.jsonl", text);
+        folder_put(*state, "launch-01.01.jsonl", text);
         free(text);
         const struct ledger *l = read_ledger(*state);
         assert_int_equal(ledger_given_up(l, 1, "a", 1), kinds[i].at_once);
@@ -145,11 +118,11 @@ static void a_death_is_tried_again_and_a_failure_is_not(void **state)
 
 static void deaths_add_up_over_attempts(void **state)
 {
-    struct fixture *f = *state;
-    put(f, "launch-01.01.jsonl", HEADER FAIL("a", "crash") END("crash"));
-    put(f, "launch-01.02.jsonl", HEADER FAIL("a", "hang") END("hang"));
+    struct folder *f = *state;
+    folder_put(f, "launch-01.01.jsonl", HEADER FAIL("a", "crash") END("crash"));
+    folder_put(f, "launch-01.02.jsonl", HEADER FAIL("a", "hang") END("hang"));
     assert_false(ledger_given_up(read_ledger(f), 1, "a", 2));
-    put(f, "launch-01.03.jsonl", HEADER FAIL("a", "lost") END("lost"));
+    folder_put(f, "launch-01.03.jsonl", HEADER FAIL("a", "lost") END("lost"));
     const struct ledger *l = read_ledger(f);
     assert_true(ledger_given_up(l, 1, "a", 2));
     assert_int_equal(l->n_fails, 3);
@@ -159,20 +132,20 @@ static void deaths_add_up_over_attempts(void **state)
 
 static void a_group_whose_cells_are_all_given_up_is_not_missing(void **state)
 {
-    struct fixture *f = *state;
+    struct folder *f = *state;
     struct plan p = plan_of(0);
     bool missing[2];
-    put(f, "launch-01.01.jsonl", HEADER FAIL("a", "wrong") FAIL("c", "crash"));
+    folder_put(f, "launch-01.01.jsonl", HEADER FAIL("a", "wrong") FAIL("c", "crash"));
     assert_int_equal(ledger_missing(read_ledger(f), &p, 1, missing), 1);
     assert_true(missing[0] && !missing[1]);
-    put(f, "launch-01.02.jsonl", HEADER FAIL("b", "skip"));
+    folder_put(f, "launch-01.02.jsonl", HEADER FAIL("b", "skip"));
     assert_int_equal(ledger_missing(read_ledger(f), &p, 1, missing), 0);
 }
 
 static void a_death_before_the_first_cell_gives_up_no_cell(void **state)
 {
     struct plan p = plan_of(0);
-    put(*state, "launch-01.01.jsonl", HEADER FAIL("", "crash") END("crash"));
+    folder_put(*state, "launch-01.01.jsonl", HEADER FAIL("", "crash") END("crash"));
     assert_int_equal(ledger_missing(read_ledger(*state), &p, 1, NULL), 2);
 }
 
@@ -181,9 +154,10 @@ static void torn_recordings_are_attempts(void **state)
 {
     struct plan p = plan_of(2);
     bool missing[2];
-    put(*state, "launch-01.01.jsonl", "");
-    put(*state, "launch-01.02.jsonl", "{\"type\":\"hea");
-    put(*state, "launch-01.03.jsonl", HEADER GROUP("g1") "{\"type\":\"group\",\"group\":\"g2\"");
+    folder_put(*state, "launch-01.01.jsonl", "");
+    folder_put(*state, "launch-01.02.jsonl", "{\"type\":\"hea");
+    folder_put(*state, "launch-01.03.jsonl",
+               HEADER GROUP("g1") "{\"type\":\"group\",\"group\":\"g2\"");
     const struct ledger *l = read_ledger(*state);
     assert_int_equal(l->n_files, 3);
     assert_int_equal(ledger_next_attempt(l, 1), 4);
@@ -193,7 +167,7 @@ static void torn_recordings_are_attempts(void **state)
 
 static void damage_is_reported_not_read_past(void **state)
 {
-    struct fixture *f = *state;
+    struct folder *f = *state;
     static const char *const damaged[] = {
         "no recording at all\n",
         HEADER "{\"type\":\"group\",\"cells\":[]}\n",
@@ -204,7 +178,7 @@ static void damage_is_reported_not_read_past(void **state)
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         struct ledger *l;
         f->error[0] = '\0';
-        put(f, "launch-01.01.jsonl", damaged[i]);
+        folder_put(f, "launch-01.01.jsonl", damaged[i]);
         assert_int_equal(ledger_read(&l, f->dir), GS_FAILED);
         assert_null(l);
         assert_non_null(strstr(f->error, "launch-01.01.jsonl"));
@@ -213,7 +187,7 @@ static void damage_is_reported_not_read_past(void **state)
 
 static void no_folder_is_a_usage_error(void **state)
 {
-    struct fixture *f = *state;
+    struct folder *f = *state;
     struct ledger *l;
     assert_int_equal(ledger_read(&l, "/nonexistent/run"), GS_USAGE);
     assert_non_null(strstr(f->error, "/nonexistent/run"));
@@ -221,7 +195,7 @@ static void no_folder_is_a_usage_error(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, folder_set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(an_empty_folder_lacks_everything),
         TEST(what_an_attempt_closed_is_not_missing_in_its_launch),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "err.h"
+#include "folder.h"
 #include "record.h"
 #include "text.h"
 
@@ -20,31 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct fixture {
-    char dir[64], path[96], error[1024];
-};
-
-static int set_up(void **state)
-{
-    struct fixture *f = xcalloc(1, sizeof *f);
-    snprintf(f->dir, sizeof f->dir, "/tmp/gradsync test %d XXXXXX", (int)getpid());
-    assert_non_null(mkdtemp(f->dir));
-    snprintf(f->path, sizeof f->path, "%s/launch-01.01.jsonl", f->dir);
-    err_capture(f->error, sizeof f->error);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-    char *command = xstrfmt("rm -rf '%s'", f->dir);
-    assert_int_equal(system(command), 0);
-    free(command);
-    err_capture(NULL, 0);
-    free(f);
-    return 0;
-}
+#define LAUNCH "launch-01.01.jsonl"
 
 static void assert_file(const char *path, const char *want)
 {
@@ -54,43 +31,36 @@ static void assert_file(const char *path, const char *want)
     text_free(&got);
 }
 
-static void put(const char *path, const char *bytes)
-{
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(bytes, f);
-    assert_int_equal(fclose(f), 0);
-}
-
 static void lines_are_appended_whole(void **state)
 {
-    struct fixture *f = *state;
+    struct folder *f = *state;
     struct record r;
-    assert_int_equal(record_create(&r, f->path), GS_OK);
+    assert_int_equal(record_create(&r, folder_path(f, LAUNCH)), GS_OK);
     assert_int_equal(record_line(&r, json_pack("{s:s, s:i}", "type", "header", "schema", 1)), 0);
     const uint64_t time_ns[] = {0, 17, UINT64_C(18000000000000000000)};
     assert_int_equal(record_block(&r, json_pack("{s:s}", "type", "block"), time_ns, 3), 0);
     assert_int_equal(record_block(&r, json_pack("{s:s}", "type", "block"), NULL, 0), 0);
     assert_int_equal(record_sync(&r), GS_OK);
     assert_int_equal(record_close(&r), GS_OK);
-    assert_file(f->path, "{\"type\":\"header\",\"schema\":1}\n"
-                         "{\"type\":\"block\",\"time_ns\":[0,17,18000000000000000000]}\n"
-                         "{\"type\":\"block\",\"time_ns\":[]}\n");
+    assert_file(folder_path(f, LAUNCH),
+                "{\"type\":\"header\",\"schema\":1}\n"
+                "{\"type\":\"block\",\"time_ns\":[0,17,18000000000000000000]}\n"
+                "{\"type\":\"block\",\"time_ns\":[]}\n");
 }
 
 static void a_recording_is_never_overwritten(void **state)
 {
-    struct fixture *f = *state;
-    put(f->path, "precious\n");
+    struct folder *f = *state;
+    folder_put(f, LAUNCH, "precious\n");
     struct record r;
-    assert_int_equal(record_create(&r, f->path), GS_FAILED);
-    assert_non_null(strstr(f->error, f->path));
-    assert_file(f->path, "precious\n");
+    assert_int_equal(record_create(&r, folder_path(f, LAUNCH)), GS_FAILED);
+    assert_non_null(strstr(f->error, folder_path(f, LAUNCH)));
+    assert_file(folder_path(f, LAUNCH), "precious\n");
 }
 
 static void a_folder_that_is_not_there_is_named(void **state)
 {
-    struct fixture *f = *state;
+    struct folder *f = *state;
     char path[128];
     snprintf(path, sizeof path, "%s/no/launch-01.01.jsonl", f->dir);
     struct record r;
@@ -101,7 +71,7 @@ static void a_folder_that_is_not_there_is_named(void **state)
 
 static void a_torn_tail_is_cut(void **state)
 {
-    struct fixture *f = *state;
+    struct folder *f = *state;
     char *filler = xcalloc(10001, 1);
     memset(filler, 'x', 10000); /* a torn line longer than one read */
     const struct {
@@ -110,14 +80,14 @@ static void a_torn_tail_is_cut(void **state)
         {"{}\n", "{\"type\":\"blo"}, {"{}\n{}\n", ""}, {"", "{"}, {"", ""}, {"{}\n", filler}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *bytes = xstrfmt("%s%s", cases[i].whole, cases[i].torn);
-        put(f->path, bytes);
+        folder_put(f, LAUNCH, bytes);
         struct record r;
-        assert_int_equal(record_reopen(&r, f->path), GS_OK);
-        assert_file(f->path, cases[i].whole);
+        assert_int_equal(record_reopen(&r, folder_path(f, LAUNCH)), GS_OK);
+        assert_file(folder_path(f, LAUNCH), cases[i].whole);
         assert_int_equal(record_line(&r, json_pack("{s:s}", "type", "end")), GS_OK);
         record_close(&r);
         char *want = xstrfmt("%s{\"type\":\"end\"}\n", cases[i].whole);
-        assert_file(f->path, want);
+        assert_file(folder_path(f, LAUNCH), want);
         free(want);
         free(bytes);
     }
@@ -127,9 +97,9 @@ static void a_torn_tail_is_cut(void **state)
 /* A limit on the file's size cuts a write short as a full disk does. */
 static void what_did_not_fit_is_taken_back(void **state)
 {
-    struct fixture *f = *state;
+    struct folder *f = *state;
     struct record r;
-    assert_int_equal(record_create(&r, f->path), GS_OK);
+    assert_int_equal(record_create(&r, folder_path(f, LAUNCH)), GS_OK);
     assert_int_equal(record_line(&r, json_pack("{s:s}", "type", "header")), GS_OK);
     struct rlimit before, tight;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -140,17 +110,17 @@ static void what_did_not_fit_is_taken_back(void **state)
     int code = record_block(&r, json_pack("{s:s}", "type", "block"), time_ns, 100);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(code, GS_FAILED);
-    assert_non_null(strstr(f->error, f->path));
+    assert_non_null(strstr(f->error, folder_path(f, LAUNCH)));
     assert_non_null(strstr(f->error, "ulimit -f"));
-    assert_file(f->path, "{\"type\":\"header\"}\n");
+    assert_file(folder_path(f, LAUNCH), "{\"type\":\"header\"}\n");
     assert_int_equal(record_line(&r, json_pack("{s:s}", "type", "end")), GS_OK);
     record_close(&r);
-    assert_file(f->path, "{\"type\":\"header\"}\n{\"type\":\"end\"}\n");
+    assert_file(folder_path(f, LAUNCH), "{\"type\":\"header\"}\n{\"type\":\"end\"}\n");
 }
 
 static void a_full_disk_is_said(void **state)
 {
-    struct fixture *f = *state;
+    struct folder *f = *state;
     struct record r = {.fd = open("/dev/full", O_WRONLY), .path = xstrdup("/dev/full")};
     if (r.fd < 0) {
         record_close(&r);
@@ -164,7 +134,7 @@ static void a_full_disk_is_said(void **state)
 
 static void the_umask_is_the_users(void **state)
 {
-    struct fixture *f = *state;
+    struct folder *f = *state;
     const mode_t masks[] = {0022, 0077, 0002};
     for (size_t i = 0; i < 3; i++) {
         char path[128];
@@ -201,7 +171,7 @@ static void names_come_back_and_others_are_refused(void **state)
 
 static void runs_get_folders_of_their_own(void **state)
 {
-    struct fixture *f = *state;
+    struct folder *f = *state;
     enum { N = 40 };
     char *dirs[N];
     for (int i = 0; i < N; i++) {
@@ -222,7 +192,7 @@ static void runs_get_folders_of_their_own(void **state)
 
 static void a_name_cannot_leave_the_root(void **state)
 {
-    struct fixture *f = *state;
+    struct folder *f = *state;
     char *dir;
     assert_int_equal(record_make_run(f->dir, "../up", "a/b", ".x y", &dir), GS_OK);
     char *want = xstrfmt("%s/-.-up/a-b/", f->dir);
@@ -234,10 +204,10 @@ static void a_name_cannot_leave_the_root(void **state)
 
 static void a_file_in_the_way_of_a_run_is_named(void **state)
 {
-    struct fixture *f = *state;
+    struct folder *f = *state;
     char path[128];
     snprintf(path, sizeof path, "%s/local", f->dir);
-    put(path, "");
+    folder_put(f, "local", "");
     char *dir = NULL;
     assert_int_equal(record_make_run(f->dir, "local", "null", "", &dir), GS_FAILED);
     assert_null(dir);
@@ -246,7 +216,7 @@ static void a_file_in_the_way_of_a_run_is_named(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, folder_set_up, folder_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(lines_are_appended_whole),
         TEST(a_recording_is_never_overwritten),

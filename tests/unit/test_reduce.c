@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "csv.h"
 #include "err.h"
+#include "folder.h"
 #include "reduce.h"
 #include "rng.h"
 #include "stats.h"
@@ -20,31 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct fixture {
-    char dir[64], path[128], error[1024];
-};
-
-static int set_up(void **state)
-{
-    struct fixture *f = xcalloc(1, sizeof *f);
-    snprintf(f->dir, sizeof f->dir, "/tmp/gradsync reduce %d XXXXXX", (int)getpid());
-    assert_non_null(mkdtemp(f->dir));
-    snprintf(f->path, sizeof f->path, "%s/a/b/t.csv", f->dir);
-    err_capture(f->error, sizeof f->error);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-    char *command = xstrfmt("rm -rf '%s'", f->dir);
-    assert_int_equal(system(command), 0);
-    free(command);
-    err_capture(NULL, 0);
-    free(f);
-    return 0;
-}
+#define TABLE "a/b/t.csv"
 
 static void times_are_exact_decimals(void **state)
 {
@@ -89,11 +66,11 @@ static void assert_file(const char *path, const char *want)
 
 static void fields_are_quoted_when_they_must_be(void **state)
 {
-    struct fixture *f = *state;
+    struct folder *f = *state;
     struct csv c;
     struct text prefix = {0};
     const uint64_t times[] = {5, 7000};
-    assert_int_equal(csv_open(&c, f->path), GS_OK);
+    assert_int_equal(csv_open(&c, folder_path(f, TABLE)), GS_OK);
     csv_header(&c, "a,b");
     csv_text(&c, "plain text");
     csv_text(&c, "");
@@ -109,19 +86,20 @@ static void fields_are_quoted_when_they_must_be(void **state)
     csv_prefix_text(&prefix, "x,y");
     csv_prefix_integer(&prefix, 3);
     csv_samples(&c, prefix.s, prefix.len, times, 2, 1);
-    assert_int_not_equal(access(f->path, F_OK), 0); /* not before it is whole */
+    assert_int_not_equal(access(folder_path(f, TABLE), F_OK), 0); /* not before it is whole */
     assert_int_equal(csv_close(&c, true), GS_OK);
-    assert_file(f->path, "a,b\nplain text,,\"a,b\",\"say \"\"so\"\"\",\"two\nlines\"\n"
-                         "-9223372036854775808,0.1,,\n"
-                         "\"x,y\",3,1,0.000000005\n\"x,y\",3,2,0.000007\n");
+    assert_file(folder_path(f, TABLE),
+                "a,b\nplain text,,\"a,b\",\"say \"\"so\"\"\",\"two\nlines\"\n"
+                "-9223372036854775808,0.1,,\n"
+                "\"x,y\",3,1,0.000000005\n\"x,y\",3,2,0.000007\n");
     text_free(&prefix);
 }
 
 static void a_table_given_up_leaves_nothing(void **state)
 {
-    struct fixture *f = *state;
+    struct folder *f = *state;
     struct csv c;
-    assert_int_equal(csv_open(&c, f->path), GS_OK);
+    assert_int_equal(csv_open(&c, folder_path(f, TABLE)), GS_OK);
     csv_text(&c, "x");
     assert_int_equal(csv_close(&c, false), GS_OK);
     char *command = xstrfmt("test -z \"$(find '%s' -type f)\"", f->dir);
@@ -131,7 +109,7 @@ static void a_table_given_up_leaves_nothing(void **state)
 
 static void a_folder_that_cannot_be_is_named(void **state)
 {
-    struct fixture *f = *state;
+    struct folder *f = *state;
     struct csv c;
     char *path = xstrfmt("%s/file/t.csv", f->dir), *file = xstrfmt("%s/file", f->dir);
     FILE *in_the_way = fopen(file, "w");
@@ -147,15 +125,15 @@ static void a_folder_that_cannot_be_is_named(void **state)
 /* Over many buffers, and past where writing behind begins. */
 static void a_large_table_is_whole(void **state)
 {
-    struct fixture *f = *state;
+    struct folder *f = *state;
     enum { ROWS = 1200000 };
     struct csv c;
     char line[81];
-    assert_int_equal(csv_open(&c, f->path), GS_OK);
+    assert_int_equal(csv_open(&c, folder_path(f, TABLE)), GS_OK);
     for (int i = 0; i < ROWS; i++)
         csv_bytes(&c, line, (size_t)snprintf(line, sizeof line, "%080d", i));
     assert_int_equal(csv_close(&c, true), GS_OK);
-    FILE *in = fopen(f->path, "rb");
+    FILE *in = fopen(folder_path(f, TABLE), "rb");
     assert_non_null(in);
     for (int i = 0; i < ROWS; i++) {
         assert_int_equal(fread(line, 1, 80, in), 80);
@@ -242,7 +220,7 @@ static void long_launches_keep_their_interval(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, folder_set_up, folder_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(times_are_exact_decimals),
         TEST(fields_are_quoted_when_they_must_be),
