@@ -9,7 +9,7 @@ packages=(
     gcc libc6-dev make perl git pkg-config # builds it; perl runs the tests
     libiniparser-dev                       # reads configs
     libjansson-dev                         # reads and writes recordings
-    libsodium-dev                          # their checksums
+    libsodium-dev libssl-dev               # their checksums; the latter's are faster
     openmpi-bin libopenmpi-dev             # starts the ranks, and mpi_allreduce
     libopenblas-dev                        # iter_proxy's compute
     gnuplot-nox fonts-dejavu-core          # the figures

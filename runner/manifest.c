@@ -3,50 +3,18 @@
 
 #include "err.h"
 #include "record.h"
+#include "sha256.h"
 #include "text.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static void to_hex(const unsigned char hash[crypto_hash_sha256_BYTES], char hex[65])
-{
-    sodium_bin2hex(hex, 65, hash, crypto_hash_sha256_BYTES);
-}
-
-void sha256_hex(const void *data, size_t n, char hex[65])
-{
-    unsigned char hash[crypto_hash_sha256_BYTES];
-    crypto_hash_sha256(hash, data, n);
-    to_hex(hash, hex);
-}
-
-int sha256_file(const char *path, char hex[65])
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fail_at(GS_FAILED, path, 0, "cannot be opened: %s", strerror(errno));
-    crypto_hash_sha256_state state;
-    crypto_hash_sha256_init(&state);
-    unsigned char buf[65536], hash[crypto_hash_sha256_BYTES];
-    ssize_t n;
-    while ((n = read(fd, buf, sizeof buf)) > 0)
-        crypto_hash_sha256_update(&state, buf, (unsigned long long)n);
-    int error = errno;
-    close(fd);
-    if (n < 0)
-        return fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(error));
-    crypto_hash_sha256_final(&state, hash);
-    to_hex(hash, hex);
-    return GS_OK;
-}
 
 /* ---- a run folder's files ---- */
 

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Checksums: SHA-256 with libsodium, a manifest a run, and their verification.
+ * Checksums of recordings: a manifest a run, and its verification.
  */
 #ifndef GS_MANIFEST_H
 #define GS_MANIFEST_H
 
-#include <stddef.h>
-
-void sha256_hex(const void *data, size_t n, char hex[65]);
-int sha256_file(const char *path, char hex[65]); /* GS_OK or GS_FAILED, reported */
+#include "sha256.h"
 
 /* Hashes every file of the run folder into MANIFEST.json (temp, fsync, rename, all read-only). */
 int manifest_write(const char *dir);

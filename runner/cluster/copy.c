@@ -5,13 +5,13 @@
 #include "manifest.h"
 #include "raw.h"
 #include "record.h"
+#include "sha256.h"
 #include "text.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,25 +78,23 @@ static bool write_all(int fd, const unsigned char *s, size_t n)
 /* A file that still grows is copied as it is now: readers leave a torn last line out. */
 static int pour(int in, int out, const char *from, const char *to, json_t **entry, uint64_t *bytes)
 {
-    unsigned char *buf = xmalloc(PIECE), hash[crypto_hash_sha256_BYTES];
+    unsigned char *buf = xmalloc(PIECE);
     char hex[65];
-    crypto_hash_sha256_state state;
+    struct sha256 *hash = sha256_begin();
     uint64_t total = 0;
     ssize_t n;
     int code = GS_OK;
-    crypto_hash_sha256_init(&state);
     while (!code && (n = read(in, buf, PIECE)) != 0) {
         if (n < 0) {
             code = errno == EINTR ? GS_OK : cannot(from, "read");
             continue;
         }
-        crypto_hash_sha256_update(&state, buf, (unsigned long long)n);
+        sha256_add(hash, buf, (size_t)n);
         total += (uint64_t)n;
         if (!write_all(out, buf, (size_t)n))
             code = cannot(to, "written");
     }
-    crypto_hash_sha256_final(&state, hash);
-    sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
+    sha256_end(hash, hex);
     *entry = json_pack("{s:I, s:s}", "bytes", (json_int_t)total, "sha256", hex);
     *bytes += total;
     free(buf);

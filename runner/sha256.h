@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * SHA-256: OpenSSL's, which uses the processor's own instructions, where it was there at the build
+ * (sha256_openssl.c); else libsodium's (sha256_sodium.c), portable and about eight times slower.
+ */
+#ifndef GS_SHA256_H
+#define GS_SHA256_H
+
+#include <stddef.h>
+
+struct sha256;
+struct sha256 *sha256_begin(void);
+void sha256_add(struct sha256 *s, const void *data, size_t n);
+void sha256_end(struct sha256 *s, char hex[65]); /* frees it */
+
+void sha256_hex(const void *data, size_t n, char hex[65]);
+int sha256_file(const char *path, char hex[65]); /* GS_OK or GS_FAILED, reported */
+
+#endif

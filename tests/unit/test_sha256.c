@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Known answers of FIPS 180-4's examples, whichever library this was built with.
+ */
+#include "sha256.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct {
+    const char *text, *hex;
+} known[] = {
+    {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+    {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+    {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+     "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+};
+
+static void known_answers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char hex[65];
+        sha256_hex(known[i].text, strlen(known[i].text), hex);
+        assert_string_equal(hex, known[i].hex);
+    }
+}
+
+static void in_pieces_as_at_once(void **state)
+{
+    (void)state;
+    char data[1000], whole[65], pieces[65];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (char)(i * 7);
+    sha256_hex(data, sizeof data, whole);
+    for (size_t piece = 1; piece < 130; piece += 21) {
+        struct sha256 *s = sha256_begin();
+        for (size_t at = 0; at < sizeof data; at += piece)
+            sha256_add(s, data + at, at + piece < sizeof data ? piece : sizeof data - at);
+        sha256_end(s, pieces);
+        assert_string_equal(pieces, whole);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_answers),
+                                       cmocka_unit_test(in_pieces_as_at_once)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
