@@ -2,13 +2,13 @@
 #include "check.h"
 #include "check_recording.h"
 #include "err.h"
+#include "locate.h"
 #include "manifest.h"
 #include "record.h"
 #include "runs.h"
 #include "text.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -109,6 +109,6 @@ int check_raw(const char *path)
 {
     struct stat st;
     if (stat(path, &st))
-        return fail_at(GS_USAGE, path, 0, "cannot be read: %s", strerror(errno));
+        return locate_failed(GS_USAGE, path);
     return S_ISDIR(st.st_mode) ? check_tree(path) : check_file(path);
 }

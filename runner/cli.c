@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WIDTH 80
+#define OPTION_INDENT 29
+
 static const struct cli_option *find(const struct cli *cli, const char *name, size_t n, char letter)
 {
     for (const struct cli_option *o = cli->options; o->name; o++)
@@ -107,9 +110,34 @@ int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n,
     return GS_OK;
 }
 
+/* The rest of a line that stands at `column`, and of those after it from `indent` on. */
+static void put_words(size_t column, size_t indent, const char *s)
+{
+    bool first = true;
+    while (*s) {
+        size_t n = strcspn(s, " ");
+        if (!first && column + 1 + n > WIDTH) {
+            printf("\n%*s", (int)indent, "");
+            column = indent;
+            first = true;
+        }
+        column += (size_t)printf("%s%.*s", first ? "" : " ", (int)n, s);
+        first = false;
+        s += n + strspn(s + n, " ");
+    }
+    putchar('\n');
+}
+
+void cli_put_wrapped(size_t indent, const char *s)
+{
+    printf("%*s", (int)indent, "");
+    put_words(indent, indent, s);
+}
+
 void cli_help(const struct cli *cli)
 {
-    printf("gradsync %s [options] %s\n  %s\n", cli->verb, cli->arguments, cli->summary);
+    printf("gradsync %s [options] %s\n", cli->verb, cli->arguments);
+    cli_put_wrapped(2, cli->summary);
     if (cli->options->name)
         printf("\noptions\n");
     for (const struct cli_option *o = cli->options; o->name; o++) {
@@ -118,7 +146,8 @@ void cli_help(const struct cli *cli)
             snprintf(letter, sizeof letter, "-%c, ", o->letter);
         snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->argument ? " " : "",
                  o->argument ? o->argument : "");
-        printf("  %-26s %s\n", left, o->help);
+        int at = printf("  %-26s ", left);
+        put_words((size_t)at, OPTION_INDENT, o->help);
     }
 }
 

@@ -32,6 +32,8 @@ struct cli {
  * return GS_OK. */
 int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n, bool *done);
 void cli_help(const struct cli *cli);
+/* Words from column `indent` on, in lines of 80 columns, to stdout. */
+void cli_put_wrapped(size_t indent, const char *s);
 void cli_free(const struct cli *cli);
 
 #endif

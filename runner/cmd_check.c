@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "err.h"
+#include "locate.h"
 #include "text.h"
 
 #include <stdlib.h>
@@ -14,10 +15,14 @@ static int check_so(const char *path, const char *const *overrides)
     return check_plugin(path);
 }
 
-static int check_recordings(const char *path, const char *const *overrides)
+/* What has no ending is a config by its bare name, or a recording. */
+static int check_named(const char *name, const char *const *overrides)
 {
-    (void)overrides;
-    return check_raw(path);
+    char *config = locate_config(name), *run = locate_run(name);
+    int code = strcmp(config, name) ? check_config(config, overrides) : check_raw(run);
+    free(config);
+    free(run);
+    return code;
 }
 
 static const struct {
@@ -26,7 +31,7 @@ static const struct {
 } kinds[] = {
     {".ini", check_config},
     {".so", check_so},
-    {"", check_recordings},
+    {"", check_named},
 };
 
 static int check(const char *path, const char *const *overrides)

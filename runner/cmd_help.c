@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `gradsync help [PLUGIN]`: what a plugin's tables say, in 80 columns.
+ * `gradsync help [WORD]`: what the tables say of a verb, a plugin, a section or a key of configs,
+ * in 80 columns.
  */
 #include "cli.h"
 #include "commands.h"
 #include "err.h"
 #include "params.h"
 #include "plugin.h"
+#include "settings.h"
 #include "text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH 80
 #define INDENT 18
 
 static const char *const types[] = {
@@ -23,33 +24,17 @@ static const char *const roles[] = {[WL_AXIS] = "axis", [WL_CONFIG] = "config", 
 static const char *const across[] = {
     [WL_MAX] = "the ranks' longest", [WL_SUM] = "the ranks' sum", [WL_MEAN] = "the ranks' mean"};
 
-/* Words from column `indent` on, wrapped. */
-static void put_wrapped(size_t indent, const char *s)
-{
-    size_t column = 0;
-    while (*s) {
-        size_t n = strcspn(s, " ");
-        if (column && column + 1 + n > WIDTH) {
-            putchar('\n');
-            column = 0;
-        }
-        column += column ? (size_t)printf(" %.*s", (int)n, s)
-                         : (size_t)printf("%*s%.*s", (int)indent, "", (int)n, s);
-        s += n + strspn(s + n, " ");
-    }
-    putchar('\n');
-}
-
-static void put_param(const struct wl_param *p)
+/* `role`: where it stands in a comparison; "" for a setting, which stands in none. */
+static void put_param(const struct wl_param *p, const char *role)
 {
     char allowed[2048], type[32], unit[24] = "";
     if (p->unit && *p->unit)
         snprintf(unit, sizeof unit, ", %s", p->unit);
     snprintf(type, sizeof type, "%s%s", types[p->type], unit);
-    printf("  %-15s %-14s %-8s default %s\n", p->name, type, roles[p->role],
+    printf("  %-15s %-14s %-*s default %s\n", p->name, type, role ? 8 : 0, role,
            *p->def ? p->def : "\"\"");
-    put_wrapped(INDENT, p->help);
-    put_wrapped(INDENT, param_allowed(p, allowed, sizeof allowed));
+    cli_put_wrapped(INDENT, p->help);
+    cli_put_wrapped(INDENT, param_allowed(p, allowed, sizeof allowed));
 }
 
 static void put_metric(const struct wl_metric *m)
@@ -57,7 +42,7 @@ static void put_metric(const struct wl_metric *m)
     char line[512];
     printf("  %-15s %s\n", m->name, m->unit);
     snprintf(line, sizeof line, "%s; %s", m->help, across[m->across]);
-    put_wrapped(INDENT, line);
+    cli_put_wrapped(INDENT, line);
 }
 
 static int plugin_help(const char *name)
@@ -71,12 +56,12 @@ static int plugin_help(const char *name)
                           "other at the same point of every axis, mode by mode",
                           p->wl.name);
     printf("%s %s\n", p->wl.name, p->wl.version);
-    put_wrapped(2, p->wl.summary);
+    cli_put_wrapped(2, p->wl.summary);
     putchar('\n');
-    put_wrapped(0, about);
+    cli_put_wrapped(0, about);
     free(about);
     for (const struct wl_param *q = p->wl.params; q->name; q++)
-        put_param(q);
+        put_param(q, roles[q->role]);
     printf("\nmetrics\n");
     for (const struct wl_metric *m = p->wl.metrics; m->name; m++)
         put_metric(m);
@@ -84,13 +69,105 @@ static int plugin_help(const char *name)
     return GS_OK;
 }
 
+/* ---- sections and keys of configs ---- */
+
+static void put_section(const struct settings_section *s)
+{
+    printf("[%s%s]\n", s->name, s->labelled ? " NAME" : "");
+    cli_put_wrapped(2, s->help);
+    for (const struct wl_param *p = s->table; p && p->name; p++)
+        put_param(p, "");
+}
+
+static bool section_help(const char *word)
+{
+    const struct settings_section *s = settings_section_find(word);
+    if (s)
+        put_section(s);
+    return s;
+}
+
+static bool key_help(const char *word)
+{
+    bool found = false;
+    for (const struct settings_section *s = settings_sections; s->name; s++) {
+        const struct wl_param *p = s->table ? params_find(s->table, word) : NULL;
+        if (!p)
+            continue;
+        printf("%sa key of [%s]\n", found ? "\n" : "", s->name);
+        put_param(p, "");
+        found = true;
+    }
+    return found;
+}
+
+static bool configs_help(const char *word)
+{
+    if (strcmp(word, "config") && strcmp(word, "configs"))
+        return false;
+    printf("sections of a config; 'gradsync help SECTION' lists the keys of those with *\n");
+    for (const struct settings_section *s = settings_sections; s->name; s++)
+        printf("  [%s%s]%s\n", s->name, s->labelled ? " NAME" : "", s->table ? " *" : ""),
+            cli_put_wrapped(INDENT, s->help);
+    printf("  [PLUGIN], [PLUGIN LABEL]\n");
+    cli_put_wrapped(INDENT,
+                    "a workload: its keys are the plugin's parameters, and there a list or a "
+                    "range is swept; 'gradsync help PLUGIN'");
+    return true;
+}
+
+/* ---- any word ---- */
+
+static bool is_plugin(const char *word, const struct words *names)
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; i < names->n; i++)
+        if (!strcmp(word, names->v[i]))
+            return true;
+    return strchr(word, '/') || (n > 3 && !strcmp(word + n - 3, ".so"));
+}
+
+static int no_such_word(const char *word, struct words *names)
+{
+    for (size_t i = 0; main_verb(i); i++)
+        words_add(names, main_verb(i));
+    for (const struct settings_section *s = settings_sections; s->name; s++) {
+        words_add(names, s->name);
+        for (const struct wl_param *p = s->table; p && p->name; p++)
+            words_add(names, p->name);
+    }
+    const char *near = text_nearest(word, (const char *const *)names->v, names->n);
+    return fail(GS_USAGE,
+                "help: no verb, plugin, section or key '%s'%s%s%s; 'gradsync help' and "
+                "'gradsync list' show what there is",
+                word, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static int word_help(const char *word)
+{
+    bool verb = main_help_verb(word);
+    if (verb && settings_section_find(word))
+        putchar('\n');
+    if (section_help(word) || verb || configs_help(word))
+        return GS_OK;
+    struct words plugins;
+    plugin_names(&plugins);
+    int code = GS_OK;
+    if (is_plugin(word, &plugins))
+        code = plugin_help(word);
+    else if (!key_help(word))
+        code = no_such_word(word, &plugins);
+    words_free(&plugins);
+    return code;
+}
+
 int cmd_help(int argc, char **argv)
 {
     static const struct cli_option options[] = {{0}};
     static const struct cli cli = {
         "help",
-        "[VERB | PLUGIN]",
-        "the verbs, a verb's options, or a plugin's parameters and metrics",
+        "[VERB | PLUGIN | SECTION | KEY | config]",
+        "the verbs; a verb's options; a plugin's parameters; the keys of a config's section",
         options,
         0,
         1};
@@ -98,8 +175,8 @@ int cmd_help(int argc, char **argv)
     int n;
     bool done;
     int code = cli_parse(&cli, argc, argv, args, &n, &done);
-    if (!code && !done && !(n && main_help_verb(args[0])))
-        code = n ? plugin_help(args[0]) : main_help();
+    if (!code && !done)
+        code = n ? word_help(args[0]) : main_help();
     free(args);
     return code;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `gradsync list`: the plugins of the search path and the configs that are found from here.
+ * `gradsync list`: the plugins of the search path and the configs that are found from here; or the
+ * names of one kind alone, for scripts and for completion.
  */
 #include "cli.h"
 #include "commands.h"
 #include "config.h"
 #include "err.h"
+#include "locate.h"
 #include "plugin.h"
 #include "text.h"
 
@@ -68,23 +70,67 @@ static int list(void)
         printf(
             "  none; searched: . $GRADSYNC_PLUGIN_PATH %s %s/plugins %s/../lib/gradsync/plugins\n",
             program_dir(), program_dir(), program_dir());
-    printf("\nconfigs ('gradsync plan FILE' shows the cells)\n");
-    char *installed = xstrfmt("%s/../share/gradsync/configs", program_dir());
+    printf("\nconfigs ('gradsync plan NAME' shows the cells)\n");
+    char *installed = locate_installed_configs();
     if (put_configs("configs") + put_configs(installed) == 0)
         printf("  none; searched: configs %s\n", installed);
     free(installed);
     return GS_OK;
 }
 
+/* ---- names alone ---- */
+
+static void verb_names(struct words *names)
+{
+    *names = (struct words){0};
+    for (size_t i = 0; main_verb(i); i++)
+        words_add(names, main_verb(i));
+}
+
+static const struct {
+    const char *kind;
+    void (*names)(struct words *names);
+} kinds[] = {{"verbs", verb_names},
+             {"plugins", plugin_names},
+             {"configs", locate_configs},
+             {"runs", locate_runs}};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+static int list_names(const char *kind)
+{
+    const char *all[KINDS];
+    for (size_t i = 0; i < KINDS; i++) {
+        struct words names;
+        all[i] = kinds[i].kind;
+        if (strcmp(kind, kinds[i].kind))
+            continue;
+        kinds[i].names(&names);
+        for (size_t k = 0; k < names.n; k++)
+            printf("%s\n", names.v[k]);
+        words_free(&names);
+        return GS_OK;
+    }
+    const char *near = text_nearest(kind, all, KINDS);
+    return fail(GS_USAGE, "list: no kind '%s'%s%s%s (verbs, plugins, configs, runs)", kind,
+                near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
 int cmd_list(int argc, char **argv)
 {
     static const struct cli_option options[] = {{0}};
-    static const struct cli cli = {"list",  "", "the workload plugins and configs found here",
-                                   options, 0,  0};
+    static const struct cli cli = {
+        "list",
+        "[verbs | plugins | configs | runs]",
+        "the workload plugins and configs found here; or the names of one kind, one a line",
+        options,
+        0,
+        1};
     char **args = xcalloc((size_t)argc, sizeof *args);
     int n;
     bool done;
     int code = cli_parse(&cli, argc, argv, args, &n, &done);
+    if (!code && !done)
+        code = n ? list_names(args[0]) : list();
     free(args);
-    return code || done ? code : list();
+    return code;
 }

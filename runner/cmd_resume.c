@@ -4,6 +4,7 @@
 #include "cluster/resume.h"
 #include "commands.h"
 #include "err.h"
+#include "locate.h"
 #include "run.h"
 #include "text.h"
 
@@ -23,8 +24,11 @@ int cmd_resume(int argc, char **argv)
     bool done;
     int code = cli_parse(&cli, argc, argv, args, &n, &done);
     say_quiet(options.quiet);
-    if (!code && !done)
-        code = campaign_is(args[0]) ? resume_campaign(args[0]) : run_folder(args[0], &options);
+    if (!code && !done) {
+        char *what = locate_run(args[0]);
+        code = campaign_is(what) ? resume_campaign(what) : run_folder(what, &options);
+        free(what);
+    }
     cli_free(&cli);
     free(args);
     return code;

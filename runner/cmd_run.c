@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "err.h"
 #include "joined_run.h"
+#include "locate.h"
 #include "run.h"
 #include "text.h"
 
@@ -19,7 +20,7 @@ struct asked {
     struct words configs;
 };
 
-static int run_one(const char *what, const struct run_options *options)
+static int run_path(const char *what, const struct run_options *options)
 {
     struct stat s;
     struct joined j;
@@ -32,6 +33,14 @@ static int run_one(const char *what, const struct run_options *options)
     if (joined_find(&j))
         return joined_run(&j, what, options);
     return folder ? run_folder(what, options) : run_config(what, options);
+}
+
+static int run_one(const char *what, const struct run_options *options)
+{
+    char *path = locate_run(what);
+    int code = run_path(path, options);
+    free(path);
+    return code;
 }
 
 /* One after another; one that fails does not keep the next from running. */

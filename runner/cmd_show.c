@@ -5,7 +5,9 @@
 #include "gather.h"
 #include "multinode.h"
 #include "runs.h"
+#include "show_curve.h"
 #include "summary.h"
+#include "term.h"
 #include "text.h"
 #include "units.h"
 
@@ -75,8 +77,12 @@ static void print(const struct table *t)
     }
     for (size_t i = 0; i < t->cells.n; i++) {
         bool last = i % t->columns == t->columns - 1;
+        if (i == 0)
+            printf("%s", term_bold(stdout));
         if (last)
-            printf("%s\n", t->cells.v[i]);
+            printf("%s%s%s\n",
+                   i >= t->columns && strncmp(t->cells.v[i], "ok", 2) ? term_warn(stdout) : "",
+                   t->cells.v[i], term_end(stdout));
         else
             printf("%-*s  ", (int)width[i % t->columns], t->cells.v[i]);
     }
@@ -117,7 +123,7 @@ static void put_row(struct table *t, const struct recorded *r, const struct word
 }
 
 static int fill(struct table *t, const struct recorded *r, const struct words *axes,
-                struct multinode *known)
+                struct multinode *known, struct show_curve *curve)
 {
     static const char *const rest[] = {"config", "mode", "median", "95% CI", "busbw", "status"};
     size_t n = sizeof rest / sizeof *rest;
@@ -136,6 +142,7 @@ static int fill(struct table *t, const struct recorded *r, const struct words *a
                 struct summary m = summary_of(r, &all.series[i]);
                 put_row(t, r, axes, &all.series[i], &m);
                 multinode_see(known, r, &all.series[i], &m);
+                show_curve_add(curve, &r->cells[all.series[i].cell], axes, &m);
             }
         gathered_free(r, &all);
     }
@@ -153,19 +160,22 @@ static int show_run(const char *dir)
     struct table t = {0};
     struct words axes;
     struct multinode known = {0};
+    struct show_curve curve = {0};
     find_axes(r, &axes);
-    code = fill(&t, r, &axes, &known);
+    code = fill(&t, r, &axes, &known, &curve);
     if (!code) {
         printf("%s%s%s on %s, run %s: %lld ranks on %lld node%s, %lld launch%s\n", r->workload,
                *r->label ? " " : "", r->label, r->platform, r->run_id, (long long)r->ranks,
                (long long)r->nodes, r->nodes == 1 ? "" : "s", (long long)r->launches,
                r->launches == 1 ? "" : "es");
         print(&t);
+        show_curve_print(&curve);
         char *lines = multinode_text(&known);
         if (lines)
             printf("%s", lines);
         free(lines);
     }
+    show_curve_free(&curve);
     words_free(&t.cells);
     words_free(&axes);
     recorded_free(r);
@@ -200,12 +210,13 @@ static int show_latest(const char *root)
 int cmd_show(int argc, char **argv)
 {
     static const struct cli_option options[] = {{0}};
-    static const struct cli cli = {"show",
-                                   "[RUN | RAW]",
-                                   "a table of a run, or of the latest below RAW (data/raw)",
-                                   options,
-                                   0,
-                                   1};
+    static const struct cli cli = {
+        "show",
+        "[RUN | RAW]",
+        "a table and a curve of a run, or of the latest below RAW (data/raw)",
+        options,
+        0,
+        1};
     char **args = xcalloc((size_t)argc, sizeof *args);
     bool done;
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);

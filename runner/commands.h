@@ -7,6 +7,7 @@
 #define GS_COMMANDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 int cmd_plan(int argc, char **argv);
 int cmd_run(int argc, char **argv);
@@ -30,5 +31,6 @@ int cmd_fabric(int argc, char **argv);
 
 int main_help(void);                   /* the verbs, one line each */
 bool main_help_verb(const char *name); /* its --help; false when it is no verb */
+const char *main_verb(size_t i);       /* NULL past the last */
 
 #endif

@@ -4,6 +4,7 @@
 #include "config_scan.h"
 #include "config_set.h"
 #include "err.h"
+#include "locate.h"
 #include "params.h"
 #include "settings.h"
 #include "text.h"
@@ -243,7 +244,7 @@ static int read_bytes(const char *path, struct text *out)
     FILE *f = fopen(path, "rbe");
     struct stat st;
     if (!f)
-        return fail_at(GS_USAGE, path, 0, "cannot be read: %s", strerror(errno));
+        return locate_failed(GS_USAGE, path);
     if (!fstat(fileno(f), &st) && S_ISDIR(st.st_mode)) {
         fclose(f);
         return fail_at(GS_USAGE, path, 0, "is a folder, not a config");
@@ -266,11 +267,13 @@ static int read_bytes(const char *path, struct text *out)
 int config_load_all(struct config **out, const char *path, const char *const *overrides)
 {
     struct text text = {0};
+    char *file = locate_config(path);
     *out = NULL;
-    int code = read_bytes(path, &text);
+    int code = read_bytes(file, &text);
     if (!code)
-        code = config_from_text(out, path, text.s, text.len, overrides);
+        code = config_from_text(out, file, text.s, text.len, overrides);
     text_free(&text);
+    free(file);
     return code;
 }
 

@@ -11,39 +11,37 @@
 struct verb {
     const char *name;
     int (*run)(int argc, char **argv);
-    const char *arguments, *help;
+    const char *arguments, *help; /* NULL: one of the verbs that the row above stands for */
 };
 
+/* clang-format off */
 static const struct verb verbs[] = {
-    {"plan", cmd_plan, "CONFIG",
-     "the cells a config asks for, their memory and time; runs nothing"},
+    {"plan", cmd_plan, "CONFIG", "the cells that it asks for, memory, time; runs nothing"},
     {"run", cmd_run, "CONFIG... | RUN", "measure; a run folder is completed"},
     {"resume", cmd_resume, "RUN | CAMPAIGN", "measure what is missing, by the same plan"},
-    {"submit", cmd_submit, "CONFIG...", "measure what configs ask for in Slurm jobs: a campaign"},
-    {"status", cmd_status, "CAMPAIGN", "what it has measured, what runs, what failed and why"},
-    {"cancel", cmd_cancel, "CAMPAIGN", "end its jobs; what was measured is kept"},
-    {"collect", cmd_collect, "CAMPAIGN", "its results, verified, to data/raw"},
-    {"show", cmd_show, "[RUN]", "a table of the results in the terminal"},
-    {"reduce", cmd_reduce, "RAW -o CSV", "recordings to samples.csv and summary.csv"},
+    {"submit", cmd_submit, "CONFIG...", "measure in Slurm jobs; then"},
+    {"status", cmd_status, "CAMPAIGN", NULL},
+    {"cancel", cmd_cancel, "CAMPAIGN", NULL},
+    {"collect", cmd_collect, "CAMPAIGN", NULL},
+    {"show", cmd_show, "[RUN]", "a table and a curve of the results, here"},
+    {"reduce", cmd_reduce, "RAW -o CSV", "recordings to samples.csv, summary.csv, ..."},
     {"import", cmd_import, "FILE...", "output of nccl-tests and others to recordings"},
-    {"compare", cmd_compare, "[RAW | A B]",
-     "verdicts: configs against their baseline, or B against A"},
-    {"transitions", cmd_transitions, "[CSV]",
-     "knees, protocol switches, dips and spikes in every curve"},
-    {"limits", cmd_limits, "CONFIG...", "measured and published numbers against physical limits"},
-    {"check", cmd_check, "FILE...",
-     "a config, a plugin .so or a recording: everything that is wrong with it"},
-    {"fabric", cmd_fabric, "", "what joins this machine to others, and what NCCL would be told"},
+    {"compare", cmd_compare, "[RAW | A B]", "verdicts: config against baseline, B against A"},
+    {"transitions", cmd_transitions, "[CSV]", "knees, protocol switches, dips, spikes in curves"},
+    {"limits", cmd_limits, "CONFIG...", "measured and published numbers against physics"},
+    {"check", cmd_check, "FILE...", "all that is wrong with a config, plugin, recording"},
+    {"fabric", cmd_fabric, "", "what joins this machine to others, and NCCL's view"},
     {"list", cmd_list, "", "the workload plugins and configs found here"},
-    {"model", cmd_model, "CONFIG", "what a training between sites gives, and what it would need"},
-    {"watch", cmd_watch, "FILE|-",
-     "follow a training log: its rate against the model, and trouble"},
-    {"help", cmd_help, "[VERB | PLUGIN]", "this text, a verb's options, a plugin's parameters"},
+    {"model", cmd_model, "CONFIG", "what a training between sites gives, and needs"},
+    {"watch", cmd_watch, "FILE|-", "follow a training log: its rate, and trouble"},
+    {"help", cmd_help, "[WORD]", "of a verb, a plugin, a section or key of configs"},
 };
+/* clang-format on */
+#define VERBS (sizeof verbs / sizeof *verbs)
 
 static const struct verb *find_verb(const char *name)
 {
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+    for (size_t i = 0; i < VERBS; i++)
         if (!strcmp(name, verbs[i].name))
             return &verbs[i];
     return NULL;
@@ -55,30 +53,36 @@ bool main_help_verb(const char *name)
     return v && v->run(2, (char *[]){(char *)v->name, "--help", NULL}) == GS_OK;
 }
 
+const char *main_verb(size_t i)
+{
+    return i < VERBS ? verbs[i].name : NULL;
+}
+
+/* 24 lines of 80 columns: a screen. */
 int main_help(void)
 {
-    printf("gradsync %s: measures gradient synchronisation\n\nusage: gradsync VERB …\n\n",
+    printf("gradsync %s: measures gradient synchronisation. usage: gradsync VERB ...\n",
            GRADSYNC_VERSION);
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+    for (size_t i = 0; i < VERBS; i++) {
         char left[40];
         snprintf(left, sizeof left, "%s %s", verbs[i].name, verbs[i].arguments);
-        printf("  %-22s %s\n", left, verbs[i].help);
+        printf("  %-22s %s", left, verbs[i].help);
+        for (; i + 1 < VERBS && !verbs[i + 1].help; i++)
+            printf(" %s", verbs[i + 1].name);
+        putchar('\n');
     }
-    printf(
-        "\n'gradsync VERB --help' lists a verb's options, 'gradsync help PLUGIN' a plugin's "
-        "parameters.\n"
-        "Start with: gradsync plan configs/local.ini, then gradsync run configs/local.ini.\n"
-        "Exit codes: 0 done; 1 something measured failed; 2 usage or config; 3 cannot run here.\n");
+    printf("Begin with: gradsync plan local, then gradsync run local, then gradsync show.\n"
+           "'gradsync help VERB' lists its options, 'help PLUGIN' and 'help measure' keys.\n"
+           "Exit: 0 done; 1 something measured failed; 2 usage or config; 3 cannot run here.\n");
     return GS_OK;
 }
 
 static int unknown_verb(const char *word)
 {
-    const char *names[32];
-    size_t n = 0;
-    for (; n < sizeof verbs / sizeof *verbs; n++)
-        names[n] = verbs[n].name;
-    const char *near = text_nearest(word, names, n);
+    const char *names[VERBS];
+    for (size_t i = 0; i < VERBS; i++)
+        names[i] = verbs[i].name;
+    const char *near = text_nearest(word, names, VERBS);
     return fail(GS_USAGE, "no verb '%s'%s%s%s; 'gradsync help' lists them", word,
                 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }

@@ -2,6 +2,7 @@
 #include "plugin.h"
 
 #include "err.h"
+#include "locate.h"
 #include "text.h"
 
 #include <dirent.h>
@@ -139,6 +140,15 @@ static void founds_free(struct founds *f)
     free(f->v);
 }
 
+void plugin_names(struct words *names)
+{
+    struct founds f = find_all();
+    *names = (struct words){0};
+    for (size_t i = 0; i < f.n; i++)
+        words_add(names, f.v[i].name);
+    founds_free(&f);
+}
+
 static int no_such(const char *name)
 {
     struct founds f = find_all();
@@ -206,7 +216,7 @@ static int take_struct(struct plugin *p, const struct wl_plugin *symbol)
 static int open_file(struct plugin *p)
 {
     if (access(p->path, R_OK))
-        return fail_at(GS_USAGE, p->path, 0, "cannot be read: %s", strerror(errno));
+        return locate_failed(GS_USAGE, p->path);
     p->dl = dlopen(p->path, RTLD_NOW | RTLD_LOCAL);
     if (!p->dl)
         return refused(p->path, dlerror());

@@ -5,6 +5,7 @@
 #ifndef GS_PLUGIN_H
 #define GS_PLUGIN_H
 
+#include "text.h"
 #include "workload.h"
 
 #include <stdbool.h>
@@ -28,6 +29,9 @@ void plugin_unload(struct plugin *p);
 
 /* Every fault of the tables, one line each through `report`; returns how many. */
 int plugin_lint(const struct plugin *p, void (*report)(void *ctx, const char *line), void *ctx);
+
+/* Their names, none of them opened; words_free. */
+void plugin_names(struct words *names);
 
 /* Calls visit for every plugin in the search path, first found wins; p is NULL and `why` says the
  * reason for one that cannot be loaded here. A .so that does not mention wl_plugin_v is no plugin

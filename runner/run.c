@@ -7,6 +7,7 @@
 #include "interrupts.h"
 #include "launcher.h"
 #include "ledger.h"
+#include "locate.h"
 #include "lock.h"
 #include "manifest.h"
 #include "outcome.h"
@@ -214,6 +215,8 @@ int run_folder(const char *dir, const struct run_options *options)
 {
     struct plan *p;
     struct outcome o = {0};
+    if (access(dir, F_OK))
+        return locate_failed(GS_USAGE, dir);
     if (run_is_final(dir)) {
         int code = manifest_verify(dir);
         if (!code)

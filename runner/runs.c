@@ -2,15 +2,16 @@
 #include "runs.h"
 
 #include "err.h"
+#include "locate.h"
 #include "raw.h"
 #include "record.h"
 #include "text.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define DEPTH 16 /* folders; a link may point up */
 
@@ -88,14 +89,24 @@ static void add(struct runs *r, const char *dir, char *key)
     run->key = key;
 }
 
-int runs_add(struct runs *r, const char *dir)
+static int add_folder(struct runs *r, const char *dir)
 {
     char *key = NULL;
+    if (access(dir, F_OK))
+        return locate_failed(GS_USAGE, dir);
     if (!runs_is_run(dir))
         return fail_at(GS_USAGE, dir, 0, "no run folder: it holds no launch-LL.AA.jsonl");
     int code = key_of(dir, &key);
     if (!code)
         add(r, dir, key ? key : xstrdup(dir));
+    return code;
+}
+
+int runs_add(struct runs *r, const char *dir)
+{
+    char *path = locate_run(dir);
+    int code = add_folder(r, path);
+    free(path);
     return code;
 }
 
@@ -121,7 +132,7 @@ static int find_below(struct runs *r, const char *dir, int depth)
     struct dirent **names;
     int code = GS_OK, n = scandir(dir, &names, is_visible, alphasort);
     if (n < 0)
-        return fail_at(GS_USAGE, dir, 0, "cannot be read: %s", strerror(errno));
+        return locate_failed(GS_USAGE, dir);
     for (int i = 0; i < n; i++) {
         struct stat st;
         char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
@@ -142,12 +153,11 @@ static int find(struct runs *r, const char *dir, int depth)
 
 int runs_find(struct runs *r, const char *root)
 {
-    struct text path = {0};
-    text_add(&path, root);
-    while (path.len > 1 && path.s[path.len - 1] == '/')
-        path.s[--path.len] = '\0';
-    int code = find(r, path.s, 0);
-    text_free(&path);
+    char *path = locate_run(root);
+    for (size_t n = strlen(path); n > 1 && path[n - 1] == '/';)
+        path[--n] = '\0';
+    int code = find(r, path, 0);
+    free(path);
     return code;
 }
 

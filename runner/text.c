@@ -106,6 +106,12 @@ void words_split(struct words *w, const char *s, char separator)
     }
 }
 
+void words_add(struct words *w, const char *word)
+{
+    w->v = xrealloc(w->v, (w->n + 1) * sizeof *w->v);
+    w->v[w->n++] = xstrdup(word);
+}
+
 void words_free(struct words *w)
 {
     for (size_t i = 0; i < w->n; i++)

@@ -27,6 +27,7 @@ struct words {
     size_t n;
 };
 void words_split(struct words *w, const char *s, char separator);
+void words_add(struct words *w, const char *word);
 void words_free(struct words *w);
 
 /* The candidate within a third of its length in edits of `word`, or NULL. */

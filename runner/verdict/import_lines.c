@@ -2,6 +2,7 @@
 #include "import_lines.h"
 
 #include "../err.h"
+#include "../locate.h"
 #include "../text.h"
 
 #include <ctype.h>
@@ -23,7 +24,7 @@ int lines_open(struct lines *in, const char *path)
     struct stat st;
     *in = (struct lines){.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (in->fd < 0 || fstat(in->fd, &st))
-        return fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(errno));
+        return locate_failed(GS_FAILED, path);
     if (!S_ISREG(st.st_mode) || st.st_size == 0) {
         close(in->fd);
         in->fd = -1;
