@@ -9,7 +9,7 @@ LIBS := -liniparser -ljansson -lsodium $(if $(filter openssl,$(crypto)),-lcrypto
 compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS)
 
 # Rooms of the library; rank/ alone is compiled with MPI.
-lib_dirs := runner runner/wan runner/verdict runner/cluster
+lib_dirs := runner runner/wan runner/verdict runner/cluster runner/lab
 not_lib := runner/main.c runner/cmd_%.c $(filter-out runner/sha256_$(crypto).c,runner/sha256_openssl.c runner/sha256_sodium.c)
 lib_src := $(filter-out $(not_lib),$(wildcard $(lib_dirs:%=%/*.c)))
 lib_obj := $(lib_src:%.c=$(BUILD)/%.o)

@@ -3,10 +3,12 @@
  * Sites and what joins them, from a config:
  *
  *   [sites]  NAME = gpus=2 up=1Gbit/s down=1Gbit/s lat=36.1 lon=-97.1 lan=10GB/s ranks=2 count=1
- *   [links]  rate, rtt, loss, mtu, streams, congestion, window, path_factor: of every link
+ *   [links]  rate, rtt, loss, mtu, queue, streams, congestion, window, path_factor: of every link
  *            A-B = rtt=20ms loss=0.1% rate=200Mbit/s          one link, both directions
  *            A>B = …                                          one direction
  *            shared.NAME = rate=10Gbit/s links=A-B,A-C        a line that several links run over
+ *
+ *   [link A-B]  rate, rtt, loss, …: one link, both directions, a key a line
  *
  * A row of [sites] stands for `count` equal sites in one place. An RTT that is not given is that of
  * light in fibre (2/3 c) along the great circle, times path_factor. Units: bytes/s, seconds.
@@ -40,6 +42,7 @@ struct wan_link {
     int64_t streams;
     int congestion;  /* enum wan_congestion */
     double window_B; /* of one stream; 0: no limit */
+    double queue_B;  /* in front of a rate, in a lab; 0: a bandwidth-delay product */
 };
 
 struct wan_ends {

@@ -33,7 +33,8 @@ static const char *const congestions[] = {"reno", "cubic", "bbr", NULL};
     {DOUBLE(wan_link, "mtu", WL_REAL, mtu_B), "B", "0", 0, 65536, NULL, "rates count IP packets of so many bytes; 0: rates count payload"}, \
     {INT(wan_link, streams), NULL, "1", 1, 1e4, NULL, "TCP streams a link"}, \
     {"congestion", WL_CHOICE, WL_AXIS, WL_FIELD(struct wan_link, congestion, int), NULL, "cubic", 0, 0, congestions, "of the streams"}, \
-    {DOUBLE(wan_link, "window", WL_REAL, window_B), "B", "0", 0, 1e12, NULL, "bytes a stream has on the way at most; 0: no limit"}
+    {DOUBLE(wan_link, "window", WL_REAL, window_B), "B", "0", 0, 1e12, NULL, "bytes a stream has on the way at most; 0: no limit"}, \
+    {DOUBLE(wan_link, "queue", WL_REAL, queue_B), "B", "0", 0, 1e12, NULL, "bytes that wait in front of a rate, in a lab; 0: a bandwidth-delay product"}
 static const struct wl_param link_words[] = {LINK_WORDS, {0}};
 /* clang-format on */
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "environment.h"
+
+#include "facts.h"
+#include "plugin.h"
+#include "text.h"
+
+#include <stdlib.h>
+
+static const struct {
+    const char *name, *value;
+} defaults[] = {
+    {"OMPI_MCA_plm", "rsh"},
+    {"OMPI_MCA_plm_rsh_no_tree_spawn", "1"},
+    {"OMPI_MCA_pml", "ob1"},
+    {"OMPI_MCA_btl", "tcp,self,vader"}, /* vader: between ranks of one site alone */
+    {"OMPI_MCA_btl_tcp_if_include", "wan0"},
+    {"OMPI_MCA_oob_tcp_if_include", "ctl0"},
+    {"OMPI_MCA_mpi_yield_when_idle", "1"}, /* all sites share the processors of one machine */
+    {"OMPI_ALLOW_RUN_AS_ROOT", "1"},       /* who is not is so inside */
+    {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+    {"NCCL_SOCKET_IFNAME", "wan0"},
+    {"GLOO_SOCKET_IFNAME", "wan0"},
+};
+
+void environment_set(const char *facts_path)
+{
+    char *agent = xstrfmt("%s/gradsync lab-enter", program_dir());
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        setenv(defaults[i].name, defaults[i].value, 0);
+    setenv("OMPI_MCA_plm_rsh_agent", agent, 1);
+    setenv(FACTS_VARIABLE, facts_path, 1);
+    free(agent);
+}

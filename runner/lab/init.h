@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The first process of a lab: makes its sites, proves them, runs the command, and ends the lab by
+ * ending.
+ */
+#ifndef GS_LAB_INIT_H
+#define GS_LAB_INIT_H
+
+#include "lab.h"
+
+/* `folder`: the lab's, there already. Does not return. */
+_Noreturn void init_run(const struct lab_spec *s, const struct lab_options *o, const char *folder,
+                        char **command);
+
+#endif

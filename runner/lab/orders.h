@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What can be asked of a running lab: one line of text over its Unix socket, one line back, and the
+ * connection ends.
+ *
+ *   rate SITE 100Mbit/s | rate SITE 10%   its uplink and downlink; a share is of what the config
+ * says loss SITE 1%                          of what it sends down SITE, up SITE every packet from
+ * and to it is dropped; no more stall SITE, go SITE                   every packet from and to it
+ * waits; no more reset                                 all as the config says stats {"packets": …}:
+ * counts since the start, see orders.c
+ *
+ * The answer is "ok", the object, or "error: TEXT".
+ */
+#ifndef GS_LAB_ORDERS_H
+#define GS_LAB_ORDERS_H
+
+#include "relay.h"
+
+#define ORDER_MAX 256
+
+/* Takes one connection of the listening socket, obeys and answers. A client that says nothing for a
+ * moment is left. */
+void orders_take(struct relay *r, int control);
+
+/* Asks the lab whose socket this is. GS_OK and the answer, or reported. The answer is the caller's
+ * and without its line's end. */
+int orders_send(const char *socket_path, const char *order, char **answer);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "relay.h"
+
+#include "clock.h"
+#include "err.h"
+#include "orders.h"
+#include "site.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BATCH 32          /* packets read of one device before the others have their turn */
+#define NAP_NS 20000      /* shorter sleeps cost more than the lateness that they spare */
+#define DESTINATION_AT 16 /* in an IPv4 header */
+#define IPV4_HEADER_B 20
+
+enum net { WAN, CTL, NETS };
+
+/* A device that has something to read, until a read finds nothing. */
+struct ready {
+    bool device[LAB_SITES_MAX][NETS];
+    bool any;
+};
+
+/* ---- reading ---- */
+
+/* The site that a packet is for, or n. */
+static size_t destination(const struct packet *one, size_t n)
+{
+    const unsigned char *ip = one->data + PACKET_HEAD_B;
+    if (one->bytes < IPV4_HEADER_B || ip[0] >> 4 != 4)
+        return n;
+    size_t host = ip[DESTINATION_AT + 3];
+    return host >= SITE_FIRST_HOST && host < SITE_FIRST_HOST + n ? host - SITE_FIRST_HOST : n;
+}
+
+static bool write_out(const struct relay *r, int fd, const struct packet *one)
+{
+    (void)r;
+    return write(fd, one->data, PACKET_HEAD_B + one->bytes) >= 0;
+}
+
+static void forward(struct relay *r, struct packet *one, size_t from, enum net net)
+{
+    size_t n = r->mesh.spec->n, to = destination(one, n);
+    if (to == n || to == from) {
+        r->counts.strange++;
+        packet_put(&r->mesh.packets, one);
+    } else if (net == WAN) {
+        lab_mesh_put(&r->mesh, packet_fit(&r->mesh.packets, one), from, to, (double)clock_now_ns());
+    } else {
+        r->counts.ctl_packets++;
+        if (!r->mesh.ends[from].cut && !r->mesh.ends[to].cut)
+            write_out(r, r->devices[to].ctl, one);
+        packet_put(&r->mesh.packets, one);
+    }
+}
+
+/* False when nothing is left to read. */
+static bool read_some(struct relay *r, size_t from, enum net net)
+{
+    int fd = net == WAN ? r->devices[from].wan : r->devices[from].ctl;
+    for (int i = 0; i < BATCH; i++) {
+        struct packet *one = packet_get(&r->mesh.packets, false);
+        if (!one) {
+            char lost[1];
+            r->mesh.counts.memory_drops++;
+            return read(fd, lost, sizeof lost) > 0;
+        }
+        ssize_t got = read(fd, one->data, PACKET_HEAD_B + (size_t)r->mesh.spec->mtu_B);
+        if (got <= PACKET_HEAD_B) {
+            packet_put(&r->mesh.packets, one);
+            return false;
+        }
+        one->bytes = (uint32_t)got - PACKET_HEAD_B;
+        forward(r, one, from, net);
+    }
+    return true;
+}
+
+static void read_all(struct relay *r, struct ready *ready)
+{
+    ready->any = false;
+    for (size_t i = 0; i < r->mesh.spec->n; i++)
+        for (int net = WAN; net < NETS; net++) {
+            bool *now = &ready->device[i][net];
+            if (*now && !r->held[i])
+                *now = read_some(r, i, (enum net)net);
+            ready->any = ready->any || (*now && !r->held[i]);
+        }
+}
+
+/* ---- delivering ---- */
+
+static void note_lateness(struct relay *r, size_t to, const struct packet *one, double now_ns)
+{
+    struct relay_counts *c = &r->counts;
+    double late_ns = now_ns - fmax(one->when.last_ns, r->released_ns[to]);
+    c->delivered++;
+    c->late += late_ns > RELAY_LATE_NS;
+    c->late_sum_ns += late_ns;
+    c->late_max_ns = fmax(c->late_max_ns, late_ns);
+}
+
+static void deliver(struct relay *r)
+{
+    double now_ns = (double)clock_now_ns();
+    lab_mesh_move(&r->mesh, now_ns);
+    for (size_t i = 0; i < r->mesh.spec->n; i++) {
+        struct fifo *out = &r->mesh.ends[i].out;
+        while (!r->held[i] && out->first && out->first->when.last_ns <= now_ns) {
+            struct packet *one = fifo_take(out);
+            if (r->mesh.ends[i].cut)
+                r->mesh.counts.cut_drops++;
+            else {
+                note_lateness(r, i, one, (double)clock_now_ns());
+                write_out(r, r->devices[i].wan, one);
+            }
+            packet_put(&r->mesh.packets, one);
+        }
+    }
+}
+
+/* ---- waiting ---- */
+
+static int watch(int epoll, int fd, uint64_t tag)
+{
+    struct epoll_event e = {.events = EPOLLIN, .data.u64 = tag};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
+}
+
+static int watch_all(const struct relay *r, int control)
+{
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    bool ok = epoll >= 0 && !watch(epoll, control, UINT64_MAX);
+    for (size_t i = 0; ok && i < r->mesh.spec->n; i++)
+        ok = !watch(epoll, r->devices[i].wan, i * NETS + WAN) &&
+             !watch(epoll, r->devices[i].ctl, i * NETS + CTL);
+    return ok ? epoll : -1;
+}
+
+/* Until a device has something, an order comes or a packet is due. */
+static void wait_for(const struct relay *r, int epoll, struct ready *ready, bool *order)
+{
+    struct epoll_event events[LAB_SITES_MAX * NETS + 1];
+    double wait_ns = lab_mesh_next(&r->mesh, r->held) - (double)clock_now_ns();
+    struct timespec t = {0}, *until = &t;
+    if (isinf(wait_ns))
+        until = NULL;
+    else
+        wait_ns = fmax(wait_ns, NAP_NS);
+    if (ready->any)
+        until = &(struct timespec){0};
+    else if (until)
+        t = (struct timespec){(time_t)(wait_ns / 1e9), (long)fmod(wait_ns, 1e9)};
+    int n = epoll_pwait2(epoll, events, sizeof events / sizeof *events, until, NULL);
+    for (int i = 0; i < n; i++) {
+        if (events[i].data.u64 == UINT64_MAX) {
+            *order = true;
+            continue;
+        }
+        ready->device[events[i].data.u64 / NETS][events[i].data.u64 % NETS] = true;
+        ready->any = true;
+    }
+}
+
+int relay_run(const struct lab_spec *spec, const struct relay_devices *devices, int control)
+{
+    struct relay *r = calloc(1, sizeof *r);
+    struct ready ready = {0};
+    int code = r ? lab_mesh_make(&r->mesh, spec) : GS_CANNOT;
+    if (code)
+        return code;
+    r->devices = devices;
+    int epoll = watch_all(r, control);
+    if (epoll < 0)
+        return fail(GS_CANNOT, "lab: relay: epoll: %s", strerror(errno));
+    /* Refused without privilege: then the ranks may keep it waiting, which is counted. */
+    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
+    prctl(PR_SET_TIMERSLACK, 1);
+    for (;;) {
+        bool order = false;
+        deliver(r);
+        read_all(r, &ready);
+        deliver(r);
+        wait_for(r, epoll, &ready, &order);
+        if (order)
+            orders_take(r, control);
+    }
+}

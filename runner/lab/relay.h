@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The process that joins the sites of a lab: what it reads from one site's TUN device it writes to
+ * another's, when the lines between them (mesh.h) have carried it. The devices of the second net,
+ * without rate and delay, are joined by it as well.
+ *
+ * Orders come, and questions are answered, over a Unix socket: orders.h.
+ */
+#ifndef GS_LAB_RELAY_H
+#define GS_LAB_RELAY_H
+
+#include "mesh.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A packet delivered so long after its time is late; more than a share of them, and the lab did
+ * not keep what it promised. */
+#define RELAY_LATE_NS 1000000
+#define RELAY_LATE_SHARE 0.01
+
+struct relay_devices {
+    int wan, ctl; /* TUN, non-blocking */
+};
+
+struct relay_counts {
+    uint64_t delivered, late; /* packets; more than RELAY_LATE_NS after their time */
+    double late_sum_ns, late_max_ns;
+    uint64_t ctl_packets, strange; /* strange: for no site */
+};
+
+struct relay {
+    struct lab_mesh mesh;
+    const struct relay_devices *devices; /* one a site */
+    struct relay_counts counts;
+    bool held[LAB_SITES_MAX]; /* stalled: what is for it or comes from it waits */
+    double released_ns[LAB_SITES_MAX];
+};
+
+/* Runs until the process is killed. `control`: a listening Unix socket. The exit code of a failure,
+ * reported. */
+int relay_run(const struct lab_spec *spec, const struct relay_devices *devices, int control);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "site.h"
+
+#include "err.h"
+#include "text.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <math.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define TUN_DEVICE "/dev/net/tun"
+#define QUEUE_PACKETS 10000 /* between a site's kernel and the relay: it must not be what drops */
+#define SYS "/proc/sys/net/"
+#define ALLOWED SYS "ipv4/tcp_allowed_congestion_control"
+
+/* ---- settings of a network ---- */
+
+static bool write_setting(const char *path, const char *value)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && write(fd, value, strlen(value)) == (ssize_t)strlen(value);
+    int why = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = why;
+    return ok;
+}
+
+static int setting(const char *path, const char *value)
+{
+    if (write_setting(path, value))
+        return GS_OK;
+    return fail(GS_CANNOT, "lab: %s cannot be set to '%s': %s", path, value, strerror(errno));
+}
+
+/* The kernel keeps some congestion controls from networks other than the machine's own, unless the
+ * machine allows them. Root may lend the permission while the sites are made: what a site has, it
+ * keeps. */
+void site_lend_congestion(struct site_loan *l, const char *name)
+{
+    struct text allowed = {0};
+    *l = (struct site_loan){.fd = -1};
+    if (!text_read_file(ALLOWED, &allowed)) {
+        text_free(&allowed);
+        return;
+    }
+    struct words w;
+    allowed.s[strcspn(allowed.s, "\n")] = '\0';
+    words_split(&w, allowed.s, ' ');
+    bool there = false;
+    for (size_t i = 0; i < w.n; i++)
+        there = there || !strcmp(w.v[i], name);
+    words_free(&w);
+    if (!there)
+        l->fd = open(ALLOWED, O_WRONLY | O_CLOEXEC);
+    if (l->fd >= 0) {
+        char *more = xstrfmt("%s %s", allowed.s, name);
+        l->before = xstrdup(allowed.s);
+        if (pwrite(l->fd, more, strlen(more), 0) < 0)
+            site_return_congestion(l);
+        free(more);
+    }
+    text_free(&allowed);
+}
+
+void site_return_congestion(struct site_loan *l)
+{
+    if (l->fd < 0)
+        return;
+    if (pwrite(l->fd, l->before, strlen(l->before), 0) < 0)
+        say("lab: " ALLOWED " could not be set back to '%s': %s", l->before, strerror(errno));
+    close(l->fd);
+    free(l->before);
+    *l = (struct site_loan){.fd = -1};
+}
+
+static int set_congestion(const char *name)
+{
+    if (write_setting(SYS "ipv4/tcp_congestion_control", name))
+        return GS_OK;
+    return fail(GS_CANNOT,
+                "lab: congestion = %s: %s: this machine has none such, or not for sites (as "
+                "root: sysctl -w net.ipv4.tcp_allowed_congestion_control='reno %s'); or "
+                "--set links:congestion=reno",
+                name, strerror(errno), name);
+}
+
+double site_rmem_B(const struct lab_spec *s)
+{
+    double most = SITE_RMEM_MIN_B;
+    for (size_t i = 0; i < s->n; i++)
+        most = fmax(most, 2 * fmax(s->sites[i].up_Bps, s->sites[i].down_Bps) * lab_max_rtt_s(s));
+    return fmin(ceil(most), 1 << 30);
+}
+
+static int set_tcp(const struct lab_spec *s, double rmem_B)
+{
+    char memory[64];
+    /* Room for the bookkeeping beside the payload: the kernel counts both. */
+    snprintf(memory, sizeof memory, "4096 131072 %.0f", fmin(2 * rmem_B, 2147483647));
+    int code = set_congestion(s->congestion);
+    if (!code)
+        code = setting(SYS "ipv4/tcp_rmem", memory);
+    if (!code)
+        code = setting(SYS "ipv4/tcp_wmem", memory);
+    /* What one connection learnt would make the next another measurement. */
+    return code ? code : setting(SYS "ipv4/tcp_no_metrics_save", "1");
+}
+
+/* ---- devices ---- */
+
+static int open_tun(const char *name)
+{
+    struct ifreq r = {.ifr_flags = IFF_TUN | IFF_NO_PI | IFF_VNET_HDR};
+    int fd = open(TUN_DEVICE, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        const char *remedy = errno == EACCES ? "as root: chmod 666 " TUN_DEVICE
+                                             : "as root: modprobe tun, or start the container with "
+                                               "--device " TUN_DEVICE;
+        fail(GS_CANNOT, "lab: %s: %s: %s", TUN_DEVICE, strerror(errno), remedy);
+        return -1;
+    }
+    snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
+    /* Checksums would be summed twice a packet, and nothing here damages one. */
+    if (ioctl(fd, TUNSETIFF, &r) || ioctl(fd, TUNSETOFFLOAD, (unsigned long)TUN_F_CSUM)) {
+        fail(GS_CANNOT, "lab: device %s cannot be made: %s", name, strerror(errno));
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void set_address(struct ifreq *r, const char *address)
+{
+    struct sockaddr_in *in = (struct sockaddr_in *)(void *)&r->ifr_addr;
+    memset(in, 0, sizeof *in);
+    in->sin_family = AF_INET;
+    inet_pton(AF_INET, address, &in->sin_addr);
+}
+
+static bool configure(int ask, const char *name, const char *address, int mtu_B)
+{
+    struct ifreq r = {0};
+    snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
+    r.ifr_mtu = mtu_B;
+    bool ok = !ioctl(ask, SIOCSIFMTU, &r);
+    r.ifr_qlen = QUEUE_PACKETS;
+    ok = ok && !ioctl(ask, SIOCSIFTXQLEN, &r);
+    set_address(&r, address);
+    ok = ok && !ioctl(ask, SIOCSIFADDR, &r);
+    set_address(&r, "255.255.255.0");
+    return ok && !ioctl(ask, SIOCSIFNETMASK, &r);
+}
+
+static bool bring_up(int ask, const char *name)
+{
+    struct ifreq r = {.ifr_flags = IFF_UP | IFF_RUNNING};
+    snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
+    return !ioctl(ask, SIOCSIFFLAGS, &r);
+}
+
+static int set_up(const struct lab_spec *s, size_t i)
+{
+    char wan[32], ctl[32];
+    snprintf(wan, sizeof wan, SITE_WAN_NET "%zu", i + SITE_FIRST_HOST);
+    snprintf(ctl, sizeof ctl, SITE_CTL_NET "%zu", i + SITE_FIRST_HOST);
+    int ask = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool ok = ask >= 0 && bring_up(ask, "lo") && configure(ask, "wan0", wan, s->mtu_B) &&
+              configure(ask, "ctl0", ctl, s->mtu_B) && bring_up(ask, "wan0") &&
+              bring_up(ask, "ctl0");
+    int why = errno;
+    if (ask >= 0)
+        close(ask);
+    return ok ? GS_OK
+              : fail(GS_CANNOT, "lab: the devices of site %s cannot be set up: %s",
+                     s->sites[i].name, strerror(why));
+}
+
+int site_make(const struct lab_spec *s, size_t i, double rmem_B, struct relay_devices *d)
+{
+    const char *name = s->sites[i].name;
+    *d = (struct relay_devices){-1, -1};
+    if (unshare(CLONE_NEWNET | CLONE_NEWUTS))
+        return fail(GS_CANNOT, "lab: no namespaces for site %s: %s", name, strerror(errno));
+    if (sethostname(name, strlen(name)))
+        return fail(GS_CANNOT, "lab: site %s cannot be named: %s", name, strerror(errno));
+    /* Nobody asks for IPv6 here, and its announcements would be counted as packets. */
+    write_setting(SYS "ipv6/conf/default/disable_ipv6", "1");
+    int code = set_tcp(s, rmem_B);
+    if (!code && ((d->wan = open_tun("wan0")) < 0 || (d->ctl = open_tun("ctl0")) < 0))
+        code = GS_CANNOT;
+    return code ? code : set_up(s, i);
+}
+
+/* ---- entering ---- */
+
+int site_enter(const char *name, long holder)
+{
+    static const struct {
+        const char *file;
+        int kind;
+    } spaces[] = {{"net", CLONE_NEWNET}, {"uts", CLONE_NEWUTS}};
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
+        char *path = xstrfmt("/proc/%ld/ns/%s", holder, spaces[i].file);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        bool ok = fd >= 0 && !setns(fd, spaces[i].kind);
+        int why = errno;
+        if (fd >= 0)
+            close(fd);
+        free(path);
+        if (!ok)
+            return fail(GS_CANNOT,
+                        "lab: site %s cannot be entered: %s; that is possible inside "
+                        "of gradsync lab alone",
+                        name, strerror(why));
+    }
+    return GS_OK;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spec.h"
+
+#include "err.h"
+#include "params.h"
+#include "text.h"
+#include "wan/net.h"
+#include "wan/words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUEUE_PACKETS 30 /* a queue holds so many at least, however short the lines are */
+
+struct lab_words {
+    int64_t seed;
+};
+
+/* clang-format off */
+static const struct wl_param lab_words[] = {
+    {"seed", WL_INT, WL_AXIS, WL_FIELD(struct lab_words, seed, int64_t), NULL, "1", 0, 9007199254740992.0, NULL, "of the losses"},
+    {0}};
+/* clang-format on */
+
+static int read_words(struct lab_words *w, const struct config *c)
+{
+    char why[256];
+    int code = GS_OK;
+    if (!params_default(lab_words, w, why, sizeof why))
+        return fail_at(GS_USAGE, c->path, 0, "%s", why);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct config_entry *e = &c->entries[i];
+        if (strcmp(e->section, "lab"))
+            continue;
+        const struct wl_param *p = params_find(lab_words, e->key);
+        if (!p)
+            code = config_error(e, "unknown in [lab], which has seed alone");
+        else if (wan_value_read(e, p, w))
+            code = GS_USAGE;
+    }
+    return code;
+}
+
+static int check_map(const struct wan_map *m, const struct config *c)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < m->n_rows; i++)
+        if (m->sites[i].count > 1)
+            code = config_error(m->sites[i].entry, "a lab has one site a row: write them out");
+    if (!code && (m->n < 2 || m->n > LAB_SITES_MAX))
+        code = fail_at(GS_USAGE, c->path, 0, "a lab of %zu sites (2 to %d)", m->n, LAB_SITES_MAX);
+    if (!code && m->common.mtu_B > 0 && m->common.mtu_B < 576)
+        code = fail_at(GS_USAGE, c->path, 0, "[links] mtu: a lab's packets have 576 bytes or more");
+    return code;
+}
+
+/* A queue that was not given: one bandwidth-delay product, by which one stream fills the line. */
+static double queue_of(const struct lab_spec *s, const struct wan_map *m, double rate_Bps,
+                       double rtt_s)
+{
+    if (m->common.queue_B > 0)
+        return m->common.queue_B;
+    return fmax(rate_Bps * rtt_s, QUEUE_PACKETS * (double)s->mtu_B);
+}
+
+static void take_lines(struct lab_way *w, const struct wan_map *m, size_t from, size_t to)
+{
+    for (size_t i = wan_ends_find(m->crossings, m->n_crossings, sizeof *m->crossings, from, to);
+         i < m->n_crossings && m->crossings[i].ends.from == from && m->crossings[i].ends.to == to;
+         i++) {
+        w->lines = xrealloc(w->lines, (w->n_lines + 1) * sizeof *w->lines);
+        w->lines[w->n_lines++] = m->crossings[i].line;
+    }
+}
+
+static void take_way(struct lab_spec *s, const struct wan_map *m, size_t from, size_t to)
+{
+    struct lab_way *w = &s->ways[from * s->n + to];
+    struct wan_link l = wan_map_link(m, from, to);
+    double ends = fmin(m->sites[from].up_Bps, m->sites[to].down_Bps);
+    *w = (struct lab_way){
+        .rate_Bps = l.rate_Bps < ends ? l.rate_Bps : 0, .delay_s = l.rtt_s / 2, .loss = l.loss};
+    w->queue_B = l.queue_B > 0 ? l.queue_B : queue_of(s, m, l.rate_Bps, l.rtt_s);
+    take_lines(w, m, from, to);
+}
+
+static void take_ends(struct lab_spec *s, const struct wan_map *m, size_t i)
+{
+    const struct wan_site *from = &m->sites[i];
+    struct lab_site *to = &s->sites[i];
+    double rtt_s = 0;
+    for (size_t k = 0; k < s->n; k++)
+        rtt_s = k == i ? rtt_s : fmax(rtt_s, lab_rtt_s(s, i, k));
+    memcpy(to->name, from->name, sizeof to->name);
+    to->up_Bps = from->up_Bps;
+    to->down_Bps = from->down_Bps;
+    to->up_queue_B = queue_of(s, m, to->up_Bps, rtt_s);
+    to->down_queue_B = queue_of(s, m, to->down_Bps, rtt_s);
+}
+
+static void take_map(struct lab_spec *s, const struct wan_map *m)
+{
+    static const char *const congestions[] = {
+        [WAN_RENO] = "reno", [WAN_CUBIC] = "cubic", [WAN_BBR] = "bbr"};
+    s->n = m->n;
+    s->mtu_B = m->common.mtu_B > 0 ? (int)m->common.mtu_B : LAB_MTU_B;
+    s->congestion = congestions[m->common.congestion];
+    s->sites = xcalloc(s->n, sizeof *s->sites);
+    s->ways = xcalloc(s->n * s->n, sizeof *s->ways);
+    s->n_lines = m->n_lines;
+    s->lines = xcalloc(s->n_lines + 1, sizeof *s->lines);
+    for (size_t i = 0; i < s->n * s->n; i++)
+        if (i / s->n != i % s->n)
+            take_way(s, m, i / s->n, i % s->n);
+    for (size_t i = 0; i < s->n; i++)
+        take_ends(s, m, i);
+    for (size_t i = 0; i < s->n_lines; i++) {
+        s->lines[i].rate_Bps = m->lines[i].rate_Bps;
+        s->lines[i].queue_B = queue_of(s, m, m->lines[i].rate_Bps, lab_max_rtt_s(s));
+    }
+}
+
+int lab_spec_read(struct lab_spec *s, const struct config *c)
+{
+    struct wan_map m;
+    struct lab_words w;
+    *s = (struct lab_spec){0};
+    int words = read_words(&w, c);
+    int code = wan_map_read(&m, c);
+    if (!code)
+        code = check_map(&m, c);
+    if (!code && !words) {
+        s->seed = (uint64_t)w.seed;
+        take_map(s, &m);
+    }
+    wan_map_free(&m);
+    return code ? code : words;
+}
+
+void lab_spec_free(struct lab_spec *s)
+{
+    for (size_t i = 0; s->ways && i < s->n * s->n; i++)
+        free(s->ways[i].lines);
+    free(s->ways);
+    free(s->sites);
+    free(s->lines);
+    *s = (struct lab_spec){0};
+}
+
+const struct lab_way *lab_way_of(const struct lab_spec *s, size_t from, size_t to)
+{
+    return &s->ways[from * s->n + to];
+}
+
+double lab_rtt_s(const struct lab_spec *s, size_t a, size_t b)
+{
+    return lab_way_of(s, a, b)->delay_s + lab_way_of(s, b, a)->delay_s;
+}
+
+double lab_max_rtt_s(const struct lab_spec *s)
+{
+    double most = 0;
+    for (size_t i = 0; i < s->n * s->n; i++)
+        most = fmax(most, lab_rtt_s(s, i / s->n, i % s->n));
+    return most;
+}
+
+size_t lab_site_find(const struct lab_spec *s, const char *name)
+{
+    size_t i = 0;
+    while (i < s->n && strcmp(s->sites[i].name, name))
+        i++;
+    return i;
+}
