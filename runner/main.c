@@ -34,7 +34,7 @@ static const struct verb verbs[] = {
     {"list", cmd_list, "", "the workload plugins and configs found here"},
     {"model", cmd_model, "CONFIG", "what a training between sites gives, and needs"},
     {"watch", cmd_watch, "FILE|-", "follow a training log: its rate, and trouble"},
-    {"lab", cmd_lab, "CONFIG -- COMMAND", "sites of a WAN, on this machine; inside:"},
+    {"lab", cmd_lab, "CONFIG -- COMMAND", "several sites here, by a relay; there"},
     {"lab-enter", cmd_lab_enter, "SITE COMMAND", NULL},
     {"lab-set", cmd_lab_set, "ORDER", NULL},
     {"help", cmd_help, "[WORD]", "of a verb, a plugin, a section or key of configs"},
