@@ -35,6 +35,10 @@ struct wan_link_ops {
     int (*recv)(struct wan_link *, int peer, uint64_t id, void *data, size_t bytes);
     /* The next finished block: 1; 0 when timeout_s passed without one; -1. Drives all progress. */
     int (*next)(struct wan_link *, struct wan_event *, double timeout_s);
+    /* NULL: nothing to do. Outside of what is timed: drives the link until every peer has all that
+     * was sent to it, so that a rank may stop calling next() for long; 0, or -1. A link may tell
+     * WAN_SENT as soon as it no longer needs the buffer. */
+    int (*settle)(struct wan_link *, double timeout_s);
     void (*stats)(const struct wan_link *, struct wan_link_stats *);
     /* From another thread: next() returns -1 soon. */
     void (*abort)(struct wan_link *);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where a rank listens, and where the others find it.
+ */
+#ifndef WAN_SYNC_TCP_ADDR_H
+#define WAN_SYNC_TCP_ADDR_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#define TCP_ADDRESSES_MAX 8
+
+/* What a rank tells the others about itself; sent as it lies. */
+struct tcp_contact {
+    char host[64];
+    uint16_t port, addresses;
+    struct {
+        uint16_t family;
+        uint8_t bytes[16];
+    } address[TCP_ADDRESSES_MAX];
+};
+
+/* Fills host and addresses: of the interface, of all but loopback when it is "", or loopback's. */
+int tcp_contact_own(struct tcp_contact *out, const char *interface, bool loopback, char *why,
+                    size_t size);
+
+/* A listening socket on this port (0: any that is free), which goes into *port; or -1 and why. */
+int tcp_listen(bool loopback, int port, const char *congestion, uint16_t *bound, char *why,
+               size_t size);
+
+/* The k-th address as connect() takes it. */
+socklen_t tcp_contact_address(const struct tcp_contact *c, unsigned k,
+                              struct sockaddr_storage *out);
+void tcp_contact_text(const struct tcp_contact *c, unsigned k, char *text, size_t size);
+
+#endif

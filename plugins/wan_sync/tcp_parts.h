@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the tcp transport is made of; its modules alone include this.
+ *
+ *   tcp_open      collective opening        tcp_link   the loop, deadlines, the operations
+ *   tcp_addr      addresses, listening      tcp_hello  connections until they are proved
+ *   tcp_out       a stream's sending side   tcp_in     its receiving side
+ *   tcp_peer      what two ranks share: blocks on their way, posted buffers, streams lost
+ *   tcp_meter     TCP_INFO to pace and back tcp_pace   the estimate
+ *
+ * One thread drives everything; abort() alone comes from another.
+ */
+#ifndef WAN_SYNC_TCP_PARTS_H
+#define WAN_SYNC_TCP_PARTS_H
+
+#include "tcp.h"
+#include "tcp_addr.h"
+#include "tcp_pace.h"
+#include "tcp_secret.h"
+#include "tcp_wire.h"
+
+#include <stdatomic.h>
+
+#define TCP_KEPT_MAX_B                                                                             \
+    (24u << 20)                     /* copies of blocks that the peer has not acknowledged, a rank \
+                                     */
+#define TCP_KEPT_BLOCK_B (1u << 20) /* a larger block stays in the caller's buffer until then */
+#define TCP_STASH_MAX_B (16u << 20) /* blocks that came before their buffer, a rank */
+#define TCP_SEQ_WINDOW                                                                             \
+    65536u /* blocks between the oldest that is not acknowledged and the next                      \
+            */
+#define TCP_SCRATCH_B (64u << 10)
+#define TCP_SLOTS 1024u
+
+/* The first member of whatever epoll points to. */
+enum tcp_watched { TCP_LISTENER, TCP_WAKE, TCP_HELLO, TCP_STREAM };
+
+/* A block to be sent. `data` is the caller's until `told`, then a copy. */
+struct tcp_out {
+    struct tcp_out *next;
+    uint64_t id, seq;
+    const uint8_t *data;
+    uint8_t *kept; /* the copy; NULL: none */
+    size_t bytes;
+    bool told; /* WAN_SENT was */
+};
+struct tcp_outs {
+    struct tcp_out *head, **tail;
+};
+
+/* Where a block goes: a posted buffer, or one of ours until it is posted (stash). */
+struct tcp_slot {
+    struct tcp_slot *next;
+    uint64_t id;
+    uint8_t *data;
+    size_t bytes;
+    struct tcp_stream *taken; /* that is filling it */
+    bool stash, whole;
+    void *wanted; /* posted meanwhile */
+};
+
+struct tcp_stream {
+    enum tcp_watched watched; /* TCP_STREAM */
+    struct tcp_peer *peer;
+    int index, fd; /* fd -1: down */
+    bool waits_room, parked;
+    /* sending */
+    struct tcp_frame head;
+    bool sending;
+    const uint8_t *payload;
+    size_t sent; /* of frame and payload */
+    struct tcp_out *out;
+    struct tcp_outs inflight; /* sent whole, not acknowledged */
+    uint64_t acked;           /* blocks, by the peer, on this connection */
+    bool ack_due;
+    uint64_t got; /* blocks, from the peer, on this connection */
+    /* receiving */
+    struct tcp_frame frame, ahead;
+    size_t have; /* of frame */
+    bool body;
+    uint8_t *sink; /* NULL: thrown away */
+    size_t at;
+    struct tcp_slot *slot;
+    /* metering */
+    uint64_t seen_acked, seen_retrans, seen_held;
+    uint64_t paced;
+    /* coming back */
+    bool was_up;
+    struct tcp_hello *hello;
+    double redial;
+};
+
+struct tcp_peer {
+    struct tcp_link *link;
+    int rank;
+    struct tcp_contact contact;
+    unsigned address; /* of contact, that is dialled */
+    struct tcp_stream *streams;
+    int up, turn;
+    struct tcp_outs queue;
+    uint64_t next_seq, oldest;
+    size_t unacked; /* blocks posted for sending and not acknowledged */
+    uint64_t low;   /* blocks below came */
+    uint64_t came[TCP_SEQ_WINDOW / 64];
+    struct tcp_slot *slots[TCP_SLOTS];
+    size_t posted;
+    double heard, spoke, down_since;
+    unsigned refusals;
+    bool probed, closed;
+    char last[96]; /* why the last connection failed */
+    char bye[TCP_BYE_MAX + 1];
+};
+
+struct tcp_events {
+    struct wan_event *v;
+    size_t head, n, cap;
+};
+
+struct tcp_link {
+    struct wan_link base; /* first: the strategies' handle */
+    struct wl_host host;
+    struct link_tcp_options options;
+    struct tcp_secret *secret; /* in memory that no core holds */
+    int epoll, listener, wake;
+    enum tcp_watched listener_watched, wake_watched;
+    atomic_bool aborted;
+    bool failed, closing, paces;
+    struct tcp_peer *peers; /* host.ranks of them, our own unused */
+    struct tcp_events events;
+    struct tcp_hello *hellos;
+    unsigned hellos_n;
+    size_t kept_B, stash_B;
+    unsigned parked;
+    int probing; /* the rank that probes go to; -1: none */
+    bool probe_ends;
+    struct pace pace;
+    uint64_t acked_B, retrans_B;
+    double now, ticked, metered;
+    struct wan_link_stats stats;
+    struct link_tcp_events seen;
+    uint8_t scratch[TCP_SCRATCH_B];
+};
+
+double tcp_now(void);
+/* The link is broken: the first reason stays. Returns -1. */
+int tcp_fail(struct tcp_link *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int tcp_tell(struct tcp_link *l, enum wan_done done, int peer, uint64_t id);
+int tcp_watch(struct tcp_link *l, int op, int fd, uint32_t events, void *what);
+/* One turn of the loop, at most timeout_s long; 0, or -1 when the link is broken. */
+int tcp_turn(struct tcp_link *l, double timeout_s);
+
+/* tcp_peer.c */
+int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank);
+void tcp_peer_free(struct tcp_peer *p);
+int tcp_peer_send(struct tcp_peer *p, uint64_t id, const void *data, size_t bytes);
+int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes);
+struct tcp_out *tcp_peer_take(struct tcp_peer *p); /* the next block for a free stream, or NULL */
+void tcp_peer_pump(struct tcp_peer *p);            /* gives free streams what there is */
+void tcp_peer_acked(struct tcp_stream *s, uint64_t acked);
+bool tcp_peer_came(const struct tcp_peer *p, uint64_t seq);
+void tcp_peer_mark(struct tcp_peer *p, uint64_t seq);
+struct tcp_slot *tcp_slot_find(struct tcp_peer *p, uint64_t id);
+struct tcp_slot *tcp_slot_stash(struct tcp_peer *p, uint64_t id, size_t bytes); /* NULL: no room */
+void tcp_slot_filled(struct tcp_peer *p, struct tcp_slot *slot);
+bool tcp_peer_waits(const struct tcp_peer *p); /* something depends on it */
+void tcp_stream_up(struct tcp_stream *s, int fd);
+void tcp_stream_lost(struct tcp_stream *s, const char *reason);
+void tcp_unpark(struct tcp_link *l);
+
+/* tcp_out.c, tcp_in.c */
+void tcp_out_push(struct tcp_stream *s);
+void tcp_out_bye(struct tcp_peer *p, const char *text);
+void tcp_in_pull(struct tcp_stream *s);
+
+/* tcp_hello.c */
+void tcp_hello_accept(struct tcp_link *l);
+void tcp_hello_step(struct tcp_hello *h);
+void tcp_hello_tick(struct tcp_link *l); /* dials what is down and due, drops what is late */
+void tcp_hello_drop(struct tcp_hello *h, const char *why);
+
+/* tcp_meter.c */
+bool tcp_meter_tick(struct tcp_link *l); /* something is on its way */
+void tcp_meter_fresh(struct tcp_stream *s);
+void tcp_meter_gone(struct tcp_stream *s);
+
+#endif

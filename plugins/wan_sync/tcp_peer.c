@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tcp_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+static void outs_init(struct tcp_outs *o)
+{
+    o->head = NULL, o->tail = &o->head;
+}
+
+static void outs_add(struct tcp_outs *o, struct tcp_out *b)
+{
+    b->next = NULL;
+    *o->tail = b, o->tail = &b->next;
+}
+
+static struct tcp_out *outs_take(struct tcp_outs *o)
+{
+    struct tcp_out *b = o->head;
+    if (b && !(o->head = b->next))
+        o->tail = &o->head;
+    return b;
+}
+
+static void out_free(struct tcp_link *l, struct tcp_out *b)
+{
+    if (b->kept)
+        l->kept_B -= b->bytes;
+    free(b->kept);
+    free(b);
+}
+
+int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank)
+{
+    p->link = l, p->rank = rank;
+    p->streams = calloc((size_t)l->options.streams, sizeof *p->streams);
+    if (!p->streams)
+        return -1;
+    outs_init(&p->queue);
+    for (int i = 0; i < l->options.streams; i++) {
+        p->streams[i] = (struct tcp_stream){.watched = TCP_STREAM, .peer = p, .index = i, .fd = -1};
+        outs_init(&p->streams[i].inflight);
+    }
+    p->heard = p->spoke = p->down_since = l->now;
+    return 0;
+}
+
+static void outs_free(struct tcp_link *l, struct tcp_outs *o)
+{
+    for (struct tcp_out *b; (b = outs_take(o));)
+        out_free(l, b);
+}
+
+void tcp_peer_free(struct tcp_peer *p)
+{
+    for (int i = 0; p->streams && i < p->link->options.streams; i++) {
+        struct tcp_stream *s = &p->streams[i];
+        if (s->fd >= 0)
+            close(s->fd);
+        if (s->out)
+            out_free(p->link, s->out);
+        outs_free(p->link, &s->inflight);
+    }
+    outs_free(p->link, &p->queue);
+    for (size_t i = 0; i < TCP_SLOTS; i++)
+        for (struct tcp_slot *s = p->slots[i], *next; s; s = next) {
+            next = s->next;
+            if (s->stash)
+                free(s->data);
+            free(s);
+        }
+    free(p->streams);
+}
+
+bool tcp_peer_waits(const struct tcp_peer *p)
+{
+    return p->posted > 0 || p->unacked > 0;
+}
+
+/* What begins to wait for a peer gives it the whole deadline. */
+static void begin_wait(struct tcp_peer *p)
+{
+    if (tcp_peer_waits(p))
+        return;
+    p->heard = tcp_now();
+    if (p->up == 0)
+        p->down_since = p->heard;
+}
+
+int tcp_peer_send(struct tcp_peer *p, uint64_t id, const void *data, size_t bytes)
+{
+    if (bytes > TCP_FRAME_BYTES_MAX)
+        return tcp_fail(p->link, "a block of %zu bytes for rank %d: allowed are up to %u", bytes,
+                        p->rank, TCP_FRAME_BYTES_MAX);
+    struct tcp_out *b = malloc(sizeof *b);
+    if (!b)
+        return tcp_fail(p->link, "no memory for a block to rank %d", p->rank);
+    *b = (struct tcp_out){.id = id, .data = data, .bytes = bytes, .seq = p->next_seq++};
+    begin_wait(p);
+    p->unacked++;
+    outs_add(&p->queue, b);
+    tcp_peer_pump(p);
+    return 0;
+}
+
+/* The oldest block on its way, below which the peer may forget. */
+static uint64_t oldest(const struct tcp_peer *p)
+{
+    uint64_t low = p->queue.head ? p->queue.head->seq : p->next_seq;
+    for (int i = 0; i < p->link->options.streams; i++) {
+        const struct tcp_stream *s = &p->streams[i];
+        if (s->out && s->out->seq < low)
+            low = s->out->seq;
+        for (const struct tcp_out *b = s->inflight.head; b; b = b->next)
+            if (b->seq < low)
+                low = b->seq;
+    }
+    return low;
+}
+
+/* A copy, where it fits, lets the caller have its buffer back before the peer's word that it came:
+ * a round trip earlier. */
+static void keep_copy(struct tcp_link *l, struct tcp_out *b)
+{
+    if (b->kept || b->told || b->bytes > TCP_KEPT_BLOCK_B ||
+        l->kept_B + b->bytes > TCP_KEPT_MAX_B || !(b->kept = malloc(b->bytes ? b->bytes : 1)))
+        return;
+    memcpy(b->kept, b->data, b->bytes);
+    b->data = b->kept;
+    l->kept_B += b->bytes;
+}
+
+struct tcp_out *tcp_peer_take(struct tcp_peer *p)
+{
+    struct tcp_out *b = p->queue.head;
+    if (b && b->seq - p->oldest >= TCP_SEQ_WINDOW / 2 &&
+        b->seq - (p->oldest = oldest(p)) >= TCP_SEQ_WINDOW / 2)
+        return NULL;
+    if ((b = outs_take(&p->queue)))
+        keep_copy(p->link, b);
+    return b;
+}
+
+void tcp_peer_pump(struct tcp_peer *p)
+{
+    int n = p->link->options.streams;
+    for (int i = 0; i < n && p->queue.head; i++) {
+        struct tcp_stream *s = &p->streams[(p->turn + i) % n];
+        if (s->fd >= 0 && !s->sending && !s->waits_room)
+            tcp_out_push(s);
+    }
+    p->turn = (p->turn + 1) % n;
+}
+
+void tcp_peer_acked(struct tcp_stream *s, uint64_t acked)
+{
+    struct tcp_link *l = s->peer->link;
+    for (; s->acked < acked; s->acked++) {
+        struct tcp_out *b = outs_take(&s->inflight);
+        if (!b) {
+            tcp_fail(l, "rank %d (%s) acknowledges blocks that were never sent", s->peer->rank,
+                     s->peer->contact.host);
+            return;
+        }
+        if (!b->told)
+            tcp_tell(l, WAN_SENT, s->peer->rank, b->id);
+        s->peer->unacked--;
+        out_free(l, b);
+    }
+}
+
+bool tcp_peer_came(const struct tcp_peer *p, uint64_t seq)
+{
+    return seq < p->low || p->came[seq / 64 % (TCP_SEQ_WINDOW / 64)] >> seq % 64 & 1;
+}
+
+void tcp_peer_mark(struct tcp_peer *p, uint64_t seq)
+{
+    p->came[seq / 64 % (TCP_SEQ_WINDOW / 64)] |= UINT64_C(1) << seq % 64;
+    for (;;) {
+        uint64_t *word = &p->came[p->low / 64 % (TCP_SEQ_WINDOW / 64)];
+        uint64_t bit = UINT64_C(1) << p->low % 64;
+        if (!(*word & bit))
+            return;
+        *word &= ~bit;
+        p->low++;
+    }
+}
+
+static struct tcp_slot **bucket(struct tcp_peer *p, uint64_t id)
+{
+    return &p->slots[(id * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
+}
+
+struct tcp_slot *tcp_slot_find(struct tcp_peer *p, uint64_t id)
+{
+    struct tcp_slot *s = *bucket(p, id);
+    while (s && s->id != id)
+        s = s->next;
+    return s;
+}
+
+static struct tcp_slot *slot_add(struct tcp_peer *p, uint64_t id, void *data, size_t bytes)
+{
+    struct tcp_slot *s = malloc(sizeof *s), **at = bucket(p, id);
+    if (!s)
+        return NULL;
+    *s = (struct tcp_slot){.next = *at, .id = id, .data = data, .bytes = bytes};
+    return *at = s;
+}
+
+static void slot_remove(struct tcp_peer *p, struct tcp_slot *slot)
+{
+    struct tcp_slot **at = bucket(p, slot->id);
+    while (*at != slot)
+        at = &(*at)->next;
+    *at = slot->next;
+    if (slot->stash) {
+        p->link->stash_B -= slot->bytes;
+        free(slot->data);
+    }
+    free(slot);
+}
+
+struct tcp_slot *tcp_slot_stash(struct tcp_peer *p, uint64_t id, size_t bytes)
+{
+    struct tcp_link *l = p->link;
+    if (l->stash_B + bytes > TCP_STASH_MAX_B)
+        return NULL;
+    uint8_t *data = malloc(bytes ? bytes : 1);
+    struct tcp_slot *s = data ? slot_add(p, id, data, bytes) : NULL;
+    if (!s) {
+        free(data);
+        return NULL;
+    }
+    s->stash = true;
+    l->stash_B += bytes;
+    return s;
+}
+
+void tcp_slot_filled(struct tcp_peer *p, struct tcp_slot *slot)
+{
+    slot->taken = NULL;
+    slot->whole = true;
+    if (slot->stash && !slot->wanted)
+        return;
+    if (slot->stash)
+        memcpy(slot->wanted, slot->data, slot->bytes);
+    tcp_tell(p->link, WAN_RECEIVED, p->rank, slot->id);
+    p->posted--;
+    slot_remove(p, slot);
+}
+
+int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes)
+{
+    struct tcp_slot *s = tcp_slot_find(p, id);
+    if (s && (!s->stash || s->wanted))
+        return tcp_fail(p->link, "block %llu of rank %d is posted twice", (unsigned long long)id,
+                        p->rank);
+    if (s && s->bytes != bytes)
+        return tcp_fail(p->link, "rank %d (%s) sent block %llu of %zu bytes, expected were %zu",
+                        p->rank, p->contact.host, (unsigned long long)id, s->bytes, bytes);
+    begin_wait(p);
+    p->posted++;
+    if (s) {
+        s->wanted = data;
+        if (s->whole)
+            tcp_slot_filled(p, s);
+    } else if (!slot_add(p, id, data, bytes)) {
+        return tcp_fail(p->link, "no memory for a block from rank %d", p->rank);
+    }
+    if (p->link->parked > 0)
+        tcp_unpark(p->link);
+    return 0;
+}
+
+/* A block that came in part comes again: its place is as it was before. */
+static void release_slot(struct tcp_stream *s)
+{
+    struct tcp_slot *slot = s->slot;
+    s->slot = NULL;
+    if (!slot)
+        return;
+    slot->taken = NULL;
+    if (!slot->stash)
+        return;
+    void *wanted = slot->wanted;
+    uint64_t id = slot->id;
+    size_t bytes = slot->bytes;
+    slot_remove(s->peer, slot);
+    if (wanted && !slot_add(s->peer, id, wanted, bytes))
+        tcp_fail(s->peer->link, "no memory for a block from rank %d", s->peer->rank);
+}
+
+/* What was not acknowledged goes first, in its order, before what has not been sent yet. */
+static void requeue(struct tcp_stream *s)
+{
+    struct tcp_peer *p = s->peer;
+    struct tcp_outs again = s->inflight;
+    if (!again.head)
+        outs_init(&again);
+    if (s->out)
+        outs_add(&again, s->out);
+    s->out = NULL;
+    outs_init(&s->inflight);
+    for (const struct tcp_out *b = again.head; b; b = b->next)
+        p->link->seen.resent++;
+    if (!again.head)
+        return;
+    *again.tail = p->queue.head;
+    if (!p->queue.head)
+        p->queue.tail = again.tail;
+    p->queue.head = again.head;
+}
+
+void tcp_stream_lost(struct tcp_stream *s, const char *reason)
+{
+    struct tcp_peer *p = s->peer;
+    struct tcp_link *l = p->link;
+    if (s->fd < 0)
+        return;
+    snprintf(p->last, sizeof p->last, "%s", reason);
+    tcp_meter_gone(s);
+    close(s->fd);
+    s->fd = -1;
+    if (s->parked)
+        l->parked--;
+    release_slot(s);
+    requeue(s);
+    s->sending = s->waits_room = s->parked = s->body = s->ack_due = false;
+    s->have = s->at = 0;
+    s->acked = s->got = 0;
+    s->redial = l->now;
+    if (--p->up == 0)
+        p->down_since = l->now;
+    tcp_peer_pump(p);
+}
+
+void tcp_stream_up(struct tcp_stream *s, int fd)
+{
+    struct tcp_peer *p = s->peer;
+    struct tcp_link *l = p->link;
+    tcp_stream_lost(s, "replaced by a new connection");
+    if (tcp_watch(l, EPOLL_CTL_ADD, fd, EPOLLIN, s)) {
+        close(fd);
+        return;
+    }
+    s->fd = fd;
+    p->up++;
+    p->refusals = 0;
+    p->heard = l->now;
+    l->seen.reopened += s->was_up;
+    s->was_up = true;
+    tcp_meter_fresh(s);
+    tcp_out_push(s);
+}
+
+void tcp_unpark(struct tcp_link *l)
+{
+    for (int r = 0; r < l->host.ranks && l->parked > 0; r++)
+        for (int i = 0; l->peers[r].streams && i < l->options.streams; i++) {
+            struct tcp_stream *s = &l->peers[r].streams[i];
+            if (!s->parked)
+                continue;
+            s->parked = false;
+            l->parked--;
+            tcp_watch(l, EPOLL_CTL_MOD, s->fd, EPOLLIN | (s->waits_room ? EPOLLOUT : 0), s);
+        }
+}

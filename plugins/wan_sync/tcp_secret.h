@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Who may connect. Both ends prove that they know the job's secret without sending it: keyed
+ * BLAKE2b (libsodium's crypto_generichash) over a nonce of each end, the version, the job and who
+ * connects to whom. The caller's first message carries a proof too, so that a stranger is known by
+ * it and gets no answer.
+ *
+ *   caller -> called   struct tcp_call
+ *   called -> caller   struct tcp_answer
+ *   caller -> called   struct tcp_confirm, then frames
+ */
+#ifndef WAN_SYNC_TCP_SECRET_H
+#define WAN_SYNC_TCP_SECRET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tcp_secret {
+    uint8_t key[32], job[16];
+};
+
+struct tcp_call {
+    char magic[8];
+    uint16_t version, from, to, stream;
+    uint8_t job[16], nonce[32], proof[32];
+};
+struct tcp_answer {
+    char magic[8];
+    uint16_t version, unused[3];
+    uint8_t nonce[32], proof[32];
+};
+struct tcp_confirm {
+    uint8_t proof[32];
+};
+
+/* Fills key and job with random bytes. */
+int tcp_secret_make(struct tcp_secret *s, char *why, size_t size);
+/* The key becomes the hash of the file, which nobody else may read. */
+int tcp_secret_read(struct tcp_secret *s, const char *path, char *why, size_t size);
+
+/* Of TCP_VERSION, or of another one in tests. */
+void tcp_call_make(const struct tcp_secret *s, unsigned version, int from, int to, int stream,
+                   struct tcp_call *out);
+bool tcp_call_proved(const struct tcp_secret *s, const struct tcp_call *call);
+
+void tcp_answer_make(const struct tcp_secret *s, const struct tcp_call *call,
+                     struct tcp_answer *out);
+bool tcp_answer_proved(const struct tcp_secret *s, const struct tcp_call *call,
+                       const struct tcp_answer *answer);
+
+void tcp_confirm_make(const struct tcp_secret *s, const struct tcp_call *call,
+                      const struct tcp_answer *answer, struct tcp_confirm *out);
+bool tcp_confirm_proved(const struct tcp_secret *s, const struct tcp_call *call,
+                        const struct tcp_answer *answer, const struct tcp_confirm *confirm);
+
+/* Keyed SipHash-2-4 of two pieces, never 0. */
+uint64_t tcp_checksum(const struct tcp_secret *s, const void *frame, size_t frame_bytes,
+                      const void *payload, size_t bytes);
+
+#endif
