@@ -5,12 +5,15 @@
 iniparser_dir := $(firstword $(wildcard /usr/include/iniparser /usr/local/include/iniparser))
 CPPFLAGS_ALL := -std=c11 -D_GNU_SOURCE -Irunner $(iniparser_dir:%=-isystem %) -MMD -MP
 crypto := $(if $(wildcard /usr/include/openssl/evp.h /usr/local/include/openssl/evp.h),openssl,sodium)
-LIBS := -liniparser -ljansson -lsodium $(if $(filter openssl,$(crypto)),-lcrypto) -lm -ldl -lpthread
+numa := $(if $(wildcard /usr/include/hwloc.h /usr/local/include/hwloc.h),hwloc,none)
+LIBS := -liniparser -ljansson -lsodium $(if $(filter openssl,$(crypto)),-lcrypto) $(if $(filter hwloc,$(numa)),-lhwloc) -lm -ldl -lpthread
 compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS)
 
 # Rooms of the library; rank/ alone is compiled with MPI.
 lib_dirs := runner runner/wan runner/verdict runner/cluster runner/lab
-not_lib := runner/main.c runner/cmd_%.c $(filter-out runner/sha256_$(crypto).c,runner/sha256_openssl.c runner/sha256_sodium.c)
+not_lib := runner/main.c runner/cmd_%.c \
+	$(filter-out runner/sha256_$(crypto).c,runner/sha256_openssl.c runner/sha256_sodium.c) \
+	$(filter-out runner/numa_$(numa).c,runner/numa_hwloc.c runner/numa_none.c)
 lib_src := $(filter-out $(not_lib),$(wildcard $(lib_dirs:%=%/*.c)))
 lib_obj := $(lib_src:%.c=$(BUILD)/%.o)
 cmd_obj := $(patsubst %.c,$(BUILD)/%.o,runner/main.c $(wildcard runner/cmd_*.c))

@@ -11,6 +11,7 @@ packages=(
     libjansson-dev                         # reads and writes recordings
     libsodium-dev libssl-dev               # their checksums; the latter's are faster
     openmpi-bin libopenmpi-dev             # starts the ranks, and mpi_allreduce
+    libhwloc-dev                           # binds them beside their GPUs
     libopenblas-dev                        # iter_proxy's compute
     gnuplot-nox fonts-dejavu-core          # the figures
     libcmocka-dev procps                   # the tests

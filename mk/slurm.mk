@@ -10,7 +10,7 @@ submit: all ## PLATFORM=NAME measure it in Slurm jobs: configs/NAME.ini, [slurm]
 	@$(BUILD)/gradsync submit $(if $(FROM),'$(FROM)',$(config)) $(ARGS)
 campaign: all ## FROM=FOLDER measure every config of a folder here, one after another
 	@$(BUILD)/gradsync run '$(or $(FROM),$(error which folder of configs? FROM=FOLDER))' $(ARGS)
-setup-slurm: # what check-slurm starts Slurm with
+setup-slurm: # what check starts a Slurm of its own with; without it those tests are skipped
 	@bash mk/setup.sh slurm
-check-slurm: all ## what jobs come to in a real Slurm that the tests start
-	@BUILD='$(BUILD)' JOBS=1 bash tests/run tests/slurm/test_*.sh
+check-slurm: all # of check, what starts a Slurm
+	@BUILD='$(BUILD)' bash tests/run tests/slurm/test_*.sh

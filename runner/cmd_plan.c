@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "err.h"
+#include "launcher.h"
 #include "plan_io.h"
 #include "plan_table.h"
 #include "text.h"
@@ -47,9 +48,10 @@ static void print_cost(const struct plan *p)
 
 static void print_plan(const struct plan *p, bool all)
 {
-    printf("[%s] on %s, %lld ranks on %lld %s\n", p->section, p->set.platform.name,
+    printf("[%s] on %s, %lld ranks on %lld %s%s\n", p->section, p->set.platform.name,
            (long long)p->set.launch.ranks, (long long)p->set.launch.nodes,
-           p->set.launch.nodes == 1 ? "node" : "nodes");
+           p->set.launch.nodes == 1 ? "node" : "nodes",
+           launcher_binds_to_gpus(p) ? ", each bound beside its GPU" : "");
     plan_table(p, all);
     print_cost(p);
 }

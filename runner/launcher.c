@@ -3,6 +3,7 @@
 
 #include "cluster/container.h"
 #include "err.h"
+#include "numa.h"
 #include "plugin.h"
 #include "text.h"
 
@@ -117,6 +118,21 @@ static long cpus(void)
     return sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+/* ---- binding ---- */
+
+bool launcher_binds_to_gpus(const struct plan *p)
+{
+    const char *bind = p->set.launch.bind;
+    return !strcmp(bind, "gpu") ||
+           (!strcmp(bind, "auto") && p->set.platform.device[0] && numa_here());
+}
+
+/* What is left to the launcher. */
+static const char *launchers_binding(const char *bind)
+{
+    return !strcmp(bind, "gpu") || !strcmp(bind, "auto") ? "none" : bind;
+}
+
 /* ---- mpirun ---- */
 
 /* "a, b:4" to "a:2,b:4": a host without its own count takes its share of the ranks. */
@@ -152,7 +168,7 @@ static void mpirun_options(struct words *argv, const struct set_launch *set, con
 {
     if (geteuid() == 0)
         add(argv, xstrdup("--allow-run-as-root"));
-    add_all(argv, (const char *const[]){"--bind-to", set->bind, "-n", NULL});
+    add_all(argv, (const char *const[]){"--bind-to", launchers_binding(set->bind), "-n", NULL});
     add(argv, xstrfmt("%lld", (long long)set->ranks));
     if (set->oversubscribe)
         add(argv, xstrdup("--oversubscribe"));
@@ -186,7 +202,7 @@ static const char *srun_binding(const char *bind)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i].ours, bind))
             return names[i].theirs;
-    return bind;
+    return launchers_binding(bind);
 }
 
 static void srun_options(struct words *argv, const struct set_launch *set, const char *scratch)
@@ -242,6 +258,10 @@ static int check_slots(const struct plan *p)
                  (long long)set->nodes);
         return refuse(p, "nodes", why);
     }
+    if (!strcmp(set->bind, "gpu") && !numa_here())
+        return refuse(p, "bind",
+                      "gpu needs hwloc, and this gradsync was built without it "
+                      "(libhwloc-dev, then make; or bind = numa)");
     if (is_local(set) && !set->oversubscribe && set->ranks > cpus()) {
         snprintf(why, sizeof why,
                  "%lld ranks, but this machine has %ld slots (processors); set oversubscribe = yes "

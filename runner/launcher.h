@@ -7,6 +7,8 @@
 
 #include "plan.h"
 
+#include <stdbool.h>
+
 /* argv (NULL-terminated, launcher_free) starts `gradsync-rank rank_args…` on every slot. GS_OK or
  * reported: GS_USAGE more ranks than slots, more nodes than hosts; GS_CANNOT no launcher or no
  * gradsync-rank here. */
@@ -19,6 +21,10 @@ void launcher_free(char **argv);
 
 /* The same without a command: can the ranks be started at all? Said before a folder is made. */
 int launcher_check(const struct plan *p);
+
+/* Ranks bind themselves, each beside its GPU (rank/binding.h), and the launcher leaves them alone:
+ * bind = gpu, or auto on a device where this gradsync has hwloc. */
+bool launcher_binds_to_gpus(const struct plan *p);
 
 /* Path of gradsync-rank, the caller's: beside the program, or in ../libexec/gradsync. NULL and
  * GS_CANNOT reported. */

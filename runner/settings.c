@@ -40,7 +40,7 @@ const struct wl_param settings_launch[] = {
     {INT(set_launch, nodes), NULL, "1", 1, 1e5, NULL, "hosts they spread over, evenly"},
     {CHOICE(set_launch, launcher), NULL, "auto", 0, 0, launchers, "auto: srun inside a Slurm allocation, else mpirun"},
     {BOOL(set_launch, oversubscribe), NULL, "no", 0, 0, NULL, "allow more ranks than slots"},
-    {TEXT(set_launch, bind), NULL, "none", 0, 0, NULL, "what ranks are bound to, as the launcher names it: none, core, numa"},
+    {TEXT(set_launch, bind), NULL, "auto", 0, 0, NULL, "what ranks are bound to: gpu (its NUMA node), or as the launcher names it: none, core, numa; auto: gpu on a device, else none"},
     {LONG_TEXT(set_launch, hosts), NULL, "", 0, LONG_MAX, NULL, "hosts for mpirun, by comma; empty: this one or the allocation"},
     {LONG_TEXT(set_launch, args), NULL, "", 0, LONG_MAX, NULL, "more arguments for the launcher, split at blanks"},
     {LONG_TEXT(set_launch, prefix), NULL, "", 0, LONG_MAX, NULL, "a command before the rank program, e.g. a container's"},

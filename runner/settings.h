@@ -21,7 +21,7 @@ struct set_launch {
     int64_t nodes;          /* hosts they spread over, evenly */
     int launcher;           /* auto, mpirun, srun */
     bool oversubscribe;     /* more ranks than slots */
-    char bind[WL_TEXT_MAX]; /* none, core, numa, ... as the launcher names it */
+    char bind[WL_TEXT_MAX]; /* auto, gpu; none, core, numa, ... as the launcher names it */
     char hosts[SET_TEXT_MAX];
     char args[SET_TEXT_MAX];   /* more arguments for the launcher, split at blanks */
     char prefix[SET_TEXT_MAX]; /* a command before the rank program (container) */

@@ -28,7 +28,11 @@ static int watched_run(const char *dir, int launch, int attempt)
     struct beat *beat = beat_map();
     if (!beat)
         return fail(GS_CANNOT, "rank %d on %s: no memory to share", place.rank, place.host);
-    struct measure m = {.dir = dir, .launch = launch, .attempt = attempt, .beat = beat};
+    struct measure m = {.dir = dir,
+                        .launch = launch,
+                        .attempt = attempt,
+                        .local_rank = place.local_rank,
+                        .beat = beat};
     return shim(&place, beat, run_child, &m);
 }
 

@@ -85,6 +85,7 @@ static json_t *gather_hosts(const struct rig *r)
 {
     json_t *mine = provenance_host(r->team.rank);
     health_describe(&r->health, mine);
+    binding_describe(&r->binding, mine);
     char *text = json_dumps(mine, JSON_COMPACT);
     char **texts = team_texts(&r->team, text);
     json_t *hosts = texts ? json_array() : NULL;
@@ -211,6 +212,7 @@ int measure(const struct measure *m)
     if (code)
         return code;
     r.wl = &r.plan->plugin->wl;
+    binding_take(&r.binding, r.plan, m->local_rank);
     code = team_join(&r.team, r.beat);
     if (!code)
         code = set_up(&r);

@@ -9,7 +9,7 @@
 
 struct measure {
     const char *dir; /* the run folder, the same for every rank */
-    int launch, attempt;
+    int launch, attempt, local_rank;
     struct beat *beat;
 };
 

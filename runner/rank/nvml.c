@@ -4,8 +4,9 @@
  * start, so nothing is linked or needed where there is no GPU. The few declarations are those of
  * nvml.h, whose ABI NVIDIA keeps.
  */
-#include "rank/health.h"
+#include "rank/nvml.h"
 
+#include "rank/health.h"
 #include "text.h"
 
 #include <dlfcn.h>
@@ -17,6 +18,12 @@ typedef struct nvmlDevice *nvml_device;
 
 struct nvml_memory {
     unsigned long long total, free, used;
+};
+
+struct nvml_pci {
+    char legacy[16];
+    unsigned domain, bus, device, id, subsystem;
+    char text[32];
 };
 
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 };
@@ -44,6 +51,7 @@ struct nvml_calls {
     int (*link_state)(nvml_device, unsigned, unsigned *);
     int (*link_version)(nvml_device, unsigned, unsigned *);
     int (*ancestor)(nvml_device, nvml_device, int *);
+    int (*pci)(nvml_device, struct nvml_pci *);
 };
 
 static const char *const names[] = {
@@ -67,6 +75,7 @@ static const char *const names[] = {
     "nvmlDeviceGetNvLinkState",
     "nvmlDeviceGetNvLinkVersion",
     "nvmlDeviceGetTopologyCommonAncestor",
+    "nvmlDeviceGetPciInfo_v3",
 };
 _Static_assert(sizeof(struct nvml_calls) == sizeof names / sizeof *names * sizeof(void (*)(void)),
                "a name for each call");
@@ -135,21 +144,39 @@ static void nvml_close(void *self)
     free(n);
 }
 
-static bool nvml_open(void **self, const struct team *team)
+static struct nvml *open_local(int local_rank)
 {
     struct nvml *n = xcalloc(1, sizeof *n);
     if (!load(n)) {
         if (n->library)
             dlclose(n->library);
         free(n);
-        return false;
+        return NULL;
     }
-    if (!find_device(n, team->local_rank)) {
+    if (!find_device(n, local_rank)) {
         nvml_close(n);
-        return false;
+        return NULL;
     }
-    *self = n;
-    return true;
+    return n;
+}
+
+static bool nvml_open(void **self, const struct team *team)
+{
+    *self = open_local(team->local_rank);
+    return *self;
+}
+
+bool nvml_place(int local_rank, char *place, size_t n)
+{
+    struct nvml *v = open_local(local_rank);
+    struct nvml_pci pci = {0};
+    if (!v)
+        return false;
+    bool found = v->call.pci && v->call.pci(v->device, &pci) == 0;
+    if (found)
+        snprintf(place, n, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
+    nvml_close(v);
+    return found;
 }
 
 static void add_text(json_t *to, const char *key, int error, const char *text)

@@ -6,6 +6,7 @@
 #ifndef GS_RIG_H
 #define GS_RIG_H
 
+#include "rank/binding.h"
 #include "rank/health.h"
 #include "rank/lend.h"
 #include "rank/report.h"
@@ -33,6 +34,7 @@ struct rig {
     struct lent lent;
     struct watchdog watchdog;
     struct health health;
+    struct binding binding;
     struct report report;
     void *self;     /* the plugin's */
     bool *missing;  /* by group: this launch lacks it */

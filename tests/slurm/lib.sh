@@ -4,14 +4,14 @@
 # A Slurm of a test's own, on one machine and without root: a controller and three nodes of two
 # processors and two pretended GPUs, partitions `main` and `prio`, the second of which preempts.
 # Source it after ../lib.sh, and call
-#   slurm_up PORT            starts it; the ports from PORT to PORT + 3 are this test's alone
+#   slurm_up                 starts it, on four ports that nobody listens at
 #   slurm_down               at the end
-#   controller_stop, controller_start
+#   controller_stop, controller_start;   impatient COMMAND…   its Slurm waits a second for the controller
 #   node_start N; slurm_stop nN KILL
 #   node_steps N             pids of all that the node runs;   signal_all SIGNAL PID…
 #   jobs_in STATE            how many array tasks of $camp are in that state
-#   small FILE LINE…         a config of four cells, three launches, half a second each; more lines
-#   slow FILE LINE…          the same, about 8 s a launch
+#   small FILE LINE…         a config of four cells, three launches of two ranks, half a second each; more lines
+#   slow FILE LINE…          32 cells, one rank, about 8 s a launch
 #   submitted OPTION…        gradsync submit, the campaign's folder in $camp
 #   settled                  waits until no job of $camp waits or runs
 #   status_is N              exit code of status; $out holds its table
@@ -69,6 +69,8 @@ NodeName=n[1-3] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$(($1 + 1))-$(($1 + 
 PartitionName=main Nodes=n[1-3] Default=YES MaxTime=30:00 PriorityTier=1
 PartitionName=prio Nodes=n[1-3] MaxTime=30:00 PriorityTier=10
 END
+    # Of a client that gives a controller up sooner.
+    { cat "$slurm/slurm.conf" && echo MessageTimeout=2; } >"$slurm/impatient.conf"
 }
 slurm_daemon() { # NAME COMMAND…
     local name=$1
@@ -85,6 +87,7 @@ slurm_stop() { # NAME [SIGNAL]
 }
 controller_start() { slurm_daemon slurmctld slurmctld -D -i -f "$slurm/slurm.conf"; }
 controller_stop() { slurm_stop slurmctld; }
+impatient() { SLURM_CONF=$slurm/impatient.conf "$@"; }
 controller_answers() { scontrol ping 2>/dev/null | grep -q 'is UP'; }
 node_start() { slurm_daemon "n$1" slurmd -D -N "n$1" -f "$slurm/slurm.conf"; }
 node_family() { # PID…
@@ -118,12 +121,21 @@ slurm_end() {
 trap 'slurm_end; tap_end' EXIT
 slurm_idle() { [ "$(sinfo -h -o %t 2>/dev/null | sort -u)" = idle ]; }
 
-slurm_up() { # PORT
+listens() { (: >"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+free_ports() { # of four in a row, the first; below those that the kernel hands out
+    local first=$((RANDOM % 1000 * 8 + 20000)) n
+    for n in 0 1 2 3; do
+        listens $((first + n)) && { free_ports && return; }
+    done
+    echo $first
+}
+
+slurm_up() {
     local n
     mkdir -p "$slurm"/{run,state,log,tmp,spool/n1,spool/n2,spool/n3}
     chmod 755 "$tmp" "$slurm" "$slurm/run"
     (umask 077 && head -c 1024 /dev/urandom >"$slurm/munge.key")
-    slurm_conf "$1"
+    slurm_conf "$(free_ports)"
     export SLURM_CONF=$slurm/slurm.conf
     slurm_daemon munged munged --force --foreground --key-file="$slurm/munge.key" \
         --socket="$slurm/run/munge.sock" --pid-file="$slurm/run/munged.pid" \
@@ -161,9 +173,9 @@ slow() {
     shift
     {
         base_config
-        printf '%s\n' 'max_blocks = 100000' 'budget = 500ms' "$@" '[null]' 'size = 8:128:+8' \
+        printf '%s\n' 'max_blocks = 100000' 'budget = 500ms' 'sample_time = 2ms' "$@" '[null]' 'size = 8:128:+8' \
             'config = a, b' 'noise = 5%' 'spin = yes' 'time = 100us'
-    } >"$file"
+    } | sed 's/^ranks = 2/ranks = 1/' >"$file"
 }
 submitted() {
     run "$gradsync" submit -q -o "$tmp/campaigns" "$@"
@@ -175,7 +187,6 @@ jobs_in() { # a squeue that fails has not said that there are none
     list=$(squeue -h -r -t "$1" -n "$(basename "$camp")" -o x 2>/dev/null) || list=unknown
     grep -c . <<<"$list"
 }
-has_running() { [ "$(jobs_in R)" -ge 1 ]; }
 no_jobs() { [ "$(jobs_in PD,R,CG,CF,RQ)" = 0 ]; }
 settled() { until_true 90 no_jobs || diag "still there: $(squeue -r)"; }
 status_is() { exits "$1" "${2:-status exits with $1}" "$gradsync" status "$camp"; }
@@ -183,8 +194,8 @@ column() {
     "$gradsync" status "$camp" | awk -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i }
         NR == 2 { print $c }'
 }
-begun() { # blocks of the campaign on disk
-    grep -qs '"type":"block"' "$camp"/runs/*/*/*/launch-*.jsonl
+begun() { # blocks of each of its three launches on disk
+    [ "$(grep -ls '"type":"block"' "$camp"/runs/*/*/*/launch-0[123].*.jsonl | wc -l)" -ge 3 ]
 }
 groups_closed() { # launch and group of each line that closes one
     local f

@@ -5,7 +5,7 @@
 # controller gone or restarted, another user beside it.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/slurm/lib.sh"
-slurm_up 27130
+slurm_up
 real_path=$PATH
 small q.ini
 newest() { ls -dt "$tmp"/campaigns/gs-* | head -n 1; }
@@ -59,10 +59,10 @@ slow slow.ini
 submitted slow.ini
 until_true 20 begun
 controller_stop
-exits 3 'without the controller: status' "$gradsync" status "$camp"
+exits 3 'without the controller: status' impatient "$gradsync" status "$camp"
 one_line "$err" '… says so in one line'
 like "$err" 'controller does not answer' '… and what to do'
-exits 3 '… submit' "$gradsync" submit -o campaigns/none q.ini
+exits 3 '… submit' impatient "$gradsync" submit -o campaigns/none q.ini
 one_line "$err" '… says so in one line'
 is "$(ls campaigns/none 2>/dev/null)" '' '… and makes no campaign'
 controller_start

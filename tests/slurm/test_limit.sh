@@ -5,11 +5,9 @@
 # resume with more time does the rest.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/slurm/lib.sh"
-slurm_up 27140
+slurm_up
 slow slow.ini
-# One rank, so that other tests beside this one have a processor to themselves.
-submitted slow.ini --set measure:budget=5s --set measure:launches=1 --set launch:ranks=1 --set slurm:time=1min
-until_true 30 begun
+submitted slow.ini --set measure:budget=5s --set measure:launches=1 --set slurm:time=1min
 settled
 status_is 1 'a job with less time than it needs: status'
 like "$out" 'left before its time limit: resume measures what is missing; more time: --time in array' \

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GS_NVML_H
+#define GS_NVML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Where the GPU of a local rank sits on PCI: "0000:41:00.0". False: no GPU, no NVML. */
+bool nvml_place(int local_rank, char *place, size_t n);
+
+#endif

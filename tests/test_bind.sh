@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# [launch] bind = gpu, with a mock of NVML whose every GPU is the first PCI device of this machine.
+. "$(dirname "$0")/lib.sh"
+
+device=$(ls /sys/bus/pci/devices 2>/dev/null | head -n 1)
+[ -e "/sys/bus/pci/devices/$device/local_cpus" ] || skip_all 'no PCI device here'
+printf '%s\n' '[launch]' 'oversubscribe = yes' '[measure]' 'launches = 1' 'blocks = 1' 'max_blocks = 1' 'warmup = 0' \
+    '[null]' 'size = 8' >q.ini
+hosts() { head -n 1 "$1"/*/null/*/launch-01.01.jsonl | grep -o '"bound":{[^}]*}' | sort | uniq -c | sed 's/^ *//'; }
+
+run "$gradsync" run -q q.ini --set launch:bind=gpu -o none
+if [ $rc = 2 ]; then
+    like "$err" 'gpu needs hwloc' 'without hwloc bind = gpu is refused'
+    one_line "$err" '… in one line'
+    done_testing
+    exit
+fi
+is "$rc" 0 'without a GPU it measures unbound'
+is "$(hosts none)" '2 "bound":{"gpu":"","why":"no GPU was found for this rank"}' '… and the record says why'
+ok 'by default' "$gradsync" run -q q.ini -o auto
+is "$(hosts auto)" '' '… nothing is bound on a host platform'
+run "$gradsync" plan q.ini --set platform:device=X
+like "$out" '2 ranks on 1 node, each bound beside its GPU' 'plan says that ranks of a device are bound'
+run "$gradsync" plan q.ini --set platform:device=X --set launch:bind=none
+unlike "$out" 'bound' '… and that they are not'
+
+cat >nvml.c <<END
+struct pci { char legacy[16]; unsigned domain, bus, device, id, subsystem; char text[32]; };
+int nvmlInit_v2(void) { return 0; }
+int nvmlShutdown(void) { return 0; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **d) { *d = (void *)(i + 1ul); return 0; }
+int nvmlDeviceGetPciInfo_v3(void *d, struct pci *p)
+{
+    (void)d;
+    *p = (struct pci){.domain = 0x${device%%:*}, .bus = 0x$(cut -d: -f2 <<<"$device"), .device = 0x$(cut -d: -f3 <<<"${device%.*}")};
+    return 0;
+}
+END
+mkdir lib
+ok 'a mock of NVML' "${CC:-gcc}" -shared -fPIC -o lib/libnvidia-ml.so.1 nvml.c
+ok 'with a GPU' env LD_LIBRARY_PATH="$tmp/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$gradsync" run -q q.ini -o gpu --set platform:device=mock
+cpus=$(cat "/sys/bus/pci/devices/$device/local_cpulist")
+like "$(hosts gpu)" "^2 \"bound\":\{\"gpu\":\"${device%.*}.0\",\"numa\":[0-9]+,\"cpus\":\"[0-9,-]+\"\}$" '… each rank is bound, and the record says where'
+diag "beside $device: $cpus"
+ok '… and check knows the recording' "$gradsync" check gpu/*/null/*
+no_orphans 'nothing is left'
+done_testing
