@@ -19,6 +19,8 @@ packages=(
 
 # setup.sh slurm: also what the tests of campaigns start a Slurm of their own with.
 if [ "${1:-}" = slurm ]; then packages+=(slurm-wlm munge); fi
+# setup.sh report: also the browser that the page of results is looked at with.
+if [ "${1:-}" = report ]; then packages+=(chromium); fi
 
 elsewhere() {
     cat <<'TXT'

@@ -20,6 +20,7 @@ int cmd_reduce(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_transitions(int argc, char **argv);
 int cmd_limits(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_model(int argc, char **argv);
 int cmd_watch(int argc, char **argv);

@@ -24,6 +24,7 @@ static const struct verb verbs[] = {
     {"cancel", cmd_cancel, "CAMPAIGN", NULL},
     {"collect", cmd_collect, "CAMPAIGN", NULL},
     {"show", cmd_show, "[RUN]", "a table and a curve of the results, here"},
+    {"report", cmd_report, "[PLATFORM...]", "one HTML page of figures, tables, verdicts"},
     {"reduce", cmd_reduce, "RAW -o CSV", "recordings to samples.csv, summary.csv, ..."},
     {"import", cmd_import, "FILE...", "output of nccl-tests and others to recordings"},
     {"compare", cmd_compare, "[RAW | A B]", "verdicts: config against baseline, B against A"},

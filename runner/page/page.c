@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "page.h"
+
+#include "err.h"
+#include "version.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define METHOD "method" /* the folder of figures that are of no platform */
+
+void page_text(FILE *f, const char *s)
+{
+    static const struct {
+        char c;
+        const char *written;
+    } markup[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+    for (; *s; s++) {
+        const char *written = NULL;
+        for (size_t i = 0; i < sizeof markup / sizeof *markup; i++)
+            if (*s == markup[i].c)
+                written = markup[i].written;
+        if (written)
+            fputs(written, f);
+        else
+            fputc(*s, f);
+    }
+}
+
+/* ---- which platforms ---- */
+
+static bool holds(const struct words *w, const char *word)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (!strcmp(w->v[i], word))
+            return true;
+    return false;
+}
+
+static int choose(struct words *chosen, const struct page_source *s, const struct page_run *runs,
+                  size_t n)
+{
+    struct words all = {0};
+    int code = GS_OK;
+    *chosen = (struct words){0};
+    for (size_t i = 0; i < n; i++)
+        if (!holds(&all, runs[i].platform))
+            words_add(&all, runs[i].platform);
+    for (size_t i = 0; s->platforms[i] && !code; i++) {
+        const char *near = text_nearest(s->platforms[i], (const char *const *)all.v, all.n);
+        if (holds(&all, s->platforms[i]))
+            words_add(chosen, s->platforms[i]);
+        else
+            code = fail(GS_USAGE,
+                        "report: no recording of platform '%s' below %s%s%s%s; 'gradsync "
+                        "list runs' names them, 'gradsync run' makes one",
+                        s->platforms[i], s->raw, near ? ", did you mean '" : "", near ? near : "",
+                        near ? "'?" : "");
+    }
+    for (size_t i = 0; !s->platforms[0] && i < all.n; i++)
+        words_add(chosen, all.v[i]);
+    if (!code && !chosen->n)
+        code = fail(GS_USAGE, "report: no recording below %s; 'gradsync run CONFIG' makes one",
+                    s->raw);
+    words_free(&all);
+    return code;
+}
+
+/* ---- the page ---- */
+
+static void put_names(FILE *f, const struct words *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        fputs(i ? ", " : "", f);
+        page_text(f, w->v[i]);
+    }
+}
+
+static void put_begin(FILE *f, const struct words *platforms)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+          "<title>gradsync: ",
+          f);
+    put_names(f, platforms);
+    fprintf(f, "</title>\n<style>\n%s</style></head><body>\n<h1>gradsync: ", page_style);
+    put_names(f, platforms);
+    fputs("</h1>\n<p>Is the config with the best bandwidth of an all-reduce also the one with the "
+          "shortest training step? Every time here is a median over blocks with its 95% interval, "
+          "by a bootstrap over launches, then blocks. A verdict holds a config against its "
+          "baseline in the same blocks; a negative change is a shorter time. Nothing is claimed "
+          "below the A/A floor: what the baseline differs from its own second copy. "
+          "<em>Converged</em> no: the time was up before the interval was as narrow as asked.</p>\n"
+          "<nav>",
+          f);
+    for (size_t i = 0; i < platforms->n; i++) {
+        fprintf(f, "<a href=\"#p%zu\">", i);
+        page_text(f, platforms->v[i]);
+        fputs("</a> ", f);
+    }
+    fputs("<a href=\"#method\">method</a></nav>\n", f);
+}
+
+static int put_platform(FILE *f, const struct page_source *s, const char *platform, size_t place,
+                        const struct page_run *runs, size_t n, int *serial)
+{
+    size_t figures;
+    fprintf(f, "<section id=\"p%zu\"><h2>", place);
+    page_text(f, platform);
+    fputs("</h2>\n", f);
+    int code = page_put_counts(f, s->csv, platform);
+    if (!code)
+        code = page_put_figures(f, s->figures, platform, serial, &figures);
+    if (!code && !figures)
+        say("report: no figure in %s/%s; 'make figures' draws them", s->figures, platform);
+    if (!code)
+        code = page_put_tables(f, s->csv, platform);
+    page_put_runs(f, runs, n, platform);
+    fputs("</section>\n", f);
+    return code;
+}
+
+static int put_page(FILE *f, const struct page_source *s, const struct words *platforms,
+                    const struct page_run *runs, size_t n)
+{
+    int code = GS_OK, serial = 1;
+    size_t figures;
+    put_begin(f, platforms);
+    for (size_t i = 0; i < platforms->n && !code; i++)
+        code = put_platform(f, s, platforms->v[i], i, runs, n, &serial);
+    fputs("<section id=\"method\"><h2>Method</h2>\n", f);
+    if (!code)
+        code = page_put_figures(f, s->figures, METHOD, &serial, &figures);
+    fprintf(f,
+            "</section>\n<footer class=\"soft\"><p>Made by gradsync %s (%s) from the recordings "
+            "above.</p></footer>\n</body></html>\n",
+            GRADSYNC_VERSION, gradsync_commit);
+    return code;
+}
+
+static int write_whole(const char *path, const struct page_source *s, const struct words *platforms,
+                       const struct page_run *runs, size_t n)
+{
+    char *new = xstrfmt("%s.new", path);
+    FILE *f = fopen(new, "we");
+    int code = f ? put_page(f, s, platforms, runs, n)
+                 : fail_at(GS_FAILED, new, 0, "cannot be written: %s", strerror(errno));
+    bool bad = f && ferror(f);
+    if (f && (fclose(f) || bad) && !code)
+        code = fail_at(GS_FAILED, new, 0, "cannot be written: %s", strerror(errno));
+    if (!code && rename(new, path))
+        code = fail_at(GS_FAILED, path, 0, "cannot be written: %s", strerror(errno));
+    if (code && f)
+        unlink(new);
+    free(new);
+    return code;
+}
+
+int page_write(const char *path, const struct page_source *source)
+{
+    struct page_run *runs;
+    struct words platforms = {0};
+    size_t n;
+    int code = page_runs_read(&runs, &n, source->raw);
+    if (!code)
+        code = choose(&platforms, source, runs, n);
+    if (!code)
+        code = write_whole(path, source, &platforms, runs, n);
+    words_free(&platforms);
+    page_runs_free(runs, n);
+    return code;
+}

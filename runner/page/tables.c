@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "csv_read.h"
+#include "err.h"
+#include "page.h"
+#include "units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS_MAX 16
+
+enum kind { TEXT, PARAMS, LONG, RUN, VERDICT, COUNT, SIZE, TIME, RATE, SHARE, CHANGE };
+
+struct column {
+    const char *name, *title; /* in the CSV, in the page; a column of no title is not shown */
+    enum kind kind;
+};
+
+/* Column 0 is the platform, 1 what `only` is compared with. */
+struct table {
+    const char *file, *title, *only; /* only: NULL, or the rows whose column 1 is this */
+    bool open;
+    struct column columns[COLUMNS_MAX + 1];
+};
+
+#define COMPARED                                                                                   \
+    {"platform", NULL, TEXT}, {"verdict", "verdict", VERDICT}, {"workload", "workload", TEXT},     \
+        {"mode", "mode", TEXT}, {"size_B", "size", SIZE}, {"config", "config", TEXT},              \
+        {"baseline", "against", TEXT}, {"ratio", "time", CHANGE}, {"ratio_low", "from", CHANGE},   \
+        {"ratio_high", "to", CHANGE}, {"floor", "A/A floor", SHARE},                               \
+        {"launches", "launches", COUNT}, {"run_id", "run", RUN}, {"reason", "reason", LONG},       \
+        {"params", "parameters", PARAMS},                                                          \
+    {                                                                                              \
+        0                                                                                          \
+    }
+
+/* clang-format off */
+static const struct table tables[] = {
+    {"compare.csv", "Faster than the baseline", "faster", true, {COMPARED}},
+    {"iteration.csv", "Training steps", NULL, false,
+     {{"platform", NULL, TEXT}, {"workload", "workload", TEXT}, {"size_B", "size", SIZE},
+      {"config", "config", TEXT}, {"overlapped_s", "step", TIME},
+      {"overlapped_ci_low_s", "from", TIME}, {"overlapped_ci_high_s", "to", TIME},
+      {"compute_s", "compute", TIME}, {"comm_s", "communication", TIME},
+      {"exposed_s", "exposed", TIME}, {"hidden_s", "hidden", TIME},
+      {"overlap", "overlap", SHARE}, {"launches", "launches", COUNT}, {"run_id", "run", RUN},
+      {"params", "parameters", PARAMS}, {0}}},
+    {"compare.csv", "Every verdict", NULL, false, {COMPARED}},
+    {"summary.csv", "Every cell", NULL, false,
+     {{"platform", NULL, TEXT}, {"workload", "workload", TEXT}, {"mode", "mode", TEXT},
+      {"size_B", "size", SIZE}, {"config", "config", TEXT}, {"median_s", "median", TIME},
+      {"ci_low_s", "from", TIME}, {"ci_high_s", "to", TIME}, {"p99_s", "p99", TIME},
+      {"busbw_Bps", "busbw", RATE}, {"limit_fraction", "of the limit", SHARE},
+      {"launches", "launches", COUNT}, {"status", "status", TEXT}, {"converged", "converged", TEXT},
+      {"run_id", "run", RUN}, {"params", "parameters", PARAMS}, {0}}},
+    {"transitions.csv", "What stands out in the curves", NULL, false,
+     {{"platform", NULL, TEXT}, {"verdict", "verdict", TEXT}, {"kind", "kind", TEXT},
+      {"workload", "workload", TEXT}, {"mode", "mode", TEXT}, {"config", "config", TEXT},
+      {"size_B", "size", SIZE}, {"change", "change", SHARE}, {"agree", "agree", COUNT},
+      {"replicates", "of launches", COUNT}, {"reason", "reason", LONG},
+      {"params", "parameters", PARAMS}, {0}}},
+    {"limits.csv", "Claims and measurements against limits", NULL, false,
+     {{"platform", NULL, TEXT}, {"verdict", "verdict", TEXT}, {"kind", "kind", TEXT},
+      {"claim", "claim", LONG}, {"fraction", "of the limit", SHARE}, {"source", "source", LONG},
+      {"physics", "why", LONG}, {"limit_source", "source of the limit", LONG}, {0}}},
+};
+/* clang-format on */
+
+static size_t count_columns(const struct table *t)
+{
+    size_t n = 0;
+    while (t->columns[n].name)
+        n++;
+    return n;
+}
+
+/* ---- cells ---- */
+
+static bool is_number(enum kind k)
+{
+    return k >= COUNT;
+}
+
+static const char *number(char *buf, size_t n, enum kind kind, double x)
+{
+    switch (kind) {
+    case COUNT:
+        snprintf(buf, n, "%.0f", x);
+        break;
+    case SIZE:
+        return units_size(buf, n, (uint64_t)x);
+    case TIME:
+        return units_human_time(buf, n, x);
+    case RATE:
+        return units_human_rate(buf, n, x);
+    case SHARE:
+        snprintf(buf, n, "%.3g %%", 100 * x);
+        break;
+    default: /* CHANGE: of a ratio */
+        snprintf(buf, n, "%+.2f %%", 100 * (x - 1));
+        break;
+    }
+    return buf;
+}
+
+static void put_cell(FILE *f, const struct csv_reader *r, size_t i, enum kind kind)
+{
+    const char *s = csv_read_text(r, i);
+    double x = is_number(kind) ? csv_read_real(r, i) : NAN;
+    char buf[64];
+    if (is_number(kind)) {
+        fprintf(f, "<td class=\"n\">%s", isfinite(x) ? number(buf, sizeof buf, kind, x) : "");
+    } else if (kind == VERDICT) {
+        fprintf(f, "<td class=\"%s\">%s", s, s);
+    } else if (kind == RUN) {
+        fputs("<td><a href=\"#run-", f);
+        page_text(f, s);
+        fputs("\">", f);
+        page_text(f, s);
+        fputs("</a>", f);
+    } else {
+        fprintf(f, "<td%s>",
+                kind == LONG     ? " class=\"long\""
+                : kind == PARAMS ? " class=\"soft\""
+                                 : "");
+        page_text(f, s);
+    }
+    fputs("</td>", f);
+}
+
+/* ---- tables ---- */
+
+static void put_head(FILE *f, const struct table *t)
+{
+    fprintf(f, "<details%s><summary>%s</summary>\n<div class=\"wide\"><table><thead><tr>",
+            t->open ? " open" : "", t->title);
+    for (const struct column *c = t->columns; c->name; c++)
+        if (c->title)
+            fprintf(f, "<th%s>%s</th>", is_number(c->kind) ? " class=\"n\"" : "", c->title);
+    fputs("</tr></thead><tbody>\n", f);
+}
+
+static void put_row(FILE *f, const struct table *t, const struct csv_reader *r)
+{
+    fputs("<tr>", f);
+    for (size_t i = 0; t->columns[i].name; i++)
+        if (t->columns[i].title)
+            put_cell(f, r, i, t->columns[i].kind);
+    fputs("</tr>\n", f);
+}
+
+static bool wanted(const struct table *t, const struct csv_reader *r, const char *platform)
+{
+    return !strcmp(csv_read_text(r, 0), platform) &&
+           (!t->only || !strcmp(csv_read_text(r, 1), t->only));
+}
+
+static int put_table(FILE *f, const struct table *t, const char *csv, const char *platform)
+{
+    const char *names[COLUMNS_MAX + 1] = {0};
+    char *path = xstrfmt("%s/%s", csv, t->file);
+    struct csv_reader r;
+    size_t rows = 0;
+    bool got = true;
+    for (size_t i = 0; i < count_columns(t); i++)
+        names[i] = t->columns[i].name;
+    int code = csv_read_open(&r, path, names);
+    if (code) {
+        free(path);
+        return code;
+    }
+    while (!(code = csv_read_row(&r, &got)) && got)
+        if (wanted(t, &r, platform)) {
+            if (!rows++)
+                put_head(f, t);
+            put_row(f, t, &r);
+        }
+    if (rows)
+        fprintf(f, "</tbody></table></div>\n<p class=\"soft\">%zu row%s of <code>", rows,
+                rows == 1 ? "" : "s");
+    if (rows) {
+        page_text(f, t->file);
+        fputs("</code></p></details>\n", f);
+    }
+    csv_read_close(&r);
+    free(path);
+    return code;
+}
+
+/* ---- verdicts, counted ---- */
+
+static const char *const verdicts[] = {"faster", "slower", "equivalent", "inconclusive"};
+#define VERDICTS (sizeof verdicts / sizeof *verdicts)
+
+int page_put_counts(FILE *f, const char *csv, const char *platform)
+{
+    static const char *const names[] = {"platform", "verdict", NULL};
+    char *path = xstrfmt("%s/compare.csv", csv);
+    size_t counts[VERDICTS] = {0}, all = 0;
+    struct csv_reader r;
+    bool got = true;
+    int code = csv_read_open(&r, path, names);
+    while (!code && !(code = csv_read_row(&r, &got)) && got)
+        for (size_t i = 0; i < VERDICTS; i++)
+            if (!strcmp(csv_read_text(&r, 0), platform) &&
+                !strcmp(csv_read_text(&r, 1), verdicts[i])) {
+                counts[i]++;
+                all++;
+            }
+    if (!code && all) {
+        fprintf(f, "<p>Of %zu contrasts of a config with its baseline,", all);
+        for (size_t i = 0; i < VERDICTS; i++)
+            fprintf(f, "%s %zu %s", i ? "," : "", counts[i], verdicts[i]);
+        fputs(".</p>\n", f);
+    }
+    if (code != GS_USAGE)
+        csv_read_close(&r);
+    free(path);
+    return code;
+}
+
+int page_put_tables(FILE *f, const char *csv, const char *platform)
+{
+    int code = GS_OK;
+    for (size_t i = 0; !code && i < sizeof tables / sizeof *tables; i++)
+        code = put_table(f, &tables[i], csv, platform);
+    return code;
+}

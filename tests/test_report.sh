@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The page of results: what is in it, that it needs nothing else, and, in a real browser, that it fits
+# a phone and a desk in the light and in the dark.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/recording.sh
+. "$top/tests/recording.sh"
+
+# ---- two platforms, p and q; p has figures ----
+
+id=20250101T000000Z
+whole_run data/raw/p/null/$id-aaaa
+whole_run data/raw/p/null/$id-bbbb
+sed -i 's/"config":"b"/"config":"<b>\&amp;"/' data/raw/p/null/$id-bbbb/*
+manifest data/raw/p/null/$id-aaaa
+whole_run data/raw/q/null/$id-cccc
+sed -i 's/"platform":"p"/"platform":"q"/' data/raw/q/null/$id-cccc/*
+ok 'tables' "$gradsync" reduce -q data/raw -o data/csv
+ok 'verdicts' "$gradsync" compare -q data/raw -o data/csv
+ok 'features' "$gradsync" transitions -q data/csv
+ok 'limits' "$gradsync" limits -q "$top/configs/local.ini" -o data/csv
+mkdir -p figures/out/p figures/out/method
+for name in p/one p/two method/three; do
+    cat >"figures/out/$name.svg" <<'END'
+<?xml version="1.0" encoding="utf-8"?>
+<svg width="900" height="300" viewBox="0 0 900 300" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">
+<title>Gnuplot</title>
+<defs><circle id='dot' r='9'/></defs><rect width="900" height="300" fill="#ffffff"/>
+<g id="plot" clip-path="url(#clip)"><use xlink:href='#dot' x="30" y="30"/></g>
+</svg>
+END
+done
+
+ok 'a page' "$gradsync" report -q
+page=$(cat report.html)
+for name in p q; do like "$page" "<h2>$name</h2>" "has platform $name"; done
+for run in aaaa bbbb cccc; do
+    like "$page" "<tr id=\"run-$id-$run\"><td><code>gradsync show $id-$run</code>" "has run $run, and how to see it"
+done
+is "$(grep -c "id=\"run-$id-aaaa\".*complete, checksums hold" report.html)" 1 'says which run is complete'
+is "$(grep -c "id=\"run-$id-bbbb\".*not complete" report.html)" 1 'and which is not'
+like "$page" 'Of [0-9]+ contrasts of a config with its baseline, [0-9]+ faster, [0-9]+ slower' 'counts the verdicts'
+like "$page" '<summary>Every cell</summary>' 'has the cells'
+like "$page" '&lt;b&gt;&amp;amp;' 'writes what looks like markup otherwise'
+unlike "$page" '<b>' 'and nowhere as it is'
+is "$(grep -c '<svg role="img"' report.html)" 3 'has every figure'
+is "$(grep -c '<title>' report.html)" 1 'without their titles'
+is "$(grep -o "id=[\"'][^\"']*" report.html | sort | uniq -d)" '' 'no identifier is there twice'
+is "$(grep -o "href=[\"']#f[0-9]*-dot" report.html | sort -u | wc -l)" 3 'and each figure uses its own'
+is "$(grep -ciE '<script|<link|<img|<iframe|@import|(src|href)=.?(http|//)|url\([^#]' report.html)" 0 \
+    'it fetches nothing and runs nothing'
+unlike "$page" "$tmp" 'and knows nothing of where it was made'
+cp report.html once.html
+ok 'once more' "$gradsync" report -q
+ok 'the same bytes' cmp report.html once.html
+ok 'of one platform' "$gradsync" report -q -o q.html q
+unlike "$(cat q.html)" "$id-aaaa" 'no other is in it'
+exits 2 'of one that was never measured' "$gradsync" report -q -o no.html qq
+like "$err" "did you mean 'q'" 'names the nearest'
+ok 'of one without figures' "$gradsync" report -o q.html q
+like "$err" "make figures" 'names what draws them'
+is "$(ls no.html 2>&1 >/dev/null | wc -l)" 1 'and a page that cannot be made is not there'
+rm data/csv/compare.csv
+exits 2 'without a table' "$gradsync" report -q -o no.html
+like "$err" 'compare.csv' 'says which'
+
+# ---- as a browser shows it ----
+
+browser=$(command -v chromium || command -v chromium-browser || true)
+if [ -z "$browser" ]; then
+    skip 'the page in a browser' 'no chromium here: make setup-report'
+    done_testing
+    exit
+fi
+# A page that frames the report as wide as a device is, and says what it measured there.
+cat >probe.html <<'END'
+<body style="margin:0"><iframe id="r" style="border:0;height:600px" src="once.html"></iframe><script>
+const r = document.getElementById("r"); r.width = +location.hash.slice(1);
+r.onload = () => { const d = r.contentDocument, w = r.contentWindow;
+  d.querySelectorAll("details").forEach(e => e.open = true);
+  const svg = d.querySelector("svg");
+  document.title = ["over", d.documentElement.scrollWidth - d.documentElement.clientWidth,
+    "paper", w.getComputedStyle(d.body).backgroundColor, "filter", w.getComputedStyle(svg).filter,
+    "svg", svg.getBoundingClientRect().width <= r.width, "dot", d.querySelector("use").getBBox().width].join(" ");
+  document.body.append(document.title); };
+</script></body>
+END
+look() { # WIDTH DARK(0)|LIGHT(1)
+    HOME=$tmp timeout 60 "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files \
+        --user-data-dir="$tmp/profile" --window-size=1400,900 "--blink-settings=preferredColorScheme=$2" \
+        --virtual-time-budget=2000 --dump-dom "file://$tmp/probe.html#$1" 2>/dev/null | grep -o 'over [^<]*' | head -1
+}
+for width in 360 1280; do
+    light=$(look "$width" 1) dark=$(look "$width" 0)
+    like "$light" '^over 0 ' "$width pixels wide: nothing sticks out"
+    like "$light" 'paper rgb\(255, 255, 255\) filter none svg true dot 18' 'in the light: white, figures as they are'
+    like "$dark" 'paper rgb\(0, 0, 0\) filter invert\(1\) hue-rotate\(180deg\)' 'in the dark: black, figures turned round'
+done
+no_orphans 'the browser is gone'
+done_testing
