@@ -2,6 +2,7 @@
 #include "provenance.h"
 
 #include "jsontext.h"
+#include "lab/facts.h"
 #include "record.h"
 #include "text.h"
 #include "version.h"
@@ -30,6 +31,7 @@ static const struct {
     {"OMPI_MCA_prte_*", LEAVE_OUT},
     {"OMPI_MCA_*_uri", LEAVE_OUT},
     {"OMPI_MCA_initial_wdir", LEAVE_OUT},
+    {"OMPI_MCA_plm_rsh_agent", LEAVE_OUT}, /* a path of this machine */
     {"OMPI_MCA_*_directory", LEAVE_OUT},
     {"OMPI_MCA_shmem_RUNTIME_QUERY_hint", LEAVE_OUT},
     {"*KEY*", HIDE_VALUE},
@@ -187,5 +189,8 @@ json_t *provenance_header(const struct plan *p, const char *dir, int launch, int
     json_t *job = slurm_job();
     if (job)
         json_object_set_new(h, "job", job);
+    json_t *lab = facts_recorded();
+    if (lab)
+        json_object_set_new(h, "lab", lab);
     return h;
 }

@@ -14,7 +14,8 @@
  *          (RFC 3339 UTC), seed, config (text), config_sha256, overrides, ranks, nodes, plugin (its
  *          version), clock {name, step_ns}, mpi, env (NCCL_*, OMPI_*, UCX_* alone), hosts [{rank,
  *          host, cpu, cores, kernel, memory_B, device…}], in a Slurm job: job {id, array, task,
- *          restarts, nodes, partition, cluster}
+ *          restarts, nodes, partition, cluster}, in gradsync lab: lab (lab/facts.h: what the sites
+ *          and lines were to be, and what was measured of them before the command)
  *  note    cell ("" for the process), copy, key, value: what a plugin noted
  *  cell    cell, group, copy, config, mode, params {}, size_B, busbw_factor, span, iters, metrics
  *          [{name, unit}] (those after the first), baseline; once a group and copy, before its

@@ -5,7 +5,8 @@
  *   schema, mtu_B, congestion, seed, rmem_B, relay ("tun")
  *   sites   [{name, wan, ctl, up_Bps, down_Bps, up_queue_B, down_queue_B, pid}]
  *   pairs   [{from, to, rate_Bps (0: the ends'), delay_s, loss, queue_B}], a direction each
- *   before  what was measured before the command (probe.h)
+ *   before  what was measured before the command (probe.h); in a report also `after`, and
+ *           relay_counts (orders.c) of the time between
  *   control the path of its socket (orders.h)
  *
  * A recording's header has it as "lab", without what is of the moment: pid and control.

@@ -5,6 +5,7 @@
 #include "err.h"
 #include "facts.h"
 #include "orders.h"
+#include "probe.h"
 #include "relay.h"
 #include "rooms.h"
 #include "site.h"
@@ -20,6 +21,8 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define PROBES 3 /* a machine may be disturbed for a moment */
 
 struct lab {
     const struct lab_spec *spec;
@@ -105,6 +108,64 @@ static int start_relay(struct lab *l)
     return l->relay < 0 ? GS_CANNOT : GS_OK;
 }
 
+/* ---- the proof ---- */
+
+/* Until the lab is what it should be, PROBES times; `key`: what the facts call it. `why` is empty
+ * when it is. */
+static int prove(struct lab *l, const char *key, char *why, size_t size)
+{
+    int code = GS_CANNOT;
+    for (int i = 0; code && i < PROBES; i++) {
+        struct probe p;
+        *why = '\0';
+        code = probe_run(&p, l->spec, l->holders);
+        if (code) {
+            probe_free(&p);
+            return code;
+        }
+        code = probe_judge(&p, l->spec, why, size);
+        json_object_set_new(l->facts, key, probe_json(&p, l->spec));
+        if (!code && !l->options->quiet) {
+            char *text = probe_text(&p, l->spec);
+            say("lab: %s the command: %s", key, text);
+            free(text);
+        }
+        probe_free(&p);
+    }
+    return GS_OK;
+}
+
+static int prove_before(struct lab *l)
+{
+    char why[512];
+    int code = prove(l, "before", why, sizeof why);
+    if (!code && *why)
+        code = fail(GS_CANNOT,
+                    "lab: %s: this machine cannot relay that now; free its processors, "
+                    "or lower rate in [links]",
+                    why);
+    return code ? code : facts_write(l->facts, l->facts_path);
+}
+
+/* The command has run. What it measured is worth what the lab was worth, which is said; a run of
+ * ours has judged that for itself, block by block (kept.h). */
+static int prove_after(struct lab *l)
+{
+    char why[512], *answer = NULL;
+    int code = orders_send(l->control_path, "stats", &answer);
+    if (code)
+        return code;
+    json_object_set_new(l->facts, "relay_counts", json_loads(answer, 0, NULL));
+    free(answer);
+    code = orders_send(l->control_path, "reset", &answer);
+    free(answer);
+    if (!code)
+        code = prove(l, "after", why, sizeof why);
+    if (!code && *why)
+        say("lab: after the command: %s: look at what was measured in it", why);
+    return code;
+}
+
 /* ---- the command ---- */
 
 static void run_command(const struct lab *l, char **command)
@@ -184,7 +245,14 @@ _Noreturn void init_run(const struct lab_spec *s, const struct lab_options *o, c
     l->control_path = xstrfmt("%s/control", folder);
     int code = make(l);
     if (!code)
+        code = prove_before(l);
+    if (!code) {
         code = run_and_wait(l, command);
+        int after = prove_after(l);
+        code = code ? code : after;
+    }
+    if (o->report && l->facts && facts_write(l->facts, o->report) && !code)
+        code = GS_FAILED;
     fflush(NULL);
     _exit(code);
 }

@@ -183,7 +183,7 @@ int relay_run(const struct lab_spec *spec, const struct relay_devices *devices, 
     if (epoll < 0)
         return fail(GS_CANNOT, "lab: relay: epoll: %s", strerror(errno));
     /* Refused without privilege: then the ranks may keep it waiting, which is counted. */
-    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
+    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = RELAY_PRIORITY});
     prctl(PR_SET_TIMERSLACK, 1);
     for (;;) {
         bool order = false;

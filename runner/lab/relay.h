@@ -19,6 +19,8 @@
 #define RELAY_LATE_NS 1000000
 #define RELAY_LATE_SHARE 0.01
 
+#define RELAY_PRIORITY 2 /* real-time, where that is permitted; a probe's is below */
+
 struct relay_devices {
     int wan, ctl; /* TUN, non-blocking */
 };

@@ -177,6 +177,8 @@ static enum course block(struct grouping *g)
     rig_own_step(r, "block");
     team_align_clocks(&r->team);
     json_t *before = health_read(&r->health, &r->team);
+    if (!r->report.code)
+        r->report.code = kept_mark(&r->kept);
     team_meet(&r->team); /* rank 0 had more to do: nobody begins the block without it */
     enum course course = visit_all(g);
     if (course == GO_ON)
@@ -187,6 +189,8 @@ static enum course block(struct grouping *g)
     }
     rig_own_step(r, "record");
     record(g, before, health_read(&r->health, &r->team));
+    if (!r->report.code)
+        r->report.code = kept_judge(&r->kept);
     return course;
 }
 
@@ -208,10 +212,19 @@ static enum course agree(struct grouping *g, bool *enough)
     return (enum course)answers[0];
 }
 
+static void note_lab(struct rig *r, const struct kept *before)
+{
+    char *text = kept_text(&r->kept, before);
+    if (text)
+        report_note(&r->report, "", 0, "lab", text);
+    free(text);
+}
+
 enum course group_measure(struct rig *r, struct visit *v, size_t index)
 {
     struct grouping g;
     bool enough = false;
+    struct kept before = r->kept;
     grouping_begin(&g, r, v, index);
     enum course course = prepare(&g);
     if (course == GO_ON)
@@ -222,6 +235,7 @@ enum course group_measure(struct rig *r, struct visit *v, size_t index)
             course = agree(&g, &enough);
     }
     if (enough && course <= STOP) {
+        note_lab(r, &before);
         report_group(&r->report, g.group, g.slots, g.n, g.block);
         report_sync(&r->report);
     }

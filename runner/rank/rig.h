@@ -6,6 +6,7 @@
 #ifndef GS_RIG_H
 #define GS_RIG_H
 
+#include "lab/kept.h"
 #include "rank/binding.h"
 #include "rank/health.h"
 #include "rank/lend.h"
@@ -36,6 +37,7 @@ struct rig {
     struct health health;
     struct binding binding;
     struct report report;
+    struct kept kept; /* rank 0, in a lab */
     void *self;     /* the plugin's */
     bool *missing;  /* by group: this launch lacks it */
     bool *given_up; /* by cell */

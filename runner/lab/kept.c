@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kept.h"
+
+#include "err.h"
+#include "facts.h"
+#include "orders.h"
+#include "text.h"
+
+#include <stdlib.h>
+
+#define FEW 100 /* packets, of which a share says nothing */
+
+int kept_begin(struct kept *k)
+{
+    json_t *facts;
+    *k = (struct kept){0};
+    int code = facts_read(&facts);
+    if (code || !facts)
+        return code;
+    const char *control = json_string_value(json_object_get(facts, "control"));
+    k->control = xstrdup(control ? control : "");
+    json_decref(facts);
+    return kept_mark(k);
+}
+
+void kept_end(struct kept *k)
+{
+    free(k->control);
+    k->control = NULL;
+}
+
+int kept_mark(struct kept *k)
+{
+    char *answer;
+    if (!k->control)
+        return GS_OK;
+    int code = orders_send(k->control, "stats", &answer);
+    if (code)
+        return code;
+    json_t *o = json_loads(answer, 0, NULL);
+    free(answer);
+    k->delivered = json_number_value(json_object_get(o, "delivered"));
+    k->late = json_number_value(json_object_get(o, "late"));
+    k->late_max_s = json_number_value(json_object_get(o, "late_max_s"));
+    k->drops = json_number_value(json_object_get(o, "queue_drops")) +
+               json_number_value(json_object_get(o, "memory_drops"));
+    k->losses = json_number_value(json_object_get(o, "losses"));
+    json_decref(o);
+    return GS_OK;
+}
+
+int kept_judge(struct kept *k)
+{
+    struct kept before = *k;
+    int code = kept_mark(k);
+    double packets = k->delivered - before.delivered, late = k->late - before.late;
+    if (code || packets < FEW || late <= RELAY_LATE_SHARE * packets)
+        return code;
+    return fail(GS_FAILED,
+                "the lab did not keep its times: %.0f of %.0f packets came more than %g ms late "
+                "(%g%% at most); free this machine's processors or lower rate in [links], and "
+                "resume",
+                late, packets, RELAY_LATE_NS * 1e-6, 100 * RELAY_LATE_SHARE);
+}
+
+char *kept_text(const struct kept *k, const struct kept *from)
+{
+    if (!k->control)
+        return NULL;
+    return xstrfmt("%.0f of %.0f packets late, %.3g ms at most since its start; %.0f dropped by "
+                   "queues, %.0f lost",
+                   k->late - from->late, k->delivered - from->delivered, 1e3 * k->late_max_s,
+                   k->drops - from->drops, k->losses - from->losses);
+}

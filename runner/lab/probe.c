@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probe.h"
+
+#include "clock.h"
+#include "err.h"
+#include "probe_site.h"
+#include "site.h"
+#include "text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LEAD_NS 50000000u /* to start a process in each site */
+
+/* ---- measuring ---- */
+
+static pid_t start_site(const struct probe_plan *plan, const struct lab_spec *s, size_t i,
+                        pid_t holder, struct probe_seen *seen)
+{
+    pid_t pid = fork();
+    if (pid)
+        return pid;
+    int code = site_enter(s->sites[i].name, holder);
+    if (!code)
+        code = probe_site_play(plan, s, i, seen);
+    _exit(code);
+}
+
+static int play(const struct probe_plan *plan, const struct lab_spec *s, const pid_t *holders,
+                struct probe_seen *seen)
+{
+    pid_t players[LAB_SITES_MAX];
+    int code = GS_OK, status;
+    for (size_t i = 0; i < s->n; i++)
+        players[i] = start_site(plan, s, i, holders[i], seen);
+    for (size_t i = 0; i < s->n; i++) {
+        if (players[i] < 0)
+            code = fail(GS_CANNOT, "lab: probe: %s", strerror(errno));
+        else if (waitpid(players[i], &status, 0) < 0 || status)
+            code = GS_CANNOT;
+    }
+    return code;
+}
+
+static double rate_of(const struct probe_seen *s)
+{
+    return s->last_ns > s->first_ns ? (double)s->bytes * 1e9 / (double)(s->last_ns - s->first_ns)
+                                    : 0;
+}
+
+/* The measurement that could show most of an end. */
+static void keep(struct probe_rate *r, double limit_Bps, double Bps)
+{
+    if (limit_Bps > r->limit_Bps)
+        *r = (struct probe_rate){limit_Bps, Bps};
+}
+
+static void take_bulk(struct probe *p, const struct lab_spec *s, const struct probe_phase *f,
+                      const struct probe_seen *seen)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        double up = 0, down = 0;
+        for (size_t k = 0; k < s->n; k++) {
+            up += rate_of(&seen[i * s->n + k]);
+            down += rate_of(&seen[k * s->n + i]);
+        }
+        keep(&p->up[i], probe_plan_up_Bps(f, s, i), up);
+        keep(&p->down[i], probe_plan_down_Bps(f, s, i), down);
+    }
+}
+
+static void take_seen(struct probe *p, const struct lab_spec *s, const struct probe_plan *plan,
+                      const struct probe_seen *seen)
+{
+    for (size_t f = 0; f < plan->n; f++, seen += s->n * s->n) {
+        if (plan->phases[f].kind == PROBE_BULK)
+            take_bulk(p, s, &plan->phases[f], seen);
+        for (size_t i = 0; i < s->n * s->n; i++) {
+            if (plan->phases[f].kind == PROBE_PING && seen[i].rtt_ns)
+                p->pairs[i].rtt_s = (double)seen[i].rtt_ns * 1e-9;
+            if (plan->phases[f].kind == PROBE_COUNT) {
+                p->pairs[i].sent = seen[i].sent;
+                p->pairs[i].lost = seen[i].sent - seen[i].got;
+            }
+        }
+    }
+}
+
+int probe_run(struct probe *p, const struct lab_spec *s, const pid_t *holders)
+{
+    struct probe_plan plan;
+    *p = (struct probe){.n = s->n};
+    p->up = xcalloc(s->n, sizeof *p->up);
+    p->down = xcalloc(s->n, sizeof *p->down);
+    p->pairs = xcalloc(s->n * s->n, sizeof *p->pairs);
+    for (size_t i = 0; i < s->n * s->n; i++)
+        p->pairs[i].rtt_s = INFINITY;
+    probe_plan_make(&plan, s, clock_now_ns() + LEAD_NS);
+    size_t bytes = plan.n * s->n * s->n * sizeof(struct probe_seen);
+    struct probe_seen *seen =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int code = seen == MAP_FAILED ? fail(GS_CANNOT, "lab: probe: %s", strerror(errno))
+                                  : play(&plan, s, holders, seen);
+    if (!code)
+        take_seen(p, s, &plan, seen);
+    if (seen != MAP_FAILED)
+        munmap(seen, bytes);
+    probe_plan_free(&plan);
+    return code;
+}
+
+void probe_free(struct probe *p)
+{
+    free(p->up);
+    free(p->down);
+    free(p->pairs);
+    *p = (struct probe){0};
+}
