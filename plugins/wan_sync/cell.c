@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cell.h"
+
+#include "pattern.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ELEMENT_B sizeof(float)
+#define LEAST_BLOCK_B 16384 /* smaller ones cost more than pipelining gains */
+#define BLOCKS_MOST (1 << 24)
+/* For plans alone: a site's uplink and a round trip, common ones. */
+#define ROUGH_RATE_BPS 1e8
+#define ROUGH_DELAY_S 1e-3
+
+const char *const cell_strategies[] = {
+    "mpi", "ring", "direct", "recursive_doubling", "rabenseifner", "hierarchical", NULL};
+static const char *const transports[] = {[CELL_BY_MPI] = "mpi", [CELL_BY_TCP] = "tcp", NULL};
+const char *const cell_wires[] = {
+    [WIRE_FP32] = "fp32", [WIRE_BF16] = "bf16", [WIRE_INT8] = "int8", [WIRE_INT4] = "int4", NULL};
+static const char *const shares[] = {[SHARES_EQUAL] = "equal", [SHARES_LP] = "lp", NULL};
+static const char *const orders[] = {[ORDER_RTT] = "rtt", [ORDER_SITES] = "sites", NULL};
+static const char *const computes[] = {
+    [COMPUTE_EMULATED] = "emulated", [COMPUTE_GEMM] = "gemm", NULL};
+static const char *const outers[] = {[OUTER_NONE] = "none", [OUTER_NESTEROV] = "nesterov", NULL};
+
+#define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct cell, member, ctype)
+#define T(member, role) #member, WL_TEXT, role, WL_TEXT_FIELD(struct cell, member)
+/* clang-format off */
+const struct wl_param cell_params[] = {
+    {P(size, WL_SIZE, WL_AXIS, uint64_t), "B", "1MiB", 1, 1ull << 40, NULL,
+     "bytes of float32 gradient on one rank, a multiple of 4"},
+    {P(strategy, WL_CHOICE, WL_CONFIG, int), NULL, "ring", 0, 0, cell_strategies,
+     "who sends what to whom; mpi: MPI_Allreduce itself, the baseline"},
+    {P(transport, WL_CHOICE, WL_CONFIG, int), NULL, "mpi", 0, 0, transports,
+     "what carries the blocks between ranks; strategy=mpi has its own"},
+    {P(wire, WL_CHOICE, WL_CONFIG, int), NULL, "fp32", 0, 0, cell_wires,
+     "numbers on the wire; int8 and int4 with a scale for 128 of them"},
+    {P(streams, WL_INT, WL_CONFIG, int64_t), NULL, "8", 1, 64, NULL,
+     "connections between two ranks, transport=tcp"},
+    {P(block, WL_SIZE, WL_CONFIG, uint64_t), "B", "256KiB", 1024, 1 << 24, NULL,
+     "most bytes on the wire of what is pipelined as one"},
+    {P(shares, WL_CHOICE, WL_CONFIG, int), NULL, "equal", 0, 0, shares,
+     "of the sum, with strategy=direct; lp: as suits the uplinks' rates"},
+    {P(order, WL_CHOICE, WL_CONFIG, int), NULL, "rtt", 0, 0, orders,
+     "of a ring; rtt: the shortest round by measured delays, up to 8 sites"},
+    {P(fragments, WL_INT, WL_CONFIG, int64_t), NULL, "1", 1, 65536, NULL,
+     "P: pieces synchronised one after the other within `every` steps"},
+    {P(overlap, WL_INT, WL_CONFIG, int64_t), NULL, "0", 0, 1000000, NULL,
+     "tau: steps that run beside a piece's synchronisation, at most `every`"},
+    {P(strict, WL_BOOL, WL_CONFIG, bool), NULL, "no", 0, 0, NULL,
+     "a piece is due after `overlap` steps, not when the next one is"},
+    {P(every, WL_INT, WL_AXIS, int64_t), NULL, "1", 1, 1000000, NULL,
+     "H: steps from one synchronisation to the next"},
+    {P(accumulate, WL_INT, WL_AXIS, int64_t), NULL, "1", 1, 1000000, NULL,
+     "micro-batches in a step"},
+    {P(compute, WL_TIME, WL_AXIS, double), "s", "0", 0, 1e6, NULL,
+     "of one micro-batch, emulated; 0: the synchronisation alone"},
+    {P(compute_kind, WL_CHOICE, WL_AXIS, int), NULL, "emulated", 0, 0, computes,
+     "emulated: `compute` passes; gemm: `gemms` GEMMs on a thread beside"},
+    {P(gemm, WL_INT, WL_AXIS, int64_t), NULL, "256", 1, 65536, NULL,
+     "n of one n x n x n GEMM, compute_kind=gemm"},
+    {P(gemms, WL_INT, WL_AXIS, int64_t), NULL, "16", 1, 1000000, NULL,
+     "GEMMs of a micro-batch, compute_kind=gemm"},
+    {P(outer, WL_CHOICE, WL_AXIS, int), NULL, "none", 0, 0, outers,
+     "what is made of the sum: nothing, or an outer Nesterov step on the host"},
+    {P(tokens, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 1e15, NULL,
+     "of one step over all ranks; 0: not said"},
+    {P(target_tokens, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 1e18, NULL,
+     "of the whole training; 0: not said"},
+    {P(site_ranks, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 65536, NULL,
+     "so many ranks in a row are a site; 0: the ranks of a node are"},
+    {T(rates, WL_AXIS), NULL, "", 0, 0, NULL,
+     "of the ranks' uplinks, relative, as 4:4:1:4, for shares=lp; empty: measured"},
+    {P(timeout, WL_TIME, WL_AXIS, double), "s", "30s", 0.1, 86400, NULL,
+     "no block from anybody for so long is an error"},
+    {T(congestion, WL_CONFIG), NULL, "", 0, 0, NULL,
+     "congestion control of transport=tcp, e.g. bbr; empty: the kernel's own"},
+    {P(checksum, WL_BOOL, WL_CONFIG, bool), NULL, "no", 0, 0, NULL,
+     "a keyed one of each block beside TCP's 16 bits, transport=tcp"},
+    {P(probe, WL_TIME, WL_AXIS, double), "s", "1s", 0, 60, NULL,
+     "at most so long for the first estimate of the rate, transport=tcp"},
+    {T(interface, WL_AXIS), NULL, "", 0, 0, NULL,
+     "transport=tcp uses its addresses alone; empty: any but loopback's"},
+    {P(port, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 65535, NULL,
+     "transport=tcp listens on it + the rank's place on its node; 0: a free one"},
+    {T(secret_file, WL_AXIS), NULL, "", 0, 0, NULL,
+     "what transport=tcp proves to know, mode 0600; empty: rank 0 makes one"},
+    {0}};
+/* clang-format on */
+
+size_t cell_count(const struct cell *c)
+{
+    return (size_t)c->size / ELEMENT_B;
+}
+
+size_t cell_fragment(const struct cell *c, int64_t f)
+{
+    size_t count = cell_count(c), n = (size_t)c->fragments;
+    return count / n * (size_t)f + count % n * (size_t)f / n;
+}
+
+bool cell_trains(const struct cell *c)
+{
+    return c->compute > 0 || c->compute_kind == COMPUTE_GEMM;
+}
+
+int64_t cell_steps_beside(const struct cell *c)
+{
+    if (c->fragments == 1 && c->overlap == 0)
+        return 0;
+    if (c->strict)
+        return c->overlap;
+    int64_t steps = c->every / c->fragments + c->overlap;
+    return steps < c->every ? steps : c->every;
+}
+
+enum wan_strategy cell_model(const struct cell *c)
+{
+    return (enum wan_strategy)(c->strategy - CELL_FIRST);
+}
+
+/* Elements that make about so many bytes on the wire. */
+static size_t elements_of(const struct cell *c, uint64_t bytes)
+{
+    double each = (double)wire_bytes((enum wire)c->wire, WIRE_GROUP) / WIRE_GROUP;
+    size_t n = (size_t)((double)bytes / each) / WIRE_GROUP * WIRE_GROUP;
+    return n ? n : WIRE_GROUP;
+}
+
+struct schedule_shape cell_shape(const struct cell *c, int members, size_t count)
+{
+    return (struct schedule_shape){.members = members,
+                                   .count = count,
+                                   .align = WIRE_GROUP,
+                                   .block = elements_of(c, c->block),
+                                   .least = elements_of(c, LEAST_BLOCK_B),
+                                   .plain = c->wire == WIRE_FP32};
+}
+
+int cell_rates(const struct cell *c, double *rate, int most)
+{
+    int n = 0;
+    for (const char *at = c->rates; *at; n++) {
+        char *end;
+        double x = strtod(at, &end);
+        if (end == at || !(x > 0) || !isfinite(x) || (*end && *end != ':') ||
+            (*end == ':' && !end[1]))
+            return -1;
+        if (n < most)
+            rate[n] = x;
+        at = *end ? end + 1 : end;
+    }
+    return n;
+}
+
+/* ---- what is refused ---- */
+
+static enum wl_status judge_size(const struct cell *c, const struct wl_job *job, char *why,
+                                 size_t n)
+{
+    if (job->ranks < 2 || job->ranks > PATTERN_RANKS_MOST)
+        snprintf(why, n, "ranks=%d: a synchronisation has 2..%d", job->ranks, PATTERN_RANKS_MOST);
+    else if (c->size == 0 || c->size % ELEMENT_B)
+        snprintf(why, n, "size=%llu is not a multiple of the %zu bytes of a float",
+                 (unsigned long long)c->size, ELEMENT_B);
+    else if (c->size / ELEMENT_B > INT_MAX)
+        snprintf(why, n, "size=%llu is more than the %d elements that MPI can count",
+                 (unsigned long long)c->size, INT_MAX);
+    else if (c->size / c->block >= BLOCKS_MOST)
+        snprintf(why, n, "size=%llu in blocks of block=%llu is more than %d blocks",
+                 (unsigned long long)c->size, (unsigned long long)c->block, BLOCKS_MOST);
+    else if (c->site_ranks && job->ranks % c->site_ranks)
+        snprintf(why, n, "site_ranks=%lld does not divide the %d ranks", (long long)c->site_ranks,
+                 job->ranks);
+    else
+        return WL_OK;
+    return WL_FAIL;
+}
+
+static enum wl_status judge_training(const struct cell *c, char *why, size_t n)
+{
+    if (!cell_trains(c) && (c->every > 1 || c->fragments > 1 || c->overlap || c->accumulate > 1))
+        snprintf(why, n,
+                 "every, fragments, overlap and accumulate need something to compute: "
+                 "compute=TIME or compute_kind=gemm");
+    else if (c->fragments > c->every || c->every % c->fragments)
+        snprintf(why, n, "fragments=%lld does not divide every=%lld", (long long)c->fragments,
+                 (long long)c->every);
+    else if (c->overlap > c->every)
+        snprintf(why, n, "overlap=%lld is above every=%lld (0..every)", (long long)c->overlap,
+                 (long long)c->every);
+    else if ((uint64_t)c->fragments > c->size / ELEMENT_B)
+        snprintf(why, n, "fragments=%lld are more than the %llu elements of size=%llu",
+                 (long long)c->fragments, (unsigned long long)(c->size / ELEMENT_B),
+                 (unsigned long long)c->size);
+    else
+        return WL_OK;
+    return WL_FAIL;
+}
+
+/* Combinations that a sweep makes and that are nothing. */
+static enum wl_status judge_config(const struct cell *c, const struct wl_job *job, char *why,
+                                   size_t n)
+{
+    int rates = cell_rates(c, NULL, 0);
+    if (*c->rates && rates != job->ranks) {
+        snprintf(why, n, "rates=%s: %d numbers above 0 joined by ':', one a rank, are allowed",
+                 c->rates, job->ranks);
+        return WL_FAIL;
+    }
+    if (c->strategy == CELL_MPI && c->wire != WIRE_FP32)
+        snprintf(why, n, "strategy=mpi has no wire=%s (fp32)", cell_wires[c->wire]);
+    else if (c->strategy == CELL_MPI && cell_steps_beside(c))
+        snprintf(why, n, "strategy=mpi blocks: it has no fragments and no overlap");
+    else if (c->shares != SHARES_EQUAL && c->strategy != CELL_FIRST + WAN_DIRECT)
+        snprintf(why, n, "strategy=%s has no shares=%s (equal)", cell_strategies[c->strategy],
+                 shares[c->shares]);
+    else
+        return WL_OK;
+    return WL_SKIP;
+}
+
+enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
+                             char *why, size_t why_size)
+{
+    const struct cell *c = cell;
+    enum wl_status status = judge_size(c, job, why, why_size);
+    if (status == WL_OK)
+        status = judge_training(c, why, why_size);
+    if (status != WL_OK)
+        return status;
+    status = judge_config(c, job, why, why_size);
+    double steps = (double)(c->every + cell_steps_beside(c));
+    shape->size_B = c->size;
+    shape->busbw_factor = cell_trains(c) ? 0 : 2.0 * (job->ranks - 1) / job->ranks;
+    shape->host_B = c->size * (c->outer == OUTER_NESTEROV ? 3 : 1) + CELL_SLOTS_B;
+    shape->iteration_s = steps * (double)c->accumulate * c->compute + 2 * ROUGH_DELAY_S +
+                         2 * (double)c->size / ROUGH_RATE_BPS;
+    shape->iters_min = shape->iters_max = 1;
+    return status;
+}

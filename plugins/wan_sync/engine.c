@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine.h"
+
+#include "../common/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW_MOST 64 /* blocks: 16 MiB at the default block, two bandwidth-delay products */
+#define WINDOW_LEAST 2
+#define SEQ_BITS 24
+
+/* Where a step is, beside schedule.waits. */
+enum { READY = 1, QUEUED = 2, POSTED = 4, RECEIVED = 8, DONE = 16 };
+
+struct progress {                /* of a lane */
+    uint32_t send_low, sent_low; /* the first not posted; not sent */
+    uint32_t take_low;           /* the first not done */
+    uint32_t under_way;          /* sends */
+};
+
+struct engine {
+    struct wan_link *link;
+    const struct engine_task *task;
+    uint64_t run, events, sent_B;
+    uint32_t left, sums_left; /* steps; those that are no sends */
+    uint32_t *waits;
+    unsigned char *state;
+    uint32_t *work, work_head, work_tail; /* ready to be done here: at most every step once */
+    struct progress *at;                  /* by member */
+    int *member_of;                       /* by rank, as far as `ranks` */
+    int ranks, members_cap;
+    uint32_t steps_cap;
+    char *slots; /* [members][window] to take into; of `keeps`, as many to send from; one more */
+    size_t slots_cap;
+};
+
+/* ---- memory ---- */
+
+struct engine *engine_open(struct wan_link *link)
+{
+    struct engine *e = calloc(1, sizeof *e);
+    if (e)
+        e->link = link;
+    return e;
+}
+
+void engine_close(struct engine *e)
+{
+    if (!e)
+        return;
+    void *all[] = {e->waits, e->state, e->work, e->at, e->member_of, e->slots};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    free(e);
+}
+
+struct engine_need engine_need(const struct schedule *s, enum wire wire, size_t budget_B)
+{
+    struct engine_need need = {.slot_B = (wire_bytes(wire, s->largest) + 63) / 64 * 64};
+    size_t lanes = (size_t)s->shape.members * (s->keeps ? 2 : 1);
+    size_t window = need.slot_B ? budget_B / lanes / need.slot_B : WINDOW_MOST;
+    window = window < WINDOW_MOST ? window : WINDOW_MOST;
+    need.window = window > WINDOW_LEAST ? (uint32_t)window : WINDOW_LEAST;
+    need.slots_B = (lanes * need.window + 1) * need.slot_B;
+    return need;
+}
+
+static bool regrow(void *pointer, size_t n, size_t each)
+{
+    void **p = pointer;
+    void *q = realloc(*p, (n + 1) * each);
+    if (q)
+        *p = q;
+    return q;
+}
+
+static bool reserve(struct engine *e, const struct engine_task *t)
+{
+    const struct schedule *s = t->schedule;
+    int members = s->shape.members;
+    if (e->steps_cap < s->n) {
+        if (!regrow(&e->waits, s->n, sizeof *e->waits) ||
+            !regrow(&e->state, s->n, sizeof *e->state) || !regrow(&e->work, s->n, sizeof *e->work))
+            return false;
+        e->steps_cap = s->n;
+    }
+    if (e->members_cap < members && !regrow(&e->at, (size_t)members, sizeof *e->at))
+        return false;
+    e->members_cap = e->members_cap > members ? e->members_cap : members;
+    if (e->slots_cap < t->need.slots_B) {
+        free(e->slots);
+        e->slots_cap = 0;
+        e->slots = aligned_alloc(64, t->need.slots_B);
+        e->slots_cap = e->slots ? t->need.slots_B : 0;
+    }
+    return e->slots_cap >= t->need.slots_B;
+}
+
+static bool name_members(struct engine *e, const struct engine_task *t)
+{
+    int members = t->schedule->shape.members, ranks = 0;
+    for (int m = 0; m < members; m++)
+        ranks = t->rank_of[m] >= ranks ? t->rank_of[m] + 1 : ranks;
+    if (ranks > e->ranks) {
+        if (!regrow(&e->member_of, (size_t)ranks, sizeof *e->member_of))
+            return false;
+        e->ranks = ranks;
+    }
+    for (int r = 0; r < e->ranks; r++)
+        e->member_of[r] = -1;
+    for (int m = 0; m < members; m++)
+        e->member_of[t->rank_of[m]] = m;
+    return true;
+}
+
+/* ---- where things lie ---- */
+
+static char *take_slot(const struct engine *e, const struct step *t)
+{
+    const struct engine_need *n = &e->task->need;
+    return e->slots + ((size_t)t->peer * n->window + t->seq % n->window) * n->slot_B;
+}
+
+/* Of a SEND that `keeps`. */
+static char *keep_slot(const struct engine *e, const struct step *t)
+{
+    const struct engine_need *n = &e->task->need;
+    size_t lane = (size_t)(e->task->schedule->shape.members + t->peer);
+    return e->slots + (lane * n->window + t->seq % n->window) * n->slot_B;
+}
+
+static char *spare_slot(const struct engine *e)
+{
+    return e->slots + e->task->need.slots_B - e->task->need.slot_B;
+}
+
+/* ---- posting ---- */
+
+static uint64_t id_of(const struct engine *e, const struct step *t)
+{
+    return e->run << SEQ_BITS | t->seq;
+}
+
+static int post_send(struct engine *e, uint32_t i)
+{
+    const struct engine_task *task = e->task;
+    const struct step *t = &task->schedule->step[i];
+    size_t bytes = wire_bytes(task->wire, t->n);
+    const void *from = task->data + t->first;
+    if (task->schedule->keeps)
+        from = keep_slot(e, t);
+    e->state[i] |= POSTED;
+    e->at[t->peer].under_way++;
+    e->sent_B += bytes;
+    return e->link->ops->send(e->link, task->rank_of[t->peer], id_of(e, t), from, bytes);
+}
+
+static int pump_sends(struct engine *e, int peer)
+{
+    const struct lane *l = &e->task->schedule->lane[peer];
+    struct progress *p = &e->at[peer];
+    uint32_t window = e->task->need.window;
+    for (uint32_t k = p->send_low; k < l->sends && k - p->send_low < window; k++) {
+        uint32_t i = l->send[k];
+        if (p->under_way >= window)
+            return 0;
+        if ((e->state[i] & (READY | POSTED)) == READY && post_send(e, i) < 0)
+            return -1;
+        if (k == p->send_low && e->state[i] & POSTED)
+            p->send_low++;
+    }
+    return 0;
+}
+
+static void queue(struct engine *e, uint32_t i)
+{
+    e->state[i] |= QUEUED;
+    e->work[e->work_tail++] = i;
+}
+
+/* A PACK aside needs the slot of its SEND, which is that of the SEND a window before it. */
+static void pump_packs(struct engine *e, int peer)
+{
+    const struct schedule *s = e->task->schedule;
+    const struct lane *l = &s->lane[peer];
+    struct progress *p = &e->at[peer];
+    while (p->sent_low < l->sends && e->state[l->send[p->sent_low]] & DONE)
+        p->sent_low++;
+    for (uint32_t k = p->sent_low; k < l->sends && k - p->sent_low < e->task->need.window; k++) {
+        uint32_t pack = s->step[l->send[k]].of;
+        if ((e->state[pack] & (READY | QUEUED)) == READY)
+            queue(e, pack);
+    }
+}
+
+static int post_take(struct engine *e, uint32_t i)
+{
+    const struct engine_task *task = e->task;
+    const struct step *t = &task->schedule->step[i];
+    void *to = t->kind == STEP_ADD ? (void *)take_slot(e, t) : (void *)(task->data + t->first);
+    e->state[i] |= POSTED;
+    return e->link->ops->recv(e->link, task->rank_of[t->peer], id_of(e, t), to,
+                              wire_bytes(task->wire, t->n));
+}
+
+static int pump_takes(struct engine *e, int peer)
+{
+    const struct schedule *s = e->task->schedule;
+    const struct lane *l = &s->lane[peer];
+    struct progress *p = &e->at[peer];
+    while (p->take_low < l->takes && e->state[l->take[p->take_low]] & DONE)
+        p->take_low++;
+    for (uint32_t k = p->take_low; k < l->takes && k - p->take_low < e->task->need.window; k++) {
+        uint32_t i = l->take[k];
+        bool may = s->step[i].kind == STEP_ADD || e->state[i] & READY;
+        if (may && !(e->state[i] & POSTED) && post_take(e, i) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- what becomes ready, what is done ---- */
+
+static int make_ready(struct engine *e, uint32_t i)
+{
+    const struct step *t = &e->task->schedule->step[i];
+    e->state[i] |= READY;
+    switch (t->kind) {
+    case STEP_PACK:
+        if (t->of == STEP_NONE)
+            queue(e, i);
+        else
+            pump_packs(e, e->task->schedule->step[t->of].peer);
+        return 0;
+    case STEP_UNPACK:
+        queue(e, i);
+        return 0;
+    case STEP_ADD:
+        if (e->state[i] & RECEIVED)
+            queue(e, i);
+        return 0;
+    case STEP_SEND:
+        return pump_sends(e, t->peer);
+    case STEP_RECV:
+        return pump_takes(e, t->peer);
+    }
+    return 0;
+}
+
+static int finish_step(struct engine *e, uint32_t i)
+{
+    const struct schedule *s = e->task->schedule;
+    const struct step *t = &s->step[i];
+    e->state[i] |= DONE;
+    e->left--;
+    e->sums_left -= t->kind != STEP_SEND;
+    for (uint32_t k = s->first_next[i]; k < s->first_next[i + 1]; k++)
+        if (--e->waits[s->next[k]] == 0 && make_ready(e, s->next[k]) < 0)
+            return -1;
+    return t->kind == STEP_ADD || t->kind == STEP_RECV ? pump_takes(e, t->peer) : 0;
+}
+
+/* ---- work ---- */
+
+/* An encoding takes the place of what it encodes by way of the spare slot. */
+static void pack_in_place(struct engine *e, const struct step *t)
+{
+    float *x = e->task->data + t->first;
+    wire_encode(e->task->wire, x, t->n, spare_slot(e));
+    memcpy(x, spare_slot(e), wire_bytes(e->task->wire, t->n));
+}
+
+static void unpack_in_place(struct engine *e, const struct step *t)
+{
+    float *x = e->task->data + t->first;
+    memcpy(spare_slot(e), x, wire_bytes(e->task->wire, t->n));
+    wire_decode(e->task->wire, spare_slot(e), t->n, x);
+}
+
+static void pack_aside(struct engine *e, const struct step *t)
+{
+    float *x = e->task->data + t->first;
+    void *slot = t->of == STEP_NONE ? spare_slot(e) : keep_slot(e, &e->task->schedule->step[t->of]);
+    wire_encode(e->task->wire, x, t->n, slot);
+    if (e->task->wire != WIRE_FP32)
+        wire_decode(e->task->wire, slot, t->n, x);
+}
+
+static int do_step(struct engine *e, uint32_t i)
+{
+    const struct engine_task *task = e->task;
+    const struct step *t = &task->schedule->step[i];
+    if (t->kind == STEP_PACK && task->schedule->keeps)
+        pack_aside(e, t);
+    else if (t->kind == STEP_PACK)
+        pack_in_place(e, t);
+    else if (t->kind == STEP_UNPACK)
+        unpack_in_place(e, t);
+    else
+        wire_add(task->wire, take_slot(e, t), t->n, task->data + t->first);
+    return finish_step(e, i);
+}
+
+static bool has_work(const struct engine *e)
+{
+    return e->work_head < e->work_tail;
+}
+
+/* ---- events ---- */
+
+static int unexpected(struct engine *e, const struct wan_event *ev)
+{
+    snprintf(e->link->why, sizeof e->link->why, "%s: a block of rank %d that nobody waits for",
+             e->link->ops->name, ev->peer);
+    return -1;
+}
+
+static int take_event(struct engine *e, const struct wan_event *ev)
+{
+    const struct schedule *s = e->task->schedule;
+    int m = ev->peer >= 0 && ev->peer < e->ranks ? e->member_of[ev->peer] : -1;
+    uint32_t seq = (uint32_t)(ev->id & ((1u << SEQ_BITS) - 1));
+    bool sent = ev->done == WAN_SENT;
+    if (m < 0 || ev->id >> SEQ_BITS != e->run ||
+        seq >= (sent ? s->lane[m].sends : s->lane[m].takes))
+        return unexpected(e, ev);
+    uint32_t i = sent ? s->lane[m].send[seq] : s->lane[m].take[seq];
+    const struct step *t = &s->step[i];
+    e->events++;
+    if (sent) {
+        e->at[m].under_way--;
+        if (finish_step(e, i) < 0)
+            return -1;
+        if (s->keeps)
+            pump_packs(e, m);
+        return pump_sends(e, m);
+    }
+    if (t->kind == STEP_RECV)
+        return finish_step(e, i);
+    e->state[i] |= RECEIVED;
+    if (e->state[i] & READY)
+        queue(e, i);
+    return 0;
+}
+
+/* ---- a run ---- */
+
+int engine_start(struct engine *e, const struct engine_task *task)
+{
+    const struct schedule *s = task->schedule;
+    if (!reserve(e, task) || !name_members(e, task)) {
+        snprintf(e->link->why, sizeof e->link->why, "no memory for %zu bytes of blocks",
+                 task->need.slots_B);
+        return -1;
+    }
+    e->task = task;
+    e->run++;
+    e->left = e->sums_left = s->n;
+    e->work_head = e->work_tail = 0;
+    memcpy(e->waits, s->waits, s->n * sizeof *e->waits);
+    memset(e->state, 0, s->n);
+    memset(e->at, 0, (size_t)s->shape.members * sizeof *e->at);
+    for (uint32_t i = 0; i < s->n; i++)
+        e->sums_left -= s->step[i].kind == STEP_SEND;
+    for (int m = 0; m < s->shape.members; m++)
+        if (pump_takes(e, m) < 0)
+            return -1;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->waits[i] == 0 && make_ready(e, i) < 0)
+            return -1;
+    return 0;
+}
+
+/* One event, or one piece of work: the network first, it is what others wait for. */
+static int move(struct engine *e, double timeout_s)
+{
+    struct wan_event ev;
+    bool work = has_work(e);
+    int got = e->link->ops->next(e->link, &ev, work ? 0 : timeout_s);
+    if (got > 0)
+        return take_event(e, &ev);
+    return got < 0 ? -1 : work ? do_step(e, e->work[e->work_head++]) : 0;
+}
+
+enum engine_state engine_poll(struct engine *e, double timeout_s)
+{
+    uint64_t end = now_ns() + (uint64_t)(timeout_s * 1e9);
+    for (;;) {
+        bool summed = !e->task || e->sums_left == 0;
+        if (!e->task || e->left == 0) {
+            e->task = NULL;
+            return ENGINE_IDLE;
+        }
+        uint64_t now = now_ns();
+        if (move(e, now < end ? (double)(end - now) * 1e-9 : 0) < 0)
+            return ENGINE_FAILED;
+        if (e->left == 0)
+            continue;
+        if (!summed && e->sums_left == 0)
+            return ENGINE_SUMMED;
+        if (now >= end)
+            return e->sums_left ? ENGINE_BUSY : ENGINE_SUMMED;
+    }
+}
+
+int engine_awaits(const struct engine *e)
+{
+    for (int m = 0; e->task && m < e->task->schedule->shape.members; m++) {
+        const struct lane *l = &e->task->schedule->lane[m];
+        if (e->at[m].take_low < l->takes)
+            return e->task->rank_of[m];
+    }
+    for (int m = 0; e->task && m < e->task->schedule->shape.members; m++)
+        if (e->at[m].under_way)
+            return e->task->rank_of[m];
+    return -1;
+}
+
+uint64_t engine_events(const struct engine *e)
+{
+    return e->events;
+}
+
+uint64_t engine_sent_B(const struct engine *e)
+{
+    return e->sent_B;
+}

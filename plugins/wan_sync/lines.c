@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lines.h"
+
+#include "tcp.h"
+#include "transports.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void lines_open(struct lines *l, const struct wl_host *host, MPI_Comm comm)
+{
+    *l = (struct lines){.host = host, .comm = comm};
+    pthread_mutex_init(&l->lock, NULL);
+}
+
+/* ---- one ---- */
+
+static int open_mpi(struct lines *l, const struct cell *c, struct wan_link **link)
+{
+    (void)c;
+    return link_mpi_open(link, l->comm, l->why, sizeof l->why);
+}
+
+static int open_tcp(struct lines *l, const struct cell *c, struct wan_link **link)
+{
+    struct link_tcp_options options = {.streams = (int)c->streams,
+                                       .interface = c->interface,
+                                       .port = (int)c->port,
+                                       .congestion = c->congestion,
+                                       .secret_file = c->secret_file,
+                                       .checksum = c->checksum,
+                                       .deadline_s = c->timeout,
+                                       .probe_s = c->probe};
+    return link_tcp_open(link, l->host, &options, l->why, sizeof l->why);
+}
+
+static int (*const open_of[])(struct lines *l, const struct cell *c, struct wan_link **link) = {
+    [CELL_BY_MPI] = open_mpi,
+    [CELL_BY_TCP] = open_tcp,
+};
+
+/* The same answer on every rank. */
+static bool all_agree(struct lines *l, bool good)
+{
+    int mine = good, all = 0;
+    if (MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, l->comm) != MPI_SUCCESS || !all) {
+        if (good)
+            snprintf(l->why, sizeof l->why, "another rank cannot open its link");
+        return false;
+    }
+    return true;
+}
+
+static void shut(struct lines *l, struct line *line)
+{
+    pthread_mutex_lock(&l->lock);
+    struct wan_link *link = line->link;
+    line->link = NULL;
+    pthread_mutex_unlock(&l->lock);
+    engine_close(line->engine);
+    line->engine = NULL;
+    if (link)
+        link->ops->close(link);
+}
+
+static bool open_line(struct lines *l, struct line *line)
+{
+    struct wan_link *link = NULL;
+    bool good = open_of[line->options.transport](l, &line->options, &link) == 0;
+    if (good && !(line->engine = engine_open(link))) {
+        snprintf(l->why, sizeof l->why, "out of memory");
+        good = false;
+    }
+    pthread_mutex_lock(&l->lock);
+    line->link = link;
+    pthread_mutex_unlock(&l->lock);
+    if (all_agree(l, good)) {
+        line->broken = false;
+        return true;
+    }
+    shut(l, line);
+    return false;
+}
+
+bool lines_mend(struct lines *l, struct line *line)
+{
+    int mine = line->broken, any = 1;
+    if (MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, l->comm) != MPI_SUCCESS)
+        return false;
+    if (!any)
+        return true;
+    shut(l, line);
+    return open_line(l, line);
+}
+
+/* ---- all of them ---- */
+
+static bool same(const struct cell *a, const struct cell *b)
+{
+    if (a->transport != b->transport || a->transport == CELL_BY_MPI)
+        return a->transport == b->transport;
+    return a->streams == b->streams && a->port == b->port && a->checksum == b->checksum &&
+           a->timeout == b->timeout && a->probe == b->probe &&
+           !strcmp(a->interface, b->interface) && !strcmp(a->congestion, b->congestion) &&
+           !strcmp(a->secret_file, b->secret_file);
+}
+
+struct line *lines_take(struct lines *l, const struct cell *c)
+{
+    struct line *line = l->first;
+    while (line && !same(&line->options, c))
+        line = line->next;
+    if (line)
+        return lines_mend(l, line) ? line : NULL;
+    line = calloc(1, sizeof *line);
+    if (!all_agree(l, line != NULL) || !line) {
+        free(line);
+        return NULL;
+    }
+    line->options = *c;
+    if (!open_line(l, line)) {
+        free(line);
+        return NULL;
+    }
+    pthread_mutex_lock(&l->lock);
+    line->next = l->first;
+    l->first = line;
+    pthread_mutex_unlock(&l->lock);
+    return line;
+}
+
+void lines_close(struct lines *l)
+{
+    while (l->first) {
+        struct line *line = l->first;
+        l->first = line->next;
+        shut(l, line);
+        free(line->rtt_s);
+        free(line->rate_Bps);
+        free(line);
+    }
+    pthread_mutex_destroy(&l->lock);
+}
+
+void lines_abort(struct lines *l)
+{
+    pthread_mutex_lock(&l->lock);
+    for (struct line *line = l->first; line; line = line->next)
+        if (line->link)
+            line->link->ops->abort(line->link);
+    pthread_mutex_unlock(&l->lock);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The links of one process: opened when a cell first asks for one with its options, shared by all
+ * cells that do, and opened anew after a failure. Beside each what was measured over it.
+ */
+#ifndef LINES_H
+#define LINES_H
+
+#include "cell.h"
+#include "engine.h"
+
+#include <mpi.h>
+#include <pthread.h>
+
+struct line {
+    struct line *next;
+    struct cell options; /* the cell that it was opened for */
+    struct wan_link *link;
+    struct engine *engine;
+    bool broken;
+    double *rtt_s;    /* [ranks][ranks], on every rank; NULL: not measured yet */
+    double *rate_Bps; /* by rank; NULL: not measured yet */
+};
+
+struct lines {
+    const struct wl_host *host;
+    MPI_Comm comm;        /* every rank */
+    pthread_mutex_t lock; /* abort() comes from another thread */
+    struct line *first;
+    char why[256];
+};
+
+void lines_open(struct lines *l, const struct wl_host *host, MPI_Comm comm);
+void lines_close(struct lines *l);
+/* Collective, as are the others. NULL: lines.why. */
+struct line *lines_take(struct lines *l, const struct cell *c);
+/* Opens it anew if it failed on any rank. */
+bool lines_mend(struct lines *l, struct line *line);
+/* Round trips between all ranks, and what each can send when all do. False: lines.why. */
+bool lines_measure_rtt(struct lines *l, struct line *line);
+bool lines_measure_rate(struct lines *l, struct line *line);
+void lines_abort(struct lines *l);
+
+#endif

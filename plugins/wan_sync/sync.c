@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sync.h"
+
+#include "patience.h"
+#include "strategies.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum phase { IDLE, INWARD, EXCHANGE, OUTWARD, TAIL };
+
+/* One fragment as this rank exchanges it. */
+struct piece {
+    struct schedule schedule;
+    struct engine_task task;
+    bool pending;
+};
+
+struct sync {
+    struct sync_parts parts;
+    int me;      /* member; -1: no part in the exchange */
+    bool inside; /* sites reduce first */
+    int64_t n;   /* fragments */
+    struct piece *piece;
+    int64_t *queue; /* ring of n + 1 */
+    int64_t head, tail;
+    enum phase phase;
+    MPI_Request request;
+    uint64_t began_ns, moved_ns, events, sent_before_B;
+    struct sync_totals totals;
+    char why[256];
+};
+
+/* ---- what it is made of ---- */
+
+static bool make_piece(struct sync *s, int64_t f)
+{
+    const struct cell *c = s->parts.cell;
+    struct piece *p = &s->piece[f];
+    size_t first = cell_fragment(c, f), count = cell_fragment(c, f + 1) - first;
+    struct schedule_shape shape = cell_shape(c, s->parts.members, count);
+    shape.me = s->me;
+    shape.share = s->parts.share;
+    if (!strategies[cell_model(c)].make(&p->schedule, &shape))
+        return false;
+    p->task = (struct engine_task){.schedule = &p->schedule,
+                                   .rank_of = s->parts.rank_of,
+                                   .data = s->parts.data + first,
+                                   .wire = (enum wire)c->wire};
+    p->task.need = engine_need(&p->schedule, p->task.wire, CELL_SLOTS_B);
+    return true;
+}
+
+static int member_of(const struct sync_parts *p)
+{
+    for (int m = 0; m < p->members; m++)
+        if (p->rank_of[m] == p->rank)
+            return m;
+    return -1;
+}
+
+struct sync *sync_open(const struct sync_parts *parts)
+{
+    struct sync *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    const struct cell *c = parts->cell;
+    s->parts = *parts;
+    s->n = c->fragments;
+    s->me = parts->link && parts->members > 1 ? member_of(parts) : -1;
+    s->inside = c->strategy == CELL_FIRST + WAN_HIERARCHICAL && parts->sites->largest > 1;
+    s->piece = calloc((size_t)s->n, sizeof *s->piece);
+    s->queue = calloc((size_t)s->n + 1, sizeof *s->queue);
+    bool good = s->piece && s->queue;
+    for (int64_t f = 0; good && f < s->n && s->me >= 0; f++)
+        good = make_piece(s, f);
+    if (good)
+        return s;
+    sync_close(s);
+    return NULL;
+}
+
+void sync_close(struct sync *s)
+{
+    for (int64_t f = 0; s->piece && f < s->n; f++)
+        schedule_free(&s->piece[f].schedule);
+    free(s->piece);
+    free(s->queue);
+    free(s);
+}
+
+size_t sync_slots_B(const struct sync *s)
+{
+    return s->me >= 0 ? s->piece[0].task.need.slots_B : 0;
+}
+
+/* ---- failing ---- */
+
+static bool failed(struct sync *s, const char *why)
+{
+    snprintf(s->why, sizeof s->why, "%s", why);
+    return false;
+}
+
+static bool mpi_failed(struct sync *s, const char *what, int rc)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int n = 0;
+    MPI_Error_string(rc, text, &n);
+    snprintf(s->why, sizeof s->why, "%s: %.180s", what, text);
+    return false;
+}
+
+/* Moving is any block that comes or goes. */
+static bool stalls(struct sync *s)
+{
+    uint64_t now = now_ns();
+    if (engine_events(s->parts.engine) != s->events) {
+        s->events = engine_events(s->parts.engine);
+        s->moved_ns = now;
+    }
+    if ((double)(now - s->moved_ns) * 1e-9 < s->parts.cell->timeout)
+        return false;
+    int rank = engine_awaits(s->parts.engine);
+    const struct sites *sites = s->parts.sites;
+    snprintf(s->why, sizeof s->why,
+             "no block moved for %g s: rank %d on %s (site %d) is awaited: it is lost, stopped, or "
+             "cut off; timeout=%g allows longer",
+             s->parts.cell->timeout, rank, rank < 0 ? "?" : sites->host[rank],
+             rank < 0 ? -1 : sites->site_of[rank], s->parts.cell->timeout);
+    return true;
+}
+
+/* ---- the way of a fragment ---- */
+
+static int64_t at_head(const struct sync *s)
+{
+    return s->queue[s->head];
+}
+
+static float *part_of(const struct sync *s, int64_t f, int *count)
+{
+    size_t first = cell_fragment(s->parts.cell, f);
+    *count = (int)(cell_fragment(s->parts.cell, f + 1) - first);
+    return s->parts.data + first;
+}
+
+static bool summed(struct sync *s)
+{
+    s->piece[at_head(s)].pending = false;
+    s->head = (s->head + 1) % (s->n + 1);
+    s->totals.runs++;
+    s->totals.busy_ns += now_ns() - s->began_ns;
+    s->phase = s->me >= 0 ? TAIL : IDLE;
+    return true;
+}
+
+static bool begin_outward(struct sync *s)
+{
+    int count;
+    float *data = part_of(s, at_head(s), &count);
+    if (!s->inside)
+        return summed(s);
+    int rc = MPI_Ibcast(data, count, MPI_FLOAT, 0, s->parts.sites->inside, &s->request);
+    s->phase = OUTWARD;
+    return rc == MPI_SUCCESS || mpi_failed(s, "MPI_Ibcast inside a site", rc);
+}
+
+static bool begin_exchange(struct sync *s)
+{
+    if (s->me < 0)
+        return begin_outward(s);
+    s->phase = EXCHANGE;
+    s->moved_ns = now_ns();
+    return engine_start(s->parts.engine, &s->piece[at_head(s)].task) == 0 ||
+           failed(s, s->parts.link->why);
+}
+
+static bool begin_inward(struct sync *s)
+{
+    int count, inside_rank;
+    float *data = part_of(s, at_head(s), &count);
+    MPI_Comm_rank(s->parts.sites->inside, &inside_rank);
+    int rc = MPI_Ireduce(inside_rank == 0 ? MPI_IN_PLACE : data, data, count, MPI_FLOAT, MPI_SUM, 0,
+                         s->parts.sites->inside, &s->request);
+    s->phase = INWARD;
+    return rc == MPI_SUCCESS || mpi_failed(s, "MPI_Ireduce inside a site", rc);
+}
+
+/* The baseline is the library's own, and that blocks. */
+static bool run_mpi(struct sync *s)
+{
+    int count;
+    float *data = part_of(s, at_head(s), &count);
+    int rc = MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, s->parts.comm);
+    return rc == MPI_SUCCESS ? summed(s) : mpi_failed(s, "MPI_Allreduce", rc);
+}
+
+static bool begin(struct sync *s)
+{
+    s->began_ns = now_ns();
+    if (!s->parts.link)
+        return run_mpi(s);
+    return s->inside ? begin_inward(s) : begin_exchange(s);
+}
+
+/* ---- one move ---- */
+
+static bool idle(struct sync *s, uint64_t end)
+{
+    struct wan_event ev;
+    uint64_t now = now_ns();
+    double left_s = now < end ? (double)(end - now) * 1e-9 : 0;
+    if (!s->parts.link) {
+        nanosleep(&(struct timespec){(time_t)left_s, (long)(fmod(left_s, 1) * 1e9)}, NULL);
+        return true;
+    }
+    return s->parts.link->ops->next(s->parts.link, &ev, left_s) >= 0 ||
+           failed(s, s->parts.link->why);
+}
+
+static bool poll_request(struct sync *s, uint64_t since, uint64_t end)
+{
+    int done = 0, rc = MPI_Test(&s->request, &done, MPI_STATUS_IGNORE);
+    if (rc != MPI_SUCCESS)
+        return mpi_failed(s, "inside a site", rc);
+    if (!done) {
+        patience(since, end);
+        return true;
+    }
+    return s->phase == INWARD ? begin_exchange(s) : summed(s);
+}
+
+static bool poll_engine(struct sync *s, uint64_t end)
+{
+    uint64_t now = now_ns();
+    double left_s = now < end ? (double)(end - now) * 1e-9 : 0;
+    /* In parts, so that a stall is seen. */
+    enum engine_state state =
+        engine_poll(s->parts.engine, fmin(left_s, s->parts.cell->timeout / 8));
+    if (state == ENGINE_FAILED)
+        return failed(s, s->parts.link->why);
+    if (state >= ENGINE_SUMMED && s->phase == EXCHANGE && !begin_outward(s))
+        return false;
+    if (state == ENGINE_IDLE && s->phase == TAIL)
+        s->phase = IDLE;
+    return state == ENGINE_IDLE || !stalls(s);
+}
+
+static bool move(struct sync *s, uint64_t since, uint64_t end)
+{
+    switch (s->phase) {
+    case IDLE:
+        return s->head != s->tail ? begin(s) : idle(s, end);
+    case INWARD:
+    case OUTWARD:
+        return poll_request(s, since, end);
+    case EXCHANGE:
+    case TAIL:
+        return poll_engine(s, end);
+    }
+    return false;
+}
+
+/* ---- for the caller ---- */
+
+void sync_post(struct sync *s, int64_t fragment)
+{
+    s->queue[s->tail] = fragment;
+    s->tail = (s->tail + 1) % (s->n + 1);
+    s->piece[fragment].pending = true;
+}
+
+bool sync_poll(struct sync *s, double timeout_s)
+{
+    uint64_t since = now_ns(), end = since + (uint64_t)(timeout_s * 1e9);
+    do
+        if (!move(s, since, end))
+            return false;
+    while (now_ns() < end);
+    return true;
+}
+
+bool sync_wait(struct sync *s, int64_t fragment)
+{
+    uint64_t since = now_ns();
+    while (s->piece[fragment].pending)
+        if (!move(s, since, now_ns() + 10000000))
+            return false;
+    return true;
+}
+
+bool sync_drain(struct sync *s)
+{
+    uint64_t since = now_ns();
+    while (s->phase != IDLE || s->head != s->tail)
+        if (!move(s, since, now_ns() + 10000000))
+            return false;
+    return true;
+}
+
+const char *sync_why(const struct sync *s)
+{
+    return s->why;
+}
+
+struct sync_totals sync_totals(struct sync *s)
+{
+    struct sync_totals t = s->totals;
+    uint64_t sent_B = s->me >= 0 ? engine_sent_B(s->parts.engine) : 0;
+    t.sent_B = sent_B - s->sent_before_B;
+    s->sent_before_B = sent_B;
+    s->totals = (struct sync_totals){0};
+    return t;
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * wan_sync: synchronising a gradient between sites, alone or between the steps of a training.
+ * `strategy`, `transport`, `wire` and what tunes them are compared in the same blocks;
+ * strategy=mpi is MPI_Allreduce, the baseline.
+ *
+ * An iteration is one synchronisation of the whole buffer where nothing is computed, and else H
+ * steps with all that is synchronised in them (train.h). From a recording follow, with the cell's
+ * parameters:
+ *   efficiency            compute / time; both are of one step
+ *   tokens/s              tokens / time
+ *   time to N tokens      target_tokens / tokens * time
+ *   bytes on the wire     wire (payload with scales, of the busiest rank, one synchronisation)
+ *   effective bandwidth   size 2(n-1)/n / sync_time; what the uplink carried is wire / sync_time
+ *
+ * The buffer is one for all cells: it is filled before a sample and checked after it, untimed, and
+ * verify() tells what was found. fp32 must give the exact sum; a lossy wire stays within the bound
+ * of its roundings, and in both every rank ends with the same bits. Memory: the buffer, blocks
+ * aside (CELL_SLOTS_B), the transport's; the outer step's two more buffers.
+ */
+#include "../common/start.h"
+#include "lines.h"
+#include "sites.h"
+#include "strategies.h"
+#include "train.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGN 4096
+
+struct self {
+    const struct wl_host *host;
+    MPI_Comm comm;
+    struct lines lines;
+    struct pattern pattern;
+    float *buffer[3]; /* the gradient; of the outer step: parameters, momentum */
+    size_t bytes[3];
+};
+
+struct prepared {
+    struct self *self;
+    struct cell cell;
+    struct sites sites;
+    struct line *line; /* NULL: strategy=mpi */
+    int *rank_of;
+    double *share;
+    struct sync_parts parts;
+    struct sync *sync;
+    struct compute *compute;
+    enum wl_status verdict; /* of the last sample */
+    char why[256];
+};
+
+enum metric {
+    M_TIME,
+    M_SYNC_TIME,
+    M_EXPOSED,
+    M_COMPUTE,
+    M_OUTER,
+    M_EFFICIENCY,
+    M_WIRE,
+    M_UPLINK,
+    M_RMS_ERROR,
+    M_MAX_ERROR,
+    M_ERROR_BOUND
+};
+static const struct wl_metric metrics[] = {
+    [M_TIME] = {"time", "s", "one step, or one synchronisation where nothing is computed", WL_MAX},
+    [M_SYNC_TIME] = {"sync_time", "s", "one synchronisation of the whole buffer", WL_MAX},
+    [M_EXPOSED] = {"exposed", "s", "of a step, in which nothing is computed", WL_MAX},
+    [M_COMPUTE] = {"compute", "s", "of a step, computation", WL_MEAN},
+    [M_OUTER] = {"outer", "s", "the outer step of one synchronisation", WL_MAX},
+    [M_EFFICIENCY] = {"efficiency", "1", "compute over time", WL_MEAN},
+    [M_WIRE] = {"wire", "B", "payload that the busiest rank sent in one; 0: MPI does not say",
+                WL_MAX},
+    [M_UPLINK] = {"uplink", "B/s", "wire over sync_time, mean of the ranks that send", WL_MEAN},
+    [M_RMS_ERROR] = {"rms_error", "1", "of the sum, relative to its rms", WL_MAX},
+    [M_MAX_ERROR] = {"max_error", "1", "largest, relative to the sum's rms", WL_MAX},
+    [M_ERROR_BOUND] = {"error_bound", "1", "that max_error cannot pass", WL_MAX},
+    {0}};
+
+static enum wl_status failed(const struct self *s, const char *why)
+{
+    s->host->fail(s->host->ctx, "%s", why);
+    return WL_FAIL;
+}
+
+/* ---- once a process ---- */
+
+static enum wl_status open_plugin(void **self, const struct wl_host *host)
+{
+    struct self *s = calloc(1, sizeof *s);
+    if (!s || MPI_Comm_dup(MPI_COMM_WORLD, &s->comm) != MPI_SUCCESS) {
+        host->fail(host->ctx, "no memory, or MPI_Comm_dup failed");
+        free(s);
+        return WL_FAIL;
+    }
+    MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
+    s->host = host;
+    lines_open(&s->lines, host, s->comm);
+    pattern_init(&s->pattern, host->rank, host->ranks);
+    *self = s;
+    return WL_OK;
+}
+
+static void close_plugin(void *self)
+{
+    struct self *s = self;
+    lines_close(&s->lines);
+    for (int i = 0; i < 3; i++)
+        free(s->buffer[i]);
+    MPI_Comm_free(&s->comm);
+    free(s);
+}
+
+/* ---- a cell ---- */
+
+static bool reserve(struct self *s, const struct cell *c)
+{
+    size_t bytes = ((size_t)c->size + ALIGN - 1) / ALIGN * ALIGN;
+    int buffers = c->outer == OUTER_NONE ? 1 : 3;
+    for (int i = 0; i < buffers; i++) {
+        if (s->bytes[i] >= bytes)
+            continue;
+        free(s->buffer[i]);
+        s->buffer[i] = aligned_alloc(ALIGN, bytes);
+        s->bytes[i] = s->buffer[i] ? bytes : 0;
+        if (!s->buffer[i])
+            return false;
+        memset(s->buffer[i], 0, bytes);
+    }
+    return true;
+}
+
+static void release(void *prepared)
+{
+    struct prepared *p = prepared;
+    if (p->sync)
+        sync_close(p->sync);
+    if (p->compute)
+        compute_close(p->compute);
+    sites_close(&p->sites);
+    free(p->rank_of);
+    free(p->share);
+    free(p);
+}
+
+static int members(const struct prepared *p)
+{
+    bool leaders = p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL;
+    return leaders ? p->sites.n : p->sites.ranks;
+}
+
+static bool name_members(struct prepared *p)
+{
+    int n = members(p);
+    bool leaders = p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL;
+    p->rank_of = calloc((size_t)n, sizeof *p->rank_of);
+    if (p->rank_of)
+        memcpy(p->rank_of, leaders ? p->sites.leader : p->sites.in_order,
+               (size_t)n * sizeof *p->rank_of);
+    return p->rank_of;
+}
+
+/* Anew when a link was mended, or another cell needed a larger buffer. */
+static bool make_sync(struct prepared *p)
+{
+    struct self *s = p->self;
+    struct wan_link *link = p->line ? p->line->link : NULL;
+    struct engine *engine = p->line ? p->line->engine : NULL;
+    if (p->sync && p->parts.link == link && p->parts.engine == engine &&
+        p->parts.data == s->buffer[0])
+        return true;
+    if (p->sync)
+        sync_close(p->sync);
+    p->parts = (struct sync_parts){.cell = &p->cell,
+                                   .comm = s->comm,
+                                   .sites = &p->sites,
+                                   .link = link,
+                                   .engine = engine,
+                                   .data = s->buffer[0],
+                                   .members = members(p),
+                                   .rank_of = p->rank_of,
+                                   .share = p->share,
+                                   .rank = s->host->rank};
+    p->sync = sync_open(&p->parts);
+    return p->sync;
+}
+
+static enum wl_status prepare_cell(struct prepared *p)
+{
+    struct self *s = p->self;
+    if (!sites_open(&p->sites, s->host, s->comm, (int)p->cell.site_ranks))
+        return failed(s, "no memory, or MPI failed, for the sites");
+    if (p->cell.strategy != CELL_MPI && !(p->line = lines_take(&s->lines, &p->cell)))
+        return failed(s, s->lines.why);
+    int good = reserve(s, &p->cell) && name_members(p) && make_sync(p) &&
+               (p->compute = compute_open(&p->cell, s->host->seed));
+    int all = 0;
+    MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, s->comm);
+    return all ? WL_OK : failed(s, good ? "no memory on another rank" : "no memory, or no thread");
+}
+
+static enum wl_status prepare(void *self, const void *cell, void **prepared)
+{
+    struct self *s = self;
+    struct prepared *p = calloc(1, sizeof *p);
+    if (!p)
+        return failed(s, "out of memory");
+    p->self = s;
+    p->cell = *(const struct cell *)cell;
+    p->sites.inside = MPI_COMM_NULL;
+    enum wl_status status = prepare_cell(p);
+    if (status != WL_OK) {
+        release(p);
+        return status;
+    }
+    *prepared = p;
+    return WL_OK;
+}
+
+/* ---- a sample ---- */
+
+static double error_bound(const struct prepared *p, const struct pattern_error *e)
+{
+    const struct cell *c = &p->cell;
+    if (c->wire == WIRE_FP32 || c->strategy == CELL_MPI || e->scale <= 0)
+        return 0;
+    double inputs = p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL ? p->sites.largest : 1;
+    return wire_error((enum wire)c->wire) * strategies[cell_model(c)].rounded(members(p)) * inputs *
+           PATTERN_LARGEST * (1 + 1e-6) / e->scale;
+}
+
+static void judge(struct prepared *p, const struct pattern_error *e, double bound)
+{
+    double allowed = bound * e->scale;
+    p->verdict = e->largest <= allowed ? WL_OK : WL_FAIL;
+    if (p->verdict != WL_OK)
+        snprintf(p->why, sizeof p->why,
+                 "element %zu of %zu is %.9g, not %.9g within %.3g, on rank %d", e->at,
+                 cell_count(&p->cell), (double)e->got, (double)e->expected, allowed,
+                 p->self->host->rank);
+}
+
+/* Do all ranks end well, and with the same bits? */
+static bool agree(struct prepared *p, bool good, uint64_t bits)
+{
+    uint64_t mine[] = {good, bits, ~bits}, least[3] = {0};
+    MPI_Allreduce(mine, least, 3, MPI_UINT64_T, MPI_MIN, p->self->comm);
+    if (least[0] && least[1] != ~least[2]) {
+        p->verdict = WL_FAIL;
+        snprintf(p->why, sizeof p->why, "the ranks do not end with the same bits");
+    }
+    return least[0];
+}
+
+static void report(struct prepared *p, const struct train_times *t, struct wl_sample *out)
+{
+    struct pattern_error e =
+        pattern_check(&p->self->pattern, p->self->buffer[0], cell_count(&p->cell));
+    struct sync_totals n = sync_totals(p->sync);
+    const struct cell *c = &p->cell;
+    double steps = (double)c->every, runs = (double)n.runs / (double)c->fragments;
+    double *v = out->values, bound = error_bound(p, &e);
+    v[M_TIME] = t->all_s / steps;
+    v[M_SYNC_TIME] = (double)n.busy_ns * 1e-9 / runs;
+    v[M_EXPOSED] = fmax(0, t->all_s - t->compute_s - t->outer_s) / steps;
+    v[M_COMPUTE] = t->compute_s / steps;
+    v[M_OUTER] = t->outer_s;
+    v[M_EFFICIENCY] = t->compute_s / t->all_s;
+    v[M_WIRE] = (double)n.sent_B / runs;
+    v[M_UPLINK] = v[M_WIRE] / v[M_SYNC_TIME];
+    v[M_RMS_ERROR] = e.scale > 0 ? e.rms / e.scale : 0;
+    v[M_MAX_ERROR] = e.scale > 0 ? fmin(e.largest / e.scale, 1e9) : 0;
+    v[M_ERROR_BOUND] = bound;
+    out->start_ns = t->start_ns;
+    out->end_ns = t->end_ns;
+    judge(p, &e, bound);
+    agree(p, true, e.bits);
+}
+
+static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *out)
+{
+    struct prepared *p = prepared;
+    struct self *s = p->self;
+    struct train_times times;
+    (void)iters; /* one: describe() says so */
+    if (p->line && !lines_mend(&s->lines, p->line))
+        return failed(s, s->lines.why);
+    if (!make_sync(p))
+        return failed(s, "out of memory");
+    sync_totals(p->sync);
+    pattern_fill(&s->pattern, s->buffer[0], 0, cell_count(&p->cell));
+    struct train train = {.cell = &p->cell,
+                          .sync = p->sync,
+                          .compute = p->compute,
+                          .pattern = &s->pattern,
+                          .data = s->buffer[0],
+                          .x = p->cell.outer ? s->buffer[1] : NULL,
+                          .m = p->cell.outer ? s->buffer[2] : NULL,
+                          .ranks = s->host->ranks};
+    start_together(s->comm, s->host->nodes);
+    bool good = train_run(&train, &times);
+    if (!good) {
+        if (p->line)
+            p->line->broken = true;
+        agree(p, false, 0);
+        return failed(s, sync_why(p->sync));
+    }
+    report(p, &times, out);
+    return WL_OK;
+}
+
+static enum wl_status verify(void *prepared)
+{
+    struct prepared *p = prepared;
+    return p->verdict == WL_OK ? WL_OK : failed(p->self, p->why);
+}
+
+static void abort_plugin(void *self)
+{
+    lines_abort(&((struct self *)self)->lines);
+}
+
+const struct wl_plugin wl_plugin_v1 = {
+    .size = sizeof(struct wl_plugin),
+    .name = "wan_sync",
+    .version = "1.0.0",
+    .summary = "a gradient between sites: strategies, transports and wires against MPI's own",
+    .params = cell_params,
+    .cell_size = sizeof(struct cell),
+    .metrics = metrics,
+    .describe = cell_describe,
+    .open = open_plugin,
+    .close = close_plugin,
+    .prepare = prepare,
+    .release = release,
+    .sample = sample,
+    .verify = verify,
+    .abort = abort_plugin,
+};

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Every strategy of wan_sync, run by the engine on 2 to 9 members in one process, over a network
+ * that is as unkind as a link may be: two streams a pair, a stream stands still while its block is
+ * not awaited, data is read only when it is delivered, and events come in any order.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../plugins/wan_sync/engine.c"     // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/schedule.c"   // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/strategies.c" // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/wire.c"       // NOLINT(bugprone-suspicious-include)
+
+#define MEMBERS_MOST 9
+#define STREAMS 2
+#define BOX 4096
+
+/* ---- the network ---- */
+
+struct parcel {
+    uint64_t id;
+    const void *from;
+    void *to;
+    size_t bytes;
+};
+
+struct box {
+    struct parcel p[BOX];
+    size_t n;
+};
+
+struct net {
+    struct box sent[MEMBERS_MOST][MEMBERS_MOST];   /* waiting for a stream, oldest first */
+    struct box stream[MEMBERS_MOST][MEMBERS_MOST]; /* on one */
+    struct box wanted[MEMBERS_MOST][MEMBERS_MOST]; /* posted by the second, from the first */
+    struct wan_event event[MEMBERS_MOST][BOX];
+    size_t events[MEMBERS_MOST];
+    size_t most_wanted;
+};
+
+struct end {
+    struct wan_link base;
+    struct net *net;
+    int me;
+};
+
+static struct net net;
+static uint64_t seed;
+
+static uint32_t chance(uint32_t n)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(seed >> 33) % n;
+}
+
+static void put_in(struct box *b, struct parcel p)
+{
+    assert_true(b->n < BOX);
+    b->p[b->n++] = p;
+}
+
+static struct parcel take_out(struct box *b, size_t i)
+{
+    struct parcel p = b->p[i];
+    memmove(&b->p[i], &b->p[i + 1], (--b->n - i) * sizeof p);
+    return p;
+}
+
+static int send_net(struct wan_link *l, int peer, uint64_t id, const void *data, size_t bytes)
+{
+    struct end *e = (struct end *)l;
+    put_in(&e->net->sent[e->me][peer], (struct parcel){id, data, NULL, bytes});
+    return 0;
+}
+
+static int recv_net(struct wan_link *l, int peer, uint64_t id, void *data, size_t bytes)
+{
+    struct end *e = (struct end *)l;
+    struct box *b = &e->net->wanted[peer][e->me];
+    put_in(b, (struct parcel){id, NULL, data, bytes});
+    if (b->n > e->net->most_wanted)
+        e->net->most_wanted = b->n;
+    return 0;
+}
+
+static int next_net(struct wan_link *l, struct wan_event *ev, double timeout_s)
+{
+    struct end *e = (struct end *)l;
+    (void)timeout_s;
+    size_t *n = &e->net->events[e->me];
+    if (*n == 0)
+        return 0;
+    uint32_t i = chance((uint32_t)*n);
+    *ev = e->net->event[e->me][i];
+    e->net->event[e->me][i] = e->net->event[e->me][--*n];
+    return 1;
+}
+
+static const struct wan_link_ops ops = {
+    .name = "net", .send = send_net, .recv = recv_net, .next = next_net};
+
+static void tell(int rank, enum wan_done done, int peer, uint64_t id)
+{
+    assert_true(net.events[rank] < BOX);
+    net.event[rank][net.events[rank]++] = (struct wan_event){done, peer, id};
+}
+
+/* Delivers one block from a to b, if one can be. */
+static bool deliver(int a, int b)
+{
+    struct box *on = &net.stream[a][b], *wanted = &net.wanted[a][b];
+    while (on->n < STREAMS && net.sent[a][b].n)
+        put_in(on, take_out(&net.sent[a][b], 0));
+    for (size_t k = 0, first = on->n ? chance((uint32_t)on->n) : 0; k < on->n; k++) {
+        size_t s = (first + k) % on->n;
+        for (size_t w = 0; w < wanted->n; w++) {
+            if (wanted->p[w].id != on->p[s].id)
+                continue;
+            struct parcel from = take_out(on, s), to = take_out(wanted, w);
+            assert_int_equal(from.bytes, to.bytes);
+            memcpy(to.to, from.from, from.bytes);
+            tell(a, WAN_SENT, b, from.id);
+            tell(b, WAN_RECEIVED, a, from.id);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- one all-reduce of everybody ---- */
+
+struct trial {
+    enum wan_strategy strategy;
+    int members;
+    size_t count, block, budget_B;
+    enum wire wire;
+    const double *share;
+};
+
+static float input(size_t i, int rank)
+{
+    return (float)((int)((i * 2654435761u + (size_t)rank * 40503u) % 2001) - 1000);
+}
+
+static struct schedule_shape shape_of(const struct trial *t, int me)
+{
+    return (struct schedule_shape){.me = me,
+                                   .members = t->members,
+                                   .count = t->count,
+                                   .align = WIRE_GROUP,
+                                   .block = t->block,
+                                   .least = WIRE_GROUP,
+                                   .share = t->share,
+                                   .plain = t->wire == WIRE_FP32};
+}
+
+static void run_all(const struct trial *t, struct engine **engines)
+{
+    bool done[MEMBERS_MOST] = {false};
+    int left = t->members, idle = 0;
+    while (left) {
+        int r = (int)chance((uint32_t)t->members), peer = (int)chance((uint32_t)t->members);
+        idle = r != peer && deliver(r, peer) ? 0 : idle + 1;
+        if (idle > 100000)
+            fail_msg("%d members stand still", left);
+        if (done[r])
+            continue;
+        enum engine_state s = engine_poll(engines[r], 0);
+        assert_true(s != ENGINE_FAILED);
+        done[r] = s == ENGINE_IDLE;
+        left -= done[r];
+    }
+}
+
+static double bound(const struct trial *t)
+{
+    return t->wire == WIRE_FP32
+               ? 0
+               : 1000 * wire_error(t->wire) * strategies[t->strategy].rounded(t->members) * 1.0001;
+}
+
+static void check_sums(const struct trial *t, float *const *data)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        double sum = 0;
+        for (int r = 0; r < t->members; r++)
+            sum += input(i, r);
+        if (fabs(data[0][i] - sum) > bound(t))
+            fail_msg("%s on %d, %zu elements, wire %d: element %zu is %g, not %g within %g",
+                     wan_strategy_names[t->strategy], t->members, t->count, t->wire, i,
+                     (double)data[0][i], sum, bound(t));
+    }
+    for (int r = 1; r < t->members; r++)
+        assert_memory_equal(data[r], data[0], t->count * sizeof(float));
+}
+
+static void attempt(const struct trial *t)
+{
+    struct engine *engines[MEMBERS_MOST];
+    struct end end[MEMBERS_MOST];
+    struct schedule schedule[MEMBERS_MOST];
+    struct engine_task task[MEMBERS_MOST];
+    float *data[MEMBERS_MOST];
+    int rank_of[MEMBERS_MOST];
+    memset(&net, 0, sizeof net);
+    for (int m = 0; m < t->members; m++)
+        rank_of[m] = t->members - 1 - m;
+    for (int m = 0; m < t->members; m++) {
+        int r = rank_of[m];
+        struct schedule_shape shape = shape_of(t, m);
+        end[r] = (struct end){{.ops = &ops}, &net, r};
+        data[r] = malloc(t->count * sizeof(float) + 1);
+        for (size_t i = 0; i < t->count; i++)
+            data[r][i] = input(i, r);
+        assert_true(strategies[t->strategy].make(&schedule[r], &shape));
+        task[r] = (struct engine_task){&schedule[r], rank_of, data[r], t->wire,
+                                       engine_need(&schedule[r], t->wire, t->budget_B)};
+        engines[r] = engine_open(&end[r].base);
+        assert_int_equal(engine_start(engines[r], &task[r]), 0);
+    }
+    run_all(t, engines);
+    check_sums(t, data);
+    for (int r = 0; r < t->members; r++) {
+        engine_close(engines[r]);
+        schedule_free(&schedule[r]);
+        free(data[r]);
+    }
+}
+
+static void each_size(struct trial t)
+{
+    static const size_t counts[] = {1, 2, 7, 127, 129, 1000, 5000};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        for (t.wire = WIRE_FP32; t.wire <= WIRE_INT4; t.wire++) {
+            t.count = counts[c];
+            attempt(&t);
+        }
+}
+
+static void test_sums(void **state)
+{
+    (void)state;
+    for (int s = WAN_RING; s <= WAN_RABENSEIFNER; s++)
+        for (int n = 2; n <= MEMBERS_MOST; n++) {
+            seed = (uint64_t)(n * 10 + s);
+            each_size((struct trial){.strategy = (enum wan_strategy)s,
+                                     .members = n,
+                                     .block = 256,
+                                     .budget_B = (size_t)chance(2) << 20});
+        }
+}
+
+static void test_shares(void **state)
+{
+    (void)state;
+    static const double share[][4] = {{0.3, 0.3, 0.1, 0.3}, {0, 0.5, 0.5, 0}, {1, 0, 0, 0}};
+    for (size_t i = 0; i < 3; i++)
+        each_size(
+            (struct trial){.strategy = WAN_DIRECT, .members = 4, .block = 256, .share = share[i]});
+}
+
+/* No more is awaited from a peer than the window allows, however long the vector is. */
+static void test_window(void **state)
+{
+    (void)state;
+    for (int s = WAN_RING; s <= WAN_RABENSEIFNER; s++) {
+        attempt(&(struct trial){
+            .strategy = (enum wan_strategy)s, .members = 4, .count = 100000, .block = 128});
+        assert_true(net.most_wanted <= WINDOW_LEAST);
+    }
+}
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        enum wan_strategy strategy;
+        int members;
+    } of[] = {{WAN_RING, 3},
+              {WAN_RING, 8},
+              {WAN_DIRECT, 5},
+              {WAN_DIRECT, 2},
+              {WAN_RECURSIVE_DOUBLING, 8},
+              {WAN_RABENSEIFNER, 8},
+              {WAN_RABENSEIFNER, 4}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct trial t = {.strategy = of[i].strategy, .members = of[i].members, .count = 1 << 20};
+        t.block = 1 << 14;
+        struct schedule s;
+        struct schedule_shape shape = shape_of(&t, 1);
+        assert_true(strategies[t.strategy].make(&s, &shape));
+        double model = wan_wire_bytes(t.strategy, (size_t)t.members, (double)t.count);
+        assert_true(fabs((double)schedule_sent(&s) - model) < 0.001 * model);
+        schedule_free(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
