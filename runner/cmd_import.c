@@ -13,6 +13,7 @@ struct request {
     const char *out, *platform, *pattern, *format, **set;
     bool as_launches;
     struct facts facts;
+    struct import_platform *at;
 };
 
 static int check_format(const char *format)
@@ -35,7 +36,9 @@ static int read_request(struct request *q)
         q->format = NULL;
     if (q->format)
         code = check_format(q->format);
-    if (!code && q->platform)
+    if (!code && q->platform && import_platform_is(q->platform))
+        code = import_platform_read(&q->at, q->platform);
+    else if (!code && q->platform)
         code = facts_set(&q->facts, "platform", 8, q->platform, strlen(q->platform));
     for (const char **s = q->set; s && *s && !code; s++)
         code = facts_set_word(&q->facts, *s);
@@ -55,6 +58,7 @@ static int name_config(struct imported *f)
 
 static int read_file(const struct request *q, const char *path, struct imported *out)
 {
+    out->at = q->at;
     facts_copy(&out->facts, &q->facts);
     int code = q->pattern ? facts_from_path(&out->facts, q->pattern, path) : GS_OK;
     if (!code)
@@ -108,14 +112,15 @@ int cmd_import(int argc, char **argv)
     bool quiet = false, done;
     const struct cli_option options[] = {
         {"output", 'o', CLI_TEXT, &q.out, "RAW", "folder for the recordings (data/raw)"},
-        {"platform", 0, CLI_TEXT, &q.platform, "NAME", "where it was measured, e.g. a100-8gpu"},
+        {"platform", 0, CLI_TEXT, &q.platform, "NAME",
+         "where it was measured, or its config, whose limits then apply: configs/a100-8gpu.ini"},
         {"path-pattern", 0, CLI_TEXT, &q.pattern, "PATTERN",
          "what paths say: {config}, {platform}, {replicate}, … and *"},
         {"set", 0, CLI_LIST, &q.set, "KEY=VALUE", "what no file says: ranks=8, config=ring, …"},
         {"format", 0, CLI_TEXT, &q.format, "FORMAT",
          "nccl-tests, nccl-json, iteration, osu (auto: by contents)"},
         {"as-launches", 0, CLI_FLAG, &q.as_launches, NULL,
-         "files that differ in their replicate alone are launches of one run"},
+         "files of one platform are launches of one run: what compare contrasts"},
         {"quiet", 'q', CLI_FLAG, &quiet, NULL, "say nothing but errors"},
         {0},
     };
@@ -130,6 +135,7 @@ int cmd_import(int argc, char **argv)
             code = import(&q, args, (size_t)n);
     }
     facts_free(&q.facts);
+    import_platform_free(q.at);
     cli_free(&cli);
     free(args);
     return code;

@@ -95,6 +95,7 @@ static void add_block(struct pass *p, struct series *s, const struct raw_line *l
     grow(s, cell->n_metrics);
     s->launches += s->n_blocks == 0 || s->blocks[s->n_blocks - 1].launch != p->launch;
     const json_t *metrics = json_object_get(l->json, "metrics");
+    const json_t *skew = json_object_get(l->json, "skew_ns");
     for (size_t i = 0; i < cell->n_metrics; i++) {
         const json_t *v = json_object_get(metrics, cell->metrics[i]);
         s->metrics[i][s->n_blocks] = json_is_number(v) ? json_number_value(v) : NAN;
@@ -103,7 +104,7 @@ static void add_block(struct pass *p, struct series *s, const struct raw_line *l
         .launch = p->launch,
         .number = number,
         .time_s = median_of(p, l->time_ns, l->n) / ((double)iters * 1e9),
-        .skew_s = json_number_value(json_object_get(l->json, "skew_ns")) / 1e9,
+        .skew_s = json_is_number(skew) ? json_number_value(skew) / 1e9 : NAN,
     };
     s->n_samples += l->n;
     if (s->copy == 0)
@@ -273,14 +274,15 @@ struct outcome gathered_outcome(const struct recorded *r, const struct series *s
 {
     const struct ledger_fail *f = gravest(r, r->cells[s->cell].id);
     enum effect effect = f ? kind_of(f->kind)->effect : RETRIED;
+    int64_t planned = r->cells[s->cell].launches;
     struct outcome o = {.status = "ok", .numbers = s->n_blocks && effect != SPOILT};
-    if (o.numbers && s->whole && s->launches >= r->launches && effect == RETRIED)
+    if (o.numbers && s->whole && s->launches >= planned && effect == RETRIED)
         return o;
     if (o.numbers) {
         o.status = "partial";
         snprintf(o.why, sizeof o.why, "%s%d of %lld launches%s%s%s%s",
-                 s->whole ? "" : "interrupted; ", s->launches, (long long)r->launches,
-                 f ? "; " : "", f ? f->kind : "", f ? ": " : "", f ? f->why : "");
+                 s->whole ? "" : "interrupted; ", s->launches, (long long)planned, f ? "; " : "",
+                 f ? f->kind : "", f ? ": " : "", f ? f->why : "");
     } else {
         o.status = f ? kind_of(f->kind)->name : "partial";
         snprintf(o.why, sizeof o.why, "%s", f ? f->why : "not measured");

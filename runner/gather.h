@@ -12,7 +12,7 @@ struct block {
     int launch, number;
     bool warm;     /* of its launch's warm-up: not in the medians */
     double time_s; /* median of its samples, an iteration */
-    double skew_s;
+    double skew_s; /* NaN: not recorded */
 };
 
 struct series {

@@ -119,6 +119,26 @@ static void index_groups(struct recorded *r)
     r->cells = sorted;
 }
 
+/* An import plans nothing: of a config each size should have as many launches as any. Its cells are
+ * a group each. */
+static void count_launches(struct recorded *r)
+{
+    int64_t *of_group = xcalloc(r->n_groups + 1, sizeof *of_group);
+    for (size_t i = 0; i < r->n_spans; i++)
+        of_group[r->spans[i].group]++;
+    for (size_t i = 0; i < r->n_cells; i++) {
+        r->cells[i].launches = r->launches;
+        if (!r->imported)
+            continue;
+        r->cells[i].launches = 0;
+        for (size_t k = 0; k < r->n_cells; k++)
+            if (!strcmp(r->cells[k].config, r->cells[i].config) &&
+                of_group[r->cells[k].group] > r->cells[i].launches)
+                r->cells[i].launches = of_group[r->cells[k].group];
+    }
+    free(of_group);
+}
+
 /* ---- plan.json ---- */
 
 static int read_plan(struct recorded *r, bool *planned)
@@ -187,6 +207,7 @@ static int read_header(struct recorded *r, const struct raw *raw, const char *pa
     set_text(&r->workload, workload);
     set_text(&r->label, text_of(l->json, "label"));
     read_overrides(r, json_object_get(l->json, "overrides"));
+    r->imported = json_is_object(json_object_get(l->json, "imported"));
     r->seed = (uint64_t)json_integer_value(json_object_get(l->json, "seed"));
     return GS_OK;
 }
@@ -248,7 +269,7 @@ static int read_config(struct recorded *r)
     if (!access(path, F_OK))
         code = config_load(&config, path, (const char *const *)r->overrides);
     if (config && !(code = settings_read(config, &set))) {
-        r->verified = set.measure.verify;
+        r->verified = set.measure.verify && !r->imported;
         r->limit = settings_limit(config, "busbw");
     }
     config_free(config);
@@ -291,6 +312,7 @@ int recorded_read(struct recorded **out, const char *dir)
     for (size_t i = 0; i < r->ledger->n_files; i++)
         if (r->ledger->files[i].launch > r->launches)
             r->launches = r->ledger->files[i].launch;
+    count_launches(r);
     *out = r;
     return GS_OK;
 }

@@ -19,6 +19,7 @@ struct rec_cell {
     char *config, *mode, *params;
     int64_t size_B;
     double busbw_factor;     /* 0: no collective */
+    int64_t launches;        /* it should have: as planned; of an import, as its config has most */
     char **metrics, **units; /* beyond the time */
     size_t n_metrics;
 };
@@ -39,6 +40,7 @@ struct recorded {
     uint64_t seed;
     char **overrides; /* of the config, NULL-terminated */
     bool verified;    /* results were checked after each block */
+    bool imported;    /* no block holds two configs, and nothing was planned */
     double limit;     /* [limits] busbw, bytes a second; NaN: none */
     struct ledger *ledger;
     struct rec_cell *cells;

@@ -78,9 +78,9 @@ static double median_skew(const struct series *s)
     double *x = xmalloc(s->n_blocks * sizeof *x);
     size_t n = 0;
     for (size_t i = 0; i < s->n_blocks; i++)
-        if (!s->blocks[i].warm)
+        if (!s->blocks[i].warm && !isnan(s->blocks[i].skew_s))
             x[n++] = s->blocks[i].skew_s;
-    double median = stats_quantile_of(x, n, 0.5);
+    double median = n ? stats_quantile_of(x, n, 0.5) : NAN;
     free(x);
     return median;
 }

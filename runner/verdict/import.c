@@ -41,11 +41,15 @@ void import_fault(struct imp_cell *c, const char *kind, const char *fmt, ...)
     va_end(args);
 }
 
-struct imp_test *import_add_test(struct import *imp, const char *workload, size_t line)
+struct imp_test *import_add_test(struct import *imp, const struct lines *in, const char *workload)
 {
+    if (imp->n_tests == IMP_TESTS) {
+        import_refuse(in, "more than %d tests in one file: split it", IMP_TESTS);
+        return NULL;
+    }
     imp->tests = xrealloc(imp->tests, (imp->n_tests + 1) * sizeof *imp->tests);
     struct imp_test *t = &imp->tests[imp->n_tests++];
-    *t = (struct imp_test){.workload = workload, .metric = "T_ss", .line = line};
+    *t = (struct imp_test){.workload = workload, .metric = "T_ss", .line = in->number};
     return t;
 }
 
@@ -92,14 +96,8 @@ int import_sample(struct import *imp, struct lines *in, struct imp_cell *c, uint
                      in->number, (unsigned long long)each_ns, (unsigned long long)c->iters);
         return GS_OK;
     }
-    if (imp->samples++ == IMP_SAMPLES)
-        return import_refuse(in, "more than %u samples in one file: split it", IMP_SAMPLES);
-    if (c->n == c->cap) {
-        c->cap = c->cap ? 2 * c->cap : 1;
-        c->time_ns = xrealloc(c->time_ns, c->cap * sizeof *c->time_ns);
-    }
-    c->time_ns[c->n++] = all;
-    return GS_OK;
+    imp->samples++;
+    return samples_add(&c->samples, &imp->spill, all);
 }
 
 double import_factor(enum imp_factor factor, int64_t ranks)
@@ -178,6 +176,7 @@ int import_read(struct import **out, const char *path, const char *format)
     const struct import_format *f = format ? named(format) : NULL;
     struct import *imp = xcalloc(1, sizeof *imp);
     *out = NULL;
+    imp->spill.fd = -1;
     imp->path = xstrdup(path);
     imp->name = slash ? imp->path + (slash - path) + 1 : imp->path;
     int code = lines_open(&in, path);
@@ -200,10 +199,11 @@ void import_free(struct import *imp)
     for (size_t i = 0; i < imp->n_tests; i++) {
         struct imp_test *t = &imp->tests[i];
         for (size_t k = 0; k < t->n_cells; k++)
-            free(t->cells[k].time_ns);
+            samples_free(&t->cells[k].samples);
         free(t->cells);
         json_decref(t->hosts);
     }
+    spill_close(&imp->spill);
     free(imp->tests);
     free(imp->path);
     free(imp);

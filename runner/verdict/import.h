@@ -7,14 +7,16 @@
 #ifndef GS_IMPORT_H
 #define GS_IMPORT_H
 
+#include "import_samples.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define IMP_WORD 64             /* bytes of a short text, terminator included */
-#define IMP_SAMPLES (16u << 20) /* a file's samples at most: 128 MiB of memory */
-#define IMP_CELLS 4096          /* a test's cells at most */
+#define IMP_WORD 64     /* bytes of a short text, terminator included */
+#define IMP_TESTS 10000 /* a file's tests at most */
+#define IMP_CELLS 4096  /* a test's cells at most */
 
 struct imp_cell {
     char dtype[IMP_WORD], op[IMP_WORD]; /* gradsync's names; "": the file does not say */
@@ -22,9 +24,8 @@ struct imp_cell {
     int in_place;                       /* 0, 1; -1: the file does not say */
     int64_t size_B;                     /* 0: the file does not say */
     uint64_t iters;                     /* of each sample */
-    uint64_t *time_ns;                  /* a sample each: all its iterations, in the file's order */
-    size_t n, cap;
-    const char *kind; /* of a fail line: "wrong", "failed"; NULL: none */
+    struct samples samples;             /* ns of all the iterations of each, in the file's order */
+    const char *kind;                   /* of a fail line: "wrong", "failed"; NULL: none */
     char why[160];
 };
 
@@ -52,7 +53,9 @@ struct import {
     const char *format; /* of import_formats */
     char sha256[65];
     struct imp_test *tests;
-    size_t n_tests, samples;
+    size_t n_tests;
+    uint64_t samples; /* of all cells */
+    struct spill spill;
 };
 
 /* Names of the formats, ending with NULL. */
@@ -77,11 +80,12 @@ struct import_format {
 };
 extern const struct import_format import_nccl, import_nccl_json, import_iteration, import_osu;
 
-struct imp_test *import_add_test(struct import *imp, const char *workload, size_t line);
+/* One that begins where `in` is; NULL, reported, past IMP_TESTS. */
+struct imp_test *import_add_test(struct import *imp, const struct lines *in, const char *workload);
 /* The cell with these coordinates, made when there is none; NULL, reported, past IMP_CELLS. */
 struct imp_cell *import_cell(struct import *imp, struct lines *in, struct imp_test *t,
                              const struct imp_cell *like);
-/* Adds a sample of cell->iters iterations of `each_ns`. GS_OK, or reported: past IMP_SAMPLES. A
+/* Adds a sample of cell->iters iterations of `each_ns`. GS_OK, or reported: a full disk. A
  * time that is none (0, overflow) becomes the cell's fault. */
 int import_sample(struct import *imp, struct lines *in, struct imp_cell *c, uint64_t each_ns);
 void import_fault(struct imp_cell *c, const char *kind, const char *fmt, ...)

@@ -8,13 +8,13 @@
 #include "../err.h"
 #include "../text.h"
 #include "import_collective.h"
+#include "import_outline.h"
+#include "import_plain.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define JSON_MAX ((size_t)64 << 20) /* bytes: a report is read whole */
 
 struct report {
     struct import *imp;
@@ -22,6 +22,7 @@ struct report {
     struct imp_test *test;
     const json_t *config;
     int64_t iters;
+    struct plain times[2]; /* of the row's iterations, out of place and in place */
 };
 
 static bool claims(const char *line)
@@ -100,20 +101,29 @@ static int read_config(struct report *r, const json_t *root)
     if (!c)
         return import_refuse(r->in, "no collective is known by '%.60s'",
                              program ? program : "nothing");
-    struct imp_test *t = r->test = import_add_test(r->imp, c->workload, 1);
+    struct imp_test *t = r->test = import_add_test(r->imp, r->in, c->workload);
+    if (!t)
+        return GS_FAILED;
+    t->line = 1;
     t->factor = c->factor;
     t->graph = integer(r->config, "graph") > 0;
     t->unverified = integer(r->config, "validation") == 0;
-    snprintf(t->tool, sizeof t->tool, "nccl-tests json %lld", (long long)integer(root, "version"));
-    if (integer(root, "nccl_version") > 0)
-        collective_version(t->nccl, sizeof t->nccl, integer(root, "nccl_version"));
-    snprintf(t->started, sizeof t->started, "%s", string(root, "start_time"));
-    read_env(t, json_object_get(root, "env"));
     int64_t iters = integer(r->config, "iterations");
     int64_t each = integer(r->config, "aggregated_iterations");
     bool sane = iters > 0 && iters < 1000000 && each > 0 && each < 1000;
     r->iters = sane ? iters * each : 1;
     return read_devices(r);
+}
+
+/* What may stand behind the results, as it does where keys are sorted. */
+static void read_facts(struct report *r, const json_t *root)
+{
+    struct imp_test *t = r->test;
+    snprintf(t->tool, sizeof t->tool, "nccl-tests json %lld", (long long)integer(root, "version"));
+    if (integer(root, "nccl_version") > 0)
+        collective_version(t->nccl, sizeof t->nccl, integer(root, "nccl_version"));
+    snprintf(t->started, sizeof t->started, "%s", string(root, "start_time"));
+    read_env(t, json_object_get(root, "env"));
 }
 
 /* ---- rows ---- */
@@ -136,19 +146,25 @@ static bool nanoseconds(const json_t *us, uint64_t *out)
     return true;
 }
 
-static int take_samples(struct report *r, struct imp_cell *c, const json_t *times,
-                        const json_t *mean)
+static int take_mean(struct report *r, struct imp_cell *c, const json_t *mean)
+{
+    uint64_t ns;
+    if (nanoseconds(mean, &ns))
+        return import_sample(r->imp, r->in, c, ns);
+    import_fault(c, "failed", "its time is not a number of microseconds");
+    return GS_OK;
+}
+
+/* Those that are plain numbers were taken out of the text before it was parsed. */
+static int take_samples(struct report *r, struct imp_cell *c, const struct plain *plain,
+                        const json_t *times)
 {
     size_t i;
     json_t *v;
     uint64_t ns;
     int code = GS_OK;
-    if (!json_array_size(times)) {
-        if (nanoseconds(mean, &ns))
-            return import_sample(r->imp, r->in, c, ns);
-        import_fault(c, "failed", "its time is not a number of microseconds");
-        return GS_OK;
-    }
+    for (i = 0; i < plain->n && !code; i++)
+        code = import_sample(r->imp, r->in, c, plain->v[i]);
     json_array_foreach(times, i, v)
     {
         if (code)
@@ -161,12 +177,15 @@ static int take_samples(struct report *r, struct imp_cell *c, const json_t *time
     return code;
 }
 
+static const char *const iterations[] = {"out_of_place_per_iter", "in_place_per_iter"};
+
 static int take_side(struct report *r, const json_t *row, int in_place, struct imp_cell *like)
 {
     static const char *const keys[] = {"out_of_place", "in_place"};
-    static const char *const iterations[] = {"out_of_place_per_iter", "in_place_per_iter"};
     const json_t *side = json_object_get(row, keys[in_place]);
     const json_t *times = json_object_get(json_object_get(row, iterations[in_place]), "times_us");
+    const struct plain *plain = &r->times[in_place];
+    const bool each = plain->n || json_array_size(times);
     if (!json_is_object(side))
         return GS_OK;
     if (json_object_get(side, "cpu_time"))
@@ -181,7 +200,7 @@ static int take_side(struct report *r, const json_t *row, int in_place, struct i
     if (code)
         return code;
     like->in_place = in_place;
-    like->iters = json_array_size(times) ? 1 : (uint64_t)r->iters;
+    like->iters = each ? 1 : (uint64_t)r->iters;
     struct imp_cell *c = import_cell(r->imp, r->in, r->test, like);
     if (!c)
         return GS_FAILED;
@@ -189,7 +208,7 @@ static int take_side(struct report *r, const json_t *row, int in_place, struct i
         r->test->unverified = true;
     else if (json_number_value(wrong) != 0)
         import_fault(c, "wrong", "%g wrong values", json_number_value(wrong));
-    return take_samples(r, c, times, time);
+    return each ? take_samples(r, c, plain, times) : take_mean(r, c, time);
 }
 
 static int take_row(struct report *r, const json_t *row)
@@ -213,60 +232,47 @@ static int take_row(struct report *r, const json_t *row)
     return code ? code : take_side(r, row, 1, &like);
 }
 
-static int take_report(struct report *r, const json_t *root)
+/* ---- the report ---- */
+
+static int on_head(void *ctx, const json_t *root)
 {
-    size_t i;
-    json_t *row;
-    const json_t *results = json_object_get(root, "results");
+    struct report *r = ctx;
     r->config = json_object_get(root, "config");
-    if (!json_is_object(r->config) || !json_is_array(results))
-        return import_refuse(r->in, "JSON, and not of nccl-tests: no config, or no results");
-    int code = read_config(r, root);
-    json_array_foreach(results, i, row)
-    {
-        if (!code)
-            code = take_row(r, row);
-    }
-    if (!code && !json_object_get(root, "end_time"))
-        snprintf(r->test->missing, sizeof r->test->missing, "the report has no end");
-    return code;
+    if (!json_is_object(r->config))
+        return import_refuse(r->in, "JSON, and not of nccl-tests: no config before the results");
+    return read_config(r, root);
 }
 
-/* ---- the file ---- */
-
-/* A report that was cut off behind a row, closed there; NULL: it cannot be mended so. */
-static json_t *mend(struct text *all)
+static int on_row(void *ctx, char *s, size_t n)
 {
-    json_t *root = NULL;
-    for (size_t end = all->len, tries = 0; end && !root && tries < 8; end--) {
-        if (all->s[end - 1] != '}')
-            continue;
-        tries++;
-        all->s[end] = '\0';
-        char *closed = xstrfmt("%s]}", all->s);
-        root = json_loads(closed, JSON_REJECT_DUPLICATES, NULL);
-        free(closed);
+    struct report *r = ctx;
+    json_error_t why;
+    (void)n;
+    for (size_t i = 0; i < 2; i++) {
+        plain_take(&r->times[i], s, iterations[i], "times_us", 3);
     }
-    return root;
+    json_t *row = json_loads(s, JSON_REJECT_DUPLICATES, &why);
+    int code = row ? take_row(r, row) : import_refuse(r->in, "no JSON: %s in a result", why.text);
+    json_decref(row);
+    return code;
 }
 
 static int read_report(struct import *imp, struct lines *in)
 {
     struct report r = {.imp = imp, .in = in};
-    struct text all = {0};
-    json_error_t why;
-    int code = lines_all(in, &all, JSON_MAX);
-    if (code) {
-        text_free(&all);
-        return code;
-    }
-    json_t *root = json_loads(all.s, JSON_REJECT_DUPLICATES, &why);
-    if (!root)
-        root = mend(&all);
-    code = root ? take_report(&r, root)
-                : import_refuse(in, "no JSON: %s in line %d", why.text, why.line);
+    const struct outline_reader reader = {"results", &r, on_head, on_row};
+    json_t *root;
+    bool whole;
+    int code = outline_read(in, &reader, &root, &whole);
+    if (!code && !r.test)
+        code = import_refuse(in, "JSON, and not of nccl-tests: no results");
+    if (!code)
+        read_facts(&r, root);
+    if (!code && (!whole || !json_object_get(root, "end_time")))
+        snprintf(r.test->missing, sizeof r.test->missing, "the report has no end");
     json_decref(root);
-    text_free(&all);
+    for (size_t i = 0; i < 2; i++)
+        plain_free(&r.times[i]);
     return code;
 }
 

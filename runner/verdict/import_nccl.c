@@ -10,43 +10,17 @@
  *   # Avg bus bandwidth    : 11.2
  * with other lines between them and, from NCCL itself, in the middle of a row.
  */
+#include "import_nccl.h"
 #include "../err.h"
-#include "../jsontext.h"
 #include "../text.h"
 #include "import_collective.h"
 #include "import_messages.h"
-#include "import_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct nccl {
-    struct import *imp;
-    struct lines *in;
-    char version[32], nccl[32], program[128]; /* said before the test that they are of */
-    bool open;                                /* the last test has begun and not ended */
-    struct table table;
-    bool tabled;
-    int64_t iters, max_B, step_B, step_factor; /* of the open test */
-    int64_t ranks;                             /* a communicator, by its list of devices */
-    int64_t size_B;                            /* of the last row; -1: none */
-    char type[IMP_WORD], op[IMP_WORD];         /* of it */
-    int64_t root;
-    size_t short_row; /* the line of a row that lacks fields */
-    bool bus;         /* some row has a bus bandwidth */
-    bool moved;       /* some row has an algorithm bandwidth that must show in it */
-    struct text carry;
-};
-
-static struct imp_test *test_of(const struct nccl *r)
-{
-    return &r->imp->tests[r->imp->n_tests - 1];
-}
-
 /* ---- the end of a test ---- */
-
-#define MIXED "the output of several processes is mixed in it"
 
 /* Nothing in the file is believed when a test of it cannot be what it says. */
 static int check_ranks(struct nccl *r, struct imp_test *t)
@@ -64,7 +38,7 @@ static int end_test(struct nccl *r, const char *missing)
 {
     if (!r->open)
         return GS_OK;
-    struct imp_test *t = test_of(r);
+    struct imp_test *t = nccl_test(r);
     r->open = false;
     if (missing)
         snprintf(t->missing, sizeof t->missing, "%s", missing);
@@ -111,7 +85,9 @@ static int on_start(struct nccl *r, const char *s)
     if (*r->program && !c)
         return import_refuse(r->in, "no collective is known by '%.60s'", r->program);
     /* Before 2.17 the program is not named: the columns have to fit an all-reduce. */
-    struct imp_test *t = import_add_test(r->imp, c ? c->workload : "nccl_allreduce", r->in->number);
+    struct imp_test *t = import_add_test(r->imp, r->in, c ? c->workload : "nccl_allreduce");
+    if (!t)
+        return GS_FAILED;
     t->factor = c ? c->factor : IMP_ALLREDUCE;
     t->graph = integer_after(s, "graph:") > 0;
     t->unverified = strstr(s, "validation:") && integer_after(s, "validation:") == 0;
@@ -134,56 +110,6 @@ static int on_start(struct nccl *r, const char *s)
     r->size_B = -1;
     r->short_row = 0;
     *r->program = '\0';
-    return GS_OK;
-}
-
-static bool host_known(const json_t *hosts, const char *host)
-{
-    for (size_t i = 0; i < json_array_size(hosts); i++)
-        if (!strcmp(json_string_value(json_object_get(json_array_get(hosts, i), "host")), host))
-            return true;
-    return false;
-}
-
-static int on_device(struct nccl *r, const char *s)
-{
-    long long rank, group = 0, pid, device;
-    char host[IMP_WORD], bus[32] = "";
-    int at = 0;
-    bool good = sscanf(s, "%4lld Group %4lld Pid %12lld on %63s device %4lld [%31[^]]]%n", &rank,
-                       &group, &pid, host, &device, bus, &at) >= 6 ||
-                (group = 0, sscanf(s, "%4lld Pid %12lld on %63s device %4lld [%31[^]]]%n", &rank,
-                                   &pid, host, &device, bus, &at) >= 5);
-    if (!good || !r->open || r->tabled)
-        return GS_OK;
-    struct imp_test *t = test_of(r);
-    size_t i;
-    json_t *known;
-    json_array_foreach(t->hosts, i, known)
-    {
-        if (json_integer_value(json_object_get(known, "rank")) == rank &&
-            json_integer_value(json_object_get(known, "group")) == group)
-            return import_refuse(r->in,
-                                 "rank %lld a second time in one list of devices: each process "
-                                 "has a communicator of its own, of one rank (nccl-tests without "
-                                 "MPI?), and " MIXED,
-                                 rank);
-    }
-    if (!t->hosts)
-        t->hosts = json_array();
-    if (json_array_size(t->hosts) >= 4096)
-        return import_refuse(r->in, "more than 4096 ranks in one list of devices");
-    /* A communicator has the ranks of one group (NCCL_TESTS_SPLIT makes several). */
-    const json_t *first = json_object_get(json_array_get(t->hosts, 0), "group");
-    r->ranks += !first || json_integer_value(first) == group;
-    t->nodes += !host_known(t->hosts, host);
-    const char *name = s + at + strspn(s + at, " ");
-    json_t *o = json_pack("{sI sI sI}", "rank", (json_int_t)rank, "group", (json_int_t)group, "pid",
-                          (json_int_t)pid);
-    json_object_set_new(o, "host", json_text(host));
-    json_object_set_new(o, "device", json_text(name));
-    json_object_set_new(o, "bus", json_text(bus));
-    json_array_append_new(t->hosts, o);
     return GS_OK;
 }
 
@@ -211,7 +137,7 @@ static int on_bounds(struct nccl *r, const char *s)
 {
     if (!r->open)
         return r->imp->n_tests ? import_refuse(r->in, "a second end of one test: " MIXED) : GS_OK;
-    struct imp_test *t = test_of(r);
+    struct imp_test *t = nccl_test(r);
     const char *colon = strchr(s, ':');
     int64_t wrong = colon ? integer_after(colon, ":") : 0;
     /* Where a row has its largest error only, which of them were out of bounds is not said. */
@@ -221,7 +147,7 @@ static int on_bounds(struct nccl *r, const char *s)
     return GS_OK;
 }
 
-static int on_end(struct nccl *r, const char *s)
+int nccl_end(struct nccl *r, const char *s)
 {
     (void)s;
     if (r->open && r->short_row) {
@@ -245,10 +171,10 @@ static const struct {
     {"nccl-tests version ", on_version},
     {"Collective test starting: ", on_program},
     {"nThread ", on_start},
-    {"Rank ", on_device},
+    {"Rank ", nccl_device},
     {"size ", on_header},
     {"Out of bounds values", on_bounds},
-    {"Avg bus bandwidth", on_end},
+    {"Avg bus bandwidth", nccl_end},
     {"Reducing maxBytes", on_reduced},
 };
 
@@ -262,110 +188,6 @@ static int on_comment(struct nccl *r, const char *line)
             return comments[i].on(r, comments[i].on == on_header ? s : s + n);
     }
     return GS_OK;
-}
-
-/* ---- rows ---- */
-
-/* Sizes grow; after the last of them they may start again, and with another type or operation. */
-static bool in_order(const struct nccl *r, const struct row *row)
-{
-    char type[IMP_WORD], op[IMP_WORD];
-    if (r->size_B < 0 || row->size_B > r->size_B ||
-        strcmp(word_copy(type, sizeof type, &row->type), r->type) ||
-        strcmp(word_copy(op, sizeof op, &row->op), r->op) || row->root != r->root)
-        return true;
-    int64_t next = r->step_factor > 1 ? r->size_B * r->step_factor : r->size_B + r->step_B;
-    return row->size_B < r->size_B ? next + 16 * (r->step_factor + 1) > r->max_B
-                                   : test_of(r)->n_cells <= 2; /* -b = -e, cycle after cycle */
-}
-
-/* Of one side; GS_OK or refused. */
-static int take_side(struct nccl *r, const struct row *row, int in_place, struct imp_cell *like)
-{
-    struct claim c = {.size_B = row->size_B};
-    const struct word *time = &row->side[in_place].time, *algbw = &row->side[in_place].algbw,
-                      *busbw = &row->side[in_place].busbw, *wrong = &row->side[in_place].wrong;
-    struct imp_test *t = test_of(r);
-    struct number errors;
-    uint64_t ns;
-    if (word_is(time, "N/A")) /* there is no such variant of the operation */
-        return GS_OK;
-    if (!number_read(&c.time_us, time->s, time->s + time->n) ||
-        !number_read(&c.algbw, algbw->s, algbw->s + algbw->n) ||
-        !number_read(&c.busbw, busbw->s, busbw->s + busbw->n))
-        return import_refuse(r->in, "'%.*s' where a number should be", (int)time->n, time->s);
-    if (c.time_us.negative)
-        return import_refuse(r->in, "a negative time, %.*s us", (int)time->n, time->s);
-    int code = collective_check(r->in, &c, t->factor, r->ranks);
-    if (code)
-        return code;
-    r->bus = r->bus || c.busbw.value > 0;
-    r->moved = r->moved || c.algbw.value >= 1;
-    like->in_place = in_place;
-    struct imp_cell *cell = import_cell(r->imp, r->in, t, like);
-    if (!cell)
-        return GS_FAILED;
-    if (word_is(wrong, "N/A"))
-        t->unverified = true;
-    else if (!number_read(&errors, wrong->s, wrong->s + wrong->n))
-        return import_refuse(r->in, "'%.*s' wrong values is no number", (int)wrong->n, wrong->s);
-    else if (!r->table.errors && (!errors.finite || errors.digits))
-        import_fault(cell, "wrong", "line %zu: %.*s wrong values", r->in->number, (int)wrong->n,
-                     wrong->s);
-    if (!number_scaled(&c.time_us, 3, &ns)) {
-        import_fault(cell, "failed", "line %zu: its time is %.*s", r->in->number, (int)time->n,
-                     time->s);
-        return GS_OK;
-    }
-    return import_sample(r->imp, r->in, cell, ns);
-}
-
-static int take_row(struct nccl *r, const struct row *row)
-{
-    struct imp_cell like = {.size_B = row->size_B, .root = row->root, .iters = (uint64_t)r->iters};
-    char type[IMP_WORD];
-    int64_t bytes;
-    if (!in_order(r, row))
-        return import_refuse(r->in, "%lld bytes after %lld: " MIXED, (long long)row->size_B,
-                             (long long)r->size_B);
-    snprintf(like.dtype, sizeof like.dtype, "%s",
-             collective_dtype(word_copy(type, sizeof type, &row->type), &bytes));
-    word_copy(like.op, sizeof like.op, &row->op);
-    if (test_of(r)->factor == IMP_ALLREDUCE && bytes &&
-        (row->count > INT64_MAX / 8 || row->count * bytes != row->size_B))
-        return import_refuse(r->in, "%lld elements of %s are not %lld bytes", (long long)row->count,
-                             type, (long long)row->size_B);
-    r->size_B = row->size_B;
-    r->root = row->root;
-    strcpy(r->type, type);
-    strcpy(r->op, like.op);
-    int code = row->side[0].there ? take_side(r, row, 0, &like) : GS_OK;
-    if (!code && row->side[1].there)
-        code = take_side(r, row, 1, &like);
-    return code;
-}
-
-static int on_row(struct nccl *r, const char *line)
-{
-    struct row row;
-    if (!r->open || !r->tabled)
-        return import_refuse(r->in, r->imp->n_tests
-                                        ? "a row after the end of its test: " MIXED
-                                        : "a row before any table: the start of the file is "
-                                          "missing");
-    enum row_kind kind = table_row(&r->table, line, &row);
-    if (kind == ROW_WHOLE && r->in->torn) /* 15.5 may have been 15.53 */
-        kind = ROW_SHORT;
-    if (kind == ROW_SHORT && !r->short_row) {
-        r->short_row = r->in->number;
-        return GS_OK;
-    }
-    if (r->short_row)
-        return on_end(r, line);
-    if (kind == ROW_ODD)
-        return import_refuse(r->in, "a row with other columns than its table: " MIXED
-                                    ", or it was edited");
-    return take_row(r, &row);
 }
 
 /* ---- lines ---- */
@@ -386,8 +208,8 @@ static void on_message(struct nccl *r, const char *message)
     if (version)
         snprintf(r->nccl, sizeof r->nccl, "%.*s", (int)strcspn(version + 13, "+ "), version + 13);
     if (r->open) {
-        copy_setting(test_of(r)->algorithm, message, "NCCL_ALGO ");
-        copy_setting(test_of(r)->protocol, message, "NCCL_PROTO ");
+        copy_setting(nccl_test(r)->algorithm, message, "NCCL_ALGO ");
+        copy_setting(nccl_test(r)->protocol, message, "NCCL_PROTO ");
     }
 }
 
@@ -398,7 +220,7 @@ static int on_text(struct nccl *r, char *line)
         return on_comment(r, s);
     if (!strncmp(s, "NCCL version ", 13))
         on_message(r, s);
-    return table_claims(line) ? on_row(r, line) : GS_OK;
+    return table_claims(line) ? nccl_row(r, line) : GS_OK;
 }
 
 /* What stands before a message of NCCL goes on in the next line that is none. */

@@ -80,7 +80,9 @@ static int on_header(struct osu *r, const char *line)
     }
     if (!r->time)
         return import_refuse(r->in, "its table has no column of latencies");
-    struct imp_test *t = import_add_test(r->imp, "mpi_allreduce", r->in->number);
+    struct imp_test *t = import_add_test(r->imp, r->in, "mpi_allreduce");
+    if (!t)
+        return GS_FAILED;
     t->factor = IMP_ALLREDUCE;
     t->metric = r->worst ? "L_max_of_ranks" : "L_mean_of_ranks";
     t->unverified = !r->check;

@@ -25,7 +25,7 @@ int rules_read(struct rules *out, const struct recorded *r)
         code = settings_read(config, &set);
     if (!code) {
         *out = (struct rules){.equivalence = set.measure.equivalence,
-                              .blocks = there ? set.measure.blocks : 1};
+                              .blocks = there && !r->imported ? set.measure.blocks : 1};
         memcpy(out->baseline, set.measure.baseline, sizeof out->baseline);
     }
     config_free(config);

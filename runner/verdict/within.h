@@ -21,7 +21,7 @@ int compare_within(struct comparison *c, const char *dir);
 /* Of a run's config: what compare needs of it. */
 struct rules {
     double equivalence;
-    int64_t blocks; /* asked for in a launch; 1 where there is no config */
+    int64_t blocks; /* asked for in a launch; 1 of an import, which asked for none */
     char baseline[WL_TEXT_MAX];
 };
 int rules_read(struct rules *out, const struct recorded *r);

@@ -30,8 +30,8 @@ static void check(const struct import *imp)
         const struct imp_test *t = &imp->tests[i];
         for (size_t k = 0; k < t->n_cells; k++) {
             const struct imp_cell *c = &t->cells[k];
-            samples += c->n;
-            if (!c->iters || c->size_B < 0 || (!c->n && !c->kind))
+            samples += c->samples.n;
+            if (!c->iters || c->size_B < 0 || (!c->samples.n && !c->kind))
                 abort();
             for (size_t s = 0; s < c->n; s++)
                 if (!c->time_ns[s] || c->time_ns[s] > INT64_MAX)
