@@ -11,4 +11,5 @@ NCCL_TESTS ?=
 check-gpu: all ## NCCL_TESTS=DIR the GPU plugins on this machine's GPUs
 	@BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)' JOBS=1 bash tests/run tests/gpu/test_*.sh
 bench-gpu: all ## NCCL_TESTS=DIR their speed, each beside what it is held to
-	@BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)' bash tests/bench/gpu.sh
+	@export BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)'; \
+	bash tests/bench/gpu.sh && bash tests/bench/gpu_price.sh

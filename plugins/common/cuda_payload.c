@@ -3,14 +3,14 @@
 
 /* clang-format off */
 const struct payload_dtype payload_dtypes[] = {
-    /*             size nccl since  exponent mantissa scale infinity */
-    [PAY_FP32]  = {"fp32",     4, 7,  0,     8,  23, -126,  true},
-    [PAY_FP16]  = {"fp16",     2, 6,  0,     5,  10, -24,   true},
-    [PAY_BF16]  = {"bf16",     2, 9,  0,     8,  7,  -126,  true},
-    [PAY_INT32] = {"int32",    4, 2,  0,     0,  31, 0,     false},
-    [PAY_FP64]  = {"fp64",     8, 8,  0,     11, 52, -1022, true},
-    [PAY_E4M3]  = {"fp8_e4m3", 1, 10, 22400, 4,  3,  -9,    false},
-    [PAY_E5M2]  = {"fp8_e5m2", 1, 11, 22400, 5,  2,  -16,   true},
+    /*             size nccl since  exponent mantissa scale infinity overflows */
+    [PAY_FP32]  = {"fp32",     4, 7,  0,     8,  23, -126,  true,    true},
+    [PAY_FP16]  = {"fp16",     2, 6,  0,     5,  10, -24,   true,    true},
+    [PAY_BF16]  = {"bf16",     2, 9,  0,     8,  7,  -126,  true,    true},
+    [PAY_INT32] = {"int32",    4, 2,  0,     0,  31, 0,     false,   false},
+    [PAY_FP64]  = {"fp64",     8, 8,  0,     11, 52, -1022, true,    true},
+    [PAY_E4M3]  = {"fp8_e4m3", 1, 10, 22400, 4,  3,  -9,    false,   false},
+    [PAY_E5M2]  = {"fp8_e5m2", 1, 11, 22400, 5,  2,  -16,   true,    false},
 };
 /* clang-format on */
 
@@ -154,7 +154,7 @@ static bool expect(const struct payload_dtype *d, enum payload_op op, struct num
         n = next;
         fit = encode(d, n, bits);
     }
-    return fit == FITS || (fit == TOO_LARGE && d->infinity);
+    return fit == FITS || (fit == TOO_LARGE && d->overflows);
 }
 
 /* The mean of integers is truncated; that of others is exact only by powers of two. */

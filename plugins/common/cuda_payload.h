@@ -31,8 +31,9 @@ struct payload_dtype {
     unsigned size_B;
     int nccl, nccl_since;
     int exponent_bits, mantissa_bits;
-    int scale;     /* exponent of the smallest value that sums may start from */
-    bool infinity; /* a result too large is infinity */
+    int scale;      /* exponent of the smallest value that sums may start from */
+    bool infinity;  /* it has one */
+    bool overflows; /* a result too large is infinity: of fp8, NCCL makes the largest number */
 };
 extern const struct payload_dtype payload_dtypes[]; /* by enum payload_type */
 

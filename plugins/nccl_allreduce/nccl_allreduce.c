@@ -27,7 +27,7 @@ static const char *const contentions[] = {"none", "low", "medium", "high", NULL}
 static const char *const algorithms[] = {
     "auto", "ring", "tree", "collnet-direct", "collnet-chain", "nvls", "nvls-tree", "pat", NULL};
 static const char *const protocols[] = {"auto", "LL", "LL128", "Simple", NULL};
-static const char *const memories[] = {"plain", "registered", "symmetric", NULL};
+static const char *const memories[] = {"plain", "registered", "symmetric", "ncclMemAlloc", NULL};
 
 /* clang-format off */
 static const struct wl_param params[] = {
@@ -56,7 +56,8 @@ static const struct wl_param params[] = {
     {P(ctas, WL_INT, WL_CONFIG, int64_t), NULL, "0", 0, 64, NULL,
      "thread blocks, exactly so many; 0: NCCL chooses"},
     {P(memory, WL_CHOICE, WL_CONFIG, int), NULL, "plain", 0, 0, memories,
-     "registered with NCCL (since 2.19), or as a symmetric window (since 2.27)"},
+     "plain: cudaMalloc, as frameworks do; ncclMemAlloc (NCCL 2.19), which NCCL registers in "
+     "graphs, as nccl-tests does; that, registered at once; or symmetric windows (2.27)"},
     {0}};
 
 static const struct wl_metric metrics[] = {
@@ -82,13 +83,16 @@ static double estimate(const struct nccl_cell *c, const struct wl_job *job)
     return LATENCY_S * (c->metric == METRIC_L_ISO ? 4 : 1) + (double)c->size * factor / rate;
 }
 
+static unsigned clamp(double n, unsigned least, unsigned most)
+{
+    return n <= least ? least : n >= most ? most : (unsigned)n;
+}
+
 /* Operations of a steady-state sample at least. */
 static unsigned back_to_back(double operation_s)
 {
-    double n = LONG_SAMPLE_S / operation_s;
-    return n >= BACK_TO_BACK        ? BACK_TO_BACK
-           : n <= BACK_TO_BACK_LONG ? BACK_TO_BACK_LONG
-                                    : (unsigned)n;
+    unsigned few = clamp(LONG_SAMPLE_S / operation_s, BACK_TO_BACK_LONG, BACK_TO_BACK);
+    return clamp(SAMPLE_S / operation_s, few, BACK_TO_BACK_MOST);
 }
 
 static bool refuse(char *why, size_t n, const struct nccl_cell *c, const struct wl_job *job)
@@ -130,10 +134,10 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
     bool isolated = c->metric == METRIC_L_ISO;
     shape->size_B = c->size;
     shape->busbw_factor = 2.0 * (job->ranks - 1) / job->ranks;
-    /* Two buffers; cold ones rotate, at most BACK_TO_BACK of each, over 4 x L2 (64 MiB assumed). */
+    /* Two buffers; cold ones rotate, at most one an operation, over 4 x L2 (64 MiB assumed). */
     uint64_t slots = c->buffers == BUFFERS_COLD && !isolated ? (256u << 20) / c->size + 1 : 1;
-    if (slots > BACK_TO_BACK)
-        slots = BACK_TO_BACK;
+    if (slots > BACK_TO_BACK_MOST)
+        slots = BACK_TO_BACK_MOST;
     /* The cells of a group share their buffers: the one that is all default counts them. */
     bool counts = !c->algorithm && !c->protocol && !c->ctas && !c->memory;
     shape->device_B = counts ? (c->in_place ? 1 : 2) * slots * c->size : 0;

@@ -16,7 +16,7 @@
 
 #define BEST_OF 3       /* samples whose shortest is compared */
 #define LONG_S 0.1      /* no sample is made to last longer */
-#define STILL_GROWING 4 /* cycles in a row that hold more than the one before: a leak */
+#define STILL_GROWING 8 /* cycles in a row that hold more than the one before: a leak */
 
 static void describe_nonsense(struct trial *t, const void *cell)
 {

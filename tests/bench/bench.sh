@@ -69,31 +69,9 @@ fi
 
 # ---- the runner around an operation that takes no time
 
-cat >"$tmp/null.ini" <<'INI'
-[launch]
-ranks = 2
-oversubscribe = yes
-[measure]
-launches = 1
-blocks = 11
-max_blocks = 11
-samples = 20000
-discard = 0
-sample_time = 1ns
-warmup = 0
-warmup_ops = 1
-budget = 60s
-[null]
-size = 8
-time = 1ns
-INI
-start=$(date +%s.%N)
-"$gradsync" run -q "$tmp/null.ini" --set platform:name=bench -o "$tmp/null"
-recording=$(echo "$tmp"/null/bench/null/*/launch-01.01.jsonl)
-at() { grep -o '"type":"block".*"at":[0-9.]*' "$recording" | sed 's/.*"at"://'; }
-row 'start to first sample, 2 ranks, s' "$(calc 2 "$(at | head -n 1) - $start")" '<=' 1 s
-# The median over blocks of the time from one block's start to the next's, a sample.
-cost=$(at | awk 'NR > 1 { printf "%.9f\n", ($1 - last) / 20000 * 1e6 } { last = $1 }' | sort -g | sed -n 5p)
+. tests/bench/runner_cost.sh
+read -r first cost < <(runner_cost "$gradsync" "$tmp")
+row 'start to first sample, 2 ranks, s' "$first" '<=' 1 s
 row 'runner, a sample beside the operation, us' "$(calc 2 "$cost")" '<=' 2 us
 
 # ---- mpi_allreduce against a bare loop, in the same processes

@@ -4,7 +4,9 @@
 # What the tests of the GPU plugins share, after lib.sh:
 #   $gpus                 how many there are, or GPUS; skips the test below 2
 #   config NAME BODY…     NAME.ini for all of them, short and without waiting
-#   measure NAME          runs it; keeps rc, out and err; $recording is its .jsonl
+#   measure NAME          runs it; keeps rc, out and err; $recording is its .jsonl, of whose
+#                         failures the first are shown
+#   fails KIND            how many cells it lost that way
 gpus=${GPUS:-$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')}
 [ "${gpus:-0}" -ge 2 ] || skip_all "needs two GPUs, found ${gpus:-0}"
 
@@ -33,6 +35,7 @@ config() {
 measure() {
     run "$gradsync" run -q "$1.ini" -o "data-$1"
     recording=$(find "data-$1" -name 'launch-01.01.jsonl' | sort | head -n 1)
+    [ "$rc" = 0 ] || diag "$err" "$(grep -h '"type":"fail"' "$recording" | head -n 5)"
 }
 
 fails() { grep -h '"type":"fail"' "$recording" | grep -c "\"kind\":\"$1\"" || true; }

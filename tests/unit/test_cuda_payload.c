@@ -126,6 +126,9 @@ static void small_types_are_exact_where_they_can_be(void **state)
     assert_true(payload_make(&p, PAY_E5M2, PAY_SUM, 0, 8, false, 1));
     assert_false(payload_make(&p, PAY_E5M2, PAY_SUM, 0, 9, false, 1));
     assert_true(payload_make(&p, PAY_FP16, PAY_SUM, 0, 4, true, 16));
+    assert_true(payload_make(&p, PAY_E5M2, PAY_PROD, 0, 4, false, 16));
+    assert_false(payload_make(&p, PAY_E5M2, PAY_PROD, 0, 4, true, 16)); /* NCCL saturates there */
+    assert_true(payload_make(&p, PAY_FP16, PAY_PROD, 0, 4, true, 16));  /* and not here */
 }
 
 static void repeating_in_place_is_exact_by_powers_of_two(void **state)

@@ -66,7 +66,8 @@ static enum wl_status allocate(struct state *s, struct arena *a, char *why, size
         mem_alloc *function;
     } take = {.object = comm_symbol(&s->comms, "ncclMemAlloc")};
     if (!take.function) {
-        snprintf(why, n, "memory = symmetric needs NCCL 2.27 or newer");
+        snprintf(why, n, "this NCCL, %d.%d, has no ncclMemAlloc: memory = plain, or NCCL 2.19",
+                 s->comms.version / 10000, s->comms.version % 10000 / 100);
         return WL_SKIP;
     }
     enum wl_status status =
@@ -129,7 +130,7 @@ enum wl_status arena_register(struct prepared *p, char *why, size_t n)
 {
     struct state *s = p->state;
     ncclComm_t nccl = atomic_load(&p->comm->nccl);
-    if (p->cell.memory == MEMORY_PLAIN)
+    if (p->cell.memory == MEMORY_PLAIN || p->cell.memory == MEMORY_NCCL)
         return WL_OK;
     bool window = p->cell.memory == MEMORY_SYMMETRIC;
     const char *name = window ? "ncclCommWindowRegister" : "ncclCommRegister";

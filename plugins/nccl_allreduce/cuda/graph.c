@@ -74,10 +74,25 @@ static enum wl_status graph_make(struct prepared *p, struct op_graph *o, unsigne
     return status;
 }
 
-/* Whole graphs of BACK_TO_BACK operations, and one of the rest. */
+/* Whole graphs of BACK_TO_BACK_MOST operations, and one of the rest. */
 static unsigned unit_of(unsigned iters)
 {
-    return iters < BACK_TO_BACK ? iters : BACK_TO_BACK;
+    return iters < BACK_TO_BACK_MOST ? iters : BACK_TO_BACK_MOST;
+}
+
+/* How often the slot's turn comes in n operations. */
+static unsigned turns(const struct prepared *p, unsigned slot, unsigned n)
+{
+    return n > slot ? (n - slot + p->slots - 1) / p->slots : 0;
+}
+
+unsigned operations_on(const struct prepared *p, unsigned slot)
+{
+    unsigned n = p->iters;
+    if (p->cell.launch == LAUNCH_STREAM)
+        return turns(p, slot, n);
+    unsigned unit = unit_of(n); /* each graph begins at the first slot */
+    return n / unit * turns(p, slot, unit) + turns(p, slot, n % unit);
 }
 
 enum wl_status graphs_make(struct prepared *p, unsigned iters)

@@ -98,7 +98,7 @@ static enum wl_status check(struct prepared *p)
     cudaError_t e = gpu_record_clear(p->record, s->gpu.stream);
     p->unpredictable = false;
     for (unsigned slot = 0; slot < p->slots && slot < p->iters && !e && !p->unpredictable; slot++)
-        p->unpredictable = !check_slot(p, slot, (p->iters - slot + p->slots - 1) / p->slots, &e);
+        p->unpredictable = !check_slot(p, slot, operations_on(p, slot), &e);
     return gpu_try(&s->gpu, e, "checking the result");
 }
 

@@ -15,7 +15,7 @@ struct arena {
     struct arena *next;
     void *base;
     size_t bytes;
-    bool from_nccl; /* ncclMemAlloc: what symmetric windows need */
+    bool from_nccl; /* ncclMemAlloc: what NCCL can show to other GPUs */
     int users;
     const void *loaded; /* the prepared cell whose inputs it holds */
 };
@@ -72,6 +72,8 @@ enum wl_status graphs_make(struct prepared *p, unsigned iters);
 void graphs_free(struct prepared *p);
 /* Queues `iters` operations as the cell says. */
 enum wl_status launch(struct prepared *p, unsigned iters);
+/* Of the last sample's operations, those on this slot. */
+unsigned operations_on(const struct prepared *p, unsigned slot);
 
 /* Of struct nccl_backend. */
 enum wl_status prepare_cuda(void *self, const void *cell, void **prepared);

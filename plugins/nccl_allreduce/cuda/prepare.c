@@ -25,7 +25,7 @@ static unsigned slots_for(const struct state *s, const struct nccl_cell *c, size
     if (c->buffers == BUFFERS_HOT || c->metric == METRIC_L_ISO)
         return 1;
     size_t slots = 4 * s->gpu.l2_B / slot_B + 1;
-    return slots > BACK_TO_BACK ? BACK_TO_BACK : (unsigned)slots;
+    return slots > BACK_TO_BACK_MOST ? BACK_TO_BACK_MOST : (unsigned)slots;
 }
 
 /* Buffers, and their registration: what one rank may fail at and another not. */
@@ -48,8 +48,8 @@ static enum wl_status take_buffers(struct prepared *p, char *why, size_t n)
         snprintf(why, n, "no device memory for the record of a check");
         return WL_FAIL;
     }
-    return arena_take(s, (c->in_place ? 1 : 2) * p->slots * p->slot_B,
-                      c->memory == MEMORY_SYMMETRIC, &p->arena, why, n);
+    return arena_take(s, (c->in_place ? 1 : 2) * p->slots * p->slot_B, c->memory != MEMORY_PLAIN,
+                      &p->arena, why, n);
 }
 
 /* One operation, untimed: does NCCL accept the cell, and with what does it run it? */
