@@ -64,8 +64,10 @@ static int read_tables(const char *path)
     int code = plugin_open(&p, path);
     if (code)
         return code;
-    if (plugin_lint(p, report_fault, &path))
+    if (plugin_lint(p, report_fault, &path)) {
+        say("%s: its calls are tried when its tables are good", path);
         return GS_USAGE;
+    }
     size_t metrics = 0;
     while (p->wl.metrics[metrics].name)
         metrics++;

@@ -118,6 +118,16 @@ exits 1 'a hang' "$gradsync" check -q open_hang.so
 like "$err" 'open\(\) does not return within' 'says where'
 no_orphans 'and nobody is left'
 
+# ---- many at once ----
+
+compile bad many.so -DNAME=many -DOPEN=open_prints -DDESCRIBE=describe_any -DSAMPLE=sample_once \
+    -DPREPARE=prepare_leaks
+exits 1 'a plugin of many faults' "$gradsync" check -q many.so
+for fault in "prints in open\(\): 'hello'" 'describe\(\) accepts size 0' 'the count is not honoured' \
+    'leaks 1[0-9][0-9][0-9] bytes with every'; do
+    like "$err" "$fault" "says among others: $fault"
+done
+
 # ---- help and list ----
 
 for so in "$build"/plugins/*.so; do

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * workload.h as it might have been before wl_plugin.abort, wl_shape.config_free and wl_host.note were
+ * appended: what test_abi.sh builds plugins of an older version with. It is never brought up to date.
+ *
+ * A plugin is a shared object that exports one constant, wl_plugin_v1. It declares its
+ * parameters and metrics in tables; the runner parses, checks, documents and sweeps them,
+ * and owns order, warm-up, iterations a sample, stopping, statistics, recording, deadlines
+ * and retries. A plugin never prints, exits, reads the environment or argv, writes files or
+ * does statistics. Everything here is append-only within a version.
+ *
+ * Units are SI base units in the name: _s seconds, _ns nanoseconds, _B bytes.
+ * `size` is always the bytes of the buffer on one rank.
+ */
+#ifndef GRADSYNC_WORKLOAD_H
+#define GRADSYNC_WORKLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WL_SYMBOL "wl_plugin_v1"
+#define WL_TEXT_MAX 64 /* bytes of a WL_TEXT member, terminator included */
+#define WL_METRICS_MAX 16
+
+/* What a call made of it. Any status but WL_OK is preceded by host->fail() or by text in `why`. */
+enum wl_status {
+    WL_OK,
+    WL_SKIP,  /* this machine cannot: recorded with the reason, the rest goes on */
+    WL_RETRY, /* this sample is invalid, take it again */
+    WL_FAIL   /* it should have worked and did not */
+};
+
+enum wl_type {            /* C type of the member, and what a user writes */
+               WL_INT,    /* int64_t          3, 4k, 1M (powers of 1000) */
+               WL_SIZE,   /* uint64_t         8, 64KiB, 1GB; bytes */
+               WL_REAL,   /* double           0.97, 5% */
+               WL_TIME,   /* double           200ms, 3us, 1h; seconds */
+               WL_RATE,   /* double           900GB/s, 25Gbit/s; bytes a second */
+               WL_BOOL,   /* bool             yes, no */
+               WL_CHOICE, /* int              index into choices[] */
+               WL_TEXT    /* char[WL_TEXT_MAX] */
+};
+
+/* Where a parameter stands in a comparison. Cells that agree in every WL_AXIS parameter form a
+ * group: they are prepared together and visited in the same blocks. */
+enum wl_role {
+    WL_AXIS,   /* an independent variable: another value is another group */
+    WL_CONFIG, /* the tuning under comparison: its values name the config, e.g. "ring/LL128" */
+    WL_MODE    /* measured in the same block, contrasted only with the same mode of other configs */
+};
+
+/* One ini key and one column. `def` is text and goes through the user's own parser. */
+struct wl_param {
+    const char *name;
+    enum wl_type type;
+    enum wl_role role;
+    size_t offset; /* WL_FIELD(struct, member, C type) */
+    const char *unit;
+    const char *def;
+    double min, max;            /* inclusive; both 0: no bound */
+    const char *const *choices; /* NULL-terminated; WL_CHOICE alone */
+    const char *help;           /* one line */
+};
+
+/* offsetof, refused by the compiler when the member is not of the C type that `type` fills. */
+#define WL_FIELD(S, member, ctype)                                                                 \
+    (offsetof(S, member) + 0 * sizeof(&((S *)0)->member == (ctype *)0))
+/* For WL_TEXT members. */
+#define WL_TEXT_FIELD(S, member)                                                                   \
+    (offsetof(S, member) + 0 * sizeof(&((S *)0)->member == (char(*)[WL_TEXT_MAX])0))
+
+/* How the values of the ranks become one. */
+enum wl_across { WL_MAX, WL_SUM, WL_MEAN };
+
+/* metrics[0] is the time of one iteration, "time" in "s"; it steers the stopping rule. */
+struct wl_metric {
+    const char *name, *unit, *help;
+    enum wl_across across;
+};
+
+/* Who runs: known before anything is opened. */
+struct wl_job {
+    size_t size;
+    int ranks, nodes, local_ranks; /* local_ranks: on one node */
+};
+
+/* What a cell is, known before anything is allocated. Zeroed by the runner before describe(). */
+struct wl_shape {
+    size_t size;
+    uint64_t size_B;           /* payload on one rank; 0: none */
+    double busbw_factor;       /* busbw = size_B / time * factor, e.g. 2(n-1)/n; 0: no collective */
+    uint64_t host_B, device_B; /* memory prepare() takes on one rank */
+    double iteration_s;        /* rough time of one iteration, for the plan */
+    unsigned iters_min, iters_max; /* iterations in one sample; 0: no bound */
+    bool span; /* isolated latency: the runner takes max(end_ns) - min(start_ns) over ranks */
+};
+
+/* Lent by the runner from open() to close(). Collective calls are made by every rank. */
+struct wl_host {
+    size_t size;
+    int rank, ranks, local_rank, local_ranks, node, nodes;
+    uint64_t seed; /* the same on every rank */
+    void *ctx;
+    void (*barrier)(void *ctx);
+    void (*bcast)(void *ctx, void *buf, size_t bytes, int root);
+    /* Says why a call is about to return other than WL_OK. printf-like; the last text counts. */
+    void (*fail)(void *ctx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+};
+
+/* One sample of `iters` iterations on this rank. */
+struct wl_sample {
+    size_t size;
+    double values[WL_METRICS_MAX]; /* one a metric, values[0] in seconds an iteration */
+    uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC around the operation; skew comes from start_ns */
+};
+
+struct wl_plugin {
+    size_t size; /* sizeof(struct wl_plugin): a member is read only if size covers it */
+    const char *name, *version, *summary;
+    const struct wl_param *params;   /* ends with a NULL name */
+    size_t cell_size;                /* sizeof the struct that params fill */
+    const struct wl_metric *metrics; /* ends with a NULL name */
+
+    /* Pure: no state, no device, callable anywhere, before open() too. Judges a cell (ranks < 2
+     * for a collective, size not a multiple of the element) and says what it needs. */
+    enum wl_status (*describe)(const void *cell, const struct wl_job *job, struct wl_shape *shape,
+                               char *why, size_t why_size);
+
+    /* Once a process; close() undoes it. Collective. */
+    enum wl_status (*open)(void **self, const struct wl_host *host);
+    void (*close)(void *self);
+
+    /* Several cells are prepared at once; release() undoes one. Collective, in the same order on
+     * every rank. The buffers' contents are random or exact-sum patterns, never zeros. */
+    enum wl_status (*prepare)(void *self, const void *cell, void **prepared);
+    void (*release)(void *prepared);
+
+    /* `iters` iterations, timed by this rank. Collective. Outputs are poisoned untimed, before. */
+    enum wl_status (*sample)(void *prepared, unsigned iters, struct wl_sample *out);
+
+    /* After a block: is the result of the operation that was just timed right, on this rank? */
+    enum wl_status (*verify)(void *prepared);
+};
+
+#ifdef __GNUC__
+__attribute__((visibility("default")))
+#endif
+extern const struct wl_plugin wl_plugin_v1;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
