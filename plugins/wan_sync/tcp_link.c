@@ -151,6 +151,7 @@ static void handle(struct tcp_link *l, const struct epoll_event *e)
 int tcp_turn(struct tcp_link *l, double timeout_s)
 {
     struct epoll_event events[BATCH];
+    l->now = tcp_now();
     bool flows = tcp_meter_tick(l);
     double wait = fmax(0, fmin(timeout_s, flows ? TICK_S : l->hellos ? TICK_S : IDLE_S));
     struct timespec t = {.tv_sec = (time_t)wait,

@@ -43,21 +43,18 @@ static void count(struct tcp_stream *s, const struct tcp_info *info)
 {
     struct tcp_link *l = s->peer->link;
     l->acked_B += info->tcpi_bytes_acked - s->seen_acked;
-    l->retrans_B += info->tcpi_bytes_retrans - s->seen_retrans;
     s->seen_acked = info->tcpi_bytes_acked;
-    s->seen_retrans = info->tcpi_bytes_retrans;
 }
 
 void tcp_meter_fresh(struct tcp_stream *s)
 {
     struct tcp_info info;
-    s->seen_acked = s->seen_retrans = s->seen_held = s->paced = 0;
+    s->seen_acked = s->seen_held = s->paced = 0;
     if (s->peer->link->paces)
         set_pace(s, NO_LIMIT_BPS);
     if (!read_info(s, &info))
         return;
     s->seen_acked = info.tcpi_bytes_acked;
-    s->seen_retrans = info.tcpi_bytes_retrans;
     s->seen_held = info.tcpi_rwnd_limited;
 }
 
@@ -104,8 +101,9 @@ bool tcp_meter_tick(struct tcp_link *l)
         }
     if (!due)
         return flows;
+    seen.now = tcp_now(); /* of the readings, not of the turn */
     l->metered = l->now;
-    seen.acked = l->acked_B, seen.retrans = l->retrans_B;
+    seen.acked = l->acked_B;
     seen.busy = active > 0;
     if (flows)
         pace_feed(&l->pace, &seen);

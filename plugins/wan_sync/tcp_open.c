@@ -155,7 +155,7 @@ static int probe(struct tcp_link *l)
     double end = tcp_now() + l->options.probe_s;
     l->probing = right;
     push_all(&l->peers[right]);
-    while (l->pace.phase == PACE_START && l->now < end)
+    while (!pace_known(&l->pace) && l->now < end)
         if (tcp_turn(l, end - tcp_now()))
             return -1;
     l->probe_ends = true;

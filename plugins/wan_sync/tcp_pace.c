@@ -4,39 +4,47 @@
 #include <math.h>
 
 #define WINDOW_MIN_S 0.05
+#define WINDOW_MIN_B (512 << 10) /* less is a few bursts, not a rate */
+#define WINDOW_STRETCH 8         /* times its length, at most, for want of bytes */
+#define MEASURE_S 0.25
+#define MEASURE_LEAST 0.7 /* of the start: less was a stall */
+#define PROBE_WINDOW_S 0.1
 #define START_WINDOW_MIN_S 0.02
 #define READING_GAP_S 0.1 /* a longer silence between readings: nobody looked, start anew */
 #define GROWTH 1.25       /* of a window, for the start to go on */
-#define DRAIN_GAIN 0.8
+#define DRAIN_GAIN 0.9
+#define DRAIN_MAX_RTT 4.0
 #define PROBE_GAIN 1.1
 #define PROBE_GAIN_MAX 2.0
-#define PROBE_EVERY_S 2.0 /* of saturated sending */
+#define PROBE_EVERY_S 1.0 /* of sending */
+#define PROBE_FIRST_S 0.5
+#define MORE 1.03         /* times the estimate: a probe that found something */
+#define DELIVERED 0.95    /* of what was sent: the link kept up */
 #define QUEUE_MIN_S 0.004 /* less is jitter, not a queue */
-#define RETRANS_HIGH 0.03 /* of what is acknowledged: more than a path loses at random */
+#define LOW 0.6
+#define LOW_WINDOWS 4
+#define QUEUED_WINDOWS 4
+#define QUEUED_STEP 0.99
+#define RANK 3 /* of the recent windows, from the best */
 
 void pace_init(struct pace *p)
 {
-    *p = (struct pace){.phase = PACE_START, .gain = PROBE_GAIN, .next_probe = PROBE_EVERY_S};
+    *p = (struct pace){.phase = PACE_START, .gain = PROBE_GAIN, .next_probe = PROBE_FIRST_S};
+}
+
+double pace_rate(const struct pace *p)
+{
+    const double gains[] = {[PACE_START] = 0,
+                            [PACE_MEASURE] = PROBE_GAIN,
+                            [PACE_DRAIN] = DRAIN_GAIN,
+                            [PACE_CRUISE] = PACE_HEADROOM,
+                            [PACE_PROBE] = p->gain};
+    return p->rate * gains[p->phase];
 }
 
 static double queue_limit(const struct pace *p)
 {
     return fmax(p->rtt_min / 4, QUEUE_MIN_S);
-}
-
-double pace_rate(const struct pace *p)
-{
-    switch (p->phase) {
-    case PACE_START:
-        return 0;
-    case PACE_DRAIN:
-        return p->rate * DRAIN_GAIN;
-    case PACE_PROBE:
-        return p->rate * p->gain;
-    case PACE_CRUISE:
-        break;
-    }
-    return p->rate * PACE_HEADROOM;
 }
 
 static void enter(struct pace *p, enum pace_phase phase, double now)
@@ -47,91 +55,155 @@ static void enter(struct pace *p, enum pace_phase phase, double now)
     p->w.last = 0;
 }
 
+static void drain(struct pace *p, double queue_s, double now)
+{
+    double longest = DRAIN_MAX_RTT * fmax(p->rtt_min, WINDOW_MIN_S);
+    enter(p, PACE_DRAIN, now);
+    p->until = now + fmin(fmax(queue_s, 0) / (1 - DRAIN_GAIN), longest);
+}
+
+static void remember(struct pace *p, double rate, int times)
+{
+    while (times-- > 0)
+        p->recent[p->windows++ % PACE_WINDOWS] = rate;
+}
+
+/* The k-th best of the last n windows. */
+static double kth_best(const struct pace *p, unsigned n, unsigned k)
+{
+    double best = 0, below = INFINITY;
+    n = n < p->windows ? n : p->windows;
+    for (unsigned found = 0; found < k && found < n;) {
+        unsigned equal = 0;
+        best = 0;
+        for (unsigned i = 1; i <= n; i++) {
+            double v = p->recent[(p->windows - i) % PACE_WINDOWS];
+            if (v < below && v > best)
+                best = v, equal = 0;
+            equal += v < below && v >= best;
+        }
+        if (equal == 0)
+            break;
+        found += equal;
+        below = best;
+    }
+    return best;
+}
+
+static void begin_with(struct pace *p, double rate)
+{
+    p->rate = rate;
+    p->windows = 0;
+    remember(p, rate, PACE_WINDOWS);
+}
+
 void pace_rest(struct pace *p)
 {
-    if (p->phase == PACE_START && p->best > 0)
-        p->rate = p->best;
+    if (p->phase == PACE_START && p->windows > 0)
+        begin_with(p, p->best);
     if (p->rate > 0)
-        enter(p, PACE_CRUISE, p->w.last);
+        enter(p, PACE_CRUISE, p->since);
+}
+
+bool pace_known(const struct pace *p)
+{
+    return p->phase > PACE_MEASURE;
 }
 
 /* What a window came to. */
 struct judged {
-    double rate, queue_s, lost;
+    double rate, queue_s, took;
     bool saturated;
 };
-
-static struct judged judge(const struct pace *p, const struct pace_seen *s)
-{
-    double n = p->w.readings, took = s->now - p->w.from;
-    double acked = (double)(s->acked - p->w.acked);
-    return (struct judged){
-        .rate = acked / took,
-        .queue_s = p->w.rtt_sum / n - p->rtt_min,
-        .lost = acked > 0 ? (double)(s->retrans - p->w.retrans) / acked : 0,
-        .saturated = p->w.busy >= 0.9 * n && p->w.held <= 0.2 * n,
-    };
-}
 
 static void judge_start(struct pace *p, const struct judged *j, double now)
 {
     bool grew = j->rate > GROWTH * p->best;
+    remember(p, j->rate, 1);
     p->flat = grew || !j->saturated ? 0 : p->flat + 1;
     p->queued = j->queue_s > queue_limit(p) ? p->queued + 1 : 0;
     p->best = fmax(p->best, j->rate);
-    if (p->flat < 3 && !(p->queued >= 2 && p->flat >= 1))
+    if (p->flat < 3 && !(p->queued >= 2 && p->flat >= 2))
         return;
-    p->rate = p->best;
-    enter(p, PACE_DRAIN, now);
+    begin_with(p, kth_best(p, 4, 2));
+    enter(p, PACE_MEASURE, now);
 }
 
-static void judge_cruise(struct pace *p, const struct judged *j, double took, double now)
+static void judge_measure(struct pace *p, const struct judged *j, double now)
 {
-    if (!j->saturated)
-        return;
-    bool behind = j->rate < 0.9 * pace_rate(p);
-    bool full = j->queue_s > queue_limit(p) || (behind && j->lost > RETRANS_HIGH);
-    p->queued = full ? p->queued + 1 : 0;
-    if (p->queued >= 2 && j->rate < p->rate) /* halfway: one late reader is no slower link */
-        p->rate -= (p->rate - j->rate) / 2;
-    p->next_probe -= took;
-    if (p->queued == 0 && p->next_probe <= 0)
+    begin_with(p, fmax(j->rate, MEASURE_LEAST * p->rate));
+    p->peak = p->rate;
+    drain(p, j->queue_s, now);
+}
+
+/* Far below what it was, and no queue that would explain it: the estimate may be the only limit. */
+static bool lost_its_way(struct pace *p, const struct judged *j)
+{
+    bool low = p->rate < LOW * p->peak && j->queue_s < queue_limit(p);
+    p->low = low ? p->low + 1 : 0;
+    p->peak = fmax(p->rate, p->peak);
+    return p->low >= LOW_WINDOWS;
+}
+
+static void judge_cruise(struct pace *p, const struct judged *j, double now)
+{
+    p->next_probe -= j->took;
+    if (j->saturated) {
+        bool kept_up = j->rate > DELIVERED * pace_rate(p);
+        remember(p, kept_up ? p->rate : j->rate, 1);
+        p->rate = kth_best(p, PACE_WINDOWS, RANK);
+        p->queued = j->queue_s > queue_limit(p) ? p->queued + 1 : 0;
+    }
+    if (lost_its_way(p, j)) {
+        double next = p->next_probe, shortest = p->rtt_min;
+        pace_init(p);
+        p->next_probe = next, p->rtt_min = shortest;
+    } else if (p->next_probe <= 0) {
         enter(p, PACE_PROBE, now);
+    } else if (p->queued >= QUEUED_WINDOWS) { /* a little more than the link gives, for long */
+        begin_with(p, p->rate * QUEUED_STEP);
+        drain(p, j->queue_s, now);
+    }
 }
 
 static void judge_probe(struct pace *p, const struct judged *j, double now)
 {
-    bool more = j->rate > 1.03 * p->rate;
-    if (j->saturated || more)
-        p->rate = fmax(p->rate, j->rate);
+    bool more = j->rate > MORE * p->rate;
+    double excess_s = (now - p->since) * (p->gain - 1);
+    if (more)
+        begin_with(p, fmin(j->rate, p->gain * p->rate));
     p->gain = more ? fmin(1.25 * p->gain, PROBE_GAIN_MAX) : PROBE_GAIN;
     p->next_probe = more ? 0 : PROBE_EVERY_S;
-    enter(p, more ? PACE_CRUISE : PACE_DRAIN, now);
-}
-
-static void judge_drain(struct pace *p, const struct judged *j, double now)
-{
-    if (j->queue_s < queue_limit(p) / 2 || now - p->since > 4 * fmax(p->rtt_min, WINDOW_MIN_S))
+    if (more)
         enter(p, PACE_CRUISE, now);
+    else
+        drain(p, excess_s, now);
 }
 
 static void close_window(struct pace *p, const struct pace_seen *s)
 {
-    struct judged j = judge(p, s);
-    double took = s->now - p->w.from;
+    double n = p->w.readings, took = s->now - p->w.from;
+    struct judged j = {
+        .rate = (double)(s->acked - p->w.acked) / took,
+        .queue_s = p->w.rtt_sum / n - p->rtt_min,
+        .took = took,
+        .saturated = p->w.busy >= 0.9 * n && p->w.held <= 0.2 * n,
+    };
     p->w.last = 0;
     switch (p->phase) {
     case PACE_START:
         judge_start(p, &j, s->now);
         break;
-    case PACE_DRAIN:
-        judge_drain(p, &j, s->now);
+    case PACE_MEASURE:
+        judge_measure(p, &j, s->now);
         break;
     case PACE_CRUISE:
-        judge_cruise(p, &j, took, s->now);
+        judge_cruise(p, &j, s->now);
         break;
     case PACE_PROBE:
         judge_probe(p, &j, s->now);
+        break;
+    case PACE_DRAIN:
         break;
     }
 }
@@ -140,30 +212,30 @@ static void open_window(struct pace *p, const struct pace_seen *s)
 {
     p->w.from = s->now;
     p->w.acked = s->acked;
-    p->w.retrans = s->retrans;
     p->w.rtt_sum = 0;
     p->w.readings = p->w.busy = p->w.held = 0;
 }
 
 static double window_s(const struct pace *p)
 {
-    switch (p->phase) {
-    case PACE_START:
-        return fmax(p->rtt_min, START_WINDOW_MIN_S);
-    case PACE_DRAIN:
-        return fmax(p->rtt_min / 2, QUEUE_MIN_S);
-    default:
-        return fmax(p->rtt_min, WINDOW_MIN_S);
-    }
+    const double shortest[] = {[PACE_START] = START_WINDOW_MIN_S,
+                               [PACE_MEASURE] = MEASURE_S,
+                               [PACE_DRAIN] = WINDOW_MIN_S,
+                               [PACE_CRUISE] = WINDOW_MIN_S,
+                               [PACE_PROBE] = PROBE_WINDOW_S};
+    return fmax(p->rtt_min, shortest[p->phase]);
 }
 
 double pace_feed(struct pace *p, const struct pace_seen *s)
 {
     if (s->rtt_min > 0 && (p->rtt_min <= 0 || s->rtt_min < p->rtt_min))
         p->rtt_min = s->rtt_min;
+    if (p->phase == PACE_DRAIN && s->now >= p->until)
+        enter(p, PACE_CRUISE, s->now);
     bool fresh = p->w.last <= 0 || s->now - p->w.last > READING_GAP_S;
-    /* What is acknowledged in a probe's first round trip was sent before it. */
-    if (fresh && p->phase == PACE_PROBE && s->now - p->since < p->rtt_min)
+    bool faster = p->phase == PACE_PROBE || p->phase == PACE_MEASURE;
+    /* What is acknowledged in the first round trip was sent before. */
+    if (p->phase == PACE_DRAIN || (fresh && faster && s->now - p->since < p->rtt_min))
         return pace_rate(p);
     if (fresh)
         open_window(p, s);
@@ -172,7 +244,9 @@ double pace_feed(struct pace *p, const struct pace_seen *s)
     p->w.rtt_sum += s->rtt > 0 ? s->rtt : p->rtt_min;
     p->w.busy += s->busy;
     p->w.held += s->held;
-    if (s->now - p->w.from >= window_s(p))
+    double open_s = s->now - p->w.from;
+    bool enough = s->acked - p->w.acked >= WINDOW_MIN_B || open_s >= WINDOW_STRETCH * window_s(p);
+    if (open_s >= window_s(p) && enough)
         close_window(p, s);
     return pace_rate(p);
 }
