@@ -20,7 +20,7 @@ raw := data/raw
 csv := data/csv
 runs := $(patsubst $(raw)/%/,%,$(sort $(dir $(wildcard $(raw)/*/*/*/launch-*.jsonl))))
 pairs := $(sort $(foreach r,$(runs),$(patsubst %/,%,$(dir $r))))
-tables_of_a_run := samples summary iteration metrics launches compare
+tables_of_a_run := samples summary iteration metrics launches wan compare
 
 # $(call remember,FILE,TEXT): FILE holds TEXT, and is written only when it did not.
 remember = $(if $(subst <$(strip $(file <$1))>,,<$(strip $2)>),$(shell mkdir -p $(dir $1))$(file >$1,$2))

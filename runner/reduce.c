@@ -6,6 +6,7 @@
 #include "iteration.h"
 #include "runs.h"
 #include "tables.h"
+#include "wan/measured.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +64,10 @@ static int reduce_group(struct reduction *d, size_t group)
         launches_rows(&csv[LAUNCHES], r, s);
     }
     iteration_rows(&csv[ITERATION], r, &g);
+    code = wan_rows(&csv[WAN], r, &g);
     gathered_free(r, &g);
-    return d->code ? d->code : classic_group(&d->classic);
+    code = d->code ? d->code : code;
+    return code ? code : classic_group(&d->classic);
 }
 
 static int reduce_into(struct tables *tables, const char *dir, const char *out)

@@ -57,9 +57,8 @@ struct estimate estimate_median(struct nested *x, size_t n, uint64_t seed, const
 
 /* ---- a cell ---- */
 
-/* Of the kept blocks; metric NULL: the time. */
-static struct estimate of_blocks(const struct recorded *r, const struct series *s,
-                                 const double *metric)
+struct estimate estimate_blocks(const struct recorded *r, const struct series *s,
+                                const double *metric)
 {
     struct nested *x = xmalloc(s->n_blocks * sizeof *x);
     size_t n = 0;
@@ -92,7 +91,7 @@ struct summary summary_of(const struct recorded *r, const struct series *s)
     if (!gathered_outcome(r, s).numbers)
         return (struct summary){.time_s = {NAN, NAN, NAN}};
     struct summary m = {
-        .time_s = of_blocks(r, s, NULL),
+        .time_s = estimate_blocks(r, s, NULL),
         .p95_s = sketch_quantile(&s->times, 0.95) / ps,
         .p99_s = sketch_quantile(&s->times, 0.99) / ps,
         .min_s = s->times.n ? (double)s->times.min / ps : NAN,
@@ -166,7 +165,7 @@ void metrics_rows(struct csv *c, const struct recorded *r, const struct series *
     if (!gathered_outcome(r, s).numbers)
         return;
     for (size_t i = 0; i < cell->n_metrics; i++) {
-        struct estimate e = of_blocks(r, s, s->metrics[i]);
+        struct estimate e = estimate_blocks(r, s, s->metrics[i]);
         identity(c, r, cell);
         csv_text(c, cell->metrics[i]);
         csv_text(c, cell->units[i]);

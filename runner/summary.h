@@ -18,6 +18,10 @@ struct estimate {
 struct nested;
 struct estimate estimate_median(struct nested *values, size_t n, uint64_t seed, const char *cell);
 
+/* Of the blocks that count; metric: of series.metrics, NULL: the time. */
+struct estimate estimate_blocks(const struct recorded *r, const struct series *s,
+                                const double *metric);
+
 struct summary {
     struct estimate time_s;
     double p95_s, p99_s, min_s, skew_s;

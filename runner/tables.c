@@ -4,12 +4,13 @@
 #include "err.h"
 #include "iteration.h"
 #include "summary.h"
+#include "wan/measured.h"
 
 #include <stdlib.h>
 
 const char *const table_names[TABLES] = {
     [SAMPLES] = "samples.csv", [SUMMARY] = "summary.csv",   [ITERATION] = "iteration.csv",
-    [METRICS] = "metrics.csv", [LAUNCHES] = "launches.csv",
+    [METRICS] = "metrics.csv", [LAUNCHES] = "launches.csv", [WAN] = "wan.csv",
 };
 
 static const char samples_columns[] =
@@ -18,7 +19,7 @@ static const char samples_columns[] =
 
 const char *const table_columns[TABLES] = {
     [SAMPLES] = samples_columns, [SUMMARY] = summary_columns,   [ITERATION] = iteration_columns,
-    [METRICS] = metrics_columns, [LAUNCHES] = launches_columns,
+    [METRICS] = metrics_columns, [LAUNCHES] = launches_columns, [WAN] = wan_columns,
 };
 
 int tables_open(struct tables *t, const char *dir)

@@ -7,7 +7,7 @@
 
 #include "csv.h"
 
-enum table { SAMPLES, SUMMARY, ITERATION, METRICS, LAUNCHES, TABLES };
+enum table { SAMPLES, SUMMARY, ITERATION, METRICS, LAUNCHES, WAN, TABLES };
 
 struct tables {
     struct csv csv[TABLES];
