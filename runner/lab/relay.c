@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define BATCH 32          /* packets read of one device before the others have their turn */
-#define NAP_NS 20000      /* shorter sleeps cost more than the lateness that they spare */
+#define NAP_NS 50000
 #define DESTINATION_AT 16 /* in an IPv4 header */
 #define IPV4_HEADER_B 20
 

@@ -109,22 +109,57 @@ static int read_ends(const struct wan_map *m, const struct config_entry *e, cons
     return code ? code : site_index(m, e, text + n + 1, strlen(text + n + 1), to);
 }
 
-static int read_pair(struct wan_map *m, const struct config_entry *e)
+/* What a pair has before anything is said of it. */
+static struct wan_link common_link(const struct wan_map *m)
 {
-    size_t a, b;
     struct wan_link link = m->common;
     link.rate_Bps = 0;
-    int code = read_ends(m, e, e->key, &a, &b);
-    if (!code)
-        code = wan_words_read(e, link_words, &link);
-    if (code)
-        return code;
-    bool one_way = strchr(e->key, '>');
+    return link;
+}
+
+static void add_pair(struct wan_map *m, const struct config_entry *e, size_t a, size_t b,
+                     struct wan_link link, bool one_way)
+{
     m->pairs = xrealloc(m->pairs, (m->n_pairs + 2) * sizeof *m->pairs);
     m->pairs[m->n_pairs++] = (struct wan_pair){{a, b}, link, e};
     if (!one_way && a != b)
         m->pairs[m->n_pairs++] = (struct wan_pair){{b, a}, link, e};
-    return GS_OK;
+}
+
+static int read_pair(struct wan_map *m, const struct config_entry *e)
+{
+    size_t a, b;
+    struct wan_link link = common_link(m);
+    int code = read_ends(m, e, e->key, &a, &b);
+    if (!code)
+        code = wan_words_read(e, link_words, &link);
+    if (!code)
+        add_pair(m, e, a, b, link, strchr(e->key, '>'));
+    return code;
+}
+
+/* [link A-B]: what [links] says in one line, a key a line. */
+static int read_section(struct wan_map *m, const struct config *c, const struct config_section *s)
+{
+    size_t a, b;
+    struct wan_link link = common_link(m);
+    const struct config_entry *first = NULL;
+    const struct config_entry title = {
+        .section = s->name, .key = s->name, .file = c->path, .line = s->line};
+    int code = read_ends(m, &title, s->name + strlen("link "), &a, &b);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct config_entry *e = &c->entries[i];
+        const struct wl_param *p = params_find(link_words, e->key);
+        if (strcmp(e->section, s->name))
+            continue;
+        first = first ? first : e;
+        if (p ? wan_value_read(e, p, &link)
+              : config_error(e, "unknown in [%s], which has the keys of [links]", s->name))
+            code = GS_USAGE;
+    }
+    if (!code && first)
+        add_pair(m, first, a, b, link, false);
+    return code;
 }
 
 static void add_crossing(struct wan_map *m, size_t from, size_t to, size_t line)
@@ -220,6 +255,10 @@ static int read_links(struct wan_map *m, const struct config *c)
             if (!strcmp(e->section, "links") && (int)kind_of(e->key) == kind && read[kind](m, e))
                 code = GS_USAGE;
         }
+    for (size_t i = 0; i < c->n_sections; i++)
+        if (!strncmp(c->sections[i].name, "link ", strlen("link ")) &&
+            read_section(m, c, &c->sections[i]))
+            code = GS_USAGE;
     return code;
 }
 
