@@ -23,12 +23,15 @@ static const struct {
     {"GLOO_SOCKET_IFNAME", "wan0"},
 };
 
-void environment_set(const char *facts_path)
+void environment_set(const char *facts_path, const char *folder)
 {
     char *agent = xstrfmt("%s/gradsync lab-enter", program_dir());
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         setenv(defaults[i].name, defaults[i].value, 0);
     setenv("OMPI_MCA_plm_rsh_agent", agent, 1);
+    /* Its session folders go with the lab, and are not those of the machine's own root. */
+    setenv("OMPI_MCA_orte_tmpdir_base", folder, 1);
+    setenv("OMPI_MCA_btl_vader_backing_directory", folder, 1);
     setenv(FACTS_VARIABLE, facts_path, 1);
     free(agent);
 }

@@ -6,6 +6,7 @@
 #ifndef GS_LAB_ENVIRONMENT_H
 #define GS_LAB_ENVIRONMENT_H
 
-void environment_set(const char *facts_path);
+/* `folder`: for what MPI leaves behind. */
+void environment_set(const char *facts_path, const char *folder);
 
 #endif

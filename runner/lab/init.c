@@ -175,7 +175,7 @@ static void run_command(const struct lab *l, char **command)
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (site_enter(l->spec->sites[0].name, l->holders[0]))
         _exit(GS_CANNOT);
-    environment_set(l->facts_path);
+    environment_set(l->facts_path, l->folder);
     execvp(command[0], command);
     int why = errno;
     fail(GS_USAGE, "lab: %s: %s", command[0], strerror(why));

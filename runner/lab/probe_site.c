@@ -22,6 +22,7 @@
 #define PORT 7 /* echo */
 #define BUFFER_B (64 << 20)
 #define HEADERS_B 28
+#define BURST 100 /* datagrams at once after a pause: more may not fit the device's queue */
 
 struct message {
     uint32_t phase;
@@ -160,6 +161,7 @@ static double send_due(const struct player *p, const struct probe_phase *f)
         if (every_ns <= 0)
             continue;
         double now_ns = (double)clock_now_ns();
+        p->next_ns[to] = fmax(p->next_ns[to], now_ns - BURST * every_ns);
         for (; p->next_ns[to] <= now_ns && p->next_ns[to] < (double)f->stop_ns;
              p->next_ns[to] += every_ns) {
             struct message m = {(uint32_t)p->phase, (uint16_t)p->me, 0, real_ns(), 0};

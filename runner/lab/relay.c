@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BATCH 32          /* packets read of one device before the others have their turn */
+#define BATCH 32 /* packets read of one device before the others have their turn */
 #define NAP_NS 50000
 #define DESTINATION_AT 16 /* in an IPv4 header */
 #define IPV4_HEADER_B 20

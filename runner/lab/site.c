@@ -153,8 +153,9 @@ static bool configure(int ask, const char *name, const char *address, int mtu_B)
     snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
     r.ifr_mtu = mtu_B;
     bool ok = !ioctl(ask, SIOCSIFMTU, &r);
+    /* For privilege alone; without, the kernel's own 500. */
     r.ifr_qlen = QUEUE_PACKETS;
-    ok = ok && !ioctl(ask, SIOCSIFTXQLEN, &r);
+    ioctl(ask, SIOCSIFTXQLEN, &r);
     set_address(&r, address);
     ok = ok && !ioctl(ask, SIOCSIFADDR, &r);
     set_address(&r, "255.255.255.0");
@@ -195,9 +196,9 @@ int site_make(const struct lab_spec *s, size_t i, double rmem_B, struct relay_de
         return fail(GS_CANNOT, "lab: site %s cannot be named: %s", name, strerror(errno));
     /* Nobody asks for IPv6 here, and its announcements would be counted as packets. */
     write_setting(SYS "ipv6/conf/default/disable_ipv6", "1");
+    if ((d->wan = open_tun("wan0")) < 0 || (d->ctl = open_tun("ctl0")) < 0)
+        return GS_CANNOT;
     int code = set_tcp(s, rmem_B);
-    if (!code && ((d->wan = open_tun("wan0")) < 0 || (d->ctl = open_tun("ctl0")) < 0))
-        code = GS_CANNOT;
     return code ? code : set_up(s, i);
 }
 
