@@ -4,15 +4,13 @@
 #include "err.h"
 #include "runs.h"
 #include "text.h"
-#include "units.h"
+#include "verdict/compare_table.h"
 #include "verdict/reference.h"
 #include "verdict/sides.h"
 #include "verdict/within.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct request {
     const char *out, *config;
@@ -21,74 +19,6 @@ struct request {
     char **args;
     size_t n;
 };
-
-/* ---- a table in the terminal ---- */
-
-static const char *percent(char *buf, size_t n, double log_ratio)
-{
-    if (isnan(log_ratio))
-        snprintf(buf, n, "-");
-    else
-        snprintf(buf, n, "%+.2f%%", 100 * expm1(log_ratio));
-    return buf;
-}
-
-static bool same_heading(const struct contrast *a, const struct contrast *b)
-{
-    return !strcmp(a->platform, b->platform) && !strcmp(a->run_id, b->run_id) &&
-           !strcmp(a->baseline, b->baseline);
-}
-
-static void print_heading(const struct contrast *c)
-{
-    printf("\n%s%s%s on %s, run %s, against %s\n", c->workload, *c->label ? " " : "", c->label,
-           c->platform, c->run_id, c->baseline);
-    printf("  %-9s %-20s %-14s %9s  %-20s %7s %7s  %-12s %s\n", "size", "config", "mode", "time",
-           "95% interval", "p", "floor", "verdict", "");
-}
-
-static void print_row(const struct contrast *c)
-{
-    char size[32], ratio[32], lo[32], hi[32], interval[72], p[32], floor[32];
-    const struct effect *e = &c->effect;
-    snprintf(interval, sizeof interval, "%s .. %s", percent(lo, sizeof lo, e->lo),
-             percent(hi, sizeof hi, e->hi));
-    snprintf(p, sizeof p, "%.4f", c->p_holm);
-    snprintf(floor, sizeof floor, "%.2f%%", 100 * expm1(c->floor));
-    printf("  %-9s %-20s %-14s %9s  %-20s %7s %7s  %-12s ",
-           c->size_B ? units_size(size, sizeof size, (uint64_t)c->size_B) : "-",
-           *c->config ? c->config : "-", *c->mode ? c->mode : "-",
-           percent(ratio, sizeof ratio, e->value), isnan(e->lo) ? "-" : interval,
-           isnan(c->p_holm) ? "-" : p, isnan(c->floor) ? "-" : floor,
-           verdict_names[c->judgement.verdict]);
-    printf("%s%s%s", c->judgement.reason, *c->judgement.reason && c->note ? "; " : "",
-           c->note ? c->note : "");
-    if (c->judgement.needed > 0)
-        printf(" (%lld more launch%s)", (long long)c->judgement.needed,
-               c->judgement.needed == 1 ? "" : "es");
-    puts("");
-}
-
-static void print_counts(const struct comparison *c)
-{
-    size_t counts[4] = {0};
-    for (size_t i = 0; i < c->n; i++)
-        counts[c->v[i].judgement.verdict]++;
-    printf("\n%zu contrasts:", c->n);
-    for (size_t v = 0; v < sizeof counts / sizeof *counts; v++)
-        printf("%s %zu %s", v ? "," : "", counts[v], verdict_names[v]);
-    puts("");
-}
-
-static void print_table(const struct comparison *c)
-{
-    for (size_t i = 0; i < c->n; i++) {
-        if (i == 0 || !same_heading(&c->v[i - 1], &c->v[i]))
-            print_heading(&c->v[i]);
-        print_row(&c->v[i]);
-    }
-    print_counts(c);
-}
 
 /* ---- what is compared ---- */
 
@@ -145,7 +75,7 @@ static int compare(const struct request *q)
         if (q->out)
             code = comparison_write(&c, q->out);
         if (!q->quiet)
-            print_table(&c);
+            comparison_print(&c);
         say_refused(&c);
     }
     if (!code && comparison_regressed(&c))

@@ -10,26 +10,31 @@
  * A .jsonl line is one object whose first member is "type". Lines are appended whole and fsynced at
  * the end of each block; a torn last line is ignored by readers and cut by the next writer.
  *
- *  header  schema, gradsync, commit, run_id, platform, workload, label, launch, attempt, started
- *          (RFC 3339 UTC), seed, config (text), config_sha256, overrides, ranks, nodes, plugin (its
- *          version), clock {name, step_ns}, mpi, env (NCCL_*, OMPI_*, UCX_* alone), hosts [{rank,
- *          host, cpu, cores, kernel, memory_B, device…}], in a Slurm job: job {id, array, task,
- *          restarts, nodes, partition, cluster}, in gradsync lab: lab (lab/facts.h: what the sites
- *          and lines were to be, and what was measured of them before the command)
- *  note    cell ("" for the process), copy, key, value: what a plugin noted
- *  cell    cell, group, copy, config, mode, params {}, size_B, busbw_factor, span, iters, metrics
- *          [{name, unit}] (those after the first), baseline; once a group and copy, before its
- *          first block
- *  block   cell, copy, block (from 1), at (Unix seconds), iters, skew_ns (median over samples of
- *          the ranks' start spread), spread_ns (median of max - min of the ranks' times), metrics
- *          {name: median} where the plugin has more than its time, time_ns [..]: one integer a
- * sample, the time of all its iterations, the longest rank's; always the last member. Lines stand
- * in the order of the visits health  group, block, before {}, after {}: clocks, load, temperature,
- * power, throttle reasons fail    cell, copy, kind, why, rank, host, phase: kind is skip, failed,
- * wrong, crash, hang, lost group   group, blocks, cells [{cell, copy, blocks, converged,
- * half_width}]: closes the group; a group without it was interrupted and counts only until an
- * attempt closes it end     at, status: complete, interrupted, crash, hang, lost imported
- * recordings have a header with "imported": {path, sha256, format} and a single launch.
+ * - header: schema, gradsync, commit, run_id, platform, workload, label, launch, attempt, started
+ *   (RFC 3339 UTC), seed, config (text), config_sha256, overrides, ranks, nodes, plugin (its
+ *   version), clock {name, step_ns}, mpi, env (NCCL_*, OMPI_*, UCX_* alone), hosts [{rank, host,
+ *   cpu, cores, kernel, memory_B, device…}], in a Slurm job: job {id, array, task, restarts, nodes,
+ *   partition, cluster}, in gradsync lab: lab (lab/facts.h: what the sites and lines were to be,
+ * and what was measured of them before the command)
+ * - note: cell ("" for the process), copy, key, value: what a plugin noted
+ * - cell: cell, group, copy, config, mode, params {}, size_B, busbw_factor, span, iters, metrics
+ *   [{name, unit}] (those after the first), baseline; once a group and copy, before its first block
+ * - block: cell, copy, block (from 1), at (Unix seconds), iters, skew_ns (median over samples of
+ *   the ranks' start spread), spread_ns (median of max - min of the ranks' times), metrics
+ *   {name: median} where the plugin has more than its time, time_ns [..]: one integer a sample, the
+ *   time of all its iterations, the longest rank's; always the last member. In the order of visits
+ * - health: group, block, before {}, after {}: clocks, load, temperature, power, throttle reasons
+ * - fail: cell, copy, kind, why, rank, host, phase: kind is skip, failed, wrong, crash, hang, lost
+ * - group: group, blocks, cells [{cell, copy, blocks, converged, half_width}]: closes the group; a
+ *   group without it was interrupted and counts only until an attempt closes it
+ * - end: at, status: complete, interrupted, crash, hang, lost
+ *
+ * What was imported has no plan.json, and a config.ini where its platform was given by one. Each of
+ * its launches is a test of another program's output: the header has "imported": {path (the file's
+ * name), sha256, format, version, line (where the test begins), at (when it was imported)}, and
+ * neither clock, config, env nor mpi; blocks have no at, skew_ns, spread_ns or metrics, since
+ * nobody recorded them; each cell is a group of its own, as nothing else was measured in its
+ * blocks.
  */
 #ifndef GS_RECORD_H
 #define GS_RECORD_H

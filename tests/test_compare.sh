@@ -24,10 +24,10 @@ within() { awk -v x="$1" -v lo="$2" -v hi="$3" 'BEGIN { exit !(x > lo && x < hi)
 ok 'a run is compared' "$gradsync" compare raw1 -o csv
 like "$out" $'\n  8 +c2 .* faster' 'the terminal has the table'
 like "$out" '6 contrasts: 2 faster, 2 slower, 2 equivalent, 0 inconclusive' 'and the count'
-is "$(head -n 1 csv/compare.csv)" 'platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,ratio_low,ratio_high,p,p_holm,floor,verdict,launches_needed,reason' 'the columns of compare.csv'
+is "$(head -n 1 csv/compare.csv)" 'platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,ratio_low,ratio_high,p,p_holm,floor,equivalence,verdict,launches_needed,reason' 'the columns of compare.csv'
 is "$(cut -d, -f6,8,9 csv/compare.csv | tail -n +2 | tr '\n' ' ')" '8,c0,c1 8,c0,c2 8,c0,c3 16,c0,c1 16,c0,c2 16,c0,c3 ' 'a row a config but the baseline'
 is "$(of csv 8 c1 verdict) $(of csv 8 c2 verdict) $(of csv 8 c3 verdict)" 'equivalent faster slower' 'verdicts are the truth'
-is "$(of csv 8 c2 launches launches_needed p)" '5 0 0.0625' 'launches; five cannot give a smaller permutation p'
+is "$(of csv 8 c2 launches launches_needed p equivalence)" '5 0 0.0625 0.01' 'launches; five cannot give a smaller permutation p'
 ok 'a ratio of the truth' within "$(of csv 8 c2 ratio)" 0.975 0.985
 ok 'inside its interval' within "$(of csv 8 c2 ratio)" "$(of csv 8 c2 ratio_low)" "$(of csv 8 c2 ratio_high)"
 ok 'nothing to look at' "$gradsync" compare -q raw1 -o quiet
@@ -107,7 +107,7 @@ is "$(of zero.csv 8 c1 launches ratio verdict)|$(reason zero.csv ',c1,')" '0  in
 "$make_campaign" after groups=3 seed=4 scale=1.05 mpi='Open MPI v5.0.0'
 ok 'two runs side by side' "$gradsync" compare before after -o sides.csv
 like "$err" '4 cells of after are not in before' 'what has no counterpart is said'
-is "$(tail -n +2 sides.csv/compare.csv | cut -d, -f18 | sort | uniq -c | tr -s ' ')" ' 8 slower' 'the second is slower throughout'
+is "$(tail -n +2 sides.csv/compare.csv | cut -d, -f19 | sort | uniq -c | tr -s ' ')" ' 8 slower' 'the second is slower throughout'
 ok 'by 5%' within "$(of sides.csv 8 c0 ratio)" 1.04 1.06
 is "$(of sides.csv 8 c0 run_id baseline)" 'after before' 'against the first'
 like "$(reason sides.csv ',c0,')" 'not alike: mpi Open MPI v4.1.4 \| Open MPI v5.0.0' 'what differs is named'
@@ -124,7 +124,7 @@ ok 'a run at its published numbers' "$gradsync" compare before --reference -o re
 is "$(of reference.csv 8 c0 baseline verdict)" '1ms ± 5% at null/c0/8 equivalent' 'is within the tolerance'
 reference 'x = 0.9ms ± 5% at null/c0/8' 'y = 1.3ms ± 5% at null/c0/16'
 exits 1 'a regression' "$gradsync" compare before --reference -o reference.csv
-is "$(of reference.csv 8 c0 verdict) $(of reference.csv 16 c0 verdict)" 'slower equivalent' 'is the one that is slower'
+is "$(of reference.csv 8 c0 verdict equivalence) $(of reference.csv 16 c0 verdict)" 'slower 0.05 equivalent' 'is the one that is slower'
 like "$err" 'before: slower than \[reference\] allows' 'and said'
 reference 'x = 8kB/s ± 5% at null/c0/8'
 ok 'a bandwidth' "$gradsync" compare before --reference

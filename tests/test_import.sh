@@ -118,6 +118,54 @@ refused 2 "no fact is called 'confg', did you mean 'config'" 'a typo in a patter
 refused 2 "algorithm is said to be tree, and also ring" 'a path that its contents contradict' --set config=tree debug.txt
 refused 2 "ranks=4 was given, and the file says 8" 'ranks that its contents contradict' --set ranks=4 table.txt
 
+# ---- configs of one import, against each other
+mine() { # COLUMN… of the contrast of 8 B out of place with this config
+    awk -F, -v names="${*:2}" -v config="$1" '
+        NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; n = split(names, name, " "); next }
+        /size=8 .*in_place=no/ && $(col["config"]) == config {
+            for (i = 1; i <= n; i++) printf "%s%s", $(col[name[i]]), i < n ? " " : "\n" }' csv/compare.csv
+}
+ok 'configs that were launched apart' "$gradsync" compare launches -o csv
+is "$(mine ring/LL128 launches verdict baseline)" '3 slower Simple' 'are contrasted, launch by launch'
+like "$out" 'where .*in_place=no .*launched apart' 'and it is said that they share no block'
+for i in 1 2; do "$make" latency=4$i device=H100 | sed s/node0/node9/ >"tree of/ring_ll128/run$i/other.txt"; done
+ok 'launches on another machine' import -q -o mixture --platform mine --path-pattern "$pattern" --as-launches 'tree of'/*/*/*.txt
+ok 'compared' "$gradsync" compare mixture -o csv
+is "$(mine ring/LL128 launches ratio verdict | sed -n 1p)" '0  inconclusive' 'are kept apart, without a number'
+like "$(grep 'kept apart' csv/compare.csv | head -n 1)" 'mixed provenance, kept apart: no launch of Simple like these \(host node0 \| node9, device NVIDIA A100-SXM4-40GB \| H100\)' 'and named'
+cp 'tree of/auto_simple/run1/out.txt' copy.txt
+refused 2 'copy.txt: refused: the same bytes as tree of/auto_simple/run1/out.txt, and a copy is no second launch' 'a copy' \
+    --as-launches --platform mine --set config=ring 'tree of/auto_simple/run1/out.txt' copy.txt
+
+# ---- a platform by its config
+cat >a100.ini <<'END'
+[platform]
+device = NVIDIA A100-SXM4-40GB
+[launch]
+ranks = 8
+[measure]
+blocks = 20
+[limits]
+busbw = 300GB/s
+[reference]
+x = 1ms at nccl_allreduce imported/auto/8
+END
+ok 'a platform by its config' import -o by_config --platform a100.ini --set config=auto table.txt
+reduce by_config 'it'
+is "$(summary 'size=8 .*in_place=no' platform limit_Bps skew_s status)" '' 'no size that is not there'
+is "$(summary 'size=1KiB .*in_place=no' platform limit_Bps skew_s status)" 'a100 300000000000.0  ok' 'has its limits, and no skew that nobody measured'
+is "$(cat by_config/*/*/*/config.ini)" "$(cat a100.ini)" 'and the config beside it'
+exits 2 'a published number of a size that it has not' "$gradsync" compare --reference by_config
+like "$err" "config.ini:10: key 'x': no cell of run" 'is named'
+sed -i 's,auto/8,auto/no/1KiB,' a100.ini
+ok 'by the config as it is now' "$gradsync" compare --reference --config a100.ini by_config
+like "$out" 'one launch says nothing' 'no verdict from one launch'
+sed 's/ranks = 8/ranks = 4/' a100.ini >four.ini
+refused 2 'four.ini is of ranks 4, and the file is of 8: its limits are not those of the file' 'a config of other ranks' --platform four.ini table.txt
+sed 's/A100-SXM4-40GB/H200/' a100.ini >h200.ini
+refused 2 'h200.ini is of device NVIDIA H200, and the file is of NVIDIA A100-SXM4-40GB' 'a config of another device' --platform h200.ini table.txt
+refused 2 'none.ini: ' 'a config that is not there' --platform none.ini table.txt
+
 # ---- truncated
 head -c $(($(wc -c <table.txt) * 2 / 3)) table.txt >torn.txt
 ok 'a truncated file' import -o torn torn.txt
@@ -200,6 +248,14 @@ is "$(cat csv/classic/a100/iter_proxy/*/iteration_times_LL128.txt)" $'10.139\n9.
 printf '10.139\n9.7' >torn_times.txt
 ok 'a last line without its end' import -o torn_times --platform a100 --set ranks=8 torn_times.txt
 is "$(launch)" '1 cells, 1 samples, config unstated, results not verified; truncated: its last line is torn' 'is left out'
+perl -e 'printf "%.3f\n", 9 + $_ % 997 / 1000 for 1 .. 100000' >many.txt
+ok 'very many' import -q -o many --platform a100 --set ranks=8 many.txt
+reduce many 'very many'
+is "$(summary , n blocks launches)" '100000 3125 1' 'are in blocks of several'
+sed -n 's/.*"time_ns":\[\(.*\)\]}$/\1/p' many/*/*/*/*.jsonl | tr , "\n" >values
+ok 'in their order, none lost' cmp values <(tr -d . <many.txt | sed 's/$/000/')
+TMPDIR=$tmp/nowhere refused 1 "samples cannot be held in $tmp/nowhere: No such file or directory; TMPDIR names another folder" 'no room for them' \
+    --platform a100 --set ranks=8 many.txt
 for line in -1.5 nan 0 '1 2' x 1e30; do
     printf '10.139\n%s\n' "$line" >times.txt
     refused 1 'times.txt:2: refused: ' "'$line' among iteration times" --format iteration --platform p --set ranks=2 times.txt
@@ -227,6 +283,16 @@ head -c 4000 report.json >cut.json
 ok 'a report that was cut' import -o json_cut cut.json
 like "$(launch)" 'truncated: the report has no end' 'keeps its whole rows'
 reduce json_cut 'and'
+bad=''
+for size in $(seq 1 397 "$(wc -c <report.json)"); do
+    head -c "$size" report.json >cut.json
+    run import -q -o json_cuts cut.json
+    [ $rc -le 1 ] || bad="$bad $size"
+done
+is "$bad" '' 'cut anywhere, it is imported or refused'
+"$json" per_iter=1 iters=7 | sed 's/"times_us":\[/&null,/g' >nulls.json
+ok 'iterations without a time' import -o json_nulls nulls.json
+like "$err" '36 cells are kept with what is wrong' 'are said'
 head -c 700 report.json >cut.json
 refused 1 'no JSON' 'a report without a row' cut.json
 "$json" ranks=1 >one.json

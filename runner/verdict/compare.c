@@ -174,7 +174,7 @@ void comparison_solve(struct comparison *c, long threads)
 
 const char compare_columns[] =
     "platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,"
-    "ratio_low,ratio_high,p,p_holm,floor,verdict,launches_needed,reason";
+    "ratio_low,ratio_high,p,p_holm,floor,equivalence,verdict,launches_needed,reason";
 
 static void write_reason(struct csv *csv, const struct contrast *c)
 {
@@ -196,8 +196,8 @@ static void write_row(struct csv *csv, const struct contrast *c)
     csv_text(csv, c->config);
     csv_integer(csv, e->launches);
     csv_integer(csv, (int64_t)e->blocks);
-    const double numbers[] = {exp(e->value), exp(e->lo), exp(e->hi),
-                              e->p,          c->p_holm,  expm1(c->floor)};
+    const double numbers[] = {exp(e->value), exp(e->lo),      exp(e->hi), e->p,
+                              c->p_holm,     expm1(c->floor), c->bound};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         csv_real(csv, numbers[i]);
     csv_text(csv, verdict_names[c->judgement.verdict]);

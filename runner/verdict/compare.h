@@ -3,7 +3,8 @@
  * `gradsync compare`: contrasts and their verdicts (contrast.h, judgement.h).
  *
  *   compare [RAW…]            inside each run: every config against the baseline of its group and
- *                             mode, block by block (paired; within.h)
+ *                             mode, block by block (paired; within.h); of an imported run,
+ *                             whose configs share no block, launch by launch (apart.h)
  *   compare A B               exactly two: runs, or folders of runs, cell by cell, B against A,
  *                             launch by launch (unpaired; sides.h)
  *   compare RUN --reference   the measured against the published numbers of [reference], each
@@ -18,9 +19,10 @@
  * threads nor on what else is compared.
  *
  * compare.csv has a row a contrast. ratio is of times, config to baseline: below 1 is faster; its
- * interval is 95%. floor is relative: 0.002 is 0.2%, empty where the baseline had no second copy.
- * launches_needed: how many more; empty where none would do. What could not be compared has a row
- * without numbers, inconclusive, with the reason.
+ * interval is 95%. equivalence is the bound that the verdict went by, relative: [measure]
+ * equivalence, or the tolerance of a published number. floor is relative: 0.002 is 0.2%, empty
+ * where the baseline had no second copy. launches_needed: how many more; empty where none would do.
+ * What could not be compared has a row without numbers, inconclusive, with the reason.
  */
 #ifndef GS_VERDICT_COMPARE_H
 #define GS_VERDICT_COMPARE_H

@@ -2,6 +2,7 @@
  *
  * launches.csv to curves, and what was found in them to transitions.csv.
  */
+#include "alike.h"
 #include "csv.h"
 #include "csv_read.h"
 #include "err.h"
@@ -31,7 +32,7 @@ static const char *const columns[] = {"run_id", "platform", "workload", "label",
                                       "launch", "median_s", NULL};
 
 /* Parameters that do not tell curves apart. */
-static const char *const along[] = {"size", "config", "in_place"};
+static const char *const along[] = {"size", "config", "in_place", NULL};
 /* The modes whose time is an exchange's alone: t = a + n/b says nothing of computation. */
 static const char *const modes[] = {"", "comm"};
 
@@ -57,29 +58,11 @@ struct groups {
 
 /* ---- rows to curves ---- */
 
-static bool goes_along(const char *word)
+/* "in_place=yes", or "". */
+static char *place_of(const char *params)
 {
-    size_t n = strcspn(word, "=");
-    for (size_t i = 0; i < sizeof along / sizeof *along; i++)
-        if (strlen(along[i]) == n && !strncmp(word, along[i], n))
-            return true;
-    return false;
-}
-
-/* The words of params that tell curves apart (keep) or replicates (not keep). */
-static char *params_of(const char *params, bool keep)
-{
-    struct words w;
-    struct text t = {0};
-    text_add(&t, "");
-    words_split(&w, params, ' ');
-    for (size_t i = 0; i < w.n; i++) {
-        bool place = !strncmp(w.v[i], "in_place=", 9);
-        if (keep ? !goes_along(w.v[i]) : place)
-            text_addf(&t, "%s%s", t.len ? " " : "", w.v[i]);
-    }
-    words_free(&w);
-    return t.s;
+    const char *at = strstr(params, "in_place=");
+    return at ? xstrfmt("%.*s", (int)strcspn(at, " "), at) : xstrdup("");
 }
 
 static bool is_group(const struct group *g, const struct csv_reader *r, const char *params)
@@ -95,7 +78,7 @@ static bool is_group(const struct group *g, const struct csv_reader *r, const ch
 static struct group *group_of(struct groups *all, const struct csv_reader *r)
 {
     static const enum column names[] = {PLATFORM, WORKLOAD, LABEL, CONFIG, MODE};
-    char *params = params_of(csv_read_text(r, PARAMS), true);
+    char *params = alike_without(csv_read_text(r, PARAMS), along);
     for (size_t i = all->n; i-- > 0;) {
         if (is_group(&all->v[i], r, params)) {
             free(params);
@@ -113,7 +96,7 @@ static struct group *group_of(struct groups *all, const struct csv_reader *r)
 
 static size_t replicate_of(struct group *g, const struct csv_reader *r)
 {
-    char *place = params_of(csv_read_text(r, PARAMS), false);
+    char *place = place_of(csv_read_text(r, PARAMS));
     char *name = xstrfmt("%s %s %s", csv_read_text(r, RUN_ID), csv_read_text(r, LAUNCH), place);
     size_t i = 0;
     free(place);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "evidence.h"
 
+#include "alike.h"
 #include "text.h"
 
 #include <math.h>
@@ -35,23 +36,12 @@ static bool wanted(const struct claim *c, const struct measured_cell *m)
            (!c->word[W_WORKLOAD] || !strcasecmp(m->workload, c->word[W_WORKLOAD]));
 }
 
-/* All else alike: the parameters but those that make the config. */
 static bool same_else(const char *a, const char *b)
 {
-    static const char *const of_config[] = {"config=", "algorithm=", "protocol=", "ctas="};
-    struct words x, y;
-    words_split(&x, a, ' ');
-    words_split(&y, b, ' ');
-    bool same = x.n == y.n;
-    for (size_t i = 0; same && i < x.n; i++) {
-        bool skip = false;
-        for (size_t k = 0; k < sizeof of_config / sizeof *of_config; k++)
-            skip = skip || (!strncmp(x.v[i], of_config[k], strlen(of_config[k])) &&
-                            !strncmp(y.v[i], of_config[k], strlen(of_config[k])));
-        same = skip || !strcmp(x.v[i], y.v[i]);
-    }
-    words_free(&x);
-    words_free(&y);
+    char *x = alike_without(a, alike_config), *y = alike_without(b, alike_config);
+    bool same = !strcmp(x, y);
+    free(x);
+    free(y);
     return same;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "within.h"
 
+#include "apart.h"
 #include "err.h"
 #include "origin.h"
 #include "text.h"
@@ -254,7 +255,9 @@ static int contrast_run(struct comparison *c, const struct recorded *r)
     if (code)
         return code;
     code = origins_read(&origins, r);
-    for (size_t i = 0; i < r->n_groups && !code; i++) {
+    if (!code && r->imported)
+        code = compare_apart(c, r, &origins, &rules);
+    for (size_t i = 0; i < r->n_groups && !code && !r->imported; i++) {
         struct gathered g;
         if (r->groups[i].n < 2)
             continue;
