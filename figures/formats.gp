@@ -7,6 +7,8 @@ set terminal pngcairo size int(WIDTH * DPI), int(HEIGHT * DPI) font "DejaVu Sans
     linewidth DPI / 96. pointscale DPI / 96. noenhanced
 set output out . ".png"
 replot
-set terminal pdfcairo size WIDTH, HEIGHT font "DejaVu Sans,6.75" fontscale 1 linewidth 1 noenhanced
+# Pango counts 96 dots an inch where a PDF has 72 points.
+set terminal pdfcairo size WIDTH, HEIGHT font "DejaVu Sans,6.75" fontscale 72 / 96. linewidth 72 / 96. pointscale 72 / 96. \
+    noenhanced
 set output out . ".pdf"
 replot

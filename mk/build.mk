@@ -10,7 +10,7 @@ LIBS := -liniparser -ljansson -lsodium $(if $(filter openssl,$(crypto)),-lcrypto
 compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS)
 
 # Rooms of the library; rank/ alone is compiled with MPI.
-lib_dirs := runner runner/wan runner/verdict runner/cluster runner/lab runner/page
+lib_dirs := runner runner/wan runner/verdict runner/cluster runner/lab runner/page runner/paper
 not_lib := runner/main.c runner/cmd_%.c \
 	$(filter-out runner/sha256_$(crypto).c,runner/sha256_openssl.c runner/sha256_sodium.c) \
 	$(filter-out runner/numa_$(numa).c,runner/numa_hwloc.c runner/numa_none.c)

@@ -59,7 +59,7 @@ endef
 style := figures/features.gp figures/draw figures/formats.gp figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/verdict.gp
 drawings :=
 
-ifneq ($(filter drawn tables,$(MAKECMDGOALS)),)
+ifneq ($(filter drawn tables written,$(MAKECMDGOALS)),)
 $(foreach r,$(runs),$(eval $(call part,$r)))
 $(call remember,$(csv)/runs,$(runs))
 gone := $(filter-out $(runs:%=$(csv)/parts/%/),$(dir $(wildcard $(csv)/parts/*/*/*/stamp)))
@@ -72,7 +72,7 @@ $(csv)/transitions.csv $(csv)/limits.csv: $(csv)/stamp
 	@:
 tables: $(csv)/stamp
 endif
-ifneq ($(filter drawn,$(MAKECMDGOALS)),)
+ifneq ($(filter drawn written,$(MAKECMDGOALS)),)
 $(foreach p,$(pairs),$(call remember,$(csv)/panels/$p/runs,$(filter $p/%,$(runs)))$(eval $(call panels,$p)))
 include $(pairs:%=$(csv)/panels/%/figures.mk)
 # What else is drawn is added to `drawings` by the makefiles that follow.

@@ -35,6 +35,7 @@ want OpenSSL 'collect and verify are slower (libssl-dev)' has_header openssl/evp
 want hwloc 'ranks are not bound beside their GPUs (libhwloc-dev)' has_header hwloc.h
 want OpenBLAS 'iter_proxy is left out' has_header cblas.h
 want gnuplot 'make figures cannot draw' command -v gnuplot
+want LaTeX 'make paper cannot write: make setup-paper' command -v latexmk
 want cmocka 'make check cannot run' has_header cmocka.h
 want CUDA 'the GPU plugins are left out; CUDA_HOME=… if it is elsewhere' test -f "$cuda/include/cuda_runtime.h"
 want NCCL 'nccl_allreduce is left out; NCCL_HOME=… if it is elsewhere' test -f "$nccl/include/nccl.h"

@@ -17,6 +17,10 @@ packages=(
     libcmocka-dev procps                   # the tests
 )
 
+# setup.sh paper: also what the paper is written with.
+if [ "${1:-}" = paper ]; then
+    packages+=(latexmk texlive-latex-base texlive-latex-recommended texlive-fonts-recommended)
+fi
 # setup.sh slurm: also what the tests of campaigns start a Slurm of their own with.
 if [ "${1:-}" = slurm ]; then packages+=(slurm-wlm munge); fi
 # setup.sh report: also the browser that the page of results is looked at with.

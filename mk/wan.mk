@@ -3,7 +3,7 @@
 # Figures of training between sites: what arithmetic says of each config with a [model], and what
 # bandwidth a utilisation needs beside the published points.
 
-ifneq ($(filter drawn,$(MAKECMDGOALS)),)
+ifneq ($(filter drawn written,$(MAKECMDGOALS)),)
 
 define wan_plan
 $(csv)/wan/$1.csv $(csv)/wan/$1-claims.csv &: configs/$1.ini $(library) $(BUILD)/runner/cmd_model.o | $(BUILD)/gradsync

@@ -22,6 +22,7 @@ int cmd_transitions(int argc, char **argv);
 int cmd_limits(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_show(int argc, char **argv);
+int cmd_why(int argc, char **argv);
 int cmd_model(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 int cmd_lab(int argc, char **argv);

@@ -30,6 +30,7 @@ static const struct verb verbs[] = {
     {"compare", cmd_compare, "[RAW | A B]", "verdicts: config against baseline, B against A"},
     {"transitions", cmd_transitions, "[CSV]", "knees, protocol switches, dips, spikes in curves"},
     {"limits", cmd_limits, "CONFIG...", "measured and published numbers against physics"},
+    {"why", cmd_why, "[NUMBER]", "a number of the paper and the lines it was measured in"},
     {"check", cmd_check, "FILE...", "all that is wrong with a config, plugin, recording"},
     {"fabric", cmd_fabric, "", "what joins this machine to others, and NCCL's view"},
     {"list", cmd_list, "", "the workload plugins and configs found here"},

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The paper: its numbers from the tables (gradsync why -o), its figures from the drawings, and the
+# text from both. The same recordings give the same bytes: the time that TeX is told is that of the
+# latest recording.
+
+##@ To see it
+.PHONY: paper written setup-paper
+paper: all ## the paper, paper/paper.pdf, every number of it from the recordings (LaTeX: setup-paper)
+	@bash mk/latex.sh --found
+	@$(MAKE) --no-print-directory written
+setup-paper: # what the paper is written with
+	@bash mk/setup.sh paper
+
+ifneq ($(filter written,$(MAKECMDGOALS)),)
+
+written_in := $(BUILD)/paper
+# Figures by what they show: the first that was drawn of those that the pattern fits.
+paper_figures := \
+	errors:figures/out/method/error_rates.pdf \
+	bandwidth:figures/out/h200-4gpu/nccl_allreduce-T_ss-buffers-hot-contention-none-bandwidth.pdf \
+	ranks:figures/out/h200-4gpu/iter_proxy-size-%-gemms-1-ranks.pdf \
+	map:figures/out/h200-4gpu/iter_proxy-overlapped-gemms-1-sizes-verdict_map.pdf \
+	needed:figures/out/method/wan_needed.pdf
+role = $(firstword $(subst :, ,$1))
+drawn_for = $(firstword $(filter $(lastword $(subst :, ,$1)),$(drawings)))
+in_paper := $(foreach f,$(paper_figures),$(call drawn_for,$f))
+
+$(csv)/error_rates.csv: $(BUILD)/sim/error_rates.csv | $(csv)/stamp
+	@cp $< $@
+paper_tables := $(csv)/stamp $(csv)/error_rates.csv $(csv)/wan/needed.csv $(wan_plans:%=$(csv)/wan/%.csv)
+
+# Touched only when a number is another; the stamp says when they were looked at last.
+$(written_in)/numbers/stamp: paper/macros.txt $(paper_tables) $(wildcard configs/*.ini) $(BUILD)/gradsync
+	$(call quiet,NUMBERS,$(@D)/macros.tex)mkdir -p $(@D) && $(BUILD)/gradsync why -o $(@D)/.new && bash mk/renew.sh $(@D)/.new $(@D) && touch $@
+$(written_in)/numbers/macros.tex: $(written_in)/numbers/stamp
+	@:
+$(written_in)/figures.tex: $(in_paper) mk/paper.mk | $(written_in)/
+	@printf '%s' '$(foreach f,$(paper_figures),$(if $(call drawn_for,$f),\expandafter\def\csname gs@figure@$(call role,$f)\endcsname{$(call drawn_for,$f)}))' >$@
+
+paper/paper.pdf: paper/paper.tex paper/refs.bib paper/typed.awk mk/latex.sh $(written_in)/numbers/macros.tex $(written_in)/figures.tex $(in_paper)
+	@awk -f paper/typed.awk paper/paper.tex >&2
+	$(call quiet,LATEX,$@)bash mk/latex.sh paper/paper.tex $(written_in) $(lastword $(sort $(notdir $(runs)))) && cp $(written_in)/paper.pdf $@
+written: paper/paper.pdf
+	@echo 'paper/paper.pdf: build/gradsync why NUMBER says where a number in it is from'
+endif

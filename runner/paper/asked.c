@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "paper/asked.h"
+
+#include "err.h"
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The values that two lists of "key=value" words give to the same key are the same. */
+static bool agree(const struct words *a, const struct words *b)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        size_t n = strcspn(a->v[i], "=");
+        for (size_t k = 0; k < b->n; k++)
+            if (!strncmp(a->v[i], b->v[k], n) && b->v[k][n] == '=' && strcmp(a->v[i], b->v[k]))
+                return false;
+    }
+    return true;
+}
+
+static void compare_plan(const struct recorded *r, const struct plan *p, bool *asked)
+{
+    struct words *planned = xcalloc(p->n_cells + 1, sizeof *planned);
+    for (size_t i = 0; i < p->n_cells; i++)
+        words_split(&planned[i], p->cells[i].params, ' ');
+    for (size_t c = 0; c < r->n_cells; c++) {
+        struct words w;
+        words_split(&w, r->cells[c].params, ' ');
+        for (size_t i = 0; i < p->n_cells && !asked[c]; i++)
+            asked[c] = !strcmp(p->cells[i].id, r->cells[c].id) || agree(&w, &planned[i]);
+        words_free(&w);
+    }
+    for (size_t i = 0; i < p->n_cells; i++)
+        words_free(&planned[i]);
+    free(planned);
+}
+
+int64_t asked_today(const struct recorded *r, const char *path, bool *asked)
+{
+    char why[512];
+    struct config *config;
+    struct plan *plan = NULL;
+    int64_t launches = 0;
+    char *section = *r->label ? xstrfmt("%s %s", r->workload, r->label) : xstrdup(r->workload);
+    err_capture(why, sizeof why);
+    if (!config_load(&config, path, NULL)) {
+        if (config_section(config, section)) {
+            if (plan_build(&plan, config, section)) /* which owns the config */
+                plan = NULL;
+        } else {
+            config_free(config);
+        }
+    }
+    err_capture(NULL, 0);
+    if (plan) {
+        compare_plan(r, plan, asked);
+        launches = plan->set.measure.launches;
+    }
+    plan_free(plan);
+    free(section);
+    return launches;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "paper/shelf.h"
+
+#include "err.h"
+#include "record.h"
+#include "text.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_finished(const struct grid *g, size_t row, const char *raw)
+{
+    char *path =
+        xstrfmt("%s/%s/%s/%s/%s", raw, grid_text(g, row, "platform"), grid_text(g, row, "workload"),
+                grid_text(g, row, "run_id"), RECORD_MANIFEST);
+    bool is = !access(path, F_OK);
+    free(path);
+    return is;
+}
+
+/* ---- a table by its name ---- */
+
+/* Names of the tables in the folder, for a name that is none of them. */
+static void list_tables(struct words *w, const char *dir)
+{
+    DIR *d = opendir(dir);
+    struct dirent *e;
+    while (d && (e = readdir(d))) {
+        size_t n = strlen(e->d_name);
+        if (n < 5 || strcmp(e->d_name + n - 4, ".csv"))
+            continue;
+        w->v = xrealloc(w->v, (w->n + 1) * sizeof *w->v);
+        w->v[w->n++] = xstrfmt("%.*s", (int)(n - 4), e->d_name);
+    }
+    if (d)
+        closedir(d);
+}
+
+static int no_table(const struct shelf *s, const char *name, const char *path)
+{
+    struct words w = {0};
+    list_tables(&w, s->csv);
+    const char *near = text_nearest(name, (const char *const *)w.v, w.n);
+    int code =
+        w.n ? fail(GS_USAGE,
+                   "no table '%s': %s is not there%s%s%s; 'make paper' makes those of "
+                   "the paper",
+                   name, path, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "")
+            : fail(GS_USAGE, "no table in %s; 'make paper' makes them", s->csv);
+    words_free(&w);
+    return code;
+}
+
+static int read_table(struct shelf *s, const char *name, struct grid **out)
+{
+    if (!strcmp(name, "runs"))
+        return shelf_runs(out, s->raw);
+    if (!strcmp(name, "settings")) {
+        *out = shelf_settings();
+        return GS_OK;
+    }
+    char *path = xstrfmt("%s/%s.csv", s->csv, name);
+    int code = access(path, F_OK) ? no_table(s, name, path) : grid_read(out, name, path);
+    free(path);
+    return code;
+}
+
+static void keep_latest(struct shelf *s, struct grid *g)
+{
+    bool *finished = xcalloc(g->n + 1, sizeof *finished);
+    const char *run = "", *seen = NULL;
+    for (size_t i = 0; i < g->n && grid_has(g, "run_id"); i++) {
+        run = grid_text(g, i, "run_id");
+        /* Rows of a run stand together. */
+        finished[i] = seen && !strcmp(run, seen) ? finished[i - 1] : is_finished(g, i, s->raw);
+        seen = run;
+    }
+    grid_latest(g, finished);
+    free(finished);
+}
+
+int shelf_find(struct shelf *s, const char *name, const struct grid **out)
+{
+    struct grid *g = NULL;
+    *out = NULL;
+    for (size_t i = 0; i < s->n; i++)
+        if (!strcmp(s->v[i]->name, name)) {
+            *out = s->v[i];
+            return GS_OK;
+        }
+    int code = read_table(s, name, &g);
+    if (code)
+        return code;
+    keep_latest(s, g);
+    g->judged = xcalloc(g->n + 1, sizeof *g->judged);
+    s->v = xrealloc(s->v, (s->n + 1) * sizeof *s->v);
+    *out = s->v[s->n++] = g;
+    return GS_OK;
+}
+
+void shelf_free(struct shelf *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        grid_free(s->v[i]);
+    free(s->v);
+    s->v = NULL;
+    s->n = 0;
+}
+
+/* ---- the run of a row ---- */
+
+/* The latest finished one of a section, or the latest. */
+static const char *latest_run(struct shelf *s, const struct grid *g, size_t row)
+{
+    static const char *const section[] = {"platform", "workload", "label"};
+    const struct grid *runs;
+    const char *best = NULL;
+    bool best_finished = false;
+    if (shelf_find(s, "runs", &runs))
+        return NULL;
+    for (size_t i = 0; i < runs->n; i++) {
+        bool same = true;
+        for (size_t k = 0; k < 3; k++)
+            same = same && !strcmp(grid_text(runs, i, section[k]), grid_text(g, row, section[k]));
+        bool finished = !strcmp(grid_text(runs, i, "finished"), "yes");
+        const char *run = grid_text(runs, i, "run_id");
+        if (same && (!best || finished > best_finished ||
+                     (finished == best_finished && strcmp(run, best) > 0))) {
+            best = run;
+            best_finished = finished;
+        }
+    }
+    return best;
+}
+
+char *shelf_run(struct shelf *s, const struct grid *g, size_t row)
+{
+    if (!grid_has(g, "workload") || !grid_has(g, "platform"))
+        return NULL;
+    const char *run = grid_has(g, "run_id") ? grid_text(g, row, "run_id") : latest_run(s, g, row);
+    return run ? xstrfmt("%s/%s/%s/%s", s->raw, grid_text(g, row, "platform"),
+                         grid_text(g, row, "workload"), run)
+               : NULL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tables that numbers come from, each read once, when it is first asked for: data/csv/NAME.csv
+ * with what was measured again put in place of the older (grid_latest), and two that are made of
+ * what stands elsewhere:
+ *   runs      a row a run folder: platform, machine, versions, from the headers of its recordings
+ *   settings  a row a key of the fixed sections: what it is unless a config says otherwise
+ */
+#ifndef GS_PAPER_SHELF_H
+#define GS_PAPER_SHELF_H
+
+#include "paper/grid.h"
+
+struct shelf {
+    const char *csv, *raw, *configs; /* folders; lent */
+    struct grid **v;
+    size_t n;
+};
+
+/* Owned by the shelf. GS_OK, or reported: a table that is not there, with the nearest name. */
+int shelf_find(struct shelf *s, const char *name, const struct grid **out);
+void shelf_free(struct shelf *s);
+
+/* The folder of the run that a row is of; the caller frees it. NULL: of no run. A row of a platform
+ * and workload but no run, as of transitions.csv, is of the latest finished one. */
+char *shelf_run(struct shelf *s, const struct grid *g, size_t row);
+
+/* The two. */
+int shelf_runs(struct grid **out, const char *raw);
+struct grid *shelf_settings(void);
+
+#endif
