@@ -51,6 +51,9 @@ $(commit): $(BUILD)/commit.c runner/version.h
 	@$(CC) $(compile) -c -o $@ $<
 FORCE:
 
+$(BUILD)/gradsync.1: mk/manual.sh $(BUILD)/gradsync
+	$(call quiet,MANUAL,$@)bash mk/manual.sh $(BUILD)/gradsync >$@
+
 %/:
 	@mkdir -p $@
 .PRECIOUS: %/

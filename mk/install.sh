@@ -20,6 +20,8 @@ place 755 bin "$build/gradsync" "$build/gradsync-rank"
 for plugin; do # NAME, or NAME/BACKEND
     place 755 "lib/gradsync/plugins/$(dirname "$plugin")" "$build/plugins/$plugin.so"
 done
+place 644 share/man/man1 "$build/gradsync.1"
+install -D -m 644 runner/gradsync.bash "$at/share/bash-completion/completions/gradsync"
 place 644 include/gradsync runner/workload.h
 place 644 share/gradsync plugins/plugin.mk
 place 755 share/gradsync mk/plugin-scaffold

@@ -30,7 +30,7 @@ plugins: $(plugin_so)
 plugin:
 	@mk/plugin-scaffold "$${NAME:-}"
 
-install: $(BUILD)/gradsync $(BUILD)/gradsync-rank plugins
+install: $(BUILD)/gradsync $(BUILD)/gradsync-rank $(BUILD)/gradsync.1 plugins
 	@bash mk/install.sh '$(BUILD)' '$(DESTDIR)' '$(PREFIX)' $(plugins_built)
 
 .PHONY: plugins plugin install

@@ -1,0 +1,30 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Completion for bash. All that it knows it asks of the program that is being typed: verbs, options,
+# configs, plugins and runs are those of that program, here and now.
+
+_gradsync_words() { # GRADSYNC VERB: what the verb's arguments may be called, one a line
+    case $2 in
+    plan | run | submit | check | limits | model | watch) "$1" list configs ;;&
+    run | resume | show | compare | check) "$1" list runs ;;
+    list) printf '%s\n' verbs plugins configs runs ;;
+    report) local d && for d in data/raw/*/; do [ -d "$d" ] && basename "$d"; done ;;
+    help) "$1" list verbs && "$1" list plugins ;;
+    esac 2>/dev/null
+}
+
+_gradsync() {
+    local program=${COMP_WORDS[0]} verb=${COMP_WORDS[1]} cur=${COMP_WORDS[COMP_CWORD]}
+    if [ "$COMP_CWORD" = 1 ]; then
+        mapfile -t COMPREPLY < <(compgen -W "$("$program" list verbs 2>/dev/null)" -- "$cur")
+    elif [[ $cur == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "--help $("$program" "$verb" --help 2>/dev/null |
+            sed -n 's/^  \(-.,\|   \) \(--[a-z-]*\).*/\2/p')" -- "$cur")
+    else
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -W "$(_gradsync_words "$program" "$verb")" -- "$cur" && true
+            compgen -f -- "$cur")
+    fi
+}
+complete -F _gradsync gradsync
