@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lines.h"
 
+#include "probe.h"
 #include "tcp.h"
 #include "transports.h"
 
@@ -46,7 +47,7 @@ static bool all_agree(struct lines *l, bool good)
     int mine = good, all = 0;
     if (MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, l->comm) != MPI_SUCCESS || !all) {
         if (good)
-            snprintf(l->why, sizeof l->why, "another rank cannot open its link");
+            snprintf(l->why, sizeof l->why, "another rank has no link, or no memory");
         return false;
     }
     return true;
@@ -92,6 +93,38 @@ bool lines_mend(struct lines *l, struct line *line)
         return true;
     shut(l, line);
     return open_line(l, line);
+}
+
+/* ---- what it is like ---- */
+
+static bool measure(struct lines *l, struct line *line, double **into, size_t n,
+                    bool (*probe)(struct wan_link *, MPI_Comm, double *))
+{
+    if (*into)
+        return true;
+    double *x = calloc(n, sizeof *x);
+    bool good = all_agree(l, x != NULL);
+    if (good && !probe(line->link, l->comm, x)) {
+        snprintf(l->why, sizeof l->why, "%s", line->link->why);
+        line->broken = true;
+        good = false;
+    }
+    if (good)
+        *into = x;
+    else
+        free(x);
+    return good;
+}
+
+bool lines_measure_rtt(struct lines *l, struct line *line)
+{
+    size_t n = (size_t)l->host->ranks;
+    return measure(l, line, &line->rtt_s, n * n, probe_rtt);
+}
+
+bool lines_measure_rate(struct lines *l, struct line *line)
+{
+    return measure(l, line, &line->rate_Bps, (size_t)l->host->ranks, probe_rate);
 }
 
 /* ---- all of them ---- */

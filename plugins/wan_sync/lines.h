@@ -36,7 +36,8 @@ void lines_close(struct lines *l);
 struct line *lines_take(struct lines *l, const struct cell *c);
 /* Opens it anew if it failed on any rank. */
 bool lines_mend(struct lines *l, struct line *line);
-/* Round trips between all ranks, and what each can send when all do. False: lines.why. */
+/* Once a line: round trips between all ranks (few enough: probe.h), and what each can send when all
+ * do. False: lines.why. */
 bool lines_measure_rtt(struct lines *l, struct line *line);
 bool lines_measure_rate(struct lines *l, struct line *line);
 void lines_abort(struct lines *l);

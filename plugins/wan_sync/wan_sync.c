@@ -18,41 +18,14 @@
  * of its roundings, and in both every rank ends with the same bits. Memory: the buffer, blocks
  * aside (CELL_SLOTS_B), the transport's; the outer step's two more buffers.
  */
+#include "wan_sync.h"
 #include "../common/start.h"
-#include "lines.h"
-#include "sites.h"
 #include "strategies.h"
-#include "train.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ALIGN 4096
-
-struct self {
-    const struct wl_host *host;
-    MPI_Comm comm;
-    struct lines lines;
-    struct pattern pattern;
-    float *buffer[3]; /* the gradient; of the outer step: parameters, momentum */
-    size_t bytes[3];
-};
-
-struct prepared {
-    struct self *self;
-    struct cell cell;
-    struct sites sites;
-    struct line *line; /* NULL: strategy=mpi */
-    int *rank_of;
-    double *share;
-    struct sync_parts parts;
-    struct sync *sync;
-    struct compute *compute;
-    enum wl_status verdict; /* of the last sample */
-    char why[256];
-};
 
 enum metric {
     M_TIME,
@@ -82,7 +55,7 @@ static const struct wl_metric metrics[] = {
     [M_ERROR_BOUND] = {"error_bound", "1", "that max_error cannot pass", WL_MAX},
     {0}};
 
-static enum wl_status failed(const struct self *s, const char *why)
+enum wl_status wan_failed(const struct self *s, const char *why)
 {
     s->host->fail(s->host->ctx, "%s", why);
     return WL_FAIL;
@@ -116,112 +89,6 @@ static void close_plugin(void *self)
     free(s);
 }
 
-/* ---- a cell ---- */
-
-static bool reserve(struct self *s, const struct cell *c)
-{
-    size_t bytes = ((size_t)c->size + ALIGN - 1) / ALIGN * ALIGN;
-    int buffers = c->outer == OUTER_NONE ? 1 : 3;
-    for (int i = 0; i < buffers; i++) {
-        if (s->bytes[i] >= bytes)
-            continue;
-        free(s->buffer[i]);
-        s->buffer[i] = aligned_alloc(ALIGN, bytes);
-        s->bytes[i] = s->buffer[i] ? bytes : 0;
-        if (!s->buffer[i])
-            return false;
-        memset(s->buffer[i], 0, bytes);
-    }
-    return true;
-}
-
-static void release(void *prepared)
-{
-    struct prepared *p = prepared;
-    if (p->sync)
-        sync_close(p->sync);
-    if (p->compute)
-        compute_close(p->compute);
-    sites_close(&p->sites);
-    free(p->rank_of);
-    free(p->share);
-    free(p);
-}
-
-static int members(const struct prepared *p)
-{
-    bool leaders = p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL;
-    return leaders ? p->sites.n : p->sites.ranks;
-}
-
-static bool name_members(struct prepared *p)
-{
-    int n = members(p);
-    bool leaders = p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL;
-    p->rank_of = calloc((size_t)n, sizeof *p->rank_of);
-    if (p->rank_of)
-        memcpy(p->rank_of, leaders ? p->sites.leader : p->sites.in_order,
-               (size_t)n * sizeof *p->rank_of);
-    return p->rank_of;
-}
-
-/* Anew when a link was mended, or another cell needed a larger buffer. */
-static bool make_sync(struct prepared *p)
-{
-    struct self *s = p->self;
-    struct wan_link *link = p->line ? p->line->link : NULL;
-    struct engine *engine = p->line ? p->line->engine : NULL;
-    if (p->sync && p->parts.link == link && p->parts.engine == engine &&
-        p->parts.data == s->buffer[0])
-        return true;
-    if (p->sync)
-        sync_close(p->sync);
-    p->parts = (struct sync_parts){.cell = &p->cell,
-                                   .comm = s->comm,
-                                   .sites = &p->sites,
-                                   .link = link,
-                                   .engine = engine,
-                                   .data = s->buffer[0],
-                                   .members = members(p),
-                                   .rank_of = p->rank_of,
-                                   .share = p->share,
-                                   .rank = s->host->rank};
-    p->sync = sync_open(&p->parts);
-    return p->sync;
-}
-
-static enum wl_status prepare_cell(struct prepared *p)
-{
-    struct self *s = p->self;
-    if (!sites_open(&p->sites, s->host, s->comm, (int)p->cell.site_ranks))
-        return failed(s, "no memory, or MPI failed, for the sites");
-    if (p->cell.strategy != CELL_MPI && !(p->line = lines_take(&s->lines, &p->cell)))
-        return failed(s, s->lines.why);
-    int good = reserve(s, &p->cell) && name_members(p) && make_sync(p) &&
-               (p->compute = compute_open(&p->cell, s->host->seed));
-    int all = 0;
-    MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, s->comm);
-    return all ? WL_OK : failed(s, good ? "no memory on another rank" : "no memory, or no thread");
-}
-
-static enum wl_status prepare(void *self, const void *cell, void **prepared)
-{
-    struct self *s = self;
-    struct prepared *p = calloc(1, sizeof *p);
-    if (!p)
-        return failed(s, "out of memory");
-    p->self = s;
-    p->cell = *(const struct cell *)cell;
-    p->sites.inside = MPI_COMM_NULL;
-    enum wl_status status = prepare_cell(p);
-    if (status != WL_OK) {
-        release(p);
-        return status;
-    }
-    *prepared = p;
-    return WL_OK;
-}
-
 /* ---- a sample ---- */
 
 static double error_bound(const struct prepared *p, const struct pattern_error *e)
@@ -230,8 +97,8 @@ static double error_bound(const struct prepared *p, const struct pattern_error *
     if (c->wire == WIRE_FP32 || c->strategy == CELL_MPI || e->scale <= 0)
         return 0;
     double inputs = p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL ? p->sites.largest : 1;
-    return wire_error((enum wire)c->wire) * strategies[cell_model(c)].rounded(members(p)) * inputs *
-           PATTERN_LARGEST * (1 + 1e-6) / e->scale;
+    return wire_error((enum wire)c->wire) * strategies[cell_model(c)].rounded(wan_members(p)) *
+           inputs * PATTERN_LARGEST * (1 + 1e-6) / e->scale;
 }
 
 static void judge(struct prepared *p, const struct pattern_error *e, double bound)
@@ -289,9 +156,9 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     struct train_times times;
     (void)iters; /* one: describe() says so */
     if (p->line && !lines_mend(&s->lines, p->line))
-        return failed(s, s->lines.why);
-    if (!make_sync(p))
-        return failed(s, "out of memory");
+        return wan_failed(s, s->lines.why);
+    if (!wan_make_sync(p))
+        return wan_failed(s, "out of memory");
     sync_totals(p->sync);
     pattern_fill(&s->pattern, s->buffer[0], 0, cell_count(&p->cell));
     struct train train = {.cell = &p->cell,
@@ -308,7 +175,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
         if (p->line)
             p->line->broken = true;
         agree(p, false, 0);
-        return failed(s, sync_why(p->sync));
+        return wan_failed(s, sync_why(p->sync));
     }
     report(p, &times, out);
     return WL_OK;
@@ -317,7 +184,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
 static enum wl_status verify(void *prepared)
 {
     struct prepared *p = prepared;
-    return p->verdict == WL_OK ? WL_OK : failed(p->self, p->why);
+    return p->verdict == WL_OK ? WL_OK : wan_failed(p->self, p->why);
 }
 
 static void abort_plugin(void *self)
@@ -336,8 +203,8 @@ const struct wl_plugin wl_plugin_v1 = {
     .describe = cell_describe,
     .open = open_plugin,
     .close = close_plugin,
-    .prepare = prepare,
-    .release = release,
+    .prepare = wan_prepare,
+    .release = wan_release,
     .sample = sample,
     .verify = verify,
     .abort = abort_plugin,

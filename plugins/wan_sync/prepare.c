@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probe.h"
+#include "wan_sync.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGN 4096
+
+/* ---- a cell ---- */
+
+#define NOTE_MAX 512
+
+static void note_ranks(const struct self *s, const char *key, const int *x, int n)
+{
+    char text[NOTE_MAX] = "";
+    for (int i = 0, at = 0; i < n && at < NOTE_MAX - 16; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%d", i ? " " : "", x[i]);
+    s->host->note(s->host->ctx, key, text);
+}
+
+static void note_numbers(const struct self *s, const char *key, const double *x, size_t n)
+{
+    char text[NOTE_MAX] = "";
+    size_t at = 0;
+    for (size_t i = 0; i < n && at < NOTE_MAX - 32; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%.4g", i ? " " : "", x[i]);
+    s->host->note(s->host->ctx, key, text);
+}
+
+static bool reserve(struct self *s, const struct cell *c)
+{
+    size_t bytes = ((size_t)c->size + ALIGN - 1) / ALIGN * ALIGN;
+    int buffers = c->outer == OUTER_NONE ? 1 : 3;
+    for (int i = 0; i < buffers; i++) {
+        if (s->bytes[i] >= bytes)
+            continue;
+        free(s->buffer[i]);
+        s->buffer[i] = aligned_alloc(ALIGN, bytes);
+        s->bytes[i] = s->buffer[i] ? bytes : 0;
+        if (!s->buffer[i])
+            return false;
+        memset(s->buffer[i], 0, bytes);
+    }
+    return true;
+}
+
+void wan_release(void *prepared)
+{
+    struct prepared *p = prepared;
+    if (p->sync)
+        sync_close(p->sync);
+    if (p->compute)
+        compute_close(p->compute);
+    sites_close(&p->sites);
+    free(p->rank_of);
+    free(p->share);
+    free(p);
+}
+
+int wan_members(const struct prepared *p)
+{
+    bool leaders = p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL;
+    return leaders ? p->sites.n : p->sites.ranks;
+}
+
+static bool name_members(struct prepared *p)
+{
+    int n = wan_members(p);
+    bool leaders = p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL;
+    p->rank_of = calloc((size_t)n, sizeof *p->rank_of);
+    if (p->rank_of)
+        memcpy(p->rank_of, leaders ? p->sites.leader : p->sites.in_order,
+               (size_t)n * sizeof *p->rank_of);
+    if (p->cell.shares == SHARES_LP)
+        p->share = calloc((size_t)n, sizeof *p->share);
+    return p->rank_of && (p->share || p->cell.shares != SHARES_LP);
+}
+
+/* A ring goes the shortest way round. */
+static bool order_ring(struct prepared *p)
+{
+    struct self *s = p->self;
+    int strategy = p->cell.strategy - CELL_FIRST, n = wan_members(p);
+    bool ring = strategy == WAN_RING || strategy == WAN_HIERARCHICAL;
+    if (!ring || p->cell.order != ORDER_RTT || n < 4 || s->host->ranks > PROBE_RANKS_MOST)
+        return true;
+    if (!lines_measure_rtt(&s->lines, p->line))
+        return false;
+    probe_ring(p->line->rtt_s, s->host->ranks, p->rank_of, n);
+    note_ranks(s, "ring", p->rank_of, n);
+    return true;
+}
+
+/* By the linear program of the model: the least time of a direct exchange. */
+static bool share_out(struct prepared *p)
+{
+    struct self *s = p->self;
+    size_t n = (size_t)s->host->ranks;
+    if (p->cell.shares != SHARES_LP)
+        return true;
+    double given[PATTERN_RANKS_MOST], *rate = given;
+    if (cell_rates(&p->cell, given, PATTERN_RANKS_MOST) == 0) {
+        if (!lines_measure_rate(&s->lines, p->line))
+            return false;
+        rate = p->line->rate_Bps;
+        note_numbers(s, "rates_Bps", rate, n);
+    }
+    double by_member[PATTERN_RANKS_MOST];
+    for (size_t m = 0; m < n; m++)
+        by_member[m] = rate[p->rank_of[m]];
+    wan_shares(by_member, n, (double)p->cell.size, p->share);
+    note_numbers(s, "shares", p->share, n);
+    return true;
+}
+
+/* Anew when a link was mended, or another cell needed a larger buffer. */
+bool wan_make_sync(struct prepared *p)
+{
+    struct self *s = p->self;
+    struct wan_link *link = p->line ? p->line->link : NULL;
+    struct engine *engine = p->line ? p->line->engine : NULL;
+    if (p->sync && p->parts.link == link && p->parts.engine == engine &&
+        p->parts.data == s->buffer[0])
+        return true;
+    if (p->sync)
+        sync_close(p->sync);
+    p->parts = (struct sync_parts){.cell = &p->cell,
+                                   .comm = s->comm,
+                                   .sites = &p->sites,
+                                   .link = link,
+                                   .engine = engine,
+                                   .data = s->buffer[0],
+                                   .members = wan_members(p),
+                                   .rank_of = p->rank_of,
+                                   .share = p->share,
+                                   .rank = s->host->rank};
+    p->sync = sync_open(&p->parts);
+    return p->sync;
+}
+
+static bool all_have(const struct self *s, bool good)
+{
+    int mine = good, all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, s->comm);
+    if (!all)
+        wan_failed(s, good ? "no memory on another rank" : "no memory, or no thread");
+    return all;
+}
+
+static enum wl_status prepare_cell(struct prepared *p)
+{
+    struct self *s = p->self;
+    if (!sites_open(&p->sites, s->host, s->comm, (int)p->cell.site_ranks))
+        return wan_failed(s, "no memory, or MPI failed, for the sites");
+    if (p->cell.strategy != CELL_MPI && !(p->line = lines_take(&s->lines, &p->cell)))
+        return wan_failed(s, s->lines.why);
+    if (!all_have(s, reserve(s, &p->cell) && name_members(p)))
+        return WL_FAIL;
+    if (!order_ring(p) || !share_out(p))
+        return wan_failed(s, s->lines.why);
+    p->compute = compute_open(&p->cell, s->host->seed);
+    return all_have(s, p->compute && wan_make_sync(p)) ? WL_OK : WL_FAIL;
+}
+
+enum wl_status wan_prepare(void *self, const void *cell, void **prepared)
+{
+    struct self *s = self;
+    struct prepared *p = calloc(1, sizeof *p);
+    if (!p)
+        return wan_failed(s, "out of memory");
+    p->self = s;
+    p->cell = *(const struct cell *)cell;
+    p->sites.inside = MPI_COMM_NULL;
+    enum wl_status status = prepare_cell(p);
+    if (status != WL_OK) {
+        wan_release(p);
+        return status;
+    }
+    *prepared = p;
+    return WL_OK;
+}
