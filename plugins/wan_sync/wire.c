@@ -14,7 +14,7 @@
 
 #define NOT_FINITE 0x7f800000u
 #define QUIET_NAN 0x7fc0u
-#define LEAST 0x1p-100f
+#define LEAST 0x1p-93f /* the inverse of its scale is a number */
 /* Added to |y| < 2^22 it leaves y, rounded to nearest even, in the low bits. */
 #define ROUNDER 0x1.8p23f
 #define ROUNDER_BITS 0x4b400000
@@ -71,8 +71,9 @@ static inline uint16_t scale_of(uint32_t largest, int levels)
 {
     if (largest >= NOT_FINITE)
         return QUIET_NAN;
-    float exact = float_of(largest) / (float)levels;
-    return exact < LEAST ? 0 : (uint16_t)((bits_of(exact) + 0xffff) >> 16);
+    if (float_of(largest) < LEAST)
+        return 0;
+    return (uint16_t)((bits_of(float_of(largest) / (float)levels) + 0xffff) >> 16);
 }
 
 static inline uint32_t largest_of(const float *x, size_t n)

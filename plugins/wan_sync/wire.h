@@ -5,7 +5,7 @@
  *   bf16  the upper half, rounded to nearest even
  *   int8, int4  of each group of WIRE_GROUP values a scale, bf16, rounded up: the largest magnitude
  *               over 127 or 7; then the values over the scale, rounded to nearest even
- * A group that holds an infinity or NaN becomes NaN as a whole; one below 2^-100 becomes 0. Element
+ * A group that holds an infinity or NaN becomes NaN as a whole; one below 2^-93 becomes 0. Element
  * by element, in float, without contraction: the same bits on every machine.
  */
 #ifndef WIRE_H

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What wan_sync puts on the wire: sizes, the error of a rounding against its bound, values that are
+ * exact, that decoding adds what it decodes, and what is not a number.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../plugins/common/mix.h"
+#include "../../plugins/wan_sync/outer.c"   // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/pattern.c" // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/wire.c"    // NOLINT(bugprone-suspicious-include)
+
+#define MOST 5000
+
+static const size_t counts[] = {1, 2, 3, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1000, MOST};
+#define COUNTS (sizeof counts / sizeof *counts)
+
+static float draw(size_t i, float scale)
+{
+    return scale * ((float)(mix(i) >> 40) * 0x1p-23f - 1);
+}
+
+static float group_largest(const float *x, size_t n, size_t i)
+{
+    size_t first = i / WIRE_GROUP * WIRE_GROUP;
+    float largest = 0;
+    for (size_t k = first; k < first + WIRE_GROUP && k < n; k++)
+        largest = fmaxf(largest, fabsf(x[k]));
+    return largest;
+}
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    assert_int_equal(wire_bytes(WIRE_FP32, 1000), 4000);
+    assert_int_equal(wire_bytes(WIRE_BF16, 1000), 2000);
+    assert_int_equal(wire_bytes(WIRE_INT8, 1000), 1000 + 8 * 2);
+    assert_int_equal(wire_bytes(WIRE_INT4, 1000), 500 + 8 * 2);
+    for (size_t n = 0; n < 1000; n++)
+        for (enum wire w = WIRE_FP32; w <= WIRE_INT4; w++)
+            assert_true(wire_bytes(w, n) <= n * sizeof(float));
+}
+
+/* Magnitudes from where groups become 0 to where floats end. */
+static void test_error(void **state)
+{
+    (void)state;
+    static const float scales[] = {1, 1e-3f, 3e4f, 1e-28f, 3e38f};
+    static float x[MOST], y[MOST], sum[MOST];
+    for (size_t s = 0; s < 5; s++)
+        for (size_t c = 0; c < COUNTS; c++)
+            for (enum wire w = WIRE_FP32; w <= WIRE_INT4; w++) {
+                size_t n = counts[c];
+                unsigned char *out = malloc(wire_bytes(w, n)); /* exact, for ASan */
+                for (size_t i = 0; i < n; i++)
+                    x[i] = draw(i + c, scales[s]), sum[i] = 1;
+                wire_encode(w, x, n, out);
+                wire_decode(w, out, n, y);
+                wire_add(w, out, n, sum);
+                for (size_t i = 0; i < n; i++) {
+                    double allowed = wire_error(w) * (double)group_largest(x, n, i) + 0x1p-93;
+                    if (fabs((double)y[i] - (double)x[i]) > allowed)
+                        fail_msg("wire %d, %zu of %zu: %g is %g", w, i, n, (double)x[i],
+                                 (double)y[i]);
+                    assert_true(sum[i] == 1 + y[i]);
+                }
+                if (w == WIRE_FP32)
+                    assert_memory_equal(x, y, n * sizeof *x);
+                free(out);
+            }
+}
+
+static void test_exact(void **state)
+{
+    (void)state;
+    /* int8: the largest is 127 scales, and the others are whole ones. */
+    float x[] = {127, -127, 64, -1, 0, 3}, y[6];
+    unsigned char out[64];
+    wire_encode(WIRE_INT8, x, 6, out);
+    wire_decode(WIRE_INT8, out, 6, y);
+    assert_memory_equal(x, y, sizeof x);
+    float small[] = {7, -7, 3, -1, 0}, back[5];
+    wire_encode(WIRE_INT4, small, 5, out);
+    wire_decode(WIRE_INT4, out, 5, back);
+    assert_memory_equal(small, back, sizeof small);
+    /* bf16 rounds to even: 1 + 2^-8 is half-way. */
+    float half[] = {1 + 0x1p-8f, 1 + 0x3p-8f, 3.38953139e38f}, rounded[3];
+    wire_encode(WIRE_BF16, half, 3, out);
+    wire_decode(WIRE_BF16, out, 3, rounded);
+    assert_true(rounded[0] == 1 && rounded[1] == 1 + 0x1p-6f && isfinite(rounded[2]));
+}
+
+/* Zeros stay zero; a NaN or an infinity is never lost in a group of numbers. */
+static void test_not_finite(void **state)
+{
+    (void)state;
+    static float x[300], y[300];
+    static unsigned char out[1200];
+    for (enum wire w = WIRE_FP32; w <= WIRE_INT4; w++) {
+        memset(x, 0, sizeof x);
+        wire_encode(w, x, 300, out);
+        wire_decode(w, out, 300, y);
+        assert_memory_equal(x, y, sizeof x);
+        x[5] = NAN;
+        x[200] = -INFINITY;
+        x[201] = 1;
+        wire_encode(w, x, 300, out);
+        wire_decode(w, out, 300, y);
+        assert_true(isnan(y[5]) && !isfinite(y[200]) && y[299] == 0);
+    }
+}
+
+static void test_pattern(void **state)
+{
+    (void)state;
+    static struct pattern p[3];
+    static float data[3 * PATTERN_PERIOD], part[3 * PATTERN_PERIOD];
+    size_t n = sizeof data / sizeof *data;
+    for (int r = 0; r < 3; r++) {
+        pattern_init(&p[r], r, 3);
+        pattern_fill(&p[r], part, 0, 7);
+        pattern_fill(&p[r], part + 7, 7, n - 7);
+        for (size_t i = 0; i < n; i++)
+            data[i] += part[i];
+    }
+    struct pattern_error e = pattern_check(&p[1], data, n);
+    assert_true(e.largest == 0 && e.rms == 0 && e.scale > 900);
+    uint64_t bits = e.bits;
+    data[2000] += 1;
+    e = pattern_check(&p[1], data, n);
+    assert_true(e.largest == 1 && e.at == 2000 && e.got == e.expected + 1 && e.bits != bits);
+    data[1999] = NAN;
+    assert_true(isinf(pattern_check(&p[1], data, n).largest));
+}
+
+static void test_outer(void **state)
+{
+    (void)state;
+    float sum[] = {8, -4}, x[] = {1, 1}, m[] = {0, 0};
+    outer_step(sum, 2, 4, x, m);
+    assert_true(fabsf(x[0] - (1 - 0.7f * (2 + 0.9f * 2))) < 1e-6f && m[0] == 2);
+    outer_step(sum, 2, 4, x, m);
+    assert_true(fabsf(m[1] - (0.9f * -1 - 1)) < 1e-6f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_error),
+        cmocka_unit_test(test_exact),   cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_pattern), cmocka_unit_test(test_outer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
