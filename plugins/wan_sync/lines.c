@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lines.h"
 
+#include "patience.h"
 #include "probe.h"
 #include "tcp.h"
 #include "transports.h"
@@ -84,12 +85,32 @@ static bool open_line(struct lines *l, struct line *line)
     return false;
 }
 
+/* An agreement that a rank may miss: the others do not wait for ever, and never ask it again. */
+static bool meet(struct lines *l, double timeout_s)
+{
+    uint64_t begin = now_ns(), end = begin + (uint64_t)(timeout_s * 1e9);
+    MPI_Request request;
+    int done = 0, rc = MPI_Iallreduce(&l->meeting, &l->met, 1, MPI_INT, MPI_MAX, l->comm, &request);
+    while (rc == MPI_SUCCESS && !done) {
+        rc = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (done || now_ns() >= end || atomic_load(&l->aborted))
+            break;
+        patience(begin, end);
+    }
+    l->lost = !done;
+    if (l->lost)
+        snprintf(l->why, sizeof l->why, "not every rank came to a sample within %g s", timeout_s);
+    return done;
+}
+
 bool lines_mend(struct lines *l, struct line *line)
 {
-    int mine = line->broken, any = 1;
-    if (MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, l->comm) != MPI_SUCCESS)
+    if (l->lost)
         return false;
-    if (!any)
+    l->meeting = line->broken;
+    if (!meet(l, line->options.timeout))
+        return false;
+    if (!l->met)
         return true;
     shut(l, line);
     return open_line(l, line);
@@ -178,6 +199,7 @@ void lines_close(struct lines *l)
 
 void lines_abort(struct lines *l)
 {
+    atomic_store(&l->aborted, true);
     pthread_mutex_lock(&l->lock);
     for (struct line *line = l->first; line; line = line->next)
         if (line->link)

@@ -11,6 +11,8 @@
 
 #include <mpi.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 
 struct line {
     struct line *next;
@@ -27,6 +29,9 @@ struct lines {
     MPI_Comm comm;        /* every rank */
     pthread_mutex_t lock; /* abort() comes from another thread */
     struct line *first;
+    int meeting, met; /* of an agreement that may be under way for ever */
+    bool lost;        /* a rank missed one: nothing can be agreed on any more */
+    atomic_bool aborted;
     char why[256];
 };
 
@@ -34,7 +39,8 @@ void lines_open(struct lines *l, const struct wl_host *host, MPI_Comm comm);
 void lines_close(struct lines *l);
 /* Collective, as are the others. NULL: lines.why. */
 struct line *lines_take(struct lines *l, const struct cell *c);
-/* Opens it anew if it failed on any rank. */
+/* Opens it anew if it failed on any rank. Waits for the others no longer than the cell's timeout.
+ */
 bool lines_mend(struct lines *l, struct line *line);
 /* Once a line: round trips between all ranks (few enough: probe.h), and what each can send when all
  * do. False: lines.why. */

@@ -112,18 +112,6 @@ static void judge(struct prepared *p, const struct pattern_error *e, double boun
                  p->self->host->rank);
 }
 
-/* Do all ranks end well, and with the same bits? */
-static bool agree(struct prepared *p, bool good, uint64_t bits)
-{
-    uint64_t mine[] = {good, bits, ~bits}, least[3] = {0};
-    MPI_Allreduce(mine, least, 3, MPI_UINT64_T, MPI_MIN, p->self->comm);
-    if (least[0] && least[1] != ~least[2]) {
-        p->verdict = WL_FAIL;
-        snprintf(p->why, sizeof p->why, "the ranks do not end with the same bits");
-    }
-    return least[0];
-}
-
 static void report(struct prepared *p, const struct train_times *t, struct wl_sample *out)
 {
     struct pattern_error e =
@@ -145,8 +133,8 @@ static void report(struct prepared *p, const struct train_times *t, struct wl_sa
     v[M_ERROR_BOUND] = bound;
     out->start_ns = t->start_ns;
     out->end_ns = t->end_ns;
+    p->bits = e.bits;
     judge(p, &e, bound);
-    agree(p, true, e.bits);
 }
 
 static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *out)
@@ -174,17 +162,25 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     if (!good) {
         if (p->line)
             p->line->broken = true;
-        agree(p, false, 0);
         return wan_failed(s, sync_why(p->sync));
     }
     report(p, &times, out);
     return WL_OK;
 }
 
+/* Collective: the ranks must have the same bits as well. */
 static enum wl_status verify(void *prepared)
 {
     struct prepared *p = prepared;
-    return p->verdict == WL_OK ? WL_OK : wan_failed(p->self, p->why);
+    uint64_t mine[] = {p->bits, ~p->bits}, least[2] = {0};
+    MPI_Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, p->self->comm);
+    if (p->verdict != WL_OK)
+        return wan_failed(p->self, p->why);
+    if (least[0] != ~least[1])
+        return wan_failed(p->self, "the ranks do not end with the same bits");
+    if (!compute_check(p->compute))
+        return wan_failed(p->self, "a GEMM is wrong");
+    return WL_OK;
 }
 
 static void abort_plugin(void *self)

@@ -31,6 +31,7 @@ struct prepared {
     struct sync *sync;
     struct compute *compute;
     enum wl_status verdict; /* of the last sample */
+    uint64_t bits;          /* a hash of its sum */
     char why[256];
 };
 
