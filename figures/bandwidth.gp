@@ -7,7 +7,7 @@ load "figures/words.gp"
 y_title = isolated ? "bus bandwidth, isolated operation" : "bus bandwidth, steady state (T_ss)"
 PLOT = 1.75
 stats $curve using c_best nooutput
-more = STATS_max > 0 ? "best, 95% CIs apart" : ""
+more = STATS_max > 0 ? "best, by the verdicts" : ""
 load "figures/legend.gp"
 load "figures/style.gp"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What the figures against size share: logarithmic axes, a line a config with the ribbon of its 95%
-# interval, a ring where a config is the best of its size beyond the intervals. Wants the columns
+# interval, a ring where a config is the best of its size by the verdicts (verdicts.awk). Wants the columns
 # c_y, c_low and c_high of $curve, and y_text(v), what a tic of the y axis says.
 
 set logscale xy

@@ -7,7 +7,7 @@ load "figures/words.gp"
 y_title = isolated ? "latency of an isolated operation (L_iso)" : "time of one " . of_what . ", steady state (T_ss)"
 PLOT = 1.75
 stats $curve using c_best nooutput
-more = STATS_max > 0 ? "best, 95% CIs apart" : ""
+more = STATS_max > 0 ? "best, by the verdicts" : ""
 load "figures/legend.gp"
 load "figures/style.gp"
 

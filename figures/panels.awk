@@ -287,20 +287,6 @@ function sort_sizes(p, s,    j, k, v) {
     }
 }
 
-# Fastest of its size, by more than the intervals of the two fastest?
-function best(p, i,    s, j) {
-    if (n_series[p] < 2)
-        return 0
-    for (s = 1; s <= n_series[p]; s++) {
-        if (!((p, s, size[i]) in at))
-            continue
-        j = at[p, s, size[i]]
-        if (j != i && low[j] + 0 <= high[i] + 0)
-            return 0
-    }
-    return 1
-}
-
 # ---- iterations
 
 function place_iteration(i,    key, p, s) {

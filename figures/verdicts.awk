@@ -41,6 +41,33 @@ function verdict_row(    id, i) {
     platform = get("platform")
 }
 
+# ---- the best of a size, for the curves
+
+# Told from all others by the verdicts: of the baseline, each other config is slower; another config is
+# faster, and its ratio to the baseline lies below the others' with the whole interval.
+function best(p, i,    s, j, mine, of) {
+    mine = contrast_of(i)
+    for (s = 1; s <= n_series[p]; s++) {
+        if (!((p, s, size[i]) in at))
+            continue
+        j = at[p, s, size[i]]
+        of = contrast_of(j)
+        if (j != i && (mine ? !below(mine, of, j) : !of || v_code[of] != code_of["slower"]))
+            return 0
+    }
+    return mine ? v_code[mine] == code_of["faster"] : n_series[p] > 1
+}
+
+function below(mine, of, j) {
+    return of ? v_high[mine] != "" && v_low[of] != "" && v_high[mine] + 0 < v_low[of] + 0 : config[j] == v_baseline[mine]
+}
+
+# Of a cell against its baseline; 0: it is the baseline, or was not compared.
+function contrast_of(i,    id) {
+    id = label[i] SUBSEP mode[i] SUBSEP config[i] SUBSEP size[i] SUBSEP params[i]
+    return id in contrast_at && v_run[contrast_at[id]] == run[i] ? contrast_at[id] : 0
+}
+
 # ---- panels
 
 # A run's ranks and nodes stand in summary.csv.
