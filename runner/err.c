@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "err.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #define CAPTURES_MAX 4
 
@@ -66,6 +68,26 @@ int fail_at(enum gs_exit code, const char *file, int line, const char *fmt, ...)
     put_line(file, line, fmt, args);
     va_end(args);
     return code;
+}
+
+int fail_file(const char *path, const char *what, int error)
+{
+    static const struct {
+        int error;
+        const char *remedy;
+    } remedies[] = {
+        {ENOSPC, " (the disk is full: free some space, or choose another folder with -o)"},
+        {EDQUOT, " (your quota is used up: free some of it, or choose another folder with -o)"},
+        {EROFS, " (choose a folder that can be written with -o)"},
+        {EACCES, " (choose a folder that you may write to with -o)"},
+        {EPERM, " (choose a folder that you may write to with -o)"},
+        {ENOTDIR, " (a file stands where a folder belongs: choose another with -o)"},
+    };
+    const char *remedy = "";
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+        if (remedies[i].error == error)
+            remedy = remedies[i].remedy;
+    return fail_at(GS_FAILED, path, 0, "cannot be %s: %s%s", what, strerror(error), remedy);
 }
 
 int err_worse(int a, int b)

@@ -22,6 +22,9 @@ int fail(enum gs_exit code, const char *fmt, ...) __attribute__((format(printf, 
 int fail_at(enum gs_exit code, const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* "PATH: cannot be WHAT: why (what to do)", GS_FAILED; `error` is an errno. */
+int fail_file(const char *path, const char *what, int error);
+
 /* The code to end with when two things failed: a fault of the config before what a machine lacks,
  * since it is there on every machine. */
 int err_worse(int a, int b);

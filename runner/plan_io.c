@@ -67,7 +67,7 @@ static int write_new(const char *dir, const char *name, const char *text)
         error = errno;
     }
     if (!good)
-        code = fail_at(GS_FAILED, path, 0, "cannot be written: %s", strerror(error));
+        code = fail_file(path, "written", error);
     free(path);
     return code;
 }

@@ -38,7 +38,7 @@ bool campaign_is(const char *dir)
 
 static int cannot(const char *path)
 {
-    return fail_at(GS_FAILED, path, 0, "cannot be made: %s", strerror(errno));
+    return fail_file(path, "made", errno);
 }
 
 static int make_root(const char *root)
@@ -164,7 +164,7 @@ static int write_file(const char *path, const char *text, mode_t mode)
         bad = true;
         error = errno;
     }
-    return bad ? fail_at(GS_FAILED, path, 0, "cannot be written: %s", strerror(error)) : GS_OK;
+    return bad ? fail_file(path, "written", error) : GS_OK;
 }
 
 int campaign_file(const struct campaign *c, const char *name, const char *text, bool executable)

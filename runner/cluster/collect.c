@@ -17,7 +17,7 @@
 
 static int cannot(const char *path)
 {
-    return fail_at(GS_FAILED, path, 0, "cannot be made: %s", strerror(errno));
+    return fail_file(path, "made", errno);
 }
 
 /* "runs/P/W/RUN" to P, W and RUN below `raw`, the first two made. The caller's. */

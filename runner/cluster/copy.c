@@ -22,7 +22,7 @@
 
 static int cannot(const char *path, const char *what)
 {
-    return fail_at(GS_FAILED, path, 0, "cannot be %s: %s", what, strerror(errno));
+    return fail_file(path, what, errno);
 }
 
 /* ---- which files ---- */

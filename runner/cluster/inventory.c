@@ -107,7 +107,8 @@ int inventory_take(struct inventory *v, const char *dir, int launches, int retri
     *v = (struct inventory){.launches = launches, .plan = json_load_file(path, 0, &why)};
     int code = GS_OK;
     if (!v->plan)
-        code = fail_at(GS_FAILED, path, why.line, "cannot be read: %s", why.text);
+        code =
+            fail_at(GS_FAILED, path, why.line > 0 ? why.line : 0, "cannot be read: %s", why.text);
     v->n_cells = json_array_size(json_object_get(v->plan, "cells"));
     v->cells = xcalloc(v->n_cells + 1, sizeof *v->cells);
     v->group_of = xcalloc(v->n_cells + 1, sizeof *v->group_of);

@@ -22,8 +22,10 @@ static int append(const struct campaign *c, json_t *line)
     char *whole = xstrfmt("\n%s\n", text);
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     size_t n = strlen(whole);
-    bool bad = fd < 0 || write(fd, whole, n) != (ssize_t)n || fsync(fd);
-    int code = bad ? fail_at(GS_FAILED, path, 0, "cannot be written: %s", strerror(errno)) : GS_OK;
+    ssize_t wrote = fd < 0 ? -1 : write(fd, whole, n);
+    bool torn = wrote >= 0 && wrote != (ssize_t)n; /* that is all that the disk had left */
+    bool bad = wrote < 0 || torn || fsync(fd);
+    int code = bad ? fail_file(path, "written", torn ? ENOSPC : errno) : GS_OK;
     if (fd >= 0)
         close(fd);
     free(whole);
