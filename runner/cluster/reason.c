@@ -17,23 +17,28 @@
 
 static const struct {
     const char *reason, *why, *remedy;
+    bool held; /* by us, or by Slurm until somebody releases it */
 } waits[] = {
-    {"JobHeldUser", "held", "resume releases it"},
-    {"JobHeldAdmin", "held by the cluster's administrators", "ask them"},
+    {"JobHeldUser", "held", "resume releases it", true},
+    {"JobHeldAdmin", "held by the cluster's administrators", "ask them", false},
     {"BeginTime", "queued again after a preemption or the loss of its node",
-     "nothing: it starts in about 2 minutes and goes on"},
-    {"Requeued", "queued again after a preemption or the loss of its node", "nothing: it goes on"},
+     "nothing: it starts in about 2 minutes and goes on", false},
+    {"Requeued", "queued again after a preemption or the loss of its node", "nothing: it goes on",
+     false},
     {"launch failed requeued held", "could not be started on its node, and is held",
-     "see the node's state (sinfo -R), then scontrol release"},
+     "resume releases it, once its node can start jobs (sinfo -R; the spool of its slurmd)", true},
     {"PartitionTimeLimit", "asks for more time than its partition allows",
-     "less time in array-*.sh, cancel, resume"},
+     "less time in array-*.sh, cancel, resume", false},
     {"PartitionNodeLimit", "asks for more nodes than its partition has",
-     "fewer nodes in array-*.sh, cancel, resume"},
-    {"PartitionDown", "its partition is down", "nothing, or another partition in array-*.sh"},
-    {"AssocGrp", "your account's limit is reached", "nothing: it starts when others end"},
-    {"QOSMax", "a limit of its qos is reached", "nothing: it starts when others end"},
-    {"ReqNodeNotAvail", "the nodes it needs are down or reserved", "nothing: it waits for them"},
-    {"InvalidAccount", "its account is no longer valid", "another account in array-*.sh, resume"},
+     "fewer nodes in array-*.sh, cancel, resume", false},
+    {"PartitionDown", "its partition is down", "nothing, or another partition in array-*.sh",
+     false},
+    {"AssocGrp", "your account's limit is reached", "nothing: it starts when others end", false},
+    {"QOSMax", "a limit of its qos is reached", "nothing: it starts when others end", false},
+    {"ReqNodeNotAvail", "the nodes it needs are down or reserved", "nothing: it waits for them",
+     false},
+    {"InvalidAccount", "its account is no longer valid", "another account in array-*.sh, resume",
+     false},
 };
 
 static void say(struct reason *r, const char *why, const char *remedy)
@@ -42,15 +47,16 @@ static void say(struct reason *r, const char *why, const char *remedy)
     snprintf(r->remedy, sizeof r->remedy, "%s", remedy);
 }
 
-void reason_waits(struct reason *r, const struct job *j)
+bool reason_waits(struct reason *r, const struct job *j)
 {
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
         if (!strncmp(j->reason, waits[i].reason, strlen(waits[i].reason))) {
             say(r, waits[i].why, waits[i].remedy);
-            return;
+            return waits[i].held;
         }
     snprintf(r->why, sizeof r->why, "in the queue (%s)", j->reason);
     r->remedy[0] = '\0';
+    return false;
 }
 
 /* ---- jobs that ended ---- */

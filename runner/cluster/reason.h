@@ -8,14 +8,15 @@
 
 #include "cluster/slurm.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct reason {
     char why[256], remedy[160];
 };
 
-/* Of a job that waits. */
-void reason_waits(struct reason *r, const struct job *j);
+/* Of a job that waits. True: it is held until resume releases it. */
+bool reason_waits(struct reason *r, const struct job *j);
 /* Of one that ended; `state` NULL: Slurm does not know it. `log`: its path. */
 void reason_ended(struct reason *r, const char *state, const char *log);
 /* Of a cell that failed, by the kind of its fail line. */

@@ -86,8 +86,7 @@ static void judge_task(struct task_stand *t, const struct campaign *c, const str
     } else {
         t->stand = STAND_WAITS;
         t->job = j->array_job;
-        t->held = !strcmp(j->reason, "JobHeldUser");
-        reason_waits(&r, j);
+        t->held = reason_waits(&r, j);
         snprintf(t->why, sizeof t->why, "%s", r.why);
         snprintf(t->remedy, sizeof t->remedy, "%s", r.remedy);
     }

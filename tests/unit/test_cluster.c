@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The parts of a campaign that need no Slurm: words for shells, indices, the ledger, the reasons,
+ * campaign.json.
+ */
+#include "cluster/campaign.h"
+#include "cluster/jobs.h"
+#include "cluster/reason.h"
+#include "cluster/send.h"
+#include "cluster/words.h"
+#include "err.h"
+#include "folder.h"
+#include "text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Two arrays: tasks 1 to 4, at most 2 at a time, and 5 to 7. */
+static struct campaign campaign_of(struct folder *f)
+{
+    static struct camp_run runs[] = {
+        {.dir = "runs/p/null/r", .platform = "p", .section = "null", .launches = 7, .retries = 1}};
+    static struct camp_task tasks[7];
+    static struct camp_array arrays[] = {{"array-1.sh", 0, 4, 2}, {"array-2.sh", 4, 3, 0}};
+    for (int i = 0; i < 7; i++)
+        tasks[i] = (struct camp_task){0, i < 4 ? 0 : 1, i + 1, i + 1};
+    return (struct campaign){.dir = f->dir,
+                             .id = "gs-test",
+                             .runs = runs,
+                             .tasks = tasks,
+                             .arrays = arrays,
+                             .n_runs = 1,
+                             .n_tasks = 7,
+                             .n_arrays = 2};
+}
+
+/* ---- words ---- */
+
+static void words_come_back_from_a_shell(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word, *quoted;
+    } known[] = {
+        {"plain/path-1.x", "plain/path-1.x"},
+        {"", "''"},
+        {"a b", "'a b'"},
+        {"it's", "'it'\\''s'"},
+        {"$(x)", "'$(x)'"},
+        {"~", "'~'"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char *got = words_quoted(known[i].word);
+        assert_string_equal(got, known[i].quoted);
+        free(got);
+    }
+}
+
+static void words_that_sbatch_may_read(void **state)
+{
+    (void)state;
+    assert_true(words_sbatch("gpu:h200:4") && words_sbatch("[a|b]&c*2"));
+    static const char *const nasty[] = {"", "a b", "a\n", "$x", "`x`", "a#b", "a'b", "a\"b", "a;b"};
+    for (size_t i = 0; i < sizeof nasty / sizeof *nasty; i++)
+        assert_false(words_sbatch(nasty[i]));
+    assert_true(words_option("mail-user") && !words_option("-x") && !words_option("a=b"));
+    assert_true(words_module("mpi/4.1") && !words_module("--force") && !words_module("a b"));
+    assert_true(words_line("export A=\"$B\"") && !words_line("a\nb"));
+    assert_true(words_path("/a b") && !words_path("/a%j") && !words_path("/a\\b"));
+}
+
+/* ---- indices and the ledger ---- */
+
+static void indices_of_what_is_wanted(void **state)
+{
+    struct campaign c = campaign_of(*state);
+    const bool some[7] = {true, true, false, true, false, false, true}, none[7] = {false};
+    char *all = send_indices(&c, 0, NULL), *first = send_indices(&c, 0, some),
+         *second = send_indices(&c, 1, some);
+    assert_string_equal(all, "1-4%2");
+    assert_string_equal(first, "1-2,4%2");
+    assert_string_equal(second, "3");
+    assert_null(send_indices(&c, 1, none));
+    free(all);
+    free(first);
+    free(second);
+}
+
+static void the_ledger_knows_the_last_job_of_a_task(void **state)
+{
+    struct campaign c = campaign_of(*state);
+    struct jobs j;
+    assert_int_equal(jobs_read(&j, &c), GS_OK); /* none yet */
+    assert_int_equal(j.n, 0);
+    assert_int_equal(jobs_add(&c, 10, 0, "1-4%2"), GS_OK);
+    assert_int_equal(jobs_add(&c, 11, 1, "1-3"), GS_OK);
+    assert_int_equal(jobs_add(&c, 12, 0, "2,4%2"), GS_OK);
+    assert_int_equal(jobs_read(&j, &c), GS_OK);
+    static const long last[] = {10, 12, 10, 12, 11, 11, 11};
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(jobs_last(&j, &c, i), last[i]);
+    assert_true(jobs_knows(&j, 11) && !jobs_knows(&j, 13) && !j.cancelled);
+    jobs_free(&j);
+}
+
+static void a_torn_line_harms_no_other(void **state)
+{
+    struct folder *f = *state;
+    struct campaign c = campaign_of(f);
+    struct jobs j;
+    folder_put(f, CAMPAIGN_LEDGER, "{\"type\":\"job\",\"job\":9,\"arr");
+    assert_int_equal(jobs_add(&c, 10, 0, "1-4"), GS_OK);
+    assert_int_equal(jobs_cancelled(&c), GS_OK);
+    assert_int_equal(jobs_read(&j, &c), GS_OK);
+    assert_int_equal(j.n, 1);
+    assert_true(j.cancelled);
+    jobs_free(&j);
+    assert_int_equal(jobs_add(&c, 11, 9, "1"), GS_OK); /* an array that there is not */
+    assert_int_equal(jobs_read(&j, &c), GS_OK);
+    assert_int_equal(j.n, 1);
+    jobs_free(&j);
+}
+
+static void the_ledger_is_no_link(void **state)
+{
+    struct folder *f = *state;
+    struct campaign c = campaign_of(f);
+    folder_put(f, "elsewhere", "mine\n");
+    assert_int_equal(symlink(folder_path(f, "elsewhere"), folder_path(f, CAMPAIGN_LEDGER)), 0);
+    assert_int_equal(jobs_add(&c, 10, 0, "1"), GS_FAILED);
+    struct text t = {0};
+    assert_true(text_read_file(folder_path(f, "elsewhere"), &t));
+    assert_string_equal(t.s, "mine\n");
+    text_free(&t);
+}
+
+/* ---- reasons ---- */
+
+static void why_a_job_waits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *reason, *why;
+        bool held;
+    } known[] = {
+        {"JobHeldUser", "held", true},
+        {"launch failed requeued held", "could not be started on its node, and is held", true},
+        {"BeginTime", "queued again after a preemption or the loss of its node", false},
+        {"QOSMaxJobsPerUserLimit", "a limit of its qos is reached", false},
+        {"Priority", "in the queue (Priority)", false},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct job job = {.state = "PENDING"};
+        struct reason r;
+        snprintf(job.reason, sizeof job.reason, "%s", known[i].reason);
+        assert_int_equal(reason_waits(&r, &job), known[i].held);
+        assert_string_equal(r.why, known[i].why);
+    }
+}
+
+static void why_a_job_ended(void **state)
+{
+    struct folder *f = *state;
+    static const struct {
+        const char *state, *log, *why;
+    } known[] = {
+        {"TIMEOUT", "", "time limit"},
+        {"OUT_OF_MEMORY", "", "out of memory"},
+        {"CANCELLED", "slurmstepd: error: Step 1.0 exceeded memory limit\n*** CANCELLED AT x ***",
+         "cancelled"},
+        {"CANCELLED", "*** CANCELLED AT x ***\nslurmstepd: error: Detected 1 oom-kill event(s)",
+         "out of memory"},
+        {NULL, "gradsync: User defined signal 1: closing the block", "left before its time limit"},
+        {NULL, "*** JOB 3 ON n1 CANCELLED AT 2026 DUE TO NODE FAILURE, SEE SLURMCTLD LOG ***",
+         "its node failed"},
+        {NULL, "", "ended, and Slurm has forgotten how"},
+        {"FAILED", "hello\ngradsync: no mpirun in PATH\n", "no mpirun in PATH"},
+        {"NEW_STATE_OF_TOMORROW", "", "ended without a result"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct reason r = {0};
+        folder_put(f, "log", known[i].log);
+        reason_ended(&r, known[i].state, folder_path(f, "log"));
+        assert_string_equal(r.why, known[i].why);
+        assert_true(*r.remedy);
+    }
+    struct reason r = {0};
+    reason_ended(&r, "FAILED", folder_path(f, "no log"));
+    assert_string_equal(r.why, "could not write its log");
+}
+
+/* ---- campaign.json ---- */
+
+static void what_was_written_is_read(void **state)
+{
+    struct folder *f = *state;
+    struct campaign c = campaign_of(f), got;
+    assert_int_equal(campaign_write(&c), GS_OK);
+    assert_int_equal(campaign_read(&got, f->dir), GS_OK);
+    assert_string_equal(got.id, "gs-test");
+    assert_int_equal(got.n_tasks, 7);
+    assert_int_equal(got.tasks[6].first, 7);
+    assert_int_equal(got.tasks[6].array, 1);
+    assert_int_equal(got.arrays[0].throttle, 2);
+    assert_string_equal(got.runs[0].dir, "runs/p/null/r");
+    campaign_free(&got);
+}
+
+static void a_campaign_of_somebody_else_stays_in_its_folder(void **state)
+{
+    struct folder *f = *state;
+    static const struct {
+        const char *text, *says;
+    } bad[] = {
+        {"{", "damaged"},
+        {"{}", "no number 'schema'"},
+        {"{\"schema\":99,\"id\":\"a\"}", "of another gradsync: schema 99"},
+        {"{\"schema\":1,\"id\":\"a b\",\"runs\":[],\"arrays\":[],\"tasks\":[]}", "not whole"},
+        {"{\"schema\":1,\"id\":\"a\",\"runs\":[{\"dir\":\"../../"
+         "etc\",\"platform\":\"p\",\"section\":"
+         "\"s\",\"launches\":1,\"retries\":1}],\"arrays\":[],\"tasks\":[]}",
+         "not whole"},
+        {"{\"schema\":1,\"id\":\"a\",\"runs\":[],\"arrays\":[{\"script\":\"/bin/sh\",\"first\":0,"
+         "\"tasks\":1,\"throttle\":0}],\"tasks\":[]}",
+         "not whole"},
+        {"{\"schema\":1,\"id\":\"a\",\"runs\":[],\"arrays\":[],\"tasks\":[[0,0,1,1]]}",
+         "not whole"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct campaign c;
+        folder_put(f, CAMPAIGN_FILE, bad[i].text);
+        assert_int_not_equal(campaign_read(&c, f->dir), GS_OK);
+        assert_non_null(strstr(f->error, bad[i].says));
+        campaign_free(&c);
+    }
+}
+
+int main(void)
+{
+#define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_come_back_from_a_shell),
+        cmocka_unit_test(words_that_sbatch_may_read),
+        IN_A_FOLDER(indices_of_what_is_wanted),
+        IN_A_FOLDER(the_ledger_knows_the_last_job_of_a_task),
+        IN_A_FOLDER(a_torn_line_harms_no_other),
+        IN_A_FOLDER(the_ledger_is_no_link),
+        cmocka_unit_test(why_a_job_waits),
+        IN_A_FOLDER(why_a_job_ended),
+        IN_A_FOLDER(what_was_written_is_read),
+        IN_A_FOLDER(a_campaign_of_somebody_else_stays_in_its_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
