@@ -54,7 +54,7 @@ static bool runs(const char *path)
     return access(path, X_OK) == 0;
 }
 
-static char *on_path(const char *name)
+char *launcher_find(const char *name)
 {
     const char *path = getenv("PATH");
     struct words dirs;
@@ -81,7 +81,7 @@ static bool set_and_not_empty(const char *variable)
 static char *find_mpirun(void)
 {
     if (!set_and_not_empty("MPI_HOME"))
-        return on_path("mpirun");
+        return launcher_find("mpirun");
     char *path = xstrfmt("%s/bin/mpirun", getenv("MPI_HOME"));
     if (runs(path))
         return path;
@@ -91,7 +91,7 @@ static char *find_mpirun(void)
 
 static char *find_srun(void)
 {
-    return on_path("srun");
+    return launcher_find("srun");
 }
 
 static bool in_allocation(void)

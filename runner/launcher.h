@@ -22,6 +22,9 @@ void launcher_free(char **argv);
 /* The same without a command: can the ranks be started at all? Said before a folder is made. */
 int launcher_check(const struct plan *p);
 
+/* Path of a program in PATH, the caller's; NULL: not here. */
+char *launcher_find(const char *program);
+
 /* Ranks bind themselves, each beside its GPU (rank/binding.h), and the launcher leaves them alone:
  * bind = gpu, or auto on a device where this gradsync has hwloc. */
 bool launcher_binds_to_gpus(const struct plan *p);

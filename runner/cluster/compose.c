@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/compose.h"
 
+#include "cluster/container.h"
 #include "cluster/script.h"
 #include "cluster/slurm.h"
 #include "err.h"
@@ -37,7 +38,7 @@ int compose_shapes(struct shapes *s, struct plan *const *plans, size_t n)
     *s = (struct shapes){0};
     for (size_t i = 0; i < n; i++) {
         struct text t = {0};
-        if (script_shape(&t, plans[i]))
+        if (script_shape(&t, plans[i]) || container_check(plans[i]))
             code = GS_USAGE;
         struct shape *h = shape_of(s, t.s);
         double time_s = script_time_most(plans[i], launches_of_a_task(plans[i]));

@@ -2,6 +2,7 @@
 #include "cluster/container.h"
 
 #include "err.h"
+#include "launcher.h"
 #include "plugin.h"
 
 #include <stdlib.h>
@@ -36,29 +37,58 @@ static void mount(struct words *argv, const struct kind *k, const char *folder)
     add(argv, k->twice ? xstrfmt("%s:%s", folder, folder) : xstrdup(folder));
 }
 
+/* NULL: reported. */
+static const struct kind *kind_of(const struct plan *p)
+{
+    const char *image = p->set.slurm.container;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (ends_in(image, kinds[i].suffix))
+            return &kinds[i];
+    config_error(config_find(p->config, "slurm", "container"),
+                 "'%.80s' is no image (a .sif for apptainer, a .sqsh for enroot; for others write "
+                 "the command into [launch] prefix)",
+                 image);
+    return NULL;
+}
+
+int container_check(const struct plan *p)
+{
+    return !*p->set.slurm.container || kind_of(p) ? GS_OK : GS_USAGE;
+}
+
+/* Of an installed gradsync, whose plugins are not beside the program. */
+static void mount_plugins(struct words *argv, const struct kind *k)
+{
+    char *path = xstrfmt("%s/../lib/gradsync", program_dir()), *real = realpath(path, NULL);
+    if (real)
+        mount(argv, k, real);
+    free(real);
+    free(path);
+}
+
 int container_prefix(struct words *argv, const struct plan *p, const char *run_dir)
 {
     const char *image = p->set.slurm.container;
-    const struct kind *k = NULL;
     if (!*image || !getenv("SLURM_JOB_ID"))
         return GS_OK;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (ends_in(image, kinds[i].suffix))
-            k = &kinds[i];
-    if (!k) {
-        const struct config_entry *e = config_find(p->config, "slurm", "container");
-        return config_error(e,
-                            "'%.80s' is no image (a .sif for apptainer, a .sqsh for enroot; for "
-                            "others write the command into [launch] prefix)",
-                            image);
-    }
-    add(argv, xstrdup(k->program));
+    const struct kind *k = kind_of(p);
+    if (!k)
+        return GS_USAGE;
+    char *program = launcher_find(k->program), *run = run_dir ? realpath(run_dir, NULL) : NULL;
+    if (!program)
+        return fail(GS_CANNOT,
+                    "no %s in PATH on this node, which [slurm] container needs: name its module in "
+                    "[slurm] modules, or its folder in [slurm] setup",
+                    k->program);
+    add(argv, program);
     add(argv, xstrdup(k->verb));
     if (k->gpus && (p->set.slurm.gpus_per_node || *p->set.slurm.gres))
         add(argv, xstrdup(k->gpus));
     mount(argv, k, program_dir());
-    if (run_dir)
-        mount(argv, k, run_dir);
+    mount_plugins(argv, k);
+    if (run)
+        mount(argv, k, run);
     add(argv, xstrdup(image));
+    free(run);
     return GS_OK;
 }

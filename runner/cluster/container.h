@@ -8,9 +8,11 @@
 #include "plan.h"
 #include "text.h"
 
+/* GS_OK or GS_USAGE, reported: an image of no kind known here. */
+int container_check(const struct plan *p);
 /* Adds it to argv (NULL-terminated, its words the caller's), with the program's folder and the run
- * folder to be seen inside; nothing without an image or outside of a Slurm job. GS_OK or GS_USAGE,
- * reported: an image of no kind known here. */
+ * folder to be seen inside; nothing without an image or outside of a Slurm job. GS_OK or reported:
+ * as above; GS_CANNOT its program is not here. */
 int container_prefix(struct words *argv, const struct plan *p, const char *run_dir);
 
 #endif
