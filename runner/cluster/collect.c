@@ -20,6 +20,21 @@ static int cannot(const char *path)
     return fail_file(path, "made", errno);
 }
 
+/* Below `raw`, which is the user's word, nobody else's link leads us elsewhere. */
+static int make_folder(const char *path, bool below)
+{
+    struct stat s;
+    if (!mkdir(path, 0777))
+        return GS_OK;
+    if (errno != EEXIST)
+        return cannot(path);
+    if (below && !lstat(path, &s) && S_ISLNK(s.st_mode))
+        return fail_at(GS_FAILED, path, 0,
+                       "is a link, which is not followed: remove it, or collect to where it leads "
+                       "(-o)");
+    return GS_OK;
+}
+
 /* "runs/P/W/RUN" to P, W and RUN below `raw`, the first two made. The caller's. */
 static int target_of(const char *raw, const char *run, char **target)
 {
@@ -28,8 +43,7 @@ static int target_of(const char *raw, const char *run, char **target)
         if (*s != '/')
             continue;
         *s = '\0';
-        bool bad = mkdir(*target, 0777) && errno != EEXIST;
-        int code = bad ? cannot(*target) : GS_OK;
+        int code = make_folder(*target, (size_t)(s - *target) > strlen(raw));
         *s = '/';
         if (code)
             return code;

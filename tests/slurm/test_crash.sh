@@ -105,6 +105,13 @@ like "$err" 'foreign' '… is said to be foreign'
 is "$(ls raw/p/null)" '' '… and nothing is left of the attempt'
 is "$(find raw -name '.*.[0-9]*' | wc -l)" 0 '… not even hidden'
 
+mv elsewhere "$dir/launch-01.01.jsonl"
+mkdir theirs raw3 && ln -s "$tmp/theirs" raw3/p
+exits 1 'a link in the folder of recordings' "$gradsync" collect -o raw3 "$camp"
+one_line "$err" '… is said in one line'
+like "$err" 'raw3/p: is a link, which is not followed' '… and not followed'
+is "$(ls theirs)" '' '… and nothing is written where it leads'
+
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     chmod 1777 campaigns
     run setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/ bash -c 'umask 022; exec "$0" submit -q -o "$1/campaigns" "$1/q.ini"' "$gradsync" "$tmp"
