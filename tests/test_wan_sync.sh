@@ -1,0 +1,191 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# wan_sync on this host: its tables and calls, what it refuses, every strategy over every transport
+# and wire on 2 to 5 ranks, steps of a training, that a wrong sum is found, a rank that is killed or
+# stands still, and the transport's faults as a run shows them; also under ASan.
+. "$(dirname "$0")/lib.sh"
+
+[ -e "$build/plugins/wan_sync.so" ] || skip_all 'wan_sync is not built here'
+
+config() { # FILE RANKS LINE…
+    local file=$1 ranks=$2
+    shift 2
+    {
+        printf '[platform]\nname = w\n[launch]\nranks = %s\noversubscribe = yes\nbind = none\n' "$ranks"
+        printf '[measure]\nlaunches = 1\nblocks = 1\nmax_blocks = 1\nsamples = 1\ndiscard = 0\nbudget = 1ms\n'
+        printf 'warmup = 1ms\nwarmup_ops = 1\nseed = 5\nretries = 0\n[wan_sync]\nprobe = 10ms\n'
+        printf '%s\n' "$@"
+    } >"$file"
+}
+# CONFIG…: measure; $lines is the recording, $fails what failed
+measure() {
+    rm -rf data
+    run timeout 60 "$gradsync" run -q -o data "$@"
+    lines=$(cat data/*/*/*/launch-*.jsonl 2>/dev/null)
+    fails=$(grep '"type":"fail"' <<<"$lines" | grep -v '"kind":"skip"')
+}
+blocks() { grep -c '"type":"block"' <<<"$lines"; }
+# METRIC: its values, one a block
+metric() { grep '"type":"block"' <<<"$lines" | sed -E "s/.*\"$1\":([-+.e0-9]+).*/\1/"; }
+holds() { awk "BEGIN { exit !($1) }"; }
+each() { # METRIC CONDITION: on x, for every block
+    metric "$1" | awk "{ x = \$1 } !($2) { bad = 1 } END { exit bad || !NR }"
+}
+
+# ---- the plugin ----
+
+ok 'its tables and calls are good' timeout 60 "$gradsync" check "$build/plugins/wan_sync.so"
+
+refused() { # NAME REGEX RANKS LINE…
+    config refused.ini "${@:3}"
+    exits 2 "refused: $1" "$gradsync" plan refused.ini
+    like "$err" "^refused\.ini:[0-9]+: .*$2" 'by file, line and reason'
+    one_line "$err" 'in one line'
+}
+refused 'one rank' 'ranks=1: .*2\.\.8192' 1
+refused 'half a float' 'size=6 is not a multiple of the 4 bytes' 2 'size = 6'
+refused 'H of 0' "every.*'0'" 2 'every = 0' 'compute = 1ms'
+refused 'H and nothing to compute' 'need something to compute' 2 'every = 5'
+refused 'fragments that do not divide H' 'fragments=3 does not divide every=8' 2 'every = 8' 'fragments = 3' 'compute = 1ms'
+refused 'an overlap beyond H' 'overlap=9 is above every=8 \(0\.\.every\)' 2 'every = 8' 'overlap = 9' 'compute = 1ms'
+refused 'more streams than 64' "streams.*'65'" 2 'streams = 65'
+refused 'two bits' "wire.*'int2'" 2 'wire = int2'
+refused 'sites that do not come out even' 'site_ranks=2 does not divide the 3 ranks' 3 'site_ranks = 2'
+refused 'a rate too few' 'rates=1:2: 3 numbers' 3 'rates = 1:2' 'strategy = direct' 'shares = lp'
+refused 'a rate that is none' 'rates=1:x:2: 3 numbers' 3 'rates = 1:x:2' 'strategy = direct' 'shares = lp'
+
+# ---- right sums ----
+
+for n in 2 3 4 5; do
+    config all.ini "$n" 'size = 4100' 'strategy = ring, direct, recursive_doubling, rabenseifner, hierarchical' \
+        'site_ranks = 1' 'transport = mpi, tcp' 'wire = fp32, bf16, int8, int4' 'streams = 2'
+    measure all.ini
+    is "$rc:$(blocks):$fails" 0:41: "every strategy, transport and wire on $n ranks gives the sum, on all the same"
+done
+ok 'and its error is within the bound' each max_error 'x <= 1'
+config size.ini 3 'size = 4, 8, 300000' 'strategy = mpi, ring, direct, recursive_doubling, rabenseifner' \
+    'block = 1KiB, 16KiB'
+measure size.ini
+is "$rc:$(blocks):$fails" 0:33: 'fewer elements than ranks, and thousands of blocks'
+ok 'fp32 is exact' each max_error 'x == 0'
+config sites.ini 4 'size = 64KiB' 'strategy = mpi, hierarchical' 'site_ranks = 2, 4' 'wire = int8' 'transport = tcp'
+measure sites.ini
+is "$rc:$(blocks):$fails" 0:2: 'sites of several ranks reduce inside first'
+like "$(grep '"kind":"skip"' <<<"$lines")" 'strategy=mpi has no wire=int8 \(fp32\)' 'MPI has no wires'
+
+config wire.ini 3 'size = 1MiB' 'wire = fp32, bf16, int8, int4'
+measure wire.ini
+is "$(metric wire | sort -g | uniq | awk '{ printf "%s%.3f", sep, $1 / 1398101.3; sep = " " }')" \
+    '0.129 0.254 0.500 1.000' 'bytes on the wire are 4 (S-1)/S a float by the bits, scales considered'
+ok 'a lossy wire has an error that is told' holds "$(metric rms_error | sort -g | tail -n 1) > 0.05"
+config lp.ini 4 'size = 64KiB' 'strategy = direct' 'shares = lp' 'rates = 4:4:1:4'
+measure lp.ini
+like "$lines" '"key":"shares","value":"0.3333 0.3333 0 0.3333"' 'a slow uplink owns less'
+config lp.ini 4 'size = 64KiB' 'strategy = direct' 'shares = lp' 'transport = mpi, tcp'
+measure lp.ini
+is "$rc:$fails" 0: 'rates are measured where they are not given'
+like "$lines" '"key":"rates_Bps","value":"[0-9.e+]+ [0-9.e+]+ [0-9.e+]+ [0-9.e+]+"' 'and told'
+
+# ---- a training ----
+
+config train.ini 2 'size = 64KiB' 'transport = tcp' 'compute = 2ms' 'accumulate = 2' 'every = 8' 'fragments = 1, 4' \
+    'overlap = 0, 2' 'strict = no, yes' 'outer = nesterov' 'strategy = mpi, ring' 'exclude = strict=yes overlap=0'
+measure train.ini
+is "$rc:$(blocks):$fails" 0:8: 'H, P and tau: the sums are right'
+ok 'a step computes all its micro-batches' each compute 'x >= 0.004'
+ok 'the outer step takes time' each outer 'x > 0'
+like "$lines" '"busbw_factor":0\.0' 'a step has no bus bandwidth'
+config gemm.ini 2 'size = 64KiB' 'compute_kind = gemm' 'gemm = 64' 'every = 4' 'overlap = 0, 2'
+measure gemm.ini
+is "$rc:$(blocks):$fails" 0:3: 'GEMMs on a thread beside'
+ok 'and what they take is told' each compute 'x > 0'
+
+# ---- a wrong sum is found ----
+
+mkdir -p wrong
+broken() { # NAME FILE SED: a plugin with one mistake
+    sed "$3" "$top/plugins/wan_sync/$2.c" >"$1.c"
+    if cmp -s "$1.c" "$top/plugins/wan_sync/$2.c"; then return 1; fi
+    OMPI_CC=${CC:-gcc} "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O1 -I"$top/runner" -I"$top/plugins/wan_sync" \
+        -iquote "$top/plugins/wan_sync" -fPIC -fvisibility=hidden ${sanitize:-} -c -o "$1.o" "$1.c" || return 1
+    local objects=()
+    for o in "$build"/plugins/.obj/wan_sync/*.o; do
+        [[ $o == *.wan_sync."$2".o ]] || objects+=("$o")
+    done
+    OMPI_CC=${CC:-gcc} "${MPICC:-mpicc}" -shared ${sanitize:-} -o wrong/wan_sync.so "$1.o" "${objects[@]}" -lsodium -lopenblas -lm
+}
+[[ $build == */asan ]] && sanitize=-fsanitize=address,undefined
+wrong() { # NAME FILE SED REGEX LINE…
+    ok "a plugin that $1" broken mutant "$2" "$3"
+    config wrong.ini 3 'size = 64KiB' "${@:5}"
+    GRADSYNC_PLUGIN_PATH=$tmp/wrong measure wrong.ini
+    is "$rc" 1 'ends with 1'
+    like "$fails" "\"kind\":\"wrong\",\"why\":\"$4" 'and is found out'
+}
+# shellcheck disable=SC2016 # sed's own
+{
+    wrong 'forgets one addition' engine 's/^        wire_add(task->wire, .*/        if (i % 7) &/' \
+        'element [0-9]+ of 16384 is .*, not .* within 0, on rank' 'strategy = ring'
+    wrong 'rounds where nobody else does' engine '/task->wire != WIRE_FP32)$/,+1d' \
+        'the ranks do not end with the same bits|element' 'strategy = recursive_doubling' 'wire = bf16'
+}
+
+# ---- ranks that go ----
+
+rank_pid() { # RANK: the process that measures
+    local p pid last=''
+    for p in $(marked); do
+        [ "$(cat "/proc/$p/comm" 2>/dev/null)" = gradsync-rank ] || continue
+        grep -qzx "OMPI_COMM_WORLD_RANK=$1" "/proc/$p/environ" 2>/dev/null && last=$p
+    done
+    echo "$last"
+}
+begun() { grep -q '"type":"header"' data/*/*/*/launch-*.jsonl 2>/dev/null; }
+lose() { # SIGNAL LINE…: rank 1 gets it while it measures
+    config lose.ini 3 'size = 64KiB' 'compute = 50ms' 'every = 40' 'fragments = 4' 'timeout = 1s' "${@:2}"
+    rm -rf data
+    timeout 60 "$gradsync" run -q -o data lose.ini --set measure:deadline=6s >out 2>err &
+    local runner=$!
+    until_true 20 begun || flunk 'the run begins'
+    sleep 1
+    kill -"$1" "$(rank_pid 1)"
+    wait $runner
+    rc=$? lines=$(cat data/*/*/*/launch-*.jsonl) err=$(cat err)
+}
+lose KILL 'transport = tcp'
+is "$rc" 1 'a rank that is killed ends the cell'
+like "$lines" '"kind":"crash","why":"killed by SIGKILL[^"]*","rank":1,' 'and is named'
+one_line "$err" 'in one line'
+lose STOP 'transport = tcp'
+is "$rc" 1 'so does one that stands still'
+like "$lines" '"why":"[^"]*stopped by a signal[^"]*","rank":1,' 'and is named'
+
+# ---- the transport's faults, as a run shows them ----
+
+# PORT + 1 is rank 1's.
+python3 - 2>/dev/null <<'PY' &
+import socket, time
+s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(("", 29471)); s.listen(); time.sleep(60)
+PY
+taker=$!
+until_true 5 bash -c 'exec 3<>/dev/tcp/127.0.0.1/29471' 2>/dev/null
+config port.ini 2 'size = 4KiB' 'transport = tcp' 'port = 29470'
+measure port.ini
+is "$rc" 1 'a port that is taken'
+like "$fails" 'port 29471' 'is named'
+kill $taker 2>/dev/null
+echo 'a secret that anybody may read' >secret && chmod 644 secret
+config secret.ini 2 'size = 4KiB' 'transport = tcp' "secret_file = secret"
+measure secret.ini
+is "$rc" 1 'a secret that others can read is refused'
+like "$fails" 'secret' 'with the reason'
+unlike "$lines" 'anybody may read' 'and stays out of the recording'
+chmod 600 secret
+config secret.ini 2 'size = 4KiB' 'transport = tcp' "secret_file = $tmp/secret"
+measure secret.ini
+is "$rc:$fails" 0: 'one of our own is taken'
+unlike "$lines" 'anybody may read' 'and stays out of the recording'
+
+no_orphans 'nothing is left running'
+done_testing
