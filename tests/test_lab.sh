@@ -165,15 +165,15 @@ is "$out" '' 'and the command does not run'
 
 # ---- what is left
 
-left() { find /dev/shm -maxdepth 1 -name "gradsync-$(id -u)-*" -newer lab.ini | wc -l; }
-timeout 60 "$gradsync" lab -q lab.ini -- bash -c 'mpirun -n 3 --host north,east,south sleep 60 & echo up >ready; wait' >/dev/null 2>&1 &
+timeout 60 "$gradsync" lab -q lab.ini -- bash -c 'mpirun -n 3 --host north,east,south sleep 60 & dirname "$GRADSYNC_LAB" >ready; wait' >/dev/null 2>&1 &
 ok 'a lab to be killed' until_true 20 test -s ready
 disown # its death is no news
 kill -KILL "$(pgrep -P $!)"
 
 no_orphans 'killed, it leaves no process'
 lab -- true
-is "$(find /dev/shm -maxdepth 1 -name "gradsync-$(id -u)-*" -newer ready | wc -l)" 0 'and no folder behind the next start'
+like "$(cat ready)" '^/dev/shm/gradsync-' 'it had a folder'
+ok 'which is gone with the next start' test ! -e "$(cat ready)"
 rm ready
 timeout 60 "$gradsync" lab -q lab.ini -- bash -c 'trap "echo asked >>ready; exit 9" TERM; echo up >ready; while :; do sleep 0.1; done' >/dev/null 2>&1 &
 ok 'a lab to be ended' until_true 20 test -s ready
