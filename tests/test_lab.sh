@@ -104,7 +104,7 @@ say drops "$((middle - before)) $((after > middle))"
 say order "$("$gradsync" lab-set rate north fast 2>&1)"
 say order2 "$("$gradsync" lab-set slow north 2>&1)"
 say order3 "$("$gradsync" lab-set down nroth 2>&1)"
-say mpi "$(mpirun -n 3 --host north,east,south hostname 2>&1 | sort | tr '\n' ' ')"
+say mpi "$(mpirun -n 3 --host north,east,south hostname 2>mpi.err | sort | tr '\n' ' ')"
 END
 export gradsync
 run lab -- bash inside.sh
