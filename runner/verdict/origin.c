@@ -11,9 +11,19 @@
 static const char *const header_keys[] = {"gradsync", "plugin", "mpi", "config_sha256"};
 static const char *const host_keys[] = {"host",   "cpu",    "kernel",     "device",
                                         "driver", "clocks", "persistence"};
+static const char *const gpu_keys[] = {"name", "driver", "cuda_driver"};
 static const char *const note_keys[] = {"nccl", "cublas",    "cuda_runtime", "cuda_driver",
                                         "gpu",  "gpu_shape", "backend"};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* The value of the line that begins with the same key; NULL: there is none. */
+static const char *value_in(const char *text, const char *key, size_t n)
+{
+    for (const char *s = text; *s; s += strcspn(s, "\n") + 1)
+        if (!strncmp(s, key, n) && s[n] == ' ')
+            return s + n + 1;
+    return NULL;
+}
 
 static void add_line(struct text *t, const char *key, const char *value)
 {
@@ -28,13 +38,16 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The values of a key over the hosts, each once, in order: ranks may be dealt to them anew. */
-static void add_hosts(struct text *t, const json_t *hosts, const char *key)
+/* The values of a key over the hosts, or over `part` of them, each once, in order: ranks may be
+ * dealt to them anew. */
+static void add_hosts(struct text *t, const json_t *hosts, const char *part, const char *key)
 {
     size_t n = json_array_size(hosts), m = 0;
     const char **v = xcalloc(n + 1, sizeof *v);
     for (size_t i = 0; i < n; i++) {
-        const char *s = json_string_value(json_object_get(json_array_get(hosts, i), key));
+        const json_t *host = json_array_get(hosts, i);
+        const char *s =
+            json_string_value(json_object_get(part ? json_object_get(host, part) : host, key));
         if (s)
             v[m++] = s;
     }
@@ -43,8 +56,10 @@ static void add_hosts(struct text *t, const json_t *hosts, const char *key)
     for (size_t i = 0; i < m; i++)
         if (i == 0 || strcmp(v[i], v[i - 1]))
             text_addf(&all, "%s%s", all.len ? "+" : "", v[i]);
+    char *name = part ? xstrfmt("%s_%s", part, key) : xstrdup(key);
     if (all.len)
-        add_line(t, key, all.s);
+        add_line(t, name, all.s);
+    free(name);
     text_free(&all);
     free(v);
 }
@@ -72,17 +87,19 @@ static void add_header(struct text *t, const json_t *header)
     }
     const json_t *hosts = json_object_get(header, "hosts");
     for (size_t i = 0; i < COUNT(host_keys); i++)
-        add_hosts(t, hosts, host_keys[i]);
+        add_hosts(t, hosts, NULL, host_keys[i]);
+    for (size_t i = 0; i < COUNT(gpu_keys); i++)
+        add_hosts(t, hosts, "gpu", gpu_keys[i]);
     add_env(t, json_object_get(header, "env"));
 }
 
+/* Some plugins know it only once a first cell is prepared, and note it with that cell. */
 static void add_note(struct text *t, const json_t *note)
 {
-    const char *cell = json_string_value(json_object_get(note, "cell"));
     const char *key = json_string_value(json_object_get(note, "key"));
     const char *value = json_string_value(json_object_get(note, "value"));
-    for (size_t i = 0; cell && !*cell && key && value && i < COUNT(note_keys); i++)
-        if (!strcmp(key, note_keys[i]))
+    for (size_t i = 0; key && value && i < COUNT(note_keys); i++)
+        if (!strcmp(key, note_keys[i]) && !value_in(t->s, key, strlen(key)))
             add_line(t, key, value);
 }
 
@@ -158,15 +175,6 @@ size_t origins_of(const struct origins *o, const struct recorded *r, size_t grou
 }
 
 /* ---- differences ---- */
-
-/* The value of the line that begins with the same key; NULL: there is none. */
-static const char *value_in(const char *text, const char *key, size_t n)
-{
-    for (const char *s = text; *s; s += strcspn(s, "\n") + 1)
-        if (!strncmp(s, key, n) && s[n] == ' ')
-            return s + n + 1;
-    return NULL;
-}
 
 static void add_difference(struct text *t, const char *key, size_t n, const char *a, const char *b)
 {
