@@ -28,8 +28,8 @@ text {
     gsub(/\\newcommand\\[a-z]+\[[0-9]\]/, "", line)
     gsub(/95\001/, "", line)
     while (match(line, /\$[^$]*\$/)) {
-        formula = substr(line, RSTART, RLENGTH)
-        line = substr(line, 1, RSTART - 1) " " (formula ~ /[0-9][0-9.]/ ? formula : "") substr(line, RSTART + RLENGTH)
+        formula = substr(line, RSTART + 1, RLENGTH - 2)
+        line = substr(line, 1, RSTART - 1) " " (formula ~ /[0-9][0-9.]|^[0-9]$/ ? formula : "") substr(line, RSTART + RLENGTH)
     }
     gsub(/#[0-9]/, "", line)
     gsub(/[A-Z]+-[0-9]|[A-Za-z]+[0-9]+[A-Za-z0-9]*/, "", line)

@@ -126,7 +126,9 @@ static int look_among(struct book *b, struct answer *a, const char *glob, const 
         if (!code)
             take_part(a, part, how);
     }
-    if (!code && !like)
+    if (!code && !like && a->macro->field[DEF_ELSE])
+        a->gap = xstrfmt("no number has a name like '%s'", glob);
+    else if (!code && !like)
         return fail_at(GS_USAGE, b->d.path, a->macro->line, "no number has a name like '%s'", glob);
     return code;
 }

@@ -100,13 +100,13 @@ static const struct step *step_of(const struct form *f, double v)
     return s;
 }
 
-/* Digits after the point: so many significant ones, one more where the interval is so narrow that
- * its ends would read the same. */
+/* Digits after the point: so many significant ones, none of a whole number, one more where the
+ * interval is so narrow that its ends would read the same. */
 static int decimals(const struct form *f, const double *x, size_t n)
 {
     double scale = fabs(x[0]) > 0 ? floor(log10(fabs(x[0])) + 1e-9) : 0;
     int places = f->digits < 0 ? f->fixed : (int)fmax(0, f->digits - 1 - scale);
-    if (f->digits > 0 && fabs(x[0]) < 1e-12)
+    if (f->digits > 0 && n == 1 && fabs(x[0] - round(x[0])) < 1e-12)
         places = 0;
     if (n == 3 && fabs(x[2] - x[1]) < 2 * pow(10, -places))
         places++;

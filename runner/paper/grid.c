@@ -160,6 +160,9 @@ static char *row_key(const struct grid *g, size_t row)
     text_clear(&t);
     for (size_t i = 0; i < COUNT(identity); i++)
         text_addf(&t, "%s\n", grid_text(g, row, identity[i]));
+    /* The hash of the parameters stands for them where they are not written out. */
+    if (!grid_has(g, "params"))
+        text_add(&t, grid_text(g, row, "cell_id"));
     return t.s;
 }
 

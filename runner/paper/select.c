@@ -23,6 +23,8 @@ struct clause {
 int select_key(const struct grid *g, const char *key, struct place at)
 {
     char buf[256];
+    if (!strcmp(key, "line"))
+        return GS_OK;
     for (size_t i = 0; i < g->n; i++)
         if (grid_get(g, i, key, buf, sizeof buf))
             return GS_OK;

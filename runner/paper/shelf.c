@@ -11,16 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_finished(const struct grid *g, size_t row, const char *raw)
-{
-    char *path =
-        xstrfmt("%s/%s/%s/%s/%s", raw, grid_text(g, row, "platform"), grid_text(g, row, "workload"),
-                grid_text(g, row, "run_id"), RECORD_MANIFEST);
-    bool is = !access(path, F_OK);
-    free(path);
-    return is;
-}
-
 /* ---- a table by its name ---- */
 
 /* Names of the tables in the folder, for a name that is none of them. */
@@ -71,12 +61,17 @@ static int read_table(struct shelf *s, const char *name, struct grid **out)
 static void keep_latest(struct shelf *s, struct grid *g)
 {
     bool *finished = xcalloc(g->n + 1, sizeof *finished);
-    const char *run = "", *seen = NULL;
     for (size_t i = 0; i < g->n && grid_has(g, "run_id"); i++) {
-        run = grid_text(g, i, "run_id");
         /* Rows of a run stand together. */
-        finished[i] = seen && !strcmp(run, seen) ? finished[i - 1] : is_finished(g, i, s->raw);
-        seen = run;
+        if (i && !strcmp(grid_text(g, i, "run_id"), grid_text(g, i - 1, "run_id"))) {
+            finished[i] = finished[i - 1];
+            continue;
+        }
+        char *dir = shelf_run(s, g, i),
+             *manifest = xstrfmt("%s/%s", dir ? dir : "", RECORD_MANIFEST);
+        finished[i] = dir && !access(manifest, F_OK);
+        free(manifest);
+        free(dir);
     }
     grid_latest(g, finished);
     free(finished);
@@ -136,10 +131,27 @@ static const char *latest_run(struct shelf *s, const struct grid *g, size_t row)
     return best;
 }
 
+/* The folder of a run that a table names without its workload. */
+static const char *path_of_run(struct shelf *s, const struct grid *g, size_t row)
+{
+    const struct grid *runs;
+    if (shelf_find(s, "runs", &runs))
+        return NULL;
+    for (size_t i = 0; i < runs->n; i++)
+        if (!strcmp(grid_text(runs, i, "run_id"), grid_text(g, row, "run_id")) &&
+            !strcmp(grid_text(runs, i, "platform"), grid_text(g, row, "platform")))
+            return grid_text(runs, i, "path");
+    return NULL;
+}
+
 char *shelf_run(struct shelf *s, const struct grid *g, size_t row)
 {
-    if (!grid_has(g, "workload") || !grid_has(g, "platform"))
+    if (!grid_has(g, "platform") || !(grid_has(g, "workload") || grid_has(g, "run_id")))
         return NULL;
+    if (!grid_has(g, "workload")) {
+        const char *path = path_of_run(s, g, row);
+        return path ? xstrdup(path) : NULL;
+    }
     const char *run = grid_has(g, "run_id") ? grid_text(g, row, "run_id") : latest_run(s, g, row);
     return run ? xstrfmt("%s/%s/%s/%s", s->raw, grid_text(g, row, "platform"),
                          grid_text(g, row, "workload"), run)

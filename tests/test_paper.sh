@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The paper: no number in it is typed in, every one that it names is there, of the project's own
+# recordings; it can be written whichever way they turn out, and twice to the same bytes.
+. "$(dirname "$0")/lib.sh"
+paper=$top/paper/paper.tex
+
+# ---- typed in
+typed() { awk -f "$top/paper/typed.awk" "$@"; }
+ok 'no number of the paper is typed in' typed "$paper"
+# A line put at the end of the abstract is found there, or not.
+with() { sed "s/^\\\\end{abstract}/$(sed 's/[\\&/]/\\&/g' <<<"$1")\n&/" "$paper" >with.tex; }
+at=$(grep -n '^\\end{abstract}' "$paper" | cut -d: -f1)
+for line in 'It takes 635 us.' 'a gain of 16\% there' '\emph{243} GB/s' 'on 4 GPUs' '\val{error.power} of 1000' \
+    'about $635$ of them' 'up to $3.5$ times' '\caption{At 535 us}' '1 MiB & 20.1 & faster \\' 'the 2x that we saw' \
+    '\whenpositive{error.power}{It is 12.}{It is not.}' '\texttt{635}' 'from 10 to 20~ms' '\cmd{rm 635}'; do
+    with "$line"
+    exits 1 "found: $line" typed with.tex
+    like "$err$out" "with.tex:$at: '.*' is typed in; a number of the paper is " '… with its place'
+done
+for line in 'an H200, an A100 and int8' 'at least $2(n-1)/n$ of it' '\val{step.h200-4gpu.16MiB.1.change}' '% 635 us' \
+    'Table~\ref{tab:1} and \cite{ha2008}' 'a 95\% interval' '\rows{step.h200-4gpu.16}' 'INTELLECT-1'; do
+    with "$line"
+    ok "let stand: $line" typed with.tex
+done
+
+# ---- every number that it names
+"$build/sim/wan_needed" >needed 2>/dev/null || skip_all 'tests/sim is not built here'
+mkdir -p csv/wan
+cd "$top" || exit 1 # as make runs it: places in the paper are those of the checkout
+csv=$tmp/csv
+"$gradsync" reduce -q data/raw -o "$csv" && "$gradsync" compare -q data/raw -o "$csv" &&
+    "$gradsync" transitions -q "$csv" && "$gradsync" limits -q -o "$csv" configs/*.ini
+for plan in $(grep -lsx '\[model\]' configs/*.ini); do
+    name=$(basename "$plan" .ini)
+    "$gradsync" model -q "$plan" --csv "$csv/wan/$name.csv" --claims "$csv/wan/$name-claims.csv"
+done
+mv "$tmp/needed" "$csv/wan/needed.csv"
+"$build/sim/error_rates" 20 3 200 >"$csv/error_rates.csv" 2>/dev/null
+run "$gradsync" why --csv "$csv" -o "$tmp/numbers"
+is $rc 0 'the numbers of the paper, of these recordings'
+unlike "$err" 'cannot be printed' 'none that it cannot do without is wanting'
+# $(names COMMAND FILE…): the arguments of \COMMAND{…} but those of definitions
+names() { cat "${@:2}" | grep -v '^%\|^ *\\newcommand\|^  *{\\csname' | grep -o "\\\\$1{[^{}#]*}" | sed 's/.*{//; s/}$//' | sort -u; }
+defined() { grep -o "gs@$1@[^\\\\]*" "$tmp/numbers/macros.tex" | sed "s/gs@$1@//" | sort -u; }
+is "$(comm -23 <(names val "$paper" "$tmp/numbers/macros.tex") <(defined v))" '' 'every number that it names is defined'
+is "$(comm -23 <(names rows "$paper") <(defined rows))" '' 'and every body of a table'
+is "$(comm -23 <(grep -o 'when[a-z]*{[^{}#]*}' "$paper" | sed 's/.*{//; s/}//' | sort -u) <(sort -u <(defined p) <(defined rows)))" '' 'and all that its sentences turn on'
+n=$(names val "$paper" | wc -l)
+ok "it names many ($n)" test "$n" -gt 50
+one=$(names val "$paper" | grep -m1 '^top.*change')
+run "$gradsync" why --csv "$csv" "$one"
+like "$out" $'\n  run +data/raw/h200.*\n  machine .*gpu NVIDIA.*\n  versions nccl .*driver.*\n  commit .*\n    data/raw/h200-.*jsonl:[0-9]' "$one is traced to lines, machine and versions"
+
+# ---- written
+run env PATH=/nonexistent "$BASH" mk/latex.sh --found
+is "$rc" 3 'without LaTeX'
+like "$err" 'make setup-paper' '… the way to it'
+if ! command -v latexmk >/dev/null; then
+    skip 'written' 'no latexmk here: make setup-paper'
+    done_testing
+    exit
+fi
+figures() { # DIR: a drawing for each that the paper shows
+    printf '\\documentclass{article}\\pagestyle{empty}\\begin{document}.\\end{document}\n' >"$tmp/dot.tex"
+    [ -e "$tmp/dot.pdf" ] || (cd "$tmp" && pdflatex -interaction=batchmode dot.tex >/dev/null)
+    names drawing "$paper" | sed "s,.*,\\\\expandafter\\\\def\\\\csname gs@figure@&\\\\endcsname{$tmp/dot.pdf}," >"$1/figures.tex"
+}
+write() { # DIR NUMBERS
+    mkdir -p "$1/numbers" && cp "$2"/* "$1/numbers/" && figures "$1" && bash mk/latex.sh "$paper" "$1" 20250102T030405Z-aaaa
+}
+ok 'written' write "$tmp/one" "$tmp/numbers"
+ok 'and again elsewhere' write "$tmp/another/place" "$tmp/numbers"
+ok 'to the same bytes' cmp "$tmp/one/paper.pdf" "$tmp/another/place/paper.pdf"
+# All verdicts turned: nothing is faster any more, and nothing is recorded of a laboratory.
+sed -i 's/,faster,/,slower,/' "$csv/compare.csv"
+ok 'numbers of recordings that say the opposite' "$gradsync" why --csv "$csv" -o "$tmp/turned"
+ok 'differ' bash -c "! cmp -s '$tmp/numbers/macros.tex' '$tmp/turned/macros.tex'"
+ok 'are written as well' write "$tmp/opposite" "$tmp/turned"
+sed 's/\\val{error.power}/\\val{error.pwer}/' "$paper" >"$tmp/typo.tex"
+exits 1 'a number that is not there' bash mk/latex.sh "$tmp/typo.tex" "$tmp/one" 20250102T030405Z-aaaa
+like "$err" 'No number error.pwer' 'is named'
+done_testing

@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A number back to the lines it was measured in; what is stale, under-sampled, mixed, damaged or
+# wanting is refused, with the command that fills the gap; also under ASan.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/recording.sh"
+
+config() { # KEYS of [null] LAUNCHES
+    printf '[launch]\nranks = 2\n[measure]\nlaunches = %s\n[null]\n%s\n' "$2" "$1" >configs/p.ini
+}
+tables() { rm -rf csv && "$gradsync" reduce -q raw -o csv 2>/dev/null; }
+why() { run "$gradsync" why --macros macros.txt --csv csv --raw raw --configs configs "$@"; }
+defines() { printf '%s\n' "$@" >macros.txt; }
+first=raw/p/null/20250101T000000Z-aaaa
+mkdir -p configs raw/p/null
+config $'size = 8, 16\nconfigs = a, b' 2
+whole_run $first
+manifest $first
+tables
+
+# ---- a number and its evidence
+A_ROW='platform=p; workload=null; config=a; size=8'
+defines "time.a | summary | $A_ROW | median_s, ci_low_s, ci_high_s | time" \
+    'set | s | 8, 16' \
+    'size.<s> | summary | platform=p; config=a; size=<s> | size_B | size' \
+    'rows | sizes | s | <s> & \val{size.<s>} \\' \
+    'best | summary | platform=p; status=ok | config at min median_s | text' \
+    'of.best | summary | platform=p; config=@best; size=8 | cell_id | text' \
+    'cells | summary | platform=p; status=ok | count | integer' \
+    'configs | summary | platform=p; status=ok | groups config | integer' \
+    'names | summary | platform=p; status=ok | distinct config | text' \
+    'launches | summary | platform=p; status=ok | sum launches | integer' \
+    'none | summary | platform=q | median_s | time | \nothing' \
+    'nobody | summary | platform=q | count | integer' \
+    'ratio | = | | size.16 / size.8 | ratio' \
+    'most | = | | most size.* | size' \
+    'same | = | | same best names | integer' \
+    'tally | = | | tally 16 size.* | integer' \
+    'launch | settings | section=measure; key=launches | value | text' \
+    'host | runs | platform=p | commit | text'
+why time.a
+is $rc 0 'why'
+like "$out" $'^time.a = 1.01' 'the number, as the paper prints it'
+like "$out" $'defined +macros.txt:1 ' 'where it is defined'
+like "$out" $'row +csv/summary.csv:[0-9]+ ' 'its row'
+like "$out" "run +$first, 2 ranks on 1 node, 2 launches" 'its run'
+like "$out" $'\n  commit +c\n' 'the commit that measured it'
+# Every line that is named speaks of the cell, and there is no other that does.
+lines=$(grep -o 'launch-01.01.jsonl:.*' <<<"$out" | cut -d: -f2)
+is "$(tr ',' '\n' <<<"$lines" | awk -F- '{ for (i = $1; i <= (NF > 1 ? $2 : $1); i++) print i }')" \
+    "$(grep -n "\"cell\":\"$A\"" $first/launch-01.01.jsonl | grep -v '"type":"group"' | cut -d: -f1)" 'its lines in the recording'
+why '\val{time.a}'
+like "$out" '^time.a = ' 'as it stands in the paper'
+why "summary | $A_ROW | launches | integer"
+like "$out" '^asked = 2' 'any number of a table'
+for pair in 'size.16=16' 'best=a' 'cells=3' 'configs=2' 'names=a, b' 'launches=6' 'nobody=0' 'ratio=2.000' 'same=0' 'tally=1' 'launch=5' 'host=c' "of.best=$A"; do
+    why "${pair%%=*}"
+    like "$out" "^${pair%%=*} = ${pair#*=}" "${pair%%=*}"
+done
+why none
+is "$rc|${out%%$'\n'*}" '0|none = \nothing' 'nothing measured, and what stands there then'
+why time.b
+is $rc 2 'a name that is none'
+like "$err" "did you mean 'time.a'" 'gets the nearest'
+why
+is "$out$err" "$("$gradsync" why --macros macros.txt --csv csv --raw raw --configs configs 2>&1)" 'alone it lists the names'
+like "$out$err" $'time.a\n.*size.16' 'all of them'
+
+# ---- all of them, for TeX
+why -o tex
+is "$rc|$err" '0|' 'nothing is wanting'
+ok 'a number with its interval' grep -qF '\csname gs@v@time.a\endcsname{1.010~\textmu{}s~[1.010, 1.010]}' tex/macros.tex
+ok 'the body of a table' grep -qxF '\expandafter\def\csname gs@rows@sizes\endcsname{8 & \val{size.8} \\' tex/macros.tex
+like "$(cat tex/trace.tsv)" $'time.a\t.*\tsummary:[0-9]+\t'$first 'and a trace'
+why -o again
+ok 'the same bytes again' diff -r tex again
+
+# ---- what is refused
+refused() { # NAME REGEX: the number cannot be had, and the message says so
+    tables
+    why -o tex2
+    is $rc 1 "$1"
+    like "$err" "$2" '… says which, and what fills the gap'
+    one_line "$err" '… in one line'
+    ok '… and writes nothing' test ! -e tex2
+}
+defines "time.a | summary | $A_ROW | median_s | time"
+config $'size = 8, 16\nconfigs = a, b' 3
+refused 'under-sampled' "$first: under-sampled: .* than the 3 .*: time.a cannot be printed; fill it: gradsync run configs/p.ini --workload 'null'"
+defines "time.a | summary | $A_ROW | median_s | time | \\leftout" 'cells | summary | platform=p; status=ok | count | integer'
+why -o tex3
+is "$rc|$(grep -o 'gs@v@.*' tex3/macros.tex | tr '\n' ' ')" '0|gs@v@time.a\endcsname{\leftout} gs@v@cells\endcsname{0} ' 'left out where something else may stand, and of counts'
+like "$err" '^left out: .*under-sampled.*fill it: gradsync run' 'and said'
+defines "time.a | summary | $A_ROW | median_s | time"
+config $'size = 32\nconfigs = a, b' 2
+refused 'stale' "$first: stale: configs/p.ini.*fill it: gradsync run configs/p.ini"
+config $'size = 8, 16\nconfigs = a, b\neffect = 0, 0.1' 2
+tables
+why -o tex4
+is $rc 0 'a key that the recording does not know is no difference'
+config $'size = 8, 16\nconfigs = a, b' 2
+chmod -R u+w raw
+sed -i '1s/"ranks":2/"mpi":"another","ranks":2/' $first/launch-02.01.jsonl
+manifest $first
+refused 'mixed' "$first: mixed: its launches differ in mpi none . another"
+sed -i '1s/"mpi":"another"/"hosts":[{"host":"h","gpu":{"driver":"1.2"}}]/' $first/launch-02.01.jsonl
+manifest $first
+refused 'of unlike drivers' 'mixed: its launches differ in .*gpu_driver none . 1.2'
+rm -rf $first
+whole_run $first
+manifest $first
+tables
+sed -i 's/"time_ns":\[1/"time_ns":[2/' $first/launch-01.01.jsonl
+why -o tex5
+is $rc 1 'edited since the tables were made'
+like "$err" "$first: damaged: time.a cannot be printed" 'says so'
+rm -rf $first
+whole_run $first
+manifest $first
+defines 'q | summary | platform=q; config=a | median_s | time'
+refused 'never measured' 'macros.txt:1: summary has no row with platform=q.*fill it: make figures'
+defines 'p | summary | platform=p; config=z | median_s | time'
+refused 'of a known platform' 'fill it: gradsync run configs/p.ini'
+
+# ---- measured again
+later=raw/p/null/20250102T000000Z-bbbb
+whole_run $later
+sed -i 's/"time_ns":\[1/"time_ns":[3/' $later/*.jsonl
+defines "time.a | summary | $A_ROW | run_id | text"
+tables
+why time.a
+like "$out" "^time.a = ${first##*/}" 'an unfinished run does not take the place of a finished one'
+manifest $later
+tables
+why time.a
+like "$out" "^time.a = ${later##*/}" 'a finished one does'
+
+# ---- definitions that are wrong, in one line with their place
+wrong() { # NAME REGEX LINE…
+    local name=$1 regex=$2
+    shift 2
+    defines "$@"
+    why -o tex6
+    is $rc 2 "$name"
+    like "$err" "$regex" '… is named'
+    one_line "$err" '… in one line'
+}
+wrong 'no such table' "no table 'sumary'.*did you mean 'summary'" 'x | sumary | | count | integer'
+wrong 'no such column' "macros.txt:2: table summary has no column or parameter 'confg', did you mean 'config'" '# one' 'x | summary | confg=a | count | integer'
+wrong 'no such form' "macros.txt:1: no form 'tme', did you mean 'time'" 'x | summary | | count | tme'
+wrong 'more rows than one' 'macros.txt:1: x: .* rows of summary are meant, and they differ in .*size_B' 'x | summary | platform=p; status=ok | median_s | time'
+wrong 'in a circle' 'macros.txt:1: x is worked out from itself' 'x | = | | y + 1 | integer' 'y | = | | x + 1 | integer'
+wrong 'a name twice' "macros.txt:2: a second definition of 'x'" 'x | summary | | count | integer' 'x | summary | | count | integer'
+wrong 'a variable without a set' "macros.txt:1: no set for a variable of 'x.<v>'" 'x.<v> | summary | | count | integer'
+wrong 'half a line' "macros.txt:1: not five or six fields in the definition of 'x'" 'x | summary'
+done_testing
