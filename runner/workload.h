@@ -113,6 +113,10 @@ struct wl_host {
     /* Notes a fact about the prepared cell in the recording (e.g. "algorithm", "ring"): may be
      * called from open() and prepare(). */
     void (*note)(void *ctx, const char *key, const char *value);
+    /* Returns on all ranks at nearly the same time, whatever clocks their nodes have. A barrier
+     * lets its first rank go a message's time before its last: between sites, half a round trip.
+     * May be called from sample(). NULL in a gradsync older than 1.1. */
+    void (*start)(void *ctx);
 };
 
 /* One sample of `iters` iterations on this rank. */

@@ -125,7 +125,7 @@ broken() { # NAME SOURCES… -- LIBS: PLUGIN.so with the mutant that adds anothe
     shift
     mkdir -p wrong
     "$mpicc" "${flags[@]}" -fPIC -shared -o "wrong/$name.so" ring_adds_another_chunk.c "$common/payload.c" \
-        "$common/start.c" "$@" -lm
+        "$@" -lm
 }
 export GRADSYNC_PLUGIN_PATH=$tmp/wrong
 ok 'mpi_allreduce with a wrong ring' broken mpi_allreduce "$top"/plugins/mpi_allreduce/*.c

@@ -9,8 +9,8 @@
  * under test, and D shows it; a processor more for each rank shows the overlap. The number of
  * processors a rank may use is noted in the recording.
  */
+#include "../common/clock.h"
 #include "../common/payload.h"
-#include "../common/start.h"
 #include "backend.h"
 #include "comm_thread.h"
 #include "gemm.h"
@@ -23,7 +23,7 @@
 
 struct state {
     const struct wl_host *host;
-    MPI_Comm start, buckets; /* for the thread of run(); for the communication thread */
+    MPI_Comm buckets; /* for the communication thread */
     struct comm_thread thread;
     struct gemm *operands;
 };
@@ -69,24 +69,18 @@ static void note_processors(const struct wl_host *host)
     host->note(host->ctx, "processors", text);
 }
 
-static int open_comms(struct state *s)
+static int open_comm(struct state *s)
 {
-    MPI_Comm *comms[] = {&s->start, &s->buckets};
-    for (size_t i = 0; i < 2; i++) {
-        int rc = MPI_Comm_dup(MPI_COMM_WORLD, comms[i]);
-        if (rc != MPI_SUCCESS)
-            return rc;
-        MPI_Comm_set_errhandler(*comms[i], MPI_ERRORS_RETURN);
-    }
-    return MPI_SUCCESS;
+    int rc = MPI_Comm_dup(MPI_COMM_WORLD, &s->buckets);
+    if (rc == MPI_SUCCESS)
+        MPI_Comm_set_errhandler(s->buckets, MPI_ERRORS_RETURN);
+    return rc;
 }
 
 static void free_state(struct state *s)
 {
     if (s->buckets != MPI_COMM_NULL)
         MPI_Comm_free(&s->buckets);
-    if (s->start != MPI_COMM_NULL)
-        MPI_Comm_free(&s->start);
     free(s);
 }
 
@@ -105,8 +99,8 @@ static enum wl_status open_host(void **state, const struct wl_host *host)
         return WL_FAIL;
     }
     s->host = host;
-    s->start = s->buckets = MPI_COMM_NULL;
-    int rc = open_comms(s);
+    s->buckets = MPI_COMM_NULL;
+    int rc = open_comm(s);
     enum wl_status status = rc == MPI_SUCCESS ? WL_OK : failed(s, "MPI_Comm_dup", rc);
     if (status == WL_OK && comm_thread_start(&s->thread) != 0) {
         host->fail(host->ctx, "the communication thread cannot be started");
@@ -251,7 +245,8 @@ static int do_task(struct step *p, const struct proxy_task *t)
 static enum wl_status run_host(void *step, unsigned iters, struct wl_sample *out)
 {
     struct step *p = step;
-    int rc = start_together(p->state->start, p->state->host->nodes);
+    int rc = MPI_SUCCESS;
+    p->state->host->start(p->state->host->ctx);
     out->start_ns = now_ns();
     for (unsigned i = 0; i < iters && rc == MPI_SUCCESS; i++)
         for (size_t t = 0; t < p->schedule->n && rc == MPI_SUCCESS; t++)

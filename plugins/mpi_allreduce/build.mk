@@ -1,2 +1,2 @@
 mpi_allreduce_needs := mpi
-mpi_allreduce_extra := plugins/common/allreduce_p2p.c plugins/common/payload.c plugins/common/start.c
+mpi_allreduce_extra := plugins/common/allreduce_p2p.c plugins/common/payload.c

@@ -19,7 +19,7 @@
  * aside (CELL_SLOTS_B), the transport's; the outer step's two more buffers.
  */
 #include "wan_sync.h"
-#include "../common/start.h"
+#include "../common/clock.h"
 #include "strategies.h"
 
 #include <math.h>
@@ -157,7 +157,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
                           .x = p->cell.outer ? s->buffer[1] : NULL,
                           .m = p->cell.outer ? s->buffer[2] : NULL,
                           .ranks = s->host->ranks};
-    start_together(s->comm, s->host->nodes);
+    s->host->start(s->host->ctx);
     bool good = train_run(&train, &times);
     if (!good) {
         if (p->line)

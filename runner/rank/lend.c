@@ -38,6 +38,12 @@ static void lent_note(void *ctx, const char *key, const char *value)
         report_note(l->report, l->cell, l->copy, key, value);
 }
 
+static void lent_start(void *ctx)
+{
+    const struct lent *l = ctx;
+    team_start(l->team);
+}
+
 void lend(struct lent *l, const struct team *team, struct report *report, uint64_t seed)
 {
     *l = (struct lent){.team = team, .report = report, .cell = ""};
@@ -53,5 +59,6 @@ void lend(struct lent *l, const struct team *team, struct report *report, uint64
                              .barrier = lent_barrier,
                              .bcast = lent_bcast,
                              .fail = lent_fail,
-                             .note = lent_note};
+                             .note = lent_note,
+                             .start = lent_start};
 }

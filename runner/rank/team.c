@@ -7,9 +7,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { PROBES = 100, TAG_PROBE = 1 };
+enum { PROBES = 100, PROBES_LEAST = 5, TAG_PROBE = 1 };
+#define PROBES_NS 20000000 /* no more than the least once they took so long */
+
+/* From naming an instant to its coming: a broadcast on one node, and what it takes to others. */
+#define LEAD_NS 20000
+#define LEAD_DELAYS 1.5 /* per hop of the broadcast's tree */
+#define SPIN_NS 500000  /* a sleep may end so late */
 
 /* Around what may wait for another rank: the shim then looks for the culprit elsewhere first. */
 static void wait_begins(const struct team *t)
@@ -146,28 +153,34 @@ void team_texts_free(const struct team *t, char **texts)
     free(texts);
 }
 
-/* Rank 0 answers `rank`'s questions with its clock. */
+/* Rank 0 answers `rank`'s questions with its clock, until there is none. */
 static void answer(const struct team *t, int rank)
 {
-    for (int i = 0; i < PROBES; i++) {
-        uint64_t now;
-        MPI_Recv(NULL, 0, MPI_BYTE, rank, TAG_PROBE, t->comm, MPI_STATUS_IGNORE);
-        now = clock_now_ns();
+    for (;;) {
+        int more;
+        MPI_Recv(&more, 1, MPI_INT, rank, TAG_PROBE, t->comm, MPI_STATUS_IGNORE);
+        uint64_t now = clock_now_ns();
+        if (!more)
+            return;
         MPI_Send(&now, 1, MPI_UINT64_T, rank, TAG_PROBE, t->comm);
     }
 }
 
-static int64_t ask(const struct team *t)
+static void ask(struct team *t)
 {
     struct clock_probe probes[PROBES];
-    uint64_t error_ns;
-    for (int i = 0; i < PROBES; i++) {
-        probes[i].sent = clock_now_ns();
-        MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_PROBE, t->comm);
-        MPI_Recv(&probes[i].theirs, 1, MPI_UINT64_T, 0, TAG_PROBE, t->comm, MPI_STATUS_IGNORE);
-        probes[i].back = clock_now_ns();
+    uint64_t began = clock_now_ns();
+    int n = 0, more = 1;
+    while (more) {
+        probes[n].sent = clock_now_ns();
+        MPI_Send(&more, 1, MPI_INT, 0, TAG_PROBE, t->comm);
+        MPI_Recv(&probes[n].theirs, 1, MPI_UINT64_T, 0, TAG_PROBE, t->comm, MPI_STATUS_IGNORE);
+        probes[n].back = clock_now_ns();
+        n++;
+        more = n < PROBES && (n < PROBES_LEAST || probes[n - 1].back - began < PROBES_NS);
     }
-    return clock_offset_ns(probes, PROBES, &error_ns);
+    MPI_Send(&more, 1, MPI_INT, 0, TAG_PROBE, t->comm);
+    t->clock_offset_ns = clock_offset_ns(probes, (size_t)n, &t->reach_ns);
 }
 
 /* One rank at a time: a second one asking would lengthen the first one's round trips. Ranks of
@@ -175,14 +188,38 @@ static int64_t ask(const struct team *t)
  * costs a millisecond a rank and needs no second step. */
 void team_align_clocks(struct team *t)
 {
+    if (t->nodes == 1)
+        return;
     wait_begins(t);
-    for (int r = 1; t->nodes > 1 && r < t->ranks; r++) {
+    t->reach_ns = 0;
+    for (int r = 1; r < t->ranks; r++) {
         int elsewhere = t->rank == r && t->node != 0;
         MPI_Bcast(&elsewhere, 1, MPI_INT, r, t->comm);
         if (elsewhere && t->rank == r)
-            t->clock_offset_ns = ask(t);
+            ask(t);
         else if (elsewhere && t->rank == 0)
             answer(t, r);
     }
+    MPI_Allreduce(MPI_IN_PLACE, &t->reach_ns, 1, MPI_UINT64_T, MPI_MAX, t->comm);
     wait_ends(t);
+}
+
+static int hops(int ranks)
+{
+    int n = 0;
+    while (1 << n < ranks)
+        n++;
+    return n;
+}
+
+void team_start(const struct team *t)
+{
+    double travel_ns = LEAD_DELAYS * (double)t->reach_ns * hops(t->ranks);
+    MPI_Barrier(t->comm);
+    uint64_t at = clock_now_ns() + LEAD_NS + (uint64_t)travel_ns;
+    MPI_Bcast(&at, 1, MPI_UINT64_T, 0, t->comm);
+    at -= (uint64_t)t->clock_offset_ns;
+    for (uint64_t now = clock_now_ns(); now < at; now = clock_now_ns())
+        if (at - now > SPIN_NS)
+            nanosleep(&(struct timespec){0, (long)((at - now - SPIN_NS) % 1000000000)}, NULL);
 }

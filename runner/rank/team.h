@@ -18,6 +18,7 @@ struct team {
     struct beat *beat;
     int rank, ranks, local_rank, local_ranks, node, nodes;
     int64_t clock_offset_ns; /* rank 0's clock minus this one's; 0 on rank 0's node */
+    uint64_t reach_ns;       /* the longest one-way delay between rank 0 and another node's rank */
     char host[64];
     char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
 };
@@ -43,5 +44,9 @@ void team_texts_free(const struct team *t, char **texts);
 
 /* Measures clock_offset_ns anew: between nodes clocks drift apart. Does nothing on one node. */
 void team_align_clocks(struct team *t);
+
+/* Leaves at one instant, which rank 0 names and each waits for by its own clock. A rank that hears
+ * of it too late leaves at once, and its delay shows as skew in the recording. */
+void team_start(const struct team *t);
 
 #endif

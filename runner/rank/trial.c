@@ -95,6 +95,12 @@ static void host_barrier(void *ctx)
     t->lent->barrier(t->lent->ctx);
 }
 
+static void host_start(void *ctx)
+{
+    const struct trial *t = ctx;
+    t->lent->start(t->lent->ctx);
+}
+
 static void host_bcast(void *ctx, void *buf, size_t bytes, int root)
 {
     const struct trial *t = ctx;
@@ -298,6 +304,7 @@ int trial_begin(struct trial *t, const struct wl_host *lent)
     t->host.bcast = host_bcast;
     t->host.fail = host_fail;
     t->host.note = host_note;
+    t->host.start = host_start;
     t->job = (struct wl_job){.size = sizeof t->job,
                              .ranks = lent->ranks,
                              .nodes = lent->nodes,
