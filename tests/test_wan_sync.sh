@@ -104,18 +104,19 @@ ok 'and what they take is told' each compute 'x > 0'
 # ---- a wrong sum is found ----
 
 mkdir -p wrong
+sanitize=()
+if [[ $build == */asan ]]; then sanitize=(-fsanitize=address -fsanitize=undefined); fi
 broken() { # NAME FILE SED: a plugin with one mistake
     sed "$3" "$top/plugins/wan_sync/$2.c" >"$1.c"
     if cmp -s "$1.c" "$top/plugins/wan_sync/$2.c"; then return 1; fi
     OMPI_CC=${CC:-gcc} "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O1 -I"$top/runner" -I"$top/plugins/wan_sync" \
-        -iquote "$top/plugins/wan_sync" -fPIC -fvisibility=hidden ${sanitize:-} -c -o "$1.o" "$1.c" || return 1
+        -iquote "$top/plugins/wan_sync" -fPIC -fvisibility=hidden "${sanitize[@]}" -c -o "$1.o" "$1.c" || return 1
     local objects=()
     for o in "$build"/plugins/.obj/wan_sync/*.o; do
         [[ $o == *.wan_sync."$2".o ]] || objects+=("$o")
     done
-    OMPI_CC=${CC:-gcc} "${MPICC:-mpicc}" -shared ${sanitize:-} -o wrong/wan_sync.so "$1.o" "${objects[@]}" -lsodium -lopenblas -lm
+    OMPI_CC=${CC:-gcc} "${MPICC:-mpicc}" -shared "${sanitize[@]}" -o wrong/wan_sync.so "$1.o" "${objects[@]}" -lsodium -lopenblas -lm
 }
-[[ $build == */asan ]] && sanitize=-fsanitize=address,undefined
 wrong() { # NAME FILE SED REGEX LINE…
     ok "a plugin that $1" broken mutant "$2" "$3"
     config wrong.ini 3 'size = 64KiB' "${@:5}"

@@ -34,7 +34,7 @@ const struct wl_param cell_params[] = {
      "bytes of float32 gradient on one rank, a multiple of 4"},
     {P(strategy, WL_CHOICE, WL_CONFIG, int), NULL, "ring", 0, 0, cell_strategies,
      "who sends what to whom; mpi: MPI_Allreduce itself, the baseline"},
-    {P(transport, WL_CHOICE, WL_CONFIG, int), NULL, "mpi", 0, 0, transports,
+    {P(transport, WL_CHOICE, WL_CONFIG, int), NULL, "tcp", 0, 0, transports,
      "what carries the blocks between ranks; strategy=mpi has its own"},
     {P(wire, WL_CHOICE, WL_CONFIG, int), NULL, "fp32", 0, 0, cell_wires,
      "numbers on the wire; int8 and int4 with a scale for 128 of them"},
