@@ -67,6 +67,31 @@ else
     echo 'make figures: no recording of local is here; make figures makes one'
 fi
 
+# ---- import, of each format that a file may be long in, and compare; the best of three by CPU time
+
+tests/make_nccl_output cycles=15000 >"$tmp/table.txt"
+tests/make_nccl_json per_iter=1 iters=80000 >"$tmp/report.json"
+perl -e 'printf "%.3f\n", 9 + $_ % 997 / 1000 for 1 .. 5000000' >"$tmp/times.txt"
+cpu_of() { # COMMAND…: into $least and $most, the memory
+    least='' most=0
+    for _ in 1 2 3; do
+        read -r _ cpu memory < <("$build/bench/usage" "$@" | tail -n 1)
+        if [ -z "$least" ] || awk "BEGIN { exit !($cpu < $least) }"; then least=$cpu; fi
+        if [ "${memory%.*}" -gt "$most" ]; then most=${memory%.*}; fi
+    done
+}
+for file in table.txt report.json times.txt; do
+    cpu_of "$gradsync" import -q --platform bench --set ranks=8 -o "$tmp/imported" "$tmp/$file"
+    row "import: MB a second of CPU time, $file" "$(calc 0 "$(wc -c <"$tmp/$file") / 1e6 / $least")" '>=' 50 MB/s
+    row "import: most memory, $file" "$(calc 1 "$most / 1048576")" '<=' 64 MiB
+    chmod -R u+w "$tmp/imported" && rm -r "$tmp/imported"
+done
+rm "$tmp/table.txt" "$tmp/report.json" "$tmp/times.txt"
+if [ -d data/raw/h200-4gpu ]; then
+    wall=$("$build/bench/usage" "$gradsync" compare -q data/raw/h200-* | tail -n 1 | cut -d' ' -f1)
+    row 'compare: the recordings of the H200s, s' "$(calc 2 "$wall")" '<=' 5 s
+fi
+
 # ---- the runner around an operation that takes no time
 
 . tests/bench/runner_cost.sh
