@@ -14,6 +14,7 @@ BEGIN {
     FS = "\n"
     SIZES_OF_A_CURVE = 3
     ITERATION_SIZES = 2
+    LEVELS_OF_A_CURVE = 3
     for (i = 1; i < ARGC; i++)
         if (ARGV[i] ~ /(^|\/)summary\.csv$/)
             note_run(ARGV[i])
@@ -46,6 +47,10 @@ END {
     for (i = 1; i <= n_iteration_panels; i++)
         if (sizes_that_gain_more(i) < ITERATION_SIZES)
             write_iterations(i)
+    for (i = 1; i <= n_iteration_panels; i++)
+        if (sizes_that_gain_more(i) < ITERATION_SIZES)
+            write_ctas(i)
+    write_contentions()
 }
 
 # ---- reading

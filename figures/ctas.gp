@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Iteration time against the number of CTAs of the all-reduce: one after the other, more of them are
+# faster; overlapped, they take the GEMMs' multiprocessors. Across: NCCL's own choice, and compute alone.
+
+load data
+load "figures/words.gp"
+stats $level using 2 nooutput
+y_title = "time of one iteration, " . time_name(STATS_max)
+PLOT = 1.75
+more = ""
+load "figures/legend.gp"
+RIGHT = 0.62
+load "figures/style.gp"
+load "figures/legend.gp"
+
+also = compute
+load "figures/levels.gp"
+set logscale x 2
+set xlabel "CTAs of the all-reduce" offset 0, 0.6
+set xrange [mark[1] / 1.25 : mark[|mark|] * 1.25]
+set xtics ()
+do for [i = 1 : |mark|] { set xtics add (sprintf("%d", mark[i]) mark[i]) }
+# Words beside lines that lie close stand apart.
+array name[3] = ["auto", "auto", "compute"]
+array height[3] = [across[1] / unit, across[2] / unit, compute / unit]
+array colour[3] = [hue(1), hue(2), "#707070"]
+place(v) = far ? log(v / (y_low / unit)) / log(y_high / y_low) : (v - y_low / unit) / ((y_high - y_low) / unit)
+array at[3]
+do for [i = 1 : 3] { at[i] = height[i] == height[i] ? place(height[i]) : NaN }
+gap = 0.09
+if (at[2] - at[3] < gap) { middle = (at[2] + at[3]) / 2; at[2] = middle + gap / 2; at[3] = middle - gap / 2 }
+if (at[1] - at[2] < gap) { at[1] = at[2] + gap }
+do for [i = 1 : 3] {
+    if (height[i] == height[i]) {
+        set arrow 400 + i from graph 0, first height[i] to graph 1, first height[i] nohead linewidth 1 \
+            dashtype 16 linecolor rgb colour[i]
+        set label 400 + i name[i] at graph 1.02, graph at[i] left textcolor rgb colour[i]
+    }
+}
+plot for [i = 1 : n] $level index i - 1 using 1:($2 / unit):($3 / unit):($4 / unit) with yerrorbars \
+        linetype i dashtype solid linewidth 1, \
+    for [i = 1 : n] $level index i - 1 using 1:($2 / unit) with linespoints linetype i

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The y axis of figures whose $level has a curve an index: x, time, and the ends of its 95% interval.
+# `also` is one more time that must be seen, or NaN. Gives `unit`. Logarithmic where the
+# times lie far apart.
+
+stats $level using 2 nooutput
+low = STATS_min
+high = STATS_max
+if (also == also) { low = also < low ? also : low; high = also > high ? also : high }
+stats $level using 3 nooutput
+y_low = STATS_min > low / 1.3 && STATS_min < low ? STATS_min : low
+stats $level using 4 nooutput
+y_high = STATS_max < high * 1.3 && STATS_max > high ? STATS_max : high
+unit = time_unit(high)
+far = y_high / y_low > 1.6
+y_low = far ? y_low / 1.06 : y_low - 0.06 * (y_high - y_low)
+y_high = far ? y_high * 1.06 : y_high + 0.06 * (y_high - y_low)
+set yrange [y_low / unit : y_high / unit]
+if (far) {
+    set logscale y
+    set ytics ()
+    do for [e = -3 : 6] {
+        do for [m = 10 : 95 : 5] {
+            v = m * 10. ** (e - 1)
+            words = y_high / y_low > 12 ? m == 10 || m == 20 || m == 50 : y_high / y_low > 4 ? m % 10 == 0 && m <= 60 : m % 10 == 0 || m == 15
+            if (v >= y_low / unit && v <= y_high / unit) {
+                if (words) { set ytics add (sprintf("%g", v) v) } else { if (m % 10 == 0) { set ytics add ("" v 1) } }
+            }
+        }
+    }
+}
