@@ -8,6 +8,7 @@
 #include "joined_run.h"
 #include "locate.h"
 #include "run.h"
+#include "sections.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -43,6 +44,24 @@ static int run_one(const char *what, const struct run_options *options)
     return code;
 }
 
+/* Before hours of measuring, a mistake in the last config is said, and nothing is begun. */
+static int check_configs(const struct asked *a, const struct run_options *options)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < a->configs.n; i++) {
+        struct sections s;
+        struct stat st;
+        if (stat(a->configs.v[i], &st) == 0 && S_ISDIR(st.st_mode))
+            continue;
+        int one = sections_plan(&s, a->configs.v[i], options->overrides, options->workload);
+        code = one == GS_USAGE ? one : code;
+        sections_free(&s);
+    }
+    if (code)
+        say("nothing was begun: mend the config, or leave it out");
+    return code;
+}
+
 /* One after another; one that fails does not keep the next from running. */
 static int run_configs(struct asked *a, char **args, int n, const struct run_options *options)
 {
@@ -52,6 +71,8 @@ static int run_configs(struct asked *a, char **args, int n, const struct run_opt
     each.interrupted = &interrupted;
     for (int i = 0; !code && i < n; i++)
         code = configs_add(&a->configs, args[i]);
+    if (!code)
+        code = check_configs(a, options);
     for (size_t i = 0; code != GS_USAGE && !interrupted && i < a->configs.n; i++)
         code = err_worse(code, run_one(a->configs.v[i], &each));
     return code;
