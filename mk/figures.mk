@@ -78,6 +78,7 @@ include $(pairs:%=$(csv)/panels/%/figures.mk)
 # What else is drawn is added to `drawings` by the makefiles that follow.
 .SECONDEXPANSION:
 drawn: tables $$(drawings)
+	@$(foreach r,$(filter-out $(patsubst $(raw)/%/MANIFEST.json,%,$(wildcard $(raw)/*/*/*/MANIFEST.json)),$(runs)),echo 'unfinished: $(raw)/$r: drawn as far as it is; gradsync show says what it lacks' >&2;)true
 	@$(if $(drawings),,echo 'No recording to draw: make run PLATFORM=…' >&2)
 	@$(addprefix rm -f ,$(filter-out $(drawings),$(wildcard figures/out/*/*)))
 endif

@@ -4,6 +4,7 @@
 #include "classic.h"
 #include "err.h"
 #include "iteration.h"
+#include "run.h"
 #include "runs.h"
 #include "tables.h"
 #include "wan/measured.h"
@@ -118,6 +119,10 @@ int reduce_trees(const char *const *roots, size_t n, const char *out)
         code = fail(GS_USAGE, "no recording below %s; 'gradsync run CONFIG' makes one", roots[0]);
     if (!code)
         code = reduce_runs(&runs, out);
+    for (size_t i = 0; !code && i < runs.n; i++)
+        if (!run_is_final(runs.v[i].dir))
+            say("unfinished: %s: the tables have what it has; gradsync show says what it lacks",
+                runs.v[i].dir);
     runs_free(&runs);
     return code;
 }

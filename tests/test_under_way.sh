@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A campaign on this machine: a folder of configs, its figures drawn while it is under way, in a
+# checkout of its own.
+. "$(dirname "$0")/lib.sh"
+
+mkdir -p tree/build tree/all
+(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/draw figures/panels runner plugins configs \
+    gradsync.pc.in) | tar xf - -C tree
+(cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - -C tree/build
+cd tree || exit 1
+rm configs/*wan*
+config() { # NAME LINE…
+    printf '%s\n' '[platform]' "name = $1" '[launch]' 'oversubscribe = yes' '[measure]' 'launches = 2' 'warmup = 0' "${@:2}" \
+        '[null]' 'size = 8, 64' 'config = a, b' 'spin = yes' 'time = 100us' 'noise = 20%' >"all/$1.ini"
+}
+config one 'blocks = 2' 'max_blocks = 2'
+config two 'blocks = 3' 'max_blocks = 100000' 'precision = 0.01%' 'budget = 60s'
+
+printf '[nul]\n' >all/zz.ini
+exits 2 'a folder with a wrong config' build/gradsync run all
+like "$err" 'all/zz.ini:1: .*did you mean .null.' '… says which'
+like "$err" 'nothing was begun' '… and that nothing was begun'
+is "$(ls data 2>/dev/null)" '' '… which is so'
+rm all/zz.ini
+
+build/gradsync run -q all 2>run.err &
+pid=$!
+second() { grep -qs '"type":"block"' data/raw/two/null/*/launch-01.01.jsonl; }
+until_true 60 second || flunk 'the second config is under way' "$(cat run.err)"
+ok 'tables while it is under way' build/gradsync reduce -o csv
+like "$err" 'unfinished: data/raw/two/null/[^ ]*: the tables have what it has' '… and what is unfinished is said'
+unlike "$err" 'raw/one' '… that alone'
+is "$(cut -d, -f2 csv/summary.csv | sort -u | tr '\n' ' ')" 'one platform two ' '… and has what there is'
+if command -v gnuplot >/dev/null; then
+    ok 'figures while it is under way' make --no-print-directory -j2 BUILD=build drawn
+    like "$err" 'unfinished: data/raw/two/null/[^ ]*: drawn as far as it is' '… and what is unfinished is said'
+    isnt "$(ls figures/out/one 2>/dev/null)" '' '… the finished one is drawn'
+else
+    skip 'figures while it is under way' 'no gnuplot here'
+fi
+kill -TERM $pid
+wait $pid
+is $? 1 'ended by a signal: the campaign'
+no_orphans 'nothing is left'
+done_testing
