@@ -135,10 +135,8 @@ static void handle(struct tcp_link *l, const struct epoll_event *e)
         break;
     case TCP_STREAM: {
         struct tcp_stream *s = (struct tcp_stream *)(void *)what;
-        if (e->events & EPOLLOUT) {
-            s->waits_room = e->events & EPOLLOUT;
+        if (e->events & EPOLLOUT)
             tcp_out_push(s);
-        }
         if (e->events & (EPOLLIN | EPOLLHUP | EPOLLERR))
             tcp_in_pull(s);
         break;

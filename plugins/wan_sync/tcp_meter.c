@@ -43,18 +43,21 @@ static void count(struct tcp_stream *s, const struct tcp_info *info)
 {
     struct tcp_link *l = s->peer->link;
     l->acked_B += info->tcpi_bytes_acked - s->seen_acked;
+    l->resent_B += info->tcpi_bytes_retrans - s->seen_resent;
     s->seen_acked = info->tcpi_bytes_acked;
+    s->seen_resent = info->tcpi_bytes_retrans;
 }
 
 void tcp_meter_fresh(struct tcp_stream *s)
 {
     struct tcp_info info;
-    s->seen_acked = s->seen_held = s->paced = 0;
+    s->seen_acked = s->seen_resent = s->seen_held = s->paced = 0;
     if (s->peer->link->paces)
         set_pace(s, NO_LIMIT_BPS);
     if (!read_info(s, &info))
         return;
     s->seen_acked = info.tcpi_bytes_acked;
+    s->seen_resent = info.tcpi_bytes_retrans;
     s->seen_held = info.tcpi_rwnd_limited;
 }
 
@@ -81,7 +84,10 @@ static bool look(struct tcp_stream *s, struct pace_seen *seen)
     if (info.tcpi_rwnd_limited > s->seen_held + (uint64_t)(TICK_S * 1e6 / 2))
         seen->held = true;
     s->seen_held = info.tcpi_rwnd_limited;
-    return s->sending || info.tcpi_notsent_bytes > 0;
+    if (!s->sending && info.tcpi_notsent_bytes == 0)
+        return false;
+    seen->burst_B += 2.0 * info.tcpi_snd_mss; /* what a paced stream sends at once, at the least */
+    return true;
 }
 
 bool tcp_meter_tick(struct tcp_link *l)
@@ -93,7 +99,7 @@ bool tcp_meter_tick(struct tcp_link *l)
     for (int r = 0; r < l->host.ranks; r++)
         for (int i = 0; l->peers[r].streams && i < l->options.streams; i++) {
             struct tcp_stream *s = &l->peers[r].streams[i];
-            if (s->fd < 0 || (!s->sending && !s->inflight.head))
+            if (s->fd < 0 || (!s->sending && !s->waits_room && !s->inflight.head))
                 continue;
             flows = true;
             if (due)
@@ -103,7 +109,7 @@ bool tcp_meter_tick(struct tcp_link *l)
         return flows;
     seen.now = tcp_now(); /* of the readings, not of the turn */
     l->metered = l->now;
-    seen.acked = l->acked_B;
+    seen.acked = l->acked_B, seen.resent = l->resent_B;
     seen.busy = active > 0;
     if (flows)
         pace_feed(&l->pace, &seen);

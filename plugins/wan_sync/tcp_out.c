@@ -53,10 +53,10 @@ static bool next_frame(struct tcp_stream *s)
     struct tcp_peer *p = s->peer;
     struct tcp_link *l = p->link;
     bool probes = l->probing == p->rank;
-    if ((p->queue.head || probes) && kernel_has_enough(s)) {
-        wait_room(s, true);
+    bool full = (p->queue.head || probes) && kernel_has_enough(s);
+    wait_room(s, full);
+    if (full)
         return false;
-    }
     if ((s->out = tcp_peer_take(p)))
         start_frame(s, TCP_BLOCK, s->out->data, s->out->bytes);
     else if (probes && !l->probe_ends)
@@ -115,8 +115,6 @@ void tcp_out_push(struct tcp_stream *s)
         if (s->sent == sizeof s->head + s->head.bytes)
             frame_sent(s);
     }
-    if (s->fd >= 0 && !s->sending && !s->peer->queue.head)
-        wait_room(s, false);
 }
 
 /* On one stream that is between frames; where there is none the peer learns it from the reset. */

@@ -11,19 +11,24 @@
 #define PROBE_WINDOW_S 0.1
 #define START_WINDOW_MIN_S 0.02
 #define READING_GAP_S 0.1 /* a longer silence between readings: nobody looked, start anew */
+#define START_GAIN 2.5    /* of the best window: room for TCP to double */
 #define GROWTH 1.25       /* of a window, for the start to go on */
 #define DRAIN_GAIN 0.9
 #define DRAIN_MAX_RTT 4.0
-#define PROBE_GAIN 1.1
+#define MEASURE_GAIN 1.1
+#define PROBE_GAIN 1.25
+#define PROBE_BOLDER 1.4
 #define PROBE_GAIN_MAX 2.0
 #define PROBE_EVERY_S 1.0 /* of sending */
 #define PROBE_FIRST_S 0.5
 #define MORE 1.03         /* times the estimate: a probe that found something */
 #define DELIVERED 0.95    /* of what was sent: the link kept up */
 #define QUEUE_MIN_S 0.004 /* less is jitter, not a queue */
-#define LOW 0.6
+#define LOW 0.9           /* of the highest estimate */
+#define VERY_LOW 0.4
 #define LOW_WINDOWS 4
-#define QUEUED_WINDOWS 4
+#define QUEUE_DEEP_S 0.05
+#define QUEUED_WINDOWS 3
 #define QUEUED_STEP 0.99
 #define RANK 3 /* of the recent windows, from the best */
 
@@ -34,8 +39,9 @@ void pace_init(struct pace *p)
 
 double pace_rate(const struct pace *p)
 {
-    const double gains[] = {[PACE_START] = 0,
-                            [PACE_MEASURE] = PROBE_GAIN,
+    if (p->phase == PACE_START)
+        return START_GAIN * p->best;
+    const double gains[] = {[PACE_MEASURE] = MEASURE_GAIN,
                             [PACE_DRAIN] = DRAIN_GAIN,
                             [PACE_CRUISE] = PACE_HEADROOM,
                             [PACE_PROBE] = p->gain};
@@ -44,7 +50,7 @@ double pace_rate(const struct pace *p)
 
 static double queue_limit(const struct pace *p)
 {
-    return fmax(p->rtt_min / 4, QUEUE_MIN_S);
+    return fmax(p->rtt_min / 4, QUEUE_MIN_S) + (p->rate > 0 ? p->burst_B / p->rate : 0);
 }
 
 static void enter(struct pace *p, enum pace_phase phase, double now)
@@ -113,7 +119,7 @@ bool pace_known(const struct pace *p)
 /* What a window came to. */
 struct judged {
     double rate, queue_s, took;
-    bool saturated;
+    bool saturated, lost;
 };
 
 static void judge_start(struct pace *p, const struct judged *j, double now)
@@ -123,7 +129,7 @@ static void judge_start(struct pace *p, const struct judged *j, double now)
     p->flat = grew || !j->saturated ? 0 : p->flat + 1;
     p->queued = j->queue_s > queue_limit(p) ? p->queued + 1 : 0;
     p->best = fmax(p->best, j->rate);
-    if (p->flat < 3 && !(p->queued >= 2 && p->flat >= 2))
+    if (p->flat < 3 && !(p->queued >= 1 && p->flat >= 1))
         return;
     begin_with(p, kth_best(p, 4, 2));
     enter(p, PACE_MEASURE, now);
@@ -131,18 +137,38 @@ static void judge_start(struct pace *p, const struct judged *j, double now)
 
 static void judge_measure(struct pace *p, const struct judged *j, double now)
 {
+    if (j->rate > MORE * p->rate) { /* it began to be flat too early */
+        p->best = j->rate;
+        enter(p, PACE_START, now);
+        return;
+    }
     begin_with(p, fmax(j->rate, MEASURE_LEAST * p->rate));
     p->peak = p->rate;
     drain(p, j->queue_s, now);
 }
 
-/* Far below what it was, and no queue that would explain it: the estimate may be the only limit. */
+/* Below what it was, and no queue that would explain it: the estimate may be the only limit. */
 static bool lost_its_way(struct pace *p, const struct judged *j)
 {
+    p->peak = fmax(p->rate, p->peak);
     bool low = p->rate < LOW * p->peak && j->queue_s < queue_limit(p);
     p->low = low ? p->low + 1 : 0;
-    p->peak = fmax(p->rate, p->peak);
     return p->low >= LOW_WINDOWS;
+}
+
+static void start_again(struct pace *p)
+{
+    struct pace before = *p;
+    pace_init(p);
+    p->rtt_min = before.rtt_min;
+    p->burst_B = before.burst_B;
+}
+
+/* A queue that stands and loses, or is deep: alone it may be a machine that is late. */
+static bool overfull(const struct pace *p, const struct judged *j)
+{
+    double deep = fmax(p->rtt_min, QUEUE_DEEP_S);
+    return j->queue_s > queue_limit(p) && (j->lost || j->queue_s > queue_limit(p) + deep);
 }
 
 static void judge_cruise(struct pace *p, const struct judged *j, double now)
@@ -152,16 +178,18 @@ static void judge_cruise(struct pace *p, const struct judged *j, double now)
         bool kept_up = j->rate > DELIVERED * pace_rate(p);
         remember(p, kept_up ? p->rate : j->rate, 1);
         p->rate = kth_best(p, PACE_WINDOWS, RANK);
-        p->queued = j->queue_s > queue_limit(p) ? p->queued + 1 : 0;
+        p->queued = overfull(p, j) ? p->queued + 1 : 0;
     }
-    if (lost_its_way(p, j)) {
-        double next = p->next_probe, shortest = p->rtt_min;
-        pace_init(p);
-        p->next_probe = next, p->rtt_min = shortest;
-    } else if (p->next_probe <= 0) {
+    bool lost = lost_its_way(p, j);
+    if (lost && p->rate < VERY_LOW * p->peak) {
+        start_again(p);
+    } else if (lost || p->next_probe <= 0) {
+        p->usual = p->rtt_min + j->queue_s;
         enter(p, PACE_PROBE, now);
     } else if (p->queued >= QUEUED_WINDOWS) { /* a little more than the link gives, for long */
-        begin_with(p, p->rate * QUEUED_STEP);
+        for (int i = 0; i < PACE_WINDOWS; i++)
+            p->recent[i] *= QUEUED_STEP;
+        p->rate *= QUEUED_STEP;
         drain(p, j->queue_s, now);
     }
 }
@@ -169,10 +197,12 @@ static void judge_cruise(struct pace *p, const struct judged *j, double now)
 static void judge_probe(struct pace *p, const struct judged *j, double now)
 {
     bool more = j->rate > MORE * p->rate;
-    double excess_s = (now - p->since) * (p->gain - 1);
+    double excess_s = fmin((now - p->since) * (p->gain - 1), j->queue_s);
+    p->low = 0;
+    p->peak = more ? p->peak : p->rate;
     if (more)
         begin_with(p, fmin(j->rate, p->gain * p->rate));
-    p->gain = more ? fmin(1.25 * p->gain, PROBE_GAIN_MAX) : PROBE_GAIN;
+    p->gain = more ? fmin(PROBE_BOLDER * p->gain, PROBE_GAIN_MAX) : PROBE_GAIN;
     p->next_probe = more ? 0 : PROBE_EVERY_S;
     if (more)
         enter(p, PACE_CRUISE, now);
@@ -187,6 +217,7 @@ static void close_window(struct pace *p, const struct pace_seen *s)
         .rate = (double)(s->acked - p->w.acked) / took,
         .queue_s = p->w.rtt_sum / n - p->rtt_min,
         .took = took,
+        .lost = s->resent > p->w.resent,
         .saturated = p->w.busy >= 0.9 * n && p->w.held <= 0.2 * n,
     };
     p->w.last = 0;
@@ -211,7 +242,7 @@ static void close_window(struct pace *p, const struct pace_seen *s)
 static void open_window(struct pace *p, const struct pace_seen *s)
 {
     p->w.from = s->now;
-    p->w.acked = s->acked;
+    p->w.acked = s->acked, p->w.resent = s->resent;
     p->w.rtt_sum = 0;
     p->w.readings = p->w.busy = p->w.held = 0;
 }
@@ -230,9 +261,14 @@ double pace_feed(struct pace *p, const struct pace_seen *s)
 {
     if (s->rtt_min > 0 && (p->rtt_min <= 0 || s->rtt_min < p->rtt_min))
         p->rtt_min = s->rtt_min;
+    p->burst_B = s->burst_B;
     if (p->phase == PACE_DRAIN && s->now >= p->until)
         enter(p, PACE_CRUISE, s->now);
     bool fresh = p->w.last <= 0 || s->now - p->w.last > READING_GAP_S;
+    if (p->phase == PACE_PROBE && s->rtt - p->usual > queue_limit(p)) { /* enough is known */
+        judge_probe(p, &(struct judged){.queue_s = s->rtt - p->usual}, s->now);
+        return pace_rate(p);
+    }
     bool faster = p->phase == PACE_PROBE || p->phase == PACE_MEASURE;
     /* What is acknowledged in the first round trip was sent before. */
     if (p->phase == PACE_DRAIN || (fresh && faster && s->now - p->since < p->rtt_min))

@@ -6,12 +6,12 @@
  * - measure: a little more than that, for a quarter of a second; what comes through is the estimate
  * - drain: a little slower, for as long as the queue needs that came before
  * - cruise: PACE_HEADROOM of the estimate
- * - probe: now and then faster, for a round trip and a window; when more came through the estimate
- *   grows, and the next probe is bolder
+ * - probe: now and then faster, for a round trip and a window, or until a queue stands; when more
+ *   came through the estimate grows, and the next probe is bolder
  *
- * The estimate is the third best of the last sixteen saturated windows, where a window that brought
+ * The estimate is the third best of the last forty saturated windows, where a window that brought
  * what was sent counts as the estimate itself. So one late reader or one burst of acknowledgements
- * changes nothing, and a link that drops to a tenth is known after some fourteen windows.
+ * changes nothing, and a link that drops to a tenth is known after two or three seconds.
  *
  * Pure arithmetic: no clock, no socket. Rates in bytes a second of payload, times in seconds. The
  * phases are those of BBR (Cardwell et al. 2016), over all streams and with windows in place of its
@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define PACE_HEADROOM 0.975
-#define PACE_WINDOWS 16
+#define PACE_WINDOWS 40
 
 enum pace_phase { PACE_START, PACE_MEASURE, PACE_DRAIN, PACE_CRUISE, PACE_PROBE };
 
@@ -32,7 +32,9 @@ struct pace {
     enum pace_phase phase;
     double rate;    /* the estimate; 0: none yet */
     double rtt_min; /* the shortest round trip seen; 0: none */
-    double gain;    /* of a probe */
+    double burst_B;
+    double gain;  /* of a probe */
+    double usual; /* round trip before it: acknowledgements wait in others' queues too */
     double since, until;
     double next_probe; /* seconds of sending until then */
     int flat, queued;  /* windows in a row without growth, with a standing queue */
@@ -43,7 +45,7 @@ struct pace {
     unsigned windows;
     struct {               /* the window that is being measured */
         double from, last; /* last: the latest reading; 0: no window is open */
-        uint64_t acked;
+        uint64_t acked, resent;
         double rtt_sum;
         unsigned readings, busy, held;
     } w;
@@ -52,11 +54,12 @@ struct pace {
 /* One reading, of all streams together. */
 struct pace_seen {
     double now;
-    uint64_t acked; /* bytes since the link opened; never falls */
-    double rtt;     /* the shortest smoothed round trip of the streams that send; 0: none */
-    double rtt_min; /* the shortest the kernel ever saw; 0: none */
-    bool busy;      /* there was more to send than the kernel took */
-    bool held;      /* a receiver's window kept a stream back */
+    uint64_t acked, resent; /* bytes since the link opened; never fall */
+    double rtt;             /* the shortest smoothed round trip of the streams that send; 0: none */
+    double rtt_min;         /* the shortest the kernel ever saw; 0: none */
+    double burst_B;         /* that the streams may send at once: a queue of so much is none */
+    bool busy;              /* there was more to send than the kernel took */
+    bool held;              /* a receiver's window kept a stream back */
 };
 
 void pace_init(struct pace *p);

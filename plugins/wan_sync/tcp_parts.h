@@ -82,7 +82,7 @@ struct tcp_stream {
     size_t at;
     struct tcp_slot *slot;
     /* metering */
-    uint64_t seen_acked, seen_held;
+    uint64_t seen_acked, seen_resent, seen_held;
     uint64_t paced;
     /* coming back */
     bool was_up;
@@ -134,7 +134,7 @@ struct tcp_link {
     int probing; /* the rank that probes go to; -1: none */
     bool probe_ends;
     struct pace pace;
-    uint64_t acked_B;
+    uint64_t acked_B, resent_B;
     double now, ticked, metered;
     struct wan_link_stats stats;
     struct link_tcp_events seen;

@@ -126,6 +126,8 @@ static double timed(struct ring *r, double idle)
     struct timespec t = {.tv_sec = (time_t)left, .tv_nsec = (long)(fmod(left, 1) * 1e9)};
     if (left > 0)
         nanosleep(&t, NULL);
+    else
+        fprintf(stderr, "rank %d: told of the start %.3f s after it\n", r->rank, -left);
     go_round(r);
     took = now() - start;
     if (r->link->ops->settle(r->link, 10))
