@@ -113,6 +113,7 @@ is "$(of sides.csv 8 c0 run_id baseline)" 'after before' 'against the first'
 like "$(reason sides.csv ',c0,')" 'not alike: mpi Open MPI v4.1.4 \| Open MPI v5.0.0' 'what differs is named'
 ok 'a run against itself' "$gradsync" compare before before -o self.csv
 is "$(tail -n +2 self.csv/compare.csv | cut -d, -f12 | sort -u)" 1.0 'is as fast as itself'
+is "$(grep -c 'the same recording on both sides' self.csv/compare.csv)" 8 'and each row says what it is'
 unlike "$(cat self.csv/compare.csv)" 'faster|slower' 'and never called anything else'
 
 # ---- published numbers

@@ -102,7 +102,7 @@ for config in auto_simple ring_ll128; do
     for i in 1 2 3; do
         mkdir -p "tree of/$config/run$i"
         [ $config = ring_ll128 ] && slower=3 || slower=2
-        "$make" latency=$slower$i >"tree of/$config/run$i/out.txt"
+        "$make" latency="$slower$i" >"tree of/$config/run$i/out.txt"
     done
 done
 pattern='{config}/run{replicate}/*.txt'

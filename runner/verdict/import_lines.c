@@ -55,6 +55,12 @@ static int fill(struct lines *in)
     return 0;
 }
 
+static int binary(const struct lines *in)
+{
+    fail_at(GS_FAILED, in->path, (int)in->number, "refused: binary (a NUL byte is no text)");
+    return -1;
+}
+
 /* Past the rest of a line that is too long to be kept. */
 static int skip_rest(struct lines *in)
 {
@@ -64,6 +70,8 @@ static int skip_rest(struct lines *in)
             in->at = (size_t)(nl - in->buf) + 1;
             return 0;
         }
+        if (memchr(in->buf + in->at, '\0', in->end - in->at)) /* what may be GiB of them */
+            return binary(in);
         in->at = in->end;
         in->torn = in->eof;
         if (in->eof)
@@ -111,6 +119,8 @@ int lines_next(struct lines *in, char **line, size_t *n)
     if (got <= 0)
         return got;
     in->number++;
+    if (memchr(in->buf + in->at, '\0', *n))
+        return binary(in);
     if (in->cut) {
         memmove(in->buf, in->buf + in->at, in->end - in->at);
         in->end -= in->at;
@@ -126,10 +136,6 @@ int lines_next(struct lines *in, char **line, size_t *n)
         in->at += *n + !in->torn;
     }
     (*line)[*n] = '\0';
-    if (memchr(*line, '\0', *n)) {
-        fail_at(GS_FAILED, in->path, (int)in->number, "refused: binary (a NUL byte is no text)");
-        return -1;
-    }
     while (*n && (*line)[*n - 1] == '\r')
         (*line)[--*n] = '\0';
     return 1;

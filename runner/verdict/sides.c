@@ -176,6 +176,8 @@ static void add_contrast(struct comparison *c, const struct side_cell *a, const 
     for (size_t i = 0; i < 2; i++)
         if (notes[i])
             contrast_note(one, "%s", notes[i]);
+    if (!strcmp(a->r->run_id, b->r->run_id))
+        contrast_note(one, "the same recording on both sides");
     char *other = origin_difference(a->origin, b->origin);
     if (*other)
         contrast_note(one, "not alike: %s", other);
