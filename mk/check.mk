@@ -19,7 +19,7 @@ fuzz = BUILD='$(BUILD)/fuzzing' TELL='>/dev/null' CC='$(CLANG)' WARNINGS=-Wall \
 	CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
 
 ##@ To trust it
-.PHONY: check check-asan unit verify sums bench fuzz fuzzers lint asan-build test-programs
+.PHONY: check check-asan unit verify sums bench bench-wan fuzz fuzzers lint asan-build test-programs
 check: ## the tests, once more under ASan and UBSan; ends with prove's verdict
 check: test-programs asan-build $(if $(shell command -v $(CLANG) || true),fuzzers)
 	@BUILD='$(BUILD)' bash tests/run
@@ -38,6 +38,8 @@ sums: all # enters new recordings in data/SHA256SUMS, for a commit
 
 bench: all $(bench_bin) ## speed and memory, each beside what it is held to
 	@BUILD='$(BUILD)' bash tests/bench/bench.sh
+bench-wan: all ## PART=latency wan_sync between sites in a lab, beside Open MPI, against the bounds
+	@BUILD='$(BUILD)' bash tests/bench/wan.sh $(PART)
 
 fuzzers: # the fuzz targets, built
 	@$(MAKE) --no-print-directory $(fuzz) $(fuzz_bin:$(BUILD)/fuzz/%=$(BUILD)/fuzzing/fuzz/%)

@@ -11,6 +11,7 @@ MPI_HOME ?=
 PLATFORM ?=
 NAME ?=
 ARGS ?=
+PART ?=
 TELL ?=
 V ?=
 

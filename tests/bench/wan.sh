@@ -1,0 +1,199 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# wan_sync between four sites in a lab, beside Open MPI's all-reduce in the same run, each figure
+# next to what it is held to. Exits 1 when one is missed. The sites, their ranks and the relay share
+# this machine: one that is busy, or has few cores, measures itself.
+#   wan.sh [PART…]   bulk latency loss unequal wires overlap cold memory; all of them without one
+# shellcheck disable=SC2317 # parts are called by name
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export LC_ALL=C TZ=UTC
+build=${BUILD:-build}
+[[ $build == /* ]] || build=$PWD/$build
+gradsync=$build/gradsync
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/gradsync-bench.XXXXXX")
+trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
+if [ "$(id -u)" = 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
+missed=0
+sites=4 mtu=9000
+
+calc() { awk "BEGIN { printf \"%.$1f\", $2 }"; }
+# WHAT VALUE RELATION TARGET UNIT
+row() {
+    local verdict=ok
+    awk "BEGIN { exit !($2 $3 $4) }" || verdict=MISSED missed=1
+    printf '%-62s %10s %-4s %2s %-6s %s\n' "$1" "$2" "$5" "$3" "$4" "$verdict"
+}
+
+config() { # FILE MBIT RTT_MS LINE…: sites of that rate; lines of [wan_sync]
+    local file=$1 mbit=$2 rtt=$3 slow=''
+    shift 3
+    [ "${slow_mbit:-}" ] && slow=" up=${slow_mbit}Mbit/s down=${slow_mbit}Mbit/s"
+    {
+        printf '[platform]\nname = bench\n[sites]\nnorth = gpus=1\neast = gpus=1\nsouth = gpus=1%s\nwest = gpus=1\n' "$slow"
+        printf '[links]\nrate = %sMbit/s\nrtt = %sms\nloss = %s\nmtu = %s\n' "$mbit" "$rtt" "${loss:-0}" "$mtu"
+        printf '[launch]\nranks = %s\nnodes = %s\nhosts = north, east, south, west\nbind = none\n' "$sites" "$sites"
+        printf '[measure]\nlaunches = 1\nblocks = %s\nmax_blocks = %s\nsamples = 1\ndiscard = 0\n' "${blocks:-7}" "${blocks:-7}"
+        printf 'warmup = 1ms\nwarmup_ops = 1\nbudget = 1ms\ndeadline = 120s\n[wan_sync]\n'
+        printf '%s\n' "$@"
+    } >"$file"
+}
+
+# In a lab of its own: once as it is, then, with `both`, MPI_Allreduce alone with Open MPI's ring.
+# Fills samples: "CONFIG MODE TIME SYNC_TIME EXPOSED", a line a sample; Open MPI's ring is mpi_ring.
+measure() { # CONFIG [both]
+    rm -rf "$tmp/data" "$tmp/ring"
+    cat >"$tmp/inside" <<INSIDE
+set -e
+$gradsync run -q -o $tmp/data $1 >&2
+[ '${2:-}' = both ] || exit 0
+export OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm=4
+$gradsync run -q -o $tmp/ring $1 --set wan_sync:configs=strategy=mpi >&2
+INSIDE
+    "$gradsync" lab -q "$1" -- bash "$tmp/inside" 2>"$tmp/err" || {
+        cat "$tmp/err" >&2
+        exit 1
+    }
+    samples=$(for d in data ring; do
+        [ -d "$tmp/$d" ] || continue
+        values "$tmp/$d" | sed "s/^strategy=mpi /$(if [ "$d" = ring ]; then echo mpi_ring; else echo mpi; fi) /"
+    done)
+}
+# RUNS: "CONFIG TIME SYNC_TIME EXPOSED", a line a block of a sample
+values() {
+    local cells
+    cells=$(grep -h '"type":"cell"' "$1"/bench/wan_sync/*/launch-*.jsonl |
+        sed -E 's/.*"cell":"([^"]*)".*"copy":([0-9]+).*"config":"([^"]*)".*/\1.\2 \3/')
+    grep -h '"type":"block"' "$1"/bench/wan_sync/*/launch-*.jsonl |
+        sed -E 's/.*"cell":"([^"]*)","copy":([0-9]+).*"sync_time":([^,]*),"exposed":([^,]*),.*"time_ns":\[([0-9]+)\].*/\1.\2 \5 \3 \4/' |
+        awk -v cells="$cells" '
+            BEGIN { n = split(cells, line, "\n"); for (i = 1; i <= n; i++) { split(line[i], f, " "); name[f[1]] = f[2] } }
+            { print name[$1], $2 * 1e-9, $3, $4 }'
+}
+# CONFIG COLUMN: sorted values;  median, highest
+column() { awk -v c="$1" -v k="$2" '$1 == c { print $k }' <<<"$samples" | sort -g; }
+median() { column "$@" | awk '{ x[NR] = $1 } END { print NR ? (x[int((NR + 1) / 2)] + x[int(NR / 2) + 1]) / 2 : "nan" }'; }
+highest() { column "$@" | tail -n 1; }
+
+# MBIT RTT_MS BYTES: seconds of a ring pipelined by bytes at the link's goodput, wan.h's bound
+physical() {
+    calc 6 "2 * ($sites - 1) / $sites * $3 / ($1 * 125000 * ($mtu - 52) / ($mtu + 26)) + $2 / 2000"
+}
+
+bulk() {
+    local mbit rtt mib share beside bound ours theirs
+    for line in '1000 50 192 95 2' '1000 10 40 95 1.25' '100 50 20 93 0' '100 10 4 93 0'; do
+        read -r mbit rtt mib share beside <<<"$line"
+        config "$tmp/bulk.ini" "$mbit" "$rtt" "size = ${mib}MiB" 'configs = ring, strategy=mpi'
+        measure "$tmp/bulk.ini" both
+        bound=$(physical "$mbit" "$rtt" $((mib * 1048576)))
+        ours=$(median ring 2) theirs=$(printf '%s\n' "$(median mpi 2)" "$(median mpi_ring 2)" | sort -g | head -n 1)
+        row "$mbit Mbit/s, $rtt ms, $mib MiB: ring, % of the bound, median" "$(calc 1 "100 * $bound / $ours")" '>=' "$share" '%'
+        row '  worst' "$(calc 1 "100 * $bound / $(highest ring 2)")" '>=' 85 '%'
+        printf '%-62s %10s %%\n' '  Open MPI, its own choice' "$(calc 1 "100 * $bound / $(median mpi 2)")" \
+            '  Open MPI, its ring' "$(calc 1 "100 * $bound / $(median mpi_ring 2)")"
+        [ "$beside" = 0 ] || row '  times the better of both' "$(calc 2 "$theirs / $ours")" '>=' "$beside" 'x'
+    done
+}
+
+latency() {
+    local c best='' t
+    config "$tmp/latency.ini" 1000 30 'size = 64KiB' 'configs = ring, direct, recursive_doubling, rabenseifner, strategy=mpi'
+    measure "$tmp/latency.ini"
+    for c in ring direct recursive_doubling rabenseifner mpi; do
+        t=$(median "$c" 2)
+        printf '%-62s %10s ms\n' "1000 Mbit/s, 30 ms, 64 KiB: $c" "$(calc 2 "1000 * $t")"
+        if [ $c != mpi ] && { [ -z "$best" ] || awk "BEGIN { exit !($t < $best) }"; }; then best=$t; fi
+    done
+    row '  the best, over log2 S one-way delays' "$(calc 2 "$best / (2 * 0.015)")" '<=' 1.2 'x'
+}
+
+loss() {
+    local bound
+    loss=0.1% config "$tmp/loss.ini" 1000 30 'size = 96MiB' 'configs = ring'
+    measure "$tmp/loss.ini"
+    bound=$(physical 1000 30 $((96 * 1048576)))
+    row '1000 Mbit/s, 30 ms, 0.1% loss, 96 MiB: ring, % of the bound' "$(calc 1 "100 * $bound / $(median ring 2)")" '>=' 85 '%'
+}
+
+# A site at a quarter of the others. The linear program gives it no share: it sends the buffer once.
+unequal() {
+    local bound
+    slow_mbit=250 blocks=3 config "$tmp/unequal.ini" 1000 30 'size = 64MiB' 'configs = ring, direct/lp'
+    measure "$tmp/unequal.ini"
+    bound=$(calc 6 "64 * 1048576 / (250 * 125000 * ($mtu - 52) / ($mtu + 26)) + 0.030")
+    row 'one site of 250 Mbit/s: direct/lp, % of the bound' "$(calc 1 "100 * $bound / $(median direct/lp 2)")" '>=' 90 '%'
+    row '  times the ring of equal shares' "$(calc 2 "$(median ring 2) / $(median direct/lp 2)")" '>=' 1.3 'x'
+}
+
+wires() {
+    local w ratio
+    blocks=3 config "$tmp/wires.ini" 1000 30 'size = 192MiB' 'configs = ring, bf16, int8, int4'
+    measure "$tmp/wires.ini"
+    for w in 'int8 3.938' 'int4 7.758'; do
+        read -r w ratio <<<"$w"
+        row "1000 Mbit/s, 30 ms, 192 MiB: ring $w, faster, % of the bytes saved" \
+            "$(calc 1 "100 * $(median ring 2) / $(median "$w" 2) / $ratio")" '>=' 90 '%'
+    done
+}
+
+overlap() {
+    local t
+    blocks=3 config "$tmp/alone.ini" 1000 30 'size = 32MiB' 'configs = ring'
+    measure "$tmp/alone.ini"
+    t=$(median ring 2)
+    blocks=3 config "$tmp/overlap.ini" 1000 30 'size = 32MiB' 'configs = overlap=1' 'every = 4' \
+        "compute = $(calc 0 "1e6 * $t / 0.8 / 4")us"
+    measure "$tmp/overlap.ini"
+    row 'overlapped, T_s = 0.8 H T_c: % of the synchronisation hidden' \
+        "$(calc 1 "100 * (1 - 4 * $(median overlap=1 4) / $(median overlap=1 3))")" '>=' 95 '%'
+}
+
+# After three seconds in which nothing was sent.
+cold() {
+    local bound
+    blocks=3 config "$tmp/cold.ini" 1000 50 'size = 192MiB' 'configs = ring' 'compute = 3s'
+    measure "$tmp/cold.ini"
+    bound=$(physical 1000 50 $((192 * 1048576)))
+    row '1000 Mbit/s, 50 ms, 192 MiB, cold: ring, % of the bound' "$(calc 1 "100 * $bound / $(median ring 3)")" '>=' 85 '%'
+}
+
+# KiB of the rank that holds most; those of this bench run in no other place than its labs.
+ranks_peak() {
+    local p
+    for p in /proc/[0-9]*; do
+        if [ "$(cat "$p/comm" 2>/dev/null)" = gradsync-rank ] && tr '\0' ' ' <"$p/cmdline" 2>/dev/null | grep -qF "$tmp"; then
+            sed -n 's/^VmHWM:[ \t]*\([0-9]*\).*/\1/p' "$p/status" 2>/dev/null
+        fi
+    done | sort -g | tail -n 1
+}
+# What one rank holds at most beside what it holds with a buffer that is nearly none.
+memory() {
+    local mib least most=0
+    for mib in 0 256; do
+        blocks=1 config "$tmp/memory.ini" 1000 10 "size = $((mib * 1048576 + 4096))" 'configs = ring'
+        measure "$tmp/memory.ini" &
+        local runner=$! peak=0 now
+        while kill -0 "$runner" 2>/dev/null; do
+            now=$(ranks_peak)
+            if [ "${now:-0}" -gt "$peak" ]; then peak=$now; fi
+            sleep 0.1
+        done
+        wait "$runner"
+        if [ "$mib" = 0 ]; then least=$peak; else most=$peak; fi
+    done
+    row 'a rank with 256 MiB: memory beside the buffer, MiB' "$(calc 1 "($most - $least) / 1024 - 256")" '<=' 64 'MiB'
+}
+
+echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut -d' ' -f1 /proc/loadavg)"
+for part in "${@:-bulk latency loss unequal wires overlap cold memory}"; do
+    for p in $part; do
+        [[ ' bulk latency loss unequal wires overlap cold memory ' == *" $p "* ]] || {
+            echo "wan.sh: no part '$p': bulk latency loss unequal wires overlap cold memory" >&2
+            exit 2
+        }
+        "$p"
+    done
+done
+exit $missed
