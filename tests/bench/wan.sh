@@ -104,7 +104,7 @@ latency() {
     for c in ring direct recursive_doubling rabenseifner mpi; do
         t=$(median "$c" 2)
         printf '%-62s %10s ms\n' "1000 Mbit/s, 30 ms, 64 KiB: $c" "$(calc 2 "1000 * $t")"
-        if [ $c != mpi ] && { [ -z "$best" ] || awk "BEGIN { exit !($t < $best) }"; }; then best=$t; fi
+        if [ "$c" != mpi ] && { [ -z "$best" ] || awk "BEGIN { exit !($t < $best) }"; }; then best=$t; fi
     done
     row '  the best, over log2 S one-way delays' "$(calc 2 "$best / (2 * 0.015)")" '<=' 1.2 'x'
 }
