@@ -32,7 +32,7 @@ paper_tables := $(csv)/stamp $(csv)/error_rates.csv $(csv)/wan/needed.csv $(wan_
 
 # Touched only when a number is another; the stamp says when they were looked at last.
 $(written_in)/numbers/stamp: paper/macros.txt $(paper_tables) $(wildcard configs/*.ini) $(BUILD)/gradsync
-	$(call quiet,NUMBERS,$(@D)/macros.tex)mkdir -p $(@D) && $(BUILD)/gradsync why -o $(@D)/.new && bash mk/renew.sh $(@D)/.new $(@D) && touch $@
+	$(call quiet,NUMBERS,$(@D)/macros.tex)mkdir -p $(@D) && { $(BUILD)/gradsync why -o $(@D)/.new 2>$(written_in)/left_out || { cat $(written_in)/left_out >&2; exit 1; }; } && bash mk/renew.sh $(@D)/.new $(@D) && touch $@
 $(written_in)/numbers/macros.tex: $(written_in)/numbers/stamp
 	@:
 $(written_in)/figures.tex: $(in_paper) mk/paper.mk | $(written_in)/
@@ -41,6 +41,7 @@ $(written_in)/figures.tex: $(in_paper) mk/paper.mk | $(written_in)/
 paper/paper.pdf: paper/paper.tex paper/refs.bib paper/typed.awk mk/latex.sh $(written_in)/numbers/macros.tex $(written_in)/figures.tex $(in_paper)
 	@awk -f paper/typed.awk paper/paper.tex >&2
 	$(call quiet,LATEX,$@)bash mk/latex.sh paper/paper.tex $(written_in) $(lastword $(sort $(notdir $(runs)))) && cp $(written_in)/paper.pdf $@
-written: paper/paper.pdf
+written: paper/paper.pdf # and what it had to leave out, every time
+	@cat $(written_in)/left_out >&2
 	@echo 'paper/paper.pdf: build/gradsync why NUMBER says where a number in it is from'
 endif

@@ -12,6 +12,7 @@ ok 'no number of the paper is typed in' typed "$paper"
 # A line put at the end of the abstract is found there, or not.
 with() { sed "s/^\\\\end{abstract}/$(sed 's/[\\&/]/\\&/g' <<<"$1")\n&/" "$paper" >with.tex; }
 at=$(grep -n '^\\end{abstract}' "$paper" | cut -d: -f1)
+# shellcheck disable=SC1003 # lines of TeX may end with a backslash
 for line in 'It takes 635 us.' 'a gain of 16\% there' '\emph{243} GB/s' 'on 4 GPUs' '\val{error.power} of 1000' \
     'about $635$ of them' 'up to $3.5$ times' '\caption{At 535 us}' '1 MiB & 20.1 & faster \\' 'the 2x that we saw' \
     '\whenpositive{error.power}{It is 12.}{It is not.}' '\texttt{635}' 'from 10 to 20~ms' '\cmd{rm 635}'; do
@@ -32,7 +33,8 @@ cd "$top" || exit 1 # as make runs it: places in the paper are those of the chec
 csv=$tmp/csv
 "$gradsync" reduce -q data/raw -o "$csv" && "$gradsync" compare -q data/raw -o "$csv" &&
     "$gradsync" transitions -q "$csv" && "$gradsync" limits -q -o "$csv" configs/*.ini
-for plan in $(grep -lsx '\[model\]' configs/*.ini); do
+for plan in configs/*.ini; do
+    grep -qx '\[model\]' "$plan" || continue
     name=$(basename "$plan" .ini)
     "$gradsync" model -q "$plan" --csv "$csv/wan/$name.csv" --claims "$csv/wan/$name-claims.csv"
 done

@@ -3,6 +3,7 @@
 #
 # A number back to the lines it was measured in; what is stale, under-sampled, mixed, damaged or
 # wanting is refused, with the command that fills the gap; also under ASan.
+# shellcheck disable=SC1003 # lines of TeX end with a backslash
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/recording.sh"
 
