@@ -4,11 +4,11 @@
  *                         bytes, without the arithmetic; to be run in the lab by mpirun
  *
  *   rate= Mbit/s and rtt= ms and mtu= of the lab, for the bound; size= bytes a rank; block= bytes;
- *   iterations=; idle= seconds before each; streams= congestion= interface= probe= checksum= as in
- *   link_tcp_options
+ *   iterations=; idle= seconds before each; streams= congestion= interface= probe= checksum=
+ *   deadline= as in link_tcp_options
  *
  * A line an iteration: the slowest rank's time, the bound 2(S-1)·max(c/B, L) + min(c/B, L) with
- * c = size / S and B the goodput of the link, and their ratio; `late` what a rank estimated.
+ * c = size / S and B the goodput of the link, and their ratio, and what each rank estimated.
  */
 #include "../../plugins/wan_sync/tcp.h"
 
@@ -21,7 +21,7 @@
 #include <time.h>
 
 struct job {
-    double rate, rtt, mtu, size, block, iterations, idle, streams, probe, checksum, port;
+    double rate, rtt, mtu, size, block, iterations, idle, streams, probe, checksum, deadline;
     const char *congestion, *interface;
 };
 
@@ -30,10 +30,11 @@ static int read_job(struct job *j, int argc, char **argv)
     struct {
         const char *key;
         double *value;
-    } numbers[] = {{"rate", &j->rate},        {"rtt", &j->rtt},     {"mtu", &j->mtu},
-                   {"size", &j->size},        {"block", &j->block}, {"iterations", &j->iterations},
-                   {"idle", &j->idle},        {"probe", &j->probe}, {"streams", &j->streams},
-                   {"checksum", &j->checksum}};
+    } numbers[] = {
+        {"rate", &j->rate},         {"rtt", &j->rtt},          {"mtu", &j->mtu},
+        {"size", &j->size},         {"block", &j->block},      {"iterations", &j->iterations},
+        {"idle", &j->idle},         {"probe", &j->probe},      {"streams", &j->streams},
+        {"checksum", &j->checksum}, {"deadline", &j->deadline}};
     for (int i = 1; i < argc; i++) {
         char *eq = strchr(argv[i], '=');
         size_t k = 0, n = sizeof numbers / sizeof *numbers;
@@ -179,6 +180,7 @@ int main(int argc, char **argv)
                     .size = 64 << 20,
                     .block = 256 << 10,
                     .iterations = 5,
+                    .deadline = 10,
                     .streams = 8,
                     .probe = 1,
                     .congestion = "",
@@ -198,7 +200,7 @@ int main(int argc, char **argv)
                                  .congestion = j.congestion,
                                  .secret_file = "",
                                  .checksum = j.checksum > 0,
-                                 .deadline_s = 10,
+                                 .deadline_s = j.deadline,
                                  .probe_s = j.probe};
     struct ring r = {.rank = host.rank, .ranks = host.ranks, .steps = 2 * (host.ranks - 1)};
     double start = now();

@@ -7,6 +7,7 @@
 #include "rng.h"
 #include "team.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -26,11 +27,10 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 struct plan {
     struct link_tcp_options options;
-    int blocks;    /* each way between two ranks */
-    int breaks;    /* streams to break meanwhile, a rank */
-    int late;      /* buffers are posted in reverse, this many turns after the sends */
-    size_t bytes;  /* of each block; 0: sizes[] in turn */
-    char why[256]; /* expected in part */
+    int blocks;   /* each way between two ranks */
+    int breaks;   /* streams to break meanwhile, a rank */
+    int late;     /* buffers are posted in reverse, this many turns after the sends */
+    size_t bytes; /* of each block; 0: sizes[] in turn */
 };
 
 static size_t size_of(const struct plan *p, int id)
@@ -190,12 +190,267 @@ static void broken_streams(void **state)
     assert_true(team_run(2, 1, 40, exchange, &p, NULL));
 }
 
+/* ---- faults: each ends in one line, in time ---- */
+
+/* Two ranks of which rank 1 misbehaves; rank 0 waits for a block and must hear why none comes. */
+struct fault {
+    struct link_tcp_options options;
+    const char *want; /* of rank 0's line; NULL: the block comes after all */
+    void (*act)(struct wan_link *l, const struct wl_host *h);
+    struct link_tcp_events seen;
+};
+
+static int wait_for_block(struct wan_link *l, const struct fault *f, const struct wl_host *h)
+{
+    static char block[4096];
+    struct wan_event e;
+    double start = tcp_now();
+    int got = 0;
+    if (l->ops->recv(l, 1, 1, block, sizeof block))
+        return say(h, "recv", l->why);
+    while (got == 0 && tcp_now() - start < 8)
+        got = l->ops->next(l, &e, 0.5);
+    if (!f->want)
+        return got == 1 ? 0 : say(h, "no block", l->why);
+    if (got >= 0 || !strstr(l->why, f->want) || strchr(l->why, '\n'))
+        return say(h, f->want, got < 0 ? l->why : "went on");
+    return 0;
+}
+
+static int meet(const struct wl_host *h, void *arg)
+{
+    const struct fault *f = arg;
+    struct wan_link *l;
+    char why[256];
+    if (link_tcp_open(&l, h, &f->options, why, sizeof why))
+        return say(h, "open", why);
+    int rc = 0;
+    if (h->rank == 0)
+        rc = wait_for_block(l, f, h);
+    else
+        f->act(l, h);
+    if (h->rank == 0 && !rc) {
+        struct link_tcp_events seen;
+        link_tcp_events(l, &seen);
+        if (seen.strangers != f->seen.strangers)
+            rc = say(h, "strangers", "another number was counted");
+    }
+    l->ops->close(l);
+    return rc;
+}
+
+static void send_block(struct wan_link *l)
+{
+    static char block[4096];
+    struct wan_event e;
+    l->ops->send(l, 0, 1, block, sizeof block);
+    l->ops->next(l, &e, 1);
+    l->ops->settle(l, 1);
+}
+
+static void dies(struct wan_link *l, const struct wl_host *h)
+{
+    (void)l, (void)h;
+    raise(SIGKILL);
+}
+
+static void leaves(struct wan_link *l, const struct wl_host *h)
+{
+    (void)l, (void)h;
+}
+
+static void is_silent(struct wan_link *l, const struct wl_host *h)
+{
+    (void)l, (void)h;
+    sleep(3);
+}
+
+static void is_slow(struct wan_link *l, const struct wl_host *h)
+{
+    (void)h;
+    usleep(700000);
+    send_block(l);
+}
+
+static void speaks_version_9(struct wan_link *base, const struct wl_host *h)
+{
+    struct tcp_link *l = (struct tcp_link *)base;
+    struct sockaddr_storage a;
+    struct tcp_call call;
+    struct tcp_answer answer;
+    socklen_t n = tcp_contact_address(&l->peers[0].contact, 0, &a);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    tcp_call_make(l->secret, 9, h->rank, 0, 0, &call);
+    if (connect(fd, (struct sockaddr *)&a, n) || write(fd, &call, sizeof call) < 0 ||
+        recv(fd, &answer, sizeof answer, MSG_WAITALL) != sizeof answer ||
+        !tcp_answer_proved(l->secret, &call, &answer) || answer.version != TCP_VERSION)
+        raise(SIGABRT); /* the answer names the other's version */
+    sleep(1);
+    close(fd);
+}
+
+/* Nothing, noise, much noise, a call whose proof is wrong, and one said again. */
+static void has_strangers(struct wan_link *base, const struct wl_host *h)
+{
+    struct tcp_link *l = (struct tcp_link *)base;
+    struct sockaddr_storage a;
+    struct tcp_call call;
+    char noise[65536];
+    socklen_t n = tcp_contact_address(&l->peers[0].contact, 0, &a);
+    memset(noise, 'x', sizeof noise);
+    tcp_call_make(l->secret, TCP_VERSION, h->rank, 0, 0, &call);
+    call.nonce[0] ^= 1;
+    const struct {
+        const void *bytes;
+        size_t n;
+    } said[] = {{"", 0}, {noise, 96}, {noise, sizeof noise}, {&call, sizeof call}};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (connect(fd, (struct sockaddr *)&a, n) || send(fd, said[i].bytes, said[i].n, 0) < 0)
+            raise(SIGABRT);
+        shutdown(fd, SHUT_WR);
+        char answer;
+        if (recv(fd, &answer, 1, 0) > 0) /* a stranger is told nothing */
+            raise(SIGABRT);
+        close(fd);
+    }
+    send_block(base);
+}
+
+static void faults(void **state)
+{
+    (void)state;
+    const struct {
+        struct fault fault;
+        bool rank_1_dies;
+    } all[] = {
+        {{.want = "is gone", .act = dies}, true},
+        {{.want = "has left", .act = leaves}, false},
+        {{.want = "has not answered for 1 s", .act = is_silent}, false},
+        {{.want = NULL, .act = is_slow}, false},
+        {{.want = "speaks version 9", .act = speaks_version_9}, false},
+        {{.want = NULL, .act = has_strangers, .seen.strangers = 4}, false},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct fault f = all[i].fault;
+        int exits[2];
+        f.options = plain;
+        f.options.deadline_s = 1;
+        team_run(2, 1, 20, meet, &f, exits);
+        assert_int_equal(exits[0], 0);
+        assert_int_equal(exits[1], all[i].rank_1_dies ? -SIGKILL : 0);
+    }
+}
+
+/* ---- what cannot be opened is told on every rank, with the same line ---- */
+
+struct refusal {
+    struct link_tcp_options options[2]; /* of rank 0 and of the others */
+    const char *want;
+};
+
+static int refused(const struct wl_host *h, void *arg)
+{
+    const struct refusal *r = arg;
+    struct wan_link *l;
+    char why[256] = "";
+    if (link_tcp_open(&l, h, &r->options[h->rank > 0], why, sizeof why) == 0) {
+        l->ops->close(l);
+        return say(h, r->want, "opened");
+    }
+    return strstr(why, r->want) && !strchr(why, '\n') ? 0 : say(h, r->want, why);
+}
+
+static void write_secret(const char *path, const char *text, mode_t mode)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    assert_int_equal(chmod(path, mode), 0);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    char a[] = "/tmp/wan_secret_a_XXXXXX", b[] = "/tmp/wan_secret_b_XXXXXX", why[256];
+    uint16_t port = 0;
+    close(mkstemp(a)), close(mkstemp(b));
+    int taken = tcp_listen(true, 0, "", &port, why, sizeof why);
+    assert_true(taken >= 0);
+    struct refusal r = {{plain, plain}, "is taken by another program"};
+    r.options[0].deadline_s = r.options[1].deadline_s = 1;
+    r.options[0].port = port;
+    assert_true(team_run(2, 1, 20, refused, &r, NULL));
+    r.options[0].port = 0;
+
+    write_secret(a, "sixteen bytes at least", 0600);
+    r.options[0].secret_file = r.options[1].secret_file = a;
+    struct plan p = {.options = r.options[0], .blocks = 2};
+    assert_true(team_run(2, 1, 20, exchange, &p, NULL));
+    write_secret(b, "sixteen other bytes", 0600);
+    r.options[1].secret_file = b;
+    r.want = "without the secret: is it the same there?";
+    assert_true(team_run(2, 1, 20, refused, &r, NULL));
+    write_secret(b, "sixteen bytes at least", 0644);
+    r.want = "chmod 600";
+    assert_true(team_run(2, 1, 20, refused, &r, NULL));
+    r.options[1].secret_file = "/nonexistent";
+    r.want = "No such file";
+    assert_true(team_run(2, 1, 20, refused, &r, NULL));
+    r.options[1].secret_file = a;
+
+    r.options[1].congestion = "nonesuch";
+    r.want = "congestion = nonesuch";
+    assert_true(team_run(2, 1, 20, refused, &r, NULL));
+    r.options[1].congestion = "";
+    r.options[1].interface = "nonesuch0";
+    r.want = "interface = nonesuch0";
+    assert_true(team_run(2, 2, 20, refused, &r, NULL));
+    unlink(a), unlink(b), close(taken);
+}
+
+/* ---- from another thread ---- */
+
+static void *stop_soon(void *arg)
+{
+    struct wan_link *l = arg;
+    usleep(200000);
+    l->ops->abort(l);
+    return NULL;
+}
+
+static int stopped(const struct wl_host *h, void *arg)
+{
+    (void)arg;
+    struct wan_link *l;
+    struct wan_event e;
+    char why[256];
+    pthread_t thread;
+    if (link_tcp_open(&l, h, &plain, why, sizeof why))
+        return say(h, "open", why);
+    pthread_create(&thread, NULL, stop_soon, l);
+    double start = tcp_now();
+    int got = l->ops->next(l, &e, 20);
+    pthread_join(thread, NULL);
+    double took = tcp_now() - start;
+    int rc = got == -1 && took < 10 ? 0 : say(h, "abort", "next went on");
+    l->ops->close(l);
+    return rc;
+}
+
+static void abort_from_outside(void **state)
+{
+    (void)state;
+    assert_true(team_run(2, 1, 30, stopped, NULL, NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_sizes),
-        cmocka_unit_test(posted_late),
-        cmocka_unit_test(broken_streams),
+        cmocka_unit_test(many_sizes),     cmocka_unit_test(posted_late),
+        cmocka_unit_test(broken_streams), cmocka_unit_test(faults),
+        cmocka_unit_test(refusals),       cmocka_unit_test(abort_from_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The tcp transport over lines that change while it sends: it goes on when they become slow or stand
+# still for a while, and says who is missing when they are cut.
+# shellcheck disable=SC2154 # $rc $out $err are lib.sh's
+. "$(dirname "$0")/lib.sh"
+
+cat >lab.ini <<'END'
+[platform]
+name = lab
+[sites]
+north = gpus=1
+east = gpus=1
+south = gpus=1
+[links]
+rate = 100Mbit/s
+rtt = 10ms
+END
+lab() { timeout 100 "$gradsync" lab -q lab.ini "$@"; }
+run lab -- true
+[ $rc = 3 ] && skip_all "no lab on this machine: $err"
+
+# Waits for the first iteration of the driver, whose lines go to a file, and then orders.
+cat >while_it_sends <<END
+#!/usr/bin/env bash
+# LINES KEY=VALUE… [-- ORDER…]
+lines=\$1 keys=()
+shift
+while [ \$# -gt 0 ] && [ "\$1" != -- ]; do keys+=("\$1") && shift; done
+timeout 40 mpirun -n 3 --host north,east,south --bind-to none '$build/bench/wan_link' \\
+    rate=100 rtt=10 block=65536 size=786432 probe=0.5 "\${keys[@]}" >"\$lines" 2>"\$lines.err" &
+for _ in \$(seq 400); do grep -q bound "\$lines" 2>/dev/null && break || sleep 0.05; done
+for order in "\${@:2}"; do
+    case \$order in
+    sleep*) \$order ;;
+    *) '$gradsync' lab-set "\$order" ;;
+    esac
+done
+wait \$!
+END
+chmod +x while_it_sends
+cat >all <<'END'
+#!/usr/bin/env bash
+./while_it_sends tenth iterations=15 -- 'rate east 10%' 'sleep 1' reset
+echo "tenth $?"
+./while_it_sends stall iterations=15 deadline=5 -- 'stall east' 'sleep 1' 'go east'
+echo "stall $?"
+./while_it_sends cut iterations=2000 deadline=2 -- 'down east' 'sleep 3' 'up east'
+echo "cut $?"
+END
+chmod +x all
+run lab -- ./all
+like "$out" 'tenth 0' 'a line that drops to a tenth is no error'
+is "$(grep -c bound tenth)" 15 'and everything was sent'
+like "$out" 'stall 0' 'nor is one that stands still for less than the deadline'
+is "$(grep -c bound stall)" 15 'and everything was sent then, too'
+like "$out" 'cut [1-9]' 'one that is cut is'
+like "$(cat cut.err)" 'rank [02]: rank 1 \(east\) has not answered for 2 s' 'and says who is missing'
+no_orphans 'nothing is left running'
+done_testing
