@@ -19,7 +19,8 @@ figures: all ## measure this machine if it never was, then every table and figur
 raw := data/raw
 csv := data/csv
 runs := $(patsubst $(raw)/%/,%,$(sort $(dir $(wildcard $(raw)/*/*/*/launch-*.jsonl))))
-pairs := $(sort $(foreach r,$(runs),$(patsubst %/,%,$(dir $r))))
+# wan_sync has figures of its own (wan.mk).
+pairs := $(filter-out %/wan_sync,$(sort $(foreach r,$(runs),$(patsubst %/,%,$(dir $r)))))
 tables_of_a_run := samples summary iteration metrics launches wan compare
 
 # $(call remember,FILE,TEXT): FILE holds TEXT, and is written only when it did not.
@@ -52,7 +53,7 @@ endef
 define drawing
 drawings += $(addprefix figures/out/$1,.svg .png .pdf)
 $(csv)/panels/$1.plot: $3 figures/$4.awk
-	@mkdir -p $$(@D) && awk -f figures/$4.awk $3 >$$@.new && if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
+	@mkdir -p $$(@D) && awk -v name=$(notdir $1) -f figures/$4.awk $3 >$$@.new && if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
 $(addprefix figures/out/$1,.svg .png .pdf) &: $(csv)/panels/$1.plot figures/$2.gp $(style)
 	$$(call quiet,FIGURE,figures/out/$1)figures/draw $2 $$< figures/out/$1
 endef
@@ -68,7 +69,7 @@ $(csv)/stamp: $(wildcard configs/*.ini) $(foreach r,$(runs),$(tables_of_a_run:%=
 	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv) && bash mk/compare.sh $(csv) $(runs:%=$(csv)/parts/%) && \
 	$(BUILD)/gradsync transitions -q $(csv),mkdir -p $(csv)) && \
 	$(BUILD)/gradsync limits -q -o $(csv) $(wildcard configs/*.ini) && touch $@
-$(csv)/transitions.csv $(csv)/limits.csv: $(csv)/stamp
+$(addprefix $(csv)/,transitions.csv limits.csv wan.csv): $(csv)/stamp
 	@:
 tables: $(csv)/stamp
 endif

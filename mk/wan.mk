@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Figures of training between sites: what arithmetic says of each config with a [model], and what
-# bandwidth a utilisation needs beside the published points.
+# Figures of training between sites: what wan_sync measured, what arithmetic says of each config with
+# a [model], and what bandwidth a utilisation needs beside the published points.
 
 ifneq ($(filter drawn written,$(MAKECMDGOALS)),)
 
@@ -18,6 +18,16 @@ ifneq ($(wildcard tests/sim/wan_needed.c),)
 $(csv)/wan/needed.csv: tests/sim/wan_needed.c $(BUILD)/runner/wan/model.o | $(BUILD)/sim/wan_needed
 	@mkdir -p $(@D) && $| >$@
 $(eval $(call drawing,method/wan_needed,wan_needed,$(csv)/wan/needed.csv,wan_curves))
+endif
+
+# Of recordings of wan_sync: synchronisations alone, and trainings that compute between them.
+wan_plans_of = $(shell cd $(raw) && grep -ls $1 */wan_sync/*/plan.json || true)
+ifneq ($(call wan_plans_of,' compute=0 compute_kind=emulated '),)
+$(foreach f,sync_size sync_size_slow sync_rtt sync_rtt_small,$(eval $(call drawing,wan/$f,wan_sync,$(csv)/wan.csv,wan_measured)))
+$(eval $(call drawing,wan/modelled,wan_modelled,$(csv)/wan.csv,wan_measured))
+endif
+ifneq ($(call wan_plans_of,-E ' compute=[1-9]| compute_kind=gemm '),)
+$(eval $(call drawing,wan/every,wan_trained,$(csv)/wan.csv,wan_measured))
 endif
 
 endif

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# A panel of wan.csv; `name` says which:
+#   sync_size, sync_size_slow   time against size at the highest and the lowest rate recorded
+#   sync_rtt, sync_rtt_small    time against RTT at the highest rate, of the largest and smallest size
+#                               that every RTT has
+#   every                       efficiency against H by what is on the wire: measured, and the model's line
+#   modelled                    measured against modelled time, without and with loss
+# The first four are of synchronisations alone over tcp beside MPI's own, in fp32, of the network with
+# the least loss and the RTT in the middle. No field
+# that is read here holds a comma but the label, which is quoted and stands before none of them.
+
+BEGIN { FS = "," }
+NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
+{
+    rows++
+    platform[rows] = $(col["platform"]); strategy[rows] = $(col["strategy"]); transport[rows] = $(col["transport"])
+    config[rows] = $(col["config"]); wire[rows] = $(col["wire"]); size[rows] = $(col["size_B"]) + 0; every[rows] = $(col["every"]) + 0
+    rate[rows] = $(col["rate_Bps"]) + 0; rtt[rows] = $(col["rtt_s"]) + 0; loss[rows] = $(col["loss"]) + 0
+    sync[rows] = $(col["sync_s"]); low[rows] = $(col["sync_ci_low_s"]); high[rows] = $(col["sync_ci_high_s"])
+    model[rows] = $(col["model_sync_s"]); bound[rows] = $(col["bound_s"]); trains[rows] = $(col["step_s"]) != ""
+    efficiency[rows] = $(col["efficiency"]); model_efficiency[rows] = $(col["model_efficiency"])
+    sites[rows] = $(col["sites"]); special[rows] = config[rows] ~ /=/ && config[rows] !~ /^strategy=mpi/
+}
+END {
+    if (name ~ /^sync/) synchronisations()
+    else if (name == "every") trainings()
+    else scatter()
+}
+
+function label_of(i,    s) {
+    s = strategy[i]
+    gsub(/_/, " ", s)
+    return s == "mpi" ? "MPI_Allreduce" : s
+}
+function plain(i) {
+    return !trains[i] && wire[i] == "fp32" && rate[i] > 0 && !special[i] && (strategy[i] == "mpi" || transport[i] == "tcp")
+}
+function network(r) { return sprintf("%.4g Mbit/s", r * 8e-6) }
+function milliseconds(s) { return sprintf("%.4g ms", s * 1e3) }
+function human(b) { return b >= 2^20 ? sprintf("%g MiB", b / 2^20) : b >= 2^10 ? sprintf("%g KiB", b / 2^10) : b " B" }
+
+# The extreme value of an array among the rows that `plain` and, if given, the rate lets through.
+function extreme(values, want_high, r,    i, best, any) {
+    for (i = 1; i <= rows; i++)
+        if (plain(i) && (r == "" || rate[i] == r) && (!any++ || (want_high ? values[i] > best : values[i] < best)))
+            best = values[i]
+    return best
+}
+# The RTT in the middle of those that were recorded at a rate.
+function middle_rtt(r,    i, n, list, seen, j, t) {
+    for (i = 1; i <= rows; i++)
+        if (plain(i) && rate[i] == r && !(rtt[i] in seen)) { seen[rtt[i]]; list[++n] = rtt[i] }
+    for (i = 2; i <= n; i++)
+        for (j = i; j > 1 && list[j] < list[j - 1]; j--) { t = list[j]; list[j] = list[j - 1]; list[j - 1] = t }
+    return list[int((n + 1) / 2)]
+}
+
+function add(key, x, y, lo, hi) {
+    if (!(key in at)) { at[key] = ++n; label[n] = key }
+    if ((key, x) in seen_point) return
+    seen_point[key, x]
+    point[at[key], ++points[at[key]]] = x " " y " " lo " " hi
+    xs[at[key], points[at[key]]] = x
+}
+# Blocks of x, value, low, high; by x, so that lines join neighbours.
+function lines_out(    i, j, k, t) {
+    for (i = 1; i <= n; i++) {
+        for (j = 2; j <= points[i]; j++)
+            for (k = j; k > 1 && xs[i, k] < xs[i, k - 1]; k--) {
+                t = xs[i, k]; xs[i, k] = xs[i, k - 1]; xs[i, k - 1] = t
+                t = point[i, k]; point[i, k] = point[i, k - 1]; point[i, k - 1] = t
+            }
+        if (i == 1) print "$curve << EOD"
+        for (j = 1; j <= points[i]; j++) print point[i, j]
+        print i < n ? "\n" : "EOD"
+    }
+}
+function head(title, detail,    i, list) {
+    printf "title_of = \"%s\"\ndetail = \"%s\"\nplatform = \"\"\nworkload = \"\"\nmore = \"\"\nn = %d\n", title, detail, n
+    for (i = 1; i <= n; i++) list = list ", \"" label[i] "\""
+    printf "array label[%d] = [%s]\n", n, substr(list, 3)
+}
+
+function synchronisations(    i, r, l, t, s, by_rtt, many, x) {
+    by_rtt = name ~ /rtt/
+    r = extreme(rate, name != "sync_size_slow")
+    l = extreme(loss, 0, r)
+    t = middle_rtt(r)
+    if (by_rtt) s = common_size(r, l, name != "sync_rtt_small")
+    for (i = 1; i <= rows; i++) {
+        if (!plain(i) || rate[i] != r || loss[i] != l || (by_rtt ? size[i] != s : rtt[i] != t))
+            continue
+        x = by_rtt ? rtt[i] * 1e3 : size[i]
+        add(label_of(i), x, sync[i], low[i], high[i])
+        bounds[x] = bound[i]
+        many = sites[i]
+    }
+    for (x in bounds) add("no algorithm is faster", x + 0, bounds[x], bounds[x], bounds[x])
+    head("time of one synchronisation", sprintf("%d sites, %s%s, %s", many, network(r), l ? sprintf(", %g%% loss", 100 * l) : "", \
+        by_rtt ? human(s) : "RTT " milliseconds(t)))
+    printf "by_rtt = %d\n", by_rtt
+    lines_out()
+}
+# The largest or smallest size that every RTT has.
+function common_size(r, l, want_high,    i, rtts, of, at_size, best, s) {
+    for (i = 1; i <= rows; i++)
+        if (plain(i) && rate[i] == r && loss[i] == l) {
+            if (!((0, rtt[i]) in of)) { of[0, rtt[i]]; rtts++ }
+            if (!((size[i], rtt[i]) in of)) { of[size[i], rtt[i]]; at_size[size[i]]++ }
+        }
+    for (s in at_size)
+        if (at_size[s] == rtts && (best == "" || (want_high ? s + 0 > best : s + 0 < best)))
+            best = s + 0
+    return best
+}
+
+function trainings(    i, l) {
+    for (i = 1; i <= rows; i++)
+        if (trains[i] && !special[i] && model_efficiency[i] != "") {
+            add(wire[i], every[i], 100 * efficiency[i], 100 * model_efficiency[i], 0)
+            l = sprintf("%s: %s, %d sites, %s, RTT %s, %s", platform[i], label_of(i), sites[i], network(rate[i]), milliseconds(rtt[i]), human(size[i]))
+        }
+    head("how often to synchronise: measured, and the model's lines", l)
+    lines_out()
+}
+
+function scatter(    i) {
+    for (i = 1; i <= rows; i++)
+        if (model[i] != "" && sync[i] != "")
+            add((transport[i] == "tcp" ? "tcp" : "MPI") (loss[i] > 0 ? ", loss" : ""), model[i], sync[i], low[i], high[i])
+    head("one synchronisation: measured against modelled", "every network, size, strategy and wire format")
+    lines_out()
+}
