@@ -111,14 +111,14 @@ static char *stats(const struct relay *r)
     const struct lab_counts *c = &r->mesh.counts;
     const struct relay_counts *d = &r->counts;
     json_t *o =
-        json_pack("{s:I,s:I,s:I,s:I,s:f,s:f,s:I,s:I,s:I,s:I,s:I,s:I}", "packets",
+        json_pack("{s:I,s:I,s:I,s:I,s:f,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "packets",
                   (json_int_t)c->packets, "bytes", (json_int_t)c->bytes, "delivered",
                   (json_int_t)d->delivered, "late", (json_int_t)d->late, "late_mean_s",
                   d->delivered ? d->late_sum_ns * 1e-9 / (double)d->delivered : 0, "late_max_s",
                   d->late_max_ns * 1e-9, "queue_drops", (json_int_t)c->queue_drops, "losses",
                   (json_int_t)c->losses, "cut_drops", (json_int_t)c->cut_drops, "memory_drops",
                   (json_int_t)c->memory_drops, "ctl_packets", (json_int_t)d->ctl_packets, "strange",
-                  (json_int_t)d->strange);
+                  (json_int_t)d->strange, "refused", (json_int_t)d->refused);
     char *dumped = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(9)), *text = xstrdup(dumped);
     free(dumped);
     json_decref(o);

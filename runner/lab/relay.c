@@ -41,10 +41,10 @@ static size_t destination(const struct packet *one, size_t n)
     return host >= SITE_FIRST_HOST && host < SITE_FIRST_HOST + n ? host - SITE_FIRST_HOST : n;
 }
 
-static bool write_out(const struct relay *r, int fd, const struct packet *one)
+static void write_out(struct relay *r, int fd, const struct packet *one)
 {
-    (void)r;
-    return write(fd, one->data, PACKET_HEAD_B + one->bytes) >= 0;
+    if (write(fd, one->data, PACKET_HEAD_B + one->bytes) < 0)
+        r->counts.refused++;
 }
 
 static void forward(struct relay *r, struct packet *one, size_t from, enum net net)
@@ -70,7 +70,7 @@ static bool read_some(struct relay *r, size_t from, enum net net)
     for (int i = 0; i < BATCH; i++) {
         struct packet *one = packet_get(&r->mesh.packets, false);
         if (!one) {
-            char lost[1];
+            char lost[PACKET_HEAD_B + IPV4_HEADER_B];
             r->mesh.counts.memory_drops++;
             return read(fd, lost, sizeof lost) > 0;
         }
@@ -102,7 +102,8 @@ static void read_all(struct relay *r, struct ready *ready)
 static void note_lateness(struct relay *r, size_t to, const struct packet *one, double now_ns)
 {
     struct relay_counts *c = &r->counts;
-    double late_ns = now_ns - fmax(one->when.last_ns, r->released_ns[to]);
+    /* What was due while its site stalled is as late as it was told to be. */
+    double late_ns = one->when.last_ns > r->released_ns[to] ? now_ns - one->when.last_ns : 0;
     c->delivered++;
     c->late += late_ns > RELAY_LATE_NS;
     c->late_sum_ns += late_ns;
@@ -132,7 +133,8 @@ static void deliver(struct relay *r)
 
 static int watch(int epoll, int fd, uint64_t tag)
 {
-    struct epoll_event e = {.events = EPOLLIN, .data.u64 = tag};
+    /* Devices say it once: what a stalled site sends must not keep us awake. */
+    struct epoll_event e = {.events = EPOLLIN | (tag == UINT64_MAX ? 0 : EPOLLET), .data.u64 = tag};
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
 }
 

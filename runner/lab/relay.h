@@ -28,7 +28,7 @@ struct relay_devices {
 struct relay_counts {
     uint64_t delivered, late; /* packets; more than RELAY_LATE_NS after their time */
     double late_sum_ns, late_max_ns;
-    uint64_t ctl_packets, strange; /* strange: for no site */
+    uint64_t ctl_packets, strange, refused; /* for no site; by a site's kernel */
 };
 
 struct relay {
