@@ -33,7 +33,7 @@ old_and_new() { # FOLDER-OF-HEADER WHAT
     sed "s/template/$2/g" "$top/plugins/template/template-local.ini" >"$2.ini"
     ok 'is measured' env GRADSYNC_PLUGIN_PATH="$tmp/$2" "$gradsync" run "$2.ini" -q -o "raw-$2" "${few[@]}"
     ok 'and reduced' "$gradsync" reduce -q "raw-$2" -o "csv-$2"
-    is "$(grep -c "^[^,]*,local,$2,.*,ok," "csv-$2/summary.csv")" 4 'to a row a cell'
+    is "$(grep -c "^[^,]*,local,$2,.*,ok," "csv-$2/summary.csv")" 6 'to a row a cell'
 }
 old_and_new "$top/tests/abi" older
 mkdir newer-header

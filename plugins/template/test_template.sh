@@ -11,6 +11,6 @@ ok 'a run of two blocks' "$gradsync" run "$top/configs/template-local.ini" -q -o
     --set measure:launches=1 --set measure:blocks=2 --set measure:max_blocks=2 \
     --set launch:oversubscribe=yes
 ok 'is reduced' "$gradsync" reduce raw -q -o csv
-is "$(grep -c template csv/summary.csv)" 4 'to a row a cell: two sizes, two methods'
+is "$(grep -c template csv/summary.csv)" 6 'to a row a cell: three sizes, two methods'
 
 done_testing

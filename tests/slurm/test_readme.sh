@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# README.md's batch on a cluster, line by line, on a real Slurm.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/slurm/lib.sh
+. "$top/tests/slurm/lib.sh"
+# shellcheck source=tests/documents.sh
+. "$top/tests/documents.sh"
+command -v gnuplot >/dev/null || skip_all 'no gnuplot here'
+slurm_up
+
+a_checkout "$tmp/a_checkout"
+cd "$tmp/a_checkout" || exit 1
+printf '\n[slurm]\nexclusive = no\n' >>configs/local.ini
+unset BUILD GRADSYNC_PLUGIN_PATH
+commands "$top/README.md" 'A batch on a cluster' >"$tmp/commands"
+while IFS= read -r line; do
+    ok "$line" bash -c "$line"
+    case $line in
+    *--dry-run*) like "$out" 'sbatch' 'shows what would be submitted' && is "$(ls data/campaigns 2>/dev/null)" '' 'and does nothing' ;;
+    *submit*) camp=$(cat campaign) && settled ;; # a reader looks again until then
+    *status*) like "$out" "next: gradsync collect $camp" 'says what is next' ;;
+    *collect*) is "$(ls -d data/raw/local/*/*/MANIFEST.json | wc -l)" 2 'both workloads are there, whole' ;;
+    esac
+done <"$tmp/commands"
+ok 'and the figures' test -s figures/out/local/mpi_allreduce-bandwidth.svg
+cd "$tmp" || exit 1
+slurm_down
+no_orphans 'nothing is left'
+done_testing

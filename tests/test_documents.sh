@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# README.md and CONTRIBUTING.md, word for word: their commands run, in a checkout that has measured
+# nothing yet, and the numbers that README.md shows are what its commands print.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/documents.sh
+. "$top/tests/documents.sh"
+unset GRADSYNC_PLUGIN_PATH
+command -v gnuplot >/dev/null || skip_all 'no gnuplot here'
+
+a_checkout "$tmp/a_checkout"
+follow() { # FILE HEADING: its commands in one shell, which ends at the first that fails
+    commands "$top/$1" "$2" >"$tmp/commands"
+    isnt "$(wc -l <"$tmp/commands")" 0 "$1, $2: there are commands"
+    ok "$1, $2: all of them work" env -u BUILD -C "$tmp/a_checkout" CC="${CC:-gcc}" bash -euo pipefail "$tmp/commands"
+}
+
+follow README.md 'Figures of this machine'
+like "$out" 'against size' 'the curve is drawn'
+like "$out" 'figures/out/local/mpi_allreduce-bandwidth.svg' 'and the figures'
+follow README.md 'A new plugin'
+like "$out" 'figures/out/local/foo-latency.svg' 'a figure of the new plugin'
+follow CONTRIBUTING.md 'A plugin in ten minutes'
+like "$out" 'strides' 'the method that was added is measured'
+like "$out" 'figures/out/local/scan-latency.svg' 'and the first two were drawn'
+follow CONTRIBUTING.md 'A plugin outside the tree'
+like "$out" 'mpi_allgather on local.*ring' 'the example is shown'
+git init -q "$tmp/a_checkout"
+follow CONTRIBUTING.md 'A recording from new hardware'
+is "$(git -C "$tmp/a_checkout" diff --cached --name-only | cut -d/ -f1-3 | sort -u | paste -sd' ')" \
+    'configs/mine.ini data/SHA256SUMS data/raw/mine' 'what is to be sent is staged'
+ok 'a page was made of it' test -s "$tmp/a_checkout/figures/out/report-mine.html"
+
+# ---- the numbers ----
+
+mkdir -p "$tmp/numbers/data/raw/h200-4gpu" "$tmp/numbers/data/csv/wan" && cd "$tmp/numbers" || exit 1
+ln -s "$top/data/raw/h200-4gpu/iter_proxy" data/raw/h200-4gpu/
+ln -s "$top/paper" "$top/configs" .
+ln -s "$build" build
+ok 'the tables behind the numbers' "$gradsync" reduce -q data/raw -o data/csv
+ok 'and the verdicts' "$gradsync" compare -q data/raw -o data/csv
+ok 'what stands in the tables beside them' "$gradsync" limits -q -o data/csv configs/*.ini
+"$gradsync" transitions -q data/csv
+"$gradsync" model -q wan-4site --csv data/csv/wan/wan-4site.csv --claims data/csv/wan/wan-4site-claims.csv
+"$build/sim/wan_needed" >data/csv/wan/needed.csv
+ok 'their commands' bash "$top/mk/readme.sh" "$top/README.md"
+is "$(diff <(printf '%s\n' "$out") "$top/README.md")" '' 'print what README.md shows (else: make readme)'
+is "$(sed '/^```/,/^```/d; /^|/d' "$top/README.md" | grep -nE '[0-9.]+ ?(%|GB/s|µs|us|ms)( |$|,|\.)' | grep -v '95%')" '' \
+    'no number stands outside of them'
+grep -ohE '(\]\(|`)(docs|configs|runner|plugins|paper|tests|mk)/[a-zA-Z0-9_./-]*[)`]' "$top/README.md" "$top/CONTRIBUTING.md" |
+    tr -d '](`)' | grep -vE 'scan|paper\.pdf' | sort -u >"$tmp/paths"
+isnt "$(wc -l <"$tmp/paths")" 0 'there are paths in them'
+is "$(cd "$top" && while read -r path; do [ -e "$path" ] || echo "$path"; done <"$tmp/paths")" '' 'and all of them are there'
+no_orphans 'nothing is left running'
+done_testing
