@@ -131,17 +131,14 @@ static void judge_start(struct pace *p, const struct judged *j, double now)
     p->best = fmax(p->best, j->rate);
     if (p->flat < 3 && !(p->queued >= 1 && p->flat >= 1))
         return;
-    begin_with(p, kth_best(p, 4, 2));
+    begin_with(p, kth_best(p, 4, 1));
     enter(p, PACE_MEASURE, now);
 }
 
 static void judge_measure(struct pace *p, const struct judged *j, double now)
 {
-    if (j->rate > MORE * p->rate) { /* it began to be flat too early */
-        p->best = j->rate;
-        enter(p, PACE_START, now);
-        return;
-    }
+    if (j->rate > MORE * p->rate) /* it was flat too early */
+        p->next_probe = 0;
     begin_with(p, fmax(j->rate, MEASURE_LEAST * p->rate));
     p->peak = p->rate;
     drain(p, j->queue_s, now);
@@ -176,7 +173,8 @@ static void judge_cruise(struct pace *p, const struct judged *j, double now)
     p->next_probe -= j->took;
     if (j->saturated) {
         bool kept_up = j->rate > DELIVERED * pace_rate(p);
-        remember(p, kept_up ? p->rate : j->rate, 1);
+        int times = (int)fmin(j->took / WINDOW_MIN_S, PACE_WINDOWS / 3.0);
+        remember(p, kept_up ? p->rate : j->rate, times);
         p->rate = kth_best(p, PACE_WINDOWS, RANK);
         p->queued = overfull(p, j) ? p->queued + 1 : 0;
     }

@@ -9,7 +9,7 @@
  * - probe: now and then faster, for a round trip and a window, or until a queue stands; when more
  *   came through the estimate grows, and the next probe is bolder
  *
- * The estimate is the third best of the last forty saturated windows, where a window that brought
+ * The estimate is the third best of two seconds of saturated windows, where a window that brought
  * what was sent counts as the estimate itself. So one late reader or one burst of acknowledgements
  * changes nothing, and a link that drops to a tenth is known after two or three seconds.
  *
@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PACE_HEADROOM 0.975
+#define PACE_HEADROOM 0.98
 #define PACE_WINDOWS 40
 
 enum pace_phase { PACE_START, PACE_MEASURE, PACE_DRAIN, PACE_CRUISE, PACE_PROBE };

@@ -51,7 +51,7 @@ static double step(struct link *l, double pace)
 
 static double acknowledged(struct link *l)
 {
-    unsigned ago = (unsigned)((l->rtt + l->queue_B / l->rate) / STEP_S) + 1;
+    unsigned ago = (unsigned)(l->rtt / STEP_S) + 1; /* what waited has waited by then */
     double acked = l->steps > ago ? l->past[(l->steps - ago) % PAST] : 0;
     if (l->rng && rng_below(l->rng, 20) == 0) /* some come late, and then together */
         l->held_back_B = 0.02 * l->rate * rng_uniform(l->rng);
