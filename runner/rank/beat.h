@@ -25,6 +25,7 @@ struct beat {
     char cell[PLAN_ID], group[PLAN_ID];
     char config[64];
     char error[512]; /* why the child is about to exit with an error */
+    char said[256];  /* why its sample failed, while it waits to tell the other ranks */
     char status[16]; /* at the end: complete, interrupted, hang */
 };
 

@@ -128,13 +128,16 @@ static char state_of(pid_t pid)
 
 static int hung(const struct shim *s)
 {
-    char why[256], state = state_of(s->child);
+    char why[512], state = state_of(s->child);
     const char *reason = state == 'T'       ? ": stopped by a signal (state T)"
                          : s->beat->waiting ? ": waiting for another rank"
                          : state == 'D'     ? ": blocked in the kernel (state D)"
                                             : "";
     double seconds = (double)(clock_now_ns() - s->beat->step_ns) * 1e-9;
-    snprintf(why, sizeof why, "no progress for %.1f s in %s%s", seconds, s->beat->phase, reason);
+    /* Where the network is cut, what a rank says of it reaches nobody but its shim. */
+    const char *said = s->beat->waiting ? s->beat->said : "";
+    snprintf(why, sizeof why, "no progress for %.1f s in %s%s%s%s", seconds, s->beat->phase, reason,
+             *said ? ", having failed: " : "", said);
     kill(s->child, SIGKILL);
     return died(s, "hang", why);
 }

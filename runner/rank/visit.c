@@ -47,6 +47,7 @@ void visit_end(struct visit *v)
 static void keep_why(struct rig *r, struct slot *s, const char *otherwise)
 {
     snprintf(s->why, sizeof s->why, "%s", *r->lent.why ? r->lent.why : otherwise);
+    snprintf(r->beat->said, sizeof r->beat->said, "%s", s->why);
 }
 
 /* One sample on this rank; judged, its time checked. */
@@ -80,7 +81,7 @@ static void put(struct visit *v, const struct rig *r, const struct slot *s, size
 static enum verdict take(struct visit *v, struct rig *r, struct slot *s, size_t discard, size_t n)
 {
     enum verdict worst = FINE;
-    r->lent.why[0] = '\0';
+    r->lent.why[0] = r->beat->said[0] = '\0';
     for (size_t i = 0; i < discard + n && worst != HANGING; i++) {
         struct wl_sample x;
         enum verdict verdict = sample(r, s, &x);
