@@ -9,6 +9,7 @@ CUDA_HOME ?= $(patsubst %/include/cuda_runtime.h,%,$(firstword $(wildcard /usr/l
 NCCL_HOME ?= $(patsubst %/include/nccl.h,%,$(firstword $(wildcard $(addsuffix /include/nccl.h,$(CUDA_HOME) /usr /usr/local))))
 MPI_HOME ?=
 PLATFORM ?=
+JOBS ?=
 NAME ?=
 ARGS ?=
 PART ?=

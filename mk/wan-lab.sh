@@ -12,22 +12,29 @@ cd "${0%/*}/.."
 export gradsync=$1 data=$2
 jobs=$3 word=${4:-}
 
-# NAME CONFIG [SECTION OVERRIDES]. Where a synchronisation would take half a minute the size is left out:
-# 256 MiB at 100 Mbit/s, and under loss, where one stream of MPI's does a few Mbit/s.
+# NAME CONFIG [SECTION OVERRIDES], the longest first. Left out is what would take half a minute a time:
+# 256 MiB at 100 Mbit/s; of MPI's own algorithm, one stream of which does a few Mbit/s under loss, 16 MiB
+# there. Of 256 MiB a ring is the baseline, of which two copies are measured.
 networks() {
-    local rate rtt loss sizes
-    for rate in 1000 100; do
-        for rtt in 10 30 50; do
-            for loss in 0 0.1; do
-                sizes=64KiB,1MiB,16MiB
-                [ $rate$loss != 10000 ] || sizes+=,256MiB
-                echo "wan-lab-$rate-$rtt$([ $loss = 0 ] || echo -loss) configs/wan-lab.ini wan_sync links:rate=${rate}Mbit/s" \
-                    "links:rtt=${rtt}ms links:loss=$loss% wan_sync:size=$sizes"
-            done
-        done
+    local rate rtt name lossless
+    for rtt in 50 30 10; do
+        echo "wan-lab-1000-$rtt-large configs/wan-lab.ini wan_sync links:rtt=${rtt}ms wan_sync:size=256MiB" \
+            "wan_sync:configs=ring,direct,strategy=mpi measure:baseline=ring"
     done
     echo wan-lab-every configs/wan-lab-every.ini
     echo wan-lab-unequal configs/wan-lab-unequal.ini
+    echo wan-lab-pairs configs/wan-lab.ini wan_sync launch:ranks=8 sites:{north,east,south,west}=gpus=2 \
+        "wan_sync:size=64KiB,16MiB wan_sync:configs=strategy=mpi,ring,hierarchical"
+    for rate in 100 1000; do
+        for rtt in 50 30 10; do
+            name=wan-lab-$rate-$rtt
+            lossless=64KiB,1MiB,16MiB
+            [ $rate = 100 ] || lossless+=,64MiB
+            echo "$name configs/wan-lab.ini wan_sync links:rate=${rate}Mbit/s links:rtt=${rtt}ms wan_sync:size=$lossless"
+            echo "$name-loss configs/wan-lab.ini wan_sync links:rate=${rate}Mbit/s links:rtt=${rtt}ms links:loss=0.1%" \
+                "wan_sync:size=64KiB,1MiB,16MiB wan_sync:exclude=size=16MiB_strategy=mpi"
+        done
+    done
 }
 
 unfinished() { # of the runs of platform $1; fails when it has none at all
@@ -42,7 +49,7 @@ unfinished() { # of the runs of platform $1; fails when it has none at all
 record() {
     local name=$1 config=$2 section=${3:-} set=() o run log=$data/$1.log
     shift $(($# < 3 ? $# : 3))
-    for o in "platform:name=$name" "$@"; do set+=(--set "$o"); done
+    for o in "platform:name=$name" "$@"; do set+=(--set "${o//MiB_/MiB }"); done # a word of the list has no blank
     shopt -s nullglob
     if run=$(unfinished "$name"); then
         [ -n "$run" ] || return 0

@@ -3,6 +3,11 @@
 # Figures of training between sites: what wan_sync measured, what arithmetic says of each config with
 # a [model], and what bandwidth a utilisation needs beside the published points.
 
+##@ To measure
+.PHONY: wan-lab
+wan-lab: all ## JOBS=1 wan_sync in the lab, network after network, JOBS at a time
+	@bash mk/wan-lab.sh '$(BUILD)/gradsync' data/raw '$(or $(JOBS),1)'
+
 ifneq ($(filter drawn written,$(MAKECMDGOALS)),)
 
 define wan_plan
