@@ -131,7 +131,7 @@ static void judge_start(struct pace *p, const struct judged *j, double now)
     p->best = fmax(p->best, j->rate);
     if (p->flat < 3 && !(p->queued >= 1 && p->flat >= 1))
         return;
-    begin_with(p, kth_best(p, 4, 1));
+    begin_with(p, kth_best(p, 4, 2));
     enter(p, PACE_MEASURE, now);
 }
 
