@@ -38,9 +38,9 @@ struct rig {
     struct binding binding;
     struct report report;
     struct kept kept; /* rank 0, in a lab */
-    void *self;     /* the plugin's */
-    bool *missing;  /* by group: this launch lacks it */
-    bool *given_up; /* by cell */
+    void *self;       /* the plugin's */
+    bool *missing;    /* by group: this launch lacks it */
+    bool *given_up;   /* by cell */
     uint64_t clock_step_ns;
     uint64_t sample_ns; /* a sample lasts at least so long */
     uint64_t began_ns;  /* CLOCK_MONOTONIC, first group */

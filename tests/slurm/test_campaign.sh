@@ -16,7 +16,7 @@ like "$(cat "$camp/jobs.jsonl")" '"tasks":"1-3"' '… and its ledger has the job
 is "$(stat -c %a "$camp/array-1.sh")" 755 '… the script may be run'
 settled
 status_is 0 'status, when all is measured'
-is "$(column done) $(column cells)" '4 4' '… has every cell done'
+is "$(column 'done') $(column cells)" '4 4' '… has every cell done'
 like "$out" "next: gradsync collect $camp" '… and says what is next'
 ok 'collect' "$gradsync" collect -o raw "$camp"
 dir=$(ls -d raw/p/null/*)
@@ -88,7 +88,7 @@ is "$((most <= 5 && most >= 2))" 1 'an array of 200 keeps to its throttle'
 settled
 done=$(measured)
 status_is 1 '… and is cancelled after the first'
-is "$(column cells) $(column done) $(column lacking)" '1 0 1' '… of which status knows what is lacking'
+is "$(column cells) $(column 'done') $(column lacking)" '1 0 1' '… of which status knows what is lacking'
 like "$out" "lacking +[0-9]+ +cancelled: resume measures" '… and why'
 ok '… resume' "$gradsync" resume "$camp"
 like "$err" "^$((200 - done)) tasks: cancelled" '… submits the others'

@@ -90,6 +90,14 @@ is "$rc" 2 'a constraint that no node has'
 like "$err" 'names no feature of the nodes' '… is refused with a remedy'
 like "$err" 'once mended: gradsync resume' '… and the campaign is kept'
 
+run "$gradsync" submit -o none q.ini --set slurm:sbatch.bogus=1
+is "$rc" 2 'an option that sbatch does not have'
+like "$err" 'sbatch.NAME is no option of this sbatch' '… is refused with a remedy'
+submitted q.ini --set slurm:gres=gpu:other:4
+constrained() { "$gradsync" status "$camp" | grep -q 'that no node has: see sinfo'; }
+ok 'status of what no node can run, with a remedy' until_true 10 constrained
+"$gradsync" cancel -q "$camp"
+
 # ---- who else writes there ----
 
 submitted q.ini

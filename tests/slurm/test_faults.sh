@@ -36,7 +36,7 @@ freeze() { # as if it had lost the network; it will go on later
     mapfile -t steps < <(node_steps "${node#n}")
     signal_all STOP "${steps[@]}"
     [ "$(node_steps "${node#n}" | sort)" = "$(printf '%s\n' "${steps[@]}" | sort)" ] &&
-        ps -o comm= "${steps[@]}" | grep -q gradsync-rank
+        [[ $(ps -o comm= "${steps[@]}") == *gradsync-rank* ]]
 }
 until_true 10 freeze || flunk 'the dead node has nothing to stop' "$(ps -ef)"
 scontrol update nodename="$node" state=down reason=dead # as Slurm finds by itself half a minute later
@@ -105,7 +105,7 @@ sed -i 's/^config = a, b/config = a, b\nfault = none, fail/' fails.ini
 submitted fails.ini
 settled
 status_is 1 'a cell fails: status'
-is "$(column done) $(column failed)" '4 4' '… counts it'
+is "$(column 'done') $(column failed)" '4 4' '… counts it'
 like "$out" 'null, launch 3: .*: failed: .*: mend what it says' '… says why and what to do'
 ok '… collect' "$gradsync" collect -q -o raw "$camp"
 ok '… to a whole run' "$gradsync" check raw/*/*/*
