@@ -188,7 +188,7 @@ jobs_in() { # a squeue that fails has not said that there are none
     grep -c . <<<"$list"
 }
 no_jobs() { [ "$(jobs_in PD,R,CG,CF,RQ)" = 0 ]; }
-settled() { until_true 90 no_jobs || diag "still there: $(squeue -r)"; }
+settled() { until_true 240 no_jobs || diag "still there: $(squeue -r)"; }
 status_is() { exits "$1" "${2:-status exits with $1}" "$gradsync" status "$camp"; }
 column() {
     "$gradsync" status "$camp" | awk -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i }
