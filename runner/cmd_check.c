@@ -28,20 +28,27 @@ static int check_named(const char *name, const char *const *overrides)
 static const struct {
     const char *suffix;
     int (*check)(const char *path, const char *const *overrides);
+    const char *next; /* the verb that goes on with what is good; NULL: none */
 } kinds[] = {
-    {".ini", check_config},
-    {".so", check_so},
-    {"", check_named},
+    {".ini", check_config, "plan"},
+    {".so", check_so, "help"},
+    {"", check_named, NULL},
 };
 
 static int check(const char *path, const char *const *overrides)
 {
-    size_t n = strlen(path);
-    for (size_t i = 0;; i++) {
+    size_t n = strlen(path), i = 0;
+    for (;; i++) {
         size_t s = strlen(kinds[i].suffix);
         if (n >= s && !strcmp(path + n - s, kinds[i].suffix))
-            return kinds[i].check(path, overrides);
+            break;
     }
+    const char *next = kinds[i].next;
+    int code = kinds[i].check(path, overrides);
+    if (!code)
+        say("%s: ok%s%s%s%s", path, next ? "; next: gradsync " : "", next ? next : "",
+            next ? " " : "", next ? path : "");
+    return code;
 }
 
 int cmd_check(int argc, char **argv)
@@ -66,8 +73,6 @@ int cmd_check(int argc, char **argv)
     int worst = code;
     for (int i = 0; i < n && !code && !done; i++) {
         int one = check(args[i], overrides);
-        if (!one)
-            say("%s: ok", args[i]);
         worst = one > worst ? one : worst;
     }
     free(args);

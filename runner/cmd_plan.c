@@ -137,6 +137,8 @@ static int show_sections(struct config *c, const struct plan_options *o)
         printf("%s\n", o->json ? "[]" : "nothing to measure; 'gradsync model' says what it gives");
         return GS_OK;
     }
+    if (found && !code && !o->json)
+        printf("\nnext: gradsync run %s\n", c->path);
     return found ? code : no_section(c, o->workload);
 }
 

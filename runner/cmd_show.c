@@ -174,6 +174,8 @@ static int show_run(const char *dir)
         if (lines)
             printf("%s", lines);
         free(lines);
+        fflush(stdout);
+        say("next: gradsync compare %s", dir);
     }
     show_curve_free(&curve);
     words_free(&t.cells);

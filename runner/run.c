@@ -220,7 +220,7 @@ int run_folder(const char *dir, const struct run_options *options)
     if (run_is_final(dir)) {
         int code = manifest_verify(dir);
         if (!code)
-            say("%s is complete: nothing to do", dir);
+            say("%s is complete: nothing to do; next: gradsync show %s", dir, dir);
         return code;
     }
     int code = plan_read(&p, dir);

@@ -55,8 +55,11 @@ static int write_run(struct launch *all, size_t n, size_t first, const char *out
         code = import_platform_write(lead->at, dir);
     if (!code)
         code = manifest_write(dir);
-    if (!code)
+    if (!code) {
         printf("%s\n", dir);
+        fflush(stdout);
+        say("next: gradsync show %s", dir);
+    }
     fflush(stdout);
     free(dir);
     return code;
