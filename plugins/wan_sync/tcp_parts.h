@@ -5,7 +5,7 @@
  *   tcp_open      collective opening        tcp_link   the loop, deadlines, the operations
  *   tcp_addr      addresses, listening      tcp_hello  connections until they are proved
  *   tcp_out       a stream's sending side   tcp_in     its receiving side
- *   tcp_peer      what two ranks share: blocks on their way, posted buffers, streams lost
+ *   tcp_peer      blocks on their way       tcp_slot   buffers for those that come
  *   tcp_meter     TCP_INFO to pace and back tcp_pace   the estimate
  *
  * One thread drives everything; abort() alone comes from another.
@@ -153,19 +153,24 @@ int tcp_turn(struct tcp_link *l, double timeout_s);
 int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank);
 void tcp_peer_free(struct tcp_peer *p);
 int tcp_peer_send(struct tcp_peer *p, uint64_t id, const void *data, size_t bytes);
-int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes);
 struct tcp_out *tcp_peer_take(struct tcp_peer *p); /* the next block for a free stream, or NULL */
 void tcp_peer_pump(struct tcp_peer *p);            /* gives free streams what there is */
 void tcp_peer_acked(struct tcp_stream *s, uint64_t acked);
+void tcp_peer_begin_wait(struct tcp_peer *p);  /* before something is posted */
+bool tcp_peer_waits(const struct tcp_peer *p); /* something depends on it */
+void tcp_stream_up(struct tcp_stream *s, int fd);
+void tcp_stream_lost(struct tcp_stream *s, const char *reason);
+void tcp_unpark(struct tcp_link *l);
+
+/* tcp_slot.c */
+int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes);
 bool tcp_peer_came(const struct tcp_peer *p, uint64_t seq);
 void tcp_peer_mark(struct tcp_peer *p, uint64_t seq);
 struct tcp_slot *tcp_slot_find(struct tcp_peer *p, uint64_t id);
 struct tcp_slot *tcp_slot_stash(struct tcp_peer *p, uint64_t id, size_t bytes); /* NULL: no room */
 void tcp_slot_filled(struct tcp_peer *p, struct tcp_slot *slot);
-bool tcp_peer_waits(const struct tcp_peer *p); /* something depends on it */
-void tcp_stream_up(struct tcp_stream *s, int fd);
-void tcp_stream_lost(struct tcp_stream *s, const char *reason);
-void tcp_unpark(struct tcp_link *l);
+void tcp_slot_release(struct tcp_stream *s); /* of a stream that is lost */
+void tcp_slots_free(struct tcp_peer *p);
 
 /* tcp_out.c, tcp_in.c */
 void tcp_out_push(struct tcp_stream *s);
