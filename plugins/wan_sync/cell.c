@@ -80,7 +80,7 @@ const struct wl_param cell_params[] = {
      "congestion control of transport=tcp, e.g. bbr; empty: the kernel's own"},
     {P(checksum, WL_BOOL, WL_CONFIG, bool), NULL, "no", 0, 0, NULL,
      "a keyed one of each block beside TCP's 16 bits, transport=tcp"},
-    {P(probe, WL_TIME, WL_AXIS, double), "s", "1s", 0, 60, NULL,
+    {P(probe, WL_TIME, WL_AXIS, double), "s", "2s", 0, 60, NULL,
      "at most so long for the first estimate of the rate, transport=tcp"},
     {T(interface, WL_AXIS), NULL, "", 0, 0, NULL,
      "transport=tcp uses its addresses alone; empty: any but loopback's"},
