@@ -146,19 +146,28 @@ double probe_plan_down_Bps(const struct probe_phase *f, const struct lab_spec *s
     return fmin(flows, s->sites[i].down_Bps);
 }
 
+static size_t after(const struct lab_spec *s, size_t i)
+{
+    return i + 1 < s->n ? i + 1 : 0;
+}
+
+static size_t before(const struct lab_spec *s, size_t i)
+{
+    return i ? i - 1 : s->n - 1;
+}
+
 /* All at once in a ring. Then, for an end that the ring could not fill, one with all others. */
 static void add_bulk(struct probe_plan *p, const struct lab_spec *s)
 {
     size_t ring = p->n;
     struct probe_phase *f = add_phase(p, s, PROBE_BULK, BULK_MS * (double)MS);
     for (size_t i = 0; i < s->n; i++)
-        f->limit_Bps[i * s->n + (i + 1) % s->n] = 1;
+        f->limit_Bps[i * s->n + after(s, i)] = 1;
     add_rates(f, s);
     for (size_t i = 0; i < 2 * s->n; i++) {
         size_t site = i / 2;
         bool sends = i % 2 == 0;
-        size_t flow =
-            sends ? site * s->n + (site + 1) % s->n : (site + s->n - 1) % s->n * s->n + site;
+        size_t flow = sends ? site * s->n + after(s, site) : before(s, site) * s->n + site;
         double end = sends ? s->sites[site].up_Bps : s->sites[site].down_Bps;
         if (s->n < 3 || p->phases[ring].limit_Bps[flow] >= end)
             continue;

@@ -161,8 +161,9 @@ double lab_rtt_s(const struct lab_spec *s, size_t a, size_t b)
 double lab_max_rtt_s(const struct lab_spec *s)
 {
     double most = 0;
-    for (size_t i = 0; i < s->n * s->n; i++)
-        most = fmax(most, lab_rtt_s(s, i / s->n, i % s->n));
+    for (size_t a = 0; a < s->n; a++)
+        for (size_t b = 0; b < a; b++)
+            most = fmax(most, lab_rtt_s(s, a, b));
     return most;
 }
 
