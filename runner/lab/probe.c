@@ -47,6 +47,17 @@ static int play(const struct probe_plan *plan, const struct lab_spec *s, const p
     return code;
 }
 
+/* What several flows carry together. Of flows at even paces a full queue may take one and drop
+ * another for a while, so that they share the time in which any of them arrived. */
+static void join(struct probe_seen *all, const struct probe_seen *one)
+{
+    if (!one->bytes)
+        return;
+    all->first_ns = all->bytes && all->first_ns < one->first_ns ? all->first_ns : one->first_ns;
+    all->last_ns = all->last_ns > one->last_ns ? all->last_ns : one->last_ns;
+    all->bytes += one->bytes;
+}
+
 static double rate_of(const struct probe_seen *s)
 {
     return s->last_ns > s->first_ns ? (double)s->bytes * 1e9 / (double)(s->last_ns - s->first_ns)
@@ -64,13 +75,13 @@ static void take_bulk(struct probe *p, const struct lab_spec *s, const struct pr
                       const struct probe_seen *seen)
 {
     for (size_t i = 0; i < s->n; i++) {
-        double up = 0, down = 0;
+        struct probe_seen up = {0}, down = {0};
         for (size_t k = 0; k < s->n; k++) {
-            up += rate_of(&seen[i * s->n + k]);
-            down += rate_of(&seen[k * s->n + i]);
+            join(&up, &seen[i * s->n + k]);
+            join(&down, &seen[k * s->n + i]);
         }
-        keep(&p->up[i], probe_plan_up_Bps(f, s, i), up);
-        keep(&p->down[i], probe_plan_down_Bps(f, s, i), down);
+        keep(&p->up[i], probe_plan_up_Bps(f, s, i), rate_of(&up));
+        keep(&p->down[i], probe_plan_down_Bps(f, s, i), rate_of(&down));
     }
 }
 

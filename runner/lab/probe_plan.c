@@ -104,22 +104,20 @@ static void add_rates(struct probe_phase *f, const struct lab_spec *s)
         if (f->limit_Bps[i] > 0)
             limit[i] = fmin(between_Bps(f, s, i),
                             fmin(s->sites[i / s->n].up_Bps, s->sites[i % s->n].down_Bps));
-    for (size_t i = 0; i < all; i++)
-        f->limit_Bps[i] = limit[i];
-    free(limit);
+    /* An end that several flows share carries a part of each. */
     for (size_t i = 0; i < all; i++) {
         const struct lab_site *from = &s->sites[i / s->n], *to = &s->sites[i % s->n];
         double out = 0, in = 0;
         for (size_t k = 0; k < s->n; k++) {
-            out += f->limit_Bps[i / s->n * s->n + k];
-            in += f->limit_Bps[k * s->n + i % s->n];
+            out += limit[i / s->n * s->n + k];
+            in += limit[k * s->n + i % s->n];
         }
-        if (f->limit_Bps[i] <= 0)
+        if (limit[i] <= 0)
             continue;
-        double part = fmin(1, fmin(from->up_Bps / out, to->down_Bps / in));
-        f->interval_ns[i] =
-            (f->datagram_B + HEADERS_B) * 1e9 / (BULK_OVER * part * f->limit_Bps[i]);
+        f->limit_Bps[i] = limit[i] * fmin(1, fmin(from->up_Bps / out, to->down_Bps / in));
+        f->interval_ns[i] = (f->datagram_B + HEADERS_B) * 1e9 / (BULK_OVER * f->limit_Bps[i]);
     }
+    free(limit);
 }
 
 static double arrives(const struct probe_phase *f, const struct lab_spec *s, size_t flow)
