@@ -35,9 +35,10 @@ struct config {
     unsigned owners;
 };
 
-/* `path`: a file, or a name that locate_config finds one for. `overrides`: NULL, or NULL-terminated "section:key=value" texts. Returns GS_OK or the exit code
- * of an error that has been reported: file that cannot be read, a line that is neither, a duplicate
- * key, an unknown section or key of a fixed section (with the nearest name). */
+/* `path`: a file, or a name that locate_config finds one for. `overrides`: NULL, or NULL-terminated
+ * "section:key=value" texts. Returns GS_OK or the exit code of an error that has been reported:
+ * file that cannot be read, a line that is neither, a duplicate key, an unknown section or key of a
+ * fixed section (with the nearest name). */
 int config_load(struct config **out, const char *path, const char *const *overrides);
 
 /* As config_load, but *out is set whenever the file could be read, whatever its faults, so that

@@ -127,8 +127,8 @@ static void put_names(const struct textplot *p)
             putchar('\n');
             at = 0;
         }
-        printf("%s%s%c%s %s", at ? "  " : "  ", term_colour(stdout, i), LETTERS[i],
-               term_end(stdout), p->curves[i].name);
+        printf("  %s%c%s %s", term_colour(stdout, i), LETTERS[i], term_end(stdout),
+               p->curves[i].name);
         at += n;
     }
     printf("\n");

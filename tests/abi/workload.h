@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * workload.h as it might have been before wl_plugin.abort, wl_shape.config_free and wl_host.note were
- * appended: what test_abi.sh builds plugins of an older version with. It is never brought up to date.
+ * workload.h as it might have been before wl_plugin.abort, wl_shape.config_free and wl_host.note
+ * were appended: what test_abi.sh builds plugins of an older version with. It is never brought up
+ * to date.
  *
  * A plugin is a shared object that exports one constant, wl_plugin_v1. It declares its
  * parameters and metrics in tables; the runner parses, checks, documents and sweeps them,
