@@ -43,6 +43,9 @@ void book_close(struct book *b);
  * wrong, a name that is none (with the nearest), numbers that refer to each other in a circle. */
 int book_answer(struct book *b, const char *name, struct answer **out);
 
+/* One more of the answers that `a` was worked out from or chosen by; its gap is a gap of `a`. */
+void book_part(struct answer *a, struct answer *part);
+
 /* "a, b" of the keys in which the rows of a choice differ, for messages; the caller frees it. */
 char *book_differences(const struct grid *g, const struct chosen *rows);
 
