@@ -1,33 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The panel of limits.csv: of what was published each claim that has a fraction, the least possible
-# first; of what was measured the most that each platform reached.
-
-function csv(line, f,    n, part) {
-    n = 0
-    while (1) {
-        if (substr(line, 1, 1) == "\"") {
-            match(line, /^"([^"]|"")*"/)
-            part = substr(line, 2, RLENGTH - 2)
-            gsub(/""/, "\"", part)
-        } else {
-            match(line, /^[^,]*/)
-            part = substr(line, 1, RLENGTH)
-        }
-        line = substr(line, RLENGTH + 1)
-        f[++n] = part
-        if (line == "")
-            return n
-        line = substr(line, 2)
-    }
-}
-
-function get(name) { return f[col[name]] }
-
-function quote(text) {
-    gsub(/["\\]/, "\\\\&", text)
-    return "\"" text "\""
-}
+# The panel of limits.csv, after csv.awk: of what was published each claim that has a fraction, the
+# least possible first; of what was measured the most that each platform reached.
 
 function shorten(text, n) { return length(text) > n ? substr(text, 1, n - 1) "…" : text }
 
@@ -37,12 +11,7 @@ function add(name, what, fraction, verdict) {
     order[n] = n
 }
 
-NR == 1 {
-    n_columns = csv($0, f)
-    for (i = 1; i <= n_columns; i++)
-        col[f[i]] = i
-    next
-}
+NR == 1 { header(); next }
 { csv($0, f) }
 get("fraction") == "" { next }
 get("kind") == "published" {

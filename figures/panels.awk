@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What there is to draw of one platform and workload. Reads the summary.csv and iteration.csv of its
-# runs, oldest run first (a cell measured again is drawn as it was measured last; a run that was
-# interrupted is drawn only while its section has no finished one), and writes to the folder `out`
+# What there is to draw of one platform and workload, after csv.awk. Reads the summary.csv and
+# iteration.csv of its runs, oldest run first (a cell measured again is drawn as it was measured last;
+# a run that was interrupted is drawn only while its section has no finished one), and writes to the
+# folder `out`
 #   NAME.plot   the data of one panel, as gnuplot commands: variables, arrays and datablocks
 #   figures     a line a figure: SCRIPT NAME
 #   ecdf        a line a cell whose samples are wanted: RUN CELL NAME SERIES
@@ -24,10 +25,7 @@ FNR == 1 {
     left_out = is_unfinished(folder(FILENAME))
     kind = FILENAME
     sub(/.*\//, "", kind)
-    delete col
-    n = csv($0, f)
-    for (i = 1; i <= n; i++)
-        col[f[i]] = i
+    header()
     next
 }
 left_out { next }
@@ -54,31 +52,6 @@ END {
 }
 
 # ---- reading
-
-function csv(line, f,    n, part) {
-    if (index(line, "\"") == 0)
-        return split(line, f, ",")
-    n = 0
-    delete f
-    while (1) {
-        if (substr(line, 1, 1) == "\"") {
-            match(line, /^"([^"]|"")*"/)
-            part = substr(line, 2, RLENGTH - 2)
-            gsub(/""/, "\"", part)
-            line = substr(line, RLENGTH + 1)
-        } else {
-            match(line, /^[^,]*/)
-            part = substr(line, 1, RLENGTH)
-            line = substr(line, RLENGTH + 1)
-        }
-        f[++n] = part
-        if (line == "")
-            return n
-        line = substr(line, 2)
-    }
-}
-
-function get(name) { return name in col ? f[col[name]] : "" }
 
 function folder(file) {
     return match(file, /.*\//) ? substr(file, 1, RLENGTH) : ""
@@ -222,11 +195,6 @@ function bytes(b) {
     if (b % 1048576 == 0) return b / 1048576 "MiB"
     if (b % 1024 == 0) return b / 1024 "KiB"
     return b "B"
-}
-
-function quote(text) {
-    gsub(/["\\]/, "\\\\&", text)
-    return "\"" text "\""
 }
 
 function begin(file, workload, detail, ranks, nodes) {

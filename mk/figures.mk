@@ -37,7 +37,7 @@ $(tables_of_a_run:%=$(csv)/parts/$1/%.csv): $(csv)/parts/$1/stamp
 	@:
 endef
 define panels
-$(csv)/panels/$1/stamp: $(foreach r,$(filter $1/%,$(runs)),$(addprefix $(csv)/parts/$r/,summary.csv iteration.csv samples.csv compare.csv)) $(csv)/panels/$1/runs $(csv)/transitions.csv figures/panels figures/panels.awk figures/verdicts.awk figures/features.awk figures/levels.awk
+$(csv)/panels/$1/stamp: $(foreach r,$(filter $1/%,$(runs)),$(addprefix $(csv)/parts/$r/,summary.csv iteration.csv samples.csv compare.csv)) $(csv)/panels/$1/runs $(csv)/transitions.csv figures/panels figures/csv.awk figures/panels.awk figures/verdicts.awk figures/features.awk figures/levels.awk
 	@mkdir -p $$(@D) && FEATURES=$(csv)/transitions.csv bash figures/panels $(csv)/panels/$1 $1 $(patsubst %,$(csv)/parts/%,$(filter $1/%,$(runs))) && touch $$@
 $(csv)/panels/$1/figures.mk: $(csv)/panels/$1/stamp
 	@:
@@ -49,11 +49,11 @@ drawings += $(addprefix figures/out/$3-$1,.svg .png .pdf)
 $(addprefix figures/out/$3-$1,.svg .png .pdf) &: $(csv)/panels/$2/$(notdir $3).plot figures/$1.gp $(style)
 	$$(call quiet,FIGURE,figures/out/$3-$1)figures/draw $1 $$< figures/out/$3-$1
 endef
-# $(call drawing,FOLDER/NAME,SCRIPT,TABLE,AWK): one figure from one table.
+# $(call drawing,FOLDER/NAME,SCRIPT,TABLE,AWK…): one figure from one table.
 define drawing
 drawings += $(addprefix figures/out/$1,.svg .png .pdf)
-$(csv)/panels/$1.plot: $3 figures/$4.awk
-	@mkdir -p $$(@D) && awk -v name=$(notdir $1) -f figures/$4.awk $3 >$$@.new && if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
+$(csv)/panels/$1.plot: $3 $(4:%=figures/%.awk)
+	@mkdir -p $$(@D) && awk -v name=$(notdir $1) $(4:%=-f figures/%.awk) $3 >$$@.new && if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
 $(addprefix figures/out/$1,.svg .png .pdf) &: $(csv)/panels/$1.plot figures/$2.gp $(style)
 	$$(call quiet,FIGURE,figures/out/$1)figures/draw $2 $$< figures/out/$1
 endef

@@ -35,4 +35,8 @@ double csv_read_real(const struct csv_reader *r, size_t column); /* NaN when emp
 int64_t csv_read_integer(const struct csv_reader *r, size_t column); /* 0 when empty */
 void csv_read_close(struct csv_reader *r);
 
+/* Every row of a file to take(ctx, …), in the order there; GS_OK or as above. */
+int csv_read_each(const char *path, const char *const *columns,
+                  void (*take)(void *ctx, const struct csv_reader *r), void *ctx);
+
 #endif

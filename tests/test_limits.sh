@@ -5,21 +5,10 @@
 . "$(dirname "$0")/lib.sh"
 
 row() { # FILE COLUMN=VALUE… : the rows with these values, a field a line as COLUMN=VALUE
-    want=$(printf '%s\n' "${@:2}") awk '
-        function csv(line, f,    n, part) {
-            n = 0
-            while (1) {
-                if (substr(line, 1, 1) == "\"") {
-                    match(line, /^"([^"]|"")*"/); part = substr(line, 2, RLENGTH - 2); gsub(/""/, "\"", part)
-                } else { match(line, /^[^,]*/); part = substr(line, 1, RLENGTH) }
-                line = substr(line, RLENGTH + 1); f[++n] = part
-                if (line == "") return n
-                line = substr(line, 2)
-            }
-        }
+    want=$(printf '%s\n' "${@:2}") awk "$(<"$top/figures/csv.awk")"'
         NR == 1 { n = csv($0, name); next }
         { csv($0, f); m = split(ENVIRON["want"], w, "\n"); good = 1
-          for (i = 1; i <= m; i++) { k = w[i]; sub(/=.*/, "", k); v = w[i]; sub(/^[^=]*=/, "", v); 
+          for (i = 1; i <= m; i++) { k = w[i]; sub(/=.*/, "", k); v = w[i]; sub(/^[^=]*=/, "", v)
               for (j = 1; j <= n; j++) if (name[j] == k && f[j] != v) good = 0 }
           if (good) for (j = 1; j <= n; j++) print name[j] "=" f[j] }' "$1"
 }

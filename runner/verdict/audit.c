@@ -84,8 +84,9 @@ static const char *const columns[] = {"run_id",    "platform",  "workload",  "la
                                       "mode",      "params",    "ranks",     "size_B", "median_s",
                                       "algbw_Bps", "busbw_Bps", "limit_Bps", NULL};
 
-static void take_cell(struct measured_cells *all, const struct csv_reader *r)
+static void take_cell(void *ctx, const struct csv_reader *r)
 {
+    struct measured_cells *all = ctx;
     if (isnan(csv_read_real(r, MEDIAN)))
         return;
     all->v = xrealloc(all->v, (all->n + 1) * sizeof *all->v);
@@ -104,17 +105,8 @@ static void take_cell(struct measured_cells *all, const struct csv_reader *r)
 
 static int cells_read(struct measured_cells *all, const char *dir)
 {
-    struct csv_reader r;
     char *path = xstrfmt("%s/summary.csv", dir);
-    bool none = access(path, F_OK) != 0, got = !none;
-    int code = none ? GS_OK : csv_read_open(&r, path, columns);
-    while (got && !code) {
-        code = csv_read_row(&r, &got);
-        if (got && !code)
-            take_cell(all, &r);
-    }
-    if (!none)
-        csv_read_close(&r);
+    int code = access(path, F_OK) ? GS_OK : csv_read_each(path, columns, take_cell, all);
     free(path);
     return code;
 }

@@ -66,10 +66,18 @@ struct audit {
     const struct measured_cells *cells;
 };
 
+/* Formatted text into a row's fields. */
+#define LIMITS_SAY(row, ...) snprintf((row)->physics, sizeof(row)->physics, __VA_ARGS__)
+#define LIMITS_FROM(row, ...) snprintf((row)->limit_source, sizeof(row)->limit_source, __VA_ARGS__)
+
 /* Above `limit` is impossible; both positive. */
 void limits_judge(struct limits_row *row, double value, double limit);
 /* value must equal limit but for rounding. */
 void limits_judge_equal(struct limits_row *row, double value, double limit);
+
+/* One rank: `rate` is of copies in a memory of bandwidth `memory`; NaN where either is not known.
+ */
+void limits_not_a_collective(struct limits_row *row, double rate, double memory);
 
 /* The checks that a claim's quantities allow, at most LIMITS_ROWS; how many. */
 #define LIMITS_ROWS 32

@@ -6,21 +6,12 @@
  * Prints a CSV of rates with their 95% intervals (Wilson), and ends with 1 when one is outside the
  * bounds it is held to.
  *
- * A campaign has LAUNCHES launches of BLOCKS blocks; a block visits the baseline, its copy and a
- * config in random order, ITERATIONS iterations each. Of an iteration's time, the logarithm is the
- * sum of
- *   the launch        N(0, 3%), and N(0, 0.4%) for each config in it: what placement does; N(0, 1%)
- *                     in the campaigns of "unlike launches"
- *   a drift           linear over the launch, N(0, 5%) from its first to its last iteration
- *   a clock step      once a launch, anywhere in its middle half, -6% from there on
- *   noise             AR(1), coefficient 0.9, stationary standard deviation 2%; 0.5% there
- *   a spike           of 50%, in one iteration of a hundred
- *   the truth         of the config alone
- * and the value of a visit is the median over its iterations, as in a recording.
+ * The campaigns are those of truth.h.
  *
  * The naive test is Mann-Whitney's over the raw iterations, at 5%: of the same campaign, and of one
  * launch that measures the configs one after the other, as many iterations of each in all.
  */
+#include "truth.h"
 #include "verdict/judgement.h"
 
 #include "err.h"
@@ -31,67 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAUNCHES = 5, BLOCKS = 20, ITERATIONS = 10, CONFIGS = 3, FAMILY = 5 };
-enum { BASELINE, COPY, CONFIG };
-#define PER_LAUNCH (BLOCKS * CONFIGS * ITERATIONS)
-#define PAIRS (LAUNCHES * BLOCKS)
-#define RAW (PAIRS * ITERATIONS)
 #define EQUIVALENCE 0.01
 #define EFFECT 0.02
-
-/* ---- times ---- */
-
-struct regime {
-    double own, noise; /* standard deviations */
-};
-static const struct regime noisy_blocks = {0.004, 0.02}, unlike_launches = {0.01, 0.005};
-
-/* What all configs of a launch live through, iteration by iteration. */
-static void make_weather(double *log_time, size_t n, double sd, struct rng *rng)
-{
-    double launch = 0.03 * rng_normal(rng), drift = 0.05 * rng_normal(rng);
-    double noise = sd * rng_normal(rng);
-    size_t step = n / 4 + (size_t)rng_below(rng, n / 2);
-    for (size_t i = 0; i < n; i++) {
-        noise = 0.9 * noise + sd * sqrt(1 - 0.9 * 0.9) * rng_normal(rng);
-        log_time[i] = launch + drift * (double)i / (double)n + noise;
-        log_time[i] += i >= step ? -0.06 : 0;
-        log_time[i] += rng_below(rng, 100) == 0 ? log(1.5) : 0;
-    }
-}
-
-struct campaign {
-    struct nested effect[PAIRS], aa[PAIRS]; /* log-ratios, a block */
-    double raw[CONFIGS][RAW];               /* log-times */
-};
-
-static void visit_block(struct campaign *c, int launch, int block, const double *weather,
-                        const double own[CONFIGS], struct rng *rng)
-{
-    size_t order[CONFIGS] = {BASELINE, COPY, CONFIG}, at = (size_t)launch * BLOCKS + (size_t)block;
-    double median[CONFIGS];
-    rng_shuffle(rng, order, CONFIGS);
-    for (size_t v = 0; v < CONFIGS; v++) {
-        double *raw = c->raw[order[v]] + at * ITERATIONS;
-        for (size_t i = 0; i < ITERATIONS; i++)
-            raw[i] = weather[v * ITERATIONS + i] + own[order[v]];
-        median[order[v]] = stats_median(raw, ITERATIONS);
-    }
-    c->effect[at] = (struct nested){launch, median[CONFIG] - median[BASELINE]};
-    c->aa[at] = (struct nested){launch, median[COPY] - median[BASELINE]};
-}
-
-static void make_campaign(struct campaign *c, const struct regime *r, double truth, struct rng *rng)
-{
-    double weather[PER_LAUNCH], own[CONFIGS];
-    for (int l = 0; l < LAUNCHES; l++) {
-        make_weather(weather, PER_LAUNCH, r->noise, rng);
-        for (int i = 0; i < CONFIGS; i++)
-            own[i] = r->own * rng_normal(rng) + (i == CONFIG ? truth : 0);
-        for (int b = 0; b < BLOCKS; b++)
-            visit_block(c, l, b, weather + b * CONFIGS * ITERATIONS, own, rng);
-    }
-}
 
 /* ---- the naive test ---- */
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * launches.csv to curves of time against size: one of each platform, workload, label, config, mode
+ * and parameters but size; its replicates are the launches, the runs, and the two columns in place
+ * and out of place.
+ */
+#ifndef GS_VERDICT_CURVES_H
+#define GS_VERDICT_CURVES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sample { /* one measured time of a curve */
+    double size, time;
+    size_t replicate;
+};
+
+struct curve_rows { /* a curve, as its rows come in */
+    char *names[5]; /* platform, workload, label, config, mode */
+    char *params;
+    int64_t ranks, nodes;
+    char **replicates; /* run, launch and column */
+    size_t n_replicates;
+    struct sample *samples;
+    size_t n;
+};
+
+struct curves {
+    struct curve_rows *v; /* in the order of the table */
+    size_t n;
+};
+
+/* DIR/launches.csv; GS_OK or reported. curves_free in both cases. */
+int curves_read(struct curves *all, const char *dir);
+void curves_free(struct curves *all);
+
+struct curve_grid {      /* the sizes that every replicate has, ascending, and its times there */
+    double *size, *time; /* size[n]; time[r * n_max] */
+    const double **rows; /* the replicates in `time` */
+    size_t n, n_max, replicates;
+};
+
+/* Sorts the samples. A replicate with less than half of the sizes of another is left out. */
+struct curve_grid curve_grid_of(struct curve_rows *c);
+void curve_grid_free(struct curve_grid *g);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What was found in the curves of launches.csv to transitions.csv.
+ */
+#include "csv.h"
+#include "curves.h"
+#include "err.h"
+#include "text.h"
+#include "transitions.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char transitions_columns[] =
+    "platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,before_a_s,"
+    "before_b_Bps,after_a_s,after_b_Bps,change,agree,replicates,verdict,fit_error,"
+    "fit_error_out,reason";
+
+/* Sizes between two measured ones are rounded to bytes; a bandwidth without end is an empty field.
+ */
+static void write_one(struct csv *c, const struct curve_rows *g, const struct transitions *t,
+                      const struct transition *one)
+{
+    for (size_t i = 0; i < 5; i++)
+        csv_text(c, g->names[i]);
+    csv_text(c, g->params);
+    csv_integer(c, g->ranks);
+    csv_integer(c, g->nodes);
+    csv_text(c, transition_names[one->kind]);
+    csv_integer(c, llround(one->size));
+    csv_integer(c, llround(one->low));
+    csv_integer(c, llround(one->high));
+    const double real[] = {one->before.a_s, one->before.b_Bps, one->after.a_s, one->after.b_Bps,
+                           one->change};
+    for (size_t i = 0; i < sizeof real / sizeof *real; i++)
+        csv_real(c, isinf(real[i]) ? (double)NAN : real[i]);
+    csv_integer(c, (int64_t)one->agree);
+    csv_integer(c, (int64_t)t->replicates);
+    csv_text(c, transition_verdict(t, one));
+    csv_real(c, t->error_in);
+    csv_real(c, t->error_out);
+    csv_text(c, one->why);
+    csv_end(c);
+}
+
+/* params has a protocol, and it is not auto. */
+static bool protocol_is_fixed(const char *params)
+{
+    static const char key[] = "protocol=";
+    const char *s = strstr(params, key);
+    return s && strncmp(s + sizeof key - 1, "auto", 4);
+}
+
+static void write_curve(struct csv *c, struct curve_rows *g, size_t *features)
+{
+    struct curve_grid grid = curve_grid_of(g);
+    if (grid.n) {
+        const struct curve curve = {grid.size, grid.n, grid.rows, grid.replicates,
+                                    protocol_is_fixed(g->params)};
+        struct transitions t = transitions_find(&curve);
+        for (size_t i = 0; i < t.n; i++) {
+            write_one(c, g, &t, &t.v[i]);
+            *features += t.v[i].kind != TRANSITION_FIT && t.v[i].kind != TRANSITION_REFUSED;
+        }
+        transitions_free(&t);
+    }
+    curve_grid_free(&grid);
+}
+
+int transitions_write(const char *dir, size_t *features)
+{
+    struct curves all;
+    struct csv csv;
+    size_t found = 0;
+    int code = curves_read(&all, dir);
+    char *path = xstrfmt("%s/%s", dir, TRANSITIONS_CSV);
+    if (!code)
+        code = csv_open(&csv, path);
+    if (!code) {
+        csv_header(&csv, transitions_columns);
+        for (size_t i = 0; i < all.n; i++)
+            write_curve(&csv, &all.v[i], &found);
+        code = csv_close(&csv, true);
+    }
+    if (features)
+        *features = found;
+    curves_free(&all);
+    free(path);
+    return code;
+}
