@@ -102,7 +102,7 @@ static void check_peer(struct tcp_peer *p)
                  "rank %d (%s) is gone: its connections broke and it did not come back within %g s"
                  " (%s)",
                  p->rank, p->contact.host, fmin(COME_BACK_S, o->deadline_s), p->last);
-    } else if (l->now - p->heard > o->deadline_s) {
+    } else if (p->up > 0 && l->now - p->heard > o->deadline_s) {
         tcp_fail(l, "rank %d (%s) has not answered for %g s", p->rank, p->contact.host,
                  o->deadline_s);
     }
