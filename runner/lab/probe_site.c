@@ -200,8 +200,9 @@ int probe_site_play(const struct probe_plan *plan, const struct lab_spec *s, siz
         return GS_CANNOT;
     p.buffer = xcalloc(1, (size_t)s->mtu_B);
     p.next_ns = xcalloc(s->n, sizeof *p.next_ns);
-    /* What else runs here is not the lab's fault; refused without privilege. */
-    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = RELAY_PRIORITY - 1});
+    /* What else runs here is not the lab's fault; refused without privilege. In turns: where too
+     * much is sent, sites must not wait for each other. */
+    sched_setscheduler(0, SCHED_RR, &(struct sched_param){.sched_priority = RELAY_PRIORITY - 1});
     prctl(PR_SET_TIMERSLACK, 1);
     while (clock_now_ns() < plan->phases[0].start_ns)
         wait_until(&p, (double)plan->phases[0].start_ns);
