@@ -43,7 +43,7 @@ static int resolve(struct book *b, struct answer *a, char **out)
             text_addn(&t, s++, 1);
             continue;
         }
-        struct answer *part;
+        struct answer *part = NULL;
         char *name = xstrfmt("%.*s", (int)(n - 1), s + 1);
         code = book_answer(b, name, &part);
         if (!code) {
