@@ -9,6 +9,7 @@
 #define MEASURE_S 0.25
 #define MEASURE_LEAST 0.7 /* of the start: less was a stall */
 #define PROBE_WINDOW_S 0.1
+#define PROBE_LEAST_S 0.025
 #define START_WINDOW_MIN_S 0.02
 #define READING_GAP_S 0.1 /* a longer silence between readings: nobody looked, start anew */
 #define START_GAIN 2.5    /* of the best window: room for TCP to double */
@@ -263,10 +264,6 @@ double pace_feed(struct pace *p, const struct pace_seen *s)
     if (p->phase == PACE_DRAIN && s->now >= p->until)
         enter(p, PACE_CRUISE, s->now);
     bool fresh = p->w.last <= 0 || s->now - p->w.last > READING_GAP_S;
-    if (p->phase == PACE_PROBE && s->rtt - p->usual > queue_limit(p)) { /* enough is known */
-        judge_probe(p, &(struct judged){.queue_s = s->rtt - p->usual}, s->now);
-        return pace_rate(p);
-    }
     bool faster = p->phase == PACE_PROBE || p->phase == PACE_MEASURE;
     /* What is acknowledged in the first round trip was sent before. */
     if (p->phase == PACE_DRAIN || (fresh && faster && s->now - p->since < p->rtt_min))
@@ -280,7 +277,10 @@ double pace_feed(struct pace *p, const struct pace_seen *s)
     p->w.held += s->held;
     double open_s = s->now - p->w.from;
     bool enough = s->acked - p->w.acked >= WINDOW_MIN_B || open_s >= WINDOW_STRETCH * window_s(p);
-    if (open_s >= window_s(p) && enough)
+    /* A queue that a probe has made means that the link is full: what comes through is all of it.
+     */
+    bool full = p->phase == PACE_PROBE && s->rtt - p->usual > queue_limit(p);
+    if ((open_s >= window_s(p) && enough) || (full && open_s >= PROBE_LEAST_S))
         close_window(p, s);
     return pace_rate(p);
 }
