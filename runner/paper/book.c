@@ -46,7 +46,7 @@ static int resolve(struct book *b, struct answer *a, char **out)
         struct answer *part = NULL;
         char *name = xstrfmt("%.*s", (int)(n - 1), s + 1);
         code = book_answer(b, name, &part);
-        if (!code) {
+        if (part) {
             book_part(a, part);
             text_add(&t, part->plain ? part->plain : "");
         }
@@ -166,6 +166,7 @@ static int no_such(const struct book *b, const char *name)
 int book_answer(struct book *b, const char *name, struct answer **out)
 {
     const struct macro *m = definitions_find(&b->d, name);
+    *out = NULL;
     if (!m)
         return no_such(b, name);
     if (!b->v) {

@@ -23,9 +23,11 @@ static int add_macro(struct reading *r, const struct binding *b, const struct wo
 {
     struct macro m = {.line = r->line};
     (void)ctx;
-    for (size_t i = 0; i < w->n; i++)
+    size_t i = 0;
+    do /* a line has a name at least */
         if (!(m.field[i] = expand_text(r, b, w->v[i])))
             return GS_USAGE;
+    while (++i < w->n);
     if (definitions_find(r->d, m.field[DEF_NAME]))
         return expand_wrong(r, "a second definition of", m.field[DEF_NAME]);
     r->d->v = xrealloc(r->d->v, (r->d->n + 1) * sizeof *r->d->v);

@@ -124,7 +124,7 @@ char *form_number(const struct form *f, const double *v, size_t n)
 {
     const struct step *s = step_of(f, v[0] - f->from);
     struct text t = {0};
-    double x[3];
+    double x[3] = {0};
     for (size_t i = 0; i < n; i++)
         x[i] = (v[i] - f->from) / s->factor;
     int places = decimals(f, x, n);

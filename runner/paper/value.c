@@ -42,6 +42,7 @@ static int collect(struct words *out, const struct answer *a, const char *keys, 
         code = select_key(a->grid, k.v[i], at);
     for (size_t r = 0; r < a->rows.n && !code; r++) {
         struct text t = {0};
+        text_add(&t, "");
         for (size_t i = 0; i < k.n; i++) {
             const char *v = grid_get(a->grid, a->rows.rows[r], k.v[i], buf, sizeof buf);
             text_addf(&t, "%s%s", i ? " " : "", v ? v : "");
@@ -136,9 +137,9 @@ static void read_numbers(struct answer *a, const struct words *columns)
     char buf[256];
     for (size_t i = 0; i < columns->n; i++) {
         const char *s = grid_get(a->grid, a->rows.rows[0], columns->v[i], buf, sizeof buf);
-        char *end;
+        char *end = NULL;
         a->v[i] = s && *s ? strtod(s, &end) : NAN;
-        if (isfinite(a->v[i]) && *end)
+        if (end && *end)
             a->v[i] = NAN;
     }
     a->n_v = columns->n;
