@@ -26,8 +26,10 @@ static struct probe_phase *add_phase(struct probe_plan *p, const struct lab_spec
 {
     double way_ns = lab_max_rtt_s(s) * 1e9, queue_ns = 0;
     /* What is sent too much has to leave the queues before the next phase. */
-    if (kind == PROBE_BULK)
+    if (kind == PROBE_BULK) {
+        send_ns += way_ns / 2;
         queue_ns = (BULK_OVER - 1) * send_ns;
+    }
     p->phases = xrealloc(p->phases, (p->n + 1) * sizeof *p->phases);
     struct probe_phase *f = &p->phases[p->n++];
     *f = (struct probe_phase){.kind = kind, .start_ns = p->end_ns};

@@ -14,10 +14,11 @@ enum probe_kind { PROBE_PING, PROBE_COUNT, PROBE_BULK };
 
 struct probe_phase {
     enum probe_kind kind;
-    uint64_t start_ns, count_ns, stop_ns, end_ns; /* counted from; sent until; read until */
-    unsigned datagram_B;                          /* payload of UDP */
-    double *interval_ns; /* [from * n + to] between datagrams; 0: none is sent */
-    double *limit_Bps;   /* BULK: what the flow is let through, at least; 0: none */
+    uint64_t start_ns, count_ns; /* counted from */
+    uint64_t stop_ns, end_ns;    /* sent and counted until; read until */
+    unsigned datagram_B;         /* payload of UDP */
+    double *interval_ns;         /* [from * n + to] between datagrams; 0: none is sent */
+    double *limit_Bps;           /* BULK: what the flow is let through, at least; 0: none */
 };
 
 struct probe_plan {

@@ -39,7 +39,8 @@ struct player {
     struct probe_seen *seen;
     int fd;
     unsigned char *buffer;
-    double *next_ns; /* one a site */
+    double *next_ns;        /* one a site */
+    uint64_t real_ahead_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 };
 
 static struct sockaddr_in address_of(size_t i)
@@ -99,9 +100,11 @@ static uint64_t arrival_ns(struct msghdr *h)
     return real_ns();
 }
 
-static void note_bulk(const struct player *p, struct probe_seen *s, size_t bytes, uint64_t at_ns)
+/* By when it came, not by when it is read; all flows of a phase in the same time. */
+static void note_bulk(const struct probe_phase *f, struct probe_seen *s, size_t bytes,
+                      uint64_t at_ns)
 {
-    if (clock_now_ns() < p->plan->phases[p->phase].count_ns)
+    if (at_ns < f->count_ns || at_ns > f->stop_ns)
         return;
     if (!s->first_ns)
         s->first_ns = at_ns;
@@ -112,7 +115,7 @@ static void note_bulk(const struct player *p, struct probe_seen *s, size_t bytes
 
 static void take(const struct player *p, struct message m, size_t bytes, uint64_t at_ns)
 {
-    if (m.from >= p->spec->n || m.phase != p->phase)
+    if (m.from >= p->spec->n || m.phase > p->phase) /* what is read late counts where it was sent */
         return;
     struct probe_seen *came = seen_of(p, m.phase, m.from, p->me);
     enum probe_kind kind = p->plan->phases[m.phase].kind;
@@ -128,7 +131,7 @@ static void take(const struct player *p, struct message m, size_t bytes, uint64_
     } else {
         came->got++;
         if (kind == PROBE_BULK)
-            note_bulk(p, came, bytes, at_ns);
+            note_bulk(&p->plan->phases[m.phase], came, bytes, at_ns - p->real_ahead_ns);
     }
 }
 
@@ -199,6 +202,7 @@ int probe_site_play(const struct probe_plan *plan, const struct lab_spec *s, siz
     if (p.fd < 0)
         return GS_CANNOT;
     p.buffer = xcalloc(1, (size_t)s->mtu_B);
+    p.real_ahead_ns = real_ns() - clock_now_ns();
     p.next_ns = xcalloc(s->n, sizeof *p.next_ns);
     /* What else runs here is not the lab's fault; refused without privilege. In turns: where too
      * much is sent, sites must not wait for each other. */

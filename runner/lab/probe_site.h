@@ -10,7 +10,7 @@
 /* Of one flow in one phase; written by the site that receives, RTTs by the one that asked. */
 struct probe_seen {
     uint64_t sent, got;
-    uint64_t bytes, first_ns, last_ns; /* BULK: behind the first that counts */
+    uint64_t bytes, first_ns, last_ns; /* BULK: behind the first that counts; CLOCK_MONOTONIC */
     uint64_t rtt_ns;                   /* 0: no answer */
 };
 
