@@ -56,9 +56,9 @@ void tcp_hello_drop(struct tcp_hello *h, const char *why)
 {
     struct tcp_link *l = h->link;
     struct tcp_stream *s = h->stream;
-    if (!calls(h)) {
-        l->seen.strangers += !s;
-    } else {
+    if (!s) {
+        l->seen.strangers++;
+    } else if (calls(h)) {
         struct tcp_peer *p = s->peer;
         char at[64];
         tcp_contact_text(&p->contact, p->address, at, sizeof at);
@@ -187,16 +187,17 @@ void tcp_hello_step(struct tcp_hello *h)
         size_t bytes;
         void (*take)(struct tcp_hello *);
     } steps[] = {
+        [TCP_CONNECTING] = {NULL, 0, connected},
         [TCP_WANTS_ANSWER] = {&h->answer, sizeof h->answer, take_answer},
         [TCP_WANTS_CALL] = {&h->call, sizeof h->call, take_call},
         [TCP_WANTS_CONFIRM] = {&h->confirm, sizeof h->confirm, take_confirm},
     };
-    if (h->step == TCP_CONNECTING) {
-        connected(h);
-        return;
-    }
     uint8_t *message = steps[h->step].message;
     size_t bytes = steps[h->step].bytes;
+    if (!message) {
+        steps[h->step].take(h);
+        return;
+    }
     ssize_t n = recv(h->fd, message + h->have, bytes - h->have, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return;

@@ -216,6 +216,7 @@ int main(int argc, char **argv)
     for (int i = 0; r.data && i < (int)j.iterations; i++)
         report(&j, &r, timed(&r, j.idle));
     r.link->ops->close(r.link);
+    free(r.data);
     MPI_Finalize();
     return 0;
 }

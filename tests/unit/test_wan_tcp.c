@@ -41,7 +41,7 @@ static size_t size_of(const struct plan *p, int id)
 static void fill(uint8_t *b, size_t n, int from, int to, int id)
 {
     struct rng r;
-    rng_stream(&r, (uint64_t)(from * 64 + to), (uint64_t)id);
+    rng_stream(&r, (uint64_t)from * 64 + (uint64_t)to, (uint64_t)id);
     for (size_t i = 0; i < n; i += 8) {
         uint64_t x = rng_next(&r);
         memcpy(b + i, &x, n - i < 8 ? n - i : 8);
@@ -53,13 +53,20 @@ static void break_stream(struct tcp_stream *s)
 {
     struct sockaddr none = {.sa_family = AF_UNSPEC};
     if (s->fd >= 0)
-        connect(s->fd, &none, sizeof none);
+        (void)connect(s->fd, &none, sizeof none);
 }
 
 static int say(const struct wl_host *h, const char *what, const char *why)
 {
     fprintf(stderr, "rank %d: %s: %s\n", h->rank, what, why);
     return 1;
+}
+
+static void *some(void *p)
+{
+    if (!p)
+        abort();
+    return p;
 }
 
 struct buffers {
@@ -69,12 +76,12 @@ struct buffers {
 
 static void make(struct buffers *b, const struct wl_host *h, const struct plan *p)
 {
-    b->n = (size_t)(h->ranks * p->blocks);
-    b->out = calloc(b->n, sizeof *b->out), b->in = calloc(b->n, sizeof *b->in);
+    b->n = (size_t)h->ranks * (size_t)p->blocks;
+    b->out = some(calloc(b->n, sizeof *b->out)), b->in = some(calloc(b->n, sizeof *b->in));
     for (int r = 0; r < h->ranks; r++)
         for (int i = 0; i < p->blocks; i++) {
-            size_t at = (size_t)(r * p->blocks + i), n = size_of(p, i);
-            b->out[at] = malloc(n + 8), b->in[at] = calloc(1, n + 8);
+            size_t at = (size_t)r * (size_t)p->blocks + (size_t)i, n = size_of(p, i);
+            b->out[at] = some(malloc(n + 8)), b->in[at] = some(calloc(1, n + 8));
             fill(b->out[at], n, h->rank, r, i);
         }
 }
@@ -111,9 +118,9 @@ static int compare(const struct wl_host *h, const struct plan *p, const struct b
     for (size_t i = 0; i < b->n; i++) {
         int peer = (int)i / p->blocks, id = (int)i % p->blocks;
         size_t n = size_of(p, id);
-        uint8_t *want = malloc(n + 8);
+        uint8_t *want = some(malloc(n + 8));
         fill(want, n, peer, h->rank, id);
-        if (peer != h->rank && memcmp(want, b->in[i], n))
+        if (peer != h->rank && memcmp(want, some(b->in[i]), n))
             return say(h, "wrong bytes", "");
         free(want);
     }
@@ -125,7 +132,7 @@ static int exchange(const struct wl_host *h, void *arg)
 {
     const struct plan *p = arg;
     struct wan_link *l;
-    struct buffers b;
+    static struct buffers b;
     struct rng rng;
     char why[256];
     struct wan_event e;
@@ -143,7 +150,7 @@ static int exchange(const struct wl_host *h, void *arg)
         if (got < 0 || (got == 0 && !late))
             return say(h, "next", got ? l->why : "nothing for 5 s");
         left -= got;
-        size_t at = got ? (size_t)(e.peer * p->blocks + (int)e.id) : 0;
+        size_t at = got ? (size_t)e.peer * (size_t)p->blocks + e.id : 0;
         if (got && e.done == WAN_SENT)
             memset(b.out[at], 0xEE, size_of(p, (int)e.id));
         if (breaks > 0 && turn % 3 == 0 && e.peer != h->rank && breaks--)
