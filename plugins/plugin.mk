@@ -45,10 +45,11 @@ gs_object = $(gs_obj)/$1/$(subst /,.,$(basename $2)).o
 gs_needed = $(foreach n,$(call gs_get,$1_needs),$(call gs_get,gs_$2_$n)) $(call gs_get,$1_$2)
 gs_cc = $(if $(filter mpi,$(call gs_get,$1_needs)),OMPI_CC=$(CC) MPICH_CC=$(CC) $(MPICC),$(CC))
 
-# A .cu among the sources goes through nvcc.
+# A .cu among the sources goes through nvcc, which writes the names of its temporary files into the
+# object: kept ones have the same every time.
 define gs_compile_cu
 $(call gs_object,$1,$2): $2
-	$$(call quiet,NVCC,$$<)mkdir -p $$(@D) && $(CUDA_HOME)/bin/nvcc -ccbin $(CC) $(gs_include) \
+	$$(call quiet,NVCC,$$<)mkdir -p $$@.kept && trap 'rm -rf $$@.kept' EXIT && $(CUDA_HOME)/bin/nvcc --keep --keep-dir $$@.kept -ccbin $(CC) $(gs_include) \
 	  $(call gs_get,$1_nvccflags) -O2 -MMD -MP -Xcompiler -fPIC,-fvisibility=hidden -c -o $$@ $$<
 -include $(patsubst %.o,%.d,$(call gs_object,$1,$2))
 endef

@@ -4,6 +4,7 @@
 #include "cluster/words.h"
 #include "err.h"
 #include "jsontext.h"
+#include "locate.h"
 #include "text.h"
 #include "version.h"
 
@@ -318,9 +319,10 @@ int campaign_read(struct campaign *c, const char *dir)
     json_error_t why;
     *c = (struct campaign){0};
     c->dir = realpath(dir, NULL);
-    if (!c->dir || !campaign_is(dir))
-        return fail_at(GS_USAGE, dir, 0, "no campaign: it holds no " CAMPAIGN_FILE "%s",
-                       c->dir ? "" : " (no such folder)");
+    if (!c->dir)
+        return locate_failed(GS_USAGE, dir);
+    if (!campaign_is(dir))
+        return fail_at(GS_USAGE, dir, 0, "no campaign: it holds no " CAMPAIGN_FILE);
     char *path = campaign_path(c, CAMPAIGN_FILE);
     json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
     int code = json ? read_json(c, path, json)
