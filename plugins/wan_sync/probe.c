@@ -12,8 +12,10 @@
 #define PATIENCE_S 10.0
 #define BLOCK_B ((size_t)64 << 10)
 #define WINDOW 8u
-#define LONG_ENOUGH_S 0.25
-#define BLOCKS_FIRST 8u
+/* Grows until the later half of the shortest flow lasts so long, or all of the longest. */
+#define FLOW_S 0.1
+#define FLOOD_S 3.0
+#define BLOCKS_FIRST 16u
 #define BLOCKS_MOST 4096u
 #define GAIN 0.95 /* another order must be shorter by so much: measured delays are never equal */
 
@@ -116,7 +118,7 @@ bool probe_rtt(struct wan_link *link, MPI_Comm comm, double *rtt_s)
 
 struct flow { /* from one peer, and to it */
     uint32_t posted_in, got, posted_out, sent;
-    uint64_t first_ns, last_ns;
+    uint64_t half_ns, last_ns; /* when half of it was there, and all */
 };
 
 static bool top_up(struct probe *p, struct flow *f, int peer, char *in, const char *out, uint32_t n)
@@ -132,8 +134,29 @@ static bool top_up(struct probe *p, struct flow *f, int peer, char *in, const ch
     return true;
 }
 
-/* n blocks to and from everybody; what came from each, in bytes/s, is put in came[ranks]. */
-static bool flood(struct probe *p, struct flow *flow, char *memory, uint32_t n, double *came)
+static void note_arrival(struct flow *f, uint32_t n)
+{
+    f->last_ns = now_ns();
+    if (++f->got == n / 2)
+        f->half_ns = f->last_ns;
+}
+
+/* What came from each, by the later half: the earlier one has the start of every stream, and what
+ * arrived before it was asked for. Returns the time of the shortest. */
+static double rates_of(const struct probe *p, const struct flow *flow, uint32_t n, double *came)
+{
+    double shortest_s = INFINITY;
+    for (int r = 0; r < p->ranks; r++) {
+        double s = (double)(flow[r].last_ns - flow[r].half_ns) * 1e-9;
+        came[r] = r == p->rank || s <= 0 ? 0 : (double)(n - n / 2) * (double)BLOCK_B / s;
+        if (r != p->rank)
+            shortest_s = fmin(shortest_s, s);
+    }
+    return shortest_s;
+}
+
+/* n blocks to and from everybody. */
+static bool flood(struct probe *p, struct flow *flow, char *memory, uint32_t n)
 {
     const char *out = memory + (size_t)p->ranks * WINDOW * BLOCK_B;
     uint64_t left = 2 * (uint64_t)n * (uint64_t)(p->ranks - 1);
@@ -148,25 +171,20 @@ static bool flood(struct probe *p, struct flow *flow, char *memory, uint32_t n, 
         struct flow *f = &flow[ev.peer];
         if (ev.done == WAN_SENT)
             f->sent++;
-        else if (f->got++ == 0)
-            f->first_ns = now_ns();
-        f->last_ns = now_ns();
+        else
+            note_arrival(f, n);
         if (!top_up(p, f, ev.peer, memory, out, n))
             return false;
     }
     p->id += n;
-    for (int r = 0; r < p->ranks; r++) {
-        double s = (double)(flow[r].last_ns - flow[r].first_ns) * 1e-9;
-        came[r] = r == p->rank || s <= 0 ? 0 : (double)(n - 1) * (double)BLOCK_B / s;
-    }
     return true;
 }
 
-static double longest(const struct probe *p, uint64_t since)
+static bool enough(const struct probe *p, double shortest_s, double all_s)
 {
-    double s = (double)(now_ns() - since) * 1e-9;
-    MPI_Allreduce(MPI_IN_PLACE, &s, 1, MPI_DOUBLE, MPI_MAX, p->comm);
-    return s;
+    double x[] = {all_s, -shortest_s};
+    MPI_Allreduce(MPI_IN_PLACE, x, 2, MPI_DOUBLE, MPI_MAX, p->comm);
+    return x[0] > FLOOD_S || -x[1] > FLOW_S;
 }
 
 bool probe_rate(struct wan_link *link, MPI_Comm comm, double *rate_Bps)
@@ -175,11 +193,12 @@ bool probe_rate(struct wan_link *link, MPI_Comm comm, double *rate_Bps)
     struct flow *flow = calloc((size_t)p.ranks, sizeof *flow);
     char *memory = calloc((size_t)p.ranks * WINDOW + 1, BLOCK_B);
     bool good = all(&p, flow && memory);
-    for (uint32_t n = BLOCKS_FIRST; good && n <= BLOCKS_MOST; n *= 4) {
+    for (uint32_t n = BLOCKS_FIRST; good && n <= BLOCKS_MOST; n *= 2) {
         MPI_Barrier(comm);
         uint64_t begin = now_ns();
-        good = all(&p, flood(&p, flow, memory, n, rate_Bps));
-        if (good && longest(&p, begin) > LONG_ENOUGH_S)
+        good = all(&p, flood(&p, flow, memory, n));
+        double shortest_s = rates_of(&p, flow, n, rate_Bps);
+        if (good && enough(&p, shortest_s, (double)(now_ns() - begin) * 1e-9))
             break;
     }
     free(flow);

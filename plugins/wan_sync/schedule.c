@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIPELINE 16 /* blocks that a part is cut into, where they stay large enough */
+/* Blocks that a part is cut into, where they stay large enough: several times those that are under
+ * way at once, one on every stream to every peer, for none is passed on before it is whole. */
+#define PIPELINE 64
 
 /* What is known of a block while a schedule is written. */
 struct block {
