@@ -234,6 +234,10 @@ ok 'a line of 1 MiB among the rows' import -o long long.txt
 is "$(launch)" '26 cells, 26 samples, config unstated' 'is passed by'
 head -c 3000000 /dev/zero | tr '\0' 9 >long.txt
 refused 1 'refused: ' 'nothing but one line' --platform p --set ranks=2 long.txt
+head -c 17000000 /dev/zero | tr '\0' x >huge.txt
+refused 1 'huge.txt:1: refused: a line of more than 16 MiB' 'a line without end' huge.txt
+{ head -n 16 table.txt && cat huge.txt && echo && tail -n +17 table.txt; } >long.txt
+refused 1 'long.txt:17: refused: a line of more than 16 MiB' 'one among the rows' long.txt
 truncate -s 10G huge.txt
 refused 1 'refused: binary' '10 GiB of nothing' huge.txt
 

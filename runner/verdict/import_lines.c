@@ -31,6 +31,7 @@ int lines_open(struct lines *in, const char *path)
                                            : "no regular file, and imports name what they read");
     }
     in->buf = xmalloc(LINES_MAX + CHUNK + 1);
+    in->start = xmalloc(LINES_MAX + 1);
     crypto_hash_sha256_init(&in->hash);
     return GS_OK;
 }
@@ -61,34 +62,30 @@ static int binary(const struct lines *in)
     return -1;
 }
 
-/* Past the rest of a line that is too long to be kept. */
+static int too_long(const struct lines *in)
+{
+    fail_at(GS_FAILED, in->path, (int)in->number,
+            "refused: a line of more than %zu MiB; no program whose output is read writes one",
+            LINES_MOST >> 20);
+    return -1;
+}
+
+/* Past the rest of the line whose start was given out last. */
 static int skip_rest(struct lines *in)
 {
-    for (;;) {
-        char *nl = memchr(in->buf + in->at, '\n', in->end - in->at);
-        if (nl) {
-            in->at = (size_t)(nl - in->buf) + 1;
-            return 0;
-        }
-        if (memchr(in->buf + in->at, '\0', in->end - in->at)) /* what may be GiB of them */
+    for (size_t skipped = LINES_MAX;;) {
+        size_t n = in->end - in->at;
+        char *nl = memchr(in->buf + in->at, '\n', n);
+        skipped += nl ? (size_t)(nl - in->buf) - in->at : n;
+        if (memchr(in->buf + in->at, '\0', nl ? (size_t)(nl - in->buf) - in->at : n))
             return binary(in);
-        in->at = in->end;
-        in->torn = in->eof;
-        if (in->eof)
+        if (skipped > LINES_MOST)
+            return too_long(in);
+        in->at = nl ? (size_t)(nl - in->buf) + 1 : in->end;
+        if (nl || in->eof)
             return 0;
-        /* The start of the line stays where it is: what follows is read behind it. */
-        in->at = in->end = LINES_MAX + 1;
-        ssize_t n = read(in->fd, in->buf + in->end, CHUNK - 1);
-        if (n < 0 && errno != EINTR) {
-            fail_at(GS_FAILED, in->path, (int)in->number, "cannot be read: %s", strerror(errno));
+        if (fill(in))
             return -1;
-        }
-        in->eof = n == 0;
-        if (n > 0) {
-            crypto_hash_sha256_update(&in->hash, (const unsigned char *)in->buf + in->end,
-                                      (unsigned long long)n);
-            in->end += (size_t)n;
-        }
     }
 }
 
@@ -115,25 +112,19 @@ static int find_line(struct lines *in, size_t *n)
 
 int lines_next(struct lines *in, char **line, size_t *n)
 {
+    if (in->cut && skip_rest(in))
+        return -1;
     int got = find_line(in, n);
     if (got <= 0)
         return got;
     in->number++;
-    if (memchr(in->buf + in->at, '\0', *n))
+    *line = in->buf + in->at;
+    if (memchr(*line, '\0', *n))
         return binary(in);
-    if (in->cut) {
-        memmove(in->buf, in->buf + in->at, in->end - in->at);
-        in->end -= in->at;
-        in->at = *n;
-        memmove(in->buf + LINES_MAX + 1, in->buf + in->at, in->end - in->at);
-        in->end += LINES_MAX + 1 - in->at;
-        in->at = LINES_MAX + 1;
-        *line = in->buf;
-        if (skip_rest(in))
-            return -1;
-    } else {
-        *line = in->buf + in->at;
-        in->at += *n + !in->torn;
+    in->at += *n + !(in->torn || in->cut);
+    if (in->cut) { /* the byte behind its start is still to be looked at */
+        memmove(in->start, *line, *n);
+        *line = in->start;
     }
     (*line)[*n] = '\0';
     while (*n && (*line)[*n - 1] == '\r')
@@ -176,5 +167,6 @@ void lines_close(struct lines *in)
     if (in->fd >= 0)
         close(in->fd);
     free(in->buf);
-    in->buf = NULL;
+    free(in->start);
+    in->buf = in->start = NULL;
 }

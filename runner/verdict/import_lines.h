@@ -12,12 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LINES_MAX ((size_t)64 << 10) /* bytes of a line that are looked at */
+#define LINES_MAX ((size_t)64 << 10)  /* bytes of a line that are looked at */
+#define LINES_MOST ((size_t)16 << 20) /* bytes that a line may have */
 
 struct lines {
     const char *path;
     int fd;
-    char *buf; /* bytes [at, end) are read and not yet given out */
+    char *buf;   /* bytes [at, end) are read and not yet given out */
+    char *start; /* of a line that was cut */
     size_t at, end;
     size_t number; /* of the line last given out */
     bool eof;
@@ -29,7 +31,8 @@ struct lines {
 /* GS_OK, or GS_FAILED, reported: cannot be opened, not a regular file, empty. */
 int lines_open(struct lines *in, const char *path);
 /* The next line, terminated, without its end (LF, CRLF). 1; 0 at the end; -1, reported: cannot be
- * read, or a NUL byte, as text has none. Valid until the next. */
+ * read, a NUL byte, as text has none, or a line before that is longer than LINES_MOST. Valid until
+ * the next. */
 int lines_next(struct lines *in, char **line, size_t *n);
 /* Bytes as they come, for formats that are no lines: 1; 0 at the end; -1, reported, as above. Not
  * mixed with lines_next but for lines_rewind between. */
