@@ -4,6 +4,7 @@
 #include "err.h"
 #include "text.h"
 #include "verdict/limits.h"
+#include "verdict/limits_table.h"
 
 #include <stdlib.h>
 
@@ -25,7 +26,7 @@ int cmd_limits(int argc, char **argv)
     const struct cli_option options[] = {
         {"output", 'o', CLI_TEXT, &dir, "CSV",
          "folder of the tables: its summary.csv is read, its limits.csv written (data/csv)"},
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "say nothing but errors"},
+        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "no table, and nothing but errors"},
         {0},
     };
     const struct cli cli = {
@@ -41,6 +42,8 @@ int cmd_limits(int argc, char **argv)
     say_quiet(quiet);
     if (!code && !done)
         code = limits_write(dir, (const char *const *)args, (size_t)n, counts);
+    if (!code && !done && !quiet)
+        code = limits_print(dir);
     if (!code && !done) {
         say_counts("published", counts[0]);
         say_counts("measured", counts[1]);

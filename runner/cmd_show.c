@@ -7,8 +7,8 @@
 #include "runs.h"
 #include "show_curve.h"
 #include "summary.h"
-#include "term.h"
 #include "text.h"
+#include "text_table.h"
 #include "units.h"
 
 #include <math.h>
@@ -55,7 +55,7 @@ static void find_axes(const struct recorded *r, struct words *axes)
     words_free(&params);
 }
 
-/* ---- a table of texts ---- */
+/* ---- rows ---- */
 
 struct table {
     struct words cells; /* row by row */
@@ -64,32 +64,14 @@ struct table {
 
 static void put(struct table *t, const char *s)
 {
-    t->cells.v = xrealloc(t->cells.v, (t->cells.n + 1) * sizeof *t->cells.v);
-    t->cells.v[t->cells.n++] = xstrdup(s);
+    words_add(&t->cells, s);
 }
 
-static void print(const struct table *t)
+/* What a status begins with when there is nothing to look at. */
+static bool is_ok(const char *status)
 {
-    size_t *width = xcalloc(t->columns, sizeof *width);
-    for (size_t i = 0; i < t->cells.n; i++) {
-        size_t n = strlen(t->cells.v[i]);
-        width[i % t->columns] = n > width[i % t->columns] ? n : width[i % t->columns];
-    }
-    for (size_t i = 0; i < t->cells.n; i++) {
-        bool last = i % t->columns == t->columns - 1;
-        if (i == 0)
-            printf("%s", term_bold(stdout));
-        if (last)
-            printf("%s%s%s\n",
-                   i >= t->columns && strncmp(t->cells.v[i], "ok", 2) ? term_warn(stdout) : "",
-                   t->cells.v[i], term_end(stdout));
-        else
-            printf("%-*s  ", (int)width[i % t->columns], t->cells.v[i]);
-    }
-    free(width);
+    return !strncmp(status, "ok", 2);
 }
-
-/* ---- rows ---- */
 
 static void put_numbers(struct table *t, const struct summary *m)
 {
@@ -168,7 +150,7 @@ static int show_run(const char *dir)
                *r->label ? " " : "", r->label, r->platform, r->run_id, (long long)r->ranks,
                (long long)r->nodes, r->nodes == 1 ? "" : "s", (long long)r->launches,
                r->launches == 1 ? "" : "es");
-        print(&t);
+        text_table_print(&t.cells, t.columns, is_ok);
         show_curve_print(&curve);
         char *lines = multinode_text(&known);
         if (lines)

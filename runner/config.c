@@ -58,6 +58,16 @@ const struct config_entry *config_find(const struct config *c, const char *secti
     return NULL;
 }
 
+const char *config_source(const struct config *c, const char *section, const char *key)
+{
+    char *name = xstrfmt("%s.source", key);
+    const struct config_entry *e = config_find(c, section, name);
+    free(name);
+    if (!e)
+        e = config_find(c, section, "source");
+    return e ? e->value : "";
+}
+
 const struct config_section *config_section(const struct config *c, const char *name)
 {
     for (size_t i = 0; i < c->n_sections; i++)

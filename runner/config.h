@@ -55,6 +55,8 @@ void config_free(struct config *c);            /* the last owner frees it */
 
 const struct config_entry *config_find(const struct config *c, const char *section,
                                        const char *key);
+/* Where what stands at a key is from: "KEY.source", else "source" of the section, else "". */
+const char *config_source(const struct config *c, const char *section, const char *key);
 const struct config_section *config_section(const struct config *c, const char *name);
 
 /* "FILE:LINE: key 'KEY': TEXT"; returns GS_USAGE. */

@@ -292,3 +292,16 @@ const char *units_human_size(char *buf, size_t n, double bytes)
                                         {0, 0, NULL}};
     return human(buf, n, bytes, steps);
 }
+
+const char *units_human_si(char *buf, size_t n, double value, const char *unit)
+{
+    static const char *const powers[] = {"", "k", "M", "G", "T", "P", "E"};
+    size_t i = 0;
+    for (; fabs(value) >= 999.5 && i + 1 < sizeof powers / sizeof *powers; i++)
+        value /= 1000;
+    locale_t c = c_locale(), was = uselocale(c);
+    snprintf(buf, n, "%.3g %s%s", value, powers[i], unit);
+    uselocale(was);
+    freelocale(c);
+    return buf;
+}

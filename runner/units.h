@@ -31,6 +31,8 @@ const char *units_rate(char *buf, size_t n, double bytes_per_s);
 const char *units_human_time(char *buf, size_t n, double seconds);
 const char *units_human_rate(char *buf, size_t n, double bytes_per_s);
 const char *units_human_size(char *buf, size_t n, double bytes);
+/* Any unit, in powers of 1000, without trailing zeros: "1.17 PFLOP/s", "3.9 GB". */
+const char *units_human_si(char *buf, size_t n, double value, const char *unit);
 
 /* Shortest decimal that reads back as the same double, always with a point or exponent as C does
  * in the C locale, whatever the locale is. */

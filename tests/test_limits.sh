@@ -44,6 +44,14 @@ exits 2 'a table of another version' "$gradsync" transitions bad
 # ---- limits: what the project's own configs claim
 exits 0 'limits of the configs' "$gradsync" limits -o all "$top"/configs/*.ini
 like "$err" 'published: .*impossible' 'counts'
+like "$(sed -n 1p <<<"$out")" '^platform +claim +source +of +claimed +possible +fraction +verdict$' 'a table'
+like "$(sed -n 2p <<<"$out")" '^wan-4site +tokens_per_s = 840e3 +\[1\] .* 840 ktokens/s +15.2 ktokens/s +55.3 +impossible$' 'the worst first'
+is "$(awk 'NF && $NF ~ /^(impossible|collective|contradicted|unsupported|part|limit|supported|possible)$/ { print $NF }' <<<"$out" | uniq | tr '\n' ' ')" 'impossible collective contradicted unsupported possible ' 'and so on down'
+like "$out" $'\n\\[1\\] github.com/[^\n]*\n\\[2\\] ' 'the sources below it'
+is "$(row all/limits.csv kind=published source= | wc -l)" 0 'every published number has a source'
+quiet=$("$gradsync" limits -q -o quiet "$top"/configs/*.ini 2>&1)
+is "$quiet" '' '-q says nothing'
+ok 'and writes the same table' cmp all/limits.csv quiet/limits.csv
 is "$(head -n 1 all/limits.csv)" 'platform,kind,claim,source,quantity,value,unit,limit,limit_source,fraction,physics,verdict' 'its columns'
 verdicts() { row all/limits.csv "$@" | sed -n 's/^verdict=//p'; }
 claim() { # WORDS QUANTITY
@@ -83,6 +91,7 @@ END
 exits 0 'limits of what was measured' "$gradsync" limits -o csv p.ini
 is "$(row csv/limits.csv kind=measured | sed -n 's/^verdict=//p' | tr '\n' ,)" 'possible,at the limit,impossible,no limit,' 'a row a cell with numbers'
 is "$(row csv/limits.csv kind=published | sed -n 's/^verdict=//p')" impossible 'a plain rate of [reference] is a claim'
+like "$out" 'p +null c 1000 B: x=1 +\[1\] +busbw +20 GB/s +10 GB/s +2 +impossible' 'measured ones stand in the table'
 like "$err" 'measured: 1 possible, 1 at the limit, 1 impossible, 1 no limit' 'and counted'
 exits 2 'limits of nothing' "$gradsync" limits
 printf '[reference]\nclaim.x = y\nclaim.x.given = busbw 3 parrots\n' >wrong.ini

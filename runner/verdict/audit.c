@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 struct platform {
-    char name[WL_TEXT_MAX], title[WL_TEXT_MAX];
+    char name[WL_TEXT_MAX];
     double ranks;
     struct config *config;
     struct claims claims;
@@ -39,7 +39,6 @@ static int platform_read(struct platform *p, const char *path)
         code = settings_read(p->config, &set);
     if (!code) {
         memcpy(p->name, set.platform.name, sizeof p->name);
-        memcpy(p->title, set.platform.title, sizeof p->title);
         p->ranks = (double)set.launch.ranks;
         code = claims_read(&p->claims, p->config);
     }
@@ -170,7 +169,6 @@ static void write_plain(struct writer *w, const struct platform *p, const struct
 {
     struct reference_value v = {0};
     struct claim c = {.entry = e, .name = e->key, .says = e->key};
-    const struct config_entry *source = config_find(p->config, "reference", "source");
     if (strcmp(e->section, "reference") || !strncmp(e->key, "claim.", 6) ||
         !reference_parse(e->value, &v) || !v.rate)
         return;
@@ -178,7 +176,7 @@ static void write_plain(struct writer *w, const struct platform *p, const struct
         c.q[i] = NAN;
     c.q[Q_RANKS_RECORDED] = p->ranks;
     c.q[Q_BUSBW] = strcmp(e->key, "algbw") ? v.value : v.value * 2 * (p->ranks - 1) / p->ranks;
-    c.source = source ? source->value : "";
+    c.source = config_source(p->config, "reference", e->key);
     char *says = xstrfmt("%s = %s", e->key, e->value);
     c.says = says;
     write_claim(w, p, &c, cells);
@@ -209,7 +207,7 @@ static void write_finding(struct writer *w, const struct platform *p, const stru
     snprintf(row.limit_source, sizeof row.limit_source, "the model of a WAN, [model] and [links]");
     snprintf(row.physics, sizeof row.physics, "%s", f->why.s);
     char *claim = xstrfmt("%s = %s", f->name, f->entry->value);
-    write_row(w, p->name, 0, claim, p->title, &row);
+    write_row(w, p->name, 0, claim, config_source(p->config, "model", f->entry->key), &row);
     free(claim);
 }
 

@@ -20,12 +20,7 @@ double bounds_of(const struct config *c, const char *key)
 
 const char *bounds_source(const struct config *c, const char *key)
 {
-    char *name = xstrfmt("%s.source", key);
-    const struct config_entry *e = c ? config_find(c, "limits", name) : NULL;
-    if (!e && c)
-        e = config_find(c, "limits", "source");
-    free(name);
-    return e ? e->value : "";
+    return c ? config_source(c, "limits", key) : "";
 }
 
 double bounds_flops(const struct config *c, const char *precision, const char **from)

@@ -9,7 +9,7 @@
 #include "config.h"
 
 double bounds_of(const struct config *c, const char *key);
-/* Where the limit is from: "KEY.source", else "source", else "". */
+/* Where the limit is from. */
 const char *bounds_source(const struct config *c, const char *key);
 
 /* busbw, else link. */

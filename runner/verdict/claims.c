@@ -113,20 +113,11 @@ static int take_given(struct claim *c, const struct config_entry *e)
     return code;
 }
 
-static const struct config_entry *part_of(const struct config *c, const char *key, const char *part)
-{
-    char *name = xstrfmt("%s.%s", key, part);
-    const struct config_entry *e = config_find(c, "reference", name);
-    free(name);
-    return e;
-}
-
 static int take_claim(struct claims *out, const struct config *c, const struct config_entry *e)
 {
-    const struct config_entry *source = part_of(c, e->key, "source");
-    const struct config_entry *given = part_of(c, e->key, "given");
-    if (!source)
-        source = config_find(c, "reference", "source");
+    char *name = xstrfmt("%s.given", e->key);
+    const struct config_entry *given = config_find(c, "reference", name);
+    free(name);
     if (!given)
         return config_error(e, "a claim wants %s.given = QUANTITY VALUE, …, to be checked by",
                             e->key);
@@ -135,7 +126,7 @@ static int take_claim(struct claims *out, const struct config *c, const struct c
     *one = (struct claim){.entry = e,
                           .name = e->key + strlen("claim."),
                           .says = e->value,
-                          .source = source ? source->value : ""};
+                          .source = config_source(c, "reference", e->key)};
     for (size_t i = 0; i < QUANTITIES; i++)
         one->q[i] = NAN;
     return take_given(one, given);

@@ -341,6 +341,16 @@ static struct ground ground_of(const struct config *c, const struct wan_map *m,
     return g;
 }
 
+/* claim.NAME.source of a claim that is there; of any other the name is judged, and unknown. */
+static bool is_source_of(const struct config *c, const struct config_entry *e)
+{
+    const char *dot = strrchr(e->key, '.');
+    char *claim = xstrfmt("%.*s", (int)(dot - e->key), e->key);
+    bool is = !strcmp(dot, ".source") && config_find(c, "model", claim);
+    free(claim);
+    return is;
+}
+
 struct wan_finding *wan_audit(const struct config *c, const struct wan_map *m,
                               const struct wan_training *t, size_t *n)
 {
@@ -350,7 +360,8 @@ struct wan_finding *wan_audit(const struct config *c, const struct wan_map *m,
     *n = 0;
     for (size_t i = 0; i < c->n; i++) {
         const struct config_entry *e = &c->entries[i];
-        if (strcmp(e->section, "model") || strncmp(e->key, "claim.", strlen("claim.")))
+        if (strcmp(e->section, "model") || strncmp(e->key, "claim.", strlen("claim.")) ||
+            is_source_of(c, e))
             continue;
         if (judge(&g, e, &f[*n]))
             code = GS_USAGE;

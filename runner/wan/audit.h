@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Claims about a training, [model] claim.NAME = VALUE or LOW..HIGH, held against what is possible.
+ * Claims about a training, [model] claim.NAME = VALUE or LOW..HIGH, held against what is possible;
+ * claim.NAME.source, or source for all, is where it was published.
  * What is physically out of reach and what the model of this config does not reach are both found;
  * the sentence gives the arithmetic.
  */

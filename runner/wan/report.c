@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include "err.h"
+#include "units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,16 +41,11 @@ static struct word seconds(double s)
 
 static struct word scaled(double x, const char *unit)
 {
-    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
     struct word w;
-    size_t i = 0;
-    if (!isfinite(x) || x <= 0) {
+    if (!isfinite(x) || x <= 0)
         snprintf(w.s, sizeof w.s, "none");
-        return w;
-    }
-    for (; x >= 999.5 && i < 6; i++)
-        x /= 1000;
-    snprintf(w.s, sizeof w.s, "%.3g %s%s", x, prefixes[i], unit);
+    else
+        units_human_si(w.s, sizeof w.s, x, unit);
     return w;
 }
 

@@ -88,7 +88,7 @@ struct wan_schedule wan_training_schedule(const struct wan_training *t)
 
 static bool is_free(const char *key)
 {
-    return !strncmp(key, "claim.", 6) || !strncmp(key, "alt.", 4);
+    return !strncmp(key, "claim.", 6) || !strncmp(key, "alt.", 4) || !strcmp(key, "source");
 }
 
 static int unknown(const struct config_entry *e)

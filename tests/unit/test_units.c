@@ -159,6 +159,8 @@ static void for_people(void **state)
     assert_string_equal(units_human_time(buf, sizeof buf, 36.36), "36.4 s");
     assert_string_equal(units_human_rate(buf, sizeof buf, 354e9), "354 GB/s");
     assert_string_equal(units_human_rate(buf, sizeof buf, 999.99e6), "1.00 GB/s");
+    assert_string_equal(units_human_si(buf, sizeof buf, 1.17e15, "FLOP/s"), "1.17 PFLOP/s");
+    assert_string_equal(units_human_si(buf, sizeof buf, 999.6, "B"), "1 kB");
     assert_string_equal(units_human_size(buf, sizeof buf, 1536), "1.50 KiB");
     assert_string_equal(units_human_size(buf, sizeof buf, 100), "100 B");
 }
