@@ -151,6 +151,17 @@ void cli_help(const struct cli *cli)
     }
 }
 
+int cli_words(const struct cli *cli, int argc, char **argv, int (*run)(int n, char **words))
+{
+    char **words = xcalloc((size_t)argc, sizeof *words);
+    bool done;
+    int n, code = cli_parse(cli, argc, argv, words, &n, &done);
+    if (!code && !done)
+        code = run(n, words);
+    free(words);
+    return code;
+}
+
 void cli_free(const struct cli *cli)
 {
     for (const struct cli_option *o = cli->options; o->name; o++)

@@ -31,6 +31,8 @@ struct cli {
  * of error that names the nearest option; *done is true when --help was printed and the verb should
  * return GS_OK. */
 int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n, bool *done);
+/* Of a verb without options: parses, and gives the words to run(). Its code, or cli_parse's. */
+int cli_words(const struct cli *cli, int argc, char **argv, int (*run)(int n, char **words));
 void cli_help(const struct cli *cli);
 /* Words from column `indent` on, in lines of 80 columns, to stdout. */
 void cli_put_wrapped(size_t indent, const char *s);

@@ -22,16 +22,10 @@ struct request {
 
 /* ---- what is compared ---- */
 
-static int compare_roots(struct comparison *c, char *const *roots, size_t n)
+static int compare_roots(struct comparison *c, const char *const *roots, size_t n)
 {
     struct runs runs = {0};
-    int code = GS_OK;
-    for (size_t i = 0; i < n && !code; i++)
-        code = runs_find(&runs, roots[i]);
-    if (!code)
-        code = runs_sort(&runs);
-    if (!code && !runs.n)
-        code = fail(GS_USAGE, "no recording below %s; 'gradsync run CONFIG' makes one", roots[0]);
+    int code = runs_below(&runs, roots, n);
     for (size_t i = 0; i < runs.n && code != GS_USAGE;
          i++) { /* past a damaged one, so that all are named */
         int one = compare_within(c, runs.v[i].dir);
@@ -51,8 +45,9 @@ static int collect(struct comparison *c, const struct request *q)
         return compare_reference(c, q->args[0], q->config);
     if (q->n == 2)
         return compare_sides(c, q->args[0], q->args[1]);
-    static char default_root[] = "data/raw", *const default_roots[] = {default_root};
-    return compare_roots(c, q->n ? q->args : default_roots, q->n ? q->n : 1);
+    static const char *const everything[] = {"data/raw"};
+    return q->n ? compare_roots(c, (const char *const *)q->args, q->n)
+                : compare_roots(c, everything, 1);
 }
 
 /* One launch is said on stderr too: its rows look like the others in the CSV. */

@@ -161,6 +161,11 @@ static int word_help(const char *word)
     return code;
 }
 
+static int run(int n, char **words)
+{
+    return n ? word_help(words[0]) : main_help();
+}
+
 int cmd_help(int argc, char **argv)
 {
     static const struct cli_option options[] = {{0}};
@@ -171,12 +176,5 @@ int cmd_help(int argc, char **argv)
         options,
         0,
         1};
-    char **args = xcalloc((size_t)argc, sizeof *args);
-    int n;
-    bool done;
-    int code = cli_parse(&cli, argc, argv, args, &n, &done);
-    if (!code && !done)
-        code = n ? word_help(args[0]) : main_help();
-    free(args);
-    return code;
+    return cli_words(&cli, argc, argv, run);
 }

@@ -115,6 +115,11 @@ static int list_names(const char *kind)
                 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
+static int run(int n, char **words)
+{
+    return n ? list_names(words[0]) : list();
+}
+
 int cmd_list(int argc, char **argv)
 {
     static const struct cli_option options[] = {{0}};
@@ -125,12 +130,5 @@ int cmd_list(int argc, char **argv)
         options,
         0,
         1};
-    char **args = xcalloc((size_t)argc, sizeof *args);
-    int n;
-    bool done;
-    int code = cli_parse(&cli, argc, argv, args, &n, &done);
-    if (!code && !done)
-        code = n ? list_names(args[0]) : list();
-    free(args);
-    return code;
+    return cli_words(&cli, argc, argv, run);
 }

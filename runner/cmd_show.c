@@ -191,6 +191,11 @@ static int show_latest(const char *root)
     return code;
 }
 
+static int run(int n, char **words)
+{
+    return show_latest(n ? words[0] : "data/raw");
+}
+
 int cmd_show(int argc, char **argv)
 {
     static const struct cli_option options[] = {{0}};
@@ -201,11 +206,5 @@ int cmd_show(int argc, char **argv)
         options,
         0,
         1};
-    char **args = xcalloc((size_t)argc, sizeof *args);
-    bool done;
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    if (!code && !done)
-        code = show_latest(n ? args[0] : "data/raw");
-    free(args);
-    return code;
+    return cli_words(&cli, argc, argv, run);
 }

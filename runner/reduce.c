@@ -110,13 +110,7 @@ static int reduce_runs(const struct runs *runs, const char *out)
 int reduce_trees(const char *const *roots, size_t n, const char *out)
 {
     struct runs runs = {0};
-    int code = GS_OK;
-    for (size_t i = 0; i < n && !code; i++)
-        code = runs_find(&runs, roots[i]);
-    if (!code)
-        code = runs_sort(&runs);
-    if (!code && !runs.n)
-        code = fail(GS_USAGE, "no recording below %s; 'gradsync run CONFIG' makes one", roots[0]);
+    int code = runs_below(&runs, roots, n);
     if (!code)
         code = reduce_runs(&runs, out);
     for (size_t i = 0; !code && i < runs.n; i++)

@@ -180,6 +180,18 @@ int runs_sort(struct runs *r)
     return code;
 }
 
+int runs_below(struct runs *r, const char *const *roots, size_t n)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < n && !code; i++)
+        code = runs_find(r, roots[i]);
+    if (!code)
+        code = runs_sort(r);
+    if (!code && !r->n)
+        code = fail(GS_USAGE, "no recording below %s; 'gradsync run CONFIG' makes one", roots[0]);
+    return code;
+}
+
 void runs_free(struct runs *r)
 {
     for (size_t i = 0; i < r->n; i++) {

@@ -26,6 +26,9 @@ bool runs_is_run(const char *dir);
 /* Adds the folder itself or those below. One without a line recorded yet is said and left out.
  * GS_OK or reported: no such folder, a recording whose header cannot be read. */
 int runs_find(struct runs *r, const char *root);
+/* Those below all of the roots, sorted; GS_OK or reported: as runs_find and runs_sort, and no
+ * recording at all. */
+int runs_below(struct runs *r, const char *const *roots, size_t n);
 /* Adds one run folder, also without a line (its key is then its path). */
 int runs_add(struct runs *r, const char *dir);
 /* GS_OK, or GS_USAGE, reported: the same run twice. */
