@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -44,12 +45,13 @@ static int setting(const char *path, const char *value)
 
 /* The kernel keeps some congestion controls from networks other than the machine's own, unless the
  * machine allows them. Root may lend the permission while the sites are made: what a site has, it
- * keeps. */
+ * keeps. One lab at a time: another's loan would be taken back under this one. */
 void site_lend_congestion(struct site_loan *l, const char *name)
 {
     struct text allowed = {0};
-    *l = (struct site_loan){.fd = -1};
-    if (!text_read_file(ALLOWED, &allowed)) {
+    *l = (struct site_loan){.fd = open(ALLOWED, O_WRONLY | O_CLOEXEC)};
+    if (l->fd < 0 || flock(l->fd, LOCK_EX) || !text_read_file(ALLOWED, &allowed)) {
+        site_return_congestion(l);
         text_free(&allowed);
         return;
     }
@@ -60,9 +62,7 @@ void site_lend_congestion(struct site_loan *l, const char *name)
     for (size_t i = 0; i < w.n; i++)
         there = there || !strcmp(w.v[i], name);
     words_free(&w);
-    if (!there)
-        l->fd = open(ALLOWED, O_WRONLY | O_CLOEXEC);
-    if (l->fd >= 0) {
+    if (!there) {
         char *more = xstrfmt("%s %s", allowed.s, name);
         l->before = xstrdup(allowed.s);
         if (pwrite(l->fd, more, strlen(more), 0) < 0)
@@ -76,8 +76,9 @@ void site_return_congestion(struct site_loan *l)
 {
     if (l->fd < 0)
         return;
-    if (pwrite(l->fd, l->before, strlen(l->before), 0) < 0)
+    if (l->before && pwrite(l->fd, l->before, strlen(l->before), 0) < 0)
         say("lab: " ALLOWED " could not be set back to '%s': %s", l->before, strerror(errno));
+    flock(l->fd, LOCK_UN); /* the sites' processes hold the file as well */
     close(l->fd);
     free(l->before);
     *l = (struct site_loan){.fd = -1};

@@ -45,6 +45,7 @@ struct wan_outcome wan_evaluate(const struct wan_case *c)
 {
     struct wan_view v;
     wan_view_make(&v, c->map, c->strategy, c->factor);
+    v.net.equal_shares = c->equal_shares;
     struct wan_outcome o = on_view(c, &v.net);
     wan_view_free(&v);
     return o;
@@ -72,6 +73,7 @@ double wan_every_for(const struct wan_case *c, double efficiency)
     struct wan_view v;
     double lo = 0, hi = 1; /* lo fails, hi may do */
     wan_view_make(&v, c->map, c->strategy, c->factor);
+    v.net.equal_shares = c->equal_shares;
     for (k.every = hi; on_view(&k, &v.net).efficiency < efficiency && hi < 1e12; k.every = hi) {
         lo = hi;
         hi *= 2;

@@ -24,7 +24,8 @@ struct wan_case {
     const struct wan_training *training;
     enum wan_strategy strategy;
     double bits, every;
-    double factor; /* on all rates of the WAN; 1: as they are */
+    double factor;     /* on all rates of the WAN; 1: as they are */
+    bool equal_shares; /* of a direct exchange */
 };
 
 /* The case of the config itself. */

@@ -27,7 +27,7 @@ struct sync_cell {
     int model; /* enum wan_strategy; WAN_STRATEGIES: none */
     double bits, compute_s;
     int64_t streams, every, fragments, overlap, accumulate, tokens, target_tokens;
-    bool strict, trains;
+    bool strict, trains, equal_shares;
 };
 
 /* ---- the cell ---- */
@@ -67,6 +67,7 @@ static struct sync_cell read_cell(const struct rec_cell *c)
     s.accumulate = read_count(c, "accumulate", 1);
     s.tokens = read_count(c, "tokens", 0);
     s.target_tokens = read_count(c, "target_tokens", 0);
+    s.equal_shares = recorded_param(c, "shares", word, sizeof word) && !strcmp(word, "equal");
     s.strict = recorded_param(c, "strict", word, sizeof word) && !strcmp(word, "yes");
     if (recorded_param(c, "compute", word, sizeof word))
         units_parse_time(word, &s.compute_s);
@@ -168,12 +169,13 @@ static struct modelled model(struct wan_map *map, const struct rec_cell *c,
     struct wan_view view;
     set_streams(map, s->streams);
     worst_of(&m, map);
-    wan_view_make(&view, map, WAN_RING, 1);
+    wan_view_make(&view, map, WAN_DIRECT, 1);
     m.bound_s = wan_bound_s(&view.net, wan_training_bytes(&training, s->bits));
     wan_view_free(&view);
     if (s->model < WAN_STRATEGIES) {
         struct wan_case one = wan_case_of(map, &training);
         one.strategy = (enum wan_strategy)s->model;
+        one.equal_shares = s->equal_shares;
         m.o = wan_evaluate(&one);
     }
     leave_out(&m.o, s);

@@ -39,6 +39,9 @@ static double ring(const struct wan_net *net, double bytes)
 
 static double direct(const struct wan_net *net, double bytes)
 {
+    if (net->equal_shares)
+        return 2 * (double)(net->n - 1) / (double)net->n * bytes / bottleneck(net) +
+               2 * net->farthest_s;
     double uplinks = wan_shares(net->up_Bps, net->n, bytes, NULL);
     double downlinks = wan_shares(net->down_Bps, net->n, bytes, NULL);
     return fmax(uplinks, downlinks) + 2 * net->farthest_s;
@@ -96,10 +99,19 @@ double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes)
     return 2 * (double)(sites - 1) / (double)sites * bytes;
 }
 
+/* All that the sites must pass through their ends of one direction. */
+static double ends_bound(const double *rate_Bps, size_t n, double bytes)
+{
+    return fmax(bytes / least(rate_Bps, n),
+                2 * (double)(n - 1) / (double)n * bytes / mean(rate_Bps, n));
+}
+
 double wan_bound_s(const struct wan_net *net, double bytes)
 {
-    double n = (double)net->n;
-    return net->n < 2 ? 0 : 2 * (n - 1) / n * bytes / bottleneck(net) + net->farthest_s;
+    if (net->n < 2)
+        return 0;
+    return fmax(ends_bound(net->up_Bps, net->n, bytes), ends_bound(net->down_Bps, net->n, bytes)) +
+           net->farthest_s;
 }
 
 double wan_shares(const double *up_Bps, size_t n, double bytes, double *x)

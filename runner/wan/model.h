@@ -33,6 +33,7 @@ struct wan_net {
     double farthest_s;      /* the longest one-way delay between any two sites */
     double lan_Bps;         /* inside a site, for WAN_HIERARCHICAL; 0: free */
     double ranks_per_site;  /* members of a site's own reduction */
+    bool equal_shares;      /* of a direct exchange; else those of wan_shares() */
 };
 
 /* Seconds of one all-reduce of `bytes` over all sites; infinite when a link carries nothing. */
@@ -41,8 +42,9 @@ double wan_sync_s(enum wan_strategy strategy, const struct wan_net *net, double 
 /* Bytes that one site sends in it. */
 double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes);
 
-/* No algorithm is faster: every site must send and receive D(S-1)/S twice, and one delay passes in
- * each of the two phases' dependencies. */
+/* No algorithm is faster: every site sends and receives D at least, all of them together 2D(S-1)
+ * (of equal sites each D(S-1)/S twice, the bound of a ring), and what the farthest site adds comes
+ * a delay later. */
 double wan_bound_s(const struct wan_net *net, double bytes);
 
 /* Direct exchange with unequal links: share x_i of the gradient is reduced at site i, the shares
