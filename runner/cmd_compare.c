@@ -61,6 +61,14 @@ static void say_refused(const struct comparison *c)
             n == 1 ? "" : "s", n == 1 ? "s" : "");
 }
 
+static void say_nothing_to_compare(const struct request *q)
+{
+    say("nothing to compare: no recording below %s has two configs of one size and mode; 'gradsync "
+        "compare A B' holds two runs side by side, 'gradsync import --as-launches' makes several "
+        "files one run",
+        q->n ? q->args[0] : "data/raw");
+}
+
 static int compare(const struct request *q)
 {
     struct comparison c = {0};
@@ -69,7 +77,9 @@ static int compare(const struct request *q)
         comparison_solve(&c, q->threads);
         if (q->out)
             code = comparison_write(&c, q->out);
-        if (!q->quiet)
+        if (!c.n)
+            say_nothing_to_compare(q);
+        else if (!q->quiet)
             comparison_print(&c);
         say_refused(&c);
     }

@@ -2,7 +2,22 @@
 #include "cli.h"
 #include "commands.h"
 #include "err.h"
+#include "text.h"
 #include "verdict/transitions.h"
+
+/* "found: 204 knee (201 confirmed), 4 dip (4 confirmed); 101 curves refused" */
+static void say_counts(const struct transition_counts *c, const char *dir)
+{
+    struct text t = {0};
+    for (size_t i = 0; i < TRANSITION_FIT; i++)
+        if (c->found[i])
+            text_addf(&t, "%s%zu %s (%zu confirmed)", t.len ? ", " : "", c->found[i],
+                      transition_names[i], c->confirmed[i]);
+    say("found: %s; %zu curve%s refused, too short or chaotic; where and why: %s/%s",
+        t.len ? t.s : "nothing", c->found[TRANSITION_REFUSED],
+        c->found[TRANSITION_REFUSED] == 1 ? "" : "s", dir, TRANSITIONS_CSV);
+    text_free(&t);
+}
 
 int cmd_transitions(int argc, char **argv)
 {
@@ -22,11 +37,11 @@ int cmd_transitions(int argc, char **argv)
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     if (code || done)
         return code;
-    size_t features;
+    struct transition_counts counts;
     const char *dir = n ? args[0] : "data/csv";
     say_quiet(quiet);
-    code = transitions_write(dir, &features);
+    code = transitions_write(dir, &counts);
     if (!code)
-        say("%zu feature%s in %s/%s", features, features == 1 ? "" : "s", dir, TRANSITIONS_CSV);
+        say_counts(&counts, dir);
     return code;
 }

@@ -34,6 +34,10 @@ ok 'a table' import -o raw table.txt
 like "$out" '^raw/a100-sxm4-40gb-8gpu/nccl_allreduce/[0-9TZ]+-imported-[0-9a-f]{4}$' 'its run is named on stdout'
 is "$(launch)" '26 cells, 26 samples, config unstated' 'and what is in it on stderr'
 run_dir=$out
+like "$err" "next: gradsync show $run_dir\$" 'and what to do with it'
+ok 'compare one config' "$gradsync" compare raw
+is "$out" '' 'has no table'
+like "$err" "^nothing to compare: .* raw .* two configs .*--as-launches" 'and says why'
 reduce raw 'a table'
 read -r _ _ _ _ _ us algbw busbw _ ip_us _ <<<"$(grep '^ *1048576' table.txt)"
 is "$(summary 'size=1MiB .*in_place=no' median_s n launches blocks ranks status | awk -v t="$us" '{ printf "%.6f %s\n", $1 * 1e6 - t, $2 " " $3 " " $4 " " $5 " " $6 }')" '0.000000 1 1 1 8 ok' 'the time is the printed one'
@@ -108,6 +112,8 @@ done
 pattern='{config}/run{replicate}/*.txt'
 ok 'files as launches' import -o launches --platform mine --path-pattern "$pattern" --as-launches 'tree of'/*/*/*.txt
 is "$(wc -l <<<"$out")" 1 'are one run, whatever their configs'
+like "$err" 'launch 2: tree of/[a-z0-9_]+/run2/out.txt, ' 'each by its path, as names repeat'
+like "$err" 'next: gradsync compare launches/' 'and what to do with it is to compare'
 reduce launches 'a run of three files'
 is "$(summary 'size=1MiB .*in_place=no' platform config launches status | sort)" $'mine Simple 3 ok\nmine ring/LL128 3 ok' 'with the configs of their paths'
 like "$(summary 'ring/LL128' params | tail -n 1)" 'algorithm=ring protocol=LL128$' 'as the plugins name them'

@@ -24,6 +24,7 @@ mkdir -p csv
     echo 'r1,p,"w, x",,c3,auto,,4,1,8,size=8 protocol=auto,3,5,5e-6'
 } >csv/launches.csv
 ok 'transitions' "$gradsync" transitions csv
+like "$err" 'found: 1 spike \(0 confirmed\), 1 protocol switch \(1 confirmed\), .*; 0 curves refused.*: csv/transitions.csv' 'what was found, and what of it is confirmed'
 is "$(head -n 1 csv/transitions.csv)" 'platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,before_a_s,before_b_Bps,after_a_s,after_b_Bps,change,agree,replicates,verdict,fit_error,fit_error_out,reason' 'its columns'
 like "$(row csv/transitions.csv kind="protocol switch")" $'workload=w, x\n.*from_B=32768\nto_B=65536\n.*agree=2\nreplicates=2\nverdict=confirmed' 'the switch, where it is, in both launches'
 like "$(row csv/transitions.csv kind=spike)" $'size_B=1024\n.*agree=1\nreplicates=2\nverdict=not confirmed' 'the spike of one launch is not confirmed'
@@ -44,6 +45,7 @@ exits 2 'a table of another version' "$gradsync" transitions bad
 # ---- limits: what the project's own configs claim
 exits 0 'limits of the configs' "$gradsync" limits -o all "$top"/configs/*.ini
 like "$err" 'published: .*impossible' 'counts'
+like "$err" "no all/summary.csv: nothing measured is held .*'gradsync reduce'" 'and what could not be judged'
 like "$(sed -n 1p <<<"$out")" '^platform +claim +source +of +claimed +possible +fraction +verdict$' 'a table'
 like "$(sed -n 2p <<<"$out")" '^wan-4site +tokens_per_s = 840e3 +\[1\] .* 840 ktokens/s +15.2 ktokens/s +55.3 +impossible$' 'the worst first'
 is "$(awk 'NF && $NF ~ /^(impossible|collective|contradicted|unsupported|part|limit|supported|possible)$/ { print $NF }' <<<"$out" | uniq | tr '\n' ' ')" 'impossible collective contradicted unsupported possible ' 'and so on down'

@@ -105,7 +105,11 @@ static void take_cell(void *ctx, const struct csv_reader *r)
 static int cells_read(struct measured_cells *all, const char *dir)
 {
     char *path = xstrfmt("%s/summary.csv", dir);
-    int code = access(path, F_OK) ? GS_OK : csv_read_each(path, columns, take_cell, all);
+    bool none = access(path, F_OK) != 0;
+    int code = none ? GS_OK : csv_read_each(path, columns, take_cell, all);
+    if (none)
+        say("no %s: nothing measured is held against the limits ('gradsync reduce' makes it)",
+            path);
     free(path);
     return code;
 }

@@ -28,7 +28,7 @@ static void tell(const struct launch *l, int number)
         samples += l->test->cells[i].samples.n;
         faults += l->test->cells[i].kind != NULL;
     }
-    say("  launch %d: %s, %zu cells, %llu samples, config %s%s%s%s", number, l->imp->name,
+    say("  launch %d: %s, %zu cells, %llu samples, config %s%s%s%s", number, l->imp->path,
         l->test->n_cells, (unsigned long long)samples, l->config,
         l->test->unverified ? ", results not verified" : "",
         *l->test->missing ? "; truncated: " : "", l->test->missing);
@@ -40,6 +40,7 @@ static int write_run(struct launch *all, size_t n, size_t first, const char *out
 {
     char *dir;
     int number = 0;
+    bool contrast = false; /* of its launches' configs */
     struct launch *lead = &all[first];
     int code = record_make_run(out, lead->platform, lead->test->workload, IMPORT_LABEL, &dir);
     if (code)
@@ -48,6 +49,7 @@ static int write_run(struct launch *all, size_t n, size_t first, const char *out
         if (of_one_run(lead, &all[i], as_launches)) {
             code = launch_write(&all[i], dir, ++number);
             all[i].written = true;
+            contrast = contrast || strcmp(all[i].config, lead->config);
             if (!code)
                 tell(&all[i], number);
         }
@@ -58,7 +60,7 @@ static int write_run(struct launch *all, size_t n, size_t first, const char *out
     if (!code) {
         printf("%s\n", dir);
         fflush(stdout);
-        say("next: gradsync show %s", dir);
+        say("next: gradsync %s %s", contrast ? "compare" : "show", dir);
     }
     fflush(stdout);
     free(dir);

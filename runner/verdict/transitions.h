@@ -51,7 +51,8 @@ enum transition_kind {
     TRANSITION_KNEE,
     TRANSITION_DIPPED,
     TRANSITION_FIT,
-    TRANSITION_REFUSED
+    TRANSITION_REFUSED,
+    TRANSITION_KINDS
 };
 extern const char *const transition_names[];
 
@@ -86,8 +87,13 @@ void transitions_free(struct transitions *t);
  * that word itself. */
 const char *transition_verdict(const struct transitions *t, const struct transition *one);
 
+/* Rows of each kind, and those of them with the verdict "confirmed". */
+struct transition_counts {
+    size_t found[TRANSITION_KINDS], confirmed[TRANSITION_KINDS];
+};
+
 /* DIR/launches.csv to DIR/transitions.csv, rows in the order of the curves there. GS_OK or
- * reported; *features, if not NULL, becomes the number of rows that are neither fit nor refusal. */
-int transitions_write(const char *dir, size_t *features);
+ * reported. */
+int transitions_write(const char *dir, struct transition_counts *counts);
 
 #endif

@@ -52,7 +52,7 @@ static bool protocol_is_fixed(const char *params)
     return s && strncmp(s + sizeof key - 1, "auto", 4);
 }
 
-static void write_curve(struct csv *c, struct curve_rows *g, size_t *features)
+static void write_curve(struct csv *c, struct curve_rows *g, struct transition_counts *counts)
 {
     struct curve_grid grid = curve_grid_of(g);
     if (grid.n) {
@@ -61,30 +61,29 @@ static void write_curve(struct csv *c, struct curve_rows *g, size_t *features)
         struct transitions t = transitions_find(&curve);
         for (size_t i = 0; i < t.n; i++) {
             write_one(c, g, &t, &t.v[i]);
-            *features += t.v[i].kind != TRANSITION_FIT && t.v[i].kind != TRANSITION_REFUSED;
+            counts->found[t.v[i].kind]++;
+            counts->confirmed[t.v[i].kind] += !strcmp(transition_verdict(&t, &t.v[i]), "confirmed");
         }
         transitions_free(&t);
     }
     curve_grid_free(&grid);
 }
 
-int transitions_write(const char *dir, size_t *features)
+int transitions_write(const char *dir, struct transition_counts *counts)
 {
     struct curves all;
     struct csv csv;
-    size_t found = 0;
     int code = curves_read(&all, dir);
     char *path = xstrfmt("%s/%s", dir, TRANSITIONS_CSV);
+    *counts = (struct transition_counts){0};
     if (!code)
         code = csv_open(&csv, path);
     if (!code) {
         csv_header(&csv, transitions_columns);
         for (size_t i = 0; i < all.n; i++)
-            write_curve(&csv, &all.v[i], &found);
+            write_curve(&csv, &all.v[i], counts);
         code = csv_close(&csv, true);
     }
-    if (features)
-        *features = found;
     curves_free(&all);
     free(path);
     return code;
