@@ -111,6 +111,9 @@ is "$(tail -n +2 sides.csv/compare.csv | cut -d, -f19 | sort | uniq -c | tr -s '
 ok 'by 5%' within "$(of sides.csv 8 c0 ratio)" 1.04 1.06
 is "$(of sides.csv 8 c0 run_id baseline)" 'after before' 'against the first'
 like "$(reason sides.csv ',c0,')" 'not alike: mpi Open MPI v4.1.4 \| Open MPI v5.0.0' 'what differs is named'
+sed -i 's/"ranks":2,/"ranks":4,/; s/"run_id":"[^"]*"/"run_id":"wider"/' after/launch-*.jsonl
+ok 'runs of unlike ranks' "$gradsync" compare before after -o sides.csv
+like "$(reason sides.csv ',c0,')" 'not alike: ranks 2 \| 4, mpi ' 'which is named first'
 ok 'a run against itself' "$gradsync" compare before before -o self.csv
 is "$(tail -n +2 self.csv/compare.csv | cut -d, -f12 | sort -u)" 1.0 'is as fast as itself'
 is "$(grep -c 'the same recording on both sides' self.csv/compare.csv)" 8 'and each row says what it is'

@@ -135,17 +135,22 @@ static char *number(const struct line *l, double value)
 /* At most CLAIM_WIDTH characters. */
 static char *shortened(const char *s)
 {
-    size_t end = 0, width = 0;
+    size_t end = 0;
     if (text_width(s) <= CLAIM_WIDTH)
         return xstrdup(s);
-    for (; width < CLAIM_WIDTH; end++)
+    for (size_t width = 0; width < CLAIM_WIDTH; end++)
         width += ((unsigned char)s[end] & 0xc0) != 0x80;
     return xstrfmt("%.*s…", (int)end - 1, s);
 }
 
+/* "nccl_allreduce ring/LL 1073741824 B (of 836)": of those that it stands for, without what tells
+ * it from its likes, its parameters. */
 static char *claim_of(const struct line *l)
 {
-    return l->rows > 1 ? xstrfmt("the most of %zu cells", l->rows) : shortened(l->text[CLAIM]);
+    const char *s = l->text[CLAIM], *colon = strstr(s, " B: ");
+    if (l->rows == 1 || !colon)
+        return shortened(s);
+    return xstrfmt("%.*s (of %zu)", (int)(colon - s) + 2, s, l->rows);
 }
 
 /* "busbw"; "speedup on h200-2gpu", where data decide. */

@@ -6,7 +6,8 @@
 #define GS_VERDICT_LIMITS_TABLE_H
 
 /* DIR/limits.csv to stdout, worst first: every check of a claim that was published; of what was
- * measured the largest fraction of each platform, quantity and verdict. GS_OK or reported. */
+ * measured the largest fraction of each platform, quantity and verdict, and of how many. GS_OK or
+ * reported. */
 int limits_print(const char *dir);
 
 #endif

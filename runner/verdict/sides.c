@@ -107,11 +107,7 @@ int side_read(struct side *s, const char *root)
 {
     struct runs runs = {0};
     *s = (struct side){0};
-    int code = runs_find(&runs, root);
-    if (!code)
-        code = runs_sort(&runs);
-    if (!code && !runs.n)
-        code = fail(GS_USAGE, "no recording below %s; 'gradsync run CONFIG' makes one", root);
+    int code = runs_below(&runs, &root, 1);
     s->runs = xcalloc(runs.n + 1, sizeof(struct recorded *));
     s->origins = xcalloc(runs.n + 1, sizeof *s->origins);
     for (size_t i = 0; i < runs.n && !code; i++)
@@ -162,6 +158,24 @@ static struct values copied(const struct values *from)
     return to;
 }
 
+/* "ranks 4 | 2, nccl 2.28.3 | 2.29.1"; "" for equal ones; the caller frees it. */
+static char *difference(const struct side_cell *a, const struct side_cell *b)
+{
+    const struct {
+        const char *name;
+        int64_t a, b;
+    } counts[] = {{"ranks", a->r->ranks, b->r->ranks}, {"nodes", a->r->nodes, b->r->nodes}};
+    struct text t = {0};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i].a != counts[i].b)
+            text_addf(&t, "%s%s %lld | %lld", t.len ? ", " : "", counts[i].name,
+                      (long long)counts[i].a, (long long)counts[i].b);
+    char *origin = origin_difference(a->origin, b->origin);
+    text_addf(&t, "%s%s", t.len && *origin ? ", " : "", origin);
+    free(origin);
+    return t.s;
+}
+
 static void add_contrast(struct comparison *c, const struct side_cell *a, const struct side_cell *b)
 {
     char *name = strcmp(a->r->platform, b->r->platform)
@@ -178,7 +192,7 @@ static void add_contrast(struct comparison *c, const struct side_cell *a, const 
             contrast_note(one, "%s", notes[i]);
     if (!strcmp(a->r->run_id, b->r->run_id))
         contrast_note(one, "the same recording on both sides");
-    char *other = origin_difference(a->origin, b->origin);
+    char *other = difference(a, b);
     if (*other)
         contrast_note(one, "not alike: %s", other);
     free(other);
