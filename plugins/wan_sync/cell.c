@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define ELEMENT_B sizeof(float)
-#define LEAST_BLOCK_B 32768 /* smaller ones cost more than pipelining gains */
+#define LEAST_BLOCK_B 16384 /* smaller ones cost more than pipelining gains */
 #define BLOCKS_MOST (1 << 24)
 /* For plans alone: a site's uplink and a round trip, common ones. */
 #define ROUGH_RATE_BPS 1e8

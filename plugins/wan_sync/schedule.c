@@ -7,7 +7,7 @@
 
 /* Blocks that a part is cut into, where they stay large enough: several times those that are under
  * way at once, one on every stream to every peer, for none is passed on before it is whole. */
-#define PIPELINE 64
+#define PIPELINE 128
 
 /* What is known of a block while a schedule is written. */
 struct block {
