@@ -7,7 +7,7 @@
 #   every                       efficiency against H by what is on the wire: measured, and the model's line
 #   modelled                    measured against modelled time, without and with loss
 # The first four are of synchronisations alone over tcp beside MPI's own, in fp32, of the network with
-# the least loss and the RTT in the middle. No field
+# the RTT in the middle and the least loss, for which there are sizes. No field
 # that is read here holds a comma but the label, which is quoted and stands before none of them.
 
 BEGIN { FS = "," }
@@ -56,6 +56,15 @@ function middle_rtt(r,    i, n, list, seen, j, t) {
     return list[int((n + 1) / 2)]
 }
 
+# The least loss under which more than one size was recorded.
+function least_loss(r, t,    i, sizes, seen, l, best) {
+    for (i = 1; i <= rows; i++)
+        if (plain(i) && rate[i] == r && rtt[i] == t && !((loss[i], size[i]) in seen)) { seen[loss[i], size[i]]; sizes[loss[i]]++ }
+    for (l in sizes)
+        if (sizes[l] > 1 && (best == "" || l + 0 < best)) best = l + 0
+    return best == "" ? extreme(loss, 0, r) : best
+}
+
 function add(key, x, y, lo, hi) {
     if (!(key in at)) { at[key] = ++n; label[n] = key }
     if ((key, x) in seen_point) return
@@ -85,8 +94,8 @@ function head(title, detail,    i, list) {
 function synchronisations(    i, r, l, t, s, by_rtt, many, x) {
     by_rtt = name ~ /rtt/
     r = extreme(rate, name != "sync_size_slow")
-    l = extreme(loss, 0, r)
     t = middle_rtt(r)
+    l = by_rtt ? extreme(loss, 0, r) : least_loss(r, t)
     if (by_rtt) s = common_size(r, l, name != "sync_rtt_small")
     for (i = 1; i <= rows; i++) {
         if (!plain(i) || rate[i] != r || loss[i] != l || (by_rtt ? size[i] != s : rtt[i] != t))
