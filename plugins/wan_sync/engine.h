@@ -44,6 +44,9 @@ struct engine_task {
 
 /* Nothing else may be under way. -1: no memory. */
 int engine_start(struct engine *e, const struct engine_task *task);
+/* In place of a start, where this rank has no part in what others run: blocks are named by the runs
+ * that every rank counts. */
+void engine_pass(struct engine *e);
 
 enum engine_state {
     ENGINE_FAILED = -1, /* the link's why[] says it */

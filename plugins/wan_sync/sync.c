@@ -169,8 +169,10 @@ static bool begin_outward(struct sync *s)
 
 static bool begin_exchange(struct sync *s)
 {
-    if (s->me < 0)
+    if (s->me < 0) {
+        engine_pass(s->parts.engine);
         return begin_outward(s);
+    }
     s->phase = EXCHANGE;
     s->moved_ns = now_ns();
     return engine_start(s->parts.engine, &s->piece[at_head(s)].task) == 0 ||
