@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "outer.h"
 
-__attribute__((optimize("O3"))) void outer_step(const float *restrict sum, size_t n, int ranks,
-                                                float *restrict x, float *restrict m)
+#include "vectorise.h"
+
+VECTORISE void outer_step(const float *restrict sum, size_t n, int ranks, float *restrict x,
+                          float *restrict m)
 {
     float each = 1 / (float)ranks;
     for (size_t i = 0; i < n; i++) {

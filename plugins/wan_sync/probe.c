@@ -146,9 +146,10 @@ static void note_arrival(struct flow *f, uint32_t n)
 static double rates_of(const struct probe *p, const struct flow *flow, uint32_t n, double *came)
 {
     double shortest_s = INFINITY;
+    uint32_t later = n - n / 2;
     for (int r = 0; r < p->ranks; r++) {
         double s = (double)(flow[r].last_ns - flow[r].half_ns) * 1e-9;
-        came[r] = r == p->rank || s <= 0 ? 0 : (double)(n - n / 2) * (double)BLOCK_B / s;
+        came[r] = r == p->rank || s <= 0 ? 0 : (double)later * (double)BLOCK_B / s;
         if (r != p->rank)
             shortest_s = fmin(shortest_s, s);
     }
@@ -192,7 +193,7 @@ bool probe_rate(struct wan_link *link, MPI_Comm comm, double *rate_Bps)
     struct probe p = probe_of(link, comm);
     struct flow *flow = calloc((size_t)p.ranks, sizeof *flow);
     char *memory = calloc((size_t)p.ranks * WINDOW + 1, BLOCK_B);
-    bool good = all(&p, flow && memory);
+    bool good = all(&p, flow && memory) && flow && memory;
     for (uint32_t n = BLOCKS_FIRST; good && n <= BLOCKS_MOST; n *= 2) {
         MPI_Barrier(comm);
         uint64_t begin = now_ns();

@@ -38,6 +38,7 @@ bool sites_open(struct sites *s, const struct wl_host *host, MPI_Comm comm, int 
     s->host = calloc(n, sizeof *s->host);
     int good = s->site_of && s->leader && s->in_order && s->host, all = 0;
     if (MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !all ||
+        !s->site_of || !s->leader || !s->in_order ||
         MPI_Allgather(&mine, 1, MPI_INT, s->site_of, 1, MPI_INT, comm) != MPI_SUCCESS)
         return false;
     for (int r = 0; r < s->ranks; r++)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wire.h"
 
+#include "vectorise.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-
-/* The loops are written for the compiler to vectorise; on x86-64 once more for wider registers. */
-#ifdef __x86_64__
-#define WIDE __attribute__((optimize("O3"), target_clones("arch=haswell", "default")))
-#else
-#define WIDE __attribute__((optimize("O3")))
-#endif
 
 #define NOT_FINITE 0x7f800000u
 #define QUIET_NAN 0x7fc0u
@@ -47,19 +42,19 @@ static inline uint16_t narrow(float x)
     return (uint16_t)((u & ~0x80000000u) > NOT_FINITE ? QUIET_NAN : rounded);
 }
 
-WIDE static void encode_bf16(const float *x, size_t n, uint16_t *out)
+VECTORISE_WIDE static void encode_bf16(const float *x, size_t n, uint16_t *out)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = narrow(x[i]);
 }
 
-WIDE static void decode_bf16(const uint16_t *in, size_t n, float *x)
+VECTORISE_WIDE static void decode_bf16(const uint16_t *in, size_t n, float *x)
 {
     for (size_t i = 0; i < n; i++)
         x[i] = widen(in[i]);
 }
 
-WIDE static void add_bf16(const uint16_t *in, size_t n, float *sum)
+VECTORISE_WIDE static void add_bf16(const uint16_t *in, size_t n, float *sum)
 {
     for (size_t i = 0; i < n; i++)
         sum[i] += widen(in[i]);
@@ -119,7 +114,7 @@ static inline size_t group_n(size_t n, size_t at)
     return n - at < WIRE_GROUP ? n - at : WIRE_GROUP;
 }
 
-WIDE static void encode_int8(const float *x, size_t n, unsigned char *out)
+VECTORISE_WIDE static void encode_int8(const float *x, size_t n, unsigned char *out)
 {
     int8_t *q = (int8_t *)(out + groups_of(n) * sizeof(uint16_t));
     for (size_t at = 0, g = 0; at < n; at += WIRE_GROUP, g++) {
@@ -141,7 +136,7 @@ static inline float scale_at(const unsigned char *in, size_t g)
     return widen(scale);
 }
 
-WIDE static void decode_int8(const unsigned char *in, size_t n, float *x)
+VECTORISE_WIDE static void decode_int8(const unsigned char *in, size_t n, float *x)
 {
     const int8_t *q = (const int8_t *)(in + groups_of(n) * sizeof(uint16_t));
     for (size_t at = 0, g = 0; at < n; at += WIRE_GROUP, g++) {
@@ -151,7 +146,7 @@ WIDE static void decode_int8(const unsigned char *in, size_t n, float *x)
     }
 }
 
-WIDE static void add_int8(const unsigned char *in, size_t n, float *sum)
+VECTORISE_WIDE static void add_int8(const unsigned char *in, size_t n, float *sum)
 {
     const int8_t *q = (const int8_t *)(in + groups_of(n) * sizeof(uint16_t));
     for (size_t at = 0, g = 0; at < n; at += WIRE_GROUP, g++) {
@@ -173,7 +168,7 @@ static size_t bytes_int4(size_t n)
     return n / WIRE_GROUP * (WIRE_GROUP / 2) + half_of(n % WIRE_GROUP);
 }
 
-WIDE static void encode_int4(const float *x, size_t n, unsigned char *out)
+VECTORISE_WIDE static void encode_int4(const float *x, size_t n, unsigned char *out)
 {
     unsigned char *q = out + groups_of(n) * sizeof(uint16_t);
     int8_t level_of[WIRE_GROUP + 1];
@@ -203,7 +198,7 @@ static inline float high_of(unsigned char q)
     return (float)((q >> 4 ^ 8) - 8);
 }
 
-WIDE static void decode_int4(const unsigned char *in, size_t n, float *x)
+VECTORISE_WIDE static void decode_int4(const unsigned char *in, size_t n, float *x)
 {
     const unsigned char *q = in + groups_of(n) * sizeof(uint16_t);
     for (size_t at = 0, g = 0; at < n; at += WIRE_GROUP, g++) {
@@ -217,7 +212,7 @@ WIDE static void decode_int4(const unsigned char *in, size_t n, float *x)
     }
 }
 
-WIDE static void add_int4(const unsigned char *in, size_t n, float *sum)
+VECTORISE_WIDE static void add_int4(const unsigned char *in, size_t n, float *sum)
 {
     const unsigned char *q = in + groups_of(n) * sizeof(uint16_t);
     for (size_t at = 0, g = 0; at < n; at += WIRE_GROUP, g++) {
@@ -233,7 +228,7 @@ WIDE static void add_int4(const unsigned char *in, size_t n, float *sum)
 
 /* ---- fp32 ---- */
 
-WIDE static void add_fp32(const float *in, size_t n, float *sum)
+VECTORISE_WIDE static void add_fp32(const float *in, size_t n, float *sum)
 {
     for (size_t i = 0; i < n; i++)
         sum[i] += in[i];

@@ -16,10 +16,11 @@
 
 #include <cmocka.h>
 
-#include "../../plugins/wan_sync/engine.c"     // NOLINT(bugprone-suspicious-include)
-#include "../../plugins/wan_sync/schedule.c"   // NOLINT(bugprone-suspicious-include)
-#include "../../plugins/wan_sync/strategies.c" // NOLINT(bugprone-suspicious-include)
-#include "../../plugins/wan_sync/wire.c"       // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/engine.c"        // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/engine_memory.c" // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/schedule.c"      // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/strategies.c"    // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/wire.c"          // NOLINT(bugprone-suspicious-include)
 
 #define MEMBERS_MOST 9
 #define STREAMS 2
@@ -252,7 +253,7 @@ static void test_sums(void **state)
     (void)state;
     for (int s = WAN_RING; s <= WAN_RABENSEIFNER; s++)
         for (int n = 2; n <= MEMBERS_MOST; n++) {
-            seed = (uint64_t)(n * 10 + s);
+            seed = (uint64_t)n * 10 + (uint64_t)s;
             each_size((struct trial){.strategy = (enum wan_strategy)s,
                                      .members = n,
                                      .block = 256,

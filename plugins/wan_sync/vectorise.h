@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * For functions whose loops are written for the compiler to vectorise, whatever -O says.
+ */
+#ifndef VECTORISE_H
+#define VECTORISE_H
+
+#if defined(__GNUC__) && !defined(__clang__) /* clang does at -O2 */
+#define VECTORISE __attribute__((optimize("O3")))
+#else
+#define VECTORISE
+#endif
+
+/* On x86-64 once more for wider registers. */
+#ifdef __x86_64__
+#define VECTORISE_WIDE VECTORISE __attribute__((target_clones("arch=haswell", "default")))
+#else
+#define VECTORISE_WIDE VECTORISE
+#endif
+
+#endif
