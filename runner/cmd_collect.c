@@ -14,16 +14,18 @@ static int run(const char *dir, const char *raw, bool so_far)
 {
     struct campaign c;
     struct collected got = {0};
-    char size[32];
+    char size[32], *whole;
     int lock = -1, code = campaign_read(&c, dir);
     if (!code)
         code = campaign_lock(&c, &lock);
     if (!code)
         code = collect(&got, &c, raw, so_far);
     if (!code) {
-        say("collected into %s: %zu runs (%s), %zu were there, %zu lack something%s", raw,
-            got.copied, units_human_size(size, sizeof size, (double)got.bytes), got.there,
-            got.lacking, got.lacking ? " (gradsync status says what)" : "");
+        whole = realpath(raw, NULL); /* data/raw of which folder, from wherever it was called */
+        say("collected into %s: %zu runs (%s), %zu were there, %zu lack something%s",
+            whole ? whole : raw, got.copied, units_human_size(size, sizeof size, (double)got.bytes),
+            got.there, got.lacking, got.lacking ? " (gradsync status says what)" : "");
+        free(whole);
         code = got.lacking ? GS_FAILED : GS_OK;
     }
     lock_free(lock);

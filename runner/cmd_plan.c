@@ -138,7 +138,9 @@ static int show_sections(struct config *c, const struct plan_options *o)
         return GS_OK;
     }
     if (found && !code && !o->json)
-        printf("\nnext: gradsync run %s\n", c->path);
+        printf("\nnext: gradsync run %s%s%s\n", c->path,
+               config_section(c, "slurm") ? ", or in Slurm's jobs gradsync submit " : "",
+               config_section(c, "slurm") ? c->path : "");
     return found ? code : no_section(c, o->workload);
 }
 

@@ -71,9 +71,8 @@ static int check(struct submit *s)
     err_capture(NULL, 0);
     if (code == GS_CANNOT)
         say("not held against the limits of a cluster: none is here");
-    else if (code)
-        fail((enum gs_exit)code, "%s", why);
-    return code == GS_CANNOT ? GS_OK : code;
+    /* Asked again, each fault is said in full, with its file. */
+    return code && code != GS_CANNOT ? ask_cluster(s) : GS_OK;
 }
 
 /* ---- a campaign ---- */

@@ -75,7 +75,7 @@ static void put_row(const struct textplot *p, const struct canvas *c, size_t r)
 {
     char label[32] = "";
     if (r % ((ROWS - 1) / 2) == 0) {
-        double y = c->hi - (c->hi - c->lo) * (double)r / (ROWS - 1);
+        double y = c->lo + (c->hi - c->lo) * (double)(ROWS - 1 - r) / (ROWS - 1);
         p->label(label, sizeof label, p->log_y ? exp(y) : y);
     }
     size_t last = COLUMNS;

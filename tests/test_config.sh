@@ -40,7 +40,12 @@ like "$out" '48 cells in 12 groups, 3 launches' '… how many they are'
 like "$out" 'memory: [0-9.]+ MiB a rank on the host' '… the memory'
 like "$out" 'time: [0-9.]+ s to [0-9.]+ s, more on a busy machine' '… the time'
 like "$out" 'seed: drawn at run' '… and the seed that is yet to be drawn'
+like "$out" "next: gradsync run [^ ,]*\$" '… and what comes next'
 ok '… and writes nothing' test ! -e data
+
+config '[null]' '[slurm]' 'partition = main'
+run "$gradsync" plan x.ini
+like "$out" 'or in Slurm.s jobs gradsync submit ' '… which [slurm] makes submit as well'
 
 config '[null]' 'size = 8:2MiB:x2' 'config = a, b, c, d'
 run "$gradsync" plan x.ini

@@ -63,6 +63,16 @@ for name in wrap hold export 'x y' 'a$b' array chdir -x; do
     is "$rc" 2 "sbatch.$name is refused"
 done
 
+# A config of several workloads has one [slurm]: what is wrong with it is said once.
+{ cat q.ini && echo '[null again]'; } >twice.ini
+exits 2 'a nasty value in a config of two workloads' "$gradsync" submit --dry-run -o camps twice.ini --set 'slurm:account=$(id)'
+one_line "$err" '… is refused once'
+sed 's/^partition = main/partition = mian/' q.ini >mian.ini
+for dry in '' --dry-run; do
+    exits 2 "a partition that is not there ($dry)" "$gradsync" submit $dry -o camps mian.ini
+    is "$err" "mian.ini:4: key 'partition': no partition 'mian' here, did you mean 'main'? (main, debug)" '… is said with its line'
+done
+
 # In paths they are quoted: the script and the command give them back as they are.
 paths=('a b' "it's" 'a"b' '$(touch hit)' '`touch hit`' 'a;b' 'a#SBATCH' '$HOME' 'a&b' '(a)' 'a*b' '-a' '~' 'ä')
 bad=()

@@ -34,19 +34,21 @@ static struct shape *shape_of(struct shapes *s, char *text)
 
 int compose_shapes(struct shapes *s, struct plan *const *plans, size_t n)
 {
-    int code = GS_OK;
+    const struct config *refused = NULL; /* its [slurm] is refused once, not for each workload */
     *s = (struct shapes){0};
     for (size_t i = 0; i < n; i++) {
         struct text t = {0};
+        if (plans[i]->config == refused)
+            continue;
         if (script_shape(&t, plans[i]) || container_check(plans[i]))
-            code = GS_USAGE;
+            refused = plans[i]->config;
         struct shape *h = shape_of(s, t.s);
         double time_s = script_time_most(plans[i], launches_of_a_task(plans[i]));
         h->time_s = time_s > h->time_s ? time_s : h->time_s;
         h->plans = xrealloc(h->plans, (h->n + 1) * sizeof *h->plans);
         h->plans[h->n++] = i;
     }
-    return code;
+    return refused ? GS_USAGE : GS_OK;
 }
 
 void shapes_free(struct shapes *s)
@@ -83,7 +85,8 @@ static int check_plan(const struct plan *p, const struct partition *q)
 static int check_shape(struct shape *h, struct plan *const *plans)
 {
     struct partition q;
-    int code = slurm_partition(&q, plans[h->plans[0]]->set.slurm.partition);
+    const struct plan *p = plans[h->plans[0]];
+    int code = slurm_partition(&q, p->config, p->set.slurm.partition);
     if (code)
         return code;
     if (!q.up)

@@ -123,6 +123,14 @@ static const struct ending *last_words(const char *log)
     return found;
 }
 
+/* Ranks that never came up: as it is, the next job would fare no better. */
+static const char *const never_up[][2] = {
+    {"srun ended with code",
+     "mend that first, or submit anew with [launch] launcher = mpirun (srun "
+     "--mpi=list has to name pmix); resume measures the rest"},
+    {"mpirun ended with code", "mend that first (modules, setup?); " RESUME},
+};
+
 /* What gradsync last complained of: the last line that is not one of its hints. */
 static void last_line(struct reason *r, const char *log)
 {
@@ -130,8 +138,12 @@ static void last_line(struct reason *r, const char *log)
     for (const char *s = log; (s = strstr(s, "gradsync: ")); s++)
         if (s == log || s[-1] == '\n')
             line = s + strlen("gradsync: ");
-    if (line)
-        snprintf(r->why, sizeof r->why, "%.*s", (int)strcspn(line, "\n"), line);
+    if (!line)
+        return;
+    snprintf(r->why, sizeof r->why, "%.*s", (int)strcspn(line, "\n"), line);
+    for (size_t i = 0; i < sizeof never_up / sizeof *never_up; i++)
+        if (!strncmp(line, never_up[i][0], strlen(never_up[i][0])))
+            snprintf(r->remedy, sizeof r->remedy, "%s", never_up[i][1]);
 }
 
 void reason_ended(struct reason *r, const char *state, const char *log)

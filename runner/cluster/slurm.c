@@ -73,7 +73,7 @@ static void parse_partition(struct partition *p, const char *line)
 
 /* ---- partitions ---- */
 
-static int no_partition(const char *name, const struct words *lines)
+static int no_partition(const struct config *c, const char *name, const struct words *lines)
 {
     const char *names[64];
     char buf[64][128];
@@ -86,17 +86,19 @@ static int no_partition(const char *name, const struct words *lines)
             n++;
         }
     const char *near = *name ? text_nearest(name, names, n) : NULL;
-    int code = *name
-                   ? fail(GS_USAGE, "[slurm] partition: no partition '%s' here%s%s%s (%s)", name,
-                          near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "",
-                          all.s ? all.s : "there is none")
-                   : fail(GS_USAGE, "[slurm] partition: the cluster has no default, name one (%s)",
-                          all.s ? all.s : "there is none");
+    const char *there = all.s ? all.s : "there is none";
+    const struct config_entry *e = config_find(c, "slurm", "partition");
+    int code = *name && e
+                   ? config_error(e, "no partition '%s' here%s%s%s (%s)", name,
+                                  near ? ", did you mean '" : "", near ? near : "",
+                                  near ? "'?" : "", there)
+                   : fail_at(GS_USAGE, c->path, 0,
+                             "[slurm] partition: the cluster has no default, name one (%s)", there);
     text_free(&all);
     return code;
 }
 
-int slurm_partition(struct partition *p, const char *name)
+int slurm_partition(struct partition *p, const struct config *c, const char *name)
 {
     struct reply r;
     struct words lines;
@@ -116,7 +118,7 @@ int slurm_partition(struct partition *p, const char *name)
             parse_partition(p, lines.v[i]);
     }
     if (!found)
-        code = no_partition(name, &lines);
+        code = no_partition(c, name, &lines);
     words_free(&lines);
     reply_free(&r);
     return code;

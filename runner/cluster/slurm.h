@@ -6,6 +6,7 @@
 #define GS_SLURM_H
 
 #include "cluster/campaign.h"
+#include "config.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,9 +19,9 @@ struct partition {
     double max_time_s; /* INFINITY: none */
     long max_nodes, total_nodes;
 };
-/* By its name, "" for the default. GS_OK or reported: no such partition (with the nearest), no
- * default, Slurm is not here. */
-int slurm_partition(struct partition *p, const char *name);
+/* The one that a config names, "" for the default. GS_OK or reported, with the line of the config:
+ * no such partition (with the nearest), no default; or Slurm is not here. */
+int slurm_partition(struct partition *p, const struct config *c, const char *name);
 int slurm_array_max(long *indices); /* largest index of an array, plus 1 */
 
 /* ---- jobs ---- */

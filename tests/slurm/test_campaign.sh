@@ -72,7 +72,8 @@ is "$(grep -c '^sbatch ' <<<"$out") $(ls -d campaigns/dry 2>/dev/null)" '2 ' '�
 submitted configs
 is "$(wc -l <"$camp/tasks.tsv")" 7 'a folder of configs: 4 tasks of a launch and 2 of two'
 settled
-ok '… collect' "$gradsync" collect -q -o raw "$camp"
+ok '… collect' "$gradsync" collect -o raw "$camp"
+like "$err" "^collected into $tmp/raw: " '… says where to, in full'
 is "$(cd raw && echo */null/*/launch-*.jsonl | wc -w)" 7 '… every launch once'
 rm -rf raw
 

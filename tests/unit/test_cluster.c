@@ -193,6 +193,9 @@ static void why_a_job_ended(void **state)
         assert_true(*r.remedy);
     }
     struct reason r = {0};
+    folder_put(f, "log", "gradsync: srun ended with code 1 before the ranks were done: no pmix\n");
+    reason_ended(&r, "FAILED", folder_path(f, "log"));
+    assert_non_null(strstr(r.remedy, "launcher = mpirun")); /* resume alone would fail again */
     reason_ended(&r, "FAILED", folder_path(f, "no log"));
     assert_string_equal(r.why, "could not write its log");
 }
