@@ -30,7 +30,9 @@ a_checkout() {
     for config in "$1/configs/local.ini" "$1/plugins/template/template-local.ini" \
         "$1/docs/examples/mpi_allgather/mpi_allgather-local.ini"; do
         sed -i 's/^launches = .*/launches = 1/; s/^budget = .*/budget = 100ms\nblocks = 2\nmax_blocks = 2/
-            s/^samples = .*/samples = 1/; s/^warmup = .*/warmup = 10ms/; s/^ranks = .*/&\noversubscribe = yes/; s/^bind = .*/bind = none/
-            s/^size = .*:.*/size = 8, 1KiB, 64KiB/; s/^gemms = .*/gemms = 1/' "$config"
+            s/^samples = .*/samples = 1/; s/^warmup = .*/warmup = 10ms/
+            s/^ranks = .*/&\noversubscribe = yes/; s/^bind = .*/bind = none/
+            s/^size = .*:.*/size = 8, 1KiB, 64KiB/; s/^size = 256KiB.*/size = 8KiB, 64KiB, 256KiB/
+            s/^algorithm = auto, ring.*/algorithm = auto, ring/; s/^gemms = .*/gemms = 1/; s/^gemm = .*/gemm = 48/' "$config"
     done
 }
