@@ -86,7 +86,7 @@ physical() {
 
 bulk() {
     local rate rtt mib share beside bound ours theirs
-    for line in '1000 50 192 95 2' '1000 10 40 95 1.25' '100 50 20 93 0' '100 10 4 93 0'; do
+    for line in '100 10 4 93 0' '100 50 20 93 0' '1000 10 40 95 1.25' '1000 50 192 95 2'; do
         read -r rate rtt mib share beside <<<"$line"
         config "$tmp/bulk.ini" "$rate" "$rtt" "size = ${mib}MiB" 'configs = ring, strategy=mpi'
         measure "$tmp/bulk.ini" both || continue
