@@ -2,10 +2,12 @@
 #include "paper/asked.h"
 
 #include "err.h"
+#include "settings.h"
 #include "text.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The values that two lists of "key=value" words give to the same key are the same. */
 static bool agree(const struct words *a, const struct words *b)
@@ -36,7 +38,32 @@ static void compare_plan(const struct recorded *r, const struct plan *p, bool *a
     free(planned);
 }
 
-int64_t asked_today(const struct recorded *r, const char *path, bool *asked)
+char *asked_config(const struct recorded *r, const char *configs, const char *const **overrides)
+{
+    char why[512];
+    char *path = xstrfmt("%s/%s.ini", configs, r->platform);
+    *overrides = NULL;
+    if (!access(path, F_OK) || !r->overrides)
+        return path;
+    char *recorded = xstrfmt("%s/config.ini", r->dir);
+    struct config *config;
+    struct settings set;
+    err_capture(why, sizeof why);
+    if (!config_load(&config, recorded, NULL)) {
+        if (!settings_read(config, &set) && strcmp(set.platform.name, r->platform) != 0) {
+            free(path);
+            path = xstrfmt("%s/%s.ini", configs, set.platform.name);
+            *overrides = (const char *const *)r->overrides;
+        }
+        config_free(config);
+    }
+    err_capture(NULL, 0);
+    free(recorded);
+    return path;
+}
+
+int64_t asked_today(const struct recorded *r, const char *path, const char *const *overrides,
+                    bool *asked)
 {
     char why[512];
     struct config *config;
@@ -44,7 +71,7 @@ int64_t asked_today(const struct recorded *r, const char *path, bool *asked)
     int64_t launches = 0;
     char *section = *r->label ? xstrfmt("%s %s", r->workload, r->label) : xstrdup(r->workload);
     err_capture(why, sizeof why);
-    if (!config_load(&config, path, NULL)) {
+    if (!config_load(&config, path, overrides)) {
         if (config_section(config, section)) {
             if (plan_build(&plan, config, section)) /* which owns the config */
                 plan = NULL;

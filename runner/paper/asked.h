@@ -7,10 +7,16 @@
 
 #include "recorded.h"
 
+/* The config of the platform, CONFIGS/PLATFORM.ini. Where there is none and the run was given its
+ * platform's name by an override, the config that it was given to: then its overrides are still
+ * asked for (*overrides; else NULL). The caller frees the path. */
+char *asked_config(const struct recorded *r, const char *configs, const char *const **overrides);
+
 /* Plans the section of the run anew. asked[i]: some planned cell has the same value for every
  * parameter that both know, so that one which was added to a plugin since is no difference. Returns
  * the launches that are asked for; 0, and nothing is asked for: no such config, none that can be
  * planned, or no such section. Reports nothing. */
-int64_t asked_today(const struct recorded *r, const char *config, bool *asked);
+int64_t asked_today(const struct recorded *r, const char *config, const char *const *overrides,
+                    bool *asked);
 
 #endif

@@ -35,9 +35,9 @@ static int read_proof(struct proof *p, const char *configs)
     if (!code)
         code = machine_of_run(&p->machine, p->dir);
     if (!code && p->r) {
-        p->config = xstrfmt("%s/%s.ini", configs, p->r->platform);
+        p->config = asked_config(p->r, configs, &p->overrides);
         p->asked = xcalloc(p->r->n_cells + 1, sizeof *p->asked);
-        p->launches = asked_today(p->r, p->config, p->asked);
+        p->launches = asked_today(p->r, p->config, p->overrides, p->asked);
     }
     return code;
 }

@@ -18,9 +18,10 @@ struct proof { /* a run */
     struct machine machine;
     bool finished; /* has its manifest */
     /* The config of its platform as it stands. */
-    char *config;     /* its path */
-    int64_t launches; /* that it asks for; 0: there is no such config */
-    bool *asked;      /* of each cell in r: the config still asks for it */
+    char *config;                 /* its path */
+    const char *const *overrides; /* asked.h; lent by r */
+    int64_t launches;             /* that it asks for; 0: there is no such config */
+    bool *asked;                  /* of each cell in r: the config still asks for it */
 };
 
 struct proofs {

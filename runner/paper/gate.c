@@ -35,8 +35,14 @@ static void lack(struct gap *g, const char *number)
 
 static char *measure_again(const struct proof *p)
 {
-    return xstrfmt("gradsync run %s --workload '%s%s%s'", p->config, p->r->workload,
-                   *p->r->label ? " " : "", p->r->label);
+    char *command = xstrfmt("gradsync run %s --workload '%s%s%s'", p->config, p->r->workload,
+                            *p->r->label ? " " : "", p->r->label);
+    for (const char *const *o = p->overrides; o && *o; o++) {
+        char *more = xstrfmt("%s --set '%s'", command, *o);
+        free(command);
+        command = more;
+    }
+    return command;
 }
 
 static char *complete(const struct proof *p)
