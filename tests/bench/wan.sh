@@ -5,7 +5,7 @@
 # next to what it is held to. Exits 1 when one is missed. The sites, their ranks and the relay share
 # this machine: one that is busy, or has few cores, measures itself.
 #   wan.sh [PART…]   bulk latency loss unequal wires overlap cold memory; all of them without one
-# MBIT is the rate of all but bulk, 1000; their sizes go with it.
+# MBIT is the rate of all but bulk and latency, 1000; their sizes go with it.
 # shellcheck disable=SC2317 # parts are called by name
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -105,11 +105,11 @@ scaled() { calc 0 "$1 * 1048576 * $mbit / 1000 / 4 - 0.5" | awk '{ print 4 * $1 
 
 latency() {
     local c best='' t
-    config "$tmp/latency.ini" "$mbit" 30 'size = 64KiB' 'configs = ring, direct, recursive_doubling, rabenseifner, strategy=mpi'
+    config "$tmp/latency.ini" 1000 30 'size = 64KiB' 'configs = ring, direct, recursive_doubling, rabenseifner, strategy=mpi'
     measure "$tmp/latency.ini" || return 0
     for c in ring direct recursive_doubling rabenseifner mpi; do
         t=$(median "$c" 2)
-        printf '%-62s %10s ms\n' "$mbit Mbit/s, 30 ms, 64 KiB: $c" "$(calc 2 "1000 * $t")"
+        printf '%-62s %10s ms\n' "1000 Mbit/s, 30 ms, 64 KiB: $c" "$(calc 2 "1000 * $t")"
         if [ "$c" != mpi ] && { [ -z "$best" ] || awk "BEGIN { exit !($t < $best) }"; }; then best=$t; fi
     done
     row '  the best, over log2 S one-way delays' "$(calc 2 "$best / (2 * 0.015)")" '<=' 1.2 'x'
@@ -169,7 +169,7 @@ cold() {
 ranks_peak() {
     local p
     for p in /proc/[0-9]*; do
-        if [ "$(cat "$p/comm" 2>/dev/null)" = gradsync-rank ] && tr '\0' ' ' <"$p/cmdline" 2>/dev/null | grep -qF "$tmp"; then
+        if [ "$(cat "$p/comm" 2>/dev/null)" = gradsync-rank ] && grep -qsF "$tmp" "$p/cmdline"; then
             sed -n 's/^VmHWM:[ \t]*\([0-9]*\).*/\1/p' "$p/status" 2>/dev/null
         fi
     done | sort -g | tail -n 1
