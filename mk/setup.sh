@@ -14,7 +14,7 @@ packages=(
     libhwloc-dev                           # binds them beside their GPUs
     libopenblas-dev                        # iter_proxy's compute
     gnuplot-nox fonts-dejavu-core          # the figures
-    libcmocka-dev procps iproute2          # the tests
+    libcmocka-dev procps iproute2 jq       # the tests
 )
 
 # setup.sh paper: also what the paper is written with.

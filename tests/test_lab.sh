@@ -134,7 +134,18 @@ is "$(unequal "[.before.pairs[] | select($of | not) | .lost] | add")" 0 'the oth
 
 # ---- a run in it
 
-ok 'a run in the lab' lab -- "$gradsync" run -q lab.ini -o raw
+# A machine that is busy for a moment makes a lab late, and the run is refused: once more, then.
+run_in_lab() {
+    local try
+    for try in 1 2 3; do
+        rm -rf raw
+        lab -- "$gradsync" run -q lab.ini -o raw 2>"try$try.err" && return 0
+        grep -q 'did not keep its times' "try$try.err" || break
+    done
+    cat "try$try.err" >&2
+    return 1
+}
+ok 'a run in the lab' run_in_lab
 run_dir=$(echo raw/lab/mpi_allreduce/*)
 header() { head -1 "$run_dir"/launch-01.01.jsonl | jq -r "$1"; }
 ok 'its recording is whole' "$gradsync" check "$run_dir"

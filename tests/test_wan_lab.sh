@@ -84,7 +84,7 @@ read_scene() { # NAME: $rc $err $lines; a machine too busy to be a lab says so
     rc=$(cat "$1.rc") err=$(cat "$1.err") lines=$(cat "$1"/*/*/*/launch-*.jsonl)
 }
 blocks() { grep -c '"type":"block"' <<<"$lines"; }
-late='the relay was late|could not keep|cannot relay'
+late='the lab did not keep its times'
 good() { # NAME SCENE: ends well, with right sums
     read_scene "$2"
     if [[ $err =~ $late ]]; then skip "$1" "$err"; else is "$rc:$(blocks):$err" "0:$3:" "$1"; fi
