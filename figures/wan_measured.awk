@@ -2,25 +2,24 @@
 #
 # A panel of wan.csv; `name` says which:
 #   sync_size, sync_size_slow   time against size at the highest and the lowest rate recorded
-#   sync_rtt, sync_rtt_small    time against RTT at the highest rate, of the largest and smallest size
-#                               that every RTT has
+#   sync_rtt, sync_rtt_small    time against RTT, of the largest size that every RTT has at the highest
+#                               rate, and of the smallest one at the lowest
 #   every                       efficiency against H by what is on the wire: measured, and the model's line
 #   modelled                    measured against modelled time, without and with loss
 # The first four are of synchronisations alone over tcp beside MPI's own, in fp32, of the network with
-# the RTT in the middle and the least loss, for which there are sizes. No field
-# that is read here holds a comma but the label, which is quoted and stands before none of them.
+# the RTT in the middle and the least loss, for which there are sizes. After csv.awk.
 
-BEGIN { FS = "," }
-NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
+NR == 1 { header(); next }
 {
+    csv($0, f)
     rows++
-    platform[rows] = $(col["platform"]); strategy[rows] = $(col["strategy"]); transport[rows] = $(col["transport"])
-    config[rows] = $(col["config"]); wire[rows] = $(col["wire"]); size[rows] = $(col["size_B"]) + 0; every[rows] = $(col["every"]) + 0
-    rate[rows] = $(col["rate_Bps"]) + 0; rtt[rows] = $(col["rtt_s"]) + 0; loss[rows] = $(col["loss"]) + 0
-    sync[rows] = $(col["sync_s"]); low[rows] = $(col["sync_ci_low_s"]); high[rows] = $(col["sync_ci_high_s"])
-    model[rows] = $(col["model_sync_s"]); bound[rows] = $(col["bound_s"]); trains[rows] = $(col["step_s"]) != ""
-    efficiency[rows] = $(col["efficiency"]); model_efficiency[rows] = $(col["model_efficiency"])
-    sites[rows] = $(col["sites"]); special[rows] = config[rows] ~ /=/ && config[rows] !~ /^strategy=mpi/
+    platform[rows] = get("platform"); strategy[rows] = get("strategy"); transport[rows] = get("transport")
+    config[rows] = get("config"); wire[rows] = get("wire"); size[rows] = get("size_B") + 0; every[rows] = get("every") + 0
+    rate[rows] = get("rate_Bps") + 0; rtt[rows] = get("rtt_s") + 0; loss[rows] = get("loss") + 0
+    sync[rows] = get("sync_s"); low[rows] = get("sync_ci_low_s"); high[rows] = get("sync_ci_high_s")
+    model[rows] = get("model_sync_s"); bound[rows] = get("bound_s"); trains[rows] = get("step_s") != ""
+    efficiency[rows] = get("efficiency"); model_efficiency[rows] = get("model_efficiency")
+    sites[rows] = get("sites"); special[rows] = config[rows] ~ /=/ && config[rows] !~ /^strategy=mpi/
 }
 END {
     if (name ~ /^sync/) synchronisations()
@@ -93,7 +92,7 @@ function head(title, detail,    i, list) {
 
 function synchronisations(    i, r, l, t, s, by_rtt, many, x) {
     by_rtt = name ~ /rtt/
-    r = extreme(rate, name != "sync_size_slow")
+    r = extreme(rate, name !~ /slow|small/)
     t = middle_rtt(r)
     l = by_rtt ? extreme(loss, 0, r) : least_loss(r, t)
     if (by_rtt) s = common_size(r, l, name != "sync_rtt_small")

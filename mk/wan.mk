@@ -28,11 +28,11 @@ endif
 # Of recordings of wan_sync: synchronisations alone, and trainings that compute between them.
 wan_plans_of = $(shell cd $(raw) && grep -ls $1 */wan_sync/*/plan.json || true)
 ifneq ($(call wan_plans_of,' compute=0 compute_kind=emulated '),)
-$(foreach f,sync_size sync_size_slow sync_rtt sync_rtt_small,$(eval $(call drawing,wan/$f,wan_sync,$(csv)/wan.csv,wan_measured)))
-$(eval $(call drawing,wan/modelled,wan_modelled,$(csv)/wan.csv,wan_measured))
+$(foreach f,sync_size sync_size_slow sync_rtt sync_rtt_small,$(eval $(call drawing,wan/$f,wan_sync,$(csv)/wan.csv,csv wan_measured)))
+$(eval $(call drawing,wan/modelled,wan_modelled,$(csv)/wan.csv,csv wan_measured))
 endif
 ifneq ($(call wan_plans_of,-E ' compute=[1-9]| compute_kind=gemm '),)
-$(eval $(call drawing,wan/every,wan_trained,$(csv)/wan.csv,wan_measured))
+$(eval $(call drawing,wan/every,wan_trained,$(csv)/wan.csv,csv wan_measured))
 endif
 
 endif
