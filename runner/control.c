@@ -12,8 +12,9 @@ enum kind { TEXT, INT, LONG, REAL };
 #define DEAD (1u << CONTROL_DEAD)
 #define ERROR (1u << CONTROL_ERROR)
 #define DONE (1u << CONTROL_DONE)
+#define WARN (1u << CONTROL_WARN)
 
-static const char *const event_names[] = {"beat", "dead", "error", "done"};
+static const char *const event_names[] = {"beat", "dead", "error", "done", "warn"};
 
 /* Every member but "event", in the order they are written, and the events that send it. */
 static const struct member {
@@ -26,7 +27,7 @@ static const struct member {
     {                                                                                              \
 #name, kind, offsetof(struct control, name), sizeof((struct control *)0)->name, events     \
     }
-    MEMBER(rank, INT, BEAT | DEAD | ERROR | DONE),
+    MEMBER(rank, INT, BEAT | DEAD | ERROR | DONE | WARN),
     MEMBER(phase, TEXT, BEAT | DEAD),
     MEMBER(cell, TEXT, BEAT | DEAD),
     MEMBER(group, TEXT, BEAT),
@@ -40,7 +41,7 @@ static const struct member {
     MEMBER(kind, TEXT, DEAD),
     MEMBER(host, TEXT, DEAD),
     MEMBER(pid, LONG, DEAD),
-    MEMBER(why, TEXT, DEAD | ERROR),
+    MEMBER(why, TEXT, DEAD | ERROR | WARN),
     MEMBER(code, INT, ERROR),
     MEMBER(status, TEXT, DONE),
 #undef MEMBER

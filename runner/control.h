@@ -13,7 +13,7 @@
 #define CONTROL_MARK "\x1egs "
 #define CONTROL_LINE_MAX 2048 /* below PIPE_BUF: a line is written whole or not at all */
 
-enum control_event { CONTROL_BEAT, CONTROL_DEAD, CONTROL_ERROR, CONTROL_DONE };
+enum control_event { CONTROL_BEAT, CONTROL_DEAD, CONTROL_ERROR, CONTROL_DONE, CONTROL_WARN };
 
 /* Members that an event does not send are zero after control_decode. */
 struct control {
@@ -28,7 +28,7 @@ struct control {
     int copy;                        /* dead */
     char kind[16], host[64];         /* dead: crash, hang, lost */
     long pid;                        /* dead */
-    char why[512];                   /* dead, error */
+    char why[512];                   /* dead, error, warn */
     int code;                        /* error: an enum gs_exit */
     char status[16];                 /* done: complete, interrupted */
 };

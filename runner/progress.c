@@ -178,3 +178,12 @@ void progress_clear(struct progress *p)
         fputs("\r\x1b[K", stderr);
     p->drawn = false;
 }
+
+void progress_warn(struct progress *p, const char *text)
+{
+    if (!strcmp(p->warned, text))
+        return;
+    snprintf(p->warned, sizeof p->warned, "%s", text);
+    progress_clear(p);
+    say("%s: warning: %s", p->plan->section, text);
+}

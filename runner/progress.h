@@ -25,6 +25,7 @@ struct progress {
     uint64_t began_ns; /* of the first launch that this process ran */
     int began_launch;  /* and its number */
     bool drawn;        /* the line stands on the terminal */
+    char warned[512];  /* the last warning: launches alike have the same */
 };
 
 void progress_begin(struct progress *p, const struct plan *plan, bool quiet);
@@ -32,6 +33,8 @@ void progress_begin(struct progress *p, const struct plan *plan, bool quiet);
 void progress_launch(struct progress *p, int launch, int attempt, size_t closed);
 /* A beat of rank 0. */
 void progress_beat(struct progress *p, const struct control *beat);
+/* What a rank warns of, unless it was just said. */
+void progress_warn(struct progress *p, const char *text);
 /* Takes the line away, so that another may be printed; the next beat draws it again. */
 void progress_clear(struct progress *p);
 

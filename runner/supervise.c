@@ -58,6 +58,9 @@ static void heard(struct watch *w, const struct control *c)
 {
     w->heard = now_s();
     switch (c->event) {
+    case CONTROL_WARN:
+        progress_warn(w->progress, c->why);
+        return;
     case CONTROL_BEAT:
         if (c->rank == 0) {
             w->seen.beat = *c;

@@ -25,6 +25,7 @@ extern "C" {
 #define WL_SYMBOL "wl_plugin_v1"
 #define WL_TEXT_MAX 64 /* bytes of a WL_TEXT member, terminator included */
 #define WL_METRICS_MAX 16
+#define WL_WARNING "warning" /* the key of a note that the user is told as well, once a run */
 
 /* What a call made of it. Any status but WL_OK is preceded by host->fail() or by text in `why`. */
 enum wl_status {
@@ -111,7 +112,8 @@ struct wl_host {
     /* Says why a call is about to return other than WL_OK. printf-like; the last text counts. */
     void (*fail)(void *ctx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
     /* Notes a fact about the prepared cell in the recording (e.g. "algorithm", "ring"): may be
-     * called from open() and prepare(). */
+     * called from open() and prepare(). What works, but not as the user may expect, is a note of
+     * the key WL_WARNING: one line that names the remedy. */
     void (*note)(void *ctx, const char *key, const char *value);
     /* Returns on all ranks at nearly the same time, whatever clocks their nodes have. A barrier
      * lets its first rank go a message's time before its last: between sites, half a round trip.

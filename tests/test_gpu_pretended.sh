@@ -1,17 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Machines that cannot run the GPU plugins, pretended (tests/gpu/pretend.c): a driver older than the
-# runtime, fewer GPUs than ranks, an NCCL too old, none at all. Each is one line that names the remedy,
-# and exit code 3.
+# Machines that are not here, pretended (tests/gpu/pretend.c). One that cannot run the GPU plugins (a
+# driver older than the runtime, fewer GPUs than ranks, an NCCL too old, none at all) is one line that
+# names the remedy, and exit code 3. On one that can run most of it (too little memory, a dtype or an
+# algorithm that its NCCL has not) the rest is measured, and what is not is recorded with its reason.
+# GPUs that do not reach each other are a warning.
 . "$(dirname "$0")/lib.sh"
 [ -e "$build/plugins/nccl_allreduce/cuda.so" ] || skip_all 'built without CUDA or NCCL'
-ok 'the pretence is compiled' "${CC:-gcc}" -std=c11 -Wall -Wextra -shared -fPIC -o pretend.so "$top/tests/gpu/pretend.c"
+ok 'the pretence is compiled' "${CC:-gcc}" -std=gnu11 -Wall -Wextra -shared -fPIC -o pretend.so "$top/tests/gpu/pretend.c"
 
+begin() { # RANKS: a config's first lines
+    printf '%s\n' '[launch]' "ranks = $1" 'oversubscribe = yes' '[measure]' 'launches = 1' 'blocks = 2' \
+        'max_blocks = 2' 'samples = 1' 'warmup = 1ms' 'warmup_ops = 1' 'retries = 0' 'deadline = 20s'
+}
 cannot() { # NAME REGEX RANKS VARIABLE=VALUE…
     local name=$1 regex=$2 ranks=$3
     shift 3
-    printf '[launch]\nranks = %d\noversubscribe = yes\n[measure]\nlaunches = 1\n[nccl_allreduce]\n' "$ranks" >run.ini
+    { begin "$ranks" && echo '[nccl_allreduce]'; } >run.ini
     exits 3 "$name: cannot run here" env "$@" LD_PRELOAD="$tmp/pretend.so" "$gradsync" run -q run.ini -o "data-$1"
     one_line "$err" "$name: one line"
     like "$err" "$regex" "$name: with the remedy"
@@ -24,4 +30,46 @@ cannot 'an NCCL too old' 'NCCL 2\.17 is too old, 2\.18 is the first .*install a 
 mkdir -p alone && cp "$build/plugins/nccl_allreduce.so" alone/
 exits 3 'no NCCL: cannot run here' "$gradsync" check alone/nccl_allreduce.so
 like "$err" 'cuda\.so.*install CUDA.s and NCCL.s libraries' 'and what to install'
+
+# NAME BODY VARIABLE=VALUE…: $rc, $out, $err; $recording
+on() {
+    local name=$1 body=$2
+    shift 2
+    { begin 2 && printf '%s\n' '[nccl_allreduce]' "$body"; } >"$name.ini"
+    run env "$@" LD_PRELOAD="$tmp/pretend.so" "$gradsync" run "$name.ini" -o "data-$name"
+    recording=$(find "data-$name" -name 'launch-01.01.jsonl')
+}
+# What is told of the one cell that was skipped, beside others that were measured
+but_one() { # NAME REGEX
+    is "$rc" 0 "$1: the rest is measured"
+    is "$(grep -h '"type":"fail"' "$recording" | grep -c '"kind":"skip"')" 1 "$1: one cell is skipped"
+    like "$(grep -h '"kind":"skip"' "$recording")" "$2" "$1: recorded with the reason"
+    ok "$1: and the others' blocks" grep -q '"type":"block"' "$recording"
+}
+on whole 'size = 1KiB'
+is "$rc" 0 'a machine that lacks nothing: measured'
+like "$(cat "$recording")" '"peer_access","value":"2 of 2 ways' 'its GPUs reach each other, and it is recorded'
+unlike "$err" warning 'and nothing is said of it'
+
+on peers $'size = 1KiB' PRETEND_NO_PEER=1
+is "$rc" 0 'no peer access: NCCL goes on, and so do we'
+is "$(grep -c 'warning: no peer access from GPU 0000:01:00\.0 to 0000:02:00\.0 .*nvidia-smi topo -p2p r .*IOMMU' <<<"$err")" 1 \
+    'no peer access: one line that names the GPUs and the remedy'
+like "$(cat "$recording")" '"key":"warning","value":"no peer access' 'no peer access: recorded'
+exits 0 'check says it too' env PRETEND_NO_PEER=1 LD_PRELOAD="$tmp/pretend.so" "$gradsync" check "$build/plugins/nccl_allreduce.so"
+like "$out$err" 'warning: no peer access' 'with the remedy'
+
+on memory 'size = 1KiB, 256MiB' PRETEND_MEMORY=200
+but_one 'too little memory' '512\.0 MiB of device memory asked for, 200\.0 MiB of 200\.0 MiB free: smaller sizes'
+on dtype $'size = 1KiB\ndtype = fp32, fp8_e4m3' PRETEND_NCCL=22304
+but_one 'a dtype that NCCL has not' 'this NCCL, 2\.23, has no fp8_e4m3: 2\.24 is the first that has'
+on algorithm $'size = 1KiB\nalgorithm = auto, pat' PRETEND_REFUSES=PAT
+but_one 'an algorithm that NCCL refuses' 'ncclAllReduce: NCCL refuses it here'
+on symmetric $'size = 1KiB\nmemory = plain, symmetric' PRETEND_NCCL=21805
+but_one 'memory that NCCL has not' 'this NCCL, 2\.18, has no ncclMemAlloc'
+
+on dead 'size = 1KiB' PRETEND_DEAD=40
+isnt "$rc" 0 'a peer that died: the run says that it failed'
+like "$(grep -h '"type":"fail"' "$recording")" 'a peer died or cannot be reached' 'and why'
+no_orphans 'and nothing is left behind'
 done_testing

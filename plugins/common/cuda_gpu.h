@@ -31,6 +31,9 @@ enum wl_status host_agree(const struct wl_host *host, enum wl_status status, con
 /* Picks a GPU of this rank's own, checks that no other rank has it. Collective. */
 enum wl_status gpu_open(struct gpu *g, const struct wl_host *host);
 void gpu_close(struct gpu *g);
+/* Notes which GPUs of a node reach each other's memory, with a warning where some do not, and the
+ * remedy: NCCL goes on, slowly. Collective. */
+void gpu_note_peers(const struct gpu *g);
 
 /* Says what a CUDA call made of it, e.g. gpu_try(g, cudaMalloc(&p, n), "cudaMalloc"). */
 enum wl_status gpu_try(struct gpu *g, cudaError_t error, const char *call);

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/lend.h"
 
+#include "control.h"
+
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 static void lent_barrier(void *ctx)
 {
@@ -30,12 +35,27 @@ __attribute__((format(printf, 2, 3))) static void lent_fail(void *ctx, const cha
     va_end(args);
 }
 
+/* To who watches the launch, through the launcher's stdout as the shims' lines go. One that cannot
+ * be written is still in the recording. */
+static void tell(const struct lent *l, const char *text)
+{
+    char line[CONTROL_LINE_MAX];
+    struct control c = {.event = CONTROL_WARN, .rank = l->team->rank};
+    snprintf(c.why, sizeof c.why, "%s", text);
+    size_t n = control_encode(&c, line);
+    while (write(STDOUT_FILENO, line, n) < 0 && errno == EINTR)
+        continue;
+}
+
 /* Every rank notes the same facts; rank 0 holds the pen. */
 static void lent_note(void *ctx, const char *key, const char *value)
 {
     const struct lent *l = ctx;
-    if (l->report)
-        report_note(l->report, l->cell, l->copy, key, value);
+    if (!l->report)
+        return;
+    report_note(l->report, l->cell, l->copy, key, value);
+    if (l->team->rank == 0 && !strcmp(key, WL_WARNING))
+        tell(l, value);
 }
 
 static void lent_start(void *ctx)

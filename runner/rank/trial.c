@@ -121,6 +121,8 @@ static void host_note(void *ctx, const char *key, const char *value)
     struct trial *t = ctx;
     if (!key || !*key || !value)
         trial_fault(t, "notes a fact without a name or value in %s", t->at);
+    else if (!strcmp(key, WL_WARNING))
+        trial_note(t, "warning: %s", value);
 }
 
 /* The worst status of all ranks, so that all go the same way. */

@@ -53,10 +53,13 @@ static void a_death_an_error_and_an_end_come_back(void **state)
                            .why = "killed by SIGSEGV"};
     struct control error = {.event = CONTROL_ERROR, .rank = 1, .why = "no \"space\"", .code = 3};
     struct control done = {.event = CONTROL_DONE, .status = "interrupted"};
+    struct control warning = {.event = CONTROL_WARN, .why = "slower than it could be"};
     struct control back = round_trip(&dead);
     assert_memory_equal(&back, &dead, sizeof dead);
     back = round_trip(&error);
     assert_memory_equal(&back, &error, sizeof error);
+    back = round_trip(&warning);
+    assert_memory_equal(&back, &warning, sizeof warning);
     back = round_trip(&done);
     assert_memory_equal(&back, &done, sizeof done);
 }

@@ -84,6 +84,8 @@ static enum wl_status open_proxy(void **state, const struct wl_host *host)
     s->host = host;
     enum wl_status status = gpu_open(&s->gpu, host);
     if (status == WL_OK)
+        gpu_note_peers(&s->gpu);
+    if (status == WL_OK)
         status = comms_open(&s->comms, &s->gpu);
     if (status == WL_OK)
         status = comms_pretend(&s->comms, 1);

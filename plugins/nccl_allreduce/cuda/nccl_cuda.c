@@ -27,14 +27,6 @@ static void note_machine(const struct state *s)
         s->host->note(s->host->ctx, "gpu", prop.name);
     note(s, "gpu_shape", "%d SMs, %d MiB L2, compute capability %d", s->gpu.multiprocessors,
          (int)(s->gpu.l2_B >> 20), prop.major * 10 + prop.minor);
-    int reached = 0, others = 0, count = 0;
-    cudaGetDeviceCount(&count);
-    for (int d = 0; d < count; d++) {
-        int can = 0;
-        if (d != s->gpu.device && cudaDeviceCanAccessPeer(&can, s->gpu.device, d) == cudaSuccess)
-            others++, reached += can;
-    }
-    note(s, "peer_access", "%d of %d other GPUs seen here", reached, others, 0);
 }
 
 static void close_cuda(void *self)
@@ -76,6 +68,8 @@ static enum wl_status open_cuda(void **self, const struct wl_host *host)
     }
     s->host = host;
     enum wl_status status = gpu_open(&s->gpu, host);
+    if (status == WL_OK)
+        gpu_note_peers(&s->gpu);
     if (status == WL_OK)
         status = comms_open(&s->comms, &s->gpu);
     if (status == WL_OK)
