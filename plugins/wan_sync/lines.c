@@ -70,6 +70,7 @@ static bool open_line(struct lines *l, struct line *line)
 {
     struct wan_link *link = NULL;
     bool good = open_of[line->options.transport](l, &line->options, &link) == 0;
+    line->told = (struct wan_link_stats){0};
     if (good && !(line->engine = engine_open(link))) {
         snprintf(l->why, sizeof l->why, "out of memory");
         good = false;

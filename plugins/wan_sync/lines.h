@@ -20,6 +20,7 @@ struct line {
     struct wan_link *link;
     struct engine *engine;
     bool broken;
+    struct wan_link_stats told; /* what a recording has of the link already */
     double *rtt_s;    /* [ranks][ranks], on every rank; NULL: not measured yet */
     double *rate_Bps; /* by rank; NULL: not measured yet */
 };

@@ -25,6 +25,8 @@ struct wan_event {
 struct wan_link_stats {
     uint64_t sent_B, received_B; /* payload and the link's own headers, since open */
     double rate_Bps;             /* the estimate of this rank's uplink; 0: none */
+    /* Since open: streams that broke and were opened again; connections without the secret. */
+    unsigned reopened, strangers;
 };
 
 struct wan_link;

@@ -236,7 +236,9 @@ static int link_settle(struct wan_link *base, double timeout_s)
 
 static void link_stats(const struct wan_link *base, struct wan_link_stats *out)
 {
-    *out = link_of(base)->stats;
+    const struct tcp_link *l = link_of(base);
+    *out = l->stats;
+    out->reopened = l->seen.reopened, out->strangers = l->seen.strangers;
 }
 
 void link_tcp_events(const struct wan_link *base, struct link_tcp_events *out)

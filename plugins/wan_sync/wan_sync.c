@@ -38,7 +38,9 @@ enum metric {
     M_UPLINK,
     M_RMS_ERROR,
     M_MAX_ERROR,
-    M_ERROR_BOUND
+    M_ERROR_BOUND,
+    M_REOPENED,
+    M_STRANGERS
 };
 static const struct wl_metric metrics[] = {
     [M_TIME] = {"time", "s", "one step, or one synchronisation where nothing is computed", WL_MAX},
@@ -53,6 +55,11 @@ static const struct wl_metric metrics[] = {
     [M_RMS_ERROR] = {"rms_error", "1", "of the sum, relative to its rms", WL_MAX},
     [M_MAX_ERROR] = {"max_error", "1", "largest, relative to the sum's rms", WL_MAX},
     [M_ERROR_BOUND] = {"error_bound", "1", "that max_error cannot pass", WL_MAX},
+    [M_REOPENED] = {"reopened", "1",
+                    "streams that broke and were opened again since the last sample, at both ends",
+                    WL_SUM},
+    [M_STRANGERS] = {"strangers", "1", "connections refused since then: without the secret",
+                     WL_SUM},
     {0}};
 
 enum wl_status wan_failed(const struct self *s, const char *why)
@@ -112,6 +119,19 @@ static void judge(struct prepared *p, const struct pattern_error *e, double boun
                  p->self->host->rank);
 }
 
+/* What befell the link since it was last told. */
+static void note_link(struct line *line, double *reopened, double *strangers)
+{
+    *reopened = *strangers = 0;
+    if (!line || !line->link)
+        return;
+    struct wan_link_stats now;
+    line->link->ops->stats(line->link, &now);
+    *reopened = now.reopened - line->told.reopened;
+    *strangers = now.strangers - line->told.strangers;
+    line->told = now;
+}
+
 static void report(struct prepared *p, const struct train_times *t, struct wl_sample *out)
 {
     struct pattern_error e =
@@ -131,6 +151,7 @@ static void report(struct prepared *p, const struct train_times *t, struct wl_sa
     v[M_RMS_ERROR] = e.scale > 0 ? e.rms / e.scale : 0;
     v[M_MAX_ERROR] = e.scale > 0 ? fmin(e.largest / e.scale, 1e9) : 0;
     v[M_ERROR_BOUND] = bound;
+    note_link(p->line, &v[M_REOPENED], &v[M_STRANGERS]);
     out->start_ns = t->start_ns;
     out->end_ns = t->end_ns;
     p->bits = e.bits;
