@@ -2,6 +2,7 @@
 #include "err.h"
 #include "plan.h"
 #include "plan_groups.h"
+#include "stopping.h"
 #include "text.h"
 #include "units.h"
 
@@ -14,7 +15,8 @@
 #define LAUNCH_S 1.5       /* starting and ending the ranks */
 #define PREPARE_S 0.01     /* a cell, beside its memory */
 #define AUTO_SAMPLE_S 1e-4 /* what the clock's resolution usually leads to */
-#define MEMORY_BPS 4e9     /* filling, poisoning and verifying buffers */
+#define HOST_BPS 4e9       /* filling, poisoning and verifying buffers */
+#define DEVICE_BPS 1e12
 
 /* ---- time and memory ---- */
 
@@ -37,19 +39,22 @@ static void add_group(const struct plan *p, const struct group *g, struct plan_c
     uint64_t host = 0, device = 0;
     for (size_t i = g->first; i < g->first + g->n; i++) {
         const struct cell *c = &p->cells[i];
-        double n = copies(p, g, c), memory = (double)(c->shape.host_B + c->shape.device_B);
+        double n = copies(p, g, c);
+        double memory_s =
+            (double)c->shape.host_B / HOST_BPS + (double)c->shape.device_B / DEVICE_BPS;
         if (c->skip)
             continue;
-        block += n * (visits * sample_time(m, &c->shape) + memory / MEMORY_BPS);
-        once +=
-            n * (PREPARE_S + memory / MEMORY_BPS + (double)m->warmup_ops * c->shape.iteration_s);
+        block += n * (visits * sample_time(m, &c->shape) + memory_s);
+        once += n * (PREPARE_S + memory_s + (double)m->warmup_ops * c->shape.iteration_s);
         host += (uint64_t)n * c->shape.host_B;
         device += (uint64_t)n * c->shape.device_B;
     }
-    /* A block is finished whatever the budget, and there is at least one. */
+    /* A block is finished whatever the budget, which counts from the first preparation. */
     once = fmax(once, m->warmup);
-    cost->time_s += once + fmax(block, fmin((double)m->blocks * block, m->budget));
-    cost->most_s += once + fmax(block, fmin((double)m->max_blocks * block, m->budget + block));
+    double least =
+        once + (double)(m->max_blocks < STOPPING_LEAST ? m->max_blocks : STOPPING_LEAST) * block;
+    cost->time_s += fmax(least, fmin(once + (double)m->blocks * block, m->budget));
+    cost->most_s += fmax(least, fmin(once + (double)m->max_blocks * block, m->budget + block));
     cost->host_B = host > cost->host_B ? host : cost->host_B;
     cost->device_B = device > cost->device_B ? device : cost->device_B;
 }

@@ -4,7 +4,6 @@
 #include "stats.h"
 
 #define LEVEL 0.95
-enum { BLOCKS_MIN = 3 }; /* what a launch must have to count in a verdict (verdict/contrast.h) */
 
 static void judge(struct slot *s, double precision)
 {
@@ -12,8 +11,8 @@ static void judge(struct slot *s, double precision)
     const double *x = s->medians + warmup;
     double median = stats_median(x, n);
     struct interval ci = stats_median_ci(x, n, LEVEL);
-    s->half_width = n >= BLOCKS_MIN ? (ci.hi - ci.lo) / 2 / median : 0;
-    s->converged = n >= BLOCKS_MIN && ci.coverage >= LEVEL && s->half_width <= precision;
+    s->half_width = n >= STOPPING_LEAST ? (ci.hi - ci.lo) / 2 / median : 0;
+    s->converged = n >= STOPPING_LEAST && ci.coverage >= LEVEL && s->half_width <= precision;
 }
 
 void stopping_judge(const struct set_measure *set, struct slot *slots, size_t n)
@@ -32,7 +31,7 @@ bool stopping_enough(const struct set_measure *set, const struct slot *slots, si
         converged = converged && (!slots[i].live || slots[i].converged);
     }
     return !alive || block >= set->max_blocks || (block >= set->blocks && converged) ||
-           (block >= BLOCKS_MIN && spent_s >= set->budget);
+           (block >= STOPPING_LEAST && spent_s >= set->budget);
 }
 
 double stopping_half_width(const struct slot *slots, size_t n)

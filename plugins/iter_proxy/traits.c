@@ -104,6 +104,16 @@ int traits_precision(enum proxy_backend_kind kind, int precision)
     return precision == PROXY_PRECISION_AUTO ? traits[kind].precision : precision;
 }
 
+/* On a device the steps of a group share one gradient and one set of operands: those of the config
+ * that is all default count them, in the modes that may stand alone. */
+static uint64_t shared_B(const struct proxy_cell *cell, uint64_t operands, uint64_t buckets)
+{
+    if (cell->algorithm || cell->protocol || cell->ctas || cell->mode == PROXY_MODE_SEQUENTIAL)
+        return 0;
+    return (cell->mode != PROXY_MODE_COMM ? operands : 0) +
+           (cell->mode != PROXY_MODE_COMPUTE ? buckets : 0);
+}
+
 void traits_cost(enum proxy_backend_kind kind, const struct proxy_cell *cell,
                  const struct wl_job *job, struct wl_shape *shape)
 {
@@ -114,7 +124,9 @@ void traits_cost(enum proxy_backend_kind kind, const struct proxy_cell *cell,
     uint64_t operands = 3 * (uint64_t)cell->gemm * (uint64_t)cell->gemm * sizeof(float);
     uint64_t buckets = 2 * cell->size, bucket = cell->size / (uint64_t)cell->buckets;
     bool computes = cell->mode != PROXY_MODE_COMM, communicates = cell->mode != PROXY_MODE_COMPUTE;
-    uint64_t bytes = (computes ? operands : 0) + (communicates ? buckets + bucket : 0);
-    *(t->on_device ? &shape->device_B : &shape->host_B) += bytes;
+    if (t->on_device)
+        shape->device_B += shared_B(cell, operands, buckets);
+    else
+        shape->host_B += (computes ? operands : 0) + (communicates ? buckets + bucket : 0);
     shape->iteration_s = (computes ? compute_s : 0) + (communicates ? comm_s : 0);
 }
