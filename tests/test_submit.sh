@@ -39,6 +39,7 @@ is "$(ls camps 2>/dev/null)$(cat sbatch.args 2>/dev/null)" '' '… and nothing w
 # ---- nasty values ----
 
 # In a value meant for #SBATCH they are refused; nothing of them is run.
+# shellcheck disable=SC1003 # a backslash is one of them
 nasty=("a b" "a'b" 'a"b' 'a`touch hit`' '$(touch hit)' '${HOME}' '$HOME' 'a;touch hit' 'a#SBATCH --uid=0' '#SBATCH'
     $'a\n#SBATCH --uid=0' $'a\ntouch hit' $'a\r' $'a\tb' 'a\b' 'a\' 'a>hit' 'a<hit' 'a{b' 'a}b' 'a^b' 'a~b' '~' 'a%b'
     $'a\x01b' $'a\x7f' $'a\x1b[31m' 'ä' '日本' $'\xff' "'; touch hit; '" '"; touch hit; "' '`id`' '$((1))' '$(<q.ini)'

@@ -67,8 +67,8 @@ static bool cancels(const struct payload_kind *k)
 /* Sum of the weights 1, 2, .. m, 1, 2, .. over n ranks. */
 static double weights_sum(int n, int m)
 {
-    double rounds = n / m, rest = n % m;
-    return rounds * m * (m + 1) / 2 + rest * (rest + 1) / 2;
+    int rounds = n / m, rest = n % m;
+    return (double)rounds * m * (m + 1) / 2 + (double)rest * (rest + 1) / 2;
 }
 
 /* The largest m whose weights leave room; 0 when not even equal weights do. */

@@ -17,7 +17,7 @@
 #   status_is N              exit code of status; $out holds its table
 #   column NAME              a number of its first row
 #   completes NAME           after a resume everything is measured, once; collected, and checked
-# shellcheck disable=SC2034 # for the tests
+# shellcheck disable=SC2034,SC2154 # for the tests; from ../lib.sh
 
 for tool in slurmctld slurmd munged sbatch; do
     command -v $tool >/dev/null || skip_all "no $tool here (make setup-slurm installs it)"
@@ -98,11 +98,11 @@ node_family() { # PID…
         node_family $(pgrep -P "$pid")
     done
 }
-node_steps() { # [N]: what the node's daemon (each daemon) has started: steps, and all below them
+node_steps() { # N ('': any): what the node's daemon (each daemon) has started: steps, and all below them
     local p
     for p in $(pgrep -x slurmstepd); do
         # shellcheck disable=SC2046
-        [[ $(readlink "/proc/$p/fd"/* 2>/dev/null) == *"$slurm/log/n${1:-}"* ]] && node_family "$p"
+        [[ $(readlink "/proc/$p/fd"/* 2>/dev/null) == *"$slurm/log/n$1"* ]] && node_family "$p"
     done
 }
 signal_all() { # SIGNAL PID…
@@ -115,7 +115,7 @@ signal_all() { # SIGNAL PID…
 slurm_end() {
     local status=$?
     # shellcheck disable=SC2046
-    signal_all KILL $(node_steps)
+    signal_all KILL $(node_steps '')
     return $status
 }
 trap 'slurm_end; tap_end' EXIT
@@ -180,7 +180,7 @@ slow() {
 submitted() {
     run "$gradsync" submit -q -o "$tmp/campaigns" "$@"
     camp=$out
-    [ $rc = 0 ] || flunk "submit $*" "$err"
+    [ "$rc" = 0 ] || flunk "submit $*" "$err"
 }
 jobs_in() { # a squeue that fails has not said that there are none
     local list
@@ -207,14 +207,14 @@ completes() { # NAME
     local dir want try job
     for try in 1 2 3; do
         run "$gradsync" resume -q "$camp"
-        [ $rc = 0 ] || flunk "$1: resume" "$err"
+        [ "$rc" = 0 ] || flunk "$1: resume" "$err"
         # What was requeued waits for two minutes; nobody else does.
         for job in $(squeue -h -r -t PD -n "$(basename "$camp")" -o %A); do
             scontrol update "jobid=$job" StartTime=now 2>/dev/null
         done
         settled
         run "$gradsync" status "$camp"
-        [ $rc != 0 ] || break
+        [ "$rc" != 0 ] || break
     done
     is "$rc" 0 "$1: status, in the end"
     rm -rf raw
