@@ -18,14 +18,14 @@ void lines_open(struct lines *l, const struct wl_host *host, MPI_Comm comm)
 
 /* ---- one ---- */
 
-static int open_mpi(struct lines *l, const struct cell *c, struct wan_link **link)
+static int open_mpi(struct lines *l, const struct line *line, struct wan_link **link)
 {
-    (void)c;
-    return link_mpi_open(link, l->comm, l->why, sizeof l->why);
+    return link_mpi_open(link, line->over, l->why, sizeof l->why);
 }
 
-static int open_tcp(struct lines *l, const struct cell *c, struct wan_link **link)
+static int open_tcp(struct lines *l, const struct line *line, struct wan_link **link)
 {
+    const struct cell *c = &line->options;
     struct link_tcp_options options = {.streams = (int)c->streams,
                                        .interface = c->interface,
                                        .port = (int)c->port,
@@ -37,7 +37,7 @@ static int open_tcp(struct lines *l, const struct cell *c, struct wan_link **lin
     return link_tcp_open(link, l->host, &options, l->why, sizeof l->why);
 }
 
-static int (*const open_of[])(struct lines *l, const struct cell *c, struct wan_link **link) = {
+static int (*const open_of[])(struct lines *, const struct line *, struct wan_link **) = {
     [CELL_BY_MPI] = open_mpi,
     [CELL_BY_TCP] = open_tcp,
 };
@@ -69,7 +69,7 @@ static void shut(struct lines *l, struct line *line)
 static bool open_line(struct lines *l, struct line *line)
 {
     struct wan_link *link = NULL;
-    bool good = open_of[line->options.transport](l, &line->options, &link) == 0;
+    bool good = open_of[line->options.transport](l, line, &link) == 0;
     line->told = (struct wan_link_stats){0};
     if (good && !(line->engine = engine_open(link))) {
         snprintf(l->why, sizeof l->why, "out of memory");
@@ -153,8 +153,11 @@ bool lines_measure_rate(struct lines *l, struct line *line)
 
 /* ---- all of them ---- */
 
-static bool same(const struct cell *a, const struct cell *b)
+static bool same(const struct line *x, const struct line *y)
 {
+    const struct cell *a = &x->options, *b = &y->options;
+    if (x->inside || y->inside)
+        return x->inside == y->inside && a->site_ranks == b->site_ranks;
     if (a->transport != b->transport || a->transport == CELL_BY_MPI)
         return a->transport == b->transport;
     return a->streams == b->streams && a->port == b->port && a->checksum == b->checksum &&
@@ -163,10 +166,20 @@ static bool same(const struct cell *a, const struct cell *b)
            !strcmp(a->secret_file, b->secret_file);
 }
 
-struct line *lines_take(struct lines *l, const struct cell *c)
+static void drop(struct line *line)
+{
+    if (line->over != MPI_COMM_NULL)
+        MPI_Comm_free(&line->over);
+    free(line->rtt_s);
+    free(line->rate_Bps);
+    free(line);
+}
+
+/* `over` becomes a communicator of the line's own. */
+static struct line *take(struct lines *l, const struct line *wanted)
 {
     struct line *line = l->first;
-    while (line && !same(&line->options, c))
+    while (line && !same(line, wanted))
         line = line->next;
     if (line)
         return lines_mend(l, line) ? line : NULL;
@@ -175,9 +188,10 @@ struct line *lines_take(struct lines *l, const struct cell *c)
         free(line);
         return NULL;
     }
-    line->options = *c;
-    if (!open_line(l, line)) {
-        free(line);
+    *line = *wanted;
+    bool good = MPI_Comm_dup(wanted->over, &line->over) == MPI_SUCCESS;
+    if (!all_agree(l, good) || !open_line(l, line)) {
+        drop(line);
         return NULL;
     }
     pthread_mutex_lock(&l->lock);
@@ -187,15 +201,25 @@ struct line *lines_take(struct lines *l, const struct cell *c)
     return line;
 }
 
+struct line *lines_take(struct lines *l, const struct cell *c)
+{
+    return take(l, &(struct line){.options = *c, .over = l->comm});
+}
+
+struct line *lines_take_inside(struct lines *l, const struct cell *c, MPI_Comm inside)
+{
+    struct line wanted = {.options = *c, .inside = true, .over = inside};
+    wanted.options.transport = CELL_BY_MPI;
+    return take(l, &wanted);
+}
+
 void lines_close(struct lines *l)
 {
     while (l->first) {
         struct line *line = l->first;
         l->first = line->next;
         shut(l, line);
-        free(line->rtt_s);
-        free(line->rate_Bps);
-        free(line);
+        drop(line);
     }
     pthread_mutex_destroy(&l->lock);
 }

@@ -17,6 +17,8 @@
 struct line {
     struct line *next;
     struct cell options; /* the cell that it was opened for */
+    bool inside;         /* among the ranks of a site: those are its peers */
+    MPI_Comm over;       /* its own: every rank, or those of a site */
     struct wan_link *link;
     struct engine *engine;
     bool broken;
@@ -40,6 +42,8 @@ void lines_open(struct lines *l, const struct wl_host *host, MPI_Comm comm);
 void lines_close(struct lines *l);
 /* Collective, as are the others. NULL: lines.why. */
 struct line *lines_take(struct lines *l, const struct cell *c);
+/* Inside each site, by MPI, whatever carries blocks between them. */
+struct line *lines_take_inside(struct lines *l, const struct cell *c, MPI_Comm inside);
 /* Opens it anew if it failed on any rank. Waits for the others no longer than the cell's timeout.
  */
 bool lines_mend(struct lines *l, struct line *line);

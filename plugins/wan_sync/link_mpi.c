@@ -18,7 +18,8 @@ struct mpi_link {
     size_t *bytes;
     int *finished; /* of MPI_Testsome */
     int n, cap;
-    int done, done_n; /* finished[done..done_n) were not told yet */
+    int done, done_n;  /* finished[done..done_n) were not told yet */
+    uint64_t moved_ns; /* when something was posted or finished last */
     struct wan_link_stats stats;
     atomic_bool aborted;
 };
@@ -62,6 +63,7 @@ static int post(struct mpi_link *l, enum wan_done done, int peer, uint64_t id, s
 {
     l->what[l->n] = (struct wan_event){done, peer, id};
     l->bytes[l->n++] = bytes;
+    l->moved_ns = now_ns();
     return 0;
 }
 
@@ -109,7 +111,7 @@ static int tell(struct mpi_link *l, struct wan_event *ev)
 static int next_mpi(struct wan_link *link, struct wan_event *ev, double timeout_s)
 {
     struct mpi_link *l = (struct mpi_link *)link;
-    uint64_t begin = now_ns(), end = begin + (uint64_t)(timeout_s * 1e9);
+    uint64_t end = now_ns() + (uint64_t)(timeout_s * 1e9);
     for (;;) {
         if (atomic_load(&l->aborted)) {
             snprintf(l->base.why, sizeof l->base.why, "mpi: aborted past the deadline");
@@ -125,11 +127,13 @@ static int next_mpi(struct wan_link *link, struct wan_event *ev, double timeout_
             return failed(l, "a block", rc);
         if (l->done_n == MPI_UNDEFINED)
             l->done_n = 0;
-        if (l->done_n > 0)
+        if (l->done_n > 0) {
+            l->moved_ns = now_ns();
             continue;
+        }
         if (now_ns() >= end)
             return 0;
-        patience(begin, end);
+        patience(l->moved_ns, end);
     }
 }
 

@@ -115,14 +115,29 @@ static bool share_out(struct prepared *p)
     return true;
 }
 
+static struct sync_inside inside_of(const struct prepared *p)
+{
+    struct sync_inside in = {0};
+    if (!p->inside)
+        return in;
+    in.link = p->inside->link;
+    in.engine = p->inside->engine;
+    in.peer = p->sites.place;
+    in.rank_of = sites_inside(&p->sites, p->self->host->rank, &in.members);
+    while (in.rank_of[in.me] != p->self->host->rank)
+        in.me++;
+    return in;
+}
+
 /* Anew when a link was mended, or another cell needed a larger buffer. */
 bool wan_make_sync(struct prepared *p)
 {
     struct self *s = p->self;
     struct wan_link *link = p->line ? p->line->link : NULL;
     struct engine *engine = p->line ? p->line->engine : NULL;
+    struct sync_inside inside = inside_of(p);
     if (p->sync && p->parts.link == link && p->parts.engine == engine &&
-        p->parts.data == s->buffer[0])
+        p->parts.inside.engine == inside.engine && p->parts.data == s->buffer[0])
         return true;
     if (p->sync)
         sync_close(p->sync);
@@ -135,7 +150,8 @@ bool wan_make_sync(struct prepared *p)
                                    .members = wan_members(p),
                                    .rank_of = p->rank_of,
                                    .share = p->share,
-                                   .rank = s->host->rank};
+                                   .rank = s->host->rank,
+                                   .inside = inside};
     p->sync = sync_open(&p->parts);
     return p->sync;
 }
@@ -155,6 +171,9 @@ static enum wl_status prepare_cell(struct prepared *p)
     if (!sites_open(&p->sites, s->host, s->comm, (int)p->cell.site_ranks))
         return wan_failed(s, "no memory, or MPI failed, for the sites");
     if (p->cell.strategy != CELL_MPI && !(p->line = lines_take(&s->lines, &p->cell)))
+        return wan_failed(s, s->lines.why);
+    if (p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL && p->sites.largest > 1 &&
+        !(p->inside = lines_take_inside(&s->lines, &p->cell, p->sites.inside)))
         return wan_failed(s, s->lines.why);
     if (!all_have(s, reserve(s, &p->cell) && name_members(p)))
         return WL_FAIL;

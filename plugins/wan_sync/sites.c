@@ -7,6 +7,8 @@
 static void number(struct sites *s)
 {
     int at = 0;
+    for (int r = 0; r < s->ranks; r++)
+        s->place[r] = r;
     for (int site = 0; site < s->n; site++) {
         int first = at;
         for (int r = 0; r < s->ranks; r++)
@@ -35,10 +37,11 @@ bool sites_open(struct sites *s, const struct wl_host *host, MPI_Comm comm, int 
     s->site_of = calloc(n, sizeof *s->site_of);
     s->leader = calloc(n, sizeof *s->leader);
     s->in_order = calloc(n, sizeof *s->in_order);
+    s->place = calloc(n, sizeof *s->place);
     s->host = calloc(n, sizeof *s->host);
-    int good = s->site_of && s->leader && s->in_order && s->host, all = 0;
+    int good = s->site_of && s->leader && s->in_order && s->place && s->host, all = 0;
     if (MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !all ||
-        !s->site_of || !s->leader || !s->in_order ||
+        !s->site_of || !s->leader || !s->in_order || !s->place ||
         MPI_Allgather(&mine, 1, MPI_INT, s->site_of, 1, MPI_INT, comm) != MPI_SUCCESS)
         return false;
     for (int r = 0; r < s->ranks; r++)
@@ -48,6 +51,16 @@ bool sites_open(struct sites *s, const struct wl_host *host, MPI_Comm comm, int 
            MPI_Comm_split(comm, mine, host->rank, &s->inside) == MPI_SUCCESS;
 }
 
+const int *sites_inside(const struct sites *s, int rank, int *n)
+{
+    int site = s->site_of[rank], first = 0;
+    while (s->in_order[first] != s->leader[site])
+        first++;
+    for (*n = 0; first + *n < s->ranks && s->site_of[s->in_order[first + *n]] == site;)
+        ++*n;
+    return s->in_order + first;
+}
+
 void sites_close(struct sites *s)
 {
     if (s->inside != MPI_COMM_NULL)
@@ -55,6 +68,7 @@ void sites_close(struct sites *s)
     free(s->site_of);
     free(s->leader);
     free(s->in_order);
+    free(s->place);
     free(s->host);
     *s = (struct sites){.inside = MPI_COMM_NULL};
 }

@@ -40,6 +40,16 @@ static double ring_rounded(int n)
 
 /* ---- direct: everybody to the owner of a part, who adds and sends the sum to everybody ---- */
 
+/* What the others have of this member's part. In the order of members, whatever the order of
+ * arrival: the sum's bits do not depend on it. */
+static void add_all(struct schedule *s, const struct schedule_shape *f)
+{
+    for (uint32_t b = s->part[f->me]; b < s->part[f->me + 1]; b++)
+        for (int p = 0; p < f->members; p++)
+            if (p != f->me)
+                put_add(s, b, p);
+}
+
 static bool make_direct(struct schedule *s, const struct schedule_shape *f)
 {
     int n = f->members, me = f->me;
@@ -47,12 +57,7 @@ static bool make_direct(struct schedule *s, const struct schedule_shape *f)
         return false;
     for (int k = 1; k < n; k++)
         each(s, put_send, (me + k) % n, (me + k) % n + 1, (me + k) % n);
-    /* In the order of members, whatever the order of arrival: the sum's bits do not depend on it.
-     */
-    for (uint32_t b = s->part[me]; b < s->part[me + 1]; b++)
-        for (int p = 0; p < n; p++)
-            if (p != me)
-                put_add(s, b, p);
+    add_all(s, f);
     for (uint32_t b = s->part[me]; b < s->part[me + 1]; b++)
         for (int k = 1; k < n; k++)
             put_send(s, b, (me + k) % n);
@@ -65,6 +70,45 @@ static bool make_direct(struct schedule *s, const struct schedule_shape *f)
 static double direct_rounded(int n)
 {
     return 2.0 * n;
+}
+
+/* ---- inside a site: everybody's sum to the leader, member 0, and its to everybody ---- */
+
+bool strategy_inward(struct schedule *s, const struct schedule_shape *f)
+{
+    int n = f->members, me = f->me;
+    if (!schedule_open(s, f, n, false))
+        return false;
+    for (int k = 1; k < n; k++)
+        each(s, put_send, (me + k) % n, (me + k) % n + 1, (me + k) % n);
+    add_all(s, f);
+    if (me != 0)
+        each(s, put_send, me, me + 1, 0);
+    for (int p = 1; me == 0 && p < n; p++)
+        each(s, put_recv, p, p + 1, p);
+    return schedule_close(s);
+}
+
+bool strategy_outward(struct schedule *s, const struct schedule_shape *f)
+{
+    int n = f->members, me = f->me;
+    if (!schedule_open(s, f, n, false))
+        return false;
+    for (int p = 1; me == 0 && p < n; p++)
+        each(s, put_send, p, p + 1, p);
+    for (int p = 1; me == 0 && p < n; p++)
+        each(s, put_send, 0, 1, p);
+    if (me == 0)
+        return schedule_close(s);
+    each(s, put_recv, me, me + 1, 0);
+    each(s, put_recv, 0, 1, 0);
+    for (int p = 1; p < n; p++)
+        if (p != me)
+            each(s, put_send, me, me + 1, p);
+    for (int p = 1; p < n; p++)
+        if (p != me)
+            each(s, put_recv, p, p + 1, p);
+    return schedule_close(s);
 }
 
 /* ---- among a power of two of the members ---- */

@@ -24,6 +24,13 @@ struct strategy {
     double (*rounded)(int members);
 };
 
+/* Inside a site, of whose members the first is the leader: the sum of all at the leader, and what
+ * the leader has at all. Each member adds, or passes on, its part: the leader sends and receives
+ * 2 D (g-1)/g where one message to each would be (g-1) D. The schedules of all of strategies[] have
+ * two members at least; these have any number, none to do with one. */
+bool strategy_inward(struct schedule *s, const struct schedule_shape *shape);
+bool strategy_outward(struct schedule *s, const struct schedule_shape *shape);
+
 /* By the enum wan_strategy of the model, WAN_HIERARCHICAL being a ring of leaders. */
 extern const struct strategy strategies[];
 

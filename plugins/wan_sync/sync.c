@@ -1,56 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sync.h"
-
-#include "patience.h"
-#include "strategies.h"
+#include "../common/clock.h"
+#include "sync_piece.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
+
+#define POLL_NS 10000000
+#define INSIDE_SLICE_S 5e-4 /* of attention to a site, then to the others */
+#define BETWEEN_SLICE_S 1e-4
 
 enum phase { IDLE, INWARD, EXCHANGE, OUTWARD, TAIL };
 
-/* One fragment as this rank exchanges it. */
-struct piece {
-    struct schedule schedule;
-    struct engine_task task;
-    bool pending;
-};
-
 struct sync {
     struct sync_parts parts;
-    int me;      /* member; -1: no part in the exchange */
-    bool inside; /* sites reduce first */
-    int64_t n;   /* fragments */
+    int me;    /* member; -1: no part in the exchange */
+    int64_t n; /* fragments */
     struct piece *piece;
     int64_t *queue; /* ring of n + 1 */
     int64_t head, tail;
     enum phase phase;
-    MPI_Request request;
-    uint64_t began_ns, moved_ns, events, sent_before_B;
+    uint64_t began_ns, moved_ns, events, outward_events, sent_before_B;
     struct sync_totals totals;
     char why[256];
 };
 
 /* ---- what it is made of ---- */
-
-static bool make_piece(struct sync *s, int64_t f)
-{
-    const struct cell *c = s->parts.cell;
-    struct piece *p = &s->piece[f];
-    size_t first = cell_fragment(c, f), count = cell_fragment(c, f + 1) - first;
-    struct schedule_shape shape = cell_shape(c, s->parts.members, count);
-    shape.me = s->me;
-    shape.share = s->parts.share;
-    if (!strategies[cell_model(c)].make(&p->schedule, &shape))
-        return false;
-    p->task = (struct engine_task){.schedule = &p->schedule,
-                                   .rank_of = s->parts.rank_of,
-                                   .data = s->parts.data + first,
-                                   .wire = (enum wire)c->wire};
-    p->task.need = engine_need(&p->schedule, p->task.wire, CELL_SLOTS_B);
-    return true;
-}
 
 static int member_of(const struct sync_parts *p)
 {
@@ -69,12 +45,11 @@ struct sync *sync_open(const struct sync_parts *parts)
     s->parts = *parts;
     s->n = c->fragments;
     s->me = parts->link && parts->members > 1 ? member_of(parts) : -1;
-    s->inside = c->strategy == CELL_FIRST + WAN_HIERARCHICAL && parts->sites->largest > 1;
     s->piece = calloc((size_t)s->n, sizeof *s->piece);
     s->queue = calloc((size_t)s->n + 1, sizeof *s->queue);
     bool good = s->piece && s->queue;
-    for (int64_t f = 0; good && f < s->n && s->me >= 0; f++)
-        good = make_piece(s, f);
+    for (int64_t f = 0; good && f < s->n && parts->link; f++)
+        good = piece_make(&s->piece[f], parts, s->me, f);
     if (good)
         return s;
     sync_close(s);
@@ -84,7 +59,7 @@ struct sync *sync_open(const struct sync_parts *parts)
 void sync_close(struct sync *s)
 {
     for (int64_t f = 0; s->piece && f < s->n; f++)
-        schedule_free(&s->piece[f].schedule);
+        piece_free(&s->piece[f]);
     free(s->piece);
     free(s->queue);
     free(s);
@@ -92,7 +67,7 @@ void sync_close(struct sync *s)
 
 size_t sync_slots_B(const struct sync *s)
 {
-    return s->me >= 0 ? s->piece[0].task.need.slots_B : 0;
+    return s->me >= 0 ? s->piece[0].task[WAY_EXCHANGE].need.slots_B : 0;
 }
 
 /* ---- failing ---- */
@@ -112,17 +87,31 @@ static bool mpi_failed(struct sync *s, const char *what, int rc)
     return false;
 }
 
+static bool is_inside(const struct sync *s)
+{
+    return s->phase == INWARD || s->phase == OUTWARD;
+}
+
+/* Of a site that waits for its leader, who is still at the exchange, nothing can be said. */
+static bool waits_for_leader(const struct sync *s)
+{
+    return s->phase == OUTWARD && s->me < 0 && s->events == s->outward_events;
+}
+
 /* Moving is any block that comes or goes. */
 static bool stalls(struct sync *s)
 {
+    const struct engine *e = is_inside(s) ? s->parts.inside.engine : s->parts.engine;
     uint64_t now = now_ns();
-    if (engine_events(s->parts.engine) != s->events) {
-        s->events = engine_events(s->parts.engine);
+    if (engine_events(e) != s->events || waits_for_leader(s)) {
+        s->events = engine_events(e);
         s->moved_ns = now;
     }
     if ((double)(now - s->moved_ns) * 1e-9 < s->parts.cell->timeout)
         return false;
-    int rank = engine_awaits(s->parts.engine);
+    int rank = engine_awaits(e);
+    if (is_inside(s) && rank >= 0)
+        rank = s->parts.inside.rank_of[rank];
     const struct sites *sites = s->parts.sites;
     snprintf(s->why, sizeof s->why,
              "no block moved for %g s: rank %d on %s (site %d) is awaited: it is lost, stopped, or "
@@ -156,15 +145,19 @@ static bool summed(struct sync *s)
     return true;
 }
 
+static bool begin_inside(struct sync *s, enum phase phase, enum way way)
+{
+    struct engine *e = s->parts.inside.engine;
+    s->phase = phase;
+    s->moved_ns = now_ns();
+    s->events = s->outward_events = engine_events(e);
+    return engine_start(e, &s->piece[at_head(s)].task[way]) == 0 ||
+           failed(s, s->parts.inside.link->why);
+}
+
 static bool begin_outward(struct sync *s)
 {
-    int count;
-    float *data = part_of(s, at_head(s), &count);
-    if (!s->inside)
-        return summed(s);
-    int rc = MPI_Ibcast(data, count, MPI_FLOAT, 0, s->parts.sites->inside, &s->request);
-    s->phase = OUTWARD;
-    return rc == MPI_SUCCESS || mpi_failed(s, "MPI_Ibcast inside a site", rc);
+    return s->parts.inside.engine ? begin_inside(s, OUTWARD, WAY_OUTWARD) : summed(s);
 }
 
 static bool begin_exchange(struct sync *s)
@@ -175,19 +168,8 @@ static bool begin_exchange(struct sync *s)
     }
     s->phase = EXCHANGE;
     s->moved_ns = now_ns();
-    return engine_start(s->parts.engine, &s->piece[at_head(s)].task) == 0 ||
+    return engine_start(s->parts.engine, &s->piece[at_head(s)].task[WAY_EXCHANGE]) == 0 ||
            failed(s, s->parts.link->why);
-}
-
-static bool begin_inward(struct sync *s)
-{
-    int count, inside_rank;
-    float *data = part_of(s, at_head(s), &count);
-    MPI_Comm_rank(s->parts.sites->inside, &inside_rank);
-    int rc = MPI_Ireduce(inside_rank == 0 ? MPI_IN_PLACE : data, data, count, MPI_FLOAT, MPI_SUM, 0,
-                         s->parts.sites->inside, &s->request);
-    s->phase = INWARD;
-    return rc == MPI_SUCCESS || mpi_failed(s, "MPI_Ireduce inside a site", rc);
 }
 
 /* The baseline is the library's own, and that blocks. */
@@ -204,16 +186,21 @@ static bool begin(struct sync *s)
     s->began_ns = now_ns();
     if (!s->parts.link)
         return run_mpi(s);
-    return s->inside ? begin_inward(s) : begin_exchange(s);
+    return s->parts.inside.engine ? begin_inside(s, INWARD, WAY_INWARD) : begin_exchange(s);
 }
 
 /* ---- one move ---- */
 
+static double slice(uint64_t end, double most_s)
+{
+    uint64_t now = now_ns();
+    return now < end ? fmin((double)(end - now) * 1e-9, most_s) : 0;
+}
+
 static bool idle(struct sync *s, uint64_t end)
 {
     struct wan_event ev;
-    uint64_t now = now_ns();
-    double left_s = now < end ? (double)(end - now) * 1e-9 : 0;
+    double left_s = slice(end, INFINITY);
     if (!s->parts.link) {
         nanosleep(&(struct timespec){(time_t)left_s, (long)(fmod(left_s, 1) * 1e9)}, NULL);
         return true;
@@ -222,25 +209,33 @@ static bool idle(struct sync *s, uint64_t end)
            failed(s, s->parts.link->why);
 }
 
-static bool poll_request(struct sync *s, uint64_t since, uint64_t end)
+/* What others still wait for between sites goes on meanwhile. */
+static bool keep_sending(struct sync *s, uint64_t end)
 {
-    int done = 0, rc = MPI_Test(&s->request, &done, MPI_STATUS_IGNORE);
-    if (rc != MPI_SUCCESS)
-        return mpi_failed(s, "inside a site", rc);
-    if (!done) {
-        patience(since, end);
+    struct wan_event ev;
+    if (s->me < 0)
         return true;
-    }
-    return s->phase == INWARD ? begin_exchange(s) : summed(s);
+    if (s->phase == OUTWARD)
+        return engine_poll(s->parts.engine, slice(end, BETWEEN_SLICE_S)) != ENGINE_FAILED;
+    return s->parts.link->ops->next(s->parts.link, &ev, 0) >= 0;
+}
+
+static bool poll_inside(struct sync *s, uint64_t end)
+{
+    if (!keep_sending(s, end))
+        return failed(s, s->parts.link->why);
+    enum engine_state state = engine_poll(s->parts.inside.engine, slice(end, INSIDE_SLICE_S));
+    if (state == ENGINE_FAILED)
+        return failed(s, s->parts.inside.link->why);
+    if (state == ENGINE_IDLE)
+        return s->phase == INWARD ? begin_exchange(s) : summed(s);
+    return !stalls(s);
 }
 
 static bool poll_engine(struct sync *s, uint64_t end)
 {
-    uint64_t now = now_ns();
-    double left_s = now < end ? (double)(end - now) * 1e-9 : 0;
     /* In parts, so that a stall is seen. */
-    enum engine_state state =
-        engine_poll(s->parts.engine, fmin(left_s, s->parts.cell->timeout / 8));
+    enum engine_state state = engine_poll(s->parts.engine, slice(end, s->parts.cell->timeout / 8));
     if (state == ENGINE_FAILED)
         return failed(s, s->parts.link->why);
     if (state >= ENGINE_SUMMED && s->phase == EXCHANGE && !begin_outward(s))
@@ -250,14 +245,14 @@ static bool poll_engine(struct sync *s, uint64_t end)
     return state == ENGINE_IDLE || !stalls(s);
 }
 
-static bool move(struct sync *s, uint64_t since, uint64_t end)
+static bool move(struct sync *s, uint64_t end)
 {
     switch (s->phase) {
     case IDLE:
         return s->head != s->tail ? begin(s) : idle(s, end);
     case INWARD:
     case OUTWARD:
-        return poll_request(s, since, end);
+        return poll_inside(s, end);
     case EXCHANGE:
     case TAIL:
         return poll_engine(s, end);
@@ -276,9 +271,9 @@ void sync_post(struct sync *s, int64_t fragment)
 
 bool sync_poll(struct sync *s, double timeout_s)
 {
-    uint64_t since = now_ns(), end = since + (uint64_t)(timeout_s * 1e9);
+    uint64_t end = now_ns() + (uint64_t)(timeout_s * 1e9);
     do
-        if (!move(s, since, end))
+        if (!move(s, end))
             return false;
     while (now_ns() < end);
     return true;
@@ -286,18 +281,16 @@ bool sync_poll(struct sync *s, double timeout_s)
 
 bool sync_wait(struct sync *s, int64_t fragment)
 {
-    uint64_t since = now_ns();
     while (s->piece[fragment].pending)
-        if (!move(s, since, now_ns() + 10000000))
+        if (!move(s, now_ns() + POLL_NS))
             return false;
     return true;
 }
 
 bool sync_drain(struct sync *s)
 {
-    uint64_t since = now_ns();
     while (s->phase != IDLE || s->head != s->tail)
-        if (!move(s, since, now_ns() + 10000000))
+        if (!move(s, now_ns() + POLL_NS))
             return false;
     return true;
 }

@@ -2,7 +2,7 @@
  *
  * Synchronisations of one cell: fragments of the buffer that are summed over all ranks in the order
  * in which they are posted, one at a time, while the caller polls. With hierarchical sites a
- * fragment is first summed inside the site by MPI, exchanged between the leaders, and broadcast.
+ * fragment is first summed inside each, exchanged between the leaders, and spread inside again.
  */
 #ifndef SYNC_H
 #define SYNC_H
@@ -10,6 +10,15 @@
 #include "cell.h"
 #include "engine.h"
 #include "sites.h"
+
+/* The ranks of this rank's site, the leader first. */
+struct sync_inside {
+    struct wan_link *link; /* NULL, and all else: sites do nothing first */
+    struct engine *engine;
+    int me, members;
+    const int *peer;    /* by member: the link's name for it */
+    const int *rank_of; /* by member: the rank */
+};
 
 struct sync_parts {
     const struct cell *cell;
@@ -22,6 +31,7 @@ struct sync_parts {
     const int *rank_of;  /* by member */
     const double *share; /* by member; NULL: equal */
     int rank;
+    struct sync_inside inside;
 };
 
 struct sync_totals {

@@ -164,7 +164,8 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     struct self *s = p->self;
     struct train_times times;
     (void)iters; /* one: describe() says so */
-    if (p->line && !lines_mend(&s->lines, p->line))
+    if ((p->line && !lines_mend(&s->lines, p->line)) ||
+        (p->inside && !lines_mend(&s->lines, p->inside)))
         return wan_failed(s, s->lines.why);
     if (!wan_make_sync(p))
         return wan_failed(s, "out of memory");
@@ -183,6 +184,8 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     if (!good) {
         if (p->line)
             p->line->broken = true;
+        if (p->inside)
+            p->inside->broken = true;
         return wan_failed(s, sync_why(p->sync));
     }
     report(p, &times, out);

@@ -24,7 +24,8 @@ struct prepared {
     struct self *self;
     struct cell cell;
     struct sites sites;
-    struct line *line; /* NULL: strategy=mpi */
+    struct line *line;   /* NULL: strategy=mpi */
+    struct line *inside; /* NULL: no site does anything of its own first */
     int *rank_of;
     double *share;
     struct sync_parts parts;

@@ -146,6 +146,7 @@ struct trial {
     size_t count, block, budget_B;
     enum wire wire;
     const double *share;
+    bool inside; /* inward and outward, in place of the strategy */
 };
 
 static float input(size_t i, int rank)
@@ -205,13 +206,14 @@ static void check_sums(const struct trial *t, float *const *data)
         assert_memory_equal(data[r], data[0], t->count * sizeof(float));
 }
 
-static void attempt(const struct trial *t)
+typedef bool maker(struct schedule *s, const struct schedule_shape *shape);
+
+static void exchange(const struct trial *t, maker *make, float *const *data)
 {
     struct engine *engines[MEMBERS_MOST];
     struct end end[MEMBERS_MOST];
     struct schedule schedule[MEMBERS_MOST];
     struct engine_task task[MEMBERS_MOST];
-    float *data[MEMBERS_MOST];
     int rank_of[MEMBERS_MOST];
     memset(&net, 0, sizeof net);
     for (int m = 0; m < t->members; m++)
@@ -220,22 +222,33 @@ static void attempt(const struct trial *t)
         int r = rank_of[m];
         struct schedule_shape shape = shape_of(t, m);
         end[r] = (struct end){{.ops = &ops}, &net, r};
-        data[r] = malloc(t->count * sizeof(float) + 1);
-        for (size_t i = 0; i < t->count; i++)
-            data[r][i] = input(i, r);
-        assert_true(strategies[t->strategy].make(&schedule[r], &shape));
+        assert_true(make(&schedule[r], &shape));
         task[r] = (struct engine_task){&schedule[r], rank_of, data[r], t->wire,
                                        engine_need(&schedule[r], t->wire, t->budget_B)};
         engines[r] = engine_open(&end[r].base);
         assert_int_equal(engine_start(engines[r], &task[r]), 0);
     }
     run_all(t, engines);
-    check_sums(t, data);
     for (int r = 0; r < t->members; r++) {
         engine_close(engines[r]);
         schedule_free(&schedule[r]);
-        free(data[r]);
     }
+}
+
+static void attempt(const struct trial *t)
+{
+    float *data[MEMBERS_MOST];
+    for (int r = 0; r < t->members; r++) {
+        data[r] = malloc(t->count * sizeof(float) + 1);
+        for (size_t i = 0; i < t->count; i++)
+            data[r][i] = input(i, r);
+    }
+    if (t->inside)
+        exchange(t, strategy_inward, data);
+    exchange(t, t->inside ? strategy_outward : strategies[t->strategy].make, data);
+    check_sums(t, data);
+    for (int r = 0; r < t->members; r++)
+        free(data[r]);
 }
 
 static void each_size(struct trial t)
@@ -268,6 +281,30 @@ static void test_shares(void **state)
     for (size_t i = 0; i < 3; i++)
         each_size(
             (struct trial){.strategy = WAN_DIRECT, .members = 4, .block = 256, .share = share[i]});
+}
+
+static void test_inside(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= MEMBERS_MOST; n++)
+        for (size_t count = 1; count < 6000; count = 3 * count + 1)
+            attempt(&(struct trial){.inside = true, .members = n, .count = count, .block = 256});
+}
+
+/* What a leader sends, and what a member does: 2 D (g-1)/g inside a site, both ways together. */
+static void test_inside_bytes(void **state)
+{
+    (void)state;
+    for (int me = 0; me < 4; me++) {
+        struct trial t = {.members = 4, .count = 1 << 16, .block = 1 << 12};
+        struct schedule_shape shape = shape_of(&t, me);
+        struct schedule in, out;
+        assert_true(strategy_inward(&in, &shape) && strategy_outward(&out, &shape));
+        assert_int_equal(schedule_sent(&in) * 4, (me ? 4 : 3) * t.count);
+        assert_int_equal(schedule_sent(&out) * 4, (me ? 2 : 6) * t.count);
+        schedule_free(&in);
+        schedule_free(&out);
+    }
 }
 
 /* No more is awaited from a peer than the window allows, however long the vector is. */
@@ -309,10 +346,9 @@ static void test_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_window),
-        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_sums),   cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_inside), cmocka_unit_test(test_inside_bytes),
+        cmocka_unit_test(test_window), cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
