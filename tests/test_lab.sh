@@ -4,38 +4,9 @@
 # The lab: sites on this machine that are what a config says, and leave nothing behind.
 # shellcheck disable=SC2154 # $rc $out $err are lib.sh's
 . "$(dirname "$0")/lib.sh"
+. "$top/tests/lab.sh"
 
-cat >lab.ini <<'END'
-[platform]
-name = lab
-[sites]
-north = gpus=1
-east = gpus=1
-south = gpus=1
-[links]
-rate = 100Mbit/s
-rtt = 10ms
-mtu = 9000
-congestion = reno
-[launch]
-ranks = 3
-nodes = 3
-hosts = north, east, south
-bind = none
-[measure]
-launches = 1
-blocks = 1
-max_blocks = 1
-samples = 1
-discard = 0
-warmup = 0
-warmup_ops = 1
-retries = 0
-[mpi_allreduce]
-size = 64KiB
-algorithm = auto
-END
-lab() { timeout 60 "$gradsync" lab -q lab.ini "$@"; }
+lab_config 100Mbit/s 10ms 'mtu = 9000' 'congestion = reno' '[mpi_allreduce]' 'size = 64KiB' 'algorithm = auto'
 refused() { # NAME CODE REGEX ARGUMENT…
     exits "$2" "$1" timeout 60 "$gradsync" lab "${@:4}"
     one_line "$err" "$1: in one line"
@@ -106,7 +77,6 @@ say order2 "$("$gradsync" lab-set slow north 2>&1)"
 say order3 "$("$gradsync" lab-set down nroth 2>&1)"
 say mpi "$(mpirun -n 3 --host north,east,south hostname 2>mpi.err | sort | tr '\n' ' ')"
 END
-export gradsync
 run lab -- bash inside.sh
 inside() { sed -n "s/^$1=//p" <<<"$out"; }
 is "$(inside entered)" south 'a site is entered by name'

@@ -1,64 +1,64 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# wan_sync between sites of a lab: right sums, and what becomes of a synchronisation when a site's
-# line drops to a tenth, stands still for a second or for good, and when a site's rank is killed.
+# wan_sync between sites of a lab whose clocks differ by minutes: right sums by every strategy; and
+# what becomes of a synchronisation when a site's line drops to a tenth, stands still, is cut and
+# comes back, when streams are reset, when a site is cut off for longer than the time-out, and
+# when a site's rank is killed.
 # shellcheck disable=SC2154 # $rc $out $err are lib.sh's
 . "$(dirname "$0")/lib.sh"
+LAB_SECONDS=150
+. "$top/tests/lab.sh"
 
 [ -e "$build/plugins/wan_sync.so" ] || skip_all 'wan_sync is not built here'
-cat >lab.ini <<'END'
-[platform]
-name = lab
-[sites]
-north = gpus=1
-east = gpus=1
-south = gpus=1
-[links]
-rate = 40Mbit/s
-rtt = 20ms
-mtu = 9000
-[launch]
-ranks = 3
-nodes = 3
-hosts = north, east, south
-bind = none
-[measure]
-launches = 1
-blocks = 2
-max_blocks = 2
-samples = 1
-budget = 60s
-discard = 0
-warmup = 0
-warmup_ops = 1
-retries = 0
-deadline = 20s
-seed = 5
-[wan_sync]
-size = 2MiB
-probe = 200ms
-timeout = 10s
+lab_config 40Mbit/s 20ms 'mtu = 9000' '[wan_sync]' 'size = 4MiB' 'probe = 200ms' 'timeout = 10s' 'port = 5300'
+
+# Other clocks at other sites: what measures times by a namespace, the time of day by a library.
+cat >day.c <<'END'
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    const char *ahead = getenv("SECONDS_AHEAD");
+    int code = (int)syscall(SYS_clock_gettime, clock, t);
+    if (ahead && clock == CLOCK_REALTIME)
+        t->tv_sec += atoi(ahead);
+    return code;
+}
 END
+cat >enter <<'END'
+#!/usr/bin/env bash
+declare -A ahead=([east]=100 [south]=7)
+s=${ahead[$1]}
+LD_PRELOAD=$PWD/day.so SECONDS_AHEAD=-$s exec unshare -T -f --kill-child --monotonic "$s" --boottime "$s" "$gradsync" lab-enter "$@"
+END
+chmod +x enter
+sed -i "s|\$PWD|$PWD|" enter
+"${CC:-gcc}" -shared -fPIC -o day.so day.c || skip_all 'no compiler'
 
-run timeout 60 "$gradsync" lab -q lab.ini -- true
-[ $rc = 3 ] && skip_all "$err"
-
-# In the lab: a run for each fault, which comes when the first of its blocks is recorded.
+# In the lab: a run for what ends it, and one for what it outlives. A fault comes while a block is
+# measured.
 cat >inside <<'END'
-begun() { grep -qs '"type":"block"' "$1"/*/*/*/launch-*.jsonl; }
-scene() { # NAME FAULT ARGUMENTS…: the run, and what is done to it
-    local name=$1 fault=$2 i=0
-    shift 2
-    "$gradsync" run -q -o "$name" lab.ini "$@" >"$name.out" 2>"$name.err" &
-    local runner=$!
-    until begun "$name" || [ $((i += 1)) -gt 300 ]; do sleep 0.05; done
-    sleep 0.3
-    eval "$fault"
+begin() { # NAME ARGUMENT…
+    name=$1
+    "$gradsync" run -q -o "$name" lab.ini "${@:2}" >"$name.out" 2>"$name.err" &
+    runner=$!
+}
+recorded() { cat "$name"/*/*/*/launch-*.jsonl 2>/dev/null | grep -c "\"type\":\"$1\""; }
+await() { # TYPE N: so many are recorded, and the next one is under way
+    local i=0
+    until [ "$(recorded "$1")" -ge "$2" ] || [ $((i += 1)) -gt 600 ] || ! kill -0 $runner 2>/dev/null; do sleep 0.05; done
+    sleep 0.4
+}
+finish() {
     wait $runner
     echo $? >"$name.rc"
     "$gradsync" lab-set reset >/dev/null
 }
+order() { "$gradsync" lab-set "$1" >/dev/null; }
 kill_south() {
     local p parent # the one that measures, not the one that watches it
     for p in /proc/[0-9]*; do
@@ -70,36 +70,72 @@ kill_south() {
         fi
     done
 }
-set_line() { "$gradsync" lab-set "$@" >/dev/null; }
-scene plain true --set measure:blocks=1 --set measure:max_blocks=1 --set wan_sync:configs='strategy=mpi, ring, direct, recursive_doubling, rabenseifner, direct/int8/lp'
-scene slow 'set_line rate south 10%'
-scene pause 'set_line stall south; sleep 1; set_line go south'
-scene gone 'sleep 1; set_line down south' --set wan_sync:compute=500ms --set wan_sync:every=6 --set wan_sync:timeout=2s --set measure:deadline=8s
-scene dead kill_south
+
+clocks() { "$gradsync" lab-enter "$1" -- "$PWD/enter" "$1" 'cut -d" " -f1 /proc/uptime; date +%s'; }
+if ./enter east true; then
+    export OMPI_MCA_plm_rsh_agent=$PWD/enter
+    ./enter east 'cut -d. -f1 /proc/uptime; date +%s' >clocks.east
+    (cut -d. -f1 /proc/uptime; date +%s) >clocks.north
+fi
+begin plain --set wan_sync:size=1MiB --set wan_sync:configs='strategy=mpi, ring, direct, recursive_doubling, rabenseifner, direct/int8/lp'
+finish
+unset OMPI_MCA_plm_rsh_agent
+export OMPI_MCA_plm_rsh_agent="$gradsync lab-enter"
+
+begin outlived --set measure:blocks=6 --set measure:max_blocks=6
+await block 1; order 'rate south 10%'; sleep 0.5; order reset
+await block 2; order 'stall south'; sleep 1; order 'go south'
+await block 3; order 'down south'; sleep 1; order 'up south'
+await block 4; "$gradsync" lab-enter south -- ss -tK '( sport = :5300 or dport = :5300 )' >reset.out 2>&1
+finish
+
+begin gone --set measure:blocks=2 --set measure:max_blocks=2 --set measure:retries=1 --set wan_sync:timeout=2s --set measure:deadline=5s
+await block 1; order 'down south'
+await fail 1; order 'up south'
+finish
+
+begin dead --set measure:blocks=2 --set measure:max_blocks=2
+await block 1; kill_south
+finish
 END
-export gradsync
-run timeout 120 "$gradsync" lab -q lab.ini -- bash inside
+sed -i '/^clocks() /d; /^unset OMPI/d' inside
+run lab -- bash inside
+need_lab
 [ $rc = 0 ] || diag "$err"
-read_scene() { # NAME: $rc $err $lines; a machine too busy to be a lab says so
+
+read_scene() { # NAME: $rc $err $lines
     rc=$(cat "$1.rc") err=$(cat "$1.err") lines=$(cat "$1"/*/*/*/launch-*.jsonl)
 }
 blocks() { grep -c '"type":"block"' <<<"$lines"; }
-late='the lab did not keep its times'
-good() { # NAME SCENE: ends well, with right sums
+metric() { grep '"type":"block"' <<<"$lines" | sed -nE "s/.*\"$1\":([-+.e0-9]+).*/\1/p"; }
+late='the lab did not keep its times' # a machine too busy to be a lab says so
+good() { # NAME SCENE BLOCKS: ends well, with right sums
     read_scene "$2"
     if [[ $err =~ $late ]]; then skip "$1" "$err"; else is "$rc:$(blocks):$err" "0:$3:" "$1"; fi
 }
+
 good 'every strategy between sites' plain 7
 like "$lines" '"key":"shares"' 'with shares by measured rates'
-good 'a line that drops to a tenth: it goes on' slow 2
-good 'a site that stands still for a second: it goes on' pause 2
-read_scene gone
-is "$rc" 1 'a site that is cut off: an error'
-fails=$(grep '"type":"fail"' <<<"$lines")
-if [[ $fails == *'"phase":"sample"'* ]]; then like "$fails" 'having failed: .*south' 'that names the site'; else
-    skip 'that names the site' 'the line was cut beside a sample, not in one'
+if [ -e clocks.east ]; then
+    is "$(paste clocks.east clocks.north | awk '{ printf "%d ", ($1 - $2) / 10 }')" '10 -10 ' 'whose clocks differ'
+    ok 'and no time has that in it' awk '{ bad = bad || $1 <= 0 || $1 > 10 } END { exit bad || NR < 7 }' <<<"$(metric sync_time)"
+    ok 'nor how far apart the ranks began' awk '{ bad = bad || $1 > 10e9 } END { exit bad || NR < 7 }' <<<"$(metric skew_ns)"
+else
+    skip 'whose clocks differ' 'this kernel has no namespaces for time'
 fi
-one_line "$err" 'in one line'
+
+good 'a line that drops to a tenth, stalls, is cut and comes back: it goes on' outlived 6
+diag "seconds a synchronisation: $(metric sync_time | tr '\n' ' ')"
+if [ -s reset.out ] && ! grep -qi 'not supp\|invalid\|cannot' reset.out; then
+    ok 'streams that are reset are opened again' awk '{ sum += $1 } END { exit !(sum > 0) }' <<<"$(metric reopened)"
+else
+    skip 'streams that are reset are opened again' "ss -K: $(cat reset.out)"
+fi
+
+read_scene gone
+like "$(grep '"type":"fail"' <<<"$lines")" 'having failed: .*south' 'a site that is cut off: a failure that names it'
+good 'which is tried again when the site is back' gone 3
+
 read_scene dead
 is "$rc" 1 'a site whose rank is killed: an error'
 like "$(grep '"type":"fail"' <<<"$lines")" '(SIGKILL.*"host":"|on node )south' 'that names the site'

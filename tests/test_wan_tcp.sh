@@ -5,21 +5,9 @@
 # still for a while, and says who is missing when they are cut.
 # shellcheck disable=SC2154 # $rc $out $err are lib.sh's
 . "$(dirname "$0")/lib.sh"
+. "$top/tests/lab.sh"
 
-cat >lab.ini <<'END'
-[platform]
-name = lab
-[sites]
-north = gpus=1
-east = gpus=1
-south = gpus=1
-[links]
-rate = 100Mbit/s
-rtt = 10ms
-END
-lab() { timeout 100 "$gradsync" lab -q lab.ini "$@"; }
-run lab -- true
-[ $rc = 3 ] && skip_all "no lab on this machine: $err"
+lab_config 100Mbit/s 10ms
 
 # Waits for the first iteration of the driver, whose lines go to a file, and then orders.
 cat >while_it_sends <<END
@@ -51,6 +39,7 @@ echo "cut $?"
 END
 chmod +x all
 run lab -- ./all
+need_lab
 like "$out" 'tenth 0' 'a line that drops to a tenth is no error'
 is "$(grep -c bound tenth)" 15 'and everything was sent'
 like "$out" 'stall 0' 'nor is one that stands still for less than the deadline'

@@ -1,0 +1,45 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Labs of tests, beside lib.sh: three sites north, east and south, a rank at each.
+#   lab_config RATE RTT [LINE…]  writes lab.ini; the lines go on with [links], and with sections
+#   lab [OPTION…] -- COMMAND…    in it, LAB_SECONDS at most
+#   need_lab                     behind `run lab …`: where no lab can be had the test ends, and says so
+LAB_SECONDS=${LAB_SECONDS:-60}
+export gradsync build # for what runs inside
+
+lab_config() {
+    cat >lab.ini <<'END'
+[platform]
+name = lab
+[sites]
+north = gpus=1
+east = gpus=1
+south = gpus=1
+[launch]
+ranks = 3
+nodes = 3
+hosts = north, east, south
+bind = none
+[measure]
+launches = 1
+blocks = 1
+max_blocks = 1
+samples = 1
+budget = 60s
+discard = 0
+warmup = 0
+warmup_ops = 1
+retries = 0
+deadline = 20s
+seed = 5
+[links]
+END
+    printf '%s\n' "rate = $1" "rtt = $2" "${@:3}" >>lab.ini
+}
+
+# shellcheck disable=SC2154 # lib.sh's
+lab() { timeout "$LAB_SECONDS" "$gradsync" lab -q lab.ini "$@"; }
+
+# shellcheck disable=SC2154 # lib.sh's
+need_lab() { [ "$rc" != 3 ] || skip_all "no lab on this machine: $err"; }
