@@ -70,7 +70,7 @@ static json_t *plan_and_cost(const struct plan *p)
 }
 
 /* A platform of other hardware or of several nodes is planned here and run elsewhere: what this
- * machine's memory holds says nothing about it. */
+ * machine holds says nothing about it. */
 static bool may_run_here(const struct plan *p)
 {
     return !p->set.platform.device[0] && p->set.launch.nodes == 1 &&
@@ -91,7 +91,7 @@ static int show_section(struct config *c, const char *section, const struct plan
     else
         print_plan(p, o->all);
     fflush(stdout);
-    code = may_run_here(p) ? plan_memory_check(p) : GS_OK;
+    code = may_run_here(p) ? err_worse(launcher_check_slots(p), plan_memory_check(p)) : GS_OK;
     plan_free(p);
     return code;
 }

@@ -247,7 +247,7 @@ static int refuse(const struct plan *p, const char *key, const char *why)
     return e ? config_error(e, "%s", why) : fail_at(GS_USAGE, p->config->path, 0, "%s", why);
 }
 
-static int check_slots(const struct plan *p)
+int launcher_check_slots(const struct plan *p)
 {
     const struct set_launch *set = &p->set.launch;
     char why[256];
@@ -267,7 +267,8 @@ static int check_slots(const struct plan *p)
                  "%lld ranks, but this machine has %ld slots (processors); set oversubscribe = yes "
                  "in [launch], or fewer ranks",
                  (long long)set->ranks, cpus());
-        return refuse(p, "ranks", why);
+        refuse(p, "ranks", why);
+        return GS_CANNOT;
     }
     return GS_OK;
 }
@@ -294,7 +295,7 @@ int launcher_command_in(const struct plan *p, const char *scratch, const char *c
     const struct set_launch *set = &p->set.launch;
     const struct launcher *l = choose(set);
     struct words w = {0};
-    int code = check_slots(p);
+    int code = launcher_check_slots(p);
     if (code)
         return code;
     char *rank = launcher_rank_program();

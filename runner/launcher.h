@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /* argv (NULL-terminated, launcher_free) starts `gradsync-rank rank_args…` on every slot. GS_OK or
- * reported: GS_USAGE more ranks than slots, more nodes than hosts; GS_CANNOT no launcher or no
+ * reported: GS_USAGE more nodes than hosts; GS_CANNOT more ranks than slots, no launcher or no
  * gradsync-rank here. */
 int launcher_command(const struct plan *p, const char *const *rank_args, char ***argv);
 /* The same, and where all ranks are on this machine MPI keeps its own files in `scratch` (NULL:
@@ -21,6 +21,8 @@ void launcher_free(char **argv);
 
 /* The same without a command: can the ranks be started at all? Said before a folder is made. */
 int launcher_check(const struct plan *p);
+/* Of that, whether there is room for them here, whatever starts them. */
+int launcher_check_slots(const struct plan *p);
 
 /* Path of a program in PATH, the caller's; NULL: not here. */
 char *launcher_find(const char *program);

@@ -248,9 +248,7 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
                        struct outcome *o)
 {
     char *dir = NULL;
-    int code = launcher_check(p);
-    if (!code)
-        code = plan_memory_check(p);
+    int code = plan_memory_check(p);
     if (!code)
         code = run_make_folder(p, options->data, &dir);
     if (!code)
@@ -263,15 +261,17 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
 static int run_sections(const struct sections *plans, const struct run_options *options)
 {
     struct interrupts i;
-    int code = plans->left_out;
-    struct outcome *outcomes = xcalloc(plans->n, sizeof *outcomes);
+    /* All sections have the config's one [launch]: what it lacks here is said once. */
+    int code = plans->n ? launcher_check(plans->plans[0]) : GS_OK;
+    size_t n = code ? 0 : plans->n, ran = 0;
+    struct outcome *outcomes = xcalloc(n, sizeof *outcomes);
     int caught = interrupts_catch(&i);
-    size_t ran = 0;
-    for (; !caught && ran < plans->n && !i.count; ran++) {
+    code = err_worse(code, plans->left_out);
+    for (; !caught && ran < n && !i.count; ran++) {
         int one = run_section(plans->plans[ran], &i, options, &outcomes[ran]);
         code = err_worse(code, one);
     }
-    for (size_t k = ran; !caught && k < plans->n; k++)
+    for (size_t k = ran; !caught && k < n; k++)
         say("not begun: %s (gradsync run %s --workload '%s')", plans->plans[k]->section,
             plans->plans[k]->config->path, plans->plans[k]->section);
     if (options->interrupted && i.count)

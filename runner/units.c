@@ -269,8 +269,8 @@ static const char *human(char *buf, size_t n, double value, const struct step *s
 const char *units_human_time(char *buf, size_t n, double seconds)
 {
     static const struct step steps[] = {
-        {36000, 3600, "h"},      {600, 60, "min"}, {1, 1, "s"}, {0.9995e-3, 1e-3, "ms"},
-        {0.9995e-6, 1e-6, "us"}, {0, 1e-9, "ns"},  {0, 0, NULL}};
+        {172800, 86400, "d"},    {36000, 3600, "h"},      {600, 60, "min"}, {1, 1, "s"},
+        {0.9995e-3, 1e-3, "ms"}, {0.9995e-6, 1e-6, "us"}, {0, 1e-9, "ns"},  {0, 0, NULL}};
     return human(buf, n, seconds, steps);
 }
 

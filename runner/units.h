@@ -27,7 +27,7 @@ bool units_parse_int(const char *text, int64_t *value);
 const char *units_size(char *buf, size_t n, uint64_t bytes);
 const char *units_time(char *buf, size_t n, double seconds);
 const char *units_rate(char *buf, size_t n, double bytes_per_s);
-/* For people: three significant digits, "614 us", "354 GB/s". */
+/* For people: three significant digits, "614 us", "4.17 d", "354 GB/s". */
 const char *units_human_time(char *buf, size_t n, double seconds);
 const char *units_human_rate(char *buf, size_t n, double bytes_per_s);
 const char *units_human_size(char *buf, size_t n, double bytes);

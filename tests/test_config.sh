@@ -47,6 +47,10 @@ config '[null]' '[slurm]' 'partition = main'
 run "$gradsync" plan x.ini
 like "$out" 'or in Slurm.s jobs gradsync submit ' '… which [slurm] makes submit as well'
 
+config '[launch]' 'ranks = 4096' '[null]'
+exits 3 'more ranks than this machine has room for' "$gradsync" plan x.ini
+like "$out$err" "1 cell in .*x\.ini:2: key 'ranks': 4096 ranks, but this machine has [0-9]+ slots" '… are planned, and said'
+
 config '[null]' 'size = 8:2MiB:x2' 'config = a, b, c, d'
 run "$gradsync" plan x.ini
 is "$(grep -cE '^  [0-9a-f]{16} ' <<<"$out")" 12 'of 76 cells the ends are shown'

@@ -89,13 +89,13 @@ is "$(ls skips/*/*/*/MANIFEST.json | wc -l)" 2 '… and the other one ran'
 # ---- what cannot be started ----
 
 quick | sed 's/ranks = 2/ranks = 4096/; /oversubscribe/d' >many.ini
-refuses 2 'more ranks than slots' \
+refuses 3 'more ranks than slots' \
     "^many\.ini:2: key 'ranks': 4096 ranks, but this machine has [0-9]+ slots .*oversubscribe = yes" \
     "$gradsync" run many.ini -o refused
 refuses 2 'more nodes than hosts' "--set: key 'nodes': 2 nodes, but no hosts are named" \
     "$gradsync" run quick.ini --set launch:nodes=2 -o refused
-refuses 3 'no MPI' 'no mpirun in MPI_HOME=/nowhere: install Open MPI' \
-    env MPI_HOME=/nowhere "$gradsync" run quick.ini -o refused
+refuses 3 'no MPI, for two workloads' 'no mpirun in MPI_HOME=/nowhere: install Open MPI' \
+    env MPI_HOME=/nowhere "$gradsync" run skips.ini -o refused
 mkdir empty
 refuses 3 'no mpirun on the path' 'no mpirun in PATH: install Open MPI' \
     env -u MPI_HOME PATH="$tmp/empty" "$gradsync" run quick.ini -o refused

@@ -157,6 +157,8 @@ static void for_people(void **state)
     assert_string_equal(units_human_time(buf, sizeof buf, 8.3e-6), "8.30 us");
     assert_string_equal(units_human_time(buf, sizeof buf, 90), "90 s");
     assert_string_equal(units_human_time(buf, sizeof buf, 36.36), "36.4 s");
+    assert_string_equal(units_human_time(buf, sizeof buf, 47 * 3600), "47 h");
+    assert_string_equal(units_human_time(buf, sizeof buf, 100 * 3600), "4.17 d");
     assert_string_equal(units_human_rate(buf, sizeof buf, 354e9), "354 GB/s");
     assert_string_equal(units_human_rate(buf, sizeof buf, 999.99e6), "1.00 GB/s");
     assert_string_equal(units_human_si(buf, sizeof buf, 1.17e15, "FLOP/s"), "1.17 PFLOP/s");
