@@ -16,9 +16,9 @@ struct wan_case wan_case_of(const struct wan_map *m, const struct wan_training *
 }
 
 static struct wan_outcome outcome(const struct wan_training *t, const struct wan_schedule *sch,
-                                  double compute_s, double sync_s, double fragment_s, double sent)
+                                  double compute_s, double fragment_s, double sent)
 {
-    struct wan_outcome o = {.sync_s = sync_s, .bytes = sent, .seconds = NAN};
+    struct wan_outcome o = {.sync_s = sch->fragments * fragment_s, .bytes = sent, .seconds = NAN};
     o.exposed_s = wan_exposed_s(sch, compute_s, fragment_s);
     o.efficiency = wan_efficiency(sch, compute_s, fragment_s);
     o.step_s = compute_s / o.efficiency;
@@ -36,7 +36,7 @@ static struct wan_outcome on_view(const struct wan_case *c, const struct wan_net
     sch.every = c->every;
     sch.fragments = fmin(sch.fragments, sch.every);
     double bytes = wan_training_bytes(t, c->bits);
-    return outcome(t, &sch, wan_training_compute_s(t), wan_sync_s(c->strategy, net, bytes),
+    return outcome(t, &sch, wan_training_compute_s(t),
                    wan_sync_s(c->strategy, net, bytes / sch.fragments),
                    wan_wire_bytes(c->strategy, net->n, bytes));
 }
@@ -46,6 +46,7 @@ struct wan_outcome wan_evaluate(const struct wan_case *c)
     struct wan_view v;
     wan_view_make(&v, c->map, c->strategy, c->factor);
     v.net.equal_shares = c->equal_shares;
+    v.net.carrier = c->carrier;
     struct wan_outcome o = on_view(c, &v.net);
     wan_view_free(&v);
     return o;
@@ -74,6 +75,7 @@ double wan_every_for(const struct wan_case *c, double efficiency)
     double lo = 0, hi = 1; /* lo fails, hi may do */
     wan_view_make(&v, c->map, c->strategy, c->factor);
     v.net.equal_shares = c->equal_shares;
+    v.net.carrier = c->carrier;
     for (k.every = hi; on_view(&k, &v.net).efficiency < efficiency && hi < 1e12; k.every = hi) {
         lo = hi;
         hi *= 2;
@@ -109,7 +111,7 @@ struct wan_outcome wan_alternative_outcome(const struct wan_training *t,
     double sent = n > 1 ? 2 * (n - 1) / n * bytes : 0;
     if (a->rate_Bps > 0)
         sync = sent / a->rate_Bps + (n > 1 ? 2 * (n - 1) * a->rtt_s / 2 : 0);
-    return outcome(t, &each, compute, sync, sync, sent);
+    return outcome(t, &each, compute, sync, sent);
 }
 
 double wan_map_rate(const struct wan_map *m)

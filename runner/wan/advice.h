@@ -24,8 +24,9 @@ struct wan_case {
     const struct wan_training *training;
     enum wan_strategy strategy;
     double bits, every;
-    double factor;     /* on all rates of the WAN; 1: as they are */
-    bool equal_shares; /* of a direct exchange */
+    double factor;                     /* on all rates of the WAN; 1: as they are */
+    bool equal_shares;                 /* of a direct exchange */
+    const struct wan_carrier *carrier; /* NULL: none that costs time of its own (model.h) */
 };
 
 /* The case of the config itself. */

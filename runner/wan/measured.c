@@ -25,7 +25,7 @@ static const struct {
 struct sync_cell {
     char strategy[32], transport[16], wire[16];
     int model; /* enum wan_strategy; WAN_STRATEGIES: none */
-    double bits, compute_s;
+    double bits, compute_s, block_B;
     int64_t streams, every, fragments, overlap, accumulate, tokens, target_tokens;
     bool strict, trains, equal_shares;
 };
@@ -47,6 +47,15 @@ static int64_t read_count(const struct rec_cell *c, const char *key, int64_t oth
     return value;
 }
 
+static double read_size(const struct rec_cell *c, const char *key, uint64_t otherwise)
+{
+    char buf[64];
+    uint64_t value = otherwise;
+    if (recorded_param(c, key, buf, sizeof buf))
+        units_parse_size(buf, &value);
+    return (double)value;
+}
+
 static struct sync_cell read_cell(const struct rec_cell *c)
 {
     struct sync_cell s = {.model = WAN_STRATEGIES, .bits = 32};
@@ -61,6 +70,7 @@ static struct sync_cell read_cell(const struct rec_cell *c)
         if (!strcmp(s.wire, wires[i].name))
             s.bits = wires[i].bits;
     s.streams = strcmp(s.transport, "tcp") ? 1 : read_count(c, "streams", 1);
+    s.block_B = read_size(c, "block", 256 << 10);
     s.every = read_count(c, "every", 1);
     s.fragments = read_count(c, "fragments", 1);
     s.overlap = read_count(c, "overlap", 0);
@@ -141,6 +151,31 @@ static void leave_out(struct wan_outcome *o, const struct sync_cell *s)
         o->tokens_per_s = o->seconds = NAN;
 }
 
+/* What wan_sync's blocks go by: plugins/wan_sync, cell.c, schedule.c and tcp_pace.h have the
+ * numbers. A hop costs a wake-up of the relay's host and one of the receiver, two copies and an
+ * addition: a tenth of a millisecond on a machine that is not busy. */
+#define LEAST_BLOCK_B 16384.0 /* cell.c */
+#define PIECES 128.0          /* schedule.c: PIPELINE */
+#define HEADROOM 0.98         /* tcp_pace.h: PACE_HEADROOM, of what the uplink gives */
+#define HOP_S 1e-4
+#define FIRST_WINDOW 10.0 /* RFC 6928 */
+#define TICK_S 4e-3       /* CONFIG_HZ=250, the kernels of Debian and Ubuntu */
+
+static struct wan_carrier carrier_of(const struct wan_map *map, const struct sync_cell *s,
+                                     double loss)
+{
+    struct wan_carrier c = {
+        .least_B = LEAST_BLOCK_B, .most_B = s->block_B, .pieces = PIECES, .hop_s = HOP_S};
+    if (strcmp(s->transport, "tcp"))
+        return c;
+    c.streams = (double)s->streams;
+    c.segment_B = wan_segment_B(&map->common);
+    c.window = FIRST_WINDOW;
+    c.tick_s = TICK_S;
+    c.loss = loss;
+    return c;
+}
+
 static void set_streams(struct wan_map *map, int64_t streams)
 {
     map->common.streams = streams;
@@ -169,6 +204,7 @@ static struct modelled model(struct wan_map *map, const struct rec_cell *c,
     struct wan_view view;
     set_streams(map, s->streams);
     worst_of(&m, map);
+    struct wan_carrier carrier = carrier_of(map, s, m.loss);
     wan_view_make(&view, map, WAN_DIRECT, 1);
     m.bound_s = wan_bound_s(&view.net, wan_training_bytes(&training, s->bits));
     wan_view_free(&view);
@@ -176,6 +212,8 @@ static struct modelled model(struct wan_map *map, const struct rec_cell *c,
         struct wan_case one = wan_case_of(map, &training);
         one.strategy = (enum wan_strategy)s->model;
         one.equal_shares = s->equal_shares;
+        one.factor = strcmp(s->transport, "tcp") ? 1 : HEADROOM;
+        one.carrier = &carrier;
         m.o = wan_evaluate(&one);
     }
     leave_out(&m.o, s);

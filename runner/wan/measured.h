@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * wan.csv: what wan_sync measured, and beside it what the model says of the same cell on the
- * [sites] and [links] of the recorded config. The model sees B, RTT, loss, streams, the schedule
- * and the measured compute and outer step; nothing in it is fitted.
+ * [sites] and [links] of the recorded config. The model sees B, RTT, loss, mtu, the schedule, the
+ * measured compute and outer step, and how wan_sync sends: blocks, streams, the rate it keeps to
+ * (constants of plugins/wan_sync), TCP's first window and timers, a tenth of a millisecond a hop.
+ * Nothing in it is fitted to a row.
  *
  *   rate, rtt, loss   the least uplink, the longest round trip, the greatest loss of the config
  *   sync              one synchronisation of `size`; bound: no algorithm is faster (model.h)

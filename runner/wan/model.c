@@ -3,121 +3,13 @@
 
 #include <math.h>
 
-const char *const wan_strategy_names[] = {"ring",         "direct",       "recursive_doubling",
-                                          "rabenseifner", "hierarchical", NULL};
-
-static double least(const double *x, size_t n)
-{
-    double v = INFINITY;
-    for (size_t i = 0; i < n; i++)
-        v = fmin(v, x[i]);
-    return v;
-}
-
-static double mean(const double *x, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += x[i];
-    return sum / (double)n;
-}
-
-/* The rate that holds everybody up when all send and receive the same amount. */
-static double bottleneck(const struct wan_net *net)
-{
-    return fmin(least(net->up_Bps, net->n), least(net->down_Bps, net->n));
-}
-
-/* A ring pipelined by bytes is a max-plus system of two cycles: a site's uplink is busy c/B a step,
- * and a byte needs the mean hop delay a step. The longer one paces all steps but the last. */
-static double ring(const struct wan_net *net, double bytes)
-{
-    double send = bytes / (double)net->n / bottleneck(net);
-    double hop = mean(net->hop_s, net->n);
-    return 2 * (double)(net->n - 1) * fmax(send, hop) + fmin(send, hop);
-}
-
-static double direct(const struct wan_net *net, double bytes)
-{
-    if (net->equal_shares)
-        return 2 * (double)(net->n - 1) / (double)net->n * bytes / bottleneck(net) +
-               2 * net->farthest_s;
-    double uplinks = wan_shares(net->up_Bps, net->n, bytes, NULL);
-    double downlinks = wan_shares(net->down_Bps, net->n, bytes, NULL);
-    return fmax(uplinks, downlinks) + 2 * net->farthest_s;
-}
-
-/* Rounds of the power of two below n, and the fold that brings the others in and out. */
-static double rounds(size_t n, double *folds)
-{
-    double whole = floor(log2((double)n));
-    *folds = exp2(whole) < (double)n ? 2 : 0;
-    return whole;
-}
-
-static double recursive_doubling(const struct wan_net *net, double bytes)
-{
-    double folds, steps = rounds(net->n, &folds);
-    return (steps + folds) * (bytes / bottleneck(net) + net->farthest_s);
-}
-
-static double rabenseifner(const struct wan_net *net, double bytes)
-{
-    double folds, steps = rounds(net->n, &folds);
-    double members = exp2(steps), rate = bottleneck(net);
-    return 2 * steps * net->farthest_s + 2 * (members - 1) / members * bytes / rate +
-           folds * (bytes / rate + net->farthest_s);
-}
-
-static double hierarchical(const struct wan_net *net, double bytes)
-{
-    double g = net->ranks_per_site;
-    double inside = g > 1 && net->lan_Bps > 0 ? 2 * (g - 1) / g * bytes / net->lan_Bps : 0;
-    return inside + ring(net, bytes);
-}
-
-double wan_sync_s(enum wan_strategy strategy, const struct wan_net *net, double bytes)
-{
-    static double (*const time_of[])(const struct wan_net *, double) = {
-        [WAN_RING] = ring,
-        [WAN_DIRECT] = direct,
-        [WAN_RECURSIVE_DOUBLING] = recursive_doubling,
-        [WAN_RABENSEIFNER] = rabenseifner,
-        [WAN_HIERARCHICAL] = hierarchical,
-    };
-    return net->n < 2 ? 0 : time_of[strategy](net, bytes);
-}
-
-double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes)
-{
-    if (sites < 2)
-        return 0;
-    if (strategy == WAN_RECURSIVE_DOUBLING) {
-        double folds, steps = rounds(sites, &folds);
-        return (steps + folds / 2) * bytes;
-    }
-    return 2 * (double)(sites - 1) / (double)sites * bytes;
-}
-
-/* All that the sites must pass through their ends of one direction. */
-static double ends_bound(const double *rate_Bps, size_t n, double bytes)
-{
-    return fmax(bytes / least(rate_Bps, n),
-                2 * (double)(n - 1) / (double)n * bytes / mean(rate_Bps, n));
-}
-
-double wan_bound_s(const struct wan_net *net, double bytes)
-{
-    if (net->n < 2)
-        return 0;
-    return fmax(ends_bound(net->up_Bps, net->n, bytes), ends_bound(net->down_Bps, net->n, bytes)) +
-           net->farthest_s;
-}
-
 double wan_shares(const double *up_Bps, size_t n, double bytes, double *x)
 {
     double others = n > 2 ? (double)(n - 2) : 0;
-    double floor_s = bytes / least(up_Bps, n); /* x = 0 everywhere still sends D once */
+    double slowest_Bps = INFINITY;
+    for (size_t k = 0; k < n; k++)
+        slowest_Bps = fmin(slowest_Bps, up_Bps[k]);
+    double floor_s = bytes / slowest_Bps; /* x = 0 everywhere still sends D once */
     double lo = floor_s, hi = floor_s * (1 + others);
     for (int i = 0; i < 200 && others > 0; i++) {
         double t = (lo + hi) / 2, sum = 0;
@@ -167,7 +59,8 @@ double wan_exposed_s(const struct wan_schedule *sch, double compute_s, double fr
     if (sch->fragments <= 1 && sch->overlap <= 0)
         return fragment_s;
     double due = (sch->strict ? 0 : sch->every / sch->fragments) + sch->overlap;
-    return sch->fragments * fmax(0, fragment_s - due * compute_s);
+    double late_s = sch->fragments * fmax(0, fragment_s - due * compute_s);
+    return fmax(late_s, sch->fragments * fragment_s - sch->every * compute_s);
 }
 
 double wan_efficiency(const struct wan_schedule *sch, double compute_s, double fragment_s)

@@ -11,6 +11,8 @@
 #ifndef GS_WAN_MODEL_H
 #define GS_WAN_MODEL_H
 
+#include "carrier.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -34,6 +36,7 @@ struct wan_net {
     double lan_Bps;         /* inside a site, for WAN_HIERARCHICAL; 0: free */
     double ranks_per_site;  /* members of a site's own reduction */
     bool equal_shares;      /* of a direct exchange; else those of wan_shares() */
+    const struct wan_carrier *carrier; /* NULL: what is sent flows on byte by byte, at the rates */
 };
 
 /* Seconds of one all-reduce of `bytes` over all sites; infinite when a link carries nothing. */
@@ -80,7 +83,8 @@ struct wan_schedule {
 /* Seconds per H steps in which nothing is computed, given the sync of one fragment. With P = 1 and
  * tau = 0 nothing overlaps: exposed = T_s. Otherwise a fragment may take until the next is due:
  * P max(0, T_fragment - (H/P + tau) T_c). Strict: P max(0, T_fragment - tau T_c), which is what the
- * times of Douillard et al. 2025, Table 1, are made of. */
+ * times of Douillard et al. 2025, Table 1, are made of. The fragments follow each other over the
+ * same links, so it is P T_fragment - H T_c at the least, however much later each may come. */
 double wan_exposed_s(const struct wan_schedule *sch, double compute_s, double fragment_s);
 /* H T_c / (H T_c + exposed + outer + H straggle) */
 double wan_efficiency(const struct wan_schedule *sch, double compute_s, double fragment_s);

@@ -71,9 +71,14 @@ struct wan_link wan_map_link(const struct wan_map *m, size_t from, size_t to)
     return l;
 }
 
+double wan_segment_B(const struct wan_link *l)
+{
+    return (l->mtu_B > 0 ? l->mtu_B : SEGMENT_B) - HEADERS_B;
+}
+
 double wan_link_Bps(const struct wan_link *l, double factor)
 {
-    double rate = l->rate_Bps * factor, mss = (l->mtu_B > 0 ? l->mtu_B : SEGMENT_B) - HEADERS_B;
+    double rate = l->rate_Bps * factor, mss = wan_segment_B(l);
     if (l->rtt_s > 0) {
         double stream = wan_stream_Bps((enum wan_congestion)l->congestion, rate, l->rtt_s, l->loss,
                                        mss, l->window_B);

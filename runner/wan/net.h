@@ -111,6 +111,8 @@ void wan_view_make(struct wan_view *v, const struct wan_map *m, enum wan_strateg
                    double factor);
 void wan_view_free(struct wan_view *v);
 
+/* Payload of one of its packets. */
+double wan_segment_B(const struct wan_link *l);
 /* What a link carries in payload: its rate, its streams by RTT, loss and window, its headers. */
 double wan_link_Bps(const struct wan_link *l, double factor);
 

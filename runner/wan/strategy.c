@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The time of an all-reduce by strategy. Blocks flow on as they come, so that the exchanges of a
+ * strategy overlap: it takes as long as its uplinks are busy and the last byte is on its way, or as
+ * the longest chain of blocks that wait for each other, whichever is more.
+ */
+#include "model.h"
+
+#include <math.h>
+
+const char *const wan_strategy_names[] = {"ring",         "direct",       "recursive_doubling",
+                                          "rabenseifner", "hierarchical", NULL};
+
+static double least(const double *x, size_t n)
+{
+    double v = INFINITY;
+    for (size_t i = 0; i < n; i++)
+        v = fmin(v, x[i]);
+    return v;
+}
+
+static double mean(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return sum / (double)n;
+}
+
+/* The rate that holds everybody up when all send and receive the same amount. */
+static double bottleneck(const struct wan_net *net)
+{
+    return fmin(least(net->up_Bps, net->n), least(net->down_Bps, net->n));
+}
+
+/* What a block of a part costs before it is passed on, beside its way: it must be whole. */
+struct step {
+    double block_s; /* on the uplink */
+    double wait_s;  /* on its way, and where it comes */
+};
+
+static struct step step_of(const struct wan_net *net, double delay_s, double part_B)
+{
+    if (!net->carrier)
+        return (struct step){0, delay_s};
+    return (struct step){wan_block_B(net->carrier, part_B) / bottleneck(net),
+                         delay_s + net->carrier->hop_s};
+}
+
+static double side_by_side(const struct wan_net *net)
+{
+    return net->carrier ? fmax(1, net->carrier->streams) : 1;
+}
+
+/* Rounds of the power of two below n, and the exchanges of the whole that bring the others in and
+ * out. */
+static double rounds(size_t n, double *folds)
+{
+    double whole = floor(log2((double)n));
+    *folds = exp2(whole) < (double)n ? 2 : 0;
+    return whole;
+}
+
+/* Two cycles: a site's uplink is busy c/B a step, and a block needs its own time and a hop's delay.
+ * The longer one paces all steps but the last. */
+static struct wan_course ring(const struct wan_net *net, double bytes)
+{
+    double steps = 2 * (double)(net->n - 1), part_B = bytes / (double)net->n;
+    double send_s = part_B / bottleneck(net);
+    struct step s = step_of(net, mean(net->hop_s, net->n), part_B);
+    double chain_s = s.block_s + s.wait_s;
+    return (struct wan_course){
+        .time_s = steps * fmax(send_s, chain_s) + fmin(send_s - s.block_s, s.wait_s),
+        .exchanges = steps,
+        .visits = steps,
+        .sent_B = part_B,
+        .send_s = send_s,
+        .wait_s = chain_s,
+    };
+}
+
+/* The blocks to all others leave side by side, one on each stream to each of them, and a sum has to
+ * wait for the last of its blocks. */
+static struct wan_course direct(const struct wan_net *net, double bytes)
+{
+    double n = (double)net->n, others = n - 1, sent_B = others / n * bytes;
+    double send_s = sent_B / bottleneck(net);
+    if (!net->equal_shares) /* the time of two exchanges */
+        send_s = fmax(wan_shares(net->up_Bps, net->n, bytes, NULL),
+                      wan_shares(net->down_Bps, net->n, bytes, NULL)) /
+                 2;
+    struct step s = step_of(net, net->farthest_s, bytes / n);
+    double block_s = fmin(send_s, others * side_by_side(net) * s.block_s);
+    return (struct wan_course){
+        .time_s = send_s + s.wait_s + fmax(send_s, block_s + s.wait_s),
+        .exchanges = 2,
+        .visits = 2,
+        .peers = others,
+        .sent_B = sent_B,
+        .send_s = send_s,
+        .wait_s = block_s + s.wait_s,
+    };
+}
+
+static struct wan_course recursive_doubling(const struct wan_net *net, double bytes)
+{
+    double folds, steps = rounds(net->n, &folds) + folds, send_s = bytes / bottleneck(net);
+    struct step s = step_of(net, net->farthest_s, bytes);
+    return (struct wan_course){
+        .time_s =
+            fmax(steps * send_s + s.wait_s, steps * s.wait_s + send_s + (steps - 1) * s.block_s),
+        .exchanges = steps,
+        .sent_B = bytes,
+        .send_s = send_s,
+        .wait_s = s.block_s + s.wait_s,
+    };
+}
+
+/* Halves, quarters .. and back. The first exchange sends a half; of what comes in the second, the
+ * later part is sent on for the last time when a quarter more has left. */
+static struct wan_course rabenseifner(const struct wan_net *net, double bytes)
+{
+    double folds, steps = rounds(net->n, &folds), members = exp2(steps);
+    double whole_s = bytes / bottleneck(net), sent_s = 2 * (members - 1) / members * whole_s;
+    struct step s = step_of(net, net->farthest_s, bytes / members);
+    double chain_s = 2 * steps * s.wait_s + (steps > 1 ? 0.75 : 0.5) * whole_s + steps * s.block_s;
+    return (struct wan_course){
+        .time_s = fmax(sent_s + fmin(steps, 2) * s.wait_s, chain_s) + folds * (whole_s + s.wait_s),
+        .exchanges = 2 * steps + folds,
+        .visits = 2,
+        .sent_B = (members - 1) / members / steps * bytes,
+        .send_s = sent_s / 2 / steps,
+        .wait_s = s.block_s + s.wait_s,
+    };
+}
+
+/* The members of a site reduce to its leader, who gives them the sum. */
+static struct wan_course hierarchical(const struct wan_net *net, double bytes)
+{
+    double g = net->ranks_per_site;
+    struct wan_course k = ring(net, bytes);
+    if (g > 1 && net->lan_Bps > 0)
+        k.time_s += 2 * (g - 1) / g * bytes / net->lan_Bps;
+    return k;
+}
+
+double wan_sync_s(enum wan_strategy strategy, const struct wan_net *net, double bytes)
+{
+    static struct wan_course (*const course_of[])(const struct wan_net *, double) = {
+        [WAN_RING] = ring,
+        [WAN_DIRECT] = direct,
+        [WAN_RECURSIVE_DOUBLING] = recursive_doubling,
+        [WAN_RABENSEIFNER] = rabenseifner,
+        [WAN_HIERARCHICAL] = hierarchical,
+    };
+    if (net->n < 2)
+        return 0;
+    struct wan_course k = course_of[strategy](net, bytes);
+    if (!net->carrier)
+        return k.time_s;
+    k.sites = (double)net->n;
+    k.peers = fmax(k.peers, 1);
+    k.visits = fmax(k.visits, 1);
+    k.rtt_s = 2 * net->farthest_s;
+    return k.time_s + wan_opening_s(net->carrier, &k) + wan_repair_s(net->carrier, &k);
+}
+
+double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes)
+{
+    if (sites < 2)
+        return 0;
+    if (strategy == WAN_RECURSIVE_DOUBLING) {
+        double folds, steps = rounds(sites, &folds);
+        return (steps + folds / 2) * bytes;
+    }
+    return 2 * (double)(sites - 1) / (double)sites * bytes;
+}
+
+/* All that the sites must pass through their ends of one direction. */
+static double ends_bound(const double *rate_Bps, size_t n, double bytes)
+{
+    return fmax(bytes / least(rate_Bps, n),
+                2 * (double)(n - 1) / (double)n * bytes / mean(rate_Bps, n));
+}
+
+double wan_bound_s(const struct wan_net *net, double bytes)
+{
+    if (net->n < 2)
+        return 0;
+    return fmax(ends_bound(net->up_Bps, net->n, bytes), ends_bound(net->down_Bps, net->n, bytes)) +
+           net->farthest_s;
+}
