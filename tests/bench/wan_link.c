@@ -4,8 +4,8 @@
  *                         bytes, without the arithmetic; to be run in the lab by mpirun
  *
  *   rate= Mbit/s and rtt= ms and mtu= of the lab, for the bound; size= bytes a rank; block= bytes;
- *   iterations=; idle= seconds before each; streams= congestion= interface= probe= checksum=
- *   deadline= as in link_tcp_options
+ *   iterations=; idle= seconds before each; streams= congestion= interface= port= secret= probe=
+ *   checksum= deadline= as in link_tcp_options
  *
  * A line an iteration: the slowest rank's time, the bound 2(S-1)·max(c/B, L) + min(c/B, L) with
  * c = size / S and B the goodput of the link, and their ratio, and what each rank estimated.
@@ -21,8 +21,8 @@
 #include <time.h>
 
 struct job {
-    double rate, rtt, mtu, size, block, iterations, idle, streams, probe, checksum, deadline;
-    const char *congestion, *interface;
+    double rate, rtt, mtu, size, block, iterations, idle, streams, probe, checksum, deadline, port;
+    const char *congestion, *interface, *secret;
 };
 
 static int read_job(struct job *j, int argc, char **argv)
@@ -31,24 +31,29 @@ static int read_job(struct job *j, int argc, char **argv)
         const char *key;
         double *value;
     } numbers[] = {
-        {"rate", &j->rate},         {"rtt", &j->rtt},          {"mtu", &j->mtu},
-        {"size", &j->size},         {"block", &j->block},      {"iterations", &j->iterations},
-        {"idle", &j->idle},         {"probe", &j->probe},      {"streams", &j->streams},
-        {"checksum", &j->checksum}, {"deadline", &j->deadline}};
+        {"rate", &j->rate},         {"rtt", &j->rtt},           {"mtu", &j->mtu},
+        {"size", &j->size},         {"block", &j->block},       {"iterations", &j->iterations},
+        {"idle", &j->idle},         {"probe", &j->probe},       {"streams", &j->streams},
+        {"checksum", &j->checksum}, {"deadline", &j->deadline}, {"port", &j->port}};
+    struct {
+        const char *key;
+        const char **value;
+    } texts[] = {
+        {"congestion", &j->congestion}, {"interface", &j->interface}, {"secret", &j->secret}};
     for (int i = 1; i < argc; i++) {
         char *eq = strchr(argv[i], '=');
-        size_t k = 0, n = sizeof numbers / sizeof *numbers;
+        size_t k = 0, n = sizeof numbers / sizeof *numbers, t = 0, m = sizeof texts / sizeof *texts;
         if (!eq)
             return -1;
         *eq = 0;
         while (k < n && strcmp(numbers[k].key, argv[i]) != 0)
             k++;
+        while (t < m && strcmp(texts[t].key, argv[i]) != 0)
+            t++;
         if (k < n)
             *numbers[k].value = strtod(eq + 1, NULL);
-        else if (strcmp(argv[i], "congestion") == 0)
-            j->congestion = eq + 1;
-        else if (strcmp(argv[i], "interface") == 0)
-            j->interface = eq + 1;
+        else if (t < m)
+            *texts[t].value = eq + 1;
         else
             return -1;
     }
@@ -184,7 +189,8 @@ int main(int argc, char **argv)
                     .streams = 8,
                     .probe = 1,
                     .congestion = "",
-                    .interface = "wan0"};
+                    .interface = "wan0",
+                    .secret = ""};
     struct wl_host host = {
         .size = sizeof host, .barrier = barrier, .bcast = bcast, .nodes = 2, .local_ranks = 1};
     char why[256];
@@ -198,7 +204,8 @@ int main(int argc, char **argv)
     struct link_tcp_options o = {.streams = (int)j.streams,
                                  .interface = j.interface,
                                  .congestion = j.congestion,
-                                 .secret_file = "",
+                                 .port = (int)j.port,
+                                 .secret_file = j.secret,
                                  .checksum = j.checksum > 0,
                                  .deadline_s = j.deadline,
                                  .probe_s = j.probe};
