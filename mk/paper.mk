@@ -19,9 +19,10 @@ written_in := $(BUILD)/paper
 paper_figures := \
 	errors:figures/out/method/error_rates.pdf \
 	bandwidth:figures/out/h200-4gpu/nccl_allreduce-T_ss-buffers-hot-contention-none-bandwidth.pdf \
-	ranks:figures/out/h200-4gpu/iter_proxy-size-%-gemms-1-ranks.pdf \
+	ranks:figures/out/h200-4gpu/iter_proxy-size-16MiB-gemms-1-ranks.pdf \
 	map:figures/out/h200-4gpu/iter_proxy-overlapped-gemms-1-sizes-verdict_map.pdf \
-	needed:figures/out/method/wan_needed.pdf
+	needed:figures/out/method/wan_needed.pdf \
+	modelled:figures/out/wan/modelled.pdf
 role = $(firstword $(subst :, ,$1))
 drawn_for = $(firstword $(filter $(lastword $(subst :, ,$1)),$(drawings)))
 in_paper := $(foreach f,$(paper_figures),$(call drawn_for,$f))

@@ -38,7 +38,10 @@ defines "time.a | summary | $A_ROW | median_s, ci_low_s, ci_high_s | time" \
     'most | = | | most size.* | size' \
     'same | = | | same best names | integer' \
     'tally | = | | tally 16 size.* | integer' \
+    'within | = | | within 10 20 size.* | integer' \
     'launch | settings | section=measure; key=launches | value | text' \
+    'wanted | asked | platform=p; section=measure; key=launches | value | text' \
+    'default | asked | platform=p; section=measure; key=blocks | value | text' \
     'host | runs | platform=p | commit | text'
 why time.a
 is $rc 0 'why'
@@ -55,10 +58,12 @@ why '\val{time.a}'
 like "$out" '^time.a = ' 'as it stands in the paper'
 why "summary | $A_ROW | launches | integer"
 like "$out" '^asked = 2' 'any number of a table'
-for pair in 'size.16=16' 'best=a' 'cells=3' 'configs=2' 'names=a, b' 'launches=6' 'nobody=0' 'ratio=2.000' 'same=0' 'tally=1' 'launch=5' 'host=c' "of.best=$A"; do
+for pair in 'size.16=16' 'best=a' 'cells=3' 'configs=2' 'names=a, b' 'launches=6' 'nobody=0' 'ratio=2.000' 'same=0' 'tally=1' 'within=1' 'launch=5' 'wanted=2' 'default=20' 'host=c' "of.best=$A"; do
     why "${pair%%=*}"
     like "$out" "^${pair%%=*} = ${pair#*=}" "${pair%%=*}"
 done
+why wanted
+like "$out" 'place=configs/p.ini:4' 'what a config says, with its line'
 why none
 is "$rc|${out%%$'\n'*}" '0|none = \nothing' 'nothing measured, and what stands there then'
 why time.b

@@ -14,8 +14,9 @@
  *   count                        how many rows;   groups KEY KEY: how many combinations of values
  *   distinct COLUMN              the values, each once
  * and for the TABLE "=" a row of NAMEs and numbers with + - * / between them, from left to right;
- * or "tally TEXT GLOB", how many numbers whose name is like GLOB have that plain value. FORM is a
- * name of format.h. ELSE, if there is one, stands where no row is meant.
+ * or "tally TEXT GLOB", how many numbers whose name is like GLOB have that plain value; "within LOW
+ * HIGH GLOB", how many of them lie between; "most GLOB", "least GLOB"; "same NAME NAME", 1 or 0.
+ * FORM is a name of format.h. ELSE, if there is one, stands where no row is meant.
  */
 #ifndef GS_PAPER_DEFINE_H
 #define GS_PAPER_DEFINE_H

@@ -41,14 +41,16 @@ static int operand(struct book *b, struct answer *a, const char *word, double *o
 /* Of the numbers whose name is like the glob. */
 struct among {
     const char *text; /* of a tally */
+    bool within;      /* from least to greatest */
+    double least, greatest;
     bool most;
 };
 
 static void take_part(struct answer *a, struct answer *part, const struct among *how)
 {
     double v = part->n_v && !part->none ? part->v[0] : NAN;
-    if (how->text) {
-        if (!strcmp(part->plain, how->text)) {
+    if (how->text || how->within) {
+        if (how->text ? !strcmp(part->plain, how->text) : v >= how->least && v <= how->greatest) {
             book_part(a, part);
             a->v[0] += 1;
         }
@@ -65,7 +67,7 @@ static int look_among(struct book *b, struct answer *a, const char *glob, const 
 {
     int code = GS_OK;
     size_t like = 0;
-    a->v[0] = how->text ? 0 : NAN;
+    a->v[0] = how->text || how->within ? 0 : NAN;
     for (size_t i = 0; i < b->n && !code; i++) {
         struct answer *part;
         const char *name = b->d.v[i].field[DEF_NAME];
@@ -138,6 +140,11 @@ int derive(struct book *b, struct answer *a)
     a->n_v = 1;
     if (!strcmp(word, "tally") && w.n == 3)
         code = look_among(b, a, w.v[2], &(struct among){.text = w.v[1]});
+    else if (!strcmp(word, "within") && w.n == 4)
+        code = look_among(b, a, w.v[3],
+                          &(struct among){.within = true,
+                                          .least = strtod(w.v[1], NULL),
+                                          .greatest = strtod(w.v[2], NULL)});
     else if ((!strcmp(word, "most") || !strcmp(word, "least")) && w.n == 2)
         code = look_among(b, a, w.v[1], &(struct among){.most = *word == 'm'});
     else if (!strcmp(word, "same") && w.n == 3)

@@ -48,6 +48,8 @@ static int read_table(struct shelf *s, const char *name, struct grid **out)
 {
     if (!strcmp(name, "runs"))
         return shelf_runs(out, s->raw);
+    if (!strcmp(name, "asked"))
+        return shelf_asked(out, s->configs);
     if (!strcmp(name, "settings")) {
         *out = shelf_settings();
         return GS_OK;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The tables that numbers come from, each read once, when it is first asked for: data/csv/NAME.csv
- * with what was measured again put in place of the older (grid_latest), and two that are made of
+ * with what was measured again put in place of the older (grid_latest), and three that are made of
  * what stands elsewhere:
  *   runs      a row a run folder: platform, machine, versions, from the headers of its recordings
  *   settings  a row a key of the fixed sections: what it is unless a config says otherwise
+ *   asked     a row a config and such a key: what it is there, and where that is written
  */
 #ifndef GS_PAPER_SHELF_H
 #define GS_PAPER_SHELF_H
@@ -25,8 +26,9 @@ void shelf_free(struct shelf *s);
  * and workload but no run, as of transitions.csv, is of the latest finished one. */
 char *shelf_run(struct shelf *s, const struct grid *g, size_t row);
 
-/* The two. */
+/* The three. */
 int shelf_runs(struct grid **out, const char *raw);
+int shelf_asked(struct grid **out, const char *configs);
 struct grid *shelf_settings(void);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
 #include "err.h"
 #include "paper/machine.h"
 #include "paper/shelf.h"
@@ -8,6 +9,7 @@
 #include "settings.h"
 #include "text.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,4 +72,54 @@ struct grid *shelf_settings(void)
             grid_add(g, (long)g->n + 1,
                      (const char *const[]){s->name, p->name, p->def, p->unit, p->help});
     return g;
+}
+
+/* ---- asked ---- */
+
+static int add_asked(struct grid *g, const char *configs, const char *file)
+{
+    struct config *c;
+    char *path = xstrfmt("%s/%s", configs, file);
+    char *platform = xstrfmt("%.*s", (int)(strlen(file) - strlen(".ini")), file);
+    int code = config_load(&c, path, NULL);
+    for (const struct settings_section *s = settings_sections; !code && s->name; s++)
+        for (const struct wl_param *p = s->table; p && p->name; p++) {
+            const struct config_entry *e = config_find(c, s->name, p->name);
+            char *place =
+                e ? xstrfmt("%s:%d", e->file, e->line) : xstrdup("the program's own");
+            grid_add(
+                g, (long)g->n + 1,
+                (const char *const[]){platform, s->name, p->name, e ? e->value : p->def, place});
+            free(place);
+        }
+    if (!code)
+        config_free(c);
+    free(platform);
+    free(path);
+    return code;
+}
+
+static int is_config(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name);
+    return n > strlen(".ini") && !strcmp(e->d_name + n - strlen(".ini"), ".ini");
+}
+
+int shelf_asked(struct grid **out, const char *configs)
+{
+    static const char *const columns[] = {"platform", "section", "key", "value", "place", NULL};
+    struct dirent **files = NULL;
+    struct grid *g = grid_new("asked", configs, columns);
+    int n = scandir(configs, &files, is_config, alphasort), code = GS_OK;
+    for (int i = 0; i < n; i++) {
+        if (!code)
+            code = add_asked(g, configs, files[i]->d_name);
+        free(files[i]);
+    }
+    free(files);
+    if (code)
+        grid_free(g);
+    else
+        *out = g;
+    return code;
 }
