@@ -3,7 +3,7 @@
  * nccl_allreduce: ncclAllReduce, one process a GPU, as NCCL tunes it and as it is told to.
  *
  * T_ss is the device's time for operations back to back (a CUDA graph, or a stream), by events
- * around them, after an operation that aligned the ranks. L_iso is the host's time
+ * around them, after as many that are not timed. L_iso is the host's time
  * (CLOCK_MONOTONIC) for one operation from idle, ranks released together, launch included.
  */
 #include "nccl_allreduce.h"

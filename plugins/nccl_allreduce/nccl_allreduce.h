@@ -17,8 +17,8 @@ enum cell_metric { METRIC_T_SS, METRIC_L_ISO };
 enum cell_memory { MEMORY_PLAIN, MEMORY_REGISTERED, MEMORY_SYMMETRIC, MEMORY_NCCL };
 
 /* Operations of a steady-state sample, and of one graph. Starting a graph costs a few microseconds
- * (seen on H200s: 10 or so, 2.7% of 16 operations of 1 KiB and nothing of 64), so a sample lasts
- * SAMPLE_S or has the most; operations so long that starting is no part of the time are fewer. */
+ * (seen on H200s: 10 or so, 2.7% of 16 operations of 1 KiB), so a sample lasts SAMPLE_S or has the
+ * most; operations so long that starting is no part of the time are fewer. */
 #define BACK_TO_BACK_MOST 64
 #define BACK_TO_BACK 16
 #define BACK_TO_BACK_LONG 4
