@@ -47,13 +47,12 @@ static int is_recording(const struct dirent *e)
     return record_parse_name(e->d_name, &launch, &attempt);
 }
 
-static int check_run(const char *dir)
+int check_recordings(const char *dir)
 {
     json_t *plan;
     struct dirent **names;
     char *run_id = folder_name(dir);
-    int code = manifest_verify(dir), planned = load_plan(dir, &plan);
-    code = code ? code : planned;
+    int code = load_plan(dir, &plan);
     int n = scandir(dir, &names, is_recording, alphasort);
     for (int i = 0; i < n; i++) {
         char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
@@ -67,6 +66,12 @@ static int check_run(const char *dir)
     json_decref(plan);
     free(run_id);
     return code;
+}
+
+static int check_run(const char *dir)
+{
+    int code = manifest_verify(dir), recordings = check_recordings(dir);
+    return code ? code : recordings;
 }
 
 static int check_tree(const char *dir)

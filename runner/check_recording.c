@@ -15,6 +15,7 @@
 struct seen { /* a (cell, copy) */
     char cell[PLAN_ID], group[PLAN_ID];
     int64_t copy, block; /* the last */
+    int64_t blocks;      /* so many */
     bool closed;         /* its group is */
 };
 
@@ -140,6 +141,7 @@ static void check_block(struct walk *w, const struct raw_line *l)
         fault(w, l, "block %lld of cell %s after block %lld", (long long)block, cell,
               (long long)s->block);
     s->block = block;
+    s->blocks++;
     if (iters < 1)
         fault(w, l, "%lld iterations a sample", (long long)iters);
     if (l->n == 0)
@@ -163,11 +165,30 @@ static void check_fail(struct walk *w, const struct raw_line *l)
     fault(w, l, "no kind of failure is '%s' (skip, failed, wrong, crash, hang, lost)", kind);
 }
 
+/* The line that closes a group counts the blocks of its cells: one that was taken out is missed. */
+static void check_counts(struct walk *w, const struct raw_line *l)
+{
+    size_t i;
+    json_t *o;
+    json_array_foreach(json_object_get(l->json, "cells"), i, o)
+    {
+        const char *cell = json_string_value(json_object_get(o, "cell"));
+        const json_t *blocks = json_object_get(o, "blocks");
+        const struct seen *s =
+            cell ? find(w, cell, json_integer_value(json_object_get(o, "copy"))) : NULL;
+        if (s && json_is_integer(blocks) && json_integer_value(blocks) != s->blocks)
+            fault(w, l, "cell %s: %lld blocks, and its group was closed with %lld", cell,
+                  (long long)s->blocks, (long long)json_integer_value(blocks));
+    }
+}
+
 static void check_group(struct walk *w, const struct raw_line *l)
 {
     const char *group;
     if (!string(w, l, "group", &group))
         return;
+    if (!w->faults) /* a block at fault is not counted, and was said */
+        check_counts(w, l);
     for (size_t i = 0; i < w->n_seen; i++)
         if (!strcmp(w->seen[i].group, group)) {
             if (w->seen[i].closed) {

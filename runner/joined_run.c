@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "joined_run.h"
 
+#include "check.h"
 #include "err.h"
 #include "joined.h"
 #include "ledger.h"
@@ -101,6 +102,8 @@ static int decide(struct rank_run *r, const char *what)
     if (code || !r->plan)
         return code;
     code = lock_take(&r->lock, r->todo.dir);
+    if (!code)
+        code = check_recordings(r->todo.dir);
     return code ? code : find_launch(r, &lacking);
 }
 

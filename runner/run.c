@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "cellname.h"
+#include "check.h"
 #include "claim.h"
 #include "err.h"
 #include "interrupts.h"
@@ -154,10 +155,22 @@ static int measure(struct run *r, bool *whole)
     return code;
 }
 
+/* A manifest vouches for what was recorded before as well, which nothing has guarded so far. */
+static int check_before(const struct run *r)
+{
+    if (r->part || !check_recordings(r->dir))
+        return GS_OK;
+    return fail_at(GS_FAILED, r->dir, 0,
+                   "is not completed as it is: restore what is damaged, or move that recording "
+                   "away and its launch is measured again");
+}
+
 /* Measures what the folder lacks and, unless others have their part in it, makes it final. */
 static int complete(struct run *r, struct outcome *o)
 {
-    int code = measure(r, &o->complete);
+    int code = check_before(r);
+    if (!code)
+        code = measure(r, &o->complete);
     if (o->complete && !r->part)
         code = manifest_write(r->dir);
     return code ? code : outcome_judge(o, r->plan, r->dir);

@@ -58,6 +58,7 @@ faulty 'a block before its cell' 'before its cell line' refit 1 2d
 faulty 'a cell twice' ':3: cell .* a second time' refit 1 2p
 faulty 'a group closed twice' ':12: group .* closed a second time' refit 1 11p
 faulty 'a line after the end' 'a line after the end' refit 1 '$p'
+faulty 'a block taken out' ':10: cell .*: 1 blocks, and its group was closed with 2' refit 1 5d
 faulty 'a kind of failure that is none' "no kind of failure is 'oops'" refit 1 's/"skip"/"oops"/'
 faulty 'a member that is missing' "damaged: block has no integer 'iters'" refit 1 '5s/"iters":10,//'
 faulty 'not JSON' ':6: damaged: ' refit 1 '6s/"copy"/copy/'
@@ -91,6 +92,11 @@ if [ -e "$build/plugins/null.so" ]; then
     printf '[launch]\nranks = 1\n[measure]\nlaunches = 1\nbudget = 50ms\nwarmup = 1ms\n[null]\nsize = 8, 16\nconfigs = a, b\n' >tiny.ini
     ok 'a run' "$gradsync" run -q tiny.ini -o measured
     ok 'is sound' "$gradsync" check measured
+    cp -r measured edited && chmod -R u+w edited && rm edited/*/*/*/MANIFEST.json
+    sed -i '0,/"type":"block"/{/"type":"block"/d}' edited/*/*/*/launch-01.01.jsonl
+    exits 1 'edited before it was final' "$gradsync" resume edited/*/*/*
+    like "$err" "launch-01\.01\.jsonl:[0-9]+: cell .* blocks, and its group was closed with .*$(cd edited && echo */*/*): is not completed as it is" 'is not made final'
+    is "$(find edited -name MANIFEST.json)" '' 'and no manifest vouches for it'
     ok 'is reduced' "$gradsync" reduce measured -o csv
     is "$(cut -d, -f28 csv/summary.csv | sort -u | tr '\n' ' ')" 'ok status ' 'every cell of it'
     ok 'is shown' "$gradsync" show measured
