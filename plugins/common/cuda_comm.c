@@ -261,9 +261,10 @@ enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event,
     }
 }
 
-enum wl_status comm_align(struct comms *c, struct comm *comm, float *buffer_2)
+enum wl_status comm_align(struct comms *c, struct comm *comm)
 {
-    ncclResult_t e = ncclAllReduce(buffer_2, buffer_2, 2, ncclFloat, ncclSum,
-                                   atomic_load(&comm->nccl), c->gpu->stream);
+    float *zeros = c->gpu->align;
+    ncclResult_t e = ncclAllReduce(zeros, zeros, 2, ncclFloat, ncclSum, atomic_load(&comm->nccl),
+                                   c->gpu->stream);
     return comm_try(c, comm, e, "ncclAllReduce (alignment)");
 }

@@ -89,8 +89,8 @@ enum wl_status comm_try(struct comms *c, struct comm *comm, ncclResult_t result,
 enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event,
                          enum wl_status (*feed)(void *ctx), void *ctx);
 
-/* Queues one 8-byte operation, which ranks leave together; `buffer_2` holds two zeros. */
-enum wl_status comm_align(struct comms *c, struct comm *comm, float *buffer_2);
+/* Queues one 8-byte operation (gpu.align), which ranks leave together. */
+enum wl_status comm_align(struct comms *c, struct comm *comm);
 
 /* NCCL's log between begin and end, told to all ranks. Collective. */
 void comm_log_begin(struct comms *c);

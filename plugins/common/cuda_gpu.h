@@ -22,6 +22,9 @@ struct gpu {
     cudaStream_t stream; /* of the highest priority */
     void *scratch;       /* 4 x L2, when gpu_flush was first called */
     _Atomic bool aborted;
+    /* Made by cuda_open (cuda_open.h), which a steady-state sample begins with and is timed by. */
+    float *align; /* 2 zeros on the device */
+    cudaEvent_t start, stop;
 };
 
 /* Ranks that must agree before a collective step: each brings its own outcome, all return the worst

@@ -3,17 +3,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define WORKSPACE_B ((size_t)32 << 20)
-#define ABORT_GRACE_NS 500000000
 
 static void note_version(const struct state *s)
 {
     char text[32];
-    int v = s->comms.version;
-    snprintf(text, sizeof text, "%d.%d.%d", v / 10000, v % 10000 / 100, v % 100);
-    s->host->note(s->host->ctx, "nccl", text);
+    int v = 0;
     cublasGetVersion(s->blas, &v);
     snprintf(text, sizeof text, "%d", v);
     s->host->note(s->host->ctx, "cublas", text);
@@ -26,17 +22,9 @@ static cudaError_t set_up_streams(struct state *s)
     if (!e)
         e = cudaStreamCreateWithPriority(&s->compute, cudaStreamNonBlocking, least);
     if (!e)
-        e = cudaEventCreate(&s->start);
-    if (!e)
-        e = cudaEventCreate(&s->stop);
-    if (!e)
         e = cudaEventCreateWithFlags(&s->computed, cudaEventDisableTiming);
     if (!e)
         e = cudaEventCreateWithFlags(&s->communicated, cudaEventDisableTiming);
-    if (!e)
-        e = cudaMalloc((void **)&s->align, 2 * sizeof *s->align);
-    if (!e)
-        e = cudaMemset(s->align, 0, 2 * sizeof *s->align);
     return e ? e : cudaMalloc(&s->workspace, WORKSPACE_B);
 }
 
@@ -62,15 +50,14 @@ static void close_proxy(void *state)
     comms_close(&s->comms);
     if (s->blas)
         cublasDestroy(s->blas);
-    cudaEvent_t events[] = {s->start, s->stop, s->computed, s->communicated};
+    cudaEvent_t events[] = {s->computed, s->communicated};
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         if (events[i])
             cudaEventDestroy(events[i]);
     cudaFree(s->workspace);
-    cudaFree(s->align);
     if (s->compute)
         cudaStreamDestroy(s->compute);
-    gpu_close(&s->gpu);
+    cuda_close(&s->gpu, &s->comms);
     free(s);
 }
 
@@ -82,11 +69,7 @@ static enum wl_status open_proxy(void **state, const struct wl_host *host)
         return WL_FAIL;
     }
     s->host = host;
-    enum wl_status status = gpu_open(&s->gpu, host);
-    if (status == WL_OK)
-        gpu_note_peers(&s->gpu);
-    if (status == WL_OK)
-        status = comms_open(&s->comms, &s->gpu);
+    enum wl_status status = cuda_open(&s->gpu, &s->comms, host);
     if (status == WL_OK)
         status = comms_pretend(&s->comms, 1);
     if (status == WL_OK)
@@ -103,10 +86,7 @@ static enum wl_status open_proxy(void **state, const struct wl_host *host)
 static void abort_proxy(void *state)
 {
     struct state *s = state;
-    struct timespec grace = {.tv_nsec = ABORT_GRACE_NS};
-    atomic_store(&s->gpu.aborted, true);
-    nanosleep(&grace, NULL);
-    comms_abort(&s->comms);
+    cuda_abort(&s->gpu, &s->comms);
 }
 
 static enum wl_status gradient_make(struct state *s, struct gradient *g, char *why, size_t size)

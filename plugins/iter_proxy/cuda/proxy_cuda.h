@@ -7,7 +7,7 @@
 #ifndef PROXY_CUDA_H
 #define PROXY_CUDA_H
 
-#include "../../common/cuda_comm.h"
+#include "../../common/cuda_open.h"
 #include "../backend.h"
 
 #include <cublas_v2.h>
@@ -35,10 +35,9 @@ struct state {
     struct gpu gpu; /* gpu.stream communicates */
     struct comms comms;
     cudaStream_t compute;
-    cudaEvent_t start, stop, computed, communicated;
+    cudaEvent_t computed, communicated;
     cublasHandle_t blas;
     void *workspace;
-    float *align; /* 2 zeros on the device */
     struct operands *operands;
     struct gradient *gradients;
 };

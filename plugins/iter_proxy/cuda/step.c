@@ -192,12 +192,12 @@ static enum wl_status start(struct step *p)
     struct state *s = p->state;
     enum wl_status status = gpu_try(&s->gpu, gpu_delay(delay_of(p), s->gpu.stream), "delay");
     if (status == WL_OK)
-        status = comm_align(&s->comms, p->comm, s->align);
+        status = comm_align(&s->comms, p->comm);
     if (status == WL_OK)
-        status = gpu_try(&s->gpu, cudaEventRecord(s->start, s->gpu.stream), "cudaEventRecord");
+        status = gpu_try(&s->gpu, cudaEventRecord(s->gpu.start, s->gpu.stream), "cudaEventRecord");
     if (status == WL_OK)
-        status =
-            gpu_try(&s->gpu, cudaStreamWaitEvent(s->compute, s->start, 0), "cudaStreamWaitEvent");
+        status = gpu_try(&s->gpu, cudaStreamWaitEvent(s->compute, s->gpu.start, 0),
+                         "cudaStreamWaitEvent");
     return status;
 }
 
@@ -237,12 +237,12 @@ enum wl_status run_step(void *step, unsigned iters, struct wl_sample *out)
     if (status == WL_OK)
         status = issue(p, iters);
     if (status == WL_OK)
-        status = gpu_try(&s->gpu, cudaEventRecord(s->stop, s->gpu.stream), "cudaEventRecord");
+        status = gpu_try(&s->gpu, cudaEventRecord(s->gpu.stop, s->gpu.stream), "cudaEventRecord");
     if (status == WL_OK)
-        status = comm_wait(&s->comms, p->comm, s->stop, NULL, NULL);
+        status = comm_wait(&s->comms, p->comm, s->gpu.stop, NULL, NULL);
     if (status == WL_OK)
-        status =
-            gpu_try(&s->gpu, cudaEventElapsedTime(&ms, s->start, s->stop), "cudaEventElapsedTime");
+        status = gpu_try(&s->gpu, cudaEventElapsedTime(&ms, s->gpu.start, s->gpu.stop),
+                         "cudaEventElapsedTime");
     out->end_ns = gpu_now_ns();
     out->values[0] = (double)ms * 1e-3 / iters;
     return status == WL_OK ? check(p) : status;

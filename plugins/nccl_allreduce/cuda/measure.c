@@ -16,19 +16,20 @@ static enum wl_status steady(struct prepared *p, unsigned iters, double *seconds
     float ms = 0;
     enum wl_status status = gpu_try(g, gpu_delay(DELAY_NS, g->stream), "delay");
     if (status == WL_OK)
-        status = comm_align(&s->comms, p->comm, s->align);
+        status = comm_align(&s->comms, p->comm);
     if (status == WL_OK)
         status = launch_lead(p, iters);
     if (status == WL_OK)
-        status = gpu_try(g, cudaEventRecord(s->start, g->stream), "cudaEventRecord");
+        status = gpu_try(g, cudaEventRecord(s->gpu.start, g->stream), "cudaEventRecord");
     if (status == WL_OK)
         status = launch(p, iters);
     if (status == WL_OK)
-        status = gpu_try(g, cudaEventRecord(s->stop, g->stream), "cudaEventRecord");
+        status = gpu_try(g, cudaEventRecord(s->gpu.stop, g->stream), "cudaEventRecord");
     if (status == WL_OK)
-        status = comm_wait(&s->comms, p->comm, s->stop, burns ? burn_feed : NULL, &s->burn);
+        status = comm_wait(&s->comms, p->comm, s->gpu.stop, burns ? burn_feed : NULL, &s->burn);
     if (status == WL_OK)
-        status = gpu_try(g, cudaEventElapsedTime(&ms, s->start, s->stop), "cudaEventElapsedTime");
+        status = gpu_try(g, cudaEventElapsedTime(&ms, s->gpu.start, s->gpu.stop),
+                         "cudaEventElapsedTime");
     *seconds = (double)ms * 1e-3 / iters;
     return status;
 }

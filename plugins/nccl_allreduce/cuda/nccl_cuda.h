@@ -7,7 +7,7 @@
 #define NCCL_CUDA_H
 
 #include "../../common/cuda_burn.h"
-#include "../../common/cuda_comm.h"
+#include "../../common/cuda_open.h"
 #include "../nccl_allreduce.h"
 
 /* Device memory that the cells of a group share: one of them is measured at a time. */
@@ -27,8 +27,7 @@ struct state {
     struct burn burn;
     bool can_burn;
     struct arena *arenas;
-    float *align; /* 2 elements on the device */
-    cudaEvent_t start, stop, done;
+    cudaEvent_t done;
 };
 
 /* `n` operations, launched as one. */

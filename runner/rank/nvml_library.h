@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * NVML as it is found at run time: the library comes with the driver and is looked for when ranks
+ * start, so nothing is linked or needed where there is no GPU. The few declarations are those of
+ * nvml.h, whose ABI NVIDIA keeps. What is asked of it is nvml.c.
+ */
+#ifndef GS_NVML_LIBRARY_H
+#define GS_NVML_LIBRARY_H
+
+#include <stdbool.h>
+
+typedef struct nvmlDevice *nvml_device;
+
+struct nvml_memory {
+    unsigned long long total, free, used;
+};
+
+struct nvml_pci {
+    char legacy[16];
+    unsigned domain, bus, device, id, subsystem;
+    char text[32];
+};
+
+/* A driver that lacks a call leaves NULL: NVML_ASK. */
+struct nvml_calls {
+    int (*init)(void);
+    int (*shutdown)(void);
+    int (*by_index)(unsigned, nvml_device *);
+    int (*by_uuid)(const char *, nvml_device *);
+    int (*count)(unsigned *);
+    int (*name)(nvml_device, char *, unsigned);
+    int (*driver)(char *, unsigned);
+    int (*cuda_driver)(int *);
+    int (*clock)(nvml_device, int, unsigned *);
+    int (*max_clock)(nvml_device, int, unsigned *);
+    int (*temperature)(nvml_device, int, unsigned *);
+    int (*power)(nvml_device, unsigned *);
+    int (*power_limit)(nvml_device, unsigned *);
+    int (*throttle)(nvml_device, unsigned long long *);
+    int (*memory)(nvml_device, struct nvml_memory *);
+    int (*pcie_generation)(nvml_device, unsigned *);
+    int (*pcie_width)(nvml_device, unsigned *);
+    int (*link_state)(nvml_device, unsigned, unsigned *);
+    int (*link_version)(nvml_device, unsigned, unsigned *);
+    int (*ancestor)(nvml_device, nvml_device, int *);
+    int (*pci)(nvml_device, struct nvml_pci *);
+};
+
+struct nvml {
+    void *library;
+    struct nvml_calls call;
+    nvml_device device;
+    int index; /* of CUDA's devices as this rank sees them */
+};
+
+/* Calls what this driver has; an error (not 0) where it has not. */
+#define NVML_ASK(call, ...) ((call) ? (call)(__VA_ARGS__) : 1)
+
+/* With the device that CUDA gives this local rank; NULL: no NVML, or no such device. */
+struct nvml *nvml_load(int local_rank);
+void nvml_unload(struct nvml *n);
+
+#endif
