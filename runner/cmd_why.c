@@ -41,11 +41,43 @@ static int explain(const struct request *q, struct book *b, const char *word)
     return code;
 }
 
+/* "TABLE:LINE", as beside the rows of a report: the line, and *table, which the caller frees; else
+ * 0.
+ */
+static long line_of_table(const char *word, char **table)
+{
+    const char *colon = strrchr(word, ':');
+    char *end;
+    long line = colon ? strtol(colon + 1, &end, 10) : 0;
+    if (line < 1 || *end || strpbrk(word, "| "))
+        return 0;
+    size_t n = (size_t)(colon - word);
+    if (n > strlen(".csv") && !strncmp(colon - strlen(".csv"), ".csv", strlen(".csv")))
+        n -= strlen(".csv");
+    *table = xstrfmt("%.*s", (int)n, word);
+    return line;
+}
+
+static int explain_line(struct shelf shelf, const char *table, long line)
+{
+    struct book b = {.shelf = shelf, .gate.proofs.configs = shelf.configs};
+    int code = trace_line(&b, table, line);
+    book_close(&b);
+    return code;
+}
+
 static int answer(const struct request *q, char **words, int n)
 {
     struct book b;
-    int code = book_open(&b, q->macros,
-                         (struct shelf){.csv = q->csv, .raw = q->raw, .configs = q->configs});
+    const struct shelf shelf = {.csv = q->csv, .raw = q->raw, .configs = q->configs};
+    char *table = NULL;
+    long line = n ? line_of_table(words[0], &table) : 0;
+    if (line) {
+        int code = explain_line(shelf, table, line);
+        free(table);
+        return code;
+    }
+    int code = book_open(&b, q->macros, shelf);
     if (!code && q->output)
         code = tex_write(&b, q->output);
     else if (!code && n)
@@ -74,9 +106,10 @@ int cmd_why(int argc, char **argv)
         {0},
     };
     const struct cli cli = {"why",
-                            "[NUMBER | 'TABLE | ROWS | VALUE | FORM']",
-                            "a number of the paper, or any of a table, back to its recording: "
-                            "files, lines, machine, versions; alone: their names",
+                            "[NUMBER | TABLE:LINE | 'TABLE | ROWS | VALUE | FORM']",
+                            "a number of the paper, a row of a table or report, or any number of a "
+                            "table, back to its recording: files, lines, machine, versions; "
+                            "alone: the paper's names",
                             options,
                             0,
                             1};

@@ -43,6 +43,8 @@ is "$(grep -c "id=\"run-$id-aaaa\".*complete, checksums hold" report.html)" 1 's
 is "$(grep -c "id=\"run-$id-bbbb\".*not complete" report.html)" 1 'and which is not'
 like "$page" 'Of [0-9]+ contrasts of a config with its baseline, [0-9]+ faster, [0-9]+ slower' 'counts the verdicts'
 like "$page" '<summary>Every cell</summary>' 'has the cells'
+line=$(sed -n '/<summary>Every cell/,/<.details>/s,^<tr><td class="n soft">\([0-9]*\)</td>.*#run-'$id'-bbbb.*,\1,p' report.html | head -1)
+like "$("$gradsync" why "summary:$line")" "run +data/raw/p/null/$id-bbbb.*launch-01.01.jsonl:[0-9]" 'and a line by which why traces each'
 like "$page" '&lt;b&gt;&amp;amp;' 'writes what looks like markup otherwise'
 unlike "$page" '<b>' 'and nowhere as it is'
 is "$(grep -c '<svg role="img"' report.html)" 3 'has every figure'
@@ -62,6 +64,15 @@ like "$err" "did you mean 'q'" 'names the nearest'
 ok 'of one without figures' "$gradsync" report -o q.html q
 like "$err" "make figures" 'names what draws them'
 is "$(ls no.html 2>&1 >/dev/null | wc -l)" 1 'and a page that cannot be made is not there'
+unlike "$page" 'id="sites"' 'what is between sites has no place where nothing is'
+mkdir -p between/raw figures/out/wan
+cp -r "$top/data/raw/wan-lab-unequal" between/raw && cp figures/out/p/one.svg figures/out/wan
+"$gradsync" reduce -q between/raw -o between && "$gradsync" compare -q between/raw -o between &&
+    "$gradsync" transitions -q between && "$gradsync" limits -q "$top/configs/local.ini" -o between
+ok 'of recordings between sites' "$gradsync" report --raw between/raw --csv between -o between.html
+unlike "$err" 'make figures' 'wants no figures of a platform'
+like "$(cat between.html)" '<section id="sites">.*<svg .*<section id="method">' 'has those of all networks'
+like "$(cat between.html)" '<summary>Between sites</summary>.*modelled.*direct/lp' 'and the synchronisations, with the model'
 rm data/csv/compare.csv
 exits 2 'without a table' "$gradsync" report -q -o no.html
 like "$err" 'compare.csv' 'says which'

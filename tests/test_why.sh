@@ -58,6 +58,22 @@ why '\val{time.a}'
 like "$out" '^time.a = ' 'as it stands in the paper'
 why "summary | $A_ROW | launches | integer"
 like "$out" '^asked = 2' 'any number of a table'
+# ---- a row of a table, as a report numbers them
+at=$(grep -n "^[^,]*,p,null,,$A," csv/summary.csv | cut -d: -f1)
+mv macros.txt away
+why "summary:$at"
+like "$out" $'^summary:'"$at"$'\n  row +csv/summary.csv:'"$at .*cell_id=$A" 'a row of a table, whatever the paper says of it'
+like "$out" "run +$first.*launch-01.01.jsonl:[0-9]" '… back to the lines of its recording'
+why "summary.csv:$at"
+like "$out" "^summary:$at" 'by the name of its file as well'
+why summary:1
+is "$rc" 2 'a line without a row'
+one_line "$err" '… in one line'
+like "$err" 'csv/summary.csv: no row begins on line 1; rows are on lines 2 to' '… which have one'
+why sumary:2
+is "$rc" 2 'a table that is not there'
+mv away macros.txt
+
 for pair in 'size.16=16' 'best=a' 'cells=3' 'configs=2' 'names=a, b' 'launches=6' 'nobody=0' 'ratio=2.000' 'same=0' 'tally=1' 'within=1' 'launch=5' 'wanted=2' 'default=20' 'host=c' "of.best=$A"; do
     why "${pair%%=*}"
     like "$out" "^${pair%%=*} = ${pair#*=}" "${pair%%=*}"

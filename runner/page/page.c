@@ -9,7 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define METHOD "method" /* the folder of figures that are of no platform */
+/* The folders of figures that are of no platform alone: of the method, of all networks together. */
+#define METHOD "method"
+#define SITES "wan"
+#define SITES_WORKLOAD "wan_sync" /* whose platforms have their figures there */
+#define NAMED_IN_TITLE 4          /* platforms; more are counted */
 
 void page_text(FILE *f, const char *s)
 {
@@ -72,13 +76,15 @@ static int choose(struct words *chosen, const struct page_source *s, const struc
 
 static void put_names(FILE *f, const struct words *w)
 {
-    for (size_t i = 0; i < w->n; i++) {
+    if (w->n > NAMED_IN_TITLE)
+        fprintf(f, "%zu platforms", w->n);
+    for (size_t i = 0; i < w->n && w->n <= NAMED_IN_TITLE; i++) {
         fputs(i ? ", " : "", f);
         page_text(f, w->v[i]);
     }
 }
 
-static void put_begin(FILE *f, const struct words *platforms)
+static void put_begin(FILE *f, const struct words *platforms, bool sites)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -100,7 +106,20 @@ static void put_begin(FILE *f, const struct words *platforms)
         page_text(f, platforms->v[i]);
         fputs("</a> ", f);
     }
-    fputs("<a href=\"#method\">method</a></nav>\n", f);
+    fprintf(f, "%s<a href=\"#method\">method</a></nav>\n",
+            sites ? "<a href=\"#sites\">between sites</a> " : "");
+}
+
+/* Whether some run of the platform (NULL: of any of the words) is of the workload, or of another.
+ */
+static bool has_run(const struct page_run *runs, size_t n, const char *platform,
+                    const struct words *platforms, bool of_sites)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((platform ? !strcmp(runs[i].platform, platform) : holds(platforms, runs[i].platform)) &&
+            !strcmp(runs[i].workload, SITES_WORKLOAD) == of_sites)
+            return true;
+    return false;
 }
 
 static int put_platform(FILE *f, const struct page_source *s, const char *platform, size_t place,
@@ -113,7 +132,7 @@ static int put_platform(FILE *f, const struct page_source *s, const char *platfo
     int code = page_put_counts(f, s->csv, platform);
     if (!code)
         code = page_put_figures(f, s->figures, platform, serial, &figures);
-    if (!code && !figures)
+    if (!code && !figures && has_run(runs, n, platform, NULL, false))
         say("report: no figure in %s/%s; 'make figures' draws them", s->figures, platform);
     if (!code)
         code = page_put_tables(f, s->csv, platform);
@@ -127,9 +146,16 @@ static int put_page(FILE *f, const struct page_source *s, const struct words *pl
 {
     int code = GS_OK, serial = 1;
     size_t figures;
-    put_begin(f, platforms);
+    bool sites = has_run(runs, n, NULL, platforms, true);
+    put_begin(f, platforms, sites);
     for (size_t i = 0; i < platforms->n && !code; i++)
         code = put_platform(f, s, platforms->v[i], i, runs, n, &serial);
+    if (sites) {
+        fputs("<section id=\"sites\"><h2>Between sites</h2>\n", f);
+        if (!code)
+            code = page_put_figures(f, s->figures, SITES, &serial, &figures);
+        fputs("</section>\n", f);
+    }
     fputs("<section id=\"method\"><h2>Method</h2>\n", f);
     if (!code)
         code = page_put_figures(f, s->figures, METHOD, &serial, &figures);

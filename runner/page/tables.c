@@ -54,6 +54,14 @@ static const struct table tables[] = {
       {"busbw_Bps", "busbw", RATE}, {"limit_fraction", "of the limit", SHARE},
       {"launches", "launches", COUNT}, {"status", "status", TEXT}, {"converged", "converged", TEXT},
       {"run_id", "run", RUN}, {"params", "parameters", PARAMS}, {0}}},
+    {"wan.csv", "Between sites", NULL, false,
+     {{"platform", NULL, TEXT}, {"config", "config", TEXT}, {"size_B", "size", SIZE},
+      {"every", "every", COUNT}, {"rate_Bps", "rate", RATE}, {"rtt_s", "RTT", TIME},
+      {"loss", "loss", SHARE}, {"sync_s", "synchronisation", TIME},
+      {"sync_ci_low_s", "from", TIME}, {"sync_ci_high_s", "to", TIME}, {"bound_s", "bound", TIME},
+      {"model_sync_s", "modelled", TIME}, {"step_s", "step", TIME},
+      {"efficiency", "compute", SHARE}, {"launches", "launches", COUNT}, {"run_id", "run", RUN},
+      {0}}},
     {"transitions.csv", "What stands out in the curves", NULL, false,
      {{"platform", NULL, TEXT}, {"verdict", "verdict", TEXT}, {"kind", "kind", TEXT},
       {"workload", "workload", TEXT}, {"mode", "mode", TEXT}, {"config", "config", TEXT},
@@ -133,7 +141,9 @@ static void put_cell(FILE *f, const struct csv_reader *r, size_t i, enum kind ki
 
 static void put_head(FILE *f, const struct table *t)
 {
-    fprintf(f, "<details%s><summary>%s</summary>\n<div class=\"wide\"><table><thead><tr>",
+    fprintf(f,
+            "<details%s><summary>%s</summary>\n<div class=\"wide\"><table><thead><tr>"
+            "<th class=\"n\">line</th>",
             t->open ? " open" : "", t->title);
     for (const struct column *c = t->columns; c->name; c++)
         if (c->title)
@@ -143,7 +153,7 @@ static void put_head(FILE *f, const struct table *t)
 
 static void put_row(FILE *f, const struct table *t, const struct csv_reader *r)
 {
-    fputs("<tr>", f);
+    fprintf(f, "<tr><td class=\"n soft\">%ld</td>", r->number);
     for (size_t i = 0; t->columns[i].name; i++)
         if (t->columns[i].title)
             put_cell(f, r, i, t->columns[i].kind);
@@ -181,7 +191,10 @@ static int put_table(FILE *f, const struct table *t, const char *csv, const char
                 rows == 1 ? "" : "s");
     if (rows) {
         page_text(f, t->file);
-        fputs("</code></p></details>\n", f);
+        fprintf(f,
+                "</code>; <code>gradsync why %.*s:LINE</code> traces one to the lines it was "
+                "recorded in</p></details>\n",
+                (int)strcspn(t->file, "."), t->file);
     }
     csv_read_close(&r);
     free(path);
@@ -212,7 +225,7 @@ int page_put_counts(FILE *f, const char *csv, const char *platform)
         fprintf(f, "<p>Of %zu contrasts of a config with its baseline,", all);
         for (size_t i = 0; i < VERDICTS; i++)
             fprintf(f, "%s %zu %s", i ? "," : "", counts[i], verdicts[i]);
-        fputs(".</p>\n", f);
+        fputs("; the rows of every verdict below.</p>\n", f);
     }
     if (code != GS_USAGE)
         csv_read_close(&r);

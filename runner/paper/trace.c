@@ -183,6 +183,30 @@ static int print_rows(struct book *b, const struct answer *a, size_t most)
     return code;
 }
 
+int trace_line(struct book *b, const char *table, long line)
+{
+    char *path = xstrfmt("%s/%s.csv", b->shelf.csv, table);
+    const struct proof *shown = NULL;
+    struct grid *g;
+    size_t row = 0;
+    int code = grid_read(&g, table, path);
+    while (!code && row < g->n && g->rows[row].line != line)
+        row++;
+    if (!code && row == g->n) {
+        code = fail_at(GS_USAGE, path, 0, "no row begins on line %ld; rows are on lines 2 to %ld",
+                       line, g->n ? g->rows[g->n - 1].line : 1);
+    } else if (!code) {
+        printf("%s:%ld\n", table, line);
+        print_row(g, row);
+        print_source(g, row);
+        code = print_evidence(b, g, row, &shown);
+    }
+    if (g)
+        grid_free(g);
+    free(path);
+    return code;
+}
+
 int trace_print(struct book *b, const struct answer *a, size_t most)
 {
     const struct macro *m = a->macro;
