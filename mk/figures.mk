@@ -11,16 +11,19 @@
 # their content changes, so what stands behind an unchanged file is left alone.
 
 ##@ To see it
-.PHONY: figures tables drawn
+.PHONY: figures tables drawn reduced sound-drawn
 figures: all ## measure this machine if it never was, then every table and figure
 	@bash mk/measure.sh '$(BUILD)/gradsync'
 	@$(MAKE) --no-print-directory drawn
+# What can be drawn is known when every recording was read: one that is damaged is named and left out,
+# the rest is drawn, and that ends in an error. A paper or tables asked for by name stop at it instead.
+drawn:
+	@$(MAKE) --no-print-directory reduced
+	@$(MAKE) --no-print-directory sound-drawn
 
 raw := data/raw
 csv := data/csv
 runs := $(patsubst $(raw)/%/,%,$(sort $(dir $(wildcard $(raw)/*/*/*/launch-*.jsonl))))
-# wan_sync has figures of its own (wan.mk).
-pairs := $(filter-out %/wan_sync,$(sort $(foreach r,$(runs),$(patsubst %/,%,$(dir $r)))))
 tables_of_a_run := samples summary iteration metrics launches wan compare
 
 # $(call remember,FILE,TEXT): FILE holds TEXT, and is written only when it did not.
@@ -29,10 +32,10 @@ remember = $(if $(subst <$(strip $(file <$1))>,,<$(strip $2)>),$(shell mkdir -p 
 # $(call part,RUN), $(call panels,P/W), $(call figure,SCRIPT,P/W,P/NAME)
 define part
 $(csv)/parts/$1/stamp: $(wildcard $(raw)/$1/*.jsonl $(raw)/$1/plan.json) $(library) $(BUILD)/runner/cmd_reduce.o $(BUILD)/runner/cmd_compare.o | $(BUILD)/gradsync
-	$$(call quiet,REDUCE,$1)rm -rf $(csv)/parts/$1/.new && mkdir -p $(csv)/parts/$1 && \
+	$$(call quiet,REDUCE,$1)rm -rf $(csv)/parts/$1/.new $$@ && mkdir -p $(csv)/parts/$1 && { \
 	$(BUILD)/gradsync reduce -q --run $(raw)/$1 -o $(csv)/parts/$1/.new && \
 	$(BUILD)/gradsync compare -q $(raw)/$1 -o $(csv)/parts/$1/.new && \
-	bash mk/renew.sh $(csv)/parts/$1/.new $(csv)/parts/$1 && touch $$@
+	bash mk/renew.sh $(csv)/parts/$1/.new $(csv)/parts/$1 && touch $$@; } || [ '$(MAKECMDGOALS)' = reduced ]
 $(tables_of_a_run:%=$(csv)/parts/$1/%.csv): $(csv)/parts/$1/stamp
 	@:
 endef
@@ -60,8 +63,17 @@ endef
 style := figures/features.gp figures/draw figures/formats.gp figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/verdict.gp
 drawings :=
 
-ifneq ($(filter drawn tables written,$(MAKECMDGOALS)),)
+draws := $(filter sound-drawn written,$(MAKECMDGOALS))
+
+ifneq ($(filter reduced sound-drawn tables written,$(MAKECMDGOALS)),)
 $(foreach r,$(runs),$(eval $(call part,$r)))
+reduced: $(runs:%=$(csv)/parts/%/stamp)
+endif
+damaged := $(if $(filter sound-drawn,$(MAKECMDGOALS)),$(filter-out $(patsubst $(csv)/parts/%/stamp,%,$(wildcard $(runs:%=$(csv)/parts/%/stamp))),$(runs)))
+runs := $(filter-out $(damaged),$(runs))
+# wan_sync has figures of its own (wan.mk).
+pairs := $(filter-out %/wan_sync,$(sort $(foreach r,$(runs),$(patsubst %/,%,$(dir $r)))))
+ifneq ($(filter sound-drawn tables written,$(MAKECMDGOALS)),)
 $(call remember,$(csv)/runs,$(runs))
 gone := $(filter-out $(runs:%=$(csv)/parts/%/),$(dir $(wildcard $(csv)/parts/*/*/*/stamp)))
 $(csv)/stamp: $(wildcard configs/*.ini) $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
@@ -73,13 +85,14 @@ $(addprefix $(csv)/,transitions.csv limits.csv wan.csv): $(csv)/stamp
 	@:
 tables: $(csv)/stamp
 endif
-ifneq ($(filter drawn written,$(MAKECMDGOALS)),)
+ifneq ($(draws),)
 $(foreach p,$(pairs),$(call remember,$(csv)/panels/$p/runs,$(filter $p/%,$(runs)))$(eval $(call panels,$p)))
 include $(pairs:%=$(csv)/panels/%/figures.mk)
 # What else is drawn is added to `drawings` by the makefiles that follow.
 .SECONDEXPANSION:
-drawn: tables $$(drawings)
+sound-drawn: tables $$(drawings)
 	@$(foreach r,$(filter-out $(patsubst $(raw)/%/MANIFEST.json,%,$(wildcard $(raw)/*/*/*/MANIFEST.json)),$(runs)),echo 'unfinished: $(raw)/$r: drawn as far as it is; gradsync show says what it lacks' >&2;)true
 	@$(if $(drawings),,echo 'No recording to draw: make run PLATFORM=…' >&2)
 	@$(addprefix rm -f ,$(filter-out $(drawings),$(wildcard figures/out/*/*)))
+	@$(if $(damaged),{ printf '%s: left out of tables and figures for what is said above\n' $(damaged:%=$(raw)/%) >&2; false; })
 endif

@@ -2,7 +2,7 @@
 #
 # Figures of the method, whatever was recorded.
 
-ifneq ($(filter drawn written,$(MAKECMDGOALS)),)
+ifneq ($(draws),)
 
 # How often verdicts are wrong, by simulation.
 ifneq ($(and $(runs),$(wildcard tests/sim/error_rates.c)),)

@@ -8,7 +8,7 @@
 wan-lab: all ## JOBS=1 wan_sync in the lab, network after network, JOBS at a time
 	@bash mk/wan-lab.sh '$(BUILD)/gradsync' data/raw '$(or $(JOBS),1)'
 
-ifneq ($(filter drawn written,$(MAKECMDGOALS)),)
+ifneq ($(draws),)
 
 define wan_plan
 $(csv)/wan/$1.csv $(csv)/wan/$1-claims.csv &: configs/$1.ini $(library) $(BUILD)/runner/cmd_model.o | $(BUILD)/gradsync
@@ -26,7 +26,8 @@ $(eval $(call drawing,method/wan_needed,wan_needed,$(csv)/wan/needed.csv,wan_cur
 endif
 
 # Of recordings of wan_sync: synchronisations alone, and trainings that compute between them.
-wan_plans_of = $(shell cd $(raw) && grep -ls $1 */wan_sync/*/plan.json || true)
+wan_runs := $(foreach r,$(runs),$(if $(findstring /wan_sync/,$r),$r/plan.json))
+wan_plans_of = $(if $(wan_runs),$(shell cd $(raw) && grep -ls $1 $(wan_runs) || true))
 ifneq ($(call wan_plans_of,' compute=0 compute_kind=emulated '),)
 $(foreach f,sync_size sync_size_slow sync_rtt sync_rtt_small,$(eval $(call drawing,wan/$f,wan_sync,$(csv)/wan.csv,csv wan_measured)))
 $(eval $(call drawing,wan/modelled,wan_modelled,$(csv)/wan.csv,csv wan_measured))

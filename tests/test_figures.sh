@@ -77,6 +77,8 @@ is "$(bytes)" "$first" 'the same bytes, tables and figures, as -j1'
 
 # ---- one recording's cone
 
+edit_a_digit() { perl -pi -e 's/"time_ns":\[\K(\d)/9$1/ if /"type":"block"/ && !$done++' "$recording"; }
+
 recording=$(echo data/raw/two/mpi_allreduce/*/launch-01.01.jsonl)
 chmod -R u+w data/raw/two
 touch "$recording"
@@ -85,10 +87,20 @@ like "$out" 'REDUCE  two/mpi_allreduce' 'it is reduced'
 is "$(grep -c . <<<"$out")" 1 'and as its tables are what they were, nothing is drawn'
 draw -j2 >/dev/null
 
-perl -pi -e 's/"time_ns":\[\K(\d)/9$1/ if /"type":"block"/ && !$done++' "$recording"
+cp "$recording" "$tmp/sound"
+edit_a_digit
 exits 2 'a final recording that was edited' draw
 like "$err" 'launch-01.01.jsonl: edited since' 'is named'
+like "$err" "${recording%/*}: left out of tables and figures" 'and left out'
+is "$(cut -d, -f2,3 data/csv/summary.csv | sort -u | tr '\n' ' ')" 'one,iter_proxy one,mpi_allreduce platform,workload two,iter_proxy ' \
+    'of the tables'
+is "$(find figures/out/two -name '*.svg' | sed 's,.*/,,; s/-.*//' | sort | uniq -c | xargs)" '4 iter_proxy' 'and of the figures; the rest is drawn'
 unlike "$err" 'No rule to make' 'and make adds no riddle'
+exits 2 'nor is it there the next time' draw
+mv "$tmp/sound" "$recording"
+exits 0 'restored' draw
+is "$(bytes)" "$first" 'everything is as it was'
+edit_a_digit
 rm "${recording%/*}/MANIFEST.json"
 exits 0 'one sample is another' draw
 is "$(grep -o 'FIGURE.*' <<<"$out" | sort)" 'FIGURE  figures/out/two/mpi_allreduce-bandwidth
