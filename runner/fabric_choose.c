@@ -208,11 +208,31 @@ static json_t *ports_json(const struct fabric *f)
     return all;
 }
 
+/* Each GPU with the ports by their distance from it, nearest first: {"mlx5_0": "PIX", …}. */
+static json_t *gpus_json(const struct fabric *f)
+{
+    json_t *all = json_array();
+    size_t order[FABRIC_MAX];
+    for (size_t g = 0; g < f->gpus; g++) {
+        json_t *ports = json_object();
+        fabric_order(f, &f->gpu[g], order);
+        for (size_t i = 0; i < f->ports; i++) {
+            const struct fabric_port *p = &f->port[order[i]];
+            enum fabric_distance d = fabric_distance(&f->gpu[g], &p->pci);
+            json_object_set_new(ports, p->name, json_string(fabric_distance_name(d)));
+        }
+        json_array_append_new(all,
+                              json_pack("{s:s, s:o}", "pci", f->gpu[g].address, "ports", ports));
+    }
+    return all;
+}
+
 json_t *fabric_json(const struct fabric *f, const struct fabric_setting *settings, size_t n)
 {
     json_t *j = json_object(), *would = json_array();
     const struct fabric_interface *control = fabric_control(f);
     json_object_set_new(j, "ports", ports_json(f));
+    json_object_set_new(j, "gpus", gpus_json(f));
     if (control) {
         json_object_set_new(j, "control", json_string(control->name));
         json_object_set_new(j, "control_family", json_string(control->ipv4 ? "IPv4" : "IPv6"));
@@ -221,8 +241,9 @@ json_t *fabric_json(const struct fabric *f, const struct fabric_setting *setting
     if (f->ofi_plugin)
         json_object_set_new(j, "ofi_plugin", json_string(f->ofi_plugin));
     for (size_t i = 0; i < n; i++)
-        json_array_append_new(would, json_pack("{s:s, s:s, s:b}", "name", settings[i].name, "value",
-                                               settings[i].value, "kept", settings[i].kept));
+        json_array_append_new(would, json_pack("{s:s, s:s, s:b, s:s}", "name", settings[i].name,
+                                               "value", settings[i].value, "kept", settings[i].kept,
+                                               "why", settings[i].why));
     json_object_set_new(j, "settings", would);
     return j;
 }

@@ -72,6 +72,10 @@ like "$out" 'kept as it is set: mlx5_3' 'an explicit setting wins, and is shown'
 run "$gradsync" fabric --json --root $t
 like "$out" '"rate_Bps": 50000000000' 'as JSON: rates in bytes a second'
 like "$out" '"control": "eno1".*"gpudirect": true' 'as JSON: what the text says'
+is "$(jq -c '.gpus[0].ports | to_entries | map(.key + " " + .value)' <<<"$out")" \
+    '["mlx5_0 PIX","mlx5_2 PHB","mlx5_3 NODE","mlx5_1 SYS"]' 'as JSON: the order of each GPU'
+is "$(jq -r '.settings[] | select(.name == "NCCL_SOCKET_IFNAME").why' <<<"$out")" \
+    'connections are set up over it: it is up and has the default route' 'as JSON: and why'
 
 t=roce
 gpu $t $a/0000:17:00.0/0000:18:00.0 0

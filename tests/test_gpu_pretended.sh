@@ -27,6 +27,12 @@ cannot 'one GPU for two ranks' 'shares GPU 0000:01:00\.0 with rank .*a GPU for e
 cannot 'two GPUs for three ranks' '3 ranks on this node and 2 GPUs: set ranks in \[launch\] to 2' 3 PRETEND_GPUS=2
 cannot 'an NCCL too old' 'NCCL 2\.17 is too old, 2\.18 is the first .*install a newer one' 2 PRETEND_NCCL=21700
 
+cannot 'a GPU whose memory is full' 'GPU [01]: cudaErrorMemoryAllocation; its memory is full: nvidia-smi lists who uses it' 2 PRETEND_ERROR=2
+cannot 'NVSwitch not up' 'cudaErrorSystemNotReady; start nvidia-fabricmanager' 2 PRETEND_ERROR=802
+printf '%s\n' '[launch]' 'ranks = 2' '[nccl_allreduce]' 'hosts = 3' >hosts.ini
+exits 2 'more make-believe hosts than ranks: the plan is refused' "$gradsync" plan hosts.ini
+like "$err" 'hosts = 3 is more than the 2 ranks' 'and why'
+
 mkdir -p alone && cp "$build/plugins/nccl_allreduce.so" alone/
 exits 3 'no NCCL: cannot run here' "$gradsync" check alone/nccl_allreduce.so
 like "$err" 'cuda\.so.*install CUDA.s and NCCL.s libraries' 'and what to install'
@@ -61,12 +67,15 @@ like "$out$err" 'warning: no peer access' 'with the remedy'
 
 on memory 'size = 1KiB, 256MiB' PRETEND_MEMORY=200
 but_one 'too little memory' '512\.0 MiB of device memory asked for, 200\.0 MiB of 200\.0 MiB free: smaller sizes'
+on registered $'size = 256MiB\nmemory = plain, ncclMemAlloc\nin_place = no, yes' PRETEND_MEMORY=400
+is "$(grep -h '"kind":"skip"' "$recording" | grep -c '512\.0 MiB of device memory asked for')" 2 \
+    "too little memory, NCCL's too: both are skipped, and what fits in place is not"
 on dtype $'size = 1KiB\ndtype = fp32, fp8_e4m3' PRETEND_NCCL=22304
 but_one 'a dtype that NCCL has not' 'this NCCL, 2\.23, has no fp8_e4m3: 2\.24 is the first that has'
 on algorithm $'size = 1KiB\nalgorithm = auto, pat' PRETEND_REFUSES=PAT
 but_one 'an algorithm that NCCL refuses' 'ncclAllReduce: NCCL refuses it here'
-on symmetric $'size = 1KiB\nmemory = plain, symmetric' PRETEND_NCCL=21805
-but_one 'memory that NCCL has not' 'this NCCL, 2\.18, has no ncclMemAlloc'
+on symmetric $'size = 1KiB\nmemory = plain, symmetric' PRETEND_NCCL=22604
+but_one 'memory that NCCL has not' 'this NCCL, 2\.26, has no ncclCommWindowRegister: memory = plain, or NCCL 2\.27'
 
 on dead 'size = 1KiB' PRETEND_DEAD=40
 isnt "$rc" 0 'a peer that died: the run says that it failed'

@@ -71,7 +71,7 @@ void comms_abort(struct comms *c);
 
 /* Spreads the ranks over so many make-believe hosts, evenly: between them NCCL goes through its
  * network (sockets, where there is no other). NCCL reads NCCL_HOSTID once a process, so a second
- * call with another number is WL_SKIP. 1: the hosts there are. */
+ * call with another number is WL_SKIP. 1: the hosts there are; at most the ranks. */
 enum wl_status comms_pretend(struct comms *c, int hosts);
 
 /* The communicator of a key, made at its first use. Collective. */

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#define FLUSH_L2 4 /* times the cache: what pushes all else out of it */
+
 uint64_t gpu_now_ns(void)
 {
     struct timespec t;
@@ -77,8 +79,33 @@ enum wl_status host_agree(const struct wl_host *host, enum wl_status status, con
     return conclude(&v);
 }
 
+/* What to do about an error that keeps a GPU from being had. */
+static const struct {
+    cudaError_t error;
+    const char *remedy;
+} remedies[] = {
+    {cudaErrorMemoryAllocation, "its memory is full: nvidia-smi lists who uses it"},
+    {cudaErrorDevicesUnavailable,
+     "somebody has it for himself (exclusive mode): nvidia-smi lists who"},
+    {cudaErrorSystemNotReady, "start nvidia-fabricmanager, which GPUs behind NVSwitch wait for"},
+    {cudaErrorSystemDriverMismatch,
+     "the driver's library is of another version than its kernel module: reboot, or give the "
+     "container this host's"},
+    {cudaErrorCompatNotSupportedOnDevice,
+     "this GPU cannot run on CUDA's compatibility library: build with the driver's CUDA_HOME"},
+    {cudaErrorECCUncorrectable, "its memory has failed: leave it out by CUDA_VISIBLE_DEVICES"},
+};
+
+static const char *remedy_of(cudaError_t error)
+{
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+        if (remedies[i].error == error)
+            return remedies[i].remedy;
+    return "try nvidia-smi, and the kernel's log for NVRM";
+}
+
 /* Why no GPU can be had, with the remedy. */
-static void explain(char *why, size_t n, cudaError_t error)
+static void explain(char *why, size_t n, int device, cudaError_t error)
 {
     int driver = 0, runtime = 0;
     cudaDriverGetVersion(&driver);
@@ -95,8 +122,8 @@ static void explain(char *why, size_t n, cudaError_t error)
                  "it, or build with an older CUDA_HOME",
                  driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
     else
-        snprintf(why, n, "CUDA cannot start: %s (%s)", cudaGetErrorString(error),
-                 cudaGetErrorName(error));
+        snprintf(why, n, "CUDA cannot start on GPU %d: %s; %s", device, cudaGetErrorName(error),
+                 remedy_of(error));
 }
 
 /* One GPU each: by local rank, or the only one that a launcher lets this rank see. */
@@ -105,7 +132,7 @@ static enum wl_status pick(struct gpu *g, char *why, size_t n)
     int count = 0, local = g->host->local_rank;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {
-        explain(why, n, error ? error : cudaErrorNoDevice);
+        explain(why, n, local, error ? error : cudaErrorNoDevice);
         return WL_SKIP;
     }
     if (local >= count && count > 1) {
@@ -118,7 +145,7 @@ static enum wl_status pick(struct gpu *g, char *why, size_t n)
     if (error == cudaSuccess)
         error = cudaFree(NULL); /* makes the context now: its faults belong to open */
     if (error != cudaSuccess) {
-        explain(why, n, error);
+        explain(why, n, g->device, error);
         return WL_SKIP;
     }
     return WL_OK;
@@ -195,27 +222,41 @@ enum wl_status gpu_try(struct gpu *g, cudaError_t error, const char *call)
     return WL_FAIL;
 }
 
-cudaError_t gpu_alloc(void **p, size_t bytes, char *why, size_t n)
+size_t gpu_free_memory(void)
 {
     size_t free_B = 0, total_B = 0;
-    cudaError_t e = cudaMalloc(p, bytes);
-    if (e == cudaSuccess)
-        return e;
-    cudaGetLastError(); /* an allocation that failed is not an error of the next launch */
+    return cudaMemGetInfo(&free_B, &total_B) == cudaSuccess ? free_B : SIZE_MAX;
+}
+
+void gpu_say_memory(size_t bytes, char *why, size_t n)
+{
+    size_t free_B = 0, total_B = 0;
     cudaMemGetInfo(&free_B, &total_B);
     snprintf(why, n,
              "%.1f MiB of device memory asked for, %.1f MiB of %.1f MiB free: smaller sizes, "
              "or GPUs that nobody else uses",
              (double)bytes / 1048576, (double)free_B / 1048576, (double)total_B / 1048576);
+}
+
+cudaError_t gpu_alloc(void **p, size_t bytes, char *why, size_t n)
+{
+    cudaError_t e = cudaMalloc(p, bytes);
+    if (e == cudaSuccess)
+        return e;
+    cudaGetLastError(); /* an allocation that failed is not an error of the next launch */
+    gpu_say_memory(bytes, why, n);
     return e;
+}
+
+cudaError_t gpu_flush_prepare(struct gpu *g, char *why, size_t n)
+{
+    return g->scratch ? cudaSuccess : gpu_alloc(&g->scratch, FLUSH_L2 * g->l2_B, why, n);
 }
 
 enum wl_status gpu_flush(struct gpu *g)
 {
-    size_t bytes = 4 * g->l2_B;
-    if (!g->scratch && gpu_try(g, cudaMalloc(&g->scratch, bytes), "cudaMalloc") != WL_OK)
-        return WL_FAIL;
-    return gpu_try(g, cudaMemsetAsync(g->scratch, 0x5a, bytes, g->stream), "cudaMemsetAsync");
+    return gpu_try(g, cudaMemsetAsync(g->scratch, 0x5a, FLUSH_L2 * g->l2_B, g->stream),
+                   "cudaMemsetAsync");
 }
 
 enum wl_status gpu_record_new(struct gpu *g, struct gpu_mismatch **record)

@@ -20,7 +20,7 @@ struct gpu {
     int device, multiprocessors;
     size_t l2_B;
     cudaStream_t stream; /* of the highest priority */
-    void *scratch;       /* 4 x L2, when gpu_flush was first called */
+    void *scratch;       /* 4 x L2, of gpu_flush_prepare */
     _Atomic bool aborted;
     /* Made by cuda_open (cuda_open.h), which a steady-state sample begins with and is timed by. */
     float *align; /* 2 zeros on the device */
@@ -44,7 +44,14 @@ enum wl_status gpu_try(struct gpu *g, cudaError_t error, const char *call);
 /* Device memory, or `why` (what was asked, what is free). */
 cudaError_t gpu_alloc(void **p, size_t bytes, char *why, size_t n);
 
-/* Overwrites the L2 cache: queued on the stream. */
+/* Bytes; SIZE_MAX: not known. */
+size_t gpu_free_memory(void);
+/* So many bytes were refused: what is free, and what to do, to `why`. */
+void gpu_say_memory(size_t bytes, char *why, size_t n);
+
+/* Overwrites the L2 cache: queued on the stream. gpu_flush_prepare() was called before, once or
+ * more; it fails as gpu_alloc() does. */
+cudaError_t gpu_flush_prepare(struct gpu *g, char *why, size_t n);
 enum wl_status gpu_flush(struct gpu *g);
 
 /* Checking is queued behind the operation, since the next one may reuse its buffers, and read when

@@ -100,6 +100,8 @@ static bool refuse(char *why, size_t n, const struct nccl_cell *c, const struct 
     const struct payload_dtype *d = &payload_dtypes[c->dtype];
     if (job->ranks < 2)
         snprintf(why, n, "an all-reduce needs 2 ranks or more: on 1 it is a copy");
+    else if (c->hosts > job->ranks)
+        snprintf(why, n, "hosts = %lld is more than the %d ranks", (long long)c->hosts, job->ranks);
     else if (c->size == 0 || c->size % d->size_B)
         snprintf(why, n, "size %llu is not a multiple of the %u-byte element",
                  (unsigned long long)c->size, d->size_B);

@@ -7,6 +7,7 @@
  *   PRETEND_NCCL     as ncclGetVersion says it
  *   PRETEND_NO_PEER  the GPUs do not reach each other
  *   PRETEND_MEMORY   of a GPU, in MiB; 1024
+ *   PRETEND_ERROR    that the GPUs fail to start with
  *   PRETEND_REFUSES  the NCCL_ALGO that NCCL has not
  *   PRETEND_DEAD     a peer dies when so many operations are queued
  */
@@ -16,7 +17,7 @@
 #include <time.h>
 
 enum { SUCCESS = 0, OUT_OF_MEMORY = 2, INSUFFICIENT_DRIVER = 35, NOT_READY = 600 };
-enum { NCCL_REMOTE_ERROR = 6, NCCL_INVALID_USAGE = 5 };
+enum { NCCL_CUDA_ERROR = 1, NCCL_INVALID_USAGE = 5, NCCL_REMOTE_ERROR = 6 };
 #define OPERATION_MS 0.01f
 #define MIB ((size_t)1 << 20)
 
@@ -127,7 +128,19 @@ int cudaFree(void *p);
 int cudaFree(void *p)
 {
     free(p);
-    return SUCCESS;
+    return p ? SUCCESS : number("PRETEND_ERROR", SUCCESS);
+}
+
+int ncclMemAlloc(void **p, size_t bytes);
+int ncclMemAlloc(void **p, size_t bytes)
+{
+    return cudaMalloc(p, bytes) == SUCCESS ? SUCCESS : NCCL_CUDA_ERROR;
+}
+
+int ncclMemFree(void *p);
+int ncclMemFree(void *p)
+{
+    return cudaFree(p);
 }
 
 int cudaMemGetInfo(size_t *available, size_t *total);

@@ -70,9 +70,14 @@ static enum wl_status allocate(struct state *s, struct arena *a, char *why, size
                  s->comms.version / 10000, s->comms.version % 10000 / 100);
         return WL_SKIP;
     }
-    enum wl_status status =
-        comm_judge(&s->comms, NULL, take.function(&a->base, a->bytes), "ncclMemAlloc", why, n);
-    return status == WL_OK ? WL_OK : WL_SKIP;
+    ncclResult_t e = take.function(&a->base, a->bytes);
+    enum wl_status status = comm_judge(&s->comms, NULL, e, "ncclMemAlloc", why, n);
+    if (status == WL_OK)
+        return WL_OK;
+    cudaGetLastError();
+    if (gpu_free_memory() < a->bytes)
+        gpu_say_memory(a->bytes, why, n);
+    return WL_SKIP;
 }
 
 enum wl_status arena_take(struct state *s, size_t bytes, bool from_nccl, struct arena **out,

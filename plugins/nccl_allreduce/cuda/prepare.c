@@ -48,6 +48,8 @@ static enum wl_status take_buffers(struct prepared *p, char *why, size_t n)
         snprintf(why, n, "no device memory for the record of a check");
         return WL_FAIL;
     }
+    if (c->buffers == BUFFERS_COLD && gpu_flush_prepare(&s->gpu, why, n) != cudaSuccess)
+        return WL_SKIP;
     return arena_take(s, (c->in_place ? 1 : 2) * p->slots * p->slot_B, c->memory != MEMORY_PLAIN,
                       &p->arena, why, n);
 }
