@@ -10,6 +10,7 @@
 #include "plugin.h"
 #include "settings.h"
 #include "text.h"
+#include "wan/sections.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,9 +32,14 @@ static void put_param(const struct wl_param *p, const char *role)
     if (p->unit && *p->unit)
         snprintf(unit, sizeof unit, ", %s", p->unit);
     snprintf(type, sizeof type, "%s%s", types[p->type], unit);
-    printf("  %-15s %-14s %-*s default %s\n", p->name, type, role ? 8 : 0, role,
-           *p->def ? p->def : "\"\"");
+    if (p->def)
+        printf("  %-15s %-14s %-*s default %s\n", p->name, type, role ? 8 : 0, role,
+               *p->def ? p->def : "\"\"");
+    else
+        printf("  %-15s %s\n", p->name, type);
     cli_put_wrapped(INDENT, p->help);
+    if (!p->def) /* never but where it is said, and then of any size */
+        return;
     cli_put_wrapped(INDENT, param_allowed(p, allowed, sizeof allowed));
 }
 
@@ -71,12 +77,26 @@ static int plugin_help(const char *name)
 
 /* ---- sections and keys of configs ---- */
 
+/* What another module reads there. */
+static void put_words(const char *section)
+{
+    for (const struct wan_words *w = wan_words; w->section; w++) {
+        if (strcmp(w->section, section))
+            continue;
+        if (w->form)
+            putchar('\n'), cli_put_wrapped(2, w->form);
+        for (const struct wl_param *p = w->table; p->name; p = wan_words_next(w, p))
+            put_param(p, "");
+    }
+}
+
 static void put_section(const struct settings_section *s)
 {
     printf("[%s%s]\n", s->name, s->labelled ? " NAME" : "");
     cli_put_wrapped(2, s->help);
     for (const struct wl_param *p = s->table; p && p->name; p++)
         put_param(p, "");
+    put_words(s->name);
 }
 
 static bool section_help(const char *word)
@@ -98,7 +118,23 @@ static bool key_help(const char *word)
         put_param(p, "");
         found = true;
     }
+    for (const struct wan_words *w = wan_words; w->section; w++)
+        for (const struct wl_param *p = w->table; p->name; p = wan_words_next(w, p)) {
+            if (strcmp(p->name, word))
+                continue;
+            printf("%sa %s of [%s]\n", found ? "\n" : "", w->form ? "word" : "key", w->section);
+            put_param(p, "");
+            found = true;
+        }
     return found;
+}
+
+static bool has_words(const char *section)
+{
+    const struct wan_words *w = wan_words;
+    while (w->section && strcmp(w->section, section))
+        w++;
+    return w->section;
 }
 
 static bool configs_help(const char *word)
@@ -107,7 +143,8 @@ static bool configs_help(const char *word)
         return false;
     printf("sections of a config; 'gradsync help SECTION' lists the keys of those with *\n");
     for (const struct settings_section *s = settings_sections; s->name; s++)
-        printf("  [%s%s]%s\n", s->name, s->labelled ? " NAME" : "", s->table ? " *" : ""),
+        printf("  [%s%s]%s\n", s->name, s->labelled ? " NAME" : "",
+               s->table || has_words(s->name) ? " *" : ""),
             cli_put_wrapped(INDENT, s->help);
     printf("  [PLUGIN], [PLUGIN LABEL]\n");
     cli_put_wrapped(INDENT,
@@ -136,6 +173,9 @@ static int no_such_word(const char *word, struct words *names)
         for (const struct wl_param *p = s->table; p && p->name; p++)
             words_add(names, p->name);
     }
+    for (const struct wan_words *w = wan_words; w->section; w++)
+        for (const struct wl_param *p = w->table; p->name; p = wan_words_next(w, p))
+            words_add(names, p->name);
     const char *near = text_nearest(word, (const char *const *)names->v, names->n);
     return fail(GS_USAGE,
                 "help: no verb, plugin, section or key '%s'%s%s%s; 'gradsync help' and "

@@ -17,8 +17,8 @@ for verb in $("$gradsync" list verbs); do
     lost=$("$gradsync" "$verb" --help | grep -vxF -f <(printf '%s' "$page") || true)
     is "$lost" '' 'and every line of its help'
 done
-for section in platform launch measure slurm; do
-    lost=$("$gradsync" help $section | sed 1d | grep -vxF -f <(printf '%s' "$page") || true)
+for section in platform launch measure slurm sites links model; do
+    lost=$("$gradsync" help $section | sed '/^\[.*\]$/d' | grep -vxF -f <(printf '%s' "$page") || true)
     is "$lost" '' "every key of [$section]"
 done
 unlike "$page" "$build" 'it knows nothing of where it was made'

@@ -32,6 +32,14 @@ ok 'days of the table' near "$(of plan.csv strategy ring 16 1 target_s)" $((76 *
 ok 'a quarter of the bits' near "$(of plan.csv every ring 4 100 sync_s)" 7.8 0.01
 ok 'bytes on the wire' near "$(of plan.csv strategy recursive_doubling 16 1 wire_B)" 5.2e9 1e-9
 
+# ---- what a config may say of it
+keys=$(for section in sites links model; do "$gradsync" help $section; done)
+said=$(sed -n '/^\[sites\]/,$p' "$plan" | grep -v '^#' |
+    sed -nE 's/^(alt|claim)\.//; s/^(one_site|two_nodes|one_node|okstate|sdstate|mizzou|sdsc|source) = ?.*//; s/ = .*//p')
+is "$(for key in $said; do grep -q "^  $key " <<<"$keys" || echo "$key"; done)" '' 'help knows every key of the plan'
+like "$("$gradsync" help links)" $'\n  congestion +choice .*\n +of the streams\n +reno, cubic, bbr\n' 'with what is allowed'
+like "$("$gradsync" help lan)" 'a word of \[sites\].*lan +rate, B/s' 'and a word by itself'
+
 # ---- its claims
 ok 'a config with impossible claims is still a config' "$gradsync" check "$plan"
 is "$(grep -c 'wan-4site.ini:[0-9]*: warning: ' <<<"$err")" 14 'a warning a claim'

@@ -19,7 +19,7 @@ static const char *const strategies[] = {
     "ring", "direct", "recursive_doubling", "rabenseifner", "hierarchical", "best", NULL};
 
 /* clang-format off */
-static const struct wl_param words[] = {
+const struct wl_param wan_training_words[] = {
     {FIELD("parameters", WL_REAL, parameters), NULL, "0", 0, 1e15, NULL, "of the model"},
     {FIELD("layers", WL_REAL, layers), NULL, "0", 0, 1e5, NULL, "for the attention's share of the FLOPs"},
     {FIELD("width", WL_REAL, width), NULL, "0", 0, 1e7, NULL, "of the model, d"},
@@ -42,7 +42,7 @@ static const struct wl_param words[] = {
     {FIELD("target_tokens", WL_REAL, target_tokens), NULL, "0", 0, 1e18, NULL, "to be trained in all"},
     {0}};
 
-static const struct wl_param alt_words[] = {
+const struct wl_param wan_alternative_words[] = {
     {ALT("gpus", WL_REAL, gpus), NULL, "0", 1, 1e9, NULL, "in all"},
     {ALT("nodes", WL_REAL, nodes), NULL, "1", 1, 1e6, NULL, "that they are in"},
     {ALT("rate", WL_RATE, rate_Bps), "B/s", "0B/s", 0, 1e15, NULL, "between the nodes"},
@@ -93,7 +93,7 @@ static bool is_free(const char *key)
 
 static int unknown(const struct config_entry *e)
 {
-    const char *near = params_nearest(words, e->key);
+    const char *near = params_nearest(wan_training_words, e->key);
     return config_error(e, "unknown in [model]%s%s%s", near ? ", did you mean '" : "",
                         near ? near : "", near ? "'?" : "");
 }
@@ -103,7 +103,8 @@ static int read_keys(struct wan_training *t, const struct config *c)
     int code = GS_OK;
     for (size_t i = 0; i < c->n; i++) {
         const struct config_entry *e = &c->entries[i];
-        const struct wl_param *p = strcmp(e->section, "model") ? NULL : params_find(words, e->key);
+        const struct wl_param *p =
+            strcmp(e->section, "model") ? NULL : params_find(wan_training_words, e->key);
         if (p && wan_value_read(e, p, t))
             code = GS_USAGE;
         else if (!p && !strcmp(e->section, "model") && !is_free(e->key))
@@ -204,7 +205,7 @@ int wan_training_read(struct wan_training *t, const struct config *c, const stru
     char why[512];
     double at_sites = (double)wan_map_gpus(m);
     *t = (struct wan_training){0};
-    if (!params_default(words, t, why, sizeof why))
+    if (!params_default(wan_training_words, t, why, sizeof why))
         return fail_at(GS_USAGE, c->path, 0, "[model] %s", why);
     int code = read_keys(t, c);
     if (code)
@@ -230,7 +231,7 @@ struct wan_alternative *wan_alternatives_read(const struct config *c, size_t *n)
             continue;
         struct wan_alternative *a = &alts[(*n)++];
         *a = (struct wan_alternative){.name = e->key + 4, .nodes = 1};
-        if (wan_words_read(e, alt_words, a))
+        if (wan_words_read(e, wan_alternative_words, a))
             code = GS_USAGE;
         else if (a->gpus < a->nodes)
             code = config_error(e, "%.0f nodes want as many gpus=… at least", a->nodes);

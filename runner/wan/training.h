@@ -30,6 +30,9 @@ struct wan_alternative {
     double rate_Bps, rtt_s; /* between its nodes; rate 0: takes no time */
 };
 
+/* The tables that read [model] and alt.NAME; each ends with a NULL name. */
+extern const struct wl_param wan_training_words[], wan_alternative_words[];
+
 /* GS_OK or GS_USAGE, every fault reported: a word or value that is none, or what cannot be, with
  * the arithmetic. gpus is filled in from the map. */
 int wan_training_read(struct wan_training *t, const struct config *c, const struct wan_map *m);

@@ -6,7 +6,6 @@
 #ifndef GS_WAN_WATCH_H
 #define GS_WAN_WATCH_H
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What may be said of sites and links: the tables that read it, and that `gradsync help` prints.
+ */
+#ifndef GS_WAN_NET_WORDS_H
+#define GS_WAN_NET_WORDS_H
+
+#include "workload.h"
+
+/* Each ends with a NULL name. */
+extern const struct wl_param wan_site_words[];  /* of a row of [sites]: struct wan_site */
+extern const struct wl_param wan_link_words[];  /* of [links], of a pair: struct wan_link */
+extern const struct wl_param wan_links_words[]; /* of [links] alone: struct wan_map */
+extern const struct wl_param wan_line_words[];  /* of a shared line: struct wan_line */
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What may stand in [sites], [links], [link A-B] and [model], for `gradsync help`: the tables that
+ * read it.
+ */
+#ifndef GS_WAN_SECTIONS_H
+#define GS_WAN_SECTIONS_H
+
+#include "workload.h"
+
+/* Keys, or the words of a value, that stand in one way. */
+struct wan_words {
+    const char *section, *form; /* form: of a line that is made of them; NULL: they are keys */
+    const struct wl_param *table;
+    size_t stride; /* from one to the next; the last has a NULL name */
+};
+extern const struct wan_words wan_words[]; /* ends with a NULL section */
+
+const struct wl_param *wan_words_next(const struct wan_words *w, const struct wl_param *p);
+
+#endif
