@@ -77,6 +77,12 @@ but_one 'an algorithm that NCCL refuses' 'ncclAllReduce: NCCL refuses it here'
 on symmetric $'size = 1KiB\nmemory = plain, symmetric' PRETEND_NCCL=22604
 but_one 'memory that NCCL has not' 'this NCCL, 2\.26, has no ncclCommWindowRegister: memory = plain, or NCCL 2\.27'
 
+{ begin 2 && printf '%s\n' '[iter_proxy]' 'backend = cuda' 'size = 1MiB' 'gemm = 64' 'gemms = 2' 'configs = auto, LL' \
+    'mode = compute, comm, sequential, overlapped'; } >step.ini
+exits 0 'a training step, by the same opening' env PRETEND_NO_PEER=1 LD_PRELOAD="$tmp/pretend.so" "$gradsync" run step.ini -o data-step
+like "$err" 'iter_proxy: warning: no peer access' 'warns too'
+is "$(grep -h '"type":"cell"' data-step/*/*/*/launch-01.01.jsonl | sed 's/.*"mode":"\([a-z]*\)","p.*/\1/' | sort -u | wc -l)" 4 'in all its modes'
+
 on dead 'size = 1KiB' PRETEND_DEAD=40
 isnt "$rc" 0 'a peer that died: the run says that it failed'
 like "$(grep -h '"type":"fail"' "$recording")" 'a peer died or cannot be reached' 'and why'

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Preloaded before CUDA's and NCCL's libraries, pretends a machine that is not here, as far as a
- * GPU plugin looks at it: opening it, and one stream of operations, or graphs of them, that each
- * take 10 us and are right. PRETEND_GPUS     how many, each with an address of its own; 2
+ * GPU plugin looks at it: opening it, and operations (all-reduces, in graphs too, and GEMMs), one
+ * after the other whatever their streams, that each take 10 us and are right.
+ *
+ *   PRETEND_GPUS     how many, each with an address of its own; 2
  *   PRETEND_DRIVER   the CUDA of its driver, as cudaDriverGetVersion says it; given, it is too old
  *   PRETEND_NCCL     as ncclGetVersion says it
  *   PRETEND_NO_PEER  the GPUs do not reach each other
@@ -21,7 +23,7 @@ enum { NCCL_CUDA_ERROR = 1, NCCL_INVALID_USAGE = 5, NCCL_REMOTE_ERROR = 6 };
 #define OPERATION_MS 0.01f
 #define MIB ((size_t)1 << 20)
 
-/* What it must know of its past: one stream, so the operations queued are a clock. */
+/* What it must know of its past: the operations queued are a clock. */
 static int operations;
 static int captured = -1;         /* -1: no graph is being captured */
 static char communicator[64][32]; /* the NCCL_ALGO that each was made with */
@@ -54,11 +56,16 @@ SUCCEEDS(cudaMemset)
 SUCCEEDS(cudaMemsetAsync)
 SUCCEEDS(cudaEventDestroy)
 SUCCEEDS(cudaGetLastError)
+SUCCEEDS(cudaStreamWaitEvent)
 SUCCEEDS(cudaGraphUpload)
 SUCCEEDS(cudaGraphDestroy)
 SUCCEEDS(cudaGraphExecDestroy)
 SUCCEEDS(__cudaLaunchKernel)
 SUCCEEDS(__cudaGetKernel)
+SUCCEEDS(cublasCreate_v2)
+SUCCEEDS(cublasDestroy_v2)
+SUCCEEDS(cublasSetStream_v2)
+SUCCEEDS(cublasSetWorkspace_v2)
 SUCCEEDS(ncclGetUniqueId)
 SUCCEEDS(ncclCommDestroy)
 SUCCEEDS(ncclCommAbort)
@@ -264,6 +271,13 @@ int ncclAllReduce(const void *in, void *out, size_t n, int type, int op, const c
         run_operations(1);
     else
         captured++;
+    return SUCCESS;
+}
+
+int cublasGemmEx(void);
+int cublasGemmEx(void)
+{
+    run_operations(1);
     return SUCCESS;
 }
 
