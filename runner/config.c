@@ -261,7 +261,6 @@ static int read_bytes(const char *path, struct text *out)
     }
     char buf[4096];
     size_t n;
-    text_clear(out);
     while (out->len <= CONFIG_BYTES_MAX && (n = fread(buf, 1, sizeof buf, f)) > 0)
         text_addn(out, buf, n);
     int error = ferror(f) ? errno : 0;
@@ -279,6 +278,7 @@ int config_load_all(struct config **out, const char *path, const char *const *ov
     struct text text = {0};
     char *file = locate_config(path);
     *out = NULL;
+    text_clear(&text); /* an empty file is a text too */
     int code = read_bytes(file, &text);
     if (!code)
         code = config_from_text(out, file, text.s, text.len, overrides);

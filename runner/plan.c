@@ -289,7 +289,7 @@ int plan_plugin(struct plugin **out, const struct config *c, const char *section
 
 int plan_build(struct plan **out, struct config *config, const char *section)
 {
-    struct plugin *plugin;
+    struct plugin *plugin = NULL;
     int code = plan_plugin(&plugin, config, section);
     *out = NULL;
     if (!code)

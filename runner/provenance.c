@@ -15,8 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum verdict { LEAVE_OUT, HIDE_VALUE, KEEP };
 
 /* The first pattern that a name matches decides. Open MPI's launcher hands its processes addresses

@@ -20,8 +20,6 @@
                    */
 #define NOT_FOUND 127
 
-extern char **environ;
-
 /* What a user's shell may hold for salloc and sbatch by hand, and what a job that submits has. */
 static const char *const scrubbed[] = {"SBATCH_", "SLURM_",   "SALLOC_",  "SQUEUE_",
                                        "SRUN_",   "SCANCEL_", "SCONTROL_"};

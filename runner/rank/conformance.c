@@ -107,7 +107,8 @@ static bool check_iters(struct trial *t, void *prepared, const struct wl_shape *
             return true;
         if (!best(t, prepared, many, &each_s))
             return false;
-        wrong = each_s < one_s / (many / few / 2);
+        unsigned half = many / few / 2;
+        wrong = each_s < one_s / half;
         if (wrong && round == ROUNDS - 1)
             trial_fault(t,
                         "%s: with %u iterations one takes %g s, with %u %g s: the count is not "

@@ -145,10 +145,12 @@ static int tell(struct lines *in, const struct import_format **format)
         *format = claimed(line);
     if (got < 0)
         return GS_FAILED;
-    if (!*format)
-        return fail_at(GS_FAILED, in->path, 0,
-                       "refused: no output of nccl-tests (text or JSON), of osu_allreduce, and no "
-                       "iteration times; --format names one");
+    if (!*format) {
+        fail_at(GS_FAILED, in->path, 0,
+                "refused: no output of nccl-tests (text or JSON), of osu_allreduce, and no "
+                "iteration times; --format names one");
+        return GS_FAILED;
+    }
     return lines_rewind(in);
 }
 

@@ -197,8 +197,9 @@ static void view_mesh(struct wan_view *view, const struct wan_map *m, bool round
 {
     double *busy = xcalloc(m->n_lines + 1, sizeof *busy);
     size_t k = 0;
+    size_t at_a_time = m->n / 2;
     for (size_t i = 0; i < m->n_lines; i++)
-        busy[i] = rounds ? fmin((double)m->lines[i].crossings, (double)(m->n / 2))
+        busy[i] = rounds ? fmin((double)m->lines[i].crossings, (double)at_a_time)
                          : (double)m->lines[i].crossings;
     double links = rounds ? 1 : (double)(m->n - 1);
     double payload = m->common.mtu_B > 0 ? wan_goodput(m->common.mtu_B) : 1;

@@ -103,7 +103,7 @@ static void add_pair(struct wan_map *m, const struct config_entry *e, size_t a, 
 
 static int read_pair(struct wan_map *m, const struct config_entry *e)
 {
-    size_t a, b;
+    size_t a = 0, b = 0;
     struct wan_link link = common_link(m);
     int code = read_ends(m, e, e->key, &a, &b);
     if (!code)
@@ -116,7 +116,7 @@ static int read_pair(struct wan_map *m, const struct config_entry *e)
 /* [link A-B]: what [links] says in one line, a key a line. */
 static int read_section(struct wan_map *m, const struct config *c, const struct config_section *s)
 {
-    size_t a, b;
+    size_t a = 0, b = 0;
     struct wan_link link = common_link(m);
     const struct config_entry *first = NULL;
     const struct config_entry title = {
@@ -150,7 +150,7 @@ static int read_line_links(struct wan_map *m, const struct config_entry *e, cons
     int code = GS_OK;
     words_split(&w, list, ',');
     for (size_t i = 0; i < w.n && !code; i++) {
-        size_t a, b;
+        size_t a = 0, b = 0;
         code = read_ends(m, e, w.v[i], &a, &b);
         if (code)
             break;

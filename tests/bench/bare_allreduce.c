@@ -97,8 +97,11 @@ static void *prepare(const struct wl_plugin *wl, void *self, const char *size, u
     void *cell = calloc(1, wl->cell_size), *prepared = NULL;
     const struct wl_param *p = params_find(wl->params, "size");
     if (!cell || !p || !params_default(wl->params, cell, why, sizeof why) ||
-        !param_parse(p, size, cell, why, sizeof why) || wl->prepare(self, cell, &prepared) != WL_OK)
+        !param_parse(p, size, cell, why, sizeof why) ||
+        wl->prepare(self, cell, &prepared) != WL_OK) {
         MPI_Abort(MPI_COMM_WORLD, 1);
+        exit(1);
+    }
     *bytes = *(const uint64_t *)((const char *)cell + p->offset);
     free(cell);
     return prepared;

@@ -116,8 +116,10 @@ static void check_kind(struct world *w, const struct payload_kind *kind, struct 
 static char *guarded_alloc(size_t bytes)
 {
     char *p = malloc(bytes + 128);
-    if (!p)
+    if (!p) {
         MPI_Abort(MPI_COMM_WORLD, 3);
+        exit(3);
+    }
     memset(p, 0x5a, bytes + 128);
     return p + 64;
 }

@@ -65,8 +65,10 @@ static void expect(const char *given, const char *quantity, enum limits_verdict 
     for (size_t i = 0; i < j.n; i++)
         if (!strcmp(j.rows[i].quantity, quantity))
             row = &j.rows[i];
-    if (!row)
+    if (!row) {
         fail_msg("'%s' gives no row of %s", given, quantity);
+        return;
+    }
     assert_string_equal(limits_verdicts[row->verdict], limits_verdicts[verdict]);
     if (!isnan(fraction))
         assert_true(fabs(row->fraction / fraction - 1) < 0.005);
