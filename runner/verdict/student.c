@@ -45,17 +45,26 @@ double student_tail(double t, double df)
     return t > 0 ? half : 1 - half;
 }
 
+static double density(double t, double df)
+{
+    return exp(lgamma((df + 1) / 2) - lgamma(df / 2) - (df + 1) / 2 * log1p(t * t / df)) /
+           sqrt(df * acos(-1));
+}
+
+/* Newton's steps, and halves of the bracket where one would leave it. */
 double student_quantile(double tail, double df)
 {
-    double lo = 0, hi = 1;
+    double lo = 0, hi = 1, step = 1;
     while (student_tail(hi, df) > tail && hi < 1e300)
         hi *= 2;
-    for (int i = 0; i < 200 && hi - lo > 1e-13 * hi; i++) {
-        double middle = (lo + hi) / 2;
-        if (student_tail(middle, df) > tail)
-            lo = middle;
-        else
-            hi = middle;
+    double t = (lo + hi) / 2;
+    for (int i = 0; i < 200 && step > 1e-14 * t; i++) {
+        double over = student_tail(t, df) - tail, next = t + over / density(t, df);
+        *(over > 0 ? &lo : &hi) = t;
+        if (!(next > lo && next < hi))
+            next = (lo + hi) / 2;
+        step = fabs(next - t);
+        t = next;
     }
-    return (lo + hi) / 2;
+    return t;
 }
