@@ -367,15 +367,14 @@ const struct rec_span *recorded_span(const struct recorded *r, size_t group, int
 
 const char *recorded_param(const struct rec_cell *c, const char *key, char *buf, size_t n)
 {
-    struct words w;
-    const char *found = NULL;
-    size_t k = strlen(key);
-    words_split(&w, c->params, ' ');
-    for (size_t i = 0; i < w.n && !found; i++)
-        if (!strncmp(w.v[i], key, k) && w.v[i][k] == '=') {
-            snprintf(buf, n, "%s", w.v[i] + k + 1);
-            found = buf;
+    size_t k = strlen(key), word;
+    for (const char *s = c->params; *s; s += word) {
+        s += strspn(s, " ");
+        word = strcspn(s, " ");
+        if (word > k && s[k] == '=' && !strncmp(s, key, k)) {
+            snprintf(buf, n, "%.*s", (int)(word - k - 1), s + k + 1);
+            return buf;
         }
-    words_free(&w);
-    return found;
+    }
+    return NULL;
 }
