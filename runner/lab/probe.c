@@ -15,6 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define HEADERS_B 28      /* IPv4 and UDP */
+#define SIGMAS 4          /* of what chance loses */
+#define AS_MUCH 1e-6      /* but for rounding */
 #define LEAD_NS 50000000u /* to start a process in each site */
 
 /* ---- measuring ---- */
@@ -58,35 +61,59 @@ static void join(struct probe_seen *all, const struct probe_seen *one)
     all->bytes += one->bytes;
 }
 
-static double rate_of(const struct probe_seen *s)
+/* Between two packets passes the second: of all that came, the very first has no time. */
+static double rate_of(const struct probe_seen *s, const struct probe_phase *f)
 {
-    return s->last_ns > s->first_ns ? (double)s->bytes * 1e9 / (double)(s->last_ns - s->first_ns)
-                                    : 0;
+    double bytes = (double)s->bytes - f->datagram_B - HEADERS_B;
+    return s->last_ns > s->first_ns ? bytes * 1e9 / (double)(s->last_ns - s->first_ns) : 0;
 }
 
-/* The measurement that could show most of an end. */
-static void keep(struct probe_rate *r, double limit_Bps, double Bps)
+/* The flows of one end in one phase. */
+struct end {
+    struct probe_seen all;
+    double flows, loss; /* of the worst flow */
+};
+
+static void add_flow(struct end *e, const struct probe_phase *f, const struct lab_spec *s,
+                     size_t flow, const struct probe_seen *seen)
 {
-    if (limit_Bps > r->limit_Bps)
-        *r = (struct probe_rate){limit_Bps, Bps};
+    if (f->limit_Bps[flow] <= 0)
+        return;
+    join(&e->all, &seen[flow]);
+    e->flows++;
+    e->loss = fmax(e->loss, s->ways[flow].loss);
+}
+
+/* The measurement that could show most of an end; of several the one that did, for in another the
+ * flows' other ends may have been full as well. */
+static void keep(struct probe_rate *r, double limit_Bps, const struct end *e,
+                 const struct probe_phase *f)
+{
+    double Bps = rate_of(&e->all, f), dgram_B = f->datagram_B + HEADERS_B;
+    double packets = limit_Bps * 1e-9 * (double)(f->stop_ns - f->count_ns) / dgram_B;
+    bool as_much = limit_Bps > r->limit_Bps * (1 - AS_MUCH),
+         more = limit_Bps > r->limit_Bps * (1 + AS_MUCH);
+    if (more || (as_much && Bps > r->Bps))
+        *r = (struct probe_rate){limit_Bps, Bps,
+                                 (SIGMAS * sqrt(e->loss * packets) + e->flows - 1) / packets};
 }
 
 static void take_bulk(struct probe *p, const struct lab_spec *s, const struct probe_phase *f,
                       const struct probe_seen *seen)
 {
     for (size_t i = 0; i < s->n; i++) {
-        struct probe_seen up = {0}, down = {0};
+        struct end up = {0}, down = {0};
         for (size_t k = 0; k < s->n; k++) {
-            join(&up, &seen[i * s->n + k]);
-            join(&down, &seen[k * s->n + i]);
+            add_flow(&up, f, s, i * s->n + k, seen);
+            add_flow(&down, f, s, k * s->n + i, seen);
         }
-        keep(&p->up[i], probe_plan_up_Bps(f, s, i), rate_of(&up));
-        keep(&p->down[i], probe_plan_down_Bps(f, s, i), rate_of(&down));
+        keep(&p->up[i], probe_plan_up_Bps(f, s, i), &up, f);
+        keep(&p->down[i], probe_plan_down_Bps(f, s, i), &down, f);
     }
 }
 
-static void take_seen(struct probe *p, const struct lab_spec *s, const struct probe_plan *plan,
-                      const struct probe_seen *seen)
+void probe_take(struct probe *p, const struct lab_spec *s, const struct probe_plan *plan,
+                const struct probe_seen *seen)
 {
     for (size_t f = 0; f < plan->n; f++, seen += s->n * s->n) {
         if (plan->phases[f].kind == PROBE_BULK)
@@ -102,15 +129,20 @@ static void take_seen(struct probe *p, const struct lab_spec *s, const struct pr
     }
 }
 
+void probe_make(struct probe *p, size_t sites)
+{
+    *p = (struct probe){.n = sites};
+    p->up = xcalloc(sites, sizeof *p->up);
+    p->down = xcalloc(sites, sizeof *p->down);
+    p->pairs = xcalloc(sites * sites, sizeof *p->pairs);
+    for (size_t i = 0; i < sites * sites; i++)
+        p->pairs[i].rtt_s = INFINITY;
+}
+
 int probe_run(struct probe *p, const struct lab_spec *s, const pid_t *holders)
 {
     struct probe_plan plan;
-    *p = (struct probe){.n = s->n};
-    p->up = xcalloc(s->n, sizeof *p->up);
-    p->down = xcalloc(s->n, sizeof *p->down);
-    p->pairs = xcalloc(s->n * s->n, sizeof *p->pairs);
-    for (size_t i = 0; i < s->n * s->n; i++)
-        p->pairs[i].rtt_s = INFINITY;
+    probe_make(p, s->n);
     probe_plan_make(&plan, s, clock_now_ns() + LEAD_NS);
     size_t bytes = plan.n * s->n * s->n * sizeof(struct probe_seen);
     struct probe_seen *seen =
@@ -118,7 +150,7 @@ int probe_run(struct probe *p, const struct lab_spec *s, const pid_t *holders)
     int code = seen == MAP_FAILED ? fail(GS_CANNOT, "lab: probe: %s", strerror(errno))
                                   : play(&plan, s, holders, seen);
     if (!code)
-        take_seen(p, s, &plan, seen);
+        probe_take(p, s, &plan, seen);
     if (seen != MAP_FAILED)
         munmap(seen, bytes);
     probe_plan_free(&plan);

@@ -8,7 +8,7 @@
 #ifndef GS_LAB_PROBE_H
 #define GS_LAB_PROBE_H
 
-#include "spec.h"
+#include "probe_site.h"
 
 #include <jansson.h>
 #include <stdint.h>
@@ -21,6 +21,7 @@
 struct probe_rate {
     double limit_Bps; /* what the lines let through in this measurement; 0: was not measured */
     double Bps;
+    double chance; /* a share of the limit by which losses and ends of flows may move Bps */
 };
 
 struct probe_pair {
@@ -38,6 +39,12 @@ struct probe {
  * probe_free in both cases. */
 int probe_run(struct probe *p, const struct lab_spec *s, const pid_t *holders);
 void probe_free(struct probe *p);
+
+/* What probe_run is made of: nothing is known yet; then what the sites have seen, see probe_site.h.
+ */
+void probe_make(struct probe *p, size_t sites);
+void probe_take(struct probe *p, const struct lab_spec *s, const struct probe_plan *plan,
+                const struct probe_seen *seen);
 
 /* GS_OK; or GS_CANNOT, and `why` says what is furthest off. Reports nothing. */
 int probe_judge(const struct probe *p, const struct lab_spec *s, char *why, size_t size);

@@ -24,13 +24,14 @@ static int judge_rate(const struct probe_rate *r, double most_Bps, const char *s
                       const char *what, char *why, size_t size)
 {
     char is[32], should[32];
-    bool less = r->Bps < r->limit_Bps * (1 - PROBE_RATE_BY);
-    bool more = r->Bps > most_Bps * (1 + PROBE_RATE_BY);
+    double by = PROBE_RATE_BY + r->chance;
+    bool less = r->Bps < r->limit_Bps * (1 - by);
+    bool more = r->Bps > most_Bps * (1 + by);
     if (!less && !more)
         return GS_OK;
     snprintf(why, size, "site %s %s %s, not %s (by %.0f%% at most)", site, what,
              bits(is, sizeof is, r->Bps),
-             bits(should, sizeof should, less ? r->limit_Bps : most_Bps), 100 * PROBE_RATE_BY);
+             bits(should, sizeof should, less ? r->limit_Bps : most_Bps), 100 * by);
     return GS_CANNOT;
 }
 
@@ -38,11 +39,12 @@ static int judge_pair(const struct probe *p, const struct lab_spec *s, size_t fr
                       char *why, size_t size)
 {
     double is = p->pairs[from * s->n + to].rtt_s, should = lab_rtt_s(s, from, to);
-    if (fabs(is - should) <= PROBE_RTT_BY * should + PROBE_RTT_PLUS_S)
+    double pings_s = probe_plan_pings_s(s, from, to) + probe_plan_pings_s(s, to, from);
+    if (fabs(is - should - pings_s / 2) <= PROBE_RTT_BY * should + PROBE_RTT_PLUS_S + pings_s / 2)
         return GS_OK;
     snprintf(why, size, "%s to %s and back takes %.4g ms, not %.4g (by %.0f%% + %.1f ms at most)",
              s->sites[from].name, s->sites[to].name, 1e3 * is, 1e3 * should, 100 * PROBE_RTT_BY,
-             1e3 * PROBE_RTT_PLUS_S);
+             1e3 * (PROBE_RTT_PLUS_S + pings_s));
     return GS_CANNOT;
 }
 

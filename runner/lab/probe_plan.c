@@ -50,21 +50,56 @@ static void add_pings(struct probe_plan *p, const struct lab_spec *s)
         f->interval_ns[i] = i / s->n == i % s->n ? 0 : PING_EVERY_NS;
 }
 
+static bool crosses(const struct lab_way *w, size_t line)
+{
+    for (size_t i = 0; i < w->n_lines; i++)
+        if (w->lines[i] == line)
+            return true;
+    return false;
+}
+
+/* What the lines between two ends let through; a shared line in equal parts for the flows of f, or
+ * for all pairs. */
+static double between_Bps(const struct probe_phase *f, const struct lab_spec *s, size_t flow)
+{
+    const struct lab_way *w = &s->ways[flow];
+    double rate = w->rate_Bps > 0 ? w->rate_Bps : INFINITY;
+    for (size_t i = 0; i < w->n_lines; i++) {
+        double flows = 0;
+        for (size_t k = 0; k < s->n * s->n; k++)
+            flows += (!f || f->limit_Bps[k] > 0) && crosses(&s->ways[k], w->lines[i]);
+        rate = fmin(rate, s->lines[w->lines[i]].rate_Bps / flows);
+    }
+    return rate;
+}
+
+/* Every site asks all others at once, and answers them. */
+double probe_plan_pings_s(const struct lab_spec *s, size_t from, size_t to)
+{
+    const struct lab_way *w = &s->ways[from * s->n + to];
+    double rate = fmin(s->sites[from].up_Bps, s->sites[to].down_Bps);
+    double pings = 2 * (double)(s->n - 1);
+    if (w->rate_Bps > 0)
+        rate = fmin(rate, w->rate_Bps);
+    for (size_t i = 0; i < w->n_lines; i++)
+        rate = fmin(rate, s->lines[w->lines[i]].rate_Bps);
+    return pings * (SMALL_B + HEADERS_B) / rate;
+}
+
 static void add_count(struct probe_plan *p, const struct lab_spec *s)
 {
     double every_ns = SMALL_EVERY_NS, least = 1, number = SMALL_MIN,
            pairs = (double)(s->n * (s->n - 1));
     for (size_t i = 0; i < s->n * s->n; i++) {
         size_t from = i / s->n, to = i % s->n;
-        const struct lab_way *w = &s->ways[i];
-        double rate = fmin(s->sites[from].up_Bps, s->sites[to].down_Bps);
+        double others = (double)(s->n - 1);
+        double ends = fmin(s->sites[from].up_Bps, s->sites[to].down_Bps) / others;
         if (from == to)
             continue;
-        rate = w->rate_Bps > 0 ? fmin(rate, w->rate_Bps) : rate;
-        every_ns =
-            fmax(every_ns, (SMALL_B + HEADERS_B) * 1e9 * (double)(s->n - 1) / (SMALL_SHARE * rate));
-        if (w->loss > 0)
-            least = fmin(least, w->loss);
+        every_ns = fmax(every_ns, (SMALL_B + HEADERS_B) * 1e9 /
+                                      (SMALL_SHARE * fmin(ends, between_Bps(NULL, s, i))));
+        if (s->ways[i].loss > 0)
+            least = fmin(least, s->ways[i].loss);
     }
     if (least < 1)
         number = fmin(fmax(LOSSES / least / pairs, SMALL_MIN), SMALL_MAX);
@@ -74,28 +109,6 @@ static void add_count(struct probe_plan *p, const struct lab_spec *s)
 }
 
 /* ---- rates ---- */
-
-static bool crosses(const struct lab_way *w, size_t line)
-{
-    for (size_t i = 0; i < w->n_lines; i++)
-        if (w->lines[i] == line)
-            return true;
-    return false;
-}
-
-/* What the lines between two ends let through; a shared line in equal parts. */
-static double between_Bps(const struct probe_phase *f, const struct lab_spec *s, size_t flow)
-{
-    const struct lab_way *w = &s->ways[flow];
-    double rate = w->rate_Bps > 0 ? w->rate_Bps : INFINITY;
-    for (size_t i = 0; i < w->n_lines; i++) {
-        double flows = 0;
-        for (size_t k = 0; k < s->n * s->n; k++)
-            flows += f->limit_Bps[k] > 0 && crosses(&s->ways[k], w->lines[i]);
-        rate = fmin(rate, s->lines[w->lines[i]].rate_Bps / flows);
-    }
-    return rate;
-}
 
 /* Sends along the flows of f, which are those with a limit. */
 static void add_rates(struct probe_phase *f, const struct lab_spec *s)
@@ -120,6 +133,11 @@ static void add_rates(struct probe_phase *f, const struct lab_spec *s)
         f->interval_ns[i] = (f->datagram_B + HEADERS_B) * 1e9 / (BULK_OVER * f->limit_Bps[i]);
     }
     free(limit);
+}
+
+double probe_plan_wait_ns(const struct probe_phase *f, size_t flow, struct rng *r)
+{
+    return f->interval_ns[flow] * (f->kind == PROBE_BULK ? 0.5 + rng_uniform(r) : 1);
 }
 
 static double arrives(const struct probe_phase *f, const struct lab_spec *s, size_t flow)

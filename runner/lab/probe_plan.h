@@ -6,6 +6,7 @@
 #ifndef GS_LAB_PROBE_PLAN_H
 #define GS_LAB_PROBE_PLAN_H
 
+#include "rng.h"
 #include "spec.h"
 
 #include <stdint.h>
@@ -29,6 +30,13 @@ struct probe_plan {
 
 void probe_plan_make(struct probe_plan *p, const struct lab_spec *s, uint64_t start_ns);
 void probe_plan_free(struct probe_plan *p);
+
+/* What the pings that meet on the slowest line of one way take there, at most. */
+double probe_plan_pings_s(const struct lab_spec *s, size_t from, size_t to);
+
+/* From one datagram of a flow to the next. BULK is uneven: of flows at even paces that meet in a
+ * full queue one may lose all, another nothing. */
+double probe_plan_wait_ns(const struct probe_phase *f, size_t flow, struct rng *r);
 
 /* What site i sends in all, or receives, in a phase, at most: its flows, or its own end. */
 double probe_plan_up_Bps(const struct probe_phase *f, const struct lab_spec *s, size_t i);

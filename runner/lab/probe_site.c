@@ -39,7 +39,8 @@ struct player {
     struct probe_seen *seen;
     int fd;
     unsigned char *buffer;
-    double *next_ns;        /* one a site */
+    double *next_ns; /* one a site */
+    struct rng rng;
     uint64_t real_ahead_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 };
 
@@ -101,15 +102,14 @@ static uint64_t arrival_ns(struct msghdr *h)
 }
 
 /* By when it came, not by when it is read; all flows of a phase in the same time. */
-static void note_bulk(const struct probe_phase *f, struct probe_seen *s, size_t bytes,
-                      uint64_t at_ns)
+void probe_note_bulk(const struct probe_phase *f, struct probe_seen *s, size_t bytes,
+                     uint64_t at_ns)
 {
     if (at_ns < f->count_ns || at_ns > f->stop_ns)
         return;
     if (!s->first_ns)
         s->first_ns = at_ns;
-    else
-        s->bytes += bytes + HEADERS_B;
+    s->bytes += bytes + HEADERS_B;
     s->last_ns = at_ns;
 }
 
@@ -131,7 +131,7 @@ static void take(const struct player *p, struct message m, size_t bytes, uint64_
     } else {
         came->got++;
         if (kind == PROBE_BULK)
-            note_bulk(&p->plan->phases[m.phase], came, bytes, at_ns - p->real_ahead_ns);
+            probe_note_bulk(&p->plan->phases[m.phase], came, bytes, at_ns - p->real_ahead_ns);
     }
 }
 
@@ -156,7 +156,7 @@ static void receive_all(const struct player *p)
 }
 
 /* Sends what is due; when the next is, or INFINITY. */
-static double send_due(const struct player *p, const struct probe_phase *f)
+static double send_due(struct player *p, const struct probe_phase *f)
 {
     double next_ns = INFINITY;
     for (size_t to = 0; to < p->spec->n; to++) {
@@ -166,7 +166,7 @@ static double send_due(const struct player *p, const struct probe_phase *f)
         double now_ns = (double)clock_now_ns();
         p->next_ns[to] = fmax(p->next_ns[to], now_ns - BURST * every_ns);
         for (; p->next_ns[to] <= now_ns && p->next_ns[to] < (double)f->stop_ns;
-             p->next_ns[to] += every_ns) {
+             p->next_ns[to] += probe_plan_wait_ns(f, p->me * p->spec->n + to, &p->rng)) {
             struct message m = {(uint32_t)p->phase, (uint16_t)p->me, 0, real_ns(), 0};
             seen_of(p, p->phase, p->me, to)->sent += send_message(p, to, m, f->datagram_B);
         }
@@ -202,6 +202,7 @@ int probe_site_play(const struct probe_plan *plan, const struct lab_spec *s, siz
     if (p.fd < 0)
         return GS_CANNOT;
     p.buffer = xcalloc(1, (size_t)s->mtu_B);
+    rng_stream(&p.rng, s->seed, me);
     p.real_ahead_ns = real_ns() - clock_now_ns();
     p.next_ns = xcalloc(s->n, sizeof *p.next_ns);
     /* What else runs here is not the lab's fault; refused without privilege. In turns: where too

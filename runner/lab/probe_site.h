@@ -10,9 +10,13 @@
 /* Of one flow in one phase; written by the site that receives, RTTs by the one that asked. */
 struct probe_seen {
     uint64_t sent, got;
-    uint64_t bytes, first_ns, last_ns; /* BULK: behind the first that counts; CLOCK_MONOTONIC */
+    uint64_t bytes, first_ns, last_ns; /* BULK: what counts; CLOCK_MONOTONIC */
     uint64_t rtt_ns;                   /* 0: no answer */
 };
+
+/* A datagram of a BULK phase, with `bytes` of payload, that its receiver's kernel had at at_ns. */
+void probe_note_bulk(const struct probe_phase *f, struct probe_seen *s, size_t bytes,
+                     uint64_t at_ns);
 
 /* In a process of its own in site `me`; `seen` [phase][from * n + to] is shared with the others'.
  * Until the plan's end. GS_OK or GS_CANNOT, reported. */

@@ -13,9 +13,11 @@ bool shaper_pass(struct shaper *s, unsigned bytes, struct passage *p)
 {
     if (s->ns_per_B <= 0)
         return true;
-    double first = p->last_ns - p->long_ns;
-    double waits_ns = fmax(0, s->free_ns - first);
     double takes_ns = bytes * s->ns_per_B;
+    /* Behind a slower line it trickles in, and waits for what is before it with its last bits
+     * alone. */
+    double first = p->last_ns - fmin(p->long_ns, takes_ns);
+    double waits_ns = fmax(0, s->free_ns - first);
     if (waits_ns + takes_ns > s->queue_B * s->ns_per_B && waits_ns > 0)
         return false;
     s->free_ns = first + waits_ns + takes_ns;

@@ -90,6 +90,18 @@ static void behind_an_equal_line_nothing_waits_twice(void **state)
     assert_true(p.last_ns == 2 * MS);
 }
 
+/* What trickles in from a slow line has not waited on a fast one for all that time. */
+static void behind_a_slow_line_nothing_is_dropped(void **state)
+{
+    struct shaper fast;
+    struct passage busy = {.last_ns = 9 * MS}, slow = {.last_ns = 10 * MS, .long_ns = 10 * MS};
+    (void)state;
+    shaper_set(&fast, 1e6, 2000);
+    assert_true(shaper_pass(&fast, 1000, &busy));
+    assert_true(shaper_pass(&fast, 1000, &slow));
+    assert_true(slow.last_ns == 11 * MS);
+}
+
 /* ---- lines between sites ---- */
 
 struct fixture {
@@ -291,8 +303,8 @@ static void judged_by_what_is_furthest_off(void **state)
     (void)state;
     begin(&f, three);
     for (size_t i = 0; i < 3; i++) {
-        up[i] = (struct probe_rate){f.spec.sites[i].up_Bps, f.spec.sites[i].up_Bps};
-        down[i] = (struct probe_rate){f.spec.sites[i].down_Bps, f.spec.sites[i].down_Bps};
+        up[i] = (struct probe_rate){f.spec.sites[i].up_Bps, f.spec.sites[i].up_Bps, 0};
+        down[i] = (struct probe_rate){f.spec.sites[i].down_Bps, f.spec.sites[i].down_Bps, 0};
     }
     for (size_t i = 0; i < 9; i++)
         pairs[i] = (struct probe_pair){lab_rtt_s(&f.spec, i / 3, i % 3), 100, 0};
@@ -303,7 +315,7 @@ static void judged_by_what_is_furthest_off(void **state)
     up[1].Bps *= 1.08 / 0.96;
     assert_int_equal(probe_judge(&p, &f.spec, why, sizeof why), GS_CANNOT);
     up[1].Bps /= 1.08;
-    pairs[1].rtt_s += 0.0025;
+    pairs[1].rtt_s += 0.0035;
     assert_int_equal(probe_judge(&p, &f.spec, why, sizeof why), GS_CANNOT);
     pairs[1].rtt_s = lab_rtt_s(&f.spec, 0, 1);
     pairs[2].lost = 30;
@@ -320,6 +332,7 @@ int main(void)
         cmocka_unit_test(queue_drops_the_tail),
         cmocka_unit_test(an_idle_line_takes_any_packet),
         cmocka_unit_test(behind_an_equal_line_nothing_waits_twice),
+        cmocka_unit_test(behind_a_slow_line_nothing_is_dropped),
         cmocka_unit_test(a_way_is_half_its_rtt),
         cmocka_unit_test(senders_share_a_downlink),
         cmocka_unit_test(links_share_a_line),
