@@ -6,6 +6,7 @@
 #include "paper/trace.h"
 #include "text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +85,7 @@ static int answer(const struct request *q, char **words, int n)
         code = explain(q, &b, words[0]);
     else if (!code)
         for (size_t i = 0; i < b.d.n; i++)
-            say("%s", b.d.v[i].field[DEF_NAME]);
+            puts(b.d.v[i].field[DEF_NAME]);
     book_close(&b);
     return code;
 }

@@ -87,7 +87,7 @@ is $rc 2 'a name that is none'
 like "$err" "did you mean 'time.a'" 'gets the nearest'
 why
 is "$out$err" "$("$gradsync" why --macros macros.txt --csv csv --raw raw --configs configs 2>&1)" 'alone it lists the names'
-like "$out$err" $'time.a\n.*size.16' 'all of them'
+like "$out" $'time.a\n.*size.16' 'all of them'
 
 # ---- all of them, for TeX
 why -o tex
