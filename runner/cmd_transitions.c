@@ -4,6 +4,7 @@
 #include "err.h"
 #include "text.h"
 #include "verdict/transitions.h"
+#include "verdict/transitions_table.h"
 
 /* "found: 204 knee (201 confirmed), 4 dip (4 confirmed); 101 curves refused" */
 static void say_counts(const struct transition_counts *c, const char *dir)
@@ -23,7 +24,7 @@ int cmd_transitions(int argc, char **argv)
 {
     bool quiet = false, done;
     const struct cli_option options[] = {
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "say nothing but errors"},
+        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "no table, and nothing but errors"},
         {0},
     };
     const struct cli cli = {"transitions",
@@ -41,6 +42,8 @@ int cmd_transitions(int argc, char **argv)
     const char *dir = n ? args[0] : "data/csv";
     say_quiet(quiet);
     code = transitions_write(dir, &counts);
+    if (!code && !quiet)
+        code = transitions_print(dir);
     if (!code)
         say_counts(&counts, dir);
     return code;

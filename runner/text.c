@@ -37,14 +37,20 @@ char *xstrdup(const char *s)
     return checked(strdup(s));
 }
 
+static char *xvstrfmt(const char *fmt, va_list args)
+{
+    char *s = NULL;
+    int n = vasprintf(&s, fmt, args);
+    return checked(n < 0 ? NULL : s);
+}
+
 char *xstrfmt(const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    char *s = NULL;
-    int n = vasprintf(&s, fmt, args);
+    char *s = xvstrfmt(fmt, args);
     va_end(args);
-    return checked(n < 0 ? NULL : s);
+    return s;
 }
 
 void text_addn(struct text *t, const char *s, size_t n)
@@ -98,18 +104,31 @@ void words_split(struct words *w, const char *s, char separator)
             a++;
         while (b > a && isspace((unsigned char)b[-1]))
             b--;
-        w->v = xrealloc(w->v, (w->n + 1) * sizeof *w->v);
-        w->v[w->n++] = xstrfmt("%.*s", (int)(b - a), a);
+        words_addf(w, "%.*s", (int)(b - a), a);
         if (!s[n])
             return;
         s += n + 1;
     }
 }
 
+static void take_word(struct words *w, char *word)
+{
+    w->v = xrealloc(w->v, (w->n + 2) * sizeof *w->v);
+    w->v[w->n++] = word;
+    w->v[w->n] = NULL;
+}
+
 void words_add(struct words *w, const char *word)
 {
-    w->v = xrealloc(w->v, (w->n + 1) * sizeof *w->v);
-    w->v[w->n++] = xstrdup(word);
+    take_word(w, xstrdup(word));
+}
+
+void words_addf(struct words *w, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    take_word(w, xvstrfmt(fmt, args));
+    va_end(args);
 }
 
 void words_free(struct words *w)

@@ -21,13 +21,15 @@ void text_addf(struct text *t, const char *fmt, ...) __attribute__((format(print
 void text_clear(struct text *t); /* empty, memory kept */
 void text_free(struct text *t);
 
-/* Words between separators, white space trimmed; empty words are kept ("a,,b" has three). */
+/* A list of words, which may be an argv: v[n] is NULL as soon as one was added. */
 struct words {
     char **v;
     size_t n;
 };
+/* Words between separators, white space trimmed; empty words are kept ("a,,b" has three). */
 void words_split(struct words *w, const char *s, char separator);
 void words_add(struct words *w, const char *word);
+void words_addf(struct words *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void words_free(struct words *w);
 
 /* The candidate within a third of its length in edits of `word`, or NULL. */

@@ -25,12 +25,14 @@ mkdir -p csv
 } >csv/launches.csv
 ok 'transitions' "$gradsync" transitions csv
 like "$err" 'found: 1 spike \(0 confirmed\), 1 protocol switch \(1 confirmed\), .*; 0 curves refused.*: csv/transitions.csv' 'what was found, and what of it is confirmed'
+like "$out" $'^platform +workload .*\np +w, x +protocol switch  1 +45\.3 KiB +[+]136%, auto at 45\.3 KiB +confirmed\n.*spike .*not confirmed\n.*: csv/transitions.csv' 'the largest of each kind, in a table'
 is "$(head -n 1 csv/transitions.csv)" 'platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,before_a_s,before_b_Bps,after_a_s,after_b_Bps,change,agree,replicates,verdict,fit_error,fit_error_out,reason' 'its columns'
 like "$(row csv/transitions.csv kind="protocol switch")" $'workload=w, x\n.*from_B=32768\nto_B=65536\n.*agree=2\nreplicates=2\nverdict=confirmed' 'the switch, where it is, in both launches'
 like "$(row csv/transitions.csv kind=spike)" $'size_B=1024\n.*agree=1\nreplicates=2\nverdict=not confirmed' 'the spike of one launch is not confirmed'
 is "$(row csv/transitions.csv kind=fit | grep -c ^kind)" 2 'two pieces'
 cp csv/transitions.csv first
 ok 'transitions again' "$gradsync" transitions -q csv
+is "$out$err" '' 'says nothing when it is to be quiet'
 ok 'gives the same bytes' cmp first csv/transitions.csv
 exits 2 'no table' "$gradsync" transitions nowhere
 one_line "$err" 'in one line'

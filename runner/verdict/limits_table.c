@@ -115,7 +115,7 @@ static int by_severity(const void *a, const void *b)
 
 /* ---- printing ---- */
 
-static char *number(const struct line *l, double value)
+static void put_number(struct words *cells, const struct line *l, double value)
 {
     char buf[64];
     const char *unit = l->text[UNIT];
@@ -129,39 +129,43 @@ static char *number(const struct line *l, double value)
         snprintf(buf, sizeof buf, "%.3g", value);
     else
         units_human_si(buf, sizeof buf, value, unit);
-    return xstrdup(buf);
+    words_add(cells, buf);
 }
 
 /* At most CLAIM_WIDTH characters. */
-static char *shortened(const char *s)
+static void put_shortened(struct words *cells, const char *s)
 {
     size_t end = 0;
-    if (text_width(s) <= CLAIM_WIDTH)
-        return xstrdup(s);
+    if (text_width(s) <= CLAIM_WIDTH) {
+        words_add(cells, s);
+        return;
+    }
     for (size_t width = 0; width < CLAIM_WIDTH; end++)
         width += ((unsigned char)s[end] & 0xc0) != 0x80;
-    return xstrfmt("%.*s…", (int)end - 1, s);
+    words_addf(cells, "%.*s…", (int)end - 1, s);
 }
 
 /* "nccl_allreduce ring/LL 1073741824 B (of 836)": of those that it stands for, without what tells
  * it from its likes, its parameters. */
-static char *claim_of(const struct line *l)
+static void put_claim(struct words *cells, const struct line *l)
 {
     const char *s = l->text[CLAIM], *colon = strstr(s, " B: ");
     if (l->rows == 1 || !colon)
-        return shortened(s);
-    return xstrfmt("%.*s (of %zu)", (int)(colon - s) + 2, s, l->rows);
+        put_shortened(cells, s);
+    else
+        words_addf(cells, "%.*s (of %zu)", (int)(colon - s) + 2, s, l->rows);
 }
 
 /* "busbw"; "speedup on h200-2gpu", where data decide. */
-static char *quantity_of(const struct line *l)
+static void put_quantity(struct words *cells, const struct line *l)
 {
     static const char measured[] = "measured on ";
     const char *from = l->text[LIMIT_SOURCE];
     size_t n = strlen("measured ");
     if (strncmp(from, measured, sizeof measured - 1))
-        return xstrdup(l->text[QUANTITY]);
-    return xstrfmt("%s %.*s", l->text[QUANTITY], (int)strcspn(from + n, ","), from + n);
+        words_add(cells, l->text[QUANTITY]);
+    else
+        words_addf(cells, "%s %.*s", l->text[QUANTITY], (int)strcspn(from + n, ","), from + n);
 }
 
 static size_t numbered(struct words *sources, const char *source)
@@ -174,22 +178,21 @@ static size_t numbered(struct words *sources, const char *source)
     return i + 1;
 }
 
-static void put(struct words *cells, char *s)
-{
-    words_add(cells, s);
-    free(s);
-}
-
 static void put_line(struct words *cells, struct words *sources, const struct line *l)
 {
     words_add(cells, l->text[PLATFORM]);
-    put(cells, claim_of(l));
-    put(cells,
-        *l->text[SOURCE] ? xstrfmt("[%zu]", numbered(sources, l->text[SOURCE])) : xstrdup("-"));
-    put(cells, quantity_of(l));
-    put(cells, number(l, l->value));
-    put(cells, number(l, l->limit));
-    put(cells, isnan(l->fraction) ? xstrdup("-") : xstrfmt("%.3g", l->fraction));
+    put_claim(cells, l);
+    if (*l->text[SOURCE])
+        words_addf(cells, "[%zu]", numbered(sources, l->text[SOURCE]));
+    else
+        words_add(cells, "-");
+    put_quantity(cells, l);
+    put_number(cells, l, l->value);
+    put_number(cells, l, l->limit);
+    if (isnan(l->fraction))
+        words_add(cells, "-");
+    else
+        words_addf(cells, "%.3g", l->fraction);
     words_add(cells, l->text[VERDICT]);
 }
 
