@@ -24,15 +24,8 @@ int launcher_check(const struct plan *p);
 /* Of that, whether there is room for them here, whatever starts them. */
 int launcher_check_slots(const struct plan *p);
 
-/* Path of a program in PATH, the caller's; NULL: not here. */
-char *launcher_find(const char *program);
-
 /* Ranks bind themselves, each beside its GPU (rank/binding.h), and the launcher leaves them alone:
  * bind = gpu, or auto on a device where this gradsync has hwloc. */
 bool launcher_binds_to_gpus(const struct plan *p);
-
-/* Path of gradsync-rank, the caller's: beside the program, or in ../libexec/gradsync. NULL and
- * GS_CANNOT reported. */
-char *launcher_rank_program(void);
 
 #endif

@@ -8,6 +8,7 @@
 #include "family.h"
 #include "judge.h"
 #include "launcher.h"
+#include "launcher_here.h"
 #include "record.h"
 #include "scratch.h"
 #include "text.h"
@@ -241,7 +242,7 @@ static int open_log(struct watch *w)
 
 static int rank_command(const char *const *args, char ***argv)
 {
-    char *program = launcher_rank_program();
+    char *program = here_rank_program();
     if (!program)
         return GS_CANNOT;
     size_t n = 0;

@@ -2,7 +2,7 @@
 #include "cluster/container.h"
 
 #include "err.h"
-#include "launcher.h"
+#include "launcher_here.h"
 #include "plugin.h"
 
 #include <stdlib.h>
@@ -74,7 +74,7 @@ int container_prefix(struct words *argv, const struct plan *p, const char *run_d
     const struct kind *k = kind_of(p);
     if (!k)
         return GS_USAGE;
-    char *program = launcher_find(k->program), *run = run_dir ? realpath(run_dir, NULL) : NULL;
+    char *program = here_find(k->program), *run = run_dir ? realpath(run_dir, NULL) : NULL;
     if (!program)
         return fail(GS_CANNOT,
                     "no %s in PATH on this node, which [slurm] container needs: name its module in "
