@@ -21,6 +21,7 @@ refused 'no command' 2 'usage: gradsync lab' lab.ini
 refused 'one site' 2 'a lab of 1 sites \(2 to 32\)' none.ini --set sites:a=up=1Gbit/s -- true
 refused 'equal sites in a row' 2 'one site a row' lab.ini --set sites:north=count=2 -- true
 refused 'a key of no lab' 2 "key 'sede'.*seed alone" lab.ini --set lab:sede=1 -- true
+refused 'an RTT without its unit' 2 'takes 50 s \(5 s at most; say e.g. rtt = 50ms\)' lab.ini --set links:rtt=50 -- true
 refused 'a word of no link' 2 "no word 'los'.*did you mean 'loss'" lab.ini --set 'links:north-east=los=1%' -- true
 exits 2 'outside of a lab no site is entered' "$gradsync" lab-enter north hostname
 like "$err" 'no lab here' 'and that is said'
@@ -92,6 +93,10 @@ like "$(inside order2)" 'an order is: rate SITE RATE' 'a wrong order too'
 like "$(inside order3)" "no site 'nroth', did you mean 'north'" 'and a wrong site'
 is "$(inside mpi)" 'east north south ' 'mpirun has a rank at each site'
 
+exits 1 'a report that cannot be written' lab --report nowhere/report.json -- echo ran
+is "$out" '' 'is said before the command runs'
+exits 143 'a signal ends a lab that is being measured' timeout --preserve-status 3 "$gradsync" lab -q lab.ini --set links:rtt=4s -- true
+
 ok 'links of different rates, RTTs and losses' lab -r unequal.json --set 'links:north>east=rate=20Mbit/s rtt=30ms loss=5%' \
     --set sites:south=down=50Mbit/s -- true
 unequal() { jq -c "$1" unequal.json; }
@@ -143,6 +148,11 @@ is "$(find late -name MANIFEST.json)" '' 'and its recording is not final'
 refused 'a rate that no machine relays' 3 'site .* sends .*, not .*Gbit/s .*cannot relay that' \
     lab.ini -q --set links:rate=400Gbit/s -- echo ran
 is "$out" '' 'and the command does not run'
+
+lab --set links:congestion=cubic -- sleep 0.1 2>first.err & # which the machine may have to lend
+ok 'two labs started at once' lab --set links:congestion=cubic -- sleep 0.1
+wait $!
+is "$? $(cat first.err)" '0 ' 'do not hinder each other'
 
 # ---- what is left
 

@@ -186,6 +186,23 @@ static void run_command(const struct lab *l, char **command)
     _exit(why == ENOENT ? 127 : 126);
 }
 
+static void leave(int signal)
+{
+    _exit(128 + signal);
+}
+
+/* The kernel keeps from an init what it has no handler for; what was ignored stays so. */
+static void heed_signals(void)
+{
+    static const int ending[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) {
+        struct sigaction now, end = {.sa_handler = leave};
+        sigaction(ending[i], NULL, &now);
+        if (now.sa_handler != SIG_IGN)
+            sigaction(ending[i], &end, NULL);
+    }
+}
+
 static void pass_on(int signal)
 {
     if (lab.command > 0)
@@ -218,7 +235,12 @@ static int run_and_wait(struct lab *l, char **command)
         return fail(GS_CANNOT, "lab: fork: %s", strerror(errno));
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
         sigaction(passed[i], &pass, NULL);
-    return wait_for_command(l);
+    /* What a terminal sends reaches the command by itself. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    int code = wait_for_command(l);
+    l->command = 0;
+    return code;
 }
 
 /* ---- the whole ---- */
@@ -247,9 +269,12 @@ _Noreturn void init_run(const struct lab_spec *s, const struct lab_options *o, c
     l->hosts = xstrfmt("%s/hosts", folder);
     l->facts_path = xstrfmt("%s/lab.json", folder);
     l->control_path = xstrfmt("%s/control", folder);
+    heed_signals();
     int code = make(l);
     if (!code)
         code = prove_before(l);
+    if (!code && o->report)
+        code = facts_write(l->facts, o->report);
     if (!code) {
         code = run_and_wait(l, command);
         int after = prove_after(l);

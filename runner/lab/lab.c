@@ -97,5 +97,7 @@ int lab_enter(const char *site, char **argv)
     if (code)
         return code;
     execvp(argv[0], argv);
-    return fail(GS_FAILED, "lab-enter: %s: %s", argv[0], strerror(errno));
+    int why = errno;
+    fail(GS_FAILED, "lab-enter: %s: %s", argv[0], strerror(why));
+    return why == ENOENT ? 127 : 126;
 }

@@ -45,12 +45,14 @@ static int setting(const char *path, const char *value)
 
 /* The kernel keeps some congestion controls from networks other than the machine's own, unless the
  * machine allows them. Root may lend the permission while the sites are made: what a site has, it
- * keeps. One lab at a time: another's loan would be taken back under this one. */
+ * keeps. One lab at a time: another's loan would be taken back under this one. Each has a /proc of
+ * its own, so that they meet at the device. */
 void site_lend_congestion(struct site_loan *l, const char *name)
 {
     struct text allowed = {0};
-    *l = (struct site_loan){.fd = open(ALLOWED, O_WRONLY | O_CLOEXEC)};
-    if (l->fd < 0 || flock(l->fd, LOCK_EX) || !text_read_file(ALLOWED, &allowed)) {
+    *l = (struct site_loan){.fd = open(ALLOWED, O_WRONLY | O_CLOEXEC),
+                            .lock = open(TUN_DEVICE, O_RDONLY | O_CLOEXEC)};
+    if (l->fd < 0 || l->lock < 0 || flock(l->lock, LOCK_EX) || !text_read_file(ALLOWED, &allowed)) {
         site_return_congestion(l);
         text_free(&allowed);
         return;
@@ -74,14 +76,16 @@ void site_lend_congestion(struct site_loan *l, const char *name)
 
 void site_return_congestion(struct site_loan *l)
 {
-    if (l->fd < 0)
-        return;
     if (l->before && pwrite(l->fd, l->before, strlen(l->before), 0) < 0)
         say("lab: " ALLOWED " could not be set back to '%s': %s", l->before, strerror(errno));
-    flock(l->fd, LOCK_UN); /* the sites' processes hold the file as well */
-    close(l->fd);
+    if (l->lock >= 0) {
+        flock(l->lock, LOCK_UN); /* the sites' processes hold it as well */
+        close(l->lock);
+    }
+    if (l->fd >= 0)
+        close(l->fd);
     free(l->before);
-    *l = (struct site_loan){.fd = -1};
+    *l = (struct site_loan){.fd = -1, .lock = -1};
 }
 
 static int set_congestion(const char *name)

@@ -24,7 +24,7 @@ double site_rmem_B(const struct lab_spec *s);
 /* Around the making of sites, from the machine's own network: see site.c. Does nothing where it is
  * not needed or not permitted. */
 struct site_loan {
-    int fd; /* -1: nothing was asked for */
+    int fd, lock; /* -1: nothing was asked for */
     char *before;
 };
 void site_lend_congestion(struct site_loan *l, const char *name);

@@ -121,6 +121,18 @@ static void take_map(struct lab_spec *s, const struct wan_map *m)
     }
 }
 
+static int check_rtts(const struct lab_spec *s, const struct config *c)
+{
+    for (size_t i = 0; i < s->n * s->n; i++) {
+        size_t a = i / s->n, b = i % s->n;
+        if (lab_rtt_s(s, a, b) > LAB_RTT_MAX_S)
+            return fail_at(GS_USAGE, c->path, 0,
+                           "from %s to %s and back takes %g s (%g s at most; say e.g. rtt = 50ms)",
+                           s->sites[a].name, s->sites[b].name, lab_rtt_s(s, a, b), LAB_RTT_MAX_S);
+    }
+    return GS_OK;
+}
+
 int lab_spec_read(struct lab_spec *s, const struct config *c)
 {
     struct wan_map m;
@@ -133,6 +145,7 @@ int lab_spec_read(struct lab_spec *s, const struct config *c)
     if (!code && !words) {
         s->seed = (uint64_t)w.seed;
         take_map(s, &m);
+        code = check_rtts(s, c);
     }
     wan_map_free(&m);
     return code ? code : words;
