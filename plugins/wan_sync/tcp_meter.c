@@ -28,10 +28,12 @@ static void set_pace(struct tcp_stream *s, double rate)
         s->paced = paced;
 }
 
+/* While nothing is to be sent, what begins next will be on all streams to a peer: each that had the
+ * whole rate would send a burst before it is looked at again. */
 static void pace_all(struct tcp_link *l, unsigned active)
 {
     double rate = pace_rate(&l->pace);
-    rate = rate > 0 ? rate / (active ? active : 1) : NO_LIMIT_BPS;
+    rate = rate > 0 ? rate / (active ? active : (unsigned)l->options.streams) : NO_LIMIT_BPS;
     for (int r = 0; r < l->host.ranks; r++)
         for (int i = 0; l->peers[r].streams && i < l->options.streams; i++)
             if (l->peers[r].streams[i].fd >= 0)
@@ -114,6 +116,7 @@ bool tcp_meter_tick(struct tcp_link *l)
     if (flows)
         pace_feed(&l->pace, &seen);
     pace_all(l, active);
+    l->rests = active == 0;
     l->stats.rate_Bps = l->pace.rate;
     return flows;
 }

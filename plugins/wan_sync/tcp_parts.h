@@ -136,6 +136,7 @@ struct tcp_link {
     struct pace pace;
     uint64_t acked_B, resent_B;
     double now, ticked, metered;
+    bool rests; /* when it was metered last, nothing was to be sent */
     struct wan_link_stats stats;
     struct link_tcp_events seen;
     uint8_t scratch[TCP_SCRATCH_B];

@@ -97,6 +97,8 @@ int tcp_peer_send(struct tcp_peer *p, uint64_t id, const void *data, size_t byte
     tcp_peer_begin_wait(p);
     p->unacked++;
     outs_add(&p->queue, b);
+    if (p->link->rests) /* split the rate as soon as all that begins now has begun */
+        p->link->metered = 0;
     tcp_peer_pump(p);
     return 0;
 }
