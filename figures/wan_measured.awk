@@ -5,7 +5,7 @@
 #   sync_rtt, sync_rtt_small    time against RTT, of the largest size that every RTT has at the highest
 #                               rate, and of the smallest one at the lowest
 #   every                       efficiency against H by what is on the wire: measured, and the model's line
-#   modelled                    measured against modelled time, without and with loss
+#   modelled                    measured over modelled time, a row a network
 # The first four are of synchronisations alone over tcp beside MPI's own, in fp32, of the network with
 # the RTT in the middle and the least loss, for which there are sizes. After csv.awk.
 
@@ -133,10 +133,31 @@ function trainings(    i, l) {
     lines_out()
 }
 
-function scatter(    i) {
-    for (i = 1; i <= rows; i++)
-        if (model[i] != "" && sync[i] != "")
-            add((transport[i] == "tcp" ? "tcp" : "MPI") (loss[i] > 0 ? ", loss" : ""), model[i], sync[i], low[i], high[i])
-    head("one synchronisation: measured against modelled", "every network, size, strategy and wire format")
+# A row a network, a point a cell that the model speaks of; its error is that of the model, of the time
+# measured.
+function scatter(    i, k, key, n_networks, networks, of, cells, worst, list, note) {
+    for (i = 1; i <= rows; i++) {
+        if (model[i] == "" || sync[i] == "") continue
+        key = platform[i]
+        sub(/^.*wan-lab-/, "", key)
+        if (!(key in of)) { of[key] = ++n_networks; networks[n_networks] = key }
+        k = of[key]
+        errors[k, ++cells[k]] = magnitude(model[i] / sync[i] - 1)
+        worst[k] = errors[k, cells[k]] > worst[k] ? errors[k, cells[k]] : worst[k]
+        add(wire[i] == "fp32" ? label_of(i) : "int8, int4, bf16", k, sync[i] / model[i], 0, 0)
+        delete seen_point
+    }
+    for (k = 1; k <= n_networks; k++) {
+        list = list ", " quote(networks[k])
+        note = note sprintf(", \"%.1f%%, %.0f%%\"", 100 * median(k, cells[k]), 100 * worst[k])
+    }
+    head("one synchronisation: measured over modelled, by network", "bands: the model within 5, 10 and 15% of the time measured")
+    printf "rows = %d\narray network[%d] = [%s]\narray note[%d] = [%s]\n", n_networks, n_networks, substr(list, 3), n_networks, substr(note, 3)
     lines_out()
+}
+function magnitude(x) { return x < 0 ? -x : x }
+function median(k, n,    i, j, t) {
+    for (i = 2; i <= n; i++)
+        for (j = i; j > 1 && errors[k, j] < errors[k, j - 1]; j--) { t = errors[k, j]; errors[k, j] = errors[k, j - 1]; errors[k, j - 1] = t }
+    return n % 2 ? errors[k, (n + 1) / 2] : (errors[k, n / 2] + errors[k, n / 2 + 1]) / 2
 }

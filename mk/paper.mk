@@ -29,7 +29,7 @@ in_paper := $(foreach f,$(paper_figures),$(call drawn_for,$f))
 
 $(csv)/error_rates.csv: $(BUILD)/sim/error_rates.csv | $(csv)/stamp
 	@cp $< $@
-paper_tables := $(csv)/stamp $(csv)/error_rates.csv $(csv)/wan/needed.csv $(wan_plans:%=$(csv)/wan/%.csv)
+paper_tables := $(csv)/stamp $(csv)/error_rates.csv $(csv)/wan/needed.csv $(wan_plans:%=$(csv)/wan/%.csv) $(wan_errors)
 
 # Touched only when a number is another; the stamp says when they were looked at last.
 $(written_in)/numbers/stamp: paper/macros.txt $(paper_tables) $(wildcard configs/*.ini) $(BUILD)/gradsync

@@ -3,6 +3,12 @@
 # Figures of training between sites: what wan_sync measured, what arithmetic says of each config with
 # a [model], and what bandwidth a utilisation needs beside the published points.
 
+##@ To see it
+.PHONY: model-error
+model-error: figures ## how far the WAN model is from what wan_sync measured, by network
+	@awk -F, '{ printf NR == 1 ? "%-24s %6s %8s %8s  %s\n" : "%-24s %6d %7.1f%% %7.1f%%  %s, %s B\n", $$1, $$3, \
+	  NR == 1 ? "median" : 100 * $$4, NR == 1 ? "worst" : 100 * $$5, NR == 1 ? "at" : $$6, $$7 }' data/csv/wan/model-error.csv
+
 ##@ To measure
 .PHONY: wan-lab
 wan-lab: all ## JOBS=1 wan_sync in the lab, network after network, JOBS at a time
@@ -24,6 +30,12 @@ $(csv)/wan/needed.csv: tests/sim/wan_needed.c $(BUILD)/runner/wan/model.o | $(BU
 	@mkdir -p $(@D) && $| >$@
 $(eval $(call drawing,method/wan_needed,wan_needed,$(csv)/wan/needed.csv,wan_curves))
 endif
+
+# How far the model is from them, also where there are none: the paper asks.
+wan_errors := $(csv)/wan/model-error.csv
+sound-drawn: $(wan_errors)
+$(wan_errors): $(csv)/wan.csv figures/csv.awk figures/wan_errors.awk
+	@mkdir -p $(@D) && awk -f figures/csv.awk -f figures/wan_errors.awk $< >$@.new && mv $@.new $@
 
 # Of recordings of wan_sync: synchronisations alone, and trainings that compute between them.
 wan_runs := $(foreach r,$(runs),$(if $(findstring /wan_sync/,$r),$r/plan.json))

@@ -45,6 +45,7 @@ ok 'what stands in the tables beside them' "$gradsync" limits -q -o data/csv con
 "$gradsync" transitions -q data/csv
 "$gradsync" model -q wan-4site --csv data/csv/wan/wan-4site.csv --claims data/csv/wan/wan-4site-claims.csv
 "$build/sim/wan_needed" >data/csv/wan/needed.csv
+awk -f "$top/figures/csv.awk" -f "$top/figures/wan_errors.awk" data/csv/wan.csv >data/csv/wan/model-error.csv
 ok 'their commands' bash "$top/mk/readme.sh" "$top/README.md"
 is "$(diff <(printf '%s\n' "$out") "$top/README.md")" '' 'print what README.md shows (else: make readme)'
 is "$(sed '/^```/,/^```/d; /^|/d' "$top/README.md" | grep -nE '[0-9.]+ ?(%|GB/s|µs|us|ms)( |$|,|\.)' | grep -v '95%')" '' \

@@ -39,6 +39,7 @@ for plan in configs/*.ini; do
     "$gradsync" model -q "$plan" --csv "$csv/wan/$name.csv" --claims "$csv/wan/$name-claims.csv"
 done
 mv "$tmp/needed" "$csv/wan/needed.csv"
+awk -f "$top/figures/csv.awk" -f "$top/figures/wan_errors.awk" "$csv/wan.csv" >"$csv/wan/model-error.csv"
 "$build/sim/error_rates" 20 3 200 >"$csv/error_rates.csv" 2>/dev/null
 run "$gradsync" why --csv "$csv" -o "$tmp/numbers"
 is $rc 0 'the numbers of the paper, of these recordings'

@@ -154,6 +154,7 @@ static void print_source(const struct grid *g, size_t row)
         {"asked", "the platform's config"},
         {"needed", "the model and published numbers, tests/sim/wan_needed.c"},
         {"limits", "gradsync limits configs/*.ini"},
+        {"model-error", "model_sync_s beside sync_s in wan.csv, figures/wan_errors.awk"},
         {"wan-", "gradsync model"},
     };
     const char *platform = grid_text(g, row, "platform"), *name = strrchr(g->name, '/');

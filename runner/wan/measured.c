@@ -4,88 +4,15 @@
 #include "advice.h"
 #include "config.h"
 #include "err.h"
+#include "measured_cell.h"
 #include "summary.h"
 #include "text.h"
-#include "units.h"
-#include "words.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WORKLOAD "wan_sync"
-#define SCALE_GROUP 128 /* values that share a scale on the wire below 16 bits */
-
-static const struct {
-    const char *name;
-    double bits;
-} wires[] = {{"fp32", 32}, {"bf16", 16}, {"int8", 8}, {"int4", 4}};
-
-/* What a cell of wan_sync says of itself. */
-struct sync_cell {
-    char strategy[32], transport[16], wire[16];
-    int model; /* enum wan_strategy; WAN_STRATEGIES: none */
-    double bits, compute_s, block_B;
-    int64_t streams, every, fragments, overlap, accumulate, tokens, target_tokens;
-    bool strict, trains, equal_shares;
-};
-
-/* ---- the cell ---- */
-
-static void read_word(const struct rec_cell *c, const char *key, char *buf, size_t n)
-{
-    if (!recorded_param(c, key, buf, n))
-        *buf = '\0';
-}
-
-static int64_t read_count(const struct rec_cell *c, const char *key, int64_t otherwise)
-{
-    char buf[64];
-    int64_t value = otherwise;
-    if (recorded_param(c, key, buf, sizeof buf))
-        units_parse_int(buf, &value);
-    return value;
-}
-
-static double read_size(const struct rec_cell *c, const char *key, uint64_t otherwise)
-{
-    char buf[64];
-    uint64_t value = otherwise;
-    if (recorded_param(c, key, buf, sizeof buf))
-        units_parse_size(buf, &value);
-    return (double)value;
-}
-
-static struct sync_cell read_cell(const struct rec_cell *c)
-{
-    struct sync_cell s = {.model = WAN_STRATEGIES, .bits = 32};
-    char word[64];
-    read_word(c, "strategy", s.strategy, sizeof s.strategy);
-    read_word(c, "transport", s.transport, sizeof s.transport);
-    read_word(c, "wire", s.wire, sizeof s.wire);
-    for (int i = 0; i < WAN_STRATEGIES; i++)
-        if (!strcmp(s.strategy, wan_strategy_names[i]))
-            s.model = i;
-    for (size_t i = 0; i < sizeof wires / sizeof *wires; i++)
-        if (!strcmp(s.wire, wires[i].name))
-            s.bits = wires[i].bits;
-    s.streams = strcmp(s.transport, "tcp") ? 1 : read_count(c, "streams", 1);
-    s.block_B = read_size(c, "block", 256 << 10);
-    s.every = read_count(c, "every", 1);
-    s.fragments = read_count(c, "fragments", 1);
-    s.overlap = read_count(c, "overlap", 0);
-    s.accumulate = read_count(c, "accumulate", 1);
-    s.tokens = read_count(c, "tokens", 0);
-    s.target_tokens = read_count(c, "target_tokens", 0);
-    s.equal_shares = recorded_param(c, "shares", word, sizeof word) && !strcmp(word, "equal");
-    s.strict = recorded_param(c, "strict", word, sizeof word) && !strcmp(word, "yes");
-    if (recorded_param(c, "compute", word, sizeof word))
-        units_parse_time(word, &s.compute_s);
-    s.trains = s.compute_s > 0 ||
-               (recorded_param(c, "compute_kind", word, sizeof word) && !strcmp(word, "gemm"));
-    return s;
-}
-
 /* ---- what was measured ---- */
 
 enum metric { SYNC, EXPOSED, COMPUTE, OUTER, EFFICIENCY, WIRE, RMS_ERROR, MAX_ERROR, METRICS_READ };
@@ -121,7 +48,7 @@ static struct wan_outcome no_outcome(void)
     return (struct wan_outcome){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 }
 
-static struct wan_training training_of(const struct rec_cell *c, const struct sync_cell *s,
+static struct wan_training training_of(const struct rec_cell *c, const struct wan_cell *s,
                                        const struct taken *t)
 {
     double compute_s = t->metrics[COMPUTE].median;
@@ -132,7 +59,7 @@ static struct wan_training training_of(const struct rec_cell *c, const struct sy
         .tokens = (double)s->tokens,
         .compute_s = compute_s,
         .bits = s->bits,
-        .group = SCALE_GROUP,
+        .group = WAN_CELL_GROUP,
         .every = (double)s->every,
         .fragments = (double)s->fragments,
         .overlap = (double)s->overlap,
@@ -143,37 +70,12 @@ static struct wan_training training_of(const struct rec_cell *c, const struct sy
 }
 
 /* A step's columns mean nothing where nothing was computed, and its tokens where none are said. */
-static void leave_out(struct wan_outcome *o, const struct sync_cell *s)
+static void leave_out(struct wan_outcome *o, const struct wan_cell *s)
 {
     if (!s->trains)
         o->exposed_s = o->step_s = o->efficiency = NAN;
     if (!s->trains || !s->tokens)
         o->tokens_per_s = o->seconds = NAN;
-}
-
-/* What wan_sync's blocks go by: plugins/wan_sync, cell.c, schedule.c and tcp_pace.h have the
- * numbers. A hop costs a wake-up of the relay's host and one of the receiver, two copies and an
- * addition: a tenth of a millisecond on a machine that is not busy. */
-#define LEAST_BLOCK_B 16384.0 /* cell.c */
-#define PIECES 128.0          /* schedule.c: PIPELINE */
-#define HEADROOM 0.98         /* tcp_pace.h: PACE_HEADROOM, of what the uplink gives */
-#define HOP_S 1e-4
-#define FIRST_WINDOW 10.0 /* RFC 6928 */
-#define TICK_S 4e-3       /* CONFIG_HZ=250, the kernels of Debian and Ubuntu */
-
-static struct wan_carrier carrier_of(const struct wan_map *map, const struct sync_cell *s,
-                                     double loss)
-{
-    struct wan_carrier c = {
-        .least_B = LEAST_BLOCK_B, .most_B = s->block_B, .pieces = PIECES, .hop_s = HOP_S};
-    if (strcmp(s->transport, "tcp"))
-        return c;
-    c.streams = (double)s->streams;
-    c.segment_B = wan_segment_B(&map->common);
-    c.window = FIRST_WINDOW;
-    c.tick_s = TICK_S;
-    c.loss = loss;
-    return c;
 }
 
 static void set_streams(struct wan_map *map, int64_t streams)
@@ -197,14 +99,14 @@ static void worst_of(struct modelled *m, const struct wan_map *map)
 }
 
 static struct modelled model(struct wan_map *map, const struct rec_cell *c,
-                             const struct sync_cell *s, const struct taken *t)
+                             const struct wan_cell *s, const struct taken *t)
 {
     struct modelled m = {.o = no_outcome(), .bound_s = NAN};
     struct wan_training training = training_of(c, s, t);
     struct wan_view view;
     set_streams(map, s->streams);
     worst_of(&m, map);
-    struct wan_carrier carrier = carrier_of(map, s, m.loss);
+    struct wan_carrier carrier = wan_cell_carrier(s, map, m.loss);
     wan_view_make(&view, map, WAN_DIRECT, 1);
     m.bound_s = wan_bound_s(&view.net, wan_training_bytes(&training, s->bits));
     wan_view_free(&view);
@@ -212,7 +114,7 @@ static struct modelled model(struct wan_map *map, const struct rec_cell *c,
         struct wan_case one = wan_case_of(map, &training);
         one.strategy = (enum wan_strategy)s->model;
         one.equal_shares = s->equal_shares;
-        one.factor = strcmp(s->transport, "tcp") ? 1 : HEADROOM;
+        one.factor = wan_cell_headroom(s);
         one.carrier = &carrier;
         m.o = wan_evaluate(&one);
     }
@@ -231,7 +133,7 @@ const char wan_columns[] =
     "rms_error,max_error";
 
 static void put_identity(struct csv *c, const struct recorded *r, const struct rec_cell *cell,
-                         const struct sync_cell *s, size_t sites)
+                         const struct wan_cell *s, size_t sites)
 {
     csv_text(c, r->run_id);
     csv_text(c, r->platform);
@@ -251,7 +153,7 @@ static void put_identity(struct csv *c, const struct recorded *r, const struct r
 }
 
 static void put_row(struct csv *c, const struct recorded *r, const struct series *series,
-                    const struct sync_cell *s, const struct taken *t, const struct modelled *m,
+                    const struct wan_cell *s, const struct taken *t, const struct modelled *m,
                     size_t sites)
 {
     const struct rec_cell *cell = &r->cells[series->cell];
@@ -302,7 +204,7 @@ static void put_rows(struct csv *c, const struct recorded *r, const struct gathe
         const struct series *series = &g->series[i];
         if (series->copy || !gathered_outcome(r, series).numbers)
             continue;
-        struct sync_cell s = read_cell(&r->cells[series->cell]);
+        struct wan_cell s = wan_cell_read(&r->cells[series->cell]);
         struct taken t = take(r, series);
         struct modelled m = {NAN, NAN, NAN, NAN, no_outcome()};
         if (map->n)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The error of the model, of the time measured, over the synchronisations of wan.csv: a row a network,
+# and two of all networks, without loss and with. After csv.awk.
+
+NR == 1 { header(); next }
+{
+    csv($0, f)
+    if (get("model_sync_s") == "" || get("sync_s") == "") next
+    error = get("model_sync_s") / get("sync_s") - 1
+    take(get("platform"), get("loss") + 0)
+    take(get("loss") > 0 ? "all with loss" : "all without loss", "")
+}
+END {
+    print "network,loss,cells,median_error,worst_error,worst_config,worst_size_B"
+    for (k = 1; k <= n; k++) if (names[k] !~ /^all /) row(k)
+    for (k = 1; k <= n; k++) if (names[k] ~ /^all /) row(k)
+}
+function take(name, loss,    k, e) {
+    if (!(name in at)) { at[name] = ++n; names[n] = name; losses[n] = loss }
+    k = at[name]
+    e = error < 0 ? -error : error
+    errors[k, ++cells[k]] = e
+    if (cells[k] == 1 || e > worst[k]) { worst[k] = e; config[k] = get("config"); size[k] = get("size_B") }
+}
+function row(k,    i, j, t, m) {
+    for (i = 2; i <= cells[k]; i++)
+        for (j = i; j > 1 && errors[k, j] < errors[k, j - 1]; j--) { t = errors[k, j]; errors[k, j] = errors[k, j - 1]; errors[k, j - 1] = t }
+    m = cells[k]
+    m = m % 2 ? errors[k, (m + 1) / 2] : (errors[k, m / 2] + errors[k, m / 2 + 1]) / 2
+    printf "%s,%s,%d,%.6f,%.6f,%s,%s\n", names[k], losses[k], cells[k], m, worst[k], config[k] ~ /[",]/ ? quoted(config[k]) : config[k], size[k]
+}
+function quoted(text) { gsub(/"/, "\"\"", text); return "\"" text "\"" }
