@@ -99,6 +99,8 @@ struct wl_shape {
     unsigned iters_min, iters_max; /* iterations in one sample; 0: no bound */
     bool span; /* isolated latency: the runner takes max(end_ns) - min(start_ns) over ranks */
     bool config_free; /* does not depend on the WL_CONFIG parameters: measured once a group */
+    bool settled;     /* sample() begins with iterations that it does not time, so that none need be
+                         thrown away after a switch of config */
 };
 
 /* Lent by the runner from open() to close(). Collective calls are made by every rank. */

@@ -3,7 +3,7 @@
  * nccl_allreduce: ncclAllReduce, one process a GPU, as NCCL tunes it and as it is told to.
  *
  * T_ss is the device's time for operations back to back (a CUDA graph, or a stream), by events
- * around them, after as many that are not timed. L_iso is the host's time
+ * around them, after some that are not timed. L_iso is the host's time
  * (CLOCK_MONOTONIC) for one operation from idle, ranks released together, launch included.
  */
 #include "nccl_allreduce.h"
@@ -147,6 +147,7 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
     shape->iters_min = isolated ? 1 : back_to_back(shape->iteration_s);
     shape->iters_max = isolated ? 1 : 0;
     shape->span = isolated;
+    shape->settled = nccl_lead(c, shape->iters_min) > 0;
     return cannot(why, why_size, c, job) ? WL_SKIP : WL_OK;
 }
 

@@ -40,6 +40,16 @@ struct nccl_cell {
     int64_t hosts;
 };
 
+/* Hot operations are timed behind untimed ones, so many: the first ones after an idle device, and
+ * the way from an event into the first graph, are no steady state. Cold ones must not be warmed up.
+ */
+static inline unsigned nccl_lead(const struct nccl_cell *c, unsigned iters)
+{
+    if (c->metric != METRIC_T_SS || c->buffers != BUFFERS_HOT)
+        return 0;
+    return iters < BACK_TO_BACK_MOST ? (iters + 3) / 4 : BACK_TO_BACK_MOST;
+}
+
 /* metrics after "time" */
 enum { VALUE_TIME, VALUE_GEMM, VALUE_TRAFFIC };
 

@@ -149,8 +149,9 @@ static enum course visit_all(struct grouping *g)
     order_visits(g->order, g->n, r->plan->seed, r->launch, g->index, g->block);
     for (size_t i = 0; i < g->n && course == GO_ON; i++) {
         struct slot *s = &g->slots[g->order[i]];
+        size_t discard = s->cell->shape.settled ? 0 : (size_t)set->discard;
         if (s->live)
-            course = visit_slot(g, s, "sample", (size_t)set->discard, (size_t)set->samples);
+            course = visit_slot(g, s, "sample", discard, (size_t)set->samples);
     }
     return course;
 }

@@ -9,9 +9,10 @@
 
 ok 'measured beside nccl-tests' env SIZES='64KiB 4MiB 64MiB' LAUNCHES=graph GPUS="$gpus" BUILD="$build" \
     bash "$top/tests/bench/gpu.sh"
+table=$(grep '^T_ss ' <<<"$out")
 while read -r _ size _ _ _ ratio _; do
     ok "$size: within a quarter of nccl-tests ($ratio)" \
         awk -v r="$ratio" 'BEGIN { exit !(r > 0.75 && r < 1.25) }'
-done < <(grep '^T_ss ' <<<"$out")
-is "$(grep -c '^T_ss ' <<<"$out")" 3 'all three sizes'
+done <<<"$table"
+is "$(wc -l <<<"$table")" 3 'all three sizes'
 done_testing

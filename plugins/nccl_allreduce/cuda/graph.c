@@ -80,22 +80,13 @@ static unsigned unit_of(unsigned iters)
     return iters < BACK_TO_BACK_MOST ? iters : BACK_TO_BACK_MOST;
 }
 
-/* Hot operations are timed behind others of their kind: the first ones after an idle device, and
- * the way from an event into the first graph, are no steady state. Cold ones must not be warmed up,
- * and of the longest ones a sample is so long that its start is no part of it. */
-static unsigned lead_of(const struct prepared *p, unsigned iters)
-{
-    bool leads = p->cell.metric == METRIC_T_SS && p->cell.buffers == BUFFERS_HOT;
-    return leads && iters >= BACK_TO_BACK ? unit_of(iters) : 0;
-}
-
 enum wl_status launch_lead(struct prepared *p, unsigned iters)
 {
     struct gpu *g = &p->state->gpu;
-    unsigned n = lead_of(p, iters);
-    if (!n || p->cell.launch == LAUNCH_STREAM)
-        return queue(p, n);
-    return gpu_try(g, cudaGraphLaunch(p->unit.exec, g->stream), "cudaGraphLaunch");
+    unsigned n = nccl_lead(&p->cell, iters);
+    if (p->cell.launch == LAUNCH_GRAPH && n == unit_of(iters))
+        return gpu_try(g, cudaGraphLaunch(p->unit.exec, g->stream), "cudaGraphLaunch");
+    return queue(p, n);
 }
 
 /* How often the slot's turn comes in n operations. */
@@ -106,7 +97,7 @@ static unsigned turns(const struct prepared *p, unsigned slot, unsigned n)
 
 unsigned operations_on(const struct prepared *p, unsigned slot)
 {
-    unsigned n = p->iters, led = turns(p, slot, lead_of(p, n));
+    unsigned n = p->iters, led = turns(p, slot, nccl_lead(&p->cell, n));
     if (p->cell.launch == LAUNCH_STREAM)
         return led + turns(p, slot, n);
     unsigned unit = unit_of(n); /* each graph begins at the first slot */

@@ -71,8 +71,7 @@ enum wl_status graphs_make(struct prepared *p, unsigned iters);
 void graphs_free(struct prepared *p);
 /* Queues `iters` operations as the cell says. */
 enum wl_status launch(struct prepared *p, unsigned iters);
-/* Queues what goes untimed before a steady-state sample of `iters`: as many as are launched as one.
- */
+/* Queues what goes untimed before a steady-state sample of `iters`: nccl_lead(). */
 enum wl_status launch_lead(struct prepared *p, unsigned iters);
 /* Of the last sample's operations, those on this slot. */
 unsigned operations_on(const struct prepared *p, unsigned slot);
