@@ -93,9 +93,9 @@ compare() { # TAG LAUNCH SIZE…: prints a line a size; keeps the sizes outside 
             function median(side, k) { k = n[side]; return k ? (t[side, int((k + 1) / 2)] + t[side, int(k / 2) + 1]) / 2 : 0 }
             END { w = b < 1024 ? 0.05 : 0.02; ours = median("ours"); theirs = median("theirs")
                   r = theirs > 0 ? ours / theirs : 0; low = t["theirs", 1]; high = t["theirs", n["theirs"]]
+                  verdict = r >= 1 - w && r <= 1 + w ? "within" : r > 0 && ours >= low && ours <= high ? "among" : "outside"
                   printf "%s %s %.2f %.2f %.4f %.2f..%.2f %s %.2f..%.2f of %d", b, l, ours, theirs, r, 1 - w, 1 + w,
-                         r >= 1 - w && r <= 1 + w ? "within" : r > 0 && ours >= low && ours <= high ? "among" : "outside",
-                         low, high, n["theirs"] }' <<<"$line")
+                         verdict, low, high, n["theirs"] }' <<<"$line")
         echo "$tag $line"
         [[ $line == *within* ]] || outside+=("$size")
     done
