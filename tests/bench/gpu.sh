@@ -46,8 +46,8 @@ ours() { # NAME LAUNCH SIZE…: "bytes microseconds" a launch, the median over i
              { print $at["size_B"], 1e6 * $at["median_s"] }' "$tmp/csv-$name/launches.csv"
 }
 
-# LAUNCH FIRST LAST ARG…: "bytes microseconds" of every power of two, out of place. A graph of theirs
-# has as many operations as one of ours.
+# LAUNCH FIRST LAST ARG…: "bytes microseconds" of every power of two, out of place, of the last cycle.
+# A graph of theirs has as many operations as one of ours.
 theirs() {
     local launch=$1 first=$2 last=$3 n
     shift 3
@@ -58,7 +58,7 @@ theirs() {
         n=$((last > 33554432 ? 20 : last > small[1] ? 100 : 1000))
     fi
     on_gpus "$perf" -b "$first" -e "$last" -f 2 -g 1 -w 5 -c 0 -n "$n" "$@" 2>/dev/null |
-        awk '$1 ~ /^[0-9]+$/ && $6 ~ /^[0-9.]+$/ { print $1, $6 }'
+        awk '$1 ~ /^[0-9]+$/ && $6 ~ /^[0-9.]+$/ { t[$1] = $6 } END { for (b in t) print b, t[b] }'
 }
 
 all_of_theirs() { # LAUNCH SIZE…: the same of these sizes, in as few calls as may be
