@@ -22,6 +22,7 @@ refused 'one site' 2 'a lab of 1 sites \(2 to 32\)' none.ini --set sites:a=up=1G
 refused 'equal sites in a row' 2 'one site a row' lab.ini --set sites:north=count=2 -- true
 refused 'a key of no lab' 2 "key 'sede'.*seed alone" lab.ini --set lab:sede=1 -- true
 refused 'an RTT without its unit' 2 'takes 50 s \(5 s at most; say e.g. rtt = 50ms\)' lab.ini --set links:rtt=50 -- true
+refused 'a queue of no packets' 2 'queue: a lab.s holds 3 packets of mtu = 9000 or more \(27000 bytes\)' lab.ini --set links:queue=8KiB -- true
 refused 'a word of no link' 2 "no word 'los'.*did you mean 'loss'" lab.ini --set 'links:north-east=los=1%' -- true
 exits 2 'outside of a lab no site is entered' "$gradsync" lab-enter north hostname
 like "$err" 'no lab here' 'and that is said'
@@ -129,11 +130,14 @@ is "$(header '[.lab.before.sites[].name] | join(" ")')" 'north east south' 'the 
 is "$(header '.lab.control, .lab.sites[0].pid, .env.OMPI_MCA_plm_rsh_agent' | sort -u)" null 'and nothing of the moment'
 like "$(grep -h '"key":"lab"' "$run_dir"/*.jsonl)" 'of [0-9]+ packets late' 'how late packets were is noted'
 
-# The relay stands still half of the time: what it delivers is late.
-cat >late.sh <<'END'
+cat >relay.sh <<'END'
 for p in /proc/[0-9]*; do
     ls -l "$p"/fd 2>/dev/null | grep -q eventpoll && [ "$(cat "$p/comm")" = gradsync ] && relay=${p#/proc/}
 done
+END
+# It stands still half of the time: what it delivers is late.
+cat >late.sh <<'END'
+. ./relay.sh
 (while sleep 0.02; do kill -STOP "$relay"; sleep 0.02; kill -CONT "$relay"; done) &
 "$gradsync" run -q lab.ini -o late
 echo "run: $?"
@@ -144,6 +148,9 @@ run lab -- bash late.sh
 like "$out" 'run: 1' 'a run in a lab that is late is refused'
 like "$err" 'the lab did not keep its times: [0-9]+ of [0-9]+ packets' 'with the numbers'
 is "$(find late -name MANIFEST.json)" '' 'and its recording is not final'
+
+exits 1 'a relay that is killed ends the lab' lab -- bash -c '. ./relay.sh; kill -KILL "$relay"; sleep 60'
+like "$err" '^gradsync: lab: the relay ended \(status 9\): no packet passes$' 'in one line'
 
 refused 'a rate that no machine relays' 3 'site .* sends .*, not .*Gbit/s .*cannot relay that' \
     lab.ini -q --set links:rate=400Gbit/s -- echo ran

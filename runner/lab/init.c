@@ -217,8 +217,10 @@ static int wait_for_command(struct lab *l)
         pid_t pid = wait(&status);
         if (pid < 0 && errno == EINTR)
             continue;
-        if (pid == l->relay)
+        if (pid == l->relay) {
+            l->relay = 0;
             return fail(GS_FAILED, "lab: the relay ended (status %d): no packet passes", status);
+        }
         if (pid == l->command || pid < 0)
             return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     }
@@ -277,7 +279,7 @@ _Noreturn void init_run(const struct lab_spec *s, const struct lab_options *o, c
         code = facts_write(l->facts, o->report);
     if (!code) {
         code = run_and_wait(l, command);
-        int after = prove_after(l);
+        int after = l->relay > 0 ? prove_after(l) : GS_OK;
         code = code ? code : after;
     }
     if (o->report && l->facts && facts_write(l->facts, o->report) && !code)

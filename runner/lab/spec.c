@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define QUEUE_LEAST 3    /* packets: a shorter queue is empty while the line could send */
 #define QUEUE_PACKETS 30 /* a queue holds so many at least, however short the lines are */
 
 struct lab_words {
@@ -60,7 +61,7 @@ static double queue_of(const struct lab_spec *s, const struct wan_map *m, double
                        double rtt_s)
 {
     if (m->common.queue_B > 0)
-        return m->common.queue_B;
+        return (double)m->common.queue_B;
     return fmax(rate_Bps * rtt_s, QUEUE_PACKETS * (double)s->mtu_B);
 }
 
@@ -81,7 +82,7 @@ static void take_way(struct lab_spec *s, const struct wan_map *m, size_t from, s
     double ends = fmin(m->sites[from].up_Bps, m->sites[to].down_Bps);
     *w = (struct lab_way){
         .rate_Bps = l.rate_Bps < ends ? l.rate_Bps : 0, .delay_s = l.rtt_s / 2, .loss = l.loss};
-    w->queue_B = l.queue_B > 0 ? l.queue_B : queue_of(s, m, l.rate_Bps, l.rtt_s);
+    w->queue_B = l.queue_B > 0 ? (double)l.queue_B : queue_of(s, m, l.rate_Bps, l.rtt_s);
     take_lines(w, m, from, to);
 }
 
@@ -121,10 +122,15 @@ static void take_map(struct lab_spec *s, const struct wan_map *m)
     }
 }
 
-static int check_rtts(const struct lab_spec *s, const struct config *c)
+static int check_ways(const struct lab_spec *s, const struct config *c)
 {
+    double least_B = QUEUE_LEAST * (double)s->mtu_B;
     for (size_t i = 0; i < s->n * s->n; i++) {
         size_t a = i / s->n, b = i % s->n;
+        if (a != b && fmin(s->ways[i].queue_B, s->sites[a].up_queue_B) < least_B)
+            return fail_at(GS_USAGE, c->path, 0,
+                           "[links] queue: a lab's holds %d packets of mtu = %d or more (%g bytes)",
+                           QUEUE_LEAST, s->mtu_B, least_B);
         if (lab_rtt_s(s, a, b) > LAB_RTT_MAX_S)
             return fail_at(GS_USAGE, c->path, 0,
                            "from %s to %s and back takes %g s (%g s at most; say e.g. rtt = 50ms)",
@@ -145,7 +151,7 @@ int lab_spec_read(struct lab_spec *s, const struct config *c)
     if (!code && !words) {
         s->seed = (uint64_t)w.seed;
         take_map(s, &m);
-        code = check_rtts(s, c);
+        code = check_ways(s, c);
     }
     wan_map_free(&m);
     return code ? code : words;

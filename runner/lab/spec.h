@@ -13,9 +13,10 @@
 #include <stdint.h>
 
 #define LAB_SITES_MAX 32
-#define LAB_RTT_MAX_S 5.0 /* what is longer has lost its unit, and would be measured for minutes   \
-                           */
-#define LAB_MTU_B 9000    /* where [links] says none: what sites that own their lines agree on */
+#define LAB_RTT_MAX_S                                                                              \
+    5.0                /* what is longer has lost its unit, and would be measured for minutes      \
+                        */
+#define LAB_MTU_B 9000 /* where [links] says none: what sites that own their lines agree on */
 
 struct lab_site {
     char name[WL_TEXT_MAX];

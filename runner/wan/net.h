@@ -40,9 +40,9 @@ struct wan_link {
     double loss;
     double mtu_B; /* 0: rates count payload */
     int64_t streams;
-    int congestion;  /* enum wan_congestion */
-    double window_B; /* of one stream; 0: no limit */
-    double queue_B;  /* in front of a rate, in a lab; 0: a bandwidth-delay product */
+    int congestion;   /* enum wan_congestion */
+    double window_B;  /* of one stream; 0: no limit */
+    uint64_t queue_B; /* in front of a rate, in a lab; 0: a bandwidth-delay product */
 };
 
 struct wan_ends {

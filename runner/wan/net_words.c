@@ -27,7 +27,7 @@ const struct wl_param wan_link_words[] = {
     {INT(wan_link, streams), NULL, "1", 1, 1e4, NULL, "TCP streams a link"},
     {"congestion", WL_CHOICE, WL_AXIS, WL_FIELD(struct wan_link, congestion, int), NULL, "cubic", 0, 0, congestions, "of the streams"},
     {DOUBLE(wan_link, "window", WL_REAL, window_B), "B", "0", 0, 1e12, NULL, "bytes a stream has on the way at most; 0: no limit"},
-    {DOUBLE(wan_link, "queue", WL_REAL, queue_B), "B", "0", 0, 1e12, NULL, "bytes that wait in front of a rate, in a lab; 0: a bandwidth-delay product"},
+    {"queue", WL_SIZE, WL_AXIS, WL_FIELD(struct wan_link, queue_B, uint64_t), "B", "0", 0, 1e12, NULL, "what waits in front of a rate, in a lab; 0: a bandwidth-delay product"},
     {0}};
 const struct wl_param wan_links_words[] = {
     {DOUBLE(wan_map, "path_factor", WL_REAL, path_factor), NULL, "1.5", 1, 10, NULL, "how much longer fibre is than the great circle"},

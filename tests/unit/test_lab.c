@@ -203,7 +203,7 @@ static void links_share_a_line(void **state)
 static void losses_are_those_asked_for(void **state)
 {
     static const char text[] = "[sites]\na = up=1Gbit/s\nb = up=1Gbit/s\n"
-                               "[links]\nrtt = 1ms\nloss = 2%\nqueue = 1e9\n";
+                               "[links]\nrtt = 1ms\nloss = 2%\nqueue = 1GB\n";
     enum { N = 100000 };
     struct fixture f;
     (void)state;
