@@ -171,7 +171,7 @@ static cudaError_t fill(struct burn *b)
     return e;
 }
 
-static enum wl_status take_memory(struct burn *b)
+static enum wl_status take_memory(struct burn *b, char *why, size_t n)
 {
     size_t matrix = (size_t)GEMM_N * GEMM_N * 2;
     const struct {
@@ -180,21 +180,19 @@ static enum wl_status take_memory(struct burn *b)
     } wanted[] = {{&b->a, matrix},       {&b->b, matrix},     {&b->c, matrix},
                   {&b->from, TRAFFIC_B}, {&b->to, TRAFFIC_B}, {&b->workspace, WORKSPACE_B}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        char why[192];
-        if (gpu_alloc(wanted[i].at, wanted[i].bytes, why, sizeof why) != cudaSuccess) {
-            HOST_FAIL(b->gpu->host, "contention: %s", why);
+        if (gpu_alloc(wanted[i].at, wanted[i].bytes, why, n) != cudaSuccess)
             return WL_SKIP;
-        }
     }
+    snprintf(why, n, "contention cannot be set up");
     return WL_OK;
 }
 
-enum wl_status burn_open(struct burn *b, struct gpu *gpu)
+enum wl_status burn_open(struct burn *b, struct gpu *gpu, char *why, size_t n)
 {
     memset(b, 0, sizeof *b);
     b->gpu = gpu;
     int least = 0, greatest = 0;
-    enum wl_status status = take_memory(b);
+    enum wl_status status = take_memory(b, why, n);
     if (status != WL_OK)
         return status;
     cudaError_t e = cudaDeviceGetStreamPriorityRange(&least, &greatest);

@@ -38,8 +38,9 @@ struct burn {
 };
 
 /* Not collective. Takes burn_device_B() of device memory, and calibrates. Notes "contention_gemm"
- * and "contention_traffic": what the GPU reaches when it does nothing else. */
-enum wl_status burn_open(struct burn *b, struct gpu *gpu);
+ * and "contention_traffic": what the GPU reaches when it does nothing else. `why` when not WL_OK.
+ */
+enum wl_status burn_open(struct burn *b, struct gpu *gpu, char *why, size_t n);
 void burn_close(struct burn *b);
 uint64_t burn_device_B(void);
 

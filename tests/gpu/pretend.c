@@ -13,6 +13,7 @@
  *   PRETEND_REFUSES  the NCCL_ALGO that NCCL has not
  *   PRETEND_DEAD     a peer dies when so many operations are queued
  */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ static int operations;
 static int captured = -1;         /* -1: no graph is being captured */
 static char communicator[64][32]; /* the NCCL_ALGO that each was made with */
 static int communicators;
+static size_t used; /* bytes of device memory */
 
 static void run_operations(int n)
 {
@@ -44,7 +46,6 @@ static int number(const char *name, int otherwise)
 
 /* Calls that do nothing here but succeed, whatever they are given. */
 #define SUCCEEDS(name)                                                                             \
-    int name(void);                                                                                \
     int name(void)                                                                                 \
     {                                                                                              \
         return SUCCESS;                                                                            \
@@ -70,21 +71,18 @@ SUCCEEDS(ncclGetUniqueId)
 SUCCEEDS(ncclCommDestroy)
 SUCCEEDS(ncclCommAbort)
 
-int cudaDriverGetVersion(int *version);
 int cudaDriverGetVersion(int *version)
 {
     *version = number("PRETEND_DRIVER", 99000);
     return SUCCESS;
 }
 
-int cudaGetDeviceCount(int *n);
 int cudaGetDeviceCount(int *n)
 {
     *n = number("PRETEND_GPUS", 2);
     return getenv("PRETEND_DRIVER") ? INSUFFICIENT_DRIVER : SUCCESS;
 }
 
-int cudaDeviceGetAttribute(int *value, int attribute, int device);
 int cudaDeviceGetAttribute(int *value, int attribute, int device)
 {
     (void)attribute;
@@ -93,21 +91,18 @@ int cudaDeviceGetAttribute(int *value, int attribute, int device)
     return SUCCESS;
 }
 
-int cudaDeviceCanAccessPeer(int *can, int device, int peer);
 int cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
     *can = device != peer && !getenv("PRETEND_NO_PEER");
     return SUCCESS;
 }
 
-int cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
 int cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
     *least = *greatest = 0;
     return SUCCESS;
 }
 
-int cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority);
 int cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority)
 {
     (void)flags;
@@ -116,48 +111,51 @@ int cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority)
     return SUCCESS;
 }
 
-int cudaDeviceGetPCIBusId(char *text, int size, int device);
 int cudaDeviceGetPCIBusId(char *text, int size, int device)
 {
     snprintf(text, (size_t)size, "0000:%02x:00.0", device + 1);
     return SUCCESS;
 }
 
-/* Untouched pages cost nothing, so that large buffers are no burden here. */
-int cudaMalloc(void **p, size_t bytes);
-int cudaMalloc(void **p, size_t bytes)
+static size_t all_memory(void)
 {
-    *p = bytes > (size_t)number("PRETEND_MEMORY", 1024) * MIB ? NULL : calloc(1, bytes);
-    return *p ? SUCCESS : OUT_OF_MEMORY;
+    return (size_t)number("PRETEND_MEMORY", 1024) * MIB;
 }
 
-int cudaFree(void *p);
+/* Untouched pages cost nothing, so that large buffers are no burden here. */
+int cudaMalloc(void **p, size_t bytes)
+{
+    *p = used + bytes > all_memory() ? NULL : calloc(1, bytes);
+    if (!*p)
+        return OUT_OF_MEMORY;
+    used += malloc_usable_size(*p);
+    return SUCCESS;
+}
+
 int cudaFree(void *p)
 {
+    used -= malloc_usable_size(p);
     free(p);
     return p ? SUCCESS : number("PRETEND_ERROR", SUCCESS);
 }
 
-int ncclMemAlloc(void **p, size_t bytes);
+int cudaMemGetInfo(size_t *available, size_t *total)
+{
+    *total = all_memory();
+    *available = *total - used;
+    return SUCCESS;
+}
+
 int ncclMemAlloc(void **p, size_t bytes)
 {
     return cudaMalloc(p, bytes) == SUCCESS ? SUCCESS : NCCL_CUDA_ERROR;
 }
 
-int ncclMemFree(void *p);
 int ncclMemFree(void *p)
 {
     return cudaFree(p);
 }
 
-int cudaMemGetInfo(size_t *available, size_t *total);
-int cudaMemGetInfo(size_t *available, size_t *total)
-{
-    *available = *total = (size_t)number("PRETEND_MEMORY", 1024) * MIB;
-    return SUCCESS;
-}
-
-int cudaMemcpyAsync(void *to, const void *from, size_t bytes);
 int cudaMemcpyAsync(void *to, const void *from, size_t bytes)
 {
     memcpy(to, from, bytes);
@@ -165,7 +163,6 @@ int cudaMemcpyAsync(void *to, const void *from, size_t bytes)
 }
 
 /* An event is the number of operations queued before it. */
-int cudaEventCreateWithFlags(int **event, unsigned flags);
 int cudaEventCreateWithFlags(int **event, unsigned flags)
 {
     (void)flags;
@@ -173,13 +170,11 @@ int cudaEventCreateWithFlags(int **event, unsigned flags)
     return *event ? SUCCESS : OUT_OF_MEMORY;
 }
 
-int cudaEventCreate(int **event);
 int cudaEventCreate(int **event)
 {
     return cudaEventCreateWithFlags(event, 0);
 }
 
-int cudaEventRecord(int *event, void *stream);
 int cudaEventRecord(int *event, void *stream)
 {
     (void)stream;
@@ -193,14 +188,12 @@ static int dead(void)
     return after && operations >= after;
 }
 
-int cudaEventQuery(const int *event);
 int cudaEventQuery(const int *event)
 {
     (void)event;
     return dead() ? NOT_READY : SUCCESS;
 }
 
-int cudaEventElapsedTime(float *ms, const int *from, const int *to);
 int cudaEventElapsedTime(float *ms, const int *from, const int *to)
 {
     *ms = (float)(*to - *from) * OPERATION_MS;
@@ -210,7 +203,6 @@ int cudaEventElapsedTime(float *ms, const int *from, const int *to)
 /* A graph is known by its address: the number of its operations from here. */
 static char graphs[1 << 16];
 
-int cudaStreamBeginCapture(void *stream);
 int cudaStreamBeginCapture(void *stream)
 {
     (void)stream;
@@ -218,7 +210,6 @@ int cudaStreamBeginCapture(void *stream)
     return SUCCESS;
 }
 
-int cudaStreamEndCapture(void *stream, char **graph);
 int cudaStreamEndCapture(void *stream, char **graph)
 {
     (void)stream;
@@ -227,28 +218,24 @@ int cudaStreamEndCapture(void *stream, char **graph)
     return SUCCESS;
 }
 
-int cudaGraphInstantiateWithFlags(char **made, char *graph);
 int cudaGraphInstantiateWithFlags(char **made, char *graph)
 {
     *made = graph;
     return SUCCESS;
 }
 
-int cudaGraphLaunch(const char *made);
 int cudaGraphLaunch(const char *made)
 {
     run_operations((int)(made - graphs));
     return SUCCESS;
 }
 
-int ncclGetVersion(int *version);
 int ncclGetVersion(int *version)
 {
     *version = number("PRETEND_NCCL", 22803);
     return SUCCESS;
 }
 
-int ncclCommInitRankConfig(void **comm);
 int ncclCommInitRankConfig(void **comm)
 {
     const char *algorithm = getenv("NCCL_ALGO");
@@ -258,8 +245,6 @@ int ncclCommInitRankConfig(void **comm)
     return SUCCESS;
 }
 
-int ncclAllReduce(const void *in, void *out, size_t n, int type, int op, const char *comm,
-                  void *stream);
 int ncclAllReduce(const void *in, void *out, size_t n, int type, int op, const char *comm,
                   void *stream)
 {
@@ -274,14 +259,12 @@ int ncclAllReduce(const void *in, void *out, size_t n, int type, int op, const c
     return SUCCESS;
 }
 
-int cublasGemmEx(void);
 int cublasGemmEx(void)
 {
     run_operations(1);
     return SUCCESS;
 }
 
-int ncclCommGetAsyncError(void *comm, int *error);
 int ncclCommGetAsyncError(void *comm, int *error)
 {
     (void)comm;
@@ -289,7 +272,6 @@ int ncclCommGetAsyncError(void *comm, int *error)
     return SUCCESS;
 }
 
-const char *ncclGetLastError(void *comm);
 const char *ncclGetLastError(void *comm)
 {
     (void)comm;

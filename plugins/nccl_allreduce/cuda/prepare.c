@@ -79,11 +79,12 @@ static enum wl_status prepare_contention(struct prepared *p)
     struct state *s = p->state;
     if (p->cell.contention == BURN_NONE || s->can_burn)
         return WL_OK;
-    enum wl_status status = burn_open(&s->burn, &s->gpu);
+    char why[256] = "";
+    enum wl_status status = burn_open(&s->burn, &s->gpu, why, sizeof why);
     s->can_burn = status == WL_OK;
     if (!s->can_burn)
         burn_close(&s->burn);
-    return host_agree(s->host, status, "contention cannot be set up");
+    return host_agree(s->host, status, why);
 }
 
 static void note_init(const struct prepared *p)
