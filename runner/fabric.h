@@ -64,7 +64,7 @@ const struct fabric_interface *fabric_control(const struct fabric *f);
 /* One variable that NCCL would be given, and why, in a line. */
 struct fabric_setting {
     const char *name;
-    char value[512], why[256];
+    char value[FABRIC_MAX * 32 + 2], why[256]; /* every port's name fits */
     bool kept; /* the environment already says something else or the same: that wins */
 };
 enum { FABRIC_SETTINGS_MAX = 8 };

@@ -77,6 +77,12 @@ is "$(jq -c '.gpus[0].ports | to_entries | map(.key + " " + .value)' <<<"$out")"
 is "$(jq -r '.settings[] | select(.name == "NCCL_SOCKET_IFNAME").why' <<<"$out")" \
     'connections are set up over it: it is up and has the default route' 'as JSON: and why'
 
+# As many adapters as are looked at: none is cut off.
+t=many
+for i in $(seq 10 73); do port $t "mlx5_rail_$i" $a/0000:17:02.0/0000:$i:00.0 0 InfiniBand '4: ACTIVE' '400 Gb/sec (4X NDR)'; done
+fabric $t
+is "$(grep -o 'NCCL_IB_HCA==.*' <<<"$out" | tr ',' '\n' | grep -c 'mlx5_rail_[0-9][0-9]$')" 64 'sixty-four adapters are all named'
+
 t=roce
 gpu $t $a/0000:17:00.0/0000:18:00.0 0
 for i in 0 1; do
