@@ -6,6 +6,7 @@
 #include "claim.h"
 #include "err.h"
 #include "interrupts.h"
+#include "lab/facts.h"
 #include "launcher.h"
 #include "ledger.h"
 #include "locate.h"
@@ -104,8 +105,12 @@ static int try_launch(struct run *r, const struct standing *s, struct attempt *a
     case ATTEMPT_REFUSED:
         break;
     }
-    return fail((enum gs_exit)a->code, "%s%s%s%s", a->why, *a->log ? " (log: " : "", a->log,
-                *a->log ? ")" : "");
+    bool outside = facts_missed(r->plan->config, r->plan->set.launch.hosts);
+    return fail((enum gs_exit)a->code, "%s%s%s%s%s", a->why, *a->log ? " (log: " : "", a->log,
+                *a->log ? ")" : "",
+                outside ? "; its hosts are the config's [sites]: gradsync lab CONFIG -- COMMAND "
+                          "runs this among them"
+                        : "");
 }
 
 /* Every attempt closes a group or gives a cell one more death, of which it has so many; attempts

@@ -36,6 +36,11 @@ if [ $rc = 3 ]; then
     exit
 fi
 
+# ---- a run that wants one
+
+exits 3 'its sites are no hosts elsewhere' env OMPI_MCA_plm_rsh_agent=false "$gradsync" run -q lab.ini -o outside
+like "$err" 'its hosts are the config.s \[sites\]: gradsync lab CONFIG -- COMMAND' 'and where they are is said'
+
 # ---- a command in it
 
 ok 'a command runs' lab --report report.json -- hostname
@@ -54,7 +59,7 @@ like "$err" 'no-such-command: No such file' 'and is named'
 cat >inside.sh <<'END'
 port() { timeout "$1" bash -c ": >/dev/tcp/$2/99" 2>/dev/null; echo "$?"; } # 1: refused, so reached
 say() { echo "$1=$2"; }
-say entered "$("$gradsync" lab-enter south hostname)"
+say entered "$(gradsync lab-enter south hostname)"
 say shell "$("$gradsync" lab-enter south echo '$((1+1))')"
 say argv "$("$gradsync" lab-enter south -- echo '$((1+1))')"
 say unknown "$("$gradsync" lab-enter suoth hostname 2>&1)"

@@ -30,5 +30,10 @@ void environment_set(const char *facts_path, const char *folder)
     setenv("OMPI_MCA_orte_tmpdir_base", folder, 1);
     setenv("OMPI_MCA_btl_vader_backing_directory", folder, 1);
     setenv(FACTS_VARIABLE, facts_path, 1);
+    /* lab-enter and lab-set are found, whatever this program was started as. */
+    const char *before = getenv("PATH");
+    char *path = xstrfmt("%s%s%s", before ? before : "", before ? ":" : "", program_dir());
+    setenv("PATH", path, 1);
+    free(path);
     free(agent);
 }

@@ -98,3 +98,14 @@ json_t *facts_recorded(void)
     json_array_foreach(json_object_get(facts, "sites"), i, site) json_object_del(site, "pid");
     return facts;
 }
+
+bool facts_missed(const struct config *c, const char *hosts)
+{
+    struct words w;
+    words_split(&w, hosts, ',');
+    bool all = w.n > 0 && !getenv(FACTS_VARIABLE);
+    for (size_t i = 0; all && i < w.n; i++)
+        all = config_find(c, "sites", w.v[i]);
+    words_free(&w);
+    return all;
+}

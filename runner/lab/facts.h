@@ -14,6 +14,7 @@
 #ifndef GS_LAB_FACTS_H
 #define GS_LAB_FACTS_H
 
+#include "config.h"
 #include "spec.h"
 
 #include <jansson.h>
@@ -31,6 +32,8 @@ int facts_write(const json_t *facts, const char *path);
 /* The lab that this process runs in; NULL: in none. The caller's. GS_OK, or GS_CANNOT, reported:
  * there should be one. */
 int facts_read(json_t **facts);
+/* Every host ("a, b") is one of the config's [sites], and this is no lab. */
+bool facts_missed(const struct config *c, const char *hosts);
 /* For a recording: without what is of the moment. NULL outside of a lab. */
 json_t *facts_recorded(void);
 
