@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # On GPUs, with NCCL_TESTS=DIR: T_ss is what nccl-tests measures, graph against graph, at three
-# sizes. Loose, because a test asserts no speed: make bench-gpu prints the real comparison.
+# sizes. Loose, for launches of nccl-tests itself have differed by a quarter: a wrong count of
+# operations or bytes is off by more. make bench-gpu prints the real comparison.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/gpu/gpu.sh"
 [ -x "${NCCL_TESTS:-}/all_reduce_perf" ] || skip_all 'NCCL_TESTS names no folder with all_reduce_perf'
@@ -11,8 +12,8 @@ ok 'measured beside nccl-tests' env SIZES='64KiB 4MiB 64MiB' LAUNCHES=graph GPUS
     bash "$top/tests/bench/gpu.sh"
 table=$(grep '^T_ss ' <<<"$out")
 while read -r _ size _ _ _ ratio _; do
-    ok "$size: within a quarter of nccl-tests ($ratio)" \
-        awk -v r="$ratio" 'BEGIN { exit !(r > 0.75 && r < 1.25) }'
+    ok "$size: within half as much again of nccl-tests ($ratio)" \
+        awk -v r="$ratio" 'BEGIN { exit !(r > 1 / 1.5 && r < 1.5) }'
 done <<<"$table"
 is "$(wc -l <<<"$table")" 3 'all three sizes'
 done_testing
