@@ -2,6 +2,7 @@
 #include "csv.h"
 
 #include "err.h"
+#include "files.h"
 #include "units.h"
 
 #include <errno.h>
@@ -20,18 +21,6 @@
 
 /* ---- files ---- */
 
-/* Every folder above path; a mkdir that fails is found by the open that follows. */
-static void make_folders(const char *path)
-{
-    char *copy = xstrdup(path);
-    for (char *slash = copy; (slash = strchr(slash + 1, '/'));) {
-        *slash = '\0';
-        mkdir(copy, 0777);
-        *slash = '/';
-    }
-    free(copy);
-}
-
 static int cannot_write(const struct csv *c, int error)
 {
     return fail_at(GS_FAILED, c->path, 0, "cannot be written: %s", strerror(error));
@@ -49,7 +38,7 @@ int csv_open(struct csv *c, const char *path)
     }
     *c = (struct csv){.path = xstrdup(path)};
     c->temp = xstrfmt("%.*s.%s.%ld", folder, path, path + folder, (long)getpid());
-    make_folders(path);
+    free(files_make_above(path)); /* one that cannot be made is found by the open that follows */
     c->fd = open(c->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (c->fd >= 0) {
         c->buf = xmalloc(BUFFER);

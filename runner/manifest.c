@@ -2,6 +2,7 @@
 #include "manifest.h"
 
 #include "err.h"
+#include "files.h"
 #include "record.h"
 #include "sha256.h"
 #include "text.h"
@@ -55,42 +56,19 @@ static int describe_file(const char *path, json_t **out)
 
 /* ---- writing ---- */
 
-static int write_whole(int fd, const char *s, size_t n)
-{
-    while (n) {
-        ssize_t done = write(fd, s, n);
-        if (done < 0 && errno != EINTR)
-            return -1;
-        if (done > 0) {
-            s += done;
-            n -= (size_t)done;
-        }
-    }
-    return fsync(fd);
-}
-
-static void sync_folder(const char *dir)
-{
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    fsync(fd);
-    close(fd);
-}
-
 static int write_renamed(const char *dir, const char *text)
 {
     char *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
     char *temp = xstrfmt("%s/.%s.%ld", dir, RECORD_MANIFEST, (long)getpid());
     int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0444);
-    int failed = fd < 0 || write_whole(fd, text, strlen(text));
+    bool failed = fd < 0 || !files_write_all(fd, text, strlen(text)) || fsync(fd);
     int error = errno;
     if (fd >= 0 && close(fd) && !failed) {
-        failed = 1;
+        failed = true;
         error = errno;
     }
     if (!failed && rename(temp, path)) {
-        failed = 1;
+        failed = true;
         error = errno;
     }
     if (failed) {
@@ -100,7 +78,7 @@ static int write_renamed(const char *dir, const char *text)
                 strerror(error));
         unlink(temp);
     } else {
-        sync_folder(dir);
+        files_sync_folder(dir);
     }
     free(path);
     free(temp);

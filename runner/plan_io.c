@@ -2,13 +2,13 @@
 #include "plan_io.h"
 
 #include "err.h"
+#include "files.h"
 #include "jsontext.h"
 #include "manifest.h"
 #include "text.h"
 #include "version.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,26 +48,11 @@ json_t *plan_json(const struct plan *p)
 
 /* ---- writing ---- */
 
-/* Creates the file: a run folder is new, and what is in it is never overwritten. */
+/* A run folder is new, and what is in it is never overwritten. */
 static int write_new(const char *dir, const char *name, const char *text)
 {
     char *path = xstrfmt("%s/%s", dir, name);
-    size_t n = strlen(text), done = 0;
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), code = GS_OK;
-    bool good = fd >= 0;
-    while (good && done < n) {
-        ssize_t wrote = write(fd, text + done, n - done);
-        good = wrote >= 0 || errno == EINTR;
-        done += wrote > 0 ? (size_t)wrote : 0;
-    }
-    good = good && !fsync(fd);
-    int error = errno;
-    if (fd >= 0 && close(fd) && good) {
-        good = false;
-        error = errno;
-    }
-    if (!good)
-        code = fail_file(path, "written", error);
+    int code = files_write_new(path, text, 0666) ? GS_OK : fail_file(path, "written", errno);
     free(path);
     return code;
 }

@@ -2,6 +2,7 @@
 #include "record.h"
 
 #include "err.h"
+#include "files.h"
 #include "text.h"
 
 #include <errno.h>
@@ -41,18 +42,6 @@ static int cannot(const char *what, const char *path)
     return fail_at(GS_FAILED, path, 0, "cannot %s: %s; %s", what, strerror(error), remedy(error));
 }
 
-/* A new name survives a power cut only once its folder is on disk too. */
-static void sync_folder_of(const char *path)
-{
-    char *copy = xstrdup(path);
-    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-    free(copy);
-}
-
 bool record_is_being_written(const char *path)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -70,7 +59,9 @@ int record_create(struct record *r, const char *path)
         return cannot("create", path);
     flock(r->fd, LOCK_EX | LOCK_NB); /* for record_is_being_written */
     r->path = xstrdup(path);
-    sync_folder_of(path);
+    char *copy = xstrdup(path);
+    files_sync_folder(dirname(copy));
+    free(copy);
     return GS_OK;
 }
 
@@ -222,17 +213,10 @@ static void add_word(struct text *path, const char *word)
 
 static int make_folders(const char *path)
 {
-    char *p = xstrdup(path);
-    for (char *slash = p + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
-        *slash = '\0';
-        if (mkdir(p, 0777) && errno != EEXIST) {
-            int code = cannot("create the folder", p);
-            free(p);
-            return code;
-        }
-    }
-    free(p);
-    return GS_OK;
+    char *failed = files_make_above(path);
+    int code = failed ? cannot("create the folder", failed) : GS_OK;
+    free(failed);
+    return code;
 }
 
 static void add_run_id(struct text *path, const char *label)

@@ -2,6 +2,7 @@
 #include "cluster/copy.h"
 
 #include "err.h"
+#include "files.h"
 #include "manifest.h"
 #include "raw.h"
 #include "record.h"
@@ -61,20 +62,6 @@ static int check_owner(const char *path, const char *run_id)
 
 /* ---- one file ---- */
 
-static bool write_all(int fd, const unsigned char *s, size_t n)
-{
-    while (n) {
-        ssize_t got = write(fd, s, n);
-        if (got < 0 && errno != EINTR)
-            return false;
-        if (got > 0) {
-            s += got;
-            n -= (size_t)got;
-        }
-    }
-    return true;
-}
-
 /* A file that still grows is copied as it is now: readers leave a torn last line out. */
 static int pour(int in, int out, const char *from, const char *to, json_t **entry, uint64_t *bytes)
 {
@@ -91,7 +78,7 @@ static int pour(int in, int out, const char *from, const char *to, json_t **entr
         }
         sha256_add(hash, buf, (size_t)n);
         total += (uint64_t)n;
-        if (!write_all(out, buf, (size_t)n))
+        if (!files_write_all(out, buf, (size_t)n))
             code = cannot(to, "written");
     }
     sha256_end(hash, hex);
@@ -130,12 +117,9 @@ static int write_manifest(const char *dir, json_t *files)
 {
     json_t *root = json_pack("{s:i, s:O}", "schema", RECORD_SCHEMA, "files", files);
     char *path = xstrfmt("%s/" RECORD_MANIFEST, dir), *text = json_dumps(root, JSON_INDENT(1));
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
-    bool bad = fd < 0 || !write_all(fd, (const unsigned char *)text, strlen(text)) ||
-               !write_all(fd, (const unsigned char *)"\n", 1) || fsync(fd);
-    int code = bad ? cannot(path, "written") : GS_OK;
-    if (fd >= 0)
-        close(fd);
+    char *line = xstrfmt("%s\n", text);
+    int code = files_write_new(path, line, 0444) ? GS_OK : cannot(path, "written");
+    free(line);
     free(text);
     free(path);
     json_decref(root);
