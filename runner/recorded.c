@@ -5,6 +5,7 @@
 #include "err.h"
 #include "manifest.h"
 #include "record.h"
+#include "recorded_cells.h"
 #include "settings.h"
 #include "text.h"
 
@@ -13,131 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *s = json_string_value(json_object_get(object, key));
-    return s ? s : "";
-}
-
-/* ---- cells and groups ---- */
-
-static size_t group_index(struct recorded *r, const char *id)
-{
-    for (size_t i = 0; i < r->n_groups; i++)
-        if (!strcmp(r->groups[i].id, id))
-            return i;
-    r->groups = xrealloc(r->groups, (r->n_groups + 1) * sizeof *r->groups);
-    r->groups[r->n_groups] = (struct rec_group){0};
-    snprintf(r->groups[r->n_groups].id, PLAN_ID, "%s", id);
-    return r->n_groups++;
-}
-
-static struct rec_cell *find_cell(const struct recorded *r, const char *id)
-{
-    for (size_t i = 0; i < r->n_cells; i++)
-        if (!strcmp(r->cells[i].id, id))
-            return &r->cells[i];
-    return NULL;
-}
-
-static void set_text(char **to, const char *s)
-{
-    free(*to);
-    *to = xstrdup(s);
-}
-
-static struct rec_cell *add_cell(struct recorded *r, const char *id, const char *group)
-{
-    r->cells = xrealloc(r->cells, (r->n_cells + 1) * sizeof *r->cells);
-    struct rec_cell *c = &r->cells[r->n_cells++];
-    *c = (struct rec_cell){.group = group_index(r, group)};
-    snprintf(c->id, sizeof c->id, "%s", id);
-    set_text(&c->config, "");
-    set_text(&c->mode, "");
-    set_text(&c->params, "");
-    return c;
-}
-
-/* What plan.json and a cell line both say. */
-static void describe_cell(struct rec_cell *c, const json_t *o)
-{
-    set_text(&c->config, text_of(o, "config"));
-    set_text(&c->mode, text_of(o, "mode"));
-    c->size_B = json_integer_value(json_object_get(o, "size_B"));
-    c->busbw_factor = json_number_value(json_object_get(o, "busbw_factor"));
-    if (json_is_string(json_object_get(o, "params")))
-        set_text(&c->params, text_of(o, "params"));
-}
-
-/* A cell line has its parameters as an object, in the plugin's order: values are texts, or plain
- * numbers. */
-static void describe_params(struct rec_cell *c, json_t *params)
-{
-    struct text t = {0};
-    const char *key;
-    json_t *v;
-    text_clear(&t);
-    json_object_foreach(params, key, v)
-    {
-        char *number = json_is_string(v) ? NULL : json_dumps(v, JSON_ENCODE_ANY);
-        text_addf(&t, "%s%s=%s", t.len ? " " : "", key, number ? number : json_string_value(v));
-        free(number);
-    }
-    if (t.len)
-        set_text(&c->params, t.s);
-    text_free(&t);
-}
-
-static void describe_metrics(struct rec_cell *c, const json_t *metrics)
-{
-    if (c->metrics)
-        return;
-    c->n_metrics = json_array_size(metrics);
-    c->metrics = xcalloc(c->n_metrics, sizeof *c->metrics);
-    c->units = xcalloc(c->n_metrics, sizeof *c->units);
-    for (size_t i = 0; i < c->n_metrics; i++) {
-        const json_t *m = json_array_get(metrics, i);
-        c->metrics[i] = xstrdup(text_of(m, "name"));
-        c->units[i] = xstrdup(text_of(m, "unit"));
-    }
-}
-
-/* A plan's cells are in the order of their groups; of what was imported they may not be. */
-static void index_groups(struct recorded *r)
-{
-    struct rec_cell *sorted = xmalloc(r->n_cells * sizeof *sorted);
-    size_t n = 0;
-    for (size_t g = 0; g < r->n_groups; g++) {
-        r->groups[g].first = n;
-        for (size_t i = 0; i < r->n_cells; i++)
-            if (r->cells[i].group == g)
-                sorted[n++] = r->cells[i];
-        r->groups[g].n = n - r->groups[g].first;
-    }
-    free(r->cells);
-    r->cells = sorted;
-}
-
-/* An import plans nothing: of a config each size should have as many launches as any. Its cells are
- * a group each. */
-static void count_launches(struct recorded *r)
-{
-    int64_t *of_group = xcalloc(r->n_groups + 1, sizeof *of_group);
-    for (size_t i = 0; i < r->n_spans; i++)
-        of_group[r->spans[i].group]++;
-    for (size_t i = 0; i < r->n_cells; i++) {
-        r->cells[i].launches = r->launches;
-        if (!r->imported)
-            continue;
-        r->cells[i].launches = 0;
-        for (size_t k = 0; k < r->n_cells; k++)
-            if (!strcmp(r->cells[k].config, r->cells[i].config) &&
-                of_group[r->cells[k].group] > r->cells[i].launches)
-                r->cells[i].launches = of_group[r->cells[k].group];
-    }
-    free(of_group);
-}
 
 /* ---- plan.json ---- */
 
@@ -153,13 +29,13 @@ static int read_plan(struct recorded *r, bool *planned)
         code = fail_at(GS_FAILED, path, why.line, "damaged: %s; restore the file", why.text);
     json_array_foreach(json_object_get(root, "cells"), i, cell)
     {
-        const char *id = text_of(cell, "id"), *group = text_of(cell, "group");
-        if (!*id || !*group || find_cell(r, id)) {
+        const char *id = recorded_text(cell, "id"), *group = recorded_text(cell, "group");
+        if (!*id || !*group || recorded_find(r, id)) {
             code = fail_at(GS_FAILED, path, 0,
                            "damaged: cell %zu has no id of its own, or no group", i + 1);
             break;
         }
-        describe_cell(add_cell(r, id, group), cell);
+        recorded_describe(recorded_add(r, id, group), cell);
     }
     r->launches = json_integer_value(json_object_get(root, "launches"));
     json_decref(root);
@@ -202,10 +78,10 @@ static int read_header(struct recorded *r, const struct raw *raw, const char *pa
         return other_run(path, "run", run, r->run_id);
     if (r->run_id && strcmp(r->workload, workload))
         return other_run(path, "workload", workload, r->workload);
-    set_text(&r->run_id, run);
-    set_text(&r->platform, platform);
-    set_text(&r->workload, workload);
-    set_text(&r->label, text_of(l->json, "label"));
+    recorded_set(&r->run_id, run);
+    recorded_set(&r->platform, platform);
+    recorded_set(&r->workload, workload);
+    recorded_set(&r->label, recorded_text(l->json, "label"));
     read_overrides(r, json_object_get(l->json, "overrides"));
     r->imported = json_is_object(json_object_get(l->json, "imported"));
     r->seed = (uint64_t)json_integer_value(json_object_get(l->json, "seed"));
@@ -228,14 +104,14 @@ static int read_cell(struct recorded *r, const struct raw *raw, const struct raw
     const char *path = r->ledger->files[file].path;
     if (!raw_string(raw, l, "cell", &id) || !raw_string(raw, l, "group", &group))
         return GS_FAILED;
-    struct rec_cell *c = find_cell(r, id);
+    struct rec_cell *c = recorded_find(r, id);
     if (planned && (!c || strcmp(r->groups[c->group].id, group)))
         return fail_at(GS_FAILED, path, (int)l->number,
                        "foreign: cell %s of group %s is not in the run's plan.json", id, group);
-    c = c ? c : add_cell(r, id, group);
-    describe_cell(c, l->json);
-    describe_params(c, json_object_get(l->json, "params"));
-    describe_metrics(c, json_object_get(l->json, "metrics"));
+    c = c ? c : recorded_add(r, id, group);
+    recorded_describe(c, l->json);
+    recorded_set_params(c, json_object_get(l->json, "params"));
+    recorded_set_metrics(c, json_object_get(l->json, "metrics"));
     add_span(r, file, c->group, raw_tell(raw));
     return GS_OK;
 }
@@ -308,26 +184,13 @@ int recorded_read(struct recorded **out, const char *dir)
         recorded_free(r);
         return code;
     }
-    index_groups(r);
+    recorded_index_groups(r);
     for (size_t i = 0; i < r->ledger->n_files; i++)
         if (r->ledger->files[i].launch > r->launches)
             r->launches = r->ledger->files[i].launch;
-    count_launches(r);
+    recorded_count_launches(r);
     *out = r;
     return GS_OK;
-}
-
-static void free_cell(struct rec_cell *c)
-{
-    for (size_t i = 0; i < c->n_metrics; i++) {
-        free(c->metrics[i]);
-        free(c->units[i]);
-    }
-    free(c->metrics);
-    free(c->units);
-    free(c->config);
-    free(c->mode);
-    free(c->params);
 }
 
 void recorded_free(struct recorded *r)
@@ -335,7 +198,7 @@ void recorded_free(struct recorded *r)
     if (!r)
         return;
     for (size_t i = 0; i < r->n_cells; i++)
-        free_cell(&r->cells[i]);
+        recorded_free_cell(&r->cells[i]);
     for (char **o = r->overrides; o && *o; o++)
         free(*o);
     free(r->overrides);
@@ -363,18 +226,4 @@ const struct rec_span *recorded_span(const struct recorded *r, size_t group, int
             latest = &r->spans[i];
     }
     return latest;
-}
-
-const char *recorded_param(const struct rec_cell *c, const char *key, char *buf, size_t n)
-{
-    size_t k = strlen(key), word;
-    for (const char *s = c->params; *s; s += word) {
-        s += strspn(s, " ");
-        word = strcspn(s, " ");
-        if (word > k && s[k] == '=' && !strncmp(s, key, k)) {
-            snprintf(buf, n, "%.*s", (int)(word - k - 1), s + k + 1);
-            return buf;
-        }
-    }
-    return NULL;
 }
