@@ -2,96 +2,30 @@
 #include "raw.h"
 
 #include "err.h"
+#include "raw_lines.h"
 #include "record.h"
 #include "text.h"
 #include "version.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define CHUNK ((size_t)256 << 10)
 
 static const char *const type_names[] = {"header", "note", "cell",  "block",
                                          "health", "fail", "group", "end"};
 enum { TYPES = sizeof type_names / sizeof *type_names };
 
 struct raw {
-    char *path;
-    int fd;
-    char *buf; /* bytes [at, end) are read and not yet given out */
-    size_t at, end, cap;
-    uint64_t buf_offset; /* of buf[0] in the file */
-    size_t number;       /* of the line last given out */
-    bool torn, eof;
+    struct raw_lines lines;
     json_t *json; /* of the line last given out */
     uint64_t *times;
     size_t times_cap;
 };
 
-/* ---- lines ---- */
-
-/* Makes room behind `end` and reads once. -1: reported. */
-static int fill(struct raw *r)
-{
-    if (r->at) {
-        memmove(r->buf, r->buf + r->at, r->end - r->at);
-        r->buf_offset += r->at;
-        r->end -= r->at;
-        r->at = 0;
-    }
-    if (r->end + CHUNK > r->cap) {
-        r->cap = r->cap ? 2 * r->cap : 2 * CHUNK;
-        r->buf = xrealloc(r->buf, r->cap);
-    }
-    ssize_t n;
-    do
-        n = read(r->fd, r->buf + r->end, CHUNK);
-    while (n < 0 && errno == EINTR);
-    if (n < 0) {
-        fail_at(GS_FAILED, r->path, 0, "cannot be read: %s", strerror(errno));
-        return -1;
-    }
-    r->eof = n == 0;
-    r->end += (size_t)n;
-    return 0;
-}
-
-/* The next whole line, its newline replaced by a terminator. 1, 0 at the end, -1 reported. */
-static int next_line(struct raw *r, char **line, size_t *n)
-{
-    size_t seen = 0;
-    for (;;) {
-        size_t have = r->end - r->at;
-        char *nl = have > seen ? memchr(r->buf + r->at + seen, '\n', have - seen) : NULL;
-        if (nl) {
-            *line = r->buf + r->at;
-            *n = (size_t)(nl - *line);
-            *nl = '\0';
-            r->at += *n + 1;
-            r->number++;
-            return 1;
-        }
-        if (r->eof) {
-            r->torn = have > 0;
-            return 0;
-        }
-        seen = have;
-        if (have > RAW_LINE_MAX) {
-            fail_at(GS_FAILED, r->path, (int)r->number + 1,
-                    "a line longer than %d MiB: not a recording", RAW_LINE_MAX >> 20);
-            return -1;
-        }
-        if (fill(r))
-            return -1;
-    }
-}
+/* ---- what a line is ---- */
 
 static int damaged(const struct raw *r, const char *what)
 {
-    fail_at(GS_FAILED, r->path, (int)r->number,
+    fail_at(GS_FAILED, r->lines.path, (int)r->lines.number,
             "damaged: %s; restore the file, or remove its run folder", what);
     return -1;
 }
@@ -205,16 +139,16 @@ int raw_next(struct raw *r, unsigned want, struct raw_line *out)
     for (;;) {
         char *text = NULL;
         size_t n = 0;
-        int got = next_line(r, &text, &n);
+        int got = raw_lines_next(&r->lines, &text, &n);
         if (got <= 0)
             return got;
         int type = type_of(text);
         if (type < 0)
             return damaged(r, "not a line of a recording");
-        if ((type == RAW_HEADER) != (r->number == 1))
+        if ((type == RAW_HEADER) != (r->lines.number == 1))
             return damaged(r, type == RAW_HEADER ? "a second header" : "no header before it");
         if (want & 1u << type) {
-            *out = (struct raw_line){.type = (enum raw_type)type, .number = r->number};
+            *out = (struct raw_line){.type = (enum raw_type)type, .number = r->lines.number};
             return parse(r, text, n, out);
         }
     }
@@ -229,7 +163,7 @@ static int check_schema(struct raw *r, const struct raw_line *header)
     if (!raw_integer(r, header, "schema", &schema) || !raw_string(r, header, "gradsync", &version))
         return GS_FAILED;
     if (schema > RECORD_SCHEMA)
-        return fail_at(GS_FAILED, r->path, 1,
+        return fail_at(GS_FAILED, r->lines.path, 1,
                        "written by gradsync %s in schema %lld, and this gradsync %s reads up to "
                        "schema %d: update gradsync",
                        version, (long long)schema, GRADSYNC_VERSION, RECORD_SCHEMA);
@@ -248,12 +182,13 @@ static int read_header(struct raw *r)
 
 int raw_open(struct raw **out, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fail_at(GS_FAILED, path, 0, "cannot be opened: %s", strerror(errno));
     struct raw *r = xcalloc(1, sizeof *r);
-    *r = (struct raw){.path = xstrdup(path), .fd = fd};
-    int code = read_header(r);
+    int code = raw_lines_open(&r->lines, path);
+    if (code) {
+        free(r);
+        return code;
+    }
+    code = read_header(r);
     if (code) {
         raw_close(r);
         return code;
@@ -264,24 +199,17 @@ int raw_open(struct raw **out, const char *path)
 
 bool raw_torn(const struct raw *r)
 {
-    return r->torn;
+    return r->lines.torn;
 }
 
 struct raw_place raw_tell(const struct raw *r)
 {
-    return (struct raw_place){.offset = r->buf_offset + r->at, .number = r->number};
+    return raw_lines_tell(&r->lines);
 }
 
 int raw_seek(struct raw *r, struct raw_place to)
 {
-    r->number = to.number;
-    r->torn = false;
-    if (lseek(r->fd, (off_t)to.offset, SEEK_SET) < 0)
-        return fail_at(GS_FAILED, r->path, 0, "cannot be read again: %s", strerror(errno));
-    r->at = r->end = 0;
-    r->buf_offset = to.offset;
-    r->eof = false;
-    return GS_OK;
+    return raw_lines_seek(&r->lines, to);
 }
 
 void raw_close(struct raw *r)
@@ -289,10 +217,8 @@ void raw_close(struct raw *r)
     if (!r)
         return;
     json_decref(r->json);
-    close(r->fd);
-    free(r->buf);
+    raw_lines_close(&r->lines);
     free(r->times);
-    free(r->path);
     free(r);
 }
 
@@ -304,8 +230,8 @@ static json_t *member(const struct raw *r, const struct raw_line *l, const char 
     json_t *v = json_object_get(l->json, key);
     if (v && is(v))
         return v;
-    fail_at(GS_FAILED, r->path, (int)l->number, "damaged: %s has no %s '%s'", type_names[l->type],
-            kind, key);
+    fail_at(GS_FAILED, r->lines.path, (int)l->number, "damaged: %s has no %s '%s'",
+            type_names[l->type], kind, key);
     return NULL;
 }
 
