@@ -1,179 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "params.h"
 
+#include "params_types.h"
 #include "text.h"
-#include "units.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* One row a type: how its text is read and written, and what it is called. Numeric types are
- * compared with min and max as doubles. */
-struct type_ops {
-    bool (*parse)(const struct wl_param *p, const char *text, void *member); /* NULL: copied */
-    void (*format)(const struct wl_param *p, const void *member, char *buf, size_t n);
-    double (*number)(const void *member);                    /* NULL: not numeric */
-    void (*format_bound)(double bound, char *buf, size_t n); /* NULL: not numeric */
-    size_t size;
-    const char *what; /* what a text that does not parse is not */
-};
-
-/* ---- the types ---- */
-
-static bool parse_int(const struct wl_param *p, const char *text, void *member)
-{
-    (void)p;
-    return units_parse_int(text, member);
-}
-
-static void format_int(const struct wl_param *p, const void *member, char *buf, size_t n)
-{
-    (void)p;
-    snprintf(buf, n, "%lld", (long long)*(const int64_t *)member);
-}
-
-static double number_int(const void *member)
-{
-    return (double)*(const int64_t *)member;
-}
-
-static void bound_int(double bound, char *buf, size_t n)
-{
-    snprintf(buf, n, "%.0f", bound);
-}
-
-static bool parse_size(const struct wl_param *p, const char *text, void *member)
-{
-    (void)p;
-    return units_parse_size(text, member);
-}
-
-static void format_size(const struct wl_param *p, const void *member, char *buf, size_t n)
-{
-    (void)p;
-    units_size(buf, n, *(const uint64_t *)member);
-}
-
-static double number_size(const void *member)
-{
-    return (double)*(const uint64_t *)member;
-}
-
-static void bound_size(double bound, char *buf, size_t n)
-{
-    units_size(buf, n, bound < 0 ? 0 : bound < 0x1p64 ? (uint64_t)bound : UINT64_MAX);
-}
-
-static bool parse_real(const struct wl_param *p, const char *text, void *member)
-{
-    (void)p;
-    return units_parse_real(text, member);
-}
-
-static void bound_real(double bound, char *buf, size_t n)
-{
-    units_double(buf, n, bound);
-    size_t len = strlen(buf);
-    if (len > 2 && !strcmp(buf + len - 2, ".0"))
-        buf[len - 2] = '\0';
-}
-
-static void format_real(const struct wl_param *p, const void *member, char *buf, size_t n)
-{
-    (void)p;
-    bound_real(*(const double *)member, buf, n);
-}
-
-static double number_double(const void *member)
-{
-    return *(const double *)member;
-}
-
-static bool parse_time(const struct wl_param *p, const char *text, void *member)
-{
-    (void)p;
-    return units_parse_time(text, member);
-}
-
-static void bound_time(double bound, char *buf, size_t n)
-{
-    units_time(buf, n, bound);
-}
-
-static void format_time(const struct wl_param *p, const void *member, char *buf, size_t n)
-{
-    (void)p;
-    units_time(buf, n, *(const double *)member);
-}
-
-static bool parse_rate(const struct wl_param *p, const char *text, void *member)
-{
-    (void)p;
-    return units_parse_rate(text, member);
-}
-
-static void bound_rate(double bound, char *buf, size_t n)
-{
-    units_rate(buf, n, bound);
-}
-
-static void format_rate(const struct wl_param *p, const void *member, char *buf, size_t n)
-{
-    (void)p;
-    units_rate(buf, n, *(const double *)member);
-}
-
-static bool parse_bool(const struct wl_param *p, const char *text, void *member)
-{
-    (void)p;
-    bool yes = !strcmp(text, "yes");
-    if (!yes && strcmp(text, "no"))
-        return false;
-    *(bool *)member = yes;
-    return true;
-}
-
-static void format_bool(const struct wl_param *p, const void *member, char *buf, size_t n)
-{
-    (void)p;
-    snprintf(buf, n, "%s", *(const bool *)member ? "yes" : "no");
-}
-
-static bool parse_choice(const struct wl_param *p, const char *text, void *member)
-{
-    for (int i = 0; p->choices[i]; i++)
-        if (!strcmp(p->choices[i], text)) {
-            *(int *)member = i;
-            return true;
-        }
-    return false;
-}
-
-static void format_choice(const struct wl_param *p, const void *member, char *buf, size_t n)
-{
-    snprintf(buf, n, "%s", p->choices[*(const int *)member]);
-}
-
-static void format_text(const struct wl_param *p, const void *member, char *buf, size_t n)
-{
-    (void)p;
-    snprintf(buf, n, "%s", (const char *)member);
-}
-
-/* clang-format off */
-static const struct type_ops ops[] = {
-    [WL_INT] = {parse_int, format_int, number_int, bound_int, sizeof(int64_t), "an integer, e.g. 3 or 4k"},
-    [WL_SIZE] = {parse_size, format_size, number_size, bound_size, sizeof(uint64_t), "a size, e.g. 8, 64KiB or 1GB"},
-    [WL_REAL] = {parse_real, format_real, number_double, bound_real, sizeof(double), "a number, e.g. 0.97 or 5%"},
-    [WL_TIME] = {parse_time, format_time, number_double, bound_time, sizeof(double), "a time, e.g. 3us, 200ms or 1h"},
-    [WL_RATE] = {parse_rate, format_rate, number_double, bound_rate, sizeof(double), "a rate, e.g. 900GB/s or 25Gbit/s"},
-    [WL_BOOL] = {parse_bool, format_bool, NULL, NULL, sizeof(bool), "yes or no"},
-    [WL_CHOICE] = {parse_choice, format_choice, NULL, NULL, sizeof(int), "a choice"},
-    [WL_TEXT] = {NULL, format_text, NULL, NULL, WL_TEXT_MAX, "a text"},
-};
-/* clang-format on */
 
 static bool bounded(const struct wl_param *p)
 {
@@ -185,16 +19,14 @@ static void *member_of(const struct wl_param *p, void *object)
     return (char *)object + p->offset;
 }
 
-/* ---- the table's face ---- */
-
 bool param_numeric(const struct wl_param *p)
 {
-    return ops[p->type].number;
+    return param_types[p->type].number;
 }
 
 size_t param_size(const struct wl_param *p)
 {
-    return ops[p->type].size;
+    return param_types[p->type].size;
 }
 
 static void list_choices(const struct wl_param *p, char *buf, size_t n)
@@ -208,7 +40,7 @@ static void list_choices(const struct wl_param *p, char *buf, size_t n)
 
 const char *param_allowed(const struct wl_param *p, char *buf, size_t n)
 {
-    const struct type_ops *o = &ops[p->type];
+    const struct param_type *o = &param_types[p->type];
     char low[48], high[48];
     if (p->type == WL_CHOICE) {
         list_choices(p, buf, n);
@@ -271,7 +103,7 @@ bool param_parse_text(const struct wl_param *p, const char *text, char *dst, siz
 
 bool param_parse(const struct wl_param *p, const char *text, void *object, char *why, size_t n)
 {
-    const struct type_ops *o = &ops[p->type];
+    const struct param_type *o = &param_types[p->type];
     union {
         int64_t i;
         uint64_t u;
@@ -294,7 +126,7 @@ bool param_parse(const struct wl_param *p, const char *text, void *object, char 
 
 const char *param_format(const struct wl_param *p, const void *object, char *buf, size_t n)
 {
-    ops[p->type].format(p, (const char *)object + p->offset, buf, n);
+    param_types[p->type].format(p, (const char *)object + p->offset, buf, n);
     return buf;
 }
 
