@@ -3,9 +3,9 @@
 
 #include "err.h"
 #include "locate.h"
+#include "plugin_search.h"
 #include "text.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -16,142 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ABI_STEM "wl_plugin_v"
 #define ABI_MAX 99
-
-const char *program_dir(void)
-{
-    static char dir[4096];
-    if (!dir[0]) {
-        ssize_t n = readlink("/proc/self/exe", dir, sizeof dir - 1);
-        dir[n > 0 ? n : 0] = '\0';
-        char *slash = strrchr(dir, '/');
-        if (slash)
-            slash[slash == dir] = '\0';
-    }
-    return dir;
-}
-
-/* The search path, in order. */
-static void search_path(struct words *dirs)
-{
-    const char *env = getenv("GRADSYNC_PLUGIN_PATH");
-    char *all = xstrfmt(".:%s:%s:%s/plugins:%s/../lib/gradsync/plugins", env ? env : "",
-                        program_dir(), program_dir(), program_dir());
-    words_split(dirs, all, ':');
-    free(all);
-}
-
-static bool is_path(const char *name)
-{
-    size_t n = strlen(name);
-    return strchr(name, '/') || (n > 3 && !strcmp(name + n - 3, ".so"));
-}
-
-/* The file that a name stands for, or NULL. */
-static char *find(const char *name)
-{
-    if (is_path(name))
-        return xstrfmt("%s%s", strchr(name, '/') ? "" : "./", name);
-    struct words dirs;
-    search_path(&dirs);
-    char *found = NULL;
-    for (size_t i = 0; i < dirs.n && !found; i++) {
-        char *path = xstrfmt("%s/%s.so", dirs.v[i], name);
-        if (*dirs.v[i] && !access(path, F_OK))
-            found = path;
-        else
-            free(path);
-    }
-    words_free(&dirs);
-    return found;
-}
-
-static bool mentions_abi(const char *path)
-{
-    struct text bytes = {0};
-    bool is =
-        text_read_file(path, &bytes) && memmem(bytes.s, bytes.len, ABI_STEM, strlen(ABI_STEM));
-    text_free(&bytes);
-    return is;
-}
-
-struct found {
-    char *name, *path;
-};
-
-struct founds {
-    struct found *v;
-    size_t n;
-};
-
-static bool is_new(const struct founds *f, const char *name)
-{
-    for (size_t i = 0; i < f->n; i++)
-        if (!strcmp(f->v[i].name, name))
-            return false;
-    return true;
-}
-
-static int is_shared_object(const struct dirent *e)
-{
-    size_t n = strlen(e->d_name);
-    return n > 3 && !strcmp(e->d_name + n - 3, ".so");
-}
-
-static void find_in(struct founds *f, const char *dir)
-{
-    struct dirent **entries;
-    int n = *dir ? scandir(dir, &entries, is_shared_object, alphasort) : -1;
-    for (int i = 0; i < n; i++) {
-        struct found one = {
-            .name = xstrfmt("%.*s", (int)strlen(entries[i]->d_name) - 3, entries[i]->d_name),
-            .path = xstrfmt("%s/%s", dir, entries[i]->d_name)};
-        free(entries[i]);
-        if (is_new(f, one.name) && mentions_abi(one.path)) {
-            f->v = xrealloc(f->v, (f->n + 1) * sizeof *f->v);
-            f->v[f->n++] = one;
-        } else {
-            free(one.name);
-            free(one.path);
-        }
-    }
-    if (n >= 0)
-        free(entries);
-}
-
-static struct founds find_all(void)
-{
-    struct founds f = {0};
-    struct words dirs;
-    search_path(&dirs);
-    for (size_t i = 0; i < dirs.n; i++)
-        find_in(&f, dirs.v[i]);
-    words_free(&dirs);
-    return f;
-}
-
-static void founds_free(struct founds *f)
-{
-    for (size_t i = 0; i < f->n; i++) {
-        free(f->v[i].name);
-        free(f->v[i].path);
-    }
-    free(f->v);
-}
-
-void plugin_names(struct words *names)
-{
-    struct founds f = find_all();
-    *names = (struct words){0};
-    for (size_t i = 0; i < f.n; i++)
-        words_add(names, f.v[i].name);
-    founds_free(&f);
-}
 
 static int no_such(const char *name)
 {
-    struct founds f = find_all();
+    struct plugin_files f = plugin_files();
     const char **names = xcalloc(f.n, sizeof *names);
     for (size_t i = 0; i < f.n; i++)
         names[i] = f.v[i].name;
@@ -159,7 +28,7 @@ static int no_such(const char *name)
     int code = fail(GS_USAGE, "no plugin '%s'%s%s%s; 'gradsync list' shows those found here", name,
                     near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
     free(names);
-    founds_free(&f);
+    plugin_files_free(&f);
     return code;
 }
 
@@ -185,12 +54,12 @@ static int no_symbol(const struct plugin *p)
 {
     for (int abi = 1; abi <= ABI_MAX; abi++) {
         char symbol[32];
-        snprintf(symbol, sizeof symbol, ABI_STEM "%d", abi);
+        snprintf(symbol, sizeof symbol, PLUGIN_ABI_STEM "%d", abi);
         if (dlsym(p->dl, symbol))
             return fail_at(GS_USAGE, p->path, 0,
                            "speaks plugin ABI %d, this gradsync speaks %s: build it against this "
                            "gradsync's workload.h",
-                           abi, &WL_SYMBOL[strlen(ABI_STEM)]);
+                           abi, &WL_SYMBOL[strlen(PLUGIN_ABI_STEM)]);
     }
     return fail_at(GS_USAGE, p->path, 0,
                    "is no gradsync plugin: it does not export " WL_SYMBOL " (see workload.h)");
@@ -226,7 +95,7 @@ static int open_file(struct plugin *p)
 
 int plugin_open(struct plugin **out, const char *name)
 {
-    char *path = find(name);
+    char *path = plugin_file(name);
     if (!path)
         return no_such(name);
     struct plugin *p = xcalloc(1, sizeof *p);
@@ -307,7 +176,7 @@ void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
                                const struct plugin *p, const char *why),
                  void *ctx)
 {
-    struct founds f = find_all();
+    struct plugin_files f = plugin_files();
     for (size_t i = 0; i < f.n; i++) {
         struct plugin *p = NULL;
         char why[1024];
@@ -320,5 +189,5 @@ void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
         visit(ctx, f.v[i].name, f.v[i].path, p, p ? NULL : why + (strlen(why) > place ? place : 0));
         plugin_unload(p);
     }
-    founds_free(&f);
+    plugin_files_free(&f);
 }
