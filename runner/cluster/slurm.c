@@ -5,147 +5,14 @@
 #include "err.h"
 #include "text.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- "Key=value Key=value" ---- */
-
-static bool member(const char *line, const char *key, char *buf, size_t n)
-{
-    size_t k = strlen(key);
-    for (const char *s = line; (s = strstr(s, key)); s += k)
-        if ((s == line || s[-1] == ' ') && s[k] == '=') {
-            snprintf(buf, n, "%.*s", (int)strcspn(s + k + 1, " \n"), s + k + 1);
-            return true;
-        }
-    return false;
-}
-
-/* "UNLIMITED", "30", "10:00", "1-00:00:00" (days, hours, minutes, seconds). */
-static double parse_time(const char *s)
-{
-    double days = 0, part[3] = {0};
-    int n = 0;
-    char *end;
-    double first = strtod(s, &end);
-    if (end == s)
-        return (double)INFINITY;
-    if (*end == '-') {
-        days = first;
-        s = end + 1;
-    }
-    for (; n < 3; n++) {
-        part[n] = strtod(s, &end);
-        if (*end != ':') {
-            n++;
-            break;
-        }
-        s = end + 1;
-    }
-    if (days > 0 || n == 3)
-        return days * 86400 + part[0] * 3600 + part[1] * 60 + part[2];
-    return part[0] * 60 + part[1];
-}
-
-static long count(const char *line, const char *key, long otherwise)
-{
-    char value[64];
-    char *end;
-    if (!member(line, key, value, sizeof value))
-        return otherwise;
-    long n = strtol(value, &end, 10);
-    return end == value ? otherwise : n;
-}
-
-static void parse_partition(struct partition *p, const char *line)
-{
-    char value[64];
-    *p = (struct partition){.max_time_s = (double)INFINITY};
-    member(line, "PartitionName", p->name, sizeof p->name);
-    p->up = member(line, "State", value, sizeof value) && !strcmp(value, "UP");
-    if (member(line, "MaxTime", value, sizeof value))
-        p->max_time_s = parse_time(value);
-    p->total_nodes = count(line, "TotalNodes", 0);
-    p->max_nodes = count(line, "MaxNodes", p->total_nodes);
-}
-
-/* ---- partitions ---- */
-
-static int no_partition(const struct config *c, const char *name, const struct words *lines)
-{
-    const char *names[64];
-    char buf[64][128];
-    size_t n = 0;
-    struct text all = {0};
-    for (size_t i = 0; i < lines->n && n < 64; i++)
-        if (member(lines->v[i], "PartitionName", buf[n], sizeof buf[n])) {
-            text_addf(&all, "%s%s", n ? ", " : "", buf[n]);
-            names[n] = buf[n];
-            n++;
-        }
-    const char *near = *name ? text_nearest(name, names, n) : NULL;
-    const char *there = all.s ? all.s : "there is none";
-    const struct config_entry *e = config_find(c, "slurm", "partition");
-    int code = *name && e
-                   ? config_error(e, "no partition '%s' here%s%s%s (%s)", name,
-                                  near ? ", did you mean '" : "", near ? near : "",
-                                  near ? "'?" : "", there)
-                   : fail_at(GS_USAGE, c->path, 0,
-                             "[slurm] partition: the cluster has no default, name one (%s)", there);
-    text_free(&all);
-    return code;
-}
-
-int slurm_partition(struct partition *p, const struct config *c, const char *name)
-{
-    struct reply r;
-    struct words lines;
-    char value[128];
-    int code = client_run(&r, (const char *const[]){"scontrol", "show", "partition", "-o", NULL},
-                          "nothing was submitted");
-    if (code) {
-        reply_free(&r);
-        return code;
-    }
-    words_split(&lines, r.out.s ? r.out.s : "", '\n');
-    bool found = false;
-    for (size_t i = 0; i < lines.n && !found; i++) {
-        const char *key = *name ? "PartitionName" : "Default", *want = *name ? name : "YES";
-        found = member(lines.v[i], key, value, sizeof value) && !strcmp(value, want);
-        if (found)
-            parse_partition(p, lines.v[i]);
-    }
-    if (!found)
-        code = no_partition(c, name, &lines);
-    words_free(&lines);
-    reply_free(&r);
-    return code;
-}
-
-int slurm_array_max(long *indices)
-{
-    struct reply r;
-    *indices = 1001;
-    int code = client_run(&r, (const char *const[]){"scontrol", "show", "config", NULL},
-                          "nothing was submitted");
-    const char *at = !code && r.out.s ? strstr(r.out.s, "MaxArraySize") : NULL;
-    const char *value = at ? strchr(at, '=') : NULL;
-    if (value)
-        *indices = strtol(value + 1, NULL, 10);
-    reply_free(&r);
-    return code;
-}
-
 /* ---- the queue ---- */
 
-static char *comment(const struct campaign *c, size_t k)
-{
-    return xstrfmt("gradsync:%s:%zu", c->id, k);
-}
-
-/* "gradsync:ID:K" to K; false: another's job that goes by the same name. */
+/* Of the comment that slurm_submit_command gives it, "gradsync:ID:K", K; false: another's job that
+ * goes by the same name. */
 static bool ours(const struct campaign *c, const char *text, size_t *k)
 {
     size_t n = strlen(c->id);
@@ -238,21 +105,18 @@ enum job_life job_life(const struct job *j)
 
 char **slurm_submit_command(const struct campaign *c, size_t k, const char *indices)
 {
-    char *text = comment(c, k);
-    char **argv = xcalloc(14, sizeof *argv);
-    size_t n = 0;
-    argv[n++] = xstrdup("sbatch");
-    argv[n++] = xstrdup("--parsable");
-    argv[n++] = xstrdup("--hold");
-    argv[n++] = xstrfmt("--comment=%s", text);
-    argv[n++] = xstrfmt("--job-name=%s", c->id);
-    argv[n++] = xstrdup("--export=NONE");
-    argv[n++] = xstrfmt("--chdir=%s", c->dir);
-    argv[n++] = xstrdup("--output=log/%A_%a.out");
-    argv[n++] = xstrfmt("--array=%s", indices);
-    argv[n++] = campaign_path(c, c->arrays[k].script);
-    free(text);
-    return argv;
+    struct words w = {0};
+    words_add(&w, "sbatch");
+    words_add(&w, "--parsable");
+    words_add(&w, "--hold");
+    words_addf(&w, "--comment=gradsync:%s:%zu", c->id, k);
+    words_addf(&w, "--job-name=%s", c->id);
+    words_add(&w, "--export=NONE");
+    words_addf(&w, "--chdir=%s", c->dir);
+    words_add(&w, "--output=log/%A_%a.out");
+    words_addf(&w, "--array=%s", indices);
+    words_addf(&w, "%s/%s", c->dir, c->arrays[k].script);
+    return w.v;
 }
 
 void slurm_command_free(char **argv)
@@ -275,25 +139,6 @@ int slurm_submit(const struct campaign *c, size_t k, const char *indices, long *
     return code;
 }
 
-/* One program for all of them; some may have ended meanwhile, which is no fault. */
-static int for_jobs(const char *const *command, const long *jobs, size_t n, const char *purpose)
-{
-    struct reply r;
-    struct words w = {0};
-    int code = GS_OK;
-    w.v = xcalloc(n + 4, sizeof *w.v);
-    for (; *command; command++)
-        w.v[w.n++] = xstrdup(*command);
-    for (size_t i = 0; i < n; i++)
-        w.v[w.n++] = xstrfmt("%ld", jobs[i]);
-    if (n) {
-        code = client_run(&r, (const char *const *)w.v, purpose);
-        reply_free(&r);
-    }
-    slurm_command_free(w.v);
-    return code;
-}
-
 int slurm_release(const long *jobs, size_t n)
 {
     struct text list = {0};
@@ -309,7 +154,18 @@ int slurm_release(const long *jobs, size_t n)
     return code;
 }
 
+/* One program for all of them; some may have ended meanwhile, which is no fault. */
 int slurm_cancel(const long *jobs, size_t n)
 {
-    return for_jobs((const char *const[]){"scancel", NULL}, jobs, n, "not all was cancelled");
+    struct reply r;
+    struct words w = {0};
+    if (!n)
+        return GS_OK;
+    words_add(&w, "scancel");
+    for (size_t i = 0; i < n; i++)
+        words_addf(&w, "%ld", jobs[i]);
+    int code = client_run(&r, (const char *const *)w.v, "not all was cancelled");
+    reply_free(&r);
+    words_free(&w);
+    return code;
 }
