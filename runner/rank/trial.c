@@ -1,91 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trial.h"
 
-#include "conformance.h"
 #include "err.h"
 #include "text.h"
+#include "trial_report.h"
 #include "witness.h"
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define RETRIES 10 /* of one sample in a row */
-
-/* For the handler of crashes alone, which can be given nothing. */
-static const struct trial *on_trial;
-
-/* ---- the report ---- */
-
-static void put(const struct trial *t, const char *kind, const char *text)
-{
-    char line[1024];
-    int n = snprintf(line, sizeof line, CONFORMANCE_MARK "%d %s %s", t->host.rank, kind, text);
-    size_t len = n < (int)sizeof line - 1 ? (size_t)n : sizeof line - 2;
-    for (size_t i = 1; i < len; i++)
-        if ((unsigned char)line[i] < ' ')
-            line[i] = ' ';
-    line[len] = '\n';
-    if (write(t->out, line, len + 1) < 0)
-        _exit(GS_FAILED);
-}
-
-void trial_note(struct trial *t, const char *fmt, ...)
-{
-    char text[900];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    put(t, "note", text);
-}
-
-void trial_fault(struct trial *t, const char *fmt, ...)
-{
-    char text[900];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    put(t, "fault", text);
-    t->faults++;
-}
-
-static void crashed(int signal)
-{
-    char heard[200] = "", line[800];
-    witness_heard(heard, sizeof heard, false);
-    int n = snprintf(
-        line, sizeof line, "\n" CONFORMANCE_MARK "%d fault crashes in %s (SIG%s)%s%s\n",
-        on_trial->host.rank, on_trial->at, sigabbrev_np(signal), *heard ? ", saying: " : "", heard);
-    if (write(on_trial->out, line, (size_t)n) < 0)
-        _exit(GS_USAGE);
-    _exit(GS_FAILED);
-}
-
-static void catch_crashes(const struct trial *t)
-{
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
-    static char stack[1 << 16];
-    on_trial = t;
-    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i], &(struct sigaction){.sa_handler = crashed, .sa_flags = SA_ONSTACK},
-                  NULL);
-}
-
-/* Says where we go before we go there. */
-static void at(struct trial *t, const char *call)
-{
-    snprintf(t->at, sizeof t->at, "%s()%s%s", call, *t->cell ? ", cell " : "", t->cell);
-    put(t, "at", t->at);
-    t->why[0] = '\0';
-}
 
 /* ---- the host that the plugin sees ---- */
 
@@ -172,7 +100,7 @@ static enum wl_status judged(struct trial *t, enum wl_status s, bool retry)
 enum wl_status trial_describe(struct trial *t, const void *cell, const struct wl_job *job,
                               struct wl_shape *shape)
 {
-    at(t, "describe");
+    trial_at(t, "describe");
     size_t n = t->wl->cell_size;
     void *copy = xmalloc(n);
     memcpy(copy, cell, n);
@@ -211,7 +139,7 @@ static void check_sample(struct trial *t, const struct wl_sample *s, unsigned it
 /* One good sample; false when the plugin fails it on some rank. */
 bool trial_sample(struct trial *t, void *prepared, unsigned iters, double *time_s)
 {
-    at(t, "sample");
+    trial_at(t, "sample");
     for (int i = 0; i <= RETRIES; i++) {
         struct wl_sample s = {.size = sizeof s};
         for (size_t m = 0; m < WL_METRICS_MAX; m++)
@@ -232,7 +160,7 @@ bool trial_sample(struct trial *t, void *prepared, unsigned iters, double *time_
 
 enum wl_status trial_prepare(struct trial *t, const void *cell, void **prepared)
 {
-    at(t, "prepare");
+    trial_at(t, "prepare");
     *prepared = NULL;
     enum wl_status mine = judged(t, t->wl->prepare(t->self, cell, prepared), false);
     if (mine == WL_OK && !*prepared) {
@@ -247,14 +175,14 @@ enum wl_status trial_prepare(struct trial *t, const void *cell, void **prepared)
 
 void trial_release(struct trial *t, void *prepared)
 {
-    at(t, "release");
+    trial_at(t, "release");
     t->wl->release(prepared);
     overhear(t);
 }
 
 bool trial_verify(struct trial *t, void *prepared)
 {
-    at(t, "verify");
+    trial_at(t, "verify");
     return trial_agree(t, judged(t, t->wl->verify(prepared), false)) == WL_OK;
 }
 
@@ -264,7 +192,7 @@ int trial_load(struct trial *t, const char *path)
 {
     char line[1024], *why;
     snprintf(t->at, sizeof t->at, "being loaded");
-    put(t, "at", t->at);
+    trial_put(t, "at", t->at);
     err_capture(line, sizeof line);
     int code = plugin_load(&t->plugin, path);
     err_capture(NULL, 0);
@@ -280,7 +208,7 @@ int trial_load(struct trial *t, const char *path)
 
 enum wl_status trial_open(struct trial *t)
 {
-    at(t, "open");
+    trial_at(t, "open");
     enum wl_status mine = judged(t, t->wl->open(&t->self, &t->host), false);
     enum wl_status all = trial_agree(t, mine);
     if (mine == WL_SKIP)
@@ -292,7 +220,7 @@ enum wl_status trial_open(struct trial *t)
 
 void trial_close(struct trial *t)
 {
-    at(t, "close");
+    trial_at(t, "close");
     t->wl->close(t->self);
     overhear(t);
 }
@@ -314,7 +242,7 @@ int trial_begin(struct trial *t, const struct wl_host *lent)
     t->out = witness_listen();
     if (t->out < 0)
         return fail(GS_FAILED, "stdout cannot be redirected: %s", strerror(errno));
-    catch_crashes(t);
+    trial_catch_crashes(t);
     return GS_OK;
 }
 
@@ -322,7 +250,7 @@ void trial_end(struct trial *t, int code)
 {
     char end[16];
     snprintf(end, sizeof end, "%d", code);
-    put(t, "end", end);
+    trial_put(t, "end", end);
     witness_listen_end(t->out);
     plugin_unload(t->plugin);
 }
