@@ -150,6 +150,8 @@ int tcp_turn(struct tcp_link *l, double timeout_s)
 {
     struct epoll_event events[BATCH];
     l->now = tcp_now();
+    if (l->begins)
+        tcp_peers_begin(l);
     bool flows = tcp_meter_tick(l);
     double wait = fmax(0, fmin(timeout_s, flows ? TICK_S : l->hellos ? TICK_S : IDLE_S));
     struct timespec t = {.tv_sec = (time_t)wait,

@@ -88,8 +88,19 @@ static bool look(struct tcp_stream *s, struct pace_seen *seen)
     s->seen_held = info.tcpi_rwnd_limited;
     if (!s->sending && info.tcpi_notsent_bytes == 0)
         return false;
+    s->peer->link->mss_B = info.tcpi_snd_mss;
     seen->burst_B += 2.0 * info.tcpi_snd_mss; /* what a paced stream sends at once, at the least */
     return true;
+}
+
+/* So many that what all send at once, two segments each, is half of what the way holds, or as many
+ * as one peer has. */
+static unsigned streams_worth(const struct tcp_link *l)
+{
+    double held_B = l->pace.rate * l->pace.rtt_min;
+    if (held_B <= 0 || l->mss_B <= 0)
+        return 0;
+    return (unsigned)fmax(held_B / 2 / (2 * l->mss_B), l->options.streams);
 }
 
 bool tcp_meter_tick(struct tcp_link *l)
@@ -117,6 +128,7 @@ bool tcp_meter_tick(struct tcp_link *l)
         pace_feed(&l->pace, &seen);
     pace_all(l, active);
     l->rests = active == 0;
+    l->most = streams_worth(l);
     l->stats.rate_Bps = l->pace.rate;
     return flows;
 }

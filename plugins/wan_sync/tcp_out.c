@@ -57,7 +57,7 @@ static bool next_frame(struct tcp_stream *s)
     wait_room(s, full);
     if (full)
         return false;
-    if ((s->out = tcp_peer_take(p)))
+    if (tcp_stream_may(s) && (s->out = tcp_peer_take(p)))
         start_frame(s, TCP_BLOCK, s->out->data, s->out->bytes);
     else if (probes && !l->probe_ends)
         start_frame(s, TCP_PROBE, l->scratch, sizeof l->scratch);

@@ -135,8 +135,12 @@ struct tcp_link {
     bool probe_ends;
     struct pace pace;
     uint64_t acked_B, resent_B;
+    double mss_B; /* of the latest stream that was looked at */
     double now, ticked, metered;
-    bool rests; /* when it was metered last, nothing was to be sent */
+    bool rests;    /* when it was metered last, nothing was to be sent */
+    bool begins;   /* and since then blocks were posted, which nobody was given yet */
+    int waited;    /* peers that have not acknowledged all */
+    unsigned most; /* streams to be used at once, over all peers; 0: not known yet */
     struct wan_link_stats stats;
     struct link_tcp_events seen;
     uint8_t scratch[TCP_SCRATCH_B];
@@ -156,6 +160,8 @@ void tcp_peer_free(struct tcp_peer *p);
 int tcp_peer_send(struct tcp_peer *p, uint64_t id, const void *data, size_t bytes);
 struct tcp_out *tcp_peer_take(struct tcp_peer *p); /* the next block for a free stream, or NULL */
 void tcp_peer_pump(struct tcp_peer *p);            /* gives free streams what there is */
+void tcp_peers_begin(struct tcp_link *l);          /* the same of all, after a rest */
+bool tcp_stream_may(const struct tcp_stream *s);   /* take a block: not too many others have */
 void tcp_peer_acked(struct tcp_stream *s, uint64_t acked);
 void tcp_peer_begin_wait(struct tcp_peer *p);  /* before something is posted */
 bool tcp_peer_waits(const struct tcp_peer *p); /* something depends on it */

@@ -95,11 +95,13 @@ int tcp_peer_send(struct tcp_peer *p, uint64_t id, const void *data, size_t byte
         return tcp_fail(p->link, "no memory for a block to rank %d", p->rank);
     *b = (struct tcp_out){.id = id, .data = data, .bytes = bytes, .seq = p->next_seq++};
     tcp_peer_begin_wait(p);
-    p->unacked++;
+    if (p->unacked++ == 0)
+        p->link->waited++;
     outs_add(&p->queue, b);
-    if (p->link->rests) /* split the rate as soon as all that begins now has begun */
-        p->link->metered = 0;
-    tcp_peer_pump(p);
+    if (p->link->rests)
+        p->link->begins = true;
+    else
+        tcp_peer_pump(p);
     return 0;
 }
 
@@ -141,6 +143,33 @@ struct tcp_out *tcp_peer_take(struct tcp_peer *p)
     return b;
 }
 
+/* Every stream begins with a burst that no pace divides. Those of all peers together are to be at
+ * most half of what the way holds; a single peer may have all of its own. */
+static int to_use(const struct tcp_peer *p)
+{
+    const struct tcp_link *l = p->link;
+    int each = l->waited > 0 ? (int)l->most / l->waited : (int)l->most;
+    if (l->most == 0 || l->waited <= 1 || each >= l->options.streams)
+        return l->options.streams;
+    return each > 0 ? each : 1;
+}
+
+/* Always the same ones, whose windows are open; any, while one of them is down. */
+bool tcp_stream_may(const struct tcp_stream *s)
+{
+    return s->index < to_use(s->peer) || s->peer->up < s->peer->link->options.streams;
+}
+
+/* Their number is known now, and the rate is split as soon as they have begun. */
+void tcp_peers_begin(struct tcp_link *l)
+{
+    l->rests = l->begins = false;
+    l->metered = 0;
+    for (int r = 0; r < l->host.ranks; r++)
+        if (l->peers[r].streams)
+            tcp_peer_pump(&l->peers[r]);
+}
+
 void tcp_peer_pump(struct tcp_peer *p)
 {
     int n = p->link->options.streams;
@@ -164,7 +193,8 @@ void tcp_peer_acked(struct tcp_stream *s, uint64_t acked)
         }
         if (!b->told)
             tcp_tell(l, WAN_SENT, s->peer->rank, b->id);
-        s->peer->unacked--;
+        if (--s->peer->unacked == 0)
+            l->waited--;
         out_free(l, b);
     }
 }
