@@ -89,10 +89,11 @@ static unsigned clamp(double n, unsigned least, unsigned most)
 }
 
 /* Operations of a steady-state sample at least. */
-static unsigned back_to_back(double operation_s)
+static unsigned back_to_back(double operation_s, int launch)
 {
+    unsigned most = launch == LAUNCH_STREAM ? BACK_TO_BACK_STREAM : BACK_TO_BACK_MOST;
     unsigned few = clamp(LONG_SAMPLE_S / operation_s, BACK_TO_BACK_LONG, BACK_TO_BACK);
-    return clamp(SAMPLE_S / operation_s, few, BACK_TO_BACK_MOST);
+    return clamp(SAMPLE_S / operation_s, few, most);
 }
 
 static bool refuse(char *why, size_t n, const struct nccl_cell *c, const struct wl_job *job)
@@ -144,7 +145,7 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
     bool counts = !c->algorithm && !c->protocol && !c->ctas && !c->memory;
     shape->device_B = counts ? (c->in_place ? 1 : 2) * slots * c->size : 0;
     shape->iteration_s = estimate(c, job);
-    shape->iters_min = isolated ? 1 : back_to_back(shape->iteration_s);
+    shape->iters_min = isolated ? 1 : back_to_back(shape->iteration_s, c->launch);
     shape->iters_max = isolated ? 1 : 0;
     shape->span = isolated;
     shape->settled = nccl_lead(c, shape->iters_min) > 0;

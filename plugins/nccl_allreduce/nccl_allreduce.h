@@ -20,6 +20,7 @@ enum cell_memory { MEMORY_PLAIN, MEMORY_REGISTERED, MEMORY_SYMMETRIC, MEMORY_NCC
  * (seen on H200s: 10 or so, 2.7% of 16 operations of 1 KiB), so a sample lasts SAMPLE_S or has the
  * most; operations so long that starting is no part of the time are fewer. */
 #define BACK_TO_BACK_MOST 64
+#define BACK_TO_BACK_STREAM 256 /* on a stream, where more cost no capture */
 #define BACK_TO_BACK 16
 #define BACK_TO_BACK_LONG 4
 #define SAMPLE_S 4e-3
