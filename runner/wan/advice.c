@@ -36,9 +36,9 @@ static struct wan_outcome on_view(const struct wan_case *c, const struct wan_net
     sch.every = c->every;
     sch.fragments = fmin(sch.fragments, sch.every);
     double bytes = wan_training_bytes(t, c->bits);
-    return outcome(t, &sch, wan_training_compute_s(t),
-                   wan_sync_s(c->strategy, net, bytes / sch.fragments),
-                   wan_wire_bytes(c->strategy, net->n, bytes));
+    return outcome(
+        t, &sch, wan_training_compute_s(t), wan_sync_s(c->strategy, net, bytes / sch.fragments),
+        wan_wire_bytes(c->strategy, (size_t)((double)net->n * fmax(1, net->flat)), bytes));
 }
 
 struct wan_outcome wan_evaluate(const struct wan_case *c)
@@ -47,6 +47,7 @@ struct wan_outcome wan_evaluate(const struct wan_case *c)
     wan_view_make(&v, c->map, c->strategy, c->factor);
     v.net.equal_shares = c->equal_shares;
     v.net.carrier = c->carrier;
+    v.net.flat = c->flat;
     struct wan_outcome o = on_view(c, &v.net);
     wan_view_free(&v);
     return o;
@@ -76,6 +77,7 @@ double wan_every_for(const struct wan_case *c, double efficiency)
     wan_view_make(&v, c->map, c->strategy, c->factor);
     v.net.equal_shares = c->equal_shares;
     v.net.carrier = c->carrier;
+    v.net.flat = c->flat;
     for (k.every = hi; on_view(&k, &v.net).efficiency < efficiency && hi < 1e12; k.every = hi) {
         lo = hi;
         hi *= 2;

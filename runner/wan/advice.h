@@ -26,6 +26,7 @@ struct wan_case {
     double bits, every;
     double factor;                     /* on all rates of the WAN; 1: as they are */
     bool equal_shares;                 /* of a direct exchange */
+    double flat;                       /* wan_net.flat */
     const struct wan_carrier *carrier; /* NULL: none that costs time of its own (model.h) */
 };
 

@@ -99,7 +99,7 @@ static void worst_of(struct modelled *m, const struct wan_map *map)
 }
 
 static struct modelled model(struct wan_map *map, const struct rec_cell *c,
-                             const struct wan_cell *s, const struct taken *t)
+                             const struct wan_cell *s, const struct taken *t, int64_t ranks)
 {
     struct modelled m = {.o = no_outcome(), .bound_s = NAN};
     struct wan_training training = training_of(c, s, t);
@@ -116,6 +116,8 @@ static struct modelled model(struct wan_map *map, const struct rec_cell *c,
         one.equal_shares = s->equal_shares;
         one.factor = wan_cell_headroom(s);
         one.carrier = &carrier;
+        if (one.strategy != WAN_HIERARCHICAL)
+            one.flat = (double)ranks / (double)map->n;
         m.o = wan_evaluate(&one);
     }
     leave_out(&m.o, s);
@@ -208,7 +210,7 @@ static void put_rows(struct csv *c, const struct recorded *r, const struct gathe
         struct taken t = take(r, series);
         struct modelled m = {NAN, NAN, NAN, NAN, no_outcome()};
         if (map->n)
-            m = model(map, &r->cells[series->cell], &s, &t);
+            m = model(map, &r->cells[series->cell], &s, &t, r->ranks);
         put_row(c, r, series, &s, &t, &m, map->n ? map->n : (size_t)r->nodes);
     }
 }

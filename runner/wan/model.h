@@ -35,7 +35,9 @@ struct wan_net {
     double farthest_s;      /* the longest one-way delay between any two sites */
     double lan_Bps;         /* inside a site, for WAN_HIERARCHICAL; 0: free */
     double ranks_per_site;  /* members of a site's own reduction */
-    bool equal_shares;      /* of a direct exchange; else those of wan_shares() */
+    double flat; /* ranks of a site that each take part in the others, next to each other in a ring,
+                    where what stays inside takes no time; 0: one */
+    bool equal_shares;                 /* of a direct exchange; else those of wan_shares() */
     const struct wan_carrier *carrier; /* NULL: what is sent flows on byte by byte, at the rates */
 };
 

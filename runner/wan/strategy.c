@@ -33,17 +33,23 @@ static double bottleneck(const struct wan_net *net)
     return fmin(least(net->up_Bps, net->n), least(net->down_Bps, net->n));
 }
 
+static double flat(const struct wan_net *net)
+{
+    return fmax(1, net->flat);
+}
+
 /* What a block of a part costs before it is passed on, beside its way: it must be whole. */
 struct step {
     double block_s; /* on the uplink */
     double wait_s;  /* on its way, and where it comes */
 };
 
-static struct step step_of(const struct wan_net *net, double delay_s, double part_B)
+static struct step step_of(const struct wan_net *net, double delay_s, double part_B,
+                           double rate_Bps)
 {
     if (!net->carrier)
         return (struct step){0, delay_s};
-    return (struct step){wan_block_B(net->carrier, part_B) / bottleneck(net),
+    return (struct step){wan_block_B(net->carrier, part_B) / rate_Bps,
                          delay_s + net->carrier->hop_s};
 }
 
@@ -62,12 +68,13 @@ static double rounds(size_t n, double *folds)
 }
 
 /* Two cycles: a site's uplink is busy c/B a step, and a block needs its own time and a hop's delay.
- * The longer one paces all steps but the last. */
+ * The longer one paces all steps but the last. Of the ranks of a site one sends to the next site.
+ */
 static struct wan_course ring(const struct wan_net *net, double bytes)
 {
-    double steps = 2 * (double)(net->n - 1), part_B = bytes / (double)net->n;
-    double send_s = part_B / bottleneck(net);
-    struct step s = step_of(net, mean(net->hop_s, net->n), part_B);
+    double members = (double)net->n * flat(net), steps = 2 * (members - 1);
+    double part_B = bytes / members, rate_Bps = bottleneck(net), send_s = part_B / rate_Bps;
+    struct step s = step_of(net, mean(net->hop_s, net->n) / flat(net), part_B, rate_Bps);
     double chain_s = s.block_s + s.wait_s;
     return (struct wan_course){
         .time_s = steps * fmax(send_s, chain_s) + fmin(send_s - s.block_s, s.wait_s),
@@ -84,12 +91,12 @@ static struct wan_course ring(const struct wan_net *net, double bytes)
 static struct wan_course direct(const struct wan_net *net, double bytes)
 {
     double n = (double)net->n, others = n - 1, sent_B = others / n * bytes;
-    double send_s = sent_B / bottleneck(net);
+    double rate_Bps = bottleneck(net) / flat(net), send_s = sent_B / rate_Bps;
     if (!net->equal_shares) /* the time of two exchanges */
         send_s = fmax(wan_shares(net->up_Bps, net->n, bytes, NULL),
                       wan_shares(net->down_Bps, net->n, bytes, NULL)) /
-                 2;
-    struct step s = step_of(net, net->farthest_s, bytes / n);
+                 2 * flat(net);
+    struct step s = step_of(net, net->farthest_s, bytes / n, rate_Bps);
     double block_s = fmin(send_s, others * side_by_side(net) * s.block_s);
     return (struct wan_course){
         .time_s = send_s + s.wait_s + fmax(send_s, block_s + s.wait_s),
@@ -104,8 +111,9 @@ static struct wan_course direct(const struct wan_net *net, double bytes)
 
 static struct wan_course recursive_doubling(const struct wan_net *net, double bytes)
 {
-    double folds, steps = rounds(net->n, &folds) + folds, send_s = bytes / bottleneck(net);
-    struct step s = step_of(net, net->farthest_s, bytes);
+    double folds, steps = rounds(net->n, &folds) + folds;
+    double rate_Bps = bottleneck(net) / flat(net), send_s = bytes / rate_Bps;
+    struct step s = step_of(net, net->farthest_s, bytes, rate_Bps);
     return (struct wan_course){
         .time_s =
             fmax(steps * send_s + s.wait_s, steps * s.wait_s + send_s + (steps - 1) * s.block_s),
@@ -117,15 +125,21 @@ static struct wan_course recursive_doubling(const struct wan_net *net, double by
 }
 
 /* Halves, quarters .. and back. The first exchange sends a half; of what comes in the second, the
- * later part is sent on for the last time when a quarter more has left. */
+ * later part is sent on for the last time when a quarter more has left. Every other member sends
+ * its quarter of the second exchange at once, for it is what comes first, and not when the first
+ * has ended: to one whose downlink still takes a half from elsewhere. Three quarters come there
+ * before more than a half has left, and one quarter's time of all uplinks is lost to that. */
 static struct wan_course rabenseifner(const struct wan_net *net, double bytes)
 {
     double folds, steps = rounds(net->n, &folds), members = exp2(steps);
-    double whole_s = bytes / bottleneck(net), sent_s = 2 * (members - 1) / members * whole_s;
-    struct step s = step_of(net, net->farthest_s, bytes / members);
+    double rate_Bps = bottleneck(net) / flat(net), whole_s = bytes / rate_Bps;
+    double sent_s = 2 * (members - 1) / members * whole_s;
+    struct step s = step_of(net, net->farthest_s, bytes / members, rate_Bps);
     double chain_s = 2 * steps * s.wait_s + (steps > 1 ? 0.75 : 0.5) * whole_s + steps * s.block_s;
     return (struct wan_course){
-        .time_s = fmax(sent_s + fmin(steps, 2) * s.wait_s, chain_s) + folds * (whole_s + s.wait_s),
+        .time_s =
+            fmax(sent_s + (steps > 1 ? whole_s / 4 : 0) + fmin(steps, 2) * s.wait_s, chain_s) +
+            folds * (whole_s + s.wait_s),
         .exchanges = 2 * steps + folds,
         .visits = 2,
         .sent_B = (members - 1) / members / steps * bytes,
@@ -134,13 +148,14 @@ static struct wan_course rabenseifner(const struct wan_net *net, double bytes)
     };
 }
 
-/* The members of a site reduce to its leader, who gives them the sum. */
+/* The members of a site reduce to its leader, who gives them the sum: 2 (g-1)/g D through the
+ * leader each way, where the ways follow each other (wan_sync); at best, one beside the other. */
 static struct wan_course hierarchical(const struct wan_net *net, double bytes)
 {
     double g = net->ranks_per_site;
     struct wan_course k = ring(net, bytes);
     if (g > 1 && net->lan_Bps > 0)
-        k.time_s += 2 * (g - 1) / g * bytes / net->lan_Bps;
+        k.time_s += (net->carrier ? 4 : 2) * (g - 1) / g * bytes / net->lan_Bps;
     return k;
 }
 

@@ -176,6 +176,27 @@ static void small_messages(void **state)
         assert_true(wan_sync_s((enum wan_strategy)s, &net, 65536) >= wan_bound_s(&net, 65536));
 }
 
+/* Two ranks a site: a ring passes each site's uplink once for both; others send twice as much. The
+ * leader of a site takes and gives half of the bytes of each way twice. */
+static void ranks_of_a_site(void **state)
+{
+    (void)state;
+    struct wan_net net = four(GIGABIT, 0.015);
+    double one = wan_sync_s(WAN_RING, &net, 1 << 30), twice = 2.0 * (1 << 30);
+    net.equal_shares = true;
+    assert_near(wan_sync_s(WAN_DIRECT, &net, twice), wan_sync_s(WAN_RING, &net, twice), 0.01);
+    double doubled = wan_sync_s(WAN_DIRECT, &net, twice);
+    net.flat = 2;
+    assert_near(wan_sync_s(WAN_RING, &net, 1 << 30), one * (14.0 / 8) / (6.0 / 4), 0.005);
+    assert_near(wan_sync_s(WAN_RING, &net, 4096), 14 * 0.0075, 0.01);
+    assert_near(wan_sync_s(WAN_DIRECT, &net, 1 << 30), doubled, 1e-9);
+    net.flat = 0, net.ranks_per_site = 2, net.lan_Bps = 1e9;
+    assert_near(wan_sync_s(WAN_HIERARCHICAL, &net, 1 << 30), one + (1 << 30) / 1e9, 1e-9);
+    const struct wan_carrier fine = {.least_B = 1, .most_B = 1e9, .pieces = 1e9};
+    net.carrier = &fine;
+    assert_near(wan_sync_s(WAN_HIERARCHICAL, &net, 1 << 30), one + 2.0 * (1 << 30) / 1e9, 1e-6);
+}
+
 /* Streaming hides a fragment that is done before the next is due, and nothing else. */
 static void overlap(void **state)
 {
@@ -200,19 +221,15 @@ static const struct carried_row {
     {GIGABIT / 10, 0.015, WAN_RING, {98.5, 142.0, 2043.6}},
     {GIGABIT / 10, 0.015, WAN_DIRECT, {38.1, 142.0, 2043.6}},
     {GIGABIT / 10, 0.015, WAN_RECURSIVE_DOUBLING, {36.8, 184.3, 2716.2}},
-    {GIGABIT / 10, 0.015, WAN_RABENSEIFNER, {67.0, 150.0, 2100.4}},
     {GIGABIT / 10, 0.025, WAN_RING, {158.5, 178.4, 2053.6}},
     {GIGABIT / 10, 0.025, WAN_DIRECT, {58.1, 152.0, 2053.6}},
     {GIGABIT / 10, 0.025, WAN_RECURSIVE_DOUBLING, {56.8, 194.3, 2726.2}},
-    {GIGABIT / 10, 0.025, WAN_RABENSEIFNER, {107.0, 173.1, 2119.6}},
     {GIGABIT, 0.015, WAN_RING, {91.4, 93.4, 218.0}},
     {GIGABIT, 0.015, WAN_DIRECT, {31.0, 38.8, 218.0}},
     {GIGABIT, 0.015, WAN_RECURSIVE_DOUBLING, {30.9, 38.8, 285.2}},
-    {GIGABIT, 0.015, WAN_RABENSEIFNER, {61.1, 67.0, 231.4}},
     {GIGABIT, 0.025, WAN_RING, {151.4, 153.4, 228.0}},
     {GIGABIT, 0.025, WAN_DIRECT, {51.0, 58.8, 228.0}},
     {GIGABIT, 0.025, WAN_RECURSIVE_DOUBLING, {50.9, 58.8, 295.2}},
-    {GIGABIT, 0.025, WAN_RABENSEIFNER, {101.1, 107.0, 255.6}},
 };
 
 static void carried_in_blocks(void **state)
@@ -226,9 +243,21 @@ static void carried_in_blocks(void **state)
         net.carrier = &blocks;
         net.equal_shares = true;
         for (int i = 0; i < 3; i++)
-            assert_near(wan_sync_s(row->strategy, &net, 65536 << 4 * i) * 1e3, row->ms[i],
-                        row->strategy == WAN_RABENSEIFNER ? 0.05 : 0.025);
+            assert_near(wan_sync_s(row->strategy, &net, 65536 << 4 * i) * 1e3, row->ms[i], 0.025);
     }
+}
+
+/* Rabenseifner's, of small blocks as simulated too; a quarter of the gradient more than its uplinks
+ * carry when it is large, as a trace of four sites showed: 2433 ms at 100 Mbit/s, 30 ms, 16 MiB. */
+static void carried_by_halves(void **state)
+{
+    (void)state;
+    const struct wan_carrier blocks = {
+        .least_B = 16384, .most_B = 262144, .pieces = 128, .hop_s = 1e-4, .streams = 8};
+    struct wan_net net = four(GIGABIT / 10 * 8948 / 9000, 0.015);
+    net.carrier = &blocks;
+    assert_near(wan_sync_s(WAN_RABENSEIFNER, &net, 65536), 67.0e-3, 0.01);
+    assert_near(wan_sync_s(WAN_RABENSEIFNER, &net, 16 << 20), 2.433, 0.03);
 }
 
 /* 8 streams of 10 segments: 716 kB in the first round trip, twice that in the second. */
@@ -278,8 +307,10 @@ int main(void)
         cmocka_unit_test(four_site_plan),
         cmocka_unit_test(unequal_shares),
         cmocka_unit_test(small_messages),
+        cmocka_unit_test(ranks_of_a_site),
         cmocka_unit_test(overlap),
         cmocka_unit_test(carried_in_blocks),
+        cmocka_unit_test(carried_by_halves),
         cmocka_unit_test(slow_start),
         cmocka_unit_test(losses),
     };
