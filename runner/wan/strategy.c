@@ -138,7 +138,8 @@ static struct wan_course rabenseifner(const struct wan_net *net, double bytes)
     double chain_s = 2 * steps * s.wait_s + (steps > 1 ? 0.75 : 0.5) * whole_s + steps * s.block_s;
     return (struct wan_course){
         .time_s =
-            fmax(sent_s + (steps > 1 ? whole_s / 4 : 0) + fmin(steps, 2) * s.wait_s, chain_s) +
+            fmax(sent_s + (net->carrier && steps > 1 ? whole_s / 4 : 0) + fmin(steps, 2) * s.wait_s,
+                 chain_s) +
             folds * (whole_s + s.wait_s),
         .exchanges = 2 * steps + folds,
         .visits = 2,
