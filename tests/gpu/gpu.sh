@@ -7,7 +7,7 @@
 #   measure NAME          runs it; keeps rc, out and err; $recording is its .jsonl, of whose
 #                         failures the first are shown
 #   fails KIND            how many cells it lost that way
-gpus=${GPUS:-$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')}
+gpus=${GPUS:-$(! command -v nvidia-smi >/dev/null || nvidia-smi -L 2>/dev/null | grep -c '^GPU ')}
 [ "${gpus:-0}" -ge 2 ] || skip_all "needs two GPUs, found ${gpus:-0}"
 
 config() {
