@@ -82,6 +82,7 @@ say drops "$((middle - before)) $((after > middle))"
 say order "$("$gradsync" lab-set rate north fast 2>&1)"
 say order2 "$("$gradsync" lab-set slow north 2>&1)"
 say order3 "$("$gradsync" lab-set down nroth 2>&1)"
+say silent "$(perl -MIO::Socket::UNIX -e 'my @silent = map { IO::Socket::UNIX->new($ARGV[0]) or die } 1 .. 30; exec qw(gradsync lab-set reset)' "$(jq -r .control "$GRADSYNC_LAB")")"
 say mpi "$(mpirun -n 3 --host north,east,south hostname 2>mpi.err | sort | tr '\n' ' ')"
 END
 run lab -- bash inside.sh
@@ -97,6 +98,7 @@ is "$(inside drops)" '0 1' 'a rate that falls to a thousandth drops what its que
 like "$(inside order)" 'a rate is 100Mbit/s or 10%' 'a wrong value is refused'
 like "$(inside order2)" 'an order is: rate SITE RATE' 'a wrong order too'
 like "$(inside order3)" "no site 'nroth', did you mean 'north'" 'and a wrong site'
+is "$(inside silent)" ok 'those who say nothing keep the relay from nothing'
 is "$(inside mpi)" 'east north south ' 'mpirun has a rank at each site'
 
 exits 1 'a report that cannot be written' lab --report nowhere/report.json -- echo ran

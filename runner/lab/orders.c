@@ -16,7 +16,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define CLIENT_MS 50 /* the relay waits no longer for a client: packets do not wait for it */
 #define ANSWER_MS 5000
 
 struct order {
@@ -198,18 +197,14 @@ static void send_line(int fd, const char *text)
     free(line);
 }
 
-void orders_take(struct relay *r, int control)
+void orders_answer(struct relay *r, int client)
 {
     char line[ORDER_MAX];
-    int fd = accept4(control, NULL, NULL, SOCK_CLOEXEC);
-    if (fd < 0)
-        return;
-    if (read_line(fd, line, sizeof line, CLIENT_MS)) {
+    if (read_line(client, line, sizeof line, 0)) {
         char *answer = obey(r, line);
-        send_line(fd, answer);
+        send_line(client, answer);
         free(answer);
     }
-    close(fd);
 }
 
 int orders_send(const char *socket_path, const char *order, char **answer)

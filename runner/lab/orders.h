@@ -18,9 +18,9 @@
 
 #define ORDER_MAX 256
 
-/* Takes one connection of the listening socket, obeys and answers. A client that says nothing for a
- * moment is left. */
-void orders_take(struct relay *r, int control);
+/* Obeys and answers a client that has said something, at once: the relay waits for nobody. What is
+ * no whole line has no answer. The caller closes it. */
+void orders_answer(struct relay *r, int client);
 
 /* Asks the lab whose socket this is. GS_OK and the answer, or reported. The answer is the caller's
  * and without its line's end. */

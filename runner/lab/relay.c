@@ -13,20 +13,31 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #define BATCH 32 /* packets read of one device before the others have their turn */
 #define NAP_NS 50000
+#define CLIENTS 8
 #define DESTINATION_AT 16 /* in an IPv4 header */
 #define IPV4_HEADER_B 20
 
 enum net { WAN, CTL, NETS };
+/* What epoll says: a device, the listening socket, or a client of it. */
+enum tag { TAG_CONTROL = LAB_SITES_MAX * NETS, TAG_CLIENT, TAGS = TAG_CLIENT + CLIENTS };
 
-/* A device that has something to read, until a read finds nothing. */
+/* Who has something to read: a device until a read finds nothing, the others once. */
 struct ready {
     bool device[LAB_SITES_MAX][NETS];
-    bool any;
+    bool any; /* device */
+    bool control, client[CLIENTS];
+};
+
+/* Those who have connected and not yet said their order; the newest take the places of the oldest.
+ */
+struct clients {
+    int fd[CLIENTS], next;
 };
 
 /* ---- reading ---- */
@@ -134,14 +145,14 @@ static void deliver(struct relay *r)
 static int watch(int epoll, int fd, uint64_t tag)
 {
     /* Devices say it once: what a stalled site sends must not keep us awake. */
-    struct epoll_event e = {.events = EPOLLIN | (tag == UINT64_MAX ? 0 : EPOLLET), .data.u64 = tag};
+    struct epoll_event e = {.events = EPOLLIN | (tag < TAG_CONTROL ? EPOLLET : 0), .data.u64 = tag};
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
 }
 
 static int watch_all(const struct relay *r, int control)
 {
     int epoll = epoll_create1(EPOLL_CLOEXEC);
-    bool ok = epoll >= 0 && !watch(epoll, control, UINT64_MAX);
+    bool ok = epoll >= 0 && !watch(epoll, control, TAG_CONTROL);
     for (size_t i = 0; ok && i < r->mesh.spec->n; i++)
         ok = !watch(epoll, r->devices[i].wan, i * NETS + WAN) &&
              !watch(epoll, r->devices[i].ctl, i * NETS + CTL);
@@ -149,9 +160,9 @@ static int watch_all(const struct relay *r, int control)
 }
 
 /* Until a device has something, an order comes or a packet is due. */
-static void wait_for(const struct relay *r, int epoll, struct ready *ready, bool *order)
+static void wait_for(const struct relay *r, int epoll, struct ready *ready)
 {
-    struct epoll_event events[LAB_SITES_MAX * NETS + 1];
+    struct epoll_event events[TAGS];
     double wait_ns = lab_mesh_next(&r->mesh, r->held) - (double)clock_now_ns();
     struct timespec t = {0}, *until = &t;
     if (isinf(wait_ns))
@@ -164,19 +175,43 @@ static void wait_for(const struct relay *r, int epoll, struct ready *ready, bool
         t = (struct timespec){(time_t)(wait_ns / 1e9), (long)fmod(wait_ns, 1e9)};
     int n = epoll_pwait2(epoll, events, sizeof events / sizeof *events, until, NULL);
     for (int i = 0; i < n; i++) {
-        if (events[i].data.u64 == UINT64_MAX) {
-            *order = true;
-            continue;
-        }
-        ready->device[events[i].data.u64 / NETS][events[i].data.u64 % NETS] = true;
-        ready->any = true;
+        uint64_t tag = events[i].data.u64;
+        if (tag < TAG_CONTROL)
+            ready->any = ready->device[tag / NETS][tag % NETS] = true;
+        else if (tag == TAG_CONTROL)
+            ready->control = true;
+        else
+            ready->client[tag - TAG_CLIENT] = true;
     }
+}
+
+static void take_orders(struct relay *r, int epoll, int control, struct ready *ready,
+                        struct clients *c)
+{
+    for (int i = 0; i < CLIENTS; i++) {
+        if (!ready->client[i])
+            continue;
+        orders_answer(r, c->fd[i]);
+        close(c->fd[i]);
+        c->fd[i] = -1;
+        ready->client[i] = false;
+    }
+    int fd = ready->control ? accept4(control, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
+    ready->control = false;
+    if (fd < 0)
+        return;
+    int slot = c->next++ % CLIENTS;
+    if (c->fd[slot] >= 0)
+        close(c->fd[slot]);
+    c->fd[slot] = fd;
+    watch(epoll, fd, TAG_CLIENT + (uint64_t)slot);
 }
 
 int relay_run(const struct lab_spec *spec, const struct relay_devices *devices, int control)
 {
     struct relay *r = calloc(1, sizeof *r);
     struct ready ready = {0};
+    struct clients clients = {0};
     int code = r ? lab_mesh_make(&r->mesh, spec) : GS_CANNOT;
     if (code)
         return code;
@@ -187,13 +222,13 @@ int relay_run(const struct lab_spec *spec, const struct relay_devices *devices, 
     /* Refused without privilege: then the ranks may keep it waiting, which is counted. */
     sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = RELAY_PRIORITY});
     prctl(PR_SET_TIMERSLACK, 1);
+    for (int i = 0; i < CLIENTS; i++)
+        clients.fd[i] = -1;
     for (;;) {
-        bool order = false;
         deliver(r);
         read_all(r, &ready);
         deliver(r);
-        wait_for(r, epoll, &ready, &order);
-        if (order)
-            orders_take(r, control);
+        wait_for(r, epoll, &ready);
+        take_orders(r, epoll, control, &ready, &clients);
     }
 }
