@@ -12,10 +12,18 @@ double wan_block_B(const struct wan_carrier *c, double part_B)
     return fmin(part_B, fmin(fmax(fine, c->least_B), fmax(c->most_B, c->least_B)));
 }
 
+double wan_streams_used(const struct wan_carrier *c, double rate_Bps, double rtt_s, double peers)
+{
+    if (peers <= 1 || c->segment_B <= 0)
+        return fmax(1, c->streams);
+    double worth = fmax(rate_Bps * rtt_s / (4 * c->segment_B), c->streams);
+    return fmax(1, fmin(c->streams, floor(worth / peers)));
+}
+
 double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k)
 {
-    double window_B = c->window * c->segment_B * c->streams * k->peers,
-           left_B = k->visits * k->sent_B;
+    double streams = wan_streams_used(c, k->sent_B / k->send_s, k->rtt_s, k->peers);
+    double window_B = c->window * c->segment_B * streams * k->peers, left_B = k->visits * k->sent_B;
     double pace_s = fmax(k->send_s, k->visits > 1 ? k->wait_s : 0) / k->sent_B; /* a byte */
     double stalled_s = 0;
     if (window_B <= 0)

@@ -53,11 +53,6 @@ static struct step step_of(const struct wan_net *net, double delay_s, double par
                          delay_s + net->carrier->hop_s};
 }
 
-static double side_by_side(const struct wan_net *net)
-{
-    return net->carrier ? fmax(1, net->carrier->streams) : 1;
-}
-
 /* Rounds of the power of two below n, and the exchanges of the whole that bring the others in and
  * out. */
 static double rounds(size_t n, double *folds)
@@ -97,7 +92,9 @@ static struct wan_course direct(const struct wan_net *net, double bytes)
                       wan_shares(net->down_Bps, net->n, bytes, NULL)) /
                  2 * flat(net);
     struct step s = step_of(net, net->farthest_s, bytes / n, rate_Bps);
-    double block_s = fmin(send_s, others * side_by_side(net) * s.block_s);
+    double streams =
+        net->carrier ? wan_streams_used(net->carrier, rate_Bps, 2 * net->farthest_s, others) : 1;
+    double block_s = fmin(send_s, others * streams * s.block_s);
     return (struct wan_course){
         .time_s = send_s + s.wait_s + fmax(send_s, block_s + s.wait_s),
         .exchanges = 2,

@@ -268,6 +268,10 @@ static void slow_start(void **state)
     struct wan_course k = {.sent_B = 1 << 20, .peers = 1, .visits = 1, .rtt_s = 0.03};
     k.send_s = k.sent_B / GIGABIT;
     assert_near(wan_opening_s(&tcp, &k), 0.03 - 80 * 8948 / GIGABIT, 1e-9);
+    assert_true(wan_streams_used(&tcp, GIGABIT, 0.03, 1) == 8);
+    assert_true(wan_streams_used(&tcp, GIGABIT, 0.03, 3) == 8);
+    assert_true(wan_streams_used(&tcp, GIGABIT / 10, 0.03, 3) == 3); /* 375 kB / 35.8 kB / 3 */
+    assert_true(wan_streams_used(&tcp, GIGABIT / 10, 0.001, 9) == 1);
     k.sent_B = 1 << 19, k.send_s /= 2;
     assert_true(wan_opening_s(&tcp, &k) == 0);
     k.sent_B = 64 << 20, k.send_s = k.sent_B / GIGABIT; /* until a round trip is full */
