@@ -41,6 +41,7 @@ for run in aaaa bbbb cccc; do
 done
 is "$(grep -c "id=\"run-$id-aaaa\".*complete, checksums hold" report.html)" 1 'says which run is complete'
 is "$(grep -c "id=\"run-$id-bbbb\".*not complete" report.html)" 1 'and which is not'
+like "$page" '<tr><td><a href="#p1">q</a></td><td class="n">[0-9]+</td>' 'and of each platform, at the head'
 like "$page" 'Of [0-9]+ contrasts of a config with its baseline, [0-9]+ faster, [0-9]+ slower' 'counts the verdicts'
 like "$page" '<summary>Every cell</summary>' 'has the cells'
 line=$(sed -n '/<summary>Every cell/,/<.details>/s,^<tr><td class="n soft">\([0-9]*\)</td>.*#run-'$id'-bbbb.*,\1,p' report.html | head -1)

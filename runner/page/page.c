@@ -84,7 +84,7 @@ static void put_names(FILE *f, const struct words *w)
     }
 }
 
-static void put_begin(FILE *f, const struct words *platforms, bool sites)
+static int put_begin(FILE *f, const char *csv, const struct words *platforms, bool sites)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -93,21 +93,18 @@ static void put_begin(FILE *f, const struct words *platforms, bool sites)
     put_names(f, platforms);
     fprintf(f, "</title>\n<style>\n%s</style></head><body>\n<h1>gradsync: ", page_style);
     put_names(f, platforms);
-    fputs("</h1>\n<p>Is the config with the best bandwidth of an all-reduce also the one with the "
-          "shortest training step? Every time here is a median over blocks with its 95% interval, "
-          "by a bootstrap over launches, then blocks. A verdict holds a config against its "
-          "baseline in the same blocks; a negative change is a shorter time. Nothing is claimed "
-          "below the A/A floor: what the baseline differs from its own second copy. "
-          "<em>Converged</em> no: the time was up before the interval was as narrow as asked.</p>\n"
-          "<nav>",
-          f);
-    for (size_t i = 0; i < platforms->n; i++) {
-        fprintf(f, "<a href=\"#p%zu\">", i);
-        page_text(f, platforms->v[i]);
-        fputs("</a> ", f);
-    }
-    fprintf(f, "%s<a href=\"#method\">method</a></nav>\n",
+    fputs(
+        "</h1>\n<p>Is the config with the best bandwidth of an all-reduce also the one with the "
+        "shortest training step? Every time here is a median over blocks with its 95% interval, "
+        "by a bootstrap over launches, then blocks. A verdict holds a config against its "
+        "baseline in the same blocks; a negative change is a shorter time. Nothing is claimed "
+        "below the A/A floor: what the baseline differs from its own second copy. "
+        "<em>Converged</em> no: the time was up before the interval was as narrow as asked.</p>\n",
+        f);
+    int code = page_put_overview(f, csv, platforms);
+    fprintf(f, "<nav>%s<a href=\"#method\">method</a></nav>\n",
             sites ? "<a href=\"#sites\">between sites</a> " : "");
+    return code;
 }
 
 /* Whether some run of the platform (NULL: of any of the words) is of the workload, or of another.
@@ -144,10 +141,10 @@ static int put_platform(FILE *f, const struct page_source *s, const char *platfo
 static int put_page(FILE *f, const struct page_source *s, const struct words *platforms,
                     const struct page_run *runs, size_t n)
 {
-    int code = GS_OK, serial = 1;
+    int serial = 1;
     size_t figures;
     bool sites = has_run(runs, n, NULL, platforms, true);
-    put_begin(f, platforms, sites);
+    int code = put_begin(f, s->csv, platforms, sites);
     for (size_t i = 0; i < platforms->n && !code; i++)
         code = put_platform(f, s, platforms->v[i], i, runs, n, &serial);
     if (sites) {

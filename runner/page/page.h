@@ -47,6 +47,8 @@ int page_put_figures(FILE *f, const char *figures, const char *platform, int *se
 
 /* How many contrasts of a platform have which verdict, in a sentence. */
 int page_put_counts(FILE *f, const char *csv, const char *platform);
+/* The same of all of them, a row each, with where it begins. */
+int page_put_overview(FILE *f, const char *csv, const struct words *platforms);
 /* The tables of a platform: what is faster than its baseline, and, folded, all the rest. */
 int page_put_tables(FILE *f, const char *csv, const char *platform);
 

@@ -206,30 +206,61 @@ static int put_table(FILE *f, const struct table *t, const char *csv, const char
 static const char *const verdicts[] = {"faster", "slower", "equivalent", "inconclusive"};
 #define VERDICTS (sizeof verdicts / sizeof *verdicts)
 
-int page_put_counts(FILE *f, const char *csv, const char *platform)
+/* counts: of each verdict of the platform; *all: of all. */
+static int count_verdicts(const char *csv, const char *platform, size_t *counts, size_t *all)
 {
     static const char *const names[] = {"platform", "verdict", NULL};
     char *path = xstrfmt("%s/compare.csv", csv);
-    size_t counts[VERDICTS] = {0}, all = 0;
     struct csv_reader r;
     bool got = true;
     int code = csv_read_open(&r, path, names);
+    *all = 0;
+    memset(counts, 0, VERDICTS * sizeof *counts);
     while (!code && !(code = csv_read_row(&r, &got)) && got)
         for (size_t i = 0; i < VERDICTS; i++)
             if (!strcmp(csv_read_text(&r, 0), platform) &&
                 !strcmp(csv_read_text(&r, 1), verdicts[i])) {
                 counts[i]++;
-                all++;
+                ++*all;
             }
+    if (code != GS_USAGE)
+        csv_read_close(&r);
+    free(path);
+    return code;
+}
+
+int page_put_counts(FILE *f, const char *csv, const char *platform)
+{
+    size_t counts[VERDICTS], all;
+    int code = count_verdicts(csv, platform, counts, &all);
     if (!code && all) {
         fprintf(f, "<p>Of %zu contrasts of a config with its baseline,", all);
         for (size_t i = 0; i < VERDICTS; i++)
             fprintf(f, "%s %zu %s", i ? "," : "", counts[i], verdicts[i]);
         fputs("; the rows of every verdict below.</p>\n", f);
     }
-    if (code != GS_USAGE)
-        csv_read_close(&r);
-    free(path);
+    return code;
+}
+
+int page_put_overview(FILE *f, const char *csv, const struct words *platforms)
+{
+    int code = GS_OK;
+    fputs("<div class=\"wide\"><table><thead><tr><th>platform</th><th class=\"n\">contrasts</th>",
+          f);
+    for (size_t i = 0; i < VERDICTS; i++)
+        fprintf(f, "<th class=\"n\">%s</th>", verdicts[i]);
+    fputs("</tr></thead><tbody>\n", f);
+    for (size_t p = 0; p < platforms->n && !code; p++) {
+        size_t counts[VERDICTS], all;
+        code = count_verdicts(csv, platforms->v[p], counts, &all);
+        fprintf(f, "<tr><td><a href=\"#p%zu\">", p);
+        page_text(f, platforms->v[p]);
+        fprintf(f, "</a></td><td class=\"n\">%zu</td>", all);
+        for (size_t i = 0; i < VERDICTS; i++)
+            fprintf(f, "<td class=\"n %s\">%zu</td>", counts[i] ? verdicts[i] : "soft", counts[i]);
+        fputs("</tr>\n", f);
+    }
+    fputs("</tbody></table></div>\n", f);
     return code;
 }
 
