@@ -9,7 +9,7 @@ NR == 1 { header(); next }
     if (get("model_sync_s") == "" || get("sync_s") == "") next
     error = get("model_sync_s") / get("sync_s") - 1
     take(get("platform"), get("loss") + 0)
-    take(get("loss") > 0 ? "all with loss" : "all without loss", "")
+    take(get("loss") + 0 > 0 ? "all with loss" : "all without loss", "")
 }
 END {
     print "network,loss,cells,median_error,worst_error,worst_config,worst_size_B"

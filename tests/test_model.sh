@@ -139,4 +139,26 @@ like "$("$gradsync" model links.ini --set model:every=100 --set model:fragments=
 } >many.ini
 ok 'ten thousand sites' timeout 20 "$gradsync" model many.ini
 like "$out" '20000 GPUs on 10000 sites' 'are counted'
+# ---- how far it is from what was measured
+cat >wan.csv <<'EOF'
+platform,loss,config,size_B,sync_s,model_sync_s
+a,0.0,ring,8,1.0,0.9
+a,0.0,"ring, odd",8,1.0,1.04
+a,0.0,direct,8,2.0,2.0
+b,0.001,ring,8,1.0,1.5
+b,0.001,strategy=mpi,8,1.0,
+EOF
+is "$(awk -f "$top/figures/csv.awk" -f "$top/figures/wan_errors.awk" wan.csv)" 'network,loss,cells,median_error,worst_error,worst_config,worst_size_B
+a,0,3,0.040000,0.100000,ring,8
+b,0.001,1,0.500000,0.500000,ring,8
+all without loss,,3,0.040000,0.100000,ring,8
+all with loss,,1,0.500000,0.500000,ring,8' 'its error, by network and in all'
+
+# ---- what it knows of wan_sync stands there
+constant() { # NAME FILE: of a #define, as a number
+    awk -v name="$1" '$1 == "#define" && $2 == name { print $3 + 0 }' "$top/$2"
+}
+is "$(constant HEADROOM runner/wan/measured_cell.c)" "$(constant PACE_HEADROOM plugins/wan_sync/tcp_pace.h)" 'the pace'
+is "$(constant LEAST_BLOCK_B runner/wan/measured_cell.c)" "$(constant LEAST_BLOCK_B plugins/wan_sync/cell.c)" 'the smallest block'
+is "$(constant PIECES runner/wan/measured_cell.c)" "$(constant PIPELINE plugins/wan_sync/schedule.c)" 'the blocks of a part'
 done_testing
