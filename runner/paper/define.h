@@ -12,7 +12,7 @@
  * is COLUMN, COLUMN, COLUMN       of the one row that is meant: a number, or one with its interval
  *   … at min COLUMN, at max …    of the row where COLUMN is least or greatest
  *   count                        how many rows;   groups KEY KEY: how many combinations of values
- *   distinct COLUMN              the values, each once
+ *   distinct COLUMN              the values, each once, in the order of their letters
  * and for the TABLE "=" a row of NAMEs and numbers with + - * / between them, from left to right;
  * or "tally TEXT GLOB", how many numbers whose name is like GLOB have that plain value; "within LOW
  * HIGH GLOB", how many of them lie between; "most GLOB", "least GLOB"; "same NAME NAME", 1 or 0.

@@ -77,11 +77,18 @@ static int sum_rows(struct answer *a, const char *column, struct place at)
     return code;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 static int list_distinct(struct answer *a, const char *key, struct place at)
 {
     struct words w = {0};
     struct text t = {0};
     int code = collect(&w, a, key, at);
+    if (w.n)
+        qsort(w.v, w.n, sizeof *w.v, by_text);
     text_clear(&t);
     text_add(&t, "");
     for (size_t i = 0; i < w.n; i++)
