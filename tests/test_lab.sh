@@ -22,6 +22,7 @@ refused 'one site' 2 'a lab of 1 sites \(2 to 32\)' none.ini --set sites:a=up=1G
 refused 'equal sites in a row' 2 'one site a row' lab.ini --set sites:north=count=2 -- true
 refused 'a key of no lab' 2 "key 'sede'.*seed alone" lab.ini --set lab:sede=1 -- true
 refused 'an RTT without its unit' 2 'takes 50 s \(5 s at most; say e.g. rtt = 50ms\)' lab.ini --set links:rtt=50 -- true
+refused 'a rate without its unit' 2 'a line of 8 kbit/s: a lab.s have 1000 or more' lab.ini --set links:rate=1kB/s -- true
 refused 'a queue of no packets' 2 'queue: a lab.s holds 3 packets of mtu = 9000 or more \(27000 bytes\)' lab.ini --set links:queue=8KiB -- true
 refused 'a word of no link' 2 "no word 'los'.*did you mean 'loss'" lab.ini --set 'links:north-east=los=1%' -- true
 exits 2 'outside of a lab no site is entered' "$gradsync" lab-enter north hostname

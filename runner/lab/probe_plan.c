@@ -28,7 +28,7 @@ static struct probe_phase *add_phase(struct probe_plan *p, const struct lab_spec
     /* What is sent too much has to leave the queues before the next phase. */
     if (kind == PROBE_BULK) {
         send_ns += way_ns / 2;
-        queue_ns = (BULK_OVER - 1) * send_ns;
+        queue_ns = (BULK_OVER - 1) * send_ns + 1e9 * (double)s->n * s->mtu_B / lab_slowest_Bps(s);
     }
     p->phases = xrealloc(p->phases, (p->n + 1) * sizeof *p->phases);
     struct probe_phase *f = &p->phases[p->n++];

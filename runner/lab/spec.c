@@ -122,6 +122,14 @@ static void take_map(struct lab_spec *s, const struct wan_map *m)
     }
 }
 
+static int check_rates(const struct lab_spec *s, const struct config *c)
+{
+    if (lab_slowest_Bps(s) >= LAB_RATE_MIN_BPS)
+        return GS_OK;
+    return fail_at(GS_USAGE, c->path, 0, "a line of %g kbit/s: a lab's have %g or more",
+                   8e-3 * lab_slowest_Bps(s), 8e-3 * LAB_RATE_MIN_BPS);
+}
+
 static int check_ways(const struct lab_spec *s, const struct config *c)
 {
     double least_B = QUEUE_LEAST * (double)s->mtu_B;
@@ -151,7 +159,9 @@ int lab_spec_read(struct lab_spec *s, const struct config *c)
     if (!code && !words) {
         s->seed = (uint64_t)w.seed;
         take_map(s, &m);
-        code = check_ways(s, c);
+        code = check_rates(s, c);
+        if (!code)
+            code = check_ways(s, c);
     }
     wan_map_free(&m);
     return code ? code : words;
@@ -184,6 +194,18 @@ double lab_max_rtt_s(const struct lab_spec *s)
         for (size_t b = 0; b < a; b++)
             most = fmax(most, lab_rtt_s(s, a, b));
     return most;
+}
+
+double lab_slowest_Bps(const struct lab_spec *s)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < s->n; i++)
+        least = fmin(least, fmin(s->sites[i].up_Bps, s->sites[i].down_Bps));
+    for (size_t i = 0; i < s->n * s->n; i++)
+        least = s->ways[i].rate_Bps > 0 ? fmin(least, s->ways[i].rate_Bps) : least;
+    for (size_t i = 0; i < s->n_lines; i++)
+        least = fmin(least, s->lines[i].rate_Bps);
+    return least;
 }
 
 size_t lab_site_find(const struct lab_spec *s, const char *name)

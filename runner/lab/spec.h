@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 #define LAB_SITES_MAX 32
-#define LAB_RTT_MAX_S                                                                              \
-    5.0                /* what is longer has lost its unit, and would be measured for minutes      \
-                        */
+/* What is slower or longer has lost its unit, and would be measured for minutes. */
+#define LAB_RATE_MIN_BPS 125e3
+#define LAB_RTT_MAX_S 5.0
 #define LAB_MTU_B 9000 /* where [links] says none: what sites that own their lines agree on */
 
 struct lab_site {
@@ -57,6 +57,7 @@ const struct lab_way *lab_way_of(const struct lab_spec *s, size_t from, size_t t
 /* There and back, without what queues and rates add. */
 double lab_rtt_s(const struct lab_spec *s, size_t a, size_t b);
 double lab_max_rtt_s(const struct lab_spec *s);
+double lab_slowest_Bps(const struct lab_spec *s); /* of all ends and lines */
 /* The row of a name, or s->n. */
 size_t lab_site_find(const struct lab_spec *s, const char *name);
 
