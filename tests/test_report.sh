@@ -67,12 +67,13 @@ like "$err" "make figures" 'names what draws them'
 is "$(ls no.html 2>&1 >/dev/null | wc -l)" 1 'and a page that cannot be made is not there'
 unlike "$page" 'id="sites"' 'what is between sites has no place where nothing is'
 mkdir -p between/raw figures/out/wan
-cp -r "$top/data/raw/wan-lab-unequal" between/raw && cp figures/out/p/one.svg figures/out/wan
+cp -r "$top/data/raw/wan-lab-unequal" between/raw && cp figures/out/p/one.svg figures/out/wan/sync_size.svg
 "$gradsync" reduce -q between/raw -o between && "$gradsync" compare -q between/raw -o between &&
     "$gradsync" transitions -q between && "$gradsync" limits -q "$top/configs/local.ini" -o between
 ok 'of recordings between sites' "$gradsync" report --raw between/raw --csv between -o between.html
 unlike "$err" 'make figures' 'wants no figures of a platform'
 like "$(cat between.html)" '<section id="sites">.*<svg .*<section id="method">' 'has those of all networks'
+like "$(cat between.html)" '<figcaption>sync_size, of wan.csv</figcaption>' 'each with the table that it is drawn from'
 like "$(cat between.html)" '<summary>Between sites</summary>.*modelled.*direct/lp' 'and the synchronisations, with the model'
 rm data/csv/compare.csv
 exits 2 'without a table' "$gradsync" report -q -o no.html

@@ -33,6 +33,40 @@ static size_t title_at(const char *s)
     return end ? (size_t)(end - s) + strlen("</title>") : 0;
 }
 
+/* The table that a figure is drawn from, by how its name ends; "": none of these. */
+static const char *table_of(const char *name)
+{
+    static const struct {
+        const char *end, *table;
+    } drawn_from[] = {
+        {"-bandwidth", "summary"},
+        {"-latency", "summary"},
+        {"-by-contention", "summary"},
+        {"-by-ctas", "summary"},
+        {"-decomposition", "iteration"},
+        {"-ranks", "iteration"},
+        {"-ecdf", "samples"},
+        {"-forest", "compare"},
+        {"-verdict_map", "compare"},
+        {"sync_size", "wan"},
+        {"sync_size_slow", "wan"},
+        {"sync_rtt", "wan"},
+        {"sync_rtt_small", "wan"},
+        {"modelled", "wan"},
+        {"every", "wan"},
+        {"claims", "limits"},
+        {"wan_needed", "wan/needed"},
+        {"error_rates", "error_rates"},
+    };
+    size_t n = strlen(name);
+    for (size_t i = 0; i < sizeof drawn_from / sizeof *drawn_from; i++) {
+        size_t end = strlen(drawn_from[i].end);
+        if (n >= end && !strcmp(name + n - end, drawn_from[i].end))
+            return drawn_from[i].table;
+    }
+    return "";
+}
+
 static void put_svg(FILE *f, const char *svg, const char *label, int serial)
 {
     fputs("<svg role=\"img\" aria-label=\"", f);
@@ -58,6 +92,9 @@ static int put_figure(FILE *f, const char *path, const char *file, int serial)
         put_svg(f, begin, label, serial);
         fputs("<figcaption>", f);
         page_text(f, label);
+        const char *table = table_of(label);
+        if (*table)
+            fprintf(f, ", of %s.csv", table);
         fputs("</figcaption></figure>\n", f);
     }
     free(label);
