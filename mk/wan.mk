@@ -37,11 +37,15 @@ sound-drawn: $(wan_errors)
 $(wan_errors): $(csv)/wan.csv figures/csv.awk figures/wan_errors.awk
 	@mkdir -p $(@D) && awk -f figures/csv.awk -f figures/wan_errors.awk $< >$@.new && mv $@.new $@
 
-# Of recordings of wan_sync: synchronisations alone, and trainings that compute between them.
-wan_runs := $(foreach r,$(runs),$(if $(findstring /wan_sync/,$r),$r/plan.json))
+# Of recordings of wan_sync between sites: synchronisations alone, and trainings that compute between
+# them. One whose config names no sites has neither a rate nor a model to be drawn by.
+wan_runs := $(foreach r,$(runs),$(if $(findstring /wan_sync/,$r),$r/config.ini))
+wan_runs := $(if $(wan_runs),$(patsubst %config.ini,%plan.json,$(shell cd $(raw) && grep -lsx '\[sites\]' $(wan_runs) || true)))
 wan_plans_of = $(if $(wan_runs),$(shell cd $(raw) && grep -ls $1 $(wan_runs) || true))
 ifneq ($(call wan_plans_of,' compute=0 compute_kind=emulated '),)
 $(foreach f,sync_size sync_size_slow sync_rtt sync_rtt_small,$(eval $(call drawing,wan/$f,wan_sync,$(csv)/wan.csv,csv wan_measured)))
+endif
+ifneq ($(call wan_plans_of,-E ' strategy=[^m]'),)
 $(eval $(call drawing,wan/modelled,wan_modelled,$(csv)/wan.csv,csv wan_measured))
 endif
 ifneq ($(call wan_plans_of,-E ' compute=[1-9]| compute_kind=gemm '),)
