@@ -12,3 +12,12 @@ help: ## this text
 
 setup: ## install the system packages (Debian, Ubuntu; a list elsewhere)
 	@bash mk/setup.sh
+
+# A goal that nobody makes is most often a typo.
+goals := $(foreach g,$(MAKECMDGOALS),$(if $(findstring /,$g)$(findstring .,$g),,$g))
+ifneq ($(goals),)
+targets := $(shell sed -n 's/^\([a-z][a-z -]*\):.*/\1/p' mk/*.mk)
+$(filter-out $(targets) FORCE,$(goals)):
+	@nearest=$$(awk -v word='$@' -f mk/nearest.awk mk/*.mk); \
+	echo "make: no target '$@'$${nearest:+, did you mean '$$nearest'?}; 'make' lists them" >&2; exit 2
+endif

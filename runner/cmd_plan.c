@@ -5,6 +5,7 @@
 #include "launcher.h"
 #include "plan_io.h"
 #include "plan_table.h"
+#include "sections.h"
 #include "text.h"
 #include "units.h"
 
@@ -96,33 +97,13 @@ static int show_section(struct config *c, const char *section, const struct plan
     return code;
 }
 
-static bool wanted(const char *section, const char *word)
-{
-    size_t n = word ? strlen(word) : 0;
-    return !word || !strcmp(section, word) || (!strncmp(section, word, n) && section[n] == ' ');
-}
-
-static int no_section(const struct config *c, const char *word)
-{
-    struct text names = {0};
-    for (size_t i = 0; config_workload(c, i); i++)
-        text_addf(&names, "%s%s", i ? ", " : "", config_workload(c, i));
-    int code = word ? fail_at(GS_USAGE, c->path, 0, "no workload section [%s] (%s)", word,
-                              names.s ? names.s : "there is none")
-                    : fail_at(GS_USAGE, c->path, 0,
-                              "no workload section; add one, e.g. [mpi_allreduce] ('gradsync "
-                              "list')");
-    text_free(&names);
-    return code;
-}
-
 static int show_sections(struct config *c, const struct plan_options *o)
 {
     json_t *all = json_array();
     size_t found = 0;
     int code = GS_OK;
     for (size_t i = 0; config_workload(c, i); i++) {
-        if (!wanted(config_workload(c, i), o->workload))
+        if (!sections_wanted(config_workload(c, i), o->workload))
             continue;
         if (found++ && !o->json)
             printf("\n");
@@ -141,7 +122,7 @@ static int show_sections(struct config *c, const struct plan_options *o)
         printf("\nnext: gradsync run %s%s%s\n", c->path,
                config_section(c, "slurm") ? ", or in Slurm's jobs gradsync submit " : "",
                config_section(c, "slurm") ? c->path : "");
-    return found ? code : no_section(c, o->workload);
+    return found ? code : sections_none(c, o->workload);
 }
 
 int cmd_plan(int argc, char **argv)

@@ -2,11 +2,13 @@
 #include "csv_read.h"
 
 #include "err.h"
+#include "locate.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- rows ---- */
 
@@ -96,11 +98,25 @@ static int find_columns(struct csv_reader *r, const char *const *columns)
     return GS_OK;
 }
 
+/* A table that is not there yet, or a folder that is none. */
+static int not_there(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir = xstrfmt("%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    int error = errno, code;
+    if (*dir && access(dir, F_OK))
+        code = locate_failed(GS_USAGE, dir);
+    else
+        code = fail_at(GS_USAGE, path, 0, "%s ('gradsync reduce' makes it)", strerror(error));
+    free(dir);
+    return code;
+}
+
 int csv_read_open(struct csv_reader *r, const char *path, const char *const *columns)
 {
     *r = (struct csv_reader){.path = path, .file = fopen(path, "r")};
     if (!r->file)
-        return fail_at(GS_USAGE, path, 0, "%s ('gradsync reduce' makes it)", strerror(errno));
+        return not_there(path);
     if (!read_fields(r)) {
         csv_read_close(r);
         return fail_at(GS_USAGE, path, 0, "empty, where a table with its header belongs");

@@ -9,14 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "null" is [null] and [null small]; "null small" is itself alone. */
-static bool wanted(const char *section, const char *word)
+bool sections_wanted(const char *section, const char *word)
 {
     size_t n = word ? strlen(word) : 0;
     return !word || !strcmp(section, word) || (!strncmp(section, word, n) && section[n] == ' ');
 }
 
-static int no_section(const struct config *c, const char *word)
+int sections_none(const struct config *c, const char *word)
 {
     const char *names[64];
     size_t n = 0;
@@ -54,10 +53,10 @@ int sections_plan(struct sections *s, const char *config, const char *const *ove
     if (code)
         return code;
     for (size_t i = 0; !code && config_workload(c, i); i++)
-        if (wanted(config_workload(c, i), workload))
+        if (sections_wanted(config_workload(c, i), workload))
             code = plan_one(s, c, config_workload(c, i));
     if (!code && !s->n)
-        code = s->left_out ? s->left_out : no_section(c, workload);
+        code = s->left_out ? s->left_out : sections_none(c, workload);
     config_free(c);
     return code;
 }

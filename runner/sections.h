@@ -7,6 +7,8 @@
 
 #include "plan.h"
 
+#include <stdbool.h>
+
 struct sections {
     struct plan **plans;
     size_t n;
@@ -19,5 +21,10 @@ struct sections {
 int sections_plan(struct sections *s, const char *config, const char *const *overrides,
                   const char *workload);
 void sections_free(struct sections *s);
+
+/* "null" is [null] and [null small]; "null small" is itself alone; NULL all. */
+bool sections_wanted(const char *section, const char *word);
+int sections_none(const struct config *c,
+                  const char *word); /* GS_USAGE, reported, the nearest named */
 
 #endif

@@ -47,6 +47,8 @@ config '[null]' '[slurm]' 'partition = main'
 run "$gradsync" plan x.ini
 like "$out" 'or in Slurm.s jobs gradsync submit ' '… which [slurm] makes submit as well'
 
+exits 2 'a workload mistyped' "$gradsync" plan x.ini -w nul
+like "$err" "no workload section \[nul\], did you mean 'null'" '… has its nearest named'
 config '[launch]' 'ranks = 4096' '[null]'
 exits 3 'more ranks than this machine has room for' "$gradsync" plan x.ini
 like "$out$err" "1 cell in .*x\.ini:2: key 'ranks': 4096 ranks, but this machine has [0-9]+ slots" '… are planned, and said'

@@ -134,6 +134,9 @@ is "$out" 'resume data/raw/local/x/y' 'completes it'
 exits 0 'what failed in measuring' bash mk/measure.sh /bin/false
 rm -r data/raw/local
 
+exits 2 'a target mistyped' make --no-print-directory BUILD=build figurs
+like "$err" "no target 'figurs', did you mean 'figures'" 'has its nearest named'
+
 # ---- what may be in a table
 
 mkdir -p panel/part

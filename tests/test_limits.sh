@@ -35,6 +35,8 @@ ok 'transitions again' "$gradsync" transitions -q csv
 is "$out$err" '' 'says nothing when it is to be quiet'
 ok 'gives the same bytes' cmp first csv/transitions.csv
 exits 2 'no table' "$gradsync" transitions nowhere
+exits 2 'a folder mistyped' "$gradsync" transitions cvs
+like "$err" "^cvs: .*did you mean 'csv'" 'has its nearest named'
 one_line "$err" 'in one line'
 mkdir bad
 sed '2,$ s/^r1,/r1,more,/' csv/launches.csv >bad/launches.csv

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+#   awk -v word=FIGURS -f mk/nearest.awk MAKEFILE…   the documented target that is nearest to a word, within
+#                                                    a third of its length in edits; nothing when none is
+function least(a, b) { return a < b ? a : b }
+function edits(a, b,    i, j, row, diagonal, above) {
+    for (j = 0; j <= length(b); j++) row[j] = j
+    for (i = 1; i <= length(a); i++) {
+        diagonal = row[0]
+        row[0] = i
+        for (j = 1; j <= length(b); j++) {
+            above = row[j]
+            row[j] = least(least(above, row[j - 1]) + 1, diagonal + (substr(a, i, 1) != substr(b, j, 1)))
+            diagonal = above
+        }
+    }
+    return row[length(b)]
+}
+/^[a-z][a-z-]*:.*##/ {
+    target = $1
+    sub(/:.*/, "", target)
+    n = edits(word, target)
+    if (n * 3 <= length(word) + 2 && (nearest == "" || n < fewest)) {
+        fewest = n
+        nearest = target
+    }
+}
+END { print nearest }
