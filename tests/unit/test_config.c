@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
+
+#include "captured.h"
 #include "err.h"
 #include "settings.h"
 #include "text.h"
@@ -18,28 +20,12 @@
 
 #define N(a) (sizeof(a) / sizeof *(a))
 
-static char error[4096];
-
-static int capture(void **state)
-{
-    (void)state;
-    err_capture(error, sizeof error);
-    return 0;
-}
-
-static int release(void **state)
-{
-    (void)state;
-    err_capture(NULL, 0);
-    return 0;
-}
-
 static struct config *load(const char *text, const char *const *overrides, int want)
 {
     struct config *c;
     int code = config_from_text(&c, "x.ini", text, strlen(text), overrides);
     if (code != want)
-        fail_msg("exit %d, not %d: %s\n%s", code, want, error, text);
+        fail_msg("exit %d, not %d: %s\n%s", code, want, captured, text);
     return c;
 }
 
@@ -116,8 +102,8 @@ static void refused_lines(void **state)
     };
     for (size_t i = 0; i < N(cases); i++) {
         config_free(load(cases[i].text, NULL, GS_USAGE));
-        if (strncmp(error, cases[i].want, strlen(cases[i].want)))
-            fail_msg("said '%s', not '%s…'", error, cases[i].want);
+        if (strncmp(captured, cases[i].want, strlen(cases[i].want)))
+            fail_msg("said '%s', not '%s…'", captured, cases[i].want);
     }
 }
 
@@ -135,7 +121,7 @@ static void long_lines(void **state)
         config_free(c);
         text_free(&t);
     }
-    assert_non_null(strstr(error, "x.ini:2: longer than 1022 bytes"));
+    assert_non_null(strstr(captured, "x.ini:2: longer than 1022 bytes"));
 }
 
 static void nul_bytes(void **state)
@@ -143,7 +129,7 @@ static void nul_bytes(void **state)
     (void)state;
     struct config *c;
     assert_int_equal(config_from_text(&c, "x.ini", "[null]\0size = 8\n", 16, NULL), GS_USAGE);
-    assert_string_equal(error, "x.ini: holds NUL bytes: this is no config");
+    assert_string_equal(captured, "x.ini: holds NUL bytes: this is no config");
     config_free(c);
 }
 
@@ -163,8 +149,8 @@ static void unknown_names(void **state)
     };
     for (size_t i = 0; i < N(cases); i++) {
         config_free(load(cases[i].text, NULL, GS_USAGE));
-        if (strncmp(error, cases[i].want, strlen(cases[i].want)))
-            fail_msg("said '%s', not '%s'", error, cases[i].want);
+        if (strncmp(captured, cases[i].want, strlen(cases[i].want)))
+            fail_msg("said '%s', not '%s'", captured, cases[i].want);
     }
     config_free(load("[slurm]\nsbatch.mail-type = END\n[link a-b]\nrate = x\n[sites]\nq = 1\n",
                      NULL, GS_OK));
@@ -183,7 +169,7 @@ static void overrides(void **state)
     assert_string_equal(config_find(c, "null", "size")->file, "--set");
     assert_string_equal(c->overrides[1], "Launch:RANKS=4");
     config_error(config_find(c, "null", "size"), "is %s", "wrong");
-    assert_string_equal(error, "--set: key 'size': is wrong");
+    assert_string_equal(captured, "--set: key 'size': is wrong");
     config_free(c);
     static const struct {
         const char *set, *want;
@@ -197,8 +183,8 @@ static void overrides(void **state)
     for (size_t i = 0; i < N(bad); i++) {
         const char *const one[] = {bad[i].set, NULL};
         config_free(load("[null]\n", one, GS_USAGE));
-        if (strncmp(error, bad[i].want, strlen(bad[i].want)))
-            fail_msg("said '%s', not '%s'", error, bad[i].want);
+        if (strncmp(captured, bad[i].want, strlen(bad[i].want)))
+            fail_msg("said '%s', not '%s'", captured, bad[i].want);
     }
 }
 
@@ -208,7 +194,7 @@ static struct settings settings(const char *text, int want)
     struct config *c = load(text, NULL, GS_OK);
     int code = settings_read(c, &s);
     if (code != want)
-        fail_msg("exit %d, not %d: %s", code, want, error);
+        fail_msg("exit %d, not %d: %s", code, want, captured);
     config_free(c);
     return s;
 }
@@ -256,8 +242,8 @@ static void refused_settings(void **state)
     for (size_t i = 0; i < N(cases); i++) {
         const char *want = cases[i].want;
         settings(cases[i].text, GS_USAGE);
-        if (strncmp(error, want, strlen(want)))
-            fail_msg("said '%s', not '%s'", error, want);
+        if (strncmp(captured, want, strlen(want)))
+            fail_msg("said '%s', not '%s'", captured, want);
     }
 }
 
@@ -283,12 +269,12 @@ static void files(void **state)
     struct config *c;
     char path[] = "/tmp/gradsync-test-XXXXXX";
     assert_int_equal(config_load(&c, "/nonexistent.ini", NULL), GS_USAGE);
-    assert_string_equal(error, "/nonexistent.ini: cannot be read: No such file or directory");
+    assert_string_equal(captured, "/nonexistent.ini: cannot be read: No such file or directory");
     assert_null(c);
     assert_int_equal(config_load(&c, "/", NULL), GS_USAGE);
-    assert_string_equal(error, "/: is a folder, not a config");
+    assert_string_equal(captured, "/: is a folder, not a config");
     assert_int_equal(config_load(&c, "/dev/zero", NULL), GS_USAGE);
-    assert_string_equal(error, "/dev/zero: more than 256 KiB: this is no config");
+    assert_string_equal(captured, "/dev/zero: more than 256 KiB: this is no config");
     int fd = mkstemp(path);
     assert_true(fd >= 0 && write(fd, "[null]\nsize = 8\n", 16) == 16);
     assert_int_equal(config_load(&c, path, NULL), GS_OK);
@@ -301,7 +287,7 @@ static void files(void **state)
 
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, capture, release)
+#define T(f) cmocka_unit_test_setup_teardown(f, captured_begin, captured_end)
     const struct CMUnitTest tests[] = {
         T(reads_what_iniparser_reads),
         T(refused_lines),

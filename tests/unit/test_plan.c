@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "captured.h"
 #include "err.h"
 #include "manifest.h"
 #include "plan.h"
@@ -19,27 +20,11 @@
 
 #define N(a) (sizeof(a) / sizeof *(a))
 
-static char error[4096];
-
-static int capture(void **state)
-{
-    (void)state;
-    err_capture(error, sizeof error);
-    return 0;
-}
-
-static int release(void **state)
-{
-    (void)state;
-    err_capture(NULL, 0);
-    return 0;
-}
-
 static struct plan *build(const char *text)
 {
     struct plan *p;
     if (plan_build_with(&p, toy_config(text), "toy", toy_plugin()))
-        fail_msg("%s\n%s", error, text);
+        fail_msg("%s\n%s", captured, text);
     return p;
 }
 
@@ -163,8 +148,8 @@ static void refusals(void **state)
         assert_int_equal(plan_build_with(&p, toy_config(cases[i].text), "toy", toy_plugin()),
                          GS_USAGE);
         assert_null(p);
-        if (strncmp(error, cases[i].want, strlen(cases[i].want)))
-            fail_msg("said '%s', not '%s'", error, cases[i].want);
+        if (strncmp(captured, cases[i].want, strlen(cases[i].want)))
+            fail_msg("said '%s', not '%s'", captured, cases[i].want);
     }
 }
 
@@ -193,7 +178,7 @@ static void costs(void **state)
     p = build("[toy]\nsize = 1TiB\n");
     assert_int_equal(plan_memory_check(p), GS_CANNOT);
     assert_non_null(
-        strstr(error, "toy.ini:1: [toy] needs 2 TiB of memory on each of 2 ranks, 4 TiB"));
+        strstr(captured, "toy.ini:1: [toy] needs 2 TiB of memory on each of 2 ranks, 4 TiB"));
     plan_free(p);
     assert_true(plan_free_memory() > 0 && plan_free_memory() < 1ull << 50);
 }
@@ -231,9 +216,9 @@ static struct plan *build_null(const char *text, const char *const *set)
     struct config *c;
     struct plan *p;
     if (config_from_text(&c, "/any/where/box.ini", text, strlen(text), set))
-        fail_msg("%s", error);
+        fail_msg("%s", captured);
     if (plan_build(&p, c, "null probe"))
-        fail_msg("%s", error);
+        fail_msg("%s", captured);
     return p;
 }
 
@@ -256,8 +241,8 @@ static void read_refused(const char *dir, int want, const char *said)
     struct plan *p;
     assert_int_equal(plan_read(&p, dir), want);
     assert_null(p);
-    if (!strstr(error, said))
-        fail_msg("said '%s', not '%s'", error, said);
+    if (!strstr(captured, said))
+        fail_msg("said '%s', not '%s'", captured, said);
 }
 
 static void run_folders(void **state)
@@ -279,7 +264,7 @@ static void run_folders(void **state)
     assert_int_equal(plan_write(p, dir), GS_OK);
     assert_int_equal(plan_write(p, dir), GS_FAILED); /* a run folder is written once */
     if (plan_read(&q, dir))
-        fail_msg("%s", error);
+        fail_msg("%s", captured);
     assert_true(q->seed == p->seed && q->n_cells == 8 && p->n_cells == 8);
     assert_string_equal(q->set.platform.name, "box");
     assert_string_equal(q->label, "probe");
@@ -304,7 +289,7 @@ static void run_folders(void **state)
 
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, capture, release)
+#define T(f) cmocka_unit_test_setup_teardown(f, captured_begin, captured_end)
     const struct CMUnitTest tests[] = {
         T(ids_are_hashes_of_canonical_text),
         T(groups),
