@@ -3,24 +3,7 @@
 #
 # Speed and memory, each figure beside what it is held to. What was measured is this machine at this
 # moment: a busy machine misses targets. Exits 1 when one is missed.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-export LC_ALL=C TZ=UTC
-build=${BUILD:-build}
-[[ $build == /* ]] || build=$PWD/$build
-gradsync=$build/gradsync
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/gradsync-bench.XXXXXX")
-trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
-if [ "$(id -u)" = 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
-missed=0
-
-calc() { awk "BEGIN { printf \"%.$1f\", $2 }"; }
-# WHAT VALUE RELATION TARGET UNIT
-row() {
-    local verdict=ok
-    awk "BEGIN { exit !($2 $3 $4) }" || verdict=MISSED missed=1
-    printf '%-58s %10s %-4s %2s %-6s %s\n' "$1" "$2" "$5" "$3" "$4" "$verdict"
-}
+. "$(dirname "$0")/lib.sh"
 
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut -d' ' -f1 /proc/loadavg)"
 

@@ -7,25 +7,8 @@
 #   wan.sh [PART…]   bulk latency loss unequal wires overlap cold memory; all of them without one
 # MBIT is the rate of all but bulk and latency, 1000; their sizes go with it.
 # shellcheck disable=SC2317 # parts are called by name
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-export LC_ALL=C TZ=UTC
-build=${BUILD:-build}
-[[ $build == /* ]] || build=$PWD/$build
-gradsync=$build/gradsync
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/gradsync-bench.XXXXXX")
-trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
-if [ "$(id -u)" = 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
-missed=0
+. "$(dirname "$0")/lib.sh"
 sites=4 mtu=9000 mbit=${MBIT:-1000}
-
-calc() { awk "BEGIN { printf \"%.$1f\", $2 }"; }
-# WHAT VALUE RELATION TARGET UNIT
-row() {
-    local verdict=ok
-    awk "BEGIN { exit !($2 $3 $4) }" || verdict=MISSED missed=1
-    printf '%-62s %10s %-4s %2s %-6s %s\n' "$1" "$2" "$5" "$3" "$4" "$verdict"
-}
 
 config() { # FILE MBIT RTT_MS LINE…: sites of that rate; lines of [wan_sync]
     local file=$1 mbit=$2 rtt=$3 slow=''
