@@ -226,7 +226,7 @@ static void why_buffer(const struct wan_ground *g, struct wan_finding *f)
 
 #define CLAIM(name, type, unit, what)                                                              \
     {                                                                                              \
-        name, type, WL_AXIS, 0, unit, NULL, 1e-12, 1e30, NULL, what                                  \
+        name, type, WL_AXIS, 0, unit, NULL, 1e-12, 1e30, NULL, what                                \
     }
 /* clang-format off */
 const struct wan_rule wan_rules[] = {
