@@ -23,8 +23,8 @@ struct line {
     struct engine *engine;
     bool broken;
     struct wan_link_stats told; /* what a recording has of the link already */
-    double *rtt_s;    /* [ranks][ranks], on every rank; NULL: not measured yet */
-    double *rate_Bps; /* by rank; NULL: not measured yet */
+    double *rtt_s;              /* [ranks][ranks], on every rank; NULL: not measured yet */
+    double *rate_Bps;           /* by rank; NULL: not measured yet */
 };
 
 struct lines {
