@@ -106,8 +106,11 @@ exits 1 'a report that cannot be written' lab --report nowhere/report.json -- ec
 is "$out" '' 'is said before the command runs'
 exits 143 'a signal ends a lab that is being measured' timeout --preserve-status 3 "$gradsync" lab -q lab.ini --set links:rtt=4s -- true
 
-ok 'links of different rates, RTTs and losses' lab -r unequal.json --set 'links:north>east=rate=20Mbit/s rtt=30ms loss=5%' \
-    --set sites:south=down=50Mbit/s -- true
+mkdir 'a b' && cp "$gradsync" 'a b'
+spaced() { timeout 60 'a b/gradsync' lab -q lab.ini "$@"; }
+ok 'links of different rates, RTTs and losses' spaced -r unequal.json --set 'links:north>east=rate=20Mbit/s rtt=30ms loss=5%' \
+    --set sites:south=down=50Mbit/s -- mpirun -n 2 --host north,south hostname
+is "$(sort <<<"$out" | tr '\n' ' ')" 'north south ' 'by a program whose folder has a space'
 unequal() { jq -c "$1" unequal.json; }
 is "$(unequal '.before.sites[2].down_Bps | . / 6.25e6 | . > 0.97 and . < 1.03')" true 'a slower downlink is one'
 of='.from == "north" and .to == "east"'

@@ -6,6 +6,7 @@
 #include "text.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static const struct {
     const char *name, *value;
@@ -21,7 +22,9 @@ static const struct {
 
 void environment_set(const char *facts_path, const char *folder)
 {
-    char *agent = xstrfmt("%s/gradsync lab-enter", program_dir());
+    /* mpirun splits its agent at spaces, which this program's folder may have. */
+    char *program = xstrfmt("%s/gradsync", program_dir()), *link = xstrfmt("%s/gradsync", folder);
+    char *agent = xstrfmt("%s lab-enter", symlink(program, link) ? program : link);
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         setenv(defaults[i].name, defaults[i].value, 0);
     setenv("OMPI_MCA_plm", "rsh", 1); /* no other launcher finds the sites */
@@ -35,5 +38,7 @@ void environment_set(const char *facts_path, const char *folder)
     char *path = xstrfmt("%s%s%s", before ? before : "", before ? ":" : "", program_dir());
     setenv("PATH", path, 1);
     free(path);
+    free(program);
+    free(link);
     free(agent);
 }

@@ -6,7 +6,7 @@
 #ifndef GS_LAB_ENVIRONMENT_H
 #define GS_LAB_ENVIRONMENT_H
 
-/* `folder`: for what MPI leaves behind. */
+/* `folder`: for what MPI leaves behind, and a way to this program without spaces. */
 void environment_set(const char *facts_path, const char *folder);
 
 #endif
