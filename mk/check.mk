@@ -59,7 +59,7 @@ $(BUILD)/bench/%: tests/bench/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) $(LIBS)
 $(BUILD)/sim/error_rates: $(sim_lib)
 $(BUILD)/sim/%: tests/sim/%.c $(commit) $(library)
-	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) $(LIBS)
+	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lpthread
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(commit) $(library)
 	$(call quiet,FUZZ,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.c %.o %.a,$^) $(LIBS)
 -include $(unit_bin:=.d) $(bench_bin:=.d) $(sim_bin:=.d) $(fuzz_bin:=.d)
