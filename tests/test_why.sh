@@ -72,6 +72,7 @@ one_line "$err" '… in one line'
 like "$err" 'csv/summary.csv: no row begins on line 1; rows are on lines 2 to' '… which have one'
 why sumary:2
 is "$rc" 2 'a table that is not there'
+like "$err" "did you mean 'summary'" '… gets the nearest'
 mv away macros.txt
 
 for pair in 'size.16=16' 'best=a' 'cells=3' 'configs=2' 'names=a, b' 'launches=6' 'nobody=0' 'ratio=2.000' 'same=0' 'tally=1' 'within=1' 'launch=5' 'wanted=2' 'default=20' 'host=c' "of.best=$A"; do

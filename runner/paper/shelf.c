@@ -29,7 +29,7 @@ static void list_tables(struct words *w, const char *dir)
         closedir(d);
 }
 
-static int no_table(const struct shelf *s, const char *name, const char *path)
+int shelf_no_table(const struct shelf *s, const char *name, const char *path)
 {
     struct words w = {0};
     list_tables(&w, s->csv);
@@ -55,7 +55,7 @@ static int read_table(struct shelf *s, const char *name, struct grid **out)
         return GS_OK;
     }
     char *path = xstrfmt("%s/%s.csv", s->csv, name);
-    int code = access(path, F_OK) ? no_table(s, name, path) : grid_read(out, name, path);
+    int code = access(path, F_OK) ? shelf_no_table(s, name, path) : grid_read(out, name, path);
     free(path);
     return code;
 }

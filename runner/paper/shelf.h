@@ -22,6 +22,9 @@ struct shelf {
 int shelf_find(struct shelf *s, const char *name, const struct grid **out);
 void shelf_free(struct shelf *s);
 
+/* Reports that the table's file is not there, with the nearest name; GS_USAGE. */
+int shelf_no_table(const struct shelf *s, const char *name, const char *path);
+
 /* The folder of the run that a row is of; the caller frees it. NULL: of no run. A row of a platform
  * and workload but no run, as of transitions.csv, is of the latest finished one. */
 char *shelf_run(struct shelf *s, const struct grid *g, size_t row);

@@ -85,8 +85,7 @@ static int add_asked(struct grid *g, const char *configs, const char *file)
     for (const struct settings_section *s = settings_sections; !code && s->name; s++)
         for (const struct wl_param *p = s->table; p && p->name; p++) {
             const struct config_entry *e = config_find(c, s->name, p->name);
-            char *place =
-                e ? xstrfmt("%s:%d", e->file, e->line) : xstrdup("the program's own");
+            char *place = e ? xstrfmt("%s:%d", e->file, e->line) : xstrdup("the program's own");
             grid_add(
                 g, (long)g->n + 1,
                 (const char *const[]){platform, s->name, p->name, e ? e->value : p->def, place});

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -188,9 +189,10 @@ int trace_line(struct book *b, const char *table, long line)
 {
     char *path = xstrfmt("%s/%s.csv", b->shelf.csv, table);
     const struct proof *shown = NULL;
-    struct grid *g;
+    struct grid *g = NULL;
     size_t row = 0;
-    int code = grid_read(&g, table, path);
+    int code =
+        access(path, F_OK) ? shelf_no_table(&b->shelf, table, path) : grid_read(&g, table, path);
     while (!code && row < g->n && g->rows[row].line != line)
         row++;
     if (!code && row == g->n) {
