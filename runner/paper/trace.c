@@ -185,27 +185,32 @@ static int print_rows(struct book *b, const struct answer *a, size_t most)
     return code;
 }
 
+static int print_line(struct book *b, const struct grid *g, long line)
+{
+    const struct proof *shown = NULL;
+    size_t row = 0;
+    while (row < g->n && g->rows[row].line != line)
+        row++;
+    if (row == g->n)
+        return fail_at(GS_USAGE, g->path, 0,
+                       "no row begins on line %ld; rows are on lines 2 to %ld", line,
+                       g->n ? g->rows[g->n - 1].line : 1);
+    printf("%s:%ld\n", g->name, line);
+    print_row(g, row);
+    print_source(g, row);
+    return print_evidence(b, g, row, &shown);
+}
+
 int trace_line(struct book *b, const char *table, long line)
 {
     char *path = xstrfmt("%s/%s.csv", b->shelf.csv, table);
-    const struct proof *shown = NULL;
-    struct grid *g = NULL;
-    size_t row = 0;
+    struct grid *g;
     int code =
         access(path, F_OK) ? shelf_no_table(&b->shelf, table, path) : grid_read(&g, table, path);
-    while (!code && row < g->n && g->rows[row].line != line)
-        row++;
-    if (!code && row == g->n) {
-        code = fail_at(GS_USAGE, path, 0, "no row begins on line %ld; rows are on lines 2 to %ld",
-                       line, g->n ? g->rows[g->n - 1].line : 1);
-    } else if (!code) {
-        printf("%s:%ld\n", table, line);
-        print_row(g, row);
-        print_source(g, row);
-        code = print_evidence(b, g, row, &shown);
-    }
-    if (g)
+    if (!code) {
+        code = print_line(b, g, line);
         grid_free(g);
+    }
     free(path);
     return code;
 }
