@@ -204,10 +204,10 @@ static int print_line(struct book *b, const struct grid *g, long line)
 int trace_line(struct book *b, const char *table, long line)
 {
     char *path = xstrfmt("%s/%s.csv", b->shelf.csv, table);
-    struct grid *g;
+    struct grid *g = NULL;
     int code =
         access(path, F_OK) ? shelf_no_table(&b->shelf, table, path) : grid_read(&g, table, path);
-    if (!code) {
+    if (!code && g) {
         code = print_line(b, g, line);
         grid_free(g);
     }
