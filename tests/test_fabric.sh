@@ -79,7 +79,7 @@ is "$(jq -r '.settings[] | select(.name == "NCCL_SOCKET_IFNAME").why' <<<"$out")
 
 # As many adapters as are looked at: none is cut off.
 t=many
-for i in $(seq 10 73); do port $t "mlx5_rail_$i" $a/0000:17:02.0/0000:$i:00.0 0 InfiniBand '4: ACTIVE' '400 Gb/sec (4X NDR)'; done
+for i in $(seq 10 73); do port $t "mlx5_rail_$i" $a/0000:17:02.0/"0000:$i:00.0" 0 InfiniBand '4: ACTIVE' '400 Gb/sec (4X NDR)'; done
 fabric $t
 is "$(grep -o 'NCCL_IB_HCA==.*' <<<"$out" | tr ',' '\n' | grep -c 'mlx5_rail_[0-9][0-9]$')" 64 'sixty-four adapters are all named'
 
