@@ -39,7 +39,7 @@ static char *find_srun(void)
     return here_find("srun");
 }
 
-/* In the order of the choices of `launcher` in settings.c, after "auto". */
+/* In the order of the choices of `launcher` in settings_tables.c, after "auto". */
 static const struct launcher launchers[] = {
     {"mpirun", find_mpirun, launcher_mpirun_options,
      "install Open MPI (apt install openmpi-bin), or set MPI_HOME to where it is"},

@@ -130,21 +130,27 @@ static int check_rates(const struct lab_spec *s, const struct config *c)
                    8e-3 * lab_slowest_Bps(s), 8e-3 * LAB_RATE_MIN_BPS);
 }
 
-static int check_ways(const struct lab_spec *s, const struct config *c)
+static int check_way(const struct lab_spec *s, const struct config *c, size_t a, size_t b)
 {
     double least_B = QUEUE_LEAST * (double)s->mtu_B;
-    for (size_t i = 0; i < s->n * s->n; i++) {
-        size_t a = i / s->n, b = i % s->n;
-        if (a != b && fmin(s->ways[i].queue_B, s->sites[a].up_queue_B) < least_B)
-            return fail_at(GS_USAGE, c->path, 0,
-                           "[links] queue: a lab's holds %d packets of mtu = %d or more (%g bytes)",
-                           QUEUE_LEAST, s->mtu_B, least_B);
-        if (lab_rtt_s(s, a, b) > LAB_RTT_MAX_S)
-            return fail_at(GS_USAGE, c->path, 0,
-                           "from %s to %s and back takes %g s (%g s at most; say e.g. rtt = 50ms)",
-                           s->sites[a].name, s->sites[b].name, lab_rtt_s(s, a, b), LAB_RTT_MAX_S);
-    }
+    if (a != b && fmin(s->ways[a * s->n + b].queue_B, s->sites[a].up_queue_B) < least_B)
+        return fail_at(GS_USAGE, c->path, 0,
+                       "[links] queue: a lab's holds %d packets of mtu = %d or more (%g bytes)",
+                       QUEUE_LEAST, s->mtu_B, least_B);
+    if (lab_rtt_s(s, a, b) > LAB_RTT_MAX_S)
+        return fail_at(GS_USAGE, c->path, 0,
+                       "from %s to %s and back takes %g s (%g s at most; say e.g. rtt = 50ms)",
+                       s->sites[a].name, s->sites[b].name, lab_rtt_s(s, a, b), LAB_RTT_MAX_S);
     return GS_OK;
+}
+
+static int check_ways(const struct lab_spec *s, const struct config *c)
+{
+    int code = GS_OK;
+    for (size_t a = 0; a < s->n && !code; a++)
+        for (size_t b = 0; b < s->n && !code; b++)
+            code = check_way(s, c, a, b);
+    return code;
 }
 
 int lab_spec_read(struct lab_spec *s, const struct config *c)

@@ -151,7 +151,7 @@ static void print_source(const struct grid *g, size_t row)
         const char *table, *made;
     } made[] = {
         {"error_rates", "simulated campaigns, tests/sim/error_rates.c"},
-        {"settings", "the program's own, runner/settings.c"},
+        {"settings", "the program's own, runner/settings_tables.c"},
         {"asked", "the platform's config"},
         {"needed", "the model and published numbers, tests/sim/wan_needed.c"},
         {"limits", "gradsync limits configs/*.ini"},
