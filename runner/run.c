@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
-#include "cellname.h"
 #include "check.h"
-#include "claim.h"
 #include "err.h"
 #include "interrupts.h"
-#include "lab/facts.h"
 #include "launcher.h"
-#include "ledger.h"
 #include "locate.h"
 #include "lock.h"
 #include "manifest.h"
 #include "outcome.h"
 #include "plan.h"
-#include "progress.h"
 #include "record.h"
+#include "run_launch.h"
 #include "sections.h"
-#include "supervise.h"
 #include "text.h"
 #include "units.h"
 
@@ -27,10 +22,7 @@
 #include <unistd.h>
 
 struct run {
-    const struct plan *plan;
-    const char *dir;
-    struct interrupts *interrupts;
-    struct progress progress;
+    struct run_at at;
     int first, last; /* launches */
     bool part;       /* not all of them: others may be at work on the rest */
 };
@@ -49,102 +41,6 @@ bool run_is_final(const char *dir)
     return final;
 }
 
-/* ---- one launch ---- */
-
-/* What a launch stands at, from its recordings. */
-struct standing {
-    size_t missing; /* groups */
-    size_t fails;   /* fail lines of cells */
-    int next_attempt;
-};
-
-static int take_stock(const struct run *r, int launch, struct standing *s)
-{
-    struct ledger *l;
-    int code = ledger_read(&l, r->dir);
-    if (code)
-        return code;
-    *s = (struct standing){.missing = ledger_missing(l, r->plan, launch, NULL),
-                           .next_attempt = ledger_next_attempt(l, launch)};
-    for (size_t i = 0; i < l->n_fails; i++)
-        s->fails += l->fails[i].launch == launch && *l->fails[i].cell;
-    ledger_free(l);
-    return GS_OK;
-}
-
-static void say_death(const struct run *r, const struct attempt *a)
-{
-    const struct cell *c = cell_find(r->plan, a->cell);
-    char name[256] = "before the first cell";
-    if (c)
-        cell_name(r->plan, c, name, sizeof name);
-    say("%s: launch %d attempt %d: %s: %s; %s", r->plan->section, a->launch, a->attempt, a->kind,
-        name, a->why);
-}
-
-/* One attempt. GS_OK: ask the ledger what it brought; else the run ends with this code. */
-static int try_launch(struct run *r, const struct standing *s, struct attempt *a)
-{
-    int code = claim_attempt(r->dir, a->launch, &a->attempt);
-    if (code)
-        return code;
-    progress_launch(&r->progress, a->launch, a->attempt, r->plan->n_groups - s->missing);
-    code = supervise(r->plan, r->dir, r->interrupts, &r->progress, a);
-    if (code)
-        return code;
-    switch (a->end) {
-    case ATTEMPT_COMPLETE:
-        return GS_OK;
-    case ATTEMPT_INTERRUPTED:
-        return r->interrupts->count
-                   ? GS_FAILED
-                   : fail(GS_FAILED, "%s: launch %d was asked to end", r->plan->section, a->launch);
-    case ATTEMPT_DIED:
-        say_death(r, a);
-        return r->interrupts->count ? GS_FAILED : GS_OK;
-    case ATTEMPT_REFUSED:
-        break;
-    }
-    bool outside = facts_missed(r->plan->config, r->plan->set.launch.hosts);
-    return fail((enum gs_exit)a->code, "%s%s%s%s%s", a->why, *a->log ? " (log: " : "", a->log,
-                *a->log ? ")" : "",
-                outside ? "; its hosts are the config's [sites]: gradsync lab CONFIG -- COMMAND "
-                          "runs this among them"
-                        : "");
-}
-
-/* Every attempt closes a group or gives a cell one more death, of which it has so many; attempts
- * that do neither are counted themselves. So this ends. */
-static int run_launch(struct run *r, int launch)
-{
-    struct standing now, before = {0};
-    struct attempt a = {.launch = launch};
-    int64_t vain = 0;
-    for (;;) {
-        int code = take_stock(r, launch, &now);
-        if (code || !now.missing)
-            return code;
-        if (a.attempt)
-            vain = now.missing == before.missing && now.fails == before.fails ? vain + 1 : 0;
-        if (vain > r->plan->set.measure.retries)
-            return fail(GS_FAILED,
-                        "%s: launch %d given up after %lld attempts that measured "
-                        "nothing%s%s",
-                        r->plan->section, launch, (long long)vain, *a.why ? "; the last: " : "",
-                        a.why);
-        interrupts_read(r->interrupts);
-        if (r->interrupts->count)
-            return GS_FAILED;
-        before = now;
-        a = (struct attempt){.launch = launch,
-                             .attempt =
-                                 now.next_attempt > a.attempt ? now.next_attempt : a.attempt + 1};
-        code = try_launch(r, &now, &a);
-        if (code)
-            return code;
-    }
-}
-
 /* ---- one run folder ---- */
 
 /* A machine that skips every cell of a launch does so in each: it is told once, and the folder is
@@ -154,8 +50,8 @@ static int measure(struct run *r, bool *whole)
     int code = GS_OK;
     *whole = true;
     for (int launch = r->first; !code && *whole && launch <= r->last; launch++) {
-        code = run_launch(r, launch);
-        *whole = !code && (launch == r->last || !outcome_all_skipped(r->plan, r->dir));
+        code = run_launch(&r->at, launch);
+        *whole = !code && (launch == r->last || !outcome_all_skipped(r->at.plan, r->at.dir));
     }
     return code;
 }
@@ -163,9 +59,9 @@ static int measure(struct run *r, bool *whole)
 /* A manifest vouches for what was recorded before as well, which nothing has guarded so far. */
 static int check_before(const struct run *r)
 {
-    if (r->part || !check_recordings(r->dir))
+    if (r->part || !check_recordings(r->at.dir))
         return GS_OK;
-    return fail_at(GS_FAILED, r->dir, 0,
+    return fail_at(GS_FAILED, r->at.dir, 0,
                    "is not completed as it is: restore what is damaged, or move that recording "
                    "away and its launch is measured again");
 }
@@ -177,8 +73,8 @@ static int complete(struct run *r, struct outcome *o)
     if (!code)
         code = measure(r, &o->complete);
     if (o->complete && !r->part)
-        code = manifest_write(r->dir);
-    return code ? code : outcome_judge(o, r->plan, r->dir);
+        code = manifest_write(r->at.dir);
+    return code ? code : outcome_judge(o, r->at.plan, r->at.dir);
 }
 
 static void announce(const struct plan *p, const char *dir)
@@ -192,9 +88,8 @@ static void announce(const struct plan *p, const char *dir)
 static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
                     const struct run_options *options, struct outcome *o)
 {
-    struct run r = {.plan = p,
-                    .dir = dir,
-                    .interrupts = i,
+    struct progress progress;
+    struct run r = {.at = {p, dir, i, &progress},
                     .part = options->first > 0,
                     .first = options->first ? options->first : 1,
                     .last = options->first ? options->last : (int)p->set.measure.launches};
@@ -204,7 +99,7 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
         return code;
     outcome_begin(o, p, dir);
     announce(p, dir);
-    progress_begin(&r.progress, p, options->quiet);
+    progress_begin(&progress, p, options->quiet);
     o->code = complete(&r, o);
     o->interrupted = i->count > 0 && !o->complete;
     if (r.part && o->complete)
