@@ -39,7 +39,7 @@ const struct wl_param cell_params[] = {
     {P(wire, WL_CHOICE, WL_CONFIG, int), NULL, "fp32", 0, 0, cell_wires,
      "numbers on the wire; int8 and int4 with a scale for 128 of them"},
     {P(streams, WL_INT, WL_CONFIG, int64_t), NULL, "8", 1, 64, NULL,
-     "connections between two ranks, transport=tcp; to several fewer are used where rate x RTT is small"},
+     "connections between two ranks, transport=tcp; fewer to several where rate x RTT is small"},
     {P(block, WL_SIZE, WL_CONFIG, uint64_t), "B", "256KiB", 1024, 1 << 24, NULL,
      "most bytes on the wire of what is pipelined as one"},
     {P(shares, WL_CHOICE, WL_CONFIG, int), NULL, "equal", 0, 0, shares,

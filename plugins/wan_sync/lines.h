@@ -47,8 +47,8 @@ struct line *lines_take_inside(struct lines *l, const struct cell *c, MPI_Comm i
 /* Opens it anew if it failed on any rank. Waits for the others no longer than the cell's timeout.
  */
 bool lines_mend(struct lines *l, struct line *line);
-/* Once a line: round trips between all ranks (few enough: probe.h), and what each can send when all
- * do. False: lines.why. */
+/* Once a line: round trips between all ranks (few enough: probe.h), and what each can send and
+ * receive when all do. False: lines.why. */
 bool lines_measure_rtt(struct lines *l, struct line *line);
 bool lines_measure_rate(struct lines *l, struct line *line);
 void lines_abort(struct lines *l);

@@ -12,7 +12,7 @@
 #define PATIENCE_S 10.0
 #define BLOCK_B ((size_t)64 << 10)
 #define WINDOW 8u
-/* Grows until the later half of the shortest flow lasts so long, or all of the longest. */
+/* Grows until the third quarter of the shortest flow lasts so long, or all of the longest. */
 #define FLOW_S 0.1
 #define FLOOD_S 3.0
 #define BLOCKS_FIRST 16u
@@ -118,7 +118,7 @@ bool probe_rtt(struct wan_link *link, MPI_Comm comm, double *rtt_s)
 
 struct flow { /* from one peer, and to it */
     uint32_t posted_in, got, posted_out, sent;
-    uint64_t half_ns, last_ns; /* when half of it was there, and all */
+    uint64_t half_ns, late_ns; /* when half of it was there, and three quarters */
 };
 
 static bool top_up(struct probe *p, struct flow *f, int peer, char *in, const char *out, uint32_t n)
@@ -136,19 +136,21 @@ static bool top_up(struct probe *p, struct flow *f, int peer, char *in, const ch
 
 static void note_arrival(struct flow *f, uint32_t n)
 {
-    f->last_ns = now_ns();
     if (++f->got == n / 2)
-        f->half_ns = f->last_ns;
+        f->half_ns = now_ns();
+    if (f->got == n - n / 4)
+        f->late_ns = now_ns();
 }
 
-/* What came from each, by the later half: the earlier one has the start of every stream, and what
- * arrived before it was asked for. Returns the time of the shortest. */
+/* What came from each, by the third quarter: the first half has the start of every stream, and what
+ * arrived before it was asked for; in the last quarter flows end, and the others have what they
+ * leave. Returns the time of the shortest. */
 static double rates_of(const struct probe *p, const struct flow *flow, uint32_t n, double *came)
 {
     double shortest_s = INFINITY;
-    uint32_t later = n - n / 2;
+    uint32_t later = n - n / 4 - n / 2;
     for (int r = 0; r < p->ranks; r++) {
-        double s = (double)(flow[r].last_ns - flow[r].half_ns) * 1e-9;
+        double s = (double)(flow[r].late_ns - flow[r].half_ns) * 1e-9;
         came[r] = r == p->rank || s <= 0 ? 0 : (double)later * (double)BLOCK_B / s;
         if (r != p->rank)
             shortest_s = fmin(shortest_s, s);
@@ -188,6 +190,18 @@ static bool enough(const struct probe *p, double shortest_s, double all_s)
     return x[0] > FLOOD_S || -x[1] > FLOW_S;
 }
 
+/* In place: from what came from each here, to what each can send (all that came from it anywhere)
+ * or receive (all that came there), whichever is less. */
+static void lesser_way(const struct probe *p, double *rate_Bps)
+{
+    double down = 0;
+    for (int r = 0; r < p->ranks; r++)
+        down += rate_Bps[r];
+    MPI_Allreduce(MPI_IN_PLACE, rate_Bps, p->ranks, MPI_DOUBLE, MPI_SUM, p->comm);
+    rate_Bps[p->rank] = fmin(rate_Bps[p->rank], down);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, rate_Bps, 1, MPI_DOUBLE, p->comm);
+}
+
 bool probe_rate(struct wan_link *link, MPI_Comm comm, double *rate_Bps)
 {
     struct probe p = probe_of(link, comm);
@@ -204,8 +218,7 @@ bool probe_rate(struct wan_link *link, MPI_Comm comm, double *rate_Bps)
     }
     free(flow);
     free(memory);
-    /* What came from each at all its receivers is what it sent. */
-    MPI_Allreduce(MPI_IN_PLACE, rate_Bps, p.ranks, MPI_DOUBLE, MPI_SUM, comm);
+    lesser_way(&p, rate_Bps);
     return good;
 }
 

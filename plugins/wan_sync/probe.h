@@ -15,7 +15,8 @@
 
 /* rtt_s[ranks][ranks], the same on every rank: the shortest of a few round trips between two. */
 bool probe_rtt(struct wan_link *link, MPI_Comm comm, double *rtt_s);
-/* rate_Bps[ranks], the same on every rank: what each can send while all send to all. */
+/* rate_Bps[ranks], the same on every rank: what each can send, or receive if
+ * that is less, while all send to all. */
 bool probe_rate(struct wan_link *link, MPI_Comm comm, double *rate_Bps);
 
 /* The shortest round over n <= PROBE_RANKS_MOST of `of` (ranks), given rtt_s[ranks][ranks]: `of` is

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Between the kernel's TCP_INFO and the estimate: what all streams delivered goes in, and the rate
- * that comes out is split over the streams that have something to send.
+ * that comes out is split over the streams that have something to send. A neighbour that by itself
+ * takes less than the uplink gives has an estimate of its own: what a ring finds of a slow one says
+ * nothing of a direct exchange.
  */
 #include "tcp_parts.h"
 
@@ -10,6 +12,8 @@
 #include <string.h>
 
 #define TICK_S 0.005
+#define BURST_EVERY_S 0.5 /* a stream paced to less sleeps for seconds, whatever its pace is then  \
+                           */
 #define NO_LIMIT_BPS 1e11 /* not ~0: the kernel then takes the stream for one that is not paced */
 
 static bool read_info(const struct tcp_stream *s, struct tcp_info *info)
@@ -32,11 +36,12 @@ static void set_pace(struct tcp_stream *s, double rate)
  * whole rate would send a burst before it is looked at again. */
 static void pace_all(struct tcp_link *l, unsigned active)
 {
-    double rate = pace_rate(&l->pace);
+    double rate = pace_rate(l->paced);
     rate = rate > 0 ? rate / (active ? active : (unsigned)l->options.streams) : NO_LIMIT_BPS;
+    rate = fmax(rate, 2 * l->mss_B / BURST_EVERY_S);
     for (int r = 0; r < l->host.ranks; r++)
         for (int i = 0; l->peers[r].streams && i < l->options.streams; i++)
-            if (l->peers[r].streams[i].fd >= 0)
+            if (!l->peers[r].local && l->peers[r].streams[i].fd >= 0)
                 set_pace(&l->peers[r].streams[i], rate);
 }
 
@@ -54,7 +59,7 @@ void tcp_meter_fresh(struct tcp_stream *s)
 {
     struct tcp_info info;
     s->seen_acked = s->seen_resent = s->seen_held = s->paced = 0;
-    if (s->peer->link->paces)
+    if (s->peer->link->paces && !s->peer->local)
         set_pace(s, NO_LIMIT_BPS);
     if (!read_info(s, &info))
         return;
@@ -66,7 +71,7 @@ void tcp_meter_fresh(struct tcp_stream *s)
 void tcp_meter_gone(struct tcp_stream *s)
 {
     struct tcp_info info;
-    if (read_info(s, &info))
+    if (!s->peer->local && read_info(s, &info))
         count(s, &info);
 }
 
@@ -97,10 +102,23 @@ static bool look(struct tcp_stream *s, struct pace_seen *seen)
  * as one peer has. */
 static unsigned streams_worth(const struct tcp_link *l)
 {
-    double held_B = l->pace.rate * l->pace.rtt_min;
+    double held_B = l->paced->rate * l->paced->rtt_min;
     if (held_B <= 0 || l->mss_B <= 0)
         return 0;
     return (unsigned)fmax(held_B / 2 / (2 * l->mss_B), l->options.streams);
+}
+
+static void put_in_force(struct tcp_link *l)
+{
+    struct pace *now = l->waited > 0 ? &l->pace : l->paced;
+    for (int r = 0; r < l->host.ranks && l->waited == 1; r++)
+        if (l->peers[r].narrow && l->peers[r].unacked > 0)
+            now = &l->peers[r].pace;
+    if (now == l->paced)
+        return;
+    pace_leave(l->paced);
+    pace_leave(now);
+    l->paced = now;
 }
 
 bool tcp_meter_tick(struct tcp_link *l)
@@ -115,17 +133,18 @@ bool tcp_meter_tick(struct tcp_link *l)
             if (s->fd < 0 || (!s->sending && !s->waits_room && !s->inflight.head))
                 continue;
             flows = true;
-            if (due)
+            if (due && !s->peer->local)
                 active += look(s, &seen);
         }
     if (!due)
         return flows;
+    put_in_force(l);
     seen.now = tcp_now(); /* of the readings, not of the turn */
     l->metered = l->now;
     seen.acked = l->acked_B, seen.resent = l->resent_B;
     seen.busy = active > 0;
     if (flows)
-        pace_feed(&l->pace, &seen);
+        pace_feed(l->paced, &seen);
     pace_all(l, active);
     l->rests = active == 0;
     l->most = streams_worth(l);

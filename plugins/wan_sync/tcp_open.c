@@ -12,6 +12,8 @@
 #include <sys/eventfd.h>
 
 #define PROBE_END_S 10.0 /* for the last of the probe to arrive */
+#define PROBES_MOST 3    /* neighbours: one slow one is told from a slow uplink, or two */
+#define NARROW 0.7       /* of the uplink's rate */
 
 /* What a rank tells the others after each step: where it is, or why it cannot go on. */
 struct word {
@@ -85,8 +87,10 @@ static int agree(struct tcp_link *l, const struct word *own, struct tcp_peer *pe
             rc = -1;
             snprintf(why, size, "rank %d (%.63s): %.199s", r, w.contact.host, w.why);
         }
-        if (peers && r != l->host.rank)
+        if (peers && r != l->host.rank) {
             peers[r].contact = w.contact;
+            peers[r].local = l->paces && strcmp(w.contact.host, own->contact.host) == 0;
+        }
     }
     return rc;
 }
@@ -130,14 +134,20 @@ static int connect_all(struct tcp_link *l)
     return 0;
 }
 
-static bool probe_goes_on(const struct tcp_link *l, int right, int left)
+/* The rank `by` places on, if the way to it is one to probe: between processes of one host there is
+ * no link to fill. Else NULL. */
+static struct tcp_peer *neighbour(struct tcp_link *l, int by)
 {
-    if (l->probing >= 0 || !l->peers[left].probed)
-        return true;
-    for (int i = 0; i < l->options.streams; i++)
-        if (l->peers[right].streams[i].sending)
+    struct tcp_peer *p = &l->peers[(l->host.rank + l->host.ranks + by) % l->host.ranks];
+    return p->streams && !p->local ? p : NULL;
+}
+
+static bool still_sends(const struct tcp_peer *p)
+{
+    for (int i = 0; i < p->link->options.streams; i++)
+        if (p->streams[i].sending)
             return true;
-    return false;
+    return p->probing;
 }
 
 static void push_all(struct tcp_peer *p)
@@ -147,29 +157,55 @@ static void push_all(struct tcp_peer *p)
             tcp_out_push(&p->streams[i]);
 }
 
-/* All ranks at once, each to its right: the pattern in which the links are used. */
-static int probe(struct tcp_link *l)
+/* Until there is an estimate, and what was sent for it has come to its end. */
+static int fill(struct tcp_link *l, struct tcp_peer *to)
 {
-    int right = (l->host.rank + 1) % l->host.ranks;
-    int left = (l->host.rank + l->host.ranks - 1) % l->host.ranks;
     double end = tcp_now() + l->options.probe_s;
-    l->probing = right;
-    push_all(&l->peers[right]);
-    while (!pace_known(&l->pace) && l->now < end)
+    l->paced = &to->pace;
+    l->probe_ends = false;
+    to->probing = true;
+    push_all(to);
+    while (!pace_known(&to->pace) && l->now < end)
         if (tcp_turn(l, end - tcp_now()))
             return -1;
     l->probe_ends = true;
-    push_all(&l->peers[right]);
-    for (end = tcp_now() + PROBE_END_S + l->options.deadline_s; probe_goes_on(l, right, left);) {
+    push_all(to);
+    return 0;
+}
+
+/* All ranks at once, each to the one `by` places on: as in a ring, no two to the same. */
+static int probe(struct tcp_link *l, int by)
+{
+    struct tcp_peer *to = neighbour(l, by), *from = neighbour(l, -by);
+    if (to && fill(l, to))
+        return -1;
+    double end = tcp_now() + PROBE_END_S + l->options.deadline_s;
+    while ((from && !from->probed) || (to && still_sends(to))) {
+        const struct tcp_peer *p = from && !from->probed ? from : to;
         if (l->now > end)
-            return tcp_fail(l, "the probe of rank %d (%s) did not end", left,
-                            l->peers[left].contact.host);
+            return tcp_fail(l, "the probe of rank %d (%s) did not end", p->rank, p->contact.host);
         if (tcp_turn(l, 0.02))
             return -1;
     }
-    pace_rest(&l->pace);
-    l->stats = (struct wan_link_stats){.rate_Bps = l->pace.rate};
+    if (from)
+        from->probed = false;
+    if (to)
+        pace_rest(&to->pace);
     return 0;
+}
+
+/* The uplink gives what the best of the ways took; one that took much less is narrow. */
+static void compare(struct tcp_link *l)
+{
+    for (int r = 0; r < l->host.ranks; r++)
+        if (l->peers[r].pace.rate > l->pace.rate)
+            l->pace = l->peers[r].pace;
+    for (int r = 0; r < l->host.ranks; r++) {
+        double rate = l->peers[r].pace.rate;
+        l->peers[r].narrow = rate > 0 && rate < NARROW * l->pace.rate;
+    }
+    l->paced = &l->pace;
+    l->stats = (struct wan_link_stats){.rate_Bps = l->pace.rate};
 }
 
 /* A step that each rank does, and whether all of them did it. */
@@ -207,9 +243,12 @@ static int open_steps(struct tcp_link *l, struct word *own, char *why, size_t si
     int rc = share_secret(l, own->why, sizeof own->why);
     if (together(l, rc, own, why, size) || together(l, connect_all(l), own, why, size))
         return -1;
-    if (l->paces && l->options.probe_s > 0 && l->host.ranks > 1 &&
-        together(l, probe(l), own, why, size))
-        return -1;
+    bool probes = l->paces && l->options.probe_s > 0;
+    for (int by = 1; probes && by < l->host.ranks && by <= PROBES_MOST; by++)
+        if (together(l, probe(l, by), own, why, size))
+            return -1;
+    if (probes)
+        compare(l);
     note_facts(l);
     return 0;
 }
@@ -225,10 +264,11 @@ int link_tcp_open(struct wan_link **out, const struct wl_host *host,
     l->base.ops = &tcp_link_ops;
     memcpy(&l->host, host, host->size < sizeof l->host ? host->size : sizeof l->host);
     l->options = *options;
-    l->epoll = l->listener = l->wake = l->probing = -1;
+    l->epoll = l->listener = l->wake = -1;
     l->paces = host->nodes > 1; /* between processes of one host there is no link to fill */
     l->now = l->ticked = tcp_now();
     pace_init(&l->pace);
+    l->paced = &l->pace;
     struct word own = {.why = ""};
     if (open_steps(l, &own, why, why_size)) {
         tcp_fail(l, "%s", why);

@@ -52,7 +52,7 @@ static bool next_frame(struct tcp_stream *s)
 {
     struct tcp_peer *p = s->peer;
     struct tcp_link *l = p->link;
-    bool probes = l->probing == p->rank;
+    bool probes = p->probing;
     bool full = (p->queue.head || probes) && kernel_has_enough(s);
     wait_room(s, full);
     if (full)
@@ -62,7 +62,7 @@ static bool next_frame(struct tcp_stream *s)
     else if (probes && !l->probe_ends)
         start_frame(s, TCP_PROBE, l->scratch, sizeof l->scratch);
     else if (probes && s->index == 0) {
-        l->probing = -1;
+        p->probing = false;
         start_frame(s, TCP_PROBED, NULL, 0);
     } else if (s->ack_due)
         start_frame(s, TCP_ACK, NULL, 0);

@@ -112,6 +112,11 @@ void pace_rest(struct pace *p)
         enter(p, PACE_CRUISE, p->since);
 }
 
+void pace_leave(struct pace *p)
+{
+    p->w.last = 0;
+}
+
 bool pace_known(const struct pace *p)
 {
     return p->phase > PACE_MEASURE;
@@ -132,7 +137,10 @@ static void judge_start(struct pace *p, const struct judged *j, double now)
     p->best = fmax(p->best, j->rate);
     if (p->flat < 3 && !(p->queued >= 1 && p->flat >= 1))
         return;
-    begin_with(p, kth_best(p, 4, 2));
+    double found = kth_best(p, 4, 2);
+    if (found <= 0) /* what was sent was lost, and nothing is known */
+        return;
+    begin_with(p, found);
     enter(p, PACE_MEASURE, now);
 }
 

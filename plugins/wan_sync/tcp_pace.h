@@ -66,6 +66,8 @@ void pace_init(struct pace *p);
 /* Takes a reading, some milliseconds after the last one, and returns the rate to send at;
  * 0: no limit. */
 double pace_feed(struct pace *p, const struct pace_seen *s);
+/* Another estimate is in force for now: the window that was open counts no more. */
+void pace_leave(struct pace *p);
 /* After a pause: no queue stands any more, and what the start found so far is the estimate. */
 void pace_rest(struct pace *p);
 /* There is a first estimate. */

@@ -106,8 +106,12 @@ struct tcp_peer {
     size_t posted;
     double heard, spoke, down_since;
     unsigned refusals;
-    bool probed, closed;
-    char last[96]; /* why the last connection failed */
+    bool local;           /* on this host: no link is between us, nothing is paced */
+    bool probing, probed; /* we send to it to probe; it has sent us all of its probe */
+    bool closed;
+    bool narrow;      /* its way takes less than the uplink gives: */
+    struct pace pace; /* this is in force while it is the only one that blocks are for */
+    char last[96];    /* why the last connection failed */
     char bye[TCP_BYE_MAX + 1];
 };
 
@@ -131,15 +135,15 @@ struct tcp_link {
     unsigned hellos_n;
     size_t kept_B, stash_B;
     unsigned parked;
-    int probing; /* the rank that probes go to; -1: none */
     bool probe_ends;
-    struct pace pace;
+    struct pace pace;   /* of the uplink */
+    struct pace *paced; /* the one in force */
     uint64_t acked_B, resent_B;
     double mss_B; /* of the latest stream that was looked at */
     double now, ticked, metered;
     bool rests;    /* when it was metered last, nothing was to be sent */
     bool begins;   /* and since then blocks were posted, which nobody was given yet */
-    int waited;    /* peers that have not acknowledged all */
+    int waited;    /* peers, of other hosts, that have not acknowledged all */
     unsigned most; /* streams to be used at once, over all peers; 0: not known yet */
     struct wan_link_stats stats;
     struct link_tcp_events seen;

@@ -41,6 +41,7 @@ int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank)
     if (!p->streams)
         return -1;
     outs_init(&p->queue);
+    pace_init(&p->pace);
     for (int i = 0; i < l->options.streams; i++) {
         p->streams[i] = (struct tcp_stream){.watched = TCP_STREAM, .peer = p, .index = i, .fd = -1};
         outs_init(&p->streams[i].inflight);
@@ -96,7 +97,7 @@ int tcp_peer_send(struct tcp_peer *p, uint64_t id, const void *data, size_t byte
     *b = (struct tcp_out){.id = id, .data = data, .bytes = bytes, .seq = p->next_seq++};
     tcp_peer_begin_wait(p);
     if (p->unacked++ == 0)
-        p->link->waited++;
+        p->link->waited += !p->local;
     outs_add(&p->queue, b);
     if (p->link->rests)
         p->link->begins = true;
@@ -194,7 +195,7 @@ void tcp_peer_acked(struct tcp_stream *s, uint64_t acked)
         if (!b->told)
             tcp_tell(l, WAN_SENT, s->peer->rank, b->id);
         if (--s->peer->unacked == 0)
-            l->waited--;
+            l->waited -= !s->peer->local;
         out_free(l, b);
     }
 }
