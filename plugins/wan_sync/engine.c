@@ -7,27 +7,6 @@
 
 #define SEQ_BITS 24
 
-/* ---- where things lie ---- */
-
-static char *take_slot(const struct engine *e, const struct step *t)
-{
-    const struct engine_need *n = &e->task->need;
-    return e->slots + ((size_t)t->peer * n->window + t->seq % n->window) * n->slot_B;
-}
-
-/* Of a SEND that `keeps`. */
-static char *keep_slot(const struct engine *e, const struct step *t)
-{
-    const struct engine_need *n = &e->task->need;
-    size_t lane = (size_t)e->task->schedule->shape.members + (size_t)t->peer;
-    return e->slots + (lane * n->window + t->seq % n->window) * n->slot_B;
-}
-
-static char *spare_slot(const struct engine *e)
-{
-    return e->slots + e->task->need.slots_B - e->task->need.slot_B;
-}
-
 /* ---- posting ---- */
 
 static uint64_t id_of(const struct engine *e, const struct step *t)
@@ -42,7 +21,7 @@ static int post_send(struct engine *e, uint32_t i)
     size_t bytes = wire_bytes(task->wire, t->n);
     const void *from = task->data + t->first;
     if (task->schedule->keeps)
-        from = keep_slot(e, t);
+        from = engine_keep_slot(e, t);
     e->state[i] |= POSTED;
     e->at[t->peer].under_way++;
     e->sent_B += bytes;
@@ -91,7 +70,8 @@ static int post_take(struct engine *e, uint32_t i)
 {
     const struct engine_task *task = e->task;
     const struct step *t = &task->schedule->step[i];
-    void *to = t->kind == STEP_ADD ? (void *)take_slot(e, t) : (void *)(task->data + t->first);
+    void *to =
+        t->kind == STEP_ADD ? (void *)engine_take_slot(e, t) : (void *)(task->data + t->first);
     e->state[i] |= POSTED;
     return e->link->ops->recv(e->link, task->rank_of[t->peer], id_of(e, t), to,
                               wire_bytes(task->wire, t->n));
@@ -156,42 +136,9 @@ static int finish_step(struct engine *e, uint32_t i)
 
 /* ---- work ---- */
 
-/* An encoding takes the place of what it encodes by way of the spare slot. */
-static void pack_in_place(struct engine *e, const struct step *t)
-{
-    float *x = e->task->data + t->first;
-    wire_encode(e->task->wire, x, t->n, spare_slot(e));
-    memcpy(x, spare_slot(e), wire_bytes(e->task->wire, t->n));
-}
-
-static void unpack_in_place(struct engine *e, const struct step *t)
-{
-    float *x = e->task->data + t->first;
-    memcpy(spare_slot(e), x, wire_bytes(e->task->wire, t->n));
-    wire_decode(e->task->wire, spare_slot(e), t->n, x);
-}
-
-static void pack_aside(struct engine *e, const struct step *t)
-{
-    float *x = e->task->data + t->first;
-    void *slot = t->of == STEP_NONE ? spare_slot(e) : keep_slot(e, &e->task->schedule->step[t->of]);
-    wire_encode(e->task->wire, x, t->n, slot);
-    if (e->task->wire != WIRE_FP32)
-        wire_decode(e->task->wire, slot, t->n, x);
-}
-
 static int do_step(struct engine *e, uint32_t i)
 {
-    const struct engine_task *task = e->task;
-    const struct step *t = &task->schedule->step[i];
-    if (t->kind == STEP_PACK && task->schedule->keeps)
-        pack_aside(e, t);
-    else if (t->kind == STEP_PACK)
-        pack_in_place(e, t);
-    else if (t->kind == STEP_UNPACK)
-        unpack_in_place(e, t);
-    else
-        wire_add(task->wire, take_slot(e, t), t->n, task->data + t->first);
+    engine_work(e, &e->task->schedule->step[i]);
     return finish_step(e, i);
 }
 

@@ -87,3 +87,24 @@ bool engine_reserve(struct engine *e, const struct engine_task *t)
 {
     return reserve(e, t) && name_members(e, t);
 }
+
+/* ---- where things lie ---- */
+
+char *engine_take_slot(const struct engine *e, const struct step *t)
+{
+    const struct engine_need *n = &e->task->need;
+    return e->slots + ((size_t)t->peer * n->window + t->seq % n->window) * n->slot_B;
+}
+
+/* Of a SEND that `keeps`. */
+char *engine_keep_slot(const struct engine *e, const struct step *t)
+{
+    const struct engine_need *n = &e->task->need;
+    size_t lane = (size_t)e->task->schedule->shape.members + (size_t)t->peer;
+    return e->slots + (lane * n->window + t->seq % n->window) * n->slot_B;
+}
+
+char *engine_spare_slot(const struct engine *e)
+{
+    return e->slots + e->task->need.slots_B - e->task->need.slot_B;
+}

@@ -35,4 +35,13 @@ struct engine {
 /* Has the engine memory for the task, and its ranks names as members? */
 bool engine_reserve(struct engine *e, const struct engine_task *t);
 
+/* Where a block lies that is received aside; one that is sent from aside; one while it is encoded.
+ */
+char *engine_take_slot(const struct engine *e, const struct step *t);
+char *engine_keep_slot(const struct engine *e, const struct step *t);
+char *engine_spare_slot(const struct engine *e);
+
+/* Of a PACK, UNPACK or ADD: the arithmetic. */
+void engine_work(const struct engine *e, const struct step *t);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../common/clock.h"
-#include "sync_piece.h"
+#include "sync_state.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,21 +10,6 @@
 #define POLL_NS 10000000
 #define INSIDE_SLICE_S 5e-4 /* of attention to a site, then to the others */
 #define BETWEEN_SLICE_S 1e-4
-
-enum phase { IDLE, INWARD, EXCHANGE, OUTWARD, TAIL };
-
-struct sync {
-    struct sync_parts parts;
-    int me;    /* member; -1: no part in the exchange */
-    int64_t n; /* fragments */
-    struct piece *piece;
-    int64_t *queue; /* ring of n + 1 */
-    int64_t head, tail;
-    enum phase phase;
-    uint64_t began_ns, moved_ns, events, outward_events, sent_before_B;
-    struct sync_totals totals;
-    char why[256];
-};
 
 /* ---- what it is made of ---- */
 
@@ -70,57 +55,6 @@ size_t sync_slots_B(const struct sync *s)
     return s->me >= 0 ? s->piece[0].task[WAY_EXCHANGE].need.slots_B : 0;
 }
 
-/* ---- failing ---- */
-
-static bool failed(struct sync *s, const char *why)
-{
-    snprintf(s->why, sizeof s->why, "%s", why);
-    return false;
-}
-
-static bool mpi_failed(struct sync *s, const char *what, int rc)
-{
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int n = 0;
-    MPI_Error_string(rc, text, &n);
-    snprintf(s->why, sizeof s->why, "%s: %.180s", what, text);
-    return false;
-}
-
-static bool is_inside(const struct sync *s)
-{
-    return s->phase == INWARD || s->phase == OUTWARD;
-}
-
-/* Of a site that waits for its leader, who is still at the exchange, nothing can be said. */
-static bool waits_for_leader(const struct sync *s)
-{
-    return s->phase == OUTWARD && s->me < 0 && s->events == s->outward_events;
-}
-
-/* Moving is any block that comes or goes. */
-static bool stalls(struct sync *s)
-{
-    const struct engine *e = is_inside(s) ? s->parts.inside.engine : s->parts.engine;
-    uint64_t now = now_ns();
-    if (engine_events(e) != s->events || waits_for_leader(s)) {
-        s->events = engine_events(e);
-        s->moved_ns = now;
-    }
-    if ((double)(now - s->moved_ns) * 1e-9 < s->parts.cell->timeout)
-        return false;
-    int rank = engine_awaits(e);
-    if (is_inside(s) && rank >= 0)
-        rank = s->parts.inside.rank_of[rank];
-    const struct sites *sites = s->parts.sites;
-    snprintf(s->why, sizeof s->why,
-             "no block moved for %g s: rank %d on %s (site %d) is awaited: it is lost, stopped, or "
-             "cut off; timeout=%g allows longer",
-             s->parts.cell->timeout, rank, rank < 0 ? "?" : sites->host[rank],
-             rank < 0 ? -1 : sites->site_of[rank], s->parts.cell->timeout);
-    return true;
-}
-
 /* ---- the way of a fragment ---- */
 
 static int64_t at_head(const struct sync *s)
@@ -152,7 +86,7 @@ static bool begin_inside(struct sync *s, enum phase phase, enum way way)
     s->moved_ns = now_ns();
     s->events = s->outward_events = engine_events(e);
     return engine_start(e, &s->piece[at_head(s)].task[way]) == 0 ||
-           failed(s, s->parts.inside.link->why);
+           sync_failed(s, s->parts.inside.link->why);
 }
 
 static bool begin_outward(struct sync *s)
@@ -169,7 +103,7 @@ static bool begin_exchange(struct sync *s)
     s->phase = EXCHANGE;
     s->moved_ns = now_ns();
     return engine_start(s->parts.engine, &s->piece[at_head(s)].task[WAY_EXCHANGE]) == 0 ||
-           failed(s, s->parts.link->why);
+           sync_failed(s, s->parts.link->why);
 }
 
 /* The baseline is the library's own, and that blocks. */
@@ -178,7 +112,7 @@ static bool run_mpi(struct sync *s)
     int count;
     float *data = part_of(s, at_head(s), &count);
     int rc = MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, s->parts.comm);
-    return rc == MPI_SUCCESS ? summed(s) : mpi_failed(s, "MPI_Allreduce", rc);
+    return rc == MPI_SUCCESS ? summed(s) : sync_mpi_failed(s, "MPI_Allreduce", rc);
 }
 
 static bool begin(struct sync *s)
@@ -206,7 +140,7 @@ static bool idle(struct sync *s, uint64_t end)
         return true;
     }
     return s->parts.link->ops->next(s->parts.link, &ev, left_s) >= 0 ||
-           failed(s, s->parts.link->why);
+           sync_failed(s, s->parts.link->why);
 }
 
 /* What others still wait for between sites goes on meanwhile. */
@@ -223,13 +157,13 @@ static bool keep_sending(struct sync *s, uint64_t end)
 static bool poll_inside(struct sync *s, uint64_t end)
 {
     if (!keep_sending(s, end))
-        return failed(s, s->parts.link->why);
+        return sync_failed(s, s->parts.link->why);
     enum engine_state state = engine_poll(s->parts.inside.engine, slice(end, INSIDE_SLICE_S));
     if (state == ENGINE_FAILED)
-        return failed(s, s->parts.inside.link->why);
+        return sync_failed(s, s->parts.inside.link->why);
     if (state == ENGINE_IDLE)
         return s->phase == INWARD ? begin_exchange(s) : summed(s);
-    return !stalls(s);
+    return !sync_stalls(s);
 }
 
 static bool poll_engine(struct sync *s, uint64_t end)
@@ -237,12 +171,12 @@ static bool poll_engine(struct sync *s, uint64_t end)
     /* In parts, so that a stall is seen. */
     enum engine_state state = engine_poll(s->parts.engine, slice(end, s->parts.cell->timeout / 8));
     if (state == ENGINE_FAILED)
-        return failed(s, s->parts.link->why);
+        return sync_failed(s, s->parts.link->why);
     if (state >= ENGINE_SUMMED && s->phase == EXCHANGE && !begin_outward(s))
         return false;
     if (state == ENGINE_IDLE && s->phase == TAIL)
         s->phase = IDLE;
-    return state == ENGINE_IDLE || !stalls(s);
+    return state == ENGINE_IDLE || !sync_stalls(s);
 }
 
 static bool move(struct sync *s, uint64_t end)
@@ -287,12 +221,20 @@ bool sync_wait(struct sync *s, int64_t fragment)
     return true;
 }
 
+/* The link has told of what it keeps a copy of: the others have it only now. */
+static bool settle(struct sync *s)
+{
+    struct wan_link *l = s->parts.link;
+    return !l || !l->ops->settle || l->ops->settle(l, s->parts.cell->timeout) == 0 ||
+           sync_failed(s, l->why);
+}
+
 bool sync_drain(struct sync *s)
 {
     while (s->phase != IDLE || s->head != s->tail)
         if (!move(s, now_ns() + POLL_NS))
             return false;
-    return true;
+    return settle(s);
 }
 
 const char *sync_why(const struct sync *s)

@@ -51,7 +51,7 @@ void sync_post(struct sync *s, int64_t fragment);
 bool sync_poll(struct sync *s, double timeout_s);
 /* Until the sum of that fragment is there. False as above. */
 bool sync_wait(struct sync *s, int64_t fragment);
-/* Until the link is done with the buffer as well. */
+/* Until the link is done with the buffer as well, and the others have all that was sent. */
 bool sync_drain(struct sync *s);
 const char *sync_why(const struct sync *s);
 /* Resets them. */

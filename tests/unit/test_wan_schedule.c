@@ -18,9 +18,11 @@
 
 #include "../../plugins/wan_sync/engine.c"        // NOLINT(bugprone-suspicious-include)
 #include "../../plugins/wan_sync/engine_memory.c" // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/engine_work.c"   // NOLINT(bugprone-suspicious-include)
 #include "../../plugins/wan_sync/schedule.c"      // NOLINT(bugprone-suspicious-include)
 #include "../../plugins/wan_sync/strategies.c"    // NOLINT(bugprone-suspicious-include)
 #include "../../plugins/wan_sync/wire.c"          // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/wire_groups.c"   // NOLINT(bugprone-suspicious-include)
 
 #define MEMBERS_MOST 9
 #define STREAMS 2
