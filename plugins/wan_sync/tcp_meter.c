@@ -12,8 +12,7 @@
 #include <string.h>
 
 #define TICK_S 0.005
-#define BURST_EVERY_S 0.5 /* a stream paced to less sleeps for seconds, whatever its pace is then  \
-                           */
+#define BURST_EVERY_S 0.5 /* a stream paced to less sleeps for seconds, whatever comes */
 #define NO_LIMIT_BPS 1e11 /* not ~0: the kernel then takes the stream for one that is not paced */
 
 static bool read_info(const struct tcp_stream *s, struct tcp_info *info)
