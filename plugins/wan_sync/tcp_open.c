@@ -142,6 +142,20 @@ static struct tcp_peer *neighbour(struct tcp_link *l, int by)
     return p->streams && !p->local ? p : NULL;
 }
 
+static bool is_here(const struct tcp_link *l, int rank)
+{
+    return rank == l->host.rank || l->peers[rank].local;
+}
+
+/* Ranks of this host that probe at the same time, over the same uplink. */
+static int sharers(const struct tcp_link *l, int by)
+{
+    int n = 0;
+    for (int r = 0; r < l->host.ranks; r++)
+        n += is_here(l, r) && !is_here(l, (r + by) % l->host.ranks);
+    return n;
+}
+
 static bool still_sends(const struct tcp_peer *p)
 {
     for (int i = 0; i < p->link->options.streams; i++)
@@ -189,8 +203,10 @@ static int probe(struct tcp_link *l, int by)
     }
     if (from)
         from->probed = false;
-    if (to)
+    if (to) {
         pace_rest(&to->pace);
+        pace_alone(&to->pace, sharers(l, by));
+    }
     return 0;
 }
 

@@ -112,6 +112,12 @@ void pace_rest(struct pace *p)
         enter(p, PACE_CRUISE, p->since);
 }
 
+void pace_alone(struct pace *p, int sharers)
+{
+    begin_with(p, p->rate * sharers);
+    p->peak = p->rate;
+}
+
 void pace_leave(struct pace *p)
 {
     p->w.last = 0;

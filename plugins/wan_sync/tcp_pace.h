@@ -70,6 +70,8 @@ double pace_feed(struct pace *p, const struct pace_seen *s);
 void pace_leave(struct pace *p);
 /* After a pause: no queue stands any more, and what the start found so far is the estimate. */
 void pace_rest(struct pace *p);
+/* So many shared what was measured, and this one may have it alone from now on. */
+void pace_alone(struct pace *p, int sharers);
 /* There is a first estimate. */
 bool pace_known(const struct pace *p);
 /* The rate to send at now. */
