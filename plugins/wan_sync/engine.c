@@ -198,8 +198,10 @@ int engine_start(struct engine *e, const struct engine_task *task)
     e->run++;
     e->left = e->sums_left = s->n;
     e->work_head = e->work_tail = 0;
-    memcpy(e->waits, s->waits, s->n * sizeof *e->waits);
-    memset(e->state, 0, s->n);
+    if (s->n > 0) { /* one member has nothing to do, and no tables */
+        memcpy(e->waits, s->waits, s->n * sizeof *e->waits);
+        memset(e->state, 0, s->n);
+    }
     memset(e->at, 0, (size_t)s->shape.members * sizeof *e->at);
     for (uint32_t i = 0; i < s->n; i++)
         e->sums_left -= s->step[i].kind == STEP_SEND;
