@@ -6,11 +6,12 @@
 # Records wan_sync in the lab: on every network of the list below whose name holds WORD, JOBS of them
 # at a time. Each is a platform of its own; one that has a finished recording in DATA is left alone, an
 # unfinished one is completed. A lab wants a processor for itself and one for each rank: a run whose
-# lab could not keep its times ends unfinished and is told here.
+# lab could not keep its times is gone on with, up to `tries` times, and then left unfinished and told here.
 set -euo pipefail
 cd "${0%/*}/.."
 export gradsync=$1 data=$2
 jobs=$3 word=${4:-}
+export tries=20
 
 # NAME CONFIG [SECTION OVERRIDES], the longest first. Left out is what would take half a minute a time:
 # 256 MiB at 100 Mbit/s; of MPI's own algorithm, one stream of which does a few Mbit/s under loss, 16 MiB
@@ -46,26 +47,37 @@ unfinished() { # of the runs of platform $1; fails when it has none at all
     return $any
 }
 
-record() {
-    local name=$1 config=$2 section=${3:-} set=() o run log=$data/$1.log
-    shift $(($# < 3 ? $# : 3))
+# Begins the run or goes on with it. OVERRIDES are config, section and the rest of a network's line.
+attempt() { # NAME LOG OVERRIDES
+    local name=$1 log=$2 config=$3 section=${4:-} set=() o run
+    shift $(($# < 4 ? $# : 4))
     for o in "platform:name=$name" "$@"; do set+=(--set "${o//MiB_/MiB }"); done # a word of the list has no blank
-    shopt -s nullglob
     if run=$(unfinished "$name"); then
-        [ -n "$run" ] || return 0
         set -- resume -q "${run%%$'\n'*}"
     else
         set -- run -q ${section:+-w "$section"} "${set[@]}" -o "$data" "$config"
     fi
+    "$gradsync" lab -q "${set[@]}" "$config" -- "$gradsync" "$@" >"$log" 2>&1
+}
+
+# A lab that was late has cost the group it was in: the rest is kept, and it is tried again.
+record() { # NAME OVERRIDES
+    local name=$1 log=$data/$1.log try run
+    shift
+    shopt -s nullglob
     mkdir -p "$data"
-    if "$gradsync" lab -q "${set[@]}" "$config" -- "$gradsync" "$@" >"$log" 2>&1; then
+    for ((try = 0; try < tries; try++)); do
+        if run=$(unfinished "$name") && [ -z "$run" ]; then break; fi
+        attempt "$name" "$log" "$@" || grep -q 'did not keep its times' "$log" || break
+    done
+    if run=$(unfinished "$name") && [ -z "$run" ]; then
         rm -f "$log"
     else
         echo "$name: $(tail -n 1 "$log") ($log)" >&2
         return 1
     fi
 }
-export -f unfinished record
+export -f unfinished attempt record
 
 networks | awk -v word="$word" 'index($1, word)' |
     xargs -P "$jobs" -I NETWORK bash -euo pipefail -c 'record NETWORK'
