@@ -50,14 +50,21 @@ static void add_all(struct schedule *s, const struct schedule_shape *f)
                 put_add(s, b, p);
 }
 
+/* Everybody's part to its owner, who adds what came of its own. */
+static void scatter(struct schedule *s, const struct schedule_shape *f)
+{
+    int n = f->members, me = f->me;
+    for (int k = 1; k < n; k++)
+        each(s, put_send, (me + k) % n, (me + k) % n + 1, (me + k) % n);
+    add_all(s, f);
+}
+
 static bool make_direct(struct schedule *s, const struct schedule_shape *f)
 {
     int n = f->members, me = f->me;
     if (!schedule_open(s, f, n, false))
         return false;
-    for (int k = 1; k < n; k++)
-        each(s, put_send, (me + k) % n, (me + k) % n + 1, (me + k) % n);
-    add_all(s, f);
+    scatter(s, f);
     for (uint32_t b = s->part[me]; b < s->part[me + 1]; b++)
         for (int k = 1; k < n; k++)
             put_send(s, b, (me + k) % n);
@@ -79,9 +86,7 @@ bool strategy_inward(struct schedule *s, const struct schedule_shape *f)
     int n = f->members, me = f->me;
     if (!schedule_open(s, f, n, false))
         return false;
-    for (int k = 1; k < n; k++)
-        each(s, put_send, (me + k) % n, (me + k) % n + 1, (me + k) % n);
-    add_all(s, f);
+    scatter(s, f);
     if (me != 0)
         each(s, put_send, me, me + 1, 0);
     for (int p = 1; me == 0 && p < n; p++)
