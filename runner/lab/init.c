@@ -27,7 +27,7 @@
 struct lab {
     const struct lab_spec *spec;
     const struct lab_options *options;
-    const char *folder;
+    const struct scratch *folder;
     char *hosts, *facts_path, *control_path;
     struct relay_devices devices[LAB_SITES_MAX];
     pid_t holders[LAB_SITES_MAX], relay, command;
@@ -64,14 +64,18 @@ static int listen_at(const char *path)
     return -1;
 }
 
-/* A child that a terminal's Ctrl-C does not reach: it is meant for the command. */
-static pid_t fork_part(void)
+/* A child that a terminal's Ctrl-C does not reach: it is meant for the command. The folder is kept
+ * by the init alone: a relay that is killed takes a while to give back its devices, and a lock that
+ * it inherited as long. */
+static pid_t fork_part(const struct lab *l)
 {
     pid_t pid = fork();
     if (pid < 0)
         fail(GS_CANNOT, "lab: fork: %s", strerror(errno));
-    if (pid == 0)
+    if (pid == 0) {
+        close(l->folder->lock);
         setsid();
+    }
     return pid;
 }
 
@@ -82,7 +86,7 @@ static int make_sites(struct lab *l)
     site_lend_congestion(&loan, l->spec->congestion);
     for (size_t i = 0; !code && i < l->spec->n; i++) {
         code = site_make(l->spec, i, l->rmem_B, &l->devices[i]);
-        if (!code && !(l->holders[i] = fork_part()))
+        if (!code && !(l->holders[i] = fork_part(l)))
             for (;;)
                 pause();
         if (!code && l->holders[i] < 0)
@@ -97,7 +101,7 @@ static int start_relay(struct lab *l)
     l->control = listen_at(l->control_path);
     if (l->control < 0)
         return GS_CANNOT;
-    l->relay = fork_part();
+    l->relay = fork_part(l);
     if (l->relay == 0)
         _exit(relay_run(l->spec, l->devices, l->control));
     close(l->control);
@@ -179,7 +183,7 @@ static void run_command(const struct lab *l, char **command)
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (site_enter(l->spec->sites[0].name, l->holders[0]))
         _exit(GS_CANNOT);
-    environment_set(l->facts_path, l->folder);
+    environment_set(l->facts_path, l->folder->dir);
     execvp(command[0], command);
     int why = errno;
     fail(GS_USAGE, "lab: %s: %s", command[0], strerror(why));
@@ -263,14 +267,14 @@ static int make(struct lab *l)
     return code;
 }
 
-_Noreturn void init_run(const struct lab_spec *s, const struct lab_options *o, const char *folder,
-                        char **command)
+_Noreturn void init_run(const struct lab_spec *s, const struct lab_options *o,
+                        const struct scratch *folder, char **command)
 {
     struct lab *l = &lab;
     *l = (struct lab){.spec = s, .options = o, .folder = folder, .rmem_B = site_rmem_B(s)};
-    l->hosts = xstrfmt("%s/hosts", folder);
-    l->facts_path = xstrfmt("%s/lab.json", folder);
-    l->control_path = xstrfmt("%s/control", folder);
+    l->hosts = xstrfmt("%s/hosts", folder->dir);
+    l->facts_path = xstrfmt("%s/lab.json", folder->dir);
+    l->control_path = xstrfmt("%s/control", folder->dir);
     heed_signals();
     int code = make(l);
     if (!code)

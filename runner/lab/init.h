@@ -7,9 +7,10 @@
 #define GS_LAB_INIT_H
 
 #include "lab.h"
+#include "scratch.h"
 
 /* `folder`: the lab's, there already. Does not return. */
-_Noreturn void init_run(const struct lab_spec *s, const struct lab_options *o, const char *folder,
-                        char **command);
+_Noreturn void init_run(const struct lab_spec *s, const struct lab_options *o,
+                        const struct scratch *folder, char **command);
 
 #endif

@@ -58,7 +58,7 @@ int lab_run(const struct lab_spec *s, const struct lab_options *o, char **comman
         return fail(GS_CANNOT, "lab: no folder in /dev/shm: %s", strerror(errno));
     pid_t init = rooms_fork();
     if (init == 0)
-        init_run(s, o, folder.dir, command);
+        init_run(s, o, &folder, command);
     int code = GS_CANNOT;
     if (init > 0) {
         take_signals(init);
