@@ -31,12 +31,10 @@ static void set_pace(struct tcp_stream *s, double rate)
         s->paced = paced;
 }
 
-/* While nothing is to be sent, what begins next will be on all streams to a peer: each that had the
- * whole rate would send a burst before it is looked at again. */
 static void pace_all(struct tcp_link *l, unsigned active)
 {
     double rate = pace_rate(l->paced);
-    rate = rate > 0 ? rate / (active ? active : (unsigned)l->options.streams) : NO_LIMIT_BPS;
+    rate = rate > 0 ? rate / fmax(active, 1) : NO_LIMIT_BPS;
     rate = fmax(rate, 2 * l->mss_B / BURST_EVERY_S);
     for (int r = 0; r < l->host.ranks; r++)
         for (int i = 0; l->peers[r].streams && i < l->options.streams; i++)
@@ -97,16 +95,6 @@ static bool look(struct tcp_stream *s, struct pace_seen *seen)
     return true;
 }
 
-/* So many that what all send at once, two segments each, is half of what the way holds, or as many
- * as one peer has. */
-static unsigned streams_worth(const struct tcp_link *l)
-{
-    double held_B = l->paced->rate * l->paced->rtt_min;
-    if (held_B <= 0 || l->mss_B <= 0)
-        return 0;
-    return (unsigned)fmax(held_B / 2 / (2 * l->mss_B), l->options.streams);
-}
-
 static void put_in_force(struct tcp_link *l)
 {
     struct pace *now = l->waited > 0 ? &l->pace : l->paced;
@@ -118,6 +106,25 @@ static void put_in_force(struct tcp_link *l)
     pace_leave(l->paced);
     pace_leave(now);
     l->paced = now;
+}
+
+/* So many that what all send at once, two segments each, is half of what the way holds. */
+static unsigned streams_worth(const struct tcp_link *l)
+{
+    double held_B = l->paced->rate * l->paced->rtt_min;
+    if (held_B <= 0 || l->mss_B <= 0)
+        return 0;
+    return (unsigned)fmax(held_B / 2 / (2 * l->mss_B), 1);
+}
+
+/* Before they have anything: a pause between two packets is as long as the rate was when the first
+ * of them left, whatever the rate is by then. */
+void tcp_meter_begin(struct tcp_link *l, unsigned streams)
+{
+    if (!l->paces)
+        return;
+    put_in_force(l);
+    pace_all(l, streams);
 }
 
 bool tcp_meter_tick(struct tcp_link *l)

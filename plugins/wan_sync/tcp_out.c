@@ -8,9 +8,6 @@
 #include <sys/ioctl.h>
 #include <sys/uio.h>
 
-#define UNSENT_LOW_B                                                                               \
-    (128 << 10) /* as TCP_NOTSENT_LOWAT is set: what a writable stream has not sent */
-
 static void wait_room(struct tcp_stream *s, bool waits)
 {
     if (s->waits_room == waits)
@@ -44,7 +41,7 @@ static void start_frame(struct tcp_stream *s, enum tcp_frame_kind kind, const vo
 static bool kernel_has_enough(const struct tcp_stream *s)
 {
     int unsent = 0;
-    return ioctl(s->fd, SIOCOUTQNSD, &unsent) == 0 && unsent >= UNSENT_LOW_B;
+    return ioctl(s->fd, SIOCOUTQNSD, &unsent) == 0 && unsent >= TCP_UNSENT_LOW_B;
 }
 
 /* What comes next on a stream that is between frames; false: nothing, or no room for it. */
@@ -96,25 +93,34 @@ static void frame_sent(struct tcp_stream *s)
     }
 }
 
-void tcp_out_push(struct tcp_stream *s)
+bool tcp_out_frame(struct tcp_stream *s)
 {
-    while (s->fd >= 0 && (s->sending || next_frame(s))) {
+    if (s->fd < 0 || !(s->sending || next_frame(s)))
+        return false;
+    while (s->sending) {
         ssize_t n = write_some(s);
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
             wait_room(s, true);
-            return;
+            return false;
         }
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
             tcp_stream_lost(s, strerror(errno));
-            return;
+            return false;
         }
         s->sent += (size_t)n;
         s->peer->link->stats.sent_B += (uint64_t)n;
         if (s->sent == sizeof s->head + s->head.bytes)
             frame_sent(s);
     }
+    return true;
+}
+
+void tcp_out_push(struct tcp_stream *s)
+{
+    while (tcp_out_frame(s))
+        ;
 }
 
 /* On one stream that is between frames; where there is none the peer learns it from the reset. */

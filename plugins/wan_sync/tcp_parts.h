@@ -29,6 +29,7 @@
 #define TCP_SEQ_WINDOW                                                                             \
     65536u /* blocks between the oldest that is not acknowledged and the next                      \
             */
+#define TCP_UNSENT_LOW_B (128 << 10) /* what a stream that takes a block has not sent yet */
 #define TCP_SCRATCH_B (64u << 10)
 #define TCP_SLOTS 1024u
 
@@ -96,7 +97,8 @@ struct tcp_peer {
     struct tcp_contact contact;
     unsigned address; /* of contact, that is dialled */
     struct tcp_stream *streams;
-    int up, turn;
+    int up;
+    unsigned turn; /* of its streams: which is given a block first */
     struct tcp_outs queue;
     uint64_t next_seq, oldest;
     size_t unacked; /* blocks posted for sending and not acknowledged */
@@ -144,7 +146,7 @@ struct tcp_link {
     bool rests;    /* when it was metered last, nothing was to be sent */
     bool begins;   /* and since then blocks were posted, which nobody was given yet */
     int waited;    /* peers, of other hosts, that have not acknowledged all */
-    unsigned most; /* streams to be used at once, over all peers; 0: not known yet */
+    unsigned most; /* streams that their bursts allow at once, over all peers; 0: not known yet */
     struct wan_link_stats stats;
     struct link_tcp_events seen;
     uint8_t scratch[TCP_SCRATCH_B];
@@ -184,7 +186,8 @@ void tcp_slot_release(struct tcp_stream *s); /* of a stream that is lost */
 void tcp_slots_free(struct tcp_peer *p);
 
 /* tcp_out.c, tcp_in.c */
-void tcp_out_push(struct tcp_stream *s);
+bool tcp_out_frame(struct tcp_stream *s); /* one, or its rest; false: there is none, or no room */
+void tcp_out_push(struct tcp_stream *s);  /* all that there is room for */
 void tcp_out_bye(struct tcp_peer *p, const char *text);
 void tcp_in_pull(struct tcp_stream *s);
 
@@ -196,6 +199,7 @@ void tcp_hello_drop(struct tcp_hello *h, const char *why);
 
 /* tcp_meter.c */
 bool tcp_meter_tick(struct tcp_link *l); /* something is on its way */
+void tcp_meter_begin(struct tcp_link *l, unsigned streams); /* so many begin to send at once */
 void tcp_meter_fresh(struct tcp_stream *s);
 void tcp_meter_gone(struct tcp_stream *s);
 

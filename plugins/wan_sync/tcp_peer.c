@@ -144,42 +144,66 @@ struct tcp_out *tcp_peer_take(struct tcp_peer *p)
     return b;
 }
 
-/* Every stream begins with a burst that no pace divides. Those of all peers together are to be at
- * most half of what the way holds; a single peer may have all of its own. */
+/* Every stream begins with a burst that no pace divides: those of all peers together are to be
+ * about half of what the way holds. */
 static int to_use(const struct tcp_peer *p)
 {
     const struct tcp_link *l = p->link;
-    int each = l->waited > 0 ? (int)l->most / l->waited : (int)l->most;
-    if (l->most == 0 || l->waited <= 1 || each >= l->options.streams)
-        return l->options.streams;
-    return each > 0 ? each : 1;
+    int most = (int)l->most, peers = l->waited > 0 ? l->waited : 1, each = (most + peers - 1) / peers;
+    return most == 0 || each > l->options.streams ? l->options.streams : each;
 }
 
 /* Always the same ones, whose windows are open; any, while one of them is down. */
+static int in_use(const struct tcp_peer *p)
+{
+    int all = p->link->options.streams;
+    return p->up < all ? all : to_use(p);
+}
+
 bool tcp_stream_may(const struct tcp_stream *s)
 {
-    return s->index < to_use(s->peer) || s->peer->up < s->peer->link->options.streams;
+    return s->index < in_use(s->peer);
 }
 
-/* Their number is known now, and the rate is split as soon as they have begun. */
+/* Streams that will have what waits in the queue. */
+static unsigned to_begin(const struct tcp_peer *p)
+{
+    int n = 0, most = to_use(p);
+    for (const struct tcp_out *b = p->queue.head; b && n < most; b = b->next)
+        n++;
+    return (unsigned)n;
+}
+
+/* Their number is known now, and the rate can be split. Each rank begins with another peer: the
+ * blocks of all would wait for each other at that one's end. */
 void tcp_peers_begin(struct tcp_link *l)
 {
+    unsigned streams = 0;
+    for (int r = 0; r < l->host.ranks; r++)
+        if (l->peers[r].streams && !l->peers[r].local)
+            streams += to_begin(&l->peers[r]);
+    tcp_meter_begin(l, streams);
     l->rests = l->begins = false;
     l->metered = 0;
-    for (int r = 0; r < l->host.ranks; r++)
-        if (l->peers[r].streams)
-            tcp_peer_pump(&l->peers[r]);
+    for (int k = 1; k < l->host.ranks; k++) {
+        struct tcp_peer *p = &l->peers[(l->host.rank + k) % l->host.ranks];
+        if (p->streams)
+            tcp_peer_pump(p);
+    }
 }
 
+/* A block for each, then another: the first alone would have to open its window for all of them. */
 void tcp_peer_pump(struct tcp_peer *p)
 {
-    int n = p->link->options.streams;
-    for (int i = 0; i < n && p->queue.head; i++) {
-        struct tcp_stream *s = &p->streams[(p->turn + i) % n];
-        if (s->fd >= 0 && !s->sending && !s->waits_room)
-            tcp_out_push(s);
+    unsigned n = (unsigned)in_use(p), first = p->turn++;
+    for (bool more = true; more;) {
+        more = false;
+        for (unsigned i = 0; i < n && p->queue.head; i++) {
+            struct tcp_stream *s = &p->streams[(first + i) % n];
+            if (!s->sending && !s->waits_room)
+                more |= tcp_out_frame(s);
+        }
     }
-    p->turn = (p->turn + 1) % n;
 }
 
 void tcp_peer_acked(struct tcp_stream *s, uint64_t acked)

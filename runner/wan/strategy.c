@@ -125,7 +125,8 @@ static struct wan_course recursive_doubling(const struct wan_net *net, double by
  * later part is sent on for the last time when a quarter more has left. Every other member sends
  * its quarter of the second exchange at once, for it is what comes first, and not when the first
  * has ended: to one whose downlink still takes a half from elsewhere. Three quarters come there
- * before more than a half has left, and one quarter's time of all uplinks is lost to that. */
+ * before more than a half has left, and one quarter's time of all uplinks is lost to that, less the
+ * round trip of the rate that leaves all the same, for the way holds it. */
 static struct wan_course rabenseifner(const struct wan_net *net, double bytes)
 {
     double folds, steps = rounds(net->n, &folds), members = exp2(steps);
@@ -133,11 +134,10 @@ static struct wan_course rabenseifner(const struct wan_net *net, double bytes)
     double sent_s = 2 * (members - 1) / members * whole_s;
     struct step s = step_of(net, net->farthest_s, bytes / members, rate_Bps);
     double chain_s = 2 * steps * s.wait_s + (steps > 1 ? 0.75 : 0.5) * whole_s + steps * s.block_s;
+    double lost_s = net->carrier && steps > 1 ? fmax(0, whole_s / 4 - 2 * net->farthest_s) : 0;
     return (struct wan_course){
-        .time_s =
-            fmax(sent_s + (net->carrier && steps > 1 ? whole_s / 4 : 0) + fmin(steps, 2) * s.wait_s,
-                 chain_s) +
-            folds * (whole_s + s.wait_s),
+        .time_s = fmax(sent_s + lost_s + fmin(steps, 2) * s.wait_s, chain_s) +
+                  folds * (whole_s + s.wait_s),
         .exchanges = 2 * steps + folds,
         .visits = 2,
         .sent_B = (members - 1) / members / steps * bytes,
