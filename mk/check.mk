@@ -54,6 +54,7 @@ lint: ## clang-format, clang-tidy and shellcheck have nothing to say
 $(BUILD)/tests/%: tests/unit/%.c $(unit_lib) $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -rdynamic -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lpthread -lcmocka
 $(BUILD)/tests/test_wan_tcp: $(wildcard plugins/wan_sync/tcp*.c)
+$(BUILD)/tests/test_wan_schedule: $(wildcard $(patsubst %,plugins/wan_sync/%*.c,engine schedule wire))
 $(BUILD)/bench/wan_link: $(wildcard plugins/wan_sync/tcp*.c)
 $(BUILD)/bench/%: tests/bench/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) $(LIBS)

@@ -57,6 +57,8 @@ hint 'a section' null "$gradsync" run mine -w nul
 hint 'a run to show' data/raw/p/null/20250101T000000Z-abcd "$gradsync" show data/raw/p/nul/20250101T000000Z-abcd
 hint 'a run to resume' 20250101T000000Z-abcd "$gradsync" resume 20250101T000000Z-abd
 hint 'a run to compare' 20250101T000000Z-abcd "$gradsync" compare 20250101T000000Z-abd -o out
+exits 2 'an argument that is empty' "$gradsync" show "" mine
+like "$err" 'show: argument 1 is empty' 'is refused as such'
 mkdir -p data/campaigns/gs-20250101-abcd
 hint 'a campaign' data/campaigns/gs-20250101-abcd "$gradsync" status data/campaigns/gs-20250101-abd
 hint 'a key' blocks "$gradsync" plan mine --set measure:block=3

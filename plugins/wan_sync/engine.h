@@ -20,13 +20,15 @@
 
 struct engine;
 
+#define ENGINE_WINDOW_LEAST 2
+
 /* What a schedule needs of the engine. */
 struct engine_need {
     size_t slot_B;   /* of one block aside */
-    uint32_t window; /* the same on every member */
+    uint32_t window; /* the same on every member, ENGINE_WINDOW_LEAST or more */
     size_t slots_B;  /* in all */
 };
-/* budget_B: for slots, in all; at least two a peer are taken whatever it says. */
+/* budget_B: for slots, in all; the least window is taken whatever it says. */
 struct engine_need engine_need(const struct schedule *s, enum wire wire, size_t budget_B);
 
 /* NULL: no memory. The link is the caller's and outlives it. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #define WINDOW_MOST 64 /* blocks: 16 MiB at the default block, two bandwidth-delay products */
-#define WINDOW_LEAST 2
 
 struct engine *engine_open(struct wan_link *link)
 {
@@ -30,7 +29,7 @@ struct engine_need engine_need(const struct schedule *s, enum wire wire, size_t 
     size_t lanes = (size_t)s->shape.members * (s->keeps ? 2 : 1);
     size_t window = need.slot_B ? budget_B / lanes / need.slot_B : WINDOW_MOST;
     window = window < WINDOW_MOST ? window : WINDOW_MOST;
-    need.window = window > WINDOW_LEAST ? (uint32_t)window : WINDOW_LEAST;
+    need.window = (uint32_t)(window > ENGINE_WINDOW_LEAST ? window : ENGINE_WINDOW_LEAST);
     need.slots_B = (lanes * need.window + 1) * need.slot_B;
     return need;
 }

@@ -14,10 +14,10 @@ double wan_block_B(const struct wan_carrier *c, double part_B)
 
 double wan_streams_used(const struct wan_carrier *c, double rate_Bps, double rtt_s, double peers)
 {
-    if (peers <= 1 || c->segment_B <= 0)
+    if (c->segment_B <= 0)
         return fmax(1, c->streams);
-    double worth = fmax(rate_Bps * rtt_s / (4 * c->segment_B), c->streams);
-    return fmax(1, fmin(c->streams, floor(worth / peers)));
+    double worth = fmax(1, floor(rate_Bps * rtt_s / (4 * c->segment_B)));
+    return fmax(1, fmin(c->streams, ceil(worth / peers)));
 }
 
 double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k)

@@ -43,8 +43,8 @@ struct wan_course {
     double sites;
 };
 
-/* Streams to each of `peers` that are sent to at once: all to a single one; to several no more than
- * have their first bursts, two segments each, in half of what the way holds, or than one peer has
+/* Streams to each of `peers` that are sent to at once: so many that the first bursts of all of
+ * them, two segments each, are about half of what the way holds, and no more than there are
  * (plugins/wan_sync, tcp_meter.c and tcp_peer.c). */
 double wan_streams_used(const struct wan_carrier *c, double rate_Bps, double rtt_s, double peers);
 /* Bytes of one of the blocks that a part is cut into. */
