@@ -49,26 +49,21 @@ int kept_mark(struct kept *k)
     return GS_OK;
 }
 
-int kept_judge(struct kept *k)
+int kept_judge(struct kept *k, bool *late)
 {
     struct kept before = *k;
     int code = kept_mark(k);
-    double packets = k->delivered - before.delivered, late = k->late - before.late;
-    if (code || packets < FEW || late <= RELAY_LATE_SHARE * packets)
-        return code;
-    return fail(GS_FAILED,
-                "the lab did not keep its times: %.0f of %.0f packets came more than %g ms late "
-                "(%g%% at most); free this machine's processors or lower rate in [links], and "
-                "resume",
-                late, packets, RELAY_LATE_NS * 1e-6, 100 * RELAY_LATE_SHARE);
+    double packets = k->delivered - before.delivered;
+    *late = packets >= FEW && k->late - before.late > RELAY_LATE_SHARE * packets;
+    return code;
 }
 
 char *kept_text(const struct kept *k, const struct kept *from)
 {
     if (!k->control)
         return NULL;
-    return xstrfmt("%.0f of %.0f packets late, %.3g ms at most since its start; %.0f dropped by "
-                   "queues, %.0f lost",
-                   k->late - from->late, k->delivered - from->delivered, 1e3 * k->late_max_s,
-                   k->drops - from->drops, k->losses - from->losses);
+    return xstrfmt("%.0f of %.0f packets more than %g ms late, %.3g ms at most since its start; "
+                   "%.0f dropped by queues, %.0f lost",
+                   k->late - from->late, k->delivered - from->delivered, RELAY_LATE_NS * 1e-6,
+                   1e3 * k->late_max_s, k->drops - from->drops, k->losses - from->losses);
 }

@@ -21,8 +21,9 @@ void kept_end(struct kept *k);
 
 /* Where its counts stand. GS_OK, or reported: it does not answer. */
 int kept_mark(struct kept *k);
-/* Since the last mark. GS_OK; GS_FAILED, reported, when more than RELAY_LATE_SHARE were late. */
-int kept_judge(struct kept *k);
+/* Since the last mark. GS_OK, and *late when more than RELAY_LATE_SHARE were; or reported, as
+ * kept_mark. */
+int kept_judge(struct kept *k, bool *late);
 /* The counts since `from`, for people, "late: 0 of 1200 packets…"; NULL outside of a lab. */
 char *kept_text(const struct kept *k, const struct kept *from);
 

@@ -2,6 +2,7 @@
 #include "rank/group.h"
 
 #include "clock.h"
+#include "err.h"
 #include "order.h"
 #include "rank/grouping.h"
 #include "stopping.h"
@@ -12,6 +13,8 @@
 
 /* Rounds of the warm-up: a plugin whose samples take no time by its own account ends it too. */
 enum { ROUNDS_MAX = 10000 };
+/* Blocks in a row: the machine is not busy for a moment, it is too small for the lab. */
+enum { LATE_MOST = 8 };
 
 static void keep_why(struct slot *s, const char *why, const char *otherwise)
 {
@@ -171,6 +174,37 @@ static void record(struct grouping *g, json_t *before, json_t *after)
     report_sync(&r->report);
 }
 
+static void note_late(struct grouping *g, const struct kept *before)
+{
+    struct rig *r = g->rig;
+    char *text = kept_text(&r->kept, before), *note;
+    note = xstrfmt("block %d left out: %s", g->block, text);
+    report_note(&r->report, "", 0, "lab", note);
+    if (g->late == LATE_MOST)
+        r->report.code =
+            fail(GS_FAILED,
+                 "the lab did not keep its times in %d blocks in a row: %s; free this machine's "
+                 "processors or lower rate in [links], and resume",
+                 LATE_MOST, text);
+    free(note);
+    free(text);
+}
+
+/* A lab that was late has measured this machine: the block is left out, whatever came of it, and
+ * measured again. The relay alone judges, which knows no times but its own. */
+static bool lab_was_late(struct grouping *g)
+{
+    struct rig *r = g->rig;
+    struct kept before = r->kept;
+    bool late = false;
+    if (!r->report.code)
+        r->report.code = kept_judge(&r->kept, &late);
+    g->late = team_max(&r->team, late) ? g->late + 1 : 0;
+    if (late)
+        note_late(g, &before);
+    return g->late > 0;
+}
+
 static enum course block(struct grouping *g)
 {
     struct rig *r = g->rig;
@@ -189,9 +223,15 @@ static enum course block(struct grouping *g)
         return course;
     }
     rig_own_step(r, "record");
-    record(g, before, health_read(&r->health, &r->team));
-    if (!r->report.code)
-        r->report.code = kept_judge(&r->kept);
+    bool late = lab_was_late(g);
+    json_t *after = health_read(&r->health, &r->team);
+    if (!late) {
+        record(g, before, after);
+        return course;
+    }
+    g->block--;
+    json_decref(before);
+    json_decref(after);
     return course;
 }
 
