@@ -197,6 +197,53 @@ static void broken_streams(void **state)
     assert_true(team_run(2, 1, 40, exchange, &p, NULL));
 }
 
+/* Blocks that were posted during a rest, for each of two peers, with room for `most` streams. */
+struct deal {
+    unsigned most;
+    uint64_t want[4]; /* blocks, by stream */
+};
+
+static int deal(const struct wl_host *h, void *arg)
+{
+    enum { BLOCKS = 8 };
+    const struct deal *d = arg;
+    struct plan p = {.options = plain, .blocks = BLOCKS, .bytes = 4096};
+    struct wan_link *l;
+    struct buffers b;
+    struct rng rng;
+    struct wan_event e;
+    char why[256];
+    rng_stream(&rng, 7, (uint64_t)h->rank);
+    if (link_tcp_open(&l, h, &p.options, why, sizeof why))
+        return say(h, "open", why);
+    struct tcp_link *t = (struct tcp_link *)l;
+    make(&b, h, &p);
+    t->rests = true, t->most = d->most;
+    if (recv_all(l, h, &p, &b) || send_all(l, h, &p, &b, &rng))
+        return say(h, "post", l->why);
+    for (int left = 2 * BLOCKS * (h->ranks - 1); left > 0; left--)
+        if (l->ops->next(l, &e, 5) <= 0)
+            return say(h, "next", l->why);
+    if (l->ops->settle(l, 5))
+        return say(h, "settle", l->why);
+    for (int r = 0; r < h->ranks; r++)
+        for (int i = 0; r != h->rank && i < plain.streams; i++)
+            if (t->peers[r].streams[i].acked != d->want[i])
+                return say(h, "not dealt", "a stream had more blocks than its share");
+    h->barrier(h->ctx);
+    l->ops->close(l);
+    return 0;
+}
+
+static void dealt(void **state)
+{
+    (void)state;
+    struct deal all = {0, {2, 2, 2, 2}}, half = {4, {4, 4, 0, 0}}, least = {1, {8, 0, 0, 0}};
+    assert_true(team_run(3, 1, 30, deal, &all, NULL));
+    assert_true(team_run(3, 1, 30, deal, &half, NULL));
+    assert_true(team_run(3, 1, 30, deal, &least, NULL));
+}
+
 /* ---- faults: each ends in one line, in time ---- */
 
 /* Two ranks of which rank 1 misbehaves; rank 0 waits for a block and must hear why none comes. */
@@ -455,9 +502,13 @@ static void abort_from_outside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_sizes),     cmocka_unit_test(posted_late),
-        cmocka_unit_test(broken_streams), cmocka_unit_test(faults),
-        cmocka_unit_test(refusals),       cmocka_unit_test(abort_from_outside),
+        cmocka_unit_test(many_sizes),
+        cmocka_unit_test(posted_late),
+        cmocka_unit_test(broken_streams),
+        cmocka_unit_test(dealt),
+        cmocka_unit_test(faults),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(abort_from_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
