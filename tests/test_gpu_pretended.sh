@@ -84,6 +84,27 @@ exits 0 'a training step, by the same opening' env PRETEND_NO_PEER=1 LD_PRELOAD=
 like "$err" 'iter_proxy: warning: no peer access' 'warns too'
 is "$(grep -h '"type":"cell"' data-step/*/*/*/launch-01.01.jsonl | sed 's/.*"mode":"\([a-z]*\)","p.*/\1/' | sort -u | wc -l)" 4 'in all its modes'
 
+# ---- sites whose GPUs sum first ----
+
+sites() { # BODY VARIABLE=VALUE…: four ranks, two a site
+    { begin 4 && printf '%s\n' '[wan_sync]' 'site_ranks = 2' "$1"; } >sites.ini
+    rm -rf data-sites
+    run env PRETEND_GPUS=4 "${@:2}" LD_PRELOAD="$tmp/pretend.so" "$gradsync" run sites.ini -o data-sites
+    recording=$(find data-sites -name 'launch-01.01.jsonl')
+}
+blocks() { grep -c '"type":"block"' "$recording"; }
+sites $'strategy = hierarchical\nsize = 4, 1MiB, 3000004\ninside = mpi, nccl\ntransport = mpi, tcp'
+is "$rc $(blocks)" '0 30' 'NCCL inside a site, MPI and TCP between: each sum is right'
+sites $'strategy = hierarchical\nsize = 1MiB\ninside = nccl\nwire = int4\ncompute = 1ms\nevery = 4\nfragments = 2\noverlap = 0'
+is "$rc $(grep -h '"kind":"skip"' "$recording" | grep -c 'inside=nccl has no overlap')" '3 1' 'fragments that flow beside steps are the host'"'"'s'
+sites $'strategy = ring, hierarchical\nsize = 1MiB\ninside = nccl, mpi'
+like "$(grep -h '"kind":"skip"' "$recording")" 'strategy=ring sums nothing inside a site: it has no inside=nccl' 'a ring sums nothing inside'
+sites $'strategy = hierarchical\nsize = 1MiB, 256MiB\ninside = nccl' PRETEND_MEMORY=100
+but_one 'too little for a gradient' '256\.0 MiB of device memory asked for, [0-9.]+ MiB of 100\.0 MiB free'
+sites $'strategy = hierarchical\nsize = 1MiB\ninside = nccl, mpi' PRETEND_GPUS=1
+but_one 'no GPU for each rank of a site' 'shares GPU 0000:01:00\.0 with rank'
+is "$(ls /dev/shm/pretended-* 2>/dev/null)" '' 'nothing is left of what moved'
+
 on dead 'size = 1KiB' PRETEND_DEAD=40
 isnt "$rc" 0 'a peer that died: the run says that it failed'
 like "$(grep -h '"type":"fail"' "$recording")" 'a peer died or cannot be reached' 'and why'

@@ -238,22 +238,27 @@ static enum wl_status look(struct comms *c, struct comm *comm)
     return WL_FAIL;
 }
 
+enum wl_status comm_poll(struct comms *c, struct comm *comm, cudaEvent_t event, unsigned nth)
+{
+    cudaError_t e = cudaEventQuery(event);
+    if (e == cudaSuccess)
+        return WL_OK;
+    if (e != cudaErrorNotReady)
+        return gpu_try(c->gpu, e, "waiting for the device");
+    return nth % POLLS_A_LOOK == 0 && look(c, comm) != WL_OK ? WL_FAIL : WL_RETRY;
+}
+
 enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event,
                          enum wl_status (*feed)(void *ctx), void *ctx)
 {
-    for (unsigned poll = 1;; poll++) {
-        cudaError_t e = cudaEventQuery(event);
-        if (e == cudaSuccess)
-            return WL_OK;
-        if (e != cudaErrorNotReady)
-            return gpu_try(c->gpu, e, "waiting for the device");
-        if (feed && poll % 16 == 0 && feed(ctx) != WL_OK)
+    for (unsigned nth = 1;; nth++) {
+        enum wl_status status = comm_poll(c, comm, event, nth);
+        if (status != WL_RETRY)
+            return status;
+        if (feed && nth % 16 == 0 && feed(ctx) != WL_OK)
             return WL_FAIL;
-        if (poll % POLLS_A_LOOK == 0) {
-            if (look(c, comm) != WL_OK)
-                return WL_FAIL;
+        if (nth % POLLS_A_LOOK == 0)
             sched_yield();
-        }
     }
 }
 

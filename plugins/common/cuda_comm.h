@@ -84,8 +84,10 @@ enum wl_status comm_judge(struct comms *c, struct comm *comm, ncclResult_t resul
 /* The same, told to host->fail(). */
 enum wl_status comm_try(struct comms *c, struct comm *comm, ncclResult_t result, const char *what);
 
-/* Polls until the event has happened. A communicator's asynchronous error (a dead peer), an abort
- * or a CUDA error ends the wait with WL_FAIL. `feed` is called now and then, when not NULL. */
+/* Has the event happened? WL_RETRY: not yet. A communicator's asynchronous error (a dead peer), an
+ * abort (both looked at now and then: `nth` counts the polls) or a CUDA error is WL_FAIL. */
+enum wl_status comm_poll(struct comms *c, struct comm *comm, cudaEvent_t event, unsigned nth);
+/* Polls until it has. `feed` is called now and then, when not NULL. */
 enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event,
                          enum wl_status (*feed)(void *ctx), void *ctx);
 

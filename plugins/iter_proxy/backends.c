@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends.h"
 
+#include "../common/beside.h"
 #include "traits.h"
 
 #include <dlfcn.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 enum wl_status backends_open(struct backends *b, const struct wl_host *host)
 {
@@ -34,37 +32,22 @@ void backends_close(struct backends *b)
     MPI_Comm_free(&b->comm);
 }
 
-/* iter_proxy.so's own path without .so, then "/NAME.so". */
-static bool beside(const char *name, char *path, size_t n)
-{
-    Dl_info self;
-    if (!dladdr(&wl_plugin_v1, &self) || !self.dli_fname)
-        return false;
-    size_t stem = strlen(self.dli_fname);
-    if (stem > 3 && strcmp(self.dli_fname + stem - 3, ".so") == 0)
-        stem -= 3;
-    return (size_t)snprintf(path, n, "%.*s/%s.so", (int)stem, self.dli_fname, name) < n;
-}
-
 static enum wl_status load(struct backends *b, enum proxy_backend_kind kind)
 {
     struct backend *at = &b->of[kind];
-    char path[PATH_MAX];
+    struct beside so;
+    char why[512];
     if (kind == PROXY_HOST) {
         at->ops = &proxy_backend_host;
         return WL_OK;
     }
-    if (!beside(proxy_backends[kind], path, sizeof path) ||
-        !(at->library = dlopen(path, RTLD_NOW | RTLD_LOCAL))) {
-        b->host->fail(b->host->ctx, "backend=%s is not here: %s", proxy_backends[kind], dlerror());
-        return WL_SKIP;
-    }
-    at->ops = dlsym(at->library, PROXY_BACKEND_SYMBOL);
-    if (!at->ops || at->ops->size != sizeof(struct proxy_backend)) {
-        b->host->fail(b->host->ctx, "%s is no backend of this iter_proxy: build both anew", path);
-        return WL_FAIL;
-    }
-    return WL_OK;
+    enum wl_status status = beside_open(&so, proxy_backends[kind], PROXY_BACKEND_SYMBOL,
+                                        sizeof(struct proxy_backend), why, sizeof why);
+    if (status != WL_OK)
+        b->host->fail(b->host->ctx, "backend=%s is not here: %s", proxy_backends[kind], why);
+    at->library = so.library;
+    at->ops = so.ops;
+    return status;
 }
 
 /* The worst of all ranks; a rank that is well says that another is not. */

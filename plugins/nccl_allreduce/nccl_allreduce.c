@@ -8,9 +8,9 @@
  */
 #include "nccl_allreduce.h"
 
+#include "../common/beside.h"
 #include "../common/cuda_payload.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,7 +153,6 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
 }
 
 struct self {
-    void *library;
     const struct nccl_backend *backend;
     void *state;
 };
@@ -164,42 +163,22 @@ struct prepared {
     void *state;
 };
 
-/* DIR/nccl_allreduce/cuda.so, where DIR holds this object. */
-static void *load_backend(char *why, size_t n)
-{
-    Dl_info info;
-    char path[4096];
-    if (!dladdr(&wl_plugin_v1, &info)) {
-        snprintf(why, n, "its own file cannot be found");
-        return NULL;
-    }
-    const char *slash = strrchr(info.dli_fname, '/');
-    int dir = slash ? (int)(slash - info.dli_fname) : 1;
-    snprintf(path, sizeof path, "%.*s/nccl_allreduce/cuda.so", dir, slash ? info.dli_fname : ".");
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        snprintf(why, n,
-                 "%s: install CUDA's and NCCL's libraries, or run make where they are "
-                 "(CUDA_HOME, NCCL_HOME)",
-                 dlerror());
-    return library;
-}
-
 static enum wl_status open_nccl(void **self, const struct wl_host *host)
 {
-    char why[512] = "out of memory";
+    char why[512];
+    struct beside so;
     struct self *s = calloc(1, sizeof *s);
-    if (s)
-        s->library = load_backend(why, sizeof why);
-    if (s && s->library)
-        s->backend = dlsym(s->library, NCCL_BACKEND_SYMBOL);
-    if (!s || !s->backend || s->backend->size < sizeof *s->backend) {
-        host->fail(host->ctx, "%s",
-                   s && s->library ? "nccl_allreduce/cuda.so is of another version" : why);
-        free(s);
-        return WL_SKIP;
+    if (!s) {
+        host->fail(host->ctx, "out of memory");
+        return WL_FAIL;
     }
-    enum wl_status status = s->backend->open(&s->state, host);
+    enum wl_status status =
+        beside_open(&so, "cuda", NCCL_BACKEND_SYMBOL, sizeof *s->backend, why, sizeof why);
+    if (status != WL_OK)
+        host->fail(host->ctx, "%s", why);
+    s->backend = so.ops;
+    if (status == WL_OK)
+        status = s->backend->open(&s->state, host);
     if (status == WL_OK)
         *self = s;
     else

@@ -20,6 +20,7 @@ const char *const cell_strategies[] = {
 static const char *const transports[] = {[CELL_BY_MPI] = "mpi", [CELL_BY_TCP] = "tcp", NULL};
 const char *const cell_wires[] = {
     [WIRE_FP32] = "fp32", [WIRE_BF16] = "bf16", [WIRE_INT8] = "int8", [WIRE_INT4] = "int4", NULL};
+static const char *const insides[] = {[INSIDE_BY_MPI] = "mpi", [INSIDE_BY_NCCL] = "nccl", NULL};
 static const char *const shares[] = {[SHARES_EQUAL] = "equal", [SHARES_LP] = "lp", NULL};
 static const char *const orders[] = {[ORDER_RTT] = "rtt", [ORDER_SITES] = "sites", NULL};
 static const char *const computes[] = {
@@ -38,6 +39,8 @@ const struct wl_param cell_params[] = {
      "what carries the blocks between ranks; strategy=mpi has its own"},
     {P(wire, WL_CHOICE, WL_CONFIG, int), NULL, "fp32", 0, 0, cell_wires,
      "numbers on the wire; int8 and int4 with a scale for 128 of them"},
+    {P(inside, WL_CHOICE, WL_CONFIG, int), NULL, "mpi", 0, 0, insides,
+     "who sums inside a site, strategy=hierarchical; nccl: its GPUs, which have the gradient"},
     {P(streams, WL_INT, WL_CONFIG, int64_t), NULL, "8", 1, 64, NULL,
      "connections between two ranks, transport=tcp; fewer to several where rate x RTT is small"},
     {P(block, WL_SIZE, WL_CONFIG, uint64_t), "B", "256KiB", 1024, 1 << 24, NULL,
@@ -218,6 +221,12 @@ static enum wl_status judge_config(const struct cell *c, const struct wl_job *jo
     else if (c->shares != SHARES_EQUAL && c->strategy != CELL_FIRST + WAN_DIRECT)
         snprintf(why, n, "strategy=%s has no shares=%s (equal)", cell_strategies[c->strategy],
                  shares[c->shares]);
+    else if (c->inside != INSIDE_BY_MPI && c->strategy != CELL_FIRST + WAN_HIERARCHICAL)
+        snprintf(why, n, "strategy=%s sums nothing inside a site: it has no inside=%s (mpi)",
+                 cell_strategies[c->strategy], insides[c->inside]);
+    else if (c->inside != INSIDE_BY_MPI && (cell_steps_beside(c) || c->outer != OUTER_NONE))
+        snprintf(why, n, "inside=%s has no overlap and no outer step: they are the host's",
+                 insides[c->inside]);
     else
         return WL_OK;
     return WL_SKIP;
@@ -237,6 +246,7 @@ enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct 
     shape->size_B = c->size;
     shape->busbw_factor = cell_trains(c) ? 0 : 2.0 * (job->ranks - 1) / job->ranks;
     shape->host_B = c->size * (c->outer == OUTER_NESTEROV ? 3 : 1) + CELL_SLOTS_B;
+    shape->device_B = c->inside == INSIDE_BY_NCCL ? c->size : 0;
     shape->iteration_s = steps * (double)c->accumulate * c->compute + 2 * ROUGH_DELAY_S +
                          2 * (double)c->size / ROUGH_RATE_BPS;
     shape->iters_min = shape->iters_max = 1;

@@ -15,11 +15,12 @@ enum cell_transport { CELL_BY_MPI, CELL_BY_TCP };
 enum cell_shares { SHARES_EQUAL, SHARES_LP };
 enum cell_order { ORDER_RTT, ORDER_SITES };
 enum cell_compute { COMPUTE_EMULATED, COMPUTE_GEMM };
+enum cell_inside { INSIDE_BY_MPI, INSIDE_BY_NCCL };
 enum cell_outer { OUTER_NONE, OUTER_NESTEROV };
 
 struct cell {
     uint64_t size;
-    int strategy, transport, wire;
+    int strategy, transport, wire, inside;
     int64_t streams;
     uint64_t block;
     int shares, order;

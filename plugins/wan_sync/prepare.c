@@ -33,7 +33,7 @@ static bool reserve(struct self *s, const struct cell *c)
 {
     size_t bytes = ((size_t)c->size + ALIGN - 1) / ALIGN * ALIGN;
     int buffers = c->outer == OUTER_NONE ? 1 : 3;
-    for (int i = 0; i < buffers; i++) {
+    for (int i = c->inside == INSIDE_BY_NCCL; i < buffers; i++) {
         if (s->bytes[i] >= bytes)
             continue;
         free(s->buffer[i]);
@@ -57,6 +57,11 @@ void wan_release(void *prepared)
     free(p->rank_of);
     free(p->share);
     free(p);
+}
+
+float *wan_data(const struct prepared *p)
+{
+    return p->gpu ? p->gpu->data : p->self->buffer[0];
 }
 
 int wan_members(const struct prepared *p)
@@ -118,10 +123,11 @@ static bool share_out(struct prepared *p)
 static struct sync_inside inside_of(const struct prepared *p)
 {
     struct sync_inside in = {0};
-    if (!p->inside)
+    if (!p->inside && !p->gpu)
         return in;
-    in.link = p->inside->link;
-    in.engine = p->inside->engine;
+    in.gpu = p->gpu;
+    in.link = p->inside ? p->inside->link : NULL;
+    in.engine = p->inside ? p->inside->engine : NULL;
     in.peer = p->sites.place;
     in.rank_of = sites_inside(&p->sites, p->self->host->rank, &in.members);
     while (in.rank_of[in.me] != p->self->host->rank)
@@ -137,7 +143,7 @@ bool wan_make_sync(struct prepared *p)
     struct engine *engine = p->line ? p->line->engine : NULL;
     struct sync_inside inside = inside_of(p);
     if (p->sync && p->parts.link == link && p->parts.engine == engine &&
-        p->parts.inside.engine == inside.engine && p->parts.data == s->buffer[0])
+        p->parts.inside.engine == inside.engine && p->parts.data == wan_data(p))
         return true;
     if (p->sync)
         sync_close(p->sync);
@@ -146,7 +152,7 @@ bool wan_make_sync(struct prepared *p)
                                    .sites = &p->sites,
                                    .link = link,
                                    .engine = engine,
-                                   .data = s->buffer[0],
+                                   .data = wan_data(p),
                                    .members = wan_members(p),
                                    .rank_of = p->rank_of,
                                    .share = p->share,
@@ -165,6 +171,21 @@ static bool all_have(const struct self *s, bool good)
     return all;
 }
 
+/* Every rank's own reason, and of those that are well that it is another's. */
+static enum wl_status use_gpus(struct prepared *p)
+{
+    struct self *s = p->self;
+    enum wl_status mine = inside_gpu_open(&s->gpu, s->host, p->sites.inside);
+    if (mine == WL_OK)
+        mine = inside_gpu_reserve(&s->gpu, cell_count(&p->cell));
+    int worst = (int)mine;
+    MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, s->comm);
+    if (worst != WL_OK)
+        wan_failed(s, mine == WL_OK ? "inside=nccl is not there at another site" : s->gpu.why);
+    p->gpu = &s->gpu;
+    return (enum wl_status)worst;
+}
+
 static enum wl_status prepare_cell(struct prepared *p)
 {
     struct self *s = p->self;
@@ -172,8 +193,12 @@ static enum wl_status prepare_cell(struct prepared *p)
         return wan_failed(s, "no memory, or MPI failed, for the sites");
     if (p->cell.strategy != CELL_MPI && !(p->line = lines_take(&s->lines, &p->cell)))
         return wan_failed(s, s->lines.why);
-    if (p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL && p->sites.largest > 1 &&
-        !(p->inside = lines_take_inside(&s->lines, &p->cell, p->sites.inside)))
+    if (p->cell.inside == INSIDE_BY_NCCL) {
+        enum wl_status status = use_gpus(p);
+        if (status != WL_OK)
+            return status;
+    } else if (p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL && p->sites.largest > 1 &&
+               !(p->inside = lines_take_inside(&s->lines, &p->cell, p->sites.inside)))
         return wan_failed(s, s->lines.why);
     if (!all_have(s, reserve(s, &p->cell) && name_members(p)))
         return WL_FAIL;

@@ -79,19 +79,35 @@ static bool summed(struct sync *s)
     return true;
 }
 
+static bool begin_on_gpus(struct sync *s, enum way way)
+{
+    struct inside_gpu *g = s->parts.inside.gpu;
+    size_t first = cell_fragment(s->parts.cell, at_head(s));
+    size_t n = cell_fragment(s->parts.cell, at_head(s) + 1) - first;
+    return (way == WAY_INWARD ? inside_gpu_inward : inside_gpu_outward)(g, first, n) ||
+           sync_failed(s, g->why);
+}
+
 static bool begin_inside(struct sync *s, enum phase phase, enum way way)
 {
     struct engine *e = s->parts.inside.engine;
     s->phase = phase;
     s->moved_ns = now_ns();
+    if (s->parts.inside.gpu)
+        return begin_on_gpus(s, way);
     s->events = s->outward_events = engine_events(e);
     return engine_start(e, &s->piece[at_head(s)].task[way]) == 0 ||
            sync_failed(s, s->parts.inside.link->why);
 }
 
+static bool has_inside(const struct sync *s)
+{
+    return s->parts.inside.engine || s->parts.inside.gpu;
+}
+
 static bool begin_outward(struct sync *s)
 {
-    return s->parts.inside.engine ? begin_inside(s, OUTWARD, WAY_OUTWARD) : summed(s);
+    return has_inside(s) ? begin_inside(s, OUTWARD, WAY_OUTWARD) : summed(s);
 }
 
 static bool begin_exchange(struct sync *s)
@@ -120,7 +136,7 @@ static bool begin(struct sync *s)
     s->began_ns = now_ns();
     if (!s->parts.link)
         return run_mpi(s);
-    return s->parts.inside.engine ? begin_inside(s, INWARD, WAY_INWARD) : begin_exchange(s);
+    return has_inside(s) ? begin_inside(s, INWARD, WAY_INWARD) : begin_exchange(s);
 }
 
 /* ---- one move ---- */
@@ -154,16 +170,30 @@ static bool keep_sending(struct sync *s, uint64_t end)
     return s->parts.link->ops->next(s->parts.link, &ev, 0) >= 0;
 }
 
+static bool inside_is_done(struct sync *s)
+{
+    return s->phase == INWARD ? begin_exchange(s) : summed(s);
+}
+
+static bool poll_gpus(struct sync *s, uint64_t end)
+{
+    struct inside_gpu *g = s->parts.inside.gpu;
+    enum inside_state state = inside_gpu_poll(g, slice(end, INSIDE_SLICE_S));
+    if (state == INSIDE_FAILED)
+        return sync_failed(s, g->why);
+    return state == INSIDE_DONE ? inside_is_done(s) : !sync_stalls(s);
+}
+
 static bool poll_inside(struct sync *s, uint64_t end)
 {
     if (!keep_sending(s, end))
         return sync_failed(s, s->parts.link->why);
+    if (s->parts.inside.gpu)
+        return poll_gpus(s, end);
     enum engine_state state = engine_poll(s->parts.inside.engine, slice(end, INSIDE_SLICE_S));
     if (state == ENGINE_FAILED)
         return sync_failed(s, s->parts.inside.link->why);
-    if (state == ENGINE_IDLE)
-        return s->phase == INWARD ? begin_exchange(s) : summed(s);
-    return !sync_stalls(s);
+    return state == ENGINE_IDLE ? inside_is_done(s) : !sync_stalls(s);
 }
 
 static bool poll_engine(struct sync *s, uint64_t end)

@@ -9,11 +9,14 @@
 
 #include "cell.h"
 #include "engine.h"
+#include "inside_gpu.h"
 #include "sites.h"
 
-/* The ranks of this rank's site, the leader first. */
+/* The ranks of this rank's site, the leader first. They sum over a link, or on their GPUs, or (both
+ * NULL) do nothing first. */
 struct sync_inside {
-    struct wan_link *link; /* NULL, and all else: sites do nothing first */
+    struct inside_gpu *gpu;
+    struct wan_link *link;
     struct engine *engine;
     int me, members;
     const int *peer;    /* by member: the link's name for it */

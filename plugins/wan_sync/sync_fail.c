@@ -30,9 +30,25 @@ static bool waits_for_leader(const struct sync *s)
     return s->phase == OUTWARD && s->me < 0 && s->events == s->outward_events;
 }
 
+/* They say nothing on the way. */
+static bool gpus_stall(struct sync *s)
+{
+    bool for_leader = s->phase == OUTWARD && s->me < 0;
+    if (for_leader || (double)(now_ns() - s->moved_ns) * 1e-9 < s->parts.cell->timeout)
+        return false;
+    snprintf(s->why, sizeof s->why,
+             "the GPUs of site %d have not summed for %g s: a rank of it is lost or stopped; "
+             "timeout=%g allows longer",
+             s->parts.sites->site_of[s->parts.rank], s->parts.cell->timeout,
+             s->parts.cell->timeout);
+    return true;
+}
+
 /* Moving is any block that comes or goes. */
 bool sync_stalls(struct sync *s)
 {
+    if (is_inside(s) && s->parts.inside.gpu)
+        return gpus_stall(s);
     const struct engine *e = is_inside(s) ? s->parts.inside.engine : s->parts.engine;
     uint64_t now = now_ns();
     if (engine_events(e) != s->events || waits_for_leader(s)) {

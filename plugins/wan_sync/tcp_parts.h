@@ -198,7 +198,7 @@ void tcp_hello_tick(struct tcp_link *l); /* dials what is down and due, drops wh
 void tcp_hello_drop(struct tcp_hello *h, const char *why);
 
 /* tcp_meter.c */
-bool tcp_meter_tick(struct tcp_link *l); /* something is on its way */
+bool tcp_meter_tick(struct tcp_link *l);                    /* something is on its way */
 void tcp_meter_begin(struct tcp_link *l, unsigned streams); /* so many begin to send at once */
 void tcp_meter_fresh(struct tcp_stream *s);
 void tcp_meter_gone(struct tcp_stream *s);

@@ -149,7 +149,8 @@ struct tcp_out *tcp_peer_take(struct tcp_peer *p)
 static int to_use(const struct tcp_peer *p)
 {
     const struct tcp_link *l = p->link;
-    int most = (int)l->most, peers = l->waited > 0 ? l->waited : 1, each = (most + peers - 1) / peers;
+    int most = (int)l->most, peers = l->waited > 0 ? l->waited : 1,
+        each = (most + peers - 1) / peers;
     return most == 0 || each > l->options.streams ? l->options.streams : each;
 }
 

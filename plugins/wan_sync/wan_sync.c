@@ -89,6 +89,7 @@ static enum wl_status open_plugin(void **self, const struct wl_host *host)
 static void close_plugin(void *self)
 {
     struct self *s = self;
+    inside_gpu_close(&s->gpu);
     lines_close(&s->lines);
     for (int i = 0; i < 3; i++)
         free(s->buffer[i]);
@@ -134,8 +135,7 @@ static void note_link(struct line *line, double *reopened, double *strangers)
 
 static void report(struct prepared *p, const struct train_times *t, struct wl_sample *out)
 {
-    struct pattern_error e =
-        pattern_check(&p->self->pattern, p->self->buffer[0], cell_count(&p->cell));
+    struct pattern_error e = pattern_check(&p->self->pattern, wan_data(p), cell_count(&p->cell));
     struct sync_totals n = sync_totals(p->sync);
     const struct cell *c = &p->cell;
     double steps = (double)c->every, runs = (double)n.runs / (double)c->fragments;
@@ -170,12 +170,15 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     if (!wan_make_sync(p))
         return wan_failed(s, "out of memory");
     sync_totals(p->sync);
-    pattern_fill(&s->pattern, s->buffer[0], 0, cell_count(&p->cell));
+    size_t count = cell_count(&p->cell);
+    pattern_fill(&s->pattern, wan_data(p), 0, count);
+    if (p->gpu && !inside_gpu_fill(p->gpu, count))
+        return wan_failed(s, p->gpu->why);
     struct train train = {.cell = &p->cell,
                           .sync = p->sync,
                           .compute = p->compute,
                           .pattern = &s->pattern,
-                          .data = s->buffer[0],
+                          .data = wan_data(p),
                           .x = p->cell.outer ? s->buffer[1] : NULL,
                           .m = p->cell.outer ? s->buffer[2] : NULL,
                           .ranks = s->host->ranks};
@@ -188,6 +191,8 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
             p->inside->broken = true;
         return wan_failed(s, sync_why(p->sync));
     }
+    if (p->gpu && !inside_gpu_fetch(p->gpu, count))
+        return wan_failed(s, p->gpu->why);
     report(p, &times, out);
     return WL_OK;
 }
@@ -209,7 +214,9 @@ static enum wl_status verify(void *prepared)
 
 static void abort_plugin(void *self)
 {
-    lines_abort(&((struct self *)self)->lines);
+    struct self *s = self;
+    lines_abort(&s->lines);
+    inside_gpu_abort(&s->gpu);
 }
 
 const struct wl_plugin wl_plugin_v1 = {

@@ -16,6 +16,7 @@ struct self {
     MPI_Comm comm;
     struct lines lines;
     struct pattern pattern;
+    struct inside_gpu gpu;
     float *buffer[3]; /* the gradient; of the outer step: parameters, momentum */
     size_t bytes[3];
 };
@@ -25,7 +26,8 @@ struct prepared {
     struct cell cell;
     struct sites sites;
     struct line *line;   /* NULL: strategy=mpi */
-    struct line *inside; /* NULL: no site does anything of its own first */
+    struct line *inside; /* NULL, and gpu as well: no site does anything of its own first */
+    struct inside_gpu *gpu;
     int *rank_of;
     double *share;
     struct sync_parts parts;
@@ -44,6 +46,8 @@ void wan_release(void *prepared);
 /* The synchronisations of a cell, made anew when a link was mended or another cell needed a larger
  * buffer. False: no memory. */
 bool wan_make_sync(struct prepared *p);
+/* The gradient, or the sum. */
+float *wan_data(const struct prepared *p);
 /* Of the exchange between sites. */
 int wan_members(const struct prepared *p);
 
