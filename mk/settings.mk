@@ -30,7 +30,7 @@ WERROR ?=
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(WERROR)
 MPI_BIN := $(if $(MPI_HOME),$(MPI_HOME)/bin/)
 MPICC ?= $(MPI_BIN)mpicc
-MPIRUN ?= $(MPI_BIN)mpirun
+export MPIRUN ?= $(MPI_BIN)mpirun
 
 # "  CC      runner/text.c" instead of the command; V=1 shows the command.
 quiet = $(if $(V),,@printf '  %-7s %s\n' '$1' '$2';)

@@ -60,7 +60,8 @@ attempt() { # NAME LOG OVERRIDES
     "$gradsync" lab -q "${set[@]}" "$config" -- "$gradsync" "$@" >"$log" 2>&1
 }
 
-# A lab that was late has cost the group it was in: the rest is kept, and it is tried again.
+# A lab that was late in so many blocks in a row that its run ended has cost the group it was in: the
+# rest is kept, and it is tried again.
 record() { # NAME OVERRIDES
     local name=$1 log=$data/$1.log try run
     shift

@@ -62,8 +62,8 @@ for n in 2 3 4 5; do
         'site_ranks = 1' 'transport = mpi, tcp' 'wire = fp32, bf16, int8, int4' 'streams = 2'
     measure all.ini
     is "$rc:$(blocks):$fails" 0:41: "every strategy, transport and wire on $n ranks gives the sum, on all the same"
+    ok 'and its error is within the bound' awk '$1 > $2 { bad = 1 } END { exit bad || !NR }' <(paste <(metric max_error) <(metric error_bound))
 done
-ok 'and its error is within the bound' each max_error 'x <= 1'
 config size.ini 3 'size = 4, 8, 300000' 'strategy = mpi, ring, direct, recursive_doubling, rabenseifner' \
     'block = 1KiB, 16KiB'
 measure size.ini
@@ -165,12 +165,9 @@ like "$lines" '"why":"[^"]*stopped by a signal[^"]*","rank":1,' 'and is named'
 # ---- the transport's faults, as a run shows them ----
 
 # PORT + 1 is rank 1's.
-python3 - 2>/dev/null <<'PY' &
-import socket, time
-s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(("", 29471)); s.listen(); time.sleep(60)
-PY
+perl -MIO::Socket::INET -e 'my $s = IO::Socket::INET->new(LocalPort => 29471, Listen => 1, ReuseAddr => 1) or die $!; sleep 60' &
 taker=$!
-until_true 5 bash -c 'exec 3<>/dev/tcp/127.0.0.1/29471' 2>/dev/null
+ok 'a port is taken' until_true 5 bash -c 'exec 3<>/dev/tcp/127.0.0.1/29471' 2>/dev/null
 config port.ini 2 'size = 4KiB' 'transport = tcp' 'port = 29470'
 measure port.ini
 is "$rc" 1 'a port that is taken'

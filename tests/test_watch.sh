@@ -21,6 +21,7 @@ lines 30 'Epoch 0:   6%%|██   | %d/500 [6:28:43<94:39:17,  1.25it/s, v_num=9
 lines 30 ' 10%%|█         | %d/1000 [01:40<15:00,  1.60s/it]' | tr '\n' '\r' >hf.log
 lines 30 'step %5d | loss: 3.29 | lr 6.0e-04 | norm: 0.3 | dt: 339.11ms | tok/sec: 1545123.45' >gpt2.log
 lines 30 'step %d tokens/sec: 1.2M' >generic.log
+lines 30 'step %d | time/step: 412.3ms' >unit.log
 
 ok 'Megatron-LM' watch megatron.log
 like "$out" '30 measurements'$'\n''step 30: 34.5 s a step' 'has its step time'
@@ -40,6 +41,8 @@ ok 'a rate and a step time' watch gpt2.log
 like "$out" 'step 30: 1545123 tokens/s, 0.3391 s a step' 'are both read'
 ok 'a rate alone' watch generic.log
 like "$out" 'step 30: 1200000 tokens/s' 'with its unit'
+ok 'a time of a step' watch unit.log
+like "$out" 'step 30: 0.4123 s a step' 'with its own: m is not mega'
 printf "{'loss': 2.1, 'train_tokens_per_second': 1234.5}\n%.0s" $(seq 9) >dict.log
 ok 'a rate in a dict' watch dict.log
 like "$out" '1234 tokens/s' 'is read'

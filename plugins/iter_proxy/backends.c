@@ -44,7 +44,8 @@ static enum wl_status load(struct backends *b, enum proxy_backend_kind kind)
     enum wl_status status = beside_open(&so, proxy_backends[kind], PROXY_BACKEND_SYMBOL,
                                         sizeof(struct proxy_backend), why, sizeof why);
     if (status != WL_OK)
-        b->host->fail(b->host->ctx, "backend=%s is not here: %s", proxy_backends[kind], why);
+        b->host->fail(b->host->ctx, "backend=%s%s: %s", proxy_backends[kind],
+                      status == WL_SKIP ? " is not here" : "", why);
     at->library = so.library;
     at->ops = so.ops;
     return status;

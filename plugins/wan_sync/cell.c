@@ -42,7 +42,7 @@ const struct wl_param cell_params[] = {
     {P(inside, WL_CHOICE, WL_CONFIG, int), NULL, "mpi", 0, 0, insides,
      "who sums inside a site, strategy=hierarchical; nccl: its GPUs, which have the gradient"},
     {P(streams, WL_INT, WL_CONFIG, int64_t), NULL, "8", 1, 64, NULL,
-     "connections between two ranks, transport=tcp; fewer to several where rate x RTT is small"},
+     "connections between two ranks, transport=tcp; fewer are used where rate x RTT is small"},
     {P(block, WL_SIZE, WL_CONFIG, uint64_t), "B", "256KiB", 1024, 1 << 24, NULL,
      "most bytes on the wire of what is pipelined as one"},
     {P(shares, WL_CHOICE, WL_CONFIG, int), NULL, "equal", 0, 0, shares,
@@ -93,6 +93,9 @@ const struct wl_param cell_params[] = {
      "what transport=tcp proves to know, mode 0600; empty: rank 0 makes one"},
     {0}};
 /* clang-format on */
+
+_Static_assert(sizeof cell_strategies / sizeof *cell_strategies == WAN_STRATEGIES + 2,
+               "mpi, those of the model, NULL");
 
 size_t cell_count(const struct cell *c)
 {

@@ -34,6 +34,9 @@ struct engine_need engine_need(const struct schedule *s, enum wire wire, size_t 
 /* NULL: no memory. The link is the caller's and outlives it. */
 struct engine *engine_open(struct wan_link *link);
 void engine_close(struct engine *e);
+/* Before the close of a link that failed and may still read and write what it was given (MPI ends
+ * no message that both ends have begun): that memory is left to it. */
+void engine_leave_slots(struct engine *e);
 
 /* One all-reduce. The caller keeps all of it until engine_poll() is done with it. */
 struct engine_task {

@@ -23,6 +23,12 @@ void engine_close(struct engine *e)
     free(e);
 }
 
+void engine_leave_slots(struct engine *e)
+{
+    e->slots = NULL;
+    e->slots_cap = 0;
+}
+
 struct engine_need engine_need(const struct schedule *s, enum wire wire, size_t budget_B)
 {
     struct engine_need need = {.slot_B = (wire_bytes(wire, s->largest) + 63) / 64 * 64};

@@ -83,7 +83,7 @@ enum wl_status inside_gpu_open(struct inside_gpu *g, const struct wl_host *host,
     void *state = NULL;
     if (atomic_load(&g->state))
         return same_site(g, inside);
-    if (!g->host && MPI_Comm_dup(inside, &g->comm) != MPI_SUCCESS) {
+    if (MPI_Comm_dup(inside, &g->comm) != MPI_SUCCESS) {
         snprintf(g->why, sizeof g->why, "MPI_Comm_dup failed");
         return WL_FAIL;
     }
@@ -97,6 +97,10 @@ enum wl_status inside_gpu_open(struct inside_gpu *g, const struct wl_host *host,
     if (status == WL_OK)
         status = ops(g)->open(&state, &g->site);
     atomic_store(&g->state, state);
+    if (status != WL_OK) { /* the next cell may divide the ranks otherwise */
+        MPI_Comm_free(&g->comm);
+        g->host = NULL;
+    }
     return status;
 }
 

@@ -54,12 +54,19 @@ static bool all_agree(struct lines *l, bool good)
     return true;
 }
 
+static bool by_mpi(const struct line *line)
+{
+    return line->inside || line->options.transport == CELL_BY_MPI;
+}
+
 static void shut(struct lines *l, struct line *line)
 {
     pthread_mutex_lock(&l->lock);
     struct wan_link *link = line->link;
     line->link = NULL;
     pthread_mutex_unlock(&l->lock);
+    if (line->engine && by_mpi(line) && (line->broken || l->met))
+        engine_leave_slots(line->engine);
     engine_close(line->engine);
     line->engine = NULL;
     if (link)
@@ -101,8 +108,10 @@ static bool meet(struct lines *l, double timeout_s)
     }
     l->lost = !done;
     /* NOLINTEND(clang-analyzer-optin.mpi.MPI-Checker) */
-    if (l->lost)
-        snprintf(l->why, sizeof l->why, "not every rank came to a sample within %g s", timeout_s);
+    if (l->lost && atomic_load(&l->aborted))
+        snprintf(l->why, sizeof l->why, "stopped past the deadline");
+    else if (l->lost)
+        snprintf(l->why, sizeof l->why, "not every rank came within %g s", timeout_s);
     return done;
 }
 
@@ -184,6 +193,8 @@ static struct line *take(struct lines *l, const struct line *wanted)
     if (line)
         return lines_mend(l, line) ? line : NULL;
     line = calloc(1, sizeof *line);
+    if (!line)
+        snprintf(l->why, sizeof l->why, "out of memory");
     if (!all_agree(l, line != NULL) || !line) {
         free(line);
         return NULL;

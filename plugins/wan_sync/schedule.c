@@ -211,7 +211,6 @@ static void index_edges(struct schedule *s)
     }
     for (uint32_t i = 0; i < s->n; i++)
         s->first_next[i + 1] += s->first_next[i];
-    /* Filled from the end of each run, so that first_next ends up at its beginning again. */
     uint32_t *at = s->reader;
     memcpy(at, s->first_next, s->n * sizeof *at);
     for (size_t e = 0; e < s->edges; e++)

@@ -4,8 +4,8 @@
  * one stream, and a stream that has room takes the next block of its peer. What the streams of a
  * rank send together is paced to a little under the rate of its uplink, which it estimates itself.
  *
- * To several peers at once no more streams are used than have their first bursts, two segments
- * each, in half of what the way holds (rate x RTT), but as many as one peer has: 24 streams of 9000
+ * After a rest no more streams begin than have their first bursts, two segments each, in about half
+ * of what the way holds (rate x RTT), over all peers, at least one to each: 24 streams of 9000
  * bytes overflow the queue of 100 Mbit/s and 30 ms before any pace can divide them.
  *
  * Nothing is read from a connection before both ends have proved that they know the job's secret.

@@ -44,6 +44,8 @@ static bool place_block(struct tcp_stream *s)
         return false;
     }
     overtake(p, s);
+    if (s->fd < 0) /* what was requeued went out over this one, which is dead as well */
+        return false;
     struct tcp_slot *slot = tcp_slot_find(p, f->id);
     if (slot && (slot->taken || slot->whole)) {
         tcp_fail(p->link, "rank %d (%s) uses block %llu twice", p->rank, p->contact.host,

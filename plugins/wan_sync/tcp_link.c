@@ -135,6 +135,8 @@ static void handle(struct tcp_link *l, const struct epoll_event *e)
         break;
     case TCP_STREAM: {
         struct tcp_stream *s = (struct tcp_stream *)(void *)what;
+        if (s->parked && (e->events & (EPOLLHUP | EPOLLERR)))
+            tcp_stream_lost(s, "reset while its block waited for a buffer");
         if (e->events & EPOLLOUT)
             tcp_out_push(s);
         if (e->events & (EPOLLIN | EPOLLHUP | EPOLLERR))
@@ -158,6 +160,8 @@ int tcp_turn(struct tcp_link *l, double timeout_s)
                          .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9)};
     int n = epoll_pwait2(l->epoll, events, BATCH, &t, NULL);
     l->now = tcp_now();
+    if (n < 0 && errno != EINTR)
+        return tcp_fail(l, "epoll_pwait2: %s (Linux 5.11 or newer has it)", strerror(errno));
     for (int i = 0; i < n && !l->failed; i++)
         handle(l, &events[i]);
     if (l->now - l->ticked > TICK_S)

@@ -117,14 +117,20 @@ static unsigned streams_worth(const struct tcp_link *l)
     return (unsigned)fmax(held_B / 2 / (2 * l->mss_B), 1);
 }
 
-/* Before they have anything: a pause between two packets is as long as the rate was when the first
- * of them left, whatever the rate is by then. */
-void tcp_meter_begin(struct tcp_link *l, unsigned streams)
+void tcp_meter_choose(struct tcp_link *l)
 {
     if (!l->paces)
         return;
     put_in_force(l);
-    pace_all(l, streams);
+    l->most = streams_worth(l);
+}
+
+/* Before they have anything: a pause between two packets is as long as the rate was when the first
+ * of them left, whatever the rate is by then. */
+void tcp_meter_begin(struct tcp_link *l, unsigned streams)
+{
+    if (l->paces)
+        pace_all(l, streams);
 }
 
 bool tcp_meter_tick(struct tcp_link *l)

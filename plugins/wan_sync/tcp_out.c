@@ -85,8 +85,7 @@ static void frame_sent(struct tcp_stream *s)
     s->out = NULL;
     if (!b)
         return;
-    b->next = NULL;
-    *s->inflight.tail = b, s->inflight.tail = &b->next;
+    tcp_outs_add(&s->inflight, b);
     if (b->kept && !b->told) {
         b->told = true;
         tcp_tell(s->peer->link, WAN_SENT, s->peer->rank, b->id);

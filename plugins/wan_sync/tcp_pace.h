@@ -2,7 +2,8 @@
  *
  * The rate of an uplink, estimated from what is acknowledged over time, and the rate to send at.
  *
- * - start: no limit but TCP's own; ends when three windows bring no quarter more, or a queue stands
+ * - start: START_GAIN times the best window at most; ends when three windows bring no quarter more,
+ *   or one does not and a queue stands
  * - measure: a little more than that, for a quarter of a second; what comes through is the estimate
  * - drain: a little slower, for as long as the queue needs that came before
  * - cruise: PACE_HEADROOM of the estimate

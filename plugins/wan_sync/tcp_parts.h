@@ -161,6 +161,7 @@ int tcp_watch(struct tcp_link *l, int op, int fd, uint32_t events, void *what);
 int tcp_turn(struct tcp_link *l, double timeout_s);
 
 /* tcp_peer.c */
+void tcp_outs_add(struct tcp_outs *o, struct tcp_out *b); /* at its end */
 int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank);
 void tcp_peer_free(struct tcp_peer *p);
 int tcp_peer_send(struct tcp_peer *p, uint64_t id, const void *data, size_t bytes);
@@ -198,7 +199,8 @@ void tcp_hello_tick(struct tcp_link *l); /* dials what is down and due, drops wh
 void tcp_hello_drop(struct tcp_hello *h, const char *why);
 
 /* tcp_meter.c */
-bool tcp_meter_tick(struct tcp_link *l);                    /* something is on its way */
+bool tcp_meter_tick(struct tcp_link *l);   /* something is on its way */
+void tcp_meter_choose(struct tcp_link *l); /* whose estimate is in force, and room for how many */
 void tcp_meter_begin(struct tcp_link *l, unsigned streams); /* so many begin to send at once */
 void tcp_meter_fresh(struct tcp_stream *s);
 void tcp_meter_gone(struct tcp_stream *s);

@@ -12,7 +12,7 @@ static void outs_init(struct tcp_outs *o)
     o->head = NULL, o->tail = &o->head;
 }
 
-static void outs_add(struct tcp_outs *o, struct tcp_out *b)
+void tcp_outs_add(struct tcp_outs *o, struct tcp_out *b)
 {
     b->next = NULL;
     *o->tail = b, o->tail = &b->next;
@@ -98,7 +98,7 @@ int tcp_peer_send(struct tcp_peer *p, uint64_t id, const void *data, size_t byte
     tcp_peer_begin_wait(p);
     if (p->unacked++ == 0)
         p->link->waited += !p->local;
-    outs_add(&p->queue, b);
+    tcp_outs_add(&p->queue, b);
     if (p->link->rests)
         p->link->begins = true;
     else
@@ -180,6 +180,7 @@ static unsigned to_begin(const struct tcp_peer *p)
 void tcp_peers_begin(struct tcp_link *l)
 {
     unsigned streams = 0;
+    tcp_meter_choose(l);
     for (int r = 0; r < l->host.ranks; r++)
         if (l->peers[r].streams && !l->peers[r].local)
             streams += to_begin(&l->peers[r]);
@@ -233,7 +234,7 @@ static void requeue(struct tcp_stream *s)
     if (!again.head)
         outs_init(&again);
     if (s->out)
-        outs_add(&again, s->out);
+        tcp_outs_add(&again, s->out);
     s->out = NULL;
     outs_init(&s->inflight);
     for (const struct tcp_out *b = again.head; b; b = b->next)

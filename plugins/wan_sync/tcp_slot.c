@@ -28,6 +28,7 @@ void tcp_peer_mark(struct tcp_peer *p, uint64_t seq)
 
 static struct tcp_slot **bucket(struct tcp_peer *p, uint64_t id)
 {
+    _Static_assert(TCP_SLOTS == 1u << 10, "the hash has 10 bits");
     return &p->slots[(id * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
 }
 

@@ -51,7 +51,7 @@ static const struct wl_metric metrics[] = {
     [M_EFFICIENCY] = {"efficiency", "1", "compute over time", WL_MEAN},
     [M_WIRE] = {"wire", "B", "payload that the busiest rank sent in one; 0: MPI does not say",
                 WL_MAX},
-    [M_UPLINK] = {"uplink", "B/s", "wire over sync_time, mean of the ranks that send", WL_MEAN},
+    [M_UPLINK] = {"uplink", "B/s", "wire over sync_time, of the busiest rank", WL_MAX},
     [M_RMS_ERROR] = {"rms_error", "1", "of the sum, relative to its rms", WL_MAX},
     [M_MAX_ERROR] = {"max_error", "1", "largest, relative to the sum's rms", WL_MAX},
     [M_ERROR_BOUND] = {"error_bound", "1", "that max_error cannot pass", WL_MAX},
@@ -172,8 +172,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     sync_totals(p->sync);
     size_t count = cell_count(&p->cell);
     pattern_fill(&s->pattern, wan_data(p), 0, count);
-    if (p->gpu && !inside_gpu_fill(p->gpu, count))
-        return wan_failed(s, p->gpu->why);
+    bool filled = !p->gpu || inside_gpu_fill(p->gpu, count);
     struct train train = {.cell = &p->cell,
                           .sync = p->sync,
                           .compute = p->compute,
@@ -183,13 +182,13 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
                           .m = p->cell.outer ? s->buffer[2] : NULL,
                           .ranks = s->host->ranks};
     s->host->start(s->host->ctx);
-    bool good = train_run(&train, &times);
+    bool good = filled && train_run(&train, &times);
     if (!good) {
         if (p->line)
             p->line->broken = true;
         if (p->inside)
             p->inside->broken = true;
-        return wan_failed(s, sync_why(p->sync));
+        return wan_failed(s, filled ? sync_why(p->sync) : p->gpu->why);
     }
     if (p->gpu && !inside_gpu_fetch(p->gpu, count))
         return wan_failed(s, p->gpu->why);

@@ -145,12 +145,3 @@ size_t inventory_missing(const struct inventory *v, int launch)
         }
     return n;
 }
-
-const char *inventory_end(const struct inventory *v, int launch)
-{
-    const char *status = NULL;
-    for (size_t i = 0; i < v->ledger->n_files; i++)
-        if (v->ledger->files[i].launch == launch)
-            status = v->ledger->files[i].status;
-    return status;
-}

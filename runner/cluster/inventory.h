@@ -31,7 +31,5 @@ void inventory_free(struct inventory *v);
 bool inventory_lacks(const struct inventory *v, int launch, size_t cell);
 /* Groups of which a launch owes a cell. */
 size_t inventory_missing(const struct inventory *v, int launch);
-/* Status of the end line of a launch's last attempt: NULL none (killed, or at work). */
-const char *inventory_end(const struct inventory *v, int launch);
 
 #endif

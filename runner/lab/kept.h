@@ -24,7 +24,8 @@ int kept_mark(struct kept *k);
 /* Since the last mark. GS_OK, and *late when more than RELAY_LATE_SHARE were; or reported, as
  * kept_mark. */
 int kept_judge(struct kept *k, bool *late);
-/* The counts since `from`, for people, "late: 0 of 1200 packets…"; NULL outside of a lab. */
+/* The counts since `from`, for people, "0 of 1200 packets more than 1 ms late, ..."; NULL outside
+ * of a lab. */
 char *kept_text(const struct kept *k, const struct kept *from);
 
 #endif

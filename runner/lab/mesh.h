@@ -4,7 +4,7 @@
  *
  *   a site's uplink → the pair's own rate → shared lines → loss, delay → the other site's downlink
  *
- * What leaves a stage later than now waits there, in order. Only lab_mesh_put and lab_mesh_take
+ * What leaves a stage later than now waits there, in order. Only lab_mesh_put and lab_mesh_move
  * touch packets; nothing here reads a clock or a device.
  */
 #ifndef GS_LAB_MESH_H

@@ -3,11 +3,12 @@
  * What can be asked of a running lab: one line of text over its Unix socket, one line back, and the
  * connection ends.
  *
- *   rate SITE 100Mbit/s | rate SITE 10%   its uplink and downlink; a share is of what the config
- * says loss SITE 1%                          of what it sends down SITE, up SITE every packet from
- * and to it is dropped; no more stall SITE, go SITE                   every packet from and to it
- * waits; no more reset                                 all as the config says stats {"packets": …}:
- * counts since the start, see orders.c
+ *   rate SITE 100Mbit/s   its uplink and downlink; or a share of what the config says, 10%
+ *   loss SITE 1%           of what it sends
+ *   down SITE, up SITE     every packet from and to it is dropped, until up
+ *   stall SITE, go SITE    every packet from and to it waits, until go
+ *   reset                  all as the config says
+ *   stats                  {"packets": ...}: counts since the start, see orders.c
  *
  * The answer is "ok", the object, or "error: TEXT".
  */

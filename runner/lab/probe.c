@@ -15,7 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HEADERS_B 28      /* IPv4 and UDP */
 #define SIGMAS 4          /* of what chance loses */
 #define AS_MUCH 1e-6      /* but for rounding */
 #define LEAD_NS 50000000u /* to start a process in each site */
@@ -64,7 +63,7 @@ static void join(struct probe_seen *all, const struct probe_seen *one)
 /* Between two packets passes the second: of all that came, the very first has no time. */
 static double rate_of(const struct probe_seen *s, const struct probe_phase *f)
 {
-    double bytes = (double)s->bytes - f->datagram_B - HEADERS_B;
+    double bytes = (double)s->bytes - f->datagram_B - PROBE_HEADERS_B;
     return s->last_ns > s->first_ns ? bytes * 1e9 / (double)(s->last_ns - s->first_ns) : 0;
 }
 
@@ -89,7 +88,7 @@ static void add_flow(struct end *e, const struct probe_phase *f, const struct la
 static void keep(struct probe_rate *r, double limit_Bps, const struct end *e,
                  const struct probe_phase *f)
 {
-    double Bps = rate_of(&e->all, f), dgram_B = f->datagram_B + HEADERS_B;
+    double Bps = rate_of(&e->all, f), dgram_B = f->datagram_B + PROBE_HEADERS_B;
     double packets = limit_Bps * 1e-9 * (double)(f->stop_ns - f->count_ns) / dgram_B;
     bool as_much = limit_Bps > r->limit_Bps * (1 - AS_MUCH),
          more = limit_Bps > r->limit_Bps * (1 + AS_MUCH);

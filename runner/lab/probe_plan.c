@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #define MS 1000000u
-#define HEADERS_B 28 /* IPv4 and UDP */
 #define PINGS_MS 40
 #define PING_EVERY_NS 5e6
 #define BULK_MS 400
@@ -36,7 +35,7 @@ static struct probe_phase *add_phase(struct probe_plan *p, const struct lab_spec
     f->count_ns = f->start_ns + (kind == PROBE_BULK ? BULK_WARM_MS * MS + (uint64_t)way_ns / 2 : 0);
     f->stop_ns = f->start_ns + (uint64_t)send_ns;
     f->end_ns = f->stop_ns + (uint64_t)(way_ns + queue_ns) + MARGIN_MS * MS;
-    f->datagram_B = kind == PROBE_BULK ? (unsigned)s->mtu_B - HEADERS_B : SMALL_B;
+    f->datagram_B = kind == PROBE_BULK ? (unsigned)s->mtu_B - PROBE_HEADERS_B : SMALL_B;
     f->interval_ns = xcalloc(s->n * s->n, sizeof *f->interval_ns);
     f->limit_Bps = xcalloc(s->n * s->n, sizeof *f->limit_Bps);
     p->end_ns = f->end_ns;
@@ -83,7 +82,7 @@ double probe_plan_pings_s(const struct lab_spec *s, size_t from, size_t to)
         rate = fmin(rate, w->rate_Bps);
     for (size_t i = 0; i < w->n_lines; i++)
         rate = fmin(rate, s->lines[w->lines[i]].rate_Bps);
-    return pings * (SMALL_B + HEADERS_B) / rate;
+    return pings * (SMALL_B + PROBE_HEADERS_B) / rate;
 }
 
 static void add_count(struct probe_plan *p, const struct lab_spec *s)
@@ -96,7 +95,7 @@ static void add_count(struct probe_plan *p, const struct lab_spec *s)
         double ends = fmin(s->sites[from].up_Bps, s->sites[to].down_Bps) / others;
         if (from == to)
             continue;
-        every_ns = fmax(every_ns, (SMALL_B + HEADERS_B) * 1e9 /
+        every_ns = fmax(every_ns, (SMALL_B + PROBE_HEADERS_B) * 1e9 /
                                       (SMALL_SHARE * fmin(ends, between_Bps(NULL, s, i))));
         if (s->ways[i].loss > 0)
             least = fmin(least, s->ways[i].loss);
@@ -130,7 +129,7 @@ static void add_rates(struct probe_phase *f, const struct lab_spec *s)
         if (limit[i] <= 0)
             continue;
         f->limit_Bps[i] = limit[i] * fmin(1, fmin(from->up_Bps / out, to->down_Bps / in));
-        f->interval_ns[i] = (f->datagram_B + HEADERS_B) * 1e9 / (BULK_OVER * f->limit_Bps[i]);
+        f->interval_ns[i] = (f->datagram_B + PROBE_HEADERS_B) * 1e9 / (BULK_OVER * f->limit_Bps[i]);
     }
     free(limit);
 }

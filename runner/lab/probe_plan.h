@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#define PROBE_HEADERS_B 28 /* IPv4 and UDP */
+
 enum probe_kind { PROBE_PING, PROBE_COUNT, PROBE_BULK };
 
 struct probe_phase {

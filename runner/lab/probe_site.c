@@ -21,7 +21,6 @@
 
 #define PORT 7 /* echo */
 #define BUFFER_B (64 << 20)
-#define HEADERS_B 28
 #define BURST 100 /* datagrams at once after a pause: more may not fit the device's queue */
 
 struct message {
@@ -109,7 +108,7 @@ void probe_note_bulk(const struct probe_phase *f, struct probe_seen *s, size_t b
         return;
     if (!s->first_ns)
         s->first_ns = at_ns;
-    s->bytes += bytes + HEADERS_B;
+    s->bytes += bytes + PROBE_HEADERS_B;
     s->last_ns = at_ns;
 }
 

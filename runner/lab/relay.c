@@ -170,10 +170,13 @@ static void wait_for(const struct relay *r, int epoll, struct ready *ready)
     else
         wait_ns = fmax(wait_ns, NAP_NS);
     if (ready->any)
-        until = &(struct timespec){0};
+        until = &t;
     else if (until)
         t = (struct timespec){(time_t)(wait_ns / 1e9), (long)fmod(wait_ns, 1e9)};
     int n = epoll_pwait2(epoll, events, sizeof events / sizeof *events, until, NULL);
+    if (n < 0 && errno != EINTR)
+        _exit(fail(GS_CANNOT, "lab: relay: epoll_pwait2: %s (Linux 5.11 or newer has it)",
+                   strerror(errno)));
     for (int i = 0; i < n; i++) {
         uint64_t tag = events[i].data.u64;
         if (tag < TAG_CONTROL)

@@ -190,8 +190,8 @@ static void note_late(struct grouping *g, const struct kept *before)
     free(text);
 }
 
-/* A lab that was late has measured this machine: the block is left out, whatever came of it, and
- * measured again. The relay alone judges, which knows no times but its own. */
+/* A lab that was late has measured this machine: the block is left out and measured again, but for
+ * cells that failed in it. The relay alone judges, which knows no times but its own. */
 static bool lab_was_late(struct grouping *g)
 {
     struct rig *r = g->rig;

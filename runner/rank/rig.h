@@ -18,7 +18,7 @@
 enum course {
     GO_ON,
     STOP,   /* asked to: what is measured so far is closed and kept */
-    BROKEN, /* the recording cannot be written */
+    BROKEN, /* the recording cannot be written, or the lab does not keep its times */
     HUNG    /* the plugin had to be aborted */
 };
 

@@ -210,12 +210,3 @@ struct piecewise hockney_pieces(const double *size, const double *time, size_t n
     free(s.cost);
     return out;
 }
-
-/* The piece of the points around `at`; before the first and after the last point the nearest. */
-double piecewise_time(const struct piecewise *p, const double *size, size_t n, double at)
-{
-    size_t i = 0;
-    while (i + 1 < p->n && p->first[i + 1] < n && size[p->first[i + 1]] <= at)
-        i++;
-    return hockney_time(&p->piece[i], at);
-}

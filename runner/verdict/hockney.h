@@ -38,7 +38,6 @@ double hockney_time(const struct hockney *h, double size);
 
 /* Sizes ascend. */
 struct piecewise hockney_pieces(const double *size, const double *time, size_t n);
-double piecewise_time(const struct piecewise *p, const double *size, size_t n, double at);
 
 /* Out of sample: each point predicted by its piece fitted without it; root of the mean square of
  * the logarithms. NaN where no piece has a point to spare. */

@@ -42,7 +42,7 @@ double wan_factor_for(const struct wan_case *c, double efficiency);
 /* The same training on other hardware, synchronised every step by a ring over its nodes. */
 struct wan_outcome wan_alternative_outcome(const struct wan_training *t,
                                            const struct wan_alternative *a);
-/* The least uplink of the map, bytes/s. */
+/* The least end of the map, up or down, bytes/s. */
 double wan_map_rate(const struct wan_map *m);
 
 #endif

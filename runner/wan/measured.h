@@ -6,7 +6,7 @@
  * (constants of plugins/wan_sync), TCP's first window and timers, a tenth of a millisecond a hop.
  * Nothing in it is fitted to a row.
  *
- *   rate, rtt, loss   the least uplink, the longest round trip, the greatest loss of the config
+ *   rate, rtt, loss   the least end, the longest round trip, the greatest loss of the config
  *   sync              one synchronisation of `size`; bound: no algorithm is faster (model.h)
  *   effective         size 2(n-1)/n / sync, a busbw
  *   wire              bytes that the busiest rank sent in it

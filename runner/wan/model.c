@@ -54,8 +54,8 @@ double wan_stream_Bps(enum wan_congestion cc, double link_Bps, double rtt_s, dou
 
 double wan_goodput(double mtu_B)
 {
-    enum { IP_TCP_B = 52, SEGMENTS_PER_ACK = 2 }; /* headers with the timestamp option */
-    return (mtu_B - IP_TCP_B) / (mtu_B + (double)IP_TCP_B / SEGMENTS_PER_ACK);
+    enum { SEGMENTS_PER_ACK = 2 };
+    return (mtu_B - WAN_HEADERS_B) / (mtu_B + WAN_HEADERS_B / SEGMENTS_PER_ACK);
 }
 
 double wan_flops_per_token(const struct wan_job *job)

@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define WAN_HEADERS_B 52.0 /* IPv4, and TCP with the timestamp option */
+
 enum wan_strategy {
     WAN_RING,
     WAN_DIRECT,

@@ -8,7 +8,6 @@
 
 #define EARTH_RADIUS_M 6371008.8
 #define SEGMENT_B 1500.0 /* a loss costs a segment of so many bytes where no MTU is said */
-#define HEADERS_B 52.0
 
 /* ---- links ---- */
 
@@ -73,7 +72,7 @@ struct wan_link wan_map_link(const struct wan_map *m, size_t from, size_t to)
 
 double wan_segment_B(const struct wan_link *l)
 {
-    return (l->mtu_B > 0 ? l->mtu_B : SEGMENT_B) - HEADERS_B;
+    return (l->mtu_B > 0 ? l->mtu_B : SEGMENT_B) - WAN_HEADERS_B;
 }
 
 double wan_link_Bps(const struct wan_link *l, double factor)

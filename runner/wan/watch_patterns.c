@@ -18,7 +18,7 @@ const struct watch_pattern watch_times[] = {
     {"elapsed time per iteration \\(ms\\)" IS NUMBER, WATCH_STEP_MS}, /* Megatron-LM */
     {"^iter(ation)? +[0-9]+.*, time" IS NUMBER "ms", WATCH_STEP_MS},   /* nanoGPT */
     {"(^|[^a-z])dt" IS NUMBER " ?ms", WATCH_STEP_MS},
-    {"step[_ ]time" IS NUMBER " ?ms", WATCH_STEP_MS},
+    {"(step[_ ]time|time[_/ ]step|sec(onds)?[_/ ](per[_ ])?step)" IS NUMBER " ?ms", WATCH_STEP_MS},
     {"(step[_ ]time|time[_/ ]step|sec(onds)?[_/ ](per[_ ])?step|(^|[^a-z])dt)" IS NUMBER, WATCH_STEP},
     {"train_steps_per_second" IS NUMBER, WATCH_STEPS_PER_S}, /* HF Trainer, at its end */
     {"[0-9]+/[0-9]+ +\\[[^]]*[, ]" NUMBER "s/it", WATCH_STEP}, /* tqdm: HF Trainer, Lightning */

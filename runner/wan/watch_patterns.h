@@ -9,7 +9,7 @@
 enum watch_meaning {
     WATCH_RATE,        /* tokens/s in all */
     WATCH_RATE_OF_GPU, /* tokens/s of one GPU */
-    WATCH_STEP,        /* seconds a step; a unit behind the number holds: ms, s */
+    WATCH_STEP,        /* seconds a step */
     WATCH_STEP_MS,     /* milliseconds a step */
     WATCH_STEPS_PER_S
 };

@@ -12,7 +12,6 @@
 
 struct shared {
     pthread_barrier_t barrier;
-    pid_t pid[TEAM_MAX];
     uint8_t data[65536];
 };
 
@@ -38,11 +37,6 @@ static void bcast(void *ctx, void *buf, size_t bytes, int root)
     barrier(ctx);
 }
 
-pid_t team_pid(const struct wl_host *host, int rank)
-{
-    return ((struct member *)host->ctx)->shared->pid[rank];
-}
-
 static void be(struct shared *shared, int rank, int ranks, int nodes, unsigned timeout_s,
                team_body *body, void *arg)
 {
@@ -59,7 +53,6 @@ static void be(struct shared *shared, int rank, int ranks, int nodes, unsigned t
                            .ctx = &m,
                            .barrier = barrier,
                            .bcast = bcast};
-    shared->pid[rank] = getpid();
     barrier(&m);
     int status = body(&host, arg);
     fflush(NULL);

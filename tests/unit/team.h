@@ -21,7 +21,4 @@ typedef int team_body(const struct wl_host *host, void *arg);
  * 0. */
 bool team_run(int ranks, int nodes, unsigned timeout_s, team_body *body, void *arg, int *exits);
 
-/* From a rank: the process of another one. */
-pid_t team_pid(const struct wl_host *host, int rank);
-
 #endif

@@ -21,8 +21,6 @@
 #include "lab/probe.h"
 #include "rng.h"
 
-#define HEADERS_B 28
-
 struct play {
     struct lab_spec spec;
     struct lab_mesh mesh;
@@ -50,7 +48,7 @@ static void deliver(struct play *p, double now_ns)
             struct probe_seen *s = &p->seen[note.phase * n * n + note.from * n + to];
             s->got++;
             if (f->kind == PROBE_BULK)
-                probe_note_bulk(f, s, one->bytes - HEADERS_B, (uint64_t)one->when.last_ns);
+                probe_note_bulk(f, s, one->bytes - PROBE_HEADERS_B, (uint64_t)one->when.last_ns);
             if (f->kind == PROBE_PING) /* the answer takes as long as the other way says */
                 s->rtt_ns = (uint64_t)(one->when.last_ns - note.sent_ns +
                                        1e9 * lab_way_of(&p->spec, to, note.from)->delay_s);
@@ -65,7 +63,7 @@ static void send_one(struct play *p, size_t phase, size_t flow, double now_ns)
     struct note note = {phase, flow / p->spec.n, now_ns};
     assert_non_null(one);
     memcpy(one->data, &note, sizeof note);
-    one->bytes = p->plan.phases[phase].datagram_B + HEADERS_B;
+    one->bytes = p->plan.phases[phase].datagram_B + PROBE_HEADERS_B;
     p->seen[phase * p->spec.n * p->spec.n + flow].sent++;
     lab_mesh_put(&p->mesh, one, flow / p->spec.n, flow % p->spec.n, now_ns);
 }
