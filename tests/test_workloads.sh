@@ -124,7 +124,7 @@ broken() { # NAME SOURCES… -- LIBS: PLUGIN.so with the mutant that adds anothe
     local name=$1
     shift
     mkdir -p wrong
-    "$mpicc" "${flags[@]}" -fPIC -shared -o "wrong/$name.so" ring_adds_another_chunk.c "$common/payload.c" \
+    "$mpicc" "${flags[@]}" -fPIC -shared -o "wrong/$name.so" ring_adds_another_chunk.c "$common"/{payload,beside}.c \
         "$@" -lm
 }
 export GRADSYNC_PLUGIN_PATH=$tmp/wrong
