@@ -184,7 +184,7 @@ static void many_sizes(void **state)
 static void posted_late(void **state)
 {
     (void)state;
-    struct plan p = {.options = plain, .blocks = 200, .bytes = 262144, .late = 40};
+    struct plan p = {.options = plain, .blocks = 320, .bytes = 262144, .late = 40};
     assert_true(team_run(2, 1, 30, exchange, &p, NULL));
 }
 
