@@ -25,9 +25,9 @@
     (24u << 20)                     /* copies of blocks that the peer has not acknowledged, a rank \
                                      */
 #define TCP_KEPT_BLOCK_B (1u << 20) /* a larger block stays in the caller's buffer until then */
-/* Blocks that came before their buffer, a rank. What is beyond waits in its socket, and behind it so
- * do the acknowledgements that its sender owes us: where a sum waits for those, and the buffer for the
- * sum, nothing moves any more. So it is more than a peer was ever seen to be ahead. */
+/* Blocks that came before their buffer, a rank. What is beyond waits in its socket, and behind it
+ * so do the acknowledgements that its sender owes us: where a sum waits for those, and the buffer
+ * for the sum, nothing moves any more. So it is more than a peer was ever seen to be ahead. */
 #define TCP_STASH_MAX_B (64u << 20)
 #define TCP_SEQ_WINDOW                                                                             \
     65536u /* blocks between the oldest that is not acknowledged and the next                      \
