@@ -51,18 +51,20 @@ fuzz: fuzzers ## FUZZ_SECONDS=60 each parser, fed by libFuzzer (clang)
 lint: ## clang-format, clang-tidy and shellcheck have nothing to say
 	@CPPFLAGS='$(CPPFLAGS_ALL)' CUDA_HOME='$(CUDA_HOME)' MPICC='$(MPICC)' bash mk/lint.sh
 
-# What these are made of is compiled in one call, whose own dependencies are of its last source.
-test_depends = $(filter-out -MMD -MP,$(CPPFLAGS_ALL)) -MM -MP -MT $@ $(filter %.c,$^) >$@.d
+# What these are made of is compiled in one call, whose own dependencies are of its last source. What
+# a test includes is among its dependencies, and is not compiled once more.
+test_parts = $(filter-out tests/unit/../%,$(filter %.c %.o %.a,$^))
+test_depends = $(filter-out -MMD -MP,$(CPPFLAGS_ALL)) -MM -MP -MT $@ $(filter %.c,$(test_parts)) >$@.d
 $(BUILD)/tests/%: tests/unit/%.c $(unit_lib) $(commit) $(library)
-	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -rdynamic -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lpthread -lcmocka && $(CC) $(test_depends)
+	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -rdynamic -o $@ $(test_parts) $(LIBS) -lpthread -lcmocka && $(CC) $(test_depends)
 $(BUILD)/tests/test_wan_tcp: $(wildcard plugins/wan_sync/tcp*.c)
 $(BUILD)/tests/test_wan_schedule: $(wildcard $(patsubst %,plugins/wan_sync/%*.c,engine schedule wire))
 $(BUILD)/bench/wan_link: $(wildcard plugins/wan_sync/tcp*.c)
 $(BUILD)/bench/%: tests/bench/%.c $(commit) $(library)
-	$(call quiet,TEST,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) $(LIBS) && OMPI_CC='$(CC)' $(MPICC) $(test_depends)
+	$(call quiet,TEST,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) && OMPI_CC='$(CC)' $(MPICC) $(test_depends)
 $(BUILD)/sim/error_rates: $(sim_lib)
 $(BUILD)/sim/%: tests/sim/%.c $(commit) $(library)
-	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lpthread && $(CC) $(test_depends)
+	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) -lpthread && $(CC) $(test_depends)
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(commit) $(library)
-	$(call quiet,FUZZ,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.c %.o %.a,$^) $(LIBS)
+	$(call quiet,FUZZ,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(test_parts) $(LIBS)
 -include $(unit_bin:=.d) $(bench_bin:=.d) $(sim_bin:=.d) $(fuzz_bin:=.d)

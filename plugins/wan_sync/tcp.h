@@ -11,8 +11,9 @@
  * Nothing is read from a connection before both ends have proved that they know the job's secret.
  * A stream that breaks is opened again and what it had not delivered is sent again, once.
  *
- * Memory: at most 24 MiB of blocks that are kept until the peer has them, and up to 64 MiB of
- * blocks that arrived before their buffer was posted; what does not fit waits where it is.
+ * Memory: at most 24 MiB of blocks that are kept until the peer has them. Blocks may arrive before
+ * their buffer is posted, from all peers together 24 MiB more than was posted for them and a block
+ * of each; a peer that is further ahead waits until it is told that there is room.
  */
 #ifndef WAN_SYNC_TCP_H
 #define WAN_SYNC_TCP_H

@@ -9,15 +9,6 @@
 
 #define TURN_B (1u << 20) /* of one stream, before the others have their turn */
 
-static void park(struct tcp_stream *s)
-{
-    if (s->parked)
-        return;
-    s->parked = true;
-    s->peer->link->parked++;
-    tcp_watch(s->peer->link, EPOLL_CTL_MOD, s->fd, s->waits_room ? EPOLLOUT : 0, s);
-}
-
 /* A block that comes again while another stream is still taking it: that stream is dead, its other
  * end knows already. */
 static void overtake(struct tcp_peer *p, const struct tcp_stream *by)
@@ -30,7 +21,7 @@ static void overtake(struct tcp_peer *p, const struct tcp_stream *by)
     }
 }
 
-/* Where the payload of a block goes; false: the stream is parked or lost. */
+/* Where the payload of a block goes; false: the stream is lost. */
 static bool place_block(struct tcp_stream *s)
 {
     struct tcp_peer *p = s->peer;
@@ -55,7 +46,8 @@ static bool place_block(struct tcp_stream *s)
     if (!slot)
         slot = tcp_slot_stash(p, f->id, f->bytes);
     if (!slot) {
-        park(s);
+        tcp_fail(p->link, "no memory for a block of %llu bytes from rank %d",
+                 (unsigned long long)f->bytes, p->rank);
         return false;
     }
     if (slot->bytes != f->bytes) {
@@ -94,6 +86,9 @@ static bool begin(struct tcp_stream *s)
         return false;
     }
     tcp_peer_acked(s, s->frame.acked);
+    tcp_peer_granted(s->peer, s->frame.granted);
+    if (s->fd < 0)
+        return false;
     s->sink = NULL;
     if (s->frame.kind == TCP_BLOCK && !place_block(s))
         return false;
@@ -123,6 +118,7 @@ static bool block_whole(struct tcp_stream *s)
     s->ack_due = true;
     s->slot = NULL;
     if (slot) {
+        p->came_B += slot->bytes;
         tcp_peer_mark(p, s->frame.seq);
         tcp_slot_filled(p, slot);
     }

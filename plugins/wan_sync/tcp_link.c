@@ -73,25 +73,13 @@ static bool take_event(struct tcp_link *l, struct wan_event *out)
     return true;
 }
 
-static void say_alive(struct tcp_peer *p)
-{
-    for (int i = 0; i < p->link->options.streams; i++) {
-        struct tcp_stream *s = &p->streams[i];
-        if (s->fd < 0 || s->sending)
-            continue;
-        s->ack_due = true;
-        tcp_out_push(s);
-        return;
-    }
-}
-
 /* Is there still hope in a peer that something waits for? */
 static void check_peer(struct tcp_peer *p)
 {
     struct tcp_link *l = p->link;
     const struct link_tcp_options *o = &l->options;
     if (p->up > 0 && l->now - p->spoke > fmin(ALIVE_S, o->deadline_s / 4))
-        say_alive(p);
+        tcp_out_say(p);
     if (p->closed && p->up == 0 && (p->posted > 0 || p->queue.head)) {
         tcp_fail(l, "rank %d (%s) has left%s%s", p->rank, p->contact.host, p->bye[0] ? ": " : "",
                  p->bye);
@@ -133,16 +121,12 @@ static void handle(struct tcp_link *l, const struct epoll_event *e)
     case TCP_HELLO:
         tcp_hello_step((struct tcp_hello *)(void *)what);
         break;
-    case TCP_STREAM: {
-        struct tcp_stream *s = (struct tcp_stream *)(void *)what;
-        if (s->parked && (e->events & (EPOLLHUP | EPOLLERR)))
-            tcp_stream_lost(s, "reset while its block waited for a buffer");
+    case TCP_STREAM:
         if (e->events & EPOLLOUT)
-            tcp_out_push(s);
+            tcp_out_push((struct tcp_stream *)(void *)what);
         if (e->events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-            tcp_in_pull(s);
+            tcp_in_pull((struct tcp_stream *)(void *)what);
         break;
-    }
     case TCP_WAKE: /* stays readable: every turn ends at once from now on */
         break;
     }

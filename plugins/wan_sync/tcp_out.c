@@ -13,19 +13,21 @@ static void wait_room(struct tcp_stream *s, bool waits)
     if (s->waits_room == waits)
         return;
     s->waits_room = waits;
-    uint32_t in = s->parked ? 0 : EPOLLIN;
-    tcp_watch(s->peer->link, EPOLL_CTL_MOD, s->fd, in | (waits ? EPOLLOUT : 0), s);
+    tcp_watch(s->peer->link, EPOLL_CTL_MOD, s->fd, EPOLLIN | (waits ? EPOLLOUT : 0), s);
 }
 
 static void start_frame(struct tcp_stream *s, enum tcp_frame_kind kind, const void *payload,
                         size_t bytes)
 {
-    struct tcp_link *l = s->peer->link;
+    struct tcp_peer *p = s->peer;
+    struct tcp_link *l = p->link;
+    p->granted_B = tcp_peer_grants(p);
     s->head = (struct tcp_frame){.magic = TCP_FRAME_MAGIC,
                                  .version = TCP_VERSION,
                                  .kind = (uint16_t)kind,
                                  .bytes = bytes,
-                                 .acked = s->got};
+                                 .acked = s->got,
+                                 .granted = p->granted_B};
     if (kind == TCP_BLOCK)
         s->head.id = s->out->id, s->head.seq = s->out->seq;
     if (kind == TCP_BLOCK && l->options.checksum)
@@ -35,7 +37,7 @@ static void start_frame(struct tcp_stream *s, enum tcp_frame_kind kind, const vo
     s->sent = 0;
     s->sending = true;
     s->ack_due = false;
-    s->peer->spoke = l->now;
+    p->spoke = l->now;
 }
 
 static bool kernel_has_enough(const struct tcp_stream *s)
@@ -120,6 +122,21 @@ void tcp_out_push(struct tcp_stream *s)
 {
     while (tcp_out_frame(s))
         ;
+}
+
+/* On one stream that is between frames, or on the first of those that are not, behind its block. */
+void tcp_out_say(struct tcp_peer *p)
+{
+    struct tcp_stream *by = NULL;
+    for (int i = 0; i < p->link->options.streams; i++) {
+        struct tcp_stream *s = &p->streams[i];
+        if (s->fd >= 0 && (!by || (by->sending && !s->sending)))
+            by = s;
+    }
+    if (!by)
+        return;
+    by->ack_due = true;
+    tcp_out_push(by);
 }
 
 /* On one stream that is between frames; where there is none the peer learns it from the reset. */

@@ -25,10 +25,11 @@
     (24u << 20)                     /* copies of blocks that the peer has not acknowledged, a rank \
                                      */
 #define TCP_KEPT_BLOCK_B (1u << 20) /* a larger block stays in the caller's buffer until then */
-/* Blocks that came before their buffer, a rank. What is beyond waits in its socket, and behind it
- * so do the acknowledgements that its sender owes us: where a sum waits for those, and the buffer
- * for the sum, nothing moves any more. So it is more than a peer was ever seen to be ahead. */
-#define TCP_STASH_MAX_B (64u << 20)
+/* What all peers together may send beyond what was posted for them. None sends more than it was
+ * granted: a block without a place would have to wait in its socket, and behind it the
+ * acknowledgements that its sender owes us. Where a sum waits for those, and the place for the sum,
+ * nothing moves any more. */
+#define TCP_AHEAD_MAX_B (24u << 20)
 #define TCP_SEQ_WINDOW                                                                             \
     65536u /* blocks between the oldest that is not acknowledged and the next                      \
             */
@@ -47,6 +48,7 @@ struct tcp_out {
     uint8_t *kept; /* the copy; NULL: none */
     size_t bytes;
     bool told; /* WAN_SENT was */
+    bool paid; /* its bytes are counted among those that were sent */
 };
 struct tcp_outs {
     struct tcp_out *head, **tail;
@@ -67,7 +69,7 @@ struct tcp_stream {
     enum tcp_watched watched; /* TCP_STREAM */
     struct tcp_peer *peer;
     int index, fd; /* fd -1: down */
-    bool waits_room, parked;
+    bool waits_room;
     /* sending */
     struct tcp_frame head;
     bool sending;
@@ -109,6 +111,8 @@ struct tcp_peer {
     uint64_t came[TCP_SEQ_WINDOW / 64];
     struct tcp_slot *slots[TCP_SLOTS];
     size_t posted;
+    uint64_t sent_B, may_send_B;          /* of blocks, once each; what it granted us */
+    uint64_t came_B, posted_B, granted_B; /* the other way: granted_B as it was told last */
     double heard, spoke, down_since;
     unsigned refusals;
     bool local;           /* on this host: no link is between us, nothing is paced */
@@ -138,8 +142,7 @@ struct tcp_link {
     struct tcp_events events;
     struct tcp_hello *hellos;
     unsigned hellos_n;
-    size_t kept_B, stash_B;
-    unsigned parked;
+    size_t kept_B;
     bool probe_ends;
     struct pace pace;   /* of the uplink */
     struct pace *paced; /* the one in force */
@@ -177,14 +180,16 @@ void tcp_peer_begin_wait(struct tcp_peer *p);  /* before something is posted */
 bool tcp_peer_waits(const struct tcp_peer *p); /* something depends on it */
 void tcp_stream_up(struct tcp_stream *s, int fd);
 void tcp_stream_lost(struct tcp_stream *s, const char *reason);
-void tcp_unpark(struct tcp_link *l);
+uint64_t tcp_peer_grants(const struct tcp_peer *p);
+void tcp_peer_granted(struct tcp_peer *p, uint64_t may_send_B);
 
 /* tcp_slot.c */
 int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes);
 bool tcp_peer_came(const struct tcp_peer *p, uint64_t seq);
 void tcp_peer_mark(struct tcp_peer *p, uint64_t seq);
 struct tcp_slot *tcp_slot_find(struct tcp_peer *p, uint64_t id);
-struct tcp_slot *tcp_slot_stash(struct tcp_peer *p, uint64_t id, size_t bytes); /* NULL: no room */
+struct tcp_slot *tcp_slot_stash(struct tcp_peer *p, uint64_t id,
+                                size_t bytes); /* NULL: no memory */
 void tcp_slot_filled(struct tcp_peer *p, struct tcp_slot *slot);
 void tcp_slot_release(struct tcp_stream *s); /* of a stream that is lost */
 void tcp_slots_free(struct tcp_peer *p);
@@ -192,6 +197,7 @@ void tcp_slots_free(struct tcp_peer *p);
 /* tcp_out.c, tcp_in.c */
 bool tcp_out_frame(struct tcp_stream *s); /* one, or its rest; false: there is none, or no room */
 void tcp_out_push(struct tcp_stream *s);  /* all that there is room for */
+void tcp_out_say(struct tcp_peer *p);     /* a frame, that tells what is to be told */
 void tcp_out_bye(struct tcp_peer *p, const char *text);
 void tcp_in_pull(struct tcp_stream *s);
 

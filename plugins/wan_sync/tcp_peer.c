@@ -41,6 +41,7 @@ int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank)
     if (!p->streams)
         return -1;
     outs_init(&p->queue);
+    p->may_send_B = p->granted_B = tcp_peer_grants(p);
     pace_init(&p->pace);
     for (int i = 0; i < l->options.streams; i++) {
         p->streams[i] = (struct tcp_stream){.watched = TCP_STREAM, .peer = p, .index = i, .fd = -1};
@@ -136,12 +137,30 @@ static void keep_copy(struct tcp_link *l, struct tcp_out *b)
 struct tcp_out *tcp_peer_take(struct tcp_peer *p)
 {
     struct tcp_out *b = p->queue.head;
-    if (b && b->seq - p->oldest >= TCP_SEQ_WINDOW / 2 &&
+    if (!b || (!b->paid && p->sent_B >= p->may_send_B))
+        return NULL;
+    if (b->seq - p->oldest >= TCP_SEQ_WINDOW / 2 &&
         b->seq - (p->oldest = oldest(p)) >= TCP_SEQ_WINDOW / 2)
         return NULL;
-    if ((b = outs_take(&p->queue)))
-        keep_copy(p->link, b);
-    return b;
+    p->sent_B += b->paid ? 0 : b->bytes;
+    b->paid = true;
+    keep_copy(p->link, b);
+    return outs_take(&p->queue);
+}
+
+/* All that was ever posted for it, which is to come or has come, and its part of the room. */
+uint64_t tcp_peer_grants(const struct tcp_peer *p)
+{
+    return p->posted_B + TCP_AHEAD_MAX_B / (unsigned)(p->link->host.ranks - 1);
+}
+
+/* Frames of several streams overtake each other. */
+void tcp_peer_granted(struct tcp_peer *p, uint64_t may_send_B)
+{
+    if (may_send_B <= p->may_send_B)
+        return;
+    p->may_send_B = may_send_B;
+    tcp_peer_pump(p);
 }
 
 /* Every stream begins with a burst that no pace divides: those of all peers together are to be
@@ -257,16 +276,15 @@ void tcp_stream_lost(struct tcp_stream *s, const char *reason)
     tcp_meter_gone(s);
     close(s->fd);
     s->fd = -1;
-    if (s->parked)
-        l->parked--;
     tcp_slot_release(s);
     requeue(s);
-    s->sending = s->waits_room = s->parked = s->body = s->ack_due = false;
+    s->sending = s->waits_room = s->body = s->ack_due = false;
     s->have = s->at = 0;
     s->acked = s->got = 0;
     s->redial = l->now;
     if (--p->up == 0)
         p->down_since = l->now;
+    tcp_out_say(p); /* again, what may have been told over this one */
     tcp_peer_pump(p);
 }
 
@@ -284,20 +302,7 @@ void tcp_stream_up(struct tcp_stream *s, int fd)
     p->refusals = 0;
     p->heard = l->now;
     l->seen.reopened += s->was_up;
-    s->was_up = true;
+    s->was_up = s->ack_due = true; /* what was told may be lost with the connection before */
     tcp_meter_fresh(s);
     tcp_out_push(s);
-}
-
-void tcp_unpark(struct tcp_link *l)
-{
-    for (int r = 0; r < l->host.ranks && l->parked > 0; r++)
-        for (int i = 0; l->peers[r].streams && i < l->options.streams; i++) {
-            struct tcp_stream *s = &l->peers[r].streams[i];
-            if (!s->parked)
-                continue;
-            s->parked = false;
-            l->parked--;
-            tcp_watch(l, EPOLL_CTL_MOD, s->fd, EPOLLIN | (s->waits_room ? EPOLLOUT : 0), s);
-        }
 }

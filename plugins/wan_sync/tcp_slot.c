@@ -55,18 +55,13 @@ static void slot_remove(struct tcp_peer *p, struct tcp_slot *slot)
     while (*at != slot)
         at = &(*at)->next;
     *at = slot->next;
-    if (slot->stash) {
-        p->link->stash_B -= slot->bytes;
+    if (slot->stash)
         free(slot->data);
-    }
     free(slot);
 }
 
 struct tcp_slot *tcp_slot_stash(struct tcp_peer *p, uint64_t id, size_t bytes)
 {
-    struct tcp_link *l = p->link;
-    if (l->stash_B + bytes > TCP_STASH_MAX_B)
-        return NULL;
     uint8_t *data = malloc(bytes ? bytes : 1);
     struct tcp_slot *s = data ? slot_add(p, id, data, bytes) : NULL;
     if (!s) {
@@ -74,7 +69,6 @@ struct tcp_slot *tcp_slot_stash(struct tcp_peer *p, uint64_t id, size_t bytes)
         return NULL;
     }
     s->stash = true;
-    l->stash_B += bytes;
     return s;
 }
 
@@ -91,6 +85,16 @@ void tcp_slot_filled(struct tcp_peer *p, struct tcp_slot *slot)
     slot_remove(p, slot);
 }
 
+/* Most frames tell it in passing. One of its own before the peer can have used up half of its part
+ * of the room, and when what it was told last is nearly used up: it may have nothing to send that
+ * we would answer. */
+static void tell_grant(struct tcp_peer *p)
+{
+    uint64_t grants = tcp_peer_grants(p), half = (grants - p->posted_B) / 2;
+    if (grants - p->granted_B >= half || p->came_B + half > p->granted_B)
+        tcp_out_say(p);
+}
+
 int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes)
 {
     struct tcp_slot *s = tcp_slot_find(p, id);
@@ -102,6 +106,7 @@ int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes)
                         p->rank, p->contact.host, (unsigned long long)id, s->bytes, bytes);
     tcp_peer_begin_wait(p);
     p->posted++;
+    p->posted_B += bytes;
     if (s) {
         s->wanted = data;
         if (s->whole)
@@ -109,8 +114,7 @@ int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes)
     } else if (!slot_add(p, id, data, bytes)) {
         return tcp_fail(p->link, "no memory for a block from rank %d", p->rank);
     }
-    if (p->link->parked > 0)
-        tcp_unpark(p->link);
+    tell_grant(p);
     return 0;
 }
 

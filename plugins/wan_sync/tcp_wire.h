@@ -12,7 +12,7 @@
 #error "the tcp transport sends integers as they lie in memory, little-endian"
 #endif
 
-#define TCP_VERSION 1
+#define TCP_VERSION 2
 #define TCP_FRAME_MAGIC 0x53475731u
 #define TCP_FRAME_BYTES_MAX (1u << 30)
 #define TCP_BYE_MAX 200 /* bytes of text */
@@ -33,8 +33,11 @@ struct tcp_frame {
     uint64_t seq; /* of a block, per direction between two ranks; the same when it is sent again */
     uint64_t bytes; /* of payload */
     uint64_t acked; /* blocks that came whole over this connection, so far */
+    /* Bytes of blocks that the sender of this frame takes from the other in all, those that are
+     * sent again not counted: what it has posted so far, and what it has room for beside. */
+    uint64_t granted;
     uint64_t proof; /* checksum of payload and frame, or 0 */
 };
-_Static_assert(sizeof(struct tcp_frame) == 48, "a frame has no holes");
+_Static_assert(sizeof(struct tcp_frame) == 56, "a frame has no holes");
 
 #endif
