@@ -12,7 +12,7 @@
  * A stream that breaks is opened again and what it had not delivered is sent again, once.
  *
  * Memory: at most 24 MiB of blocks that are kept until the peer has them. Blocks may arrive before
- * their buffer is posted, from all peers together 24 MiB more than was posted for them and a block
+ * their buffer is posted, from all peers together 40 MiB more than was posted for them and a block
  * of each; a peer that is further ahead waits until it is told that there is room.
  */
 #ifndef WAN_SYNC_TCP_H

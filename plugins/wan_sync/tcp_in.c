@@ -86,7 +86,7 @@ static bool begin(struct tcp_stream *s)
         return false;
     }
     tcp_peer_acked(s, s->frame.acked);
-    tcp_peer_granted(s->peer, s->frame.granted);
+    tcp_grant_heard(s->peer, s->frame.granted);
     if (s->fd < 0)
         return false;
     s->sink = NULL;

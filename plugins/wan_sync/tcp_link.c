@@ -138,6 +138,8 @@ int tcp_turn(struct tcp_link *l, double timeout_s)
     l->now = tcp_now();
     if (l->begins)
         tcp_peers_begin(l);
+    if (l->asked)
+        tcp_grants_tell(l);
     bool flows = tcp_meter_tick(l);
     double wait = fmax(0, fmin(timeout_s, flows ? TICK_S : l->hellos ? TICK_S : IDLE_S));
     struct timespec t = {.tv_sec = (time_t)wait,

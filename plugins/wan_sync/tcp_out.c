@@ -21,7 +21,7 @@ static void start_frame(struct tcp_stream *s, enum tcp_frame_kind kind, const vo
 {
     struct tcp_peer *p = s->peer;
     struct tcp_link *l = p->link;
-    p->granted_B = tcp_peer_grants(p);
+    p->granted_B = tcp_grant_now(p);
     s->head = (struct tcp_frame){.magic = TCP_FRAME_MAGIC,
                                  .version = TCP_VERSION,
                                  .kind = (uint16_t)kind,

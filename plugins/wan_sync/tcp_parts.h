@@ -6,6 +6,7 @@
  *   tcp_addr      addresses, listening      tcp_hello  connections until they are proved
  *   tcp_out       a stream's sending side   tcp_in     its receiving side
  *   tcp_peer      blocks on their way       tcp_slot   buffers for those that come
+ *   tcp_grant     how many may come
  *   tcp_meter     TCP_INFO to pace and back tcp_pace   the estimate
  *
  * One thread drives everything; abort() alone comes from another.
@@ -25,11 +26,12 @@
     (24u << 20)                     /* copies of blocks that the peer has not acknowledged, a rank \
                                      */
 #define TCP_KEPT_BLOCK_B (1u << 20) /* a larger block stays in the caller's buffer until then */
-/* What all peers together may send beyond what was posted for them. None sends more than it was
- * granted: a block without a place would have to wait in its socket, and behind it the
- * acknowledgements that its sender owes us. Where a sum waits for those, and the place for the sum,
- * nothing moves any more. */
-#define TCP_AHEAD_MAX_B (24u << 20)
+/* What all peers together may send beyond what was posted for them: a part is each peer's own, the
+ * rest is theirs who have something to send. None sends more than it was granted: a block without a
+ * place would have to wait in its socket, and behind it the acknowledgements that its sender owes
+ * us. Where a sum waits for those, and the place for the sum, nothing moves any more. */
+#define TCP_AHEAD_OWN_B (8u << 20)
+#define TCP_AHEAD_SHARED_B (32u << 20)
 #define TCP_SEQ_WINDOW                                                                             \
     65536u /* blocks between the oldest that is not acknowledged and the next                      \
             */
@@ -113,6 +115,7 @@ struct tcp_peer {
     size_t posted;
     uint64_t sent_B, may_send_B;          /* of blocks, once each; what it granted us */
     uint64_t came_B, posted_B, granted_B; /* the other way: granted_B as it was told last */
+    bool asks;                            /* something was posted since a grant was thought of */
     double heard, spoke, down_since;
     unsigned refusals;
     bool local;           /* on this host: no link is between us, nothing is paced */
@@ -151,6 +154,7 @@ struct tcp_link {
     double now, ticked, metered;
     bool rests;    /* when it was metered last, nothing was to be sent */
     bool begins;   /* and since then blocks were posted, which nobody was given yet */
+    bool asked;    /* a peer asks */
     int waited;    /* peers, of other hosts, that have not acknowledged all */
     unsigned most; /* streams that their bursts allow at once, over all peers; 0: not known yet */
     struct wan_link_stats stats;
@@ -180,8 +184,12 @@ void tcp_peer_begin_wait(struct tcp_peer *p);  /* before something is posted */
 bool tcp_peer_waits(const struct tcp_peer *p); /* something depends on it */
 void tcp_stream_up(struct tcp_stream *s, int fd);
 void tcp_stream_lost(struct tcp_stream *s, const char *reason);
-uint64_t tcp_peer_grants(const struct tcp_peer *p);
-void tcp_peer_granted(struct tcp_peer *p, uint64_t may_send_B);
+
+/* tcp_grant.c */
+void tcp_grant_init(struct tcp_peer *p);
+uint64_t tcp_grant_now(const struct tcp_peer *p); /* bytes that it may have sent in all */
+void tcp_grants_tell(struct tcp_link *l);         /* to those who need to know */
+void tcp_grant_heard(struct tcp_peer *p, uint64_t may_send_B);
 
 /* tcp_slot.c */
 int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes);

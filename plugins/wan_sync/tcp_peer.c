@@ -41,7 +41,7 @@ int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank)
     if (!p->streams)
         return -1;
     outs_init(&p->queue);
-    p->may_send_B = p->granted_B = tcp_peer_grants(p);
+    tcp_grant_init(p);
     pace_init(&p->pace);
     for (int i = 0; i < l->options.streams; i++) {
         p->streams[i] = (struct tcp_stream){.watched = TCP_STREAM, .peer = p, .index = i, .fd = -1};
@@ -146,21 +146,6 @@ struct tcp_out *tcp_peer_take(struct tcp_peer *p)
     b->paid = true;
     keep_copy(p->link, b);
     return outs_take(&p->queue);
-}
-
-/* All that was ever posted for it, which is to come or has come, and its part of the room. */
-uint64_t tcp_peer_grants(const struct tcp_peer *p)
-{
-    return p->posted_B + TCP_AHEAD_MAX_B / (unsigned)(p->link->host.ranks - 1);
-}
-
-/* Frames of several streams overtake each other. */
-void tcp_peer_granted(struct tcp_peer *p, uint64_t may_send_B)
-{
-    if (may_send_B <= p->may_send_B)
-        return;
-    p->may_send_B = may_send_B;
-    tcp_peer_pump(p);
 }
 
 /* Every stream begins with a burst that no pace divides: those of all peers together are to be

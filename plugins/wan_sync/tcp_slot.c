@@ -85,16 +85,6 @@ void tcp_slot_filled(struct tcp_peer *p, struct tcp_slot *slot)
     slot_remove(p, slot);
 }
 
-/* Most frames tell it in passing. One of its own before the peer can have used up half of its part
- * of the room, and when what it was told last is nearly used up: it may have nothing to send that
- * we would answer. */
-static void tell_grant(struct tcp_peer *p)
-{
-    uint64_t grants = tcp_peer_grants(p), half = (grants - p->posted_B) / 2;
-    if (grants - p->granted_B >= half || p->came_B + half > p->granted_B)
-        tcp_out_say(p);
-}
-
 int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes)
 {
     struct tcp_slot *s = tcp_slot_find(p, id);
@@ -114,7 +104,7 @@ int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes)
     } else if (!slot_add(p, id, data, bytes)) {
         return tcp_fail(p->link, "no memory for a block from rank %d", p->rank);
     }
-    tell_grant(p);
+    p->asks = p->link->asked = true;
     return 0;
 }
 
