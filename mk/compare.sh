@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-#   compare.sh CSV PART…   CSV/compare.csv from those of the parts, in the order of their runs. What
-#                          stays as it was keeps its time.
+#   compare.sh CSV PART…   CSV/compare.csv and CSV/chosen.csv from those of the parts, in the order of
+#                          their runs. What stays as it was keeps its time.
 set -euo pipefail
-out=$1/compare.csv
+csv=$1
 shift
-for part; do printf '%s\t%s\n' "$(tr '\n\t' '\001 ' <"$part/run")" "$part"; done | sort | cut -f2 |
-    while IFS= read -r part; do printf '%s\0' "$part/compare.csv"; done |
-    xargs -0 awk 'NR == 1 || FNR > 1' >"$out.new"
-if cmp -s "$out.new" "$out"; then rm "$out.new"; else mv "$out.new" "$out"; fi
+parts=$(for part; do printf '%s\t%s\n' "$(tr '\n\t' '\001 ' <"$part/run")" "$part"; done | sort | cut -f2)
+for table in compare chosen; do
+    out=$csv/$table.csv
+    while IFS= read -r part; do printf '%s\0' "$part/$table.csv"; done <<<"$parts" |
+        xargs -0 awk 'NR == 1 || FNR > 1' >"$out.new"
+    if cmp -s "$out.new" "$out"; then rm "$out.new"; else mv "$out.new" "$out"; fi
+done

@@ -3,7 +3,7 @@
 # From recordings to figures. One arrow, one rule:
 #   data/raw/P/W/RUN          gradsync reduce --run      data/csv/parts/P/W/RUN/*.csv
 #   all parts                 gradsync reduce --merge    data/csv/*.csv
-#   data/raw/P/W/RUN          gradsync compare           compare.csv among both
+#   data/raw/P/W/RUN          gradsync compare           compare.csv and chosen.csv among both
 #   parts of P/W              figures/panels             data/csv/panels/P/W/NAME.plot, figures.mk
 #   NAME.plot                 figures/draw               figures/out/P/NAME-SCRIPT.{svg,png,pdf}
 #   one table                 figures/*.awk, draw        figures/out/FOLDER/NAME.{svg,png,pdf}
@@ -24,7 +24,7 @@ drawn:
 raw := data/raw
 csv := data/csv
 runs := $(patsubst $(raw)/%/,%,$(sort $(dir $(wildcard $(raw)/*/*/*/launch-*.jsonl))))
-tables_of_a_run := samples summary iteration metrics launches wan compare
+tables_of_a_run := samples summary iteration metrics launches wan compare chosen
 
 # $(call remember,FILE,TEXT): FILE holds TEXT, and is written only when it did not.
 remember = $(if $(subst <$(strip $(file <$1))>,,<$(strip $2)>),$(shell mkdir -p $(dir $1))$(file >$1,$2))
@@ -35,6 +35,7 @@ $(csv)/parts/$1/stamp: $(wildcard $(raw)/$1/*.jsonl $(raw)/$1/plan.json) $(libra
 	$$(call quiet,REDUCE,$1)rm -rf $(csv)/parts/$1/.new $$@ && mkdir -p $(csv)/parts/$1 && { \
 	$(BUILD)/gradsync reduce -q --run $(raw)/$1 -o $(csv)/parts/$1/.new && \
 	$(BUILD)/gradsync compare -q $(raw)/$1 -o $(csv)/parts/$1/.new && \
+	$(BUILD)/gradsync compare -q --best-of comm $(raw)/$1 -o $(csv)/parts/$1/.new && \
 	bash mk/renew.sh $(csv)/parts/$1/.new $(csv)/parts/$1 && touch $$@; } || [ '$(MAKECMDGOALS)' = reduced ]
 $(tables_of_a_run:%=$(csv)/parts/$1/%.csv): $(csv)/parts/$1/stamp
 	@:

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 struct request {
-    const char *out, *config;
+    const char *out, *config, *best_of;
     bool reference, quiet;
     long threads;
     char **args;
@@ -22,13 +22,14 @@ struct request {
 
 /* ---- what is compared ---- */
 
-static int compare_roots(struct comparison *c, const char *const *roots, size_t n)
+static int compare_roots(struct comparison *c, const char *const *roots, size_t n,
+                         const char *best_of)
 {
     struct runs runs = {0};
     int code = runs_below(&runs, roots, n);
     for (size_t i = 0; i < runs.n && code != GS_USAGE;
          i++) { /* past a damaged one, so that all are named */
-        int one = compare_within(c, runs.v[i].dir);
+        int one = compare_within(c, runs.v[i].dir, best_of);
         code = code ? code : one;
     }
     runs_free(&runs);
@@ -41,13 +42,17 @@ static int collect(struct comparison *c, const struct request *q)
         return fail(GS_USAGE, "compare: --config goes with --reference");
     if (q->reference && q->n != 1)
         return fail(GS_USAGE, "compare: --reference takes one run, or a folder of them");
+    if (q->best_of && (q->reference || q->n == 2))
+        return fail(GS_USAGE,
+                    "compare: --best-of is about configs of a run: one run, or a folder of "
+                    "them, and no --reference");
     if (q->reference)
         return compare_reference(c, q->args[0], q->config);
     if (q->n == 2)
         return compare_sides(c, q->args[0], q->args[1]);
     static const char *const everything[] = {"data/raw"};
-    return q->n ? compare_roots(c, (const char *const *)q->args, q->n)
-                : compare_roots(c, everything, 1);
+    return compare_roots(c, q->n ? (const char *const *)q->args : everything, q->n ? q->n : 1,
+                         q->best_of);
 }
 
 /* One launch is said on stderr too: its rows look like the others in the CSV. */
@@ -63,6 +68,12 @@ static void say_refused(const struct comparison *c)
 
 static void say_nothing_to_compare(const struct request *q)
 {
+    if (q->best_of) {
+        say("nothing to compare: no recording below %s has configs of the mode '%s' beside another "
+            "mode; iter_proxy has compute, comm, sequential and overlapped",
+            q->n ? q->args[0] : "data/raw", q->best_of);
+        return;
+    }
     say("nothing to compare: no recording below %s has two configs of one size and mode; 'gradsync "
         "compare A B' holds two runs side by side, 'gradsync import --as-launches' makes several "
         "files one run",
@@ -76,7 +87,7 @@ static int compare(const struct request *q)
     if (!code) {
         comparison_solve(&c, q->threads);
         if (q->out)
-            code = comparison_write(&c, q->out);
+            code = comparison_write(&c, q->out, q->best_of ? CHOSEN_CSV : COMPARE_CSV);
         if (!c.n)
             say_nothing_to_compare(q);
         else if (!q->quiet)
@@ -98,6 +109,8 @@ int cmd_compare(int argc, char **argv)
         {"reference", 0, CLI_FLAG, &q.reference, NULL,
          "hold a run against [reference]; slower than its tolerance: exit 1"},
         {"config", 0, CLI_TEXT, &q.config, "FILE", "whose [reference]; the run's own unless given"},
+        {"best-of", 0, CLI_TEXT, &q.best_of, "MODE",
+         "against the config that is fastest in MODE, e.g. comm; to chosen.csv"},
         {"threads", 0, CLI_INT, &q.threads, "N", "at most so many; the answer is the same"},
         {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "no table, and nothing but errors"},
         {0},

@@ -209,10 +209,10 @@ static void write_row(struct csv *csv, const struct contrast *c)
     csv_end(csv);
 }
 
-int comparison_write(const struct comparison *c, const char *dir)
+int comparison_write(const struct comparison *c, const char *dir, const char *file)
 {
     struct csv csv;
-    char *path = xstrfmt("%s/%s", dir, COMPARE_CSV);
+    char *path = xstrfmt("%s/%s", dir, file);
     int code = csv_open(&csv, path);
     free(path);
     if (code)

@@ -5,12 +5,15 @@
  *   compare [RAW…]            inside each run: every config against the baseline of its group and
  *                             mode, block by block (paired; within.h); of an imported run,
  *                             whose configs share no block, launch by launch (apart.h)
+ *   compare --best-of MODE    the same, but against the config that is fastest in MODE, in the
+ *                             other modes: is what is best alone best in the step?
  *   compare A B               exactly two: runs, or folders of runs, cell by cell, B against A,
  *                             launch by launch (unpaired; sides.h)
  *   compare RUN --reference   the measured against the published numbers of [reference], each
  *                             with its tolerance (reference.h); slower than that: exit 1
  *
- * with -o CSV to write CSV/compare.csv beside the table in the terminal.
+ * with -o CSV to write CSV/compare.csv beside the table in the terminal, or with --best-of
+ * CSV/chosen.csv, whose columns are the same. Its floor is that of the config with a second copy.
  *
  * A family, over which Holm adjusts, is what one question asks: the contrasts of one group (all
  * but config and mode alike) and one mode. Launches of different origins (origin.h) are kept apart:
@@ -75,8 +78,9 @@ void comparison_solve(struct comparison *c, long threads);
 void comparison_free(struct comparison *c);
 
 #define COMPARE_CSV "compare.csv"
+#define CHOSEN_CSV "chosen.csv" /* against the best of a mode */
 extern const char compare_columns[];
 /* GS_OK or reported. */
-int comparison_write(const struct comparison *c, const char *dir);
+int comparison_write(const struct comparison *c, const char *dir, const char *file);
 
 #endif

@@ -4,6 +4,7 @@
 #include "apart.h"
 #include "err.h"
 #include "origin.h"
+#include "stats.h"
 #include "text.h"
 
 #include <math.h>
@@ -55,6 +56,7 @@ struct group_pass {
     const struct rules *rules;
     size_t group;
     const struct gathered *g;
+    const char *best_of; /* a mode, or NULL */
 };
 
 /* log(b / a) of the blocks of one origin that both have; how many had a time of 0. */
@@ -136,17 +138,62 @@ static const struct series *baseline_of(const struct group_pass *p, const char *
     return twice ? twice : named ? named : first;
 }
 
+/* How far s is from the baseline of its mode, over all origins; NaN: nothing in common. */
+static double effect_of(const struct group_pass *p, const struct series *base,
+                        const struct series *s)
+{
+    struct values x = {0};
+    for (size_t o = 0; o < p->origins->n; o++)
+        pair_up(p, base, s, o, &x);
+    double effect = x.n ? stats_launch_mean(x.v, x.n) : NAN;
+    free(x.v);
+    return effect;
+}
+
+/* The config that is fastest in the mode `of`; NULL: there is no such mode. */
+static const char *best_config(const struct group_pass *p, const char *of)
+{
+    const struct series *base = baseline_of(p, of);
+    const char *best = base ? config_of(p, base) : NULL;
+    double least = 0;
+    for (size_t i = 0; i < p->g->n && base; i++) {
+        const struct series *s = &p->g->series[i];
+        if (s->copy || s == base || strcmp(mode_of(p, s), of) || !*config_of(p, s))
+            continue;
+        double effect = effect_of(p, base, s);
+        if (effect < least)
+            least = effect, best = config_of(p, s);
+    }
+    return best;
+}
+
+/* What the others of the mode are held against. */
+static const struct series *held_against(const struct group_pass *p, const char *mode)
+{
+    if (!p->best_of)
+        return baseline_of(p, mode);
+    const char *best = strcmp(mode, p->best_of) ? best_config(p, p->best_of) : NULL;
+    for (size_t i = 0; i < p->g->n && best; i++) {
+        const struct series *s = &p->g->series[i];
+        if (!s->copy && !strcmp(mode_of(p, s), mode) && !strcmp(config_of(p, s), best))
+            return s;
+    }
+    return NULL;
+}
+
 /* ---- contrasts ---- */
 
+/* Of the mode one config alone has a second copy, whatever the others are held against. */
 static void fill(const struct group_pass *p, struct contrast *c, const struct series *base,
                  const struct series *s, size_t origin)
 {
-    const struct series *copy = gathered_find(p->g, base->cell, 1);
+    const struct series *twice = baseline_of(p, mode_of(p, s));
+    const struct series *copy = gathered_find(p->g, twice->cell, 1);
     size_t zero = pair_up(p, base, s, origin, &c->x);
     if (zero)
         contrast_note(c, "%zu blocks with a time of 0 are left out", zero);
     if (copy)
-        pair_up(p, base, copy, origin, &c->aa);
+        pair_up(p, twice, copy, origin, &c->aa);
     values_thin(&c->x, p->rules->blocks, c);
 }
 
@@ -235,7 +282,7 @@ static void contrast_group(const struct group_pass *p)
 {
     for (size_t m = 0; m < p->g->n; m++) {
         const char *mode = mode_of(p, &p->g->series[m]);
-        const struct series *base = opens_mode(p, m) ? baseline_of(p, mode) : NULL;
+        const struct series *base = opens_mode(p, m) ? held_against(p, mode) : NULL;
         if (!base)
             continue;
         for (size_t i = 0; i < p->g->n; i++) {
@@ -247,7 +294,7 @@ static void contrast_group(const struct group_pass *p)
     }
 }
 
-static int contrast_run(struct comparison *c, const struct recorded *r)
+static int contrast_run(struct comparison *c, const struct recorded *r, const char *best_of)
 {
     struct origins origins;
     struct rules rules;
@@ -255,7 +302,7 @@ static int contrast_run(struct comparison *c, const struct recorded *r)
     if (code)
         return code;
     code = origins_read(&origins, r);
-    if (!code && r->imported)
+    if (!code && r->imported && !best_of)
         code = compare_apart(c, r, &origins, &rules);
     for (size_t i = 0; i < r->n_groups && !code && !r->imported; i++) {
         struct gathered g;
@@ -264,20 +311,20 @@ static int contrast_run(struct comparison *c, const struct recorded *r)
         code = gather_group(r, i, NULL, &g);
         if (code)
             break;
-        contrast_group(&(struct group_pass){c, r, &origins, &rules, i, &g});
+        contrast_group(&(struct group_pass){c, r, &origins, &rules, i, &g, best_of});
         gathered_free(r, &g);
     }
     origins_free(&origins);
     return code;
 }
 
-int compare_within(struct comparison *c, const char *dir)
+int compare_within(struct comparison *c, const char *dir, const char *best_of)
 {
     struct recorded *r;
     int code = recorded_read(&r, dir);
     if (code || !r)
         return code;
-    code = contrast_run(c, r);
+    code = contrast_run(c, r, best_of);
     recorded_free(r);
     return code;
 }

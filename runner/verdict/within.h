@@ -15,8 +15,10 @@
 
 #define WITHIN_BLOCKS 3
 
-/* Adds the contrasts of one run folder. GS_OK or reported. */
-int compare_within(struct comparison *c, const char *dir);
+/* Adds the contrasts of one run folder. best_of, NULL: none, is a mode of its cells: then the
+ * contrasts are those of the other modes, against the config that is fastest in this one. It is
+ * chosen by the effects there, which are not those that are tested. GS_OK or reported. */
+int compare_within(struct comparison *c, const char *dir, const char *best_of);
 
 /* Of a run's config: what compare needs of it. */
 struct rules {
