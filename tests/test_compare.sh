@@ -38,6 +38,21 @@ ok 'on seven' "$gradsync" compare -q --threads 7 raw1 -o seven
 ok 'the same bytes' diff -r one seven
 is "$(of csv 16 c3 verdict)" "$(of one 16 c3 verdict)" 'as ever'
 
+# ---- against the best of a mode: alone c2 is the fastest, in the step c3, and c2 the slowest
+"$make_campaign" modes groups=2 spread=0.002
+perl -pi -e 'if (/"cell":"000000000000004/) {
+        s/"mode":""/"mode":"overlapped"/; s/"size":"16"/"size":"8"/; s/"size_B":16/"size_B":8/; s/"c([23])"/sprintf "\"c%d\"", 5 - $1/ge }
+    s/"mode":""/"mode":"comm"/; $_ = "" if /"type":"group","group":"0000000000000001"/; s/"group":"0000000000000002"/"group":"0000000000000001"/' modes/*.jsonl
+ok 'what is best alone' "$gradsync" compare --best-of comm modes -o modes.csv
+is "$(cut -d, -f5,8,9,19 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" 'overlapped,c2,c0,faster overlapped,c2,c1,faster overlapped,c2,c3,faster ' 'is beaten by each in the step'
+ok 'and its floor' within "$(sed -n 's/,/ /g;2p' modes.csv/chosen.csv | awk '{ print $17 }')" 0 0.01
+ok 'what is best in the step' "$gradsync" compare -q --best-of overlapped modes -o modes.csv
+is "$(cut -d, -f5,8,9,19 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" 'comm,c3,c0,faster comm,c3,c1,faster comm,c3,c2,faster ' 'is as poor alone'
+ok 'a mode that there is not' "$gradsync" compare --best-of alone modes
+like "$err" "configs of the mode 'alone' beside another mode" 'is said'
+exits 2 'two runs have no best' "$gradsync" compare --best-of comm raw1 raw1
+like "$err" '--best-of is about configs of a run' 'and it says so'
+
 # ---- what the floor forbids
 "$make_campaign" floor groups=1 spread=0.0005 effect=0.02
 for f in floor/*.jsonl; do # the second copy of the baseline 4% slower: the method is off by that
