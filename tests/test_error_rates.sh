@@ -15,6 +15,7 @@ alarm='^nothing there'
 ok 'A/A calls a difference in 5% or less' holds "$(rate "$alarm" verdict)" 'x <= 0.05'
 ok 'and where launches are unlike' holds "$(rate "$alarm" 'verdict: unlike launches')" 'x <= 0.05'
 ok 'and any of a family of five' holds "$(rate "$alarm" 'verdict: any of five')" 'x <= 0.05'
+ok 'and any of fourteen, of three blocks a launch' holds "$(rate "$alarm" 'verdict: any of fourteen; three blocks')" 'x <= 0.05'
 for regime in 'noisy blocks' 'unlike launches'; do
     ok "the interval covers the truth in 93 to 97%: $regime" holds "$(rate "covers: $regime" 'as used here')" 'x >= 0.93 && x <= 0.97'
 done

@@ -67,13 +67,16 @@ static double in_sequence(double truth, bool *less, struct rng *rng)
 enum rate {
     AA_VERDICT,
     AA_FAMILY,
+    AA_FEW,
     AA_UNLIKE,
     AA_INTERVAL,
     AA_NAIVE,
     AA_SEQUENCE,
     FOUND_VERDICT,
+    FOUND_FEW,
     FOUND_NAIVE,
     WRONG_VERDICT,
+    WRONG_FEW,
     WRONG_NAIVE,
     NOISY_USED, /* coverage: in the order of `methods`, in both regimes */
     NOISY_PLAIN,
@@ -81,12 +84,16 @@ enum rate {
     UNLIKE_USED,
     UNLIKE_PLAIN,
     UNLIKE_EXPANDED,
+    FEW_USED, /* coverage, as above */
+    FEW_PLAIN,
+    FEW_EXPANDED,
     RATES
 };
 static const char nothing[] = "nothing there but called a difference",
                   found[] = "2% there and found", wrong[] = "2% there and called the other way",
                   noisy[] = "95% interval covers: noisy blocks",
                   unlike[] = "95% interval covers: unlike launches",
+                  few[] = "95% interval covers: three blocks a launch",
                   sequence[] = "Mann-Whitney one after the other", used[] = "as used here",
                   plain[] = "percentile bootstrap", expanded[] = "expanded percentile";
 static const struct {
@@ -95,13 +102,16 @@ static const struct {
 } rates[RATES] = {
     [AA_VERDICT] = {nothing, "verdict", 0, 0.05},
     [AA_FAMILY] = {nothing, "verdict: any of five", 0, 0.05},
+    [AA_FEW] = {nothing, "verdict: any of fourteen; three blocks", 0, 0.05},
     [AA_UNLIKE] = {nothing, "verdict: unlike launches", 0, 0.05},
     [AA_INTERVAL] = {nothing, "interval alone", 0.03, 0.07},
     [AA_NAIVE] = {nothing, "Mann-Whitney in the blocks", 0, 1},
     [AA_SEQUENCE] = {nothing, sequence, 0, 1},
     [FOUND_VERDICT] = {found, "verdict", 0.8, 1},
+    [FOUND_FEW] = {found, "verdict: one of fourteen; three blocks", 0, 1},
     [FOUND_NAIVE] = {found, sequence, 0, 1},
     [WRONG_VERDICT] = {wrong, "verdict", 0, 0.001},
+    [WRONG_FEW] = {wrong, "verdict: one of fourteen; three blocks", 0, 0.001},
     [WRONG_NAIVE] = {wrong, sequence, 0, 1},
     [NOISY_USED] = {noisy, used, 0.93, 0.97},
     [NOISY_PLAIN] = {noisy, plain, 0, 1},
@@ -109,6 +119,9 @@ static const struct {
     [UNLIKE_USED] = {unlike, used, 0.93, 0.97},
     [UNLIKE_PLAIN] = {unlike, plain, 0, 1},
     [UNLIKE_EXPANDED] = {unlike, expanded, 0, 1},
+    [FEW_USED] = {few, used, 0.93, 0.99},
+    [FEW_PLAIN] = {few, plain, 0, 1},
+    [FEW_EXPANDED] = {few, expanded, 0, 1},
 };
 
 struct tally {
@@ -122,6 +135,11 @@ static void count(struct tally *t, enum rate r, bool hit)
     t->trials[r]++;
 }
 
+static size_t pairs_of(const struct regime *r)
+{
+    return (size_t)(LAUNCHES * r->blocks);
+}
+
 static struct judgement judge_campaign(const struct campaign *c, const struct effect *e, double p)
 {
     return judge_effect(e, EQUIVALENCE, fabs(stats_launch_mean(c->aa, PAIRS)), p);
@@ -133,11 +151,11 @@ static bool called(enum verdict v)
 }
 
 static void count_coverage(struct tally *t, enum rate used_of, const struct campaign *c,
-                           const struct effect *e, double truth, struct rng *rng)
+                           size_t pairs, const struct effect *e, double truth, struct rng *rng)
 {
     count(t, used_of, e->lo <= truth && truth <= e->hi);
     for (int widened = 0; widened < 2; widened++) {
-        struct interval ci = contrast_percentile(c->effect, PAIRS, t->draws, widened, rng);
+        struct interval ci = contrast_percentile(c->effect, pairs, t->draws, widened, rng);
         count(t, (enum rate)((int)used_of + 1 + widened), ci.lo <= truth && truth <= ci.hi);
     }
 }
@@ -146,7 +164,7 @@ static void count_nothing(struct tally *t, struct campaign *c, struct rng *rng)
 {
     make_campaign(c, &noisy_blocks, 0, rng);
     struct effect e = effect_paired(c->effect, PAIRS, t->draws, rng);
-    count_coverage(t, NOISY_USED, c, &e, 0, rng);
+    count_coverage(t, NOISY_USED, c, PAIRS, &e, 0, rng);
     count(t, AA_VERDICT, called(judge_campaign(c, &e, judgement_p(&e, 1)).verdict));
     count(t, AA_INTERVAL, e.lo > 0 || e.hi < 0);
     count(t, AA_NAIVE, mann_whitney(c->raw[BASELINE], c->raw[CONFIG], RAW) < 0.05);
@@ -158,26 +176,63 @@ static void count_unlike(struct tally *t, struct campaign *c, struct rng *rng)
 {
     make_campaign(c, &unlike_launches, 0, rng);
     struct effect e = effect_paired(c->effect, PAIRS, t->draws, rng);
-    count_coverage(t, UNLIKE_USED, c, &e, 0, rng);
+    count_coverage(t, UNLIKE_USED, c, PAIRS, &e, 0, rng);
     count(t, AA_UNLIKE, called(judge_campaign(c, &e, judgement_p(&e, 1)).verdict));
 }
 
-/* Contrasts of their own, which is harder on a family than ones that share a baseline. */
+struct family {
+    struct effect e[LARGE_FAMILY];
+    double floors[LARGE_FAMILY], p[LARGE_FAMILY];
+    int n;
+};
+
+/* Contrasts of their own, which is harder on a family than ones that share a baseline. The truth is
+ * that of the last; c is its campaign afterwards. */
+static void make_family(struct family *f, int n, const struct regime *r, double truth, size_t draws,
+                        struct campaign *c, struct rng *rng)
+{
+    size_t pairs = pairs_of(r);
+    f->n = n;
+    for (int i = 0; i < n; i++) {
+        make_campaign(c, r, i == n - 1 ? truth : 0, rng);
+        f->e[i] = effect_paired(c->effect, pairs, draws, rng);
+        f->floors[i] = fabs(stats_launch_mean(c->aa, pairs));
+        f->p[i] = judgement_p(&f->e[i], (size_t)n);
+    }
+    contrast_holm(f->p, (size_t)n);
+}
+
+static enum verdict member(const struct family *f, int i)
+{
+    return judge_effect(&f->e[i], EQUIVALENCE, f->floors[i], f->p[i]).verdict;
+}
+
+static bool any_called(const struct family *f)
+{
+    bool any = false;
+    for (int i = 0; i < f->n; i++)
+        any = any || called(member(f, i));
+    return any;
+}
+
 static void count_family(struct tally *t, struct campaign *c, struct rng *rng)
 {
-    struct effect e[FAMILY];
-    double floors[FAMILY], p[FAMILY];
-    bool any = false;
-    for (int i = 0; i < FAMILY; i++) {
-        make_campaign(c, &noisy_blocks, 0, rng);
-        e[i] = effect_paired(c->effect, PAIRS, t->draws / 4, rng);
-        floors[i] = fabs(stats_launch_mean(c->aa, PAIRS));
-        p[i] = judgement_p(&e[i], FAMILY);
-    }
-    contrast_holm(p, FAMILY);
-    for (int i = 0; i < FAMILY; i++)
-        any = any || called(judge_effect(&e[i], EQUIVALENCE, floors[i], p[i]).verdict);
-    count(t, AA_FAMILY, any);
+    struct family f;
+    make_family(&f, FAMILY, &noisy_blocks, 0, t->draws / 4, c, rng);
+    count(t, AA_FAMILY, any_called(&f));
+}
+
+static void count_few(struct tally *t, struct campaign *c, bool faster, struct rng *rng)
+{
+    double truth = faster ? log1p(-EFFECT) : log1p(EFFECT);
+    struct family f;
+    make_family(&f, LARGE_FAMILY, &few_blocks, 0, t->draws / 4, c, rng);
+    count_coverage(t, FEW_USED, c, pairs_of(&few_blocks), &f.e[f.n - 1], 0, rng);
+    count(t, AA_FEW, any_called(&f));
+    make_family(&f, LARGE_FAMILY, &few_blocks, truth, t->draws / 4, c, rng);
+    enum verdict v = member(&f, f.n - 1);
+    count(t, FOUND_FEW, v == (faster ? VERDICT_FASTER : VERDICT_SLOWER));
+    count(t, WRONG_FEW, v == (faster ? VERDICT_SLOWER : VERDICT_FASTER));
 }
 
 static void count_effect(struct tally *t, struct campaign *c, bool faster, struct rng *rng)
@@ -186,7 +241,7 @@ static void count_effect(struct tally *t, struct campaign *c, bool faster, struc
     enum verdict right = faster ? VERDICT_FASTER : VERDICT_SLOWER;
     make_campaign(c, &noisy_blocks, truth, rng);
     struct effect e = effect_paired(c->effect, PAIRS, t->draws, rng);
-    count_coverage(t, NOISY_USED, c, &e, truth, rng);
+    count_coverage(t, NOISY_USED, c, PAIRS, &e, truth, rng);
     enum verdict v = judge_campaign(c, &e, judgement_p(&e, 1)).verdict;
     count(t, FOUND_VERDICT, v == right);
     count(t, WRONG_VERDICT, called(v) && v != right);
@@ -246,6 +301,7 @@ static void *work(void *arg)
         count_effect(&s->t, c, i % 2, &rng);
         count_unlike(&s->t, c, &rng);
         count_family(&s->t, c, &rng);
+        count_few(&s->t, c, i % 2, &rng);
     }
     free(c);
     return NULL;

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-const struct regime noisy_blocks = {0.004, 0.02}, unlike_launches = {0.01, 0.005};
+const struct regime noisy_blocks = {0.004, 0.02, BLOCKS}, unlike_launches = {0.01, 0.005, BLOCKS},
+                    few_blocks = {0.004, 0.02, FEW};
 
 void make_weather(double *log_time, size_t n, double sd, struct rng *rng)
 {
@@ -18,10 +19,10 @@ void make_weather(double *log_time, size_t n, double sd, struct rng *rng)
     }
 }
 
-static void visit_block(struct campaign *c, int launch, int block, const double *weather,
+static void visit_block(struct campaign *c, int launch, size_t at, const double *weather,
                         const double own[CONFIGS], struct rng *rng)
 {
-    size_t order[CONFIGS] = {BASELINE, COPY, CONFIG}, at = (size_t)launch * BLOCKS + (size_t)block;
+    size_t order[CONFIGS] = {BASELINE, COPY, CONFIG};
     double median[CONFIGS];
     rng_shuffle(rng, order, CONFIGS);
     for (size_t v = 0; v < CONFIGS; v++) {
@@ -38,10 +39,11 @@ void make_campaign(struct campaign *c, const struct regime *r, double truth, str
 {
     double weather[PER_LAUNCH], own[CONFIGS];
     for (int l = 0; l < LAUNCHES; l++) {
-        make_weather(weather, PER_LAUNCH, r->noise, rng);
+        make_weather(weather, (size_t)r->blocks * CONFIGS * ITERATIONS, r->noise, rng);
         for (int i = 0; i < CONFIGS; i++)
             own[i] = r->own * rng_normal(rng) + (i == CONFIG ? truth : 0);
-        for (int b = 0; b < BLOCKS; b++)
-            visit_block(c, l, b, weather + b * CONFIGS * ITERATIONS, own, rng);
+        for (int b = 0; b < r->blocks; b++)
+            visit_block(c, l, (size_t)(l * r->blocks + b), weather + b * CONFIGS * ITERATIONS, own,
+                        rng);
     }
 }
