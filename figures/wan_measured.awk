@@ -7,7 +7,8 @@
 #   every                       efficiency against H by what is on the wire: measured, and the model's line
 #   modelled                    measured over modelled time, a row a network
 # The first four are of synchronisations alone over tcp beside MPI's own, in fp32, of the network with
-# the RTT in the middle and the least loss, for which there are sizes. After csv.awk.
+# the RTT in the middle and the least loss, for which there are sizes, and of as many ranks at as many
+# sites as most cells are. After csv.awk.
 
 NR == 1 { header(); next }
 {
@@ -19,9 +20,10 @@ NR == 1 { header(); next }
     sync[rows] = get("sync_s"); low[rows] = get("sync_ci_low_s"); high[rows] = get("sync_ci_high_s")
     model[rows] = get("model_sync_s"); bound[rows] = get("bound_s"); trains[rows] = get("step_s") != ""
     efficiency[rows] = get("efficiency"); model_efficiency[rows] = get("model_efficiency")
-    sites[rows] = get("sites"); special[rows] = config[rows] ~ /=/ && config[rows] !~ /^strategy=mpi/
+    sites[rows] = get("sites"); shape[rows] = get("ranks") " at " sites[rows]; special[rows] = config[rows] ~ /=/ && config[rows] !~ /^strategy=mpi/
 }
 END {
+    for (i = 1; i <= rows; i++) if (++cells_of[shape[i]] > cells_of[common]) common = shape[i]
     if (name ~ /^sync/) synchronisations()
     else if (name == "every") trainings()
     else scatter()
@@ -33,7 +35,7 @@ function label_of(i,    s) {
     return s == "mpi" ? "MPI_Allreduce" : s
 }
 function plain(i) {
-    return !trains[i] && wire[i] == "fp32" && rate[i] > 0 && !special[i] && (strategy[i] == "mpi" || transport[i] == "tcp")
+    return shape[i] == common && !trains[i] && wire[i] == "fp32" && rate[i] > 0 && !special[i] && (strategy[i] == "mpi" || transport[i] == "tcp")
 }
 function network(r) { return sprintf("%.4g Mbit/s", r * 8e-6) }
 function milliseconds(s) { return sprintf("%.4g ms", s * 1e3) }

@@ -287,7 +287,8 @@ void tcp_stream_up(struct tcp_stream *s, int fd)
     p->refusals = 0;
     p->heard = l->now;
     l->seen.reopened += s->was_up;
-    s->was_up = s->ack_due = true; /* what was told may be lost with the connection before */
+    s->ack_due = s->was_up; /* what was told may be lost with the connection before */
+    s->was_up = true;
     tcp_meter_fresh(s);
     tcp_out_push(s);
 }

@@ -93,7 +93,7 @@ static const char nothing[] = "nothing there but called a difference",
                   found[] = "2% there and found", wrong[] = "2% there and called the other way",
                   noisy[] = "95% interval covers: noisy blocks",
                   unlike[] = "95% interval covers: unlike launches",
-                  few[] = "95% interval covers: three blocks a launch",
+                  few[] = "95% interval covers: three blocks",
                   sequence[] = "Mann-Whitney one after the other", used[] = "as used here",
                   plain[] = "percentile bootstrap", expanded[] = "expanded percentile";
 static const struct {
