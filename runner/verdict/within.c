@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "within.h"
 
+#include "against.h"
 #include "apart.h"
 #include "err.h"
-#include "origin.h"
-#include "stats.h"
 #include "text.h"
 
 #include <math.h>
@@ -33,47 +32,6 @@ int rules_read(struct rules *out, const struct recorded *r)
     config_free(config);
     free(path);
     return code;
-}
-
-/* ---- pairs ---- */
-
-static const struct block *same_block(const struct series *s, const struct block *as, size_t *from)
-{
-    for (; *from < s->n_blocks; ++*from) {
-        const struct block *b = &s->blocks[*from];
-        if (b->launch == as->launch && b->number == as->number)
-            return b;
-        if (b->launch > as->launch || (b->launch == as->launch && b->number > as->number))
-            return NULL;
-    }
-    return NULL;
-}
-
-struct group_pass {
-    struct comparison *c;
-    const struct recorded *r;
-    const struct origins *origins;
-    const struct rules *rules;
-    size_t group;
-    const struct gathered *g;
-    const char *best_of; /* a mode, or NULL */
-};
-
-/* log(b / a) of the blocks of one origin that both have; how many had a time of 0. */
-static size_t pair_up(const struct group_pass *p, const struct series *a, const struct series *b,
-                      size_t origin, struct values *out)
-{
-    size_t from = 0, zero = 0;
-    for (size_t i = 0; i < b->n_blocks; i++) {
-        const struct block *y = &b->blocks[i], *x = same_block(a, y, &from);
-        if (!x || x->warm || y->warm || origins_of(p->origins, p->r, p->group, y->launch) != origin)
-            continue;
-        if (x->time_s > 0 && y->time_s > 0)
-            values_add(out, y->launch, log(y->time_s / x->time_s));
-        else
-            zero++;
-    }
-    return zero;
 }
 
 static void list(struct text *t, int launch, size_t blocks)
@@ -106,101 +64,26 @@ void values_thin(struct values *x, int64_t asked, struct contrast *say)
     text_free(&few);
 }
 
-/* ---- baselines ---- */
-
-static const char *config_of(const struct group_pass *p, const struct series *s)
-{
-    return p->r->cells[s->cell].config;
-}
-
-static const char *mode_of(const struct group_pass *p, const struct series *s)
-{
-    return p->r->cells[s->cell].mode;
-}
-
-/* Of the mode: the config that has a second copy, or that the config file names, or the first. A
- * cell without a config depends on none. */
-static const struct series *baseline_of(const struct group_pass *p, const char *mode)
-{
-    const struct series *first = NULL, *named = NULL, *twice = NULL;
-    for (size_t i = 0; i < p->g->n; i++) {
-        const struct series *s = &p->g->series[i];
-        if (strcmp(mode_of(p, s), mode) || !*config_of(p, s))
-            continue;
-        if (s->copy) {
-            twice = twice ? twice : gathered_find(p->g, s->cell, 0);
-            continue;
-        }
-        first = first ? first : s;
-        if (!strcmp(config_of(p, s), p->rules->baseline))
-            named = s;
-    }
-    return twice ? twice : named ? named : first;
-}
-
-/* How far s is from the baseline of its mode, over all origins; NaN: nothing in common. */
-static double effect_of(const struct group_pass *p, const struct series *base,
-                        const struct series *s)
-{
-    struct values x = {0};
-    for (size_t o = 0; o < p->origins->n; o++)
-        pair_up(p, base, s, o, &x);
-    double effect = x.n ? stats_launch_mean(x.v, x.n) : NAN;
-    free(x.v);
-    return effect;
-}
-
-/* The config that is fastest in the mode `of`; NULL: there is no such mode. */
-static const char *best_config(const struct group_pass *p, const char *of)
-{
-    const struct series *base = baseline_of(p, of);
-    const char *best = base ? config_of(p, base) : NULL;
-    double least = 0;
-    for (size_t i = 0; i < p->g->n && base; i++) {
-        const struct series *s = &p->g->series[i];
-        if (s->copy || s == base || strcmp(mode_of(p, s), of) || !*config_of(p, s))
-            continue;
-        double effect = effect_of(p, base, s);
-        if (effect < least)
-            least = effect, best = config_of(p, s);
-    }
-    return best;
-}
-
-/* What the others of the mode are held against. */
-static const struct series *held_against(const struct group_pass *p, const char *mode)
-{
-    if (!p->best_of)
-        return baseline_of(p, mode);
-    const char *best = strcmp(mode, p->best_of) ? best_config(p, p->best_of) : NULL;
-    for (size_t i = 0; i < p->g->n && best; i++) {
-        const struct series *s = &p->g->series[i];
-        if (!s->copy && !strcmp(mode_of(p, s), mode) && !strcmp(config_of(p, s), best))
-            return s;
-    }
-    return NULL;
-}
-
 /* ---- contrasts ---- */
 
 /* Of the mode one config alone has a second copy, whatever the others are held against. */
 static void fill(const struct group_pass *p, struct contrast *c, const struct series *base,
                  const struct series *s, size_t origin)
 {
-    const struct series *twice = baseline_of(p, mode_of(p, s));
+    const struct series *twice = pass_baseline(p, pass_mode(p, s));
     const struct series *copy = gathered_find(p->g, twice->cell, 1);
-    size_t zero = pair_up(p, base, s, origin, &c->x);
+    size_t zero = pass_pairs(p, base, s, origin, &c->x);
     if (zero)
         contrast_note(c, "%zu blocks with a time of 0 are left out", zero);
     if (copy)
-        pair_up(p, twice, copy, origin, &c->aa);
+        pass_pairs(p, twice, copy, origin, &c->aa);
     values_thin(&c->x, p->rules->blocks, c);
 }
 
 static struct contrast *add(const struct group_pass *p, const struct series *base,
                             const struct series *s, size_t family)
 {
-    struct contrast *c = comparison_add(p->c, p->r, &p->r->cells[s->cell], config_of(p, base));
+    struct contrast *c = comparison_add(p->c, p->r, &p->r->cells[s->cell], pass_config(p, base));
     c->family = family;
     c->bound = p->rules->equivalence;
     return c;
@@ -273,7 +156,7 @@ static void contrast_series(const struct group_pass *p, const struct series *bas
 static bool opens_mode(const struct group_pass *p, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (!strcmp(mode_of(p, &p->g->series[k]), mode_of(p, &p->g->series[i])))
+        if (!strcmp(pass_mode(p, &p->g->series[k]), pass_mode(p, &p->g->series[i])))
             return false;
     return true;
 }
@@ -281,13 +164,13 @@ static bool opens_mode(const struct group_pass *p, size_t i)
 static void contrast_group(const struct group_pass *p)
 {
     for (size_t m = 0; m < p->g->n; m++) {
-        const char *mode = mode_of(p, &p->g->series[m]);
-        const struct series *base = opens_mode(p, m) ? held_against(p, mode) : NULL;
+        const char *mode = pass_mode(p, &p->g->series[m]);
+        const struct series *base = opens_mode(p, m) ? pass_against(p, mode) : NULL;
         if (!base)
             continue;
         for (size_t i = 0; i < p->g->n; i++) {
             const struct series *s = &p->g->series[i];
-            if (!s->copy && s != base && !strcmp(mode_of(p, s), mode) && *config_of(p, s))
+            if (!s->copy && s != base && !strcmp(pass_mode(p, s), mode) && *pass_config(p, s))
                 contrast_series(p, base, s, p->c->families);
         }
         p->c->families += p->origins->n + 1;
