@@ -91,7 +91,7 @@ static int compare(const struct request *q)
         if (!c.n)
             say_nothing_to_compare(q);
         else if (!q->quiet)
-            comparison_print(&c);
+            comparison_print(&c, q->best_of);
         say_refused(&c);
     }
     if (!code && comparison_regressed(&c))

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "err.h"
+#include "lab/facts.h"
 #include "launcher.h"
 #include "plan_io.h"
 #include "plan_table.h"
@@ -97,6 +98,17 @@ static int show_section(struct config *c, const char *section, const struct plan
     return code;
 }
 
+static void say_next(const struct config *c)
+{
+    const struct config_entry *hosts = config_find(c, "launch", "hosts");
+    bool slurm = config_section(c, "slurm");
+    if (hosts && facts_missed(c, hosts->value))
+        printf("\nnext: gradsync lab %s -- gradsync run %s\n", c->path, c->path);
+    else
+        printf("\nnext: gradsync run %s%s%s\n", c->path,
+               slurm ? ", or in Slurm's jobs gradsync submit " : "", slurm ? c->path : "");
+}
+
 static int show_sections(struct config *c, const struct plan_options *o)
 {
     json_t *all = json_array();
@@ -119,9 +131,7 @@ static int show_sections(struct config *c, const struct plan_options *o)
         return GS_OK;
     }
     if (found && !code && !o->json)
-        printf("\nnext: gradsync run %s%s%s\n", c->path,
-               config_section(c, "slurm") ? ", or in Slurm's jobs gradsync submit " : "",
-               config_section(c, "slurm") ? c->path : "");
+        say_next(c);
     return found ? code : sections_none(c, o->workload);
 }
 

@@ -44,6 +44,7 @@ perl -pi -e 'if (/"cell":"000000000000004/) {
         s/"mode":""/"mode":"overlapped"/; s/"size":"16"/"size":"8"/; s/"size_B":16/"size_B":8/; s/"c([23])"/sprintf "\"c%d\"", 5 - $1/ge }
     s/"mode":""/"mode":"comm"/; $_ = "" if /"type":"group","group":"0000000000000001"/; s/"group":"0000000000000002"/"group":"0000000000000001"/' modes/*.jsonl
 ok 'what is best alone' "$gradsync" compare --best-of comm modes -o modes.csv
+like "$out" 'null on sim, overlapped: the best of comm is beaten in 1 of 1 groups, in 0 by nobody, in 0 that is open' 'and says so'
 is "$(cut -d, -f5,8,9,19 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" 'overlapped,c2,c0,faster overlapped,c2,c1,faster overlapped,c2,c3,faster ' 'is beaten by each in the step'
 ok 'and its floor' within "$(sed -n 's/,/ /g;2p' modes.csv/chosen.csv | awk '{ print $17 }')" 0 0.01
 ok 'what is best in the step' "$gradsync" compare -q --best-of overlapped modes -o modes.csv

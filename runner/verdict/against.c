@@ -79,13 +79,16 @@ static double effect_of(const struct group_pass *p, const struct series *base,
     return effect;
 }
 
-/* The config that is fastest in the mode `of`; NULL: there is no such mode. */
+/* The config that is fastest in the mode `of`; NULL: there is no such mode, or it has no numbers.
+ */
 static const char *best_config(const struct group_pass *p, const char *of)
 {
     const struct series *base = pass_baseline(p, of);
-    const char *best = base ? pass_config(p, base) : NULL;
+    if (!base || !gathered_outcome(p->r, base).numbers)
+        return NULL;
+    const char *best = pass_config(p, base);
     double least = 0;
-    for (size_t i = 0; i < p->g->n && base; i++) {
+    for (size_t i = 0; i < p->g->n; i++) {
         const struct series *s = &p->g->series[i];
         if (s->copy || s == base || strcmp(pass_mode(p, s), of) || !*pass_config(p, s))
             continue;

@@ -92,7 +92,7 @@ static void print_heading(const struct contrast *c, int width)
     printf("\n%s%s%s on %s, run %s, against %s\n", c->workload, *c->label ? " " : "", c->label,
            c->platform, c->run_id, c->baseline);
     printf("  %-9s %-20s %-*s %9s  %-20s %7s %7s  %-12s %s\n", "size", "config", width, "where",
-           "time", "95% interval", "p", "floor", "verdict", "");
+           "time", "95% interval", "p_holm", "floor", "verdict", "");
 }
 
 static void print_row(const struct contrast *c, const char *where, int width)
@@ -101,7 +101,7 @@ static void print_row(const struct contrast *c, const char *where, int width)
     const struct effect *e = &c->effect;
     snprintf(interval, sizeof interval, "%s .. %s", percent(lo, sizeof lo, e->lo),
              percent(hi, sizeof hi, e->hi));
-    snprintf(p, sizeof p, "%.4f", c->p_holm);
+    snprintf(p, sizeof p, c->p_holm < 5e-5 ? "<0.0001" : "%.4f", c->p_holm);
     snprintf(floor, sizeof floor, "%.2f%%", 100 * expm1(c->floor));
     printf("  %-9s %-20s %-*s %9s  %-20s %7s %7s  %-12s ",
            c->size_B ? units_size(size, sizeof size, (uint64_t)c->size_B) : "-",
@@ -150,9 +150,64 @@ static size_t print_part(const struct comparison *c, size_t first)
     return end;
 }
 
-void comparison_print(const struct comparison *c)
+/* ---- how often the best of a mode is beaten ---- */
+
+static bool same_question(const struct contrast *a, const struct contrast *b)
+{
+    return !strcmp(a->platform, b->platform) && !strcmp(a->workload, b->workload) &&
+           !strcmp(a->label, b->label) && !strcmp(a->mode, b->mode);
+}
+
+struct beaten {
+    size_t groups, beaten, settled;
+};
+
+/* The groups of the question of c->v[first], a family each. */
+static struct beaten count_beaten(const struct comparison *c, size_t first)
+{
+    struct beaten all = {0};
+    bool *seen = xcalloc(c->families + 1, sizeof *seen);
+    for (size_t i = first; i < c->n; i++) {
+        const struct contrast *one = &c->v[i];
+        bool faster = false, open = false;
+        if (seen[one->family] || !same_question(one, &c->v[first]))
+            continue;
+        seen[one->family] = true;
+        for (size_t k = i; k < c->n; k++)
+            if (c->v[k].family == one->family) {
+                faster |= c->v[k].judgement.verdict == VERDICT_FASTER;
+                open |= c->v[k].judgement.verdict == VERDICT_INCONCLUSIVE;
+            }
+        all.groups++;
+        all.beaten += faster;
+        all.settled += !faster && !open;
+    }
+    free(seen);
+    return all;
+}
+
+static void print_beaten(const struct comparison *c, const char *best_of)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const struct contrast *one = &c->v[i];
+        size_t k = 0;
+        while (k < i && !same_question(&c->v[k], one))
+            k++;
+        if (k < i)
+            continue;
+        struct beaten b = count_beaten(c, i);
+        printf("%s%s%s on %s, %s: the best of %s is beaten in %zu of %zu groups, in %zu by nobody, "
+               "in %zu that is open\n",
+               one->workload, *one->label ? " " : "", one->label, one->platform, one->mode, best_of,
+               b.beaten, b.groups, b.settled, b.groups - b.beaten - b.settled);
+    }
+}
+
+void comparison_print(const struct comparison *c, const char *best_of)
 {
     for (size_t i = 0; i < c->n;)
         i = print_part(c, i);
     print_counts(c);
+    if (best_of)
+        print_beaten(c, best_of);
 }
