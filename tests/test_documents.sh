@@ -35,12 +35,13 @@ ok 'a page was made of it' test -s "$tmp/a_checkout/figures/out/report-mine.html
 
 # ---- the numbers ----
 
-mkdir -p "$tmp/numbers/data/raw/h200-4gpu" "$tmp/numbers/data/csv/wan" && cd "$tmp/numbers" || exit 1
-ln -s "$top/data/raw/h200-4gpu/iter_proxy" data/raw/h200-4gpu/
+mkdir -p "$tmp"/numbers/data/raw/h200-{2,4}gpu "$tmp/numbers/data/csv/wan" && cd "$tmp/numbers" || exit 1
+for p in h200-2gpu h200-4gpu; do ln -s "$top/data/raw/$p/iter_proxy" "data/raw/$p/"; done
 ln -s "$top/paper" "$top/configs" .
 ln -s "$build" build
 ok 'the tables behind the numbers' "$gradsync" reduce -q data/raw -o data/csv
 ok 'and the verdicts' "$gradsync" compare -q data/raw -o data/csv
+ok 'also against what is best alone' "$gradsync" compare -q --best-of comm data/raw -o data/csv
 ok 'what stands in the tables beside them' "$gradsync" limits -q -o data/csv configs/*.ini
 "$gradsync" transitions -q data/csv
 "$gradsync" model -q wan-4site --csv data/csv/wan/wan-4site.csv --claims data/csv/wan/wan-4site-claims.csv
