@@ -214,8 +214,13 @@ int locate_failed(enum gs_exit code, const char *path)
         near = strchr(whole, '/') ? NULL : nearest_name(whole);
         near = near ? near : nearest_path(whole);
     }
-    fail_at(code, path, 0, "cannot be read: %s%s%s%s", strerror(why),
-            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    if (near)
+        fail_at(code, path, 0, "cannot be read: %s; did you mean '%s'?", strerror(why), near);
+    else
+        fail_at(code, path, 0, "cannot be read: %s%s", strerror(why),
+                why == ENOENT ? "; a path, the name of a config in configs, or of a run below "
+                                "data/raw"
+                              : "");
     free(near);
     free(whole);
     return code;
