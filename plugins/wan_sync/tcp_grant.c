@@ -16,8 +16,7 @@ void tcp_grant_init(struct tcp_peer *p)
 }
 
 /* All that was ever posted for it, which came or is to come, its own part of the room, and of the
- * shared one as much as the others who are awaited, but what they were granted is not taken back.
- */
+ * shared one as much as the others who are awaited: what they were granted is not taken back. */
 uint64_t tcp_grant_now(const struct tcp_peer *p)
 {
     const struct tcp_link *l = p->link;

@@ -79,8 +79,7 @@ static double effect_of(const struct group_pass *p, const struct series *base,
     return effect;
 }
 
-/* The config that is fastest in the mode `of`; NULL: there is no such mode, or it has no numbers.
- */
+/* The config that is fastest in the mode `of`; NULL: no such mode, or no numbers of it. */
 static const char *best_config(const struct group_pass *p, const char *of)
 {
     const struct series *base = pass_baseline(p, of);

@@ -7,8 +7,8 @@
 
 #include "compare.h"
 
-/* To stdout; best_of, NULL: none, is the mode whose best the contrasts are against: then how often it
- * is beaten as well, by platform and mode. */
+/* To stdout; best_of, NULL: none, is the mode whose best the contrasts are against: then how often
+ * it is beaten as well, by platform and mode. */
 void comparison_print(const struct comparison *c, const char *best_of);
 
 #endif

@@ -4,13 +4,15 @@
  *
  * A campaign has LAUNCHES launches of BLOCKS blocks, or of FEW; a block visits the baseline, its
  * copy and a config in random order, ITERATIONS iterations each. Of an iteration's time, the
- * logarithm is the sum of the launch        N(0, 3%), and N(0, 0.4%) for each config in it: what
- * placement does; N(0, 1%) in the campaigns of "unlike launches" a drift           linear over the
- * launch, N(0, 5%) from its first to its last iteration a clock step      once a launch, anywhere
- * in its middle half, -6% from there on noise             AR(1), coefficient 0.9, stationary
- * standard deviation 2%; 0.5% there a spike           of 50%, in one iteration of a hundred the
- * truth         of the config alone and the value of a visit is the median over its iterations, as
- * in a recording.
+ * logarithm is the sum of
+ *   the launch        N(0, 3%), and N(0, 0.4%) for each config in it: what placement does; N(0, 1%)
+ *                     in the campaigns of "unlike launches"
+ *   a drift           linear over the launch, N(0, 5%) from its first to its last iteration
+ *   a clock step      once a launch, anywhere in its middle half, -6% from there on
+ *   noise             AR(1), coefficient 0.9, stationary standard deviation 2%; 0.5% there
+ *   a spike           of 50%, in one iteration of a hundred
+ *   the truth         of the config alone
+ * and the value of a visit is the median over its iterations, as in a recording.
  */
 #ifndef GS_SIM_TRUTH_H
 #define GS_SIM_TRUTH_H
