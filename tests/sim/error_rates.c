@@ -119,7 +119,7 @@ static const struct {
     [UNLIKE_USED] = {unlike, used, 0.93, 0.97},
     [UNLIKE_PLAIN] = {unlike, plain, 0, 1},
     [UNLIKE_EXPANDED] = {unlike, expanded, 0, 1},
-    [FEW_USED] = {few, used, 0.93, 0.99},
+    [FEW_USED] = {few, used, 0.93, 0.97},
     [FEW_PLAIN] = {few, plain, 0, 1},
     [FEW_EXPANDED] = {few, expanded, 0, 1},
 };
