@@ -210,17 +210,20 @@ int locate_failed(enum gs_exit code, const char *path)
     char *near = NULL, *whole = xstrdup(path);
     for (size_t n = strlen(whole); n > 1 && whole[n - 1] == '/';)
         whole[--n] = '\0';
+    bool bare = !strchr(whole, '/');
     if (why == ENOENT && *whole) {
-        near = strchr(whole, '/') ? NULL : nearest_name(whole);
+        near = bare ? nearest_name(whole) : NULL;
         near = near ? near : nearest_path(whole);
     }
     if (near)
         fail_at(code, path, 0, "cannot be read: %s; did you mean '%s'?", strerror(why), near);
+    else if (why == ENOENT && bare)
+        fail_at(code, path, 0,
+                "cannot be read: %s; a path, the name of a config in configs, or of a run below "
+                "data/raw",
+                strerror(why));
     else
-        fail_at(code, path, 0, "cannot be read: %s%s", strerror(why),
-                why == ENOENT ? "; a path, the name of a config in configs, or of a run below "
-                                "data/raw"
-                              : "");
+        fail_at(code, path, 0, "cannot be read: %s", strerror(why));
     free(near);
     free(whole);
     return code;
