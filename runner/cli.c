@@ -28,9 +28,8 @@ static int unknown(const struct cli *cli, const char *argument)
         names[n++] = o->name;
     names[n++] = "help";
     const char *near = text_nearest(argument + strspn(argument, "-"), names, n);
-    return fail(GS_USAGE, "%s: no option '%s'%s%s%s; 'gradsync %s --help' lists them", cli->verb,
-                argument, near ? ", did you mean '--" : "", near ? near : "", near ? "'?" : "",
-                cli->verb);
+    return fail(GS_USAGE, "%s: no option '%s'%s; 'gradsync %s --help' lists them", cli->verb,
+                argument, DID_YOU_MEAN_OPTION(near), cli->verb);
 }
 
 static void append(const char ***list, const char *value)

@@ -178,9 +178,9 @@ static int no_such_word(const char *word, struct words *names)
             words_add(names, p->name);
     const char *near = text_nearest(word, (const char *const *)names->v, names->n);
     return fail(GS_USAGE,
-                "help: no verb, plugin, section or key '%s'%s%s%s; 'gradsync help' and "
+                "help: no verb, plugin, section or key '%s'%s; 'gradsync help' and "
                 "'gradsync list' show what there is",
-                word, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+                word, DID_YOU_MEAN(near));
 }
 
 static int word_help(const char *word)

@@ -24,9 +24,9 @@ static int check_format(const char *format)
             return GS_OK;
     const char *near = text_nearest(format, import_formats, n);
     return fail(GS_USAGE,
-                "import: no format is called '%s'%s%s%s; auto, nccl-tests, nccl-json, iteration "
+                "import: no format is called '%s'%s; auto, nccl-tests, nccl-json, iteration "
                 "and osu are",
-                format, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+                format, DID_YOU_MEAN(near));
 }
 
 static int read_request(struct request *q)

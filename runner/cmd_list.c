@@ -111,8 +111,8 @@ static int list_names(const char *kind)
         return GS_OK;
     }
     const char *near = text_nearest(kind, all, KINDS);
-    return fail(GS_USAGE, "list: no kind '%s'%s%s%s (verbs, plugins, configs, runs)", kind,
-                near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return fail(GS_USAGE, "list: no kind '%s'%s (verbs, plugins, configs, runs)", kind,
+                DID_YOU_MEAN(near));
 }
 
 static int run(int n, char **words)

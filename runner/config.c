@@ -165,7 +165,7 @@ static int unknown_key(const struct config_entry *e, const struct settings_secti
     if (home)
         return config_error(e, "unknown in [%s]: it belongs in [%s]", e->section, home->name);
     if (near)
-        return config_error(e, "unknown in [%s]: did you mean '%s'?", e->section, near);
+        return config_error(e, "unknown in [%s]%s", e->section, DID_YOU_MEAN(near));
     struct text all = {0};
     for (const struct wl_param *p = s->table; p->name; p++)
         text_addf(&all, "%s%s", p == s->table ? "" : ", ", p->name);
@@ -201,8 +201,8 @@ static int check_section(const struct config *c, const struct config_section *s)
     const struct settings_section *meant = near ? settings_section_find(near) : NULL;
     for (size_t i = 0; meant && meant->table && i < c->n; i++)
         if (!strcmp(c->entries[i].section, s->name) && params_find(meant->table, c->entries[i].key))
-            return fail_at(GS_USAGE, c->path, s->line, "unknown section [%s]: did you mean [%s]?",
-                           s->name, near);
+            return fail_at(GS_USAGE, c->path, s->line, "unknown section [%s]%s", s->name,
+                           DID_YOU_MEAN_SECTION(near));
     return GS_OK;
 }
 

@@ -18,8 +18,8 @@ static int unknown_section(const struct config *c, const char *name)
     for (size_t i = 0; i < c->n_sections && n < 64; i++)
         names[n++] = c->sections[i].name;
     const char *near = text_nearest(name, names, n);
-    return fail(GS_USAGE, "--set: %s has no section [%s]%s%s%s", c->path, name,
-                near ? ": did you mean [" : "", near ? near : "", near ? "]?" : "");
+    return fail(GS_USAGE, "--set: %s has no section [%s]%s", c->path, name,
+                DID_YOU_MEAN_SECTION(near));
 }
 
 static int set(struct config *c, const char *section, const char *key, const char *value)

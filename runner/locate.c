@@ -216,7 +216,7 @@ int locate_failed(enum gs_exit code, const char *path)
         near = near ? near : nearest_path(whole);
     }
     if (near)
-        fail_at(code, path, 0, "cannot be read: %s; did you mean '%s'?", strerror(why), near);
+        fail_at(code, path, 0, "cannot be read: %s%s", strerror(why), DID_YOU_MEAN(near));
     else if (why == ENOENT && bare)
         fail_at(code, path, 0,
                 "cannot be read: %s; a path, the name of a config in configs, or of a run below "

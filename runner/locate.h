@@ -16,7 +16,7 @@ char *locate_config(const char *name);
  * data/raw. When there is none, `name`. */
 char *locate_run(const char *name);
 
-/* "PATH: cannot be read: REASON; did you mean 'NEAREST'?", the reason from errno. Returns code. */
+/* "PATH: cannot be read: REASON, did you mean 'NEAREST'?", the reason from errno. Returns code. */
 int locate_failed(enum gs_exit code, const char *path);
 
 /* Bare names, sorted; words_free. */

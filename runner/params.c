@@ -64,16 +64,13 @@ const char *param_allowed(const struct wl_param *p, char *buf, size_t n)
 static bool refuse(const struct wl_param *p, const char *text, const char *is_not, char *why,
                    size_t n)
 {
-    char allowed[512], hint[96] = "";
+    char allowed[512];
+    const char *near =
+        p->type == WL_CHOICE ? text_nearest(text, p->choices, params_choices(p)) : NULL;
     param_allowed(p, allowed, sizeof allowed);
-    const char *near = NULL;
-    if (p->type == WL_CHOICE)
-        near = text_nearest(text, p->choices, params_choices(p));
-    if (near)
-        snprintf(hint, sizeof hint, "; did you mean '%s'?", near);
     /* What it is and what is allowed are often the same words: they are said once. */
     if (strcmp(is_not, allowed))
-        snprintf(why, n, "'%.80s' is not %s (%s%s)", text, is_not, allowed, hint);
+        snprintf(why, n, "'%.80s' is not %s (%s%s)", text, is_not, allowed, DID_YOU_MEAN(near));
     else
         snprintf(why, n, "'%.80s' is not %s", text, allowed);
     return false;

@@ -32,8 +32,8 @@ static int no_section(const struct config *c, const char *section)
     while (n < 64 && (names[n] = config_workload(c, n)))
         n++;
     const char *near = text_nearest(section, names, n);
-    return fail_at(GS_USAGE, c->path, 0, "has no workload section [%s]%s%s%s", section,
-                   near ? ": did you mean [" : "", near ? near : "", near ? "]?" : "");
+    return fail_at(GS_USAGE, c->path, 0, "has no workload section [%s]%s", section,
+                   DID_YOU_MEAN_SECTION(near));
 }
 
 int plan_build_from(struct plan **out, struct config *config, const char *section,
@@ -87,8 +87,8 @@ int plan_plugin(struct plugin **out, const struct config *c, const char *section
         names[n++] = t->name;
     const char *near = code == GS_USAGE ? text_nearest(name, names, n) : NULL;
     if (code)
-        fail_at((enum gs_exit)code, c->path, s->line, "[%s]: %s%s%s%s", section, text,
-                near ? "; or did you mean [" : "", near ? near : "", near ? "]?" : "");
+        fail_at((enum gs_exit)code, c->path, s->line, "[%s]: %s%s", section, text,
+                DID_YOU_MEAN_SECTION(near));
     free(name);
     return code;
 }

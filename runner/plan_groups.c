@@ -171,8 +171,8 @@ static int unknown_baseline(const struct plan *p, const char *label)
     }
     const char *near = text_nearest(label, labels, n);
     int code = config_error(config_find(p->config, "measure", "baseline"),
-                            "'%s' is no config of [%s] (%s%s%s%s)", label, p->section, all.s,
-                            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+                            "'%s' is no config of [%s] (%s%s)", label, p->section, all.s,
+                            DID_YOU_MEAN(near));
     text_free(&all);
     return code;
 }

@@ -25,8 +25,8 @@ static int no_such(const char *name)
     for (size_t i = 0; i < f.n; i++)
         names[i] = f.v[i].name;
     const char *near = text_nearest(name, names, f.n);
-    int code = fail(GS_USAGE, "no plugin '%s'%s%s%s; 'gradsync list' shows those found here", name,
-                    near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    int code = fail(GS_USAGE, "no plugin '%s'%s; 'gradsync list' shows those found here", name,
+                    DID_YOU_MEAN(near));
     free(names);
     plugin_files_free(&f);
     return code;

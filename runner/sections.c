@@ -25,8 +25,7 @@ int sections_none(const struct config *c, const char *word)
         return fail_at(GS_USAGE, c->path, 0,
                        "no workload section; add one, e.g. [mpi_allreduce] ('gradsync list')");
     const char *near = text_nearest(word, names, n);
-    return fail_at(GS_USAGE, c->path, 0, "no workload section [%s]%s%s%s", word,
-                   near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return fail_at(GS_USAGE, c->path, 0, "no workload section [%s]%s", word, DID_YOU_MEAN(near));
 }
 
 static int plan_one(struct sections *s, struct config *c, const char *section)

@@ -53,7 +53,7 @@ static int unknown_param(const struct config_entry *e, const struct wl_plugin *w
             return config_error(e, "is no parameter of %s: it belongs in [%s]", wl->name, t->name);
     const char *near = nearest_key(wl, e->key);
     if (near)
-        return config_error(e, "is no parameter of %s: did you mean '%s'?", wl->name, near);
+        return config_error(e, "is no parameter of %s%s", wl->name, DID_YOU_MEAN(near));
     return config_error(e, "is no parameter of %s; 'gradsync help %s' lists them", wl->name,
                         wl->name);
 }
@@ -147,8 +147,7 @@ static int read_zip(struct sweep *s, const struct config_entry *e, const char *n
         struct sweep_axis *axis = sweep_axis(s, words.v[i]);
         const char *near = params_nearest(s->wl->params, words.v[i]);
         if (!axis)
-            code = config_error(e, "'%s' is no parameter%s%s%s", words.v[i],
-                                near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+            code = config_error(e, "'%s' is no parameter%s", words.v[i], DID_YOU_MEAN(near));
         else if (!axis->from || axis->dim != (size_t)(axis - s->axes) || axis == first)
             code = config_error(e, "'%s' is %s", words.v[i],
                                 axis->from ? "zipped already" : "not swept by a key of its own");

@@ -18,8 +18,7 @@ static int read_term(struct sweep *s, const struct config_entry *e, char *text,
     const struct sweep_axis *axis = sweep_axis(s, text);
     const char *near = params_nearest(s->wl->params, text);
     if (!axis)
-        return config_error(e, "'%s' is no parameter%s%s%s", text, near ? ", did you mean '" : "",
-                            near ? near : "", near ? "'?" : "");
+        return config_error(e, "'%s' is no parameter%s", text, DID_YOU_MEAN(near));
     struct wl_param p = *axis->p;
     p.offset = 0;
     term->axis = (size_t)(axis - s->axes);

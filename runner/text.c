@@ -180,6 +180,15 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
     return best;
 }
 
+const char *text_did_you_mean(char *buf, size_t size, const char *open, const char *near,
+                              const char *close)
+{
+    *buf = '\0';
+    if (near)
+        snprintf(buf, size, ", did you mean %s%s%s?", open, near, close);
+    return buf;
+}
+
 bool text_read_file(const char *path, struct text *out)
 {
     FILE *f = fopen(path, "rb");

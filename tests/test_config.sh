@@ -93,7 +93,7 @@ one_line "$err" '… in one line'
 # ---- bad input ----
 
 refuses 'an unknown section' "^x\.ini:1: \[nul\]: no plugin 'nul', did you mean 'null'" '[nul]'
-refuses 'a misspelt section' '^x\.ini:1: .*\[mesure\]: did you mean \[measure\]\?' \
+refuses 'a misspelt section' '^x\.ini:1: .*\[mesure\], did you mean \[measure\]\?' \
     '[mesure]' 'launches = 3' '[null]'
 refuses 'an unknown key' "^x\.ini:2: key 'siez': .*did you mean 'size'\?" '[null]' 'siez = 8'
 refuses 'an unknown key of a fixed section' "^x\.ini:3: key 'rnks': .*did you mean 'ranks'\?" \

@@ -76,9 +76,9 @@ refused 'GPUs that no site has' 'gpus.*16 GPUs, but the sites have 8' model:gpus
 refused 'H out of range' "every.*'0' is not in range" model:every=0
 refused 'bits out of range' "bits.*'0' is not in range" model:bits=0
 refused 'more fragments than steps' '8 fragments in 4 steps' model:every=4 model:fragments=8
-refused 'a word that is none' "no word 'upp'; did you mean 'up'" 'sites:okstate=upp=1Gbit/s'
+refused 'a word that is none' "no word 'upp', did you mean 'up'" 'sites:okstate=upp=1Gbit/s'
 refused 'a rate without a unit of rate' "up: 'fast' is not" 'sites:okstate=gpus=2 up=fast'
-refused 'a site that is none' "no site 'okstat' in \[sites\]; did you mean 'okstate'" links:okstat-sdsc=rtt=40ms
+refused 'a site that is none' "no site 'okstat' in \[sites\], did you mean 'okstate'" links:okstat-sdsc=rtt=40ms
 refused 'half a place' 'lat=… and lon=… together' 'sites:okstate=gpus=2 lat=3'
 refused 'a key that is none' "unknown in \[model\], did you mean 'mfu'" model:mfuu=1
 refused 'a claim that is none' "did you mean 'claim.time'" model:claim.tiem=1h

@@ -91,12 +91,11 @@ static int no_partition(const struct config *c, const char *name, const struct w
     const char *near = *name ? text_nearest(name, names, n) : NULL;
     const char *there = all.s ? all.s : "there is none";
     const struct config_entry *e = config_find(c, "slurm", "partition");
-    int code = *name && e
-                   ? config_error(e, "no partition '%s' here%s%s%s (%s)", name,
-                                  near ? ", did you mean '" : "", near ? near : "",
-                                  near ? "'?" : "", there)
-                   : fail_at(GS_USAGE, c->path, 0,
-                             "[slurm] partition: the cluster has no default, name one (%s)", there);
+    int code =
+        *name && e
+            ? config_error(e, "no partition '%s' here%s (%s)", name, DID_YOU_MEAN(near), there)
+            : fail_at(GS_USAGE, c->path, 0,
+                      "[slurm] partition: the cluster has no default, name one (%s)", there);
     text_free(&all);
     return code;
 }

@@ -89,8 +89,7 @@ int lab_enter(const char *site, char **argv)
     }
     const char *near = text_nearest(site, names, n);
     if (!holder)
-        code = fail(GS_USAGE, "lab-enter: no site '%.64s' in this lab%s%s%s", site,
-                    near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+        code = fail(GS_USAGE, "lab-enter: no site '%.64s' in this lab%s", site, DID_YOU_MEAN(near));
     if (!code)
         code = site_enter(site, holder);
     json_decref(facts);

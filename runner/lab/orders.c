@@ -140,8 +140,7 @@ static char *obey_site(struct relay *r, const struct words *w)
         size_t site = lab_site_find(r->mesh.spec, w->v[1]);
         if (site == r->mesh.spec->n) {
             const char *near = text_nearest(w->v[1], names, r->mesh.spec->n);
-            return xstrfmt("error: no site '%.64s'%s%s%s", w->v[1], near ? ", did you mean '" : "",
-                           near ? near : "", near ? "'?" : "");
+            return xstrfmt("error: no site '%.64s'%s", w->v[1], DID_YOU_MEAN(near));
         }
         wrong = orders[i].obey(r, site, w->n > 2 ? w->v[2] : NULL);
         return wrong ? xstrfmt("error: %s", wrong) : xstrdup("ok");

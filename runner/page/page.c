@@ -58,10 +58,9 @@ static int choose(struct words *chosen, const struct page_source *s, const struc
             words_add(chosen, s->platforms[i]);
         else
             code = fail(GS_USAGE,
-                        "report: no recording of platform '%s' below %s%s%s%s; 'gradsync "
+                        "report: no recording of platform '%s' below %s%s; 'gradsync "
                         "list runs' names them, 'gradsync run' makes one",
-                        s->platforms[i], s->raw, near ? ", did you mean '" : "", near ? near : "",
-                        near ? "'?" : "");
+                        s->platforms[i], s->raw, DID_YOU_MEAN(near));
     }
     for (size_t i = 0; !s->platforms[0] && i < all.n; i++)
         words_add(chosen, all.v[i]);

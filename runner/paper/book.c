@@ -127,8 +127,8 @@ static int print(struct book *b, struct answer *a)
     const struct form *f = form_find(m->field[DEF_FORM]);
     if (!f) {
         const char *near = form_nearest(m->field[DEF_FORM]);
-        return fail_at(GS_USAGE, b->d.path, m->line, "no form '%s'%s%s%s", m->field[DEF_FORM],
-                       near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+        return fail_at(GS_USAGE, b->d.path, m->line, "no form '%s'%s", m->field[DEF_FORM],
+                       DID_YOU_MEAN(near));
     }
     if (!a->gap && !form_is_text(f))
         for (size_t i = 0; i < a->n_v && !a->gap; i++)
@@ -159,8 +159,7 @@ int book_open(struct book *b, const char *path, struct shelf shelf)
 static int no_such(const struct book *b, const char *name)
 {
     const char *near = definitions_nearest(&b->d, name);
-    return fail(GS_USAGE, "no number '%s' in %s%s%s%s", name, b->d.path,
-                near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return fail(GS_USAGE, "no number '%s' in %s%s", name, b->d.path, DID_YOU_MEAN(near));
 }
 
 int book_answer(struct book *b, const char *name, struct answer **out)

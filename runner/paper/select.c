@@ -31,9 +31,8 @@ int select_key(const struct grid *g, const char *key, struct place at)
     if (!g->n && (grid_has(g, key) || grid_has(g, "params")))
         return GS_OK;
     const char *near = text_nearest(key, (const char *const *)g->columns, g->n_columns);
-    return fail_at(GS_USAGE, at.file, at.line, "table %s has no column or parameter '%s'%s%s%s",
-                   g->name, key, near ? ", did you mean '" : "", near ? near : "",
-                   near ? "'?" : "");
+    return fail_at(GS_USAGE, at.file, at.line, "table %s has no column or parameter '%s'%s",
+                   g->name, key, DID_YOU_MEAN(near));
 }
 
 /* The operator that comes first; "=" of "!=" is not one of its own. */

@@ -69,8 +69,8 @@ static int unknown_quantity(const struct config_entry *e, const char *word)
     for (size_t i = 0; i < CLAIM_WORDS; i++)
         names[QUANTITIES + i] = claim_words[i];
     const char *near = text_nearest(word, names, QUANTITIES + CLAIM_WORDS);
-    return config_error(e, "no quantity '%s'%s%s%s; QUANTITY VALUE, … e.g. ranks 8, busbw 168GB/s",
-                        word, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return config_error(e, "no quantity '%s'%s; QUANTITY VALUE, … e.g. ranks 8, busbw 168GB/s",
+                        word, DID_YOU_MEAN(near));
 }
 
 static int take_quantity(struct claim *c, const struct config_entry *e, const char *name,

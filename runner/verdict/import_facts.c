@@ -81,10 +81,10 @@ int facts_set(struct facts *f, const char *key, size_t n, const char *value, siz
     }
     const char *near = text_nearest(word, fact_names, FACTS);
     return fail(GS_USAGE,
-                "import: no fact is called '%s'%s%s%s; there are platform, config, "
+                "import: no fact is called '%s'%s; there are platform, config, "
                 "algorithm, protocol, ctas, memory, contention, mode, size, ranks, nodes "
                 "and replicate",
-                word, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+                word, DID_YOU_MEAN(near));
 }
 
 int facts_set_word(struct facts *f, const char *word)

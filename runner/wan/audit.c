@@ -21,7 +21,7 @@ static int unknown_claim(const struct config_entry *e)
     struct text all = {0};
     for (size_t i = 0; i < names.n; i++)
         text_addf(&all, "%s%s", i ? ", " : "", names.v[i]);
-    int code = near ? config_error(e, "no such claim; did you mean 'claim.%s'?", near)
+    int code = near ? config_error(e, "no such claim%s", DID_YOU_MEAN_IN("'claim.", near, "'"))
                     : config_error(e, "no such claim (claim. and one of %s)", all.s);
     text_free(&all);
     words_free(&names);

@@ -66,8 +66,7 @@ static int site_index(const struct wan_map *m, const struct config_entry *e, con
         names[i] = m->sites[i].name;
     char *word = xstrfmt("%.*s", (int)n, name);
     const char *near = text_nearest(word, names, m->n_rows);
-    int code = config_error(e, "no site '%.64s' in [sites]%s%s%s", word,
-                            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    int code = config_error(e, "no site '%.64s' in [sites]%s", word, DID_YOU_MEAN(near));
     free(word);
     free(names);
     return code;
@@ -192,9 +191,8 @@ static int read_common(struct wan_map *m, const struct config_entry *e)
     if (p)
         return wan_value_read(e, p, &m->common);
     const char *near = params_nearest(wan_link_words, e->key);
-    return config_error(e,
-                        "unknown in [links]%s%s%s: a link is A-B or A>B, a shared line shared.NAME",
-                        near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return config_error(e, "unknown in [links]%s: a link is A-B or A>B, a shared line shared.NAME",
+                        DID_YOU_MEAN(near));
 }
 
 enum link_key { COMMON, PAIR, LINE };

@@ -94,8 +94,7 @@ static bool is_free(const char *key)
 static int unknown(const struct config_entry *e)
 {
     const char *near = params_nearest(wan_training_words, e->key);
-    return config_error(e, "unknown in [model]%s%s%s", near ? ", did you mean '" : "",
-                        near ? near : "", near ? "'?" : "");
+    return config_error(e, "unknown in [model]%s", DID_YOU_MEAN(near));
 }
 
 static int read_keys(struct wan_training *t, const struct config *c)

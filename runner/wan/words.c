@@ -17,8 +17,7 @@ static int read_word(const struct config_entry *e, const struct wl_param *table,
     const struct wl_param *p = params_find(table, word);
     const char *near = p ? NULL : params_nearest(table, word);
     if (!p)
-        return config_error(e, "no word '%.40s'%s%s%s", word, near ? "; did you mean '" : "",
-                            near ? near : "", near ? "'?" : "");
+        return config_error(e, "no word '%.40s'%s", word, DID_YOU_MEAN(near));
     return param_parse(p, equals + 1, object, why, sizeof why)
                ? GS_OK
                : config_error(e, "%s: %s", word, why);

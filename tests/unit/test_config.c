@@ -140,11 +140,11 @@ static void unknown_names(void **state)
         const char *text, *want;
     } cases[] = {
         {"[measure]\nlaunchs = 3\n",
-         "x.ini:2: key 'launchs': unknown in [measure]: did you mean 'launches'?"},
+         "x.ini:2: key 'launchs': unknown in [measure], did you mean 'launches'?"},
         {"[measure]\nranks = 3\n",
          "x.ini:2: key 'ranks': unknown in [measure]: it belongs in [launch]"},
         {"[cost]\nvelocity = 3\n", "x.ini:2: key 'velocity': unknown in [cost] (usd_per_hour)"},
-        {"[mesure]\nlaunches = 3\n", "x.ini:1: unknown section [mesure]: did you mean [measure]?"},
+        {"[mesure]\nlaunches = 3\n", "x.ini:1: unknown section [mesure], did you mean [measure]?"},
         {"[slurm]\nsbatch. = 3\n", "x.ini:2: key 'sbatch.': unknown in [slurm]"},
     };
     for (size_t i = 0; i < N(cases); i++) {
@@ -176,9 +176,9 @@ static void overrides(void **state)
     } bad[] = {
         {"size=8", "gradsync: --set 'size=8' is not SECTION:KEY=VALUE"},
         {"null:size", "gradsync: --set 'null:size' is not SECTION:KEY=VALUE"},
-        {"nul:size=8", "gradsync: --set: x.ini has no section [nul]: did you mean [null]?"},
+        {"nul:size=8", "gradsync: --set: x.ini has no section [nul], did you mean [null]?"},
         {"null:size=8\n9", "gradsync: --set null:size: the value is not UTF-8"},
-        {"launch:rank=8", "--set: key 'rank': unknown in [launch]: did you mean 'ranks'?"},
+        {"launch:rank=8", "--set: key 'rank': unknown in [launch], did you mean 'ranks'?"},
     };
     for (size_t i = 0; i < N(bad); i++) {
         const char *const one[] = {bad[i].set, NULL};

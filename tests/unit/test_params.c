@@ -43,9 +43,9 @@ static void refusals(void **state)
         const char *name, *text, *why;
     } cases[] = {
         {"algorithm", "rign",
-         "'rign' is not a choice (auto, ring, tree, off; did you mean 'ring'?)"},
+         "'rign' is not a choice (auto, ring, tree, off, did you mean 'ring'?)"},
         {"algorithm", "Ring",
-         "'Ring' is not a choice (auto, ring, tree, off; did you mean 'ring'?)"},
+         "'Ring' is not a choice (auto, ring, tree, off, did you mean 'ring'?)"},
         {"count", "1001", "'1001' is not in range (-100..1000)"},
         {"count", "two", "'two' is not an integer, e.g. 3 or 4k (-100..1000)"},
         {"size", "2TiB", "'2TiB' is not in range (0..1TiB)"},

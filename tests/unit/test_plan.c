@@ -138,9 +138,9 @@ static void refusals(void **state)
         {"[toy]\nconfigs = auto, ring, algorithm=ring\n",
          "toy.ini:1: [toy] has a cell twice: ring"},
         {"[measure]\nbaseline = rong\n[toy]\nconfigs = auto, ring\n",
-         "toy.ini:2: key 'baseline': 'rong' is no config of [toy] (auto, ring; did you mean "
+         "toy.ini:2: key 'baseline': 'rong' is no config of [toy] (auto, ring, did you mean "
          "'ring'?)"},
-        {"[toys]\n", "toy.ini: has no workload section [toy]: did you mean [toys]?"},
+        {"[toys]\n", "toy.ini: has no workload section [toy], did you mean [toys]?"},
         {"[measure]\nblocks = 0\n[toy]\n", "toy.ini:2: key 'blocks': '0' is not in range"},
     };
     for (size_t i = 0; i < N(cases); i++) {

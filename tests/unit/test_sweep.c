@@ -123,10 +123,10 @@ static void refusals(void **state)
         {"size = 0:1TiB:+1", "toy.ini:2: key 'size': more than 100000 values"},
         {"size = 1:1000:+1\ncount = 1:1000:+1", "toy.ini:1: [toy] asks for more than 100000 cells"},
         {"dtype = a:b:x2", "toy.ini:2: key 'dtype': 'a:b:x2' is not a choice"},
-        {"siez = 8", "toy.ini:2: key 'siez': is no parameter of toy: did you mean 'size'?"},
+        {"siez = 8", "toy.ini:2: key 'siez': is no parameter of toy, did you mean 'size'?"},
         {"ranks = 8", "toy.ini:2: key 'ranks': is no parameter of toy: it belongs in [launch]"},
         {"excluded = 8",
-         "toy.ini:2: key 'excluded': is no parameter of toy: did you mean 'exclude'?"},
+         "toy.ini:2: key 'excluded': is no parameter of toy, did you mean 'exclude'?"},
         {"zip = size, count", "toy.ini:2: key 'zip': 'size' is not swept by a key of its own"},
         {"size = 4, 8\ncount = 1\nzip = size, count",
          "toy.ini:4: key 'zip': 'size' has 2 values and 'count' has 1 (equal numbers)"},
@@ -139,7 +139,7 @@ static void refusals(void **state)
          "toy.ini:2: key 'exclude': 'algoritm' is no parameter, did you mean 'algorithm'?"},
         {"configs = auto, rnig",
          "toy.ini:2: key 'configs': 'rnig': 'rnig' is no value of a config parameter (algorithm: "
-         "auto, ring, tree, off; protocol: auto, LL, LL128, off; ctas: 0..32); did you mean "
+         "auto, ring, tree, off; protocol: auto, LL, LL128, off; ctas: 0..32), did you mean "
          "'ring'?"},
         {"configs = off",
          "toy.ini:2: key 'configs': 'off': 'off' may be algorithm or protocol: write "
