@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "err.h"
+#include "iteration.h"
 #include "runs.h"
 #include "text.h"
 #include "verdict/compare_table.h"
@@ -11,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct request {
     const char *out, *config, *best_of;
@@ -66,18 +68,35 @@ static void say_refused(const struct comparison *c)
             n == 1 ? "" : "s", n == 1 ? "s" : "");
 }
 
-static void say_nothing_to_compare(const struct request *q)
+/* That the recordings lack a mode which steps have is no slip; that they lack one of a name that is
+ * neither theirs nor a step's is. */
+static int no_best(const char *below, const char *mode)
 {
-    if (q->best_of) {
-        say("nothing to compare: no recording below %s has configs of the mode '%s' beside another "
-            "mode; iter_proxy has compute, comm, sequential and overlapped",
-            q->n ? q->args[0] : "data/raw", q->best_of);
-        return;
-    }
+    size_t n = 0;
+    while (iteration_modes[n] && strcmp(iteration_modes[n], mode))
+        n++;
+    if (iteration_modes[n])
+        return say("nothing to compare: no recording below %s has configs of the mode '%s' beside "
+                   "another mode",
+                   below, mode),
+               GS_OK;
+    const char *near = text_nearest(mode, iteration_modes, n);
+    return fail(GS_USAGE,
+                "compare: no recording below %s has configs of a mode '%s' beside another mode%s; "
+                "iter_proxy has compute, comm, sequential and overlapped",
+                below, mode, DID_YOU_MEAN(near));
+}
+
+static int nothing_to_compare(const struct request *q)
+{
+    const char *below = q->n ? q->args[0] : "data/raw";
+    if (q->best_of)
+        return no_best(below, q->best_of);
     say("nothing to compare: no recording below %s has two configs of one size and mode; 'gradsync "
         "compare A B' holds two runs side by side, 'gradsync import --as-launches' makes several "
         "files one run",
-        q->n ? q->args[0] : "data/raw");
+        below);
+    return GS_OK;
 }
 
 static int compare(const struct request *q)
@@ -88,8 +107,8 @@ static int compare(const struct request *q)
         comparison_solve(&c, q->threads);
         if (q->out)
             code = comparison_write(&c, q->out, q->best_of ? CHOSEN_CSV : COMPARE_CSV);
-        if (!c.n)
-            say_nothing_to_compare(q);
+        if (!code && !c.n)
+            code = nothing_to_compare(q);
         else if (!q->quiet)
             comparison_print(&c, q->best_of);
         say_refused(&c);

@@ -9,13 +9,13 @@
 #include <string.h>
 
 enum part { COMPUTE, COMM, SEQUENTIAL, OVERLAPPED, PARTS };
-static const char *const modes[PARTS] = {"compute", "comm", "sequential", "overlapped"};
+const char *const iteration_modes[PARTS + 1] = {"compute", "comm", "sequential", "overlapped"};
 
 enum value { A, B, C, D, EXPOSED, HIDDEN, OVERLAP, VALUES };
 
 bool iteration_is_step(const struct rec_cell *cell)
 {
-    return !strcmp(cell->mode, modes[OVERLAPPED]);
+    return !strcmp(cell->mode, iteration_modes[OVERLAPPED]);
 }
 
 /* Copy 0 of the config's cell of that mode. Compute alone does not depend on the config and may be
@@ -26,7 +26,7 @@ static const struct series *find(const struct recorded *r, const struct gathered
     const struct series *any = NULL;
     for (size_t i = 0; i < g->n; i++) {
         const struct rec_cell *c = &r->cells[g->series[i].cell];
-        if (g->series[i].copy || strcmp(c->mode, modes[part]))
+        if (g->series[i].copy || strcmp(c->mode, iteration_modes[part]))
             continue;
         if (!strcmp(c->config, config))
             return &g->series[i];

@@ -15,6 +15,7 @@
 #include "gather.h"
 
 extern const char iteration_columns[];
+extern const char *const iteration_modes[]; /* A, B, C, D, NULL */
 /* A row a config of the group that has all four. */
 void iteration_rows(struct csv *c, const struct recorded *r, const struct gathered *g);
 

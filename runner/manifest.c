@@ -186,7 +186,7 @@ static json_t *load(const char *dir, json_t **root)
     if (!*root && access(path, F_OK))
         fail_at(GS_FAILED, dir, 0,
                 "no " RECORD_MANIFEST
-                ": the run was not completed; `gradsync resume` completes it");
+                ": the run was not completed; gradsync resume completes it, or the folder goes");
     else if (!*root)
         fail_at(GS_FAILED, path, why.line, "damaged: %s", why.text);
     else if (!json_is_object(files))

@@ -48,6 +48,18 @@ bool outcome_all_skipped(const struct plan *p, const char *dir)
     return skipped == p->n_cells;
 }
 
+bool outcome_nothing(const struct plan *p, const char *dir)
+{
+    struct ledger *l;
+    size_t closed = 0;
+    if (ledger_read(&l, dir))
+        return false;
+    for (size_t i = 0; i < l->n_files; i++)
+        closed += l->files[i].n_closed;
+    ledger_free(l);
+    return !closed || outcome_all_skipped(p, dir);
+}
+
 static int verdict(const struct outcome *o, const struct plan *p, const struct cell *cell,
                    const struct ledger_fail *f)
 {
@@ -111,6 +123,9 @@ void outcome_say(const struct outcome *o)
     else if (o->interrupted)
         fail(GS_FAILED, "interrupted; what was measured is kept. To go on: gradsync resume %s",
              dir);
+    else if (o->nothing)
+        say("nothing was measured. Once mended: gradsync resume %s; to give it up: rm -r %s", dir,
+            dir);
     else
         say("incomplete; what was measured is kept. Once mended: gradsync resume %s", dir);
     free(dir);

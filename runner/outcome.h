@@ -13,7 +13,7 @@
 struct outcome {
     char *section, *dir; /* NULL: it came to no folder */
     int code;            /* enum gs_exit */
-    bool complete, interrupted;
+    bool complete, interrupted, nothing; /* nothing: no group was measured */
     size_t cells, failed, skipped; /* failed, skipped: in one launch or more */
 };
 
@@ -23,6 +23,8 @@ void outcome_begin(struct outcome *o, const struct plan *p, const char *dir);
 int outcome_judge(struct outcome *o, const struct plan *p, const char *dir);
 /* Has this machine skipped every cell in some launch? Then it will in the others too. */
 bool outcome_all_skipped(const struct plan *p, const char *dir);
+/* Is no group of the folder measured, in any launch? */
+bool outcome_nothing(const struct plan *p, const char *dir);
 /* Where the recording lies and what to do next. */
 void outcome_say(const struct outcome *o);
 void outcome_print(const struct outcome *o, size_t n); /* JSON on stdout */

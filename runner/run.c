@@ -102,6 +102,7 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
     progress_begin(&progress, p, options->quiet);
     o->code = complete(&r, o);
     o->interrupted = i->count > 0 && !o->complete;
+    o->nothing = !o->complete && outcome_nothing(p, dir);
     if (r.part && o->complete)
         say("recorded: launches %d to %d of %s", r.first, r.last, dir);
     else

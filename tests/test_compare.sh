@@ -49,8 +49,10 @@ is "$(cut -d, -f5,8,9,19 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" 'over
 ok 'and its floor' within "$(sed -n 's/,/ /g;2p' modes.csv/chosen.csv | awk '{ print $17 }')" 0 0.01
 ok 'what is best in the step' "$gradsync" compare -q --best-of overlapped modes -o modes.csv
 is "$(cut -d, -f5,8,9,19 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" 'comm,c3,c0,faster comm,c3,c1,faster comm,c3,c2,faster ' 'is as poor alone'
-ok 'a mode that there is not' "$gradsync" compare --best-of alone modes
-like "$err" "configs of the mode 'alone' beside another mode" 'is said'
+ok 'a mode of steps that these lack' "$gradsync" compare --best-of compute modes
+like "$err" "nothing to compare: .* configs of the mode 'compute' beside another mode" 'is said'
+exits 2 'a mode that there is not' "$gradsync" compare --best-of com modes
+like "$err" "a mode 'com' beside another mode, did you mean 'comm'" 'is a slip'
 exits 2 'two runs have no best' "$gradsync" compare --best-of comm raw1 raw1
 like "$err" '--best-of is about configs of a run' 'and it says so'
 

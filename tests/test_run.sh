@@ -85,6 +85,9 @@ quick '[null b]' 'fault = skip' >skips.ini
 exits 3 'a workload that this machine cannot run' "$gradsync" run skips.ini -o skips
 like "$err" 'gradsync: null b: every cell was skipped: scripted' '… says why'
 is "$(ls skips/*/*/*/MANIFEST.json | wc -l)" 2 '… and the other one ran'
+exits 3 'one of several launches' "$gradsync" run skips.ini --workload 'null b' --set measure:launches=2 -o idle
+like "$err" "nothing was measured. Once mended: gradsync resume idle/.*; to give it up: rm -r idle/" \
+    '… says that there is nothing, and what can become of it'
 
 # ---- what cannot be started ----
 
