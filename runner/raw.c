@@ -245,11 +245,6 @@ static bool is_integer(const json_t *v)
     return json_is_integer(v);
 }
 
-static bool is_number(const json_t *v)
-{
-    return json_is_number(v);
-}
-
 bool raw_string(const struct raw *r, const struct raw_line *l, const char *key, const char **out)
 {
     const json_t *v = member(r, l, key, "text", is_string);
@@ -263,13 +258,5 @@ bool raw_integer(const struct raw *r, const struct raw_line *l, const char *key,
     const json_t *v = member(r, l, key, "integer", is_integer);
     if (v)
         *out = json_integer_value(v);
-    return v;
-}
-
-bool raw_number(const struct raw *r, const struct raw_line *l, const char *key, double *out)
-{
-    const json_t *v = member(r, l, key, "number", is_number);
-    if (v)
-        *out = json_number_value(v);
     return v;
 }

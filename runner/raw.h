@@ -54,6 +54,5 @@ int raw_seek(struct raw *r, struct raw_place to);
 /* Typed members; reported as file:line when absent or of another type. */
 bool raw_string(const struct raw *r, const struct raw_line *l, const char *key, const char **out);
 bool raw_integer(const struct raw *r, const struct raw_line *l, const char *key, int64_t *out);
-bool raw_number(const struct raw *r, const struct raw_line *l, const char *key, double *out);
 
 #endif

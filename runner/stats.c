@@ -131,18 +131,6 @@ double stats_mean(const double *x, size_t n)
     return n ? sum / (double)n : NAN;
 }
 
-double stats_autocorrelation(const double *x, size_t n)
-{
-    if (n < 3)
-        return 0;
-    double mean = stats_mean(x, n), variance = 0, lag = 0;
-    for (size_t i = 0; i < n; i++) {
-        variance += (x[i] - mean) * (x[i] - mean);
-        lag += i ? (x[i] - mean) * (x[i - 1] - mean) : 0;
-    }
-    return variance > 0 ? lag / variance : 0;
-}
-
 size_t stats_warmup(const double *x, size_t n)
 {
     if (n < 8)
@@ -195,33 +183,22 @@ double stats_launch_mean(const struct nested *x, size_t n)
     return count ? sum / (double)count : NAN;
 }
 
-enum statistic { LAUNCH_MEAN, POOLED_MEDIAN };
-
-static double statistic_of(enum statistic which, const struct nested *x, size_t n, double *scratch)
-{
-    if (which == LAUNCH_MEAN)
-        return stats_launch_mean(x, n);
-    for (size_t i = 0; i < n; i++)
-        scratch[i] = x[i].value;
-    return stats_quantile_of(scratch, n, 0.5);
-}
-
 /* Draws as many launches as there are, each with as many blocks as it has. A launch that is drawn
  * twice counts as two. */
-static size_t resample(const struct nested *x, const size_t *first, size_t launches,
-                       struct nested *drawn, struct rng *rng)
+static size_t resample(const struct nested *x, const size_t *first, size_t launches, double *drawn,
+                       struct rng *rng)
 {
     size_t n = 0;
     for (size_t i = 0; i < launches; i++) {
         size_t l = (size_t)rng_below(rng, launches), blocks = first[l + 1] - first[l];
         for (size_t b = 0; b < blocks; b++)
-            drawn[n++] = (struct nested){(int)i, x[first[l] + rng_below(rng, blocks)].value};
+            drawn[n++] = x[first[l] + rng_below(rng, blocks)].value;
     }
     return n;
 }
 
-static struct interval bootstrap(const struct nested *x, size_t n, size_t draws, double level,
-                                 struct rng *rng, enum statistic which)
+struct interval stats_bootstrap_median(const struct nested *x, size_t n, size_t draws, double level,
+                                       struct rng *rng)
 {
     if (n == 0 || draws == 0)
         return (struct interval){NAN, NAN, 0};
@@ -229,31 +206,17 @@ static struct interval bootstrap(const struct nested *x, size_t n, size_t draws,
     size_t launches = launches_of(x, n, first);
     for (size_t i = 0; i < launches; i++)
         longest = first[i + 1] - first[i] > longest ? first[i + 1] - first[i] : longest;
-    struct nested *drawn = xmalloc(launches * longest * sizeof *drawn);
-    double *scratch = xmalloc(launches * longest * sizeof *scratch);
+    double *drawn = xmalloc(launches * longest * sizeof *drawn);
     double *values = xmalloc(draws * sizeof *values);
     for (size_t i = 0; i < draws; i++) {
         size_t m = resample(x, first, launches, drawn, rng);
-        values[i] = statistic_of(which, drawn, m, scratch);
+        values[i] = stats_quantile_of(drawn, m, 0.5);
     }
     struct interval ci = {.lo = stats_quantile_of(values, draws, (1 - level) / 2),
                           .coverage = level};
     ci.hi = stats_quantile_of(values, draws, (1 + level) / 2);
     free(values);
-    free(scratch);
     free(drawn);
     free(first);
     return ci;
-}
-
-struct interval stats_bootstrap(const struct nested *x, size_t n, size_t draws, double level,
-                                struct rng *rng)
-{
-    return bootstrap(x, n, draws, level, rng, LAUNCH_MEAN);
-}
-
-struct interval stats_bootstrap_median(const struct nested *x, size_t n, size_t draws, double level,
-                                       struct rng *rng)
-{
-    return bootstrap(x, n, draws, level, rng, POOLED_MEDIAN);
 }

@@ -28,9 +28,6 @@ double stats_quantile_of(double *scratch, size_t n, double p);
  * (x(k), x(n+1-k)) whose binomial(n, 1/2) coverage is >= level; (min, max) when none reaches it. */
 struct interval stats_median_ci(const double *x, size_t n, double level);
 
-/* Lag-1 autocorrelation; 0 when n < 3 or the variance is 0. */
-double stats_autocorrelation(const double *x, size_t n);
-
 /* How many leading values are still warm-up: the d that minimises MSER(d), the squared standard
  * error of the mean of x[d..] (White 1997), accepted only when the mean of the discarded part
  * differs from the rest's by more than 3 standard errors; at most n/2; 0 when n < 8. */
@@ -42,14 +39,11 @@ struct nested {
     double value;
 };
 
-/* Hierarchical bootstrap percentile CI of the mean of launch means: launches are drawn, then blocks
- * within each. `draws` e.g. 10000. One launch: only blocks are drawn, and the caller must say so.
- * The coverage is the nominal one; with few launches the interval is somewhat short. */
-struct interval stats_bootstrap(const struct nested *x, size_t n, size_t draws, double level,
-                                struct rng *rng);
 double stats_launch_mean(const struct nested *x, size_t n); /* mean of launch means */
 
-/* The same resampling; CI of the median of all blocks pooled. */
+/* Hierarchical bootstrap percentile CI of the median of all blocks pooled: launches are drawn, then
+ * blocks within each. `draws` e.g. 10000. One launch: only blocks are drawn, and the caller must
+ * say so. The coverage is the nominal one; with few launches the interval is somewhat short. */
 struct interval stats_bootstrap_median(const struct nested *x, size_t n, size_t draws, double level,
                                        struct rng *rng);
 

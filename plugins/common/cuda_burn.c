@@ -21,11 +21,6 @@ static const struct {
     [BURN_HIGH] = {0.70, 0.20},
 };
 
-uint64_t burn_device_B(void)
-{
-    return 3ull * GEMM_N * GEMM_N * 2 + 2ull * TRAFFIC_B + WORKSPACE_B;
-}
-
 static int share(const struct burn *b, double of)
 {
     int n = (int)(of * b->gpu->multiprocessors + 0.5);

@@ -37,12 +37,11 @@ struct burn {
     struct burn_lane gemm, traffic;
 };
 
-/* Not collective. Takes burn_device_B() of device memory, and calibrates. Notes "contention_gemm"
+/* Not collective. Takes 184 MiB of device memory, and calibrates. Notes "contention_gemm"
  * and "contention_traffic": what the GPU reaches when it does nothing else. `why` when not WL_OK.
  */
 enum wl_status burn_open(struct burn *b, struct gpu *gpu, char *why, size_t n);
 void burn_close(struct burn *b);
-uint64_t burn_device_B(void);
 
 /* Queues the first pieces; returns when the GPU is at work on both lanes. */
 enum wl_status burn_start(struct burn *b, enum burn_level level);

@@ -274,11 +274,3 @@ void schedule_free(struct schedule *s)
         free(all[i]);
     *s = (struct schedule){0};
 }
-
-size_t schedule_sent(const struct schedule *s)
-{
-    size_t sum = 0;
-    for (uint32_t i = 0; i < s->n; i++)
-        sum += s->step[i].kind == STEP_SEND ? s->step[i].n : 0;
-    return sum;
-}

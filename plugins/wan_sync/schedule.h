@@ -86,7 +86,4 @@ void put_round(struct schedule *s, uint32_t block);
 bool schedule_close(struct schedule *s);
 void schedule_free(struct schedule *s);
 
-/* Elements that this member sends. */
-size_t schedule_sent(const struct schedule *s);
-
 #endif

@@ -50,11 +50,6 @@ void sync_close(struct sync *s)
     free(s);
 }
 
-size_t sync_slots_B(const struct sync *s)
-{
-    return s->me >= 0 ? s->piece[0].task[WAY_EXCHANGE].need.slots_B : 0;
-}
-
 /* ---- the way of a fragment ---- */
 
 static int64_t at_head(const struct sync *s)

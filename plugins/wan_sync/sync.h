@@ -59,6 +59,5 @@ bool sync_drain(struct sync *s);
 const char *sync_why(const struct sync *s);
 /* Resets them. */
 struct sync_totals sync_totals(struct sync *s);
-size_t sync_slots_B(const struct sync *s);
 
 #endif

@@ -84,13 +84,6 @@ double wan_efficiency(const struct wan_schedule *sch, double compute_s, double f
                    sch->every * sch->straggle_s);
 }
 
-double wan_steps_needed(double efficiency, double compute_s, double sync_s)
-{
-    if (efficiency >= 1)
-        return sync_s > 0 ? INFINITY : 1;
-    return fmax(1, ceil(sync_s / (compute_s * (1 / efficiency - 1)) - 1e-9));
-}
-
 double wan_rate_needed(const struct wan_schedule *sch, double utilisation, double compute_s,
                        double bytes)
 {

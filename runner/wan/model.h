@@ -92,8 +92,6 @@ struct wan_schedule {
 double wan_exposed_s(const struct wan_schedule *sch, double compute_s, double fragment_s);
 /* H T_c / (H T_c + exposed + outer + H straggle) */
 double wan_efficiency(const struct wan_schedule *sch, double compute_s, double fragment_s);
-/* The least H for an efficiency, unoverlapped; infinite when none reaches it. */
-double wan_steps_needed(double efficiency, double compute_s, double sync_s);
 /* The rate for a compute utilisation, of a model whose sync moves `bytes` in all through a link:
  * W = (bytes / P) / [(H T_c / P)(1/CU - 1) + (2/3 + tau) T_c], Douillard et al. 2025; the 2/3 is
  * the share of a step, the backward pass, that even an unoverlapped exchange runs beside. */

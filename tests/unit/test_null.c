@@ -148,6 +148,17 @@ static void test_exact(void **state)
     expect("warmup=5", 5, 10e-6);
 }
 
+/* Autocorrelation of neighbours. */
+static double lag_one(const double *x, size_t n)
+{
+    double mean = stats_mean(x, n), variance = 0, lag = 0;
+    for (size_t i = 0; i < n; i++) {
+        variance += (x[i] - mean) * (x[i] - mean);
+        lag += i ? (x[i] - mean) * (x[i - 1] - mean) : 0;
+    }
+    return lag / variance;
+}
+
 /* Standard errors at N = 20000: 0.5% of the deviation, 0.007 of a correlation, and with ar1 = 0.9
  * effectively N/19 samples. The seed is fixed, so this holds always or never. */
 static void test_noise(void **state)
@@ -156,9 +167,9 @@ static void test_noise(void **state)
     double *white = series("noise=2%", 1, 0), *red = series("noise=2% ar1=0.9", 1, 0);
     assert_true(fabs(stats_mean(white, N) / 10e-6 - 1) < 0.001);
     assert_true(fabs(deviation(white) / 0.2e-6 - 1) < 0.03);
-    assert_true(fabs(stats_autocorrelation(white, N)) < 0.03);
+    assert_true(fabs(lag_one(white, N)) < 0.03);
     assert_true(fabs(deviation(red) / 0.2e-6 - 1) < 0.1);
-    assert_true(fabs(stats_autocorrelation(red, N) - 0.9) < 0.02);
+    assert_true(fabs(lag_one(red, N) - 0.9) < 0.02);
     free(white);
     free(red);
 }

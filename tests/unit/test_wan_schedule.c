@@ -288,6 +288,14 @@ static void test_inside(void **state)
             attempt(&(struct trial){.inside = true, .members = n, .count = count, .block = 256});
 }
 
+static size_t sent(const struct schedule *s)
+{
+    size_t sum = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        sum += s->step[i].kind == STEP_SEND ? s->step[i].n : 0;
+    return sum;
+}
+
 /* What a leader sends, and what a member does: 2 D (g-1)/g inside a site, both ways together. */
 static void test_inside_bytes(void **state)
 {
@@ -297,8 +305,8 @@ static void test_inside_bytes(void **state)
         struct schedule_shape shape = shape_of(&t, me);
         struct schedule in, out;
         assert_true(strategy_inward(&in, &shape) && strategy_outward(&out, &shape));
-        assert_int_equal(schedule_sent(&in) * 4, (me ? 4 : 3) * t.count);
-        assert_int_equal(schedule_sent(&out) * 4, (me ? 2 : 6) * t.count);
+        assert_int_equal(sent(&in) * 4, (me ? 4 : 3) * t.count);
+        assert_int_equal(sent(&out) * 4, (me ? 2 : 6) * t.count);
         schedule_free(&in);
         schedule_free(&out);
     }
@@ -335,7 +343,7 @@ static void test_bytes(void **state)
         struct schedule_shape shape = shape_of(&t, 1);
         assert_true(strategies[t.strategy].make(&s, &shape));
         double model = wan_wire_bytes(t.strategy, (size_t)t.members, (double)t.count);
-        assert_true(fabs((double)schedule_sent(&s) - model) < 0.001 * model);
+        assert_true(fabs((double)sent(&s) - model) < 0.001 * model);
         schedule_free(&s);
     }
 }
