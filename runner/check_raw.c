@@ -114,6 +114,6 @@ int check_raw(const char *path)
 {
     struct stat st;
     if (stat(path, &st))
-        return locate_failed(GS_USAGE, path);
+        return locate_failed(GS_USAGE, path, LOCATE_CONFIG | LOCATE_RUN);
     return S_ISDIR(st.st_mode) ? check_tree(path) : check_file(path);
 }

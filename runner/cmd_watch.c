@@ -112,7 +112,7 @@ static int open_input(struct input *in, const char *path, bool no_follow)
     if (strcmp(path, "-"))
         in->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (in->fd < 0)
-        return locate_failed(GS_USAGE, path);
+        return locate_failed(GS_USAGE, path, LOCATE_FILE);
     if (!fstat(in->fd, &st) && S_ISDIR(st.st_mode))
         return fail_at(GS_USAGE, path, 0, "is a folder, not a log");
     in->follow = !no_follow && strcmp(path, "-") && S_ISREG(st.st_mode);

@@ -254,7 +254,7 @@ static int read_bytes(const char *path, struct text *out)
     FILE *f = fopen(path, "rbe");
     struct stat st;
     if (!f)
-        return locate_failed(GS_USAGE, path);
+        return locate_failed(GS_USAGE, path, LOCATE_CONFIG);
     if (!fstat(fileno(f), &st) && S_ISDIR(st.st_mode)) {
         fclose(f);
         return fail_at(GS_USAGE, path, 0, "is a folder, not a config");

@@ -105,7 +105,7 @@ static int not_there(const char *path)
     char *dir = xstrfmt("%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
     int error = errno, code;
     if (*dir && access(dir, F_OK))
-        code = locate_failed(GS_USAGE, dir);
+        code = locate_failed(GS_USAGE, dir, LOCATE_FILE);
     else
         code = fail_at(GS_USAGE, path, 0, "%s ('gradsync reduce' makes it)", strerror(error));
     free(dir);

@@ -167,6 +167,15 @@ static char *nearest_entry(const char *dir, const char *base)
     return found;
 }
 
+/* What a bare word that is nothing may be, by what it may name. */
+static const char *const may_be[] = {
+    "",
+    [LOCATE_CONFIG] = "; it takes a path, or the name of a config in configs",
+    [LOCATE_RUN] = "; it takes a path, or the id of a run below data/raw",
+    [LOCATE_CONFIG | LOCATE_RUN] =
+        "; it takes a path, the name of a config in configs, or the id of a run below data/raw",
+};
+
 /* The path with each part that is not there replaced by the nearest that is. */
 static char *nearest_path(const char *path)
 {
@@ -189,41 +198,38 @@ static char *nearest_path(const char *path)
     return found;
 }
 
-/* A bare word may also have been meant for a config or a run. */
-static char *nearest_name(const char *word)
+static char *nearest_of(const char *word, void list(struct words *names))
 {
-    struct words names, runs;
-    locate_configs(&names);
-    locate_runs(&runs);
-    for (size_t i = 0; i < runs.n; i++)
-        words_add(&names, runs.v[i]);
-    words_free(&runs);
+    struct words names;
+    list(&names);
     const char *near = text_nearest(word, (const char *const *)names.v, names.n);
     char *found = near ? xstrdup(near) : NULL;
     words_free(&names);
     return found;
 }
 
-int locate_failed(enum gs_exit code, const char *path)
+/* A bare word may also have been meant for a config or a run. */
+static char *nearest_name(const char *word, unsigned names)
+{
+    char *found = names & LOCATE_CONFIG ? nearest_of(word, locate_configs) : NULL;
+    return found || !(names & LOCATE_RUN) ? found : nearest_of(word, locate_runs);
+}
+
+int locate_failed(enum gs_exit code, const char *path, unsigned names)
 {
     int why = errno;
     char *near = NULL, *whole = xstrdup(path);
     for (size_t n = strlen(whole); n > 1 && whole[n - 1] == '/';)
         whole[--n] = '\0';
-    bool bare = !strchr(whole, '/');
+    names = strchr(whole, '/') ? 0 : names;
     if (why == ENOENT && *whole) {
-        near = bare ? nearest_name(whole) : NULL;
+        near = nearest_name(whole, names);
         near = near ? near : nearest_path(whole);
     }
-    if (near)
-        fail_at(code, path, 0, "cannot be read: %s%s", strerror(why), DID_YOU_MEAN(near));
-    else if (why == ENOENT && bare)
-        fail_at(code, path, 0,
-                "cannot be read: %s; a path, the name of a config in configs, or of a run below "
-                "data/raw",
-                strerror(why));
-    else
-        fail_at(code, path, 0, "cannot be read: %s", strerror(why));
+    fail_at(code, path, 0, "cannot be read: %s%s", strerror(why),
+            near            ? DID_YOU_MEAN(near)
+            : why == ENOENT ? may_be[names]
+                            : "");
     free(near);
     free(whole);
     return code;

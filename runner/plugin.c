@@ -85,7 +85,7 @@ static int take_struct(struct plugin *p, const struct wl_plugin *symbol)
 static int open_file(struct plugin *p)
 {
     if (access(p->path, R_OK))
-        return locate_failed(GS_USAGE, p->path);
+        return locate_failed(GS_USAGE, p->path, LOCATE_FILE);
     p->dl = dlopen(p->path, RTLD_NOW | RTLD_LOCAL);
     if (!p->dl)
         return refused(p->path, dlerror());

@@ -93,7 +93,7 @@ static int add_folder(struct runs *r, const char *dir)
 {
     char *key = NULL;
     if (access(dir, F_OK))
-        return locate_failed(GS_USAGE, dir);
+        return locate_failed(GS_USAGE, dir, LOCATE_RUN);
     if (!runs_is_run(dir))
         return fail_at(GS_USAGE, dir, 0, "no run folder: it holds no launch-LL.AA.jsonl");
     int code = key_of(dir, &key);
@@ -132,7 +132,7 @@ static int find_below(struct runs *r, const char *dir, int depth)
     struct dirent **names;
     int code = GS_OK, n = scandir(dir, &names, is_visible, alphasort);
     if (n < 0)
-        return locate_failed(GS_USAGE, dir);
+        return locate_failed(GS_USAGE, dir, LOCATE_RUN);
     for (int i = 0; i < n; i++) {
         struct stat st;
         char *path = xstrfmt("%s/%s", dir, names[i]->d_name);

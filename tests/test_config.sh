@@ -85,7 +85,7 @@ is "$rc" 0 'a config from a pipe'
 run env LC_ALL=de_DE.UTF-8 "$gradsync" plan "$local_ini"
 is "$out" "$unix" 'any locale'
 exits 2 'a missing file' "$gradsync" plan none.ini
-is "$err" 'none.ini: cannot be read: No such file or directory; a path, the name of a config in configs, or of a run below data/raw' '… is named'
+is "$err" 'none.ini: cannot be read: No such file or directory; it takes a path, or the name of a config in configs' '… is named'
 exits 2 'a folder' "$gradsync" plan .
 exits 2 'no config at all' "$gradsync" plan /dev/urandom
 one_line "$err" '… in one line'

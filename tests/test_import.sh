@@ -201,7 +201,7 @@ refused 1 'refused: (binary|no|neither)' 'a binary file' binary.txt
 cat table.txt binary.txt >mixed.txt
 refused 1 'binary' 'a table with binary behind it' mixed.txt
 refused 1 'no regular file' 'a device' /dev/zero
-refused 1 'cannot be read|No such file' 'no file' nowhere.txt
+refused 2 'nowhere.txt: cannot be read: No such file or directory$' 'no file' nowhere.txt
 echo 'nothing of the kind' >text.txt
 refused 1 'text.txt: refused: ' 'a text' text.txt
 "$make" ranks=1 nodes=1 bandwidth=1 | sed 's/nGpus 0/nGpus 1/' >one.txt 2>/dev/null

@@ -164,7 +164,7 @@ int campaign_read(struct campaign *c, const char *dir)
     *c = (struct campaign){0};
     c->dir = realpath(dir, NULL);
     if (!c->dir)
-        return locate_failed(GS_USAGE, dir);
+        return locate_failed(GS_USAGE, dir, LOCATE_FILE);
     if (!campaign_is(dir))
         return fail_at(GS_USAGE, dir, 0, "no campaign: it holds no " CAMPAIGN_FILE);
     char *path = campaign_path(c, CAMPAIGN_FILE);

@@ -22,7 +22,7 @@ int lines_open(struct lines *in, const char *path)
     struct stat st;
     *in = (struct lines){.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (in->fd < 0 || fstat(in->fd, &st))
-        return locate_failed(GS_FAILED, path);
+        return locate_failed(GS_USAGE, path, LOCATE_FILE);
     if (!S_ISREG(st.st_mode) || st.st_size == 0) {
         close(in->fd);
         in->fd = -1;
