@@ -15,6 +15,7 @@
 figures: all ## measure this machine if it never was, then every table and figure
 	@bash mk/measure.sh '$(BUILD)/gradsync'
 	@$(MAKE) --no-print-directory drawn
+	@printf 'figures: figures/out, %s as SVG, PDF and PNG; tables: data/csv; next: make report, gradsync show RUN\n' "$$(ls -d figures/out/*/*.svg 2>/dev/null | wc -l)"
 # What can be drawn is known when every recording was read: one that is damaged is named and left out,
 # the rest is drawn, and that ends in an error. A paper or tables asked for by name stop at it instead.
 drawn:
