@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define WINDOW_MOST 64 /* blocks: 16 MiB at the default block, two bandwidth-delay products */
+#define WINDOW_MOST 96 /* blocks: 24 MiB at the default block, what a budget holds for one peer */
 
 struct engine *engine_open(struct wan_link *link)
 {
@@ -32,8 +32,8 @@ void engine_leave_slots(struct engine *e)
 struct engine_need engine_need(const struct schedule *s, enum wire wire, size_t budget_B)
 {
     struct engine_need need = {.slot_B = (wire_bytes(wire, s->largest) + 63) / 64 * 64};
-    size_t lanes = (size_t)s->shape.members * (s->keeps ? 2 : 1);
-    size_t window = need.slot_B ? budget_B / lanes / need.slot_B : WINDOW_MOST;
+    size_t lanes = (size_t)s->peers * (s->keeps ? 2 : 1);
+    size_t window = need.slot_B && lanes ? budget_B / lanes / need.slot_B : WINDOW_MOST;
     window = window < WINDOW_MOST ? window : WINDOW_MOST;
     need.window = (uint32_t)(window > ENGINE_WINDOW_LEAST ? window : ENGINE_WINDOW_LEAST);
     need.slots_B = (lanes * need.window + 1) * need.slot_B;
@@ -98,14 +98,16 @@ bool engine_reserve(struct engine *e, const struct engine_task *t)
 char *engine_take_slot(const struct engine *e, const struct step *t)
 {
     const struct engine_need *n = &e->task->need;
-    return e->slots + ((size_t)t->peer * n->window + t->seq % n->window) * n->slot_B;
+    size_t lane = (size_t)e->task->schedule->lane[t->peer].take_place;
+    return e->slots + (lane * n->window + t->seq % n->window) * n->slot_B;
 }
 
 /* Of a SEND that `keeps`. */
 char *engine_keep_slot(const struct engine *e, const struct step *t)
 {
     const struct engine_need *n = &e->task->need;
-    size_t lane = (size_t)e->task->schedule->shape.members + (size_t)t->peer;
+    const struct schedule *s = e->task->schedule;
+    size_t lane = (size_t)s->peers + (size_t)s->lane[t->peer].send_place;
     return e->slots + (lane * n->window + t->seq % n->window) * n->slot_B;
 }
 

@@ -28,7 +28,7 @@ struct engine {
     int *member_of;                       /* by rank, as far as `ranks` */
     int ranks, members_cap;
     uint32_t steps_cap;
-    char *slots; /* [members][window] to take into; of `keeps`, as many to send from; one more */
+    char *slots; /* [peers][window] to take into; of `keeps`, as many to send from; one more */
     size_t slots_cap;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,9 +105,10 @@ static void cut(struct schedule *s, int parts)
     s->start[b] = f->count;
 }
 
-bool schedule_open(struct schedule *s, const struct schedule_shape *shape, int parts, bool keeps)
+bool schedule_open(struct schedule *s, const struct schedule_shape *shape, int parts, int peers,
+                   bool keeps)
 {
-    *s = (struct schedule){.shape = *shape, .keeps = keeps};
+    *s = (struct schedule){.shape = *shape, .peers = peers, .keeps = keeps};
     size_t most = shape->count / block_of(shape, parts) + (size_t)parts + 1;
     s->part = calloc((size_t)parts + 1, sizeof *s->part);
     s->start = calloc(most + 1, sizeof *s->start);
@@ -220,6 +222,7 @@ static void index_edges(struct schedule *s)
 static bool index_lanes(struct schedule *s)
 {
     uint32_t members = (uint32_t)s->shape.members;
+    int to = 0, from = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         struct step *t = &s->step[i];
         if (t->peer >= 0)
@@ -228,9 +231,12 @@ static bool index_lanes(struct schedule *s)
     for (uint32_t p = 0; p < members; p++) {
         s->lane[p].send = calloc((size_t)s->lane[p].sends + 1, sizeof(uint32_t));
         s->lane[p].take = calloc((size_t)s->lane[p].takes + 1, sizeof(uint32_t));
+        s->lane[p].send_place = s->lane[p].sends ? to++ : -1;
+        s->lane[p].take_place = s->lane[p].takes ? from++ : -1;
         if (!s->lane[p].send || !s->lane[p].take)
             return false;
     }
+    assert(to <= s->peers && from <= s->peers); /* slots are for no more */
     for (uint32_t i = 0; i < s->n; i++) {
         const struct step *t = &s->step[i];
         if (t->peer >= 0)

@@ -52,10 +52,12 @@ struct schedule_shape {
 struct lane {
     uint32_t *send, *take;
     uint32_t sends, takes;
+    int send_place, take_place; /* its number among the peers that are sent to, taken from */
 };
 
 struct schedule {
     struct schedule_shape shape;
+    int peers; /* that any one member sends to, or takes from, at most: the same on every member */
     bool keeps;
     struct step *step;
     uint32_t n, cap;
@@ -76,7 +78,8 @@ struct schedule {
 };
 
 /* Cuts the vector; `parts` of them, not more than members. Shares are those of the parts. */
-bool schedule_open(struct schedule *s, const struct schedule_shape *shape, int parts, bool keeps);
+bool schedule_open(struct schedule *s, const struct schedule_shape *shape, int parts, int peers,
+                   bool keeps);
 void put_send(struct schedule *s, uint32_t block, int peer);
 void put_recv(struct schedule *s, uint32_t block, int peer);
 void put_add(struct schedule *s, uint32_t block, int peer);

@@ -17,7 +17,7 @@ static void each(struct schedule *s, put *f, int first, int end, int peer)
 static bool make_ring(struct schedule *s, const struct schedule_shape *f)
 {
     int n = f->members, me = f->me, next = (me + 1) % n, previous = (me + n - 1) % n;
-    if (!schedule_open(s, f, n, false))
+    if (!schedule_open(s, f, n, 1, false))
         return false;
     for (int round = 0; round < n - 1; round++) {
         int out = (me - round + n) % n, in = (me - round - 1 + 2 * n) % n;
@@ -62,7 +62,7 @@ static void scatter(struct schedule *s, const struct schedule_shape *f)
 static bool make_direct(struct schedule *s, const struct schedule_shape *f)
 {
     int n = f->members, me = f->me;
-    if (!schedule_open(s, f, n, false))
+    if (!schedule_open(s, f, n, n - 1, false))
         return false;
     scatter(s, f);
     for (uint32_t b = s->part[me]; b < s->part[me + 1]; b++)
@@ -84,7 +84,7 @@ static double direct_rounded(int n)
 bool strategy_inward(struct schedule *s, const struct schedule_shape *f)
 {
     int n = f->members, me = f->me;
-    if (!schedule_open(s, f, n, false))
+    if (!schedule_open(s, f, n, n - 1, false))
         return false;
     scatter(s, f);
     if (me != 0)
@@ -97,7 +97,7 @@ bool strategy_inward(struct schedule *s, const struct schedule_shape *f)
 bool strategy_outward(struct schedule *s, const struct schedule_shape *f)
 {
     int n = f->members, me = f->me;
-    if (!schedule_open(s, f, n, false))
+    if (!schedule_open(s, f, n, n - 1, false))
         return false;
     for (int p = 1; me == 0 && p < n; p++)
         each(s, put_send, p, p + 1, p);
@@ -144,6 +144,15 @@ static bool folds(const struct core *c, const struct schedule_shape *f)
     return f->me < 2 * c->extra;
 }
 
+/* One a round, and one that folds into it. */
+static int core_peers(const struct core *c)
+{
+    int n = c->extra > 0;
+    for (int bit = 1; bit < c->members; bit <<= 1)
+        n++;
+    return n;
+}
+
 /* One that stands aside: its input goes to its neighbour, and the sum comes back. */
 static void put_aside(struct schedule *s, const struct schedule_shape *f, int parts)
 {
@@ -160,7 +169,7 @@ static void round_all(struct schedule *s)
 static bool make_doubling(struct schedule *s, const struct schedule_shape *f)
 {
     struct core c = core_of(f);
-    if (!schedule_open(s, f, 1, true))
+    if (!schedule_open(s, f, 1, core_peers(&c), true))
         return false;
     if (c.me < 0) {
         put_aside(s, f, 1);
@@ -201,7 +210,7 @@ static bool make_rabenseifner(struct schedule *s, const struct schedule_shape *f
 {
     struct core c = core_of(f);
     int mine, theirs;
-    if (!schedule_open(s, f, c.members, false))
+    if (!schedule_open(s, f, c.members, core_peers(&c), false))
         return false;
     if (c.me < 0) {
         put_aside(s, f, c.members);

@@ -12,7 +12,7 @@
 #error "the tcp transport sends integers as they lie in memory, little-endian"
 #endif
 
-#define TCP_VERSION 2
+#define TCP_VERSION 3
 #define TCP_FRAME_MAGIC 0x53475731u
 #define TCP_FRAME_BYTES_MAX (1u << 30)
 #define TCP_BYE_MAX 200 /* bytes of text */

@@ -323,6 +323,35 @@ static void test_window(void **state)
     }
 }
 
+/* The budget is for the peers that there are, the same on every member, whoever folds. */
+static void test_need(void **state)
+{
+    (void)state;
+    static const struct {
+        enum wan_strategy strategy;
+        int members;
+        uint32_t window;
+    } of[] = {{WAN_RING, 4, 96},
+              {WAN_DIRECT, 4, 32},
+              {WAN_RABENSEIFNER, 4, 48},
+              {WAN_RABENSEIFNER, 6, 32},
+              {WAN_RECURSIVE_DOUBLING, 6, 16}, /* what it keeps has slots too */
+              {WAN_DIRECT, 2, 96}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        for (int me = 0; me < of[i].members; me++) {
+            struct trial t = {.strategy = of[i].strategy,
+                              .members = of[i].members,
+                              .count = 1 << 20,
+                              .block = 1 << 12};
+            struct schedule_shape shape = shape_of(&t, me);
+            struct schedule s;
+            assert_true(strategies[t.strategy].make(&s, &shape));
+            struct engine_need need = engine_need(&s, WIRE_FP32, 96 * s.largest * sizeof(float));
+            assert_int_equal(need.window, of[i].window);
+            schedule_free(&s);
+        }
+}
+
 static void test_bytes(void **state)
 {
     (void)state;
@@ -353,7 +382,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums),   cmocka_unit_test(test_shares),
         cmocka_unit_test(test_inside), cmocka_unit_test(test_inside_bytes),
-        cmocka_unit_test(test_window), cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_window), cmocka_unit_test(test_need),
+        cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
