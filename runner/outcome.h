@@ -13,7 +13,8 @@
 struct outcome {
     char *section, *dir; /* NULL: it came to no folder */
     int code;            /* enum gs_exit */
-    bool complete, interrupted, nothing; /* nothing: no group was measured */
+    bool complete, interrupted;
+    bool nothing;                  /* no group was measured */
     size_t cells, failed, skipped; /* failed, skipped: in one launch or more */
 };
 

@@ -34,8 +34,8 @@ void words_free(struct words *w);
 
 /* The candidate within a third of its length in edits of `word`, or NULL. */
 const char *text_nearest(const char *word, const char *const *candidates, size_t n);
-/* ", did you mean 'NEAR'?", with open and close for the quotes; "" when near is NULL. Into buf, which
- * is returned. */
+/* ", did you mean 'NEAR'?", with open and close for the quotes; "" when near is NULL. Into buf,
+ * which is returned. */
 const char *text_did_you_mean(char *buf, size_t size, const char *open, const char *near,
                               const char *close);
 /* The same as a value within one block. */

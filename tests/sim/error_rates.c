@@ -137,7 +137,7 @@ static void count(struct tally *t, enum rate r, bool hit)
 
 static size_t pairs_of(const struct regime *r)
 {
-    return (size_t)(LAUNCHES * r->blocks);
+    return (size_t)LAUNCHES * (size_t)r->blocks;
 }
 
 static struct judgement judge_campaign(const struct campaign *c, const struct effect *e, double p)

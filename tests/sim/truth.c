@@ -37,13 +37,13 @@ static void visit_block(struct campaign *c, int launch, size_t at, const double 
 
 void make_campaign(struct campaign *c, const struct regime *r, double truth, struct rng *rng)
 {
-    double weather[PER_LAUNCH], own[CONFIGS];
+    double weather[PER_LAUNCH] = {0}, own[CONFIGS];
+    const size_t blocks = (size_t)r->blocks;
     for (int l = 0; l < LAUNCHES; l++) {
-        make_weather(weather, (size_t)r->blocks * CONFIGS * ITERATIONS, r->noise, rng);
+        make_weather(weather, blocks * CONFIGS * ITERATIONS, r->noise, rng);
         for (int i = 0; i < CONFIGS; i++)
             own[i] = r->own * rng_normal(rng) + (i == CONFIG ? truth : 0);
-        for (int b = 0; b < r->blocks; b++)
-            visit_block(c, l, (size_t)(l * r->blocks + b), weather + b * CONFIGS * ITERATIONS, own,
-                        rng);
+        for (size_t b = 0; b < blocks; b++)
+            visit_block(c, l, (size_t)l * blocks + b, weather + b * CONFIGS * ITERATIONS, own, rng);
     }
 }

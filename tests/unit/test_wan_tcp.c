@@ -199,7 +199,8 @@ static int flood(const struct wl_host *h, void *arg)
     char why[256];
     if (link_tcp_open(&l, h, &p->options, why, sizeof why))
         return say(h, "open", why);
-    uint8_t *block = some(calloc(1, own)), *many = some(calloc((size_t)p->blocks, p->bytes));
+    static uint8_t *block, *many; /* this process ends with them */
+    block = some(calloc(1, own)), many = some(calloc((size_t)p->blocks, p->bytes));
     struct wan_event e;
     int left = p->blocks + 1, other = 1 - h->rank;
     for (int i = 0; h->rank == 0 && i < p->blocks; i++)
@@ -254,7 +255,7 @@ static int deal(const struct wl_host *h, void *arg)
     const struct deal *d = arg;
     struct plan p = {.options = plain, .blocks = BLOCKS, .bytes = 4096};
     struct wan_link *l;
-    struct buffers b;
+    static struct buffers b; /* this process ends with them */
     struct rng rng;
     struct wan_event e;
     char why[256];
