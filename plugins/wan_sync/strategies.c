@@ -3,6 +3,8 @@
 
 #include "wan/model.h"
 
+#include <stdlib.h>
+
 typedef void put(struct schedule *s, uint32_t block, int peer);
 
 /* The blocks of parts [first, end). */
@@ -40,14 +42,34 @@ static double ring_rounded(int n)
 
 /* ---- direct: everybody to the owner of a part, who adds and sends the sum to everybody ---- */
 
-/* What the others have of this member's part. In the order of members, whatever the order of
- * arrival: the sum's bits do not depend on it. */
+/* The other members, those of the largest shares first: who has a small one is slow, and what waits
+ * for it keeps its slot, and with it whatever else comes from there. The caller's; NULL: no memory.
+ */
+static int *by_share(const struct schedule_shape *f)
+{
+    int *order = calloc((size_t)f->members, sizeof *order), n = 0;
+    for (int p = 0; order && p < f->members; p++) {
+        int at = n;
+        if (p == f->me)
+            continue;
+        for (; f->share && at > 0 && f->share[order[at - 1]] < f->share[p]; at--)
+            order[at] = order[at - 1];
+        order[at] = p;
+        n++;
+    }
+    return order;
+}
+
+/* What the others have of this member's part. In one order, whatever the order of arrival: the
+ * sum's bits do not depend on it. */
 static void add_all(struct schedule *s, const struct schedule_shape *f)
 {
-    for (uint32_t b = s->part[f->me]; b < s->part[f->me + 1]; b++)
-        for (int p = 0; p < f->members; p++)
-            if (p != f->me)
-                put_add(s, b, p);
+    int *order = by_share(f);
+    s->no_memory |= !order;
+    for (uint32_t b = s->part[f->me]; order && b < s->part[f->me + 1]; b++)
+        for (int k = 0; k < f->members - 1; k++)
+            put_add(s, b, order[k]);
+    free(order);
 }
 
 /* Everybody's part to its owner, who adds what came of its own. */

@@ -323,6 +323,25 @@ static void test_window(void **state)
     }
 }
 
+/* A slow member is waited for last: those before it are added, and their slots free, meanwhile. */
+static void test_order(void **state)
+{
+    (void)state;
+    static const double share[] = {1. / 3, 1. / 3, 0, 1. / 3};
+    static const int want[] = {1, 3, 2};
+    struct trial t = {
+        .strategy = WAN_DIRECT, .members = 4, .count = 4096, .block = 128, .share = share};
+    struct schedule_shape shape = shape_of(&t, 0);
+    struct schedule s;
+    size_t n = 0;
+    assert_true(strategies[t.strategy].make(&s, &shape));
+    for (uint32_t i = 0; i < s.n; i++)
+        if (s.step[i].kind == STEP_ADD)
+            assert_int_equal(s.step[i].peer, want[n++ % 3]);
+    assert_true(n > 3 && n % 3 == 0);
+    schedule_free(&s);
+}
+
 /* The budget is for the peers that there are, the same on every member, whoever folds. */
 static void test_need(void **state)
 {
@@ -382,8 +401,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums),   cmocka_unit_test(test_shares),
         cmocka_unit_test(test_inside), cmocka_unit_test(test_inside_bytes),
-        cmocka_unit_test(test_window), cmocka_unit_test(test_need),
-        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_window), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_need),   cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
