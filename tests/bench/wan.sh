@@ -99,11 +99,12 @@ latency() {
 }
 
 # A stream that loses one packet in a thousand has some forty on its way: eight do not fill this line.
+# Eight bandwidth-delay products a site and more, as in bulk.
 loss() {
     local bound
-    loss=0.1% config "$tmp/loss.ini" "$mbit" 30 "size = $(scaled 96)" 'configs = ring, streams=24'
+    loss=0.1% config "$tmp/loss.ini" "$mbit" 30 "size = $(scaled 128)" 'configs = ring, streams=24'
     measure "$tmp/loss.ini" || return 0
-    bound=$(physical "$mbit" 30 "$(scaled 96)")
+    bound=$(physical "$mbit" 30 "$(scaled 128)")
     printf '%-62s %10s %%\n' "$mbit Mbit/s, 30 ms, 0.1% loss: ring, 8 streams, % of the bound" "$(calc 1 "100 * $bound / $(median ring 2)")"
     row '  24 streams' "$(calc 1 "100 * $bound / $(median streams=24 2)")" '>=' 85 '%'
 }
