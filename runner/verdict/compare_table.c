@@ -3,13 +3,14 @@
 
 #include "../text.h"
 #include "../units.h"
+#include "axes.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *percent(char *buf, size_t n, double log_ratio)
+const char *comparison_percent(char *buf, size_t n, double log_ratio)
 {
     if (isnan(log_ratio))
         snprintf(buf, n, "-");
@@ -22,67 +23,6 @@ static bool same_heading(const struct contrast *a, const struct contrast *b)
 {
     return !strcmp(a->platform, b->platform) && !strcmp(a->run_id, b->run_id) &&
            !strcmp(a->baseline, b->baseline);
-}
-
-/* ---- what tells rows apart beside size, config and mode ---- */
-
-#define AXES 16
-
-struct axes { /* keys whose values differ under one heading */
-    char key[AXES][32];
-    size_t n;
-};
-
-static bool is_column(const char *word, size_t n)
-{
-    static const char *const columns[] = {"size", "config", "algorithm", "protocol",
-                                          "ctas", "memory", "mode"};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (strlen(columns[i]) == n && !strncmp(columns[i], word, n))
-            return true;
-    return false;
-}
-
-static bool is_axis(const struct axes *a, const char *word, size_t n)
-{
-    for (size_t i = 0; i < a->n; i++)
-        if (strlen(a->key[i]) == n && !strncmp(a->key[i], word, n))
-            return true;
-    return false;
-}
-
-static void add_axes(struct axes *a, const char *first, const char *params)
-{
-    struct words w;
-    char *known = xstrfmt(" %s ", first);
-    words_split(&w, params, ' ');
-    for (size_t i = 0; i < w.n; i++) {
-        size_t n = strcspn(w.v[i], "=");
-        if (is_column(w.v[i], n) || is_axis(a, w.v[i], n) || a->n == AXES || n >= 32)
-            continue;
-        char *word = xstrfmt(" %s ", w.v[i]);
-        if (!strstr(known, word))
-            snprintf(a->key[a->n++], sizeof *a->key, "%.*s", (int)n, w.v[i]);
-        free(word);
-    }
-    free(known);
-    words_free(&w);
-}
-
-/* The mode, and the values of the axes. */
-static char *where_of(const struct contrast *c, const struct axes *a)
-{
-    struct words w;
-    struct text t = {0};
-    text_add(&t, c->mode);
-    words_split(&w, c->params, ' ');
-    for (size_t i = 0; i < w.n; i++)
-        if (is_axis(a, w.v[i], strcspn(w.v[i], "=")))
-            text_addf(&t, "%s%s", t.len ? " " : "", w.v[i]);
-    words_free(&w);
-    if (!t.len)
-        text_add(&t, "-");
-    return t.s;
 }
 
 /* ---- rows ---- */
@@ -99,14 +39,15 @@ static void print_row(const struct contrast *c, const char *where, int width)
 {
     char size[32], ratio[32], lo[32], hi[32], interval[72], p[32], floor[32];
     const struct effect *e = &c->effect;
-    snprintf(interval, sizeof interval, "%s .. %s", percent(lo, sizeof lo, e->lo),
-             percent(hi, sizeof hi, e->hi));
+    snprintf(interval, sizeof interval, "%s .. %s", comparison_percent(lo, sizeof lo, e->lo),
+             comparison_percent(hi, sizeof hi, e->hi));
     snprintf(p, sizeof p, c->p_holm < 5e-5 ? "<0.0001" : "%.4f", c->p_holm);
     snprintf(floor, sizeof floor, "%.2f%%", 100 * expm1(c->floor));
     printf("  %-9s %-20s %-*s %9s  %-20s %7s %7s  %-12s ",
            c->size_B ? units_size(size, sizeof size, (uint64_t)c->size_B) : "-",
-           *c->config ? c->config : "-", width, where, percent(ratio, sizeof ratio, e->value),
-           isnan(e->lo) ? "-" : interval, isnan(c->p_holm) ? "-" : p, isnan(c->floor) ? "-" : floor,
+           *c->config ? c->config : "-", width, where,
+           comparison_percent(ratio, sizeof ratio, e->value), isnan(e->lo) ? "-" : interval,
+           isnan(c->p_holm) ? "-" : p, isnan(c->floor) ? "-" : floor,
            verdict_names[c->judgement.verdict]);
     printf("%s%s%s", c->judgement.reason, *c->judgement.reason && c->note ? "; " : "",
            c->note ? c->note : "");
@@ -134,10 +75,10 @@ static size_t print_part(const struct comparison *c, size_t first)
     size_t end = first;
     int width = 5;
     for (; end < c->n && same_heading(&c->v[first], &c->v[end]); end++)
-        add_axes(&axes, c->v[first].params, c->v[end].params);
+        axes_add(&axes, c->v[first].params, c->v[end].params);
     char **where = xmalloc((end - first) * sizeof *where);
     for (size_t i = first; i < end; i++) {
-        where[i - first] = where_of(&c->v[i], &axes);
+        where[i - first] = axes_where(&axes, c->v[i].mode, c->v[i].params);
         int n = (int)strlen(where[i - first]);
         width = n > width ? n : width;
     }
