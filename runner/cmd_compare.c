@@ -5,6 +5,7 @@
 #include "iteration.h"
 #include "runs.h"
 #include "text.h"
+#include "verdict/again.h"
 #include "verdict/compare_table.h"
 #include "verdict/reference.h"
 #include "verdict/sides.h"
@@ -16,7 +17,7 @@
 
 struct request {
     const char *out, *config, *best_of;
-    bool reference, quiet;
+    bool reference, again, quiet;
     long threads;
     char **args;
     size_t n;
@@ -24,14 +25,32 @@ struct request {
 
 /* ---- what is compared ---- */
 
-static int compare_roots(struct comparison *c, const char *const *roots, size_t n,
-                         const char *best_of)
+/* Platform, workload and label are the first three lines of a key. */
+static bool same_section(const struct run *a, const struct run *b)
 {
+    size_t n = 0;
+    for (int lines = 0; lines < 3 && a->key[n]; n++)
+        lines += a->key[n] == '\n';
+    return !strncmp(a->key, b->key, n);
+}
+
+/* Runs are sorted: those of one section stand together. */
+static bool has_twin(const struct runs *runs, size_t i)
+{
+    return (i > 0 && same_section(&runs->v[i], &runs->v[i - 1])) ||
+           (i + 1 < runs->n && same_section(&runs->v[i], &runs->v[i + 1]));
+}
+
+static int compare_roots(struct comparison *c, const struct request *q)
+{
+    static const char *const everything[] = {"data/raw"};
     struct runs runs = {0};
-    int code = runs_below(&runs, roots, n);
+    int code = runs_below(&runs, q->n ? (const char *const *)q->args : everything, q->n ? q->n : 1);
     for (size_t i = 0; i < runs.n && code != GS_USAGE;
          i++) { /* past a damaged one, so that all are named */
-        int one = compare_within(c, runs.v[i].dir, best_of);
+        if (q->again && !has_twin(&runs, i))
+            continue;
+        int one = compare_within(c, runs.v[i].dir, q->best_of);
         code = code ? code : one;
     }
     runs_free(&runs);
@@ -44,17 +63,17 @@ static int collect(struct comparison *c, const struct request *q)
         return fail(GS_USAGE, "compare: --config goes with --reference");
     if (q->reference && q->n != 1)
         return fail(GS_USAGE, "compare: --reference takes one run, or a folder of them");
+    if (q->again && (q->reference || q->best_of))
+        return fail(GS_USAGE, "compare: --again goes with neither --reference nor --best-of");
     if (q->best_of && (q->reference || q->n == 2))
         return fail(GS_USAGE,
                     "compare: --best-of is about configs of a run: one run, or a folder of "
                     "them, and no --reference");
     if (q->reference)
         return compare_reference(c, q->args[0], q->config);
-    if (q->n == 2)
+    if (q->n == 2 && !q->again)
         return compare_sides(c, q->args[0], q->args[1]);
-    static const char *const everything[] = {"data/raw"};
-    return compare_roots(c, q->n ? (const char *const *)q->args : everything, q->n ? q->n : 1,
-                         q->best_of);
+    return compare_roots(c, q);
 }
 
 /* One launch is said on stderr too: its rows look like the others in the CSV. */
@@ -99,19 +118,40 @@ static int nothing_to_compare(const struct request *q)
     return GS_OK;
 }
 
+static int show_contrasts(const struct request *q, const struct comparison *c)
+{
+    int code = q->out ? comparison_write(c, q->out, q->best_of ? CHOSEN_CSV : COMPARE_CSV) : GS_OK;
+    if (!code && !c->n)
+        code = nothing_to_compare(q);
+    else if (!q->quiet)
+        comparison_print(c, q->best_of);
+    say_refused(c);
+    return code;
+}
+
+static int show_repeats(const struct request *q, const struct comparison *c)
+{
+    struct repeats r;
+    repeats_find(&r, c);
+    int code = q->out ? repeats_write(&r, q->out) : GS_OK;
+    if (!code && !r.n)
+        say("nothing was compared twice below %s: 'gradsync run CONFIG' measures a config again, "
+            "and "
+            "its recording stands beside the first",
+            q->n ? q->args[0] : "data/raw");
+    else if (!code && !q->quiet)
+        repeats_print(&r);
+    repeats_free(&r);
+    return code;
+}
+
 static int compare(const struct request *q)
 {
     struct comparison c = {0};
     int code = collect(&c, q);
     if (!code) {
         comparison_solve(&c, q->threads);
-        if (q->out)
-            code = comparison_write(&c, q->out, q->best_of ? CHOSEN_CSV : COMPARE_CSV);
-        if (!code && !c.n)
-            code = nothing_to_compare(q);
-        else if (!q->quiet)
-            comparison_print(&c, q->best_of);
-        say_refused(&c);
+        code = q->again ? show_repeats(q, &c) : show_contrasts(q, &c);
     }
     if (!code && comparison_regressed(&c))
         code = fail(GS_FAILED, "%s: slower than [reference] allows", q->args[0]);
@@ -130,6 +170,8 @@ int cmd_compare(int argc, char **argv)
         {"config", 0, CLI_TEXT, &q.config, "FILE", "whose [reference]; the run's own unless given"},
         {"best-of", 0, CLI_TEXT, &q.best_of, "MODE",
          "against the config that is fastest in MODE, e.g. comm; to chosen.csv"},
+        {"again", 0, CLI_FLAG, &q.again, NULL,
+         "what several runs compared: do their verdicts agree? to again.csv"},
         {"threads", 0, CLI_INT, &q.threads, "N", "at most so many; the answer is the same"},
         {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "no table, and nothing but errors"},
         {0},

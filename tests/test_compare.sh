@@ -56,6 +56,31 @@ like "$err" "a mode 'com' beside another mode, did you mean 'comm'" 'is a slip'
 exits 2 'two runs have no best' "$gradsync" compare --best-of comm raw1 raw1
 like "$err" '--best-of is about configs of a run' 'and it says so'
 
+# ---- several runs of one thing: on the second day all is as on the first, on the third c1 is faster,
+# c2 slower and c3 as the baseline
+mkdir days other
+for day in 1 2 3; do "$make_campaign" days/$day groups=2 spread=0.002 seed=$day; done
+perl -pi -e 's/"c([123])"/sprintf "\"c%d\"", $1 == 1 ? 3 : $1 - 1/ge' days/3/*.jsonl
+ok 'measured again' "$gradsync" compare --again days -o days.csv
+like "$out" $'null on sim, run 2 after 1\n  6 contrasts in both: 6 with the same verdict, 0 inconclusive in one or both, 0 equivalent in one and not in the other, 0 contrary' 'it agrees'
+like "$out" $'\n  6 of 6 intervals overlap; half of the ratios moved by less than 0' 'in numbers too'
+like "$out" $'null on sim, run 3 after 2\n  6 contrasts in both: 0 with the same verdict, 0 inconclusive in one or both, 4 equivalent in one and not in the other, 2 contrary\n  0 of 6 intervals overlap' 'or does not'
+like "$out" $'\n  8 +c2 +earlier faster -[0-9.]+% \\[.*\\], later slower \\+' 'and each that does not is named'
+"$gradsync" compare -q days -o days.csv
+is "$(cut -d, -f4,6,9,19,22,23,27- days.csv/again.csv | sed -n '1,4p;8,10p')" \
+    "$(printf '%s\n' run_id,size_B,config,verdict,earlier_run_id,earlier_launches,earlier_verdict,agreement,overlap \
+        2,8,c1,equivalent,1,5,equivalent,same,yes 2,8,c2,faster,1,5,faster,same,yes 2,8,c3,slower,1,5,slower,same,yes \
+        3,8,c3,equivalent,2,5,slower,different,no 3,8,c1,faster,2,5,equivalent,different,no 3,8,c2,slower,2,5,faster,contrary,no)" 'in again.csv too'
+is "$(sed -n 4p days.csv/again.csv | cut -d, -f24-26)" "$(grep '^sim,null,,1,.*,8,.*,c3,' days.csv/compare.csv | cut -d, -f12-14)" "with the earlier run's numbers"
+"$make_campaign" other/1 groups=1 spread=0.02 seed=9
+ok 'a run that settles nothing' "$gradsync" compare --again other days/2
+like "$out" 'run 2 after 1' 'in another folder'
+like "$out" '3 contrasts in both: 0 with the same verdict, 3 inconclusive' 'contradicts nothing'
+ok 'a run alone' "$gradsync" compare --again raw1
+like "$err" 'nothing was compared twice below raw1' 'has none to agree with'
+exits 2 'two questions at once' "$gradsync" compare --again --best-of comm days
+like "$err" '--again goes with neither' 'are refused'
+
 # ---- what the floor forbids
 "$make_campaign" floor groups=1 spread=0.0005 effect=0.02
 for f in floor/*.jsonl; do # the second copy of the baseline 4% slower: the method is off by that

@@ -76,9 +76,12 @@ size_t gate_wanting(struct gate *gate, const struct shelf *s, const char *clause
 
 /* ---- one row ---- */
 
-static int64_t launches_of(const struct grid *g, size_t row)
+static int64_t launches_of(const struct grid *g, size_t row, enum row_run which)
 {
-    const char *s = grid_text(g, row, grid_has(g, "launches") ? "launches" : "replicates");
+    const char *s = grid_text(g, row,
+                              which == ROW_EARLIER_RUN  ? "earlier_launches"
+                              : grid_has(g, "launches") ? "launches"
+                                                        : "replicates");
     return *s ? strtoll(s, NULL, 10) : -1;
 }
 
@@ -119,9 +122,9 @@ static bool refuse_cells(struct gate *gate, const struct proof *p, const size_t 
 }
 
 static bool refuse_row(struct gate *gate, const struct proof *p, const struct grid *g, size_t row,
-                       size_t *gap)
+                       enum row_run which, size_t *gap)
 {
-    int64_t launches = launches_of(g, row);
+    int64_t launches = launches_of(g, row, which);
     if (launches >= 0 && p->launches && launches < p->launches) {
         *gap = add_gap(gate,
                        xstrfmt("%s: under-sampled: fewer launches count than the %lld that %s "
@@ -136,20 +139,30 @@ static bool refuse_row(struct gate *gate, const struct proof *p, const struct gr
     return refused;
 }
 
+static bool refuse_run(struct gate *gate, struct shelf *s, const struct grid *g, size_t row,
+                       enum row_run which, size_t *gap)
+{
+    struct proof *p;
+    char *dir = shelf_run(s, g, row, which);
+    bool refused = false;
+    if (dir && proof_of(&gate->proofs, dir, &p)) {
+        *gap = add_gap(gate, xstrfmt("%s: damaged", dir), xstrfmt("git checkout -- %s", dir));
+        refused = true;
+    } else if (dir) {
+        refused = refuse_row(gate, p, g, row, which, gap);
+    }
+    free(dir);
+    return refused;
+}
+
 /* Rows that are of no cell, as those of runs, are of no launches either. */
 static int judge_row(struct gate *gate, struct shelf *s, const struct grid *g, size_t row)
 {
-    struct proof *p;
     size_t gap = 0;
-    char *dir = grid_has(g, "config") ? shelf_run(s, g, row) : NULL;
     bool refused = false;
-    if (dir && proof_of(&gate->proofs, dir, &p)) {
-        gap = add_gap(gate, xstrfmt("%s: damaged", dir), xstrfmt("git checkout -- %s", dir));
-        refused = true;
-    } else if (dir) {
-        refused = refuse_row(gate, p, g, row, &gap);
-    }
-    free(dir);
+    for (enum row_run which = ROW_RUN; which < ROW_RUNS && grid_has(g, "config") && !refused;
+         which++)
+        refused = refuse_run(gate, s, g, row, which, &gap);
     return refused ? (int)gap + 1 : -1;
 }
 
@@ -186,7 +199,7 @@ static const struct proof *proof_of_row(struct gate *gate, struct shelf *s, cons
                                         size_t row)
 {
     struct proof *p = NULL;
-    char *dir = shelf_run(s, g, row);
+    char *dir = shelf_run(s, g, row, ROW_RUN);
     bool good = dir && !proof_of(&gate->proofs, dir, &p);
     free(dir);
     return good ? p : NULL;

@@ -68,7 +68,7 @@ static void keep_latest(struct shelf *s, struct grid *g)
             finished[i] = finished[i - 1];
             continue;
         }
-        char *dir = shelf_run(s, g, i),
+        char *dir = shelf_run(s, g, i, ROW_RUN),
              *manifest = xstrfmt("%s/%s", dir ? dir : "", RECORD_MANIFEST);
         finished[i] = dir && !access(manifest, F_OK);
         free(manifest);
@@ -145,15 +145,18 @@ static const char *path_of_run(struct shelf *s, const struct grid *g, size_t row
     return NULL;
 }
 
-char *shelf_run(struct shelf *s, const struct grid *g, size_t row)
+char *shelf_run(struct shelf *s, const struct grid *g, size_t row, enum row_run which)
 {
+    const char *column = which == ROW_RUN ? "run_id" : "earlier_run_id";
+    if (which != ROW_RUN && !grid_has(g, column))
+        return NULL;
     if (!grid_has(g, "platform") || !(grid_has(g, "workload") || grid_has(g, "run_id")))
         return NULL;
     if (!grid_has(g, "workload")) {
         const char *path = path_of_run(s, g, row);
         return path ? xstrdup(path) : NULL;
     }
-    const char *run = grid_has(g, "run_id") ? grid_text(g, row, "run_id") : latest_run(s, g, row);
+    const char *run = grid_has(g, column) ? grid_text(g, row, column) : latest_run(s, g, row);
     return run ? xstrfmt("%s/%s/%s/%s", s->raw, grid_text(g, row, "platform"),
                          grid_text(g, row, "workload"), run)
                : NULL;

@@ -25,9 +25,12 @@ void shelf_free(struct shelf *s);
 /* Reports that the table's file is not there, with the nearest name; GS_USAGE. */
 int shelf_no_table(const struct shelf *s, const char *name, const char *path);
 
-/* The folder of the run that a row is of; the caller frees it. NULL: of no run. A row of a platform
- * and workload but no run, as of transitions.csv, is of the latest finished one. */
-char *shelf_run(struct shelf *s, const struct grid *g, size_t row);
+/* A row of again.csv is of two runs, all others of one at most. */
+enum row_run { ROW_RUN, ROW_EARLIER_RUN, ROW_RUNS };
+
+/* The folder of a run that a row is of; the caller frees it. NULL: of no such run. A row of a
+ * platform and workload but no run, as of transitions.csv, is of the latest finished one. */
+char *shelf_run(struct shelf *s, const struct grid *g, size_t row, enum row_run which);
 
 /* The three. */
 int shelf_runs(struct grid **out, const char *raw);

@@ -40,15 +40,20 @@ static void put_trace(struct csv *f, struct book *b, const struct answer *a)
     for (size_t i = 0; i < a->rows.n; i++)
         text_addf(&t, "%s%s:%ld", i ? "," : "", a->grid->name, a->grid->rows[a->rows.rows[i]].line);
     text_add(&t, "\t");
-    for (size_t i = 0; i < a->rows.n; i++) {
-        char *run = shelf_run(&b->shelf, a->grid, a->rows.rows[i]);
+    for (size_t i = 0; i < a->rows.n * ROW_RUNS; i++) {
+        char *run = shelf_run(&b->shelf, a->grid, a->rows.rows[i % a->rows.n],
+                              (enum row_run)(i / a->rows.n));
         if (run && (!last || strcmp(run, last)))
             text_addf(&t, "%s%s", last ? "," : "", run);
         free(run ? last : NULL);
         last = run ? run : last;
     }
     for (size_t i = 0; i < a->n_parts; i++)
-        text_addf(&t, "%s%s", i ? "," : "from ", a->parts[i]->macro->field[DEF_NAME]);
+        text_addf(&t, "%s%s",
+                  i      ? ","
+                  : last ? " from "
+                         : "from ",
+                  a->parts[i]->macro->field[DEF_NAME]);
     text_add(&t, "\n");
     csv_bytes(f, t.s, t.len);
     free(last);

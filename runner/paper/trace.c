@@ -124,11 +124,11 @@ static void print_row(const struct grid *g, size_t row)
     printf("\n");
 }
 
-static int print_evidence(struct book *b, const struct grid *g, size_t row,
-                          const struct proof **shown)
+static int print_run_of(struct book *b, const struct grid *g, size_t row, enum row_run which,
+                        const struct proof **shown)
 {
     struct proof *p;
-    char *dir = shelf_run(&b->shelf, g, row);
+    char *dir = shelf_run(&b->shelf, g, row, which);
     int code = dir ? proof_of(&b->gate.proofs, dir, &p) : GS_OK;
     if (dir && !code) {
         size_t *cells = xcalloc(p->r->n_cells + 1, sizeof *cells);
@@ -141,6 +141,15 @@ static int print_evidence(struct book *b, const struct grid *g, size_t row,
         free(cells);
     }
     free(dir);
+    return code;
+}
+
+static int print_evidence(struct book *b, const struct grid *g, size_t row,
+                          const struct proof **shown)
+{
+    int code = GS_OK;
+    for (enum row_run which = ROW_RUN; which < ROW_RUNS && !code; which++)
+        code = print_run_of(b, g, row, which, shown);
     return code;
 }
 

@@ -184,7 +184,7 @@ static void write_reason(struct csv *csv, const struct contrast *c)
     free(reason);
 }
 
-static void write_row(struct csv *csv, const struct contrast *c)
+void contrast_row(struct csv *csv, const struct contrast *c)
 {
     const char *const texts[] = {c->platform, c->workload, c->label, c->run_id, c->mode};
     const struct effect *e = &c->effect;
@@ -206,7 +206,6 @@ static void write_row(struct csv *csv, const struct contrast *c)
     else
         csv_text(csv, "");
     write_reason(csv, c);
-    csv_end(csv);
 }
 
 int comparison_write(const struct comparison *c, const char *dir, const char *file)
@@ -218,7 +217,9 @@ int comparison_write(const struct comparison *c, const char *dir, const char *fi
     if (code)
         return code;
     csv_header(&csv, compare_columns);
-    for (size_t i = 0; i < c->n; i++)
-        write_row(&csv, &c->v[i]);
+    for (size_t i = 0; i < c->n; i++) {
+        contrast_row(&csv, &c->v[i]);
+        csv_end(&csv);
+    }
     return csv_close(&csv, true);
 }

@@ -9,11 +9,13 @@
  *                             other modes: is what is best alone best in the step?
  *   compare A B               exactly two: runs, or folders of runs, cell by cell, B against A,
  *                             launch by launch (unpaired; sides.h)
+ *   compare --again [RAW…]    contrasts that several runs have measured: does the later run's verdict
+ *                             repeat the earlier one's (again.h)?
  *   compare RUN --reference   the measured against the published numbers of [reference], each
  *                             with its tolerance (reference.h); slower than that: exit 1
  *
  * with -o CSV to write CSV/compare.csv beside the table in the terminal, or with --best-of
- * CSV/chosen.csv, whose columns are the same. Its floor is that of the config with a second copy.
+ * CSV/chosen.csv, whose columns are the same, or with --again CSV/again.csv, which has more. Its floor is that of the config with a second copy.
  *
  * A family, over which Holm adjusts, is what one question asks: the contrasts of one group (all
  * but config and mode alike) and one mode. Launches of different origins (origin.h) are kept apart:
@@ -80,6 +82,9 @@ void comparison_free(struct comparison *c);
 #define COMPARE_CSV "compare.csv"
 #define CHOSEN_CSV "chosen.csv" /* against the best of a mode */
 extern const char compare_columns[];
+/* The fields of compare_columns; the row is not ended. */
+struct csv;
+void contrast_row(struct csv *csv, const struct contrast *c);
 /* GS_OK or reported. */
 int comparison_write(const struct comparison *c, const char *dir, const char *file);
 

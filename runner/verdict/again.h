@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `gradsync compare --again`: contrasts that more than one run has measured, each run's beside that
+ * of the run before it. Alike are platform, workload, label, mode, size, parameters, baseline and
+ * config; machine and software need not be, for whether another one says the same is the question.
+ *
+ *   same        one verdict, and it is none that leaves the question open
+ *   open        inconclusive in one of them or both: nothing is contradicted
+ *   different   equivalent in the one, faster or slower in the other
+ *   contrary    faster in the one, slower in the other
+ *
+ * The intervals are of launches on one machine, so they need not hold what another machine gives:
+ * how many overlap says how much of the difference between the runs they account for.
+ *
+ * again.csv has the columns of compare.csv, of the later run, then the earlier one's run_id, launches,
+ * ratio with its interval and verdict, and agreement, and overlap: yes or no.
+ */
+#ifndef GS_VERDICT_AGAIN_H
+#define GS_VERDICT_AGAIN_H
+
+#include "compare.h"
+
+enum agreement {
+    AGREEMENT_SAME,
+    AGREEMENT_OPEN,
+    AGREEMENT_DIFFERENT,
+    AGREEMENT_CONTRARY,
+    AGREEMENTS
+};
+
+struct repeat {
+    const struct contrast *first, *again; /* of the comparison; both have numbers */
+};
+
+struct repeats {
+    struct repeat *v; /* owned; in the order of the later runs' contrasts */
+    size_t n;
+};
+
+/* Of a solved comparison, which has to stay. A contrast of which a run has several, of launches of
+ * different origins, is in none. */
+void repeats_find(struct repeats *r, const struct comparison *c);
+void repeats_free(struct repeats *r);
+
+enum agreement repeat_agreement(const struct repeat *r);
+bool repeat_overlaps(const struct repeat *r);
+
+#define AGAIN_CSV "again.csv"
+/* GS_OK or reported. */
+int repeats_write(const struct repeats *r, const char *dir);
+/* To stdout: for each two runs how often they agree, and every contrast that is different or
+ * contrary. */
+void repeats_print(const struct repeats *r);
+
+#endif
