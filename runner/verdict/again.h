@@ -12,8 +12,8 @@
  * The intervals are of launches on one machine, so they need not hold what another machine gives:
  * how many overlap says how much of the difference between the runs they account for.
  *
- * again.csv has the columns of compare.csv, of the later run, then the earlier one's run_id, launches,
- * ratio with its interval and verdict, and agreement, and overlap: yes or no.
+ * again.csv has the columns of compare.csv, of the later run, then the earlier one's run_id,
+ * launches, ratio with its interval and verdict, and agreement, and overlap: yes or no.
  */
 #ifndef GS_VERDICT_AGAIN_H
 #define GS_VERDICT_AGAIN_H
