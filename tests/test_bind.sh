@@ -27,10 +27,12 @@ run "$gradsync" plan q.ini --set platform:device=X --set launch:bind=none
 unlike "$out" 'bound' '… and that they are not'
 
 cat >nvml.c <<END
+#include <stdio.h>
 struct pci { char legacy[16]; unsigned domain, bus, device, id, subsystem; char text[32]; };
 int nvmlInit_v2(void) { return 0; }
 int nvmlShutdown(void) { return 0; }
 int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **d) { *d = (void *)(i + 1ul); return 0; }
+int nvmlDeviceGetUUID(void *d, char *text, unsigned n) { return snprintf(text, n, "GPU-mock-%ld", (long)d - 1) >= (int)n; }
 int nvmlDeviceGetPciInfo_v3(void *d, struct pci *p)
 {
     (void)d;
@@ -44,6 +46,7 @@ ok 'with a GPU' env LD_LIBRARY_PATH="$tmp/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PAT
 cpus=$(cat "/sys/bus/pci/devices/$device/local_cpulist")
 like "$(hosts gpu)" "^2 \"bound\":\{\"gpu\":\"${device%.*}.0\",\"numa\":[0-9]+,\"cpus\":\"[0-9,-]+\"\}$" '… each rank is bound, and the record says where'
 diag "beside $device: $cpus"
+is "$(head -qn 1 gpu/*/null/*/launch-01.01.jsonl | grep -o '"uuid":"[^"]*"' | tr '\n' ' ')" '"uuid":"GPU-mock-0" "uuid":"GPU-mock-1" ' '… and which GPU of all it is'
 ok '… and check knows the recording' "$gradsync" check gpu/*/null/*
 no_orphans 'nothing is left'
 done_testing

@@ -11,13 +11,14 @@
 #include <string.h>
 
 const char *const machine_facts[MACHINE_FACTS] = {
-    [FACT_RUN] = "run_id",        [FACT_PLATFORM] = "platform", [FACT_WORKLOAD] = "workload",
-    [FACT_LABEL] = "label",       [FACT_STARTED] = "started",   [FACT_DATE] = "date",
-    [FACT_RANKS] = "ranks",       [FACT_NODES] = "nodes",       [FACT_HOST] = "host",
-    [FACT_CPU] = "cpu",           [FACT_CORES] = "cores",       [FACT_KERNEL] = "kernel",
-    [FACT_GPU] = "gpu",           [FACT_DRIVER] = "driver",     [FACT_CUDA] = "cuda",
-    [FACT_NCCL] = "nccl",         [FACT_CUBLAS] = "cublas",     [FACT_MPI] = "mpi",
-    [FACT_GRADSYNC] = "gradsync", [FACT_PLUGIN] = "plugin",     [FACT_COMMIT] = "commit",
+    [FACT_RUN] = "run_id",    [FACT_PLATFORM] = "platform", [FACT_WORKLOAD] = "workload",
+    [FACT_LABEL] = "label",   [FACT_STARTED] = "started",   [FACT_DATE] = "date",
+    [FACT_RANKS] = "ranks",   [FACT_NODES] = "nodes",       [FACT_HOST] = "host",
+    [FACT_CPU] = "cpu",       [FACT_CORES] = "cores",       [FACT_KERNEL] = "kernel",
+    [FACT_GPU] = "gpu",       [FACT_UUID] = "uuid",         [FACT_DRIVER] = "driver",
+    [FACT_CUDA] = "cuda",     [FACT_NCCL] = "nccl",         [FACT_CUBLAS] = "cublas",
+    [FACT_MPI] = "mpi",       [FACT_GRADSYNC] = "gradsync", [FACT_PLUGIN] = "plugin",
+    [FACT_COMMIT] = "commit",
 };
 
 /* Where a fact stands: in the header, in each of its hosts, in their GPU, or in a note. */
@@ -43,6 +44,7 @@ static const struct source {
     {FACT_CORES, IN_HOST, "cores"},
     {FACT_KERNEL, IN_HOST, "kernel"},
     {FACT_GPU, IN_GPU, "name"},
+    {FACT_UUID, IN_GPU, "uuid"},
     {FACT_DRIVER, IN_GPU, "driver"},
     {FACT_CUDA, IN_GPU, "cuda_driver"},
     {FACT_NCCL, IN_NOTE, "nccl"},

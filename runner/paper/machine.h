@@ -19,6 +19,7 @@ enum machine_fact {
     FACT_CORES,
     FACT_KERNEL,
     FACT_GPU,
+    FACT_UUID,
     FACT_DRIVER,
     FACT_CUDA,
     FACT_NCCL,

@@ -82,8 +82,8 @@ static int print_cell(const struct proof *p, size_t cell)
 
 /* ---- a run ---- */
 
-static const enum machine_fact machine_line[] = {FACT_HOST, FACT_GPU, FACT_CPU, FACT_CORES,
-                                                 FACT_KERNEL};
+static const enum machine_fact machine_line[] = {FACT_HOST, FACT_GPU,   FACT_UUID,
+                                                 FACT_CPU,  FACT_CORES, FACT_KERNEL};
 static const enum machine_fact version_line[] = {FACT_NCCL, FACT_CUDA,     FACT_DRIVER, FACT_CUBLAS,
                                                  FACT_MPI,  FACT_GRADSYNC, FACT_PLUGIN};
 

@@ -119,6 +119,7 @@ static void nvml_describe(void *self, json_t *host)
     struct nvml_memory memory = {0};
     add_number(gpu, "index", 0, n->index);
     add_text(gpu, "name", NVML_ASK(n->call.name, n->device, text, sizeof text), text);
+    add_text(gpu, "uuid", NVML_ASK(n->call.uuid, n->device, text, sizeof text), text);
     add_text(gpu, "driver", NVML_ASK(n->call.driver, text, sizeof text), text);
     int error = NVML_ASK(n->call.cuda_driver, &cuda);
     snprintf(text, sizeof text, "%d.%d", cuda / 1000, cuda % 1000 / 10);

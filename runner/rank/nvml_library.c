@@ -15,6 +15,7 @@ static const char *const names[] = {
     "nvmlDeviceGetHandleByUUID",
     "nvmlDeviceGetCount_v2",
     "nvmlDeviceGetName",
+    "nvmlDeviceGetUUID",
     "nvmlSystemGetDriverVersion",
     "nvmlSystemGetCudaDriverVersion",
     "nvmlDeviceGetClockInfo",

@@ -29,6 +29,7 @@ struct nvml_calls {
     int (*by_uuid)(const char *, nvml_device *);
     int (*count)(unsigned *);
     int (*name)(nvml_device, char *, unsigned);
+    int (*uuid)(nvml_device, char *, unsigned);
     int (*driver)(char *, unsigned);
     int (*cuda_driver)(int *);
     int (*clock)(nvml_device, int, unsigned *);
