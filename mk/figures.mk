@@ -79,7 +79,7 @@ pairs := $(filter-out %/wan_sync,$(sort $(foreach r,$(runs),$(patsubst %/,%,$(di
 ifneq ($(filter sound-drawn tables written,$(MAKECMDGOALS)),)
 $(call remember,$(csv)/runs,$(runs))
 gone := $(filter-out $(runs:%=$(csv)/parts/%/),$(dir $(wildcard $(csv)/parts/*/*/*/stamp)))
-$(csv)/stamp: $(wildcard configs/*.ini) $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
+$(csv)/stamp: $(library) $(BUILD)/runner/cmd_compare.o $(wildcard configs/*.ini) $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
 	@$(addprefix rm -rf ,$(gone))
 	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv) && bash mk/compare.sh $(csv) $(runs:%=$(csv)/parts/%) && \
 	$(BUILD)/gradsync compare -q --again $(runs:%=$(raw)/%) -o $(csv) && \

@@ -59,12 +59,12 @@ static int compare_roots(struct comparison *c, const struct request *q)
 
 static int collect(struct comparison *c, const struct request *q)
 {
+    if (q->again && (q->reference || q->best_of))
+        return fail(GS_USAGE, "compare: --again goes with neither --reference nor --best-of");
     if (q->config && !q->reference)
         return fail(GS_USAGE, "compare: --config goes with --reference");
     if (q->reference && q->n != 1)
         return fail(GS_USAGE, "compare: --reference takes one run, or a folder of them");
-    if (q->again && (q->reference || q->best_of))
-        return fail(GS_USAGE, "compare: --again goes with neither --reference nor --best-of");
     if (q->best_of && (q->reference || q->n == 2))
         return fail(GS_USAGE,
                     "compare: --best-of is about configs of a run: one run, or a folder of "
@@ -134,13 +134,13 @@ static int show_repeats(const struct request *q, const struct comparison *c)
     struct repeats r;
     repeats_find(&r, c);
     int code = q->out ? repeats_write(&r, q->out) : GS_OK;
-    if (!code && !r.n)
-        say("nothing was compared twice below %s: 'gradsync run CONFIG' measures a config again, "
-            "and "
-            "its recording stands beside the first",
-            q->n ? q->args[0] : "data/raw");
+    if (!code && !c->n)
+        say("nothing was compared twice below %s%s: 'gradsync run CONFIG' measures a config again, "
+            "and its recording stands beside the first",
+            q->n ? q->args[0] : "data/raw", q->n > 1 ? " and the others" : "");
     else if (!code && !q->quiet)
         repeats_print(&r);
+    say_refused(c);
     repeats_free(&r);
     return code;
 }
@@ -164,7 +164,7 @@ int cmd_compare(int argc, char **argv)
     struct request q = {0};
     bool done;
     const struct cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &q.out, "CSV", "folder for compare.csv; none is written without"},
+        {"output", 'o', CLI_TEXT, &q.out, "CSV", "folder for the table; none is written without"},
         {"reference", 0, CLI_FLAG, &q.reference, NULL,
          "hold a run against [reference]; slower than its tolerance: exit 1"},
         {"config", 0, CLI_TEXT, &q.config, "FILE", "whose [reference]; the run's own unless given"},

@@ -6,6 +6,7 @@
 #include "verdict/limits.h"
 #include "verdict/limits_table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static void say_counts(const char *kind, const size_t counts[LIMITS_VERDICTS])
@@ -45,6 +46,7 @@ int cmd_limits(int argc, char **argv)
     if (!code && !done && !quiet)
         code = limits_print(dir);
     if (!code && !done) {
+        fflush(stdout); /* both may go to one file */
         say_counts("published", counts[0]);
         say_counts("measured", counts[1]);
     }

@@ -44,7 +44,7 @@ perl -pi -e 'if (/"cell":"000000000000004/) {
         s/"mode":""/"mode":"overlapped"/; s/"size":"16"/"size":"8"/; s/"size_B":16/"size_B":8/; s/"c([23])"/sprintf "\"c%d\"", 5 - $1/ge }
     s/"mode":""/"mode":"comm"/; $_ = "" if /"type":"group","group":"0000000000000001"/; s/"group":"0000000000000002"/"group":"0000000000000001"/' modes/*.jsonl
 ok 'what is best alone' "$gradsync" compare --best-of comm modes -o modes.csv
-like "$out" 'null on sim, overlapped: the best of comm is beaten in 1 of 1 groups, in 0 by nobody, in 0 that is open' 'and says so'
+like "$out" 'null on sim, run [a-z]+, overlapped: the best of comm is beaten in 1 of 1 groups, in 0 by nobody, in 0 that is open' 'and says so'
 is "$(cut -d, -f5,8,9,19 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" 'overlapped,c2,c0,faster overlapped,c2,c1,faster overlapped,c2,c3,faster ' 'is beaten by each in the step'
 ok 'and its floor' within "$(sed -n 's/,/ /g;2p' modes.csv/chosen.csv | awk '{ print $17 }')" 0 0.01
 ok 'what is best in the step' "$gradsync" compare -q --best-of overlapped modes -o modes.csv
@@ -62,9 +62,9 @@ mkdir days other
 for day in 1 2 3; do "$make_campaign" days/$day groups=2 spread=0.002 seed=$day; done
 perl -pi -e 's/"c([123])"/sprintf "\"c%d\"", $1 == 1 ? 3 : $1 - 1/ge' days/3/*.jsonl
 ok 'measured again' "$gradsync" compare --again days -o days.csv
-like "$out" $'null on sim, run 2 after 1\n  6 contrasts in both: 6 with the same verdict, 0 inconclusive in one or both, 0 equivalent in one and not in the other, 0 contrary' 'it agrees'
-like "$out" $'\n  6 of 6 intervals overlap; half of the ratios moved by less than 0' 'in numbers too'
-like "$out" $'null on sim, run 3 after 2\n  6 contrasts in both: 0 with the same verdict, 0 inconclusive in one or both, 4 equivalent in one and not in the other, 2 contrary\n  0 of 6 intervals overlap' 'or does not'
+like "$out" $'null on sim, run 2 after 1\n  6 of 6 contrasts have numbers in both: 6 with the same verdict, 0 inconclusive in one or both, 0 equivalent in one and not in the other, 0 contrary' 'it agrees'
+like "$out" $'\n  6 of 6 intervals overlap; half of the ratios moved by at most 0' 'in numbers too'
+like "$out" $'null on sim, run 3 after 2\n  6 of 6 contrasts have numbers in both: 0 with the same verdict, 0 inconclusive in one or both, 4 equivalent in one and not in the other, 2 contrary\n  0 of 6 intervals overlap' 'or does not'
 like "$out" $'\n  8 +c2 +earlier faster -[0-9.]+% \\[.*\\], later slower \\+' 'and each that does not is named'
 "$gradsync" compare -q days -o days.csv
 is "$(cut -d, -f4,6,9,19,22,23,27- days.csv/again.csv | sed -n '1,4p;8,10p')" \
@@ -75,7 +75,15 @@ is "$(sed -n 4p days.csv/again.csv | cut -d, -f24-26)" "$(grep '^sim,null,,1,.*,
 "$make_campaign" other/1 groups=1 spread=0.02 seed=9
 ok 'a run that settles nothing' "$gradsync" compare --again other days/2
 like "$out" 'run 2 after 1' 'in another folder'
-like "$out" '3 contrasts in both: 0 with the same verdict, 3 inconclusive' 'contradicts nothing'
+like "$out" '3 of 6 contrasts have numbers in both: 0 with the same verdict, 3 inconclusive' 'contradicts nothing'
+mkdir gap && for day in 1 2 3; do "$make_campaign" gap/$day groups=1 launches=$((day == 2 ? 1 : 5)) mpi="Open MPI v5.0.$day"; done
+ok 'a run of one launch between two' "$gradsync" compare --again gap
+like "$out" $'null on sim, run 3 after 1\n  not alike: mpi Open MPI v5.0.1 \\| Open MPI v5.0.3\n  3 of 3 contrasts' 'does not keep them apart; what differs is named'
+like "$out" $'null on sim, run 2\n  none of its 3 contrasts has numbers here and in another run' 'and is named itself'
+mkdir bound && "$make_campaign" bound/1 groups=1 && "$make_campaign" bound/2 groups=1
+printf '[measure]\nequivalence = 5%%\n[null]\nsize = 8\n' >bound/2/config.ini
+ok 'a day that calls more equivalent' "$gradsync" compare --again bound
+like "$out" '3 with the same verdict' 'is held by its own bound to the day before'
 ok 'a run alone' "$gradsync" compare --again raw1
 like "$err" 'nothing was compared twice below raw1' 'has none to agree with'
 exits 2 'two questions at once' "$gradsync" compare --again --best-of comm days

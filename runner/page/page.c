@@ -83,7 +83,7 @@ static void put_names(FILE *f, const struct words *w)
     }
 }
 
-static int put_begin(FILE *f, const char *csv, const struct words *platforms, bool sites)
+static int put_begin(FILE *f, struct shelf *shelf, const struct words *platforms, bool sites)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -100,7 +100,7 @@ static int put_begin(FILE *f, const char *csv, const struct words *platforms, bo
         "below the A/A floor: what the baseline differs from its own second copy. "
         "<em>Converged</em> no: the time was up before the interval was as narrow as asked.</p>\n",
         f);
-    int code = page_put_overview(f, csv, platforms);
+    int code = page_put_overview(f, shelf, platforms);
     fprintf(f, "<nav>%s<a href=\"#method\">method</a></nav>\n",
             sites ? "<a href=\"#sites\">between sites</a> " : "");
     return code;
@@ -118,20 +118,21 @@ static bool has_run(const struct page_run *runs, size_t n, const char *platform,
     return false;
 }
 
-static int put_platform(FILE *f, const struct page_source *s, const char *platform, size_t place,
-                        const struct page_run *runs, size_t n, int *serial)
+static int put_platform(FILE *f, const struct page_source *s, struct shelf *shelf,
+                        const char *platform, size_t place, const struct page_run *runs, size_t n,
+                        int *serial)
 {
     size_t figures;
     fprintf(f, "<section id=\"p%zu\"><h2>", place);
     page_text(f, platform);
     fputs("</h2>\n", f);
-    int code = page_put_counts(f, s->csv, platform);
+    int code = page_put_counts(f, shelf, platform);
     if (!code)
         code = page_put_figures(f, s->figures, platform, serial, &figures);
     if (!code && !figures && has_run(runs, n, platform, NULL, false))
         say("report: no figure in %s/%s; 'make figures' draws them", s->figures, platform);
     if (!code)
-        code = page_put_tables(f, s->csv, platform);
+        code = page_put_tables(f, shelf, platform);
     page_put_runs(f, runs, n, platform);
     fputs("</section>\n", f);
     return code;
@@ -143,9 +144,10 @@ static int put_page(FILE *f, const struct page_source *s, const struct words *pl
     int serial = 1;
     size_t figures;
     bool sites = has_run(runs, n, NULL, platforms, true);
-    int code = put_begin(f, s->csv, platforms, sites);
+    struct shelf shelf = {.csv = s->csv, .raw = s->raw};
+    int code = put_begin(f, &shelf, platforms, sites);
     for (size_t i = 0; i < platforms->n && !code; i++)
-        code = put_platform(f, s, platforms->v[i], i, runs, n, &serial);
+        code = put_platform(f, s, &shelf, platforms->v[i], i, runs, n, &serial);
     if (sites) {
         fputs("<section id=\"sites\"><h2>Between sites</h2>\n", f);
         if (!code)
@@ -159,6 +161,7 @@ static int put_page(FILE *f, const struct page_source *s, const struct words *pl
             "</section>\n<footer class=\"soft\"><p>Made by gradsync %s (%s) from the recordings "
             "above.</p></footer>\n</body></html>\n",
             GRADSYNC_VERSION, gradsync_commit);
+    shelf_free(&shelf);
     return code;
 }
 

@@ -7,6 +7,7 @@
 #ifndef GS_PAGE_H
 #define GS_PAGE_H
 
+#include "paper/shelf.h"
 #include "runs.h"
 #include "text.h"
 
@@ -45,11 +46,12 @@ void page_put_runs(FILE *f, const struct page_run *runs, size_t n, const char *p
  * identifiers of one figure from those of another and is counted on. */
 int page_put_figures(FILE *f, const char *figures, const char *platform, int *serial, size_t *n);
 
-/* How many contrasts of a platform have which verdict, in a sentence. */
-int page_put_counts(FILE *f, const char *csv, const char *platform);
+/* Of what several runs measured the latest is counted and shown.
+ * How many contrasts of a platform have which verdict, in a sentence. */
+int page_put_counts(FILE *f, struct shelf *shelf, const char *platform);
 /* The same of all of them, a row each, with where it begins. */
-int page_put_overview(FILE *f, const char *csv, const struct words *platforms);
+int page_put_overview(FILE *f, struct shelf *shelf, const struct words *platforms);
 /* The tables of a platform: what is faster than its baseline, and, folded, all the rest. */
-int page_put_tables(FILE *f, const char *csv, const char *platform);
+int page_put_tables(FILE *f, struct shelf *shelf, const char *platform);
 
 #endif

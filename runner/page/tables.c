@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "csv_read.h"
 #include "err.h"
 #include "page.h"
 #include "units.h"
@@ -37,8 +36,8 @@ struct table {
 
 /* clang-format off */
 static const struct table tables[] = {
-    {"compare.csv", "Faster than the baseline", "faster", true, {COMPARED}},
-    {"iteration.csv", "Training steps", NULL, false,
+    {"compare", "Faster than the baseline", "faster", true, {COMPARED}},
+    {"iteration", "Training steps", NULL, false,
      {{"platform", NULL, TEXT}, {"workload", "workload", TEXT}, {"size_B", "size", SIZE},
       {"config", "config", TEXT}, {"overlapped_s", "step", TIME},
       {"overlapped_ci_low_s", "from", TIME}, {"overlapped_ci_high_s", "to", TIME},
@@ -46,15 +45,15 @@ static const struct table tables[] = {
       {"exposed_s", "exposed", TIME}, {"hidden_s", "hidden", TIME},
       {"overlap", "overlap", SHARE}, {"launches", "launches", COUNT}, {"run_id", "run", RUN},
       {"params", "parameters", PARAMS}, {0}}},
-    {"compare.csv", "Every verdict", NULL, false, {COMPARED}},
-    {"summary.csv", "Every cell", NULL, false,
+    {"compare", "Every verdict", NULL, false, {COMPARED}},
+    {"summary", "Every cell", NULL, false,
      {{"platform", NULL, TEXT}, {"workload", "workload", TEXT}, {"mode", "mode", TEXT},
       {"size_B", "size", SIZE}, {"config", "config", TEXT}, {"median_s", "median", TIME},
       {"ci_low_s", "from", TIME}, {"ci_high_s", "to", TIME}, {"p99_s", "p99", TIME},
       {"busbw_Bps", "busbw", RATE}, {"limit_fraction", "of the limit", SHARE},
       {"launches", "launches", COUNT}, {"status", "status", TEXT}, {"converged", "converged", TEXT},
       {"run_id", "run", RUN}, {"params", "parameters", PARAMS}, {0}}},
-    {"wan.csv", "Between sites", NULL, false,
+    {"wan", "Between sites", NULL, false,
      {{"platform", NULL, TEXT}, {"config", "config", TEXT}, {"size_B", "size", SIZE},
       {"every", "every", COUNT}, {"rate_Bps", "rate", RATE}, {"rtt_s", "RTT", TIME},
       {"loss", "loss", SHARE}, {"sync_s", "synchronisation", TIME},
@@ -62,25 +61,28 @@ static const struct table tables[] = {
       {"model_sync_s", "modelled", TIME}, {"step_s", "step", TIME},
       {"efficiency", "compute", SHARE}, {"launches", "launches", COUNT}, {"run_id", "run", RUN},
       {0}}},
-    {"transitions.csv", "What stands out in the curves", NULL, false,
+    {"transitions", "What stands out in the curves", NULL, false,
      {{"platform", NULL, TEXT}, {"verdict", "verdict", TEXT}, {"kind", "kind", TEXT},
       {"workload", "workload", TEXT}, {"mode", "mode", TEXT}, {"config", "config", TEXT},
       {"size_B", "size", SIZE}, {"change", "change", SHARE}, {"agree", "agree", COUNT},
       {"replicates", "of launches", COUNT}, {"reason", "reason", LONG},
       {"params", "parameters", PARAMS}, {0}}},
-    {"limits.csv", "Claims and measurements against limits", NULL, false,
+    {"limits", "Claims and measurements against limits", NULL, false,
      {{"platform", NULL, TEXT}, {"verdict", "verdict", TEXT}, {"kind", "kind", TEXT},
       {"claim", "claim", LONG}, {"fraction", "of the limit", SHARE}, {"source", "source", LONG},
       {"physics", "why", LONG}, {"limit_source", "source of the limit", LONG}, {0}}},
 };
 /* clang-format on */
 
-static size_t count_columns(const struct table *t)
+/* GS_OK, or GS_USAGE, reported: no such table, or without a column that is shown. */
+static int find_table(struct shelf *s, const struct table *t, const struct grid **out)
 {
-    size_t n = 0;
-    while (t->columns[n].name)
-        n++;
-    return n;
+    int code = shelf_find(s, t->file, out);
+    for (const struct column *c = t->columns; c->name && !code; c++)
+        if (!grid_has(*out, c->name))
+            code = fail_at(GS_USAGE, (*out)->path, 1, "no column '%s'; is it of this version?",
+                           c->name);
+    return code;
 }
 
 /* ---- cells ---- */
@@ -112,10 +114,10 @@ static const char *number(char *buf, size_t n, enum kind kind, double x)
     return buf;
 }
 
-static void put_cell(FILE *f, const struct csv_reader *r, size_t i, enum kind kind)
+static void put_cell(FILE *f, const struct grid *g, size_t row, const char *column, enum kind kind)
 {
-    const char *s = csv_read_text(r, i);
-    double x = is_number(kind) ? csv_read_real(r, i) : NAN;
+    const char *s = grid_text(g, row, column);
+    double x = is_number(kind) ? grid_real(g, row, column) : NAN;
     char buf[64];
     if (is_number(kind)) {
         fprintf(f, "<td class=\"n\">%s", isfinite(x) ? number(buf, sizeof buf, kind, x) : "");
@@ -151,53 +153,38 @@ static void put_head(FILE *f, const struct table *t)
     fputs("</tr></thead><tbody>\n", f);
 }
 
-static void put_row(FILE *f, const struct table *t, const struct csv_reader *r)
+static void put_row(FILE *f, const struct table *t, const struct grid *g, size_t row)
 {
-    fprintf(f, "<tr><td class=\"n soft\">%ld</td>", r->number);
-    for (size_t i = 0; t->columns[i].name; i++)
-        if (t->columns[i].title)
-            put_cell(f, r, i, t->columns[i].kind);
+    fprintf(f, "<tr><td class=\"n soft\">%ld</td>", g->rows[row].line);
+    for (const struct column *c = t->columns; c->name; c++)
+        if (c->title)
+            put_cell(f, g, row, c->name, c->kind);
     fputs("</tr>\n", f);
 }
 
-static bool wanted(const struct table *t, const struct csv_reader *r, const char *platform)
+static bool wanted(const struct table *t, const struct grid *g, size_t row, const char *platform)
 {
-    return !strcmp(csv_read_text(r, 0), platform) &&
-           (!t->only || !strcmp(csv_read_text(r, 1), t->only));
+    return !strcmp(grid_text(g, row, t->columns[0].name), platform) &&
+           (!t->only || !strcmp(grid_text(g, row, t->columns[1].name), t->only));
 }
 
-static int put_table(FILE *f, const struct table *t, const char *csv, const char *platform)
+static int put_table(FILE *f, const struct table *t, struct shelf *shelf, const char *platform)
 {
-    const char *names[COLUMNS_MAX + 1] = {0};
-    char *path = xstrfmt("%s/%s", csv, t->file);
-    struct csv_reader r;
+    const struct grid *g;
     size_t rows = 0;
-    bool got = true;
-    for (size_t i = 0; i < count_columns(t); i++)
-        names[i] = t->columns[i].name;
-    int code = csv_read_open(&r, path, names);
-    if (code) {
-        free(path);
-        return code;
-    }
-    while (!(code = csv_read_row(&r, &got)) && got)
-        if (wanted(t, &r, platform)) {
+    int code = find_table(shelf, t, &g);
+    for (size_t i = 0; !code && i < g->n; i++)
+        if (wanted(t, g, i, platform)) {
             if (!rows++)
                 put_head(f, t);
-            put_row(f, t, &r);
+            put_row(f, t, g, i);
         }
     if (rows)
-        fprintf(f, "</tbody></table></div>\n<p class=\"soft\">%zu row%s of <code>", rows,
-                rows == 1 ? "" : "s");
-    if (rows) {
-        page_text(f, t->file);
         fprintf(f,
-                "</code>; <code>gradsync why %.*s:LINE</code> traces one to the lines it was "
-                "recorded in</p></details>\n",
-                (int)strcspn(t->file, "."), t->file);
-    }
-    csv_read_close(&r);
-    free(path);
+                "</tbody></table></div>\n<p class=\"soft\">%zu row%s of <code>%s.csv</code>; "
+                "<code>gradsync why %s:LINE</code> traces one to the lines it was recorded "
+                "in</p></details>\n",
+                rows, rows == 1 ? "" : "s", t->file, t->file);
     return code;
 }
 
@@ -207,32 +194,26 @@ static const char *const verdicts[] = {"faster", "slower", "equivalent", "inconc
 #define VERDICTS (sizeof verdicts / sizeof *verdicts)
 
 /* counts: of each verdict of the platform; *all: of all. */
-static int count_verdicts(const char *csv, const char *platform, size_t *counts, size_t *all)
+static int count_verdicts(struct shelf *s, const char *platform, size_t *counts, size_t *all)
 {
-    static const char *const names[] = {"platform", "verdict", NULL};
-    char *path = xstrfmt("%s/compare.csv", csv);
-    struct csv_reader r;
-    bool got = true;
-    int code = csv_read_open(&r, path, names);
+    const struct grid *g;
+    int code = shelf_find(s, "compare", &g);
     *all = 0;
     memset(counts, 0, VERDICTS * sizeof *counts);
-    while (!code && !(code = csv_read_row(&r, &got)) && got)
+    for (size_t row = 0; !code && row < g->n; row++)
         for (size_t i = 0; i < VERDICTS; i++)
-            if (!strcmp(csv_read_text(&r, 0), platform) &&
-                !strcmp(csv_read_text(&r, 1), verdicts[i])) {
+            if (!strcmp(grid_text(g, row, "platform"), platform) &&
+                !strcmp(grid_text(g, row, "verdict"), verdicts[i])) {
                 counts[i]++;
                 ++*all;
             }
-    if (code != GS_USAGE)
-        csv_read_close(&r);
-    free(path);
     return code;
 }
 
-int page_put_counts(FILE *f, const char *csv, const char *platform)
+int page_put_counts(FILE *f, struct shelf *shelf, const char *platform)
 {
     size_t counts[VERDICTS], all;
-    int code = count_verdicts(csv, platform, counts, &all);
+    int code = count_verdicts(shelf, platform, counts, &all);
     if (!code && all) {
         fprintf(f, "<p>Of %zu contrasts of a config with its baseline,", all);
         for (size_t i = 0; i < VERDICTS; i++)
@@ -242,7 +223,7 @@ int page_put_counts(FILE *f, const char *csv, const char *platform)
     return code;
 }
 
-int page_put_overview(FILE *f, const char *csv, const struct words *platforms)
+int page_put_overview(FILE *f, struct shelf *shelf, const struct words *platforms)
 {
     int code = GS_OK;
     fputs("<div class=\"wide\"><table><thead><tr><th>platform</th><th class=\"n\">contrasts</th>",
@@ -252,7 +233,7 @@ int page_put_overview(FILE *f, const char *csv, const struct words *platforms)
     fputs("</tr></thead><tbody>\n", f);
     for (size_t p = 0; p < platforms->n && !code; p++) {
         size_t counts[VERDICTS], all;
-        code = count_verdicts(csv, platforms->v[p], counts, &all);
+        code = count_verdicts(shelf, platforms->v[p], counts, &all);
         fprintf(f, "<tr><td><a href=\"#p%zu\">", p);
         page_text(f, platforms->v[p]);
         fprintf(f, "</a></td><td class=\"n\">%zu</td>", all);
@@ -264,10 +245,10 @@ int page_put_overview(FILE *f, const char *csv, const struct words *platforms)
     return code;
 }
 
-int page_put_tables(FILE *f, const char *csv, const char *platform)
+int page_put_tables(FILE *f, struct shelf *shelf, const char *platform)
 {
     int code = GS_OK;
     for (size_t i = 0; !code && i < sizeof tables / sizeof *tables; i++)
-        code = put_table(f, &tables[i], csv, platform);
+        code = put_table(f, &tables[i], shelf, platform);
     return code;
 }

@@ -42,9 +42,9 @@ static int set_from_table(const struct reading *r, struct words *values, const c
     const char *where = rows + strlen(table) + (rows[strlen(table)] == ':');
     int code = shelf_find(r->shelf, table, &g);
     if (!code)
-        code = select_key(g, key, at);
-    if (!code)
         code = select_rows(&c, g, where, at);
+    if (!code && c.n) /* a parameter that other rows have not is none's */
+        code = select_key(g, key, at);
     for (size_t i = 0; i < c.n && !code; i++) {
         const char *v = grid_get(g, c.rows[i], key, buf, sizeof buf);
         if (!v || holds_word(values, v))

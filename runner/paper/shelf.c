@@ -35,8 +35,8 @@ int shelf_no_table(const struct shelf *s, const char *name, const char *path)
     list_tables(&w, s->csv);
     const char *near = text_nearest(name, (const char *const *)w.v, w.n);
     int code = w.n ? fail(GS_USAGE,
-                          "no table '%s': %s is not there%s; 'make paper' makes those of "
-                          "the paper",
+                          "no table '%s': %s is not there%s; 'make tables' makes them, 'make "
+                          "paper' those of the paper too",
                           name, path, DID_YOU_MEAN(near))
                    : fail(GS_USAGE, "no table in %s; 'make paper' makes them", s->csv);
     words_free(&w);

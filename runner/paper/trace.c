@@ -133,9 +133,9 @@ static int print_run_of(struct book *b, const struct grid *g, size_t row, enum r
     if (dir && !code) {
         size_t *cells = xcalloc(p->r->n_cells + 1, sizeof *cells);
         size_t n = proof_cells(p, g, row, cells);
-        if (p != *shown)
+        if (p != shown[which])
             print_run(p);
-        *shown = p;
+        shown[which] = p;
         for (size_t i = 0; i < n && !code; i++)
             code = print_cell(p, cells[i]);
         free(cells);
@@ -181,12 +181,12 @@ static void print_source(const struct grid *g, size_t row)
 
 static int print_rows(struct book *b, const struct answer *a, size_t most)
 {
-    const struct proof *shown = NULL;
+    const struct proof *shown[ROW_RUNS] = {0};
     int code = GS_OK;
     for (size_t i = 0; i < a->rows.n && i < most && !code; i++) {
         print_row(a->grid, a->rows.rows[i]);
         print_source(a->grid, a->rows.rows[i]);
-        code = print_evidence(b, a->grid, a->rows.rows[i], &shown);
+        code = print_evidence(b, a->grid, a->rows.rows[i], shown);
     }
     if (a->rows.n > most)
         printf("  and %zu more rows of %s; 'gradsync why --all' traces them too\n",
@@ -196,7 +196,7 @@ static int print_rows(struct book *b, const struct answer *a, size_t most)
 
 static int print_line(struct book *b, const struct grid *g, long line)
 {
-    const struct proof *shown = NULL;
+    const struct proof *shown[ROW_RUNS] = {0};
     size_t row = 0;
     while (row < g->n && g->rows[row].line != line)
         row++;
@@ -207,7 +207,7 @@ static int print_line(struct book *b, const struct grid *g, long line)
     printf("%s:%ld\n", g->name, line);
     print_row(g, row);
     print_source(g, row);
-    return print_evidence(b, g, row, &shown);
+    return print_evidence(b, g, row, shown);
 }
 
 int trace_line(struct book *b, const char *table, long line)

@@ -8,6 +8,7 @@
 #include "../units.h"
 #include "axes.h"
 #include "compare_table.h"
+#include "origin.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,10 +40,18 @@ static int by_question_and_run(const void *a, const void *b)
     return order ? order : strcmp(x->run_id, y->run_id);
 }
 
+static bool same_run(const struct contrast *a, const struct contrast *b)
+{
+    return !strcmp(a->platform, b->platform) && !strcmp(a->workload, b->workload) &&
+           !strcmp(a->label, b->label) && !strcmp(a->run_id, b->run_id);
+}
+
+/* Those of the same two runs stand together. */
 static int by_place(const void *a, const void *b)
 {
     const struct repeat *x = a, *y = b;
-    return (x->again > y->again) - (x->again < y->again);
+    int order = same_run(x->again, y->again) ? strcmp(x->first->run_id, y->first->run_id) : 0;
+    return order ? order : (x->again > y->again) - (x->again < y->again);
 }
 
 static bool has_numbers(const struct contrast *c)
@@ -63,11 +72,15 @@ void repeats_find(struct repeats *r, const struct comparison *c)
     for (size_t i = 0; i < c->n; i++)
         v[i] = &c->v[i];
     qsort(v, c->n, sizeof *v, by_question_and_run);
-    *r = (struct repeats){.v = xcalloc(c->n + 1, sizeof *r->v)};
-    for (size_t i = 1; i < c->n; i++)
-        if (!by_question(v[i - 1], v[i]) && single(v, c->n, i - 1) && single(v, c->n, i) &&
-            has_numbers(v[i - 1]) && has_numbers(v[i]))
-            r->v[r->n++] = (struct repeat){v[i - 1], v[i]};
+    *r = (struct repeats){.of = c, .v = xcalloc(c->n + 1, sizeof *r->v)};
+    const struct contrast *last = NULL; /* that can be held against another */
+    for (size_t i = 0; i < c->n; i++) {
+        if (!single(v, c->n, i) || !has_numbers(v[i]))
+            continue;
+        if (last && !by_question(last, v[i]))
+            r->v[r->n++] = (struct repeat){last, v[i]};
+        last = v[i];
+    }
     free(v);
     qsort(r->v, r->n, sizeof *r->v, by_place);
 }
@@ -80,9 +93,17 @@ void repeats_free(struct repeats *r)
 
 /* ---- whether they agree ---- */
 
+/* By the later run's bound: what it calls equivalent is the question's, not the machine's. */
+static enum verdict earlier_verdict(const struct repeat *r)
+{
+    const struct contrast *c = r->first;
+    return judge_effect(&c->effect, r->again->bound, isnan(c->floor) ? 0 : c->floor, c->p_holm)
+        .verdict;
+}
+
 enum agreement repeat_agreement(const struct repeat *r)
 {
-    enum verdict a = r->first->judgement.verdict, b = r->again->judgement.verdict;
+    enum verdict a = earlier_verdict(r), b = r->again->judgement.verdict;
     if (a == VERDICT_INCONCLUSIVE || b == VERDICT_INCONCLUSIVE)
         return AGREEMENT_OPEN;
     if (a == b)
@@ -117,7 +138,7 @@ int repeats_write(const struct repeats *r, const char *dir)
             csv_real(&csv, exp(first->effect.value));
             csv_real(&csv, exp(first->effect.lo));
             csv_real(&csv, exp(first->effect.hi));
-            csv_text(&csv, verdict_names[first->judgement.verdict]);
+            csv_text(&csv, verdict_names[earlier_verdict(&r->v[i])]);
             csv_text(&csv, agreements[repeat_agreement(&r->v[i])]);
             csv_text(&csv, repeat_overlaps(&r->v[i]) ? "yes" : "no");
             csv_end(&csv);
@@ -133,15 +154,36 @@ int repeats_write(const struct repeats *r, const char *dir)
 
 static bool same_runs(const struct repeat *a, const struct repeat *b)
 {
-    return !strcmp(a->again->platform, b->again->platform) &&
-           !strcmp(a->again->run_id, b->again->run_id) &&
-           !strcmp(a->first->run_id, b->first->run_id);
+    return same_run(a->again, b->again) && same_run(a->first, b->first);
+}
+
+static size_t contrasts_of(const struct comparison *c, const struct contrast *run)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        n += same_run(&c->v[i], run);
+    return n;
+}
+
+static void print_run(const struct contrast *c)
+{
+    printf("\n%s%s%s on %s, run %s", c->workload, *c->label ? " " : "", c->label, c->platform,
+           c->run_id);
+}
+
+static void print_unlike(const struct repeat *r)
+{
+    char *unlike = r->first->origin && r->again->origin
+                       ? origin_difference(r->first->origin, r->again->origin)
+                       : xstrdup("");
+    if (*unlike)
+        printf("  not alike: %s\n", unlike);
+    free(unlike);
 }
 
 /* v[0 .. n) are of the same two runs. */
-static void print_counts(const struct repeat *v, size_t n)
+static void print_counts(const struct comparison *all, const struct repeat *v, size_t n)
 {
-    const struct contrast *c = v[0].again;
     size_t counts[AGREEMENTS] = {0}, overlaps = 0;
     double *moved = xmalloc(n * sizeof *moved);
     for (size_t i = 0; i < n; i++) {
@@ -149,21 +191,23 @@ static void print_counts(const struct repeat *v, size_t n)
         overlaps += repeat_overlaps(&v[i]);
         moved[i] = fabs(v[i].again->effect.value - v[i].first->effect.value);
     }
-    printf("\n%s%s%s on %s, run %s after %s\n", c->workload, *c->label ? " " : "", c->label,
-           c->platform, c->run_id, v[0].first->run_id);
-    printf("  %zu contrasts in both: %zu with the same verdict, %zu inconclusive in one or both, "
-           "%zu equivalent in one and not in the other, %zu contrary\n",
-           n, counts[AGREEMENT_SAME], counts[AGREEMENT_OPEN], counts[AGREEMENT_DIFFERENT],
-           counts[AGREEMENT_CONTRARY]);
-    printf("  %zu of %zu intervals overlap; half of the ratios moved by less than %.2f%%\n",
+    print_run(v[0].again);
+    printf(" after %s\n", v[0].first->run_id);
+    print_unlike(&v[0]);
+    printf(
+        "  %zu of %zu contrasts have numbers in both: %zu with the same verdict, %zu "
+        "inconclusive in one or both, %zu equivalent in one and not in the other, %zu contrary\n",
+        n, contrasts_of(all, v[0].again), counts[AGREEMENT_SAME], counts[AGREEMENT_OPEN],
+        counts[AGREEMENT_DIFFERENT], counts[AGREEMENT_CONTRARY]);
+    printf("  %zu of %zu intervals overlap; half of the ratios moved by at most %.2f%%\n",
            overlaps, n, 100 * expm1(stats_median(moved, n)));
     free(moved);
 }
 
-static void print_side(const char *when, const struct contrast *c)
+static void print_side(const char *when, enum verdict verdict, const struct contrast *c)
 {
     char ratio[32], lo[32], hi[32];
-    printf(" %s %s %s [%s, %s]", when, verdict_names[c->judgement.verdict],
+    printf(" %s %s %s [%s, %s]", when, verdict_names[verdict],
            comparison_percent(ratio, sizeof ratio, c->effect.value),
            comparison_percent(lo, sizeof lo, c->effect.lo),
            comparison_percent(hi, sizeof hi, c->effect.hi));
@@ -183,11 +227,33 @@ static void print_disagreeing(const struct repeat *v, size_t n)
         printf("  %-9s %-12s%s%s ",
                c->size_B ? units_size(size, sizeof size, (uint64_t)c->size_B) : "-", c->config,
                placed ? " " : "", placed ? where : "");
-        print_side("earlier", v[i].first);
+        print_side("earlier", earlier_verdict(&v[i]), v[i].first);
         printf(",");
-        print_side("later", c);
+        print_side("later", c->judgement.verdict, c);
         puts("");
         free(where);
+    }
+}
+
+static bool held(const struct repeats *r, const struct contrast *run)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (same_run(r->v[i].first, run) || same_run(r->v[i].again, run))
+            return true;
+    return false;
+}
+
+/* Contrasts of a run stand together. */
+static void print_alone(const struct repeats *r)
+{
+    for (size_t i = 0; i < r->of->n; i++) {
+        const struct contrast *c = &r->of->v[i];
+        if ((i && same_run(c, c - 1)) || held(r, c))
+            continue;
+        print_run(c);
+        printf("\n  none of its %zu contrasts has numbers here and in another run; 'gradsync "
+               "compare' says why\n",
+               contrasts_of(r->of, c));
     }
 }
 
@@ -196,7 +262,8 @@ void repeats_print(const struct repeats *r)
     for (size_t i = 0, end; i < r->n; i = end) {
         for (end = i + 1; end < r->n && same_runs(&r->v[i], &r->v[end]); end++)
             ;
-        print_counts(r->v + i, end - i);
+        print_counts(r->of, r->v + i, end - i);
         print_disagreeing(r->v + i, end - i);
     }
+    print_alone(r);
 }

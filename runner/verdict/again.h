@@ -9,8 +9,9 @@
  *   different   equivalent in the one, faster or slower in the other
  *   contrary    faster in the one, slower in the other
  *
- * The intervals are of launches on one machine, so they need not hold what another machine gives:
- * how many overlap says how much of the difference between the runs they account for.
+ * Both are judged by the later run's [measure] equivalence. The intervals are of launches on one
+ * machine, so they need not hold what another machine gives: how many overlap says how much of the
+ * difference between the runs they account for.
  *
  * again.csv has the columns of compare.csv, of the later run, then the earlier one's run_id,
  * launches, ratio with its interval and verdict, and agreement, and overlap: yes or no.
@@ -33,12 +34,13 @@ struct repeat {
 };
 
 struct repeats {
-    struct repeat *v; /* owned; in the order of the later runs' contrasts */
+    const struct comparison *of;
+    struct repeat *v; /* owned; those of the same two runs together */
     size_t n;
 };
 
-/* Of a solved comparison, which has to stay. A contrast of which a run has several, of launches of
- * different origins, is in none. */
+/* Of a solved comparison, which has to stay. A contrast without numbers is in none, nor one of
+ * which a run has several, of launches of different origins. */
 void repeats_find(struct repeats *r, const struct comparison *c);
 void repeats_free(struct repeats *r);
 
@@ -48,8 +50,8 @@ bool repeat_overlaps(const struct repeat *r);
 #define AGAIN_CSV "again.csv"
 /* GS_OK or reported. */
 int repeats_write(const struct repeats *r, const char *dir);
-/* To stdout: for each two runs how often they agree, and every contrast that is different or
- * contrary. */
+/* To stdout: for each two runs how often they agree, in what their origins are unlike, and every
+ * contrast that is different or contrary; and each run that could be held against none. */
 void repeats_print(const struct repeats *r);
 
 #endif

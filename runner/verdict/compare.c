@@ -63,7 +63,7 @@ void comparison_free(struct comparison *c)
     for (size_t i = 0; i < c->n; i++) {
         struct contrast *one = &c->v[i];
         char *const texts[] = {one->platform, one->workload, one->label,  one->run_id, one->mode,
-                               one->params,   one->baseline, one->config, one->note};
+                               one->params,   one->baseline, one->config, one->note,   one->origin};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             free(texts[k]);
         free(one->x.v);

@@ -9,13 +9,13 @@
  *                             other modes: is what is best alone best in the step?
  *   compare A B               exactly two: runs, or folders of runs, cell by cell, B against A,
  *                             launch by launch (unpaired; sides.h)
- *   compare --again [RAW…]    contrasts that several runs have measured: does the later run's verdict
- *                             repeat the earlier one's (again.h)?
- *   compare RUN --reference   the measured against the published numbers of [reference], each
- *                             with its tolerance (reference.h); slower than that: exit 1
+ *   compare --again [RAW…]    contrasts that several runs have measured: does the later run's
+ * verdict repeat the earlier one's (again.h)? compare RUN --reference   the measured against the
+ * published numbers of [reference], each with its tolerance (reference.h); slower than that: exit 1
  *
  * with -o CSV to write CSV/compare.csv beside the table in the terminal, or with --best-of
- * CSV/chosen.csv, whose columns are the same, or with --again CSV/again.csv, which has more. Its floor is that of the config with a second copy.
+ * CSV/chosen.csv, whose columns are the same and whose floor is that of the config with a second
+ * copy, or with --again CSV/again.csv (again.h).
  *
  * A family, over which Holm adjusts, is what one question asks: the contrasts of one group (all
  * but config and mode alike) and one mode. Launches of different origins (origin.h) are kept apart:
@@ -55,6 +55,7 @@ struct contrast {
     size_t family;
     double bound; /* equivalence or tolerance, relative */
     char *note;   /* what else is to be said; owned, NULL: nothing */
+    char *origin; /* of its launches (origin.h); owned, NULL: of no run's own blocks */
     /* solved */
     struct effect effect;
     double floor; /* a logarithm; NaN: none */

@@ -96,7 +96,8 @@ static size_t print_part(const struct comparison *c, size_t first)
 static bool same_question(const struct contrast *a, const struct contrast *b)
 {
     return !strcmp(a->platform, b->platform) && !strcmp(a->workload, b->workload) &&
-           !strcmp(a->label, b->label) && !strcmp(a->mode, b->mode);
+           !strcmp(a->label, b->label) && !strcmp(a->run_id, b->run_id) &&
+           !strcmp(a->mode, b->mode);
 }
 
 struct beaten {
@@ -137,10 +138,11 @@ static void print_beaten(const struct comparison *c, const char *best_of)
         if (k < i)
             continue;
         struct beaten b = count_beaten(c, i);
-        printf("%s%s%s on %s, %s: the best of %s is beaten in %zu of %zu groups, in %zu by nobody, "
+        printf("%s%s%s on %s, run %s, %s: the best of %s is beaten in %zu of %zu groups, in %zu by "
+               "nobody, "
                "in %zu that is open\n",
-               one->workload, *one->label ? " " : "", one->label, one->platform, one->mode, best_of,
-               b.beaten, b.groups, b.settled, b.groups - b.beaten - b.settled);
+               one->workload, *one->label ? " " : "", one->label, one->platform, one->run_id,
+               one->mode, best_of, b.beaten, b.groups, b.settled, b.groups - b.beaten - b.settled);
     }
 }
 

@@ -72,6 +72,7 @@ static void fill(const struct group_pass *p, struct contrast *c, const struct se
 {
     const struct series *twice = pass_baseline(p, pass_mode(p, s));
     const struct series *copy = gathered_find(p->g, twice->cell, 1);
+    c->origin = xstrdup(p->origins->texts[origin]);
     size_t zero = pass_pairs(p, base, s, origin, &c->x);
     if (zero)
         contrast_note(c, "%zu blocks with a time of 0 are left out", zero);
