@@ -43,6 +43,14 @@ is "$(grep -c "id=\"run-$id-aaaa\".*complete, checksums hold" report.html)" 1 's
 is "$(grep -c "id=\"run-$id-bbbb\".*not complete" report.html)" 1 'and which is not'
 like "$page" '<tr><td><a href="#p1">q</a></td><td class="n">[0-9]+</td>' 'and of each platform, at the head'
 like "$page" 'Of [0-9]+ contrasts of a config with its baseline, [0-9]+ faster, [0-9]+ slower' 'counts the verdicts'
+whole_run data/raw/p/null/20250102T000000Z-eeee
+manifest data/raw/p/null/20250102T000000Z-eeee
+cp -r data/csv once
+"$gradsync" reduce -q data/raw -o data/csv && "$gradsync" compare -q data/raw -o data/csv
+ok 'with a run that was made again' "$gradsync" report -q -o again.html p
+is "$(grep -o 'Of [0-9]* contrasts' again.html)" "$(grep -o 'Of [0-9]* contrasts' <<<"$page" | head -n 1)" 'each contrast counts once'
+is "$(grep -c '20250102T000000Z-eeee</a>' again.html)$(sed -n '/Every verdict/,/<.details>/p' again.html | grep -c "$id-aaaa</a>")" "$(grep -c "$id-aaaa</a>" report.html)0" 'as in the latest of the runs'
+rm -r data/raw/p/null/20250102T000000Z-eeee data/csv && mv once data/csv
 like "$page" '<summary>Every cell</summary>' 'has the cells'
 line=$(sed -n '/<summary>Every cell/,/<.details>/s,^<tr><td class="n soft">\([0-9]*\)</td>.*#run-'$id'-bbbb.*,\1,p' report.html | head -1)
 like "$("$gradsync" why "summary:$line")" "run +data/raw/p/null/$id-bbbb.*launch-01.01.jsonl:[0-9]" 'and a line by which why traces each'
