@@ -164,15 +164,15 @@ like "$out" "^time.a = ${later##*/}" 'a finished one does'
     echo platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,ratio,earlier_run_id,earlier_launches,earlier_ratio
     echo "p,null,,${later##*/},,8,size=8 config=b,a,b,2,2.1,${first##*/},2,1.9"
 } >csv/again.csv
-defines 'then | again | platform=p | earlier_ratio | ratio'
-why then
+defines 'earlier | again | platform=p | earlier_ratio | ratio'
+why earlier
 like "$out" "run +$later, .*run +$first, " 'is traced to both'
 why -o tex7
 like "$(cat tex7/trace.tsv)" "$later,$first" 'for TeX too'
 sed -i '1s/"ranks":2/"mpi":"another","ranks":2/' $first/launch-02.01.jsonl
 manifest $first
 why -o tex8
-is "$rc|$(grep -c "$first: mixed: its launches differ in mpi none . another: then" <<<"$err")" '1|1' 'and refused for either'
+is "$rc|$(grep -c "$first: mixed: its launches differ in mpi none . another: earlier" <<<"$err")" '1|1' 'and refused for either'
 sed -i '1s/"mpi":"another","ranks":2/"ranks":2/' $first/launch-02.01.jsonl
 manifest $first
 sed -i '2s/,2,1.9$/,1,1.9/' csv/again.csv

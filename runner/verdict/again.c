@@ -199,8 +199,8 @@ static void print_counts(const struct comparison *all, const struct repeat *v, s
         "inconclusive in one or both, %zu equivalent in one and not in the other, %zu contrary\n",
         n, contrasts_of(all, v[0].again), counts[AGREEMENT_SAME], counts[AGREEMENT_OPEN],
         counts[AGREEMENT_DIFFERENT], counts[AGREEMENT_CONTRARY]);
-    printf("  %zu of %zu intervals overlap; half of the ratios moved by at most %.2f%%\n",
-           overlaps, n, 100 * expm1(stats_median(moved, n)));
+    printf("  %zu of %zu intervals overlap; half of the ratios moved by at most %.2f%%\n", overlaps,
+           n, 100 * expm1(stats_median(moved, n)));
     free(moved);
 }
 
