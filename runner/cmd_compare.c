@@ -5,7 +5,7 @@
 #include "iteration.h"
 #include "runs.h"
 #include "text.h"
-#include "verdict/again.h"
+#include "verdict/again_table.h"
 #include "verdict/compare_table.h"
 #include "verdict/reference.h"
 #include "verdict/sides.h"

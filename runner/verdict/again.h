@@ -44,14 +44,16 @@ struct repeats {
 void repeats_find(struct repeats *r, const struct comparison *c);
 void repeats_free(struct repeats *r);
 
+bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b);
+
+/* The first's verdict by the later run's bound: what it calls equivalent is the question's, not the
+ * machine's. */
+enum verdict repeat_earlier(const struct repeat *r);
 enum agreement repeat_agreement(const struct repeat *r);
 bool repeat_overlaps(const struct repeat *r);
 
 #define AGAIN_CSV "again.csv"
 /* GS_OK or reported. */
 int repeats_write(const struct repeats *r, const char *dir);
-/* To stdout: for each two runs how often they agree, in what their origins are unlike, and every
- * contrast that is different or contrary; and each run that could be held against none. */
-void repeats_print(const struct repeats *r);
 
 #endif
