@@ -183,18 +183,63 @@ double stats_launch_mean(const struct nested *x, size_t n)
     return count ? sum / (double)count : NAN;
 }
 
-/* Draws as many launches as there are, each with as many blocks as it has. A launch that is drawn
- * twice counts as two. */
-static size_t resample(const struct nested *x, const size_t *first, size_t launches, double *drawn,
-                       struct rng *rng)
+/* The values in their order, and the place of each in it: a draw is counted by place, so that its
+ * median is found without looking at values. */
+struct ranked {
+    double *sorted;
+    size_t *rank, *count; /* count: how often the value of a place was drawn */
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const struct nested *x = *(const struct nested *const *)a,
+                        *y = *(const struct nested *const *)b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static struct ranked rank_values(const struct nested *x, size_t n)
+{
+    struct ranked r = {xmalloc(n * sizeof *r.sorted), xmalloc(n * sizeof *r.rank),
+                       xmalloc(n * sizeof *r.count)};
+    const struct nested **order = xmalloc(n * sizeof *order);
+    for (size_t i = 0; i < n; i++)
+        order[i] = &x[i];
+    qsort(order, n, sizeof *order, by_value);
+    for (size_t i = 0; i < n; i++) {
+        r.sorted[i] = order[i]->value;
+        r.rank[order[i] - x] = i;
+    }
+    free(order);
+    return r;
+}
+
+/* As many launches as there are, each with as many blocks as it has; one that is drawn twice counts
+ * as two. How many values. */
+static size_t resample(struct ranked *r, const size_t *first, size_t launches, struct rng *rng)
 {
     size_t n = 0;
+    memset(r->count, 0, first[launches] * sizeof *r->count);
     for (size_t i = 0; i < launches; i++) {
         size_t l = (size_t)rng_below(rng, launches), blocks = first[l + 1] - first[l];
         for (size_t b = 0; b < blocks; b++)
-            drawn[n++] = x[first[l] + rng_below(rng, blocks)].value;
+            r->count[r->rank[first[l] + rng_below(rng, blocks)]]++;
+        n += blocks;
     }
     return n;
+}
+
+/* Of the n that were drawn, as stats_median would say. */
+static double median_drawn(const struct ranked *r, size_t n)
+{
+    size_t k = (n - 1) / 2, i = 0, seen = r->count[0];
+    while (seen <= k)
+        seen += r->count[++i];
+    double lo = r->sorted[i];
+    if (n % 2)
+        return lo;
+    while (seen <= k + 1)
+        seen += r->count[++i];
+    return lo + 0.5 * (r->sorted[i] - lo);
 }
 
 struct interval stats_bootstrap_median(const struct nested *x, size_t n, size_t draws, double level,
@@ -202,21 +247,19 @@ struct interval stats_bootstrap_median(const struct nested *x, size_t n, size_t 
 {
     if (n == 0 || draws == 0)
         return (struct interval){NAN, NAN, 0};
-    size_t *first = xmalloc((n + 1) * sizeof *first), longest = 0;
+    size_t *first = xmalloc((n + 1) * sizeof *first);
     size_t launches = launches_of(x, n, first);
-    for (size_t i = 0; i < launches; i++)
-        longest = first[i + 1] - first[i] > longest ? first[i + 1] - first[i] : longest;
-    double *drawn = xmalloc(launches * longest * sizeof *drawn);
+    struct ranked r = rank_values(x, n);
     double *values = xmalloc(draws * sizeof *values);
-    for (size_t i = 0; i < draws; i++) {
-        size_t m = resample(x, first, launches, drawn, rng);
-        values[i] = stats_quantile_of(drawn, m, 0.5);
-    }
+    for (size_t i = 0; i < draws; i++)
+        values[i] = median_drawn(&r, resample(&r, first, launches, rng));
     struct interval ci = {.lo = stats_quantile_of(values, draws, (1 - level) / 2),
                           .coverage = level};
     ci.hi = stats_quantile_of(values, draws, (1 + level) / 2);
     free(values);
-    free(drawn);
+    free(r.sorted);
+    free(r.rank);
+    free(r.count);
     free(first);
     return ci;
 }
