@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Labs of tests, beside lib.sh: three sites north, east and south, a rank at each.
-#   lab_config RATE RTT [LINE…]  writes lab.ini; the lines go on with [links], and with sections
+#   lab_config RATE RTT [LINE…]  writes lab.ini; the lines go on with [links], and with sections. What
+#                                happens is tested and not how fast: other tests run beside, and
+#                                no block is too late
 #   lab [OPTION…] -- COMMAND…    in it, LAB_SECONDS at most
 #   need_lab                     behind `run lab …`: where no lab can be had the test ends, and says so
 LAB_SECONDS=${LAB_SECONDS:-60}
@@ -33,6 +35,8 @@ warmup_ops = 1
 retries = 0
 deadline = 20s
 seed = 5
+[lab]
+late = 100%
 [links]
 END
     printf '%s\n' "rate = $1" "rtt = $2" "${@:3}" >>lab.ini

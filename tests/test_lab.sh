@@ -20,7 +20,7 @@ refused 'no sites' 2 'none.ini.*no site; say e.g. \[sites\]' none.ini -- true
 refused 'no command' 2 'usage: gradsync lab' lab.ini
 refused 'one site' 2 'a lab of 1 sites \(2 to 32\)' none.ini --set sites:a=up=1Gbit/s -- true
 refused 'equal sites in a row' 2 'one site a row' lab.ini --set sites:north=count=2 -- true
-refused 'a key of no lab' 2 "key 'sede'.*seed alone" lab.ini --set lab:sede=1 -- true
+refused 'a key of no lab' 2 "key 'sede'.*seed and late, did you mean 'seed'" lab.ini --set lab:sede=1 -- true
 refused 'an RTT without its unit' 2 'takes 50 s \(5 s at most; say e.g. rtt = 50ms\)' lab.ini --set links:rtt=50 -- true
 refused 'a rate without its unit' 2 'a line of 8 kbit/s: a lab.s have 1000 or more' lab.ini --set links:rate=1kB/s -- true
 refused 'a queue of no packets' 2 'queue: a lab.s holds 3 packets of mtu = 9000 or more \(27000 bytes\)' lab.ini --set links:queue=8KiB -- true
@@ -145,12 +145,12 @@ echo "run: $?"
 kill $! 2>/dev/null
 kill -CONT "$relay"
 END
-run lab -- bash late.sh moment 1
+run lab --set lab:late=1% -- bash late.sh moment 1
 is "$out:$err" 'run: 0:' 'a lab that is late for a moment costs no run'
 is "$(cat moment/*/*/*/*.jsonl | jq -c 'select(.type == "block") | .block' | sort | uniq -c | tr -s ' ')" ' 1 1' \
     'the block is recorded once'
 like "$(cat moment/*/*/*/*.jsonl)" '"key":"lab","value":"block 1 left out: [0-9]+ of [0-9]+ packets' 'and that it was left out before'
-run lab -- bash late.sh late 1000
+run lab --set lab:late=1% -- bash late.sh late 1000
 like "$out" 'run: 1' 'a run in a lab that is late is refused'
 like "$err" 'the lab did not keep its times in 8 blocks in a row: [0-9]+ of [0-9]+ packets' 'with the numbers'
 is "$(find late -name MANIFEST.json)" '' 'and its recording is not final'

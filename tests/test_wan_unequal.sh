@@ -12,18 +12,19 @@ lab_config 80Mbit/s 20ms 'mtu = 9000' '[wan_sync]' 'size = 512KiB' 'strategy = d
 sed -i 's|^south = .*|& up=20Mbit/s down=20Mbit/s|' lab.ini
 cat >inside <<END
 mpirun -n 3 --host north,east,south --bind-to none '$build/bench/wan_link' rate=80 rtt=20 block=65536 \\
-    size=393216 iterations=1 >estimates || exit
+    size=393216 iterations=1 >estimates 2>driver.err || exit
 '$gradsync' run -q -o data lab.ini
 END
 run lab -- bash inside
 need_lab
 is "$rc:$err" 0: 'a transport and a plugin between unequal sites'
+[ ! -s driver.err ] || diag "$(cat driver.err)"
 
 # "... estimated 78.1 77.9 19.6 of 79.4 Mbit/s ..."
 read -r _ east south <<<"$(sed -n 's/.*estimated \(.*\) of .*/\1/p' estimates)"
 diag "estimated: $(sed -n 's/.*\(estimated .*\);.*/\1/p' estimates)"
 ok 'the neighbour of the slow site knows its uplink' awk "BEGIN { exit !($east > 52) }"
-ok 'and the slow site does' awk "BEGIN { exit !($south > 4 && $south < 26) }"
+ok 'and the slow site does' awk "BEGIN { exit !($south > 4 && $south < 40) }"
 rates=$(cat data/*/*/*/launch-*.jsonl | sed -n 's/.*"key":"rates_Bps","value":"\([^"]*\)".*/\1/p')
 ok 'rates for the shares: the slow one is told from all others' \
     awk '{ bad = $3 > 0.5 * $1 || $3 > 0.5 * $2 || $3 < 0.5e6 } END { exit bad || NR != 1 }' <<<"$rates"

@@ -51,6 +51,7 @@ json_t *facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders
     json_object_set_new(o, "congestion", json_string(s->congestion));
     json_object_set_new(o, "rmem_B", json_real(rmem_B));
     json_object_set_new(o, "seed", json_integer((json_int_t)s->seed));
+    json_object_set_new(o, "late_share", json_real(s->late_share));
     json_object_set_new(o, "sites", sites);
     json_object_set_new(o, "pairs", pairs);
     for (size_t i = 0; i < s->n; i++)

@@ -2,7 +2,7 @@
  *
  * What a lab says of itself, in the JSON file that GRADSYNC_LAB names while one runs:
  *
- *   schema, mtu_B, congestion, seed, rmem_B, relay ("tun")
+ *   schema, mtu_B, congestion, seed, rmem_B, relay ("tun"), late_share (that a block may have)
  *   sites   [{name, wan, ctl, up_Bps, down_Bps, up_queue_B, down_queue_B, pid}]
  *   pairs   [{from, to, rate_Bps (0: the ends'), delay_s, loss, queue_B}], a direction each
  *   before  what was measured before the command (probe.h); in a report also `after`, and

@@ -19,6 +19,7 @@ int kept_begin(struct kept *k)
         return code;
     const char *control = json_string_value(json_object_get(facts, "control"));
     k->control = xstrdup(control ? control : "");
+    k->late_share = json_number_value(json_object_get(facts, "late_share"));
     json_decref(facts);
     return kept_mark(k);
 }
@@ -54,7 +55,7 @@ int kept_judge(struct kept *k, bool *late)
     struct kept before = *k;
     int code = kept_mark(k);
     double packets = k->delivered - before.delivered;
-    *late = packets >= FEW && k->late - before.late > RELAY_LATE_SHARE * packets;
+    *late = packets >= FEW && k->late - before.late > k->late_share * packets;
     return code;
 }
 

@@ -12,6 +12,7 @@
 
 struct kept {
     char *control; /* of the lab; NULL: this is none, and all is well */
+    double late_share; /* of packets: with more of them late a block is measured again */
     double delivered, late, late_max_s, drops, losses; /* packets, since the start of the lab */
 };
 
@@ -21,7 +22,7 @@ void kept_end(struct kept *k);
 
 /* Where its counts stand. GS_OK, or reported: it does not answer. */
 int kept_mark(struct kept *k);
-/* Since the last mark. GS_OK, and *late when more than RELAY_LATE_SHARE were; or reported, as
+/* Since the last mark. GS_OK, and *late when more than late_share were; or reported, as
  * kept_mark. */
 int kept_judge(struct kept *k, bool *late);
 /* The counts since `from`, for people, "0 of 1200 packets more than 1 ms late, ..."; NULL outside

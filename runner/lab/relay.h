@@ -14,10 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A packet delivered so long after its time is late; more than a share of them, and the lab did
- * not keep what it promised. */
+/* A packet delivered so long after its time is late. */
 #define RELAY_LATE_NS 1000000
-#define RELAY_LATE_SHARE 0.01
 
 #define RELAY_PRIORITY 2 /* real-time, where that is permitted; a probe's is below */
 

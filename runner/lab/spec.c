@@ -16,11 +16,13 @@
 
 struct lab_words {
     int64_t seed;
+    double late;
 };
 
 /* clang-format off */
 static const struct wl_param lab_words[] = {
     {"seed", WL_INT, WL_AXIS, WL_FIELD(struct lab_words, seed, int64_t), NULL, "1", 0, 9007199254740992.0, NULL, "of the losses"},
+    {"late", WL_REAL, WL_AXIS, WL_FIELD(struct lab_words, late, double), NULL, "0.01", 0, 1, NULL, "share of packets that may be late in a block"},
     {0}};
 /* clang-format on */
 
@@ -36,7 +38,8 @@ static int read_words(struct lab_words *w, const struct config *c)
             continue;
         const struct wl_param *p = params_find(lab_words, e->key);
         if (!p)
-            code = config_error(e, "unknown in [lab], which has seed alone");
+            code = config_error(e, "unknown in [lab], which has seed and late%s",
+                                DID_YOU_MEAN(params_nearest(lab_words, e->key)));
         else if (wan_value_read(e, p, w))
             code = GS_USAGE;
     }
@@ -164,6 +167,7 @@ int lab_spec_read(struct lab_spec *s, const struct config *c)
         code = check_map(&m, c);
     if (!code && !words) {
         s->seed = (uint64_t)w.seed;
+        s->late_share = w.late;
         take_map(s, &m);
         code = check_rates(s, c);
         if (!code)

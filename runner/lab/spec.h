@@ -47,6 +47,7 @@ struct lab_spec {
     int mtu_B;
     const char *congestion; /* as the kernel names it */
     uint64_t seed;          /* of the losses */
+    double late_share;      /* of packets that a block may have: kept.h */
 };
 
 /* GS_OK or GS_USAGE, reported; lab_spec_free in both cases. */

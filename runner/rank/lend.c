@@ -12,7 +12,7 @@
 static void lent_barrier(void *ctx)
 {
     const struct lent *l = ctx;
-    MPI_Barrier(l->team->comm);
+    team_meet(l->team);
 }
 
 /* In parts that MPI's int can count. */
@@ -22,7 +22,7 @@ static void lent_bcast(void *ctx, void *buf, size_t bytes, int root)
     const size_t part = (size_t)1 << 30;
     for (size_t at = 0; at < bytes; at += part) {
         size_t n = bytes - at < part ? bytes - at : part;
-        MPI_Bcast((char *)buf + at, (int)n, MPI_BYTE, root, l->team->comm);
+        team_share(l->team, (char *)buf + at, n, root);
     }
 }
 

@@ -142,10 +142,13 @@ static int hung(const struct shim *s)
     return died(s, "hang", why);
 }
 
+/* Who hangs speaks first, then who waits and can say for whom: one of them ends the launch. */
 static bool past_deadline(const struct shim *s)
 {
-    uint64_t deadline = s->beat->deadline_ns;
-    return deadline && clock_now_ns() > deadline + (s->beat->waiting ? CULPRIT_NS : 0);
+    const struct beat *b = s->beat;
+    uint64_t deadline = b->deadline_ns;
+    uint64_t more = !b->waiting ? 0 : *b->said ? CULPRIT_NS : 2 * CULPRIT_NS;
+    return deadline && clock_now_ns() > deadline + more;
 }
 
 /* The next of the watched signals; 0 when none came in time. */

@@ -215,9 +215,11 @@ static int hops(int ranks)
 void team_start(const struct team *t)
 {
     double travel_ns = LEAD_DELAYS * (double)t->reach_ns * hops(t->ranks);
+    wait_begins(t);
     MPI_Barrier(t->comm);
     uint64_t at = clock_now_ns() + LEAD_NS + (uint64_t)travel_ns;
     MPI_Bcast(&at, 1, MPI_UINT64_T, 0, t->comm);
+    wait_ends(t);
     at -= (uint64_t)t->clock_offset_ns;
     for (uint64_t now = clock_now_ns(); now < at; now = clock_now_ns())
         if (at - now > SPIN_NS)
