@@ -4,7 +4,7 @@
 #   data/raw/P/W/RUN          gradsync reduce --run      data/csv/parts/P/W/RUN/*.csv
 #   all parts                 gradsync reduce --merge    data/csv/*.csv
 #   data/raw/P/W/RUN          gradsync compare           compare.csv and chosen.csv among both
-#   runs of one P/W           gradsync compare --again   data/csv/again.csv
+#   compare.csv               gradsync compare --again   data/csv/again.csv
 #   parts of P/W              figures/panels             data/csv/panels/P/W/NAME.plot, figures.mk
 #   NAME.plot                 figures/draw               figures/out/P/NAME-SCRIPT.{svg,png,pdf}
 #   one table                 figures/*.awk, draw        figures/out/FOLDER/NAME.{svg,png,pdf}
@@ -82,7 +82,7 @@ gone := $(filter-out $(runs:%=$(csv)/parts/%/),$(dir $(wildcard $(csv)/parts/*/*
 $(csv)/stamp: $(library) $(BUILD)/runner/cmd_compare.o $(wildcard configs/*.ini) $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
 	@$(addprefix rm -rf ,$(gone))
 	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv) && bash mk/compare.sh $(csv) $(runs:%=$(csv)/parts/%) && \
-	$(BUILD)/gradsync compare -q --again $(runs:%=$(raw)/%) -o $(csv) && \
+	$(BUILD)/gradsync compare -q --again $(csv)/compare.csv -o $(csv) && \
 	$(BUILD)/gradsync transitions -q $(csv),mkdir -p $(csv)) && \
 	$(BUILD)/gradsync limits -q -o $(csv) $(wildcard configs/*.ini) && touch $@
 $(addprefix $(csv)/,transitions.csv limits.csv wan.csv): $(csv)/stamp

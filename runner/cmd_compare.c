@@ -25,6 +25,12 @@ struct request {
 
 /* ---- what is compared ---- */
 
+static bool is_table(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 4 && !strcmp(path + n - 4, ".csv");
+}
+
 /* Platform, workload and label are the first three lines of a key. */
 static bool same_section(const struct run *a, const struct run *b)
 {
@@ -41,14 +47,16 @@ static bool has_twin(const struct runs *runs, size_t i)
            (i + 1 < runs->n && same_section(&runs->v[i], &runs->v[i + 1]));
 }
 
-static int compare_roots(struct comparison *c, const struct request *q)
+/* The recordings below the roots; below data/raw when there are none. */
+static int compare_roots(struct comparison *c, const struct request *q, const char *const *roots,
+                         size_t n, bool twins_only)
 {
     static const char *const everything[] = {"data/raw"};
     struct runs runs = {0};
-    int code = runs_below(&runs, q->n ? (const char *const *)q->args : everything, q->n ? q->n : 1);
+    int code = runs_below(&runs, n ? roots : everything, n ? n : 1);
     for (size_t i = 0; i < runs.n && code != GS_USAGE;
          i++) { /* past a damaged one, so that all are named */
-        if (q->again && !has_twin(&runs, i))
+        if (twins_only && !has_twin(&runs, i))
             continue;
         int one = compare_within(c, runs.v[i].dir, q->best_of);
         code = code ? code : one;
@@ -59,8 +67,6 @@ static int compare_roots(struct comparison *c, const struct request *q)
 
 static int collect(struct comparison *c, const struct request *q)
 {
-    if (q->again && (q->reference || q->best_of))
-        return fail(GS_USAGE, "compare: --again goes with neither --reference nor --best-of");
     if (q->config && !q->reference)
         return fail(GS_USAGE, "compare: --config goes with --reference");
     if (q->reference && q->n != 1)
@@ -71,9 +77,9 @@ static int collect(struct comparison *c, const struct request *q)
                     "them, and no --reference");
     if (q->reference)
         return compare_reference(c, q->args[0], q->config);
-    if (q->n == 2 && !q->again)
+    if (q->n == 2)
         return compare_sides(c, q->args[0], q->args[1]);
-    return compare_roots(c, q);
+    return compare_roots(c, q, (const char *const *)q->args, q->n, false);
 }
 
 /* One launch is said on stderr too: its rows look like the others in the CSV. */
@@ -129,12 +135,20 @@ static int show_contrasts(const struct request *q, const struct comparison *c)
     return code;
 }
 
+static bool any_twin(const struct comparison *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if ((!i || !contrasts_of_one_run(&c->v[i], &c->v[i - 1])) && contrast_has_twin(c, &c->v[i]))
+            return true;
+    return false;
+}
+
 static int show_repeats(const struct request *q, const struct comparison *c)
 {
     struct repeats r;
     repeats_find(&r, c);
     int code = q->out ? repeats_write(&r, q->out) : GS_OK;
-    if (!code && !c->n)
+    if (!code && !any_twin(c))
         say("nothing was compared twice below %s%s: 'gradsync run CONFIG' measures a config again, "
             "and its recording stands beside the first",
             q->n ? q->args[0] : "data/raw", q->n > 1 ? " and the others" : "");
@@ -145,13 +159,39 @@ static int show_repeats(const struct request *q, const struct comparison *c)
     return code;
 }
 
+/* What a table holds is solved. */
+static int compare_again(const struct request *q)
+{
+    struct comparison c = {0};
+    const char **roots = xcalloc(2 * q->n + 1, sizeof *roots), **tables = roots + q->n;
+    size_t n_roots = 0, n_tables = 0;
+    for (size_t i = 0; i < q->n; i++)
+        if (is_table(q->args[i]))
+            tables[n_tables++] = q->args[i];
+        else
+            roots[n_roots++] = q->args[i];
+    int code = n_tables && !n_roots ? GS_OK : compare_roots(&c, q, roots, n_roots, !n_tables);
+    comparison_solve(&c, q->threads);
+    for (size_t i = 0; i < n_tables && !code; i++)
+        code = comparison_read(&c, tables[i]);
+    if (!code)
+        code = show_repeats(q, &c);
+    free(roots);
+    comparison_free(&c);
+    return code;
+}
+
 static int compare(const struct request *q)
 {
+    if (q->again && (q->reference || q->best_of))
+        return fail(GS_USAGE, "compare: --again goes with neither --reference nor --best-of");
+    if (q->again)
+        return compare_again(q);
     struct comparison c = {0};
     int code = collect(&c, q);
     if (!code) {
         comparison_solve(&c, q->threads);
-        code = q->again ? show_repeats(q, &c) : show_contrasts(q, &c);
+        code = show_contrasts(q, &c);
     }
     if (!code && comparison_regressed(&c))
         code = fail(GS_FAILED, "%s: slower than [reference] allows", q->args[0]);
@@ -171,7 +211,8 @@ int cmd_compare(int argc, char **argv)
         {"best-of", 0, CLI_TEXT, &q.best_of, "MODE",
          "against the config that is fastest in MODE, e.g. comm; to chosen.csv"},
         {"again", 0, CLI_FLAG, &q.again, NULL,
-         "what several runs compared: do their verdicts agree? to again.csv"},
+         "what several runs compared: do their verdicts agree? to again.csv; RAW may be a "
+         "compare.csv"},
         {"threads", 0, CLI_INT, &q.threads, "N", "at most so many; the answer is the same"},
         {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "no table, and nothing but errors"},
         {0},

@@ -4,7 +4,6 @@
 #include "err.h"
 #include "locate.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,16 +97,13 @@ static int find_columns(struct csv_reader *r, const char *const *columns)
     return GS_OK;
 }
 
-/* A table that is not there yet, or a folder that is none. */
+/* A folder that is none, or a table that is not there yet. */
 static int not_there(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *dir = xstrfmt("%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    int error = errno, code;
-    if (*dir && access(dir, F_OK))
-        code = locate_failed(GS_USAGE, dir, LOCATE_FILE);
-    else
-        code = fail_at(GS_USAGE, path, 0, "%s ('gradsync reduce' makes it)", strerror(error));
+    char *dir = xstrfmt("%.*s", slash ? (int)(slash - path) : 0, path);
+    bool lost = *dir && access(dir, F_OK);
+    int code = locate_failed(GS_USAGE, lost ? dir : path, lost ? LOCATE_FILE : LOCATE_TABLE);
     free(dir);
     return code;
 }

@@ -174,6 +174,7 @@ static const char *const may_be[] = {
     [LOCATE_RUN] = "; it takes a path, or the id of a run below data/raw",
     [LOCATE_CONFIG | LOCATE_RUN] =
         "; it takes a path, the name of a config in configs, or the id of a run below data/raw",
+    [LOCATE_TABLE] = "; 'gradsync reduce' makes such tables of recordings",
 };
 
 /* The path with each part that is not there replaced by the nearest that is. */
@@ -221,7 +222,7 @@ int locate_failed(enum gs_exit code, const char *path, unsigned names)
     char *near = NULL, *whole = xstrdup(path);
     for (size_t n = strlen(whole); n > 1 && whole[n - 1] == '/';)
         whole[--n] = '\0';
-    names = strchr(whole, '/') ? 0 : names;
+    names = strchr(whole, '/') ? names & LOCATE_TABLE : names;
     if (why == ENOENT && *whole) {
         near = nearest_name(whole, names);
         near = near ? near : nearest_path(whole);

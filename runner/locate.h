@@ -16,9 +16,10 @@ char *locate_config(const char *name);
  * data/raw. When there is none, `name`. */
 char *locate_run(const char *name);
 
-enum { LOCATE_FILE = 0, LOCATE_CONFIG = 1, LOCATE_RUN = 2 };
+enum { LOCATE_FILE = 0, LOCATE_CONFIG = 1, LOCATE_RUN = 2, LOCATE_TABLE = 4 };
 /* "PATH: cannot be read: REASON, did you mean 'NEAREST'?", the reason from errno; where nothing is
- * near, what `names` (LOCATE_…, added) says that a bare word may be. Returns code. */
+ * near, what `names` (LOCATE_…, added) says that a bare word may be, or who makes such a table.
+ * Returns code. */
 int locate_failed(enum gs_exit code, const char *path, unsigned names);
 
 /* Bare names, sorted; words_free. */

@@ -3,11 +3,6 @@
 
 #include <math.h>
 
-static uint64_t rotl(uint64_t x, int k)
-{
-    return (x << k) | (x >> (64 - k));
-}
-
 static uint64_t splitmix64(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -27,30 +22,6 @@ void rng_stream(struct rng *r, uint64_t seed, uint64_t stream)
     /* Hashed one after the other, so that (1, 2) and (2, 1) are no neighbours. */
     uint64_t state = splitmix64(&seed) ^ stream;
     rng_seed(r, splitmix64(&state));
-}
-
-uint64_t rng_next(struct rng *r)
-{
-    uint64_t *s = r->s, result = rotl(s[1] * 5, 7) * 9, t = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= t;
-    s[3] = rotl(s[3], 45);
-    return result;
-}
-
-uint64_t rng_below(struct rng *r, uint64_t n)
-{
-    __extension__ typedef unsigned __int128 wide;
-    wide m = (wide)rng_next(r) * n;
-    if ((uint64_t)m < n) {
-        uint64_t threshold = (0 - n) % n;
-        while ((uint64_t)m < threshold)
-            m = (wide)rng_next(r) * n;
-    }
-    return (uint64_t)(m >> 64);
 }
 
 double rng_uniform(struct rng *r)

@@ -16,10 +16,39 @@ struct rng {
 void rng_seed(struct rng *r, uint64_t seed);
 /* A stream of its own for each (seed, stream) pair. */
 void rng_stream(struct rng *r, uint64_t seed, uint64_t stream);
-uint64_t rng_next(struct rng *r);
-uint64_t rng_below(struct rng *r, uint64_t n); /* uniform in [0, n), unbiased (Lemire 2019) */
-double rng_uniform(struct rng *r);             /* [0, 1) */
-double rng_normal(struct rng *r);              /* mean 0, standard deviation 1 (polar method) */
+double rng_uniform(struct rng *r); /* [0, 1) */
+double rng_normal(struct rng *r);  /* mean 0, standard deviation 1 (polar method) */
 void rng_shuffle(struct rng *r, size_t *v, size_t n); /* Fisher-Yates */
+
+/* The two that a bootstrap calls some 10^6 times stand here for the compiler. */
+static inline uint64_t rng_rotl(uint64_t x, int k)
+{
+    return (x << k) | (x >> (64 - k));
+}
+
+static inline uint64_t rng_next(struct rng *r)
+{
+    uint64_t *s = r->s, result = rng_rotl(s[1] * 5, 7) * 9, t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = rng_rotl(s[3], 45);
+    return result;
+}
+
+/* Uniform in [0, n), unbiased (Lemire 2019). */
+static inline uint64_t rng_below(struct rng *r, uint64_t n)
+{
+    __extension__ typedef unsigned __int128 wide;
+    wide m = (wide)rng_next(r) * n;
+    if ((uint64_t)m < n) {
+        uint64_t threshold = (0 - n) % n;
+        while ((uint64_t)m < threshold)
+            m = (wide)rng_next(r) * n;
+    }
+    return (uint64_t)(m >> 64);
+}
 
 #endif

@@ -84,6 +84,17 @@ mkdir bound && "$make_campaign" bound/1 groups=1 && "$make_campaign" bound/2 gro
 printf '[measure]\nequivalence = 5%%\n[null]\nsize = 8\n' >bound/2/config.ini
 ok 'a day that calls more equivalent' "$gradsync" compare --again bound
 like "$out" '3 with the same verdict' 'is held by its own bound to the day before'
+mkdir solved && "$gradsync" compare -q days -o solved
+ok 'what a table has solved' "$gradsync" compare --again solved/compare.csv -o solved
+is "$out" "$("$gradsync" compare --again days)" 'gives the same answers'
+ok 'to the byte' cmp days.csv/again.csv solved/again.csv
+"$make_campaign" other/4 groups=2 spread=0.002 seed=4
+ok 'a table and a run' "$gradsync" compare --again solved/compare.csv other/4
+like "$out" $'null on sim, run 4 after 3\n' 'are held against each other'
+exits 2 'no such table' "$gradsync" compare --again solved/compre.csv
+one_line "$err" 'is said'
+ok 'a table of one run' "$gradsync" compare --again csv/compare.csv
+like "$err" 'nothing was compared twice below csv/compare.csv' 'has nothing to agree'
 ok 'a run alone' "$gradsync" compare --again raw1
 like "$err" 'nothing was compared twice below raw1' 'has none to agree with'
 exits 2 'two questions at once' "$gradsync" compare --again --best-of comm days

@@ -45,6 +45,8 @@ void repeats_find(struct repeats *r, const struct comparison *c);
 void repeats_free(struct repeats *r);
 
 bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b);
+/* The comparison has another run of its platform, workload and label. */
+bool contrast_has_twin(const struct comparison *c, const struct contrast *one);
 
 /* The first's verdict by the later run's bound: what it calls equivalent is the question's, not the
  * machine's. */

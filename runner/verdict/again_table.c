@@ -108,7 +108,7 @@ static void print_alone(const struct repeats *r)
 {
     for (size_t i = 0; i < r->of->n; i++) {
         const struct contrast *c = &r->of->v[i];
-        if ((i && contrasts_of_one_run(c, c - 1)) || held(r, c))
+        if ((i && contrasts_of_one_run(c, c - 1)) || held(r, c) || !contrast_has_twin(r->of, c))
             continue;
         print_run(c);
         printf("\n  none of its %zu contrasts has numbers here and in another run; 'gradsync "

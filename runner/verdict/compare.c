@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare.h"
 
-#include "csv.h"
-#include "err.h"
 #include "recorded.h"
 
 #include <math.h>
@@ -16,12 +14,18 @@
 
 /* ---- contrasts ---- */
 
-struct contrast *comparison_add(struct comparison *c, const struct recorded *r,
-                                const struct rec_cell *cell, const char *baseline)
+struct contrast *comparison_append(struct comparison *c)
 {
     if (!(c->n & (c->n - 1))) /* doubled at each power of two */
         c->v = xrealloc(c->v, (c->n ? 2 * c->n : 1) * sizeof *c->v);
-    struct contrast *one = &c->v[c->n++];
+    c->v[c->n] = (struct contrast){0};
+    return &c->v[c->n++];
+}
+
+struct contrast *comparison_add(struct comparison *c, const struct recorded *r,
+                                const struct rec_cell *cell, const char *baseline)
+{
+    struct contrast *one = comparison_append(c);
     *one = (struct contrast){
         .platform = xstrdup(r->platform),
         .workload = xstrdup(r->workload),
@@ -168,58 +172,4 @@ void comparison_solve(struct comparison *c, long threads)
     adjust_all(c);
     for (size_t i = 0; i < c->n; i++)
         judge_one(&c->v[i]);
-}
-
-/* ---- rows ---- */
-
-const char compare_columns[] =
-    "platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,"
-    "ratio_low,ratio_high,p,p_holm,floor,equivalence,verdict,launches_needed,reason";
-
-static void write_reason(struct csv *csv, const struct contrast *c)
-{
-    const char *why = c->judgement.reason, *note = c->note ? c->note : "";
-    char *reason = xstrfmt("%s%s%s", why, *why && *note ? "; " : "", note);
-    csv_text(csv, reason);
-    free(reason);
-}
-
-void contrast_row(struct csv *csv, const struct contrast *c)
-{
-    const char *const texts[] = {c->platform, c->workload, c->label, c->run_id, c->mode};
-    const struct effect *e = &c->effect;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        csv_text(csv, texts[i]);
-    csv_integer(csv, c->size_B);
-    csv_text(csv, c->params);
-    csv_text(csv, c->baseline);
-    csv_text(csv, c->config);
-    csv_integer(csv, e->launches);
-    csv_integer(csv, (int64_t)e->blocks);
-    const double numbers[] = {exp(e->value), exp(e->lo),      exp(e->hi), e->p,
-                              c->p_holm,     expm1(c->floor), c->bound};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        csv_real(csv, numbers[i]);
-    csv_text(csv, verdict_names[c->judgement.verdict]);
-    if (c->judgement.needed >= 0)
-        csv_integer(csv, c->judgement.needed);
-    else
-        csv_text(csv, "");
-    write_reason(csv, c);
-}
-
-int comparison_write(const struct comparison *c, const char *dir, const char *file)
-{
-    struct csv csv;
-    char *path = xstrfmt("%s/%s", dir, file);
-    int code = csv_open(&csv, path);
-    free(path);
-    if (code)
-        return code;
-    csv_header(&csv, compare_columns);
-    for (size_t i = 0; i < c->n; i++) {
-        contrast_row(&csv, &c->v[i]);
-        csv_end(&csv);
-    }
-    return csv_close(&csv, true);
 }

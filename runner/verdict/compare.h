@@ -10,8 +10,10 @@
  *   compare A B               exactly two: runs, or folders of runs, cell by cell, B against A,
  *                             launch by launch (unpaired; sides.h)
  *   compare --again [RAW…]    contrasts that several runs have measured: does the later run's
- * verdict repeat the earlier one's (again.h)? compare RUN --reference   the measured against the
- * published numbers of [reference], each with its tolerance (reference.h); slower than that: exit 1
+ *                             verdict repeat the earlier one's (again.h)? Of a compare.csv in place
+ *                             of RAW, what it has solved is not solved again
+ *   compare RUN --reference   the measured against the published numbers of [reference], each with
+ *                             its tolerance (reference.h); slower than that: exit 1
  *
  * with -o CSV to write CSV/compare.csv beside the table in the terminal, or with --best-of
  * CSV/chosen.csv, whose columns are the same and whose floor is that of the config with a second
@@ -68,7 +70,9 @@ struct comparison {
     size_t n, families;
 };
 
-/* An empty contrast at the end, with the texts of where it is from copied. */
+/* An empty contrast at the end. */
+struct contrast *comparison_append(struct comparison *c);
+/* And with the texts of where it is from copied. */
 struct recorded;
 struct rec_cell;
 struct contrast *comparison_add(struct comparison *c, const struct recorded *r,
@@ -88,5 +92,8 @@ struct csv;
 void contrast_row(struct csv *csv, const struct contrast *c);
 /* GS_OK or reported. */
 int comparison_write(const struct comparison *c, const char *dir, const char *file);
+/* Adds what such a table holds: solved, but without the values, standard errors and origins that
+ * it came from. The whole reason is the note. GS_OK, or GS_USAGE or GS_FAILED, reported. */
+int comparison_read(struct comparison *c, const char *path);
 
 #endif
