@@ -3,6 +3,8 @@
 
 #include "launcher_here.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +21,26 @@ static const char *launchers_binding(const char *bind)
 }
 
 /* ---- mpirun ---- */
+
+bool launcher_mpirun_cannot_bind(const char *bind, char *buf, size_t n)
+{
+    static const char *const words[] = {"auto",    "gpu",     "none",    "hwthread", "core",
+                                        "l1cache", "l2cache", "l3cache", "slot",     "socket",
+                                        "package", "numa",    "board"};
+    const size_t count = sizeof words / sizeof *words;
+    char *word = xstrfmt("%.*s", (int)strcspn(bind, ":"), bind);
+    struct text all = {0};
+    bool known = false;
+    for (size_t i = 0; i < count; i++) {
+        known = known || !strcmp(word, words[i]);
+        text_addf(&all, "%s%s", i ? ", " : "", words[i]);
+    }
+    snprintf(buf, n, "mpirun does not bind to '%s' (%s)%s", word, all.s,
+             DID_YOU_MEAN(text_nearest(word, words, count)));
+    text_free(&all);
+    free(word);
+    return !known;
+}
 
 /* "a, b:4" as "a:2,b:4": a host without its own count takes its share of the ranks. */
 static void add_hosts(struct words *argv, const struct set_launch *set)

@@ -3,11 +3,13 @@
 
 #include "params_types.h"
 #include "text.h"
+#include "units.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool bounded(const struct wl_param *p)
 {
@@ -61,18 +63,51 @@ const char *param_allowed(const struct wl_param *p, char *buf, size_t n)
     return buf;
 }
 
+union member {
+    int64_t i;
+    uint64_t u;
+    double d;
+    int c;
+    bool b;
+};
+
+/* "32KB" is meant to be 32kB, and "64K" 64KiB, as other benchmarks write it. */
+static bool alike(const char *unit, const char *spelt)
+{
+    size_t n = strlen(unit);
+    return !strcasecmp(unit, spelt) || (n == 1 && strchr("kKMGT", *unit) &&
+                                        !strncasecmp(unit, spelt, 1) && !strcmp(spelt + 1, "iB"));
+}
+
+/* The number with the unit that was meant, into buf; NULL: none is near, or it is a number. */
+static const char *with_unit(const struct wl_param *p, const char *text, char *buf, size_t n)
+{
+    union member v;
+    int digits = (int)strspn(text, "+-0123456789.");
+    const char *unit = text + digits + strspn(text + digits, " \t");
+    if (param_types[p->type].parse(p, text, &v))
+        return NULL;
+    for (const char *const *u = units_spelt; *unit && *u; u++) {
+        snprintf(buf, n, "%.*s%s", digits, text, *u);
+        if (alike(unit, *u) && param_types[p->type].parse(p, buf, &v))
+            return buf;
+    }
+    return NULL;
+}
+
 static bool refuse(const struct wl_param *p, const char *text, const char *is_not, char *why,
                    size_t n)
 {
-    char allowed[512];
-    const char *near =
-        p->type == WL_CHOICE ? text_nearest(text, p->choices, params_choices(p)) : NULL;
+    char allowed[512], meant[64];
+    const char *near = p->type == WL_CHOICE ? text_nearest(text, p->choices, params_choices(p))
+                       : param_types[p->type].number ? with_unit(p, text, meant, sizeof meant)
+                                                     : NULL;
     param_allowed(p, allowed, sizeof allowed);
     /* What it is and what is allowed are often the same words: they are said once. */
     if (strcmp(is_not, allowed))
         snprintf(why, n, "'%.80s' is not %s (%s%s)", text, is_not, allowed, DID_YOU_MEAN(near));
     else
-        snprintf(why, n, "'%.80s' is not %s", text, allowed);
+        snprintf(why, n, "'%.80s' is not %s%s", text, allowed, DID_YOU_MEAN(near));
     return false;
 }
 
@@ -101,13 +136,7 @@ bool param_parse_text(const struct wl_param *p, const char *text, char *dst, siz
 bool param_parse(const struct wl_param *p, const char *text, void *object, char *why, size_t n)
 {
     const struct param_type *o = &param_types[p->type];
-    union {
-        int64_t i;
-        uint64_t u;
-        double d;
-        int c;
-        bool b;
-    } v;
+    union member v;
     if (p->type == WL_TEXT)
         return param_parse_text(p, text, member_of(p, object), WL_TEXT_MAX, why, n);
     if (!o->parse(p, text, &v))

@@ -187,7 +187,7 @@ double stats_launch_mean(const struct nested *x, size_t n)
  * median is found without looking at values. */
 struct ranked {
     double *sorted;
-    size_t *rank, *count; /* count: how often the value of a place was drawn */
+    uint32_t *rank, *count; /* count: how often the value of a place was drawn */
 };
 
 static int by_value(const void *a, const void *b)
@@ -207,7 +207,7 @@ static struct ranked rank_values(const struct nested *x, size_t n)
     qsort(order, n, sizeof *order, by_value);
     for (size_t i = 0; i < n; i++) {
         r.sorted[i] = order[i]->value;
-        r.rank[order[i] - x] = i;
+        r.rank[order[i] - x] = (uint32_t)i;
     }
     free(order);
     return r;
@@ -218,13 +218,15 @@ static struct ranked rank_values(const struct nested *x, size_t n)
 static size_t resample(struct ranked *r, const size_t *first, size_t launches, struct rng *rng)
 {
     size_t n = 0;
+    struct rng here = *rng; /* in registers */
     memset(r->count, 0, first[launches] * sizeof *r->count);
     for (size_t i = 0; i < launches; i++) {
-        size_t l = (size_t)rng_below(rng, launches), blocks = first[l + 1] - first[l];
+        size_t l = (size_t)rng_below(&here, launches), blocks = first[l + 1] - first[l];
         for (size_t b = 0; b < blocks; b++)
-            r->count[r->rank[first[l] + rng_below(rng, blocks)]]++;
+            r->count[r->rank[first[l] + rng_below(&here, blocks)]]++;
         n += blocks;
     }
+    *rng = here;
     return n;
 }
 

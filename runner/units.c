@@ -43,6 +43,11 @@ static const struct unit rate_units[] = {
     {"B/s", 1, 1}, {"Bps", 1, 1}, {"bit/s", 1, 8}, {"b/s", 1, 8}, {"bps", 1, 8}, {NULL, 0, 0},
 };
 
+const char *const units_spelt[] = {"ns",    "us",     "ms",     "s",      "min",    "h",    "d",
+                                   "B",     "kB",     "MB",     "GB",     "TB",     "KiB",  "MiB",
+                                   "GiB",   "TiB",    "B/s",    "kB/s",   "MB/s",   "GB/s", "TB/s",
+                                   "bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s", NULL};
+
 /* ---- reading ---- */
 
 /* A decimal number at *s, which moves past it and the blanks behind it. No hex, inf or nan. */

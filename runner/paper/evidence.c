@@ -72,30 +72,45 @@ void proofs_free(struct proofs *ps)
 
 /* ---- cells ---- */
 
+/* What a row says of its cells. NULL: its table has no such column. */
+struct wanted {
+    const char *id, *config, *mode;
+    struct words params; /* KEY=VALUE each */
+};
+
+static struct wanted wanted_by(const struct grid *g, size_t row)
+{
+    struct wanted w = {.id = grid_has(g, "cell_id") ? grid_text(g, row, "cell_id") : NULL,
+                       .config = grid_text(g, row, "config"),
+                       .mode = grid_has(g, "mode") ? grid_text(g, row, "mode") : NULL};
+    words_split(&w.params, grid_text(g, row, "params"), ' ');
+    return w;
+}
+
 /* Every parameter that row and cell both name is the same; of the row's own column `size_B` and the
  * cell's as well. A table leaves out what it runs over. */
-static bool same_cell(const struct rec_cell *c, const struct grid *g, size_t row)
+static bool is_wanted(const struct rec_cell *c, const struct wanted *w)
 {
-    char a[256], b[256];
-    bool same = true;
-    struct words w;
-    if (grid_has(g, "cell_id"))
-        return !strcmp(grid_text(g, row, "cell_id"), c->id);
-    if (strcmp(grid_text(g, row, "config"), c->config))
+    char key[64], buf[256];
+    if (w->id)
+        return !strcmp(w->id, c->id);
+    if (strcmp(w->config, c->config) || (w->mode && strcmp(w->mode, c->mode)))
         return false;
-    if (grid_has(g, "mode") && strcmp(grid_text(g, row, "mode"), c->mode))
-        return false;
-    words_split(&w, grid_text(g, row, "params"), ' ');
-    for (size_t i = 0; i < w.n && same; i++) {
-        snprintf(a, sizeof a, "%.*s", (int)strcspn(w.v[i], "="), w.v[i]);
+    for (size_t i = 0; i < w->params.n; i++) {
+        const char *word = w->params.v[i], *value = word + strcspn(word, "=");
+        size_t n = (size_t)(value - word);
+        if (n >= sizeof key)
+            continue; /* no parameter has so long a name */
+        memcpy(key, word, n);
+        key[n] = '\0';
         /* A row of several modes says one of them. */
-        if (!strcmp(a, "mode") && !grid_has(g, "mode"))
+        if (!w->mode && !strcmp(key, "mode"))
             continue;
-        const char *v = recorded_param(c, a, b, sizeof b);
-        same = !v || !strcmp(v, w.v[i] + strlen(a) + (w.v[i][strlen(a)] == '='));
+        const char *v = recorded_param(c, key, buf, sizeof buf);
+        if (v && strcmp(v, value + (*value == '=')) != 0)
+            return false;
     }
-    words_free(&w);
-    return same;
+    return true;
 }
 
 static size_t add_baselines(const struct recorded *r, const char *baseline, size_t *cells, size_t n)
@@ -116,9 +131,11 @@ static size_t add_baselines(const struct recorded *r, const char *baseline, size
 size_t proof_cells(const struct proof *p, const struct grid *g, size_t row, size_t *cells)
 {
     size_t n = 0;
+    struct wanted w = wanted_by(g, row);
     for (size_t i = 0; i < p->r->n_cells; i++)
-        if (same_cell(&p->r->cells[i], g, row))
+        if (is_wanted(&p->r->cells[i], &w))
             cells[n++] = i;
+    words_free(&w.params);
     const char *baseline = grid_text(g, row, "baseline");
     return *baseline ? add_baselines(p->r, baseline, cells, n) : n;
 }

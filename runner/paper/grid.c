@@ -102,30 +102,29 @@ void grid_free(struct grid *g)
 
 /* ---- asking it ---- */
 
-static bool find_column(const struct grid *g, const char *name, size_t *column)
+size_t grid_column(const struct grid *g, const char *name)
 {
-    for (*column = 0; *column < g->n_columns; ++*column)
-        if (!strcmp(g->columns[*column], name))
-            return true;
-    return false;
+    size_t i = 0;
+    while (i < g->n_columns && strcmp(g->columns[i], name) != 0)
+        i++;
+    return i;
 }
 
 bool grid_has(const struct grid *g, const char *column)
 {
-    size_t i;
-    return find_column(g, column, &i);
+    return grid_column(g, column) < g->n_columns;
 }
 
 const char *grid_text(const struct grid *g, size_t row, const char *column)
 {
-    size_t i;
-    return find_column(g, column, &i) ? g->rows[row].fields[i] : "";
+    size_t i = grid_column(g, column);
+    return i < g->n_columns ? g->rows[row].fields[i] : "";
 }
 
 const char *grid_get(const struct grid *g, size_t row, const char *key, char *buf, size_t n)
 {
-    size_t i;
-    if (find_column(g, key, &i))
+    size_t i = grid_column(g, key);
+    if (i < g->n_columns)
         return g->rows[row].fields[i];
     if (!strcmp(key, "line")) {
         snprintf(buf, n, "%ld", g->rows[row].line);

@@ -35,6 +35,8 @@ const char *grid_get(const struct grid *g, size_t row, const char *key, char *bu
 /* The column's value, or "". */
 const char *grid_text(const struct grid *g, size_t row, const char *column);
 bool grid_has(const struct grid *g, const char *column);
+/* Its place among the columns; n_columns: it is none. */
+size_t grid_column(const struct grid *g, const char *name);
 double grid_real(const struct grid *g, size_t row, const char *column); /* NaN: none */
 
 /* Where the same thing was measured by several runs, one row is left: of a finished run before one

@@ -18,6 +18,7 @@ static const struct {
 struct clause {
     char *key, *value;
     enum op op;
+    size_t column; /* of the key, or none */
 };
 
 int select_key(const struct grid *g, const char *key, struct place at)
@@ -50,14 +51,15 @@ static bool parse_clause(struct clause *c, const char *text)
     if (!first || first == text)
         return false;
     *c = (struct clause){xstrfmt("%.*s", (int)(first - text), text),
-                         xstrdup(first + strlen(ops[which].text)), ops[which].op};
+                         xstrdup(first + strlen(ops[which].text)), ops[which].op, 0};
     return true;
 }
 
 static bool holds(const struct clause *c, const struct grid *g, size_t row)
 {
     char buf[256];
-    const char *v = grid_get(g, row, c->key, buf, sizeof buf);
+    const char *v = c->column < g->n_columns ? g->rows[row].fields[c->column]
+                                             : grid_get(g, row, c->key, buf, sizeof buf);
     v = v ? v : "";
     if (c->op == OP_LIKE)
         return fnmatch(c->value, v, 0) == 0;
@@ -74,6 +76,7 @@ static int parse_all(struct clause *v, size_t *n, const struct grid *g, const st
         if (!parse_clause(&v[*n], w->v[i]))
             return fail_at(GS_USAGE, at.file, at.line,
                            "'%s' is no clause: KEY=TEXT, KEY!=TEXT or KEY~GLOB", w->v[i]);
+        v[*n].column = grid_column(g, v[*n].key);
         code = select_key(g, v[(*n)++].key, at);
     }
     return code;
