@@ -21,3 +21,8 @@ $(filter-out $(targets) FORCE,$(goals)):
 	@nearest=$$(awk -v word='$@' -f mk/nearest.awk mk/*.mk); \
 	echo "make: no target '$@'$${nearest:+, did you mean '$$nearest'?}; 'make' lists them" >&2; exit 2
 endif
+
+# So is a variable that nobody reads and whose name is nearly another's.
+settable := $(if $(MAKEOVERRIDES),$(shell sed -nE 's/^(export )?([A-Z_]+) \?=.*/\2/p' mk/*.mk))
+$(foreach v,$(filter-out $(settable),$(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v))), \
+	$(foreach near,$(shell awk -v word='$v' -f mk/nearest.awk mk/*.mk),$(error no variable '$v', did you mean '$(near)'?)))

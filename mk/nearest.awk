@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-#   awk -v word=FIGURS -f mk/nearest.awk MAKEFILE…   the documented target that is nearest to a word, within
-#                                                    a third of its length in edits; nothing when none is
+#   awk -v word=figurs -f mk/nearest.awk MAKEFILE…     the documented target that is nearest to a word,
+#   awk -v word=PLATFROM -f mk/nearest.awk MAKEFILE…   or what may be set (NAME ?=), within a third of
+#                                                      its length in edits; nothing when none is
 function least(a, b) { return a < b ? a : b }
 function edits(a, b,    i, j, row, diagonal, above) {
     for (j = 0; j <= length(b); j++) row[j] = j
@@ -16,13 +17,13 @@ function edits(a, b,    i, j, row, diagonal, above) {
     }
     return row[length(b)]
 }
-/^[a-z][a-z-]*:.*##/ {
-    target = $1
-    sub(/:.*/, "", target)
-    n = edits(word, target)
+function try(name,    n) {
+    n = edits(word, name)
     if (n * 3 <= length(word) + 2 && (nearest == "" || n < fewest)) {
         fewest = n
-        nearest = target
+        nearest = name
     }
 }
+/^[a-z][a-z-]*:.*##/ { sub(/:.*/, ""); try($1) }
+/^(export )?[A-Z_]+ \?=/ { sub(/^export /, ""); try($1) }
 END { print nearest }

@@ -136,6 +136,8 @@ rm -r data/raw/local
 
 exits 2 'a target mistyped' make --no-print-directory BUILD=build figurs
 like "$err" "no target 'figurs', did you mean 'figures'" 'has its nearest named'
+exits 2 'a variable mistyped' make --no-print-directory BUILD=build PLATFROM=h200-4gpu report
+like "$err" "no variable 'PLATFROM', did you mean 'PLATFORM'" 'too'
 
 # ---- what may be in a table
 
