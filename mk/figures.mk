@@ -4,7 +4,7 @@
 #   data/raw/P/W/RUN          gradsync reduce --run      data/csv/parts/P/W/RUN/*.csv
 #   all parts                 gradsync reduce --merge    data/csv/*.csv
 #   data/raw/P/W/RUN          gradsync compare           compare.csv and chosen.csv among both
-#   compare.csv               gradsync compare --again   data/csv/again.csv
+#   compare.csv, chosen.csv   gradsync compare --again   data/csv/again.csv, data/csv/chosen/again.csv
 #   parts of P/W              figures/panels             data/csv/panels/P/W/NAME.plot, figures.mk
 #   NAME.plot                 figures/draw               figures/out/P/NAME-SCRIPT.{svg,png,pdf}
 #   one table                 figures/*.awk, draw        figures/out/FOLDER/NAME.{svg,png,pdf}
@@ -83,6 +83,7 @@ $(csv)/stamp: $(library) $(BUILD)/runner/cmd_compare.o $(wildcard configs/*.ini)
 	@$(addprefix rm -rf ,$(gone))
 	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv) && bash mk/compare.sh $(csv) $(runs:%=$(csv)/parts/%) && \
 	$(BUILD)/gradsync compare -q --again $(csv)/compare.csv -o $(csv) && \
+	$(BUILD)/gradsync compare -q --again $(csv)/chosen.csv -o $(csv)/chosen && \
 	$(BUILD)/gradsync transitions -q $(csv),mkdir -p $(csv)) && \
 	$(BUILD)/gradsync limits -q -o $(csv) $(wildcard configs/*.ini) && touch $@
 $(addprefix $(csv)/,transitions.csv limits.csv wan.csv): $(csv)/stamp

@@ -212,7 +212,7 @@ int cmd_compare(int argc, char **argv)
          "against the config that is fastest in MODE, e.g. comm; to chosen.csv"},
         {"again", 0, CLI_FLAG, &q.again, NULL,
          "what several runs compared: do their verdicts agree? to again.csv; RAW may be a "
-         "compare.csv"},
+         "compare.csv or a chosen.csv"},
         {"threads", 0, CLI_INT, &q.threads, "N", "at most so many; the answer is the same"},
         {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "no table, and nothing but errors"},
         {0},

@@ -32,7 +32,8 @@ mkdir -p csv/wan
 cd "$top" || exit 1 # as make runs it: places in the paper are those of the checkout
 csv=$tmp/csv
 "$gradsync" reduce -q data/raw -o "$csv" && "$gradsync" compare -q data/raw -o "$csv" && "$gradsync" compare -q --best-of comm data/raw -o "$csv" &&
-    "$gradsync" compare -q --again data/raw -o "$csv" &&
+    "$gradsync" compare -q --again "$csv/compare.csv" -o "$csv" &&
+    "$gradsync" compare -q --again "$csv/chosen.csv" -o "$csv/chosen" &&
     "$gradsync" transitions -q "$csv" && "$gradsync" limits -q -o "$csv" configs/*.ini
 for plan in configs/*.ini; do
     grep -qx '\[model\]' "$plan" || continue
