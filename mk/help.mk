@@ -23,6 +23,9 @@ $(filter-out $(targets) FORCE,$(goals)):
 endif
 
 # So is a variable that nobody reads and whose name is nearly another's.
-settable := $(if $(MAKEOVERRIDES),$(shell sed -nE 's/^(export )?([A-Z_]+) \?=.*/\2/p' mk/*.mk))
-$(foreach v,$(filter-out $(settable),$(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v))), \
+said := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v))
+ifneq ($(said),)
+settable := $(shell sed -nE 's/^(export )?([A-Z_]+) \?=.*/\2/p' mk/*.mk)
+$(foreach v,$(filter-out $(settable),$(said)), \
 	$(foreach near,$(shell awk -v word='$v' -f mk/nearest.awk mk/*.mk),$(error no variable '$v', did you mean '$(near)'?)))
+endif
