@@ -3,6 +3,7 @@
 
 #include "err.h"
 #include "iteration.h"
+#include "verdict/axes.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -122,46 +123,81 @@ static void table_row(struct text *t, const struct recorded *r, const struct rec
               s->time_s.median * 1e6, s->algbw * 1e-9, s->busbw * 1e-9, r->verified ? "0" : "N/A");
 }
 
-static void table_section(struct text *t, const struct recorded *r, const char *config,
-                          const char *mode, const struct summary *cells)
+/* A section is of one config, mode and, where these differ, other parameters: a row a size. */
+struct sections {
+    const struct recorded *r;
+    const struct summary *cells;
+    char **where; /* by cell: the mode and what else differs, "-" for nothing; NULL: in no table */
+};
+
+static struct sections sections_make(const struct recorded *r, const struct summary *cells)
 {
-    text_addf(t, "#\n# config %s%s%s\n", config, *mode ? ", mode " : "", mode);
+    struct sections s = {r, cells, xcalloc(r->n_cells + 1, sizeof *s.where)};
+    struct axes axes = {0};
+    const char *first = NULL;
+    for (size_t i = 0; i < r->n_cells; i++)
+        if (in_table(&r->cells[i], &cells[i])) {
+            first = first ? first : r->cells[i].params;
+            axes_add(&axes, first, r->cells[i].params);
+        }
+    for (size_t i = 0; i < r->n_cells; i++)
+        if (in_table(&r->cells[i], &cells[i]))
+            s.where[i] = axes_where(&axes, r->cells[i].mode, r->cells[i].params);
+    return s;
+}
+
+static void sections_free(struct sections *s)
+{
+    for (size_t i = 0; i < s->r->n_cells; i++)
+        free(s->where[i]);
+    free(s->where);
+}
+
+static bool together(const struct sections *s, size_t a, size_t b)
+{
+    return s->where[a] && s->where[b] && !strcmp(s->where[a], s->where[b]) &&
+           !strcmp(s->r->cells[a].config, s->r->cells[b].config);
+}
+
+static bool is_new(const struct sections *s, size_t cell)
+{
+    size_t i = 0;
+    while (i < cell && !together(s, i, cell))
+        i++;
+    return i == cell && s->where[cell];
+}
+
+static void add_section(struct text *t, const struct sections *s, size_t first)
+{
+    const char *where = s->where[first];
+    bool placed = strcmp(where, "-") != 0;
+    text_addf(t, "#\n# config %s%s%s\n", s->r->cells[first].config, placed ? ", " : "",
+              placed ? where : "");
     text_addf(t, "#%11s %12s %9s %7s %7s %10s %7s %7s %6s\n", "size", "count", "type", "redop",
               "root", "time", "algbw", "busbw", "#wrong");
     text_addf(t, "#%11s %12s %9s %7s %7s %10s %7s %7s %6s\n", "(B)", "(elements)", "", "", "",
               "(us)", "(GB/s)", "(GB/s)", "");
-    for (size_t i = 0; i < r->n_cells; i++) {
-        const struct rec_cell *c = &r->cells[i];
-        if (in_table(c, &cells[i]) && !strcmp(c->config, config) && !strcmp(c->mode, mode))
-            table_row(t, r, c, &cells[i]);
-    }
-}
-
-static bool section_is_new(const struct recorded *r, size_t cell, const struct summary *cells)
-{
-    for (size_t i = 0; i < cell; i++)
-        if (in_table(&r->cells[i], &cells[i]) &&
-            !strcmp(r->cells[i].config, r->cells[cell].config) &&
-            !strcmp(r->cells[i].mode, r->cells[cell].mode))
-            return false;
-    return true;
+    for (size_t i = first; i < s->r->n_cells; i++)
+        if (together(s, first, i))
+            table_row(t, s->r, &s->r->cells[i], &s->cells[i]);
 }
 
 int classic_table(struct classic *c, const struct summary *cells)
 {
     const struct recorded *r = c->r;
     struct text t = {0};
+    struct sections s = sections_make(r, cells);
     for (size_t i = 0; i < r->n_cells; i++) {
-        const struct rec_cell *cell = &r->cells[i];
-        if (!in_table(cell, &cells[i]) || !section_is_new(r, i, cells))
+        if (!is_new(&s, i))
             continue;
         if (!t.len)
             text_addf(&t,
                       "# %s on %s, run %s: %lld ranks on %lld node%s; median time an iteration\n",
                       r->workload, r->platform, r->run_id, (long long)r->ranks, (long long)r->nodes,
                       r->nodes == 1 ? "" : "s");
-        table_section(&t, r, cell->config, cell->mode, cells);
+        add_section(&t, &s, i);
     }
+    sections_free(&s);
     int code = GS_OK;
     if (t.len) {
         struct csv file;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The two files that scripts of the field read, of one run:
- *   allreduce.txt                   as nccl-tests prints it, a section a config; collectives alone
+ *   allreduce.txt                   tables as nccl-tests prints them, one a config and what else
+ *                                   than size differs; collectives alone
  *   iteration_times_CONFIG.txt      one time in ms a line, in the order measured, of the overlapped
- *                                   step; of a run with several groups,
- * iteration_times_CONFIG.N.txt for the N-th group of the plan CONFIG has '-' for what a file name
- * had better not hold.
+ *                                   step; of a run with several groups
+ *                                   iteration_times_CONFIG.N.txt, for the N-th group of the plan
+ *
+ * CONFIG has '-' for what a file name had better not hold.
  */
 #ifndef GS_CLASSIC_H
 #define GS_CLASSIC_H

@@ -31,6 +31,13 @@ is "$(sed -n 2p csv/metrics.csv)" "r1,p,null,,$A,a,,2,1,8,steps,1,4,1.5,1.0,2.0"
 is "$(wc -l <csv/iteration.csv)" 1 'no step, no decomposition'
 like "$(cat csv/classic/p/null/r1/allreduce.txt)" $'config b\n.*\n +8 +8 +- +- +-1 +2.01 +0.00 +0.00 +0' "nccl-tests' table"
 
+whole_run told/p/null/r1 # what was 16 bytes is 8, by another metric
+sed -i "/$C/{ s/\"params\": \"size=16 config=a\"/\"params\": \"size=8 config=a metric=L\"/; s/\"size_B\": 16/\"size_B\": 8/
+    s/{\"size\":\"16\",\"config\":\"a\"}/{\"size\":\"8\",\"config\":\"a\",\"metric\":\"L\"}/; s/\"size_B\":16/\"size_B\":8/ }" told/p/null/r1/*.json*
+ok 'two metrics of one size' "$gradsync" reduce -q told -o told.csv
+is "$(grep -A 3 '^# config a' told.csv/classic/p/null/r1/allreduce.txt | sed -n '1p; 4p; 6p; 9p' | sed 's/^ *//; s/  .*//')" \
+    $'# config a\n8\n# config a, metric=L\n8' 'are two tables'
+
 # ---- the same bytes
 cp -r csv first
 ok 'reduced again' "$gradsync" reduce raw -o csv
