@@ -22,10 +22,8 @@ $(filter-out $(targets) FORCE,$(goals)):
 	echo "make: no target '$@'$${nearest:+, did you mean '$$nearest'?}; 'make' lists them" >&2; exit 2
 endif
 
-# So is a variable that nobody reads and whose name is nearly another's.
+# So is a variable whose name is a letter beside one that may be set; FFLAGS is every packager's.
 said := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v))
-ifneq ($(said),)
-settable := $(shell sed -nE 's/^(export )?([A-Z_]+) \?=.*/\2/p' mk/*.mk)
-$(foreach v,$(filter-out $(settable),$(said)), \
-	$(foreach near,$(shell awk -v word='$v' -f mk/nearest.awk mk/*.mk),$(error no variable '$v', did you mean '$(near)'?)))
-endif
+$(foreach v,$(filter-out FFLAGS,$(said)), \
+	$(foreach near,$(shell awk -v word='$(subst ','\'',$v)' -v variable=1 -f mk/nearest.awk mk/*.mk), \
+		$(error no variable '$v', did you mean '$(near)'?)))

@@ -1,29 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-#   awk -v word=figurs -f mk/nearest.awk MAKEFILE…     the documented target that is nearest to a word,
-#   awk -v word=PLATFROM -f mk/nearest.awk MAKEFILE…   or what may be set (NAME ?=), within a third of
-#                                                      its length in edits; nothing when none is
+#   awk -v word=figurs -f mk/nearest.awk MAKEFILE…                  the documented target that is nearest to a
+#                                                                   word, within a third of its length in edits
+#   awk -v word=PLATFROM -v variable=1 -f mk/nearest.awk MAKEFILE…  what may be set (NAME ?=) and differs by one
+#                                                                   letter, or by two that changed places
+# Nothing when none is near, or the word is one.
 function least(a, b) { return a < b ? a : b }
-function edits(a, b,    i, j, row, diagonal, above) {
-    for (j = 0; j <= length(b); j++) row[j] = j
+function swapped(a, b, i, j) {
+    return i > 1 && j > 1 && substr(a, i, 1) == substr(b, j - 1, 1) && substr(a, i - 1, 1) == substr(b, j, 1)
+}
+function edits(a, b,    i, j, d) {
+    for (j = 0; j <= length(b); j++) d[0, j] = j
     for (i = 1; i <= length(a); i++) {
-        diagonal = row[0]
-        row[0] = i
+        d[i, 0] = i
         for (j = 1; j <= length(b); j++) {
-            above = row[j]
-            row[j] = least(least(above, row[j - 1]) + 1, diagonal + (substr(a, i, 1) != substr(b, j, 1)))
-            diagonal = above
+            d[i, j] = least(least(d[i - 1, j], d[i, j - 1]) + 1, d[i - 1, j - 1] + (substr(a, i, 1) != substr(b, j, 1)))
+            if (swapped(a, b, i, j)) d[i, j] = least(d[i, j], d[i - 2, j - 2] + 1)
         }
     }
-    return row[length(b)]
+    return d[length(a), length(b)]
 }
 function try(name,    n) {
     n = edits(word, name)
-    if (n * 3 <= length(word) + 2 && (nearest == "" || n < fewest)) {
+    known = known || n == 0
+    if ((variable ? n == 1 && length(word) > 2 : n * 3 <= length(word) + 2) && (nearest == "" || n < fewest)) {
         fewest = n
         nearest = name
     }
 }
-/^[a-z][a-z-]*:.*##/ { sub(/:.*/, ""); try($1) }
-/^(export )?[A-Z_]+ \?=/ { sub(/^export /, ""); try($1) }
-END { print nearest }
+!variable && /^[a-z][a-z-]*:.*##/ { sub(/:.*/, ""); try($1) }
+variable && /^(export )?[A-Z_]+ \?=/ { sub(/^export /, ""); try($1) }
+END { if (!known) print nearest }

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct request {
     const char *out, *config, *best_of;
@@ -25,9 +26,13 @@ struct request {
 
 /* ---- what is compared ---- */
 
+/* A file, or the name of one that is not there. */
 static bool is_table(const char *path)
 {
+    struct stat info;
     size_t n = strlen(path);
+    if (!stat(path, &info))
+        return !S_ISDIR(info.st_mode);
     return n > 4 && !strcmp(path + n - 4, ".csv");
 }
 
@@ -47,13 +52,12 @@ static bool has_twin(const struct runs *runs, size_t i)
            (i + 1 < runs->n && same_section(&runs->v[i], &runs->v[i + 1]));
 }
 
-/* The recordings below the roots; below data/raw when there are none. */
-static int compare_roots(struct comparison *c, const struct request *q, const char *const *roots,
-                         size_t n, bool twins_only)
+/* The recordings below the arguments; below data/raw when there are none. */
+static int compare_roots(struct comparison *c, const struct request *q, bool twins_only)
 {
     static const char *const everything[] = {"data/raw"};
     struct runs runs = {0};
-    int code = runs_below(&runs, n ? roots : everything, n ? n : 1);
+    int code = runs_below(&runs, q->n ? (const char *const *)q->args : everything, q->n ? q->n : 1);
     for (size_t i = 0; i < runs.n && code != GS_USAGE;
          i++) { /* past a damaged one, so that all are named */
         if (twins_only && !has_twin(&runs, i))
@@ -79,7 +83,7 @@ static int collect(struct comparison *c, const struct request *q)
         return compare_reference(c, q->args[0], q->config);
     if (q->n == 2)
         return compare_sides(c, q->args[0], q->args[1]);
-    return compare_roots(c, q, (const char *const *)q->args, q->n, false);
+    return compare_roots(c, q, false);
 }
 
 /* One launch is said on stderr too: its rows look like the others in the CSV. */
@@ -163,20 +167,16 @@ static int show_repeats(const struct request *q, const struct comparison *c)
 static int compare_again(const struct request *q)
 {
     struct comparison c = {0};
-    const char **roots = xcalloc(2 * q->n + 1, sizeof *roots), **tables = roots + q->n;
-    size_t n_roots = 0, n_tables = 0;
-    for (size_t i = 0; i < q->n; i++)
+    bool table = q->n == 1 && is_table(q->args[0]);
+    for (size_t i = 0; i < q->n && !table; i++)
         if (is_table(q->args[i]))
-            tables[n_tables++] = q->args[i];
-        else
-            roots[n_roots++] = q->args[i];
-    int code = n_tables && !n_roots ? GS_OK : compare_roots(&c, q, roots, n_roots, !n_tables);
-    comparison_solve(&c, q->threads);
-    for (size_t i = 0; i < n_tables && !code; i++)
-        code = comparison_read(&c, tables[i]);
+            return fail(GS_USAGE, "compare: --again takes recordings, or one table: %s",
+                        q->args[i]);
+    int code = table ? comparison_read(&c, q->args[0]) : compare_roots(&c, q, true);
+    if (!code && !table)
+        comparison_solve(&c, q->threads);
     if (!code)
         code = show_repeats(q, &c);
-    free(roots);
     comparison_free(&c);
     return code;
 }

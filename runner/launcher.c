@@ -88,9 +88,13 @@ int launcher_check_slots(const struct plan *p)
         return refuse(p, "bind",
                       "gpu needs hwloc, and this gradsync was built without it "
                       "(libhwloc-dev, then make; or bind = numa)");
-    if (choose(set) == &launchers[MPIRUN - 1] &&
-        launcher_mpirun_cannot_bind(set->bind, why, sizeof why))
+    const char *near =
+        choose(set) == &launchers[MPIRUN - 1] ? launcher_mpirun_binding(set->bind) : NULL;
+    if (near) {
+        snprintf(why, sizeof why, "mpirun does not bind to '%.80s'%s", set->bind,
+                 DID_YOU_MEAN(near));
         return refuse(p, "bind", why);
+    }
     if (here_alone(set) && !set->oversubscribe && set->ranks > here_slots()) {
         snprintf(why, sizeof why,
                  "%lld ranks, but this machine has %ld slots (processors); set oversubscribe = yes "

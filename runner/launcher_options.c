@@ -3,9 +3,9 @@
 
 #include "launcher_here.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 static void add_all(struct words *w, const char *const *words)
@@ -22,24 +22,18 @@ static const char *launchers_binding(const char *bind)
 
 /* ---- mpirun ---- */
 
-bool launcher_mpirun_cannot_bind(const char *bind, char *buf, size_t n)
+const char *launcher_mpirun_binding(const char *bind)
 {
-    static const char *const words[] = {"auto",    "gpu",     "none",    "hwthread", "core",
-                                        "l1cache", "l2cache", "l3cache", "slot",     "socket",
-                                        "package", "numa",    "board"};
+    static const char *const words[] = {"auto",   "gpu",     "none",    "hwthread",
+                                        "core",   "l1cache", "l2cache", "l3cache",
+                                        "socket", "package", "numa",    "board"};
     const size_t count = sizeof words / sizeof *words;
     char *word = xstrfmt("%.*s", (int)strcspn(bind, ":"), bind);
-    struct text all = {0};
-    bool known = false;
-    for (size_t i = 0; i < count; i++) {
-        known = known || !strcmp(word, words[i]);
-        text_addf(&all, "%s%s", i ? ", " : "", words[i]);
-    }
-    snprintf(buf, n, "mpirun does not bind to '%s' (%s)%s", word, all.s,
-             DID_YOU_MEAN(text_nearest(word, words, count)));
-    text_free(&all);
+    const char *near = text_nearest(word, words, count);
+    for (size_t i = 0; i < count; i++)
+        near = strcasecmp(word, words[i]) ? near : NULL;
     free(word);
-    return !known;
+    return near;
 }
 
 /* "a, b:4" as "a:2,b:4": a host without its own count takes its share of the ranks. */

@@ -8,11 +8,9 @@
 #include "settings.h"
 #include "text.h"
 
-#include <stdbool.h>
-
-/* `bind` up to a colon, behind which mpirun takes modifiers, is none of auto, gpu and what mpirun
- * binds to: says which these are, and the nearest, into buf. srun's are its own to refuse. */
-bool launcher_mpirun_cannot_bind(const char *bind, char *buf, size_t n);
+/* What `bind`, up to a colon, was most likely meant to be; NULL: it is known, or near to nothing
+ * that is, for versions of mpirun bind to more. */
+const char *launcher_mpirun_binding(const char *bind);
 
 /* Adds the options to argv, behind the program's name. `scratch`: where MPI keeps its own files
  * when all ranks are on this machine; NULL: where it likes. */

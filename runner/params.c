@@ -71,25 +71,29 @@ union member {
     bool b;
 };
 
-/* "32KB" is meant to be 32kB, and "64K" 64KiB, as other benchmarks write it. */
+/* The same but for the case of its letters: "32KB" is meant to be 32kB. Of rates b is bits and B is
+ * bytes, which no guess may change. "64K" is meant as other benchmarks write it. */
 static bool alike(const char *unit, const char *spelt)
 {
-    size_t n = strlen(unit);
-    return !strcasecmp(unit, spelt) || (n == 1 && strchr("kKMGT", *unit) &&
-                                        !strncasecmp(unit, spelt, 1) && !strcmp(spelt + 1, "iB"));
+    const char *b = strpbrk(unit, "bB"), *meant = strpbrk(spelt, "bB");
+    if (strlen(unit) == 1 && strchr("kKMGT", *unit) && !strncasecmp(unit, spelt, 1) &&
+        !strcmp(spelt + 1, "iB"))
+        return true;
+    return !strcasecmp(unit, spelt) && (!b || !b[1] || *b == *meant);
 }
 
 /* The number with the unit that was meant, into buf; NULL: none is near, or it is a number. */
 static const char *with_unit(const struct wl_param *p, const char *text, char *buf, size_t n)
 {
     union member v;
+    char spelt[16];
     int digits = (int)strspn(text, "+-0123456789.");
     const char *unit = text + digits + strspn(text + digits, " \t");
-    if (param_types[p->type].parse(p, text, &v))
+    if (!*unit || (size_t)digits + sizeof spelt > n || param_types[p->type].parse(p, text, &v))
         return NULL;
-    for (const char *const *u = units_spelt; *unit && *u; u++) {
-        snprintf(buf, n, "%.*s%s", digits, text, *u);
-        if (alike(unit, *u) && param_types[p->type].parse(p, buf, &v))
+    for (size_t i = 0; units_spelling(i, spelt, sizeof spelt); i++) {
+        snprintf(buf, n, "%.*s%s", digits, text, spelt);
+        if (alike(unit, spelt) && param_types[p->type].parse(p, buf, &v))
             return buf;
     }
     return NULL;

@@ -43,10 +43,22 @@ static const struct unit rate_units[] = {
     {"B/s", 1, 1}, {"Bps", 1, 1}, {"bit/s", 1, 8}, {"b/s", 1, 8}, {"bps", 1, 8}, {NULL, 0, 0},
 };
 
-const char *const units_spelt[] = {"ns",    "us",     "ms",     "s",      "min",    "h",    "d",
-                                   "B",     "kB",     "MB",     "GB",     "TB",     "KiB",  "MiB",
-                                   "GiB",   "TiB",    "B/s",    "kB/s",   "MB/s",   "GB/s", "TB/s",
-                                   "bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s", NULL};
+#define COUNT(a) (sizeof(a) / sizeof *(a)-1) /* without the row that ends it */
+
+bool units_spelling(size_t i, char *buf, size_t n)
+{
+    static const char *const bytes[] = {"", "B"};
+    const size_t sizes = sizeof bytes / sizeof *bytes;
+    if (i < COUNT(time_units))
+        return snprintf(buf, n, "%s", time_units[i].name) > 0;
+    i -= COUNT(time_units);
+    size_t of = i / COUNT(prefixes);
+    if (of >= sizes + COUNT(rate_units))
+        return false;
+    snprintf(buf, n, "%s%s", prefixes[i % COUNT(prefixes)].name,
+             of < sizes ? bytes[of] : rate_units[of - sizes].name);
+    return true;
+}
 
 /* ---- reading ---- */
 

@@ -22,8 +22,8 @@ bool units_parse_rate(const char *text, double *bytes_per_s);
 bool units_parse_real(const char *text, double *value);
 bool units_parse_int(const char *text, int64_t *value);
 
-/* As people mean them who write them otherwise; NULL ends it. */
-extern const char *const units_spelt[];
+/* The i-th unit that any of these takes, into buf, which 16 bytes hold; false: there are fewer. */
+bool units_spelling(size_t i, char *buf, size_t n);
 
 /* Shortest exact text that parses back to the value: 65536 -> "64KiB", 8 -> "8", 2e-4 -> "200us".
  */

@@ -88,11 +88,21 @@ mkdir solved && "$gradsync" compare -q days -o solved
 ok 'what a table has solved' "$gradsync" compare --again solved/compare.csv -o solved
 is "$out" "$("$gradsync" compare --again days)" 'gives the same answers'
 ok 'to the byte' cmp days.csv/again.csv solved/again.csv
-"$make_campaign" other/4 groups=2 spread=0.002 seed=4
-ok 'a table and a run' "$gradsync" compare --again solved/compare.csv other/4
-like "$out" $'null on sim, run 4 after 3\n' 'are held against each other'
+exits 2 'a table and a run' "$gradsync" compare --again solved/compare.csv other/1
+like "$err" '--again takes recordings, or one table: solved/compare.csv' 'are too many'
 exits 2 'no such table' "$gradsync" compare --again solved/compre.csv
-one_line "$err" 'is said'
+like "$err" "solved/compre.csv: cannot be read: .*did you mean 'solved/compare.csv'" 'has its nearest named'
+exits 2 'a table of repeats' "$gradsync" compare --again solved/again.csv
+like "$err" 'solved/again.csv:1: has more columns' 'is another'
+sed '3s/,faster,/,fastr,/' solved/compare.csv >damaged.csv
+exits 1 'a verdict that is none' "$gradsync" compare --again damaged.csv
+like "$err" "^damaged.csv:3: 'fastr' is no verdict" 'is refused'
+sed '3s/,0.01,faster,/,0.01x,faster,/' solved/compare.csv >damaged.csv
+exits 1 'a number that is none' "$gradsync" compare --again damaged.csv
+like "$err" "^damaged.csv:3: '0.01x' is no number" 'too'
+mkdir as.csv && cp -r days as.csv
+ok 'a folder of any name' "$gradsync" compare --again as.csv
+like "$out" 'run 2 after 1' 'is of recordings'
 ok 'a table of one run' "$gradsync" compare --again csv/compare.csv
 like "$err" 'nothing was compared twice below csv/compare.csv' 'has nothing to agree'
 ok 'a run alone' "$gradsync" compare --again raw1

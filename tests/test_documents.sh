@@ -43,7 +43,7 @@ ok 'the tables behind the numbers' "$gradsync" reduce -q data/raw -o data/csv
 ok 'and the verdicts' "$gradsync" compare -q data/raw -o data/csv
 ok 'also against what is best alone' "$gradsync" compare -q --best-of comm data/raw -o data/csv
 ok 'and what was measured twice' "$gradsync" compare -q --again data/csv/compare.csv -o data/csv
-"$gradsync" compare -q --again data/csv/chosen.csv -o data/csv/chosen
+ok 'of both kinds' "$gradsync" compare -q --again data/csv/chosen.csv -o data/csv/chosen
 ok 'what stands in the tables beside them' "$gradsync" limits -q -o data/csv configs/*.ini
 "$gradsync" transitions -q data/csv
 "$gradsync" model -q wan-4site --csv data/csv/wan/wan-4site.csv --claims data/csv/wan/wan-4site-claims.csv

@@ -39,6 +39,9 @@ fi
 
 # ---- a run that wants one
 
+sed '/^late/d' lab.ini >strict.ini
+ok 'a lab whose config is silent' timeout 60 "$gradsync" lab -q -r strict.json strict.ini -- true
+is "$(jq .late_share strict.json)" 0.01 'lets one packet of a hundred be late'
 exits 3 'its sites are no hosts elsewhere' env OMPI_MCA_plm_rsh_agent=false "$gradsync" run -q lab.ini -o outside
 like "$err" 'its hosts are the config.s \[sites\]: gradsync lab CONFIG -- COMMAND' 'and where they are is said'
 
@@ -127,6 +130,7 @@ header() { head -1 "$run_dir"/launch-01.01.jsonl | jq -r "$1"; }
 ok 'its recording is whole' "$gradsync" check "$run_dir"
 is "$(header '[.hosts[].host] | join(" ")')" 'north east south' 'every rank at its own site'
 is "$(header '[.lab.before.sites[].name] | join(" ")')" 'north east south' 'the header says what the lab was'
+is "$(header '.lab.late_share == 1')" true 'and how late it might be'
 is "$(header '.lab.control, .lab.sites[0].pid, .env.OMPI_MCA_plm_rsh_agent' | sort -u)" null 'and nothing of the moment'
 like "$(grep -h '"key":"lab"' "$run_dir"/*.jsonl)" 'of [0-9]+ packets more than 1 ms late' 'how late packets were is noted'
 

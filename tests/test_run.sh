@@ -144,8 +144,12 @@ like "$(args)" '--bind-to core -n 2 --oversubscribe .*--mca x y nice -n 5 [^ ]*/
 if [ "$(id -u)" = 0 ]; then like "$(args)" '--allow-run-as-root' '… as root'; else unlike "$(args)" 'as-root' '… not as root'; fi
 rm args
 exits 2 'a binding that mpirun has not' env MPI_HOME="$tmp/home" "$gradsync" run quick.ini -o fake --set launch:bind=coer:overload-allowed
-like "$err" "mpirun does not bind to 'coer' \(auto, gpu, .*\), did you mean 'core'" '… is known before it is asked'
+like "$err" "mpirun does not bind to 'coer:overload-allowed', did you mean 'core'" '… is known before it is asked'
 if [ -e args ]; then flunk '… which it is not'; else pass '… which it is not'; fi
+for bind in Core :overload-allowed cpu-list; do
+    run env MPI_HOME="$tmp/home" "$gradsync" run quick.ini -o fake --set launch:bind=$bind
+    like "$(args)" "--bind-to $bind " "mpirun is asked what may be its own: $bind"
+done
 run env MPI_HOME="$tmp/home" NCCL_ALGO=Ring "$gradsync" run quick.ini -o fake --set launch:nodes=2 --set launch:hosts=a,b:3
 like "$(args)" '--map-by ppr:1:node --host a:1,b:3 .*-x NCCL_ALGO ' 'hosts come with slots and variables'
 fake path/srun 'exit 1'

@@ -87,8 +87,7 @@ static struct wanted wanted_by(const struct grid *g, size_t row)
     return w;
 }
 
-/* Every parameter that row and cell both name is the same; of the row's own column `size_B` and the
- * cell's as well. A table leaves out what it runs over. */
+/* Every parameter that row and cell both name is the same. A table leaves out what it runs over. */
 static bool is_wanted(const struct rec_cell *c, const struct wanted *w)
 {
     char key[64], buf[256];
@@ -100,7 +99,7 @@ static bool is_wanted(const struct rec_cell *c, const struct wanted *w)
         const char *word = w->params.v[i], *value = word + strcspn(word, "=");
         size_t n = (size_t)(value - word);
         if (n >= sizeof key)
-            continue; /* no parameter has so long a name */
+            return false; /* no parameter has so long a name */
         memcpy(key, word, n);
         key[n] = '\0';
         /* A row of several modes says one of them. */

@@ -26,4 +26,5 @@ void beat_cell(struct beat *b, const struct cell *cell, int copy)
     atomic_store(&b->copy, (uint32_t)copy);
     snprintf(b->cell, sizeof b->cell, "%s", cell ? cell->id : "");
     snprintf(b->config, sizeof b->config, "%s", cell ? cell->config : "");
+    b->said[0] = '\0'; /* of the cell before */
 }

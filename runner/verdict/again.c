@@ -53,13 +53,19 @@ bool contrast_has_twin(const struct comparison *c, const struct contrast *one)
     return false;
 }
 
-/* Those of the same two runs stand together. */
+/* Those of the same two runs stand together, in the order of the comparison. */
 static int by_place(const void *a, const void *b)
 {
     const struct repeat *x = a, *y = b;
-    int order =
-        contrasts_of_one_run(x->again, y->again) ? strcmp(x->first->run_id, y->first->run_id) : 0;
-    return order ? order : (x->again > y->again) - (x->again < y->again);
+    const struct contrast *c = x->again, *d = y->again;
+    const char *const u[] = {c->platform, c->workload, c->label, c->run_id, x->first->run_id};
+    const char *const v[] = {d->platform, d->workload, d->label, d->run_id, y->first->run_id};
+    for (size_t i = 0; i < sizeof u / sizeof *u; i++) {
+        int order = strcmp(u[i], v[i]);
+        if (order)
+            return order;
+    }
+    return (c > d) - (c < d);
 }
 
 static bool has_numbers(const struct contrast *c)

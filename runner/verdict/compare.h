@@ -10,8 +10,8 @@
  *   compare A B               exactly two: runs, or folders of runs, cell by cell, B against A,
  *                             launch by launch (unpaired; sides.h)
  *   compare --again [RAW…]    contrasts that several runs have measured: does the later run's
- *                             verdict repeat the earlier one's (again.h)? Of a compare.csv in place
- *                             of RAW, what it has solved is not solved again
+ *                             verdict repeat the earlier one's (again.h)? Of a compare.csv or a
+ *                             chosen.csv in place of RAW, nothing is solved again
  *   compare RUN --reference   the measured against the published numbers of [reference], each with
  *                             its tolerance (reference.h); slower than that: exit 1
  *

@@ -90,17 +90,17 @@ int comparison_write(const struct comparison *c, const char *dir, const char *fi
 
 /* ---- read back ---- */
 
+/* VERDICT_INCONCLUSIVE + 1: none of that name. */
 static enum verdict verdict_of(const char *name)
 {
     enum verdict v = VERDICT_FASTER;
-    while (v < VERDICT_INCONCLUSIVE && strcmp(verdict_names[v], name))
+    while (v <= VERDICT_INCONCLUSIVE && strcmp(verdict_names[v], name))
         v++;
     return v;
 }
 
-static void take(void *comparison, const struct csv_reader *r)
+static void take(struct contrast *c, const struct csv_reader *r)
 {
-    struct contrast *c = comparison_append(comparison);
     char **const texts[] = {
         [PLATFORM] = &c->platform, [WORKLOAD] = &c->workload, [LABEL] = &c->label,
         [RUN_ID] = &c->run_id,     [MODE] = &c->mode,         [PARAMS] = &c->params,
@@ -125,14 +125,49 @@ static void take(void *comparison, const struct csv_reader *r)
         c->note = xstrdup(csv_read_text(r, REASON));
 }
 
+/* A number in the column, or nothing where that may be. */
+static bool is_number(const struct csv_reader *r, size_t column, bool may_lack)
+{
+    return *csv_read_text(r, column) ? !isnan(csv_read_real(r, column)) : may_lack;
+}
+
+static int take_row(struct comparison *c, const struct csv_reader *r)
+{
+    static const struct {
+        int column;
+        bool may_lack;
+    } numbers[] = {{SIZE, false},     {LAUNCHES, false},    {BLOCKS, false}, {RATIO, true},
+                   {RATIO_LOW, true}, {RATIO_HIGH, true},   {P, true},       {P_HOLM, true},
+                   {FLOOR, true},     {EQUIVALENCE, false}, {NEEDED, true}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!is_number(r, (size_t)numbers[i].column, numbers[i].may_lack))
+            return fail_at(GS_FAILED, r->path, (int)r->number,
+                           "'%.40s' is no number of a comparison",
+                           csv_read_text(r, (size_t)numbers[i].column));
+    if (verdict_of(csv_read_text(r, VERDICT)) > VERDICT_INCONCLUSIVE)
+        return fail_at(GS_FAILED, r->path, (int)r->number, "'%.40s' is no verdict",
+                       csv_read_text(r, VERDICT));
+    take(comparison_append(c), r);
+    return GS_OK;
+}
+
 int comparison_read(struct comparison *c, const char *path)
 {
     struct words names;
+    struct csv_reader r;
     const char *columns[COLUMNS + 1] = {0};
+    bool got = false;
     words_split(&names, compare_columns, ',');
     for (size_t i = 0; i < COLUMNS; i++)
         columns[i] = names.v[i];
-    int code = csv_read_each(path, columns, take, c);
+    int code = csv_read_open(&r, path, columns);
     words_free(&names);
+    if (code)
+        return code;
+    if (r.n_header != COLUMNS)
+        code = fail_at(GS_USAGE, path, 1, "has more columns than a compare.csv or chosen.csv");
+    while (!code && !(code = csv_read_row(&r, &got)) && got)
+        code = take_row(c, &r);
+    csv_read_close(&r);
     return code;
 }
