@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 struct kept {
-    char *control; /* of the lab; NULL: this is none, and all is well */
+    char *control;     /* of the lab; NULL: this is none, and all is well */
     double late_share; /* of packets: with more of them late a block is measured again */
     double delivered, late, late_max_s, drops, losses; /* packets, since the start of the lab */
 };
