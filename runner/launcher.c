@@ -67,10 +67,21 @@ bool launcher_binds_to_gpus(const struct plan *p)
            (!strcmp(bind, "auto") && p->set.platform.device[0] && numa_here());
 }
 
-static int refuse(const struct plan *p, const char *key, const char *why)
+static int refuse(const struct config *c, const char *key, const char *why)
 {
-    const struct config_entry *e = config_find(p->config, "launch", key);
-    return e ? config_error(e, "%s", why) : fail_at(GS_USAGE, p->config->path, 0, "%s", why);
+    const struct config_entry *e = config_find(c, "launch", key);
+    return e ? config_error(e, "%s", why) : fail_at(GS_USAGE, c->path, 0, "%s", why);
+}
+
+int launcher_check_binding(const struct config *c, const struct set_launch *set)
+{
+    char why[256];
+    const char *near =
+        choose(set) == &launchers[MPIRUN - 1] ? launcher_mpirun_binding(set->bind) : NULL;
+    if (!near)
+        return GS_OK;
+    snprintf(why, sizeof why, "mpirun does not bind to '%.80s'%s", set->bind, DID_YOU_MEAN(near));
+    return refuse(c, "bind", why);
 }
 
 int launcher_check_slots(const struct plan *p)
@@ -82,25 +93,20 @@ int launcher_check_slots(const struct plan *p)
                  "%lld nodes, but no hosts are named and this is no batch job (set hosts = a, b "
                  "in [launch], or submit it)",
                  (long long)set->nodes);
-        return refuse(p, "nodes", why);
+        return refuse(p->config, "nodes", why);
     }
     if (!strcmp(set->bind, "gpu") && !numa_here())
-        return refuse(p, "bind",
+        return refuse(p->config, "bind",
                       "gpu needs hwloc, and this gradsync was built without it "
                       "(libhwloc-dev, then make; or bind = numa)");
-    const char *near =
-        choose(set) == &launchers[MPIRUN - 1] ? launcher_mpirun_binding(set->bind) : NULL;
-    if (near) {
-        snprintf(why, sizeof why, "mpirun does not bind to '%.80s'%s", set->bind,
-                 DID_YOU_MEAN(near));
-        return refuse(p, "bind", why);
-    }
+    if (launcher_check_binding(p->config, set))
+        return GS_USAGE;
     if (here_alone(set) && !set->oversubscribe && set->ranks > here_slots()) {
         snprintf(why, sizeof why,
                  "%lld ranks, but this machine has %ld slots (processors); set oversubscribe = yes "
                  "in [launch], or fewer ranks",
                  (long long)set->ranks, here_slots());
-        refuse(p, "ranks", why);
+        refuse(p->config, "ranks", why);
         return GS_CANNOT;
     }
     return GS_OK;

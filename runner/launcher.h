@@ -23,6 +23,8 @@ void launcher_free(char **argv);
 int launcher_check(const struct plan *p);
 /* Of that, whether there is room for them here, whatever starts them. */
 int launcher_check_slots(const struct plan *p);
+/* And whether the launcher may know what ranks are to be bound to. GS_OK or GS_USAGE, reported. */
+int launcher_check_binding(const struct config *c, const struct set_launch *set);
 
 /* Ranks bind themselves, each beside its GPU (rank/binding.h), and the launcher leaves them alone:
  * bind = gpu, or auto on a device where this gradsync has hwloc. */

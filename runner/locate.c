@@ -156,8 +156,11 @@ static char *nearest_entry(const char *dir, const char *base)
     }
     const char *near = text_nearest(word, (const char *const *)stems.v, stems.n);
     for (int i = 0; i < n; i++) {
-        if (near == stems.v[i])
+        if (near &&
+            !strcmp(near, stems.v[i])) { /* of a folder and a file the file, which is later */
+            free(found);
             found = xstrdup(entries[i]->d_name);
+        }
         free(entries[i]);
     }
     if (n >= 0)

@@ -92,6 +92,9 @@ exits 2 'a table and a run' "$gradsync" compare --again solved/compare.csv other
 like "$err" '--again takes recordings, or one table: solved/compare.csv' 'are too many'
 exits 2 'no such table' "$gradsync" compare --again solved/compre.csv
 like "$err" "solved/compre.csv: cannot be read: .*did you mean 'solved/compare.csv'" 'has its nearest named'
+mkdir solved/compare
+exits 2 'nor that of a folder' "$gradsync" compare --again solved/compre.csv
+like "$err" "did you mean 'solved/compare.csv'" 'is named'
 exits 2 'a table of repeats' "$gradsync" compare --again solved/again.csv
 like "$err" 'solved/again.csv:1: has more columns' 'is another'
 sed '3s/,faster,/,fastr,/' solved/compare.csv >damaged.csv

@@ -143,6 +143,9 @@ like "$(args)" '--bind-to core -n 2 --oversubscribe .*--mca x y nice -n 5 [^ ]*/
     '… and its command is what the config says'
 if [ "$(id -u)" = 0 ]; then like "$(args)" '--allow-run-as-root' '… as root'; else unlike "$(args)" 'as-root' '… not as root'; fi
 rm args
+sed 's/^\[launch\]/&\nbind = coer/' quick.ini >bound.ini
+exits 2 'check knows of a binding' "$gradsync" check bound.ini
+like "$err" "did you mean 'core'" '… that mpirun has not'
 exits 2 'a binding that mpirun has not' env MPI_HOME="$tmp/home" "$gradsync" run quick.ini -o fake --set launch:bind=coer:overload-allowed
 like "$err" "mpirun does not bind to 'coer:overload-allowed', did you mean 'core'" '… is known before it is asked'
 if [ -e args ]; then flunk '… which it is not'; else pass '… which it is not'; fi
