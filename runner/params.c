@@ -63,14 +63,6 @@ const char *param_allowed(const struct wl_param *p, char *buf, size_t n)
     return buf;
 }
 
-union member {
-    int64_t i;
-    uint64_t u;
-    double d;
-    int c;
-    bool b;
-};
-
 /* The same but for the case of its letters: "32KB" is meant to be 32kB. Of rates b is bits and B is
  * bytes, which no guess may change. "64K" is meant as other benchmarks write it. */
 static bool alike(const char *unit, const char *spelt)

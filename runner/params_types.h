@@ -9,6 +9,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* A value of any of them, standing alone. */
+union member {
+    int64_t i;
+    uint64_t u;
+    double d;
+    int c;
+    bool b;
+    char text[WL_TEXT_MAX];
+};
 
 /* How its text is read and written, and what it is called. Numeric types are compared with min and
  * max as doubles. */

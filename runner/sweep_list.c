@@ -3,6 +3,7 @@
 
 #include "err.h"
 #include "params.h"
+#include "params_types.h"
 #include "text.h"
 #include "units.h"
 
@@ -27,15 +28,6 @@ static struct wl_param alone(const struct wl_param *p)
     q.offset = 0;
     return q;
 }
-
-union member {
-    int64_t i;
-    uint64_t u;
-    double d;
-    int c;
-    bool b;
-    char text[WL_TEXT_MAX];
-};
 
 struct range {
     union member from, to, step; /* step: of the parameter's type behind '+', real behind 'x' */
