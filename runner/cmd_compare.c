@@ -7,6 +7,7 @@
 #include "text.h"
 #include "verdict/again_table.h"
 #include "verdict/compare_table.h"
+#include "verdict/placebo.h"
 #include "verdict/reference.h"
 #include "verdict/sides.h"
 #include "verdict/within.h"
@@ -131,6 +132,8 @@ static int nothing_to_compare(const struct request *q)
 static int show_contrasts(const struct request *q, const struct comparison *c)
 {
     int code = q->out ? comparison_write(c, q->out, q->best_of ? CHOSEN_CSV : COMPARE_CSV) : GS_OK;
+    if (!code && q->out && !q->best_of)
+        code = placebo_write(c, q->out);
     if (!code && !c->n)
         code = nothing_to_compare(q);
     else if (!q->quiet)

@@ -124,9 +124,13 @@ static int read_recording(struct recorded *r, size_t file, bool planned)
     int got = 0, code = raw_open(&raw, path);
     if (code)
         return code;
-    while (!code && (got = raw_next(raw, 1u << RAW_HEADER | 1u << RAW_CELL, &l)) == 1)
-        code = l.type == RAW_HEADER ? read_header(r, raw, path, &l)
-                                    : read_cell(r, raw, &l, file, planned);
+    const unsigned want = 1u << RAW_HEADER | 1u << RAW_NOTE | 1u << RAW_CELL;
+    while (!code && (got = raw_next(raw, want, &l)) == 1)
+        if (l.type == RAW_NOTE)
+            recorded_note(r, l.json);
+        else
+            code = l.type == RAW_HEADER ? read_header(r, raw, path, &l)
+                                        : read_cell(r, raw, &l, file, planned);
     if (raw_torn(raw))
         say("%s: a torn last line is left out", path);
     raw_close(raw);

@@ -17,6 +17,7 @@ struct rec_cell {
     char id[PLAN_ID];
     size_t group; /* in recorded.groups */
     char *config, *mode, *params;
+    char *ran; /* what its notes say that the library ran; "": they do not; "A | B": launches differ */
     int64_t size_B;
     double busbw_factor;     /* 0: no collective */
     int64_t launches;        /* it should have: as planned; of an import, as its config has most */
@@ -63,5 +64,9 @@ const struct rec_span *recorded_span(const struct recorded *r, size_t group, int
 
 /* The value of a "key=value" word of cell.params into buf, or NULL. */
 const char *recorded_param(const struct rec_cell *c, const char *key, char *buf, size_t n);
+
+/* Both cells say what ran, and in every launch it is one and the same operation: whatever their
+ * times differ by, the config did not change what was run. */
+bool recorded_same_operation(const char *ran, const char *other);
 
 #endif

@@ -47,6 +47,7 @@ struct rec_cell *recorded_add(struct recorded *r, const char *id, const char *gr
     recorded_set(&c->config, "");
     recorded_set(&c->mode, "");
     recorded_set(&c->params, "");
+    recorded_set(&c->ran, "");
     return c;
 }
 
@@ -92,6 +93,42 @@ void recorded_set_metrics(struct rec_cell *c, const json_t *metrics)
         c->metrics[i] = xstrdup(recorded_text(m, "name"));
         c->units[i] = xstrdup(recorded_text(m, "unit"));
     }
+}
+
+/* ---- what ran ---- */
+
+#define RAN_OR " | "
+
+static bool has_word(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *s = list; *s;) {
+        const char *end = strstr(s, RAN_OR);
+        size_t length = end ? (size_t)(end - s) : strlen(s);
+        if (length == n && !strncmp(s, word, n))
+            return true;
+        s += length + (end ? strlen(RAN_OR) : 0);
+    }
+    return false;
+}
+
+/* A library that does not tell notes "unproven: …". */
+void recorded_note(struct recorded *r, const json_t *note)
+{
+    const char *value = recorded_text(note, "value");
+    struct rec_cell *c = strcmp(recorded_text(note, "key"), "ran") != 0
+                             ? NULL
+                             : recorded_find(r, recorded_text(note, "cell"));
+    if (!c || !*value || !strncmp(value, "unproven", strlen("unproven")) || has_word(c->ran, value))
+        return;
+    char *both = *c->ran ? xstrfmt("%s" RAN_OR "%s", c->ran, value) : xstrdup(value);
+    free(c->ran);
+    c->ran = both;
+}
+
+bool recorded_same_operation(const char *ran, const char *other)
+{
+    return *ran && !strstr(ran, RAN_OR) && !strcmp(ran, other);
 }
 
 /* A plan's cells are in the order of their groups; of what was imported they may not be. */
@@ -141,6 +178,7 @@ void recorded_free_cell(struct rec_cell *c)
     free(c->config);
     free(c->mode);
     free(c->params);
+    free(c->ran);
 }
 
 const char *recorded_param(const struct rec_cell *c, const char *key, char *buf, size_t n)

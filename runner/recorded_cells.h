@@ -17,6 +17,8 @@ struct rec_cell *recorded_add(struct recorded *r, const char *id, const char *gr
 void recorded_describe(struct rec_cell *c, const json_t *o); /* what plan and cell line both say */
 void recorded_set_params(struct rec_cell *c, json_t *params);
 void recorded_set_metrics(struct rec_cell *c, const json_t *metrics); /* of the first that says */
+/* Of a note line, whatever its key. */
+void recorded_note(struct recorded *r, const json_t *note);
 void recorded_free_cell(struct rec_cell *c);
 
 /* When all is read: cells in the order of their groups, and how many launches each should have. */

@@ -112,7 +112,7 @@ struct summary summary_of(const struct recorded *r, const struct series *s)
 const char summary_columns[] =
     "run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,n,"
     "launches,blocks,warmup_blocks,median_s,ci_low_s,ci_high_s,p95_s,p99_s,min_s,"
-    "algbw_Bps,busbw_Bps,limit_Bps,limit_fraction,skew_s,converged,status,reason";
+    "algbw_Bps,busbw_Bps,limit_Bps,limit_fraction,skew_s,converged,status,reason,ran";
 
 static void identity(struct csv *c, const struct recorded *r, const struct rec_cell *cell)
 {
@@ -152,6 +152,7 @@ void summary_row(struct csv *c, const struct recorded *r, const struct series *s
     csv_text(c, o.numbers && s->whole && s->converged ? "yes" : "no");
     csv_text(c, o.status);
     csv_text(c, o.why);
+    csv_text(c, cell->ran);
     csv_end(c);
 }
 
@@ -179,7 +180,7 @@ void metrics_rows(struct csv *c, const struct recorded *r, const struct series *
 
 const char launches_columns[] =
     "run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,launch,blocks,"
-    "median_s";
+    "median_s,ran";
 
 void launches_rows(struct csv *c, const struct recorded *r, const struct series *s)
 {
@@ -197,6 +198,7 @@ void launches_rows(struct csv *c, const struct recorded *r, const struct series 
         csv_integer(c, launch);
         csv_integer(c, (int64_t)n);
         csv_real(c, stats_quantile_of(x, n, 0.5));
+        csv_text(c, r->cells[s->cell].ran);
         csv_end(c);
     }
     free(x);

@@ -110,6 +110,8 @@ void repeats_free(struct repeats *r)
 enum verdict repeat_earlier(const struct repeat *r)
 {
     const struct contrast *c = r->first;
+    if (c->judgement.verdict == VERDICT_SAME)
+        return VERDICT_SAME;
     return judge_effect(&c->effect, r->again->bound, isnan(c->floor) ? 0 : c->floor, c->p_holm)
         .verdict;
 }
@@ -117,6 +119,8 @@ enum verdict repeat_earlier(const struct repeat *r)
 enum agreement repeat_agreement(const struct repeat *r)
 {
     enum verdict a = repeat_earlier(r), b = r->again->judgement.verdict;
+    if (a == VERDICT_SAME || b == VERDICT_SAME)
+        return AGREEMENT_OPERATION;
     if (a == VERDICT_INCONCLUSIVE || b == VERDICT_INCONCLUSIVE)
         return AGREEMENT_OPEN;
     if (a == b)
@@ -134,7 +138,8 @@ bool repeat_overlaps(const struct repeat *r)
 
 int repeats_write(const struct repeats *r, const char *dir)
 {
-    static const char *const agreements[AGREEMENTS] = {"same", "open", "different", "contrary"};
+    static const char *const agreements[AGREEMENTS] = {"same", "same operation", "open", "different",
+                                                   "contrary"};
     struct csv csv;
     char *path = xstrfmt("%s/%s", dir, AGAIN_CSV);
     char *columns = xstrfmt("%s,earlier_run_id,earlier_launches,earlier_ratio,earlier_ratio_low,"

@@ -5,6 +5,8 @@
  * config; machine and software need not be, for whether another one says the same is the question.
  *
  *   same        one verdict, and it is none that leaves the question open
+ *   same operation  in one of them or both the config ran what its baseline ran: two such verdicts
+ *               agree by what was recorded, and say nothing of whether times repeat
  *   open        inconclusive in one of them or both: nothing is contradicted
  *   different   equivalent in the one, faster or slower in the other
  *   contrary    faster in the one, slower in the other
@@ -23,6 +25,7 @@
 
 enum agreement {
     AGREEMENT_SAME,
+    AGREEMENT_OPERATION,
     AGREEMENT_OPEN,
     AGREEMENT_DIFFERENT,
     AGREEMENT_CONTRARY,

@@ -56,9 +56,12 @@ static void print_counts(const struct comparison *all, const struct repeat *v, s
     print_unlike(&v[0]);
     printf(
         "  %zu of %zu contrasts have numbers in both: %zu with the same verdict, %zu "
-        "inconclusive in one or both, %zu equivalent in one and not in the other, %zu contrary\n",
+        "inconclusive in one or both, %zu equivalent in one and not in the other, %zu contrary",
         n, contrasts_of(all, v[0].again), counts[AGREEMENT_SAME], counts[AGREEMENT_OPEN],
         counts[AGREEMENT_DIFFERENT], counts[AGREEMENT_CONTRARY]);
+    if (counts[AGREEMENT_OPERATION])
+        printf(", %zu same operation in one or both", counts[AGREEMENT_OPERATION]);
+    puts("");
     printf("  %zu of %zu intervals overlap; half of the ratios moved by at most %.2f%%\n", overlaps,
            n, 100 * expm1(stats_median(moved, n)));
     free(moved);

@@ -79,7 +79,8 @@ static double effect_of(const struct group_pass *p, const struct series *base,
     return effect;
 }
 
-/* The config that is fastest in the mode `of`; NULL: no such mode, or no numbers of it. */
+/* The config that is fastest in the mode `of`; NULL: no such mode, or no numbers of it. One that ran
+ * the same operation as the baseline is the baseline under another name. */
 static const char *best_config(const struct group_pass *p, const char *of)
 {
     const struct series *base = pass_baseline(p, of);
@@ -89,7 +90,8 @@ static const char *best_config(const struct group_pass *p, const char *of)
     double least = 0;
     for (size_t i = 0; i < p->g->n; i++) {
         const struct series *s = &p->g->series[i];
-        if (s->copy || s == base || strcmp(pass_mode(p, s), of) || !*pass_config(p, s))
+        if (s->copy || s == base || strcmp(pass_mode(p, s), of) || !*pass_config(p, s) ||
+            recorded_same_operation(p->r->cells[s->cell].ran, p->r->cells[base->cell].ran))
             continue;
         double effect = effect_of(p, base, s);
         if (effect < least)

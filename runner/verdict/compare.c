@@ -35,6 +35,8 @@ struct contrast *comparison_add(struct comparison *c, const struct recorded *r,
         .params = xstrdup(cell->params),
         .baseline = xstrdup(baseline),
         .config = xstrdup(cell->config),
+        .ran = xstrdup(cell->ran),
+        .baseline_ran = xstrdup(""),
         .size_B = cell->size_B,
         .seed = r->seed,
         .stream = strtoull(cell->id, NULL, 16),
@@ -66,8 +68,9 @@ void comparison_free(struct comparison *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         struct contrast *one = &c->v[i];
-        char *const texts[] = {one->platform, one->workload, one->label,  one->run_id, one->mode,
-                               one->params,   one->baseline, one->config, one->note,   one->origin};
+        char *const texts[] = {one->platform, one->workload, one->label,  one->run_id,
+                               one->mode,     one->params,   one->baseline, one->config,
+                               one->note,     one->origin,   one->ran,    one->baseline_ran};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             free(texts[k]);
         free(one->x.v);
@@ -93,6 +96,10 @@ static void solve_one(struct contrast *c)
                     ? effect_unpaired(c->x.v, c->x.n, c->y.v, c->y.n, CONTRAST_DRAWS, &rng)
                     : effect_paired(c->x.v, c->x.n, CONTRAST_DRAWS, &rng);
     c->floor = c->aa.n ? fabs(stats_launch_mean(c->aa.v, c->aa.n)) : NAN;
+    if (c->first && c->aa.n) {
+        struct effect aa = effect_paired(c->aa.v, c->aa.n, CONTRAST_DRAWS, &rng);
+        c->aa_judgement = judge_effect(&aa, c->bound, 0, judgement_p(&aa, 1));
+    }
 }
 
 static void *work(void *arg)
@@ -164,10 +171,31 @@ static void judge_one(struct contrast *c)
                        : judge_effect(&c->effect, c->bound, floor, c->p_holm);
     if (c->effect.launches == 0 && c->note) /* which says it better */
         c->judgement.reason[0] = '\0';
+    c->measured = c->judgement.verdict;
+    if (c->kind != CONTRAST_PAIRED || !c->effect.launches ||
+        !recorded_same_operation(c->ran, c->baseline_ran))
+        return;
+    c->judgement = (struct judgement){.verdict = VERDICT_SAME};
+    snprintf(c->judgement.reason, sizeof c->judgement.reason, "both ran %s", c->ran);
+}
+
+/* The first contrast of each family, whatever stands between its members. */
+static void mark_first(struct comparison *c)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < c->n; i++)
+        most = c->v[i].family > most ? c->v[i].family : most;
+    bool *seen = xcalloc(most + 1, sizeof *seen);
+    for (size_t i = 0; i < c->n; i++) {
+        c->v[i].first = !seen[c->v[i].family];
+        seen[c->v[i].family] = true;
+    }
+    free(seen);
 }
 
 void comparison_solve(struct comparison *c, long threads)
 {
+    mark_first(c);
     solve_all(c, threads);
     adjust_all(c);
     for (size_t i = 0; i < c->n; i++)

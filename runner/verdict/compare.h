@@ -30,6 +30,12 @@
  * equivalence, or the tolerance of a published number. floor is relative: 0.002 is 0.2%, empty
  * where the baseline had no second copy. launches_needed: how many more; empty where none would do.
  * What could not be compared has a row without numbers, inconclusive, with the reason.
+ *
+ * A paired contrast in which both configs ran the same operation, as the recording says, has the
+ * verdict "same operation". Its numbers stay, and measured_verdict is what they would be called. How
+ * often that is faster or slower is a placebo test of the method (placebo.h). Of other contrasts
+ * measured_verdict is the verdict. Two runs side by side run the same operation on purpose: there
+ * the times decide, and a difference in what ran is named in the reason.
  */
 #ifndef GS_VERDICT_COMPARE_H
 #define GS_VERDICT_COMPARE_H
@@ -49,6 +55,7 @@ struct values { /* by launch; owned */
 struct contrast {
     enum contrast_kind kind;
     char *platform, *workload, *label, *run_id, *mode, *params, *baseline, *config; /* owned */
+    char *ran, *baseline_ran; /* rec_cell.ran of both; owned */
     int64_t size_B;
     struct values x;  /* log-ratios; of A's times when unpaired */
     struct values y;  /* of B's when unpaired */
@@ -63,6 +70,9 @@ struct contrast {
     double floor; /* a logarithm; NaN: none */
     double p_holm;
     struct judgement judgement;
+    enum verdict measured; /* what the times alone would be called */
+    bool first;            /* of its family: its aa stands for the family's */
+    struct judgement aa_judgement; /* of the second copy against the first; of a first one alone */
 };
 
 struct comparison {
@@ -72,7 +82,7 @@ struct comparison {
 
 /* An empty contrast at the end. */
 struct contrast *comparison_append(struct comparison *c);
-/* And with the texts of where it is from copied. */
+/* And with the texts of where it is from copied; its baseline_ran is "". */
 struct recorded;
 struct rec_cell;
 struct contrast *comparison_add(struct comparison *c, const struct recorded *r,

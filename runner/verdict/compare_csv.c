@@ -10,7 +10,8 @@
 
 const char compare_columns[] =
     "platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,"
-    "ratio_low,ratio_high,p,p_holm,floor,equivalence,verdict,launches_needed,reason";
+    "ratio_low,ratio_high,p,p_holm,floor,equivalence,verdict,launches_needed,reason,"
+    "measured_verdict,baseline_ran,ran";
 
 /* Their places there. */
 enum {
@@ -35,6 +36,9 @@ enum {
     VERDICT,
     NEEDED,
     REASON,
+    MEASURED,
+    BASELINE_RAN,
+    RAN,
     COLUMNS
 };
 
@@ -70,6 +74,9 @@ void contrast_row(struct csv *csv, const struct contrast *c)
     else
         csv_text(csv, "");
     write_reason(csv, c);
+    csv_text(csv, verdict_names[c->measured]);
+    csv_text(csv, c->baseline_ran);
+    csv_text(csv, c->ran);
 }
 
 int comparison_write(const struct comparison *c, const char *dir, const char *file)
@@ -90,11 +97,11 @@ int comparison_write(const struct comparison *c, const char *dir, const char *fi
 
 /* ---- read back ---- */
 
-/* VERDICT_INCONCLUSIVE + 1: none of that name. */
+/* VERDICTS: none of that name. */
 static enum verdict verdict_of(const char *name)
 {
     enum verdict v = VERDICT_FASTER;
-    while (v <= VERDICT_INCONCLUSIVE && strcmp(verdict_names[v], name))
+    while (v < VERDICTS && strcmp(verdict_names[v], name))
         v++;
     return v;
 }
@@ -104,7 +111,8 @@ static void take(struct contrast *c, const struct csv_reader *r)
     char **const texts[] = {
         [PLATFORM] = &c->platform, [WORKLOAD] = &c->workload, [LABEL] = &c->label,
         [RUN_ID] = &c->run_id,     [MODE] = &c->mode,         [PARAMS] = &c->params,
-        [BASELINE] = &c->baseline, [CONFIG] = &c->config};
+        [BASELINE] = &c->baseline, [CONFIG] = &c->config,
+        [BASELINE_RAN] = &c->baseline_ran, [RAN] = &c->ran};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i])
             *texts[i] = xstrdup(csv_read_text(r, i));
@@ -121,6 +129,7 @@ static void take(struct contrast *c, const struct csv_reader *r)
     c->judgement =
         (struct judgement){.verdict = verdict_of(csv_read_text(r, VERDICT)),
                            .needed = *csv_read_text(r, NEEDED) ? csv_read_integer(r, NEEDED) : -1};
+    c->measured = verdict_of(csv_read_text(r, MEASURED));
     if (*csv_read_text(r, REASON))
         c->note = xstrdup(csv_read_text(r, REASON));
 }
@@ -144,9 +153,12 @@ static int take_row(struct comparison *c, const struct csv_reader *r)
             return fail_at(GS_FAILED, r->path, (int)r->number,
                            "'%.40s' is no number of a comparison",
                            csv_read_text(r, (size_t)numbers[i].column));
-    if (verdict_of(csv_read_text(r, VERDICT)) > VERDICT_INCONCLUSIVE)
-        return fail_at(GS_FAILED, r->path, (int)r->number, "'%.40s' is no verdict",
-                       csv_read_text(r, VERDICT));
+    const int verdicts[] = {VERDICT, MEASURED};
+    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
+        const char *name = csv_read_text(r, (size_t)verdicts[i]);
+        if (verdict_of(name) == VERDICTS)
+            return fail_at(GS_FAILED, r->path, (int)r->number, "'%.40s' is no verdict", name);
+    }
     take(comparison_append(c), r);
     return GS_OK;
 }

@@ -4,6 +4,7 @@
 #include "../text.h"
 #include "../units.h"
 #include "axes.h"
+#include "placebo.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,21 +52,42 @@ static void print_row(const struct contrast *c, const char *where, int width)
            verdict_names[c->judgement.verdict]);
     printf("%s%s%s", c->judgement.reason, *c->judgement.reason && c->note ? "; " : "",
            c->note ? c->note : "");
+    if (c->judgement.verdict == VERDICT_SAME && verdict_is_difference(c->measured))
+        printf(" (its time alone: %s)", verdict_names[c->measured]);
     if (c->judgement.needed > 0)
         printf(" (%lld more launch%s)", (long long)c->judgement.needed,
                c->judgement.needed == 1 ? "" : "es");
     puts("");
 }
 
-static void print_counts(const struct comparison *c)
+/* The contrasts of the mode of c->v[first]. Modes are different questions: no count is of two. */
+static void print_counts(const struct comparison *c, size_t first)
 {
-    size_t counts[4] = {0};
-    for (size_t i = 0; i < c->n; i++)
-        counts[c->v[i].judgement.verdict]++;
-    printf("\n%zu contrasts:", c->n);
-    for (size_t v = 0; v < sizeof counts / sizeof *counts; v++)
-        printf("%s %zu %s", v ? "," : "", counts[v], verdict_names[v]);
+    size_t counts[VERDICTS] = {0}, n = 0;
+    const char *mode = c->v[first].mode;
+    for (size_t i = first; i < c->n; i++)
+        if (!strcmp(c->v[i].mode, mode)) {
+            counts[c->v[i].judgement.verdict]++;
+            n++;
+        }
+    printf("%zu contrasts%s%s:", n, *mode ? " of mode " : n < c->n ? " of operations alone" : "",
+           mode);
+    for (size_t v = 0; v < VERDICTS; v++)
+        if (counts[v] || v < VERDICT_SAME)
+            printf("%s %zu %s", v ? "," : "", counts[v], verdict_names[v]);
     puts("");
+}
+
+static void print_all_counts(const struct comparison *c)
+{
+    puts("");
+    for (size_t i = 0; i < c->n; i++) {
+        size_t k = 0;
+        while (k < i && strcmp(c->v[k].mode, c->v[i].mode))
+            k++;
+        if (k == i)
+            print_counts(c, i);
+    }
 }
 
 /* The rows from `first` on that have one heading; where they end. */
@@ -150,7 +172,8 @@ void comparison_print(const struct comparison *c, const char *best_of)
 {
     for (size_t i = 0; i < c->n;)
         i = print_part(c, i);
-    print_counts(c);
+    print_all_counts(c);
+    placebo_print(c);
     if (best_of)
         print_beaten(c, best_of);
 }

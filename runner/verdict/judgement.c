@@ -8,7 +8,13 @@
 
 #define POWER_TAIL 0.2
 
-const char *const verdict_names[] = {"faster", "slower", "equivalent", "inconclusive"};
+const char *const verdict_names[VERDICTS] = {"faster", "slower", "equivalent", "inconclusive",
+                                             "same operation"};
+
+bool verdict_is_difference(enum verdict v)
+{
+    return v == VERDICT_FASTER || v == VERDICT_SLOWER;
+}
 
 double judgement_p(const struct effect *e, size_t n)
 {

@@ -7,6 +7,9 @@
  *   faster        the interval lies below -f, the effect itself below -b, and the family's
  *                 adjusted p is below 0.05; slower: the same on the other side
  *   inconclusive  all else, and everything that rests on one launch
+ *   same operation  given by compare.c, not here: the recording says that both configs ran the same
+ *                   algorithm, protocol and number of CTAs, so their difference is no effect of the
+ *                   config, whatever the times say
  *
  * The floor is how far apart the two copies of the baseline were in the same blocks: a difference
  * that the method makes of nothing. Its random part is in the interval already.
@@ -21,19 +24,29 @@
 
 #include "contrast.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define JUDGEMENT_ALPHA 0.05
 #define JUDGEMENT_MOST_LAUNCHES 1000
 
-enum verdict { VERDICT_FASTER, VERDICT_SLOWER, VERDICT_EQUIVALENT, VERDICT_INCONCLUSIVE };
-extern const char *const verdict_names[];
+enum verdict {
+    VERDICT_FASTER,
+    VERDICT_SLOWER,
+    VERDICT_EQUIVALENT,
+    VERDICT_INCONCLUSIVE,
+    VERDICT_SAME,
+    VERDICTS
+};
+extern const char *const verdict_names[VERDICTS];
+/* Is it faster or slower? */
+bool verdict_is_difference(enum verdict v);
 
 struct judgement {
     enum verdict verdict;
     int64_t needed;   /* more launches that settle it with 80% power, the spread staying as it is;
                          0: it is settled; -1: more would not, or more than the most */
-    char reason[256]; /* of inconclusive; else "" */
+    char reason[256]; /* of inconclusive and same operation; else "" */
 };
 
 /* equivalence: relative, > 0; floor: a logarithm >= 0, 0 when there is none; p_holm: of the family.

@@ -192,9 +192,13 @@ static void add_contrast(struct comparison *c, const struct side_cell *a, const 
             contrast_note(one, "%s", notes[i]);
     if (!strcmp(a->r->run_id, b->r->run_id))
         contrast_note(one, "the same recording on both sides");
+    free(one->baseline_ran);
+    one->baseline_ran = xstrdup(a->cell->ran);
     char *other = difference(a, b);
     if (*other)
         contrast_note(one, "not alike: %s", other);
+    if (*one->ran && *one->baseline_ran && strcmp(one->ran, one->baseline_ran) != 0)
+        contrast_note(one, "not the same operation: %s | %s", one->baseline_ran, one->ran);
     free(other);
     free(name);
 }

@@ -85,6 +85,8 @@ static struct contrast *add(const struct group_pass *p, const struct series *bas
                             const struct series *s, size_t family)
 {
     struct contrast *c = comparison_add(p->c, p->r, &p->r->cells[s->cell], pass_config(p, base));
+    free(c->baseline_ran);
+    c->baseline_ran = xstrdup(p->r->cells[base->cell].ran);
     c->family = family;
     c->bound = p->rules->equivalence;
     return c;
