@@ -6,14 +6,15 @@
 #include "verdict/transitions.h"
 #include "verdict/transitions_table.h"
 
-/* "found: 204 knee (201 confirmed), 4 dip (4 confirmed); 101 curves refused" */
+/* "found: 12 switch (12 recorded), 204 knee (201 confirmed); 101 curves refused" */
 static void say_counts(const struct transition_counts *c, const char *dir)
 {
     struct text t = {0};
     for (size_t i = 0; i < TRANSITION_FIT; i++)
         if (c->found[i])
-            text_addf(&t, "%s%zu %s (%zu confirmed)", t.len ? ", " : "", c->found[i],
-                      transition_names[i], c->confirmed[i]);
+            text_addf(&t, "%s%zu %s (%zu %s)", t.len ? ", " : "", c->found[i], transition_names[i],
+                      c->confirmed[i],
+                      i == TRANSITION_SWITCH || i == TRANSITION_CTAS ? "recorded" : "confirmed");
     say("found: %s; %zu curve%s refused, too short or chaotic; where and why: %s/%s",
         t.len ? t.s : "nothing", c->found[TRANSITION_REFUSED],
         c->found[TRANSITION_REFUSED] == 1 ? "" : "s", dir, TRANSITIONS_CSV);
@@ -29,8 +30,8 @@ int cmd_transitions(int argc, char **argv)
     };
     const struct cli cli = {"transitions",
                             "[CSV]",
-                            "CSV/launches.csv (data/csv) to CSV/transitions.csv: knees, switches, "
-                            "dips, spikes",
+                            "CSV/launches.csv (data/csv) to CSV/transitions.csv: switches, kinks, "
+                            "knees, dips, spikes",
                             options,
                             0,
                             1};

@@ -21,25 +21,19 @@ enum column {
     SIZE,
     PARAMS,
     LAUNCH,
-    MEDIAN
+    MEDIAN,
+    RAN
 };
 static const char *const columns[] = {"run_id", "platform", "workload", "label",  "config",
                                       "mode",   "ranks",    "nodes",    "size_B", "params",
-                                      "launch", "median_s", NULL};
+                                      "launch", "median_s", "ran",  NULL};
 
 /* Parameters that do not tell curves apart. */
-static const char *const along[] = {"size", "config", "in_place", NULL};
+static const char *const along[] = {"size", "config", NULL};
 /* The modes whose time is an exchange's alone: t = a + n/b says nothing of computation. */
 static const char *const modes[] = {"", "comm"};
 
 /* ---- rows to curves ---- */
-
-/* "in_place=yes", or "". */
-static char *place_of(const char *params)
-{
-    const char *at = strstr(params, "in_place=");
-    return at ? xstrfmt("%.*s", (int)strcspn(at, " "), at) : xstrdup("");
-}
 
 static bool is_group(const struct curve_rows *g, const struct csv_reader *r, const char *params)
 {
@@ -70,18 +64,23 @@ static struct curve_rows *group_of(struct curves *all, const struct csv_reader *
     return g;
 }
 
+/* Its place in a list that has each text once. */
+static size_t place_in(char ***list, size_t *n, const char *text)
+{
+    size_t i = 0;
+    while (i < *n && strcmp((*list)[i], text))
+        i++;
+    if (i == *n) {
+        *list = xrealloc(*list, (i + 1) * sizeof **list);
+        (*list)[(*n)++] = xstrdup(text);
+    }
+    return i;
+}
+
 static size_t replicate_of(struct curve_rows *g, const struct csv_reader *r)
 {
-    char *place = place_of(csv_read_text(r, PARAMS));
-    char *name = xstrfmt("%s %s %s", csv_read_text(r, RUN_ID), csv_read_text(r, LAUNCH), place);
-    size_t i = 0;
-    free(place);
-    while (i < g->n_replicates && strcmp(g->replicates[i], name))
-        i++;
-    if (i == g->n_replicates) {
-        g->replicates = xrealloc(g->replicates, (i + 1) * sizeof *g->replicates);
-        g->replicates[g->n_replicates++] = xstrdup(name);
-    }
+    char *name = xstrfmt("%s %s", csv_read_text(r, RUN_ID), csv_read_text(r, LAUNCH));
+    size_t i = place_in(&g->replicates, &g->n_replicates, name);
     free(name);
     return i;
 }
@@ -97,11 +96,12 @@ static bool is_exchange(const char *mode)
 static void take_row(void *ctx, const struct csv_reader *r)
 {
     struct curves *all = ctx;
-    struct sample s = {csv_read_real(r, SIZE), csv_read_real(r, MEDIAN), 0};
+    struct sample s = {.size = csv_read_real(r, SIZE), .time = csv_read_real(r, MEDIAN)};
     if (!(s.size > 0 && s.time > 0) || !is_exchange(csv_read_text(r, MODE)))
         return;
     struct curve_rows *g = group_of(all, r);
     s.replicate = replicate_of(g, r);
+    s.ran = place_in(&g->ran, &g->n_ran, csv_read_text(r, RAN));
     g->samples = xrealloc(g->samples, (g->n + 1) * sizeof *g->samples);
     g->samples[g->n++] = s;
 }
@@ -123,7 +123,10 @@ void curves_free(struct curves *all)
             free(g->names[k]);
         for (size_t k = 0; k < g->n_replicates; k++)
             free(g->replicates[k]);
+        for (size_t k = 0; k < g->n_ran; k++)
+            free(g->ran[k]);
         free(g->replicates);
+        free(g->ran);
         free(g->params);
         free(g->samples);
     }
@@ -161,6 +164,8 @@ struct curve_grid curve_grid_of(struct curve_rows *g)
     out.size = xmalloc(g->n * sizeof *out.size);
     out.time = xmalloc(g->n * out.replicates * sizeof *out.time);
     out.rows = xmalloc(out.replicates * sizeof *out.rows);
+    out.ran = xmalloc(g->n * out.replicates * sizeof *out.ran);
+    out.known = true;
     qsort(g->samples, g->n, sizeof *g->samples, by_size);
     for (size_t first = 0, end; first < g->n; first = end) {
         size_t found = 0;
@@ -170,13 +175,17 @@ struct curve_grid curve_grid_of(struct curve_rows *g)
             if (r == SIZE_MAX || again)
                 continue;
             out.time[r * out.n_max + out.n] = g->samples[end].time;
+            out.ran[r * out.n_max + out.n] = g->ran[g->samples[end].ran];
             found++;
         }
         if (found == out.replicates)
             out.size[out.n++] = g->samples[first].size;
     }
-    for (size_t r = 0; r < out.replicates; r++)
+    for (size_t r = 0; r < out.replicates; r++) {
         out.rows[r] = out.time + r * out.n_max;
+        for (size_t i = 0; i < out.n; i++)
+            out.known = out.known && *out.ran[r * out.n_max + i];
+    }
     free(place);
     return out;
 }
@@ -186,4 +195,5 @@ void curve_grid_free(struct curve_grid *g)
     free(g->size);
     free(g->time);
     free(g->rows);
+    free(g->ran);
 }

@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * launches.csv to curves of time against size: one of each platform, workload, label, config, mode
- * and parameters but size; its replicates are the launches, the runs, and the two columns in place
- * and out of place.
+ * and parameters but size. Its replicates are the launches of its runs. In place and out of place are
+ * two curves: one launch measured both, so neither confirms the other.
  */
 #ifndef GS_VERDICT_CURVES_H
 #define GS_VERDICT_CURVES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct sample { /* one measured time of a curve */
     double size, time;
     size_t replicate;
+    size_t ran; /* in curve_rows.ran */
 };
 
 struct curve_rows { /* a curve, as its rows come in */
     char *names[5]; /* platform, workload, label, config, mode */
     char *params;
     int64_t ranks, nodes;
-    char **replicates; /* run, launch and column */
+    char **replicates; /* run and launch */
     size_t n_replicates;
+    char **ran; /* what the recordings say that ran, each text once; "": nothing */
+    size_t n_ran;
     struct sample *samples;
     size_t n;
 };
@@ -37,6 +41,8 @@ void curves_free(struct curves *all);
 struct curve_grid {      /* the sizes that every replicate has, ascending, and its times there */
     double *size, *time; /* size[n]; time[r * n_max] */
     const double **rows; /* the replicates in `time` */
+    const char **ran;    /* ran[r * n_max]; rec_cell.ran */
+    bool known;          /* none of them is "" */
     size_t n, n_max, replicates;
 };
 

@@ -43,12 +43,23 @@ static double above_neighbours(const double *size, const double *time, size_t fi
     return least;
 }
 
+/* How far half of the points are off the line between their neighbours: what a curve does anyway. */
+static double roughness(const struct trace *t)
+{
+    double *off = xmalloc(t->n * sizeof *off);
+    for (size_t i = 1; i + 1 < t->n; i++)
+        off[i - 1] = fabs(above_neighbours(t->size, t->time, i, i));
+    double median = stats_quantile_of(off, t->n - 2, 0.5);
+    free(off);
+    return median;
+}
+
 static size_t spike_width(const double *size, const double *time, size_t n, size_t at,
-                          double *change)
+                          double least, double *change)
 {
     for (size_t width = 1; width <= 2 && at + width < n; width++) {
         *change = above_neighbours(size, time, at, at + width - 1);
-        if (*change > log1p(TRANSITION_SPIKE) && time[at + width - 1] > 1.05 * time[at + width])
+        if (*change > least && time[at + width - 1] > 1.05 * time[at + width])
             return width;
     }
     return 0;
@@ -69,12 +80,16 @@ static void leave_out(struct trace *t, double first_row, struct findings *f)
                            .kind = TRANSITION_FIRST_ROW, .size = t->size[0], .change = first_row});
         drop(t, 0, 1);
     }
+    double least = t->n > 2 ? fmax(log1p(TRANSITION_SPIKE), 4 * roughness(t)) : INFINITY;
     for (size_t i = 1; i + 1 < t->n && t->n > TRANSITIONS_LEAST; i++) {
-        size_t width = spike_width(t->size, t->time, t->n, i, &change);
+        size_t width = spike_width(t->size, t->time, t->n, i, least, &change);
         if (!width)
             continue;
-        add_finding(
-            f, (struct finding){TRANSITION_SPIKED, i - 1, i, t->size[i], change, 0, false, false});
+        add_finding(f, (struct finding){.kind = TRANSITION_SPIKED,
+                                        .first = i - 1,
+                                        .last = i,
+                                        .size = t->size[i],
+                                        .change = change});
         drop(t, i, width);
     }
 }
@@ -88,9 +103,14 @@ static void find_break(const struct trace *t, size_t k, struct findings *f)
     double mid = sqrt(t->size[last] * t->size[last + 1]);
     double jump = log(hockney_time(right, mid) / hockney_time(left, mid));
     bool jumps = fabs(jump) > fmax(log1p(TRANSITION_JUMP), 2 * t->fit.error);
-    bool bends_up = right->b_Bps < left->b_Bps;
-    add_finding(f, (struct finding){!jumps && bends_up ? TRANSITION_KNEE : TRANSITION_SWITCH, last,
-                                    last + 1, mid, jump, k, false, jumps});
+    add_finding(f, (struct finding){.kind = TRANSITION_KINK,
+                                    .first = last,
+                                    .last = last + 1,
+                                    .size = mid,
+                                    .change = jump,
+                                    .piece = k,
+                                    .jumps = jumps,
+                                    .falls = right->b_Bps < left->b_Bps});
 }
 
 static void find_half(const struct trace *t, size_t k, struct findings *f)
@@ -103,37 +123,56 @@ static void find_half(const struct trace *t, size_t k, struct findings *f)
     size_t at = first;
     while (at + 1 < last && t->size[at + 1] <= half)
         at++;
-    add_finding(f, (struct finding){TRANSITION_KNEE, at, at + 1, half, 0, k, true, false});
+    add_finding(f, (struct finding){.kind = TRANSITION_KNEE,
+                                    .first = at,
+                                    .last = at + 1,
+                                    .size = half,
+                                    .piece = k});
+}
+
+static double below(const struct trace *t, double most, size_t i)
+{
+    return log(most * t->time[i] / t->size[i]);
+}
+
+/* Deep enough at its lowest size; or less so, and a size beside it is half as deep at least: noise of
+ * one point makes no dip. */
+static bool is_dip(const struct trace *t, double most, size_t low)
+{
+    double depth = below(t, most, low), noise = 2 * t->fit.error;
+    double beside = low + 1 < t->n ? below(t, most, low + 1) : 0;
+    beside = fmax(beside, below(t, most, low - 1));
+    return depth > fmax(log1p(TRANSITION_DIP), noise) ||
+           (depth > fmax(log1p(TRANSITION_SHALLOW), noise) && 2 * beside > depth);
 }
 
 static void find_dips(const struct trace *t, struct findings *f)
 {
-    double most = 0, depth = log1p(TRANSITION_DIP);
-    for (size_t i = 0; i < t->n; i++) {
-        double rate = t->size[i] / t->time[i];
-        size_t low = i, end = i;
-        if (log(most / rate) > fmax(depth, 2 * t->fit.error)) {
-            for (; end < t->n && t->size[end] / t->time[end] < most; end++)
-                if (t->size[end] / t->time[end] < t->size[low] / t->time[low])
-                    low = end;
-            double change = log(t->size[low] / t->time[low] / most);
-            add_finding(f, (struct finding){TRANSITION_DIPPED, i - 1, end < t->n ? end : t->n - 1,
-                                            t->size[low], change, 0, end == t->n, false});
-            i = end - 1;
-            continue;
-        }
-        most = fmax(most, rate);
+    double most = 0;
+    for (size_t i = 0, end; i < t->n; i = end) {
+        size_t low = i;
+        for (end = i; end < t->n && t->size[end] / t->time[end] < most; end++)
+            low = below(t, most, end) > below(t, most, low) ? end : low;
+        if (end > i && is_dip(t, most, low))
+            add_finding(f, (struct finding){.kind = TRANSITION_DIPPED,
+                                            .first = i - 1,
+                                            .last = end < t->n ? end : t->n - 1,
+                                            .size = t->size[low],
+                                            .change = -below(t, most, low),
+                                            .within = end == t->n});
+        if (end == i)
+            most = t->size[end] / t->time[end], end++;
     }
 }
 
-void findings_see(struct trace *t, double first_row, struct findings *f)
+void findings_see(struct trace *t, double first_row, bool known, struct findings *f)
 {
     f->n = 0;
     leave_out(t, first_row, f);
     t->fit = hockney_pieces(t->size, t->time, t->n);
     for (size_t k = 0; k < t->fit.n; k++) {
         find_half(t, k, f);
-        if (k + 1 < t->fit.n)
+        if (!known && k + 1 < t->fit.n)
             find_break(t, k, f);
     }
     find_dips(t, f);

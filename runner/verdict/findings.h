@@ -21,8 +21,9 @@ struct finding { /* where a feature stands in a trace */
     size_t first, last; /* kept points it lies between, or covers */
     double size, change;
     size_t piece; /* before it; of a fit or an n½: itself */
-    bool within;  /* an n½ inside its piece; a dip that is not regained */
-    bool jumps;   /* at a break */
+    bool within;  /* a dip that is not regained */
+    bool jumps;   /* a kink with a jump in time */
+    bool falls;   /* a kink with less bandwidth above */
 };
 
 struct findings {
@@ -38,7 +39,8 @@ void trace_free(struct trace *t);
 double findings_first_row(const double *time, size_t n);
 
 /* Leaves out of the trace what no fit should see, fits the rest; *f becomes all that was found.
- * first_row: its excess, 0 when it has none. */
-void findings_see(struct trace *t, double first_row, struct findings *f);
+ * first_row: its excess, 0 when it has none. known: the recordings say what ran, and no kinks are
+ * looked for. */
+void findings_see(struct trace *t, double first_row, bool known, struct findings *f);
 
 #endif

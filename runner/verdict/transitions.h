@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What happens along a curve of time against size: knees, protocol switches, dips, spikes. Pure but
- * for transitions_write, which reads launches.csv and writes transitions.csv.
+ * What happens along a curve of time against size: switches, kinks, knees, dips, spikes. Pure but for
+ * transitions_write, which reads launches.csv and writes transitions.csv.
  *
- * A curve is one platform, workload, label, config, mode and parameters but size; its replicates
- * are the launches, the runs, and the two columns in place and out of place. What is found is found
- * in the median of the replicates, and is confirmed when more than half of them, and at least two,
- * show it by themselves, at most one measured size away. With one replicate nothing is confirmed.
+ * A curve is one platform, workload, label, config, mode and parameters but size; its replicates are
+ * launches (curves.h). Switches are read: the recording says what ran at each size. All else is fitted
+ * to the median of the replicates, and is confirmed when more than half of them, and at least two, show
+ * it by themselves, at most one measured size away. With one replicate nothing is confirmed.
  *
+ *  - switch: the algorithm or the protocol that ran is another one at the next size. CTAs: their
+ *    number alone is.
  *  - first row: the smallest size, measured first, takes longer than the four after it, by more
  * than they differ. A warm-up artefact if any replicate shows it, left out of what follows.
- *  - spike: one size, or two, above the line between its neighbours by TRANSITION_SPIKE, the next
- *    size being faster again. Left out of the fit.
- *  - protocol switch: two Hockney pieces meet with a jump in time; or without one, and the
- * bandwidth rises, as the lower envelope of two protocols bends. Where the config fixes the
- * protocol it is called a knee.
- *  - knee: n½ = a·b lies within its piece, latency-bound below and bandwidth-bound above; or two
- *    pieces meet without a jump and the bandwidth falls: a resource is exhausted.
- *  - dip: the bandwidth falls by TRANSITION_DIP below what a smaller size had reached.
+ *  - spike: one size, or two, above the line between its neighbours by TRANSITION_SPIKE and by more than
+ *    other points are off such lines, the next size being faster again. Left out of the fit.
+ *  - kink: two Hockney pieces meet, with a jump in time or without one. A switch may be behind it, or
+ *    a resource that is exhausted; the times cannot tell. Looked for only where no recording says what
+ *    ran.
+ *  - knee: n½ = a·b lies within its piece, latency-bound below and bandwidth-bound above.
+ *  - dip: the bandwidth falls by TRANSITION_DIP below what a smaller size had reached, or by
+ *    TRANSITION_SHALLOW if it does so at two sizes side by side: half as deep at the second at least.
  *  - fit: a piece, its latency and bandwidth, between two sizes.
  *  - refused: the curve is chaotic or too short, and nothing is said of it.
  *
@@ -36,7 +38,8 @@
 #define TRANSITIONS_LEAST 6 /* sizes */
 #define TRANSITION_JUMP 0.05
 #define TRANSITION_DIP 0.05
-#define TRANSITION_SPIKE 0.2
+#define TRANSITION_SHALLOW 0.03
+#define TRANSITION_SPIKE 0.08
 #define TRANSITION_ARTEFACT 0.04
 #define TRANSITION_CHAOS 0.2 /* of the fit's error */
 #define TRANSITION_FALLING                                                                         \
@@ -48,6 +51,8 @@ enum transition_kind {
     TRANSITION_FIRST_ROW,
     TRANSITION_SPIKED,
     TRANSITION_SWITCH,
+    TRANSITION_CTAS,
+    TRANSITION_KINK,
     TRANSITION_KNEE,
     TRANSITION_DIPPED,
     TRANSITION_FIT,
@@ -61,7 +66,7 @@ struct curve {
     size_t n;
     const double *const *time; /* [replicate][size], > 0 */
     size_t replicates;
-    bool fixed; /* the config names the protocol: it does not switch */
+    const char *const *const *ran; /* [replicate][size] what ran, or NULL: not known */
 };
 
 struct transition {
@@ -83,14 +88,16 @@ struct transitions {
 struct transitions transitions_find(const struct curve *c);
 void transitions_free(struct transitions *t);
 
-/* "confirmed", "unconfirmed" (one replicate), "not confirmed"; of a fit, an artefact or a refusal
- * that word itself. */
+/* "recorded" (a switch, a number of CTAs), "confirmed", "unconfirmed" (one replicate), "not
+ * confirmed"; of a fit, an artefact or a refusal that word itself. */
 const char *transition_verdict(const struct transitions *t, const struct transition *one);
 
-/* Rows of each kind, and those of them with the verdict "confirmed". */
+/* Rows of each kind, and those of them that are confirmed or recorded. */
 struct transition_counts {
     size_t found[TRANSITION_KINDS], confirmed[TRANSITION_KINDS];
 };
+/* Is it one of the two verdicts that may be relied on? */
+bool transition_is_sure(const char *verdict);
 
 /* DIR/launches.csv to DIR/transitions.csv, rows in the order of the curves there. GS_OK or
  * reported. */

@@ -44,27 +44,23 @@ static void write_one(struct csv *c, const struct curve_rows *g, const struct tr
     csv_end(c);
 }
 
-/* params has a protocol, and it is not auto. */
-static bool protocol_is_fixed(const char *params)
-{
-    static const char key[] = "protocol=";
-    const char *s = strstr(params, key);
-    return s && strncmp(s + sizeof key - 1, "auto", 4);
-}
-
 static void write_curve(struct csv *c, struct curve_rows *g, struct transition_counts *counts)
 {
     struct curve_grid grid = curve_grid_of(g);
     if (grid.n) {
+        const char *const **ran = xmalloc(grid.replicates * sizeof *ran);
+        for (size_t r = 0; r < grid.replicates; r++)
+            ran[r] = grid.ran + r * grid.n_max;
         const struct curve curve = {grid.size, grid.n, grid.rows, grid.replicates,
-                                    protocol_is_fixed(g->params)};
+                                    grid.known ? ran : NULL};
         struct transitions t = transitions_find(&curve);
         for (size_t i = 0; i < t.n; i++) {
             write_one(c, g, &t, &t.v[i]);
             counts->found[t.v[i].kind]++;
-            counts->confirmed[t.v[i].kind] += !strcmp(transition_verdict(&t, &t.v[i]), "confirmed");
+            counts->confirmed[t.v[i].kind] += transition_is_sure(transition_verdict(&t, &t.v[i]));
         }
         transitions_free(&t);
+        free(ran);
     }
     curve_grid_free(&grid);
 }

@@ -72,11 +72,11 @@ static void take_row(void *ctx, const struct csv_reader *r)
     l->size_B = (double)size;
 }
 
-/* What the replicates confirm, then what changes most. */
+/* What is recorded or confirmed, then what changes most. */
 static int by_weight(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
-    bool p = !strcmp(x->text[VERDICT], "confirmed"), q = !strcmp(y->text[VERDICT], "confirmed");
+    bool p = transition_is_sure(x->text[VERDICT]), q = transition_is_sure(y->text[VERDICT]);
     double u = isnan(x->change) ? 0 : fabs(x->change), v = isnan(y->change) ? 0 : fabs(y->change);
     if (p != q)
         return p ? -1 : 1;
@@ -84,11 +84,6 @@ static int by_weight(const void *a, const void *b)
 }
 
 /* ---- printing ---- */
-
-static bool is_fine(const char *verdict)
-{
-    return !strcmp(verdict, "confirmed");
-}
 
 static void put_line(struct words *cells, const struct line *l)
 {
@@ -118,7 +113,7 @@ static void print(const struct lines_of *all, const char *path)
         words_add(&cells, head[i]);
     for (size_t i = 0; i < all->n; i++)
         put_line(&cells, &all->v[i]);
-    text_table_print(&cells, n, is_fine);
+    text_table_print(&cells, n, transition_is_sure);
     printf("\neach of them, its curve and its reason: %s\n", path);
     words_free(&cells);
 }
