@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What transitions.csv says of the curves of a panel, for panels.awk: marks at every curve's features,
-# words at those of one, auto where there is such a config. What replicates did not confirm is not
-# drawn; a single replicate confirms nothing, and of one curve its features are drawn with a question
-# mark.
+# words at those of one, auto where there is such a config. Changes of the number of CTAs alone are too
+# many to draw. What replicates did not confirm is not drawn; a single replicate confirms nothing, and of
+# one curve its features are drawn with a question mark.
 
 function feature_row(    key, kind) {
     csv($0, f)
     kind = get("kind")
-    if (get("platform") "/" get("workload") != of || kind == "fit" || kind == "refused" || get("verdict") == "not confirmed")
+    if (get("platform") "/" get("workload") != of || kind ~ /^(fit|refused|CTAs)$/ || get("verdict") == "not confirmed")
         return
     key = get("label") SUBSEP get("mode") SUBSEP get("config") SUBSEP get("params") SUBSEP get("ranks") SUBSEP get("nodes")
     f_n[key]++
@@ -18,23 +18,34 @@ function feature_row(    key, kind) {
     f_to[key, f_n[key]] = get("to_B") + 0
     f_change[key, f_n[key]] = get("change")
     f_open[key, f_n[key]] = get("verdict") == "unconfirmed"
+    f_ran[key, f_n[key]] = kind == "switch" ? kernel_after(get("reason")) : ""
 }
 
-# As transitions.csv has them: without what goes along a curve and what tells replicates apart.
+# Of "RING/LL ctas=24 to RING/LL128 ctas=24": LL128; RING/LL128 where the algorithm is another one too.
+function kernel_after(reason,    side, from, to) {
+    if (split(reason, side, " to ") != 2)
+        return ""
+    sub(/ .*/, "", side[1]); sub(/ .*/, "", side[2])
+    split(side[1], from, "/"); split(side[2], to, "/")
+    return from[1] == to[1] && to[2] != "" ? to[2] : side[2]
+}
+
+# As transitions.csv has them: without what goes along a curve.
 function params_of_curve(text,    n, i, word, out) {
     n = split(text, word, " ")
     for (i = 1; i <= n; i++)
-        if (word[i] !~ /^(size|config|in_place)=/)
+        if (word[i] !~ /^(size|config)=/)
             out = out (out == "" ? "" : " ") word[i]
     return out
 }
 
-function words_of(kind, size, change, open,    text) {
+function words_of(kind, size, change, open, ran,    text) {
     if (kind == "spike") text = sprintf("spike ×%.2g", 1 + change)
     else if (kind == "dip") text = sprintf("dip %.0f%%", 100 * change)
     else if (kind == "first row") text = "warm-up"
-    else if (kind == "protocol switch") text = "switch"
-    else text = change == "" ? "n½ " short_bytes(size) : "knee"
+    else if (kind == "switch") text = ran == "" ? "switch" : "to " ran
+    else if (kind == "kink") text = "kink"
+    else text = "n½ " short_bytes(size)
     return text (open ? "?" : "")
 }
 
@@ -55,8 +66,8 @@ function on_line(p, s, value, size, from, to,    a, b) {
     return from == to ? a : exp(log(a) + log(b / a) * log(size / from) / log(to / from))
 }
 
-# The datablock $marks: size, time, busbw, kind (1 switch, 2 knee, 3 dip, 4 spike, 5 warm-up), words, and
-# whether it is the curve of the words.
+# The datablock $marks: size, time, busbw, kind (1 switch, 2 knee, 3 dip, 4 spike, 5 warm-up, 6 kink),
+# words, and whether it is the curve of the words.
 function worded(p,    s) {
     for (s = 1; s <= n_series[p]; s++)
         if (series_name[p, s] == "auto")
@@ -65,7 +76,7 @@ function worded(p,    s) {
 }
 
 function write_features(p, file,    mine, s, i, key, k, code, from, to, n_marks) {
-    code["protocol switch"] = 1; code["knee"] = 2; code["dip"] = 3; code["spike"] = 4; code["first row"] = 5
+    code["switch"] = 1; code["kink"] = 6; code["knee"] = 2; code["dip"] = 3; code["spike"] = 4; code["first row"] = 5
     mine = worded(p)
     print "$marks << EOD" > file
     for (s = 1; s <= n_series[p]; s++) {
@@ -74,12 +85,12 @@ function write_features(p, file,    mine, s, i, key, k, code, from, to, n_marks)
         for (k = 1; k <= f_n[key]; k++) {
             from = f_kind[key, k] ~ /^(dip|spike|first row)$/ ? f_size[key, k] : f_from[key, k]
             to = f_kind[key, k] ~ /^(dip|spike|first row)$/ ? f_size[key, k] : f_to[key, k]
-            if (s != mine && (f_open[key, k] || f_kind[key, k] == "knee" && f_change[key, k] == ""))
+            if (s != mine && (f_open[key, k] || f_kind[key, k] == "knee"))
                 continue
             n_marks++
             print f_size[key, k], on_line(p, s, median, f_size[key, k], from, to),
                 on_line(p, s, busbw, f_size[key, k], from, to), code[f_kind[key, k]],
-                (s != mine ? "\"\"" : quote(words_of(f_kind[key, k], f_size[key, k], f_change[key, k], f_open[key, k]))), (s == mine) > file
+                (s != mine ? "\"\"" : quote(words_of(f_kind[key, k], f_size[key, k], f_change[key, k], f_open[key, k], f_ran[key, k]))), (s == mine) > file
         }
     }
     printf "EOD\nmarks = %d\n", n_marks > file

@@ -303,6 +303,8 @@ function write_iterations(p,    first, where, name, file, s, i, names, c, n, d, 
     file = out "/" name ".plot"
     begin(file, i_workload[first], say(i_label[first], "", text), i_ranks[first], i_nodes[first])
     n = n_members[p]
+    order_keys(p, "comm", B, key_comm, again_comm)
+    order_keys(p, "overlapped", D, key_time, again_time)
     for (s = 1; s <= n; s++) {
         i = members[p, s]
         names[s] = quote(i_config[i])
@@ -310,7 +312,7 @@ function write_iterations(p,    first, where, name, file, s, i, names, c, n, d, 
         v_exposed[s] = positive(exposed[i]); v_hidden[s] = positive(hidden[i])
         c = cell_like(i, "comm")
         v_comm_low[s] = c ? low[c] : B[i]; v_comm_high[s] = c ? high[c] : B[i]
-        v_by_comm[s] = rank(p, B, i); v_by_time[s] = rank(p, D, i)
+        v_by_comm[s] = rank(s, n, key_comm, again_comm); v_by_time[s] = rank(s, n, key_time, again_time)
         d = cell_like(i, "overlapped")
         if (d)
             print run[d], cell_id[d], name, s > (out "/ecdf")
@@ -328,6 +330,8 @@ function write_iterations(p,    first, where, name, file, s, i, names, c, n, d, 
     array(file, "comm_low", n, v_comm_low)
     array(file, "comm_high", n, v_comm_high)
     array(file, "by_comm", n, v_by_comm)
+    array(file, "again_comm", n, again_comm)
+    array(file, "again_time", n, again_time)
     close(file)
     list(name, "decomposition")
     list(name, "ranks")
@@ -345,12 +349,25 @@ function cell_like(i, want,    j) {
     return 0
 }
 
-function rank(p, value, i,    s, j, r) {
-    r = 1
+# What members are ordered by: a config that ran what the baseline ran stands with the baseline, after
+# it, whatever its time.
+function order_keys(p, want, value, key, again,    s, t, i, of) {
     for (s = 1; s <= n_members[p]; s++) {
-        j = members[p, s]
-        if (value[j] + 0 < value[i] + 0 || (value[j] + 0 == value[i] + 0 && j < i))
-            r++
+        i = members[p, s]
+        of = cell_like(i, want)
+        of = of ? contrast_of(of) : 0
+        again[s] = is_baseline_again(of) ? 1 : 0
+        key[s] = value[i] + 0
+        for (t = 1; again[s] && t <= n_members[p]; t++)
+            if (i_config[members[p, t]] == v_baseline[of])
+                key[s] = value[members[p, t]] + 0
     }
+}
+
+function rank(s, n, key, again,    t, r) {
+    r = 1
+    for (t = 1; t <= n; t++)
+        if (key[t] < key[s] || (key[t] == key[s] && (again[t] < again[s] || (again[t] == again[s] && t < s))))
+            r++
     return r
 }

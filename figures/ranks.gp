@@ -3,7 +3,8 @@
 # The project's question in one picture: the configs in the order of their bandwidth, communication
 # alone, on the left, and in the order of their iteration time on the right. Where lines cross the
 # bandwidth has misjudged a config. A bracket joins neighbours whose 95% intervals overlap: a tie.
-# The first of either order and the baseline are drawn so that the eye can follow them.
+# The first of either order and the baseline are drawn so that the eye can follow them. A config that ran
+# what the baseline ran is the baseline under another name: it stands below it, and has no place.
 
 load data
 load "figures/words.gp"
@@ -43,12 +44,16 @@ set label 1 "bus bandwidth alone, " . (rate_unit == 1e9 ? "GB/s" : "MB/s") at sc
 set label 2 "iteration time, " . time_name(most) at screen 1 - (RIGHT - 0.02) / WIDTH, 1 - (TOP - 0.1) / HEIGHT left
 set label 3 "first alone: " . label[first_alone] at screen 0.48, 0.2 / HEIGHT right textcolor rgb ink(first_alone)
 set label 4 "first in the step: " . label[first_in_step] at screen 0.52, 0.2 / HEIGHT left textcolor rgb ink(first_in_step)
-set label 5 "grey bar: 95% intervals overlap, a tie" at screen 0.5, 0.07 / HEIGHT center textcolor rgb "#404040"
+twins = 0
+do for [i = 1 : n] { twins = twins + again_comm[i] + again_time[i] }
+set label 5 "grey bar: 95% intervals overlap, a tie" . (twins ? "; ≡ same operation as the baseline" : "") \
+    at screen 0.5, 0.07 / HEIGHT center font ",8" textcolor rgb "#404040"
+place(by, again) = again ? "≡" : sprintf("%d", by)
 do for [i = 1 : n] {
     set label 10 + i label[i] at screen (LEFT - 0.64) / WIDTH, first by_comm[i] right
     set label 30 + i digits(bus(i) / rate_unit, 3) at screen (LEFT - 0.25) / WIDTH, first by_comm[i] right
-    set label 50 + i sprintf("%d", by_comm[i]) at screen (LEFT - 0.1) / WIDTH, first by_comm[i] right
-    set label 70 + i sprintf("%d", by_time[i]) at screen 1 - (RIGHT - 0.22) / WIDTH, first by_time[i] right
+    set label 50 + i place(by_comm[i], again_comm[i]) at screen (LEFT - 0.1) / WIDTH, first by_comm[i] right
+    set label 70 + i place(by_time[i], again_time[i]) at screen 1 - (RIGHT - 0.22) / WIDTH, first by_time[i] right
     set label 90 + i digits(time[i] / time_unit(most), 4) . " ± " . digits(half(i) / time_unit(most), 2) \
         at screen 1 - (RIGHT - 0.3) / WIDTH, first by_time[i] left
     set arrow 10 + i from first 0, first by_comm[i] to first 1, first by_time[i] nohead linewidth weight(i) linecolor rgb ink(i)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the figures of verdicts share: the four verdicts, how they look, and their legend.
+# What the figures of verdicts share: the verdicts, how they look, and their legend.
 
-array verdict[4] = ["faster", "slower", "equivalent", "inconclusive"]
-array shade[4] = ["#0072B2", "#D55E00", "#000000", "#909090"]
-array mark[4] = [11, 9, 7, 6]
-array legend_at[4] = [0.25, 0.85, 1.5, 2.4]
-array sign[4] = ["▼", "▲", "=", "?"]
+array verdict[5] = ["faster", "slower", "equivalent", "inconclusive", "same operation"]
+array shade[5] = ["#0072B2", "#D55E00", "#000000", "#909090", "#606060"]
+array mark[5] = [11, 9, 7, 6, 1]
+array legend_at[5] = [0.03, 0.53, 1.06, 1.77, 2.54]
+array sign[5] = ["▼", "▲", "=", "?", "≡"]
 
 # Around 0 even, further out logarithmic: 1% and 500% in one picture.
 spread(ratio) = asinh(log(ratio) / 0.01)

@@ -31,18 +31,18 @@ do for [i = 1 : rows] { set ytics add (label[i] i) }
 depth(r) = abs(log(r)) < 0.03 ? 1 : abs(log(r)) < 0.2 ? 2 : 3
 array blue[3] = [0xC6E2F4, 0x7FBEE4, 0x2F8DC4]
 array orange[3] = [0xFADCC4, 0xF2AE7A, 0xDD7430]
-colour(v, r) = v == 1 ? blue[depth(r)] : v == 2 ? orange[depth(r)] : v == 3 ? 0xE4E4E4 : 0xFFFFFF
+colour(v, r) = v == 1 ? blue[depth(r)] : v == 2 ? orange[depth(r)] : v == 3 ? 0xE4E4E4 : v == 5 ? 0xBEBEBE : 0xFFFFFF
 wide = COLUMN > 0.34
 number(change) = sprintf(abs(change) < 99.95 ? "%+.1f%%" : "%+.0f%%", change)
 text(v, r) = wide && v < 3 ? number(100 * (r - 1)) : sign[int(v)]
-array in_numbers[4] = ["−%", "+%", sign[3], sign[4]]
-do for [k = 1 : 4] {
+array in_numbers[5] = ["−%", "+%", sign[3], sign[4], sign[5]]
+do for [k = 1 : 5] {
     x = legend_at[k]
     set object 200 + k rectangle from screen x / WIDTH, 0.135 / HEIGHT to screen (x + 0.13) / WIDTH, 0.235 / HEIGHT \
         fillcolor rgb colour(k, 1.1) fillstyle solid 1 border linecolor rgb "#A0A0A0" linewidth 0.4
     says = wide ? in_numbers[k] : sign[k]
     set label 200 + k says at screen (x + 0.065) / WIDTH, 0.185 / HEIGHT center font ",5"
-    set label 210 + k verdict[k] at screen (x + 0.18) / WIDTH, 0.185 / HEIGHT left
+    set label 210 + k verdict[k] at screen (x + 0.17) / WIDTH, 0.185 / HEIGHT left font ",8"
 }
 set label 220 "pale: less than 3%   middle: less than 20%   deep: more" at screen 0.5, 0.06 / HEIGHT center textcolor rgb "#404040"
 plot $map using 1:2:($1 - 0.5):($1 + 0.5):($2 - 0.5):($2 + 0.5):(colour($3, $4)) with boxxyerror \

@@ -7,8 +7,8 @@
 
 BEGIN {
     FOREST_ROWS = 36
-    CODES = "faster slower equivalent inconclusive"
-    for (i = 1; i <= split(CODES, codes, " "); i++)
+    CODES = "faster,slower,equivalent,inconclusive,same operation"
+    for (i = 1; i <= split(CODES, codes, ","); i++)
         code_of[codes[i]] = i
 }
 
@@ -44,7 +44,8 @@ function verdict_row(    id, i) {
 # ---- the best of a size, for the curves
 
 # Told from all others by the verdicts: of the baseline, each other config is slower; another config is
-# faster, and its ratio to the baseline lies below the others' with the whole interval.
+# faster, and its ratio to the baseline lies below the others' with the whole interval. A config that
+# ran what the baseline ran is the baseline.
 function best(p, i,    s, j, mine, of) {
     mine = contrast_of(i)
     for (s = 1; s <= n_series[p]; s++) {
@@ -52,11 +53,15 @@ function best(p, i,    s, j, mine, of) {
             continue
         j = at[p, s, size[i]]
         of = contrast_of(j)
+        if (is_baseline_again(of))
+            continue
         if (j != i && (mine ? !below(mine, of, j) : !of || v_code[of] != code_of["slower"]))
             return 0
     }
     return mine ? v_code[mine] == code_of["faster"] : n_series[p] > 1
 }
+
+function is_baseline_again(of) { return of && v_code[of] == code_of["same operation"] }
 
 function below(mine, of, j) {
     return of ? v_high[mine] != "" && v_low[of] != "" && v_high[mine] + 0 < v_low[of] + 0 : config[j] == v_baseline[mine]

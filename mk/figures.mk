@@ -3,7 +3,7 @@
 # From recordings to figures. One arrow, one rule:
 #   data/raw/P/W/RUN          gradsync reduce --run      data/csv/parts/P/W/RUN/*.csv
 #   all parts                 gradsync reduce --merge    data/csv/*.csv
-#   data/raw/P/W/RUN          gradsync compare           compare.csv and chosen.csv among both
+#   data/raw/P/W/RUN          gradsync compare           compare.csv, placebo.csv and chosen.csv among both
 #   compare.csv, chosen.csv   gradsync compare --again   data/csv/again.csv, data/csv/chosen/again.csv
 #   parts of P/W              figures/panels             data/csv/panels/P/W/NAME.plot, figures.mk
 #   NAME.plot                 figures/draw               figures/out/P/NAME-SCRIPT.{svg,png,pdf}
@@ -26,14 +26,14 @@ drawn:
 raw := data/raw
 csv := data/csv
 runs := $(patsubst $(raw)/%/,%,$(sort $(dir $(wildcard $(raw)/*/*/*/launch-*.jsonl))))
-tables_of_a_run := samples summary iteration metrics launches wan compare chosen
+tables_of_a_run := samples summary iteration metrics launches wan compare placebo chosen
 
 # $(call remember,FILE,TEXT): FILE holds TEXT, and is written only when it did not.
 remember = $(if $(subst <$(strip $(file <$1))>,,<$(strip $2)>),$(shell mkdir -p $(dir $1))$(file >$1,$2))
 
 # $(call part,RUN), $(call panels,P/W), $(call figure,SCRIPT,P/W,P/NAME)
 define part
-$(csv)/parts/$1/stamp: $(wildcard $(raw)/$1/*.jsonl $(raw)/$1/plan.json) $(library) $(BUILD)/runner/cmd_reduce.o $(BUILD)/runner/cmd_compare.o | $(BUILD)/gradsync
+$(csv)/parts/$1/stamp: $(wildcard $(raw)/$1/*.jsonl $(raw)/$1/plan.json configs/$(firstword $(subst /, ,$1)).ini) $(library) $(BUILD)/runner/cmd_reduce.o $(BUILD)/runner/cmd_compare.o | $(BUILD)/gradsync
 	$$(call quiet,REDUCE,$1)rm -rf $(csv)/parts/$1/.new $$@ && mkdir -p $(csv)/parts/$1 && { \
 	$(BUILD)/gradsync reduce -q --run $(raw)/$1 -o $(csv)/parts/$1/.new && \
 	$(BUILD)/gradsync compare -q $(raw)/$1 -o $(csv)/parts/$1/.new && \

@@ -42,7 +42,8 @@ struct recorded {
     char **overrides; /* of the config, NULL-terminated */
     bool verified;    /* results were checked after each block */
     bool imported;    /* no block holds two configs, and nothing was planned */
-    double limit;     /* [limits] busbw, bytes a second; NaN: none */
+    double limit;     /* [limits] busbw, bytes a second; NaN: none. Of configs/PLATFORM.ini where there
+                         is one, else of the config that was recorded */
     struct ledger *ledger;
     struct rec_cell *cells;
     size_t n_cells;

@@ -97,7 +97,9 @@ static int put_begin(FILE *f, struct shelf *shelf, const struct words *platforms
         "shortest training step? Every time here is a median over blocks with its 95% interval, "
         "by a bootstrap over launches, then blocks. A verdict holds a config against its "
         "baseline in the same blocks; a negative change is a shorter time. Nothing is claimed "
-        "below the A/A floor: what the baseline differs from its own second copy. "
+        "below the A/A floor: what the baseline differs from its own second copy. <em>Same "
+        "operation</em>: the recording says that both configs ran the same algorithm, protocol and "
+        "number of CTAs, so no difference is claimed, whatever their times. "
         "<em>Converged</em> no: the time was up before the interval was as narrow as asked.</p>\n",
         f);
     int code = page_put_overview(f, shelf, platforms);

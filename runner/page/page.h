@@ -47,9 +47,9 @@ void page_put_runs(FILE *f, const struct page_run *runs, size_t n, const char *p
 int page_put_figures(FILE *f, const char *figures, const char *platform, int *serial, size_t *n);
 
 /* Of what several runs measured the latest is counted and shown.
- * How many contrasts of a platform have which verdict, in a sentence. */
+ * How many contrasts of a platform have which verdict, in a sentence for each mode. */
 int page_put_counts(FILE *f, struct shelf *shelf, const char *platform);
-/* The same of all of them, a row each, with where it begins. */
+/* The same of all of them, a row for each platform and mode, with where it begins. */
 int page_put_overview(FILE *f, struct shelf *shelf, const struct words *platforms);
 /* The tables of a platform: what is faster than its baseline, and, folded, all the rest. */
 int page_put_tables(FILE *f, struct shelf *shelf, const char *platform);

@@ -2,12 +2,13 @@
 #include "err.h"
 #include "page.h"
 #include "units.h"
+#include "verdict/judgement.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MAX 16
+#define COLUMNS_MAX 18
 
 enum kind { TEXT, PARAMS, LONG, RUN, VERDICT, COUNT, SIZE, TIME, RATE, SHARE, CHANGE };
 
@@ -29,6 +30,7 @@ struct table {
         {"baseline", "against", TEXT}, {"ratio", "time", CHANGE}, {"ratio_low", "from", CHANGE},   \
         {"ratio_high", "to", CHANGE}, {"floor", "A/A floor", SHARE},                               \
         {"launches", "launches", COUNT}, {"run_id", "run", RUN}, {"reason", "reason", LONG},       \
+        {"ran", "ran", TEXT}, {"baseline_ran", "against, ran", TEXT},                             \
         {"params", "parameters", PARAMS},                                                          \
     {                                                                                              \
         0                                                                                          \
@@ -51,7 +53,7 @@ static const struct table tables[] = {
       {"size_B", "size", SIZE}, {"config", "config", TEXT}, {"median_s", "median", TIME},
       {"ci_low_s", "from", TIME}, {"ci_high_s", "to", TIME}, {"p99_s", "p99", TIME},
       {"busbw_Bps", "busbw", RATE}, {"limit_fraction", "of the limit", SHARE},
-      {"launches", "launches", COUNT}, {"status", "status", TEXT}, {"converged", "converged", TEXT},
+      {"launches", "launches", COUNT}, {"ran", "ran", TEXT}, {"status", "status", TEXT}, {"converged", "converged", TEXT},
       {"run_id", "run", RUN}, {"params", "parameters", PARAMS}, {0}}},
     {"wan", "Between sites", NULL, false,
      {{"platform", NULL, TEXT}, {"config", "config", TEXT}, {"size_B", "size", SIZE},
@@ -190,56 +192,88 @@ static int put_table(FILE *f, const struct table *t, struct shelf *shelf, const 
 
 /* ---- verdicts, counted ---- */
 
-static const char *const verdicts[] = {"faster", "slower", "equivalent", "inconclusive"};
-#define VERDICTS (sizeof verdicts / sizeof *verdicts)
+/* The verdicts of one mode of a platform. Modes are different questions: a step's time and an
+ * operation's are never in one count. */
+struct tally {
+    const char *mode;
+    size_t counts[VERDICTS], all;
+};
 
-/* counts: of each verdict of the platform; *all: of all. */
-static int count_verdicts(struct shelf *s, const char *platform, size_t *counts, size_t *all)
+static struct tally *tally_of(struct tally **v, size_t *n, const char *mode)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (!strcmp((*v)[i].mode, mode))
+            return &(*v)[i];
+    *v = xrealloc(*v, (*n + 1) * sizeof **v);
+    (*v)[*n] = (struct tally){.mode = mode};
+    return &(*v)[(*n)++];
+}
+
+/* In the order of compare.csv; free(*v) in both cases. */
+static int count_verdicts(struct shelf *s, const char *platform, struct tally **v, size_t *n)
 {
     const struct grid *g;
     int code = shelf_find(s, "compare", &g);
-    *all = 0;
-    memset(counts, 0, VERDICTS * sizeof *counts);
+    *v = NULL;
+    *n = 0;
     for (size_t row = 0; !code && row < g->n; row++)
         for (size_t i = 0; i < VERDICTS; i++)
             if (!strcmp(grid_text(g, row, "platform"), platform) &&
-                !strcmp(grid_text(g, row, "verdict"), verdicts[i])) {
-                counts[i]++;
-                ++*all;
+                !strcmp(grid_text(g, row, "verdict"), verdict_names[i])) {
+                struct tally *t = tally_of(v, n, grid_text(g, row, "mode"));
+                t->counts[i]++;
+                t->all++;
             }
     return code;
 }
 
 int page_put_counts(FILE *f, struct shelf *shelf, const char *platform)
 {
-    size_t counts[VERDICTS], all;
-    int code = count_verdicts(shelf, platform, counts, &all);
-    if (!code && all) {
-        fprintf(f, "<p>Of %zu contrasts of a config with its baseline,", all);
+    struct tally *v;
+    size_t n;
+    int code = count_verdicts(shelf, platform, &v, &n);
+    for (size_t k = 0; !code && k < n; k++) {
+        fprintf(f, "<p>Of %zu contrasts of a config with its baseline%s", v[k].all,
+                *v[k].mode ? " in mode " : "");
+        page_text(f, v[k].mode);
         for (size_t i = 0; i < VERDICTS; i++)
-            fprintf(f, "%s %zu %s", i ? "," : "", counts[i], verdicts[i]);
-        fputs("; the rows of every verdict below.</p>\n", f);
+            fprintf(f, ", %zu %s", v[k].counts[i], verdict_names[i]);
+        fputs(".</p>\n", f);
     }
+    free(v);
     return code;
+}
+
+static void put_overview_row(FILE *f, size_t place, const char *platform, const struct tally *t)
+{
+    fprintf(f, "<tr><td><a href=\"#p%zu\">", place);
+    page_text(f, platform);
+    fputs("</a></td><td>", f);
+    page_text(f, *t->mode ? t->mode : "alone");
+    fprintf(f, "</td><td class=\"n\">%zu</td>", t->all);
+    for (size_t i = 0; i < VERDICTS; i++)
+        fprintf(f, "<td class=\"n %s\">%zu</td>", t->counts[i] ? verdict_names[i] : "soft",
+                t->counts[i]);
+    fputs("</tr>\n", f);
 }
 
 int page_put_overview(FILE *f, struct shelf *shelf, const struct words *platforms)
 {
     int code = GS_OK;
-    fputs("<div class=\"wide\"><table><thead><tr><th>platform</th><th class=\"n\">contrasts</th>",
+    fputs("<div class=\"wide\"><table><thead><tr><th>platform</th><th>mode</th>"
+          "<th class=\"n\">contrasts</th>",
           f);
     for (size_t i = 0; i < VERDICTS; i++)
-        fprintf(f, "<th class=\"n\">%s</th>", verdicts[i]);
+        fprintf(f, "<th class=\"n\">%s</th>", verdict_names[i]);
     fputs("</tr></thead><tbody>\n", f);
     for (size_t p = 0; p < platforms->n && !code; p++) {
-        size_t counts[VERDICTS], all;
-        code = count_verdicts(shelf, platforms->v[p], counts, &all);
-        fprintf(f, "<tr><td><a href=\"#p%zu\">", p);
-        page_text(f, platforms->v[p]);
-        fprintf(f, "</a></td><td class=\"n\">%zu</td>", all);
-        for (size_t i = 0; i < VERDICTS; i++)
-            fprintf(f, "<td class=\"n %s\">%zu</td>", counts[i] ? verdicts[i] : "soft", counts[i]);
-        fputs("</tr>\n", f);
+        static const struct tally none = {.mode = ""};
+        struct tally *v;
+        size_t n;
+        code = count_verdicts(shelf, platforms->v[p], &v, &n);
+        for (size_t k = 0; k < n || (k == 0 && !n); k++)
+            put_overview_row(f, p, platforms->v[p], n ? &v[k] : &none);
+        free(v);
     }
     fputs("</tbody></table></div>\n", f);
     return code;
