@@ -7,7 +7,9 @@
  * The second copy of a baseline has communicators of its own. Two communicators of one config can
  * differ in speed for as long as they live, and the A/A floor shows that only if the copies do not
  * share one. Each launch creates all of them anew, in another order (order.h). So their difference
- * varies between launches, and the interval, which is made from that variance, contains it.
+ * varies between launches, and the interval, which is made from that variance, contains it. The
+ * groups of one launch share its communicators, so verdicts at different sizes err together: ten
+ * sizes of one run are not ten replicates.
  *
  * Aborting: comms_abort() may come from another thread. A thread in comm_wait() sees it within a
  * poll; one that is stuck inside NCCL is freed by ncclCommAbort from the other thread.
