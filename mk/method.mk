@@ -2,13 +2,23 @@
 #
 # Figures of the method, whatever was recorded.
 
-ifneq ($(draws),)
-
 # How often verdicts are wrong, by simulation.
-ifneq ($(and $(runs),$(wildcard tests/sim/error_rates.c)),)
-judges := $(addprefix $(BUILD)/runner/,stats.o rng.o verdict/contrast.o verdict/judgement.o verdict/student.o)
+ifneq ($(wildcard tests/sim/error_rates.c),)
+judges := $(addprefix $(BUILD)/runner/,stats.o rng.o stopping.o \
+	$(addprefix verdict/,contrast.o judgement.o student.o within.o))
 $(BUILD)/sim/error_rates.csv: tests/sim/error_rates.c tests/sim/truth.c $(judges) | $(BUILD)/sim/error_rates
 	$(call quiet,SIMULATE,$@)mkdir -p $(@D) && $| >$@
+
+##@ To trust it
+.PHONY: error-rates
+error-rates: $(BUILD)/sim/error_rates.csv ## how often verdicts and intervals are wrong, by simulation, and for which noise
+	@awk -F, 'NR > 1 { if ($$1 != last) print $$1; last = $$1; \
+	  printf "  %-42s %5.1f%% [%.1f, %.1f]\n", $$2, 100 * $$4, 100 * $$5, 100 * $$6 }' $<
+endif
+
+ifneq ($(draws),)
+
+ifneq ($(and $(runs),$(wildcard tests/sim/error_rates.c)),)
 $(eval $(call drawing,method/error_rates,error_rates,$(BUILD)/sim/error_rates.csv,error_rates))
 endif
 

@@ -3,9 +3,10 @@
 
 #include "rng.h"
 
-/* Streams of a launch: 0 is the order of groups, 1 the plugin's seed, the others one a pair of
- * blocks. */
+/* Streams of a launch: 0 is the order of groups, 1 the plugin's seed, from 2 one for each pair of
+ * blocks, and from the top down one for each group's order of preparation. */
 enum { STREAM_GROUPS, STREAM_PLUGIN, STREAM_BLOCKS };
+#define STREAM_PREPARED(group) (UINT64_MAX - (group))
 #define PAIRS_MAX (UINT64_C(1) << 32)
 
 static void launch_stream(struct rng *rng, uint64_t seed, int launch, uint64_t stream)
@@ -26,6 +27,13 @@ void order_groups(size_t *order, size_t n, uint64_t seed, int launch)
 {
     struct rng rng;
     launch_stream(&rng, seed, launch, STREAM_GROUPS);
+    shuffled(order, n, &rng);
+}
+
+void order_prepared(size_t *order, size_t n, uint64_t seed, int launch, size_t group)
+{
+    struct rng rng;
+    launch_stream(&rng, seed, launch, STREAM_PREPARED(group));
     shuffled(order, n, &rng);
 }
 

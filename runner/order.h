@@ -13,6 +13,11 @@
  * what warms up or drifts with time meets another group each time. */
 void order_groups(size_t *order, size_t n, uint64_t seed, int launch);
 
+/* order[0..n): the slots of group `group` as they are prepared. Every launch has another order:
+ * what a communicator gains or loses by the place in which it was created is then noise between
+ * launches, which the interval holds, and no difference between configs. */
+void order_prepared(size_t *order, size_t n, uint64_t seed, int launch, size_t group);
+
 /* order[0..n): the visits of one block (from 1) of group `group`. Odd blocks are drawn, even ones
  * are the mirror of the block before, so that a linear drift cancels over the pair (ABBA). */
 void order_visits(size_t *order, size_t n, uint64_t seed, int launch, size_t group, int block);

@@ -18,7 +18,9 @@
  * and what was measured of them before the command)
  * - note: cell ("" for the process), copy, key, value: what a plugin noted
  * - cell: cell, group, copy, config, mode, params {}, size_B, busbw_factor, span, iters, metrics
- *   [{name, unit}] (those after the first), baseline; once a group and copy, before its first block
+ *   [{name, unit}] (those after the first), baseline, prepared (its place, from 1, in the order in
+ *   which the group's cells were prepared; not in older recordings, which prepared the cells in the
+ *   plan's order); once a group and copy, before its first block
  * - block: cell, copy, block (from 1), at (Unix seconds), iters, skew_ns (median over samples of
  *   the ranks' start spread), spread_ns (median of max - min of the ranks' times), metrics
  *   {name: median} where the plugin has more than its time, time_ns [..]: one integer a sample, the

@@ -121,6 +121,11 @@ struct wl_host {
      * lets its first rank go a message's time before its last: between sites, half a round trip.
      * May be called from sample(). NULL in a gradsync older than 1.1. */
     void (*start)(void *ctx);
+    /* Which copy of the cell prepare() is called for: 0, or 1 for the second copy of a baseline
+     * (A/A). A communicator, or anything else that configs do not share and that can differ from
+     * its equals, is made anew for copy 1: otherwise the two copies agree in what two configs do
+     * not. Set before each prepare(). Not in a gradsync older than 1.2. */
+    int copy;
 };
 
 /* One sample of `iters` iterations on this rank. */
@@ -147,7 +152,8 @@ struct wl_plugin {
     void (*close)(void *self);
 
     /* Several cells are prepared at once; release() undoes one. Collective, in the same order on
-     * every rank. The buffers' contents are random or exact-sum patterns, never zeros. */
+     * every rank; each launch has another order. The buffers' contents are random or exact-sum
+     * patterns, never zeros. */
     enum wl_status (*prepare)(void *self, const void *cell, void **prepared);
     void (*release)(void *prepared);
 

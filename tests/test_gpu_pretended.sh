@@ -57,6 +57,35 @@ is "$rc" 0 'a machine that lacks nothing: measured'
 like "$(cat "$recording")" '"peer_access","value":"2 of 2 ways' 'its GPUs reach each other, and it is recorded'
 unlike "$err" warning 'and nothing is said of it'
 
+# The second copy of a baseline has a communicator of its own. Each launch prepares the cells in an
+# order of its own.
+communicators() { # NAME: one line a launch, cell and copy: "LAUNCH CELL COPY COMMUNICATOR"
+    local i=0 file
+    for file in "data-$1"/*/*/*/launch-*.jsonl; do
+        sed -n "s/.*\"type\":\"note\",\"cell\":\"\([^\"]*\)\",\"copy\":\([01]\),\"key\":\"communicator\",\"value\":\"\([0-9]*\)\".*/$((++i)) \1 \2 \3/p" "$file"
+    done
+}
+both_copies() { # NAME: of each cell that has two: how many, and how many share a communicator
+    communicators "$1" | awk '{ k = $1 " " $2; if (k in of) { n++; same += of[k] == $4 } of[k] = $4 } END { print n + 0, same + 0 }'
+}
+{ begin 2 && printf '%s\n' '[nccl_allreduce]' 'size = 1KiB' 'configs = auto, ring, tree'; } >copies.ini
+exits 0 'a baseline twice' env LD_PRELOAD="$tmp/pretend.so" "$gradsync" run -q copies.ini -o data-copies --set measure:launches=5
+is "$(both_copies copies)" '5 0' 'in 5 launches the copies do not share a communicator'
+is "$(communicators copies | awk '{ n[$1 " " $4]++ } END { print length(n) }')" 20 'and each of 4 cells has one of its own'
+is "$(grep -h '"type":"cell"' data-copies/*/*/*/launch-*.jsonl | grep -o '"prepared":[1-4]}' | sort | uniq -c | awk '{ print $1 }' | paste -sd' ')" \
+    '5 5 5 5' 'the cells of each launch are numbered in the order of preparation'
+isnt "$(grep -h '"copy":0,"config":"auto"' data-copies/*/*/*/launch-*.jsonl | grep -o '"prepared":.' | sort -u | wc -l)" 1 \
+    'which is not the same in every launch'
+run env PRETEND_REFUSES=Ring LD_PRELOAD="$tmp/pretend.so" "$gradsync" run -q copies.ini -o data-lost \
+    --set measure:launches=5 --set measure:baseline=ring
+is "$(grep -c '"type":"fail"' data-lost/*/*/*/launch-*.jsonl | sed 's/.*://' | paste -sd' ')" '1 1 1 1 1' \
+    'a baseline that is refused is recorded once a launch, whichever copy is prepared first'
+{ begin 2 && printf '%s\n' '[iter_proxy]' 'backend = cuda' 'size = 64KiB' 'gemm = 64' 'gemms = 2' \
+    'mode = compute, comm, sequential, overlapped' 'configs = auto, ring'; } >modes.ini
+exits 0 'steps, their baseline twice' env LD_PRELOAD="$tmp/pretend.so" "$gradsync" run -q modes.ini -o data-modes
+is "$(both_copies modes)" '3 0' 'in no mode do the copies share a communicator'
+is "$(communicators modes | awk '$3 { print $4 }' | sort -u | wc -l)" 1 'and the modes of the second copy share one'
+
 on peers $'size = 1KiB' PRETEND_NO_PEER=1
 is "$rc" 0 'no peer access: NCCL goes on, and so do we'
 is "$(grep -c 'warning: no peer access from GPU 0000:01:00\.0 to 0000:02:00\.0 .*nvidia-smi topo -p2p r .*IOMMU' <<<"$err")" 1 \

@@ -184,7 +184,8 @@ static enum wl_status make(struct comms *c, struct comm *comm, char *why, size_t
 
 static bool same(struct comm_key a, struct comm_key b)
 {
-    return a.algorithm == b.algorithm && a.protocol == b.protocol && a.ctas == b.ctas;
+    return a.algorithm == b.algorithm && a.protocol == b.protocol && a.ctas == b.ctas &&
+           a.copy == b.copy;
 }
 
 enum wl_status comm_get(struct comms *c, struct comm_key key, struct comm **out)
@@ -216,6 +217,16 @@ enum wl_status comm_get(struct comms *c, struct comm_key key, struct comm **out)
             ncclCommAbort(half);
     }
     return status;
+}
+
+void comm_note(const struct comms *c, const struct comm *comm)
+{
+    const struct wl_host *host = c->gpu->host;
+    char text[32];
+    snprintf(text, sizeof text, "%td", comm - c->comm + 1);
+    host->note(host->ctx, "communicator", text);
+    snprintf(text, sizeof text, "%.1f", comm->init_s * 1e3);
+    host->note(host->ctx, "communicator_ms", text);
 }
 
 /* An asynchronous error or an abort, told; WL_OK when there is none. */

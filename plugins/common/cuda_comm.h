@@ -4,6 +4,13 @@
  * a communicator is made, so they are set (or unset, for auto) around its making and put back; CTAs
  * go through ncclConfig_t. What really ran is taken from NCCL's own log of one operation.
  *
+ * The second copy of a baseline has communicators of its own. Two communicators of one config can
+ * differ in speed for as long as they live, and the A/A floor shows that only if the copies do not
+ * share one. Each launch creates all of them anew, in another order (order.h). So their difference
+ * varies between launches, and the interval, which is made from that variance, contains it. The
+ * groups of one launch share its communicators, so verdicts at different sizes err together: ten
+ * sizes of one run are not ten replicates.
+ *
  * Aborting: comms_abort() may come from another thread. A thread in comm_wait() sees it within a
  * poll; one that is stuck inside NCCL is freed by ncclCommAbort from the other thread.
  */
@@ -31,6 +38,7 @@ enum nccl_protocol { NCCL_ANY, NCCL_LL, NCCL_LL128, NCCL_SIMPLE };
 
 struct comm_key {
     int algorithm, protocol, ctas; /* 0: NCCL's choice */
+    int copy; /* host->copy: the second baseline has communicators of its own */
 };
 
 struct comm {
@@ -76,6 +84,10 @@ enum wl_status comms_pretend(struct comms *c, int hosts);
 
 /* The communicator of a key, made at its first use. Collective. */
 enum wl_status comm_get(struct comms *c, struct comm_key key, struct comm **out);
+
+/* Notes which of this process's communicators a cell uses, counted from 1 in the order of creation,
+ * and how long its creation took, in ms. */
+void comm_note(const struct comms *c, const struct comm *comm);
 
 /* What an NCCL call made of it: WL_SKIP where NCCL refuses what it was asked for. `why` gets the
  * reason, with NCCL's own last words. */

@@ -86,8 +86,8 @@ struct proxy_backend {
 
     /* Once a process, when a cell first asks for this backend. WL_SKIP: this machine cannot (no
      * device); with backend = auto the next one is tried then. `host` lives until close(). What
-     * cells share (operands of equal gemm and precision, communicators of equal algorithm, protocol
-     * and ctas, streams) belongs to the state. */
+     * cells share (operands of equal gemm and precision, streams, communicators of equal algorithm,
+     * protocol, ctas and host->copy) belongs to the state. */
     enum wl_status (*open)(void **state, const struct wl_host *host);
     void (*close)(void *state);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "traits.h"
 
+#include "../common/comm_memory.h"
+
 #include <stdio.h>
 
 const char *const proxy_backends[] = {
@@ -105,12 +107,16 @@ int traits_precision(enum proxy_backend_kind kind, int precision)
 }
 
 /* On a device the steps of a group share one gradient and one set of operands: those of the config
- * that is all default count them, in the modes that may stand alone. */
+ * that is all default count them, in the modes that may stand alone. So do the modes of a config
+ * with its communicator. */
 static uint64_t shared_B(const struct proxy_cell *cell, uint64_t operands, uint64_t buckets)
 {
-    if (cell->algorithm || cell->protocol || cell->ctas || cell->mode == PROXY_MODE_SEQUENTIAL)
+    if (cell->mode == PROXY_MODE_SEQUENTIAL)
         return 0;
-    return (cell->mode != PROXY_MODE_COMM ? operands : 0) +
+    uint64_t communicator = cell->mode != PROXY_MODE_COMPUTE ? COMM_MEMORY_B : 0;
+    if (cell->algorithm || cell->protocol || cell->ctas)
+        return communicator;
+    return communicator + (cell->mode != PROXY_MODE_COMM ? operands : 0) +
            (cell->mode != PROXY_MODE_COMPUTE ? buckets : 0);
 }
 

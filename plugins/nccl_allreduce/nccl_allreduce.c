@@ -9,6 +9,7 @@
 #include "nccl_allreduce.h"
 
 #include "../common/beside.h"
+#include "../common/comm_memory.h"
 #include "../common/cuda_payload.h"
 
 #include <stdio.h>
@@ -141,9 +142,10 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
     uint64_t slots = c->buffers == BUFFERS_COLD && !isolated ? (256u << 20) / c->size + 1 : 1;
     if (slots > BACK_TO_BACK_MOST)
         slots = BACK_TO_BACK_MOST;
-    /* The cells of a group share their buffers: the one that is all default counts them. */
+    /* The cells of a group share their buffers: the one that is all default counts them. Each has
+     * a communicator. */
     bool counts = !c->algorithm && !c->protocol && !c->ctas && !c->memory;
-    shape->device_B = counts ? (c->in_place ? 1 : 2) * slots * c->size : 0;
+    shape->device_B = COMM_MEMORY_B + (counts ? (c->in_place ? 1 : 2) * slots * c->size : 0);
     shape->iteration_s = estimate(c, job);
     shape->iters_min = isolated ? 1 : back_to_back(shape->iteration_s, c->launch);
     shape->iters_max = isolated ? 1 : 0;

@@ -135,13 +135,16 @@ static void exercise(struct trial *t, const void *cell)
         trial_note(t, "cell %s is skipped by prepare(): %s", t->cell, t->why);
     if (s != WL_OK)
         return;
-    if (check_iters(t, a, &shape) && trial_verify(t, a) && trial_prepare(t, cell, &b) == WL_OK) {
+    bool good = check_iters(t, a, &shape) && trial_verify(t, a);
+    t->host.copy = 1;
+    if (good && trial_prepare(t, cell, &b) == WL_OK) {
         unsigned iters = shape.iters_min ? shape.iters_min : 1;
         if (trial_sample(t, b, iters, &time_s) && trial_sample(t, a, iters, &time_s) &&
             trial_verify(t, b))
             trial_verify(t, a);
         trial_release(t, b);
     }
+    t->host.copy = 0;
     trial_release(t, a);
 }
 

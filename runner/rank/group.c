@@ -33,7 +33,7 @@ static enum verdict prepare_slot(struct rig *r, struct slot *s)
         rig_judge(r, r->wl->describe(s->cell->values, &job, &shape, why, sizeof why));
     if (verdict == FINE) {
         r->lent.cell = s->cell->id;
-        r->lent.copy = s->copy;
+        r->lent.copy = r->lent.wl.copy = s->copy;
         r->lent.why[0] = '\0';
         rig_step(r, "prepare");
         verdict = rig_judge(r, r->wl->prepare(r->self, s->cell->values, &s->prepared));
@@ -48,10 +48,13 @@ static enum verdict prepare_slot(struct rig *r, struct slot *s)
 
 static enum course prepare(struct grouping *g)
 {
+    const struct rig *r = g->rig;
     enum course course = GO_ON;
+    order_prepared(g->order, g->n, r->plan->seed, r->launch, g->index);
     for (size_t i = 0; i < g->n && course == GO_ON; i++) {
-        struct slot *s = &g->slots[i];
-        if (s->copy && !s[-1].live) /* the first copy failed, and the cell with it */
+        struct slot *s = &g->slots[g->order[i]];
+        s->prepared_as = i + 1;
+        if (s->lost)
             continue;
         beat_cell(g->rig->beat, s->cell, s->copy);
         enum verdict mine = prepare_slot(g->rig, s);

@@ -84,8 +84,10 @@ static void release(struct grouping *g, struct slot *s)
 static void drop_cell(struct grouping *g, const struct cell *c)
 {
     for (size_t i = 0; i < g->n; i++)
-        if (g->slots[i].cell == c)
+        if (g->slots[i].cell == c) {
             release(g, &g->slots[i]);
+            g->slots[i].lost = true;
+        }
 }
 
 /* The plugin was aborted: what it holds is no longer to be trusted, and another attempt goes on.

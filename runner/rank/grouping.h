@@ -16,7 +16,7 @@ struct grouping {
     size_t index;
     struct slot *slots;
     size_t n;
-    size_t *order; /* of the block's visits: indices into slots */
+    size_t *order; /* of preparation, then of a block's visits: indices into slots */
     int block;
     int late; /* blocks in a row in which the lab was */
     uint64_t began_ns;

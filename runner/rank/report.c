@@ -108,6 +108,7 @@ static void tell_cell(struct report *r, const struct plan *p, const struct group
     json_object_set_new(o, "iters", json_integer(s->iters));
     json_object_set_new(o, "metrics", metrics_after_first(p->plugin->wl.metrics));
     json_object_set_new(o, "baseline", json_boolean(c->baseline));
+    json_object_set_new(o, "prepared", json_integer((json_int_t)s->prepared_as));
     line(r, o);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A cell as a group visits it. The baseline of a comparison has two slots, copies 0 and 1, so that
- * it is compared with itself (A/A).
+ * it is compared with itself (A/A). Each is prepared on its own, and the plugin is told which one
+ * it prepares: a communicator shared by the copies would hide how much two communicators differ.
  */
 #ifndef GS_SLOT_H
 #define GS_SLOT_H
@@ -24,10 +25,12 @@ struct visited {
 struct slot {
     const struct cell *cell;
     int copy;
-    void *prepared; /* NULL: not prepared here */
-    bool live;      /* the same on every rank: prepared, and nothing of it has failed */
-    bool told;      /* its cell line is written */
-    unsigned iters; /* in one sample */
+    void *prepared;     /* NULL: not prepared here */
+    bool live;          /* the same on every rank: prepared, and nothing of it has failed */
+    bool lost;          /* a copy of its cell failed, and the cell with it */
+    bool told;          /* its cell line is written */
+    size_t prepared_as; /* its place, from 1, in the order in which the group was prepared */
+    unsigned iters;     /* in one sample */
     uint64_t operations;
     char why[256]; /* this rank's words about what went wrong */
     struct visited visited;

@@ -26,19 +26,31 @@ static bool within(const struct effect *e, double bound)
     return e->lo > -bound && e->hi < bound;
 }
 
-/* More launches until the half-width, with 80% power, is below `room`; -1: too many. The spread of
- * a launch is taken from the standard error, the degrees of freedom grow with the launches. */
+/* Would n launches have a half-width, with 80% power, below `room`? The spread of a launch is taken
+ * from the standard error, the degrees of freedom grow with the launches. */
+static bool suffice(const struct effect *e, int n, double room)
+{
+    double spread = e->se * sqrt(e->launches), df = (e->df + 1) / e->launches * n - 1;
+    double reach =
+        student_quantile((1 - CONTRAST_LEVEL) / 2, df) + student_quantile(POWER_TAIL, df);
+    return reach * spread / sqrt(n) < room;
+}
+
+/* More launches until they suffice; -1: too many. More launches always have a smaller half-width,
+ * so the least number is found by halving. */
 static int64_t launches_needed(const struct effect *e, double room)
 {
-    double spread = e->se * sqrt(e->launches), per_launch = (e->df + 1) / e->launches;
-    for (int n = e->launches + 1; room > 0 && n <= JUDGEMENT_MOST_LAUNCHES; n++) {
-        double df = per_launch * n - 1;
-        double reach =
-            student_quantile((1 - CONTRAST_LEVEL) / 2, df) + student_quantile(POWER_TAIL, df);
-        if (reach * spread / sqrt(n) < room)
-            return n - e->launches;
+    int lo = e->launches, hi = JUDGEMENT_MOST_LAUNCHES;
+    if (!(room > 0) || lo >= hi || !suffice(e, hi, room))
+        return -1;
+    while (hi - lo > 1) {
+        int middle = lo + (hi - lo) / 2;
+        if (suffice(e, middle, room))
+            hi = middle;
+        else
+            lo = middle;
     }
-    return -1;
+    return hi - e->launches;
 }
 
 static struct judgement inconclusive(const char *why)

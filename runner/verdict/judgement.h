@@ -12,7 +12,12 @@
  *                   config, whatever the times say
  *
  * The floor is how far apart the two copies of the baseline were in the same blocks: a difference
- * that the method makes of nothing. Its random part is in the interval already.
+ * that the method makes of nothing. Its random part is in the interval already: what differs
+ * between two communicators of one launch is drawn anew in each launch, since each launch creates
+ * them anew and in another order, and the interval is made from the variance between launches, with
+ * launches - 1 degrees of freedom. Recordings whose cell lines have no "prepared" (record.h) are
+ * older: there the copies shared one communicator and the order was the same in every launch, so
+ * neither floor nor interval contains the part of the difference that comes from the order.
  *
  * A difference must pass Holm's test over its family at 5%. The p that enters it is the permutation
  * p where that can reach 5% at all (p_least times the family's size), and where there are too few

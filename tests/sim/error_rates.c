@@ -26,6 +26,7 @@
 
 #define EQUIVALENCE 0.01
 #define EFFECT 0.02
+enum { SEQUENCE = LAUNCHES * BLOCKS * SAMPLES }; /* iterations of a config, all in one launch */
 
 /* ---- the naive test ---- */
 
@@ -54,12 +55,12 @@ static double mann_whitney(double *x, double *y, size_t n)
 /* The config after the baseline; *less: it seemed to take less time. */
 static double in_sequence(double truth, bool *less, struct rng *rng)
 {
-    static _Thread_local double weather[2 * RAW];
-    make_weather(weather, 2 * RAW, noisy_blocks.noise, rng);
-    for (size_t i = RAW; i < 2 * RAW; i++)
+    static _Thread_local double weather[2 * SEQUENCE];
+    make_weather(weather, 2 * SEQUENCE, noisy_blocks.noise, rng);
+    for (size_t i = SEQUENCE; i < 2 * SEQUENCE; i++)
         weather[i] += truth;
-    *less = stats_median(weather + RAW, RAW) < stats_median(weather, RAW);
-    return mann_whitney(weather, weather + RAW, RAW);
+    *less = stats_median(weather + SEQUENCE, SEQUENCE) < stats_median(weather, SEQUENCE);
+    return mann_whitney(weather, weather + SEQUENCE, SEQUENCE);
 }
 
 /* ---- rates ---- */
@@ -69,6 +70,8 @@ enum rate {
     AA_FAMILY,
     AA_FEW,
     AA_UNLIKE,
+    AA_OTHER, /* in the order of `others`, whose last has a difference in it */
+    AA_OTHER_LAST = AA_OTHER + 4,
     AA_INTERVAL,
     AA_NAIVE,
     AA_SEQUENCE,
@@ -87,13 +90,21 @@ enum rate {
     FEW_USED, /* coverage, as above */
     FEW_PLAIN,
     FEW_EXPANDED,
+    OTHER_USED, /* in the order of `others` */
+    OTHER_LAST = OTHER_USED + 5,
     RATES
 };
+/* What else may be in the noise. Of the last three the promise of the interval does not hold. */
+static const struct regime *const others[] = {&new_communicators,   &one_sample,
+                                              &cold_starts,         &lasting_communicators,
+                                              &correlated_launches, &rare_launches};
+enum { OTHERS = sizeof others / sizeof *others };
 static const char nothing[] = "nothing there but called a difference",
                   found[] = "2% there and found", wrong[] = "2% there and called the other way",
                   noisy[] = "95% interval covers: noisy blocks",
                   unlike[] = "95% interval covers: unlike launches",
                   few[] = "95% interval covers: three blocks",
+                  other[] = "95% interval covers: other noise",
                   sequence[] = "Mann-Whitney one after the other", used[] = "as used here",
                   plain[] = "percentile bootstrap", expanded[] = "expanded percentile";
 static const struct {
@@ -104,6 +115,11 @@ static const struct {
     [AA_FAMILY] = {nothing, "verdict: any of five", 0, 0.05},
     [AA_FEW] = {nothing, "verdict: any of fourteen; three blocks", 0, 0.05},
     [AA_UNLIKE] = {nothing, "verdict: unlike launches", 0, 0.05},
+    [AA_OTHER] = {nothing, "verdict: communicators created anew", 0, 0.05},
+    [AA_OTHER + 1] = {nothing, "verdict: blocks of one sample", 0, 0.05},
+    [AA_OTHER + 2] = {nothing, "verdict: cold starts", 0, 0.05},
+    [AA_OTHER + 3] = {nothing, "verdict: lasting communicators", 0, 1},
+    [AA_OTHER_LAST] = {nothing, "verdict: correlated launches", 0, 1},
     [AA_INTERVAL] = {nothing, "interval alone", 0.03, 0.07},
     [AA_NAIVE] = {nothing, "Mann-Whitney in the blocks", 0, 1},
     [AA_SEQUENCE] = {nothing, sequence, 0, 1},
@@ -122,6 +138,12 @@ static const struct {
     [FEW_USED] = {few, used, 0.93, 0.97},
     [FEW_PLAIN] = {few, plain, 0, 1},
     [FEW_EXPANDED] = {few, expanded, 0, 1},
+    [OTHER_USED] = {other, "communicators created anew", 0.93, 0.97},
+    [OTHER_USED + 1] = {other, "blocks of one sample", 0.93, 0.97},
+    [OTHER_USED + 2] = {other, "cold starts", 0.93, 0.97},
+    [OTHER_USED + 3] = {other, "lasting communicators", 0, 1},
+    [OTHER_USED + 4] = {other, "correlated launches", 0, 1},
+    [OTHER_LAST] = {other, "rare slow launches", 0, 1},
 };
 
 struct tally {
@@ -135,14 +157,9 @@ static void count(struct tally *t, enum rate r, bool hit)
     t->trials[r]++;
 }
 
-static size_t pairs_of(const struct regime *r)
-{
-    return (size_t)LAUNCHES * (size_t)r->blocks;
-}
-
 static struct judgement judge_campaign(const struct campaign *c, const struct effect *e, double p)
 {
-    return judge_effect(e, EQUIVALENCE, fabs(stats_launch_mean(c->aa, PAIRS)), p);
+    return judge_effect(e, EQUIVALENCE, fabs(stats_launch_mean(c->aa, c->n_aa)), p);
 }
 
 static bool called(enum verdict v)
@@ -150,34 +167,56 @@ static bool called(enum verdict v)
     return v == VERDICT_FASTER || v == VERDICT_SLOWER;
 }
 
-static void count_coverage(struct tally *t, enum rate used_of, const struct campaign *c,
-                           size_t pairs, const struct effect *e, double truth, struct rng *rng)
+static struct effect solve(struct campaign *c, const struct regime *r, double truth, size_t draws,
+                           struct rng *rng)
 {
-    count(t, used_of, e->lo <= truth && truth <= e->hi);
+    make_campaign(c, r, truth, rng);
+    return effect_paired(c->effect, c->n, draws, rng);
+}
+
+static void count_used(struct tally *t, enum rate r, const struct effect *e, double truth)
+{
+    count(t, r, e->lo <= truth && truth <= e->hi);
+}
+
+/* And how often the intervals do that are not used. */
+static void count_coverage(struct tally *t, enum rate used_of, const struct campaign *c,
+                           const struct effect *e, double truth, struct rng *rng)
+{
+    count_used(t, used_of, e, truth);
     for (int widened = 0; widened < 2; widened++) {
-        struct interval ci = contrast_percentile(c->effect, pairs, t->draws, widened, rng);
+        struct interval ci = contrast_percentile(c->effect, c->n, t->draws, widened, rng);
         count(t, (enum rate)((int)used_of + 1 + widened), ci.lo <= truth && truth <= ci.hi);
     }
 }
 
 static void count_nothing(struct tally *t, struct campaign *c, struct rng *rng)
 {
-    make_campaign(c, &noisy_blocks, 0, rng);
-    struct effect e = effect_paired(c->effect, PAIRS, t->draws, rng);
-    count_coverage(t, NOISY_USED, c, PAIRS, &e, 0, rng);
+    struct effect e = solve(c, &noisy_blocks, 0, t->draws, rng);
+    count_coverage(t, NOISY_USED, c, &e, 0, rng);
     count(t, AA_VERDICT, called(judge_campaign(c, &e, judgement_p(&e, 1)).verdict));
     count(t, AA_INTERVAL, e.lo > 0 || e.hi < 0);
-    count(t, AA_NAIVE, mann_whitney(c->raw[BASELINE], c->raw[CONFIG], RAW) < 0.05);
+    count(t, AA_NAIVE, mann_whitney(c->raw[BASELINE], c->raw[CONFIG], c->n_raw) < 0.05);
     bool less;
     count(t, AA_SEQUENCE, in_sequence(0, &less, rng) < 0.05);
 }
 
 static void count_unlike(struct tally *t, struct campaign *c, struct rng *rng)
 {
-    make_campaign(c, &unlike_launches, 0, rng);
-    struct effect e = effect_paired(c->effect, PAIRS, t->draws, rng);
-    count_coverage(t, UNLIKE_USED, c, PAIRS, &e, 0, rng);
+    struct effect e = solve(c, &unlike_launches, 0, t->draws, rng);
+    count_coverage(t, UNLIKE_USED, c, &e, 0, rng);
     count(t, AA_UNLIKE, called(judge_campaign(c, &e, judgement_p(&e, 1)).verdict));
+}
+
+static void count_others(struct tally *t, struct campaign *c, struct rng *rng)
+{
+    for (int i = 0; i < OTHERS; i++) {
+        struct effect e = solve(c, others[i], 0, t->draws / 4, rng);
+        count_used(t, (enum rate)(OTHER_USED + i), &e, regime_truth(others[i], 0));
+        if (AA_OTHER + i <= AA_OTHER_LAST)
+            count(t, (enum rate)(AA_OTHER + i),
+                  called(judge_campaign(c, &e, judgement_p(&e, 1)).verdict));
+    }
 }
 
 struct family {
@@ -191,12 +230,10 @@ struct family {
 static void make_family(struct family *f, int n, const struct regime *r, double truth, size_t draws,
                         struct campaign *c, struct rng *rng)
 {
-    size_t pairs = pairs_of(r);
     f->n = n;
     for (int i = 0; i < n; i++) {
-        make_campaign(c, r, i == n - 1 ? truth : 0, rng);
-        f->e[i] = effect_paired(c->effect, pairs, draws, rng);
-        f->floors[i] = fabs(stats_launch_mean(c->aa, pairs));
+        f->e[i] = solve(c, r, i == n - 1 ? truth : 0, draws, rng);
+        f->floors[i] = fabs(stats_launch_mean(c->aa, c->n_aa));
         f->p[i] = judgement_p(&f->e[i], (size_t)n);
     }
     contrast_holm(f->p, (size_t)n);
@@ -227,7 +264,7 @@ static void count_few(struct tally *t, struct campaign *c, bool faster, struct r
     double truth = faster ? log1p(-EFFECT) : log1p(EFFECT);
     struct family f;
     make_family(&f, LARGE_FAMILY, &few_blocks, 0, t->draws / 4, c, rng);
-    count_coverage(t, FEW_USED, c, pairs_of(&few_blocks), &f.e[f.n - 1], 0, rng);
+    count_coverage(t, FEW_USED, c, &f.e[f.n - 1], 0, rng);
     count(t, AA_FEW, any_called(&f));
     make_family(&f, LARGE_FAMILY, &few_blocks, truth, t->draws / 4, c, rng);
     enum verdict v = member(&f, f.n - 1);
@@ -239,9 +276,8 @@ static void count_effect(struct tally *t, struct campaign *c, bool faster, struc
 {
     double truth = faster ? log1p(-EFFECT) : log1p(EFFECT);
     enum verdict right = faster ? VERDICT_FASTER : VERDICT_SLOWER;
-    make_campaign(c, &noisy_blocks, truth, rng);
-    struct effect e = effect_paired(c->effect, PAIRS, t->draws, rng);
-    count_coverage(t, NOISY_USED, c, PAIRS, &e, truth, rng);
+    struct effect e = solve(c, &noisy_blocks, truth, t->draws, rng);
+    count_used(t, NOISY_USED, &e, truth);
     enum verdict v = judge_campaign(c, &e, judgement_p(&e, 1)).verdict;
     count(t, FOUND_VERDICT, v == right);
     count(t, WRONG_VERDICT, called(v) && v != right);
@@ -300,6 +336,7 @@ static void *work(void *arg)
         count_nothing(&s->t, c, &rng);
         count_effect(&s->t, c, i % 2, &rng);
         count_unlike(&s->t, c, &rng);
+        count_others(&s->t, c, &rng);
         count_family(&s->t, c, &rng);
         count_few(&s->t, c, i % 2, &rng);
     }

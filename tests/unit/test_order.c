@@ -71,6 +71,24 @@ static void seed_launch_group_and_block_each_change_it(void **state)
     assert_true(order_launch_seed(4, 1) != order_launch_seed(4, 2));
 }
 
+static void cells_are_prepared_in_another_order_each_launch(void **state)
+{
+    (void)state;
+    size_t a[40], b[40];
+    order_prepared(a, 40, 4, 1, 0);
+    assert_permutation(a, 40);
+    order_prepared(b, 40, 4, 1, 0);
+    assert_memory_equal(a, b, sizeof a);
+    order_prepared(b, 40, 5, 1, 0);
+    assert_memory_not_equal(a, b, sizeof a);
+    order_prepared(b, 40, 4, 2, 0);
+    assert_memory_not_equal(a, b, sizeof a);
+    order_prepared(b, 40, 4, 1, 1);
+    assert_memory_not_equal(a, b, sizeof a);
+    order_visits(b, 40, 4, 1, 0, 1);
+    assert_memory_not_equal(a, b, sizeof a);
+}
+
 static void even_blocks_mirror_the_one_before(void **state)
 {
     (void)state;
@@ -107,6 +125,7 @@ int main(void)
         cmocka_unit_test(an_order_visits_everything_once),
         cmocka_unit_test(the_same_seed_gives_the_same_order),
         cmocka_unit_test(seed_launch_group_and_block_each_change_it),
+        cmocka_unit_test(cells_are_prepared_in_another_order_each_launch),
         cmocka_unit_test(even_blocks_mirror_the_one_before),
         cmocka_unit_test(no_place_is_preferred),
     };

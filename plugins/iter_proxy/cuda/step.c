@@ -92,7 +92,7 @@ static enum wl_status prepare_parts(struct step *p)
     struct state *s = p->state;
     char why[256] = "";
     struct comm_key key = {algorithm_of[p->cell->algorithm], protocol_of[p->cell->protocol],
-                           (int)p->cell->ctas};
+                           (int)p->cell->ctas, s->host->copy};
     if (key.algorithm < 0) {
         HOST_FAIL(s->host, "NCCL has no such algorithm: ring, tree or nvls");
         return WL_SKIP;
@@ -100,6 +100,7 @@ static enum wl_status prepare_parts(struct step *p)
     enum wl_status status = comm_get(&s->comms, key, &p->comm);
     if (status != WL_OK)
         return status;
+    comm_note(&s->comms, p->comm);
     status = take_memory(p, why, sizeof why);
     status = host_agree(s->host, status, why);
     return status == WL_OK && p->gradient ? try_out(p) : status;

@@ -87,24 +87,17 @@ static enum wl_status prepare_contention(struct prepared *p)
     return host_agree(s->host, status, why);
 }
 
-static void note_init(const struct prepared *p)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.1f", p->comm->init_s * 1e3);
-    p->state->host->note(p->state->host->ctx, "communicator_ms", text);
-}
-
 static enum wl_status prepare_steps(struct prepared *p)
 {
     struct state *s = p->state;
     char why[256] = "";
-    struct comm_key key = {p->cell.algorithm, p->cell.protocol, (int)p->cell.ctas};
+    struct comm_key key = {p->cell.algorithm, p->cell.protocol, (int)p->cell.ctas, s->host->copy};
     enum wl_status status = comms_pretend(&s->comms, (int)p->cell.hosts);
     if (status == WL_OK)
         status = comm_get(&s->comms, key, &p->comm);
     if (status != WL_OK)
         return status;
-    note_init(p);
+    comm_note(&s->comms, p->comm);
     status = take_buffers(p, why, sizeof why);
     if (status == WL_OK)
         status = arena_register(p, why, sizeof why);
