@@ -20,12 +20,14 @@ fuzz = BUILD='$(BUILD)/fuzzing' TELL='>/dev/null' CC='$(CLANG)' WARNINGS=-Wall \
 	CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
 
 ##@ To trust it
-.PHONY: check check-asan unit verify sums bench bench-wan fuzz fuzzers lint asan-build test-programs
-check: ## the tests, once more under ASan and UBSan; ends with prove's verdict
-check: test-programs asan-build $(if $(shell command -v $(CLANG) || true),fuzzers)
-	@BUILD='$(BUILD)' bash tests/run
+.PHONY: check check-all check-asan unit verify sums bench bench-wan fuzz fuzzers lint asan-build test-programs
+check: test-programs ## the fast tests, under 5 minutes; TESTS=REGEX: those that match, slow ones too
+	@BUILD='$(BUILD)' TESTS='$(TESTS)' bash tests/run
+check-all: ## every test: also Slurm, emulated sites, faults, fuzzing, ASan and UBSan
+check-all: test-programs asan-build $(if $(shell command -v $(CLANG) || true),fuzzers)
+	@BUILD='$(BUILD)' TESTS='$(TESTS)' bash tests/run --all
 check-asan: asan-build ## the tests under ASan and UBSan alone
-	@BUILD='$(BUILD)' bash tests/run --asan
+	@BUILD='$(BUILD)' TESTS='$(TESTS)' bash tests/run --asan
 unit: $(unit_bin)
 	@BUILD='$(BUILD)' bash tests/run $^
 test-programs: all $(unit_bin) $(bench_bin) $(sim_bin)

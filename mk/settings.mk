@@ -13,6 +13,7 @@ JOBS ?=
 NAME ?=
 ARGS ?=
 PART ?=
+TESTS ?=
 TELL ?=
 V ?=
 

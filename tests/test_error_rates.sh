@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Tier: slow
 #
 # The error rates of the verdicts, on campaigns whose truth is known: 1,000 of them with AR(1) noise,
 # effects of the launch, a clock step and a drift.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Tier: slow
 #
 # What goes wrong costs the cell it goes wrong in: crashes, hangs, kills, signals, a full disk. After
 # each nothing runs any more, the other cells are measured, and the failure is recorded as what it was.

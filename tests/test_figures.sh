@@ -4,6 +4,7 @@
 # From recordings to figures, in a checkout of its own whose path has spaces: real recordings in,
 # the same bytes out however often and with however many jobs, and nothing done that need not be.
 . "$(dirname "$0")/lib.sh"
+. "$top/tests/recording.sh"
 
 command -v gnuplot >/dev/null || skip_all 'no gnuplot here'
 
@@ -18,126 +19,114 @@ draw() { make --no-print-directory "${1:--j2}" BUILD=build drawn; }
 bytes() { find data/csv figures/out -type f ! -name stamp -print0 | sort -z | xargs -0 sha256sum; }
 times() { find data/csv figures/out -type f -printf '%T@ %p\n' | sort -k2; }
 
-cat >tiny.ini <<'INI'
-[launch]
-ranks = 2
-oversubscribe = yes
-[measure]
-launches = 2
-blocks = 4
-max_blocks = 4
-samples = 2
-warmup = 1ms
-budget = 500ms
-seed = 7
-[limits]
-busbw = 40GB/s
-[mpi_allreduce]
-size = 8, 4KiB, 256KiB
-algorithm = auto, ring
-[iter_proxy]
-backend = host
-size = 64KiB
-buckets = 2
-gemm = 32
-gemms = 2
-mode = compute, comm, sequential, overlapped
-configs = auto, ring
-INI
+# The same two recordings of H200s, as of two platforms; nothing is measured here.
+recorded() { # PLATFORM RUN
+    local run
+    run=data/raw/$1/$(basename "$(dirname "$2")")/$(basename "$2")
+    mkdir -p "$run" && cp "$2"/*.ini "$2"/*.json* "$run" && chmod -R u+w "$run"
+    sed -i "1s/\"platform\":\"[^\"]*\"/\"platform\":\"$1\"/" "$run"/launch-*.jsonl
+    manifest "$run"
+    chmod a-w "$run" "$run"/*
+}
 for platform in one two; do
-    ok "measured platform $platform" ./build/gradsync run -q tiny.ini --set platform:name=$platform
+    recorded $platform "$top/data/raw/h200-2x2-sock/nccl_allreduce/20261121T192435Z-3b5b"
+    recorded $platform "$top/data/raw/h200-4gpu/iter_proxy/20261121T111537Z-backward-7c01"
+    ok "the recordings of platform $platform are sound" ./build/gradsync check data/raw/$platform
 done
 
-exits 0 'make -j1 draws' draw -j1
-like "$out" 'REDUCE  one/mpi_allreduce' 'says what it does'
+exits 0 'make -j1 draws the figures' draw -j1
+like "$out" 'REDUCE  one/nccl_allreduce' 'make says which recording it reduces'
 for platform in one two; do
-    for name in mpi_allreduce-bandwidth mpi_allreduce-latency iter_proxy-ecdf iter_proxy-decomposition \
-        iter_proxy-ranks mpi_allreduce-ratios-forest mpi_allreduce-sizes-verdict_map \
-        iter_proxy-overlapped-ratios-forest; do
+    for name in nccl_allreduce-{bandwidth,latency,ratios-forest,sizes-verdict_map} \
+        iter_proxy-backward-size-16MiB-{by-ctas,decomposition,ecdf,ranks} \
+        iter_proxy-backward-overlapped-{latency,ratios-forest,sizes-verdict_map}; do
         file=figures/out/$platform/$name
         is "$(head -c 5 "$file.svg" 2>/dev/null)$(tail -c +2 "$file.png" 2>/dev/null | head -c 3)$(head -c 5 "$file.pdf" \
-            2>/dev/null)" '<?xmlPNG%PDF-' "$platform/$name is there, three times"
+            2>/dev/null)" '<?xmlPNG%PDF-' "$platform/$name exists as SVG, PNG and PDF"
     done
 done
-is "$(find figures/out -type f | wc -l)" 57 'and nothing else but the claims and the plan of four sites'
-is "$(grep -c 'CreationDate (D:2000' figures/out/one/mpi_allreduce-latency.pdf)" 1 'a PDF holds no date of its making'
+is "$(find figures/out -type f | wc -l)" 99 'no other files are drawn than these and the figures of the configs'
+is "$(grep -c 'CreationDate (D:2000' figures/out/one/nccl_allreduce-latency.pdf)" 1 'a PDF does not hold the time at which it was made'
 for table in samples summary iteration compare; do
     ok "data/csv/$table.csv has rows" test "$(wc -l <data/csv/$table.csv)" -gt 1
 done
 first=$(bytes)
 
 before=$(times)
-exits 0 'make again' draw
-is "$out$err" '' 'has nothing to do'
-is "$(times)" "$before" 'and touches no file'
+exits 0 'a second run succeeds' draw
+is "$out$err" '' 'a second run prints nothing'
+is "$(times)" "$before" 'a second run touches no file'
 
 rm -rf data/csv figures/out
-exits 0 'make -j8 from nothing' draw -j8
-is "$(bytes)" "$first" 'the same bytes, tables and figures, as -j1'
+exits 0 'make -j8 draws everything anew' draw -j8
+is "$(bytes)" "$first" '-j8 writes the same bytes as -j1'
 
 # ---- one recording's cone
 
-edit_a_digit() { perl -pi -e 's/"time_ns":\[\K(\d)/9$1/ if /"type":"block"/ && !$done++' "$recording"; }
+edited_cell=$(grep -m 1 -o '"type":"block","cell":"[0-9a-f]*"' data/raw/two/nccl_allreduce/*/launch-01.01.jsonl)
+edit_a_cell() { sed -i "/$edited_cell/s/\"time_ns\":\[/&9/" "$recording"; } # the first sample of each block
 
-recording=$(echo data/raw/two/mpi_allreduce/*/launch-01.01.jsonl)
+recording=$(echo data/raw/two/nccl_allreduce/*/launch-01.01.jsonl)
 chmod -R u+w data/raw/two
 touch "$recording"
-exits 0 'one recording touched' draw
-like "$out" 'REDUCE  two/mpi_allreduce' 'it is reduced'
-is "$(grep -c . <<<"$out")" 1 'and as its tables are what they were, nothing is drawn'
+exits 0 'drawing succeeds after a recording is touched' draw
+like "$out" 'REDUCE  two/nccl_allreduce' 'the touched recording is reduced'
+is "$(grep -c . <<<"$out")" 1 'unchanged tables draw nothing'
 draw -j2 >/dev/null
 
 cp "$recording" "$tmp/sound"
-edit_a_digit
-exits 2 'a final recording that was edited' draw
-like "$err" 'launch-01.01.jsonl: edited since' 'is named'
-like "$err" "${recording%/*}: left out of tables and figures" 'and left out'
-is "$(cut -d, -f2,3 data/csv/summary.csv | sort -u | tr '\n' ' ')" 'one,iter_proxy one,mpi_allreduce platform,workload two,iter_proxy ' \
-    'of the tables'
-is "$(find figures/out/two -name '*.svg' | sed 's,.*/,,; s/-.*//' | sort | uniq -c | xargs)" '4 iter_proxy' 'and of the figures; the rest is drawn'
-unlike "$err" 'No rule to make' 'and make adds no riddle'
-exits 2 'nor is it there the next time' draw
+edit_a_cell
+exits 2 'an edited final recording is an error' draw
+like "$err" 'launch-01.01.jsonl: edited since' 'the error names the edited file'
+like "$err" "${recording%/*}: left out of tables and figures" 'the error says that the recording is left out'
+is "$(cut -d, -f2,3 data/csv/summary.csv | sort -u | tr '\n' ' ')" 'one,iter_proxy one,nccl_allreduce platform,workload two,iter_proxy ' \
+    'the tables have no row of the edited recording'
+is "$(find figures/out/two -name '*.svg' | sed 's,.*/,,; s/-.*//' | sort | uniq -c | xargs)" '11 iter_proxy' 'the figures of the sound recording are drawn'
+unlike "$err" 'No rule to make' 'make does not add an error of its own'
+exits 2 'the next run fails too' draw
 mv "$tmp/sound" "$recording"
-exits 0 'restored' draw
-is "$(bytes)" "$first" 'everything is as it was'
-edit_a_digit
+exits 0 'drawing succeeds when the recording is restored' draw
+is "$(bytes)" "$first" 'the restored recording gives the first bytes again'
+edit_a_cell
 rm "${recording%/*}/MANIFEST.json"
-exits 0 'one sample is another' draw
-is "$(grep -o 'FIGURE.*' <<<"$out" | sort)" 'FIGURE  figures/out/two/mpi_allreduce-bandwidth
-FIGURE  figures/out/two/mpi_allreduce-latency
-FIGURE  figures/out/two/mpi_allreduce-ratios-forest
-FIGURE  figures/out/two/mpi_allreduce-sizes-verdict_map' 'its four figures are drawn again, no other'
+exits 0 'drawing succeeds after one cell has other samples' draw
+is "$(grep -o 'FIGURE.*' <<<"$out" | sort)" 'FIGURE  figures/out/two/nccl_allreduce-bandwidth
+FIGURE  figures/out/two/nccl_allreduce-latency
+FIGURE  figures/out/two/nccl_allreduce-ratios-forest
+FIGURE  figures/out/two/nccl_allreduce-sizes-verdict_map' 'only the four figures with this cell are drawn again'
 
 touch figures/ecdf.gp
-exits 0 'one script touched' draw
-is "$(grep -o 'FIGURE.*' <<<"$out" | sort)" 'FIGURE  figures/out/one/iter_proxy-ecdf
-FIGURE  figures/out/two/iter_proxy-ecdf' 'its figures are drawn again, no other'
+exits 0 'drawing succeeds after a gnuplot script is touched' draw
+is "$(grep -o 'FIGURE.*' <<<"$out" | sort)" 'FIGURE  figures/out/one/iter_proxy-backward-size-16MiB-ecdf
+FIGURE  figures/out/one/iter_proxy-backward-size-64MiB-ecdf
+FIGURE  figures/out/two/iter_proxy-backward-size-16MiB-ecdf
+FIGURE  figures/out/two/iter_proxy-backward-size-64MiB-ecdf' 'only the figures of this script are drawn again'
 
 mv data/raw/two "$tmp/two"
-exits 0 'a platform that is gone' draw
-is "$(find figures/out -type f -path '*two*' | wc -l)$(grep -c ',two,' data/csv/summary.csv)" 00 'leaves no figure and no row'
+exits 0 'drawing succeeds after a platform is removed' draw
+is "$(find figures/out -type f -path '*two*' | wc -l)$(grep -c ',two,' data/csv/summary.csv)" 00 'a removed platform leaves no figure and no row'
 mv "$tmp/two" data/raw/two
-exits 0 'and is back' draw
-is "$(find figures/out -type f | wc -l)" 57 'with its figures'
+exits 0 'drawing succeeds after the platform is back' draw
+is "$(find figures/out -type f | wc -l)" 99 'all figures are back'
 
 # ---- what make figures does on top
 
 mkdir -p data/raw/local/x/y && touch data/raw/local/x/y/MANIFEST.json
-exits 0 'make figures with a recording of local' bash mk/measure.sh /bin/false
-is "$out$err" '' 'measures nothing'
+exits 0 'measure.sh succeeds if local was measured' bash mk/measure.sh /bin/false
+is "$out$err" '' 'a machine that was measured is not measured again'
 rm -r data/raw/local
-exits 0 'without one' bash mk/measure.sh /bin/echo
-is "$out" 'run configs/local.ini' 'measures it'
+exits 0 'measure.sh succeeds if local was not measured' bash mk/measure.sh /bin/echo
+is "$out" 'run configs/local.ini' 'a machine that was not measured is measured'
 mkdir -p data/raw/local/x/y && touch data/raw/local/x/y/plan.json
-exits 0 'with one that was interrupted' bash mk/measure.sh /bin/echo
-is "$out" 'resume data/raw/local/x/y' 'completes it'
-exits 0 'what failed in measuring' bash mk/measure.sh /bin/false
+exits 0 'measure.sh succeeds if a run was interrupted' bash mk/measure.sh /bin/echo
+is "$out" 'resume data/raw/local/x/y' 'an interrupted run is completed'
+exits 0 'a failed cell does not stop the figures' bash mk/measure.sh /bin/false
 rm -r data/raw/local
 
-exits 2 'a target mistyped' make --no-print-directory BUILD=build figurs
-like "$err" "no target 'figurs', did you mean 'figures'" 'has its nearest named'
-exits 2 'a variable mistyped' make --no-print-directory BUILD=build PLATFROM=h200-4gpu report
-like "$err" "no variable 'PLATFROM', did you mean 'PLATFORM'" 'too'
+exits 2 'a mistyped target is an error' make --no-print-directory BUILD=build figurs
+like "$err" "no target 'figurs', did you mean 'figures'" 'the error names the nearest target'
+exits 2 'a mistyped variable is an error' make --no-print-directory BUILD=build PLATFROM=h200-4gpu report
+like "$err" "no variable 'PLATFROM', did you mean 'PLATFORM'" 'the error names the nearest variable'
 
 # ---- what may be in a table
 
@@ -150,10 +139,10 @@ printf '%s\n' 'run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,si
     'r,p,w,,e,z,,2,1,64,size=64 dtype=f32,,,,,,"crash, and no number"' \
     's,p,w,,a,"x, ""y""",,2,1,8,size=8 dtype=f32,5e-6,1e-6,2e-6,8e6,,' >panel/part/summary.csv
 : >panel/part/iteration.csv
-exits 0 'quotes, commas, axes and cells without a number' bash figures/panels panel/out p/w panel/part
-is "$(cd panel/out && echo *)" 'figures.mk w-dtype-f32.plot' 'a panel for each value of an axis that has a curve'
-like "$(cat panel/out/w-dtype-f32.plot)" 'label\[1\] = \["x, \\"y\\""\]' 'names are as they were written'
-like "$(cat panel/out/w-dtype-f32.plot)" $'\n8 5e-06|\n8 5e-6' 'a cell measured twice counts as it was measured last'
+exits 0 'a table may have quotes, commas, axes and cells without a number' bash figures/panels panel/out p/w panel/part
+is "$(cd panel/out && echo *)" 'figures.mk w-dtype-f32.plot' 'each value of an axis that has a curve gets a panel'
+like "$(cat panel/out/w-dtype-f32.plot)" 'label\[1\] = \["x, \\"y\\""\]' 'a panel keeps quotes and commas of a name'
+like "$(cat panel/out/w-dtype-f32.plot)" $'\n8 5e-06|\n8 5e-6' 'the last measurement of a cell counts'
 
-no_orphans 'nothing is left running'
+no_orphans 'no process is left running'
 done_testing

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Tier: slow
 #
 # Every fuzz target for ten seconds; `make fuzz` takes longer.
 . "$(dirname "$0")/lib.sh"

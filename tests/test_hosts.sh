@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Tier: slow
 #
 # [launch] hosts: ranks on several nodes by mpirun, as over ssh. The hosts are network namespaces on
 # a bridge, each with its own host name; in place of ssh is a script that starts what it is told in

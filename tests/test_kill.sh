@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Tier: slow
 #
 # kill -9 at 20 random moments, of gradsync or of whatever it started, each followed by a resume: in
 # the end no cell is lost, none is measured twice, and what a kill left is still read; also under ASan.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Tier: slow
 #
 # The lab: sites on this machine that are what a config says, and leave nothing behind.
 # shellcheck disable=SC2154 # $rc $out $err are lib.sh's

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Tier: slow
 #
 # wan_sync between sites of a lab whose clocks differ by minutes: right sums by every strategy; and
 # what becomes of a synchronisation when a site's line drops to a tenth, stands still, is cut and

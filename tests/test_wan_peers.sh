@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Tier: slow
 #
 # Who may speak to wan_sync between sites of a lab: strangers are refused, counted and told nothing,
 # and the sum is right all the same; a port that is taken, a wrong secret and another version of the

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Tier: slow
 #
 # wan_sync where one site of three has a quarter of the others' rate: a slow neighbour is not taken
 # for a slow uplink, neither by the transport nor where shares follow the rates.

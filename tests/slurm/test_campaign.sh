@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Tier: slow
 #
 # A campaign on a real Slurm, when nothing goes wrong: what comes out is what a local run of the same
 # plan gives.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Tier: slow
 #
 # What befalls gradsync itself, on a real Slurm: killed between any two steps of a submission, the
 # controller gone or restarted, another user beside it.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Tier: slow
 #
 # The time limit itself: Slurm warns a job before it, the job closes its block and leaves, and a
 # resume with more time does the rest.

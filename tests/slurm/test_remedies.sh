@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Tier: slow
 #
 # What is wrong with a cluster's disks, in a real Slurm whose nodes have mounts of their own: a full
 # quota, a folder that the nodes do not see, a spool that they cannot write. One line says what to do.
