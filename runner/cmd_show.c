@@ -5,6 +5,7 @@
 #include "gather.h"
 #include "multinode.h"
 #include "runs.h"
+#include "shell_quote.h"
 #include "show_curve.h"
 #include "summary.h"
 #include "text.h"
@@ -157,7 +158,7 @@ static int show_run(const char *dir)
             printf("%s", lines);
         free(lines);
         fflush(stdout);
-        say("next: gradsync compare %s", dir);
+        say("next: gradsync compare %s", SHELL_WORD(dir));
     }
     show_curve_free(&curve);
     words_free(&t.cells);

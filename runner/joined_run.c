@@ -10,6 +10,7 @@
 #include "outcome.h"
 #include "record.h"
 #include "sections.h"
+#include "shell_quote.h"
 #include "supervise.h"
 #include "text.h"
 
@@ -123,7 +124,7 @@ static int finish(struct rank_run *r)
         outcome_say(&o);
     } else {
         say("%s: %d of %lld launches are missing; start the ranks again with: gradsync run %s",
-            r->plan->section, lacking, (long long)r->plan->set.measure.launches, r->todo.dir);
+            r->plan->section, lacking, (long long)r->plan->set.measure.launches, SHELL_WORD(r->todo.dir));
     }
     o.code = code;
     if (r->options->json)
@@ -144,10 +145,10 @@ static int report(const struct rank_run *r, const struct attempt *a)
                                : fail(GS_FAILED,
                                       "interrupted; to go on, start the "
                                       "ranks again with: gradsync run %s",
-                                      r->todo.dir);
+                                      SHELL_WORD(r->todo.dir));
     case ATTEMPT_DIED:
         return fail(GS_FAILED, "%s: %s; start the ranks again with: gradsync run %s", a->kind,
-                    a->why, r->todo.dir);
+                    a->why, SHELL_WORD(r->todo.dir));
     case ATTEMPT_REFUSED:
         break;
     }

@@ -5,6 +5,7 @@
 #include "err.h"
 #include "jsontext.h"
 #include "ledger.h"
+#include "shell_quote.h"
 #include "text.h"
 
 #include <jansson.h>
@@ -101,23 +102,9 @@ int outcome_judge(struct outcome *o, const struct plan *p, const char *dir)
     return code;
 }
 
-/* A word that a shell takes back as it is. */
-static char *quoted(const char *path)
-{
-    if (path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-")] ==
-        '\0')
-        return xstrdup(path);
-    struct text t = {0};
-    text_add(&t, "'");
-    for (; *path; path++)
-        text_add(&t, *path == '\'' ? "'\\''" : (char[]){*path, '\0'});
-    text_add(&t, "'");
-    return t.s;
-}
-
 void outcome_say(const struct outcome *o)
 {
-    char *dir = quoted(o->dir);
+    char *dir = shell_quoted(o->dir);
     if (o->complete)
         say("recorded: %s\nnext: gradsync show %s", dir, dir);
     else if (o->interrupted)

@@ -13,6 +13,7 @@
 #include "record.h"
 #include "run_launch.h"
 #include "sections.h"
+#include "shell_quote.h"
 #include "text.h"
 #include "units.h"
 
@@ -134,7 +135,7 @@ int run_folder(const char *dir, const struct run_options *options)
     if (run_is_final(dir)) {
         int code = manifest_verify(dir);
         if (!code)
-            say("%s is complete: nothing to do; next: gradsync show %s", dir, dir);
+            say("%s is complete: nothing to do; next: gradsync show %s", dir, SHELL_WORD(dir));
         return code;
     }
     int code = plan_read(&p, dir);
@@ -172,6 +173,15 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
     return code;
 }
 
+static void say_not_begun(const struct plan *p, const struct run_options *options)
+{
+    char *command = shell_command("run", p->config->path, p->section, options->overrides);
+    bool elsewhere = strcmp(options->data, RUN_DATA) != 0;
+    say("not begun: %s (%s%s%s)", p->section, command, elsewhere ? " -o " : "",
+        elsewhere ? SHELL_WORD(options->data) : "");
+    free(command);
+}
+
 static int run_sections(const struct sections *plans, const struct run_options *options)
 {
     struct interrupts i;
@@ -186,8 +196,7 @@ static int run_sections(const struct sections *plans, const struct run_options *
         code = err_worse(code, one);
     }
     for (size_t k = ran; !caught && k < n; k++)
-        say("not begun: %s (gradsync run %s --workload '%s')", plans->plans[k]->section,
-            plans->plans[k]->config->path, plans->plans[k]->section);
+        say_not_begun(plans->plans[k], options);
     if (options->interrupted && i.count)
         *options->interrupted = true;
     if (!caught)
