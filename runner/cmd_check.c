@@ -48,9 +48,8 @@ static int check(const char *path, const char *const *overrides)
     if (code)
         return code;
     bool config = kinds[i].check == check_config;
-    char *next = kinds[i].next
-                     ? shell_command(kinds[i].next, path, NULL, config ? overrides : NULL)
-                     : NULL;
+    char *next =
+        kinds[i].next ? shell_command(kinds[i].next, path, NULL, config ? overrides : NULL) : NULL;
     say("%s: ok%s%s", path, next ? "; next: " : "", next ? next : "");
     free(next);
     return GS_OK;

@@ -72,11 +72,11 @@ static json_t *plan_and_cost(const struct plan *p)
     return o;
 }
 
-/* A platform of other hardware or of several nodes is planned here and run elsewhere: what this
- * machine holds says nothing about it. */
+/* A platform of other hardware, with GPUs or of several nodes is planned here and run elsewhere:
+ * what this machine holds says nothing about it. */
 static bool may_run_here(const struct plan *p)
 {
-    return !p->set.platform.device[0] && p->set.launch.nodes == 1 &&
+    return !p->set.platform.device[0] && !plan_cost(p).device_B && p->set.launch.nodes == 1 &&
            !config_section(p->config, "slurm");
 }
 

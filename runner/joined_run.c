@@ -4,6 +4,7 @@
 #include "check.h"
 #include "err.h"
 #include "joined.h"
+#include "launcher.h"
 #include "ledger.h"
 #include "lock.h"
 #include "manifest.h"
@@ -58,6 +59,8 @@ static int plan_config(struct rank_run *r, const char *config)
                        s.plans[0]->section);
     if (!code)
         code = check_ranks(s.plans[0], r->joined);
+    if (!code)
+        code = launcher_check_gpus(s.plans, &s.n);
     if (!code)
         code = plan_memory_check(s.plans[0]);
     if (!code)
@@ -124,7 +127,8 @@ static int finish(struct rank_run *r)
         outcome_say(&o);
     } else {
         say("%s: %d of %lld launches are missing; start the ranks again with: gradsync run %s",
-            r->plan->section, lacking, (long long)r->plan->set.measure.launches, SHELL_WORD(r->todo.dir));
+            r->plan->section, lacking, (long long)r->plan->set.measure.launches,
+            SHELL_WORD(r->todo.dir));
     }
     o.code = code;
     if (r->options->json)

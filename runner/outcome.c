@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void outcome_begin(struct outcome *o, const struct plan *p, const char *dir)
 {
@@ -47,6 +48,26 @@ bool outcome_all_skipped(const struct plan *p, const char *dir)
     }
     ledger_free(l);
     return skipped == p->n_cells;
+}
+
+static bool skipped_all(const struct ledger *l, const struct ledger_file *f, size_t cells)
+{
+    size_t skipped = 0;
+    for (size_t i = 0; i < l->n_fails; i++)
+        skipped += l->fails[i].launch == f->launch && l->fails[i].attempt == f->attempt &&
+                   !strcmp(l->fails[i].kind, "skip");
+    return skipped == cells;
+}
+
+void outcome_forget_skipped(const struct plan *p, const char *dir)
+{
+    struct ledger *l;
+    if (ledger_read(&l, dir))
+        return;
+    for (size_t i = 0; i < l->n_files; i++)
+        if (skipped_all(l, &l->files[i], p->n_cells))
+            unlink(l->files[i].path);
+    ledger_free(l);
 }
 
 bool outcome_nothing(const struct plan *p, const char *dir)

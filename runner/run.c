@@ -44,15 +44,15 @@ bool run_is_final(const char *dir)
 
 /* ---- one run folder ---- */
 
-/* A machine that skips every cell of a launch does so in each: it is told once, and the folder is
- * left for a machine that can. */
+/* A machine that skips every cell of a launch does so in each: it is told once, and the run is
+ * never final. */
 static int measure(struct run *r, bool *whole)
 {
     int code = GS_OK;
     *whole = true;
     for (int launch = r->first; !code && *whole && launch <= r->last; launch++) {
         code = run_launch(&r->at, launch);
-        *whole = !code && (launch == r->last || !outcome_all_skipped(r->at.plan, r->at.dir));
+        *whole = !code && !outcome_all_skipped(r->at.plan, r->at.dir);
     }
     return code;
 }
@@ -75,7 +75,11 @@ static int complete(struct run *r, struct outcome *o)
         code = measure(r, &o->complete);
     if (o->complete && !r->part)
         code = manifest_write(r->at.dir);
-    return code ? code : outcome_judge(o, r->at.plan, r->at.dir);
+    if (!code)
+        code = outcome_judge(o, r->at.plan, r->at.dir);
+    if (!o->complete && !r->part)
+        outcome_forget_skipped(r->at.plan, r->at.dir);
+    return code;
 }
 
 static void announce(const struct plan *p, const char *dir)
@@ -144,6 +148,9 @@ int run_folder(const char *dir, const struct run_options *options)
     if (options->last > p->set.measure.launches)
         code = fail_at(GS_USAGE, dir, 0, "no launch %d: it has %lld", options->last,
                        (long long)p->set.measure.launches);
+    size_t n = 1;
+    if (!code)
+        code = launcher_check_gpus(&p, &n);
     if (!code)
         code = launcher_check(p);
     if (!code)
@@ -153,7 +160,7 @@ int run_folder(const char *dir, const struct run_options *options)
     if (options->json)
         outcome_print(&o, 1);
     outcome_free(&o);
-    plan_free(p);
+    plan_free(n ? p : NULL);
     return code;
 }
 
@@ -213,6 +220,8 @@ int run_config(const char *config, const struct run_options *options)
 {
     struct sections s;
     int code = sections_plan(&s, config, options->overrides, options->workload);
+    if (!code)
+        s.left_out = err_worse(s.left_out, launcher_check_gpus(s.plans, &s.n));
     if (!code)
         code = run_sections(&s, options);
     sections_free(&s);
