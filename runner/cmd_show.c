@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "err.h"
 #include "gather.h"
+#include "host_load.h"
 #include "multinode.h"
 #include "runs.h"
 #include "shell_quote.h"
@@ -158,6 +159,7 @@ static int show_run(const char *dir)
             printf("%s", lines);
         free(lines);
         fflush(stdout);
+        host_load_warn(&dir, 1);
         say("next: gradsync compare %s", SHELL_WORD(dir));
     }
     show_curve_free(&curve);

@@ -123,6 +123,14 @@ static int no_gpu(const struct plan *first, size_t more, const char *why)
                    first->section, others, more ? "" : "s", why);
 }
 
+/* Memory on a device alone, or on a platform whose device the config names. Without that, cells
+ * that take host memory as well may be measured on the host (backend = auto of iter_proxy). */
+static bool needs_gpu(const struct plan *p)
+{
+    struct plan_cost cost = plan_cost(p);
+    return cost.device_B && (!cost.host_B || p->set.platform.device[0]);
+}
+
 int launcher_check_gpus(struct plan **plans, size_t *n)
 {
     size_t all = *n, kept = 0;
@@ -130,7 +138,7 @@ int launcher_check_gpus(struct plan **plans, size_t *n)
     struct plan **lacking = xcalloc(all, sizeof *lacking);
     for (size_t i = 0; i < all; i++) {
         struct plan *p = plans[i];
-        bool lacks = plan_cost(p).device_B && here_alone(&p->set.launch) && gpus_here_missing();
+        bool lacks = needs_gpu(p) && here_alone(&p->set.launch) && gpus_here_missing();
         *(lacks ? &lacking[i - kept] : &plans[kept++]) = p;
     }
     *n = kept;

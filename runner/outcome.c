@@ -8,11 +8,11 @@
 #include "shell_quote.h"
 #include "text.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void outcome_begin(struct outcome *o, const struct plan *p, const char *dir)
 {
@@ -59,14 +59,18 @@ static bool skipped_all(const struct ledger *l, const struct ledger_file *f, siz
     return skipped == cells;
 }
 
-void outcome_forget_skipped(const struct plan *p, const char *dir)
+void outcome_set_skipped_aside(const struct plan *p, const char *dir)
 {
     struct ledger *l;
     if (ledger_read(&l, dir))
         return;
-    for (size_t i = 0; i < l->n_files; i++)
-        if (skipped_all(l, &l->files[i], p->n_cells))
-            unlink(l->files[i].path);
+    for (size_t i = 0; i < l->n_files; i++) {
+        const struct ledger_file *f = &l->files[i];
+        char *aside = xstrfmt("%s/skipped-%02d.%02d.jsonl", dir, f->launch, f->attempt);
+        if (skipped_all(l, f, p->n_cells) && rename(f->path, aside))
+            fail_file(f->path, "renamed", errno);
+        free(aside);
+    }
     ledger_free(l);
 }
 

@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "err.h"
+#include "host_load.h"
 #include "interrupts.h"
 #include "launcher.h"
 #include "locate.h"
@@ -78,7 +79,7 @@ static int complete(struct run *r, struct outcome *o)
     if (!code)
         code = outcome_judge(o, r->at.plan, r->at.dir);
     if (!o->complete && !r->part)
-        outcome_forget_skipped(r->at.plan, r->at.dir);
+        outcome_set_skipped_aside(r->at.plan, r->at.dir);
     return code;
 }
 
@@ -108,6 +109,8 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
     o->code = complete(&r, o);
     o->interrupted = i->count > 0 && !o->complete;
     o->nothing = !o->complete && outcome_nothing(p, dir);
+    if (!o->nothing)
+        host_load_warn(&dir, 1);
     if (r.part && o->complete)
         say("recorded: launches %d to %d of %s", r.first, r.last, dir);
     else
