@@ -2,8 +2,8 @@
 #
 # What there is to draw of one platform and workload, after csv.awk. Reads the summary.csv and
 # iteration.csv of its runs, oldest run first (a cell measured again is drawn as it was measured last;
-# a run that was interrupted is drawn only while its section has no finished one), and writes to the
-# folder `out`
+# a run that was interrupted is drawn only while its section has no finished one, and one that measured
+# nothing never), and writes to the folder `out`
 #   NAME.plot   the data of one panel, as gnuplot commands: variables, arrays and datablocks
 #   figures     a line a figure: SCRIPT NAME
 #   ecdf        a line a cell whose samples are wanted: RUN CELL NAME SERIES
@@ -22,7 +22,7 @@ BEGIN {
 }
 
 FNR == 1 {
-    left_out = is_unfinished(folder(FILENAME))
+    left_out = is_left_out(folder(FILENAME))
     kind = FILENAME
     sub(/.*\//, "", kind)
     header()
@@ -57,7 +57,8 @@ function folder(file) {
     return match(file, /.*\//) ? substr(file, 1, RLENGTH) : ""
 }
 
-# Which section a run is of, and whether it was interrupted: some cell has but a part of its launches.
+# Which section a run is of, whether it measured anything, and whether it was interrupted: some cell
+# has only a part of its launches.
 function note_run(file,    line, at, n, j, run) {
     run = folder(file)
     if ((getline line < file) > 0) {
@@ -70,13 +71,18 @@ function note_run(file,    line, at, n, j, run) {
         section_of[run] = f[at["label"]]
         if (f[at["status"]] == "partial")
             unfinished[run] = 1
+        if (f[at["median_s"]] != "")
+            measured[run] = 1
     }
     close(file)
-    if ((run in section_of) && !(run in unfinished))
+    if ((run in measured) && !(run in unfinished))
         finished[section_of[run]] = 1
 }
 
-function is_unfinished(run) { return (run in unfinished) && (section_of[run] in finished) }
+# transitions.csv, of all runs, is no run's.
+function is_left_out(run) {
+    return (run in section_of) && (!(run in measured) || ((run in unfinished) && (section_of[run] in finished)))
+}
 
 function summary_row(    id, i) {
     csv($0, f)

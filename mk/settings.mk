@@ -3,6 +3,12 @@
 # What a user may set on the command line or in the environment; variables only.
 
 BUILD ?= build
+# Names of files to build cannot hold spaces. Inside the checkout, whose own path may have some, the
+# build folder is named relative to it.
+override BUILD := $(subst $(CURDIR)/,,$(BUILD))
+ifneq ($(words $(BUILD)),1)
+$(error BUILD='$(BUILD)': the path of the build folder must not have spaces; choose another folder)
+endif
 PREFIX ?= /usr/local
 DESTDIR ?=
 CUDA_HOME ?= $(patsubst %/include/cuda_runtime.h,%,$(firstword $(wildcard /usr/local/cuda/include/cuda_runtime.h /usr/include/cuda_runtime.h)))

@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "err.h"
 #include "locate.h"
+#include "shell_quote.h"
 #include "text.h"
 
 #include <stdlib.h>
@@ -43,12 +44,15 @@ static int check(const char *path, const char *const *overrides)
         if (n >= s && !strcmp(path + n - s, kinds[i].suffix))
             break;
     }
-    const char *next = kinds[i].next;
     int code = kinds[i].check(path, overrides);
-    if (!code)
-        say("%s: ok%s%s%s%s", path, next ? "; next: gradsync " : "", next ? next : "",
-            next ? " " : "", next ? path : "");
-    return code;
+    if (code)
+        return code;
+    bool config = kinds[i].check == check_config;
+    char *next =
+        kinds[i].next ? shell_command(kinds[i].next, path, NULL, config ? overrides : NULL) : NULL;
+    say("%s: ok%s%s", path, next ? "; next: " : "", next ? next : "");
+    free(next);
+    return GS_OK;
 }
 
 int cmd_check(int argc, char **argv)

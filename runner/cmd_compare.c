@@ -2,7 +2,9 @@
 #include "cli.h"
 #include "commands.h"
 #include "err.h"
+#include "host_load.h"
 #include "iteration.h"
+#include "run.h"
 #include "runs.h"
 #include "text.h"
 #include "verdict/again_table.h"
@@ -56,7 +58,7 @@ static bool has_twin(const struct runs *runs, size_t i)
 /* The recordings below the arguments; below data/raw when there are none. */
 static int compare_roots(struct comparison *c, const struct request *q, bool twins_only)
 {
-    static const char *const everything[] = {"data/raw"};
+    static const char *const everything[] = {RUN_DATA};
     struct runs runs = {0};
     int code = runs_below(&runs, q->n ? (const char *const *)q->args : everything, q->n ? q->n : 1);
     for (size_t i = 0; i < runs.n && code != GS_USAGE;
@@ -129,6 +131,23 @@ static int nothing_to_compare(const struct request *q)
     return GS_OK;
 }
 
+/* Whether what was compared was measured on idle machines, in one line. */
+static void warn_of_load(const struct request *q)
+{
+    struct runs runs = {.unsorted = true};
+    const char **dirs;
+    for (size_t i = 0; i < q->n; i++)
+        runs_find(&runs, q->args[i]);
+    if (!q->n)
+        runs_find(&runs, RUN_DATA);
+    dirs = xcalloc(runs.n, sizeof *dirs);
+    for (size_t i = 0; i < runs.n; i++)
+        dirs[i] = runs.v[i].dir;
+    host_load_warn(dirs, runs.n);
+    free(dirs);
+    runs_free(&runs);
+}
+
 static int show_contrasts(const struct request *q, const struct comparison *c)
 {
     int code = q->out ? comparison_write(c, q->out, q->best_of ? CHOSEN_CSV : COMPARE_CSV) : GS_OK;
@@ -196,6 +215,8 @@ static int compare(const struct request *q)
         comparison_solve(&c, q->threads);
         code = show_contrasts(q, &c);
     }
+    if (!code && !q->quiet)
+        warn_of_load(q);
     if (!code && comparison_regressed(&c))
         code = fail(GS_FAILED, "%s: slower than [reference] allows", q->args[0]);
     comparison_free(&c);

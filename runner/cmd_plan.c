@@ -7,6 +7,7 @@
 #include "plan_io.h"
 #include "plan_table.h"
 #include "sections.h"
+#include "shell_quote.h"
 #include "text.h"
 #include "units.h"
 
@@ -71,11 +72,11 @@ static json_t *plan_and_cost(const struct plan *p)
     return o;
 }
 
-/* A platform of other hardware or of several nodes is planned here and run elsewhere: what this
- * machine holds says nothing about it. */
+/* A platform of other hardware, with GPUs or of several nodes is planned here and run elsewhere:
+ * what this machine holds says nothing about it. */
 static bool may_run_here(const struct plan *p)
 {
-    return !p->set.platform.device[0] && p->set.launch.nodes == 1 &&
+    return !p->set.platform.device[0] && !plan_cost(p).device_B && p->set.launch.nodes == 1 &&
            !config_section(p->config, "slurm");
 }
 
@@ -98,15 +99,21 @@ static int show_section(struct config *c, const char *section, const struct plan
     return code;
 }
 
-static void say_next(const struct config *c)
+/* With the options of this plan: what comes next measures what was shown. */
+static void say_next(const struct config *c, const struct plan_options *o)
 {
     const struct config_entry *hosts = config_find(c, "launch", "hosts");
-    bool slurm = config_section(c, "slurm");
-    if (hosts && facts_missed(c, hosts->value))
-        printf("\nnext: gradsync lab %s -- gradsync run %s\n", c->path, c->path);
+    bool lab = hosts && facts_missed(c, hosts->value), slurm = config_section(c, "slurm");
+    char *run = shell_command("run", c->path, o->workload, o->set);
+    char *other = lab     ? shell_command("lab", c->path, NULL, o->set)
+                  : slurm ? shell_command("submit", c->path, o->workload, o->set)
+                          : xstrdup("");
+    if (lab)
+        printf("\nnext: %s -- %s\n", other, run);
     else
-        printf("\nnext: gradsync run %s%s%s\n", c->path,
-               slurm ? ", or in Slurm's jobs gradsync submit " : "", slurm ? c->path : "");
+        printf("\nnext: %s%s%s\n", run, slurm ? ", or in Slurm's jobs " : "", other);
+    free(run);
+    free(other);
 }
 
 static int show_sections(struct config *c, const struct plan_options *o)
@@ -131,7 +138,7 @@ static int show_sections(struct config *c, const struct plan_options *o)
         return GS_OK;
     }
     if (found && !code && !o->json)
-        say_next(c);
+        say_next(c, o);
     return found ? code : sections_none(c, o->workload);
 }
 

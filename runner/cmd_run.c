@@ -106,7 +106,7 @@ static int run(struct asked *a, char **args, int n, struct run_options *options)
 
 int cmd_run(int argc, char **argv)
 {
-    struct run_options options = {.data = "data/raw"};
+    struct run_options options = {.data = RUN_DATA};
     const char **overrides = NULL;
     struct asked a = {0};
     const struct cli_option table[] = {

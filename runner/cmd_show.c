@@ -3,8 +3,10 @@
 #include "commands.h"
 #include "err.h"
 #include "gather.h"
+#include "host_load.h"
 #include "multinode.h"
 #include "runs.h"
+#include "shell_quote.h"
 #include "show_curve.h"
 #include "summary.h"
 #include "text.h"
@@ -157,7 +159,8 @@ static int show_run(const char *dir)
             printf("%s", lines);
         free(lines);
         fflush(stdout);
-        say("next: gradsync compare %s", dir);
+        host_load_warn(&dir, 1);
+        say("next: gradsync compare %s", SHELL_WORD(dir));
     }
     show_curve_free(&curve);
     words_free(&t.cells);
@@ -174,14 +177,22 @@ static const char *run_id(const struct run *run)
     return name ? name + 1 : run->dir;
 }
 
-/* Names begin with the time. */
+/* Names begin with the time. A run that measured nothing is shown only where no other is. */
+static bool is_later(const struct run *a, const struct run *b)
+{
+    bool measured = runs_measured(a->dir);
+    if (measured != runs_measured(b->dir))
+        return measured;
+    return strcmp(run_id(a), run_id(b)) > 0;
+}
+
 static int show_latest(const char *root)
 {
     struct runs runs = {0};
     int code = runs_find(&runs, root);
     const struct run *latest = NULL;
     for (size_t i = 0; i < runs.n; i++)
-        if (!latest || strcmp(run_id(&runs.v[i]), run_id(latest)) > 0)
+        if (!latest || is_later(&runs.v[i], latest))
             latest = &runs.v[i];
     if (!code)
         code = latest

@@ -3,10 +3,10 @@
 #include "cluster/campaign.h"
 #include "cluster/reason.h"
 #include "cluster/standing.h"
-#include "cluster/words.h"
 #include "commands.h"
 #include "err.h"
 #include "jsontext.h"
+#include "shell_quote.h"
 #include "text.h"
 
 #include <jansson.h>
@@ -105,7 +105,7 @@ static size_t count(const struct campaign *c, const struct standing *s, enum sta
 
 static void print_next(const struct campaign *c, const struct standing *s)
 {
-    char *dir = words_quoted(c->dir);
+    char *dir = shell_quoted(c->dir);
     bool held = s->n_orphans > 0;
     for (size_t i = 0; i < c->n_tasks; i++)
         held = held || s->tasks[i].held;

@@ -5,12 +5,12 @@
 #include "cluster/configs.h"
 #include "cluster/send.h"
 #include "cluster/slurm.h"
-#include "cluster/words.h"
 #include "commands.h"
 #include "err.h"
 #include "lock.h"
 #include "run.h"
 #include "sections.h"
+#include "shell_quote.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -108,13 +108,13 @@ static int submit(const struct submit *s)
     if (!code)
         code = send_tasks(&c, NULL);
     if (!code) {
-        char *dir = words_quoted(c.dir);
+        char *dir = shell_quoted(c.dir);
         say("submitted: %zu tasks in %zu arrays; next: gradsync status %s", c.n_tasks, c.n_arrays,
             dir);
         printf("%s\n", c.dir);
         free(dir);
     } else if (c.n_tasks && campaign_is(c.dir)) {
-        char *dir = words_quoted(c.dir);
+        char *dir = shell_quoted(c.dir);
         say("the campaign is kept; once mended: gradsync resume %s", dir);
         free(dir);
     }
@@ -137,7 +137,7 @@ static void print_command(const struct campaign *c, size_t k)
     struct text t = {0};
     for (char **a = argv; *a; a++) {
         text_add(&t, t.len ? " " : "");
-        words_quote(&t, *a);
+        shell_quote(&t, *a);
     }
     printf("%s\n", t.s);
     text_free(&t);

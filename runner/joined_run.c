@@ -4,12 +4,14 @@
 #include "check.h"
 #include "err.h"
 #include "joined.h"
+#include "launcher.h"
 #include "ledger.h"
 #include "lock.h"
 #include "manifest.h"
 #include "outcome.h"
 #include "record.h"
 #include "sections.h"
+#include "shell_quote.h"
 #include "supervise.h"
 #include "text.h"
 
@@ -57,6 +59,8 @@ static int plan_config(struct rank_run *r, const char *config)
                        s.plans[0]->section);
     if (!code)
         code = check_ranks(s.plans[0], r->joined);
+    if (!code)
+        code = launcher_check_gpus(s.plans, &s.n);
     if (!code)
         code = plan_memory_check(s.plans[0]);
     if (!code)
@@ -123,7 +127,8 @@ static int finish(struct rank_run *r)
         outcome_say(&o);
     } else {
         say("%s: %d of %lld launches are missing; start the ranks again with: gradsync run %s",
-            r->plan->section, lacking, (long long)r->plan->set.measure.launches, r->todo.dir);
+            r->plan->section, lacking, (long long)r->plan->set.measure.launches,
+            SHELL_WORD(r->todo.dir));
     }
     o.code = code;
     if (r->options->json)
@@ -144,10 +149,10 @@ static int report(const struct rank_run *r, const struct attempt *a)
                                : fail(GS_FAILED,
                                       "interrupted; to go on, start the "
                                       "ranks again with: gradsync run %s",
-                                      r->todo.dir);
+                                      SHELL_WORD(r->todo.dir));
     case ATTEMPT_DIED:
         return fail(GS_FAILED, "%s: %s; start the ranks again with: gradsync run %s", a->kind,
-                    a->why, r->todo.dir);
+                    a->why, SHELL_WORD(r->todo.dir));
     case ATTEMPT_REFUSED:
         break;
     }

@@ -3,6 +3,7 @@
 
 #include "cluster/container.h"
 #include "err.h"
+#include "gpus_here.h"
 #include "launcher_here.h"
 #include "launcher_options.h"
 #include "numa.h"
@@ -110,6 +111,43 @@ int launcher_check_slots(const struct plan *p)
         return GS_CANNOT;
     }
     return GS_OK;
+}
+
+static int no_gpu(const struct plan *first, size_t more, const char *why)
+{
+    char others[48] = "";
+    if (more)
+        snprintf(others, sizeof others, " and %zu more section%s", more, more == 1 ? "" : "s");
+    return fail_at(GS_CANNOT, first->config->path,
+                   config_section(first->config, first->section)->line, "[%s]%s need%s a GPU: %s",
+                   first->section, others, more ? "" : "s", why);
+}
+
+/* Memory on a device alone, or on a platform whose device the config names. Without that, cells
+ * that take host memory as well may be measured on the host (backend = auto of iter_proxy). */
+static bool needs_gpu(const struct plan *p)
+{
+    struct plan_cost cost = plan_cost(p);
+    return cost.device_B && (!cost.host_B || p->set.platform.device[0]);
+}
+
+int launcher_check_gpus(struct plan **plans, size_t *n)
+{
+    size_t all = *n, kept = 0;
+    int code = GS_OK;
+    struct plan **lacking = xcalloc(all, sizeof *lacking);
+    for (size_t i = 0; i < all; i++) {
+        struct plan *p = plans[i];
+        bool lacks = needs_gpu(p) && here_alone(&p->set.launch) && gpus_here_missing();
+        *(lacks ? &lacking[i - kept] : &plans[kept++]) = p;
+    }
+    *n = kept;
+    if (kept < all)
+        code = no_gpu(lacking[0], all - kept - 1, gpus_here_missing());
+    for (size_t i = 0; i < all - kept; i++)
+        plan_free(lacking[i]);
+    free(lacking);
+    return code;
 }
 
 /* ---- the command ---- */

@@ -21,6 +21,9 @@ void launcher_free(char **argv);
 
 /* The same without a command: can the ranks be started at all? Said before a folder is made. */
 int launcher_check(const struct plan *p);
+/* Leaves out the plans that need a GPU where all ranks would start here and there is none: *n
+ * becomes how many stay. GS_OK, or GS_CANNOT after one line for all of them. */
+int launcher_check_gpus(struct plan **plans, size_t *n);
 /* Of that, whether there is room for them here, whatever starts them. */
 int launcher_check_slots(const struct plan *p);
 /* And whether the launcher may know what ranks are to be bound to. GS_OK or GS_USAGE, reported. */

@@ -5,8 +5,10 @@
 #include "err.h"
 #include "jsontext.h"
 #include "ledger.h"
+#include "shell_quote.h"
 #include "text.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +48,30 @@ bool outcome_all_skipped(const struct plan *p, const char *dir)
     }
     ledger_free(l);
     return skipped == p->n_cells;
+}
+
+static bool skipped_all(const struct ledger *l, const struct ledger_file *f, size_t cells)
+{
+    size_t skipped = 0;
+    for (size_t i = 0; i < l->n_fails; i++)
+        skipped += l->fails[i].launch == f->launch && l->fails[i].attempt == f->attempt &&
+                   !strcmp(l->fails[i].kind, "skip");
+    return skipped == cells;
+}
+
+void outcome_set_skipped_aside(const struct plan *p, const char *dir)
+{
+    struct ledger *l;
+    if (ledger_read(&l, dir))
+        return;
+    for (size_t i = 0; i < l->n_files; i++) {
+        const struct ledger_file *f = &l->files[i];
+        char *aside = xstrfmt("%s/skipped-%02d.%02d.jsonl", dir, f->launch, f->attempt);
+        if (skipped_all(l, f, p->n_cells) && rename(f->path, aside))
+            fail_file(f->path, "renamed", errno);
+        free(aside);
+    }
+    ledger_free(l);
 }
 
 bool outcome_nothing(const struct plan *p, const char *dir)
@@ -101,23 +127,9 @@ int outcome_judge(struct outcome *o, const struct plan *p, const char *dir)
     return code;
 }
 
-/* A word that a shell takes back as it is. */
-static char *quoted(const char *path)
-{
-    if (path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-")] ==
-        '\0')
-        return xstrdup(path);
-    struct text t = {0};
-    text_add(&t, "'");
-    for (; *path; path++)
-        text_add(&t, *path == '\'' ? "'\\''" : (char[]){*path, '\0'});
-    text_add(&t, "'");
-    return t.s;
-}
-
 void outcome_say(const struct outcome *o)
 {
-    char *dir = quoted(o->dir);
+    char *dir = shell_quoted(o->dir);
     if (o->complete)
         say("recorded: %s\nnext: gradsync show %s", dir, dir);
     else if (o->interrupted)

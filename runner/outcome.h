@@ -24,6 +24,9 @@ void outcome_begin(struct outcome *o, const struct plan *p, const char *dir);
 int outcome_judge(struct outcome *o, const struct plan *p, const char *dir);
 /* Has this machine skipped every cell in some launch? Then it will in the others too. */
 bool outcome_all_skipped(const struct plan *p, const char *dir);
+/* Renames the recordings of attempts that skipped every cell to skipped-LL.AA.jsonl: the folder
+ * then counts as not measured, the reasons stay, and `resume` measures it on a machine that can. */
+void outcome_set_skipped_aside(const struct plan *p, const char *dir);
 /* Is no group of the folder measured, in any launch? */
 bool outcome_nothing(const struct plan *p, const char *dir);
 /* Where the recording lies and what to do next. */

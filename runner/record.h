@@ -3,6 +3,7 @@
  * The raw recording. A run folder, data/raw/<platform>/<workload>/<run>/, holds
  *   config.ini, plan.json            what was asked (plan.h)
  *   launch-LL.AA.jsonl               launch LL, attempt AA, both from 01; one writer each: rank 0
+ *   skipped-LL.AA.jsonl              an attempt that skipped every cell: counts as no recording
  *   launch-LL.AA.log                 what the launcher and the ranks printed; kept when it failed
  *   MANIFEST.json                    SHA-256 of every file above; written last, makes the run final
  * and is named YYYYMMDDThhmmssZ[-label]-xxxx.
@@ -25,7 +26,9 @@
  *   the ranks' start spread), spread_ns (median of max - min of the ranks' times), metrics
  *   {name: median} where the plugin has more than its time, time_ns [..]: one integer a sample, the
  *   time of all its iterations, the longest rank's; always the last member. In the order of visits
- * - health: group, block, before {}, after {}: clocks, load, temperature, power, throttle reasons
+ * - health: group, block, before {}, after {}, both by rank: clocks, load, temperature, power,
+ *   throttle reasons. busy_cores (of the node) and own_cores (of the rank) are means since the
+ *   launch began; what they and load1 say of other programs: host_load.h
  * - fail: cell, copy, kind, why, rank, host, phase: kind is skip, failed, wrong, crash, hang, lost
  * - group: group, blocks, cells [{cell, copy, blocks, converged, half_width}]: closes the group; a
  *   group without it was interrupted and counts only until an attempt closes it

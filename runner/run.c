@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "err.h"
+#include "host_load.h"
 #include "interrupts.h"
 #include "launcher.h"
 #include "locate.h"
@@ -13,6 +14,7 @@
 #include "record.h"
 #include "run_launch.h"
 #include "sections.h"
+#include "shell_quote.h"
 #include "text.h"
 #include "units.h"
 
@@ -43,15 +45,15 @@ bool run_is_final(const char *dir)
 
 /* ---- one run folder ---- */
 
-/* A machine that skips every cell of a launch does so in each: it is told once, and the folder is
- * left for a machine that can. */
+/* A machine that skips every cell of a launch does so in each: it is told once, and the run is
+ * never final. */
 static int measure(struct run *r, bool *whole)
 {
     int code = GS_OK;
     *whole = true;
     for (int launch = r->first; !code && *whole && launch <= r->last; launch++) {
         code = run_launch(&r->at, launch);
-        *whole = !code && (launch == r->last || !outcome_all_skipped(r->at.plan, r->at.dir));
+        *whole = !code && !outcome_all_skipped(r->at.plan, r->at.dir);
     }
     return code;
 }
@@ -74,7 +76,11 @@ static int complete(struct run *r, struct outcome *o)
         code = measure(r, &o->complete);
     if (o->complete && !r->part)
         code = manifest_write(r->at.dir);
-    return code ? code : outcome_judge(o, r->at.plan, r->at.dir);
+    if (!code)
+        code = outcome_judge(o, r->at.plan, r->at.dir);
+    if (!o->complete && !r->part)
+        outcome_set_skipped_aside(r->at.plan, r->at.dir);
+    return code;
 }
 
 static void announce(const struct plan *p, const char *dir)
@@ -103,6 +109,8 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
     o->code = complete(&r, o);
     o->interrupted = i->count > 0 && !o->complete;
     o->nothing = !o->complete && outcome_nothing(p, dir);
+    if (!o->nothing)
+        host_load_warn(&dir, 1);
     if (r.part && o->complete)
         say("recorded: launches %d to %d of %s", r.first, r.last, dir);
     else
@@ -134,7 +142,7 @@ int run_folder(const char *dir, const struct run_options *options)
     if (run_is_final(dir)) {
         int code = manifest_verify(dir);
         if (!code)
-            say("%s is complete: nothing to do; next: gradsync show %s", dir, dir);
+            say("%s is complete: nothing to do; next: gradsync show %s", dir, SHELL_WORD(dir));
         return code;
     }
     int code = plan_read(&p, dir);
@@ -143,6 +151,9 @@ int run_folder(const char *dir, const struct run_options *options)
     if (options->last > p->set.measure.launches)
         code = fail_at(GS_USAGE, dir, 0, "no launch %d: it has %lld", options->last,
                        (long long)p->set.measure.launches);
+    size_t n = 1;
+    if (!code)
+        code = launcher_check_gpus(&p, &n);
     if (!code)
         code = launcher_check(p);
     if (!code)
@@ -152,7 +163,7 @@ int run_folder(const char *dir, const struct run_options *options)
     if (options->json)
         outcome_print(&o, 1);
     outcome_free(&o);
-    plan_free(p);
+    plan_free(n ? p : NULL);
     return code;
 }
 
@@ -172,6 +183,15 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
     return code;
 }
 
+static void say_not_begun(const struct plan *p, const struct run_options *options)
+{
+    char *command = shell_command("run", p->config->path, p->section, options->overrides);
+    bool elsewhere = strcmp(options->data, RUN_DATA) != 0;
+    say("not begun: %s (%s%s%s)", p->section, command, elsewhere ? " -o " : "",
+        elsewhere ? SHELL_WORD(options->data) : "");
+    free(command);
+}
+
 static int run_sections(const struct sections *plans, const struct run_options *options)
 {
     struct interrupts i;
@@ -186,8 +206,7 @@ static int run_sections(const struct sections *plans, const struct run_options *
         code = err_worse(code, one);
     }
     for (size_t k = ran; !caught && k < n; k++)
-        say("not begun: %s (gradsync run %s --workload '%s')", plans->plans[k]->section,
-            plans->plans[k]->config->path, plans->plans[k]->section);
+        say_not_begun(plans->plans[k], options);
     if (options->interrupted && i.count)
         *options->interrupted = true;
     if (!caught)
@@ -204,6 +223,8 @@ int run_config(const char *config, const struct run_options *options)
 {
     struct sections s;
     int code = sections_plan(&s, config, options->overrides, options->workload);
+    if (!code)
+        s.left_out = err_worse(s.left_out, launcher_check_gpus(s.plans, &s.n));
     if (!code)
         code = run_sections(&s, options);
     sections_free(&s);

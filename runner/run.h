@@ -11,6 +11,8 @@
 
 #include <stdbool.h>
 
+#define RUN_DATA "data/raw" /* unless -o says otherwise */
+
 struct run_options {
     const char *const *overrides; /* NULL, or NULL-terminated "section:key=value" */
     const char *data;             /* where platform/workload/run goes, e.g. "data/raw" */

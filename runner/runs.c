@@ -42,6 +42,33 @@ bool runs_is_run(const char *dir)
     return n > 0;
 }
 
+static bool has_block(const char *path)
+{
+    char ignored[1];
+    struct raw *raw = NULL;
+    struct raw_line l;
+    err_capture(ignored, sizeof ignored);
+    int got = raw_open(&raw, path) ? -1 : raw_next(raw, 1u << RAW_BLOCK, &l);
+    if (raw)
+        raw_close(raw);
+    err_capture(NULL, 0);
+    return got != 0;
+}
+
+bool runs_measured(const char *dir)
+{
+    struct dirent **names;
+    bool measured = false;
+    int n = scandir(dir, &names, is_recording, alphasort);
+    for (int i = 0; i < n && !measured; i++) {
+        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+        measured = has_block(path);
+        free(path);
+    }
+    names_free(names, n);
+    return measured;
+}
+
 /* ---- keys ---- */
 
 static const char *member(const json_t *header, const char *key)

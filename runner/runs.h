@@ -22,6 +22,10 @@ struct runs {
 
 /* A run folder holds launch-LL.AA.jsonl files. */
 bool runs_is_run(const char *dir);
+/* Does one of its recordings hold a block of samples? A run that measured nothing (no GPU, killed
+ * too early) must not stand in for an older one that did. A damaged recording counts as measured:
+ * whoever reads it reports it. */
+bool runs_measured(const char *dir);
 
 /* Adds the folder itself or those below. One without a line recorded yet is said and left out.
  * GS_OK or reported: no such folder, a recording whose header cannot be read. */

@@ -40,7 +40,7 @@ like "$out" '48 cells in 12 groups, 3 launches' '… how many they are'
 like "$out" 'memory: [0-9.]+ MiB a rank on the host' '… the memory'
 like "$out" 'time: [0-9.]+ s to [0-9.]+ s, more on a busy machine' '… the time'
 like "$out" 'seed: drawn at run' '… and the seed that is yet to be drawn'
-like "$out" "next: gradsync run [^ ,]*\$" '… and what comes next'
+like "$out" "next: gradsync run ([^ ',]+|'[^']+')\$" '… and what comes next'
 ok '… and writes nothing' test ! -e data
 
 config '[null]' '[slurm]' 'partition = main'
@@ -70,9 +70,19 @@ config '[null]' 'size = 8:79992:+8' 'config = a'
 ok 'ten thousand cells' "$gradsync" plan x.ini
 like "$out" '9999 cells in 9999 groups' '… are counted'
 
+# A printed command can be pasted: paths are quoted, and the options of the plan stay with it.
+config '[null]' '[slurm]' 'partition = main'
+mkdir 'a b' && cp x.ini 'a b/it.ini'
+run "$gradsync" plan 'a b/it.ini' -w null -s measure:launches=2 -s 'null:config=a, b'
+is "$(sed -n 's/^next: //p' <<<"$out" | sed "s/, or in Slurm's jobs /|/")" \
+    "gradsync run 'a b/it.ini' --workload null --set measure:launches=2 --set 'null:config=a, b'|gradsync submit 'a b/it.ini' --workload null --set measure:launches=2 --set 'null:config=a, b'" \
+    'what comes next has its path quoted and the options'
+run "$gradsync" check 'a b/it.ini' --set measure:launches=2
+is "$err" "a b/it.ini: ok; next: gradsync plan 'a b/it.ini' --set measure:launches=2" '… after check too'
+
 # ---- where configs come from ----
 
-mkdir 'a b' && cp "$local_ini" 'a b/my config.ini'
+cp "$local_ini" 'a b/my config.ini'
 exits 2 'a file name that is no platform name' "$gradsync" plan 'a b/my config.ini'
 like "$err" '^a b/my config\.ini: .*give \[platform\] a name' '… says what to do'
 ok 'paths with blanks' "$gradsync" plan 'a b/my config.ini' --set platform:name=mine

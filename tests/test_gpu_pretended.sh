@@ -8,7 +8,7 @@
 # GPUs that do not reach each other are a warning.
 . "$(dirname "$0")/lib.sh"
 [ -e "$build/plugins/nccl_allreduce/cuda.so" ] || skip_all 'built without CUDA or NCCL'
-ok 'the pretence is compiled' "${CC:-gcc}" -std=gnu11 -Wall -Wextra -shared -fPIC -o pretend.so "$top/tests/gpu/pretend.c"
+ok 'the pretence is compiled' "${CC:-gcc}" -std=gnu11 -Wall -Wextra -shared -fPIC -Wl,-soname,libcuda.so.1 -o pretend.so "$top/tests/gpu/pretend.c"
 
 begin() { # RANKS: a config's first lines
     printf '%s\n' '[launch]' "ranks = $1" 'oversubscribe = yes' '[measure]' 'launches = 1' 'blocks = 2' \
@@ -29,6 +29,32 @@ cannot 'an NCCL too old' 'NCCL 2\.17 is too old, 2\.18 is the first .*install a 
 
 cannot 'a GPU whose memory is full' 'GPU [01]: cudaErrorMemoryAllocation; its memory is full: nvidia-smi lists who uses it' 2 PRETEND_ERROR=2
 cannot 'NVSwitch not up' 'cudaErrorSystemNotReady; start nvidia-fabricmanager' 2 PRETEND_ERROR=802
+
+# No GPU at all is found before anything starts: one line for all sections, and no folder.
+{ begin 64 && printf '%s\n' '[nccl_allreduce]' '[nccl_allreduce again]' '[iter_proxy]' 'backend = cuda'; } >none.ini
+sed -i '/^oversubscribe/d' none.ini
+for gpus in 0 driver; do
+    preload=$tmp/pretend.so
+    [ $gpus != driver ] || preload=
+    exits 3 "$gpus: nothing to measure on" env PRETEND_GPUS=0 LD_PRELOAD="$preload" "$gradsync" run none.ini -o data-none
+    one_line "$err" "$gpus: said once"
+    like "$err" '^none\.ini:[0-9]+: \[nccl_allreduce\] and 2 more sections need a GPU: .*run where nvidia-smi lists' "$gpus: with the remedy, and not with slots"
+    ok "$gpus: no folder is made" test ! -e data-none
+done
+unlike "$("$gradsync" plan none.ini 2>&1)" slots 'nor does plan speak of slots'
+printf '%s\n' '[null]' 'size = 8' 'config = a' >>none.ini
+sed -i 's/^ranks.*/ranks = 2/' none.ini
+exits 3 'a section that needs none runs all the same' env PRETEND_GPUS=0 LD_PRELOAD="$tmp/pretend.so" "$gradsync" run -q none.ini -o data-none
+is "$(cd data-none/* && ls)" null 'and it alone'
+
+# A machine that skips every cell leaves nothing that counts, and the folder is for one that can.
+{ begin 2 && printf '%s\n' '[iter_proxy]' 'backend = cuda' 'size = 1MiB' 'gemm = 64' 'mode = comm'; } >later.ini
+exits 3 'every cell skipped' env PRETEND_ERROR=802 LD_PRELOAD="$tmp/pretend.so" "$gradsync" run -q later.ini -o data-later
+later=$(echo data-later/*/*/*)
+is "$(cd "$later" && echo launch-* skipped-*)" 'launch-* skipped-01.01.jsonl' 'leaves no recording that counts, and the reasons'
+ok 'resume measures it on a machine that can' env LD_PRELOAD="$tmp/pretend.so" "$gradsync" resume -q "$later"
+ok 'and it is final' test -e "$later/MANIFEST.json"
+
 printf '%s\n' '[launch]' 'ranks = 2' '[nccl_allreduce]' 'hosts = 3' >hosts.ini
 exits 2 'more make-believe hosts than ranks: the plan is refused' "$gradsync" plan hosts.ini
 like "$err" 'hosts = 3 is more than the 2 ranks' 'and why'
@@ -55,7 +81,7 @@ but_one() { # NAME REGEX
 on whole 'size = 1KiB'
 is "$rc" 0 'a machine that lacks nothing: measured'
 like "$(cat "$recording")" '"peer_access","value":"2 of 2 ways' 'its GPUs reach each other, and it is recorded'
-unlike "$err" warning 'and nothing is said of it'
+unlike "$err" 'no peer access' 'and nothing is said of it'
 
 # The second copy of a baseline has a communicator of its own. Each launch prepares the cells in an
 # order of its own.
@@ -125,7 +151,7 @@ blocks() { grep -c '"type":"block"' "$recording"; }
 sites $'strategy = hierarchical\nsize = 4, 1MiB, 3000004\ninside = mpi, nccl\ntransport = mpi, tcp'
 is "$rc $(blocks)" '0 30' 'NCCL inside a site, MPI and TCP between: each sum is right'
 sites $'strategy = hierarchical\nsize = 1MiB\ninside = nccl\nwire = int4\ncompute = 1ms\nevery = 4\nfragments = 2\noverlap = 0'
-is "$rc $(grep -h '"kind":"skip"' "$recording" | grep -c 'inside=nccl has no overlap')" '3 1' 'fragments that flow beside steps are the host'"'"'s'
+is "$rc $(grep -c 'inside=nccl has no overlap' <<<"$err")" '3 1' 'fragments that flow beside steps are the host'"'"'s'
 sites $'strategy = ring, hierarchical\nsize = 1MiB\ninside = nccl, mpi'
 like "$(grep -h '"kind":"skip"' "$recording")" 'strategy=ring sums nothing inside a site: it has no inside=nccl' 'a ring sums nothing inside'
 sites $'strategy = hierarchical\nsize = 1MiB, 256MiB\ninside = nccl' PRETEND_MEMORY=100

@@ -110,7 +110,7 @@ refused() { # NAME REGEX: the number cannot be had, and the message says so
 }
 defines "time.a | summary | $A_ROW | median_s | time"
 config $'size = 8, 16\nconfigs = a, b' 3
-refused 'under-sampled' "$first: under-sampled: .* than the 3 .*: time.a cannot be printed; fill it: gradsync run configs/p.ini --workload 'null'"
+refused 'under-sampled' "$first: under-sampled: .* than the 3 .*: time.a cannot be printed; fill it: gradsync run configs/p.ini --workload null"
 defines "time.a | summary | $A_ROW | median_s | time | \\leftout" 'cells | summary | platform=p; status=ok | count | integer'
 why -o tex3
 is "$rc|$(grep -o 'gs@v@.*' tex3/macros.tex | tr '\n' ' ')" '0|gs@v@time.a\endcsname{\leftout} gs@v@cells\endcsname{0} ' 'left out where something else may stand, and of counts'

@@ -66,7 +66,7 @@ measure() {
     rm -rf data
     run "$gradsync" run -q -o data "$1"
     dir=$(echo data/*/*/*)
-    lines=$(cat "$dir"/launch-*.jsonl 2>/dev/null)
+    lines=$(cat "$dir"/{launch,skipped}-*.jsonl 2>/dev/null)
 }
 count() { grep -c "$1" <<<"$lines"; }
 
@@ -82,7 +82,7 @@ skipped 'a protocol on the host' 'backend=host has no protocol=LL \(auto\)' \
 mkdir alone && cp "$build/plugins/iter_proxy.so" alone/
 export GRADSYNC_PLUGIN_PATH=$tmp/alone
 skipped 'a backend that is not here' 'backend=cuda is not here: .*alone/iter_proxy/cuda\.so' \
-    '[iter_proxy]' 'backend = cuda' 'size = 64' 'gemm = 16'
+    '[iter_proxy]' 'backend = host, cuda' 'size = 64' 'gemm = 16'
 config auto.ini 2 '[iter_proxy]' 'size = 64' 'gemm = 16' 'gemms = 3'
 measure auto.ini
 is "$rc" 0 'backend = auto is the host where there is no other'

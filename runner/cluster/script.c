@@ -4,6 +4,7 @@
 #include "cluster/words.h"
 #include "err.h"
 #include "plugin.h"
+#include "shell_quote.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -194,9 +195,9 @@ void script_text(struct text *t, const struct script *s)
     add_time(t, s->time_s);
     text_add(t, s->shape);
     text_add(t, "\ngradsync=");
-    words_quote(t, program);
+    shell_quote(t, program);
     text_add(t, "\ncampaign=");
-    words_quote(t, s->campaign);
+    shell_quote(t, s->campaign);
     /* exec: the warning is sent to this process alone. */
     text_addf(t, "\nexec \"$gradsync\" run \"$campaign\" --task $((%zu + SLURM_ARRAY_TASK_ID))\n",
               s->first);

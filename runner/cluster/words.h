@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values of a config on their way into a job script: quoted for the shell, or known to need no
- * quotes.
+ * Values of a config on their way into a job script where nothing may be quoted: which are safe.
  */
 #ifndef GS_WORDS_H
 #define GS_WORDS_H
 
-#include "text.h"
-
 #include <stdbool.h>
-
-/* Adds the text as one word that a shell takes back as it is. */
-void words_quote(struct text *t, const char *s);
-char *words_quoted(const char *s); /* the caller's */
 
 /* Can it stand in a #SBATCH line as it is? Letters, digits and the marks that Slurm's own syntax
  * uses; nothing that separates, quotes, expands or begins a comment. */

@@ -32,6 +32,7 @@ void page_text(FILE *f, const char *s);
 /* A run as its first recording says. */
 struct page_run {
     char *dir, *id, *platform, *workload, *label, *started, *commit, *origin;
+    char *load;    /* host_load.h; NULL: idle, or not known */
     int launches;  /* recordings of different launches */
     bool finished; /* its manifest is there, and holds */
 };

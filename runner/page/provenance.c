@@ -3,6 +3,7 @@
  * Which runs a page stands on, and what they were measured on.
  */
 #include "err.h"
+#include "host_load.h"
 #include "manifest.h"
 #include "page.h"
 #include "raw.h"
@@ -76,6 +77,7 @@ static int read_run(struct page_run *run, const char *dir, bool *got)
     if (!code && run->finished)
         code = manifest_verify(dir);
     free(manifest);
+    run->load = host_load_text(dir);
     return code;
 }
 
@@ -107,6 +109,7 @@ void page_runs_free(struct page_run *runs, size_t n)
         free(runs[i].started);
         free(runs[i].commit);
         free(runs[i].origin);
+        free(runs[i].load);
     }
     free(runs);
 }
@@ -123,8 +126,10 @@ static void put_run(FILE *f, const struct page_run *r)
     page_text(f, r->workload);
     fputs(*r->label ? " " : "", f);
     page_text(f, r->label);
-    fprintf(f, "</td><td class=\"n\">%d</td><td>%s</td><td>", r->launches,
-            r->finished ? "complete, checksums hold" : "not complete");
+    fprintf(f, "</td><td class=\"n\">%d</td><td>%s%s", r->launches,
+            r->finished ? "complete, checksums hold" : "not complete", r->load ? "; " : "");
+    page_text(f, r->load ? r->load : "");
+    fputs("</td><td>", f);
     page_text(f, r->started);
     fputs("</td><td>", f);
     page_text(f, r->commit);

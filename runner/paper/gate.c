@@ -2,6 +2,7 @@
 #include "paper/gate.h"
 
 #include "err.h"
+#include "shell_quote.h"
 #include "text.h"
 
 #include <stdlib.h>
@@ -35,20 +36,16 @@ static void lack(struct gap *g, const char *number)
 
 static char *measure_again(const struct proof *p)
 {
-    char *command = xstrfmt("gradsync run %s --workload '%s%s%s'", p->config, p->r->workload,
-                            *p->r->label ? " " : "", p->r->label);
-    for (const char *const *o = p->overrides; o && *o; o++) {
-        char *more = xstrfmt("%s --set '%s'", command, *o);
-        free(command);
-        command = more;
-    }
+    char *section = xstrfmt("%s%s%s", p->r->workload, *p->r->label ? " " : "", p->r->label);
+    char *command = shell_command("run", p->config, section, p->overrides);
+    free(section);
     return command;
 }
 
 static char *complete(const struct proof *p)
 {
     if (!p->finished && p->r->launches >= p->launches)
-        return xstrfmt("gradsync resume %s", p->dir);
+        return shell_command("resume", p->dir, NULL, NULL);
     return measure_again(p);
 }
 
@@ -60,7 +57,7 @@ static char *measure_first(const struct shelf *shelf, const char *clauses)
     if (s) {
         s += strlen("platform=");
         char *path = xstrfmt("%s/%.*s.ini", shelf->configs, (int)strcspn(s, "; "), s);
-        command = access(path, F_OK) ? NULL : xstrfmt("gradsync run %s", path);
+        command = access(path, F_OK) ? NULL : shell_command("run", path, NULL, NULL);
         free(path);
     }
     return command ? command : xstrdup("make figures");

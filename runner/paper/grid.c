@@ -147,7 +147,7 @@ double grid_real(const struct grid *g, size_t row, const char *column)
 struct standing {
     char *key; /* what was measured */
     const char *run;
-    bool finished;
+    enum grid_run state;
     size_t row;
 };
 
@@ -170,7 +170,7 @@ static int by_standing(const void *x, const void *y)
     const struct standing *a = x, *b = y;
     int order = strcmp(a->key, b->key);
     if (!order)
-        order = (int)b->finished - (int)a->finished;
+        order = (int)b->state - (int)a->state;
     if (!order)
         order = strcmp(b->run, a->run);
     return order ? order : (a->row > b->row) - (a->row < b->row);
@@ -187,14 +187,14 @@ static void drop_rows(struct grid *g, const bool *drop)
     g->n = kept;
 }
 
-void grid_latest(struct grid *g, const bool *finished)
+void grid_latest(struct grid *g, const enum grid_run *runs)
 {
     if (!grid_has(g, "run_id") || !g->n)
         return;
     struct standing *v = xcalloc(g->n, sizeof *v);
     bool *drop = xcalloc(g->n, sizeof *drop);
     for (size_t i = 0; i < g->n; i++)
-        v[i] = (struct standing){row_key(g, i), grid_text(g, i, "run_id"), finished[i], i};
+        v[i] = (struct standing){row_key(g, i), grid_text(g, i, "run_id"), runs[i], i};
     qsort(v, g->n, sizeof *v, by_standing);
     const char *kept = NULL;
     for (size_t i = 0; i < g->n; i++) {

@@ -39,8 +39,10 @@ bool grid_has(const struct grid *g, const char *column);
 size_t grid_column(const struct grid *g, const char *name);
 double grid_real(const struct grid *g, size_t row, const char *column); /* NaN: none */
 
-/* Where the same thing was measured by several runs, one row is left: of a finished run before one
- * that is not, then of the latest (names begin with the time). Nothing without a run_id. */
-void grid_latest(struct grid *g, const bool *finished); /* finished: of every row */
+/* What the run of a row has come to. */
+enum grid_run { GRID_RUN_EMPTY, GRID_RUN_PART, GRID_RUN_FINISHED };
+/* Where several runs have a row for the same thing, one row is left: of the run that has come
+ * furthest, then of the latest (names begin with the time). Nothing without a run_id. */
+void grid_latest(struct grid *g, const enum grid_run *runs); /* of every row */
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "err.h"
 #include "record.h"
+#include "runs.h"
 #include "text.h"
 
 #include <dirent.h>
@@ -59,23 +60,31 @@ static int read_table(struct shelf *s, const char *name, struct grid **out)
     return code;
 }
 
+static enum grid_run state_of(const char *dir)
+{
+    char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    enum grid_run state = !runs_measured(dir)      ? GRID_RUN_EMPTY
+                          : access(manifest, F_OK) ? GRID_RUN_PART
+                                                   : GRID_RUN_FINISHED;
+    free(manifest);
+    return state;
+}
+
 static void keep_latest(struct shelf *s, struct grid *g)
 {
-    bool *finished = xcalloc(g->n + 1, sizeof *finished);
+    enum grid_run *runs = xcalloc(g->n + 1, sizeof *runs);
     for (size_t i = 0; i < g->n && grid_has(g, "run_id"); i++) {
         /* Rows of a run stand together. */
         if (i && !strcmp(grid_text(g, i, "run_id"), grid_text(g, i - 1, "run_id"))) {
-            finished[i] = finished[i - 1];
+            runs[i] = runs[i - 1];
             continue;
         }
-        char *dir = shelf_run(s, g, i, ROW_RUN),
-             *manifest = xstrfmt("%s/%s", dir ? dir : "", RECORD_MANIFEST);
-        finished[i] = dir && !access(manifest, F_OK);
-        free(manifest);
+        char *dir = shelf_run(s, g, i, ROW_RUN);
+        runs[i] = dir ? state_of(dir) : GRID_RUN_EMPTY;
         free(dir);
     }
-    grid_latest(g, finished);
-    free(finished);
+    grid_latest(g, runs);
+    free(runs);
 }
 
 int shelf_find(struct shelf *s, const char *name, const struct grid **out)

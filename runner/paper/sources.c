@@ -52,7 +52,7 @@ int shelf_runs(struct grid **out, const char *raw)
     if (!code)
         code = runs_sort(&runs);
     for (size_t i = 0; i < runs.n && !code; i++)
-        code = add_run(g, runs.v[i].dir);
+        code = runs_measured(runs.v[i].dir) ? add_run(g, runs.v[i].dir) : GS_OK;
     runs_free(&runs);
     if (code)
         grid_free(g);

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/health.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct health_source *const sources[] = {&health_host, &health_nvml, &health_fabric};
+static const struct health_source *const sources[] = {&health_host, &health_cpu, &health_nvml,
+                                                      &health_fabric};
 
 #define N_SOURCES (sizeof sources / sizeof *sources)
 _Static_assert(N_SOURCES <= HEALTH_SOURCES_MAX, "struct health has a place for each source");
+
+json_t *health_cores(double used_s, double wall_s)
+{
+    return json_real(round(used_s / wall_s * 1e3) / 1e3);
+}
 
 void health_open(struct health *h, const struct team *team)
 {

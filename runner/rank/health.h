@@ -12,6 +12,10 @@
 #include <stdbool.h>
 
 #define HEALTH_SOURCES_MAX 8
+/* Means since a launch began are told from this on: the kernel counts busy time in ticks of 10 ms.
+ */
+#define HEALTH_MEAN_S 1.0
+json_t *health_cores(double used_s, double wall_s);
 
 struct health_source {
     const char *name;
@@ -27,7 +31,7 @@ struct health_source {
     void (*read)(void *self, json_t *now);
 };
 
-extern const struct health_source health_host, health_nvml, health_fabric;
+extern const struct health_source health_host, health_cpu, health_nvml, health_fabric;
 
 struct health {
     void *self[HEALTH_SOURCES_MAX];

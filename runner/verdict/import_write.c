@@ -4,6 +4,7 @@
 #include "../err.h"
 #include "../manifest.h"
 #include "../record.h"
+#include "../shell_quote.h"
 #include "../text.h"
 #include "import_launch.h"
 
@@ -60,7 +61,7 @@ static int write_run(struct launch *all, size_t n, size_t first, const char *out
     if (!code) {
         printf("%s\n", dir);
         fflush(stdout);
-        say("next: gradsync %s %s", contrast ? "compare" : "show", dir);
+        say("next: gradsync %s %s", contrast ? "compare" : "show", SHELL_WORD(dir));
     }
     fflush(stdout);
     free(dir);

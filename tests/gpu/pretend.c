@@ -5,6 +5,8 @@
  * after the other whatever their streams, that each take 10 us and are right. Reductions to a rank
  * and broadcasts really move their data between the ranks, as files in /dev/shm.
  *
+ * Linked under the driver's name (-Wl,-soname,libcuda.so.1), it answers for the driver as well.
+ *
  *   PRETEND_GPUS     how many, each with an address of its own; 2
  *   PRETEND_DRIVER   the CUDA of its driver, as cudaDriverGetVersion says it; given, it is too old
  *   PRETEND_NCCL     as ncclGetVersion says it
@@ -87,6 +89,14 @@ int cudaGetDeviceCount(int *n)
 {
     *n = number("PRETEND_GPUS", 2);
     return getenv("PRETEND_DRIVER") ? INSUFFICIENT_DRIVER : SUCCESS;
+}
+
+/* The driver's own, which are asked before anything is started. */
+SUCCEEDS(cuInit)
+int cuDeviceGetCount(int *n)
+{
+    *n = number("PRETEND_GPUS", 2);
+    return SUCCESS;
 }
 
 int cudaDeviceGetAttribute(int *value, int attribute, int device)

@@ -10,6 +10,7 @@
 #include "cluster/words.h"
 #include "err.h"
 #include "folder.h"
+#include "shell_quote.h"
 #include "text.h"
 
 #include <setjmp.h>
@@ -58,7 +59,7 @@ static void words_come_back_from_a_shell(void **state)
         {"~", "'~'"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        char *got = words_quoted(known[i].word);
+        char *got = shell_quoted(known[i].word);
         assert_string_equal(got, known[i].quoted);
         free(got);
     }

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What run, show, compare and the report say of a machine on which other programs ran: once, and
+# nothing of one that only our own ranks kept busy.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/recording.sh
+. "$top/tests/recording.sh"
+
+hosts='"hosts":[{"rank":0,"host":"h","cores":2},{"rank":1,"host":"h","cores":2}]'
+# run_with NAME RANK0 RANK1 [HOSTS]: a run whose readings are these members of each rank's object
+run_with() {
+    local dir=raw/$1/p/null/20250101T000000Z-aaaa f
+    whole_run "$dir"
+    for f in "$dir"/launch-*.jsonl; do
+        sed -i "1s/\"nodes\":1/\"nodes\":1,${4:-$hosts}/" "$f"
+        sed -i "\$i {\"type\":\"health\",\"group\":\"$G\",\"block\":2,\"before\":{},\"after\":{\"0\":{$2},\"1\":{$3}}}" "$f"
+    done
+    run "$gradsync" show "$dir"
+    said=$(grep 'not idle' <<<"$err")
+}
+quiet() { is "$said" '' "$1"; }
+
+run_with busy '"load1":6.7,"busy_cores":2.0,"own_cores":0.3' '"own_cores":0.3'
+is "$said" "warning: raw/busy/p/null/20250101T000000Z-aaaa: load 6.7 on 2 cores, other programs used 1.4 of them: not idle" \
+    'show: other programs'
+run_with all '"load1":2.4,"busy_cores":2.01,"own_cores":1.0' '"own_cores":0.98'
+quiet 'not when our ranks keep every core busy'
+run_with threads '"load1":9.1,"busy_cores":2.0,"own_cores":0.99' '"own_cores":0.99'
+quiet 'nor when their threads are more than the cores'
+run_with build '"load1":7.5,"busy_cores":1.9,"own_cores":0.95' '"own_cores":0.94'
+quiet 'nor for the load of the minute before'
+run_with many '"load1":12.0,"busy_cores":12.0,"own_cores":1.0' '"own_cores":1.0' "${hosts//:2\}/:64\}}"
+like "$said" 'load 12\.0 on 64 cores, other programs used 10\.0' 'but when there is room for both'
+run_with daemons '"load1":2.9,"busy_cores":3.2,"own_cores":1.0' '"own_cores":1.0' "${hosts//:2\}/:64\}}"
+quiet 'and not for the daemons of a large machine'
+
+# Older recordings have the load average alone.
+run_with old '"load1":6.7' ''
+is "$said" "warning: raw/old/p/null/20250101T000000Z-aaaa: load 6.7 on 2 cores: not idle" 'by the load average alone'
+run_with oldidle '"load1":3.9' ''
+quiet 'of which two a rank are ours'
+run_with lab '"load1":30.0' '' "\"lab\":{\"schema\":1},$hosts"
+quiet 'a lab watches itself'
+
+# ---- compare, report ----
+
+run "$gradsync" compare raw/busy
+is "$(grep -c 'not idle' <<<"$err")" 1 'compare says it'
+mkdir raw/both && cp -r raw/busy/p raw/both/p && cp -r raw/old/p raw/both/q
+sed -i 's/"platform":"p"/"platform":"q"/' raw/both/q/*/*/launch-*
+run "$gradsync" compare raw/both
+is "$(grep -c 'not idle' <<<"$err")" 1 'once for two runs'
+like "$err" 'not idle; so was 1 more of 2 runs' 'and how many more'
+run "$gradsync" compare -q raw/busy
+is "$err" '' 'not with -q'
+"$gradsync" reduce -q raw/busy -o csv && "$gradsync" compare -q raw/busy -o csv && "$gradsync" transitions -q csv &&
+    "$gradsync" limits -q -o csv "$top/configs/local.ini"
+ok 'report' "$gradsync" report -q -r raw/busy -c csv -f none -o page.html
+is "$(grep -c 'load 6.7 on 2 cores, other programs used 1.4 of them: not idle' page.html)" 1 'the report says it beside the run'
+
+# ---- a run ----
+
+cat >busy.ini <<'END'
+[platform]
+name = p
+[launch]
+ranks = 2
+oversubscribe = yes
+[measure]
+launches = 1
+[null]
+time = 100us
+END
+others=()
+for _ in $(seq $(($(nproc) + 2))); do
+    while :; do :; done &
+    others+=($!)
+done
+run "$gradsync" run busy.ini -o busy
+kill "${others[@]}"
+wait "${others[@]}" 2>/dev/null
+is "$(grep -c '^warning: .* on [0-9]* cores.*: not idle' <<<"$err")" 1 'run says it once'
+run "$gradsync" run -q busy.ini -o quiet
+is "$err" '' 'not with -q'
+no_orphans 'nothing is left'
+done_testing

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A later run in which nothing was measured, as on a machine without the GPUs, does not stand in for
+# an earlier one: not in `show`, not in the figures, not in the report.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/recording.sh
+. "$top/tests/recording.sh"
+
+old=raw/p/null/20250101T000000Z-aaaa new=raw/p/null/20250202T000000Z-bbbb
+skip_line() { line "$new" 1 1 '{"type":"fail","cell":"'"$1"'","copy":0,"kind":"skip","why":"no GPU","rank":0,"host":"h","phase":"prepare"}'; }
+whole_run $old
+new_run $new
+header $new 1 1
+for id in $A $B $C $S; do skip_line $id; done
+for group in $G $H; do line $new 1 1 '{"type":"group","group":"'$group'","blocks":0,"cells":[]}'; done
+line $new 1 1 '{"type":"end","at":2.5,"status":"complete"}'
+
+run "$gradsync" show raw
+like "$out" '20250101T000000Z-aaaa' 'show takes the run that measured something'
+run "$gradsync" show $new
+like "$out" '20250202T000000Z-bbbb.*no GPU' '… and the other one when it is named'
+
+# ---- figures ----
+
+parts() { # RUN…
+    local r
+    for r; do
+        mkdir -p "parts/${r##*/}"
+        "$gradsync" reduce -q --run "$r" -o "parts/${r##*/}" && "$gradsync" compare -q "$r" -o "parts/${r##*/}"
+    done
+}
+parts $old $new
+bash "$top/figures/panels" before p/null parts/20250101T000000Z-aaaa
+bash "$top/figures/panels" after p/null parts/20250101T000000Z-aaaa parts/20250202T000000Z-bbbb
+ok 'there is something to draw' test -s before/figures.mk
+ok '… and the same after the later run' diff -r before after
+
+# ---- tables of the report ----
+
+ok 'reduce' "$gradsync" reduce -q raw -o csv
+ok 'compare' "$gradsync" compare -q raw -o csv
+"$gradsync" transitions -q csv && "$gradsync" limits -q -o csv "$top/configs/local.ini"
+# Neither run is final: without its numbers the later one comes after the earlier.
+ok 'report' "$gradsync" report -q -r raw -c csv -f none -o page.html
+is "$(sed -n '/Every cell/,/<.details>/p' page.html | grep -c '20250202T000000Z-bbbb</a>')" 0 'the report has the rows of the earlier run'
+done_testing
