@@ -78,9 +78,9 @@ if (first_alone == first_in_step) {
     set label 4 "shortest step: " . label[first_in_step] at screen 0.52, row(1) left textcolor rgb word_ink(first_in_step)
 }
 on_first = "in the step " . label[first_alone] . " was not compared with the others"
-if (compared) { on_first = "no config was shown to beat " . label[first_alone] . " in the step" }
-if (beaten_by) { on_first = plural(beaten_by, "config") . (beaten_by == 1 ? " beats " : " beat ") . label[first_alone] . " in the step, by verdict" }
-if (compared && compared < n - 1) { on_first = on_first . sprintf(" (%d of %d compared)", compared, n - 1) }
+some = compared < n - 1 ? sprintf(" (%d of %d compared)", compared, n - 1) : ""
+if (compared) { on_first = "no config shown to beat " . label[first_alone] . " in the step" . some }
+if (beaten_by) { on_first = plural(beaten_by, "config") . (beaten_by == 1 ? " beats " : " beat ") . label[first_alone] . " in the step" . (some eq "" ? ", by verdict" : some) }
 set label 5 on_first at screen 0.5, row(2) center
 set label 6 "● faster or slower than " . reference . ", by verdict   ○ not shown" at screen 0.5, row(3) center textcolor rgb "#404040"
 set label 7 "dark line: changes places with " . reference . ", by verdicts; grey: no verdict" at screen 0.5, row(4) center textcolor rgb "#404040"

@@ -100,7 +100,7 @@ is "$(sed -n '/^\$forest/,/^EOD/p' "$tmp/out4/iter_proxy-overlapped-ratios.plot"
 EOD' 'and the forest has the intervals of its own table'
 ok 'drawn: ranks' "$top/figures/draw" ranks "$plot4" "$tmp/ranks"
 like "$(cat ranks.svg)" 'grey: no verdict' 'the legend says what grey is'
-like "$(cat ranks.svg)" '1 config beats b in the step, by verdict \(1 of 2 compared\)' 'and who beats the first alone'
+like "$(cat ranks.svg)" '1 config beats b in the step \(1 of 2 compared\)' 'and who beats the first alone'
 unlike "$(cat ranks.svg)" 'overlap|tie' 'nothing is joined'
 
 # ---- a step at several sizes: each is a group at clocks of its own
