@@ -14,8 +14,9 @@ load "figures/style.gp"
 load "figures/legend.gp"
 
 also = NaN
+shares = 0
 load "figures/levels.gp"
-set xlabel "GEMMs and memory traffic meanwhile" offset 0, 0.6
+set xlabel "GEMMs and memory traffic (blocks of their own)" offset 0, 0.6
 set xrange [0.7 : 4.3]
 set xtics ("none" 1, "low" 2, "medium" 3, "high" 4)
 # Side by side, so that intervals do not hide one another.

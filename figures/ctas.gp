@@ -2,11 +2,12 @@
 #
 # Iteration time against the number of CTAs of the all-reduce: one after the other, more of them are
 # faster; overlapped, they take the GEMMs' multiprocessors. Across: NCCL's own choice, and compute alone.
+# Times are shares of compute alone in the same blocks, so that figures of different groups, whose
+# clocks differ, can be read side by side.
 
 load data
 load "figures/words.gp"
-stats $level using 2 nooutput
-y_title = "time of one iteration, " . time_name(STATS_max)
+y_title = "iteration time / compute alone (same blocks)"
 PLOT = 1.75
 more = ""
 load "figures/legend.gp"
@@ -14,7 +15,8 @@ RIGHT = 0.62
 load "figures/style.gp"
 load "figures/legend.gp"
 
-also = compute
+also = 1
+shares = 1
 load "figures/levels.gp"
 set logscale x 2
 set xlabel "CTAs of the all-reduce" offset 0, 0.6
@@ -23,7 +25,7 @@ set xtics ()
 do for [i = 1 : |mark|] { set xtics add (sprintf("%d", mark[i]) mark[i]) }
 # Words beside lines that lie close stand apart.
 array name[3] = ["auto", "auto", "compute"]
-array height[3] = [across[1] / unit, across[2] / unit, compute / unit]
+array height[3] = [across[1] / unit, across[2] / unit, 1]
 array colour[3] = [hue(1), hue(2), "#707070"]
 place(v) = far ? log(v / (y_low / unit)) / log(y_high / y_low) : (v - y_low / unit) / ((y_high - y_low) / unit)
 array at[3]

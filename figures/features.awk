@@ -88,7 +88,7 @@ function write_features(p, file,    mine, s, i, key, k, code, from, to, n_marks)
             if (s != mine && (f_open[key, k] || f_kind[key, k] == "knee"))
                 continue
             n_marks++
-            print f_size[key, k], on_line(p, s, median, f_size[key, k], from, to),
+            print f_size[key, k], on_line(p, s, y, f_size[key, k], from, to),
                 on_line(p, s, busbw, f_size[key, k], from, to), code[f_kind[key, k]],
                 (s != mine ? "\"\"" : quote(words_of(f_kind[key, k], f_size[key, k], f_change[key, k], f_open[key, k], f_ran[key, k]))), (s == mine) > file
         }

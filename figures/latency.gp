@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Time of one operation against size.
+# Time of one operation against size; of a training step, time over compute alone, because the sizes
+# are measured in groups of their own, at clocks of their own. A step without compute alone is drawn
+# as time, and the figure says so.
 
 load data
 load "figures/words.gp"
-y_title = isolated ? "latency of an isolated operation (L_iso)" : "time of one " . of_what . ", steady state (T_ss)"
+y_title = shares ? "iteration time / compute alone (same blocks)" : isolated ? "latency of an isolated operation (L_iso)" : "time of one " . of_what . ", steady state (T_ss)"
 PLOT = 1.75
 stats $curve using c_best nooutput
 more = STATS_max > 0 ? "best, by the verdicts" : ""
@@ -14,12 +16,15 @@ load "figures/style.gp"
 c_y = c_time
 c_low = c_time_low
 c_high = c_time_high
-y_text(v) = seconds(v)
+y_text(v) = shares ? sprintf("%g", v) : seconds(v)
 load "figures/curve.gp"
 c_mark = 2
 y_words = y_high / 1.1
 features_side = "right"
 load "figures/features.gp"
+if (of_what eq "iteration" && !shares) {
+    set label 3 "clocks may differ between sizes" at graph 0.02, 0.04 left textcolor rgb "#404040"
+}
 plot for [i = 1 : n] $curve index i - 1 using c_size:c_time_low:c_time_high with filledcurves linetype i, \
     for [i = 1 : n] $curve index i - 1 using c_size:c_time with linespoints linetype i, \
     $curve using c_size:(column(c_best) == 1 ? column(c_time) : NaN) with points pointtype 6 pointsize 1.1 \

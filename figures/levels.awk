@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# With panels.awk: iteration time against the number of CTAs, one after the other beside overlapped,
-# and the time of one operation against what runs beside it.
+# With panels.awk: iteration time, over compute alone, against the number of CTAs, one after the other
+# beside overlapped, and the time of one operation against what runs beside it.
 
 # ---- CTAs
 
@@ -9,10 +9,20 @@ function ctas_of(config) { return config ~ /^ctas=[0-9]+$/ ? substr(config, 6) +
 
 function level(x, i) { return x " " median[i] " " low[i] " " high[i] "\n" }
 
+# An iteration in one of its modes, with its interval, over compute alone.
+function share(i, want,    j) {
+    if (want == "overlapped")
+        return D[i] / A[i] " " D_low[i] / A[i] " " D_high[i] / A[i] "\n"
+    j = cell_like(i, want)
+    return j ? median[j] / A[i] " " low[j] / A[i] " " high[j] / A[i] "\n" : ""
+}
+
 # NCCL's own choice of CTAs is a line across, not a point.
-function write_ctas(p,    s, i, k, n, number, members_of, first, where, name, file, modes, m, j, text, auto) {
+function write_ctas(p,    s, i, k, n, number, members_of, first, where, name, file, modes, m, text, auto, of_one) {
     for (s = 1; s <= n_members[p]; s++) {
         i = members[p, s]
+        if (A[i] <= 0)
+            continue
         if (i_config[i] == "auto")
             auto = i
         if (!(number = ctas_of(i_config[i])))
@@ -33,9 +43,9 @@ function write_ctas(p,    s, i, k, n, number, members_of, first, where, name, fi
     for (m = 1; m <= 2; m++) {
         text = text (m > 1 ? "\n\n" : "")
         for (k = 1; k <= n; k++)
-            if (j = cell_like(members_of[k], modes[m]))
-                text = text level(ctas_of(i_config[members_of[k]]), j)
-        across[m] = auto && (j = cell_like(auto, modes[m])) ? median[j] : "NaN"
+            if ((of_one = share(members_of[k], modes[m])) != "")
+                text = text ctas_of(i_config[members_of[k]]) " " of_one
+        across[m] = auto ? (m == 1 ? C[auto] : D[auto]) / A[auto] : "NaN"
     }
     for (k = 1; k <= n; k++)
         marks[k] = ctas_of(i_config[members_of[k]])

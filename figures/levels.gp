@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The y axis of figures whose $level has a curve an index: x, time, and the ends of its 95% interval.
-# `also` is one more time that must be seen, or NaN. Gives `unit`. Logarithmic where the
-# times lie far apart.
+# The y axis of figures whose $level has a curve an index: x, value, and the ends of its 95% interval.
+# `also` is one more value that must be visible, or NaN. `shares`: the values are ratios, else times.
+# Sets `unit`. The axis is logarithmic where the values lie far apart.
 
 stats $level using 2 nooutput
 low = STATS_min
@@ -12,7 +12,7 @@ stats $level using 3 nooutput
 y_low = STATS_min > low / 1.3 && STATS_min < low ? STATS_min : low
 stats $level using 4 nooutput
 y_high = STATS_max < high * 1.3 && STATS_max > high ? STATS_max : high
-unit = time_unit(high)
+unit = shares ? 1 : time_unit(high)
 far = y_high / y_low > 1.6
 y_low = far ? y_low / 1.06 : y_low - 0.06 * (y_high - y_low)
 y_high = far ? y_high * 1.06 : y_high + 0.06 * (y_high - y_low)

@@ -218,7 +218,7 @@ function list(name, script) { print script, name > (out "/figures") }
 
 # ---- curves against size
 
-function write_curves(p,    first, name, file, s, k, i, row, names, detail, top, isolated, where) {
+function write_curves(p,    first, name, file, s, k, i, row, names, top, isolated, where, shares) {
     first = panel_first[p]
     where = axes_of(params[first], ranks[first], nodes[first])
     name = name_of(workload[first], label[first], mode[first], where)
@@ -232,7 +232,8 @@ function write_curves(p,    first, name, file, s, k, i, row, names, detail, top,
             if (busbw[i] > 0) top = 1
         }
     }
-    printf "of_what = %s\n", quote(mode[first] == "overlapped" ? "iteration" : "operation") > file
+    shares = choose_values(p)
+    printf "of_what = %s\nshares = %d\n", quote(mode[first] == "overlapped" ? "iteration" : "operation"), shares > file
     printf "isolated = %d\nlimit = %s\nn = %d\n", isolated, (limit[first] > 0 ? limit[first] : "NaN"),
         n_series[p] > file
     array(file, "label", n_series[p], names)
@@ -244,7 +245,7 @@ function write_curves(p,    first, name, file, s, k, i, row, names, detail, top,
             i = at[p, s, sizes[p, s, k]]
             row = busbw[i] > 0 ? busbw[i] " " busbw[i] * median[i] / high[i] " " busbw[i] * median[i] / low[i] \
                                : "NaN NaN NaN"
-            print size[i], median[i], low[i], high[i], row, best(p, i) > file
+            print size[i], y[i], y_low[i], y_high[i], row, best(p, i) > file
         }
         if (s < n_series[p])
             print "\n" > file
@@ -298,7 +299,7 @@ function sizes_that_gain_more(p,    q, n) {
     return n + 0
 }
 
-function write_iterations(p,    first, where, name, file, s, i, names, c, n, d, k, text) {
+function write_iterations(p,    first, where, name, file, s, i, names, n, d, k, text) {
     first = members[p, 1]
     where = axes_of(i_params[first], i_ranks[first], i_nodes[first])
     n = 0
@@ -314,10 +315,8 @@ function write_iterations(p,    first, where, name, file, s, i, names, c, n, d, 
     for (s = 1; s <= n; s++) {
         i = members[p, s]
         names[s] = quote(i_config[i])
-        v_compute[s] = A[i]; v_comm[s] = B[i]; v_time[s] = D[i]; v_low[s] = D_low[i]; v_high[s] = D_high[i]
+        v_compute[s] = A[i]; v_comm[s] = B[i]; v_time[s] = D[i]; v_time_low[s] = D_low[i]; v_time_high[s] = D_high[i]
         v_exposed[s] = positive(exposed[i]); v_hidden[s] = positive(hidden[i])
-        c = cell_like(i, "comm")
-        v_comm_low[s] = c ? low[c] : B[i]; v_comm_high[s] = c ? high[c] : B[i]
         v_by_comm[s] = rank(s, n, key_comm, again_comm); v_by_time[s] = rank(s, n, key_time, again_time)
         d = cell_like(i, "overlapped")
         if (d)
@@ -329,15 +328,14 @@ function write_iterations(p,    first, where, name, file, s, i, names, c, n, d, 
     array(file, "exposed", n, v_exposed)
     array(file, "hidden", n, v_hidden)
     array(file, "time", n, v_time)
-    array(file, "time_low", n, v_low)
-    array(file, "time_high", n, v_high)
+    array(file, "time_low", n, v_time_low)
+    array(file, "time_high", n, v_time_high)
     array(file, "by_time", n, v_by_time)
     array(file, "comm", n, v_comm)
-    array(file, "comm_low", n, v_comm_low)
-    array(file, "comm_high", n, v_comm_high)
     array(file, "by_comm", n, v_by_comm)
     array(file, "again_comm", n, again_comm)
     array(file, "again_time", n, again_time)
+    write_pairs(p, file, v_by_comm)
     close(file)
     list(name, "decomposition")
     list(name, "ranks")

@@ -43,7 +43,7 @@ $(tables_of_a_run:%=$(csv)/parts/$1/%.csv): $(csv)/parts/$1/stamp
 	@:
 endef
 define panels
-$(csv)/panels/$1/stamp: $(foreach r,$(filter $1/%,$(runs)),$(addprefix $(csv)/parts/$r/,summary.csv iteration.csv samples.csv compare.csv)) $(csv)/panels/$1/runs $(csv)/transitions.csv figures/panels figures/csv.awk figures/panels.awk figures/verdicts.awk figures/features.awk figures/levels.awk
+$(csv)/panels/$1/stamp: $(foreach r,$(filter $1/%,$(runs)),$(addprefix $(csv)/parts/$r/,summary.csv iteration.csv samples.csv compare.csv chosen.csv)) $(csv)/panels/$1/runs $(csv)/transitions.csv figures/panels figures/csv.awk figures/panels.awk figures/verdicts.awk figures/features.awk figures/levels.awk figures/steps.awk
 	@mkdir -p $$(@D) && FEATURES=$(csv)/transitions.csv bash figures/panels $(csv)/panels/$1 $1 $(patsubst %,$(csv)/parts/%,$(filter $1/%,$(runs))) && touch $$@
 $(csv)/panels/$1/figures.mk: $(csv)/panels/$1/stamp
 	@:

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "show_curve.h"
 
+#include "iteration.h"
 #include "text.h"
 #include "textplot.h"
 #include "units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,11 +92,14 @@ void show_curve_print(const struct show_curve *c)
 {
     const char *panel = fullest(c);
     struct textplot p = {0};
-    bool busbw = panel;
+    bool busbw = panel, steps = false;
     if (!panel)
         return;
-    for (size_t i = 0; i < c->n; i++)
-        busbw = busbw && (strcmp(c->v[i].panel, panel) || c->v[i].busbw > 0);
+    for (size_t i = 0; i < c->n; i++) {
+        bool shown = !strcmp(c->v[i].panel, panel);
+        busbw = busbw && (!shown || c->v[i].busbw > 0);
+        steps = steps || (shown && iteration_is_step(c->v[i].cell));
+    }
     char *title =
         xstrfmt("%s%s%s against size", busbw ? "busbw" : "time, median", *panel ? ", " : "", panel);
     p.title = title;
@@ -105,6 +110,8 @@ void show_curve_print(const struct show_curve *c)
         if (!strcmp(c->v[i].panel, panel))
             put_point(&p, &c->v[i], busbw);
     textplot_print(&p);
+    if (steps)
+        puts("  clocks may differ between sizes: compare configs at one size only");
     textplot_free(&p);
     free(title);
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The figures of what varies in levels: iteration time against the number of CTAs, and the time of an
-# operation against contention, from tables whose answers are known.
+# operation against contention; what figures of training steps say of pairs of configs and of several
+# sizes. From tables whose answers are known.
 . "$(dirname "$0")/lib.sh"
 
 mkdir -p steps all
@@ -27,17 +28,16 @@ echo 'run_id,cell_id,copy,time_s' >steps/samples.csv
 ok 'panels of a training step' env -C "$top" bash figures/panels "$tmp/out" p/iter_proxy "$tmp/steps"
 plot=$tmp/out/iter_proxy-size-1MiB-by.plot
 is "$(sed -n '/^\$level/,/^EOD/p' "$plot")" '$level << EOD
-2 5.5e-4 5.4e-4 5.6e-4
-8 7.5e-4 7.4e-4 7.6e-4
-16 3.5e-4 3.4e-4 3.6e-4
+2 5.5 5.4 5.6
+8 7.5 7.4 7.6
+16 3.5 3.4 3.6
 
 
-2 6.5e-4 6.4e-4 6.6e-4
-8 8.5e-4 8.4e-4 8.6e-4
-16 4.5e-4 4.4e-4 4.6e-4
-EOD' 'CTAs in order, one after the other, then overlapped'
-is "$(grep -E '^(compute|array across)' "$plot")" 'compute = 1e-4
-array across[2] = [1.5e-4, 2.5e-4]' "compute alone and NCCL's own choice go across"
+2 2.5 2.4 2.6
+8 2.5 2.4 2.6
+16 2.5 2.4 2.6
+EOD' 'CTAs in order, one after the other, then overlapped, over compute alone'
+is "$(grep '^array across' "$plot")" 'array across[2] = [3, 2.5]' "NCCL's own choice goes across"
 ok 'which make is to draw' grep -q 'figure,ctas,p/iter_proxy,p/iter_proxy-size-1MiB-by)' "$tmp/out/figures.mk"
 
 {
@@ -64,6 +64,73 @@ is "$(sed -n '/^\$level/,/^EOD/p' "$plot2")" '$level << EOD
 EOD' 'from none to high, a curve a config; a level that nobody measured is left out'
 ok 'drawn: CTAs' "$top/figures/draw" ctas "$plot" "$tmp/ctas"
 ok 'drawn: contention' "$top/figures/draw" contention "$plot2" "$tmp/contention"
+
+# ---- pairs of configs: a chain of intervals that overlap, auto 1.0 to 1.2, a 1.1 to 1.3, b 1.25 to 1.4,
+# while verdicts tell a from auto in the step, and nobody has compared a with b.
+mkdir -p pairs
+{
+    echo "$head"
+    for config in auto a b; do echo "r,p,iter_proxy,,$config,$config,overlapped,4,1,8,size=8 mode=overlapped algorithm=$config,1,1,1,,,ok"; done
+} >pairs/summary.csv
+{
+    head -n 1 steps/iteration.csv
+    echo 'r,p,iter_proxy,,auto,4,1,8,size=8 mode=overlapped algorithm=auto,1,1,2,1.1,1.0,1.2,0,0'
+    echo 'r,p,iter_proxy,,a,4,1,8,size=8 mode=overlapped algorithm=a,1,1.1,2,1.2,1.1,1.3,0,0'
+    echo 'r,p,iter_proxy,,b,4,1,8,size=8 mode=overlapped algorithm=b,1,0.9,2,1.3,1.25,1.4,0,0'
+} >pairs/iteration.csv
+verdicts='run_id,platform,workload,label,mode,size_B,params,baseline,config,launches,ratio,ratio_low,ratio_high,floor,verdict'
+{
+    echo "$verdicts"
+    echo 'r,p,iter_proxy,,overlapped,8,size=8 mode=overlapped algorithm=a,auto,a,5,1.09,1.08,1.1,0,slower'
+    echo 'r,p,iter_proxy,,overlapped,8,size=8 mode=overlapped algorithm=b,auto,b,5,1,0.9,1.1,0,inconclusive'
+    echo 'r,p,iter_proxy,,comm,8,size=8 mode=comm algorithm=a,auto,a,5,0.9,0.8,0.95,0,faster'
+} >pairs/compare.csv
+{
+    echo "$verdicts"
+    echo 'r,p,iter_proxy,,overlapped,8,size=8 mode=overlapped algorithm=auto,b,auto,5,0.9,0.8,0.95,0,faster'
+} >pairs/chosen.csv
+cp steps/samples.csv pairs
+ok 'panels of a step whose configs were compared' env -C "$top" bash figures/panels "$tmp/out4" p/iter_proxy "$tmp/pairs"
+plot4=$tmp/out4/iter_proxy.plot
+is "$(grep -E '^(baseline_at|array (alone|step|against_first)) ?' "$plot4" | sed 's/.*= //' | paste -sd' ')" '1 [0, 1, 0] [0, 2, 3] [1, 0, 0]' \
+    'a pair has the verdict of its own contrast, 0 without one, and overlapping intervals say nothing'
+unlike "$(cat "$plot4")" 'comm_low' 'ranks know no interval of communication alone'
+is "$(sed -n '/^\$forest/,/^EOD/p' "$tmp/out4/iter_proxy-overlapped-ratios.plot" | sed 1d)" '1 1.09 1.08 1.1 2
+2 1 0.9 1.1 4
+EOD' 'and the forest has the intervals of its own table'
+ok 'drawn: ranks' "$top/figures/draw" ranks "$plot4" "$tmp/ranks"
+like "$(cat ranks.svg)" 'grey: no verdict' 'the legend says what grey is'
+like "$(cat ranks.svg)" '1 config beats b in the step \(1 of 2 compared\)' 'and who beats the first alone'
+unlike "$(cat ranks.svg)" 'overlap|tie' 'nothing is joined'
+
+# ---- a step at several sizes: each is a group at clocks of its own
+mkdir -p sizes
+{
+    echo "$head"
+    for size in 1 2 4; do echo "r,p,iter_proxy,,c$size,auto,overlapped,4,1,$size,size=$size mode=overlapped,$((size * 8)),$((size * 7)),$((size * 9)),,,ok"; done
+} >sizes/summary.csv
+{
+    head -n 1 steps/iteration.csv
+    for size in 1 2 4; do echo "r,p,iter_proxy,,auto,4,1,$size,size=$size mode=overlapped,$((size * 4)),1,1,$((size * 8)),$((size * 7)),$((size * 9)),0,0"; done
+} >sizes/iteration.csv
+cp steps/samples.csv sizes
+ok 'panels of a step at several sizes' env -C "$top" bash figures/panels "$tmp/out5" p/iter_proxy "$tmp/sizes"
+plot5=$tmp/out5/iter_proxy-overlapped.plot
+is "$(grep '^shares' "$plot5"; sed -n '/^\$curve/,/^EOD/p' "$plot5" | sed 1d | cut -d' ' -f1-4)" 'shares = 1
+1 2 1.75 2.25
+2 2 1.75 2.25
+4 2 1.75 2.25
+EOD' 'are drawn over compute alone of the same blocks'
+ok 'drawn: over compute alone' "$top/figures/draw" latency "$plot5" "$tmp/shares"
+like "$(cat shares.svg)" 'iteration time / compute alone' 'as the axis says'
+sed -i 's/,4,1,2,size=2 mode=overlapped,8,/,4,1,2,size=2 mode=overlapped,,/' sizes/iteration.csv
+ok 'where one has no compute alone' env -C "$top" bash figures/panels "$tmp/out5" p/iter_proxy "$tmp/sizes"
+is "$(grep '^shares' "$plot5"; grep -c '^4 32 28 36' "$plot5")" 'shares = 0
+1' 'times are drawn'
+ok 'drawn: times' "$top/figures/draw" latency "$plot5" "$tmp/times"
+like "$(cat times.svg)" 'clocks may differ between sizes' 'with a mark'
+
+# ---- too few numbers of CTAs
 grep -v 'ctas=8' steps/summary.csv >less && mv less steps/summary.csv
 grep -v 'ctas=8' steps/iteration.csv >less && mv less steps/iteration.csv
 ok 'two numbers of CTAs' env -C "$top" bash figures/panels "$tmp/out3" p/iter_proxy "$tmp/steps"

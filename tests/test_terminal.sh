@@ -95,6 +95,9 @@ like "$out" $' \\|a +a\n' 'of a point a size'
 like "$out" $'\n  a a  b b\n' 'and what its letters mean'
 is "$(awk 'length > 80' <<<"${out#*against size}")" '' 'in 80 columns'
 unlike "$out" $'\033' 'in no colour, into a pipe'
+unlike "$out" 'clocks' 'clocks are no matter here'
+step=$(echo "$top"/data/raw/h200-2gpu/iter_proxy/*-c990)
+like "$("$gradsync" show "$step")" $'\n  clocks may differ between sizes: compare configs at one size only$' 'a curve of training steps says what it cannot show'
 on_a_terminal() { script -qec "$1" /dev/null </dev/null; }
 if command -v script >/dev/null; then
     like "$(TERM=xterm-256color on_a_terminal "'$gradsync' show")" $'\033\\[38;5;166mb\033' \
