@@ -70,8 +70,8 @@ ranks = 2
 oversubscribe = yes
 [measure]
 launches = 1
+warmup = 1500ms
 [null]
-time = 100us
 END
 others=()
 for _ in $(seq $(($(nproc) + 2))); do
