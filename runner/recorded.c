@@ -138,14 +138,15 @@ static int read_recording(struct recorded *r, size_t file, bool planned)
 static int read_config(struct recorded *r)
 {
     char *path = xstrfmt("%s/config.ini", r->dir);
+    bool there = !access(path, F_OK);
     struct config *config = NULL;
     struct settings set;
-    int code = GS_OK;
+    int code = there ? config_load(&config, path, (const char *const *)r->overrides)
+                     : config_from_text(&config, path, "", 0, NULL);
     r->limit = NAN;
-    if (!access(path, F_OK))
-        code = config_load(&config, path, (const char *const *)r->overrides);
-    if (config && !(code = settings_read(config, &set))) {
-        r->verified = set.measure.verify && !r->imported;
+    if (!code && !(code = settings_read(config, &set))) {
+        r->verified = there && set.measure.verify && !r->imported;
+        r->precision = set.measure.precision;
         r->limit = settings_limit(config, "busbw");
     }
     config_free(config);

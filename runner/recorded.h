@@ -42,6 +42,7 @@ struct recorded {
     bool verified;    /* results were checked after each block */
     bool imported;    /* no block holds two configs, and nothing was planned */
     double limit;     /* [limits] busbw, bytes a second; NaN: none */
+    double precision; /* [measure] precision, relative */
     struct ledger *ledger;
     struct rec_cell *cells;
     size_t n_cells;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MAX 16
+#define COLUMNS_MAX 20
 
 enum kind { TEXT, PARAMS, LONG, RUN, VERDICT, COUNT, SIZE, TIME, RATE, SHARE, CHANGE };
 
@@ -43,8 +43,9 @@ static const struct table tables[] = {
       {"overlapped_ci_low_s", "from", TIME}, {"overlapped_ci_high_s", "to", TIME},
       {"compute_s", "compute", TIME}, {"comm_s", "communication", TIME},
       {"exposed_s", "exposed", TIME}, {"hidden_s", "hidden", TIME},
-      {"overlap", "overlap", SHARE}, {"launches", "launches", COUNT}, {"run_id", "run", RUN},
-      {"params", "parameters", PARAMS}, {0}}},
+      {"overlap", "overlap", SHARE}, {"overlap_ci_low", "from", SHARE},
+      {"overlap_ci_high", "to", SHARE}, {"launches", "launches", COUNT}, {"run_id", "run", RUN},
+      {"note", "note", LONG}, {"params", "parameters", PARAMS}, {0}}},
     {"compare", "Every verdict", NULL, false, {COMPARED}},
     {"summary", "Every cell", NULL, false,
      {{"platform", NULL, TEXT}, {"workload", "workload", TEXT}, {"mode", "mode", TEXT},
@@ -52,7 +53,7 @@ static const struct table tables[] = {
       {"ci_low_s", "from", TIME}, {"ci_high_s", "to", TIME}, {"p99_s", "p99", TIME},
       {"busbw_Bps", "busbw", RATE}, {"limit_fraction", "of the limit", SHARE},
       {"launches", "launches", COUNT}, {"status", "status", TEXT}, {"converged", "converged", TEXT},
-      {"run_id", "run", RUN}, {"params", "parameters", PARAMS}, {0}}},
+      {"note", "note", LONG}, {"run_id", "run", RUN}, {"params", "parameters", PARAMS}, {0}}},
     {"wan", "Between sites", NULL, false,
      {{"platform", NULL, TEXT}, {"config", "config", TEXT}, {"size_B", "size", SIZE},
       {"every", "every", COUNT}, {"rate_Bps", "rate", RATE}, {"rtt_s", "RTT", TIME},
