@@ -9,7 +9,7 @@
 
 #define COLUMNS_MAX 20
 
-enum kind { TEXT, PARAMS, LONG, RUN, VERDICT, COUNT, SIZE, TIME, RATE, SHARE, CHANGE };
+enum kind { TEXT, PARAMS, LONG, RUN, VERDICT, COUNT, SIZE, TIME, RATE, SHARE, CHANGE, FLOOR };
 
 struct column {
     const char *name, *title; /* in the CSV, in the page; a column of no title is not shown */
@@ -27,7 +27,7 @@ struct table {
     {"platform", NULL, TEXT}, {"verdict", "verdict", VERDICT}, {"workload", "workload", TEXT},     \
         {"mode", "mode", TEXT}, {"size_B", "size", SIZE}, {"config", "config", TEXT},              \
         {"baseline", "against", TEXT}, {"ratio", "time", CHANGE}, {"ratio_low", "from", CHANGE},   \
-        {"ratio_high", "to", CHANGE}, {"floor", "A/A floor", SHARE},                               \
+        {"ratio_high", "to", CHANGE}, {"floor", "A/A floor", FLOOR},                               \
         {"launches", "launches", COUNT}, {"run_id", "run", RUN}, {"reason", "reason", LONG},       \
         {"params", "parameters", PARAMS},                                                          \
     {                                                                                              \
@@ -107,6 +107,9 @@ static const char *number(char *buf, size_t n, enum kind kind, double x)
         return units_human_rate(buf, n, x);
     case SHARE:
         snprintf(buf, n, "%.3g %%", 100 * x);
+        break;
+    case FLOOR: /* how much longer the slower copy took: a ratio, so its two ends differ */
+        snprintf(buf, n, "%+.2f … %+.2f %%", -100 * x / (1 + x), 100 * x);
         break;
     default: /* CHANGE: of a ratio */
         snprintf(buf, n, "%+.2f %%", 100 * (x - 1));

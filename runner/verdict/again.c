@@ -110,7 +110,7 @@ void repeats_free(struct repeats *r)
 enum verdict repeat_earlier(const struct repeat *r)
 {
     const struct contrast *c = r->first;
-    return judge_effect(&c->effect, r->again->bound, isnan(c->floor) ? 0 : c->floor, c->p_holm)
+    return judge_effect(&c->effect, r->again->bound, contrast_floor(c), c->p_holm)
         .verdict;
 }
 
