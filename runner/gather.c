@@ -4,6 +4,7 @@
 #include "err.h"
 #include "stats.h"
 #include "text.h"
+#include "throttle.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -137,22 +138,6 @@ static int read_block(struct pass *p, const struct raw *raw, const char *path,
 
 /* ---- launches ---- */
 
-/* Before and after a block, of every GPU. */
-static void read_health(struct pass *p, const struct raw_line *l)
-{
-    static const char *const times[] = {"before", "after"};
-    const char *rank;
-    json_t *reading;
-    for (size_t i = 0; i < 2; i++)
-        json_object_foreach(json_object_get(l->json, times[i]), rank, reading)
-        {
-            const json_t *gpu = json_object_get(reading, "gpu");
-            const json_t *why = json_object_get(gpu, "throttle");
-            p->out->readings += json_is_array(why);
-            p->out->throttled += json_array_size(why) > 0;
-        }
-}
-
 /* Blocks up to the cell line of another group, or the line that closes this one. */
 static int read_span(struct pass *p, const struct rec_span *span)
 {
@@ -171,7 +156,7 @@ static int read_span(struct pass *p, const struct rec_span *span)
         if (l.type == RAW_BLOCK)
             code = read_block(p, raw, path, &l);
         else if (l.type == RAW_HEALTH && ours)
-            read_health(p, &l);
+            throttle_count(l.json, &p->out->readings, &p->out->throttled);
     }
     raw_close(raw);
     return got < 0 ? GS_FAILED : code;

@@ -30,7 +30,7 @@ struct series {
 struct gathered {
     struct series *series; /* by cell, then copy; copy 0 of every cell of the group is there */
     size_t n;
-    size_t readings, throttled; /* of GPUs' health: all, and those that name a throttle reason */
+    size_t readings, throttled; /* of GPUs: all, and those with the power cap or a throttle on */
 };
 
 /* Called with the samples of each block that counts; NULL: nobody wants them. */

@@ -149,7 +149,7 @@ rm -r wide && wide wide/w 100000
 sed -i '/"type":"group"/d; s/"params":{/"params":{"metric":"T_ss",/' wide/w/launch-0?.01.jsonl
 for launch in 1 2; do
     health $launch 1 '"power_cap"'
-    health $launch 2 ''
+    health $launch 2 '"idle"'
     closed wide/w $launch 1 $G $A true
 done
 ok 'readings of throttle reasons' "$gradsync" reduce wide -o wide.csv

@@ -10,7 +10,8 @@
 
 const char compare_columns[] =
     "platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,"
-    "ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,launches_needed,reason";
+    "ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,"
+    "launches_needed,reason";
 
 /* Their places there. */
 enum {
@@ -147,9 +148,9 @@ static int take_row(struct comparison *c, const struct csv_reader *r)
     static const struct {
         int column;
         bool may_lack;
-    } numbers[] = {{SIZE, false},     {LAUNCHES, false},    {BLOCKS, false}, {RATIO, true},
-                   {RATIO_LOW, true}, {RATIO_HIGH, true}, {P_PERMUTATION, true}, {P_INTERVAL, true}, {P_HOLM, true},
-                   {FLOOR, true},     {EQUIVALENCE, false}, {NEEDED, true}};
+    } numbers[] = {{SIZE, false},     {LAUNCHES, false},  {BLOCKS, false},       {RATIO, true},
+                   {RATIO_LOW, true}, {RATIO_HIGH, true}, {P_PERMUTATION, true}, {P_INTERVAL, true},
+                   {P_HOLM, true},    {FLOOR, true},      {EQUIVALENCE, false},  {NEEDED, true}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!is_number(r, (size_t)numbers[i].column, numbers[i].may_lack))
             return fail_at(GS_FAILED, r->path, (int)r->number,
