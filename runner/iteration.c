@@ -145,8 +145,8 @@ static void row(struct csv *c, const struct recorded *r, const struct gathered *
     csv_text(c, cell->params);
     csv_integer(c, d->launches);
     csv_integer(c, (int64_t)d->blocks);
-    const double numbers[] = {v[A].median,   v[B].median,      v[C].median,       v[D].median,
-                              v[D].lo,       v[D].hi,          v[EXPOSED].median, v[EXPOSED].lo,
+    const double numbers[] = {v[A].median,   v[B].median,     v[C].median,       v[D].median,
+                              v[D].lo,       v[D].hi,         v[EXPOSED].median, v[EXPOSED].lo,
                               v[EXPOSED].hi, v[HIDDEN].median};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         csv_real(c, numbers[i]);

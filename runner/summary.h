@@ -14,7 +14,8 @@ struct estimate {
     double lo, hi; /* NaN when there is one launch: its blocks say nothing about another launch */
 };
 
-/* `values` by launch; changed. The interval is from the bootstrap with the stream of (seed, cell). */
+/* `values` by launch; changed. The interval is from the bootstrap with the stream of (seed, cell).
+ */
 struct nested;
 struct estimate estimate_median(struct nested *values, size_t n, uint64_t seed, const char *cell);
 

@@ -98,7 +98,8 @@ static int put_begin(FILE *f, struct shelf *shelf, const struct words *platforms
         "by a bootstrap over launches, then blocks. A verdict holds a config against its "
         "baseline in the same blocks; a negative change is a shorter time. Nothing is claimed "
         "below the A/A floor: what the baseline differs from its own second copy. "
-        "<em>Converged</em> no: the time was up before the interval was as narrow as asked.</p>\n",
+        "<em>Converged</em> no: the interval is wider than the config's precision. One launch has "
+        "no interval.</p>\n",
         f);
     int code = page_put_overview(f, shelf, platforms);
     fprintf(f, "<nav>%s<a href=\"#method\">method</a></nav>\n",

@@ -110,8 +110,7 @@ void repeats_free(struct repeats *r)
 enum verdict repeat_earlier(const struct repeat *r)
 {
     const struct contrast *c = r->first;
-    return judge_effect(&c->effect, r->again->bound, contrast_floor(c), c->p_holm)
-        .verdict;
+    return judge_effect(&c->effect, r->again->bound, contrast_floor(c), c->p_holm).verdict;
 }
 
 enum agreement repeat_agreement(const struct repeat *r)

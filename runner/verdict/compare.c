@@ -133,7 +133,8 @@ static void adjust_family(struct contrast **members, size_t n)
     for (size_t i = 0; i < n; i++)
         tested += isnan(members[i]->effect.p_interval) ? 0 : 1;
     for (size_t i = 0; i < n; i++)
-        p[i] = isnan(members[i]->effect.p_interval) ? NAN : judgement_p(&members[i]->effect, tested);
+        p[i] =
+            isnan(members[i]->effect.p_interval) ? NAN : judgement_p(&members[i]->effect, tested);
     contrast_holm(p, n);
     for (size_t i = 0; i < n; i++) {
         members[i]->p_holm = p[i];

@@ -36,8 +36,9 @@
  *
  * floor is the A/A floor: how much longer the slower of the baseline's two copies took, relative
  * (0.002 is 0.2%). Nothing is claimed of a ratio between 1/(1+floor) and 1+floor; what prints it
- * prints both ends. It is empty where there is no second copy. launches_needed: how many more; empty where none would do.
- * What could not be compared has a row without numbers, inconclusive, with the reason.
+ * prints both ends. It is empty where there is no second copy. launches_needed: how many more;
+ * empty where none would do. What could not be compared has a row without numbers, inconclusive,
+ * with the reason.
  */
 #ifndef GS_VERDICT_COMPARE_H
 #define GS_VERDICT_COMPARE_H
@@ -64,10 +65,10 @@ struct contrast {
     struct values bb; /* of B's baseline when A and B are two runs */
     uint64_t seed, stream;
     size_t family;
-    double bound; /* equivalence or tolerance, relative */
+    double bound;  /* equivalence or tolerance, relative */
     bool no_floor; /* a verdict needs none: imported launches, which have no second copy */
-    char *note;   /* what else is to be said; owned, NULL: nothing */
-    char *origin; /* of its launches (origin.h); owned, NULL: of no run's own blocks */
+    char *note;    /* what else is to be said; owned, NULL: nothing */
+    char *origin;  /* of its launches (origin.h); owned, NULL: of no run's own blocks */
     /* solved */
     struct effect effect;
     double floor; /* a logarithm; NaN: none. Of two runs the sum of theirs: both may be off */

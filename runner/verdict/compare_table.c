@@ -52,9 +52,9 @@ static void print_row(const struct contrast *c, const char *where, int width)
     printf("  %-9s %-20s %-*s %9s  %-20s %7s  %-18s  %-12s ",
            c->size_B ? units_size(size, sizeof size, (uint64_t)c->size_B) : "-",
            *c->config ? c->config : "-", width, where,
-           comparison_percent(ratio, sizeof ratio, e->value), span(interval, sizeof interval, e->lo, e->hi), isnan(c->p_holm) ? "-" : p,
-           span(floor, sizeof floor, -c->floor, c->floor),
-           verdict_names[c->judgement.verdict]);
+           comparison_percent(ratio, sizeof ratio, e->value),
+           span(interval, sizeof interval, e->lo, e->hi), isnan(c->p_holm) ? "-" : p,
+           span(floor, sizeof floor, -c->floor, c->floor), verdict_names[c->judgement.verdict]);
     printf("%s%s%s", c->judgement.reason, *c->judgement.reason && c->note ? "; " : "",
            c->note ? c->note : "");
     if (c->judgement.needed > 0)

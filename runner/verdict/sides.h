@@ -4,8 +4,8 @@
  * config, mode, size and parameters), B against A, by the logarithms of their block medians. They
  * were never in one block, so each launch stands for itself, and whatever differs between the two
  * days or machines is in the ratio: the reason names what is known to. The floor is the sum of both
- * runs' A/A floors in the cell's group and mode; where either has none, the verdict is inconclusive.
- * Of a cell measured in several runs of a folder the latest counts.
+ * runs' A/A floors in the cell's group and mode; where either has none, the verdict is
+ * inconclusive. Of a cell measured in several runs of a folder the latest counts.
  */
 #ifndef GS_VERDICT_SIDES_H
 #define GS_VERDICT_SIDES_H
