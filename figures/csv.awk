@@ -36,6 +36,9 @@ function header(    i, n) {
 
 function get(name) { return name in col ? f[col[name]] : "" }
 
+# An end of an interval around `value`. One launch has no interval: it is drawn as wide as a point.
+function bound(name, value) { return get(name) == "" ? value : get(name) }
+
 function quote(text) {
     gsub(/["\\]/, "\\\\&", text)
     return "\"" text "\""

@@ -96,7 +96,7 @@ function summary_row(    id, i) {
     label[i] = get("label")
     mode[i] = get("mode")
     cell_id[i] = get("cell_id")
-    median[i] = get("median_s"); low[i] = get("ci_low_s"); high[i] = get("ci_high_s")
+    median[i] = get("median_s"); low[i] = bound("ci_low_s", median[i]); high[i] = bound("ci_high_s", median[i])
     busbw[i] = get("busbw_Bps") + 0
     limit[i] = get("limit_Bps") + 0
 }
@@ -112,7 +112,7 @@ function iteration_row(    id, i) {
     i_label[i] = get("label")
     common(i, i_run, i_workload, i_config, i_ranks, i_nodes, i_size, i_params)
     A[i] = get("compute_s"); B[i] = get("comm_s"); C[i] = get("sequential_s"); D[i] = get("overlapped_s")
-    D_low[i] = get("overlapped_ci_low_s"); D_high[i] = get("overlapped_ci_high_s")
+    D_low[i] = bound("overlapped_ci_low_s", D[i]); D_high[i] = bound("overlapped_ci_high_s", D[i])
     exposed[i] = get("exposed_s"); hidden[i] = get("hidden_s")
 }
 

@@ -17,7 +17,8 @@ NR == 1 { header(); next }
     platform[rows] = get("platform"); strategy[rows] = get("strategy"); transport[rows] = get("transport")
     config[rows] = get("config"); wire[rows] = get("wire"); size[rows] = get("size_B") + 0; every[rows] = get("every") + 0
     rate[rows] = get("rate_Bps") + 0; rtt[rows] = get("rtt_s") + 0; loss[rows] = get("loss") + 0
-    sync[rows] = get("sync_s"); low[rows] = get("sync_ci_low_s"); high[rows] = get("sync_ci_high_s")
+    sync[rows] = get("sync_s")
+    low[rows] = bound("sync_ci_low_s", sync[rows]); high[rows] = bound("sync_ci_high_s", sync[rows])
     model[rows] = get("model_sync_s"); bound[rows] = get("bound_s"); trains[rows] = get("step_s") != ""
     efficiency[rows] = get("efficiency"); model_efficiency[rows] = get("model_efficiency")
     sites[rows] = get("sites"); shape[rows] = get("ranks") " at " sites[rows]; special[rows] = config[rows] ~ /=/ && config[rows] !~ /^strategy=mpi/

@@ -5,6 +5,7 @@
 #include "gather.h"
 #include "host_load.h"
 #include "multinode.h"
+#include "remarks.h"
 #include "runs.h"
 #include "shell_quote.h"
 #include "show_curve.h"
@@ -86,11 +87,23 @@ static void put_numbers(struct table *t, const struct summary *m)
     put(t, isfinite(m->busbw) && m->busbw > 0 ? units_human_rate(a, sizeof a, m->busbw) : "-");
 }
 
+static void put_status(struct table *t, const struct recorded *r, const struct gathered *g,
+                       const struct series *s, const struct summary *m)
+{
+    struct outcome o = gathered_outcome(r, s);
+    bool wide = o.numbers && s->whole && s->launches > 1 && !summary_converged(r, s, m);
+    char *note = o.numbers ? remarks_of(r, g, s) : xstrdup("");
+    char *status = xstrfmt("%s%s%s%s%s%s", o.status, *o.why ? ": " : "", o.why,
+                           wide ? " (not converged)" : "", *note ? "; " : "", note);
+    put(t, status);
+    free(status);
+    free(note);
+}
+
 static void put_row(struct table *t, const struct recorded *r, const struct words *axes,
-                    const struct series *s, const struct summary *m)
+                    const struct gathered *g, const struct series *s, const struct summary *m)
 {
     const struct rec_cell *cell = &r->cells[s->cell];
-    struct outcome o = gathered_outcome(r, s);
     char buf[128];
     put(t, cell->size_B ? units_size(buf, sizeof buf, (uint64_t)cell->size_B) : "-");
     for (size_t i = 0; i < axes->n; i++) {
@@ -100,10 +113,7 @@ static void put_row(struct table *t, const struct recorded *r, const struct word
     put(t, *cell->config ? cell->config : "-");
     put(t, *cell->mode ? cell->mode : "-");
     put_numbers(t, m);
-    char *status = xstrfmt("%s%s%s%s", o.status, *o.why ? ": " : "", o.why,
-                           o.numbers && s->whole && !s->converged ? " (not converged)" : "");
-    put(t, status);
-    free(status);
+    put_status(t, r, g, s, m);
 }
 
 static int fill(struct table *t, const struct recorded *r, const struct words *axes,
@@ -124,7 +134,7 @@ static int fill(struct table *t, const struct recorded *r, const struct words *a
         for (size_t i = 0; i < all.n && !code; i++)
             if (all.series[i].copy == 0) {
                 struct summary m = summary_of(r, &all.series[i]);
-                put_row(t, r, axes, &all.series[i], &m);
+                put_row(t, r, axes, &all, &all.series[i], &m);
                 multinode_see(known, r, &all.series[i], &m);
                 show_curve_add(curve, &r->cells[all.series[i].cell], axes, &m);
             }

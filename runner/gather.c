@@ -4,6 +4,7 @@
 #include "err.h"
 #include "stats.h"
 #include "text.h"
+#include "throttle.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ static struct series *add_series(struct gathered *g, size_t at, size_t cell, int
     g->series = xrealloc(g->series, (g->n + 1) * sizeof *g->series);
     memmove(g->series + at + 1, g->series + at, (g->n - at) * sizeof *g->series);
     g->n++;
-    g->series[at] = (struct series){.cell = cell, .copy = copy, .whole = true, .converged = true};
+    g->series[at] = (struct series){.cell = cell, .copy = copy, .whole = true};
     g->series[at].metrics = xcalloc(n_metrics, sizeof *g->series[at].metrics);
     return &g->series[at];
 }
@@ -107,6 +108,7 @@ static void add_block(struct pass *p, struct series *s, const struct raw_line *l
         .skew_s = json_is_number(skew) ? json_number_value(skew) / 1e9 : NAN,
     };
     s->n_samples += l->n;
+    s->iterations = s->n_blocks == 1 || iters < s->iterations ? iters : s->iterations;
     if (s->copy == 0)
         sketch_times(&s->times, l->time_ns, l->n, iters);
     if (p->sink)
@@ -136,25 +138,11 @@ static int read_block(struct pass *p, const struct raw *raw, const char *path,
 
 /* ---- launches ---- */
 
-static void read_verdicts(struct pass *p, const struct raw_line *l)
-{
-    size_t i;
-    json_t *c;
-    json_array_foreach(json_object_get(l->json, "cells"), i, c)
-    {
-        const char *id = json_string_value(json_object_get(c, "cell"));
-        int copy = (int)json_integer_value(json_object_get(c, "copy"));
-        struct series *s = id ? series_of(p, id, copy) : NULL;
-        if (s && !json_is_true(json_object_get(c, "converged")))
-            s->converged = false;
-    }
-}
-
 /* Blocks up to the cell line of another group, or the line that closes this one. */
 static int read_span(struct pass *p, const struct rec_span *span)
 {
     const char *path = p->r->ledger->files[span->file].path, *id = p->r->groups[p->group].id;
-    const unsigned want = 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_GROUP;
+    const unsigned want = 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_HEALTH | 1u << RAW_GROUP;
     struct raw *raw;
     struct raw_line l;
     int got = 0, code = raw_open(&raw, path);
@@ -163,11 +151,12 @@ static int read_span(struct pass *p, const struct rec_span *span)
     code = raw_seek(raw, span->start);
     for (bool more = true; more && !code && (got = raw_next(raw, want, &l)) == 1;) {
         const char *group = json_string_value(json_object_get(l.json, "group"));
-        more = l.type == RAW_BLOCK || (l.type == RAW_CELL && group && !strcmp(group, id));
+        bool ours = group && !strcmp(group, id);
+        more = l.type == RAW_BLOCK || ((l.type == RAW_CELL || l.type == RAW_HEALTH) && ours);
         if (l.type == RAW_BLOCK)
             code = read_block(p, raw, path, &l);
-        else if (l.type == RAW_GROUP)
-            read_verdicts(p, &l);
+        else if (l.type == RAW_HEALTH && ours)
+            throttle_count(l.json, &p->out->readings, &p->out->throttled);
     }
     raw_close(raw);
     return got < 0 ? GS_FAILED : code;
@@ -178,7 +167,7 @@ static void open_ended(struct gathered *g, int launch)
     for (size_t i = 0; i < g->n; i++) {
         struct series *s = &g->series[i];
         if (s->n_blocks && s->blocks[s->n_blocks - 1].launch == launch)
-            s->whole = s->converged = false;
+            s->whole = false;
     }
 }
 

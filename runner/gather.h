@@ -23,13 +23,14 @@ struct series {
     struct sketch times; /* picoseconds an iteration; of copy 0 alone */
     double **metrics;    /* [metric][block]; NaN where a block has none */
     int launches;        /* that have blocks of it */
+    uint64_t iterations; /* of a sample: the fewest */
     bool whole;          /* every such launch closed the group */
-    bool converged;      /* and said so */
 };
 
 struct gathered {
     struct series *series; /* by cell, then copy; copy 0 of every cell of the group is there */
     size_t n;
+    size_t readings, throttled; /* of GPUs: all, and those with the power cap or a throttle on */
 };
 
 /* Called with the samples of each block that counts; NULL: nobody wants them. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "iteration.h"
 
+#include "remarks.h"
 #include "stats.h"
 #include "summary.h"
 
@@ -114,10 +115,23 @@ static struct decomposition decompose(const struct recorded *r,
 const char iteration_columns[] =
     "run_id,platform,workload,label,config,ranks,nodes,size_B,params,launches,blocks,compute_s,"
     "comm_s,sequential_s,overlapped_s,overlapped_ci_low_s,overlapped_ci_high_s,exposed_s,"
-    "exposed_ci_low_s,exposed_ci_high_s,hidden_s,overlap";
+    "exposed_ci_low_s,exposed_ci_high_s,hidden_s,overlap,overlap_ci_low,overlap_ci_high,throttled,"
+    "note";
 
-static void row(struct csv *c, const struct recorded *r, const struct rec_cell *cell,
-                const struct decomposition *d)
+/* Below this share of compute, communication cannot be told from the noise of C - D. */
+#define OVERLAP_LEAST 0.01
+
+static void overlap_fields(struct csv *c, const struct estimate *v)
+{
+    const struct estimate *o = &v[OVERLAP];
+    bool told = v[B].median >= OVERLAP_LEAST * v[A].median;
+    csv_real(c, told ? o->median : NAN);
+    csv_real(c, told ? o->lo : NAN);
+    csv_real(c, told ? o->hi : NAN);
+}
+
+static void row(struct csv *c, const struct recorded *r, const struct gathered *g,
+                const struct rec_cell *cell, const struct decomposition *d)
 {
     const struct estimate *v = d->values;
     csv_text(c, r->run_id);
@@ -131,11 +145,16 @@ static void row(struct csv *c, const struct recorded *r, const struct rec_cell *
     csv_text(c, cell->params);
     csv_integer(c, d->launches);
     csv_integer(c, (int64_t)d->blocks);
-    const double numbers[] = {v[A].median,   v[B].median,      v[C].median,       v[D].median,
-                              v[D].lo,       v[D].hi,          v[EXPOSED].median, v[EXPOSED].lo,
-                              v[EXPOSED].hi, v[HIDDEN].median, v[OVERLAP].median};
+    const double numbers[] = {v[A].median,   v[B].median,     v[C].median,       v[D].median,
+                              v[D].lo,       v[D].hi,         v[EXPOSED].median, v[EXPOSED].lo,
+                              v[EXPOSED].hi, v[HIDDEN].median};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         csv_real(c, numbers[i]);
+    overlap_fields(c, v);
+    csv_real(c, gathered_throttled(g));
+    char *note = remarks_throttled(g);
+    csv_text(c, note);
+    free(note);
     csv_end(c);
 }
 
@@ -154,6 +173,6 @@ void iteration_rows(struct csv *c, const struct recorded *r, const struct gather
         }
         struct decomposition d = all ? decompose(r, part) : (struct decomposition){0};
         if (d.blocks)
-            row(c, r, cell, &d);
+            row(c, r, g, cell, &d);
     }
 }

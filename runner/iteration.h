@@ -6,7 +6,10 @@
  * measured in the same blocks. Each number is a median over blocks of the value in one block:
  *   exposed = D - A                 communication that the step waits for
  *   hidden  = B - exposed, in [0, B]
- *   overlap = (C - D) / min(A, B)   0: none hidden, 1: all that could be
+ *   overlap = (C - D) / min(A, B)   0: none hidden, 1: all that could be; empty where B is below 1%
+ *                                   of A: there the noise of C and D is larger than B
+ * throttled is that of the group (reduce.h): clocks that the power cap holds down differ from group
+ * to group, so a step's time is comparable inside its group alone; note says so.
  */
 #ifndef GS_ITERATION_H
 #define GS_ITERATION_H

@@ -159,15 +159,17 @@ static int read_limit(struct recorded *r, const struct config *recorded)
 static int read_config(struct recorded *r)
 {
     char *path = xstrfmt("%s/config.ini", r->dir);
+    bool there = !access(path, F_OK);
     struct config *config = NULL;
     struct settings set;
-    int code = GS_OK;
-    if (!access(path, F_OK))
-        code = config_load(&config, path, (const char *const *)r->overrides);
-    if (config && !(code = settings_read(config, &set)))
-        r->verified = set.measure.verify && !r->imported;
+    int code = there ? config_load(&config, path, (const char *const *)r->overrides)
+                     : config_from_text(&config, path, "", 0, NULL);
+    if (!code && !(code = settings_read(config, &set))) {
+        r->verified = there && set.measure.verify && !r->imported;
+        r->precision = set.measure.precision;
+    }
     if (!code)
-        code = read_limit(r, config);
+        code = read_limit(r, there ? config : NULL);
     config_free(config);
     free(path);
     return code;

@@ -44,6 +44,7 @@ struct recorded {
     bool imported;    /* no block holds two configs, and nothing was planned */
     double limit;     /* [limits] busbw, bytes a second; NaN: none. Of configs/PLATFORM.ini where there
                          is one, else of the config that was recorded */
+    double precision; /* [measure] precision, relative */
     struct ledger *ledger;
     struct rec_cell *cells;
     size_t n_cells;

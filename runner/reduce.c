@@ -60,7 +60,7 @@ static int reduce_group(struct reduction *d, size_t group)
         if (s->copy)
             continue;
         d->cells[s->cell] = summary_of(r, s);
-        summary_row(&csv[SUMMARY], r, s, &d->cells[s->cell]);
+        summary_row(&csv[SUMMARY], r, &g, s, &d->cells[s->cell]);
         metrics_rows(&csv[METRICS], r, s);
         launches_rows(&csv[LAUNCHES], r, s);
     }

@@ -25,13 +25,20 @@
  * did, those of the latest attempt; the row then says converged=no.
  *
  * summary.csv: median_s is the median of the block medians of copy 0, each launch's warm-up blocks
- * dropped (stats_warmup), and its 95% interval is from order statistics with one launch, from the
- * hierarchical bootstrap over launches and blocks with several (REDUCE_DRAWS draws; the stream is
- * rng_stream(seed of the recording, first 8 hex digits of the cell's id)). Launches of more than
- * REDUCE_BATCHES blocks enter the bootstrap as the medians of so many runs of consecutive blocks.
- * p95, p99 and min are of all samples of copy 0, warm-up too. status is ok, skip, failed, wrong,
- * crash, hang, lost or partial (not measured in every launch); all but ok and partial have no
- * numbers.
+ * dropped (stats_warmup). Its 95% interval is from the hierarchical bootstrap over launches and
+ * blocks (REDUCE_DRAWS draws; the stream is rng_stream(seed of the recording, first 8 hex digits of
+ * the cell's id)); it is empty with one launch, here and in every other table. Launches of more
+ * than REDUCE_BATCHES blocks enter the bootstrap as the medians of so many runs of consecutive
+ * blocks. converged is yes when every launch closed the group and half of the interval's width is
+ * at most [measure] precision of the median; so it is no with one launch. p95, p99 and min are of
+ * all samples of copy 0, warm-up too. status is ok, skip, failed, wrong, crash, hang, lost or
+ * partial (not measured in every launch); all but ok and partial have no numbers. iterations is the
+ * fewest that a timed sample has, throttled the share of the group's GPU readings with the power
+ * cap or another throttle reason active (empty: no readings), note what must be known to use the
+ * numbers (remarks.h).
+ *
+ * launches.csv: change_block, before_s and after_s are of a launch whose level changed in mid-run
+ * (stats_change): after how many blocks, and both levels. Nothing is dropped for it.
  */
 #ifndef GS_REDUCE_H
 #define GS_REDUCE_H

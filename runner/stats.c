@@ -149,11 +149,32 @@ size_t stats_warmup(const double *x, size_t n)
             rest_m2 = m2;
         }
     }
-    if (warm == 0)
+    if (warm == 0 || 5 * warm > n) /* a fifth at most */
         return 0;
     double kept = (double)(n - warm);
     double error = sqrt(rest_m2 / (kept - 1) * (1 / (double)warm + 1 / kept));
     return fabs(stats_mean(x, warm) - rest) > 3 * error ? warm : 0;
+}
+
+struct change stats_change(const double *x, size_t n)
+{
+    const size_t least = 20;
+    double mean = stats_mean(x, n), all = 0, before = 0, best = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        all += (x[i] - mean) * (x[i] - mean);
+    for (size_t d = 1; d < n; d++) {
+        before += x[d - 1] - mean;
+        double explained = before * before * (double)n / ((double)d * (double)(n - d));
+        if (explained > best) {
+            best = explained;
+            at = d;
+        }
+    }
+    if (n < least || best <= all / 2)
+        return (struct change){0};
+    struct change c = {at, stats_median(x, at), stats_median(x + at, n - at)};
+    return c.before == c.after ? (struct change){0} : c; /* equal values differ by rounding */
 }
 
 /* ---- launches and blocks ---- */

@@ -30,8 +30,19 @@ struct interval stats_median_ci(const double *x, size_t n, double level);
 
 /* How many leading values are still warm-up: the d that minimises MSER(d), the squared standard
  * error of the mean of x[d..] (White 1997), accepted only when the mean of the discarded part
- * differs from the rest's by more than 3 standard errors; at most n/2; 0 when n < 8. */
+ * differs from the rest's by more than 3 standard errors. 0 when n < 8, and when the d is more than
+ * a fifth of the values: that is a change of level, not a start, and nobody knows which level is
+ * the right one. */
 size_t stats_warmup(const double *x, size_t n);
+
+/* A change of level: the values before x[at] have the median `before`, x[at] and later ones have
+ * `after`. at is 0 when there is no change: two levels must explain more than half of the variance
+ * of 20 or more values, which noise alone does in less than 1% of series. */
+struct change {
+    size_t at;
+    double before, after;
+};
+struct change stats_change(const double *x, size_t n);
 
 /* One value of a nested sample: its launch, and the value of one block. Sorted by launch. */
 struct nested {

@@ -2,6 +2,7 @@
 #include "summary.h"
 
 #include "reduce.h"
+#include "remarks.h"
 #include "stats.h"
 
 #include <math.h>
@@ -37,21 +38,18 @@ struct estimate estimate_median(struct nested *x, size_t n, uint64_t seed, const
     double *values = xmalloc(n * sizeof *values);
     for (size_t i = 0; i < n; i++)
         values[i] = x[i].value;
-    struct estimate e = {.median = stats_median(values, n)};
-    struct interval ci;
-    if (x[0].launch == x[n - 1].launch) {
-        ci = stats_median_ci(values, n, 0.95);
-    } else {
+    struct estimate e = {stats_median(values, n), NAN, NAN};
+    if (x[0].launch != x[n - 1].launch) {
         struct rng rng;
         char stream[9];
         memcpy(stream, cell, 8);
         stream[8] = '\0';
         rng_stream(&rng, seed, strtoull(stream, NULL, 16));
-        ci = stats_bootstrap_median(x, batch(x, n), REDUCE_DRAWS, 0.95, &rng);
+        struct interval ci = stats_bootstrap_median(x, batch(x, n), REDUCE_DRAWS, 0.95, &rng);
+        e.lo = ci.lo;
+        e.hi = ci.hi;
     }
     free(values);
-    e.lo = ci.lo;
-    e.hi = ci.hi;
     return e;
 }
 
@@ -112,7 +110,8 @@ struct summary summary_of(const struct recorded *r, const struct series *s)
 const char summary_columns[] =
     "run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,n,"
     "launches,blocks,warmup_blocks,median_s,ci_low_s,ci_high_s,p95_s,p99_s,min_s,"
-    "algbw_Bps,busbw_Bps,limit_Bps,limit_fraction,skew_s,converged,status,reason,ran";
+    "algbw_Bps,busbw_Bps,limit_Bps,limit_fraction,skew_s,converged,status,reason,ran,"
+    "iterations,throttled,note";
 
 static void identity(struct csv *c, const struct recorded *r, const struct rec_cell *cell)
 {
@@ -128,8 +127,28 @@ static void identity(struct csv *c, const struct recorded *r, const struct rec_c
     csv_integer(c, cell->size_B);
 }
 
-void summary_row(struct csv *c, const struct recorded *r, const struct series *s,
-                 const struct summary *m)
+bool summary_converged(const struct recorded *r, const struct series *s, const struct summary *m)
+{
+    const struct estimate *t = &m->time_s;
+    return s->whole && (t->hi - t->lo) / 2 <= r->precision * t->median; /* false of NaN */
+}
+
+/* What must be known to use the numbers. */
+static void notes(struct csv *c, const struct recorded *r, const struct gathered *g,
+                  const struct series *s, bool numbers)
+{
+    char *note = numbers ? remarks_of(r, g, s) : xstrdup("");
+    if (numbers)
+        csv_integer(c, (int64_t)s->iterations);
+    else
+        csv_text(c, "");
+    csv_real(c, numbers ? gathered_throttled(g) : NAN);
+    csv_text(c, note);
+    free(note);
+}
+
+void summary_row(struct csv *c, const struct recorded *r, const struct gathered *g,
+                 const struct series *s, const struct summary *m)
 {
     const struct rec_cell *cell = &r->cells[s->cell];
     struct outcome o = gathered_outcome(r, s);
@@ -149,10 +168,11 @@ void summary_row(struct csv *c, const struct recorded *r, const struct series *s
         for (int i = 0; i < 15; i++)
             csv_text(c, "");
     }
-    csv_text(c, o.numbers && s->whole && s->converged ? "yes" : "no");
+    csv_text(c, o.numbers && summary_converged(r, s, m) ? "yes" : "no");
     csv_text(c, o.status);
     csv_text(c, o.why);
     csv_text(c, cell->ran);
+    notes(c, r, g, s, o.numbers);
     csv_end(c);
 }
 
@@ -180,7 +200,18 @@ void metrics_rows(struct csv *c, const struct recorded *r, const struct series *
 
 const char launches_columns[] =
     "run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,launch,blocks,"
-    "median_s,ran";
+    "median_s,ran,change_block,before_s,after_s";
+
+/* After how many blocks the level changed, and both levels; empty when it did not. */
+static void change_fields(struct csv *c, struct change change)
+{
+    if (change.at)
+        csv_integer(c, (int64_t)change.at);
+    else
+        csv_text(c, "");
+    csv_real(c, change.at ? change.before : NAN);
+    csv_real(c, change.at ? change.after : NAN);
+}
 
 void launches_rows(struct csv *c, const struct recorded *r, const struct series *s)
 {
@@ -199,6 +230,7 @@ void launches_rows(struct csv *c, const struct recorded *r, const struct series 
         csv_integer(c, (int64_t)n);
         csv_real(c, stats_quantile_of(x, n, 0.5));
         csv_text(c, r->cells[s->cell].ran);
+        change_fields(c, series_change(s, first, end - first));
         csv_end(c);
     }
     free(x);

@@ -10,11 +10,12 @@
 
 /* A median over blocks with its 95% interval. */
 struct estimate {
-    double median, lo, hi; /* NaN when there is no block */
+    double median; /* NaN when there is no block */
+    double lo, hi; /* NaN when there is one launch: its blocks say nothing about another launch */
 };
 
-/* `values` by launch; changed. With one launch the interval is from order statistics, else from the
- * bootstrap with the stream of (seed, cell). */
+/* `values` by launch; changed. The interval is from the bootstrap with the stream of (seed, cell).
+ */
 struct nested;
 struct estimate estimate_median(struct nested *values, size_t n, uint64_t seed, const char *cell);
 
@@ -31,8 +32,10 @@ struct summary {
 struct summary summary_of(const struct recorded *r, const struct series *s);
 
 extern const char summary_columns[], metrics_columns[];
-void summary_row(struct csv *c, const struct recorded *r, const struct series *s,
-                 const struct summary *m);
+void summary_row(struct csv *c, const struct recorded *r, const struct gathered *g,
+                 const struct series *s, const struct summary *m);
+/* The column converged (reduce.h). */
+bool summary_converged(const struct recorded *r, const struct series *s, const struct summary *m);
 
 void metrics_rows(struct csv *c, const struct recorded *r, const struct series *s);
 

@@ -24,10 +24,10 @@ within() { awk -v x="$1" -v lo="$2" -v hi="$3" 'BEGIN { exit !(x > lo && x < hi)
 ok 'a run is compared' "$gradsync" compare raw1 -o csv
 like "$out" $'\n  8 +c2 .* faster' 'the terminal has the table'
 like "$out" '6 contrasts: 2 faster, 2 slower, 2 equivalent, 0 inconclusive' 'and the count'
-is "$(head -n 1 csv/compare.csv)" 'platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,ratio_low,ratio_high,p,p_holm,floor,equivalence,verdict,launches_needed,reason' 'the columns of compare.csv'
+is "$(head -n 1 csv/compare.csv)" 'platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,launches_needed,reason' 'the columns of compare.csv'
 is "$(cut -d, -f6,8,9 csv/compare.csv | tail -n +2 | tr '\n' ' ')" '8,c0,c1 8,c0,c2 8,c0,c3 16,c0,c1 16,c0,c2 16,c0,c3 ' 'a row a config but the baseline'
 is "$(of csv 8 c1 verdict) $(of csv 8 c2 verdict) $(of csv 8 c3 verdict)" 'equivalent faster slower' 'verdicts are the truth'
-is "$(of csv 8 c2 launches launches_needed p equivalence)" '5 0 0.0625 0.01' 'launches; five cannot give a smaller permutation p'
+is "$(of csv 8 c2 launches launches_needed p_permutation equivalence)" '5 0 0.0625 0.01' 'launches; five cannot give a smaller permutation p'
 ok 'a ratio of the truth' within "$(of csv 8 c2 ratio)" 0.975 0.985
 ok 'inside its interval' within "$(of csv 8 c2 ratio)" "$(of csv 8 c2 ratio_low)" "$(of csv 8 c2 ratio_high)"
 ok 'nothing to look at' "$gradsync" compare -q raw1 -o quiet
@@ -45,10 +45,10 @@ perl -pi -e 'if (/"cell":"000000000000004/) {
     s/"mode":""/"mode":"comm"/; $_ = "" if /"type":"group","group":"0000000000000001"/; s/"group":"0000000000000002"/"group":"0000000000000001"/' modes/*.jsonl
 ok 'what is best alone' "$gradsync" compare --best-of comm modes -o modes.csv
 like "$out" 'null on sim, run [a-z]+, overlapped: the best of comm is beaten in 1 of 1 groups, in 0 by nobody, in 0 that is open' 'and says so'
-is "$(cut -d, -f5,8,9,19 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" 'overlapped,c2,c0,faster overlapped,c2,c1,faster overlapped,c2,c3,faster ' 'is beaten by each in the step'
-ok 'and its floor' within "$(sed -n 's/,/ /g;2p' modes.csv/chosen.csv | awk '{ print $17 }')" 0 0.01
+is "$(cut -d, -f5,8,9,21 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" 'overlapped,c2,c0,faster overlapped,c2,c1,faster overlapped,c2,c3,faster ' 'is beaten by each in the step'
+ok 'and its floor' within "$(sed -n 's/,/ /g;2p' modes.csv/chosen.csv | awk '{ print $19 }')" 0 0.01
 ok 'what is best in the step' "$gradsync" compare -q --best-of overlapped modes -o modes.csv
-is "$(cut -d, -f5,8,9,19 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" 'comm,c3,c0,faster comm,c3,c1,faster comm,c3,c2,faster ' 'is as poor alone'
+is "$(cut -d, -f5,8,9,21 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" 'comm,c3,c0,faster comm,c3,c1,faster comm,c3,c2,faster ' 'is as poor alone'
 ok 'a mode of steps that these lack' "$gradsync" compare --best-of compute modes
 like "$err" "nothing to compare: .* configs of the mode 'compute' beside another mode" 'is said'
 exits 2 'a mode that there is not' "$gradsync" compare --best-of com modes
@@ -67,11 +67,11 @@ like "$out" $'\n  6 of 6 intervals overlap; half of the ratios moved by at most 
 like "$out" $'null on sim, run 3 after 2\n  6 of 6 contrasts have numbers in both: 0 with the same verdict, 0 inconclusive in one or both, 4 equivalent in one and not in the other, 2 contrary\n  0 of 6 intervals overlap' 'or does not'
 like "$out" $'\n  8 +c2 +earlier faster -[0-9.]+% \\[.*\\], later slower \\+' 'and each that does not is named'
 "$gradsync" compare -q days -o days.csv
-is "$(cut -d, -f4,6,9,19,22,23,27- days.csv/again.csv | sed -n '1,4p;8,10p')" \
+is "$(cut -d, -f4,6,9,21,24,25,29- days.csv/again.csv | sed -n '1,4p;8,10p')" \
     "$(printf '%s\n' run_id,size_B,config,verdict,earlier_run_id,earlier_launches,earlier_verdict,agreement,overlap \
         2,8,c1,equivalent,1,5,equivalent,same,yes 2,8,c2,faster,1,5,faster,same,yes 2,8,c3,slower,1,5,slower,same,yes \
         3,8,c3,equivalent,2,5,slower,different,no 3,8,c1,faster,2,5,equivalent,different,no 3,8,c2,slower,2,5,faster,contrary,no)" 'in again.csv too'
-is "$(sed -n 4p days.csv/again.csv | cut -d, -f24-26)" "$(grep '^sim,null,,1,.*,8,.*,c3,' days.csv/compare.csv | cut -d, -f12-14)" "with the earlier run's numbers"
+is "$(sed -n 4p days.csv/again.csv | cut -d, -f26-28)" "$(grep '^sim,null,,1,.*,8,.*,c3,' days.csv/compare.csv | cut -d, -f12-14)" "with the earlier run's numbers"
 "$make_campaign" other/1 groups=1 spread=0.02 seed=9
 ok 'a run that settles nothing' "$gradsync" compare --again other days/2
 like "$out" 'run 2 after 1' 'in another folder'
@@ -119,6 +119,8 @@ for f in floor/*.jsonl; do # the second copy of the baseline 4% slower: the meth
     perl -pi -e 'if (/"type":"block","cell":"0000000000000001","copy":1/) { s/\[(.*)\]/"[" . join(",", map { int($_ * 1.04) } split(\/,\/, $1)) . "]"/e }' "$f"
 done
 ok 'a baseline that differs from itself' "$gradsync" compare floor -o floor.csv
+like "$out" ' -3\.[78][0-9]% \.\. \+[34]\.[0-9]+%  +inconclusive' 'is printed with both ends of a ratio'
+like "$out" 'p_holm: p of the interval, adjusted over each group and mode' 'and which test p_holm is of'
 ok 'its floor' within "$(of floor.csv 8 c2 floor)" 0.038 0.042
 is "$(of floor.csv 8 c2 verdict)" inconclusive 'nothing is claimed below it'
 like "$(reason floor.csv ',c2,')" 'not above the A/A floor' 'and the reason is said'
@@ -128,7 +130,7 @@ is "$(of floor.csv 8 c1 verdict)" equivalent 'that two are alike can still be sa
 # ---- few launches
 "$make_campaign" single groups=1 launches=1
 ok 'one launch is no failure' "$gradsync" compare single -o single.csv
-is "$(of single.csv 8 c2 launches ratio ratio_low p verdict)" '1    inconclusive' 'and no number is given'
+is "$(of single.csv 8 c2 launches ratio ratio_low p_interval verdict)" '1    inconclusive' 'and no number is given'
 like "$(reason single.csv ',c2,')" 'one launch says nothing about the next' 'for a reason'
 like "$err" '3 contrasts rest on one launch' 'that is said'
 "$make_campaign" noisy groups=1 spread=0.02
@@ -138,10 +140,12 @@ ok 'and says how many launches would' test "$(of noisy.csv 8 c1 launches_needed)
 
 "$make_campaign" family groups=1 configs=5 launches=12
 ok 'twelve launches' "$gradsync" compare -q family -o family.csv
-cut -d, -f15,16 family.csv/compare.csv | tail -n +2 | sort -t, -k1,1g >p
+# p_holm is of the larger of the two tests
+awk -F, 'NR > 1 { print ($15 > $16 ? $15 : $16) "," $17 }' OFMT=%.17g family.csv/compare.csv | sort -t, -k1,1g >p
 holm=$(awk -F, '{ a = $1 * (4 - NR + 1); m = a > m ? a : m; printf "%.6f ", m < 1 ? m : 1 }' p)
 is "$(awk -F, '{ printf "%.6f ", $2 }' p)" "$holm" "can give a permutation p that Holm's adjustment leaves below 5%"
-is "$(of family.csv 8 c2 p)" 0.00048828125 'which is 2 in 4096'
+is "$(cut -d, -f18 family.csv/compare.csv | tail -n +2 | sort -u) $(cut -d, -f18 csv/compare.csv | tail -n +2 | sort -u)" 'both interval' 'and the row says which tests it is of'
+is "$(of family.csv 8 c2 p_permutation)" 0.00048828125 'which is 2 in 4096'
 
 # ---- provenance
 "$make_campaign" mixed groups=1 configs=2 other_mpi='Open MPI v5.0.0'
@@ -182,10 +186,17 @@ is "$(of zero.csv 8 c1 launches ratio verdict)|$(reason zero.csv ',c1,')" '0  in
 "$make_campaign" after groups=3 seed=4 scale=1.05 mpi='Open MPI v5.0.0'
 ok 'two runs side by side' "$gradsync" compare before after -o sides.csv
 like "$err" '4 cells of after are not in before' 'what has no counterpart is said'
-is "$(tail -n +2 sides.csv/compare.csv | cut -d, -f19 | sort | uniq -c | tr -s ' ')" ' 8 slower' 'the second is slower throughout'
+is "$(tail -n +2 sides.csv/compare.csv | cut -d, -f21 | sort | uniq -c | tr -s ' ')" ' 8 slower' 'the second is slower throughout'
 ok 'by 5%' within "$(of sides.csv 8 c0 ratio)" 1.04 1.06
 is "$(of sides.csv 8 c0 run_id baseline)" 'after before' 'against the first'
 like "$(reason sides.csv ',c0,')" 'not alike: mpi Open MPI v4.1.4 \| Open MPI v5.0.0' 'what differs is named'
+ok 'the floor of two runs' within "$(of sides.csv 8 c0 floor)" 0.00001 0.02
+cp -r after bare && perl -ni -e 'print unless /"copy":1/' bare/*.jsonl
+ok 'a run without a second copy of its baseline' "$gradsync" compare before bare -o bare.csv
+is "$(tail -n +2 bare.csv/compare.csv | cut -d, -f19,21 | sort | uniq -c | tr -s ' ')" ' 8 ,inconclusive' 'has no floor, and so no verdict'
+like "$(reason bare.csv ',c0,')" 'no verdict without an A/A floor; no A/A floor in after' 'and says why'
+ok 'nor inside it' "$gradsync" compare bare -o bare.csv
+is "$(of bare.csv 8 c2 verdict)|$(reason bare.csv ',c2,')" 'inconclusive|no verdict without an A/A floor' 'are there verdicts'
 sed -i 's/"ranks":2,/"ranks":4,/; s/"run_id":"[^"]*"/"run_id":"wider"/' after/launch-*.jsonl
 ok 'runs of unlike ranks' "$gradsync" compare before after -o sides.csv
 like "$(reason sides.csv ',c0,')" 'not alike: ranks 2 \| 4, mpi ' 'which is named first'

@@ -255,6 +255,11 @@ ok 'iteration times' import -o times --platform a100 --set ranks=8 --set size=4M
 reduce times 'iteration times'
 is "$(summary , workload config mode size_B n min_s)" 'iter_proxy LL128 overlapped 4194304 4 0.009742' 'with what is known of them'
 is "$(cat csv/classic/a100/iter_proxy/*/iteration_times_LL128.txt)" $'10.139\n9.795\n9.769\n9.742' 'and back again'
+for i in {1..50}; do echo "$((i <= 28 ? 9700 : 7600)).$((i % 7))" | awk '{ printf "%.4f\n", $1 / 1000 }'; done >stepped.txt
+ok 'times with a step in mid-run' import -o stepped --platform a100 --set ranks=8 stepped.txt
+reduce stepped 'a step in mid-run'
+is "$(summary , n warmup_blocks ci_low_s ci_high_s converged | tr -s ' ')" '50 0 no' 'is no warm-up, and one launch has no interval'
+like "$("$gradsync" show stepped 2>/dev/null)" 'ms  -  +-  +ok; launch 1 changes level after block 28 of 50: 9.70 ms before and 7.60 ms after' 'and show names both levels'
 printf '10.139\n9.7' >torn_times.txt
 ok 'a last line without its end' import -o torn_times --platform a100 --set ranks=8 torn_times.txt
 is "$(launch)" '1 cells, 1 samples, config unstated, results not verified; truncated: its last line is torn' 'is left out'
@@ -353,6 +358,12 @@ if [ -d "$fixtures" ]; then
         [[ $f == */phase* ]] || continue
         exits 0 "${f#"$fixtures"/}" import -o fixtures "$f"
         is "$(launch)" '50 cells, 50 samples, config unstated' "${f##*/}: every row"
+    done
+    for f in "$fixtures"/phase3-iteration-proxy/a100-8gpu-new/results/iteration_times_*.txt; do
+        import -q -o fixtures/steps --platform a100 --set ranks=8 "$f" >steps.run
+        like "$("$gradsync" show "$(cat steps.run)" 2>/dev/null)" \
+            ' ms  -  +-  +ok; launch 1 changes level after block (2[5-9]|30) of 50: 9.7[0-9] ms before and 7.6[0-9] ms after' \
+            "${f##*/}: a step in mid-run is a change of level"
     done
     for f in "$fixtures"/phase1-baseline/a100-8gpu/results/*.out; do
         refused 1 'rank 0 a second time' "${f#"$fixtures"/}" "$f"

@@ -52,6 +52,7 @@ is "$(grep -o 'Of [0-9]* contrasts' again.html)" "$(grep -o 'Of [0-9]* contrasts
 is "$(grep -c '20250102T000000Z-eeee</a>' again.html)$(sed -n '/Every verdict/,/<.details>/p' again.html | grep -c "$id-aaaa</a>")" "$(grep -c "$id-aaaa</a>" report.html)0" 'as in the latest of the runs'
 rm -r data/raw/p/null/20250102T000000Z-eeee data/csv && mv once data/csv
 like "$page" '<summary>Every cell</summary>' 'has the cells'
+like "$page" '<td class="n">-[0-9.]+ … \+[0-9.]+ %</td>' 'and the A/A floors, with both ends'
 line=$(sed -n '/<summary>Every cell/,/<.details>/s,^<tr><td class="n soft">\([0-9]*\)</td>.*#run-'$id'-bbbb.*,\1,p' report.html | head -1)
 like "$("$gradsync" why "summary:$line")" "run +data/raw/p/null/$id-bbbb.*launch-01.01.jsonl:[0-9]" 'and a line by which why traces each'
 like "$page" '&lt;b&gt;&amp;amp;' 'writes what looks like markup otherwise'

@@ -100,7 +100,8 @@ static int put_begin(FILE *f, struct shelf *shelf, const struct words *platforms
         "below the A/A floor: what the baseline differs from its own second copy. <em>Same "
         "operation</em>: the recording says that both configs ran the same algorithm, protocol and "
         "number of CTAs, so no difference is claimed, whatever their times. "
-        "<em>Converged</em> no: the time was up before the interval was as narrow as asked.</p>\n",
+        "<em>Converged</em> no: the interval is wider than the config's precision. One launch has "
+        "no interval.</p>\n",
         f);
     int code = page_put_overview(f, shelf, platforms);
     fprintf(f, "<nav>%s<a href=\"#method\">method</a></nav>\n",

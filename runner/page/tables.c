@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MAX 18
+#define COLUMNS_MAX 21
 
-enum kind { TEXT, PARAMS, LONG, RUN, VERDICT, COUNT, SIZE, TIME, RATE, SHARE, CHANGE };
+enum kind { TEXT, PARAMS, LONG, RUN, VERDICT, COUNT, SIZE, TIME, RATE, SHARE, CHANGE, FLOOR };
 
 struct column {
     const char *name, *title; /* in the CSV, in the page; a column of no title is not shown */
@@ -28,7 +28,7 @@ struct table {
     {"platform", NULL, TEXT}, {"verdict", "verdict", VERDICT}, {"workload", "workload", TEXT},     \
         {"mode", "mode", TEXT}, {"size_B", "size", SIZE}, {"config", "config", TEXT},              \
         {"baseline", "against", TEXT}, {"ratio", "time", CHANGE}, {"ratio_low", "from", CHANGE},   \
-        {"ratio_high", "to", CHANGE}, {"floor", "A/A floor", SHARE},                               \
+        {"ratio_high", "to", CHANGE}, {"floor", "A/A floor", FLOOR},                               \
         {"launches", "launches", COUNT}, {"run_id", "run", RUN}, {"reason", "reason", LONG},       \
         {"ran", "ran", TEXT}, {"baseline_ran", "against, ran", TEXT},                             \
         {"params", "parameters", PARAMS},                                                          \
@@ -45,16 +45,18 @@ static const struct table tables[] = {
       {"overlapped_ci_low_s", "from", TIME}, {"overlapped_ci_high_s", "to", TIME},
       {"compute_s", "compute", TIME}, {"comm_s", "communication", TIME},
       {"exposed_s", "exposed", TIME}, {"hidden_s", "hidden", TIME},
-      {"overlap", "overlap", SHARE}, {"launches", "launches", COUNT}, {"run_id", "run", RUN},
-      {"params", "parameters", PARAMS}, {0}}},
+      {"overlap", "overlap", SHARE}, {"overlap_ci_low", "from", SHARE},
+      {"overlap_ci_high", "to", SHARE}, {"launches", "launches", COUNT}, {"run_id", "run", RUN},
+      {"note", "note", LONG}, {"params", "parameters", PARAMS}, {0}}},
     {"compare", "Every verdict", NULL, false, {COMPARED}},
     {"summary", "Every cell", NULL, false,
      {{"platform", NULL, TEXT}, {"workload", "workload", TEXT}, {"mode", "mode", TEXT},
       {"size_B", "size", SIZE}, {"config", "config", TEXT}, {"median_s", "median", TIME},
       {"ci_low_s", "from", TIME}, {"ci_high_s", "to", TIME}, {"p99_s", "p99", TIME},
       {"busbw_Bps", "busbw", RATE}, {"limit_fraction", "of the limit", SHARE},
-      {"launches", "launches", COUNT}, {"ran", "ran", TEXT}, {"status", "status", TEXT}, {"converged", "converged", TEXT},
-      {"run_id", "run", RUN}, {"params", "parameters", PARAMS}, {0}}},
+      {"launches", "launches", COUNT}, {"ran", "ran", TEXT}, {"status", "status", TEXT},
+      {"converged", "converged", TEXT}, {"note", "note", LONG}, {"run_id", "run", RUN},
+      {"params", "parameters", PARAMS}, {0}}},
     {"wan", "Between sites", NULL, false,
      {{"platform", NULL, TEXT}, {"config", "config", TEXT}, {"size_B", "size", SIZE},
       {"every", "every", COUNT}, {"rate_Bps", "rate", RATE}, {"rtt_s", "RTT", TIME},
@@ -108,6 +110,9 @@ static const char *number(char *buf, size_t n, enum kind kind, double x)
         return units_human_rate(buf, n, x);
     case SHARE:
         snprintf(buf, n, "%.3g %%", 100 * x);
+        break;
+    case FLOOR: /* how much longer the slower copy took: a ratio, so its two ends differ */
+        snprintf(buf, n, "%+.2f … %+.2f %%", -100 * x / (1 + x), 100 * x);
         break;
     default: /* CHANGE: of a ratio */
         snprintf(buf, n, "%+.2f %%", 100 * (x - 1));

@@ -112,8 +112,7 @@ enum verdict repeat_earlier(const struct repeat *r)
     const struct contrast *c = r->first;
     if (c->judgement.verdict == VERDICT_SAME)
         return VERDICT_SAME;
-    return judge_effect(&c->effect, r->again->bound, isnan(c->floor) ? 0 : c->floor, c->p_holm)
-        .verdict;
+    return judge_effect(&c->effect, r->again->bound, contrast_floor(c), c->p_holm).verdict;
 }
 
 enum agreement repeat_agreement(const struct repeat *r)

@@ -126,6 +126,7 @@ static void add_contrast(const struct pass *p, const char *baseline, const struc
     const struct apart_cell *a = counterpart(p, baseline, b);
     struct contrast *one = comparison_add(p->c, p->r, b->cell, baseline);
     one->kind = CONTRAST_UNPAIRED;
+    one->no_floor = true;
     one->bound = p->rules->equivalence;
     one->stream += b->origin;
     if (!b->outcome.numbers)

@@ -76,6 +76,7 @@ void comparison_free(struct comparison *c)
         free(one->x.v);
         free(one->y.v);
         free(one->aa.v);
+        free(one->bb.v);
     }
     free(c->v);
     *c = (struct comparison){0};
@@ -88,6 +89,11 @@ struct pool {
     atomic_size_t next;
 };
 
+static double floor_of(const struct values *copies)
+{
+    return copies->n ? fabs(stats_launch_mean(copies->v, copies->n)) : NAN;
+}
+
 static void solve_one(struct contrast *c)
 {
     struct rng rng;
@@ -95,7 +101,7 @@ static void solve_one(struct contrast *c)
     c->effect = c->kind == CONTRAST_UNPAIRED
                     ? effect_unpaired(c->x.v, c->x.n, c->y.v, c->y.n, CONTRAST_DRAWS, &rng)
                     : effect_paired(c->x.v, c->x.n, CONTRAST_DRAWS, &rng);
-    c->floor = c->aa.n ? fabs(stats_launch_mean(c->aa.v, c->aa.n)) : NAN;
+    c->floor = floor_of(&c->aa) + (c->kind == CONTRAST_UNPAIRED ? floor_of(&c->bb) : 0);
     if (c->first && c->aa.n) {
         struct effect aa = effect_paired(c->aa.v, c->aa.n, CONTRAST_DRAWS, &rng);
         c->aa_judgement = judge_effect(&aa, c->bound, 0, judgement_p(&aa, 1));
@@ -132,12 +138,15 @@ static void adjust_family(struct contrast **members, size_t n)
     double *p = xmalloc(n * sizeof *p);
     size_t tested = 0;
     for (size_t i = 0; i < n; i++)
-        tested += isnan(members[i]->effect.p) ? 0 : 1;
+        tested += isnan(members[i]->effect.p_interval) ? 0 : 1;
     for (size_t i = 0; i < n; i++)
-        p[i] = isnan(members[i]->effect.p) ? NAN : judgement_p(&members[i]->effect, tested);
+        p[i] =
+            isnan(members[i]->effect.p_interval) ? NAN : judgement_p(&members[i]->effect, tested);
     contrast_holm(p, n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         members[i]->p_holm = p[i];
+        members[i]->permuted = judgement_permutes(&members[i]->effect, tested);
+    }
     free(p);
 }
 
@@ -163,12 +172,16 @@ static void adjust_all(struct comparison *c)
     free(sorted);
 }
 
+double contrast_floor(const struct contrast *c)
+{
+    return isnan(c->floor) && c->no_floor ? 0 : c->floor;
+}
+
 static void judge_one(struct contrast *c)
 {
-    double floor = isnan(c->floor) ? 0 : c->floor;
     c->judgement = c->kind == CONTRAST_REFERENCE
                        ? judge_reference(&c->effect, c->bound)
-                       : judge_effect(&c->effect, c->bound, floor, c->p_holm);
+                       : judge_effect(&c->effect, c->bound, contrast_floor(c), c->p_holm);
     if (c->effect.launches == 0 && c->note) /* which says it better */
         c->judgement.reason[0] = '\0';
     c->measured = c->judgement.verdict;

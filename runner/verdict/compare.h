@@ -27,9 +27,18 @@
  *
  * compare.csv has a row a contrast. ratio is of times, config to baseline: below 1 is faster; its
  * interval is 95%. equivalence is the bound that the verdict went by, relative: [measure]
- * equivalence, or the tolerance of a published number. floor is relative: 0.002 is 0.2%, empty
- * where the baseline had no second copy. launches_needed: how many more; empty where none would do.
- * What could not be compared has a row without numbers, inconclusive, with the reason.
+ * equivalence, or the tolerance of a published number.
+ *
+ * p_interval and p_permutation are of two tests of the same row (contrast.h), neither adjusted.
+ * p_holm is adjusted over the row's family: of p_interval where p_holm_of says "interval", of the
+ * larger of the two where it says "both" (judgement.h). So p_holm >= p_interval in every row, and
+ * p_holm < 0.05 only where the interval excludes a ratio of 1.
+ *
+ * floor is the A/A floor: how much longer the slower of the baseline's two copies took, relative
+ * (0.002 is 0.2%). Nothing is claimed of a ratio between 1/(1+floor) and 1+floor; what prints it
+ * prints both ends. It is empty where there is no second copy. launches_needed: how many more;
+ * empty where none would do. What could not be compared has a row without numbers, inconclusive,
+ * with the reason.
  *
  * A paired contrast in which both configs ran the same operation, as the recording says, has the
  * verdict "same operation". Its numbers stay, and measured_verdict is what they would be called. How
@@ -60,15 +69,18 @@ struct contrast {
     struct values x;  /* log-ratios; of A's times when unpaired */
     struct values y;  /* of B's when unpaired */
     struct values aa; /* log-ratios of the baseline's copies; empty: there is no second */
+    struct values bb; /* of B's baseline when A and B are two runs */
     uint64_t seed, stream;
     size_t family;
-    double bound; /* equivalence or tolerance, relative */
-    char *note;   /* what else is to be said; owned, NULL: nothing */
-    char *origin; /* of its launches (origin.h); owned, NULL: of no run's own blocks */
+    double bound;  /* equivalence or tolerance, relative */
+    bool no_floor; /* a verdict needs none: imported launches, which have no second copy */
+    char *note;    /* what else is to be said; owned, NULL: nothing */
+    char *origin;  /* of its launches (origin.h); owned, NULL: of no run's own blocks */
     /* solved */
     struct effect effect;
-    double floor; /* a logarithm; NaN: none */
+    double floor; /* a logarithm; NaN: none. Of two runs the sum of theirs: both may be off */
     double p_holm;
+    bool permuted; /* p_permutation entered Holm's test too */
     struct judgement judgement;
     enum verdict measured; /* what the times alone would be called */
     bool first;            /* of its family: its aa stands for the family's */
@@ -89,6 +101,9 @@ struct contrast *comparison_add(struct comparison *c, const struct recorded *r,
                                 const struct rec_cell *cell, const char *baseline);
 void contrast_note(struct contrast *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void values_add(struct values *x, int launch, double value);
+
+/* What a verdict of it may not be below: NaN where it needs a floor and has none. */
+double contrast_floor(const struct contrast *c);
 
 /* Effects, families, verdicts. The same answer whatever the threads; 0: as many as processors. */
 void comparison_solve(struct comparison *c, long threads);

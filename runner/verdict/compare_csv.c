@@ -10,8 +10,8 @@
 
 const char compare_columns[] =
     "platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,"
-    "ratio_low,ratio_high,p,p_holm,floor,equivalence,verdict,launches_needed,reason,"
-    "measured_verdict,baseline_ran,ran";
+    "ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,"
+    "launches_needed,reason,measured_verdict,baseline_ran,ran";
 
 /* Their places there. */
 enum {
@@ -29,8 +29,10 @@ enum {
     RATIO,
     RATIO_LOW,
     RATIO_HIGH,
-    P,
+    P_PERMUTATION,
+    P_INTERVAL,
     P_HOLM,
+    P_HOLM_OF,
     FLOOR,
     EQUIVALENCE,
     VERDICT,
@@ -41,6 +43,9 @@ enum {
     RAN,
     COLUMNS
 };
+
+/* Which tests p_holm is of. */
+static const char holm_of_interval[] = "interval", holm_of_both[] = "both";
 
 /* ---- written ---- */
 
@@ -64,10 +69,13 @@ void contrast_row(struct csv *csv, const struct contrast *c)
     csv_text(csv, c->config);
     csv_integer(csv, e->launches);
     csv_integer(csv, (int64_t)e->blocks);
-    const double numbers[] = {exp(e->value), exp(e->lo),      exp(e->hi), e->p,
-                              c->p_holm,     expm1(c->floor), c->bound};
+    const double numbers[] = {exp(e->value),    exp(e->lo),    exp(e->hi),
+                              e->p_permutation, e->p_interval, c->p_holm};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         csv_real(csv, numbers[i]);
+    csv_text(csv, isnan(c->p_holm) ? "" : c->permuted ? holm_of_both : holm_of_interval);
+    csv_real(csv, expm1(c->floor));
+    csv_real(csv, c->bound);
     csv_text(csv, verdict_names[c->judgement.verdict]);
     if (c->judgement.needed >= 0)
         csv_integer(csv, c->judgement.needed);
@@ -120,16 +128,19 @@ static void take(struct contrast *c, const struct csv_reader *r)
     c->bound = csv_read_real(r, EQUIVALENCE);
     c->floor = log1p(csv_read_real(r, FLOOR));
     c->p_holm = csv_read_real(r, P_HOLM);
+    c->permuted = !strcmp(csv_read_text(r, P_HOLM_OF), holm_of_both);
     c->effect = (struct effect){.value = log(csv_read_real(r, RATIO)),
                                 .lo = log(csv_read_real(r, RATIO_LOW)),
                                 .hi = log(csv_read_real(r, RATIO_HIGH)),
-                                .p = csv_read_real(r, P),
+                                .p_permutation = csv_read_real(r, P_PERMUTATION),
+                                .p_interval = csv_read_real(r, P_INTERVAL),
                                 .launches = (int)csv_read_integer(r, LAUNCHES),
                                 .blocks = (size_t)csv_read_integer(r, BLOCKS)};
     c->judgement =
         (struct judgement){.verdict = verdict_of(csv_read_text(r, VERDICT)),
                            .needed = *csv_read_text(r, NEEDED) ? csv_read_integer(r, NEEDED) : -1};
     c->measured = verdict_of(csv_read_text(r, MEASURED));
+    c->no_floor = c->judgement.verdict != VERDICT_INCONCLUSIVE; /* it had what it needed */
     if (*csv_read_text(r, REASON))
         c->note = xstrdup(csv_read_text(r, REASON));
 }
@@ -145,9 +156,9 @@ static int take_row(struct comparison *c, const struct csv_reader *r)
     static const struct {
         int column;
         bool may_lack;
-    } numbers[] = {{SIZE, false},     {LAUNCHES, false},    {BLOCKS, false}, {RATIO, true},
-                   {RATIO_LOW, true}, {RATIO_HIGH, true},   {P, true},       {P_HOLM, true},
-                   {FLOOR, true},     {EQUIVALENCE, false}, {NEEDED, true}};
+    } numbers[] = {{SIZE, false},     {LAUNCHES, false},  {BLOCKS, false},       {RATIO, true},
+                   {RATIO_LOW, true}, {RATIO_HIGH, true}, {P_PERMUTATION, true}, {P_INTERVAL, true},
+                   {P_HOLM, true},    {FLOOR, true},      {EQUIVALENCE, false},  {NEEDED, true}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!is_number(r, (size_t)numbers[i].column, numbers[i].may_lack))
             return fail_at(GS_FAILED, r->path, (int)r->number,

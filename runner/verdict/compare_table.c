@@ -32,24 +32,30 @@ static void print_heading(const struct contrast *c, int width)
 {
     printf("\n%s%s%s on %s, run %s, against %s\n", c->workload, *c->label ? " " : "", c->label,
            c->platform, c->run_id, c->baseline);
-    printf("  %-9s %-20s %-*s %9s  %-20s %7s %7s  %-12s %s\n", "size", "config", width, "where",
-           "time", "95% interval", "p_holm", "floor", "verdict", "");
+    printf("  %-9s %-20s %-*s %9s  %-20s %7s  %-18s  %-12s %s\n", "size", "config", width, "where",
+           "time", "95% interval", "p_holm", "A/A floor", "verdict", "");
+}
+
+/* "-1.20% .. +0.40%" of logarithms, or "-". */
+static const char *span(char *buf, size_t n, double lo, double hi)
+{
+    char a[32], b[32];
+    snprintf(buf, n, "%s .. %s", comparison_percent(a, sizeof a, lo),
+             comparison_percent(b, sizeof b, hi));
+    return isnan(lo) ? "-" : buf;
 }
 
 static void print_row(const struct contrast *c, const char *where, int width)
 {
-    char size[32], ratio[32], lo[32], hi[32], interval[72], p[32], floor[32];
+    char size[32], ratio[32], interval[72], p[32], floor[72];
     const struct effect *e = &c->effect;
-    snprintf(interval, sizeof interval, "%s .. %s", comparison_percent(lo, sizeof lo, e->lo),
-             comparison_percent(hi, sizeof hi, e->hi));
     snprintf(p, sizeof p, c->p_holm < 5e-5 ? "<0.0001" : "%.4f", c->p_holm);
-    snprintf(floor, sizeof floor, "%.2f%%", 100 * expm1(c->floor));
-    printf("  %-9s %-20s %-*s %9s  %-20s %7s %7s  %-12s ",
+    printf("  %-9s %-20s %-*s %9s  %-20s %7s  %-18s  %-12s ",
            c->size_B ? units_size(size, sizeof size, (uint64_t)c->size_B) : "-",
            *c->config ? c->config : "-", width, where,
-           comparison_percent(ratio, sizeof ratio, e->value), isnan(e->lo) ? "-" : interval,
-           isnan(c->p_holm) ? "-" : p, isnan(c->floor) ? "-" : floor,
-           verdict_names[c->judgement.verdict]);
+           comparison_percent(ratio, sizeof ratio, e->value),
+           span(interval, sizeof interval, e->lo, e->hi), isnan(c->p_holm) ? "-" : p,
+           span(floor, sizeof floor, -c->floor, c->floor), verdict_names[c->judgement.verdict]);
     printf("%s%s%s", c->judgement.reason, *c->judgement.reason && c->note ? "; " : "",
            c->note ? c->note : "");
     if (c->judgement.verdict == VERDICT_SAME && verdict_is_difference(c->measured))
@@ -58,6 +64,19 @@ static void print_row(const struct contrast *c, const char *where, int width)
         printf(" (%lld more launch%s)", (long long)c->judgement.needed,
                c->judgement.needed == 1 ? "" : "es");
     puts("");
+}
+
+/* Which test p_holm is of. */
+static void print_tests(const struct comparison *c)
+{
+    bool tested = false, permuted = false;
+    for (size_t i = 0; i < c->n; i++) {
+        tested = tested || !isnan(c->v[i].p_holm);
+        permuted = permuted || (!isnan(c->v[i].p_holm) && c->v[i].permuted);
+    }
+    if (tested)
+        printf("\np_holm: p of the interval%s, adjusted over each group and mode\n",
+               permuted ? ", or of permuted launches where that is larger" : "");
 }
 
 /* The contrasts of the mode of c->v[first]. Modes are different questions: no count is of two. */
@@ -172,6 +191,7 @@ void comparison_print(const struct comparison *c, const char *best_of)
 {
     for (size_t i = 0; i < c->n;)
         i = print_part(c, i);
+    print_tests(c);
     print_all_counts(c);
     placebo_print(c);
     if (best_of)

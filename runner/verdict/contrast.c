@@ -148,7 +148,8 @@ static void set_interval(struct effect *e, double *drawn, size_t draws)
     double scale = spread > 0 ? e->se / spread * t / Z : 0;
     e->lo = e->value + (stats_quantile_of(drawn, draws, tail) - e->value) * scale;
     e->hi = e->value + (stats_quantile_of(drawn, draws, 1 - tail) - e->value) * scale;
-    e->p_interval = e->se > 0 ? 2 * student_tail(fabs(e->value) / e->se, e->df) : e->value == 0;
+    double side = fmax(e->value > 0 ? e->value - e->lo : e->hi - e->value, t * e->se);
+    e->p_interval = side > 0 ? 2 * student_tail(fabs(e->value) * t / side, e->df) : e->value == 0;
 }
 
 /* ---- permutations ---- */
@@ -221,7 +222,7 @@ struct effect effect_paired(const struct nested *x, size_t n, size_t draws, stru
         double *drawn = draw_all(NULL, &l, draws, rng);
         set_interval(&e, drawn, draws);
         free(drawn);
-        e.p = flip_p(l.mean, l.n, draws, rng);
+        e.p_permutation = flip_p(l.mean, l.n, draws, rng);
         e.p_least = l.n <= EXACT_LAUNCHES ? ldexp(2, -(int)l.n) : 1 / (double)(draws + 1);
     }
     launches_free(&l);
@@ -250,7 +251,7 @@ static void compare_sides(struct effect *e, const struct launches *a, const stru
     double *drawn = draw_all(a, b, draws, rng);
     set_interval(e, drawn, draws);
     free(drawn);
-    e->p = deal_p(a, b, draws, rng);
+    e->p_permutation = deal_p(a, b, draws, rng);
     e->p_least = least > resolved ? least : resolved;
 }
 

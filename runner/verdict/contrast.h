@@ -19,11 +19,15 @@
  *    launches for their 0.1% quantile, which is about their lowest: 94% is the most it can cover.
  * tests/sim/ holds it, the plain percentile interval and the expanded one against known truths.
  *
- * Permutation p: two-sided. Paired: the signs of whole launches are flipped, all 2^L ways (or
- * CONTRAST_DRAWS of them when there are more). Flipping block by block would give smaller values,
- * and wrong ones: blocks of one launch share its effect, so their signs are not exchangeable. So
- * five launches cannot go below 2/32, and p_least says so. Unpaired: launches are dealt anew to the
- * two sides.
+ * p_interval: that of Student's test of the launches' means, 2 P(T > |value| / se), with a larger
+ * se where the interval is wider than t(0.975) se on the side of 0: the one with which that side
+ * just has this width. So p_interval < 0.05 only where the 95% interval excludes 0.
+ *
+ * p_permutation: another test, which assumes no distribution; two-sided. Paired: the signs of whole
+ * launches are flipped, all 2^L ways (or CONTRAST_DRAWS of them when there are more). Flipping
+ * block by block would give smaller values, and wrong ones: blocks of one launch share its effect,
+ * so their signs are not exchangeable. So five launches cannot go below 2/32, and p_least says so.
+ * Unpaired: launches are dealt anew to the two sides.
  */
 #ifndef GS_VERDICT_CONTRAST_H
 #define GS_VERDICT_CONTRAST_H
@@ -40,8 +44,9 @@
 struct effect {
     double value, lo, hi; /* NaN, as all that follows, with fewer than 2 launches on a side */
     double se, df;        /* of value */
-    double p, p_least;    /* permutation; p_least: the smallest it could have been */
-    double p_interval;    /* 2 P(T > |value| / se): the level at which the interval reaches 0 */
+    double p_interval;    /* of the interval */
+    double p_permutation; /* of launches */
+    double p_least;       /* the smallest that p_permutation could have been */
     int launches;         /* of the smaller side */
     size_t blocks;        /* of both */
 };

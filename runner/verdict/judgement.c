@@ -16,9 +16,14 @@ bool verdict_is_difference(enum verdict v)
     return v == VERDICT_FASTER || v == VERDICT_SLOWER;
 }
 
+bool judgement_permutes(const struct effect *e, size_t n)
+{
+    return e->p_least * (double)n <= JUDGEMENT_ALPHA;
+}
+
 double judgement_p(const struct effect *e, size_t n)
 {
-    return e->p_least * (double)n <= JUDGEMENT_ALPHA ? e->p : e->p_interval;
+    return judgement_permutes(e, n) ? fmax(e->p_interval, e->p_permutation) : e->p_interval;
 }
 
 static bool within(const struct effect *e, double bound)
@@ -92,6 +97,8 @@ struct judgement judge_effect(const struct effect *e, double equivalence, double
     double bound = log1p(equivalence);
     if (refused(e, &j))
         return j;
+    if (isnan(floor))
+        return inconclusive("no verdict without an A/A floor");
     if (within(e, bound))
         j.verdict = VERDICT_EQUIVALENT;
     else if (e->hi < -floor && e->value < -bound && p_holm < JUDGEMENT_ALPHA)

@@ -6,7 +6,7 @@
  *                 the user called a difference
  *   faster        the interval lies below -f, the effect itself below -b, and the family's
  *                 adjusted p is below 0.05; slower: the same on the other side
- *   inconclusive  all else, and everything that rests on one launch
+ *   inconclusive  all else, and everything that rests on one launch or has no floor
  *   same operation  given by compare.c, not here: the recording says that both configs ran the same
  *                   algorithm, protocol and number of CTAs, so their difference is no effect of the
  *                   config, whatever the times say
@@ -19,10 +19,10 @@
  * older: there the copies shared one communicator and the order was the same in every launch, so
  * neither floor nor interval contains the part of the difference that comes from the order.
  *
- * A difference must pass Holm's test over its family at 5%. The p that enters it is the permutation
- * p where that can reach 5% at all (p_least times the family's size), and where there are too few
- * launches for that the interval's own, p_interval: five launches give the former no less than
- * 0.0625.
+ * A difference must pass Holm's test over its family at 5%. What enters it is p_interval, and where
+ * p_permutation can reach 5% at all (p_least times the family's size) the larger of the two: five
+ * launches give the latter no less than 0.0625. So p_holm is never below p_interval, and below 0.05
+ * only where the interval excludes 0.
  */
 #ifndef GS_VERDICT_JUDGEMENT_H
 #define GS_VERDICT_JUDGEMENT_H
@@ -54,13 +54,15 @@ struct judgement {
     char reason[256]; /* of inconclusive and same operation; else "" */
 };
 
-/* equivalence: relative, > 0; floor: a logarithm >= 0, 0 when there is none; p_holm: of the family.
- */
+/* equivalence: relative, > 0; floor: a logarithm >= 0, or NaN: there is none, and so no verdict;
+ * p_holm: of the family. */
 struct judgement judge_effect(const struct effect *e, double equivalence, double floor,
                               double p_holm);
 
 /* The p that a member of a family of n enters Holm's test with (see above). */
 double judgement_p(const struct effect *e, size_t n);
+/* Does p_permutation enter it too? */
+bool judgement_permutes(const struct effect *e, size_t n);
 
 /* Against a published value, `e` of the measured over it: equivalent when the interval lies inside
  * the tolerance, slower or faster when it lies outside altogether. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sides.h"
 
+#include "against.h"
 #include "err.h"
 #include "gather.h"
 #include "origin.h"
@@ -57,6 +58,17 @@ static void add_values(const struct run_pass *p, struct side_cell *c, const stru
     c->note = say.note;
 }
 
+static void add_floor(const struct run_pass *p, struct side_cell *c, const struct gathered *g,
+                      const struct series *s, size_t origin)
+{
+    const struct group_pass pass = {
+        .r = p->r, .origins = p->origins, .rules = &p->rules, .group = p->group, .g = g};
+    const struct series *base = pass_baseline(&pass, pass_mode(&pass, s));
+    const struct series *copy = base ? gathered_find(g, base->cell, 1) : NULL;
+    if (copy)
+        pass_pairs(&pass, base, copy, origin, &c->aa);
+}
+
 static void add_cell(const struct run_pass *p, const struct gathered *g, const struct series *s)
 {
     struct side *side = p->side;
@@ -70,9 +82,9 @@ static void add_cell(const struct run_pass *p, const struct gathered *g, const s
     *c = (struct side_cell){.r = p->r,
                             .cell = &p->r->cells[s->cell],
                             .origin = p->origins->texts[origin],
-                            .bound = p->rules.equivalence,
-                            .baseline = gathered_find(g, s->cell, 1) != NULL};
+                            .bound = p->rules.equivalence};
     add_values(p, c, s, origin);
+    add_floor(p, c, g, s, origin);
     if (others) {
         struct contrast say = {.note = c->note};
         contrast_note(&say, "mixed provenance in %s: %zu launches of another kind are left out",
@@ -120,6 +132,7 @@ void side_free(struct side *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         free(s->cells[i].x.v);
+        free(s->cells[i].aa.v);
         free(s->cells[i].note);
     }
     for (size_t i = 0; i < s->n_runs; i++) {
@@ -186,10 +199,14 @@ static void add_contrast(struct comparison *c, const struct side_cell *a, const 
     one->bound = b->bound;
     one->x = copied(&a->x);
     one->y = copied(&b->x);
+    one->aa = copied(&a->aa);
+    one->bb = copied(&b->aa);
     const char *const notes[] = {a->note, b->note};
     for (size_t i = 0; i < 2; i++)
         if (notes[i])
             contrast_note(one, "%s", notes[i]);
+    if (!a->aa.n || !b->aa.n)
+        contrast_note(one, "no A/A floor in %s", !a->aa.n ? a->r->run_id : b->r->run_id);
     if (!strcmp(a->r->run_id, b->r->run_id))
         contrast_note(one, "the same recording on both sides");
     free(one->baseline_ran);

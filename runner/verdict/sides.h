@@ -3,8 +3,9 @@
  * Two runs, or two folders of runs, side by side: the cells that both have (same workload, label,
  * config, mode, size and parameters), B against A, by the logarithms of their block medians. They
  * were never in one block, so each launch stands for itself, and whatever differs between the two
- * days or machines is in the ratio: the reason names what is known to. Of a cell measured in
- * several runs of a folder the latest counts.
+ * days or machines is in the ratio: the reason names what is known to. The floor is the sum of both
+ * runs' A/A floors in the cell's group and mode; where either has none, the verdict is
+ * inconclusive. Of a cell measured in several runs of a folder the latest counts.
  */
 #ifndef GS_VERDICT_SIDES_H
 #define GS_VERDICT_SIDES_H
@@ -22,8 +23,7 @@ struct side_cell {
     const struct rec_cell *cell;
     const char *origin; /* of the launches in x; of the most of them, where they differ */
     double bound;
-    bool baseline; /* the one of its mode that was visited twice: aa is of it */
-    struct values x, aa;
+    struct values x, aa; /* aa: log-ratios of the copies of its mode's baseline */
     char *note;
 };
 struct side {

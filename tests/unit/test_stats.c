@@ -113,7 +113,7 @@ static void warmup_is_found_and_not_invented(void **state)
     struct rng rng;
     double x[60];
     rng_seed(&rng, 11);
-    int invented = 0, exact = 0;
+    int invented = 0, exact = 0, missed = 0;
     for (int round = 0; round < 200; round++) {
         for (size_t i = 0; i < 60; i++)
             x[i] = 100 + rng_normal(&rng);
@@ -121,22 +121,59 @@ static void warmup_is_found_and_not_invented(void **state)
         for (size_t i = 0; i < 7; i++)
             x[i] += 20;
         size_t warm = stats_warmup(x, 60);
-        assert_in_range(warm, 7, 30);
+        if (warm)
+            assert_in_range(warm, 7, 12);
         exact += warm == 7;
+        missed += warm == 0;
     }
     if (exact < 120)
         fail_msg("7 values of warm-up were found in %d of 200 series", exact);
+    if (missed > 40) /* MSER would have dropped more than a fifth */
+        fail_msg("7 values of warm-up were missed in %d of 200 series", missed);
     if (invented > 10)
         fail_msg("warm-up in %d of 200 series of noise alone", invented);
     for (size_t i = 0; i < 60; i++)
         x[i] = i < 40 ? 120 : 100;
-    assert_in_range(stats_warmup(x, 60), 0, 30); /* at most half */
+    assert_int_equal(stats_warmup(x, 60), 0);
+    for (size_t i = 0; i < 60; i++)
+        x[i] = (i < 13 ? 120 : 100) + 0.01 * (double)(i % 3);
+    assert_int_equal(stats_warmup(x, 60), 0); /* more than a fifth */
+    x[12] = 100;
+    assert_int_equal(stats_warmup(x, 60), 12); /* a fifth */
     for (size_t i = 0; i < 7; i++)
         x[i] = 100.0 - (double)i;
     assert_int_equal(stats_warmup(x, 7), 0); /* too few to say */
     for (size_t i = 0; i < 60; i++)
         x[i] = 5;
     assert_int_equal(stats_warmup(x, 60), 0);
+}
+
+static void a_change_of_level_is_found_and_not_invented(void **state)
+{
+    (void)state;
+    struct rng rng;
+    double x[50];
+    rng_seed(&rng, 12);
+    int invented = 0;
+    for (int round = 0; round < 1000; round++) {
+        for (size_t i = 0; i < 50; i++)
+            x[i] = 100 + rng_normal(&rng);
+        invented += stats_change(x, 20).at > 0;
+        for (size_t i = 0; i < 10 + (size_t)round % 30; i++)
+            x[i] += 20;
+        assert_int_equal(stats_change(x, 50).at, 10 + (size_t)round % 30);
+    }
+    if (invented > 10)
+        fail_msg("a change in %d of 1000 series of noise alone", invented);
+    for (size_t i = 0; i < 50; i++)
+        x[i] = i < 40 ? 9.7 : 7.6;
+    struct change c = stats_change(x, 50);
+    assert_int_equal(c.at, 40);
+    near(c.before, 9.7, 0);
+    near(c.after, 7.6, 0);
+    assert_int_equal(stats_change(x + 31, 19).at, 0); /* too few to say */
+    assert_int_equal(stats_change(x, 40).at, 0);
+    assert_int_equal(stats_change(x, 0).at, 0);
 }
 
 /* scipy.stats.bootstrap((d,), numpy.median, method='percentile', n_resamples=999999): 10.2, 10.95
@@ -206,6 +243,7 @@ int main(void)
         cmocka_unit_test(selection_agrees_with_sorting),
         cmocka_unit_test(median_intervals_are_order_statistics),
         cmocka_unit_test(warmup_is_found_and_not_invented),
+        cmocka_unit_test(a_change_of_level_is_found_and_not_invented),
         cmocka_unit_test(one_launch_is_the_plain_bootstrap),
         cmocka_unit_test(launches_are_drawn_before_blocks),
         cmocka_unit_test(the_same_seed_gives_the_same_interval),
