@@ -80,6 +80,7 @@ struct contrast *comparison_add(struct comparison *c, const struct recorded *r,
 void contrast_note(struct contrast *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void values_add(struct values *x, int launch, double value);
 
+#define COMPARE_THREADS_MAX 1024
 /* Effects, families, verdicts. The same answer whatever the threads; 0: as many as processors. */
 void comparison_solve(struct comparison *c, long threads);
 void comparison_free(struct comparison *c);
