@@ -11,8 +11,4 @@ int check_config(const char *path,
 int check_plugin(const char *path);             /* symbols, tables, a dry run, leaks */
 int check_raw(const char *path);                /* a .jsonl, a run folder, or a tree of them */
 
-/* The recordings of a run folder, each in itself and against the plan, whether or not there is a
- * manifest. */
-int check_recordings(const char *dir);
-
 #endif

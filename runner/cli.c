@@ -42,9 +42,20 @@ static void append(const char ***list, const char *value)
     (*list)[n + 1] = NULL;
 }
 
+static int take_int(const struct cli *cli, const struct cli_option *o, const char *text)
+{
+    struct cli_int *i = o->value;
+    long long number;
+    const char *end;
+    if (!text_integer(text, i->min, i->max, &number, &end) || *end)
+        return fail(GS_USAGE, "%s: --%s: '%s' is not an integer from %ld to %ld", cli->verb,
+                    o->name, text, i->min, i->max);
+    i->value = (long)number;
+    return GS_OK;
+}
+
 static int take(const struct cli *cli, const struct cli_option *o, const char *value)
 {
-    char *end;
     switch (o->kind) {
     case CLI_FLAG:
         *(bool *)o->value = true;
@@ -56,10 +67,7 @@ static int take(const struct cli *cli, const struct cli_option *o, const char *v
         append(o->value, value);
         break;
     case CLI_INT:
-        *(long *)o->value = strtol(value, &end, 10);
-        if (end == value || *end)
-            return fail(GS_USAGE, "%s: --%s: '%s' is not an integer", cli->verb, o->name, value);
-        break;
+        return take_int(cli, o, value);
     }
     return GS_OK;
 }

@@ -10,11 +10,17 @@
 
 enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_LIST, CLI_INT };
 
+/* The value of a CLI_INT option, and its range. */
+struct cli_int {
+    long value, min, max;
+};
+
 struct cli_option {
     const char *name; /* long name without "--" */
     char letter;      /* 0: none */
     enum cli_kind kind;
-    void *value; /* bool *, const char **, const char *** (NULL-terminated, cli_free), long * */
+    void *value; /* bool *, const char **, const char *** (NULL-terminated, cli_free), struct
+                    cli_int * */
     const char *argument; /* "FILE"; NULL for a flag */
     const char *help;
 };

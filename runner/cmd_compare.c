@@ -22,7 +22,7 @@
 struct request {
     const char *out, *config, *best_of;
     bool reference, again, quiet;
-    long threads;
+    struct cli_int threads; /* 0: as many as processors */
     char **args;
     size_t n;
 };
@@ -196,7 +196,7 @@ static int compare_again(const struct request *q)
                         q->args[i]);
     int code = table ? comparison_read(&c, q->args[0]) : compare_roots(&c, q, true);
     if (!code && !table)
-        comparison_solve(&c, q->threads);
+        comparison_solve(&c, q->threads.value);
     if (!code)
         code = show_repeats(q, &c);
     comparison_free(&c);
@@ -212,7 +212,7 @@ static int compare(const struct request *q)
     struct comparison c = {0};
     int code = collect(&c, q);
     if (!code) {
-        comparison_solve(&c, q->threads);
+        comparison_solve(&c, q->threads.value);
         code = show_contrasts(q, &c);
     }
     if (!code && !q->quiet)
@@ -225,7 +225,7 @@ static int compare(const struct request *q)
 
 int cmd_compare(int argc, char **argv)
 {
-    struct request q = {0};
+    struct request q = {.threads = {.min = 1, .max = COMPARE_THREADS_MAX}};
     bool done;
     const struct cli_option options[] = {
         {"output", 'o', CLI_TEXT, &q.out, "CSV", "folder for the table; none is written without"},

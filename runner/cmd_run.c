@@ -11,13 +11,13 @@
 #include "sections.h"
 #include "text.h"
 
-#include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 struct asked {
     const char *launches; /* "3", "2-4"; NULL: all */
-    long task;            /* 0: none */
+    struct cli_int task;  /* 0: none */
     struct words configs;
 };
 
@@ -80,13 +80,16 @@ static int run_configs(struct asked *a, char **args, int n, const struct run_opt
 
 static int parse_launches(const char *text, struct run_options *options)
 {
-    int end = 0, got = sscanf(text, "%d-%d%n", &options->first, &options->last, &end);
-    if (got != 2) {
-        got = sscanf(text, "%d%n", &options->first, &end);
-        options->last = options->first;
-    }
-    if (got < 1 || text[end] || options->first < 1 || options->last < options->first)
+    long long first, last;
+    const char *end;
+    bool good = text_integer(text, 1, INT_MAX, &first, &end);
+    last = first;
+    if (good && *end == '-')
+        good = text_integer(end + 1, first, INT_MAX, &last, &end);
+    if (!good || *end)
         return fail(GS_USAGE, "run: --launch '%s' is no launch (3, or 2-4)", text);
+    options->first = (int)first;
+    options->last = (int)last;
     return GS_OK;
 }
 
@@ -95,9 +98,9 @@ static int run(struct asked *a, char **args, int n, struct run_options *options)
     int code = a->launches ? parse_launches(a->launches, options) : GS_OK;
     if (code)
         return code;
-    if (a->task || campaign_is(args[0]))
-        return a->task && n == 1
-                   ? resume_task(args[0], a->task)
+    if (a->task.value || campaign_is(args[0]))
+        return a->task.value && n == 1
+                   ? resume_task(args[0], a->task.value)
                    : fail(GS_USAGE, "run: --task N is of a campaign, and the jobs of a campaign "
                                     "run it: gradsync resume, or gradsync run RUN");
     return n > 1 || configs_is_folder(args[0]) ? run_configs(a, args, n, options)
@@ -108,7 +111,7 @@ int cmd_run(int argc, char **argv)
 {
     struct run_options options = {.data = RUN_DATA};
     const char **overrides = NULL;
-    struct asked a = {0};
+    struct asked a = {.task = {.min = 1, .max = LONG_MAX}};
     const struct cli_option table[] = {
         {"set", 's', CLI_LIST, &overrides, "SECTION:KEY=VALUE", "overrides the config; repeatable"},
         {"output", 'o', CLI_TEXT, &options.data, "DATA",

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@
 struct request {
     const char **set;
     const char *config, *pattern, *threshold;
-    long window, warmup;
+    struct cli_int window, warmup;
     bool no_follow;
 };
 
@@ -34,6 +35,7 @@ struct input {
     int fd;
     bool follow;  /* of a regular file, past its end */
     off_t offset; /* read so far */
+    int code;     /* of a read error */
     size_t n;
     char buf[LINE_MAX_B + 1];
 };
@@ -92,13 +94,8 @@ static int read_threshold(const struct request *q, struct watch_options *o)
 static int read_options(const struct request *q, struct watch_options *o)
 {
     *o = (struct watch_options){.pattern = q->pattern};
-    if (q->window < 1 || q->window > WATCH_WINDOW_MAX)
-        return fail(GS_USAGE, "watch: --window %ld is not in range (1..%d)", q->window,
-                    WATCH_WINDOW_MAX);
-    if (q->warmup < 0)
-        return fail(GS_USAGE, "watch: --warmup %ld is not in range (0 or more)", q->warmup);
-    o->window = (size_t)q->window;
-    o->warmup = (size_t)q->warmup;
+    o->window = (size_t)q->window.value;
+    o->warmup = (size_t)q->warmup.value;
     int code = q->config ? expect(q, o) : GS_OK;
     return code ? code : read_threshold(q, o);
 }
@@ -107,7 +104,7 @@ static int read_options(const struct request *q, struct watch_options *o)
 
 static int open_input(struct input *in, const char *path, bool no_follow)
 {
-    struct stat st;
+    struct stat st = {0};
     *in = (struct input){.path = path, .fd = STDIN_FILENO};
     if (strcmp(path, "-"))
         in->fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -161,7 +158,7 @@ static void look_again(struct input *in, struct watch *w)
     in->offset = 0;
 }
 
-/* 1: something came; 0: nothing now; -1: the end. */
+/* 1: something came; 0: nothing now; -1: the end, with in->code when it is an error. */
 static int take_input(struct input *in, struct watch *w)
 {
     ssize_t n = read(in->fd, in->buf + in->n, LINE_MAX_B - in->n);
@@ -174,8 +171,8 @@ static int take_input(struct input *in, struct watch *w)
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return 0;
     if (n < 0)
-        return fail_at(GS_FAILED, in->path, 0, "cannot be read: %s", strerror(errno)), -1;
-    if (!in->follow)
+        in->code = fail_at(GS_FAILED, in->path, 0, "cannot be read: %s", strerror(errno));
+    if (n < 0 || !in->follow)
         return -1;
     look_again(in, w);
     return 0;
@@ -226,6 +223,7 @@ static int watch(const struct request *q, const char *path)
         follow(in, w, &stop);
         interrupts_release(&stop);
         flagged = watch_end(w);
+        code = in->code;
     }
     watch_free(w);
     close_input(in);
@@ -235,7 +233,7 @@ static int watch(const struct request *q, const char *path)
 
 int cmd_watch(int argc, char **argv)
 {
-    struct request q = {.window = 20, .warmup = 5};
+    struct request q = {.window = {20, 1, WATCH_WINDOW_MAX}, .warmup = {5, 0, LONG_MAX}};
     bool done;
     const struct cli_option options[] = {
         {"config", 'c', CLI_TEXT, &q.config, "CONFIG", "its [model] says what to expect"},

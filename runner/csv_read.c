@@ -4,6 +4,7 @@
 #include "err.h"
 #include "locate.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,44 +41,66 @@ static bool quotes_are_open(const char *s)
     return open;
 }
 
-/* A record: a line, and those after it while a quote is open. False at the end of the file. */
-static bool read_record(struct csv_reader *r, struct text *record)
+static void trim_newline(struct text *t)
 {
-    ssize_t n;
-    text_clear(record);
-    while ((n = getline(&r->line, &r->cap, r->file)) > 0) {
-        r->number++;
-        text_addn(record, r->line, (size_t)n);
-        if (!quotes_are_open(record->s))
-            break;
-    }
-    while (record->len && strchr("\r\n", record->s[record->len - 1]))
-        record->s[--record->len] = '\0';
-    return record->len > 0;
+    while (t->len && strchr("\r\n", t->s[t->len - 1]))
+        t->s[--t->len] = '\0';
 }
 
-static bool read_fields(struct csv_reader *r)
+/* A record: a line, and those after it while a quote is open. Empty lines are no records. It is
+ * empty at the end of the file. GS_OK or GS_FAILED, reported. */
+static int read_record(struct csv_reader *r, struct text *record)
+{
+    long first = 0;
+    ssize_t n;
+    text_clear(record);
+    errno = 0;
+    while ((n = getline(&r->line, &r->cap, r->file)) > 0) {
+        r->number++;
+        first = record->len ? first : r->number;
+        text_addn(record, r->line, (size_t)n);
+        if (quotes_are_open(record->s))
+            continue;
+        trim_newline(record);
+        if (record->len)
+            return GS_OK;
+    }
+    if (ferror(r->file))
+        return fail_file(r->path, "read", errno);
+    if (record->len)
+        return fail_at(GS_FAILED, r->path, (int)first,
+                       "damaged: a quote is not closed; make the tables anew");
+    return GS_OK;
+}
+
+static int read_fields(struct csv_reader *r, bool *got)
 {
     struct text record = {0};
-    bool any = read_record(r, &record);
+    int code = read_record(r, &record);
+    *got = !code && record.len > 0;
     text_clear(&r->fields);
     r->n_starts = 0;
-    for (const char *s = record.s; any && s;) {
+    for (const char *s = record.s; *got && s;) {
         s = take_field(r, s);
+        if (*s && *s != ',') {
+            code = fail_at(GS_FAILED, r->path, (int)r->number,
+                           "damaged: text after a closing quote; make the tables anew");
+            *got = false;
+        }
         s = *s == ',' ? s + 1 : NULL;
     }
     text_free(&record);
-    return any;
+    return code;
 }
 
 int csv_read_row(struct csv_reader *r, bool *got)
 {
-    *got = read_fields(r);
+    int code = read_fields(r, got);
     if (*got && r->n_starts != r->n_header)
         return fail_at(GS_FAILED, r->path, (int)r->number,
                        "%zu fields under a header of %zu; make the tables anew", r->n_starts,
                        r->n_header);
-    return GS_OK;
+    return code;
 }
 
 /* ---- the file ---- */
@@ -113,12 +136,13 @@ int csv_read_open(struct csv_reader *r, const char *path, const char *const *col
     *r = (struct csv_reader){.path = path, .file = fopen(path, "r")};
     if (!r->file)
         return not_there(path);
-    if (!read_fields(r)) {
-        csv_read_close(r);
-        return fail_at(GS_USAGE, path, 0, "empty, where a table with its header belongs");
-    }
+    bool got;
+    int code = read_fields(r, &got);
+    if (!code && !got)
+        code = fail_at(GS_USAGE, path, 0, "empty, where a table with its header belongs");
     r->n_header = r->n_starts;
-    int code = find_columns(r, columns);
+    if (!code)
+        code = find_columns(r, columns);
     if (code)
         csv_read_close(r);
     return code;

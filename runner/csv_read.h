@@ -26,8 +26,8 @@ struct csv_reader {
 /* Reads the header line and finds the NULL-terminated `columns` in it. GS_OK, or GS_USAGE
  * (no such file, a column that it lacks), reported. */
 int csv_read_open(struct csv_reader *r, const char *path, const char *const *columns);
-/* The next row: *got is false past the last. GS_OK, or GS_FAILED, reported: a row with more or
- * fewer fields than the header. */
+/* The next row: *got is false past the last. GS_OK, or GS_FAILED, reported: the file cannot be
+ * read, a quote is not closed, a row has more or fewer fields than the header. */
 int csv_read_row(struct csv_reader *r, bool *got);
 /* A field of the row by its place in `columns`; valid until the next row. */
 const char *csv_read_text(const struct csv_reader *r, size_t column);

@@ -125,10 +125,10 @@ static int run_in(struct dry_run *d, char **argv, const char *dir, int log)
 {
     struct interrupts interrupts;
     struct family family = {.out = -1};
-    int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int code = interrupts_catch(&interrupts);
     if (code)
         return code;
+    int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     code = chdir(dir) ? fail(GS_FAILED, "%s: %s", dir, strerror(errno))
                       : family_start(&family, argv, log, &interrupts);
     if (here >= 0 && fchdir(here))

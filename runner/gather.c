@@ -123,11 +123,13 @@ static int read_block(struct pass *p, const struct raw *raw, const char *path,
     if (!raw_string(raw, l, "cell", &cell) || !raw_integer(raw, l, "copy", &copy) ||
         !raw_integer(raw, l, "block", &number) || !raw_integer(raw, l, "iters", &iters))
         return GS_FAILED;
-    struct series *s = series_of(p, cell, (int)copy);
+    struct series *s = copy == 0 || copy == 1 ? series_of(p, cell, (int)copy) : NULL;
     if (!s)
         return fail_at(GS_FAILED, path, (int)l->number,
                        "damaged: a block of cell %s among those of group %s", cell,
                        p->r->groups[p->group].id);
+    if (number < 1 || number > INT32_MAX)
+        return fail_at(GS_FAILED, path, (int)l->number, "damaged: block %lld", (long long)number);
     if (l->n == 0 || iters < 1 || iters > INT32_MAX)
         return fail_at(GS_FAILED, path, (int)l->number,
                        "damaged: a block of %zu samples of %lld iterations", l->n,

@@ -22,8 +22,6 @@ int interrupts_catch(struct interrupts *i)
         if (now.sa_handler != SIG_IGN)
             sigaddset(&set, asked_to_end[s]);
     }
-    signal(SIGCHLD,
-           SIG_DFL); /* ignored, children would vanish before they are asked how they ended */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     sigprocmask(SIG_BLOCK, &set, &i->before);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "joined_run.h"
 
-#include "check.h"
+#include "check_run.h"
 #include "err.h"
 #include "joined.h"
 #include "launcher.h"
@@ -107,7 +107,7 @@ static int decide(struct rank_run *r, const char *what)
         return code;
     code = lock_take(&r->lock, r->todo.dir);
     if (!code)
-        code = check_recordings(r->todo.dir);
+        code = check_before_final(r->todo.dir);
     return code ? code : find_launch(r, &lacking);
 }
 
@@ -120,8 +120,8 @@ static int finish(struct rank_run *r)
         return code;
     outcome_begin(&o, r->plan, r->todo.dir);
     if (!lacking) {
-        o.complete = true;
         code = manifest_write(r->todo.dir);
+        o.complete = !code;
         if (!code)
             code = outcome_judge(&o, r->plan, r->todo.dir);
         outcome_say(&o);

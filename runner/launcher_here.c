@@ -7,11 +7,13 @@
 
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool here_runs(const char *path)
 {
-    return access(path, X_OK) == 0;
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
 }
 
 char *here_find(const char *name)

@@ -4,6 +4,7 @@
 #include "text.h"
 #include "version.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,6 +94,8 @@ static int unknown_verb(const char *word)
 
 int main(int argc, char **argv)
 {
+    /* What started us may ignore it; then no exit code of a child could be learnt. */
+    signal(SIGCHLD, SIG_DFL);
     /* Numbers are read and written as in C whatever the user's locale: setlocale is not called. */
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return main_help();

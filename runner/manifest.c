@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manifest.h"
 
+#include "check_run.h"
 #include "err.h"
 #include "files.h"
 #include "record.h"
@@ -96,9 +97,12 @@ static void make_read_only(const char *path)
 int manifest_write(const char *dir)
 {
     struct dirent **names;
-    int n = list(dir, &names), code = n < 0 ? GS_FAILED : GS_OK;
+    int code = check_before_final(dir);
     if (code)
         return code;
+    int n = list(dir, &names);
+    if (n < 0)
+        return GS_FAILED;
     json_t *files = json_object();
     for (int i = 0; i < n && !code; i++) {
         json_t *entry = NULL;

@@ -7,7 +7,8 @@
 
 #include "sha256.h"
 
-/* Hashes every file of the run folder into MANIFEST.json (temp, fsync, rename, all read-only). */
+/* Hashes every file of the run folder into MANIFEST.json (temp, fsync, rename, all read-only).
+ * GS_FAILED, reported, and no manifest, when `check` would refuse a recording. */
 int manifest_write(const char *dir);
 /* GS_OK; GS_FAILED, each fault reported: missing, edited, truncated or foreign file, no manifest.
  */

@@ -4,6 +4,8 @@
  */
 #include "params.h"
 #include "plugin.h"
+#include "settings.h"
+#include "sweep.h"
 #include "text.h"
 
 #include <math.h>
@@ -70,6 +72,8 @@ static void lint_identity(struct lint *l)
     const char *file = slash ? slash + 1 : l->plugin->path;
     if (!w->name || !is_identifier(w->name))
         fault(l, "name '%s' is not a lower-case identifier", w->name ? w->name : "(NULL)");
+    else if (settings_section_find(w->name))
+        fault(l, "name '%s' is a section of every config: choose another", w->name);
     else if (strlen(file) != strlen(w->name) + 3 || strncmp(file, w->name, strlen(w->name)))
         fault(l, "name '%s' is not that of its file: rename it to %s.so", w->name, w->name);
     if (!is_one_line(w->version))
@@ -80,9 +84,6 @@ static void lint_identity(struct lint *l)
 
 /* ---- the parameters ---- */
 
-/* Keys of a workload section that the plan takes for itself. */
-static const char *const taken[] = {"zip", "exclude", "configs"};
-
 static void lint_param_name(struct lint *l, const struct wl_param *table, size_t i)
 {
     const char *name = table[i].name;
@@ -92,8 +93,8 @@ static void lint_param_name(struct lint *l, const struct wl_param *table, size_t
     for (size_t j = 0; j < i; j++)
         if (!strcmp(table[j].name, name))
             fault(l, "parameter '%s' is declared twice", name);
-    for (size_t j = 0; j < sizeof taken / sizeof *taken; j++)
-        if (!strcmp(taken[j], name))
+    for (size_t j = 0; j < SWEEP_KEYS; j++)
+        if (!strcmp(sweep_keys[j], name))
             fault(l, "parameter '%s': the name is a key of every workload section", name);
 }
 
@@ -208,6 +209,8 @@ static void lint_metrics(struct lint *l)
         if ((unsigned)m[i].across > WL_MEAN)
             fault(l, "metric '%s': across %d is none of WL_MAX, WL_SUM, WL_MEAN", m[i].name,
                   (int)m[i].across);
+        if (!strcmp(m[i].name, "time_ns"))
+            fault(l, "metric 'time_ns': the name is that of the samples in a recording");
         for (size_t j = 0; j < i; j++)
             if (!strcmp(m[j].name, m[i].name))
                 fault(l, "metric '%s' is declared twice", m[i].name);

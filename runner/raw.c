@@ -63,21 +63,32 @@ static int type_of(const char *line)
 
 /* ---- samples ---- */
 
-/* The ',' or '{' before the last member "time_ns": [; *array is set behind the bracket. A quote
- * inside a JSON string is escaped, so that these bytes are no part of one. */
+/* Blanks before `s` taken off, down to `line`. */
+static char *back(const char *line, char *s)
+{
+    while (s > line && s[-1] == ' ')
+        s--;
+    return s;
+}
+
+/* The ',' before the last member, "time_ns": [; *array is set behind the bracket. The samples are
+ * integers, so the last bracket opens them: a metric may have any name. */
 static char *find_times(char *line, size_t n, const char **array)
 {
-    char *key = memmem(line, n, "\"time_ns\"", 9);
-    if (!key)
-        return NULL;
-    const char *s = past(skip_blank(key + 9), ":");
-    if (!s || *s != '[')
+    static const char key[] = "\"time_ns\"";
+    const size_t k = sizeof key - 1;
+    char *s = memrchr(line, '[', n);
+    if (!s)
         return NULL;
     *array = skip_blank(s + 1);
-    do
-        key--;
-    while (key > line && *key == ' ');
-    return *key == ',' ? key : NULL;
+    s = back(line, s);
+    if (s == line || *--s != ':')
+        return NULL;
+    s = back(line, s);
+    if ((size_t)(s - line) <= k || memcmp(s - k, key, k) != 0)
+        return NULL;
+    s = back(line, s - k);
+    return s > line && s[-1] == ',' ? s - 1 : NULL;
 }
 
 /* Numbers up to "]}" at the line's end. False: something else is there. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
-#include "check.h"
+#include "check_run.h"
 #include "err.h"
 #include "host_load.h"
 #include "interrupts.h"
@@ -58,24 +58,16 @@ static int measure(struct run *r, bool *whole)
     return code;
 }
 
-/* A manifest vouches for what was recorded before as well, which nothing has guarded so far. */
-static int check_before(const struct run *r)
-{
-    if (r->part || !check_recordings(r->at.dir))
-        return GS_OK;
-    return fail_at(GS_FAILED, r->at.dir, 0,
-                   "is not completed as it is: restore what is damaged, or move that recording "
-                   "away and its launch is measured again");
-}
-
 /* Measures what the folder lacks and, unless others have their part in it, makes it final. */
 static int complete(struct run *r, struct outcome *o)
 {
-    int code = check_before(r);
+    /* What is damaged already is told before hours of measuring, not after them. */
+    int code = r->part ? GS_OK : check_before_final(r->at.dir);
     if (!code)
         code = measure(r, &o->complete);
     if (o->complete && !r->part)
         code = manifest_write(r->at.dir);
+    o->complete = o->complete && !code;
     if (!code)
         code = outcome_judge(o, r->at.plan, r->at.dir);
     if (!o->complete && !r->part)

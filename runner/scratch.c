@@ -31,11 +31,13 @@ static void remove_tree(const char *path)
     nftw(path, remove_one, OPEN_AT_ONCE, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-/* The lock of a folder, or -1: it is another's, or gone. */
+/* The lock of a folder, or -1: another process has it, another user owns the folder (root may open
+ * it all the same), or it is gone. */
 static int lock_of(const char *path)
 {
+    struct stat s;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
+    if (fd >= 0 && (fstat(fd, &s) || s.st_uid != geteuid() || flock(fd, LOCK_EX | LOCK_NB))) {
         close(fd);
         fd = -1;
     }

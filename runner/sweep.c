@@ -13,9 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys of every workload section beside its plugin's parameters. */
-static const char *const reserved[] = {"configs", "exclude", "zip"};
-#define N_RESERVED (sizeof reserved / sizeof *reserved)
+const char *const sweep_keys[SWEEP_KEYS] = {"configs", "exclude", "zip"};
 
 static const struct config_entry *given(const struct config *c, const char *section,
                                         const char *key)
@@ -37,11 +35,11 @@ struct sweep_axis *sweep_axis(const struct sweep *s, const char *name)
 static const char *nearest_key(const struct wl_plugin *wl, const char *key)
 {
     size_t n = params_count(wl->params);
-    const char **names = xmalloc((n + N_RESERVED) * sizeof *names);
+    const char **names = xmalloc((n + SWEEP_KEYS) * sizeof *names);
     for (size_t i = 0; i < n; i++)
         names[i] = wl->params[i].name;
-    memcpy(names + n, reserved, sizeof reserved);
-    const char *near = text_nearest(key, names, n + N_RESERVED);
+    memcpy(names + n, sweep_keys, sizeof sweep_keys);
+    const char *near = text_nearest(key, names, n + SWEEP_KEYS);
     free(names);
     return near;
 }
@@ -64,8 +62,8 @@ static int check_keys(const struct config *c, const char *section, const struct 
     for (size_t i = 0; i < c->n; i++) {
         const struct config_entry *e = &c->entries[i];
         bool known = strcmp(e->section, section) || params_find(wl->params, e->key);
-        for (size_t k = 0; k < N_RESERVED; k++)
-            known = known || !strcmp(reserved[k], e->key);
+        for (size_t k = 0; k < SWEEP_KEYS; k++)
+            known = known || !strcmp(sweep_keys[k], e->key);
         if (!known)
             code = unknown_param(e, wl);
     }

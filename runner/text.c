@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -187,6 +188,15 @@ const char *text_did_you_mean(char *buf, size_t size, const char *open, const ch
     if (near)
         snprintf(buf, size, ", did you mean %s%s%s?", open, near, close);
     return buf;
+}
+
+bool text_integer(const char *s, long long min, long long max, long long *value, const char **end)
+{
+    char *behind;
+    errno = 0;
+    *value = strtoll(s, &behind, 10);
+    *end = behind;
+    return behind != s && !errno && *value >= min && *value <= max;
 }
 
 bool text_read_file(const char *path, struct text *out)

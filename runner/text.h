@@ -44,6 +44,10 @@ const char *text_did_you_mean(char *buf, size_t size, const char *open, const ch
 #define DID_YOU_MEAN_SECTION(near) DID_YOU_MEAN_IN("[", near, "]")
 #define DID_YOU_MEAN_OPTION(near) DID_YOU_MEAN_IN("'--", near, "'")
 
+/* The decimal integer at the start of s, when it lies in min..max; *end is set behind it. False:
+ * none, or out of range. */
+bool text_integer(const char *s, long long min, long long max, long long *value, const char **end);
+
 bool text_read_file(const char *path, struct text *out); /* false and errno */
 
 void *xmalloc(size_t n);

@@ -34,6 +34,9 @@ ok 'nothing to look at' "$gradsync" compare -q raw1 -o quiet
 is "$out$err" '' 'with -q'
 ok 'and the same rows' diff csv quiet
 ok 'on one thread' "$gradsync" compare -q --threads 1 raw1 -o one
+exits 2 'on more threads than there are' "$gradsync" compare --threads 4294967297 raw1
+like "$err" "compare: --threads: '4294967297' is not an integer from 1 to 1024" '… the range is named'
+exits 2 'on none' "$gradsync" compare --threads 0 raw1
 ok 'on seven' "$gradsync" compare -q --threads 7 raw1 -o seven
 ok 'the same bytes' diff -r one seven
 is "$(of csv 16 c3 verdict)" "$(of one 16 c3 verdict)" 'as ever'

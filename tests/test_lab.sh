@@ -58,6 +58,7 @@ is "$(json '[.before.pairs[].rtt_s | select(. < 0.01 or . > 0.0107)] | length')"
 is "$(json '[.before.pairs[].lost] | add')" 0 'nothing is lost'
 is "$(json '.congestion + " " + (.mtu_B | tostring)')" 'reno 9000' 'and what TCP is like'
 exits 143 'its exit code is the command'"'"'s, a signal too' lab -- bash -c 'kill -TERM $$'
+exits 7 'started by what ignores SIGCHLD too' env --ignore-signal=CHLD "$gradsync" lab -q lab.ini -- bash -c 'exit 7'
 exits 127 'a command that is not there' lab -- no-such-command
 like "$err" 'no-such-command: No such file' 'and is named'
 

@@ -102,6 +102,9 @@ refuses 3 'no MPI, for two workloads' 'no mpirun in MPI_HOME=/nowhere: install O
 mkdir empty
 refuses 3 'no mpirun on the path' 'no mpirun in PATH: install Open MPI' \
     env -u MPI_HOME PATH="$tmp/empty" "$gradsync" run quick.ini -o refused
+mkdir -p folder/mpirun folder/srun
+refuses 3 'a folder of that name on the path' 'no mpirun in PATH: install Open MPI' \
+    env -u MPI_HOME PATH="$tmp/folder" "$gradsync" run quick.ini -o refused
 refuses 3 'Slurm without srun' 'no srun in PATH: run inside a Slurm allocation' \
     env PATH="$tmp/empty" "$gradsync" run quick.ini --set launch:launcher=srun -o refused
 refuses 3 'buffers larger than the memory' 'memory|free' \
@@ -124,6 +127,10 @@ exits 2 'resume of no run folder' "$gradsync" resume empty
 one_line "$err" '… says so in one line'
 exits 2 'an unknown option' "$gradsync" run quick.ini --worload null
 like "$err" "did you mean '--workload'" '… is named'
+for launch in 4294967297 1-4294967297 0 2-1 1x; do
+    exits 2 "--launch $launch" "$gradsync" run "$(the_run data)" --launch $launch
+    like "$err" "run: --launch '$launch' is no launch" '… is refused'
+done
 exits 2 'a run folder with --set' "$gradsync" run "$(the_run data)" --set null:size=16
 like "$err" 'run folder is fixed' '… is refused'
 
@@ -164,6 +171,19 @@ ok 'mpirun there when asked for' env SLURM_JOB_ID=7 PATH="$tmp/path:$PATH" "$gra
     --set launch:launcher=mpirun
 ok 'words for the launcher are no shell' "$gradsync" run -q quick.ini -o words --set 'launch:prefix=env A=$(touch${IFS}owned);x'
 if [ -e owned ]; then flunk '… and start nothing'; else pass '… and start nothing'; fi
+
+# ---- folders in shared memory ----
+
+if [ "$(id -u)" = 0 ]; then
+    foreign=/dev/shm/gradsync-0-test.$$ own=/dev/shm/gradsync-0-test2.$$
+    mkdir "$foreign" "$own" && touch "$foreign/file" && chown 65534 "$foreign"
+    "$gradsync" run -q quick.ini -o swept
+    if [ -e "$foreign/file" ]; then pass "another owner's folder stays"; else flunk "another owner's folder stays"; fi
+    if [ -e "$own" ]; then flunk 'an own one of a run that is gone does not'; else pass 'an own one of a run that is gone does not'; fi
+    rm -rf "$foreign" "$own"
+else
+    skip "another owner's folder in shared memory stays" 'only root could remove it'
+fi
 
 # ---- a folder that somebody touched ----
 

@@ -98,6 +98,11 @@ done
 # ---- what is not here ----
 
 mkdir empty
+printf '#!/bin/bash\necho "sbatch: error: no such thing" >&2\nexit 1\n' >refusing && chmod +x refusing
+mkdir -p front && cp refusing front/sbatch
+exits 1 'sbatch that fails, started by what ignores SIGCHLD' env --ignore-signal=CHLD PATH="$tmp/front:$PATH" \
+    "$gradsync" submit -q -o camps2 q.ini
+like "$err" 'nothing was submitted: sbatch: no such thing' '… its exit code and words are heard'
 run env PATH="$tmp/empty" "$gradsync" submit -o camps q.ini
 is "$rc" 3 'without Slurm'
 like "$err" 'no scontrol in PATH: this is no login node' '… submit says so'

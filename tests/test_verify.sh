@@ -95,8 +95,22 @@ if [ -e "$build/plugins/null.so" ]; then
     cp -r measured edited && chmod -R u+w edited && rm edited/*/*/*/MANIFEST.json
     sed -i '0,/"type":"block"/{/"type":"block"/d}' edited/*/*/*/launch-01.01.jsonl
     exits 1 'edited before it was final' "$gradsync" resume edited/*/*/*
-    like "$err" "launch-01\.01\.jsonl:[0-9]+: cell .* blocks, and its group was closed with .*$(cd edited && echo */*/*): is not completed as it is" 'is not made final'
+    like "$err" "launch-01\.01\.jsonl:[0-9]+: cell .* blocks, and its group was closed with .*$(cd edited && echo */*/*): cannot be completed: a recording is damaged" 'is not made final'
     is "$(find edited -name MANIFEST.json)" '' 'and no manifest vouches for it'
+    mkdir front
+    cat >front/mpirun <<'END'
+#!/usr/bin/env bash
+"$MPIRUN" "$@"
+rc=$?
+sed -i '0,/"type":"cell"/{/"type":"cell"/d}' lost/*/*/*/launch-01.01.jsonl
+exit $rc
+END
+    chmod +x front/mpirun
+    exits 1 'a run whose recording lacks a cell line' env MPIRUN="$(command -v mpirun)" PATH="$tmp/front:$PATH" \
+        "$gradsync" run tiny.ini -o lost
+    like "$err" 'launch-01\.01\.jsonl:[0-9]+: a block of cell .*cannot be completed: a recording is damaged' 'is not made final'
+    unlike "$err" 'gradsync show' 'is not recommended'
+    is "$(find lost -name MANIFEST.json)" '' 'and no manifest vouches for it'
     ok 'is reduced' "$gradsync" reduce measured -o csv
     is "$(cut -d, -f28 csv/summary.csv | sort -u | tr '\n' ' ')" 'ok status ' 'every cell of it'
     ok 'is shown' "$gradsync" show measured

@@ -112,6 +112,8 @@ ok 'a line without end' watch long.log
 head -c 200000 /dev/urandom >noise.log
 run watch noise.log
 ok 'noise is no crash' test $rc -le 1
+exits 1 'a log that cannot be read' "$gradsync" watch /proc/self/mem
+like "$err" '^/proc/self/mem: cannot be read: ' '… is an error'
 cp gpt2.log live.log
 "$gradsync" watch live.log >followed 2>&1 &
 pid=$!

@@ -118,6 +118,11 @@ like "$err" '^left out: .*under-sampled.*fill it: gradsync run' 'and said'
 defines "time.a | summary | $A_ROW | median_s | time"
 config $'size = 32\nconfigs = a, b' 2
 refused 'stale' "$first: stale: configs/p.ini.*fill it: gradsync run configs/p.ini"
+config $'size = 8, 16\nconfigs = a, b\nsizes = 9' 2
+refused 'a config that cannot be planned' "$first: its config cannot be planned: configs/p.ini:[0-9]+: .*sizes.*fill it: gradsync check configs/p.ini"
+config $'size = 8, 16\nconfigs = a, b' 2
+mkdir -p bare && cp "$gradsync" bare/
+gradsync=$tmp/bare/gradsync refused 'without its plugin' "$first: its config cannot be planned: configs/p.ini:[0-9]+: \[null\]: .*fill it: gradsync check configs/p.ini"
 config $'size = 8, 16\nconfigs = a, b\neffect = 0, 0.1' 2
 tables
 why -o tex4

@@ -92,10 +92,17 @@ static int wait_for(pid_t pid)
 static int run(struct reply *r, const char *const *argv)
 {
     int out[2], err[2];
-    if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
+    if (pipe2(out, O_CLOEXEC))
         return fail(GS_FAILED, "%s cannot be started: %s", argv[0], strerror(errno));
+    if (pipe2(err, O_CLOEXEC)) {
+        int why = errno;
+        close(out[0]);
+        close(out[1]);
+        return fail(GS_FAILED, "%s cannot be started: %s", argv[0], strerror(why));
+    }
     char **env = environment();
     pid_t pid = fork();
+    int why = errno;
     if (pid == 0)
         become(argv, env, out[1], err[1]);
     free(env);
@@ -107,7 +114,7 @@ static int run(struct reply *r, const char *const *argv)
     close(out[0]);
     close(err[0]);
     if (pid < 0)
-        return fail(GS_FAILED, "%s cannot be started: %s", argv[0], strerror(errno));
+        return fail(GS_FAILED, "%s cannot be started: %s", argv[0], strerror(why));
     r->status = wait_for(pid);
     return GS_OK;
 }

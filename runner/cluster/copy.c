@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/copy.h"
 
+#include "check_run.h"
 #include "err.h"
 #include "files.h"
-#include "manifest.h"
-#include "raw.h"
 #include "record.h"
 #include "sha256.h"
 #include "text.h"
@@ -39,25 +38,6 @@ static int is_recorded(const struct dirent *e)
     int launch, attempt;
     return !strcmp(e->d_name, "config.ini") || !strcmp(e->d_name, "plan.json") ||
            is_log(e->d_name) || record_parse_name(e->d_name, &launch, &attempt);
-}
-
-/* A recording says whose it is in its first line. */
-static int check_owner(const char *path, const char *run_id)
-{
-    struct raw *r;
-    struct raw_line l;
-    int code = raw_open(&r, path);
-    if (code)
-        return code;
-    int got = raw_next(r, 1u << RAW_HEADER, &l);
-    const char *id = got == 1 ? json_string_value(json_object_get(l.json, "run_id")) : run_id;
-    if (got < 0)
-        code = GS_FAILED;
-    else if (!id || strcmp(id, run_id))
-        code = fail_at(GS_FAILED, path, 0, "foreign: recorded by run '%s', in the folder of '%s'",
-                       id ? id : "", run_id);
-    raw_close(r);
-    return code;
 }
 
 /* ---- one file ---- */
@@ -126,15 +106,12 @@ static int write_manifest(const char *dir, json_t *files)
     return code;
 }
 
-static int copy_one(const char *from, const char *to, const char *name, const char *run_id,
-                    bool final, json_t *files, uint64_t *bytes)
+static int copy_one(const char *from, const char *to, const char *name, bool final, json_t *files,
+                    uint64_t *bytes)
 {
     char *source = xstrfmt("%s/%s", from, name), *target = xstrfmt("%s/%s", to, name);
-    int launch, attempt;
     json_t *entry = NULL;
     int code = copy_file(source, target, final, &entry, bytes);
-    if (!code && record_parse_name(name, &launch, &attempt))
-        code = check_owner(target, run_id);
     json_object_set_new(files, name, entry ? entry : json_null());
     free(source);
     free(target);
@@ -144,7 +121,6 @@ static int copy_one(const char *from, const char *to, const char *name, const ch
 int copy_run_folder(const char *from, const char *to, bool final, uint64_t *bytes)
 {
     struct dirent **names;
-    const char *run_id = strrchr(from, '/');
     int n = scandir(from, &names, is_recorded, alphasort);
     if (n < 0)
         return cannot(from, "read");
@@ -152,11 +128,12 @@ int copy_run_folder(const char *from, const char *to, bool final, uint64_t *byte
     int code = GS_OK;
     for (int i = 0; i < n; i++) {
         if (!code)
-            code = copy_one(from, to, names[i]->d_name, run_id ? run_id + 1 : from, final, files,
-                            bytes);
+            code = copy_one(from, to, names[i]->d_name, final, files, bytes);
         free(names[i]);
     }
     free(names);
+    if (!code) /* after copying, which refuses links; an error then names a file that stays */
+        code = check_before_final(from);
     if (!code && final)
         code = write_manifest(to, files);
     json_decref(files);

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /* Every file of a run (config.ini, plan.json, recordings, logs) into the empty folder `to`; other
- * files are left out, and a link or a recording of another run is refused. `final`: with a manifest
- * and read-only. *bytes grows by what was copied. GS_OK or reported. */
+ * files are left out. A link, and a recording that `check` refuses, are errors. `final`: with a
+ * manifest and read-only. *bytes grows by what was copied. GS_OK or reported. */
 int copy_run_folder(const char *from, const char *to, bool final, uint64_t *bytes);
 
 /* Removes a folder of files; what fails is left. */

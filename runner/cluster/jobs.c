@@ -39,8 +39,8 @@ int jobs_add(const struct campaign *c, long job, size_t array, const char *indic
 {
     char at[32];
     return append(c,
-                  json_pack("{ss ss si si ss}", "type", "job", "at", provenance_time(at, sizeof at),
-                            "job", (int)job, "array", (int)array, "tasks", indices));
+                  json_pack("{ss ss sI sI ss}", "type", "job", "at", provenance_time(at, sizeof at),
+                            "job", (json_int_t)job, "array", (json_int_t)array, "tasks", indices));
 }
 
 int jobs_cancelled(const struct campaign *c)
@@ -54,18 +54,18 @@ int jobs_cancelled(const struct campaign *c)
 static void take(struct jobs *j, const struct campaign *c, json_t *o)
 {
     const char *type, *indices;
-    int job, array;
+    json_int_t job, array;
     if (json_unpack(o, "{ss}", "type", &type))
         return;
     if (!strcmp(type, "cancel"))
         j->cancelled = true;
     if (strcmp(type, "job") ||
-        json_unpack(o, "{si si ss}", "job", &job, "array", &array, "tasks", &indices) ||
+        json_unpack(o, "{sI sI ss}", "job", &job, "array", &array, "tasks", &indices) ||
         array < 0 || (size_t)array >= c->n_arrays)
         return;
     j->cancelled = false;
     j->v = xrealloc(j->v, (j->n + 1) * sizeof *j->v);
-    j->v[j->n++] = (struct submission){job, (size_t)array, xstrdup(indices)};
+    j->v[j->n++] = (struct submission){(long)job, (size_t)array, xstrdup(indices)};
 }
 
 int jobs_read(struct jobs *j, const struct campaign *c)

@@ -225,7 +225,9 @@ static int wait_for_command(struct lab *l)
             l->relay = 0;
             return fail(GS_FAILED, "lab: the relay ended (status %d): no packet passes", status);
         }
-        if (pid == l->command || pid < 0)
+        if (pid < 0)
+            return fail(GS_FAILED, "lab: the end of the command is not known: %s", strerror(errno));
+        if (pid == l->command)
             return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     }
 }

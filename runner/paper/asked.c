@@ -70,29 +70,35 @@ char *asked_config(const struct recorded *r, const char *configs, const char *co
     return path;
 }
 
-int64_t asked_today(const struct recorded *r, const char *path, const char *const *overrides,
-                    bool *asked)
+/* The plan, or NULL: the section is gone, or, with a reason, what is reported meanwhile. */
+static struct plan *plan_today(const struct recorded *r, const char *path,
+                               const char *const *overrides)
 {
-    char why[512];
     struct config *config;
     struct plan *plan = NULL;
-    int64_t launches = 0;
+    if (config_load(&config, path, overrides))
+        return NULL;
     char *section = *r->label ? xstrfmt("%s %s", r->workload, r->label) : xstrdup(r->workload);
-    err_capture(why, sizeof why);
-    if (!config_load(&config, path, overrides)) {
-        if (config_section(config, section)) {
-            if (plan_build(&plan, config, section)) /* which owns the config */
-                plan = NULL;
-        } else {
-            config_free(config);
-        }
-    }
-    err_capture(NULL, 0);
-    if (plan) {
-        compare_plan(r, plan, asked);
-        launches = plan->set.measure.launches;
-    }
-    plan_free(plan);
+    if (!config_section(config, section))
+        config_free(config);
+    else if (plan_build(&plan, config, section)) /* which owns the config */
+        plan = NULL;
     free(section);
+    return plan;
+}
+
+int64_t asked_today(const struct recorded *r, const char *path, const char *const *overrides,
+                    bool *asked, char **why)
+{
+    char said[512] = "";
+    err_capture(said, sizeof said);
+    struct plan *plan = plan_today(r, path, overrides);
+    err_capture(NULL, 0);
+    *why = !plan && *said ? xstrdup(said) : NULL;
+    if (!plan)
+        return 0;
+    compare_plan(r, plan, asked);
+    int64_t launches = plan->set.measure.launches;
+    plan_free(plan);
     return launches;
 }

@@ -14,9 +14,9 @@ char *asked_config(const struct recorded *r, const char *configs, const char *co
 
 /* Plans the section of the run anew. asked[i]: some planned cell has the same value for every
  * parameter that both know, so that one which was added to a plugin since is no difference. Returns
- * the launches that are asked for; 0, and nothing is asked for: no such config, none that can be
- * planned, or no such section. Reports nothing. */
+ * the launches that are asked for; 0 when the section is gone, or when the config cannot be read or
+ * planned: then *why is the error, which the caller frees, else NULL. Reports nothing. */
 int64_t asked_today(const struct recorded *r, const char *config, const char *const *overrides,
-                    bool *asked);
+                    bool *asked, char **why);
 
 #endif

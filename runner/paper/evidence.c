@@ -21,6 +21,7 @@ static void proof_free(struct proof *p)
     free(p->dir);
     free(p->config);
     free(p->asked);
+    free(p->why);
     free(p);
 }
 
@@ -37,7 +38,7 @@ static int read_proof(struct proof *p, const char *configs)
     if (!code && p->r) {
         p->config = asked_config(p->r, configs, &p->overrides);
         p->asked = xcalloc(p->r->n_cells + 1, sizeof *p->asked);
-        p->launches = asked_today(p->r, p->config, p->overrides, p->asked);
+        p->launches = asked_today(p->r, p->config, p->overrides, p->asked, &p->why);
     }
     return code;
 }

@@ -20,7 +20,8 @@ struct proof { /* a run */
     /* The config of its platform as it stands. */
     char *config;                 /* its path */
     const char *const *overrides; /* asked.h; lent by r */
-    int64_t launches;             /* that it asks for; 0: there is no such config */
+    char *why;                    /* it cannot be read or planned; NULL: it can */
+    int64_t launches;             /* that it asks for; 0: the section is gone, or `why` */
     bool *asked;                  /* of each cell in r: the config still asks for it */
 };
 

@@ -107,15 +107,18 @@ static bool refuse_cells(struct gate *gate, const struct proof *p, const size_t 
         stale = stale || !p->asked[cells[i]];
         mixed = mixed ? mixed : mixed_launches(p, cells[i]);
     }
-    if (stale)
-        *gap = add_gap(
-            gate, xstrfmt("%s: stale: %s, as it stands, does not ask for it", p->dir, p->config),
-            measure_again(p));
+    if (p->why)
+        *gap = add_gap(gate, xstrfmt("%s: its config cannot be planned: %s", p->dir, p->why),
+                       xstrfmt("gradsync check %s", p->config));
+    else if (stale)
+        *gap =
+            add_gap(gate, xstrfmt("%s: stale: %s no longer requests this cell", p->dir, p->config),
+                    measure_again(p));
     else if (mixed)
         *gap = add_gap(gate, xstrfmt("%s: mixed: its launches differ in %s", p->dir, mixed),
                        measure_again(p));
     free(mixed);
-    return stale || mixed;
+    return p->why || stale || mixed;
 }
 
 static bool refuse_row(struct gate *gate, const struct proof *p, const struct grid *g, size_t row,

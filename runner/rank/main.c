@@ -52,10 +52,11 @@ static int check(const char *path)
 
 static bool number(const char *text, int *value)
 {
-    char *end;
-    long n = strtol(text, &end, 10);
-    *value = (int)n;
-    return n >= 1 && n <= INT_MAX && !*end;
+    const char *end;
+    long long n;
+    bool good = text_integer(text, 1, INT_MAX, &n, &end) && !*end;
+    *value = good ? (int)n : 0;
+    return good;
 }
 
 int main(int argc, char **argv)

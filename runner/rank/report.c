@@ -29,7 +29,7 @@ void report_open(struct report *r, const char *path, json_t *header)
 {
     size_t i;
     json_t *waiting;
-    if (r->writes)
+    if (r->writes && !r->code)
         r->code = record_create(&r->record, path);
     r->open = r->writes && !r->code;
     line(r, header);
@@ -129,6 +129,8 @@ void report_block(struct report *r, const struct plan *p, const struct group *g,
         return;
     if (!s->told)
         tell_cell(r, p, g, s);
+    if (r->code)
+        return;
     s->told = true;
     const struct visited *v = &s->visited;
     json_t *o = typed("block");

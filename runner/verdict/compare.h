@@ -105,6 +105,7 @@ void values_add(struct values *x, int launch, double value);
 /* What a verdict of it may not be below: NaN where it needs a floor and has none. */
 double contrast_floor(const struct contrast *c);
 
+#define COMPARE_THREADS_MAX 1024
 /* Effects, families, verdicts. The same answer whatever the threads; 0: as many as processors. */
 void comparison_solve(struct comparison *c, long threads);
 void comparison_free(struct comparison *c);

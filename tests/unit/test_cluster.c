@@ -4,6 +4,7 @@
  * campaign.json.
  */
 #include "cluster/campaign.h"
+#include "cluster/client.h"
 #include "cluster/jobs.h"
 #include "cluster/reason.h"
 #include "cluster/send.h"
@@ -19,9 +20,11 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Two arrays: tasks 1 to 4, at most 2 at a time, and 5 to 7. */
@@ -103,13 +106,43 @@ static void the_ledger_knows_the_last_job_of_a_task(void **state)
     assert_int_equal(j.n, 0);
     assert_int_equal(jobs_add(&c, 10, 0, "1-4%2"), GS_OK);
     assert_int_equal(jobs_add(&c, 11, 1, "1-3"), GS_OK);
-    assert_int_equal(jobs_add(&c, 12, 0, "2,4%2"), GS_OK);
+    assert_int_equal(jobs_add(&c, 4294967308, 0, "2,4%2"), GS_OK); /* above 2^32 */
     assert_int_equal(jobs_read(&j, &c), GS_OK);
-    static const long last[] = {10, 12, 10, 12, 11, 11, 11};
+    static const long last[] = {10, 4294967308, 10, 4294967308, 11, 11, 11};
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(jobs_last(&j, &c, i), last[i]);
     assert_true(jobs_knows(&j, 11) && !jobs_knows(&j, 13) && !j.cancelled);
     jobs_free(&j);
+}
+
+static int open_files(void)
+{
+    int n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    assert_non_null(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+/* Room for the first pipe, and not for the second. */
+static void a_client_that_cannot_start_leaves_no_pipe(void **state)
+{
+    struct folder *f = *state;
+    struct reply r;
+    struct rlimit before;
+    int count = open_files(), last = dup(STDIN_FILENO);
+    close(last);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    struct rlimit tight = {.rlim_cur = (rlim_t)last + 3, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
+    int code = client_run(&r, (const char *const[]){"true", NULL}, "nothing was done");
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(code, GS_FAILED);
+    assert_non_null(strstr(f->error, "true cannot be started: Too many open files"));
+    assert_int_equal(open_files(), count);
+    reply_free(&r);
 }
 
 static void a_torn_line_harms_no_other(void **state)
@@ -255,6 +288,7 @@ int main(void)
         cmocka_unit_test(words_that_sbatch_may_read),
         IN_A_FOLDER(indices_of_what_is_wanted),
         IN_A_FOLDER(the_ledger_knows_the_last_job_of_a_task),
+        IN_A_FOLDER(a_client_that_cannot_start_leaves_no_pipe),
         IN_A_FOLDER(a_torn_line_harms_no_other),
         IN_A_FOLDER(the_ledger_is_no_link),
         cmocka_unit_test(why_a_job_waits),

@@ -20,7 +20,7 @@
 static int set_up(void **state)
 {
     folder_set_up(state);
-    folder_put(*state, "launch-01.01.jsonl", "first\n");
+    folder_put(*state, "launch-01.01.log", "first\n");
     folder_put(*state, "config.ini", "[launch]\nranks = 2\n");
     return 0;
 }
@@ -49,7 +49,7 @@ static void what_was_written_verifies(void **state)
     assert_int_equal(manifest_write(f->dir), GS_OK);
     assert_int_equal(manifest_verify(f->dir), GS_OK);
     assert_int_equal(manifest_verify_file(f->dir, "config.ini"), GS_OK);
-    assert_int_equal(stat(folder_path(f, "launch-01.01.jsonl"), &st), 0);
+    assert_int_equal(stat(folder_path(f, "launch-01.01.log"), &st), 0);
     assert_int_equal(st.st_mode & 0222, 0); /* nobody writes there by accident */
     assert_int_equal(stat(folder_path(f, RECORD_MANIFEST), &st), 0);
     assert_int_equal(st.st_mode & 0222, 0);
@@ -63,11 +63,11 @@ static void each_fault_is_named(void **state)
     static const struct {
         const char *file, *bytes, *said; /* bytes NULL: removed */
     } faults[] = {
-        {"launch-01.01.jsonl", "First\n", "launch-01.01.jsonl: edited"},
-        {"launch-01.01.jsonl", "first\nsecond\n", "launch-01.01.jsonl: edited"},
-        {"launch-01.01.jsonl", "fir", "launch-01.01.jsonl: truncated: 3 of the 6 bytes"},
+        {"launch-01.01.log", "First\n", "launch-01.01.log: edited"},
+        {"launch-01.01.log", "first\nsecond\n", "launch-01.01.log: edited"},
+        {"launch-01.01.log", "fir", "launch-01.01.log: truncated: 3 of the 6 bytes"},
         {"config.ini", NULL, "config.ini: missing"},
-        {"launch-02.01.jsonl", "other\n", "launch-02.01.jsonl: foreign"},
+        {"launch-02.01.log", "other\n", "launch-02.01.log: foreign"},
         {".hidden", "x", ".hidden: foreign"},
         {RECORD_MANIFEST, NULL, "no MANIFEST.json"},
         {RECORD_MANIFEST, "{\"files\":", "MANIFEST.json:1: damaged"},
@@ -75,9 +75,9 @@ static void each_fault_is_named(void **state)
         {RECORD_MANIFEST, "{\"files\":{\"../x\":{}}}", "no file name"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        folder_put(f, "launch-01.01.jsonl", "first\n");
+        folder_put(f, "launch-01.01.log", "first\n");
         folder_put(f, "config.ini", "[launch]\nranks = 2\n");
-        unlink(folder_path(f, "launch-02.01.jsonl"));
+        unlink(folder_path(f, "launch-02.01.log"));
         unlink(folder_path(f, ".hidden"));
         assert_int_equal(manifest_write(f->dir), GS_OK);
         if (faults[i].bytes)
@@ -97,11 +97,11 @@ static void one_file_is_verified_alone(void **state)
     struct folder *f = *state;
     assert_int_equal(manifest_write(f->dir), GS_OK);
     folder_put(f, "config.ini", "edited");
-    folder_put(f, "launch-09.01.jsonl", "foreign");
-    assert_int_equal(manifest_verify_file(f->dir, "launch-01.01.jsonl"), GS_OK);
+    folder_put(f, "launch-09.01.log", "foreign");
+    assert_int_equal(manifest_verify_file(f->dir, "launch-01.01.log"), GS_OK);
     assert_int_equal(manifest_verify_file(f->dir, "config.ini"), GS_FAILED);
-    assert_int_equal(manifest_verify_file(f->dir, "launch-09.01.jsonl"), GS_FAILED);
-    assert_non_null(strstr(f->error, "launch-09.01.jsonl: foreign"));
+    assert_int_equal(manifest_verify_file(f->dir, "launch-09.01.log"), GS_FAILED);
+    assert_non_null(strstr(f->error, "launch-09.01.log: foreign"));
 }
 
 static void a_folder_in_a_run_is_refused(void **state)
@@ -110,6 +110,15 @@ static void a_folder_in_a_run_is_refused(void **state)
     assert_int_equal(mkdir(folder_path(f, "folder"), 0777), 0);
     assert_int_equal(manifest_write(f->dir), GS_FAILED);
     assert_non_null(strstr(f->error, "folder: is no file"));
+    assert_int_not_equal(access(folder_path(f, RECORD_MANIFEST), F_OK), 0);
+}
+
+static void a_damaged_recording_gets_no_manifest(void **state)
+{
+    struct folder *f = *state;
+    folder_put(f, "launch-01.01.jsonl", "{\"type\":\"block\"}\n");
+    assert_int_equal(manifest_write(f->dir), GS_FAILED);
+    assert_non_null(strstr(f->error, "cannot be completed: a recording is damaged"));
     assert_int_not_equal(access(folder_path(f, RECORD_MANIFEST), F_OK), 0);
 }
 
@@ -122,6 +131,7 @@ int main(void)
         TEST(each_fault_is_named),
         TEST(one_file_is_verified_alone),
         TEST(a_folder_in_a_run_is_refused),
+        TEST(a_damaged_recording_gets_no_manifest),
     };
     return cmocka_run_group_tests_name("manifest", tests, NULL, NULL);
 }

@@ -137,6 +137,7 @@ static void test_struct(void **state)
     SPOILED(g.plugin.wl.describe = NULL, "no describe()");
     SPOILED(g.plugin.wl.open = NULL, "no open()");
     SPOILED(g.plugin.wl.close = NULL, "no close()");
+    SPOILED(g.plugin.wl.name = "measure", "'measure' is a section of every config");
     SPOILED(g.plugin.wl.prepare = NULL, "no prepare()");
     SPOILED(g.plugin.wl.release = NULL, "no release()");
     SPOILED(g.plugin.wl.sample = NULL, "no sample()");
@@ -181,6 +182,7 @@ static void test_metrics(void **state)
     SPOILED(g.metrics[0].unit = "ms", "where \"time\" in \"s\" must be");
     SPOILED(g.metrics[0].name = NULL, "no metrics");
     SPOILED(g.metrics[1].name = "time", "'time' is declared twice");
+    SPOILED(g.metrics[1].name = "time_ns", "that of the samples in a recording");
     SPOILED(g.metrics[1].name = "Moved", "lower-case identifier");
     SPOILED(g.metrics[1].unit = NULL, "no unit");
     SPOILED(g.metrics[1].help = NULL, "help");

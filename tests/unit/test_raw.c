@@ -109,6 +109,21 @@ static void samples_are_read_exactly(void **state)
     raw_close(r);
 }
 
+/* The samples are the last member, whatever names and values come before them. */
+static void a_metric_may_have_the_name_of_the_samples(void **state)
+{
+    struct raw_line l;
+    struct raw *r = open_text(
+        *state, HEADER "{\"type\":\"block\",\"cell\":\"time_ns\",\"metrics\":{\"time_ns\":2.5,"
+                       "\"more\":[1]},\"time_ns\":[3,4]}\n");
+    assert_int_equal(raw_next(r, 1u << RAW_BLOCK, &l), 1);
+    assert_int_equal(l.n, 2);
+    assert_true(l.time_ns[1] == 4);
+    assert_true(json_real_value(json_object_get(json_object_get(l.json, "metrics"), "time_ns")) ==
+                2.5);
+    raw_close(r);
+}
+
 /* What record_block writes is what is read, over many buffers' worth. */
 static void long_recordings_round_trip(void **state)
 {
@@ -319,6 +334,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(lines_come_in_order_and_only_those_wanted),
         TEST(samples_are_read_exactly),
+        TEST(a_metric_may_have_the_name_of_the_samples),
         TEST(long_recordings_round_trip),
         TEST(any_cut_is_a_torn_line),
         TEST(damage_is_named_by_its_line),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "csv.h"
+#include "csv_read.h"
 #include "err.h"
 #include "folder.h"
 #include "reduce.h"
@@ -122,6 +123,42 @@ static void a_folder_that_cannot_be_is_named(void **state)
     free(file);
 }
 
+static void count_rows(void *ctx, const struct csv_reader *r)
+{
+    (void)r;
+    ++*(int *)ctx;
+}
+
+static void no_row_is_lost_on_reading(void **state)
+{
+    struct folder *f = *state;
+    static const char *const columns[] = {"a", "b", NULL};
+    static const struct {
+        const char *text, *said; /* NULL: nothing is wrong */
+        int rows;
+    } cases[] = {
+        {"a,b\n1,2\n\n3,4\n", NULL, 2},
+        {"\r\na,b\r\n1,2\r\n\r\n\r\n3,4\r\n\r\n", NULL, 2},
+        {"a,b\n1,\"x\n\ny\"\n3,4", NULL, 2},
+        {"a,b\n1,\"x\n3,4\n5,6\n", "t.csv:2: damaged: a quote is not closed", 0},
+        {"a,b\n1,2\n3,\"4\"5\n", "t.csv:3: damaged: text after a closing quote", 1},
+        {"a,b\n1,2\n3\n", "t.csv:3: 1 fields under a header of 2", 1},
+        {"\n\n", "t.csv: empty", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int rows = 0;
+        f->error[0] = '\0';
+        folder_put(f, "t.csv", cases[i].text);
+        int code = csv_read_each(folder_path(f, "t.csv"), columns, count_rows, &rows);
+        assert_int_equal(code != GS_OK, cases[i].said != NULL);
+        assert_int_equal(rows, cases[i].rows);
+        if (cases[i].said && !strstr(f->error, cases[i].said))
+            fail_msg("said '%s', not '%s'", f->error, cases[i].said);
+    }
+    assert_int_not_equal(csv_read_each(f->dir, columns, count_rows, &(int){0}), GS_OK);
+    assert_non_null(strstr(f->error, "cannot be read"));
+}
+
 /* Over many buffers, and past where writing behind begins. */
 static void a_large_table_is_whole(void **state)
 {
@@ -226,6 +263,7 @@ int main(void)
         TEST(fields_are_quoted_when_they_must_be),
         TEST(a_table_given_up_leaves_nothing),
         TEST(a_folder_that_cannot_be_is_named),
+        TEST(no_row_is_lost_on_reading),
         TEST(a_large_table_is_whole),
         TEST(one_launch_has_no_interval),
         TEST(launches_widen_the_interval),
