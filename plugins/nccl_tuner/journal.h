@@ -6,7 +6,7 @@
  *             takes_part, at_ns (CLOCK_MONOTONIC), unix_s
  *   step      a step was found: number (from 1), call (of the communicator, from 1), calls a step,
  *             bytes a step, first (its first calls: [[collective, bytes], ...])
- *   begin     visits begin: steps a visit, step (its number)
+ *   begin     visits begin, or get shorter: steps a visit, step (its number), block (its first)
  *   visit     step (its number), block, visit (in the block), arm, copy, steps, calls, taken
  * {"ring/LL128": calls, ...} (the pair with the lowest cost), unavailable (calls that could not
  * have the arm's choice), at_ns: the first call of each step and of the step after the last dropped

@@ -133,7 +133,7 @@ static bool take_line(struct rules *r, char *line, size_t bytes, char *why, size
     return false;
 }
 
-bool rules_read(struct rules *r, const char *path, char *why, size_t n)
+bool rules_load(struct rules *r, const char *path, char *why, size_t n)
 {
     char *line = NULL, what[320] = "";
     size_t cap = 0, at = 0;

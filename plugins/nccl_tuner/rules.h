@@ -32,7 +32,7 @@ struct rules {
 };
 
 /* False, and no rules: `why` is "FILE:LINE: what is wrong". */
-bool rules_read(struct rules *r, const char *path, char *why, size_t n);
+bool rules_load(struct rules *r, const char *path, char *why, size_t n);
 void rules_free(struct rules *r);
 /* The rule that was applied; NULL: none, nothing was changed. */
 const struct rule *rules_apply(const struct rules *r, const struct call *call);

@@ -6,8 +6,9 @@
 
 #define PAST 65536 /* words kept: the longest step is a quarter */
 #define LAYER 4    /* a period of so few words may be a layer's */
-#define LONGER 16  /* a longer period: so many times the shorter, or any when that may be a layer  \
-                    */
+#define LONGER                                                                                     \
+    16 /* a longer period: so many times the shorter, or any when that may be a layer              \
+        */
 #define PERIODS_LEAST 4
 #define CALLS_LEAST 64 /* for which a period must hold */
 #define CALLS_LAYER 256

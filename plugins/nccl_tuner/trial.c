@@ -13,6 +13,7 @@
 
 #define STEPS_LEAST 4 /* a visit: the first is thrown away */
 #define WARM_LEAST 3  /* to know how long a step takes */
+#define DROPS 2       /* of one visit in a row, before visits get shorter */
 #define TRIES 16      /* questions whether to begin */
 #define KEEP_EVEN 64  /* questions which arm to keep, one a visit's steps; then ever more rarely */
 
@@ -103,7 +104,7 @@ static bool end_block(struct trial *t)
 {
     char answer[64];
     t->block++;
-    if (t->config->blocks && t->block >= t->config->blocks) {
+    if (++t->blocks == t->config->blocks) {
         over(t, TRIAL_HOLD, "blocks");
         return false;
     }
@@ -131,6 +132,7 @@ static void run_step(struct trial *t, uint64_t now)
         return;
     trial_write_visit(t);
     t->visits++;
+    t->in_a_row = 0;
     if (++t->visit <= t->config->n_arms || end_block(t))
         begin_visit(t, now);
 }
@@ -142,6 +144,15 @@ static void drop_visit(struct trial *t)
     trial_write_dropped(t);
     t->dropped++;
     t->visiting = false;
+    if (++t->in_a_row < DROPS || t->steps / 2 < STEPS_LEAST)
+        return;
+    /* The job interrupts its steps more often than a visit takes: shorter visits, in a new block.
+     */
+    t->in_a_row = 0;
+    t->steps /= 2;
+    t->block++;
+    begin_block(t);
+    trial_write_begin(t);
 }
 
 /* ---- the other states ---- */
@@ -218,6 +229,7 @@ static void found(struct trial *t)
     if (t->state != TRIAL_HOLD)
         t->state = TRIAL_WARM;
     t->warm_steps = t->tries = 0;
+    t->blocks = 0;
 }
 
 static void step(struct trial *t)

@@ -5,14 +5,13 @@
  *   WARM   it is followed for some steps; calls are left alone
  *   RUN    blocks of visits: a block visits each arm once in random order, the baseline twice; a
  *          visit gives its arm to the calls of some consecutive steps. A visit that other calls
- *          interrupt is dropped and made again. Calls outside of steps are left alone
- *   HOLD   the blocks are over; calls are left alone until an arm to keep is named
- *   KEPT   every call gets that arm
- *   OFF    the ranks could not agree; calls are left alone for good
- * The state changes only at calls that all ranks have in common (sequence.h), and by answers that
- * all of them share (agree.h): whether to begin, at each block's end whether to go on, while
- * holding every so many steps which arm to keep. gradsync asks for an end by the file out/stop, and
- * for an arm by out/keep, which holds its number.
+ *          interrupt is dropped and made again; after two drops of one visit all get half the
+ * steps. Calls outside of steps are left alone HOLD   the blocks are over; calls are left alone
+ * until an arm to keep is named KEPT   every call gets that arm OFF    the ranks could not agree;
+ * calls are left alone for good The state changes only at calls that all ranks have in common
+ * (sequence.h), and by answers that all of them share (agree.h): whether to begin, at each block's
+ * end whether to go on, while holding every so many steps which arm to keep. gradsync asks for an
+ * end by the file out/stop, and for an arm by out/keep, which holds its number.
  */
 #ifndef GS_TUNER_TRIAL_H
 #define GS_TUNER_TRIAL_H
@@ -41,10 +40,12 @@ struct trial {
 
     uint64_t steps; /* a visit */
     uint64_t block, begun_ns;
+    uint64_t blocks;                     /* that were completed since the step was found */
     size_t visit, order[TRIAL_ARMS + 1]; /* number of arms: the baseline's second copy */
     bool visiting;
     uint64_t at_ns[TRIAL_STEPS + 1], n_at;
     uint64_t taken[NCCL_ALGOS * NCCL_PROTOS], unavailable, visit_calls;
+    unsigned in_a_row; /* drops of the current visit */
 
     uint64_t held_steps, next_keep;
     unsigned asked_keep;

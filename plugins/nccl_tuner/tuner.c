@@ -57,7 +57,7 @@ static void load(void)
     char why[4600];
     const char *path = getenv("NCCL_TUNER_CONFIG_FILE");
     loaded_by = getpid();
-    if (path && *path && !rules_read(&rules, path, why, sizeof why))
+    if (path && *path && !rules_load(&rules, path, why, sizeof why))
         complain(why, "no rule of this file is used");
     path = getenv("GRADSYNC_TRIAL");
     if (path && *path) {
