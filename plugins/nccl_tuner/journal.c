@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "journal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TRIES 1000 /* ranks in containers may share a host's name and their process id */
+
+static void host_name(char *name, size_t n)
+{
+    if (gethostname(name, n) || !*name)
+        snprintf(name, n, "host");
+    name[n - 1] = '\0';
+    for (char *c = name; *c; c++) /* it becomes part of a file's name and of a JSON text */
+        if (*c == '/' || *c == '"' || *c == '\\' || (unsigned char)*c < ' ')
+            *c = '_';
+}
+
+bool journal_open(struct journal *j, const char *out, const char *comm)
+{
+    char path[4096], host[128];
+    host_name(host, sizeof host);
+    j->fd = -1;
+    for (int i = 0; i < TRIES && j->fd < 0; i++) {
+        snprintf(j->name, sizeof j->name, "%s.%s.%ld.%d.jsonl", comm, host, (long)getpid(), i);
+        int length = snprintf(path, sizeof path, "%s/%s", out, j->name);
+        if (length < 0 || (size_t)length >= sizeof path)
+            return false;
+        j->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+        if (j->fd < 0 && errno != EEXIST)
+            return false;
+    }
+    return j->fd >= 0;
+}
+
+void journal_line(struct journal *j, struct line *l)
+{
+    if (j->fd < 0)
+        return;
+    l->s[l->n < sizeof l->s ? l->n : sizeof l->s - 1] = '\n';
+    ssize_t got = write(j->fd, l->s, l->n + 1);
+    (void)got;
+}
+
+void journal_close(struct journal *j)
+{
+    if (j->fd >= 0)
+        close(j->fd);
+    j->fd = -1;
+}
+
+size_t journal_count(const char *out, const char *comm)
+{
+    size_t n = 0, length = strlen(comm);
+    DIR *d = opendir(out);
+    for (struct dirent *e; d && (e = readdir(d));)
+        n += !strncmp(e->d_name, comm, length) && e->d_name[length] == '.';
+    if (d)
+        closedir(d);
+    return n;
+}
+
+void line_add(struct line *l, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(l->s + l->n, sizeof l->s - l->n, fmt, args);
+    va_end(args);
+    if (n > 0)
+        l->n = l->n + (size_t)n < sizeof l->s ? l->n + (size_t)n : sizeof l->s - 1;
+}

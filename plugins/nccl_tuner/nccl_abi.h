@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The binary interface between NCCL and a tuner plugin, versions 3 to 6, so that the plugin builds
+ * without NCCL. Written from the definitions in NCCL's sources (src/include/plugin/tuner/,
+ * src/include/nccl_common.h), which are Copyright NVIDIA CORPORATION & AFFILIATES and Meta
+ * Platforms, Inc. and affiliates, licensed under Apache-2.0 and BSD-3-Clause; see LICENSE.txt of
+ * NCCL.
+ *
+ * NCCL takes the newest symbol that it knows: 2.22 and 2.23 v3, 2.24 to 2.27 v4, 2.28 and 2.29 v5,
+ * from 2.30 on v6. `init` is called once a communicator and rank; getCollInfo once for each
+ * collective (or each aggregate of a group) that NCCL enqueues; the last function when the
+ * communicator is destroyed, which many programs never do.
+ */
+#ifndef GS_TUNER_NCCL_ABI_H
+#define GS_TUNER_NCCL_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum nccl_result { NCCL_SUCCESS = 0 };
+
+enum nccl_func {
+    NCCL_BROADCAST,
+    NCCL_REDUCE,
+    NCCL_ALL_GATHER,
+    NCCL_REDUCE_SCATTER,
+    NCCL_ALL_REDUCE
+};
+#define NCCL_FUNCS 5
+
+enum nccl_algo {
+    NCCL_TREE,
+    NCCL_RING,
+    NCCL_COLLNET_DIRECT,
+    NCCL_COLLNET_CHAIN,
+    NCCL_NVLS,
+    NCCL_NVLS_TREE,
+    NCCL_PAT
+};
+#define NCCL_ALGOS 7
+
+enum nccl_proto { NCCL_LL, NCCL_LL128, NCCL_SIMPLE };
+#define NCCL_PROTOS 3
+
+#define NCCL_IGNORE (-1.0f) /* in the cost table: this pair is not available */
+#define NCCL_MAX_CHANNELS 64
+
+typedef void (*nccl_logger)(int level, unsigned long flags, const char *file, int line,
+                            const char *fmt, ...);
+
+struct nccl_domains { /* v5 and v6; not used here */
+    int domains, min_ranks, max_ranks;
+};
+struct nccl_constants; /* v5 and v6; not used here */
+
+/* `costs` is declared float ** by NCCL and is a float[algos][protos]: microseconds, the lowest
+ * wins. `channels` comes in as 0, NCCL's choice. */
+struct nccl_tuner_v3 {
+    const char *name;
+    int (*init)(size_t ranks, size_t nodes, nccl_logger log, void **context);
+    int (*get)(void *context, int func, size_t bytes, int pipe_ops, float **costs, int algos,
+               int protos, int *channels);
+    int (*destroy)(void *context);
+};
+
+struct nccl_tuner_v4 {
+    const char *name;
+    int (*init)(size_t ranks, size_t nodes, nccl_logger log, void **context);
+    int (*get)(void *context, int func, size_t bytes, int pipe_ops, float **costs, int algos,
+               int protos, int reg_buff, int *channels);
+    int (*destroy)(void *context);
+};
+
+struct nccl_tuner_v5 {
+    const char *name;
+    int (*init)(void **context, uint64_t comm, size_t ranks, size_t nodes, nccl_logger log,
+                struct nccl_domains *domains, struct nccl_constants *constants);
+    int (*get)(void *context, int func, size_t bytes, int pipe_ops, float **costs, int algos,
+               int protos, int reg_buff, int *channels);
+    int (*finalize)(void *context);
+};
+
+struct nccl_tuner_v6 {
+    const char *name;
+    int (*init)(void **context, uint64_t comm, size_t ranks, size_t nodes, nccl_logger log,
+                struct nccl_domains *domains, struct nccl_constants *constants);
+    int (*get)(void *context, int func, size_t bytes, int pipe_ops, float **costs, int algos,
+               int protos, int reg_buff, int *channels);
+    int (*finalize)(void *context);
+    int (*chunk)(void *context, int func, size_t bytes, int algo, int proto, int channels,
+                 size_t *chunk); /* may be NULL */
+};
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gradsync's tuner plugin for NCCL (NCCL_TUNER_PLUGIN=/path/libnccl-tuner-gradsync.so), 2.22 and
+ * later. It leaves every call alone, except as
+ *   NCCL_TUNER_CONFIG_FILE  a file of rules (rules.h) says
+ *   GRADSYNC_TRIAL          a trial (trial_config.h, trial.h) does; an arm comes before a rule
+ * A file with an error is refused as a whole, in one line on stderr, and the job goes on without
+ * it. No function returns an error to NCCL, which would fail the collective.
+ */
+#include "nccl_abi.h"
+#include "rules.h"
+#include "trial.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A communicator as one rank sees it. NCCL makes its calls one after the other, but from threads of
+ * its choice; the lock is for what the end of the process writes meanwhile. */
+struct comm {
+    pthread_mutex_t lock;
+    struct comm *next;
+    int ranks, nodes;
+    bool on_trial;
+    struct trial trial;
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct comm *all;
+static struct rules rules;
+static struct trial_config trial_config;
+static bool has_trial;
+static pid_t loaded_by; /* a child that was forked is no rank */
+
+/* ---- files ---- */
+
+/* One of the ranks of a host speaks, where their launcher numbers them. */
+static void complain(const char *why, const char *effect)
+{
+    const char *names[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *rank = getenv(names[i]);
+        if (rank && strcmp(rank, "0"))
+            return;
+        if (rank)
+            break;
+    }
+    fprintf(stderr, "gradsync tuner: %s; %s\n", why, effect);
+}
+
+static void load(void)
+{
+    char why[4600];
+    const char *path = getenv("NCCL_TUNER_CONFIG_FILE");
+    loaded_by = getpid();
+    if (path && *path && !rules_load(&rules, path, why, sizeof why))
+        complain(why, "no rule of this file is used");
+    path = getenv("GRADSYNC_TRIAL");
+    if (path && *path) {
+        has_trial = trial_config_read(&trial_config, path, why, sizeof why);
+        if (!has_trial)
+            complain(why, "there is no trial");
+    }
+}
+
+/* ---- communicators ---- */
+
+/* Before v5 NCCL does not name communicators: the order in which they came, among those of the same
+ * size, is taken. Where ranks differ in that, they miss partners, and there is no trial. */
+static void unnamed(char *id, size_t n, size_t ranks, size_t nodes)
+{
+    static struct {
+        size_t ranks;
+        unsigned count;
+    } seen[64];
+    size_t i = 0;
+    pthread_mutex_lock(&all_lock);
+    while (i < 63 && seen[i].ranks && seen[i].ranks != ranks)
+        i++;
+    seen[i].ranks = ranks;
+    snprintf(id, n, "r%zun%zuc%u", ranks, nodes, seen[i].count++);
+    pthread_mutex_unlock(&all_lock);
+}
+
+static void begin_trial(struct comm *c, const char *id, int abi)
+{
+    char why[4600];
+    if (c->ranks < 2 || !has_trial)
+        return;
+    c->on_trial =
+        trial_begin(&c->trial, &trial_config, id, (size_t)c->ranks, (size_t)c->nodes, abi);
+    if (c->on_trial)
+        return;
+    snprintf(why, sizeof why, "%s: cannot be written to: %s", trial_config.out, strerror(errno));
+    complain(why, "there is no trial");
+}
+
+static int init(void **context, const char *id, size_t ranks, size_t nodes, int abi)
+{
+    pthread_once(&once, load);
+    struct comm *c = calloc(1, sizeof *c);
+    *context = c;
+    if (!c)
+        return NCCL_SUCCESS;
+    pthread_mutex_init(&c->lock, NULL);
+    c->ranks = (int)ranks;
+    c->nodes = (int)nodes;
+    begin_trial(c, id, abi);
+    pthread_mutex_lock(&all_lock);
+    c->next = all;
+    all = c;
+    pthread_mutex_unlock(&all_lock);
+    return NCCL_SUCCESS;
+}
+
+static int init_unnamed(void **context, size_t ranks, size_t nodes, int abi)
+{
+    char id[64];
+    unnamed(id, sizeof id, ranks, nodes);
+    return init(context, id, ranks, nodes, abi);
+}
+
+static int init_v3(size_t ranks, size_t nodes, nccl_logger log, void **context)
+{
+    (void)log;
+    return init_unnamed(context, ranks, nodes, 3);
+}
+
+static int init_v4(size_t ranks, size_t nodes, nccl_logger log, void **context)
+{
+    (void)log;
+    return init_unnamed(context, ranks, nodes, 4);
+}
+
+static int init_named(void **context, uint64_t comm, size_t ranks, size_t nodes, int abi)
+{
+    char id[32];
+    snprintf(id, sizeof id, "%016llx", (unsigned long long)comm);
+    return init(context, id, ranks, nodes, abi);
+}
+
+static int init_v5(void **context, uint64_t comm, size_t ranks, size_t nodes, nccl_logger log,
+                   struct nccl_domains *domains, struct nccl_constants *constants)
+{
+    (void)log, (void)domains, (void)constants;
+    return init_named(context, comm, ranks, nodes, 5);
+}
+
+static int init_v6(void **context, uint64_t comm, size_t ranks, size_t nodes, nccl_logger log,
+                   struct nccl_domains *domains, struct nccl_constants *constants)
+{
+    (void)log, (void)domains, (void)constants;
+    return init_named(context, comm, ranks, nodes, 6);
+}
+
+static int get_v4(void *context, int func, size_t bytes, int pipe_ops, float **costs, int algos,
+                  int protos, int reg_buff, int *channels)
+{
+    struct comm *c = context;
+    if (!c || !costs || !channels || algos < 1 || protos < 1)
+        return NCCL_SUCCESS;
+    struct call call = {func,     bytes,          pipe_ops, reg_buff, c->ranks,
+                        c->nodes, (float *)costs, algos,    protos,   channels};
+    pthread_mutex_lock(&c->lock);
+    bool applied = c->on_trial && trial_call(&c->trial, &call);
+    pthread_mutex_unlock(&c->lock);
+    if (!applied)
+        rules_apply(&rules, &call);
+    return NCCL_SUCCESS;
+}
+
+static int get_v3(void *context, int func, size_t bytes, int pipe_ops, float **costs, int algos,
+                  int protos, int *channels)
+{
+    return get_v4(context, func, bytes, pipe_ops, costs, algos, protos, -1, channels);
+}
+
+static int finalize(void *context)
+{
+    struct comm *c = context;
+    pthread_mutex_lock(&all_lock);
+    for (struct comm **at = &all; c && *at; at = &(*at)->next)
+        if (*at == c) {
+            *at = c->next;
+            break;
+        }
+    pthread_mutex_unlock(&all_lock);
+    if (c && c->on_trial)
+        trial_end(&c->trial);
+    if (c)
+        pthread_mutex_destroy(&c->lock);
+    free(c);
+    return NCCL_SUCCESS;
+}
+
+/* Most programs end without destroying their communicators. A thread may be inside of a call. */
+__attribute__((destructor)) static void at_exit(void)
+{
+    if (loaded_by != getpid() || pthread_mutex_trylock(&all_lock))
+        return;
+    for (struct comm *c = all; c; c = c->next)
+        if (c->on_trial && !pthread_mutex_trylock(&c->lock)) {
+            trial_write_end(&c->trial);
+            c->on_trial = false;
+            pthread_mutex_unlock(&c->lock);
+        }
+    pthread_mutex_unlock(&all_lock);
+}
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT extern const struct nccl_tuner_v3 ncclTunerPlugin_v3;
+EXPORT extern const struct nccl_tuner_v4 ncclTunerPlugin_v4;
+EXPORT extern const struct nccl_tuner_v5 ncclTunerPlugin_v5;
+EXPORT extern const struct nccl_tuner_v6 ncclTunerPlugin_v6;
+
+const struct nccl_tuner_v3 ncclTunerPlugin_v3 = {"gradsync", init_v3, get_v3, finalize};
+const struct nccl_tuner_v4 ncclTunerPlugin_v4 = {"gradsync", init_v4, get_v4, finalize};
+const struct nccl_tuner_v5 ncclTunerPlugin_v5 = {"gradsync", init_v5, get_v4, finalize};
+const struct nccl_tuner_v6 ncclTunerPlugin_v6 = {"gradsync", init_v6, get_v4, finalize, NULL};
