@@ -11,12 +11,12 @@ compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS)
 
 # Rooms of the library; rank/ alone is compiled with MPI.
 lib_dirs := runner runner/wan runner/verdict runner/cluster runner/lab runner/page runner/paper
-not_lib := runner/main.c runner/cmd_%.c \
-	$(filter-out runner/sha256_$(crypto).c,runner/sha256_openssl.c runner/sha256_sodium.c) \
-	$(filter-out runner/numa_$(numa).c,runner/numa_hwloc.c runner/numa_none.c)
+not_lib := runner/verbs/main.c runner/cmd_%.c \
+	$(filter-out runner/sha256_$(crypto).c,runner/base/sha256_openssl.c runner/base/sha256_sodium.c) \
+	$(filter-out runner/numa_$(numa).c,runner/launch/numa_hwloc.c runner/launch/numa_none.c)
 lib_src := $(filter-out $(not_lib),$(wildcard $(lib_dirs:%=%/*.c)))
 lib_obj := $(lib_src:%.c=$(BUILD)/%.o)
-cmd_obj := $(patsubst %.c,$(BUILD)/%.o,runner/main.c $(wildcard runner/cmd_*.c))
+cmd_obj := $(patsubst %.c,$(BUILD)/%.o,runner/verbs/main.c $(wildcard runner/cmd_*.c))
 rank_obj := $(patsubst %.c,$(BUILD)/%.o,$(wildcard runner/rank/*.c))
 library := $(BUILD)/libgradsync.a
 commit := $(BUILD)/commit.o
@@ -47,7 +47,7 @@ git_commit := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>
 $(BUILD)/commit.c: FORCE | $(BUILD)/
 	@printf '#include "version.h"\nconst char gradsync_commit[] = "%s";\n' '$(git_commit)' >$@.new; \
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
-$(commit): $(BUILD)/commit.c runner/version.h
+$(commit): $(BUILD)/commit.c runner/base/version.h
 	@$(CC) $(compile) -c -o $@ $<
 FORCE:
 

@@ -33,7 +33,7 @@ remember = $(if $(subst <$(strip $(file <$1))>,,<$(strip $2)>),$(shell mkdir -p 
 
 # $(call part,RUN), $(call panels,P/W), $(call figure,SCRIPT,P/W,P/NAME)
 define part
-$(csv)/parts/$1/stamp: $(wildcard $(raw)/$1/*.jsonl $(raw)/$1/plan.json configs/$(firstword $(subst /, ,$1)).ini) $(library) $(BUILD)/runner/cmd_reduce.o $(BUILD)/runner/cmd_compare.o | $(BUILD)/gradsync
+$(csv)/parts/$1/stamp: $(wildcard $(raw)/$1/*.jsonl $(raw)/$1/plan.json configs/$(firstword $(subst /, ,$1)).ini) $(library) $(BUILD)/runner/verbs/cmd_reduce.o $(BUILD)/runner/verbs/cmd_compare.o | $(BUILD)/gradsync
 	$$(call quiet,REDUCE,$1)rm -rf $(csv)/parts/$1/.new $$@ && mkdir -p $(csv)/parts/$1 && { \
 	$(BUILD)/gradsync reduce -q --run $(raw)/$1 -o $(csv)/parts/$1/.new && \
 	$(BUILD)/gradsync compare -q $(raw)/$1 -o $(csv)/parts/$1/.new && \
@@ -79,7 +79,7 @@ pairs := $(filter-out %/wan_sync,$(sort $(foreach r,$(runs),$(patsubst %/,%,$(di
 ifneq ($(filter sound-drawn tables written,$(MAKECMDGOALS)),)
 $(call remember,$(csv)/runs,$(runs))
 gone := $(filter-out $(runs:%=$(csv)/parts/%/),$(dir $(wildcard $(csv)/parts/*/*/*/stamp)))
-$(csv)/stamp: $(library) $(BUILD)/runner/cmd_compare.o $(wildcard configs/*.ini) $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
+$(csv)/stamp: $(library) $(BUILD)/runner/verbs/cmd_compare.o $(wildcard configs/*.ini) $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
 	@$(addprefix rm -rf ,$(gone))
 	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv) && bash mk/compare.sh $(csv) $(runs:%=$(csv)/parts/%) && \
 	$(BUILD)/gradsync compare -q --again $(csv)/compare.csv -o $(csv) && \

@@ -21,7 +21,7 @@ for plugin; do # NAME, or NAME/BACKEND
     place 755 "lib/gradsync/plugins/$(dirname "$plugin")" "$build/plugins/$plugin.so"
 done
 place 644 share/man/man1 "$build/gradsync.1"
-install -D -m 644 runner/gradsync.bash "$at/share/bash-completion/completions/gradsync"
+install -D -m 644 runner/verbs/gradsync.bash "$at/share/bash-completion/completions/gradsync"
 place 644 include/gradsync runner/workload.h
 place 644 share/gradsync plugins/plugin.mk
 place 755 share/gradsync mk/plugin-scaffold
@@ -29,7 +29,7 @@ place 644 share/gradsync/template plugins/template/*
 place 644 share/gradsync/configs configs/*.ini
 
 install -d "$at/lib/pkgconfig"
-version=$(sed -n 's/^#define GRADSYNC_VERSION "\(.*\)"/\1/p' runner/version.h)
+version=$(sed -n 's/^#define GRADSYNC_VERSION "\(.*\)"/\1/p' runner/base/version.h)
 {
     printf 'prefix=%s\n' "$prefix"
     sed "s/@VERSION@/$version/" gradsync.pc.in

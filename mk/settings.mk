@@ -39,5 +39,5 @@ MPI_BIN := $(if $(MPI_HOME),$(MPI_HOME)/bin/)
 MPICC ?= $(MPI_BIN)mpicc
 export MPIRUN ?= $(MPI_BIN)mpirun
 
-# "  CC      runner/text.c" instead of the command; V=1 shows the command.
+# "  CC      runner/base/text.c" instead of the command; V=1 shows the command.
 quiet = $(if $(V),,@printf '  %-7s %s\n' '$1' '$2';)

@@ -3,7 +3,7 @@
 # The tuner plugin that NCCL loads into a user's job: no CUDA, no NCCL, nothing but libc is needed.
 
 tuner := $(BUILD)/libnccl-tuner-gradsync.so
-tuner_obj := $(patsubst %.c,$(BUILD)/tuner/%.o,$(wildcard plugins/nccl_tuner/*.c) runner/rng.c)
+tuner_obj := $(patsubst %.c,$(BUILD)/tuner/%.o,$(wildcard plugins/nccl_tuner/*.c) plugins/common/rng.c)
 
 all: $(tuner)
 # Of rng.c only what is used is linked: the rest needs libm.

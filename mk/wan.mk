@@ -17,7 +17,7 @@ wan-lab: all ## JOBS=1 wan_sync in the lab, network after network, JOBS at a tim
 ifneq ($(draws),)
 
 define wan_plan
-$(csv)/wan/$1.csv $(csv)/wan/$1-claims.csv &: configs/$1.ini $(library) $(BUILD)/runner/cmd_model.o | $(BUILD)/gradsync
+$(csv)/wan/$1.csv $(csv)/wan/$1-claims.csv &: configs/$1.ini $(library) $(BUILD)/runner/verbs/cmd_model.o | $(BUILD)/gradsync
 	@mkdir -p $$(@D) && $(BUILD)/gradsync model -q configs/$1.ini --csv $(csv)/wan/$1.csv --claims $(csv)/wan/$1-claims.csv
 $(call drawing,$1/wan_every,wan_every,$(csv)/wan/$1.csv,wan_curves)
 $(call drawing,$1/wan_claims,wan_claims,$(csv)/wan/$1-claims.csv,wan_claims)

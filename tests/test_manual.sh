@@ -32,8 +32,8 @@ fi
 
 mkdir -p configs data/raw/p/null/20250101T000000Z-abcd
 touch configs/mine.ini a-file.ini
-# shellcheck source=runner/gradsync.bash
-. "$top/runner/gradsync.bash"
+# shellcheck source=runner/verbs/gradsync.bash
+. "$top/runner/verbs/gradsync.bash"
 complete_it() { # WORD…: what the last one may become
     COMP_WORDS=("$gradsync" "$@") COMP_CWORD=$# COMPREPLY=()
     _gradsync
@@ -59,7 +59,7 @@ is "$(complete_it plan zzz)" '' 'nothing where nothing fits'
 
 ok 'make install' make -s -C "$top" BUILD="$build" install "PREFIX=$tmp/in st"
 ok 'has the manual page' cmp gradsync.1 "$tmp/in st/share/man/man1/gradsync.1"
-ok 'and the completion' cmp "$top/runner/gradsync.bash" "$tmp/in st/share/bash-completion/completions/gradsync"
+ok 'and the completion' cmp "$top/runner/verbs/gradsync.bash" "$tmp/in st/share/bash-completion/completions/gradsync"
 is "$(sed -n 's/^version: //p' "$top/CITATION.cff")" "$("$gradsync" --version | cut -d' ' -f2)" \
     'CITATION.cff is of this version'
 done_testing

@@ -158,7 +158,7 @@ all with loss,,1,0.500000,0.500000,ring,8' 'its error, by network and in all'
 constant() { # NAME FILE: of a #define, as a number
     awk -v name="$1" '$1 == "#define" && $2 == name { print $3 + 0 }' "$top/$2"
 }
-is "$(constant HEADROOM runner/wan/measured_cell.c)" "$(constant PACE_HEADROOM plugins/wan_sync/tcp_pace.h)" 'the pace'
-is "$(constant LEAST_BLOCK_B runner/wan/measured_cell.c)" "$(constant LEAST_BLOCK_B plugins/wan_sync/cell.c)" 'the smallest block'
-is "$(constant PIECES runner/wan/measured_cell.c)" "$(constant PIPELINE plugins/wan_sync/schedule.c)" 'the blocks of a part'
+is "$(constant HEADROOM runner/reduce/measured_cell.c)" "$(constant PACE_HEADROOM plugins/wan_sync/transport/tcp_pace.h)" 'the pace'
+is "$(constant LEAST_BLOCK_B runner/reduce/measured_cell.c)" "$(constant LEAST_BLOCK_B plugins/wan_sync/cell.c)" 'the smallest block'
+is "$(constant PIECES runner/reduce/measured_cell.c)" "$(constant PIPELINE plugins/wan_sync/strategy/schedule.c)" 'the blocks of a part'
 done_testing

@@ -17,8 +17,8 @@ mkdir -p other/plugins other/tests/bench
 cp -r "$top/plugins/wan_sync" other/plugins
 cp "$top/tests/bench/wan_link.c" other/tests/bench
 ln -s "$top/plugins/common" other/plugins
-sed -i 's/^#define TCP_VERSION .*/#define TCP_VERSION 9/' other/plugins/wan_sync/tcp_wire.h
-like "$(cat other/plugins/wan_sync/tcp_wire.h)" 'TCP_VERSION 9' 'another version'
+sed -i 's/^#define TCP_VERSION .*/#define TCP_VERSION 9/' other/plugins/wan_sync/transport/tcp_wire.h
+like "$(cat other/plugins/wan_sync/transport/tcp_wire.h)" 'TCP_VERSION 9' 'another version'
 ok 'is built' env OMPI_CC="${CC:-gcc}" "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O0 -I"$top/runner" -o wan_link_9 \
     other/tests/bench/wan_link.c other/plugins/wan_sync/tcp*.c -lsodium -lm
 

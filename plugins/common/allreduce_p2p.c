@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "allreduce_p2p.h"
+#include "common/allreduce_p2p.h"
 
 #include <string.h>
 

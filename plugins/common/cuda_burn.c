@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cuda_burn.h"
+#include "common/cuda_burn.h"
 
 #include <sched.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #ifndef CUDA_BURN_H
 #define CUDA_BURN_H
 
-#include "cuda_gpu.h"
+#include "common/cuda_gpu.h"
 
 #include <cublas_v2.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cuda_comm.h"
+#include "common/cuda_comm.h"
 
 #include <dlfcn.h>
 #include <sched.h>

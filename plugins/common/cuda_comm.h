@@ -17,8 +17,8 @@
 #ifndef CUDA_COMM_H
 #define CUDA_COMM_H
 
-#include "cuda_gpu.h"
-#include "cuda_scoped_env.h"
+#include "common/cuda_gpu.h"
+#include "common/cuda_scoped_env.h"
 
 #include <nccl.h>
 

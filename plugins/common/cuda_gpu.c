@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cuda_gpu.h"
+#include "common/cuda_gpu.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef CUDA_GPU_H
 #define CUDA_GPU_H
 
-#include "cuda_kernels.h"
+#include "common/cuda_kernels.h"
 #include "workload.h"
 
 #include <cuda_runtime_api.h>

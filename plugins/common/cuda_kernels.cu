@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cuda_kernels.h"
+#include "common/cuda_kernels.h"
 
 static __device__ unsigned pattern(size_t i, uint64_t salt)
 {

@@ -6,7 +6,7 @@
 #ifndef CUDA_KERNELS_H
 #define CUDA_KERNELS_H
 
-#include "cuda_payload.h"
+#include "common/cuda_payload.h"
 
 #include <cuda_runtime_api.h>
 

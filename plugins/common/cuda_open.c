@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cuda_open.h"
+#include "common/cuda_open.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -6,7 +6,7 @@
 #ifndef CUDA_OPEN_H
 #define CUDA_OPEN_H
 
-#include "cuda_comm.h"
+#include "common/cuda_comm.h"
 
 /* Both zeroed by the caller. Collective. cuda_close() undoes it, whatever came of it. */
 enum wl_status cuda_open(struct gpu *g, struct comms *c, const struct wl_host *host);

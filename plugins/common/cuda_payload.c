@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cuda_payload.h"
+#include "common/cuda_payload.h"
 
 /* clang-format off */
 const struct payload_dtype payload_dtypes[] = {

@@ -4,7 +4,7 @@
  * sockets at a fraction of the speed, and says so in its log alone. Each rank asks the driver about
  * the GPUs it sees; a launcher that shows each rank its own GPU alone leaves nothing to ask.
  */
-#include "cuda_gpu.h"
+#include "common/cuda_gpu.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * and ncclResetDebugInit makes it read its log variables again. The log is a file in memory. An
  * older NCCL cannot be asked this way: the recording then says "unproven".
  */
-#include "cuda_comm.h"
+#include "common/cuda_comm.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "payload.h"
+#include "common/payload.h"
 
-#include "mix.h"
+#include "common/mix.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends.h"
+#include "iter_proxy/backends.h"
 
-#include "../common/beside.h"
-#include "traits.h"
+#include "common/beside.h"
+#include "iter_proxy/traits.h"
 
 #include <dlfcn.h>
 

@@ -5,7 +5,7 @@
 #ifndef BACKENDS_H
 #define BACKENDS_H
 
-#include "backend.h"
+#include "iter_proxy/backend.h"
 
 #include <mpi.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "comm_thread.h"
+#include "iter_proxy/comm_thread.h"
 
 #include <signal.h>
 

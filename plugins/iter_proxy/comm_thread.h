@@ -8,7 +8,7 @@
 #ifndef COMM_THREAD_H
 #define COMM_THREAD_H
 
-#include "../common/allreduce_p2p.h"
+#include "common/allreduce_p2p.h"
 
 #include <pthread.h>
 

@@ -9,12 +9,12 @@
  * under test, and D shows it; a processor more for each rank shows the overlap. The number of
  * processors a rank may use is noted in the recording.
  */
-#include "../common/clock.h"
-#include "../common/payload.h"
-#include "backend.h"
-#include "comm_thread.h"
-#include "gemm.h"
-#include "schedule.h"
+#include "common/clock.h"
+#include "common/payload.h"
+#include "iter_proxy/backend.h"
+#include "iter_proxy/comm_thread.h"
+#include "common/gemm.h"
+#include "iter_proxy/schedule.h"
 
 #include <cblas.h>
 #include <sched.h>

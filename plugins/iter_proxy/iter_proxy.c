@@ -7,9 +7,9 @@
  * A backend computes and communicates (backend.h); the order of the tasks is a schedule
  * (schedule.h); what a backend accepts is a table (traits.c).
  */
-#include "backends.h"
-#include "schedule.h"
-#include "traits.h"
+#include "iter_proxy/backends.h"
+#include "iter_proxy/schedule.h"
+#include "iter_proxy/traits.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #ifndef SCHEDULE_H
 #define SCHEDULE_H
 
-#include "backend.h"
+#include "iter_proxy/backend.h"
 
 /* False without memory. The tasks are the caller's: free(schedule->task). */
 bool schedule_make(struct proxy_schedule *schedule, const struct proxy_cell *cell);

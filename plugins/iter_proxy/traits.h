@@ -5,7 +5,7 @@
 #ifndef TRAITS_H
 #define TRAITS_H
 
-#include "backend.h"
+#include "iter_proxy/backend.h"
 
 /* Names of the choices, by the enums of backend.h; each ends with NULL. */
 extern const char *const proxy_backends[],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cell.h"
+#include "mpi_allreduce/cell.h"
 
 #include <limits.h>
 #include <math.h>

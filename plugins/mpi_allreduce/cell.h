@@ -5,9 +5,9 @@
 #ifndef CELL_H
 #define CELL_H
 
-#include "../common/allreduce_p2p.h"
-#include "../common/payload.h"
-#include "slots.h"
+#include "common/allreduce_p2p.h"
+#include "common/payload.h"
+#include "mpi_allreduce/slots.h"
 #include "workload.h"
 
 enum metric { T_SS, L_ISO };

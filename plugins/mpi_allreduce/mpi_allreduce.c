@@ -14,8 +14,8 @@
  *
  * There is no abort(): MPI has no means to end a collective that hangs; the runner's deadline does.
  */
-#include "../common/clock.h"
-#include "cell.h"
+#include "common/clock.h"
+#include "mpi_allreduce/cell.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "slots.h"
+#include "mpi_allreduce/slots.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,11 +6,11 @@
  * around them, after some that are not timed. L_iso is the host's time
  * (CLOCK_MONOTONIC) for one operation from idle, ranks released together, launch included.
  */
-#include "nccl_allreduce.h"
+#include "nccl_allreduce/nccl_allreduce.h"
 
-#include "../common/beside.h"
-#include "../common/comm_memory.h"
-#include "../common/cuda_payload.h"
+#include "common/beside.h"
+#include "common/comm_memory.h"
+#include "common/cuda_payload.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agree.h"
+#include "nccl_tuner/agree.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "choice.h"
+#include "nccl_tuner/choice.h"
 
-#include "nccl_abi.h"
+#include "nccl_tuner/nccl_abi.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "journal.h"
+#include "nccl_tuner/journal.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "rules.h"
+#include "nccl_tuner/rules.h"
 
-#include "nccl_abi.h"
+#include "nccl_tuner/nccl_abi.h"
 
 #include <ctype.h>
 #include <errno.h>

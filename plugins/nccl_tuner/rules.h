@@ -13,7 +13,7 @@
 #ifndef GS_TUNER_RULES_H
 #define GS_TUNER_RULES_H
 
-#include "choice.h"
+#include "nccl_tuner/choice.h"
 
 #include <stdbool.h>
 #include <stddef.h>

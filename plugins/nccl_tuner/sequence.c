@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sequence.h"
+#include "nccl_tuner/sequence.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trial.h"
+#include "nccl_tuner/trial.h"
 
-#include "agree.h"
-#include "rng.h"
+#include "nccl_tuner/agree.h"
+#include "common/rng.h"
 
 #include <ctype.h>
 #include <stdio.h>

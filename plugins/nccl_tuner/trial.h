@@ -16,10 +16,10 @@
 #ifndef GS_TUNER_TRIAL_H
 #define GS_TUNER_TRIAL_H
 
-#include "journal.h"
-#include "nccl_abi.h"
-#include "sequence.h"
-#include "trial_config.h"
+#include "nccl_tuner/journal.h"
+#include "nccl_tuner/nccl_abi.h"
+#include "nccl_tuner/sequence.h"
+#include "nccl_tuner/trial_config.h"
 
 #include <stdbool.h>
 #include <stdint.h>

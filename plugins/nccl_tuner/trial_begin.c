@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trial.h"
+#include "nccl_tuner/trial.h"
 
 #include <ctype.h>
 #include <stdio.h>

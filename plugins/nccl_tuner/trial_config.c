@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trial_config.h"
+#include "nccl_tuner/trial_config.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -17,7 +17,7 @@
 #ifndef GS_TUNER_TRIAL_CONFIG_H
 #define GS_TUNER_TRIAL_CONFIG_H
 
-#include "choice.h"
+#include "nccl_tuner/choice.h"
 
 #include <stdbool.h>
 #include <stddef.h>

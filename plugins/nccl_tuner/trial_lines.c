@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "choice.h"
-#include "trial.h"
+#include "nccl_tuner/choice.h"
+#include "nccl_tuner/trial.h"
 
 #include <ctype.h>
 #include <stdlib.h>

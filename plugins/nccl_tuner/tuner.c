@@ -3,13 +3,13 @@
  * gradsync's tuner plugin for NCCL (NCCL_TUNER_PLUGIN=/path/libnccl-tuner-gradsync.so), 2.22 and
  * later. It leaves every call alone, except as
  *   NCCL_TUNER_CONFIG_FILE  a file of rules (rules.h) says
- *   GRADSYNC_TRIAL          a trial (trial_config.h, trial.h) does; an arm comes before a rule
+ *   GRADSYNC_TRIAL          a trial (trial_config.h, rank/conformance_calls.h) does; an arm comes before a rule
  * A file with an error is refused as a whole, in one line on stderr, and the job goes on without
  * it. No function returns an error to NCCL, which would fail the collective.
  */
-#include "nccl_abi.h"
-#include "rules.h"
-#include "trial.h"
+#include "nccl_tuner/nccl_abi.h"
+#include "nccl_tuner/rules.h"
+#include "nccl_tuner/trial.h"
 
 #include <errno.h>
 #include <pthread.h>

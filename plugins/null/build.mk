@@ -1,1 +1,1 @@
-null_extra := runner/rng.c
+null_extra := plugins/common/rng.c

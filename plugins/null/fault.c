@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "null.h"
+#include "null/null.h"
 
 #include <signal.h>
 #include <stdio.h>

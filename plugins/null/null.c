@@ -8,7 +8,7 @@
  * where c is the index of the config, n counts the samples of all cells (a clock that they share),
  * and e_k = ar1 e_{k-1} + sqrt(1 - ar1^2) noise z_k. The first `warmup` samples take twice as long.
  */
-#include "null.h"
+#include "null/null.h"
 
 #include <math.h>
 #include <stdio.h>

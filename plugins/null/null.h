@@ -5,7 +5,7 @@
 #ifndef NULL_PLUGIN_H
 #define NULL_PLUGIN_H
 
-#include "rng.h"
+#include "common/rng.h"
 #include "workload.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 wan_sync_needs := mpi blas
-wan_sync_extra := plugins/common/beside.c plugins/iter_proxy/gemm.c runner/wan/model.c
+wan_sync_extra := plugins/common/beside.c plugins/common/gemm.c runner/wan/model.c
 wan_sync_libs := -lsodium
 wan_sync_backends := cuda
 wan_sync/cuda_needs := cuda nccl

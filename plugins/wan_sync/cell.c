@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cell.h"
+#include "wan_sync/cell.h"
 
-#include "pattern.h"
+#include "wan_sync/sync/pattern.h"
 
 #include <limits.h>
 #include <math.h>

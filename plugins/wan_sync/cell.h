@@ -5,9 +5,9 @@
 #ifndef CELL_H
 #define CELL_H
 
-#include "schedule.h"
+#include "wan_sync/strategy/schedule.h"
 #include "wan/model.h"
-#include "wire.h"
+#include "wan_sync/wire/wire.h"
 #include "workload.h"
 
 enum cell_strategy { CELL_MPI, CELL_FIRST }; /* then those of the model, in its order */

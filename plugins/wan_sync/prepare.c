@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probe.h"
-#include "wan_sync.h"
+#include "wan_sync/transport/probe.h"
+#include "wan_sync/wan_sync.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,9 +18,9 @@
  * of its roundings, and in both every rank ends with the same bits. Memory: the buffer, blocks
  * aside (CELL_SLOTS_B), the transport's; the outer step's two more buffers.
  */
-#include "wan_sync.h"
-#include "../common/clock.h"
-#include "strategies.h"
+#include "wan_sync/wan_sync.h"
+#include "common/clock.h"
+#include "wan_sync/strategy/strategies.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #ifndef GS_CAMPAIGN_H
 #define GS_CAMPAIGN_H
 
-#include "plan.h"
+#include "plan/plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>

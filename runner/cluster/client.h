@@ -6,7 +6,7 @@
 #ifndef GS_CLIENT_H
 #define GS_CLIENT_H
 
-#include "text.h"
+#include "base/text.h"
 
 struct reply {
     int status; /* exit status; 128 + the signal that ended it */

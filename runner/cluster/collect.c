@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/collect.h"
 
-#include "cluster/copy.h"
-#include "cluster/standing.h"
-#include "err.h"
-#include "manifest.h"
-#include "run.h"
-#include "text.h"
+#include "cluster/copy_run.h"
+#include "cluster/cluster_status.h"
+#include "base/err.h"
+#include "record/manifest.h"
+#include "launch/run.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/compose.h"
 
-#include "cluster/container.h"
+#include "launch/container.h"
 #include "cluster/script.h"
 #include "cluster/slurm.h"
-#include "err.h"
-#include "text.h"
-#include "units.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "base/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>

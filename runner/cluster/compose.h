@@ -6,7 +6,7 @@
 #define GS_COMPOSE_H
 
 #include "cluster/campaign.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 /* Plans of one shape of resources, for one array or, where it has more tasks than the cluster
  * allows, some. */

@@ -6,7 +6,7 @@
 #ifndef GS_INVENTORY_H
 #define GS_INVENTORY_H
 
-#include "ledger.h"
+#include "record/ledger.h"
 
 #include <jansson.h>
 #include <stdbool.h>

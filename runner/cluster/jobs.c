@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/jobs.h"
 
-#include "err.h"
-#include "jsontext.h"
-#include "provenance.h"
-#include "text.h"
+#include "base/err.h"
+#include "base/jsontext.h"
+#include "record/provenance.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/reason.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/script.h"
 
-#include "cluster/words.h"
-#include "err.h"
-#include "plugin.h"
-#include "shell_quote.h"
+#include "cluster/shell_quote.h"
+#include "base/err.h"
+#include "plugin/plugin.h"
+#include "base/shell_quote.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #define GS_SLURM_H
 
 #include "cluster/campaign.h"
-#include "config.h"
+#include "config/config.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
 #include "cluster/slurm.h"
 
 #include "cluster/client.h"
-#include "err.h"
-#include "text.h"
+#include "base/err.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "environment.h"
+#include "lab/environment.h"
 
-#include "facts.h"
-#include "plugin.h"
-#include "text.h"
+#include "lab/facts.h"
+#include "plugin/plugin.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "facts.h"
+#include "lab/facts.h"
 
-#include "err.h"
-#include "jsontext.h"
-#include "site.h"
-#include "text.h"
+#include "base/err.h"
+#include "base/jsontext.h"
+#include "lab/site.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,16 +6,16 @@
  *   sites   [{name, wan, ctl, up_Bps, down_Bps, up_queue_B, down_queue_B, pid}]
  *   pairs   [{from, to, rate_Bps (0: the ends'), delay_s, loss, queue_B}], a direction each
  *   before  what was measured before the command (probe.h); in a report also `after`, and
- *           relay_counts (orders.c) of the time between
- *   control the path of its socket (orders.h)
+ *           relay_counts (lab/control_socket.c) of the time between
+ *   control the path of its socket (lab/control_socket.h)
  *
  * A recording's header has it as "lab", without what is of the moment: pid and control.
  */
 #ifndef GS_LAB_FACTS_H
 #define GS_LAB_FACTS_H
 
-#include "config.h"
-#include "spec.h"
+#include "config/config.h"
+#include "lab/spec.h"
 
 #include <jansson.h>
 #include <sys/types.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "init.h"
+#include "lab/init.h"
 
-#include "environment.h"
-#include "err.h"
-#include "facts.h"
-#include "orders.h"
-#include "probe.h"
-#include "relay.h"
-#include "rooms.h"
-#include "site.h"
-#include "text.h"
+#include "lab/environment.h"
+#include "base/err.h"
+#include "lab/facts.h"
+#include "lab/control_socket.h"
+#include "lab/probe.h"
+#include "lab/relay.h"
+#include "lab/namespaces.h"
+#include "lab/site.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -156,7 +156,7 @@ static int prove_before(struct lab *l)
 }
 
 /* The command has run. What it measured is worth what the lab was worth, which is said; a run of
- * ours has judged that for itself, block by block (kept.h). */
+ * ours has judged that for itself, block by block (lab/lateness.h). */
 static int prove_after(struct lab *l)
 {
     char why[512], *answer = NULL;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab.h"
+#include "lab/lab.h"
 
-#include "err.h"
-#include "facts.h"
-#include "init.h"
-#include "rooms.h"
-#include "scratch.h"
-#include "site.h"
-#include "text.h"
+#include "base/err.h"
+#include "lab/facts.h"
+#include "lab/init.h"
+#include "lab/namespaces.h"
+#include "base/scratch.h"
+#include "lab/site.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
  * Several sites on one machine: a network for each, a relay that joins them with the rates, delays,
  * losses and queues of a config, and a command that runs in the first.
  *
- *   gradsync lab       makes the rooms (rooms.h), waits, passes signals on, cleans up
+ *   gradsync lab       makes the rooms (lab/namespaces.h), waits, passes signals on, cleans up
  *   └ init             makes the sites, measures them (probe.h), writes the facts (facts.h)
  *     ├ a holder a site  sleeps: through it others enter
  *     ├ relay            relay.h
@@ -12,7 +12,7 @@
 #ifndef GS_LAB_LAB_H
 #define GS_LAB_LAB_H
 
-#include "spec.h"
+#include "lab/spec.h"
 
 struct lab_options {
     const char *report; /* a file for the facts and what was measured; NULL: none */

@@ -10,9 +10,9 @@
 #ifndef GS_LAB_MESH_H
 #define GS_LAB_MESH_H
 
-#include "packets.h"
-#include "rng.h"
-#include "spec.h"
+#include "lab/packets.h"
+#include "common/rng.h"
+#include "lab/spec.h"
 
 struct lab_end { /* a site's */
     struct shaper up, down;

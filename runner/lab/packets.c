@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "packets.h"
+#include "lab/packets.h"
 
 #include <string.h>
 #include <sys/mman.h>

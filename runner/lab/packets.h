@@ -6,7 +6,7 @@
 #ifndef GS_LAB_PACKETS_H
 #define GS_LAB_PACKETS_H
 
-#include "shaper.h"
+#include "lab/shaper.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probe.h"
+#include "lab/probe.h"
 
-#include "clock.h"
-#include "err.h"
-#include "probe_site.h"
-#include "site.h"
-#include "text.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "lab/probe_site.h"
+#include "lab/site.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 #ifndef GS_LAB_PROBE_H
 #define GS_LAB_PROBE_H
 
-#include "probe_site.h"
+#include "lab/probe_site.h"
 
 #include <jansson.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "err.h"
-#include "jsontext.h"
-#include "probe.h"
-#include "text.h"
-#include "units.h"
+#include "base/err.h"
+#include "base/jsontext.h"
+#include "lab/probe.h"
+#include "base/text.h"
+#include "base/units.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probe_plan.h"
+#include "lab/probe_plan.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>

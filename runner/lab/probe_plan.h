@@ -6,8 +6,8 @@
 #ifndef GS_LAB_PROBE_PLAN_H
 #define GS_LAB_PROBE_PLAN_H
 
-#include "rng.h"
-#include "spec.h"
+#include "common/rng.h"
+#include "lab/spec.h"
 
 #include <stdint.h>
 

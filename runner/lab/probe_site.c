@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probe_site.h"
+#include "lab/probe_site.h"
 
-#include "clock.h"
-#include "err.h"
-#include "site.h"
-#include "text.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "lab/site.h"
+#include "base/text.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

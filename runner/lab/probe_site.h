@@ -5,7 +5,7 @@
 #ifndef GS_LAB_PROBE_SITE_H
 #define GS_LAB_PROBE_SITE_H
 
-#include "probe_plan.h"
+#include "lab/probe_plan.h"
 
 /* Of one flow in one phase; written by the site that receives, RTTs by the one that asked. */
 struct probe_seen {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "relay.h"
+#include "lab/relay.h"
 
-#include "clock.h"
-#include "err.h"
-#include "orders.h"
-#include "site.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "lab/control_socket.h"
+#include "lab/site.h"
 
 #include <errno.h>
 #include <math.h>

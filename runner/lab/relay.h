@@ -4,12 +4,12 @@
  * another's, when the lines between them (mesh.h) have carried it. The devices of the second net,
  * without rate and delay, are joined by it as well.
  *
- * Orders come, and questions are answered, over a Unix socket: orders.h.
+ * Orders come, and questions are answered, over a Unix socket: lab/control_socket.h.
  */
 #ifndef GS_LAB_RELAY_H
 #define GS_LAB_RELAY_H
 
-#include "mesh.h"
+#include "lab/mesh.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "shaper.h"
+#include "lab/shaper.h"
 
 #include <math.h>
 

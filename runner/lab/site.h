@@ -7,8 +7,8 @@
 #ifndef GS_LAB_SITE_H
 #define GS_LAB_SITE_H
 
-#include "relay.h"
-#include "spec.h"
+#include "lab/relay.h"
+#include "lab/spec.h"
 
 #define SITE_WAN_NET "10.77.0."
 #define SITE_CTL_NET "10.78.0."

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "spec.h"
+#include "lab/spec.h"
 
-#include "err.h"
-#include "params.h"
-#include "text.h"
+#include "base/err.h"
+#include "config/params.h"
+#include "base/text.h"
 #include "wan/net.h"
-#include "wan/words.h"
+#include "wan/wan_words.h"
 
 #include <math.h>
 #include <stdlib.h>

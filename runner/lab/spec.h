@@ -6,7 +6,7 @@
 #ifndef GS_LAB_SPEC_H
 #define GS_LAB_SPEC_H
 
-#include "config.h"
+#include "config/config.h"
 #include "workload.h"
 
 #include <stddef.h>
@@ -47,7 +47,7 @@ struct lab_spec {
     int mtu_B;
     const char *congestion; /* as the kernel names it */
     uint64_t seed;          /* of the losses */
-    double late_share;      /* of packets that a block may have: kept.h */
+    double late_share;      /* of packets that a block may have: lab/lateness.h */
 };
 
 /* GS_OK or GS_USAGE, reported; lab_spec_free in both cases. */

@@ -6,7 +6,7 @@
 #ifndef GS_BEAT_H
 #define GS_BEAT_H
 
-#include "plan.h"
+#include "plan/plan.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

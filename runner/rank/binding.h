@@ -7,8 +7,8 @@
 #ifndef GS_BINDING_H
 #define GS_BINDING_H
 
-#include "numa.h"
-#include "plan.h"
+#include "launch/numa.h"
+#include "plan/plan.h"
 
 #include <jansson.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "conformance.h"
+#include "rank/conformance.h"
 
-#include "err.h"
-#include "params.h"
-#include "text.h"
-#include "trial.h"
-#include "witness.h"
+#include "base/err.h"
+#include "config/params.h"
+#include "base/text.h"
+#include "rank/conformance_calls.h"
+#include "rank/stdout_capture.h"
 
 #include <dlfcn.h>
 #include <locale.h>

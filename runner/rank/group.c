@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/group.h"
 
-#include "clock.h"
-#include "err.h"
-#include "order.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "rank/order.h"
 #include "rank/grouping.h"
-#include "stopping.h"
-#include "text.h"
+#include "rank/stopping.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

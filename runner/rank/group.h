@@ -6,7 +6,7 @@
 #ifndef GS_GROUP_H
 #define GS_GROUP_H
 
-#include "rank/rig.h"
+#include "rank/session.h"
 #include "rank/visit.h"
 
 /* Collective. plan->groups[index]; closed in the recording unless the course is BROKEN or HUNG, or

@@ -6,7 +6,7 @@
 #ifndef GS_GROUPING_H
 #define GS_GROUPING_H
 
-#include "rank/rig.h"
+#include "rank/session.h"
 #include "rank/visit.h"
 
 struct grouping {

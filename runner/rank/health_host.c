@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/health.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #include <glob.h>
 #include <stdio.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/measure.h"
 
-#include "clock.h"
-#include "err.h"
-#include "ledger.h"
-#include "order.h"
-#include "provenance.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "record/ledger.h"
+#include "rank/order.h"
+#include "record/provenance.h"
 #include "rank/group.h"
-#include "rank/rig.h"
-#include "record.h"
-#include "text.h"
+#include "rank/session.h"
+#include "record/record.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

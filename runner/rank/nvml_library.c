@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/nvml_library.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/report.h"
 
-#include "err.h"
-#include "jsontext.h"
-#include "params.h"
-#include "text.h"
+#include "base/err.h"
+#include "base/jsontext.h"
+#include "config/params.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>

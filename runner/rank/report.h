@@ -8,7 +8,7 @@
 #define GS_REPORT_H
 
 #include "rank/slot.h"
-#include "record.h"
+#include "record/record.h"
 
 #include <jansson.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/shim.h"
 
-#include "clock.h"
-#include "control.h"
-#include "err.h"
-#include "text.h"
+#include "base/clock.h"
+#include "launch/control.h"
+#include "base/err.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -7,7 +7,7 @@
 #ifndef GS_SLOT_H
 #define GS_SLOT_H
 
-#include "plan.h"
+#include "plan/plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>

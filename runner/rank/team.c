@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/team.h"
 
-#include "clock.h"
-#include "err.h"
-#include "text.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/visit.h"
 
-#include "stats.h"
-#include "text.h"
+#include "base/stats.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>

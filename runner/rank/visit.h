@@ -7,7 +7,7 @@
 #ifndef GS_VISIT_H
 #define GS_VISIT_H
 
-#include "rank/rig.h"
+#include "rank/session.h"
 
 /* Buffers, for all visits of a rig. */
 struct visit {

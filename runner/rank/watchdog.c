@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/watchdog.h"
 
-#include "clock.h"
+#include "base/clock.h"
 
 #include <signal.h>
 #include <time.h>

@@ -7,7 +7,7 @@
 #ifndef GS_WAN_ADVICE_H
 #define GS_WAN_ADVICE_H
 
-#include "training.h"
+#include "wan/training.h"
 
 struct wan_outcome {
     double sync_s;     /* one synchronisation of everything */

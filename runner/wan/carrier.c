@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "carrier.h"
+#include "wan/carrier.h"
 
 #include <math.h>
 

@@ -11,7 +11,7 @@
 #ifndef GS_WAN_MODEL_H
 #define GS_WAN_MODEL_H
 
-#include "carrier.h"
+#include "wan/carrier.h"
 
 #include <stdbool.h>
 #include <stddef.h>

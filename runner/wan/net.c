@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "net.h"
+#include "wan/net.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>

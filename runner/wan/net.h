@@ -16,8 +16,8 @@
 #ifndef GS_WAN_NET_H
 #define GS_WAN_NET_H
 
-#include "config.h"
-#include "model.h"
+#include "config/config.h"
+#include "wan/model.h"
 #include "workload.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "net_check.h"
+#include "wan/net_check.h"
 
-#include "err.h"
+#include "base/err.h"
 
 #include <math.h>
 #include <stdlib.h>

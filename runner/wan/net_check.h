@@ -2,7 +2,7 @@
 #ifndef GS_WAN_NET_CHECK_H
 #define GS_WAN_NET_CHECK_H
 
-#include "net.h"
+#include "wan/net.h"
 
 /* The last step of wan_map_read: sorts what was read, fills in rates, finds typical peers, and
  * judges what no single word can say: a rate for each site, each direction said once, nothing

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "net.h"
+#include "wan/net.h"
 
-#include "net_check.h"
-#include "net_words.h"
+#include "wan/net_check.h"
+#include "wan/net_words.h"
 
-#include "err.h"
-#include "params.h"
-#include "text.h"
-#include "words.h"
+#include "base/err.h"
+#include "config/params.h"
+#include "base/text.h"
+#include "wan/wan_words.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "net_words.h"
+#include "wan/net_words.h"
 
-#include "net.h"
+#include "wan/net.h"
 
 #define INT(S, m) #m, WL_INT, WL_AXIS, WL_FIELD(struct S, m, int64_t)
 #define DOUBLE(S, name, type, m) name, type, WL_AXIS, WL_FIELD(struct S, m, double)

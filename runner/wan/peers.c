@@ -3,9 +3,9 @@
  * Of the peers that nothing singles out, the nearest, the farthest and the one with the least
  * downlink stand for all: a stream is no faster over a longer way. Found once, in rows squared.
  */
-#include "net.h"
+#include "wan/net.h"
 
-#include "text.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>

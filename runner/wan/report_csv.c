@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report.h"
+#include "wan/wan_report.h"
 
-#include "csv.h"
-#include "err.h"
+#include "base/csv.h"
+#include "base/err.h"
 
 #include <math.h>
 

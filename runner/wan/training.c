@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "training.h"
+#include "wan/training.h"
 
-#include "err.h"
-#include "params.h"
-#include "text.h"
-#include "words.h"
+#include "base/err.h"
+#include "config/params.h"
+#include "base/text.h"
+#include "wan/wan_words.h"
 
 #include <stdarg.h>
 #include <stdio.h>

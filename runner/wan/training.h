@@ -6,9 +6,9 @@
 #ifndef GS_WAN_TRAINING_H
 #define GS_WAN_TRAINING_H
 
-#include "config.h"
-#include "model.h"
-#include "net.h"
+#include "config/config.h"
+#include "wan/model.h"
+#include "wan/net.h"
 
 struct wan_training {
     double parameters, layers, width, sequence, tokens; /* a global step */

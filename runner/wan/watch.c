@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "watch.h"
+#include "wan/watch.h"
 
-#include "text.h"
-#include "watch_lines.h"
-#include "watch_patterns.h"
+#include "base/text.h"
+#include "wan/watch_lines.h"
+#include "wan/watch_patterns.h"
 
 #include <math.h>
 #include <stdarg.h>

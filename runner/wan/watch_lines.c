@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "watch_lines.h"
+#include "wan/watch_lines.h"
 
-#include "err.h"
-#include "text.h"
-#include "watch_patterns.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "wan/watch_patterns.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "watch_patterns.h"
+#include "wan/watch_patterns.h"
 
 #include <stddef.h>
 

@@ -4,11 +4,11 @@
  *   make_recording RUN SAMPLES [PER_BLOCK [CELLS [LAUNCHES]]]
  * The times scatter like measured ones; the same arguments give the same bytes.
  */
-#include "err.h"
-#include "manifest.h"
-#include "record.h"
-#include "rng.h"
-#include "text.h"
+#include "base/err.h"
+#include "record/manifest.h"
+#include "record/record.h"
+#include "common/rng.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -10,7 +10,7 @@
  * A line an iteration: the slowest rank's time, the bound 2(S-1)·max(c/B, L) + min(c/B, L) with
  * c = size / S and B the goodput of the link, and their ratio, and what each rank estimated.
  */
-#include "../../plugins/wan_sync/tcp.h"
+#include "wan_sync/transport/tcp.h"
 
 #include <math.h>
 #include <mpi.h>

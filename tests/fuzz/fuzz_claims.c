@@ -3,12 +3,12 @@
  * Any bytes as the claims and the published numbers of a config, held against its own limits and
  * against a few measured cells: what is not refused has verdicts that can be written.
  */
-#include "config.h"
-#include "err.h"
-#include "settings.h"
-#include "text.h"
-#include "verdict/evidence.h"
-#include "verdict/reference.h"
+#include "config/config.h"
+#include "base/err.h"
+#include "config/settings.h"
+#include "base/text.h"
+#include "limits/evidence.h"
+#include "limits/reference.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -3,9 +3,9 @@
  * Any bytes as a recording. The reader's own scanner of samples may accept nothing that is not
  * JSON, and must read what JSON says.
  */
-#include "check_recording.h"
-#include "err.h"
-#include "raw.h"
+#include "record/check_recording.h"
+#include "base/err.h"
+#include "record/raw.h"
 
 #include <stdint.h>
 #include <stdio.h>

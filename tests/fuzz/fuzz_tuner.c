@@ -3,10 +3,10 @@
  * Any bytes as a file of tuning rules, as the file of a trial, or as a sequence of calls: the first
  * byte says which.
  */
-#include "../../plugins/nccl_tuner/nccl_abi.h"
-#include "../../plugins/nccl_tuner/rules.h"
-#include "../../plugins/nccl_tuner/sequence.h"
-#include "../../plugins/nccl_tuner/trial_config.h"
+#include "nccl_tuner/nccl_abi.h"
+#include "nccl_tuner/rules.h"
+#include "nccl_tuner/sequence.h"
+#include "nccl_tuner/trial_config.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -12,10 +12,10 @@
  * launch that measures the configs one after the other, as many iterations of each in all.
  */
 #include "truth.h"
-#include "verdict/judgement.h"
+#include "compare/judgement.h"
 
-#include "err.h"
-#include "text.h"
+#include "base/err.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -10,9 +10,9 @@
  * a launch, `noise` that of an AR(1) of 0.9 over the samples. The same arguments give the same
  * bytes.
  */
-#include "err.h"
-#include "rng.h"
-#include "text.h"
+#include "base/err.h"
+#include "common/rng.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
  *
  * Campaigns with a known truth, for error_rates.c, measured and reduced as a run is: blocks until
  * the stopping rule has enough (stopping.h), each launch without its warm-up (stats.h), pairs of
- * the blocks that are left, and no launch of too few of them (verdict/within.h).
+ * the blocks that are left, and no launch of too few of them (compare/within_run.h).
  *
  * A campaign has LAUNCHES launches; a block visits the baseline, its copy and a config in random
  * order. Of an iteration's time, the logarithm is the sum of
@@ -17,7 +17,7 @@
 #ifndef GS_SIM_TRUTH_H
 #define GS_SIM_TRUTH_H
 
-#include "verdict/contrast.h"
+#include "compare/contrast.h"
 
 enum { LAUNCHES = 5, BLOCKS = 20, BLOCKS_MOST = 30, SAMPLES = 10, CONFIGS = 3, FAMILY = 5 };
 enum { FEW = 3, LARGE_FAMILY = 14 }; /* what the shortest recordings have */

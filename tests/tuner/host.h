@@ -6,7 +6,7 @@
 #ifndef GS_TEST_TUNER_HOST_H
 #define GS_TEST_TUNER_HOST_H
 
-#include "../../plugins/nccl_tuner/nccl_abi.h"
+#include "nccl_tuner/nccl_abi.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "captured.h"
 
-#include "err.h"
+#include "base/err.h"
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "folder.h"
 
-#include "err.h"
-#include "text.h"
+#include "base/err.h"
+#include "base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

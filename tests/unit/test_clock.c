@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "clock.h"
+#include "base/clock.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

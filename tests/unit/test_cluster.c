@@ -7,12 +7,12 @@
 #include "cluster/client.h"
 #include "cluster/jobs.h"
 #include "cluster/reason.h"
-#include "cluster/send.h"
-#include "cluster/words.h"
-#include "err.h"
+#include "cluster/slurm_submit.h"
+#include "cluster/shell_quote.h"
+#include "base/err.h"
 #include "folder.h"
-#include "shell_quote.h"
-#include "text.h"
+#include "base/shell_quote.h"
+#include "base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
+#include "config/config.h"
 
 #include "captured.h"
-#include "err.h"
-#include "settings.h"
-#include "text.h"
+#include "base/err.h"
+#include "config/settings.h"
+#include "base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

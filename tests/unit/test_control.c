@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "control.h"
+#include "launch/control.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  * are reduced in random orders by the compiler's float, double, _Float16 and int32_t, bfloat16 by
  * rounding float, and must give the expected bits after any number of operations in place.
  */
-#include "../../plugins/common/cuda_payload.h"
+#include "common/cuda_payload.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "../../plugins/common/cuda_payload.c" // NOLINT(bugprone-suspicious-include)
+#include "common/cuda_payload.c" // NOLINT(bugprone-suspicious-include)
 
 static double from_bits(enum payload_type t, uint64_t bits)
 {

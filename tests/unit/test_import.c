@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "err.h"
-#include "text.h"
-#include "verdict/import_facts.h"
-#include "verdict/import_lines.h"
-#include "verdict/import_table.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "import/import_facts.h"
+#include "import/import_lines.h"
+#include "import/import_table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

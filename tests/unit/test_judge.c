@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "err.h"
-#include "judge.h"
+#include "base/err.h"
+#include "launch/attempt_verdict.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

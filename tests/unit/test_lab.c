@@ -9,11 +9,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "err.h" /* before cmocka.h, which has a macro of the name fail */
+#include "base/err.h" /* before cmocka.h, which has a macro of the name fail */
 
 #include <cmocka.h>
 
-#include "config.h"
+#include "config/config.h"
 #include "lab/mesh.h"
 #include "lab/probe.h"
 #include "lab/probe_plan.h"

@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "err.h" /* before cmocka.h, which has a macro of the name fail */
+#include "base/err.h" /* before cmocka.h, which has a macro of the name fail */
 
 #include <cmocka.h>
 
-#include "config.h"
+#include "config/config.h"
 #include "lab/mesh.h"
 #include "lab/probe.h"
-#include "rng.h"
+#include "common/rng.h"
 
 struct play {
     struct lab_spec spec;

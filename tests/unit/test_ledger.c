@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "err.h"
+#include "base/err.h"
 #include "folder.h"
-#include "ledger.h"
-#include "text.h"
+#include "record/ledger.h"
+#include "base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

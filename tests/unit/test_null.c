@@ -2,10 +2,10 @@
  *
  * The null plugin gives the series that its parameters ask for.
  */
-#include "params.h"
-#include "plugin.h"
-#include "stats.h"
-#include "text.h"
+#include "config/params.h"
+#include "plugin/plugin.h"
+#include "base/stats.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
  *
  * Binding to the processors of a mask file, in a process of its own each time.
  */
-#include "numa.h"
+#include "launch/numa.h"
 
 #include <sched.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "params.h"
+#include "config/params.h"
 #include "toy.h"
 
 #include <setjmp.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "captured.h"
-#include "err.h"
-#include "manifest.h"
-#include "plan.h"
-#include "plan_io.h"
-#include "text.h"
+#include "base/err.h"
+#include "record/manifest.h"
+#include "plan/plan.h"
+#include "plan/plan_io.h"
+#include "base/text.h"
 #include "toy.h"
 
 #include <setjmp.h>

@@ -2,8 +2,8 @@
  *
  * The lint of a plugin's tables, fault by fault, and the loader's answers to names.
  */
-#include "err.h"
-#include "plugin.h"
+#include "base/err.h"
+#include "plugin/plugin.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "progress.h"
+#include "launch/progress.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

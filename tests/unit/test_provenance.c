@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "provenance.h"
+#include "record/provenance.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "csv.h"
-#include "csv_read.h"
-#include "err.h"
+#include "base/csv.h"
+#include "base/csv_read.h"
+#include "base/err.h"
 #include "folder.h"
-#include "reduce.h"
-#include "rng.h"
-#include "stats.h"
-#include "summary.h"
-#include "text.h"
+#include "reduce/reduce.h"
+#include "common/rng.h"
+#include "base/stats.h"
+#include "reduce/summary.h"
+#include "base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

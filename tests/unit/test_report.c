@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "err.h"
+#include "base/err.h"
 #include "folder.h"
-#include "text.h"
+#include "base/text.h"
 #include "toy.h"
 
-#include "../../runner/rank/report.c" // NOLINT(bugprone-suspicious-include)
+#include "rank/report.c" // NOLINT(bugprone-suspicious-include)
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "rng.h"
+#include "common/rng.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  *
  * Known answers of FIPS 180-4's examples, whichever library this was built with.
  */
-#include "sha256.h"
+#include "base/sha256.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

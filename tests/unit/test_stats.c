@@ -2,8 +2,8 @@
  *
  * Expected values are computed with SciPy 1.17.1 and NumPy 2.4.6 by the call quoted at each.
  */
-#include "stats.h"
-#include "text.h"
+#include "base/stats.h"
+#include "base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

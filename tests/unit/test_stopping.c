@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stopping.h"
+#include "rank/stopping.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "err.h"
-#include "label.h"
-#include "params.h"
-#include "sweep.h"
-#include "text.h"
+#include "base/err.h"
+#include "plan/label.h"
+#include "config/params.h"
+#include "plan/sweep.h"
+#include "base/text.h"
 #include "toy.h"
 
 #include <setjmp.h>

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "rng.h"
-#include "verdict/transitions.h"
+#include "common/rng.h"
+#include "curves/transitions.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "units.h"
+#include "base/units.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "../../plugins/wan_sync/engine.h"
-#include "../../plugins/wan_sync/strategies.c" // NOLINT(bugprone-suspicious-include)
+#include "wan_sync/strategy/engine.h"
+#include "wan_sync/strategy/strategies.c" // NOLINT(bugprone-suspicious-include)
 
 #define MEMBERS_MOST 9
 #define STREAMS 2

@@ -3,8 +3,8 @@
  * The tcp transport between forked processes: what arrives is what was sent, whatever the sizes,
  * the order and the streams that break, and every fault ends in one line in time.
  */
-#include "../../plugins/wan_sync/tcp_parts.h"
-#include "rng.h"
+#include "wan_sync/transport/tcp_parts.h"
+#include "common/rng.h"
 #include "team.h"
 
 #include <pthread.h>

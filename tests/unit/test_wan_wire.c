@@ -13,11 +13,11 @@
 
 #include <cmocka.h>
 
-#include "../../plugins/common/mix.h"
-#include "../../plugins/wan_sync/outer.c"       // NOLINT(bugprone-suspicious-include)
-#include "../../plugins/wan_sync/pattern.c"     // NOLINT(bugprone-suspicious-include)
-#include "../../plugins/wan_sync/wire.c"        // NOLINT(bugprone-suspicious-include)
-#include "../../plugins/wan_sync/wire_groups.c" // NOLINT(bugprone-suspicious-include)
+#include "common/mix.h"
+#include "wan_sync/sync/outer.c"       // NOLINT(bugprone-suspicious-include)
+#include "wan_sync/sync/pattern.c"     // NOLINT(bugprone-suspicious-include)
+#include "wan_sync/wire/wire.c"        // NOLINT(bugprone-suspicious-include)
+#include "wan_sync/wire/wire_groups.c" // NOLINT(bugprone-suspicious-include)
 
 #define MOST 5000
 

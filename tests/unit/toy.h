@@ -6,8 +6,8 @@
 #ifndef TOY_H
 #define TOY_H
 
-#include "config.h"
-#include "plugin.h"
+#include "config/config.h"
+#include "plugin/plugin.h"
 
 struct toy_cell {
     uint64_t size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "proxy_cuda.h"
+#include "iter_proxy/cuda/proxy_cuda.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #ifndef PROXY_CUDA_H
 #define PROXY_CUDA_H
 
-#include "../../common/cuda_open.h"
-#include "../backend.h"
+#include "common/cuda_open.h"
+#include "iter_proxy/backend.h"
 
 #include <cublas_v2.h>
 

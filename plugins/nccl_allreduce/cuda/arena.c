@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "nccl_cuda.h"
+#include "nccl_allreduce/cuda/nccl_cuda.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "nccl_cuda.h"
+#include "nccl_allreduce/cuda/nccl_cuda.h"
 
 /* The device waits so long before it aligns the ranks, so that the host is ahead of it. */
 #define DELAY_NS 30000

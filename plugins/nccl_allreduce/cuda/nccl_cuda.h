@@ -6,9 +6,9 @@
 #ifndef NCCL_CUDA_H
 #define NCCL_CUDA_H
 
-#include "../../common/cuda_burn.h"
-#include "../../common/cuda_open.h"
-#include "../nccl_allreduce.h"
+#include "common/cuda_burn.h"
+#include "common/cuda_open.h"
+#include "nccl_allreduce/nccl_allreduce.h"
 
 /* Device memory that the cells of a group share: one of them is measured at a time. */
 struct arena {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "../inside_backend.h"
+#include "wan_sync/sync/inside_backend.h"
 
-#include "../../common/cuda_open.h"
+#include "common/cuda_open.h"
 
 #include <stdio.h>
 #include <stdlib.h>

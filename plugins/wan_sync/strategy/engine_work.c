@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wan_sync/strategy/engine_parts.h"
+
+#include <string.h>
+
+/* An encoding takes the place of what it encodes by way of the spare slot. */
+static void pack_in_place(const struct engine *e, const struct step *t)
+{
+    float *x = e->task->data + t->first;
+    wire_encode(e->task->wire, x, t->n, engine_spare_slot(e));
+    memcpy(x, engine_spare_slot(e), wire_bytes(e->task->wire, t->n));
+}
+
+static void unpack_in_place(const struct engine *e, const struct step *t)
+{
+    float *x = e->task->data + t->first;
+    memcpy(engine_spare_slot(e), x, wire_bytes(e->task->wire, t->n));
+    wire_decode(e->task->wire, engine_spare_slot(e), t->n, x);
+}
+
+static void pack_aside(const struct engine *e, const struct step *t)
+{
+    float *x = e->task->data + t->first;
+    void *slot = t->of == STEP_NONE ? engine_spare_slot(e)
+                                    : engine_keep_slot(e, &e->task->schedule->step[t->of]);
+    wire_encode(e->task->wire, x, t->n, slot);
+    if (e->task->wire != WIRE_FP32)
+        wire_decode(e->task->wire, slot, t->n, x);
+}
+
+void engine_work(const struct engine *e, const struct step *t)
+{
+    const struct engine_task *task = e->task;
+    if (t->kind == STEP_PACK && task->schedule->keeps)
+        pack_aside(e, t);
+    else if (t->kind == STEP_PACK)
+        pack_in_place(e, t);
+    else if (t->kind == STEP_UNPACK)
+        unpack_in_place(e, t);
+    else
+        wire_add(task->wire, engine_take_slot(e, t), t->n, task->data + t->first);
+}

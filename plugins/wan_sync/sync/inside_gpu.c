@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wan_sync/sync/inside_gpu.h"
+
+#include "common/clock.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#define NAP_NS 20000 /* between polls: a small part of any exchange between sites */
+
+/* ---- the site as a host of its own ---- */
+
+static void site_barrier(void *ctx)
+{
+    MPI_Barrier(((struct inside_gpu *)ctx)->comm);
+}
+
+static void site_bcast(void *ctx, void *buf, size_t bytes, int root)
+{
+    MPI_Bcast(buf, (int)bytes, MPI_BYTE, root, ((struct inside_gpu *)ctx)->comm);
+}
+
+static void site_fail(void *ctx, const char *fmt, ...)
+{
+    struct inside_gpu *g = ctx;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(g->why, sizeof g->why, fmt, args);
+    va_end(args);
+}
+
+static void site_note(void *ctx, const char *key, const char *value)
+{
+    const struct wl_host *host = ((struct inside_gpu *)ctx)->host;
+    host->note(host->ctx, key, value);
+}
+
+static struct wl_host site_of(struct inside_gpu *g)
+{
+    struct wl_host site = *g->host;
+    MPI_Comm_rank(g->comm, &site.rank);
+    MPI_Comm_size(g->comm, &site.ranks);
+    site.ctx = g;
+    site.barrier = site_barrier;
+    site.bcast = site_bcast;
+    site.fail = site_fail;
+    site.note = site_note;
+    site.start = NULL;
+    return site;
+}
+
+/* ---- the backend ---- */
+
+static const struct inside_backend *ops(const struct inside_gpu *g)
+{
+    return g->so.ops;
+}
+
+/* The worst of the site's ranks; who is well learns that another is not. */
+static enum wl_status agree(struct inside_gpu *g, enum wl_status mine)
+{
+    int worst = (int)mine;
+    MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, g->comm);
+    if (worst != (int)mine && mine == WL_OK)
+        snprintf(g->why, sizeof g->why, "inside=nccl is not there on another rank of the site");
+    return (enum wl_status)worst;
+}
+
+static enum wl_status same_site(struct inside_gpu *g, MPI_Comm inside)
+{
+    int how = MPI_UNEQUAL;
+    MPI_Comm_compare(inside, g->comm, &how);
+    if (how == MPI_CONGRUENT || how == MPI_IDENT)
+        return WL_OK;
+    snprintf(g->why, sizeof g->why,
+             "inside=nccl knows one division into sites a run: give each site_ranks a section");
+    return WL_SKIP;
+}
+
+enum wl_status inside_gpu_open(struct inside_gpu *g, const struct wl_host *host, MPI_Comm inside)
+{
+    void *state = NULL;
+    if (atomic_load(&g->state))
+        return same_site(g, inside);
+    if (MPI_Comm_dup(inside, &g->comm) != MPI_SUCCESS) {
+        snprintf(g->why, sizeof g->why, "MPI_Comm_dup failed");
+        return WL_FAIL;
+    }
+    g->host = host;
+    g->site = site_of(g);
+    enum wl_status status = g->so.library
+                                ? WL_OK
+                                : beside_open(&g->so, "cuda", INSIDE_BACKEND_SYMBOL,
+                                              sizeof(struct inside_backend), g->why, sizeof g->why);
+    status = agree(g, status);
+    if (status == WL_OK)
+        status = ops(g)->open(&state, &g->site);
+    atomic_store(&g->state, state);
+    if (status != WL_OK) { /* the next cell may divide the ranks otherwise */
+        MPI_Comm_free(&g->comm);
+        g->host = NULL;
+    }
+    return status;
+}
+
+/* The library stays loaded: CUDA and NCCL keep threads in it. */
+void inside_gpu_close(struct inside_gpu *g)
+{
+    void *state = atomic_exchange(&g->state, NULL);
+    if (state)
+        ops(g)->close(state);
+    if (g->host)
+        MPI_Comm_free(&g->comm);
+    g->host = NULL;
+}
+
+enum wl_status inside_gpu_reserve(struct inside_gpu *g, size_t count)
+{
+    return ops(g)->reserve(g->state, count, &g->data);
+}
+
+bool inside_gpu_fill(struct inside_gpu *g, size_t count)
+{
+    return ops(g)->fill(g->state, count) == WL_OK;
+}
+
+bool inside_gpu_fetch(struct inside_gpu *g, size_t count)
+{
+    return ops(g)->fetch(g->state, count) == WL_OK;
+}
+
+bool inside_gpu_inward(struct inside_gpu *g, size_t first, size_t n)
+{
+    return ops(g)->inward(g->state, first, n) == WL_OK;
+}
+
+bool inside_gpu_outward(struct inside_gpu *g, size_t first, size_t n)
+{
+    return ops(g)->outward(g->state, first, n) == WL_OK;
+}
+
+enum inside_state inside_gpu_poll(struct inside_gpu *g, double timeout_s)
+{
+    uint64_t end = now_ns() + (uint64_t)(timeout_s * 1e9);
+    for (;;) {
+        enum inside_state state = ops(g)->poll(g->state);
+        if (state != INSIDE_BUSY || now_ns() >= end)
+            return state;
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    }
+}
+
+void inside_gpu_abort(struct inside_gpu *g)
+{
+    void *state = atomic_load(&g->state);
+    if (state)
+        ops(g)->abort(state);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wan_sync/transport/tcp_parts.h"
+
+#include <errno.h>
+#include <linux/tcp.h>
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#define PROBE_END_S 10.0 /* for the last of the probe to arrive */
+#define PROBES_MOST 3    /* neighbours: one slow one is told from a slow uplink, or two */
+#define NARROW 0.7       /* of the uplink's rate */
+
+/* What a rank tells the others after each step: where it is, or why it cannot go on. */
+struct word {
+    char why[200]; /* empty: all is well */
+    struct tcp_contact contact;
+};
+
+static int check_options(const struct link_tcp_options *o, const struct wl_host *host, char *why,
+                         size_t size)
+{
+    if (o->streams < 1 || o->streams > LINK_TCP_STREAMS_MAX)
+        snprintf(why, size, "streams = %d: allowed are 1 to %d", o->streams, LINK_TCP_STREAMS_MAX);
+    else if (o->port < 0 || (o->port > 0 && o->port + host->local_ranks - 1 > 65535))
+        snprintf(why, size, "port = %d: with %d ranks a node allowed are 0 and 1 to %d", o->port,
+                 host->local_ranks, 65536 - host->local_ranks);
+    else if (!(o->deadline_s >= 0.1))
+        snprintf(why, size, "deadline = %g s: allowed are 0.1 s and more", o->deadline_s);
+    else if (host->ranks > UINT16_MAX)
+        snprintf(why, size, "%d ranks: allowed are up to %d", host->ranks, UINT16_MAX);
+    else
+        return 0;
+    return -1;
+}
+
+/* All that a rank does alone. */
+static int prepare_own(struct tcp_link *l, struct tcp_contact *own, char *why, size_t size)
+{
+    const struct link_tcp_options *o = &l->options;
+    bool loopback = l->host.nodes == 1;
+    int port = o->port ? o->port + l->host.local_rank : 0;
+    if (check_options(o, &l->host, why, size) ||
+        tcp_contact_own(own, o->interface, loopback, why, size) ||
+        (l->listener = tcp_listen(loopback, port, o->congestion, &own->port, why, size)) < 0)
+        return -1;
+    l->epoll = epoll_create1(EPOLL_CLOEXEC);
+    l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    l->listener_watched = TCP_LISTENER, l->wake_watched = TCP_WAKE;
+    l->secret = sodium_init() < 0 ? NULL : sodium_malloc(sizeof *l->secret);
+    l->peers = calloc((size_t)l->host.ranks, sizeof *l->peers);
+    if (l->epoll < 0 || l->wake < 0 || !l->secret || !l->peers) {
+        snprintf(why, size, "opening the tcp transport: %s", strerror(errno));
+        return -1;
+    }
+    struct tcp_secret unused;
+    if (o->secret_file[0] && tcp_secret_read(&unused, o->secret_file, why, size))
+        return -1;
+    sodium_memzero(&unused, sizeof unused);
+    for (int r = 0; r < l->host.ranks; r++)
+        if (r != l->host.rank && tcp_peer_init(&l->peers[r], l, r)) {
+            snprintf(why, size, "no memory for %d streams to each rank", o->streams);
+            return -1;
+        }
+    if (tcp_watch(l, EPOLL_CTL_ADD, l->listener, EPOLLIN, &l->listener_watched) ||
+        tcp_watch(l, EPOLL_CTL_ADD, l->wake, EPOLLIN, &l->wake_watched)) {
+        snprintf(why, size, "%.199s", l->base.why);
+        return -1;
+    }
+    return 0;
+}
+
+/* Every rank hears every rank; 0, or -1 and the first rank's reason, the same line everywhere.
+ * `contacts` is a table of ranks, or NULL. */
+static int agree(struct tcp_link *l, const struct word *own, struct tcp_peer *peers, char *why,
+                 size_t size)
+{
+    int rc = 0;
+    for (int r = 0; r < l->host.ranks; r++) {
+        struct word w = *own;
+        l->host.bcast(l->host.ctx, &w, sizeof w, r);
+        if (w.why[0] && rc == 0) {
+            rc = -1;
+            snprintf(why, size, "rank %d (%.63s): %.199s", r, w.contact.host, w.why);
+        }
+        if (peers && r != l->host.rank) {
+            peers[r].contact = w.contact;
+            peers[r].local = l->paces && strcmp(w.contact.host, own->contact.host) == 0;
+        }
+    }
+    return rc;
+}
+
+static int share_secret(struct tcp_link *l, char *why, size_t size)
+{
+    const char *file = l->options.secret_file;
+    int rc = l->host.rank == 0 ? tcp_secret_make(l->secret, why, size) : 0;
+    if (file[0])
+        sodium_memzero(l->secret->key, sizeof l->secret->key);
+    l->host.bcast(l->host.ctx, l->secret, sizeof *l->secret, 0);
+    return file[0] ? tcp_secret_read(l->secret, file, why, size) : rc;
+}
+
+static const struct tcp_peer *not_connected(const struct tcp_link *l)
+{
+    for (int r = 0; r < l->host.ranks; r++)
+        if (r != l->host.rank && l->peers[r].up < l->options.streams)
+            return &l->peers[r];
+    return NULL;
+}
+
+static int connect_all(struct tcp_link *l)
+{
+    const struct tcp_peer *p;
+    double end = l->now + l->options.deadline_s;
+    while ((p = not_connected(l))) {
+        if (l->now <= end) {
+            if (tcp_turn(l, 0.02))
+                return -1;
+            continue;
+        }
+        char strangers[96] = "";
+        if (l->seen.strangers)
+            snprintf(strangers, sizeof strangers,
+                     "; refused %u without the secret: is it the same there?", l->seen.strangers);
+        return tcp_fail(l, "%d of %d streams with rank %d (%s) after %g s%s%s%s", p->up,
+                        l->options.streams, p->rank, p->contact.host, l->options.deadline_s,
+                        p->last[0] ? ": " : "", p->last, strangers);
+    }
+    return 0;
+}
+
+/* The rank `by` places on, if the way to it is one to probe: between processes of one host there is
+ * no link to fill. Else NULL. */
+static struct tcp_peer *neighbour(struct tcp_link *l, int by)
+{
+    struct tcp_peer *p = &l->peers[(l->host.rank + l->host.ranks + by) % l->host.ranks];
+    return p->streams && !p->local ? p : NULL;
+}
+
+static bool is_here(const struct tcp_link *l, int rank)
+{
+    return rank == l->host.rank || l->peers[rank].local;
+}
+
+/* Ranks of this host that probe at the same time, over the same uplink. */
+static int sharers(const struct tcp_link *l, int by)
+{
+    int n = 0;
+    for (int r = 0; r < l->host.ranks; r++)
+        n += is_here(l, r) && !is_here(l, (r + by) % l->host.ranks);
+    return n;
+}
+
+static bool still_sends(const struct tcp_peer *p)
+{
+    for (int i = 0; i < p->link->options.streams; i++)
+        if (p->streams[i].sending)
+            return true;
+    return p->probing;
+}
+
+static void push_all(struct tcp_peer *p)
+{
+    for (int i = 0; i < p->link->options.streams; i++)
+        if (!p->streams[i].sending)
+            tcp_out_push(&p->streams[i]);
+}
+
+/* Until there is an estimate, and what was sent for it has come to its end. */
+static int fill(struct tcp_link *l, struct tcp_peer *to)
+{
+    double end = tcp_now() + l->options.probe_s;
+    l->paced = &to->pace;
+    l->probe_ends = false;
+    to->probing = true;
+    push_all(to);
+    while (!pace_known(&to->pace) && l->now < end)
+        if (tcp_turn(l, end - tcp_now()))
+            return -1;
+    l->probe_ends = true;
+    push_all(to);
+    return 0;
+}
+
+/* All ranks at once, each to the one `by` places on: as in a ring, no two to the same. */
+static int probe(struct tcp_link *l, int by)
+{
+    struct tcp_peer *to = neighbour(l, by), *from = neighbour(l, -by);
+    if (to && fill(l, to))
+        return -1;
+    double end = tcp_now() + PROBE_END_S + l->options.deadline_s;
+    while ((from && !from->probed) || (to && still_sends(to))) {
+        const struct tcp_peer *p = from && !from->probed ? from : to;
+        if (l->now > end)
+            return tcp_fail(l, "the probe of rank %d (%s) did not end", p->rank, p->contact.host);
+        if (tcp_turn(l, 0.02))
+            return -1;
+    }
+    if (from)
+        from->probed = false;
+    if (to) {
+        pace_rest(&to->pace);
+        pace_alone(&to->pace, sharers(l, by));
+    }
+    return 0;
+}
+
+/* The uplink gives what the best of the ways took; one that took much less is narrow. */
+static void compare(struct tcp_link *l)
+{
+    for (int r = 0; r < l->host.ranks; r++)
+        if (l->peers[r].pace.rate > l->pace.rate)
+            l->pace = l->peers[r].pace;
+    for (int r = 0; r < l->host.ranks; r++) {
+        double rate = l->peers[r].pace.rate;
+        l->peers[r].narrow = rate > 0 && rate < NARROW * l->pace.rate;
+    }
+    l->paced = &l->pace;
+    l->stats = (struct wan_link_stats){.rate_Bps = l->pace.rate};
+}
+
+/* A step that each rank does, and whether all of them did it. */
+static int together(struct tcp_link *l, int rc, struct word *own, char *why, size_t size)
+{
+    if (rc && !own->why[0])
+        snprintf(own->why, sizeof own->why, "%.199s",
+                 l->base.why[0] ? l->base.why : "could not open the tcp transport");
+    return agree(l, own, NULL, why, size);
+}
+
+static void note_facts(const struct tcp_link *l)
+{
+    const struct wl_host *h = &l->host;
+    char text[64] = "?";
+    socklen_t n = sizeof text - 1;
+    if (!h->note)
+        return;
+    getsockopt(l->listener, IPPROTO_TCP, TCP_CONGESTION, text, &n);
+    h->note(h->ctx, "tcp_congestion", text);
+    h->note(h->ctx, "tcp_interface", l->options.interface[0] ? l->options.interface : "any");
+    if (l->seen.strangers) {
+        snprintf(text, sizeof text, "%u", l->seen.strangers);
+        h->note(h->ctx, "strangers", text);
+    }
+}
+
+extern const struct wan_link_ops tcp_link_ops;
+
+static int open_steps(struct tcp_link *l, struct word *own, char *why, size_t size)
+{
+    prepare_own(l, &own->contact, own->why, sizeof own->why);
+    if (agree(l, own, l->peers, why, size))
+        return -1;
+    int rc = share_secret(l, own->why, sizeof own->why);
+    if (together(l, rc, own, why, size) || together(l, connect_all(l), own, why, size))
+        return -1;
+    bool probes = l->paces && l->options.probe_s > 0;
+    for (int by = 1; probes && by < l->host.ranks && by <= PROBES_MOST; by++)
+        if (together(l, probe(l, by), own, why, size))
+            return -1;
+    if (probes)
+        compare(l);
+    note_facts(l);
+    return 0;
+}
+
+int link_tcp_open(struct wan_link **out, const struct wl_host *host,
+                  const struct link_tcp_options *options, char *why, size_t why_size)
+{
+    struct tcp_link *l = calloc(1, sizeof *l);
+    if (!l) {
+        snprintf(why, why_size, "no memory");
+        return -1;
+    }
+    l->base.ops = &tcp_link_ops;
+    memcpy(&l->host, host, host->size < sizeof l->host ? host->size : sizeof l->host);
+    l->options = *options;
+    l->epoll = l->listener = l->wake = -1;
+    l->paces = host->nodes > 1; /* between processes of one host there is no link to fill */
+    l->now = l->ticked = tcp_now();
+    pace_init(&l->pace);
+    l->paced = &l->pace;
+    struct word own = {.why = ""};
+    if (open_steps(l, &own, why, why_size)) {
+        tcp_fail(l, "%s", why);
+        tcp_link_ops.close(&l->base);
+        return -1;
+    }
+    *out = &l->base;
+    return 0;
+}

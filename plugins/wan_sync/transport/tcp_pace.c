@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wan_sync/transport/tcp_pace.h"
+
+#include <math.h>
+
+#define WINDOW_MIN_S 0.05
+#define WINDOW_MIN_B (512 << 10) /* less is a few bursts, not a rate */
+#define WINDOW_STRETCH 8         /* times its length, at most, for want of bytes */
+#define MEASURE_S 0.25
+#define MEASURE_LEAST 0.7 /* of the start: less was a stall */
+#define PROBE_WINDOW_S 0.1
+#define PROBE_LEAST_S 0.025
+#define START_WINDOW_MIN_S 0.02
+#define READING_GAP_S 0.1 /* a longer silence between readings: nobody looked, start anew */
+#define START_GAIN 2.5    /* of the best window: room for TCP to double */
+#define GROWTH 1.25       /* of a window, for the start to go on */
+#define DRAIN_GAIN 0.9
+#define DRAIN_MAX_RTT 4.0
+#define MEASURE_GAIN 1.1
+#define PROBE_GAIN 1.25
+#define PROBE_BOLDER 1.4
+#define PROBE_GAIN_MAX 2.0
+#define PROBE_EVERY_S 1.0 /* of sending */
+#define PROBE_FIRST_S 0.5
+#define MORE 1.03         /* times the estimate: a probe that found something */
+#define DELIVERED 0.95    /* of what was sent: the link kept up */
+#define QUEUE_MIN_S 0.004 /* less is jitter, not a queue */
+#define LOW 0.9           /* of the highest estimate */
+#define VERY_LOW 0.4
+#define LOW_WINDOWS 4
+#define QUEUE_DEEP_S 0.05
+#define QUEUED_WINDOWS 3
+#define QUEUED_STEP 0.99
+#define RANK 3 /* of the recent windows, from the best */
+
+void pace_init(struct pace *p)
+{
+    *p = (struct pace){.phase = PACE_START, .gain = PROBE_GAIN, .next_probe = PROBE_FIRST_S};
+}
+
+double pace_rate(const struct pace *p)
+{
+    if (p->phase == PACE_START)
+        return START_GAIN * p->best;
+    const double gains[] = {[PACE_MEASURE] = MEASURE_GAIN,
+                            [PACE_DRAIN] = DRAIN_GAIN,
+                            [PACE_CRUISE] = PACE_HEADROOM,
+                            [PACE_PROBE] = p->gain};
+    return p->rate * gains[p->phase];
+}
+
+static double queue_limit(const struct pace *p)
+{
+    return fmax(p->rtt_min / 4, QUEUE_MIN_S) + (p->rate > 0 ? p->burst_B / p->rate : 0);
+}
+
+static void enter(struct pace *p, enum pace_phase phase, double now)
+{
+    p->phase = phase;
+    p->since = now;
+    p->queued = p->flat = 0;
+    p->w.last = 0;
+}
+
+static void drain(struct pace *p, double queue_s, double now)
+{
+    double longest = DRAIN_MAX_RTT * fmax(p->rtt_min, WINDOW_MIN_S);
+    enter(p, PACE_DRAIN, now);
+    p->until = now + fmin(fmax(queue_s, 0) / (1 - DRAIN_GAIN), longest);
+}
+
+static void remember(struct pace *p, double rate, int times)
+{
+    while (times-- > 0)
+        p->recent[p->windows++ % PACE_WINDOWS] = rate;
+}
+
+/* The k-th best of the last n windows. */
+static double kth_best(const struct pace *p, unsigned n, unsigned k)
+{
+    double best = 0, below = INFINITY;
+    n = n < p->windows ? n : p->windows;
+    for (unsigned found = 0; found < k && found < n;) {
+        unsigned equal = 0;
+        best = 0;
+        for (unsigned i = 1; i <= n; i++) {
+            double v = p->recent[(p->windows - i) % PACE_WINDOWS];
+            if (v < below && v > best)
+                best = v, equal = 0;
+            equal += v < below && v >= best;
+        }
+        if (equal == 0)
+            break;
+        found += equal;
+        below = best;
+    }
+    return best;
+}
+
+static void begin_with(struct pace *p, double rate)
+{
+    p->rate = rate;
+    p->windows = 0;
+    remember(p, rate, PACE_WINDOWS);
+}
+
+void pace_rest(struct pace *p)
+{
+    if (p->phase == PACE_START && p->windows > 0)
+        begin_with(p, p->best);
+    if (p->rate > 0)
+        enter(p, PACE_CRUISE, p->since);
+}
+
+void pace_alone(struct pace *p, int sharers)
+{
+    begin_with(p, p->rate * sharers);
+    p->peak = p->rate;
+}
+
+void pace_leave(struct pace *p)
+{
+    p->w.last = 0;
+}
+
+bool pace_known(const struct pace *p)
+{
+    return p->phase > PACE_MEASURE;
+}
+
+/* What a window came to. */
+struct judged {
+    double rate, queue_s, took;
+    bool saturated, lost;
+};
+
+static void judge_start(struct pace *p, const struct judged *j, double now)
+{
+    bool grew = j->rate > GROWTH * p->best;
+    remember(p, j->rate, 1);
+    p->flat = grew || !j->saturated ? 0 : p->flat + 1;
+    p->queued = j->queue_s > queue_limit(p) ? p->queued + 1 : 0;
+    p->best = fmax(p->best, j->rate);
+    if (p->flat < 3 && !(p->queued >= 1 && p->flat >= 1))
+        return;
+    double found = kth_best(p, 4, 2);
+    if (found <= 0) /* what was sent was lost, and nothing is known */
+        return;
+    begin_with(p, found);
+    enter(p, PACE_MEASURE, now);
+}
+
+static void judge_measure(struct pace *p, const struct judged *j, double now)
+{
+    if (j->rate > MORE * p->rate) /* it was flat too early */
+        p->next_probe = 0;
+    begin_with(p, fmax(j->rate, MEASURE_LEAST * p->rate));
+    p->peak = p->rate;
+    drain(p, j->queue_s, now);
+}
+
+/* Below what it was, and no queue that would explain it: the estimate may be the only limit. */
+static bool lost_its_way(struct pace *p, const struct judged *j)
+{
+    p->peak = fmax(p->rate, p->peak);
+    bool low = p->rate < LOW * p->peak && j->queue_s < queue_limit(p);
+    p->low = low ? p->low + 1 : 0;
+    return p->low >= LOW_WINDOWS;
+}
+
+static void start_again(struct pace *p)
+{
+    struct pace before = *p;
+    pace_init(p);
+    p->rtt_min = before.rtt_min;
+    p->burst_B = before.burst_B;
+}
+
+/* A queue that stands and loses, or is deep: alone it may be a machine that is late. */
+static bool overfull(const struct pace *p, const struct judged *j)
+{
+    double deep = fmax(p->rtt_min, QUEUE_DEEP_S);
+    return j->queue_s > queue_limit(p) && (j->lost || j->queue_s > queue_limit(p) + deep);
+}
+
+static void judge_cruise(struct pace *p, const struct judged *j, double now)
+{
+    p->next_probe -= j->took;
+    if (j->saturated) {
+        bool kept_up = j->rate > DELIVERED * pace_rate(p);
+        int times = (int)fmin(j->took / WINDOW_MIN_S, PACE_WINDOWS / 3.0);
+        remember(p, kept_up ? p->rate : j->rate, times);
+        p->rate = kth_best(p, PACE_WINDOWS, RANK);
+        p->queued = overfull(p, j) ? p->queued + 1 : 0;
+    }
+    bool lost = lost_its_way(p, j);
+    if (lost && p->rate < VERY_LOW * p->peak) {
+        start_again(p);
+    } else if (lost || p->next_probe <= 0) {
+        p->usual = p->rtt_min + j->queue_s;
+        enter(p, PACE_PROBE, now);
+    } else if (p->queued >= QUEUED_WINDOWS) { /* a little more than the link gives, for long */
+        for (int i = 0; i < PACE_WINDOWS; i++)
+            p->recent[i] *= QUEUED_STEP;
+        p->rate *= QUEUED_STEP;
+        drain(p, j->queue_s, now);
+    }
+}
+
+static void judge_probe(struct pace *p, const struct judged *j, double now)
+{
+    bool more = j->rate > MORE * p->rate;
+    double excess_s = fmin((now - p->since) * (p->gain - 1), j->queue_s);
+    p->low = 0;
+    p->peak = more ? p->peak : p->rate;
+    if (more)
+        begin_with(p, fmin(j->rate, p->gain * p->rate));
+    p->gain = more ? fmin(PROBE_BOLDER * p->gain, PROBE_GAIN_MAX) : PROBE_GAIN;
+    p->next_probe = more ? 0 : PROBE_EVERY_S;
+    if (more)
+        enter(p, PACE_CRUISE, now);
+    else
+        drain(p, excess_s, now);
+}
+
+static void close_window(struct pace *p, const struct pace_seen *s)
+{
+    double n = p->w.readings, took = s->now - p->w.from;
+    struct judged j = {
+        .rate = (double)(s->acked - p->w.acked) / took,
+        .queue_s = p->w.rtt_sum / n - p->rtt_min,
+        .took = took,
+        .lost = s->resent > p->w.resent,
+        .saturated = p->w.busy >= 0.9 * n && p->w.held <= 0.2 * n,
+    };
+    p->w.last = 0;
+    switch (p->phase) {
+    case PACE_START:
+        judge_start(p, &j, s->now);
+        break;
+    case PACE_MEASURE:
+        judge_measure(p, &j, s->now);
+        break;
+    case PACE_CRUISE:
+        judge_cruise(p, &j, s->now);
+        break;
+    case PACE_PROBE:
+        judge_probe(p, &j, s->now);
+        break;
+    case PACE_DRAIN:
+        break;
+    }
+}
+
+static void open_window(struct pace *p, const struct pace_seen *s)
+{
+    p->w.from = s->now;
+    p->w.acked = s->acked, p->w.resent = s->resent;
+    p->w.rtt_sum = 0;
+    p->w.readings = p->w.busy = p->w.held = 0;
+}
+
+static double window_s(const struct pace *p)
+{
+    const double shortest[] = {[PACE_START] = START_WINDOW_MIN_S,
+                               [PACE_MEASURE] = MEASURE_S,
+                               [PACE_DRAIN] = WINDOW_MIN_S,
+                               [PACE_CRUISE] = WINDOW_MIN_S,
+                               [PACE_PROBE] = PROBE_WINDOW_S};
+    return fmax(p->rtt_min, shortest[p->phase]);
+}
+
+double pace_feed(struct pace *p, const struct pace_seen *s)
+{
+    if (s->rtt_min > 0 && (p->rtt_min <= 0 || s->rtt_min < p->rtt_min))
+        p->rtt_min = s->rtt_min;
+    p->burst_B = s->burst_B;
+    if (p->phase == PACE_DRAIN && s->now >= p->until)
+        enter(p, PACE_CRUISE, s->now);
+    bool fresh = p->w.last <= 0 || s->now - p->w.last > READING_GAP_S;
+    bool faster = p->phase == PACE_PROBE || p->phase == PACE_MEASURE;
+    /* What is acknowledged in the first round trip was sent before. */
+    if (p->phase == PACE_DRAIN || (fresh && faster && s->now - p->since < p->rtt_min))
+        return pace_rate(p);
+    if (fresh)
+        open_window(p, s);
+    p->w.last = s->now;
+    p->w.readings++;
+    p->w.rtt_sum += s->rtt > 0 ? s->rtt : p->rtt_min;
+    p->w.busy += s->busy;
+    p->w.held += s->held;
+    double open_s = s->now - p->w.from;
+    bool enough = s->acked - p->w.acked >= WINDOW_MIN_B || open_s >= WINDOW_STRETCH * window_s(p);
+    /* A queue that a probe has made means that the link is full: what comes through is all of it.
+     */
+    bool full = p->phase == PACE_PROBE && s->rtt - p->usual > queue_limit(p);
+    if ((open_s >= window_s(p) && enough) || (full && open_s >= PROBE_LEAST_S))
+        close_window(p, s);
+    return pace_rate(p);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+
+#include "base/err.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH 80
+#define OPTION_INDENT 29
+
+static const struct cli_option *find(const struct cli *cli, const char *name, size_t n, char letter)
+{
+    for (const struct cli_option *o = cli->options; o->name; o++)
+        if (name ? strlen(o->name) == n && !memcmp(o->name, name, n)
+                 : o->letter && o->letter == letter)
+            return o;
+    return NULL;
+}
+
+static int unknown(const struct cli *cli, const char *argument)
+{
+    const char *names[32];
+    size_t n = 0;
+    for (const struct cli_option *o = cli->options; o->name && n < 31; o++)
+        names[n++] = o->name;
+    names[n++] = "help";
+    const char *near = text_nearest(argument + strspn(argument, "-"), names, n);
+    return fail(GS_USAGE, "%s: no option '%s'%s; 'gradsync %s --help' lists them", cli->verb,
+                argument, DID_YOU_MEAN_OPTION(near), cli->verb);
+}
+
+static void append(const char ***list, const char *value)
+{
+    size_t n = 0;
+    while (*list && (*list)[n])
+        n++;
+    *list = xrealloc(*list, (n + 2) * sizeof **list);
+    (*list)[n] = value;
+    (*list)[n + 1] = NULL;
+}
+
+static int take_int(const struct cli *cli, const struct cli_option *o, const char *text)
+{
+    struct cli_int *i = o->value;
+    long long number;
+    const char *end;
+    if (!text_integer(text, i->min, i->max, &number, &end) || *end)
+        return fail(GS_USAGE, "%s: --%s: '%s' is not an integer from %ld to %ld", cli->verb,
+                    o->name, text, i->min, i->max);
+    i->value = (long)number;
+    return GS_OK;
+}
+
+static int take(const struct cli *cli, const struct cli_option *o, const char *value)
+{
+    switch (o->kind) {
+    case CLI_FLAG:
+        *(bool *)o->value = true;
+        break;
+    case CLI_TEXT:
+        *(const char **)o->value = value;
+        break;
+    case CLI_LIST:
+        append(o->value, value);
+        break;
+    case CLI_INT:
+        return take_int(cli, o, value);
+    }
+    return GS_OK;
+}
+
+/* One option at argv[*i], its value attached ("--x=v", "-xv") or in the next word. */
+static int option(const struct cli *cli, int argc, char **argv, int *i, bool *done)
+{
+    char *arg = argv[*i];
+    bool is_long = arg[1] == '-';
+    size_t n = is_long ? strcspn(arg + 2, "=") : 1;
+    if ((is_long && n == 4 && !strncmp(arg + 2, "help", 4)) || !strcmp(arg, "-h")) {
+        cli_help(cli);
+        *done = true;
+        return GS_OK;
+    }
+    const struct cli_option *o = is_long ? find(cli, arg + 2, n, 0) : find(cli, NULL, 0, arg[1]);
+    if (!o)
+        return unknown(cli, arg);
+    const char *attached = is_long ? (arg[2 + n] ? arg + 3 + n : NULL) : (arg[2] ? arg + 2 : NULL);
+    if (o->kind == CLI_FLAG)
+        return attached ? fail(GS_USAGE, "%s: --%s takes no value", cli->verb, o->name)
+                        : take(cli, o, NULL);
+    if (!attached && *i + 1 >= argc)
+        return fail(GS_USAGE, "%s: --%s needs %s", cli->verb, o->name, o->argument);
+    return take(cli, o, attached ? attached : argv[++*i]);
+}
+
+int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n, bool *done)
+{
+    *n = 0;
+    *done = false;
+    bool only_args = false;
+    for (int i = 1; i < argc; i++) {
+        if (!only_args && !strcmp(argv[i], "--")) {
+            only_args = true;
+        } else if (!argv[i][0] && !only_args) {
+            return fail(GS_USAGE,
+                        "%s: argument %d is empty: a variable of the shell that is not set?",
+                        cli->verb, i);
+        } else if (only_args || argv[i][0] != '-' || !argv[i][1]) {
+            args[(*n)++] = argv[i];
+        } else {
+            int code = option(cli, argc, argv, &i, done);
+            if (code || *done)
+                return code;
+        }
+    }
+    if (*n < cli->min_args || (cli->max_args >= 0 && *n > cli->max_args))
+        return fail(GS_USAGE, "usage: gradsync %s [options] %s; 'gradsync %s --help' says more",
+                    cli->verb, cli->arguments, cli->verb);
+    return GS_OK;
+}
+
+/* The rest of a line that stands at `column`, and of those after it from `indent` on. */
+static void put_words(size_t column, size_t indent, const char *s)
+{
+    bool first = true;
+    while (*s) {
+        size_t n = strcspn(s, " ");
+        if (!first && column + 1 + n > WIDTH) {
+            printf("\n%*s", (int)indent, "");
+            column = indent;
+            first = true;
+        }
+        column += (size_t)printf("%s%.*s", first ? "" : " ", (int)n, s);
+        first = false;
+        s += n + strspn(s + n, " ");
+    }
+    putchar('\n');
+}
+
+void cli_put_wrapped(size_t indent, const char *s)
+{
+    printf("%*s", (int)indent, "");
+    put_words(indent, indent, s);
+}
+
+void cli_help(const struct cli *cli)
+{
+    printf("gradsync %s [options] %s\n", cli->verb, cli->arguments);
+    cli_put_wrapped(2, cli->summary);
+    if (cli->options->name)
+        printf("\noptions\n");
+    for (const struct cli_option *o = cli->options; o->name; o++) {
+        char left[64], letter[5] = "    ";
+        if (o->letter)
+            snprintf(letter, sizeof letter, "-%c, ", o->letter);
+        snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->argument ? " " : "",
+                 o->argument ? o->argument : "");
+        int at = printf("  %-26s ", left);
+        put_words((size_t)at, OPTION_INDENT, o->help);
+    }
+}
+
+int cli_words(const struct cli *cli, int argc, char **argv, int (*run)(int n, char **words))
+{
+    char **words = xcalloc((size_t)argc, sizeof *words);
+    bool done;
+    int n, code = cli_parse(cli, argc, argv, words, &n, &done);
+    if (!code && !done)
+        code = run(n, words);
+    free(words);
+    return code;
+}
+
+void cli_free(const struct cli *cli)
+{
+    for (const struct cli_option *o = cli->options; o->name; o++)
+        if (o->kind == CLI_LIST) {
+            free(*(const char ***)o->value);
+            *(const char ***)o->value = NULL;
+        }
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CAPTURES_MAX 4
+
+struct capture {
+    char *buf;
+    size_t size;
+};
+
+static int quiet_;
+static struct capture captures[CAPTURES_MAX];
+static int n_captures;
+
+void say_quiet(int quiet)
+{
+    quiet_ = quiet;
+}
+
+void err_capture(char *buf, size_t size)
+{
+    if (!buf) {
+        n_captures -= n_captures > 0;
+        return;
+    }
+    /* The same buffer again only empties it. */
+    bool again = n_captures && captures[n_captures - 1].buf == buf;
+    if (!again && n_captures < CAPTURES_MAX)
+        n_captures++;
+    captures[n_captures - 1] = (struct capture){buf, size};
+    if (size)
+        buf[0] = '\0';
+}
+
+/* One write a line: the lines of several processes on one terminal do not mix. */
+static void put_line(const char *where, int line, const char *fmt, va_list args)
+{
+    char text[4096];
+    int n = line ? snprintf(text, sizeof text, "%s:%d: ", where, line)
+                 : snprintf(text, sizeof text, "%s: ", where);
+    if (n >= 0 && (size_t)n < sizeof text)
+        vsnprintf(text + n, sizeof text - (size_t)n, fmt, args);
+    if (n_captures)
+        snprintf(captures[n_captures - 1].buf, captures[n_captures - 1].size, "%s", text);
+    else
+        fprintf(stderr, "%s\n", text);
+}
+
+int fail(enum gs_exit code, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    put_line("gradsync", 0, fmt, args);
+    va_end(args);
+    return code;
+}
+
+int fail_at(enum gs_exit code, const char *file, int line, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    put_line(file, line, fmt, args);
+    va_end(args);
+    return code;
+}
+
+int fail_file(const char *path, const char *what, int error)
+{
+    static const struct {
+        int error;
+        const char *remedy;
+    } remedies[] = {
+        {ENOSPC, " (the disk is full: free some space, or choose another folder with -o)"},
+        {EDQUOT, " (your quota is used up: free some of it, or choose another folder with -o)"},
+        {EROFS, " (choose a folder that can be written with -o)"},
+        {EACCES, " (choose a folder that you may write to with -o)"},
+        {EPERM, " (choose a folder that you may write to with -o)"},
+        {ENOTDIR, " (a file stands where a folder belongs: choose another with -o)"},
+    };
+    const char *remedy = "";
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+        if (remedies[i].error == error)
+            remedy = remedies[i].remedy;
+    return fail_at(GS_FAILED, path, 0, "cannot be %s: %s%s", what, strerror(error), remedy);
+}
+
+int err_worse(int a, int b)
+{
+    return a == GS_USAGE || !b ? a : b;
+}
+
+void say(const char *fmt, ...)
+{
+    if (quiet_)
+        return;
+    va_list args;
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+    fputc('\n', stderr);
+}

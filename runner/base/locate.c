@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/locate.h"
+
+#include "plugin/plugin.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CONFIG_SUFFIX ".ini"
+#define RUNS_PATTERN "data/raw/*/*/"
+
+static bool is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* ---- configs ---- */
+
+char *locate_installed_configs(void)
+{
+    return xstrfmt("%s/../share/gradsync/configs", program_dir());
+}
+
+/* DIR/NAME or DIR/NAME.ini, whichever is a file; NULL: neither. DIR "" is where NAME says. */
+static char *config_in(const char *dir, const char *name)
+{
+    static const char *const suffixes[] = {"", CONFIG_SUFFIX};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        char *path = xstrfmt("%s%s%s%s", dir, *dir ? "/" : "", name, suffixes[i]);
+        if (is_file(path))
+            return path;
+        free(path);
+    }
+    return NULL;
+}
+
+char *locate_config(const char *name)
+{
+    struct stat st;
+    bool there = stat(name, &st) == 0 && !S_ISDIR(st.st_mode);
+    char *path = there ? NULL : config_in("", name);
+    if (!there && !path && !strchr(name, '/')) {
+        char *installed = locate_installed_configs();
+        path = config_in("configs", name);
+        path = path ? path : config_in(installed, name);
+        free(installed);
+    }
+    return path ? path : xstrdup(name);
+}
+
+static int is_config(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name), s = strlen(CONFIG_SUFFIX);
+    return e->d_name[0] != '.' && n > s && !strcmp(e->d_name + n - s, CONFIG_SUFFIX);
+}
+
+static bool holds(const struct words *w, const char *word)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (!strcmp(w->v[i], word))
+            return true;
+    return false;
+}
+
+static void configs_of(struct words *names, const char *dir)
+{
+    struct dirent **entries;
+    int n = scandir(dir, &entries, is_config, alphasort);
+    for (int i = 0; i < n; i++) {
+        entries[i]->d_name[strlen(entries[i]->d_name) - strlen(CONFIG_SUFFIX)] = '\0';
+        if (!holds(names, entries[i]->d_name))
+            words_add(names, entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+}
+
+void locate_configs(struct words *names)
+{
+    char *installed = locate_installed_configs();
+    *names = (struct words){0};
+    configs_of(names, "configs");
+    configs_of(names, installed);
+    free(installed);
+}
+
+/* ---- runs ---- */
+
+char *locate_run(const char *name)
+{
+    glob_t found;
+    char *path = NULL;
+    if (access(name, F_OK) && *name && !strpbrk(name, "/*?[\\")) {
+        char *pattern = xstrfmt(RUNS_PATTERN "%s", name);
+        if (!glob(pattern, 0, NULL, &found)) {
+            path = xstrdup(found.gl_pathv[0]);
+            globfree(&found);
+        }
+        free(pattern);
+    }
+    return path ? path : xstrdup(name);
+}
+
+void locate_runs(struct words *names)
+{
+    glob_t found;
+    *names = (struct words){0};
+    if (glob(RUNS_PATTERN "*", GLOB_ONLYDIR, NULL, &found))
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        words_add(names, base_of(found.gl_pathv[i]));
+    globfree(&found);
+}
+
+/* ---- typos ---- */
+
+static int is_visible(const struct dirent *e)
+{
+    return e->d_name[0] != '.';
+}
+
+/* What distance is taken of: endings that agree would make strangers alike. */
+static char *stem(const char *name, const char *ending)
+{
+    size_t n = strlen(name), e = strlen(ending);
+    bool ends = n > e && !strcmp(name + n - e, ending);
+    return xstrfmt("%.*s", (int)(ends ? n - e : n), name);
+}
+
+/* The entry of `dir` that `base` is nearest to, its ending left aside, or CONFIG_SUFFIX where it
+ * has none; NULL: none. The caller's. */
+static char *nearest_entry(const char *dir, const char *base)
+{
+    struct dirent **entries;
+    int n = scandir(*dir ? dir : ".", &entries, is_visible, alphasort);
+    const char *dot = strrchr(base, '.'), *ending = dot && dot > base ? dot : CONFIG_SUFFIX;
+    struct words stems = {0};
+    char *found = NULL, *word = stem(base, ending);
+    for (int i = 0; i < n; i++) {
+        char *one = stem(entries[i]->d_name, ending);
+        words_add(&stems, one);
+        free(one);
+    }
+    const char *near = text_nearest(word, (const char *const *)stems.v, stems.n);
+    for (int i = 0; i < n; i++) {
+        if (near &&
+            !strcmp(near, stems.v[i])) { /* of a folder and a file the file, which is later */
+            free(found);
+            found = xstrdup(entries[i]->d_name);
+        }
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+    words_free(&stems);
+    free(word);
+    return found;
+}
+
+/* What a bare word that is nothing may be, by what it may name. */
+static const char *const may_be[] = {
+    "",
+    [LOCATE_CONFIG] = "; it takes a path, or the name of a config in configs",
+    [LOCATE_RUN] = "; it takes a path, or the id of a run below data/raw",
+    [LOCATE_CONFIG | LOCATE_RUN] =
+        "; it takes a path, the name of a config in configs, or the id of a run below data/raw",
+    [LOCATE_TABLE] = "; 'make tables' makes them of recordings",
+};
+
+/* The path with each part that is not there replaced by the nearest that is. */
+static char *nearest_path(const char *path)
+{
+    if (!access(path, F_OK))
+        return xstrdup(path);
+    const char *base = base_of(path);
+    char *dir = xstrfmt("%.*s", (int)(base - path), path), *found = NULL;
+    size_t n = strlen(dir);
+    while (n > 1 && dir[n - 1] == '/')
+        dir[--n] = '\0';
+    char *there = *dir ? nearest_path(dir) : xstrdup("");
+    char *entry = there ? nearest_entry(there, base) : NULL;
+    if (entry && *there)
+        found = xstrfmt("%s%s%s", there, strcmp(there, "/") ? "/" : "", entry);
+    else if (entry)
+        found = xstrdup(entry);
+    free(entry);
+    free(there);
+    free(dir);
+    return found;
+}
+
+static char *nearest_of(const char *word, void list(struct words *names))
+{
+    struct words names;
+    list(&names);
+    const char *near = text_nearest(word, (const char *const *)names.v, names.n);
+    char *found = near ? xstrdup(near) : NULL;
+    words_free(&names);
+    return found;
+}
+
+/* A bare word may also have been meant for a config or a run. */
+static char *nearest_name(const char *word, unsigned names)
+{
+    char *found = names & LOCATE_CONFIG ? nearest_of(word, locate_configs) : NULL;
+    return found || !(names & LOCATE_RUN) ? found : nearest_of(word, locate_runs);
+}
+
+int locate_failed(enum gs_exit code, const char *path, unsigned names)
+{
+    int why = errno;
+    char *near = NULL, *whole = xstrdup(path);
+    for (size_t n = strlen(whole); n > 1 && whole[n - 1] == '/';)
+        whole[--n] = '\0';
+    names = strchr(whole, '/') ? names & LOCATE_TABLE : names;
+    if (why == ENOENT && *whole) {
+        near = nearest_name(whole, names);
+        near = near ? near : nearest_path(whole);
+    }
+    fail_at(code, path, 0, "cannot be read: %s%s", strerror(why),
+            near            ? DID_YOU_MEAN(near)
+            : why == ENOENT ? may_be[names]
+                            : "");
+    free(near);
+    free(whole);
+    return code;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/shell_quote.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HARMLESS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-=:,@+%"
+
+void shell_quote(struct text *t, const char *s)
+{
+    if (*s && s[strspn(s, HARMLESS)] == '\0') {
+        text_add(t, s);
+        return;
+    }
+    text_add(t, "'");
+    for (; *s; s++)
+        if (*s == '\'')
+            text_add(t, "'\\''");
+        else
+            text_addn(t, s, 1);
+    text_add(t, "'");
+}
+
+char *shell_quoted(const char *s)
+{
+    struct text t = {0};
+    shell_quote(&t, s);
+    return t.s;
+}
+
+const char *shell_word(char *buf, size_t size, const char *s)
+{
+    struct text t = {0};
+    shell_quote(&t, s);
+    snprintf(buf, size, "%s", t.s);
+    text_free(&t);
+    return buf;
+}
+
+char *shell_command(const char *verb, const char *config, const char *workload,
+                    const char *const *overrides)
+{
+    struct text t = {0};
+    text_addf(&t, "gradsync %s ", verb);
+    shell_quote(&t, config);
+    if (workload) {
+        text_add(&t, " --workload ");
+        shell_quote(&t, workload);
+    }
+    for (; overrides && *overrides; overrides++) {
+        text_add(&t, " --set ");
+        shell_quote(&t, *overrides);
+    }
+    return t.s;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/stats.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- order statistics ---- */
+
+static double median_of_3(double a, double b, double c)
+{
+    double lo = a < b ? a : b, hi = a < b ? b : a;
+    return c < lo ? lo : c > hi ? hi : c;
+}
+
+/* Moves what is below the pivot (with `equal`: not above it) to the front; how many there are. No
+ * branch depends on the data: on blocks of a hundred samples that is most of the time. */
+static size_t partition(double *x, size_t n, double pivot, bool equal)
+{
+    size_t front = 0;
+    for (size_t i = 0; i < n; i++) {
+        double v = x[i];
+        x[i] = x[front];
+        x[front] = v;
+        front += (size_t)((v < pivot) | (equal & (v == pivot)));
+    }
+    return front;
+}
+
+/* Quickselect: afterwards x[k] is the k-th smallest, nothing left of it is above it, nothing right
+ * of it below. Pivots from a fixed pseudo-random stream: no pattern in the data makes it
+ * quadratic. */
+static double select_kth(double *x, size_t n, size_t k)
+{
+    uint64_t state = n;
+    while (n > 1) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        double pivot = median_of_3(x[0], x[n - 1], x[(state >> 33) % n]);
+        size_t below = partition(x, n, pivot, false);
+        if (k < below) {
+            n = below;
+            continue;
+        }
+        x += below;
+        n -= below;
+        k -= below;
+        size_t equal = partition(x, n, pivot, true);
+        if (k < equal)
+            return pivot;
+        x += equal;
+        n -= equal;
+        k -= equal;
+    }
+    return x[k];
+}
+
+double stats_quantile_of(double *x, size_t n, double p)
+{
+    if (n == 0)
+        return NAN;
+    double h = p * (double)(n - 1);
+    size_t k = (size_t)h;
+    double lo = select_kth(x, n, k);
+    if (k + 1 >= n || h <= (double)k)
+        return lo;
+    double hi = x[k + 1];
+    for (size_t i = k + 2; i < n; i++)
+        hi = x[i] < hi ? x[i] : hi;
+    return lo + (h - (double)k) * (hi - lo);
+}
+
+static double *copy_of(const double *x, size_t n)
+{
+    double *copy = xmalloc(n * sizeof *copy);
+    if (n)
+        memcpy(copy, x, n * sizeof *copy);
+    return copy;
+}
+
+double stats_quantile(const double *x, size_t n, double p)
+{
+    double *copy = copy_of(x, n);
+    double q = stats_quantile_of(copy, n, p);
+    free(copy);
+    return q;
+}
+
+double stats_median(const double *x, size_t n)
+{
+    return stats_quantile(x, n, 0.5);
+}
+
+/* P(Binomial(n, 1/2) = i), through logarithms: 2^-n underflows from n = 1075 on. */
+static double binomial_half(size_t n, size_t i)
+{
+    double N = (double)n, I = (double)i;
+    return exp(lgamma(N + 1) - lgamma(I + 1) - lgamma(N - I + 1) - N * log(2));
+}
+
+struct interval stats_median_ci(const double *x, size_t n, double level)
+{
+    if (n == 0)
+        return (struct interval){NAN, NAN, 0};
+    /* Terms further than 20 standard deviations from the middle add less than 1e-80. */
+    double first = floor((double)n / 2 - 10 * sqrt((double)n));
+    size_t k = first > 0 ? (size_t)first : 0; /* x[k], x[n-1-k]; outside lie i <= k values */
+    double tail = binomial_half(n, k), coverage = 1 - 2 * tail;
+    for (double term = tail; k + 1 < n / 2; k++) {
+        term *= (double)(n - k) / (double)(k + 1);
+        if (1 - 2 * (tail + term) < level)
+            break;
+        tail += term;
+        coverage = 1 - 2 * tail;
+    }
+    double *copy = copy_of(x, n);
+    struct interval ci = {.lo = select_kth(copy, n, k), .coverage = coverage};
+    ci.hi = select_kth(copy, n, n - 1 - k);
+    free(copy);
+    return ci;
+}
+
+/* ---- series ---- */
+
+double stats_mean(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return n ? sum / (double)n : NAN;
+}
+
+size_t stats_warmup(const double *x, size_t n)
+{
+    if (n < 8)
+        return 0;
+    /* From the back, so that each d costs one step of Welford's recurrence. */
+    double mean = 0, m2 = 0, best = INFINITY, rest = 0, rest_m2 = 0;
+    size_t warm = 0;
+    for (size_t d = n; d-- > 0;) {
+        double m = (double)(n - d), delta = x[d] - mean;
+        mean += delta / m;
+        m2 += delta * (x[d] - mean);
+        if (d <= n / 2 && m2 / (m * m) <= best) {
+            best = m2 / (m * m);
+            warm = d;
+            rest = mean;
+            rest_m2 = m2;
+        }
+    }
+    if (warm == 0 || 5 * warm > n) /* a fifth at most */
+        return 0;
+    double kept = (double)(n - warm);
+    double error = sqrt(rest_m2 / (kept - 1) * (1 / (double)warm + 1 / kept));
+    return fabs(stats_mean(x, warm) - rest) > 3 * error ? warm : 0;
+}
+
+struct change stats_change(const double *x, size_t n)
+{
+    const size_t least = 20;
+    double mean = stats_mean(x, n), all = 0, before = 0, best = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        all += (x[i] - mean) * (x[i] - mean);
+    for (size_t d = 1; d < n; d++) {
+        before += x[d - 1] - mean;
+        double explained = before * before * (double)n / ((double)d * (double)(n - d));
+        if (explained > best) {
+            best = explained;
+            at = d;
+        }
+    }
+    if (n < least || best <= all / 2)
+        return (struct change){0};
+    struct change c = {at, stats_median(x, at), stats_median(x + at, n - at)};
+    return c.before == c.after ? (struct change){0} : c; /* equal values differ by rounding */
+}
+
+/* ---- launches and blocks ---- */
+
+/* Runs of equal launch in x: first[i] is where the i-th starts, first[count] is n. */
+static size_t launches_of(const struct nested *x, size_t n, size_t *first)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || x[i].launch != x[i - 1].launch)
+            first[count++] = i;
+    first[count] = n;
+    return count;
+}
+
+double stats_launch_mean(const struct nested *x, size_t n)
+{
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < n; count++) {
+        size_t first = i;
+        double launch = 0;
+        for (; i < n && x[i].launch == x[first].launch; i++)
+            launch += x[i].value;
+        sum += launch / (double)(i - first);
+    }
+    return count ? sum / (double)count : NAN;
+}
+
+/* The values in their order, and the place of each in it: a draw is counted by place, so that its
+ * median is found without looking at values. */
+struct ranked {
+    double *sorted;
+    uint32_t *rank, *count; /* count: how often the value of a place was drawn */
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const struct nested *x = *(const struct nested *const *)a,
+                        *y = *(const struct nested *const *)b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static struct ranked rank_values(const struct nested *x, size_t n)
+{
+    struct ranked r = {xmalloc(n * sizeof *r.sorted), xmalloc(n * sizeof *r.rank),
+                       xmalloc(n * sizeof *r.count)};
+    const struct nested **order = xmalloc(n * sizeof *order);
+    for (size_t i = 0; i < n; i++)
+        order[i] = &x[i];
+    qsort(order, n, sizeof *order, by_value);
+    for (size_t i = 0; i < n; i++) {
+        r.sorted[i] = order[i]->value;
+        r.rank[order[i] - x] = (uint32_t)i;
+    }
+    free(order);
+    return r;
+}
+
+/* As many launches as there are, each with as many blocks as it has; one that is drawn twice counts
+ * as two. How many values. */
+static size_t resample(struct ranked *r, const size_t *first, size_t launches, struct rng *rng)
+{
+    size_t n = 0;
+    struct rng here = *rng; /* in registers */
+    memset(r->count, 0, first[launches] * sizeof *r->count);
+    for (size_t i = 0; i < launches; i++) {
+        size_t l = (size_t)rng_below(&here, launches), blocks = first[l + 1] - first[l];
+        for (size_t b = 0; b < blocks; b++)
+            r->count[r->rank[first[l] + rng_below(&here, blocks)]]++;
+        n += blocks;
+    }
+    *rng = here;
+    return n;
+}
+
+/* Of the n that were drawn, as stats_median would say. */
+static double median_drawn(const struct ranked *r, size_t n)
+{
+    size_t k = (n - 1) / 2, i = 0, seen = r->count[0];
+    while (seen <= k)
+        seen += r->count[++i];
+    double lo = r->sorted[i];
+    if (n % 2)
+        return lo;
+    while (seen <= k + 1)
+        seen += r->count[++i];
+    return lo + 0.5 * (r->sorted[i] - lo);
+}
+
+struct interval stats_bootstrap_median(const struct nested *x, size_t n, size_t draws, double level,
+                                       struct rng *rng)
+{
+    if (n == 0 || draws == 0)
+        return (struct interval){NAN, NAN, 0};
+    size_t *first = xmalloc((n + 1) * sizeof *first);
+    size_t launches = launches_of(x, n, first);
+    struct ranked r = rank_values(x, n);
+    double *values = xmalloc(draws * sizeof *values);
+    for (size_t i = 0; i < draws; i++)
+        values[i] = median_drawn(&r, resample(&r, first, launches, rng));
+    struct interval ci = {.lo = stats_quantile_of(values, draws, (1 - level) / 2),
+                          .coverage = level};
+    ci.hi = stats_quantile_of(values, draws, (1 + level) / 2);
+    free(values);
+    free(r.sorted);
+    free(r.rank);
+    free(r.count);
+    free(first);
+    return ci;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *checked(void *p)
+{
+    if (!p) {
+        fputs("gradsync: out of memory\n", stderr);
+        _Exit(1);
+    }
+    return p;
+}
+
+void *xmalloc(size_t n)
+{
+    return checked(malloc(n ? n : 1));
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+    return checked(calloc(n ? n : 1, size ? size : 1));
+}
+
+void *xrealloc(void *p, size_t n)
+{
+    return checked(realloc(p, n ? n : 1));
+}
+
+char *xstrdup(const char *s)
+{
+    return checked(strdup(s));
+}
+
+static char *xvstrfmt(const char *fmt, va_list args)
+{
+    char *s = NULL;
+    int n = vasprintf(&s, fmt, args);
+    return checked(n < 0 ? NULL : s);
+}
+
+char *xstrfmt(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *s = xvstrfmt(fmt, args);
+    va_end(args);
+    return s;
+}
+
+void text_addn(struct text *t, const char *s, size_t n)
+{
+    if (t->len + n + 1 > t->cap) {
+        t->cap = (t->len + n + 1) * 2;
+        t->s = xrealloc(t->s, t->cap);
+    }
+    if (n)
+        memcpy(t->s + t->len, s, n);
+    t->len += n;
+    t->s[t->len] = '\0';
+}
+
+void text_add(struct text *t, const char *s)
+{
+    text_addn(t, s, strlen(s));
+}
+
+void text_addf(struct text *t, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *s = NULL;
+    int n = vasprintf(&s, fmt, args);
+    va_end(args);
+    checked(n < 0 ? NULL : s);
+    text_addn(t, s, (size_t)n);
+    free(s);
+}
+
+void text_clear(struct text *t)
+{
+    t->len = 0;
+    text_addn(t, "", 0);
+}
+
+void text_free(struct text *t)
+{
+    free(t->s);
+    *t = (struct text){0};
+}
+
+void words_split(struct words *w, const char *s, char separator)
+{
+    *w = (struct words){0};
+    for (;;) {
+        size_t n = strcspn(s, (char[]){separator, '\0'});
+        const char *a = s, *b = s + n;
+        while (a < b && isspace((unsigned char)*a))
+            a++;
+        while (b > a && isspace((unsigned char)b[-1]))
+            b--;
+        words_addf(w, "%.*s", (int)(b - a), a);
+        if (!s[n])
+            return;
+        s += n + 1;
+    }
+}
+
+static void take_word(struct words *w, char *word)
+{
+    w->v = xrealloc(w->v, (w->n + 2) * sizeof *w->v);
+    w->v[w->n++] = word;
+    w->v[w->n] = NULL;
+}
+
+void words_add(struct words *w, const char *word)
+{
+    take_word(w, xstrdup(word));
+}
+
+void words_addf(struct words *w, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    take_word(w, xvstrfmt(fmt, args));
+    va_end(args);
+}
+
+void words_free(struct words *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        free(w->v[i]);
+    free(w->v);
+    *w = (struct words){0};
+}
+
+/* Levenshtein distance by rows; names are short. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t n = strlen(b);
+    if (n > 127)
+        return SIZE_MAX;
+    size_t row[128];
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t above = row[j];
+            size_t best =
+                diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
+            if (above + 1 < best)
+                best = above + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+            diagonal = above;
+        }
+    }
+    return row[n];
+}
+
+const char *text_nearest(const char *word, const char *const *candidates, size_t n)
+{
+    const char *best = NULL;
+    size_t best_distance = SIZE_MAX;
+    for (size_t i = 0; i < n; i++) {
+        size_t d = distance(word, candidates[i]);
+        if (d < best_distance && d <= 1 + strlen(candidates[i]) / 3) {
+            best = candidates[i];
+            best_distance = d;
+        }
+    }
+    return best;
+}
+
+const char *text_did_you_mean(char *buf, size_t size, const char *open, const char *near,
+                              const char *close)
+{
+    *buf = '\0';
+    if (near)
+        snprintf(buf, size, ", did you mean %s%s%s?", open, near, close);
+    return buf;
+}
+
+bool text_integer(const char *s, long long min, long long max, long long *value, const char **end)
+{
+    char *behind;
+    errno = 0;
+    *value = strtoll(s, &behind, 10);
+    *end = behind;
+    return behind != s && !errno && *value >= min && *value <= max;
+}
+
+bool text_read_file(const char *path, struct text *out)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return false;
+    char buf[65536];
+    size_t n;
+    text_clear(out);
+    while ((n = fread(buf, 1, sizeof buf, f)) > 0)
+        text_addn(out, buf, n);
+    bool ok = !ferror(f);
+    fclose(f);
+    return ok;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text_table.h"
+
+#include "base/term.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+size_t text_width(const char *s)
+{
+    size_t n = 0;
+    for (; *s; s++)
+        n += ((unsigned char)*s & 0xc0) != 0x80;
+    return n;
+}
+
+void text_table_print(const struct words *cells, size_t columns, bool (*fine)(const char *last))
+{
+    size_t *width = xcalloc(columns, sizeof *width);
+    for (size_t i = 0; i < cells->n; i++) {
+        size_t n = text_width(cells->v[i]);
+        width[i % columns] = n > width[i % columns] ? n : width[i % columns];
+    }
+    for (size_t i = 0; i < cells->n; i++) {
+        const char *s = cells->v[i];
+        bool heading = i < columns, last = i % columns == columns - 1;
+        if (i == 0)
+            printf("%s", term_bold(stdout));
+        if (last)
+            printf("%s%s%s\n", !heading && !fine(s) ? term_warn(stdout) : "", s, term_end(stdout));
+        else
+            printf("%s%*s  ", s, (int)(width[i % columns] - text_width(s)), "");
+    }
+    free(width);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/units.h"
+
+#include "base/units_locale.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A value is a number times `up` over `down`; one of the two is 1, so that the factor is an exact
+ * double and "200us" is the double nearest to 2e-4. */
+struct unit {
+    const char *name;
+    double up, down;
+};
+
+static const struct unit time_units[] = {
+    {"ns", 1, 1e9}, {"us", 1, 1e6}, {"\u00b5s", 1, 1e6}, {"ms", 1, 1e3}, {"s", 1, 1},
+    {"min", 60, 1}, {"h", 3600, 1}, {"d", 86400, 1},     {NULL, 0, 0},
+};
+
+struct prefix {
+    const char *name;
+    uint64_t factor;
+};
+
+static const struct prefix prefixes[] = {
+    {"", 1},
+    {"k", 1000},
+    {"M", 1000000},
+    {"G", 1000000000},
+    {"T", 1000000000000},
+    {"Ki", 1ull << 10},
+    {"Mi", 1ull << 20},
+    {"Gi", 1ull << 30},
+    {"Ti", 1ull << 40},
+    {NULL, 0},
+};
+
+static const struct unit rate_units[] = {
+    {"B/s", 1, 1}, {"Bps", 1, 1}, {"bit/s", 1, 8}, {"b/s", 1, 8}, {"bps", 1, 8}, {NULL, 0, 0},
+};
+
+#define COUNT(a) (sizeof(a) / sizeof *(a)-1) /* without the row that ends it */
+
+bool units_spelling(size_t i, char *buf, size_t n)
+{
+    static const char *const bytes[] = {"", "B"};
+    const size_t sizes = sizeof bytes / sizeof *bytes;
+    if (i < COUNT(time_units))
+        return snprintf(buf, n, "%s", time_units[i].name) > 0;
+    i -= COUNT(time_units);
+    size_t of = i / COUNT(prefixes);
+    if (of >= sizes + COUNT(rate_units))
+        return false;
+    snprintf(buf, n, "%s%s", prefixes[i % COUNT(prefixes)].name,
+             of < sizes ? bytes[of] : rate_units[of - sizes].name);
+    return true;
+}
+
+/* ---- reading ---- */
+
+/* A decimal number at *s, which moves past it and the blanks behind it. No hex, inf or nan. */
+static bool number(const char **s, double *value)
+{
+    const char *digits = *s + (**s == '-' || **s == '+');
+    if (!isdigit((unsigned char)digits[0]) &&
+        !(digits[0] == '.' && isdigit((unsigned char)digits[1])))
+        return false;
+    if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
+        return false;
+    char *end;
+    locale_t c = units_locale();
+    *value = strtod_l(*s, &end, c);
+    freelocale(c);
+    if (!isfinite(*value))
+        return false;
+    *s = end + strspn(end, " \t");
+    return true;
+}
+
+static const struct prefix *find_prefix(const char *name, size_t n)
+{
+    for (const struct prefix *p = prefixes; p->name; p++)
+        if (strlen(p->name) == n && !memcmp(p->name, name, n))
+            return p;
+    return NULL;
+}
+
+/* Whole numbers, and fractions that come to one ("1.5KiB"): digits and up to six decimals. */
+static bool exact(const char **s, uint64_t *whole, uint64_t *millionths)
+{
+    *whole = *millionths = 0;
+    if (!isdigit((unsigned char)**s))
+        return false;
+    for (; isdigit((unsigned char)**s); ++*s)
+        if (__builtin_mul_overflow(*whole, 10u, whole) ||
+            __builtin_add_overflow(*whole, (uint64_t)(**s - '0'), whole))
+            return false;
+    if (**s == '.') {
+        if (!isdigit((unsigned char)*++*s))
+            return false;
+        uint64_t place = 100000;
+        for (; isdigit((unsigned char)**s); ++*s, place /= 10) {
+            if (!place)
+                return false;
+            *millionths += place * (uint64_t)(**s - '0');
+        }
+    }
+    *s += strspn(*s, " \t");
+    return true;
+}
+
+static bool scale(uint64_t whole, uint64_t millionths, uint64_t factor, uint64_t *value)
+{
+    uint64_t part = millionths * factor; /* < 10^6 * 2^40: no overflow */
+    return part % 1000000 == 0 && !__builtin_mul_overflow(whole, factor, value) &&
+           !__builtin_add_overflow(*value, part / 1000000, value);
+}
+
+bool units_parse_size(const char *text, uint64_t *bytes)
+{
+    uint64_t whole, millionths;
+    if (!exact(&text, &whole, &millionths))
+        return false;
+    size_t n = strlen(text);
+    if (n && text[n - 1] != 'B')
+        return false; /* 128M: of 1000 or of 1024? */
+    const struct prefix *p = find_prefix(text, n ? n - 1 : 0);
+    return p && scale(whole, millionths, p->factor, bytes);
+}
+
+bool units_parse_int(const char *text, int64_t *value)
+{
+    bool negative = *text == '-';
+    uint64_t whole, millionths, size;
+    text += negative || *text == '+';
+    if (!exact(&text, &whole, &millionths))
+        return false;
+    const struct prefix *p = find_prefix(text, strlen(text));
+    if (!p || strlen(text) > 1 || !scale(whole, millionths, p->factor, &size))
+        return false;
+    if (size > (uint64_t)INT64_MAX)
+        return false;
+    *value = negative ? -(int64_t)size : (int64_t)size;
+    return true;
+}
+
+static bool by_unit(const struct unit *u, const char *name, double number_, double *value)
+{
+    for (; u->name; u++)
+        if (!strcmp(u->name, name)) {
+            *value = number_ * u->up / u->down;
+            return isfinite(*value);
+        }
+    return false;
+}
+
+bool units_parse_time(const char *text, double *seconds)
+{
+    double v;
+    return number(&text, &v) && v >= 0 && by_unit(time_units, *text ? text : "s", v, seconds);
+}
+
+bool units_parse_rate(const char *text, double *bytes_per_s)
+{
+    double v;
+    if (!number(&text, &v) || v < 0)
+        return false;
+    if (!*text) {
+        *bytes_per_s = v;
+        return true;
+    }
+    size_t n = strcspn(text, "Bb");
+    const struct prefix *p = find_prefix(text, n);
+    return p && by_unit(rate_units, text + n, v * (double)p->factor, bytes_per_s);
+}
+
+bool units_parse_real(const char *text, double *value)
+{
+    static const struct unit real_units[] = {{"", 1, 1}, {"%", 1, 100}, {NULL, 0, 0}};
+    double v;
+    return number(&text, &v) && by_unit(real_units, text, v, value);
+}
+
+/* ---- writing ---- */
+
+/* As few digits as read back the same. */
+static const char *shortest(char *buf, size_t n, double value)
+{
+    locale_t c = units_locale(), was = uselocale(c);
+    /* Any normal double that at most 15 digits write comes back from 15; subnormals have fewer. */
+    int first = fabs(value) < 1e-307 ? 1 : 15;
+    for (int digits = first; digits <= 17; digits++) {
+        snprintf(buf, n, "%.*g", digits, value);
+        if (digits == 17 || strtod_l(buf, NULL, c) == value)
+            break;
+    }
+    uselocale(was);
+    freelocale(c);
+    return buf;
+}
+
+const char *units_double(char *buf, size_t n, double value)
+{
+    shortest(buf, n, value);
+    size_t len = strlen(buf);
+    if (isfinite(value) && !strpbrk(buf, ".e") && len + 3 <= n)
+        memcpy(buf + len, ".0", 3);
+    return buf;
+}
+
+const char *units_size(char *buf, size_t n, uint64_t bytes)
+{
+    static const char *const binary[] = {"", "KiB", "MiB", "GiB", "TiB"};
+    size_t i = 0;
+    uint64_t v = bytes;
+    while (v && v % 1024 == 0 && i + 1 < sizeof binary / sizeof *binary) {
+        v /= 1024;
+        i++;
+    }
+    snprintf(buf, n, "%llu%s", (unsigned long long)v, binary[i]);
+    return buf;
+}
+
+/* In the largest of `order` that gives at least 1 and reads back as the same double; else bare. */
+static const char *in_unit(char *buf, size_t n, double value, const char *const *order,
+                           bool (*parse)(const char *, double *))
+{
+    char digits[40];
+    for (; *order; order++) {
+        double one, back;
+        char text[64];
+        snprintf(text, sizeof text, "1%s", *order);
+        if (!parse(text, &one) || value < one)
+            continue;
+        shortest(digits, sizeof digits, one < 1 ? value * round(1 / one) : value / one);
+        snprintf(text, sizeof text, "%s%s", digits, *order);
+        if (parse(text, &back) && back == value && strlen(digits) <= 6) {
+            snprintf(buf, n, "%s", text);
+            return buf;
+        }
+    }
+    return shortest(buf, n, value);
+}
+
+const char *units_time(char *buf, size_t n, double seconds)
+{
+    static const char *const order[] = {"h", "min", "s", "ms", "us", "ns", NULL};
+    return in_unit(buf, n, seconds, order, units_parse_time);
+}
+
+const char *units_rate(char *buf, size_t n, double bytes_per_s)
+{
+    static const char *const order[] = {"TB/s", "GB/s", "MB/s", "kB/s", "B/s", NULL};
+    return in_unit(buf, n, bytes_per_s, order, units_parse_rate);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/campaign_resume.h"
+
+#include "cluster/campaign.h"
+#include "cluster/jobs.h"
+#include "cluster/slurm_submit.h"
+#include "cluster/slurm.h"
+#include "cluster/cluster_status.h"
+#include "base/err.h"
+#include "base/lock.h"
+#include "launch/run.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Jobs that are held: those a crash kept from the ledger get their line first. */
+static int release_held(const struct campaign *c, const struct standing *s)
+{
+    long *jobs = xcalloc(c->n_tasks + s->n_orphans + 1, sizeof *jobs);
+    size_t n = 0;
+    int code = GS_OK;
+    for (size_t i = 0; !code && i < s->n_orphans; i++) {
+        code = jobs_add(c, s->orphans[i], s->orphan_arrays[i], "");
+        say("job %ld: was submitted, and its line in the ledger lost: taken over", s->orphans[i]);
+    }
+    for (size_t i = 0; i < c->n_tasks; i++) {
+        bool listed = !s->tasks[i].held;
+        for (size_t k = 0; k < n && !listed; k++)
+            listed = jobs[k] == s->tasks[i].job;
+        if (!listed)
+            jobs[n++] = s->tasks[i].job;
+    }
+    if (!code)
+        code = slurm_release(jobs, n);
+    for (size_t i = 0; !code && i < n; i++)
+        say("job %ld: released", jobs[i]);
+    free(jobs);
+    return code;
+}
+
+static void say_why(const struct standing *s, const bool *wanted, size_t n)
+{
+    bool *told = xcalloc(n + 1, sizeof *told);
+    for (size_t i = 0; i < n; i++) {
+        size_t alike = 0;
+        for (size_t k = i; wanted[i] && !told[i] && k < n; k++)
+            if (wanted[k] && !strcmp(s->tasks[k].why, s->tasks[i].why)) {
+                alike++;
+                told[k] = k != i || told[k];
+            }
+        if (alike)
+            say("%zu %s: %s", alike, alike == 1 ? "task" : "tasks", s->tasks[i].why);
+    }
+    free(told);
+}
+
+static int submit_lacking(const struct campaign *c, const struct standing *s)
+{
+    bool *wanted = xcalloc(c->n_tasks + 1, sizeof *wanted);
+    size_t n = 0, alive = 0;
+    for (size_t i = 0; i < c->n_tasks; i++) {
+        wanted[i] = s->tasks[i].stand == STAND_LACKS;
+        n += wanted[i];
+        alive += s->tasks[i].stand == STAND_WAITS || s->tasks[i].stand == STAND_RUNS;
+    }
+    say_why(s, wanted, c->n_tasks);
+    int code = n ? send_tasks(c, wanted) : GS_OK;
+    if (!n && alive)
+        say("nothing to submit: %zu tasks wait or run", alive);
+    else if (!n)
+        say("%s is measured: nothing to do but collect", c->dir);
+    free(wanted);
+    return code;
+}
+
+int resume_campaign(const char *dir)
+{
+    struct campaign c;
+    struct standing s = {0};
+    int lock = -1, code = campaign_read(&c, dir);
+    if (!code)
+        code = campaign_lock(&c, &lock);
+    if (!code)
+        code = standing_take(&s, &c, true);
+    if (!code)
+        code = release_held(&c, &s);
+    if (!code)
+        code = submit_lacking(&c, &s);
+    standing_free(&s);
+    lock_free(lock);
+    campaign_free(&c);
+    return code;
+}
+
+int resume_task(const char *dir, long task)
+{
+    struct campaign c;
+    int code = campaign_read(&c, dir);
+    if (!code && (task < 1 || (size_t)task > c.n_tasks))
+        code = fail_at(GS_USAGE, dir, 0, "no task %ld (1 to %zu)", task, c.n_tasks);
+    if (!code) {
+        const struct camp_task *t = &c.tasks[task - 1];
+        char *run = campaign_path(&c, c.runs[t->run].dir);
+        struct run_options options = {.first = t->first, .last = t->last};
+        code = run_folder(run, &options);
+        free(run);
+    }
+    campaign_free(&c);
+    return code;
+}

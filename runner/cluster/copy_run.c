@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/copy_run.h"
+
+#include "record/check_run.h"
+#include "base/err.h"
+#include "base/files.h"
+#include "record/record.h"
+#include "base/sha256.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PIECE (1 << 20)
+
+static int cannot(const char *path, const char *what)
+{
+    return fail_file(path, what, errno);
+}
+
+/* ---- which files ---- */
+
+static bool is_log(const char *name)
+{
+    int launch, attempt, at = 0;
+    return sscanf(name, "launch-%d.%d.log%n", &launch, &attempt, &at) == 2 && at && !name[at];
+}
+
+static int is_recorded(const struct dirent *e)
+{
+    int launch, attempt;
+    return !strcmp(e->d_name, "config.ini") || !strcmp(e->d_name, "plan.json") ||
+           is_log(e->d_name) || record_parse_name(e->d_name, &launch, &attempt);
+}
+
+/* ---- one file ---- */
+
+/* A file that still grows is copied as it is now: readers leave a torn last line out. */
+static int pour(int in, int out, const char *from, const char *to, json_t **entry, uint64_t *bytes)
+{
+    unsigned char *buf = xmalloc(PIECE);
+    char hex[65];
+    struct sha256 *hash = sha256_begin();
+    uint64_t total = 0;
+    ssize_t n;
+    int code = GS_OK;
+    while (!code && (n = read(in, buf, PIECE)) != 0) {
+        if (n < 0) {
+            code = errno == EINTR ? GS_OK : cannot(from, "read");
+            continue;
+        }
+        sha256_add(hash, buf, (size_t)n);
+        total += (uint64_t)n;
+        if (!files_write_all(out, buf, (size_t)n))
+            code = cannot(to, "written");
+    }
+    sha256_end(hash, hex);
+    *entry = json_pack("{s:I, s:s}", "bytes", (json_int_t)total, "sha256", hex);
+    *bytes += total;
+    free(buf);
+    return code;
+}
+
+static int copy_file(const char *from, const char *to, bool final, json_t **entry, uint64_t *bytes)
+{
+    struct stat s;
+    int in = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (in < 0)
+        return errno == ELOOP ? fail_at(GS_FAILED, from, 0, "is a link: recordings are files")
+                              : cannot(from, "read");
+    if (fstat(in, &s) || !S_ISREG(s.st_mode)) {
+        close(in);
+        return fail_at(GS_FAILED, from, 0, "is no file: recordings are files");
+    }
+    int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int code = out < 0 ? cannot(to, "made") : pour(in, out, from, to, entry, bytes);
+    if (!code && fsync(out))
+        code = cannot(to, "written");
+    if (!code && final && !fstat(out, &s))
+        fchmod(out, s.st_mode & 0555);
+    if (out >= 0 && close(out) && !code)
+        code = cannot(to, "written");
+    close(in);
+    return code;
+}
+
+/* ---- the folder ---- */
+
+static int write_manifest(const char *dir, json_t *files)
+{
+    json_t *root = json_pack("{s:i, s:O}", "schema", RECORD_SCHEMA, "files", files);
+    char *path = xstrfmt("%s/" RECORD_MANIFEST, dir), *text = json_dumps(root, JSON_INDENT(1));
+    char *line = xstrfmt("%s\n", text);
+    int code = files_write_new(path, line, 0444) ? GS_OK : cannot(path, "written");
+    free(line);
+    free(text);
+    free(path);
+    json_decref(root);
+    return code;
+}
+
+static int copy_one(const char *from, const char *to, const char *name, bool final, json_t *files,
+                    uint64_t *bytes)
+{
+    char *source = xstrfmt("%s/%s", from, name), *target = xstrfmt("%s/%s", to, name);
+    json_t *entry = NULL;
+    int code = copy_file(source, target, final, &entry, bytes);
+    json_object_set_new(files, name, entry ? entry : json_null());
+    free(source);
+    free(target);
+    return code;
+}
+
+int copy_run_folder(const char *from, const char *to, bool final, uint64_t *bytes)
+{
+    struct dirent **names;
+    int n = scandir(from, &names, is_recorded, alphasort);
+    if (n < 0)
+        return cannot(from, "read");
+    json_t *files = json_object();
+    int code = GS_OK;
+    for (int i = 0; i < n; i++) {
+        if (!code)
+            code = copy_one(from, to, names[i]->d_name, final, files, bytes);
+        free(names[i]);
+    }
+    free(names);
+    if (!code) /* after copying, which refuses links; an error then names a file that stays */
+        code = check_before_final(from);
+    if (!code && final)
+        code = write_manifest(to, files);
+    json_decref(files);
+    return code;
+}
+
+void copy_remove(const char *dir)
+{
+    DIR *d = opendir(dir);
+    if (!d)
+        return;
+    for (struct dirent *e; (e = readdir(d));)
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+            unlinkat(dirfd(d), e->d_name, 0);
+    closedir(d);
+    rmdir(dir);
+}

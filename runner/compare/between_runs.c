@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare/between_runs.h"
+
+#include "compare/against.h"
+#include "base/err.h"
+#include "reduce/gather.h"
+#include "compare/origin.h"
+#include "record/runs.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a side ---- */
+
+struct run_pass {
+    struct side *side;
+    const struct recorded *r;
+    const struct origins *origins;
+    struct rules rules;
+    size_t group;
+};
+
+/* The origin that most launches of the series have; n of them have it. */
+static size_t main_origin(const struct run_pass *p, const struct series *s, size_t *others)
+{
+    size_t *count = xcalloc(p->origins->n + 1, sizeof *count), best = 0, all = 0;
+    for (size_t i = 0; i < s->n_blocks; i++)
+        if (i == 0 || s->blocks[i].launch != s->blocks[i - 1].launch) {
+            count[origins_of(p->origins, p->r, p->group, s->blocks[i].launch)]++;
+            all++;
+        }
+    for (size_t o = 0; o < p->origins->n; o++)
+        best = count[o] > count[best] ? o : best;
+    *others = all - count[best];
+    free(count);
+    return best;
+}
+
+static void add_values(const struct run_pass *p, struct side_cell *c, const struct series *s,
+                       size_t origin)
+{
+    struct contrast say = {0};
+    size_t zero = 0;
+    for (size_t i = 0; i < s->n_blocks; i++) {
+        const struct block *b = &s->blocks[i];
+        if (b->warm || origins_of(p->origins, p->r, p->group, b->launch) != origin)
+            continue;
+        if (b->time_s > 0)
+            values_add(&c->x, b->launch, log(b->time_s));
+        else
+            zero++;
+    }
+    if (zero)
+        contrast_note(&say, "%zu blocks with a time of 0 are left out", zero);
+    values_thin(&c->x, p->rules.blocks, &say);
+    c->note = say.note;
+}
+
+static void add_floor(const struct run_pass *p, struct side_cell *c, const struct gathered *g,
+                      const struct series *s, size_t origin)
+{
+    const struct group_pass pass = {
+        .r = p->r, .origins = p->origins, .rules = &p->rules, .group = p->group, .g = g};
+    const struct series *base = pass_baseline(&pass, pass_mode(&pass, s));
+    const struct series *copy = base ? gathered_find(g, base->cell, 1) : NULL;
+    if (copy)
+        pass_pairs(&pass, base, copy, origin, &c->aa);
+}
+
+static void add_cell(const struct run_pass *p, const struct gathered *g, const struct series *s)
+{
+    struct side *side = p->side;
+    size_t others, origin;
+    if (s->copy || !gathered_outcome(p->r, s).numbers)
+        return;
+    origin = main_origin(p, s, &others);
+    if (!(side->n & (side->n - 1)))
+        side->cells = xrealloc(side->cells, (side->n ? 2 * side->n : 1) * sizeof *side->cells);
+    struct side_cell *c = &side->cells[side->n++];
+    *c = (struct side_cell){.r = p->r,
+                            .cell = &p->r->cells[s->cell],
+                            .origin = p->origins->texts[origin],
+                            .bound = p->rules.equivalence};
+    add_values(p, c, s, origin);
+    add_floor(p, c, g, s, origin);
+    if (others) {
+        struct contrast say = {.note = c->note};
+        contrast_note(&say, "mixed provenance in %s: %zu launches of another kind are left out",
+                      p->r->run_id, others);
+        c->note = say.note;
+    }
+}
+
+static int add_run(struct side *s, const char *dir)
+{
+    struct recorded *r;
+    int code = recorded_read(&r, dir);
+    if (code || !r)
+        return code;
+    struct origins *o = &s->origins[s->n_runs];
+    struct run_pass p = {.side = s, .r = r, .origins = o};
+    s->runs[s->n_runs++] = r;
+    code = rules_read(&p.rules, r);
+    if (!code)
+        code = origins_read(o, r);
+    for (p.group = 0; p.group < r->n_groups && !code; p.group++) {
+        struct gathered g;
+        code = gather_group(r, p.group, NULL, &g);
+        for (size_t i = 0; i < g.n && !code; i++)
+            add_cell(&p, &g, &g.series[i]);
+        gathered_free(r, &g);
+    }
+    return code;
+}
+
+int side_read(struct side *s, const char *root)
+{
+    struct runs runs = {0};
+    *s = (struct side){0};
+    int code = runs_below(&runs, &root, 1);
+    s->runs = xcalloc(runs.n + 1, sizeof(struct recorded *));
+    s->origins = xcalloc(runs.n + 1, sizeof *s->origins);
+    for (size_t i = 0; i < runs.n && !code; i++)
+        code = add_run(s, runs.v[i].dir);
+    runs_free(&runs);
+    return code;
+}
+
+void side_free(struct side *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        free(s->cells[i].x.v);
+        free(s->cells[i].aa.v);
+        free(s->cells[i].note);
+    }
+    for (size_t i = 0; i < s->n_runs; i++) {
+        origins_free(&s->origins[i]);
+        recorded_free(s->runs[i]);
+    }
+    free(s->cells);
+    free(s->origins);
+    free(s->runs);
+    *s = (struct side){0};
+}
+
+/* ---- both ---- */
+
+static bool same_cell(const struct side_cell *a, const struct side_cell *b)
+{
+    return a->cell->size_B == b->cell->size_B && !strcmp(a->cell->config, b->cell->config) &&
+           !strcmp(a->cell->mode, b->cell->mode) && !strcmp(a->cell->params, b->cell->params) &&
+           !strcmp(a->r->workload, b->r->workload) && !strcmp(a->r->label, b->r->label);
+}
+
+/* The last, which is of the latest run. */
+static const struct side_cell *counterpart(const struct side *s, const struct side_cell *of)
+{
+    for (size_t i = s->n; i-- > 0;)
+        if (same_cell(&s->cells[i], of))
+            return &s->cells[i];
+    return NULL;
+}
+
+static struct values copied(const struct values *from)
+{
+    struct values to = {0};
+    for (size_t i = 0; i < from->n; i++)
+        values_add(&to, from->v[i].launch, from->v[i].value);
+    return to;
+}
+
+/* "ranks 4 | 2, nccl 2.28.3 | 2.29.1"; "" for equal ones; the caller frees it. */
+static char *difference(const struct side_cell *a, const struct side_cell *b)
+{
+    const struct {
+        const char *name;
+        int64_t a, b;
+    } counts[] = {{"ranks", a->r->ranks, b->r->ranks}, {"nodes", a->r->nodes, b->r->nodes}};
+    struct text t = {0};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i].a != counts[i].b)
+            text_addf(&t, "%s%s %lld | %lld", t.len ? ", " : "", counts[i].name,
+                      (long long)counts[i].a, (long long)counts[i].b);
+    char *origin = origin_difference(a->origin, b->origin);
+    text_addf(&t, "%s%s", t.len && *origin ? ", " : "", origin);
+    free(origin);
+    return t.s;
+}
+
+static void add_contrast(struct comparison *c, const struct side_cell *a, const struct side_cell *b)
+{
+    char *name = strcmp(a->r->platform, b->r->platform)
+                     ? xstrfmt("%s/%s", a->r->platform, a->r->run_id)
+                     : xstrdup(a->r->run_id);
+    struct contrast *one = comparison_add(c, b->r, b->cell, name);
+    one->kind = CONTRAST_UNPAIRED;
+    one->bound = b->bound;
+    one->x = copied(&a->x);
+    one->y = copied(&b->x);
+    one->aa = copied(&a->aa);
+    one->bb = copied(&b->aa);
+    const char *const notes[] = {a->note, b->note};
+    for (size_t i = 0; i < 2; i++)
+        if (notes[i])
+            contrast_note(one, "%s", notes[i]);
+    if (!a->aa.n || !b->aa.n)
+        contrast_note(one, "no A/A floor in %s", !a->aa.n ? a->r->run_id : b->r->run_id);
+    if (!strcmp(a->r->run_id, b->r->run_id))
+        contrast_note(one, "the same recording on both sides");
+    free(one->baseline_ran);
+    one->baseline_ran = xstrdup(a->cell->ran);
+    char *other = difference(a, b);
+    if (*other)
+        contrast_note(one, "not alike: %s", other);
+    if (*one->ran && *one->baseline_ran && strcmp(one->ran, one->baseline_ran) != 0)
+        contrast_note(one, "not the same operation: %s | %s", one->baseline_ran, one->ran);
+    free(other);
+    free(name);
+}
+
+/* Cells that one question asks: of one group and mode, one after the other or not. */
+static size_t family_of(const struct side *s, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (s->cells[k].r == s->cells[i].r && s->cells[k].cell->group == s->cells[i].cell->group &&
+            !strcmp(s->cells[k].cell->mode, s->cells[i].cell->mode))
+            return k;
+    return i;
+}
+
+static int match(struct comparison *c, const struct side *a, const struct side *b, const char *A,
+                 const char *B)
+{
+    size_t alone = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        const struct side_cell *y = &b->cells[i];
+        const struct side_cell *x = counterpart(b, y) == y ? counterpart(a, y) : NULL;
+        if (x) {
+            add_contrast(c, x, y);
+            c->v[c->n - 1].family = family_of(b, i);
+        }
+        alone += !x && counterpart(b, y) == y;
+    }
+    if (!c->n)
+        return fail(GS_USAGE,
+                    "%s and %s have no cell in common: same workload, label, config, "
+                    "mode, size and parameters",
+                    A, B);
+    if (alone)
+        say("%zu cells of %s are not in %s", alone, B, A);
+    return GS_OK;
+}
+
+int compare_sides(struct comparison *c, const char *a, const char *b)
+{
+    struct side sa = {0}, sb = {0};
+    int code = side_read(&sa, a);
+    if (!code)
+        code = side_read(&sb, b);
+    if (!code)
+        code = match(c, &sa, &sb, a, b);
+    side_free(&sb);
+    side_free(&sa);
+    return code;
+}

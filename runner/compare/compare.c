@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare/compare.h"
+
+#include "record/recorded.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- contrasts ---- */
+
+struct contrast *comparison_append(struct comparison *c)
+{
+    if (!(c->n & (c->n - 1))) /* doubled at each power of two */
+        c->v = xrealloc(c->v, (c->n ? 2 * c->n : 1) * sizeof *c->v);
+    c->v[c->n] = (struct contrast){0};
+    return &c->v[c->n++];
+}
+
+struct contrast *comparison_add(struct comparison *c, const struct recorded *r,
+                                const struct rec_cell *cell, const char *baseline)
+{
+    struct contrast *one = comparison_append(c);
+    *one = (struct contrast){
+        .platform = xstrdup(r->platform),
+        .workload = xstrdup(r->workload),
+        .label = xstrdup(r->label),
+        .run_id = xstrdup(r->run_id),
+        .mode = xstrdup(cell->mode),
+        .params = xstrdup(cell->params),
+        .baseline = xstrdup(baseline),
+        .config = xstrdup(cell->config),
+        .ran = xstrdup(cell->ran),
+        .baseline_ran = xstrdup(""),
+        .size_B = cell->size_B,
+        .seed = r->seed,
+        .stream = strtoull(cell->id, NULL, 16),
+    };
+    return one;
+}
+
+void contrast_note(struct contrast *c, const char *fmt, ...)
+{
+    struct text t = {0};
+    char buf[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(buf, sizeof buf, fmt, args);
+    va_end(args);
+    text_addf(&t, "%s%s%s", c->note ? c->note : "", c->note ? "; " : "", buf);
+    free(c->note);
+    c->note = t.s;
+}
+
+void values_add(struct values *x, int launch, double value)
+{
+    if (!(x->n & (x->n - 1)))
+        x->v = xrealloc(x->v, (x->n ? 2 * x->n : 1) * sizeof *x->v);
+    x->v[x->n++] = (struct nested){launch, value};
+}
+
+void comparison_free(struct comparison *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        struct contrast *one = &c->v[i];
+        char *const texts[] = {one->platform, one->workload, one->label,  one->run_id,
+                               one->mode,     one->params,   one->baseline, one->config,
+                               one->note,     one->origin,   one->ran,    one->baseline_ran};
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            free(texts[k]);
+        free(one->x.v);
+        free(one->y.v);
+        free(one->aa.v);
+        free(one->bb.v);
+    }
+    free(c->v);
+    *c = (struct comparison){0};
+}
+
+/* ---- solving ---- */
+
+struct pool {
+    struct comparison *c;
+    atomic_size_t next;
+};
+
+static double floor_of(const struct values *copies)
+{
+    return copies->n ? fabs(stats_launch_mean(copies->v, copies->n)) : NAN;
+}
+
+static void solve_one(struct contrast *c)
+{
+    struct rng rng;
+    rng_stream(&rng, c->seed, c->stream);
+    c->effect = c->kind == CONTRAST_UNPAIRED
+                    ? effect_unpaired(c->x.v, c->x.n, c->y.v, c->y.n, CONTRAST_DRAWS, &rng)
+                    : effect_paired(c->x.v, c->x.n, CONTRAST_DRAWS, &rng);
+    c->floor = floor_of(&c->aa) + (c->kind == CONTRAST_UNPAIRED ? floor_of(&c->bb) : 0);
+    if (c->first && c->aa.n) {
+        struct effect aa = effect_paired(c->aa.v, c->aa.n, CONTRAST_DRAWS, &rng);
+        c->aa_judgement = judge_effect(&aa, c->bound, 0, judgement_p(&aa, 1));
+    }
+}
+
+static void *work(void *arg)
+{
+    struct pool *p = arg;
+    for (size_t i; (i = atomic_fetch_add(&p->next, 1)) < p->c->n;)
+        solve_one(&p->c->v[i]);
+    return NULL;
+}
+
+/* A thread that cannot be had is done without. */
+static void solve_all(struct comparison *c, long threads)
+{
+    enum { MOST = 64 };
+    struct pool pool = {.c = c};
+    pthread_t ids[MOST];
+    long started = 0, wanted = threads ? threads : sysconf(_SC_NPROCESSORS_ONLN);
+    while (started < wanted - 1 && started < MOST &&
+           !pthread_create(&ids[started], NULL, work, &pool))
+        started++;
+    work(&pool);
+    for (long i = 0; i < started; i++)
+        pthread_join(ids[i], NULL);
+}
+
+/* What a family tests: how many, then their p, adjusted. A published number is judged by its
+ * interval alone: it is no hypothesis that one tries many of. */
+static void adjust_family(struct contrast **members, size_t n)
+{
+    double *p = xmalloc(n * sizeof *p);
+    size_t tested = 0;
+    for (size_t i = 0; i < n; i++)
+        tested += isnan(members[i]->effect.p_interval) ? 0 : 1;
+    for (size_t i = 0; i < n; i++)
+        p[i] =
+            isnan(members[i]->effect.p_interval) ? NAN : judgement_p(&members[i]->effect, tested);
+    contrast_holm(p, n);
+    for (size_t i = 0; i < n; i++) {
+        members[i]->p_holm = p[i];
+        members[i]->permuted = judgement_permutes(&members[i]->effect, tested);
+    }
+    free(p);
+}
+
+/* Members of a family need not stand together: within a group the modes take turns. */
+static int by_family(const void *a, const void *b)
+{
+    const struct contrast *x = *(struct contrast *const *)a, *y = *(struct contrast *const *)b;
+    return x->family != y->family ? (x->family > y->family) - (x->family < y->family)
+                                  : (x > y) - (x < y);
+}
+
+static void adjust_all(struct comparison *c)
+{
+    struct contrast **sorted = xmalloc((c->n + 1) * sizeof *sorted);
+    for (size_t i = 0; i < c->n; i++)
+        sorted[i] = &c->v[i];
+    qsort(sorted, c->n, sizeof *sorted, by_family);
+    for (size_t i = 0, end; i < c->n; i = end) {
+        for (end = i; end < c->n && sorted[end]->family == sorted[i]->family; end++)
+            ;
+        adjust_family(sorted + i, end - i);
+    }
+    free(sorted);
+}
+
+double contrast_floor(const struct contrast *c)
+{
+    return isnan(c->floor) && c->no_floor ? 0 : c->floor;
+}
+
+static void judge_one(struct contrast *c)
+{
+    c->judgement = c->kind == CONTRAST_REFERENCE
+                       ? judge_reference(&c->effect, c->bound)
+                       : judge_effect(&c->effect, c->bound, contrast_floor(c), c->p_holm);
+    if (c->effect.launches == 0 && c->note) /* which says it better */
+        c->judgement.reason[0] = '\0';
+    c->measured = c->judgement.verdict;
+    if (c->kind != CONTRAST_PAIRED || !c->effect.launches ||
+        !recorded_same_operation(c->ran, c->baseline_ran))
+        return;
+    c->judgement = (struct judgement){.verdict = VERDICT_SAME};
+    snprintf(c->judgement.reason, sizeof c->judgement.reason, "both ran %s", c->ran);
+}
+
+/* The first contrast of each family, whatever stands between its members. */
+static void mark_first(struct comparison *c)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < c->n; i++)
+        most = c->v[i].family > most ? c->v[i].family : most;
+    bool *seen = xcalloc(most + 1, sizeof *seen);
+    for (size_t i = 0; i < c->n; i++) {
+        c->v[i].first = !seen[c->v[i].family];
+        seen[c->v[i].family] = true;
+    }
+    free(seen);
+}
+
+void comparison_solve(struct comparison *c, long threads)
+{
+    mark_first(c);
+    solve_all(c, threads);
+    adjust_all(c);
+    for (size_t i = 0; i < c->n; i++)
+        judge_one(&c->v[i]);
+}

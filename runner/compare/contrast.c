@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare/contrast.h"
+
+#include "base/student.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXACT_LAUNCHES 14 /* up to here all 2^L signs are tried */
+#define Z 1.959963984540054
+
+/* ---- launches ---- */
+
+struct launches {
+    double *mean; /* of all blocks, a launch */
+    double *batch;
+    size_t *first; /* in batch, a launch; first[n] ends the last */
+    size_t n, blocks;
+};
+
+static void add_launch(struct launches *l, const struct nested *x, size_t blocks)
+{
+    size_t batches = blocks < CONTRAST_BATCHES ? blocks : CONTRAST_BATCHES;
+    size_t at = l->first[l->n];
+    double total = 0;
+    for (size_t b = 0; b < batches; b++) {
+        size_t lo = b * blocks / batches, hi = (b + 1) * blocks / batches;
+        double sum = 0;
+        for (size_t i = lo; i < hi; i++)
+            sum += x[i].value;
+        l->batch[at++] = sum / (double)(hi - lo);
+        total += sum;
+    }
+    l->mean[l->n++] = total / (double)blocks;
+    l->first[l->n] = at;
+}
+
+static void launches_make(struct launches *l, const struct nested *x, size_t n)
+{
+    *l = (struct launches){.blocks = n};
+    l->mean = xmalloc((n + 1) * sizeof *l->mean);
+    l->batch = xmalloc((n + 1) * sizeof *l->batch);
+    l->first = xcalloc(n + 1, sizeof *l->first);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i; end < n && x[end].launch == x[i].launch; end++)
+            ;
+        add_launch(l, x + i, end - i);
+    }
+}
+
+static void launches_free(struct launches *l)
+{
+    free(l->mean);
+    free(l->batch);
+    free(l->first);
+}
+
+static double variance(const double *x, size_t n)
+{
+    double mean = stats_mean(x, n), sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (x[i] - mean) * (x[i] - mean);
+    return sum / (double)(n - 1);
+}
+
+/* ---- the bootstrap ---- */
+
+/* Indices from halves of what the generator gives, by multiplication: the bias, below n / 2^32, is
+ * far under what 10,000 draws resolve. The halves are made ahead: most of a comparison's time is
+ * spent here. */
+enum { HALVES = 1024 };
+struct dice {
+    struct rng rng, before; /* before the last refill, which kept `kept` halves */
+    size_t at, n, kept;
+    uint32_t half[HALVES];
+};
+
+static void refill(struct dice *d)
+{
+    d->before = d->rng;
+    d->kept = d->n - d->at;
+    memmove(d->half, d->half + d->at, d->kept * sizeof *d->half);
+    for (d->at = 0, d->n = d->kept; d->n + 2 <= HALVES; d->n += 2) {
+        uint64_t bits = rng_next(&d->rng);
+        d->half[d->n] = (uint32_t)bits;
+        d->half[d->n + 1] = (uint32_t)(bits >> 32);
+    }
+}
+
+/* The next n, of which there are at most CONTRAST_BATCHES. */
+static const uint32_t *halves(struct dice *d, size_t n)
+{
+    if (d->n - d->at < n)
+        refill(d);
+    d->at += n;
+    return d->half + d->at - n;
+}
+
+static size_t roll(uint32_t half, size_t n)
+{
+    return (size_t)(((uint64_t)half * n) >> 32);
+}
+
+/* The generator as it is behind the halves that were taken. */
+static struct rng dice_rng(const struct dice *d)
+{
+    struct rng rng = d->before;
+    for (size_t i = d->kept; i < d->at; i += 2)
+        rng_next(&rng);
+    return rng;
+}
+
+static double draw(const struct launches *l, struct dice *d)
+{
+    double sum = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        size_t k = roll(*halves(d, 1), l->n), n = l->first[k + 1] - l->first[k];
+        const double *batch = l->batch + l->first[k];
+        const uint32_t *half = halves(d, n);
+        double launch = 0;
+        for (size_t b = 0; b < n; b++)
+            launch += batch[roll(half[b], n)];
+        sum += launch / (double)n;
+    }
+    return sum / (double)l->n;
+}
+
+/* Draws of b's mean less a's; a NULL: of b's alone. */
+static double *draw_all(const struct launches *a, const struct launches *b, size_t draws,
+                        struct rng *rng)
+{
+    double *v = xmalloc(draws * sizeof *v);
+    struct dice d = {.rng = *rng, .before = *rng};
+    for (size_t i = 0; i < draws; i++) {
+        v[i] = draw(b, &d);
+        v[i] -= a ? draw(a, &d) : 0;
+    }
+    *rng = dice_rng(&d);
+    return v;
+}
+
+static void set_interval(struct effect *e, double *drawn, size_t draws)
+{
+    const double tail = (1 - CONTRAST_LEVEL) / 2;
+    double spread = sqrt(variance(drawn, draws)), t = student_quantile(tail, e->df);
+    double scale = spread > 0 ? e->se / spread * t / Z : 0;
+    e->lo = e->value + (stats_quantile_of(drawn, draws, tail) - e->value) * scale;
+    e->hi = e->value + (stats_quantile_of(drawn, draws, 1 - tail) - e->value) * scale;
+    double side = fmax(e->value > 0 ? e->value - e->lo : e->hi - e->value, t * e->se);
+    e->p_interval = side > 0 ? 2 * student_tail(fabs(e->value) * t / side, e->df) : e->value == 0;
+}
+
+/* ---- permutations ---- */
+
+/* As far from 0 as what was seen, up to rounding? */
+static bool as_far(double sum, double seen)
+{
+    return fabs(sum) >= fabs(seen) * (1 - 1e-12);
+}
+
+static double flip_p(const double *mean, size_t n, size_t draws, struct rng *rng)
+{
+    double seen = stats_mean(mean, n) * (double)n;
+    bool exact = n <= EXACT_LAUNCHES;
+    uint64_t ways = exact ? UINT64_C(1) << n : draws, far = 0;
+    for (uint64_t w = 0; w < ways; w++) {
+        double sum = 0;
+        uint64_t signs = w;
+        for (size_t i = 0; i < n; i++) {
+            if (!exact && i % 64 == 0)
+                signs = rng_next(rng);
+            sum += signs >> i % 64 & 1 ? -mean[i] : mean[i];
+        }
+        far += as_far(sum, seen);
+    }
+    return exact ? (double)far / (double)ways : (double)(far + 1) / (double)(ways + 1);
+}
+
+/* Shuffles the pooled launches (a's, then b's) and compares the difference of means. */
+static double deal_p(const struct launches *a, const struct launches *b, size_t draws,
+                     struct rng *rng)
+{
+    size_t n = a->n + b->n, far = 0;
+    double *mean = xmalloc(n * sizeof *mean), seen = stats_mean(b->mean, b->n);
+    size_t *order = xmalloc(n * sizeof *order);
+    for (size_t i = 0; i < n; i++) {
+        mean[i] = i < a->n ? a->mean[i] : b->mean[i - a->n];
+        order[i] = i;
+    }
+    seen -= stats_mean(a->mean, a->n);
+    for (size_t d = 0; d < draws; d++) {
+        double side[2] = {0, 0};
+        rng_shuffle(rng, order, n);
+        for (size_t i = 0; i < n; i++)
+            side[i >= a->n] += mean[order[i]];
+        far += as_far(side[1] / (double)b->n - side[0] / (double)a->n, seen);
+    }
+    free(order);
+    free(mean);
+    return (double)(far + 1) / (double)(draws + 1);
+}
+
+/* ---- effects ---- */
+
+static const struct effect nothing = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0};
+
+struct effect effect_paired(const struct nested *x, size_t n, size_t draws, struct rng *rng)
+{
+    struct effect e = nothing;
+    struct launches l;
+    if (n == 0)
+        return e;
+    launches_make(&l, x, n);
+    e.launches = (int)l.n;
+    e.blocks = n;
+    if (l.n > 1) {
+        e.value = stats_mean(l.mean, l.n);
+        e.se = sqrt(variance(l.mean, l.n) / (double)l.n);
+        e.df = (double)l.n - 1;
+        double *drawn = draw_all(NULL, &l, draws, rng);
+        set_interval(&e, drawn, draws);
+        free(drawn);
+        e.p_permutation = flip_p(l.mean, l.n, draws, rng);
+        e.p_least = l.n <= EXACT_LAUNCHES ? ldexp(2, -(int)l.n) : 1 / (double)(draws + 1);
+    }
+    launches_free(&l);
+    return e;
+}
+
+/* 1 / C(n, k), and twice that when both halves are alike. */
+static double least_deal(size_t k, size_t m)
+{
+    double N = (double)(k + m),
+           ways = lgamma(N + 1) - lgamma((double)k + 1) - lgamma((double)m + 1);
+    return (k == m ? 2 : 1) * exp(-ways);
+}
+
+static void compare_sides(struct effect *e, const struct launches *a, const struct launches *b,
+                          size_t draws, struct rng *rng)
+{
+    double va = variance(a->mean, a->n) / (double)a->n, vb = variance(b->mean, b->n) / (double)b->n;
+    double least = least_deal(a->n, b->n), resolved = 1 / (double)(draws + 1);
+    e->value = stats_mean(b->mean, b->n) - stats_mean(a->mean, a->n);
+    e->se = sqrt(va + vb);
+    /* Welch and Satterthwaite; two sides without any spread say nothing of it. */
+    e->df = e->se > 0 ? (va + vb) * (va + vb) /
+                            (va * va / (double)(a->n - 1) + vb * vb / (double)(b->n - 1))
+                      : 1;
+    double *drawn = draw_all(a, b, draws, rng);
+    set_interval(e, drawn, draws);
+    free(drawn);
+    e->p_permutation = deal_p(a, b, draws, rng);
+    e->p_least = least > resolved ? least : resolved;
+}
+
+struct effect effect_unpaired(const struct nested *a, size_t n_a, const struct nested *b,
+                              size_t n_b, size_t draws, struct rng *rng)
+{
+    struct effect e = nothing;
+    struct launches la, lb;
+    if (n_a == 0 || n_b == 0)
+        return e;
+    launches_make(&la, a, n_a);
+    launches_make(&lb, b, n_b);
+    e.launches = (int)(la.n < lb.n ? la.n : lb.n);
+    e.blocks = n_a + n_b;
+    if (e.launches > 1)
+        compare_sides(&e, &la, &lb, draws, rng);
+    launches_free(&la);
+    launches_free(&lb);
+    return e;
+}
+
+struct interval contrast_percentile(const struct nested *x, size_t n, size_t draws, bool expanded,
+                                    struct rng *rng)
+{
+    struct launches l;
+    double tail = (1 - CONTRAST_LEVEL) / 2;
+    launches_make(&l, x, n);
+    if (expanded) {
+        double L = (double)l.n, z = sqrt(L / (L - 1)) * student_quantile(tail, L - 1);
+        tail = 0.5 * erfc(z / sqrt(2));
+    }
+    double *drawn = draw_all(NULL, &l, draws, rng);
+    struct interval ci = {.lo = stats_quantile_of(drawn, draws, tail), .coverage = CONTRAST_LEVEL};
+    ci.hi = stats_quantile_of(drawn, draws, 1 - tail);
+    free(drawn);
+    launches_free(&l);
+    return ci;
+}
+
+/* ---- families ---- */
+
+void contrast_holm(double *p, size_t n)
+{
+    size_t *order = xmalloc((n + 1) * sizeof *order), m = 0;
+    for (size_t i = 0; i < n; i++) { /* families are small: by insertion */
+        if (isnan(p[i]))
+            continue;
+        size_t k = m++;
+        for (; k > 0 && p[order[k - 1]] > p[i]; k--)
+            order[k] = order[k - 1];
+        order[k] = i;
+    }
+    double most = 0;
+    for (size_t k = 0; k < m; k++) {
+        double adjusted = p[order[k]] * (double)(m - k);
+        most = adjusted > most ? adjusted : most;
+        p[order[k]] = most < 1 ? most : 1;
+    }
+    free(order);
+}

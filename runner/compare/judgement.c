@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare/judgement.h"
+
+#include "base/student.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define POWER_TAIL 0.2
+
+const char *const verdict_names[VERDICTS] = {"faster", "slower", "equivalent", "inconclusive",
+                                             "same operation"};
+
+bool verdict_is_difference(enum verdict v)
+{
+    return v == VERDICT_FASTER || v == VERDICT_SLOWER;
+}
+
+bool judgement_permutes(const struct effect *e, size_t n)
+{
+    return e->p_least * (double)n <= JUDGEMENT_ALPHA;
+}
+
+double judgement_p(const struct effect *e, size_t n)
+{
+    return judgement_permutes(e, n) ? fmax(e->p_interval, e->p_permutation) : e->p_interval;
+}
+
+static bool within(const struct effect *e, double bound)
+{
+    return e->lo > -bound && e->hi < bound;
+}
+
+/* Would n launches have a half-width, with 80% power, below `room`? The spread of a launch is taken
+ * from the standard error, the degrees of freedom grow with the launches. */
+static bool suffice(const struct effect *e, int n, double room)
+{
+    double spread = e->se * sqrt(e->launches), df = (e->df + 1) / e->launches * n - 1;
+    double reach =
+        student_quantile((1 - CONTRAST_LEVEL) / 2, df) + student_quantile(POWER_TAIL, df);
+    return reach * spread / sqrt(n) < room;
+}
+
+/* More launches until they suffice; -1: too many. More launches always have a smaller half-width,
+ * so the least number is found by halving. */
+static int64_t launches_needed(const struct effect *e, double room)
+{
+    int lo = e->launches, hi = JUDGEMENT_MOST_LAUNCHES;
+    if (!(room > 0) || lo >= hi || !suffice(e, hi, room))
+        return -1;
+    while (hi - lo > 1) {
+        int middle = lo + (hi - lo) / 2;
+        if (suffice(e, middle, room))
+            hi = middle;
+        else
+            lo = middle;
+    }
+    return hi - e->launches;
+}
+
+static struct judgement inconclusive(const char *why)
+{
+    struct judgement j = {.verdict = VERDICT_INCONCLUSIVE, .needed = -1};
+    snprintf(j.reason, sizeof j.reason, "%s", why);
+    return j;
+}
+
+/* What cannot be judged at all. */
+static bool refused(const struct effect *e, struct judgement *j)
+{
+    if (e->launches == 0)
+        *j = inconclusive("not measured together");
+    else if (e->launches == 1) {
+        *j = inconclusive("one launch says nothing about the next: 2 or more are needed, 5 are "
+                          "advised");
+        j->needed = 4;
+    }
+    return e->launches < 2;
+}
+
+static void explain(struct judgement *j, const struct effect *e, double bound, double floor)
+{
+    double size = fabs(e->value), room = size > bound ? size - floor : bound - size;
+    bool spans = e->lo <= floor && e->hi >= -floor;
+    j->needed = launches_needed(e, room);
+    snprintf(j->reason, sizeof j->reason, "%s",
+             size > bound && size <= floor ? "not above the A/A floor"
+             : size > bound && spans ? "the interval reaches what the baseline differs from itself"
+             : size > bound          ? "significant alone, not in its family"
+                                     : "the interval reaches beyond the bounds of equivalence");
+}
+
+struct judgement judge_effect(const struct effect *e, double equivalence, double floor,
+                              double p_holm)
+{
+    struct judgement j = {.verdict = VERDICT_INCONCLUSIVE};
+    double bound = log1p(equivalence);
+    if (refused(e, &j))
+        return j;
+    if (isnan(floor))
+        return inconclusive("no verdict without an A/A floor");
+    if (within(e, bound))
+        j.verdict = VERDICT_EQUIVALENT;
+    else if (e->hi < -floor && e->value < -bound && p_holm < JUDGEMENT_ALPHA)
+        j.verdict = VERDICT_FASTER;
+    else if (e->lo > floor && e->value > bound && p_holm < JUDGEMENT_ALPHA)
+        j.verdict = VERDICT_SLOWER;
+    else
+        explain(&j, e, bound, floor);
+    return j;
+}
+
+struct judgement judge_reference(const struct effect *e, double tolerance)
+{
+    struct judgement j = {.verdict = VERDICT_INCONCLUSIVE};
+    double bound = log1p(tolerance);
+    if (refused(e, &j))
+        return j;
+    if (within(e, bound)) {
+        j.verdict = VERDICT_EQUIVALENT;
+    } else if (e->lo > bound || e->hi < -bound) {
+        j.verdict = e->lo > 0 ? VERDICT_SLOWER : VERDICT_FASTER;
+    } else {
+        j = inconclusive("the interval reaches across the tolerance");
+        j.needed = launches_needed(e, fabs(bound - fabs(e->value)));
+    }
+    return j;
+}

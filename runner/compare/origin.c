@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare/origin.h"
+
+#include "base/err.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What of a header, of each host in it, and of the notes of a whole process is looked at. */
+static const char *const header_keys[] = {"gradsync", "plugin", "mpi", "config_sha256"};
+static const char *const host_keys[] = {"host",   "cpu",    "kernel",     "device",
+                                        "driver", "clocks", "persistence"};
+static const char *const gpu_keys[] = {"name", "driver", "cuda_driver"};
+static const char *const note_keys[] = {"nccl", "cublas",    "cuda_runtime", "cuda_driver",
+                                        "gpu",  "gpu_shape", "backend"};
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* The value of the line that begins with the same key; NULL: there is none. */
+static const char *value_in(const char *text, const char *key, size_t n)
+{
+    for (const char *s = text; *s; s += strcspn(s, "\n") + 1)
+        if (!strncmp(s, key, n) && s[n] == ' ')
+            return s + n + 1;
+    return NULL;
+}
+
+static void add_line(struct text *t, const char *key, const char *value)
+{
+    text_addf(t, "%s ", key);
+    for (const char *s = value; *s; s++)
+        text_addn(t, *s == '\n' ? " " : s, 1);
+    text_add(t, "\n");
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The values of a key over the hosts, or over `part` of them, each once, in order: ranks may be
+ * dealt to them anew. */
+static void add_hosts(struct text *t, const json_t *hosts, const char *part, const char *key)
+{
+    size_t n = json_array_size(hosts), m = 0;
+    const char **v = xcalloc(n + 1, sizeof *v);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *host = json_array_get(hosts, i);
+        const char *s =
+            json_string_value(json_object_get(part ? json_object_get(host, part) : host, key));
+        if (s)
+            v[m++] = s;
+    }
+    qsort(v, m, sizeof *v, by_text);
+    struct text all = {0};
+    for (size_t i = 0; i < m; i++)
+        if (i == 0 || strcmp(v[i], v[i - 1]))
+            text_addf(&all, "%s%s", all.len ? "+" : "", v[i]);
+    char *name = part ? xstrfmt("%s_%s", part, key) : xstrdup(key);
+    if (all.len)
+        add_line(t, name, all.s);
+    free(name);
+    text_free(&all);
+    free(v);
+}
+
+static void add_env(struct text *t, json_t *env)
+{
+    size_t n = json_object_size(env), m = 0;
+    const char **names = xcalloc(n + 1, sizeof *names), *name;
+    json_t *v;
+    json_object_foreach(env, name, v) names[m++] = name;
+    qsort(names, m, sizeof *names, by_text);
+    for (size_t i = 0; i < m; i++) {
+        const char *value = json_string_value(json_object_get(env, names[i]));
+        add_line(t, names[i], value ? value : "");
+    }
+    free(names);
+}
+
+static void add_header(struct text *t, const json_t *header)
+{
+    for (size_t i = 0; i < COUNT(header_keys); i++) {
+        const char *s = json_string_value(json_object_get(header, header_keys[i]));
+        if (s)
+            add_line(t, header_keys[i], s);
+    }
+    const json_t *hosts = json_object_get(header, "hosts");
+    for (size_t i = 0; i < COUNT(host_keys); i++)
+        add_hosts(t, hosts, NULL, host_keys[i]);
+    for (size_t i = 0; i < COUNT(gpu_keys); i++)
+        add_hosts(t, hosts, "gpu", gpu_keys[i]);
+    add_env(t, json_object_get(header, "env"));
+}
+
+/* Some plugins know it only once a first cell is prepared, and note it with that cell. */
+static void add_note(struct text *t, const json_t *note)
+{
+    const char *key = json_string_value(json_object_get(note, "key"));
+    const char *value = json_string_value(json_object_get(note, "value"));
+    for (size_t i = 0; key && value && i < COUNT(note_keys); i++)
+        if (!strcmp(key, note_keys[i]) && !value_in(t->s, key, strlen(key)))
+            add_line(t, key, value);
+}
+
+int origin_read(char **out, const char *path)
+{
+    const unsigned want = 1u << RAW_HEADER | 1u << RAW_NOTE | 1u << RAW_CELL;
+    struct text t = {0};
+    struct raw *raw;
+    struct raw_line l;
+    int got = 0, code = raw_open(&raw, path);
+    if (code)
+        return code;
+    text_clear(&t);
+    text_add(&t, "");
+    /* Process notes stand before the first cell. */
+    while ((got = raw_next(raw, want, &l)) == 1 && l.type != RAW_CELL) {
+        if (l.type == RAW_HEADER)
+            add_header(&t, l.json);
+        else
+            add_note(&t, l.json);
+    }
+    raw_close(raw);
+    *out = t.s;
+    return got < 0 ? GS_FAILED : GS_OK;
+}
+
+/* ---- of a run ---- */
+
+static size_t origin_index(struct origins *o, char *text)
+{
+    for (size_t i = 0; i < o->n; i++)
+        if (!strcmp(o->texts[i], text)) {
+            free(text);
+            return i;
+        }
+    o->texts = xrealloc(o->texts, (o->n + 1) * sizeof *o->texts);
+    o->texts[o->n] = text;
+    return o->n++;
+}
+
+int origins_read(struct origins *o, const struct recorded *r)
+{
+    int code = GS_OK;
+    *o = (struct origins){0};
+    o->of_file = xcalloc(r->ledger->n_files + 1, sizeof *o->of_file);
+    for (size_t i = 0; i < r->ledger->n_files && !code; i++) {
+        char *text = NULL;
+        code = origin_read(&text, r->ledger->files[i].path);
+        if (code)
+            free(text);
+        else
+            o->of_file[i] = origin_index(o, text);
+    }
+    if (code)
+        origins_free(o);
+    return code;
+}
+
+void origins_free(struct origins *o)
+{
+    for (size_t i = 0; i < o->n; i++)
+        free(o->texts[i]);
+    free(o->texts);
+    free(o->of_file);
+    *o = (struct origins){0};
+}
+
+size_t origins_of(const struct origins *o, const struct recorded *r, size_t group, int launch)
+{
+    bool closed;
+    const struct rec_span *span = recorded_span(r, group, launch, &closed);
+    return span ? o->of_file[span->file] : o->n;
+}
+
+/* ---- differences ---- */
+
+#define HASH_SAID 12 /* characters that tell hashes apart */
+
+static int said(const char *value, bool hash)
+{
+    size_t n = strcspn(value, "\n");
+    return (int)(hash && n > HASH_SAID ? HASH_SAID : n);
+}
+
+static void add_difference(struct text *t, const char *key, size_t n, const char *a, const char *b)
+{
+    bool hash = memmem(key, n, "sha256", strlen("sha256")) != NULL;
+    a = a ? a : "none";
+    b = b ? b : "none";
+    text_addf(t, "%s%.*s %.*s | %.*s", t->len ? ", " : "", (int)n, key, said(a, hash), a,
+              said(b, hash), b);
+}
+
+char *origin_difference(const char *a, const char *b)
+{
+    struct text t = {0};
+    text_clear(&t);
+    text_add(&t, "");
+    for (const char *s = a; *s; s += strcspn(s, "\n") + 1) {
+        size_t n = strcspn(s, " ");
+        const char *v = s + n + 1, *w = value_in(b, s, n);
+        size_t length = strcspn(v, "\n") + 1;
+        if (!w || strncmp(v, w, length))
+            add_difference(&t, s, n, v, w);
+    }
+    for (const char *s = b; *s; s += strcspn(s, "\n") + 1) {
+        size_t n = strcspn(s, " ");
+        if (!value_in(a, s, n))
+            add_difference(&t, s, n, NULL, s + n + 1);
+    }
+    return t.s;
+}

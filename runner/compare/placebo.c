@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare/placebo.h"
+
+#include "base/csv.h"
+#include "base/err.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- counting ---- */
+
+static bool same_run(const struct contrast *a, const struct contrast *b)
+{
+    return !strcmp(a->platform, b->platform) && !strcmp(a->workload, b->workload) &&
+           !strcmp(a->label, b->label) && !strcmp(a->run_id, b->run_id);
+}
+
+static bool same_mode(const struct contrast *a, const struct contrast *b)
+{
+    return !strcmp(a->mode, b->mode);
+}
+
+static void count(struct placebo *p, const struct contrast *c)
+{
+    bool placebo = c->judgement.verdict == VERDICT_SAME && c->effect.launches > 1;
+    bool aa = c->first && c->aa.n && c->effect.launches > 1;
+    p->contrasts += placebo;
+    p->called += placebo && verdict_is_difference(c->measured);
+    p->aa += aa;
+    p->aa_called += aa && verdict_is_difference(c->aa_judgement.verdict);
+}
+
+struct placebo *placebo_rows(const struct comparison *c, size_t *n)
+{
+    struct placebo *v = xcalloc(c->n + 1, sizeof *v);
+    *n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        size_t k = *n;
+        while (k > 0 && !(same_run(v[k - 1].of, &c->v[i]) && same_mode(v[k - 1].of, &c->v[i])))
+            k--;
+        if (!k)
+            v[k = (*n)++].of = &c->v[i];
+        else
+            k--;
+        count(&v[k], &c->v[i]);
+    }
+    return v;
+}
+
+/* ---- what is said ---- */
+
+static double percent(size_t part, size_t all)
+{
+    return all ? 100 * (double)part / (double)all : 0;
+}
+
+/* The runs of one mode together, from v[first] on; runs without a placebo lend no A/A copies. */
+static struct placebo sum_mode(const struct placebo *v, size_t n, size_t first)
+{
+    struct placebo sum = {.of = v[first].of};
+    for (size_t i = first; i < n; i++)
+        if (same_mode(v[i].of, sum.of) && v[i].contrasts) {
+            sum.contrasts += v[i].contrasts;
+            sum.called += v[i].called;
+            sum.aa += v[i].aa;
+            sum.aa_called += v[i].aa_called;
+        }
+    return sum;
+}
+
+static bool mode_seen(const struct placebo *v, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (same_mode(v[k].of, v[i].of))
+            return true;
+    return false;
+}
+
+void placebo_print(const struct comparison *c)
+{
+    size_t n;
+    struct placebo *v = placebo_rows(c, &n);
+    const char *before = "placebo: both ran the same operation, yet their times would be called "
+                         "faster or slower in";
+    for (size_t i = 0; i < n; i++) {
+        struct placebo p = sum_mode(v, n, i);
+        if (mode_seen(v, i) || !p.contrasts)
+            continue;
+        printf("%s %zu of %zu %s (%.1f%%; A/A copies %zu of %zu, %.1f%%)", before, p.called, p.contrasts,
+               *p.of->mode ? p.of->mode : "alone", percent(p.called, p.contrasts), p.aa_called, p.aa, percent(p.aa_called, p.aa));
+        before = ",";
+    }
+    if (*before == ',')
+        puts("");
+    free(v);
+}
+
+int placebo_write(const struct comparison *c, const char *dir)
+{
+    struct csv csv;
+    char *path = xstrfmt("%s/%s", dir, PLACEBO_CSV);
+    int code = csv_open(&csv, path);
+    size_t n = 0;
+    struct placebo *v = placebo_rows(c, &n);
+    if (!code) {
+        csv_header(&csv, "platform,workload,label,run_id,mode,contrasts,called,aa,aa_called");
+        for (size_t i = 0; i < n; i++) {
+            const struct contrast *of = v[i].of;
+            const char *const texts[] = {of->platform, of->workload, of->label, of->run_id,
+                                         of->mode};
+            const size_t counts[] = {v[i].contrasts, v[i].called, v[i].aa, v[i].aa_called};
+            for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+                csv_text(&csv, texts[k]);
+            for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+                csv_integer(&csv, (int64_t)counts[k]);
+            csv_end(&csv);
+        }
+        code = csv_close(&csv, true);
+    }
+    free(v);
+    free(path);
+    return code;
+}

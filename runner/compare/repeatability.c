@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare/repeatability.h"
+
+#include "base/csv.h"
+#include "base/err.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which are alike ---- */
+
+static int by_question(const struct contrast *a, const struct contrast *b)
+{
+    const char *const x[] = {a->platform, a->workload, a->label, a->mode,
+                             a->params,   a->baseline, a->config};
+    const char *const y[] = {b->platform, b->workload, b->label, b->mode,
+                             b->params,   b->baseline, b->config};
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++) {
+        int order = strcmp(x[i], y[i]);
+        if (order)
+            return order;
+    }
+    return (a->size_B > b->size_B) - (a->size_B < b->size_B);
+}
+
+/* Names of runs begin with the time. */
+static int by_question_and_run(const void *a, const void *b)
+{
+    const struct contrast *x = *(const struct contrast *const *)a,
+                          *y = *(const struct contrast *const *)b;
+    int order = by_question(x, y);
+    return order ? order : strcmp(x->run_id, y->run_id);
+}
+
+static bool of_one_section(const struct contrast *a, const struct contrast *b)
+{
+    return !strcmp(a->platform, b->platform) && !strcmp(a->workload, b->workload) &&
+           !strcmp(a->label, b->label);
+}
+
+bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b)
+{
+    return of_one_section(a, b) && !strcmp(a->run_id, b->run_id);
+}
+
+bool contrast_has_twin(const struct comparison *c, const struct contrast *one)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (of_one_section(&c->v[i], one) && strcmp(c->v[i].run_id, one->run_id) != 0)
+            return true;
+    return false;
+}
+
+/* Those of the same two runs stand together, in the order of the comparison. */
+static int by_place(const void *a, const void *b)
+{
+    const struct repeat *x = a, *y = b;
+    const struct contrast *c = x->again, *d = y->again;
+    const char *const u[] = {c->platform, c->workload, c->label, c->run_id, x->first->run_id};
+    const char *const v[] = {d->platform, d->workload, d->label, d->run_id, y->first->run_id};
+    for (size_t i = 0; i < sizeof u / sizeof *u; i++) {
+        int order = strcmp(u[i], v[i]);
+        if (order)
+            return order;
+    }
+    return (c > d) - (c < d);
+}
+
+static bool has_numbers(const struct contrast *c)
+{
+    return isfinite(c->effect.value) && isfinite(c->effect.lo) && isfinite(c->effect.hi);
+}
+
+/* The only one of its question in its run. */
+static bool single(const struct contrast *const *v, size_t n, size_t i)
+{
+    return (i == 0 || by_question_and_run(&v[i - 1], &v[i]) != 0) &&
+           (i + 1 == n || by_question_and_run(&v[i], &v[i + 1]) != 0);
+}
+
+void repeats_find(struct repeats *r, const struct comparison *c)
+{
+    const struct contrast **v = xcalloc(c->n + 1, sizeof *v);
+    for (size_t i = 0; i < c->n; i++)
+        v[i] = &c->v[i];
+    qsort(v, c->n, sizeof *v, by_question_and_run);
+    *r = (struct repeats){.of = c, .v = xcalloc(c->n + 1, sizeof *r->v)};
+    const struct contrast *last = NULL; /* that can be held against another */
+    for (size_t i = 0; i < c->n; i++) {
+        if (!single(v, c->n, i) || !has_numbers(v[i]))
+            continue;
+        if (last && !by_question(last, v[i]))
+            r->v[r->n++] = (struct repeat){last, v[i]};
+        last = v[i];
+    }
+    free(v);
+    qsort(r->v, r->n, sizeof *r->v, by_place);
+}
+
+void repeats_free(struct repeats *r)
+{
+    free(r->v);
+    *r = (struct repeats){0};
+}
+
+/* ---- whether they agree ---- */
+
+enum verdict repeat_earlier(const struct repeat *r)
+{
+    const struct contrast *c = r->first;
+    if (c->judgement.verdict == VERDICT_SAME)
+        return VERDICT_SAME;
+    return judge_effect(&c->effect, r->again->bound, contrast_floor(c), c->p_holm).verdict;
+}
+
+enum agreement repeat_agreement(const struct repeat *r)
+{
+    enum verdict a = repeat_earlier(r), b = r->again->judgement.verdict;
+    if (a == VERDICT_SAME || b == VERDICT_SAME)
+        return AGREEMENT_OPERATION;
+    if (a == VERDICT_INCONCLUSIVE || b == VERDICT_INCONCLUSIVE)
+        return AGREEMENT_OPEN;
+    if (a == b)
+        return AGREEMENT_SAME;
+    return a == VERDICT_EQUIVALENT || b == VERDICT_EQUIVALENT ? AGREEMENT_DIFFERENT
+                                                              : AGREEMENT_CONTRARY;
+}
+
+bool repeat_overlaps(const struct repeat *r)
+{
+    return r->first->effect.lo <= r->again->effect.hi && r->again->effect.lo <= r->first->effect.hi;
+}
+
+/* ---- as a table ---- */
+
+int repeats_write(const struct repeats *r, const char *dir)
+{
+    static const char *const agreements[AGREEMENTS] = {"same", "same operation", "open", "different",
+                                                   "contrary"};
+    struct csv csv;
+    char *path = xstrfmt("%s/%s", dir, AGAIN_CSV);
+    char *columns = xstrfmt("%s,earlier_run_id,earlier_launches,earlier_ratio,earlier_ratio_low,"
+                            "earlier_ratio_high,earlier_verdict,agreement,overlap",
+                            compare_columns);
+    int code = csv_open(&csv, path);
+    if (!code) {
+        csv_header(&csv, columns);
+        for (size_t i = 0; i < r->n; i++) {
+            const struct contrast *first = r->v[i].first;
+            contrast_row(&csv, r->v[i].again);
+            csv_text(&csv, first->run_id);
+            csv_integer(&csv, first->effect.launches);
+            csv_real(&csv, exp(first->effect.value));
+            csv_real(&csv, exp(first->effect.lo));
+            csv_real(&csv, exp(first->effect.hi));
+            csv_text(&csv, verdict_names[repeat_earlier(&r->v[i])]);
+            csv_text(&csv, agreements[repeat_agreement(&r->v[i])]);
+            csv_text(&csv, repeat_overlaps(&r->v[i]) ? "yes" : "no");
+            csv_end(&csv);
+        }
+        code = csv_close(&csv, true);
+    }
+    free(columns);
+    free(path);
+    return code;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare/unpaired.h"
+
+#include "base/err.h"
+#include "base/text.h"
+#include "compare/alike.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct apart_cell { /* a cell's launches of one origin */
+    const struct rec_cell *cell;
+    char *else_alike; /* its parameters but the config's; owned */
+    size_t origin;
+    struct values x; /* log-times */
+    struct outcome outcome;
+};
+
+struct pass {
+    struct comparison *c;
+    const struct recorded *r;
+    const struct origins *origins;
+    const struct rules *rules;
+    struct apart_cell *cells;
+    size_t n;
+};
+
+/* ---- cells ---- */
+
+static struct apart_cell *add_cell(struct pass *p, const struct rec_cell *cell, size_t origin,
+                                   const struct outcome *o)
+{
+    if (!(p->n & (p->n - 1)))
+        p->cells = xrealloc(p->cells, (p->n ? 2 * p->n : 1) * sizeof *p->cells);
+    struct apart_cell *one = &p->cells[p->n++];
+    *one = (struct apart_cell){.cell = cell,
+                               .else_alike = alike_without(cell->params, alike_config),
+                               .origin = origin,
+                               .outcome = *o};
+    return one;
+}
+
+static void take_series(struct pass *p, const struct series *s)
+{
+    const struct rec_cell *cell = &p->r->cells[s->cell];
+    struct outcome o = gathered_outcome(p->r, s);
+    size_t first = p->n;
+    if (!o.numbers)
+        add_cell(p, cell, p->origins->n, &o);
+    for (size_t i = 0; i < s->n_blocks && o.numbers; i++) {
+        const struct block *b = &s->blocks[i];
+        size_t origin = origins_of(p->origins, p->r, cell->group, b->launch), k = first;
+        while (k < p->n && p->cells[k].origin != origin)
+            k++;
+        struct apart_cell *one = k < p->n ? &p->cells[k] : add_cell(p, cell, origin, &o);
+        if (!b->warm && b->time_s > 0)
+            values_add(&one->x, b->launch, log(b->time_s));
+    }
+}
+
+static int read_cells(struct pass *p)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < p->r->n_groups && !code; i++) {
+        struct gathered g;
+        code = gather_group(p->r, i, NULL, &g);
+        for (size_t k = 0; k < g.n && !code; k++)
+            if (!g.series[k].copy)
+                take_series(p, &g.series[k]);
+        gathered_free(p->r, &g);
+    }
+    return code;
+}
+
+static bool alike(const struct apart_cell *a, const struct apart_cell *b)
+{
+    return a->cell->size_B == b->cell->size_B && !strcmp(a->cell->mode, b->cell->mode) &&
+           !strcmp(a->else_alike, b->else_alike);
+}
+
+/* ---- contrasts ---- */
+
+/* The config that the rules name, or the first one. */
+static const char *baseline_of(const struct pass *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (!strcmp(p->cells[i].cell->config, p->rules->baseline))
+            return p->rules->baseline;
+    return p->n ? p->cells[0].cell->config : "";
+}
+
+/* The baseline's cell like it: of the same origin, or else any; NULL: none. */
+static const struct apart_cell *counterpart(const struct pass *p, const char *baseline,
+                                            const struct apart_cell *of)
+{
+    const struct apart_cell *any = NULL;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct apart_cell *a = &p->cells[i];
+        if (strcmp(a->cell->config, baseline) || !alike(a, of))
+            continue;
+        any = any ? any : a;
+        if (a->origin == of->origin)
+            return a;
+    }
+    return any;
+}
+
+static void copy_values(struct values *to, const struct values *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        values_add(to, from->v[i].launch, from->v[i].value);
+}
+
+static void note_difference(const struct pass *p, struct contrast *one, const struct apart_cell *a,
+                            const struct apart_cell *b)
+{
+    char *other = origin_difference(p->origins->texts[a->origin], p->origins->texts[b->origin]);
+    contrast_note(one, "mixed provenance, kept apart: no launch of %s like these (%s)",
+                  a->cell->config, other);
+    free(other);
+}
+
+static void add_contrast(const struct pass *p, const char *baseline, const struct apart_cell *b)
+{
+    const struct apart_cell *a = counterpart(p, baseline, b);
+    struct contrast *one = comparison_add(p->c, p->r, b->cell, baseline);
+    one->kind = CONTRAST_UNPAIRED;
+    one->no_floor = true;
+    one->bound = p->rules->equivalence;
+    one->stream += b->origin;
+    if (!b->outcome.numbers)
+        contrast_note(one, "%s: %s", b->outcome.status, b->outcome.why);
+    else if (!a)
+        contrast_note(one, "not measured with %s", baseline);
+    else if (!a->outcome.numbers)
+        contrast_note(one, "baseline %s: %s", a->outcome.status, a->outcome.why);
+    else if (a->origin != b->origin)
+        note_difference(p, one, a, b);
+    if (one->note)
+        return;
+    copy_values(&one->x, &a->x);
+    copy_values(&one->y, &b->x);
+    contrast_note(one, "launched apart");
+}
+
+/* The first cell that is alike stands for the family. */
+static size_t family_of(const struct pass *p, size_t i)
+{
+    size_t k = 0;
+    while (k < i && !alike(&p->cells[k], &p->cells[i]))
+        k++;
+    return k;
+}
+
+int compare_apart(struct comparison *c, const struct recorded *r, const struct origins *origins,
+                  const struct rules *rules)
+{
+    struct pass p = {c, r, origins, rules, NULL, 0};
+    int code = read_cells(&p);
+    const char *baseline = baseline_of(&p);
+    for (size_t i = 0; i < p.n && !code; i++) {
+        if (!strcmp(p.cells[i].cell->config, baseline))
+            continue;
+        add_contrast(&p, baseline, &p.cells[i]);
+        c->v[c->n - 1].family = c->families + family_of(&p, i);
+    }
+    c->families += p.n;
+    for (size_t i = 0; i < p.n; i++) {
+        free(p.cells[i].else_alike);
+        free(p.cells[i].x.v);
+    }
+    free(p.cells);
+    return code;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare/within_run.h"
+
+#include "compare/against.h"
+#include "compare/unpaired.h"
+#include "base/err.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the config ---- */
+
+int rules_read(struct rules *out, const struct recorded *r)
+{
+    static const char defaults[] = "";
+    char *path = xstrfmt("%s/config.ini", r->dir);
+    bool there = !access(path, F_OK);
+    struct config *config = NULL;
+    struct settings set;
+    int code = there ? config_load(&config, path, (const char *const *)r->overrides)
+                     : config_from_text(&config, path, defaults, 0, NULL);
+    if (!code)
+        code = settings_read(config, &set);
+    if (!code) {
+        *out = (struct rules){.equivalence = set.measure.equivalence,
+                              .blocks = there && !r->imported ? set.measure.blocks : 1};
+        memcpy(out->baseline, set.measure.baseline, sizeof out->baseline);
+    }
+    config_free(config);
+    free(path);
+    return code;
+}
+
+static void list(struct text *t, int launch, size_t blocks)
+{
+    text_addf(t, "%s%d (%zu)", t->len ? ", " : "", launch, blocks);
+}
+
+void values_thin(struct values *x, int64_t asked, struct contrast *say)
+{
+    struct text out = {0}, few = {0};
+    size_t kept = 0, least = asked < 2 * WITHIN_BLOCKS ? (size_t)(asked + 1) / 2 : WITHIN_BLOCKS;
+    for (size_t i = 0, end; i < x->n; i = end) {
+        for (end = i; end < x->n && x->v[end].launch == x->v[i].launch; end++)
+            ;
+        size_t blocks = end - i;
+        if (blocks < least || 2 * blocks < (size_t)asked)
+            list(blocks < least ? &out : &few, x->v[i].launch, blocks);
+        if (blocks < least)
+            continue;
+        memmove(x->v + kept, x->v + i, blocks * sizeof *x->v);
+        kept += blocks;
+    }
+    x->n = kept;
+    if (out.len)
+        contrast_note(say, "left out for want of blocks: launch %s of %lld", out.s,
+                      (long long)asked);
+    if (few.len)
+        contrast_note(say, "few blocks: launch %s of %lld", few.s, (long long)asked);
+    text_free(&out);
+    text_free(&few);
+}
+
+/* ---- contrasts ---- */
+
+/* Of the mode one config alone has a second copy, whatever the others are held against. */
+static void fill(const struct group_pass *p, struct contrast *c, const struct series *base,
+                 const struct series *s, size_t origin)
+{
+    const struct series *twice = pass_baseline(p, pass_mode(p, s));
+    const struct series *copy = gathered_find(p->g, twice->cell, 1);
+    c->origin = xstrdup(p->origins->texts[origin]);
+    size_t zero = pass_pairs(p, base, s, origin, &c->x);
+    if (zero)
+        contrast_note(c, "%zu blocks with a time of 0 are left out", zero);
+    if (copy)
+        pass_pairs(p, twice, copy, origin, &c->aa);
+    values_thin(&c->x, p->rules->blocks, c);
+}
+
+static struct contrast *add(const struct group_pass *p, const struct series *base,
+                            const struct series *s, size_t family)
+{
+    struct contrast *c = comparison_add(p->c, p->r, &p->r->cells[s->cell], pass_config(p, base));
+    free(c->baseline_ran);
+    c->baseline_ran = xstrdup(p->r->cells[base->cell].ran);
+    c->family = family;
+    c->bound = p->rules->equivalence;
+    return c;
+}
+
+/* Origins among the launches of a series, each once. */
+static size_t origins_among(const struct group_pass *p, const struct series *s, size_t *v)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_blocks; i++) {
+        size_t o = origins_of(p->origins, p->r, p->group, s->blocks[i].launch), k = 0;
+        if (i && s->blocks[i].launch == s->blocks[i - 1].launch)
+            continue;
+        while (k < n && v[k] != o)
+            k++;
+        if (k == n)
+            v[n++] = o;
+    }
+    return n;
+}
+
+/* Launches that have the origin: "1, 2". */
+static char *launches_from(const struct group_pass *p, const struct series *s, size_t origin)
+{
+    struct text t = {0};
+    for (size_t i = 0; i < s->n_blocks; i++) {
+        int launch = s->blocks[i].launch;
+        if ((i == 0 || s->blocks[i - 1].launch != launch) &&
+            origins_of(p->origins, p->r, p->group, launch) == origin)
+            text_addf(&t, "%s%d", t.len ? ", " : "", launch);
+    }
+    return t.s ? t.s : xstrdup("");
+}
+
+static void note_origins(const struct group_pass *p, struct contrast *c, const struct series *s,
+                         const size_t *all, size_t n, size_t mine)
+{
+    char *launches = launches_from(p, s, all[mine]);
+    char *other =
+        origin_difference(p->origins->texts[all[mine]], p->origins->texts[all[mine == 0 ? 1 : 0]]);
+    contrast_note(c, "mixed provenance, launches %s of %zu kinds kept apart (%s)", launches, n,
+                  other);
+    c->stream += mine;
+    free(launches);
+    free(other);
+}
+
+static void contrast_series(const struct group_pass *p, const struct series *base,
+                            const struct series *s, size_t family)
+{
+    struct outcome of_base = gathered_outcome(p->r, base), of_it = gathered_outcome(p->r, s);
+    if (!of_base.numbers || !of_it.numbers) {
+        struct contrast *c = add(p, base, s, family);
+        const struct outcome *o = of_it.numbers ? &of_base : &of_it;
+        contrast_note(c, "%s%s: %s", of_it.numbers ? "baseline " : "", o->status, o->why);
+        return;
+    }
+    size_t *origins = xmalloc((p->origins->n + 1) * sizeof *origins);
+    size_t n = origins_among(p, s, origins);
+    for (size_t k = 0; k < n; k++) {
+        struct contrast *c = add(p, base, s, family + k);
+        if (n > 1)
+            note_origins(p, c, s, origins, n, k);
+        fill(p, c, base, s, origins[k]);
+    }
+    free(origins);
+}
+
+/* Is it the first of its mode? */
+static bool opens_mode(const struct group_pass *p, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(pass_mode(p, &p->g->series[k]), pass_mode(p, &p->g->series[i])))
+            return false;
+    return true;
+}
+
+static void contrast_group(const struct group_pass *p)
+{
+    for (size_t m = 0; m < p->g->n; m++) {
+        const char *mode = pass_mode(p, &p->g->series[m]);
+        const struct series *base = opens_mode(p, m) ? pass_against(p, mode) : NULL;
+        if (!base)
+            continue;
+        for (size_t i = 0; i < p->g->n; i++) {
+            const struct series *s = &p->g->series[i];
+            if (!s->copy && s != base && !strcmp(pass_mode(p, s), mode) && *pass_config(p, s))
+                contrast_series(p, base, s, p->c->families);
+        }
+        p->c->families += p->origins->n + 1;
+    }
+}
+
+static int contrast_run(struct comparison *c, const struct recorded *r, const char *best_of)
+{
+    struct origins origins;
+    struct rules rules;
+    int code = rules_read(&rules, r);
+    if (code)
+        return code;
+    code = origins_read(&origins, r);
+    if (!code && r->imported && !best_of)
+        code = compare_apart(c, r, &origins, &rules);
+    for (size_t i = 0; i < r->n_groups && !code && !r->imported; i++) {
+        struct gathered g;
+        if (r->groups[i].n < 2)
+            continue;
+        code = gather_group(r, i, NULL, &g);
+        if (code)
+            break;
+        contrast_group(&(struct group_pass){c, r, &origins, &rules, i, &g, best_of});
+        gathered_free(r, &g);
+    }
+    origins_free(&origins);
+    return code;
+}
+
+int compare_within(struct comparison *c, const char *dir, const char *best_of)
+{
+    struct recorded *r;
+    int code = recorded_read(&r, dir);
+    if (code || !r)
+        return code;
+    code = contrast_run(c, r, best_of);
+    recorded_free(r);
+    return code;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/config.h"
+
+#include "config/config_scan.h"
+#include "config/config_set.h"
+#include "base/err.h"
+#include "base/locate.h"
+#include "config/params.h"
+#include "config/settings.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <iniparser/iniparser.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CONFIG_BYTES_MAX (256 * 1024)
+
+/* ---- owners, look-ups, messages ---- */
+
+struct config *config_share(struct config *c)
+{
+    c->owners++;
+    return c;
+}
+
+void config_free(struct config *c)
+{
+    if (!c || --c->owners)
+        return;
+    for (size_t i = 0; i < c->n; i++) {
+        free(c->entries[i].section);
+        free(c->entries[i].key);
+        free(c->entries[i].value);
+    }
+    for (size_t i = 0; i < c->n_sections; i++)
+        free(c->sections[i].name);
+    for (size_t i = 0; c->overrides[i]; i++)
+        free(c->overrides[i]);
+    free(c->entries);
+    free(c->sections);
+    free(c->overrides);
+    free(c->text);
+    free(c->path);
+    free(c);
+}
+
+const struct config_entry *config_find(const struct config *c, const char *section, const char *key)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (!strcmp(c->entries[i].key, key) && !strcmp(c->entries[i].section, section))
+            return &c->entries[i];
+    return NULL;
+}
+
+const char *config_source(const struct config *c, const char *section, const char *key)
+{
+    char *name = xstrfmt("%s.source", key);
+    const struct config_entry *e = config_find(c, section, name);
+    free(name);
+    if (!e)
+        e = config_find(c, section, "source");
+    return e ? e->value : "";
+}
+
+const struct config_section *config_section(const struct config *c, const char *name)
+{
+    for (size_t i = 0; i < c->n_sections; i++)
+        if (!strcmp(c->sections[i].name, name))
+            return &c->sections[i];
+    return NULL;
+}
+
+const char *config_workload(const struct config *c, size_t i)
+{
+    for (size_t k = 0; k < c->n_sections; k++)
+        if (!settings_section_find(c->sections[k].name) && i-- == 0)
+            return c->sections[k].name;
+    return NULL;
+}
+
+int config_error(const struct config_entry *e, const char *fmt, ...)
+{
+    char text[2048];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return fail_at(GS_USAGE, e->file, e->line, "key '%s': %s", e->key, text);
+}
+
+/* ---- iniparser ---- */
+
+__attribute__((format(printf, 1, 2))) static int no_message(const char *fmt, ...)
+{
+    (void)fmt;
+    return 0;
+}
+
+/* iniparser reads files by name only. Giving it a copy in memory lets a config come from a pipe,
+ * and makes sure that what is parsed is what is recorded. NULL: refused. */
+static dictionary *parse_copy(const char *text, size_t n)
+{
+    dictionary *d = NULL;
+    int fd = memfd_create("config", MFD_CLOEXEC);
+    if (fd >= 0 && write(fd, text, n) == (ssize_t)n) {
+        char name[40];
+        snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+        iniparser_set_error_callback(no_message); /* the scan has said it, with the line */
+        d = iniparser_load(name);
+    }
+    if (fd >= 0)
+        close(fd);
+    return d;
+}
+
+static size_t count_keys(const dictionary *d)
+{
+    size_t n = 0;
+    for (ssize_t i = 0; i < d->size; i++)
+        n += d->key[i] && strchr(d->key[i], ':');
+    return n;
+}
+
+/* Do the scan and iniparser read the same keys and values? */
+static int agree(const struct config *c, const dictionary *d)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct config_entry *e = &c->entries[i];
+        char *name = xstrfmt("%s:%s", e->section, e->key);
+        const char *value = iniparser_getstring(d, name, NULL);
+        if (!value || strcmp(value, e->value))
+            code = config_error(e,
+                                "may be read in two ways, as '%.80s' and as '%.80s': write it "
+                                "plainer",
+                                e->value, value ? value : "");
+        free(name);
+    }
+    if (!code && count_keys(d) != c->n)
+        code = fail_at(GS_USAGE, c->path, 0, "some line may be read in two ways: write it plainer");
+    return code;
+}
+
+/* ---- names ---- */
+
+/* The table that knows `key`, other than `not_this`. */
+static const struct settings_section *home_of(const char *key, const struct settings_section * not )
+{
+    for (const struct settings_section *s = settings_sections; s->name; s++)
+        if (s != not &&s->table && params_find(s->table, key))
+            return s;
+    return NULL;
+}
+
+static int unknown_key(const struct config_entry *e, const struct settings_section *s)
+{
+    const char *near = params_nearest(s->table, e->key);
+    const struct settings_section *home = home_of(e->key, s);
+    if (home)
+        return config_error(e, "unknown in [%s]: it belongs in [%s]", e->section, home->name);
+    if (near)
+        return config_error(e, "unknown in [%s]%s", e->section, DID_YOU_MEAN(near));
+    struct text all = {0};
+    for (const struct wl_param *p = s->table; p->name; p++)
+        text_addf(&all, "%s%s", p == s->table ? "" : ", ", p->name);
+    int code = config_error(e, "unknown in [%s] (%s)", e->section, all.s);
+    text_free(&all);
+    return code;
+}
+
+static int check_keys(const struct config *c)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct config_entry *e = &c->entries[i];
+        const struct settings_section *s = settings_section_find(e->section);
+        if (!s || !s->table || params_find(s->table, e->key))
+            continue;
+        size_t n = s->free_prefix ? strlen(s->free_prefix) : 0;
+        if (!n || strncmp(e->key, s->free_prefix, n) || !e->key[n])
+            code = unknown_key(e, s);
+    }
+    return code;
+}
+
+/* Any other section is a workload's, and its plugin may be anywhere: a misspelt fixed section is
+ * told from it by its keys. */
+static int check_section(const struct config *c, const struct config_section *s)
+{
+    const char *names[32];
+    size_t n = 0;
+    for (const struct settings_section *t = settings_sections; t->name; t++)
+        names[n++] = t->name;
+    const char *near = text_nearest(s->name, names, n);
+    const struct settings_section *meant = near ? settings_section_find(near) : NULL;
+    for (size_t i = 0; meant && meant->table && i < c->n; i++)
+        if (!strcmp(c->entries[i].section, s->name) && params_find(meant->table, c->entries[i].key))
+            return fail_at(GS_USAGE, c->path, s->line, "unknown section [%s]%s", s->name,
+                           DID_YOU_MEAN_SECTION(near));
+    return GS_OK;
+}
+
+static int check_sections(const struct config *c)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < c->n_sections; i++)
+        if (!settings_section_find(c->sections[i].name) && check_section(c, &c->sections[i]))
+            code = GS_USAGE;
+    return code;
+}
+
+/* ---- loading ---- */
+
+static int parse(struct config *c, size_t n)
+{
+    if (strlen(c->text) != n)
+        return fail_at(GS_USAGE, c->path, 0, "holds NUL bytes: this is no config");
+    int code = scan_ini(c);
+    if (code)
+        return code;
+    dictionary *d = parse_copy(c->text, n);
+    if (!d)
+        return fail_at(GS_USAGE, c->path, 0, "iniparser cannot read it");
+    code = agree(c, d);
+    iniparser_freedict(d);
+    return code;
+}
+
+int config_from_text(struct config **out, const char *path, const char *text, size_t n,
+                     const char *const *overrides)
+{
+    struct config *c = *out = xcalloc(1, sizeof *c);
+    c->owners = 1;
+    c->path = xstrdup(path);
+    c->text = xmalloc(n + 1);
+    memcpy(c->text, text, n);
+    c->text[n] = '\0';
+    int parsed = parse(c, n);
+    int set_code = config_set_all(c, overrides);
+    int sections = check_sections(c);
+    int keys = check_keys(c);
+    return parsed || set_code || sections || keys ? GS_USAGE : GS_OK;
+}
+
+/* The file's bytes, no more than a config can have: it may be a device or a pipe. */
+static int read_bytes(const char *path, struct text *out)
+{
+    FILE *f = fopen(path, "rbe");
+    struct stat st;
+    if (!f)
+        return locate_failed(GS_USAGE, path, LOCATE_CONFIG);
+    if (!fstat(fileno(f), &st) && S_ISDIR(st.st_mode)) {
+        fclose(f);
+        return fail_at(GS_USAGE, path, 0, "is a folder, not a config");
+    }
+    char buf[4096];
+    size_t n;
+    while (out->len <= CONFIG_BYTES_MAX && (n = fread(buf, 1, sizeof buf, f)) > 0)
+        text_addn(out, buf, n);
+    int error = ferror(f) ? errno : 0;
+    fclose(f);
+    if (error)
+        return fail_at(GS_USAGE, path, 0, "cannot be read: %s", strerror(error));
+    if (out->len > CONFIG_BYTES_MAX)
+        return fail_at(GS_USAGE, path, 0, "more than %d KiB: this is no config",
+                       CONFIG_BYTES_MAX / 1024);
+    return GS_OK;
+}
+
+int config_load_all(struct config **out, const char *path, const char *const *overrides)
+{
+    struct text text = {0};
+    char *file = locate_config(path);
+    *out = NULL;
+    text_clear(&text); /* an empty file is a text too */
+    int code = read_bytes(file, &text);
+    if (!code)
+        code = config_from_text(out, file, text.s, text.len, overrides);
+    text_free(&text);
+    free(file);
+    return code;
+}
+
+int config_load(struct config **out, const char *path, const char *const *overrides)
+{
+    int code = config_load_all(out, path, overrides);
+    if (code) {
+        config_free(*out);
+        *out = NULL;
+    }
+    return code;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/config_scan.h"
+
+#include "base/err.h"
+#include "base/text.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAULTS_MAX 20
+
+/* A line as iniparser sees it: physical lines that end in a backslash are joined. */
+struct line {
+    struct text text;  /* without the white space around it */
+    size_t last_start; /* where its last physical line begins in text */
+    int number;        /* of its first physical line */
+};
+
+struct scan {
+    struct config *c;
+    const char *next; /* what is not yet read */
+    int number;       /* of the line at next */
+    int faults;
+    const char *section; /* c's; NULL before the first */
+    bool lost;           /* the section line was refused: its keys are judged, not kept */
+};
+
+/* ---- names and values ---- */
+
+bool scan_is_value(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (iscntrl((unsigned char)s[i]) && s[i] != '\t')
+            return false;
+    /* Recordings hold values as JSON strings, so jansson is the judge of UTF-8. */
+    json_t *json = json_stringn(s, n);
+    json_decref(json);
+    return json;
+}
+
+static bool lower_name(char *s, const char *allowed)
+{
+    for (char *p = s; *p; p++) {
+        *p = (char)tolower((unsigned char)*p);
+        if (!isalnum((unsigned char)*p) && !strchr(allowed, *p))
+            return false;
+    }
+    return *s;
+}
+
+bool scan_key_name(char *s)
+{
+    return lower_name(s, "_.->");
+}
+
+/* NAME or NAME LABEL, one blank between: both become names of folders and columns. */
+bool scan_section_name(char *s)
+{
+    char *blank = strchr(s, ' ');
+    return lower_name(s, "_.- ") && *s != ' ' && *s != '.' && *s != '-' &&
+           (!blank || (isalnum((unsigned char)blank[1]) && !strchr(blank + 1, ' ')));
+}
+
+void scan_add_entry(struct config *c, const char *section, const char *key, const char *value,
+                    const char *file, int line)
+{
+    c->entries = xrealloc(c->entries, (c->n + 1) * sizeof *c->entries);
+    c->entries[c->n++] = (struct config_entry){.section = xstrdup(section),
+                                               .key = xstrdup(key),
+                                               .value = xstrdup(value),
+                                               .file = file,
+                                               .line = line};
+}
+
+__attribute__((format(printf, 3, 4))) static void fault(struct scan *s, const struct line *l,
+                                                        const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (s->faults++ < FAULTS_MAX)
+        fail_at(GS_USAGE, s->c->path, l->number, "%s", text);
+    else if (s->faults == FAULTS_MAX + 1)
+        fail_at(GS_USAGE, s->c->path, l->number, "and more; mend the first %d first", FAULTS_MAX);
+}
+
+/* ---- lines ---- */
+
+static void trim(struct text *t)
+{
+    size_t lead = 0;
+    while (t->len && isspace((unsigned char)t->s[t->len - 1]))
+        t->s[--t->len] = '\0';
+    while (isspace((unsigned char)t->s[lead]))
+        lead++;
+    memmove(t->s, t->s + lead, t->len - lead + 1);
+    t->len -= lead;
+}
+
+/* Takes the next line, continuations joined as iniparser joins them. False at the end. */
+static bool next_line(struct scan *s, struct line *l)
+{
+    text_clear(&l->text);
+    l->number = s->number;
+    bool more = *s->next;
+    for (bool joined = more; joined;) {
+        size_t n = strcspn(s->next, "\n"), end = n;
+        while (end && isspace((unsigned char)s->next[end - 1]))
+            end--;
+        joined = end && s->next[end - 1] == '\\';
+        l->last_start = l->text.len;
+        text_addn(&l->text, s->next, joined ? end - 1 : n);
+        s->next += n + (s->next[n] == '\n');
+        s->number++;
+        if (joined && !*s->next) {
+            fault(s, l, "the file ends in a '\\' that announces another line");
+            return false;
+        }
+    }
+    return more;
+}
+
+void scan_add_section(struct config *c, const char *name, int line)
+{
+    c->sections = xrealloc(c->sections, (c->n_sections + 1) * sizeof *c->sections);
+    c->sections[c->n_sections++] = (struct config_section){xstrdup(name), line};
+}
+
+static void section_line(struct scan *s, const struct line *l)
+{
+    struct config *c = s->c;
+    char *name = l->text.s + 1, *end = strchr(name, ']');
+    s->lost = true;
+    if (!end || end[1]) {
+        fault(s, l,
+              "a section line is [NAME] and nothing else; a comment goes on a line of its own");
+        return;
+    }
+    *end = '\0';
+    if (!scan_section_name(name)) {
+        fault(s, l,
+              "[%.80s] is no section (a name of letters, digits and '_', and a label behind "
+              "one blank)",
+              name);
+        return;
+    }
+    const struct config_section *twin = config_section(c, name);
+    if (twin)
+        fault(s, l, "section [%s] stands twice: first on line %d", name, twin->line);
+    else
+        scan_add_section(c, name, l->number);
+    s->section = config_section(c, name)->name;
+    s->lost = false;
+}
+
+/* What stands behind a value may only be a comment. NULL, or what is wrong with it. */
+static const char *comment_fault(const struct line *l, const char *key, const char *comment)
+{
+    if (!*comment)
+        return NULL;
+    if ((size_t)(comment - l->text.s) < l->last_start)
+        return "a comment cannot stand inside a continued value";
+    if (*comment == ';' && (!strcmp(key, "exclude") || !strcmp(key, "zip")))
+        return "';' begins a comment here: put the value in quotes, or the comment behind a '#'";
+    return NULL;
+}
+
+/* Cuts the value at *v out of its line; NULL, or what is wrong with it. */
+static const char *cut_value(const struct line *l, const char *key, char **v)
+{
+    char *end, *comment;
+    const char *wrong;
+    bool quoted = **v == '"' || **v == '\'';
+    if (quoted) {
+        end = strchr(*v + 1, **v);
+        if (!end)
+            return "the quote is not closed on its line";
+        comment = end + 1 + strspn(end + 1, " \t");
+        if (*comment && *comment != ';' && *comment != '#')
+            return "something follows the closing quote";
+        ++*v;
+    } else {
+        end = comment = *v + strcspn(*v, ";#");
+        if (*end && end > *v && !isspace((unsigned char)end[-1]))
+            return "';' and '#' begin a comment: put a blank in front, or the value in quotes";
+        while (end > *v && isspace((unsigned char)end[-1]))
+            end--;
+    }
+    wrong = comment_fault(l, key, comment);
+    *end = '\0';
+    return wrong;
+}
+
+static void value_line(struct scan *s, const struct line *l)
+{
+    struct config *c = s->c;
+    char *key = l->text.s, *equals = strchr(key, '=');
+    if (!equals) {
+        fault(s, l, "'%.80s' is neither [SECTION] nor KEY = VALUE nor a comment", key);
+        return;
+    }
+    char *key_end = equals, *value = equals + 1 + strspn(equals + 1, " \t");
+    while (key_end > key && isspace((unsigned char)key_end[-1]))
+        key_end--;
+    *key_end = '\0';
+    if (!scan_key_name(key)) {
+        fault(s, l, "'%.80s' is no key (letters, digits, '_', '.', '-' and '>')", key);
+        return;
+    }
+    const char *wrong = cut_value(l, key, &value);
+    const struct config_entry *twin = s->section ? config_find(c, s->section, key) : NULL;
+    if (!s->section && !s->lost)
+        wrong = "stands before the first [SECTION]";
+    else if (!wrong && !scan_is_value(value, strlen(value)))
+        wrong = "the value is not UTF-8 text or holds control characters";
+    if (wrong)
+        fault(s, l, "key '%s': %s", key, wrong);
+    else if (twin && !s->lost)
+        fault(s, l, "key '%s': stands twice in [%s]: first on line %d", key, s->section,
+              twin->line);
+    else if (!s->lost)
+        scan_add_entry(c, s->section, key, value, c->path, l->number);
+}
+
+static void one_line(struct scan *s, struct line *l)
+{
+    bool whole = l->text.len <= SCAN_LINE_MAX, joined = l->last_start > 0;
+    trim(&l->text);
+    char first = *l->text.s;
+    if (!whole)
+        fault(s, l,
+              "longer than %d bytes, continued lines included; a range (8:1GiB:x2) or a "
+              "second section is shorter",
+              SCAN_LINE_MAX);
+    else if (joined && (!first || strchr("#;[", first)))
+        fault(s, l, "the '\\' at the end would swallow the next line");
+    else if (first == '[')
+        section_line(s, l);
+    else if (first && first != '#' && first != ';')
+        value_line(s, l);
+}
+
+int scan_ini(struct config *c)
+{
+    struct scan s = {.c = c, .next = c->text, .number = 1};
+    struct line l = {0};
+    if (!strncmp(c->text, "\xef\xbb\xbf", 3))
+        return fail_at(GS_USAGE, c->path, 1, "begins with a byte order mark; save it without");
+    while (s.faults <= FAULTS_MAX && next_line(&s, &l)) {
+        one_line(&s, &l);
+        if (c->n > SCAN_ENTRIES_MAX) {
+            fault(&s, &l, "more than %d keys in one config", SCAN_ENTRIES_MAX);
+            break;
+        }
+    }
+    text_free(&l.text);
+    return s.faults ? GS_USAGE : GS_OK;
+}

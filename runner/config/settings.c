@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/settings.h"
+
+#include "base/err.h"
+#include "config/params.h"
+#include "base/text.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t settings_text_max(const struct wl_param *p)
+{
+    return p->max >= WL_TEXT_MAX ? (size_t)p->max + 1 : WL_TEXT_MAX;
+}
+
+const struct settings_section *settings_section_find(const char *section)
+{
+    for (const struct settings_section *s = settings_sections; s->name; s++) {
+        size_t n = strlen(s->name);
+        if (!strcmp(s->name, section) ||
+            (s->labelled && !strncmp(s->name, section, n) && section[n] == ' '))
+            return s;
+    }
+    return NULL;
+}
+
+/* ---- by the tables ---- */
+
+/* Why a list may not stand here, for the keys where users try one. */
+static const struct {
+    const char *key, *why;
+} single[] = {
+    {"ranks",
+     "one set of processes has one size: write a config for each, or --set launch:ranks=N"},
+    {"nodes",
+     "one set of processes has one shape: write a config for each, or --set launch:nodes=N"},
+};
+
+static int refuse_list(const struct config_entry *e)
+{
+    const char *why = "a list or range may stand in a workload's section only";
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
+        if (!strcmp(single[i].key, e->key))
+            why = single[i].why;
+    return config_error(e, "'%.80s' is a list where one value belongs (%s)", e->value, why);
+}
+
+static int read_entry(const struct config_entry *e, const struct wl_param *p, void *object)
+{
+    char why[512];
+    if (p->type == WL_TEXT) {
+        if (param_parse_text(p, e->value, (char *)object + p->offset, settings_text_max(p), why,
+                             sizeof why))
+            return GS_OK;
+    } else {
+        if (param_parse(p, e->value, object, why, sizeof why))
+            return GS_OK;
+        if (strpbrk(e->value, ",:"))
+            return refuse_list(e);
+    }
+    return config_error(e, "%s", why);
+}
+
+static int read_table(const struct config *c, const struct settings_section *s, void *object)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct config_entry *e = &c->entries[i];
+        const struct wl_param *p =
+            strcmp(e->section, s->name) ? NULL : params_find(s->table, e->key);
+        if (p && read_entry(e, p, object))
+            code = GS_USAGE;
+    }
+    return code;
+}
+
+/* ---- what no table can say ---- */
+
+static bool name_is_plain(const char *name)
+{
+    return *name && *name != '.' && *name != '-' &&
+           name[strspn(
+               name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == '\0';
+}
+
+/* The platform's name is a folder's and stands unquoted in commands. */
+static int check_name(const struct config *c, struct set_platform *p)
+{
+    const char *allowed = "letters, digits, '.', '_' and '-', none of the last two in front";
+    const struct config_entry *e = config_find(c, "platform", "name");
+    if (e && e->value[0])
+        return name_is_plain(p->name) ? GS_OK
+                                      : config_error(e, "'%s' is no name (%s)", p->name, allowed);
+    const char *slash = strrchr(c->path, '/');
+    const char *base = slash ? slash + 1 : c->path;
+    size_t n = strlen(base);
+    if (n > 4 && !strcmp(base + n - 4, ".ini"))
+        n -= 4;
+    snprintf(p->name, sizeof p->name, "%.*s", (int)n, base);
+    if (n < sizeof p->name && name_is_plain(p->name))
+        return GS_OK;
+    return fail_at(GS_USAGE, c->path, 0,
+                   "the file's name is no platform name (%s); give [platform] a name", allowed);
+}
+
+/* A fault between two keys, placed at the one of them that the config sets. */
+static int clash(const struct config *c, const char *section, const char *key, const char *other,
+                 const char *what)
+{
+    const struct config_entry *e = config_find(c, section, key);
+    if (!e)
+        e = config_find(c, section, other);
+    if (e)
+        return config_error(e, "%s", what);
+    return fail_at(GS_USAGE, c->path, 0, "[%s] %s: %s", section, key, what);
+}
+
+static int check_shapes(const struct config *c, const struct settings *s)
+{
+    char what[256];
+    int code = GS_OK;
+    if (s->launch.ranks % s->launch.nodes) {
+        snprintf(what, sizeof what,
+                 "%lld ranks do not spread evenly over %lld nodes (a multiple of the nodes)",
+                 (long long)s->launch.ranks, (long long)s->launch.nodes);
+        code = clash(c, "launch", "ranks", "nodes", what);
+    }
+    if (s->measure.max_blocks < s->measure.blocks) {
+        snprintf(what, sizeof what, "%lld max_blocks are fewer than %lld blocks",
+                 (long long)s->measure.max_blocks, (long long)s->measure.blocks);
+        code = clash(c, "measure", "max_blocks", "blocks", what);
+    }
+    return code;
+}
+
+/* ---- [limits] ---- */
+
+static bool parse_size(const char *text, double *value)
+{
+    uint64_t bytes;
+    if (!units_parse_size(text, &bytes))
+        return false;
+    *value = (double)bytes;
+    return true;
+}
+
+/* The kinds of number a limit may be, and the limits that some module reads, with theirs. */
+static bool (*const limit_kinds[])(const char *, double *) = {units_parse_real, units_parse_rate,
+                                                              parse_size, units_parse_time};
+enum { REALS_AND_RATES = 2, ANY_KIND = sizeof limit_kinds / sizeof *limit_kinds };
+
+static const char *const limit_rates[] = {"busbw", "link", "memory", "flops"};
+
+static size_t limit_kinds_of(const char *key)
+{
+    for (size_t i = 0; i < sizeof limit_rates / sizeof *limit_rates; i++)
+        if (!strcmp(limit_rates[i], key))
+            return REALS_AND_RATES;
+    return ANY_KIND;
+}
+
+static bool limit_parse(const char *key, const char *text, double *value)
+{
+    for (size_t i = 0; i < limit_kinds_of(key); i++)
+        if (limit_kinds[i](text, value))
+            return true;
+    return false;
+}
+
+/* "source", "busbw.source", "busbw_source": where the numbers come from, in words. */
+static bool is_source(const char *key)
+{
+    size_t n = strlen(key);
+    return !strcmp(key, "source") ||
+           (n > 7 && !strcmp(key + n - 6, "source") && strchr("._", key[n - 7]));
+}
+
+static int check_limits(const struct config *c)
+{
+    int code = GS_OK;
+    double value;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct config_entry *e = &c->entries[i];
+        if (strcmp(e->section, "limits") || is_source(e->key))
+            continue;
+        bool rate = limit_kinds_of(e->key) == REALS_AND_RATES;
+        if (!limit_parse(e->key, e->value, &value))
+            code = config_error(e, "'%.80s' is no limit (%s)", e->value,
+                                rate ? "a rate, e.g. 900GB/s, or a number"
+                                     : "a rate, a time, a size or a number");
+        else if (!(value > 0))
+            code = config_error(e, "'%s' is no limit (more than 0)", e->value);
+    }
+    return code;
+}
+
+double settings_limit(const struct config *c, const char *key)
+{
+    const struct config_entry *e = config_find(c, "limits", key);
+    double value;
+    return e && limit_parse(key, e->value, &value) ? value : (double)NAN;
+}
+
+int settings_read(const struct config *c, struct settings *out)
+{
+    char why[512];
+    int code = GS_OK;
+    *out = (struct settings){0};
+    for (const struct settings_section *s = settings_sections; s->name; s++) {
+        void *object = (char *)out + s->offset;
+        if (!s->table)
+            continue;
+        if (!params_default(s->table, object, why, sizeof why))
+            return fail(GS_USAGE, "[%s]: %s", s->name, why);
+        if (read_table(c, s, object))
+            code = GS_USAGE;
+    }
+    if (check_name(c, &out->platform))
+        code = GS_USAGE;
+    if (!code)
+        code = check_shapes(c, out);
+    int limits = check_limits(c);
+    return code ? code : limits;
+}

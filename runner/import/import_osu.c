@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * osu_allreduce of the OSU micro-benchmarks:
+ *   # OSU MPI-CUDA Allreduce Latency Test v7.4
+ *   # Datatype: MPI_CHAR.                                                  since 7
+ *   # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations     all with -f
+ *   4                       1.54              1.40              1.72        1000
+ * Where the slowest rank's mean time is there it is the time, as in every recording; else the mean
+ * over the ranks is, and the metric says so. It names neither ranks nor hosts.
+ */
+#include "base/err.h"
+#include "import/import_collective.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TITLE "# OSU MPI"
+#define OSU_COLUMNS 16
+#define LATENCY 10 /* where the names of a lone column of times begin */
+
+struct osu {
+    struct import *imp;
+    struct lines *in;
+    char tool[IMP_WORD], dtype[IMP_WORD];
+    bool open, worst;
+    size_t columns, time, iterations, check; /* their places; 0: none */
+    int64_t size_B;                          /* of the last row */
+};
+
+static bool claims(const char *line)
+{
+    return !strncmp(line, TITLE, strlen(TITLE));
+}
+
+static int on_title(struct osu *r, const char *line)
+{
+    const char *version = strstr(line, " Test v");
+    if (!strstr(line, "Allreduce") || strstr(line, "Iallreduce"))
+        return import_refuse(r->in, "'%.60s' is no blocking all-reduce", line + 2);
+    snprintf(r->tool, sizeof r->tool, "osu_allreduce%s%.*s", version ? " " : "",
+             version ? (int)strcspn(version + 7, " ") : 0, version ? version + 7 : "");
+    r->open = false;
+    r->size_B = -1;
+    *r->dtype = '\0';
+    return GS_OK;
+}
+
+/* Names of two words, "Avg Latency(us)", and of one. */
+static int on_header(struct osu *r, const char *line)
+{
+    static const char *const names[] = {"Size",        "Avg",     "Min", "Max", "Iterations",
+                                        "P50",         "P90",     "P95", "P99", "Validation",
+                                        "Latency(us)", "Latency", NULL};
+    struct word w[2 * OSU_COLUMNS];
+    size_t n = words_of(line + 1, w, 2 * OSU_COLUMNS);
+    if (n > 2 * OSU_COLUMNS)
+        return import_refuse(r->in, "a table of %zu columns is none of osu_allreduce", n);
+    r->columns = r->time = r->iterations = r->check = 0;
+    r->worst = false;
+    for (size_t i = 0; i < n; i++) {
+        bool continues = i && word_is(&w[i], "Latency(us)") && !word_is(&w[i - 1], "Size");
+        size_t k = 0;
+        while (names[k] && !word_is(&w[i], names[k]))
+            k++;
+        if (continues || word_is(&w[i], "Tail") || word_is(&w[i], "Lat(us)") ||
+            word_is(&w[i], "(us)"))
+            continue;
+        if (!names[k])
+            return import_refuse(r->in, "no column of osu_allreduce is '%.*s'",
+                                 (int)(w[i].n < 40 ? w[i].n : 40), w[i].s);
+        if (word_is(&w[i], "Max"))
+            r->worst = true;
+        if (word_is(&w[i], "Max") || (!r->time && (word_is(&w[i], "Avg") || k >= LATENCY)))
+            r->time = r->columns;
+        if (word_is(&w[i], "Iterations"))
+            r->iterations = r->columns;
+        if (word_is(&w[i], "Validation"))
+            r->check = r->columns;
+        r->columns++;
+    }
+    if (!r->time)
+        return import_refuse(r->in, "its table has no column of latencies");
+    struct imp_test *t = import_add_test(r->imp, r->in, "mpi_allreduce");
+    if (!t)
+        return GS_FAILED;
+    t->factor = IMP_ALLREDUCE;
+    t->metric = r->worst ? "L_max_of_ranks" : "L_mean_of_ranks";
+    t->unverified = !r->check;
+    snprintf(t->tool, sizeof t->tool, "%s", r->tool);
+    r->open = true;
+    r->size_B = -1;
+    return GS_OK;
+}
+
+static const char *dtype_of(const char *line)
+{
+    static const char *const names[][2] = {
+        {"MPI_CHAR", "int8"}, {"MPI_INT", "int32"}, {"MPI_FLOAT", "fp32"}, {"MPI_DOUBLE", "fp64"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strstr(line, names[i][0]))
+            return names[i][1];
+    return "";
+}
+
+static int on_comment(struct osu *r, const char *line)
+{
+    struct word w[1];
+    if (claims(line))
+        return on_title(r, line);
+    if (strstr(line, "Datatype:"))
+        snprintf(r->dtype, sizeof r->dtype, "%s", dtype_of(line));
+    if (words_of(line + 1, w, 1) && word_is(&w[0], "Size"))
+        return *r->tool ? on_header(r, line)
+                        : import_refuse(r->in, "a table before the benchmark's name");
+    return GS_OK;
+}
+
+static int take_row(struct osu *r, const struct word *w)
+{
+    struct imp_cell like = {.in_place = -1, .root = -1, .iters = 1};
+    struct imp_test *t = &r->imp->tests[r->imp->n_tests - 1];
+    struct number time;
+    int64_t iterations = 1;
+    uint64_t ns;
+    snprintf(like.dtype, sizeof like.dtype, "%s", r->dtype);
+    if (!word_integer(&w[0], &like.size_B) || like.size_B <= r->size_B)
+        return import_refuse(r->in,
+                             "a size of %.*s bytes after %lld: the output of several "
+                             "processes is mixed in it",
+                             (int)w[0].n, w[0].s, (long long)r->size_B);
+    r->size_B = like.size_B;
+    if (r->iterations && word_integer(&w[r->iterations], &iterations) && iterations > 0)
+        like.iters = (uint64_t)iterations;
+    const struct word *text = &w[r->time];
+    if (!number_read(&time, text->s, text->s + text->n) || time.negative)
+        return import_refuse(r->in, "'%.*s' us is no time", (int)text->n, text->s);
+    struct imp_cell *c = import_cell(r->imp, r->in, t, &like);
+    if (!c)
+        return GS_FAILED;
+    if (r->check && !word_is(&w[r->check], "Pass"))
+        import_fault(c, "wrong", "line %zu: validation says %.*s", r->in->number,
+                     (int)w[r->check].n, w[r->check].s);
+    if (number_scaled(&time, 3, &ns))
+        return import_sample(r->imp, r->in, c, ns);
+    import_fault(c, "failed", "line %zu: its time is %.*s", r->in->number, (int)text->n, text->s);
+    return GS_OK;
+}
+
+static int on_line(struct osu *r, const char *line)
+{
+    struct word w[OSU_COLUMNS];
+    int64_t size;
+    const char *s = line + strspn(line, " \t");
+    if (*s == '#')
+        return on_comment(r, s);
+    size_t n = words_of(s, w, OSU_COLUMNS);
+    if (!n || !word_integer(&w[0], &size)) /* other programs' lines */
+        return GS_OK;
+    if (!r->open)
+        return import_refuse(r->in, "a row before any table");
+    if (r->in->torn) { /* 15.5 may have been 15.53 */
+        snprintf(r->imp->tests[r->imp->n_tests - 1].missing, 96, "its last line is torn");
+        return GS_OK;
+    }
+    if (n != r->columns)
+        return import_refuse(r->in, "a row of %zu columns in a table of %zu", n, r->columns);
+    return take_row(r, w);
+}
+
+static int read_osu(struct import *imp, struct lines *in)
+{
+    struct osu r = {.imp = imp, .in = in};
+    char *line;
+    size_t n;
+    int got, code = GS_OK;
+    while (!code && (got = lines_next(in, &line, &n)) != 0)
+        code = got < 0 ? GS_FAILED : in->cut ? GS_OK : on_line(&r, line);
+    return code;
+}
+
+const struct import_format import_osu = {"osu", claims, read_osu};

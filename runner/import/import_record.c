@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/csv.h"
+#include "base/err.h"
+#include "base/jsontext.h"
+#include "record/manifest.h"
+#include "plan/plan.h"
+#include "record/provenance.h"
+#include "record/record.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "base/version.h"
+#include "import/import_launch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put(struct csv *c, json_t *o)
+{
+    char *line = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(16));
+    csv_bytes(c, line, strlen(line));
+    csv_bytes(c, "\n", 1);
+    free(line);
+    json_decref(o);
+}
+
+static const char *base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static json_t *header(const struct launch *l, const char *dir, int number)
+{
+    char at[32];
+    const struct imp_test *t = l->test;
+    char word[17];
+    snprintf(word, sizeof word, "%.15s", l->imp->sha256);
+    json_t *h =
+        json_pack("{ss si ss ss so so ss ss si si so sI}", "type", "header", "schema",
+                  RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit", gradsync_commit, "run_id",
+                  json_text(base(dir)), "platform", json_text(l->platform), "workload", t->workload,
+                  "label", IMPORT_LABEL, "launch", number, "attempt", 1, "started",
+                  json_text(t->started), "seed", (json_int_t)strtoull(word, NULL, 16));
+    json_object_set_new(h, "ranks", json_integer(l->ranks));
+    json_object_set_new(h, "nodes", json_integer(l->nodes));
+    json_object_set_new(h, "plugin", json_text(*t->tool ? t->tool : l->imp->format));
+    json_object_set_new(h, "imported",
+                        json_pack("{so ss ss so sI ss}", "path", json_text(l->imp->name), "sha256",
+                                  l->imp->sha256, "format", l->imp->format, "version",
+                                  json_text(t->tool), "line", (json_int_t)t->line, "at",
+                                  provenance_time(at, sizeof at)));
+    if (t->hosts)
+        json_object_set(h, "hosts", t->hosts);
+    return h;
+}
+
+static void note(struct csv *c, const char *key, const char *value)
+{
+    if (*value)
+        put(c, json_pack("{ss ss si ss so}", "type", "note", "cell", "", "copy", 0, "key", key,
+                         "value", json_text(value)));
+}
+
+/* What is known of the cell, named as the plugins name it. */
+static json_t *params(const struct launch *l, const struct imp_cell *c)
+{
+    static const enum fact told[] = {FACT_CONTENTION, FACT_MODE, FACT_ALGORITHM,
+                                     FACT_PROTOCOL,   FACT_CTAS, FACT_MEMORY};
+    char size[32], root[24];
+    const bool nccl = !strncmp(l->test->workload, "nccl_", 5);
+    snprintf(root, sizeof root, "%lld", (long long)c->root);
+    const char *const rows[][2] = {
+        {"size", c->size_B ? units_size(size, sizeof size, (uint64_t)c->size_B) : ""},
+        {"dtype", c->dtype},
+        {"op", c->op},
+        {"root", c->root >= 0 ? root : ""},
+        {"in_place", c->in_place < 0 ? ""
+                     : c->in_place   ? "yes"
+                                     : "no"},
+        {"metric", l->test->metric},
+        {"launch", !nccl            ? ""
+                   : l->test->graph ? "graph"
+                                    : "stream"},
+    };
+    json_t *o = json_object();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (*rows[i][1])
+            json_object_set_new(o, rows[i][0], json_text(rows[i][1]));
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        if (l->facts.value[told[i]])
+            json_object_set_new(o, fact_names[told[i]], json_text(l->facts.value[told[i]]));
+    return o;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* As plan.h makes ids: of the coordinates and the sorted parameters. */
+static void cell_id(char id[PLAN_ID], const struct launch *l, json_t *params_of_it)
+{
+    char *lines[32], hex[65];
+    const char *key;
+    json_t *v;
+    size_t n = 0;
+    struct text t = {0};
+    text_addf(&t, "platform=%s\nworkload=%s\nranks=%lld\nnodes=%lld\n", l->platform,
+              l->test->workload, (long long)l->ranks, (long long)l->nodes);
+    json_object_foreach(params_of_it, key, v) lines[n++] =
+        xstrfmt("%s=%s\n", key, json_string_value(v));
+    lines[n++] = xstrfmt("config=%s\n", l->config);
+    qsort(lines, n, sizeof *lines, by_text);
+    for (size_t i = 0; i < n; i++) {
+        text_add(&t, lines[i]);
+        free(lines[i]);
+    }
+    sha256_hex(t.s, t.len, hex);
+    snprintf(id, PLAN_ID, "%.*s", PLAN_ID - 1, hex);
+    text_free(&t);
+}
+
+static char *put_digits(char *end, uint64_t v)
+{
+    do
+        *--end = (char)('0' + v % 10);
+    while (v /= 10);
+    return end;
+}
+
+/* Blocks of a cell at most, about: what reads a recording holds all blocks of a cell. */
+#define BLOCKS 4096
+
+/* A sample each, or of very many samples so many consecutive ones that the blocks are not. */
+static uint64_t block_size(uint64_t samples)
+{
+    uint64_t size = 1;
+    while (samples / size > BLOCKS)
+        size *= 2;
+    return size;
+}
+
+struct block_lines {
+    struct csv *csv;
+    char *head, *middle;      /* of a line: up to its number, then up to its samples */
+    uint64_t size, blocks, n; /* samples of a block; blocks begun; samples in the last */
+};
+
+static void put_number(struct csv *csv, uint64_t v)
+{
+    char digits[24], *end = digits + sizeof digits, *at = put_digits(end, v);
+    csv_bytes(csv, at, (size_t)(end - at));
+}
+
+/* `more` samples come after this one. No JSON is built for them: there may be millions. */
+static void put_sample(struct block_lines *b, uint64_t time_ns, uint64_t more)
+{
+    if (b->n == 0) {
+        csv_bytes(b->csv, b->head, strlen(b->head));
+        put_number(b->csv, ++b->blocks);
+        csv_bytes(b->csv, b->middle, strlen(b->middle));
+    } else {
+        csv_bytes(b->csv, ",", 1);
+    }
+    put_number(b->csv, time_ns);
+    /* A rest of less than a block goes with the last one. */
+    bool whole = ++b->n >= b->size && (more >= b->size || more == 0);
+    if (whole) {
+        csv_bytes(b->csv, "]}\n", 3);
+        b->n = 0;
+    }
+}
+
+static int put_blocks(struct csv *csv, const struct import *imp, const struct imp_cell *c,
+                      const char *id, uint64_t *blocks)
+{
+    struct block_lines b = {
+        .csv = csv,
+        .head = xstrfmt("{\"type\":\"block\",\"cell\":\"%s\",\"copy\":0,\"block\":", id),
+        .middle = xstrfmt(",\"iters\":%llu,\"time_ns\":[", (unsigned long long)c->iters),
+        .size = block_size(c->samples.n)};
+    uint64_t *buf = xmalloc(SAMPLES_HELD * sizeof *buf), done = 0;
+    const uint64_t *v;
+    int n;
+    while ((n = samples_piece(&c->samples, &imp->spill, done, buf, &v)) > 0)
+        for (int i = 0; i < n; i++)
+            put_sample(&b, v[i], c->samples.n - ++done);
+    *blocks = b.blocks;
+    free(b.head);
+    free(b.middle);
+    free(buf);
+    return n < 0 ? GS_FAILED : GS_OK;
+}
+
+static int put_cell(struct csv *csv, const struct launch *l, const struct imp_cell *c)
+{
+    char id[PLAN_ID], group[65];
+    int64_t size = c->size_B;
+    if (!l->test->factor && l->facts.value[FACT_SIZE])
+        units_parse_size(l->facts.value[FACT_SIZE], (uint64_t *)&size);
+    struct imp_cell sized = *c;
+    sized.size_B = size;
+    json_t *p = params(l, &sized);
+    cell_id(id, l, p);
+    sha256_hex(id, strlen(id), group);
+    group[PLAN_ID - 1] = '\0'; /* nothing else was measured in the same blocks */
+    const char *mode = l->facts.value[FACT_MODE];
+    put(csv, json_pack("{ss ss ss si so so so sI sf sb sI s[] sb}", "type", "cell", "cell", id,
+                       "group", group, "copy", 0, "config", json_text(l->config), "mode",
+                       json_text(mode ? mode : ""), "params", p, "size_B", (json_int_t)size,
+                       "busbw_factor", import_factor(l->test->factor, l->ranks), "span", 0, "iters",
+                       (json_int_t)c->iters, "metrics", "baseline", 0));
+    uint64_t blocks;
+    int code = put_blocks(csv, l->imp, c, id, &blocks);
+    if (c->kind)
+        put(csv, json_pack("{ss ss si ss so si ss ss}", "type", "fail", "cell", id, "copy", 0,
+                           "kind", c->kind, "why", json_text(c->why), "rank", -1, "host", "",
+                           "phase", "import"));
+    put(csv, json_pack("{ss ss sI s[{ss si sI sb sn}]}", "type", "group", "group", group, "blocks",
+                       (json_int_t)blocks, "cells", "cell", id, "copy", 0, "blocks",
+                       (json_int_t)blocks, "converged", 0, "half_width"));
+    return code;
+}
+
+int launch_write(const struct launch *l, const char *dir, int number)
+{
+    char name[64];
+    struct csv csv;
+    const struct imp_test *t = l->test;
+    char *path = xstrfmt("%s/%s", dir, record_name(name, sizeof name, number, 1, "jsonl"));
+    int code = csv_open(&csv, path);
+    if (!code) {
+        put(&csv, header(l, dir, number));
+        note(&csv, "nccl", t->nccl);
+        note(&csv, "verified", t->unverified ? "no" : "yes");
+        note(&csv, "missing", t->missing);
+        note(&csv, "replicate",
+             l->facts.value[FACT_REPLICATE] ? l->facts.value[FACT_REPLICATE] : "");
+        for (size_t i = 0; i < t->n_cells && !code; i++)
+            code = put_cell(&csv, l, &t->cells[i]);
+        put(&csv, json_pack("{ss ss}", "type", "end", "status",
+                            *t->missing ? "interrupted" : "complete"));
+        int closed = csv_close(&csv, !code);
+        code = code ? code : closed;
+    }
+    free(path);
+    return code;
+}

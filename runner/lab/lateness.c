@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/lateness.h"
+
+#include "base/err.h"
+#include "lab/facts.h"
+#include "lab/control_socket.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+
+#define FEW 100 /* packets, of which a share says nothing */
+
+int kept_begin(struct kept *k)
+{
+    json_t *facts;
+    *k = (struct kept){0};
+    int code = facts_read(&facts);
+    if (code || !facts)
+        return code;
+    const char *control = json_string_value(json_object_get(facts, "control"));
+    k->control = xstrdup(control ? control : "");
+    k->late_share = json_number_value(json_object_get(facts, "late_share"));
+    json_decref(facts);
+    return kept_mark(k);
+}
+
+void kept_end(struct kept *k)
+{
+    free(k->control);
+    k->control = NULL;
+}
+
+int kept_mark(struct kept *k)
+{
+    char *answer;
+    if (!k->control)
+        return GS_OK;
+    int code = orders_send(k->control, "stats", &answer);
+    if (code)
+        return code;
+    json_t *o = json_loads(answer, 0, NULL);
+    free(answer);
+    k->delivered = json_number_value(json_object_get(o, "delivered"));
+    k->late = json_number_value(json_object_get(o, "late"));
+    k->late_max_s = json_number_value(json_object_get(o, "late_max_s"));
+    k->drops = json_number_value(json_object_get(o, "queue_drops")) +
+               json_number_value(json_object_get(o, "memory_drops"));
+    k->losses = json_number_value(json_object_get(o, "losses"));
+    json_decref(o);
+    return GS_OK;
+}
+
+int kept_judge(struct kept *k, bool *late)
+{
+    struct kept before = *k;
+    int code = kept_mark(k);
+    double packets = k->delivered - before.delivered;
+    *late = packets >= FEW && k->late - before.late > k->late_share * packets;
+    return code;
+}
+
+char *kept_text(const struct kept *k, const struct kept *from)
+{
+    if (!k->control)
+        return NULL;
+    return xstrfmt("%.0f of %.0f packets more than %g ms late, %.3g ms at most since its start; "
+                   "%.0f dropped by queues, %.0f lost",
+                   k->late - from->late, k->delivered - from->delivered, RELAY_LATE_NS * 1e-6,
+                   1e3 * k->late_max_s, k->drops - from->drops, k->losses - from->losses);
+}

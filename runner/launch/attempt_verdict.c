@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/attempt_verdict.h"
+
+#include "base/err.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The first paragraph of the log in one line: launchers frame theirs with dashes. */
+static void quote_log(const char *path, char *buf, size_t n)
+{
+    struct text t = {0};
+    struct words lines;
+    size_t used = 0;
+    snprintf(buf, n, "it did not say why");
+    if (!text_read_file(path, &t))
+        return;
+    words_split(&lines, t.s, '\n');
+    for (size_t i = 0; i < lines.n && used < n / 2; i++) {
+        const char *line = lines.v[i];
+        if (!*line && used)
+            break;
+        if (strspn(line, "-=* ") == strlen(line))
+            continue;
+        used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? " " : "", line);
+    }
+    words_free(&lines);
+    text_free(&t);
+}
+
+/* The launcher ended, or all were silent, and no rank said why: the death is told for them. */
+static void presume_death(struct evidence *e, const char *kind, const char *why)
+{
+    struct control *d = &e->dead;
+    *d = (struct control){.event = CONTROL_DEAD, .rank = -1};
+    snprintf(d->kind, sizeof d->kind, "%s", kind);
+    snprintf(d->why, sizeof d->why, "%s", why);
+    snprintf(d->cell, sizeof d->cell, "%s", e->beat.cell);
+    snprintf(d->phase, sizeof d->phase, "%s", e->beat.phase);
+    gethostname(d->host, sizeof d->host - 1);
+    e->has_dead = true;
+}
+
+static void refuse(struct attempt *a, int code, const char *why)
+{
+    a->end = ATTEMPT_REFUSED;
+    a->code = code;
+    snprintf(a->why, sizeof a->why, "%s", why);
+}
+
+/* A failure that the rank put into words: it would be the same the next time. */
+static void judge_error(struct attempt *a, const struct control *error)
+{
+    char why[sizeof a->why];
+    const char *text = error->why + (strncmp(error->why, "gradsync: ", 10) ? 0 : 10);
+    snprintf(why, sizeof why, "rank %d: %.400s", error->rank, text);
+    refuse(a, error->code ? error->code : GS_FAILED, why);
+}
+
+static void judge_launcher(struct attempt *a, struct evidence *e)
+{
+    char why[512], log[256];
+    if (e->silent_s > 0) {
+        snprintf(why, sizeof why, "no sign of life from the ranks for %.0f s", e->silent_s);
+        presume_death(e, "hang", why);
+        return;
+    }
+    if (WIFSIGNALED(e->status)) {
+        snprintf(why, sizeof why, "%s was killed by signal %d (%s)", e->launcher,
+                 WTERMSIG(e->status), strsignal(WTERMSIG(e->status)));
+        presume_death(e, "lost", why);
+        return;
+    }
+    quote_log(e->log_path, log, sizeof log);
+    snprintf(why, sizeof why, "%s ended with code %d before the ranks were done: %s", e->launcher,
+             WEXITSTATUS(e->status), log);
+    if (e->heard)
+        presume_death(e, "lost", why);
+    else
+        refuse(a, GS_CANNOT, why);
+}
+
+static void judge_death(struct attempt *a, const struct control *d)
+{
+    a->end = ATTEMPT_DIED;
+    snprintf(a->kind, sizeof a->kind, "%s", d->kind);
+    snprintf(a->cell, sizeof a->cell, "%s", d->cell);
+    if (d->rank < 0)
+        snprintf(a->why, sizeof a->why, "%s", d->why);
+    else
+        snprintf(a->why, sizeof a->why, "%.400s (rank %d on %s)", d->why, d->rank, d->host);
+}
+
+static bool closed_as(const struct evidence *e, const char *status)
+{
+    return e->has_done && !strcmp(e->done.status, status);
+}
+
+void judge(struct attempt *a, struct evidence *e)
+{
+    /* Rank 0 has closed the recording: what a rank did after that costs no cell. */
+    if (closed_as(e, "complete") || closed_as(e, "interrupted")) {
+        a->end = closed_as(e, "complete") ? ATTEMPT_COMPLETE : ATTEMPT_INTERRUPTED;
+        return;
+    }
+    if (a->joined && a->joined->rank > 0 && !e->has_dead && e->status == 0) {
+        a->end = ATTEMPT_COMPLETE;
+        return;
+    }
+    if (!e->has_dead) {
+        a->end = ATTEMPT_INTERRUPTED;
+        if (e->has_error)
+            judge_error(a, &e->error);
+        else if (!e->interrupted)
+            judge_launcher(a, e);
+    }
+    if (e->has_dead)
+        judge_death(a, &e->dead);
+}

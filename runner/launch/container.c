@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/container.h"
+
+#include "base/err.h"
+#include "launch/launcher_here.h"
+#include "plugin/plugin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add(struct words *w, char *word)
+{
+    w->v = xrealloc(w->v, (w->n + 2) * sizeof *w->v);
+    w->v[w->n++] = word;
+    w->v[w->n] = NULL;
+}
+
+static const struct kind {
+    const char *suffix;
+    const char *program, *verb, *gpus; /* gpus: the option that gives them; NULL: always there */
+    const char *mount;                 /* of one folder, at its own place */
+    bool twice;                        /* as FROM:TO */
+} kinds[] = {
+    {".sif", "apptainer", "exec", "--nv", "--bind", false},
+    {".sqsh", "enroot", "start", NULL, "--mount", true},
+};
+
+static bool ends_in(const char *s, const char *suffix)
+{
+    size_t n = strlen(s), k = strlen(suffix);
+    return n > k && !strcmp(s + n - k, suffix);
+}
+
+static void mount(struct words *argv, const struct kind *k, const char *folder)
+{
+    add(argv, xstrdup(k->mount));
+    add(argv, k->twice ? xstrfmt("%s:%s", folder, folder) : xstrdup(folder));
+}
+
+/* NULL: reported. */
+static const struct kind *kind_of(const struct plan *p)
+{
+    const char *image = p->set.slurm.container;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (ends_in(image, kinds[i].suffix))
+            return &kinds[i];
+    config_error(config_find(p->config, "slurm", "container"),
+                 "'%.80s' is no image (a .sif for apptainer, a .sqsh for enroot; for others write "
+                 "the command into [launch] prefix)",
+                 image);
+    return NULL;
+}
+
+int container_check(const struct plan *p)
+{
+    return !*p->set.slurm.container || kind_of(p) ? GS_OK : GS_USAGE;
+}
+
+/* Of an installed gradsync, whose plugins are not beside the program. */
+static void mount_plugins(struct words *argv, const struct kind *k)
+{
+    char *path = xstrfmt("%s/../lib/gradsync", program_dir()), *real = realpath(path, NULL);
+    if (real)
+        mount(argv, k, real);
+    free(real);
+    free(path);
+}
+
+int container_prefix(struct words *argv, const struct plan *p, const char *run_dir)
+{
+    const char *image = p->set.slurm.container;
+    if (!*image || !getenv("SLURM_JOB_ID"))
+        return GS_OK;
+    const struct kind *k = kind_of(p);
+    if (!k)
+        return GS_USAGE;
+    char *program = here_find(k->program), *run = run_dir ? realpath(run_dir, NULL) : NULL;
+    if (!program)
+        return fail(GS_CANNOT,
+                    "no %s in PATH on this node, which [slurm] container needs: name its module in "
+                    "[slurm] modules, or its folder in [slurm] setup",
+                    k->program);
+    add(argv, program);
+    add(argv, xstrdup(k->verb));
+    if (k->gpus && (p->set.slurm.gpus_per_node || *p->set.slurm.gres))
+        add(argv, xstrdup(k->gpus));
+    mount(argv, k, program_dir());
+    mount_plugins(argv, k);
+    if (run)
+        mount(argv, k, run);
+    add(argv, xstrdup(image));
+    free(run);
+    return GS_OK;
+}

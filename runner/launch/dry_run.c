@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/dry_run.h"
+
+#include "base/err.h"
+#include "launch/family.h"
+#include "launch/launcher.h"
+#include "rank/conformance.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- what the ranks say ---- */
+
+static void hear(struct heard *v, size_t *n, unsigned ranks, const char *text)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (!strcmp(v[i].text, text)) {
+            v[i].ranks |= ranks;
+            return;
+        }
+    if (*n < DRY_RUN_HEARD)
+        v[(*n)++] = (struct heard){.text = xstrdup(text), .ranks = ranks};
+}
+
+static void take_line(struct dry_run *d, const char *line)
+{
+    const char *s = strstr(line, CONFORMANCE_MARK);
+    int rank, used = 0;
+    char kind[8];
+    if (!s || sscanf(s + strlen(CONFORMANCE_MARK), "%d %7s %n", &rank, kind, &used) < 2 ||
+        rank < 0 || rank >= DRY_RUN_RANKS)
+        return;
+    const char *text = s + strlen(CONFORMANCE_MARK) + used;
+    if (!strcmp(kind, "at"))
+        snprintf(d->at[rank], sizeof d->at[rank], "%s", text);
+    else if (!strcmp(kind, "fault"))
+        hear(d->faults, &d->n_faults, 1u << rank, text);
+    else if (!strcmp(kind, "note"))
+        hear(d->notes, &d->n_notes, 1u << rank, text);
+    else if (!strcmp(kind, "end"))
+        d->ended[rank] = atoi(text);
+}
+
+/* Reads what there is; false at the end. */
+static bool take(struct dry_run *d, int fd)
+{
+    char buf[4096];
+    ssize_t n = read(fd, buf, sizeof buf);
+    for (ssize_t i = 0; i < n; i++)
+        if (buf[i] == '\n') {
+            take_line(d, d->line.s ? d->line.s : "");
+            text_clear(&d->line);
+        } else {
+            text_addn(&d->line, &buf[i], 1);
+        }
+    return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+static void follow(struct dry_run *d, struct family *f, struct interrupts *i)
+{
+    time_t heard = time(NULL);
+    struct pollfd fds[] = {{.fd = f->out, .events = POLLIN}, {.fd = i->fd, .events = POLLIN}};
+    while (!d->hangs && !d->interrupted) {
+        poll(fds, 2, 1000);
+        if (fds[1].revents)
+            interrupts_read(i);
+        if (fds[0].revents) {
+            heard = time(NULL);
+            if (!take(d, f->out))
+                return;
+        }
+        d->interrupted = i->count > 0;
+        d->hangs = time(NULL) - heard > DRY_RUN_SILENCE_S;
+    }
+}
+
+/* ---- the folder that the ranks run in ---- */
+
+static int remove_one(const char *path, const struct stat *s, int type, struct FTW *ftw)
+{
+    (void)s;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+static void look_at_folder(struct dry_run *d, const char *dir)
+{
+    struct dirent **entries;
+    int n = scandir(dir, &entries, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        if (strcmp(entries[i]->d_name, ".") && strcmp(entries[i]->d_name, "..")) {
+            char *text = xstrfmt("writes files: '%s' in the working folder", entries[i]->d_name);
+            hear(d->faults, &d->n_faults, DRY_RUN_ALL, text);
+            free(text);
+        }
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+    nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- the launch ---- */
+
+static int command(const char *plugin, char ***argv)
+{
+    struct plan plan = {
+        .set.launch = {.ranks = DRY_RUN_RANKS, .nodes = 1, .oversubscribe = true, .bind = "none"}};
+    const char *const args[] = {"--check", plugin, NULL};
+    return launcher_command(&plan, args, argv);
+}
+
+/* Runs argv inside `dir` to its end, which no process of it survives. */
+static int run_in(struct dry_run *d, char **argv, const char *dir, int log)
+{
+    struct interrupts interrupts;
+    struct family family = {.out = -1};
+    int code = interrupts_catch(&interrupts);
+    if (code)
+        return code;
+    int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    code = chdir(dir) ? fail(GS_FAILED, "%s: %s", dir, strerror(errno))
+                      : family_start(&family, argv, log, &interrupts);
+    if (here >= 0 && fchdir(here))
+        code = code ? code : fail(GS_FAILED, "cannot return from %s: %s", dir, strerror(errno));
+    if (!code) {
+        follow(d, &family, &interrupts);
+        code = family_end(&family);
+    }
+    close(here);
+    interrupts_release(&interrupts);
+    return code;
+}
+
+int dry_run(struct dry_run *d, const char *plugin, int log)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *dir = xstrfmt("%s/gradsync-check.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    char **argv = NULL;
+    int code = command(plugin, &argv);
+    if (!code && !mkdtemp(dir))
+        code = fail(GS_CANNOT, "%s cannot be made: %s; set TMPDIR", dir, strerror(errno));
+    else if (!code) {
+        code = run_in(d, argv, dir, log);
+        look_at_folder(d, dir);
+    }
+    launcher_free(argv);
+    free(dir);
+    return code;
+}
+
+void dry_run_free(struct dry_run *d)
+{
+    for (size_t i = 0; i < d->n_faults; i++)
+        free(d->faults[i].text);
+    for (size_t i = 0; i < d->n_notes; i++)
+        free(d->notes[i].text);
+    text_free(&d->line);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/gpus_here.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum answer { SOME, NO_DRIVER, NO_GPU };
+
+/* Of cuda.h, whose ABI NVIDIA keeps. */
+#define CUDA_ERROR_NO_DEVICE 100
+
+/* GPUs of other makers: a plugin for them does without CUDA. */
+static const char *const others[] = {"/dev/kfd", "/dev/accel"};
+
+static enum answer ask_driver(void)
+{
+    int (*init)(unsigned), (*count)(int *), n = 0;
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!cuda)
+        return NO_DRIVER;
+    void *init_symbol = dlsym(cuda, "cuInit"), *count_symbol = dlsym(cuda, "cuDeviceGetCount");
+    memcpy(&init, &init_symbol, sizeof init);
+    memcpy(&count, &count_symbol, sizeof count);
+    if (!init || !count)
+        return SOME;
+    int error = init(0);
+    if (!error)
+        error = count(&n);
+    return error == CUDA_ERROR_NO_DEVICE || (!error && n == 0) ? NO_GPU : SOME;
+}
+
+/* In a process of its own: a driver keeps threads and descriptors until its process ends. */
+static enum answer ask(void)
+{
+    int status;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!access(others[i], F_OK))
+            return SOME;
+    pid_t child = fork();
+    if (child == 0)
+        _exit((int)ask_driver());
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
+        return SOME;
+    return (enum answer)WEXITSTATUS(status);
+}
+
+const char *gpus_here_missing(void)
+{
+    static const char *const why[] = {
+        [NO_DRIVER] = "no NVIDIA driver on this machine: run where nvidia-smi lists GPUs",
+        [NO_GPU] = "the NVIDIA driver sees no GPU: run where nvidia-smi lists some "
+                   "(CUDA_VISIBLE_DEVICES may hide them)",
+    };
+    static bool asked;
+    static enum answer answer;
+    if (!asked)
+        answer = ask();
+    asked = true;
+    return answer == SOME || (size_t)answer >= sizeof why / sizeof *why ? NULL : why[answer];
+}

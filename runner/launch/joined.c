@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/joined.h"
+
+#include "base/err.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_S 60
+#define LOOK_NS 20000000L
+
+/* What launchers set in ranks. Slurm sets SLURM_PROCID in a batch script too, which is no rank:
+ * PMIX_RANK tells them apart, and a step of one task is a shell that somebody works in. */
+static const struct {
+    const char *rank, *ranks, *job;
+    int least; /* ranks */
+} launchers[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_MCA_orte_precondition_transports", 1},
+    {"PMIX_RANK", "SLURM_STEP_NUM_TASKS", "PMIX_NAMESPACE", 2},
+    {"PMIX_RANK", "PMIX_SIZE", "PMIX_NAMESPACE", 2},
+};
+
+bool joined_find(struct joined *j)
+{
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        const char *rank = getenv(launchers[i].rank), *ranks = getenv(launchers[i].ranks);
+        const char *job = getenv(launchers[i].job);
+        if (!rank || !ranks || !job || atoi(ranks) < launchers[i].least)
+            continue;
+        *j = (struct joined){.rank = atoi(rank), .ranks = atoi(ranks), .job = job};
+        return true;
+    }
+    return false;
+}
+
+static char *file_of(const struct joined *j, const char *place)
+{
+    struct text t = {0};
+    text_addf(&t, "%s/.join-", place);
+    for (const char *s = j->job; *s; s++)
+        text_addn(&t, *s == '/' ? "-" : s, 1);
+    return t.s;
+}
+
+int joined_tell(const struct joined *j, const char *place, const struct assignment *a)
+{
+    char *path = file_of(j, place), *temp = xstrfmt("%s.new", path);
+    FILE *f = fopen(temp, "w");
+    int bad =
+        !f || fprintf(f, "%d %d %d %s\n", a->code, a->launch, a->attempt, a->dir ? a->dir : "") < 0;
+    int error = errno;
+    if (f && fclose(f)) {
+        bad = 1;
+        error = errno;
+    }
+    if (!bad && rename(temp, path)) {
+        bad = 1;
+        error = errno;
+    }
+    int code =
+        bad ? fail_at(GS_FAILED, path, 0, "the other ranks cannot be told: %s", strerror(error))
+            : GS_OK;
+    free(temp);
+    free(path);
+    return code;
+}
+
+static bool parse(const char *s, struct assignment *a)
+{
+    int at = 0;
+    if (sscanf(s, "%d %d %d %n", &a->code, &a->launch, &a->attempt, &at) != 3 || !at)
+        return false;
+    a->dir = xstrfmt("%.*s", (int)strcspn(s + at, "\n"), s + at);
+    return true;
+}
+
+int joined_ask(const struct joined *j, const char *place, const char *over, struct assignment *a)
+{
+    char *path = file_of(j, place);
+    struct text t = {0};
+    bool told = false;
+    *a = (struct assignment){0};
+    for (long ns = 0; !told && ns < PATIENCE_S * 1000000000L; ns += LOOK_NS) {
+        told = (text_read_file(path, &t) && parse(t.s, a)) || (over && !access(over, F_OK));
+        if (!told)
+            nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+    }
+    int code = told ? GS_OK
+                    : fail_at(GS_CANNOT, place, 0,
+                              "rank %d heard nothing from rank 0 in this folder for %d s: all "
+                              "ranks have to see the same one",
+                              j->rank, PATIENCE_S);
+    text_free(&t);
+    free(path);
+    return code;
+}
+
+void joined_forget(const struct joined *j, const char *place)
+{
+    char *path = file_of(j, place);
+    unlink(path);
+    free(path);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/outcome.h"
+
+#include "plan/cellname.h"
+#include "base/err.h"
+#include "base/jsontext.h"
+#include "record/ledger.h"
+#include "base/shell_quote.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void outcome_begin(struct outcome *o, const struct plan *p, const char *dir)
+{
+    *o = (struct outcome){.section = xstrdup(p->section), .dir = xstrdup(dir), .cells = p->n_cells};
+}
+
+/* Why the cell was given up in some launch, or NULL. */
+static const struct ledger_fail *given_up(const struct ledger *l, const struct plan *p,
+                                          const char *cell)
+{
+    const struct ledger_fail *last = NULL;
+    for (int launch = 1; launch <= p->set.measure.launches; launch++) {
+        if (!ledger_given_up(l, launch, cell, p->set.measure.retries))
+            continue;
+        for (size_t i = 0; i < l->n_fails; i++)
+            if (l->fails[i].launch == launch && !strcmp(l->fails[i].cell, cell))
+                last = &l->fails[i];
+        if (last && strcmp(last->kind, "skip"))
+            return last;
+    }
+    return last;
+}
+
+bool outcome_all_skipped(const struct plan *p, const char *dir)
+{
+    struct ledger *l;
+    size_t skipped = 0;
+    if (ledger_read(&l, dir))
+        return false;
+    for (size_t i = 0; i < p->n_cells; i++) {
+        const struct ledger_fail *f = given_up(l, p, p->cells[i].id);
+        skipped += f && !strcmp(f->kind, "skip");
+    }
+    ledger_free(l);
+    return skipped == p->n_cells;
+}
+
+static bool skipped_all(const struct ledger *l, const struct ledger_file *f, size_t cells)
+{
+    size_t skipped = 0;
+    for (size_t i = 0; i < l->n_fails; i++)
+        skipped += l->fails[i].launch == f->launch && l->fails[i].attempt == f->attempt &&
+                   !strcmp(l->fails[i].kind, "skip");
+    return skipped == cells;
+}
+
+void outcome_set_skipped_aside(const struct plan *p, const char *dir)
+{
+    struct ledger *l;
+    if (ledger_read(&l, dir))
+        return;
+    for (size_t i = 0; i < l->n_files; i++) {
+        const struct ledger_file *f = &l->files[i];
+        char *aside = xstrfmt("%s/skipped-%02d.%02d.jsonl", dir, f->launch, f->attempt);
+        if (skipped_all(l, f, p->n_cells) && rename(f->path, aside))
+            fail_file(f->path, "renamed", errno);
+        free(aside);
+    }
+    ledger_free(l);
+}
+
+bool outcome_nothing(const struct plan *p, const char *dir)
+{
+    struct ledger *l;
+    size_t closed = 0;
+    if (ledger_read(&l, dir))
+        return false;
+    for (size_t i = 0; i < l->n_files; i++)
+        closed += l->files[i].n_closed;
+    ledger_free(l);
+    return !closed || outcome_all_skipped(p, dir);
+}
+
+static int verdict(const struct outcome *o, const struct plan *p, const struct cell *cell,
+                   const struct ledger_fail *f)
+{
+    char name[256];
+    if (!f)
+        return GS_OK;
+    cell_name(p, cell, name, sizeof name);
+    if (o->failed)
+        return fail(GS_FAILED, "%s: %zu of %zu cells failed; the first: %s: %s: %s", p->section,
+                    o->failed, o->cells, name, f->kind, f->why);
+    if (o->skipped == o->cells)
+        return fail(GS_CANNOT, "%s: every cell was skipped: %s", p->section, f->why);
+    say("%s: %zu of %zu cells skipped; the first: %s: %s", p->section, o->skipped, o->cells, name,
+        f->why);
+    return GS_OK;
+}
+
+int outcome_judge(struct outcome *o, const struct plan *p, const char *dir)
+{
+    struct ledger *l;
+    int code = ledger_read(&l, dir);
+    if (code)
+        return code;
+    const struct cell *cell = NULL;
+    const struct ledger_fail *first = NULL;
+    for (size_t i = 0; i < p->n_cells; i++) {
+        const struct ledger_fail *f = given_up(l, p, p->cells[i].id);
+        if (!f)
+            continue;
+        bool skip = !strcmp(f->kind, "skip");
+        if (!first || (!skip && !o->failed)) {
+            first = f;
+            cell = &p->cells[i];
+        }
+        *(skip ? &o->skipped : &o->failed) += 1;
+    }
+    code = verdict(o, p, cell, first);
+    ledger_free(l);
+    return code;
+}
+
+void outcome_say(const struct outcome *o)
+{
+    char *dir = shell_quoted(o->dir);
+    if (o->complete)
+        say("recorded: %s\nnext: gradsync show %s", dir, dir);
+    else if (o->interrupted)
+        fail(GS_FAILED, "interrupted; what was measured is kept. To go on: gradsync resume %s",
+             dir);
+    else if (o->nothing)
+        say("nothing was measured. Once mended: gradsync resume %s; to give it up: rm -r %s", dir,
+            dir);
+    else
+        say("incomplete; what was measured is kept. Once mended: gradsync resume %s", dir);
+    free(dir);
+}
+
+static const char *status(const struct outcome *o)
+{
+    return o->complete ? "complete" : o->interrupted ? "interrupted" : "incomplete";
+}
+
+void outcome_print(const struct outcome *o, size_t n)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < n; i++)
+        if (o[i].dir)
+            json_array_append_new(
+                all, json_pack("{so so ss si si si si}", "workload", json_text(o[i].section), "run",
+                               json_text(o[i].dir), "status", status(&o[i]), "exit", o[i].code,
+                               "cells", (int)o[i].cells, "failed", (int)o[i].failed, "skipped",
+                               (int)o[i].skipped));
+    json_dumpf(all, stdout, JSON_INDENT(1));
+    putchar('\n');
+    json_decref(all);
+}
+
+void outcome_free(struct outcome *o)
+{
+    free(o->section);
+    free(o->dir);
+    *o = (struct outcome){0};
+}

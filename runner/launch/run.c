@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/run.h"
+
+#include "record/check_run.h"
+#include "base/err.h"
+#include "record/host_load.h"
+#include "base/interrupts.h"
+#include "launch/launcher.h"
+#include "base/locate.h"
+#include "base/lock.h"
+#include "record/manifest.h"
+#include "launch/outcome.h"
+#include "plan/plan.h"
+#include "record/record.h"
+#include "launch/run_launch.h"
+#include "plan/sections.h"
+#include "base/shell_quote.h"
+#include "base/text.h"
+#include "base/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct run {
+    struct run_at at;
+    int first, last; /* launches */
+    bool part;       /* not all of them: others may be at work on the rest */
+};
+
+int run_make_folder(const struct plan *p, const char *data, char **dir)
+{
+    int code = record_make_run(data, p->set.platform.name, p->workload, p->label, dir);
+    return code ? code : plan_write(p, *dir);
+}
+
+bool run_is_final(const char *dir)
+{
+    char *manifest = xstrfmt("%s/" RECORD_MANIFEST, dir);
+    bool final = access(manifest, F_OK) == 0;
+    free(manifest);
+    return final;
+}
+
+/* ---- one run folder ---- */
+
+/* A machine that skips every cell of a launch does so in each: it is told once, and the run is
+ * never final. */
+static int measure(struct run *r, bool *whole)
+{
+    int code = GS_OK;
+    *whole = true;
+    for (int launch = r->first; !code && *whole && launch <= r->last; launch++) {
+        code = run_launch(&r->at, launch);
+        *whole = !code && !outcome_all_skipped(r->at.plan, r->at.dir);
+    }
+    return code;
+}
+
+/* Measures what the folder lacks and, unless others have their part in it, makes it final. */
+static int complete(struct run *r, struct outcome *o)
+{
+    /* What is damaged already is told before hours of measuring, not after them. */
+    int code = r->part ? GS_OK : check_before_final(r->at.dir);
+    if (!code)
+        code = measure(r, &o->complete);
+    if (o->complete && !r->part)
+        code = manifest_write(r->at.dir);
+    o->complete = o->complete && !code;
+    if (!code)
+        code = outcome_judge(o, r->at.plan, r->at.dir);
+    if (!o->complete && !r->part)
+        outcome_set_skipped_aside(r->at.plan, r->at.dir);
+    return code;
+}
+
+static void announce(const struct plan *p, const char *dir)
+{
+    char time[32];
+    units_human_time(time, sizeof time, plan_cost(p).time_s);
+    say("%s: %zu cells in %zu groups, launches: %lld, about %s; recording into %s", p->section,
+        p->n_cells, p->n_groups, (long long)p->set.measure.launches, time, dir);
+}
+
+static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
+                    const struct run_options *options, struct outcome *o)
+{
+    struct progress progress;
+    struct run r = {.at = {p, dir, i, &progress},
+                    .part = options->first > 0,
+                    .first = options->first ? options->first : 1,
+                    .last = options->first ? options->last : (int)p->set.measure.launches};
+    int lock;
+    int code = r.part ? lock_share(&lock, dir) : lock_take(&lock, dir);
+    if (code)
+        return code;
+    outcome_begin(o, p, dir);
+    announce(p, dir);
+    progress_begin(&progress, p, options->quiet);
+    o->code = complete(&r, o);
+    o->interrupted = i->count > 0 && !o->complete;
+    o->nothing = !o->complete && outcome_nothing(p, dir);
+    if (!o->nothing)
+        host_load_warn(&dir, 1);
+    if (r.part && o->complete)
+        say("recorded: launches %d to %d of %s", r.first, r.last, dir);
+    else
+        outcome_say(o);
+    lock_free(lock);
+    return o->code;
+}
+
+/* ---- a folder ---- */
+
+static int finish_folder(const char *dir, const struct run_options *options, struct plan *p,
+                         struct outcome *o)
+{
+    struct interrupts i;
+    int code = interrupts_catch(&i);
+    if (code)
+        return code;
+    code = run_plan(p, dir, &i, options, o);
+    interrupts_release(&i);
+    return code;
+}
+
+int run_folder(const char *dir, const struct run_options *options)
+{
+    struct plan *p;
+    struct outcome o = {0};
+    if (access(dir, F_OK))
+        return locate_failed(GS_USAGE, dir, LOCATE_RUN);
+    if (run_is_final(dir)) {
+        int code = manifest_verify(dir);
+        if (!code)
+            say("%s is complete: nothing to do; next: gradsync show %s", dir, SHELL_WORD(dir));
+        return code;
+    }
+    int code = plan_read(&p, dir);
+    if (code)
+        return code;
+    if (options->last > p->set.measure.launches)
+        code = fail_at(GS_USAGE, dir, 0, "no launch %d: it has %lld", options->last,
+                       (long long)p->set.measure.launches);
+    size_t n = 1;
+    if (!code)
+        code = launcher_check_gpus(&p, &n);
+    if (!code)
+        code = launcher_check(p);
+    if (!code)
+        code = plan_memory_check(p);
+    if (!code)
+        code = finish_folder(dir, options, p, &o);
+    if (options->json)
+        outcome_print(&o, 1);
+    outcome_free(&o);
+    plan_free(n ? p : NULL);
+    return code;
+}
+
+/* ---- a config ---- */
+
+static int run_section(struct plan *p, struct interrupts *i, const struct run_options *options,
+                       struct outcome *o)
+{
+    char *dir = NULL;
+    int code = plan_memory_check(p);
+    if (!code)
+        code = run_make_folder(p, options->data, &dir);
+    if (!code)
+        code = run_plan(p, dir, i, options, o);
+    o->code = code;
+    free(dir);
+    return code;
+}
+
+static void say_not_begun(const struct plan *p, const struct run_options *options)
+{
+    char *command = shell_command("run", p->config->path, p->section, options->overrides);
+    bool elsewhere = strcmp(options->data, RUN_DATA) != 0;
+    say("not begun: %s (%s%s%s)", p->section, command, elsewhere ? " -o " : "",
+        elsewhere ? SHELL_WORD(options->data) : "");
+    free(command);
+}
+
+static int run_sections(const struct sections *plans, const struct run_options *options)
+{
+    struct interrupts i;
+    /* All sections have the config's one [launch]: what it lacks here is said once. */
+    int code = plans->n ? launcher_check(plans->plans[0]) : GS_OK;
+    size_t n = code ? 0 : plans->n, ran = 0;
+    struct outcome *outcomes = xcalloc(n, sizeof *outcomes);
+    int caught = interrupts_catch(&i);
+    code = err_worse(code, plans->left_out);
+    for (; !caught && ran < n && !i.count; ran++) {
+        int one = run_section(plans->plans[ran], &i, options, &outcomes[ran]);
+        code = err_worse(code, one);
+    }
+    for (size_t k = ran; !caught && k < n; k++)
+        say_not_begun(plans->plans[k], options);
+    if (options->interrupted && i.count)
+        *options->interrupted = true;
+    if (!caught)
+        interrupts_release(&i);
+    if (options->json)
+        outcome_print(outcomes, ran);
+    for (size_t k = 0; k < ran; k++)
+        outcome_free(&outcomes[k]);
+    free(outcomes);
+    return caught ? caught : code;
+}
+
+int run_config(const char *config, const struct run_options *options)
+{
+    struct sections s;
+    int code = sections_plan(&s, config, options->overrides, options->workload);
+    if (!code)
+        s.left_out = err_worse(s.left_out, launcher_check_gpus(s.plans, &s.n));
+    if (!code)
+        code = run_sections(&s, options);
+    sections_free(&s);
+    return code;
+}

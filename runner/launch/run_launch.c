@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/run_launch.h"
+
+#include "plan/cellname.h"
+#include "record/attempt_number.h"
+#include "base/err.h"
+#include "lab/facts.h"
+#include "record/ledger.h"
+#include "launch/supervise.h"
+
+/* What a launch stands at, from its recordings. */
+struct standing {
+    size_t missing; /* groups */
+    size_t fails;   /* fail lines of cells */
+    int next_attempt;
+};
+
+static int take_stock(const struct run_at *r, int launch, struct standing *s)
+{
+    struct ledger *l;
+    int code = ledger_read(&l, r->dir);
+    if (code)
+        return code;
+    *s = (struct standing){.missing = ledger_missing(l, r->plan, launch, NULL),
+                           .next_attempt = ledger_next_attempt(l, launch)};
+    for (size_t i = 0; i < l->n_fails; i++)
+        s->fails += l->fails[i].launch == launch && *l->fails[i].cell;
+    ledger_free(l);
+    return GS_OK;
+}
+
+static void say_death(const struct run_at *r, const struct attempt *a)
+{
+    const struct cell *c = cell_find(r->plan, a->cell);
+    char name[256] = "before the first cell";
+    if (c)
+        cell_name(r->plan, c, name, sizeof name);
+    say("%s: launch %d attempt %d: %s: %s; %s", r->plan->section, a->launch, a->attempt, a->kind,
+        name, a->why);
+}
+
+/* One attempt. GS_OK: ask the ledger what it brought; else the run ends with this code. */
+static int try_launch(const struct run_at *r, const struct standing *s, struct attempt *a)
+{
+    int code = claim_attempt(r->dir, a->launch, &a->attempt);
+    if (code)
+        return code;
+    progress_launch(r->progress, a->launch, a->attempt, r->plan->n_groups - s->missing);
+    code = supervise(r->plan, r->dir, r->interrupts, r->progress, a);
+    if (code)
+        return code;
+    switch (a->end) {
+    case ATTEMPT_COMPLETE:
+        return GS_OK;
+    case ATTEMPT_INTERRUPTED:
+        return r->interrupts->count
+                   ? GS_FAILED
+                   : fail(GS_FAILED, "%s: launch %d was asked to end", r->plan->section, a->launch);
+    case ATTEMPT_DIED:
+        say_death(r, a);
+        return r->interrupts->count ? GS_FAILED : GS_OK;
+    case ATTEMPT_REFUSED:
+        break;
+    }
+    bool outside = facts_missed(r->plan->config, r->plan->set.launch.hosts);
+    return fail((enum gs_exit)a->code, "%s%s%s%s%s", a->why, *a->log ? " (log: " : "", a->log,
+                *a->log ? ")" : "",
+                outside ? "; its hosts are the config's [sites]: gradsync lab CONFIG -- COMMAND "
+                          "runs this among them"
+                        : "");
+}
+
+/* Every attempt closes a group or gives a cell one more death, of which it has so many; attempts
+ * that do neither are counted themselves. So this ends. */
+int run_launch(const struct run_at *r, int launch)
+{
+    struct standing now, before = {0};
+    struct attempt a = {.launch = launch};
+    int64_t vain = 0;
+    for (;;) {
+        int code = take_stock(r, launch, &now);
+        if (code || !now.missing)
+            return code;
+        if (a.attempt)
+            vain = now.missing == before.missing && now.fails == before.fails ? vain + 1 : 0;
+        if (vain > r->plan->set.measure.retries)
+            return fail(GS_FAILED,
+                        "%s: launch %d given up after %lld attempts that measured "
+                        "nothing%s%s",
+                        r->plan->section, launch, (long long)vain, *a.why ? "; the last: " : "",
+                        a.why);
+        interrupts_read(r->interrupts);
+        if (r->interrupts->count)
+            return GS_FAILED;
+        before = now;
+        a = (struct attempt){.launch = launch,
+                             .attempt =
+                                 now.next_attempt > a.attempt ? now.next_attempt : a.attempt + 1};
+        code = try_launch(r, &now, &a);
+        if (code)
+            return code;
+    }
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/supervise.h"
+
+#include "base/clock.h"
+#include "record/record_end.h"
+#include "launch/control.h"
+#include "base/err.h"
+#include "launch/family.h"
+#include "launch/attempt_verdict.h"
+#include "launch/launcher.h"
+#include "launch/launcher_here.h"
+#include "record/record.h"
+#include "base/scratch.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Seconds. The shims enforce the deadlines; these are for shims that are stopped or lost. */
+#define START_S 60   /* to the first control line */
+#define SILENCE_S 30 /* on top of a step's deadline */
+#define DEAD_S 5     /* from a rank's death or error to the launcher's end */
+#define DONE_S 10    /* from the last word of rank 0 to the launcher's end */
+#define LINE_MAX_B (1 << 16)
+#define READS 64 /* 16 KiB each: more than a pipe holds */
+
+struct watch {
+    const struct plan *plan;
+    struct interrupts *interrupts;
+    struct progress *progress;
+    struct attempt *attempt;
+    struct family family;
+    struct scratch scratch;
+    char *recording, *log_path;
+    int log;
+    struct text line; /* of the launcher's stdout, not yet whole */
+
+    struct evidence seen;
+    double started, heard; /* seconds, CLOCK_MONOTONIC */
+    double end_by;         /* the launcher must have ended; 0: not yet asked for */
+    int obeyed;            /* interrupts that were acted on */
+    bool kill;
+};
+
+static double now_s(void)
+{
+    return (double)clock_now_ns() * 1e-9;
+}
+
+/* ---- what the ranks say ---- */
+
+static void heard(struct watch *w, const struct control *c)
+{
+    w->heard = now_s();
+    switch (c->event) {
+    case CONTROL_WARN:
+        progress_warn(w->progress, c->why);
+        return;
+    case CONTROL_BEAT:
+        if (c->rank == 0) {
+            w->seen.beat = *c;
+            w->seen.has_beat = true;
+            progress_beat(w->progress, c);
+        }
+        return;
+    case CONTROL_DEAD:
+        if (!w->seen.has_dead)
+            w->seen.dead = *c;
+        w->seen.has_dead = true;
+        break;
+    case CONTROL_ERROR:
+        if (!w->seen.has_error)
+            w->seen.error = *c;
+        w->seen.has_error = true;
+        break;
+    case CONTROL_DONE:
+        w->seen.done = *c;
+        w->seen.has_done = true;
+        break;
+    }
+    if (!w->end_by)
+        w->end_by = w->heard + (w->seen.has_done ? DONE_S : DEAD_S);
+}
+
+/* A full disk must not end the watch: what cannot be logged is lost, the recordings are not. */
+static void to_log(struct watch *w, const char *bytes, size_t n)
+{
+    while (n) {
+        ssize_t got = write(w->log, bytes, n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return;
+        bytes += got;
+        n -= (size_t)got;
+    }
+}
+
+static void take_line(struct watch *w, char *line, size_t n)
+{
+    struct control c;
+    line[n - 1] = '\0';
+    if (control_decode(line, &c)) {
+        heard(w, &c);
+        return;
+    }
+    line[n - 1] = '\n';
+    to_log(w, line, n);
+}
+
+static void take_lines(struct watch *w)
+{
+    size_t start = 0;
+    for (char *nl; (nl = memchr(w->line.s + start, '\n', w->line.len - start));) {
+        size_t end = (size_t)(nl - w->line.s) + 1;
+        take_line(w, w->line.s + start, end - start);
+        start = end;
+    }
+    if (!start && w->line.len > LINE_MAX_B) { /* no line of ours */
+        to_log(w, w->line.s, w->line.len);
+        start = w->line.len;
+    }
+    memmove(w->line.s, w->line.s + start, w->line.len - start);
+    w->line.len -= start;
+}
+
+static void read_output(struct watch *w)
+{
+    char buf[16384];
+    ssize_t n;
+    /* So many at a time: a rank that prints without end must not keep us from the clock. */
+    for (int i = 0; i < READS && w->family.out >= 0; i++) {
+        n = read(w->family.out, buf, sizeof buf);
+        if (n < 0)
+            return;
+        if (n == 0) { /* closed: poll must not wake for it again */
+            close(w->family.out);
+            w->family.out = -1;
+            return;
+        }
+        text_addn(&w->line, buf, (size_t)n);
+        take_lines(w);
+    }
+}
+
+/* ---- what ends the attempt ---- */
+
+/* Rank 0 alone beats; who watches another rank by itself leaves silence to its shim. */
+static bool hears_rank_0(const struct watch *w)
+{
+    return !w->attempt->joined || w->attempt->joined->rank == 0;
+}
+
+/* The first signal asks the ranks to close their block; there is nothing to close before one ran.
+ */
+static void obey_interrupts(struct watch *w)
+{
+    interrupts_read(w->interrupts);
+    int count = w->interrupts->count;
+    if (count == w->obeyed)
+        return;
+    w->obeyed = count;
+    if (count > 1 || (!w->seen.has_beat && hears_rank_0(w))) {
+        w->kill = true;
+        return;
+    }
+    progress_clear(w->progress);
+    if (hears_rank_0(w))
+        say("%s: closing the block; once more ends at once", strsignal(w->interrupts->last));
+    kill(w->family.launcher, SIGUSR1);
+}
+
+static void keep_deadlines(struct watch *w)
+{
+    double now = now_s();
+    double patience = w->heard > w->started ? w->plan->set.measure.deadline + SILENCE_S : START_S;
+    if (w->end_by) {
+        w->kill |= now > w->end_by;
+    } else if (hears_rank_0(w) && now > w->heard + patience) {
+        w->seen.silent_s = now - w->heard;
+        w->kill = true;
+    }
+}
+
+static void wait_for_news(struct watch *w)
+{
+    struct pollfd fds[] = {{.fd = w->family.out, .events = POLLIN},
+                           {.fd = w->interrupts->fd, .events = POLLIN}};
+    poll(fds, 2, 200);
+}
+
+static int watch(struct watch *w)
+{
+    while (!w->family.ended && !w->kill) {
+        wait_for_news(w);
+        read_output(w);
+        obey_interrupts(w);
+        family_reap(&w->family);
+        keep_deadlines(w);
+    }
+    int code = family_kill(&w->family);
+    read_output(w);
+    if (w->line.len)
+        to_log(w, w->line.s, w->line.len);
+    w->seen.heard = w->heard > w->started;
+    w->seen.interrupted = w->obeyed > 0;
+    w->seen.status = w->family.status;
+    return code;
+}
+
+/* ---- the attempt ---- */
+
+static int close_recording(const struct watch *w)
+{
+    switch (w->attempt->end) {
+    case ATTEMPT_INTERRUPTED:
+        return hears_rank_0(w) ? closing_write(w->recording, "interrupted", NULL) : GS_OK;
+    case ATTEMPT_DIED:
+        return closing_write(w->recording, w->seen.dead.kind, &w->seen.dead);
+    default:
+        return GS_OK;
+    }
+}
+
+static int open_log(struct watch *w)
+{
+    if (!hears_rank_0(w)) { /* rank 0 may have made the folder final before our last word */
+        w->log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+        return GS_OK;
+    }
+    w->log = open(w->log_path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (w->log >= 0)
+        return GS_OK;
+    return fail_at(GS_FAILED, w->log_path, 0, "cannot be written: %s", strerror(errno));
+}
+
+static int rank_command(const char *const *args, char ***argv)
+{
+    char *program = here_rank_program();
+    if (!program)
+        return GS_CANNOT;
+    size_t n = 0;
+    *argv = xcalloc(1 + 3 + 1, sizeof **argv);
+    (*argv)[n++] = program;
+    for (; *args; args++)
+        (*argv)[n++] = xstrdup(*args);
+    return GS_OK;
+}
+
+static int start(struct watch *w, const char *dir)
+{
+    char launch[16], attempt[16], **argv;
+    const char *const args[] = {dir, launch, attempt, NULL};
+    snprintf(launch, sizeof launch, "%d", w->attempt->launch);
+    snprintf(attempt, sizeof attempt, "%d", w->attempt->attempt);
+    int code = w->attempt->joined ? rank_command(args, &argv)
+                                  : launcher_command_in(w->plan, w->scratch.dir, args, &argv);
+    if (code)
+        return code;
+    code = open_log(w);
+    if (!code) {
+        snprintf(w->seen.launcher, sizeof w->seen.launcher, "%s", strrchr(argv[0], '/') + 1);
+        w->started = w->heard = now_s();
+        code = family_start(&w->family, argv, w->log, w->interrupts);
+    }
+    launcher_free(argv);
+    return code;
+}
+
+static void close_log(struct watch *w)
+{
+    struct stat s;
+    if (w->log < 0)
+        return;
+    if (!hears_rank_0(w)) {
+        close(w->log);
+        return;
+    }
+    bool empty = fstat(w->log, &s) == 0 && s.st_size == 0;
+    close(w->log);
+    if (empty && w->attempt->end == ATTEMPT_COMPLETE)
+        unlink(w->log_path);
+    else
+        snprintf(w->attempt->log, sizeof w->attempt->log, "%s", strrchr(w->log_path, '/') + 1);
+}
+
+int supervise(const struct plan *p, const char *dir, struct interrupts *i,
+              struct progress *progress, struct attempt *a)
+{
+    char name[64];
+    struct watch w = {.plan = p, .interrupts = i, .progress = progress, .attempt = a, .log = -1};
+    w.family.out = -1;
+    w.obeyed = i->count;
+    w.recording =
+        xstrfmt("%s/%s", dir, record_name(name, sizeof name, a->launch, a->attempt, "jsonl"));
+    w.log_path =
+        xstrfmt("%s/%s", dir, record_name(name, sizeof name, a->launch, a->attempt, "log"));
+    w.seen.log_path = w.log_path;
+    if (!a->joined)
+        scratch_make(&w.scratch);
+    int code = start(&w, dir);
+    if (!code) {
+        code = watch(&w);
+        judge(a, &w.seen);
+        int closing = close_recording(&w);
+        code = code ? code : closing;
+        family_end(&w.family);
+    }
+    scratch_remove(&w.scratch);
+    progress_clear(progress);
+    close_log(&w);
+    text_free(&w.line);
+    free(w.recording);
+    free(w.log_path);
+    return code;
+}

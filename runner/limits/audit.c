@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Configs and summary.csv to limits.csv.
+ */
+#include "wan/wan_audit.h"
+#include "base/csv.h"
+#include "base/csv_read.h"
+#include "base/err.h"
+#include "limits/evidence.h"
+#include "limits/reference.h"
+#include "config/settings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct platform {
+    char name[WL_TEXT_MAX];
+    double ranks;
+    struct config *config;
+    struct claims claims;
+};
+
+struct writer {
+    struct csv csv;
+    size_t (*counts)[LIMITS_VERDICTS];
+};
+
+/* ---- configs ---- */
+
+static int platform_read(struct platform *p, const char *path)
+{
+    struct settings set;
+    *p = (struct platform){0};
+    int code = config_load(&p->config, path, NULL);
+    if (!code)
+        code = settings_read(p->config, &set);
+    if (!code) {
+        memcpy(p->name, set.platform.name, sizeof p->name);
+        p->ranks = (double)set.launch.ranks;
+        code = claims_read(&p->claims, p->config);
+    }
+    return code;
+}
+
+static void platforms_free(struct platform *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        claims_free(&v[i].claims);
+        config_free(v[i].config);
+    }
+    free(v);
+}
+
+static const struct config *config_of(const struct platform *v, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(v[i].name, name))
+            return v[i].config;
+    return NULL;
+}
+
+/* ---- measured ---- */
+
+enum column {
+    RUN_ID,
+    PLATFORM,
+    WORKLOAD,
+    LABEL,
+    CONFIG,
+    MODE,
+    PARAMS,
+    RANKS,
+    SIZE,
+    MEDIAN,
+    ALGBW,
+    BUSBW,
+    LIMIT
+};
+static const char *const columns[] = {"run_id",    "platform",  "workload",  "label",  "config",
+                                      "mode",      "params",    "ranks",     "size_B", "median_s",
+                                      "algbw_Bps", "busbw_Bps", "limit_Bps", NULL};
+
+static void take_cell(void *ctx, const struct csv_reader *r)
+{
+    struct measured_cells *all = ctx;
+    if (isnan(csv_read_real(r, MEDIAN)))
+        return;
+    all->v = xrealloc(all->v, (all->n + 1) * sizeof *all->v);
+    struct measured_cell *c = &all->v[all->n++];
+    char **const texts[] = {&c->run_id, &c->platform, &c->workload, &c->label,
+                            &c->config, &c->mode,     &c->params};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = xstrdup(csv_read_text(r, i));
+    c->ranks = csv_read_integer(r, RANKS);
+    c->size_B = csv_read_integer(r, SIZE);
+    c->time_s = csv_read_real(r, MEDIAN);
+    c->algbw = csv_read_real(r, ALGBW);
+    c->busbw = csv_read_real(r, BUSBW);
+    c->limit = csv_read_real(r, LIMIT);
+}
+
+static int cells_read(struct measured_cells *all, const char *dir)
+{
+    char *path = xstrfmt("%s/summary.csv", dir);
+    bool none = access(path, F_OK) != 0;
+    int code = none ? GS_OK : csv_read_each(path, columns, take_cell, all);
+    if (none)
+        say("no %s: nothing measured is held against the limits ('gradsync reduce' makes it)",
+            path);
+    free(path);
+    return code;
+}
+
+static void cells_free(struct measured_cells *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        struct measured_cell *c = &all->v[i];
+        char *const texts[] = {c->run_id, c->platform, c->workload, c->label,
+                               c->config, c->mode,     c->params};
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            free(texts[k]);
+    }
+    free(all->v);
+}
+
+/* ---- rows ---- */
+
+static const char limits_columns[] =
+    "platform,kind,claim,source,quantity,value,unit,limit,limit_source,fraction,physics,verdict";
+static const char *const kinds[] = {"published", "measured"};
+
+static void write_row(struct writer *w, const char *platform, int kind, const char *claim,
+                      const char *source, const struct limits_row *row)
+{
+    struct csv *c = &w->csv;
+    csv_text(c, platform);
+    csv_text(c, kinds[kind]);
+    csv_text(c, claim);
+    csv_text(c, source);
+    csv_text(c, row->quantity);
+    csv_real(c, row->value);
+    csv_text(c, row->unit);
+    csv_real(c, row->limit);
+    csv_text(c, row->limit_source);
+    csv_real(c, row->fraction);
+    csv_text(c, row->physics);
+    csv_text(c, limits_verdicts[row->verdict]);
+    csv_end(c);
+    w->counts[kind][row->verdict]++;
+}
+
+static void write_claim(struct writer *w, const struct platform *p, const struct claim *c,
+                        const struct measured_cells *cells)
+{
+    const struct audit a = {p->config, cells};
+    struct limits_row *rows = xcalloc(2 * LIMITS_ROWS, sizeof *rows);
+    size_t n = limits_of_claim(&a, c, rows);
+    n += limits_of_data(&a, c, rows + n, LIMITS_ROWS);
+    for (size_t i = 0; i < n; i++)
+        write_row(w, p->name, 0, c->says, c->source, &rows[i]);
+    if (!n)
+        say("%s:%d: claim '%s': nothing can be checked from what is given", c->entry->file,
+            c->entry->line, c->name);
+    free(rows);
+}
+
+/* A plain rate of [reference] is a claim of bus bandwidth, algbw too by its ranks. */
+static void write_plain(struct writer *w, const struct platform *p, const struct config_entry *e,
+                        const struct measured_cells *cells)
+{
+    struct reference_value v = {0};
+    struct claim c = {.entry = e, .name = e->key, .says = e->key};
+    if (strcmp(e->section, "reference") || !strncmp(e->key, "claim.", 6) ||
+        !reference_parse(e->value, &v) || !v.rate)
+        return;
+    for (size_t i = 0; i < QUANTITIES; i++)
+        c.q[i] = NAN;
+    c.q[Q_RANKS_RECORDED] = p->ranks;
+    c.q[Q_BUSBW] = strcmp(e->key, "algbw") ? v.value : v.value * 2 * (p->ranks - 1) / p->ranks;
+    c.source = config_source(p->config, "reference", e->key);
+    char *says = xstrfmt("%s = %s", e->key, e->value);
+    c.says = says;
+    write_claim(w, p, &c, cells);
+    free(says);
+}
+
+static void write_published(struct writer *w, const struct platform *p,
+                            const struct measured_cells *cells)
+{
+    for (size_t i = 0; i < p->config->n; i++)
+        write_plain(w, p, &p->config->entries[i], cells);
+    for (size_t i = 0; i < p->claims.n; i++)
+        write_claim(w, p, &p->claims.v[i], cells);
+}
+
+/* One claim of a training over a WAN, by the side of its range that is the easier to reach. */
+static void write_finding(struct writer *w, const struct platform *p, const struct wan_finding *f)
+{
+    struct limits_row row = {.quantity = f->what, .unit = *f->unit ? f->unit : "1"};
+    double value = f->high_is_good ? f->low : f->high;
+    limits_judge(&row, value, f->possible);
+    if (!f->high_is_good)
+        row.fraction = 1 / row.fraction;
+    static const enum limits_verdict verdicts[] = {[WAN_POSSIBLE] = LIMIT_POSSIBLE,
+                                                   [WAN_IMPOSSIBLE] = LIMIT_IMPOSSIBLE,
+                                                   [WAN_CONTRADICTED] = DATA_CONTRADICTED};
+    row.verdict = verdicts[f->verdict];
+    snprintf(row.limit_source, sizeof row.limit_source, "the model of a WAN, [model] and [links]");
+    snprintf(row.physics, sizeof row.physics, "%s", f->why.s);
+    char *claim = xstrfmt("%s = %s", f->name, f->entry->value);
+    write_row(w, p->name, 0, claim, config_source(p->config, "model", f->entry->key), &row);
+    free(claim);
+}
+
+static int write_wan(struct writer *w, const struct platform *p)
+{
+    struct wan_map m;
+    struct wan_training t;
+    size_t n;
+    if (!config_section(p->config, "model"))
+        return GS_OK;
+    int code = wan_map_read(&m, p->config);
+    if (!code)
+        code = wan_training_read(&t, p->config, &m);
+    if (!code) {
+        struct wan_finding *f = wan_audit(p->config, &m, &t, &n);
+        for (size_t i = 0; f && i < n; i++)
+            write_finding(w, p, &f[i]);
+        code = f ? GS_OK : GS_USAGE;
+        wan_findings_free(f, n);
+    }
+    wan_map_free(&m);
+    return code;
+}
+
+static void write_measured(struct writer *w, const struct platform *platforms, size_t n,
+                           const struct measured_cell *cell)
+{
+    struct limits_row *rows = xcalloc(LIMITS_ROWS, sizeof *rows);
+    size_t count = limits_of_cell(config_of(platforms, n, cell->platform), cell, rows);
+    char *claim = xstrfmt("%s%s%s %s%s%s %lld B: %s", cell->workload, *cell->label ? " " : "",
+                          cell->label, cell->config, *cell->mode ? " " : "", cell->mode,
+                          (long long)cell->size_B, cell->params);
+    for (size_t i = 0; i < count; i++)
+        write_row(w, cell->platform, 1, claim, cell->run_id, &rows[i]);
+    free(claim);
+    free(rows);
+}
+
+static int write_all(const char *dir, const struct platform *platforms, size_t n,
+                     const struct measured_cells *cells, size_t counts[2][LIMITS_VERDICTS])
+{
+    struct writer w = {.counts = counts};
+    char *path = xstrfmt("%s/%s", dir, LIMITS_CSV);
+    int code = csv_open(&w.csv, path);
+    if (!code) {
+        csv_header(&w.csv, limits_columns);
+        for (size_t i = 0; i < n && !code; i++) {
+            write_published(&w, &platforms[i], cells);
+            code = write_wan(&w, &platforms[i]);
+        }
+        for (size_t i = 0; i < cells->n; i++)
+            write_measured(&w, platforms, n, &cells->v[i]);
+        int closed = csv_close(&w.csv, !code);
+        code = code ? code : closed;
+    }
+    free(path);
+    return code;
+}
+
+int limits_write(const char *dir, const char *const *configs, size_t n,
+                 size_t counts[2][LIMITS_VERDICTS])
+{
+    struct platform *platforms = xcalloc(n + 1, sizeof *platforms);
+    struct measured_cells cells = {0};
+    int code = GS_OK;
+    memset(counts, 0, 2 * sizeof *counts);
+    for (size_t i = 0; i < n; i++) { /* past a faulty one, so that all are named */
+        int one = platform_read(&platforms[i], configs[i]);
+        code = code ? code : one;
+    }
+    if (!code)
+        code = cells_read(&cells, dir);
+    if (!code)
+        code = write_all(dir, platforms, n, &cells, counts);
+    cells_free(&cells);
+    platforms_free(platforms, n);
+    return code;
+}

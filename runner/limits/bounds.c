@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "limits/bounds.h"
+
+#include "config/settings.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <strings.h>
+
+double bounds_ring_factor(double ranks)
+{
+    return 2 * (ranks - 1) / ranks;
+}
+
+double bounds_of(const struct config *c, const char *key)
+{
+    return c ? settings_limit(c, key) : (double)NAN;
+}
+
+const char *bounds_source(const struct config *c, const char *key)
+{
+    return c ? config_source(c, "limits", key) : "";
+}
+
+double bounds_flops(const struct config *c, const char *precision, const char **from)
+{
+    char *key = xstrfmt("flops.%s", precision);
+    double limit = bounds_of(c, key);
+    *from = bounds_source(c, key);
+    free(key);
+    if (isnan(limit) && (!strcasecmp(precision, "fp32") || !strcasecmp(precision, "tf32"))) {
+        limit = bounds_of(c, "flops");
+        *from = bounds_source(c, "flops");
+    }
+    return limit;
+}
+
+double bounds_busbw(const struct config *c)
+{
+    double limit = bounds_of(c, "busbw");
+    return isnan(limit) ? bounds_of(c, "link") : limit;
+}

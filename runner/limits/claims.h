@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Published claims, in [reference] of a platform's config, so that `gradsync limits` can hold them
+ * against physics and data:
+ *
+ *   claim.NAME        = the claim, in the words it was made in
+ *   claim.NAME.source = where
+ *   claim.NAME.given  = QUANTITY VALUE, QUANTITY VALUE, …
+ *
+ *   claim.tree        = tree is 3-5x faster than ring
+ *   claim.tree.source = a project's README
+ *   claim.tree.given  = speedup 3, faster tree, slower ring, ranks 8
+ *
+ * QUANTITY is one of claim_quantities[] or claim_words[]; what can be checked follows from which
+ * quantities are given (limits.h). Beside these, every number of [reference] that is a rate is held
+ * against the platform's limit as it stands: busbw = 449GB/s, NAME = 355GB/s at
+ * SECTION/CONFIG/SIZE.
+ * Claims of a training over a WAN stand in [model] (wan/wan_audit.h).
+ */
+#ifndef GS_VERDICT_CLAIMS_H
+#define GS_VERDICT_CLAIMS_H
+
+#include "config/config.h"
+
+enum quantity {
+    Q_RANKS,          /* as claimed */
+    Q_RANKS_RECORDED, /* of one communicator, as the output behind the claim shows */
+    Q_SIZE,
+    Q_TIME,
+    Q_BUSBW,
+    Q_ALGBW,
+    Q_OF_PEAK, /* the share of the peak that busbw is said to be */
+    Q_MEMORY,  /* bandwidth, where it is not the platform's */
+    Q_SPEEDUP, /* of `faster` over `slower`, the least claimed */
+    Q_LAUNCHES,
+    Q_GPUS,
+    Q_PARAMETERS,
+    Q_TOKENS_PER_S,
+    Q_TOKENS,      /* of the whole training */
+    Q_STEP_TOKENS, /* of a global step */
+    Q_STEP_TIME,
+    Q_DURATION, /* of the whole training */
+    QUANTITIES
+};
+extern const char *const claim_quantities[QUANTITIES];
+
+enum claim_word { W_FASTER, W_SLOWER, W_WORKLOAD, W_MODE, W_PRECISION, CLAIM_WORDS };
+extern const char *const claim_words[CLAIM_WORDS];
+
+struct claim {
+    const struct config_entry *entry; /* claim.NAME, of the config */
+    const char *name, *says, *source; /* of the config */
+    double q[QUANTITIES];             /* SI; NaN: not given */
+    char *word[CLAIM_WORDS];          /* owned; NULL: not given */
+};
+
+struct claims {
+    struct claim *v;
+    size_t n;
+};
+
+/* Of one config, which must outlive them. GS_OK or GS_USAGE, every fault reported; claims_free in
+ * both cases. */
+int claims_read(struct claims *out, const struct config *c);
+void claims_free(struct claims *c);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/cellname.h"
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* All cells of a plan have the same keys in the same order. */
+static bool shared(const struct plan *p, size_t place, const char *word)
+{
+    bool same = true;
+    for (size_t i = 0; i < p->n_cells && same; i++) {
+        struct words w;
+        words_split(&w, p->cells[i].params, ' ');
+        same = place < w.n && !strcmp(w.v[place], word);
+        words_free(&w);
+    }
+    return same;
+}
+
+const char *cell_name(const struct plan *p, const struct cell *cell, char *buf, size_t n)
+{
+    struct words w;
+    size_t used = 0;
+    words_split(&w, cell->params, ' ');
+    for (size_t i = 0; i < w.n && used < n; i++)
+        if (!shared(p, i, w.v[i]))
+            used += (size_t)snprintf(buf + used, n - used, "%s ", w.v[i]);
+    if (used < n)
+        snprintf(buf + used, n - used, "(%s)", cell->id);
+    words_free(&w);
+    return buf;
+}
+
+const struct cell *cell_find(const struct plan *p, const char *id)
+{
+    for (size_t i = 0; i < p->n_cells; i++)
+        if (!strcmp(p->cells[i].id, id))
+            return &p->cells[i];
+    return NULL;
+}

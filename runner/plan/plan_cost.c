@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/err.h"
+#include "plan/plan.h"
+#include "plan/plan_groups.h"
+#include "rank/stopping.h"
+#include "base/text.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rough, and good enough to choose between a minute and an hour. */
+#define LAUNCH_S 1.5       /* starting and ending the ranks */
+#define PREPARE_S 0.01     /* a cell, beside its memory */
+#define AUTO_SAMPLE_S 1e-4 /* what the clock's resolution usually leads to */
+#define HOST_BPS 4e9       /* filling, poisoning and verifying buffers */
+#define DEVICE_BPS 1e12
+
+/* ---- time and memory ---- */
+
+/* How often a cell is prepared: the baseline of a comparison has a second copy. */
+static int copies(const struct plan *p, const struct group *g, const struct cell *c)
+{
+    return c->baseline && group_compares(p, g) ? 2 : 1;
+}
+
+static double sample_time(const struct set_measure *m, const struct wl_shape *s)
+{
+    double one = s->iteration_s * (s->iters_min > 1 ? s->iters_min : 1);
+    return fmax(one, m->sample_time > 0 ? m->sample_time : AUTO_SAMPLE_S);
+}
+
+static void add_group(const struct plan *p, const struct group *g, struct plan_cost *cost)
+{
+    const struct set_measure *m = &p->set.measure;
+    double block = 0, once = 0, visits = (double)(m->samples + m->discard);
+    uint64_t host = 0, device = 0;
+    for (size_t i = g->first; i < g->first + g->n; i++) {
+        const struct cell *c = &p->cells[i];
+        double n = copies(p, g, c);
+        double memory_s =
+            (double)c->shape.host_B / HOST_BPS + (double)c->shape.device_B / DEVICE_BPS;
+        if (c->skip)
+            continue;
+        block += n * (visits * sample_time(m, &c->shape) + memory_s);
+        once += n * (PREPARE_S + memory_s + (double)m->warmup_ops * c->shape.iteration_s);
+        host += (uint64_t)n * c->shape.host_B;
+        device += (uint64_t)n * c->shape.device_B;
+    }
+    /* A block is finished whatever the budget, which counts from the first preparation. */
+    once = fmax(once, m->warmup);
+    double least =
+        once + (double)(m->max_blocks < STOPPING_LEAST ? m->max_blocks : STOPPING_LEAST) * block;
+    cost->time_s += fmax(least, fmin(once + (double)m->blocks * block, m->budget));
+    cost->most_s += fmax(least, fmin(once + (double)m->max_blocks * block, m->budget + block));
+    cost->host_B = host > cost->host_B ? host : cost->host_B;
+    cost->device_B = device > cost->device_B ? device : cost->device_B;
+}
+
+struct plan_cost plan_cost(const struct plan *p)
+{
+    struct plan_cost cost = {0};
+    double launches = (double)p->set.measure.launches;
+    for (size_t i = 0; i < p->n_groups; i++)
+        add_group(p, &p->groups[i], &cost);
+    cost.time_s = launches * (cost.time_s + LAUNCH_S);
+    cost.most_s = launches * (cost.most_s + LAUNCH_S);
+    return cost;
+}
+
+/* ---- free memory ---- */
+
+static bool read_number(const char *path, uint64_t *value)
+{
+    char word[64];
+    FILE *f = fopen(path, "re");
+    bool good = f && fscanf(f, "%63s", word) == 1 && word[0] >= '0' && word[0] <= '9';
+    if (good)
+        *value = strtoull(word, NULL, 10); /* "max" is no number: no limit */
+    if (f)
+        fclose(f);
+    return good;
+}
+
+static uint64_t available(void)
+{
+    char line[256];
+    unsigned long long kib = 0;
+    FILE *f = fopen("/proc/meminfo", "re");
+    while (f && fgets(line, sizeof line, f) && sscanf(line, "MemAvailable: %llu", &kib) != 1)
+        ;
+    if (f)
+        fclose(f);
+    return kib ? kib * 1024 : UINT64_MAX;
+}
+
+/* Where the two generations of control groups keep a memory limit and what counts against it. */
+static const struct hierarchy {
+    const char *controllers; /* in /proc/self/cgroup */
+    const char *root, *limit, *used;
+} hierarchies[] = {
+    {"", "/sys/fs/cgroup", "memory.max", "memory.current"},
+    {"memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"},
+};
+
+/* The least that the group and those above it leave. */
+static uint64_t left_in(const struct hierarchy *h, char *group)
+{
+    uint64_t least = UINT64_MAX;
+    for (;;) {
+        char *limit_path = xstrfmt("%s%s/%s", h->root, group, h->limit);
+        char *used_path = xstrfmt("%s%s/%s", h->root, group, h->used);
+        uint64_t limit, used;
+        if (read_number(limit_path, &limit) && read_number(used_path, &used)) {
+            uint64_t left = limit > used ? limit - used : 0;
+            least = left < least ? left : least;
+        }
+        free(limit_path);
+        free(used_path);
+        char *slash = strrchr(group, '/');
+        if (!slash)
+            return least;
+        *slash = '\0';
+    }
+}
+
+uint64_t plan_free_memory(void)
+{
+    uint64_t least = available();
+    char line[4096];
+    FILE *f = fopen("/proc/self/cgroup", "re");
+    while (f && fgets(line, sizeof line, f)) {
+        char *controllers = strchr(line, ':'),
+             *group = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!group)
+            continue;
+        *group++ = '\0';
+        group[strcspn(group, "\n")] = '\0';
+        for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++)
+            if (!strcmp(controllers + 1, hierarchies[i].controllers)) {
+                uint64_t left = left_in(&hierarchies[i], group);
+                least = left < least ? left : least;
+            }
+    }
+    if (f)
+        fclose(f);
+    return least;
+}
+
+int plan_memory_check(const struct plan *p)
+{
+    uint64_t local = (uint64_t)(p->set.launch.ranks / p->set.launch.nodes);
+    uint64_t one = plan_cost(p).host_B, all, there = plan_free_memory();
+    char one_text[32], all_text[32], free_text[32];
+    if (!__builtin_mul_overflow(one, local, &all) && all <= there)
+        return GS_OK;
+    return fail_at(GS_CANNOT, p->config->path, config_section(p->config, p->section)->line,
+                   "[%s] needs %s of memory on each of %llu ranks, %s in all, and %s are free: "
+                   "make the sizes smaller, or compare fewer configs at once",
+                   p->section, units_human_size(one_text, sizeof one_text, (double)one),
+                   (unsigned long long)local,
+                   units_human_size(all_text, sizeof all_text, (double)one * (double)local),
+                   units_human_size(free_text, sizeof free_text, (double)there));
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/plan_groups.h"
+
+#include "base/err.h"
+#include "plan/label.h"
+#include "config/params.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void cell_free(struct cell *c)
+{
+    free(c->config);
+    free(c->mode);
+    free(c->params);
+    free(c->skip);
+    free(c->values);
+}
+
+void draft_free(struct draft *drafts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        cell_free(&drafts[i].cell);
+    free(drafts);
+}
+
+/* ---- orders ---- */
+
+static int compare_place(const struct draft *a, const struct draft *b)
+{
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct draft *x = a, *y = b;
+    int c = strcmp(x->cell.id, y->cell.id);
+    return c ? c : compare_place(x, y);
+}
+
+static int by_group(const void *a, const void *b)
+{
+    const struct draft *x = a, *y = b;
+    int c = strcmp(x->group, y->group);
+    return c ? c : compare_place(x, y);
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct draft *x = a, *y = b;
+    return x->first != y->first ? (x->first > y->first) - (x->first < y->first)
+                                : compare_place(x, y);
+}
+
+/* ---- groups ---- */
+
+/* Keeps one of each id, in drafts[0..*n). Only config_free cells may come more than once. */
+static int drop_twins(const struct plan *p, struct draft *drafts, size_t *n)
+{
+    size_t kept = 0;
+    int code = GS_OK;
+    qsort(drafts, *n, sizeof *drafts, by_id);
+    for (size_t i = 0; i < *n; i++) {
+        struct draft *d = &drafts[i];
+        if (!kept || strcmp(d->cell.id, drafts[kept - 1].cell.id)) {
+            struct draft keep = *d;
+            d->cell = (struct cell){0};
+            drafts[kept++] = keep;
+            continue;
+        }
+        if (!d->cell.shape.config_free && !code)
+            code = fail_at(GS_USAGE, p->config->path, config_section(p->config, p->section)->line,
+                           "[%s] has a cell twice: %s (%s)", p->section, d->cell.config,
+                           d->cell.params);
+        cell_free(&d->cell);
+        d->cell = (struct cell){0};
+    }
+    *n = kept;
+    return code;
+}
+
+static void order(struct draft *drafts, size_t n)
+{
+    qsort(drafts, n, sizeof *drafts, by_group);
+    for (size_t i = 0; i < n; i++)
+        drafts[i].first = i && !strcmp(drafts[i].group, drafts[i - 1].group) ? drafts[i - 1].first
+                                                                             : drafts[i].place;
+    qsort(drafts, n, sizeof *drafts, by_first);
+}
+
+static void move(struct plan *p, struct draft *drafts, size_t n)
+{
+    p->cells = xcalloc(n, sizeof *p->cells);
+    p->groups = xcalloc(n, sizeof *p->groups);
+    for (size_t i = 0; i < n; i++) {
+        p->cells[i] = drafts[i].cell;
+        drafts[i].cell = (struct cell){0};
+        if (!p->n_groups || strcmp(p->groups[p->n_groups - 1].id, drafts[i].group)) {
+            struct group *g = &p->groups[p->n_groups++];
+            memcpy(g->id, drafts[i].group, PLAN_ID);
+            g->first = i;
+        }
+        p->groups[p->n_groups - 1].n++;
+    }
+    p->n_cells = n;
+}
+
+/* ---- baselines ---- */
+
+bool group_compares(const struct plan *p, const struct group *g)
+{
+    const char *seen = NULL;
+    for (size_t i = g->first; i < g->first + g->n; i++) {
+        const char *label = p->cells[i].config;
+        if (*label && seen && strcmp(label, seen))
+            return true;
+        seen = *label ? label : seen;
+    }
+    return false;
+}
+
+/* Marks the cells of one group that have the label; how many. */
+static size_t mark(struct plan *p, const struct group *g, const char *label)
+{
+    size_t n = 0;
+    for (size_t i = g->first; i < g->first + g->n; i++) {
+        p->cells[i].baseline = *label && !strcmp(p->cells[i].config, label);
+        n += p->cells[i].baseline;
+    }
+    return n;
+}
+
+static const char *first_label(const struct plan *p, const struct group *g)
+{
+    const char *label = "";
+    for (size_t i = g->first; i < g->first + g->n && !*label; i++)
+        label = p->cells[i].config;
+    return label;
+}
+
+/* The label as label_config() writes it, whatever the order of its parts; the caller frees it. */
+static char *wanted_label(const struct plan *p)
+{
+    const struct wl_plugin *wl = &p->plugin->wl;
+    const char *text = p->set.measure.baseline;
+    void *defaults = xcalloc(1, wl->cell_size), *cell = xcalloc(1, wl->cell_size);
+    char why[1024];
+    params_default(wl->params, defaults, why, sizeof why);
+    char *label = *text && label_parse(wl, defaults, text, cell, why, sizeof why)
+                      ? label_config(wl, defaults, cell)
+                      : xstrdup(text);
+    free(defaults);
+    free(cell);
+    return label;
+}
+
+static int unknown_baseline(const struct plan *p, const char *label)
+{
+    const char *labels[64];
+    struct text all = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < p->n_cells && n < 64; i++) {
+        size_t k = 0;
+        while (k < n && strcmp(labels[k], p->cells[i].config))
+            k++;
+        if (k < n || !*p->cells[i].config)
+            continue;
+        labels[n++] = p->cells[i].config;
+        text_addf(&all, "%s%s", all.len ? ", " : "", p->cells[i].config);
+    }
+    const char *near = text_nearest(label, labels, n);
+    int code = config_error(config_find(p->config, "measure", "baseline"),
+                            "'%s' is no config of [%s] (%s%s)", label, p->section, all.s,
+                            DID_YOU_MEAN(near));
+    text_free(&all);
+    return code;
+}
+
+static int choose_baselines(struct plan *p)
+{
+    char *wanted = wanted_label(p);
+    size_t marked = 0;
+    bool compares = false;
+    for (size_t i = 0; i < p->n_groups; i++) {
+        size_t n = mark(p, &p->groups[i], wanted);
+        marked += n;
+        compares = compares || group_compares(p, &p->groups[i]);
+        if (!n)
+            mark(p, &p->groups[i], first_label(p, &p->groups[i]));
+    }
+    /* A section that compares nothing has no use for the baseline that others have. */
+    int code = *wanted && !marked && compares ? unknown_baseline(p, wanted) : GS_OK;
+    free(wanted);
+    return code;
+}
+
+int plan_group(struct plan *p, struct draft *drafts, size_t n)
+{
+    int code = drop_twins(p, drafts, &n);
+    order(drafts, n);
+    move(p, drafts, n);
+    return code ? code : choose_baselines(p);
+}

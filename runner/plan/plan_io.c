@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/plan_io.h"
+
+#include "base/err.h"
+#include "base/files.h"
+#include "base/jsontext.h"
+#include "record/manifest.h"
+#include "base/text.h"
+#include "base/version.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- plan.json ---- */
+
+static json_t *cell_json(const struct cell *c, const struct group *g)
+{
+    json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:I, s:f, s:b}", "id", c->id, "group", g->id,
+                          "config", json_text(c->config), "mode", json_text(c->mode), "params",
+                          json_text(c->params), "size_B", (json_int_t)c->shape.size_B,
+                          "busbw_factor", c->shape.busbw_factor, "baseline", c->baseline);
+    if (c->skip)
+        json_object_set_new(o, "skip", json_text(c->skip));
+    return o;
+}
+
+json_t *plan_json(const struct plan *p)
+{
+    json_t *cells = json_array(), *groups = json_array(), *overrides = json_array();
+    for (size_t i = 0; i < p->n_groups; i++) {
+        const struct group *g = &p->groups[i];
+        json_array_append_new(groups, json_string(g->id));
+        for (size_t k = g->first; k < g->first + g->n; k++)
+            json_array_append_new(cells, cell_json(&p->cells[k], g));
+    }
+    for (size_t i = 0; p->config->overrides[i]; i++)
+        json_array_append_new(overrides, json_text(p->config->overrides[i]));
+    return json_pack("{s:s, s:s, s:o, s:s, s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:s, s:o, s:o}",
+                     "gradsync", GRADSYNC_VERSION, "commit", gradsync_commit, "platform",
+                     json_text(p->set.platform.name), "section", p->section, "workload",
+                     p->workload, "label", p->label, "overrides", overrides, "seed",
+                     (json_int_t)p->seed, "launches", (json_int_t)p->set.measure.launches, "ranks",
+                     (json_int_t)p->set.launch.ranks, "nodes", (json_int_t)p->set.launch.nodes,
+                     "config_sha256", p->config_sha256, "groups", groups, "cells", cells);
+}
+
+/* ---- writing ---- */
+
+/* A run folder is new, and what is in it is never overwritten. */
+static int write_new(const char *dir, const char *name, const char *text)
+{
+    char *path = xstrfmt("%s/%s", dir, name);
+    int code = files_write_new(path, text, 0666) ? GS_OK : fail_file(path, "written", errno);
+    free(path);
+    return code;
+}
+
+int plan_write(const struct plan *p, const char *dir)
+{
+    json_t *json = plan_json(p);
+    char *text = json_dumps(json, JSON_SORT_KEYS | JSON_INDENT(1));
+    struct text line = {0};
+    text_addf(&line, "%s\n", text);
+    json_decref(json);
+    free(text);
+    int code = write_new(dir, "config.ini", p->config->text);
+    if (!code)
+        code = write_new(dir, "plan.json", line.s);
+    text_free(&line);
+    return code;
+}
+
+/* ---- reading ---- */
+
+struct reader {
+    const char *dir;
+    char *path; /* of plan.json */
+    json_t *json;
+};
+
+static const char *string(const struct reader *r, const char *key)
+{
+    const char *s = json_string_value(json_object_get(r->json, key));
+    if (!s)
+        fail_at(GS_FAILED, r->path, 0, "damaged: no text '%s'", key);
+    return s;
+}
+
+/* The overrides; and the platform's name where it came from the name of the config, which is not
+ * that of the copy. NULL-terminated, json's strings but for the last, the caller's. */
+static const char **overrides(const struct reader *r, char **platform)
+{
+    json_t *list = json_object_get(r->json, "overrides");
+    const char *name = string(r, "platform");
+    size_t n = json_array_size(list), k = 0;
+    const char **v = xcalloc(n + 2, sizeof *v);
+    bool named = false;
+    for (size_t i = 0; i < n; i++) {
+        const char *s = json_string_value(json_array_get(list, i));
+        named = named || (s && !strncmp(s, "platform:name=", 14));
+        if (s)
+            v[k++] = s;
+    }
+    *platform = name ? xstrfmt("platform:name=%s", name) : NULL;
+    if (!named)
+        v[k] = *platform;
+    return v;
+}
+
+static int load_config(const struct reader *r, struct config **out)
+{
+    char *path = xstrfmt("%s/config.ini", r->dir), *platform, hex[65];
+    const char **list = overrides(r, &platform), *sha256 = string(r, "config_sha256");
+    int code = platform && sha256 ? config_load(out, path, list) : GS_FAILED;
+    if (!code) {
+        sha256_hex((*out)->text, strlen((*out)->text), hex);
+        if (strcmp(sha256, hex)) {
+            config_free(*out);
+            code = fail_at(GS_FAILED, path, 0,
+                           "edited since the run was planned: its SHA-256 is not the one in "
+                           "plan.json");
+        }
+    }
+    free(platform);
+    free(list);
+    free(path);
+    return code;
+}
+
+/* Do the same cells come out, in the same groups? */
+static int other_cells(const struct reader *r, const struct plan *p)
+{
+    json_t *cells = json_object_get(r->json, "cells");
+    bool same = json_array_size(cells) == p->n_cells;
+    for (size_t g = 0; g < p->n_groups && same; g++)
+        for (size_t i = p->groups[g].first; i < p->groups[g].first + p->groups[g].n && same; i++) {
+            json_t *o = json_array_get(cells, i);
+            const char *id = json_string_value(json_object_get(o, "id"));
+            const char *group = json_string_value(json_object_get(o, "group"));
+            same = id && group && !strcmp(id, p->cells[i].id) && !strcmp(group, p->groups[g].id);
+        }
+    if (same)
+        return GS_OK;
+    const char *version = json_string_value(json_object_get(r->json, "gradsync"));
+    return fail_at(GS_CANNOT, r->path, 0,
+                   "planned other cells than its config gives now (by gradsync %s; this is %s, "
+                   "plugin %s %s): resume it with the versions that began it, or run the config "
+                   "anew",
+                   version ? version : "unknown", GRADSYNC_VERSION, p->workload,
+                   p->plugin->wl.version);
+}
+
+/* The platform's name was handed over as an override: the plan has those that the user gave. */
+static void forget_platform(struct plan *p, size_t n)
+{
+    char **v = p->config->overrides;
+    for (size_t i = 0; v[i]; i++)
+        if (i >= n) {
+            free(v[i]);
+            v[i] = NULL;
+            break;
+        }
+}
+
+static int rebuild(const struct reader *r, struct plan **out)
+{
+    struct config *config;
+    const char *section = string(r, "section");
+    json_t *seed = json_object_get(r->json, "seed");
+    if (!section)
+        return GS_FAILED;
+    if (!json_is_integer(seed))
+        return fail_at(GS_FAILED, r->path, 0, "damaged: no number 'seed'");
+    int code = load_config(r, &config);
+    if (!code)
+        code = plan_build(out, config, section);
+    if (code)
+        return code;
+    (*out)->seed = (uint64_t)json_integer_value(seed);
+    forget_platform(*out, json_array_size(json_object_get(r->json, "overrides")));
+    code = other_cells(r, *out);
+    if (code) {
+        plan_free(*out);
+        *out = NULL;
+    }
+    return code;
+}
+
+int plan_read(struct plan **out, const char *dir)
+{
+    json_error_t why;
+    struct reader r = {.dir = dir, .path = xstrfmt("%s/plan.json", dir)};
+    int code;
+    *out = NULL;
+    r.json = json_load_file(r.path, JSON_REJECT_DUPLICATES, &why);
+    if (r.json)
+        code = rebuild(&r, out);
+    else if (access(r.path, F_OK))
+        code = fail_at(GS_USAGE, dir, 0, "no plan.json: this is no run folder");
+    else
+        code = fail_at(GS_FAILED, r.path, why.line, "damaged: %s", why.text);
+    json_decref(r.json);
+    free(r.path);
+    return code;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A plan as JSON: what plan.json holds and `gradsync plan --json` prints.
+ */
+#ifndef GS_PLAN_IO_H
+#define GS_PLAN_IO_H
+
+#include "plan/plan.h"
+
+#include <jansson.h>
+
+/* section, workload, label, platform, overrides, seed, launches, ranks, nodes, config_sha256,
+ * gradsync, groups [id], cells [{id, group, config, mode, params, size_B, busbw_factor, baseline,
+ * skip}]. The caller's reference. */
+json_t *plan_json(const struct plan *p);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/plan_table.h"
+
+#include "config/params.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN_MAX 60 /* cells that are all printed; of more, the ends */
+#define HEAD 8
+#define TAIL 4
+
+/* A column: its text for a cell, in a buffer or the cell's own. */
+struct column {
+    const char *title;
+    const struct wl_param *param; /* NULL: one of the fixed ones */
+    const char *(*text)(const struct cell *c, const struct group *g);
+    size_t width;
+};
+
+struct table {
+    const struct plan *p;
+    struct column *columns;
+    size_t n;
+};
+
+static const char *id_text(const struct cell *c, const struct group *g)
+{
+    (void)g;
+    return c->id;
+}
+
+static const char *group_text(const struct cell *c, const struct group *g)
+{
+    (void)c;
+    return g->id;
+}
+
+static const char *config_text(const struct cell *c, const struct group *g)
+{
+    (void)g;
+    return *c->config ? c->config : "-";
+}
+
+static const char *mode_text(const struct cell *c, const struct group *g)
+{
+    (void)g;
+    return c->mode;
+}
+
+static const char *skip_text(const struct cell *c, const struct group *g)
+{
+    (void)g;
+    return c->skip ? c->skip : "";
+}
+
+static const char *column_text(const struct column *k, const struct cell *c, const struct group *g,
+                               char *buf, size_t n)
+{
+    return k->param ? param_format(k->param, c->values, buf, n) : k->text(c, g);
+}
+
+static bool varies(const struct plan *p, const struct wl_param *param)
+{
+    size_t size = param_size(param), at = param->offset;
+    for (size_t i = 1; i < p->n_cells; i++)
+        if (memcmp((const char *)p->cells[0].values + at, (const char *)p->cells[i].values + at,
+                   size))
+            return true;
+    return false;
+}
+
+static bool any_text(const struct plan *p,
+                     const char *(*text)(const struct cell *, const struct group *))
+{
+    for (size_t i = 0; i < p->n_cells; i++)
+        if (*text(&p->cells[i], p->groups))
+            return true;
+    return false;
+}
+
+static void add_column(struct table *t, struct column k)
+{
+    t->columns = xrealloc(t->columns, (t->n + 1) * sizeof *t->columns);
+    t->columns[t->n++] = k;
+}
+
+/* Config and mode stand for their parameters; size is shown even where it is one. */
+static void choose_columns(struct table *t)
+{
+    add_column(t, (struct column){.title = "cell", .text = id_text});
+    add_column(t, (struct column){.title = "group", .text = group_text});
+    add_column(t, (struct column){.title = "config", .text = config_text});
+    if (any_text(t->p, mode_text))
+        add_column(t, (struct column){.title = "mode", .text = mode_text});
+    for (const struct wl_param *q = t->p->plugin->wl.params; q->name; q++)
+        if (q->role == WL_AXIS && (!strcmp(q->name, "size") || varies(t->p, q)))
+            add_column(t, (struct column){.title = q->name, .param = q});
+    if (any_text(t->p, skip_text))
+        add_column(t, (struct column){.title = "skipped here", .text = skip_text});
+}
+
+static bool shown(const struct plan *p, size_t i, bool all)
+{
+    return all || p->n_cells <= SHOWN_MAX || i < HEAD || i >= p->n_cells - TAIL;
+}
+
+/* Calls visit for every cell that is shown, with its group. */
+static void each_shown(struct table *t, bool all,
+                       void (*visit)(struct table *, const struct cell *, const struct group *))
+{
+    const struct plan *p = t->p;
+    for (size_t g = 0; g < p->n_groups; g++)
+        for (size_t i = p->groups[g].first; i < p->groups[g].first + p->groups[g].n; i++)
+            if (shown(p, i, all))
+                visit(t, &p->cells[i], &p->groups[g]);
+            else if (i == HEAD)
+                visit(t, NULL, NULL);
+}
+
+static void measure(struct table *t, const struct cell *c, const struct group *g)
+{
+    char buf[256];
+    for (size_t i = 0; c && i < t->n; i++) {
+        size_t n = strlen(column_text(&t->columns[i], c, g, buf, sizeof buf));
+        t->columns[i].width = n > t->columns[i].width ? n : t->columns[i].width;
+    }
+}
+
+/* The last column is not padded: no blanks at a line's end. */
+static int column_width(const struct table *t, size_t i)
+{
+    return i + 1 < t->n ? (int)t->columns[i].width : 0;
+}
+
+static void print_row(struct table *t, const struct cell *c, const struct group *g)
+{
+    char buf[256];
+    if (!c) {
+        printf("  … %zu more cells (--all)\n", t->p->n_cells - HEAD - TAIL);
+        return;
+    }
+    for (size_t i = 0; i < t->n; i++)
+        printf("  %-*s", column_width(t, i), column_text(&t->columns[i], c, g, buf, sizeof buf));
+    printf("\n");
+}
+
+void plan_table(const struct plan *p, bool all)
+{
+    struct table t = {.p = p};
+    choose_columns(&t);
+    for (size_t i = 0; i < t.n; i++)
+        t.columns[i].width = strlen(t.columns[i].title);
+    each_shown(&t, all, measure);
+    for (size_t i = 0; i < t.n; i++)
+        printf("  %-*s", column_width(&t, i), t.columns[i].title);
+    printf("\n");
+    each_shown(&t, all, print_row);
+    free(t.columns);
+}

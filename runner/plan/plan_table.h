@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The cells of a plan as a table on stdout: ids, config, mode and the parameters that vary.
+ */
+#ifndef GS_PLAN_TABLE_H
+#define GS_PLAN_TABLE_H
+
+#include "plan/plan.h"
+
+/* `all`: every cell; else, of a long plan, the first and the last few. */
+void plan_table(const struct plan *p, bool all);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugin/plugin.h"
+
+#include "base/err.h"
+#include "base/locate.h"
+#include "plugin/plugin_search.h"
+#include "base/text.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ABI_MAX 99
+
+static int no_such(const char *name)
+{
+    struct plugin_files f = plugin_files();
+    const char **names = xcalloc(f.n, sizeof *names);
+    for (size_t i = 0; i < f.n; i++)
+        names[i] = f.v[i].name;
+    const char *near = text_nearest(name, names, f.n);
+    int code = fail(GS_USAGE, "no plugin '%s'%s; 'gradsync list' shows those found here", name,
+                    DID_YOU_MEAN(near));
+    free(names);
+    plugin_files_free(&f);
+    return code;
+}
+
+/* Of the linker's reasons, one is the machine's fault: a library that the plugin needs is absent or
+ * too old, "libx.so.1: cannot open shared object file: …" or "…: version `V' not found". */
+static int refused(const char *path, const char *why)
+{
+    const char *colon = strchr(why, ':');
+    int n = colon ? (int)(colon - why) : 0;
+    bool self = n && (size_t)n == strlen(path) && !strncmp(why, path, (size_t)n);
+    if (!self && n && strstr(why, ": cannot open shared object file"))
+        return fail_at(GS_CANNOT, path, 0,
+                       "needs %.*s, which this machine lacks: install it, or add its folder to "
+                       "LD_LIBRARY_PATH",
+                       n, why);
+    if (strstr(why, "version `") && strstr(why, "' not found"))
+        return fail_at(GS_CANNOT, path, 0, "needs a newer library: %s", why);
+    return fail_at(GS_USAGE, path, 0, "is not a plugin that can be loaded: %s",
+                   self ? why + n + 2 : why);
+}
+
+static int no_symbol(const struct plugin *p)
+{
+    for (int abi = 1; abi <= ABI_MAX; abi++) {
+        char symbol[32];
+        snprintf(symbol, sizeof symbol, PLUGIN_ABI_STEM "%d", abi);
+        if (dlsym(p->dl, symbol))
+            return fail_at(GS_USAGE, p->path, 0,
+                           "speaks plugin ABI %d, this gradsync speaks %s: build it against this "
+                           "gradsync's workload.h",
+                           abi, &WL_SYMBOL[strlen(PLUGIN_ABI_STEM)]);
+    }
+    return fail_at(GS_USAGE, p->path, 0,
+                   "is no gradsync plugin: it does not export " WL_SYMBOL " (see workload.h)");
+}
+
+/* Reads no further than the plugin says its struct goes, nor than the file says. */
+static int take_struct(struct plugin *p, const struct wl_plugin *symbol)
+{
+    Dl_info info;
+    const ElfW(Sym) *sym = NULL;
+    size_t there = sizeof *symbol;
+    if (dladdr1(symbol, &info, (void **)&sym, RTLD_DL_SYMENT) && sym && sym->st_size)
+        there = sym->st_size;
+    if (there < sizeof symbol->size || symbol->size > there || symbol->size < sizeof symbol->size)
+        return fail_at(GS_USAGE, p->path, 0,
+                       "its " WL_SYMBOL ".size does not match the %zu bytes of the symbol: set it "
+                       "to sizeof(struct wl_plugin)",
+                       there);
+    memcpy(&p->wl, symbol, symbol->size < sizeof p->wl ? symbol->size : sizeof p->wl);
+    return GS_OK;
+}
+
+static int open_file(struct plugin *p)
+{
+    if (access(p->path, R_OK))
+        return locate_failed(GS_USAGE, p->path, LOCATE_FILE);
+    p->dl = dlopen(p->path, RTLD_NOW | RTLD_LOCAL);
+    if (!p->dl)
+        return refused(p->path, dlerror());
+    const struct wl_plugin *symbol = dlsym(p->dl, WL_SYMBOL);
+    return symbol ? take_struct(p, symbol) : no_symbol(p);
+}
+
+int plugin_open(struct plugin **out, const char *name)
+{
+    char *path = plugin_file(name);
+    if (!path)
+        return no_such(name);
+    struct plugin *p = xcalloc(1, sizeof *p);
+    p->path = path;
+    int code = open_file(p);
+    if (code) {
+        plugin_unload(p);
+        return code;
+    }
+    *out = p;
+    return GS_OK;
+}
+
+struct first {
+    char line[512];
+};
+
+static void keep_first(void *ctx, const char *line)
+{
+    struct first *f = ctx;
+    if (!f->line[0])
+        snprintf(f->line, sizeof f->line, "%s", line);
+}
+
+int plugin_load(struct plugin **out, const char *name)
+{
+    struct plugin *p = NULL;
+    int code = plugin_open(&p, name);
+    if (!p)
+        return code;
+    struct first first = {{0}};
+    int faults = plugin_lint(p, keep_first, &first);
+    if (faults) {
+        code = faults == 1
+                   ? fail_at(GS_USAGE, p->path, 0, "%s", first.line)
+                   : fail_at(GS_USAGE, p->path, 0, "%s (and %d more: 'gradsync check' lists them)",
+                             first.line, faults - 1);
+        plugin_unload(p);
+        return code;
+    }
+    *out = p;
+    return GS_OK;
+}
+
+void plugin_unload(struct plugin *p)
+{
+    if (!p)
+        return;
+    if (p->dl)
+        dlclose(p->dl);
+    free(p->path);
+    free(p);
+}
+
+/* Loads it in a process of its own first: reading it may crash, and a list shall not end there. */
+static bool survives(const char *path, char *why, size_t n)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct plugin *p;
+        char unsaid[64];
+        err_capture(unsaid, sizeof unsaid);
+        plugin_load(&p, path);
+        _exit(0);
+    }
+    int status = 0;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (pid < 0 || !WIFSIGNALED(status))
+        return true;
+    snprintf(why, n, "%s: crashes while it is loaded (SIG%s)", path,
+             sigabbrev_np(WTERMSIG(status)));
+    return false;
+}
+
+void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
+                               const struct plugin *p, const char *why),
+                 void *ctx)
+{
+    struct plugin_files f = plugin_files();
+    for (size_t i = 0; i < f.n; i++) {
+        struct plugin *p = NULL;
+        char why[1024];
+        err_capture(why, sizeof why);
+        if (survives(f.v[i].path, why, sizeof why))
+            plugin_load(&p, f.v[i].path);
+        err_capture(NULL, 0);
+        /* The place is the path, which the visitor has. */
+        size_t place = strlen(f.v[i].path) + strlen(": ");
+        visit(ctx, f.v[i].name, f.v[i].path, p, p ? NULL : why + (strlen(why) > place ? place : 0));
+        plugin_unload(p);
+    }
+    plugin_files_free(&f);
+}

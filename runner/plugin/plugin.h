@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Finds, loads and lints workload plugins.
+ */
+#ifndef GS_PLUGIN_H
+#define GS_PLUGIN_H
+
+#include "base/text.h"
+#include "workload.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct plugin {
+    char *path;
+    void *dl;
+    struct wl_plugin wl; /* members that the plugin's `size` does not cover are zero */
+};
+
+/* `name`: "null", or a path with a slash or ending in .so. Searched: the path itself, ./NAME.so,
+ * GRADSYNC_PLUGIN_PATH (colons), beside the program and in its plugins/, the install prefix.
+ * dlopen(RTLD_NOW | RTLD_LOCAL). Returns GS_OK, GS_USAGE (no such plugin, nearest named; another
+ * ABI; no symbol; tables that do not pass the lint) or GS_CANNOT (a library it needs is missing);
+ * reported. */
+int plugin_load(struct plugin **out, const char *name);
+/* The same without the lint: tables may hold anything. */
+int plugin_open(struct plugin **out, const char *name);
+void plugin_unload(struct plugin *p);
+
+/* Every fault of the tables, one line each through `report`; returns how many. */
+int plugin_lint(const struct plugin *p, void (*report)(void *ctx, const char *line), void *ctx);
+
+/* Their names, none of them opened; words_free. */
+void plugin_names(struct words *names);
+
+/* Calls visit for every plugin in the search path, first found wins; p is NULL and `why` says the
+ * reason for one that cannot be loaded here. A .so that does not mention wl_plugin_v is no plugin
+ * and is not opened. */
+void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
+                               const struct plugin *p, const char *why),
+                 void *ctx);
+
+/* Folder of the running program, without a trailing slash. */
+const char *program_dir(void);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugin/plugin_search.h"
+
+#include "plugin/plugin.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *program_dir(void)
+{
+    static char dir[4096];
+    if (!dir[0]) {
+        ssize_t n = readlink("/proc/self/exe", dir, sizeof dir - 1);
+        dir[n > 0 ? n : 0] = '\0';
+        char *slash = strrchr(dir, '/');
+        if (slash)
+            slash[slash == dir] = '\0';
+    }
+    return dir;
+}
+
+/* The search path, in order. */
+static void search_path(struct words *dirs)
+{
+    const char *env = getenv("GRADSYNC_PLUGIN_PATH");
+    char *all = xstrfmt(".:%s:%s:%s/plugins:%s/../lib/gradsync/plugins", env ? env : "",
+                        program_dir(), program_dir(), program_dir());
+    words_split(dirs, all, ':');
+    free(all);
+}
+
+static bool is_path(const char *name)
+{
+    size_t n = strlen(name);
+    return strchr(name, '/') || (n > 3 && !strcmp(name + n - 3, ".so"));
+}
+
+char *plugin_file(const char *name)
+{
+    if (is_path(name))
+        return xstrfmt("%s%s", strchr(name, '/') ? "" : "./", name);
+    struct words dirs;
+    search_path(&dirs);
+    char *found = NULL;
+    for (size_t i = 0; i < dirs.n && !found; i++) {
+        char *path = xstrfmt("%s/%s.so", dirs.v[i], name);
+        if (*dirs.v[i] && !access(path, F_OK))
+            found = path;
+        else
+            free(path);
+    }
+    words_free(&dirs);
+    return found;
+}
+
+static bool mentions_abi(const char *path)
+{
+    struct text bytes = {0};
+    bool is = text_read_file(path, &bytes) &&
+              memmem(bytes.s, bytes.len, PLUGIN_ABI_STEM, strlen(PLUGIN_ABI_STEM));
+    text_free(&bytes);
+    return is;
+}
+
+static bool is_new(const struct plugin_files *f, const char *name)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (!strcmp(f->v[i].name, name))
+            return false;
+    return true;
+}
+
+static int is_shared_object(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name);
+    return n > 3 && !strcmp(e->d_name + n - 3, ".so");
+}
+
+static void find_in(struct plugin_files *f, const char *dir)
+{
+    struct dirent **entries;
+    int n = *dir ? scandir(dir, &entries, is_shared_object, alphasort) : -1;
+    for (int i = 0; i < n; i++) {
+        struct plugin_file one = {
+            .name = xstrfmt("%.*s", (int)strlen(entries[i]->d_name) - 3, entries[i]->d_name),
+            .path = xstrfmt("%s/%s", dir, entries[i]->d_name)};
+        free(entries[i]);
+        if (is_new(f, one.name) && mentions_abi(one.path)) {
+            f->v = xrealloc(f->v, (f->n + 1) * sizeof *f->v);
+            f->v[f->n++] = one;
+        } else {
+            free(one.name);
+            free(one.path);
+        }
+    }
+    if (n >= 0)
+        free(entries);
+}
+
+struct plugin_files plugin_files(void)
+{
+    struct plugin_files f = {0};
+    struct words dirs;
+    search_path(&dirs);
+    for (size_t i = 0; i < dirs.n; i++)
+        find_in(&f, dirs.v[i]);
+    words_free(&dirs);
+    return f;
+}
+
+void plugin_files_free(struct plugin_files *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        free(f->v[i].name);
+        free(f->v[i].path);
+    }
+    free(f->v);
+}
+
+void plugin_names(struct words *names)
+{
+    struct plugin_files f = plugin_files();
+    *names = (struct words){0};
+    for (size_t i = 0; i < f.n; i++)
+        words_add(names, f.v[i].name);
+    plugin_files_free(&f);
+}

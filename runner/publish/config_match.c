@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "publish/config_match.h"
+
+#include "base/err.h"
+#include "config/settings.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A plan's words have quotes around an empty text, a recording's have none. */
+static bool same_value(const char *a, const char *b)
+{
+    a = strcmp(a, "\"\"") ? a : "";
+    b = strcmp(b, "\"\"") ? b : "";
+    return !strcmp(a, b);
+}
+
+/* The values that two lists of "key=value" words give to the same key are the same. */
+static bool agree(const struct words *a, const struct words *b)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        size_t n = strcspn(a->v[i], "=");
+        for (size_t k = 0; k < b->n && a->v[i][n]; k++)
+            if (!strncmp(a->v[i], b->v[k], n + 1) && !same_value(a->v[i] + n + 1, b->v[k] + n + 1))
+                return false;
+    }
+    return true;
+}
+
+static void compare_plan(const struct recorded *r, const struct plan *p, bool *asked)
+{
+    struct words *planned = xcalloc(p->n_cells + 1, sizeof *planned);
+    for (size_t i = 0; i < p->n_cells; i++)
+        words_split(&planned[i], p->cells[i].params, ' ');
+    for (size_t c = 0; c < r->n_cells; c++) {
+        struct words w;
+        words_split(&w, r->cells[c].params, ' ');
+        for (size_t i = 0; i < p->n_cells && !asked[c]; i++)
+            asked[c] = !strcmp(p->cells[i].id, r->cells[c].id) || agree(&w, &planned[i]);
+        words_free(&w);
+    }
+    for (size_t i = 0; i < p->n_cells; i++)
+        words_free(&planned[i]);
+    free(planned);
+}
+
+char *asked_config(const struct recorded *r, const char *configs, const char *const **overrides)
+{
+    char why[512];
+    char *path = xstrfmt("%s/%s.ini", configs, r->platform);
+    *overrides = NULL;
+    if (!access(path, F_OK) || !r->overrides)
+        return path;
+    char *recorded = xstrfmt("%s/config.ini", r->dir);
+    struct config *config;
+    struct settings set;
+    err_capture(why, sizeof why);
+    if (!config_load(&config, recorded, NULL)) {
+        if (!settings_read(config, &set) && strcmp(set.platform.name, r->platform) != 0) {
+            free(path);
+            path = xstrfmt("%s/%s.ini", configs, set.platform.name);
+            *overrides = (const char *const *)r->overrides;
+        }
+        config_free(config);
+    }
+    err_capture(NULL, 0);
+    free(recorded);
+    return path;
+}
+
+/* The plan, or NULL: the section is gone, or, with a reason, what is reported meanwhile. */
+static struct plan *plan_today(const struct recorded *r, const char *path,
+                               const char *const *overrides)
+{
+    struct config *config;
+    struct plan *plan = NULL;
+    if (config_load(&config, path, overrides))
+        return NULL;
+    char *section = *r->label ? xstrfmt("%s %s", r->workload, r->label) : xstrdup(r->workload);
+    if (!config_section(config, section))
+        config_free(config);
+    else if (plan_build(&plan, config, section)) /* which owns the config */
+        plan = NULL;
+    free(section);
+    return plan;
+}
+
+int64_t asked_today(const struct recorded *r, const char *path, const char *const *overrides,
+                    bool *asked, char **why)
+{
+    char said[512] = "";
+    err_capture(said, sizeof said);
+    struct plan *plan = plan_today(r, path, overrides);
+    err_capture(NULL, 0);
+    *why = !plan && *said ? xstrdup(said) : NULL;
+    if (!plan)
+        return 0;
+    compare_plan(r, plan, asked);
+    int64_t launches = plan->set.measure.launches;
+    plan_free(plan);
+    return launches;
+}

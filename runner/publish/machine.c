@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "publish/machine.h"
+
+#include "base/err.h"
+#include "record/ledger.h"
+#include "record/raw.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const machine_facts[MACHINE_FACTS] = {
+    [FACT_RUN] = "run_id",    [FACT_PLATFORM] = "platform", [FACT_WORKLOAD] = "workload",
+    [FACT_LABEL] = "label",   [FACT_STARTED] = "started",   [FACT_DATE] = "date",
+    [FACT_RANKS] = "ranks",   [FACT_NODES] = "nodes",       [FACT_HOST] = "host",
+    [FACT_CPU] = "cpu",       [FACT_CORES] = "cores",       [FACT_KERNEL] = "kernel",
+    [FACT_GPU] = "gpu",       [FACT_UUID] = "uuid",         [FACT_DRIVER] = "driver",
+    [FACT_CUDA] = "cuda",     [FACT_NCCL] = "nccl",         [FACT_CUBLAS] = "cublas",
+    [FACT_MPI] = "mpi",       [FACT_GRADSYNC] = "gradsync", [FACT_PLUGIN] = "plugin",
+    [FACT_COMMIT] = "commit",
+};
+
+/* Where a fact stands: in the header, in each of its hosts, in their GPU, or in a note. */
+enum place { IN_HEADER, IN_HOST, IN_GPU, IN_NOTE };
+static const struct source {
+    enum machine_fact fact;
+    enum place place;
+    const char *key;
+} sources[] = {
+    {FACT_RUN, IN_HEADER, "run_id"},
+    {FACT_PLATFORM, IN_HEADER, "platform"},
+    {FACT_WORKLOAD, IN_HEADER, "workload"},
+    {FACT_LABEL, IN_HEADER, "label"},
+    {FACT_STARTED, IN_HEADER, "started"},
+    {FACT_RANKS, IN_HEADER, "ranks"},
+    {FACT_NODES, IN_HEADER, "nodes"},
+    {FACT_MPI, IN_HEADER, "mpi"},
+    {FACT_GRADSYNC, IN_HEADER, "gradsync"},
+    {FACT_PLUGIN, IN_HEADER, "plugin"},
+    {FACT_COMMIT, IN_HEADER, "commit"},
+    {FACT_HOST, IN_HOST, "host"},
+    {FACT_CPU, IN_HOST, "cpu"},
+    {FACT_CORES, IN_HOST, "cores"},
+    {FACT_KERNEL, IN_HOST, "kernel"},
+    {FACT_GPU, IN_GPU, "name"},
+    {FACT_UUID, IN_GPU, "uuid"},
+    {FACT_DRIVER, IN_GPU, "driver"},
+    {FACT_CUDA, IN_GPU, "cuda_driver"},
+    {FACT_NCCL, IN_NOTE, "nccl"},
+    {FACT_CUDA, IN_NOTE, "cuda_runtime"},
+    {FACT_CUBLAS, IN_NOTE, "cublas"},
+};
+#define SOURCES (sizeof sources / sizeof *sources)
+
+/* Another value than those known is added: hosts may be unlike. */
+static void tell(struct machine *m, enum machine_fact fact, const json_t *value)
+{
+    char number[32];
+    const char *s = json_string_value(value);
+    if (json_is_integer(value)) {
+        snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
+        s = number;
+    }
+    if (!s || (m->facts[fact] && strstr(m->facts[fact], s)))
+        return;
+    char *known = m->facts[fact];
+    m->facts[fact] = known ? xstrfmt("%s, %s", known, s) : xstrdup(s);
+    free(known);
+}
+
+static void tell_header(struct machine *m, const json_t *header)
+{
+    const json_t *host;
+    size_t h;
+    for (size_t i = 0; i < SOURCES; i++) {
+        const struct source *s = &sources[i];
+        if (s->place == IN_HEADER)
+            tell(m, s->fact, json_object_get(header, s->key));
+        json_array_foreach(json_object_get(header, "hosts"), h, host)
+        {
+            if (s->place == IN_HOST)
+                tell(m, s->fact, json_object_get(host, s->key));
+            if (s->place == IN_GPU)
+                tell(m, s->fact, json_object_get(json_object_get(host, "gpu"), s->key));
+        }
+    }
+    const char *started = m->facts[FACT_STARTED];
+    if (started && !m->facts[FACT_DATE])
+        m->facts[FACT_DATE] = xstrfmt("%.10s", started);
+}
+
+static void tell_note(struct machine *m, const json_t *note)
+{
+    const char *key = json_string_value(json_object_get(note, "key"));
+    for (size_t i = 0; key && i < SOURCES; i++)
+        if (sources[i].place == IN_NOTE && !strcmp(sources[i].key, key))
+            tell(m, sources[i].fact, json_object_get(note, "value"));
+}
+
+static int read_file(struct machine *m, const char *path)
+{
+    struct raw *raw;
+    struct raw_line l;
+    int got = 0, code = raw_open(&raw, path);
+    if (code)
+        return code;
+    while ((got = raw_next(raw, 1u << RAW_HEADER | 1u << RAW_NOTE | 1u << RAW_CELL, &l)) == 1 &&
+           l.type != RAW_CELL) {
+        if (l.type == RAW_HEADER)
+            tell_header(m, l.json);
+        else
+            tell_note(m, l.json);
+    }
+    raw_close(raw);
+    return got < 0 ? GS_FAILED : GS_OK;
+}
+
+int machine_of_run(struct machine *m, const char *dir)
+{
+    struct ledger *l;
+    *m = (struct machine){0};
+    int code = ledger_read(&l, dir);
+    if (code)
+        return code;
+    for (size_t i = 0; i < l->n_files; i++) {
+        m->launches += i == 0 || l->files[i].launch != l->files[i - 1].launch;
+        if (!m->facts[FACT_RUN])
+            code = read_file(m, l->files[i].path);
+    }
+    m->files = m->facts[FACT_RUN] ? (int)l->n_files : 0;
+    ledger_free(l);
+    return code;
+}
+
+void machine_free(struct machine *m)
+{
+    for (size_t i = 0; i < MACHINE_FACTS; i++)
+        free(m->facts[i]);
+    *m = (struct machine){0};
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The report: recordings, tables and figures of some platforms as one HTML page that needs nothing
+ * else: figures are inline SVG, there is no script, nothing is fetched. The same inputs give the
+ * same bytes.
+ */
+#ifndef GS_PAGE_H
+#define GS_PAGE_H
+
+#include "publish/paper_tables.h"
+#include "record/runs.h"
+#include "base/text.h"
+
+#include <stdio.h>
+
+struct page_source {
+    const char *raw, *csv, *figures; /* folders: data/raw, data/csv, figures/out */
+    const char *const *platforms;    /* NULL-terminated; empty: every one that has a run */
+};
+
+/* Writes the page to `path`, whole or not at all. GS_OK, or reported: a platform that has no run
+ * (the nearest named), a table that is missing. */
+int page_write(const char *path, const struct page_source *source);
+
+/* ---- its parts ---- */
+
+extern const char page_style[]; /* the style sheet */
+
+/* Text with what HTML takes for markup written otherwise. */
+void page_text(FILE *f, const char *s);
+
+/* A run as its first recording says. */
+struct page_run {
+    char *dir, *id, *platform, *workload, *label, *started, *commit, *origin;
+    char *load;    /* host_load.h; NULL: idle, or not known */
+    int launches;  /* recordings of different launches */
+    bool finished; /* its manifest is there, and holds */
+};
+/* Of all runs below `raw`, by platform, workload, label, id. GS_OK or reported. */
+int page_runs_read(struct page_run **runs, size_t *n, const char *raw);
+void page_runs_free(struct page_run *runs, size_t n);
+
+/* The runs of a platform and the machines that they were measured on. */
+void page_put_runs(FILE *f, const struct page_run *runs, size_t n, const char *platform);
+
+/* The figures in FIGURES/PLATFORM, in the order of their names; *n how many. `serial` tells the
+ * identifiers of one figure from those of another and is counted on. */
+int page_put_figures(FILE *f, const char *figures, const char *platform, int *serial, size_t *n);
+
+/* Of what several runs measured the latest is counted and shown.
+ * How many contrasts of a platform have which verdict, in a sentence for each mode. */
+int page_put_counts(FILE *f, struct shelf *shelf, const char *platform);
+/* The same of all of them, a row for each platform and mode, with where it begins. */
+int page_put_overview(FILE *f, struct shelf *shelf, const struct words *platforms);
+/* The tables of a platform: what is faster than its baseline, and, folded, all the rest. */
+int page_put_tables(FILE *f, struct shelf *shelf, const char *platform);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which runs a page stands on, and what they were measured on.
+ */
+#include "base/err.h"
+#include "record/host_load.h"
+#include "record/manifest.h"
+#include "publish/page.h"
+#include "record/raw.h"
+#include "record/record.h"
+#include "compare/origin.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- reading ---- */
+
+static char *member(const struct raw_line *l, const char *key)
+{
+    const char *s = json_string_value(json_object_get(l->json, key));
+    return xstrdup(s ? s : "");
+}
+
+static int is_recording(const struct dirent *e)
+{
+    int launch, attempt;
+    return record_parse_name(e->d_name, &launch, &attempt);
+}
+
+/* *got: a header was there. */
+static int read_header(struct page_run *run, const char *path, bool *got)
+{
+    struct raw *raw;
+    struct raw_line l;
+    int code = raw_open(&raw, path);
+    if (code)
+        return code;
+    int next = raw_next(raw, 1u << RAW_HEADER, &l);
+    *got = next == 1;
+    if (*got) {
+        run->id = member(&l, "run_id");
+        run->platform = member(&l, "platform");
+        run->workload = member(&l, "workload");
+        run->label = member(&l, "label");
+        run->started = member(&l, "started");
+        run->commit = member(&l, "commit");
+    }
+    raw_close(raw);
+    if (*got)
+        code = origin_read(&run->origin, path);
+    return next < 0 ? GS_FAILED : code;
+}
+
+static int read_run(struct page_run *run, const char *dir, bool *got)
+{
+    struct dirent **names;
+    int code = GS_OK, n = scandir(dir, &names, is_recording, alphasort), last = 0;
+    *run = (struct page_run){.dir = xstrdup(dir)};
+    *got = false;
+    for (int i = 0; i < n; i++) {
+        int launch = 0, attempt = 0;
+        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+        record_parse_name(names[i]->d_name, &launch, &attempt);
+        run->launches += launch != last;
+        last = launch;
+        if (!*got && !code)
+            code = read_header(run, path, got);
+        free(path);
+        free(names[i]);
+    }
+    if (n >= 0)
+        free(names);
+    char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    run->finished = !access(manifest, F_OK);
+    if (!code && run->finished)
+        code = manifest_verify(dir);
+    free(manifest);
+    run->load = host_load_text(dir);
+    return code;
+}
+
+int page_runs_read(struct page_run **runs, size_t *n, const char *raw)
+{
+    struct runs found = {0};
+    int code = runs_find(&found, raw);
+    if (!code)
+        code = runs_sort(&found);
+    *runs = xcalloc(found.n, sizeof **runs);
+    *n = 0;
+    for (size_t i = 0; i < found.n && !code; i++) {
+        bool got;
+        code = read_run(&(*runs)[*n], found.v[i].dir, &got);
+        *n += 1;
+    }
+    runs_free(&found);
+    return code;
+}
+
+void page_runs_free(struct page_run *runs, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free(runs[i].dir);
+        free(runs[i].id);
+        free(runs[i].platform);
+        free(runs[i].workload);
+        free(runs[i].label);
+        free(runs[i].started);
+        free(runs[i].commit);
+        free(runs[i].origin);
+        free(runs[i].load);
+    }
+    free(runs);
+}
+
+/* ---- writing ---- */
+
+static void put_run(FILE *f, const struct page_run *r)
+{
+    fputs("<tr id=\"run-", f);
+    page_text(f, r->id);
+    fputs("\"><td><code>gradsync show ", f);
+    page_text(f, r->id);
+    fputs("</code></td><td>", f);
+    page_text(f, r->workload);
+    fputs(*r->label ? " " : "", f);
+    page_text(f, r->label);
+    fprintf(f, "</td><td class=\"n\">%d</td><td>%s%s", r->launches,
+            r->finished ? "complete, checksums hold" : "not complete", r->load ? "; " : "");
+    page_text(f, r->load ? r->load : "");
+    fputs("</td><td>", f);
+    page_text(f, r->started);
+    fputs("</td><td>", f);
+    page_text(f, r->commit);
+    fputs("</td><td>", f);
+    page_text(f, r->dir);
+    fputs("</td></tr>\n", f);
+}
+
+/* "KEY VALUE" lines as rows. */
+static void put_origin(FILE *f, const char *origin)
+{
+    fputs("<div class=\"wide\"><table><tbody>\n", f);
+    for (const char *s = origin; *s;) {
+        size_t n = strcspn(s, "\n"), key = strcspn(s, " \n");
+        char *name = xstrfmt("%.*s", (int)key, s);
+        char *value = xstrfmt("%.*s", (int)(n - key), s + key);
+        fputs("<tr><th>", f);
+        page_text(f, name);
+        fputs("</th><td class=\"long\">", f);
+        page_text(f, value);
+        fputs("</td></tr>\n", f);
+        free(name);
+        free(value);
+        s += n + (s[n] == '\n');
+    }
+    fputs("</tbody></table></div>\n", f);
+}
+
+static bool told_before(const struct page_run *runs, size_t i, const char *platform)
+{
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(runs[k].platform, platform) && !strcmp(runs[k].origin, runs[i].origin))
+            return true;
+    return false;
+}
+
+void page_put_runs(FILE *f, const struct page_run *runs, size_t n, const char *platform)
+{
+    fputs("<h3>Recordings</h3>\n<div class=\"wide\"><table><thead><tr><th>run</th><th>workload</th>"
+          "<th class=\"n\">launches</th><th>state</th><th>started</th><th>commit</th><th>folder"
+          "</th></tr></thead><tbody>\n",
+          f);
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(runs[i].platform, platform))
+            put_run(f, &runs[i]);
+    fputs("</tbody></table></div>\n<h3>Machine</h3>\n", f);
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(runs[i].platform, platform) && !told_before(runs, i, platform)) {
+            fputs("<p class=\"soft\">as of run ", f);
+            page_text(f, runs[i].id);
+            fputs("</p>\n", f);
+            put_origin(f, runs[i].origin);
+        }
+}

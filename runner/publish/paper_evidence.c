@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "publish/paper_evidence.h"
+
+#include "base/err.h"
+#include "publish/config_match.h"
+#include "record/record.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- runs ---- */
+
+static void proof_free(struct proof *p)
+{
+    origins_free(&p->origins);
+    machine_free(&p->machine);
+    recorded_free(p->r);
+    free(p->dir);
+    free(p->config);
+    free(p->asked);
+    free(p->why);
+    free(p);
+}
+
+static int read_proof(struct proof *p, const char *configs)
+{
+    char *manifest = xstrfmt("%s/%s", p->dir, RECORD_MANIFEST);
+    p->finished = !access(manifest, F_OK);
+    free(manifest);
+    int code = recorded_read(&p->r, p->dir);
+    if (!code && p->r)
+        code = origins_read(&p->origins, p->r);
+    if (!code)
+        code = machine_of_run(&p->machine, p->dir);
+    if (!code && p->r) {
+        p->config = asked_config(p->r, configs, &p->overrides);
+        p->asked = xcalloc(p->r->n_cells + 1, sizeof *p->asked);
+        p->launches = asked_today(p->r, p->config, p->overrides, p->asked, &p->why);
+    }
+    return code;
+}
+
+int proof_of(struct proofs *ps, const char *dir, struct proof **out)
+{
+    for (size_t i = 0; i < ps->n; i++)
+        if (!strcmp(ps->v[i]->dir, dir)) {
+            *out = ps->v[i];
+            return ps->v[i]->r ? GS_OK : GS_FAILED;
+        }
+    struct proof *p = *out = xcalloc(1, sizeof *p);
+    p->dir = xstrdup(dir);
+    ps->v = xrealloc(ps->v, (ps->n + 1) * sizeof(struct proof *));
+    ps->v[ps->n++] = p;
+    int code = read_proof(p, ps->configs);
+    if (code || p->r)
+        return code;
+    return fail_at(GS_FAILED, dir, 0,
+                   "no recording there, and the tables have rows of it; "
+                   "'make tables' makes them anew");
+}
+
+void proofs_free(struct proofs *ps)
+{
+    for (size_t i = 0; i < ps->n; i++)
+        proof_free(ps->v[i]);
+    free(ps->v);
+    ps->v = NULL;
+    ps->n = 0;
+}
+
+/* ---- cells ---- */
+
+/* What a row says of its cells. NULL: its table has no such column. */
+struct wanted {
+    const char *id, *config, *mode;
+    struct words params; /* KEY=VALUE each */
+};
+
+static struct wanted wanted_by(const struct grid *g, size_t row)
+{
+    struct wanted w = {.id = grid_has(g, "cell_id") ? grid_text(g, row, "cell_id") : NULL,
+                       .config = grid_text(g, row, "config"),
+                       .mode = grid_has(g, "mode") ? grid_text(g, row, "mode") : NULL};
+    words_split(&w.params, grid_text(g, row, "params"), ' ');
+    return w;
+}
+
+/* Every parameter that row and cell both name is the same. A table leaves out what it runs over. */
+static bool is_wanted(const struct rec_cell *c, const struct wanted *w)
+{
+    char key[64], buf[256];
+    if (w->id)
+        return !strcmp(w->id, c->id);
+    if (strcmp(w->config, c->config) || (w->mode && strcmp(w->mode, c->mode)))
+        return false;
+    for (size_t i = 0; i < w->params.n; i++) {
+        const char *word = w->params.v[i], *value = word + strcspn(word, "=");
+        size_t n = (size_t)(value - word);
+        if (n >= sizeof key)
+            return false; /* no parameter has so long a name */
+        memcpy(key, word, n);
+        key[n] = '\0';
+        /* A row of several modes says one of them. */
+        if (!w->mode && !strcmp(key, "mode"))
+            continue;
+        const char *v = recorded_param(c, key, buf, sizeof buf);
+        if (v && strcmp(v, value + (*value == '=')) != 0)
+            return false;
+    }
+    return true;
+}
+
+static size_t add_baselines(const struct recorded *r, const char *baseline, size_t *cells, size_t n)
+{
+    size_t found = n;
+    for (size_t i = 0; i < r->n_cells; i++) {
+        const struct rec_cell *c = &r->cells[i];
+        bool beside = false;
+        for (size_t k = 0; k < n; k++)
+            beside = beside || (r->cells[cells[k]].group == c->group &&
+                                !strcmp(r->cells[cells[k]].mode, c->mode));
+        if (beside && !strcmp(c->config, baseline))
+            cells[found++] = i;
+    }
+    return found;
+}
+
+size_t proof_cells(const struct proof *p, const struct grid *g, size_t row, size_t *cells)
+{
+    size_t n = 0;
+    struct wanted w = wanted_by(g, row);
+    for (size_t i = 0; i < p->r->n_cells; i++)
+        if (is_wanted(&p->r->cells[i], &w))
+            cells[n++] = i;
+    words_free(&w.params);
+    const char *baseline = grid_text(g, row, "baseline");
+    return *baseline ? add_baselines(p->r, baseline, cells, n) : n;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What stands behind a row of a table: the run folder, its recordings, the cells, and what the
+ * platform's config asks for today. Each run is read once.
+ */
+#ifndef GS_PAPER_EVIDENCE_H
+#define GS_PAPER_EVIDENCE_H
+
+#include "publish/grid.h"
+#include "publish/machine.h"
+#include "record/recorded.h"
+#include "compare/origin.h"
+
+struct proof { /* a run */
+    char *dir;
+    struct recorded *r; /* NULL: nothing recorded there, or damaged, which was reported */
+    struct origins origins;
+    struct machine machine;
+    bool finished; /* has its manifest */
+    /* The config of its platform as it stands. */
+    char *config;                 /* its path */
+    const char *const *overrides; /* publish/config_match.h; lent by r */
+    char *why;                    /* it cannot be read or planned; NULL: it can */
+    int64_t launches;             /* that it asks for; 0: the section is gone, or `why` */
+    bool *asked;                  /* of each cell in r: the config still asks for it */
+};
+
+struct proofs {
+    const char *configs; /* folder; lent */
+    struct proof **v;
+    size_t n;
+};
+
+/* Owned by `p`. GS_OK, or GS_FAILED, reported, for a run that cannot be read or was edited. */
+int proof_of(struct proofs *p, const char *dir, struct proof **out);
+void proofs_free(struct proofs *p);
+
+/* Places in r->cells of the cells that the row is of, into cells (room for r->n_cells); of a
+ * contrast the baseline's too. How many. */
+size_t proof_cells(const struct proof *p, const struct grid *g, size_t row, size_t *cells);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "publish/paper_tables.h"
+
+#include "base/err.h"
+#include "record/record.h"
+#include "record/runs.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- a table by its name ---- */
+
+/* Names of the tables in the folder, for a name that is none of them. */
+static void list_tables(struct words *w, const char *dir)
+{
+    DIR *d = opendir(dir);
+    struct dirent *e;
+    while (d && (e = readdir(d))) {
+        size_t n = strlen(e->d_name);
+        if (n < 5 || strcmp(e->d_name + n - 4, ".csv"))
+            continue;
+        w->v = xrealloc(w->v, (w->n + 1) * sizeof *w->v);
+        w->v[w->n++] = xstrfmt("%.*s", (int)(n - 4), e->d_name);
+    }
+    if (d)
+        closedir(d);
+}
+
+int shelf_no_table(const struct shelf *s, const char *name, const char *path)
+{
+    struct words w = {0};
+    list_tables(&w, s->csv);
+    const char *near = text_nearest(name, (const char *const *)w.v, w.n);
+    int code = w.n ? fail(GS_USAGE,
+                          "no table '%s': %s is not there%s; 'make tables' makes them, 'make "
+                          "paper' those of the paper too",
+                          name, path, DID_YOU_MEAN(near))
+                   : fail(GS_USAGE, "no table in %s; 'make paper' makes them", s->csv);
+    words_free(&w);
+    return code;
+}
+
+static int read_table(struct shelf *s, const char *name, struct grid **out)
+{
+    if (!strcmp(name, "runs"))
+        return shelf_runs(out, s->raw);
+    if (!strcmp(name, "asked"))
+        return shelf_asked(out, s->configs);
+    if (!strcmp(name, "settings")) {
+        *out = shelf_settings();
+        return GS_OK;
+    }
+    char *path = xstrfmt("%s/%s.csv", s->csv, name);
+    int code = access(path, F_OK) ? shelf_no_table(s, name, path) : grid_read(out, name, path);
+    free(path);
+    return code;
+}
+
+static enum grid_run state_of(const char *dir)
+{
+    char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    enum grid_run state = !runs_measured(dir)      ? GRID_RUN_EMPTY
+                          : access(manifest, F_OK) ? GRID_RUN_PART
+                                                   : GRID_RUN_FINISHED;
+    free(manifest);
+    return state;
+}
+
+static void keep_latest(struct shelf *s, struct grid *g)
+{
+    enum grid_run *runs = xcalloc(g->n + 1, sizeof *runs);
+    for (size_t i = 0; i < g->n && grid_has(g, "run_id"); i++) {
+        /* Rows of a run stand together. */
+        if (i && !strcmp(grid_text(g, i, "run_id"), grid_text(g, i - 1, "run_id"))) {
+            runs[i] = runs[i - 1];
+            continue;
+        }
+        char *dir = shelf_run(s, g, i, ROW_RUN);
+        runs[i] = dir ? state_of(dir) : GRID_RUN_EMPTY;
+        free(dir);
+    }
+    grid_latest(g, runs);
+    free(runs);
+}
+
+int shelf_find(struct shelf *s, const char *name, const struct grid **out)
+{
+    struct grid *g = NULL;
+    *out = NULL;
+    for (size_t i = 0; i < s->n; i++)
+        if (!strcmp(s->v[i]->name, name)) {
+            *out = s->v[i];
+            return GS_OK;
+        }
+    int code = read_table(s, name, &g);
+    if (code)
+        return code;
+    keep_latest(s, g);
+    g->judged = xcalloc(g->n + 1, sizeof *g->judged);
+    s->v = xrealloc(s->v, (s->n + 1) * sizeof *s->v);
+    *out = s->v[s->n++] = g;
+    return GS_OK;
+}
+
+void shelf_free(struct shelf *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        grid_free(s->v[i]);
+    free(s->v);
+    s->v = NULL;
+    s->n = 0;
+}
+
+/* ---- the run of a row ---- */
+
+/* The latest finished one of a section, or the latest. */
+static const char *latest_run(struct shelf *s, const struct grid *g, size_t row)
+{
+    static const char *const section[] = {"platform", "workload", "label"};
+    const struct grid *runs;
+    const char *best = NULL;
+    bool best_finished = false;
+    if (shelf_find(s, "runs", &runs))
+        return NULL;
+    for (size_t i = 0; i < runs->n; i++) {
+        bool same = true;
+        for (size_t k = 0; k < 3; k++)
+            same = same && !strcmp(grid_text(runs, i, section[k]), grid_text(g, row, section[k]));
+        bool finished = !strcmp(grid_text(runs, i, "finished"), "yes");
+        const char *run = grid_text(runs, i, "run_id");
+        if (same && (!best || finished > best_finished ||
+                     (finished == best_finished && strcmp(run, best) > 0))) {
+            best = run;
+            best_finished = finished;
+        }
+    }
+    return best;
+}
+
+/* The folder of a run that a table names without its workload. */
+static const char *path_of_run(struct shelf *s, const struct grid *g, size_t row)
+{
+    const struct grid *runs;
+    if (shelf_find(s, "runs", &runs))
+        return NULL;
+    for (size_t i = 0; i < runs->n; i++)
+        if (!strcmp(grid_text(runs, i, "run_id"), grid_text(g, row, "run_id")) &&
+            !strcmp(grid_text(runs, i, "platform"), grid_text(g, row, "platform")))
+            return grid_text(runs, i, "path");
+    return NULL;
+}
+
+char *shelf_run(struct shelf *s, const struct grid *g, size_t row, enum row_run which)
+{
+    const char *column = which == ROW_RUN ? "run_id" : "earlier_run_id";
+    if (which != ROW_RUN && !grid_has(g, column))
+        return NULL;
+    if (!grid_has(g, "platform") || !(grid_has(g, "workload") || grid_has(g, "run_id")))
+        return NULL;
+    if (!grid_has(g, "workload")) {
+        const char *path = path_of_run(s, g, row);
+        return path ? xstrdup(path) : NULL;
+    }
+    const char *run = grid_has(g, column) ? grid_text(g, row, column) : latest_run(s, g, row);
+    return run ? xstrfmt("%s/%s/%s/%s", s->raw, grid_text(g, row, "platform"),
+                         grid_text(g, row, "workload"), run)
+               : NULL;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/config.h"
+#include "base/err.h"
+#include "publish/machine.h"
+#include "publish/paper_tables.h"
+#include "plan/plan.h"
+#include "record/record.h"
+#include "record/runs.h"
+#include "config/settings.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- runs ---- */
+
+/* The columns after the machine's, which machine.c names. */
+enum { RUN_LAUNCHES = MACHINE_FACTS, RUN_FINISHED, RUN_PATH, RUN_COLUMNS };
+static const char *const run_rest[] = {"launches", "finished", "path"};
+
+static int add_run(struct grid *g, const char *dir)
+{
+    struct machine m;
+    const char *fields[RUN_COLUMNS];
+    char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST), launches[24];
+    int code = machine_of_run(&m, dir);
+    if (!code && m.files) {
+        for (size_t i = 0; i < MACHINE_FACTS; i++)
+            fields[i] = m.facts[i];
+        snprintf(launches, sizeof launches, "%d", m.launches);
+        fields[RUN_LAUNCHES] = launches;
+        fields[RUN_FINISHED] = access(manifest, F_OK) ? "no" : "yes";
+        fields[RUN_PATH] = dir;
+        grid_add(g, (long)g->n + 1, fields);
+    }
+    machine_free(&m);
+    free(manifest);
+    return code;
+}
+
+int shelf_runs(struct grid **out, const char *raw)
+{
+    const char *columns[RUN_COLUMNS + 1] = {NULL};
+    struct runs runs = {0};
+    int code = runs_find(&runs, raw);
+    for (size_t i = 0; i < RUN_COLUMNS; i++)
+        columns[i] = i < MACHINE_FACTS ? machine_facts[i] : run_rest[i - MACHINE_FACTS];
+    struct grid *g = grid_new("runs", raw, columns);
+    if (!code)
+        code = runs_sort(&runs);
+    for (size_t i = 0; i < runs.n && !code; i++)
+        code = runs_measured(runs.v[i].dir) ? add_run(g, runs.v[i].dir) : GS_OK;
+    runs_free(&runs);
+    if (code)
+        grid_free(g);
+    else
+        *out = g;
+    return code;
+}
+
+/* ---- settings ---- */
+
+struct grid *shelf_settings(void)
+{
+    static const char *const columns[] = {"section", "key", "value", "unit", "help", NULL};
+    struct grid *g = grid_new("settings", "gradsync itself", columns);
+    for (const struct settings_section *s = settings_sections; s->name; s++)
+        for (const struct wl_param *p = s->table; p && p->name; p++)
+            grid_add(g, (long)g->n + 1,
+                     (const char *const[]){s->name, p->name, p->def, p->unit, p->help});
+    return g;
+}
+
+/* ---- asked ---- */
+
+static int add_asked(struct grid *g, const char *configs, const char *file)
+{
+    struct config *c;
+    char *path = xstrfmt("%s/%s", configs, file);
+    char *platform = xstrfmt("%.*s", (int)(strlen(file) - strlen(".ini")), file);
+    int code = config_load(&c, path, NULL);
+    for (const struct settings_section *s = settings_sections; !code && s->name; s++)
+        for (const struct wl_param *p = s->table; p && p->name; p++) {
+            const struct config_entry *e = config_find(c, s->name, p->name);
+            char *place = e ? xstrfmt("%s:%d", e->file, e->line) : xstrdup("the program's own");
+            grid_add(
+                g, (long)g->n + 1,
+                (const char *const[]){platform, s->name, p->name, e ? e->value : p->def, place});
+            free(place);
+        }
+    if (!code)
+        config_free(c);
+    free(platform);
+    free(path);
+    return code;
+}
+
+static int is_config(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name);
+    return n > strlen(".ini") && !strcmp(e->d_name + n - strlen(".ini"), ".ini");
+}
+
+int shelf_asked(struct grid **out, const char *configs)
+{
+    static const char *const columns[] = {"platform", "section", "key", "value", "place", NULL};
+    struct dirent **files = NULL;
+    struct grid *g = grid_new("asked", configs, columns);
+    int n = scandir(configs, &files, is_config, alphasort), code = GS_OK;
+    for (int i = 0; i < n; i++) {
+        if (!code)
+            code = add_asked(g, configs, files[i]->d_name);
+        free(files[i]);
+    }
+    free(files);
+    if (code)
+        grid_free(g);
+    else
+        *out = g;
+    return code;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gradsync-rank: what the launcher starts on every slot. Not for people: `gradsync run` starts the
+ * launcher.
+ */
+#include "base/cli.h"
+#include "base/err.h"
+#include "rank/conformance.h"
+#include "rank/host_api.h"
+#include "rank/measure.h"
+#include "rank/shim.h"
+#include "rank/team.h"
+#include "base/text.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+
+static int run_child(void *arg)
+{
+    return measure(arg);
+}
+
+static int watched_run(const char *dir, int launch, int attempt)
+{
+    struct place place;
+    place_find(&place);
+    struct beat *beat = beat_map();
+    if (!beat)
+        return fail(GS_CANNOT, "rank %d on %s: no memory to share", place.rank, place.host);
+    struct measure m = {.dir = dir,
+                        .launch = launch,
+                        .attempt = attempt,
+                        .local_rank = place.local_rank,
+                        .beat = beat};
+    return shim(&place, beat, run_child, &m);
+}
+
+/* Nobody watches: `gradsync check` does so itself. */
+static int check(const char *path)
+{
+    static struct beat beat;
+    struct team team;
+    struct lent lent;
+    int code = team_join(&team, &beat);
+    lend(&lent, &team, NULL, 1);
+    if (!code)
+        code = rank_conformance(path, &lent.wl);
+    team_leave(&team);
+    return code;
+}
+
+static bool number(const char *text, int *value)
+{
+    const char *end;
+    long long n;
+    bool good = text_integer(text, 1, INT_MAX, &n, &end) && !*end;
+    *value = good ? (int)n : 0;
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    const char *plugin = NULL;
+    int launch, attempt, n;
+    const struct cli_option options[] = {
+        {"check", 0, CLI_TEXT, &plugin, "PLUGIN", "a dry run of one plugin instead"}, {0}};
+    const struct cli cli = {.verb = "rank",
+                            .arguments = "RUNDIR LAUNCH ATTEMPT",
+                            .summary = "one rank of one attempt; started by 'gradsync run'",
+                            .options = options,
+                            .max_args = 3};
+    char **args = xcalloc((size_t)argc, sizeof *args);
+    bool done;
+    signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error of write(2), not a death */
+    int code = cli_parse(&cli, argc, argv, args, &n, &done);
+    if (!code && !done && plugin)
+        code = check(plugin);
+    else if (!code && !done && n == 3 && number(args[1], &launch) && number(args[2], &attempt))
+        code = watched_run(args[0], launch, attempt);
+    else if (!code && !done)
+        code = fail(GS_USAGE, "usage: gradsync-rank RUNDIR LAUNCH ATTEMPT");
+    free(args);
+    return code;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/attempt_number.h"
+
+#include "base/err.h"
+#include "record/record.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ATTEMPTS 10000
+
+static char *file(const char *dir, int launch, int attempt, const char *extension)
+{
+    char name[64];
+    return xstrfmt("%s/%s", dir, record_name(name, sizeof name, launch, attempt, extension));
+}
+
+/* A log that is empty in the end is removed, and its number is then the recording's alone: so the
+ * recording is asked for after the log was made. */
+static bool taken(const char *dir, int launch, int attempt, const char *log)
+{
+    char *recording = file(dir, launch, attempt, "jsonl");
+    bool there = access(recording, F_OK) == 0;
+    if (there)
+        unlink(log);
+    free(recording);
+    return there;
+}
+
+int claim_attempt(const char *dir, int launch, int *attempt)
+{
+    for (int end = *attempt + ATTEMPTS; *attempt < end; ++*attempt) {
+        char *log = file(dir, launch, *attempt, "log");
+        int fd = open(log, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), error = errno;
+        bool mine = fd >= 0 && !taken(dir, launch, *attempt, log);
+        if (fd >= 0)
+            close(fd);
+        int code = fd < 0 && error != EEXIST
+                       ? fail_at(GS_FAILED, log, 0, "cannot be created: %s", strerror(error))
+                       : GS_OK;
+        free(log);
+        if (mine || code)
+            return code;
+    }
+    return fail_at(GS_FAILED, dir, 0, "no number is left for an attempt of launch %d", launch);
+}

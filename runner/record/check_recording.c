@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/check_recording.h"
+
+#include "base/err.h"
+#include "plan/plan.h"
+#include "record/raw.h"
+#include "record/record.h"
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct seen { /* a (cell, copy) */
+    char cell[PLAN_ID], group[PLAN_ID];
+    int64_t copy, block; /* the last */
+    int64_t blocks;      /* so many */
+    bool closed;         /* its group is */
+};
+
+struct walk {
+    const char *path, *run_id;
+    const json_t *plan;
+    struct raw *raw;
+    size_t faults;
+    bool ended;
+    struct seen *seen;
+    size_t n_seen;
+};
+
+static void fault(struct walk *w, const struct raw_line *l, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void fault(struct walk *w, const struct raw_line *l, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    fail_at(GS_FAILED, w->path, (int)l->number, "%s", text);
+    w->faults++;
+}
+
+/* A member that raw.h has reported as missing. */
+static bool counted(struct walk *w, bool there)
+{
+    w->faults += !there;
+    return there;
+}
+
+static bool string(struct walk *w, const struct raw_line *l, const char *key, const char **out)
+{
+    return counted(w, raw_string(w->raw, l, key, out));
+}
+
+static bool integer(struct walk *w, const struct raw_line *l, const char *key, int64_t *out)
+{
+    return counted(w, raw_integer(w->raw, l, key, out));
+}
+
+static struct seen *find(struct walk *w, const char *cell, int64_t copy)
+{
+    for (size_t i = 0; i < w->n_seen; i++)
+        if (!strcmp(w->seen[i].cell, cell) && w->seen[i].copy == copy)
+            return &w->seen[i];
+    return NULL;
+}
+
+/* ---- lines ---- */
+
+static void check_header(struct walk *w, const struct raw_line *l)
+{
+    const char *run_id, *name = strrchr(w->path, '/');
+    int64_t launch, attempt;
+    int by_name, attempt_by_name;
+    name = name ? name + 1 : w->path;
+    if (string(w, l, "run_id", &run_id) && w->run_id && strcmp(run_id, w->run_id))
+        fault(w, l, "foreign: recorded by run '%s', in the folder of '%s'", run_id, w->run_id);
+    if (integer(w, l, "launch", &launch) && integer(w, l, "attempt", &attempt) &&
+        record_parse_name(name, &by_name, &attempt_by_name) &&
+        (launch != by_name || attempt != attempt_by_name))
+        fault(w, l, "foreign: of launch %lld, attempt %lld by its header", (long long)launch,
+              (long long)attempt);
+    const char *sha = json_string_value(json_object_get(l->json, "config_sha256"));
+    const char *planned = json_string_value(json_object_get(w->plan, "config_sha256"));
+    if (sha && planned && strcmp(sha, planned))
+        fault(w, l, "foreign: recorded by another config than plan.json is of");
+}
+
+static bool in_plan(const json_t *plan, const char *cell, const char *group)
+{
+    size_t i;
+    json_t *c;
+    json_array_foreach(json_object_get(plan, "cells"), i, c)
+    {
+        const char *id = json_string_value(json_object_get(c, "id"));
+        const char *of = json_string_value(json_object_get(c, "group"));
+        if (id && of && !strcmp(id, cell) && !strcmp(of, group))
+            return true;
+    }
+    return !plan;
+}
+
+static void check_cell(struct walk *w, const struct raw_line *l)
+{
+    const char *cell, *group;
+    int64_t copy, size;
+    if (!string(w, l, "cell", &cell) || !string(w, l, "group", &group) ||
+        !integer(w, l, "copy", &copy) || !integer(w, l, "size_B", &size))
+        return;
+    if (find(w, cell, copy)) {
+        fault(w, l, "cell %s, copy %lld, a second time", cell, (long long)copy);
+        return;
+    }
+    if (!in_plan(w->plan, cell, group))
+        fault(w, l, "foreign: cell %s of group %s is not in plan.json", cell, group);
+    w->seen = xrealloc(w->seen, (w->n_seen + 1) * sizeof *w->seen);
+    struct seen *s = &w->seen[w->n_seen++];
+    *s = (struct seen){.copy = copy};
+    snprintf(s->cell, sizeof s->cell, "%s", cell);
+    snprintf(s->group, sizeof s->group, "%s", group);
+}
+
+static void check_block(struct walk *w, const struct raw_line *l)
+{
+    const char *cell;
+    int64_t copy, block, iters;
+    if (!string(w, l, "cell", &cell) || !integer(w, l, "copy", &copy) ||
+        !integer(w, l, "block", &block) || !integer(w, l, "iters", &iters))
+        return;
+    struct seen *s = find(w, cell, copy);
+    if (!s) {
+        fault(w, l, "a block of cell %s, copy %lld, before its cell line", cell, (long long)copy);
+        return;
+    }
+    if (s->closed)
+        fault(w, l, "a block of cell %s after its group was closed", cell);
+    if (block <= s->block)
+        fault(w, l, "block %lld of cell %s after block %lld", (long long)block, cell,
+              (long long)s->block);
+    s->block = block;
+    s->blocks++;
+    if (iters < 1)
+        fault(w, l, "%lld iterations a sample", (long long)iters);
+    if (l->n == 0)
+        fault(w, l, "a block without samples");
+    for (size_t i = 0; i < l->n; i++)
+        if (l->time_ns[i] == 0) {
+            fault(w, l, "sample %zu took 0 ns: times are positive", i + 1);
+            break;
+        }
+}
+
+static void check_fail(struct walk *w, const struct raw_line *l)
+{
+    static const char *const kinds[] = {"skip", "failed", "wrong", "crash", "hang", "lost"};
+    const char *cell, *kind, *why;
+    if (!string(w, l, "cell", &cell) || !string(w, l, "kind", &kind) || !string(w, l, "why", &why))
+        return;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(kinds[i], kind))
+            return;
+    fault(w, l, "no kind of failure is '%s' (skip, failed, wrong, crash, hang, lost)", kind);
+}
+
+/* The line that closes a group counts the blocks of its cells: one that was taken out is missed. */
+static void check_counts(struct walk *w, const struct raw_line *l)
+{
+    size_t i;
+    json_t *o;
+    json_array_foreach(json_object_get(l->json, "cells"), i, o)
+    {
+        const char *cell = json_string_value(json_object_get(o, "cell"));
+        const json_t *blocks = json_object_get(o, "blocks");
+        const struct seen *s =
+            cell ? find(w, cell, json_integer_value(json_object_get(o, "copy"))) : NULL;
+        if (s && json_is_integer(blocks) && json_integer_value(blocks) != s->blocks)
+            fault(w, l, "cell %s: %lld blocks, and its group was closed with %lld", cell,
+                  (long long)s->blocks, (long long)json_integer_value(blocks));
+    }
+}
+
+static void check_group(struct walk *w, const struct raw_line *l)
+{
+    const char *group;
+    if (!string(w, l, "group", &group))
+        return;
+    if (!w->faults) /* a block at fault is not counted, and was said */
+        check_counts(w, l);
+    for (size_t i = 0; i < w->n_seen; i++)
+        if (!strcmp(w->seen[i].group, group)) {
+            if (w->seen[i].closed) {
+                fault(w, l, "group %s closed a second time", group);
+                return;
+            }
+            w->seen[i].closed = true;
+        }
+}
+
+static void check_end(struct walk *w, const struct raw_line *l)
+{
+    const char *status;
+    string(w, l, "status", &status);
+    w->ended = true;
+}
+
+static void check_line(struct walk *w, const struct raw_line *l)
+{
+    static void (*const checks[])(struct walk *, const struct raw_line *) = {
+        [RAW_HEADER] = check_header, [RAW_NOTE] = NULL,     [RAW_CELL] = check_cell,
+        [RAW_BLOCK] = check_block,   [RAW_HEALTH] = NULL,   [RAW_FAIL] = check_fail,
+        [RAW_GROUP] = check_group,   [RAW_END] = check_end,
+    };
+    if (w->ended)
+        fault(w, l, "a line after the end");
+    if (checks[l->type])
+        checks[l->type](w, l);
+}
+
+/* ---- the file ---- */
+
+int check_recording(const char *path, const char *run_id, const json_t *plan)
+{
+    struct walk w = {.path = path, .run_id = run_id, .plan = plan};
+    struct raw_line l;
+    int code = raw_open(&w.raw, path);
+    if (code)
+        return GS_FAILED;
+    for (int got; w.faults < CHECK_MAX_FAULTS && (got = raw_next(w.raw, ~0u, &l)) != 0;) {
+        if (got < 0)
+            w.faults++;
+        else
+            check_line(&w, &l);
+    }
+    if (w.faults >= CHECK_MAX_FAULTS)
+        fail_at(GS_FAILED, path, 0, "more than %d faults: the rest is not looked at",
+                CHECK_MAX_FAULTS - 1);
+    if (raw_torn(w.raw))
+        say("%s: a torn last line is left out", path);
+    raw_close(w.raw);
+    free(w.seen);
+    return w.faults ? GS_FAILED : GS_OK;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/manifest.h"
+
+#include "record/check_run.h"
+#include "base/err.h"
+#include "base/files.h"
+#include "record/record.h"
+#include "base/sha256.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- a run folder's files ---- */
+
+static int is_recorded(const struct dirent *e)
+{
+    return strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && strcmp(e->d_name, RECORD_MANIFEST);
+}
+
+/* Names in the folder, sorted; -1: reported. */
+static int list(const char *dir, struct dirent ***names)
+{
+    int n = scandir(dir, names, is_recorded, alphasort);
+    if (n < 0)
+        fail_at(GS_FAILED, dir, 0, "cannot be read: %s", strerror(errno));
+    return n;
+}
+
+static void list_free(struct dirent **names, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+}
+
+static int describe_file(const char *path, json_t **out)
+{
+    struct stat st;
+    char hex[65];
+    if (stat(path, &st))
+        return fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return fail_at(GS_FAILED, path, 0, "is no file: remove it from the run folder");
+    int code = sha256_file(path, hex);
+    if (!code)
+        *out = json_pack("{s:I, s:s}", "bytes", (json_int_t)st.st_size, "sha256", hex);
+    return code;
+}
+
+/* ---- writing ---- */
+
+static int write_renamed(const char *dir, const char *text)
+{
+    char *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    char *temp = xstrfmt("%s/.%s.%ld", dir, RECORD_MANIFEST, (long)getpid());
+    int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0444);
+    bool failed = fd < 0 || !files_write_all(fd, text, strlen(text)) || fsync(fd);
+    int error = errno;
+    if (fd >= 0 && close(fd) && !failed) {
+        failed = true;
+        error = errno;
+    }
+    if (!failed && rename(temp, path)) {
+        failed = true;
+        error = errno;
+    }
+    if (failed) {
+        fail_at(GS_FAILED, path, 0,
+                "cannot be written: %s; the recordings are whole, `gradsync "
+                "resume` completes the run",
+                strerror(error));
+        unlink(temp);
+    } else {
+        files_sync_folder(dir);
+    }
+    free(path);
+    free(temp);
+    return failed ? GS_FAILED : GS_OK;
+}
+
+/* Whom the umask kept out stays out. */
+static void make_read_only(const char *path)
+{
+    struct stat st;
+    if (!stat(path, &st))
+        chmod(path, st.st_mode & 0555);
+}
+
+int manifest_write(const char *dir)
+{
+    struct dirent **names;
+    int code = check_before_final(dir);
+    if (code)
+        return code;
+    int n = list(dir, &names);
+    if (n < 0)
+        return GS_FAILED;
+    json_t *files = json_object();
+    for (int i = 0; i < n && !code; i++) {
+        json_t *entry = NULL;
+        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+        code = describe_file(path, &entry);
+        if (!code) {
+            json_object_set_new(files, names[i]->d_name, entry);
+            make_read_only(path);
+        }
+        free(path);
+    }
+    list_free(names, n);
+    json_t *root = json_pack("{s:i, s:o}", "schema", RECORD_SCHEMA, "files", files);
+    char *text = json_dumps(root, JSON_INDENT(1));
+    json_decref(root);
+    struct text whole = {0};
+    text_addf(&whole, "%s\n", text);
+    if (!code)
+        code = write_renamed(dir, whole.s);
+    text_free(&whole);
+    free(text);
+    return code;
+}
+
+/* ---- verifying ---- */
+
+static int verify_file(const char *path, json_t *entry)
+{
+    struct stat st;
+    json_int_t bytes = json_integer_value(json_object_get(entry, "bytes"));
+    const char *sha256 = json_string_value(json_object_get(entry, "sha256"));
+    if (stat(path, &st))
+        return fail_at(GS_FAILED, path, 0, "missing, though " RECORD_MANIFEST " lists it");
+    if (st.st_size < bytes)
+        return fail_at(GS_FAILED, path, 0, "truncated: %lld of the %lld bytes recorded",
+                       (long long)st.st_size, (long long)bytes);
+    char hex[65];
+    int code = sha256_file(path, hex);
+    if (!code && (!sha256 || st.st_size != bytes || strcmp(hex, sha256)))
+        code = fail_at(GS_FAILED, path, 0,
+                       "edited since it was recorded: its SHA-256 is not the "
+                       "one in " RECORD_MANIFEST);
+    return code;
+}
+
+static int verify_listed(const char *dir, json_t *files)
+{
+    int code = GS_OK;
+    const char *name;
+    json_t *entry;
+    json_object_foreach(files, name, entry)
+    {
+        char *path = xstrfmt("%s/%s", dir, name);
+        int one = strchr(name, '/') ? fail_at(GS_FAILED, dir, 0,
+                                              RECORD_MANIFEST " lists '%s', no file name", name)
+                                    : verify_file(path, entry);
+        free(path);
+        code = one ? one : code;
+    }
+    return code;
+}
+
+static int verify_foreign(const char *dir, json_t *files)
+{
+    struct dirent **names;
+    int n = list(dir, &names), code = n < 0 ? GS_FAILED : GS_OK;
+    for (int i = 0; i < n; i++)
+        if (!json_object_get(files, names[i]->d_name)) {
+            char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+            code = fail_at(GS_FAILED, path, 0, "foreign: " RECORD_MANIFEST " does not list it");
+            free(path);
+        }
+    if (n >= 0)
+        list_free(names, n);
+    return code;
+}
+
+/* The manifest's "files", a borrowed member of *root; NULL: reported. */
+static json_t *load(const char *dir, json_t **root)
+{
+    char *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    json_error_t why;
+    *root = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    json_t *files = json_object_get(*root, "files");
+    if (!*root && access(path, F_OK))
+        fail_at(GS_FAILED, dir, 0,
+                "no " RECORD_MANIFEST
+                ": the run was not completed; gradsync resume completes it, or the folder goes");
+    else if (!*root)
+        fail_at(GS_FAILED, path, why.line, "damaged: %s", why.text);
+    else if (!json_is_object(files))
+        fail_at(GS_FAILED, path, 0, "damaged: no object 'files'");
+    free(path);
+    return json_is_object(files) ? files : NULL;
+}
+
+int manifest_verify(const char *dir)
+{
+    json_t *root, *files = load(dir, &root);
+    int code = GS_FAILED;
+    if (files) {
+        code = verify_listed(dir, files);
+        int foreign = verify_foreign(dir, files);
+        code = foreign ? foreign : code;
+    }
+    json_decref(root);
+    return code;
+}
+
+int manifest_verify_file(const char *dir, const char *name)
+{
+    json_t *root, *files = load(dir, &root), *entry = json_object_get(files, name);
+    char *path = xstrfmt("%s/%s", dir, name);
+    int code = GS_FAILED;
+    if (files)
+        code = entry ? verify_file(path, entry)
+                     : fail_at(GS_FAILED, path, 0, "foreign: " RECORD_MANIFEST " does not list it");
+    json_decref(root);
+    free(path);
+    return code;
+}

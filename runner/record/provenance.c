@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/provenance.h"
+
+#include "base/jsontext.h"
+#include "lab/facts.h"
+#include "record/record.h"
+#include "base/text.h"
+#include "base/version.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+enum verdict { LEAVE_OUT, HIDE_VALUE, KEEP };
+
+/* The first pattern that a name matches decides. Open MPI's launcher hands its processes addresses
+ * and job ids in OMPI_MCA_* of its own components, and OMPI_* that are not MCA parameters. */
+static const struct {
+    const char *pattern;
+    enum verdict verdict;
+} env_rules[] = {
+    {"OMPI_MCA_orte_*", LEAVE_OUT},
+    {"OMPI_MCA_ess*", LEAVE_OUT},
+    {"OMPI_MCA_pmix*", LEAVE_OUT},
+    {"OMPI_MCA_prte_*", LEAVE_OUT},
+    {"OMPI_MCA_*_uri", LEAVE_OUT},
+    {"OMPI_MCA_initial_wdir", LEAVE_OUT},
+    {"OMPI_MCA_plm_rsh_agent", LEAVE_OUT}, /* a path of this machine */
+    {"OMPI_MCA_*_directory", LEAVE_OUT},
+    {"OMPI_MCA_shmem_RUNTIME_QUERY_hint", LEAVE_OUT},
+    {"*KEY*", HIDE_VALUE},
+    {"*TOKEN*", HIDE_VALUE},
+    {"*SECRET*", HIDE_VALUE},
+    {"*PASS*", HIDE_VALUE},
+    {"OMPI_MCA_*", KEEP},
+    {"NCCL_*", KEEP},
+    {"UCX_*", KEEP},
+};
+
+static enum verdict judge(const char *name)
+{
+    static const char *const families[] = {"NCCL_*", "OMPI_*", "UCX_*"};
+    bool ours = false;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        ours = ours || !fnmatch(families[i], name, 0);
+    for (size_t i = 0; ours && i < sizeof env_rules / sizeof *env_rules; i++)
+        if (!fnmatch(env_rules[i].pattern, name, FNM_CASEFOLD))
+            return env_rules[i].verdict;
+    return LEAVE_OUT;
+}
+
+json_t *provenance_env(char *const *environment)
+{
+    json_t *env = json_object();
+    for (char *const *e = environment; *e; e++) {
+        size_t n = strcspn(*e, "=");
+        char *name = xstrfmt("%.*s", (int)n, *e);
+        enum verdict verdict = judge(name);
+        if (verdict != LEAVE_OUT)
+            json_object_set_new(env, name,
+                                json_text(verdict == HIDE_VALUE ? "(hidden)" : *e + n + 1));
+        free(name);
+    }
+    return env;
+}
+
+const char *provenance_time(char *buf, size_t n)
+{
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(buf, n, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    return buf;
+}
+
+/* The value of the first line of /proc/cpuinfo with one of the names that architectures use. */
+static char *cpu_model(const char *machine)
+{
+    static const char *const names[] = {"model name", "cpu model", "cpu\t", "Model"};
+    struct text cpuinfo = {0};
+    char *model = NULL;
+    bool there = text_read_file("/proc/cpuinfo", &cpuinfo);
+    for (size_t i = 0; there && !model && i < sizeof names / sizeof *names; i++) {
+        const char *line = strstr(cpuinfo.s, names[i]);
+        const char *value = line ? strchr(line, ':') : NULL;
+        if (value)
+            model = xstrfmt("%.*s", (int)strcspn(value + 2, "\n"), value + 2);
+    }
+    text_free(&cpuinfo);
+    return model ? model : xstrdup(machine);
+}
+
+json_t *provenance_host(int rank)
+{
+    struct utsname u;
+    if (uname(&u))
+        memset(&u, 0, sizeof u);
+    char *cpu = cpu_model(u.machine);
+    char *kernel = xstrfmt("%s %s %s", u.sysname, u.release, u.machine);
+    json_t *host = json_object();
+    json_object_set_new(host, "rank", json_integer(rank));
+    json_object_set_new(host, "host", json_text(u.nodename));
+    json_object_set_new(host, "cpu", json_text(cpu));
+    json_object_set_new(host, "cores", json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
+    json_object_set_new(host, "kernel", json_text(kernel));
+    json_object_set_new(host, "memory_B",
+                        json_integer((json_int_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)));
+    free(kernel);
+    free(cpu);
+    return host;
+}
+
+/* As it is, line breaks too; a config that is not UTF-8 cannot be kept byte by byte in JSON, and
+ * is kept so in the run folder's config.ini. */
+static json_t *verbatim(const char *text)
+{
+    json_t *value = json_string(text);
+    return value ? value : json_text(text);
+}
+
+static json_t *overrides(const struct config *c)
+{
+    json_t *list = json_array();
+    for (char **o = c->overrides; o && *o; o++)
+        json_array_append_new(list, json_text(*o));
+    return list;
+}
+
+/* The folder's own name, whatever slashes follow it. */
+static json_t *run_id(const char *dir)
+{
+    size_t n = strlen(dir);
+    while (n && dir[n - 1] == '/')
+        n--;
+    size_t start = n;
+    while (start && dir[start - 1] != '/')
+        start--;
+    char *name = xstrfmt("%.*s", (int)(n - start), dir + start);
+    json_t *id = json_text(name);
+    free(name);
+    return id;
+}
+
+/* NULL outside of a Slurm job. */
+static json_t *slurm_job(void)
+{
+    static const char *const told[][2] = {
+        {"id", "SLURM_JOB_ID"},           {"array", "SLURM_ARRAY_JOB_ID"},
+        {"task", "SLURM_ARRAY_TASK_ID"},  {"restarts", "SLURM_RESTART_COUNT"},
+        {"nodes", "SLURM_JOB_NODELIST"},  {"partition", "SLURM_JOB_PARTITION"},
+        {"cluster", "SLURM_CLUSTER_NAME"}};
+    if (!getenv("SLURM_JOB_ID"))
+        return NULL;
+    json_t *job = json_object();
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        if (getenv(told[i][1]))
+            json_object_set_new(job, told[i][0], json_text(getenv(told[i][1])));
+    return job;
+}
+
+json_t *provenance_header(const struct plan *p, const char *dir, int launch, int attempt)
+{
+    char started[32];
+    json_t *h = json_object();
+    json_object_set_new(h, "type", json_string("header"));
+    json_object_set_new(h, "schema", json_integer(RECORD_SCHEMA));
+    json_object_set_new(h, "gradsync", json_string(GRADSYNC_VERSION));
+    json_object_set_new(h, "commit", json_text(gradsync_commit));
+    json_object_set_new(h, "run_id", run_id(dir));
+    json_object_set_new(h, "platform", json_text(p->set.platform.name));
+    json_object_set_new(h, "workload", json_text(p->workload));
+    json_object_set_new(h, "label", json_text(p->label));
+    json_object_set_new(h, "launch", json_integer(launch));
+    json_object_set_new(h, "attempt", json_integer(attempt));
+    json_object_set_new(h, "started", json_string(provenance_time(started, sizeof started)));
+    json_object_set_new(h, "seed", json_integer((json_int_t)p->seed));
+    json_object_set_new(h, "config", verbatim(p->config->text));
+    json_object_set_new(h, "config_sha256", json_string(p->config_sha256));
+    json_object_set_new(h, "overrides", overrides(p->config));
+    json_object_set_new(h, "ranks", json_integer(p->set.launch.ranks));
+    json_object_set_new(h, "nodes", json_integer(p->set.launch.nodes));
+    json_object_set_new(h, "plugin", json_text(p->plugin->wl.version));
+    json_object_set_new(h, "env", provenance_env(environ));
+    json_t *job = slurm_job();
+    if (job)
+        json_object_set_new(h, "job", job);
+    json_t *lab = facts_recorded();
+    if (lab)
+        json_object_set_new(h, "lab", lab);
+    return h;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/raw.h"
+
+#include "base/err.h"
+#include "record/raw_lines.h"
+#include "record/record.h"
+#include "base/text.h"
+#include "base/version.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const type_names[] = {"header", "note", "cell",  "block",
+                                         "health", "fail", "group", "end"};
+enum { TYPES = sizeof type_names / sizeof *type_names };
+
+struct raw {
+    struct raw_lines lines;
+    json_t *json; /* of the line last given out */
+    uint64_t *times;
+    size_t times_cap;
+};
+
+/* ---- what a line is ---- */
+
+static int damaged(const struct raw *r, const char *what)
+{
+    fail_at(GS_FAILED, r->lines.path, (int)r->lines.number,
+            "damaged: %s; restore the file, or remove its run folder", what);
+    return -1;
+}
+
+static const char *skip_blank(const char *s)
+{
+    while (*s == ' ')
+        s++;
+    return s;
+}
+
+/* Past `word` and blanks, or NULL. */
+static const char *past(const char *s, const char *word)
+{
+    size_t n = strlen(word);
+    return strncmp(s, word, n) ? NULL : skip_blank(s + n);
+}
+
+/* The type from the first bytes, so that lines nobody wants are not parsed. -1: not a line of a
+ * recording. */
+static int type_of(const char *line)
+{
+    const char *s = past(line, "{");
+    s = s ? past(s, "\"type\"") : NULL;
+    s = s ? past(s, ":") : NULL;
+    if (!s || *s++ != '"')
+        return -1;
+    for (int t = 0; t < TYPES; t++) {
+        size_t n = strlen(type_names[t]);
+        if (!strncmp(s, type_names[t], n) && s[n] == '"')
+            return t;
+    }
+    return -1;
+}
+
+/* ---- samples ---- */
+
+/* Blanks before `s` taken off, down to `line`. */
+static char *back(const char *line, char *s)
+{
+    while (s > line && s[-1] == ' ')
+        s--;
+    return s;
+}
+
+/* The ',' before the last member, "time_ns": [; *array is set behind the bracket. The samples are
+ * integers, so the last bracket opens them: a metric may have any name. */
+static char *find_times(char *line, size_t n, const char **array)
+{
+    static const char key[] = "\"time_ns\"";
+    const size_t k = sizeof key - 1;
+    char *s = memrchr(line, '[', n);
+    if (!s)
+        return NULL;
+    *array = skip_blank(s + 1);
+    s = back(line, s);
+    if (s == line || *--s != ':')
+        return NULL;
+    s = back(line, s);
+    if ((size_t)(s - line) <= k || memcmp(s - k, key, k) != 0)
+        return NULL;
+    s = back(line, s - k);
+    return s > line && s[-1] == ',' ? s - 1 : NULL;
+}
+
+/* Numbers up to "]}" at the line's end. False: something else is there. */
+static bool scan_times(struct raw *r, const char *s, const char *line_end, size_t *count)
+{
+    size_t n = 0;
+    bool more = *s != ']';
+    while (more) {
+        uint64_t v = 0;
+        const char *first = s;
+        for (unsigned digit; (digit = (unsigned)(*s - '0')) <= 9; s++)
+            v = v * 10 + digit;
+        if (s == first || s - first > 19 || (*first == '0' && s - first > 1))
+            return false;
+        if (n == r->times_cap) {
+            r->times_cap = r->times_cap ? 2 * r->times_cap : 1024;
+            r->times = xrealloc(r->times, r->times_cap * sizeof *r->times);
+        }
+        r->times[n++] = v;
+        s = skip_blank(s);
+        more = *s == ',';
+        if (more)
+            s = skip_blank(s + 1);
+    }
+    *count = n;
+    if (*s != ']')
+        return false;
+    s = skip_blank(s + 1);
+    return *s == '}' && skip_blank(s + 1) == line_end;
+}
+
+/* ---- lines as objects ---- */
+
+static int parse(struct raw *r, char *text, size_t n, struct raw_line *out)
+{
+    char *line_end = text + n;
+    if (out->type == RAW_BLOCK) {
+        const char *array;
+        char *cut = find_times(text, n, &array);
+        if (!cut)
+            return damaged(r, "a block without time_ns as its last member");
+        if (!scan_times(r, array, line_end, &out->n))
+            return damaged(r, "time_ns is not a list of integers");
+        out->time_ns = r->times;
+        *cut = '}';
+        n = (size_t)(cut - text) + 1;
+    }
+    json_error_t why;
+    r->json = out->json = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
+    if (!out->json)
+        return damaged(r, why.text);
+    return 1;
+}
+
+int raw_next(struct raw *r, unsigned want, struct raw_line *out)
+{
+    json_decref(r->json);
+    r->json = NULL;
+    for (;;) {
+        char *text = NULL;
+        size_t n = 0;
+        int got = raw_lines_next(&r->lines, &text, &n);
+        if (got <= 0)
+            return got;
+        int type = type_of(text);
+        if (type < 0)
+            return damaged(r, "not a line of a recording");
+        if ((type == RAW_HEADER) != (r->lines.number == 1))
+            return damaged(r, type == RAW_HEADER ? "a second header" : "no header before it");
+        if (want & 1u << type) {
+            *out = (struct raw_line){.type = (enum raw_type)type, .number = r->lines.number};
+            return parse(r, text, n, out);
+        }
+    }
+}
+
+/* ---- files ---- */
+
+static int check_schema(struct raw *r, const struct raw_line *header)
+{
+    int64_t schema;
+    const char *version;
+    if (!raw_integer(r, header, "schema", &schema) || !raw_string(r, header, "gradsync", &version))
+        return GS_FAILED;
+    if (schema > RECORD_SCHEMA)
+        return fail_at(GS_FAILED, r->lines.path, 1,
+                       "written by gradsync %s in schema %lld, and this gradsync %s reads up to "
+                       "schema %d: update gradsync",
+                       version, (long long)schema, GRADSYNC_VERSION, RECORD_SCHEMA);
+    return GS_OK;
+}
+
+static int read_header(struct raw *r)
+{
+    struct raw_line header;
+    int got = raw_next(r, 1u << RAW_HEADER, &header);
+    if (got < 0)
+        return GS_FAILED;
+    int code = got ? check_schema(r, &header) : GS_OK;
+    return code ? code : raw_seek(r, (struct raw_place){0});
+}
+
+int raw_open(struct raw **out, const char *path)
+{
+    struct raw *r = xcalloc(1, sizeof *r);
+    int code = raw_lines_open(&r->lines, path);
+    if (code) {
+        free(r);
+        return code;
+    }
+    code = read_header(r);
+    if (code) {
+        raw_close(r);
+        return code;
+    }
+    *out = r;
+    return GS_OK;
+}
+
+bool raw_torn(const struct raw *r)
+{
+    return r->lines.torn;
+}
+
+struct raw_place raw_tell(const struct raw *r)
+{
+    return raw_lines_tell(&r->lines);
+}
+
+int raw_seek(struct raw *r, struct raw_place to)
+{
+    return raw_lines_seek(&r->lines, to);
+}
+
+void raw_close(struct raw *r)
+{
+    if (!r)
+        return;
+    json_decref(r->json);
+    raw_lines_close(&r->lines);
+    free(r->times);
+    free(r);
+}
+
+/* ---- members ---- */
+
+static json_t *member(const struct raw *r, const struct raw_line *l, const char *key,
+                      const char *kind, bool (*is)(const json_t *))
+{
+    json_t *v = json_object_get(l->json, key);
+    if (v && is(v))
+        return v;
+    fail_at(GS_FAILED, r->lines.path, (int)l->number, "damaged: %s has no %s '%s'",
+            type_names[l->type], kind, key);
+    return NULL;
+}
+
+static bool is_string(const json_t *v)
+{
+    return json_is_string(v);
+}
+
+static bool is_integer(const json_t *v)
+{
+    return json_is_integer(v);
+}
+
+bool raw_string(const struct raw *r, const struct raw_line *l, const char *key, const char **out)
+{
+    const json_t *v = member(r, l, key, "text", is_string);
+    if (v)
+        *out = json_string_value(v);
+    return v;
+}
+
+bool raw_integer(const struct raw *r, const struct raw_line *l, const char *key, int64_t *out)
+{
+    const json_t *v = member(r, l, key, "integer", is_integer);
+    if (v)
+        *out = json_integer_value(v);
+    return v;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The whole lines of a recording, in memory that a line bounds; what they mean is raw.h's.
+ */
+#ifndef GS_RAW_LINES_H
+#define GS_RAW_LINES_H
+
+#include "record/raw.h"
+
+struct raw_lines {
+    char *path;
+    int fd;
+    char *buf; /* bytes [at, end) are read and not yet given out */
+    size_t at, end, cap;
+    uint64_t buf_offset; /* of buf[0] in the file */
+    size_t number;       /* of the line last given out */
+    bool torn, eof;
+};
+
+int raw_lines_open(struct raw_lines *r, const char *path); /* GS_OK or reported */
+/* The next whole line, its newline replaced by a terminator. 1, 0 at the end, -1 reported. */
+int raw_lines_next(struct raw_lines *r, char **line, size_t *n);
+struct raw_place raw_lines_tell(const struct raw_lines *r);
+int raw_lines_seek(struct raw_lines *r, struct raw_place to); /* GS_OK or reported */
+void raw_lines_close(struct raw_lines *r);
+
+#endif

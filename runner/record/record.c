@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/record.h"
+
+#include "base/err.h"
+#include "base/files.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *remedy(int error)
+{
+    static const struct {
+        int error;
+        const char *remedy;
+    } remedies[] = {
+        {ENOSPC, "free some space, then 'gradsync resume' the run"},
+        {EDQUOT, "free some of your quota, then 'gradsync resume' the run"},
+        {EFBIG, "raise the file size limit (ulimit -f), then 'gradsync resume' the run"},
+        {EROFS, "choose a folder that can be written"},
+        {EACCES, "give yourself write permission or choose another folder"},
+        {EPERM, "give yourself write permission or choose another folder"},
+        {EEXIST, "a recording is never written twice; another run may be using this folder"},
+    };
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+        if (remedies[i].error == error)
+            return remedies[i].remedy;
+    return "what is recorded already is kept; 'gradsync resume' the run when it is mended";
+}
+
+static int cannot(const char *what, const char *path)
+{
+    int error = errno;
+    return fail_at(GS_FAILED, path, 0, "cannot %s: %s; %s", what, strerror(error), remedy(error));
+}
+
+bool record_is_being_written(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    bool busy = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd);
+    return busy;
+}
+
+int record_create(struct record *r, const char *path)
+{
+    *r =
+        (struct record){.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666)};
+    if (r->fd < 0)
+        return cannot("create", path);
+    flock(r->fd, LOCK_EX | LOCK_NB); /* for record_is_being_written */
+    r->path = xstrdup(path);
+    char *copy = xstrdup(path);
+    files_sync_folder(dirname(copy));
+    free(copy);
+    return GS_OK;
+}
+
+/* Where the last whole line ends; -1 and errno when the file cannot be read. */
+static off_t whole_lines(int fd)
+{
+    char buf[4096];
+    off_t end = lseek(fd, 0, SEEK_END);
+    while (end > 0) {
+        size_t n = end < (off_t)sizeof buf ? (size_t)end : sizeof buf;
+        ssize_t got = pread(fd, buf, n, end - (off_t)n);
+        if (got != (ssize_t)n)
+            return -1;
+        const char *newline = memrchr(buf, '\n', n);
+        if (newline)
+            return end - (off_t)n + (newline - buf) + 1;
+        end -= (off_t)n;
+    }
+    return end;
+}
+
+int record_reopen(struct record *r, const char *path)
+{
+    *r = (struct record){.fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC)};
+    if (r->fd < 0)
+        return cannot("open", path);
+    r->path = xstrdup(path);
+    off_t end = whole_lines(r->fd);
+    if (end >= 0 && !ftruncate(r->fd, end))
+        return GS_OK;
+    int code = cannot("cut the torn last line", path);
+    record_close(r);
+    return code;
+}
+
+/* All of it or nothing: a line that could not be written whole is taken back, so that the file
+ * stays a valid recording of what came before. */
+static int append(struct record *r, const char *bytes, size_t n)
+{
+    off_t start = lseek(r->fd, 0, SEEK_END);
+    size_t done = 0;
+    while (done < n) {
+        ssize_t got = write(r->fd, bytes + done, n - done);
+        if (got < 0 && errno != EINTR)
+            break;
+        done += got < 0 ? 0 : (size_t)got;
+    }
+    if (done == n)
+        return GS_OK;
+    int code = cannot("write", r->path);
+    if (done && ftruncate(r->fd, start))
+        return cannot("cut the torn last line", r->path);
+    return code;
+}
+
+static char *dump(json_t *object)
+{
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(16));
+    json_decref(object);
+    return text;
+}
+
+int record_line(struct record *r, json_t *object)
+{
+    char *line = dump(object);
+    if (!line)
+        return fail_at(GS_FAILED, r->path, 0, "a line is not JSON (not UTF-8, or not a number)");
+    size_t n = strlen(line);
+    line[n] = '\n'; /* in the terminator's place: the line goes out in one write */
+    int code = append(r, line, n + 1);
+    free(line);
+    return code;
+}
+
+/* printf is most of the cost of a sample otherwise. Returns where the digits end. */
+static char *put_number(char *at, uint64_t v)
+{
+    char digits[20];
+    size_t n = 0;
+    do
+        digits[n++] = (char)('0' + v % 10);
+    while (v /= 10);
+    while (n)
+        *at++ = digits[--n];
+    return at;
+}
+
+int record_block(struct record *r, json_t *head, const uint64_t *time_ns, size_t n)
+{
+    static const char key[] = ",\"time_ns\":[";
+    char *open = dump(head);
+    if (!open)
+        return fail_at(GS_FAILED, r->path, 0, "a block is not JSON (not UTF-8, or not a number)");
+    size_t stem = strlen(open) - 1; /* without the brace */
+    char *line = xmalloc(stem + sizeof key + n * sizeof ",18446744073709551615" + sizeof "]}\n");
+    char *at = mempcpy(mempcpy(line, open, stem), key, sizeof key - 1);
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            *at++ = ',';
+        at = put_number(at, time_ns[i]);
+    }
+    at = mempcpy(at, "]}\n", 3);
+    int code = append(r, line, (size_t)(at - line));
+    free(line);
+    free(open);
+    return code;
+}
+
+int record_sync(struct record *r)
+{
+    return fsync(r->fd) ? cannot("write", r->path) : GS_OK;
+}
+
+int record_close(struct record *r)
+{
+    int code = GS_OK;
+    if (r->fd >= 0 && r->path && close(r->fd))
+        code = cannot("write", r->path);
+    free(r->path);
+    *r = (struct record){.fd = -1};
+    return code;
+}
+
+const char *record_name(char *buf, size_t n, int launch, int attempt, const char *extension)
+{
+    snprintf(buf, n, "launch-%02d.%02d.%s", launch, attempt, extension);
+    return buf;
+}
+
+bool record_parse_name(const char *name, int *launch, int *attempt)
+{
+    char again[64];
+    return sscanf(name, "launch-%9d.%9d.jsonl", launch, attempt) == 2 && *launch > 0 &&
+           *attempt > 0 &&
+           !strcmp(name, record_name(again, sizeof again, *launch, *attempt, "jsonl"));
+}
+
+/* Names from a config become folder names: letters, digits, '.', '_' and '-' alone, and never one
+ * that starts with a dot. */
+static void add_word(struct text *path, const char *word)
+{
+    for (size_t i = 0; word[i]; i++) {
+        bool plain =
+            strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", word[i]) ||
+            (word[i] == '.' && i > 0);
+        text_addn(path, plain ? word + i : "-", 1);
+    }
+}
+
+static int make_folders(const char *path)
+{
+    char *failed = files_make_above(path);
+    int code = failed ? cannot("create the folder", failed) : GS_OK;
+    free(failed);
+    return code;
+}
+
+static void add_run_id(struct text *path, const char *label)
+{
+    char stamp[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", gmtime_r(&now, &utc));
+    text_add(path, stamp);
+    if (*label) {
+        text_add(path, "-");
+        add_word(path, label);
+    }
+    uint16_t random = 0;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        random = (uint16_t)getpid();
+    text_addf(path, "-%04x", random);
+}
+
+int record_make_run(const char *root, const char *platform, const char *workload, const char *label,
+                    char **dir)
+{
+    enum { TRIES = 64 };
+    struct text path = {0};
+    text_addf(&path, "%s/", root);
+    add_word(&path, platform);
+    text_add(&path, "/");
+    add_word(&path, workload);
+    text_add(&path, "/");
+    size_t stem = path.len;
+    int code = make_folders(path.s);
+    bool made = false;
+    for (int i = 0; !code && !made && i < TRIES; i++) {
+        path.s[path.len = stem] = '\0';
+        add_run_id(&path, label);
+        made = !mkdir(path.s, 0777); /* fails when another run took the name: draw again */
+        if (!made && (errno != EEXIST || i == TRIES - 1))
+            code = cannot("create the run folder", path.s);
+    }
+    if (code) {
+        text_free(&path);
+        return code;
+    }
+    *dir = path.s;
+    return GS_OK;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The last lines of a recording whose writer died before it could write them.
+ */
+#ifndef GS_CLOSING_H
+#define GS_CLOSING_H
+
+#include "launch/control.h"
+
+/* Cuts a torn tail, adds a fail line for `death` (NULL: none) and the end line, unless the writer
+ * has closed it. One without a whole line is removed: it records nothing. No file: nothing to do.
+ * GS_OK or GS_FAILED, reported. */
+int closing_write(const char *path, const char *status, const struct control *death);
+
+#endif

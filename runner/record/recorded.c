@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/recorded.h"
+
+#include "config/config.h"
+#include "base/err.h"
+#include "record/manifest.h"
+#include "record/record.h"
+#include "record/recorded_cells.h"
+#include "config/settings.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- plan.json ---- */
+
+static int read_plan(struct recorded *r, bool *planned)
+{
+    char *path = xstrfmt("%s/plan.json", r->dir);
+    json_error_t why;
+    json_t *root = json_load_file(path, 0, &why), *cell;
+    int code = GS_OK;
+    size_t i;
+    *planned = root;
+    if (!root && !access(path, F_OK))
+        code = fail_at(GS_FAILED, path, why.line, "damaged: %s; restore the file", why.text);
+    json_array_foreach(json_object_get(root, "cells"), i, cell)
+    {
+        const char *id = recorded_text(cell, "id"), *group = recorded_text(cell, "group");
+        if (!*id || !*group || recorded_find(r, id)) {
+            code = fail_at(GS_FAILED, path, 0,
+                           "damaged: cell %zu has no id of its own, or no group", i + 1);
+            break;
+        }
+        recorded_describe(recorded_add(r, id, group), cell);
+    }
+    r->launches = json_integer_value(json_object_get(root, "launches"));
+    json_decref(root);
+    free(path);
+    return code;
+}
+
+/* ---- recordings ---- */
+
+static int other_run(const char *path, const char *what, const char *got, const char *want)
+{
+    return fail_at(
+        GS_FAILED, path, 1,
+        "foreign: recorded by %s '%s', and this run folder is of '%s'; move it to its own", what,
+        got, want);
+}
+
+/* The overrides that were given to the run stand in every header. */
+static void read_overrides(struct recorded *r, const json_t *list)
+{
+    if (r->overrides)
+        return;
+    size_t n = json_array_size(list);
+    r->overrides = xcalloc(n + 1, sizeof *r->overrides);
+    for (size_t i = 0; i < n; i++) {
+        const char *s = json_string_value(json_array_get(list, i));
+        r->overrides[i] = xstrdup(s ? s : "");
+    }
+}
+
+static int read_header(struct recorded *r, const struct raw *raw, const char *path,
+                       const struct raw_line *l)
+{
+    const char *run, *platform, *workload;
+    if (!raw_string(raw, l, "run_id", &run) || !raw_string(raw, l, "platform", &platform) ||
+        !raw_string(raw, l, "workload", &workload) || !raw_integer(raw, l, "ranks", &r->ranks) ||
+        !raw_integer(raw, l, "nodes", &r->nodes))
+        return GS_FAILED;
+    if (r->run_id && strcmp(r->run_id, run))
+        return other_run(path, "run", run, r->run_id);
+    if (r->run_id && strcmp(r->workload, workload))
+        return other_run(path, "workload", workload, r->workload);
+    recorded_set(&r->run_id, run);
+    recorded_set(&r->platform, platform);
+    recorded_set(&r->workload, workload);
+    recorded_set(&r->label, recorded_text(l->json, "label"));
+    read_overrides(r, json_object_get(l->json, "overrides"));
+    r->imported = json_is_object(json_object_get(l->json, "imported"));
+    r->seed = (uint64_t)json_integer_value(json_object_get(l->json, "seed"));
+    return GS_OK;
+}
+
+static void add_span(struct recorded *r, size_t file, size_t group, struct raw_place start)
+{
+    const struct rec_span *last = r->n_spans ? &r->spans[r->n_spans - 1] : NULL;
+    if (last && last->file == file && last->group == group)
+        return;
+    r->spans = xrealloc(r->spans, (r->n_spans + 1) * sizeof *r->spans);
+    r->spans[r->n_spans++] = (struct rec_span){file, group, start};
+}
+
+static int read_cell(struct recorded *r, const struct raw *raw, const struct raw_line *l,
+                     size_t file, bool planned)
+{
+    const char *id, *group;
+    const char *path = r->ledger->files[file].path;
+    if (!raw_string(raw, l, "cell", &id) || !raw_string(raw, l, "group", &group))
+        return GS_FAILED;
+    struct rec_cell *c = recorded_find(r, id);
+    if (planned && (!c || strcmp(r->groups[c->group].id, group)))
+        return fail_at(GS_FAILED, path, (int)l->number,
+                       "foreign: cell %s of group %s is not in the run's plan.json", id, group);
+    c = c ? c : recorded_add(r, id, group);
+    recorded_describe(c, l->json);
+    recorded_set_params(c, json_object_get(l->json, "params"));
+    recorded_set_metrics(c, json_object_get(l->json, "metrics"));
+    add_span(r, file, c->group, raw_tell(raw));
+    return GS_OK;
+}
+
+static int read_recording(struct recorded *r, size_t file, bool planned)
+{
+    const char *path = r->ledger->files[file].path;
+    struct raw *raw;
+    struct raw_line l;
+    int got = 0, code = raw_open(&raw, path);
+    if (code)
+        return code;
+    const unsigned want = 1u << RAW_HEADER | 1u << RAW_NOTE | 1u << RAW_CELL;
+    while (!code && (got = raw_next(raw, want, &l)) == 1)
+        if (l.type == RAW_NOTE)
+            recorded_note(r, l.json);
+        else
+            code = l.type == RAW_HEADER ? read_header(r, raw, path, &l)
+                                        : read_cell(r, raw, &l, file, planned);
+    if (raw_torn(raw))
+        say("%s: a torn last line is left out", path);
+    raw_close(raw);
+    return got < 0 ? GS_FAILED : code;
+}
+
+/* ---- the config ---- */
+
+/* A limit is what is known of the hardware, no condition of a run: a config that was put right since
+ * holds for what was recorded before, in figures, tables and paper alike. */
+static int read_limit(struct recorded *r, const struct config *recorded)
+{
+    char *path = xstrfmt("configs/%s.ini", r->platform);
+    struct config *today = NULL;
+    int code = access(path, F_OK)
+                   ? GS_OK
+                   : config_load(&today, path, (const char *const *)r->overrides);
+    r->limit = today ? settings_limit(today, "busbw")
+               : recorded ? settings_limit(recorded, "busbw")
+                          : (double)NAN;
+    config_free(today);
+    free(path);
+    return code;
+}
+
+static int read_config(struct recorded *r)
+{
+    char *path = xstrfmt("%s/config.ini", r->dir);
+    bool there = !access(path, F_OK);
+    struct config *config = NULL;
+    struct settings set;
+    int code = there ? config_load(&config, path, (const char *const *)r->overrides)
+                     : config_from_text(&config, path, "", 0, NULL);
+    if (!code && !(code = settings_read(config, &set))) {
+        r->verified = there && set.measure.verify && !r->imported;
+        r->precision = set.measure.precision;
+    }
+    if (!code)
+        code = read_limit(r, there ? config : NULL);
+    config_free(config);
+    free(path);
+    return code;
+}
+
+/* ---- the folder ---- */
+
+/* A run that is final is read only as it was recorded; one still without a manifest as far as it
+ * is. */
+static int verify(const char *dir)
+{
+    char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    int code = access(manifest, F_OK) ? GS_OK : manifest_verify(dir);
+    free(manifest);
+    return code;
+}
+
+int recorded_read(struct recorded **out, const char *dir)
+{
+    struct recorded *r = xcalloc(1, sizeof *r);
+    bool planned = false;
+    *out = NULL;
+    r->dir = xstrdup(dir);
+    int code = verify(dir);
+    if (!code)
+        code = ledger_read(&r->ledger, dir);
+    if (!code)
+        code = read_plan(r, &planned);
+    for (size_t i = 0; !code && i < r->ledger->n_files; i++)
+        code = read_recording(r, i, planned);
+    if (!code && r->run_id)
+        code = read_config(r);
+    if (code || !r->run_id) {
+        recorded_free(r);
+        return code;
+    }
+    recorded_index_groups(r);
+    for (size_t i = 0; i < r->ledger->n_files; i++)
+        if (r->ledger->files[i].launch > r->launches)
+            r->launches = r->ledger->files[i].launch;
+    recorded_count_launches(r);
+    *out = r;
+    return GS_OK;
+}
+
+void recorded_free(struct recorded *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->n_cells; i++)
+        recorded_free_cell(&r->cells[i]);
+    for (char **o = r->overrides; o && *o; o++)
+        free(*o);
+    free(r->overrides);
+    ledger_free(r->ledger);
+    free(r->cells);
+    free(r->groups);
+    free(r->spans);
+    free(r->dir);
+    free(r->run_id);
+    free(r->platform);
+    free(r->workload);
+    free(r->label);
+    free(r);
+}
+
+const struct rec_span *recorded_span(const struct recorded *r, size_t group, int launch,
+                                     bool *closed)
+{
+    const struct rec_span *latest = NULL;
+    int by = 0;
+    *closed = ledger_closed(r->ledger, launch, r->groups[group].id, &by);
+    for (size_t i = 0; i < r->n_spans; i++) {
+        const struct ledger_file *f = &r->ledger->files[r->spans[i].file];
+        if (r->spans[i].group == group && f->launch == launch && (!*closed || f->attempt == by))
+            latest = &r->spans[i];
+    }
+    return latest;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/recorded_cells.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *recorded_text(const json_t *object, const char *key)
+{
+    const char *s = json_string_value(json_object_get(object, key));
+    return s ? s : "";
+}
+
+static size_t group_index(struct recorded *r, const char *id)
+{
+    for (size_t i = 0; i < r->n_groups; i++)
+        if (!strcmp(r->groups[i].id, id))
+            return i;
+    r->groups = xrealloc(r->groups, (r->n_groups + 1) * sizeof *r->groups);
+    r->groups[r->n_groups] = (struct rec_group){0};
+    snprintf(r->groups[r->n_groups].id, PLAN_ID, "%s", id);
+    return r->n_groups++;
+}
+
+struct rec_cell *recorded_find(const struct recorded *r, const char *id)
+{
+    for (size_t i = 0; i < r->n_cells; i++)
+        if (!strcmp(r->cells[i].id, id))
+            return &r->cells[i];
+    return NULL;
+}
+
+void recorded_set(char **to, const char *s)
+{
+    free(*to);
+    *to = xstrdup(s);
+}
+
+struct rec_cell *recorded_add(struct recorded *r, const char *id, const char *group)
+{
+    r->cells = xrealloc(r->cells, (r->n_cells + 1) * sizeof *r->cells);
+    struct rec_cell *c = &r->cells[r->n_cells++];
+    *c = (struct rec_cell){.group = group_index(r, group)};
+    snprintf(c->id, sizeof c->id, "%s", id);
+    recorded_set(&c->config, "");
+    recorded_set(&c->mode, "");
+    recorded_set(&c->params, "");
+    recorded_set(&c->ran, "");
+    return c;
+}
+
+/* What plan.json and a cell line both say. */
+void recorded_describe(struct rec_cell *c, const json_t *o)
+{
+    recorded_set(&c->config, recorded_text(o, "config"));
+    recorded_set(&c->mode, recorded_text(o, "mode"));
+    c->size_B = json_integer_value(json_object_get(o, "size_B"));
+    c->busbw_factor = json_number_value(json_object_get(o, "busbw_factor"));
+    if (json_is_string(json_object_get(o, "params")))
+        recorded_set(&c->params, recorded_text(o, "params"));
+}
+
+/* A cell line has its parameters as an object, in the plugin's order: values are texts, or plain
+ * numbers. */
+void recorded_set_params(struct rec_cell *c, json_t *params)
+{
+    struct text t = {0};
+    const char *key;
+    json_t *v;
+    text_clear(&t);
+    json_object_foreach(params, key, v)
+    {
+        char *number = json_is_string(v) ? NULL : json_dumps(v, JSON_ENCODE_ANY);
+        text_addf(&t, "%s%s=%s", t.len ? " " : "", key, number ? number : json_string_value(v));
+        free(number);
+    }
+    if (t.len)
+        recorded_set(&c->params, t.s);
+    text_free(&t);
+}
+
+void recorded_set_metrics(struct rec_cell *c, const json_t *metrics)
+{
+    if (c->metrics)
+        return;
+    c->n_metrics = json_array_size(metrics);
+    c->metrics = xcalloc(c->n_metrics, sizeof *c->metrics);
+    c->units = xcalloc(c->n_metrics, sizeof *c->units);
+    for (size_t i = 0; i < c->n_metrics; i++) {
+        const json_t *m = json_array_get(metrics, i);
+        c->metrics[i] = xstrdup(recorded_text(m, "name"));
+        c->units[i] = xstrdup(recorded_text(m, "unit"));
+    }
+}
+
+/* ---- what ran ---- */
+
+#define RAN_OR " | "
+
+static bool has_word(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *s = list; *s;) {
+        const char *end = strstr(s, RAN_OR);
+        size_t length = end ? (size_t)(end - s) : strlen(s);
+        if (length == n && !strncmp(s, word, n))
+            return true;
+        s += length + (end ? strlen(RAN_OR) : 0);
+    }
+    return false;
+}
+
+/* A library that does not tell notes "unproven: …". */
+void recorded_note(struct recorded *r, const json_t *note)
+{
+    const char *value = recorded_text(note, "value");
+    struct rec_cell *c = strcmp(recorded_text(note, "key"), "ran") != 0
+                             ? NULL
+                             : recorded_find(r, recorded_text(note, "cell"));
+    if (!c || !*value || !strncmp(value, "unproven", strlen("unproven")) || has_word(c->ran, value))
+        return;
+    char *both = *c->ran ? xstrfmt("%s" RAN_OR "%s", c->ran, value) : xstrdup(value);
+    free(c->ran);
+    c->ran = both;
+}
+
+bool recorded_same_operation(const char *ran, const char *other)
+{
+    return *ran && !strstr(ran, RAN_OR) && !strcmp(ran, other);
+}
+
+/* A plan's cells are in the order of their groups; of what was imported they may not be. */
+void recorded_index_groups(struct recorded *r)
+{
+    struct rec_cell *sorted = xmalloc(r->n_cells * sizeof *sorted);
+    size_t n = 0;
+    for (size_t g = 0; g < r->n_groups; g++) {
+        r->groups[g].first = n;
+        for (size_t i = 0; i < r->n_cells; i++)
+            if (r->cells[i].group == g)
+                sorted[n++] = r->cells[i];
+        r->groups[g].n = n - r->groups[g].first;
+    }
+    free(r->cells);
+    r->cells = sorted;
+}
+
+/* An import plans nothing: of a config each size should have as many launches as any. Its cells are
+ * a group each. */
+void recorded_count_launches(struct recorded *r)
+{
+    int64_t *of_group = xcalloc(r->n_groups + 1, sizeof *of_group);
+    for (size_t i = 0; i < r->n_spans; i++)
+        of_group[r->spans[i].group]++;
+    for (size_t i = 0; i < r->n_cells; i++) {
+        r->cells[i].launches = r->launches;
+        if (!r->imported)
+            continue;
+        r->cells[i].launches = 0;
+        for (size_t k = 0; k < r->n_cells; k++)
+            if (!strcmp(r->cells[k].config, r->cells[i].config) &&
+                of_group[r->cells[k].group] > r->cells[i].launches)
+                r->cells[i].launches = of_group[r->cells[k].group];
+    }
+    free(of_group);
+}
+
+void recorded_free_cell(struct rec_cell *c)
+{
+    for (size_t i = 0; i < c->n_metrics; i++) {
+        free(c->metrics[i]);
+        free(c->units[i]);
+    }
+    free(c->metrics);
+    free(c->units);
+    free(c->config);
+    free(c->mode);
+    free(c->params);
+    free(c->ran);
+}
+
+const char *recorded_param(const struct rec_cell *c, const char *key, char *buf, size_t n)
+{
+    size_t k = strlen(key), word;
+    for (const char *s = c->params; *s; s += word) {
+        s += strspn(s, " ");
+        word = strcspn(s, " ");
+        if (word > k && s[k] == '=' && !strncmp(s, key, k)) {
+            snprintf(buf, n, "%.*s", (int)(word - k - 1), s + k + 1);
+            return buf;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/runs.h"
+
+#include "base/err.h"
+#include "base/locate.h"
+#include "record/raw.h"
+#include "record/record.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEPTH 16 /* folders; a link may point up */
+
+static int is_recording(const struct dirent *e)
+{
+    int launch, attempt;
+    return record_parse_name(e->d_name, &launch, &attempt);
+}
+
+static int is_visible(const struct dirent *e)
+{
+    return e->d_name[0] != '.';
+}
+
+static void names_free(struct dirent **names, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(names[i]);
+    if (n >= 0)
+        free(names);
+}
+
+bool runs_is_run(const char *dir)
+{
+    struct dirent **names;
+    int n = scandir(dir, &names, is_recording, alphasort);
+    names_free(names, n);
+    return n > 0;
+}
+
+static bool has_block(const char *path)
+{
+    char ignored[1];
+    struct raw *raw = NULL;
+    struct raw_line l;
+    err_capture(ignored, sizeof ignored);
+    int got = raw_open(&raw, path) ? -1 : raw_next(raw, 1u << RAW_BLOCK, &l);
+    if (raw)
+        raw_close(raw);
+    err_capture(NULL, 0);
+    return got != 0;
+}
+
+bool runs_measured(const char *dir)
+{
+    struct dirent **names;
+    bool measured = false;
+    int n = scandir(dir, &names, is_recording, alphasort);
+    for (int i = 0; i < n && !measured; i++) {
+        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+        measured = has_block(path);
+        free(path);
+    }
+    names_free(names, n);
+    return measured;
+}
+
+/* ---- keys ---- */
+
+static const char *member(const json_t *header, const char *key)
+{
+    const char *s = json_string_value(json_object_get(header, key));
+    return s ? s : "";
+}
+
+static int read_key(const char *path, char **key)
+{
+    struct raw *raw;
+    struct raw_line l;
+    int code = raw_open(&raw, path);
+    if (code)
+        return code;
+    int got = raw_next(raw, 1u << RAW_HEADER, &l);
+    if (got == 1)
+        *key = xstrfmt("%s\n%s\n%s\n%s\n", member(l.json, "platform"), member(l.json, "workload"),
+                       member(l.json, "label"), member(l.json, "run_id"));
+    raw_close(raw);
+    return got < 0 ? GS_FAILED : GS_OK;
+}
+
+/* From the first recording that has a header; stays NULL when none has. */
+static int key_of(const char *dir, char **key)
+{
+    struct dirent **names;
+    int code = GS_OK, n = scandir(dir, &names, is_recording, alphasort);
+    for (int i = 0; i < n && !*key && !code; i++) {
+        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+        code = read_key(path, key);
+        free(path);
+    }
+    names_free(names, n);
+    return code;
+}
+
+/* ---- folders ---- */
+
+static void add(struct runs *r, const char *dir, char *key)
+{
+    r->v = xrealloc(r->v, (r->n + 1) * sizeof *r->v);
+    struct run *run = &r->v[r->n++];
+    run->dir = xstrdup(dir);
+    run->key = key;
+}
+
+static int add_folder(struct runs *r, const char *dir)
+{
+    char *key = NULL;
+    if (access(dir, F_OK))
+        return locate_failed(GS_USAGE, dir, LOCATE_RUN);
+    if (!runs_is_run(dir))
+        return fail_at(GS_USAGE, dir, 0, "no run folder: it holds no launch-LL.AA.jsonl");
+    int code = key_of(dir, &key);
+    if (!code)
+        add(r, dir, key ? key : xstrdup(dir));
+    return code;
+}
+
+int runs_add(struct runs *r, const char *dir)
+{
+    char *path = locate_run(dir);
+    int code = add_folder(r, path);
+    free(path);
+    return code;
+}
+
+static int find(struct runs *r, const char *dir, int depth);
+
+static int find_run(struct runs *r, const char *dir)
+{
+    char *key = NULL;
+    if (r->unsorted) {
+        add(r, dir, NULL);
+        return GS_OK;
+    }
+    int code = key_of(dir, &key);
+    if (key)
+        add(r, dir, key);
+    else if (!code)
+        say("%s: nothing recorded yet, left out", dir);
+    return code;
+}
+
+static int find_below(struct runs *r, const char *dir, int depth)
+{
+    struct dirent **names;
+    int code = GS_OK, n = scandir(dir, &names, is_visible, alphasort);
+    if (n < 0)
+        return locate_failed(GS_USAGE, dir, LOCATE_RUN);
+    for (int i = 0; i < n; i++) {
+        struct stat st;
+        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+        int one = stat(path, &st) || !S_ISDIR(st.st_mode) ? GS_OK : find(r, path, depth + 1);
+        code = code ? code : one;
+        free(path);
+    }
+    names_free(names, n);
+    return code;
+}
+
+static int find(struct runs *r, const char *dir, int depth)
+{
+    if (depth > DEPTH)
+        return GS_OK;
+    return runs_is_run(dir) ? find_run(r, dir) : find_below(r, dir, depth);
+}
+
+int runs_find(struct runs *r, const char *root)
+{
+    char *path = locate_run(root);
+    for (size_t n = strlen(path); n > 1 && path[n - 1] == '/';)
+        path[--n] = '\0';
+    int code = find(r, path, 0);
+    free(path);
+    return code;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct run *x = a, *y = b;
+    int order = strcmp(x->key, y->key);
+    return order ? order : strcmp(x->dir, y->dir);
+}
+
+int runs_sort(struct runs *r)
+{
+    int code = GS_OK;
+    if (r->n)
+        qsort(r->v, r->n, sizeof *r->v, by_key);
+    for (size_t i = 1; i < r->n; i++)
+        if (!strcmp(r->v[i - 1].key, r->v[i].key))
+            code = fail_at(GS_USAGE, r->v[i].dir, 0, "the same run as %s: name one of them",
+                           r->v[i - 1].dir);
+    return code;
+}
+
+int runs_below(struct runs *r, const char *const *roots, size_t n)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < n && !code; i++)
+        code = runs_find(r, roots[i]);
+    if (!code)
+        code = runs_sort(r);
+    if (!code && !r->n)
+        code = fail(GS_USAGE, "no recording below %s; 'gradsync run CONFIG' makes one", roots[0]);
+    return code;
+}
+
+void runs_free(struct runs *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        free(r->v[i].dir);
+        free(r->v[i].key);
+    }
+    free(r->v);
+    *r = (struct runs){0};
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reduce/gather.h"
+
+#include "base/err.h"
+#include "base/stats.h"
+#include "base/text.h"
+#include "record/throttle.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pass {
+    const struct recorded *r;
+    size_t group;
+    const struct gather_sink *sink;
+    struct gathered *out;
+    int launch;
+    double *scratch;
+    size_t scratch_n;
+};
+
+/* ---- series ---- */
+
+static struct series *add_series(struct gathered *g, size_t at, size_t cell, int copy,
+                                 size_t n_metrics)
+{
+    g->series = xrealloc(g->series, (g->n + 1) * sizeof *g->series);
+    memmove(g->series + at + 1, g->series + at, (g->n - at) * sizeof *g->series);
+    g->n++;
+    g->series[at] = (struct series){.cell = cell, .copy = copy, .whole = true};
+    g->series[at].metrics = xcalloc(n_metrics, sizeof *g->series[at].metrics);
+    return &g->series[at];
+}
+
+/* The series of a cell's copy, made when it is the first of it; NULL: not a cell of the group. */
+static struct series *series_of(struct pass *p, const char *cell, int copy)
+{
+    struct gathered *g = p->out;
+    size_t i = 0;
+    while (i < g->n && strcmp(p->r->cells[g->series[i].cell].id, cell))
+        i++;
+    if (i == g->n)
+        return NULL;
+    size_t index = g->series[i].cell;
+    while (i < g->n && g->series[i].cell == index && g->series[i].copy < copy)
+        i++;
+    if (i < g->n && g->series[i].cell == index && g->series[i].copy == copy)
+        return &g->series[i];
+    return add_series(g, i, index, copy, p->r->cells[index].n_metrics);
+}
+
+const struct series *gathered_find(const struct gathered *g, size_t cell, int copy)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (g->series[i].cell == cell && g->series[i].copy == copy)
+            return &g->series[i];
+    return NULL;
+}
+
+/* ---- blocks ---- */
+
+static void grow(struct series *s, size_t n_metrics)
+{
+    if (s->n_blocks & (s->n_blocks - 1) || s->n_blocks == 1)
+        return; /* doubled at each power of two, from 2 on */
+    size_t cap = s->n_blocks ? 2 * s->n_blocks : 2;
+    s->blocks = xrealloc(s->blocks, cap * sizeof *s->blocks);
+    for (size_t i = 0; i < n_metrics; i++)
+        s->metrics[i] = xrealloc(s->metrics[i], cap * sizeof **s->metrics);
+}
+
+static double median_of(struct pass *p, const uint64_t *time_ns, size_t n)
+{
+    if (n > p->scratch_n) {
+        p->scratch = xrealloc(p->scratch, n * sizeof *p->scratch);
+        p->scratch_n = n;
+    }
+    for (size_t i = 0; i < n; i++)
+        p->scratch[i] = (double)time_ns[i];
+    return stats_quantile_of(p->scratch, n, 0.5);
+}
+
+static void sketch_times(struct sketch *s, const uint64_t *time_ns, size_t n, uint64_t iters)
+{
+    for (size_t i = 0; i < n; i++)
+        sketch_add(s, time_ns[i] < UINT64_MAX / 1000 ? time_ns[i] * 1000 / iters
+                                                     : time_ns[i] / iters * 1000);
+}
+
+static void add_block(struct pass *p, struct series *s, const struct raw_line *l, int number,
+                      uint64_t iters)
+{
+    const struct rec_cell *cell = &p->r->cells[s->cell];
+    grow(s, cell->n_metrics);
+    s->launches += s->n_blocks == 0 || s->blocks[s->n_blocks - 1].launch != p->launch;
+    const json_t *metrics = json_object_get(l->json, "metrics");
+    const json_t *skew = json_object_get(l->json, "skew_ns");
+    for (size_t i = 0; i < cell->n_metrics; i++) {
+        const json_t *v = json_object_get(metrics, cell->metrics[i]);
+        s->metrics[i][s->n_blocks] = json_is_number(v) ? json_number_value(v) : NAN;
+    }
+    s->blocks[s->n_blocks++] = (struct block){
+        .launch = p->launch,
+        .number = number,
+        .time_s = median_of(p, l->time_ns, l->n) / ((double)iters * 1e9),
+        .skew_s = json_is_number(skew) ? json_number_value(skew) / 1e9 : NAN,
+    };
+    s->n_samples += l->n;
+    s->iterations = s->n_blocks == 1 || iters < s->iterations ? iters : s->iterations;
+    if (s->copy == 0)
+        sketch_times(&s->times, l->time_ns, l->n, iters);
+    if (p->sink)
+        p->sink->block(p->sink->ctx, cell, s->copy, p->launch, number, l->time_ns, l->n, iters);
+}
+
+static int read_block(struct pass *p, const struct raw *raw, const char *path,
+                      const struct raw_line *l)
+{
+    const char *cell;
+    int64_t copy, number, iters;
+    if (!raw_string(raw, l, "cell", &cell) || !raw_integer(raw, l, "copy", &copy) ||
+        !raw_integer(raw, l, "block", &number) || !raw_integer(raw, l, "iters", &iters))
+        return GS_FAILED;
+    struct series *s = copy == 0 || copy == 1 ? series_of(p, cell, (int)copy) : NULL;
+    if (!s)
+        return fail_at(GS_FAILED, path, (int)l->number,
+                       "damaged: a block of cell %s among those of group %s", cell,
+                       p->r->groups[p->group].id);
+    if (number < 1 || number > INT32_MAX)
+        return fail_at(GS_FAILED, path, (int)l->number, "damaged: block %lld", (long long)number);
+    if (l->n == 0 || iters < 1 || iters > INT32_MAX)
+        return fail_at(GS_FAILED, path, (int)l->number,
+                       "damaged: a block of %zu samples of %lld iterations", l->n,
+                       (long long)iters);
+    add_block(p, s, l, (int)number, (uint64_t)iters);
+    return GS_OK;
+}
+
+/* ---- launches ---- */
+
+/* Blocks up to the cell line of another group, or the line that closes this one. */
+static int read_span(struct pass *p, const struct rec_span *span)
+{
+    const char *path = p->r->ledger->files[span->file].path, *id = p->r->groups[p->group].id;
+    const unsigned want = 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_HEALTH | 1u << RAW_GROUP;
+    struct raw *raw;
+    struct raw_line l;
+    int got = 0, code = raw_open(&raw, path);
+    if (code)
+        return code;
+    code = raw_seek(raw, span->start);
+    for (bool more = true; more && !code && (got = raw_next(raw, want, &l)) == 1;) {
+        const char *group = json_string_value(json_object_get(l.json, "group"));
+        bool ours = group && !strcmp(group, id);
+        more = l.type == RAW_BLOCK || ((l.type == RAW_CELL || l.type == RAW_HEALTH) && ours);
+        if (l.type == RAW_BLOCK)
+            code = read_block(p, raw, path, &l);
+        else if (l.type == RAW_HEALTH && ours)
+            throttle_count(l.json, &p->out->readings, &p->out->throttled);
+    }
+    raw_close(raw);
+    return got < 0 ? GS_FAILED : code;
+}
+
+static void open_ended(struct gathered *g, int launch)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        struct series *s = &g->series[i];
+        if (s->n_blocks && s->blocks[s->n_blocks - 1].launch == launch)
+            s->whole = false;
+    }
+}
+
+/* Marks each launch's warm-up by its block medians. */
+static void mark_warmup(struct series *s)
+{
+    double *medians = xmalloc(s->n_blocks * sizeof *medians);
+    for (size_t i = 0, next; i < s->n_blocks; i = next) {
+        for (next = i; next < s->n_blocks && s->blocks[next].launch == s->blocks[i].launch; next++)
+            medians[next - i] = s->blocks[next].time_s;
+        size_t warm = stats_warmup(medians, next - i);
+        for (size_t k = i; k < i + warm; k++)
+            s->blocks[k].warm = true;
+        s->n_warm += warm;
+    }
+    free(medians);
+}
+
+int gather_group(const struct recorded *r, size_t group, const struct gather_sink *sink,
+                 struct gathered *out)
+{
+    struct pass p = {.r = r, .group = group, .sink = sink, .out = out};
+    const struct rec_group *g = &r->groups[group];
+    int code = GS_OK;
+    *out = (struct gathered){0};
+    for (size_t i = 0; i < g->n; i++)
+        add_series(out, i, g->first + i, 0, r->cells[g->first + i].n_metrics);
+    for (p.launch = 1; !code && p.launch <= r->launches; p.launch++) {
+        bool closed;
+        const struct rec_span *span = recorded_span(r, group, p.launch, &closed);
+        if (span)
+            code = read_span(&p, span);
+        if (!closed)
+            open_ended(out, p.launch);
+    }
+    free(p.scratch);
+    for (size_t i = 0; i < out->n; i++)
+        mark_warmup(&out->series[i]);
+    if (code)
+        gathered_free(r, out);
+    return code;
+}
+
+void gathered_free(const struct recorded *r, struct gathered *g)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        struct series *s = &g->series[i];
+        for (size_t m = 0; m < r->cells[s->cell].n_metrics; m++)
+            free(s->metrics[m]);
+        free(s->metrics);
+        free(s->blocks);
+        sketch_free(&s->times);
+    }
+    free(g->series);
+    *g = (struct gathered){0};
+}
+
+/* ---- outcomes ---- */
+
+/* What a fail line's kind does to the numbers of its cell. A process that died (crash, hang, lost)
+ * is tried again, and what counts is whether its launch was measured in the end. */
+enum effect { RETRIED, LACKING, SPOILT };
+static const struct kind {
+    const char *name;
+    enum effect effect;
+} kinds[] = {
+    {"skip", LACKING},  {"failed", LACKING}, {"wrong", SPOILT}, /* what is wrong is not shown */
+    {"crash", RETRIED}, {"hang", RETRIED},   {"lost", RETRIED},
+};
+
+static const struct kind *kind_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(kinds[i].name, name))
+            return &kinds[i];
+    return &kinds[1];
+}
+
+/* The cell's gravest failure, the last of equals; NULL: none. */
+static const struct ledger_fail *gravest(const struct recorded *r, const char *cell)
+{
+    const struct ledger_fail *worst = NULL;
+    for (size_t i = 0; i < r->ledger->n_fails; i++) {
+        const struct ledger_fail *f = &r->ledger->fails[i];
+        if (!strcmp(f->cell, cell) &&
+            (!worst || kind_of(f->kind)->effect >= kind_of(worst->kind)->effect))
+            worst = f;
+    }
+    return worst;
+}
+
+struct outcome gathered_outcome(const struct recorded *r, const struct series *s)
+{
+    const struct ledger_fail *f = gravest(r, r->cells[s->cell].id);
+    enum effect effect = f ? kind_of(f->kind)->effect : RETRIED;
+    int64_t planned = r->cells[s->cell].launches;
+    struct outcome o = {.status = "ok", .numbers = s->n_blocks && effect != SPOILT};
+    if (o.numbers && s->whole && s->launches >= planned && effect == RETRIED)
+        return o;
+    if (o.numbers) {
+        o.status = "partial";
+        snprintf(o.why, sizeof o.why, "%s%d of %lld launches%s%s%s%s",
+                 s->whole ? "" : "interrupted; ", s->launches, (long long)planned, f ? "; " : "",
+                 f ? f->kind : "", f ? ": " : "", f ? f->why : "");
+    } else {
+        o.status = f ? kind_of(f->kind)->name : "partial";
+        snprintf(o.why, sizeof o.why, "%s", f ? f->why : "not measured");
+    }
+    return o;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reduce/measured.h"
+
+#include "wan/advice.h"
+#include "config/config.h"
+#include "base/err.h"
+#include "reduce/measured_cell.h"
+#include "reduce/summary.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORKLOAD "wan_sync"
+/* ---- what was measured ---- */
+
+enum metric { SYNC, EXPOSED, COMPUTE, OUTER, EFFICIENCY, WIRE, RMS_ERROR, MAX_ERROR, METRICS_READ };
+static const char *const metric_names[METRICS_READ] = {
+    "sync_time", "exposed", "compute", "outer", "efficiency", "wire", "rms_error", "max_error"};
+
+struct taken {
+    struct estimate time, metrics[METRICS_READ];
+};
+
+static struct taken take(const struct recorded *r, const struct series *s)
+{
+    const struct rec_cell *c = &r->cells[s->cell];
+    struct taken t = {.time = estimate_blocks(r, s, NULL)};
+    for (int m = 0; m < METRICS_READ; m++) {
+        t.metrics[m] = (struct estimate){NAN, NAN, NAN};
+        for (size_t i = 0; i < c->n_metrics; i++)
+            if (!strcmp(c->metrics[i], metric_names[m]))
+                t.metrics[m] = estimate_blocks(r, s, s->metrics[i]);
+    }
+    return t;
+}
+
+/* ---- what the model says ---- */
+
+struct modelled {
+    double rate_Bps, rtt_s, loss, bound_s;
+    struct wan_outcome o; /* NaN where there is none */
+};
+
+static struct wan_outcome no_outcome(void)
+{
+    return (struct wan_outcome){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+}
+
+static struct wan_training training_of(const struct rec_cell *c, const struct wan_cell *s,
+                                       const struct taken *t)
+{
+    double compute_s = t->metrics[COMPUTE].median;
+    if (!(compute_s > 0))
+        compute_s = (double)s->accumulate * s->compute_s;
+    return (struct wan_training){
+        .parameters = (double)c->size_B / sizeof(float),
+        .tokens = (double)s->tokens,
+        .compute_s = compute_s,
+        .bits = s->bits,
+        .group = WAN_CELL_GROUP,
+        .every = (double)s->every,
+        .fragments = (double)s->fragments,
+        .overlap = (double)s->overlap,
+        .outer_s = fmax(0, t->metrics[OUTER].median),
+        .strict = s->strict,
+        .target_tokens = (double)s->target_tokens,
+    };
+}
+
+/* A step's columns mean nothing where nothing was computed, and its tokens where none are said. */
+static void leave_out(struct wan_outcome *o, const struct wan_cell *s)
+{
+    if (!s->trains)
+        o->exposed_s = o->step_s = o->efficiency = NAN;
+    if (!s->trains || !s->tokens)
+        o->tokens_per_s = o->seconds = NAN;
+}
+
+static void set_streams(struct wan_map *map, int64_t streams)
+{
+    map->common.streams = streams;
+    for (size_t i = 0; i < map->n_pairs; i++)
+        map->pairs[i].link.streams = streams;
+}
+
+static void worst_of(struct modelled *m, const struct wan_map *map)
+{
+    for (size_t from = 0; from < map->n_rows; from++)
+        for (size_t to = 0; to < map->n_rows; to++) {
+            if (from == to && map->sites[from].count < 2)
+                continue;
+            struct wan_link l = wan_map_link(map, from, to);
+            m->rtt_s = fmax(m->rtt_s, l.rtt_s);
+            m->loss = fmax(m->loss, l.loss);
+        }
+    m->rate_Bps = wan_map_rate(map);
+}
+
+static struct modelled model(struct wan_map *map, const struct rec_cell *c,
+                             const struct wan_cell *s, const struct taken *t, int64_t ranks)
+{
+    struct modelled m = {.o = no_outcome(), .bound_s = NAN};
+    struct wan_training training = training_of(c, s, t);
+    struct wan_view view;
+    set_streams(map, s->streams);
+    worst_of(&m, map);
+    struct wan_carrier carrier = wan_cell_carrier(s, map, m.loss);
+    wan_view_make(&view, map, WAN_DIRECT, 1);
+    m.bound_s = wan_bound_s(&view.net, wan_training_bytes(&training, s->bits));
+    wan_view_free(&view);
+    if (s->model < WAN_STRATEGIES) {
+        struct wan_case one = wan_case_of(map, &training);
+        one.strategy = (enum wan_strategy)s->model;
+        one.equal_shares = s->equal_shares;
+        one.factor = wan_cell_headroom(s);
+        one.carrier = &carrier;
+        if (one.strategy != WAN_HIERARCHICAL)
+            one.flat = (double)ranks / (double)map->n;
+        m.o = wan_evaluate(&one);
+    }
+    leave_out(&m.o, s);
+    return m;
+}
+
+/* ---- rows ---- */
+
+const char wan_columns[] =
+    "run_id,platform,label,cell_id,config,strategy,transport,wire,ranks,sites,size_B,streams,"
+    "every,fragments,overlap,rate_Bps,rtt_s,loss,launches,blocks,"
+    "sync_s,sync_ci_low_s,sync_ci_high_s,model_sync_s,bound_s,effective_Bps,wire_B,model_wire_B,"
+    "compute_s,exposed_s,model_exposed_s,step_s,step_ci_low_s,step_ci_high_s,model_step_s,"
+    "efficiency,model_efficiency,tokens_per_s,model_tokens_per_s,target_s,model_target_s,"
+    "rms_error,max_error";
+
+static void put_identity(struct csv *c, const struct recorded *r, const struct rec_cell *cell,
+                         const struct wan_cell *s, size_t sites)
+{
+    csv_text(c, r->run_id);
+    csv_text(c, r->platform);
+    csv_text(c, r->label);
+    csv_text(c, cell->id);
+    csv_text(c, cell->config);
+    csv_text(c, s->strategy);
+    csv_text(c, s->transport);
+    csv_text(c, s->wire);
+    csv_integer(c, r->ranks);
+    csv_integer(c, (int64_t)sites);
+    csv_integer(c, cell->size_B);
+    csv_integer(c, s->streams);
+    csv_integer(c, s->every);
+    csv_integer(c, s->fragments);
+    csv_integer(c, s->overlap);
+}
+
+static void put_row(struct csv *c, const struct recorded *r, const struct series *series,
+                    const struct wan_cell *s, const struct taken *t, const struct modelled *m,
+                    size_t sites)
+{
+    const struct rec_cell *cell = &r->cells[series->cell];
+    const struct estimate *x = t->metrics, none = {NAN, NAN, NAN};
+    const struct estimate *step = s->trains ? &t->time : &none;
+    double busbw_B = (double)cell->size_B * 2 * (double)(r->ranks - 1) / (double)r->ranks;
+    double tokens_per_s = s->tokens ? (double)s->tokens / step->median : NAN;
+    put_identity(c, r, cell, s, sites);
+    const double network[] = {m->rate_Bps, m->rtt_s, m->loss};
+    for (size_t i = 0; i < 3; i++)
+        csv_real(c, network[i]);
+    csv_integer(c, series->launches);
+    csv_integer(c, (int64_t)(series->n_blocks - series->n_warm));
+    const double numbers[] = {
+        x[SYNC].median,
+        x[SYNC].lo,
+        x[SYNC].hi,
+        m->o.sync_s,
+        m->bound_s,
+        busbw_B / x[SYNC].median,
+        x[WIRE].median > 0 ? x[WIRE].median : NAN, /* 0: MPI does not say */
+        m->o.bytes,
+        s->trains ? x[COMPUTE].median : NAN,
+        s->trains ? x[EXPOSED].median : NAN,
+        m->o.exposed_s / (double)s->every,
+        step->median,
+        step->lo,
+        step->hi,
+        m->o.step_s,
+        s->trains ? x[EFFICIENCY].median : NAN,
+        m->o.efficiency,
+        tokens_per_s,
+        m->o.tokens_per_s,
+        s->target_tokens ? (double)s->target_tokens / tokens_per_s : NAN,
+        m->o.seconds,
+        x[RMS_ERROR].median,
+        x[MAX_ERROR].median,
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        csv_real(c, numbers[i]);
+    csv_end(c);
+}
+
+static void put_rows(struct csv *c, const struct recorded *r, const struct gathered *g,
+                     struct wan_map *map)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        const struct series *series = &g->series[i];
+        if (series->copy || !gathered_outcome(r, series).numbers)
+            continue;
+        struct wan_cell s = wan_cell_read(&r->cells[series->cell]);
+        struct taken t = take(r, series);
+        struct modelled m = {NAN, NAN, NAN, NAN, no_outcome()};
+        if (map->n)
+            m = model(map, &r->cells[series->cell], &s, &t, r->ranks);
+        put_row(c, r, series, &s, &t, &m, map->n ? map->n : (size_t)r->nodes);
+    }
+}
+
+int wan_rows(struct csv *c, const struct recorded *r, const struct gathered *g)
+{
+    if (strcmp(r->workload, WORKLOAD))
+        return GS_OK;
+    struct config *config = NULL;
+    struct wan_map map = {0};
+    char *path = xstrfmt("%s/config.ini", r->dir);
+    int code = config_load(&config, path, (const char *const *)r->overrides);
+    if (!code && config_section(config, "sites"))
+        code = wan_map_read(&map, config);
+    if (!code)
+        put_rows(c, r, g, &map);
+    wan_map_free(&map);
+    config_free(config);
+    free(path);
+    return code;
+}

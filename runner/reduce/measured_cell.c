@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reduce/measured_cell.h"
+
+#include "base/units.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    double bits;
+} wires[] = {{"fp32", 32}, {"bf16", 16}, {"int8", 8}, {"int4", 4}};
+
+static void read_word(const struct rec_cell *c, const char *key, char *buf, size_t n)
+{
+    if (!recorded_param(c, key, buf, n))
+        *buf = '\0';
+}
+
+static int64_t read_count(const struct rec_cell *c, const char *key, int64_t otherwise)
+{
+    char buf[64];
+    int64_t value = otherwise;
+    if (recorded_param(c, key, buf, sizeof buf))
+        units_parse_int(buf, &value);
+    return value;
+}
+
+static double read_size(const struct rec_cell *c, const char *key, uint64_t otherwise)
+{
+    char buf[64];
+    uint64_t value = otherwise;
+    if (recorded_param(c, key, buf, sizeof buf))
+        units_parse_size(buf, &value);
+    return (double)value;
+}
+
+struct wan_cell wan_cell_read(const struct rec_cell *c)
+{
+    struct wan_cell s = {.model = WAN_STRATEGIES, .bits = 32};
+    char word[64];
+    read_word(c, "strategy", s.strategy, sizeof s.strategy);
+    read_word(c, "transport", s.transport, sizeof s.transport);
+    read_word(c, "wire", s.wire, sizeof s.wire);
+    for (int i = 0; i < WAN_STRATEGIES; i++)
+        if (!strcmp(s.strategy, wan_strategy_names[i]))
+            s.model = i;
+    for (size_t i = 0; i < sizeof wires / sizeof *wires; i++)
+        if (!strcmp(s.wire, wires[i].name))
+            s.bits = wires[i].bits;
+    s.streams = strcmp(s.transport, "tcp") ? 1 : read_count(c, "streams", 1);
+    s.block_B = read_size(c, "block", 256 << 10);
+    s.every = read_count(c, "every", 1);
+    s.fragments = read_count(c, "fragments", 1);
+    s.overlap = read_count(c, "overlap", 0);
+    s.accumulate = read_count(c, "accumulate", 1);
+    s.tokens = read_count(c, "tokens", 0);
+    s.target_tokens = read_count(c, "target_tokens", 0);
+    s.equal_shares = recorded_param(c, "shares", word, sizeof word) && !strcmp(word, "equal");
+    s.strict = recorded_param(c, "strict", word, sizeof word) && !strcmp(word, "yes");
+    if (recorded_param(c, "compute", word, sizeof word))
+        units_parse_time(word, &s.compute_s);
+    s.trains = s.compute_s > 0 ||
+               (recorded_param(c, "compute_kind", word, sizeof word) && !strcmp(word, "gemm"));
+    return s;
+}
+
+/* What wan_sync's blocks go by: plugins/wan_sync, cell.c, schedule.c and tcp_pace.h have the
+ * numbers. A hop costs a wake-up of the relay's host and one of the receiver, two copies and an
+ * addition: a tenth of a millisecond on a machine that is not busy. */
+#define LEAST_BLOCK_B 16384.0 /* cell.c */
+#define PIECES 128.0          /* schedule.c: PIPELINE */
+#define HEADROOM 0.98         /* tcp_pace.h: PACE_HEADROOM, of what the uplink gives */
+#define HOP_S 1e-4
+#define FIRST_WINDOW 10.0 /* RFC 6928 */
+#define TICK_S 4e-3       /* CONFIG_HZ=250, the kernels of Debian and Ubuntu */
+
+struct wan_carrier wan_cell_carrier(const struct wan_cell *s, const struct wan_map *map,
+                                    double loss)
+{
+    struct wan_carrier c = {
+        .least_B = LEAST_BLOCK_B, .most_B = s->block_B, .pieces = PIECES, .hop_s = HOP_S};
+    if (strcmp(s->transport, "tcp"))
+        return c;
+    c.streams = (double)s->streams;
+    c.segment_B = wan_segment_B(&map->common);
+    c.window = FIRST_WINDOW;
+    c.tick_s = TICK_S;
+    c.loss = loss;
+    return c;
+}
+
+double wan_cell_headroom(const struct wan_cell *s)
+{
+    return strcmp(s->transport, "tcp") ? 1 : HEADROOM;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A cell of wan_sync, from its recorded parameters, and what carries its blocks.
+ */
+#ifndef GS_WAN_MEASURED_CELL_H
+#define GS_WAN_MEASURED_CELL_H
+
+#include "wan/carrier.h"
+#include "wan/net.h"
+#include "record/recorded.h"
+
+#define WAN_CELL_GROUP 128 /* values that share a scale on the wire below 16 bits */
+
+/* What a cell of wan_sync says of itself. */
+struct wan_cell {
+    char strategy[32], transport[16], wire[16];
+    int model; /* enum wan_strategy; WAN_STRATEGIES: none */
+    double bits, compute_s, block_B;
+    int64_t streams, every, fragments, overlap, accumulate, tokens, target_tokens;
+    bool strict, trains, equal_shares;
+};
+
+struct wan_cell wan_cell_read(const struct rec_cell *c);
+/* loss: the greatest of the map. */
+struct wan_carrier wan_cell_carrier(const struct wan_cell *s, const struct wan_map *map,
+                                    double loss);
+/* Share of the uplink's rate that its transport keeps to. */
+double wan_cell_headroom(const struct wan_cell *s);
+
+#endif

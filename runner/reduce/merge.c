@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Puts parts together: what reduce_run wrote for each run, in the order of their keys.
+ */
+#include "base/err.h"
+#include "reduce/reduce.h"
+#include "record/runs.h"
+#include "reduce/tables.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- tables ---- */
+
+static void copy_rest(FILE *in, struct csv *out)
+{
+    char buf[65536];
+    for (size_t n; (n = fread(buf, 1, sizeof buf, in)) > 0;)
+        csv_bytes(out, buf, n);
+}
+
+/* Past the header line. False: it is not the one that this version writes. */
+static bool skip_header(FILE *in, const char *columns)
+{
+    for (const char *s = columns; *s; s++)
+        if (getc(in) != (unsigned char)*s)
+            return false;
+    return getc(in) == '\n';
+}
+
+static int add_table(const char *part, enum table table, struct csv *out)
+{
+    char *path = xstrfmt("%s/%s", part, table_names[table]);
+    FILE *in = fopen(path, "rb");
+    int code = GS_OK;
+    if (!in)
+        code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(errno));
+    else if (!skip_header(in, table_columns[table]))
+        code = fail_at(GS_FAILED, path, 1, "has other columns: reduce --run its run again");
+    else
+        copy_rest(in, out);
+    if (in && ferror(in) && !code)
+        code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(errno));
+    if (in)
+        fclose(in);
+    free(path);
+    return code;
+}
+
+/* ---- classic files ---- */
+
+static int copy_file(const char *from, const char *to)
+{
+    FILE *in = fopen(from, "rb");
+    if (!in)
+        return fail_at(GS_FAILED, from, 0, "cannot be read: %s", strerror(errno));
+    struct csv out;
+    int code = csv_open(&out, to);
+    if (!code) {
+        copy_rest(in, &out);
+        bool whole = !ferror(in);
+        if (!whole)
+            code = fail_at(GS_FAILED, from, 0, "cannot be read: %s", strerror(errno));
+        int closed = csv_close(&out, whole);
+        code = code ? code : closed;
+    }
+    fclose(in);
+    return code;
+}
+
+/* Everything below a folder that may be missing; parts are shallow. */
+static int copy_tree(const char *from, const char *to)
+{
+    DIR *d = opendir(from);
+    int code = GS_OK;
+    if (!d)
+        return errno == ENOENT ? GS_OK
+                               : fail_at(GS_FAILED, from, 0, "cannot be read: %s", strerror(errno));
+    for (struct dirent *e; !code && (e = readdir(d));) {
+        struct stat st;
+        if (e->d_name[0] == '.')
+            continue;
+        char *source = xstrfmt("%s/%s", from, e->d_name), *target = xstrfmt("%s/%s", to, e->d_name);
+        bool folder = !stat(source, &st) && S_ISDIR(st.st_mode);
+        code = folder ? copy_tree(source, target) : copy_file(source, target);
+        free(source);
+        free(target);
+    }
+    closedir(d);
+    return code;
+}
+
+/* ---- parts ---- */
+
+static int find_parts(struct runs *parts, const char *const *dirs, size_t n)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < n; i++) {
+        struct text key = {0};
+        char *path = xstrfmt("%s/%s", dirs[i], REDUCE_KEY);
+        if (text_read_file(path, &key)) {
+            parts->v = xrealloc(parts->v, (parts->n + 1) * sizeof *parts->v);
+            parts->v[parts->n++] = (struct run){xstrdup(dirs[i]), xstrdup(key.s)};
+        } else {
+            code = fail_at(GS_USAGE, dirs[i], 0,
+                           "no part: it holds no '%s'; 'gradsync reduce --run RUN -o %s' makes one",
+                           REDUCE_KEY, dirs[i]);
+        }
+        free(path);
+        text_free(&key);
+    }
+    return code;
+}
+
+static int add_part(struct tables *tables, const char *part, const char *out)
+{
+    int code = GS_OK;
+    for (int t = 0; t < TABLES && !code; t++)
+        code = add_table(part, (enum table)t, &tables->csv[t]);
+    char *from = xstrfmt("%s/classic", part), *to = xstrfmt("%s/classic", out);
+    if (!code)
+        code = copy_tree(from, to);
+    free(from);
+    free(to);
+    return code;
+}
+
+int reduce_merge(const char *const *dirs, size_t n, const char *out)
+{
+    struct runs parts = {0};
+    struct tables tables;
+    int code = find_parts(&parts, dirs, n);
+    if (!code)
+        code = runs_sort(&parts);
+    if (!code)
+        code = tables_open(&tables, out);
+    if (code) {
+        runs_free(&parts);
+        return code;
+    }
+    for (size_t i = 0; i < parts.n && !code; i++)
+        code = add_part(&tables, parts.v[i].dir, out);
+    int closed = tables_close(&tables, !code);
+    runs_free(&parts);
+    return code ? code : closed;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reduce/reduce.h"
+
+#include "reduce/classic.h"
+#include "base/err.h"
+#include "reduce/iteration.h"
+#include "launch/run.h"
+#include "record/runs.h"
+#include "reduce/tables.h"
+#include "reduce/measured.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct reduction {
+    struct tables *tables;
+    const struct recorded *r;
+    struct classic classic;
+    struct summary *cells; /* of all cells, for the classic table */
+    struct text prefix;
+    int code; /* of a sample file that could not be written */
+};
+
+/* ---- a run ---- */
+
+static void take_block(void *ctx, const struct rec_cell *cell, int copy, int launch, int number,
+                       const uint64_t *time_ns, size_t n, uint64_t iters)
+{
+    struct reduction *d = ctx;
+    const struct recorded *r = d->r;
+    struct text *t = &d->prefix;
+    text_clear(t);
+    csv_prefix_text(t, r->run_id);
+    csv_prefix_integer(t, launch);
+    csv_prefix_integer(t, number);
+    csv_prefix_text(t, cell->id);
+    csv_prefix_text(t, r->platform);
+    csv_prefix_text(t, r->workload);
+    csv_prefix_text(t, cell->config);
+    csv_prefix_text(t, cell->mode);
+    csv_prefix_integer(t, copy);
+    csv_prefix_integer(t, r->ranks);
+    csv_prefix_integer(t, r->nodes);
+    csv_prefix_integer(t, cell->size_B);
+    csv_samples(&d->tables->csv[SAMPLES], t->s, t->len, time_ns, n, iters);
+    if (copy == 0 && !d->code)
+        d->code = classic_block(&d->classic, cell, time_ns, n, iters);
+}
+
+static int reduce_group(struct reduction *d, size_t group)
+{
+    const struct recorded *r = d->r;
+    struct csv *csv = d->tables->csv;
+    struct gathered g;
+    int code = gather_group(r, group, &(struct gather_sink){take_block, d}, &g);
+    if (code)
+        return code;
+    for (size_t i = 0; i < g.n; i++) {
+        const struct series *s = &g.series[i];
+        if (s->copy)
+            continue;
+        d->cells[s->cell] = summary_of(r, s);
+        summary_row(&csv[SUMMARY], r, &g, s, &d->cells[s->cell]);
+        metrics_rows(&csv[METRICS], r, s);
+        launches_rows(&csv[LAUNCHES], r, s);
+    }
+    iteration_rows(&csv[ITERATION], r, &g);
+    code = wan_rows(&csv[WAN], r, &g);
+    gathered_free(r, &g);
+    code = d->code ? d->code : code;
+    return code ? code : classic_group(&d->classic);
+}
+
+static int reduce_into(struct tables *tables, const char *dir, const char *out)
+{
+    struct recorded *r;
+    int code = recorded_read(&r, dir);
+    if (code || !r)
+        return code;
+    struct reduction d = {.tables = tables, .r = r};
+    d.cells = xcalloc(r->n_cells, sizeof *d.cells);
+    classic_open(&d.classic, r, out);
+    for (size_t g = 0; g < r->n_groups && !code; g++)
+        code = reduce_group(&d, g);
+    if (!code)
+        code = classic_table(&d.classic, d.cells);
+    classic_close(&d.classic);
+    text_free(&d.prefix);
+    free(d.cells);
+    recorded_free(r);
+    return code;
+}
+
+/* ---- runs ---- */
+
+static int reduce_runs(const struct runs *runs, const char *out)
+{
+    struct tables tables;
+    int code = tables_open(&tables, out);
+    if (code)
+        return code;
+    for (size_t i = 0; i < runs->n; i++) { /* past a damaged one, so that all are named */
+        int one = reduce_into(&tables, runs->v[i].dir, out);
+        code = code ? code : one;
+    }
+    int closed = tables_close(&tables, !code);
+    return code ? code : closed;
+}
+
+int reduce_trees(const char *const *roots, size_t n, const char *out)
+{
+    struct runs runs = {0};
+    int code = runs_below(&runs, roots, n);
+    if (!code)
+        code = reduce_runs(&runs, out);
+    for (size_t i = 0; !code && i < runs.n; i++)
+        if (!run_is_final(runs.v[i].dir))
+            say("unfinished: %s: the tables have what it has; gradsync show says what it lacks",
+                runs.v[i].dir);
+    runs_free(&runs);
+    return code;
+}
+
+static int write_key(const struct run *run, const char *out)
+{
+    struct csv file;
+    char *path = xstrfmt("%s/%s", out, REDUCE_KEY);
+    int code = csv_open(&file, path);
+    if (!code) {
+        csv_bytes(&file, run->key, strlen(run->key));
+        code = csv_close(&file, true);
+    }
+    free(path);
+    return code;
+}
+
+int reduce_run(const char *run, const char *out)
+{
+    struct runs runs = {0};
+    int code = runs_add(&runs, run);
+    if (!code)
+        code = reduce_runs(&runs, out);
+    if (!code)
+        code = write_key(&runs.v[0], out);
+    runs_free(&runs);
+    return code;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reduce/summary.h"
+
+#include "reduce/reduce.h"
+#include "reduce/remarks.h"
+#include "base/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- estimates ---- */
+
+/* Long launches become the medians of runs of blocks: the bootstrap then costs the same whatever
+ * the length, and what is drawn is closer to independent than single blocks are. */
+static size_t batch(struct nested *x, size_t n)
+{
+    size_t out = 0;
+    double *run = xmalloc(n * sizeof *run);
+    for (size_t first = 0, end; first < n; first = end) {
+        int launch = x[first].launch;
+        for (end = first; end < n && x[end].launch == launch; end++)
+            run[end - first] = x[end].value;
+        size_t blocks = end - first, batches = blocks < REDUCE_BATCHES ? blocks : REDUCE_BATCHES;
+        for (size_t b = 0; b < batches; b++) {
+            size_t lo = b * blocks / batches, hi = (b + 1) * blocks / batches;
+            x[out++] = (struct nested){launch, stats_quantile_of(run + lo, hi - lo, 0.5)};
+        }
+    }
+    free(run);
+    return out;
+}
+
+struct estimate estimate_median(struct nested *x, size_t n, uint64_t seed, const char *cell)
+{
+    if (n == 0)
+        return (struct estimate){NAN, NAN, NAN};
+    double *values = xmalloc(n * sizeof *values);
+    for (size_t i = 0; i < n; i++)
+        values[i] = x[i].value;
+    struct estimate e = {stats_median(values, n), NAN, NAN};
+    if (x[0].launch != x[n - 1].launch) {
+        struct rng rng;
+        char stream[9];
+        memcpy(stream, cell, 8);
+        stream[8] = '\0';
+        rng_stream(&rng, seed, strtoull(stream, NULL, 16));
+        struct interval ci = stats_bootstrap_median(x, batch(x, n), REDUCE_DRAWS, 0.95, &rng);
+        e.lo = ci.lo;
+        e.hi = ci.hi;
+    }
+    free(values);
+    return e;
+}
+
+/* ---- a cell ---- */
+
+struct estimate estimate_blocks(const struct recorded *r, const struct series *s,
+                                const double *metric)
+{
+    struct nested *x = xmalloc(s->n_blocks * sizeof *x);
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_blocks; i++) {
+        double v = metric ? metric[i] : s->blocks[i].time_s;
+        if (!s->blocks[i].warm && !isnan(v))
+            x[n++] = (struct nested){s->blocks[i].launch, v};
+    }
+    struct estimate e = estimate_median(x, n, r->seed, r->cells[s->cell].id);
+    free(x);
+    return e;
+}
+
+static double median_skew(const struct series *s)
+{
+    double *x = xmalloc(s->n_blocks * sizeof *x);
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_blocks; i++)
+        if (!s->blocks[i].warm && !isnan(s->blocks[i].skew_s))
+            x[n++] = s->blocks[i].skew_s;
+    double median = n ? stats_quantile_of(x, n, 0.5) : NAN;
+    free(x);
+    return median;
+}
+
+struct summary summary_of(const struct recorded *r, const struct series *s)
+{
+    const struct rec_cell *c = &r->cells[s->cell];
+    const double ps = 1e12; /* the sketch's */
+    if (!gathered_outcome(r, s).numbers)
+        return (struct summary){.time_s = {NAN, NAN, NAN}};
+    struct summary m = {
+        .time_s = estimate_blocks(r, s, NULL),
+        .p95_s = sketch_quantile(&s->times, 0.95) / ps,
+        .p99_s = sketch_quantile(&s->times, 0.99) / ps,
+        .min_s = s->times.n ? (double)s->times.min / ps : NAN,
+        .skew_s = median_skew(s),
+        .algbw = NAN,
+        .busbw = NAN,
+    };
+    if (c->size_B > 0 && c->busbw_factor > 0) {
+        m.algbw = (double)c->size_B / m.time_s.median;
+        m.busbw = m.algbw * c->busbw_factor;
+    }
+    m.limit_fraction = m.busbw / r->limit;
+    return m;
+}
+
+/* ---- rows ---- */
+
+const char summary_columns[] =
+    "run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,n,"
+    "launches,blocks,warmup_blocks,median_s,ci_low_s,ci_high_s,p95_s,p99_s,min_s,"
+    "algbw_Bps,busbw_Bps,limit_Bps,limit_fraction,skew_s,converged,status,reason,ran,"
+    "iterations,throttled,note";
+
+static void identity(struct csv *c, const struct recorded *r, const struct rec_cell *cell)
+{
+    csv_text(c, r->run_id);
+    csv_text(c, r->platform);
+    csv_text(c, r->workload);
+    csv_text(c, r->label);
+    csv_text(c, cell->id);
+    csv_text(c, cell->config);
+    csv_text(c, cell->mode);
+    csv_integer(c, r->ranks);
+    csv_integer(c, r->nodes);
+    csv_integer(c, cell->size_B);
+}
+
+bool summary_converged(const struct recorded *r, const struct series *s, const struct summary *m)
+{
+    const struct estimate *t = &m->time_s;
+    return s->whole && (t->hi - t->lo) / 2 <= r->precision * t->median; /* false of NaN */
+}
+
+/* What must be known to use the numbers. */
+static void notes(struct csv *c, const struct recorded *r, const struct gathered *g,
+                  const struct series *s, bool numbers)
+{
+    char *note = numbers ? remarks_of(r, g, s) : xstrdup("");
+    if (numbers)
+        csv_integer(c, (int64_t)s->iterations);
+    else
+        csv_text(c, "");
+    csv_real(c, numbers ? gathered_throttled(g) : NAN);
+    csv_text(c, note);
+    free(note);
+}
+
+void summary_row(struct csv *c, const struct recorded *r, const struct gathered *g,
+                 const struct series *s, const struct summary *m)
+{
+    const struct rec_cell *cell = &r->cells[s->cell];
+    struct outcome o = gathered_outcome(r, s);
+    identity(c, r, cell);
+    csv_text(c, cell->params);
+    if (o.numbers) {
+        csv_integer(c, (int64_t)s->n_samples);
+        csv_integer(c, s->launches);
+        csv_integer(c, (int64_t)(s->n_blocks - s->n_warm));
+        csv_integer(c, (int64_t)s->n_warm);
+        const double numbers[] = {m->time_s.median, m->time_s.lo,      m->time_s.hi, m->p95_s,
+                                  m->p99_s,         m->min_s,          m->algbw,     m->busbw,
+                                  r->limit,         m->limit_fraction, m->skew_s};
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+            csv_real(c, numbers[i]);
+    } else {
+        for (int i = 0; i < 15; i++)
+            csv_text(c, "");
+    }
+    csv_text(c, o.numbers && summary_converged(r, s, m) ? "yes" : "no");
+    csv_text(c, o.status);
+    csv_text(c, o.why);
+    csv_text(c, cell->ran);
+    notes(c, r, g, s, o.numbers);
+    csv_end(c);
+}
+
+const char metrics_columns[] =
+    "run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,metric,unit,"
+    "blocks,median,ci_low,ci_high";
+
+void metrics_rows(struct csv *c, const struct recorded *r, const struct series *s)
+{
+    const struct rec_cell *cell = &r->cells[s->cell];
+    if (!gathered_outcome(r, s).numbers)
+        return;
+    for (size_t i = 0; i < cell->n_metrics; i++) {
+        struct estimate e = estimate_blocks(r, s, s->metrics[i]);
+        identity(c, r, cell);
+        csv_text(c, cell->metrics[i]);
+        csv_text(c, cell->units[i]);
+        csv_integer(c, (int64_t)(s->n_blocks - s->n_warm));
+        csv_real(c, e.median);
+        csv_real(c, e.lo);
+        csv_real(c, e.hi);
+        csv_end(c);
+    }
+}
+
+const char launches_columns[] =
+    "run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,launch,blocks,"
+    "median_s,ran,change_block,before_s,after_s";
+
+/* After how many blocks the level changed, and both levels; empty when it did not. */
+static void change_fields(struct csv *c, struct change change)
+{
+    if (change.at)
+        csv_integer(c, (int64_t)change.at);
+    else
+        csv_text(c, "");
+    csv_real(c, change.at ? change.before : NAN);
+    csv_real(c, change.at ? change.after : NAN);
+}
+
+void launches_rows(struct csv *c, const struct recorded *r, const struct series *s)
+{
+    if (!gathered_outcome(r, s).numbers)
+        return;
+    double *x = xmalloc((s->n_blocks + 1) * sizeof *x);
+    for (size_t first = 0, end; first < s->n_blocks; first = end) {
+        int launch = s->blocks[first].launch;
+        size_t n = 0;
+        for (end = first; end < s->n_blocks && s->blocks[end].launch == launch; end++)
+            if (!s->blocks[end].warm)
+                x[n++] = s->blocks[end].time_s;
+        identity(c, r, &r->cells[s->cell]);
+        csv_text(c, r->cells[s->cell].params);
+        csv_integer(c, launch);
+        csv_integer(c, (int64_t)n);
+        csv_real(c, stats_quantile_of(x, n, 0.5));
+        csv_text(c, r->cells[s->cell].ran);
+        change_fields(c, series_change(s, first, end - first));
+        csv_end(c);
+    }
+    free(x);
+}

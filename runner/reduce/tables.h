@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The derived tables of a CSV folder, written together: all of them or none.
+ */
+#ifndef GS_TABLES_H
+#define GS_TABLES_H
+
+#include "base/csv.h"
+
+enum table { SAMPLES, SUMMARY, ITERATION, METRICS, LAUNCHES, WAN, TABLES };
+
+struct tables {
+    struct csv csv[TABLES];
+};
+
+extern const char *const table_names[TABLES];   /* "samples.csv" */
+extern const char *const table_columns[TABLES]; /* the header line, without its end */
+
+/* With their header lines. GS_OK or GS_FAILED, reported and nothing left open. */
+int tables_open(struct tables *t, const char *dir);
+int tables_close(struct tables *t, bool keep);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/check.h"
+#include "record/check_recording.h"
+#include "record/check_run.h"
+#include "base/err.h"
+#include "base/locate.h"
+#include "record/manifest.h"
+#include "record/record.h"
+#include "record/runs.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int check_run(const char *dir)
+{
+    int code = manifest_verify(dir), recordings = check_recordings(dir);
+    return code ? code : recordings;
+}
+
+static int check_tree(const char *dir)
+{
+    struct runs runs = {.unsorted = true};
+    int code = runs_find(&runs, dir);
+    if (!code && !runs.n)
+        code = fail_at(GS_USAGE, dir, 0, "no recording in or below it");
+    for (size_t i = 0; i < runs.n; i++) {
+        int one = check_run(runs.v[i].dir);
+        code = code ? code : one;
+    }
+    runs_free(&runs);
+    return code;
+}
+
+/* By itself, and against what lies beside it. */
+static int check_file(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
+    char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST), *run_id = NULL;
+    json_t *plan;
+    int code = check_load_plan(dir, &plan);
+    if (!access(manifest, F_OK)) {
+        int listed = manifest_verify_file(dir, name);
+        code = code ? code : listed;
+    }
+    if (plan)
+        run_id = check_run_id(dir);
+    int one = check_recording(path, run_id, plan);
+    json_decref(plan);
+    free(manifest);
+    free(run_id);
+    free(dir);
+    return code ? code : one;
+}
+
+int check_raw(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st))
+        return locate_failed(GS_USAGE, path, LOCATE_CONFIG | LOCATE_RUN);
+    return S_ISDIR(st.st_mode) ? check_tree(path) : check_file(path);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "cluster/campaign.h"
+#include "cluster/jobs.h"
+#include "cluster/slurm.h"
+#include "verbs/commands.h"
+#include "base/err.h"
+#include "base/lock.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+
+/* The arrays that have a job left; sorted by array, so an id may come again: it is listed once. */
+static size_t living(const struct queue *q, long *jobs)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < q->n; i++) {
+        bool listed = job_life(&q->v[i]) == JOB_ENDED;
+        for (size_t k = 0; k < n && !listed; k++)
+            listed = jobs[k] == q->v[i].array_job;
+        if (!listed)
+            jobs[n++] = q->v[i].array_job;
+    }
+    return n;
+}
+
+static int cancel_queue(const struct campaign *c)
+{
+    struct queue q;
+    int code = slurm_queue(&q, c);
+    long *jobs = xcalloc(q.n + 1, sizeof *jobs);
+    size_t n = living(&q, jobs);
+    if (!code)
+        code = jobs_cancelled(c);
+    if (!code)
+        code = slurm_cancel(jobs, n);
+    if (!code)
+        say("cancelled: %zu arrays; what was measured is kept, resume measures the rest", n);
+    free(jobs);
+    queue_free(&q);
+    return code;
+}
+
+static int cancel(const char *dir)
+{
+    struct campaign c;
+    int lock = -1, code = campaign_read(&c, dir);
+    if (!code)
+        code = campaign_lock(&c, &lock);
+    if (!code)
+        code = cancel_queue(&c);
+    lock_free(lock);
+    campaign_free(&c);
+    return code;
+}
+
+int cmd_cancel(int argc, char **argv)
+{
+    bool quiet = false, done;
+    const struct cli_option options[] = {{"quiet", 'q', CLI_FLAG, &quiet, NULL, "errors alone"},
+                                         {0}};
+    const struct cli cli = {"cancel", "CAMPAIGN", "end the jobs of a campaign; results are kept",
+                            options,  1,          1};
+    char **args = xcalloc((size_t)argc + 1, sizeof *args);
+    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
+    say_quiet(quiet);
+    if (!code && !done)
+        code = cancel(args[0]);
+    cli_free(&cli);
+    free(args);
+    return code;
+}

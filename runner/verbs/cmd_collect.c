@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "cluster/campaign.h"
+#include "cluster/collect.h"
+#include "verbs/commands.h"
+#include "base/err.h"
+#include "base/lock.h"
+#include "base/text.h"
+#include "base/units.h"
+
+#include <stdlib.h>
+
+static int run(const char *dir, const char *raw, bool so_far)
+{
+    struct campaign c;
+    struct collected got = {0};
+    char size[32], *whole;
+    int lock = -1, code = campaign_read(&c, dir);
+    if (!code)
+        code = campaign_lock(&c, &lock);
+    if (!code)
+        code = collect(&got, &c, raw, so_far);
+    if (!code) {
+        whole = realpath(raw, NULL); /* data/raw of which folder, from wherever it was called */
+        say("collected into %s: %zu runs (%s), %zu were there, %zu lack something%s",
+            whole ? whole : raw, got.copied, units_human_size(size, sizeof size, (double)got.bytes),
+            got.there, got.lacking, got.lacking ? " (gradsync status says what)" : "");
+        free(whole);
+        code = got.lacking ? GS_FAILED : GS_OK;
+    }
+    lock_free(lock);
+    campaign_free(&c);
+    return code;
+}
+
+int cmd_collect(int argc, char **argv)
+{
+    const char *raw = "data/raw";
+    bool so_far = false, quiet = false, done;
+    const struct cli_option options[] = {
+        {"output", 'o', CLI_TEXT, &raw, "DATA", "the folder of recordings (default data/raw)"},
+        {"so-far", 0, CLI_FLAG, &so_far, NULL, "unfinished runs too, to draw what there is"},
+        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "errors alone"},
+        {0}};
+    const struct cli cli = {"collect", "CAMPAIGN", "the verified results of a campaign to data/raw",
+                            options,   1,          1};
+    char **args = xcalloc((size_t)argc + 1, sizeof *args);
+    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
+    say_quiet(quiet);
+    if (!code && !done)
+        code = run(args[0], raw, so_far);
+    cli_free(&cli);
+    free(args);
+    return code;
+}

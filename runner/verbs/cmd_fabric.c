@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "verbs/commands.h"
+#include "base/err.h"
+#include "launch/fabric.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static void show_ports(const struct fabric *f)
+{
+    if (!f->ports)
+        printf("ports      none: NCCL goes through sockets between machines\n");
+    for (size_t i = 0; i < f->ports; i++) {
+        const struct fabric_port *p = &f->port[i];
+        printf("%-10s %-12s %-10s %4.0f Gbit/s  %-8s %s", i ? "" : "ports", p->name,
+               fabric_kind_name(p->kind), p->rate * 8e-9, p->active ? "active" : "down",
+               *p->pci.address ? p->pci.address : "no PCI device");
+        if (p->pci.numa >= 0)
+            printf("  NUMA %d", p->pci.numa);
+        printf("\n");
+    }
+}
+
+/* Each GPU with the ports in the order of their distance. */
+static void show_order(const struct fabric *f)
+{
+    size_t order[FABRIC_MAX];
+    if (!f->gpus)
+        printf("GPUs       none\n");
+    for (size_t g = 0; g < f->gpus; g++) {
+        printf("%-10s %s ", g ? "" : "GPUs", f->gpu[g].address);
+        if (f->gpu[g].numa >= 0)
+            printf(" NUMA %d ", f->gpu[g].numa);
+        fabric_order(f, &f->gpu[g], order);
+        for (size_t i = 0; i < f->ports; i++) {
+            const struct fabric_port *p = &f->port[order[i]];
+            printf("%s %s %s", i ? "," : "", p->name,
+                   fabric_distance_name(fabric_distance(&f->gpu[g], &p->pci)));
+        }
+        printf("\n");
+    }
+}
+
+static void show_rest(const struct fabric *f)
+{
+    const struct fabric_interface *c = fabric_control(f);
+    if (c)
+        printf("control    %s, %s%s\n", c->name,
+               c->ipv4 && c->ipv6 ? "IPv4 and IPv6"
+               : c->ipv4          ? "IPv4"
+                                  : "IPv6",
+               c->default_route ? ", default route" : "");
+    else
+        printf("control    no interface is up with an address\n");
+    printf("GPUDirect  %s\n", f->gpudirect ? "nvidia_peermem is loaded"
+                                           : "no peer-memory module is loaded (DMA-BUF may serve)");
+    bool efa = false;
+    for (size_t i = 0; i < f->ports; i++)
+        efa = efa || f->port[i].kind == FABRIC_EFA;
+    if (efa && f->ofi_plugin)
+        printf("EFA        plugin %s\n", f->ofi_plugin);
+    else if (efa)
+        printf("EFA        no libfabric plugin for NCCL was found: install aws-ofi-nccl, or NCCL "
+               "goes through sockets\n");
+}
+
+static void show_settings(const struct fabric_setting *s, size_t n)
+{
+    if (!n)
+        printf("would set  nothing\n");
+    for (size_t i = 0; i < n; i++) {
+        printf("%-10s %s=%s\n", i ? "" : "would set", s[i].name, s[i].value);
+        if (s[i].kept)
+            printf("%-10s   kept as it is set: %s\n", "", getenv(s[i].name));
+        else
+            printf("%-10s   %s\n", "", s[i].why);
+    }
+}
+
+int cmd_fabric(int argc, char **argv)
+{
+    const char *root = NULL;
+    bool json = false;
+    const struct cli_option options[] = {{"root", 'r', CLI_TEXT, &root, "DIR",
+                                          "read DIR/sys and DIR/proc instead of this machine's"},
+                                         {"json", 0, CLI_FLAG, &json, NULL, "as one JSON object"},
+                                         {0}};
+    const struct cli cli = {
+        "fabric", "", "what joins this machine to others, and what NCCL would be told",
+        options,  0,  0};
+    char **args = xcalloc((size_t)argc + 1, sizeof *args);
+    int n;
+    bool done;
+    int code = cli_parse(&cli, argc, argv, args, &n, &done);
+    free(args);
+    if (code || done)
+        return code;
+    struct stat is;
+    if (root && (stat(root, &is) != 0 || !S_ISDIR(is.st_mode)))
+        return fail(GS_USAGE, "fabric: --root %s is no folder", root);
+    struct fabric f;
+    struct fabric_setting settings[FABRIC_SETTINGS_MAX];
+    char *real = root ? realpath(root, NULL) : xstrdup("");
+    fabric_read(&f, real);
+    free(real);
+    size_t chosen = fabric_choose(&f, getenv, settings);
+    if (json) {
+        json_t *j = fabric_json(&f, settings, chosen);
+        json_dumpf(j, stdout, JSON_INDENT(2));
+        printf("\n");
+        json_decref(j);
+    } else {
+        show_ports(&f);
+        show_order(&f);
+        show_rest(&f);
+        show_settings(settings, chosen);
+    }
+    fabric_free(&f);
+    return GS_OK;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "verbs/commands.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "import/import_write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct request {
+    const char *out, *platform, *pattern, *format, **set;
+    bool as_launches;
+    struct facts facts;
+    struct import_platform *at;
+};
+
+static int check_format(const char *format)
+{
+    size_t n = 0;
+    for (; import_formats[n]; n++)
+        if (!strcmp(import_formats[n], format))
+            return GS_OK;
+    const char *near = text_nearest(format, import_formats, n);
+    return fail(GS_USAGE,
+                "import: no format is called '%s'%s; auto, nccl-tests, nccl-json, iteration "
+                "and osu are",
+                format, DID_YOU_MEAN(near));
+}
+
+static int read_request(struct request *q)
+{
+    int code = GS_OK;
+    if (!strcmp(q->format, "auto"))
+        q->format = NULL;
+    if (q->format)
+        code = check_format(q->format);
+    if (!code && q->platform && import_platform_is(q->platform))
+        code = import_platform_read(&q->at, q->platform);
+    else if (!code && q->platform)
+        code = facts_set(&q->facts, "platform", 8, q->platform, strlen(q->platform));
+    for (const char **s = q->set; s && *s && !code; s++)
+        code = facts_set_word(&q->facts, *s);
+    return code;
+}
+
+/* "iteration_times_auto.txt" names its config when nothing else does. */
+static int name_config(struct imported *f)
+{
+    static const char prefix[] = "iteration_times_";
+    size_t n = sizeof prefix - 1, stem = strcspn(f->imp->name, ".");
+    if (strcmp(f->imp->format, "iteration") || f->facts.value[FACT_CONFIG] || stem <= n ||
+        strncmp(f->imp->name, prefix, n))
+        return GS_OK;
+    return facts_set(&f->facts, "config", 6, f->imp->name + n, stem - n);
+}
+
+static int read_file(const struct request *q, const char *path, struct imported *out)
+{
+    out->at = q->at;
+    facts_copy(&out->facts, &q->facts);
+    int code = q->pattern ? facts_from_path(&out->facts, q->pattern, path) : GS_OK;
+    if (!code)
+        code = import_read(&out->imp, path, q->format);
+    if (!code)
+        code = name_config(out);
+    return code;
+}
+
+static void forget(struct imported *f)
+{
+    import_free(f->imp);
+    facts_free(&f->facts);
+}
+
+/* Past a file that is refused, so that all are named; the others are imported. */
+static int import(const struct request *q, char *const *paths, size_t n)
+{
+    struct imported *files = xcalloc(n, sizeof *files);
+    size_t good = 0;
+    int code = GS_OK, written = GS_OK;
+    for (size_t i = 0; i < n && code != GS_USAGE; i++) {
+        int one = read_file(q, paths[i], &files[good]);
+        if (one) {
+            forget(&files[good]);
+            files[good] = (struct imported){0};
+        }
+        good += !one;
+        code = one == GS_USAGE || !code ? one : code;
+        /* One at a time unless they belong together: memory holds one file's samples. */
+        if (!one && !q->as_launches) {
+            written = import_write(files, good, q->out, false);
+            forget(&files[--good]);
+            files[good] = (struct imported){0};
+            code = written ? written : code;
+        }
+    }
+    if (good && code != GS_USAGE) {
+        written = import_write(files, good, q->out, true);
+        code = written ? written : code;
+    }
+    for (size_t i = 0; i < good; i++)
+        forget(&files[i]);
+    free(files);
+    return code;
+}
+
+int cmd_import(int argc, char **argv)
+{
+    struct request q = {.out = "data/raw", .format = "auto"};
+    bool quiet = false, done;
+    const struct cli_option options[] = {
+        {"output", 'o', CLI_TEXT, &q.out, "RAW", "folder for the recordings (data/raw)"},
+        {"platform", 0, CLI_TEXT, &q.platform, "NAME",
+         "where it was measured, or its config, whose limits then apply: configs/a100-8gpu.ini"},
+        {"path-pattern", 0, CLI_TEXT, &q.pattern, "PATTERN",
+         "what paths say: {config}, {platform}, {replicate}, … and *"},
+        {"set", 0, CLI_LIST, &q.set, "KEY=VALUE", "what no file says: ranks=8, config=ring, …"},
+        {"format", 0, CLI_TEXT, &q.format, "FORMAT",
+         "nccl-tests, nccl-json, iteration, osu (auto: by contents)"},
+        {"as-launches", 0, CLI_FLAG, &q.as_launches, NULL,
+         "files of one platform are launches of one run: what compare contrasts"},
+        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "say nothing but errors"},
+        {0},
+    };
+    const struct cli cli = {
+        "import", "FILE…", "other programs' output to recordings like any other", options, 1, -1};
+    char **args = xcalloc((size_t)argc, sizeof *args);
+    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
+    say_quiet(quiet);
+    if (!code && !done) {
+        code = read_request(&q);
+        if (!code)
+            code = import(&q, args, (size_t)n);
+    }
+    facts_free(&q.facts);
+    import_platform_free(q.at);
+    cli_free(&cli);
+    free(args);
+    return code;
+}

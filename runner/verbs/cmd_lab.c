@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "verbs/commands.h"
+#include "base/err.h"
+#include "lab/facts.h"
+#include "lab/lab.h"
+#include "lab/control_socket.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct cli_option no_options[] = {{0}};
+
+/* ---- lab ---- */
+
+static int lab(const char *path, const char **set, const struct lab_options *o, char **command)
+{
+    struct config *c;
+    struct lab_spec s;
+    int code = config_load(&c, path, set);
+    if (code)
+        return code;
+    code = lab_spec_read(&s, c);
+    if (!code)
+        code = lab_run(&s, o, command);
+    lab_spec_free(&s);
+    config_free(c);
+    return code;
+}
+
+int cmd_lab(int argc, char **argv)
+{
+    struct lab_options o = {0};
+    const char **set = NULL;
+    bool done;
+    const struct cli_option options[] = {
+        {"set", 's', CLI_LIST, &set, "SECTION:KEY=VALUE", "instead of what the config says"},
+        {"report", 'r', CLI_TEXT, &o.report, "FILE",
+         "what it was to be, and what was measured before and after the command, as JSON"},
+        {"quiet", 'q', CLI_FLAG, &o.quiet, NULL, "errors alone"},
+        {0}};
+    const struct cli cli = {"lab",
+                            "CONFIG -- COMMAND...",
+                            "Runs a command at the first of several sites on this machine, joined "
+                            "as [sites] and [links] say.",
+                            options,
+                            2,
+                            -1};
+    char **args = xcalloc((size_t)argc + 1, sizeof *args);
+    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
+    say_quiet(o.quiet);
+    if (!code && !done)
+        code = lab(args[0], set, &o, args + 1);
+    cli_free(&cli);
+    free(args);
+    return code;
+}
+
+/* ---- lab-enter ---- */
+
+/* As ssh: words behind the site are a line for a shell. Behind "--" they are a command. */
+int cmd_lab_enter(int argc, char **argv)
+{
+    const struct cli cli = {"lab-enter",
+                            "SITE [--] COMMAND...",
+                            "In a lab: runs a command at a site; without -- a line for the shell, "
+                            "as ssh does.",
+                            no_options,
+                            2,
+                            -1};
+    char *help[] = {argv[0], argc > 1 ? argv[1] : NULL, NULL}, *args[2];
+    bool done = false;
+    int n;
+    if (argc < 3 || *argv[1] == '-') {
+        int code = cli_parse(&cli, argc > 1 ? 2 : 1, help, args, &n, &done);
+        return code || done ? code : GS_USAGE;
+    }
+    if (!strcmp(argv[2], "--"))
+        return argc > 3 ? lab_enter(argv[1], argv + 3)
+                        : fail(GS_USAGE, "lab-enter: no command behind --");
+    struct text line = {0};
+    for (int i = 2; i < argc; i++)
+        text_addf(&line, "%s%s", i > 2 ? " " : "", argv[i]);
+    int code = lab_enter(argv[1], (char *[]){"/bin/sh", "-c", line.s, NULL});
+    text_free(&line);
+    return code;
+}
+
+/* ---- lab-set ---- */
+
+static int send_order(const char *order)
+{
+    json_t *facts;
+    char *answer = NULL;
+    int code = facts_read(&facts);
+    if (!code && !facts)
+        code = fail(GS_USAGE, "lab-set: no lab here: it is for commands of gradsync lab");
+    const char *control = json_string_value(json_object_get(facts, "control"));
+    if (!code)
+        code = orders_send(control ? control : "", order, &answer);
+    if (answer)
+        puts(answer);
+    free(answer);
+    json_decref(facts);
+    return code;
+}
+
+int cmd_lab_set(int argc, char **argv)
+{
+    const struct cli cli = {
+        "lab-set",
+        "ORDER",
+        "In a lab: changes it as it runs. rate SITE 100Mbit/s (or 10%), loss SITE 1%, down SITE, "
+        "up SITE, stall SITE, go SITE, reset; stats prints what passed.",
+        no_options,
+        1,
+        -1};
+    struct text order = {0};
+    char **args = xcalloc((size_t)argc + 1, sizeof *args);
+    bool done;
+    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
+    for (int i = 0; !code && i < n; i++)
+        text_addf(&order, "%s%s", i ? " " : "", args[i]);
+    if (!code && !done)
+        code = send_order(order.s);
+    text_free(&order);
+    free(args);
+    return code;
+}

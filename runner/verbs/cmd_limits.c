@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "verbs/commands.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "limits/limits.h"
+#include "limits/limits_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void say_counts(const char *kind, const size_t counts[LIMITS_VERDICTS])
+{
+    struct text t = {0};
+    for (size_t i = 0; i < LIMITS_VERDICTS; i++)
+        if (counts[i])
+            text_addf(&t, "%s %zu %s", t.len ? "," : "", counts[i], limits_verdicts[i]);
+    if (t.len)
+        say("%s:%s", kind, t.s);
+    text_free(&t);
+}
+
+int cmd_limits(int argc, char **argv)
+{
+    const char *dir = "data/csv";
+    bool quiet = false, done;
+    const struct cli_option options[] = {
+        {"output", 'o', CLI_TEXT, &dir, "CSV",
+         "folder of the tables: its summary.csv is read, its limits.csv written (data/csv)"},
+        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "no table, and nothing but errors"},
+        {0},
+    };
+    const struct cli cli = {
+        "limits",
+        "CONFIG…",
+        "measured and published numbers against the physical limits of their platforms",
+        options,
+        1,
+        -1};
+    char **args = xcalloc((size_t)argc, sizeof *args);
+    size_t counts[2][LIMITS_VERDICTS];
+    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
+    say_quiet(quiet);
+    if (!code && !done)
+        code = limits_write(dir, (const char *const *)args, (size_t)n, counts);
+    if (!code && !done && !quiet)
+        code = limits_print(dir);
+    if (!code && !done) {
+        fflush(stdout); /* both may go to one file */
+        say_counts("published", counts[0]);
+        say_counts("measured", counts[1]);
+    }
+    free(args);
+    return code;
+}

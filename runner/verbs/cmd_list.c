@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `gradsync list`: the plugins of the search path and the configs that are found from here; or the
+ * names of one kind alone, for scripts and for completion.
+ */
+#include "base/cli.h"
+#include "verbs/commands.h"
+#include "config/config.h"
+#include "base/err.h"
+#include "base/locate.h"
+#include "plugin/plugin.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_plugin(void *ctx, const char *name, const char *path, const struct plugin *p,
+                       const char *why)
+{
+    int *n = ctx;
+    ++*n;
+    printf("  %-16s %-6s %s\n", name, p ? p->wl.version : "-", p ? p->wl.summary : why);
+    printf("  %-16s %-6s %s\n", "", "", path);
+}
+
+static int is_config(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name);
+    return e->d_name[0] != '.' && n > 4 && !strcmp(e->d_name + n - 4, ".ini");
+}
+
+static void put_config(const char *dir, const char *file)
+{
+    char why[1024];
+    char *path = xstrfmt("%s/%s", dir, file);
+    struct config *c = NULL;
+    err_capture(why, sizeof why);
+    config_load(&c, path, NULL);
+    err_capture(NULL, 0);
+    const struct config_entry *title = c ? config_find(c, "platform", "title") : NULL;
+    printf("  %-16.*s %s\n", (int)strlen(file) - 4, file, path);
+    if (!c || title)
+        printf("  %-16s %s\n", "", c ? title->value : why);
+    config_free(c);
+    free(path);
+}
+
+/* Returns how many. */
+static int put_configs(const char *dir)
+{
+    struct dirent **entries;
+    int n = scandir(dir, &entries, is_config, alphasort);
+    for (int i = 0; i < n; i++) {
+        put_config(dir, entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+    return n > 0 ? n : 0;
+}
+
+static int list(void)
+{
+    int n = 0;
+    printf("workload plugins ('gradsync help NAME' shows the parameters)\n");
+    plugin_each(put_plugin, &n);
+    if (!n)
+        printf(
+            "  none; searched: . $GRADSYNC_PLUGIN_PATH %s %s/plugins %s/../lib/gradsync/plugins\n",
+            program_dir(), program_dir(), program_dir());
+    printf("\nconfigs ('gradsync plan NAME' shows the cells)\n");
+    char *installed = locate_installed_configs();
+    if (put_configs("configs") + put_configs(installed) == 0)
+        printf("  none; searched: configs %s\n", installed);
+    free(installed);
+    return GS_OK;
+}
+
+/* ---- names alone ---- */
+
+static void verb_names(struct words *names)
+{
+    *names = (struct words){0};
+    for (size_t i = 0; main_verb(i); i++)
+        words_add(names, main_verb(i));
+}
+
+static const struct {
+    const char *kind;
+    void (*names)(struct words *names);
+} kinds[] = {{"verbs", verb_names},
+             {"plugins", plugin_names},
+             {"configs", locate_configs},
+             {"runs", locate_runs}};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+static int list_names(const char *kind)
+{
+    const char *all[KINDS];
+    for (size_t i = 0; i < KINDS; i++) {
+        struct words names;
+        all[i] = kinds[i].kind;
+        if (strcmp(kind, kinds[i].kind))
+            continue;
+        kinds[i].names(&names);
+        for (size_t k = 0; k < names.n; k++)
+            printf("%s\n", names.v[k]);
+        words_free(&names);
+        return GS_OK;
+    }
+    const char *near = text_nearest(kind, all, KINDS);
+    return fail(GS_USAGE, "list: no kind '%s'%s (verbs, plugins, configs, runs)", kind,
+                DID_YOU_MEAN(near));
+}
+
+static int run(int n, char **words)
+{
+    return n ? list_names(words[0]) : list();
+}
+
+int cmd_list(int argc, char **argv)
+{
+    static const struct cli_option options[] = {{0}};
+    static const struct cli cli = {
+        "list",
+        "[verbs | plugins | configs | runs]",
+        "the workload plugins and configs found here; or the names of one kind, one a line",
+        options,
+        0,
+        1};
+    return cli_words(&cli, argc, argv, run);
+}

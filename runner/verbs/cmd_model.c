@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "verbs/commands.h"
+#include "base/err.h"
+#include "config/settings.h"
+#include "base/text.h"
+#include "wan/wan_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct request {
+    const char **set;
+    const char *csv, *claims;
+    bool quiet;
+};
+
+static int answer(const struct request *q, const struct wan_report *r)
+{
+    if (!q->quiet)
+        wan_report_print(r);
+    int code = q->csv ? wan_report_csv(r, q->csv) : GS_OK;
+    return !code && q->claims ? wan_report_claims_csv(r, q->claims) : code;
+}
+
+static int model_training(const struct request *q, const struct config *c, const char *name,
+                          const struct wan_map *m)
+{
+    struct wan_training t;
+    struct wan_report r = {.name = name, .map = m, .training = &t};
+    int code = wan_training_read(&t, c, m);
+    struct wan_alternative *alternatives = wan_alternatives_read(c, &r.n_alternatives);
+    struct wan_finding *findings =
+        code || !alternatives ? NULL : wan_audit(c, m, &t, &r.n_findings);
+    r.alternatives = alternatives;
+    r.findings = findings;
+    code = findings ? answer(q, &r) : GS_USAGE;
+    wan_findings_free(findings, r.n_findings);
+    free(alternatives);
+    return code;
+}
+
+static int model(const struct request *q, const char *path)
+{
+    struct config *c;
+    struct settings set;
+    struct wan_map m = {0};
+    int code = config_load(&c, path, q->set);
+    if (code)
+        return code;
+    code = settings_read(c, &set);
+    if (!code && !config_section(c, "model"))
+        code = fail_at(GS_USAGE, path, 0,
+                       "no [model] section, and none to compute from: gradsync help model");
+    if (!code)
+        code = wan_map_read(&m, c);
+    if (!code)
+        code = model_training(q, c, set.platform.name, &m);
+    wan_map_free(&m);
+    config_free(c);
+    return code;
+}
+
+int cmd_model(int argc, char **argv)
+{
+    struct request q = {0};
+    bool done;
+    const struct cli_option options[] = {
+        {"set", 's', CLI_LIST, &q.set, "SECTION:KEY=VALUE", "instead of what the config says"},
+        {"csv", 'c', CLI_TEXT, &q.csv, "FILE", "the model over H, bits, rates and strategies"},
+        {"claims", 0, CLI_TEXT, &q.claims, "FILE", "the claims, and what is possible, as CSV"},
+        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print nothing"},
+        {0}};
+    const struct cli cli = {"model",
+                            "CONFIG",
+                            "What a training between sites gives by arithmetic: its efficiency, "
+                            "what it would need, what else there is. Runs nothing.",
+                            options,
+                            1,
+                            1};
+    char **args = xcalloc((size_t)argc + 1, sizeof *args);
+    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
+    if (!code && !done)
+        code = model(&q, args[0]);
+    cli_free(&cli);
+    free(args);
+    return code;
+}

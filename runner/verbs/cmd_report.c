@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "verbs/commands.h"
+#include "base/err.h"
+#include "publish/page.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+
+int cmd_report(int argc, char **argv)
+{
+    struct page_source source = {.raw = "data/raw", .csv = "data/csv", .figures = "figures/out"};
+    const char *path = "report.html";
+    bool quiet = false, done;
+    const struct cli_option options[] = {
+        {"output", 'o', CLI_TEXT, &path, "FILE", "the page (report.html)"},
+        {"raw", 'r', CLI_TEXT, &source.raw, "RAW", "folder of the recordings (data/raw)"},
+        {"csv", 'c', CLI_TEXT, &source.csv, "CSV", "folder of the tables (data/csv)"},
+        {"figures", 'f', CLI_TEXT, &source.figures, "FOLDER",
+         "folder of the figures (figures/out)"},
+        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "say nothing but errors"},
+        {0},
+    };
+    const struct cli cli = {"report",
+                            "[PLATFORM…]",
+                            "figures, tables, verdicts, machine and provenance of platforms (all "
+                            "that were measured) as one HTML page that needs nothing else; 'make "
+                            "report' makes first what it is made of",
+                            options,
+                            0,
+                            -1};
+    char **args = xcalloc((size_t)argc + 1, sizeof *args);
+    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
+    say_quiet(quiet);
+    source.platforms = (const char *const *)args;
+    if (!code && !done)
+        code = page_write(path, &source);
+    if (!code && !done)
+        say("%s: open it in a browser", path);
+    free(args);
+    return code;
+}

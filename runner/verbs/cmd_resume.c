@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "cluster/campaign.h"
+#include "cluster/campaign_resume.h"
+#include "verbs/commands.h"
+#include "base/err.h"
+#include "base/locate.h"
+#include "launch/run.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+
+int cmd_resume(int argc, char **argv)
+{
+    struct run_options options = {0};
+    const struct cli_option table[] = {
+        {"quiet", 'q', CLI_FLAG, &options.quiet, NULL, "no progress, errors alone"},
+        {"json", 0, CLI_FLAG, &options.json, NULL, "a summary on stdout"},
+        {0}};
+    const struct cli cli = {
+        "resume", "RUN | CAMPAIGN", "measure what is missing, by the same plan", table, 1, 1};
+    char **args = xcalloc((size_t)argc, sizeof *args);
+    int n;
+    bool done;
+    int code = cli_parse(&cli, argc, argv, args, &n, &done);
+    say_quiet(options.quiet);
+    if (!code && !done) {
+        char *what = locate_run(args[0]);
+        code = campaign_is(what) ? resume_campaign(what) : run_folder(what, &options);
+        free(what);
+    }
+    cli_free(&cli);
+    free(args);
+    return code;
+}

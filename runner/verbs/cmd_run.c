@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "cluster/campaign.h"
+#include "cluster/campaign_configs.h"
+#include "cluster/campaign_resume.h"
+#include "verbs/commands.h"
+#include "base/err.h"
+#include "launch/joined_run.h"
+#include "base/locate.h"
+#include "launch/run.h"
+#include "plan/sections.h"
+#include "base/text.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+struct asked {
+    const char *launches; /* "3", "2-4"; NULL: all */
+    struct cli_int task;  /* 0: none */
+    struct words configs;
+};
+
+static int run_path(const char *what, const struct run_options *options)
+{
+    struct stat s;
+    struct joined j;
+    bool folder = stat(what, &s) == 0 && S_ISDIR(s.st_mode);
+    if (folder && (options->overrides || options->workload))
+        return fail(GS_USAGE, "run: --set and --workload change a plan, and that of a run folder "
+                              "is fixed; run the config again");
+    if (options->first && !folder)
+        return fail(GS_USAGE, "run: --launch is of a run folder, and '%s' is none", what);
+    if (joined_find(&j))
+        return joined_run(&j, what, options);
+    return folder ? run_folder(what, options) : run_config(what, options);
+}
+
+static int run_one(const char *what, const struct run_options *options)
+{
+    char *path = locate_run(what);
+    int code = run_path(path, options);
+    free(path);
+    return code;
+}
+
+/* Before hours of measuring, a mistake in the last config is said, and nothing is begun. */
+static int check_configs(const struct asked *a, const struct run_options *options)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < a->configs.n; i++) {
+        struct sections s;
+        struct stat st;
+        if (stat(a->configs.v[i], &st) == 0 && S_ISDIR(st.st_mode))
+            continue;
+        int one = sections_plan(&s, a->configs.v[i], options->overrides, options->workload);
+        code = one == GS_USAGE ? one : code;
+        sections_free(&s);
+    }
+    if (code)
+        say("nothing was begun: mend the config, or leave it out");
+    return code;
+}
+
+/* One after another; one that fails does not keep the next from running. */
+static int run_configs(struct asked *a, char **args, int n, const struct run_options *options)
+{
+    bool interrupted = false;
+    int code = GS_OK;
+    struct run_options each = *options;
+    each.interrupted = &interrupted;
+    for (int i = 0; !code && i < n; i++)
+        code = configs_add(&a->configs, args[i]);
+    if (!code)
+        code = check_configs(a, options);
+    for (size_t i = 0; code != GS_USAGE && !interrupted && i < a->configs.n; i++)
+        code = err_worse(code, run_one(a->configs.v[i], &each));
+    return code;
+}
+
+static int parse_launches(const char *text, struct run_options *options)
+{
+    long long first, last;
+    const char *end;
+    bool good = text_integer(text, 1, INT_MAX, &first, &end);
+    last = first;
+    if (good && *end == '-')
+        good = text_integer(end + 1, first, INT_MAX, &last, &end);
+    if (!good || *end)
+        return fail(GS_USAGE, "run: --launch '%s' is no launch (3, or 2-4)", text);
+    options->first = (int)first;
+    options->last = (int)last;
+    return GS_OK;
+}
+
+static int run(struct asked *a, char **args, int n, struct run_options *options)
+{
+    int code = a->launches ? parse_launches(a->launches, options) : GS_OK;
+    if (code)
+        return code;
+    if (a->task.value || campaign_is(args[0]))
+        return a->task.value && n == 1
+                   ? resume_task(args[0], a->task.value)
+                   : fail(GS_USAGE, "run: --task N is of a campaign, and the jobs of a campaign "
+                                    "run it: gradsync resume, or gradsync run RUN");
+    return n > 1 || configs_is_folder(args[0]) ? run_configs(a, args, n, options)
+                                               : run_one(args[0], options);
+}
+
+int cmd_run(int argc, char **argv)
+{
+    struct run_options options = {.data = RUN_DATA};
+    const char **overrides = NULL;
+    struct asked a = {.task = {.min = 1, .max = LONG_MAX}};
+    const struct cli_option table[] = {
+        {"set", 's', CLI_LIST, &overrides, "SECTION:KEY=VALUE", "overrides the config; repeatable"},
+        {"output", 'o', CLI_TEXT, &options.data, "DATA",
+         "the folder of recordings (default data/raw)"},
+        {"workload", 'w', CLI_TEXT, &options.workload, "NAME",
+         "one workload section of the config alone"},
+        {"launch", 'l', CLI_TEXT, &a.launches, "N[-M]", "these launches of a run folder alone"},
+        {"task", 't', CLI_INT, &a.task, "N", "a campaign's row: what its job script runs"},
+        {"quiet", 'q', CLI_FLAG, &options.quiet, NULL, "no progress, errors alone"},
+        {"json", 0, CLI_FLAG, &options.json, NULL, "a summary on stdout"},
+        {0}};
+    const struct cli cli = {"run",
+                            "CONFIG… | RUN",
+                            "measure what configs (or a folder of them) ask for, or what a run "
+                            "folder lacks",
+                            table,
+                            1,
+                            -1};
+    char **args = xcalloc((size_t)argc + 1, sizeof *args);
+    int n;
+    bool done;
+    int code = cli_parse(&cli, argc, argv, args, &n, &done);
+    options.overrides = overrides;
+    say_quiet(options.quiet);
+    if (!code && !done)
+        code = run(&a, args, n, &options);
+    words_free(&a.configs);
+    cli_free(&cli);
+    free(args);
+    return code;
+}

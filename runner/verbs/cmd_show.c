@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "verbs/commands.h"
+#include "base/err.h"
+#include "reduce/gather.h"
+#include "record/host_load.h"
+#include "import/multinode.h"
+#include "reduce/remarks.h"
+#include "record/runs.h"
+#include "base/shell_quote.h"
+#include "verbs/show_curve.h"
+#include "reduce/summary.h"
+#include "base/text.h"
+#include "base/text_table.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which axes tell the rows apart ---- */
+
+static bool same_value(const struct rec_cell *a, const struct rec_cell *b, const char *key)
+{
+    char x[128] = "", y[128] = "";
+    recorded_param(a, key, x, sizeof x);
+    recorded_param(b, key, y, sizeof y);
+    return !strcmp(x, y);
+}
+
+/* Varies between groups and never inside one: an axis, not a config or a mode. */
+static bool is_axis(const struct recorded *r, const char *key)
+{
+    bool varies = false;
+    for (size_t i = 1; i < r->n_cells; i++) {
+        bool same = same_value(&r->cells[i - 1], &r->cells[i], key);
+        if (!same && r->cells[i - 1].group == r->cells[i].group)
+            return false;
+        varies = varies || !same;
+    }
+    return varies;
+}
+
+/* Keys of the axes but the size, which has a column anyway. */
+static void find_axes(const struct recorded *r, struct words *axes)
+{
+    struct words params;
+    *axes = (struct words){0};
+    words_split(&params, r->n_cells ? r->cells[0].params : "", ' ');
+    for (size_t i = 0; i < params.n; i++) {
+        params.v[i][strcspn(params.v[i], "=")] = '\0';
+        if (!*params.v[i] || !strcmp(params.v[i], "size") || !is_axis(r, params.v[i]))
+            continue;
+        axes->v = xrealloc(axes->v, (axes->n + 1) * sizeof *axes->v);
+        axes->v[axes->n++] = xstrdup(params.v[i]);
+    }
+    words_free(&params);
+}
+
+/* ---- rows ---- */
+
+struct table {
+    struct words cells; /* row by row */
+    size_t columns;
+};
+
+static void put(struct table *t, const char *s)
+{
+    words_add(&t->cells, s);
+}
+
+/* What a status begins with when there is nothing to look at. */
+static bool is_ok(const char *status)
+{
+    return !strncmp(status, "ok", 2);
+}
+
+static void put_numbers(struct table *t, const struct summary *m)
+{
+    char a[32], b[64], c[32];
+    put(t, isfinite(m->time_s.median) ? units_human_time(a, sizeof a, m->time_s.median) : "-");
+    if (isfinite(m->time_s.lo))
+        snprintf(b, sizeof b, "%s .. %s", units_human_time(a, sizeof a, m->time_s.lo),
+                 units_human_time(c, sizeof c, m->time_s.hi));
+    put(t, isfinite(m->time_s.lo) ? b : "-");
+    put(t, isfinite(m->busbw) && m->busbw > 0 ? units_human_rate(a, sizeof a, m->busbw) : "-");
+}
+
+static void put_status(struct table *t, const struct recorded *r, const struct gathered *g,
+                       const struct series *s, const struct summary *m)
+{
+    struct outcome o = gathered_outcome(r, s);
+    bool wide = o.numbers && s->whole && s->launches > 1 && !summary_converged(r, s, m);
+    char *note = o.numbers ? remarks_of(r, g, s) : xstrdup("");
+    char *status = xstrfmt("%s%s%s%s%s%s", o.status, *o.why ? ": " : "", o.why,
+                           wide ? " (not converged)" : "", *note ? "; " : "", note);
+    put(t, status);
+    free(status);
+    free(note);
+}
+
+static void put_row(struct table *t, const struct recorded *r, const struct words *axes,
+                    const struct gathered *g, const struct series *s, const struct summary *m)
+{
+    const struct rec_cell *cell = &r->cells[s->cell];
+    char buf[128];
+    put(t, cell->size_B ? units_size(buf, sizeof buf, (uint64_t)cell->size_B) : "-");
+    for (size_t i = 0; i < axes->n; i++) {
+        const char *v = recorded_param(cell, axes->v[i], buf, sizeof buf);
+        put(t, v ? v : "-");
+    }
+    put(t, *cell->config ? cell->config : "-");
+    put(t, *cell->mode ? cell->mode : "-");
+    put_numbers(t, m);
+    put_status(t, r, g, s, m);
+}
+
+static int fill(struct table *t, const struct recorded *r, const struct words *axes,
+                struct multinode *known, struct show_curve *curve)
+{
+    static const char *const rest[] = {"config", "mode", "median", "95% CI", "busbw", "status"};
+    size_t n = sizeof rest / sizeof *rest;
+    int code = GS_OK;
+    t->columns = 1 + axes->n + n;
+    put(t, "size");
+    for (size_t i = 0; i < axes->n; i++)
+        put(t, axes->v[i]);
+    for (size_t i = 0; i < n; i++)
+        put(t, rest[i]);
+    for (size_t g = 0; g < r->n_groups && !code; g++) {
+        struct gathered all;
+        code = gather_group(r, g, NULL, &all);
+        for (size_t i = 0; i < all.n && !code; i++)
+            if (all.series[i].copy == 0) {
+                struct summary m = summary_of(r, &all.series[i]);
+                put_row(t, r, axes, &all, &all.series[i], &m);
+                multinode_see(known, r, &all.series[i], &m);
+                show_curve_add(curve, &r->cells[all.series[i].cell], axes, &m);
+            }
+        gathered_free(r, &all);
+    }
+    return code;
+}
+
+static int show_run(const char *dir)
+{
+    struct recorded *r;
+    int code = recorded_read(&r, dir);
+    if (code)
+        return code;
+    if (!r)
+        return fail(GS_FAILED, "%s: nothing recorded yet", dir);
+    struct table t = {0};
+    struct words axes;
+    struct multinode known = {0};
+    struct show_curve curve = {0};
+    find_axes(r, &axes);
+    code = fill(&t, r, &axes, &known, &curve);
+    if (!code) {
+        printf("%s%s%s on %s, run %s: %lld ranks on %lld node%s, %lld launch%s\n", r->workload,
+               *r->label ? " " : "", r->label, r->platform, r->run_id, (long long)r->ranks,
+               (long long)r->nodes, r->nodes == 1 ? "" : "s", (long long)r->launches,
+               r->launches == 1 ? "" : "es");
+        text_table_print(&t.cells, t.columns, is_ok);
+        show_curve_print(&curve);
+        char *lines = multinode_text(&known);
+        if (lines)
+            printf("%s", lines);
+        free(lines);
+        fflush(stdout);
+        host_load_warn(&dir, 1);
+        say("next: gradsync compare %s", SHELL_WORD(dir));
+    }
+    show_curve_free(&curve);
+    words_free(&t.cells);
+    words_free(&axes);
+    recorded_free(r);
+    return code;
+}
+
+/* ---- which run ---- */
+
+static const char *run_id(const struct run *run)
+{
+    const char *name = strrchr(run->dir, '/');
+    return name ? name + 1 : run->dir;
+}
+
+/* Names begin with the time. A run that measured nothing is shown only where no other is. */
+static bool is_later(const struct run *a, const struct run *b)
+{
+    bool measured = runs_measured(a->dir);
+    if (measured != runs_measured(b->dir))
+        return measured;
+    return strcmp(run_id(a), run_id(b)) > 0;
+}
+
+static int show_latest(const char *root)
+{
+    struct runs runs = {0};
+    int code = runs_find(&runs, root);
+    const struct run *latest = NULL;
+    for (size_t i = 0; i < runs.n; i++)
+        if (!latest || is_later(&runs.v[i], latest))
+            latest = &runs.v[i];
+    if (!code)
+        code = latest
+                   ? show_run(latest->dir)
+                   : fail(GS_USAGE, "no recording below %s; 'gradsync run CONFIG' makes one", root);
+    runs_free(&runs);
+    return code;
+}
+
+static int run(int n, char **words)
+{
+    return show_latest(n ? words[0] : "data/raw");
+}
+
+int cmd_show(int argc, char **argv)
+{
+    static const struct cli_option options[] = {{0}};
+    static const struct cli cli = {
+        "show",
+        "[RUN | RAW]",
+        "a table and a curve of a run, or of the latest below RAW (data/raw)",
+        options,
+        0,
+        1};
+    return cli_words(&cli, argc, argv, run);
+}

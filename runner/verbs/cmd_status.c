@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "cluster/campaign.h"
+#include "cluster/reason.h"
+#include "cluster/cluster_status.h"
+#include "verbs/commands.h"
+#include "base/err.h"
+#include "base/jsontext.h"
+#include "base/shell_quote.h"
+#include "base/text.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAILS_SHOWN 10
+
+static const char *const stands[STANDS] = {"done", "waiting", "running", "lacking", "failed"};
+
+/* ---- the table of cells ---- */
+
+static void print_cells(const struct campaign *c, const struct standing *s)
+{
+    static const enum stand columns[] = {STAND_DONE, STAND_RUNS, STAND_WAITS, STAND_FAILED,
+                                         STAND_LACKS};
+    printf("%-28s %-24s %7s", "workload", "platform", "cells");
+    for (size_t i = 0; i < STANDS; i++)
+        printf(" %7s", stands[columns[i]]);
+    printf("\n");
+    for (size_t r = 0; r < c->n_runs; r++) {
+        printf("%-28s %-24s %7zu", c->runs[r].section, c->runs[r].platform, s->runs[r].n_cells);
+        for (size_t i = 0; i < STANDS; i++)
+            printf(" %7zu", s->runs[r].cells[columns[i]]);
+        if (s->runs[r].skipped)
+            printf("  (%zu skipped)", s->runs[r].skipped);
+        printf("\n");
+    }
+}
+
+/* ---- the tasks ---- */
+
+static bool same(const struct task_stand *a, const struct task_stand *b)
+{
+    return a->stand == b->stand && a->job == b->job && !strcmp(a->why, b->why);
+}
+
+/* "2-4,7" of the tasks that stand as task i does; they are marked. */
+static void list_alike(struct text *t, const struct campaign *c, const struct standing *s, size_t i,
+                       bool *told)
+{
+    for (size_t k = i; k < c->n_tasks; k++) {
+        if (told[k] || !same(&s->tasks[k], &s->tasks[i]))
+            continue;
+        size_t last = k;
+        for (told[k] = true; last + 1 < c->n_tasks && same(&s->tasks[last + 1], &s->tasks[i]);)
+            told[++last] = true;
+        text_addf(t, "%s%zu", t->len ? "," : "", k + 1);
+        if (last > k)
+            text_addf(t, "-%zu", last + 1);
+        k = last;
+    }
+}
+
+static void print_tasks(const struct campaign *c, const struct standing *s)
+{
+    bool *told = xcalloc(c->n_tasks + 1, sizeof *told), any = false;
+    for (size_t i = 0; i < c->n_tasks; i++) {
+        const struct task_stand *t = &s->tasks[i];
+        struct text list = {0};
+        if (t->stand == STAND_DONE || told[i])
+            continue;
+        if (!any)
+            printf("\n%-16s %-8s %8s  %s\n", "tasks", "", "job", "why: what to do");
+        any = true;
+        list_alike(&list, c, s, i, told);
+        printf("%-16s %-8s %8ld  %s%s%s\n", list.s, stands[t->stand], t->job, t->why,
+               *t->remedy ? ": " : "", t->remedy);
+        text_free(&list);
+    }
+    free(told);
+}
+
+static void print_fails(const struct campaign *c, const struct standing *s, bool all)
+{
+    size_t shown = all || s->n_fails < FAILS_SHOWN ? s->n_fails : FAILS_SHOWN;
+    if (shown)
+        printf("\nfailed\n");
+    for (size_t i = 0; i < shown; i++) {
+        const struct cell_fail *f = &s->fails[i];
+        printf("  %s, launch %d: %s: %s: %s: %s\n", c->runs[f->run].section, f->launch, f->cell,
+               f->kind, f->why, reason_failed(f->kind));
+    }
+    if (shown < s->n_fails)
+        printf("  … and %zu more (--all)\n", s->n_fails - shown);
+}
+
+static size_t count(const struct campaign *c, const struct standing *s, enum stand stand)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_tasks; i++)
+        n += s->tasks[i].stand == stand;
+    return n;
+}
+
+static void print_next(const struct campaign *c, const struct standing *s)
+{
+    char *dir = shell_quoted(c->dir);
+    bool held = s->n_orphans > 0;
+    for (size_t i = 0; i < c->n_tasks; i++)
+        held = held || s->tasks[i].held;
+    if (held || count(c, s, STAND_LACKS))
+        printf("\nnext: gradsync resume %s\n", dir);
+    else if (!count(c, s, STAND_RUNS) && !count(c, s, STAND_WAITS))
+        printf("\nnext: gradsync collect %s\n", dir);
+    free(dir);
+}
+
+/* ---- JSON ---- */
+
+static json_t *as_json(const struct campaign *c, const struct standing *s)
+{
+    json_t *runs = json_array(), *tasks = json_array(), *fails = json_array();
+    for (size_t i = 0; i < c->n_runs; i++) {
+        json_t *o = json_pack("{so so sI sb}", "workload", json_text(c->runs[i].section),
+                              "platform", json_text(c->runs[i].platform), "cells",
+                              (json_int_t)s->runs[i].n_cells, "complete", (int)s->runs[i].complete);
+        for (size_t k = 0; k < STANDS; k++)
+            json_object_set_new(o, stands[k], json_integer((json_int_t)s->runs[i].cells[k]));
+        json_array_append_new(runs, o);
+    }
+    for (size_t i = 0; i < c->n_tasks; i++) {
+        const struct task_stand *t = &s->tasks[i];
+        json_array_append_new(tasks,
+                              json_pack("{sI si si ss sI so so}", "task", (json_int_t)i + 1,
+                                        "first", c->tasks[i].first, "last", c->tasks[i].last,
+                                        "state", stands[t->stand], "job", (json_int_t)t->job, "why",
+                                        json_text(t->why), "remedy", json_text(t->remedy)));
+    }
+    for (size_t i = 0; i < s->n_fails; i++)
+        json_array_append_new(
+            fails,
+            json_pack("{so so si so so}", "workload", json_text(c->runs[s->fails[i].run].section),
+                      "cell", json_text(s->fails[i].cell), "launch", s->fails[i].launch, "kind",
+                      json_text(s->fails[i].kind), "why", json_text(s->fails[i].why)));
+    return json_pack("{so so so so}", "campaign", json_text(c->id), "runs", runs, "tasks", tasks,
+                     "failed", fails);
+}
+
+static void print_json(const struct campaign *c, const struct standing *s)
+{
+    json_t *o = as_json(c, s);
+    json_dumpf(o, stdout, JSON_INDENT(1));
+    putchar('\n');
+    json_decref(o);
+}
+
+/* ---- the verb ---- */
+
+static int status(const char *dir, bool json, bool all)
+{
+    struct campaign c;
+    struct standing s = {0};
+    int code = campaign_read(&c, dir);
+    if (!code)
+        code = standing_take(&s, &c, true);
+    if (!code && json) {
+        print_json(&c, &s);
+    } else if (!code) {
+        print_cells(&c, &s);
+        print_tasks(&c, &s);
+        print_fails(&c, &s, all);
+        if (s.n_orphans)
+            printf("\nsubmitted, but not in the ledger (submit was interrupted): %zu jobs: resume "
+                   "takes them over\n",
+                   s.n_orphans);
+        print_next(&c, &s);
+    }
+    if (!code && (s.n_fails || count(&c, &s, STAND_LACKS)))
+        code = GS_FAILED;
+    standing_free(&s);
+    campaign_free(&c);
+    return code;
+}
+
+int cmd_status(int argc, char **argv)
+{
+    bool json = false, all = false, done;
+    const struct cli_option options[] = {
+        {"json", 'j', CLI_FLAG, &json, NULL, "all of it as JSON"},
+        {"all", 'a', CLI_FLAG, &all, NULL, "every failed cell, however many"},
+        {0}};
+    const struct cli cli = {
+        "status", "CAMPAIGN", "what a campaign has measured, what runs and what to do",
+        options,  1,          1};
+    char **args = xcalloc((size_t)argc + 1, sizeof *args);
+    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
+    if (!code && !done)
+        code = status(args[0], json, all);
+    cli_free(&cli);
+    free(args);
+    return code;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "cluster/campaign.h"
+#include "cluster/compose.h"
+#include "cluster/campaign_configs.h"
+#include "cluster/slurm_submit.h"
+#include "cluster/slurm.h"
+#include "verbs/commands.h"
+#include "base/err.h"
+#include "base/lock.h"
+#include "launch/run.h"
+#include "plan/sections.h"
+#include "base/shell_quote.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct submit {
+    const char **set;
+    const char *root, *workload;
+    bool dry_run, quiet;
+    struct words configs;
+    struct sections sections; /* of all the configs */
+    struct shapes shapes;
+    long array_max;
+};
+
+/* ---- plans ---- */
+
+static int plan_config(struct submit *s, const char *path)
+{
+    struct sections one;
+    int code = sections_plan(&one, path, s->set, s->workload);
+    struct sections *all = &s->sections;
+    all->plans = xrealloc(all->plans, (all->n + one.n + 1) * sizeof *all->plans);
+    for (size_t i = 0; i < one.n; i++)
+        all->plans[all->n++] = one.plans[i];
+    all->left_out = err_worse(all->left_out, one.left_out);
+    free(one.plans);
+    return code;
+}
+
+static int plan_all(struct submit *s, char **args, int n)
+{
+    int code = GS_OK;
+    for (int i = 0; !code && i < n; i++)
+        code = configs_add(&s->configs, args[i]);
+    for (size_t i = 0; !code && i < s->configs.n; i++)
+        code = plan_config(s, s->configs.v[i]);
+    return code ? code : compose_shapes(&s->shapes, s->sections.plans, s->sections.n);
+}
+
+static int ask_cluster(struct submit *s)
+{
+    int code = compose_check(&s->shapes, s->sections.plans);
+    return code ? code : slurm_array_max(&s->array_max);
+}
+
+/* A script may be looked at where there is no cluster to ask. */
+static int check(struct submit *s)
+{
+    char why[512] = "";
+    if (!s->dry_run)
+        return ask_cluster(s);
+    s->array_max = 1001;
+    err_capture(why, sizeof why);
+    int code = ask_cluster(s);
+    err_capture(NULL, 0);
+    if (code == GS_CANNOT)
+        say("not held against the limits of a cluster: none is here");
+    /* Asked again, each fault is said in full, with its file. */
+    return code && code != GS_CANNOT ? ask_cluster(s) : GS_OK;
+}
+
+/* ---- a campaign ---- */
+
+static int write_script(const struct campaign *c, const char *name, const char *text)
+{
+    return campaign_file(c, name, text, true);
+}
+
+static int make_campaign(const struct submit *s, struct campaign *c)
+{
+    int code = campaign_make(c, s->root);
+    char *runs = code ? NULL : campaign_path(c, "runs");
+    for (size_t i = 0; !code && i < s->sections.n; i++) {
+        char *dir = NULL;
+        code = run_make_folder(s->sections.plans[i], runs, &dir);
+        if (!code)
+            code = campaign_add_run(c, dir, s->sections.plans[i]);
+        free(dir);
+    }
+    if (!code)
+        code = compose_tasks(c, &s->shapes, s->sections.plans, s->array_max, write_script);
+    free(runs);
+    return code ? code : campaign_write(c);
+}
+
+static int submit(const struct submit *s)
+{
+    struct campaign c;
+    int lock = -1, code = make_campaign(s, &c);
+    if (!code)
+        code = campaign_lock(&c, &lock);
+    if (!code)
+        code = send_tasks(&c, NULL);
+    if (!code) {
+        char *dir = shell_quoted(c.dir);
+        say("submitted: %zu tasks in %zu arrays; next: gradsync status %s", c.n_tasks, c.n_arrays,
+            dir);
+        printf("%s\n", c.dir);
+        free(dir);
+    } else if (c.n_tasks && campaign_is(c.dir)) {
+        char *dir = shell_quoted(c.dir);
+        say("the campaign is kept; once mended: gradsync resume %s", dir);
+        free(dir);
+    }
+    lock_free(lock);
+    campaign_free(&c);
+    return code;
+}
+
+/* ---- dry run ---- */
+
+static int print_script(const struct campaign *c, const char *name, const char *text)
+{
+    printf("%s/%s:\n%s\n", c->dir, name, text);
+    return GS_OK;
+}
+
+static void print_command(const struct campaign *c, size_t k)
+{
+    char *indices = send_indices(c, k, NULL), **argv = slurm_submit_command(c, k, indices);
+    struct text t = {0};
+    for (char **a = argv; *a; a++) {
+        text_add(&t, t.len ? " " : "");
+        shell_quote(&t, *a);
+    }
+    printf("%s\n", t.s);
+    text_free(&t);
+    slurm_command_free(argv);
+    free(indices);
+}
+
+static int dry_run(const struct submit *s)
+{
+    struct campaign c = {.id = xstrdup("gs-DATE-XXXX")};
+    char *cwd = getcwd(NULL, 0);
+    c.dir = *s->root == '/' ? xstrfmt("%s/%s", s->root, c.id)
+                            : xstrfmt("%s/%s/%s", cwd ? cwd : "", s->root, c.id);
+    int code = compose_tasks(&c, &s->shapes, s->sections.plans, s->array_max, print_script);
+    for (size_t k = 0; !code && k < c.n_arrays; k++)
+        print_command(&c, k);
+    free(cwd);
+    campaign_free(&c);
+    return code;
+}
+
+/* ---- the verb ---- */
+
+static int run(struct submit *s, char **args, int n)
+{
+    int code = plan_all(s, args, n);
+    if (!code)
+        code = check(s);
+    if (!code)
+        code = s->dry_run ? dry_run(s) : submit(s);
+    return code ? code : s->sections.left_out;
+}
+
+int cmd_submit(int argc, char **argv)
+{
+    struct submit s = {.root = "data/campaigns"};
+    const struct cli_option options[] = {
+        {"set", 's', CLI_LIST, &s.set, "SECTION:KEY=VALUE", "overrides the config; repeatable"},
+        {"output", 'o', CLI_TEXT, &s.root, "FOLDER",
+         "where campaigns lie, seen by all nodes (default data/campaigns)"},
+        {"workload", 'w', CLI_TEXT, &s.workload, "NAME", "one workload section alone"},
+        {"dry-run", 'n', CLI_FLAG, &s.dry_run, NULL, "print the scripts and commands; do nothing"},
+        {"quiet", 'q', CLI_FLAG, &s.quiet, NULL, "the campaign's folder alone"},
+        {0}};
+    const struct cli cli = {
+        "submit", "CONFIG | FOLDER…", "measure what configs ask for in Slurm jobs", options, 1, -1};
+    char **args = xcalloc((size_t)argc + 1, sizeof *args);
+    bool done;
+    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
+    say_quiet(s.quiet);
+    if (!code && !done)
+        code = run(&s, args, n);
+    shapes_free(&s.shapes);
+    sections_free(&s.sections);
+    words_free(&s.configs);
+    cli_free(&cli);
+    free(args);
+    return code;
+}

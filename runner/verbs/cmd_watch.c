@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "base/clock.h"
+#include "verbs/commands.h"
+#include "base/err.h"
+#include "base/interrupts.h"
+#include "base/locate.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "wan/advice.h"
+#include "wan/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINE_MAX_B 65536 /* what is longer is cut into lines of so many bytes */
+#define POLL_MS 250
+
+struct request {
+    const char **set;
+    const char *config, *pattern, *threshold;
+    struct cli_int window, warmup;
+    bool no_follow;
+};
+
+struct input {
+    const char *path;
+    int fd;
+    bool follow;  /* of a regular file, past its end */
+    off_t offset; /* read so far */
+    int code;     /* of a read error */
+    size_t n;
+    char buf[LINE_MAX_B + 1];
+};
+
+/* ---- options ---- */
+
+/* What the model of a config expects. */
+static int expect(const struct request *q, struct watch_options *o)
+{
+    struct config *c;
+    struct wan_map m = {0};
+    struct wan_training t;
+    int code = config_load(&c, q->config, q->set);
+    if (code)
+        return code;
+    code = wan_map_read(&m, c);
+    if (!code)
+        code = wan_training_read(&t, c, &m);
+    if (!code) {
+        struct wan_case plan = wan_case_of(&m, &t);
+        struct wan_outcome out = wan_evaluate(&plan);
+        o->expected_rate = out.tokens_per_s;
+        o->expected_step_s = out.step_s;
+        o->tokens = t.tokens;
+        o->gpus = t.gpus;
+    }
+    wan_map_free(&m);
+    config_free(c);
+    return code;
+}
+
+/* "700k" tokens/s, or "80%" of what is expected, which is also the default. */
+static int read_threshold(const struct request *q, struct watch_options *o)
+{
+    const char *text = q->threshold ? q->threshold : "80%";
+    double value;
+    int64_t whole;
+    bool share = strchr(text, '%');
+    if (units_parse_real(text, &value)) {
+    } else if (units_parse_int(text, &whole)) {
+        value = (double)whole;
+    } else {
+        value = -1;
+    }
+    if (value < 0)
+        return fail(GS_USAGE,
+                    "watch: --threshold '%s' is neither tokens/s (700k) nor a share of what is "
+                    "expected (80%%)",
+                    text);
+    if (share && q->threshold && o->expected_rate <= 0)
+        return fail(GS_USAGE, "watch: --threshold %s: of what? --config says what to expect", text);
+    o->threshold = share ? value * o->expected_rate : value;
+    return GS_OK;
+}
+
+static int read_options(const struct request *q, struct watch_options *o)
+{
+    *o = (struct watch_options){.pattern = q->pattern};
+    o->window = (size_t)q->window.value;
+    o->warmup = (size_t)q->warmup.value;
+    int code = q->config ? expect(q, o) : GS_OK;
+    return code ? code : read_threshold(q, o);
+}
+
+/* ---- input ---- */
+
+static int open_input(struct input *in, const char *path, bool no_follow)
+{
+    struct stat st = {0};
+    *in = (struct input){.path = path, .fd = STDIN_FILENO};
+    if (strcmp(path, "-"))
+        in->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (in->fd < 0)
+        return locate_failed(GS_USAGE, path, LOCATE_FILE);
+    if (!fstat(in->fd, &st) && S_ISDIR(st.st_mode))
+        return fail_at(GS_USAGE, path, 0, "is a folder, not a log");
+    in->follow = !no_follow && strcmp(path, "-") && S_ISREG(st.st_mode);
+    return GS_OK;
+}
+
+static void close_input(struct input *in)
+{
+    if (in->fd > STDIN_FILENO)
+        close(in->fd);
+}
+
+/* Lines end in a line feed or, in progress bars, a carriage return. The rest stays for later. */
+static void take_lines(struct input *in, struct watch *w, bool all)
+{
+    char *start = in->buf, *end = in->buf + in->n;
+    for (char *p = start; p < end; p++)
+        if (*p == '\n' || *p == '\r') {
+            if (p > start)
+                watch_line(w, start, (size_t)(p - start));
+            start = p + 1;
+        }
+    if (start < end && (all || (start == in->buf && in->n == LINE_MAX_B))) {
+        watch_line(w, start, (size_t)(end - start));
+        start = end;
+    }
+    in->n = (size_t)(end - start);
+    memmove(in->buf, start, in->n);
+}
+
+/* A log that was rotated or cut is read from its new beginning. */
+static void look_again(struct input *in, struct watch *w)
+{
+    struct stat here, there;
+    if (fstat(in->fd, &here) || stat(in->path, &there))
+        return;
+    bool other = here.st_ino != there.st_ino || here.st_dev != there.st_dev;
+    if (!other && there.st_size >= in->offset)
+        return;
+    take_lines(in, w, true);
+    int fd = open(in->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    close(in->fd);
+    in->fd = fd;
+    in->offset = 0;
+}
+
+/* 1: something came; 0: nothing now; -1: the end, with in->code when it is an error. */
+static int take_input(struct input *in, struct watch *w)
+{
+    ssize_t n = read(in->fd, in->buf + in->n, LINE_MAX_B - in->n);
+    if (n > 0) {
+        in->n += (size_t)n;
+        in->offset += n;
+        take_lines(in, w, false);
+        return 1;
+    }
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return 0;
+    if (n < 0)
+        in->code = fail_at(GS_FAILED, in->path, 0, "cannot be read: %s", strerror(errno));
+    if (n < 0 || !in->follow)
+        return -1;
+    look_again(in, w);
+    return 0;
+}
+
+static double seconds_now(void)
+{
+    return (double)clock_now_ns() / 1e9;
+}
+
+/* Until the end, or until Ctrl-C, which is the usual end of following. */
+static void follow(struct input *in, struct watch *w, struct interrupts *stop)
+{
+    int came = 0;
+    size_t steps = 0;
+    double last_s = seconds_now();
+    while (came >= 0 && !stop->count) {
+        struct pollfd p[] = {{.fd = stop->fd, .events = POLLIN}, {.fd = in->fd, .events = POLLIN}};
+        /* A regular file is always readable: past its end only time tells. */
+        poll(p, in->follow ? 1 : 2, in->follow && came > 0 ? 0 : POLL_MS);
+        interrupts_read(stop);
+        bool ready = in->follow || p[1].revents;
+        if (!stop->count && ready)
+            came = take_input(in, w);
+        if (steps != watch_measured(w))
+            last_s = seconds_now();
+        steps = watch_measured(w);
+        watch_idle(w, seconds_now() - last_s);
+        if (came <= 0)
+            fflush(stdout);
+    }
+    take_lines(in, w, true);
+}
+
+static int watch(const struct request *q, const char *path)
+{
+    struct watch_options o;
+    struct interrupts stop;
+    struct input *in = xcalloc(1, sizeof *in);
+    struct watch *w = NULL;
+    size_t flagged = 0;
+    int code = read_options(q, &o);
+    if (!code)
+        code = open_input(in, path, q->no_follow);
+    if (!code && !(w = watch_new(&o)))
+        code = GS_USAGE;
+    if (!code && !(code = interrupts_catch(&stop))) {
+        follow(in, w, &stop);
+        interrupts_release(&stop);
+        flagged = watch_end(w);
+        code = in->code;
+    }
+    watch_free(w);
+    close_input(in);
+    free(in);
+    return code ? code : flagged ? GS_FAILED : GS_OK;
+}
+
+int cmd_watch(int argc, char **argv)
+{
+    struct request q = {.window = {20, 1, WATCH_WINDOW_MAX}, .warmup = {5, 0, LONG_MAX}};
+    bool done;
+    const struct cli_option options[] = {
+        {"config", 'c', CLI_TEXT, &q.config, "CONFIG", "its [model] says what to expect"},
+        {"set", 's', CLI_LIST, &q.set, "SECTION:KEY=VALUE", "instead of what the config says"},
+        {"pattern", 'p', CLI_TEXT, &q.pattern, "REGEX",
+         "(group) = tokens/s; with step: in front, seconds a step"},
+        {"threshold", 't', CLI_TEXT, &q.threshold, "RATE",
+         "least tokens/s (700k), or share of the expected (80%)"},
+        {"window", 'w', CLI_INT, &q.window, "N", "measurements of a rolling median (20)"},
+        {"warmup", 0, CLI_INT, &q.warmup, "N", "first measurements, judged apart (5)"},
+        {"no-follow", 0, CLI_FLAG, &q.no_follow, NULL, "end where the file ends now"},
+        {0}};
+    const struct cli cli = {"watch",
+                            "FILE|-",
+                            "Follows the log of a training: rate and step time against the "
+                            "model's, and what goes wrong. Exits with 1 if anything was flagged.",
+                            options,
+                            1,
+                            1};
+    char **args = xcalloc((size_t)argc + 1, sizeof *args);
+    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
+    if (!code && !done)
+        code = watch(&q, args[0]);
+    cli_free(&cli);
+    free(args);
+    return code;
+}

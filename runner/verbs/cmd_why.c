@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "verbs/commands.h"
+#include "base/err.h"
+#include "publish/tex.h"
+#include "publish/trace.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS 3 /* traced of a number that stands on many, unless --all */
+#define ASKED "asked"
+
+struct request {
+    const char *macros, *csv, *raw, *configs, *output;
+    bool all;
+};
+
+/* "\val{NAME}", as it stands in the paper, is NAME. */
+static char *bare_name(const char *word)
+{
+    if (strncmp(word, "\\val{", 5))
+        return xstrdup(word);
+    return xstrfmt("%.*s", (int)strcspn(word + 5, "}"), word + 5);
+}
+
+static int explain(const struct request *q, struct book *b, const char *word)
+{
+    struct answer *a;
+    bool definition = strchr(word, '|');
+    char *name = definition ? xstrdup(ASKED) : bare_name(word);
+    int code = definition ? definitions_add(&b->d, ASKED, word) : GS_OK;
+    if (!code)
+        code = book_answer(b, name, &a);
+    if (!code)
+        code = trace_print(b, a, q->all ? SIZE_MAX : ROWS);
+    if (!code && a->gap && !a->none)
+        code = GS_FAILED;
+    free(name);
+    return code;
+}
+
+/* "TABLE:LINE", as beside the rows of a report: the line, and *table, which the caller frees; else
+ * 0.
+ */
+static long line_of_table(const char *word, char **table)
+{
+    const char *colon = strrchr(word, ':');
+    char *end;
+    long line = colon ? strtol(colon + 1, &end, 10) : 0;
+    if (line < 1 || *end || strpbrk(word, "| "))
+        return 0;
+    size_t n = (size_t)(colon - word);
+    if (n > strlen(".csv") && !strncmp(colon - strlen(".csv"), ".csv", strlen(".csv")))
+        n -= strlen(".csv");
+    *table = xstrfmt("%.*s", (int)n, word);
+    return line;
+}
+
+static int explain_line(struct shelf shelf, const char *table, long line)
+{
+    struct book b = {.shelf = shelf, .gate.proofs.configs = shelf.configs};
+    int code = trace_line(&b, table, line);
+    book_close(&b);
+    return code;
+}
+
+static int answer(const struct request *q, char **words, int n)
+{
+    struct book b;
+    const struct shelf shelf = {.csv = q->csv, .raw = q->raw, .configs = q->configs};
+    char *table = NULL;
+    long line = n ? line_of_table(words[0], &table) : 0;
+    if (line) {
+        int code = explain_line(shelf, table, line);
+        free(table);
+        return code;
+    }
+    int code = book_open(&b, q->macros, shelf);
+    if (!code && q->output)
+        code = tex_write(&b, q->output);
+    else if (!code && n)
+        code = explain(q, &b, words[0]);
+    else if (!code)
+        for (size_t i = 0; i < b.d.n; i++)
+            puts(b.d.v[i].field[DEF_NAME]);
+    book_close(&b);
+    return code;
+}
+
+int cmd_why(int argc, char **argv)
+{
+    struct request q = {
+        .macros = "paper/macros.txt", .csv = "data/csv", .raw = "data/raw", .configs = "configs"};
+    bool done;
+    const struct cli_option options[] = {
+        {"all", 'a', CLI_FLAG, &q.all, NULL, "trace every row of a number that stands on many"},
+        {"output", 'o', CLI_TEXT, &q.output, "DIR",
+         "every number to DIR/macros.tex and DIR/trace.tsv; exit 1, and what fills the gap, where "
+         "one is wanting, stale, under-sampled or mixed"},
+        {"macros", 'm', CLI_TEXT, &q.macros, "FILE", "the definitions (paper/macros.txt)"},
+        {"csv", 'c', CLI_TEXT, &q.csv, "DIR", "the tables (data/csv)"},
+        {"raw", 'r', CLI_TEXT, &q.raw, "DIR", "the recordings (data/raw)"},
+        {"configs", 0, CLI_TEXT, &q.configs, "DIR", "the platforms (configs)"},
+        {0},
+    };
+    const struct cli cli = {"why",
+                            "[NUMBER | TABLE:LINE | 'TABLE | ROWS | VALUE | FORM']",
+                            "a number of the paper, a row of a table or report, or any number of a "
+                            "table, back to its recording: files, lines, machine, versions; "
+                            "alone: the paper's names",
+                            options,
+                            0,
+                            1};
+    char **args = xcalloc((size_t)argc, sizeof *args);
+    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
+    if (!code && !done && q.output && n)
+        code = fail(GS_USAGE, "why: --output is of all numbers; leave '%s' out", args[0]);
+    if (!code && !done)
+        code = answer(&q, args, n);
+    free(args);
+    return code;
+}

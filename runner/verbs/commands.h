@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The verbs. Each is a function in a file of its own, cmd_VERB.c, and a row of the table in rank/rank_main.c;
+ * options are declared in a table that also prints the help (cli.h).
+ */
+#ifndef GS_COMMANDS_H
+#define GS_COMMANDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+int cmd_plan(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_resume(int argc, char **argv);
+int cmd_submit(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_cancel(int argc, char **argv);
+int cmd_collect(int argc, char **argv);
+int cmd_reduce(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
+int cmd_transitions(int argc, char **argv);
+int cmd_limits(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_show(int argc, char **argv);
+int cmd_why(int argc, char **argv);
+int cmd_model(int argc, char **argv);
+int cmd_watch(int argc, char **argv);
+int cmd_lab(int argc, char **argv);
+int cmd_lab_enter(int argc, char **argv);
+int cmd_lab_set(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+int cmd_import(int argc, char **argv);
+int cmd_help(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_fabric(int argc, char **argv);
+
+int main_help(void);                   /* the verbs, one line each */
+bool main_help_verb(const char *name); /* its --help; false when it is no verb */
+const char *main_verb(size_t i);       /* NULL past the last */
+
+#endif

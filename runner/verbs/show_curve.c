@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/show_curve.h"
+
+#include "reduce/iteration.h"
+#include "base/text.h"
+#include "base/textplot.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void show_curve_add(struct show_curve *c, const struct rec_cell *cell, const struct words *axes,
+                    const struct summary *m)
+{
+    struct text panel = {0};
+    char value[128];
+    text_add(&panel, cell->mode);
+    for (size_t i = 0; i < axes->n; i++)
+        if (recorded_param(cell, axes->v[i], value, sizeof value))
+            text_addf(&panel, "%s%s %s", panel.len ? ", " : "", axes->v[i], value);
+    if (cell->size_B <= 0 || !isfinite(m->time_s.median)) {
+        text_free(&panel);
+        return;
+    }
+    c->v = xrealloc(c->v, (c->n + 1) * sizeof *c->v);
+    c->v[c->n++] = (struct show_point){cell, m->time_s.median, m->busbw, panel.s};
+}
+
+/* ---- which panel ---- */
+
+static const char *fullest(const struct show_curve *c)
+{
+    const char *best = NULL;
+    size_t most = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        size_t n = 0;
+        for (size_t k = 0; k < c->n; k++)
+            n += !strcmp(c->v[i].panel, c->v[k].panel);
+        if (n >= most) {
+            most = n;
+            best = c->v[i].panel;
+        }
+    }
+    return best;
+}
+
+/* ---- its curves ---- */
+
+static int by_size(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void find_sizes(struct textplot *p, const struct show_curve *c, const char *panel)
+{
+    p->sizes = xcalloc(c->n, sizeof *p->sizes);
+    for (size_t i = 0; i < c->n; i++)
+        if (!strcmp(c->v[i].panel, panel))
+            p->sizes[p->n_sizes++] = c->v[i].cell->size_B;
+    qsort(p->sizes, p->n_sizes, sizeof *p->sizes, by_size);
+    size_t kept = 0;
+    for (size_t i = 0; i < p->n_sizes; i++)
+        if (!kept || p->sizes[kept - 1] != p->sizes[i])
+            p->sizes[kept++] = p->sizes[i];
+    p->n_sizes = kept;
+}
+
+static struct textplot_curve *curve_of(struct textplot *p, const char *name)
+{
+    for (size_t i = 0; i < p->n_curves; i++)
+        if (!strcmp(p->curves[i].name, name))
+            return &p->curves[i];
+    p->curves = xrealloc(p->curves, (p->n_curves + 1) * sizeof *p->curves);
+    struct textplot_curve *new = &p->curves[p->n_curves++];
+    *new = (struct textplot_curve){xstrdup(name), xcalloc(p->n_sizes, sizeof *new->y)};
+    for (size_t i = 0; i < p->n_sizes; i++)
+        new->y[i] = NAN;
+    return new;
+}
+
+static void put_point(struct textplot *p, const struct show_point *q, bool busbw)
+{
+    const int64_t *at = bsearch(&q->cell->size_B, p->sizes, p->n_sizes, sizeof *p->sizes, by_size);
+    const char *name = *q->cell->config ? q->cell->config : "all";
+    curve_of(p, name)->y[at - p->sizes] = busbw ? q->busbw : q->time_s;
+}
+
+void show_curve_print(const struct show_curve *c)
+{
+    const char *panel = fullest(c);
+    struct textplot p = {0};
+    bool busbw = panel, steps = false;
+    if (!panel)
+        return;
+    for (size_t i = 0; i < c->n; i++) {
+        bool shown = !strcmp(c->v[i].panel, panel);
+        busbw = busbw && (!shown || c->v[i].busbw > 0);
+        steps = steps || (shown && iteration_is_step(c->v[i].cell));
+    }
+    char *title =
+        xstrfmt("%s%s%s against size", busbw ? "busbw" : "time, median", *panel ? ", " : "", panel);
+    p.title = title;
+    p.log_y = !busbw;
+    p.label = busbw ? units_human_rate : units_human_time;
+    find_sizes(&p, c, panel);
+    for (size_t i = 0; i < c->n; i++)
+        if (!strcmp(c->v[i].panel, panel))
+            put_point(&p, &c->v[i], busbw);
+    textplot_print(&p);
+    if (steps)
+        puts("  clocks may differ between sizes: compare configs at one size only");
+    textplot_free(&p);
+    free(title);
+}
+
+void show_curve_free(struct show_curve *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        free(c->v[i].panel);
+    free(c->v);
+    *c = (struct show_curve){0};
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Of the cells of a run the curves that a terminal has room for: one mode, one value of every axis
+ * but the size, a curve a config.
+ */
+#ifndef GS_SHOW_CURVE_H
+#define GS_SHOW_CURVE_H
+
+#include "reduce/summary.h"
+
+struct show_curve {
+    struct show_point {
+        const struct rec_cell *cell; /* of a recorded that outlives this */
+        double time_s, busbw;        /* NaN: none */
+        char *panel;                 /* mode and axes: points of a panel are drawn together */
+    } * v;
+    size_t n;
+};
+
+/* `axes`: the keys that tell panels apart. */
+void show_curve_add(struct show_curve *c, const struct rec_cell *cell, const struct words *axes,
+                    const struct summary *m);
+/* Draws the panel with the most points, of several the last: a training step's modes end with the
+ * overlapped one. Bus bandwidth where it has one, else time. */
+void show_curve_print(const struct show_curve *c);
+void show_curve_free(struct show_curve *c);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What may be claimed of a training, and for each claim what is possible and the arithmetic.
+ */
+#ifndef GS_WAN_AUDIT_RULES_H
+#define GS_WAN_AUDIT_RULES_H
+
+#include "wan/wan_audit.h"
+
+#define WAN_CLAIM_TOLERANCE 0.01 /* claims are rounded */
+
+/* What the claims of a config are held against. */
+struct wan_ground {
+    const struct config *config;
+    const struct wan_map *map;
+    const struct wan_training *t;
+    struct wan_case plan;
+    struct wan_outcome out; /* of the plan */
+    double compute_s, bytes, bound_s, rtt_low, rtt_high;
+};
+
+struct wan_rule {
+    struct wl_param claim; /* claim.NAME; help: of what it is */
+    bool high_is_good; /* the claim is impossible when even its low end is above what is possible */
+    double (*possible)(const struct wan_ground *g);
+    /* Writes f->why; may find a possible claim contradicted. */
+    void (*why)(const struct wan_ground *g, struct wan_finding *f);
+};
+extern const struct wan_rule wan_rules[]; /* ends with a NULL name */
+
+#endif

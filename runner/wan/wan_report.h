@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The model's answers as text on stdout, and as a table.
+ */
+#ifndef GS_WAN_REPORT_H
+#define GS_WAN_REPORT_H
+
+#include "wan/advice.h"
+#include "wan/wan_audit.h"
+
+struct wan_report {
+    const char *name; /* of the platform */
+    const struct wan_map *map;
+    const struct wan_training *training;
+    const struct wan_alternative *alternatives;
+    size_t n_alternatives;
+    const struct wan_finding *findings;
+    size_t n_findings;
+};
+
+void wan_report_print(const struct wan_report *r);
+/* A row a case: the strategies at the config's own H and bits, then the config's strategy over H by
+ * bits and over the rate by bits. And a row a claim, in CLAIMS unless it is NULL. GS_OK or
+ * GS_FAILED, reported. */
+int wan_report_csv(const struct wan_report *r, const char *path);
+int wan_report_claims_csv(const struct wan_report *r, const char *path);
+
+#endif
