@@ -3,20 +3,20 @@
 # The programs: gradsync (no MPI, no CUDA), gradsync-rank (MPI), and the library both are made of.
 
 iniparser_dir := $(firstword $(wildcard /usr/include/iniparser /usr/local/include/iniparser))
-CPPFLAGS_ALL := -std=c11 -D_GNU_SOURCE -Irunner $(iniparser_dir:%=-isystem %) -MMD -MP
+CPPFLAGS_ALL := -std=c11 -D_GNU_SOURCE -Irunner -Iplugins $(iniparser_dir:%=-isystem %) -MMD -MP
 crypto := $(if $(wildcard /usr/include/openssl/evp.h /usr/local/include/openssl/evp.h),openssl,sodium)
 numa := $(if $(wildcard /usr/include/hwloc.h /usr/local/include/hwloc.h),hwloc,none)
 LIBS := -liniparser -ljansson -lsodium $(if $(filter openssl,$(crypto)),-lcrypto) $(if $(filter hwloc,$(numa)),-lhwloc) -lm -ldl -lpthread
 compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS)
 
-# Rooms of the library; rank/ alone is compiled with MPI.
-lib_dirs := runner runner/wan runner/verdict runner/cluster runner/lab runner/page runner/paper
-not_lib := runner/verbs/main.c runner/cmd_%.c \
-	$(filter-out runner/sha256_$(crypto).c,runner/base/sha256_openssl.c runner/base/sha256_sodium.c) \
-	$(filter-out runner/numa_$(numa).c,runner/launch/numa_hwloc.c runner/launch/numa_none.c)
-lib_src := $(filter-out $(not_lib),$(wildcard $(lib_dirs:%=%/*.c)))
+# The rooms of runner/ (CONTRIBUTING.md). All of them but verbs/ and rank/ make the library; rank/ alone
+# is compiled with MPI.
+not_lib := runner/verbs/% runner/rank/% \
+	$(filter-out runner/base/sha256_$(crypto).c,runner/base/sha256_openssl.c runner/base/sha256_sodium.c) \
+	$(filter-out runner/launch/numa_$(numa).c,runner/launch/numa_hwloc.c runner/launch/numa_none.c)
+lib_src := $(filter-out $(not_lib),$(wildcard runner/*/*.c)) plugins/common/rng.c plugins/common/wan_strategy.c
 lib_obj := $(lib_src:%.c=$(BUILD)/%.o)
-cmd_obj := $(patsubst %.c,$(BUILD)/%.o,runner/verbs/main.c $(wildcard runner/cmd_*.c))
+cmd_obj := $(patsubst %.c,$(BUILD)/%.o,$(wildcard runner/verbs/*.c))
 rank_obj := $(patsubst %.c,$(BUILD)/%.o,$(wildcard runner/rank/*.c))
 library := $(BUILD)/libgradsync.a
 commit := $(BUILD)/commit.o
@@ -45,7 +45,7 @@ $(BUILD)/%.o: %.c | $(BUILD)/deps.ok
 # Made anew when the commit is another, not when it is the same: nothing is linked for nothing.
 git_commit := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
 $(BUILD)/commit.c: FORCE | $(BUILD)/
-	@printf '#include "version.h"\nconst char gradsync_commit[] = "%s";\n' '$(git_commit)' >$@.new; \
+	@printf '#include "base/version.h"\nconst char gradsync_commit[] = "%s";\n' '$(git_commit)' >$@.new; \
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 $(commit): $(BUILD)/commit.c runner/base/version.h
 	@$(CC) $(compile) -c -o $@ $<

@@ -4,8 +4,8 @@
 
 # How often verdicts are wrong, by simulation.
 ifneq ($(wildcard tests/sim/error_rates.c),)
-judges := $(addprefix $(BUILD)/runner/,stats.o rng.o stopping.o \
-	$(addprefix verdict/,contrast.o judgement.o student.o within.o))
+judges := $(BUILD)/plugins/common/rng.o $(addprefix $(BUILD)/runner/,base/stats.o rank/stopping.o base/student.o \
+	compare/contrast.o compare/judgement.o compare/within_run.o)
 $(BUILD)/sim/error_rates.csv: tests/sim/error_rates.c tests/sim/truth.c $(judges) | $(BUILD)/sim/error_rates
 	$(call quiet,SIMULATE,$@)mkdir -p $(@D) && $| >$@
 

@@ -12,7 +12,7 @@ gs_in_tree := yes
 gs_root := plugins
 gs_out := $(BUILD)/plugins
 gs_obj := $(BUILD)/plugins/.obj
-gs_include := -Irunner
+gs_include := -Irunner -Iplugins
 include plugins/plugin.mk
 
 plugin_dirs := $(filter-out template,$(patsubst plugins/%/,%,$(wildcard plugins/*/)))

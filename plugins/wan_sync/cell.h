@@ -6,7 +6,7 @@
 #define CELL_H
 
 #include "wan_sync/strategy/schedule.h"
-#include "wan/model.h"
+#include "common/wan_strategy.h"
 #include "wan_sync/wire/wire.h"
 #include "workload.h"
 

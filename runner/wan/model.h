@@ -11,22 +11,13 @@
 #ifndef GS_WAN_MODEL_H
 #define GS_WAN_MODEL_H
 
+#include "common/wan_strategy.h"
 #include "wan/carrier.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #define WAN_HEADERS_B 52.0 /* IPv4, and TCP with the timestamp option */
-
-enum wan_strategy {
-    WAN_RING,
-    WAN_DIRECT,
-    WAN_RECURSIVE_DOUBLING,
-    WAN_RABENSEIFNER,
-    WAN_HIERARCHICAL,
-    WAN_STRATEGIES
-};
-extern const char *const wan_strategy_names[]; /* NULL-terminated, in the order of the enum */
 
 /* What joins the sites. Arrays of n, one a site in ring order; owned by the caller. */
 struct wan_net {
@@ -53,11 +44,6 @@ double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes);
  * (of equal sites each D(S-1)/S twice, the bound of a ring), and what the farthest site adds comes
  * a delay later. */
 double wan_bound_s(const struct wan_net *net, double bytes);
-
-/* Direct exchange with unequal links: share x_i of the gradient is reduced at site i, the shares
- * add up to 1, and T = max_i D [1 + (S-2) x_i] / B_i is least. Returns T (without delays); x may be
- * NULL. */
-double wan_shares(const double *up_Bps, size_t n, double bytes, double *x);
 
 /* One TCP stream, by what limits it. */
 enum wan_congestion { WAN_RENO, WAN_CUBIC, WAN_BBR };

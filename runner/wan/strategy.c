@@ -8,9 +8,6 @@
 
 #include <math.h>
 
-const char *const wan_strategy_names[] = {"ring",         "direct",       "recursive_doubling",
-                                          "rabenseifner", "hierarchical", NULL};
-
 static double least(const double *x, size_t n)
 {
     double v = INFINITY;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wan_sync/strategy/strategies.h"
 
-#include "wan/model.h"
+#include "common/wan_strategy.h"
 
 #include <stdlib.h>
 
