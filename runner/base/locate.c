@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/locate.h"
 
-#include "plugin/plugin.h"
+#include "base/program_dir.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/collect.h"
 
+#include "record/runs.h"
 #include "cluster/copy_run.h"
 #include "cluster/cluster_status.h"
 #include "base/err.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/script.h"
 
+#include "base/program_dir.h"
 #include "cluster/shell_quote.h"
 #include "base/err.h"
 #include "plugin/plugin.h"

@@ -27,6 +27,10 @@ struct set_launch {
     char prefix[SET_TEXT_MAX]; /* a command before the rank program (container) */
 };
 
+/* Blocks that every launch measures even if its budget is spent, unless max_blocks is less. A
+ * launch with fewer does not count in a verdict (compare/contrast.h). */
+enum { SET_LEAST_BLOCKS = 3 };
+
 struct set_measure {
     int64_t launches; /* fresh sets of processes: the unit of the statistics */
     int64_t blocks;   /* at least so many a launch */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/environment.h"
 
+#include "base/program_dir.h"
 #include "lab/facts.h"
 #include "plugin/plugin.h"
 #include "base/text.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/container.h"
 
+#include "base/program_dir.h"
 #include "base/err.h"
 #include "launch/launcher_here.h"
 #include "plugin/plugin.h"

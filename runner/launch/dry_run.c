@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "launch/family.h"
 #include "launch/launcher.h"
-#include "rank/conformance.h"
 
 #include <dirent.h>
 #include <errno.h>

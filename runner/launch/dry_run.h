@@ -2,6 +2,12 @@
  *
  * A plugin tried on two ranks, in a folder of their own: what was heard of them, and what they
  * left. The ranks' side of it is rank/conformance.h.
+ *
+ * A rank reports on stdout (rank/conformance.h), in lines "\x1e" "check RANK KIND TEXT". KIND is
+ *   at      the call that is made next, so that a death or a hang has a place
+ *   fault   what is wrong
+ *   note    what is worth knowing
+ *   end     the exit code, of a rank that came to the end
  */
 #ifndef GS_DRY_RUN_H
 #define GS_DRY_RUN_H
@@ -9,6 +15,10 @@
 #include "base/text.h"
 
 #include <stdbool.h>
+
+#define CONFORMANCE_MARK                                                                           \
+    "\x1e"                                                                                         \
+    "check "
 
 #define DRY_RUN_RANKS 2
 #define DRY_RUN_ALL ((1u << DRY_RUN_RANKS) - 1)

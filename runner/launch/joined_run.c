@@ -2,6 +2,7 @@
 #include "launch/joined_run.h"
 
 #include "record/check_run.h"
+#include "record/runs.h"
 #include "base/err.h"
 #include "launch/joined.h"
 #include "launch/launcher.h"

@@ -2,6 +2,7 @@
 #include "launch/run.h"
 
 #include "record/check_run.h"
+#include "record/runs.h"
 #include "base/err.h"
 #include "record/host_load.h"
 #include "base/interrupts.h"
@@ -23,7 +24,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct run {
+struct run_job {
     struct run_at at;
     int first, last; /* launches */
     bool part;       /* not all of them: others may be at work on the rest */
@@ -35,19 +36,11 @@ int run_make_folder(const struct plan *p, const char *data, char **dir)
     return code ? code : plan_write(p, *dir);
 }
 
-bool run_is_final(const char *dir)
-{
-    char *manifest = xstrfmt("%s/" RECORD_MANIFEST, dir);
-    bool final = access(manifest, F_OK) == 0;
-    free(manifest);
-    return final;
-}
-
 /* ---- one run folder ---- */
 
 /* A machine that skips every cell of a launch does so in each: it is told once, and the run is
  * never final. */
-static int measure(struct run *r, bool *whole)
+static int measure(struct run_job *r, bool *whole)
 {
     int code = GS_OK;
     *whole = true;
@@ -59,7 +52,7 @@ static int measure(struct run *r, bool *whole)
 }
 
 /* Measures what the folder lacks and, unless others have their part in it, makes it final. */
-static int complete(struct run *r, struct outcome *o)
+static int complete(struct run_job *r, struct outcome *o)
 {
     /* What is damaged already is told before hours of measuring, not after them. */
     int code = r->part ? GS_OK : check_before_final(r->at.dir);
@@ -87,7 +80,7 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
                     const struct run_options *options, struct outcome *o)
 {
     struct progress progress;
-    struct run r = {.at = {p, dir, i, &progress},
+    struct run_job r = {.at = {p, dir, i, &progress},
                     .part = options->first > 0,
                     .first = options->first ? options->first : 1,
                     .last = options->first ? options->last : (int)p->set.measure.launches};

@@ -31,6 +31,5 @@ int run_folder(const char *dir, const struct run_options *options);
 
 /* Steps that joined ranks (joined.h) take by themselves. *dir is the caller's. */
 int run_make_folder(const struct plan *p, const char *data, char **dir);
-bool run_is_final(const char *dir);
 
 #endif

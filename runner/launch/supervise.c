@@ -216,13 +216,25 @@ static int watch(struct watch *w)
 
 /* ---- the attempt ---- */
 
+static int close_after(const char *recording, const struct control *dead)
+{
+    struct record_death death = {.cell = dead->cell,
+                                 .kind = dead->kind,
+                                 .why = dead->why,
+                                 .host = dead->host,
+                                 .phase = dead->phase,
+                                 .copy = dead->copy,
+                                 .rank = dead->rank};
+    return closing_write(recording, dead->kind, &death);
+}
+
 static int close_recording(const struct watch *w)
 {
     switch (w->attempt->end) {
     case ATTEMPT_INTERRUPTED:
         return hears_rank_0(w) ? closing_write(w->recording, "interrupted", NULL) : GS_OK;
     case ATTEMPT_DIED:
-        return closing_write(w->recording, w->seen.dead.kind, &w->seen.dead);
+        return close_after(w->recording, &w->seen.dead);
     default:
         return GS_OK;
     }

@@ -2,7 +2,7 @@
 #include "plan/plan.h"
 
 #include "base/err.h"
-#include "record/manifest.h"
+#include "base/sha256.h"
 #include "plan/plan_cells.h"
 #include "plan/plan_groups.h"
 #include "base/text.h"

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/jsontext.h"
-#include "record/manifest.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "base/version.h"
 

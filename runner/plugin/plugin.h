@@ -40,7 +40,4 @@ void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
                                const struct plugin *p, const char *why),
                  void *ctx);
 
-/* Folder of the running program, without a trailing slash. */
-const char *program_dir(void);
-
 #endif

@@ -11,8 +11,8 @@ static void judge(struct slot *s, double precision)
     const double *x = s->medians + warmup;
     double median = stats_median(x, n);
     struct interval ci = stats_median_ci(x, n, LEVEL);
-    s->half_width = n >= STOPPING_LEAST ? (ci.hi - ci.lo) / 2 / median : 0;
-    s->converged = n >= STOPPING_LEAST && ci.coverage >= LEVEL && s->half_width <= precision;
+    s->half_width = n >= SET_LEAST_BLOCKS ? (ci.hi - ci.lo) / 2 / median : 0;
+    s->converged = n >= SET_LEAST_BLOCKS && ci.coverage >= LEVEL && s->half_width <= precision;
 }
 
 void stopping_judge(const struct set_measure *set, struct slot *slots, size_t n)
@@ -31,7 +31,7 @@ bool stopping_enough(const struct set_measure *set, const struct slot *slots, si
         converged = converged && (!slots[i].live || slots[i].converged);
     }
     return !alive || block >= set->max_blocks || (block >= set->blocks && converged) ||
-           (block >= STOPPING_LEAST && spent_s >= set->budget);
+           (block >= SET_LEAST_BLOCKS && spent_s >= set->budget);
 }
 
 double stopping_half_width(const struct slot *slots, size_t n)

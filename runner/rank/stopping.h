@@ -8,17 +8,13 @@
 #include "rank/slot.h"
 #include "config/settings.h"
 
-/* Blocks that a launch has whatever its budget, unless max_blocks is less: what it must have to
- * count in a verdict (compare/contrast.h). */
-enum { STOPPING_LEAST = 3 };
-
 /* Fills half_width and converged of every live slot: the order-statistic 95% interval of the median
  * over its blocks, those that still look like warm-up left out, has a half-width of at most
  * `precision` of the median. Fewer blocks than such an interval needs: not converged. */
 void stopping_judge(const struct set_measure *set, struct slot *slots, size_t n);
 
 /* True after the last block that is wanted: every live slot converged in `blocks` or more; the
- * budget spent, but not before STOPPING_LEAST blocks; max_blocks reached; or nothing left alive. */
+ * budget spent, but not before SET_LEAST_BLOCKS blocks; max_blocks reached; or nothing left alive. */
 bool stopping_enough(const struct set_measure *set, const struct slot *slots, size_t n, int block,
                      double spent_s);
 

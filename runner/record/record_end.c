@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static json_t *fail_line(const struct control *d)
+static json_t *fail_line(const struct record_death *d)
 {
     return json_pack("{ss so si so so si so so}", "type", "fail", "cell", json_text(d->cell),
                      "copy", d->copy, "kind", json_text(d->kind), "why", json_text(d->why), "rank",
@@ -39,7 +39,7 @@ static int has_end(const char *path, bool *closed)
     return got < 0 ? GS_FAILED : GS_OK;
 }
 
-static int add_lines(struct record *r, const char *status, const struct control *death)
+static int add_lines(struct record *r, const char *status, const struct record_death *death)
 {
     int code = death ? record_line(r, fail_line(death)) : GS_OK;
     if (!code)
@@ -47,7 +47,7 @@ static int add_lines(struct record *r, const char *status, const struct control 
     return code ? code : record_sync(r);
 }
 
-int closing_write(const char *path, const char *status, const struct control *death)
+int closing_write(const char *path, const char *status, const struct record_death *death)
 {
     struct record r;
     bool closed;

@@ -228,3 +228,11 @@ void runs_free(struct runs *r)
     free(r->v);
     *r = (struct runs){0};
 }
+
+bool run_is_final(const char *dir)
+{
+    char *manifest = xstrfmt("%s/" RECORD_MANIFEST, dir);
+    bool final = access(manifest, F_OK) == 0;
+    free(manifest);
+    return final;
+}

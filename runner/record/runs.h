@@ -39,4 +39,7 @@ int runs_add(struct runs *r, const char *dir);
 int runs_sort(struct runs *r);
 void runs_free(struct runs *r);
 
+/* Has the run in this folder a manifest? */
+bool run_is_final(const char *dir);
+
 #endif

@@ -4,7 +4,6 @@
 #include "reduce/classic.h"
 #include "base/err.h"
 #include "reduce/iteration.h"
-#include "launch/run.h"
 #include "record/runs.h"
 #include "reduce/tables.h"
 #include "reduce/measured.h"

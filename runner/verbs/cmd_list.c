@@ -4,6 +4,7 @@
  * names of one kind alone, for scripts and for completion.
  */
 #include "base/cli.h"
+#include "base/program_dir.h"
 #include "verbs/commands.h"
 #include "config/config.h"
 #include "base/err.h"

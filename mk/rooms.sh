@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+#   rooms.sh   every include follows the order of the rooms in CONTRIBUTING.md
+# A room may include itself and the rooms above it in that table. A plugin may include workload.h,
+# its own folder and plugins/common. Modules (NAME.c with NAME.h) must not include each other in a
+# circle. Each fault is one line: file, line, what is wrong. Exit code 1 if there is any.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+rooms=$(sed -n 's,^| `runner/\([a-z]*\)/` .*,\1,p' CONTRIBUTING.md)
+[ -n "$rooms" ] || { echo 'CONTRIBUTING.md: the table of rooms is missing' >&2; exit 1; }
+
+includes() { # "file:line:included path", from runner/ or plugins/
+    git ls-files -z -- 'runner/*.[ch]' 'plugins/*.[ch]' 'plugins/*.cu' |
+        xargs -0 grep -n '^ *# *include "' /dev/null | sed 's/:[^:"]*"\([^"]*\)".*/:\1/'
+}
+
+faults() {
+    git ls-files -- runner | awk -F/ 'NF == 2 && $2 != "workload.h" {
+        print $0 ": lies outside the rooms of runner/: move it into one (CONTRIBUTING.md)" }'
+    includes | awk -F: -v rooms="$rooms" '
+        BEGIN { n = split(rooms, name, "\n"); for (i = 1; i <= n; i++) place[name[i]] = i }
+        { split($1, at, "/"); split($3, to, "/") }
+        $3 == "workload.h" || to[1] == "common" || $1 ~ /^plugins\/template/ { next }
+        at[1] == "plugins" && to[1] == at[2] { next }
+        at[1] == "plugins" {
+            print $1 ":" $2 ": includes \"" $3 "\": a plugin may include workload.h, its own folder and common/"
+            next
+        }
+        !(to[1] in place) {
+            print $1 ":" $2 ": includes \"" $3 "\": write it from runner/, as \"room/file.h\"; a new room needs a row in CONTRIBUTING.md"
+            next
+        }
+        place[to[1]] > place[at[2]] {
+            print $1 ":" $2 ": includes \"" $3 "\": " at[2] " comes before " to[1] " in the order of the rooms"
+        }'
+    # tsort names the modules of each circle.
+    includes | awk -F: '{ sub(/^(runner|plugins)\//, "", $1); sub(/\.(c|h|cu)$/, "", $1); sub(/\.h$/, "", $3)
+        if ($1 != $3) print $1, $3 }' | { tsort 2>&1 >/dev/null || true; } |
+        awk '/input contains a loop/ { printf "%smodules include each other:", sep; sep = "\n"; next }
+             { sub(/^tsort: /, ""); printf " %s", $0 } END { if (sep) print "" }'
+}
+
+found=$(faults)
+[ -z "$found" ] || { printf '%s\n' "$found" >&2; exit 1; }
