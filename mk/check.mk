@@ -59,12 +59,15 @@ test_parts = $(filter-out tests/unit/../%,$(filter %.c,$^) $(filter %.o,$^) $(fi
 test_depends = $(filter-out -MMD -MP,$(CPPFLAGS_ALL)) -MM -MP -MT $@ $(filter %.c,$(test_parts)) >$@.d
 $(BUILD)/tests/%: tests/unit/%.c $(unit_lib) $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -rdynamic -o $@ $(test_parts) $(LIBS) -lpthread -lcmocka && $(CC) $(test_depends)
-$(BUILD)/tests/test_wan_tcp: $(wildcard plugins/wan_sync/tcp*.c)
-$(BUILD)/tests/test_wan_schedule: $(wildcard $(patsubst %,plugins/wan_sync/%*.c,engine schedule wire))
-$(BUILD)/bench/wan_link: $(wildcard plugins/wan_sync/tcp*.c)
+# These parts of rank/ need no MPI.
+$(BUILD)/tests/test_order: $(BUILD)/runner/rank/order.o
+$(BUILD)/tests/test_stopping: $(BUILD)/runner/rank/stopping.o
+$(BUILD)/tests/test_wan_tcp: $(wildcard plugins/wan_sync/transport/tcp*.c)
+$(BUILD)/tests/test_wan_schedule: $(wildcard $(patsubst %,plugins/wan_sync/%*.c,strategy/engine strategy/schedule wire/wire))
+$(BUILD)/bench/wan_link: $(wildcard plugins/wan_sync/transport/tcp*.c)
 $(BUILD)/bench/%: tests/bench/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) && OMPI_CC='$(CC)' $(MPICC) $(test_depends)
-$(BUILD)/sim/error_rates: $(sim_lib)
+$(BUILD)/sim/error_rates: $(sim_lib) $(BUILD)/runner/rank/stopping.o
 $(BUILD)/sim/%: tests/sim/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) -lpthread && $(CC) $(test_depends)
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(commit) $(library)

@@ -10,10 +10,10 @@
  * processors a rank may use is noted in the recording.
  */
 #include "common/clock.h"
+#include "common/gemm.h"
 #include "common/payload.h"
 #include "iter_proxy/backend.h"
 #include "iter_proxy/comm_thread.h"
-#include "common/gemm.h"
 #include "iter_proxy/schedule.h"
 
 #include <cblas.h>

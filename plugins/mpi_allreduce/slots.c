@@ -6,7 +6,8 @@
 
 #define CACHES "/sys/devices/system/cpu/cpu0/cache/index%d/size"
 #define UNKNOWN_CACHE_B                                                                            \
-    (UINT64_C(64) << 20) /* where the kernel does not say, as in some guests                       \
+    (UINT64_C(64)                                                                                  \
+     << 20) /* where the kernel does not say, as in some guests                       \
                           */
 #define COLD_CACHES 4
 #define PAGE_B 4096

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nccl_tuner/trial.h"
 
-#include "nccl_tuner/agree.h"
 #include "common/rng.h"
+#include "nccl_tuner/agree.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #ifndef CELL_H
 #define CELL_H
 
-#include "wan_sync/strategy/schedule.h"
 #include "common/wan_strategy.h"
+#include "wan_sync/strategy/schedule.h"
 #include "wan_sync/wire/wire.h"
 #include "workload.h"
 

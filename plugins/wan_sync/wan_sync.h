@@ -5,9 +5,9 @@
 #ifndef WAN_SYNC_H
 #define WAN_SYNC_H
 
-#include "wan_sync/transport/lines.h"
 #include "wan_sync/sync/sites.h"
 #include "wan_sync/sync/train.h"
+#include "wan_sync/transport/lines.h"
 
 #include <mpi.h>
 

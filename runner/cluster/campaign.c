@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/campaign.h"
 
-#include "cluster/shell_quote.h"
 #include "base/err.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "cluster/sbatch_words.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/campaign_configs.h"
 
-#include "cluster/campaign.h"
 #include "base/err.h"
+#include "cluster/campaign.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,11 +4,11 @@
  */
 #include "cluster/campaign.h"
 
-#include "cluster/shell_quote.h"
 #include "base/err.h"
 #include "base/locate.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "cluster/sbatch_words.h"
 
 #include <errno.h>
 #include <jansson.h>

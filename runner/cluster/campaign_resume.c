@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/campaign_resume.h"
 
-#include "cluster/campaign.h"
-#include "cluster/jobs.h"
-#include "cluster/slurm_submit.h"
-#include "cluster/slurm.h"
-#include "cluster/cluster_status.h"
 #include "base/err.h"
 #include "base/lock.h"
-#include "launch/run.h"
 #include "base/text.h"
+#include "cluster/campaign.h"
+#include "cluster/cluster_status.h"
+#include "cluster/jobs.h"
+#include "cluster/slurm.h"
+#include "cluster/slurm_submit.h"
+#include "launch/run.h"
 
 #include <stdlib.h>
 #include <string.h>

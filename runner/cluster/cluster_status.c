@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/cluster_status.h"
 
-#include "cluster/inventory.h"
-#include "cluster/reason.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "cluster/inventory.h"
+#include "cluster/reason.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/collect.h"
 
-#include "record/runs.h"
-#include "cluster/copy_run.h"
-#include "cluster/cluster_status.h"
 #include "base/err.h"
-#include "record/manifest.h"
-#include "launch/run.h"
 #include "base/text.h"
+#include "cluster/cluster_status.h"
+#include "cluster/copy_run.h"
+#include "launch/run.h"
+#include "record/manifest.h"
+#include "record/runs.h"
 
 #include <errno.h>
 #include <stdio.h>

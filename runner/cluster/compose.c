@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/compose.h"
 
-#include "launch/container.h"
-#include "cluster/script.h"
-#include "cluster/slurm.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cluster/script.h"
+#include "cluster/slurm.h"
+#include "launch/container.h"
 
 #include <stdio.h>
 #include <stdlib.h>

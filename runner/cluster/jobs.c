@@ -3,8 +3,8 @@
 
 #include "base/err.h"
 #include "base/jsontext.h"
-#include "record/provenance.h"
 #include "base/text.h"
+#include "record/provenance.h"
 
 #include <errno.h>
 #include <fcntl.h>

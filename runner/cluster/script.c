@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/script.h"
 
-#include "base/program_dir.h"
-#include "cluster/shell_quote.h"
 #include "base/err.h"
-#include "plugin/plugin.h"
+#include "base/program_dir.h"
 #include "base/shell_quote.h"
+#include "cluster/sbatch_words.h"
+#include "plugin/plugin.h"
 
 #include <math.h>
 #include <stdio.h>

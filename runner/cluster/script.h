@@ -5,8 +5,8 @@
 #ifndef GS_SCRIPT_H
 #define GS_SCRIPT_H
 
-#include "plan/plan.h"
 #include "base/text.h"
+#include "plan/plan.h"
 
 /* The resources, modules and setup lines that plans of one shape share, as script text. GS_OK or
  * GS_USAGE, reported at its key: a value that is not plain enough for a #SBATCH line. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/slurm.h"
 
-#include "cluster/client.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "cluster/client.h"
 
 #include <stdio.h>
 #include <stdlib.h>

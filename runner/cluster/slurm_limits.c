@@ -4,9 +4,9 @@
  */
 #include "cluster/slurm.h"
 
-#include "cluster/client.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "cluster/client.h"
 
 #include <math.h>
 #include <stdio.h>

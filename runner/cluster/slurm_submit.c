@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/slurm_submit.h"
 
-#include "cluster/jobs.h"
-#include "cluster/slurm.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "cluster/jobs.h"
+#include "cluster/slurm.h"
 
 #include <stdlib.h>
 

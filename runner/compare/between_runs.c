@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/between_runs.h"
 
-#include "compare/against.h"
 #include "base/err.h"
-#include "reduce/gather.h"
+#include "base/text.h"
+#include "compare/against.h"
 #include "compare/origin.h"
 #include "record/runs.h"
-#include "base/text.h"
+#include "reduce/gather.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,8 +11,8 @@
 #define GS_VERDICT_SIDES_H
 
 #include "compare/compare.h"
-#include "record/recorded.h"
 #include "compare/within_run.h"
+#include "record/recorded.h"
 
 /* GS_OK or reported; GS_USAGE when they have no cell in common. */
 int compare_sides(struct comparison *c, const char *a, const char *b);

@@ -82,8 +82,8 @@ struct contrast {
     double p_holm;
     bool permuted; /* p_permutation entered Holm's test too */
     struct judgement judgement;
-    enum verdict measured; /* what the times alone would be called */
-    bool first;            /* of its family: its aa stands for the family's */
+    enum verdict measured;         /* what the times alone would be called */
+    bool first;                    /* of its family: its aa stands for the family's */
     struct judgement aa_judgement; /* of the second copy against the first; of a first one alone */
 };
 

@@ -3,8 +3,8 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "reduce/axes.h"
 #include "compare/placebo.h"
+#include "reduce/axes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -89,7 +89,10 @@ static void print_counts(const struct comparison *c, size_t first)
             counts[c->v[i].judgement.verdict]++;
             n++;
         }
-    printf("%zu contrasts%s%s:", n, *mode ? " of mode " : n < c->n ? " of operations alone" : "",
+    printf("%zu contrasts%s%s:", n,
+           *mode      ? " of mode "
+           : n < c->n ? " of operations alone"
+                      : "",
            mode);
     for (size_t v = 0; v < VERDICTS; v++)
         if (counts[v] || v < VERDICT_SAME)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/within_run.h"
 
-#include "compare/against.h"
-#include "compare/unpaired.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "compare/against.h"
+#include "compare/unpaired.h"
 
 #include <math.h>
 #include <stdlib.h>

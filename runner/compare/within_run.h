@@ -10,8 +10,8 @@
 #define GS_VERDICT_WITHIN_H
 
 #include "compare/compare.h"
-#include "reduce/gather.h"
 #include "config/settings.h"
+#include "reduce/gather.h"
 
 #define WITHIN_BLOCKS 3
 

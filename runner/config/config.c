@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/config.h"
 
-#include "config/config_scan.h"
-#include "config/config_set.h"
 #include "base/err.h"
 #include "base/locate.h"
+#include "base/text.h"
+#include "config/config_scan.h"
+#include "config/config_set.h"
 #include "config/params.h"
 #include "config/settings.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <iniparser/iniparser.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/config_set.h"
 
-#include "config/config_scan.h"
 #include "base/err.h"
-#include "config/settings.h"
 #include "base/text.h"
+#include "config/config_scan.h"
+#include "config/settings.h"
 
 #include <stdlib.h>
 #include <string.h>

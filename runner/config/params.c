@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/params.h"
 
-#include "config/params_types.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "config/params_types.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+const char *const sweep_keys[SWEEP_KEYS] = {"configs", "exclude", "zip"};
 
 static bool bounded(const struct wl_param *p)
 {

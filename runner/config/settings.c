@@ -2,9 +2,9 @@
 #include "config/settings.h"
 
 #include "base/err.h"
-#include "config/params.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "config/params.h"
 
 #include <math.h>
 #include <stdio.h>

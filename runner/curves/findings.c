@@ -54,8 +54,8 @@ static double roughness(const struct trace *t)
     return median;
 }
 
-static size_t spike_width(const double *size, const double *time, size_t n, size_t at,
-                          double least, double *change)
+static size_t spike_width(const double *size, const double *time, size_t n, size_t at, double least,
+                          double *change)
 {
     for (size_t width = 1; width <= 2 && at + width < n; width++) {
         *change = above_neighbours(size, time, at, at + width - 1);
@@ -123,11 +123,9 @@ static void find_half(const struct trace *t, size_t k, struct findings *f)
     size_t at = first;
     while (at + 1 < last && t->size[at + 1] <= half)
         at++;
-    add_finding(f, (struct finding){.kind = TRANSITION_KNEE,
-                                    .first = at,
-                                    .last = at + 1,
-                                    .size = half,
-                                    .piece = k});
+    add_finding(
+        f, (struct finding){
+               .kind = TRANSITION_KNEE, .first = at, .last = at + 1, .size = half, .piece = k});
 }
 
 static double below(const struct trace *t, double most, size_t i)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "curves/transitions.h"
 
-#include "curves/findings.h"
 #include "base/stats.h"
 #include "base/text.h"
+#include "curves/findings.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -12,14 +12,10 @@
 #include <string.h>
 
 const char *const transition_names[] = {
-    [TRANSITION_FIRST_ROW] = "first row",
-    [TRANSITION_SPIKED] = "spike",
-    [TRANSITION_SWITCH] = "switch",
-    [TRANSITION_CTAS] = "CTAs",
-    [TRANSITION_KINK] = "kink",
-    [TRANSITION_KNEE] = "knee",
-    [TRANSITION_DIPPED] = "dip",
-    [TRANSITION_FIT] = "fit",
+    [TRANSITION_FIRST_ROW] = "first row", [TRANSITION_SPIKED] = "spike",
+    [TRANSITION_SWITCH] = "switch",       [TRANSITION_CTAS] = "CTAs",
+    [TRANSITION_KINK] = "kink",           [TRANSITION_KNEE] = "knee",
+    [TRANSITION_DIPPED] = "dip",          [TRANSITION_FIT] = "fit",
     [TRANSITION_REFUSED] = "refused",
 };
 

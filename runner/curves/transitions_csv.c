@@ -3,9 +3,9 @@
  * What was found in the curves of launches.csv to transitions.csv.
  */
 #include "base/csv.h"
-#include "curves/curves.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "curves/curves.h"
 #include "curves/transitions.h"
 
 #include <math.h>

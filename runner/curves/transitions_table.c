@@ -4,8 +4,8 @@
 #include "base/csv_read.h"
 #include "base/err.h"
 #include "base/text_table.h"
-#include "curves/transitions.h"
 #include "base/units.h"
+#include "curves/transitions.h"
 
 #include <math.h>
 #include <stdlib.h>

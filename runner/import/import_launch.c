@@ -2,9 +2,9 @@
 #include "import/import_launch.h"
 
 #include "base/err.h"
-#include "record/manifest.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "record/manifest.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -2,14 +2,14 @@
 #include "base/csv.h"
 #include "base/err.h"
 #include "base/jsontext.h"
-#include "record/manifest.h"
-#include "plan/plan.h"
-#include "record/provenance.h"
-#include "record/record.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/version.h"
 #include "import/import_launch.h"
+#include "plan/plan.h"
+#include "record/manifest.h"
+#include "record/provenance.h"
+#include "record/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>

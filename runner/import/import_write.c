@@ -2,11 +2,11 @@
 #include "import/import_write.h"
 
 #include "base/err.h"
-#include "record/manifest.h"
-#include "record/record.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "import/import_launch.h"
+#include "record/manifest.h"
+#include "record/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>

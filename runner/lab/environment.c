@@ -2,9 +2,9 @@
 #include "lab/environment.h"
 
 #include "base/program_dir.h"
+#include "base/text.h"
 #include "lab/facts.h"
 #include "plugin/plugin.h"
-#include "base/text.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -3,8 +3,8 @@
 
 #include "base/err.h"
 #include "base/jsontext.h"
-#include "lab/site.h"
 #include "base/text.h"
+#include "lab/site.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/init.h"
 
-#include "lab/environment.h"
 #include "base/err.h"
-#include "lab/facts.h"
+#include "base/text.h"
 #include "lab/control_socket.h"
+#include "lab/environment.h"
+#include "lab/facts.h"
+#include "lab/namespaces.h"
 #include "lab/probe.h"
 #include "lab/relay.h"
-#include "lab/namespaces.h"
 #include "lab/site.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <signal.h>

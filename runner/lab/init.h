@@ -6,8 +6,8 @@
 #ifndef GS_LAB_INIT_H
 #define GS_LAB_INIT_H
 
-#include "lab/lab.h"
 #include "base/scratch.h"
+#include "lab/lab.h"
 
 /* `folder`: the lab's, there already. Does not return. */
 _Noreturn void init_run(const struct lab_spec *s, const struct lab_options *o,

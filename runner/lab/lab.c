@@ -2,12 +2,12 @@
 #include "lab/lab.h"
 
 #include "base/err.h"
+#include "base/scratch.h"
+#include "base/text.h"
 #include "lab/facts.h"
 #include "lab/init.h"
 #include "lab/namespaces.h"
-#include "base/scratch.h"
 #include "lab/site.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,9 +2,9 @@
 #include "lab/lateness.h"
 
 #include "base/err.h"
-#include "lab/facts.h"
-#include "lab/control_socket.h"
 #include "base/text.h"
+#include "lab/control_socket.h"
+#include "lab/facts.h"
 
 #include <stdlib.h>
 

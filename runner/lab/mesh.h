@@ -10,8 +10,8 @@
 #ifndef GS_LAB_MESH_H
 #define GS_LAB_MESH_H
 
-#include "lab/packets.h"
 #include "common/rng.h"
+#include "lab/packets.h"
 #include "lab/spec.h"
 
 struct lab_end { /* a site's */

@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "lab/probe_site.h"
 #include "lab/site.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
 #include "base/jsontext.h"
-#include "lab/probe.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "lab/probe.h"
 
 #include <math.h>
 #include <stdio.h>

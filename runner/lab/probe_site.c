@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "lab/site.h"
 #include "base/text.h"
+#include "lab/site.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

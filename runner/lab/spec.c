@@ -2,8 +2,8 @@
 #include "lab/spec.h"
 
 #include "base/err.h"
-#include "config/params.h"
 #include "base/text.h"
+#include "config/params.h"
 #include "wan/net.h"
 #include "wan/wan_words.h"
 

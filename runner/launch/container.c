@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/container.h"
 
-#include "base/program_dir.h"
 #include "base/err.h"
+#include "base/program_dir.h"
 #include "launch/launcher_here.h"
 #include "plugin/plugin.h"
 

@@ -5,8 +5,8 @@
 #ifndef GS_CONTAINER_H
 #define GS_CONTAINER_H
 
-#include "plan/plan.h"
 #include "base/text.h"
+#include "plan/plan.h"
 
 /* GS_OK or GS_USAGE, reported: an image of no kind known here. */
 int container_check(const struct plan *p);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/joined_run.h"
 
-#include "record/check_run.h"
-#include "record/runs.h"
 #include "base/err.h"
+#include "base/lock.h"
+#include "base/shell_quote.h"
+#include "base/text.h"
 #include "launch/joined.h"
 #include "launch/launcher.h"
-#include "record/ledger.h"
-#include "base/lock.h"
-#include "record/manifest.h"
 #include "launch/outcome.h"
-#include "record/record.h"
-#include "plan/sections.h"
-#include "base/shell_quote.h"
 #include "launch/supervise.h"
-#include "base/text.h"
+#include "plan/sections.h"
+#include "record/check_run.h"
+#include "record/ledger.h"
+#include "record/manifest.h"
+#include "record/record.h"
+#include "record/runs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/launcher.h"
 
-#include "launch/container.h"
 #include "base/err.h"
+#include "base/text.h"
+#include "launch/container.h"
 #include "launch/gpus_here.h"
 #include "launch/launcher_here.h"
 #include "launch/launcher_options.h"
 #include "launch/numa.h"
-#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

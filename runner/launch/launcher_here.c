@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/launcher_here.h"
 
-#include "base/program_dir.h"
 #include "base/err.h"
-#include "plugin/plugin.h"
+#include "base/program_dir.h"
 #include "base/text.h"
+#include "plugin/plugin.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #ifndef GS_LAUNCHER_OPTIONS_H
 #define GS_LAUNCHER_OPTIONS_H
 
-#include "config/settings.h"
 #include "base/text.h"
+#include "config/settings.h"
 
 /* What `bind`, up to a colon, was most likely meant to be; NULL: it is known, or near to nothing
  * that is, for versions of mpirun bind to more. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/outcome.h"
 
-#include "plan/cellname.h"
 #include "base/err.h"
 #include "base/jsontext.h"
-#include "record/ledger.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
+#include "plan/cellname.h"
+#include "record/ledger.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/progress.h"
 
-#include "plan/cellname.h"
 #include "base/err.h"
 #include "base/units.h"
+#include "plan/cellname.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/run.h"
 
-#include "record/check_run.h"
-#include "record/runs.h"
 #include "base/err.h"
-#include "record/host_load.h"
 #include "base/interrupts.h"
-#include "launch/launcher.h"
 #include "base/locate.h"
 #include "base/lock.h"
-#include "record/manifest.h"
-#include "launch/outcome.h"
-#include "plan/plan.h"
-#include "record/record.h"
-#include "launch/run_launch.h"
-#include "plan/sections.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "launch/launcher.h"
+#include "launch/outcome.h"
+#include "launch/run_launch.h"
+#include "plan/plan.h"
+#include "plan/sections.h"
+#include "record/check_run.h"
+#include "record/host_load.h"
+#include "record/manifest.h"
+#include "record/record.h"
+#include "record/runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,9 +81,9 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
 {
     struct progress progress;
     struct run_job r = {.at = {p, dir, i, &progress},
-                    .part = options->first > 0,
-                    .first = options->first ? options->first : 1,
-                    .last = options->first ? options->last : (int)p->set.measure.launches};
+                        .part = options->first > 0,
+                        .first = options->first ? options->first : 1,
+                        .last = options->first ? options->last : (int)p->set.measure.launches};
     int lock;
     int code = r.part ? lock_share(&lock, dir) : lock_take(&lock, dir);
     if (code)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/run_launch.h"
 
-#include "plan/cellname.h"
-#include "record/attempt_number.h"
 #include "base/err.h"
 #include "lab/facts.h"
-#include "record/ledger.h"
 #include "launch/supervise.h"
+#include "plan/cellname.h"
+#include "record/attempt_number.h"
+#include "record/ledger.h"
 
 /* What a launch stands at, from its recordings. */
 struct standing {

@@ -6,8 +6,8 @@
 #define GS_RUN_LAUNCH_H
 
 #include "base/interrupts.h"
-#include "plan/plan.h"
 #include "launch/progress.h"
+#include "plan/plan.h"
 
 struct run_at {
     const struct plan *plan;

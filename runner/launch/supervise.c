@@ -2,16 +2,16 @@
 #include "launch/supervise.h"
 
 #include "base/clock.h"
-#include "record/record_end.h"
-#include "launch/control.h"
 #include "base/err.h"
-#include "launch/family.h"
+#include "base/scratch.h"
+#include "base/text.h"
 #include "launch/attempt_verdict.h"
+#include "launch/control.h"
+#include "launch/family.h"
 #include "launch/launcher.h"
 #include "launch/launcher_here.h"
 #include "record/record.h"
-#include "base/scratch.h"
-#include "base/text.h"
+#include "record/record_end.h"
 
 #include <errno.h>
 #include <fcntl.h>

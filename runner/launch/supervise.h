@@ -16,8 +16,8 @@
 
 #include "base/interrupts.h"
 #include "launch/joined.h"
-#include "plan/plan.h"
 #include "launch/progress.h"
+#include "plan/plan.h"
 
 enum attempt_end { ATTEMPT_COMPLETE, ATTEMPT_INTERRUPTED, ATTEMPT_DIED, ATTEMPT_REFUSED };
 

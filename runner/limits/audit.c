@@ -2,13 +2,13 @@
  *
  * Configs and summary.csv to limits.csv.
  */
-#include "wan/wan_audit.h"
 #include "base/csv.h"
 #include "base/csv_read.h"
 #include "base/err.h"
+#include "config/settings.h"
 #include "limits/evidence.h"
 #include "limits/reference.h"
-#include "config/settings.h"
+#include "wan/wan_audit.h"
 
 #include <math.h>
 #include <stdio.h>

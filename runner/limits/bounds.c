@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "limits/bounds.h"
 
-#include "config/settings.h"
 #include "base/text.h"
+#include "config/settings.h"
 
 #include <math.h>
 #include <stdlib.h>

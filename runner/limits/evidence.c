@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "limits/evidence.h"
 
-#include "compare/alike.h"
 #include "base/text.h"
+#include "compare/alike.h"
 
 #include <math.h>
 #include <stdio.h>

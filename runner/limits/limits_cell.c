@@ -2,10 +2,10 @@
  *
  * The checks of a measured cell.
  */
-#include "limits/bounds.h"
-#include "limits/limits.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "limits/bounds.h"
+#include "limits/limits.h"
 
 #include <math.h>
 #include <stdio.h>

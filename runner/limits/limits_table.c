@@ -3,9 +3,9 @@
 
 #include "base/csv_read.h"
 #include "base/err.h"
-#include "limits/limits.h"
 #include "base/text_table.h"
 #include "base/units.h"
+#include "limits/limits.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "limits/reference.h"
 
-#include "config/config.h"
 #include "base/err.h"
-#include "compare/between_runs.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "compare/between_runs.h"
+#include "config/config.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/label.h"
 
-#include "config/params.h"
 #include "base/text.h"
+#include "config/params.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 
 #include "base/err.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "plan/plan_cells.h"
 #include "plan/plan_groups.h"
-#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,8 +15,8 @@
 #define GS_PLAN_H
 
 #include "config/config.h"
-#include "plugin/plugin.h"
 #include "config/settings.h"
+#include "plugin/plugin.h"
 
 #include <stdint.h>
 

@@ -2,12 +2,12 @@
 #include "plan/plan_cells.h"
 
 #include "base/err.h"
-#include "plan/label.h"
-#include "config/params.h"
-#include "plan/plan_groups.h"
 #include "base/sha256.h"
-#include "plan/sweep.h"
 #include "base/text.h"
+#include "config/params.h"
+#include "plan/label.h"
+#include "plan/plan_groups.h"
+#include "plan/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
-#include "plan/plan.h"
-#include "plan/plan_groups.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "plan/plan.h"
+#include "plan/plan_groups.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,7 +51,8 @@ static void add_group(const struct plan *p, const struct group *g, struct plan_c
     /* A block is finished whatever the budget, which counts from the first preparation. */
     once = fmax(once, m->warmup);
     double least =
-        once + (double)(m->max_blocks < SET_LEAST_BLOCKS ? m->max_blocks : SET_LEAST_BLOCKS) * block;
+        once +
+        (double)(m->max_blocks < SET_LEAST_BLOCKS ? m->max_blocks : SET_LEAST_BLOCKS) * block;
     cost->time_s += fmax(least, fmin(once + (double)m->blocks * block, m->budget));
     cost->most_s += fmax(least, fmin(once + (double)m->max_blocks * block, m->budget + block));
     cost->host_B = host > cost->host_B ? host : cost->host_B;

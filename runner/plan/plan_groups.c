@@ -2,9 +2,9 @@
 #include "plan/plan_groups.h"
 
 #include "base/err.h"
-#include "plan/label.h"
-#include "config/params.h"
 #include "base/text.h"
+#include "config/params.h"
+#include "plan/label.h"
 
 #include <stdlib.h>
 #include <string.h>

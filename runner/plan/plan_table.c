@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/plan_table.h"
 
-#include "config/params.h"
 #include "base/text.h"
+#include "config/params.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/sections.h"
 
-#include "config/config.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "config/config.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

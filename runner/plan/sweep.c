@@ -2,18 +2,16 @@
 #include "plan/sweep.h"
 
 #include "base/err.h"
-#include "plan/label.h"
+#include "base/text.h"
 #include "config/params.h"
 #include "config/settings.h"
+#include "plan/label.h"
 #include "plan/sweep_exclude.h"
 #include "plan/sweep_list.h"
-#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *const sweep_keys[SWEEP_KEYS] = {"configs", "exclude", "zip"};
 
 static const struct config_entry *given(const struct config *c, const char *section,
                                         const char *key)

@@ -33,10 +33,6 @@ struct sweep_clause {
     size_t n;
 };
 
-/* Keys of every workload section beside its plugin's parameters, which may not have these names. */
-#define SWEEP_KEYS 3
-extern const char *const sweep_keys[SWEEP_KEYS];
-
 struct sweep {
     const struct wl_plugin *wl;
     void *defaults;          /* a cell struct */

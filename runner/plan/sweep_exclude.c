@@ -2,8 +2,8 @@
 #include "plan/sweep_exclude.h"
 
 #include "base/err.h"
-#include "config/params.h"
 #include "base/text.h"
+#include "config/params.h"
 
 #include <stdlib.h>
 #include <string.h>

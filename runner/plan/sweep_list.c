@@ -2,10 +2,10 @@
 #include "plan/sweep_list.h"
 
 #include "base/err.h"
-#include "config/params.h"
-#include "config/params_types.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "config/params.h"
+#include "config/params_types.h"
 
 #include <stdio.h>
 #include <stdlib.h>

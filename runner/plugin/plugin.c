@@ -3,8 +3,8 @@
 
 #include "base/err.h"
 #include "base/locate.h"
-#include "plugin/plugin_search.h"
 #include "base/text.h"
+#include "plugin/plugin_search.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -2,11 +2,10 @@
  *
  * What a plugin's tables must be, so that the parser, the help and the CSVs can rely on them.
  */
-#include "config/params.h"
-#include "plugin/plugin.h"
-#include "config/settings.h"
-#include "plan/sweep.h"
 #include "base/text.h"
+#include "config/params.h"
+#include "config/settings.h"
+#include "plugin/plugin.h"
 
 #include <math.h>
 #include <stdarg.h>

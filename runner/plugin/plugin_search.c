@@ -2,8 +2,8 @@
 #include "plugin/plugin_search.h"
 
 #include "base/program_dir.h"
-#include "plugin/plugin.h"
 #include "base/text.h"
+#include "plugin/plugin.h"
 
 #include <dirent.h>
 #include <stdbool.h>

@@ -12,8 +12,8 @@
 #define GS_PAPER_GATE_H
 
 #include "publish/paper_evidence.h"
-#include "publish/select.h"
 #include "publish/paper_tables.h"
+#include "publish/select.h"
 
 struct gap {
     char *what;    /* of which run, and why */

@@ -2,8 +2,8 @@
 #include "publish/config_match.h"
 
 #include "base/err.h"
-#include "config/settings.h"
 #include "base/text.h"
+#include "config/settings.h"
 
 #include <stdlib.h>
 #include <string.h>

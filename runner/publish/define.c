@@ -2,8 +2,8 @@
 #include "publish/define.h"
 
 #include "base/err.h"
-#include "publish/expand.h"
 #include "base/text.h"
+#include "publish/expand.h"
 
 #include <errno.h>
 #include <stdlib.h>

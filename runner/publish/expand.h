@@ -5,8 +5,8 @@
 #ifndef GS_PAPER_EXPAND_H
 #define GS_PAPER_EXPAND_H
 
-#include "publish/define.h"
 #include "base/text.h"
+#include "publish/define.h"
 
 #define VARS 8 /* in one name */
 

@@ -3,8 +3,8 @@
 
 #include "base/csv_read.h"
 #include "base/err.h"
-#include "record/recorded.h"
 #include "base/text.h"
+#include "record/recorded.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #include "publish/machine.h"
 
 #include "base/err.h"
+#include "base/text.h"
 #include "record/ledger.h"
 #include "record/raw.h"
-#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

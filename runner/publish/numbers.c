@@ -2,10 +2,10 @@
 #include "publish/numbers.h"
 
 #include "base/err.h"
+#include "base/text.h"
 #include "publish/derive.h"
 #include "publish/format.h"
 #include "publish/value.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <stdint.h>

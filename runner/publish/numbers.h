@@ -6,8 +6,8 @@
 #ifndef GS_PAPER_BOOK_H
 #define GS_PAPER_BOOK_H
 
-#include "publish/define.h"
 #include "publish/admissibility.h"
+#include "publish/define.h"
 
 struct answer {
     const struct macro *macro;

@@ -7,9 +7,9 @@
 #ifndef GS_PAGE_H
 #define GS_PAGE_H
 
+#include "base/text.h"
 #include "publish/paper_tables.h"
 #include "record/runs.h"
-#include "base/text.h"
 
 #include <stdio.h>
 

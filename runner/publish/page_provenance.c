@@ -3,12 +3,12 @@
  * Which runs a page stands on, and what they were measured on.
  */
 #include "base/err.h"
+#include "compare/origin.h"
+#include "publish/page.h"
 #include "record/host_load.h"
 #include "record/manifest.h"
-#include "publish/page.h"
 #include "record/raw.h"
 #include "record/record.h"
-#include "compare/origin.h"
 
 #include <dirent.h>
 #include <stdlib.h>

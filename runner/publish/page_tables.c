@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
-#include "publish/page.h"
 #include "base/units.h"
 #include "compare/judgement.h"
+#include "publish/page.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct table {
         {"baseline", "against", TEXT}, {"ratio", "time", CHANGE}, {"ratio_low", "from", CHANGE},   \
         {"ratio_high", "to", CHANGE}, {"floor", "A/A floor", FLOOR},                               \
         {"launches", "launches", COUNT}, {"run_id", "run", RUN}, {"reason", "reason", LONG},       \
-        {"ran", "ran", TEXT}, {"baseline_ran", "against, ran", TEXT},                             \
+        {"ran", "ran", TEXT}, {"baseline_ran", "against, ran", TEXT},                              \
         {"params", "parameters", PARAMS},                                                          \
     {                                                                                              \
         0                                                                                          \

@@ -2,9 +2,9 @@
 #include "publish/paper_evidence.h"
 
 #include "base/err.h"
+#include "base/text.h"
 #include "publish/config_match.h"
 #include "record/record.h"
-#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,10 +6,10 @@
 #ifndef GS_PAPER_EVIDENCE_H
 #define GS_PAPER_EVIDENCE_H
 
+#include "compare/origin.h"
 #include "publish/grid.h"
 #include "publish/machine.h"
 #include "record/recorded.h"
-#include "compare/origin.h"
 
 struct proof { /* a run */
     char *dir;

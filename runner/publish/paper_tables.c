@@ -2,9 +2,9 @@
 #include "publish/paper_tables.h"
 
 #include "base/err.h"
+#include "base/text.h"
 #include "record/record.h"
 #include "record/runs.h"
-#include "base/text.h"
 
 #include <dirent.h>
 #include <stdio.h>

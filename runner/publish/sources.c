@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/config.h"
 #include "base/err.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "config/settings.h"
+#include "plan/plan.h"
 #include "publish/machine.h"
 #include "publish/paper_tables.h"
-#include "plan/plan.h"
 #include "record/record.h"
 #include "record/runs.h"
-#include "config/settings.h"
-#include "base/text.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 
 #include "base/csv.h"
 #include "base/err.h"
-#include "publish/format.h"
 #include "base/text.h"
+#include "publish/format.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "publish/value.h"
 
 #include "base/err.h"
-#include "publish/format.h"
 #include "base/text.h"
+#include "publish/format.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/binding.h"
 
+#include "base/text.h"
 #include "launch/launcher.h"
 #include "rank/nvml.h"
-#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

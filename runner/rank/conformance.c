@@ -2,8 +2,8 @@
 #include "rank/conformance.h"
 
 #include "base/err.h"
-#include "config/params.h"
 #include "base/text.h"
+#include "config/params.h"
 #include "rank/conformance_calls.h"
 #include "rank/stdout_capture.h"
 

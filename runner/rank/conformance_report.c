@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/conformance_report.h"
 
-#include "rank/conformance.h"
 #include "base/err.h"
+#include "rank/conformance.h"
 #include "rank/stdout_capture.h"
 
 #include <signal.h>

@@ -3,9 +3,9 @@
  * The fabric of this rank's node, in every recording; and where the ranks are on several nodes,
  * NCCL is told what fabric.h chooses, but for what the environment says already.
  */
+#include "base/text.h"
 #include "launch/fabric.h"
 #include "rank/health.h"
-#include "base/text.h"
 
 #include <stdlib.h>
 

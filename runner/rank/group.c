@@ -3,10 +3,10 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "rank/order.h"
-#include "rank/grouping.h"
-#include "rank/stopping.h"
 #include "base/text.h"
+#include "rank/grouping.h"
+#include "rank/order.h"
+#include "rank/stopping.h"
 
 #include <stdio.h>
 #include <stdlib.h>

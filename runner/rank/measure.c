@@ -3,13 +3,13 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "record/ledger.h"
-#include "rank/order.h"
-#include "record/provenance.h"
-#include "rank/group.h"
-#include "rank/session.h"
-#include "record/record.h"
 #include "base/text.h"
+#include "rank/group.h"
+#include "rank/order.h"
+#include "rank/session.h"
+#include "record/ledger.h"
+#include "record/provenance.h"
+#include "record/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>

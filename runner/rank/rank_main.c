@@ -5,12 +5,12 @@
  */
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "rank/conformance.h"
 #include "rank/host_api.h"
 #include "rank/measure.h"
 #include "rank/shim.h"
 #include "rank/team.h"
-#include "base/text.h"
 
 #include <limits.h>
 #include <signal.h>

@@ -3,8 +3,8 @@
 
 #include "base/err.h"
 #include "base/jsontext.h"
-#include "config/params.h"
 #include "base/text.h"
+#include "config/params.h"
 
 #include <math.h>
 #include <stdlib.h>

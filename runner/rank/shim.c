@@ -2,9 +2,9 @@
 #include "rank/shim.h"
 
 #include "base/clock.h"
-#include "launch/control.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "launch/control.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -5,8 +5,8 @@
 #ifndef GS_STOPPING_H
 #define GS_STOPPING_H
 
-#include "rank/slot.h"
 #include "config/settings.h"
+#include "rank/slot.h"
 
 /* Fills half_width and converged of every live slot: the order-statistic 95% interval of the median
  * over its blocks, those that still look like warm-up left out, has a half-width of at most

@@ -2,8 +2,8 @@
 #include "record/attempt_number.h"
 
 #include "base/err.h"
-#include "record/record.h"
 #include "base/text.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <fcntl.h>

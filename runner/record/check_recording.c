@@ -2,10 +2,10 @@
 #include "record/check_recording.h"
 
 #include "base/err.h"
+#include "base/text.h"
 #include "plan/plan.h"
 #include "record/raw.h"
 #include "record/record.h"
-#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

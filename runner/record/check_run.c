@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/check_run.h"
 
-#include "record/check_recording.h"
 #include "base/err.h"
-#include "record/record.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "record/check_recording.h"
+#include "record/record.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,9 +2,9 @@
 #include "record/host_load.h"
 
 #include "base/err.h"
+#include "base/text.h"
 #include "record/raw.h"
 #include "record/record.h"
-#include "base/text.h"
 
 #include <dirent.h>
 #include <stdio.h>

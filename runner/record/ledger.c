@@ -2,9 +2,9 @@
 #include "record/ledger.h"
 
 #include "base/err.h"
+#include "base/text.h"
 #include "record/raw.h"
 #include "record/record.h"
-#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>

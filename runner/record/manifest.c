@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/manifest.h"
 
-#include "record/check_run.h"
 #include "base/err.h"
 #include "base/files.h"
-#include "record/record.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "record/check_run.h"
+#include "record/record.h"
 
 #include <dirent.h>
 #include <errno.h>

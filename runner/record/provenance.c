@@ -2,10 +2,10 @@
 #include "record/provenance.h"
 
 #include "base/jsontext.h"
-#include "lab/facts.h"
-#include "record/record.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "lab/facts.h"
+#include "record/record.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
 #include "record/raw.h"
 
 #include "base/err.h"
-#include "record/raw_lines.h"
-#include "record/record.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "record/raw_lines.h"
+#include "record/record.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/recorded.h"
 
-#include "config/config.h"
 #include "base/err.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "config/settings.h"
 #include "record/manifest.h"
 #include "record/record.h"
 #include "record/recorded_cells.h"
-#include "config/settings.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -145,10 +145,9 @@ static int read_limit(struct recorded *r, const struct config *recorded)
 {
     char *path = xstrfmt("configs/%s.ini", r->platform);
     struct config *today = NULL;
-    int code = access(path, F_OK)
-                   ? GS_OK
-                   : config_load(&today, path, (const char *const *)r->overrides);
-    r->limit = today ? settings_limit(today, "busbw")
+    int code =
+        access(path, F_OK) ? GS_OK : config_load(&today, path, (const char *const *)r->overrides);
+    r->limit = today      ? settings_limit(today, "busbw")
                : recorded ? settings_limit(recorded, "busbw")
                           : (double)NAN;
     config_free(today);

@@ -7,8 +7,8 @@
 #ifndef GS_RECORDED_H
 #define GS_RECORDED_H
 
-#include "record/ledger.h"
 #include "plan/plan.h"
+#include "record/ledger.h"
 #include "record/raw.h"
 
 #include <stdint.h>
@@ -17,7 +17,8 @@ struct rec_cell {
     char id[PLAN_ID];
     size_t group; /* in recorded.groups */
     char *config, *mode, *params;
-    char *ran; /* what its notes say that the library ran; "": they do not; "A | B": launches differ */
+    char *
+        ran; /* what its notes say that the library ran; "": they do not; "A | B": launches differ */
     int64_t size_B;
     double busbw_factor;     /* 0: no collective */
     int64_t launches;        /* it should have: as planned; of an import, as its config has most */
@@ -42,7 +43,7 @@ struct recorded {
     char **overrides; /* of the config, NULL-terminated */
     bool verified;    /* results were checked after each block */
     bool imported;    /* no block holds two configs, and nothing was planned */
-    double limit;     /* [limits] busbw, bytes a second; NaN: none. Of configs/PLATFORM.ini where there
+    double limit; /* [limits] busbw, bytes a second; NaN: none. Of configs/PLATFORM.ini where there
                          is one, else of the config that was recorded */
     double precision; /* [measure] precision, relative */
     struct ledger *ledger;

@@ -3,9 +3,9 @@
 
 #include "base/err.h"
 #include "base/locate.h"
+#include "base/text.h"
 #include "record/raw.h"
 #include "record/record.h"
-#include "base/text.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "reduce/classic.h"
 
 #include "base/err.h"
-#include "reduce/iteration.h"
 #include "reduce/axes.h"
+#include "reduce/iteration.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -5,8 +5,8 @@
 #ifndef GS_GATHER_H
 #define GS_GATHER_H
 
-#include "record/recorded.h"
 #include "base/sketch.h"
+#include "record/recorded.h"
 
 struct block {
     int launch, number;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reduce/iteration.h"
 
-#include "reduce/remarks.h"
 #include "base/stats.h"
+#include "reduce/remarks.h"
 #include "reduce/summary.h"
 
 #include <math.h>

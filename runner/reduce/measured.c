@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reduce/measured.h"
 
-#include "wan/advice.h"
-#include "config/config.h"
 #include "base/err.h"
+#include "base/text.h"
+#include "config/config.h"
 #include "reduce/measured_cell.h"
 #include "reduce/summary.h"
-#include "base/text.h"
+#include "wan/advice.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #ifndef GS_WAN_MEASURED_CELL_H
 #define GS_WAN_MEASURED_CELL_H
 
+#include "record/recorded.h"
 #include "wan/carrier.h"
 #include "wan/net.h"
-#include "record/recorded.h"
 
 #define WAN_CELL_GROUP 128 /* values that share a scale on the wire below 16 bits */
 

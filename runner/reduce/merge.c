@@ -3,8 +3,8 @@
  * Puts parts together: what reduce_run wrote for each run, in the order of their keys.
  */
 #include "base/err.h"
-#include "reduce/reduce.h"
 #include "record/runs.h"
+#include "reduce/reduce.h"
 #include "reduce/tables.h"
 
 #include <dirent.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reduce/reduce.h"
 
-#include "reduce/classic.h"
 #include "base/err.h"
-#include "reduce/iteration.h"
 #include "record/runs.h"
-#include "reduce/tables.h"
+#include "reduce/classic.h"
+#include "reduce/iteration.h"
 #include "reduce/measured.h"
+#include "reduce/tables.h"
 
 #include <stdlib.h>
 #include <string.h>

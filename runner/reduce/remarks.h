@@ -10,8 +10,8 @@
 #ifndef GS_REMARKS_H
 #define GS_REMARKS_H
 
-#include "reduce/gather.h"
 #include "base/stats.h"
+#include "reduce/gather.h"
 
 #define REMARK_STEADY 16
 

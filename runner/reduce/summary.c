@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reduce/summary.h"
 
+#include "base/stats.h"
 #include "reduce/reduce.h"
 #include "reduce/remarks.h"
-#include "base/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

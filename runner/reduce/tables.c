@@ -3,8 +3,8 @@
 
 #include "base/err.h"
 #include "reduce/iteration.h"
-#include "reduce/summary.h"
 #include "reduce/measured.h"
+#include "reduce/summary.h"
 
 #include <stdlib.h>
 

@@ -5,9 +5,9 @@
  */
 #include "verbs/check.h"
 
-#include "launch/dry_run.h"
 #include "base/err.h"
 #include "config/params.h"
+#include "launch/dry_run.h"
 #include "plugin/plugin.h"
 #include "rank/conformance.h"
 

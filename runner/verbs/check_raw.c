@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "verbs/check.h"
-#include "record/check_recording.h"
-#include "record/check_run.h"
 #include "base/err.h"
 #include "base/locate.h"
+#include "base/text.h"
+#include "record/check_recording.h"
+#include "record/check_run.h"
 #include "record/manifest.h"
 #include "record/record.h"
 #include "record/runs.h"
-#include "base/text.h"
+#include "verbs/check.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
+#include "base/err.h"
+#include "base/lock.h"
+#include "base/text.h"
 #include "cluster/campaign.h"
 #include "cluster/jobs.h"
 #include "cluster/slurm.h"
 #include "verbs/commands.h"
-#include "base/err.h"
-#include "base/lock.h"
-#include "base/text.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "verbs/check.h"
 #include "base/cli.h"
-#include "verbs/commands.h"
 #include "base/err.h"
 #include "base/locate.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
+#include "verbs/check.h"
+#include "verbs/commands.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "verbs/commands.h"
 #include "base/err.h"
-#include "record/host_load.h"
-#include "reduce/iteration.h"
-#include "launch/run.h"
-#include "record/runs.h"
 #include "base/text.h"
-#include "compare/repeatability_table.h"
+#include "compare/between_runs.h"
 #include "compare/compare_table.h"
 #include "compare/placebo.h"
-#include "limits/reference.h"
-#include "compare/between_runs.h"
+#include "compare/repeatability_table.h"
 #include "compare/within_run.h"
+#include "launch/run.h"
+#include "limits/reference.h"
+#include "record/host_load.h"
+#include "record/runs.h"
+#include "reduce/iteration.h"
+#include "verbs/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,12 +4,12 @@
  * in 80 columns.
  */
 #include "base/cli.h"
-#include "verbs/commands.h"
 #include "base/err.h"
-#include "config/params.h"
-#include "plugin/plugin.h"
-#include "config/settings.h"
 #include "base/text.h"
+#include "config/params.h"
+#include "config/settings.h"
+#include "plugin/plugin.h"
+#include "verbs/commands.h"
 #include "wan/wan_sections.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "verbs/commands.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "import/import_write.h"
+#include "verbs/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "verbs/commands.h"
 #include "base/err.h"
+#include "base/text.h"
+#include "lab/control_socket.h"
 #include "lab/facts.h"
 #include "lab/lab.h"
-#include "lab/control_socket.h"
-#include "base/text.h"
+#include "verbs/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>

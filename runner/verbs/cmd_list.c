@@ -4,13 +4,13 @@
  * names of one kind alone, for scripts and for completion.
  */
 #include "base/cli.h"
-#include "base/program_dir.h"
-#include "verbs/commands.h"
-#include "config/config.h"
 #include "base/err.h"
 #include "base/locate.h"
-#include "plugin/plugin.h"
+#include "base/program_dir.h"
 #include "base/text.h"
+#include "config/config.h"
+#include "plugin/plugin.h"
+#include "verbs/commands.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "verbs/commands.h"
 #include "base/err.h"
-#include "config/settings.h"
 #include "base/text.h"
+#include "config/settings.h"
+#include "verbs/commands.h"
 #include "wan/wan_report.h"
 
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "verbs/commands.h"
 #include "base/err.h"
+#include "base/shell_quote.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "lab/facts.h"
 #include "launch/launcher.h"
 #include "plan/plan_io.h"
 #include "plan/plan_table.h"
 #include "plan/sections.h"
-#include "base/shell_quote.h"
-#include "base/text.h"
-#include "base/units.h"
+#include "verbs/commands.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "verbs/commands.h"
 #include "base/err.h"
-#include "reduce/reduce.h"
 #include "base/text.h"
+#include "reduce/reduce.h"
+#include "verbs/commands.h"
 
 #include <stdlib.h>
 

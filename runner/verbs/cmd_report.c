@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "verbs/commands.h"
 #include "base/err.h"
-#include "publish/page.h"
 #include "base/text.h"
+#include "publish/page.h"
+#include "verbs/commands.h"
 
 #include <stdlib.h>
 

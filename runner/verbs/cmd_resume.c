@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "cluster/campaign.h"
-#include "cluster/campaign_resume.h"
-#include "verbs/commands.h"
 #include "base/err.h"
 #include "base/locate.h"
-#include "launch/run.h"
 #include "base/text.h"
+#include "cluster/campaign.h"
+#include "cluster/campaign_resume.h"
+#include "launch/run.h"
+#include "verbs/commands.h"
 
 #include <stdlib.h>
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
+#include "base/err.h"
+#include "base/locate.h"
+#include "base/text.h"
 #include "cluster/campaign.h"
 #include "cluster/campaign_configs.h"
 #include "cluster/campaign_resume.h"
-#include "verbs/commands.h"
-#include "base/err.h"
 #include "launch/joined_run.h"
-#include "base/locate.h"
 #include "launch/run.h"
 #include "plan/sections.h"
-#include "base/text.h"
+#include "verbs/commands.h"
 
 #include <limits.h>
 #include <stdlib.h>

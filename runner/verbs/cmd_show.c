@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "verbs/commands.h"
 #include "base/err.h"
-#include "reduce/gather.h"
-#include "record/host_load.h"
-#include "import/multinode.h"
-#include "reduce/remarks.h"
-#include "record/runs.h"
 #include "base/shell_quote.h"
-#include "verbs/show_curve.h"
-#include "reduce/summary.h"
 #include "base/text.h"
 #include "base/text_table.h"
 #include "base/units.h"
+#include "import/multinode.h"
+#include "record/host_load.h"
+#include "record/runs.h"
+#include "reduce/gather.h"
+#include "reduce/remarks.h"
+#include "reduce/summary.h"
+#include "verbs/commands.h"
+#include "verbs/show_curve.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "cluster/campaign.h"
-#include "cluster/reason.h"
-#include "cluster/cluster_status.h"
-#include "verbs/commands.h"
 #include "base/err.h"
 #include "base/jsontext.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
+#include "cluster/campaign.h"
+#include "cluster/cluster_status.h"
+#include "cluster/reason.h"
+#include "verbs/commands.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "cluster/campaign.h"
-#include "cluster/compose.h"
-#include "cluster/campaign_configs.h"
-#include "cluster/slurm_submit.h"
-#include "cluster/slurm.h"
-#include "verbs/commands.h"
 #include "base/err.h"
 #include "base/lock.h"
-#include "launch/run.h"
-#include "plan/sections.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
+#include "cluster/campaign.h"
+#include "cluster/campaign_configs.h"
+#include "cluster/compose.h"
+#include "cluster/slurm.h"
+#include "cluster/slurm_submit.h"
+#include "launch/run.h"
+#include "plan/sections.h"
+#include "verbs/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>

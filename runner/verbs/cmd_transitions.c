@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "verbs/commands.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "curves/transitions.h"
 #include "curves/transitions_table.h"
+#include "verbs/commands.h"
 
 /* "found: 12 switch (12 recorded), 204 knee (201 confirmed); 101 curves refused" */
 static void say_counts(const struct transition_counts *c, const char *dir)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
 #include "base/clock.h"
-#include "verbs/commands.h"
 #include "base/err.h"
 #include "base/interrupts.h"
 #include "base/locate.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "verbs/commands.h"
 #include "wan/advice.h"
 #include "wan/watch.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "verbs/commands.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "publish/tex.h"
 #include "publish/trace.h"
-#include "base/text.h"
+#include "verbs/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>

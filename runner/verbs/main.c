@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "verbs/commands.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "verbs/commands.h"
 
 #include <signal.h>
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verbs/show_curve.h"
 
-#include "reduce/iteration.h"
 #include "base/text.h"
 #include "base/textplot.h"
 #include "base/units.h"
+#include "reduce/iteration.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #include "wan/net_words.h"
 
 #include "base/err.h"
-#include "config/params.h"
 #include "base/text.h"
+#include "config/params.h"
 #include "wan/wan_words.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 #include "wan/training.h"
 
 #include "base/err.h"
-#include "config/params.h"
 #include "base/text.h"
+#include "config/params.h"
 #include "wan/wan_words.h"
 
 #include <stdarg.h>

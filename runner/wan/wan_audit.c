@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wan/wan_audit.h"
 
-#include "wan/wan_audit_rules.h"
 #include "base/err.h"
 #include "config/params.h"
+#include "wan/wan_audit_rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>

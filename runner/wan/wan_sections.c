@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wan/wan_sections.h"
 
-#include "wan/wan_audit_rules.h"
 #include "wan/net_words.h"
 #include "wan/training.h"
+#include "wan/wan_audit_rules.h"
 
 #define WORDS(table) table, sizeof(struct wl_param)
 

@@ -2,8 +2,8 @@
 #include "wan/wan_words.h"
 
 #include "base/err.h"
-#include "config/params.h"
 #include "base/text.h"
+#include "config/params.h"
 
 #include <string.h>
 

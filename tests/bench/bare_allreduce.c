@@ -5,8 +5,8 @@
  *
  *     mpirun -n 2 bare_allreduce BUILD/plugins/mpi_allreduce.so
  */
-#include "config/params.h"
 #include "base/stats.h"
+#include "config/params.h"
 #include "workload.h"
 
 #include <dlfcn.h>

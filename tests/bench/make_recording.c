@@ -5,10 +5,10 @@
  * The times scatter like measured ones; the same arguments give the same bytes.
  */
 #include "base/err.h"
+#include "base/text.h"
+#include "common/rng.h"
 #include "record/manifest.h"
 #include "record/record.h"
-#include "common/rng.h"
-#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>

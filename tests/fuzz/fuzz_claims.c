@@ -3,10 +3,10 @@
  * Any bytes as the claims and the published numbers of a config, held against its own limits and
  * against a few measured cells: what is not refused has verdicts that can be written.
  */
-#include "config/config.h"
 #include "base/err.h"
-#include "config/settings.h"
 #include "base/text.h"
+#include "config/config.h"
+#include "config/settings.h"
 #include "limits/evidence.h"
 #include "limits/reference.h"
 

@@ -3,11 +3,11 @@
  * Any bytes as a config: scan against iniparser, settings, sweep and labels of a plugin made by
  * hand. The first byte says whether the rest is a config, or an override of a small one.
  */
-#include "config/config.h"
 #include "base/err.h"
-#include "plan/plan.h"
-#include "config/settings.h"
 #include "base/text.h"
+#include "config/config.h"
+#include "config/settings.h"
+#include "plan/plan.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
  * Any bytes as another program's output, and as a pattern of paths. What is not refused keeps what
  * import.h says, and is written as a recording that is sound.
  */
-#include "verbs/check.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "import/import_write.h"
+#include "verbs/check.h"
 
 #include <ftw.h>
 #include <stdio.h>

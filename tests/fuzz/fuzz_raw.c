@@ -3,8 +3,8 @@
  * Any bytes as a recording. The reader's own scanner of samples may accept nothing that is not
  * JSON, and must read what JSON says.
  */
-#include "record/check_recording.h"
 #include "base/err.h"
+#include "record/check_recording.h"
 #include "record/raw.h"
 
 #include <stdint.h>

@@ -11,8 +11,8 @@
  * The naive test is Mann-Whitney's over the raw iterations, at 5%: of the same campaign, and of one
  * launch that measures the configs one after the other, as many iterations of each in all.
  */
-#include "truth.h"
 #include "compare/judgement.h"
+#include "truth.h"
 
 #include "base/err.h"
 #include "base/text.h"

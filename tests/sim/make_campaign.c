@@ -11,8 +11,8 @@
  * bytes.
  */
 #include "base/err.h"
-#include "common/rng.h"
 #include "base/text.h"
+#include "common/rng.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "truth.h"
 
-#include "rank/stopping.h"
 #include "compare/within_run.h"
+#include "rank/stopping.h"
 
 #include <math.h>
 #include <stdlib.h>

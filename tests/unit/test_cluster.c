@@ -3,16 +3,16 @@
  * The parts of a campaign that need no Slurm: words for shells, indices, the ledger, the reasons,
  * campaign.json.
  */
+#include "base/err.h"
+#include "base/shell_quote.h"
+#include "base/text.h"
 #include "cluster/campaign.h"
 #include "cluster/client.h"
 #include "cluster/jobs.h"
 #include "cluster/reason.h"
+#include "cluster/sbatch_words.h"
 #include "cluster/slurm_submit.h"
-#include "cluster/shell_quote.h"
-#include "base/err.h"
 #include "folder.h"
-#include "base/shell_quote.h"
-#include "base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,10 +2,10 @@
  *
  * Expected values are computed with SciPy 1.17.1 by the call quoted at each, or by hand.
  */
+#include "base/student.h"
 #include "compare/judgement.h"
 #include "compare/origin.h"
 #include "limits/reference.h"
-#include "base/student.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

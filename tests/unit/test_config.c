@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/config.h"
 
-#include "captured.h"
 #include "base/err.h"
-#include "config/settings.h"
 #include "base/text.h"
+#include "captured.h"
+#include "config/settings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

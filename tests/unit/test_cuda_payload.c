@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "common/cuda_payload.c" // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/common/cuda_payload.c" // NOLINT(bugprone-suspicious-include)
 
 static double from_bits(enum payload_type t, uint64_t bits)
 {

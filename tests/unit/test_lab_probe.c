@@ -16,10 +16,10 @@
 
 #include <cmocka.h>
 
+#include "common/rng.h"
 #include "config/config.h"
 #include "lab/mesh.h"
 #include "lab/probe.h"
-#include "common/rng.h"
 
 struct play {
     struct lab_spec spec;

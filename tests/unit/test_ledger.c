@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
+#include "base/text.h"
 #include "folder.h"
 #include "record/ledger.h"
-#include "base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

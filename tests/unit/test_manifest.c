@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
+#include "base/text.h"
 #include "folder.h"
 #include "record/manifest.h"
 #include "record/record.h"
-#include "base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

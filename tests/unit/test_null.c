@@ -2,10 +2,11 @@
  *
  * The null plugin gives the series that its parameters ask for.
  */
-#include "config/params.h"
-#include "plugin/plugin.h"
 #include "base/stats.h"
 #include "base/text.h"
+#include "config/params.h"
+#include "base/program_dir.h"
+#include "plugin/plugin.h"
 
 #include <math.h>
 #include <setjmp.h>

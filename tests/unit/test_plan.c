@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "captured.h"
 #include "base/err.h"
-#include "record/manifest.h"
+#include "base/text.h"
+#include "captured.h"
 #include "plan/plan.h"
 #include "plan/plan_io.h"
-#include "base/text.h"
+#include "record/manifest.h"
 #include "toy.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
+#include "base/text.h"
 #include "record/raw.h"
 #include "record/record.h"
-#include "base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

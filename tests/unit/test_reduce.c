@@ -2,12 +2,12 @@
 #include "base/csv.h"
 #include "base/csv_read.h"
 #include "base/err.h"
+#include "base/stats.h"
+#include "base/text.h"
+#include "common/rng.h"
 #include "folder.h"
 #include "reduce/reduce.h"
-#include "common/rng.h"
-#include "base/stats.h"
 #include "reduce/summary.h"
-#include "base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
-#include "folder.h"
 #include "base/text.h"
+#include "folder.h"
 #include "toy.h"
 
-#include "rank/report.c" // NOLINT(bugprone-suspicious-include)
+#include "../../runner/rank/report.c" // NOLINT(bugprone-suspicious-include)
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "common/rng.h"
 #include "base/sketch.h"
 #include "base/stats.h"
 #include "base/text.h"
+#include "common/rng.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

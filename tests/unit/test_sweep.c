@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
-#include "plan/label.h"
-#include "config/params.h"
-#include "plan/sweep.h"
 #include "base/text.h"
+#include "config/params.h"
+#include "plan/label.h"
+#include "plan/sweep.h"
 #include "toy.h"
 
 #include <setjmp.h>

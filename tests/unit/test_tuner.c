@@ -3,11 +3,11 @@
  * The parts of the NCCL tuner plugin that need no NCCL: choices, rules, and the step that is found
  * in a sequence of calls. tests/test_tuner.sh has the plugin as a whole.
  */
+#include "folder.h"
 #include "nccl_tuner/nccl_abi.h"
 #include "nccl_tuner/rules.h"
 #include "nccl_tuner/sequence.h"
 #include "nccl_tuner/trial_config.h"
-#include "folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
  * cannot hold, and TCP as a window that doubles. Whatever the rate and the round trip, the estimate
  * comes within a few percent of it, follows it, and does not believe stalls and bursts.
  */
-#include "wan_sync/transport/tcp_pace.h"
 #include "common/rng.h"
+#include "wan_sync/transport/tcp_pace.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "wan_sync/transport/tcp_pace.c" // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/transport/tcp_pace.c" // NOLINT(bugprone-suspicious-include)
 
 #define STEP_S 0.005
 #define PAST 1024

@@ -4,6 +4,8 @@
  * that is as unkind as a link may be: two streams a pair, a stream stands still while its block is
  * not awaited, data is read only when it is delivered, and events come in any order.
  */
+#include "wan/model.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +19,7 @@
 #include <cmocka.h>
 
 #include "wan_sync/strategy/engine.h"
-#include "wan_sync/strategy/strategies.c" // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/strategy/strategies.c" // NOLINT(bugprone-suspicious-include)
 
 #define MEMBERS_MOST 9
 #define STREAMS 2

@@ -3,9 +3,9 @@
  * The tcp transport between forked processes: what arrives is what was sent, whatever the sizes,
  * the order and the streams that break, and every fault ends in one line in time.
  */
-#include "wan_sync/transport/tcp_parts.h"
 #include "common/rng.h"
 #include "team.h"
+#include "wan_sync/transport/tcp_parts.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -12,8 +12,8 @@
 #ifndef ENGINE_H
 #define ENGINE_H
 
-#include "wan_sync/transport/link.h"
 #include "wan_sync/strategy/schedule.h"
+#include "wan_sync/transport/link.h"
 #include "wan_sync/wire/wire.h"
 
 #include <stdint.h>
