@@ -101,6 +101,10 @@ static int put_begin(FILE *f, struct shelf *shelf, const struct words *platforms
         "<em>Converged</em> no: the time was up before the interval was as narrow as asked.</p>\n",
         f);
     int code = page_put_overview(f, shelf, platforms);
+    bool any = false;
+    for (size_t i = 0; i < platforms->n && !code; i++)
+        code = page_put_steps(f, shelf, platforms->v[i], &any);
+    fputs(any ? "</ul>\n" : "", f);
     fprintf(f, "<nav>%s<a href=\"#method\">method</a></nav>\n",
             sites ? "<a href=\"#sites\">between sites</a> " : "");
     return code;
