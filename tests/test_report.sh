@@ -84,6 +84,26 @@ unlike "$err" 'make figures' 'wants no figures of a platform'
 like "$(cat between.html)" '<section id="sites">.*<svg .*<section id="method">' 'has those of all networks'
 like "$(cat between.html)" '<figcaption>sync_size, of wan.csv</figcaption>' 'each with the table that it is drawn from'
 like "$(cat between.html)" '<summary>Between sites</summary>.*modelled.*direct/lp' 'and the synchronisations, with the model'
+# Training steps: of two sizes one is beaten and one undecided; the steps of another section are neither.
+unlike "$page" 'Training steps, compute' 'what has no training steps does not count them'
+cp -r data/csv with-steps
+step() { # LABEL SIZE CONFIG VERDICT: a row of the run of p, in a mode of its own
+    awk -F, -v OFS=, -v id="$id-aaaa" -v label="$1" -v size="$2" -v config="$3" -v verdict="$4" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $at["run_id"] == id && !done++ { $at["label"] = label; $at["mode"] = "overlapped"; $at["size_B"] = size
+            $at["params"] = "size=" size " config=" config; $at["config"] = config; $at["verdict"] = verdict; print }' data/csv/compare.csv
+}
+{
+    step '' 8 b faster
+    step '' 8 c inconclusive
+    step '' 16 b slower
+    step '' 16 c inconclusive
+    step backward 8 b slower
+    step backward 8 c equivalent
+} >>with-steps/compare.csv
+ok 'of training steps' "$gradsync" report -q --csv with-steps -o steps.html
+is "$(grep -o '<li>.*steps.*</li>' steps.html)" '<li>p, null: a is beaten in 1 of 2 steps, undecided in 1</li>
+<li>p, null backward: a is beaten in 0 of 1 steps, undecided in 0</li>' 'says at the head how often the baseline is beaten, and how often that is undecided'
 rm data/csv/compare.csv
 exits 2 'without a table' "$gradsync" report -q -o no.html
 like "$err" 'compare.csv' 'says which'

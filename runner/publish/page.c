@@ -104,6 +104,10 @@ static int put_begin(FILE *f, struct shelf *shelf, const struct words *platforms
         "no interval.</p>\n",
         f);
     int code = page_put_overview(f, shelf, platforms);
+    bool any = false;
+    for (size_t i = 0; i < platforms->n && !code; i++)
+        code = page_put_steps(f, shelf, platforms->v[i], &any);
+    fputs(any ? "</ul>\n" : "", f);
     fprintf(f, "<nav>%s<a href=\"#method\">method</a></nav>\n",
             sites ? "<a href=\"#sites\">between sites</a> " : "");
     return code;

@@ -52,6 +52,9 @@ int page_put_figures(FILE *f, const char *figures, const char *platform, int *se
 int page_put_counts(FILE *f, struct shelf *shelf, const char *platform);
 /* The same of all of them, a row for each platform and mode, with where it begins. */
 int page_put_overview(FILE *f, struct shelf *shelf, const struct words *platforms);
+/* An item for each section of training steps: in how many some config beats the baseline, and how many
+ * are undecided. *any: whether an item was written; the first one opens the list. */
+int page_put_steps(FILE *f, struct shelf *shelf, const char *platform, bool *any);
 /* The tables of a platform: what is faster than its baseline, and, folded, all the rest. */
 int page_put_tables(FILE *f, struct shelf *shelf, const char *platform);
 
