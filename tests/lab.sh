@@ -7,8 +7,16 @@
 #                                no block is too late
 #   lab [OPTION…] -- COMMAND…    in it, LAB_SECONDS at most
 #   need_lab                     behind `run lab …`: where no lab can be had the test ends, and says so
-LAB_SECONDS=${LAB_SECONDS:-60}
+#   sent SITE                    inside a lab: bytes that this site has sent
+#   until_sends SITE BYTES       inside a lab: waits until it has sent so many more
+LAB_SECONDS=${LAB_SECONDS:-300} # enough for a busy machine
 export gradsync build # for what runs inside
+sent() {
+    "$gradsync" lab-enter "$1" -- awk '/:/ && !/lo:/ { n += $10 } END { print n + 0 }' /proc/net/dev
+}
+has_sent() { [ "$(sent "$1")" -ge "$2" ]; }
+until_sends() { until_true 120 has_sent "$1" $(($(sent "$1") + $2)); }
+export -f until_true sent has_sent until_sends
 
 lab_config() {
     cat >lab.ini <<'END'

@@ -12,7 +12,9 @@
 #   one_line TEXT NAME      exactly one line, not empty
 #   skip NAME WHY           counts as passed, with the reason;   skip_all WHY ends the test
 #   no_orphans NAME         nothing that this test started is running any more
-#   until_true SECONDS COMMAND…   polls; fails past the deadline
+#   until_true SECONDS COMMAND…   waits until COMMAND succeeds; fails when the seconds are over. Give it
+#                           many: they are spent only when the test fails
+#   build_sockets           builds ./sockets from tests/sockets.c
 set -uo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -115,6 +117,7 @@ until_true() { # SECONDS COMMAND…
         sleep 0.05
     done
 }
+build_sockets() { "${CC:-gcc}" -D_GNU_SOURCE -o sockets "$top/tests/sockets.c"; }
 tap_alone() { [ -z "$(marked)" ]; }
 tap_describe() {
     local pid

@@ -81,16 +81,19 @@ say stalled "$(port 0.5 east)"
 "$gradsync" lab-set go east >/dev/null
 say gone "$(port 5 east)"
 drops() { "$gradsync" lab-set stats | jq .queue_drops; }
-flood() { head -c 200000 /dev/zero >/dev/udp/10.77.0.3/9; sleep 0.05; } # a queue holds 270 KB
-before=$(drops); flood; middle=$(drops)
-"$gradsync" lab-set rate north 0.1% >/dev/null; flood; flood; after=$(drops)
+flood() { head -c 200000 /dev/zero >/dev/udp/10.77.0.3/9; } # a queue holds 270 KB
+idle() { "$gradsync" lab-set stats | jq -e '.packets == .delivered + .queue_drops + .cut_drops' >/dev/null; }
+before=$(drops); flood; until_true 30 idle; middle=$(drops)
+dropped() { after=$(drops) && [ "$after" -gt "$middle" ]; }
+"$gradsync" lab-set rate north 0.1% >/dev/null; flood; flood; until_true 30 dropped
 say drops "$((middle - before)) $((after > middle))"
 say order "$("$gradsync" lab-set rate north fast 2>&1)"
 say order2 "$("$gradsync" lab-set slow north 2>&1)"
 say order3 "$("$gradsync" lab-set down nroth 2>&1)"
-say silent "$(perl -MIO::Socket::UNIX -e 'my @silent = map { IO::Socket::UNIX->new($ARGV[0]) or die } 1 .. 30; exec qw(gradsync lab-set reset)' "$(jq -r .control "$GRADSYNC_LAB")")"
+say silent "$(./sockets silent "$(jq -r .control "$GRADSYNC_LAB")" 30 "$gradsync" lab-set reset)"
 say mpi "$(mpirun -n 3 --host north,east,south hostname 2>mpi.err | sort | tr '\n' ' ')"
 END
+build_sockets
 run lab -- bash inside.sh
 inside() { sed -n "s/^$1=//p" <<<"$out"; }
 is "$(inside entered)" south 'a site is entered by name'

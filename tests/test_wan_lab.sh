@@ -8,7 +8,7 @@
 # when a site's rank is killed.
 # shellcheck disable=SC2154 # $rc $out $err are lib.sh's
 . "$(dirname "$0")/lib.sh"
-LAB_SECONDS=150
+LAB_SECONDS=500
 . "$top/tests/lab.sh"
 
 [ -e "$build/plugins/wan_sync.so" ] || skip_all 'wan_sync is not built here'
@@ -49,11 +49,10 @@ begin() { # NAME ARGUMENT…
     runner=$!
 }
 recorded() { cat "$name"/*/*/*/launch-*.jsonl 2>/dev/null | grep -c "\"type\":\"$1\""; }
-await() { # TYPE N [SECONDS]: so many are recorded, and the next one is under way since then
-    local i=0
-    until [ "$(recorded "$1")" -ge "$2" ] || [ $((i += 1)) -gt 600 ] || ! kill -0 $runner 2>/dev/null; do sleep 0.05; done
-    sleep "${3:-0.4}"
-}
+enough() { [ "$(recorded "$1")" -ge "$2" ] || ! kill -0 $runner 2>/dev/null; }
+await() { until_true 120 enough "$1" "$2"; } # TYPE N: so many are recorded
+# Block N is recorded and the next sum is under way: far more is sent than between two sums.
+after_block() { await block "$1" && until_sends south 2000000; }
 finish() {
     wait $runner
     echo $? >"$name.rc"
@@ -82,20 +81,21 @@ finish
 export OMPI_MCA_plm_rsh_agent="$gradsync lab-enter"
 
 begin outlived --set measure:blocks=6 --set measure:max_blocks=6
-await block 1; order 'rate south 10%'; sleep 0.5; order reset
-await block 2; order 'stall south'; sleep 1; order 'go south'
-await block 3; order 'down south'; sleep 1; order 'up south'
-await block 4; "$gradsync" lab-enter south -- ss -tK '( sport = :5300 or dport = :5300 )' >reset.out 2>&1
+# The faults last for a second, far less than the time-out of 10 s.
+after_block 1; order 'rate south 10%'; until_sends south 100000; order reset
+after_block 2; order 'stall south'; sleep 1; order 'go south'
+after_block 3; order 'down south'; sleep 1; order 'up south'
+after_block 4; "$gradsync" lab-enter south -- ss -tK '( sport = :5300 or dport = :5300 )' >reset.out 2>&1
 finish
 
 # Long enough to be cut in a sum: of what lies between two blocks no site can be named.
 begin gone --set wan_sync:size=8MiB --set measure:blocks=2 --set measure:max_blocks=2 --set measure:retries=3 --set wan_sync:timeout=2s --set measure:deadline=8s
-await block 1 1; order 'down south'
+after_block 1; order 'down south'
 await fail 1; order 'up south'
 finish
 
 begin dead --set measure:blocks=2 --set measure:max_blocks=2
-await block 1; kill_south
+after_block 1; kill_south
 finish
 END
 run lab -- bash inside

@@ -142,14 +142,15 @@ rank_pid() { # RANK: the process that measures
     done
     echo "$last"
 }
-begun() { grep -q '"type":"header"' data/*/*/*/launch-*.jsonl 2>/dev/null; }
+begun() { # its one block takes seconds
+    grep -qs '"type":"header"' data/*/*/*/launch-*.jsonl && [ -n "$(rank_pid 1)" ]
+}
 lose() { # SIGNAL LINE…: rank 1 gets it while it measures
     config lose.ini 3 'size = 64KiB' 'compute = 50ms' 'every = 40' 'fragments = 4' 'timeout = 1s' "${@:2}"
     rm -rf data
     timeout 60 "$gradsync" run -q -o data lose.ini --set measure:deadline=6s >out 2>err &
     local runner=$!
-    until_true 20 begun || flunk 'the run begins'
-    sleep 1
+    until_true 60 begun || flunk 'the run begins'
     kill -"$1" "$(rank_pid 1)"
     wait $runner
     rc=$? lines=$(cat data/*/*/*/launch-*.jsonl) err=$(cat err)
@@ -165,9 +166,10 @@ like "$lines" '"why":"[^"]*stopped by a signal[^"]*","rank":1,' 'and is named'
 # ---- the transport's faults, as a run shows them ----
 
 # PORT + 1 is rank 1's.
-perl -MIO::Socket::INET -e 'my $s = IO::Socket::INET->new(LocalPort => 29471, Listen => 1, ReuseAddr => 1) or die $!; sleep 60' &
+build_sockets
+./sockets listen 29471 >taker &
 taker=$!
-ok 'a port is taken' until_true 5 bash -c 'exec 3<>/dev/tcp/127.0.0.1/29471' 2>/dev/null
+ok 'another program listens on a port' until_true 60 test -s taker
 config port.ini 2 'size = 4KiB' 'transport = tcp' 'port = 29470'
 measure port.ini
 is "$rc" 1 'a port that is taken'

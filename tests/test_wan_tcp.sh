@@ -16,12 +16,13 @@ cat >while_it_sends <<END
 lines=\$1 keys=()
 shift
 while [ \$# -gt 0 ] && [ "\$1" != -- ]; do keys+=("\$1") && shift; done
-timeout 40 mpirun -n 3 --host north,east,south --bind-to none '$build/bench/wan_link' \\
+timeout 120 mpirun -n 3 --host north,east,south --bind-to none '$build/bench/wan_link' \\
     rate=100 rtt=10 block=65536 size=786432 probe=0.5 "\${keys[@]}" >"\$lines" 2>"\$lines.err" &
-for _ in \$(seq 400); do grep -q bound "\$lines" 2>/dev/null && break || sleep 0.05; done
+until_true 60 grep -qs bound "\$lines"
 for order in "\${@:2}"; do
     case \$order in
-    sleep*) \$order ;;
+    sleep*) \$order ;; # how long a fault lasts
+    missed) until_true 60 grep -qs 'has not answered' "\$lines.err" ;;
     *) '$gradsync' lab-set "\$order" ;;
     esac
 done
@@ -32,9 +33,9 @@ cat >all <<'END'
 #!/usr/bin/env bash
 ./while_it_sends tenth iterations=15 -- 'rate east 10%' 'sleep 1' reset
 echo "tenth $?"
-./while_it_sends stall iterations=15 deadline=5 -- 'stall east' 'sleep 1' 'go east'
+./while_it_sends stall iterations=15 deadline=20 -- 'stall east' 'sleep 1' 'go east'
 echo "stall $?"
-./while_it_sends cut iterations=2000 deadline=2 -- 'down east' 'sleep 3' 'up east'
+./while_it_sends cut iterations=2000 deadline=2 -- 'down east' missed 'up east'
 echo "cut $?"
 END
 chmod +x all

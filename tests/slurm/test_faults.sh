@@ -17,7 +17,7 @@ submitted slow.ini
 until_true 20 begun || flunk 'it measures' "$(cat "$camp"/log/*)"
 is "$("$gradsync" status "$camp" >/dev/null; echo $?)" 0 'while it runs nothing is wrong'
 isnt "$(column running)" 0 '… and cells are running'
-sbatch -Q -p prio -N 3 --exclusive --time=1 --wrap 'sleep 1' -o /dev/null
+sbatch -Q -p prio -N 3 --exclusive --time=1 --wrap true -o /dev/null
 preempted() { [ "$(jobs_in PD)" = 3 ]; }
 until_true 20 preempted
 status_is 0 'preempted: status'
