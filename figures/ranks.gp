@@ -47,7 +47,7 @@ set label 4 "first in the step: " . label[first_in_step] at screen 0.52, 0.2 / H
 twins = 0
 do for [i = 1 : n] { twins = twins + again_comm[i] + again_time[i] }
 set label 5 "grey bar: 95% intervals overlap, a tie" . (twins ? "; ≡ same operation as the baseline" : "") \
-    at screen 0.5, 0.07 / HEIGHT center font ",8" textcolor rgb "#404040"
+    at screen 0.5, 0.07 / HEIGHT center font ",6" textcolor rgb "#404040"
 place(by, again) = again ? "≡" : sprintf("%d", by)
 do for [i = 1 : n] {
     set label 10 + i label[i] at screen (LEFT - 0.64) / WIDTH, first by_comm[i] right
