@@ -277,7 +277,7 @@ static void a_shallow_dip_has_two_sizes(void **state)
     struct curves m;
     (void)state;
     for (int wide = 0; wide <= 1; wide++) {
-        make(&m, 0, 1e-6, 0.005);
+        make(&m, 0, 1e-7, 0.005);
         for (size_t r = 0; r < REPLICATES; r++) {
             m.time[r][20] *= 1.04;
             m.time[r][21] *= wide ? 1.03 : 1;
