@@ -45,7 +45,7 @@ set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linec
 do for [k = 1 : 5] {
     x = legend_at[k]
     set label 200 + k "" at screen (x + 0.04) / WIDTH, 0.19 / HEIGHT point pointtype mark[k] pointsize 0.6 linecolor rgb shade[k]
-    set label 210 + k verdict[k] at screen (x + 0.12) / WIDTH, 0.19 / HEIGHT left font ",8"
+    set label 210 + k verdict[k] at screen (x + 0.12) / WIDTH, 0.19 / HEIGHT left font ",6"
 }
 set label 220 "bar: 95% interval; grey band: A/A floor" . (groups < n_sizes ? sprintf("; %d of %d sizes", groups, n_sizes) : "") \
     at screen 0.5, 0.06 / HEIGHT center textcolor rgb "#404040"

@@ -42,7 +42,7 @@ do for [k = 1 : 5] {
         fillcolor rgb colour(k, 1.1) fillstyle solid 1 border linecolor rgb "#A0A0A0" linewidth 0.4
     says = wide ? in_numbers[k] : sign[k]
     set label 200 + k says at screen (x + 0.065) / WIDTH, 0.185 / HEIGHT center font ",5"
-    set label 210 + k verdict[k] at screen (x + 0.17) / WIDTH, 0.185 / HEIGHT left font ",8"
+    set label 210 + k verdict[k] at screen (x + 0.17) / WIDTH, 0.185 / HEIGHT left font ",6"
 }
 set label 220 "pale: less than 3%   middle: less than 20%   deep: more" at screen 0.5, 0.06 / HEIGHT center textcolor rgb "#404040"
 plot $map using 1:2:($1 - 0.5):($1 + 0.5):($2 - 0.5):($2 + 0.5):(colour($3, $4)) with boxxyerror \

@@ -16,7 +16,13 @@ of() {
             for (i = 1; i <= n; i++) printf "%s%s", $(col[name[i]]), i < n ? " " : "\n" }' "$csv/compare.csv"
 }
 # The reason of the first row that matches.
-reason() { sed -nE "/$2/{s/.*,(faster|slower|equivalent|inconclusive),[0-9]*,\"?//p;q}" "$1/compare.csv" | sed 's/"$//'; }
+reason() { awk "$(<"$top/figures/csv.awk")"' NR == 1 { header(); next } $0 ~ want { csv($0, f); print get("reason"); exit }' want="$2" "$1/compare.csv"; }
+# What NCCL ran, said of a config in every launch: ran DIR CONFIG TEXT
+ran() {
+    perl -pi -e 'BEGIN { $config = shift; $text = shift }
+        if (/"type":"cell","cell":"(\w+)"/) { my $cell = $1; my ($copy) = /"copy":(\d)/
+            ; $_ = qq({"type":"note","cell":"$cell","copy":$copy,"key":"ran","value":"$text"}\n$_) if /"config":"$config"/ }' "$2" "$3" "$1"/*.jsonl
+}
 within() { awk -v x="$1" -v lo="$2" -v hi="$3" 'BEGIN { exit !(x > lo && x < hi) }'; }
 
 # ---- inside a run
@@ -24,7 +30,7 @@ within() { awk -v x="$1" -v lo="$2" -v hi="$3" 'BEGIN { exit !(x > lo && x < hi)
 ok 'a run is compared' "$gradsync" compare raw1 -o csv
 like "$out" $'\n  8 +c2 .* faster' 'the terminal has the table'
 like "$out" '6 contrasts: 2 faster, 2 slower, 2 equivalent, 0 inconclusive' 'and the count'
-is "$(head -n 1 csv/compare.csv)" 'platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,launches_needed,reason' 'the columns of compare.csv'
+is "$(head -n 1 csv/compare.csv)" 'platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,launches_needed,reason,measured_verdict,baseline_ran,ran' 'the columns of compare.csv'
 is "$(cut -d, -f6,8,9 csv/compare.csv | tail -n +2 | tr '\n' ' ')" '8,c0,c1 8,c0,c2 8,c0,c3 16,c0,c1 16,c0,c2 16,c0,c3 ' 'a row a config but the baseline'
 is "$(of csv 8 c1 verdict) $(of csv 8 c2 verdict) $(of csv 8 c3 verdict)" 'equivalent faster slower' 'verdicts are the truth'
 is "$(of csv 8 c2 launches launches_needed p_permutation equivalence)" '5 0 0.0625 0.01' 'launches; five cannot give a smaller permutation p'
@@ -59,6 +65,43 @@ like "$err" "a mode 'com' beside another mode, did you mean 'comm'" 'is a slip'
 exits 2 'two runs have no best' "$gradsync" compare --best-of comm raw1 raw1
 like "$err" '--best-of is about configs of a run' 'and it says so'
 
+# ---- same operation: c2 is 2% faster than the baseline, and c3 slower; c2 ran what the baseline ran
+"$make_campaign" same groups=2 spread=0.002
+for config in c0 c2; do ran same $config 'RING/LL ctas=24'; done
+ran same c1 'unproven: this NCCL does not say what it ran'
+ran same c3 'RING/LL ctas=16'
+ok 'what ran is compared' "$gradsync" compare same -o same.csv
+is "$(of same.csv 8 c1 verdict) $(of same.csv 8 c2 verdict) $(of same.csv 8 c3 verdict)" 'equivalent same operation slower' 'the same operation is nothing else'
+like "$(reason same.csv ',c2,')" '^both ran RING/LL ctas=24$' 'and it is said which'
+is "$(of same.csv 8 c2 ratio ratio_low ratio_high p_holm launches_needed)" "$(of csv 8 c2 ratio ratio_low ratio_high p_holm launches_needed)" 'the numbers stay'
+is "$(of same.csv 8 c2 measured_verdict baseline_ran ran)" 'faster RING/LL ctas=24 RING/LL ctas=24' 'and what they would be called'
+is "$(of same.csv 8 c3 measured_verdict ran)|$(of same.csv 8 c1 measured_verdict ran)" 'slower RING/LL ctas=16|equivalent ' 'of others that is the verdict'
+like "$out" $'\n  8 +c2 .* same operation both ran RING/LL ctas=24 \\(its time alone: faster\\)' 'in the terminal too'
+like "$out" '6 contrasts: 0 faster, 2 slower, 2 equivalent, 0 inconclusive, 2 same operation' 'in the count'
+like "$out" 'placebo: both ran the same operation, yet their times would be called faster or slower in 2 of 2 alone \(100.0%; A/A copies 0 of 2, 0.0%\)' 'and in the rate that is called'
+is "$(cat same.csv/placebo.csv)" $'platform,workload,label,run_id,mode,contrasts,called,aa,aa_called\nsim,null,,same,,2,2,2,0' 'as a table'
+unlike "$("$gradsync" compare raw1)" 'placebo' 'where nothing ran the same there is none'
+cp -r same varies && perl -pi -e 's/ctas=24/ctas=22/ if /"type":"note"/ && !$seen++' varies/launch-02.01.jsonl
+ok 'what differs between launches' "$gradsync" compare -q varies -o varies.csv
+is "$(of varies.csv 8 c2 verdict baseline_ran)" 'faster RING/LL ctas=24 | RING/LL ctas=22' 'is no one operation'
+ok 'two runs of one operation' "$gradsync" compare same varies -o sides.same
+unlike "$(cut -d, -f19 sides.same/compare.csv)" 'same operation' 'are judged by their times'
+like "$(reason sides.same ',c0,')" 'not the same operation: RING/LL ctas=24 \| RING/LL ctas=24 \| RING/LL ctas=22' 'and what ran is named where it differs'
+mkdir twice && cp -r same twice/1 && cp -r same twice/2 && sed -i 's/"run_id":"same"/"run_id":"1"/' twice/1/*.jsonl && sed -i 's/"run_id":"same"/"run_id":"2"/' twice/2/*.jsonl
+ok 'the same operation again' "$gradsync" compare --again twice -o twice.csv
+like "$out" '6 of 6 contrasts have numbers in both: 4 with the same verdict, 0 inconclusive in one or both, .*, 2 same operation in one or both' 'agrees by what was recorded, and counts as no agreement of times'
+is "$(grep -c 'same operation,same operation,yes' twice.csv/again.csv)" 2 'in its table'
+"$gradsync" compare -q twice -o twice.solved
+is "$("$gradsync" compare --again twice.solved/compare.csv)" "$("$gradsync" compare --again twice)" 'from a table too'
+
+# ---- the best of a mode is no config that ran what the baseline ran
+cp -r modes best
+for config in c0 c2; do ran best $config 'RING/LL ctas=24'; done
+ok 'the best, where c2 is the baseline under another name' "$gradsync" compare --best-of comm best -o best.csv
+is "$(cut -d, -f5,8,9 best.csv/chosen.csv | tail -n +2 | head -n 1)" 'overlapped,c0,c1' 'is the baseline'
+ok 'modes' "$gradsync" compare best
+like "$out" $'\n3 contrasts of mode comm: .*\n3 contrasts of mode overlapped: ' 'are counted each by itself'
+
 # ---- several runs of one thing: on the second day all is as on the first, on the third c1 is faster,
 # c2 slower and c3 as the baseline
 mkdir days other
@@ -70,11 +113,11 @@ like "$out" $'\n  6 of 6 intervals overlap; half of the ratios moved by at most 
 like "$out" $'null on sim, run 3 after 2\n  6 of 6 contrasts have numbers in both: 0 with the same verdict, 0 inconclusive in one or both, 4 equivalent in one and not in the other, 2 contrary\n  0 of 6 intervals overlap' 'or does not'
 like "$out" $'\n  8 +c2 +earlier faster -[0-9.]+% \\[.*\\], later slower \\+' 'and each that does not is named'
 "$gradsync" compare -q days -o days.csv
-is "$(cut -d, -f4,6,9,21,24,25,29- days.csv/again.csv | sed -n '1,4p;8,10p')" \
+is "$(cut -d, -f4,6,9,21,27,28,32- days.csv/again.csv | sed -n '1,4p;8,10p')" \
     "$(printf '%s\n' run_id,size_B,config,verdict,earlier_run_id,earlier_launches,earlier_verdict,agreement,overlap \
         2,8,c1,equivalent,1,5,equivalent,same,yes 2,8,c2,faster,1,5,faster,same,yes 2,8,c3,slower,1,5,slower,same,yes \
         3,8,c3,equivalent,2,5,slower,different,no 3,8,c1,faster,2,5,equivalent,different,no 3,8,c2,slower,2,5,faster,contrary,no)" 'in again.csv too'
-is "$(sed -n 4p days.csv/again.csv | cut -d, -f26-28)" "$(grep '^sim,null,,1,.*,8,.*,c3,' days.csv/compare.csv | cut -d, -f12-14)" "with the earlier run's numbers"
+is "$(sed -n 4p days.csv/again.csv | cut -d, -f29-31)" "$(grep '^sim,null,,1,.*,8,.*,c3,' days.csv/compare.csv | cut -d, -f12-14)" "with the earlier run's numbers"
 "$make_campaign" other/1 groups=1 spread=0.02 seed=9
 ok 'a run that settles nothing' "$gradsync" compare --again other days/2
 like "$out" 'run 2 after 1' 'in another folder'

@@ -13,21 +13,21 @@ row() { # FILE COLUMN=VALUE… : the rows with these values, a field a line as C
           if (good) for (j = 1; j <= n; j++) print name[j] "=" f[j] }' "$1"
 }
 
-# ---- transitions: a switch at 64 KiB in both launches, a spike in one of them; a third that broke off
+# ---- transitions: a kink at 64 KiB in both launches, a spike in one of them; a third that broke off
 mkdir -p csv
 {
-    echo 'run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,launch,blocks,median_s'
+    echo 'run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,launch,blocks,median_s,ran'
     awk 'BEGIN { for (l = 1; l <= 2; l++) for (e = 3; e <= 26; e++) {
         n = 2 ^ e; t = n < 65536 ? 5e-6 + n / 8e9 : 25e-6 + n / 100e9
         if (l == 2 && e == 10) t *= 3
-        printf "r1,p,\"w, x\",,c%d,auto,,4,1,%d,size=%d protocol=auto,%d,5,%.9g\n", e, n, n, l, t } }'
-    echo 'r1,p,"w, x",,c3,auto,,4,1,8,size=8 protocol=auto,3,5,5e-6'
+        printf "r1,p,\"w, x\",,c%d,auto,,4,1,%d,size=%d protocol=auto,%d,5,%.9g,\n", e, n, n, l, t } }'
+    echo 'r1,p,"w, x",,c3,auto,,4,1,8,size=8 protocol=auto,3,5,5e-6,'
 } >csv/launches.csv
 ok 'transitions' "$gradsync" transitions csv
-like "$err" 'found: 1 spike \(0 confirmed\), 1 protocol switch \(1 confirmed\), .*; 0 curves refused.*: csv/transitions.csv' 'what was found, and what of it is confirmed'
-like "$out" $'^platform +workload .*\np +w, x +protocol switch  1 +45\.3 KiB +[+]136%, auto at 45\.3 KiB +confirmed\n.*spike .*not confirmed\n.*: csv/transitions.csv' 'the largest of each kind, in a table'
+like "$err" 'found: 1 spike \(0 confirmed\), 1 kink \(1 confirmed\), .*; 0 curves refused.*: csv/transitions.csv' 'what was found, and what of it is confirmed'
+like "$out" $'^platform +workload .*\np +w, x +kink +1 +45\.3 KiB +[+]136%, auto at 45\.3 KiB +confirmed\n.*spike .*not confirmed\n.*: csv/transitions.csv' 'the largest of each kind, in a table'
 is "$(head -n 1 csv/transitions.csv)" 'platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,before_a_s,before_b_Bps,after_a_s,after_b_Bps,change,agree,replicates,verdict,fit_error,fit_error_out,reason' 'its columns'
-like "$(row csv/transitions.csv kind="protocol switch")" $'workload=w, x\n.*from_B=32768\nto_B=65536\n.*agree=2\nreplicates=2\nverdict=confirmed' 'the switch, where it is, in both launches'
+like "$(row csv/transitions.csv kind=kink)" $'workload=w, x\n.*from_B=32768\nto_B=65536\n.*agree=2\nreplicates=2\nverdict=confirmed' 'the kink, where it is, in both launches'
 like "$(row csv/transitions.csv kind=spike)" $'size_B=1024\n.*agree=1\nreplicates=2\nverdict=not confirmed' 'the spike of one launch is not confirmed'
 is "$(row csv/transitions.csv kind=fit | grep -c ^kind)" 2 'two pieces'
 cp csv/transitions.csv first
@@ -41,10 +41,39 @@ one_line "$err" 'in one line'
 mkdir bad
 sed '2,$ s/^r1,/r1,more,/' csv/launches.csv >bad/launches.csv
 exits 1 'a row of another width' "$gradsync" transitions bad
-like "$err" 'bad/launches.csv:2: 15 fields under a header of 14' 'is named with its line'
+like "$err" 'bad/launches.csv:2: 16 fields under a header of 15' 'is named with its line'
 ok 'no table is left of it' test ! -e bad/transitions.csv
 sed 's/median_s/median/' csv/launches.csv >bad/launches.csv
 exits 2 'a table of another version' "$gradsync" transitions bad
+
+# ---- what ran, where the recording says it: CTAs change at 1 KiB, the protocol at 1 MiB, times at 64 KiB
+mkdir ran
+awk -F, 'BEGIN { OFS = "," } NR > 1 { $NF = $11 < 1024 ? "RING/LL ctas=1" : $11 < 1048576 ? "RING/LL ctas=8" : "RING/LL128 ctas=8" } 1' csv/launches.csv >ran/launches.csv
+ok 'transitions of what ran' "$gradsync" transitions ran
+like "$err" 'found: 1 spike \(0 confirmed\), 1 switch \(1 recorded\), 1 CTAs \(1 recorded\)' 'are read'
+unlike "$out" 'kink' 'and no kink is fitted'
+like "$(row ran/transitions.csv kind=switch)" $'from_B=524288\nto_B=1048576\n.*agree=2\nreplicates=2\nverdict=recorded\n.*reason=RING/LL ctas=8 to RING/LL128 ctas=8' 'the switch, with both sides'
+like "$(row ran/transitions.csv kind=CTAs)" $'from_B=512\nto_B=1024\n.*verdict=recorded' 'a number of CTAs is not called a switch'
+
+# ---- one file, one launch: nothing is confirmed, though it has two columns
+mkdir columns
+awk 'NR == 1 { print; next } { for (place = 0; place <= 1; place++) { row = $0
+    sub(/protocol=auto/, "protocol=auto in_place=" (place ? "yes" : "no"), row)
+    if (row ~ /,1,5,/) print row } }' csv/launches.csv >columns/launches.csv
+ok 'transitions of one launch' "$gradsync" transitions columns
+is "$(row columns/transitions.csv kind=kink | grep -E '^(replicates|verdict)')" $'replicates=1\nverdict=unconfirmed\nreplicates=1\nverdict=unconfirmed' 'in place and out of place are a curve each'
+unlike "$(cat columns/transitions.csv)" ',confirmed,' 'and neither confirms the other'
+
+# ---- an nccl-tests output of four L40S
+fixture=$top/../shared/fixtures/phase1-baseline/nvidial40s_4gpu_results/iteration_1/2026-02-20_20-09-16.txt
+if [ -e "$fixture" ]; then
+    "$gradsync" import -q --platform l40s --set config=auto -o l40s "$fixture" && "$gradsync" reduce -q l40s -o l40s.csv
+    ok 'transitions of an import' "$gradsync" transitions -q l40s.csv
+    is "$(row l40s.csv/transitions.csv kind=dip | grep -E '^(size_B|verdict)' | tr '\n' ' ')" 'size_B=16777216 verdict=unconfirmed size_B=16777216 verdict=unconfirmed ' 'the dip at 16 MiB, in either column'
+    unlike "$(cut -d, -f20 l40s.csv/transitions.csv)" '^confirmed' 'one file confirms nothing'
+else
+    skip 'recordings of others' "$fixture is not here"
+fi
 
 # ---- limits: what the project's own configs claim
 exits 0 'limits of the configs' "$gradsync" limits -o all "$top"/configs/*.ini

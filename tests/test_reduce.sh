@@ -13,7 +13,7 @@ r1,1,1,$A,p,null,a,,0,2,1,8,1,0.0000010001
 r1,1,1,$A,p,null,a,,0,2,1,8,2,0.00000101" 'samples are exact and in order'
 is "$(wc -l <csv/samples.csv)" $((1 + 2 * (2 * 9 + 3))) 'every sample has a row, copies too'
 is "$(grep -c ",a,,1,2,1,8," csv/samples.csv)" 12 "the baseline's second copy is told apart"
-is "$(head -n 1 csv/summary.csv)" 'run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,n,launches,blocks,warmup_blocks,median_s,ci_low_s,ci_high_s,p95_s,p99_s,min_s,algbw_Bps,busbw_Bps,limit_Bps,limit_fraction,skew_s,converged,status,reason,iterations,throttled,note' \
+is "$(head -n 1 csv/summary.csv)" 'run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,n,launches,blocks,warmup_blocks,median_s,ci_low_s,ci_high_s,p95_s,p99_s,min_s,algbw_Bps,busbw_Bps,limit_Bps,limit_fraction,skew_s,converged,status,reason,ran,iterations,throttled,note' \
     'summary.csv has its columns'
 is "$(cut -d, -f5 csv/summary.csv)" "cell_id
 $A
@@ -25,7 +25,7 @@ is "$(of csv $A min_s) $(of csv $A skew_s) $(of csv $A limit_Bps)" '1.0001e-06 3
 # 8 B / 1.01 us, and that over 10 GB/s
 is "$(of csv $A busbw_Bps | cut -c1-10) $(of csv $A limit_fraction | cut -c1-10)" '7920792.07 0.00079207' 'bus bandwidth and its share of the limit'
 is "$(of csv $A converged) $(of csv $C converged)" 'yes yes' 'converged is of the interval in the row, whatever a group said when it was closed'
-is "$(tail -n 1 csv/summary.csv)" "r1,p,null,,$S,b,,2,1,16,size=16 config=b,,,,,,,,,,,,,,,,no,skip,\"no \"\"b\"\", here\",,," 'a skipped cell has its row and reason'
+is "$(tail -n 1 csv/summary.csv)" "r1,p,null,,$S,b,,2,1,16,size=16 config=b,,,,,,,,,,,,,,,,no,skip,\"no \"\"b\"\", here\",,,," 'a skipped cell has its row and reason'
 is "$(grep -c . csv/metrics.csv)" 4 'metrics beyond the time have rows'
 is "$(sed -n 2p csv/metrics.csv)" "r1,p,null,,$A,a,,2,1,8,steps,1,4,1.5,1.0,2.0" 'with median and interval'
 is "$(wc -l <csv/iteration.csv)" 1 'no step, no decomposition'

@@ -41,8 +41,14 @@ for run in aaaa bbbb cccc; do
 done
 is "$(grep -c "id=\"run-$id-aaaa\".*complete, checksums hold" report.html)" 1 'says which run is complete'
 is "$(grep -c "id=\"run-$id-bbbb\".*not complete" report.html)" 1 'and which is not'
-like "$page" '<tr><td><a href="#p1">q</a></td><td class="n">[0-9]+</td>' 'and of each platform, at the head'
+like "$page" '<tr><td><a href="#p1">q</a></td><td>alone</td><td class="n">[0-9]+</td>' 'and of each platform, at the head'
 like "$page" 'Of [0-9]+ contrasts of a config with its baseline, [0-9]+ faster, [0-9]+ slower' 'counts the verdicts'
+cp -r data/csv modes
+awk 'BEGIN { FS = OFS = "," } { print } NR > 1 && $1 == "p" { $5 = "overlapped"; sub(/faster|slower|equivalent|inconclusive/, "same operation"); print; print }' data/csv/compare.csv >modes/compare.csv
+ok 'with modes' "$gradsync" report -q --csv modes -o modes.html p
+n=$(grep -o 'Of [0-9]* contrasts' <<<"$page" | head -n 1 | tr -dc 0-9)
+like "$(<modes.html)" "Of $n contrasts of a config with its baseline, " 'operations alone are counted by themselves'
+like "$(<modes.html)" "Of $((2 * n)) contrasts of a config with its baseline in mode overlapped, 0 faster, 0 slower, 0 equivalent, 0 inconclusive, $((2 * n)) same operation" 'and the steps by themselves'
 whole_run data/raw/p/null/20250102T000000Z-eeee
 manifest data/raw/p/null/20250102T000000Z-eeee
 cp -r data/csv once

@@ -116,7 +116,7 @@ static int read_cell(struct recorded *r, const struct raw *raw, const struct raw
     return GS_OK;
 }
 
-static int read_recording(struct recorded *r, size_t file, bool planned)
+static int read_recording(struct recorded *r, size_t file, bool planned, unsigned want)
 {
     const char *path = r->ledger->files[file].path;
     struct raw *raw;
@@ -124,17 +124,28 @@ static int read_recording(struct recorded *r, size_t file, bool planned)
     int got = 0, code = raw_open(&raw, path);
     if (code)
         return code;
-    const unsigned want = 1u << RAW_HEADER | 1u << RAW_NOTE | 1u << RAW_CELL;
     while (!code && (got = raw_next(raw, want, &l)) == 1)
         if (l.type == RAW_NOTE)
             recorded_note(r, l.json);
         else
             code = l.type == RAW_HEADER ? read_header(r, raw, path, &l)
                                         : read_cell(r, raw, &l, file, planned);
-    if (raw_torn(raw))
+    if (raw_torn(raw) && want & 1u << RAW_CELL)
         say("%s: a torn last line is left out", path);
     raw_close(raw);
     return got < 0 ? GS_FAILED : code;
+}
+
+/* Notes stand before the line of their cell, which only a plan makes known by then. */
+static int read_recordings(struct recorded *r, bool planned)
+{
+    const unsigned cells = 1u << RAW_HEADER | 1u << RAW_CELL, notes = 1u << RAW_NOTE;
+    int code = GS_OK;
+    for (size_t i = 0; !code && i < r->ledger->n_files; i++)
+        code = read_recording(r, i, planned, planned ? cells | notes : cells);
+    for (size_t i = 0; !code && !planned && i < r->ledger->n_files; i++)
+        code = read_recording(r, i, planned, notes);
+    return code;
 }
 
 /* ---- the config ---- */
@@ -197,8 +208,8 @@ int recorded_read(struct recorded **out, const char *dir)
         code = ledger_read(&r->ledger, dir);
     if (!code)
         code = read_plan(r, &planned);
-    for (size_t i = 0; !code && i < r->ledger->n_files; i++)
-        code = read_recording(r, i, planned);
+    if (!code)
+        code = read_recordings(r, planned);
     if (!code && r->run_id)
         code = read_config(r);
     if (code || !r->run_id) {

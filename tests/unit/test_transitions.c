@@ -27,7 +27,7 @@ static void make(struct curves *m, size_t change, double a, double noise)
 {
     struct rng rng;
     rng_stream(&rng, 1, 2);
-    *m = (struct curves){.c = {m->size, N, m->rows, REPLICATES, false}};
+    *m = (struct curves){.c = {m->size, N, m->rows, REPLICATES, NULL}};
     for (size_t i = 0; i < N; i++)
         m->size[i] = 8.0 * (double)(1u << i);
     for (size_t r = 0; r < REPLICATES; r++) {
@@ -64,7 +64,7 @@ static void a_line_is_one_piece(void **state)
     make(&m, 0, 20e-6, 0.01);
     struct transitions t = transitions_find(&m.c);
     assert_int_equal(count(&t, TRANSITION_FIT), 1);
-    assert_int_equal(count(&t, TRANSITION_SWITCH), 0);
+    assert_int_equal(count(&t, TRANSITION_KINK), 0);
     const struct transition *half = find(&t, TRANSITION_KNEE, 1.9e6, 2.1e6); /* 20 us x 100 GB/s */
     assert_non_null(half);
     assert_int_equal(half->agree, REPLICATES);
@@ -76,29 +76,24 @@ static void a_line_is_one_piece(void **state)
     transitions_free(&t);
 }
 
-static void a_protocol_switch(void **state)
+static void a_break_is_a_kink(void **state)
 {
     struct curves m;
     (void)state;
     make(&m, 16, 40e-6, 0.02); /* at 512 KiB: 57 us, extrapolated, becomes 45 */
     struct transitions t = transitions_find(&m.c);
-    const struct transition *s = find(&t, TRANSITION_SWITCH, 256e3, 600e3);
+    const struct transition *s = find(&t, TRANSITION_KINK, 256e3, 600e3);
     assert_non_null(s);
     assert_string_equal(transition_verdict(&t, s), "confirmed");
     assert_int_equal((int)s->low, 262144);
     assert_int_equal((int)s->high, 524288);
     assert_float_equal(s->before.b_Bps, 10e9, 1e9);
     assert_float_equal(s->after.b_Bps, 100e9, 5e9);
-    assert_int_equal(count(&t, TRANSITION_SWITCH), 1);
-    transitions_free(&t);
-    m.c.fixed = true;
-    t = transitions_find(&m.c);
-    assert_int_equal(count(&t, TRANSITION_SWITCH), 0);
-    assert_non_null(find(&t, TRANSITION_KNEE, 256e3, 600e3));
+    assert_int_equal(count(&t, TRANSITION_KINK), 1);
     transitions_free(&t);
 }
 
-static void a_late_switch_is_a_dip(void **state)
+static void a_late_break_is_a_dip(void **state)
 {
     struct curves m;
     (void)state;
@@ -109,7 +104,7 @@ static void a_late_switch_is_a_dip(void **state)
     assert_string_equal(transition_verdict(&t, d), "confirmed");
     assert_true(d->change < -0.7);
     assert_string_equal(d->why, "regained at larger sizes");
-    const struct transition *s = find(&t, TRANSITION_SWITCH, 16384, 32768);
+    const struct transition *s = find(&t, TRANSITION_KINK, 16384, 32768);
     assert_non_null(s);
     assert_true(s->change > 4);
     transitions_free(&t);
@@ -177,7 +172,7 @@ static void the_first_row_is_warm_up(void **state)
     assert_int_equal(count(&t, TRANSITION_SPIKED), 0);
     assert_int_equal(count(&t, TRANSITION_FIT), 1);
     transitions_free(&t);
-    make(&m, 0, 20e-6, 0.01); /* as in the first of two columns */
+    make(&m, 0, 20e-6, 0.01); /* in one launch of two */
     m.c.replicates = 2;
     m.time[0][0] *= 1.08;
     t = transitions_find(&m.c);
@@ -223,23 +218,114 @@ static void breaks_are_neither_made_up_nor_missed(void **state)
         struct curves m;
         make(&m, change, 5e-6 + 8.0 * (double)(1u << change) / 5e9, 0.02);
         struct transitions t = transitions_find(&m.c);
-        assert_non_null(find(&t, TRANSITION_SWITCH, m.size[change - 1], m.size[change]));
+        assert_non_null(find(&t, TRANSITION_KINK, m.size[change - 1], m.size[change]));
         assert_in_range(count(&t, TRANSITION_FIT), 2, 3);
         transitions_free(&t);
     }
+}
+
+static void say_ran(struct curves *m, const char *ran[REPLICATES][N],
+                    const char *const *rows[REPLICATES])
+{
+    for (size_t r = 0; r < REPLICATES; r++) {
+        rows[r] = ran[r];
+        for (size_t i = 0; i < N; i++)
+            ran[r][i] = i < 8 ? "RING/LL ctas=1" : i < 16 ? "RING/LL ctas=24" : "RING/SIMPLE ctas=24";
+    }
+    m->c.ran = rows;
+}
+
+/* Times break at 32 KiB and nothing changes there; what ran changes where they are smooth. */
+static void what_ran_says_where_a_switch_is(void **state)
+{
+    struct curves m;
+    const char *ran[REPLICATES][N];
+    const char *const *rows[REPLICATES];
+    (void)state;
+    make(&m, 12, 60e-6, 0.01);
+    say_ran(&m, ran, rows);
+    struct transitions t = transitions_find(&m.c);
+    assert_int_equal(count(&t, TRANSITION_KINK), 0);
+    assert_int_equal(count(&t, TRANSITION_SWITCH), 1);
+    assert_int_equal(count(&t, TRANSITION_CTAS), 1);
+    const struct transition *s = find(&t, TRANSITION_SWITCH, m.size[15], m.size[16]);
+    assert_non_null(s);
+    assert_int_equal(s->agree, REPLICATES);
+    assert_string_equal(transition_verdict(&t, s), "recorded");
+    assert_string_equal(s->why, "RING/LL ctas=24 to RING/SIMPLE ctas=24");
+    assert_non_null(find(&t, TRANSITION_CTAS, m.size[7], m.size[8]));
+    assert_non_null(find(&t, TRANSITION_DIPPED, m.size[12], m.size[12])); /* dips are of the times */
+    transitions_free(&t);
+    ran[2][15] = "RING/SIMPLE ctas=24"; /* one launch switches a size earlier */
+    t = transitions_find(&m.c);
+    assert_int_equal(count(&t, TRANSITION_SWITCH), 2);
+    s = find(&t, TRANSITION_SWITCH, m.size[14], m.size[15]);
+    assert_non_null(s);
+    assert_int_equal(s->agree, 1);
+    transitions_free(&t);
+    m.c.n = 5; /* too short for a fit, not for what was recorded */
+    ran[0][3] = "TREE/LL ctas=1";
+    t = transitions_find(&m.c);
+    assert_int_equal(count(&t, TRANSITION_REFUSED), 1);
+    assert_int_equal(count(&t, TRANSITION_SWITCH), 2);
+    transitions_free(&t);
+}
+
+/* A bandwidth that falls by 4% and stays low for some sizes, and one that does so at a single size. */
+static void a_shallow_dip_has_two_sizes(void **state)
+{
+    struct curves m;
+    (void)state;
+    for (int wide = 0; wide <= 1; wide++) {
+        make(&m, 0, 1e-7, 0.005);
+        for (size_t r = 0; r < REPLICATES; r++) {
+            m.time[r][20] *= 1.04;
+            m.time[r][21] *= wide ? 1.03 : 1;
+        }
+        struct transitions t = transitions_find(&m.c);
+        const struct transition *d = find(&t, TRANSITION_DIPPED, m.size[20], m.size[20]);
+        assert_int_equal(d != NULL, wide);
+        if (d)
+            assert_string_equal(transition_verdict(&t, d), "confirmed");
+        transitions_free(&t);
+    }
+}
+
+/* A tenth above both neighbours, the next size faster: what a break would be called otherwise. */
+static void a_low_spike_is_one(void **state)
+{
+    struct curves m;
+    (void)state;
+    make(&m, 0, 20e-6, 0.01);
+    for (size_t r = 0; r < REPLICATES; r++)
+        m.time[r][13] *= 1.12;
+    struct transitions t = transitions_find(&m.c);
+    const struct transition *s = find(&t, TRANSITION_SPIKED, m.size[13], m.size[13]);
+    assert_non_null(s);
+    assert_int_equal(count(&t, TRANSITION_KINK), 0);
+    transitions_free(&t);
+    make(&m, 0, 20e-6, 0.3); /* nothing special where all points are so far off */
+    for (size_t r = 0; r < REPLICATES; r++)
+        m.time[r][13] *= 1.12;
+    t = transitions_find(&m.c);
+    assert_int_equal(count(&t, TRANSITION_SPIKED), 0);
+    transitions_free(&t);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_is_one_piece),
-        cmocka_unit_test(a_protocol_switch),
-        cmocka_unit_test(a_late_switch_is_a_dip),
+        cmocka_unit_test(a_break_is_a_kink),
+        cmocka_unit_test(a_late_break_is_a_dip),
         cmocka_unit_test(a_spike_is_none_of_the_fit),
         cmocka_unit_test(replicates_must_agree),
         cmocka_unit_test(the_first_row_is_warm_up),
         cmocka_unit_test(chaos_is_refused),
         cmocka_unit_test(breaks_are_neither_made_up_nor_missed),
+        cmocka_unit_test(what_ran_says_where_a_switch_is),
+        cmocka_unit_test(a_shallow_dip_has_two_sizes),
+        cmocka_unit_test(a_low_spike_is_one),
     };
     return cmocka_run_group_tests_name("transitions", tests, NULL, NULL);
 }
