@@ -19,8 +19,8 @@ cp "$top/tests/bench/wan_link.c" other/tests/bench
 ln -s "$top/plugins/common" other/plugins
 sed -i 's/^#define TCP_VERSION .*/#define TCP_VERSION 9/' other/plugins/wan_sync/transport/tcp_wire.h
 like "$(cat other/plugins/wan_sync/transport/tcp_wire.h)" 'TCP_VERSION 9' 'another version'
-ok 'is built' env OMPI_CC="${CC:-gcc}" "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O0 -I"$top/runner" -o wan_link_9 \
-    other/tests/bench/wan_link.c other/plugins/wan_sync/tcp*.c -lsodium -lm
+ok 'is built' env OMPI_CC="${CC:-gcc}" "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O0 -I"$top/runner" -Iother/plugins -o wan_link_9 \
+    other/tests/bench/wan_link.c other/plugins/wan_sync/transport/tcp*.c -lsodium -lm
 
 build_sockets || skip_all 'no compiler here'
 (umask 077 && echo 'sixteen bytes and more' >ours && echo 'sixteen other bytes' >theirs)

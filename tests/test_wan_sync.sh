@@ -107,13 +107,14 @@ mkdir -p wrong
 sanitize=()
 if [[ $build == */asan ]]; then sanitize=(-fsanitize=address -fsanitize=undefined); fi
 broken() { # NAME FILE SED: a plugin with one mistake
-    sed "$3" "$top/plugins/wan_sync/$2.c" >"$1.c"
-    if cmp -s "$1.c" "$top/plugins/wan_sync/$2.c"; then return 1; fi
-    OMPI_CC=${CC:-gcc} "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O1 -I"$top/runner" -I"$top/plugins/wan_sync" \
-        -iquote "$top/plugins/wan_sync" -fPIC -fvisibility=hidden "${sanitize[@]}" -c -o "$1.o" "$1.c" || return 1
-    local objects=()
+    local source objects=()
+    source=$(find "$top/plugins/wan_sync" -name "$2.c")
+    sed "$3" "$source" >"$1.c"
+    if cmp -s "$1.c" "$source"; then return 1; fi
+    OMPI_CC=${CC:-gcc} "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O1 -I"$top/runner" -I"$top/plugins" \
+        -fPIC -fvisibility=hidden "${sanitize[@]}" -c -o "$1.o" "$1.c" || return 1
     for o in "$build"/plugins/.obj/wan_sync/*.o; do
-        [[ $o == *.wan_sync."$2".o ]] || objects+=("$o")
+        [[ $o == *."$2".o ]] || objects+=("$o")
     done
     OMPI_CC=${CC:-gcc} "${MPICC:-mpicc}" -shared "${sanitize[@]}" -o wrong/wan_sync.so "$1.o" "${objects[@]}" -lsodium -lopenblas -lm
 }

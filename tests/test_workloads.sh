@@ -8,7 +8,7 @@
 mpicc=${MPICC:-mpicc}
 command -v "$mpicc" >/dev/null || skip_all "needs $mpicc"
 common=$top/plugins/common
-flags=(-std=c11 -D_GNU_SOURCE -O2 -g -I"$common" -I"$top/runner")
+flags=(-std=c11 -D_GNU_SOURCE -O2 -g -I"$top/plugins" -I"$top/runner")
 launch=("${MPIRUN:-mpirun}" --oversubscribe --mca mpi_yield_when_idle 1)
 
 # ---- the algorithms ----

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The verbs. Each is a function in a file of its own, cmd_VERB.c, and a row of the table in rank/rank_main.c;
+ * The verbs. Each is a function in a file of its own, cmd_VERB.c, and a row of the table in main.c;
  * options are declared in a table that also prints the help (cli.h).
  */
 #ifndef GS_COMMANDS_H
