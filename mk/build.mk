@@ -14,7 +14,7 @@ lib_dirs := runner runner/wan runner/verdict runner/cluster runner/lab runner/pa
 not_lib := runner/main.c runner/cmd_%.c \
 	$(filter-out runner/sha256_$(crypto).c,runner/sha256_openssl.c runner/sha256_sodium.c) \
 	$(filter-out runner/numa_$(numa).c,runner/numa_hwloc.c runner/numa_none.c)
-lib_src := $(filter-out $(not_lib),$(wildcard $(lib_dirs:%=%/*.c)))
+lib_src := $(filter-out $(not_lib),$(wildcard $(lib_dirs:%=%/*.c))) plugins/nccl_tuner/choice.c
 lib_obj := $(lib_src:%.c=$(BUILD)/%.o)
 cmd_obj := $(patsubst %.c,$(BUILD)/%.o,runner/main.c $(wildcard runner/cmd_*.c))
 rank_obj := $(patsubst %.c,$(BUILD)/%.o,$(wildcard runner/rank/*.c))
