@@ -5,7 +5,7 @@
 tuner := $(BUILD)/libnccl-tuner-gradsync.so
 tuner_obj := $(patsubst %.c,$(BUILD)/tuner/%.o,$(wildcard plugins/nccl_tuner/*.c) runner/rng.c)
 
-all: $(tuner)
+all install: $(tuner)
 # Of rng.c only what is used is linked: the rest needs libm.
 $(tuner): $(tuner_obj)
 	$(call quiet,LINK,$@)$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-z,defs -Wl,--gc-sections -o $@ $^ -lpthread

@@ -277,7 +277,7 @@ int trial_job(const struct trial_options *o, char **command)
     code = code ? code : read_arms(&arms, o->arms);
     code = code ? code : find_tuner(&j);
     code = code ? code : make_out(o->out);
-    for (j.launch = 1; j.launch <= o->launches && !code && !status; j.launch++)
+    for (j.launch = 1; j.tuner && j.launch <= o->launches && !code && !status; j.launch++)
         code = launch(&j, &arms, &status);
     words_free(&arms);
     free(j.tuner);
