@@ -9,7 +9,7 @@
 
 plugin=$build/libnccl-tuner-gradsync.so
 job() { NCCL_TUNER_PLUGIN=$plugin "$build/tuner/job" "$@"; }
-is "$(nm -D --defined-only "$plugin" | awk '{ print $3 }' | grep ncclTuner | xargs)" \
+is "$(nm -D --defined-only "$plugin" | awk '{ print $3 }' | grep -x 'ncclTuner.*' | xargs)" \
     'ncclTunerPlugin_v3 ncclTunerPlugin_v4 ncclTunerPlugin_v5 ncclTunerPlugin_v6' 'exports the four versions'
 case $build in
 */asan) ;;

@@ -35,6 +35,7 @@ static const struct verb verbs[] = {
     {"check", cmd_check, "FILE...", "all that is wrong with a config, plugin, recording"},
     {"fabric", cmd_fabric, "", "what joins this machine to others, and NCCL's view"},
     {"list", cmd_list, "", "the workload plugins and configs found here"},
+    {"trial", cmd_trial, "-- COMMAND", "compare NCCL settings inside a training job"},
     {"model", cmd_model, "CONFIG", "what a training between sites gives, and needs"},
     {"watch", cmd_watch, "FILE|-", "follow a training log: its rate, and trouble"},
     {"lab", cmd_lab, "CONFIG -- COMMAND", "several sites here, by a relay; there"},

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trial_job.h"
+
+#include "../plugins/nccl_tuner/trial_config.h"
+#include "err.h"
+#include "files.h"
+#include "manifest.h"
+#include "plugin.h"
+#include "record.h"
+#include "text.h"
+#include "trial_child.h"
+#include "trial_recording.h"
+#include "trial_result.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct job {
+    const struct trial_options *o;
+    char **command;
+    char *tuner, *ranks, *config; /* the plugin; the folder of the ranks; the trial's file */
+    char *run;                    /* the run folder; NULL until there is something for it */
+    int launch;
+    bool recorded; /* this launch */
+};
+
+/* ---- before ---- */
+
+static int find_tuner(struct job *j)
+{
+    static const char *const places[] = {"libnccl-tuner-gradsync.so",
+                                         "../lib/gradsync/libnccl-tuner-gradsync.so"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        j->tuner = xstrfmt("%s/%s", program_dir(), places[i]);
+        if (!access(j->tuner, R_OK))
+            return GS_OK;
+        free(j->tuner);
+    }
+    j->tuner = NULL;
+    return fail(GS_CANNOT,
+                "trial: libnccl-tuner-gradsync.so is not beside gradsync in %s; build "
+                "it with 'make all'",
+                program_dir());
+}
+
+static int check_environment(void)
+{
+    const char *other = getenv("NCCL_TUNER_PLUGIN");
+    if (other && *other)
+        return fail(GS_USAGE,
+                    "trial: NCCL_TUNER_PLUGIN is '%s', and a job has one tuner; unset it for the "
+                    "trial",
+                    other);
+    return GS_OK;
+}
+
+static char *config_text(const struct job *j, const struct words *arms)
+{
+    const struct trial_options *o = j->o;
+    struct text t = {0};
+    text_addf(&t, "out = %s\n", j->ranks);
+    for (size_t i = 0; i < arms->n; i++)
+        text_addf(&t, "arm = %s\n", arms->v[i]);
+    text_addf(&t,
+              "seed = %ld\nsteps = %ld\nvisit_s = %ld\nwarmup = %ld\nblocks = %ld\nminutes = %ld\n"
+              "calls = %ld\nranks = %ld\n",
+              o->seed + j->launch - 1, o->steps, o->visit_s, o->warmup, o->blocks, o->minutes,
+              o->calls, o->ranks);
+    return t.s;
+}
+
+/* Beside the recordings, which all nodes of the job have to see. */
+static int make_folder(struct job *j, const struct words *arms)
+{
+    char *root = realpath(j->o->out, NULL), *agree;
+    if (!root)
+        return fail_file(j->o->out, "written to", errno);
+    j->ranks = xstrfmt("%s/.trial.XXXXXX", root);
+    free(root);
+    if (!mkdtemp(j->ranks))
+        return fail_file(j->ranks, "made", errno);
+    agree = xstrfmt("%s/agree", j->ranks);
+    int made = mkdir(agree, 0777);
+    free(agree);
+    if (made)
+        return fail_file(j->ranks, "written to", errno);
+    j->config = xstrfmt("%s/trial.txt", j->ranks);
+    char *text = config_text(j, arms);
+    bool written = files_write_new(j->config, text, 0666);
+    free(text);
+    return written ? GS_OK : fail_file(j->config, "written", errno);
+}
+
+static void empty(const char *dir)
+{
+    struct dirent *e;
+    DIR *d = opendir(dir);
+    while (d && (e = readdir(d))) {
+        char *path = xstrfmt("%s/%s", dir, e->d_name);
+        unlink(path);
+        free(path);
+    }
+    if (d)
+        closedir(d);
+}
+
+/* What a job that still runs would write next it cannot: its trial is over. */
+static void remove_folder(struct job *j)
+{
+    char *agree = j->ranks ? xstrfmt("%s/agree", j->ranks) : NULL;
+    if (agree) {
+        empty(agree);
+        rmdir(agree);
+        empty(j->ranks);
+        rmdir(j->ranks);
+    }
+    free(agree);
+    free(j->ranks);
+    free(j->config);
+    j->ranks = j->config = NULL;
+}
+
+static int make_out(const char *out)
+{
+    char *slashed = xstrfmt("%s/", out), *failed = files_make_above(slashed);
+    int code = failed ? fail_file(failed, "made", errno) : GS_OK;
+    free(slashed);
+    free(failed);
+    return code;
+}
+
+/* The baseline is NCCL's own choice, whether it was named or not. */
+static int read_arms(struct words *arms, const char *list)
+{
+    struct words all = {0};
+    int code = GS_OK;
+    words_split(&all, list, ',');
+    words_add(arms, "auto");
+    for (size_t i = 0; i < all.n && !code; i++) {
+        struct choice c;
+        if (!choice_parse(&c, all.v[i]))
+            code =
+                fail(GS_USAGE,
+                     "trial: --arms: '%s': must be auto, ctas=1 to 64, an algorithm (ring, tree, "
+                     "nvls, nvls-tree, collnet-direct, collnet-chain, pat), a protocol (LL, "
+                     "LL128, Simple), or several joined by '/'",
+                     all.v[i]);
+        else if (strcmp(all.v[i], "auto"))
+            words_add(arms, all.v[i]);
+    }
+    words_free(&all);
+    if (!code && (arms->n < 2 || arms->n > TRIAL_ARMS))
+        code = fail(GS_USAGE, "trial: --arms names %zu beside auto: must be 1 to %d", arms->n - 1,
+                    TRIAL_ARMS - 1);
+    return code;
+}
+
+/* ---- after ---- */
+
+static const struct trial_comm *most_calls(const struct trial_ranks *r, bool takes_part)
+{
+    const struct trial_comm *most = NULL;
+    for (size_t i = 0; i < r->n; i++)
+        if (r->v[i].takes_part == takes_part && (!most || r->v[i].calls > most->calls))
+            most = &r->v[i];
+    return most;
+}
+
+/* Nothing could be compared: why. */
+static int explain(const struct trial_ranks *r)
+{
+    const struct trial_comm *c = most_calls(r, true), *other = most_calls(r, false);
+    if (!c && !other)
+        return fail(GS_FAILED, "trial: no rank asked the tuner plugin: NCCL is older than 2.22, or "
+                               "made no communicator of two ranks or more");
+    if (!c)
+        return fail(GS_FAILED,
+                    "trial: no communicator has all ranks of the job; give the size of one that "
+                    "has its gradients: --ranks %lld",
+                    (long long)other->ranks);
+    if (c->files < c->ranks)
+        return fail(GS_FAILED,
+                    "trial: %lld of %lld ranks run without the plugin, or do not see the folder of "
+                    "the recordings",
+                    (long long)(c->ranks - c->files), (long long)c->ranks);
+    if (c->silent_s > 5)
+        return fail(GS_FAILED,
+                    "trial: NCCL was not asked any more in the last %.0f s of the job, after %lld "
+                    "collectives: they were captured in a CUDA graph, where no setting can be "
+                    "switched; compare launches of the job instead",
+                    c->silent_s, (long long)c->calls);
+    if (!c->step)
+        return fail(GS_FAILED,
+                    "trial: no step was found in %lld collectives: their sequence does not repeat; "
+                    "give the number of a step: --calls",
+                    (long long)c->calls);
+    return fail(GS_FAILED,
+                "trial: the job ended before a visit was complete: %lld collectives, %lld of them "
+                "a step, %lld visits dropped",
+                (long long)c->calls, (long long)c->step_calls, (long long)c->dropped);
+}
+
+static int record(struct job *j, const struct trial_comm *c)
+{
+    const struct trial_source s = {j->o->platform, j->run,
+                                   j->command,     (uint64_t)(j->o->seed + j->launch - 1),
+                                   j->launch,      c->over >= c->ranks};
+    int code = trial_recording_write(c, &s);
+    if (!code)
+        say("trial: launch %d: a step of %lld collectives and %.1f MB; %zu visits, %lld dropped",
+            j->launch, (long long)c->step_calls, (double)c->step_bytes / 1e6, c->n,
+            (long long)c->dropped);
+    if (!code)
+        trial_result_say(c);
+    if (!code && j->launch == j->o->launches) {
+        code = manifest_write(j->run);
+        say("trial: %s; next: gradsync compare %s", j->run, j->run);
+    }
+    return code;
+}
+
+/* Takes up what the ranks wrote. Before the end of the job only once their trial is over. A command
+ * that failed has said why itself. */
+static int collect(struct job *j, bool ended, int status)
+{
+    struct trial_ranks r;
+    int code = trial_ranks_read(&r, j->ranks);
+    if (code)
+        return ended ? code : GS_OK;
+    const struct trial_comm *c = trial_ranks_lead(&r);
+    bool over = c && c->over >= c->ranks;
+    if (ended && !c && !status)
+        code = explain(&r);
+    if ((ended || over) && c) {
+        if (!j->run)
+            code = record_make_run(j->o->out, j->o->platform, "trial", "", &j->run);
+        code = code ? code : record(j, c);
+        j->recorded = true;
+    }
+    trial_ranks_free(&r);
+    return code;
+}
+
+/* ---- the job ---- */
+
+static int while_it_runs(void *ctx)
+{
+    struct job *j = ctx;
+    return j->recorded ? GS_OK : collect(j, false, 0);
+}
+
+static int launch(struct job *j, const struct words *arms, int *status)
+{
+    int code = make_folder(j, arms);
+    if (code)
+        return code;
+    setenv("NCCL_TUNER_PLUGIN", j->tuner, 1);
+    setenv("GRADSYNC_TRIAL", j->config, 1);
+    j->recorded = false;
+    code = trial_child(j->command, while_it_runs, j, status);
+    if (!code && !j->recorded)
+        code = collect(j, true, *status);
+    remove_folder(j);
+    return code;
+}
+
+int trial_job(const struct trial_options *o, char **command)
+{
+    struct job j = {.o = o, .command = command};
+    struct words arms = {0};
+    int status = 0, code = check_environment();
+    code = code ? code : read_arms(&arms, o->arms);
+    code = code ? code : find_tuner(&j);
+    code = code ? code : make_out(o->out);
+    for (j.launch = 1; j.tuner && j.launch <= o->launches && !code && !status; j.launch++)
+        code = launch(&j, &arms, &status);
+    words_free(&arms);
+    free(j.tuner);
+    free(j.run);
+    return status ? status : code;
+}

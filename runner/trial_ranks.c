@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trial_ranks.h"
+
+#include "err.h"
+#include "text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One rank's file while it is read. */
+struct reader {
+    struct trial_ranks *all;
+    size_t comm; /* in all->v */
+    double unix_s, at_ns;
+    size_t next; /* where this rank's next visit is to be found among those of the others */
+    int64_t dropped;
+};
+
+static int64_t integer(const json_t *o, const char *key)
+{
+    return json_integer_value(json_object_get(o, key));
+}
+
+static const char *string(const json_t *o, const char *key)
+{
+    const char *s = json_string_value(json_object_get(o, key));
+    return s ? s : "";
+}
+
+static void set(char **to, const char *s)
+{
+    free(*to);
+    *to = xstrdup(s);
+}
+
+/* ---- lines ---- */
+
+static void read_comm(struct reader *f, const json_t *o)
+{
+    struct trial_ranks *all = f->all;
+    for (f->comm = 0; f->comm < all->n; f->comm++)
+        if (!strcmp(all->v[f->comm].name, string(o, "comm")))
+            break;
+    if (f->comm == all->n) {
+        all->v = xrealloc(all->v, (all->n + 1) * sizeof *all->v);
+        all->v[all->n++] = (struct trial_comm){
+            .name = xstrdup(string(o, "comm")),
+            .ranks = integer(o, "ranks"),
+            .nodes = integer(o, "nodes"),
+            .abi = integer(o, "abi"),
+            .takes_part = json_is_true(json_object_get(o, "takes_part")),
+        };
+    }
+    all->v[f->comm].files++;
+    f->unix_s = (double)integer(o, "unix_s");
+    f->at_ns = (double)integer(o, "at_ns");
+}
+
+static void read_step(struct trial_comm *c, const json_t *o)
+{
+    if (integer(o, "number") < c->step)
+        return;
+    c->step = integer(o, "number");
+    c->step_calls = integer(o, "calls");
+    c->step_bytes = integer(o, "bytes");
+}
+
+static bool same(const struct trial_visit *v, const json_t *o)
+{
+    return v->step == integer(o, "step") && v->block == integer(o, "block") &&
+           v->copy == integer(o, "copy") && v->steps == integer(o, "steps") &&
+           !strcmp(v->arm, string(o, "arm"));
+}
+
+static struct trial_visit *visit_of(struct reader *f, struct trial_comm *c, const json_t *o)
+{
+    size_t i = f->next;
+    while (i < c->n && !same(&c->visits[i], o))
+        i++;
+    f->next = i + 1;
+    if (i < c->n)
+        return &c->visits[i];
+    c->visits = xrealloc(c->visits, (c->n + 1) * sizeof *c->visits);
+    struct trial_visit *v = &c->visits[c->n++];
+    *v = (struct trial_visit){.step = integer(o, "step"),
+                              .block = integer(o, "block"),
+                              .copy = integer(o, "copy"),
+                              .steps = integer(o, "steps"),
+                              .calls = integer(o, "calls"),
+                              .arm = xstrdup(string(o, "arm")),
+                              .least_ns = UINT64_MAX,
+                              .taken = json_incref(json_object_get(o, "taken"))};
+    return v;
+}
+
+/* The first step has collectives of the arm before in it, and the host's clock is right only once
+ * the host has caught up with the GPU. */
+static bool read_visit(struct reader *f, struct trial_comm *c, const json_t *o)
+{
+    const json_t *at = json_object_get(o, "at_ns");
+    size_t n = json_array_size(at);
+    if (n < 3 || n != (size_t)integer(o, "steps") + 1)
+        return false;
+    int64_t from = json_integer_value(json_array_get(at, 1));
+    int64_t to = json_integer_value(json_array_get(at, n - 1));
+    if (to <= from)
+        return false;
+    struct trial_visit *v = visit_of(f, c, o);
+    uint64_t took = (uint64_t)(to - from);
+    if (!v->ranks++)
+        v->at = f->unix_s + ((double)json_integer_value(json_array_get(at, 0)) - f->at_ns) / 1e9;
+    v->most_ns = took > v->most_ns ? took : v->most_ns;
+    v->least_ns = took < v->least_ns ? took : v->least_ns;
+    int64_t unavailable = integer(o, "unavailable");
+    v->unavailable = unavailable > v->unavailable ? unavailable : v->unavailable;
+    return true;
+}
+
+static void read_end(struct reader *f, struct trial_comm *c, const json_t *o)
+{
+    int64_t last = integer(o, "last_call_ns");
+    c->ended++;
+    c->calls = integer(o, "calls");
+    c->dropped = f->dropped;
+    c->silent_s = last ? (double)(integer(o, "at_ns") - last) / 1e9 : 0;
+    set(&c->state, string(o, "state"));
+}
+
+static bool read_line(struct reader *f, const json_t *o)
+{
+    const char *type = string(o, "type");
+    if (!strcmp(type, "comm")) {
+        read_comm(f, o);
+        return true;
+    }
+    if (f->comm >= f->all->n)
+        return false;
+    struct trial_comm *c = &f->all->v[f->comm];
+    if (!strcmp(type, "step"))
+        read_step(c, o);
+    else if (!strcmp(type, "visit"))
+        return read_visit(f, c, o);
+    else if (!strcmp(type, "dropped"))
+        f->dropped++;
+    else if (!strcmp(type, "end"))
+        read_end(f, c, o);
+    else if (!strcmp(type, "over")) {
+        c->over++;
+        set(&c->why, string(o, "why"));
+    }
+    return true;
+}
+
+/* ---- files ---- */
+
+static int read_file(struct trial_ranks *r, const char *path)
+{
+    struct reader f = {.all = r, .comm = SIZE_MAX};
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t n;
+    int number = 0, code = GS_OK;
+    FILE *in = fopen(path, "re");
+    if (!in)
+        return fail_file(path, "read", errno);
+    while (!code && (n = getline(&line, &cap, in)) > 0 && line[n - 1] == '\n') {
+        json_t *o = json_loadb(line, (size_t)n, 0, NULL);
+        number++;
+        if (!o || !read_line(&f, o))
+            code = fail_at(GS_FAILED, path, number, "damaged: no line of a trial");
+        json_decref(o);
+    }
+    if (f.comm < r->n && f.dropped > r->v[f.comm].dropped)
+        r->v[f.comm].dropped = f.dropped;
+    fclose(in);
+    free(line);
+    return code;
+}
+
+static void free_visit(struct trial_visit *v)
+{
+    free(v->arm);
+    json_decref(v->taken);
+}
+
+/* Those that all ranks have made of the step with the most of them. */
+static void keep_whole(struct trial_comm *c)
+{
+    int64_t best = 0;
+    size_t most = 0, kept = 0;
+    for (int64_t step = 1; step <= c->step; step++) {
+        size_t n = 0;
+        for (size_t i = 0; i < c->n; i++)
+            n += c->visits[i].step == step;
+        if (n >= most) {
+            most = n;
+            best = step;
+        }
+    }
+    for (size_t i = 0; i < c->n; i++)
+        if (c->visits[i].step == best && c->visits[i].ranks == c->ranks)
+            c->visits[kept++] = c->visits[i];
+        else
+            free_visit(&c->visits[i]);
+    c->n = kept;
+}
+
+static int is_journal(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name);
+    return n > 6 && !strcmp(e->d_name + n - 6, ".jsonl");
+}
+
+int trial_ranks_read(struct trial_ranks *r, const char *dir)
+{
+    struct dirent **names;
+    *r = (struct trial_ranks){0};
+    int n = scandir(dir, &names, is_journal, alphasort), code = GS_OK;
+    if (n < 0)
+        return fail_file(dir, "read", errno);
+    for (int i = 0; i < n; i++) {
+        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+        code = code ? code : read_file(r, path);
+        free(path);
+        free(names[i]);
+    }
+    free(names);
+    for (size_t i = 0; i < r->n; i++)
+        keep_whole(&r->v[i]);
+    if (code)
+        trial_ranks_free(r);
+    return code;
+}
+
+void trial_ranks_free(struct trial_ranks *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        struct trial_comm *c = &r->v[i];
+        for (size_t k = 0; k < c->n; k++)
+            free_visit(&c->visits[k]);
+        free(c->visits);
+        free(c->name);
+        free(c->why);
+        free(c->state);
+    }
+    free(r->v);
+    *r = (struct trial_ranks){0};
+}
+
+const struct trial_comm *trial_ranks_lead(const struct trial_ranks *r)
+{
+    const struct trial_comm *lead = NULL;
+    for (size_t i = 0; i < r->n; i++)
+        if (r->v[i].n && (!lead || r->v[i].step_bytes > lead->step_bytes))
+            lead = &r->v[i];
+    return lead;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the ranks of a job under trial have written (plugins/nccl_tuner/journal.h), put together by
+ * communicator: the visits that all of its ranks have made, each with the longest rank's time.
+ */
+#ifndef GS_TRIAL_RANKS_H
+#define GS_TRIAL_RANKS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trial_visit {
+    int64_t step; /* the number of the step that was found */
+    int64_t block, copy, steps, calls, unavailable, ranks;
+    char *arm;
+    uint64_t most_ns, least_ns; /* of its steps but the first, over ranks */
+    double at;                  /* Unix seconds of its first step */
+    json_t *taken;              /* {"ring/LL128": calls, ...} */
+};
+
+struct trial_comm {
+    char *name;
+    int64_t ranks, nodes, abi;
+    bool takes_part;
+    int64_t files, over, ended; /* ranks that have a file, whose trial is over, that have ended */
+    char *why, *state;          /* of one of these; NULL: of none */
+    int64_t step, step_calls, step_bytes; /* the latest that was found; step 0: none */
+    int64_t calls, dropped;               /* of one rank; calls once it has ended */
+    double silent_s;                      /* between its last call and its end */
+    struct trial_visit *visits;           /* those that all ranks have, of one step */
+    size_t n;
+};
+
+struct trial_ranks {
+    struct trial_comm *v;
+    size_t n;
+};
+
+/* GS_OK or reported: a folder or file that cannot be read, a line that is damaged. A torn last line
+ * is left out: its rank may be writing it. */
+int trial_ranks_read(struct trial_ranks *r, const char *dir);
+void trial_ranks_free(struct trial_ranks *r);
+/* The communicator with the most bytes a step among those with visits; NULL: there is none. */
+const struct trial_comm *trial_ranks_lead(const struct trial_ranks *r);
+
+#endif

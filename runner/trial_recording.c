@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trial_recording.h"
+
+#include "clock.h"
+#include "err.h"
+#include "jsontext.h"
+#include "plan.h"
+#include "provenance.h"
+#include "record.h"
+#include "sha256.h"
+#include "text.h"
+#include "version.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORKLOAD "trial"
+
+static const char *base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* ---- the header ---- */
+
+/* The words themselves may hold a secret. */
+static json_t *about(const struct trial_comm *c, const struct trial_source *s)
+{
+    struct text words = {0};
+    char hex[65];
+    for (char **w = s->command; *w; w++)
+        text_addn(&words, *w, strlen(*w) + 1);
+    sha256_hex(words.s, words.len, hex);
+    text_free(&words);
+    return json_pack("{so ss so sI sI sI sI so}", "command", json_text(base(s->command[0])),
+                     "command_sha256", hex, "communicator", json_text(c->name), "abi",
+                     (json_int_t)c->abi, "step_calls", (json_int_t)c->step_calls, "step_B",
+                     (json_int_t)c->step_bytes, "dropped", (json_int_t)c->dropped, "over",
+                     json_text(c->why));
+}
+
+static json_t *header(const struct trial_comm *c, const struct trial_source *s)
+{
+    char at[32];
+    json_t *h = json_pack(
+        "{ss si ss ss so so ss ss si si ss sI sI sI ss so}", "type", "header", "schema",
+        RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit", gradsync_commit, "run_id",
+        json_text(base(s->dir)), "platform", json_text(s->platform), "workload", WORKLOAD, "label",
+        "", "launch", s->launch, "attempt", 1, "started", provenance_time(at, sizeof at), "seed",
+        (json_int_t)s->seed, "ranks", (json_int_t)c->ranks, "nodes", (json_int_t)c->nodes, "plugin",
+        "nccl_tuner 1", "env", provenance_env(environ));
+    json_object_set_new(h, "clock",
+                        json_pack("{ss sI}", "name", CLOCK_NAME, "step_ns",
+                                  (json_int_t)clock_step_ns(clock_now_ns)));
+    json_object_set_new(h, "hosts", json_pack("[o]", provenance_host(0)));
+    json_object_set_new(h, "trial", about(c, s));
+    return h;
+}
+
+/* ---- cells ---- */
+
+struct arm {
+    char id[PLAN_ID];
+    const char *label;
+    int64_t copy;
+};
+
+static void hash_id(char id[PLAN_ID], const char *text)
+{
+    char hex[65];
+    sha256_hex(text, strlen(text), hex);
+    snprintf(id, PLAN_ID, "%.*s", PLAN_ID - 1, hex);
+}
+
+/* As plan.h makes ids: the group's is that of its cells without their config. */
+static void ids_of(char id[PLAN_ID], const struct trial_comm *c, const struct trial_source *s,
+                   const char *label)
+{
+    char *text = xstrfmt("platform=%s\nworkload=" WORKLOAD "\nranks=%lld\nnodes=%lld\n%s%s%s"
+                         "step_calls=%lld\nstep_size=%lld\n",
+                         s->platform, (long long)c->ranks, (long long)c->nodes,
+                         label ? "config=" : "", label ? label : "", label ? "\n" : "",
+                         (long long)c->step_calls, (long long)c->step_bytes);
+    hash_id(id, text);
+    free(text);
+}
+
+static bool is_of(const struct trial_visit *v, const struct arm *a)
+{
+    return !strcmp(v->arm, a->label) && v->copy == a->copy;
+}
+
+/* Each arm and copy, in the order of their first visits. */
+static size_t find_arms(struct arm **out, const struct trial_comm *c, const struct trial_source *s)
+{
+    struct arm *v = xcalloc(c->n + 1, sizeof *v);
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        size_t k = 0;
+        while (k < n && !is_of(&c->visits[i], &v[k]))
+            k++;
+        if (k < n)
+            continue;
+        v[n] = (struct arm){.label = c->visits[i].arm, .copy = c->visits[i].copy};
+        ids_of(v[n].id, c, s, v[n].label);
+        n++;
+    }
+    *out = v;
+    return n;
+}
+
+/* "ring/LL128 100%, tree/LL 2%": of the calls of all visits. */
+static char *chosen(const struct trial_comm *c, const struct arm *a)
+{
+    json_t *sum = json_object(), *calls;
+    const char *pair;
+    int64_t all = 0;
+    struct text t = {0};
+    text_clear(&t);
+    for (size_t i = 0; i < c->n; i++)
+        if (is_of(&c->visits[i], a)) {
+            all += c->visits[i].calls;
+            json_object_foreach(c->visits[i].taken, pair, calls)
+                json_object_set_new(sum, pair,
+                                    json_integer(json_integer_value(json_object_get(sum, pair)) +
+                                                 json_integer_value(calls)));
+        }
+    json_object_foreach(sum, pair, calls)
+        text_addf(&t, "%s%s %.0f%%", t.len ? ", " : "", pair,
+                  100.0 * (double)json_integer_value(calls) / (double)(all ? all : 1));
+    json_decref(sum);
+    return t.s;
+}
+
+static json_t *note(const struct arm *a, const char *key, const char *value)
+{
+    return json_pack("{ss ss sI ss so}", "type", "note", "cell", a->id, "copy", (json_int_t)a->copy,
+                     "key", key, "value", json_text(value));
+}
+
+static int64_t never_available(const struct trial_comm *c, const struct arm *a)
+{
+    int64_t calls = 0, without = 0;
+    for (size_t i = 0; i < c->n; i++)
+        if (is_of(&c->visits[i], a)) {
+            calls += c->visits[i].calls;
+            without += c->visits[i].unavailable;
+        }
+    return calls == without ? calls : 0;
+}
+
+static int put_cell(struct record *r, const struct trial_comm *c, const struct arm *a,
+                    const char *group)
+{
+    char *text = chosen(c, a);
+    int code =
+        record_line(r, json_pack("{ss ss ss sI so ss s{sI sI} sI sf sb si s[] sb}", "type", "cell",
+                                 "cell", a->id, "group", group, "copy", (json_int_t)a->copy,
+                                 "config", json_text(a->label), "mode", "", "params", "step_calls",
+                                 (json_int_t)c->step_calls, "step_size", (json_int_t)c->step_bytes,
+                                 "size_B", (json_int_t)c->step_bytes, "busbw_factor", 0.0, "span",
+                                 0, "iters", 1, "metrics", "baseline", !strcmp(a->label, "auto")));
+    if (!code)
+        code = record_line(r, note(a, "chosen", text));
+    free(text);
+    if (!code && never_available(c, a))
+        code = record_line(r, json_pack("{ss ss sI ss ss si ss ss}", "type", "fail", "cell", a->id,
+                                        "copy", (json_int_t)a->copy, "kind", "skip", "why",
+                                        "NCCL does not have it for any collective of the step",
+                                        "rank", -1, "host", "", "phase", "trial"));
+    return code;
+}
+
+/* ---- blocks ---- */
+
+static int put_visit(struct record *r, const struct trial_visit *v, const char *id)
+{
+    return record_block(r,
+                        json_pack("{ss ss sI sI sf sI sI sI}", "type", "block", "cell", id, "copy",
+                                  (json_int_t)v->copy, "block", (json_int_t)v->block + 1, "at",
+                                  round(v->at * 1e3) / 1e3, "iters", (json_int_t)v->steps - 1,
+                                  "skew_ns", (json_int_t)0, "spread_ns",
+                                  (json_int_t)(v->most_ns - v->least_ns)),
+                        &v->most_ns, 1);
+}
+
+static int put_visits(struct record *r, const struct trial_comm *c, const struct arm *arms,
+                      size_t n)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < c->n && !code; i++)
+        for (size_t k = 0; k < n && !code; k++)
+            if (is_of(&c->visits[i], &arms[k]) && !never_available(c, &arms[k]))
+                code = put_visit(r, &c->visits[i], arms[k].id);
+    return code;
+}
+
+static json_t *closing(const struct trial_comm *c, const struct arm *arms, size_t n,
+                       const char *group)
+{
+    json_t *cells = json_array();
+    int64_t most = 0;
+    for (size_t k = 0; k < n; k++) {
+        int64_t blocks = 0;
+        for (size_t i = 0; i < c->n; i++)
+            blocks += is_of(&c->visits[i], &arms[k]) && !never_available(c, &arms[k]);
+        most = blocks > most ? blocks : most;
+        json_array_append_new(cells, json_pack("{ss sI sI sb sn}", "cell", arms[k].id, "copy",
+                                               (json_int_t)arms[k].copy, "blocks",
+                                               (json_int_t)blocks, "converged", 0, "half_width"));
+    }
+    return json_pack("{ss ss sI so}", "type", "group", "group", group, "blocks", (json_int_t)most,
+                     "cells", cells);
+}
+
+int trial_recording_write(const struct trial_comm *c, const struct trial_source *s)
+{
+    char name[64], group[PLAN_ID];
+    struct record r;
+    struct arm *arms;
+    char *path = xstrfmt("%s/%s", s->dir, record_name(name, sizeof name, s->launch, 1, "jsonl"));
+    int code = record_create(&r, path);
+    free(path);
+    if (code)
+        return code;
+    ids_of(group, c, s, NULL);
+    size_t n = find_arms(&arms, c, s);
+    code = record_line(&r, header(c, s));
+    for (size_t i = 0; i < n && !code; i++)
+        code = put_cell(&r, c, &arms[i], group);
+    if (!code)
+        code = put_visits(&r, c, arms, n);
+    if (!code)
+        code = record_line(&r, closing(c, arms, n, group));
+    if (!code)
+        code = record_line(&r, json_pack("{ss ss}", "type", "end", "status",
+                                         s->complete ? "complete" : "interrupted"));
+    if (!code)
+        code = record_sync(&r);
+    int closed = record_close(&r);
+    free(arms);
+    return code ? code : closed;
+}
