@@ -10,7 +10,7 @@
 #ifndef GS_TRIAL_RECORDING_H
 #define GS_TRIAL_RECORDING_H
 
-#include "trial_ranks.h"
+#include "trial/trial_ranks.h"
 
 struct trial_source {
     const char *platform, *dir; /* the run folder */

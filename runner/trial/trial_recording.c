@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trial_recording.h"
+#include "trial/trial_recording.h"
 
-#include "clock.h"
-#include "err.h"
-#include "jsontext.h"
-#include "plan.h"
-#include "provenance.h"
-#include "record.h"
-#include "sha256.h"
-#include "text.h"
-#include "version.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/jsontext.h"
+#include "plan/plan.h"
+#include "record/provenance.h"
+#include "record/record.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "base/version.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli.h"
-#include "commands.h"
-#include "err.h"
-#include "text.h"
-#include "trial_job.h"
+#include "base/cli.h"
+#include "verbs/commands.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "trial/trial_job.h"
 
 #include <stdio.h>
 #include <stdlib.h>

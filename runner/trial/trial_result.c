@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trial_result.h"
+#include "trial/trial_result.h"
 
-#include "err.h"
-#include "text.h"
-#include "verdict/student.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "base/student.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trial_ranks.h"
+#include "trial/trial_ranks.h"
 
-#include "err.h"
-#include "text.h"
+#include "base/err.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>

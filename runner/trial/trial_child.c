@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trial_child.h"
+#include "trial/trial_child.h"
 
-#include "err.h"
+#include "base/err.h"
 
 #include <errno.h>
 #include <poll.h>

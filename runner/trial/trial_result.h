@@ -7,7 +7,7 @@
 #ifndef GS_TRIAL_RESULT_H
 #define GS_TRIAL_RESULT_H
 
-#include "trial_ranks.h"
+#include "trial/trial_ranks.h"
 
 #include <stddef.h>
 

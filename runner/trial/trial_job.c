@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trial_job.h"
+#include "trial/trial_job.h"
 
-#include "../plugins/nccl_tuner/trial_config.h"
-#include "err.h"
-#include "files.h"
-#include "manifest.h"
-#include "plugin.h"
-#include "record.h"
-#include "text.h"
-#include "trial_child.h"
-#include "trial_recording.h"
-#include "trial_result.h"
+#include "nccl_tuner/trial_config.h"
+#include "base/err.h"
+#include "base/files.h"
+#include "record/manifest.h"
+#include "base/program_dir.h"
+#include "record/record.h"
+#include "base/text.h"
+#include "trial/trial_child.h"
+#include "trial/trial_recording.h"
+#include "trial/trial_result.h"
 
 #include <dirent.h>
 #include <errno.h>
