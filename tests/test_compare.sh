@@ -194,6 +194,24 @@ is "$(tail -n +2 self.csv/compare.csv | cut -d, -f12 | sort -u)" 1.0 'is as fast
 is "$(grep -c 'the same recording on both sides' self.csv/compare.csv)" 8 'and each row says what it is'
 unlike "$(cat self.csv/compare.csv)" 'faster|slower' 'and never called anything else'
 
+slower_where() { # REGEX: the run `like` is `before`, but block lines that match are far slower
+    rm -rf like && cp -r before like
+    sed -i 's/"run_id":"[^"]*"/"run_id":"like"/' like/launch-*.jsonl
+    sed -i "/\"type\":\"block\".*$1/s/\\b1\\([0-9]\\{7\\}\\)\\b/9\\1/g" like/launch-*.jsonl
+    isnt "$(cat before/launch-*.jsonl | cksum)" "$(cat like/launch-*.jsonl | cksum)" 'blocks are slower'
+    "$gradsync" compare -q before like -o sides.csv
+}
+slower_where '"copy":1'
+is "$(tail -n +2 sides.csv/compare.csv | cut -d, -f12 | sort -u)" 1.0 \
+    'the second copy of the baseline is not compared between runs'
+slower_where '"block":[123],'
+is "$(tail -n +2 sides.csv/compare.csv | cut -d, -f19 | grep -c er)" 0 \
+    'blocks of warm-up are not compared between runs'
+"$gradsync" compare -q before mixed -o sides.csv
+like "$(reason sides.csv ',c1,')" 'mixed provenance in .*: 2 launches of another kind are left out' \
+    'between runs the launches of the rarer kind are left out'
+is "$(of sides.csv 8 c1 launches)" 3 'the launches that are left out are not counted'
+
 # ---- published numbers
 reference() { # LINE…
     printf '%s\n' '[measure]' 'blocks = 20' '[reference]' "$@" '[null]' 'size = 8' >before/config.ini
