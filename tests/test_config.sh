@@ -60,8 +60,8 @@ like "$out" '64 more cells \(--all\)' '… and how to see the others'
 run "$gradsync" plan x.ini --all
 is "$(grep -cE '^  [0-9a-f]{16} ' <<<"$out")" 76 '--all shows them'
 run "$gradsync" plan x.ini --json
-is "$(perl -MJSON::PP -0777 -ne '($p) = @{decode_json($_)}; $ids{$_->{id}} = 1 for @{$p->{cells}};
-    print join " ", scalar @{$p->{cells}}, scalar keys %ids, scalar @{$p->{groups}}, $p->{seed} // "none"' <<<"$out")" \
+is "$(jq -r '.[0] | [(.cells | length), (.cells | unique_by(.id) | length),
+    (.groups | length), .seed // "none"] | join(" ")' <<<"$out")" \
     '76 76 19 none' '--json is JSON'
 run "$gradsync" plan x.ini --set null:size=8,16 --set measure:seed=7 --set measure:launches=1
 like "$out" '8 cells in 2 groups, 1 launch'$'\n' '--set overrides'

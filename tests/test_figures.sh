@@ -45,8 +45,10 @@ for platform in one two; do
             2>/dev/null)" '<?xmlPNG%PDF-' "$platform/$name exists as SVG, PNG and PDF"
     done
 done
-is "$(find figures/out -type f | wc -l)" 99 'no other files are drawn than these and the figures of the configs'
-is "$(grep -c 'CreationDate (D:2000' figures/out/one/nccl_allreduce-latency.pdf)" 1 'a PDF does not hold the time at which it was made'
+is "$(find figures/out -type f | wc -l)" 99 \
+    'no other files are drawn than these and the figures of the configs'
+is "$(grep -c 'CreationDate (D:2000' figures/out/one/nccl_allreduce-latency.pdf)" 1 \
+    'a PDF does not hold the time at which it was made'
 for table in samples summary iteration compare; do
     ok "data/csv/$table.csv has rows" test "$(wc -l <data/csv/$table.csv)" -gt 1
 done
@@ -78,10 +80,12 @@ cp "$recording" "$tmp/sound"
 edit_a_cell
 exits 2 'an edited final recording is an error' draw
 like "$err" 'launch-01.01.jsonl: edited since' 'the error names the edited file'
-like "$err" "${recording%/*}: left out of tables and figures" 'the error says that the recording is left out'
+like "$err" "${recording%/*}: left out of tables and figures" \
+    'the error says that the recording is left out'
 is "$(cut -d, -f2,3 data/csv/summary.csv | sort -u | tr '\n' ' ')" 'one,iter_proxy one,nccl_allreduce platform,workload two,iter_proxy ' \
     'the tables have no row of the edited recording'
-is "$(find figures/out/two -name '*.svg' | sed 's,.*/,,; s/-.*//' | sort | uniq -c | xargs)" '11 iter_proxy' 'the figures of the sound recording are drawn'
+is "$(find figures/out/two -name '*.svg' | sed 's,.*/,,; s/-.*//' | sort | uniq -c | xargs)" '11 iter_proxy' \
+    'the figures of the sound recording are drawn'
 unlike "$err" 'No rule to make' 'make does not add an error of its own'
 exits 2 'the next run fails too' draw
 mv "$tmp/sound" "$recording"
@@ -104,7 +108,8 @@ FIGURE  figures/out/two/iter_proxy-backward-size-64MiB-ecdf' 'only the figures o
 
 mv data/raw/two "$tmp/two"
 exits 0 'drawing succeeds after a platform is removed' draw
-is "$(find figures/out -type f -path '*two*' | wc -l)$(grep -c ',two,' data/csv/summary.csv)" 00 'a removed platform leaves no figure and no row'
+is "$(find figures/out -type f -path '*two*' | wc -l)$(grep -c ',two,' data/csv/summary.csv)" 00 \
+    'a removed platform leaves no figure and no row'
 mv "$tmp/two" data/raw/two
 exits 0 'drawing succeeds after the platform is back' draw
 is "$(find figures/out -type f | wc -l)" 99 'all figures are back'
@@ -112,7 +117,7 @@ is "$(find figures/out -type f | wc -l)" 99 'all figures are back'
 # ---- what make figures does on top
 
 mkdir -p data/raw/local/x/y && touch data/raw/local/x/y/MANIFEST.json
-exits 0 'measure.sh succeeds if local was measured' bash mk/measure.sh /bin/false
+exits 0 'measure.sh succeeds if local was measured' bash mk/measure.sh /bin/echo
 is "$out$err" '' 'a machine that was measured is not measured again'
 rm -r data/raw/local
 exits 0 'measure.sh succeeds if local was not measured' bash mk/measure.sh /bin/echo
@@ -140,9 +145,12 @@ printf '%s\n' 'run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,si
     's,p,w,,a,"x, ""y""",,2,1,8,size=8 dtype=f32,5e-6,1e-6,2e-6,8e6,,' >panel/part/summary.csv
 : >panel/part/iteration.csv
 exits 0 'a table may have quotes, commas, axes and cells without a number' bash figures/panels panel/out p/w panel/part
-is "$(cd panel/out && echo *)" 'figures.mk w-dtype-f32.plot' 'each value of an axis that has a curve gets a panel'
-like "$(cat panel/out/w-dtype-f32.plot)" 'label\[1\] = \["x, \\"y\\""\]' 'a panel keeps quotes and commas of a name'
-like "$(cat panel/out/w-dtype-f32.plot)" $'\n8 5e-06|\n8 5e-6' 'the last measurement of a cell counts'
+is "$(cd panel/out && echo *)" 'figures.mk w-dtype-f32.plot' \
+    'each value of an axis that has a curve gets a panel'
+like "$(cat panel/out/w-dtype-f32.plot)" 'label\[1\] = \["x, \\"y\\""\]' \
+    'a panel keeps quotes and commas of a name'
+like "$(cat panel/out/w-dtype-f32.plot)" $'\n8 5e-06|\n8 5e-6' \
+    'the last measurement of a cell counts'
 
 no_orphans 'no process is left running'
 done_testing

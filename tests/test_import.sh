@@ -205,7 +205,7 @@ refused 2 'nowhere.txt: cannot be read: No such file or directory$' 'no file' no
 echo 'nothing of the kind' >text.txt
 refused 1 'text.txt: refused: ' 'a text' text.txt
 "$make" ranks=1 nodes=1 bandwidth=1 | sed 's/nGpus 0/nGpus 1/' >one.txt 2>/dev/null
-perl -e 'print "# nThread 1 nGpus 1 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 1 iters: 20 validation: 1\n#  Rank  0 Group  0 Pid 1 on h device  0 [0000:84:00] A100\n#  size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n", "    1048576   262144   float   sum   -1   4.63  226.48   0.00   0   0.10   10486   0.00   0\n", "# Avg bus bandwidth : 0\n"' >one.txt
+printf '%b' '# nThread 1 nGpus 1 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 1 iters: 20 validation: 1\n#  Rank  0 Group  0 Pid 1 on h device  0 [0000:84:00] A100\n#  size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n    1048576   262144   float   sum   -1   4.63  226.48   0.00   0   0.10   10486   0.00   0\n# Avg bus bandwidth : 0\n' >one.txt
 refused 1 'one rank a communicator: its times are of a copy' 'one rank' one.txt
 { head -n 14 table.txt && sed -n '7,14p' table.txt && sed -n '15,$p' table.txt; } >twice.txt
 refused 1 'twice.txt:[0-9]+: refused: .*rank|table' 'two lists of devices' twice.txt
@@ -263,7 +263,7 @@ like "$("$gradsync" show stepped 2>/dev/null)" 'ms  -  +-  +ok; launch 1 changes
 printf '10.139\n9.7' >torn_times.txt
 ok 'a last line without its end' import -o torn_times --platform a100 --set ranks=8 torn_times.txt
 is "$(launch)" '1 cells, 1 samples, config unstated, results not verified; truncated: its last line is torn' 'is left out'
-perl -e 'printf "%.3f\n", 9 + $_ % 997 / 1000 for 1 .. 100000' >many.txt
+awk 'BEGIN { for (i = 1; i <= 100000; i++) printf "%.3f\n", 9 + i % 997 / 1000 }' >many.txt
 ok 'very many' import -q -o many --platform a100 --set ranks=8 many.txt
 reduce many 'very many'
 is "$(summary , n blocks launches)" '100000 3125 1' 'are in blocks of several'

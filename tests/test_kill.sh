@@ -42,6 +42,7 @@ dir='' done_kills=0 runs=0 survived=0
 while [ $done_kills -lt "$kills" ] && [ $runs -lt 200 ]; do
     runs=$((runs + 1))
     start
+    # The moment is random: no event is waited for.
     sleep "$(printf '0.%03d' $((RANDOM % 1000)))"
     [ $((RANDOM % 3)) = 0 ] && sleep 0.5
     mapfile -t members < <(family "$pid")
@@ -57,7 +58,7 @@ while [ $done_kills -lt "$kills" ] && [ $runs -lt 200 ]; do
     fi
     wait "$pid" 2>/dev/null
     # shellcheck disable=SC2046
-    if ! until_true 10 tap_alone; then flunk "nothing outlives kill $done_kills" "$(tap_describe $(marked))"; fi
+    if ! until_true 60 tap_alone; then flunk "nothing outlives kill $done_kills" "$(tap_describe $(marked))"; fi
     find_dir
     if [ -n "$dir" ] && [ -e "$dir/MANIFEST.json" ]; then dir='' && mv data "data.$runs"; fi
 done 2>/dev/null

@@ -83,9 +83,9 @@ say gone "$(port 5 east)"
 drops() { "$gradsync" lab-set stats | jq .queue_drops; }
 flood() { head -c 200000 /dev/zero >/dev/udp/10.77.0.3/9; } # a queue holds 270 KB
 idle() { "$gradsync" lab-set stats | jq -e '.packets == .delivered + .queue_drops + .cut_drops' >/dev/null; }
-before=$(drops); flood; until_true 30 idle; middle=$(drops)
+before=$(drops); flood; until_true 60 idle; middle=$(drops)
 dropped() { after=$(drops) && [ "$after" -gt "$middle" ]; }
-"$gradsync" lab-set rate north 0.1% >/dev/null; flood; flood; until_true 30 dropped
+"$gradsync" lab-set rate north 0.1% >/dev/null; flood; flood; until_true 60 dropped
 say drops "$((middle - before)) $((after > middle))"
 say order "$("$gradsync" lab-set rate north fast 2>&1)"
 say order2 "$("$gradsync" lab-set slow north 2>&1)"
@@ -179,7 +179,7 @@ is "$? $(cat first.err)" '0 ' 'do not hinder each other'
 # ---- what is left
 
 timeout 60 "$gradsync" lab -q lab.ini -- bash -c 'mpirun -n 3 --host north,east,south sleep 60 & dirname "$GRADSYNC_LAB" >ready; wait' >/dev/null 2>&1 &
-ok 'a lab to be killed' until_true 20 test -s ready
+ok 'a lab to be killed' until_true 60 test -s ready
 disown # its death is no news
 kill -KILL "$(pgrep -P $!)"
 
@@ -189,7 +189,7 @@ like "$(cat ready)" '^/dev/shm/gradsync-' 'it had a folder'
 ok 'which is gone with the next start' test ! -e "$(cat ready)"
 rm ready
 timeout 60 "$gradsync" lab -q lab.ini -- bash -c 'trap "echo asked >>ready; exit 9" TERM; echo up >ready; while :; do sleep 0.1; done' >/dev/null 2>&1 &
-ok 'a lab to be ended' until_true 20 test -s ready
+ok 'a lab to be ended' until_true 60 test -s ready
 kill -TERM "$(pgrep -P $!)"
 wait $!
 is "$? $(tail -1 ready)" '9 asked' 'a signal reaches the command'

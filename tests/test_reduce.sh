@@ -97,6 +97,19 @@ is "$(of died.csv $A median_s) $(of died.csv $A status)" '3e-06 partial' 'only t
 is "$(of died.csv $A reason)" '1 of 2 launches; crash: SIGSEGV' 'with the reason of the other'
 is "$(of died.csv $B median_s) $(of died.csv $B status)" '2e-06 ok' 'the neighbour is whole'
 
+# ---- a cell without a bandwidth
+whole_run wide/r
+sed -i 's/"busbw_factor":1.0/"busbw_factor":0.0/' wide/r/launch-*.jsonl
+ok 'a cell whose size is no traffic is reduced' "$gradsync" reduce wide -o wide.csv
+is "$(of wide.csv $A algbw_Bps)$(of wide.csv $A busbw_Bps)" '' 'it has no bandwidth'
+fail_line() { # WHY
+    line wide/r 2 1 '{"type":"fail","cell":"'"$S"'","copy":0,"kind":"skip","why":"'"$1"'","rank":0,"host":"h","phase":"prepare"}'
+}
+sed -i '/"type":"end"/d' wide/r/launch-02.01.jsonl
+fail_line first && fail_line last
+"$gradsync" reduce -q wide -o wide.csv
+is "$(of wide.csv $S reason)" last 'of failures of one kind the last is the reason'
+
 # ---- warm-up
 new_run warm/w 1
 header warm/w 1 1
@@ -208,7 +221,8 @@ like "$err" 'launch-02.01.jsonl: a torn last line is left out' 'and said'
 : >"$(recording torn/r 2 2)"
 ok 'an attempt killed before its first line is no fault' "$gradsync" reduce torn -o torn.csv
 ok 'and adds nothing' diff <(sed s/r1/r/ first/summary.csv) torn.csv/summary.csv
-for damage in '5s/^/x/' '5s/\[/[x/' '5d;1d' '5s/"iters":10/"iters":0/' '5s/'$A'/'$C'/' '1s/"schema":1/"schema":2/' '2s/'$G'/cccccccccccccccc/' '1s/"run_id":"r"/"run_id":"q"/'; do
+for damage in '5s/^/x/' '5s/\[/[x/' '5d;1d' '5s/"iters":10/"iters":0/' '5s/'$A'/'$C'/' '1s/"schema":1/"schema":2/' '2s/'$G'/cccccccccccccccc/' '1s/"run_id":"r"/"run_id":"q"/' \
+    '1s/"workload":"null"/"workload":"other"/'; do
     rm -rf bad && whole_run bad/r && "$gradsync" reduce -q bad -o bad.csv && cp -r bad.csv before
     sed -i "$damage" "$(recording bad/r 2 1)"
     exits 1 "damaged by $damage" "$gradsync" reduce bad -o bad.csv

@@ -56,6 +56,11 @@ faulty 'a time of nothing' ':5: sample 2 took 0 ns' refit 1 '5s/,10100/,0/'
 faulty 'a block twice' ':6: block 1 of cell .* after block 1' refit 1 5p
 faulty 'a block before its cell' 'before its cell line' refit 1 2d
 faulty 'a cell twice' ':3: cell .* a second time' refit 1 2p
+faulty 'a block after its group was closed' ':11: a block of cell .* after its group was closed' \
+    refit 1 '6{h;d};11G'
+faulty 'samples of no iterations' ':5: 0 iterations a sample' refit 1 '5s/"iters":10/"iters":0/'
+faulty 'a header with the hash of another config' ':1: foreign: recorded by another config' \
+    refit 1 '1s/"seed"/"config_sha256":"0",&/'
 faulty 'a group closed twice' ':12: group .* closed a second time' refit 1 11p
 faulty 'a line after the end' 'a line after the end' refit 1 '$p'
 faulty 'a block taken out' ':10: cell .*: 1 blocks, and its group was closed with 2' refit 1 5d

@@ -9,7 +9,7 @@
 #   controller_stop, controller_start;   impatient COMMAND…   its Slurm waits a second for the controller
 #   node_start N; slurm_stop nN KILL
 #   node_steps N             pids of all that the node runs;   signal_all SIGNAL PID…
-#   jobs_in STATE            how many array tasks of $camp are in that state
+#   jobs_in STATE            how many array tasks of $camp are in that state; '': have not ended
 #   small FILE LINE…         a config of four cells, three launches of two ranks, half a second each; more lines
 #   slow FILE LINE…          32 cells, one rank, about 8 s a launch
 #   submitted OPTION…        gradsync submit, the campaign's folder in $camp
@@ -140,22 +140,22 @@ slurm_up() {
     slurm_daemon munged munged --force --foreground --key-file="$slurm/munge.key" \
         --socket="$slurm/run/munge.sock" --pid-file="$slurm/run/munged.pid" \
         --log-file="$slurm/log/munged.log" --seed-file="$slurm/run/munge.seed"
-    until_true 10 test -S "$slurm/run/munge.sock"
+    until_true 60 test -S "$slurm/run/munge.sock"
     controller_start
-    until_true 20 controller_answers
+    until_true 120 controller_answers
     for n in 1 2 3; do node_start $n; done
-    until_true 30 slurm_idle || {
+    until_true 120 slurm_idle || {
         diag "$(sinfo -R; tail -n 5 "$slurm"/log/*)"
         skip_all 'Slurm does not start here'
     }
 }
 slurm_down() {
     local n
-    controller_answers && scancel --user="$(id -un)" 2>/dev/null && until_true 15 slurm_quiet
+    controller_answers && scancel --user="$(id -un)" 2>/dev/null && until_true 60 slurm_quiet
     for n in n3 n2 n1 slurmctld munged; do [ ! -e "$slurm/run/$n.daemon" ] || slurm_stop $n; done
     slurm_end
 }
-slurm_quiet() { [ -z "$(squeue -h -t PD,R,CG,CF 2>/dev/null)" ]; }
+slurm_quiet() { [ -z "$(squeue -h 2>/dev/null)" ]; }
 
 # ---- campaigns ----
 
@@ -184,11 +184,13 @@ submitted() {
 }
 jobs_in() { # a squeue that fails has not said that there are none
     local list
-    list=$(squeue -h -r -t "$1" -n "$(basename "$camp")" -o x 2>/dev/null) || list=unknown
+    list=$(squeue -h -r ${1:+-t "$1"} -n "$(basename "$camp")" -o x 2>/dev/null) || list=unknown
     grep -c . <<<"$list"
 }
-no_jobs() { [ "$(jobs_in PD,R,CG,CF,RQ)" = 0 ]; }
-settled() { until_true 240 no_jobs || diag "still there: $(squeue -r)"; }
+# Without a list of states squeue shows each job that has not ended. A list leaves out a running job
+# while Slurm signals it, which it does before the time limit.
+no_jobs() { [ "$(jobs_in '')" = 0 ]; }
+settled() { until_true 600 no_jobs || diag "still there: $(squeue -r)"; }
 status_is() { exits "$1" "${2:-status exits with $1}" "$gradsync" status "$camp"; }
 column() {
     "$gradsync" status "$camp" | awk -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i }

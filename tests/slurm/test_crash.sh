@@ -58,7 +58,7 @@ status_is 0 'a torn line in the ledger: status'
 
 slow slow.ini
 submitted slow.ini
-until_true 20 begun
+until_true 120 begun
 controller_stop
 exits 3 'without the controller: status' impatient "$gradsync" status "$camp"
 one_line "$err" '… says so in one line'
@@ -67,7 +67,7 @@ exits 3 '… submit' impatient "$gradsync" submit -o campaigns/none q.ini
 one_line "$err" '… says so in one line'
 is "$(ls campaigns/none 2>/dev/null)" '' '… and makes no campaign'
 controller_start
-until_true 30 controller_answers
+until_true 120 controller_answers
 status_is 0 'the controller restarted: status'
 is "$(column cells)" 32 '… knows the campaign'
 settled
@@ -96,7 +96,7 @@ is "$rc" 2 'an option that sbatch does not have'
 like "$err" 'sbatch.NAME is no option of this sbatch' '… is refused with a remedy'
 submitted q.ini --set slurm:gres=gpu:other:4
 constrained() { "$gradsync" status "$camp" | grep -q 'that no node has: see sinfo'; }
-ok 'status of what no node can run, with a remedy' until_true 10 constrained
+ok 'status of what no node can run, with a remedy' until_true 120 constrained
 "$gradsync" cancel -q "$camp"
 
 # ---- who else writes there ----

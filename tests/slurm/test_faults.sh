@@ -14,12 +14,12 @@ tasks_line() { grep -m 1 "$1" <<<"$out"; }
 
 slow slow.ini
 submitted slow.ini
-until_true 20 begun || flunk 'it measures' "$(cat "$camp"/log/*)"
+until_true 120 begun || flunk 'it measures' "$(cat "$camp"/log/*)"
 is "$("$gradsync" status "$camp" >/dev/null; echo $?)" 0 'while it runs nothing is wrong'
 isnt "$(column running)" 0 '… and cells are running'
 sbatch -Q -p prio -N 3 --exclusive --time=1 --wrap true -o /dev/null
 preempted() { [ "$(jobs_in PD)" = 3 ]; }
-until_true 20 preempted
+until_true 120 preempted
 status_is 0 'preempted: status'
 like "$out" 'waiting +[0-9]+ +queued again after a preemption' '… says that it is queued again'
 is "$(column waiting)" 32 '… its cells wait'
@@ -30,7 +30,7 @@ is "$(grep -l '"restarts":"1"' raw/*/*/*/launch-*.jsonl | wc -l)" 3 '… by the 
 
 # With mpirun: frozen steps of srun would be in the way of new ones, all nodes being one machine.
 submitted slow.ini --set launch:launcher=mpirun
-until_true 20 begun
+until_true 120 begun
 node=$(squeue -h -t R -n "$(basename "$camp")" -o %N | head -n 1)
 slurm_stop "$node" KILL
 freeze() { # as if it had lost the network; it will go on later
@@ -39,28 +39,28 @@ freeze() { # as if it had lost the network; it will go on later
     [ "$(node_steps "${node#n}" | sort)" = "$(printf '%s\n' "${steps[@]}" | sort)" ] &&
         [[ $(ps -o comm= "${steps[@]}") == *gradsync-rank* ]]
 }
-until_true 10 freeze || flunk 'the dead node has nothing to stop' "$(ps -ef)"
+until_true 120 freeze || flunk 'the dead node has nothing to stop' "$(ps -ef)"
 scontrol update nodename="$node" state=down reason=dead # as Slurm finds by itself half a minute later
 requeued() { "$gradsync" status "$camp" | grep -q 'queued again'; } # its reason comes a moment after its state
-until_true 20 requeued || diag "$(squeue -r)"
+until_true 120 requeued || diag "$(squeue -r)"
 status_is 0 'a node dies: status'
 like "$out" 'queued again' '… says that its job is queued again'
 for job in $(squeue -h -r -t PD -n "$(basename "$camp")" -o %A); do scontrol update "jobid=$job" StartTime=now; done
 twice() { [ "$(ls "$camp"/runs/*/*/*/launch-0?.0[2-9].jsonl 2>/dev/null | wc -l)" -ge 1 ]; }
-ok '… and is measured anew' until_true 20 twice
+ok '… and is measured anew' until_true 120 twice
 signal_all CONT "${steps[@]}" # two at work on one launch
 settled
 alive() { [ -n "$(node_steps "${node#n}" | head -n 1)" ] && pgrep -f "run $camp" >/dev/null; }
-until_true 20 eval '! alive' || diag 'the old script still runs'
+until_true 120 eval '! alive' || diag 'the old script still runs'
 completes 'a node dies'
 node_start "${node#n}"
 scontrol update nodename="$node" state=resume
-until_true 30 slurm_idle || diag "$(sinfo)"
+until_true 120 slurm_idle || diag "$(sinfo)"
 
 # ---- scancel in mid-cell ----
 
 submitted slow.ini
-until_true 20 begun
+until_true 120 begun
 scancel --name="$(basename "$camp")" && settled
 status_is 1 'scancel: status'
 like "$out" 'lacking +[0-9]+ +cancelled: resume measures what is missing' '… says so, and the remedy'
@@ -76,13 +76,13 @@ completes 'scancel'
 # ---- gradsync cancel, the time limit ----
 
 submitted slow.ini
-until_true 20 begun
+until_true 120 begun
 ok 'cancel' "$gradsync" cancel "$camp"
 settled
 again() { [ "$(grep -ls '"type":"block"' "$camp"/runs/*/*/*/launch-0[123].02.jsonl | wc -l)" = 3 ]; }
 ok '… and resume' "$gradsync" resume "$camp"
 like "$err" '3 tasks: cancelled' '… which says why'
-until_true 20 again || flunk 'it measures again' "$(cat "$camp"/log/*)"
+until_true 120 again || flunk 'it measures again' "$(cat "$camp"/log/*)"
 scancel --batch --signal=USR1 --name="$(basename "$camp")" # as Slurm does before the time limit
 settled
 status_is 1 'warned of the time limit: status'

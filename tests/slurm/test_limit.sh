@@ -18,7 +18,7 @@ is "$(tail -qn 1 "$camp"/runs/*/*/*/launch-01.01.jsonl | grep -o '"status":"[a-z
 closed=$(groups_closed "$camp"/runs/*/*/* | wc -l)
 isnt "$closed" 0 '… groups that it had time for are kept'
 ok '… resume refuses nothing' "$gradsync" resume -q "$camp"
-ok '… and measures only the others' until_true 20 grep -qs "$((16 - closed)) of 16 groups to measure" "$camp/log/$(tail -n 1 "$camp/jobs.jsonl" | grep -o '"job":[0-9]*' | cut -d: -f2)_1.out"
+ok '… and measures only the others' until_true 120 grep -qs "$((16 - closed)) of 16 groups to measure" "$camp/log/$(tail -n 1 "$camp/jobs.jsonl" | grep -o '"job":[0-9]*' | cut -d: -f2)_1.out"
 ok 'cancel' "$gradsync" cancel -q "$camp"
 settled
 exits 2 'a config that no job of the partition has time for' "$gradsync" submit -o campaigns slow.ini --set slurm:time=40min

@@ -74,7 +74,7 @@ in_node() { # N COMMAND…: with the mounts of that node
 apart() { # N: the node with mounts of its own
     slurm_stop "n$1"
     slurm_daemon "n$1" unshare --mount --propagation private slurmd -D -N "n$1" -f "$slurm/slurm.conf"
-    until_true 20 slurm_idle
+    until_true 120 slurm_idle
 }
 apart 1
 mkdir unseen
@@ -95,7 +95,7 @@ in_node 1 mount -t tmpfs -o ro none "$slurm/spool/n1"
 run "$gradsync" submit -q -o campaigns q.ini --set slurm:sbatch.nodelist=n1
 camp=$out
 held() { "$gradsync" status "$camp" | grep -q 'is held'; }
-until_true 20 held || diag "$(squeue -r; "$gradsync" status "$camp")"
+until_true 120 held || diag "$(squeue -r; "$gradsync" status "$camp")"
 status_is 0 'a node whose spool cannot be written: status'
 like "$out" 'could not be started on its node, and is held: resume releases it.*sinfo -R' '… says what to do'
 in_node 1 umount "$slurm/spool/n1"

@@ -159,6 +159,8 @@ static void sides_are_welchs(void **state)
     near(e.p_least, 1. / 35, 1e-12); /* 1 / C(7, 3) */
     near(e.p_permutation, 1. / 35, 0.006);
     assert_true(e.lo < 0.105 && e.hi > 0.105 && e.launches == 3);
+    e = effect_unpaired(x, singles(x, a, 3), y, singles(y, b, 3), 10000, &rng);
+    near(e.p_least, 2. / 20, 1e-12); /* either side may be the larger: 2 / C(6, 3) */
 }
 
 static struct effect made(double value, double half, int launches)
@@ -189,6 +191,7 @@ static void verdicts_by_their_bounds(void **state)
         {-0.02, 0.005, 0.014, 0.01, VERDICT_FASTER},
         {-0.02, 0.005, 0.03, 0.01, VERDICT_INCONCLUSIVE}, /* below the floor */
         {-0.009, 0.005, 0, 0.01, VERDICT_INCONCLUSIVE},   /* a difference below the bounds */
+        {0.009, 0.005, 0, 0.01, VERDICT_INCONCLUSIVE},
         {-0.005, 0.004, 0, 0.01, VERDICT_EQUIVALENT},
         {0.005, 0.004, 0.02, 0.01, VERDICT_EQUIVALENT},
         {0, 0.02, 0, 1, VERDICT_INCONCLUSIVE},

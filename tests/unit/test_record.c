@@ -163,10 +163,32 @@ static void names_come_back_and_others_are_refused(void **state)
     assert_true(record_parse_name(name, &launch, &attempt));
     assert_int_equal(launch, 100);
     static const char *const others[] = {
-        "launch-02.01.log", "launch-2.1.jsonl", "launch-00.01.jsonl", "launch-02.01.jsonl.bak",
-        "launch-02.jsonl",  "MANIFEST.json",    "launch--1.01.jsonl", "xlaunch-02.01.jsonl"};
+        "launch-02.01.log",       "launch-2.1.jsonl",    "launch-00.01.jsonl",
+        "launch-02.01.jsonl.bak", "launch-02.jsonl",     "MANIFEST.json",
+        "launch--1.01.jsonl",     "xlaunch-02.01.jsonl", "launch-02.00.jsonl"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_false(record_parse_name(others[i], &launch, &attempt));
+}
+
+static void a_real_is_written_with_16_digits(void **state)
+{
+    struct folder *f = *state;
+    struct record r;
+    assert_int_equal(record_create(&r, folder_path(f, LAUNCH)), GS_OK);
+    assert_int_equal(record_line(&r, json_pack("{s:f}", "at", 1795347360.9081257)), 0);
+    assert_int_equal(record_close(&r), GS_OK);
+    assert_file(folder_path(f, LAUNCH), "{\"at\":1795347360.908126}\n");
+}
+
+static void a_recording_is_being_written_until_it_is_closed(void **state)
+{
+    struct folder *f = *state;
+    struct record r;
+    assert_int_equal(record_create(&r, folder_path(f, LAUNCH)), GS_OK);
+    assert_true(record_is_being_written(folder_path(f, LAUNCH)));
+    assert_int_equal(record_close(&r), GS_OK);
+    assert_false(record_is_being_written(folder_path(f, LAUNCH)));
+    assert_false(record_is_being_written(folder_path(f, "no-such-file")));
 }
 
 static void runs_get_folders_of_their_own(void **state)
@@ -226,6 +248,8 @@ int main(void)
         TEST(a_full_disk_is_said),
         TEST(the_umask_is_the_users),
         TEST(names_come_back_and_others_are_refused),
+        TEST(a_real_is_written_with_16_digits),
+        TEST(a_recording_is_being_written_until_it_is_closed),
         TEST(runs_get_folders_of_their_own),
         TEST(a_name_cannot_leave_the_root),
         TEST(a_file_in_the_way_of_a_run_is_named),
