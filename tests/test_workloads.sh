@@ -118,6 +118,11 @@ is "$(grep '"type":"cell"' <<<"$lines" | grep -c '"mode":"compute"')" 8 'compute
 is "$(grep '"type":"cell"' <<<"$lines" | grep '"mode":"comm"' | grep -o '"config":"[^"]*"' | sort -u | wc -l)" 5 \
     'communication with every algorithm'
 
+config one.ini 2 '[iter_proxy]' 'backend = host' 'size = 4KiB' 'gemm = 32' 'mode = compute, comm, sequential, overlapped'
+measure one.ini
+planned=$("$gradsync" plan one.ini | sed -n 's/^\([0-9]*\) cells in 1 group.*/\1/p')
+is "$rc:$planned:$(count '"type":"cell"')" 0:4:4 'a step of one config compares nothing: no cell has a second copy'
+
 # ---- a wrong sum is found ----
 
 broken() { # NAME SOURCES… -- LIBS: PLUGIN.so with the mutant that adds another chunk

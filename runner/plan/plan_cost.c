@@ -19,12 +19,6 @@
 
 /* ---- time and memory ---- */
 
-/* How often a cell is prepared: the baseline of a comparison has a second copy. */
-static int copies(const struct plan *p, const struct group *g, const struct cell *c)
-{
-    return c->baseline && group_compares(p, g) ? 2 : 1;
-}
-
 static double sample_time(const struct set_measure *m, const struct wl_shape *s)
 {
     double one = s->iteration_s * (s->iters_min > 1 ? s->iters_min : 1);
@@ -38,7 +32,7 @@ static void add_group(const struct plan *p, const struct group *g, struct plan_c
     uint64_t host = 0, device = 0;
     for (size_t i = g->first; i < g->first + g->n; i++) {
         const struct cell *c = &p->cells[i];
-        double n = copies(p, g, c);
+        double n = group_copies(p, g, c);
         double memory_s =
             (double)c->shape.host_B / HOST_BPS + (double)c->shape.device_B / DEVICE_BPS;
         if (c->skip)

@@ -108,7 +108,8 @@ static void move(struct plan *p, struct draft *drafts, size_t n)
 
 /* ---- baselines ---- */
 
-bool group_compares(const struct plan *p, const struct group *g)
+/* Two configs or more: a cell that depends on none has the label "". */
+static bool group_compares(const struct plan *p, const struct group *g)
 {
     const char *seen = NULL;
     for (size_t i = g->first; i < g->first + g->n; i++) {
@@ -118,6 +119,11 @@ bool group_compares(const struct plan *p, const struct group *g)
         seen = *label ? label : seen;
     }
     return false;
+}
+
+int group_copies(const struct plan *p, const struct group *g, const struct cell *c)
+{
+    return c->baseline && group_compares(p, g) ? 2 : 1;
 }
 
 /* Marks the cells of one group that have the label; how many. */

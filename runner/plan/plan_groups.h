@@ -22,7 +22,8 @@ void draft_free(struct draft *drafts, size_t n);
 
 void cell_free(struct cell *c);
 
-/* Does the group compare two configs or more? Its baseline is then visited twice. */
-bool group_compares(const struct plan *p, const struct group *g);
+/* How often a block visits this cell of the group: the baseline of a comparison of two configs or
+ * more twice, every other cell once. */
+int group_copies(const struct plan *p, const struct group *g, const struct cell *c);
 
 #endif

@@ -3,10 +3,10 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "plan/plan_groups.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static struct slot *add_slot(struct grouping *g, const struct cell *c, int copy)
 {
@@ -18,15 +18,6 @@ static struct slot *add_slot(struct grouping *g, const struct cell *c, int copy)
     return s;
 }
 
-static bool compares(const struct rig *r, const struct group *group)
-{
-    const struct cell *c = &r->plan->cells[group->first];
-    for (size_t i = 1; i < group->n; i++)
-        if (strcmp(c[i].config, c[0].config))
-            return true;
-    return false;
-}
-
 void grouping_begin(struct grouping *g, struct rig *r, struct visit *v, size_t index)
 {
     *g = (struct grouping){.rig = r,
@@ -34,16 +25,14 @@ void grouping_begin(struct grouping *g, struct rig *r, struct visit *v, size_t i
                            .group = &r->plan->groups[index],
                            .index = index,
                            .began_ns = clock_now_ns()};
-    bool twice = compares(r, g->group);
     g->slots = xcalloc(2 * g->group->n, sizeof *g->slots);
     g->order = xcalloc(2 * g->group->n, sizeof *g->order);
     for (size_t i = g->group->first; i < g->group->first + g->group->n; i++) {
         const struct cell *c = &r->plan->cells[i];
         if (r->given_up[i])
             continue;
-        add_slot(g, c, 0);
-        if (twice && c->baseline)
-            add_slot(g, c, 1);
+        for (int copy = 0; copy < group_copies(r->plan, g->group, c); copy++)
+            add_slot(g, c, copy);
     }
     snprintf(r->beat->group, sizeof r->beat->group, "%s", g->group->id);
     atomic_store(&r->beat->block, 0);

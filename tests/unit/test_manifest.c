@@ -94,7 +94,7 @@ static void each_fault_is_named(void **state)
 static void a_manifest_lists_no_path(void **state)
 {
     struct folder *f = *state;
-    assert_int_equal(unlink(folder_path(f, "launch-01.01.jsonl")), 0);
+    assert_int_equal(unlink(folder_path(f, "launch-01.01.log")), 0);
     assert_int_equal(unlink(folder_path(f, "config.ini")), 0);
     folder_put(f, RECORD_MANIFEST, "{\"files\":{\"../x\":{}}}");
     assert_int_equal(manifest_verify(f->dir), GS_FAILED);
