@@ -31,21 +31,21 @@ struct job {
 
 /* ---- before ---- */
 
-static int find_tuner(struct job *j)
+/* NULL, reported: it is not there. */
+static char *find_tuner(void)
 {
     static const char *const places[] = {"libnccl-tuner-gradsync.so",
                                          "../lib/gradsync/libnccl-tuner-gradsync.so"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        j->tuner = xstrfmt("%s/%s", program_dir(), places[i]);
-        if (!access(j->tuner, R_OK))
-            return GS_OK;
-        free(j->tuner);
+        char *path = xstrfmt("%s/%s", program_dir(), places[i]);
+        if (!access(path, R_OK))
+            return path;
+        free(path);
     }
-    j->tuner = NULL;
-    return fail(GS_CANNOT,
-                "trial: libnccl-tuner-gradsync.so is not beside gradsync in %s; build "
-                "it with 'make all'",
-                program_dir());
+    fail(GS_CANNOT,
+         "trial: libnccl-tuner-gradsync.so is not beside gradsync in %s; build it with 'make all'",
+         program_dir());
+    return NULL;
 }
 
 static int check_environment(void)
@@ -257,7 +257,7 @@ static int while_it_runs(void *ctx)
 static int launch(struct job *j, const struct words *arms, int *status)
 {
     int code = make_folder(j, arms);
-    if (code)
+    if (code || !j->config)
         return code;
     setenv("NCCL_TUNER_PLUGIN", j->tuner, 1);
     setenv("GRADSYNC_TRIAL", j->config, 1);
@@ -275,8 +275,9 @@ int trial_job(const struct trial_options *o, char **command)
     struct words arms = {0};
     int status = 0, code = check_environment();
     code = code ? code : read_arms(&arms, o->arms);
-    code = code ? code : find_tuner(&j);
     code = code ? code : make_out(o->out);
+    if (!code && !(j.tuner = find_tuner()))
+        code = GS_CANNOT;
     for (j.launch = 1; j.tuner && j.launch <= o->launches && !code && !status; j.launch++)
         code = launch(&j, &arms, &status);
     words_free(&arms);

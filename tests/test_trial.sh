@@ -32,6 +32,7 @@ exits 0 'it is reduced' "$gradsync" reduce raw -o csv
 is "$(jq -r 'select(.type == "header") | "\(.trial.command) \(.trial.step_calls) \(.trial.over) \(.ranks)"' "$raw/launch-01.01.jsonl")" \
     'job 5 blocks 2' 'its header says what it was'
 is "$(jq -r 'select(.type == "block") | .iters' "$raw"/*.jsonl | sort -u)" 7 'the first step of a visit is left out'
+ok 'with its time: a step takes 2 ms' test "$(jq -s '[.[] | select(.type == "block") | .time_ns[0] / .iters] | min | floor' "$raw"/*.jsonl)" -lt 2250000
 is "$(find raw -name '.trial*' | wc -l)" 0 'nothing else is left'
 
 exits 0 'a trial in a job that goes on' trial --arms ctas=8 --steps 4 --blocks 3 -- "$job" steps=3000 step_us=2000 exit=0
@@ -49,8 +50,11 @@ one_line "$err" 'is said once'
 exits 143 'a signal that ends it' trial --arms ctas=8 -- bash -c 'kill -TERM $$'
 "$gradsync" trial -o raw --arms ctas=8 -- bash -c 'trap "echo got it; exit 9" TERM; echo ready >ready; while :; do sleep 0.1; done' >told 2>&1 &
 until_true 10 test -e ready
-kill -TERM $!
-wait $!
+pid=$!
+kill -TERM $pid
+ended() { [[ $(ps -o stat= -p $pid) =~ ^(Z|$) ]]; }
+until_true 10 ended || kill -KILL $pid $(pgrep -P $pid)
+wait $pid
 is "$? $(head -n 1 told)" '9 got it' 'a signal is passed on'
 
 # ---- what cannot be
