@@ -38,6 +38,12 @@ is "$(find raw -name '.trial*' | wc -l)" 0 'nothing else is left'
 exits 0 'a trial in a job that goes on' trial --arms ctas=8 --steps 4 --blocks 3 -- "$job" steps=3000 step_us=2000 exit=0
 like "$err" "trial: raw/.*; next: gradsync compare" 'is recorded'
 is "$(jq -r 'select(.type == "end") | .status' "$(run_of)"/*.jsonl)" complete 'as complete'
+exits 0 'a job that keeps the best arm' trial --arms ctas=8,ring/LL --steps 8 --blocks 6 --keep-best -- \
+    "$job" steps=6000 step_us=2000 factor=0.6
+like "$err" 'the job goes on with ctas=8' 'goes on with it'
+ok 'to its end' test "$(sed -n 's/ring.LL128 channels=8 //p' <<<"$out")" -gt 10000
+exits 0 'a job with no better arm' trial --arms ctas=8 --steps 8 --blocks 6 --keep-best -- "$job" steps=2500 step_us=2000 factor=1.3
+like "$err" 'the job goes on with auto' 'goes on without one'
 exits 0 'a job that ends before its trial' trial --arms ctas=8 --steps 4 -- "$job" steps=150 eval=40
 is "$(jq -r 'select(.type == "end") | .status' "$(run_of)"/*.jsonl)" interrupted 'is recorded as interrupted'
 like "$err" ' [1-9][0-9]* dropped' 'with what was dropped'
