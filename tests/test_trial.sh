@@ -32,11 +32,18 @@ exits 0 'it is reduced' "$gradsync" reduce raw -o csv
 is "$(jq -r 'select(.type == "header") | "\(.trial.command) \(.trial.step_calls) \(.trial.over) \(.ranks)"' "$raw/launch-01.01.jsonl")" \
     'job 5 blocks 2' 'its header says what it was'
 is "$(jq -r 'select(.type == "block") | .iters' "$raw"/*.jsonl | sort -u)" 7 'the first step of a visit is left out'
+ok 'with its time: a step takes 2 ms' test "$(jq -s '[.[] | select(.type == "block") | .time_ns[0] / .iters] | min | floor' "$raw"/*.jsonl)" -lt 2250000
 is "$(find raw -name '.trial*' | wc -l)" 0 'nothing else is left'
 
 exits 0 'a trial in a job that goes on' trial --arms ctas=8 --steps 4 --blocks 3 -- "$job" steps=3000 step_us=2000 exit=0
 like "$err" "trial: raw/.*; next: gradsync compare" 'is recorded'
 is "$(jq -r 'select(.type == "end") | .status' "$(run_of)"/*.jsonl)" complete 'as complete'
+exits 0 'a job that keeps the best arm' trial --arms ctas=8,ring/LL --steps 8 --blocks 6 --keep-best -- \
+    "$job" steps=6000 step_us=2000 factor=0.6
+like "$err" 'the job goes on with ctas=8' 'goes on with it'
+ok 'to its end' test "$(sed -n 's/ring.LL128 channels=8 //p' <<<"$out")" -gt 10000
+exits 0 'a job with no better arm' trial --arms ctas=8 --steps 8 --blocks 6 --keep-best -- "$job" steps=2500 step_us=2000 factor=1.3
+like "$err" 'the job goes on with auto' 'goes on without one'
 exits 0 'a job that ends before its trial' trial --arms ctas=8 --steps 4 -- "$job" steps=150 eval=40
 is "$(jq -r 'select(.type == "end") | .status' "$(run_of)"/*.jsonl)" interrupted 'is recorded as interrupted'
 like "$err" ' [1-9][0-9]* dropped' 'with what was dropped'
@@ -49,8 +56,11 @@ one_line "$err" 'is said once'
 exits 143 'a signal that ends it' trial --arms ctas=8 -- bash -c 'kill -TERM $$'
 "$gradsync" trial -o raw --arms ctas=8 -- bash -c 'trap "echo got it; exit 9" TERM; echo ready >ready; while :; do sleep 0.1; done' >told 2>&1 &
 until_true 10 test -e ready
-kill -TERM $!
-wait $!
+pid=$!
+kill -TERM $pid
+ended() { [[ $(ps -o stat= -p $pid) =~ ^(Z|$) ]]; }
+until_true 10 ended || kill -KILL $pid $(pgrep -P $pid)
+wait $pid
 is "$? $(head -n 1 told)" '9 got it' 'a signal is passed on'
 
 # ---- what cannot be

@@ -100,6 +100,12 @@ is "$(lines over | jq -r .why | sort -u)" stop 'it stops at the end of a block'
 is "$(lines kept | jq -r '"\(.arm) \(.call)"' | sort -u | wc -l)" 1 'all ranks keep the same arm from the same call on'
 ok 'and it is kept to the end' test "$(sed -n 's/ring.LL128 channels=8 //p' "$tmp/.out")" -gt 1500
 wait
+trial 'steps = 4' 'warmup = 5'
+exits 0 'a wish to stop that only one rank sees in time' job as=turns abi=5 steps=200 between='touch out/stop'
+is "$(lines over | wc -l)" 0 'is not heard: the first to come has answered for all'
+trial 'steps = 4' 'warmup = 5' 'blocks = 2'
+exits 0 'nor is an arm to keep' job as=turns abi=5 steps=200 between='echo 1 >out/keep'
+is "$(lines kept | wc -l) $(last)" '0 hold 10' 'by either of them'
 trial 'steps = 4' 'blocks = 3'
 exits 0 'one rank without the plugin' job steps=900 miss=1
 is "$(lines over | jq -r .why) $(last)" 'ranks are missing off 0' 'no call is touched'

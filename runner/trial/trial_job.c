@@ -23,6 +23,7 @@
 struct job {
     const struct trial_options *o;
     char **command;
+    struct words arms;            /* the baseline first */
     char *tuner, *ranks, *config; /* the plugin; the folder of the ranks; the trial's file */
     char *run;                    /* the run folder; NULL until there is something for it */
     int launch;
@@ -31,21 +32,21 @@ struct job {
 
 /* ---- before ---- */
 
-static int find_tuner(struct job *j)
+/* NULL, reported: it is not there. */
+static char *find_tuner(void)
 {
     static const char *const places[] = {"libnccl-tuner-gradsync.so",
                                          "../lib/gradsync/libnccl-tuner-gradsync.so"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        j->tuner = xstrfmt("%s/%s", program_dir(), places[i]);
-        if (!access(j->tuner, R_OK))
-            return GS_OK;
-        free(j->tuner);
+        char *path = xstrfmt("%s/%s", program_dir(), places[i]);
+        if (!access(path, R_OK))
+            return path;
+        free(path);
     }
-    j->tuner = NULL;
-    return fail(GS_CANNOT,
-                "trial: libnccl-tuner-gradsync.so is not beside gradsync in %s; build "
-                "it with 'make all'",
-                program_dir());
+    fail(GS_CANNOT,
+         "trial: libnccl-tuner-gradsync.so is not beside gradsync in %s; build it with 'make all'",
+         program_dir());
+    return NULL;
 }
 
 static int check_environment(void)
@@ -59,13 +60,13 @@ static int check_environment(void)
     return GS_OK;
 }
 
-static char *config_text(const struct job *j, const struct words *arms)
+static char *config_text(const struct job *j)
 {
     const struct trial_options *o = j->o;
     struct text t = {0};
     text_addf(&t, "out = %s\n", j->ranks);
-    for (size_t i = 0; i < arms->n; i++)
-        text_addf(&t, "arm = %s\n", arms->v[i]);
+    for (size_t i = 0; i < j->arms.n; i++)
+        text_addf(&t, "arm = %s\n", j->arms.v[i]);
     text_addf(&t,
               "seed = %ld\nsteps = %ld\nvisit_s = %ld\nwarmup = %ld\nblocks = %ld\nminutes = %ld\n"
               "calls = %ld\nranks = %ld\n",
@@ -75,7 +76,7 @@ static char *config_text(const struct job *j, const struct words *arms)
 }
 
 /* Beside the recordings, which all nodes of the job have to see. */
-static int make_folder(struct job *j, const struct words *arms)
+static int make_folder(struct job *j)
 {
     char *root = realpath(j->o->out, NULL), *agree;
     if (!root)
@@ -90,7 +91,7 @@ static int make_folder(struct job *j, const struct words *arms)
     if (made)
         return fail_file(j->ranks, "written to", errno);
     j->config = xstrfmt("%s/trial.txt", j->ranks);
-    char *text = config_text(j, arms);
+    char *text = config_text(j);
     bool written = files_write_new(j->config, text, 0666);
     free(text);
     return written ? GS_OK : fail_file(j->config, "written", errno);
@@ -162,49 +163,6 @@ static int read_arms(struct words *arms, const char *list)
 
 /* ---- after ---- */
 
-static const struct trial_comm *most_calls(const struct trial_ranks *r, bool takes_part)
-{
-    const struct trial_comm *most = NULL;
-    for (size_t i = 0; i < r->n; i++)
-        if (r->v[i].takes_part == takes_part && (!most || r->v[i].calls > most->calls))
-            most = &r->v[i];
-    return most;
-}
-
-/* Nothing could be compared: why. */
-static int explain(const struct trial_ranks *r)
-{
-    const struct trial_comm *c = most_calls(r, true), *other = most_calls(r, false);
-    if (!c && !other)
-        return fail(GS_FAILED, "trial: no rank asked the tuner plugin: NCCL is older than 2.22, or "
-                               "made no communicator of two ranks or more");
-    if (!c)
-        return fail(GS_FAILED,
-                    "trial: no communicator has all ranks of the job; give the size of one that "
-                    "has its gradients: --ranks %lld",
-                    (long long)other->ranks);
-    if (c->files < c->ranks)
-        return fail(GS_FAILED,
-                    "trial: %lld of %lld ranks run without the plugin, or do not see the folder of "
-                    "the recordings",
-                    (long long)(c->ranks - c->files), (long long)c->ranks);
-    if (c->silent_s > 5)
-        return fail(GS_FAILED,
-                    "trial: NCCL was not asked any more in the last %.0f s of the job, after %lld "
-                    "collectives: they were captured in a CUDA graph, where no setting can be "
-                    "switched; compare launches of the job instead",
-                    c->silent_s, (long long)c->calls);
-    if (!c->step)
-        return fail(GS_FAILED,
-                    "trial: no step was found in %lld collectives: their sequence does not repeat; "
-                    "give the number of a step: --calls",
-                    (long long)c->calls);
-    return fail(GS_FAILED,
-                "trial: the job ended before a visit was complete: %lld collectives, %lld of them "
-                "a step, %lld visits dropped",
-                (long long)c->calls, (long long)c->step_calls, (long long)c->dropped);
-}
-
 static int record(struct job *j, const struct trial_comm *c)
 {
     const struct trial_source s = {j->o->platform, j->run,
@@ -224,6 +182,22 @@ static int record(struct job *j, const struct trial_comm *c)
     return code;
 }
 
+/* The ranks ask for it while they hold; all of them take it up at the same call (agree.h). */
+static void keep_best(const struct job *j, const struct trial_comm *c)
+{
+    const char *best = trial_result_best(c);
+    char number[32], *path = xstrfmt("%s/keep", j->ranks), *aside = xstrfmt("%s/.keep", j->ranks);
+    for (size_t i = 1; best && i < j->arms.n; i++)
+        if (!strcmp(j->arms.v[i], best)) {
+            snprintf(number, sizeof number, "%zu\n", i);
+            if (!files_write_new(aside, number, 0666) || rename(aside, path))
+                fail_file(path, "written; the job goes on with auto", errno);
+        }
+    say("trial: the job goes on with %s", best ? best : "auto: no arm was shown to be faster");
+    free(path);
+    free(aside);
+}
+
 /* Takes up what the ranks wrote. Before the end of the job only once their trial is over. A command
  * that failed has said why itself. */
 static int collect(struct job *j, bool ended, int status)
@@ -235,12 +209,14 @@ static int collect(struct job *j, bool ended, int status)
     const struct trial_comm *c = trial_ranks_lead(&r);
     bool over = c && c->over >= c->ranks;
     if (ended && !c && !status)
-        code = explain(&r);
+        code = trial_result_explain(&r);
     if ((ended || over) && c) {
         if (!j->run)
             code = record_make_run(j->o->out, j->o->platform, "trial", "", &j->run);
         code = code ? code : record(j, c);
         j->recorded = true;
+        if (!code && !ended && j->o->keep_best)
+            keep_best(j, c);
     }
     trial_ranks_free(&r);
     return code;
@@ -254,10 +230,10 @@ static int while_it_runs(void *ctx)
     return j->recorded ? GS_OK : collect(j, false, 0);
 }
 
-static int launch(struct job *j, const struct words *arms, int *status)
+static int launch(struct job *j, int *status)
 {
-    int code = make_folder(j, arms);
-    if (code)
+    int code = make_folder(j);
+    if (code || !j->config)
         return code;
     setenv("NCCL_TUNER_PLUGIN", j->tuner, 1);
     setenv("GRADSYNC_TRIAL", j->config, 1);
@@ -272,14 +248,14 @@ static int launch(struct job *j, const struct words *arms, int *status)
 int trial_job(const struct trial_options *o, char **command)
 {
     struct job j = {.o = o, .command = command};
-    struct words arms = {0};
     int status = 0, code = check_environment();
-    code = code ? code : read_arms(&arms, o->arms);
-    code = code ? code : find_tuner(&j);
+    code = code ? code : read_arms(&j.arms, o->arms);
     code = code ? code : make_out(o->out);
+    if (!code && !(j.tuner = find_tuner()))
+        code = GS_CANNOT;
     for (j.launch = 1; j.tuner && j.launch <= o->launches && !code && !status; j.launch++)
-        code = launch(&j, &arms, &status);
-    words_free(&arms);
+        code = launch(&j, &status);
+    words_free(&j.arms);
     free(j.tuner);
     free(j.run);
     return status ? status : code;

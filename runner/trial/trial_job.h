@@ -11,6 +11,7 @@
 struct trial_options {
     const char *arms, *platform, *out;
     long launches, steps, visit_s, warmup, blocks, minutes, calls, ranks, seed;
+    bool keep_best; /* the job goes on with the fastest arm, if one was shown to be faster */
 };
 
 /* The command's exit code (128 and the signal that ended it); when that is 0: GS_OK, or what is

@@ -94,3 +94,68 @@ void trial_result_say(const struct trial_comm *c)
         if (is_first(c, i) && (strcmp(c->visits[i].arm, BASELINE) || c->visits[i].copy))
             say_arm(c, c->visits[i].arm, c->visits[i].copy);
 }
+
+/* ---- the best ---- */
+
+/* Beyond what the baseline seems to differ from its own copy, too. */
+const char *trial_result_best(const struct trial_comm *c)
+{
+    const char *best = NULL;
+    double least = 1, aa = trial_effect(c, BASELINE, 1).ratio;
+    double floor = isnan(aa) ? 1 : exp(-fabs(log(aa)));
+    for (size_t i = 0; i < c->n; i++) {
+        struct trial_effect e;
+        if (!is_first(c, i) || !strcmp(c->visits[i].arm, BASELINE))
+            continue;
+        e = trial_effect(c, c->visits[i].arm, 0);
+        if (e.hi < floor && e.ratio < least) {
+            best = c->visits[i].arm;
+            least = e.ratio;
+        }
+    }
+    return best;
+}
+
+/* ---- none ---- */
+
+static const struct trial_comm *most_calls(const struct trial_ranks *r, bool takes_part)
+{
+    const struct trial_comm *most = NULL;
+    for (size_t i = 0; i < r->n; i++)
+        if (r->v[i].takes_part == takes_part && (!most || r->v[i].calls > most->calls))
+            most = &r->v[i];
+    return most;
+}
+
+int trial_result_explain(const struct trial_ranks *r)
+{
+    const struct trial_comm *c = most_calls(r, true), *other = most_calls(r, false);
+    if (!c && !other)
+        return fail(GS_FAILED, "trial: no rank asked the tuner plugin: NCCL is older than 2.22, or "
+                               "made no communicator of two ranks or more");
+    if (!c)
+        return fail(GS_FAILED,
+                    "trial: no communicator has all ranks of the job; give the size of one that "
+                    "has its gradients: --ranks %lld",
+                    (long long)other->ranks);
+    if (c->files < c->ranks)
+        return fail(GS_FAILED,
+                    "trial: %lld of %lld ranks run without the plugin, or do not see the folder of "
+                    "the recordings",
+                    (long long)(c->ranks - c->files), (long long)c->ranks);
+    if (c->silent_s > 5)
+        return fail(GS_FAILED,
+                    "trial: NCCL was not asked any more in the last %.0f s of the job, after %lld "
+                    "collectives: they were captured in a CUDA graph, where no setting can be "
+                    "switched; compare launches of the job instead",
+                    c->silent_s, (long long)c->calls);
+    if (!c->step)
+        return fail(GS_FAILED,
+                    "trial: no step was found in %lld collectives: their sequence does not repeat; "
+                    "give the number of a step: --calls",
+                    (long long)c->calls);
+    return fail(GS_FAILED,
+                "trial: the job ended before a visit was complete: %lld collectives, %lld of them "
+                "a step, %lld visits dropped",
+                (long long)c->calls, (long long)c->step_calls, (long long)c->dropped);
+}

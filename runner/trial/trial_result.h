@@ -21,5 +21,9 @@ struct trial_effect {
 struct trial_effect trial_effect(const struct trial_comm *c, const char *arm, int64_t copy);
 /* By say(): a line an arm. */
 void trial_result_say(const struct trial_comm *c);
+/* The fastest arm whose interval lies below 1 and below the A/A difference; NULL: none. */
+const char *trial_result_best(const struct trial_comm *c);
+/* Reports why there is no visit at all; GS_FAILED. */
+int trial_result_explain(const struct trial_ranks *r);
 
 #endif

@@ -51,6 +51,8 @@ int cmd_trial(int argc, char **argv)
          "collectives in a step, 0: find them from their sequence (0)"},
         {"ranks", 0, CLI_INT, &o.ranks, "N",
          "switch communicators of N ranks, 0: those of the whole job (0)"},
+        {"keep-best", 'k', CLI_FLAG, &o.keep_best, NULL,
+         "after the trial go on with the fastest arm, if its interval lies below auto's time"},
         {"launches", 'l', CLI_INT, &o.launches, "N", "run the command N times (1)"},
         {"seed", 0, CLI_INT, &o.seed, "N", "seed of the order of the arms (the time)"},
         {"platform", 'p', CLI_TEXT, &o.platform, "NAME", "name of the platform recorded (job)"},

@@ -5,7 +5,7 @@
  *                        plugin is NCCL_TUNER_PLUGIN. It prints how many calls were made and with
  *                        which choices, and fails when a rank chose differently from rank 0: NCCL
  *                        would hang.
- *   ranks=2 as=processes abi=6 steps=200 finalize=1 exit=0
+ *   ranks=2 as=processes|threads|turns abi=6 steps=200 finalize=1 exit=0
  *   kind=ddp|fsdp|accumulate parts=5   buckets, layers, micro-batches of one layer
  *   setup=3                 calls before the first step
  *   eval=0 eval_calls=7     after every so many steps, so many calls
@@ -14,6 +14,8 @@
  *   step_us=0 jitter_us=0   a step takes so long, and a rank is late by up to so long
  *   ctas=8 factor=1.0       steps whose largest call has at most so many channels take longer
  *   miss=-1                 this rank runs without the plugin
+ *   between=COMMAND         with as=turns, where the ranks make all their calls one after the
+ * other: run after rank 0. What it changes only the others can see
  */
 #include "host.h"
 
@@ -29,7 +31,7 @@
 #define CALLS (1 << 22) /* remembered a rank */
 
 static struct options {
-    const char *as, *kind;
+    const char *as, *kind, *between;
     double factor;
     long ranks, abi, steps, finalize, exit, parts, setup, eval, eval_calls, second, graph, step_us,
         jitter_us, ctas, miss;
@@ -120,7 +122,8 @@ static void step(struct rank *r, long number)
         call(r, &r->second, NCCL_ALL_REDUCE, 8);
     if (o.jitter_us)
         wait_us((double)((long)rand_r(&r->seed) % o.jitter_us));
-    pthread_barrier_wait(&shared->barrier);
+    if (strcmp(o.as, "turns"))
+        pthread_barrier_wait(&shared->barrier);
     bool slow = r->channels && r->channels <= o.ctas;
     wait_us((double)o.step_us * (slow ? o.factor : 1));
     if (o.eval && number % o.eval == o.eval - 1)
@@ -130,27 +133,55 @@ static void step(struct rank *r, long number)
 
 /* ---- ranks ---- */
 
-static void *run_rank(void *arg)
+static void begin(struct rank *r)
 {
-    struct rank *r = arg;
     const char *plugin = getenv("NCCL_TUNER_PLUGIN");
     if (plugin && r->rank != o.miss &&
         (!host_load(&r->host, plugin, (int)o.abi) ||
          !host_init(&r->comm, &r->host, 0xabcdef12345678, (int)o.ranks, 1) ||
          (o.second && !host_init(&r->second, &r->host, 0x42, (int)o.ranks, 1))))
         shared->failed = 1;
-    pthread_barrier_wait(&shared->barrier);
+}
+
+static void work(struct rank *r)
+{
     for (long i = 0; i < o.setup; i++)
         call(r, &r->comm, NCCL_BROADCAST, (size_t)(i + 1) * 1000);
     for (long i = 0; i < o.steps; i++)
         step(r, i);
     shared->calls[r->rank] = r->calls;
+}
+
+static void end(struct rank *r)
+{
     if (o.finalize && r->comm.host &&
         (!host_finalize(&r->comm) || (o.second && !host_finalize(&r->second))))
         shared->failed = 1;
     if (o.finalize)
         host_unload(&r->host);
+}
+
+static void *run_rank(void *arg)
+{
+    struct rank *r = arg;
+    begin(r);
+    pthread_barrier_wait(&shared->barrier);
+    work(r);
+    end(r);
     return NULL;
+}
+
+static void in_turns(struct rank *ranks)
+{
+    for (long i = 0; i < o.ranks; i++)
+        begin(&ranks[i]);
+    for (long i = 0; i < o.ranks; i++) {
+        work(&ranks[i]);
+        if (i == 0 && o.between && system(o.between))
+            shared->failed = 1;
+    }
+    for (long i = 0; i < o.ranks; i++)
+        end(&ranks[i]);
 }
 
 static void as_threads(struct rank *ranks)
@@ -222,6 +253,8 @@ static int set(const char *word)
         o.as = value + 1;
     else if (n == 4 && !strncmp(word, "kind", n))
         o.kind = value + 1;
+    else if (n == 7 && !strncmp(word, "between", n))
+        o.between = value + 1;
     else if (n == 6 && !strncmp(word, "factor", n))
         o.factor = atof(value + 1);
     else {
@@ -255,6 +288,8 @@ int main(int argc, char **argv)
         ranks[i] = (struct rank){.rank = i, .seed = (unsigned)i + 1};
     if (!strcmp(o.as, "threads"))
         as_threads(ranks);
+    else if (!strcmp(o.as, "turns"))
+        in_turns(ranks);
     else
         as_processes(ranks);
     int code = report();
