@@ -3,6 +3,7 @@
 #include "csv.h"
 #include "csv_read.h"
 #include "err.h"
+#include "reference.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -147,6 +148,11 @@ static int take_row(struct comparison *c, const struct csv_reader *r)
     if (verdict_of(csv_read_text(r, VERDICT)) > VERDICT_INCONCLUSIVE)
         return fail_at(GS_FAILED, r->path, (int)r->number, "'%.40s' is no verdict",
                        csv_read_text(r, VERDICT));
+    if (reference_is_baseline(csv_read_text(r, BASELINE)))
+        return fail_at(GS_USAGE, r->path, (int)r->number,
+                       "'%.60s' is a published number: --again compares what two runs measured; "
+                       "give it a table that was written without --reference",
+                       csv_read_text(r, BASELINE));
     take(comparison_append(c), r);
     return GS_OK;
 }

@@ -61,6 +61,12 @@ bool reference_parse(const char *text, struct reference_value *out)
     return good;
 }
 
+bool reference_is_baseline(const char *text)
+{
+    struct reference_value ignored;
+    return strstr(text, at) && reference_parse(text, &ignored);
+}
+
 /* ---- places ---- */
 
 /* What stands behind "at", or NULL. */

@@ -22,6 +22,9 @@
 
 #include "compare.h"
 
+/* Is the baseline of a row, as a table has it, a reference? A config's label has no place. */
+bool reference_is_baseline(const char *text);
+
 /* Adds a contrast a reference; one whose cell was not measured is a row that says so. `config`: a
  * file whose [reference] is taken instead of the run's own; NULL: its own. GS_OK or reported:
  * GS_USAGE for a value that cannot be read, a key that fits no cell of the plan or more than one,
