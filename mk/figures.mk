@@ -11,6 +11,8 @@
 # P is a platform, W a workload. A stamp says when a rule last ran; its results are touched only when
 # their content changes, so what stands behind an unchanged file is left alone.
 
+$(call stop_without,gnuplot,figures drawn sound-drawn report readme model-error paper)
+
 ##@ To see it
 .PHONY: figures tables drawn reduced sound-drawn
 figures: all ## measure this machine if it never was, then every table and figure

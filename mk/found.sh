@@ -4,6 +4,7 @@
 # What this machine has of what gradsync is built with, and what is left out without it.
 #   found.sh             prints it
 #   found.sh --require   says what is missing, alone, and fails, if anything is that is needed
+#   found.sh --lacks X   prints one line with the remedy when X is missing, and nothing when it is here
 set -euo pipefail
 cc=${CC:-gcc} mpicc=${MPICC:-mpicc} cuda=${CUDA_HOME:-} nccl=${NCCL_HOME:-}
 
@@ -14,15 +15,20 @@ has_header() { # HEADER [COMPILER…]
     printf '#include <%s>\n' "$header" | "${@:-$cc}" -E -x c - >/dev/null 2>&1
 }
 
+only=
+[ "${1:-}" != --lacks ] || only=$2
+
 found=() left_out=() missing=()
 need() { # NAME WHY COMMAND…
     local name=$1 why=$2
     shift 2
+    [ -z "$only" ] || return 0
     if "$@" >/dev/null 2>&1; then found+=("$name"); else missing+=("$name ($why)"); fi
 }
 want() {
     local name=$1 why=$2
     shift 2
+    [ "$name" = "${only:-$name}" ] || return 0
     if "$@" >/dev/null 2>&1; then found+=("$name"); else left_out+=("$name: $why"); fi
 }
 
@@ -39,6 +45,11 @@ want LaTeX 'make paper cannot write: make setup-paper' command -v latexmk
 want cmocka 'make check cannot run' has_header cmocka.h
 want CUDA 'the GPU plugins are left out; CUDA_HOME=… if it is elsewhere' test -f "$cuda/include/cuda_runtime.h"
 want NCCL 'nccl_allreduce is left out; NCCL_HOME=… if it is elsewhere' test -f "$nccl/include/nccl.h"
+
+if [ -n "$only" ]; then
+    for line in "${left_out[@]}"; do printf '%s is missing, so %s; make setup installs it\n' "$only" "${line#*: }"; done
+    exit 0
+fi
 
 join() {
     local text

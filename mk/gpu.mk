@@ -6,10 +6,16 @@
 GPUS ?=
 NCCL_TESTS ?=
 
+# The tests would all be skipped, which is no verdict.
+need_gpus = @n=$(or $(GPUS),$$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ' || true)); \
+	[ "$${n:-0}" -ge 2 ] || { echo "gradsync: $@ needs 2 GPUs, found $${n:-0}: run it where nvidia-smi lists them" >&2; exit 3; }
+
 ##@ To trust it
 .PHONY: check-gpu bench-gpu
 check-gpu: all ## NCCL_TESTS=DIR the GPU plugins on this machine's GPUs
+	$(need_gpus)
 	@BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)' JOBS=1 bash tests/run tests/gpu/test_*.sh
 bench-gpu: all ## NCCL_TESTS=DIR their speed, each beside what it is held to
+	$(need_gpus)
 	@export BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)'; \
 	bash tests/bench/gpu.sh && bash tests/bench/gpu_price.sh

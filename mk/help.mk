@@ -13,10 +13,11 @@ help: ## this text
 setup: ## install the system packages (Debian, Ubuntu; a list elsewhere)
 	@bash mk/setup.sh
 
-# A goal that nobody makes is most often a typo.
+# A goal that nobody makes is most often a typo. (GNU make 4.3 does not export LC_ALL to $(shell), and
+# some languages do not have all of a-z between a and z.)
 goals := $(foreach g,$(MAKECMDGOALS),$(if $(findstring /,$g)$(findstring .,$g),,$g))
 ifneq ($(goals),)
-targets := $(shell sed -n 's/^\([a-z][a-z -]*\):.*/\1/p' mk/*.mk)
+targets := $(shell LC_ALL=C sed -n 's/^\([a-z][a-z -]*\):.*/\1/p' mk/*.mk)
 $(filter-out $(targets) FORCE,$(goals)):
 	@nearest=$$(awk -v word='$@' -f mk/nearest.awk mk/*.mk); \
 	echo "make: no target '$@'$${nearest:+, did you mean '$$nearest'?}; 'make' lists them" >&2; exit 2
@@ -25,5 +26,5 @@ endif
 # So is a variable whose name is a letter beside one that may be set; FFLAGS is every packager's.
 said := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v))
 $(foreach v,$(filter-out FFLAGS,$(said)), \
-	$(foreach near,$(shell awk -v word='$(subst ','\'',$v)' -v variable=1 -f mk/nearest.awk mk/*.mk), \
+	$(foreach near,$(shell LC_ALL=C awk -v word='$(subst ','\'',$v)' -v variable=1 -f mk/nearest.awk mk/*.mk), \
 		$(error no variable '$v', did you mean '$(near)'?)))

@@ -3,7 +3,11 @@
 #   awk -v word=figurs -f mk/nearest.awk MAKEFILE…                  the documented target that is nearest to a
 #                                                                   word, within a third of its length in edits
 #   awk -v word=PLATFROM -v variable=1 -f mk/nearest.awk MAKEFILE…  what may be set (NAME ?=) and differs by one
-#                                                                   letter, or by two that changed places
+#                                                                   letter, by two that changed places, or
+#                                                                   in case alone
+#   awk -v word=h200 -v names='local h200-2gpu' -f mk/nearest.awk </dev/null
+#                                                                   of the names the nearest, or the first
+#                                                                   that holds the word
 # Nothing when none is near, or the word is one.
 function least(a, b) { return a < b ? a : b }
 function swapped(a, b, i, j) {
@@ -21,8 +25,15 @@ function edits(a, b,    i, j, d) {
     return d[length(a), length(b)]
 }
 function try(name,    n) {
+    known = known || word == name
+    if (variable && word != name && toupper(word) == name) {
+        fewest = 0
+        nearest = name
+        return
+    }
     n = edits(word, name)
-    known = known || n == 0
+    if (names != "" && holder == "" && length(word) > 2 && index(name, word))
+        holder = name
     if ((variable ? n == 1 && length(word) > 2 : n * 3 <= length(word) + 2) && (nearest == "" || n < fewest)) {
         fewest = n
         nearest = name
@@ -30,4 +41,10 @@ function try(name,    n) {
 }
 !variable && /^[a-z][a-z-]*:.*##/ { sub(/:.*/, ""); try($1) }
 variable && /^(export )?[A-Z_]+ \?=/ { sub(/^export /, ""); try($1) }
-END { if (!known) print nearest }
+END {
+    n_given = split(names, given, " ")
+    for (i = 1; i <= n_given; i++)
+        try(given[i])
+    if (!known)
+        print nearest == "" ? holder : nearest
+}

@@ -2,7 +2,18 @@
 #
 # One HTML page of what the recordings say, to be shared (gradsync report).
 
-report_page := figures/out/report$(PLATFORM:%=-%).html
+nothing :=
+comma := ,
+report_page := figures/out/report$(subst $(nothing) -,-,$(PLATFORM:%=-%)).html
+
+# A mistyped name is told before minutes of drawing. `figures` draws all platforms, and a PLATFORM of
+# the environment may be meant for another program.
+ifneq ($(filter report $(if $(filter command,$(platform_given)),figures),$(MAKECMDGOALS)),)
+platforms := $(sort $(patsubst configs/%.ini,%,$(wildcard configs/*.ini)) $(patsubst data/raw/%/,%,$(wildcard data/raw/*/)))
+$(foreach p,$(filter-out $(platforms),$(PLATFORM)), \
+	$(foreach near,$(or $(shell LC_ALL=C awk -v word='$p' -v names='$(platforms)' -f mk/nearest.awk </dev/null),-), \
+		$(error no platform '$p'$(if $(filter-out -,$(near)),$(comma) did you mean '$(near)'?,: neither configs/$p.ini nor data/raw/$p is here))))
+endif
 
 ##@ To see it
 .PHONY: report setup-report readme

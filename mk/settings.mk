@@ -15,6 +15,9 @@ CUDA_HOME ?= $(patsubst %/include/cuda_runtime.h,%,$(firstword $(wildcard /usr/l
 NCCL_HOME ?= $(patsubst %/include/nccl.h,%,$(firstword $(wildcard $(addsuffix /include/nccl.h,$(CUDA_HOME) /usr /usr/local))))
 MPI_HOME ?=
 PLATFORM ?=
+# The name of a config, or its path below configs/; several for a report.
+platform_given := $(firstword $(origin PLATFORM))
+override PLATFORM := $(patsubst %.ini,%,$(PLATFORM:configs/%=%))
 JOBS ?=
 NAME ?=
 ARGS ?=
@@ -38,6 +41,11 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(WERROR)
 MPI_BIN := $(if $(MPI_HOME),$(MPI_HOME)/bin/)
 MPICC ?= $(MPI_BIN)mpicc
 export MPIRUN ?= $(MPI_BIN)mpirun
+
+# $(call stop_without,NAME,GOALS): where one of the goals was asked for and this machine lacks what
+# it needs (found.sh), make ends with one line, before minutes of building and measuring.
+lacks = $(shell CC='$(CC)' bash mk/found.sh --lacks $1)
+stop_without = $(if $(filter $2,$(MAKECMDGOALS)),$(if $(call lacks,$1),$(error $(call lacks,$1))))
 
 # "  CC      runner/base/text.c" instead of the command; V=1 shows the command.
 quiet = $(if $(V),,@printf '  %-7s %s\n' '$1' '$2';)

@@ -279,6 +279,8 @@ reference() { # LINE…
 reference 'source = here' 'x = 1ms ± 5% at null/c0/8' 'y = 1.3ms +- 5% at null/c2/16'
 ok 'a run at its published numbers' "$gradsync" compare before --reference -o reference.csv
 is "$(of reference.csv 8 c0 baseline verdict)" '1ms ± 5% at null/c0/8 equivalent' 'is within the tolerance'
+exits 2 'that table is nothing for --again' "$gradsync" compare --again reference.csv/compare.csv
+like "$err" "compare.csv:2: '1ms ± 5% at null/c0/8' is a published number" 'with the row'
 reference 'x = 0.9ms ± 5% at null/c0/8' 'y = 1.3ms ± 5% at null/c0/16'
 exits 1 'a regression' "$gradsync" compare before --reference -o reference.csv
 is "$(of reference.csv 8 c0 verdict equivalence) $(of reference.csv 16 c0 verdict)" 'slower 0.05 equivalent' 'is the one that is slower'

@@ -139,6 +139,24 @@ like "$err" "^gradsync: --set 'size=8' is not SECTION:KEY=VALUE" '… says what 
 exits 2 'an override of what is not there' "$gradsync" plan x.ini --set nul:size=8
 like "$err" 'did you mean \[null\]\?' '… names the nearest'
 
+# ---- where faults are told ----
+
+config '[null]' 'size = 8' '[null b]' 'siez = 8'
+exits 2 'a fault in the second section' "$gradsync" plan x.ini
+is "$out" '' '… is told without the plan of the first, below which it would be lost'
+one_line "$err" '… once'
+for bad in '[measure]|launches = x' '[launch]|nodes = 0'; do
+    config "${bad%|*}" "${bad#*|}" '[null]' '[null b]' '[null c]'
+    exits 2 "${bad#*|}, of three sections" "$gradsync" plan x.ini
+    one_line "$err" '… is told once'
+done
+config '[launch]' 'ranks = 4096' '[null]' '[null b]'
+run "$gradsync" plan x.ini
+one_line "$err" 'too few slots for two sections are told once'
+config '[nulll]' '[null]'
+run bash -c '"$0" plan x.ini 2>&1 | tail -n 1' "$gradsync"
+like "$out" "did you mean 'null'" 'the last line is the fault'
+
 # ---- all of it at once ----
 
 config '[measure]' 'launchs = 3' 'blocks = none' '[null]' 'siez = 8' 'noise = 2' '[mpi_alreduce]' \

@@ -13,8 +13,8 @@ skip_line() { line "$new" 1 1 '{"type":"fail","cell":"'"$1"'","copy":0,"kind":"s
 whole_run $old
 new_run $new
 header $new 1 1
-for id in $A $B $C $S; do skip_line $id; done
-for group in $G $H; do line $new 1 1 '{"type":"group","group":"'$group'","blocks":0,"cells":[]}'; done
+for id in $A $B $C $S; do skip_line "$id"; done
+for group in $G $H; do line $new 1 1 '{"type":"group","group":"'"$group"'","blocks":0,"cells":[]}'; done
 line $new 1 1 '{"type":"end","at":2.5,"status":"complete"}'
 
 run "$gradsync" show raw

@@ -57,6 +57,12 @@ hint 'a section' null "$gradsync" run mine -w nul
 hint 'a run to show' data/raw/p/null/20250101T000000Z-abcd "$gradsync" show data/raw/p/nul/20250101T000000Z-abcd
 hint 'a run to resume' 20250101T000000Z-abcd "$gradsync" resume 20250101T000000Z-abd
 hint 'a run to compare' 20250101T000000Z-abcd "$gradsync" compare 20250101T000000Z-abd -o out
+hint 'the end of a run id' 20250101T000000Z-abcd "$gradsync" show Z-abc
+touch configs/mine-2gpu.ini
+hint 'the end of a config name' mine-2gpu "$gradsync" plan 2gpu
+rm configs/mine-2gpu.ini
+exits 2 'a file that is nothing of ours' "$gradsync" check "$top/README.md"
+is "$err" "$top/README.md: nothing to check: not a config (.ini), a plugin (.so) or a recording (.jsonl)" '… is not called damaged'
 exits 2 'an argument that is empty' "$gradsync" show "" mine
 like "$err" 'show: argument 1 is empty' 'is refused as such'
 mkdir -p data/campaigns/gs-20250101-abcd

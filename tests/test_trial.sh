@@ -73,7 +73,7 @@ exits 2 'no arm but auto' trial --arms auto -- true
 exits 2 'no arms' trial -- true
 exits 2 'no command' trial --arms ctas=8
 exits 2 'a number out of range' trial --arms ctas=8 --steps 300 -- true
-is "$err" 'gradsync: trial: --steps 300: must be 0 to 256' 'is refused with its range'
+like "$err" "^gradsync: trial: --steps: '300'.* 0 to 256\$" 'is refused with its range'
 exits 1 'a job without NCCL' trial --arms ctas=8 -- true
 like "$err" 'no rank asked the tuner plugin' 'says so'
 exits 1 'a CUDA graph' trial --arms ctas=8 -- "$job" steps=60 graph=10 step_us=120000

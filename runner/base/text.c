@@ -140,6 +140,9 @@ void words_free(struct words *w)
     *w = (struct words){0};
 }
 
+/* Fewer letters are part of too many names. */
+#define PART_MIN 3
+
 /* Levenshtein distance by rows; names are short. */
 static size_t distance(const char *a, const char *b)
 {
@@ -178,6 +181,8 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
             best_distance = d;
         }
     }
+    for (size_t i = 0; !best && strlen(word) >= PART_MIN && i < n; i++)
+        best = strstr(candidates[i], word) ? candidates[i] : NULL;
     return best;
 }
 

@@ -32,7 +32,8 @@ void words_add(struct words *w, const char *word);
 void words_addf(struct words *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void words_free(struct words *w);
 
-/* The candidate within a third of its length in edits of `word`, or NULL. */
+/* The candidate within a third of its length in edits of `word`; where there is none, the first
+ * that `word` is a part of; or NULL. */
 const char *text_nearest(const char *word, const char *const *candidates, size_t n);
 /* ", did you mean 'NEAR'?", with open and close for the quotes; "" when near is NULL. Into buf,
  * which is returned. */

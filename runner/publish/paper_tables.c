@@ -39,7 +39,7 @@ int shelf_no_table(const struct shelf *s, const char *name, const char *path)
                           "no table '%s': %s is not there%s; 'make tables' makes them, 'make "
                           "paper' those of the paper too",
                           name, path, DID_YOU_MEAN(near))
-                   : fail(GS_USAGE, "no table in %s; 'make paper' makes them", s->csv);
+                   : fail(GS_USAGE, "no table in %s; 'make tables' makes them, 'make paper' those of the paper too", s->csv);
     words_free(&w);
     return code;
 }

@@ -9,6 +9,7 @@
 #include "record/runs.h"
 #include "verbs/check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,10 +57,25 @@ static int check_file(const char *path)
     return code ? code : one;
 }
 
+/* Of any other file "damaged" would be the wrong word. */
+static bool may_be_recording(const char *path)
+{
+    size_t n = strlen(path), s = strlen(".jsonl");
+    FILE *f = fopen(path, "re");
+    int first = f ? fgetc(f) : EOF;
+    if (f)
+        fclose(f);
+    return first == EOF || first == '{' || (n > s && !strcmp(path + n - s, ".jsonl"));
+}
+
 int check_raw(const char *path)
 {
     struct stat st;
     if (stat(path, &st))
         return locate_failed(GS_USAGE, path, LOCATE_CONFIG | LOCATE_RUN);
+    if (S_ISREG(st.st_mode) && !may_be_recording(path))
+        return fail_at(GS_USAGE, path, 0,
+                       "nothing to check: not a config (.ini), a plugin (.so) or a recording "
+                       "(.jsonl)");
     return S_ISDIR(st.st_mode) ? check_tree(path) : check_file(path);
 }

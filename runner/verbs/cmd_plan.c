@@ -82,23 +82,6 @@ static bool may_run_here(const struct plan *p)
 
 /* ---- the verb ---- */
 
-static int show_section(struct config *c, const char *section, const struct plan_options *o,
-                        json_t *all)
-{
-    struct plan *p;
-    int code = plan_build(&p, config_share(c), section);
-    if (code)
-        return code;
-    if (o->json)
-        json_array_append_new(all, plan_and_cost(p));
-    else
-        print_plan(p, o->all);
-    fflush(stdout);
-    code = may_run_here(p) ? err_worse(launcher_check_slots(p), plan_memory_check(p)) : GS_OK;
-    plan_free(p);
-    return code;
-}
-
 /* With the options of this plan: what comes next measures what was shown. */
 static void say_next(const struct config *c, const struct plan_options *o)
 {
@@ -116,30 +99,102 @@ static void say_next(const struct config *c, const struct plan_options *o)
     free(other);
 }
 
-static int show_sections(struct config *c, const struct plan_options *o)
+/* The plans of the wanted sections, and a line for each that has none. */
+struct planned {
+    struct plan **plans;
+    size_t n;
+    struct words faults;
+    int code;
+};
+
+static void plan_section(struct planned *all, struct config *c, const char *section)
 {
-    json_t *all = json_array();
-    size_t found = 0;
-    int code = GS_OK;
-    for (size_t i = 0; config_workload(c, i); i++) {
-        if (!sections_wanted(config_workload(c, i), o->workload))
-            continue;
-        if (found++ && !o->json)
-            printf("\n");
-        code = err_worse(code, show_section(c, config_workload(c, i), o, all));
+    char why[4096];
+    struct plan *p = NULL;
+    err_capture(why, sizeof why);
+    int code = plan_build(&p, config_share(c), section);
+    err_capture(NULL, 0);
+    all->code = err_worse(all->code, code);
+    if (code) {
+        words_add(&all->faults, why);
+        return;
     }
-    if (o->json && found) {
-        json_dumpf(all, stdout, JSON_SORT_KEYS | JSON_INDENT(1));
+    all->plans = xrealloc(all->plans, (all->n + 1) * sizeof *all->plans);
+    all->plans[all->n++] = p;
+}
+
+static void print_plans(const struct planned *all, const struct plan_options *o)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < all->n; i++)
+        if (o->json) {
+            json_array_append_new(list, plan_and_cost(all->plans[i]));
+        } else {
+            printf("%s", i ? "\n" : "");
+            print_plan(all->plans[i], o->all);
+        }
+    if (o->json) {
+        json_dumpf(list, stdout, JSON_SORT_KEYS | JSON_INDENT(1));
         printf("\n");
     }
-    json_decref(all);
-    if (!found && !o->workload && config_section(c, "model")) {
+    fflush(stdout);
+    json_decref(list);
+}
+
+/* What this machine lacks, after the plans, where it is seen. */
+static void check_plans(struct planned *all)
+{
+    for (size_t i = 0; i < all->faults.n; i++)
+        fprintf(stderr, "%s\n", all->faults.v[i]);
+    bool slots = false; /* asked for once: all sections have the config's one [launch] */
+    for (size_t i = 0; i < all->n && all->code != GS_USAGE; i++) {
+        if (!may_run_here(all->plans[i]))
+            continue;
+        if (!slots)
+            all->code = err_worse(all->code, launcher_check_slots(all->plans[i]));
+        all->code = err_worse(all->code, plan_memory_check(all->plans[i]));
+        slots = true;
+    }
+}
+
+static void planned_free(struct planned *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        plan_free(all->plans[i]);
+    free(all->plans);
+    words_free(&all->faults);
+}
+
+/* A fault of the config is all that is shown: before a long plan it would scroll away. */
+static int show_sections(struct config *c, const struct plan_options *o)
+{
+    struct planned all = {0};
+    size_t wanted = 0;
+    for (size_t i = 0; config_workload(c, i); i++)
+        if (sections_wanted(config_workload(c, i), o->workload)) {
+            plan_section(&all, c, config_workload(c, i));
+            wanted++;
+        }
+    if (wanted && all.code != GS_USAGE)
+        print_plans(&all, o);
+    check_plans(&all);
+    int code = all.code;
+    planned_free(&all);
+    if (!wanted && !o->workload && config_section(c, "model")) {
         printf("%s\n", o->json ? "[]" : "nothing to measure; 'gradsync model' says what it gives");
         return GS_OK;
     }
-    if (found && !code && !o->json)
+    if (wanted && !code && !o->json)
         say_next(c, o);
-    return found ? code : sections_none(c, o->workload);
+    return wanted ? code : sections_none(c, o->workload);
+}
+
+/* What all sections share is judged first, and a fault of it is told once. */
+static int plan_config(struct config *c, const struct plan_options *o)
+{
+    struct settings set;
+    int code = settings_read(c, &set);
+    return code ? code : show_sections(c, o);
 }
 
 int cmd_plan(int argc, char **argv)
@@ -165,7 +220,7 @@ int cmd_plan(int argc, char **argv)
     if (!code && !done)
         code = config_load(&c, args[0], o.set);
     if (!code && !done)
-        code = show_sections(c, &o);
+        code = plan_config(c, &o);
     config_free(c);
     cli_free(&cli);
     free(args);

@@ -5,56 +5,37 @@
 #include "base/text.h"
 #include "trial/trial_job.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-static int check(const struct trial_options *o)
-{
-    const struct {
-        const char *name;
-        long value, least, most;
-    } rows[] = {
-        {"launches", o->launches, 1, 99},  {"steps", o->steps, 0, 256},
-        {"visit", o->visit_s, 1, 3600},    {"warmup", o->warmup, 0, 1000000},
-        {"blocks", o->blocks, 0, 1000000}, {"minutes", o->minutes, 0, 1000000},
-        {"calls", o->calls, 0, 32768},     {"ranks", o->ranks, 0, 1 << 24},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].value < rows[i].least || rows[i].value > rows[i].most)
-            return fail(GS_USAGE, "trial: --%s %ld: must be %ld to %ld", rows[i].name,
-                        rows[i].value, rows[i].least, rows[i].most);
-    return o->arms ? GS_OK : fail(GS_USAGE, "trial: --arms is missing: auto,ctas=16,ring/LL128");
-}
-
 int cmd_trial(int argc, char **argv)
 {
     bool done, quiet = false;
-    struct trial_options o = {.platform = "job",
-                              .out = "data/raw",
-                              .launches = 1,
-                              .visit_s = 2,
-                              .warmup = 20,
-                              .minutes = 10,
-                              .seed = (long)time(NULL)};
+    struct trial_options o = {.platform = "job", .out = "data/raw"};
+    struct cli_int launches = {1, 1, 99}, steps = {0, 0, 256}, visit_s = {2, 1, 3600};
+    struct cli_int warmup = {20, 0, 1000000}, blocks = {0, 0, 1000000}, minutes = {10, 0, 1000000};
+    struct cli_int calls = {0, 0, 32768}, ranks = {0, 0, 1 << 24};
+    struct cli_int seed = {(long)time(NULL), 0, LONG_MAX};
     const struct cli_option options[] = {
         {"arms", 'a', CLI_TEXT, &o.arms, "LIST",
          "settings to compare, the baseline first: auto, ctas=N, an algorithm, a protocol, or "
          "several joined by '/' (ring/LL128/ctas=8)"},
-        {"minutes", 'm', CLI_INT, &o.minutes, "N",
+        {"minutes", 'm', CLI_INT, &minutes, "N",
          "end the trial after N minutes, 0: no limit (10); the job goes on as without it"},
-        {"blocks", 'b', CLI_INT, &o.blocks, "N", "end it after N blocks, 0: no limit (0)"},
-        {"visit", 0, CLI_INT, &o.visit_s, "S", "seconds for which an arm is kept (2)"},
-        {"steps", 0, CLI_INT, &o.steps, "N", "steps for which an arm is kept, instead of --visit"},
-        {"warmup", 0, CLI_INT, &o.warmup, "N", "steps before the first visit (20)"},
-        {"calls", 0, CLI_INT, &o.calls, "N",
+        {"blocks", 'b', CLI_INT, &blocks, "N", "end it after N blocks, 0: no limit (0)"},
+        {"visit", 0, CLI_INT, &visit_s, "S", "seconds for which an arm is kept (2)"},
+        {"steps", 0, CLI_INT, &steps, "N", "steps for which an arm is kept, instead of --visit"},
+        {"warmup", 0, CLI_INT, &warmup, "N", "steps before the first visit (20)"},
+        {"calls", 0, CLI_INT, &calls, "N",
          "collectives in a step, 0: find them from their sequence (0)"},
-        {"ranks", 0, CLI_INT, &o.ranks, "N",
+        {"ranks", 0, CLI_INT, &ranks, "N",
          "switch communicators of N ranks, 0: those of the whole job (0)"},
         {"keep-best", 'k', CLI_FLAG, &o.keep_best, NULL,
          "after the trial go on with the fastest arm, if its interval lies below auto's time"},
-        {"launches", 'l', CLI_INT, &o.launches, "N", "run the command N times (1)"},
-        {"seed", 0, CLI_INT, &o.seed, "N", "seed of the order of the arms (the time)"},
+        {"launches", 'l', CLI_INT, &launches, "N", "run the command N times (1)"},
+        {"seed", 0, CLI_INT, &seed, "N", "seed of the order of the arms (the time)"},
         {"platform", 'p', CLI_TEXT, &o.platform, "NAME", "name of the platform recorded (job)"},
         {"out", 'o', CLI_TEXT, &o.out, "RAW",
          "folder for the recording, on a file system that all ranks see (data/raw)"},
@@ -72,8 +53,17 @@ int cmd_trial(int argc, char **argv)
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     say_quiet(quiet);
-    if (!code && !done)
-        code = check(&o);
+    o.launches = launches.value;
+    o.steps = steps.value;
+    o.visit_s = visit_s.value;
+    o.warmup = warmup.value;
+    o.blocks = blocks.value;
+    o.minutes = minutes.value;
+    o.calls = calls.value;
+    o.ranks = ranks.value;
+    o.seed = seed.value;
+    if (!code && !done && !o.arms)
+        code = fail(GS_USAGE, "trial: --arms is missing: auto,ctas=16,ring/LL128");
     if (!code && !done)
         code = trial_job(&o, args);
     free(args);
