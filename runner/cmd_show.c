@@ -4,6 +4,8 @@
 #include "err.h"
 #include "gather.h"
 #include "multinode.h"
+#include "record.h"
+#include "run.h"
 #include "runs.h"
 #include "show_curve.h"
 #include "summary.h"
@@ -131,6 +133,20 @@ static int fill(struct table *t, const struct recorded *r, const struct words *a
     return code;
 }
 
+/* Files of the run folder that are not there; an import has no plan. */
+static int say_missing(const struct recorded *r, const char *dir)
+{
+    if (!r->planned && !r->imported)
+        return fail_at(GS_FAILED, dir, 0,
+                       "plan.json is missing, so cells that were never measured are not listed: "
+                       "restore the file");
+    if (!run_is_final(dir))
+        say("no " RECORD_MANIFEST ": the run was interrupted, or the file was lost; %s%s",
+            r->imported ? "import it again" : "to complete it: gradsync resume ",
+            r->imported ? "" : dir);
+    return GS_OK;
+}
+
 static int show_run(const char *dir)
 {
     struct recorded *r;
@@ -157,7 +173,9 @@ static int show_run(const char *dir)
             printf("%s", lines);
         free(lines);
         fflush(stdout);
-        say("next: gradsync compare %s", dir);
+        code = say_missing(r, dir);
+        if (!code)
+            say("next: gradsync compare %s", dir);
     }
     show_curve_free(&curve);
     words_free(&t.cells);

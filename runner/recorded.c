@@ -17,14 +17,14 @@
 
 /* ---- plan.json ---- */
 
-static int read_plan(struct recorded *r, bool *planned)
+static int read_plan(struct recorded *r)
 {
     char *path = xstrfmt("%s/plan.json", r->dir);
     json_error_t why;
     json_t *root = json_load_file(path, 0, &why), *cell;
     int code = GS_OK;
     size_t i;
-    *planned = root;
+    r->planned = root;
     if (!root && !access(path, F_OK))
         code = fail_at(GS_FAILED, path, why.line, "damaged: %s; restore the file", why.text);
     json_array_foreach(json_object_get(root, "cells"), i, cell)
@@ -98,14 +98,14 @@ static void add_span(struct recorded *r, size_t file, size_t group, struct raw_p
 }
 
 static int read_cell(struct recorded *r, const struct raw *raw, const struct raw_line *l,
-                     size_t file, bool planned)
+                     size_t file)
 {
     const char *id, *group;
     const char *path = r->ledger->files[file].path;
     if (!raw_string(raw, l, "cell", &id) || !raw_string(raw, l, "group", &group))
         return GS_FAILED;
     struct rec_cell *c = recorded_find(r, id);
-    if (planned && (!c || strcmp(r->groups[c->group].id, group)))
+    if (r->planned && (!c || strcmp(r->groups[c->group].id, group)))
         return fail_at(GS_FAILED, path, (int)l->number,
                        "foreign: cell %s of group %s is not in the run's plan.json", id, group);
     c = c ? c : recorded_add(r, id, group);
@@ -116,7 +116,7 @@ static int read_cell(struct recorded *r, const struct raw *raw, const struct raw
     return GS_OK;
 }
 
-static int read_recording(struct recorded *r, size_t file, bool planned)
+static int read_recording(struct recorded *r, size_t file)
 {
     const char *path = r->ledger->files[file].path;
     struct raw *raw;
@@ -125,8 +125,7 @@ static int read_recording(struct recorded *r, size_t file, bool planned)
     if (code)
         return code;
     while (!code && (got = raw_next(raw, 1u << RAW_HEADER | 1u << RAW_CELL, &l)) == 1)
-        code = l.type == RAW_HEADER ? read_header(r, raw, path, &l)
-                                    : read_cell(r, raw, &l, file, planned);
+        code = l.type == RAW_HEADER ? read_header(r, raw, path, &l) : read_cell(r, raw, &l, file);
     if (raw_torn(raw))
         say("%s: a torn last line is left out", path);
     raw_close(raw);
@@ -168,16 +167,15 @@ static int verify(const char *dir)
 int recorded_read(struct recorded **out, const char *dir)
 {
     struct recorded *r = xcalloc(1, sizeof *r);
-    bool planned = false;
     *out = NULL;
     r->dir = xstrdup(dir);
     int code = verify(dir);
     if (!code)
         code = ledger_read(&r->ledger, dir);
     if (!code)
-        code = read_plan(r, &planned);
+        code = read_plan(r);
     for (size_t i = 0; !code && i < r->ledger->n_files; i++)
-        code = read_recording(r, i, planned);
+        code = read_recording(r, i);
     if (!code && r->run_id)
         code = read_config(r);
     if (code || !r->run_id) {
