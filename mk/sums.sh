@@ -15,8 +15,27 @@ finished() { # the files of runs with a manifest
     done | sort
 }
 
+runs() { # folders below data/raw that hold a recording, with a manifest (-e) or without (! -e)
+    find data/raw -name 'launch-*.jsonl' -printf '%h\0' | sort -zu | while IFS= read -rd '' run; do
+        if test "$@" "$run/MANIFEST.json"; then printf '%s\0' "$run"; fi
+    done
+}
+# Finished runs as a whole; of an unfinished one each recording, in itself. That it is unfinished is
+# no fault, unless its manifest is in $sums: sha256sum misses it then.
+check_runs() {
+    local bad=0 run
+    [ -d data/raw ] || return 0
+    runs -e | xargs -0 -r "$gradsync" check -q || bad=1
+    while IFS= read -rd '' run; do
+        find "$run" -name 'launch-*.jsonl' -print0 | xargs -0 -r "$gradsync" check -q || bad=1
+        entered | grep -Fqx "$run/MANIFEST.json" ||
+            echo "$run: unfinished, which is harmless here: 'gradsync resume $run' completes it, or remove the folder" >&2
+    done < <(runs ! -e)
+    return $bad
+}
+
 if [ "$1" = --add ]; then
-    "$gradsync" check data/raw
+    check_runs
     comm -13 <(entered) <(finished) | while IFS= read -r f; do sha256sum "$f"; done >>"$sums"
     echo "$sums: $(wc -l <"$sums") files"
     exit 0
@@ -33,6 +52,6 @@ if git rev-parse --git-dir >/dev/null 2>&1; then
         bad=1
     done < <(comm -13 <(entered) <(git ls-files data/raw | sort))
 fi
-if [ -d data/raw ]; then "$gradsync" check data/raw || bad=1; fi
+check_runs || bad=1
 [ $bad = 0 ] || exit 1
 echo "verify: the $(entered | wc -l) files in $sums are as they were entered, and every recording is sound"

@@ -252,4 +252,15 @@ exits 2 'a verb of its own for each way' "$gradsync" reduce --run raw/p/null/r1 
 exits 1 'a disk that is full' bash -c 'ulimit -f 1; trap "" XFSZ; exec "$0" reduce raw -o limited' "$gradsync"
 like "$err" 'limited/samples.csv: cannot be written: File too large' 'is named'
 is "$(find limited -name '*.csv*')" '' 'and leaves no table'
+# Sample files of steps are the first to fill it, one after another.
+mkdir full
+run unshare -rm bash -c 'mount -t tmpfs -o size=16k none full || exit 77; exec "$0" reduce -q "$1" -o full' \
+    "$gradsync" "$top/data/raw/h200-2gpu"
+if [ $rc != 77 ] && [[ $err != *unshare* ]]; then
+    is "$rc" 1 'one that is full before'
+    one_line "$err" 'is told in one line'
+    like "$err" 'No space left on device .the disk is full: free some space' 'with what to do'
+else
+    skip 'one that is full before' 'needs a mount of its own'
+fi
 done_testing

@@ -39,8 +39,34 @@ faulty 'lengthened' "^$first: edited" edit '$p'
 faulty 'missing' "^$first: missing" rm "$first"
 faulty 'foreign' "launch-03.01.jsonl: foreign" cp "$first" "$(recording $run_dir 3 1)"
 faulty 'a config edited' 'config.ini: edited' sed -i 's/10GB/99GB/' $run_dir/config.ini
-faulty 'no manifest' "^$run_dir: no MANIFEST.json: the run was not completed" rm $run_dir/MANIFEST.json
+faulty 'no manifest' "^$run_dir: no MANIFEST.json: the run was interrupted, or the file was lost; .gradsync resume $run_dir. completes it" rm $run_dir/MANIFEST.json
 faulty 'a manifest cut short' 'MANIFEST.json:[0-9]+: damaged' sed -i 's/}}$//' $run_dir/MANIFEST.json
+
+fresh
+rm $run_dir/MANIFEST.json
+ok 'a run without its manifest is shown' "$gradsync" show $run_dir
+like "$err" "no MANIFEST.json: the run was interrupted, or the file was lost; to complete it: gradsync resume $run_dir" 'and that it is none'
+rm $run_dir/plan.json
+exits 1 'one without its plan either is a fault' "$gradsync" show $run_dir
+is "$err" "$run_dir: plan.json is missing, so cells that were never measured are not listed: restore the file" 'and the file is named'
+
+# ---- make verify
+mkdir -p sums && cd sums || exit
+whole_run data/raw/p/null/r1
+manifest data/raw/p/null/r1
+whole_run data/raw/p/null/r2
+ok 'an unfinished run is no reason to enter no other' bash "$top/mk/sums.sh" --add "$gradsync"
+is "$(cut -d/ -f5 data/SHA256SUMS | sort -u)" r1 'the finished one is entered'
+ok 'and none for verify to fail' bash "$top/mk/sums.sh" --check "$gradsync"
+is "$err" "data/raw/p/null/r2: unfinished, which is harmless here: 'gradsync resume data/raw/p/null/r2' completes it, or remove the folder" 'which says so'
+rm data/raw/p/null/r1/MANIFEST.json
+exits 1 'a manifest that was lost is one' bash "$top/mk/sums.sh" --check "$gradsync"
+unlike "$err" 'r1: unfinished' 'and not called harmless'
+whole_run data/raw/p/null/r1 && manifest data/raw/p/null/r1
+sed -i '5s/,10100/,0/' "$(recording data/raw/p/null/r2 1 1)"
+exits 1 'a damaged recording of an unfinished run too' bash "$top/mk/sums.sh" --check "$gradsync"
+like "$err" 'r2/launch-01.01.jsonl:5: sample 2 took 0 ns' 'by name'
+cd .. || exit
 
 # ---- against itself, the manifest made anew
 refit() {

@@ -23,7 +23,7 @@
 
 static int cannot_write(const struct csv *c, int error)
 {
-    return fail_at(GS_FAILED, c->path, 0, "cannot be written: %s", strerror(error));
+    return fail_file(c->path, "written", error);
 }
 
 int csv_open(struct csv *c, const char *path)

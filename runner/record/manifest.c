@@ -189,8 +189,9 @@ static json_t *load(const char *dir, json_t **root)
     json_t *files = json_object_get(*root, "files");
     if (!*root && access(path, F_OK))
         fail_at(GS_FAILED, dir, 0,
-                "no " RECORD_MANIFEST
-                ": the run was not completed; gradsync resume completes it, or the folder goes");
+                "no " RECORD_MANIFEST ": the run was interrupted, or the file was lost; "
+                "'gradsync resume %s' completes it, or remove the folder",
+                dir);
     else if (!*root)
         fail_at(GS_FAILED, path, why.line, "damaged: %s", why.text);
     else if (!json_is_object(files))

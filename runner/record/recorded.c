@@ -17,14 +17,14 @@
 
 /* ---- plan.json ---- */
 
-static int read_plan(struct recorded *r, bool *planned)
+static int read_plan(struct recorded *r)
 {
     char *path = xstrfmt("%s/plan.json", r->dir);
     json_error_t why;
     json_t *root = json_load_file(path, 0, &why), *cell;
     int code = GS_OK;
     size_t i;
-    *planned = root;
+    r->planned = root;
     if (!root && !access(path, F_OK))
         code = fail_at(GS_FAILED, path, why.line, "damaged: %s; restore the file", why.text);
     json_array_foreach(json_object_get(root, "cells"), i, cell)
@@ -98,14 +98,14 @@ static void add_span(struct recorded *r, size_t file, size_t group, struct raw_p
 }
 
 static int read_cell(struct recorded *r, const struct raw *raw, const struct raw_line *l,
-                     size_t file, bool planned)
+                     size_t file)
 {
     const char *id, *group;
     const char *path = r->ledger->files[file].path;
     if (!raw_string(raw, l, "cell", &id) || !raw_string(raw, l, "group", &group))
         return GS_FAILED;
     struct rec_cell *c = recorded_find(r, id);
-    if (planned && (!c || strcmp(r->groups[c->group].id, group)))
+    if (r->planned && (!c || strcmp(r->groups[c->group].id, group)))
         return fail_at(GS_FAILED, path, (int)l->number,
                        "foreign: cell %s of group %s is not in the run's plan.json", id, group);
     c = c ? c : recorded_add(r, id, group);
@@ -116,7 +116,7 @@ static int read_cell(struct recorded *r, const struct raw *raw, const struct raw
     return GS_OK;
 }
 
-static int read_recording(struct recorded *r, size_t file, bool planned, unsigned want)
+static int read_recording(struct recorded *r, size_t file, unsigned want)
 {
     const char *path = r->ledger->files[file].path;
     struct raw *raw;
@@ -128,8 +128,8 @@ static int read_recording(struct recorded *r, size_t file, bool planned, unsigne
         if (l.type == RAW_NOTE)
             recorded_note(r, l.json);
         else
-            code = l.type == RAW_HEADER ? read_header(r, raw, path, &l)
-                                        : read_cell(r, raw, &l, file, planned);
+            code =
+                l.type == RAW_HEADER ? read_header(r, raw, path, &l) : read_cell(r, raw, &l, file);
     if (raw_torn(raw) && want & 1u << RAW_CELL)
         say("%s: a torn last line is left out", path);
     raw_close(raw);
@@ -137,14 +137,14 @@ static int read_recording(struct recorded *r, size_t file, bool planned, unsigne
 }
 
 /* Notes stand before the line of their cell, which only a plan makes known by then. */
-static int read_recordings(struct recorded *r, bool planned)
+static int read_recordings(struct recorded *r)
 {
     const unsigned cells = 1u << RAW_HEADER | 1u << RAW_CELL, notes = 1u << RAW_NOTE;
     int code = GS_OK;
     for (size_t i = 0; !code && i < r->ledger->n_files; i++)
-        code = read_recording(r, i, planned, planned ? cells | notes : cells);
-    for (size_t i = 0; !code && !planned && i < r->ledger->n_files; i++)
-        code = read_recording(r, i, planned, notes);
+        code = read_recording(r, i, r->planned ? cells | notes : cells);
+    for (size_t i = 0; !code && !r->planned && i < r->ledger->n_files; i++)
+        code = read_recording(r, i, notes);
     return code;
 }
 
@@ -200,16 +200,15 @@ static int verify(const char *dir)
 int recorded_read(struct recorded **out, const char *dir)
 {
     struct recorded *r = xcalloc(1, sizeof *r);
-    bool planned = false;
     *out = NULL;
     r->dir = xstrdup(dir);
     int code = verify(dir);
     if (!code)
         code = ledger_read(&r->ledger, dir);
     if (!code)
-        code = read_plan(r, &planned);
+        code = read_plan(r);
     if (!code)
-        code = read_recordings(r, planned);
+        code = read_recordings(r);
     if (!code && r->run_id)
         code = read_config(r);
     if (code || !r->run_id) {

@@ -42,6 +42,7 @@ struct recorded {
     uint64_t seed;
     char **overrides; /* of the config, NULL-terminated */
     bool verified;    /* results were checked after each block */
+    bool planned;     /* there is a plan.json */
     bool imported;    /* no block holds two configs, and nothing was planned */
     double limit; /* [limits] busbw, bytes a second; NaN: none. Of configs/PLATFORM.ini where there
                          is one, else of the config that was recorded */

@@ -76,7 +76,7 @@ static int close_times(struct classic *c, bool keep)
 {
     int code = GS_OK;
     for (size_t i = 0; i < c->n_times; i++) {
-        int one = csv_close(&c->times[i].file, keep);
+        int one = csv_close(&c->times[i].file, keep && !code);
         code = code ? code : one;
     }
     c->n_times = 0;

@@ -17,7 +17,7 @@ struct reduction {
     struct classic classic;
     struct summary *cells; /* of all cells, for the classic table */
     struct text prefix;
-    int code; /* of a sample file that could not be written */
+    int unwritten; /* code of a file that could not be written */
 };
 
 /* ---- a run ---- */
@@ -42,8 +42,8 @@ static void take_block(void *ctx, const struct rec_cell *cell, int copy, int lau
     csv_prefix_integer(t, r->nodes);
     csv_prefix_integer(t, cell->size_B);
     csv_samples(&d->tables->csv[SAMPLES], t->s, t->len, time_ns, n, iters);
-    if (copy == 0 && !d->code)
-        d->code = classic_block(&d->classic, cell, time_ns, n, iters);
+    if (copy == 0 && !d->unwritten)
+        d->unwritten = classic_block(&d->classic, cell, time_ns, n, iters);
 }
 
 static int reduce_group(struct reduction *d, size_t group)
@@ -66,11 +66,13 @@ static int reduce_group(struct reduction *d, size_t group)
     iteration_rows(&csv[ITERATION], r, &g);
     code = wan_rows(&csv[WAN], r, &g);
     gathered_free(r, &g);
-    code = d->code ? d->code : code;
-    return code ? code : classic_group(&d->classic);
+    if (!code && !d->unwritten)
+        d->unwritten = classic_group(&d->classic);
+    return code ? code : d->unwritten;
 }
 
-static int reduce_into(struct tables *tables, const char *dir, const char *out)
+/* *unwritten: the code, when it is the output that failed, and the next run's would as well. */
+static int reduce_into(struct tables *tables, const char *dir, const char *out, int *unwritten)
 {
     struct recorded *r;
     int code = recorded_read(&r, dir);
@@ -82,7 +84,8 @@ static int reduce_into(struct tables *tables, const char *dir, const char *out)
     for (size_t g = 0; g < r->n_groups && !code; g++)
         code = reduce_group(&d, g);
     if (!code)
-        code = classic_table(&d.classic, d.cells);
+        code = d.unwritten = classic_table(&d.classic, d.cells);
+    *unwritten = d.unwritten;
     classic_close(&d.classic);
     text_free(&d.prefix);
     free(d.cells);
@@ -95,11 +98,11 @@ static int reduce_into(struct tables *tables, const char *dir, const char *out)
 static int reduce_runs(const struct runs *runs, const char *out)
 {
     struct tables tables;
-    int code = tables_open(&tables, out);
+    int code = tables_open(&tables, out), unwritten = GS_OK;
     if (code)
         return code;
-    for (size_t i = 0; i < runs->n; i++) { /* past a damaged one, so that all are named */
-        int one = reduce_into(&tables, runs->v[i].dir, out);
+    for (size_t i = 0; i < runs->n && !unwritten; i++) { /* past a damaged one: all are named */
+        int one = reduce_into(&tables, runs->v[i].dir, out, &unwritten);
         code = code ? code : one;
     }
     int closed = tables_close(&tables, !code);

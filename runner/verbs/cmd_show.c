@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "import/multinode.h"
 #include "record/host_load.h"
+#include "record/record.h"
 #include "record/runs.h"
 #include "reduce/gather.h"
 #include "reduce/remarks.h"
@@ -143,6 +144,20 @@ static int fill(struct table *t, const struct recorded *r, const struct words *a
     return code;
 }
 
+/* Files of the run folder that are not there; an import has no plan. */
+static int say_missing(const struct recorded *r, const char *dir)
+{
+    if (!r->planned && !r->imported)
+        return fail_at(GS_FAILED, dir, 0,
+                       "plan.json is missing, so cells that were never measured are not listed: "
+                       "restore the file");
+    if (!run_is_final(dir))
+        say("no " RECORD_MANIFEST ": the run was interrupted, or the file was lost; %s%s",
+            r->imported ? "import it again" : "to complete it: gradsync resume ",
+            r->imported ? "" : dir);
+    return GS_OK;
+}
+
 static int show_run(const char *dir)
 {
     struct recorded *r;
@@ -170,7 +185,9 @@ static int show_run(const char *dir)
         free(lines);
         fflush(stdout);
         host_load_warn(&dir, 1);
-        say("next: gradsync compare %s", SHELL_WORD(dir));
+        code = say_missing(r, dir);
+        if (!code)
+            say("next: gradsync compare %s", SHELL_WORD(dir));
     }
     show_curve_free(&curve);
     words_free(&t.cells);

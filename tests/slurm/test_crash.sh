@@ -114,6 +114,11 @@ like "$err" 'foreign' '… is said to be foreign'
 is "$(ls raw/p/null)" '' '… and nothing is left of the attempt'
 is "$(find raw -name '.*.[0-9]*' | wc -l)" 0 '… not even hidden'
 
+sed '0,/"type":"cell"/{/"type":"cell"/d}' elsewhere >"$dir/launch-01.01.jsonl"
+exits 1 'a recording that check refuses' "$gradsync" collect -o raw "$camp"
+like "$err" 'a block of cell .* before its cell line.*cannot be completed: a recording is damaged' '… is not collected'
+is "$(find raw -name MANIFEST.json)" '' '… and gets no manifest'
+
 mv elsewhere "$dir/launch-01.01.jsonl"
 mkdir theirs raw3 && ln -s "$tmp/theirs" raw3/p
 exits 1 'a link in the folder of recordings' "$gradsync" collect -o raw3 "$camp"
