@@ -24,7 +24,7 @@ static int check(const struct trial_options *o)
         if (rows[i].value < rows[i].least || rows[i].value > rows[i].most)
             return fail(GS_USAGE, "trial: --%s %ld: must be %ld to %ld", rows[i].name,
                         rows[i].value, rows[i].least, rows[i].most);
-    return o->arms ? GS_OK : fail(GS_USAGE, "trial: --arms is missing: auto,ctas=16,ring/LL128");
+    return o->arms ? GS_OK : fail(GS_USAGE, "trial: --arms is missing: ctas=16,ring/LL128");
 }
 
 int cmd_trial(int argc, char **argv)
@@ -39,7 +39,7 @@ int cmd_trial(int argc, char **argv)
                               .seed = (long)time(NULL)};
     const struct cli_option options[] = {
         {"arms", 'a', CLI_TEXT, &o.arms, "LIST",
-         "settings to compare, the baseline first: auto, ctas=N, an algorithm, a protocol, or "
+         "settings to compare with auto, NCCL's own choice: ctas=N, an algorithm, a protocol, or "
          "several joined by '/' (ring/LL128/ctas=8)"},
         {"minutes", 'm', CLI_INT, &o.minutes, "N",
          "end the trial after N minutes, 0: no limit (10); the job goes on as without it"},
