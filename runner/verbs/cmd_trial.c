@@ -20,7 +20,7 @@ int cmd_trial(int argc, char **argv)
     struct cli_int seed = {(long)time(NULL), 0, LONG_MAX};
     const struct cli_option options[] = {
         {"arms", 'a', CLI_TEXT, &o.arms, "LIST",
-         "settings to compare, the baseline first: auto, ctas=N, an algorithm, a protocol, or "
+         "settings to compare with auto, NCCL's own choice: ctas=N, an algorithm, a protocol, or "
          "several joined by '/' (ring/LL128/ctas=8)"},
         {"minutes", 'm', CLI_INT, &minutes, "N",
          "end the trial after N minutes, 0: no limit (10); the job goes on as without it"},
@@ -63,7 +63,7 @@ int cmd_trial(int argc, char **argv)
     o.ranks = ranks.value;
     o.seed = seed.value;
     if (!code && !done && !o.arms)
-        code = fail(GS_USAGE, "trial: --arms is missing: auto,ctas=16,ring/LL128");
+        code = fail(GS_USAGE, "trial: --arms is missing: ctas=16,ring/LL128");
     if (!code && !done)
         code = trial_job(&o, args);
     free(args);
