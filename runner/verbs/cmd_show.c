@@ -144,10 +144,10 @@ static int fill(struct table *t, const struct recorded *r, const struct words *a
     return code;
 }
 
-/* Files of the run folder that are not there; an import has no plan. */
+/* Files of the run folder that are not there. An import and a trial have no plan. */
 static int say_missing(const struct recorded *r, const char *dir)
 {
-    if (!r->planned && !r->imported)
+    if (!r->planned && !r->imported && strcmp(r->workload, "trial"))
         return fail_at(GS_FAILED, dir, 0,
                        "plan.json is missing, so cells that were never measured are not listed: "
                        "restore the file");
