@@ -24,6 +24,15 @@ is "$(of csv $A median_s) $(of csv $A n) $(of csv $A launches) $(of csv $A block
 is "$(of csv $A min_s) $(of csv $A skew_s) $(of csv $A limit_Bps)" '1.0001e-06 3e-08 10000000000.0' 'minimum, skew, limit'
 # 8 B / 1.01 us, and that over 10 GB/s
 is "$(of csv $A busbw_Bps | cut -c1-10) $(of csv $A limit_fraction | cut -c1-10)" '7920792.07 0.00079207' 'bus bandwidth and its share of the limit'
+# A limit is known of the hardware: that of the platform's config today holds for every table.
+mkdir configs
+printf '[limits]\nbusbw = 20GB/s\n' >configs/p.ini
+"$gradsync" reduce -q raw -o today
+is "$(of today $A limit_Bps) $(of today $A median_s)" '20000000000.0 1.01e-06' "the limit of the platform's config, where there is one"
+printf '[limits]\nmemory = 1TB/s\n' >configs/p.ini
+"$gradsync" reduce -q raw -o today
+is "$(of today $A limit_Bps)$(of today $A limit_fraction)" '' 'and none where that gives none any more'
+rm -r configs
 is "$(of csv $A converged) $(of csv $C converged)" 'yes no' 'convergence is what the group said'
 is "$(tail -n 1 csv/summary.csv)" "r1,p,null,,$S,b,,2,1,16,size=16 config=b,,,,,,,,,,,,,,,,no,skip,\"no \"\"b\"\", here\"," 'a skipped cell has its row and reason'
 is "$(grep -c . csv/metrics.csv)" 4 'metrics beyond the time have rows'
