@@ -150,16 +150,15 @@ static int read_recordings(struct recorded *r, bool planned)
 
 /* ---- the config ---- */
 
-/* A limit is what is known of the hardware, no condition of a run: a config that was put right since
- * holds for what was recorded before, in figures, tables and paper alike. */
+/* A limit is what is known of the hardware, no condition of a run: a config that was put right
+ * since holds for what was recorded before, in figures, tables and paper alike. */
 static int read_limit(struct recorded *r, const struct config *recorded)
 {
     char *path = xstrfmt("configs/%s.ini", r->platform);
     struct config *today = NULL;
-    int code = access(path, F_OK)
-                   ? GS_OK
-                   : config_load(&today, path, (const char *const *)r->overrides);
-    r->limit = today ? settings_limit(today, "busbw")
+    int code =
+        access(path, F_OK) ? GS_OK : config_load(&today, path, (const char *const *)r->overrides);
+    r->limit = today      ? settings_limit(today, "busbw")
                : recorded ? settings_limit(recorded, "busbw")
                           : (double)NAN;
     config_free(today);

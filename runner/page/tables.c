@@ -30,7 +30,7 @@ struct table {
         {"baseline", "against", TEXT}, {"ratio", "time", CHANGE}, {"ratio_low", "from", CHANGE},   \
         {"ratio_high", "to", CHANGE}, {"floor", "A/A floor", SHARE},                               \
         {"launches", "launches", COUNT}, {"run_id", "run", RUN}, {"reason", "reason", LONG},       \
-        {"ran", "ran", TEXT}, {"baseline_ran", "against, ran", TEXT},                             \
+        {"ran", "ran", TEXT}, {"baseline_ran", "against, ran", TEXT},                              \
         {"params", "parameters", PARAMS},                                                          \
     {                                                                                              \
         0                                                                                          \

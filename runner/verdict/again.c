@@ -138,8 +138,8 @@ bool repeat_overlaps(const struct repeat *r)
 
 int repeats_write(const struct repeats *r, const char *dir)
 {
-    static const char *const agreements[AGREEMENTS] = {"same", "same operation", "open", "different",
-                                                   "contrary"};
+    static const char *const agreements[AGREEMENTS] = {"same", "same operation", "open",
+                                                       "different", "contrary"};
     struct csv csv;
     char *path = xstrfmt("%s/%s", dir, AGAIN_CSV);
     char *columns = xstrfmt("%s,earlier_run_id,earlier_launches,earlier_ratio,earlier_ratio_low,"

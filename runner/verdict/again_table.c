@@ -54,11 +54,10 @@ static void print_counts(const struct comparison *all, const struct repeat *v, s
     print_run(v[0].again);
     printf(" after %s\n", v[0].first->run_id);
     print_unlike(&v[0]);
-    printf(
-        "  %zu of %zu contrasts have numbers in both: %zu with the same verdict, %zu "
-        "inconclusive in one or both, %zu equivalent in one and not in the other, %zu contrary",
-        n, contrasts_of(all, v[0].again), counts[AGREEMENT_SAME], counts[AGREEMENT_OPEN],
-        counts[AGREEMENT_DIFFERENT], counts[AGREEMENT_CONTRARY]);
+    printf("  %zu of %zu contrasts have numbers in both: %zu with the same verdict, %zu "
+           "inconclusive in one or both, %zu equivalent in one and not in the other, %zu contrary",
+           n, contrasts_of(all, v[0].again), counts[AGREEMENT_SAME], counts[AGREEMENT_OPEN],
+           counts[AGREEMENT_DIFFERENT], counts[AGREEMENT_CONTRARY]);
     if (counts[AGREEMENT_OPERATION])
         printf(", %zu same operation in one or both", counts[AGREEMENT_OPERATION]);
     puts("");

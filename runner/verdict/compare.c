@@ -68,9 +68,9 @@ void comparison_free(struct comparison *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         struct contrast *one = &c->v[i];
-        char *const texts[] = {one->platform, one->workload, one->label,  one->run_id,
+        char *const texts[] = {one->platform, one->workload, one->label,    one->run_id,
                                one->mode,     one->params,   one->baseline, one->config,
-                               one->note,     one->origin,   one->ran,    one->baseline_ran};
+                               one->note,     one->origin,   one->ran,      one->baseline_ran};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             free(texts[k]);
         free(one->x.v);

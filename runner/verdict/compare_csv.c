@@ -108,11 +108,16 @@ static enum verdict verdict_of(const char *name)
 
 static void take(struct contrast *c, const struct csv_reader *r)
 {
-    char **const texts[] = {
-        [PLATFORM] = &c->platform, [WORKLOAD] = &c->workload, [LABEL] = &c->label,
-        [RUN_ID] = &c->run_id,     [MODE] = &c->mode,         [PARAMS] = &c->params,
-        [BASELINE] = &c->baseline, [CONFIG] = &c->config,
-        [BASELINE_RAN] = &c->baseline_ran, [RAN] = &c->ran};
+    char **const texts[] = {[PLATFORM] = &c->platform,
+                            [WORKLOAD] = &c->workload,
+                            [LABEL] = &c->label,
+                            [RUN_ID] = &c->run_id,
+                            [MODE] = &c->mode,
+                            [PARAMS] = &c->params,
+                            [BASELINE] = &c->baseline,
+                            [CONFIG] = &c->config,
+                            [BASELINE_RAN] = &c->baseline_ran,
+                            [RAN] = &c->ran};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i])
             *texts[i] = xstrdup(csv_read_text(r, i));

@@ -70,7 +70,10 @@ static void print_counts(const struct comparison *c, size_t first)
             counts[c->v[i].judgement.verdict]++;
             n++;
         }
-    printf("%zu contrasts%s%s:", n, *mode ? " of mode " : n < c->n ? " of operations alone" : "",
+    printf("%zu contrasts%s%s:", n,
+           *mode      ? " of mode "
+           : n < c->n ? " of operations alone"
+                      : "",
            mode);
     for (size_t v = 0; v < VERDICTS; v++)
         if (counts[v] || v < VERDICT_SAME)

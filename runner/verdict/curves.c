@@ -26,7 +26,7 @@ enum column {
 };
 static const char *const columns[] = {"run_id", "platform", "workload", "label",  "config",
                                       "mode",   "ranks",    "nodes",    "size_B", "params",
-                                      "launch", "median_s", "ran",  NULL};
+                                      "launch", "median_s", "ran",      NULL};
 
 /* Parameters that do not tell curves apart. */
 static const char *const along[] = {"size", "config", NULL};

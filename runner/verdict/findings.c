@@ -43,7 +43,8 @@ static double above_neighbours(const double *size, const double *time, size_t fi
     return least;
 }
 
-/* How far half of the points are off the line between their neighbours: what a curve does anyway. */
+/* How far half of the points are off the line between their neighbours: what a curve does anyway.
+ */
 static double roughness(const struct trace *t)
 {
     double *off = xmalloc(t->n * sizeof *off);
@@ -54,8 +55,8 @@ static double roughness(const struct trace *t)
     return median;
 }
 
-static size_t spike_width(const double *size, const double *time, size_t n, size_t at,
-                          double least, double *change)
+static size_t spike_width(const double *size, const double *time, size_t n, size_t at, double least,
+                          double *change)
 {
     for (size_t width = 1; width <= 2 && at + width < n; width++) {
         *change = above_neighbours(size, time, at, at + width - 1);
@@ -123,11 +124,9 @@ static void find_half(const struct trace *t, size_t k, struct findings *f)
     size_t at = first;
     while (at + 1 < last && t->size[at + 1] <= half)
         at++;
-    add_finding(f, (struct finding){.kind = TRANSITION_KNEE,
-                                    .first = at,
-                                    .last = at + 1,
-                                    .size = half,
-                                    .piece = k});
+    add_finding(
+        f, (struct finding){
+               .kind = TRANSITION_KNEE, .first = at, .last = at + 1, .size = half, .piece = k});
 }
 
 static double below(const struct trace *t, double most, size_t i)
@@ -135,8 +134,8 @@ static double below(const struct trace *t, double most, size_t i)
     return log(most * t->time[i] / t->size[i]);
 }
 
-/* Deep enough at its lowest size; or less so, and a size beside it is half as deep at least: noise of
- * one point makes no dip. */
+/* Deep enough at its lowest size; or less so, and a size beside it is half as deep at least: noise
+ * of one point makes no dip. */
 static bool is_dip(const struct trace *t, double most, size_t low)
 {
     double depth = below(t, most, low), noise = 2 * t->fit.error;

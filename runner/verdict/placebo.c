@@ -87,8 +87,9 @@ void placebo_print(const struct comparison *c)
         struct placebo p = sum_mode(v, n, i);
         if (mode_seen(v, i) || !p.contrasts)
             continue;
-        printf("%s %zu of %zu %s (%.1f%%; A/A copies %zu of %zu, %.1f%%)", before, p.called, p.contrasts,
-               *p.of->mode ? p.of->mode : "alone", percent(p.called, p.contrasts), p.aa_called, p.aa, percent(p.aa_called, p.aa));
+        printf("%s %zu of %zu %s (%.1f%%; A/A copies %zu of %zu, %.1f%%)", before, p.called,
+               p.contrasts, *p.of->mode ? p.of->mode : "alone", percent(p.called, p.contrasts),
+               p.aa_called, p.aa, percent(p.aa_called, p.aa));
         before = ",";
     }
     if (*before == ',')

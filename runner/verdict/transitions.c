@@ -12,14 +12,10 @@
 #include <string.h>
 
 const char *const transition_names[] = {
-    [TRANSITION_FIRST_ROW] = "first row",
-    [TRANSITION_SPIKED] = "spike",
-    [TRANSITION_SWITCH] = "switch",
-    [TRANSITION_CTAS] = "CTAs",
-    [TRANSITION_KINK] = "kink",
-    [TRANSITION_KNEE] = "knee",
-    [TRANSITION_DIPPED] = "dip",
-    [TRANSITION_FIT] = "fit",
+    [TRANSITION_FIRST_ROW] = "first row", [TRANSITION_SPIKED] = "spike",
+    [TRANSITION_SWITCH] = "switch",       [TRANSITION_CTAS] = "CTAs",
+    [TRANSITION_KINK] = "kink",           [TRANSITION_KNEE] = "knee",
+    [TRANSITION_DIPPED] = "dip",          [TRANSITION_FIT] = "fit",
     [TRANSITION_REFUSED] = "refused",
 };
 
@@ -169,7 +165,8 @@ static void count_agreement(const struct curve *c, struct transitions *out, size
 
 /* ---- what ran ---- */
 
-/* The same but for the number of CTAs, "RING/LL ctas=24": the first word is algorithm and protocol. */
+/* The same but for the number of CTAs, "RING/LL ctas=24": the first word is algorithm and protocol.
+ */
 static bool same_kernel(const char *a, const char *b)
 {
     size_t n = strcspn(a, " ");
