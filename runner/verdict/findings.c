@@ -60,7 +60,8 @@ static size_t spike_width(const double *size, const double *time, size_t n, size
 {
     for (size_t width = 1; width <= 2 && at + width < n; width++) {
         *change = above_neighbours(size, time, at, at + width - 1);
-        if (*change > least && time[at + width - 1] > 1.05 * time[at + width])
+        double next = 1.05 * time[at + width];
+        if (*change > least && time[at] > next && time[at + width - 1] > next)
             return width;
     }
     return 0;

@@ -13,8 +13,8 @@
  *    number alone is.
  *  - first row: the smallest size, measured first, takes longer than the four after it, by more
  * than they differ. A warm-up artefact if any replicate shows it, left out of what follows.
- *  - spike: one size, or two, above the line between its neighbours by TRANSITION_SPIKE and by more
- * than other points are off such lines, the next size being faster again. Left out of the fit.
+ *  - spike: one size, or two, slower than the next and above the line between their neighbours, by
+ *    TRANSITION_SPIKE and by more than other points are off such lines. Left out of the fit.
  *  - kink: two Hockney pieces meet, with a jump in time or without one. A switch may be behind it,
  * or a resource that is exhausted; the times cannot tell. Looked for only where no recording says
  * what ran.

@@ -308,6 +308,17 @@ static void a_low_spike_is_one(void **state)
     assert_non_null(s);
     assert_int_equal(count(&t, TRANSITION_KINK), 0);
     transitions_free(&t);
+    make(&m, 0, 20e-6,
+         0.01); /* the size before it is slow too, but no slower than the size after */
+    for (size_t r = 0; r < REPLICATES; r++) {
+        m.time[r][12] *= 1.13;
+        m.time[r][13] *= 1.3;
+        m.time[r][14] *= 1.1;
+    }
+    t = transitions_find(&m.c);
+    assert_non_null(find(&t, TRANSITION_SPIKED, m.size[13], m.size[13]));
+    assert_int_equal(count(&t, TRANSITION_SPIKED), 1);
+    transitions_free(&t);
     make(&m, 0, 20e-6, 0.3); /* nothing special where all points are so far off */
     for (size_t r = 0; r < REPLICATES; r++)
         m.time[r][13] *= 1.12;
