@@ -308,8 +308,8 @@ static void a_low_spike_is_one(void **state)
     assert_non_null(s);
     assert_int_equal(count(&t, TRANSITION_KINK), 0);
     transitions_free(&t);
-    make(&m, 0, 20e-6,
-         0.01); /* the size before it is slow too, but no slower than the size after */
+    /* The size before it is slow too, but not slower than the size after it. */
+    make(&m, 0, 20e-6, 0.01);
     for (size_t r = 0; r < REPLICATES; r++) {
         m.time[r][12] *= 1.13;
         m.time[r][13] *= 1.3;
