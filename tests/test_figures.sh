@@ -152,5 +152,64 @@ like "$(cat panel/out/w-dtype-f32.plot)" 'label\[1\] = \["x, \\"y\\""\]' \
 like "$(cat panel/out/w-dtype-f32.plot)" $'\n8 5e-06|\n8 5e-6' \
     'the last measurement of a cell counts'
 
+# ---- a config that ran what the baseline ran: first in nothing, best of nothing; switches by what ran
+mkdir -p same/part
+compared='run_id,platform,workload,label,mode,size_B,params,baseline,config,launches,ratio,ratio_low,ratio_high,floor,verdict'
+{
+    sed 1q panel/part/summary.csv
+    for size in 8 16 32; do
+        for row in auto:2.0 twin:1.5 tree:3.0; do
+            echo "r,p,w,,${row%:*}$size,${row%:*},,2,1,$size,size=$size,${row#*:}e-6,1e-6,4e-6,8e6,,"
+        done
+    done
+} >same/part/summary.csv
+{
+    echo "$compared"
+    for size in 8 16 32; do
+        echo "r,p,w,,,$size,size=$size,auto,twin,5,0.75,0.7,0.8,0.001,same operation"
+        echo "r,p,w,,,$size,size=$size,auto,tree,5,1.5,1.4,1.6,0.001,slower"
+    done
+} >same/part/compare.csv
+{
+    echo 'platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,change,verdict,reason'
+    echo 'p,w,,auto,,,2,1,switch,11,8,16,,recorded,RING/LL ctas=4 to RING/LL128 ctas=4'
+    echo 'p,w,,auto,,,2,1,CTAs,22,16,32,,recorded,RING/LL128 ctas=4 to RING/LL128 ctas=8'
+} >same/transitions.csv
+: >same/part/iteration.csv
+exits 0 'panels of one operation under two names' env FEATURES=same/transitions.csv bash figures/panels same/out p/w same/part
+is "$(sed -n '/^\$curve/,/^EOD/p' same/out/w.plot | awk 'NF > 6 { print $NF }' | tr '\n' ' ')" '1 1 1 0 0 0 0 0 0 ' 'the baseline is the best, its twin is not'
+is "$(sed -n '/^\$map/,/^EOD/p' same/out/w-sizes.plot | awk '$2 == 1 { print $3 }' | tr '\n' ' ')" '5 5 5 ' 'the verdict has a colour of its own'
+is "$(sed -n '/^\$marks/,/^EOD/p' same/out/w.plot | cut -d' ' -f1,4- | sed -n 2p)" '11 1 "to LL128" 1' 'a switch is marked with what ran after it'
+like "$(<same/out/w.plot)" $'\nmarks = 1$' 'a number of CTAs is not'
+figures/draw verdict_map same/out/w-sizes.plot "$tmp/map" && figures/draw forest same/out/w-ratios.plot "$tmp/forest"
+ok 'both are drawn' grep -q 'same operation' "$tmp/map.svg" "$tmp/forest.svg"
+{
+    sed 1q panel/part/summary.csv
+    for row in auto:2.50 twin:2.40 fast:2.45; do
+        for mode in comm overlapped; do
+            echo "r,p,w,,${row%:*}$mode,${row%:*},$mode,2,1,8,size=8 gemms=1,${row#*:}e-4,2.3e-4,2.6e-4,8e6,,"
+        done
+    done
+} >same/part/summary.csv
+{
+    echo "$compared"
+    for mode in comm overlapped; do
+        echo "r,p,w,,$mode,8,size=8 gemms=1,auto,twin,5,0.96,0.95,0.97,0.001,same operation"
+        echo "r,p,w,,$mode,8,size=8 gemms=1,auto,fast,5,0.98,0.97,0.99,0.001,faster"
+    done
+} >same/part/compare.csv
+{
+    echo 'run_id,platform,workload,label,config,ranks,nodes,size_B,params,compute_s,comm_s,sequential_s,overlapped_s,overlapped_ci_low_s,overlapped_ci_high_s,exposed_s,hidden_s'
+    for row in auto:2.50 twin:2.40 fast:2.45; do
+        echo "r,p,w,,${row%:*},2,1,8,size=8 gemms=1,1e-4,${row#*:}e-4,3e-4,${row#*:}e-4,2.3e-4,2.6e-4,1.5e-4,0.5e-4"
+    done
+} >same/part/iteration.csv
+echo 'run_id,cell_id,copy,time_s' >same/part/samples.csv
+exits 0 'the order of a step' bash figures/panels same/step p/w same/part
+is "$(grep -hE '^array (by|again)_time' same/step/*.plot | head -n 2)" 'array by_time[3] = [2, 3, 1]
+array again_time[3] = [0, 1, 0]' 'has the twin after the baseline, whatever its time'
+ok 'the order is drawn' figures/draw ranks "$(grep -l '^array again_time' same/step/*.plot | head -n 1)" "$tmp/ranks"
+like "$(<"$tmp/ranks.svg")" 'same operation' 'and says so'
+
 no_orphans 'no process is left running'
 done_testing

@@ -24,6 +24,15 @@ is "$(of csv $A median_s) $(of csv $A n) $(of csv $A launches) $(of csv $A block
 is "$(of csv $A min_s) $(of csv $A skew_s) $(of csv $A limit_Bps)" '1.0001e-06 3e-08 10000000000.0' 'minimum, skew, limit'
 # 8 B / 1.01 us, and that over 10 GB/s
 is "$(of csv $A busbw_Bps | cut -c1-10) $(of csv $A limit_fraction | cut -c1-10)" '7920792.07 0.00079207' 'bus bandwidth and its share of the limit'
+# A limit is known of the hardware: that of the platform's config today holds for every table.
+mkdir configs
+printf '[limits]\nbusbw = 20GB/s\n' >configs/p.ini
+"$gradsync" reduce -q raw -o today
+is "$(of today $A limit_Bps) $(of today $A median_s)" '20000000000.0 1.01e-06' "the limit of the platform's config, where there is one"
+printf '[limits]\nmemory = 1TB/s\n' >configs/p.ini
+"$gradsync" reduce -q raw -o today
+is "$(of today $A limit_Bps)$(of today $A limit_fraction)" '' 'and none where that gives none any more'
+rm -r configs
 is "$(of csv $A converged) $(of csv $C converged)" 'yes yes' 'converged is of the interval in the row, whatever a group said when it was closed'
 is "$(tail -n 1 csv/summary.csv)" "r1,p,null,,$S,b,,2,1,16,size=16 config=b,,,,,,,,,,,,,,,,no,skip,\"no \"\"b\"\", here\",,,," 'a skipped cell has its row and reason'
 is "$(grep -c . csv/metrics.csv)" 4 'metrics beyond the time have rows'
@@ -98,17 +107,17 @@ is "$(of died.csv $A reason)" '1 of 2 launches; crash: SIGSEGV' 'with the reason
 is "$(of died.csv $B median_s) $(of died.csv $B status)" '2e-06 ok' 'the neighbour is whole'
 
 # ---- a cell without a bandwidth
-whole_run wide/r
-sed -i 's/"busbw_factor":1.0/"busbw_factor":0.0/' wide/r/launch-*.jsonl
-ok 'a cell whose size is no traffic is reduced' "$gradsync" reduce wide -o wide.csv
-is "$(of wide.csv $A algbw_Bps)$(of wide.csv $A busbw_Bps)" '' 'it has no bandwidth'
+whole_run notraffic/r
+sed -i 's/"busbw_factor":1.0/"busbw_factor":0.0/' notraffic/r/launch-*.jsonl
+ok 'a cell whose size is no traffic is reduced' "$gradsync" reduce notraffic -o notraffic.csv
+is "$(of notraffic.csv $A algbw_Bps)$(of notraffic.csv $A busbw_Bps)" '' 'it has no bandwidth'
 fail_line() { # WHY
-    line wide/r 2 1 '{"type":"fail","cell":"'"$S"'","copy":0,"kind":"skip","why":"'"$1"'","rank":0,"host":"h","phase":"prepare"}'
+    line notraffic/r 2 1 '{"type":"fail","cell":"'"$S"'","copy":0,"kind":"skip","why":"'"$1"'","rank":0,"host":"h","phase":"prepare"}'
 }
-sed -i '/"type":"end"/d' wide/r/launch-02.01.jsonl
+sed -i '/"type":"end"/d' notraffic/r/launch-02.01.jsonl
 fail_line first && fail_line last
-"$gradsync" reduce -q wide -o wide.csv
-is "$(of wide.csv $S reason)" last 'of failures of one kind the last is the reason'
+"$gradsync" reduce -q notraffic -o notraffic.csv
+is "$(of notraffic.csv $S reason)" last 'of failures of one kind the last is the reason'
 
 # ---- warm-up
 new_run warm/w 1

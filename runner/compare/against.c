@@ -79,8 +79,8 @@ static double effect_of(const struct group_pass *p, const struct series *base,
     return effect;
 }
 
-/* The config that is fastest in the mode `of`; NULL: no such mode, or no numbers of it. One that ran
- * the same operation as the baseline is the baseline under another name. */
+/* The config that is fastest in the mode `of`; NULL: no such mode, or no numbers of it. One that
+ * ran the same operation as the baseline is the baseline under another name. */
 static const char *best_config(const struct group_pass *p, const char *of)
 {
     const struct series *base = pass_baseline(p, of);

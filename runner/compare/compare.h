@@ -41,10 +41,10 @@
  * with the reason.
  *
  * A paired contrast in which both configs ran the same operation, as the recording says, has the
- * verdict "same operation". Its numbers stay, and measured_verdict is what they would be called. How
- * often that is faster or slower is a placebo test of the method (placebo.h). Of other contrasts
- * measured_verdict is the verdict. Two runs side by side run the same operation on purpose: there
- * the times decide, and a difference in what ran is named in the reason.
+ * verdict "same operation". Its numbers stay, and measured_verdict is what they would be called.
+ * How often that is faster or slower is a placebo test of the method (placebo.h). Of other
+ * contrasts measured_verdict is the verdict. Two runs side by side run the same operation on
+ * purpose: there the times decide, and a difference in what ran is named in the reason.
  */
 #ifndef GS_VERDICT_COMPARE_H
 #define GS_VERDICT_COMPARE_H

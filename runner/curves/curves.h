@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * launches.csv to curves of time against size: one of each platform, workload, label, config, mode
- * and parameters but size. Its replicates are the launches of its runs. In place and out of place are
- * two curves: one launch measured both, so neither confirms the other.
+ * and parameters but size. Its replicates are the launches of its runs. In place and out of place
+ * are two curves: one launch measured both, so neither confirms the other.
  */
 #ifndef GS_VERDICT_CURVES_H
 #define GS_VERDICT_CURVES_H

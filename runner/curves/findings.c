@@ -43,7 +43,8 @@ static double above_neighbours(const double *size, const double *time, size_t fi
     return least;
 }
 
-/* How far half of the points are off the line between their neighbours: what a curve does anyway. */
+/* How far half of the points are off the line between their neighbours: what a curve does anyway.
+ */
 static double roughness(const struct trace *t)
 {
     double *off = xmalloc(t->n * sizeof *off);
@@ -59,7 +60,8 @@ static size_t spike_width(const double *size, const double *time, size_t n, size
 {
     for (size_t width = 1; width <= 2 && at + width < n; width++) {
         *change = above_neighbours(size, time, at, at + width - 1);
-        if (*change > least && time[at + width - 1] > 1.05 * time[at + width])
+        double next = 1.05 * time[at + width];
+        if (*change > least && time[at] > next && time[at + width - 1] > next)
             return width;
     }
     return 0;
@@ -133,8 +135,8 @@ static double below(const struct trace *t, double most, size_t i)
     return log(most * t->time[i] / t->size[i]);
 }
 
-/* Deep enough at its lowest size; or less so, and a size beside it is half as deep at least: noise of
- * one point makes no dip. */
+/* Deep enough at its lowest size; or less so, and a size beside it is half as deep at least: noise
+ * of one point makes no dip. */
 static bool is_dip(const struct trace *t, double most, size_t low)
 {
     double depth = below(t, most, low), noise = 2 * t->fit.error;

@@ -165,7 +165,8 @@ static void count_agreement(const struct curve *c, struct transitions *out, size
 
 /* ---- what ran ---- */
 
-/* The same but for the number of CTAs, "RING/LL ctas=24": the first word is algorithm and protocol. */
+/* The same but for the number of CTAs, "RING/LL ctas=24": the first word is algorithm and protocol.
+ */
 static bool same_kernel(const char *a, const char *b)
 {
     size_t n = strcspn(a, " ");

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What happens along a curve of time against size: switches, kinks, knees, dips, spikes. Pure but for
- * transitions_write, which reads launches.csv and writes transitions.csv.
+ * What happens along a curve of time against size: switches, kinks, knees, dips, spikes. Pure but
+ * for transitions_write, which reads launches.csv and writes transitions.csv.
  *
- * A curve is one platform, workload, label, config, mode and parameters but size; its replicates are
- * launches (curves.h). Switches are read: the recording says what ran at each size. All else is fitted
- * to the median of the replicates, and is confirmed when more than half of them, and at least two, show
- * it by themselves, at most one measured size away. With one replicate nothing is confirmed.
+ * A curve is one platform, workload, label, config, mode and parameters but size; its replicates
+ * are launches (curves.h). Switches are read: the recording says what ran at each size. All else is
+ * fitted to the median of the replicates, and is confirmed when more than half of them, and at
+ * least two, show it by themselves, at most one measured size away. With one replicate nothing is
+ * confirmed.
  *
  *  - switch: the algorithm or the protocol that ran is another one at the next size. CTAs: their
  *    number alone is.
  *  - first row: the smallest size, measured first, takes longer than the four after it, by more
  * than they differ. A warm-up artefact if any replicate shows it, left out of what follows.
- *  - spike: one size, or two, above the line between its neighbours by TRANSITION_SPIKE and by more than
- *    other points are off such lines, the next size being faster again. Left out of the fit.
- *  - kink: two Hockney pieces meet, with a jump in time or without one. A switch may be behind it, or
- *    a resource that is exhausted; the times cannot tell. Looked for only where no recording says what
- *    ran.
+ *  - spike: one size, or two, slower than the next and above the line between their neighbours, by
+ *    TRANSITION_SPIKE and by more than other points are off such lines. Left out of the fit.
+ *  - kink: two Hockney pieces meet, with a jump in time or without one. A switch may be behind it,
+ * or a resource that is exhausted; the times cannot tell. Looked for only where no recording says
+ * what ran.
  *  - knee: n½ = a·b lies within its piece, latency-bound below and bandwidth-bound above.
  *  - dip: the bandwidth falls by TRANSITION_DIP below what a smaller size had reached, or by
- *    TRANSITION_SHALLOW if it does so at two sizes side by side: half as deep at the second at least.
+ *    TRANSITION_SHALLOW if it does so at two sizes side by side: half as deep at the second at
+ * least.
  *  - fit: a piece, its latency and bandwidth, between two sizes.
  *  - refused: the curve is chaotic or too short, and nothing is said of it.
  *

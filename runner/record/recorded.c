@@ -150,8 +150,8 @@ static int read_recordings(struct recorded *r)
 
 /* ---- the config ---- */
 
-/* A limit is what is known of the hardware, no condition of a run: a config that was put right since
- * holds for what was recorded before, in figures, tables and paper alike. */
+/* A limit is what is known of the hardware, no condition of a run: a config that was put right
+ * since holds for what was recorded before, in figures, tables and paper alike. */
 static int read_limit(struct recorded *r, const struct config *recorded)
 {
     char *path = xstrfmt("configs/%s.ini", r->platform);

@@ -17,8 +17,7 @@ struct rec_cell {
     char id[PLAN_ID];
     size_t group; /* in recorded.groups */
     char *config, *mode, *params;
-    char *
-        ran; /* what its notes say that the library ran; "": they do not; "A | B": launches differ */
+    char *ran; /* by its notes: "RING/LL ctas=24"; "": unknown; "A | B": launches differ */
     int64_t size_B;
     double busbw_factor;     /* 0: no collective */
     int64_t launches;        /* it should have: as planned; of an import, as its config has most */
@@ -44,8 +43,9 @@ struct recorded {
     bool verified;    /* results were checked after each block */
     bool planned;     /* there is a plan.json */
     bool imported;    /* no block holds two configs, and nothing was planned */
-    double limit; /* [limits] busbw, bytes a second; NaN: none. Of configs/PLATFORM.ini where there
-                         is one, else of the config that was recorded */
+    /* [limits] busbw, bytes a second, of configs/PLATFORM.ini; where there is none, of the config
+     * that was recorded. NaN: no limit is given. */
+    double limit;
     double precision; /* [measure] precision, relative */
     struct ledger *ledger;
     struct rec_cell *cells;

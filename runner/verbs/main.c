@@ -29,7 +29,7 @@ static const struct verb verbs[] = {
     {"reduce", cmd_reduce, "RAW -o CSV", "recordings to samples.csv, summary.csv, ..."},
     {"import", cmd_import, "FILE...", "output of nccl-tests and others to recordings"},
     {"compare", cmd_compare, "[RAW | A B]", "verdicts: config against baseline, B against A"},
-    {"transitions", cmd_transitions, "[CSV]", "knees, protocol switches, dips, spikes in curves"},
+    {"transitions", cmd_transitions, "[CSV]", "switches, kinks, knees, dips, spikes in curves"},
     {"limits", cmd_limits, "CONFIG...", "measured and published numbers against physics"},
     {"why", cmd_why, "[NUMBER]", "a number of the paper and the lines it was measured in"},
     {"check", cmd_check, "FILE...", "all that is wrong with a config, plugin, recording"},

@@ -230,7 +230,9 @@ static void say_ran(struct curves *m, const char *ran[REPLICATES][N],
     for (size_t r = 0; r < REPLICATES; r++) {
         rows[r] = ran[r];
         for (size_t i = 0; i < N; i++)
-            ran[r][i] = i < 8 ? "RING/LL ctas=1" : i < 16 ? "RING/LL ctas=24" : "RING/SIMPLE ctas=24";
+            ran[r][i] = i < 8    ? "RING/LL ctas=1"
+                        : i < 16 ? "RING/LL ctas=24"
+                                 : "RING/SIMPLE ctas=24";
     }
     m->c.ran = rows;
 }
@@ -254,7 +256,8 @@ static void what_ran_says_where_a_switch_is(void **state)
     assert_string_equal(transition_verdict(&t, s), "recorded");
     assert_string_equal(s->why, "RING/LL ctas=24 to RING/SIMPLE ctas=24");
     assert_non_null(find(&t, TRANSITION_CTAS, m.size[7], m.size[8]));
-    assert_non_null(find(&t, TRANSITION_DIPPED, m.size[12], m.size[12])); /* dips are of the times */
+    assert_non_null(
+        find(&t, TRANSITION_DIPPED, m.size[12], m.size[12])); /* dips are of the times */
     transitions_free(&t);
     ran[2][15] = "RING/SIMPLE ctas=24"; /* one launch switches a size earlier */
     t = transitions_find(&m.c);
@@ -271,7 +274,8 @@ static void what_ran_says_where_a_switch_is(void **state)
     transitions_free(&t);
 }
 
-/* A bandwidth that falls by 4% and stays low for some sizes, and one that does so at a single size. */
+/* A bandwidth that falls by 4% and stays low for some sizes, and one that does so at a single size.
+ */
 static void a_shallow_dip_has_two_sizes(void **state)
 {
     struct curves m;
@@ -303,6 +307,17 @@ static void a_low_spike_is_one(void **state)
     const struct transition *s = find(&t, TRANSITION_SPIKED, m.size[13], m.size[13]);
     assert_non_null(s);
     assert_int_equal(count(&t, TRANSITION_KINK), 0);
+    transitions_free(&t);
+    /* The size before it is slow too, but not slower than the size after it. */
+    make(&m, 0, 20e-6, 0.01);
+    for (size_t r = 0; r < REPLICATES; r++) {
+        m.time[r][12] *= 1.13;
+        m.time[r][13] *= 1.3;
+        m.time[r][14] *= 1.1;
+    }
+    t = transitions_find(&m.c);
+    assert_non_null(find(&t, TRANSITION_SPIKED, m.size[13], m.size[13]));
+    assert_int_equal(count(&t, TRANSITION_SPIKED), 1);
     transitions_free(&t);
     make(&m, 0, 20e-6, 0.3); /* nothing special where all points are so far off */
     for (size_t r = 0; r < REPLICATES; r++)
