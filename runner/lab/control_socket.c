@@ -196,9 +196,9 @@ static void send_line(int fd, const char *text)
     free(line);
 }
 
-void orders_answer(struct relay *r, int client)
+void control_socket_answer(struct relay *r, int client)
 {
-    char line[ORDER_MAX];
+    char line[CONTROL_LINE_MAX];
     if (read_line(client, line, sizeof line, 0)) {
         char *answer = obey(r, line);
         send_line(client, answer);
@@ -206,7 +206,7 @@ void orders_answer(struct relay *r, int client)
     }
 }
 
-int orders_send(const char *socket_path, const char *order, char **answer)
+int control_socket_send(const char *socket_path, const char *order, char **answer)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     char line[4096];

@@ -12,19 +12,19 @@
  *
  * The answer is "ok", the object, or "error: TEXT".
  */
-#ifndef GS_LAB_ORDERS_H
-#define GS_LAB_ORDERS_H
+#ifndef GS_LAB_CONTROL_SOCKET_H
+#define GS_LAB_CONTROL_SOCKET_H
 
 #include "lab/relay.h"
 
-#define ORDER_MAX 256
+#define CONTROL_LINE_MAX 256
 
 /* Obeys and answers a client that has said something, at once: the relay waits for nobody. What is
  * no whole line has no answer. The caller closes it. */
-void orders_answer(struct relay *r, int client);
+void control_socket_answer(struct relay *r, int client);
 
 /* Asks the lab whose socket this is. GS_OK and the answer, or reported. The answer is the caller's
  * and without its line's end. */
-int orders_send(const char *socket_path, const char *order, char **answer);
+int control_socket_send(const char *socket_path, const char *order, char **answer);
 
 #endif

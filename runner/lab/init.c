@@ -29,7 +29,7 @@ struct lab {
     const struct lab_options *options;
     const struct scratch *folder;
     char *hosts, *facts_path, *control_path;
-    struct relay_devices devices[LAB_SITES_MAX];
+    struct site_devices devices[LAB_SITES_MAX];
     pid_t holders[LAB_SITES_MAX], relay, command;
     int control; /* listening */
     double rmem_B;
@@ -103,7 +103,7 @@ static int start_relay(struct lab *l)
         return GS_CANNOT;
     l->relay = fork_part(l);
     if (l->relay == 0)
-        _exit(relay_run(l->spec, l->devices, l->control));
+        _exit(relay_run(l->spec, l->devices, l->control, control_socket_answer));
     close(l->control);
     for (size_t i = 0; i < l->spec->n; i++) {
         close(l->devices[i].wan);
@@ -160,12 +160,12 @@ static int prove_before(struct lab *l)
 static int prove_after(struct lab *l)
 {
     char why[512], *answer = NULL;
-    int code = orders_send(l->control_path, "stats", &answer);
+    int code = control_socket_send(l->control_path, "stats", &answer);
     if (code)
         return code;
     json_object_set_new(l->facts, "relay_counts", json_loads(answer, 0, NULL));
     free(answer);
-    code = orders_send(l->control_path, "reset", &answer);
+    code = control_socket_send(l->control_path, "reset", &answer);
     free(answer);
     if (!code)
         code = prove(l, "after", why, sizeof why);
@@ -257,7 +257,7 @@ static int make(struct lab *l)
 {
     int code = write_hosts(l);
     if (!code)
-        code = rooms_furnish(l->hosts);
+        code = namespaces_mount(l->hosts);
     if (!code)
         code = make_sites(l);
     if (!code)

@@ -7,7 +7,14 @@
 #define GS_LAB_INIT_H
 
 #include "base/scratch.h"
-#include "lab/lab.h"
+#include "lab/spec.h"
+
+#include <stdbool.h>
+
+struct lab_options {
+    const char *report; /* a file for the facts and what was measured; NULL: none */
+    bool quiet;
+};
 
 /* `folder`: the lab's, there already. Does not return. */
 _Noreturn void init_run(const struct lab_spec *s, const struct lab_options *o,

@@ -2,10 +2,8 @@
 #include "lab/lab.h"
 
 #include "base/err.h"
-#include "base/scratch.h"
 #include "base/text.h"
 #include "lab/facts.h"
-#include "lab/init.h"
 #include "lab/namespaces.h"
 #include "lab/site.h"
 
@@ -56,7 +54,7 @@ int lab_run(const struct lab_spec *s, const struct lab_options *o, char **comman
     scratch_make(&folder);
     if (!folder.dir)
         return fail(GS_CANNOT, "lab: no folder in /dev/shm: %s", strerror(errno));
-    pid_t init = rooms_fork();
+    pid_t init = namespaces_fork();
     if (init == 0)
         init_run(s, o, &folder, command);
     int code = GS_CANNOT;

@@ -12,12 +12,7 @@
 #ifndef GS_LAB_LAB_H
 #define GS_LAB_LAB_H
 
-#include "lab/spec.h"
-
-struct lab_options {
-    const char *report; /* a file for the facts and what was measured; NULL: none */
-    bool quiet;
-};
+#include "lab/init.h"
 
 /* The command's exit code (128 + N when signal N ended it), or that of a failure before it,
  * reported. */

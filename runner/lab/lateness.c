@@ -10,10 +10,10 @@
 
 #define FEW 100 /* packets, of which a share says nothing */
 
-int kept_begin(struct kept *k)
+int lateness_begin(struct lateness *k)
 {
     json_t *facts;
-    *k = (struct kept){0};
+    *k = (struct lateness){0};
     int code = facts_read(&facts);
     if (code || !facts)
         return code;
@@ -21,21 +21,21 @@ int kept_begin(struct kept *k)
     k->control = xstrdup(control ? control : "");
     k->late_share = json_number_value(json_object_get(facts, "late_share"));
     json_decref(facts);
-    return kept_mark(k);
+    return lateness_mark(k);
 }
 
-void kept_end(struct kept *k)
+void lateness_end(struct lateness *k)
 {
     free(k->control);
     k->control = NULL;
 }
 
-int kept_mark(struct kept *k)
+int lateness_mark(struct lateness *k)
 {
     char *answer;
     if (!k->control)
         return GS_OK;
-    int code = orders_send(k->control, "stats", &answer);
+    int code = control_socket_send(k->control, "stats", &answer);
     if (code)
         return code;
     json_t *o = json_loads(answer, 0, NULL);
@@ -50,16 +50,16 @@ int kept_mark(struct kept *k)
     return GS_OK;
 }
 
-int kept_judge(struct kept *k, bool *late)
+int lateness_judge(struct lateness *k, bool *late)
 {
-    struct kept before = *k;
-    int code = kept_mark(k);
+    struct lateness before = *k;
+    int code = lateness_mark(k);
     double packets = k->delivered - before.delivered;
     *late = packets >= FEW && k->late - before.late > k->late_share * packets;
     return code;
 }
 
-char *kept_text(const struct kept *k, const struct kept *from)
+char *lateness_text(const struct lateness *k, const struct lateness *from)
 {
     if (!k->control)
         return NULL;

@@ -62,7 +62,7 @@ static void refuse(int why)
          strerror(why));
 }
 
-pid_t rooms_fork(void)
+pid_t namespaces_fork(void)
 {
     int alive[2];
     uid_t uid = geteuid();
@@ -94,7 +94,7 @@ pid_t rooms_fork(void)
     return pid;
 }
 
-int rooms_furnish(const char *hosts)
+int namespaces_mount(const char *hosts)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
         return fail(GS_CANNOT, "lab: mounts of its own: %s", strerror(errno));

@@ -5,16 +5,16 @@
  * kernel ends every other one, and networks, devices and mounts go with the last. Nothing has a
  * name outside.
  */
-#ifndef GS_LAB_ROOMS_H
-#define GS_LAB_ROOMS_H
+#ifndef GS_LAB_NAMESPACES_H
+#define GS_LAB_NAMESPACES_H
 
 #include <sys/types.h>
 
 /* As fork: 0 in the child, which is the init; -1 reported. */
-pid_t rooms_fork(void);
+pid_t namespaces_fork(void);
 
 /* In the child, once: /proc of its own, and `hosts` in the place of /etc/hosts. GS_OK or GS_CANNOT,
  * reported. */
-int rooms_furnish(const char *hosts);
+int namespaces_mount(const char *hosts);
 
 #endif

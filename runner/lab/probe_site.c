@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "lab/relay.h"
 #include "lab/site.h"
 
 #include <arpa/inet.h>

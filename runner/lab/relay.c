@@ -3,8 +3,6 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "lab/control_socket.h"
-#include "lab/site.h"
 
 #include <errno.h>
 #include <math.h>
@@ -194,7 +192,7 @@ static void take_orders(struct relay *r, int epoll, int control, struct ready *r
     for (int i = 0; i < CLIENTS; i++) {
         if (!ready->client[i])
             continue;
-        orders_answer(r, c->fd[i]);
+        r->answer(r, c->fd[i]);
         close(c->fd[i]);
         c->fd[i] = -1;
         ready->client[i] = false;
@@ -210,7 +208,8 @@ static void take_orders(struct relay *r, int epoll, int control, struct ready *r
     watch(epoll, fd, TAG_CLIENT + (uint64_t)slot);
 }
 
-int relay_run(const struct lab_spec *spec, const struct relay_devices *devices, int control)
+int relay_run(const struct lab_spec *spec, const struct site_devices *devices, int control,
+              void (*answer)(struct relay *r, int client))
 {
     struct relay *r = calloc(1, sizeof *r);
     struct ready ready = {0};
@@ -219,6 +218,7 @@ int relay_run(const struct lab_spec *spec, const struct relay_devices *devices, 
     if (code)
         return code;
     r->devices = devices;
+    r->answer = answer;
     int epoll = watch_all(r, control);
     if (epoll < 0)
         return fail(GS_CANNOT, "lab: relay: epoll: %s", strerror(errno));

@@ -10,6 +10,7 @@
 #define GS_LAB_RELAY_H
 
 #include "lab/mesh.h"
+#include "lab/site.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,10 +20,6 @@
 
 #define RELAY_PRIORITY 2 /* real-time, where that is permitted; a probe's is below */
 
-struct relay_devices {
-    int wan, ctl; /* TUN, non-blocking */
-};
-
 struct relay_counts {
     uint64_t delivered, late; /* packets; more than RELAY_LATE_NS after their time */
     double late_sum_ns, late_max_ns;
@@ -31,14 +28,16 @@ struct relay_counts {
 
 struct relay {
     struct lab_mesh mesh;
-    const struct relay_devices *devices; /* one a site */
+    const struct site_devices *devices; /* one a site */
     struct relay_counts counts;
     bool held[LAB_SITES_MAX]; /* stalled: what is for it or comes from it waits */
     double released_ns[LAB_SITES_MAX];
+    void (*answer)(struct relay *r, int client);
 };
 
-/* Runs until the process is killed. `control`: a listening Unix socket. The exit code of a failure,
- * reported. */
-int relay_run(const struct lab_spec *spec, const struct relay_devices *devices, int control);
+/* Runs until the process is killed. Returns the exit code of a failure, reported. `control` is a
+ * listening Unix socket; `answer` handles a client of it that has sent something. */
+int relay_run(const struct lab_spec *spec, const struct site_devices *devices, int control,
+              void (*answer)(struct relay *r, int client));
 
 #endif

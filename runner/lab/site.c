@@ -191,10 +191,10 @@ static int set_up(const struct lab_spec *s, size_t i)
                      s->sites[i].name, strerror(why));
 }
 
-int site_make(const struct lab_spec *s, size_t i, double rmem_B, struct relay_devices *d)
+int site_make(const struct lab_spec *s, size_t i, double rmem_B, struct site_devices *d)
 {
     const char *name = s->sites[i].name;
-    *d = (struct relay_devices){-1, -1};
+    *d = (struct site_devices){-1, -1};
     if (unshare(CLONE_NEWNET | CLONE_NEWUTS))
         return fail(GS_CANNOT, "lab: no namespaces for site %s: %s", name, strerror(errno));
     if (sethostname(name, strlen(name)))

@@ -7,7 +7,6 @@
 #ifndef GS_LAB_SITE_H
 #define GS_LAB_SITE_H
 
-#include "lab/relay.h"
 #include "lab/spec.h"
 
 #define SITE_WAN_NET "10.77.0."
@@ -15,9 +14,13 @@
 #define SITE_FIRST_HOST 1 /* the first site is .1 */
 #define SITE_RMEM_MIN_B (6 << 20)
 
+struct site_devices {
+    int wan, ctl; /* TUN, non-blocking */
+};
+
 /* Leaves the caller in the new namespaces of site i, its devices up. GS_OK or GS_CANNOT, reported
  * with what to do. `rmem_B`: of a socket's buffer, at most. */
-int site_make(const struct lab_spec *s, size_t i, double rmem_B, struct relay_devices *d);
+int site_make(const struct lab_spec *s, size_t i, double rmem_B, struct site_devices *d);
 /* What a stream needs on the longest line: two bandwidth-delay products. */
 double site_rmem_B(const struct lab_spec *s);
 

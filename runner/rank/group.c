@@ -177,10 +177,10 @@ static void record(struct grouping *g, json_t *before, json_t *after)
     report_sync(&r->report);
 }
 
-static void note_late(struct grouping *g, const struct kept *before)
+static void note_late(struct grouping *g, const struct lateness *before)
 {
     struct rig *r = g->rig;
-    char *text = kept_text(&r->kept, before), *note;
+    char *text = lateness_text(&r->kept, before), *note;
     note = xstrfmt("block %d left out: %s", g->block, text);
     report_note(&r->report, "", 0, "lab", note);
     if (g->late == LATE_MOST && !r->report.code)
@@ -198,10 +198,10 @@ static void note_late(struct grouping *g, const struct kept *before)
 static bool lab_was_late(struct grouping *g)
 {
     struct rig *r = g->rig;
-    struct kept before = r->kept;
+    struct lateness before = r->kept;
     bool late = false;
     if (!r->report.code)
-        r->report.code = kept_judge(&r->kept, &late);
+        r->report.code = lateness_judge(&r->kept, &late);
     g->late = team_max(&r->team, late) ? g->late + 1 : 0;
     if (late)
         note_late(g, &before);
@@ -216,7 +216,7 @@ static enum course block(struct grouping *g)
     team_align_clocks(&r->team);
     json_t *before = health_read(&r->health, &r->team);
     if (!r->report.code)
-        r->report.code = kept_mark(&r->kept);
+        r->report.code = lateness_mark(&r->kept);
     team_meet(&r->team); /* rank 0 had more to do: nobody begins the block without it */
     enum course course = visit_all(g);
     if (course == GO_ON)
@@ -256,9 +256,9 @@ static enum course agree(struct grouping *g, bool *enough)
     return (enum course)answers[0];
 }
 
-static void note_lab(struct rig *r, const struct kept *before)
+static void note_lab(struct rig *r, const struct lateness *before)
 {
-    char *text = kept_text(&r->kept, before);
+    char *text = lateness_text(&r->kept, before);
     if (text)
         report_note(&r->report, "", 0, "lab", text);
     free(text);
@@ -268,7 +268,7 @@ enum course group_measure(struct rig *r, struct visit *v, size_t index)
 {
     struct grouping g;
     bool enough = false;
-    struct kept before = r->kept;
+    struct lateness before = r->kept;
     grouping_begin(&g, r, v, index);
     enum course course = prepare(&g);
     if (course == GO_ON)

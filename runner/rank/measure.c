@@ -113,7 +113,7 @@ static int open_recording(struct rig *r)
         report_open(&r->report, path, header);
         free(path);
         if (!r->report.code)
-            r->report.code = kept_begin(&r->kept);
+            r->report.code = lateness_begin(&r->kept);
     }
     return team_max(&r->team, r->report.code);
 }
@@ -197,7 +197,7 @@ static enum course take_down(struct rig *r, enum course course)
         report_sync(&r->report);
     }
     report_close(&r->report);
-    kept_end(&r->kept);
+    lateness_end(&r->kept);
     close_plugin(r, course);
     if (r->report.code)
         course = BROKEN;

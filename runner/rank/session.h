@@ -37,7 +37,7 @@ struct rig {
     struct health health;
     struct binding binding;
     struct report report;
-    struct kept kept; /* rank 0, in a lab */
+    struct lateness kept; /* rank 0, in a lab */
     void *self;       /* the plugin's */
     bool *missing;    /* by group: this launch lacks it */
     bool *given_up;   /* by cell */

@@ -99,7 +99,7 @@ static int send_order(const char *order)
         code = fail(GS_USAGE, "lab-set: no lab here: it is for commands of gradsync lab");
     const char *control = json_string_value(json_object_get(facts, "control"));
     if (!code)
-        code = orders_send(control ? control : "", order, &answer);
+        code = control_socket_send(control ? control : "", order, &answer);
     if (answer)
         puts(answer);
     free(answer);

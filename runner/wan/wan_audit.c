@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "config/params.h"
-#include "wan/wan_audit_rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,23 +8,7 @@
 #ifndef GS_WAN_AUDIT_H
 #define GS_WAN_AUDIT_H
 
-#include "wan/advice.h"
-
-#include "base/text.h"
-
-#include <stdbool.h>
-
-enum wan_verdict { WAN_POSSIBLE, WAN_IMPOSSIBLE, WAN_CONTRADICTED };
-
-struct wan_finding {
-    const struct config_entry *entry;
-    const char *name, *unit, *what; /* "sync_time", "s", "one synchronisation" */
-    double low, high;               /* as claimed, SI */
-    bool high_is_good; /* low must not exceed what is possible; else high not fall below */
-    double possible;   /* the best there is; NaN where no number says it */
-    enum wan_verdict verdict;
-    struct text why;
-};
+#include "wan/wan_audit_rules.h"
 
 /* The findings of a config's claims in its order, *n of them; wan_findings_free. NULL and reported:
  * a claim that is none. */

@@ -5,9 +5,24 @@
 #ifndef GS_WAN_AUDIT_RULES_H
 #define GS_WAN_AUDIT_RULES_H
 
-#include "wan/wan_audit.h"
+#include "base/text.h"
+#include "wan/advice.h"
+
+#include <stdbool.h>
 
 #define WAN_CLAIM_TOLERANCE 0.01 /* claims are rounded */
+
+enum wan_verdict { WAN_POSSIBLE, WAN_IMPOSSIBLE, WAN_CONTRADICTED };
+
+struct wan_finding {
+    const struct config_entry *entry;
+    const char *name, *unit, *what; /* "sync_time", "s", "one synchronisation" */
+    double low, high;               /* as claimed, SI */
+    bool high_is_good; /* low must not exceed what is possible; else high not fall below */
+    double possible;   /* the best there is; NaN where no number says it */
+    enum wan_verdict verdict;
+    struct text why;
+};
 
 /* What the claims of a config are held against. */
 struct wan_ground {

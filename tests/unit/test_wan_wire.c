@@ -13,11 +13,10 @@
 
 #include <cmocka.h>
 
+#include "../../plugins/wan_sync/sync/outer.c"   // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/sync/pattern.c" // NOLINT(bugprone-suspicious-include)
+#include "../../plugins/wan_sync/wire/wire.c"    // NOLINT(bugprone-suspicious-include)
 #include "common/mix.h"
-#include "../../plugins/wan_sync/sync/outer.c"       // NOLINT(bugprone-suspicious-include)
-#include "../../plugins/wan_sync/sync/pattern.c"     // NOLINT(bugprone-suspicious-include)
-#include "../../plugins/wan_sync/wire/wire.c"        // NOLINT(bugprone-suspicious-include)
-#include "../../plugins/wan_sync/wire/wire_groups.c" // NOLINT(bugprone-suspicious-include)
 
 #define MOST 5000
 
