@@ -113,23 +113,26 @@ int cmd_run(int argc, char **argv)
     const char **overrides = NULL;
     struct asked a = {.task = {.min = 1, .max = LONG_MAX}};
     const struct cli_option table[] = {
-        {"set", 's', CLI_LIST, &overrides, "SECTION:KEY=VALUE", "overrides the config; repeatable"},
+        {"set", 's', CLI_LIST, &overrides, "SECTION:KEY=VALUE",
+         "override a key of the config; may be repeated"},
         {"output", 'o', CLI_TEXT, &options.data, "DATA",
-         "the folder of recordings (default data/raw)"},
+         "folder for the recordings (default data/raw)"},
         {"workload", 'w', CLI_TEXT, &options.workload, "NAME",
-         "one workload section of the config alone"},
-        {"launch", 'l', CLI_TEXT, &a.launches, "N[-M]", "these launches of a run folder alone"},
-        {"task", 't', CLI_INT, &a.task, "N", "a campaign's row: what its job script runs"},
-        {"quiet", 'q', CLI_FLAG, &options.quiet, NULL, "no progress, errors alone"},
-        {"json", 0, CLI_FLAG, &options.json, NULL, "a summary on stdout"},
+         "run only this workload section (default: all)"},
+        {"launch", 'l', CLI_TEXT, &a.launches, "N[-M]",
+         "run only launch N, or launches N to M, of a run folder"},
+        {"task", 't', CLI_INT, &a.task, "N", "run task N of a campaign; job scripts use this"},
+        {"quiet", 'q', CLI_FLAG, &options.quiet, NULL, "print errors only, no progress"},
+        {"json", 0, CLI_FLAG, &options.json, NULL, "print a summary as JSON"},
         {0}};
-    const struct cli cli = {"run",
-                            "CONFIG… | RUN",
-                            "measure what configs (or a folder of them) ask for, or what a run "
-                            "folder lacks",
-                            table,
-                            1,
-                            -1};
+    const struct cli cli = {.verb = "run",
+                            .arguments = "CONFIG… | RUN",
+                            .summary = "Measures what configs (or a folder of configs) define, or "
+                                       "the missing cells of a run folder.",
+                            .example = "gradsync run local --set measure:launches=3",
+                            .options = table,
+                            .min_args = 1,
+                            .max_args = -1};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     int n;
     bool done;

@@ -187,12 +187,17 @@ int cmd_status(int argc, char **argv)
 {
     bool json = false, all = false, done;
     const struct cli_option options[] = {
-        {"json", 'j', CLI_FLAG, &json, NULL, "all of it as JSON"},
-        {"all", 'a', CLI_FLAG, &all, NULL, "every failed cell, however many"},
+        {"json", 'j', CLI_FLAG, &json, NULL, "print the status as JSON"},
+        {"all", 'a', CLI_FLAG, &all, NULL, "print every failed cell (default: the first 10)"},
         {0}};
-    const struct cli cli = {
-        "status", "CAMPAIGN", "what a campaign has measured, what runs and what to do",
-        options,  1,          1};
+    const struct cli cli = {.verb = "status",
+                            .arguments = "CAMPAIGN",
+                            .summary = "Shows the cells that a campaign has measured, the state of "
+                                       "its jobs, and what to do next.",
+                            .example = "gradsync status data/campaigns/gs-20250101T000000Z-ab12",
+                            .options = options,
+                            .min_args = 1,
+                            .max_args = 1};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     if (!code && !done)

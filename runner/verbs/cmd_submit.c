@@ -175,15 +175,25 @@ int cmd_submit(int argc, char **argv)
 {
     struct submit s = {.root = "data/campaigns"};
     const struct cli_option options[] = {
-        {"set", 's', CLI_LIST, &s.set, "SECTION:KEY=VALUE", "overrides the config; repeatable"},
+        {"set", 's', CLI_LIST, &s.set, "SECTION:KEY=VALUE",
+         "override a key of the config; may be repeated"},
         {"output", 'o', CLI_TEXT, &s.root, "FOLDER",
-         "where campaigns lie, seen by all nodes (default data/campaigns)"},
-        {"workload", 'w', CLI_TEXT, &s.workload, "NAME", "one workload section alone"},
-        {"dry-run", 'n', CLI_FLAG, &s.dry_run, NULL, "print the scripts and commands; do nothing"},
-        {"quiet", 'q', CLI_FLAG, &s.quiet, NULL, "the campaign's folder alone"},
+         "folder for campaigns, on a file system that all nodes see (default data/campaigns)"},
+        {"workload", 'w', CLI_TEXT, &s.workload, "NAME",
+         "submit only this workload section (default: all)"},
+        {"dry-run", 'n', CLI_FLAG, &s.dry_run, NULL,
+         "print the job scripts and sbatch commands; submit nothing"},
+        {"quiet", 'q', CLI_FLAG, &s.quiet, NULL, "print only the campaign's folder, and errors"},
         {0}};
-    const struct cli cli = {
-        "submit", "CONFIG | FOLDER…", "measure what configs ask for in Slurm jobs", options, 1, -1};
+    const struct cli cli = {.verb = "submit",
+                            .arguments = "CONFIG | FOLDER…",
+                            .summary =
+                                "Measures what configs define, in Slurm jobs. The jobs form a "
+                                "campaign, a folder for status, resume, cancel and collect.",
+                            .example = "gradsync submit h200-4gpu --dry-run",
+                            .options = options,
+                            .min_args = 1,
+                            .max_args = -1};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     bool done;
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
