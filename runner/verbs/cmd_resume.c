@@ -32,7 +32,7 @@ int cmd_resume(int argc, char **argv)
     say_quiet(options.quiet);
     if (!code && !done) {
         char *what = locate_run(args[0]);
-        code = campaign_is(what) ? resume_campaign(what) : run_folder(what, &options);
+        code = campaign_is(what) ? campaign_resume(what) : run_folder(what, &options);
         free(what);
     }
     cli_free(&cli);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-struct asked {
+struct run_request {
     const char *launches; /* "3", "2-4"; NULL: all */
     struct cli_int task;  /* 0: none */
     struct words configs;
@@ -45,7 +45,7 @@ static int run_one(const char *what, const struct run_options *options)
 }
 
 /* Before hours of measuring, a mistake in the last config is said, and nothing is begun. */
-static int check_configs(const struct asked *a, const struct run_options *options)
+static int check_configs(const struct run_request *a, const struct run_options *options)
 {
     int code = GS_OK;
     for (size_t i = 0; i < a->configs.n; i++) {
@@ -63,14 +63,14 @@ static int check_configs(const struct asked *a, const struct run_options *option
 }
 
 /* One after another; one that fails does not keep the next from running. */
-static int run_configs(struct asked *a, char **args, int n, const struct run_options *options)
+static int run_configs(struct run_request *a, char **args, int n, const struct run_options *options)
 {
     bool interrupted = false;
     int code = GS_OK;
     struct run_options each = *options;
     each.interrupted = &interrupted;
     for (int i = 0; !code && i < n; i++)
-        code = configs_add(&a->configs, args[i]);
+        code = campaign_configs_add(&a->configs, args[i]);
     if (!code)
         code = check_configs(a, options);
     for (size_t i = 0; code != GS_USAGE && !interrupted && i < a->configs.n; i++)
@@ -93,25 +93,25 @@ static int parse_launches(const char *text, struct run_options *options)
     return GS_OK;
 }
 
-static int run(struct asked *a, char **args, int n, struct run_options *options)
+static int run(struct run_request *a, char **args, int n, struct run_options *options)
 {
     int code = a->launches ? parse_launches(a->launches, options) : GS_OK;
     if (code)
         return code;
     if (a->task.value || campaign_is(args[0]))
         return a->task.value && n == 1
-                   ? resume_task(args[0], a->task.value)
+                   ? campaign_resume_task(args[0], a->task.value)
                    : fail(GS_USAGE, "run: --task N is of a campaign, and the jobs of a campaign "
                                     "run it: gradsync resume, or gradsync run RUN");
-    return n > 1 || configs_is_folder(args[0]) ? run_configs(a, args, n, options)
-                                               : run_one(args[0], options);
+    return n > 1 || campaign_configs_is_folder(args[0]) ? run_configs(a, args, n, options)
+                                                        : run_one(args[0], options);
 }
 
 int cmd_run(int argc, char **argv)
 {
     struct run_options options = {.data = RUN_DATA};
     const char **overrides = NULL;
-    struct asked a = {.task = {.min = 1, .max = LONG_MAX}};
+    struct run_request a = {.task = {.min = 1, .max = LONG_MAX}};
     const struct cli_option table[] = {
         {"set", 's', CLI_LIST, &overrides, "SECTION:KEY=VALUE",
          "override a key of the config; may be repeated"},

@@ -47,7 +47,7 @@ static int plan_all(struct submit *s, char **args, int n)
 {
     int code = GS_OK;
     for (int i = 0; !code && i < n; i++)
-        code = configs_add(&s->configs, args[i]);
+        code = campaign_configs_add(&s->configs, args[i]);
     for (size_t i = 0; !code && i < s->configs.n; i++)
         code = plan_config(s, s->configs.v[i]);
     return code ? code : compose_shapes(&s->shapes, s->sections.plans, s->sections.n);
@@ -106,7 +106,7 @@ static int submit(const struct submit *s)
     if (!code)
         code = campaign_lock(&c, &lock);
     if (!code)
-        code = send_tasks(&c, NULL);
+        code = slurm_submit_tasks(&c, NULL);
     if (!code) {
         char *dir = shell_quoted(c.dir);
         say("submitted: %zu tasks in %zu arrays; next: gradsync status %s", c.n_tasks, c.n_arrays,
@@ -133,7 +133,7 @@ static int print_script(const struct campaign *c, const char *name, const char *
 
 static void print_command(const struct campaign *c, size_t k)
 {
-    char *indices = send_indices(c, k, NULL), **argv = slurm_submit_command(c, k, indices);
+    char *indices = slurm_submit_indices(c, k, NULL), **argv = slurm_submit_command(c, k, indices);
     struct text t = {0};
     for (char **a = argv; *a; a++) {
         text_add(&t, t.len ? " " : "");
