@@ -20,12 +20,13 @@ for verb in $verbs; do
     is "$([[ $out =~ (^|[^a-z])$verb([^a-z]|$) ]] && echo told)" told "it tells of $verb"
     is "$("$gradsync" help "$verb" | head -2)" "$("$gradsync" "$verb" --help | head -2)" "help $verb is $verb --help"
     is "$("$gradsync" "$verb" --help | awk 'length > 80' | grep -v '^gradsync')" '' 'and fits 80 columns'
+    like "$("$gradsync" "$verb" --help)" $'\nexample\n  gradsync '"$verb" 'and has an example'
 done
 for section in platform launch measure slurm cost limits reference links model; do
     ok "help $section" "$gradsync" help "$section"
     is "$(awk 'length > 80' <<<"$out")" '' 'fits 80 columns'
 done
-like "$("$gradsync" help measure)" 'blocks .*integer .*default 20.*at least so many a launch.*1\.\.1000000' \
+like "$("$gradsync" help measure)" 'blocks .*integer .*default 20.*minimum blocks per launch.*1\.\.1000000' \
     'a key has its type, default, meaning and range'
 like "$("$gradsync" help launches)" '\[measure\].*\[slurm\]' 'a key is found in every section that has it'
 like "$("$gradsync" help config)" '\[measure\].*\[PLUGIN\]' 'help config lists the sections'

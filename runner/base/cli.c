@@ -149,6 +149,8 @@ void cli_help(const struct cli *cli)
 {
     printf("gradsync %s [options] %s\n", cli->verb, cli->arguments);
     cli_put_wrapped(2, cli->summary);
+    if (cli->example)
+        printf("\nexample\n  %s\n", cli->example);
     if (cli->options->name)
         printf("\noptions\n");
     for (const struct cli_option *o = cli->options; o->name; o++) {

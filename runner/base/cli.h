@@ -31,6 +31,7 @@ struct cli {
     const char *summary;              /* one line */
     const struct cli_option *options; /* ends with a NULL name; --help is added */
     int min_args, max_args;           /* positional; max -1: any number */
+    const char *example;              /* a command line; NULL: none */
 };
 
 /* Parses argv[1..]; positionals are moved to args[0..*n). Returns GS_OK, or GS_USAGE after one line

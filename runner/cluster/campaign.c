@@ -90,7 +90,7 @@ int campaign_make(struct campaign *c, const char *root)
     char *absolute = realpath(root, NULL);
     if (!absolute)
         return cannot(root);
-    if (!words_path(absolute))
+    if (!sbatch_words_path(absolute))
         code = fail_at(GS_USAGE, root, 0,
                        "a campaign cannot lie here: Slurm gives '%%' and '\\' in a path a meaning "
                        "of their own (-o another folder)");

@@ -17,7 +17,7 @@ static bool is_folder(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-bool configs_is_folder(const char *path)
+bool campaign_configs_is_folder(const char *path)
 {
     char *plan = xstrfmt("%s/plan.json", path);
     bool run = access(plan, F_OK) == 0;
@@ -37,7 +37,7 @@ static void add(struct words *list, char *path)
     list->v[list->n++] = path;
 }
 
-int configs_add(struct words *list, const char *path)
+int campaign_configs_add(struct words *list, const char *path)
 {
     struct dirent **names;
     if (!is_folder(path)) {

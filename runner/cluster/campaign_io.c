@@ -151,7 +151,7 @@ static int read_json(struct campaign *c, const char *path, json_t *json)
         return fail_at(GS_CANNOT, path, 0, "of another gradsync: schema %d, this one reads %d",
                        schema, SCHEMA);
     c->id = xstrdup(id);
-    if (!words_sbatch(id) || !read_runs(c, json_object_get(json, "runs")) ||
+    if (!sbatch_words_value(id) || !read_runs(c, json_object_get(json, "runs")) ||
         !read_arrays(c, json_object_get(json, "arrays")) ||
         !read_tasks(c, json_object_get(json, "tasks")))
         return fail_at(GS_FAILED, path, 0, "damaged: a run, an array or a task is not whole");

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Jobs that are held: those a crash kept from the ledger get their line first. */
-static int release_held(const struct campaign *c, const struct standing *s)
+static int release_held(const struct campaign *c, const struct cluster_status *s)
 {
     long *jobs = xcalloc(c->n_tasks + s->n_orphans + 1, sizeof *jobs);
     size_t n = 0;
@@ -39,7 +39,7 @@ static int release_held(const struct campaign *c, const struct standing *s)
     return code;
 }
 
-static void say_why(const struct standing *s, const bool *wanted, size_t n)
+static void say_why(const struct cluster_status *s, const bool *wanted, size_t n)
 {
     bool *told = xcalloc(n + 1, sizeof *told);
     for (size_t i = 0; i < n; i++) {
@@ -55,17 +55,17 @@ static void say_why(const struct standing *s, const bool *wanted, size_t n)
     free(told);
 }
 
-static int submit_lacking(const struct campaign *c, const struct standing *s)
+static int submit_lacking(const struct campaign *c, const struct cluster_status *s)
 {
     bool *wanted = xcalloc(c->n_tasks + 1, sizeof *wanted);
     size_t n = 0, alive = 0;
     for (size_t i = 0; i < c->n_tasks; i++) {
-        wanted[i] = s->tasks[i].stand == STAND_LACKS;
+        wanted[i] = s->tasks[i].state == WORK_MISSING;
         n += wanted[i];
-        alive += s->tasks[i].stand == STAND_WAITS || s->tasks[i].stand == STAND_RUNS;
+        alive += s->tasks[i].state == WORK_WAITING || s->tasks[i].state == WORK_RUNNING;
     }
     say_why(s, wanted, c->n_tasks);
-    int code = n ? send_tasks(c, wanted) : GS_OK;
+    int code = n ? slurm_submit_tasks(c, wanted) : GS_OK;
     if (!n && alive)
         say("nothing to submit: %zu tasks wait or run", alive);
     else if (!n)
@@ -74,26 +74,26 @@ static int submit_lacking(const struct campaign *c, const struct standing *s)
     return code;
 }
 
-int resume_campaign(const char *dir)
+int campaign_resume(const char *dir)
 {
     struct campaign c;
-    struct standing s = {0};
+    struct cluster_status s = {0};
     int lock = -1, code = campaign_read(&c, dir);
     if (!code)
         code = campaign_lock(&c, &lock);
     if (!code)
-        code = standing_take(&s, &c, true);
+        code = cluster_status_read(&s, &c, true);
     if (!code)
         code = release_held(&c, &s);
     if (!code)
         code = submit_lacking(&c, &s);
-    standing_free(&s);
+    cluster_status_free(&s);
     lock_free(lock);
     campaign_free(&c);
     return code;
 }
 
-int resume_task(const char *dir, long task)
+int campaign_resume_task(const char *dir, long task)
 {
     struct campaign c;
     int code = campaign_read(&c, dir);

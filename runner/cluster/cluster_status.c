@@ -30,7 +30,7 @@ static void choose_jobs(const struct job **of, const struct campaign *c, const s
     }
 }
 
-static void find_orphans(struct standing *s, const struct jobs *jobs, const struct queue *q)
+static void find_orphans(struct cluster_status *s, const struct jobs *jobs, const struct queue *q)
 {
     for (size_t i = 0; i < q->n; i++) {
         const struct job *j = &q->v[i];
@@ -50,12 +50,12 @@ static void find_orphans(struct standing *s, const struct jobs *jobs, const stru
 
 /* ---- tasks ---- */
 
-static void ended(struct task_stand *t, const struct campaign *c, const struct job *j, size_t task,
+static void ended(struct task_status *t, const struct campaign *c, const struct job *j, size_t task,
                   const struct jobs *jobs)
 {
     struct reason r = {0};
     long job = j ? j->array_job : jobs_last(jobs, c, task);
-    t->stand = STAND_LACKS;
+    t->state = WORK_MISSING;
     t->job = job;
     if (!job) {
         snprintf(t->why, sizeof t->why, "never submitted");
@@ -72,19 +72,19 @@ static void ended(struct task_stand *t, const struct campaign *c, const struct j
     free(log);
 }
 
-static void judge_task(struct task_stand *t, const struct campaign *c, const struct job *j,
+static void judge_task(struct task_status *t, const struct campaign *c, const struct job *j,
                        size_t task, const struct jobs *jobs)
 {
     struct reason r = {0};
     if (!t->missing) {
-        t->stand = STAND_DONE;
+        t->state = WORK_DONE;
     } else if (!j || job_life(j) == JOB_ENDED) {
         ended(t, c, j, task, jobs);
     } else if (job_life(j) == JOB_RUNS) {
-        t->stand = STAND_RUNS;
+        t->state = WORK_RUNNING;
         t->job = j->array_job;
     } else {
-        t->stand = STAND_WAITS;
+        t->state = WORK_WAITING;
         t->job = j->array_job;
         t->held = reason_waits(&r, j);
         snprintf(t->why, sizeof t->why, "%s", r.why);
@@ -103,7 +103,7 @@ static char *name_of(const struct inventory *v, size_t cell)
                    params ? params : "");
 }
 
-static void note_fail(struct standing *s, size_t run, const struct inventory *v, size_t cell,
+static void note_fail(struct cluster_status *s, size_t run, const struct inventory *v, size_t cell,
                       const struct ledger_fail *f)
 {
     s->fails = xrealloc(s->fails, (s->n_fails + 1) * sizeof *s->fails);
@@ -113,13 +113,13 @@ static void note_fail(struct standing *s, size_t run, const struct inventory *v,
     snprintf(x->kind, sizeof x->kind, "%s", f->kind);
 }
 
-static void count_cells(struct standing *s, size_t run, const struct inventory *v,
-                        const enum stand *of_launch)
+static void count_cells(struct cluster_status *s, size_t run, const struct inventory *v,
+                        const enum work_state *of_launch)
 {
-    struct run_stand *r = &s->runs[run];
+    struct run_status *r = &s->runs[run];
     r->n_cells = v->n_cells;
     for (size_t i = 0; i < v->n_cells; i++) {
-        enum stand worst = STAND_DONE;
+        enum work_state worst = WORK_DONE;
         const struct ledger_fail *skip = NULL, *fail = NULL;
         for (int l = 1; l <= v->launches; l++) {
             const struct ledger_fail *f = v->gone[(size_t)(l - 1) * v->n_cells + i];
@@ -131,22 +131,22 @@ static void count_cells(struct standing *s, size_t run, const struct inventory *
                 worst = of_launch[l - 1];
         }
         if (fail) {
-            worst = STAND_FAILED;
+            worst = WORK_FAILED;
             note_fail(s, run, v, i, fail);
         }
-        r->skipped += worst == STAND_DONE && skip;
+        r->skipped += worst == WORK_DONE && skip;
         r->cells[worst]++;
     }
 }
 
-static int take_run(struct standing *s, const struct campaign *c, size_t run,
+static int take_run(struct cluster_status *s, const struct campaign *c, size_t run,
                     const struct job *const *job_of, const struct jobs *jobs)
 {
     const struct camp_run *r = &c->runs[run];
     struct inventory v;
     char *dir = campaign_path(c, r->dir);
     int code = inventory_take(&v, dir, r->launches, r->retries);
-    enum stand *of_launch = xcalloc((size_t)r->launches, sizeof *of_launch);
+    enum work_state *of_launch = xcalloc((size_t)r->launches, sizeof *of_launch);
     s->runs[run].complete = !code;
     for (size_t i = 0; !code && i < c->n_tasks; i++) {
         const struct camp_task *t = &c->tasks[i];
@@ -156,7 +156,7 @@ static int take_run(struct standing *s, const struct campaign *c, size_t run,
             s->tasks[i].missing += inventory_missing(&v, l);
         judge_task(&s->tasks[i], c, job_of[i], i, jobs);
         for (int l = t->first; l <= t->last; l++)
-            of_launch[l - 1] = s->tasks[i].stand;
+            of_launch[l - 1] = s->tasks[i].state;
         if (s->tasks[i].missing)
             s->runs[run].complete = false;
     }
@@ -170,13 +170,12 @@ static int take_run(struct standing *s, const struct campaign *c, size_t run,
 
 /* ---- the whole ---- */
 
-int standing_take(struct standing *s, const struct campaign *c, bool ask)
+int cluster_status_read(struct cluster_status *s, const struct campaign *c, bool ask)
 {
     struct queue q = {0};
     struct jobs jobs;
-    *s = (struct standing){.asked = ask,
-                           .tasks = xcalloc(c->n_tasks + 1, sizeof *s->tasks),
-                           .runs = xcalloc(c->n_runs + 1, sizeof *s->runs)};
+    *s = (struct cluster_status){.tasks = xcalloc(c->n_tasks + 1, sizeof *s->tasks),
+                                 .runs = xcalloc(c->n_runs + 1, sizeof *s->runs)};
     int code = jobs_read(&jobs, c);
     if (!code && ask) /* before the recordings: what ends in between is then seen in them */
         code = slurm_queue(&q, c);
@@ -191,7 +190,7 @@ int standing_take(struct standing *s, const struct campaign *c, bool ask)
     return code;
 }
 
-void standing_free(struct standing *s)
+void cluster_status_free(struct cluster_status *s)
 {
     for (size_t i = 0; i < s->n_fails; i++) {
         free(s->fails[i].cell);
@@ -202,5 +201,5 @@ void standing_free(struct standing *s)
     free(s->fails);
     free(s->orphans);
     free(s->orphan_arrays);
-    *s = (struct standing){0};
+    *s = (struct cluster_status){0};
 }

@@ -78,7 +78,7 @@ static int put_in_place(const char *temp, const char *target)
         if (replaces && rename(old, target))
             code = cannot(target);
     } else if (!code && replaces) {
-        copy_remove(old);
+        copy_run_remove(old);
     }
     free(old);
     return code;
@@ -92,7 +92,7 @@ static int copy_run(struct collected *out, const char *from, const char *target,
     if (!code)
         code = put_in_place(temp, target);
     if (code)
-        copy_remove(temp);
+        copy_run_remove(temp);
     free(temp);
     return code;
 }
@@ -121,18 +121,18 @@ static int collect_run(struct collected *out, const struct campaign *c, const st
 
 int collect(struct collected *out, const struct campaign *c, const char *raw, bool so_far)
 {
-    struct standing s;
+    struct cluster_status s;
     *out = (struct collected){0};
-    int code = standing_take(&s, c, false);
+    int code = cluster_status_read(&s, c, false);
     for (size_t i = 0; !code && i < c->n_runs; i++) {
         bool whole = s.runs[i].complete;
         out->lacking += !whole;
         code = collect_run(out, c, &c->runs[i], whole, raw, so_far);
         if (!whole && !code)
             say("%s on %s: %zu of %zu cells are not measured yet: %s", c->runs[i].section,
-                c->runs[i].platform, s.runs[i].cells[STAND_LACKS], s.runs[i].n_cells,
+                c->runs[i].platform, s.runs[i].cells[WORK_MISSING], s.runs[i].n_cells,
                 so_far ? "collected so far" : "left out");
     }
-    standing_free(&s);
+    cluster_status_free(&s);
     return code;
 }

@@ -2,8 +2,8 @@
  *
  * Copies a run folder in one pass: what is read is hashed and written.
  */
-#ifndef GS_COPY_H
-#define GS_COPY_H
+#ifndef GS_COPY_RUN_H
+#define GS_COPY_RUN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +14,6 @@
 int copy_run_folder(const char *from, const char *to, bool final, uint64_t *bytes);
 
 /* Removes a folder of files; what fails is left. */
-void copy_remove(const char *dir);
+void copy_run_remove(const char *dir);
 
 #endif

@@ -11,22 +11,22 @@ static bool only(const char *s, const char *allowed)
     return *s && s[strspn(s, allowed)] == '\0';
 }
 
-bool words_sbatch(const char *s)
+bool sbatch_words_value(const char *s)
 {
     return only(s, LETTERS DIGITS "_.,:=+@/-[]()*&|!?");
 }
 
-bool words_option(const char *s)
+bool sbatch_words_option(const char *s)
 {
     return only(s, "abcdefghijklmnopqrstuvwxyz" DIGITS "-") && *s != '-';
 }
 
-bool words_module(const char *s)
+bool sbatch_words_module(const char *s)
 {
     return only(s, LETTERS DIGITS "_.+/-") && *s != '-';
 }
 
-bool words_line(const char *s)
+bool sbatch_words_line(const char *s)
 {
     for (; *s; s++)
         if ((unsigned char)*s < ' ' || *s == 0x7f)
@@ -34,7 +34,7 @@ bool words_line(const char *s)
     return true;
 }
 
-bool words_path(const char *s)
+bool sbatch_words_path(const char *s)
 {
-    return words_line(s) && !strpbrk(s, "%\\");
+    return sbatch_words_line(s) && !strpbrk(s, "%\\");
 }

@@ -31,7 +31,7 @@ static int option(struct text *t, const struct plan *p, const char *key, const c
 {
     if (!*value)
         return GS_OK;
-    if (!words_sbatch(value))
+    if (!sbatch_words_value(value))
         return refuse(p, key, value,
                       "letters, digits and _.,:=+@/-[]()*&|!? alone; no blanks, quotes, $ or #");
     text_addf(t, "#SBATCH --%s=%s\n", name, value);
@@ -50,7 +50,7 @@ static const char *const ours[] = {
 static int other_option(struct text *t, const struct plan *p, const struct config_entry *e)
 {
     const char *name = e->key + strlen("sbatch.");
-    if (!words_option(name))
+    if (!sbatch_words_option(name))
         return config_error(e, "'%.80s' is no option of sbatch (lower case, digits, '-')", name);
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         if (!strcmp(ours[i], name))
@@ -119,7 +119,7 @@ static int modules(struct text *t, const struct plan *p)
     for (size_t n; !code && *(s += strspn(s, " \t,")); s += n) {
         n = strcspn(s, " \t,");
         char *name = xstrfmt("%.*s", (int)n, s);
-        if (words_module(name))
+        if (sbatch_words_module(name))
             text_addf(t, "module load %s\n", name);
         else
             code = refuse(p, "modules", name, "letters, digits and _.+/- alone");
@@ -134,7 +134,7 @@ static int setup(struct text *t, const struct plan *p)
     const char *line = p->set.slurm.setup;
     if (!*line)
         return GS_OK;
-    if (!words_line(line))
+    if (!sbatch_words_line(line))
         return refuse(p, "setup", "…", "one line without control characters");
     text_addf(t, "%s\n", line);
     return GS_OK;

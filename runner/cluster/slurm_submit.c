@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-char *send_indices(const struct campaign *c, size_t k, const bool *wanted)
+char *slurm_submit_indices(const struct campaign *c, size_t k, const bool *wanted)
 {
     const struct camp_array *a = &c->arrays[k];
     struct text t = {0};
@@ -28,13 +28,13 @@ char *send_indices(const struct campaign *c, size_t k, const bool *wanted)
     return t.s;
 }
 
-int send_tasks(const struct campaign *c, const bool *wanted)
+int slurm_submit_tasks(const struct campaign *c, const bool *wanted)
 {
     long *jobs = xcalloc(c->n_arrays + 1, sizeof *jobs);
     size_t n = 0;
     int code = GS_OK;
     for (size_t k = 0; !code && k < c->n_arrays; k++) {
-        char *indices = send_indices(c, k, wanted);
+        char *indices = slurm_submit_indices(c, k, wanted);
         if (!indices)
             continue;
         code = slurm_submit(c, k, indices, &jobs[n]);

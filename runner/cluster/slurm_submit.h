@@ -4,15 +4,15 @@
  * line in the ledger is on disk, and only then is it released. What a crash leaves held is found by
  * its comment.
  */
-#ifndef GS_SEND_H
-#define GS_SEND_H
+#ifndef GS_SLURM_SUBMIT_H
+#define GS_SLURM_SUBMIT_H
 
 #include "cluster/campaign.h"
 
 /* The wanted tasks (NULL: all), one submission an array. GS_OK or reported. */
-int send_tasks(const struct campaign *c, const bool *wanted);
+int slurm_submit_tasks(const struct campaign *c, const bool *wanted);
 
 /* "1-3,7%4": the wanted tasks of array k; NULL: none. The caller's. */
-char *send_indices(const struct campaign *c, size_t k, const bool *wanted);
+char *slurm_submit_indices(const struct campaign *c, size_t k, const bool *wanted);
 
 #endif

@@ -57,10 +57,15 @@ static int cancel(const char *dir)
 int cmd_cancel(int argc, char **argv)
 {
     bool quiet = false, done;
-    const struct cli_option options[] = {{"quiet", 'q', CLI_FLAG, &quiet, NULL, "errors alone"},
-                                         {0}};
-    const struct cli cli = {"cancel", "CAMPAIGN", "end the jobs of a campaign; results are kept",
-                            options,  1,          1};
+    const struct cli_option options[] = {
+        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only"}, {0}};
+    const struct cli cli = {.verb = "cancel",
+                            .arguments = "CAMPAIGN",
+                            .summary = "Cancels the Slurm jobs of a campaign. Recordings are kept.",
+                            .example = "gradsync cancel data/campaigns/gs-20250101T000000Z-ab12",
+                            .options = options,
+                            .min_args = 1,
+                            .max_args = 1};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     say_quiet(quiet);

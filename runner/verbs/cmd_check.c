@@ -60,17 +60,19 @@ int cmd_check(int argc, char **argv)
     bool quiet = false, done;
     const char **overrides = NULL;
     const struct cli_option options[] = {
-        {"set", 's', CLI_LIST, &overrides, "SECTION:KEY=VALUE", "override a key of the config"},
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "say nothing but what is wrong"},
+        {"set", 's', CLI_LIST, &overrides, "SECTION:KEY=VALUE",
+         "override a key of the config; may be repeated"},
+        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print faults only"},
         {0},
     };
-    const struct cli cli = {"check",
-                            "FILE…",
-                            "everything that is wrong with a config (.ini), a plugin (.so), a "
-                            "recording (.jsonl) or the run folders below a folder",
-                            options,
-                            1,
-                            -1};
+    const struct cli cli = {.verb = "check",
+                            .arguments = "FILE…",
+                            .summary = "Reports every fault in a config (.ini), a plugin (.so), a "
+                                       "recording (.jsonl) or all run folders below a folder.",
+                            .example = "gradsync check configs/local.ini data/raw",
+                            .options = options,
+                            .min_args = 1,
+                            .max_args = -1};
     char **args = xcalloc((size_t)argc, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     say_quiet(quiet);

@@ -38,12 +38,19 @@ int cmd_collect(int argc, char **argv)
     const char *raw = "data/raw";
     bool so_far = false, quiet = false, done;
     const struct cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &raw, "DATA", "the folder of recordings (default data/raw)"},
-        {"so-far", 0, CLI_FLAG, &so_far, NULL, "unfinished runs too, to draw what there is"},
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "errors alone"},
+        {"output", 'o', CLI_TEXT, &raw, "DATA", "folder for the recordings (default data/raw)"},
+        {"so-far", 0, CLI_FLAG, &so_far, NULL,
+         "also copy unfinished runs, e.g. to draw figures early"},
+        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only"},
         {0}};
-    const struct cli cli = {"collect", "CAMPAIGN", "the verified results of a campaign to data/raw",
-                            options,   1,          1};
+    const struct cli cli = {
+        .verb = "collect",
+        .arguments = "CAMPAIGN",
+        .summary = "Verifies the finished runs of a campaign and copies them to data/raw.",
+        .example = "gradsync collect data/campaigns/gs-20250101T000000Z-ab12 --so-far",
+        .options = options,
+        .min_args = 1,
+        .max_args = 1};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     say_quiet(quiet);

@@ -228,25 +228,32 @@ int cmd_compare(int argc, char **argv)
     struct request q = {.threads = {.min = 1, .max = COMPARE_THREADS_MAX}};
     bool done;
     const struct cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &q.out, "CSV", "folder for the table; none is written without"},
+        {"output", 'o', CLI_TEXT, &q.out, "CSV", "folder for the table (default: write no table)"},
         {"reference", 0, CLI_FLAG, &q.reference, NULL,
-         "hold a run against [reference]; slower than its tolerance: exit 1"},
-        {"config", 0, CLI_TEXT, &q.config, "FILE", "whose [reference]; the run's own unless given"},
+         "compare a run with the numbers in [reference]; exit 1 if it is slower than their "
+         "tolerance"},
+        {"config", 0, CLI_TEXT, &q.config, "FILE",
+         "config with the [reference] to use (default: the run's own config)"},
         {"best-of", 0, CLI_TEXT, &q.best_of, "MODE",
-         "against the config that is fastest in MODE, e.g. comm; to chosen.csv"},
+         "compare with the config that is fastest in MODE, e.g. comm; the table is chosen.csv"},
         {"again", 0, CLI_FLAG, &q.again, NULL,
-         "what several runs compared: do their verdicts agree? to again.csv; RAW may be a "
-         "compare.csv or a chosen.csv"},
-        {"threads", 0, CLI_INT, &q.threads, "N", "at most so many; the answer is the same"},
-        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "no table, and nothing but errors"},
+         "show whether repeated runs agree in their verdicts; the table is again.csv; RAW may be "
+         "a compare.csv or chosen.csv"},
+        {"threads", 0, CLI_INT, &q.threads, "N",
+         "maximum number of threads (default: all processors)"},
+        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors only, no table"},
         {0},
     };
-    const struct cli cli = {"compare",
-                            "[RAW… | A B]",
-                            "configs against their baseline, or B against A: verdicts",
-                            options,
-                            0,
-                            -1};
+    const struct cli cli = {
+        .verb = "compare",
+        .arguments = "[RAW… | A B]",
+        .summary =
+            "Compares the configs of each run with their baseline, or run B with run A, and prints "
+            "a verdict per contrast. RAW is a run or a folder of runs (default data/raw).",
+        .example = "gradsync compare data/raw/local --output data/csv",
+        .options = options,
+        .min_args = 0,
+        .max_args = -1};
     char **args = xcalloc((size_t)argc, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     say_quiet(q.quiet);

@@ -84,13 +84,19 @@ int cmd_fabric(int argc, char **argv)
 {
     const char *root = NULL;
     bool json = false;
-    const struct cli_option options[] = {{"root", 'r', CLI_TEXT, &root, "DIR",
-                                          "read DIR/sys and DIR/proc instead of this machine's"},
-                                         {"json", 0, CLI_FLAG, &json, NULL, "as one JSON object"},
-                                         {0}};
-    const struct cli cli = {
-        "fabric", "", "what joins this machine to others, and what NCCL would be told",
-        options,  0,  0};
+    const struct cli_option options[] = {
+        {"root", 'r', CLI_TEXT, &root, "DIR",
+         "read DIR/sys and DIR/proc instead of /sys and /proc"},
+        {"json", 0, CLI_FLAG, &json, NULL, "print one JSON object"},
+        {0}};
+    const struct cli cli = {.verb = "fabric",
+                            .arguments = "",
+                            .summary = "Shows the network ports and GPUs of this machine, and the "
+                                       "NCCL settings that gradsync would choose.",
+                            .example = "gradsync fabric --json",
+                            .options = options,
+                            .min_args = 0,
+                            .max_args = 0};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     int n;
     bool done;

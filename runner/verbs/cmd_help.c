@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `gradsync help [WORD]`: what the tables say of a verb, a plugin, a section or a key of configs,
- * in 80 columns.
+ * `gradsync help [WORD]`: describes a verb, a plugin, or a section or key of configs, in 80 columns.
+ * The text comes from the tables that also parse the command line and the configs.
  */
 #include "base/cli.h"
 #include "base/err.h"
@@ -23,9 +23,9 @@ static const char *const types[] = {
     [WL_RATE] = "rate",   [WL_BOOL] = "bool", [WL_CHOICE] = "choice", [WL_TEXT] = "text"};
 static const char *const roles[] = {[WL_AXIS] = "axis", [WL_CONFIG] = "config", [WL_MODE] = "mode"};
 static const char *const across[] = {
-    [WL_MAX] = "the ranks' longest", [WL_SUM] = "the ranks' sum", [WL_MEAN] = "the ranks' mean"};
+    [WL_MAX] = "maximum over ranks", [WL_SUM] = "sum over ranks", [WL_MEAN] = "mean over ranks"};
 
-/* `role`: where it stands in a comparison; "" for a setting, which stands in none. */
+/* `role`: axis, config or mode; "" for a setting, which has none. */
 static void put_param(const struct wl_param *p, const char *role)
 {
     char allowed[2048], type[32], unit[24] = "";
@@ -38,7 +38,7 @@ static void put_param(const struct wl_param *p, const char *role)
     else
         printf("  %-15s %s\n", p->name, type);
     cli_put_wrapped(INDENT, p->help);
-    if (!p->def) /* never but where it is said, and then of any size */
+    if (!p->def) /* such a key is free text: it has no default and no range */
         return;
     cli_put_wrapped(INDENT, param_allowed(p, allowed, sizeof allowed));
 }
@@ -57,9 +57,9 @@ static int plugin_help(const char *name)
     int code = plugin_load(&p, name);
     if (code)
         return code;
-    char *about = xstrfmt("parameters: keys of [%s] in a config, where a list is swept; configs "
-                          "are compared with each "
-                          "other at the same point of every axis, mode by mode",
+    char *about = xstrfmt("Parameters are keys of [%s] in a config; a list of values is a sweep. "
+                          "Configs are compared with each other at equal values of all axes "
+                          "and in the same mode.",
                           p->wl.name);
     printf("%s %s\n", p->wl.name, p->wl.version);
     cli_put_wrapped(2, p->wl.summary);
@@ -77,7 +77,7 @@ static int plugin_help(const char *name)
 
 /* ---- sections and keys of configs ---- */
 
-/* What another module reads there. */
+/* The keys of a section that the WAN model reads. */
 static void put_words(const char *section)
 {
     for (const struct wan_words *w = wan_words; w->section; w++) {
@@ -90,10 +90,31 @@ static void put_words(const char *section)
     }
 }
 
+static const char *const examples[][2] = {
+    {"platform", "title = My server"},
+    {"launch", "ranks = 4"},
+    {"measure", "launches = 5"},
+    {"slurm", "partition = gpu"},
+    {"cost", "usd_per_hour = 14"},
+    {"limits", "busbw = 450GB/s"},
+    {"sites", "west = gpus=2 up=1Gbit/s"},
+    {"links", "rate = 1Gbit/s"},
+    {"model", "parameters = 1.3e9"},
+    {"reference", "first = 1.2ms ± 10% at mpi_allreduce/ring/4MiB"},
+};
+
+static void put_example(const char *section)
+{
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+        if (!strcmp(examples[i][0], section))
+            printf("\nexample\n  [%s]\n  %s\n\n", section, examples[i][1]);
+}
+
 static void put_section(const struct settings_section *s)
 {
     printf("[%s%s]\n", s->name, s->labelled ? " NAME" : "");
     cli_put_wrapped(2, s->help);
+    put_example(s->name);
     for (const struct wl_param *p = s->table; p && p->name; p++)
         put_param(p, "");
     put_words(s->name);
@@ -141,15 +162,18 @@ static bool configs_help(const char *word)
 {
     if (strcmp(word, "config") && strcmp(word, "configs"))
         return false;
-    printf("sections of a config; 'gradsync help SECTION' lists the keys of those with *\n");
+    printf("Sections of a config. 'gradsync help SECTION' lists the keys of those with *.\n"
+           "\nexample\n"
+           "  [platform]\n  title = My server\n  [launch]\n  ranks = 4\n"
+           "  [mpi_allreduce]\n  size = 1KiB, 64KiB, 4MiB\n\nsections\n");
     for (const struct settings_section *s = settings_sections; s->name; s++)
         printf("  [%s%s]%s\n", s->name, s->labelled ? " NAME" : "",
                s->table || has_words(s->name) ? " *" : ""),
             cli_put_wrapped(INDENT, s->help);
     printf("  [PLUGIN], [PLUGIN LABEL]\n");
     cli_put_wrapped(INDENT,
-                    "a workload: its keys are the plugin's parameters, and there a list or a "
-                    "range is swept; 'gradsync help PLUGIN'");
+                    "a workload: its keys are the plugin's parameters, and a list or range of "
+                    "values is a sweep; see 'gradsync help PLUGIN'");
     return true;
 }
 
@@ -178,8 +202,8 @@ static int no_such_word(const char *word, struct words *names)
             words_add(names, p->name);
     const char *near = text_nearest(word, (const char *const *)names->v, names->n);
     return fail(GS_USAGE,
-                "help: no verb, plugin, section or key '%s'%s; 'gradsync help' and "
-                "'gradsync list' show what there is",
+                "help: no verb, plugin, section or key '%s'%s; 'gradsync help' lists the "
+                "verbs, 'gradsync list' the plugins, 'gradsync help config' the sections",
                 word, DID_YOU_MEAN(near));
 }
 
@@ -209,12 +233,13 @@ static int run(int n, char **words)
 int cmd_help(int argc, char **argv)
 {
     static const struct cli_option options[] = {{0}};
-    static const struct cli cli = {
-        "help",
-        "[VERB | PLUGIN | SECTION | KEY | config]",
-        "the verbs; a verb's options; a plugin's parameters; the keys of a config's section",
-        options,
-        0,
-        1};
+    static const struct cli cli = {.verb = "help",
+                                   .arguments = "[VERB | PLUGIN | SECTION | KEY | config]",
+                                   .summary = "Describes a verb, a plugin, or a section or key of "
+                                              "configs. Without an argument: lists the verbs.",
+                                   .example = "gradsync help measure",
+                                   .options = options,
+                                   .min_args = 0,
+                                   .max_args = 1};
     return cli_words(&cli, argc, argv, run);
 }

@@ -111,21 +111,29 @@ int cmd_import(int argc, char **argv)
     struct request q = {.out = "data/raw", .format = "auto"};
     bool quiet = false, done;
     const struct cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &q.out, "RAW", "folder for the recordings (data/raw)"},
+        {"output", 'o', CLI_TEXT, &q.out, "RAW", "folder for the recordings (default data/raw)"},
         {"platform", 0, CLI_TEXT, &q.platform, "NAME",
-         "where it was measured, or its config, whose limits then apply: configs/a100-8gpu.ini"},
+         "platform that was measured, by name or by config; a config also gives its limits, e.g. "
+         "configs/a100-8gpu.ini"},
         {"path-pattern", 0, CLI_TEXT, &q.pattern, "PATTERN",
-         "what paths say: {config}, {platform}, {replicate}, … and *"},
-        {"set", 0, CLI_LIST, &q.set, "KEY=VALUE", "what no file says: ranks=8, config=ring, …"},
+         "take facts from each path, e.g. '*/{platform}/{config}-{replicate}.txt'"},
+        {"set", 0, CLI_LIST, &q.set, "KEY=VALUE",
+         "give a fact that the files lack, e.g. ranks=8 or config=ring; may be repeated"},
         {"format", 0, CLI_TEXT, &q.format, "FORMAT",
-         "nccl-tests, nccl-json, iteration, osu (auto: by contents)"},
+         "nccl-tests, nccl-json, iteration, osu or auto (default auto: recognise the contents)"},
         {"as-launches", 0, CLI_FLAG, &q.as_launches, NULL,
-         "files of one platform are launches of one run: what compare contrasts"},
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "say nothing but errors"},
+         "make the files of one platform the launches of one run, so that compare can use them"},
+        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only"},
         {0},
     };
     const struct cli cli = {
-        "import", "FILE…", "other programs' output to recordings like any other", options, 1, -1};
+        .verb = "import",
+        .arguments = "FILE…",
+        .summary = "Converts the output of other programs to recordings.",
+        .example = "gradsync import --platform dgx --set config=ring all_reduce_perf.txt",
+        .options = options,
+        .min_args = 1,
+        .max_args = -1};
     char **args = xcalloc((size_t)argc, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     say_quiet(quiet);

@@ -36,18 +36,20 @@ int cmd_lab(int argc, char **argv)
     const char **set = NULL;
     bool done;
     const struct cli_option options[] = {
-        {"set", 's', CLI_LIST, &set, "SECTION:KEY=VALUE", "instead of what the config says"},
+        {"set", 's', CLI_LIST, &set, "SECTION:KEY=VALUE",
+         "override a key of the config; may be repeated"},
         {"report", 'r', CLI_TEXT, &o.report, "FILE",
-         "what it was to be, and what was measured before and after the command, as JSON"},
-        {"quiet", 'q', CLI_FLAG, &o.quiet, NULL, "errors alone"},
+         "write the configured links, and those measured before and after the command, as JSON"},
+        {"quiet", 'q', CLI_FLAG, &o.quiet, NULL, "print errors only"},
         {0}};
-    const struct cli cli = {"lab",
-                            "CONFIG -- COMMAND...",
-                            "Runs a command at the first of several sites on this machine, joined "
-                            "as [sites] and [links] say.",
-                            options,
-                            2,
-                            -1};
+    const struct cli cli = {.verb = "lab",
+                            .arguments = "CONFIG -- COMMAND...",
+                            .summary = "Emulates several sites on this machine, with the links of "
+                                       "[sites] and [links], and runs a command at the first site.",
+                            .example = "gradsync lab wan-lab -- gradsync run wan-lab",
+                            .options = options,
+                            .min_args = 2,
+                            .max_args = -1};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     say_quiet(o.quiet);
@@ -63,13 +65,15 @@ int cmd_lab(int argc, char **argv)
 /* As ssh: words behind the site are a line for a shell. Behind "--" they are a command. */
 int cmd_lab_enter(int argc, char **argv)
 {
-    const struct cli cli = {"lab-enter",
-                            "SITE [--] COMMAND...",
-                            "In a lab: runs a command at a site; without -- a line for the shell, "
-                            "as ssh does.",
-                            no_options,
-                            2,
-                            -1};
+    const struct cli cli = {.verb = "lab-enter",
+                            .arguments = "SITE [--] COMMAND...",
+                            .summary =
+                                "Runs a command at a site of the emulated network around it. "
+                                "Without --, the words are a line for the shell, as with ssh.",
+                            .example = "gradsync lab-enter east -- ip address",
+                            .options = no_options,
+                            .min_args = 2,
+                            .max_args = -1};
     char *help[] = {argv[0], argc > 1 ? argv[1] : NULL, NULL}, *args[2];
     bool done = false;
     int n;
@@ -110,13 +114,15 @@ static int send_order(const char *order)
 int cmd_lab_set(int argc, char **argv)
 {
     const struct cli cli = {
-        "lab-set",
-        "ORDER",
-        "In a lab: changes it as it runs. rate SITE 100Mbit/s (or 10%), loss SITE 1%, down SITE, "
-        "up SITE, stall SITE, go SITE, reset; stats prints what passed.",
-        no_options,
-        1,
-        -1};
+        .verb = "lab-set",
+        .arguments = "ORDER",
+        .summary =
+            "Changes the emulated network around it: rate SITE 100Mbit/s (or 10%), loss SITE 1%, "
+            "down SITE, up SITE, stall SITE, go SITE, or reset. stats prints packet counts.",
+        .example = "gradsync lab-set rate east 10%",
+        .options = no_options,
+        .min_args = 1,
+        .max_args = -1};
     struct text order = {0};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     bool done;

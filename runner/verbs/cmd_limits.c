@@ -26,17 +26,19 @@ int cmd_limits(int argc, char **argv)
     bool quiet = false, done;
     const struct cli_option options[] = {
         {"output", 'o', CLI_TEXT, &dir, "CSV",
-         "folder of the tables: its summary.csv is read, its limits.csv written (data/csv)"},
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "no table, and nothing but errors"},
+         "folder of the tables: summary.csv is read and limits.csv written (default data/csv)"},
+        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only, no table"},
         {0},
     };
     const struct cli cli = {
-        "limits",
-        "CONFIG…",
-        "measured and published numbers against the physical limits of their platforms",
-        options,
-        1,
-        -1};
+        .verb = "limits",
+        .arguments = "CONFIG…",
+        .summary =
+            "Compares measured and published numbers with the physical limits of their platforms.",
+        .example = "gradsync limits configs/h200-4gpu.ini",
+        .options = options,
+        .min_args = 1,
+        .max_args = -1};
     char **args = xcalloc((size_t)argc, sizeof *args);
     size_t counts[2][LIMITS_VERDICTS];
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);

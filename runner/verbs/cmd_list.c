@@ -124,12 +124,14 @@ static int run(int n, char **words)
 int cmd_list(int argc, char **argv)
 {
     static const struct cli_option options[] = {{0}};
-    static const struct cli cli = {
-        "list",
-        "[verbs | plugins | configs | runs]",
-        "the workload plugins and configs found here; or the names of one kind, one a line",
-        options,
-        0,
-        1};
+    static const struct cli cli = {.verb = "list",
+                                   .arguments = "[verbs | plugins | configs | runs]",
+                                   .summary =
+                                       "Lists the workload plugins and configs that gradsync "
+                                       "finds, or the names of one kind, one per line.",
+                                   .example = "gradsync list plugins",
+                                   .options = options,
+                                   .min_args = 0,
+                                   .max_args = 1};
     return cli_words(&cli, argc, argv, run);
 }

@@ -66,18 +66,22 @@ int cmd_model(int argc, char **argv)
     struct request q = {0};
     bool done;
     const struct cli_option options[] = {
-        {"set", 's', CLI_LIST, &q.set, "SECTION:KEY=VALUE", "instead of what the config says"},
-        {"csv", 'c', CLI_TEXT, &q.csv, "FILE", "the model over H, bits, rates and strategies"},
-        {"claims", 0, CLI_TEXT, &q.claims, "FILE", "the claims, and what is possible, as CSV"},
-        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print nothing"},
+        {"set", 's', CLI_LIST, &q.set, "SECTION:KEY=VALUE",
+         "override a key of the config; may be repeated"},
+        {"csv", 'c', CLI_TEXT, &q.csv, "FILE",
+         "write the model for a range of H, bits, rates and strategies"},
+        {"claims", 0, CLI_TEXT, &q.claims, "FILE",
+         "write the claims and what is physically possible, as CSV"},
+        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors only"},
         {0}};
-    const struct cli cli = {"model",
-                            "CONFIG",
-                            "What a training between sites gives by arithmetic: its efficiency, "
-                            "what it would need, what else there is. Runs nothing.",
-                            options,
-                            1,
-                            1};
+    const struct cli cli = {.verb = "model",
+                            .arguments = "CONFIG",
+                            .summary = "Computes the efficiency of a training between sites, what "
+                                       "it needs, and the alternatives. Runs nothing.",
+                            .example = "gradsync model wan-4site --csv model.csv",
+                            .options = options,
+                            .min_args = 1,
+                            .max_args = 1};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     if (!code && !done)

@@ -201,18 +201,21 @@ int cmd_plan(int argc, char **argv)
 {
     struct plan_options o = {0};
     const struct cli_option options[] = {
-        {"set", 's', CLI_LIST, &o.set, "SECTION:KEY=VALUE", "instead of what the config says"},
-        {"workload", 'w', CLI_TEXT, &o.workload, "SECTION", "this section alone"},
-        {"all", 'a', CLI_FLAG, &o.all, NULL, "print every cell, however many"},
-        {"json", 'j', CLI_FLAG, &o.json, NULL, "the plans as JSON"},
+        {"set", 's', CLI_LIST, &o.set, "SECTION:KEY=VALUE",
+         "override a key of the config; may be repeated"},
+        {"workload", 'w', CLI_TEXT, &o.workload, "SECTION",
+         "plan only this workload section (default: all)"},
+        {"all", 'a', CLI_FLAG, &o.all, NULL, "print every cell (default: the first ones)"},
+        {"json", 'j', CLI_FLAG, &o.json, NULL, "print the plans as JSON"},
         {0}};
-    const struct cli cli = {"plan",
-                            "CONFIG",
-                            "The cells a config asks for, their ids, memory and "
-                            "time. Runs nothing.",
-                            options,
-                            1,
-                            1};
+    const struct cli cli = {.verb = "plan",
+                            .arguments = "CONFIG",
+                            .summary = "Lists the cells that a config defines, with their ids, "
+                                       "memory and estimated time. Runs nothing.",
+                            .example = "gradsync plan local --set measure:launches=3",
+                            .options = options,
+                            .min_args = 1,
+                            .max_args = 1};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     struct config *c = NULL;
     bool done;

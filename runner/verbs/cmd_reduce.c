@@ -34,14 +34,21 @@ int cmd_reduce(int argc, char **argv)
     struct request q = {.out = "data/csv"};
     bool quiet = false, done;
     const struct cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &q.out, "CSV", "folder for the tables (data/csv)"},
-        {"run", 0, CLI_TEXT, &q.run, "RUN", "reduce one run folder alone, into a part"},
-        {"merge", 0, CLI_FLAG, &q.merge, NULL, "put parts together instead"},
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "say nothing but errors"},
+        {"output", 'o', CLI_TEXT, &q.out, "CSV", "folder for the tables (default data/csv)"},
+        {"run", 0, CLI_TEXT, &q.run, "RUN", "reduce only this run folder, to a part for --merge"},
+        {"merge", 0, CLI_FLAG, &q.merge, NULL,
+         "merge the parts PART… that --run wrote, instead of reducing"},
+        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only"},
         {0},
     };
-    const struct cli cli = {"reduce", "[RAW…]", "recordings below RAW (data/raw) to tidy CSVs",
-                            options,  0,        -1};
+    const struct cli cli = {.verb = "reduce",
+                            .arguments = "[RAW…]",
+                            .summary = "Turns the recordings below RAW (default data/raw) into "
+                                       "tables: samples.csv, launches.csv, summary.csv and others.",
+                            .example = "gradsync reduce data/raw --output data/csv",
+                            .options = options,
+                            .min_args = 0,
+                            .max_args = -1};
     char **args = xcalloc((size_t)argc, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     say_quiet(quiet);

@@ -13,22 +13,24 @@ int cmd_report(int argc, char **argv)
     const char *path = "report.html";
     bool quiet = false, done;
     const struct cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &path, "FILE", "the page (report.html)"},
-        {"raw", 'r', CLI_TEXT, &source.raw, "RAW", "folder of the recordings (data/raw)"},
-        {"csv", 'c', CLI_TEXT, &source.csv, "CSV", "folder of the tables (data/csv)"},
+        {"output", 'o', CLI_TEXT, &path, "FILE", "file for the page (default report.html)"},
+        {"raw", 'r', CLI_TEXT, &source.raw, "RAW", "folder of the recordings (default data/raw)"},
+        {"csv", 'c', CLI_TEXT, &source.csv, "CSV", "folder of the tables (default data/csv)"},
         {"figures", 'f', CLI_TEXT, &source.figures, "FOLDER",
-         "folder of the figures (figures/out)"},
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "say nothing but errors"},
+         "folder of the figures (default figures/out)"},
+        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only"},
         {0},
     };
-    const struct cli cli = {"report",
-                            "[PLATFORM…]",
-                            "figures, tables, verdicts, machine and provenance of platforms (all "
-                            "that were measured) as one HTML page that needs nothing else; 'make "
-                            "report' makes first what it is made of",
-                            options,
-                            0,
-                            -1};
+    const struct cli cli = {.verb = "report",
+                            .arguments = "[PLATFORM…]",
+                            .summary =
+                                "Writes one self-contained HTML page with the figures, tables, "
+                                "verdicts, machine and provenance of the platforms (default: all). "
+                                "'make report' also makes the tables and figures first.",
+                            .example = "gradsync report local --output local.html",
+                            .options = options,
+                            .min_args = 0,
+                            .max_args = -1};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     say_quiet(quiet);

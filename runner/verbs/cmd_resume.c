@@ -14,11 +14,17 @@ int cmd_resume(int argc, char **argv)
 {
     struct run_options options = {0};
     const struct cli_option table[] = {
-        {"quiet", 'q', CLI_FLAG, &options.quiet, NULL, "no progress, errors alone"},
-        {"json", 0, CLI_FLAG, &options.json, NULL, "a summary on stdout"},
+        {"quiet", 'q', CLI_FLAG, &options.quiet, NULL, "print errors only, no progress"},
+        {"json", 0, CLI_FLAG, &options.json, NULL, "print a summary as JSON"},
         {0}};
-    const struct cli cli = {
-        "resume", "RUN | CAMPAIGN", "measure what is missing, by the same plan", table, 1, 1};
+    const struct cli cli = {.verb = "resume",
+                            .arguments = "RUN | CAMPAIGN",
+                            .summary = "Measures the missing cells of a run, or submits the "
+                                       "missing tasks of a campaign, by the same plan.",
+                            .example = "gradsync resume 20250101T000000Z-ab12",
+                            .options = table,
+                            .min_args = 1,
+                            .max_args = 1};
     char **args = xcalloc((size_t)argc, sizeof *args);
     int n;
     bool done;
@@ -26,7 +32,7 @@ int cmd_resume(int argc, char **argv)
     say_quiet(options.quiet);
     if (!code && !done) {
         char *what = locate_run(args[0]);
-        code = campaign_is(what) ? resume_campaign(what) : run_folder(what, &options);
+        code = campaign_is(what) ? campaign_resume(what) : run_folder(what, &options);
         free(what);
     }
     cli_free(&cli);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-struct asked {
+struct run_request {
     const char *launches; /* "3", "2-4"; NULL: all */
     struct cli_int task;  /* 0: none */
     struct words configs;
@@ -45,7 +45,7 @@ static int run_one(const char *what, const struct run_options *options)
 }
 
 /* Before hours of measuring, a mistake in the last config is said, and nothing is begun. */
-static int check_configs(const struct asked *a, const struct run_options *options)
+static int check_configs(const struct run_request *a, const struct run_options *options)
 {
     int code = GS_OK;
     for (size_t i = 0; i < a->configs.n; i++) {
@@ -63,14 +63,14 @@ static int check_configs(const struct asked *a, const struct run_options *option
 }
 
 /* One after another; one that fails does not keep the next from running. */
-static int run_configs(struct asked *a, char **args, int n, const struct run_options *options)
+static int run_configs(struct run_request *a, char **args, int n, const struct run_options *options)
 {
     bool interrupted = false;
     int code = GS_OK;
     struct run_options each = *options;
     each.interrupted = &interrupted;
     for (int i = 0; !code && i < n; i++)
-        code = configs_add(&a->configs, args[i]);
+        code = campaign_configs_add(&a->configs, args[i]);
     if (!code)
         code = check_configs(a, options);
     for (size_t i = 0; code != GS_USAGE && !interrupted && i < a->configs.n; i++)
@@ -93,43 +93,46 @@ static int parse_launches(const char *text, struct run_options *options)
     return GS_OK;
 }
 
-static int run(struct asked *a, char **args, int n, struct run_options *options)
+static int run(struct run_request *a, char **args, int n, struct run_options *options)
 {
     int code = a->launches ? parse_launches(a->launches, options) : GS_OK;
     if (code)
         return code;
     if (a->task.value || campaign_is(args[0]))
         return a->task.value && n == 1
-                   ? resume_task(args[0], a->task.value)
+                   ? campaign_resume_task(args[0], a->task.value)
                    : fail(GS_USAGE, "run: --task N is of a campaign, and the jobs of a campaign "
                                     "run it: gradsync resume, or gradsync run RUN");
-    return n > 1 || configs_is_folder(args[0]) ? run_configs(a, args, n, options)
-                                               : run_one(args[0], options);
+    return n > 1 || campaign_configs_is_folder(args[0]) ? run_configs(a, args, n, options)
+                                                        : run_one(args[0], options);
 }
 
 int cmd_run(int argc, char **argv)
 {
     struct run_options options = {.data = RUN_DATA};
     const char **overrides = NULL;
-    struct asked a = {.task = {.min = 1, .max = LONG_MAX}};
+    struct run_request a = {.task = {.min = 1, .max = LONG_MAX}};
     const struct cli_option table[] = {
-        {"set", 's', CLI_LIST, &overrides, "SECTION:KEY=VALUE", "overrides the config; repeatable"},
+        {"set", 's', CLI_LIST, &overrides, "SECTION:KEY=VALUE",
+         "override a key of the config; may be repeated"},
         {"output", 'o', CLI_TEXT, &options.data, "DATA",
-         "the folder of recordings (default data/raw)"},
+         "folder for the recordings (default data/raw)"},
         {"workload", 'w', CLI_TEXT, &options.workload, "NAME",
-         "one workload section of the config alone"},
-        {"launch", 'l', CLI_TEXT, &a.launches, "N[-M]", "these launches of a run folder alone"},
-        {"task", 't', CLI_INT, &a.task, "N", "a campaign's row: what its job script runs"},
-        {"quiet", 'q', CLI_FLAG, &options.quiet, NULL, "no progress, errors alone"},
-        {"json", 0, CLI_FLAG, &options.json, NULL, "a summary on stdout"},
+         "run only this workload section (default: all)"},
+        {"launch", 'l', CLI_TEXT, &a.launches, "N[-M]",
+         "run only launch N, or launches N to M, of a run folder"},
+        {"task", 't', CLI_INT, &a.task, "N", "run task N of a campaign; job scripts use this"},
+        {"quiet", 'q', CLI_FLAG, &options.quiet, NULL, "print errors only, no progress"},
+        {"json", 0, CLI_FLAG, &options.json, NULL, "print a summary as JSON"},
         {0}};
-    const struct cli cli = {"run",
-                            "CONFIG… | RUN",
-                            "measure what configs (or a folder of them) ask for, or what a run "
-                            "folder lacks",
-                            table,
-                            1,
-                            -1};
+    const struct cli cli = {.verb = "run",
+                            .arguments = "CONFIG… | RUN",
+                            .summary = "Measures what configs (or a folder of configs) define, or "
+                                       "the missing cells of a run folder.",
+                            .example = "gradsync run local --set measure:launches=3",
+                            .options = table,
+                            .min_args = 1,
+                            .max_args = -1};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     int n;
     bool done;

@@ -237,12 +237,13 @@ static int run(int n, char **words)
 int cmd_show(int argc, char **argv)
 {
     static const struct cli_option options[] = {{0}};
-    static const struct cli cli = {
-        "show",
-        "[RUN | RAW]",
-        "a table and a curve of a run, or of the latest below RAW (data/raw)",
-        options,
-        0,
-        1};
+    static const struct cli cli = {.verb = "show",
+                                   .arguments = "[RUN | RAW]",
+                                   .summary = "Prints a table and a curve of a run, or of the "
+                                              "latest run below RAW (default data/raw).",
+                                   .example = "gradsync show data/raw/local",
+                                   .options = options,
+                                   .min_args = 0,
+                                   .max_args = 1};
     return cli_words(&cli, argc, argv, run);
 }

@@ -16,21 +16,22 @@
 
 #define FAILS_SHOWN 10
 
-static const char *const stands[STANDS] = {"done", "waiting", "running", "lacking", "failed"};
+static const char *const state_names[WORK_STATES] = {"done", "waiting", "running", "lacking",
+                                                     "failed"};
 
 /* ---- the table of cells ---- */
 
-static void print_cells(const struct campaign *c, const struct standing *s)
+static void print_cells(const struct campaign *c, const struct cluster_status *s)
 {
-    static const enum stand columns[] = {STAND_DONE, STAND_RUNS, STAND_WAITS, STAND_FAILED,
-                                         STAND_LACKS};
+    static const enum work_state columns[] = {WORK_DONE, WORK_RUNNING, WORK_WAITING, WORK_FAILED,
+                                              WORK_MISSING};
     printf("%-28s %-24s %7s", "workload", "platform", "cells");
-    for (size_t i = 0; i < STANDS; i++)
-        printf(" %7s", stands[columns[i]]);
+    for (size_t i = 0; i < WORK_STATES; i++)
+        printf(" %7s", state_names[columns[i]]);
     printf("\n");
     for (size_t r = 0; r < c->n_runs; r++) {
         printf("%-28s %-24s %7zu", c->runs[r].section, c->runs[r].platform, s->runs[r].n_cells);
-        for (size_t i = 0; i < STANDS; i++)
+        for (size_t i = 0; i < WORK_STATES; i++)
             printf(" %7zu", s->runs[r].cells[columns[i]]);
         if (s->runs[r].skipped)
             printf("  (%zu skipped)", s->runs[r].skipped);
@@ -40,14 +41,14 @@ static void print_cells(const struct campaign *c, const struct standing *s)
 
 /* ---- the tasks ---- */
 
-static bool same(const struct task_stand *a, const struct task_stand *b)
+static bool same(const struct task_status *a, const struct task_status *b)
 {
-    return a->stand == b->stand && a->job == b->job && !strcmp(a->why, b->why);
+    return a->state == b->state && a->job == b->job && !strcmp(a->why, b->why);
 }
 
 /* "2-4,7" of the tasks that stand as task i does; they are marked. */
-static void list_alike(struct text *t, const struct campaign *c, const struct standing *s, size_t i,
-                       bool *told)
+static void list_alike(struct text *t, const struct campaign *c, const struct cluster_status *s,
+                       size_t i, bool *told)
 {
     for (size_t k = i; k < c->n_tasks; k++) {
         if (told[k] || !same(&s->tasks[k], &s->tasks[i]))
@@ -62,26 +63,26 @@ static void list_alike(struct text *t, const struct campaign *c, const struct st
     }
 }
 
-static void print_tasks(const struct campaign *c, const struct standing *s)
+static void print_tasks(const struct campaign *c, const struct cluster_status *s)
 {
     bool *told = xcalloc(c->n_tasks + 1, sizeof *told), any = false;
     for (size_t i = 0; i < c->n_tasks; i++) {
-        const struct task_stand *t = &s->tasks[i];
+        const struct task_status *t = &s->tasks[i];
         struct text list = {0};
-        if (t->stand == STAND_DONE || told[i])
+        if (t->state == WORK_DONE || told[i])
             continue;
         if (!any)
             printf("\n%-16s %-8s %8s  %s\n", "tasks", "", "job", "why: what to do");
         any = true;
         list_alike(&list, c, s, i, told);
-        printf("%-16s %-8s %8ld  %s%s%s\n", list.s, stands[t->stand], t->job, t->why,
+        printf("%-16s %-8s %8ld  %s%s%s\n", list.s, state_names[t->state], t->job, t->why,
                *t->remedy ? ": " : "", t->remedy);
         text_free(&list);
     }
     free(told);
 }
 
-static void print_fails(const struct campaign *c, const struct standing *s, bool all)
+static void print_fails(const struct campaign *c, const struct cluster_status *s, bool all)
 {
     size_t shown = all || s->n_fails < FAILS_SHOWN ? s->n_fails : FAILS_SHOWN;
     if (shown)
@@ -95,47 +96,47 @@ static void print_fails(const struct campaign *c, const struct standing *s, bool
         printf("  … and %zu more (--all)\n", s->n_fails - shown);
 }
 
-static size_t count(const struct campaign *c, const struct standing *s, enum stand stand)
+static size_t count(const struct campaign *c, const struct cluster_status *s, enum work_state state)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->n_tasks; i++)
-        n += s->tasks[i].stand == stand;
+        n += s->tasks[i].state == state;
     return n;
 }
 
-static void print_next(const struct campaign *c, const struct standing *s)
+static void print_next(const struct campaign *c, const struct cluster_status *s)
 {
     char *dir = shell_quoted(c->dir);
     bool held = s->n_orphans > 0;
     for (size_t i = 0; i < c->n_tasks; i++)
         held = held || s->tasks[i].held;
-    if (held || count(c, s, STAND_LACKS))
+    if (held || count(c, s, WORK_MISSING))
         printf("\nnext: gradsync resume %s\n", dir);
-    else if (!count(c, s, STAND_RUNS) && !count(c, s, STAND_WAITS))
+    else if (!count(c, s, WORK_RUNNING) && !count(c, s, WORK_WAITING))
         printf("\nnext: gradsync collect %s\n", dir);
     free(dir);
 }
 
 /* ---- JSON ---- */
 
-static json_t *as_json(const struct campaign *c, const struct standing *s)
+static json_t *as_json(const struct campaign *c, const struct cluster_status *s)
 {
     json_t *runs = json_array(), *tasks = json_array(), *fails = json_array();
     for (size_t i = 0; i < c->n_runs; i++) {
         json_t *o = json_pack("{so so sI sb}", "workload", json_text(c->runs[i].section),
                               "platform", json_text(c->runs[i].platform), "cells",
                               (json_int_t)s->runs[i].n_cells, "complete", (int)s->runs[i].complete);
-        for (size_t k = 0; k < STANDS; k++)
-            json_object_set_new(o, stands[k], json_integer((json_int_t)s->runs[i].cells[k]));
+        for (size_t k = 0; k < WORK_STATES; k++)
+            json_object_set_new(o, state_names[k], json_integer((json_int_t)s->runs[i].cells[k]));
         json_array_append_new(runs, o);
     }
     for (size_t i = 0; i < c->n_tasks; i++) {
-        const struct task_stand *t = &s->tasks[i];
+        const struct task_status *t = &s->tasks[i];
         json_array_append_new(tasks,
                               json_pack("{sI si si ss sI so so}", "task", (json_int_t)i + 1,
                                         "first", c->tasks[i].first, "last", c->tasks[i].last,
-                                        "state", stands[t->stand], "job", (json_int_t)t->job, "why",
-                                        json_text(t->why), "remedy", json_text(t->remedy)));
+                                        "state", state_names[t->state], "job", (json_int_t)t->job,
+                                        "why", json_text(t->why), "remedy", json_text(t->remedy)));
     }
     for (size_t i = 0; i < s->n_fails; i++)
         json_array_append_new(
@@ -147,7 +148,7 @@ static json_t *as_json(const struct campaign *c, const struct standing *s)
                      "failed", fails);
 }
 
-static void print_json(const struct campaign *c, const struct standing *s)
+static void print_json(const struct campaign *c, const struct cluster_status *s)
 {
     json_t *o = as_json(c, s);
     json_dumpf(o, stdout, JSON_INDENT(1));
@@ -160,10 +161,10 @@ static void print_json(const struct campaign *c, const struct standing *s)
 static int status(const char *dir, bool json, bool all)
 {
     struct campaign c;
-    struct standing s = {0};
+    struct cluster_status s = {0};
     int code = campaign_read(&c, dir);
     if (!code)
-        code = standing_take(&s, &c, true);
+        code = cluster_status_read(&s, &c, true);
     if (!code && json) {
         print_json(&c, &s);
     } else if (!code) {
@@ -176,9 +177,9 @@ static int status(const char *dir, bool json, bool all)
                    s.n_orphans);
         print_next(&c, &s);
     }
-    if (!code && (s.n_fails || count(&c, &s, STAND_LACKS)))
+    if (!code && (s.n_fails || count(&c, &s, WORK_MISSING)))
         code = GS_FAILED;
-    standing_free(&s);
+    cluster_status_free(&s);
     campaign_free(&c);
     return code;
 }
@@ -187,12 +188,17 @@ int cmd_status(int argc, char **argv)
 {
     bool json = false, all = false, done;
     const struct cli_option options[] = {
-        {"json", 'j', CLI_FLAG, &json, NULL, "all of it as JSON"},
-        {"all", 'a', CLI_FLAG, &all, NULL, "every failed cell, however many"},
+        {"json", 'j', CLI_FLAG, &json, NULL, "print the status as JSON"},
+        {"all", 'a', CLI_FLAG, &all, NULL, "print every failed cell (default: the first 10)"},
         {0}};
-    const struct cli cli = {
-        "status", "CAMPAIGN", "what a campaign has measured, what runs and what to do",
-        options,  1,          1};
+    const struct cli cli = {.verb = "status",
+                            .arguments = "CAMPAIGN",
+                            .summary = "Shows the cells that a campaign has measured, the state of "
+                                       "its jobs, and what to do next.",
+                            .example = "gradsync status data/campaigns/gs-20250101T000000Z-ab12",
+                            .options = options,
+                            .min_args = 1,
+                            .max_args = 1};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     if (!code && !done)

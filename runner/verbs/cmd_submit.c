@@ -47,7 +47,7 @@ static int plan_all(struct submit *s, char **args, int n)
 {
     int code = GS_OK;
     for (int i = 0; !code && i < n; i++)
-        code = configs_add(&s->configs, args[i]);
+        code = campaign_configs_add(&s->configs, args[i]);
     for (size_t i = 0; !code && i < s->configs.n; i++)
         code = plan_config(s, s->configs.v[i]);
     return code ? code : compose_shapes(&s->shapes, s->sections.plans, s->sections.n);
@@ -106,7 +106,7 @@ static int submit(const struct submit *s)
     if (!code)
         code = campaign_lock(&c, &lock);
     if (!code)
-        code = send_tasks(&c, NULL);
+        code = slurm_submit_tasks(&c, NULL);
     if (!code) {
         char *dir = shell_quoted(c.dir);
         say("submitted: %zu tasks in %zu arrays; next: gradsync status %s", c.n_tasks, c.n_arrays,
@@ -133,7 +133,7 @@ static int print_script(const struct campaign *c, const char *name, const char *
 
 static void print_command(const struct campaign *c, size_t k)
 {
-    char *indices = send_indices(c, k, NULL), **argv = slurm_submit_command(c, k, indices);
+    char *indices = slurm_submit_indices(c, k, NULL), **argv = slurm_submit_command(c, k, indices);
     struct text t = {0};
     for (char **a = argv; *a; a++) {
         text_add(&t, t.len ? " " : "");
@@ -175,15 +175,25 @@ int cmd_submit(int argc, char **argv)
 {
     struct submit s = {.root = "data/campaigns"};
     const struct cli_option options[] = {
-        {"set", 's', CLI_LIST, &s.set, "SECTION:KEY=VALUE", "overrides the config; repeatable"},
+        {"set", 's', CLI_LIST, &s.set, "SECTION:KEY=VALUE",
+         "override a key of the config; may be repeated"},
         {"output", 'o', CLI_TEXT, &s.root, "FOLDER",
-         "where campaigns lie, seen by all nodes (default data/campaigns)"},
-        {"workload", 'w', CLI_TEXT, &s.workload, "NAME", "one workload section alone"},
-        {"dry-run", 'n', CLI_FLAG, &s.dry_run, NULL, "print the scripts and commands; do nothing"},
-        {"quiet", 'q', CLI_FLAG, &s.quiet, NULL, "the campaign's folder alone"},
+         "folder for campaigns, on a file system that all nodes see (default data/campaigns)"},
+        {"workload", 'w', CLI_TEXT, &s.workload, "NAME",
+         "submit only this workload section (default: all)"},
+        {"dry-run", 'n', CLI_FLAG, &s.dry_run, NULL,
+         "print the job scripts and sbatch commands; submit nothing"},
+        {"quiet", 'q', CLI_FLAG, &s.quiet, NULL, "print only the campaign's folder, and errors"},
         {0}};
-    const struct cli cli = {
-        "submit", "CONFIG | FOLDER…", "measure what configs ask for in Slurm jobs", options, 1, -1};
+    const struct cli cli = {.verb = "submit",
+                            .arguments = "CONFIG | FOLDER…",
+                            .summary =
+                                "Measures what configs define, in Slurm jobs. The jobs form a "
+                                "campaign, a folder for status, resume, cancel and collect.",
+                            .example = "gradsync submit h200-4gpu --dry-run",
+                            .options = options,
+                            .min_args = 1,
+                            .max_args = -1};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     bool done;
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);

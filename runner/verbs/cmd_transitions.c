@@ -25,16 +25,18 @@ int cmd_transitions(int argc, char **argv)
 {
     bool quiet = false, done;
     const struct cli_option options[] = {
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "no table, and nothing but errors"},
+        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only, no table"},
         {0},
     };
-    const struct cli cli = {"transitions",
-                            "[CSV]",
-                            "CSV/launches.csv (data/csv) to CSV/transitions.csv: switches, kinks, "
-                            "knees, dips, spikes",
-                            options,
-                            0,
-                            1};
+    const struct cli cli = {
+        .verb = "transitions",
+        .arguments = "[CSV]",
+        .summary = "Finds protocol switches, kinks, knees, dips and spikes in the curves of "
+                   "CSV/launches.csv, and writes CSV/transitions.csv (default CSV: data/csv).",
+        .example = "gradsync transitions data/csv",
+        .options = options,
+        .min_args = 0,
+        .max_args = 1};
     char *args[1] = {NULL};
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     if (code || done)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "verbs/commands.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "trial/trial_job.h"
+#include "verbs/commands.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -20,36 +20,40 @@ int cmd_trial(int argc, char **argv)
     struct cli_int seed = {(long)time(NULL), 0, LONG_MAX};
     const struct cli_option options[] = {
         {"arms", 'a', CLI_TEXT, &o.arms, "LIST",
-         "settings to compare with auto, NCCL's own choice: ctas=N, an algorithm, a protocol, or "
-         "several joined by '/' (ring/LL128/ctas=8)"},
+         "settings to compare with auto, NCCL's own choice, separated by commas: ctas=N, an "
+         "algorithm, a protocol, or several joined by '/' (ring/LL128/ctas=8); required"},
         {"minutes", 'm', CLI_INT, &minutes, "N",
-         "end the trial after N minutes, 0: no limit (10); the job goes on as without it"},
-        {"blocks", 'b', CLI_INT, &blocks, "N", "end it after N blocks, 0: no limit (0)"},
-        {"visit", 0, CLI_INT, &visit_s, "S", "seconds for which an arm is kept (2)"},
-        {"steps", 0, CLI_INT, &steps, "N", "steps for which an arm is kept, instead of --visit"},
-        {"warmup", 0, CLI_INT, &warmup, "N", "steps before the first visit (20)"},
+         "end the trial after N minutes; 0: no limit (default 10); the job then continues with "
+         "NCCL's own settings"},
+        {"blocks", 'b', CLI_INT, &blocks, "N",
+         "end the trial after N blocks; 0: no limit (default 0)"},
+        {"visit", 0, CLI_INT, &visit_s, "S", "seconds per visit of an arm (default 2)"},
+        {"steps", 0, CLI_INT, &steps, "N", "steps per visit of an arm, instead of --visit"},
+        {"warmup", 0, CLI_INT, &warmup, "N", "steps before the first visit (default 20)"},
         {"calls", 0, CLI_INT, &calls, "N",
-         "collectives in a step, 0: find them from their sequence (0)"},
+         "collectives per step; 0: detect from their sequence (default 0)"},
         {"ranks", 0, CLI_INT, &ranks, "N",
-         "switch communicators of N ranks, 0: those of the whole job (0)"},
+         "switch settings of communicators of N ranks; 0: of the whole job (default 0)"},
         {"keep-best", 'k', CLI_FLAG, &o.keep_best, NULL,
-         "after the trial go on with the fastest arm, if its interval lies below auto's time"},
-        {"launches", 'l', CLI_INT, &launches, "N", "run the command N times (1)"},
-        {"seed", 0, CLI_INT, &seed, "N", "seed of the order of the arms (the time)"},
-        {"platform", 'p', CLI_TEXT, &o.platform, "NAME", "name of the platform recorded (job)"},
+         "after the trial continue with the fastest arm, if its interval lies below auto's time"},
+        {"launches", 'l', CLI_INT, &launches, "N", "run the command N times (default 1)"},
+        {"seed", 0, CLI_INT, &seed, "N", "seed of the order of the arms (default: the time)"},
+        {"platform", 'p', CLI_TEXT, &o.platform, "NAME",
+         "name of the platform in the recording (default job)"},
         {"out", 'o', CLI_TEXT, &o.out, "RAW",
-         "folder for the recording, on a file system that all ranks see (data/raw)"},
+         "folder for the recording, on a file system that all ranks see (default data/raw)"},
         {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only"},
         {0}};
-    const struct cli cli = {"trial",
-                            "-- COMMAND...",
-                            "Compares NCCL settings inside a training job: runs the command, "
-                            "switches the settings between blocks of its steps, and records the "
-                            "time of each. NCCL 2.22 or newer; replaces a tuner that a network "
-                            "plugin brings (aws-ofi-nccl).",
-                            options,
-                            1,
-                            -1};
+    const struct cli cli = {
+        .verb = "trial",
+        .arguments = "-- COMMAND...",
+        .summary = "Compares NCCL settings inside a training job: runs the command, switches the "
+                   "settings between blocks of its steps, and records the time of each. Needs NCCL "
+                   "2.22 or newer; replaces a tuner that a network plugin brings (aws-ofi-nccl).",
+        .example = "gradsync trial --arms ctas=16,ring/LL128 -- torchrun train.py",
+        .options = options,
+        .min_args = 1,
+        .max_args = -1};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     say_quiet(quiet);

@@ -236,23 +236,30 @@ int cmd_watch(int argc, char **argv)
     struct request q = {.window = {20, 1, WATCH_WINDOW_MAX}, .warmup = {5, 0, LONG_MAX}};
     bool done;
     const struct cli_option options[] = {
-        {"config", 'c', CLI_TEXT, &q.config, "CONFIG", "its [model] says what to expect"},
-        {"set", 's', CLI_LIST, &q.set, "SECTION:KEY=VALUE", "instead of what the config says"},
+        {"config", 'c', CLI_TEXT, &q.config, "CONFIG",
+         "config with the [model] that predicts the rate"},
+        {"set", 's', CLI_LIST, &q.set, "SECTION:KEY=VALUE",
+         "override a key of the config; may be repeated"},
         {"pattern", 'p', CLI_TEXT, &q.pattern, "REGEX",
-         "(group) = tokens/s; with step: in front, seconds a step"},
+         "regular expression whose (group) is tokens/s; with step: in front, seconds per step "
+         "(default: known log formats)"},
         {"threshold", 't', CLI_TEXT, &q.threshold, "RATE",
-         "least tokens/s (700k), or share of the expected (80%)"},
-        {"window", 'w', CLI_INT, &q.window, "N", "measurements of a rolling median (20)"},
-        {"warmup", 0, CLI_INT, &q.warmup, "N", "first measurements, judged apart (5)"},
-        {"no-follow", 0, CLI_FLAG, &q.no_follow, NULL, "end where the file ends now"},
+         "minimum rate in tokens/s (700k) or as a share of the predicted rate (default 80%)"},
+        {"window", 'w', CLI_INT, &q.window, "N", "measurements in the rolling median (default 20)"},
+        {"warmup", 0, CLI_INT, &q.warmup, "N",
+         "number of first measurements to judge separately (default 5)"},
+        {"no-follow", 0, CLI_FLAG, &q.no_follow, NULL,
+         "stop at the end of the file instead of waiting for more"},
         {0}};
-    const struct cli cli = {"watch",
-                            "FILE|-",
-                            "Follows the log of a training: rate and step time against the "
-                            "model's, and what goes wrong. Exits with 1 if anything was flagged.",
-                            options,
-                            1,
-                            1};
+    const struct cli cli = {.verb = "watch",
+                            .arguments = "FILE|-",
+                            .summary =
+                                "Follows a training log, compares its rate and step time with the "
+                                "model, and reports faults. Exits with 1 if it reported any.",
+                            .example = "gradsync watch --config wan-4site train.log",
+                            .options = options,
+                            .min_args = 1,
+                            .max_args = 1};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     if (!code && !done)

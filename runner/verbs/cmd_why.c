@@ -96,24 +96,29 @@ int cmd_why(int argc, char **argv)
         .macros = "paper/macros.txt", .csv = "data/csv", .raw = "data/raw", .configs = "configs"};
     bool done;
     const struct cli_option options[] = {
-        {"all", 'a', CLI_FLAG, &q.all, NULL, "trace every row of a number that stands on many"},
+        {"all", 'a', CLI_FLAG, &q.all, NULL,
+         "trace every row behind a number (default: the first 3)"},
         {"output", 'o', CLI_TEXT, &q.output, "DIR",
-         "every number to DIR/macros.tex and DIR/trace.tsv; exit 1, and what fills the gap, where "
-         "one is wanting, stale, under-sampled or mixed"},
-        {"macros", 'm', CLI_TEXT, &q.macros, "FILE", "the definitions (paper/macros.txt)"},
-        {"csv", 'c', CLI_TEXT, &q.csv, "DIR", "the tables (data/csv)"},
-        {"raw", 'r', CLI_TEXT, &q.raw, "DIR", "the recordings (data/raw)"},
-        {"configs", 0, CLI_TEXT, &q.configs, "DIR", "the platforms (configs)"},
+         "write every number to DIR/macros.tex and DIR/trace.tsv; exit 1 if one is missing, "
+         "stale, under-sampled or mixed, and say how to mend it"},
+        {"macros", 'm', CLI_TEXT, &q.macros, "FILE",
+         "file of definitions (default paper/macros.txt)"},
+        {"csv", 'c', CLI_TEXT, &q.csv, "DIR", "folder of the tables (default data/csv)"},
+        {"raw", 'r', CLI_TEXT, &q.raw, "DIR", "folder of the recordings (default data/raw)"},
+        {"configs", 0, CLI_TEXT, &q.configs, "DIR",
+         "folder of the platforms' configs (default configs)"},
         {0},
     };
-    const struct cli cli = {"why",
-                            "[NUMBER | TABLE:LINE | 'TABLE | ROWS | VALUE | FORM']",
-                            "a number of the paper, a row of a table or report, or any number of a "
-                            "table, back to its recording: files, lines, machine, versions; "
-                            "alone: the paper's names",
-                            options,
-                            0,
-                            1};
+    const struct cli cli = {.verb = "why",
+                            .arguments = "[NUMBER | TABLE:LINE | 'TABLE | ROWS | VALUE | FORM']",
+                            .summary =
+                                "Traces a number of the paper, a row of a table or any number of a "
+                                "table to its recording: files, lines, machine, versions. Without "
+                                "an argument: lists the names of the paper's numbers.",
+                            .example = "gradsync why summary.csv:12",
+                            .options = options,
+                            .min_args = 0,
+                            .max_args = 1};
     char **args = xcalloc((size_t)argc, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     if (!code && !done && q.output && n)

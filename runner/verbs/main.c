@@ -17,31 +17,31 @@ struct verb {
 
 /* clang-format off */
 static const struct verb verbs[] = {
-    {"plan", cmd_plan, "CONFIG", "the cells that it asks for, memory, time; runs nothing"},
-    {"run", cmd_run, "CONFIG... | RUN", "measure; a run folder is completed"},
-    {"resume", cmd_resume, "RUN | CAMPAIGN", "measure what is missing, by the same plan"},
-    {"submit", cmd_submit, "CONFIG...", "measure in Slurm jobs; then"},
+    {"plan", cmd_plan, "CONFIG", "list cells, memory and time; measure nothing"},
+    {"run", cmd_run, "CONFIG... | RUN", "measure configs, or the missing cells of a run"},
+    {"resume", cmd_resume, "RUN | CAMPAIGN", "measure the missing cells of a run or campaign"},
+    {"submit", cmd_submit, "CONFIG...", "measure in Slurm jobs; see also"},
     {"status", cmd_status, "CAMPAIGN", NULL},
     {"cancel", cmd_cancel, "CAMPAIGN", NULL},
     {"collect", cmd_collect, "CAMPAIGN", NULL},
-    {"show", cmd_show, "[RUN]", "a table and a curve of the results, here"},
-    {"report", cmd_report, "[PLATFORM...]", "one HTML page of figures, tables, verdicts"},
-    {"reduce", cmd_reduce, "RAW -o CSV", "recordings to samples.csv, summary.csv, ..."},
-    {"import", cmd_import, "FILE...", "output of nccl-tests and others to recordings"},
-    {"compare", cmd_compare, "[RAW | A B]", "verdicts: config against baseline, B against A"},
-    {"transitions", cmd_transitions, "[CSV]", "switches, kinks, knees, dips, spikes in curves"},
-    {"limits", cmd_limits, "CONFIG...", "measured and published numbers against physics"},
-    {"why", cmd_why, "[NUMBER]", "a number of the paper and the lines it was measured in"},
-    {"check", cmd_check, "FILE...", "all that is wrong with a config, plugin, recording"},
-    {"fabric", cmd_fabric, "", "what joins this machine to others, and NCCL's view"},
-    {"list", cmd_list, "", "the workload plugins and configs found here"},
+    {"show", cmd_show, "[RUN]", "print a table and a curve of a run"},
+    {"report", cmd_report, "[PLATFORM...]", "write one HTML page of figures, tables, verdicts"},
+    {"reduce", cmd_reduce, "RAW -o CSV", "turn recordings into samples.csv, summary.csv, ..."},
+    {"import", cmd_import, "FILE...", "turn output of nccl-tests and others into recordings"},
+    {"compare", cmd_compare, "[RAW | A B]", "print verdicts: config against baseline, B against A"},
+    {"transitions", cmd_transitions, "[CSV]", "find switches, kinks, knees, dips, spikes in curves"},
+    {"limits", cmd_limits, "CONFIG...", "check measured and published numbers against physics"},
+    {"why", cmd_why, "[NUMBER]", "trace a number of the paper to its recording"},
+    {"check", cmd_check, "FILE...", "report every fault in a config, plugin or recording"},
+    {"fabric", cmd_fabric, "", "show network ports, GPUs and the NCCL settings to use"},
+    {"list", cmd_list, "", "list the workload plugins and configs found"},
     {"trial", cmd_trial, "-- COMMAND", "compare NCCL settings inside a training job"},
-    {"model", cmd_model, "CONFIG", "what a training between sites gives, and needs"},
-    {"watch", cmd_watch, "FILE|-", "follow a training log: its rate, and trouble"},
-    {"lab", cmd_lab, "CONFIG -- COMMAND", "several sites here, by a relay; there"},
+    {"model", cmd_model, "CONFIG", "compute the efficiency of a training between sites"},
+    {"watch", cmd_watch, "FILE|-", "follow a training log; report low rates and faults"},
+    {"lab", cmd_lab, "CONFIG -- COMMAND", "emulate several sites here; see also"},
     {"lab-enter", cmd_lab_enter, "SITE COMMAND", NULL},
     {"lab-set", cmd_lab_set, "ORDER", NULL},
-    {"help", cmd_help, "[WORD]", "of a verb, a plugin, a section or key of configs"},
+    {"help", cmd_help, "[WORD]", "describe a verb, plugin, config section or key"},
 };
 /* clang-format on */
 #define VERBS (sizeof verbs / sizeof *verbs)
@@ -68,7 +68,7 @@ const char *main_verb(size_t i)
 /* 24 lines of 80 columns: a screen. */
 int main_help(void)
 {
-    printf("gradsync %s: measures gradient synchronisation. usage: gradsync VERB ...\n",
+    printf("gradsync %s: measures gradient synchronisation. Usage: gradsync VERB ...\n",
            GRADSYNC_VERSION);
     for (size_t i = 0; i < VERBS; i++) {
         char left[40];
@@ -78,8 +78,8 @@ int main_help(void)
             printf(" %s", verbs[i + 1].name);
         putchar('\n');
     }
-    printf("Begin with: gradsync plan local, then gradsync run local, then gradsync show.\n"
-           "'gradsync help VERB' lists its options, 'help PLUGIN' and 'help measure' keys.\n"
+    printf("Example: gradsync plan local; gradsync run local; gradsync show\n"
+           "'gradsync help VERB' lists options; 'help PLUGIN' and 'help config' list keys.\n"
            "Exit: 0 done; 1 something measured failed; 2 usage or config; 3 cannot run here.\n");
     return GS_OK;
 }

@@ -71,14 +71,17 @@ static void words_come_back_from_a_shell(void **state)
 static void words_that_sbatch_may_read(void **state)
 {
     (void)state;
-    assert_true(words_sbatch("gpu:h200:4") && words_sbatch("[a|b]&c*2"));
+    assert_true(sbatch_words_value("gpu:h200:4") && sbatch_words_value("[a|b]&c*2"));
     static const char *const nasty[] = {"", "a b", "a\n", "$x", "`x`", "a#b", "a'b", "a\"b", "a;b"};
     for (size_t i = 0; i < sizeof nasty / sizeof *nasty; i++)
-        assert_false(words_sbatch(nasty[i]));
-    assert_true(words_option("mail-user") && !words_option("-x") && !words_option("a=b"));
-    assert_true(words_module("mpi/4.1") && !words_module("--force") && !words_module("a b"));
-    assert_true(words_line("export A=\"$B\"") && !words_line("a\nb"));
-    assert_true(words_path("/a b") && !words_path("/a%j") && !words_path("/a\\b"));
+        assert_false(sbatch_words_value(nasty[i]));
+    assert_true(sbatch_words_option("mail-user") && !sbatch_words_option("-x") &&
+                !sbatch_words_option("a=b"));
+    assert_true(sbatch_words_module("mpi/4.1") && !sbatch_words_module("--force") &&
+                !sbatch_words_module("a b"));
+    assert_true(sbatch_words_line("export A=\"$B\"") && !sbatch_words_line("a\nb"));
+    assert_true(sbatch_words_path("/a b") && !sbatch_words_path("/a%j") &&
+                !sbatch_words_path("/a\\b"));
 }
 
 /* ---- indices and the ledger ---- */
@@ -87,12 +90,12 @@ static void indices_of_what_is_wanted(void **state)
 {
     struct campaign c = campaign_of(*state);
     const bool some[7] = {true, true, false, true, false, false, true}, none[7] = {false};
-    char *all = send_indices(&c, 0, NULL), *first = send_indices(&c, 0, some),
-         *second = send_indices(&c, 1, some);
+    char *all = slurm_submit_indices(&c, 0, NULL), *first = slurm_submit_indices(&c, 0, some),
+         *second = slurm_submit_indices(&c, 1, some);
     assert_string_equal(all, "1-4%2");
     assert_string_equal(first, "1-2,4%2");
     assert_string_equal(second, "3");
-    assert_null(send_indices(&c, 1, none));
+    assert_null(slurm_submit_indices(&c, 1, none));
     free(all);
     free(first);
     free(second);
