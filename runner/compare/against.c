@@ -84,7 +84,7 @@ static double effect_of(const struct group_pass *p, const struct series *base,
 static const char *best_config(const struct group_pass *p, const char *of)
 {
     const struct series *base = pass_baseline(p, of);
-    if (!base || !gathered_outcome(p->r, base).numbers)
+    if (!base || !series_status(p->r, base).numbers)
         return NULL;
     const char *best = pass_config(p, base);
     double least = 0;

@@ -73,7 +73,7 @@ static void add_cell(const struct run_pass *p, const struct gathered *g, const s
 {
     struct side *side = p->side;
     size_t others, origin;
-    if (s->copy || !gathered_outcome(p->r, s).numbers)
+    if (s->copy || !series_status(p->r, s).numbers)
         return;
     origin = main_origin(p, s, &others);
     if (!(side->n & (side->n - 1)))

@@ -14,7 +14,7 @@ struct apart_cell { /* a cell's launches of one origin */
     char *else_alike; /* its parameters but the config's; owned */
     size_t origin;
     struct values x; /* log-times */
-    struct outcome outcome;
+    struct series_status outcome;
 };
 
 struct pass {
@@ -29,7 +29,7 @@ struct pass {
 /* ---- cells ---- */
 
 static struct apart_cell *add_cell(struct pass *p, const struct rec_cell *cell, size_t origin,
-                                   const struct outcome *o)
+                                   const struct series_status *o)
 {
     if (!(p->n & (p->n - 1)))
         p->cells = xrealloc(p->cells, (p->n ? 2 * p->n : 1) * sizeof *p->cells);
@@ -44,7 +44,7 @@ static struct apart_cell *add_cell(struct pass *p, const struct rec_cell *cell, 
 static void take_series(struct pass *p, const struct series *s)
 {
     const struct rec_cell *cell = &p->r->cells[s->cell];
-    struct outcome o = gathered_outcome(p->r, s);
+    struct series_status o = series_status(p->r, s);
     size_t first = p->n;
     if (!o.numbers)
         add_cell(p, cell, p->origins->n, &o);

@@ -137,10 +137,10 @@ static void note_origins(const struct group_pass *p, struct contrast *c, const s
 static void contrast_series(const struct group_pass *p, const struct series *base,
                             const struct series *s, size_t family)
 {
-    struct outcome of_base = gathered_outcome(p->r, base), of_it = gathered_outcome(p->r, s);
+    struct series_status of_base = series_status(p->r, base), of_it = series_status(p->r, s);
     if (!of_base.numbers || !of_it.numbers) {
         struct contrast *c = add(p, base, s, family);
-        const struct outcome *o = of_it.numbers ? &of_base : &of_it;
+        const struct series_status *o = of_it.numbers ? &of_base : &of_it;
         contrast_note(c, "%s%s: %s", of_it.numbers ? "baseline " : "", o->status, o->why);
         return;
     }

@@ -90,7 +90,7 @@ static void put_numbers(struct table *t, const struct summary *m)
 static void put_status(struct table *t, const struct recorded *r, const struct gathered *g,
                        const struct series *s, const struct summary *m)
 {
-    struct outcome o = gathered_outcome(r, s);
+    struct series_status o = series_status(r, s);
     bool wide = o.numbers && s->whole && s->launches > 1 && !summary_converged(r, s, m);
     char *note = o.numbers ? remarks_of(r, g, s) : xstrdup("");
     char *status = xstrfmt("%s%s%s%s%s%s", o.status, *o.why ? ": " : "", o.why,
