@@ -2,8 +2,8 @@
  *
  * Cells that are alike in all but some parameters, as the texts "key=value key=value" say.
  */
-#ifndef GS_VERDICT_ALIKE_H
-#define GS_VERDICT_ALIKE_H
+#ifndef GS_ALIKE_H
+#define GS_ALIKE_H
 
 /* The parameters that make a config; ends with NULL. */
 extern const char *const alike_config[];

@@ -64,6 +64,25 @@ void values_add(struct values *x, int launch, double value)
     x->v[x->n++] = (struct nested){launch, value};
 }
 
+bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b)
+{
+    return !strcmp(a->platform, b->platform) && !strcmp(a->workload, b->workload) &&
+           !strcmp(a->label, b->label);
+}
+
+bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b)
+{
+    return contrasts_of_one_section(a, b) && !strcmp(a->run_id, b->run_id);
+}
+
+struct values values_copy(const struct values *from)
+{
+    struct values to = {0};
+    for (size_t i = 0; i < from->n; i++)
+        values_add(&to, from->v[i].launch, from->v[i].value);
+    return to;
+}
+
 void comparison_free(struct comparison *c)
 {
     for (size_t i = 0; i < c->n; i++) {

@@ -46,8 +46,8 @@
  * measured_verdict is the verdict. Two runs side by side run the same operation on purpose: there
  * the times decide, and a difference in what ran is named in the reason.
  */
-#ifndef GS_VERDICT_COMPARE_H
-#define GS_VERDICT_COMPARE_H
+#ifndef GS_COMPARE_H
+#define GS_COMPARE_H
 
 #include "compare/judgement.h"
 
@@ -100,7 +100,11 @@ struct rec_cell;
 struct contrast *comparison_add(struct comparison *c, const struct recorded *r,
                                 const struct rec_cell *cell, const char *baseline);
 void contrast_note(struct contrast *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Same platform, workload and label; and the same run. */
+bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b);
+bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b);
 void values_add(struct values *x, int launch, double value);
+struct values values_copy(const struct values *from);
 
 /* What a verdict of it may not be below: NaN where it needs a floor and has none. */
 double contrast_floor(const struct contrast *c);

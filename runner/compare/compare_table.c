@@ -20,13 +20,12 @@ const char *comparison_percent(char *buf, size_t n, double log_ratio)
     return buf;
 }
 
+/* ---- rows ---- */
+
 static bool same_heading(const struct contrast *a, const struct contrast *b)
 {
-    return !strcmp(a->platform, b->platform) && !strcmp(a->run_id, b->run_id) &&
-           !strcmp(a->baseline, b->baseline);
+    return contrasts_of_one_run(a, b) && !strcmp(a->baseline, b->baseline);
 }
-
-/* ---- rows ---- */
 
 static void print_heading(const struct contrast *c, int width)
 {
@@ -139,9 +138,7 @@ static size_t print_part(const struct comparison *c, size_t first)
 
 static bool same_question(const struct contrast *a, const struct contrast *b)
 {
-    return !strcmp(a->platform, b->platform) && !strcmp(a->workload, b->workload) &&
-           !strcmp(a->label, b->label) && !strcmp(a->run_id, b->run_id) &&
-           !strcmp(a->mode, b->mode);
+    return contrasts_of_one_run(a, b) && !strcmp(a->mode, b->mode);
 }
 
 struct beaten {

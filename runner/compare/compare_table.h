@@ -2,8 +2,8 @@
  *
  * Contrasts as a table in the terminal, a heading for each run and baseline.
  */
-#ifndef GS_VERDICT_COMPARE_TABLE_H
-#define GS_VERDICT_COMPARE_TABLE_H
+#ifndef GS_COMPARE_TABLE_H
+#define GS_COMPARE_TABLE_H
 
 #include "compare/compare.h"
 

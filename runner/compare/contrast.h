@@ -29,8 +29,8 @@
  * so their signs are not exchangeable. So five launches cannot go below 2/32, and p_least says so.
  * Unpaired: launches are dealt anew to the two sides.
  */
-#ifndef GS_VERDICT_CONTRAST_H
-#define GS_VERDICT_CONTRAST_H
+#ifndef GS_CONTRAST_H
+#define GS_CONTRAST_H
 
 #include "base/stats.h"
 

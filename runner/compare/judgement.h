@@ -24,8 +24,8 @@
  * launches give the latter no less than 0.0625. So p_holm is never below p_interval, and below 0.05
  * only where the interval excludes 0.
  */
-#ifndef GS_VERDICT_JUDGEMENT_H
-#define GS_VERDICT_JUDGEMENT_H
+#ifndef GS_JUDGEMENT_H
+#define GS_JUDGEMENT_H
 
 #include "compare/contrast.h"
 

@@ -3,8 +3,8 @@
  * Where a recording comes from, as far as it can change a time: software, hosts, devices, tuning
  * variables. Launches of different origins are not launches of one thing.
  */
-#ifndef GS_VERDICT_ORIGIN_H
-#define GS_VERDICT_ORIGIN_H
+#ifndef GS_ORIGIN_H
+#define GS_ORIGIN_H
 
 #include "record/recorded.h"
 

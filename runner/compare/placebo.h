@@ -15,8 +15,8 @@
  * placebo.csv has a row for each run and mode: platform, workload, label, run_id,
  * mode, contrasts and called (placebo), aa and aa_called.
  */
-#ifndef GS_VERDICT_PLACEBO_H
-#define GS_VERDICT_PLACEBO_H
+#ifndef GS_PLACEBO_H
+#define GS_PLACEBO_H
 
 #include "compare/compare.h"
 

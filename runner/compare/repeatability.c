@@ -34,21 +34,10 @@ static int by_question_and_run(const void *a, const void *b)
     return order ? order : strcmp(x->run_id, y->run_id);
 }
 
-static bool of_one_section(const struct contrast *a, const struct contrast *b)
-{
-    return !strcmp(a->platform, b->platform) && !strcmp(a->workload, b->workload) &&
-           !strcmp(a->label, b->label);
-}
-
-bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b)
-{
-    return of_one_section(a, b) && !strcmp(a->run_id, b->run_id);
-}
-
 bool contrast_has_twin(const struct comparison *c, const struct contrast *one)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (of_one_section(&c->v[i], one) && strcmp(c->v[i].run_id, one->run_id) != 0)
+        if (contrasts_of_one_section(&c->v[i], one) && strcmp(c->v[i].run_id, one->run_id) != 0)
             return true;
     return false;
 }

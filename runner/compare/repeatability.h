@@ -18,8 +18,8 @@
  * again.csv has the columns of compare.csv, of the later run, then the earlier one's run_id,
  * launches, ratio with its interval and verdict, and agreement, and overlap: yes or no.
  */
-#ifndef GS_VERDICT_AGAIN_H
-#define GS_VERDICT_AGAIN_H
+#ifndef GS_REPEATABILITY_H
+#define GS_REPEATABILITY_H
 
 #include "compare/compare.h"
 
@@ -47,7 +47,6 @@ struct repeats {
 void repeats_find(struct repeats *r, const struct comparison *c);
 void repeats_free(struct repeats *r);
 
-bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b);
 /* The comparison has another run of its platform, workload and label. */
 bool contrast_has_twin(const struct comparison *c, const struct contrast *one);
 

@@ -4,8 +4,8 @@
  * their origins are unlike, and every contrast that is different or contrary; and each run that
  * could be held against none.
  */
-#ifndef GS_VERDICT_AGAIN_TABLE_H
-#define GS_VERDICT_AGAIN_TABLE_H
+#ifndef GS_REPEATABILITY_TABLE_H
+#define GS_REPEATABILITY_TABLE_H
 
 #include "compare/repeatability.h"
 

@@ -4,8 +4,8 @@
  * and parameters but size. Its replicates are the launches of its runs. In place and out of place are
  * two curves: one launch measured both, so neither confirms the other.
  */
-#ifndef GS_VERDICT_CURVES_H
-#define GS_VERDICT_CURVES_H
+#ifndef GS_CURVES_H
+#define GS_CURVES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * what is left out before the fit, the fit's breaks and half-points, the dips. Which of it is said
  * of a curve is for transitions.c.
  */
-#ifndef GS_VERDICT_FINDINGS_H
-#define GS_VERDICT_FINDINGS_H
+#ifndef GS_FINDINGS_H
+#define GS_FINDINGS_H
 
 #include "curves/transitions.h"
 

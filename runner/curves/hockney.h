@@ -10,8 +10,8 @@
  * programming over all breaks. SSE/N does not go below HOCKNEY_FLOOR², the error of a good clock,
  * so that a curve without noise does not break at every point.
  */
-#ifndef GS_VERDICT_HOCKNEY_H
-#define GS_VERDICT_HOCKNEY_H
+#ifndef GS_HOCKNEY_H
+#define GS_HOCKNEY_H
 
 #include <stddef.h>
 

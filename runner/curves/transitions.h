@@ -25,8 +25,8 @@
  *
  * The thresholds widen with the error of the fit, so that noise makes no features.
  */
-#ifndef GS_VERDICT_TRANSITIONS_H
-#define GS_VERDICT_TRANSITIONS_H
+#ifndef GS_TRANSITIONS_H
+#define GS_TRANSITIONS_H
 
 #include "curves/hockney.h"
 

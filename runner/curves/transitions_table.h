@@ -2,8 +2,8 @@
  *
  * transitions.csv in the terminal.
  */
-#ifndef GS_VERDICT_TRANSITIONS_TABLE_H
-#define GS_VERDICT_TRANSITIONS_TABLE_H
+#ifndef GS_TRANSITIONS_TABLE_H
+#define GS_TRANSITIONS_TABLE_H
 
 /* DIR/transitions.csv to stdout, a line for each platform, workload, kind and verdict: how many
  * there are, between which sizes, and the largest of them; fits and refused curves are left out.
