@@ -43,14 +43,14 @@ struct placebo *placebo_rows(const struct comparison *c, size_t *n)
     return v;
 }
 
-/* ---- what is said ---- */
+/* ---- output ---- */
 
 static double percent(size_t part, size_t all)
 {
     return all ? 100 * (double)part / (double)all : 0;
 }
 
-/* The runs of one mode together, from v[first] on; runs without a placebo lend no A/A copies. */
+/* The sum over the runs of one mode, from v[first] on; runs without a placebo do not count. */
 static struct placebo sum_mode(const struct placebo *v, size_t n, size_t first)
 {
     struct placebo sum = {.of = v[first].of};
