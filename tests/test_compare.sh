@@ -54,7 +54,7 @@ sed -i -e '/"cell":"000000000000004/{s/"mode":""/"mode":"overlapped"/;s/"size":"
     -e '/"type":"group","group":"0000000000000001"/d' \
     -e 's/"group":"0000000000000002"/"group":"0000000000000001"/' modes/*.jsonl
 ok 'what is best alone' "$gradsync" compare --best-of comm modes -o modes.csv
-like "$out" 'null on sim, run [a-z]+, overlapped: the best of comm is beaten in 1 of 1 groups, in 0 by nobody, in 0 that is open' 'and says so'
+like "$out" 'null on sim, run [a-z]+, overlapped: the fastest config of comm is beaten in 1 of 1 groups, confirmed best in 0, undecided in 0' 'and says so'
 is "$(cut -d, -f5,8,9,21 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" 'overlapped,c2,c0,faster overlapped,c2,c1,faster overlapped,c2,c3,faster ' 'is beaten by each in the step'
 ok 'and its floor' within "$(sed -n 's/,/ /g;2p' modes.csv/chosen.csv | awk '{ print $19 }')" 0 0.01
 ok 'what is best in the step' "$gradsync" compare -q --best-of overlapped modes -o modes.csv
@@ -77,7 +77,7 @@ like "$(reason same.csv ',c2,')" '^both ran RING/LL ctas=24$' 'and it is said wh
 is "$(of same.csv 8 c2 ratio ratio_low ratio_high p_holm launches_needed)" "$(of csv 8 c2 ratio ratio_low ratio_high p_holm launches_needed)" 'the numbers stay'
 is "$(of same.csv 8 c2 measured_verdict baseline_ran ran)" 'faster RING/LL ctas=24 RING/LL ctas=24' 'and what they would be called'
 is "$(of same.csv 8 c3 measured_verdict ran)|$(of same.csv 8 c1 measured_verdict ran)" 'slower RING/LL ctas=16|equivalent ' 'of others that is the verdict'
-like "$out" $'\n  8 +c2 .* same operation both ran RING/LL ctas=24 \\(its time alone: faster\\)' 'in the terminal too'
+like "$out" $'\n  8 +c2 .* same operation both ran RING/LL ctas=24 \\(by its time alone: faster\\)' 'in the terminal too'
 like "$out" '6 contrasts: 0 faster, 2 slower, 2 equivalent, 0 inconclusive, 2 same operation' 'in the count'
 like "$out" 'placebo: both ran the same operation, yet their times would be called faster or slower in 2 of 2 alone \(100.0%; A/A copies 0 of 2, 0.0%\)' 'and in the rate that is called'
 is "$(cat same.csv/placebo.csv)" $'platform,workload,label,run_id,mode,contrasts,called,aa,aa_called\nsim,null,,same,,2,2,2,0' 'as a table'
@@ -125,8 +125,8 @@ like "$out" 'run 2 after 1' 'in another folder'
 like "$out" '3 of 6 contrasts have numbers in both: 0 with the same verdict, 3 inconclusive' 'contradicts nothing'
 mkdir gap && for day in 1 2 3; do "$make_campaign" gap/$day groups=1 launches=$((day == 2 ? 1 : 5)) mpi="Open MPI v5.0.$day"; done
 ok 'a run of one launch between two' "$gradsync" compare --again gap
-like "$out" $'null on sim, run 3 after 1\n  not alike: mpi Open MPI v5.0.1 \\| Open MPI v5.0.3\n  3 of 3 contrasts' 'does not keep them apart; what differs is named'
-like "$out" $'null on sim, run 2\n  none of its 3 contrasts has numbers here and in another run' 'and is named itself'
+like "$out" $'null on sim, run 3 after 1\n  different provenance: mpi Open MPI v5.0.1 \\| Open MPI v5.0.3\n  3 of 3 contrasts' 'does not keep them apart; what differs is named'
+like "$out" $'null on sim, run 2\n  none of its 3 contrasts has numbers in this run and in another' 'and is named itself'
 mkdir bound && "$make_campaign" bound/1 groups=1 && "$make_campaign" bound/2 groups=1
 printf '[measure]\nequivalence = 5%%\n[null]\nsize = 8\n' >bound/2/config.ini
 ok 'a day that calls more equivalent' "$gradsync" compare --again bound
@@ -143,13 +143,13 @@ mkdir solved/compare
 exits 2 'nor that of a folder' "$gradsync" compare --again solved/compre.csv
 like "$err" "did you mean 'solved/compare.csv'" 'is named'
 exits 2 'a table of repeats' "$gradsync" compare --again solved/again.csv
-like "$err" 'solved/again.csv:1: has more columns' 'is another'
+like "$err" 'solved/again.csv:1: has other columns' 'is another'
 sed '3s/,faster,/,fastr,/' solved/compare.csv >damaged.csv
 exits 1 'a verdict that is none' "$gradsync" compare --again damaged.csv
-like "$err" "^damaged.csv:3: 'fastr' is no verdict" 'is refused'
+like "$err" "^damaged.csv:3: 'fastr' is not a verdict" 'is refused'
 sed '3s/,0.01,faster,/,0.01x,faster,/' solved/compare.csv >damaged.csv
 exits 1 'a number that is none' "$gradsync" compare --again damaged.csv
-like "$err" "^damaged.csv:3: '0.01x' is no number" 'too'
+like "$err" "^damaged.csv:3: '0.01x' must be a number" 'too'
 mkdir as.csv && cp -r days as.csv
 ok 'a folder of any name' "$gradsync" compare --again as.csv
 like "$out" 'run 2 after 1' 'is of recordings'

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cells that are alike in all but some parameters, as the texts "key=value key=value" say.
+ * Compares the parameters of cells, texts "key=value key=value", without some of the keys.
  */
-#ifndef GS_VERDICT_ALIKE_H
-#define GS_VERDICT_ALIKE_H
+#ifndef GS_ALIKE_H
+#define GS_ALIKE_H
 
-/* The parameters that make a config; ends with NULL. */
+/* The parameters of a config; ends with NULL. */
 extern const char *const alike_config[];
 
-/* The words of params whose key is not one of `keys`, in their order; the caller's. */
+/* The words of params whose key is not one of `keys`, in their order; the caller frees them. */
 char *alike_without(const char *params, const char *const *keys);
 
 #endif

@@ -3,8 +3,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "compare/against.h"
-#include "compare/origin.h"
+#include "compare/baseline.h"
 #include "record/runs.h"
 #include "reduce/gather.h"
 
@@ -12,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- a side ---- */
+/* ---- a set of runs ---- */
 
 struct run_pass {
-    struct side *side;
+    struct run_set *set;
     const struct recorded *r;
     const struct origins *origins;
-    struct rules rules;
+    struct compare_rules rules;
     size_t group;
 };
 
-/* The origin that most launches of the series have; n of them have it. */
+/* The origin of most launches of the series. *others: the launches of other origins. */
 static size_t main_origin(const struct run_pass *p, const struct series *s, size_t *others)
 {
     size_t *count = xcalloc(p->origins->n + 1, sizeof *count), best = 0, all = 0;
@@ -38,7 +37,7 @@ static size_t main_origin(const struct run_pass *p, const struct series *s, size
     return best;
 }
 
-static void add_values(const struct run_pass *p, struct side_cell *c, const struct series *s,
+static void add_values(const struct run_pass *p, struct set_cell *c, const struct series *s,
                        size_t origin)
 {
     struct contrast say = {0};
@@ -54,35 +53,35 @@ static void add_values(const struct run_pass *p, struct side_cell *c, const stru
     }
     if (zero)
         contrast_note(&say, "%zu blocks with a time of 0 are left out", zero);
-    values_thin(&c->x, p->rules.blocks, &say);
+    values_drop_short(&c->x, p->rules.blocks, &say);
     c->note = say.note;
 }
 
-static void add_floor(const struct run_pass *p, struct side_cell *c, const struct gathered *g,
+static void add_floor(const struct run_pass *p, struct set_cell *c, const struct gathered *g,
                       const struct series *s, size_t origin)
 {
     const struct group_pass pass = {
         .r = p->r, .origins = p->origins, .rules = &p->rules, .group = p->group, .g = g};
-    const struct series *base = pass_baseline(&pass, pass_mode(&pass, s));
+    const struct series *base = baseline_of_mode(&pass, group_mode(&pass, s));
     const struct series *copy = base ? gathered_find(g, base->cell, 1) : NULL;
     if (copy)
-        pass_pairs(&pass, base, copy, origin, &c->aa);
+        group_pairs(&pass, base, copy, origin, &c->aa);
 }
 
 static void add_cell(const struct run_pass *p, const struct gathered *g, const struct series *s)
 {
-    struct side *side = p->side;
+    struct run_set *set = p->set;
     size_t others, origin;
-    if (s->copy || !gathered_outcome(p->r, s).numbers)
+    if (s->copy || !series_status(p->r, s).numbers)
         return;
     origin = main_origin(p, s, &others);
-    if (!(side->n & (side->n - 1)))
-        side->cells = xrealloc(side->cells, (side->n ? 2 * side->n : 1) * sizeof *side->cells);
-    struct side_cell *c = &side->cells[side->n++];
-    *c = (struct side_cell){.r = p->r,
-                            .cell = &p->r->cells[s->cell],
-                            .origin = p->origins->texts[origin],
-                            .bound = p->rules.equivalence};
+    if (!(set->n & (set->n - 1)))
+        set->cells = xrealloc(set->cells, (set->n ? 2 * set->n : 1) * sizeof *set->cells);
+    struct set_cell *c = &set->cells[set->n++];
+    *c = (struct set_cell){.r = p->r,
+                           .cell = &p->r->cells[s->cell],
+                           .origin = p->origins->texts[origin],
+                           .bound = p->rules.equivalence};
     add_values(p, c, s, origin);
     add_floor(p, c, g, s, origin);
     if (others) {
@@ -93,16 +92,16 @@ static void add_cell(const struct run_pass *p, const struct gathered *g, const s
     }
 }
 
-static int add_run(struct side *s, const char *dir)
+static int add_run(struct run_set *s, const char *dir)
 {
     struct recorded *r;
     int code = recorded_read(&r, dir);
     if (code || !r)
         return code;
     struct origins *o = &s->origins[s->n_runs];
-    struct run_pass p = {.side = s, .r = r, .origins = o};
+    struct run_pass p = {.set = s, .r = r, .origins = o};
     s->runs[s->n_runs++] = r;
-    code = rules_read(&p.rules, r);
+    code = compare_rules_read(&p.rules, r);
     if (!code)
         code = origins_read(o, r);
     for (p.group = 0; p.group < r->n_groups && !code; p.group++) {
@@ -115,10 +114,10 @@ static int add_run(struct side *s, const char *dir)
     return code;
 }
 
-int side_read(struct side *s, const char *root)
+int run_set_read(struct run_set *s, const char *root)
 {
     struct runs runs = {0};
-    *s = (struct side){0};
+    *s = (struct run_set){0};
     int code = runs_below(&runs, &root, 1);
     s->runs = xcalloc(runs.n + 1, sizeof(struct recorded *));
     s->origins = xcalloc(runs.n + 1, sizeof *s->origins);
@@ -128,7 +127,7 @@ int side_read(struct side *s, const char *root)
     return code;
 }
 
-void side_free(struct side *s)
+void run_set_free(struct run_set *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         free(s->cells[i].x.v);
@@ -142,20 +141,20 @@ void side_free(struct side *s)
     free(s->cells);
     free(s->origins);
     free(s->runs);
-    *s = (struct side){0};
+    *s = (struct run_set){0};
 }
 
 /* ---- both ---- */
 
-static bool same_cell(const struct side_cell *a, const struct side_cell *b)
+static bool same_cell(const struct set_cell *a, const struct set_cell *b)
 {
     return a->cell->size_B == b->cell->size_B && !strcmp(a->cell->config, b->cell->config) &&
            !strcmp(a->cell->mode, b->cell->mode) && !strcmp(a->cell->params, b->cell->params) &&
            !strcmp(a->r->workload, b->r->workload) && !strcmp(a->r->label, b->r->label);
 }
 
-/* The last, which is of the latest run. */
-static const struct side_cell *counterpart(const struct side *s, const struct side_cell *of)
+/* The cell of the latest run, which is the last. */
+static const struct set_cell *counterpart(const struct run_set *s, const struct set_cell *of)
 {
     for (size_t i = s->n; i-- > 0;)
         if (same_cell(&s->cells[i], of))
@@ -163,16 +162,8 @@ static const struct side_cell *counterpart(const struct side *s, const struct si
     return NULL;
 }
 
-static struct values copied(const struct values *from)
-{
-    struct values to = {0};
-    for (size_t i = 0; i < from->n; i++)
-        values_add(&to, from->v[i].launch, from->v[i].value);
-    return to;
-}
-
-/* "ranks 4 | 2, nccl 2.28.3 | 2.29.1"; "" for equal ones; the caller frees it. */
-static char *difference(const struct side_cell *a, const struct side_cell *b)
+/* "ranks 4 | 2, nccl 2.28.3 | 2.29.1"; "": no difference. The caller frees it. */
+static char *difference(const struct set_cell *a, const struct set_cell *b)
 {
     const struct {
         const char *name;
@@ -189,7 +180,7 @@ static char *difference(const struct side_cell *a, const struct side_cell *b)
     return t.s;
 }
 
-static void add_contrast(struct comparison *c, const struct side_cell *a, const struct side_cell *b)
+static void add_contrast(struct comparison *c, const struct set_cell *a, const struct set_cell *b)
 {
     char *name = strcmp(a->r->platform, b->r->platform)
                      ? xstrfmt("%s/%s", a->r->platform, a->r->run_id)
@@ -197,10 +188,10 @@ static void add_contrast(struct comparison *c, const struct side_cell *a, const 
     struct contrast *one = comparison_add(c, b->r, b->cell, name);
     one->kind = CONTRAST_UNPAIRED;
     one->bound = b->bound;
-    one->x = copied(&a->x);
-    one->y = copied(&b->x);
-    one->aa = copied(&a->aa);
-    one->bb = copied(&b->aa);
+    one->x = values_copy(&a->x);
+    one->y = values_copy(&b->x);
+    one->aa = values_copy(&a->aa);
+    one->bb = values_copy(&b->aa);
     const char *const notes[] = {a->note, b->note};
     for (size_t i = 0; i < 2; i++)
         if (notes[i])
@@ -220,8 +211,8 @@ static void add_contrast(struct comparison *c, const struct side_cell *a, const 
     free(name);
 }
 
-/* Cells that one question asks: of one group and mode, one after the other or not. */
-static size_t family_of(const struct side *s, size_t i)
+/* The index of the first cell of the same group and mode names the family. */
+static size_t family_of(const struct run_set *s, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (s->cells[k].r == s->cells[i].r && s->cells[k].cell->group == s->cells[i].cell->group &&
@@ -230,13 +221,13 @@ static size_t family_of(const struct side *s, size_t i)
     return i;
 }
 
-static int match(struct comparison *c, const struct side *a, const struct side *b, const char *A,
-                 const char *B)
+static int match(struct comparison *c, const struct run_set *a, const struct run_set *b,
+                 const char *A, const char *B)
 {
     size_t alone = 0;
     for (size_t i = 0; i < b->n; i++) {
-        const struct side_cell *y = &b->cells[i];
-        const struct side_cell *x = counterpart(b, y) == y ? counterpart(a, y) : NULL;
+        const struct set_cell *y = &b->cells[i];
+        const struct set_cell *x = counterpart(b, y) == y ? counterpart(a, y) : NULL;
         if (x) {
             add_contrast(c, x, y);
             c->v[c->n - 1].family = family_of(b, i);
@@ -253,15 +244,15 @@ static int match(struct comparison *c, const struct side *a, const struct side *
     return GS_OK;
 }
 
-int compare_sides(struct comparison *c, const char *a, const char *b)
+int compare_between_runs(struct comparison *c, const char *a, const char *b)
 {
-    struct side sa = {0}, sb = {0};
-    int code = side_read(&sa, a);
+    struct run_set sa = {0}, sb = {0};
+    int code = run_set_read(&sa, a);
     if (!code)
-        code = side_read(&sb, b);
+        code = run_set_read(&sb, b);
     if (!code)
         code = match(c, &sa, &sb, a, b);
-    side_free(&sb);
-    side_free(&sa);
+    run_set_free(&sb);
+    run_set_free(&sa);
     return code;
 }

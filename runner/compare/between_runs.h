@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two runs, or two folders of runs, side by side: the cells that both have (same workload, label,
- * config, mode, size and parameters), B against A, by the logarithms of their block medians. They
- * were never in one block, so each launch stands for itself, and whatever differs between the two
- * days or machines is in the ratio: the reason names what is known to. The floor is the sum of both
- * runs' A/A floors in the cell's group and mode; where either has none, the verdict is
- * inconclusive. Of a cell measured in several runs of a folder the latest counts.
+ * Compares two runs, or two folders of runs: the cells that both have (same workload, label, config,
+ * mode, size and parameters), B with A, by the logarithms of their block medians. They share no
+ * block, so launches are compared with launches, and the ratio contains every difference between the
+ * two days or machines; the reason names the known ones. The floor is the sum of both runs' A/A
+ * floors in the cell's group and mode. If one of them has none, the verdict is inconclusive. If a
+ * folder measured a cell in several runs, the latest counts.
  */
-#ifndef GS_VERDICT_SIDES_H
-#define GS_VERDICT_SIDES_H
+#ifndef GS_BETWEEN_RUNS_H
+#define GS_BETWEEN_RUNS_H
 
 #include "compare/compare.h"
-#include "compare/within_run.h"
+#include "compare/origin.h"
 #include "record/recorded.h"
 
-/* GS_OK or reported; GS_USAGE when they have no cell in common. */
-int compare_sides(struct comparison *c, const char *a, const char *b);
+/* GS_OK or reported; GS_USAGE: they have no cell in common. */
+int compare_between_runs(struct comparison *c, const char *a, const char *b);
 
 /* The cells of a folder of runs with their log-times. */
-struct side_cell {
+struct set_cell {
     const struct recorded *r;
     const struct rec_cell *cell;
-    const char *origin; /* of the launches in x; of the most of them, where they differ */
+    const char *origin; /* of the launches in x: the origin of most launches */
     double bound;
-    struct values x, aa; /* aa: log-ratios of the copies of its mode's baseline */
+    struct values x, aa; /* aa: log-ratios of the two copies of its mode's baseline */
     char *note;
 };
-struct side {
+struct run_set {
     struct recorded **runs;
     struct origins *origins;
     size_t n_runs;
-    struct side_cell *cells;
+    struct set_cell *cells;
     size_t n;
 };
-int side_read(struct side *s, const char *root);
-void side_free(struct side *s);
+int run_set_read(struct run_set *s, const char *root);
+void run_set_free(struct run_set *s);
 
 #endif

@@ -16,7 +16,7 @@
 
 struct contrast *comparison_append(struct comparison *c)
 {
-    if (!(c->n & (c->n - 1))) /* doubled at each power of two */
+    if (!(c->n & (c->n - 1))) /* grows at powers of two */
         c->v = xrealloc(c->v, (c->n ? 2 * c->n : 1) * sizeof *c->v);
     c->v[c->n] = (struct contrast){0};
     return &c->v[c->n++];
@@ -62,6 +62,25 @@ void values_add(struct values *x, int launch, double value)
     if (!(x->n & (x->n - 1)))
         x->v = xrealloc(x->v, (x->n ? 2 * x->n : 1) * sizeof *x->v);
     x->v[x->n++] = (struct nested){launch, value};
+}
+
+bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b)
+{
+    return !strcmp(a->platform, b->platform) && !strcmp(a->workload, b->workload) &&
+           !strcmp(a->label, b->label);
+}
+
+bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b)
+{
+    return contrasts_of_one_section(a, b) && !strcmp(a->run_id, b->run_id);
+}
+
+struct values values_copy(const struct values *from)
+{
+    struct values to = {0};
+    for (size_t i = 0; i < from->n; i++)
+        values_add(&to, from->v[i].launch, from->v[i].value);
+    return to;
 }
 
 void comparison_free(struct comparison *c)
@@ -116,7 +135,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* A thread that cannot be had is done without. */
+/* Fewer threads are enough if one cannot be started. */
 static void solve_all(struct comparison *c, long threads)
 {
     enum { MOST = 64 };
@@ -131,8 +150,7 @@ static void solve_all(struct comparison *c, long threads)
         pthread_join(ids[i], NULL);
 }
 
-/* What a family tests: how many, then their p, adjusted. A published number is judged by its
- * interval alone: it is no hypothesis that one tries many of. */
+/* Adjusts the p of a family over the contrasts that have one. */
 static void adjust_family(struct contrast **members, size_t n)
 {
     double *p = xmalloc(n * sizeof *p);
@@ -150,7 +168,7 @@ static void adjust_family(struct contrast **members, size_t n)
     free(p);
 }
 
-/* Members of a family need not stand together: within a group the modes take turns. */
+/* The members of a family need not be consecutive: the modes of a group alternate. */
 static int by_family(const void *a, const void *b)
 {
     const struct contrast *x = *(struct contrast *const *)a, *y = *(struct contrast *const *)b;
@@ -182,7 +200,7 @@ static void judge_one(struct contrast *c)
     c->judgement = c->kind == CONTRAST_REFERENCE
                        ? judge_reference(&c->effect, c->bound)
                        : judge_effect(&c->effect, c->bound, contrast_floor(c), c->p_holm);
-    if (c->effect.launches == 0 && c->note) /* which says it better */
+    if (c->effect.launches == 0 && c->note) /* the note says more */
         c->judgement.reason[0] = '\0';
     c->measured = c->judgement.verdict;
     if (c->kind != CONTRAST_PAIRED || !c->effect.launches ||
@@ -192,7 +210,7 @@ static void judge_one(struct contrast *c)
     snprintf(c->judgement.reason, sizeof c->judgement.reason, "both ran %s", c->ran);
 }
 
-/* The first contrast of each family, whatever stands between its members. */
+/* Marks the first contrast of each family. */
 static void mark_first(struct comparison *c)
 {
     size_t most = 0;

@@ -3,51 +3,49 @@
  * `gradsync compare`: contrasts and their verdicts (contrast.h, judgement.h).
  *
  *   compare [RAW…]            inside each run: every config against the baseline of its group and
- *                             mode, block by block (paired; compare/within_run.h); of an imported run,
- *                             whose configs share no block, launch by launch (compare/unpaired.h)
- *   compare --best-of MODE    the same, but against the config that is fastest in MODE, in the
- *                             other modes: is what is best alone best in the step?
- *   compare A B               exactly two: runs, or folders of runs, cell by cell, B against A,
- *                             launch by launch (unpaired; compare/between_runs.h)
- *   compare --again [RAW…]    contrasts that several runs have measured: does the later run's
- *                             verdict repeat the earlier one's (compare/repeatability.h)? Of a compare.csv or a
- *                             chosen.csv in place of RAW, nothing is solved again
+ *                             mode, block by block (paired; within_run.h). In an imported run, whose
+ *                             configs share no block, launch by launch (unpaired.h)
+ *   compare --best-of MODE    the same, against the config that is fastest in MODE, in the other
+ *                             modes: is the fastest config of MODE also the best in the step?
+ *   compare A B               two runs, or two folders of runs: cell by cell, B against A, launch by
+ *                             launch (unpaired; between_runs.h)
+ *   compare --again [RAW…]    contrasts that several runs have measured: does the later verdict
+ *                             repeat the earlier one (repeatability.h)? A compare.csv or chosen.csv in
+ *                             place of RAW is used as it is
  *   compare RUN --reference   the measured against the published numbers of [reference], each with
- *                             its tolerance (reference.h); slower than that: exit 1
+ *                             its tolerance (reference.h); exit code 1 if slower than that
  *
- * with -o CSV to write CSV/compare.csv beside the table in the terminal, or with --best-of
- * CSV/chosen.csv, whose columns are the same and whose floor is that of the config with a second
- * copy, or with --again CSV/again.csv (compare/repeatability.h).
+ * -o CSV writes CSV/compare.csv; with --best-of CSV/chosen.csv, which has the same columns and the
+ * floor of the config with a second copy; with --again CSV/again.csv.
  *
- * A family, over which Holm adjusts, is what one question asks: the contrasts of one group (all
- * but config and mode alike) and one mode. Launches of different origins (origin.h) are kept apart:
- * each origin has a row of its own, and the reason names what differs. The stream of the bootstrap
- * is rng_stream(seed of the recording, id of the cell), so that the answer depends on neither the
- * threads nor on what else is compared.
+ * Holm's adjustment is over a family: the contrasts of one group (all equal but config and mode) and
+ * one mode. Launches of different origins (origin.h) are not mixed: each origin has its own row, and
+ * the reason names the difference. The bootstrap uses rng_stream(seed of the recording, id of the
+ * cell), so the result depends neither on the threads nor on the other contrasts.
  *
- * compare.csv has a row a contrast. ratio is of times, config to baseline: below 1 is faster; its
- * interval is 95%. equivalence is the bound that the verdict went by, relative: [measure]
- * equivalence, or the tolerance of a published number.
+ * compare.csv has a row for each contrast. ratio is the time of the config divided by that of the
+ * baseline, so below 1 is faster; its interval is 95%. equivalence is the relative bound of the
+ * verdict: [measure] equivalence, or the tolerance of a published number.
  *
- * p_interval and p_permutation are of two tests of the same row (contrast.h), neither adjusted.
- * p_holm is adjusted over the row's family: of p_interval where p_holm_of says "interval", of the
- * larger of the two where it says "both" (judgement.h). So p_holm >= p_interval in every row, and
- * p_holm < 0.05 only where the interval excludes a ratio of 1.
+ * p_interval and p_permutation are two unadjusted tests of the row (contrast.h). p_holm is adjusted
+ * over the family: it starts from p_interval where p_holm_of is "interval", from the larger of the
+ * two where it is "both" (judgement.h). So p_holm >= p_interval in every row, and p_holm < 0.05 only
+ * if the interval excludes a ratio of 1.
  *
  * floor is the A/A floor: how much longer the slower of the baseline's two copies took, relative
- * (0.002 is 0.2%). Nothing is claimed of a ratio between 1/(1+floor) and 1+floor; what prints it
- * prints both ends. It is empty where there is no second copy. launches_needed: how many more;
- * empty where none would do. What could not be compared has a row without numbers, inconclusive,
- * with the reason.
+ * (0.002 is 0.2%). No difference is claimed for a ratio between 1/(1+floor) and 1+floor; the terminal
+ * prints both ends. It is empty without a second copy. launches_needed is the number of further
+ * launches; it is empty if no number would do. A contrast that could not be compared has a row
+ * without numbers, inconclusive, with the reason.
  *
- * A paired contrast in which both configs ran the same operation, as the recording says, has the
- * verdict "same operation". Its numbers stay, and measured_verdict is what they would be called.
- * How often that is faster or slower is a placebo test of the method (placebo.h). Of other
- * contrasts measured_verdict is the verdict. Two runs side by side run the same operation on
- * purpose: there the times decide, and a difference in what ran is named in the reason.
+ * A paired contrast has the verdict "same operation" if the recording says that both configs ran the
+ * same operation. It keeps its numbers, and measured_verdict is the verdict by its times. How often
+ * that is faster or slower is a placebo test of the method (placebo.h). In other contrasts
+ * measured_verdict is the verdict. Two runs may run the same operation on purpose: there the times
+ * decide, and the reason names a difference in what ran.
  */
-#ifndef GS_VERDICT_COMPARE_H
-#define GS_VERDICT_COMPARE_H
+#ifndef GS_COMPARE_H
+#define GS_COMPARE_H
 
 #include "compare/judgement.h"
 
@@ -64,27 +62,27 @@ struct values { /* by launch; owned */
 struct contrast {
     enum contrast_kind kind;
     char *platform, *workload, *label, *run_id, *mode, *params, *baseline, *config; /* owned */
-    char *ran, *baseline_ran; /* rec_cell.ran of both; owned */
+    char *ran, *baseline_ran; /* rec_cell.ran; owned */
     int64_t size_B;
-    struct values x;  /* log-ratios; of A's times when unpaired */
-    struct values y;  /* of B's when unpaired */
-    struct values aa; /* log-ratios of the baseline's copies; empty: there is no second */
-    struct values bb; /* of B's baseline when A and B are two runs */
+    struct values x;  /* log-ratios; unpaired: log-times of A */
+    struct values y;  /* unpaired: log-times of B */
+    struct values aa; /* log-ratios of the baseline's two copies; empty: no second copy */
+    struct values bb; /* the same of B, if A and B are two runs */
     uint64_t seed, stream;
     size_t family;
     double bound;  /* equivalence or tolerance, relative */
-    bool no_floor; /* a verdict needs none: imported launches, which have no second copy */
-    char *note;    /* what else is to be said; owned, NULL: nothing */
-    char *origin;  /* of its launches (origin.h); owned, NULL: of no run's own blocks */
-    /* solved */
+    bool no_floor; /* the verdict needs no floor: imported launches have no second copy */
+    char *note;    /* for the reason; owned; NULL: none */
+    char *origin;  /* of its launches (origin.h); owned; NULL: unknown */
+    /* set by comparison_solve */
     struct effect effect;
-    double floor; /* a logarithm; NaN: none. Of two runs the sum of theirs: both may be off */
+    double floor; /* a logarithm; NaN: none. The sum of both floors for two runs */
     double p_holm;
-    bool permuted; /* p_permutation entered Holm's test too */
+    bool permuted; /* p_permutation entered Holm's test */
     struct judgement judgement;
-    enum verdict measured;         /* what the times alone would be called */
-    bool first;                    /* of its family: its aa stands for the family's */
-    struct judgement aa_judgement; /* of the second copy against the first; of a first one alone */
+    enum verdict measured;         /* the verdict by the times alone */
+    bool first;                    /* the first contrast of its family */
+    struct judgement aa_judgement; /* the second copy against the first; only if `first` is set */
 };
 
 struct comparison {
@@ -92,34 +90,38 @@ struct comparison {
     size_t n, families;
 };
 
-/* An empty contrast at the end. */
+/* Adds an empty contrast. */
 struct contrast *comparison_append(struct comparison *c);
-/* And with the texts of where it is from copied; its baseline_ran is "". */
+/* Adds a contrast with the names of the run and the cell; its baseline_ran is "". */
 struct recorded;
 struct rec_cell;
 struct contrast *comparison_add(struct comparison *c, const struct recorded *r,
                                 const struct rec_cell *cell, const char *baseline);
 void contrast_note(struct contrast *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Same platform, workload and label; and the same run. */
+bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b);
+bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b);
 void values_add(struct values *x, int launch, double value);
+struct values values_copy(const struct values *from);
 
-/* What a verdict of it may not be below: NaN where it needs a floor and has none. */
+/* The floor for its verdict; NaN: it needs a floor and has none. */
 double contrast_floor(const struct contrast *c);
 
 #define COMPARE_THREADS_MAX 1024
-/* Effects, families, verdicts. The same answer whatever the threads; 0: as many as processors. */
+/* Computes effects, adjusted p and verdicts. threads 0: one for each processor. */
 void comparison_solve(struct comparison *c, long threads);
 void comparison_free(struct comparison *c);
 
 #define COMPARE_CSV "compare.csv"
-#define CHOSEN_CSV "chosen.csv" /* against the best of a mode */
+#define CHOSEN_CSV "chosen.csv" /* of --best-of */
 extern const char compare_columns[];
-/* The fields of compare_columns; the row is not ended. */
+/* Writes the fields of compare_columns; does not end the row. */
 struct csv;
 void contrast_row(struct csv *csv, const struct contrast *c);
 /* GS_OK or reported. */
 int comparison_write(const struct comparison *c, const char *dir, const char *file);
-/* Adds what such a table holds: solved, but without the values, standard errors and origins that
- * it came from. The whole reason is the note. GS_OK, or GS_USAGE or GS_FAILED, reported. */
+/* Adds the contrasts of such a table, solved, but without values, standard errors and origins. The
+ * reason becomes the note. GS_OK; or GS_USAGE or GS_FAILED, reported. */
 int comparison_read(struct comparison *c, const char *path);
 
 #endif

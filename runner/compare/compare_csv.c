@@ -13,7 +13,7 @@ const char compare_columns[] =
     "ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,"
     "launches_needed,reason,measured_verdict,baseline_ran,ran";
 
-/* Their places there. */
+/* Indices of the columns. */
 enum {
     PLATFORM,
     WORKLOAD,
@@ -44,7 +44,7 @@ enum {
     COLUMNS
 };
 
-/* Which tests p_holm is of. */
+/* Which tests p_holm adjusts. */
 static const char holm_of_interval[] = "interval", holm_of_both[] = "both";
 
 /* ---- written ---- */
@@ -105,7 +105,7 @@ int comparison_write(const struct comparison *c, const char *dir, const char *fi
 
 /* ---- read back ---- */
 
-/* VERDICTS: none of that name. */
+/* VERDICTS: unknown. */
 static enum verdict verdict_of(const char *name)
 {
     enum verdict v = VERDICT_FASTER;
@@ -145,12 +145,13 @@ static void take(struct contrast *c, const struct csv_reader *r)
         (struct judgement){.verdict = verdict_of(csv_read_text(r, VERDICT)),
                            .needed = *csv_read_text(r, NEEDED) ? csv_read_integer(r, NEEDED) : -1};
     c->measured = verdict_of(csv_read_text(r, MEASURED));
-    c->no_floor = c->judgement.verdict != VERDICT_INCONCLUSIVE; /* it had what it needed */
+    c->no_floor =
+        c->judgement.verdict != VERDICT_INCONCLUSIVE; /* it had the floor that it needed */
     if (*csv_read_text(r, REASON))
         c->note = xstrdup(csv_read_text(r, REASON));
 }
 
-/* A number in the column, or nothing where that may be. */
+/* Has the column a number? It may be empty if may_lack is set. */
 static bool is_number(const struct csv_reader *r, size_t column, bool may_lack)
 {
     return *csv_read_text(r, column) ? !isnan(csv_read_real(r, column)) : may_lack;
@@ -167,13 +168,14 @@ static int take_row(struct comparison *c, const struct csv_reader *r)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!is_number(r, (size_t)numbers[i].column, numbers[i].may_lack))
             return fail_at(GS_FAILED, r->path, (int)r->number,
-                           "'%.40s' is no number of a comparison",
+                           "'%.40s' must be a number; repeat 'gradsync compare'",
                            csv_read_text(r, (size_t)numbers[i].column));
     const int verdicts[] = {VERDICT, MEASURED};
     for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
         const char *name = csv_read_text(r, (size_t)verdicts[i]);
         if (verdict_of(name) == VERDICTS)
-            return fail_at(GS_FAILED, r->path, (int)r->number, "'%.40s' is no verdict", name);
+            return fail_at(GS_FAILED, r->path, (int)r->number,
+                           "'%.40s' is not a verdict; repeat 'gradsync compare'", name);
     }
     if (strstr(csv_read_text(r, BASELINE), " at ")) /* "17us ± 10% at …"; no config has a space */
         return fail_at(GS_USAGE, r->path, (int)r->number,
@@ -198,7 +200,9 @@ int comparison_read(struct comparison *c, const char *path)
     if (code)
         return code;
     if (r.n_header != COLUMNS)
-        code = fail_at(GS_USAGE, path, 1, "has more columns than a compare.csv or chosen.csv");
+        code =
+            fail_at(GS_USAGE, path, 1,
+                    "has other columns than compare.csv and chosen.csv; repeat 'gradsync compare'");
     while (!code && !(code = csv_read_row(&r, &got)) && got)
         code = take_row(c, &r);
     csv_read_close(&r);

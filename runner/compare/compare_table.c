@@ -20,13 +20,12 @@ const char *comparison_percent(char *buf, size_t n, double log_ratio)
     return buf;
 }
 
+/* ---- rows ---- */
+
 static bool same_heading(const struct contrast *a, const struct contrast *b)
 {
-    return !strcmp(a->platform, b->platform) && !strcmp(a->run_id, b->run_id) &&
-           !strcmp(a->baseline, b->baseline);
+    return contrasts_of_one_run(a, b) && !strcmp(a->baseline, b->baseline);
 }
-
-/* ---- rows ---- */
 
 static void print_heading(const struct contrast *c, int width)
 {
@@ -36,7 +35,7 @@ static void print_heading(const struct contrast *c, int width)
            "time", "95% interval", "p_holm", "A/A floor", "verdict", "");
 }
 
-/* "-1.20% .. +0.40%" of logarithms, or "-". */
+/* "-1.20% .. +0.40%" from logarithms; "-" for NaN. */
 static const char *span(char *buf, size_t n, double lo, double hi)
 {
     char a[32], b[32];
@@ -59,14 +58,14 @@ static void print_row(const struct contrast *c, const char *where, int width)
     printf("%s%s%s", c->judgement.reason, *c->judgement.reason && c->note ? "; " : "",
            c->note ? c->note : "");
     if (c->judgement.verdict == VERDICT_SAME && verdict_is_difference(c->measured))
-        printf(" (its time alone: %s)", verdict_names[c->measured]);
+        printf(" (by its time alone: %s)", verdict_names[c->measured]);
     if (c->judgement.needed > 0)
         printf(" (%lld more launch%s)", (long long)c->judgement.needed,
                c->judgement.needed == 1 ? "" : "es");
     puts("");
 }
 
-/* Which test p_holm is of. */
+/* Says which test p_holm adjusts. */
 static void print_tests(const struct comparison *c)
 {
     bool tested = false, permuted = false;
@@ -79,7 +78,7 @@ static void print_tests(const struct comparison *c)
                permuted ? ", or of permuted launches where that is larger" : "");
 }
 
-/* The contrasts of the mode of c->v[first]. Modes are different questions: no count is of two. */
+/* Counts the verdicts in the mode of c->v[first]; modes are different questions. */
 static void print_counts(const struct comparison *c, size_t first)
 {
     size_t counts[VERDICTS] = {0}, n = 0;
@@ -112,7 +111,7 @@ static void print_all_counts(const struct comparison *c)
     }
 }
 
-/* The rows from `first` on that have one heading; where they end. */
+/* Prints the rows from `first` on that have the same heading; returns where they end. */
 static size_t print_part(const struct comparison *c, size_t first)
 {
     struct axes axes = {0};
@@ -139,16 +138,14 @@ static size_t print_part(const struct comparison *c, size_t first)
 
 static bool same_question(const struct contrast *a, const struct contrast *b)
 {
-    return !strcmp(a->platform, b->platform) && !strcmp(a->workload, b->workload) &&
-           !strcmp(a->label, b->label) && !strcmp(a->run_id, b->run_id) &&
-           !strcmp(a->mode, b->mode);
+    return contrasts_of_one_run(a, b) && !strcmp(a->mode, b->mode);
 }
 
 struct beaten {
     size_t groups, beaten, settled;
 };
 
-/* The groups of the question of c->v[first], a family each. */
+/* Counts the groups of the question of c->v[first]; each group is a family. */
 static struct beaten count_beaten(const struct comparison *c, size_t first)
 {
     struct beaten all = {0};
@@ -182,9 +179,8 @@ static void print_beaten(const struct comparison *c, const char *best_of)
         if (k < i)
             continue;
         struct beaten b = count_beaten(c, i);
-        printf("%s%s%s on %s, run %s, %s: the best of %s is beaten in %zu of %zu groups, in %zu by "
-               "nobody, "
-               "in %zu that is open\n",
+        printf("%s%s%s on %s, run %s, %s: the fastest config of %s is beaten in %zu of %zu groups, "
+               "confirmed best in %zu, undecided in %zu\n",
                one->workload, *one->label ? " " : "", one->label, one->platform, one->run_id,
                one->mode, best_of, b.beaten, b.groups, b.settled, b.groups - b.beaten - b.settled);
     }

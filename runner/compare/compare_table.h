@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Contrasts as a table in the terminal, a heading for each run and baseline.
+ * Prints contrasts as tables, with a heading for each run and baseline.
  */
-#ifndef GS_VERDICT_COMPARE_TABLE_H
-#define GS_VERDICT_COMPARE_TABLE_H
+#ifndef GS_COMPARE_TABLE_H
+#define GS_COMPARE_TABLE_H
 
 #include "compare/compare.h"
 
-/* To stdout; best_of, NULL: none, is the mode whose best the contrasts are against: then how often
- * it is beaten as well, by run and mode. */
+/* Prints to stdout. If the contrasts are against the fastest config of a mode, best_of is that mode,
+ * and the output says for each run and mode how often that config is beaten. Else it is NULL. */
 void comparison_print(const struct comparison *c, const char *best_of);
-/* "+1.25%", "-" for NaN; into buf, which is returned. */
+/* Writes "+1.25%", or "-" for NaN, into buf and returns buf. */
 const char *comparison_percent(char *buf, size_t n, double log_ratio);
 
 #endif

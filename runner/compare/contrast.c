@@ -14,9 +14,9 @@
 /* ---- launches ---- */
 
 struct launches {
-    double *mean; /* of all blocks, a launch */
+    double *mean; /* [launch] of all blocks */
     double *batch;
-    size_t *first; /* in batch, a launch; first[n] ends the last */
+    size_t *first; /* [launch] index of its first batch; first[n] is the end */
     size_t n, blocks;
 };
 
@@ -67,77 +67,77 @@ static double variance(const double *x, size_t n)
 
 /* ---- the bootstrap ---- */
 
-/* Indices from halves of what the generator gives, by multiplication: the bias, below n / 2^32, is
- * far under what 10,000 draws resolve. The halves are made ahead: most of a comparison's time is
- * spent here. */
+/* Each 64-bit draw of the generator yields two 32-bit indices, by multiplication. The bias, below
+ * n / 2^32, is far under what 10,000 draws resolve. The halves are drawn in advance because most of
+ * the time of a comparison is spent here. */
 enum { HALVES = 1024 };
-struct dice {
-    struct rng rng, before; /* before the last refill, which kept `kept` halves */
-    size_t at, n, kept;
+struct halves {
+    struct rng rng, before; /* before: as it was at the last refill, which left `left` halves */
+    size_t at, n, left;
     uint32_t half[HALVES];
 };
 
-static void refill(struct dice *d)
+static void refill(struct halves *h)
 {
-    d->before = d->rng;
-    d->kept = d->n - d->at;
-    memmove(d->half, d->half + d->at, d->kept * sizeof *d->half);
-    for (d->at = 0, d->n = d->kept; d->n + 2 <= HALVES; d->n += 2) {
-        uint64_t bits = rng_next(&d->rng);
-        d->half[d->n] = (uint32_t)bits;
-        d->half[d->n + 1] = (uint32_t)(bits >> 32);
+    h->before = h->rng;
+    h->left = h->n - h->at;
+    memmove(h->half, h->half + h->at, h->left * sizeof *h->half);
+    for (h->at = 0, h->n = h->left; h->n + 2 <= HALVES; h->n += 2) {
+        uint64_t bits = rng_next(&h->rng);
+        h->half[h->n] = (uint32_t)bits;
+        h->half[h->n + 1] = (uint32_t)(bits >> 32);
     }
 }
 
-/* The next n, of which there are at most CONTRAST_BATCHES. */
-static const uint32_t *halves(struct dice *d, size_t n)
+/* The next n halves, CONTRAST_BATCHES at most. */
+static const uint32_t *next_halves(struct halves *h, size_t n)
 {
-    if (d->n - d->at < n)
-        refill(d);
-    d->at += n;
-    return d->half + d->at - n;
+    if (h->n - h->at < n)
+        refill(h);
+    h->at += n;
+    return h->half + h->at - n;
 }
 
-static size_t roll(uint32_t half, size_t n)
+static size_t index_below(size_t n, uint32_t half)
 {
     return (size_t)(((uint64_t)half * n) >> 32);
 }
 
-/* The generator as it is behind the halves that were taken. */
-static struct rng dice_rng(const struct dice *d)
+/* The generator behind the halves that were used. */
+static struct rng halves_rng(const struct halves *h)
 {
-    struct rng rng = d->before;
-    for (size_t i = d->kept; i < d->at; i += 2)
+    struct rng rng = h->before;
+    for (size_t i = h->left; i < h->at; i += 2)
         rng_next(&rng);
     return rng;
 }
 
-static double draw(const struct launches *l, struct dice *d)
+static double draw(const struct launches *l, struct halves *h)
 {
     double sum = 0;
     for (size_t i = 0; i < l->n; i++) {
-        size_t k = roll(*halves(d, 1), l->n), n = l->first[k + 1] - l->first[k];
+        size_t k = index_below(l->n, *next_halves(h, 1)), n = l->first[k + 1] - l->first[k];
         const double *batch = l->batch + l->first[k];
-        const uint32_t *half = halves(d, n);
+        const uint32_t *half = next_halves(h, n);
         double launch = 0;
         for (size_t b = 0; b < n; b++)
-            launch += batch[roll(half[b], n)];
+            launch += batch[index_below(n, half[b])];
         sum += launch / (double)n;
     }
     return sum / (double)l->n;
 }
 
-/* Draws of b's mean less a's; a NULL: of b's alone. */
+/* Draws of the mean of b minus that of a; a NULL: of b alone. */
 static double *draw_all(const struct launches *a, const struct launches *b, size_t draws,
                         struct rng *rng)
 {
     double *v = xmalloc(draws * sizeof *v);
-    struct dice d = {.rng = *rng, .before = *rng};
+    struct halves h = {.rng = *rng, .before = *rng};
     for (size_t i = 0; i < draws; i++) {
-        v[i] = draw(b, &d);
-        v[i] -= a ? draw(a, &d) : 0;
+        v[i] = draw(b, &h);
+        v[i] -= a ? draw(a, &h) : 0;
     }
-    *rng = dice_rng(&d);
+    *rng = halves_rng(&h);
     return v;
 }
 
@@ -154,7 +154,7 @@ static void set_interval(struct effect *e, double *drawn, size_t draws)
 
 /* ---- permutations ---- */
 
-/* As far from 0 as what was seen, up to rounding? */
+/* At least as far from 0 as the observed sum, up to rounding? */
 static bool as_far(double sum, double seen)
 {
     return fabs(sum) >= fabs(seen) * (1 - 1e-12);
@@ -178,7 +178,7 @@ static double flip_p(const double *mean, size_t n, size_t draws, struct rng *rng
     return exact ? (double)far / (double)ways : (double)(far + 1) / (double)(ways + 1);
 }
 
-/* Shuffles the pooled launches (a's, then b's) and compares the difference of means. */
+/* Shuffles the pooled launches and compares the difference of means. */
 static double deal_p(const struct launches *a, const struct launches *b, size_t draws,
                      struct rng *rng)
 {
@@ -229,7 +229,7 @@ struct effect effect_paired(const struct nested *x, size_t n, size_t draws, stru
     return e;
 }
 
-/* 1 / C(n, k), and twice that when both halves are alike. */
+/* 1 / C(k + m, k); twice that if both sides have the same size. */
 static double least_deal(size_t k, size_t m)
 {
     double N = (double)(k + m),
@@ -237,14 +237,14 @@ static double least_deal(size_t k, size_t m)
     return (k == m ? 2 : 1) * exp(-ways);
 }
 
-static void compare_sides(struct effect *e, const struct launches *a, const struct launches *b,
-                          size_t draws, struct rng *rng)
+static void compare_between_runs(struct effect *e, const struct launches *a,
+                                 const struct launches *b, size_t draws, struct rng *rng)
 {
     double va = variance(a->mean, a->n) / (double)a->n, vb = variance(b->mean, b->n) / (double)b->n;
     double least = least_deal(a->n, b->n), resolved = 1 / (double)(draws + 1);
     e->value = stats_mean(b->mean, b->n) - stats_mean(a->mean, a->n);
     e->se = sqrt(va + vb);
-    /* Welch and Satterthwaite; two sides without any spread say nothing of it. */
+    /* Welch and Satterthwaite; undefined if neither side has any spread. */
     e->df = e->se > 0 ? (va + vb) * (va + vb) /
                             (va * va / (double)(a->n - 1) + vb * vb / (double)(b->n - 1))
                       : 1;
@@ -267,7 +267,7 @@ struct effect effect_unpaired(const struct nested *a, size_t n_a, const struct n
     e.launches = (int)(la.n < lb.n ? la.n : lb.n);
     e.blocks = n_a + n_b;
     if (e.launches > 1)
-        compare_sides(&e, &la, &lb, draws, rng);
+        compare_between_runs(&e, &la, &lb, draws, rng);
     launches_free(&la);
     launches_free(&lb);
     return e;

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How far apart two configs are, with its uncertainty. Pure functions of log-ratios (paired: one a
- * block, of config to baseline) or log-times (unpaired: those of two runs), by launch. All numbers
- * are natural logarithms; a ratio below 1 is a negative one and means faster.
+ * The difference between two configs, with its uncertainty. Pure functions of log-ratios (paired: one
+ * for each block, config to baseline) or log-times (unpaired: of two runs), ordered by launch. All
+ * numbers are natural logarithms; a negative one means faster.
  *
- * Effect: the mean of the launches' means. The launch is the unit: what differs between launches
- * (placement, clocks, neighbours) is the same in all blocks of one and cannot be averaged away by
- * more of them.
+ * Effect: the mean of the means of the launches. The launch is the unit: the differences between
+ * launches (placement, clocks, neighbours) affect all blocks of a launch, so more blocks do not
+ * average them away.
  *
- * Interval: a hierarchical bootstrap, launches drawn and blocks within each, corrected for what
- * few launches do to it:
- *  - the draws are scaled about the effect so that their standard deviation is the unbiased
- *    standard error of the launches' means: their first stage alone is sqrt((L-1)/L) of it, and the
- *    second adds the blocks' noise, which the launches' means hold already, once more (Rao and Wu
- *    1988, J. Am. Stat. Assoc. 83, 231; Davison and Hinkley 1997, section 3.8);
- *  - and widened by t(L-1)/z, as Hesterberg's expanded percentile interval is (2015, The American
- *    Statistician 69, 371). His way of doing so, by the level of the percentiles, asks five
- *    launches for their 0.1% quantile, which is about their lowest: 94% is the most it can cover.
- * tests/sim/ holds it, the plain percentile interval and the expanded one against known truths.
+ * Interval: a hierarchical bootstrap, which draws launches, and blocks within each. Two corrections
+ * allow for few launches:
+ *  - The draws are scaled about the effect, so that their standard deviation is the unbiased standard
+ *    error of the means of the launches. Unscaled, the first stage gives sqrt((L-1)/L) of it, and the
+ *    second stage adds the noise of the blocks again, which these means already contain (Rao and Wu
+ *    1988, J. Am. Stat. Assoc. 83, 231; Davison and Hinkley 1997, section 3.8).
+ *  - The interval is widened by t(L-1)/z, like Hesterberg's expanded percentile interval (2015, The
+ *    American Statistician 69, 371). His method changes the level of the percentiles. With five
+ *    launches that needs the 0.1% quantile, which is about their minimum, and covers 94% at most.
+ * tests/sim/ compares it, the plain percentile interval and the expanded one with known truths.
  *
- * p_interval: that of Student's test of the launches' means, 2 P(T > |value| / se), with a larger
- * se where the interval is wider than t(0.975) se on the side of 0: the one with which that side
- * just has this width. So p_interval < 0.05 only where the 95% interval excludes 0.
+ * p_interval: Student's test of the means of the launches, 2 P(T > |value| / se). If the interval is
+ * wider than t(0.975) se on the side of 0, se is the larger value that gives this width. So
+ * p_interval < 0.05 only if the 95% interval excludes 0.
  *
- * p_permutation: another test, which assumes no distribution; two-sided. Paired: the signs of whole
- * launches are flipped, all 2^L ways (or CONTRAST_DRAWS of them when there are more). Flipping
- * block by block would give smaller values, and wrong ones: blocks of one launch share its effect,
- * so their signs are not exchangeable. So five launches cannot go below 2/32, and p_least says so.
- * Unpaired: launches are dealt anew to the two sides.
+ * p_permutation: a two-sided test that assumes no distribution. Paired: it flips the signs of whole
+ * launches, in all 2^L ways (or CONTRAST_DRAWS random ones if there are more). Flipping single blocks
+ * would give smaller p, but wrong ones: the blocks of a launch share its effect, so their signs are
+ * not exchangeable. So five launches give at least 2/32; p_least has this limit. Unpaired: it assigns
+ * the launches to the two sides at random.
  */
-#ifndef GS_VERDICT_CONTRAST_H
-#define GS_VERDICT_CONTRAST_H
+#ifndef GS_CONTRAST_H
+#define GS_CONTRAST_H
 
 #include "base/stats.h"
 
@@ -38,30 +38,30 @@
 
 #define CONTRAST_DRAWS 10000
 #define CONTRAST_LEVEL 0.95
-/* Longer launches enter the bootstrap as the means of so many runs of consecutive blocks. */
+/* A longer launch enters the bootstrap as the means of this many runs of consecutive blocks. */
 #define CONTRAST_BATCHES 32
 
 struct effect {
-    double value, lo, hi; /* NaN, as all that follows, with fewer than 2 launches on a side */
+    double value, lo, hi; /* NaN, like the next members, with fewer than 2 launches on a side */
     double se, df;        /* of value */
-    double p_interval;    /* of the interval */
-    double p_permutation; /* of launches */
-    double p_least;       /* the smallest that p_permutation could have been */
-    int launches;         /* of the smaller side */
-    size_t blocks;        /* of both */
+    double p_interval;
+    double p_permutation;
+    double p_least; /* the smallest possible p_permutation */
+    int launches;   /* of the smaller side */
+    size_t blocks;  /* of both */
 };
 
 /* Arrays are sorted by launch. */
 struct effect effect_paired(const struct nested *x, size_t n, size_t draws, struct rng *rng);
-/* Of `b` against `a`; standard error and degrees of freedom are Welch's. */
+/* b against a; standard error and degrees of freedom are Welch's. */
 struct effect effect_unpaired(const struct nested *a, size_t n_a, const struct nested *b,
                               size_t n_b, size_t draws, struct rng *rng);
 
-/* The uncorrected interval, and Hesterberg's: what the simulation compares with. Paired. */
+/* For the simulation: the uncorrected interval, or Hesterberg's. Paired. */
 struct interval contrast_percentile(const struct nested *x, size_t n, size_t draws, bool expanded,
                                     struct rng *rng);
 
-/* Holm's step-down adjustment of a family's p, in place. NaN is no member. */
+/* Holm's step-down adjustment of a family's p, in place. Skips NaN. */
 void contrast_holm(double *p, size_t n);
 
 #endif

@@ -31,8 +31,8 @@ static bool within(const struct effect *e, double bound)
     return e->lo > -bound && e->hi < bound;
 }
 
-/* Would n launches have a half-width, with 80% power, below `room`? The spread of a launch is taken
- * from the standard error, the degrees of freedom grow with the launches. */
+/* Would n launches have a half-width below `room` with 80% power? The standard error gives the spread
+ * of a launch; the degrees of freedom grow with the launches. */
 static bool suffice(const struct effect *e, int n, double room)
 {
     double spread = e->se * sqrt(e->launches), df = (e->df + 1) / e->launches * n - 1;
@@ -41,8 +41,8 @@ static bool suffice(const struct effect *e, int n, double room)
     return reach * spread / sqrt(n) < room;
 }
 
-/* More launches until they suffice; -1: too many. More launches always have a smaller half-width,
- * so the least number is found by halving. */
+/* The number of further launches; -1: too many. The half-width falls with the number of launches, so
+ * bisection finds the smallest number. */
 static int64_t launches_needed(const struct effect *e, double room)
 {
     int lo = e->launches, hi = JUDGEMENT_MOST_LAUNCHES;
@@ -65,7 +65,7 @@ static struct judgement inconclusive(const char *why)
     return j;
 }
 
-/* What cannot be judged at all. */
+/* Is there too little for a verdict? */
 static bool refused(const struct effect *e, struct judgement *j)
 {
     if (e->launches == 0)

@@ -2,30 +2,28 @@
  *
  * From an effect to a verdict. With b = log(1 + equivalence) and the A/A floor f, in logarithms:
  *
- *   equivalent    the interval lies inside (-b, b): whatever the difference is, it is below what
- *                 the user called a difference
- *   faster        the interval lies below -f, the effect itself below -b, and the family's
- *                 adjusted p is below 0.05; slower: the same on the other side
- *   inconclusive  all else, and everything that rests on one launch or has no floor
- *   same operation  given by compare.c, not here: the recording says that both configs ran the same
- *                   algorithm, protocol and number of CTAs, so their difference is no effect of the
- *                   config, whatever the times say
+ *   equivalent    the interval lies inside (-b, b): any difference is smaller than the user cares for
+ *   faster        the interval lies below -f, the effect below -b, and the family's adjusted p is
+ *                 below 0.05; slower: the same on the other side
+ *   inconclusive  all else, and everything with one launch or without a floor
+ *   same operation  set by compare.c, not here: the recording says that both configs ran the same
+ *                   algorithm, protocol and number of CTAs, so the config causes no difference,
+ *                   whatever the times are
  *
- * The floor is how far apart the two copies of the baseline were in the same blocks: a difference
- * that the method makes of nothing. Its random part is in the interval already: what differs
- * between two communicators of one launch is drawn anew in each launch, since each launch creates
- * them anew and in another order, and the interval is made from the variance between launches, with
- * launches - 1 degrees of freedom. Recordings whose cell lines have no "prepared" (record.h) are
- * older: there the copies shared one communicator and the order was the same in every launch, so
- * neither floor nor interval contains the part of the difference that comes from the order.
+ * The floor is the distance between the two copies of the baseline in the same blocks, where nothing
+ * differs. The interval already contains its random part: each launch creates the communicators anew
+ * and in another order, so the difference between two communicators is drawn anew in each launch, and
+ * the interval comes from the variance between launches, with launches - 1 degrees of freedom. Older
+ * recordings, whose cell lines have no "prepared" (record.h), had one communicator for both copies and
+ * the same order in every launch; there neither floor nor interval contains the effect of the order.
  *
- * A difference must pass Holm's test over its family at 5%. What enters it is p_interval, and where
- * p_permutation can reach 5% at all (p_least times the family's size) the larger of the two: five
- * launches give the latter no less than 0.0625. So p_holm is never below p_interval, and below 0.05
- * only where the interval excludes 0.
+ * A difference must pass Holm's test over its family at 5%. The test uses p_interval; or the larger
+ * of p_interval and p_permutation, if p_permutation can reach 5% at all (p_least times the size of the
+ * family). With five launches p_permutation is at least 0.0625. So p_holm is never below p_interval,
+ * and below 0.05 only if the interval excludes 0.
  */
-#ifndef GS_VERDICT_JUDGEMENT_H
-#define GS_VERDICT_JUDGEMENT_H
+#ifndef GS_JUDGEMENT_H
+#define GS_JUDGEMENT_H
 
 #include "compare/contrast.h"
 
@@ -49,23 +47,22 @@ bool verdict_is_difference(enum verdict v);
 
 struct judgement {
     enum verdict verdict;
-    int64_t needed;   /* more launches that settle it with 80% power, the spread staying as it is;
-                         0: it is settled; -1: more would not, or more than the most */
+    int64_t needed; /* further launches for a verdict with 80% power and the same spread; 0: it has
+                         one; -1: none would do, or more than JUDGEMENT_MOST_LAUNCHES */
     char reason[256]; /* of inconclusive and same operation; else "" */
 };
 
-/* equivalence: relative, > 0; floor: a logarithm >= 0, or NaN: there is none, and so no verdict;
- * p_holm: of the family. */
+/* equivalence: relative, > 0. floor: a logarithm >= 0; NaN: none, so no verdict. */
 struct judgement judge_effect(const struct effect *e, double equivalence, double floor,
                               double p_holm);
 
-/* The p that a member of a family of n enters Holm's test with (see above). */
+/* The p of a member of a family of n for Holm's test. */
 double judgement_p(const struct effect *e, size_t n);
-/* Does p_permutation enter it too? */
+/* Does that use p_permutation? */
 bool judgement_permutes(const struct effect *e, size_t n);
 
-/* Against a published value, `e` of the measured over it: equivalent when the interval lies inside
- * the tolerance, slower or faster when it lies outside altogether. */
+/* For the ratio e of a measured to a published value: equivalent if the interval lies inside the
+ * tolerance, slower or faster if all of it lies outside. */
 struct judgement judge_reference(const struct effect *e, double tolerance);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What of a header, of each host in it, and of the notes of a whole process is looked at. */
+/* The keys of a header, of each host and GPU in it, and of the notes of a process. */
 static const char *const header_keys[] = {"gradsync", "plugin", "mpi", "config_sha256"};
 static const char *const host_keys[] = {"host",   "cpu",    "kernel",     "device",
                                         "driver", "clocks", "persistence"};
@@ -16,7 +16,7 @@ static const char *const note_keys[] = {"nccl", "cublas",    "cuda_runtime", "cu
                                         "gpu",  "gpu_shape", "backend"};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* The value of the line that begins with the same key; NULL: there is none. */
+/* The value of the line with this key; NULL: none. */
 static const char *value_in(const char *text, const char *key, size_t n)
 {
     for (const char *s = text; *s; s += strcspn(s, "\n") + 1)
@@ -38,8 +38,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The values of a key over the hosts, or over `part` of them, each once, in order: ranks may be
- * dealt to them anew. */
+/* The distinct values of a key over the hosts, or over `part` of each host, sorted: the order of the
+ * hosts does not matter. */
 static void add_hosts(struct text *t, const json_t *hosts, const char *part, const char *key)
 {
     size_t n = json_array_size(hosts), m = 0;
@@ -93,7 +93,7 @@ static void add_header(struct text *t, const json_t *header)
     add_env(t, json_object_get(header, "env"));
 }
 
-/* Some plugins know it only once a first cell is prepared, and note it with that cell. */
+/* Some plugins know a value only after the first cell is prepared, and note it with that cell. */
 static void add_note(struct text *t, const json_t *note)
 {
     const char *key = json_string_value(json_object_get(note, "key"));
@@ -114,7 +114,7 @@ int origin_read(char **out, const char *path)
         return code;
     text_clear(&t);
     text_add(&t, "");
-    /* Process notes stand before the first cell. */
+    /* Notes of a process are before the first cell. */
     while ((got = raw_next(raw, want, &l)) == 1 && l.type != RAW_CELL) {
         if (l.type == RAW_HEADER)
             add_header(&t, l.json);
@@ -176,12 +176,12 @@ size_t origins_of(const struct origins *o, const struct recorded *r, size_t grou
 
 /* ---- differences ---- */
 
-#define HASH_SAID 12 /* characters that tell hashes apart */
+#define HASH_SHOWN 12 /* characters of a hash that are printed */
 
-static int said(const char *value, bool hash)
+static int shown(const char *value, bool hash)
 {
     size_t n = strcspn(value, "\n");
-    return (int)(hash && n > HASH_SAID ? HASH_SAID : n);
+    return (int)(hash && n > HASH_SHOWN ? HASH_SHOWN : n);
 }
 
 static void add_difference(struct text *t, const char *key, size_t n, const char *a, const char *b)
@@ -189,8 +189,8 @@ static void add_difference(struct text *t, const char *key, size_t n, const char
     bool hash = memmem(key, n, "sha256", strlen("sha256")) != NULL;
     a = a ? a : "none";
     b = b ? b : "none";
-    text_addf(t, "%s%.*s %.*s | %.*s", t->len ? ", " : "", (int)n, key, said(a, hash), a,
-              said(b, hash), b);
+    text_addf(t, "%s%.*s %.*s | %.*s", t->len ? ", " : "", (int)n, key, shown(a, hash), a,
+              shown(b, hash), b);
 }
 
 char *origin_difference(const char *a, const char *b)

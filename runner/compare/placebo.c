@@ -10,12 +10,6 @@
 
 /* ---- counting ---- */
 
-static bool same_run(const struct contrast *a, const struct contrast *b)
-{
-    return !strcmp(a->platform, b->platform) && !strcmp(a->workload, b->workload) &&
-           !strcmp(a->label, b->label) && !strcmp(a->run_id, b->run_id);
-}
-
 static bool same_mode(const struct contrast *a, const struct contrast *b)
 {
     return !strcmp(a->mode, b->mode);
@@ -37,7 +31,8 @@ struct placebo *placebo_rows(const struct comparison *c, size_t *n)
     *n = 0;
     for (size_t i = 0; i < c->n; i++) {
         size_t k = *n;
-        while (k > 0 && !(same_run(v[k - 1].of, &c->v[i]) && same_mode(v[k - 1].of, &c->v[i])))
+        while (k > 0 &&
+               !(contrasts_of_one_run(v[k - 1].of, &c->v[i]) && same_mode(v[k - 1].of, &c->v[i])))
             k--;
         if (!k)
             v[k = (*n)++].of = &c->v[i];
@@ -48,14 +43,14 @@ struct placebo *placebo_rows(const struct comparison *c, size_t *n)
     return v;
 }
 
-/* ---- what is said ---- */
+/* ---- output ---- */
 
 static double percent(size_t part, size_t all)
 {
     return all ? 100 * (double)part / (double)all : 0;
 }
 
-/* The runs of one mode together, from v[first] on; runs without a placebo lend no A/A copies. */
+/* The sum over the runs of one mode, from v[first] on; runs without a placebo do not count. */
 static struct placebo sum_mode(const struct placebo *v, size_t n, size_t first)
 {
     struct placebo sum = {.of = v[first].of};

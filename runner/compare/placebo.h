@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two checks of the verdicts by contrasts in which nothing differs, counted run by run and mode by
- * mode:
+ * Two checks of the verdicts by contrasts without a real difference, for each run and mode:
  *
- *   placebo  config and baseline ran the same operation in communicators of their own: the share
- *            whose times alone would be called faster or slower
- *   A/A      the second copy of the baseline against the first, one a family, judged as the only
- *            member of its family and without a floor
+ *   placebo  config and baseline ran the same operation in their own communicators: the share whose
+ *            times alone would be called faster or slower
+ *   A/A      the second copy of the baseline against the first, one for each family, judged as the
+ *            only member of its family and without a floor
  *
- * The copies of the baseline may share a communicator, so the A/A rate lacks what differs between
- * communicators; the placebo rate has it. Contrasts of fewer than two launches are in neither: no
- * difference is ever called from them.
+ * The copies of the baseline may share a communicator, so the A/A rate lacks the differences between
+ * communicators; the placebo rate has them. Both leave out contrasts of fewer than two launches,
+ * because these never have a verdict of faster or slower.
  *
- * placebo.csv has a row for each run and mode: platform, workload, label, run_id,
- * mode, contrasts and called (placebo), aa and aa_called.
+ * placebo.csv has a row for each run and mode: platform, workload, label, run_id, mode, contrasts and
+ * called (placebo), aa and aa_called.
  */
-#ifndef GS_VERDICT_PLACEBO_H
-#define GS_VERDICT_PLACEBO_H
+#ifndef GS_PLACEBO_H
+#define GS_PLACEBO_H
 
 #include "compare/compare.h"
 
@@ -27,13 +26,13 @@ struct placebo {
     size_t contrasts, called, aa, aa_called;
 };
 
-/* A row for each run and mode of a solved comparison, which has to stay; *n of them, the caller's.
- */
+/* A row for each run and mode of a solved comparison, which must outlive them; *n rows. The caller
+ * frees them. */
 struct placebo *placebo_rows(const struct comparison *c, size_t *n);
 
-/* One line on stdout, with a part for each mode; none where no config ran what its baseline ran. */
+/* Prints one line with a part for each mode; nothing if no config ran what its baseline ran. */
 void placebo_print(const struct comparison *c);
-/* DIR/placebo.csv; GS_OK or reported. */
+/* Writes DIR/placebo.csv. GS_OK or reported. */
 int placebo_write(const struct comparison *c, const char *dir);
 
 #endif

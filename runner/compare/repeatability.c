@@ -25,7 +25,7 @@ static int by_question(const struct contrast *a, const struct contrast *b)
     return (a->size_B > b->size_B) - (a->size_B < b->size_B);
 }
 
-/* Names of runs begin with the time. */
+/* Names of runs begin with their time. */
 static int by_question_and_run(const void *a, const void *b)
 {
     const struct contrast *x = *(const struct contrast *const *)a,
@@ -34,32 +34,21 @@ static int by_question_and_run(const void *a, const void *b)
     return order ? order : strcmp(x->run_id, y->run_id);
 }
 
-static bool of_one_section(const struct contrast *a, const struct contrast *b)
-{
-    return !strcmp(a->platform, b->platform) && !strcmp(a->workload, b->workload) &&
-           !strcmp(a->label, b->label);
-}
-
-bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b)
-{
-    return of_one_section(a, b) && !strcmp(a->run_id, b->run_id);
-}
-
 bool contrast_has_twin(const struct comparison *c, const struct contrast *one)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (of_one_section(&c->v[i], one) && strcmp(c->v[i].run_id, one->run_id) != 0)
+        if (contrasts_of_one_section(&c->v[i], one) && strcmp(c->v[i].run_id, one->run_id) != 0)
             return true;
     return false;
 }
 
-/* Those of the same two runs stand together, in the order of the comparison. */
+/* By the pair of runs, then in the order of the comparison. */
 static int by_place(const void *a, const void *b)
 {
     const struct repeat *x = a, *y = b;
-    const struct contrast *c = x->again, *d = y->again;
-    const char *const u[] = {c->platform, c->workload, c->label, c->run_id, x->first->run_id};
-    const char *const v[] = {d->platform, d->workload, d->label, d->run_id, y->first->run_id};
+    const struct contrast *c = x->later, *d = y->later;
+    const char *const u[] = {c->platform, c->workload, c->label, c->run_id, x->earlier->run_id};
+    const char *const v[] = {d->platform, d->workload, d->label, d->run_id, y->earlier->run_id};
     for (size_t i = 0; i < sizeof u / sizeof *u; i++) {
         int order = strcmp(u[i], v[i]);
         if (order)
@@ -73,7 +62,7 @@ static bool has_numbers(const struct contrast *c)
     return isfinite(c->effect.value) && isfinite(c->effect.lo) && isfinite(c->effect.hi);
 }
 
-/* The only one of its question in its run. */
+/* Is v[i] the only contrast of its question in its run? */
 static bool single(const struct contrast *const *v, size_t n, size_t i)
 {
     return (i == 0 || by_question_and_run(&v[i - 1], &v[i]) != 0) &&
@@ -87,7 +76,7 @@ void repeats_find(struct repeats *r, const struct comparison *c)
         v[i] = &c->v[i];
     qsort(v, c->n, sizeof *v, by_question_and_run);
     *r = (struct repeats){.of = c, .v = xcalloc(c->n + 1, sizeof *r->v)};
-    const struct contrast *last = NULL; /* that can be held against another */
+    const struct contrast *last = NULL; /* the last that is single and has numbers */
     for (size_t i = 0; i < c->n; i++) {
         if (!single(v, c->n, i) || !has_numbers(v[i]))
             continue;
@@ -109,15 +98,15 @@ void repeats_free(struct repeats *r)
 
 enum verdict repeat_earlier(const struct repeat *r)
 {
-    const struct contrast *c = r->first;
+    const struct contrast *c = r->earlier;
     if (c->judgement.verdict == VERDICT_SAME)
         return VERDICT_SAME;
-    return judge_effect(&c->effect, r->again->bound, contrast_floor(c), c->p_holm).verdict;
+    return judge_effect(&c->effect, r->later->bound, contrast_floor(c), c->p_holm).verdict;
 }
 
 enum agreement repeat_agreement(const struct repeat *r)
 {
-    enum verdict a = repeat_earlier(r), b = r->again->judgement.verdict;
+    enum verdict a = repeat_earlier(r), b = r->later->judgement.verdict;
     if (a == VERDICT_SAME || b == VERDICT_SAME)
         return AGREEMENT_OPERATION;
     if (a == VERDICT_INCONCLUSIVE || b == VERDICT_INCONCLUSIVE)
@@ -130,7 +119,8 @@ enum agreement repeat_agreement(const struct repeat *r)
 
 bool repeat_overlaps(const struct repeat *r)
 {
-    return r->first->effect.lo <= r->again->effect.hi && r->again->effect.lo <= r->first->effect.hi;
+    return r->earlier->effect.lo <= r->later->effect.hi &&
+           r->later->effect.lo <= r->earlier->effect.hi;
 }
 
 /* ---- as a table ---- */
@@ -148,8 +138,8 @@ int repeats_write(const struct repeats *r, const char *dir)
     if (!code) {
         csv_header(&csv, columns);
         for (size_t i = 0; i < r->n; i++) {
-            const struct contrast *first = r->v[i].first;
-            contrast_row(&csv, r->v[i].again);
+            const struct contrast *first = r->v[i].earlier;
+            contrast_row(&csv, r->v[i].later);
             csv_text(&csv, first->run_id);
             csv_integer(&csv, first->effect.launches);
             csv_real(&csv, exp(first->effect.value));

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `gradsync compare --again`: contrasts that more than one run has measured, each run's beside that
- * of the run before it. Alike are platform, workload, label, mode, size, parameters, baseline and
- * config; machine and software need not be, for whether another one says the same is the question.
+ * `gradsync compare --again`: contrasts that more than one run has measured, each beside that of the
+ * run before. Platform, workload, label, mode, size, parameters, baseline and config must be the
+ * same; machine and software need not be, because the question is whether another one agrees.
  *
- *   same        one verdict, and it is none that leaves the question open
- *   same operation  in one of them or both the config ran what its baseline ran: two such verdicts
- *               agree by what was recorded, and say nothing of whether times repeat
- *   open        inconclusive in one of them or both: nothing is contradicted
- *   different   equivalent in the one, faster or slower in the other
- *   contrary    faster in the one, slower in the other
+ *   same        both have the same verdict, and neither is inconclusive
+ *   same operation  in at least one, the config ran what its baseline ran. Two such verdicts agree by
+ *               what was recorded, and do not show whether times repeat
+ *   open        at least one is inconclusive; nothing is contradicted
+ *   different   one is equivalent, the other faster or slower
+ *   contrary    one is faster, the other slower
  *
- * Both are judged by the later run's [measure] equivalence. The intervals are of launches on one
- * machine, so they need not hold what another machine gives: how many overlap says how much of the
- * difference between the runs they account for.
+ * The later run's [measure] equivalence judges both. The intervals cover launches on one machine, so
+ * they need not contain the value of another machine. How many overlap tells how much of the
+ * difference between the runs they explain.
  *
- * again.csv has the columns of compare.csv, of the later run, then the earlier one's run_id,
- * launches, ratio with its interval and verdict, and agreement, and overlap: yes or no.
+ * again.csv has the columns of compare.csv for the later run; then run_id, launches, ratio with its
+ * interval, and verdict of the earlier run; then agreement, and overlap (yes or no).
  */
-#ifndef GS_VERDICT_AGAIN_H
-#define GS_VERDICT_AGAIN_H
+#ifndef GS_REPEATABILITY_H
+#define GS_REPEATABILITY_H
 
 #include "compare/compare.h"
 
@@ -33,26 +33,24 @@ enum agreement {
 };
 
 struct repeat {
-    const struct contrast *first, *again; /* of the comparison; both have numbers */
+    const struct contrast *earlier, *later; /* of the comparison; both have numbers */
 };
 
 struct repeats {
     const struct comparison *of;
-    struct repeat *v; /* owned; those of the same two runs together */
+    struct repeat *v; /* owned; ordered by the pair of runs */
     size_t n;
 };
 
-/* Of a solved comparison, which has to stay. A contrast without numbers is in none, nor one of
- * which a run has several, of launches of different origins. */
+/* The comparison must be solved, and must outlive *r. Leaves out contrasts without numbers, and those
+ * that a run has several times because its launches have different origins. */
 void repeats_find(struct repeats *r, const struct comparison *c);
 void repeats_free(struct repeats *r);
 
-bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b);
-/* The comparison has another run of its platform, workload and label. */
+/* Does the comparison have another run of the same platform, workload and label? */
 bool contrast_has_twin(const struct comparison *c, const struct contrast *one);
 
-/* The first's verdict by the later run's bound: what it calls equivalent is the question's, not the
- * machine's. */
+/* The verdict of the earlier run by the equivalence bound of the later run. */
 enum verdict repeat_earlier(const struct repeat *r);
 enum agreement repeat_agreement(const struct repeat *r);
 bool repeat_overlaps(const struct repeat *r);

@@ -14,7 +14,7 @@
 
 static bool same_runs(const struct repeat *a, const struct repeat *b)
 {
-    return contrasts_of_one_run(a->again, b->again) && contrasts_of_one_run(a->first, b->first);
+    return contrasts_of_one_run(a->later, b->later) && contrasts_of_one_run(a->earlier, b->earlier);
 }
 
 static size_t contrasts_of(const struct comparison *c, const struct contrast *run)
@@ -31,17 +31,17 @@ static void print_run(const struct contrast *c)
            c->run_id);
 }
 
-static void print_unlike(const struct repeat *r)
+static void print_difference(const struct repeat *r)
 {
-    char *unlike = r->first->origin && r->again->origin
-                       ? origin_difference(r->first->origin, r->again->origin)
-                       : xstrdup("");
-    if (*unlike)
-        printf("  not alike: %s\n", unlike);
-    free(unlike);
+    char *difference = r->earlier->origin && r->later->origin
+                           ? origin_difference(r->earlier->origin, r->later->origin)
+                           : xstrdup("");
+    if (*difference)
+        printf("  different provenance: %s\n", difference);
+    free(difference);
 }
 
-/* v[0 .. n) are of the same two runs. */
+/* v[0 .. n) have the same two runs. */
 static void print_counts(const struct comparison *all, const struct repeat *v, size_t n)
 {
     size_t counts[AGREEMENTS] = {0}, overlaps = 0;
@@ -49,14 +49,14 @@ static void print_counts(const struct comparison *all, const struct repeat *v, s
     for (size_t i = 0; i < n; i++) {
         counts[repeat_agreement(&v[i])]++;
         overlaps += repeat_overlaps(&v[i]);
-        moved[i] = fabs(v[i].again->effect.value - v[i].first->effect.value);
+        moved[i] = fabs(v[i].later->effect.value - v[i].earlier->effect.value);
     }
-    print_run(v[0].again);
-    printf(" after %s\n", v[0].first->run_id);
-    print_unlike(&v[0]);
+    print_run(v[0].later);
+    printf(" after %s\n", v[0].earlier->run_id);
+    print_difference(&v[0]);
     printf("  %zu of %zu contrasts have numbers in both: %zu with the same verdict, %zu "
            "inconclusive in one or both, %zu equivalent in one and not in the other, %zu contrary",
-           n, contrasts_of(all, v[0].again), counts[AGREEMENT_SAME], counts[AGREEMENT_OPEN],
+           n, contrasts_of(all, v[0].later), counts[AGREEMENT_SAME], counts[AGREEMENT_OPEN],
            counts[AGREEMENT_DIFFERENT], counts[AGREEMENT_CONTRARY]);
     if (counts[AGREEMENT_OPERATION])
         printf(", %zu same operation in one or both", counts[AGREEMENT_OPERATION]);
@@ -79,9 +79,9 @@ static void print_disagreeing(const struct repeat *v, size_t n)
 {
     struct axes axes = {0};
     for (size_t i = 1; i < n; i++)
-        axes_add(&axes, v[0].again->params, v[i].again->params);
+        axes_add(&axes, v[0].later->params, v[i].later->params);
     for (size_t i = 0; i < n; i++) {
-        const struct contrast *c = v[i].again;
+        const struct contrast *c = v[i].later;
         if (repeat_agreement(&v[i]) < AGREEMENT_DIFFERENT)
             continue;
         char size[32], *where = axes_where(&axes, c->mode, c->params);
@@ -89,7 +89,7 @@ static void print_disagreeing(const struct repeat *v, size_t n)
         printf("  %-9s %-12s%s%s ",
                c->size_B ? units_size(size, sizeof size, (uint64_t)c->size_B) : "-", c->config,
                placed ? " " : "", placed ? where : "");
-        print_side("earlier", repeat_earlier(&v[i]), v[i].first);
+        print_side("earlier", repeat_earlier(&v[i]), v[i].earlier);
         printf(",");
         print_side("later", c->judgement.verdict, c);
         puts("");
@@ -97,24 +97,24 @@ static void print_disagreeing(const struct repeat *v, size_t n)
     }
 }
 
-static bool held(const struct repeats *r, const struct contrast *run)
+static bool repeated(const struct repeats *r, const struct contrast *run)
 {
     for (size_t i = 0; i < r->n; i++)
-        if (contrasts_of_one_run(r->v[i].first, run) || contrasts_of_one_run(r->v[i].again, run))
+        if (contrasts_of_one_run(r->v[i].earlier, run) || contrasts_of_one_run(r->v[i].later, run))
             return true;
     return false;
 }
 
-/* Contrasts of a run stand together. */
+/* The contrasts of a run are consecutive. */
 static void print_alone(const struct repeats *r)
 {
     for (size_t i = 0; i < r->of->n; i++) {
         const struct contrast *c = &r->of->v[i];
-        if ((i && contrasts_of_one_run(c, c - 1)) || held(r, c) || !contrast_has_twin(r->of, c))
+        if ((i && contrasts_of_one_run(c, c - 1)) || repeated(r, c) || !contrast_has_twin(r->of, c))
             continue;
         print_run(c);
-        printf("\n  none of its %zu contrasts has numbers here and in another run; 'gradsync "
-               "compare' says why\n",
+        printf("\n  none of its %zu contrasts has numbers in this run and in another; 'gradsync "
+               "compare' prints the reasons\n",
                contrasts_of(r->of, c));
     }
 }

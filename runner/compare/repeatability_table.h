@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What several runs compared, in the terminal: for each two runs how often they agree, in what
- * their origins are unlike, and every contrast that is different or contrary; and each run that
- * could be held against none.
+ * Prints contrasts of several runs: for each two runs how often they agree, how their origins differ,
+ * and every contrast that is different or contrary; then each run without a contrast in common.
  */
-#ifndef GS_VERDICT_AGAIN_TABLE_H
-#define GS_VERDICT_AGAIN_TABLE_H
+#ifndef GS_REPEATABILITY_TABLE_H
+#define GS_REPEATABILITY_TABLE_H
 
 #include "compare/repeatability.h"
 

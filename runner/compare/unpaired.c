@@ -9,42 +9,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct apart_cell { /* a cell's launches of one origin */
+struct unpaired_cell { /* the launches of a cell that have one origin */
     const struct rec_cell *cell;
-    char *else_alike; /* its parameters but the config's; owned */
+    char *params; /* all parameters but those of the config; owned */
     size_t origin;
     struct values x; /* log-times */
-    struct outcome outcome;
+    struct series_status outcome;
 };
 
 struct pass {
     struct comparison *c;
     const struct recorded *r;
     const struct origins *origins;
-    const struct rules *rules;
-    struct apart_cell *cells;
+    const struct compare_rules *rules;
+    struct unpaired_cell *cells;
     size_t n;
 };
 
 /* ---- cells ---- */
 
-static struct apart_cell *add_cell(struct pass *p, const struct rec_cell *cell, size_t origin,
-                                   const struct outcome *o)
+static struct unpaired_cell *add_cell(struct pass *p, const struct rec_cell *cell, size_t origin,
+                                      const struct series_status *o)
 {
     if (!(p->n & (p->n - 1)))
         p->cells = xrealloc(p->cells, (p->n ? 2 * p->n : 1) * sizeof *p->cells);
-    struct apart_cell *one = &p->cells[p->n++];
-    *one = (struct apart_cell){.cell = cell,
-                               .else_alike = alike_without(cell->params, alike_config),
-                               .origin = origin,
-                               .outcome = *o};
+    struct unpaired_cell *one = &p->cells[p->n++];
+    *one = (struct unpaired_cell){.cell = cell,
+                                  .params = alike_without(cell->params, alike_config),
+                                  .origin = origin,
+                                  .outcome = *o};
     return one;
 }
 
 static void take_series(struct pass *p, const struct series *s)
 {
     const struct rec_cell *cell = &p->r->cells[s->cell];
-    struct outcome o = gathered_outcome(p->r, s);
+    struct series_status o = series_status(p->r, s);
     size_t first = p->n;
     if (!o.numbers)
         add_cell(p, cell, p->origins->n, &o);
@@ -53,7 +53,7 @@ static void take_series(struct pass *p, const struct series *s)
         size_t origin = origins_of(p->origins, p->r, cell->group, b->launch), k = first;
         while (k < p->n && p->cells[k].origin != origin)
             k++;
-        struct apart_cell *one = k < p->n ? &p->cells[k] : add_cell(p, cell, origin, &o);
+        struct unpaired_cell *one = k < p->n ? &p->cells[k] : add_cell(p, cell, origin, &o);
         if (!b->warm && b->time_s > 0)
             values_add(&one->x, b->launch, log(b->time_s));
     }
@@ -73,15 +73,15 @@ static int read_cells(struct pass *p)
     return code;
 }
 
-static bool alike(const struct apart_cell *a, const struct apart_cell *b)
+static bool alike(const struct unpaired_cell *a, const struct unpaired_cell *b)
 {
     return a->cell->size_B == b->cell->size_B && !strcmp(a->cell->mode, b->cell->mode) &&
-           !strcmp(a->else_alike, b->else_alike);
+           !strcmp(a->params, b->params);
 }
 
 /* ---- contrasts ---- */
 
-/* The config that the rules name, or the first one. */
+/* The config that the rules name, else the first. */
 static const char *baseline_of(const struct pass *p)
 {
     for (size_t i = 0; i < p->n; i++)
@@ -90,13 +90,13 @@ static const char *baseline_of(const struct pass *p)
     return p->n ? p->cells[0].cell->config : "";
 }
 
-/* The baseline's cell like it: of the same origin, or else any; NULL: none. */
-static const struct apart_cell *counterpart(const struct pass *p, const char *baseline,
-                                            const struct apart_cell *of)
+/* The baseline's cell with the same parameters, of the same origin if possible; NULL: none. */
+static const struct unpaired_cell *counterpart(const struct pass *p, const char *baseline,
+                                               const struct unpaired_cell *of)
 {
-    const struct apart_cell *any = NULL;
+    const struct unpaired_cell *any = NULL;
     for (size_t i = 0; i < p->n; i++) {
-        const struct apart_cell *a = &p->cells[i];
+        const struct unpaired_cell *a = &p->cells[i];
         if (strcmp(a->cell->config, baseline) || !alike(a, of))
             continue;
         any = any ? any : a;
@@ -106,14 +106,8 @@ static const struct apart_cell *counterpart(const struct pass *p, const char *ba
     return any;
 }
 
-static void copy_values(struct values *to, const struct values *from)
-{
-    for (size_t i = 0; i < from->n; i++)
-        values_add(to, from->v[i].launch, from->v[i].value);
-}
-
-static void note_difference(const struct pass *p, struct contrast *one, const struct apart_cell *a,
-                            const struct apart_cell *b)
+static void note_difference(const struct pass *p, struct contrast *one,
+                            const struct unpaired_cell *a, const struct unpaired_cell *b)
 {
     char *other = origin_difference(p->origins->texts[a->origin], p->origins->texts[b->origin]);
     contrast_note(one, "mixed provenance, kept apart: no launch of %s like these (%s)",
@@ -121,9 +115,9 @@ static void note_difference(const struct pass *p, struct contrast *one, const st
     free(other);
 }
 
-static void add_contrast(const struct pass *p, const char *baseline, const struct apart_cell *b)
+static void add_contrast(const struct pass *p, const char *baseline, const struct unpaired_cell *b)
 {
-    const struct apart_cell *a = counterpart(p, baseline, b);
+    const struct unpaired_cell *a = counterpart(p, baseline, b);
     struct contrast *one = comparison_add(p->c, p->r, b->cell, baseline);
     one->kind = CONTRAST_UNPAIRED;
     one->no_floor = true;
@@ -139,12 +133,12 @@ static void add_contrast(const struct pass *p, const char *baseline, const struc
         note_difference(p, one, a, b);
     if (one->note)
         return;
-    copy_values(&one->x, &a->x);
-    copy_values(&one->y, &b->x);
+    one->x = values_copy(&a->x);
+    one->y = values_copy(&b->x);
     contrast_note(one, "launched apart");
 }
 
-/* The first cell that is alike stands for the family. */
+/* The index of the first cell with the same parameters names the family. */
 static size_t family_of(const struct pass *p, size_t i)
 {
     size_t k = 0;
@@ -153,8 +147,8 @@ static size_t family_of(const struct pass *p, size_t i)
     return k;
 }
 
-int compare_apart(struct comparison *c, const struct recorded *r, const struct origins *origins,
-                  const struct rules *rules)
+int compare_unpaired(struct comparison *c, const struct recorded *r, const struct origins *origins,
+                     const struct compare_rules *rules)
 {
     struct pass p = {c, r, origins, rules, NULL, 0};
     int code = read_cells(&p);
@@ -167,7 +161,7 @@ int compare_apart(struct comparison *c, const struct recorded *r, const struct o
     }
     c->families += p.n;
     for (size_t i = 0; i < p.n; i++) {
-        free(p.cells[i].else_alike);
+        free(p.cells[i].params);
         free(p.cells[i].x.v);
     }
     free(p.cells);

@@ -3,88 +3,33 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "compare/against.h"
+#include "compare/baseline.h"
 #include "compare/unpaired.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* ---- the config ---- */
-
-int rules_read(struct rules *out, const struct recorded *r)
-{
-    static const char defaults[] = "";
-    char *path = xstrfmt("%s/config.ini", r->dir);
-    bool there = !access(path, F_OK);
-    struct config *config = NULL;
-    struct settings set;
-    int code = there ? config_load(&config, path, (const char *const *)r->overrides)
-                     : config_from_text(&config, path, defaults, 0, NULL);
-    if (!code)
-        code = settings_read(config, &set);
-    if (!code) {
-        *out = (struct rules){.equivalence = set.measure.equivalence,
-                              .blocks = there && !r->imported ? set.measure.blocks : 1};
-        memcpy(out->baseline, set.measure.baseline, sizeof out->baseline);
-    }
-    config_free(config);
-    free(path);
-    return code;
-}
-
-static void list(struct text *t, int launch, size_t blocks)
-{
-    text_addf(t, "%s%d (%zu)", t->len ? ", " : "", launch, blocks);
-}
-
-void values_thin(struct values *x, int64_t asked, struct contrast *say)
-{
-    struct text out = {0}, few = {0};
-    size_t kept = 0, least = asked < 2 * WITHIN_BLOCKS ? (size_t)(asked + 1) / 2 : WITHIN_BLOCKS;
-    for (size_t i = 0, end; i < x->n; i = end) {
-        for (end = i; end < x->n && x->v[end].launch == x->v[i].launch; end++)
-            ;
-        size_t blocks = end - i;
-        if (blocks < least || 2 * blocks < (size_t)asked)
-            list(blocks < least ? &out : &few, x->v[i].launch, blocks);
-        if (blocks < least)
-            continue;
-        memmove(x->v + kept, x->v + i, blocks * sizeof *x->v);
-        kept += blocks;
-    }
-    x->n = kept;
-    if (out.len)
-        contrast_note(say, "left out for want of blocks: launch %s of %lld", out.s,
-                      (long long)asked);
-    if (few.len)
-        contrast_note(say, "few blocks: launch %s of %lld", few.s, (long long)asked);
-    text_free(&out);
-    text_free(&few);
-}
 
 /* ---- contrasts ---- */
 
-/* Of the mode one config alone has a second copy, whatever the others are held against. */
+/* One config of the mode has a second copy; it need not be the baseline of this contrast. */
 static void fill(const struct group_pass *p, struct contrast *c, const struct series *base,
                  const struct series *s, size_t origin)
 {
-    const struct series *twice = pass_baseline(p, pass_mode(p, s));
+    const struct series *twice = baseline_of_mode(p, group_mode(p, s));
     const struct series *copy = gathered_find(p->g, twice->cell, 1);
     c->origin = xstrdup(p->origins->texts[origin]);
-    size_t zero = pass_pairs(p, base, s, origin, &c->x);
+    size_t zero = group_pairs(p, base, s, origin, &c->x);
     if (zero)
         contrast_note(c, "%zu blocks with a time of 0 are left out", zero);
     if (copy)
-        pass_pairs(p, twice, copy, origin, &c->aa);
-    values_thin(&c->x, p->rules->blocks, c);
+        group_pairs(p, twice, copy, origin, &c->aa);
+    values_drop_short(&c->x, p->rules->blocks, c);
 }
 
 static struct contrast *add(const struct group_pass *p, const struct series *base,
                             const struct series *s, size_t family)
 {
-    struct contrast *c = comparison_add(p->c, p->r, &p->r->cells[s->cell], pass_config(p, base));
+    struct contrast *c = comparison_add(p->c, p->r, &p->r->cells[s->cell], group_config(p, base));
     free(c->baseline_ran);
     c->baseline_ran = xstrdup(p->r->cells[base->cell].ran);
     c->family = family;
@@ -92,7 +37,7 @@ static struct contrast *add(const struct group_pass *p, const struct series *bas
     return c;
 }
 
-/* Origins among the launches of a series, each once. */
+/* The origins of the launches of a series, each once; returns how many. */
 static size_t origins_among(const struct group_pass *p, const struct series *s, size_t *v)
 {
     size_t n = 0;
@@ -108,7 +53,7 @@ static size_t origins_among(const struct group_pass *p, const struct series *s, 
     return n;
 }
 
-/* Launches that have the origin: "1, 2". */
+/* The launches of one origin: "1, 2"; the caller frees it. */
 static char *launches_from(const struct group_pass *p, const struct series *s, size_t origin)
 {
     struct text t = {0};
@@ -137,10 +82,10 @@ static void note_origins(const struct group_pass *p, struct contrast *c, const s
 static void contrast_series(const struct group_pass *p, const struct series *base,
                             const struct series *s, size_t family)
 {
-    struct outcome of_base = gathered_outcome(p->r, base), of_it = gathered_outcome(p->r, s);
+    struct series_status of_base = series_status(p->r, base), of_it = series_status(p->r, s);
     if (!of_base.numbers || !of_it.numbers) {
         struct contrast *c = add(p, base, s, family);
-        const struct outcome *o = of_it.numbers ? &of_base : &of_it;
+        const struct series_status *o = of_it.numbers ? &of_base : &of_it;
         contrast_note(c, "%s%s: %s", of_it.numbers ? "baseline " : "", o->status, o->why);
         return;
     }
@@ -155,11 +100,11 @@ static void contrast_series(const struct group_pass *p, const struct series *bas
     free(origins);
 }
 
-/* Is it the first of its mode? */
+/* Is it the first series of its mode? */
 static bool opens_mode(const struct group_pass *p, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (!strcmp(pass_mode(p, &p->g->series[k]), pass_mode(p, &p->g->series[i])))
+        if (!strcmp(group_mode(p, &p->g->series[k]), group_mode(p, &p->g->series[i])))
             return false;
     return true;
 }
@@ -167,13 +112,13 @@ static bool opens_mode(const struct group_pass *p, size_t i)
 static void contrast_group(const struct group_pass *p)
 {
     for (size_t m = 0; m < p->g->n; m++) {
-        const char *mode = pass_mode(p, &p->g->series[m]);
-        const struct series *base = opens_mode(p, m) ? pass_against(p, mode) : NULL;
+        const char *mode = group_mode(p, &p->g->series[m]);
+        const struct series *base = opens_mode(p, m) ? baseline_or_best(p, mode) : NULL;
         if (!base)
             continue;
         for (size_t i = 0; i < p->g->n; i++) {
             const struct series *s = &p->g->series[i];
-            if (!s->copy && s != base && !strcmp(pass_mode(p, s), mode) && *pass_config(p, s))
+            if (!s->copy && s != base && !strcmp(group_mode(p, s), mode) && *group_config(p, s))
                 contrast_series(p, base, s, p->c->families);
         }
         p->c->families += p->origins->n + 1;
@@ -183,13 +128,13 @@ static void contrast_group(const struct group_pass *p)
 static int contrast_run(struct comparison *c, const struct recorded *r, const char *best_of)
 {
     struct origins origins;
-    struct rules rules;
-    int code = rules_read(&rules, r);
+    struct compare_rules rules;
+    int code = compare_rules_read(&rules, r);
     if (code)
         return code;
     code = origins_read(&origins, r);
     if (!code && r->imported && !best_of)
-        code = compare_apart(c, r, &origins, &rules);
+        code = compare_unpaired(c, r, &origins, &rules);
     for (size_t i = 0; i < r->n_groups && !code && !r->imported; i++) {
         struct gathered g;
         if (r->groups[i].n < 2)
@@ -204,7 +149,7 @@ static int contrast_run(struct comparison *c, const struct recorded *r, const ch
     return code;
 }
 
-int compare_within(struct comparison *c, const char *dir, const char *best_of)
+int compare_within_run(struct comparison *c, const char *dir, const char *best_of)
 {
     struct recorded *r;
     int code = recorded_read(&r, dir);

@@ -28,9 +28,9 @@ static const char *const columns[] = {"run_id", "platform", "workload", "label",
                                       "mode",   "ranks",    "nodes",    "size_B", "params",
                                       "launch", "median_s", "ran",      NULL};
 
-/* Parameters that do not tell curves apart. */
+/* Parameters that do not distinguish curves. */
 static const char *const along[] = {"size", "config", NULL};
-/* The modes whose time is an exchange's alone: t = a + n/b says nothing of computation. */
+/* The modes without computation: t = a + n/b is a model of communication. */
 static const char *const modes[] = {"", "comm"};
 
 /* ---- rows to curves ---- */
@@ -64,8 +64,8 @@ static struct curve_rows *group_of(struct curves *all, const struct csv_reader *
     return g;
 }
 
-/* Its place in a list that has each text once. */
-static size_t place_in(char ***list, size_t *n, const char *text)
+/* The index of the text in a list of distinct texts; added if new. */
+static size_t index_in(char ***list, size_t *n, const char *text)
 {
     size_t i = 0;
     while (i < *n && strcmp((*list)[i], text))
@@ -80,7 +80,7 @@ static size_t place_in(char ***list, size_t *n, const char *text)
 static size_t replicate_of(struct curve_rows *g, const struct csv_reader *r)
 {
     char *name = xstrfmt("%s %s", csv_read_text(r, RUN_ID), csv_read_text(r, LAUNCH));
-    size_t i = place_in(&g->replicates, &g->n_replicates, name);
+    size_t i = index_in(&g->replicates, &g->n_replicates, name);
     free(name);
     return i;
 }
@@ -101,7 +101,7 @@ static void take_row(void *ctx, const struct csv_reader *r)
         return;
     struct curve_rows *g = group_of(all, r);
     s.replicate = replicate_of(g, r);
-    s.ran = place_in(&g->ran, &g->n_ran, csv_read_text(r, RAN));
+    s.ran = index_in(&g->ran, &g->n_ran, csv_read_text(r, RAN));
     g->samples = xrealloc(g->samples, (g->n + 1) * sizeof *g->samples);
     g->samples[g->n++] = s;
 }
@@ -143,7 +143,7 @@ static int by_size(const void *a, const void *b)
     return x->replicate < y->replicate ? -1 : x->replicate > y->replicate;
 }
 
-/* A replicate with less than half of the sizes would take the others' from them. */
+/* The grid has the sizes of all replicates: one with less than half of them would shrink it. */
 static size_t keep_replicates(const struct curve_rows *g, size_t *place)
 {
     size_t *count = xcalloc(g->n_replicates, sizeof *count), most = 0, kept = 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * launches.csv to curves of time against size: one of each platform, workload, label, config, mode
- * and parameters but size. Its replicates are the launches of its runs. In place and out of place
- * are two curves: one launch measured both, so neither confirms the other.
+ * Reads launches.csv into curves of time against size: one for each platform, workload, label, config
+ * and mode, and each set of parameters but size. The replicates of a curve are the launches of its
+ * runs. In place and out of place are two curves: one launch measured both, so neither confirms the
+ * other.
  */
-#ifndef GS_VERDICT_CURVES_H
-#define GS_VERDICT_CURVES_H
+#ifndef GS_CURVES_H
+#define GS_CURVES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,13 +18,13 @@ struct sample { /* one measured time of a curve */
     size_t ran; /* in curve_rows.ran */
 };
 
-struct curve_rows { /* a curve, as its rows come in */
+struct curve_rows { /* a curve, in the order of its rows */
     char *names[5]; /* platform, workload, label, config, mode */
     char *params;
     int64_t ranks, nodes;
-    char **replicates; /* run and launch */
+    char **replicates; /* "RUN LAUNCH" */
     size_t n_replicates;
-    char **ran; /* what the recordings say that ran, each text once; "": nothing */
+    char **ran; /* what ran, from the recordings, each text once; "": unknown */
     size_t n_ran;
     struct sample *samples;
     size_t n;
@@ -34,11 +35,11 @@ struct curves {
     size_t n;
 };
 
-/* DIR/launches.csv; GS_OK or reported. curves_free in both cases. */
+/* Reads DIR/launches.csv. GS_OK or reported; curves_free in both cases. */
 int curves_read(struct curves *all, const char *dir);
 void curves_free(struct curves *all);
 
-struct curve_grid {      /* the sizes that every replicate has, ascending, and its times there */
+struct curve_grid {      /* the sizes that every replicate has, ascending, with their times */
     double *size, *time; /* size[n]; time[r * n_max] */
     const double **rows; /* the replicates in `time` */
     const char **ran;    /* ran[r * n_max]; rec_cell.ran */

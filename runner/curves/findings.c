@@ -31,7 +31,7 @@ double findings_first_row(const double *time, size_t n)
     return excess > fmax(log1p(TRANSITION_ARTEFACT), 4 * log(most / least)) ? excess : 0;
 }
 
-/* How far the points first..last are above the line between their neighbours, the least of them. */
+/* The least height of the points first..last above the line between their neighbours. */
 static double above_neighbours(const double *size, const double *time, size_t first, size_t last)
 {
     double x0 = log(size[first - 1]), x1 = log(size[last + 1]);
@@ -43,8 +43,7 @@ static double above_neighbours(const double *size, const double *time, size_t fi
     return least;
 }
 
-/* How far half of the points are off the line between their neighbours: what a curve does anyway.
- */
+/* The median distance of a point from the line between its neighbours. */
 static double roughness(const struct trace *t)
 {
     double *off = xmalloc(t->n * sizeof *off);
@@ -135,8 +134,7 @@ static double below(const struct trace *t, double most, size_t i)
     return log(most * t->time[i] / t->size[i]);
 }
 
-/* Deep enough at its lowest size; or less so, and a size beside it is half as deep at least: noise
- * of one point makes no dip. */
+/* A shallow dip needs a neighbour of at least half its depth: the noise of one point makes no dip. */
 static bool is_dip(const struct trace *t, double most, size_t low)
 {
     double depth = below(t, most, low), noise = 2 * t->fit.error;

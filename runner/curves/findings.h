@@ -1,29 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What stands out in one row of times against size, of one replicate or of the median of several:
- * what is left out before the fit, the fit's breaks and half-points, the dips. Which of it is said
- * of a curve is for transitions.c.
+ * The features of one row of times against size, of one replicate or of the median of several: the
+ * points left out before the fit, the breaks and half-points of the fit, and the dips. transitions.c
+ * decides which of them it reports.
  */
-#ifndef GS_VERDICT_FINDINGS_H
-#define GS_VERDICT_FINDINGS_H
+#ifndef GS_FINDINGS_H
+#define GS_FINDINGS_H
 
-#include "curves/transitions.h"
+#include "curves/hockney.h"
 
-/* The points kept, and the fit of those; trace_free. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TRANSITIONS_LEAST 6 /* sizes of a curve, at least */
+#define TRANSITION_JUMP 0.05
+#define TRANSITION_DIP 0.05
+#define TRANSITION_SHALLOW 0.03
+#define TRANSITION_SPIKE 0.08
+#define TRANSITION_ARTEFACT 0.04
+
+enum transition_kind {
+    TRANSITION_FIRST_ROW,
+    TRANSITION_SPIKED,
+    TRANSITION_SWITCH,
+    TRANSITION_CTAS,
+    TRANSITION_KINK,
+    TRANSITION_KNEE,
+    TRANSITION_DIPPED,
+    TRANSITION_FIT,
+    TRANSITION_REFUSED,
+    TRANSITION_KINDS
+};
+
+/* The points that are left, and their fit; trace_free. */
 struct trace {
     double *size, *time; /* owned */
     size_t n;
     struct piecewise fit;
 };
 
-struct finding { /* where a feature stands in a trace */
+struct finding { /* a feature of a trace */
     enum transition_kind kind;
-    size_t first, last; /* kept points it lies between, or covers */
+    size_t first, last; /* points of the trace on both sides of it, or that it covers */
     double size, change;
-    size_t piece; /* before it; of a fit or an n½: itself */
-    bool within;  /* a dip that is not regained */
-    bool jumps;   /* a kink with a jump in time */
-    bool falls;   /* a kink with less bandwidth above */
+    size_t piece; /* before a kink; the piece of a knee */
+    bool within;  /* a dip: larger sizes do not regain the bandwidth */
+    bool jumps;   /* a kink: with a jump in time */
+    bool falls;   /* a kink: with less bandwidth above */
 };
 
 struct findings {
@@ -34,13 +57,13 @@ struct findings {
 struct trace trace_of(const double *size, const double *time, size_t n);
 void trace_free(struct trace *t);
 
-/* How far the first row is above the four after it, by more than they differ among themselves; 0:
- * not so. The first alone pays for what is done once. */
+/* How far the first row is above the four rows after it; 0 unless that is more than these differ. Only
+ * the first row includes one-time costs. */
 double findings_first_row(const double *time, size_t n);
 
-/* Leaves out of the trace what no fit should see, fits the rest; *f becomes all that was found.
- * first_row: its excess, 0 when it has none. known: the recordings say what ran, and no kinks are
- * looked for. */
+/* Leaves points out of the trace that no fit should see, fits the rest, and replaces *f by all that it
+ * finds. first_row: of findings_first_row. known: the recordings say what ran, so kinks are not looked
+ * for. */
 void findings_see(struct trace *t, double first_row, bool known, struct findings *f);
 
 #endif

@@ -14,8 +14,8 @@ struct points {
     size_t n;
 };
 
-/* With r = 1/(a b), log t = log a + log(1 + r n): log a is the mean of what the second term leaves,
- * and only r is searched for. r = infinity is t = n/b. */
+/* With r = 1/(a b), log t = log a + log(1 + r n). For a given r, log a is the mean of the rest; only r
+ * is searched for. r = infinity is t = n/b. */
 static double log_scale(const struct points *p, double r, double *sse)
 {
     double sum = 0, squares = 0;
@@ -81,7 +81,7 @@ double hockney_time(const struct hockney *h, double size)
 
 /* ---- several ---- */
 
-/* best[k][i]: the least squares of the first i points in k+1 pieces; from: where the last begins.
+/* best[k][i]: the least squares of the first i points in k+1 pieces; from: where the last piece begins.
  */
 struct search {
     struct points p;
@@ -173,7 +173,7 @@ double piecewise_error_out(const struct piecewise *p, const double *size, const 
     return count ? sqrt(squares / (double)count) : (double)NAN;
 }
 
-/* No more pieces than predict the points left out better than fewer do. */
+/* A further piece must improve the prediction of points that are left out. */
 static struct piecewise confirmed_out(const struct search *s, size_t k)
 {
     struct piecewise best = pieces_of(s, 1);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Piecewise Hockney fits of time against size, t(n) = a + n/b: a is the latency, b the asymptotic
- * bandwidth, a·b the size n½ at which half of b is reached (Hockney 1994, Parallel Computing 20,
- * 389). Errors are relative, so the fit minimises the squares of log t - log(a + n/b): every octave
- * weighs the same. Pure functions.
+ * bandwidth, and a·b the size n½ that reaches half of b (Hockney 1994, Parallel Computing 20, 389).
+ * Errors are relative: the fit minimises the squares of log t - log(a + n/b), so every octave has the
+ * same weight. Pure functions.
  *
- * How many pieces, and where they meet, is what minimises the Bayesian information criterion
- * N log(SSE/N) + p log N, p = 2 a piece and 1 a break; the pieces are found exactly, by dynamic
- * programming over all breaks. SSE/N does not go below HOCKNEY_FLOOR², the error of a good clock,
- * so that a curve without noise does not break at every point.
+ * The number of pieces minimises the Bayesian information criterion N log(SSE/N) + p log N, with
+ * p = 2 for each piece and 1 for each break. Dynamic programming over all breaks finds the best
+ * pieces exactly. SSE/N is at least HOCKNEY_FLOOR², the error of a good clock, so that a curve
+ * without noise does not break at every point.
  */
-#ifndef GS_VERDICT_HOCKNEY_H
-#define GS_VERDICT_HOCKNEY_H
+#ifndef GS_HOCKNEY_H
+#define GS_HOCKNEY_H
 
 #include <stddef.h>
 
 #define HOCKNEY_PIECES 6
-#define HOCKNEY_LEAST 3 /* points of a piece: one more than its parameters */
+#define HOCKNEY_LEAST 3 /* points of a piece at least: one more than its parameters */
 #define HOCKNEY_FLOOR 0.01
 
 struct hockney {
@@ -29,18 +29,18 @@ struct piecewise {
     struct hockney piece[HOCKNEY_PIECES];
     size_t first[HOCKNEY_PIECES + 1]; /* piece i holds the points first[i] .. first[i+1]-1 */
     size_t n;                         /* 0: too few points */
-    double error;                     /* in sample: root of the mean square of the logarithms */
+    double error;                     /* in sample: root mean square of the logarithms */
 };
 
 /* n >= 1 points with size and time > 0. */
 struct hockney hockney_fit(const double *size, const double *time, size_t n);
 double hockney_time(const struct hockney *h, double size);
 
-/* Sizes ascend. */
+/* Sizes must ascend. */
 struct piecewise hockney_pieces(const double *size, const double *time, size_t n);
 
-/* Out of sample: each point predicted by its piece fitted without it; root of the mean square of
- * the logarithms. NaN where no piece has a point to spare. */
+/* Out of sample: each point is predicted by its piece, fitted without that point. Root mean square of
+ * the logarithms; NaN if no piece has a point to spare. */
 double piecewise_error_out(const struct piecewise *p, const double *size, const double *time,
                            size_t n);
 

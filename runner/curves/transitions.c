@@ -3,10 +3,8 @@
 
 #include "base/stats.h"
 #include "base/text.h"
-#include "curves/findings.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +45,7 @@ static double falling(const double *time, size_t n)
     return (double)count / (double)(n - 1);
 }
 
-/* Why nothing is said of the curve, into why; false when something can be. */
+/* Is the curve too short or too chaotic? Then `why` says so. */
 static bool refuse(const struct curve *c, const struct trace *t, char *why, size_t size)
 {
     double apart = disagreement(c), share = falling(t->time, t->n);
@@ -78,7 +76,7 @@ static void median_curve(const struct curve *c, double *out)
     free(x);
 }
 
-/* One measured size away at most; an n½ moves with the noise of a and b: within a factor of 2. */
+/* At most one measured size apart, where the feature lies between sizes. */
 static bool same_place(const struct curve *c, const struct finding *a, const struct finding *b)
 {
     size_t steps = 0;
@@ -165,15 +163,14 @@ static void count_agreement(const struct curve *c, struct transitions *out, size
 
 /* ---- what ran ---- */
 
-/* The same but for the number of CTAs, "RING/LL ctas=24": the first word is algorithm and protocol.
- */
+/* In "RING/LL ctas=24" the first word is algorithm and protocol. */
 static bool same_kernel(const char *a, const char *b)
 {
     size_t n = strcspn(a, " ");
     return n == strcspn(b, " ") && !strncmp(a, b, n);
 }
 
-/* How many replicates change from size i to the next as r does, and whether r is the first one. */
+/* How many replicates change from size i to the next as r does. *first: r is the first of them. */
 static size_t agreeing(const struct curve *c, size_t r, size_t i, bool *first)
 {
     size_t n = 0;
@@ -187,7 +184,7 @@ static size_t agreeing(const struct curve *c, size_t r, size_t i, bool *first)
     return n;
 }
 
-/* A row for each change from one size to the next; replicates that change alike share it. */
+/* A row for each change from one size to the next; replicates with the same change share a row. */
 static void add_switches(struct transitions *out, const struct curve *c)
 {
     for (size_t i = 0; c->ran && i + 1 < c->n; i++)
@@ -216,7 +213,7 @@ static void refused(struct transitions *out, const struct curve *c, const char *
     out->error_in = out->error_out = NAN;
 }
 
-/* One launch is enough: it alone may have measured this size first. */
+/* One launch is enough: it may be the only one that measured this size first. */
 static double worst_first_row(const struct curve *c)
 {
     double most = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What was found in the curves of launches.csv to transitions.csv.
+ * Writes transitions.csv.
  */
 #include "base/csv.h"
 #include "base/err.h"
@@ -17,8 +17,7 @@ static const char transitions_columns[] =
     "before_b_Bps,after_a_s,after_b_Bps,change,agree,replicates,verdict,fit_error,"
     "fit_error_out,reason";
 
-/* Sizes between two measured ones are rounded to bytes; a bandwidth without end is an empty field.
- */
+/* Sizes are rounded to bytes; an infinite bandwidth is an empty field. */
 static void write_one(struct csv *c, const struct curve_rows *g, const struct transitions *t,
                       const struct transition *one)
 {

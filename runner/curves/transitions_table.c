@@ -15,11 +15,11 @@ enum column { PLATFORM, WORKLOAD, KIND, VERDICT, TEXTS, CONFIG = TEXTS, MODE, SI
 static const char *const columns[] = {"platform", "workload", "kind",   "verdict", "config",
                                       "mode",     "size_B",   "change", NULL};
 
-/* Of one platform, workload, kind and verdict. */
+/* The transitions of one platform, workload, kind and verdict. */
 struct line {
     char *text[TEXTS];     /* owned */
     char *config;          /* of the largest change; owned */
-    double change, size_B; /* the largest, and where; NaN: the kind has none */
+    double change, size_B; /* the largest change, and its size; NaN: the kind has none */
     int64_t least_B, most_B;
     size_t rows, order;
 };
@@ -72,7 +72,7 @@ static void take_row(void *ctx, const struct csv_reader *r)
     l->size_B = (double)size;
 }
 
-/* What is recorded or confirmed, then what changes most. */
+/* Recorded and confirmed first; then by the largest change. */
 static int by_weight(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
@@ -114,7 +114,7 @@ static void print(const struct lines_of *all, const char *path)
     for (size_t i = 0; i < all->n; i++)
         put_line(&cells, &all->v[i]);
     text_table_print(&cells, n, transition_is_sure);
-    printf("\neach of them, its curve and its reason: %s\n", path);
+    printf("\neach transition with its curve and its reason: %s\n", path);
     words_free(&cells);
 }
 

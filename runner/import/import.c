@@ -2,8 +2,8 @@
 #include "import/import.h"
 
 #include "base/err.h"
+#include "base/sha256.h"
 #include "base/text.h"
-#include "import/import_lines.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,11 +16,11 @@ static const struct import_format *const formats[] = {&import_nccl, &import_nccl
 
 const char *const import_formats[] = {"nccl-tests", "nccl-json", "iteration", "osu", NULL};
 
-#define TELLING_LINES 100000 /* a format that has not shown itself by then does not */
+#define TELLING_LINES 100000 /* lines that are searched for a format */
 
 /* ---- for the readers ---- */
 
-int import_refuse(const struct lines *in, const char *fmt, ...)
+int import_refuse(const struct import_lines *in, const char *fmt, ...)
 {
     char text[512];
     va_list args;
@@ -34,17 +34,18 @@ void import_fault(struct imp_cell *c, const char *kind, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    if (!c->kind || strcmp(c->kind, "wrong")) { /* nothing is graver than a wrong result */
+    if (!c->kind || strcmp(c->kind, "wrong")) { /* a wrong result outweighs a lost time */
         c->kind = kind;
         vsnprintf(c->why, sizeof c->why, fmt, args);
     }
     va_end(args);
 }
 
-struct imp_test *import_add_test(struct import *imp, const struct lines *in, const char *workload)
+struct imp_test *import_add_test(struct import *imp, const struct import_lines *in,
+                                 const char *workload)
 {
     if (imp->n_tests == IMP_TESTS) {
-        import_refuse(in, "more than %d tests in one file: split it", IMP_TESTS);
+        import_refuse(in, "more than %d tests in one file; split the file", IMP_TESTS);
         return NULL;
     }
     imp->tests = xrealloc(imp->tests, (imp->n_tests + 1) * sizeof *imp->tests);
@@ -59,11 +60,10 @@ static bool same(const struct imp_cell *a, const struct imp_cell *b)
            !strcmp(a->dtype, b->dtype) && !strcmp(a->op, b->op);
 }
 
-/* Tables repeat their cells in order: the one after the last is looked at first. */
-struct imp_cell *import_cell(struct import *imp, struct lines *in, struct imp_test *t,
+/* Tables repeat their cells in order, so the search starts after the last cell. */
+struct imp_cell *import_cell(const struct import_lines *in, struct imp_test *t,
                              const struct imp_cell *like)
 {
-    (void)imp;
     for (size_t i = 0; i < t->n_cells; i++) {
         size_t k = (t->last + 1 + i) % t->n_cells;
         if (!same(&t->cells[k], like))
@@ -72,8 +72,8 @@ struct imp_cell *import_cell(struct import *imp, struct lines *in, struct imp_te
         if (t->cells[k].iters == like->iters)
             return &t->cells[k];
         import_refuse(in,
-                      "samples of %llu iterations and of %llu for one size: several processes "
-                      "are mixed in it",
+                      "one size has samples of %llu and of %llu iterations: the output of several "
+                      "processes is mixed",
                       (unsigned long long)t->cells[k].iters, (unsigned long long)like->iters);
         return NULL;
     }
@@ -88,16 +88,31 @@ struct imp_cell *import_cell(struct import *imp, struct lines *in, struct imp_te
     return &t->cells[t->last];
 }
 
-int import_sample(struct import *imp, struct lines *in, struct imp_cell *c, uint64_t each_ns)
+void import_sample(struct import *imp, const struct import_lines *in, struct imp_cell *c,
+                   uint64_t each_ns)
 {
     uint64_t all;
     if (!each_ns || __builtin_mul_overflow(each_ns, c->iters, &all) || all > INT64_MAX) {
         import_fault(c, "failed", "line %zu: a time of %llu ns for each of %llu iterations",
                      in->number, (unsigned long long)each_ns, (unsigned long long)c->iters);
-        return GS_OK;
+        return;
     }
+    if (c->n_samples == c->cap_samples) {
+        c->cap_samples = c->cap_samples ? 2 * c->cap_samples : 1;
+        c->time_ns = xrealloc(c->time_ns, c->cap_samples * sizeof *c->time_ns);
+    }
+    c->time_ns[c->n_samples++] = all;
     imp->samples++;
-    return samples_add(&c->samples, &imp->spill, all);
+}
+
+void import_sample_us(struct import *imp, const struct import_lines *in, struct imp_cell *c,
+                      const struct number *us, const struct word *text)
+{
+    uint64_t ns;
+    if (number_scaled(us, 3, &ns))
+        import_sample(imp, in, c, ns);
+    else
+        import_fault(c, "failed", "line %zu: its time is %.*s", in->number, (int)text->n, text->s);
 }
 
 double import_factor(enum imp_factor factor, int64_t ranks)
@@ -134,63 +149,46 @@ static const struct import_format *claimed(const char *line)
     return NULL;
 }
 
-/* By the first line that only one of them has; other programs may have spoken before. */
-static int tell(struct lines *in, const struct import_format **format)
+/* By the first line that only one format has; other programs may have printed lines before it. */
+static const struct import_format *recognise(struct import_lines *in)
 {
     char *line;
-    size_t n;
-    int got = 0;
-    *format = NULL;
-    while (!*format && in->number < TELLING_LINES && (got = lines_next(in, &line, &n)) == 1)
-        *format = claimed(line);
-    if (got < 0)
-        return GS_FAILED;
-    if (!*format) {
-        fail_at(GS_FAILED, in->path, 0,
-                "refused: no output of nccl-tests (text or JSON), of osu_allreduce, and no "
-                "iteration times; --format names one");
-        return GS_FAILED;
-    }
-    return lines_rewind(in);
+    const struct import_format *format = NULL;
+    while (!format && in->number < TELLING_LINES && import_lines_next(in, &line))
+        format = claimed(line);
+    import_lines_rewind(in);
+    return format;
 }
 
-static int read_all(struct import *imp, struct lines *in, const struct import_format *format)
+static int read_all(struct import *imp, struct import_lines *in, const char *name)
 {
-    char *line;
-    size_t n;
+    const struct import_format *format = name ? named(name) : recognise(in);
+    if (!format)
+        return fail_at(GS_FAILED, in->path, 0,
+                       "refused: not the output of nccl-tests (text or JSON) or osu_allreduce, "
+                       "and not a list of iteration times; --format names the format");
     imp->format = format->name;
-    int got = 1, code = format->read(imp, in);
-    while (!code && (got = lines_next(in, &line, &n)) == 1) /* a reader may stop before the end */
-        ;
-    if (!code && got < 0)
-        code = GS_FAILED;
+    sha256_hex(in->text.s, in->text.len, imp->sha256);
+    int code = format->read(imp, in);
     if (!code && !imp->samples)
-        code = import_refuse(in, "it holds no time at all");
-    if (!code)
-        lines_sha256(in, imp->sha256);
+        code = import_refuse(in, "the file has no times");
     return code;
 }
 
 int import_read(struct import **out, const char *path, const char *format)
 {
-    struct lines in;
+    struct import_lines in;
     const char *slash = strrchr(path, '/');
-    const struct import_format *f = format ? named(format) : NULL;
     struct import *imp = xcalloc(1, sizeof *imp);
-    *out = NULL;
-    imp->spill.fd = -1;
     imp->path = xstrdup(path);
     imp->name = slash ? imp->path + (slash - path) + 1 : imp->path;
-    int code = lines_open(&in, path);
-    if (!code && !f)
-        code = tell(&in, &f);
+    int code = import_lines_open(&in, path);
     if (!code)
-        code = read_all(imp, &in, f);
-    lines_close(&in);
+        code = read_all(imp, &in, format);
+    import_lines_close(&in);
     if (code)
         import_free(imp);
-    else
-        *out = imp;
+    *out = code ? NULL : imp;
     return code;
 }
 
@@ -201,11 +199,10 @@ void import_free(struct import *imp)
     for (size_t i = 0; i < imp->n_tests; i++) {
         struct imp_test *t = &imp->tests[i];
         for (size_t k = 0; k < t->n_cells; k++)
-            samples_free(&t->cells[k].samples);
+            free(t->cells[k].time_ns);
         free(t->cells);
         json_decref(t->hosts);
     }
-    spill_close(&imp->spill);
     free(imp->tests);
     free(imp->path);
     free(imp);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Other programs' output as it stands in a file: tests (one process launch each) of cells with
- * their times. A file is read once, line by line, in memory that its samples bound and its length
- * does not. What cannot be true is refused with its line; what is torn off is left out, and said.
+ * Reads another program's output into tests, one for each start of that program, and their cells
+ * with their times. A row whose numbers contradict each other refuses the file, with its line. A
+ * torn row is left out, and the test says that it is truncated. Files are read into memory; those
+ * above IMPORT_FILE_MAX are refused (import_lines.h). The JSON of a file takes about eight times
+ * its size in memory.
  */
 #ifndef GS_IMPORT_H
 #define GS_IMPORT_H
 
-#include "import/import_samples.h"
+#include "import/import_lines.h"
+#include "import/import_words.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -15,83 +18,89 @@
 #include <stdint.h>
 
 #define IMP_WORD 64     /* bytes of a short text, terminator included */
-#define IMP_TESTS 10000 /* a file's tests at most */
-#define IMP_CELLS 4096  /* a test's cells at most */
+#define IMP_TESTS 10000 /* tests of a file at most */
+#define IMP_CELLS 4096  /* cells of a test at most */
 
 struct imp_cell {
-    char dtype[IMP_WORD], op[IMP_WORD]; /* gradsync's names; "": the file does not say */
+    char dtype[IMP_WORD], op[IMP_WORD]; /* gradsync's names; "": unknown */
     int64_t root;                       /* -1: none */
-    int in_place;                       /* 0, 1; -1: the file does not say */
-    int64_t size_B;                     /* 0: the file does not say */
-    uint64_t iters;                     /* of each sample */
-    struct samples samples;             /* ns of all the iterations of each, in the file's order */
-    const char *kind;                   /* of a fail line: "wrong", "failed"; NULL: none */
+    int in_place;                       /* 0 or 1; -1: unknown */
+    int64_t size_B;                     /* 0: unknown */
+    uint64_t iters;                     /* iterations of each sample */
+    uint64_t *time_ns;                  /* of all iterations of a sample; in the file's order */
+    size_t n_samples, cap_samples;
+    const char *kind; /* of a fail line: "wrong" or "failed"; NULL: no fault */
     char why[160];
 };
 
 struct imp_test {
     const char *workload;                         /* "nccl_allreduce" */
-    const char *metric;                           /* what a time is: "T_ss", … */
-    char tool[IMP_WORD];                          /* "nccl-tests 2.17.9"; "" */
-    char nccl[IMP_WORD];                          /* "2.29.2"; "" */
-    char algorithm[IMP_WORD], protocol[IMP_WORD]; /* as the output says them; "": it does not */
-    char started[IMP_WORD];                       /* as the file writes it; "" */
-    int64_t ranks, nodes;                         /* 0: the file does not say */
+    const char *metric;                           /* which time was measured: "T_ss", … */
+    char tool[IMP_WORD];                          /* "nccl-tests 2.17.9"; "": unknown */
+    char nccl[IMP_WORD];                          /* "2.29.2"; "": unknown */
+    char algorithm[IMP_WORD], protocol[IMP_WORD]; /* as in the output; "": unknown */
+    char started[IMP_WORD];                       /* as in the file; "": unknown */
+    int64_t ranks, nodes;                         /* 0: unknown */
     enum imp_factor { IMP_NONE, IMP_ALLREDUCE, IMP_SHARE, IMP_ONE } factor;
     bool graph;
-    bool unverified;  /* results were not checked */
-    json_t *hosts;    /* [{rank, host, device, bus}]; NULL: none */
-    size_t line;      /* where it begins */
-    char missing[96]; /* why it is not whole; "": it is */
+    bool unverified;  /* the program did not check its results */
+    json_t *hosts;    /* [{rank, host, device, bus}]; NULL: unknown */
+    size_t line;      /* where the test begins */
+    char missing[96]; /* why the test is truncated; "": it is whole */
     struct imp_cell *cells;
-    size_t n_cells, last; /* the cell that was last found */
+    size_t n_cells, last; /* last: the cell that was found last */
 };
 
 struct import {
     char *path;
-    const char *name;   /* path's last component */
-    const char *format; /* of import_formats */
+    const char *name;   /* the last component of path */
+    const char *format; /* one of import_formats */
     char sha256[65];
     struct imp_test *tests;
     size_t n_tests;
     uint64_t samples; /* of all cells */
-    struct spill spill;
 };
 
-/* Names of the formats, ending with NULL. */
+/* Names of the formats; ends with NULL. */
 extern const char *const import_formats[];
 
-/* format: one of the names, or NULL to tell it from the contents. GS_OK, or GS_FAILED, reported:
- * cannot be read, no known format, nothing in it, not true. *out is NULL then. */
+/* format: one of import_formats, or NULL to recognise it from the contents. GS_OK; or reported, and
+ * *out is NULL: the file cannot be read, has no known format, has no times or contradicts itself. */
 int import_read(struct import **out, const char *path, const char *format);
 void import_free(struct import *imp);
 
-/* Of bus to algorithm bandwidth; 0 without. */
+/* Bus bandwidth divided by algorithm bandwidth; 0: undefined. */
 double import_factor(enum imp_factor factor, int64_t ranks);
 
-/* ---- for the formats' readers ---- */
-
-struct lines; /* import_lines.h */
+/* ---- for the readers of the formats ---- */
 
 struct import_format {
     const char *name;
-    bool (*claims)(const char *line); /* a line that no other format has */
-    int (*read)(struct import *imp, struct lines *in);
+    bool (*claims)(const char *line); /* true for a line that only this format has */
+    int (*read)(struct import *imp, struct import_lines *in);
 };
 extern const struct import_format import_nccl, import_nccl_json, import_iteration, import_osu;
 
-/* One that begins where `in` is; NULL, reported, past IMP_TESTS. */
-struct imp_test *import_add_test(struct import *imp, const struct lines *in, const char *workload);
-/* The cell with these coordinates, made when there is none; NULL, reported, past IMP_CELLS. */
-struct imp_cell *import_cell(struct import *imp, struct lines *in, struct imp_test *t,
+/* A new test that begins at the current line. NULL, reported: more than IMP_TESTS. */
+struct imp_test *import_add_test(struct import *imp, const struct import_lines *in,
+                                 const char *workload);
+/* The cell with the coordinates of `like`; added if the test lacks it. NULL, reported: more than
+ * IMP_CELLS, or its samples have another number of iterations. */
+struct imp_cell *import_cell(const struct import_lines *in, struct imp_test *t,
                              const struct imp_cell *like);
-/* Adds a sample of cell->iters iterations of `each_ns`. GS_OK, or reported: a full disk. A
- * time that is none (0, overflow) becomes the cell's fault. */
-int import_sample(struct import *imp, struct lines *in, struct imp_cell *c, uint64_t each_ns);
+/* Adds a sample of cell->iters iterations of `each_ns`. A time of 0, or an overflow, becomes the
+ * fault of the cell. */
+void import_sample(struct import *imp, const struct import_lines *in, struct imp_cell *c,
+                   uint64_t each_ns);
+/* Adds a sample from a number of microseconds, printed as `text`. A number that is not finite
+ * becomes the fault of the cell. */
+void import_sample_us(struct import *imp, const struct import_lines *in, struct imp_cell *c,
+                      const struct number *us, const struct word *text);
+/* Marks the cell as "wrong" or "failed"; "wrong" replaces "failed". */
 void import_fault(struct imp_cell *c, const char *kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* "FILE:LINE: refused: …"; returns GS_FAILED. */
-int import_refuse(const struct lines *in, const char *fmt, ...)
+/* Reports "FILE:LINE: refused: …"; returns GS_FAILED. */
+int import_refuse(const struct import_lines *in, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

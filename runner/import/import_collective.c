@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/import_collective.h"
 
+#include "base/err.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Bus to algorithm bandwidth: nccl-tests, doc/PERFORMANCE.md. */
+/* The factors are those of nccl-tests, doc/PERFORMANCE.md. */
 static const struct collective collectives[] = {
     {"all_reduce_perf", "nccl_allreduce", IMP_ALLREDUCE},
     {"reduce_scatter_perf", "nccl_reduce_scatter", IMP_SHARE},
@@ -19,12 +21,13 @@ static const struct collective collectives[] = {
     {"sendrecv_perf", "nccl_sendrecv", IMP_ONE},
 };
 
-const struct collective *collective_of(const char *program)
+const struct collective *collective_of(const struct import_lines *in, const char *program)
 {
     const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
     for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
         if (!strncmp(name, collectives[i].program, strlen(collectives[i].program)))
             return &collectives[i];
+    import_refuse(in, "'%.60s' is no known collective of nccl-tests", program);
     return NULL;
 }
 
@@ -40,7 +43,8 @@ static const struct {
     {"fp8_e5m2", "fp8_e5m2", 1},
 };
 
-const char *collective_dtype(const char *name, int64_t *bytes)
+/* gradsync's name of an element type, and its bytes; unknown: the same name, and 0. */
+static const char *dtype_of(const char *name, int64_t *bytes)
 {
     *bytes = 0;
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
@@ -59,30 +63,56 @@ void collective_version(char *buf, size_t n, int64_t code)
     snprintf(buf, n, "%lld.%lld.%lld", (long long)major, (long long)minor, (long long)(code % 100));
 }
 
-#define SLACK 0.005 /* relative: nccl-tests computes in double, and old versions cut digits */
-
-int collective_check(const struct lines *in, const struct claim *c, enum imp_factor factor,
-                     int64_t ranks)
+int64_t collective_iters(int64_t iters, int64_t aggregated)
 {
-    double time = c->time_us.value, size = (double)c->size_B;
-    if (!c->time_us.finite || !c->algbw.finite || !c->busbw.finite || time <= 0)
-        return 0; /* a fault of its cell, not of its arithmetic */
+    bool sane = iters > 0 && iters < 1000000 && aggregated > 0 && aggregated < 1000;
+    return sane ? iters * aggregated : 1;
+}
+
+int collective_set_type(const struct import_lines *in, const struct imp_test *t, const char *type,
+                        const char *op, int64_t count, struct imp_cell *cell)
+{
+    int64_t bytes;
+    snprintf(cell->dtype, sizeof cell->dtype, "%s", dtype_of(type, &bytes));
+    snprintf(cell->op, sizeof cell->op, "%s", op);
+    if (t->factor == IMP_ALLREDUCE && bytes &&
+        (count > INT64_MAX / 8 || count * bytes != cell->size_B))
+        return import_refuse(in, "%lld elements of %.20s are not %lld bytes", (long long)count,
+                             type, (long long)cell->size_B);
+    return GS_OK;
+}
+
+#define SLACK 0.005 /* relative; nccl-tests computes in double, and old versions cut digits */
+
+int collective_check(const struct import_lines *in, const struct collective_row *row,
+                     enum imp_factor factor, int64_t ranks)
+{
+    double time = row->time_us.value, size = (double)row->size_B;
+    if (row->time_us.negative)
+        return import_refuse(in, "a negative time, %g us", time);
+    if (!row->time_us.finite || !row->algbw.finite || !row->busbw.finite || time <= 0)
+        return GS_OK; /* becomes a fault of the cell */
     double algbw = size / time * 1e-3;
-    double room = c->algbw.half + algbw * (SLACK + c->time_us.half / time);
-    if (fabs(c->algbw.value - algbw) > room)
-        return import_refuse(
-            in,
-            "%lld bytes in %g us are %.4g GB/s, and the row says %g: its time does "
-            "not fit its size and bandwidth",
-            (long long)c->size_B, time, algbw, c->algbw.value);
+    double room = row->algbw.half + algbw * (SLACK + row->time_us.half / time);
+    if (fabs(row->algbw.value - algbw) > room)
+        return import_refuse(in,
+                             "%lld bytes in %g us are %.4g GB/s, but the row says %g: its time "
+                             "does not fit its size and bandwidth",
+                             (long long)row->size_B, time, algbw, row->algbw.value);
     double want = import_factor(factor, ranks);
     if (ranks < 2)
-        return 0;
-    room = c->busbw.half + want * c->algbw.half + SLACK * c->busbw.value;
-    if (fabs(c->busbw.value - want * c->algbw.value) > room)
+        return GS_OK;
+    room = row->busbw.half + want * row->algbw.half + SLACK * row->busbw.value;
+    if (fabs(row->busbw.value - want * row->algbw.value) > room)
         return import_refuse(in,
-                             "a bus bandwidth of %g GB/s is not %.4g x %g, that of %lld ranks: its "
-                             "columns do not fit each other",
-                             c->busbw.value, want, c->algbw.value, (long long)ranks);
-    return 0;
+                             "the bus bandwidth of %g GB/s is not %.4g x %g, the factor of %lld "
+                             "ranks: its columns do not fit each other",
+                             row->busbw.value, want, row->algbw.value, (long long)ranks);
+    return GS_OK;
+}
+
+int collective_refuse_cpu_time(const struct import_lines *in)
+{
+    return import_refuse(in, "its times are what the host takes to issue an operation "
+                             "(nccl-tests -C), not the operation's own; run it without -C");
 }

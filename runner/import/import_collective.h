@@ -1,34 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What nccl-tests' programs, types and columns mean, for its text and its JSON.
+ * What the text and the JSON of nccl-tests have in common: programs, types, columns, and the
+ * checks of a row.
  */
 #ifndef GS_IMPORT_COLLECTIVE_H
 #define GS_IMPORT_COLLECTIVE_H
 
 #include "import/import.h"
-#include "import/import_lines.h"
 
 struct collective {
     const char *program, *workload;
     enum imp_factor factor;
 };
-/* By the program's name, "…/all_reduce_perf"; NULL: unknown. */
-const struct collective *collective_of(const char *program);
-
-/* An element type's name in gradsync, and its bytes; unknown: the same name, and 0. */
-const char *collective_dtype(const char *name, int64_t *bytes);
+/* By the name of the program, "…/all_reduce_perf"; NULL, reported: unknown. */
+const struct collective *collective_of(const struct import_lines *in, const char *program);
 
 /* "2.29.2" of 22902, "2.7.8" of 2708. */
 void collective_version(char *buf, size_t n, int64_t code);
 
-/* What a row claims of one side. */
-struct claim {
+/* Iterations of a sample; 1 where the numbers make no sense. */
+int64_t collective_iters(int64_t iters, int64_t aggregated);
+
+/* Sets the type and the operation of a cell whose size is set. GS_OK, or refused: in an all-reduce,
+ * the size is not `count` elements of that type. */
+int collective_set_type(const struct import_lines *in, const struct imp_test *t, const char *type,
+                        const char *op, int64_t count, struct imp_cell *cell);
+
+/* The numbers of a row, out of place or in place. */
+struct collective_row {
     int64_t size_B;
     struct number time_us, algbw, busbw; /* GB/s */
 };
-/* GS_OK, or refused: the bandwidth is not the size over the time, or the bus bandwidth not that of
- * the collective among so many ranks, beyond what rounding explains. */
-int collective_check(const struct lines *in, const struct claim *c, enum imp_factor factor,
-                     int64_t ranks);
+/* GS_OK or refused: the time is negative; the bandwidth is not size / time; or the bus bandwidth
+ * is not that of the collective with this number of ranks. Rounding is allowed for. */
+int collective_check(const struct import_lines *in, const struct collective_row *row,
+                     enum imp_factor factor, int64_t ranks);
+
+/* Refuses a file that nccl-tests wrote with -C. */
+int collective_refuse_cpu_time(const struct import_lines *in);
 
 #endif

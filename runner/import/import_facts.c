@@ -47,7 +47,7 @@ static const struct {
     bool (*is)(const char *);
     const char *allowed;
 } values[FACTS] = {
-    [FACT_PLATFORM] = {is_folder, "letters, digits, '.', '_', '-'"},
+    [FACT_PLATFORM] = {is_folder, "a name of letters, digits, '.', '_', '-'"},
     [FACT_CONFIG] = {is_name, "a label, e.g. ring/LL128"},
     [FACT_ALGORITHM] = {is_name, "a name, e.g. ring"},
     [FACT_PROTOCOL] = {is_name, "a name, e.g. LL128"},
@@ -69,10 +69,10 @@ int facts_set(struct facts *f, const char *key, size_t n, const char *value, siz
         if (strcmp(fact_names[i], word))
             continue;
         if (f->value[i])
-            return fail(GS_USAGE, "import: '%s' is said twice", word);
+            return fail(GS_USAGE, "import: '%s' is given twice", word);
         char *v = xstrfmt("%.*s", (int)value_n, value);
         if (!values[i].is(v)) {
-            int code = fail(GS_USAGE, "import: %s '%s' is none: %s", word, v, values[i].allowed);
+            int code = fail(GS_USAGE, "import: %s='%s': must be %s", word, v, values[i].allowed);
             free(v);
             return code;
         }
@@ -81,9 +81,8 @@ int facts_set(struct facts *f, const char *key, size_t n, const char *value, siz
     }
     const char *near = text_nearest(word, fact_names, FACTS);
     return fail(GS_USAGE,
-                "import: no fact is called '%s'%s; there are platform, config, "
-                "algorithm, protocol, ctas, memory, contention, mode, size, ranks, nodes "
-                "and replicate",
+                "import: no key is called '%s'%s; the keys are platform, config, algorithm, "
+                "protocol, ctas, memory, contention, mode, size, ranks, nodes and replicate",
                 word, DID_YOU_MEAN(near));
 }
 
@@ -91,7 +90,7 @@ int facts_set_word(struct facts *f, const char *word)
 {
     const char *equals = strchr(word, '=');
     if (!equals)
-        return fail(GS_USAGE, "import: --set '%s': it takes KEY=VALUE", word);
+        return fail(GS_USAGE, "import: --set '%s': must be KEY=VALUE", word);
     return facts_set(f, word, (size_t)(equals - word), equals + 1, strlen(equals + 1));
 }
 
@@ -120,7 +119,7 @@ struct capture {
 struct match {
     struct capture v[CAPTURES];
     size_t n;
-    size_t tries; /* left: a pattern of many stars is not tried for ever */
+    size_t tries; /* left; a pattern of many stars could take for ever */
 };
 
 static bool matches(struct match *m, const char *p, const char *s)
@@ -146,7 +145,7 @@ static bool matches(struct match *m, const char *p, const char *s)
     return false;
 }
 
-/* The last components of the path, as many as the pattern has. */
+/* The last components of the path; as many as the pattern has. */
 static const char *tail(const char *path, const char *pattern)
 {
     size_t want = 1;
@@ -163,7 +162,7 @@ int facts_from_path(struct facts *f, const char *pattern, const char *path)
     struct match m = {.tries = 100000};
     int code = GS_OK;
     if (!matches(&m, pattern, tail(path, pattern)))
-        return fail_at(GS_USAGE, path, 0, "its path does not end as the pattern '%s' says",
+        return fail_at(GS_USAGE, path, 0, "the end of the path does not match the pattern '%s'",
                        pattern);
     for (size_t i = 0; i < m.n && !code; i++)
         code = facts_set(f, m.v[i].key, m.v[i].key_n, m.v[i].value, m.v[i].value_n);
@@ -192,7 +191,7 @@ static const struct {
     {"auto", "auto", FACT_CONFIG},
 };
 
-/* FACTS: no known word. */
+/* Which fact the word is a value of; FACTS: unknown. */
 static enum fact known(const char *s, size_t n, const char **name)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -203,7 +202,7 @@ static enum fact known(const char *s, size_t n, const char **name)
     return FACTS;
 }
 
-/* Two sources of one fact have to agree. */
+/* Two sources of one fact must agree. */
 static int agree(struct facts *f, enum fact of, const char *value, const char *path)
 {
     const char *name = value;
@@ -212,15 +211,15 @@ static int agree(struct facts *f, enum fact of, const char *value, const char *p
     if (mine)
         known(mine, strlen(mine), &mine);
     if (mine && strcmp(mine, name))
-        return fail_at(GS_USAGE, path, 0, "its %s is said to be %s, and also %s", fact_names[of],
-                       mine, name);
+        return fail_at(GS_USAGE, path, 0, "two values of %s: %s and %s", fact_names[of], mine,
+                       name);
     char *copy = xstrdup(name);
     free(f->value[of]);
     f->value[of] = copy;
     return GS_OK;
 }
 
-/* "auto_ll128" is made of known words; "nightly" is not, and stays as it is. */
+/* "auto_ll128" is made of known words; "nightly" is not, and is kept unchanged. */
 static bool made_of_words(const char *config)
 {
     for (const char *s = config; *s; s += strcspn(s, "_/"), s += *s != '\0') {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a file does not say about its measurement and its user does: by --set KEY=VALUE for every
- * file, or by a pattern of their paths, "{platform}_results/{config}/run{replicate}*.txt". A name
- * in braces stands for as few characters as match, one at least, '*' for any number of them, and
- * neither for a '/'; the pattern is held against the end of a path, from a whole component on.
+ * Facts about a measurement that its file lacks. The user gives them with --set KEY=VALUE for all
+ * files, or with a pattern of their paths, "{platform}_results/{config}/run{replicate}*.txt". A name
+ * in braces matches as few characters as possible, at least one; '*' matches any number; neither
+ * matches a '/'. The pattern must match the last components of the path.
  */
 #ifndef GS_IMPORT_FACTS_H
 #define GS_IMPORT_FACTS_H
@@ -28,20 +28,20 @@ enum fact {
 extern const char *const fact_names[FACTS + 1]; /* ends with NULL */
 
 struct facts {
-    char *value[FACTS]; /* NULL: not said */
+    char *value[FACTS]; /* NULL: unknown */
 };
 
-/* GS_OK or GS_USAGE, reported: no such key, said twice, no such value. */
+/* GS_OK; or GS_USAGE, reported: unknown key, key given twice, invalid value. */
 int facts_set(struct facts *f, const char *key, size_t n, const char *value, size_t value_n);
 int facts_set_word(struct facts *f, const char *word); /* "key=value" */
-/* Adds what the pattern finds in the path. */
+/* Adds the facts that the pattern finds in the path. */
 int facts_from_path(struct facts *f, const char *pattern, const char *path);
 void facts_copy(struct facts *to, const struct facts *from);
 void facts_free(struct facts *f);
 
-/* The label of the config ("ring/LL128", "auto"), from the facts and what the output itself says;
- * "unstated" when neither does. Algorithm and protocol are set in *f where the label has them.
- * GS_OK, or GS_USAGE, reported: the two disagree. The caller frees the label. */
+/* The label of the config ("ring/LL128", "auto"), from the facts and the output; "unstated" when
+ * neither names it. Sets the algorithm and the protocol in *f where the label has them. The caller
+ * frees the label. GS_OK; or GS_USAGE, reported: facts and output disagree. */
 int facts_config(struct facts *f, const struct imp_test *t, const char *path, char **label);
 
 #endif

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * nccl-tests' own JSON report (-J), of its versions 1 to 3: one test a file, its "config" with the
- * devices, and "results": a row {size, count, type, redop, root, out_of_place {time, alg_bw,
- * bus_bw, nwrong}, in_place {…}}. With -I, out_of_place_per_iter and in_place_per_iter hold every
- * iteration's time in "times_us": those are the samples then. Numbers that are none are "nan".
+ * The JSON report of nccl-tests (-J), versions 1 to 3. A file has one test: its "config" with the
+ * devices, and its "results", rows {size, count, type, redop, root, out_of_place {time, alg_bw,
+ * bus_bw, nwrong}, in_place {…}}. With -I, out_of_place_per_iter and in_place_per_iter have the
+ * times of all iterations in "times_us"; these are the samples then. A missing number is "nan".
  */
 #include "base/err.h"
 #include "base/text.h"
 #include "import/import_collective.h"
-#include "import/import_outline.h"
-#include "import/import_plain.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,11 +16,10 @@
 
 struct report {
     struct import *imp;
-    struct lines *in;
+    struct import_lines *in;
     struct imp_test *test;
     const json_t *config;
     int64_t iters;
-    struct plain times[2]; /* of the row's iterations, out of place and in place */
 };
 
 static bool claims(const char *line)
@@ -77,7 +74,7 @@ static int read_devices(struct report *r)
     if (t->ranks > 1 || !t->ranks)
         return GS_OK;
     return import_refuse(r->in, "one rank a communicator: its times are of a copy, not of a "
-                                "collective");
+                                "collective; build nccl-tests with MPI=1");
 }
 
 static void read_env(struct imp_test *t, const json_t *env)
@@ -97,10 +94,9 @@ static void read_env(struct imp_test *t, const json_t *env)
 static int read_config(struct report *r, const json_t *root)
 {
     const char *program = json_string_value(json_array_get(json_object_get(root, "args"), 0));
-    const struct collective *c = program ? collective_of(program) : NULL;
+    const struct collective *c = collective_of(r->in, program ? program : "");
     if (!c)
-        return import_refuse(r->in, "no collective is known by '%.60s'",
-                             program ? program : "nothing");
+        return GS_FAILED;
     struct imp_test *t = r->test = import_add_test(r->imp, r->in, c->workload);
     if (!t)
         return GS_FAILED;
@@ -108,14 +104,11 @@ static int read_config(struct report *r, const json_t *root)
     t->factor = c->factor;
     t->graph = integer(r->config, "graph") > 0;
     t->unverified = integer(r->config, "validation") == 0;
-    int64_t iters = integer(r->config, "iterations");
-    int64_t each = integer(r->config, "aggregated_iterations");
-    bool sane = iters > 0 && iters < 1000000 && each > 0 && each < 1000;
-    r->iters = sane ? iters * each : 1;
+    r->iters = collective_iters(integer(r->config, "iterations"),
+                                integer(r->config, "aggregated_iterations"));
     return read_devices(r);
 }
 
-/* What may stand behind the results, as it does where keys are sorted. */
 static void read_facts(struct report *r, const json_t *root)
 {
     struct imp_test *t = r->test;
@@ -128,7 +121,7 @@ static void read_facts(struct report *r, const json_t *root)
 
 /* ---- rows ---- */
 
-/* As printed, with six digits behind the point. */
+/* nccl-tests prints six digits behind the point. */
 static struct number number_of(const json_t *v)
 {
     if (!json_is_number(v))
@@ -146,133 +139,157 @@ static bool nanoseconds(const json_t *us, uint64_t *out)
     return true;
 }
 
-static int take_mean(struct report *r, struct imp_cell *c, const json_t *mean)
+static void take_mean(struct report *r, struct imp_cell *c, const json_t *mean)
 {
     uint64_t ns;
     if (nanoseconds(mean, &ns))
-        return import_sample(r->imp, r->in, c, ns);
-    import_fault(c, "failed", "its time is not a number of microseconds");
-    return GS_OK;
+        import_sample(r->imp, r->in, c, ns);
+    else
+        import_fault(c, "failed", "its time is not a number of microseconds");
 }
 
-/* Those that are plain numbers were taken out of the text before it was parsed. */
-static int take_samples(struct report *r, struct imp_cell *c, const struct plain *plain,
-                        const json_t *times)
+static void take_samples(struct report *r, struct imp_cell *c, const json_t *times)
 {
     size_t i;
     json_t *v;
     uint64_t ns;
-    int code = GS_OK;
-    for (i = 0; i < plain->n && !code; i++)
-        code = import_sample(r->imp, r->in, c, plain->v[i]);
     json_array_foreach(times, i, v)
     {
-        if (code)
-            break;
         if (nanoseconds(v, &ns))
-            code = import_sample(r->imp, r->in, c, ns);
+            import_sample(r->imp, r->in, c, ns);
         else
-            import_fault(c, "failed", "the time of its iteration %zu is none", i + 1);
+            import_fault(c, "failed", "iteration %zu has no time", i + 1);
     }
-    return code;
 }
-
-static const char *const iterations[] = {"out_of_place_per_iter", "in_place_per_iter"};
 
 static int take_side(struct report *r, const json_t *row, int in_place, struct imp_cell *like)
 {
     static const char *const keys[] = {"out_of_place", "in_place"};
+    static const char *const iterations[] = {"out_of_place_per_iter", "in_place_per_iter"};
     const json_t *side = json_object_get(row, keys[in_place]);
     const json_t *times = json_object_get(json_object_get(row, iterations[in_place]), "times_us");
-    const struct plain *plain = &r->times[in_place];
-    const bool each = plain->n || json_array_size(times);
+    const bool each = json_array_size(times) > 0;
     if (!json_is_object(side))
         return GS_OK;
     if (json_object_get(side, "cpu_time"))
-        return import_refuse(r->in, "its times are the host's to issue an operation (-C), not the "
-                                    "operation's");
+        return collective_refuse_cpu_time(r->in);
     const json_t *time = json_object_get(side, "time"), *wrong = json_object_get(side, "nwrong");
-    struct claim claim = {like->size_B, number_of(time), number_of(json_object_get(side, "alg_bw")),
-                          number_of(json_object_get(side, "bus_bw"))};
-    if (claim.time_us.negative)
-        return import_refuse(r->in, "a negative time, %g us", claim.time_us.value);
-    int code = collective_check(r->in, &claim, r->test->factor, r->test->ranks);
+    const struct collective_row numbers = {like->size_B, number_of(time),
+                                           number_of(json_object_get(side, "alg_bw")),
+                                           number_of(json_object_get(side, "bus_bw"))};
+    int code = collective_check(r->in, &numbers, r->test->factor, r->test->ranks);
     if (code)
         return code;
     like->in_place = in_place;
     like->iters = each ? 1 : (uint64_t)r->iters;
-    struct imp_cell *c = import_cell(r->imp, r->in, r->test, like);
+    struct imp_cell *c = import_cell(r->in, r->test, like);
     if (!c)
         return GS_FAILED;
     if (!json_is_number(wrong))
         r->test->unverified = true;
     else if (json_number_value(wrong) != 0)
         import_fault(c, "wrong", "%g wrong values", json_number_value(wrong));
-    return each ? take_samples(r, c, plain, times) : take_mean(r, c, time);
+    if (each)
+        take_samples(r, c, times);
+    else
+        take_mean(r, c, time);
+    return GS_OK;
 }
 
 static int take_row(struct report *r, const json_t *row)
 {
     struct imp_cell like = {.size_B = integer(row, "size"), .root = -1};
-    int64_t bytes, count = integer(row, "count");
+    int64_t count = integer(row, "count");
     const char *type = string(row, "type"), *op = string(row, "redop");
     if (!json_is_integer(json_object_get(row, "size")) || like.size_B < 0 || count < 0)
         return import_refuse(r->in, "a row without its size");
     if (!text_plain(type, strlen(type)) || !text_plain(op, strlen(op)))
-        return import_refuse(r->in, "a row whose type and operation are no names");
-    snprintf(like.dtype, sizeof like.dtype, "%s", collective_dtype(type, &bytes));
-    snprintf(like.op, sizeof like.op, "%s", op);
+        return import_refuse(r->in, "a row whose type and operation are not names");
     like.root = atoi(string(row, "root"));
     like.root = like.root < 0 ? -1 : like.root;
-    if (r->test->factor == IMP_ALLREDUCE && bytes &&
-        (count > INT64_MAX / 8 || count * bytes != like.size_B))
-        return import_refuse(r->in, "%lld elements of %.20s are not %lld bytes", (long long)count,
-                             type, (long long)like.size_B);
-    int code = take_side(r, row, 0, &like);
-    return code ? code : take_side(r, row, 1, &like);
+    int code = collective_set_type(r->in, r->test, type, op, count, &like);
+    for (int in_place = 0; in_place < 2 && !code; in_place++)
+        code = take_side(r, row, in_place, &like);
+    return code;
 }
 
 /* ---- the report ---- */
 
-static int on_head(void *ctx, const json_t *root)
+/* Cuts a report that broke off behind its last whole member or row, and closes it there; false: it
+ * did not break off. */
+static bool close_cut(struct text *t)
 {
-    struct report *r = ctx;
-    r->config = json_object_get(root, "config");
-    if (!json_is_object(r->config))
-        return import_refuse(r->in, "JSON, and not of nccl-tests: no config before the results");
-    return read_config(r, root);
-}
-
-static int on_row(void *ctx, char *s, size_t n)
-{
-    struct report *r = ctx;
-    json_error_t why;
-    (void)n;
-    for (size_t i = 0; i < 2; i++) {
-        plain_take(&r->times[i], s, iterations[i], "times_us", 3);
+    char outer[2] = "";
+    size_t depth = 0, whole = 0;
+    bool in_string = false, in_array = false;
+    for (size_t i = 0; i < t->len; i++) {
+        char c = t->s[i];
+        if (in_string) {
+            i += c == '\\';
+            in_string = c != '"';
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '{' || c == '[') {
+            if (depth < 2)
+                outer[depth] = c;
+            depth++;
+        } else if ((c == '}' || c == ']') && depth) {
+            depth--;
+            if (depth == 1 || (depth == 2 && outer[1] == '[')) {
+                whole = i + 1;
+                in_array = depth == 2;
+            }
+        }
     }
-    json_t *row = json_loads(s, JSON_REJECT_DUPLICATES, &why);
-    int code = row ? take_row(r, row) : import_refuse(r->in, "no JSON: %s in a result", why.text);
-    json_decref(row);
-    return code;
+    if (!depth || !whole)
+        return false;
+    t->len = whole;
+    text_add(t, in_array ? "]}" : "}");
+    return true;
 }
 
-static int read_report(struct import *imp, struct lines *in)
+static json_t *parse(const struct import_lines *in, json_error_t *why)
+{
+    return json_loadb(in->text.s, in->text.len, JSON_REJECT_DUPLICATES, why);
+}
+
+/* *whole is false when the text broke off; *root then has what was whole. */
+static int load(struct import_lines *in, json_t **root, bool *whole)
+{
+    json_error_t first, why;
+    *root = parse(in, &first);
+    *whole = *root;
+    if (!*root && close_cut(&in->text))
+        *root = parse(in, &why);
+    if (*root && (*whole || json_object_get(*root, "results")))
+        return GS_OK;
+    in->number = (size_t)first.line;
+    return import_refuse(in, "not JSON: %s", first.text);
+}
+
+static int read_report(struct import *imp, struct import_lines *in)
 {
     struct report r = {.imp = imp, .in = in};
-    const struct outline_reader reader = {"results", &r, on_head, on_row};
-    json_t *root;
+    json_t *root, *row;
+    size_t i;
     bool whole;
-    int code = outline_read(in, &reader, &root, &whole);
-    if (!code && !r.test)
-        code = import_refuse(in, "JSON, and not of nccl-tests: no results");
+    int code = load(in, &root, &whole);
+    const json_t *results = json_object_get(root, "results");
+    r.config = json_object_get(root, "config");
+    if (!code && (!json_is_object(r.config) || !json_is_array(results)))
+        code = import_refuse(in, "JSON, but not of nccl-tests: it needs 'config' and 'results'");
+    if (!code)
+        code = read_config(&r, root);
     if (!code)
         read_facts(&r, root);
+    json_array_foreach(results, i, row)
+    {
+        if (!code)
+            code = take_row(&r, row);
+    }
     if (!code && (!whole || !json_object_get(root, "end_time")))
         snprintf(r.test->missing, sizeof r.test->missing, "the report has no end");
     json_decref(root);
-    for (size_t i = 0; i < 2; i++)
-        plain_free(&r.times[i]);
     return code;
 }
 

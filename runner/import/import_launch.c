@@ -2,34 +2,36 @@
 #include "import/import_launch.h"
 
 #include "base/err.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "record/manifest.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A fact that is a count: the user's, the file's, or `otherwise`; 0: reported. */
-static int64_t count_of(const struct launch *l, enum fact fact, int64_t said, int64_t otherwise)
+/* A count from the user or from the file, or `otherwise`; 0: reported. */
+static int64_t count_of(const struct import_launch *l, enum fact fact, int64_t in_file,
+                        int64_t otherwise)
 {
+    const struct import *imp = l->file->imp;
     int64_t given = 0;
     if (l->facts.value[fact])
         units_parse_int(l->facts.value[fact], &given);
-    if (given && said && given != said) {
-        fail_at(GS_USAGE, l->imp->path, 0, "%s=%lld was given, and the file says %lld",
-                fact_names[fact], (long long)given, (long long)said);
+    if (given && in_file && given != in_file) {
+        fail_at(GS_USAGE, imp->path, 0, "%s=%lld contradicts the file, which has %lld",
+                fact_names[fact], (long long)given, (long long)in_file);
         return 0;
     }
-    int64_t v = given ? given : said ? said : otherwise;
+    int64_t v = given ? given : in_file ? in_file : otherwise;
     if (!v)
-        fail_at(GS_USAGE, l->imp->path, 0, "%s does not say how many %s: --set %s=N",
-                l->imp->format, fact_names[fact], fact_names[fact]);
+        fail_at(GS_USAGE, imp->path, 0, "the format %s does not name its %s; add --set %s=N",
+                imp->format, fact_names[fact], fact_names[fact]);
     return v;
 }
 
-/* "NVIDIA L40S" twice: "l40s-2gpu"; NULL: the file does not name its devices. */
+/* Two ranks on "NVIDIA L40S" give "l40s-2gpu"; NULL: the file does not name its devices. */
 static char *platform_of(const struct imp_test *t)
 {
     const char *device = json_string_value(json_object_get(json_array_get(t->hosts, 0), "device"));
@@ -42,7 +44,7 @@ static char *platform_of(const struct imp_test *t)
     return name;
 }
 
-static char *key_of(const struct launch *l)
+static char *key_of(const struct import_launch *l)
 {
     struct text t = {0};
     text_addf(&t, "%s\n%s\n%lld\n%lld\n%s", l->platform, l->test->workload, (long long)l->ranks,
@@ -67,11 +69,13 @@ static char *cells_key_of(const struct imp_test *t)
     return xstrdup(hex);
 }
 
-int launch_know(struct launch *l, const struct imported *file, size_t index, size_t test)
+int import_launch_make(struct import_launch *l, const struct imported *file, size_t test)
 {
-    *l = (struct launch){.imp = file->imp, .test = &file->imp->tests[test], .file = index};
+    const struct import *imp = file->imp;
+    const struct import_platform *at = file->at;
+    *l = (struct import_launch){.file = file, .test = &imp->tests[test]};
     facts_copy(&l->facts, &file->facts);
-    int code = facts_config(&l->facts, l->test, l->imp->path, &l->config);
+    int code = facts_config(&l->facts, l->test, imp->path, &l->config);
     if (code)
         return code;
     l->ranks = count_of(l, FACT_RANKS, l->test->ranks, 0);
@@ -79,23 +83,22 @@ int launch_know(struct launch *l, const struct imported *file, size_t index, siz
     if (!l->ranks || !l->nodes)
         return GS_USAGE;
     if (l->ranks == 1 && l->test->factor == IMP_ALLREDUCE)
-        return fail_at(GS_USAGE, l->imp->path, 0,
+        return fail_at(GS_USAGE, imp->path, 0,
                        "refused: an all-reduce of one rank is a copy, not a collective");
-    l->at = file->at;
-    if (l->at && (code = import_platform_fits(l->at, l->imp, l->test, l->ranks, l->nodes)))
+    if (at && (code = import_platform_fits(at, imp, l->test, l->ranks, l->nodes)))
         return code;
-    const char *given = l->at ? l->at->set.platform.name : l->facts.value[FACT_PLATFORM];
+    const char *given = at ? at->set.platform.name : l->facts.value[FACT_PLATFORM];
     l->platform = given ? xstrdup(given) : platform_of(l->test);
     if (!l->platform)
-        return fail_at(GS_USAGE, l->imp->path, 0,
-                       "%s does not say where it was measured: --platform NAME, or its config",
-                       l->imp->format);
+        return fail_at(GS_USAGE, imp->path, 0,
+                       "the format %s does not name its machine; add --platform NAME or CONFIG.ini",
+                       imp->format);
     l->key = key_of(l);
     l->cells_key = cells_key_of(l->test);
     return GS_OK;
 }
 
-void launch_forget(struct launch *l)
+void import_launch_free(struct import_launch *l)
 {
     facts_free(&l->facts);
     free(l->config);

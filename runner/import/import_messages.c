@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/import_messages.h"
 
-#include "import/import_lines.h"
+#include "import/import_words.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -21,8 +21,8 @@ char *import_past_tag(char *line)
     return line;
 }
 
-/* Of "-1node0" or "sumnode0", a field of a row and the host that a message begins with: the host.
- * `words` stand before it in the line. */
+/* A message may follow a field of a row without a blank: "-1node0", "sumnode0". Returns where its
+ * host begins. `words`: how many words are before s in the line. */
 static char *past_field(char *s, size_t words)
 {
     static const char *const ops[] = {"sum", "prod", "max", "min", "avg", "mulsum"};
@@ -40,7 +40,7 @@ static char *past_field(char *s, size_t words)
     return s;
 }
 
-/* "[2026-01-31 12:00:00] " before s, or s itself. */
+/* Where a time before s begins, "[2026-01-31 12:00:00] "; s if there is none. */
 static char *with_time(const char *line, char *s)
 {
     char *time = s;

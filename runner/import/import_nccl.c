@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * nccl-tests' text output, of its versions 2.0 to 2.19. A file holds tests one after the other:
+ * The text output of nccl-tests 2.0 to 2.19. A file has one test after another:
  *   # nccl-tests version …, # Collective test starting: …      since 2.17
  *   # nThread 1 nGpus 8 minBytes 8 …
  *   #  Rank  0 Group  0 Pid … on HOST device 0 [0000:0f:00] NAME     Group since 2.16
@@ -8,9 +8,10 @@
  *   rows
  *   # Out of bounds values : 0 OK
  *   # Avg bus bandwidth    : 11.2
- * with other lines between them and, from NCCL itself, in the middle of a row.
+ * Other lines may be between these, and messages of NCCL in the middle of a row.
  */
 #include "import/import_nccl.h"
+
 #include "base/err.h"
 #include "base/text.h"
 #include "import/import_collective.h"
@@ -22,15 +23,15 @@
 
 /* ---- the end of a test ---- */
 
-/* Nothing in the file is believed when a test of it cannot be what it says. */
 static int check_ranks(struct nccl *r, struct imp_test *t)
 {
     t->ranks = r->ranks;
     if (t->ranks == 1 || (!t->ranks && r->moved && !r->bus))
-        return import_refuse(r->in,
-                             "the test that begins in line %zu has one rank a communicator: its "
-                             "times are of a copy, not of a collective",
-                             t->line);
+        return import_refuse(
+            r->in,
+            "the test that begins in line %zu has one rank a communicator: its "
+            "times are of a copy, not of a collective; build nccl-tests with MPI=1",
+            t->line);
     return GS_OK;
 }
 
@@ -81,10 +82,10 @@ static int on_start(struct nccl *r, const char *s)
     int code = end_test(r, "its table has no end");
     if (code)
         return code;
-    const struct collective *c = *r->program ? collective_of(r->program) : NULL;
+    const struct collective *c = *r->program ? collective_of(r->in, r->program) : NULL;
     if (*r->program && !c)
-        return import_refuse(r->in, "no collective is known by '%.60s'", r->program);
-    /* Before 2.17 the program is not named: the columns have to fit an all-reduce. */
+        return GS_FAILED;
+    /* Before 2.17 the program is not named; the columns must fit an all-reduce. */
     struct imp_test *t = import_add_test(r->imp, r->in, c ? c->workload : "nccl_allreduce");
     if (!t)
         return GS_FAILED;
@@ -99,8 +100,7 @@ static int on_start(struct nccl *r, const char *s)
         after_warmup = integer_after(warmup + strlen("warmup iters:"), " iters:");
     iters = after_warmup ? after_warmup : iters;
     int64_t each = strstr(s, "agg iters:") ? integer_after(s, "agg iters:") : 1;
-    bool sane = iters > 0 && iters < 1000000 && each > 0 && each < 1000;
-    r->iters = sane ? iters * each : 1;
+    r->iters = collective_iters(iters, each);
     r->max_B = integer_after(s, "maxBytes");
     r->step_B = strstr(s, "(bytes)") ? integer_after(s, "step:") : 0;
     r->step_factor = strstr(s, "(factor)") ? integer_after(s, "step:") : 0;
@@ -116,18 +116,15 @@ static int on_start(struct nccl *r, const char *s)
 static int on_header(struct nccl *r, const char *s)
 {
     struct table table;
-    (void)s;
     const char *at = strstr(s, "size");
     if (!at || !table_header(&table, at))
         return GS_OK;
     if (!r->open)
-        return import_refuse(r->in, "a table before any test has begun: the start of the file is "
-                                    "missing");
+        return import_refuse(r->in, "a table before any test: the start of the file is missing");
     if (r->tabled)
         return import_refuse(r->in, "a second table in one test: " MIXED);
     if (table.cpu_time)
-        return import_refuse(r->in, "its times are the host's to issue an operation (-C), not the "
-                                    "operation's");
+        return collective_refuse_cpu_time(r->in);
     r->table = table;
     r->tabled = true;
     return GS_OK;
@@ -140,7 +137,7 @@ static int on_bounds(struct nccl *r, const char *s)
     struct imp_test *t = nccl_test(r);
     const char *colon = strchr(s, ':');
     int64_t wrong = colon ? integer_after(colon, ":") : 0;
-    /* Where a row has its largest error only, which of them were out of bounds is not said. */
+    /* Such a table does not say which rows were out of bounds. */
     for (size_t i = 0; wrong && r->table.errors && i < t->n_cells; i++)
         import_fault(&t->cells[i], "wrong", "%lld values out of bounds in its table",
                      (long long)wrong);
@@ -152,8 +149,8 @@ int nccl_end(struct nccl *r, const char *s)
     (void)s;
     if (r->open && r->short_row) {
         r->in->number = r->short_row;
-        return import_refuse(r->in, "a row without all its columns, in a table that goes on: " MIXED
-                                    ", or it was edited");
+        return import_refuse(r->in, "a row without all its columns in a table that goes on: " MIXED
+                                    ", or the file was edited");
     }
     return end_test(r, NULL);
 }
@@ -223,14 +220,14 @@ static int on_text(struct nccl *r, char *line)
     return table_claims(line) ? nccl_row(r, line) : GS_OK;
 }
 
-/* What stands before a message of NCCL goes on in the next line that is none. */
+/* A row that a message of NCCL interrupts continues in the next line that is not a message. */
 static int on_line(struct nccl *r, char *line)
 {
     char *s = import_past_tag(line), *message = import_message_in(s);
     if (message) {
         on_message(r, message);
         *message = '\0';
-        if (r->carry.len + (size_t)(message - s) < LINES_MAX && s[strspn(s, " ")])
+        if (r->carry.len + (size_t)(message - s) < IMPORT_LINE_MAX && s[strspn(s, " ")])
             text_add(&r->carry, s);
         return GS_OK;
     }
@@ -254,14 +251,13 @@ static bool claims(const char *line)
     return false;
 }
 
-static int read_nccl(struct import *imp, struct lines *in)
+static int read_nccl(struct import *imp, struct import_lines *in)
 {
     struct nccl r = {.imp = imp, .in = in};
     char *line;
-    size_t n;
-    int got, code = GS_OK;
-    while (!code && (got = lines_next(in, &line, &n)) != 0)
-        code = got < 0 ? GS_FAILED : in->cut ? GS_OK : on_line(&r, line);
+    int code = GS_OK;
+    while (!code && import_lines_next(in, &line))
+        code = in->cut ? GS_OK : on_line(&r, line);
     if (!code && r.carry.len)
         code = on_text(&r, r.carry.s);
     if (!code)

@@ -33,16 +33,16 @@ int nccl_device(struct nccl *r, const char *s)
         if (json_integer_value(json_object_get(known, "rank")) == rank &&
             json_integer_value(json_object_get(known, "group")) == group)
             return import_refuse(r->in,
-                                 "rank %lld a second time in one list of devices: each process "
-                                 "has a communicator of its own, of one rank (nccl-tests without "
-                                 "MPI?), and " MIXED,
+                                 "rank %lld a second time in one list of devices: " MIXED
+                                 ", and each process has a communicator of one rank; build "
+                                 "nccl-tests with MPI=1",
                                  rank);
     }
     if (!t->hosts)
         t->hosts = json_array();
     if (json_array_size(t->hosts) >= 4096)
         return import_refuse(r->in, "more than 4096 ranks in one list of devices");
-    /* A communicator has the ranks of one group (NCCL_TESTS_SPLIT makes several). */
+    /* NCCL_TESTS_SPLIT makes several groups; each has a communicator. */
     const json_t *first = json_object_get(json_array_get(t->hosts, 0), "group");
     r->ranks += !first || json_integer_value(first) == group;
     t->nodes += !host_known(t->hosts, host);

@@ -5,25 +5,25 @@
  *   # Datatype: MPI_CHAR.                                                  since 7
  *   # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations     all with -f
  *   4                       1.54              1.40              1.72        1000
- * Where the slowest rank's mean time is there it is the time, as in every recording; else the mean
- * over the ranks is, and the metric says so. It names neither ranks nor hosts.
+ * The time is the mean time of the slowest rank, if the table has it, as in every recording. If not,
+ * it is the mean over the ranks, and the metric says so. The output names neither ranks nor hosts.
  */
 #include "base/err.h"
-#include "import/import_collective.h"
+#include "import/import.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define TITLE "# OSU MPI"
 #define OSU_COLUMNS 16
-#define LATENCY 10 /* where the names of a lone column of times begin */
+#define LATENCY 10 /* index of the first name that a single column of times may have */
 
 struct osu {
     struct import *imp;
-    struct lines *in;
+    struct import_lines *in;
     char tool[IMP_WORD], dtype[IMP_WORD];
     bool open, worst;
-    size_t columns, time, iterations, check; /* their places; 0: none */
+    size_t columns, time, iterations, check; /* indices of columns; 0: none */
     int64_t size_B;                          /* of the last row */
 };
 
@@ -36,7 +36,7 @@ static int on_title(struct osu *r, const char *line)
 {
     const char *version = strstr(line, " Test v");
     if (!strstr(line, "Allreduce") || strstr(line, "Iallreduce"))
-        return import_refuse(r->in, "'%.60s' is no blocking all-reduce", line + 2);
+        return import_refuse(r->in, "'%.60s' is not a blocking all-reduce", line + 2);
     snprintf(r->tool, sizeof r->tool, "osu_allreduce%s%.*s", version ? " " : "",
              version ? (int)strcspn(version + 7, " ") : 0, version ? version + 7 : "");
     r->open = false;
@@ -45,7 +45,7 @@ static int on_title(struct osu *r, const char *line)
     return GS_OK;
 }
 
-/* Names of two words, "Avg Latency(us)", and of one. */
+/* A name has one or two words: "Size", "Avg Latency(us)". */
 static int on_header(struct osu *r, const char *line)
 {
     static const char *const names[] = {"Size",        "Avg",     "Min", "Max", "Iterations",
@@ -54,7 +54,7 @@ static int on_header(struct osu *r, const char *line)
     struct word w[2 * OSU_COLUMNS];
     size_t n = words_of(line + 1, w, 2 * OSU_COLUMNS);
     if (n > 2 * OSU_COLUMNS)
-        return import_refuse(r->in, "a table of %zu columns is none of osu_allreduce", n);
+        return import_refuse(r->in, "osu_allreduce has no table of %zu columns", n);
     r->columns = r->time = r->iterations = r->check = 0;
     r->worst = false;
     for (size_t i = 0; i < n; i++) {
@@ -66,7 +66,7 @@ static int on_header(struct osu *r, const char *line)
             word_is(&w[i], "(us)"))
             continue;
         if (!names[k])
-            return import_refuse(r->in, "no column of osu_allreduce is '%.*s'",
+            return import_refuse(r->in, "osu_allreduce has no column '%.*s'",
                                  (int)(w[i].n < 40 ? w[i].n : 40), w[i].s);
         if (word_is(&w[i], "Max"))
             r->worst = true;
@@ -79,7 +79,7 @@ static int on_header(struct osu *r, const char *line)
         r->columns++;
     }
     if (!r->time)
-        return import_refuse(r->in, "its table has no column of latencies");
+        return import_refuse(r->in, "the table has no column of latencies");
     struct imp_test *t = import_add_test(r->imp, r->in, "mpi_allreduce");
     if (!t)
         return GS_FAILED;
@@ -110,8 +110,10 @@ static int on_comment(struct osu *r, const char *line)
     if (strstr(line, "Datatype:"))
         snprintf(r->dtype, sizeof r->dtype, "%s", dtype_of(line));
     if (words_of(line + 1, w, 1) && word_is(&w[0], "Size"))
-        return *r->tool ? on_header(r, line)
-                        : import_refuse(r->in, "a table before the benchmark's name");
+        return *r->tool
+                   ? on_header(r, line)
+                   : import_refuse(r->in, "a table before the name of the benchmark: the start of "
+                                          "the file is missing");
     return GS_OK;
 }
 
@@ -121,28 +123,25 @@ static int take_row(struct osu *r, const struct word *w)
     struct imp_test *t = &r->imp->tests[r->imp->n_tests - 1];
     struct number time;
     int64_t iterations = 1;
-    uint64_t ns;
     snprintf(like.dtype, sizeof like.dtype, "%s", r->dtype);
     if (!word_integer(&w[0], &like.size_B) || like.size_B <= r->size_B)
         return import_refuse(r->in,
                              "a size of %.*s bytes after %lld: the output of several "
-                             "processes is mixed in it",
+                             "processes is mixed",
                              (int)w[0].n, w[0].s, (long long)r->size_B);
     r->size_B = like.size_B;
     if (r->iterations && word_integer(&w[r->iterations], &iterations) && iterations > 0)
         like.iters = (uint64_t)iterations;
     const struct word *text = &w[r->time];
-    if (!number_read(&time, text->s, text->s + text->n) || time.negative)
+    if (!word_number(text, &time) || time.negative)
         return import_refuse(r->in, "'%.*s' us is no time", (int)text->n, text->s);
-    struct imp_cell *c = import_cell(r->imp, r->in, t, &like);
+    struct imp_cell *c = import_cell(r->in, t, &like);
     if (!c)
         return GS_FAILED;
     if (r->check && !word_is(&w[r->check], "Pass"))
         import_fault(c, "wrong", "line %zu: validation says %.*s", r->in->number,
                      (int)w[r->check].n, w[r->check].s);
-    if (number_scaled(&time, 3, &ns))
-        return import_sample(r->imp, r->in, c, ns);
-    import_fault(c, "failed", "line %zu: its time is %.*s", r->in->number, (int)text->n, text->s);
+    import_sample_us(r->imp, r->in, c, &time, text);
     return GS_OK;
 }
 
@@ -167,14 +166,13 @@ static int on_line(struct osu *r, const char *line)
     return take_row(r, w);
 }
 
-static int read_osu(struct import *imp, struct lines *in)
+static int read_osu(struct import *imp, struct import_lines *in)
 {
     struct osu r = {.imp = imp, .in = in};
     char *line;
-    size_t n;
-    int got, code = GS_OK;
-    while (!code && (got = lines_next(in, &line, &n)) != 0)
-        code = got < 0 ? GS_FAILED : in->cut ? GS_OK : on_line(&r, line);
+    int code = GS_OK;
+    while (!code && import_lines_next(in, &line))
+        code = in->cut ? GS_OK : on_line(&r, line);
     return code;
 }
 

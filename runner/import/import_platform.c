@@ -29,7 +29,7 @@ void import_platform_free(struct import_platform *p)
     free(p);
 }
 
-/* NCCL's lists have the maker's name or not. */
+/* NCCL's lists may have the vendor's name. */
 static const char *model_of(const char *device)
 {
     return device + (strncasecmp(device, "NVIDIA ", 7) ? 0 : 7);
@@ -39,8 +39,8 @@ static int other(const struct import_platform *p, const struct import *imp, cons
                  const char *ours, const char *theirs)
 {
     return fail_at(GS_USAGE, imp->path, 0,
-                   "%s is of %s %s, and the file is of %s: its limits are not those of the file",
-                   p->config->path, what, ours, theirs);
+                   "the file has %s %s, but %s has %s; name the config of that machine", what,
+                   theirs, p->config->path, ours);
 }
 
 static int other_count(const struct import_platform *p, const struct import *imp, const char *what,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The platform that an import is of, when it is said by a config: its name, its [limits] and its
- * [reference] then apply to what was imported, and the config is kept in the run's folder.
+ * The platform of an import, if the user names its config: the config's name, [limits] and
+ * [reference] apply to the import, and the run folder gets a copy of the config.
  */
 #ifndef GS_IMPORT_PLATFORM_H
 #define GS_IMPORT_PLATFORM_H
@@ -14,17 +14,17 @@ struct import_platform {
     struct settings set;
 };
 
-/* Does the text name a config's file, and no platform? */
+/* Is the text the path of a config, not the name of a platform? */
 bool import_platform_is(const char *text);
 /* GS_OK or reported. */
 int import_platform_read(struct import_platform **out, const char *path);
 void import_platform_free(struct import_platform *p);
 
-/* GS_OK; GS_USAGE, reported: the test is of another number of ranks or nodes, or of another device,
- * so that the limits are not its. */
+/* GS_OK; or GS_USAGE, reported: the test has another number of ranks or nodes, or another device,
+ * so the limits do not apply to it. */
 int import_platform_fits(const struct import_platform *p, const struct import *imp,
                          const struct imp_test *t, int64_t ranks, int64_t nodes);
-/* DIR/config.ini, as the file was. GS_OK or reported. */
+/* Writes DIR/config.ini. GS_OK or reported. */
 int import_platform_write(const struct import_platform *p, const char *dir);
 
 #endif

@@ -30,12 +30,12 @@ static const char *base(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static json_t *header(const struct launch *l, const char *dir, int number)
+static json_t *header(const struct import_launch *l, const char *dir, int number)
 {
     char at[32];
     const struct imp_test *t = l->test;
     char word[17];
-    snprintf(word, sizeof word, "%.15s", l->imp->sha256);
+    snprintf(word, sizeof word, "%.15s", l->file->imp->sha256);
     json_t *h =
         json_pack("{ss si ss ss so so ss ss si si so sI}", "type", "header", "schema",
                   RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit", gradsync_commit, "run_id",
@@ -44,11 +44,11 @@ static json_t *header(const struct launch *l, const char *dir, int number)
                   json_text(t->started), "seed", (json_int_t)strtoull(word, NULL, 16));
     json_object_set_new(h, "ranks", json_integer(l->ranks));
     json_object_set_new(h, "nodes", json_integer(l->nodes));
-    json_object_set_new(h, "plugin", json_text(*t->tool ? t->tool : l->imp->format));
+    json_object_set_new(h, "plugin", json_text(*t->tool ? t->tool : l->file->imp->format));
     json_object_set_new(h, "imported",
-                        json_pack("{so ss ss so sI ss}", "path", json_text(l->imp->name), "sha256",
-                                  l->imp->sha256, "format", l->imp->format, "version",
-                                  json_text(t->tool), "line", (json_int_t)t->line, "at",
+                        json_pack("{so ss ss so sI ss}", "path", json_text(l->file->imp->name),
+                                  "sha256", l->file->imp->sha256, "format", l->file->imp->format,
+                                  "version", json_text(t->tool), "line", (json_int_t)t->line, "at",
                                   provenance_time(at, sizeof at)));
     if (t->hosts)
         json_object_set(h, "hosts", t->hosts);
@@ -62,8 +62,8 @@ static void note(struct csv *c, const char *key, const char *value)
                          "value", json_text(value)));
 }
 
-/* What is known of the cell, named as the plugins name it. */
-static json_t *params(const struct launch *l, const struct imp_cell *c)
+/* The parameters of the cell, with the names of the plugins. */
+static json_t *params(const struct import_launch *l, const struct imp_cell *c)
 {
     static const enum fact told[] = {FACT_CONTENTION, FACT_MODE, FACT_ALGORITHM,
                                      FACT_PROTOCOL,   FACT_CTAS, FACT_MEMORY};
@@ -98,8 +98,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* As plan.h makes ids: of the coordinates and the sorted parameters. */
-static void cell_id(char id[PLAN_ID], const struct launch *l, json_t *params_of_it)
+/* The hash of the coordinates and the sorted parameters, as in plan.h. */
+static void cell_id(char id[PLAN_ID], const struct import_launch *l, json_t *params_of_it)
 {
     char *lines[32], hex[65];
     const char *key;
@@ -121,18 +121,10 @@ static void cell_id(char id[PLAN_ID], const struct launch *l, json_t *params_of_
     text_free(&t);
 }
 
-static char *put_digits(char *end, uint64_t v)
-{
-    do
-        *--end = (char)('0' + v % 10);
-    while (v /= 10);
-    return end;
-}
-
-/* Blocks of a cell at most, about: what reads a recording holds all blocks of a cell. */
+/* About how many blocks a cell has at most: a reader of recordings holds all blocks of a cell. */
 #define BLOCKS 4096
 
-/* A sample each, or of very many samples so many consecutive ones that the blocks are not. */
+/* One sample a block; of very many samples, a power of two of consecutive ones. */
 static uint64_t block_size(uint64_t samples)
 {
     uint64_t size = 1;
@@ -141,59 +133,29 @@ static uint64_t block_size(uint64_t samples)
     return size;
 }
 
-struct block_lines {
-    struct csv *csv;
-    char *head, *middle;      /* of a line: up to its number, then up to its samples */
-    uint64_t size, blocks, n; /* samples of a block; blocks begun; samples in the last */
-};
-
-static void put_number(struct csv *csv, uint64_t v)
+/* Builds no JSON: there may be millions of samples. A rest of less than a block goes with the last
+ * block. Returns the number of blocks. */
+static uint64_t put_blocks(struct csv *csv, const struct imp_cell *c, const char *id)
 {
-    char digits[24], *end = digits + sizeof digits, *at = put_digits(end, v);
-    csv_bytes(csv, at, (size_t)(end - at));
-}
-
-/* `more` samples come after this one. No JSON is built for them: there may be millions. */
-static void put_sample(struct block_lines *b, uint64_t time_ns, uint64_t more)
-{
-    if (b->n == 0) {
-        csv_bytes(b->csv, b->head, strlen(b->head));
-        put_number(b->csv, ++b->blocks);
-        csv_bytes(b->csv, b->middle, strlen(b->middle));
-    } else {
-        csv_bytes(b->csv, ",", 1);
+    struct text t = {0};
+    uint64_t blocks = 0, size = block_size(c->n_samples);
+    for (size_t i = 0, end; i < c->n_samples; i = end) {
+        end = c->n_samples - i < 2 * size ? c->n_samples : i + size;
+        text_clear(&t);
+        text_addf(&t,
+                  "{\"type\":\"block\",\"cell\":\"%s\",\"copy\":0,\"block\":%llu,\"iters\":%llu,"
+                  "\"time_ns\":[",
+                  id, (unsigned long long)++blocks, (unsigned long long)c->iters);
+        for (size_t k = i; k < end; k++)
+            text_addf(&t, "%s%llu", k > i ? "," : "", (unsigned long long)c->time_ns[k]);
+        text_add(&t, "]}\n");
+        csv_bytes(csv, t.s, t.len);
     }
-    put_number(b->csv, time_ns);
-    /* A rest of less than a block goes with the last one. */
-    bool whole = ++b->n >= b->size && (more >= b->size || more == 0);
-    if (whole) {
-        csv_bytes(b->csv, "]}\n", 3);
-        b->n = 0;
-    }
+    text_free(&t);
+    return blocks;
 }
 
-static int put_blocks(struct csv *csv, const struct import *imp, const struct imp_cell *c,
-                      const char *id, uint64_t *blocks)
-{
-    struct block_lines b = {
-        .csv = csv,
-        .head = xstrfmt("{\"type\":\"block\",\"cell\":\"%s\",\"copy\":0,\"block\":", id),
-        .middle = xstrfmt(",\"iters\":%llu,\"time_ns\":[", (unsigned long long)c->iters),
-        .size = block_size(c->samples.n)};
-    uint64_t *buf = xmalloc(SAMPLES_HELD * sizeof *buf), done = 0;
-    const uint64_t *v;
-    int n;
-    while ((n = samples_piece(&c->samples, &imp->spill, done, buf, &v)) > 0)
-        for (int i = 0; i < n; i++)
-            put_sample(&b, v[i], c->samples.n - ++done);
-    *blocks = b.blocks;
-    free(b.head);
-    free(b.middle);
-    free(buf);
-    return n < 0 ? GS_FAILED : GS_OK;
-}
-
-static int put_cell(struct csv *csv, const struct launch *l, const struct imp_cell *c)
+static void put_cell(struct csv *csv, const struct import_launch *l, const struct imp_cell *c)
 {
     char id[PLAN_ID], group[65];
     int64_t size = c->size_B;
@@ -204,15 +166,14 @@ static int put_cell(struct csv *csv, const struct launch *l, const struct imp_ce
     json_t *p = params(l, &sized);
     cell_id(id, l, p);
     sha256_hex(id, strlen(id), group);
-    group[PLAN_ID - 1] = '\0'; /* nothing else was measured in the same blocks */
+    group[PLAN_ID - 1] = '\0'; /* no other cell shares its blocks */
     const char *mode = l->facts.value[FACT_MODE];
     put(csv, json_pack("{ss ss ss si so so so sI sf sb sI s[] sb}", "type", "cell", "cell", id,
                        "group", group, "copy", 0, "config", json_text(l->config), "mode",
                        json_text(mode ? mode : ""), "params", p, "size_B", (json_int_t)size,
                        "busbw_factor", import_factor(l->test->factor, l->ranks), "span", 0, "iters",
                        (json_int_t)c->iters, "metrics", "baseline", 0));
-    uint64_t blocks;
-    int code = put_blocks(csv, l->imp, c, id, &blocks);
+    uint64_t blocks = put_blocks(csv, c, id);
     if (c->kind)
         put(csv, json_pack("{ss ss si ss so si ss ss}", "type", "fail", "cell", id, "copy", 0,
                            "kind", c->kind, "why", json_text(c->why), "rank", -1, "host", "",
@@ -220,10 +181,9 @@ static int put_cell(struct csv *csv, const struct launch *l, const struct imp_ce
     put(csv, json_pack("{ss ss sI s[{ss si sI sb sn}]}", "type", "group", "group", group, "blocks",
                        (json_int_t)blocks, "cells", "cell", id, "copy", 0, "blocks",
                        (json_int_t)blocks, "converged", 0, "half_width"));
-    return code;
 }
 
-int launch_write(const struct launch *l, const char *dir, int number)
+int import_launch_write(const struct import_launch *l, const char *dir, int number)
 {
     char name[64];
     struct csv csv;
@@ -237,12 +197,11 @@ int launch_write(const struct launch *l, const char *dir, int number)
         note(&csv, "missing", t->missing);
         note(&csv, "replicate",
              l->facts.value[FACT_REPLICATE] ? l->facts.value[FACT_REPLICATE] : "");
-        for (size_t i = 0; i < t->n_cells && !code; i++)
-            code = put_cell(&csv, l, &t->cells[i]);
+        for (size_t i = 0; i < t->n_cells; i++)
+            put_cell(&csv, l, &t->cells[i]);
         put(&csv, json_pack("{ss ss}", "type", "end", "status",
                             *t->missing ? "interrupted" : "complete"));
-        int closed = csv_close(&csv, !code);
-        code = code ? code : closed;
+        code = csv_close(&csv, true);
     }
     free(path);
     return code;

@@ -32,7 +32,7 @@ static bool column_of(const struct word *w, enum column *is)
 #define KEYS (BIT(COL_SIZE) | BIT(COL_COUNT) | BIT(COL_TYPE))
 #define SIDE (BIT(COL_TIME) | BIT(COL_ALGBW) | BIT(COL_BUSBW) | BIT(COL_WRONG))
 
-/* What stands for the same in some version or mode. */
+/* Some versions and modes print another column in place of one. */
 static unsigned bit_of(enum column is)
 {
     return is == COL_CPUTIME ? BIT(COL_TIME) : is == COL_ERROR ? BIT(COL_WRONG) : BIT(is);
@@ -46,7 +46,7 @@ static void add_column(struct table *t, enum column is, int in_place)
     t->errors = t->errors || is == COL_ERROR;
 }
 
-/* Each key once, then each column of a side once on either side. */
+/* Each key once, then the columns of out of place, then those of in place. */
 bool table_header(struct table *t, const char *s)
 {
     struct word w[TABLE_COLUMNS];
@@ -78,10 +78,10 @@ bool table_claims(const char *line)
     struct number x;
     int64_t size, count;
     return words_of(line, w, 3) >= 3 && word_integer(&w[0], &size) && word_integer(&w[1], &count) &&
-           size >= 0 && count >= 0 && !number_read(&x, w[2].s, w[2].s + w[2].n);
+           size >= 0 && count >= 0 && !word_number(&w[2], &x);
 }
 
-static bool place(struct row *out, enum column is, int in_place, const struct word *w)
+static bool set_field(struct row *out, enum column is, int in_place, const struct word *w)
 {
     switch (is) {
     case COL_SIZE:
@@ -131,7 +131,7 @@ enum row_kind table_row(const struct table *t, const char *line, struct row *out
         if (skip && !t->columns[i].in_place && t->columns[i].is >= COL_TIME &&
             t->columns[i].is != COL_TIMESTAMP)
             continue;
-        if (!place(out, t->columns[i].is, t->columns[i].in_place, &w[k++]))
+        if (!set_field(out, t->columns[i].is, t->columns[i].in_place, &w[k++]))
             return ROW_ODD;
     }
     return ROW_WHOLE;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * nccl-tests' table: what its header line says the columns are, and rows by it.
+ * The table that nccl-tests prints: its columns, and its rows.
  */
 #ifndef GS_IMPORT_TABLE_H
 #define GS_IMPORT_TABLE_H
 
-#include "import/import_lines.h"
+#include "import/import_words.h"
 
 #define TABLE_COLUMNS 48
 
@@ -31,8 +31,8 @@ struct table {
         int in_place;
     } columns[TABLE_COLUMNS];
     size_t n;
-    size_t side;           /* columns of out-of-place alone */
-    bool cpu_time, errors; /* has such a column: the host's time; the largest error, not #wrong */
+    size_t side;           /* number of out-of-place columns */
+    bool cpu_time, errors; /* it has the host's time; it has the largest error instead of #wrong */
 };
 
 struct row {
@@ -41,14 +41,14 @@ struct row {
     struct {
         bool there;
         struct word time, algbw, busbw, wrong;
-    } side[2]; /* out of place, in place */
+    } side[2]; /* 0: out of place, 1: in place */
 };
 
-/* Is the line, without its '#', a header of columns? Then *t is set; false else. */
+/* Reads a header of columns, without its '#'; false: the line is not one. */
 bool table_header(struct table *t, const char *s);
 /* Does the line look like a row: two integers and a type? */
 bool table_claims(const char *line);
-/* ROW_SHORT: a row that lacks fields; ROW_ODD: with others than the header's. */
+/* ROW_SHORT: fields are missing. ROW_ODD: the fields do not fit the header. */
 enum row_kind { ROW_WHOLE, ROW_SHORT, ROW_ODD };
 enum row_kind table_row(const struct table *t, const char *line, struct row *out);
 

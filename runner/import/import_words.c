@@ -123,8 +123,7 @@ bool number_read(struct number *out, const char *s, const char *end)
             continue;
         }
         any = true;
-        bool room =
-            out->digits < 100000000000000000; /* 18 digits: what follows is below a double */
+        bool room = out->digits < 100000000000000000; /* 18 digits: more than a double holds */
         if (room)
             out->digits = out->digits * 10 + (uint64_t)(*s - '0');
         out->exponent += room ? -point : !point;
@@ -138,6 +137,11 @@ bool number_read(struct number *out, const char *s, const char *end)
     out->value = times_power((double)out->digits, out->exponent) * (out->negative ? -1 : 1);
     out->half = times_power(0.5, out->exponent);
     return isfinite(out->value) || (out->finite = false, true);
+}
+
+bool word_number(const struct word *w, struct number *out)
+{
+    return number_read(out, w->s, w->s + w->n);
 }
 
 bool number_scaled(const struct number *x, int shift, uint64_t *out)

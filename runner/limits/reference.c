@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "compare/baseline.h"
 #include "compare/between_runs.h"
 #include "config/config.h"
 
@@ -150,7 +151,7 @@ static double value_time(const struct reference_value *v, const struct rec_cell 
     return v->rate ? (double)c->size_B * c->busbw_factor / v->value : v->value;
 }
 
-static void add_measured(struct contrast *one, const struct side_cell *m, double expected)
+static void add_measured(struct contrast *one, const struct set_cell *m, double expected)
 {
     for (size_t i = 0; i < m->x.n; i++)
         values_add(&one->x, m->x.v[i].launch, m->x.v[i].value - log(expected));
@@ -158,7 +159,7 @@ static void add_measured(struct contrast *one, const struct side_cell *m, double
         contrast_note(one, "%s", m->note);
 }
 
-static const struct side_cell *measured(const struct side *s, const struct rec_cell *cell)
+static const struct set_cell *measured(const struct run_set *s, const struct rec_cell *cell)
 {
     for (size_t i = 0; i < s->n; i++)
         if (s->cells[i].cell == cell)
@@ -168,7 +169,7 @@ static const struct side_cell *measured(const struct side *s, const struct rec_c
 
 struct reference_pass {
     struct comparison *c;
-    const struct side *side;
+    const struct run_set *side;
     const struct recorded *r;
     double equivalence;
 };
@@ -189,7 +190,7 @@ static int add_reference(const struct reference_pass *p, const struct config_ent
     if (v.rate && !(cell->busbw_factor > 0))
         return config_error(e, "a bandwidth, and this cell is no collective: give a time");
     struct contrast *one = comparison_add(p->c, p->r, cell, e->value);
-    const struct side_cell *m = measured(p->side, cell);
+    const struct set_cell *m = measured(p->side, cell);
     one->kind = CONTRAST_REFERENCE;
     one->bound = v.tolerance;
     one->family = p->c->families++;
@@ -239,13 +240,13 @@ static int read_config(struct config **out, const struct recorded *r, const char
 
 int compare_reference(struct comparison *c, const char *root, const char *other)
 {
-    struct side side;
-    int code = side_read(&side, root);
+    struct run_set side;
+    int code = run_set_read(&side, root);
     for (size_t i = 0; i < side.n_runs && !code; i++) {
         struct reference_pass p = {.c = c, .side = &side, .r = side.runs[i]};
         struct config *config = NULL;
-        struct rules rules;
-        code = rules_read(&rules, p.r);
+        struct compare_rules rules;
+        code = compare_rules_read(&rules, p.r);
         p.equivalence = rules.equivalence;
         if (!code)
             code = read_config(&config, p.r, other);
@@ -258,7 +259,7 @@ int compare_reference(struct comparison *c, const char *root, const char *other)
                     "%s: no published number in [reference] of its config that names a "
                     "workload of it, like NAME = 1.2ms ± 5%% at mpi_allreduce/auto/1MiB",
                     root);
-    side_free(&side);
+    run_set_free(&side);
     return code;
 }
 

@@ -123,11 +123,11 @@ static void table_row(struct text *t, const struct recorded *r, const struct rec
               s->time_s.median * 1e6, s->algbw * 1e-9, s->busbw * 1e-9, r->verified ? "0" : "N/A");
 }
 
-/* A section is of one config, mode and, where these differ, other parameters: a row a size. */
+/* A section has one config and mode, and one set of other parameters; each size is a row. */
 struct sections {
     const struct recorded *r;
     const struct summary *cells;
-    char **where; /* by cell: the mode and what else differs, "-" for nothing; NULL: in no table */
+    char **where; /* of each cell: axes_where; NULL: the cell is in no table */
 };
 
 static struct sections sections_make(const struct recorded *r, const struct summary *cells)

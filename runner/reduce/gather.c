@@ -34,7 +34,7 @@ static struct series *add_series(struct gathered *g, size_t at, size_t cell, int
     return &g->series[at];
 }
 
-/* The series of a cell's copy, made when it is the first of it; NULL: not a cell of the group. */
+/* The series of a cell's copy, added if it is new; NULL: the group has no such cell. */
 static struct series *series_of(struct pass *p, const char *cell, int copy)
 {
     struct gathered *g = p->out;
@@ -140,7 +140,7 @@ static int read_block(struct pass *p, const struct raw *raw, const char *path,
 
 /* ---- launches ---- */
 
-/* Blocks up to the cell line of another group, or the line that closes this one. */
+/* Reads up to the cell line of another group, or the line that closes this group. */
 static int read_span(struct pass *p, const struct rec_span *span)
 {
     const char *path = p->r->ledger->files[span->file].path, *id = p->r->groups[p->group].id;
@@ -173,7 +173,7 @@ static void open_ended(struct gathered *g, int launch)
     }
 }
 
-/* Marks each launch's warm-up by its block medians. */
+/* Finds the warm-up of each launch from its block medians. */
 static void mark_warmup(struct series *s)
 {
     double *medians = xmalloc(s->n_blocks * sizeof *medians);
@@ -227,16 +227,28 @@ void gathered_free(const struct recorded *r, struct gathered *g)
     *g = (struct gathered){0};
 }
 
-/* ---- outcomes ---- */
+const struct block *series_block(const struct series *s, int launch, int number, size_t *from)
+{
+    for (; *from < s->n_blocks; ++*from) {
+        const struct block *b = &s->blocks[*from];
+        if (b->launch == launch && b->number == number)
+            return b;
+        if (b->launch > launch || (b->launch == launch && b->number > number))
+            return NULL;
+    }
+    return NULL;
+}
 
-/* What a fail line's kind does to the numbers of its cell. A process that died (crash, hang, lost)
- * is tried again, and what counts is whether its launch was measured in the end. */
+/* ---- status ---- */
+
+/* What a fail line does to the numbers of its cell. A process that died (crash, hang, lost) is tried
+ * again; whether its launch was measured in the end decides. */
 enum effect { RETRIED, LACKING, SPOILT };
 static const struct kind {
     const char *name;
     enum effect effect;
 } kinds[] = {
-    {"skip", LACKING},  {"failed", LACKING}, {"wrong", SPOILT}, /* what is wrong is not shown */
+    {"skip", LACKING},  {"failed", LACKING}, {"wrong", SPOILT}, /* wrong results have no numbers */
     {"crash", RETRIED}, {"hang", RETRIED},   {"lost", RETRIED},
 };
 
@@ -248,7 +260,7 @@ static const struct kind *kind_of(const char *name)
     return &kinds[1];
 }
 
-/* The cell's gravest failure, the last of equals; NULL: none. */
+/* The gravest failure of the cell, the last of several; NULL: none. */
 static const struct ledger_fail *gravest(const struct recorded *r, const char *cell)
 {
     const struct ledger_fail *worst = NULL;
@@ -261,12 +273,12 @@ static const struct ledger_fail *gravest(const struct recorded *r, const char *c
     return worst;
 }
 
-struct outcome gathered_outcome(const struct recorded *r, const struct series *s)
+struct series_status series_status(const struct recorded *r, const struct series *s)
 {
     const struct ledger_fail *f = gravest(r, r->cells[s->cell].id);
     enum effect effect = f ? kind_of(f->kind)->effect : RETRIED;
     int64_t planned = r->cells[s->cell].launches;
-    struct outcome o = {.status = "ok", .numbers = s->n_blocks && effect != SPOILT};
+    struct series_status o = {.status = "ok", .numbers = s->n_blocks && effect != SPOILT};
     if (o.numbers && s->whole && s->launches >= planned && effect == RETRIED)
         return o;
     if (o.numbers) {

@@ -19,8 +19,8 @@ bool iteration_is_step(const struct rec_cell *cell)
     return !strcmp(cell->mode, iteration_modes[OVERLAPPED]);
 }
 
-/* Copy 0 of the config's cell of that mode. Compute alone does not depend on the config and may be
- * measured once a group: then it is that one. */
+/* Copy 0 of the config's cell of that mode. Compute alone does not depend on the config, so a group
+ * may have one such cell for all configs. */
 static const struct series *find(const struct recorded *r, const struct gathered *g,
                                  const char *config, enum part part)
 {
@@ -34,19 +34,6 @@ static const struct series *find(const struct recorded *r, const struct gathered
         any = &g->series[i];
     }
     return part == COMPUTE ? any : NULL;
-}
-
-/* Blocks are in order: *from moves along with those that are looked for. */
-static const struct block *find_block(const struct series *s, int launch, int number, size_t *from)
-{
-    for (; *from < s->n_blocks; ++*from) {
-        const struct block *b = &s->blocks[*from];
-        if (b->launch == launch && b->number == number)
-            return b;
-        if (b->launch > launch || (b->launch == launch && b->number > number))
-            return NULL;
-    }
-    return NULL;
 }
 
 static double clip(double v, double lo, double hi)
@@ -72,7 +59,7 @@ struct decomposition {
     int launches;
 };
 
-/* Blocks that all four have and none counts as warm-up. */
+/* The values of each block that all four modes have and that is warm-up in none. */
 static size_t paired(const struct series *const part[PARTS], struct nested *x[VALUES])
 {
     size_t n = 0, from[PARTS] = {0};
@@ -81,7 +68,7 @@ static size_t paired(const struct series *const part[PARTS], struct nested *x[VA
         double t[PARTS], v[VALUES];
         bool all = true;
         for (int k = 0; k < PARTS && all; k++) {
-            const struct block *b = find_block(part[k], d->launch, d->number, &from[k]);
+            const struct block *b = series_block(part[k], d->launch, d->number, &from[k]);
             all = b && !b->warm;
             t[k] = b ? b->time_s : NAN;
         }
@@ -118,7 +105,7 @@ const char iteration_columns[] =
     "exposed_ci_low_s,exposed_ci_high_s,hidden_s,overlap,overlap_ci_low,overlap_ci_high,throttled,"
     "note";
 
-/* Below this share of compute, communication cannot be told from the noise of C - D. */
+/* Below this share of compute, the noise of C - D is larger than the communication. */
 #define OVERLAP_LEAST 0.01
 
 static void overlap_fields(struct csv *c, const struct estimate *v)
@@ -169,7 +156,7 @@ void iteration_rows(struct csv *c, const struct recorded *r, const struct gather
         bool all = true;
         for (int k = 0; k < PARTS; k++) {
             part[k] = find(r, g, cell->config, (enum part)k);
-            all = all && part[k] && gathered_outcome(r, part[k]).numbers;
+            all = all && part[k] && series_status(r, part[k]).numbers;
         }
         struct decomposition d = all ? decompose(r, part) : (struct decomposition){0};
         if (d.blocks)

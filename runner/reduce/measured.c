@@ -13,20 +13,21 @@
 #include <string.h>
 
 #define WORKLOAD "wan_sync"
-/* ---- what was measured ---- */
+
+/* ---- measured ---- */
 
 enum metric { SYNC, EXPOSED, COMPUTE, OUTER, EFFICIENCY, WIRE, RMS_ERROR, MAX_ERROR, METRICS_READ };
 static const char *const metric_names[METRICS_READ] = {
     "sync_time", "exposed", "compute", "outer", "efficiency", "wire", "rms_error", "max_error"};
 
-struct taken {
+struct measured {
     struct estimate time, metrics[METRICS_READ];
 };
 
-static struct taken take(const struct recorded *r, const struct series *s)
+static struct measured measure(const struct recorded *r, const struct series *s)
 {
     const struct rec_cell *c = &r->cells[s->cell];
-    struct taken t = {.time = estimate_blocks(r, s, NULL)};
+    struct measured t = {.time = estimate_blocks(r, s, NULL)};
     for (int m = 0; m < METRICS_READ; m++) {
         t.metrics[m] = (struct estimate){NAN, NAN, NAN};
         for (size_t i = 0; i < c->n_metrics; i++)
@@ -36,11 +37,11 @@ static struct taken take(const struct recorded *r, const struct series *s)
     return t;
 }
 
-/* ---- what the model says ---- */
+/* ---- modelled ---- */
 
 struct modelled {
     double rate_Bps, rtt_s, loss, bound_s;
-    struct wan_outcome o; /* NaN where there is none */
+    struct wan_outcome o; /* NaN: none */
 };
 
 static struct wan_outcome no_outcome(void)
@@ -49,7 +50,7 @@ static struct wan_outcome no_outcome(void)
 }
 
 static struct wan_training training_of(const struct rec_cell *c, const struct wan_cell *s,
-                                       const struct taken *t)
+                                       const struct measured *t)
 {
     double compute_s = t->metrics[COMPUTE].median;
     if (!(compute_s > 0))
@@ -69,7 +70,7 @@ static struct wan_training training_of(const struct rec_cell *c, const struct wa
     };
 }
 
-/* A step's columns mean nothing where nothing was computed, and its tokens where none are said. */
+/* A step without computation has no numbers; tokens need their number in the config. */
 static void leave_out(struct wan_outcome *o, const struct wan_cell *s)
 {
     if (!s->trains)
@@ -99,7 +100,7 @@ static void worst_of(struct modelled *m, const struct wan_map *map)
 }
 
 static struct modelled model(struct wan_map *map, const struct rec_cell *c,
-                             const struct wan_cell *s, const struct taken *t, int64_t ranks)
+                             const struct wan_cell *s, const struct measured *t, int64_t ranks)
 {
     struct modelled m = {.o = no_outcome(), .bound_s = NAN};
     struct wan_training training = training_of(c, s, t);
@@ -155,7 +156,7 @@ static void put_identity(struct csv *c, const struct recorded *r, const struct r
 }
 
 static void put_row(struct csv *c, const struct recorded *r, const struct series *series,
-                    const struct wan_cell *s, const struct taken *t, const struct modelled *m,
+                    const struct wan_cell *s, const struct measured *t, const struct modelled *m,
                     size_t sites)
 {
     const struct rec_cell *cell = &r->cells[series->cell];
@@ -176,7 +177,7 @@ static void put_row(struct csv *c, const struct recorded *r, const struct series
         m->o.sync_s,
         m->bound_s,
         busbw_B / x[SYNC].median,
-        x[WIRE].median > 0 ? x[WIRE].median : NAN, /* 0: MPI does not say */
+        x[WIRE].median > 0 ? x[WIRE].median : NAN, /* 0: MPI does not count */
         m->o.bytes,
         s->trains ? x[COMPUTE].median : NAN,
         s->trains ? x[EXPOSED].median : NAN,
@@ -204,10 +205,10 @@ static void put_rows(struct csv *c, const struct recorded *r, const struct gathe
 {
     for (size_t i = 0; i < g->n; i++) {
         const struct series *series = &g->series[i];
-        if (series->copy || !gathered_outcome(r, series).numbers)
+        if (series->copy || !series_status(r, series).numbers)
             continue;
         struct wan_cell s = wan_cell_read(&r->cells[series->cell]);
-        struct taken t = take(r, series);
+        struct measured t = measure(r, series);
         struct modelled m = {NAN, NAN, NAN, NAN, no_outcome()};
         if (map->n)
             m = model(map, &r->cells[series->cell], &s, &t, r->ranks);

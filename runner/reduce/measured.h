@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * wan.csv: what wan_sync measured, and beside it what the model says of the same cell on the
- * [sites] and [links] of the recorded config. The model sees B, RTT, loss, mtu, the schedule, the
- * measured compute and outer step, and how wan_sync sends: blocks, streams, the rate it keeps to
- * (constants of plugins/wan_sync), TCP's first window and timers, a tenth of a millisecond a hop.
- * Nothing in it is fitted to a row.
+ * wan.csv: what wan_sync measured, beside the model of the same cell on the [sites] and [links] of
+ * the recorded config. The model gets bandwidth, RTT, loss, MTU, the schedule, the measured compute
+ * and outer step, and how wan_sync sends: blocks, streams, its share of the rate (constants of
+ * plugins/wan_sync), TCP's first window and timers, and a tenth of a millisecond for each hop. No
+ * number of the model is fitted to a row.
  *
- *   rate, rtt, loss   the least end, the longest round trip, the greatest loss of the config
+ *   rate, rtt, loss   the slowest end, the longest round trip, the greatest loss of the config
  *   sync              one synchronisation of `size`; bound: no algorithm is faster (model.h)
- *   effective         size 2(n-1)/n / sync, a busbw
- *   wire              bytes that the busiest rank sent in it
- *   exposed           of a step, in which nothing is computed; step: its mean duration
+ *   effective         size 2(n-1)/n / sync, a bus bandwidth
+ *   wire              bytes that the busiest rank sent in one synchronisation
+ *   exposed           the part of a step without computation; step: the mean duration of a step
  *   target            seconds to target_tokens
- * The columns of the model are empty for MPI's own algorithm, those of a step where nothing was
- * computed, and all of the model's where the config has no sites.
+ * Columns of the model are empty for MPI's own algorithm, and where the config has no sites. Columns
+ * of a step are empty where nothing was computed.
  */
-#ifndef GS_WAN_MEASURED_H
-#define GS_WAN_MEASURED_H
+#ifndef GS_MEASURED_H
+#define GS_MEASURED_H
 
 #include "base/csv.h"
 #include "reduce/gather.h"
 
 extern const char wan_columns[];
 
-/* A row a cell of the group that has numbers; none unless the workload is wan_sync. GS_OK or
- * reported: the recorded config cannot be read. */
+/* A row for each cell of the group that has numbers, if the workload is wan_sync. GS_OK or reported:
+ * the recorded config cannot be read. */
 int wan_rows(struct csv *c, const struct recorded *r, const struct gathered *g);
 
 #endif

@@ -64,12 +64,11 @@ struct wan_cell wan_cell_read(const struct rec_cell *c)
     return s;
 }
 
-/* What wan_sync's blocks go by: plugins/wan_sync, cell.c, schedule.c and tcp_pace.h have the
- * numbers. A hop costs a wake-up of the relay's host and one of the receiver, two copies and an
- * addition: a tenth of a millisecond on a machine that is not busy. */
+/* Constants of plugins/wan_sync. A hop costs a wake-up of the relay's host and one of the receiver,
+ * two copies and an addition: a tenth of a millisecond on an idle machine. */
 #define LEAST_BLOCK_B 16384.0 /* cell.c */
 #define PIECES 128.0          /* schedule.c: PIPELINE */
-#define HEADROOM 0.98         /* tcp_pace.h: PACE_HEADROOM, of what the uplink gives */
+#define HEADROOM 0.98         /* tcp_pace.h: PACE_HEADROOM, a share of the uplink */
 #define HOP_S 1e-4
 #define FIRST_WINDOW 10.0 /* RFC 6928 */
 #define TICK_S 4e-3       /* CONFIG_HZ=250, the kernels of Debian and Ubuntu */

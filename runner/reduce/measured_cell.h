@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A cell of wan_sync, from its recorded parameters, and what carries its blocks.
+ * A cell of wan_sync, from its recorded parameters.
  */
-#ifndef GS_WAN_MEASURED_CELL_H
-#define GS_WAN_MEASURED_CELL_H
+#ifndef GS_MEASURED_CELL_H
+#define GS_MEASURED_CELL_H
 
 #include "record/recorded.h"
 #include "wan/carrier.h"
@@ -11,7 +11,6 @@
 
 #define WAN_CELL_GROUP 128 /* values that share a scale on the wire below 16 bits */
 
-/* What a cell of wan_sync says of itself. */
 struct wan_cell {
     char strategy[32], transport[16], wire[16];
     int model; /* enum wan_strategy; WAN_STRATEGIES: none */
@@ -21,10 +20,10 @@ struct wan_cell {
 };
 
 struct wan_cell wan_cell_read(const struct rec_cell *c);
-/* loss: the greatest of the map. */
+/* How its blocks are sent. loss: the greatest of the map. */
 struct wan_carrier wan_cell_carrier(const struct wan_cell *s, const struct wan_map *map,
                                     double loss);
-/* Share of the uplink's rate that its transport keeps to. */
+/* The share of the uplink's rate that its transport uses. */
 double wan_cell_headroom(const struct wan_cell *s);
 
 #endif

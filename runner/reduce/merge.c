@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Puts parts together: what reduce_run wrote for each run, in the order of their keys.
+ * Puts the parts of reduce_run together, in the order of their keys.
  */
 #include "base/err.h"
 #include "record/runs.h"
@@ -23,7 +23,7 @@ static void copy_rest(FILE *in, struct csv *out)
         csv_bytes(out, buf, n);
 }
 
-/* Past the header line. False: it is not the one that this version writes. */
+/* Skips the header line; false: it is not the header of this version. */
 static bool skip_header(FILE *in, const char *columns)
 {
     for (const char *s = columns; *s; s++)
@@ -40,7 +40,9 @@ static int add_table(const char *part, enum table table, struct csv *out)
     if (!in)
         code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(errno));
     else if (!skip_header(in, table_columns[table]))
-        code = fail_at(GS_FAILED, path, 1, "has other columns: reduce --run its run again");
+        code = fail_at(
+            GS_FAILED, path, 1,
+            "has the columns of another version; repeat 'gradsync reduce --run' for this run");
     else
         copy_rest(in, out);
     if (in && ferror(in) && !code)
@@ -72,7 +74,7 @@ static int copy_file(const char *from, const char *to)
     return code;
 }
 
-/* Everything below a folder that may be missing; parts are shallow. */
+/* Copies all files below a folder, which may be missing. */
 static int copy_tree(const char *from, const char *to)
 {
     DIR *d = opendir(from);
@@ -107,7 +109,8 @@ static int find_parts(struct runs *parts, const char *const *dirs, size_t n)
             parts->v[parts->n++] = (struct run){xstrdup(dirs[i]), xstrdup(key.s)};
         } else {
             code = fail_at(GS_USAGE, dirs[i], 0,
-                           "no part: it holds no '%s'; 'gradsync reduce --run RUN -o %s' makes one",
+                           "not a part: the file '%s' is missing; 'gradsync reduce --run RUN -o "
+                           "%s' makes a part",
                            REDUCE_KEY, dirs[i]);
         }
         free(path);

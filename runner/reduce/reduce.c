@@ -15,9 +15,9 @@ struct reduction {
     struct tables *tables;
     const struct recorded *r;
     struct classic classic;
-    struct summary *cells; /* of all cells, for the classic table */
+    struct summary *cells; /* all cells of the run, for the classic table */
     struct text prefix;
-    int unwritten; /* code of a file that could not be written */
+    int unwritten; /* the error code of a file that cannot be written */
 };
 
 /* ---- a run ---- */
@@ -101,7 +101,8 @@ static int reduce_runs(const struct runs *runs, const char *out)
     int code = tables_open(&tables, out), unwritten = GS_OK;
     if (code)
         return code;
-    for (size_t i = 0; i < runs->n && !unwritten; i++) { /* past a damaged one: all are named */
+    for (size_t i = 0; i < runs->n && !unwritten;
+         i++) { /* continues after a damaged one, to name all */
         int one = reduce_into(&tables, runs->v[i].dir, out, &unwritten);
         code = code ? code : one;
     }
@@ -117,7 +118,8 @@ int reduce_trees(const char *const *roots, size_t n, const char *out)
         code = reduce_runs(&runs, out);
     for (size_t i = 0; !code && i < runs.n; i++)
         if (!run_is_final(runs.v[i].dir))
-            say("unfinished: %s: the tables have what it has; gradsync show says what it lacks",
+            say("unfinished: %s: its tables are incomplete; 'gradsync show' names the missing "
+                "cells",
                 runs.v[i].dir);
     runs_free(&runs);
     return code;

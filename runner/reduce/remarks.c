@@ -38,7 +38,7 @@ static void add_changes(struct text *t, const struct series *s)
     }
 }
 
-/* An imported file need not say how many operations it timed at once. */
+/* The number of operations is not known for all imports. */
 static void add_operations(struct text *t, const struct recorded *r, const struct series *s)
 {
     char metric[16];

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a reader must know before using the numbers of a cell: summary.csv and `show` print it
- * beside them.
- *   a launch that changed its level (stats_change): where, and both levels. Nothing is dropped.
- *   T_ss timed over fewer than REMARK_STEADY operations: not yet the steady state
+ * What a reader must know before using the numbers of a cell; summary.csv and `show` print it.
+ *   a launch changed its level (stats_change): where, and both levels; its blocks all count
+ *   T_ss was timed over fewer than REMARK_STEADY operations: not yet the steady state
  *   the power cap or another clock throttle was active in most readings of the group: its clocks,
- *   and so its times, are not those of another group
+ *   and so its times, differ from those of other groups
  */
 #ifndef GS_REMARKS_H
 #define GS_REMARKS_H
@@ -15,16 +14,16 @@
 
 #define REMARK_STEADY 16
 
-/* Separated by "; ", "" when there is nothing to say; the caller frees it. */
+/* The remarks, separated by "; "; the caller frees it. */
 char *remarks_of(const struct recorded *r, const struct gathered *g, const struct series *s);
 
-/* That of a group alone: whether its clocks were held down; "" or a constant format filled in. */
+/* The remark on clocks alone; the caller frees it. */
 char *remarks_throttled(const struct gathered *g);
 
-/* The share of the group's GPU readings with a throttle reason; NaN: there are none. */
+/* The share of the group's GPU readings with a throttle reason; NaN: no readings. */
 double gathered_throttled(const struct gathered *g);
 
-/* The change of level in one launch of a series: of n blocks from `first` on. */
+/* The change of level in the launch of n blocks from `first` on. */
 struct change series_change(const struct series *s, size_t first, size_t n);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reduce/summary.h"
 
-#include "base/stats.h"
-#include "reduce/reduce.h"
 #include "reduce/remarks.h"
 
 #include <math.h>
@@ -11,8 +9,8 @@
 
 /* ---- estimates ---- */
 
-/* Long launches become the medians of runs of blocks: the bootstrap then costs the same whatever
- * the length, and what is drawn is closer to independent than single blocks are. */
+/* Replaces the blocks of a long launch by medians of runs of blocks. The bootstrap then costs the
+ * same whatever the length, and its draws are closer to independent than single blocks are. */
 static size_t batch(struct nested *x, size_t n)
 {
     size_t out = 0;
@@ -21,7 +19,7 @@ static size_t batch(struct nested *x, size_t n)
         int launch = x[first].launch;
         for (end = first; end < n && x[end].launch == launch; end++)
             run[end - first] = x[end].value;
-        size_t blocks = end - first, batches = blocks < REDUCE_BATCHES ? blocks : REDUCE_BATCHES;
+        size_t blocks = end - first, batches = blocks < SUMMARY_BATCHES ? blocks : SUMMARY_BATCHES;
         for (size_t b = 0; b < batches; b++) {
             size_t lo = b * blocks / batches, hi = (b + 1) * blocks / batches;
             x[out++] = (struct nested){launch, stats_quantile_of(run + lo, hi - lo, 0.5)};
@@ -45,7 +43,7 @@ struct estimate estimate_median(struct nested *x, size_t n, uint64_t seed, const
         memcpy(stream, cell, 8);
         stream[8] = '\0';
         rng_stream(&rng, seed, strtoull(stream, NULL, 16));
-        struct interval ci = stats_bootstrap_median(x, batch(x, n), REDUCE_DRAWS, 0.95, &rng);
+        struct interval ci = stats_bootstrap_median(x, batch(x, n), SUMMARY_DRAWS, 0.95, &rng);
         e.lo = ci.lo;
         e.hi = ci.hi;
     }
@@ -85,8 +83,8 @@ static double median_skew(const struct series *s)
 struct summary summary_of(const struct recorded *r, const struct series *s)
 {
     const struct rec_cell *c = &r->cells[s->cell];
-    const double ps = 1e12; /* the sketch's */
-    if (!gathered_outcome(r, s).numbers)
+    const double ps = 1e12; /* the unit of the sketch */
+    if (!series_status(r, s).numbers)
         return (struct summary){.time_s = {NAN, NAN, NAN}};
     struct summary m = {
         .time_s = estimate_blocks(r, s, NULL),
@@ -130,10 +128,9 @@ static void identity(struct csv *c, const struct recorded *r, const struct rec_c
 bool summary_converged(const struct recorded *r, const struct series *s, const struct summary *m)
 {
     const struct estimate *t = &m->time_s;
-    return s->whole && (t->hi - t->lo) / 2 <= r->precision * t->median; /* false of NaN */
+    return s->whole && (t->hi - t->lo) / 2 <= r->precision * t->median; /* false for NaN */
 }
 
-/* What must be known to use the numbers. */
 static void notes(struct csv *c, const struct recorded *r, const struct gathered *g,
                   const struct series *s, bool numbers)
 {
@@ -151,7 +148,7 @@ void summary_row(struct csv *c, const struct recorded *r, const struct gathered 
                  const struct series *s, const struct summary *m)
 {
     const struct rec_cell *cell = &r->cells[s->cell];
-    struct outcome o = gathered_outcome(r, s);
+    struct series_status o = series_status(r, s);
     identity(c, r, cell);
     csv_text(c, cell->params);
     if (o.numbers) {
@@ -183,7 +180,7 @@ const char metrics_columns[] =
 void metrics_rows(struct csv *c, const struct recorded *r, const struct series *s)
 {
     const struct rec_cell *cell = &r->cells[s->cell];
-    if (!gathered_outcome(r, s).numbers)
+    if (!series_status(r, s).numbers)
         return;
     for (size_t i = 0; i < cell->n_metrics; i++) {
         struct estimate e = estimate_blocks(r, s, s->metrics[i]);
@@ -202,7 +199,6 @@ const char launches_columns[] =
     "run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,launch,blocks,"
     "median_s,ran,change_block,before_s,after_s";
 
-/* After how many blocks the level changed, and both levels; empty when it did not. */
 static void change_fields(struct csv *c, struct change change)
 {
     if (change.at)
@@ -215,7 +211,7 @@ static void change_fields(struct csv *c, struct change change)
 
 void launches_rows(struct csv *c, const struct recorded *r, const struct series *s)
 {
-    if (!gathered_outcome(r, s).numbers)
+    if (!series_status(r, s).numbers)
         return;
     double *x = xmalloc((s->n_blocks + 1) * sizeof *x);
     for (size_t first = 0, end; first < s->n_blocks; first = end) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The derived tables of a CSV folder, written together: all of them or none.
+ * The tables of a CSV folder, written together: all of them or none.
  */
 #ifndef GS_TABLES_H
 #define GS_TABLES_H
@@ -14,9 +14,9 @@ struct tables {
 };
 
 extern const char *const table_names[TABLES];   /* "samples.csv" */
-extern const char *const table_columns[TABLES]; /* the header line, without its end */
+extern const char *const table_columns[TABLES]; /* the header line, without its newline */
 
-/* With their header lines. GS_OK or GS_FAILED, reported and nothing left open. */
+/* Writes the header lines. GS_OK; or GS_FAILED, reported, and nothing is left open. */
 int tables_open(struct tables *t, const char *dir);
 int tables_close(struct tables *t, bool keep);
 

@@ -65,7 +65,7 @@ static int compare_roots(struct comparison *c, const struct request *q, bool twi
          i++) { /* past a damaged one, so that all are named */
         if (twins_only && !has_twin(&runs, i))
             continue;
-        int one = compare_within(c, runs.v[i].dir, q->best_of);
+        int one = compare_within_run(c, runs.v[i].dir, q->best_of);
         code = code ? code : one;
     }
     runs_free(&runs);
@@ -85,7 +85,7 @@ static int collect(struct comparison *c, const struct request *q)
     if (q->reference)
         return compare_reference(c, q->args[0], q->config);
     if (q->n == 2)
-        return compare_sides(c, q->args[0], q->args[1]);
+        return compare_between_runs(c, q->args[0], q->args[1]);
     return compare_roots(c, q, false);
 }
 

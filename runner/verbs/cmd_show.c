@@ -5,11 +5,11 @@
 #include "base/text.h"
 #include "base/text_table.h"
 #include "base/units.h"
-#include "import/multinode.h"
 #include "record/host_load.h"
 #include "record/record.h"
 #include "record/runs.h"
 #include "reduce/gather.h"
+#include "reduce/multinode.h"
 #include "reduce/remarks.h"
 #include "reduce/summary.h"
 #include "verbs/commands.h"
@@ -91,7 +91,7 @@ static void put_numbers(struct table *t, const struct summary *m)
 static void put_status(struct table *t, const struct recorded *r, const struct gathered *g,
                        const struct series *s, const struct summary *m)
 {
-    struct outcome o = gathered_outcome(r, s);
+    struct series_status o = series_status(r, s);
     bool wide = o.numbers && s->whole && s->launches > 1 && !summary_converged(r, s, m);
     char *note = o.numbers ? remarks_of(r, g, s) : xstrdup("");
     char *status = xstrfmt("%s%s%s%s%s%s", o.status, *o.why ? ": " : "", o.why,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "truth.h"
 
-#include "compare/within_run.h"
+#include "compare/baseline.h"
 #include "rank/stopping.h"
 
 #include <math.h>
@@ -137,7 +137,7 @@ void make_campaign(struct campaign *c, const struct regime *r, double truth, str
     }
     struct values kept = {c->effect, c->n};
     struct contrast said = {0};
-    values_thin(&kept, r->blocks, &said);
+    values_drop_short(&kept, r->blocks, &said);
     c->n = kept.n;
     free(said.note);
 }

@@ -2,7 +2,7 @@
  *
  * The lines of a multi-node all-reduce, with the published numbers of 2 x 8 H100.
  */
-#include "import/multinode.h"
+#include "reduce/multinode.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

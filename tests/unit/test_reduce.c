@@ -235,11 +235,11 @@ static void the_stream_is_the_seeds_and_the_cells(void **state)
     assert_true(e[0].lo != e[3].lo || e[0].hi != e[3].hi);
 }
 
-/* Launches longer than REDUCE_BATCHES are batched: the interval stays that of all blocks. */
+/* Launches longer than SUMMARY_BATCHES are batched: the interval stays that of all blocks. */
 static void long_launches_keep_their_interval(void **state)
 {
     (void)state;
-    enum { BLOCKS = 3 * REDUCE_BATCHES, LAUNCHES = 3 };
+    enum { BLOCKS = 3 * SUMMARY_BATCHES, LAUNCHES = 3 };
     struct nested *x = xmalloc(BLOCKS * LAUNCHES * sizeof *x),
                   *copy = xmalloc(BLOCKS * LAUNCHES * sizeof *copy);
     struct rng rng;

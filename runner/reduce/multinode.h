@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The lines by which multi-node all-reduces are known, after a table of a run on several nodes:
+ * The usual summary of a multi-node all-reduce, printed after the table of a run on several nodes:
  *   The median bandwidth of all_reduce with a 4.0GB payload (50 trials, 16 ranks):
  *    algbw: 239.742 GBps (1917.9 Gbps)
  *    busbw: 449.515 GBps (3596.1 Gbps)
@@ -17,10 +17,10 @@ struct multinode {
     long long ranks;
 };
 
-/* Keeps the series if it is a collective's, the first of the largest payload so far. */
+/* Keeps the series if it is a collective with the largest payload so far. */
 void multinode_see(struct multinode *m, const struct recorded *r, const struct series *s,
                    const struct summary *summary);
-/* The lines, the caller's; NULL when nothing was kept. */
+/* The lines; the caller frees them. NULL: no series was kept. */
 char *multinode_text(const struct multinode *m);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/multinode.h"
+#include "reduce/multinode.h"
 
 #include "base/text.h"
 

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare/baseline.h"
+
+#include "base/err.h"
+#include "base/stats.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- rules ---- */
+
+int compare_rules_read(struct compare_rules *out, const struct recorded *r)
+{
+    static const char defaults[] = "";
+    char *path = xstrfmt("%s/config.ini", r->dir);
+    bool there = !access(path, F_OK);
+    struct config *config = NULL;
+    struct settings set;
+    int code = there ? config_load(&config, path, (const char *const *)r->overrides)
+                     : config_from_text(&config, path, defaults, 0, NULL);
+    if (!code)
+        code = settings_read(config, &set);
+    if (!code) {
+        *out = (struct compare_rules){.equivalence = set.measure.equivalence,
+                                      .blocks = there && !r->imported ? set.measure.blocks : 1};
+        memcpy(out->baseline, set.measure.baseline, sizeof out->baseline);
+    }
+    config_free(config);
+    free(path);
+    return code;
+}
+
+static void add_launch(struct text *t, int launch, size_t blocks)
+{
+    text_addf(t, "%s%d (%zu)", t->len ? ", " : "", launch, blocks);
+}
+
+void values_drop_short(struct values *x, int64_t asked, struct contrast *c)
+{
+    struct text out = {0}, few = {0};
+    size_t kept = 0,
+           least = asked < 2 * BASELINE_BLOCKS ? (size_t)(asked + 1) / 2 : BASELINE_BLOCKS;
+    for (size_t i = 0, end; i < x->n; i = end) {
+        for (end = i; end < x->n && x->v[end].launch == x->v[i].launch; end++)
+            ;
+        size_t blocks = end - i;
+        if (blocks < least || 2 * blocks < (size_t)asked)
+            add_launch(blocks < least ? &out : &few, x->v[i].launch, blocks);
+        if (blocks < least)
+            continue;
+        memmove(x->v + kept, x->v + i, blocks * sizeof *x->v);
+        kept += blocks;
+    }
+    x->n = kept;
+    if (out.len)
+        contrast_note(c, "left out for want of blocks: launch %s of %lld", out.s, (long long)asked);
+    if (few.len)
+        contrast_note(c, "few blocks: launch %s of %lld", few.s, (long long)asked);
+    text_free(&out);
+    text_free(&few);
+}
+
+/* ---- pairs ---- */
+
+size_t group_pairs(const struct group_pass *p, const struct series *a, const struct series *b,
+                   size_t origin, struct values *out)
+{
+    size_t from = 0, zero = 0;
+    for (size_t i = 0; i < b->n_blocks; i++) {
+        const struct block *y = &b->blocks[i], *x = series_block(a, y->launch, y->number, &from);
+        if (!x || x->warm || y->warm || origins_of(p->origins, p->r, p->group, y->launch) != origin)
+            continue;
+        if (x->time_s > 0 && y->time_s > 0)
+            values_add(out, y->launch, log(y->time_s / x->time_s));
+        else
+            zero++;
+    }
+    return zero;
+}
+
+/* ---- baselines ---- */
+
+const char *group_config(const struct group_pass *p, const struct series *s)
+{
+    return p->r->cells[s->cell].config;
+}
+
+const char *group_mode(const struct group_pass *p, const struct series *s)
+{
+    return p->r->cells[s->cell].mode;
+}
+
+const struct series *baseline_of_mode(const struct group_pass *p, const char *mode)
+{
+    const struct series *first = NULL, *named = NULL, *twice = NULL;
+    for (size_t i = 0; i < p->g->n; i++) {
+        const struct series *s = &p->g->series[i];
+        if (strcmp(group_mode(p, s), mode) || !*group_config(p, s))
+            continue;
+        if (s->copy) {
+            twice = twice ? twice : gathered_find(p->g, s->cell, 0);
+            continue;
+        }
+        first = first ? first : s;
+        if (!strcmp(group_config(p, s), p->rules->baseline))
+            named = s;
+    }
+    return twice ? twice : named ? named : first;
+}
+
+/* The effect of s against the baseline of its mode, over all origins; NaN: no block in common. */
+static double effect_of(const struct group_pass *p, const struct series *base,
+                        const struct series *s)
+{
+    struct values x = {0};
+    for (size_t o = 0; o < p->origins->n; o++)
+        group_pairs(p, base, s, o, &x);
+    double effect = x.n ? stats_launch_mean(x.v, x.n) : NAN;
+    free(x.v);
+    return effect;
+}
+
+/* The config that is fastest in the mode `of`; NULL: the mode is missing or has no numbers. A config
+ * that ran the same operation as the baseline is the baseline under another name. */
+static const char *best_config(const struct group_pass *p, const char *of)
+{
+    const struct series *base = baseline_of_mode(p, of);
+    if (!base || !series_status(p->r, base).numbers)
+        return NULL;
+    const char *best = group_config(p, base);
+    double least = 0;
+    for (size_t i = 0; i < p->g->n; i++) {
+        const struct series *s = &p->g->series[i];
+        if (s->copy || s == base || strcmp(group_mode(p, s), of) || !*group_config(p, s) ||
+            recorded_same_operation(p->r->cells[s->cell].ran, p->r->cells[base->cell].ran))
+            continue;
+        double effect = effect_of(p, base, s);
+        if (effect < least)
+            least = effect, best = group_config(p, s);
+    }
+    return best;
+}
+
+const struct series *baseline_or_best(const struct group_pass *p, const char *mode)
+{
+    if (!p->best_of)
+        return baseline_of_mode(p, mode);
+    const char *best = strcmp(mode, p->best_of) ? best_config(p, p->best_of) : NULL;
+    for (size_t i = 0; i < p->g->n && best; i++) {
+        const struct series *s = &p->g->series[i];
+        if (!s->copy && !strcmp(group_mode(p, s), mode) && !strcmp(group_config(p, s), best))
+            return s;
+    }
+    return NULL;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside a group of a run: the config that the other configs of a mode are compared with, and the
+ * blocks that two series share.
+ */
+#ifndef GS_BASELINE_H
+#define GS_BASELINE_H
+
+#include "compare/compare.h"
+#include "compare/origin.h"
+#include "config/settings.h"
+#include "reduce/gather.h"
+
+/* A launch with fewer blocks is left out, unless the config asks for so few. */
+#define BASELINE_BLOCKS 3
+
+/* The settings of a run that a comparison needs. */
+struct compare_rules {
+    double equivalence;
+    int64_t blocks; /* that the config asks for in a launch; 1 for an import */
+    char baseline[WL_TEXT_MAX];
+};
+/* GS_OK or reported. */
+int compare_rules_read(struct compare_rules *out, const struct recorded *r);
+
+/* Drops launches with too few blocks from x. Notes these, and launches with less than half of the
+ * blocks that the config asks for: an early end of the budget makes the mean of a launch noisier,
+ * which the spread of the launches shows, but not wrong. */
+void values_drop_short(struct values *x, int64_t blocks, struct contrast *c);
+
+struct group_pass {
+    struct comparison *c;
+    const struct recorded *r;
+    const struct origins *origins;
+    const struct compare_rules *rules;
+    size_t group;
+    const struct gathered *g;
+    const char *best_of; /* a mode, or NULL */
+};
+
+const char *group_config(const struct group_pass *p, const struct series *s);
+const char *group_mode(const struct group_pass *p, const struct series *s);
+
+/* Adds log(b / a) of the blocks that both have and that are of this origin. Returns the number of
+ * blocks with a time of 0. */
+size_t group_pairs(const struct group_pass *p, const struct series *a, const struct series *b,
+                   size_t origin, struct values *out);
+
+/* The baseline of the mode: the config with a second copy, else the one that the config file names,
+ * else the first. NULL: none, as for cells that do not depend on the config. */
+const struct series *baseline_of_mode(const struct group_pass *p, const char *mode);
+
+/* The baseline; with best_of, the config that is fastest in that mode. NULL: none, or `mode` is
+ * best_of. */
+const struct series *baseline_or_best(const struct group_pass *p, const char *mode);
+
+#endif
