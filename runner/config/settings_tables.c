@@ -2,9 +2,10 @@
  *
  * What a config may say: the sections, and the keys of those that are the runner's own.
  */
-#include "config/settings.h"
+#include "config/settings_tables.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define DAY 86400.0
 #define SEED_MAX 9007199254740992.0 /* 2^53: exact in JSON and in a CSV reader's double */
@@ -98,3 +99,19 @@ const struct settings_section settings_sections[] = {
     {FREE("lab", false), "an emulated WAN on one machine"},
     {0}};
 /* clang-format on */
+
+size_t settings_text_max(const struct wl_param *p)
+{
+    return p->max >= WL_TEXT_MAX ? (size_t)p->max + 1 : WL_TEXT_MAX;
+}
+
+const struct settings_section *settings_section_find(const char *section)
+{
+    for (const struct settings_section *s = settings_sections; s->name; s++) {
+        size_t n = strlen(s->name);
+        if (!strcmp(s->name, section) ||
+            (s->labelled && !strncmp(s->name, section, n) && section[n] == ' '))
+            return s;
+    }
+    return NULL;
+}
