@@ -48,6 +48,15 @@ const char *text_did_you_mean(char *buf, size_t size, const char *open, const ch
  * none, or out of range. */
 bool text_integer(const char *s, long long min, long long max, long long *value, const char **end);
 
+/* Makes room for n + 1 elements in an array with room for cap, at least doubling it. */
+#define ALLOC_GROW(array, n, cap)                                                                  \
+    do {                                                                                           \
+        if ((n) >= (cap)) {                                                                        \
+            (cap) = 2 * (n) + 16;                                                                  \
+            (array) = xrealloc((array), (cap) * sizeof *(array));                                  \
+        }                                                                                          \
+    } while (0)
+
 bool text_read_file(const char *path, struct text *out); /* false and errno */
 
 void *xmalloc(size_t n);
