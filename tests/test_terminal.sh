@@ -25,7 +25,7 @@ for section in platform launch measure slurm cost limits reference links model; 
     ok "help $section" "$gradsync" help "$section"
     is "$(awk 'length > 80' <<<"$out")" '' 'fits 80 columns'
 done
-like "$("$gradsync" help measure)" 'blocks .*integer .*default 20.*at least so many a launch.*1\.\.1000000' \
+like "$("$gradsync" help measure)" 'blocks .*integer .*default 20.*minimum blocks per launch.*1\.\.1000000' \
     'a key has its type, default, meaning and range'
 like "$("$gradsync" help launches)" '\[measure\].*\[slurm\]' 'a key is found in every section that has it'
 like "$("$gradsync" help config)" '\[measure\].*\[PLUGIN\]' 'help config lists the sections'

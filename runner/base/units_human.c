@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers for people: rounded, where those of units.c are exact.
+ * Rounded numbers for people; those of units.c are exact.
  */
 #include "base/units.h"
 
