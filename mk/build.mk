@@ -4,15 +4,13 @@
 
 iniparser_dir := $(firstword $(wildcard /usr/include/iniparser /usr/local/include/iniparser))
 CPPFLAGS_ALL := -std=c11 -D_GNU_SOURCE -Irunner -Iplugins $(iniparser_dir:%=-isystem %) -MMD -MP
-crypto := $(if $(wildcard /usr/include/openssl/evp.h /usr/local/include/openssl/evp.h),openssl,sodium)
 numa := $(if $(wildcard /usr/include/hwloc.h /usr/local/include/hwloc.h),hwloc,none)
-LIBS := -liniparser -ljansson -lsodium $(if $(filter openssl,$(crypto)),-lcrypto) $(if $(filter hwloc,$(numa)),-lhwloc) -lm -ldl -lpthread
+LIBS := -liniparser -ljansson -lsodium $(if $(filter hwloc,$(numa)),-lhwloc) -lm -ldl -lpthread
 compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS)
 
 # The rooms of runner/ (CONTRIBUTING.md). All of them but verbs/ and rank/ make the library; rank/ alone
 # is compiled with MPI.
 not_lib := runner/verbs/% runner/rank/% \
-	$(filter-out runner/base/sha256_$(crypto).c,runner/base/sha256_openssl.c runner/base/sha256_sodium.c) \
 	$(filter-out runner/launch/numa_$(numa).c,runner/launch/numa_hwloc.c runner/launch/numa_none.c)
 lib_src := $(filter-out $(not_lib),$(wildcard runner/*/*.c)) plugins/common/rng.c plugins/common/wan_strategy.c plugins/nccl_tuner/choice.c
 lib_obj := $(lib_src:%.c=$(BUILD)/%.o)

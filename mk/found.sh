@@ -37,7 +37,6 @@ need iniparser 'reads configs' has_header iniparser.h "$cc" -I/usr/include/inipa
 need jansson 'writes recordings' has_header jansson.h
 need libsodium 'checksums' has_header sodium.h
 need MPI 'starts the ranks; MPI_HOME=… if it is elsewhere' has_header mpi.h "$mpicc"
-want OpenSSL 'collect and verify are slower (libssl-dev)' has_header openssl/evp.h
 want hwloc 'ranks are not bound beside their GPUs (libhwloc-dev)' has_header hwloc.h
 want OpenBLAS 'iter_proxy is left out' has_header cblas.h
 want gnuplot 'make figures cannot draw' command -v gnuplot

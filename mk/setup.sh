@@ -9,7 +9,7 @@ packages=(
     gcc libc6-dev make perl git pkg-config # builds it; perl runs the tests
     libiniparser-dev                       # reads configs
     libjansson-dev                         # reads and writes recordings
-    libsodium-dev libssl-dev               # their checksums; the latter's are faster
+    libsodium-dev                          # checksums of recordings
     openmpi-bin libopenmpi-dev             # starts the ranks, and mpi_allreduce
     libhwloc-dev                           # binds them beside their GPUs
     libopenblas-dev                        # iter_proxy's compute

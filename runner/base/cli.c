@@ -105,7 +105,7 @@ int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n,
             only_args = true;
         } else if (!argv[i][0] && !only_args) {
             return fail(GS_USAGE,
-                        "%s: argument %d is empty: a variable of the shell that is not set?",
+                        "%s: argument %d is empty: is a shell variable unset?",
                         cli->verb, i);
         } else if (only_args || argv[i][0] != '-' || !argv[i][1]) {
             args[(*n)++] = argv[i];
@@ -121,7 +121,7 @@ int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n,
     return GS_OK;
 }
 
-/* The rest of a line that stands at `column`, and of those after it from `indent` on. */
+/* Continues a line at `column`; further lines begin at `indent`. */
 static void put_words(size_t column, size_t indent, const char *s)
 {
     bool first = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Command lines by table: an option is a row, the help is printed from the rows.
+ * Parses a command line by a table of options, from which it also prints the help.
  */
 #ifndef GS_CLI_H
 #define GS_CLI_H
@@ -19,8 +19,8 @@ struct cli_option {
     const char *name; /* long name without "--" */
     char letter;      /* 0: none */
     enum cli_kind kind;
-    void *value; /* bool *, const char **, const char *** (NULL-terminated, cli_free), struct
-                    cli_int * */
+    void *value; /* bool *, const char **, const char *** (NULL-terminated, cli_free) or
+                    struct cli_int * */
     const char *argument; /* "FILE"; NULL for a flag */
     const char *help;
 };
@@ -30,18 +30,18 @@ struct cli {
     const char *arguments;            /* "CONFIG" */
     const char *summary;              /* one line */
     const struct cli_option *options; /* ends with a NULL name; --help is added */
-    int min_args, max_args;           /* positional; max -1: any number */
+    int min_args, max_args;           /* positional; max -1: no limit */
     const char *example;              /* a command line; NULL: none */
 };
 
-/* Parses argv[1..]; positionals are moved to args[0..*n). Returns GS_OK, or GS_USAGE after one line
- * of error that names the nearest option; *done is true when --help was printed and the verb should
- * return GS_OK. */
+/* Parses argv[1..] and moves the positional arguments to args[0..*n). Returns GS_OK, or GS_USAGE,
+ * reported, with the nearest option. *done: --help was printed, and the verb returns GS_OK. */
 int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n, bool *done);
-/* Of a verb without options: parses, and gives the words to run(). Its code, or cli_parse's. */
+/* For a verb that needs no more: parses, then calls run() with the positional arguments. Returns the
+ * code of either. */
 int cli_words(const struct cli *cli, int argc, char **argv, int (*run)(int n, char **words));
 void cli_help(const struct cli *cli);
-/* Words from column `indent` on, in lines of 80 columns, to stdout. */
+/* Prints the words from column `indent` on, in lines of 80 columns. */
 void cli_put_wrapped(size_t indent, const char *s);
 void cli_free(const struct cli *cli);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The host's clock: reading it, how fine it is, how long a sample must be because of that, and how
- * far it stands from another node's.
+ * The host's clock: its resolution, the duration of samples that the resolution requires, and its
+ * offset from another node's clock.
  */
 #ifndef GS_CLOCK_H
 #define GS_CLOCK_H
@@ -13,24 +13,22 @@
 
 uint64_t clock_now_ns(void);
 
-/* The smallest step seen between readings one after the other, of some thousands: resolution or
- * cost of a reading, whichever is larger. `now` is clock_now_ns; another one in tests. */
+/* The smallest difference between two successive readings, out of some thousands: the resolution or
+ * the cost of a reading, whichever is larger. `now` is clock_now_ns, or a fake clock in tests. */
 uint64_t clock_step_ns(uint64_t (*now)(void));
 
-/* Iterations of the next sample, after one of `iters` took `took_ns`: more while samples are
- * shorter than `target_ns`, never fewer, within [min, max] (max 0: no bound). The result is equal
- * to iters once a sample is long enough. */
+/* The iterations of the next sample, after a sample of `iters` took `took_ns`: more if it was
+ * shorter than `target_ns`, else the same; within [min, max] (max 0: no limit). */
 unsigned clock_iterations(unsigned iters, uint64_t took_ns, uint64_t target_ns, unsigned min,
                           unsigned max);
 
-/* One question and answer between two clocks: sent and back by the asker's, theirs by the other's.
- */
+/* One round trip: `sent` and `back` by the caller's clock, `theirs` by the other's. */
 struct clock_probe {
     uint64_t sent, theirs, back;
 };
 
-/* Their clock minus ours, from the probe with the shortest round trip (Cristian 1989): wrong by at
- * most half that round trip, *error_ns. n >= 1. */
+/* Their clock minus ours, from the probe with the shortest round trip (Cristian 1989). *error_ns is
+ * the largest possible error, half that round trip. n >= 1. */
 int64_t clock_offset_ns(const struct clock_probe *probes, size_t n, uint64_t *error_ns);
 
 #endif

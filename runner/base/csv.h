@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables as text: written aside, renamed when whole, through one large buffer. Numbers are as in
- * the C locale whatever the locale is. A write that fails is kept and reported by csv_close.
+ * Writes CSV tables to a temporary file that is renamed when complete. csv_close reports a write
+ * that failed.
  */
 #ifndef GS_CSV_H
 #define GS_CSV_H
@@ -24,32 +24,33 @@ struct csv {
 
 /* Makes the folders above path. GS_OK or GS_FAILED, reported. */
 int csv_open(struct csv *c, const char *path);
-/* What is buffered is on its way to disk. GS_OK or GS_FAILED, reported. */
+/* Writes out the buffer. GS_OK or GS_FAILED, reported. */
 int csv_flush(struct csv *c);
-/* Renames when `keep`, else removes. GS_OK or GS_FAILED, reported; nothing on one never opened. */
+/* Renames the file if `keep`, else removes it. GS_OK or GS_FAILED, reported. Does nothing if the
+ * table was never opened. */
 int csv_close(struct csv *c, bool keep);
 
-/* Fields, a comma between them, and the row's end. NaN is an empty field. */
-void csv_text(struct csv *c, const char *s); /* quoted when it has to be (RFC 4180) */
+/* Add a field to the row; csv_end ends the row. */
+void csv_text(struct csv *c, const char *s); /* quoted if necessary (RFC 4180) */
 void csv_integer(struct csv *c, int64_t v);
-/* Twelve significant digits, more than any clock here has; not finite: an empty cell. */
+/* Twelve significant digits, more than any clock here has. Empty if not finite. */
 void csv_real(struct csv *c, double v);
 void csv_end(struct csv *c);
 void csv_header(struct csv *c, const char *columns); /* "a,b,c" */
 
-/* Bytes as they are. */
+/* Adds bytes unchanged. */
 void csv_bytes(struct csv *c, const char *s, size_t n);
 
-/* Rows PREFIX,I,SECONDS for I from 1: samples of `iters` iterations. */
+/* Adds rows PREFIX,I,SECONDS for I from 1, for samples of `iters` iterations. */
 void csv_samples(struct csv *c, const char *prefix, size_t prefix_n, const uint64_t *time_ns,
                  size_t n, uint64_t iters);
 
-/* "PREFIX" fields into a text, with the comma after each. */
+/* Add a field and a comma to a text, for the PREFIX above. */
 void csv_prefix_text(struct text *t, const char *s);
 void csv_prefix_integer(struct text *t, int64_t v);
 
-/* time_ns / iters as a decimal, rounded to a femtosecond, no zeros at its end; not terminated.
- * Returns its length, at most CSV_DECIMAL. */
+/* Writes time_ns / iters as a decimal, rounded to a femtosecond, without trailing zeros and without
+ * a terminator. Returns its length, at most CSV_DECIMAL. */
 #define CSV_DECIMAL 40
 enum csv_unit { CSV_SECONDS, CSV_MILLISECONDS, CSV_MICROSECONDS };
 size_t csv_decimal(char *buf, uint64_t time_ns, uint64_t iters, enum csv_unit unit);

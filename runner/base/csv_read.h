@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The derived tables read back: a row at a time, columns by name, fields as RFC 4180 quotes them.
+ * Reads the derived tables row by row, with columns by name and RFC 4180 quotes.
  */
 #ifndef GS_CSV_READ_H
 #define GS_CSV_READ_H
@@ -17,25 +17,26 @@ struct csv_reader {
     FILE *file;
     char *line;
     size_t cap;
-    long number;                  /* of the line read last */
-    struct text fields;           /* of the row, each ended by a NUL */
-    size_t *starts, n_starts;     /* where each begins in it */
-    size_t n_header, *columns, n; /* of the file; of the caller's: the place of each in the row */
+    long number;              /* of the last line */
+    struct text fields;       /* of the row, each ended by a NUL */
+    size_t *starts, n_starts; /* the start of each field */
+    size_t n_header;          /* columns of the file */
+    size_t *columns, n;       /* the caller's columns as positions in the row */
 };
 
 /* Reads the header line and finds the NULL-terminated `columns` in it. GS_OK, or GS_USAGE
- * (no such file, a column that it lacks), reported. */
+ * (no such file or no such column), reported. */
 int csv_read_open(struct csv_reader *r, const char *path, const char *const *columns);
-/* The next row: *got is false past the last. GS_OK, or GS_FAILED, reported: the file cannot be
- * read, a quote is not closed, a row has more or fewer fields than the header. */
+/* Reads the next row; *got is false after the last. GS_OK, or GS_FAILED, reported: the file cannot
+ * be read, a quote is not closed, or a row has more or fewer fields than the header. */
 int csv_read_row(struct csv_reader *r, bool *got);
-/* A field of the row by its place in `columns`; valid until the next row. */
+/* A field of the row by its index in `columns`; valid until the next row. */
 const char *csv_read_text(const struct csv_reader *r, size_t column);
-double csv_read_real(const struct csv_reader *r, size_t column); /* NaN when empty or no number */
-int64_t csv_read_integer(const struct csv_reader *r, size_t column); /* 0 when empty */
+double csv_read_real(const struct csv_reader *r, size_t column); /* NaN if empty or not a number */
+int64_t csv_read_integer(const struct csv_reader *r, size_t column); /* 0 if empty */
 void csv_read_close(struct csv_reader *r);
 
-/* Every row of a file to take(ctx, …), in the order there; GS_OK or as above. */
+/* Calls take(ctx, …) for every row of a file. Returns GS_OK or a code as above. */
 int csv_read_each(const char *path, const char *const *columns,
                   void (*take)(void *ctx, const struct csv_reader *r), void *ctx);
 

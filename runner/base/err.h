@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Errors are reported once, in one line on stderr, where they are first known; the exit code is
- * then returned up the call chain. So `return fail(GS_USAGE, "…")` is the whole of error handling.
+ * The function that detects an error reports it in one line on stderr and returns the exit code;
+ * its callers return that code. So error handling is `return fail(GS_USAGE, "…")`.
  */
 #ifndef GS_ERR_H
 #define GS_ERR_H
@@ -25,16 +25,15 @@ int fail_at(enum gs_exit code, const char *file, int line, const char *fmt, ...)
 /* "PATH: cannot be WHAT: why (what to do)", GS_FAILED; `error` is an errno. */
 int fail_file(const char *path, const char *what, int error);
 
-/* The code to end with when two things failed: a fault of the config before what a machine lacks,
- * since it is there on every machine. */
+/* The exit code after two failures. GS_USAGE wins: a fault of the config fails on every machine. */
 int err_worse(int a, int b);
 
-/* A line for the user that is no error; silenced by -q. */
+/* Prints a line on stderr that is not an error; -q silences it. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say_quiet(int quiet);
 
-/* While capturing, what fail() and fail_at() would print is kept instead (tests, retries). NULL
- * ends it, and the capture that it was begun inside goes on. */
+/* Captures the last line of fail() and fail_at() in buf instead of printing it, for tests and
+ * retries. NULL ends the capture. Captures may be nested. */
 void err_capture(char *buf, size_t size);
 
 #endif

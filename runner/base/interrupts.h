@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ctrl-C, a closing terminal, a batch system's warning: signals as a number to look at, so that a
- * run ends between two steps and never inside one. The first asks for a clean end, the second for
- * an end at once.
+ * Counts signals (Ctrl-C, a closing terminal, a batch system's warning) so that a run stops between
+ * two steps. The first signal requests a clean stop, the second an immediate one.
  */
 #ifndef GS_INTERRUPTS_H
 #define GS_INTERRUPTS_H
@@ -10,17 +9,17 @@
 #include <signal.h>
 
 struct interrupts {
-    int fd;          /* readable when something came; for poll() */
+    int fd;          /* readable after a signal; for poll() */
     int count;       /* SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 so far */
-    int last;        /* the last of them; 0: none */
-    sigset_t before; /* the mask to give back, here and to children */
+    int last;        /* the last signal; 0: none */
+    sigset_t before; /* the signal mask to restore, here and in children */
 };
 
-/* Blocks the signals (those that the caller's caller ignores stay ignored, as under nohup) and
- * SIGCHLD, and ignores SIGPIPE (a reader that leaves does not end a run) and SIGXFSZ (a file that
- * may not grow is an error of write). GS_OK or GS_FAILED. */
+/* Blocks the signals and SIGCHLD; signals that were ignored, as under nohup, stay ignored. Ignores
+ * SIGPIPE, so that a closed pipe does not stop a run, and SIGXFSZ, so that write() returns an error
+ * instead. GS_OK or GS_FAILED. */
 int interrupts_catch(struct interrupts *i);
-/* Counts what has come; never blocks. */
+/* Counts the pending signals; never blocks. */
 void interrupts_read(struct interrupts *i);
 /* In a child, between fork and exec. */
 void interrupts_child(const struct interrupts *i);

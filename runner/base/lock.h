@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One gradsync at a time on one run folder.
+ * Locks a run folder, so that only one gradsync writes to it.
  */
 #ifndef GS_LOCK_H
 #define GS_LOCK_H
 
-/* Locks the folder until lock_free(fd) or this process's death. *fd is -1 after an error: GS_USAGE,
- * reported, when another process holds it (which one is said when it runs on this machine). */
+/* Locks the folder until lock_free(fd) or the end of the process. *fd is -1 after an error. GS_USAGE,
+ * reported, if another process holds the lock; the message names a process of this machine. */
 int lock_take(int *fd, const char *dir);
-/* As many at a time as like to, but none beside one who holds lock_take. */
+/* A shared lock: any number at a time, but none while lock_take is held. */
 int lock_share(int *fd, const char *dir);
 void lock_free(int fd);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A folder for what an MPI leaves behind when it is killed (shared memory segments, session files):
- * 4 MiB a rank and kill fill the /dev/shm of a container soon.
+ * A folder for the files of an MPI (shared memory segments, session files). A killed MPI leaves
+ * 4 MiB per rank behind, which would soon fill the /dev/shm of a container.
  */
 #ifndef GS_SCRATCH_H
 #define GS_SCRATCH_H
 
 struct scratch {
-    char *dir; /* NULL: there is none, and MPI uses its own places */
-    int lock;  /* held while we live: a folder that nobody holds is removed by the next gradsync */
+    char *dir; /* NULL: MPI uses its own folders */
+    int lock;  /* held by this process; the next gradsync removes folders that no process holds */
 };
 
-/* Removes those that dead processes left, then makes one in shared memory. */
+/* Removes the folders of dead processes, then creates one in shared memory. */
 void scratch_make(struct scratch *s);
 void scratch_remove(struct scratch *s);
 

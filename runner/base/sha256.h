@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SHA-256: OpenSSL's, which uses the processor's own instructions, where it was there at the build
- * (sha256_openssl.c); else libsodium's (sha256_sodium.c), portable and about eight times slower.
+ * SHA-256 checksums by libsodium.
  */
 #ifndef GS_SHA256_H
 #define GS_SHA256_H

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Commands that a shell takes back as they were meant: a printed command can be pasted whatever is
- * in its paths, and a job script holds a config's values as they are.
+ * Quotes words for a shell, so that users can paste printed commands and job scripts keep the values
+ * of a config unchanged.
  */
 #ifndef GS_SHELL_QUOTE_H
 #define GS_SHELL_QUOTE_H
 
 #include "base/text.h"
 
-/* Adds the text as one shell word, in quotes only if it needs them. */
+/* Adds the text as one shell word, quoted only if necessary. */
 void shell_quote(struct text *t, const char *s);
-char *shell_quoted(const char *s); /* the caller's */
+char *shell_quoted(const char *s); /* the caller frees it */
 
-/* The same into buf, which is returned; SHELL_WORD is a value within one block. */
+/* The same in buf, which it returns; SHELL_WORD is valid until the end of the block. */
 const char *shell_word(char *buf, size_t size, const char *s);
 #define SHELL_WORD(s) shell_word((char[4096]){0}, 4096, s)
 
-/* "gradsync VERB CONFIG --workload W --set O…" with the options that were given; `workload` and
- * `overrides` may be NULL. The caller's. */
+/* "gradsync VERB CONFIG --workload W --set O…"; `workload` and `overrides` may be NULL. The caller
+ * frees it. */
 char *shell_command(const char *verb, const char *config, const char *workload,
                     const char *const *overrides);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Quantiles of a stream of positive integers in bounded memory: exact up to SKETCH_EXACT values,
- * beyond that within a relative 2^-13 (log-linear buckets, 4096 an octave). Only octaves that hold
- * values take memory, 16 KiB each: some 64 KiB for times that vary by a factor of ten.
+ * then with a relative error of at most 2^-13 (log-linear buckets, 4096 per octave). An octave with
+ * values takes 16 KiB: about 64 KiB for times that vary by a factor of ten.
  */
 #ifndef GS_SKETCH_H
 #define GS_SKETCH_H
@@ -18,8 +18,8 @@ struct sketch {
     uint32_t *octaves[64]; /* afterwards: counts of the buckets of [2^e, 2^(e+1)); NULL: none */
 };
 
-void sketch_add(struct sketch *s, uint64_t value); /* *s zeroed before the first */
-/* Quantile p in [0, 1], as stats_quantile; NaN when empty. */
+void sketch_add(struct sketch *s, uint64_t value); /* zero *s before the first */
+/* Quantile p in [0, 1], like stats_quantile; NaN if empty. */
 double sketch_quantile(const struct sketch *s, double p);
 void sketch_free(struct sketch *s);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Student's t: what a mean of few values is judged by.
+ * Student's t distribution.
  */
-#ifndef GS_VERDICT_STUDENT_H
-#define GS_VERDICT_STUDENT_H
+#ifndef GS_STUDENT_H
+#define GS_STUDENT_H
 
-/* P(T > t) with df > 0 degrees of freedom, which need not be whole; by the continued fraction of
- * the incomplete beta function (Lentz 1976). */
+/* P(T > t) with df > 0 degrees of freedom, which may be fractional; computed by the continued
+ * fraction of the incomplete beta function (Lentz 1976). */
 double student_tail(double t, double df);
 /* The t >= 0 with student_tail(t, df) = tail, tail in (0, 0.5]. */
 double student_quantile(double tail, double df);

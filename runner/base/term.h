@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Colour, where it is wanted: on a terminal that is not dumb, and without NO_COLOR (no-color.org).
+ * Colours for terminals. None on a dumb terminal or with NO_COLOR set (no-color.org).
  */
 #ifndef GS_TERM_H
 #define GS_TERM_H
@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 bool term_colours(FILE *f);
-/* The sequences that begin colour i of eight (as the figures': told apart by the colour-blind), or
- * weight, and end it; "" where there is no colour. */
+/* Escape sequences: start colour i of the eight of the figures, start bold or warning text, end
+ * either. "" if colours are off. */
 const char *term_colour(FILE *f, size_t i);
 const char *term_bold(FILE *f);
 const char *term_warn(FILE *f);

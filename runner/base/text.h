@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* A growing string. Invariant: s is never NULL after the first add and always terminated.
- * Memory that runs out ends the program with one line (xmalloc). */
+ * Like xmalloc, all functions here end the program if memory runs out. */
 struct text {
     char *s;
     size_t len, cap;
@@ -18,36 +18,45 @@ struct text {
 void text_add(struct text *t, const char *s);
 void text_addn(struct text *t, const char *s, size_t n);
 void text_addf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void text_clear(struct text *t); /* empty, memory kept */
+void text_clear(struct text *t); /* makes it empty, keeps the memory */
 void text_free(struct text *t);
 
-/* A list of words, which may be an argv: v[n] is NULL as soon as one was added. */
+/* A list of words, usable as an argv: v[n] is NULL once a word was added. */
 struct words {
     char **v;
     size_t n;
 };
-/* Words between separators, white space trimmed; empty words are kept ("a,,b" has three). */
+/* Splits at separators and trims white space; keeps empty words ("a,,b" has three). */
 void words_split(struct words *w, const char *s, char separator);
 void words_add(struct words *w, const char *word);
 void words_addf(struct words *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void words_free(struct words *w);
 
-/* The candidate within a third of its length in edits of `word`; where there is none, the first
- * that `word` is a part of; or NULL. */
+/* The candidate nearest to `word`, within a third of its length in edits; if there is none, the first
+ * candidate that contains `word`; or NULL. */
 const char *text_nearest(const char *word, const char *const *candidates, size_t n);
-/* ", did you mean 'NEAR'?", with open and close for the quotes; "" when near is NULL. Into buf,
- * which is returned. */
+/* Writes ", did you mean 'NEAR'?" with `open` and `close` as quotes, or "" if near is NULL. Returns
+ * buf. */
 const char *text_did_you_mean(char *buf, size_t size, const char *open, const char *near,
                               const char *close);
-/* The same as a value within one block. */
+/* The same, valid until the end of the block. */
 #define DID_YOU_MEAN_IN(open, near, close) text_did_you_mean((char[256]){0}, 256, open, near, close)
 #define DID_YOU_MEAN(near) DID_YOU_MEAN_IN("'", near, "'")
 #define DID_YOU_MEAN_SECTION(near) DID_YOU_MEAN_IN("[", near, "]")
 #define DID_YOU_MEAN_OPTION(near) DID_YOU_MEAN_IN("'--", near, "'")
 
-/* The decimal integer at the start of s, when it lies in min..max; *end is set behind it. False:
- * none, or out of range. */
+/* Parses the decimal integer at the start of s and sets *end behind it. False if there is none, or
+ * if it is outside min..max. */
 bool text_integer(const char *s, long long min, long long max, long long *value, const char **end);
+
+/* Makes room for n + 1 elements in an array with room for cap, at least doubling it. */
+#define ALLOC_GROW(array, n, cap)                                                                  \
+    do {                                                                                           \
+        if ((n) >= (cap)) {                                                                        \
+            (cap) = 2 * (n) + 16;                                                                  \
+            (array) = xrealloc((array), (cap) * sizeof *(array));                                  \
+        }                                                                                          \
+    } while (0)
 
 bool text_read_file(const char *path, struct text *out); /* false and errno */
 

@@ -7,12 +7,11 @@
 
 #include "base/text.h"
 
-/* To stdout: the cells row by row, headings first, in columns as wide as their widest (UTF-8 is
- * counted in characters). A last cell for which fine() is false stands out, where there is colour.
- */
+/* Prints the cells row by row, headings first, in aligned columns. Highlights the last cell of a row
+ * if fine() is false for it, on a terminal with colours. */
 void text_table_print(const struct words *cells, size_t columns, bool (*fine)(const char *last));
 
-/* Characters of UTF-8. */
+/* The number of UTF-8 characters. */
 size_t text_width(const char *s);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A small plot of letters for a terminal: a few curves over the sizes of a sweep.
+ * Plots curves over the sizes of a sweep with letters, for a terminal.
  */
 #ifndef GS_TEXTPLOT_H
 #define GS_TEXTPLOT_H
@@ -11,7 +11,7 @@
 
 struct textplot_curve {
     char *name;
-    double *y; /* one a size; NaN: none */
+    double *y; /* one per size; NaN: none */
 };
 
 struct textplot {
@@ -20,13 +20,13 @@ struct textplot {
     bool log_y;
     int64_t *sizes; /* ascending, evenly spaced in the plot */
     size_t n_sizes;
-    struct textplot_curve *curves; /* where two meet, the first is seen */
+    struct textplot_curve *curves; /* the first is on top */
     size_t n_curves;
 };
 
-/* To stdout, 80 columns wide; nothing when there is nothing to see: fewer than three sizes, or no
- * y above 0. */
+/* Prints the plot, 80 columns wide. Prints nothing for fewer than three sizes, or if no y is above
+ * 0. */
 void textplot_print(const struct textplot *p);
-void textplot_free(struct textplot *p); /* sizes, curves, names and ys */
+void textplot_free(struct textplot *p); /* frees sizes, curves, names and ys */
 
 #endif

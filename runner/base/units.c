@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/units.h"
 
-#include "base/units_locale.h"
-
 #include <ctype.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A library in a plugin may call setlocale. The main thread of every program keeps C's numbers all
+ * the same: a locale of its own overrides the one that setlocale sets. */
+__attribute__((constructor)) static void keep_decimal_points(void)
+{
+    uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+}
 
 /* A value is a number times `up` over `down`; one of the two is 1, so that the factor is an exact
  * double and "200us" is the double nearest to 2e-4. */
@@ -72,9 +78,7 @@ static bool number(const char **s, double *value)
     if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
         return false;
     char *end;
-    locale_t c = units_locale();
-    *value = strtod_l(*s, &end, c);
-    freelocale(c);
+    *value = strtod(*s, &end);
     if (!isfinite(*value))
         return false;
     *s = end + strspn(end, " \t");
@@ -190,16 +194,13 @@ bool units_parse_real(const char *text, double *value)
 /* As few digits as read back the same. */
 static const char *shortest(char *buf, size_t n, double value)
 {
-    locale_t c = units_locale(), was = uselocale(c);
     /* Any normal double that at most 15 digits write comes back from 15; subnormals have fewer. */
     int first = fabs(value) < 1e-307 ? 1 : 15;
     for (int digits = first; digits <= 17; digits++) {
         snprintf(buf, n, "%.*g", digits, value);
-        if (digits == 17 || strtod_l(buf, NULL, c) == value)
+        if (digits == 17 || strtod(buf, NULL) == value)
             break;
     }
-    uselocale(was);
-    freelocale(c);
     return buf;
 }
 

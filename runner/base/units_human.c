@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers for people: rounded, where those of units.c are exact.
+ * Rounded numbers for people; those of units.c are exact.
  */
 #include "base/units.h"
-
-#include "base/units_locale.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,10 +18,7 @@ static const char *human(char *buf, size_t n, double value, const struct step *s
         s++;
     double v = value / s->one;
     int decimals = fabs(v) < 9.995 ? 2 : fabs(v) < 99.95 ? 1 : 0;
-    locale_t c = units_locale(), was = uselocale(c);
     snprintf(buf, n, "%.*f %s", v == floor(v) && fabs(v) < 1000 ? 0 : decimals, v, s->name);
-    uselocale(was);
-    freelocale(c);
     return buf;
 }
 
@@ -60,9 +55,6 @@ const char *units_human_si(char *buf, size_t n, double value, const char *unit)
     size_t i = 0;
     for (; fabs(value) >= 999.5 && i + 1 < sizeof powers / sizeof *powers; i++)
         value /= 1000;
-    locale_t c = units_locale(), was = uselocale(c);
     snprintf(buf, n, "%.3g %s%s", value, powers[i], unit);
-    uselocale(was);
-    freelocale(c);
     return buf;
 }

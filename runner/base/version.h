@@ -4,8 +4,8 @@
 
 #define GRADSYNC_VERSION "0.1.0"
 
-/* Of the source it was built from, "-dirty" appended; "unknown" outside git. Set by the makefile.
- */
+/* The git commit of the source, with "-dirty" appended if it was changed; "unknown" outside git. The
+ * makefile sets it. */
 extern const char gradsync_commit[];
 
 #endif

@@ -65,17 +65,6 @@ bool scan_section_name(char *s)
            (!blank || (isalnum((unsigned char)blank[1]) && !strchr(blank + 1, ' ')));
 }
 
-void scan_add_entry(struct config *c, const char *section, const char *key, const char *value,
-                    const char *file, int line)
-{
-    c->entries = xrealloc(c->entries, (c->n + 1) * sizeof *c->entries);
-    c->entries[c->n++] = (struct config_entry){.section = xstrdup(section),
-                                               .key = xstrdup(key),
-                                               .value = xstrdup(value),
-                                               .file = file,
-                                               .line = line};
-}
-
 __attribute__((format(printf, 3, 4))) static void fault(struct scan *s, const struct line *l,
                                                         const char *fmt, ...)
 {
@@ -126,12 +115,6 @@ static bool next_line(struct scan *s, struct line *l)
     return more;
 }
 
-void scan_add_section(struct config *c, const char *name, int line)
-{
-    c->sections = xrealloc(c->sections, (c->n_sections + 1) * sizeof *c->sections);
-    c->sections[c->n_sections++] = (struct config_section){xstrdup(name), line};
-}
-
 static void section_line(struct scan *s, const struct line *l)
 {
     struct config *c = s->c;
@@ -154,7 +137,7 @@ static void section_line(struct scan *s, const struct line *l)
     if (twin)
         fault(s, l, "section [%s] stands twice: first on line %d", name, twin->line);
     else
-        scan_add_section(c, name, l->number);
+        config_add_section(c, name, l->number);
     s->section = config_section(c, name)->name;
     s->lost = false;
 }
@@ -225,7 +208,7 @@ static void value_line(struct scan *s, const struct line *l)
         fault(s, l, "key '%s': stands twice in [%s]: first on line %d", key, s->section,
               twin->line);
     else if (!s->lost)
-        scan_add_entry(c, s->section, key, value, c->path, l->number);
+        config_add_entry(c, s->section, key, value, c->path, l->number);
 }
 
 static void one_line(struct scan *s, struct line *l)

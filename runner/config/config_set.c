@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "config/config_scan.h"
-#include "config/settings.h"
+#include "config/settings_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +28,10 @@ static int set(struct config *c, const char *section, const char *key, const cha
     if (!settings_section_find(section) && !config_section(c, section))
         return unknown_section(c, section);
     if (!config_section(c, section))
-        scan_add_section(c, section, 0);
+        config_add_section(c, section, 0);
     struct config_entry *e = (struct config_entry *)config_find(c, section, key);
     if (!e) {
-        scan_add_entry(c, section, key, value, "--set", 0);
+        config_add_entry(c, section, key, value, "--set", 0);
         return GS_OK;
     }
     free(e->value);

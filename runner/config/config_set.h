@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Overrides: `--set SECTION:KEY=VALUE` on the command line, applied to what the file says.
+ * Overrides: `--set SECTION:KEY=VALUE` on the command line.
  */
 #ifndef GS_CONFIG_SET_H
 #define GS_CONFIG_SET_H
 
-#include "config/config.h"
+#include "config/config_entries.h"
 
-/* Applies them in order and keeps a copy in c->overrides. GS_OK or GS_USAGE, every fault reported:
- * another form, a section that the file does not have. Keys are judged with the file's. */
+/* Applies the overrides in order and keeps a copy in c->overrides. Returns GS_OK, or GS_USAGE after
+ * every fault was reported: a wrong form, an unknown workload section. The caller checks the keys. */
 int config_set_all(struct config *c, const char *const *overrides);
 
 #endif

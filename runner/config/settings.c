@@ -11,22 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t settings_text_max(const struct wl_param *p)
-{
-    return p->max >= WL_TEXT_MAX ? (size_t)p->max + 1 : WL_TEXT_MAX;
-}
-
-const struct settings_section *settings_section_find(const char *section)
-{
-    for (const struct settings_section *s = settings_sections; s->name; s++) {
-        size_t n = strlen(s->name);
-        if (!strcmp(s->name, section) ||
-            (s->labelled && !strncmp(s->name, section, n) && section[n] == ' '))
-            return s;
-    }
-    return NULL;
-}
-
 /* ---- by the tables ---- */
 
 /* Why a list may not stand here, for the keys where users try one. */

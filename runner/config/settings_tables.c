@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a config may say: the sections, and the keys of those that are the runner's own.
+ * The sections of a config, and the keys of the runner's own sections.
  */
-#include "config/settings.h"
+#include "config/settings_tables.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define DAY 86400.0
 #define SEED_MAX 9007199254740992.0 /* 2^53: exact in JSON and in a CSV reader's double */
-/* As WL_TEXT_FIELD, for the longer texts. */
+/* Like WL_TEXT_FIELD, for longer texts. */
 #define LONG_TEXT_FIELD(S, member)                                                                 \
     (offsetof(S, member) + 0 * sizeof(&((S *)0)->member == (char(*)[SET_TEXT_MAX])0))
 #define LONG_MAX (SET_TEXT_MAX - 1)
@@ -98,3 +99,19 @@ const struct settings_section settings_sections[] = {
     {FREE("lab", false), "the emulated WAN of gradsync lab, on one machine"},
     {0}};
 /* clang-format on */
+
+size_t settings_text_max(const struct wl_param *p)
+{
+    return p->max >= WL_TEXT_MAX ? (size_t)p->max + 1 : WL_TEXT_MAX;
+}
+
+const struct settings_section *settings_section_find(const char *section)
+{
+    for (const struct settings_section *s = settings_sections; s->name; s++) {
+        size_t n = strlen(s->name);
+        if (!strcmp(s->name, section) ||
+            (s->labelled && !strncmp(s->name, section, n) && section[n] == ' '))
+            return s;
+    }
+    return NULL;
+}

@@ -4,6 +4,7 @@
 #include "base/csv.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "config/config.h"
 
 #include <stdlib.h>
 #include <string.h>

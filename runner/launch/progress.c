@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/units.h"
-#include "plan/cellname.h"
+#include "plan/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "lab/facts.h"
 #include "launch/supervise.h"
-#include "plan/cellname.h"
+#include "plan/plan.h"
 #include "record/attempt_number.h"
 #include "record/ledger.h"
 

@@ -5,6 +5,7 @@
 #include "base/csv.h"
 #include "base/csv_read.h"
 #include "base/err.h"
+#include "config/config.h"
 #include "config/settings.h"
 #include "limits/evidence.h"
 #include "limits/reference.h"

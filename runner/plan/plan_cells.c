@@ -153,10 +153,7 @@ static int add_cell(struct builder *b, size_t place)
         cell.shape.config_free ? xstrdup("") : label_config(wl, b->sweep.defaults, values);
     cell.mode = label_mode(wl, values);
     cell.params = params_text(wl, values);
-    if (b->n == b->cap) {
-        b->cap = b->cap ? 2 * b->cap : 64;
-        b->drafts = xrealloc(b->drafts, b->cap * sizeof *b->drafts);
-    }
+    ALLOC_GROW(b->drafts, b->n, b->cap);
     struct draft *d = &b->drafts[b->n++];
     *d = (struct draft){.cell = cell, .place = place};
     make_ids(b, values, d->cell.id, d->group);

@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "plan/plan.h"
-#include "plan/plan_groups.h"
 
 #include <math.h>
 #include <stdio.h>

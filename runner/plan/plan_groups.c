@@ -9,15 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void cell_free(struct cell *c)
-{
-    free(c->config);
-    free(c->mode);
-    free(c->params);
-    free(c->skip);
-    free(c->values);
-}
-
 void draft_free(struct draft *drafts, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -107,24 +98,6 @@ static void move(struct plan *p, struct draft *drafts, size_t n)
 }
 
 /* ---- baselines ---- */
-
-/* Two configs or more: a cell that depends on none has the label "". */
-static bool group_compares(const struct plan *p, const struct group *g)
-{
-    const char *seen = NULL;
-    for (size_t i = g->first; i < g->first + g->n; i++) {
-        const char *label = p->cells[i].config;
-        if (*label && seen && strcmp(label, seen))
-            return true;
-        seen = *label ? label : seen;
-    }
-    return false;
-}
-
-int group_copies(const struct plan *p, const struct group *g, const struct cell *c)
-{
-    return c->baseline && group_compares(p, g) ? 2 : 1;
-}
 
 /* Marks the cells of one group that have the label; how many. */
 static size_t mark(struct plan *p, const struct group *g, const char *label)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From the cells of a sweep, in its order, to the groups of a plan.
+ * Sorts the cells of a sweep into the groups of a plan.
  */
 #ifndef GS_PLAN_GROUPS_H
 #define GS_PLAN_GROUPS_H
@@ -16,14 +16,8 @@ struct draft {
 
 /* Moves the drafts' cells into p->cells and p->groups: groups in the order of their first cell, a
  * config_free cell once. GS_OK, or GS_USAGE, reported: the same cell twice, a baseline that no
- * group has. The cells that were not moved are the drafts' still: draft_free() in either case. */
+ * group has. Call draft_free() in both cases: it frees the cells that were not moved. */
 int plan_group(struct plan *p, struct draft *drafts, size_t n);
 void draft_free(struct draft *drafts, size_t n);
-
-void cell_free(struct cell *c);
-
-/* How often a block visits this cell of the group: the baseline of a comparison of two configs or
- * more twice, every other cell once. */
-int group_copies(const struct plan *p, const struct group *g, const struct cell *c);
 
 #endif

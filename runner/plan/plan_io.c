@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "plan/plan_build.h"
 
 #include <errno.h>
 #include <stdlib.h>

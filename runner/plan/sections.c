@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "plan/plan_build.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -6,8 +6,6 @@
 #include "config/params.h"
 #include "config/settings.h"
 #include "plan/label.h"
-#include "plan/sweep_exclude.h"
-#include "plan/sweep_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +18,7 @@ static const struct config_entry *given(const struct config *c, const char *sect
     return e && e->value[0] ? e : NULL; /* an empty one undoes it: --set 'X:exclude=' */
 }
 
-struct sweep_axis *sweep_axis(const struct sweep *s, const char *name)
+static struct sweep_axis *find_axis(const struct sweep *s, const char *name)
 {
     for (size_t i = 0; i < s->n_axes; i++)
         if (!strcmp(s->axes[i].p->name, name))
@@ -140,7 +138,7 @@ static int read_zip(struct sweep *s, const struct config_entry *e, const char *n
     int code = GS_OK;
     words_split(&words, names, ',');
     for (size_t i = 0; i < words.n && !code; i++) {
-        struct sweep_axis *axis = sweep_axis(s, words.v[i]);
+        struct sweep_axis *axis = find_axis(s, words.v[i]);
         const char *near = params_nearest(s->wl->params, words.v[i]);
         if (!axis)
             code = config_error(e, "'%s' is no parameter%s", words.v[i], DID_YOU_MEAN(near));
@@ -245,7 +243,7 @@ int sweep_read(struct sweep *s, const struct config *c, const char *section,
     const struct config_entry *exclude = given(c, section, "exclude");
     int keys = check_keys(c, section, wl), axes = read_axes(s, c, section);
     int labels = configs ? read_configs(s, configs) : GS_OK;
-    int excludes = exclude ? sweep_read_excludes(s, exclude) : GS_OK;
+    int excludes = exclude ? sweep_read_excludes(&s->excludes, wl->params, exclude) : GS_OK;
     int code = keys || axes || labels || excludes ? GS_USAGE : GS_OK;
     if (!code && zip)
         code = read_zips(s, zip);
@@ -258,7 +256,7 @@ void sweep_free(struct sweep *s)
 {
     for (size_t i = 0; i < s->n_axes; i++)
         free(s->axes[i].values);
-    sweep_free_excludes(s);
+    sweep_free_excludes(&s->excludes);
     free(s->axes);
     free(s->lengths);
     free(s->strides);
@@ -282,5 +280,5 @@ bool sweep_cell(const struct sweep *s, size_t i, void *cell)
         size_t size = param_size(axis->p), at = i / s->strides[axis->dim] % s->lengths[axis->dim];
         memcpy((char *)cell + axis->p->offset, axis->values + at * size, size);
     }
-    return !sweep_excluded(s, cell);
+    return !sweep_excluded(&s->excludes, cell);
 }

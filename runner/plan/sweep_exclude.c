@@ -8,42 +8,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int read_term(struct sweep *s, const struct config_entry *e, char *text,
-                     struct sweep_term *term)
+static int read_term(struct sweep_term *term, const struct wl_param *params,
+                     const struct config_entry *e, char *text)
 {
     char *equals = strchr(text, '='), why[1024];
     if (!equals)
-        return config_error(e, "'%s' is no PARAMETER=VALUE", text);
+        return config_error(e, "'%s' is not of the form PARAMETER=VALUE", text);
     *equals = '\0';
-    const struct sweep_axis *axis = sweep_axis(s, text);
-    const char *near = params_nearest(s->wl->params, text);
-    if (!axis)
-        return config_error(e, "'%s' is no parameter%s", text, DID_YOU_MEAN(near));
-    struct wl_param p = *axis->p;
-    p.offset = 0;
-    term->axis = (size_t)(axis - s->axes);
-    term->value = xcalloc(1, param_size(&p));
-    return param_parse(&p, equals + 1, term->value, why, sizeof why)
+    term->p = params_find(params, text);
+    const char *near = params_nearest(params, text);
+    if (!term->p)
+        return config_error(e, "'%s' is not a parameter%s", text, DID_YOU_MEAN(near));
+    struct wl_param alone = *term->p;
+    alone.offset = 0;
+    term->value = xcalloc(1, param_size(&alone));
+    return param_parse(&alone, equals + 1, term->value, why, sizeof why)
                ? GS_OK
                : config_error(e, "%s: %s", text, why);
 }
 
-static int read_clause(struct sweep *s, const struct config_entry *e, const char *text)
+static int read_clause(struct sweep_excludes *x, const struct wl_param *params,
+                       const struct config_entry *e, const char *text)
 {
     struct words terms;
     int code = GS_OK;
-    s->excludes = xrealloc(s->excludes, (s->n_excludes + 1) * sizeof *s->excludes);
-    struct sweep_clause *clause = &s->excludes[s->n_excludes++];
+    x->v = xrealloc(x->v, (x->n + 1) * sizeof *x->v);
+    struct sweep_clause *clause = &x->v[x->n++];
     words_split(&terms, text, ' ');
     *clause = (struct sweep_clause){.terms = xcalloc(terms.n, sizeof *clause->terms)};
     for (size_t i = 0; i < terms.n; i++)
-        if (*terms.v[i] && read_term(s, e, terms.v[i], &clause->terms[clause->n++]))
+        if (*terms.v[i] && read_term(&clause->terms[clause->n++], params, e, terms.v[i]))
             code = GS_USAGE;
     words_free(&terms);
-    return clause->n ? code : config_error(e, "an empty clause (PARAMETER=VALUE …; …)");
+    return clause->n ? code : config_error(e, "a clause is empty (write PARAMETER=VALUE …, …)");
 }
 
-int sweep_read_excludes(struct sweep *s, const struct config_entry *e)
+int sweep_read_excludes(struct sweep_excludes *x, const struct wl_param *params,
+                        const struct config_entry *e)
 {
     char *value = xstrdup(e->value);
     struct words clauses;
@@ -52,35 +53,37 @@ int sweep_read_excludes(struct sweep *s, const struct config_entry *e)
         *p = ';';
     words_split(&clauses, value, ';');
     for (size_t i = 0; i < clauses.n; i++)
-        if (read_clause(s, e, clauses.v[i]))
+        if (read_clause(x, params, e, clauses.v[i]))
             code = GS_USAGE;
     words_free(&clauses);
     free(value);
     return code;
 }
 
-bool sweep_excluded(const struct sweep *s, const void *cell)
+static bool matches(const struct sweep_clause *clause, const void *cell)
 {
-    for (size_t k = 0; k < s->n_excludes; k++) {
-        const struct sweep_clause *clause = &s->excludes[k];
-        size_t i = 0;
-        for (; i < clause->n; i++) {
-            const struct wl_param *p = s->axes[clause->terms[i].axis].p;
-            if (memcmp((const char *)cell + p->offset, clause->terms[i].value, param_size(p)))
-                break;
-        }
-        if (i == clause->n)
-            return true;
+    for (size_t i = 0; i < clause->n; i++) {
+        const struct wl_param *p = clause->terms[i].p;
+        if (memcmp((const char *)cell + p->offset, clause->terms[i].value, param_size(p)))
+            return false;
     }
+    return true;
+}
+
+bool sweep_excluded(const struct sweep_excludes *x, const void *cell)
+{
+    for (size_t k = 0; k < x->n; k++)
+        if (matches(&x->v[k], cell))
+            return true;
     return false;
 }
 
-void sweep_free_excludes(struct sweep *s)
+void sweep_free_excludes(struct sweep_excludes *x)
 {
-    for (size_t k = 0; k < s->n_excludes; k++) {
-        for (size_t i = 0; i < s->excludes[k].n; i++)
-            free(s->excludes[k].terms[i].value);
-        free(s->excludes[k].terms);
+    for (size_t k = 0; k < x->n; k++) {
+        for (size_t i = 0; i < x->v[k].n; i++)
+            free(x->v[k].terms[i].value);
+        free(x->v[k].terms);
     }
-    free(s->excludes);
+    free(x->v);
 }

@@ -1,16 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `exclude = dtype=int32 op=max, size=8`: the cells that a section leaves out. A cell is left out
- * when it matches every term of some clause.
+ * `exclude = dtype=int32 op=max, size=8`: a section leaves out each cell that matches all terms of
+ * one clause.
  */
 #ifndef GS_SWEEP_EXCLUDE_H
 #define GS_SWEEP_EXCLUDE_H
 
-#include "plan/sweep.h"
+#include "config/config_entries.h"
+#include "workload.h"
 
-/* Fills s->excludes; s->axes must be there. GS_OK or GS_USAGE, every fault reported. */
-int sweep_read_excludes(struct sweep *s, const struct config_entry *e);
-bool sweep_excluded(const struct sweep *s, const void *cell);
-void sweep_free_excludes(struct sweep *s);
+#include <stdbool.h>
+#include <stddef.h>
+
+struct sweep_term {
+    const struct wl_param *p;
+    unsigned char *value; /* param_size(p) bytes */
+};
+
+struct sweep_clause {
+    struct sweep_term *terms;
+    size_t n;
+};
+
+struct sweep_excludes {
+    struct sweep_clause *v;
+    size_t n;
+};
+
+/* GS_OK or GS_USAGE, every fault reported; call sweep_free_excludes in both cases. */
+int sweep_read_excludes(struct sweep_excludes *x, const struct wl_param *params,
+                        const struct config_entry *e);
+bool sweep_excluded(const struct sweep_excludes *x, const void *cell);
+void sweep_free_excludes(struct sweep_excludes *x);
 
 #endif

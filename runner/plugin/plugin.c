@@ -191,3 +191,12 @@ void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
     }
     plugin_files_free(&f);
 }
+
+void plugin_names(struct words *names)
+{
+    struct plugin_files f = plugin_files();
+    *names = (struct words){0};
+    for (size_t i = 0; i < f.n; i++)
+        words_add(names, f.v[i].name);
+    plugin_files_free(&f);
+}

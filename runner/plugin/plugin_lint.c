@@ -4,7 +4,7 @@
  */
 #include "base/text.h"
 #include "config/params.h"
-#include "config/settings.h"
+#include "config/settings_tables.h"
 #include "plugin/plugin.h"
 
 #include <math.h>

@@ -3,7 +3,6 @@
 
 #include "base/program_dir.h"
 #include "base/text.h"
-#include "plugin/plugin.h"
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -107,13 +106,4 @@ void plugin_files_free(struct plugin_files *f)
         free(f->v[i].path);
     }
     free(f->v);
-}
-
-void plugin_names(struct words *names)
-{
-    struct plugin_files f = plugin_files();
-    *names = (struct words){0};
-    for (size_t i = 0; i < f.n; i++)
-        words_add(names, f.v[i].name);
-    plugin_files_free(&f);
 }

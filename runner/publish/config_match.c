@@ -3,7 +3,9 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "config/config.h"
 #include "config/settings.h"
+#include "plan/plan_build.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "plan/plan_groups.h"
+#include "plan/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

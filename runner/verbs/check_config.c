@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/plan_build.h"
 #include "verbs/check.h"
 
 #include "base/err.h"

@@ -2,6 +2,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "config/config.h"
 #include "lab/control_socket.h"
 #include "lab/facts.h"
 #include "lab/lab.h"

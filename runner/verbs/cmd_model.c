@@ -2,6 +2,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "config/config.h"
 #include "config/settings.h"
 #include "verbs/commands.h"
 #include "wan/wan_report.h"

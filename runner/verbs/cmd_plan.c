@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "lab/facts.h"
 #include "launch/launcher.h"
+#include "plan/plan_build.h"
 #include "plan/plan_io.h"
 #include "plan/plan_table.h"
 #include "plan/sections.h"

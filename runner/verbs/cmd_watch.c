@@ -6,6 +6,7 @@
 #include "base/locate.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "config/config.h"
 #include "verbs/commands.h"
 #include "wan/advice.h"
 #include "wan/watch.h"

@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "config/settings.h"
 #include "plan/plan.h"
+#include "plan/plan_build.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "folder.h"
+#include "plan/plan_build.h"
 #include "toy.h"
 
 #include "../../runner/rank/report.c" // NOLINT(bugprone-suspicious-include)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Known answers of FIPS 180-4's examples, whichever library this was built with.
+ * The examples of FIPS 180-4.
  */
 #include "base/sha256.h"
 

@@ -133,10 +133,10 @@ static void refusals(void **state)
         {"size = 4, 8\nzip = size", "toy.ini:3: key 'zip': 'size' is one parameter"},
         {"size = 4, 8\nzip = size, cuont",
          "toy.ini:3: key 'zip': 'cuont' is no parameter, did you mean 'count'?"},
-        {"exclude = size", "toy.ini:2: key 'exclude': 'size' is no PARAMETER=VALUE"},
+        {"exclude = size", "toy.ini:2: key 'exclude': 'size' is not of the form PARAMETER=VALUE"},
         {"exclude = size=8M", "toy.ini:2: key 'exclude': size: '8M' is not a size"},
         {"exclude = algoritm=ring",
-         "toy.ini:2: key 'exclude': 'algoritm' is no parameter, did you mean 'algorithm'?"},
+         "toy.ini:2: key 'exclude': 'algoritm' is not a parameter, did you mean 'algorithm'?"},
         {"configs = auto, rnig",
          "toy.ini:2: key 'configs': 'rnig': 'rnig' is no value of a config parameter (algorithm: "
          "auto, ring, tree, off; protocol: auto, LL, LL128, off; ctas: 0..32), did you mean "
