@@ -5,7 +5,7 @@
 iniparser_dir := $(firstword $(wildcard /usr/include/iniparser /usr/local/include/iniparser))
 CPPFLAGS_ALL := -std=c11 -D_GNU_SOURCE -Irunner -Iplugins $(iniparser_dir:%=-isystem %) -MMD -MP
 numa := $(if $(wildcard /usr/include/hwloc.h /usr/local/include/hwloc.h),hwloc,none)
-LIBS := -liniparser -ljansson -lsodium $(if $(filter hwloc,$(numa)),-lhwloc) -lm -ldl -lpthread
+LIBS := -liniparser -ljansson -lsodium -lsqlite3 $(if $(filter hwloc,$(numa)),-lhwloc) -lm -ldl -lpthread
 compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS)
 
 # The rooms of runner/ (CONTRIBUTING.md). All of them but verbs/ and rank/ make the library; rank/ alone

@@ -21,28 +21,30 @@ manifest $first
 tables
 
 # ---- a number and its evidence
-A_ROW='platform=p; workload=null; config=a; size=8'
-defines "time.a | summary | $A_ROW | median_s, ci_low_s, ci_high_s | time" \
-    'set | s | 8, 16' \
-    'size.<s> | summary | platform=p; config=a; size=<s> | size_B | size' \
-    'rows | sizes | s | <s> & \val{size.<s>} \\' \
-    'best | summary | platform=p; status=ok | config at min median_s | text' \
-    'of.best | summary | platform=p; config=@best; size=8 | cell_id | text' \
-    'cells | summary | platform=p; status=ok | count | integer' \
-    'configs | summary | platform=p; status=ok | groups config | integer' \
-    'names | summary | platform=p; status=ok | distinct config | text' \
-    'launches | summary | platform=p; status=ok | sum launches | integer' \
-    'none | summary | platform=q | median_s | time | \nothing' \
-    'nobody | summary | platform=q | count | integer' \
-    'ratio | = | | size.16 / size.8 | ratio' \
-    'most | = | | most size.* | size' \
-    'same | = | | same best names | integer' \
-    'tally | = | | tally 16 size.* | integer' \
-    'within | = | | within 10 20 size.* | integer' \
-    'launch | settings | section=measure; key=launches | value | text' \
-    'wanted | asked | platform=p; section=measure; key=launches | value | text' \
-    'default | asked | platform=p; section=measure; key=blocks | value | text' \
-    'host | runs | platform=p | commit | text'
+A_ROW="platform='p' AND workload='null' AND config='a' AND size=8"
+defines "time.a = time: SELECT median_s, ci_low_s, ci_high_s FROM summary WHERE $A_ROW" \
+    'set s = 8, 16' \
+    "set c = SELECT config FROM summary WHERE platform='p'" \
+    "size.<s> = size: SELECT size_B FROM summary WHERE platform='p' AND config='a' AND size=<s>" \
+    "config.<c> = integer: SELECT count(*) FROM summary WHERE config='<c>'" \
+    'rows sizes over s = <s> & \val{size.<s>} \\' \
+    "best = text: SELECT config FROM summary WHERE platform='p' AND status='ok' ORDER BY median_s, line LIMIT 1" \
+    "of.best = text: SELECT cell_id FROM summary WHERE platform='p' AND config='@best' AND size=8" \
+    "cells = integer: SELECT count(*) FROM summary WHERE platform='p' AND status='ok'" \
+    "configs = integer: SELECT count(DISTINCT config) FROM summary WHERE platform='p' AND status='ok'" \
+    "names = text: SELECT DISTINCT config FROM summary WHERE platform='p' AND status='ok' ORDER BY config" \
+    "launches = integer: SELECT total(launches) FROM summary WHERE platform='p' AND status='ok'" \
+    "none = time else \\nothing: SELECT median_s FROM summary WHERE platform='q'" \
+    "nobody = integer: SELECT count(*) FROM summary WHERE platform='q'" \
+    'ratio = ratio: SELECT @size.16 / @size.8' \
+    'most = size: SELECT value FROM @size.* ORDER BY value DESC LIMIT 1' \
+    "same = integer: SELECT '@best' = '@names'" \
+    "tally = integer: SELECT count(*) FROM @size.* WHERE plain='16'" \
+    'within = integer: SELECT count(*) FROM @size.* WHERE value BETWEEN 10 AND 20' \
+    "launch = text: SELECT value FROM settings WHERE section='measure' AND key='launches'" \
+    "wanted = text: SELECT value FROM asked WHERE platform='p' AND section='measure' AND key='launches'" \
+    "default = text: SELECT value FROM asked WHERE platform='p' AND section='measure' AND key='blocks'" \
+    "host = text: SELECT \"commit\" FROM runs WHERE platform='p'"
 why time.a
 is $rc 0 'why'
 like "$out" $'^time.a = 1.01' 'the number, as the paper prints it'
@@ -56,7 +58,7 @@ is "$(tr ',' '\n' <<<"$lines" | awk -F- '{ for (i = $1; i <= (NF > 1 ? $2 : $1);
     "$(grep -n "\"cell\":\"$A\"" $first/launch-01.01.jsonl | grep -v '"type":"group"' | cut -d: -f1)" 'its lines in the recording'
 why '\val{time.a}'
 like "$out" '^time.a = ' 'as it stands in the paper'
-why "summary | $A_ROW | launches | integer"
+why "integer: SELECT launches FROM summary WHERE $A_ROW"
 like "$out" '^asked = 2' 'any number of a table'
 # ---- a row of a table, as a report numbers them
 at=$(grep -n "^[^,]*,p,null,,$A," csv/summary.csv | cut -d: -f1)
@@ -75,7 +77,7 @@ is "$rc" 2 'a table that is not there'
 like "$err" "did you mean 'summary'" '… gets the nearest'
 mv away macros.txt
 
-for pair in 'size.16=16' 'best=a' 'cells=3' 'configs=2' 'names=a, b' 'launches=6' 'nobody=0' 'ratio=2.000' 'same=0' 'tally=1' 'within=1' 'launch=5' 'wanted=2' 'default=20' 'host=c' "of.best=$A"; do
+for pair in 'size.16=16' 'best=a' 'cells=3' 'configs=2' 'names=a, b' 'launches=6' 'nobody=0' 'ratio=2.000' 'same=0' 'tally=1' 'within=1' 'most=16' 'config.a=2' 'launch=5' 'wanted=2' 'default=20' 'host=c' "of.best=$A"; do
     why "${pair%%=*}"
     like "$out" "^${pair%%=*} = ${pair#*=}" "${pair%%=*}"
 done
@@ -108,14 +110,14 @@ refused() { # NAME REGEX: the number cannot be had, and the message says so
     one_line "$err" '… in one line'
     ok '… and writes nothing' test ! -e tex2
 }
-defines "time.a | summary | $A_ROW | median_s | time"
+defines "time.a = time: SELECT median_s FROM summary WHERE $A_ROW"
 config $'size = 8, 16\nconfigs = a, b' 3
 refused 'under-sampled' "$first: under-sampled: .* than the 3 .*: time.a cannot be printed; fill it: gradsync run configs/p.ini --workload null"
-defines "time.a | summary | $A_ROW | median_s | time | \\leftout" 'cells | summary | platform=p; status=ok | count | integer'
+defines "time.a = time else \\leftout: SELECT median_s FROM summary WHERE $A_ROW" "cells = integer: SELECT count(*) FROM summary WHERE platform='p' AND status='ok'"
 why -o tex3
 is "$rc|$(grep -o 'gs@v@.*' tex3/macros.tex | tr '\n' ' ')" '0|gs@v@time.a\endcsname{\leftout} gs@v@cells\endcsname{0} ' 'left out where something else may stand, and of counts'
 like "$err" '^left out: .*under-sampled.*fill it: gradsync run' 'and said'
-defines "time.a | summary | $A_ROW | median_s | time"
+defines "time.a = time: SELECT median_s FROM summary WHERE $A_ROW"
 config $'size = 32\nconfigs = a, b' 2
 refused 'stale' "$first: stale: configs/p.ini.*fill it: gradsync run configs/p.ini"
 config $'size = 8, 16\nconfigs = a, b\nsizes = 9' 2
@@ -146,16 +148,16 @@ like "$err" "$first: damaged: time.a cannot be printed" 'says so'
 rm -rf $first
 whole_run $first
 manifest $first
-defines 'q | summary | platform=q; config=a | median_s | time'
-refused 'never measured' 'macros.txt:1: summary has no row with platform=q.*fill it: make figures'
-defines 'p | summary | platform=p; config=z | median_s | time'
+defines "q = time: SELECT median_s FROM summary WHERE platform='q' AND config='a'"
+refused 'never measured' "macros.txt:1: summary has no row with platform='q'.*fill it: make figures"
+defines "p = time: SELECT median_s FROM summary WHERE platform='p' AND config='z'"
 refused 'of a known platform' 'fill it: gradsync run configs/p.ini'
 
 # ---- measured again
 later=raw/p/null/20250102T000000Z-bbbb
 whole_run $later
 sed -i 's/"time_ns":\[1/"time_ns":[3/' $later/*.jsonl
-defines "time.a | summary | $A_ROW | run_id | text"
+defines "time.a = text: SELECT run_id FROM summary WHERE $A_ROW"
 tables
 why time.a
 like "$out" "^time.a = ${first##*/}" 'an unfinished run does not take the place of a finished one'
@@ -169,7 +171,7 @@ like "$out" "^time.a = ${later##*/}" 'a finished one does'
     echo platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,ratio,earlier_run_id,earlier_launches,earlier_ratio
     echo "p,null,,${later##*/},,8,size=8 config=b,a,b,2,2.1,${first##*/},2,1.9"
 } >csv/again.csv
-defines 'earlier | again | platform=p | earlier_ratio | ratio'
+defines "earlier = ratio: SELECT earlier_ratio FROM again WHERE platform='p'"
 why earlier
 like "$out" "run +$later, .*run +$first, " 'is traced to both'
 why -o tex7
@@ -194,12 +196,20 @@ wrong() { # NAME REGEX LINE…
     like "$err" "$regex" '… is named'
     one_line "$err" '… in one line'
 }
-wrong 'no such table' "no table 'sumary'.*did you mean 'summary'" 'x | sumary | | count | integer'
-wrong 'no such column' "macros.txt:2: table summary has no column or parameter 'confg', did you mean 'config'" '# one' 'x | summary | confg=a | count | integer'
-wrong 'no such form' "macros.txt:1: no form 'tme', did you mean 'time'" 'x | summary | | count | tme'
-wrong 'more rows than one' 'macros.txt:1: x: .* rows of summary are meant, and they differ in .*size_B' 'x | summary | platform=p; status=ok | median_s | time'
-wrong 'in a circle' 'macros.txt:1: x is worked out from itself' 'x | = | | y + 1 | integer' 'y | = | | x + 1 | integer'
-wrong 'a name twice' "macros.txt:2: a second definition of 'x'" 'x | summary | | count | integer' 'x | summary | | count | integer'
-wrong 'a variable without a set' "macros.txt:1: no set for a variable of 'x.<v>'" 'x.<v> | summary | | count | integer'
-wrong 'half a line' "macros.txt:1: not five or six fields in the definition of 'x'" 'x | summary'
+wrong 'no such table' "no table 'sumary'.*did you mean 'summary'" 'x = integer: SELECT count(*) FROM sumary'
+wrong 'no such column' "macros.txt:2: .*no such column: confg, did you mean 'config'" '# one' "x = integer: SELECT count(*) FROM summary WHERE confg='a'"
+wrong 'no such column, in quotes' 'macros.txt:1: no such column: zzzzzz' "x = integer: SELECT count(*) FROM summary WHERE \"zzzzzz\"='a'"
+wrong 'no SQL' 'macros.txt:1: .*syntax error' 'x = integer: SELECT count(*) FROM summary WHERE AND'
+wrong 'two tables' 'macros.txt:1: a query reads one table' 'x = integer: SELECT count(*) FROM summary WHERE config IN (SELECT config FROM compare)'
+wrong 'a table twice' 'macros.txt:1: a query reads one table' 'x = integer: SELECT count(*) FROM summary WHERE ratio=(select max(ratio)from summary)'
+wrong 'two tables between commas' 'macros.txt:1: ' 'x = integer: SELECT count(*) FROM summary, summary b'
+wrong 'two columns' 'macros.txt:1: x: 2 columns' "x = time: SELECT ci_low_s, ci_high_s FROM summary WHERE $A_ROW"
+wrong 'a set that cannot be read' 'macros.txt:1: .*no such column: confg' 'set c = SELECT confg FROM summary'
+wrong 'no such form' "macros.txt:1: no form 'tme', did you mean 'time'" 'x = tme: SELECT count(*) FROM summary'
+wrong 'more rows than one' 'macros.txt:1: x: .* rows of summary are meant, and they differ in .*size_B' "x = time: SELECT median_s FROM summary WHERE platform='p' AND status='ok'"
+wrong 'in a circle' 'macros.txt:1: x is worked out from itself' 'x = integer: SELECT @y + 1' 'y = integer: SELECT @x + 1'
+wrong 'a name twice' "macros.txt:2: a second definition of 'x'" 'x = integer: SELECT count(*) FROM summary' 'x = integer: SELECT count(*) FROM summary'
+wrong 'a variable without a set' "macros.txt:1: no set for a variable of 'x.<v>'" 'x.<v> = integer: SELECT count(*) FROM summary'
+wrong 'half a line' "macros.txt:1: no 'FORM: SELECT .*' in the definition of 'x'" 'x = summary'
+wrong 'another half' "macros.txt:1: no ' = ' in 'x summary'" 'x summary'
 done_testing

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* Both texts are taken over. A fault that many numbers share is one gap. */
-static size_t add_gap(struct gate *g, char *what, char *command)
+static size_t add_gap(struct admissibility *g, char *what, char *command)
 {
     size_t i = 0;
     while (i < g->n && strcmp(g->v[i].what, what) != 0)
@@ -49,25 +49,25 @@ static char *complete(const struct proof *p)
     return measure_again(p);
 }
 
-/* "platform=X" in the clauses: what to run when there is no row at all. */
-static char *measure_first(const struct shelf *shelf, const char *clauses)
+/* "platform='X'" in the query: the config to run when there is no row at all. */
+static char *measure_first(const struct paper_tables *tables, const char *query)
 {
-    const char *s = strstr(clauses, "platform=");
+    const char *s = strstr(query, "platform"), *quote = s ? strpbrk(s, "='") : NULL;
     char *command = NULL;
-    if (s) {
-        s += strlen("platform=");
-        char *path = xstrfmt("%s/%.*s.ini", shelf->configs, (int)strcspn(s, "; "), s);
+    if (quote && *quote == '=') {
+        s = quote + 1 + strspn(quote + 1, " '");
+        char *path = xstrfmt("%s/%.*s.ini", tables->configs, (int)strcspn(s, "' "), s);
         command = access(path, F_OK) ? NULL : shell_command("run", path, NULL, NULL);
         free(path);
     }
     return command ? command : xstrdup("make figures");
 }
 
-size_t gate_wanting(struct gate *gate, const struct shelf *s, const char *clauses,
-                    const char *number, char *what)
+size_t admissibility_wanting(struct admissibility *admissibility, const struct paper_tables *s,
+                             const char *query, const char *number, char *what)
 {
-    size_t gap = add_gap(gate, what, measure_first(s, clauses));
-    lack(&gate->v[gap], number);
+    size_t gap = add_gap(admissibility, what, measure_first(s, query));
+    lack(&admissibility->v[gap], number);
     return gap;
 }
 
@@ -98,35 +98,37 @@ static char *mixed_launches(const struct proof *p, size_t cell)
 }
 
 /* True, and the gap, when a cell of the row is refused. */
-static bool refuse_cells(struct gate *gate, const struct proof *p, const size_t *cells, size_t n,
-                         size_t *gap)
+static bool refuse_cells(struct admissibility *admissibility, const struct proof *p,
+                         const size_t *cells, size_t n, size_t *gap)
 {
     char *mixed = NULL;
     bool stale = !n;
     for (size_t i = 0; i < n; i++) {
-        stale = stale || !p->asked[cells[i]];
+        stale = stale || !p->requested[cells[i]];
         mixed = mixed ? mixed : mixed_launches(p, cells[i]);
     }
     if (p->why)
-        *gap = add_gap(gate, xstrfmt("%s: its config cannot be planned: %s", p->dir, p->why),
-                       xstrfmt("gradsync check %s", p->config));
-    else if (stale)
         *gap =
-            add_gap(gate, xstrfmt("%s: stale: %s no longer requests this cell", p->dir, p->config),
-                    measure_again(p));
-    else if (mixed)
-        *gap = add_gap(gate, xstrfmt("%s: mixed: its launches differ in %s", p->dir, mixed),
+            add_gap(admissibility, xstrfmt("%s: its config cannot be planned: %s", p->dir, p->why),
+                    xstrfmt("gradsync check %s", p->config));
+    else if (stale)
+        *gap = add_gap(admissibility,
+                       xstrfmt("%s: stale: %s no longer requests this cell", p->dir, p->config),
                        measure_again(p));
+    else if (mixed)
+        *gap =
+            add_gap(admissibility, xstrfmt("%s: mixed: its launches differ in %s", p->dir, mixed),
+                    measure_again(p));
     free(mixed);
     return p->why || stale || mixed;
 }
 
-static bool refuse_row(struct gate *gate, const struct proof *p, const struct grid *g, size_t row,
-                       enum row_run which, size_t *gap)
+static bool refuse_row(struct admissibility *admissibility, const struct proof *p,
+                       const struct grid *g, size_t row, enum row_run which, size_t *gap)
 {
     int64_t launches = launches_of(g, row, which);
     if (launches >= 0 && p->launches && launches < p->launches) {
-        *gap = add_gap(gate,
+        *gap = add_gap(admissibility,
                        xstrfmt("%s: under-sampled: fewer launches count than the %lld that %s "
                                "asks for",
                                p->dir, (long long)p->launches, p->config),
@@ -134,54 +136,57 @@ static bool refuse_row(struct gate *gate, const struct proof *p, const struct gr
         return true;
     }
     size_t *cells = xcalloc(p->r->n_cells + 1, sizeof *cells);
-    bool refused = refuse_cells(gate, p, cells, proof_cells(p, g, row, cells), gap);
+    bool refused = refuse_cells(admissibility, p, cells, proof_cells(p, g, row, cells), gap);
     free(cells);
     return refused;
 }
 
-static bool refuse_run(struct gate *gate, struct shelf *s, const struct grid *g, size_t row,
-                       enum row_run which, size_t *gap)
+static bool refuse_run(struct admissibility *admissibility, struct paper_tables *s,
+                       const struct grid *g, size_t row, enum row_run which, size_t *gap)
 {
     struct proof *p;
-    char *dir = shelf_run(s, g, row, which);
+    char *dir = paper_tables_run(s, g, row, which);
     bool refused = false;
-    if (dir && proof_of(&gate->proofs, dir, &p)) {
-        *gap = add_gap(gate, xstrfmt("%s: damaged", dir), xstrfmt("git checkout -- %s", dir));
+    if (dir && proof_of(&admissibility->proofs, dir, &p)) {
+        *gap =
+            add_gap(admissibility, xstrfmt("%s: damaged", dir), xstrfmt("git checkout -- %s", dir));
         refused = true;
     } else if (dir) {
-        refused = refuse_row(gate, p, g, row, which, gap);
+        refused = refuse_row(admissibility, p, g, row, which, gap);
     }
     free(dir);
     return refused;
 }
 
 /* Rows that are of no cell, as those of runs, are of no launches either. */
-static int judge_row(struct gate *gate, struct shelf *s, const struct grid *g, size_t row)
+static int judge_row(struct admissibility *admissibility, struct paper_tables *s,
+                     const struct grid *g, size_t row)
 {
     size_t gap = 0;
     bool refused = false;
     for (enum row_run which = ROW_RUN; which < ROW_RUNS && grid_has(g, "config") && !refused;
          which++)
-        refused = refuse_run(gate, s, g, row, which, &gap);
+        refused = refuse_run(admissibility, s, g, row, which, &gap);
     return refused ? (int)gap + 1 : -1;
 }
 
-int gate_rows(struct gate *gate, struct shelf *s, const struct grid *g, struct chosen *rows,
-              const char *number, size_t *left_out, size_t *gap)
+int admissibility_rows(struct admissibility *admissibility, struct paper_tables *s,
+                       const struct grid *g, struct chosen *rows, const char *number,
+                       size_t *left_out, size_t *gap)
 {
     size_t kept = 0, seen = SIZE_MAX;
     *left_out = 0;
     for (size_t i = 0; i < rows->n; i++) {
         int *judged = &g->judged[rows->rows[i]];
         if (!*judged)
-            *judged = judge_row(gate, s, g, rows->rows[i]);
+            *judged = judge_row(admissibility, s, g, rows->rows[i]);
         if (*judged < 0) {
             rows->rows[kept++] = rows->rows[i];
             continue;
         }
         *gap = (size_t)(*judged - 1);
         if (*gap != seen)
-            lack(&gate->v[*gap], number);
+            lack(&admissibility->v[*gap], number);
         seen = *gap;
         ++*left_out;
     }
@@ -195,29 +200,31 @@ int gate_rows(struct gate *gate, struct shelf *s, const struct grid *g, struct c
 static const enum machine_fact common[] = {FACT_GPU, FACT_DRIVER, FACT_CUDA,  FACT_NCCL,
                                            FACT_CPU, FACT_KERNEL, FACT_RANKS, FACT_MPI};
 
-static const struct proof *proof_of_row(struct gate *gate, struct shelf *s, const struct grid *g,
-                                        size_t row)
+static const struct proof *proof_of_row(struct admissibility *admissibility, struct paper_tables *s,
+                                        const struct grid *g, size_t row)
 {
     struct proof *p = NULL;
-    char *dir = shelf_run(s, g, row, ROW_RUN);
-    bool good = dir && !proof_of(&gate->proofs, dir, &p);
+    char *dir = paper_tables_run(s, g, row, ROW_RUN);
+    bool good = dir && !proof_of(&admissibility->proofs, dir, &p);
     free(dir);
     return good ? p : NULL;
 }
 
-bool gate_unlike(struct gate *gate, struct shelf *s, const struct grid *g, size_t row,
-                 const struct grid *h, size_t other, const char *number, size_t *gap)
+bool admissibility_unlike(struct admissibility *admissibility, struct paper_tables *s,
+                          const struct grid *g, size_t row, const struct grid *h, size_t other,
+                          const char *number, size_t *gap)
 {
-    const struct proof *p = proof_of_row(gate, s, g, row), *q = proof_of_row(gate, s, h, other);
+    const struct proof *p = proof_of_row(admissibility, s, g, row),
+                       *q = proof_of_row(admissibility, s, h, other);
     for (size_t f = 0; p && q && p != q && f < sizeof common / sizeof *common; f++) {
         const char *x = p->machine.facts[common[f]], *y = q->machine.facts[common[f]];
         if (!x || !y || !strcmp(x, y))
             continue;
-        *gap = add_gap(gate,
+        *gap = add_gap(admissibility,
                        xstrfmt("%s and %s: mixed: %s %s and %s", p->dir, q->dir,
                                machine_facts[common[f]], x, y),
                        measure_again(q));
-        lack(&gate->v[*gap], number);
+        lack(&admissibility->v[*gap], number);
         return true;
     }
     return false;
@@ -225,11 +232,11 @@ bool gate_unlike(struct gate *gate, struct shelf *s, const struct grid *g, size_
 
 /* ---- report ---- */
 
-int gate_report(const struct gate *gate)
+int admissibility_report(const struct admissibility *admissibility)
 {
     int code = GS_OK;
-    for (size_t i = 0; i < gate->n; i++) {
-        const struct gap *g = &gate->v[i];
+    for (size_t i = 0; i < admissibility->n; i++) {
+        const struct gap *g = &admissibility->v[i];
         char *more = g->numbers > 1 ? xstrfmt(" and %zu more", g->numbers - 1) : xstrdup("");
         if (g->needed)
             code = fail(GS_FAILED, "%s: %s%s cannot be printed; fill it: %s", g->what, g->first,
@@ -241,14 +248,14 @@ int gate_report(const struct gate *gate)
     return code;
 }
 
-void gate_free(struct gate *gate)
+void admissibility_free(struct admissibility *admissibility)
 {
-    for (size_t i = 0; i < gate->n; i++) {
-        free(gate->v[i].what);
-        free(gate->v[i].command);
-        free(gate->v[i].first);
+    for (size_t i = 0; i < admissibility->n; i++) {
+        free(admissibility->v[i].what);
+        free(admissibility->v[i].command);
+        free(admissibility->v[i].first);
     }
-    free(gate->v);
-    proofs_free(&gate->proofs);
-    *gate = (struct gate){0};
+    free(admissibility->v);
+    proofs_free(&admissibility->proofs);
+    *admissibility = (struct admissibility){0};
 }

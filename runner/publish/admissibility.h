@@ -1,50 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What may not be printed: a row of a table is refused when its recording is
- *   stale          the platform's config, as it stands, does not ask for it any more
- *   under-sampled  fewer launches count than that config asks for
- *   mixed          its launches are of different origins (origin.h)
- *   damaged        its files are not those of its manifest
- * and a number when nothing is left of its rows, or when it is worked out from recordings of
- * different machines or software. Each fault is kept once, with the command that mends it.
+ * Which rows may be printed. A row of a table is refused when its recording is
+ *   stale          the platform's config no longer requests it
+ *   under-sampled  it has fewer launches than that config requests
+ *   mixed          its launches have different origins (origin.h)
+ *   damaged        its files differ from its manifest
+ * A number is refused when all its rows are, or when it is calculated from recordings of different
+ * machines or software. Each fault is listed once, with the command that repairs it.
  */
-#ifndef GS_PAPER_GATE_H
-#define GS_PAPER_GATE_H
+#ifndef GS_PUBLISH_ADMISSIBILITY_H
+#define GS_PUBLISH_ADMISSIBILITY_H
 
 #include "publish/paper_evidence.h"
 #include "publish/paper_tables.h"
-#include "publish/select.h"
 
 struct gap {
-    char *what;    /* of which run, and why */
-    char *command; /* that fills it */
-    char *first;   /* number that lacks it */
+    char *what;    /* the run, and the fault */
+    char *command; /* that repairs it */
+    char *first;   /* first number without a value */
     size_t numbers;
-    bool needed; /* by a number that cannot do without */
+    bool needed; /* by a number without `else` */
 };
 
-struct gate {
+struct admissibility {
     struct proofs proofs;
     struct gap *v;
     size_t n;
 };
 
-/* Takes the refused rows out of a choice. *left_out: how many; *gap: the place in gate->v of the
+/* Takes the refused rows out of a choice. *left_out: how many; *gap: the place in admissibility->v of the
  * last one's fault, where there was one. GS_OK or reported. */
-int gate_rows(struct gate *gate, struct shelf *s, const struct grid *g, struct chosen *rows,
-              const char *number, size_t *left_out, size_t *gap);
+int admissibility_rows(struct admissibility *admissibility, struct paper_tables *s,
+                       const struct grid *g, struct chosen *rows, const char *number,
+                       size_t *left_out, size_t *gap);
 
-/* Nothing was recorded for these clauses. Takes `what` over; the place of the gap. */
-size_t gate_wanting(struct gate *gate, const struct shelf *s, const char *clauses,
-                    const char *number, char *what);
+/* Adds a gap: nothing was recorded for this query. Takes `what` over; returns its index. */
+size_t admissibility_wanting(struct admissibility *admissibility, const struct paper_tables *s,
+                             const char *query, const char *number, char *what);
 
-/* In what two rows' recordings are unlike, and the gap that it is; false: in nothing. */
-bool gate_unlike(struct gate *gate, struct shelf *s, const struct grid *g, size_t row,
-                 const struct grid *h, size_t other, const char *number, size_t *gap);
+/* True, with the gap, when the recordings of two rows have different machines or software. */
+bool admissibility_unlike(struct admissibility *admissibility, struct paper_tables *s,
+                          const struct grid *g, size_t row, const struct grid *h, size_t other,
+                          const char *number, size_t *gap);
 
-/* A line a gap on stderr: errors for what is needed, what is left out otherwise. GS_OK, or
- * GS_FAILED when something is needed. */
-int gate_report(const struct gate *gate);
-void gate_free(struct gate *gate);
+/* Prints one line for each gap to stderr. GS_OK, or GS_FAILED when a number needs one of them. */
+int admissibility_report(const struct admissibility *admissibility);
+void admissibility_free(struct admissibility *admissibility);
 
 #endif

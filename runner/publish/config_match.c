@@ -31,7 +31,7 @@ static bool agree(const struct words *a, const struct words *b)
     return true;
 }
 
-static void compare_plan(const struct recorded *r, const struct plan *p, bool *asked)
+static void compare_plan(const struct recorded *r, const struct plan *p, bool *requested)
 {
     struct words *planned = xcalloc(p->n_cells + 1, sizeof *planned);
     for (size_t i = 0; i < p->n_cells; i++)
@@ -39,8 +39,8 @@ static void compare_plan(const struct recorded *r, const struct plan *p, bool *a
     for (size_t c = 0; c < r->n_cells; c++) {
         struct words w;
         words_split(&w, r->cells[c].params, ' ');
-        for (size_t i = 0; i < p->n_cells && !asked[c]; i++)
-            asked[c] = !strcmp(p->cells[i].id, r->cells[c].id) || agree(&w, &planned[i]);
+        for (size_t i = 0; i < p->n_cells && !requested[c]; i++)
+            requested[c] = !strcmp(p->cells[i].id, r->cells[c].id) || agree(&w, &planned[i]);
         words_free(&w);
     }
     for (size_t i = 0; i < p->n_cells; i++)
@@ -48,7 +48,8 @@ static void compare_plan(const struct recorded *r, const struct plan *p, bool *a
     free(planned);
 }
 
-char *asked_config(const struct recorded *r, const char *configs, const char *const **overrides)
+char *config_match_path(const struct recorded *r, const char *configs,
+                        const char *const **overrides)
 {
     char why[512];
     char *path = xstrfmt("%s/%s.ini", configs, r->platform);
@@ -89,8 +90,8 @@ static struct plan *plan_today(const struct recorded *r, const char *path,
     return plan;
 }
 
-int64_t asked_today(const struct recorded *r, const char *path, const char *const *overrides,
-                    bool *asked, char **why)
+int64_t config_match_cells(const struct recorded *r, const char *path, const char *const *overrides,
+                           bool *requested, char **why)
 {
     char said[512] = "";
     err_capture(said, sizeof said);
@@ -99,7 +100,7 @@ int64_t asked_today(const struct recorded *r, const char *path, const char *cons
     *why = !plan && *said ? xstrdup(said) : NULL;
     if (!plan)
         return 0;
-    compare_plan(r, plan, asked);
+    compare_plan(r, plan, requested);
     int64_t launches = plan->set.measure.launches;
     plan_free(plan);
     return launches;

@@ -8,138 +8,191 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- numbers ---- */
+#include <strings.h>
 
 const struct macro *definitions_find(const struct definitions *d, const char *name)
 {
-    for (size_t i = 0; i < d->n; i++)
-        if (!strcmp(d->v[i].field[DEF_NAME], name))
-            return &d->v[i];
-    return NULL;
+    const json_t *place = json_object_get(d->places, name);
+    return place ? &d->v[json_integer_value(place)] : NULL;
 }
 
-static int add_macro(struct reading *r, const struct binding *b, const struct words *w, void *ctx)
+static void free_macro(struct macro *m)
 {
-    struct macro m = {.line = r->line};
-    (void)ctx;
-    size_t i = 0;
-    do /* a line has a name at least */
-        if (!(m.field[i] = expand_text(r, b, w->v[i])))
-            return GS_USAGE;
-    while (++i < w->n);
-    if (definitions_find(r->d, m.field[DEF_NAME]))
-        return expand_wrong(r, "a second definition of", m.field[DEF_NAME]);
-    r->d->v = xrealloc(r->d->v, (r->d->n + 1) * sizeof *r->d->v);
-    r->d->v[r->d->n++] = m;
+    free(m->name);
+    free(m->form);
+    free(m->otherwise);
+    free(m->query);
+}
+
+/* ---- numbers ---- */
+
+/* A line before its variables have values. */
+struct template
+{
+    struct definitions *d;
+    struct macro macro;
+};
+
+static int add_macro(const struct reading *r, const struct bound *b, void *ctx)
+{
+    const struct template *t = ctx;
+    const char *otherwise = t->macro.otherwise;
+    struct macro m = {.line = r->at.line};
+    m.name = expand_text(r, b, t->macro.name);
+    m.form = m.name ? expand_text(r, b, t->macro.form) : NULL;
+    m.query = m.form ? expand_text(r, b, t->macro.query) : NULL;
+    m.otherwise = m.query && otherwise ? expand_text(r, b, otherwise) : NULL;
+    int code = m.query && !m.otherwise == !otherwise ? GS_OK : GS_USAGE;
+    if (!code && definitions_find(t->d, m.name))
+        code = expand_wrong(r, "a second definition of", m.name);
+    if (code) {
+        free_macro(&m);
+        return code;
+    }
+    t->d->places = t->d->places ? t->d->places : json_object();
+    json_object_set_new(t->d->places, m.name, json_integer((json_int_t)t->d->n));
+    t->d->v = xrealloc(t->d->v, (t->d->n + 1) * sizeof *t->d->v);
+    t->d->v[t->d->n++] = m;
     return GS_OK;
 }
 
-static int read_macro(struct reading *r, const struct words *w)
+/* "FORM: SELECT …" or "FORM else TEXT: SELECT …" */
+static bool split_macro(struct macro *m, char *text)
 {
-    struct binding b = {0};
-    if (w->n < DEF_ELSE || w->n > DEF_FIELDS)
-        return expand_wrong(r, "not five or six fields in the definition of", w->v[0]);
-    int code = expand_bind(r, &b, w->v[DEF_NAME]);
-    return code ? code : expand_each(r, &b, 0, b.n, w, add_macro, NULL);
+    char *query = strcasestr(text, ": SELECT "), *otherwise;
+    if (!query)
+        return false;
+    *query = '\0';
+    m->query = query + 2;
+    m->form = text;
+    otherwise = strstr(text, " else ");
+    if (otherwise) {
+        *otherwise = '\0';
+        m->otherwise = otherwise + strlen(" else ");
+    }
+    return true;
+}
+
+static int read_macro(struct reading *r, struct definitions *d, char *name, char *text)
+{
+    struct bound b = {0};
+    struct template t = {d, {.name = name}};
+    if (!split_macro(&t.macro, text))
+        return expand_wrong(r, "no 'FORM: SELECT …' in the definition of", name);
+    int code = expand_bind(r, &b, name);
+    return code ? code : expand_each(r, &b, 0, b.n, add_macro, &t);
 }
 
 int definitions_add(struct definitions *d, const char *name, const char *text)
 {
-    struct reading r = {.d = d};
-    char *line = xstrfmt("%s | %s", name, text);
-    struct words w;
-    words_split(&w, line, '|');
-    int code = read_macro(&r, &w);
-    words_free(&w);
-    free(line);
+    struct reading r = {.at.file = "command line"};
+    char *copy = xstrdup(text), *n = xstrdup(name);
+    int code = read_macro(&r, d, n, copy);
+    free(n);
+    free(copy);
     return code;
 }
 
 /* ---- bodies of tables ---- */
 
-static int add_line(struct reading *r, const struct binding *b, const struct words *w, void *ctx)
+struct rows {
+    struct definitions *d;
+    const char *name, *line;
+    size_t named, all; /* variables of the name come first, then those that the text runs over */
+    struct text text;
+};
+
+static int add_line(const struct reading *r, const struct bound *b, void *ctx)
 {
-    char *line = expand_text(r, b, w->v[3]);
+    struct rows *rows = ctx;
+    char *line = expand_text(r, b, rows->line);
     if (line)
-        text_addf(ctx, "%s\n", line);
+        text_addf(&rows->text, "%s\n", line);
     free(line);
     return line ? GS_OK : GS_USAGE;
 }
 
-/* Of a body's variables: those of its name come first, and those that its text runs over end here.
- */
-struct reach {
-    size_t named, all;
-};
-
-static int add_body(struct reading *r, const struct binding *named, const struct words *w,
-                    void *ctx)
+static int add_body(const struct reading *r, const struct bound *named, void *ctx)
 {
-    struct binding b = *named;
-    struct text t = {0};
-    const struct reach *reach = ctx;
-    text_clear(&t);
-    text_add(&t, "");
-    int code = expand_each(r, &b, reach->named, reach->all, w, add_line, &t);
-    r->d->bodies = xrealloc(r->d->bodies, (r->d->n_bodies + 1) * sizeof *r->d->bodies);
-    r->d->bodies[r->d->n_bodies++] = (struct body){expand_text(r, &b, w->v[1]), t.s, r->line};
+    struct bound b = *named;
+    struct rows *rows = ctx;
+    struct definitions *d = rows->d;
+    rows->text = (struct text){0};
+    text_add(&rows->text, "");
+    int code = expand_each(r, &b, rows->named, rows->all, add_line, rows);
+    d->bodies = xrealloc(d->bodies, (d->n_bodies + 1) * sizeof *d->bodies);
+    d->bodies[d->n_bodies++] = (struct body){expand_text(r, &b, rows->name), rows->text.s};
     return code;
 }
 
-static int read_rows(struct reading *r, const struct words *w)
+/* head: "NAME over VAR VAR" */
+static int read_rows(struct reading *r, struct definitions *d, const char *head, const char *text)
 {
-    struct binding b = {0};
-    struct words over;
-    int code =
-        w->n == 4 ? expand_bind(r, &b, w->v[1]) : expand_wrong(r, "no four fields in", "rows");
-    if (code)
-        return code;
-    struct reach reach = {.named = b.n};
-    words_split(&over, w->v[2], ' ');
-    for (size_t i = 0; i < over.n && !code; i++) {
-        const struct set *s = expand_find(r, over.v[i], strlen(over.v[i]));
+    struct bound b = {0};
+    struct words w;
+    words_split(&w, head, ' ');
+    struct rows rows = {.d = d, .name = w.n ? w.v[0] : "", .line = text};
+    int code = w.n > 2 && !strcmp(w.v[1], "over")
+                   ? expand_bind(r, &b, rows.name)
+                   : expand_wrong(r, "no 'rows NAME over VAR' in", head);
+    rows.named = b.n;
+    for (size_t i = 2; i < w.n && !code; i++) {
+        const struct set *s = expand_find(r, w.v[i], strlen(w.v[i]));
         if (s && b.n < VARS)
             b.set[b.n++] = s;
         else
-            code = expand_wrong(r, "no set", over.v[i]);
+            code = expand_wrong(r, "no set", w.v[i]);
     }
-    words_free(&over);
-    reach.all = b.n;
-    return code ? code : expand_each(r, &b, 0, reach.named, w, add_body, &reach);
-}
-
-/* ---- the file ---- */
-
-static int read_line(struct reading *r, const char *line)
-{
-    struct words w;
-    int code;
-    if (!line[strspn(line, " \t")] || *line == '#')
-        return GS_OK;
-    words_split(&w, line, '|');
-    if (!strcmp(w.v[0], "set"))
-        code = expand_set(r, &w);
-    else
-        code = !strcmp(w.v[0], "rows") ? read_rows(r, &w) : read_macro(r, &w);
+    rows.all = b.n;
+    if (!code)
+        code = expand_each(r, &b, 0, rows.named, add_body, &rows);
     words_free(&w);
     return code;
 }
 
-int definitions_read(struct definitions *d, const char *path, struct shelf *shelf)
+/* ---- the file ---- */
+
+static char *trim(char *s)
 {
-    struct reading r = {.d = d, .shelf = shelf};
+    s += strspn(s, " \t");
+    size_t n = strlen(s);
+    while (n && strchr(" \t\r", s[n - 1]))
+        n--;
+    s[n] = '\0';
+    return s;
+}
+
+static int read_line(struct reading *r, struct definitions *d, char *line)
+{
+    line = trim(line);
+    if (!*line || *line == '#')
+        return GS_OK;
+    char *equals = strstr(line, " = ");
+    if (!equals)
+        return expand_wrong(r, "no ' = ' in", line);
+    *equals = '\0';
+    char *left = trim(line), *right = trim(equals + strlen(" = "));
+    if (!strncmp(left, "set ", 4))
+        return expand_set(r, trim(left + 4), right);
+    if (!strncmp(left, "rows ", 5))
+        return read_rows(r, d, trim(left + 5), right);
+    return read_macro(r, d, left, right);
+}
+
+int definitions_read(struct definitions *d, const char *path, struct sql *sql)
+{
     struct text t = {0};
     int code = GS_OK;
     *d = (struct definitions){.path = xstrdup(path)};
+    struct reading r = {.sql = sql, .at.file = d->path};
     if (!text_read_file(path, &t))
         return fail_at(GS_USAGE, path, 0, "%s", strerror(errno));
     for (char *line = t.s, *end; line && *line && !code; line = end) {
         end = strchr(line, '\n');
         if (end)
             *end++ = '\0';
-        r.line++;
-        code = read_line(&r, line);
+        r.at.line++;
+        code = read_line(&r, d, line);
     }
     expand_free(&r);
     text_free(&t);
@@ -150,7 +203,7 @@ const char *definitions_nearest(const struct definitions *d, const char *word)
 {
     const char **names = xcalloc(d->n + 1, sizeof *names);
     for (size_t i = 0; i < d->n; i++)
-        names[i] = d->v[i].field[DEF_NAME];
+        names[i] = d->v[i].name;
     const char *near = text_nearest(word, names, d->n);
     free(names);
     return near;
@@ -159,12 +212,12 @@ const char *definitions_nearest(const struct definitions *d, const char *word)
 void definitions_free(struct definitions *d)
 {
     for (size_t i = 0; i < d->n; i++)
-        for (size_t f = 0; f < DEF_FIELDS; f++)
-            free(d->v[i].field[f]);
+        free_macro(&d->v[i]);
     for (size_t i = 0; i < d->n_bodies; i++) {
         free(d->bodies[i].name);
         free(d->bodies[i].text);
     }
+    json_decref(d->places);
     free(d->bodies);
     free(d->v);
     free(d->path);

@@ -2,15 +2,15 @@
 #include "publish/expand.h"
 
 #include "base/err.h"
-#include "publish/select.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 int expand_wrong(const struct reading *r, const char *what, const char *word)
 {
-    return fail_at(GS_USAGE, r->d->path, r->line,
+    return fail_at(GS_USAGE, r->at.file, r->at.line,
                    "%s '%s'; runner/publish/define.h says what a line may be", what, word);
 }
 
@@ -24,49 +24,44 @@ const struct set *expand_find(const struct reading *r, const char *name, size_t 
 
 /* ---- sets ---- */
 
-static bool holds_word(const struct words *w, const char *word)
+static void add_once(struct words *w, const char *word)
 {
     for (size_t i = 0; i < w->n; i++)
         if (!strcmp(w->v[i], word))
-            return true;
-    return false;
+            return;
+    words_add(w, word);
 }
 
-static int set_from_table(const struct reading *r, struct words *values, const char *rows,
-                          const char *key)
+/* The values of the first column, each once. NULL is no value. */
+static int query_set(const struct reading *r, struct words *values, const char *query)
 {
     const struct grid *g;
-    const struct place at = {r->d->path, r->line};
-    struct chosen c = {0};
-    char *table = xstrfmt("%.*s", (int)strcspn(rows, ":"), rows), buf[256];
-    const char *where = rows + strlen(table) + (rows[strlen(table)] == ':');
-    int code = shelf_find(r->shelf, table, &g);
+    struct sql_result found = {0};
+    struct sql_parts parts;
+    int code = sql_split(&parts, query, r->at);
+    if (!code && parts.from)
+        code = sql_use(r->sql, &parts, &g);
+    char *ordered = xstrfmt("%s%s", query, code || *parts.order ? "" : " ORDER BY rowid");
+    r->sql->refused = true;
     if (!code)
-        code = select_rows(&c, g, where, at);
-    if (!code && c.n) /* a parameter that other rows have not is none's */
-        code = select_key(g, key, at);
-    for (size_t i = 0; i < c.n && !code; i++) {
-        const char *v = grid_get(g, c.rows[i], key, buf, sizeof buf);
-        if (!v || holds_word(values, v))
-            continue;
-        values->v = xrealloc(values->v, (values->n + 1) * sizeof *values->v);
-        values->v[values->n++] = xstrdup(v);
-    }
-    chosen_free(&c);
-    free(table);
+        code = sql_run(r->sql, &found, ordered, NULL, r->at);
+    r->sql->refused = false;
+    free(ordered);
+    for (size_t i = 0; i < found.rows * found.columns; i += found.columns)
+        if (*found.cells.v[i].text)
+            add_once(values, found.cells.v[i].text);
+    sql_result_free(&found);
     return code;
 }
 
-int expand_set(struct reading *r, const struct words *w)
+int expand_set(struct reading *r, const char *name, const char *values)
 {
-    if (w->n < 3 || w->n > 4)
-        return expand_wrong(r, "no set", w->n > 1 ? w->v[1] : "");
     r->sets = xrealloc(r->sets, (r->n_sets + 1) * sizeof *r->sets);
     struct set *s = &r->sets[r->n_sets++];
-    *s = (struct set){.name = xstrdup(w->v[1])};
-    if (w->n == 4)
-        return set_from_table(r, &s->values, w->v[2], w->v[3]);
-    words_split(&s->values, w->v[2], ',');
+    *s = (struct set){.name = xstrdup(name)};
+    if (!strncasecmp(values, "SELECT ", strlen("SELECT ")))
+        return query_set(r, &s->values, values);
+    words_split(&s->values, values, ',');
     return GS_OK;
 }
 
@@ -90,7 +85,7 @@ static size_t variable_at(const char *s)
     return n > 1 && s[n] == '>' ? n + 1 : 0;
 }
 
-int expand_bind(const struct reading *r, struct binding *b, const char *text)
+int expand_bind(const struct reading *r, struct bound *b, const char *text)
 {
     for (const char *s = text; *s; s++) {
         size_t n = variable_at(s);
@@ -107,7 +102,7 @@ int expand_bind(const struct reading *r, struct binding *b, const char *text)
     return GS_OK;
 }
 
-static const char *bound_value(const struct binding *b, const char *name, size_t n)
+static const char *bound_value(const struct bound *b, const char *name, size_t n)
 {
     for (size_t i = 0; i < b->n; i++)
         if (strlen(b->set[i]->name) == n && !strncmp(b->set[i]->name, name, n))
@@ -115,7 +110,7 @@ static const char *bound_value(const struct binding *b, const char *name, size_t
     return NULL;
 }
 
-char *expand_text(const struct reading *r, const struct binding *b, const char *text)
+char *expand_text(const struct reading *r, const struct bound *b, const char *text)
 {
     struct text t = {0};
     text_clear(&t);
@@ -134,15 +129,15 @@ char *expand_text(const struct reading *r, const struct binding *b, const char *
     return t.s;
 }
 
-int expand_each(struct reading *r, struct binding *b, size_t depth, size_t end,
-                const struct words *w, expand_visit *each, void *ctx)
+int expand_each(const struct reading *r, struct bound *b, size_t depth, size_t end,
+                expand_visit *each, void *ctx)
 {
     int code = GS_OK;
     if (depth == end)
-        return each(r, b, w, ctx);
+        return each(r, b, ctx);
     for (size_t i = 0; i < b->set[depth]->values.n && !code; i++) {
         b->value[depth] = b->set[depth]->values.v[i];
-        code = expand_each(r, b, depth + 1, end, w, each, ctx);
+        code = expand_each(r, b, depth + 1, end, each, ctx);
     }
     return code;
 }

@@ -3,8 +3,8 @@
  * Numbers as the paper prints them: UTF-8, in the unit that suits the value, with an interval
  * "841 µs [840, 842]" where one is given. An interval's width decides how many digits are shown.
  */
-#ifndef GS_PAPER_FORMAT_H
-#define GS_PAPER_FORMAT_H
+#ifndef GS_PUBLISH_FORMAT_H
+#define GS_PUBLISH_FORMAT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 struct form;
 const struct form *form_find(const char *name); /* NULL: none */
 const char *form_nearest(const char *name);     /* or NULL */
-/* The text as it is in the table is printed, and need be no number. */
+/* Prints the text as it is in the table; it need not be a number. */
 bool form_is_text(const struct form *f);
 
 /* v[0], or v[0] between v[1] and v[2] when n is 3. The caller frees it. */

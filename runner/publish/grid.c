@@ -100,6 +100,12 @@ void grid_free(struct grid *g)
     free(g);
 }
 
+void chosen_free(struct chosen *c)
+{
+    free(c->rows);
+    *c = (struct chosen){0};
+}
+
 /* ---- asking it ---- */
 
 size_t grid_column(const struct grid *g, const char *name)
@@ -144,7 +150,7 @@ double grid_real(const struct grid *g, size_t row, const char *column)
 
 /* ---- of several runs, one ---- */
 
-struct standing {
+struct candidate {
     char *key; /* what was measured */
     const char *run;
     enum grid_run state;
@@ -165,9 +171,9 @@ static char *row_key(const struct grid *g, size_t row)
     return t.s;
 }
 
-static int by_standing(const void *x, const void *y)
+static int by_candidate(const void *x, const void *y)
 {
-    const struct standing *a = x, *b = y;
+    const struct candidate *a = x, *b = y;
     int order = strcmp(a->key, b->key);
     if (!order)
         order = (int)b->state - (int)a->state;
@@ -191,11 +197,11 @@ void grid_latest(struct grid *g, const enum grid_run *runs)
 {
     if (!grid_has(g, "run_id") || !g->n)
         return;
-    struct standing *v = xcalloc(g->n, sizeof *v);
+    struct candidate *v = xcalloc(g->n, sizeof *v);
     bool *drop = xcalloc(g->n, sizeof *drop);
     for (size_t i = 0; i < g->n; i++)
-        v[i] = (struct standing){row_key(g, i), grid_text(g, i, "run_id"), runs[i], i};
-    qsort(v, g->n, sizeof *v, by_standing);
+        v[i] = (struct candidate){row_key(g, i), grid_text(g, i, "run_id"), runs[i], i};
+    qsort(v, g->n, sizeof *v, by_candidate);
     const char *kept = NULL;
     for (size_t i = 0; i < g->n; i++) {
         kept = i && !strcmp(v[i].key, v[i - 1].key) ? kept : v[i].run;

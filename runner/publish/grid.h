@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A table in memory, with the line of every row: what numbers are looked up in. A key is a column,
- * "line", or a word of the column `params` ("gemms" of "size=16MiB gemms=4").
+ * A table in memory, with the line of every row. A key is a column, "line", or a key of the column
+ * `params` ("gemms" in "size=16MiB gemms=4").
  */
-#ifndef GS_PAPER_GRID_H
-#define GS_PAPER_GRID_H
+#ifndef GS_PUBLISH_GRID_H
+#define GS_PUBLISH_GRID_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,26 +20,33 @@ struct grid {
     size_t n_columns;
     struct grid_row *rows;
     size_t n;
-    int *judged; /* of each row, for who judges them (publish/admissibility.h); NULL: nobody */
+    int *judged; /* of each row: admissibility.h; NULL: not judged */
 };
+
+/* Some rows of a grid. */
+struct chosen {
+    size_t *rows;
+    size_t n;
+};
+void chosen_free(struct chosen *c);
 
 struct grid *grid_new(const char *name, const char *path, const char *const *columns);
 /* GS_OK, or reported: no such file, a row of another width. */
 int grid_read(struct grid **out, const char *name, const char *path);
-/* A row of one field a column, copied; NULL is "". */
+/* Copies one field for each column; NULL is "". */
 void grid_add(struct grid *g, long line, const char *const *fields);
 void grid_free(struct grid *g);
 
-/* The value into buf unless it stands in the table as it is; NULL: neither column nor parameter. */
+/* The value, in buf where it is not a field itself; NULL: neither column nor parameter. */
 const char *grid_get(const struct grid *g, size_t row, const char *key, char *buf, size_t n);
 /* The column's value, or "". */
 const char *grid_text(const struct grid *g, size_t row, const char *column);
 bool grid_has(const struct grid *g, const char *column);
-/* Its place among the columns; n_columns: it is none. */
+/* Its index in `columns`; n_columns: no such column. */
 size_t grid_column(const struct grid *g, const char *name);
 double grid_real(const struct grid *g, size_t row, const char *column); /* NaN: none */
 
-/* What the run of a row has come to. */
+/* How far the run of a row has come. */
 enum grid_run { GRID_RUN_EMPTY, GRID_RUN_PART, GRID_RUN_FINISHED };
 /* Where several runs have a row for the same thing, one row is left: of the run that has come
  * furthest, then of the latest (names begin with the time). Nothing without a run_id. */

@@ -3,166 +3,161 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "publish/derive.h"
 #include "publish/format.h"
-#include "publish/value.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct place place_of(const struct book *b, const struct macro *m)
+/* ---- other numbers in a query ---- */
+
+static double number_of(const struct answer *a)
 {
-    return (struct place){b->d.path, m->line};
+    return a->n_v && !a->none ? a->v[0] : (double)NAN;
 }
 
-void book_part(struct answer *a, struct answer *part)
+/* Fills the table `numbers` with those whose names are like the glob. */
+static int list_numbers(struct numbers *b, struct answer *a, const char *glob)
 {
-    a->parts = xrealloc(a->parts, (a->n_parts + 1) * sizeof(struct answer *));
-    a->parts[a->n_parts++] = part;
-    if (part->gap && !a->gap) {
-        a->gap = xstrdup(part->gap);
-        a->fault = part->fault;
-    }
-}
-
-/* ---- a choice that names another number ---- */
-
-/* CLAUSES with every "@NAME" replaced by its plain value. */
-static int resolve(struct book *b, struct answer *a, char **out)
-{
-    struct text t = {0};
+    struct answer *part;
+    size_t like = 0;
     int code = GS_OK;
-    text_clear(&t);
-    text_add(&t, "");
-    for (const char *s = a->macro->field[DEF_WHERE]; *s && !code;) {
-        size_t n = *s == '@' ? strcspn(s, "; ") : 0;
-        if (!n) {
-            text_addn(&t, s++, 1);
-            continue;
+    for (size_t i = 0; i < b->d.n && !code; i++)
+        if (!fnmatch(glob, b->d.v[i].name, 0)) {
+            like++;
+            code = numbers_answer(b, b->d.v[i].name, &part);
         }
-        struct answer *part = NULL;
-        char *name = xstrfmt("%.*s", (int)(n - 1), s + 1);
-        code = book_answer(b, name, &part);
-        if (part) {
-            book_part(a, part);
-            text_add(&t, part->plain ? part->plain : "");
-        }
-        free(name);
-        s += n;
-    }
-    *out = t.s;
+    if (!code && !like && !a->macro->otherwise)
+        return fail_at(GS_USAGE, b->d.path, a->macro->line, "no number has a name like '%s'", glob);
+    if (!code && !like)
+        a->gap = xstrfmt("no number has a name like '%s'", glob);
+    /* Only now: those numbers may have used the table as well. */
+    if (!code)
+        code = sql_clear_numbers(&b->sql);
+    for (size_t i = 0; i < b->d.n && !code; i++)
+        if (!fnmatch(glob, b->d.v[i].name, 0))
+            code =
+                sql_add_number(&b->sql, i + 1, b->d.v[i].name, b->v[i].plain, number_of(&b->v[i]));
     return code;
 }
 
-/* ---- looked up ---- */
-
-char *book_differences(const struct grid *g, const struct chosen *rows)
+/* Puts a parameter in place of @NAME, or `numbers` in place of @GLOB. */
+static int resolve_name(struct numbers *b, struct answer *a, const char *name, bool text,
+                        struct text *query, struct sql_values *in)
 {
-    struct text t = {0};
-    text_clear(&t);
-    text_add(&t, "");
-    for (size_t c = 0; c < g->n_columns; c++) {
-        bool differ = false;
-        for (size_t i = 1; i < rows->n; i++)
-            differ = differ || strcmp(g->rows[rows->rows[i]].fields[c],
-                                      g->rows[rows->rows[0]].fields[c]) != 0;
-        if (differ && t.len < 200)
-            text_addf(&t, "%s%s", t.len ? ", " : "", g->columns[c]);
+    struct answer *part = NULL;
+    if (strchr(name, '*')) {
+        text_add(query, "numbers");
+        return list_numbers(b, a, name);
     }
-    return t.s;
+    int code = numbers_answer(b, name, &part);
+    if (code)
+        return code;
+    answer_part(a, part);
+    sql_add(in, text ? xstrdup(part->plain ? part->plain : "") : NULL,
+            part->n_v ? part->v[0] : (double)NAN);
+    text_addf(query, "?%zu", in->n);
+    return GS_OK;
 }
 
-/* Counts of nothing are 0; of all else nothing is ELSE, or a gap. */
-static bool counts(const struct macro *m)
+static int resolve(struct numbers *b, struct answer *a, struct text *query, struct sql_values *in)
 {
-    return !strcmp(m->field[DEF_VALUE], "count") || !strncmp(m->field[DEF_VALUE], "groups ", 7);
+    int code = GS_OK;
+    bool quoted = false;
+    for (const char *s = a->macro->query; *s && !code;) {
+        bool text = !quoted && s[0] == '\'' && s[1] == '@';
+        if (!text && (quoted || *s != '@')) {
+            quoted ^= *s == '\'';
+            text_addn(query, s++, 1);
+            continue;
+        }
+        s += text ? 2 : 1;
+        size_t n = strcspn(s, text ? "'" : " ,;()'\"=<>+");
+        char *name = xstrfmt("%.*s", (int)n, s);
+        code = resolve_name(b, a, name, text, query, in);
+        free(name);
+        s += n;
+        s += text && *s;
+    }
+    return code;
 }
 
-static int look_up(struct book *b, struct answer *a)
+/* ---- its value ---- */
+
+static int look_up(struct numbers *b, struct answer *a)
 {
-    const struct macro *m = a->macro;
-    const struct place at = place_of(b, m);
-    char *where = NULL;
-    int code = shelf_find(&b->shelf, m->field[DEF_TABLE], &a->grid);
+    struct text query = {0};
+    struct sql_values in = {0};
+    text_add(&query, "");
+    int code = resolve(b, a, &query, &in);
     if (!code)
-        code = resolve(b, a, &where);
-    if (!code)
-        code = select_rows(&a->rows, a->grid, where, at);
-    if (!code)
-        code = gate_rows(&b->gate, &b->shelf, a->grid, &a->rows, m->field[DEF_NAME], &a->left_out,
-                         &a->fault);
-    if (!code && !a->rows.n && !counts(m)) {
-        if (!a->gap)
-            a->gap = a->left_out
-                         ? xstrfmt("all rows of %s with %s are refused", a->grid->name, where)
-                         : xstrfmt("%s has no row with %s", a->grid->name, where);
-    } else if (!code) {
-        code = value_of_rows(a, at);
-    }
-    free(where);
+        code = answer_query(b, a, query.s, &in);
+    sql_values_free(&in);
+    text_free(&query);
     return code;
 }
 
 /* ---- printed ---- */
 
-/* Nothing stands there: ELSE, or the paper cannot be made. */
-static void judge_gap(struct book *b, struct answer *a)
+/* Without `else` the paper cannot be made. */
+static void judge_gap(struct numbers *b, struct answer *a)
 {
     const struct macro *m = a->macro;
-    a->none = m->field[DEF_ELSE];
+    a->none = m->otherwise;
     if (a->none)
         return;
     if (a->fault == SIZE_MAX)
-        a->fault = gate_wanting(&b->gate, &b->shelf, m->field[DEF_WHERE], m->field[DEF_NAME],
-                                xstrfmt("%s:%d: %s", b->d.path, m->line, a->gap));
-    b->gate.v[a->fault].needed = true;
+        a->fault = admissibility_wanting(&b->admissibility, &b->tables, m->query, m->name,
+                                         xstrfmt("%s:%d: %s", b->d.path, m->line, a->gap));
+    b->admissibility.v[a->fault].needed = true;
 }
 
-static int print(struct book *b, struct answer *a)
+static int print(struct numbers *b, struct answer *a)
 {
     const struct macro *m = a->macro;
-    const struct form *f = form_find(m->field[DEF_FORM]);
+    const struct form *f = form_find(m->form);
     if (!f) {
-        const char *near = form_nearest(m->field[DEF_FORM]);
-        return fail_at(GS_USAGE, b->d.path, m->line, "no form '%s'%s", m->field[DEF_FORM],
-                       DID_YOU_MEAN(near));
+        const char *near = form_nearest(m->form);
+        return fail_at(GS_USAGE, b->d.path, m->line, "no form '%s'%s", m->form, DID_YOU_MEAN(near));
     }
     if (!a->gap && !form_is_text(f))
         for (size_t i = 0; i < a->n_v && !a->gap; i++)
             if (!isfinite(a->v[i]))
-                a->gap = xstrfmt("no number: %s",
-                                 a->grid && *grid_text(a->grid, a->rows.rows[0], "reason")
-                                     ? grid_text(a->grid, a->rows.rows[0], "reason")
-                                     : "the field is empty");
+                a->gap =
+                    xstrfmt("no number: %s",
+                            a->grid && a->rows.n && *grid_text(a->grid, a->rows.rows[0], "reason")
+                                ? grid_text(a->grid, a->rows.rows[0], "reason")
+                                : "the field is empty");
     if (a->gap)
         judge_gap(b, a);
     if (a->gap)
-        a->text = xstrdup(a->none ? m->field[DEF_ELSE] : "?");
+        a->text = xstrdup(a->none ? m->otherwise : "?");
     else
         a->text = form_is_text(f) ? xstrdup(a->plain) : form_number(f, a->v, a->n_v);
     if (!a->plain)
-        a->plain = xstrdup(a->none ? m->field[DEF_ELSE] : "");
+        a->plain = xstrdup(a->none ? m->otherwise : "");
     return GS_OK;
 }
 
-/* ---- the book ---- */
+/* ---- all numbers ---- */
 
-int book_open(struct book *b, const char *path, struct shelf shelf)
+int numbers_open(struct numbers *b, const char *path, struct paper_tables tables)
 {
-    *b = (struct book){.shelf = shelf, .gate.proofs.configs = shelf.configs};
-    return definitions_read(&b->d, path, &b->shelf);
+    *b = (struct numbers){
+        .tables = tables, .admissibility.proofs.configs = tables.configs, .sql.tables = &b->tables};
+    return definitions_read(&b->d, path, &b->sql);
 }
 
-static int no_such(const struct book *b, const char *name)
+static int no_such(const struct numbers *b, const char *name)
 {
     const char *near = definitions_nearest(&b->d, name);
     return fail(GS_USAGE, "no number '%s' in %s%s", name, b->d.path, DID_YOU_MEAN(near));
 }
 
-int book_answer(struct book *b, const char *name, struct answer **out)
+int numbers_answer(struct numbers *b, const char *name, struct answer **out)
 {
     const struct macro *m = definitions_find(&b->d, name);
     *out = NULL;
@@ -180,14 +175,14 @@ int book_answer(struct book *b, const char *name, struct answer **out)
     a->state = ANSWER_BUSY;
     a->macro = m;
     a->fault = SIZE_MAX;
-    int code = !strcmp(m->field[DEF_TABLE], "=") ? derive(b, a) : look_up(b, a);
+    int code = look_up(b, a);
     if (!code)
         code = print(b, a);
     a->state = ANSWER_DONE;
     return code;
 }
 
-void book_close(struct book *b)
+void numbers_close(struct numbers *b)
 {
     for (size_t i = 0; b->v && i < b->n; i++) {
         struct answer *a = &b->v[i];
@@ -198,8 +193,9 @@ void book_close(struct book *b)
         chosen_free(&a->rows);
     }
     free(b->v);
-    gate_free(&b->gate);
+    sql_close(&b->sql);
+    admissibility_free(&b->admissibility);
     definitions_free(&b->d);
-    shelf_free(&b->shelf);
-    *b = (struct book){0};
+    paper_tables_free(&b->tables);
+    *b = (struct numbers){0};
 }

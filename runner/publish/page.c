@@ -83,7 +83,8 @@ static void put_names(FILE *f, const struct words *w)
     }
 }
 
-static int put_begin(FILE *f, struct shelf *shelf, const struct words *platforms, bool sites)
+static int put_begin(FILE *f, struct paper_tables *tables, const struct words *platforms,
+                     bool sites)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -103,10 +104,10 @@ static int put_begin(FILE *f, struct shelf *shelf, const struct words *platforms
         "<em>Converged</em> no: the interval is wider than the config's precision. One launch has "
         "no interval.</p>\n",
         f);
-    int code = page_put_overview(f, shelf, platforms);
+    int code = page_put_overview(f, tables, platforms);
     bool any = false;
     for (size_t i = 0; i < platforms->n && !code; i++)
-        code = page_put_steps(f, shelf, platforms->v[i], &any);
+        code = page_put_steps(f, tables, platforms->v[i], &any);
     fputs(any ? "</ul>\n" : "", f);
     fprintf(f, "<nav>%s<a href=\"#method\">method</a></nav>\n",
             sites ? "<a href=\"#sites\">between sites</a> " : "");
@@ -125,7 +126,7 @@ static bool has_run(const struct page_run *runs, size_t n, const char *platform,
     return false;
 }
 
-static int put_platform(FILE *f, const struct page_source *s, struct shelf *shelf,
+static int put_platform(FILE *f, const struct page_source *s, struct paper_tables *tables,
                         const char *platform, size_t place, const struct page_run *runs, size_t n,
                         int *serial)
 {
@@ -133,13 +134,13 @@ static int put_platform(FILE *f, const struct page_source *s, struct shelf *shel
     fprintf(f, "<section id=\"p%zu\"><h2>", place);
     page_text(f, platform);
     fputs("</h2>\n", f);
-    int code = page_put_counts(f, shelf, platform);
+    int code = page_put_counts(f, tables, platform);
     if (!code)
         code = page_put_figures(f, s->figures, platform, serial, &figures);
     if (!code && !figures && has_run(runs, n, platform, NULL, false))
         say("report: no figure in %s/%s; 'make figures' draws them", s->figures, platform);
     if (!code)
-        code = page_put_tables(f, shelf, platform);
+        code = page_put_tables(f, tables, platform);
     page_put_runs(f, runs, n, platform);
     fputs("</section>\n", f);
     return code;
@@ -151,10 +152,10 @@ static int put_page(FILE *f, const struct page_source *s, const struct words *pl
     int serial = 1;
     size_t figures;
     bool sites = has_run(runs, n, NULL, platforms, true);
-    struct shelf shelf = {.csv = s->csv, .raw = s->raw};
-    int code = put_begin(f, &shelf, platforms, sites);
+    struct paper_tables tables = {.csv = s->csv, .raw = s->raw};
+    int code = put_begin(f, &tables, platforms, sites);
     for (size_t i = 0; i < platforms->n && !code; i++)
-        code = put_platform(f, s, &shelf, platforms->v[i], i, runs, n, &serial);
+        code = put_platform(f, s, &tables, platforms->v[i], i, runs, n, &serial);
     if (sites) {
         fputs("<section id=\"sites\"><h2>Between sites</h2>\n", f);
         if (!code)
@@ -168,7 +169,7 @@ static int put_page(FILE *f, const struct page_source *s, const struct words *pl
             "</section>\n<footer class=\"soft\"><p>Made by gradsync %s (%s) from the recordings "
             "above.</p></footer>\n</body></html>\n",
             GRADSYNC_VERSION, gradsync_commit);
-    shelf_free(&shelf);
+    paper_tables_free(&tables);
     return code;
 }
 

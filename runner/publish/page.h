@@ -49,13 +49,13 @@ int page_put_figures(FILE *f, const char *figures, const char *platform, int *se
 
 /* Of what several runs measured the latest is counted and shown.
  * How many contrasts of a platform have which verdict, in a sentence for each mode. */
-int page_put_counts(FILE *f, struct shelf *shelf, const char *platform);
+int page_put_counts(FILE *f, struct paper_tables *tables, const char *platform);
 /* The same of all of them, a row for each platform and mode, with where it begins. */
-int page_put_overview(FILE *f, struct shelf *shelf, const struct words *platforms);
+int page_put_overview(FILE *f, struct paper_tables *tables, const struct words *platforms);
 /* An item for each section of training steps: in how many some config beats the baseline, and how many
  * are undecided. *any: whether an item was written; the first one opens the list. */
-int page_put_steps(FILE *f, struct shelf *shelf, const char *platform, bool *any);
+int page_put_steps(FILE *f, struct paper_tables *tables, const char *platform, bool *any);
 /* The tables of a platform: what is faster than its baseline, and, folded, all the rest. */
-int page_put_tables(FILE *f, struct shelf *shelf, const char *platform);
+int page_put_tables(FILE *f, struct paper_tables *tables, const char *platform);
 
 #endif

@@ -79,10 +79,10 @@ static void put_section(FILE *f, const struct grid *g, size_t first)
             steps.undecided);
 }
 
-int page_put_steps(FILE *f, struct shelf *shelf, const char *platform, bool *any)
+int page_put_steps(FILE *f, struct paper_tables *tables, const char *platform, bool *any)
 {
     const struct grid *g;
-    int code = shelf_find(shelf, "compare", &g);
+    int code = paper_tables_find(tables, "compare", &g);
     for (size_t i = 0; !code && i < g->n; i++) {
         if (strcmp(grid_text(g, i, "platform"), platform) ||
             strcmp(grid_text(g, i, "mode"), STEP) || !opens_section(g, i))

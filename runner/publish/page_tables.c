@@ -37,7 +37,7 @@ struct table {
     }
 
 /* clang-format off */
-static const struct table tables[] = {
+static const struct table shown_tables[] = {
     {"compare", "Faster than the baseline", "faster", true, {COMPARED}},
     {"iteration", "Training steps", NULL, false,
      {{"platform", NULL, TEXT}, {"workload", "workload", TEXT}, {"size_B", "size", SIZE},
@@ -79,9 +79,9 @@ static const struct table tables[] = {
 /* clang-format on */
 
 /* GS_OK, or GS_USAGE, reported: no such table, or without a column that is shown. */
-static int find_table(struct shelf *s, const struct table *t, const struct grid **out)
+static int find_table(struct paper_tables *s, const struct table *t, const struct grid **out)
 {
-    int code = shelf_find(s, t->file, out);
+    int code = paper_tables_find(s, t->file, out);
     for (const struct column *c = t->columns; c->name && !code; c++)
         if (!grid_has(*out, c->name))
             code = fail_at(GS_USAGE, (*out)->path, 1, "no column '%s'; is it of this version?",
@@ -175,11 +175,12 @@ static bool wanted(const struct table *t, const struct grid *g, size_t row, cons
            (!t->only || !strcmp(grid_text(g, row, t->columns[1].name), t->only));
 }
 
-static int put_table(FILE *f, const struct table *t, struct shelf *shelf, const char *platform)
+static int put_table(FILE *f, const struct table *t, struct paper_tables *tables,
+                     const char *platform)
 {
     const struct grid *g;
     size_t rows = 0;
-    int code = find_table(shelf, t, &g);
+    int code = find_table(tables, t, &g);
     for (size_t i = 0; !code && i < g->n; i++)
         if (wanted(t, g, i, platform)) {
             if (!rows++)
@@ -215,10 +216,10 @@ static struct tally *tally_of(struct tally **v, size_t *n, const char *mode)
 }
 
 /* In the order of compare.csv; free(*v) in both cases. */
-static int count_verdicts(struct shelf *s, const char *platform, struct tally **v, size_t *n)
+static int count_verdicts(struct paper_tables *s, const char *platform, struct tally **v, size_t *n)
 {
     const struct grid *g;
-    int code = shelf_find(s, "compare", &g);
+    int code = paper_tables_find(s, "compare", &g);
     *v = NULL;
     *n = 0;
     for (size_t row = 0; !code && row < g->n; row++)
@@ -232,11 +233,11 @@ static int count_verdicts(struct shelf *s, const char *platform, struct tally **
     return code;
 }
 
-int page_put_counts(FILE *f, struct shelf *shelf, const char *platform)
+int page_put_counts(FILE *f, struct paper_tables *tables, const char *platform)
 {
     struct tally *v;
     size_t n;
-    int code = count_verdicts(shelf, platform, &v, &n);
+    int code = count_verdicts(tables, platform, &v, &n);
     for (size_t k = 0; !code && k < n; k++) {
         fprintf(f, "<p>Of %zu contrasts of a config with its baseline%s", v[k].all,
                 *v[k].mode ? " in mode " : "");
@@ -262,7 +263,7 @@ static void put_overview_row(FILE *f, size_t place, const char *platform, const 
     fputs("</tr>\n", f);
 }
 
-int page_put_overview(FILE *f, struct shelf *shelf, const struct words *platforms)
+int page_put_overview(FILE *f, struct paper_tables *tables, const struct words *platforms)
 {
     int code = GS_OK;
     fputs("<div class=\"wide\"><table><thead><tr><th>platform</th><th>mode</th>"
@@ -275,7 +276,7 @@ int page_put_overview(FILE *f, struct shelf *shelf, const struct words *platform
         static const struct tally none = {.mode = ""};
         struct tally *v;
         size_t n;
-        code = count_verdicts(shelf, platforms->v[p], &v, &n);
+        code = count_verdicts(tables, platforms->v[p], &v, &n);
         for (size_t k = 0; k < n || (k == 0 && !n); k++)
             put_overview_row(f, p, platforms->v[p], n ? &v[k] : &none);
         free(v);
@@ -284,10 +285,10 @@ int page_put_overview(FILE *f, struct shelf *shelf, const struct words *platform
     return code;
 }
 
-int page_put_tables(FILE *f, struct shelf *shelf, const char *platform)
+int page_put_tables(FILE *f, struct paper_tables *tables, const char *platform)
 {
     int code = GS_OK;
-    for (size_t i = 0; !code && i < sizeof tables / sizeof *tables; i++)
-        code = put_table(f, &tables[i], shelf, platform);
+    for (size_t i = 0; !code && i < sizeof shown_tables / sizeof *shown_tables; i++)
+        code = put_table(f, &shown_tables[i], tables, platform);
     return code;
 }

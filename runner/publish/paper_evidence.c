@@ -20,7 +20,7 @@ static void proof_free(struct proof *p)
     recorded_free(p->r);
     free(p->dir);
     free(p->config);
-    free(p->asked);
+    free(p->requested);
     free(p->why);
     free(p);
 }
@@ -36,9 +36,9 @@ static int read_proof(struct proof *p, const char *configs)
     if (!code)
         code = machine_of_run(&p->machine, p->dir);
     if (!code && p->r) {
-        p->config = asked_config(p->r, configs, &p->overrides);
-        p->asked = xcalloc(p->r->n_cells + 1, sizeof *p->asked);
-        p->launches = asked_today(p->r, p->config, p->overrides, p->asked, &p->why);
+        p->config = config_match_path(p->r, configs, &p->overrides);
+        p->requested = xcalloc(p->r->n_cells + 1, sizeof *p->requested);
+        p->launches = config_match_cells(p->r, p->config, p->overrides, p->requested, &p->why);
     }
     return code;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What stands behind a row of a table: the run folder, its recordings, the cells, and what the
- * platform's config asks for today. Each run is read once.
+ * The evidence for a row of a table: the run folder, its recordings, the cells, and what the
+ * platform's config requests today. Each run is read once.
  */
-#ifndef GS_PAPER_EVIDENCE_H
-#define GS_PAPER_EVIDENCE_H
+#ifndef GS_PUBLISH_EVIDENCE_H
+#define GS_PUBLISH_EVIDENCE_H
 
 #include "compare/origin.h"
 #include "publish/grid.h"
@@ -17,12 +17,12 @@ struct proof { /* a run */
     struct origins origins;
     struct machine machine;
     bool finished; /* has its manifest */
-    /* The config of its platform as it stands. */
+    /* The present config of its platform. */
     char *config;                 /* its path */
     const char *const *overrides; /* publish/config_match.h; lent by r */
     char *why;                    /* it cannot be read or planned; NULL: it can */
     int64_t launches;             /* that it asks for; 0: the section is gone, or `why` */
-    bool *asked;                  /* of each cell in r: the config still asks for it */
+    bool *requested;              /* of each cell in r: the config still asks for it */
 };
 
 struct proofs {

@@ -30,7 +30,7 @@ static void list_tables(struct words *w, const char *dir)
         closedir(d);
 }
 
-int shelf_no_table(const struct shelf *s, const char *name, const char *path)
+int paper_tables_no_table(const struct paper_tables *s, const char *name, const char *path)
 {
     struct words w = {0};
     list_tables(&w, s->csv);
@@ -44,18 +44,19 @@ int shelf_no_table(const struct shelf *s, const char *name, const char *path)
     return code;
 }
 
-static int read_table(struct shelf *s, const char *name, struct grid **out)
+static int read_table(struct paper_tables *s, const char *name, struct grid **out)
 {
     if (!strcmp(name, "runs"))
-        return shelf_runs(out, s->raw);
+        return paper_tables_runs(out, s->raw);
     if (!strcmp(name, "asked"))
-        return shelf_asked(out, s->configs);
+        return paper_tables_asked(out, s->configs);
     if (!strcmp(name, "settings")) {
-        *out = shelf_settings();
+        *out = paper_tables_settings();
         return GS_OK;
     }
     char *path = xstrfmt("%s/%s.csv", s->csv, name);
-    int code = access(path, F_OK) ? shelf_no_table(s, name, path) : grid_read(out, name, path);
+    int code =
+        access(path, F_OK) ? paper_tables_no_table(s, name, path) : grid_read(out, name, path);
     free(path);
     return code;
 }
@@ -70,7 +71,7 @@ static enum grid_run state_of(const char *dir)
     return state;
 }
 
-static void keep_latest(struct shelf *s, struct grid *g)
+static void keep_latest(struct paper_tables *s, struct grid *g)
 {
     enum grid_run *runs = xcalloc(g->n + 1, sizeof *runs);
     for (size_t i = 0; i < g->n && grid_has(g, "run_id"); i++) {
@@ -79,7 +80,7 @@ static void keep_latest(struct shelf *s, struct grid *g)
             runs[i] = runs[i - 1];
             continue;
         }
-        char *dir = shelf_run(s, g, i, ROW_RUN);
+        char *dir = paper_tables_run(s, g, i, ROW_RUN);
         runs[i] = dir ? state_of(dir) : GRID_RUN_EMPTY;
         free(dir);
     }
@@ -87,7 +88,7 @@ static void keep_latest(struct shelf *s, struct grid *g)
     free(runs);
 }
 
-int shelf_find(struct shelf *s, const char *name, const struct grid **out)
+int paper_tables_find(struct paper_tables *s, const char *name, const struct grid **out)
 {
     struct grid *g = NULL;
     *out = NULL;
@@ -107,7 +108,7 @@ int shelf_find(struct shelf *s, const char *name, const struct grid **out)
     return GS_OK;
 }
 
-void shelf_free(struct shelf *s)
+void paper_tables_free(struct paper_tables *s)
 {
     for (size_t i = 0; i < s->n; i++)
         grid_free(s->v[i]);
@@ -119,13 +120,13 @@ void shelf_free(struct shelf *s)
 /* ---- the run of a row ---- */
 
 /* The latest finished one of a section, or the latest. */
-static const char *latest_run(struct shelf *s, const struct grid *g, size_t row)
+static const char *latest_run(struct paper_tables *s, const struct grid *g, size_t row)
 {
     static const char *const section[] = {"platform", "workload", "label"};
     const struct grid *runs;
     const char *best = NULL;
     bool best_finished = false;
-    if (shelf_find(s, "runs", &runs))
+    if (paper_tables_find(s, "runs", &runs))
         return NULL;
     for (size_t i = 0; i < runs->n; i++) {
         bool same = true;
@@ -143,10 +144,10 @@ static const char *latest_run(struct shelf *s, const struct grid *g, size_t row)
 }
 
 /* The folder of a run that a table names without its workload. */
-static const char *path_of_run(struct shelf *s, const struct grid *g, size_t row)
+static const char *path_of_run(struct paper_tables *s, const struct grid *g, size_t row)
 {
     const struct grid *runs;
-    if (shelf_find(s, "runs", &runs))
+    if (paper_tables_find(s, "runs", &runs))
         return NULL;
     for (size_t i = 0; i < runs->n; i++)
         if (!strcmp(grid_text(runs, i, "run_id"), grid_text(g, row, "run_id")) &&
@@ -155,7 +156,7 @@ static const char *path_of_run(struct shelf *s, const struct grid *g, size_t row
     return NULL;
 }
 
-char *shelf_run(struct shelf *s, const struct grid *g, size_t row, enum row_run which)
+char *paper_tables_run(struct paper_tables *s, const struct grid *g, size_t row, enum row_run which)
 {
     const char *column = which == ROW_RUN ? "run_id" : "earlier_run_id";
     if (which != ROW_RUN && !grid_has(g, column))

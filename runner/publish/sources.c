@@ -41,7 +41,7 @@ static int add_run(struct grid *g, const char *dir)
     return code;
 }
 
-int shelf_runs(struct grid **out, const char *raw)
+int paper_tables_runs(struct grid **out, const char *raw)
 {
     const char *columns[RUN_COLUMNS + 1] = {NULL};
     struct runs runs = {0};
@@ -63,7 +63,7 @@ int shelf_runs(struct grid **out, const char *raw)
 
 /* ---- settings ---- */
 
-struct grid *shelf_settings(void)
+struct grid *paper_tables_settings(void)
 {
     static const char *const columns[] = {"section", "key", "value", "unit", "help", NULL};
     struct grid *g = grid_new("settings", "gradsync itself", columns);
@@ -104,7 +104,7 @@ static int is_config(const struct dirent *e)
     return n > strlen(".ini") && !strcmp(e->d_name + n - strlen(".ini"), ".ini");
 }
 
-int shelf_asked(struct grid **out, const char *configs)
+int paper_tables_asked(struct grid **out, const char *configs)
 {
     static const char *const columns[] = {"platform", "section", "key", "value", "place", NULL};
     struct dirent **files = NULL;

@@ -23,7 +23,7 @@ static void put_define(struct csv *f, const char *kind, const char *name, const 
 
 static void put_answer(struct csv *f, const struct answer *a)
 {
-    const char *name = a->macro->field[DEF_NAME];
+    const char *name = a->macro->name;
     char *text = form_tex(a->text), *plain = form_tex(a->plain);
     /* What stands there instead is the author's own TeX. */
     put_define(f, "v", name, a->none ? a->text : text);
@@ -32,44 +32,40 @@ static void put_answer(struct csv *f, const struct answer *a)
     free(plain);
 }
 
-static void put_trace(struct csv *f, struct book *b, const struct answer *a)
+static void put_trace(struct csv *f, struct numbers *b, const struct answer *a)
 {
     struct text t = {0};
     char *last = NULL;
-    text_addf(&t, "%s\t%s\t", a->macro->field[DEF_NAME], a->text);
+    text_addf(&t, "%s\t%s\t", a->macro->name, a->text);
     for (size_t i = 0; i < a->rows.n; i++)
         text_addf(&t, "%s%s:%ld", i ? "," : "", a->grid->name, a->grid->rows[a->rows.rows[i]].line);
     text_add(&t, "\t");
     for (size_t i = 0; i < a->rows.n * ROW_RUNS; i++) {
-        char *run = shelf_run(&b->shelf, a->grid, a->rows.rows[i % a->rows.n],
-                              (enum row_run)(i / a->rows.n));
+        char *run = paper_tables_run(&b->tables, a->grid, a->rows.rows[i % a->rows.n],
+                                     (enum row_run)(i / a->rows.n));
         if (run && (!last || strcmp(run, last)))
             text_addf(&t, "%s%s", last ? "," : "", run);
         free(run ? last : NULL);
         last = run ? run : last;
     }
     for (size_t i = 0; i < a->n_parts; i++)
-        text_addf(&t, "%s%s",
-                  i      ? ","
-                  : last ? " from "
-                         : "from ",
-                  a->parts[i]->macro->field[DEF_NAME]);
+        text_addf(&t, "%s%s", i ? "," : last ? " from " : "from ", a->parts[i]->macro->name);
     text_add(&t, "\n");
     csv_bytes(f, t.s, t.len);
     free(last);
     text_free(&t);
 }
 
-static int answer_all(struct book *b)
+static int answer_all(struct numbers *b)
 {
     struct answer *a;
     int code = GS_OK;
     for (size_t i = 0; i < b->d.n && !code; i++)
-        code = book_answer(b, b->d.v[i].field[DEF_NAME], &a);
-    return code ? code : gate_report(&b->gate);
+        code = numbers_answer(b, b->d.v[i].name, &a);
+    return code ? code : admissibility_report(&b->admissibility);
 }
 
-static int write_file(struct book *b, const char *dir, const char *name, bool trace)
+static int write_file(struct numbers *b, const char *dir, const char *name, bool trace)
 {
     struct csv f;
     char *path = xstrfmt("%s/%s", dir, name);
@@ -90,7 +86,7 @@ static int write_file(struct book *b, const char *dir, const char *name, bool tr
     return csv_close(&f, true);
 }
 
-int tex_write(struct book *b, const char *dir)
+int tex_write(struct numbers *b, const char *dir)
 {
     int code = answer_all(b);
     if (!code)

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The numbers as TeX reads them. \val{NAME} prints one, \rows{NAME} the body of a table; NAME is
- * part of the names of control sequences, gs@v@NAME and gs@rows@NAME, and gs@p@NAME is the plain
- * value, which conditionals look at.
+ * Writes the numbers for TeX. \val{NAME} prints gs@v@NAME, and \rows{NAME} prints gs@rows@NAME, the
+ * body of a table. Conditionals compare gs@p@NAME, the value as it is in the table.
  */
-#ifndef GS_PAPER_TEX_H
-#define GS_PAPER_TEX_H
+#ifndef GS_PUBLISH_TEX_H
+#define GS_PUBLISH_TEX_H
 
 #include "publish/numbers.h"
 
-/* DIR/macros.tex, and DIR/trace.tsv: NAME, what is printed, TABLE:LINE,… and the runs behind it.
- * GS_OK or reported; nothing is written where a number is wanting. */
-int tex_write(struct book *b, const char *dir);
+/* Writes DIR/macros.tex, and DIR/trace.tsv with name, printed value, TABLE:LINE,… and runs. GS_OK or
+ * reported; writes nothing when a number is missing. */
+int tex_write(struct numbers *b, const char *dir);
 
 #endif

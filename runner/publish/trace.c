@@ -124,12 +124,12 @@ static void print_row(const struct grid *g, size_t row)
     printf("\n");
 }
 
-static int print_run_of(struct book *b, const struct grid *g, size_t row, enum row_run which,
+static int print_run_of(struct numbers *b, const struct grid *g, size_t row, enum row_run which,
                         const struct proof **shown)
 {
     struct proof *p;
-    char *dir = shelf_run(&b->shelf, g, row, which);
-    int code = dir ? proof_of(&b->gate.proofs, dir, &p) : GS_OK;
+    char *dir = paper_tables_run(&b->tables, g, row, which);
+    int code = dir ? proof_of(&b->admissibility.proofs, dir, &p) : GS_OK;
     if (dir && !code) {
         size_t *cells = xcalloc(p->r->n_cells + 1, sizeof *cells);
         size_t n = proof_cells(p, g, row, cells);
@@ -144,7 +144,7 @@ static int print_run_of(struct book *b, const struct grid *g, size_t row, enum r
     return code;
 }
 
-static int print_evidence(struct book *b, const struct grid *g, size_t row,
+static int print_evidence(struct numbers *b, const struct grid *g, size_t row,
                           const struct proof **shown)
 {
     int code = GS_OK;
@@ -179,7 +179,7 @@ static void print_source(const struct grid *g, size_t row)
         printf("  run      %s\n", grid_text(g, row, "path"));
 }
 
-static int print_rows(struct book *b, const struct answer *a, size_t most)
+static int print_rows(struct numbers *b, const struct answer *a, size_t most)
 {
     const struct proof *shown[ROW_RUNS] = {0};
     int code = GS_OK;
@@ -194,7 +194,7 @@ static int print_rows(struct book *b, const struct answer *a, size_t most)
     return code;
 }
 
-static int print_line(struct book *b, const struct grid *g, long line)
+static int print_line(struct numbers *b, const struct grid *g, long line)
 {
     const struct proof *shown[ROW_RUNS] = {0};
     size_t row = 0;
@@ -210,12 +210,12 @@ static int print_line(struct book *b, const struct grid *g, long line)
     return print_evidence(b, g, row, shown);
 }
 
-int trace_line(struct book *b, const char *table, long line)
+int trace_line(struct numbers *b, const char *table, long line)
 {
-    char *path = xstrfmt("%s/%s.csv", b->shelf.csv, table);
+    char *path = xstrfmt("%s/%s.csv", b->tables.csv, table);
     struct grid *g = NULL;
-    int code =
-        access(path, F_OK) ? shelf_no_table(&b->shelf, table, path) : grid_read(&g, table, path);
+    int code = access(path, F_OK) ? paper_tables_no_table(&b->tables, table, path)
+                                  : grid_read(&g, table, path);
     if (!code && g) {
         code = print_line(b, g, line);
         grid_free(g);
@@ -224,17 +224,17 @@ int trace_line(struct book *b, const char *table, long line)
     return code;
 }
 
-int trace_print(struct book *b, const struct answer *a, size_t most)
+int trace_print(struct numbers *b, const struct answer *a, size_t most)
 {
     const struct macro *m = a->macro;
-    printf("%s = %s\n  defined  %s:%d  %s: %s%s%s\n", m->field[DEF_NAME], a->text, b->d.path,
-           m->line, m->field[DEF_TABLE], m->field[DEF_WHERE], *m->field[DEF_WHERE] ? "; " : "",
-           m->field[DEF_VALUE]);
+    printf("%s = %s\n  defined  %s:%d  %s\n", m->name, a->text,
+           m->line ? b->d.path : "command line", m->line, m->query);
     if (a->gap)
         printf("  wanting  %s\n", a->gap);
     if (a->left_out)
         printf("  refused  %zu row%s, the last one: %s; fill it: %s\n", a->left_out,
-               a->left_out == 1 ? "" : "s", b->gate.v[a->fault].what, b->gate.v[a->fault].command);
+               a->left_out == 1 ? "" : "s", b->admissibility.v[a->fault].what,
+               b->admissibility.v[a->fault].command);
     int code = a->gap ? GS_OK : print_rows(b, a, most);
     for (size_t i = 0; i < a->n_parts && !code; i++) {
         printf("from ");

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `gradsync why NUMBER`: a number back to the lines that it was measured in, on stdout.
+ * `gradsync why NUMBER`: prints the rows, runs, files and lines behind a number.
  */
-#ifndef GS_PAPER_TRACE_H
-#define GS_PAPER_TRACE_H
+#ifndef GS_PUBLISH_TRACE_H
+#define GS_PUBLISH_TRACE_H
 
 #include "publish/numbers.h"
 
-/* Of a number that stands on more rows than `most`, so many are traced, and the rest is counted. */
-int trace_print(struct book *b, const struct answer *a, size_t most);
+/* Traces at most `most` rows and prints how many more there are. */
+int trace_print(struct numbers *b, const struct answer *a, size_t most);
 
-/* A row of CSV/TABLE.csv by its line, whether or not the paper would print it. GS_OK, or reported:
- * no such table, no row on that line. */
-int trace_line(struct book *b, const char *table, long line);
+/* Traces the row on this line of CSV/TABLE.csv, admissible or not. GS_OK, or reported: no such
+ * table, no row on that line. */
+int trace_line(struct numbers *b, const char *table, long line);
 
 #endif

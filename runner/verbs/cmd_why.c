@@ -26,14 +26,14 @@ static char *bare_name(const char *word)
     return xstrfmt("%.*s", (int)strcspn(word + 5, "}"), word + 5);
 }
 
-static int explain(const struct request *q, struct book *b, const char *word)
+static int explain(const struct request *q, struct numbers *b, const char *word)
 {
     struct answer *a;
-    bool definition = strchr(word, '|');
+    bool definition = strcasestr(word, ": SELECT ");
     char *name = definition ? xstrdup(ASKED) : bare_name(word);
     int code = definition ? definitions_add(&b->d, ASKED, word) : GS_OK;
     if (!code)
-        code = book_answer(b, name, &a);
+        code = numbers_answer(b, name, &a);
     if (!code)
         code = trace_print(b, a, q->all ? SIZE_MAX : ROWS);
     if (!code && a->gap && !a->none)
@@ -50,7 +50,7 @@ static long line_of_table(const char *word, char **table)
     const char *colon = strrchr(word, ':');
     char *end;
     long line = colon ? strtol(colon + 1, &end, 10) : 0;
-    if (line < 1 || *end || strpbrk(word, "| "))
+    if (line < 1 || *end || strpbrk(word, " "))
         return 0;
     size_t n = (size_t)(colon - word);
     if (n > strlen(".csv") && !strncmp(colon - strlen(".csv"), ".csv", strlen(".csv")))
@@ -59,34 +59,34 @@ static long line_of_table(const char *word, char **table)
     return line;
 }
 
-static int explain_line(struct shelf shelf, const char *table, long line)
+static int explain_line(struct paper_tables tables, const char *table, long line)
 {
-    struct book b = {.shelf = shelf, .gate.proofs.configs = shelf.configs};
+    struct numbers b = {.tables = tables, .admissibility.proofs.configs = tables.configs};
     int code = trace_line(&b, table, line);
-    book_close(&b);
+    numbers_close(&b);
     return code;
 }
 
 static int answer(const struct request *q, char **words, int n)
 {
-    struct book b;
-    const struct shelf shelf = {.csv = q->csv, .raw = q->raw, .configs = q->configs};
+    struct numbers b;
+    const struct paper_tables tables = {.csv = q->csv, .raw = q->raw, .configs = q->configs};
     char *table = NULL;
     long line = n ? line_of_table(words[0], &table) : 0;
     if (line) {
-        int code = explain_line(shelf, table, line);
+        int code = explain_line(tables, table, line);
         free(table);
         return code;
     }
-    int code = book_open(&b, q->macros, shelf);
+    int code = numbers_open(&b, q->macros, tables);
     if (!code && q->output)
         code = tex_write(&b, q->output);
     else if (!code && n)
         code = explain(q, &b, words[0]);
     else if (!code)
         for (size_t i = 0; i < b.d.n; i++)
-            puts(b.d.v[i].field[DEF_NAME]);
-    book_close(&b);
+            puts(b.d.v[i].name);
+    numbers_close(&b);
     return code;
 }
 
@@ -110,7 +110,7 @@ int cmd_why(int argc, char **argv)
         {0},
     };
     const struct cli cli = {.verb = "why",
-                            .arguments = "[NUMBER | TABLE:LINE | 'TABLE | ROWS | VALUE | FORM']",
+                            .arguments = "[NUMBER | TABLE:LINE | 'FORM: SELECT …']",
                             .summary =
                                 "Traces a number of the paper, a row of a table or any number of a "
                                 "table to its recording: files, lines, machine, versions. Without "
