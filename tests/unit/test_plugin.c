@@ -138,7 +138,7 @@ static void test_struct(void **state)
     SPOILED(g.plugin.wl.describe = NULL, "no describe()");
     SPOILED(g.plugin.wl.open = NULL, "no open()");
     SPOILED(g.plugin.wl.close = NULL, "no close()");
-    SPOILED(g.plugin.wl.name = "measure", "'measure' is a section of every config");
+    SPOILED(g.plugin.wl.name = "measure", "'measure' is a fixed section of configs");
     SPOILED(g.plugin.wl.prepare = NULL, "no prepare()");
     SPOILED(g.plugin.wl.release = NULL, "no release()");
     SPOILED(g.plugin.wl.sample = NULL, "no sample()");

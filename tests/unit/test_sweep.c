@@ -150,7 +150,7 @@ static void refusals(void **state)
         {"configs = ring/tree", "toy.ini:2: key 'configs': 'ring/tree': sets 'algorithm' twice"},
         {"configs = ring/", "toy.ini:2: key 'configs': 'ring/': 'ring/' has an empty part"},
         {"configs = auto\nalgorithm = ring",
-         "toy.ini:3: key 'algorithm': is set by 'configs' as well"},
+         "toy.ini:3: key 'algorithm': is set by 'configs' too"},
     };
     struct fixture *f = *state;
     for (size_t i = 0; i < N(cases); i++) {
