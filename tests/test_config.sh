@@ -83,8 +83,8 @@ is "$err" "a b/it.ini: ok; next: gradsync plan 'a b/it.ini' --set measure:launch
 # ---- where configs come from ----
 
 cp "$local_ini" 'a b/my config.ini'
-exits 2 'a file name that is no platform name' "$gradsync" plan 'a b/my config.ini'
-like "$err" '^a b/my config\.ini: .*give \[platform\] a name' '… says what to do'
+exits 2 'a file name that is not a valid platform name' "$gradsync" plan 'a b/my config.ini'
+like "$err" '^a b/my config\.ini: .*set \[platform\] name' '… says what to do'
 ok 'paths with blanks' "$gradsync" plan 'a b/my config.ini' --set platform:name=mine
 sed 's/$/\r/' "$local_ini" >local.ini
 run "$gradsync" plan "$local_ini" && unix=$out
@@ -110,7 +110,7 @@ refuses 'an unknown key of a fixed section' "^x\.ini:3: key 'rnks': .*did you me
     '[null]' '[launch]' 'rnks = 2'
 refuses 'a value out of range' "^x\.ini:2: key 'noise': '2' is not in range \(0\.\.1\)" \
     '[null]' 'noise = 2'
-refuses 'a list where none may be' "^x\.ini:2: key 'ranks': '2, 4' is a list where one value" \
+refuses 'a list where none may be' "^x\.ini:2: key 'ranks': '2, 4' is a list, but this key takes one value" \
     '[launch]' 'ranks = 2, 4' '[null]'
 refuses 'an empty sweep' "^x\.ini:2: key 'size': an empty sweep" '[null]' 'size ='
 refuses 'an empty range' "^x\.ini:2: key 'size': '16:8:x2' is an empty range" \
@@ -122,7 +122,7 @@ refuses 'a size that is no multiple of the element' '^x\.ini:1: \[mpi_allreduce\
     '[mpi_allreduce]' 'size = 10'
 refuses 'an unequal zip' "^x\.ini:4: key 'zip': 'size' has 2 values and 'time' has 1" \
     '[null]' 'size = 8, 16' 'time = 1us' 'zip = size, time'
-refuses 'a baseline that is not measured' "^x\.ini:2: key 'baseline': 'c' is no config of \[null\]" \
+refuses 'a baseline that is not measured' "^x\.ini:2: key 'baseline': 'c' is not a config of \[null\]" \
     '[measure]' 'baseline = c' '[null]' 'config = a, b'
 refuses 'a config without a workload' '^x\.ini: no workload section' '[launch]' 'ranks = 2'
 
@@ -176,7 +176,7 @@ export GRADSYNC_PLUGIN_PATH=$PWD/lib
 exits 2 'a fault matters more than what this machine lacks' "$gradsync" plan x.ini
 config '[needy]' '[null]'
 exits 3 'a plugin that cannot be loaded here' "$gradsync" plan x.ini
-like "$err" '^x\.ini:1: \[needy\]: .*libabsent\.so, which this machine lacks' '… names the library'
+like "$err" '^x\.ini:1: \[needy\]: .*libabsent\.so, which is not on this machine' '… names the library'
 like "$out" '\[null\] on x' '… and does not keep the others from being planned'
 exits 3 '… nor is it a fault of the config' "$gradsync" check x.ini
 

@@ -25,7 +25,7 @@ like "$err" '^\./none\.so: .*No such file' 'names the path'
 
 compile other_abi other_abi.so
 exits 2 'another ABI' "$gradsync" help ./other_abi.so
-like "$err" 'ABI 2, this gradsync speaks 1' 'names both'
+like "$err" 'ABI 2, but this gradsync needs 1' 'names both'
 compile no_symbol no_symbol.so
 exits 2 'without its symbol' "$gradsync" help ./no_symbol.so
 like "$err" 'does not export wl_plugin_v1' 'names the symbol'
@@ -41,7 +41,7 @@ echo 'int absent(void) { return 1; }' >absent.c
 compile bad needs.so -DNAME=needs -Wl,--no-as-needed -L. -labsent
 mv libabsent.so gone
 exits 3 'a library it needs is missing' "$gradsync" help ./needs.so
-like "$err" 'needs libabsent\.so, which this machine lacks' 'names the library'
+like "$err" 'needs libabsent\.so, which is not on this machine' 'names the library'
 one_line "$err" 'in one line'
 
 # ---- the tables ----
@@ -50,10 +50,10 @@ compile bad_tables bad_tables.so
 exits 2 'bad tables' "$gradsync" check -q bad_tables.so
 for fault in "name 'Bad Tables'" 'version is empty' 'summary is empty' 'no describe' 'no open' \
     'no close' 'no prepare' 'no release' 'no sample' 'no verify' "default '4 apples'" \
-    "'Time': the name" "choice 'b c'" "choice 'a' is there twice" "default 'z'" \
+    "'Time': the name" "choice 'b c'" "choice 'a' is listed twice" "default 'z'" \
     "'kind' is declared twice" 'outside the cell' "'size' and 'again' overlap" 'min 9 is above max 3' \
-    "'zip': the name is a key" 'is no WL_CHOICE' "'zip': help is empty" 'type 99' 'role 7' \
-    "'odd': help" 'where "time" in "s"' "'bandwidth' is declared twice" 'has no unit' 'across 9'; do
+    "'zip': the name is a key" 'is not a WL_CHOICE' "'zip': help is empty" 'type 99' 'role 7' \
+    "'odd': help" 'must be "time" in "s"' "'bandwidth' is declared twice" 'has no unit' 'across 9'; do
     is "$([[ $err == *"$fault"* ]] && echo said)" said "says: $fault"
 done
 is "$(grep -vc '^bad_tables.so: ' <<<"$err")" 0 'each line names the file'

@@ -34,7 +34,7 @@ int csv_open(struct csv *c, const char *path)
     /* The rename would put a file in the place of a device or a pipe. */
     if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
         *c = (struct csv){.fd = -1};
-        return fail_at(GS_FAILED, path, 0, "cannot be written: it is no regular file");
+        return fail_at(GS_FAILED, path, 0, "cannot be written: not a regular file");
     }
     *c = (struct csv){.path = xstrdup(path)};
     c->temp = xstrfmt("%.*s.%s.%ld", folder, path, path + folder, (long)getpid());

@@ -69,7 +69,7 @@ static int read_record(struct csv_reader *r, struct text *record)
         return fail_file(r->path, "read", errno);
     if (record->len)
         return fail_at(GS_FAILED, r->path, (int)first,
-                       "damaged: a quote is not closed; make the tables anew");
+                       "damaged: a quote is not closed; make the tables again");
     return GS_OK;
 }
 
@@ -84,7 +84,7 @@ static int read_fields(struct csv_reader *r, bool *got)
         s = take_field(r, s);
         if (*s && *s != ',') {
             code = fail_at(GS_FAILED, r->path, (int)r->number,
-                           "damaged: text after a closing quote; make the tables anew");
+                           "damaged: text after a closing quote; make the tables again");
             *got = false;
         }
         s = *s == ',' ? s + 1 : NULL;
@@ -98,7 +98,7 @@ int csv_read_row(struct csv_reader *r, bool *got)
     int code = read_fields(r, got);
     if (*got && r->n_starts != r->n_header)
         return fail_at(GS_FAILED, r->path, (int)r->number,
-                       "%zu fields under a header of %zu; make the tables anew", r->n_starts,
+                       "%zu fields under a header of %zu; make the tables again", r->n_starts,
                        r->n_header);
     return code;
 }
@@ -112,8 +112,8 @@ static int find_columns(struct csv_reader *r, const char *const *columns)
         while (i < r->n_starts && strcmp(r->fields.s + r->starts[i], columns[r->n]))
             i++;
         if (i == r->n_starts)
-            return fail_at(GS_USAGE, r->path, 1, "no column '%s'; is it of this version?",
-                           columns[r->n]);
+            return fail_at(GS_USAGE, r->path, 1,
+                           "no column '%s'; was the table made by this version?", columns[r->n]);
         r->columns = xrealloc(r->columns, (r->n + 1) * sizeof *r->columns);
         r->columns[r->n] = i;
     }
@@ -139,7 +139,7 @@ int csv_read_open(struct csv_reader *r, const char *path, const char *const *col
     bool got;
     int code = read_fields(r, &got);
     if (!code && !got)
-        code = fail_at(GS_USAGE, path, 0, "empty, where a table with its header belongs");
+        code = fail_at(GS_USAGE, path, 0, "empty; a table begins with a header");
     r->n_header = r->n_starts;
     if (!code)
         code = find_columns(r, columns);

@@ -81,7 +81,7 @@ int fail_file(const char *path, const char *what, int error)
         {EROFS, " (choose a folder that can be written with -o)"},
         {EACCES, " (choose a folder that you may write to with -o)"},
         {EPERM, " (choose a folder that you may write to with -o)"},
-        {ENOTDIR, " (a file stands where a folder belongs: choose another with -o)"},
+        {ENOTDIR, " (a file has the name of a folder: choose another with -o)"},
     };
     const char *remedy = "";
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)

@@ -177,7 +177,7 @@ static const char *const may_be[] = {
     [LOCATE_RUN] = "; it takes a path, or the id of a run below data/raw",
     [LOCATE_CONFIG | LOCATE_RUN] =
         "; it takes a path, the name of a config in configs, or the id of a run below data/raw",
-    [LOCATE_TABLE] = "; 'make tables' makes them of recordings",
+    [LOCATE_TABLE] = "; 'make tables' makes the tables from the recordings",
 };
 
 /* The path with each part that is not there replaced by the nearest that is. */

@@ -62,14 +62,12 @@ static int agree(const struct config *c, const dictionary *d)
         char *name = xstrfmt("%s:%s", e->section, e->key);
         const char *value = iniparser_getstring(d, name, NULL);
         if (!value || strcmp(value, e->value))
-            code = config_error(e,
-                                "may be read in two ways, as '%.80s' and as '%.80s': write it "
-                                "plainer",
-                                e->value, value ? value : "");
+            code = config_error(e, "ambiguous, '%.80s' or '%.80s'; quote the value", e->value,
+                                value ? value : "");
         free(name);
     }
     if (!code && count_keys(d) != c->n)
-        code = fail_at(GS_USAGE, c->path, 0, "some line may be read in two ways: write it plainer");
+        code = fail_at(GS_USAGE, c->path, 0, "a line is ambiguous; quote the values");
     return code;
 }
 
@@ -89,7 +87,7 @@ static int unknown_key(const struct config_entry *e, const struct settings_secti
     const char *near = params_nearest(s->table, e->key);
     const struct settings_section *home = home_of(e->key, s);
     if (home)
-        return config_error(e, "unknown in [%s]: it belongs in [%s]", e->section, home->name);
+        return config_error(e, "unknown in [%s]: move it to [%s]", e->section, home->name);
     if (near)
         return config_error(e, "unknown in [%s]%s", e->section, DID_YOU_MEAN(near));
     struct text all = {0};
@@ -146,7 +144,7 @@ static int check_sections(const struct config *c)
 static int parse(struct config *c, size_t n)
 {
     if (strlen(c->text) != n)
-        return fail_at(GS_USAGE, c->path, 0, "holds NUL bytes: this is no config");
+        return fail_at(GS_USAGE, c->path, 0, "contains NUL bytes: this is not a config");
     int code = scan_ini(c);
     if (code)
         return code;
@@ -183,7 +181,7 @@ static int read_bytes(const char *path, struct text *out)
         return locate_failed(GS_USAGE, path, LOCATE_CONFIG);
     if (!fstat(fileno(f), &st) && S_ISDIR(st.st_mode)) {
         fclose(f);
-        return fail_at(GS_USAGE, path, 0, "is a folder, not a config");
+        return fail_at(GS_USAGE, path, 0, "is a folder, not a config file");
     }
     char buf[4096];
     size_t n;
@@ -194,7 +192,7 @@ static int read_bytes(const char *path, struct text *out)
     if (error)
         return fail_at(GS_USAGE, path, 0, "cannot be read: %s", strerror(error));
     if (out->len > CONFIG_BYTES_MAX)
-        return fail_at(GS_USAGE, path, 0, "more than %d KiB: this is no config",
+        return fail_at(GS_USAGE, path, 0, "more than %d KiB: this is not a config",
                        CONFIG_BYTES_MAX / 1024);
     return GS_OK;
 }

@@ -76,7 +76,8 @@ __attribute__((format(printf, 3, 4))) static void fault(struct scan *s, const st
     if (s->faults++ < FAULTS_MAX)
         fail_at(GS_USAGE, s->c->path, l->number, "%s", text);
     else if (s->faults == FAULTS_MAX + 1)
-        fail_at(GS_USAGE, s->c->path, l->number, "and more; mend the first %d first", FAULTS_MAX);
+        fail_at(GS_USAGE, s->c->path, l->number, "more faults follow; correct the first %d",
+                FAULTS_MAX);
 }
 
 /* ---- lines ---- */
@@ -108,7 +109,7 @@ static bool next_line(struct scan *s, struct line *l)
         s->next += n + (s->next[n] == '\n');
         s->number++;
         if (joined && !*s->next) {
-            fault(s, l, "the file ends in a '\\' that announces another line");
+            fault(s, l, "the file ends in a '\\', which continues the line; remove it");
             return false;
         }
     }
@@ -122,20 +123,21 @@ static void section_line(struct scan *s, const struct line *l)
     s->lost = true;
     if (!end || end[1]) {
         fault(s, l,
-              "a section line is [NAME] and nothing else; a comment goes on a line of its own");
+              "a section line must be [NAME] and nothing else; put a comment on its own line");
         return;
     }
     *end = '\0';
     if (!scan_section_name(name)) {
-        fault(s, l,
-              "[%.80s] is no section (a name of letters, digits and '_', and a label behind "
-              "one blank)",
-              name);
+        fault(
+            s, l,
+            "[%.80s] is not a section name (letters, digits and '_', then optionally a blank and a "
+            "label)",
+            name);
         return;
     }
     const struct config_section *twin = config_section(c, name);
     if (twin)
-        fault(s, l, "section [%s] stands twice: first on line %d", name, twin->line);
+        fault(s, l, "duplicate section [%s]: first on line %d", name, twin->line);
     else
         config_add_section(c, name, l->number);
     s->section = config_section(c, name)->name;
@@ -148,9 +150,9 @@ static const char *comment_fault(const struct line *l, const char *key, const ch
     if (!*comment)
         return NULL;
     if ((size_t)(comment - l->text.s) < l->last_start)
-        return "a comment cannot stand inside a continued value";
+        return "a comment cannot stand inside a continued value; move it";
     if (*comment == ';' && (!strcmp(key, "exclude") || !strcmp(key, "zip")))
-        return "';' begins a comment here: put the value in quotes, or the comment behind a '#'";
+        return "';' begins a comment here; quote the value, or begin the comment with '#'";
     return NULL;
 }
 
@@ -171,7 +173,7 @@ static const char *cut_value(const struct line *l, const char *key, char **v)
     } else {
         end = comment = *v + strcspn(*v, ";#");
         if (*end && end > *v && !isspace((unsigned char)end[-1]))
-            return "';' and '#' begin a comment: put a blank in front, or the value in quotes";
+            return "';' and '#' begin a comment; put a blank in front, or quote the value";
         while (end > *v && isspace((unsigned char)end[-1]))
             end--;
     }
@@ -193,19 +195,19 @@ static void value_line(struct scan *s, const struct line *l)
         key_end--;
     *key_end = '\0';
     if (!scan_key_name(key)) {
-        fault(s, l, "'%.80s' is no key (letters, digits, '_', '.', '-' and '>')", key);
+        fault(s, l, "'%.80s' is not a key name (letters, digits, '_', '.', '-' and '>')", key);
         return;
     }
     const char *wrong = cut_value(l, key, &value);
     const struct config_entry *twin = s->section ? config_find(c, s->section, key) : NULL;
     if (!s->section && !s->lost)
-        wrong = "stands before the first [SECTION]";
+        wrong = "comes before the first [SECTION]";
     else if (!wrong && !scan_is_value(value, strlen(value)))
-        wrong = "the value is not UTF-8 text or holds control characters";
+        wrong = "the value is not UTF-8 text or contains control characters";
     if (wrong)
         fault(s, l, "key '%s': %s", key, wrong);
     else if (twin && !s->lost)
-        fault(s, l, "key '%s': stands twice in [%s]: first on line %d", key, s->section,
+        fault(s, l, "key '%s': is set twice in [%s]: first on line %d", key, s->section,
               twin->line);
     else if (!s->lost)
         config_add_entry(c, s->section, key, value, c->path, l->number);
@@ -218,11 +220,11 @@ static void one_line(struct scan *s, struct line *l)
     char first = *l->text.s;
     if (!whole)
         fault(s, l,
-              "longer than %d bytes, continued lines included; a range (8:1GiB:x2) or a "
-              "second section is shorter",
+              "longer than %d bytes, continued lines included; use a range (8:1GiB:x2) or a "
+              "second section",
               SCAN_LINE_MAX);
     else if (joined && (!first || strchr("#;[", first)))
-        fault(s, l, "the '\\' at the end would swallow the next line");
+        fault(s, l, "the '\\' at the end would join the next line to this one");
     else if (first == '[')
         section_line(s, l);
     else if (first && first != '#' && first != ';')
@@ -238,7 +240,7 @@ int scan_ini(struct config *c)
     while (s.faults <= FAULTS_MAX && next_line(&s, &l)) {
         one_line(&s, &l);
         if (c->n > SCAN_ENTRIES_MAX) {
-            fault(&s, &l, "more than %d keys in one config", SCAN_ENTRIES_MAX);
+            fault(&s, &l, "more than %d keys in one config; split it", SCAN_ENTRIES_MAX);
             break;
         }
     }

@@ -52,10 +52,11 @@ static int apply(struct config *c, const char *override)
     } else {
         *colon = *equals = '\0';
         if (!scan_section_name(section) || !scan_key_name(colon + 1))
-            code = fail(GS_USAGE, "--set '%s': no section or key has such a name", override);
+            code =
+                fail(GS_USAGE, "--set '%s': the name of the section or key is not valid", override);
         else if (!scan_is_value(equals + 1, strlen(equals + 1)))
             code = fail(GS_USAGE,
-                        "--set %s:%s: the value is not UTF-8 text or holds control "
+                        "--set %s:%s: the value is not UTF-8 text or contains control "
                         "characters",
                         section, colon + 1);
         else

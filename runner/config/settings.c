@@ -17,19 +17,17 @@
 static const struct {
     const char *key, *why;
 } single[] = {
-    {"ranks",
-     "one set of processes has one size: write a config for each, or --set launch:ranks=N"},
-    {"nodes",
-     "one set of processes has one shape: write a config for each, or --set launch:nodes=N"},
+    {"ranks", "use a config for each number, or --set launch:ranks=N"},
+    {"nodes", "use a config for each number, or --set launch:nodes=N"},
 };
 
 static int refuse_list(const struct config_entry *e)
 {
-    const char *why = "a list or range may stand in a workload's section only";
+    const char *why = "only a workload section may have lists and ranges";
     for (size_t i = 0; i < sizeof single / sizeof *single; i++)
         if (!strcmp(single[i].key, e->key))
             why = single[i].why;
-    return config_error(e, "'%.80s' is a list where one value belongs (%s)", e->value, why);
+    return config_error(e, "'%.80s' is a list, but this key takes one value (%s)", e->value, why);
 }
 
 static int read_entry(const struct config_entry *e, const struct wl_param *p, void *object)
@@ -73,11 +71,13 @@ static bool name_is_plain(const char *name)
 /* The platform's name is a folder's and stands unquoted in commands. */
 static int check_name(const struct config *c, struct set_platform *p)
 {
-    const char *allowed = "letters, digits, '.', '_' and '-', none of the last two in front";
+    const char *allowed =
+        "letters, digits, '.', '_' and '-'; the first is a letter, a digit or '_'";
     const struct config_entry *e = config_find(c, "platform", "name");
     if (e && e->value[0])
-        return name_is_plain(p->name) ? GS_OK
-                                      : config_error(e, "'%s' is no name (%s)", p->name, allowed);
+        return name_is_plain(p->name)
+                   ? GS_OK
+                   : config_error(e, "'%s' is not a valid name (%s)", p->name, allowed);
     const char *slash = strrchr(c->path, '/');
     const char *base = slash ? slash + 1 : c->path;
     size_t n = strlen(base);
@@ -87,7 +87,8 @@ static int check_name(const struct config *c, struct set_platform *p)
     if (n < sizeof p->name && name_is_plain(p->name))
         return GS_OK;
     return fail_at(GS_USAGE, c->path, 0,
-                   "the file's name is no platform name (%s); give [platform] a name", allowed);
+                   "the file's name is not a valid platform name (%s); set [platform] name",
+                   allowed);
 }
 
 /* A fault between two keys, placed at the one of them that the config sets. */
@@ -108,12 +109,12 @@ static int check_shapes(const struct config *c, const struct settings *s)
     int code = GS_OK;
     if (s->launch.ranks % s->launch.nodes) {
         snprintf(what, sizeof what,
-                 "%lld ranks do not spread evenly over %lld nodes (a multiple of the nodes)",
+                 "%lld ranks do not spread evenly over %lld nodes; use a multiple of the nodes",
                  (long long)s->launch.ranks, (long long)s->launch.nodes);
         code = clash(c, "launch", "ranks", "nodes", what);
     }
     if (s->measure.max_blocks < s->measure.blocks) {
-        snprintf(what, sizeof what, "%lld max_blocks are fewer than %lld blocks",
+        snprintf(what, sizeof what, "%lld max_blocks are fewer than %lld blocks; raise max_blocks",
                  (long long)s->measure.max_blocks, (long long)s->measure.blocks);
         code = clash(c, "measure", "max_blocks", "blocks", what);
     }
@@ -172,11 +173,11 @@ static int check_limits(const struct config *c)
             continue;
         bool rate = limit_kinds_of(e->key) == REALS_AND_RATES;
         if (!limit_parse(e->key, e->value, &value))
-            code = config_error(e, "'%.80s' is no limit (%s)", e->value,
+            code = config_error(e, "'%.80s' is not a limit (%s)", e->value,
                                 rate ? "a rate, e.g. 900GB/s, or a number"
                                      : "a rate, a time, a size or a number");
         else if (!(value > 0))
-            code = config_error(e, "'%s' is no limit (more than 0)", e->value);
+            code = config_error(e, "'%s' is not a limit (more than 0)", e->value);
     }
     return code;
 }

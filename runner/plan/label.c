@@ -117,9 +117,9 @@ static bool key_value(struct reader *r, char *part, char *equals)
     const struct wl_param *p = params_find(r->wl->params, part);
     const char *near = params_nearest(r->wl->params, part);
     if (!p)
-        return wrong(r, "'%s' is no parameter%s", part, DID_YOU_MEAN(near));
+        return wrong(r, "'%s' is not a parameter%s", part, DID_YOU_MEAN(near));
     if (p->role != WL_CONFIG)
-        return wrong(r, "'%s' is no config parameter: give it a key of its own", part);
+        return wrong(r, "'%s' is not a config parameter: give it a key of its own", part);
     if (!param_parse(p, equals + 1, r->scratch, what, sizeof what))
         return wrong(r, "%s: %s", part, what);
     return take(r, p);
@@ -149,7 +149,7 @@ static bool no_value(struct reader *r, const char *part)
     const char *near;
     list_values(r, part, &all, &near);
     text_add(&all, "");
-    wrong(r, "'%s' is no value of a config parameter (%s)%s", part,
+    wrong(r, "'%s' is not a value of any config parameter (%s)%s", part,
           all.len ? all.s : "there is none", DID_YOU_MEAN(near));
     text_free(&all);
     return false;

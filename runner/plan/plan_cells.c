@@ -108,7 +108,7 @@ static int describe(struct builder *b, const void *values, struct wl_shape *shap
     if (status == WL_OK)
         return GS_OK;
     if (status == WL_SKIP) {
-        *skip = xstrdup(*why ? why : "the plugin does not say why");
+        *skip = xstrdup(*why ? why : "the plugin gives no reason");
         return GS_OK;
     }
     for (size_t i = 0; i < b->n_whys; i++)
@@ -120,7 +120,7 @@ static int describe(struct builder *b, const void *values, struct wl_shape *shap
     char *params = params_text(wl, values);
     const struct config *c = b->p->config;
     int code = fail_at(GS_USAGE, c->path, config_section(c, b->p->section)->line, "[%s] %s: %s",
-                       b->p->section, params, *why ? why : "the plugin refuses it");
+                       b->p->section, params, *why ? why : "the plugin rejects it");
     free(params);
     return code;
 }

@@ -150,7 +150,7 @@ static int unknown_baseline(const struct plan *p, const char *label)
     }
     const char *near = text_nearest(label, labels, n);
     int code = config_error(config_find(p->config, "measure", "baseline"),
-                            "'%s' is no config of [%s] (%s%s)", label, p->section, all.s,
+                            "'%s' is not a config of [%s] (%s%s)", label, p->section, all.s,
                             DID_YOU_MEAN(near));
     text_free(&all);
     return code;

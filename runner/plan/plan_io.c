@@ -146,9 +146,9 @@ static int other_cells(const struct reader *r, const struct plan *p)
         return GS_OK;
     const char *version = json_string_value(json_object_get(r->json, "gradsync"));
     return fail_at(GS_CANNOT, r->path, 0,
-                   "planned other cells than its config gives now (by gradsync %s; this is %s, "
-                   "plugin %s %s): resume it with the versions that began it, or run the config "
-                   "anew",
+                   "its cells differ from those that its config gives now (planned by gradsync %s; "
+                   "this is %s, "
+                   "plugin %s %s): resume with the old versions, or run the config again",
                    version ? version : "unknown", GRADSYNC_VERSION, p->workload,
                    p->plugin->wl.version);
 }
@@ -199,7 +199,7 @@ int plan_read(struct plan **out, const char *dir)
     if (r.json)
         code = rebuild(&r, out);
     else if (access(r.path, F_OK))
-        code = fail_at(GS_USAGE, dir, 0, "no plan.json: this is no run folder");
+        code = fail_at(GS_USAGE, dir, 0, "no plan.json: this is not a run folder");
     else
         code = fail_at(GS_FAILED, r.path, why.line, "damaged: %s", why.text);
     json_decref(r.json);

@@ -44,11 +44,11 @@ static int unknown_param(const struct config_entry *e, const struct wl_plugin *w
 {
     for (const struct settings_section *t = settings_sections; t->name; t++)
         if (t->table && params_find(t->table, e->key))
-            return config_error(e, "is no parameter of %s: it belongs in [%s]", wl->name, t->name);
+            return config_error(e, "is not a parameter of %s: move it to [%s]", wl->name, t->name);
     const char *near = nearest_key(wl, e->key);
     if (near)
-        return config_error(e, "is no parameter of %s%s", wl->name, DID_YOU_MEAN(near));
-    return config_error(e, "is no parameter of %s; 'gradsync help %s' lists them", wl->name,
+        return config_error(e, "is not a parameter of %s%s", wl->name, DID_YOU_MEAN(near));
+    return config_error(e, "is not a parameter of %s; 'gradsync help %s' lists them", wl->name,
                         wl->name);
 }
 
@@ -101,12 +101,12 @@ static int read_configs(struct sweep *s, const struct config_entry *e)
             dim = i;
             s->axes[i].n = 0;
             if (s->axes[i].from)
-                code = config_error(s->axes[i].from, "is set by 'configs' as well: drop one");
+                code = config_error(s->axes[i].from, "is set by 'configs' too: remove one of them");
         }
     words_split(&labels, e->value, ',');
     for (size_t k = 0; k < labels.n; k++) {
         if (!*labels.v[k])
-            code = config_error(e, "an empty item in the list");
+            code = config_error(e, "the list has an empty item");
         else if (!label_parse(s->wl, s->defaults, labels.v[k], cell, why, sizeof why))
             code = config_error(e, "'%s': %s", labels.v[k], why);
         for (size_t i = dim; i < s->n_axes; i++)
@@ -141,17 +141,17 @@ static int read_zip(struct sweep *s, const struct config_entry *e, const char *n
         struct sweep_axis *axis = find_axis(s, words.v[i]);
         const char *near = params_nearest(s->wl->params, words.v[i]);
         if (!axis)
-            code = config_error(e, "'%s' is no parameter%s", words.v[i], DID_YOU_MEAN(near));
+            code = config_error(e, "'%s' is not a parameter%s", words.v[i], DID_YOU_MEAN(near));
         else if (!axis->from || axis->dim != (size_t)(axis - s->axes) || axis == first)
             code = config_error(e, "'%s' is %s", words.v[i],
-                                axis->from ? "zipped already" : "not swept by a key of its own");
+                                axis->from ? "zipped already" : "without a key of its own");
         else if (first)
             code = zip_two(e, first, axis);
         else
             first = axis;
     }
     if (!code && words.n < 2)
-        code = config_error(e, "'%s' is one parameter (two or more: size, buckets)", names);
+        code = config_error(e, "'%s' is one parameter; name two or more: size, buckets", names);
     words_free(&words);
     return code;
 }
@@ -188,7 +188,7 @@ static int check_twins(const struct sweep_axis *axis)
     qsort_r(v, axis->n, size, compare_members, &size);
     for (size_t i = 1; i < axis->n && !code; i++)
         if (!memcmp(v + (i - 1) * size, v + i * size, size))
-            code = config_error(axis->from, "the value '%s' stands twice",
+            code = config_error(axis->from, "the value '%s' is listed twice",
                                 param_format(&p, v + i * size, value, sizeof value));
     free(v);
     return code;
@@ -218,7 +218,7 @@ static int size_product(struct sweep *s, const struct config *c, const char *sec
         s->strides[d] = total;
         if (s->lengths[d] > SWEEP_MAX / total)
             return fail_at(GS_USAGE, c->path, config_section(c, section)->line,
-                           "[%s] asks for more than %d cells: shorten a list or split the section",
+                           "[%s] has more than %d cells; shorten a list or split the section",
                            section, SWEEP_MAX);
         total *= s->lengths[d];
     }

@@ -109,7 +109,7 @@ static int read_range(struct sweep_axis *axis, const char *word)
                 param_parse(&p, parts.v[1], &r.to, why, sizeof why);
     words_free(&parts);
     if (!form)
-        return config_error(e, "'%.80s' is no range (FROM:TO:xFACTOR or FROM:TO:+STEP, e.g. %s)",
+        return config_error(e, "'%.80s' is not a range (FROM:TO:xFACTOR or FROM:TO:+STEP, e.g. %s)",
                             word, p.type == WL_SIZE ? "8:128MiB:x2" : "1:9:+2");
     if (!ends)
         return config_error(e, "%s", why);

@@ -41,13 +41,12 @@ static int refused(const char *path, const char *why)
     bool self = n && (size_t)n == strlen(path) && !strncmp(why, path, (size_t)n);
     if (!self && n && strstr(why, ": cannot open shared object file"))
         return fail_at(GS_CANNOT, path, 0,
-                       "needs %.*s, which this machine lacks: install it, or add its folder to "
+                       "needs %.*s, which is not on this machine: install it, or add its folder to "
                        "LD_LIBRARY_PATH",
                        n, why);
     if (strstr(why, "version `") && strstr(why, "' not found"))
         return fail_at(GS_CANNOT, path, 0, "needs a newer library: %s", why);
-    return fail_at(GS_USAGE, path, 0, "is not a plugin that can be loaded: %s",
-                   self ? why + n + 2 : why);
+    return fail_at(GS_USAGE, path, 0, "cannot be loaded as a plugin: %s", self ? why + n + 2 : why);
 }
 
 static int no_symbol(const struct plugin *p)
@@ -57,12 +56,12 @@ static int no_symbol(const struct plugin *p)
         snprintf(symbol, sizeof symbol, PLUGIN_ABI_STEM "%d", abi);
         if (dlsym(p->dl, symbol))
             return fail_at(GS_USAGE, p->path, 0,
-                           "speaks plugin ABI %d, this gradsync speaks %s: build it against this "
+                           "has plugin ABI %d, but this gradsync needs %s: build it with this "
                            "gradsync's workload.h",
                            abi, &WL_SYMBOL[strlen(PLUGIN_ABI_STEM)]);
     }
     return fail_at(GS_USAGE, p->path, 0,
-                   "is no gradsync plugin: it does not export " WL_SYMBOL " (see workload.h)");
+                   "is not a gradsync plugin: it does not export " WL_SYMBOL " (see workload.h)");
 }
 
 /* Reads no further than the plugin says its struct goes, nor than the file says. */

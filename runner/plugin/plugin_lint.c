@@ -72,9 +72,10 @@ static void lint_identity(struct lint *l)
     if (!w->name || !is_identifier(w->name))
         fault(l, "name '%s' is not a lower-case identifier", w->name ? w->name : "(NULL)");
     else if (settings_section_find(w->name))
-        fault(l, "name '%s' is a section of every config: choose another", w->name);
+        fault(l, "name '%s' is a fixed section of configs: choose another", w->name);
     else if (strlen(file) != strlen(w->name) + 3 || strncmp(file, w->name, strlen(w->name)))
-        fault(l, "name '%s' is not that of its file: rename it to %s.so", w->name, w->name);
+        fault(l, "name '%s' differs from the file name: rename the file to %s.so", w->name,
+              w->name);
     if (!is_one_line(w->version))
         fault(l, "version is empty, or not one line");
     if (!is_one_line(w->summary) || strlen(w->summary) > SUMMARY_MAX_LEN)
@@ -102,7 +103,7 @@ static void lint_choices(struct lint *l, const struct wl_param *p)
 {
     if (p->type != WL_CHOICE) {
         if (p->choices)
-            fault(l, "parameter '%s' has choices, but is no WL_CHOICE", p->name);
+            fault(l, "parameter '%s' has choices, but is not a WL_CHOICE", p->name);
         return;
     }
     if (!p->choices || !p->choices[0])
@@ -113,7 +114,7 @@ static void lint_choices(struct lint *l, const struct wl_param *p)
                   p->choices[i]);
         for (size_t j = 0; j < i; j++)
             if (!strcmp(p->choices[i], p->choices[j]))
-                fault(l, "parameter '%s': choice '%s' is there twice", p->name, p->choices[i]);
+                fault(l, "parameter '%s': choice '%s' is listed twice", p->name, p->choices[i]);
     }
 }
 
@@ -135,8 +136,7 @@ static bool lint_place(struct lint *l, const struct wl_param *table, size_t i)
     for (size_t j = 0; j < i; j++)
         if (table[j].type <= WL_TEXT && table[j].offset < p->offset + size &&
             p->offset < table[j].offset + param_size(&table[j]))
-            fault(l, "parameters '%s' and '%s' overlap: one of the offsets is another member's",
-                  table[j].name, p->name);
+            fault(l, "parameters '%s' and '%s' overlap: correct an offset", table[j].name, p->name);
     return inside;
 }
 
@@ -178,7 +178,7 @@ static void lint_params(struct lint *l)
 {
     const struct wl_param *table = l->plugin->wl.params;
     if (!table) {
-        fault(l, "has no params table: one that is empty is {{0}}");
+        fault(l, "has no params table; an empty one is {{0}}");
         return;
     }
     size_t i = 0;
@@ -198,7 +198,7 @@ static void lint_metrics(struct lint *l)
         return;
     }
     if (strcmp(m[0].name, "time") || !m[0].unit || strcmp(m[0].unit, "s"))
-        fault(l, "metric '%s' comes first, where \"time\" in \"s\" must be", m[0].name);
+        fault(l, "metric '%s' is first, but the first must be \"time\" in \"s\"", m[0].name);
     size_t i = 0;
     for (; i <= WL_METRICS_MAX && m[i].name; i++) {
         if (!is_identifier(m[i].name))
@@ -209,7 +209,7 @@ static void lint_metrics(struct lint *l)
             fault(l, "metric '%s': across %d is none of WL_MAX, WL_SUM, WL_MEAN", m[i].name,
                   (int)m[i].across);
         if (!strcmp(m[i].name, "time_ns"))
-            fault(l, "metric 'time_ns': the name is that of the samples in a recording");
+            fault(l, "metric 'time_ns': recordings use this name for samples; choose another");
         for (size_t j = 0; j < i; j++)
             if (!strcmp(m[j].name, m[i].name))
                 fault(l, "metric '%s' is declared twice", m[i].name);

@@ -76,14 +76,14 @@ static void refused_lines(void **state)
         const char *text, *want;
     } cases[] = {
         {"[null]\nsize 8\n", "x.ini:2: 'size 8' is neither"},
-        {"size = 8\n", "x.ini:1: key 'size': stands before the first [SECTION]"},
+        {"size = 8\n", "x.ini:1: key 'size': comes before the first [SECTION]"},
         {"[null]\nsize = 8\nsize = 9\n",
-         "x.ini:3: key 'size': stands twice in [null]: first on line 2"},
-        {"[null]\n[launch]\n[null]\n", "x.ini:3: section [null] stands twice: first on line 1"},
-        {"[null] # c\n", "x.ini:1: a section line is [NAME] and nothing else"},
-        {"[]\n", "x.ini:1: [] is no section"},
-        {"[a b c]\n", "x.ini:1: [a b c] is no section"},
-        {"[../x]\n", "x.ini:1: [../x] is no section"},
+         "x.ini:3: key 'size': is set twice in [null]: first on line 2"},
+        {"[null]\n[launch]\n[null]\n", "x.ini:3: duplicate section [null]: first on line 1"},
+        {"[null] # c\n", "x.ini:1: a section line must be [NAME] and nothing else"},
+        {"[]\n", "x.ini:1: [] is not a section name"},
+        {"[a b c]\n", "x.ini:1: [a b c] is not a section name"},
+        {"[../x]\n", "x.ini:1: [../x] is not a section name"},
         {"[null]\nnote = \"open\n", "x.ini:2: key 'note': the quote is not closed on its line"},
         {"[null]\nnote = \"a\" b\n", "x.ini:2: key 'note': something follows the closing quote"},
         {"[null]\nnote = a#b\n", "x.ini:2: key 'note': ';' and '#' begin a comment"},
@@ -91,11 +91,11 @@ static void refused_lines(void **state)
         {"[null]\nexclude = a=1 ; b=2\n", "x.ini:2: key 'exclude': ';' begins a comment here"},
         {"[null]\nsize = 8, ; few \\\n 16\n", "x.ini:2: key 'size': a comment cannot stand inside"},
         {"[null]\n# note \\\nsize = 8\n",
-         "x.ini:2: the '\\' at the end would swallow the next line"},
+         "x.ini:2: the '\\' at the end would join the next line to this one"},
         {"[null]\nsize = 8 \\\n", "x.ini:2: the file ends in a '\\'"},
-        {"[null]\nmy key = 8\n", "x.ini:2: 'my key' is no key"},
-        {"[null]\na:b = 8\n", "x.ini:2: 'a:b' is no key"},
-        {"[null]\n = 8\n", "x.ini:2: '' is no key"},
+        {"[null]\nmy key = 8\n", "x.ini:2: 'my key' is not a key name"},
+        {"[null]\na:b = 8\n", "x.ini:2: 'a:b' is not a key name"},
+        {"[null]\n = 8\n", "x.ini:2: '' is not a key name"},
         {"[null]\nnote = \xff\n", "x.ini:2: key 'note': the value is not UTF-8"},
         {"[null]\nnote = a\rb\n", "x.ini:2: key 'note': the value is not UTF-8"},
         {"\xef\xbb\xbf[null]\n", "x.ini:1: begins with a byte order mark"},
@@ -129,7 +129,7 @@ static void nul_bytes(void **state)
     (void)state;
     struct config *c;
     assert_int_equal(config_from_text(&c, "x.ini", "[null]\0size = 8\n", 16, NULL), GS_USAGE);
-    assert_string_equal(captured, "x.ini: holds NUL bytes: this is no config");
+    assert_string_equal(captured, "x.ini: contains NUL bytes: this is not a config");
     config_free(c);
 }
 
@@ -142,7 +142,7 @@ static void unknown_names(void **state)
         {"[measure]\nlaunchs = 3\n",
          "x.ini:2: key 'launchs': unknown in [measure], did you mean 'launches'?"},
         {"[measure]\nranks = 3\n",
-         "x.ini:2: key 'ranks': unknown in [measure]: it belongs in [launch]"},
+         "x.ini:2: key 'ranks': unknown in [measure]: move it to [launch]"},
         {"[cost]\nvelocity = 3\n", "x.ini:2: key 'velocity': unknown in [cost] (usd_per_hour)"},
         {"[mesure]\nlaunches = 3\n", "x.ini:1: unknown section [mesure], did you mean [measure]?"},
         {"[slurm]\nsbatch. = 3\n", "x.ini:2: key 'sbatch.': unknown in [slurm]"},
@@ -219,10 +219,10 @@ static void refused_settings(void **state)
     static const struct {
         const char *text, *want;
     } cases[] = {
-        {"[launch]\nranks = 2, 4\n", "x.ini:2: key 'ranks': '2, 4' is a list where one value "
-                                     "belongs (one set of processes has one size"},
-        {"[measure]\nblocks = 1:9:+2\n", "x.ini:2: key 'blocks': '1:9:+2' is a list where one "
-                                         "value belongs (a list or range may stand in"},
+        {"[launch]\nranks = 2, 4\n", "x.ini:2: key 'ranks': '2, 4' is a list, but this key "
+                                     "takes one value (use a config for each"},
+        {"[measure]\nblocks = 1:9:+2\n", "x.ini:2: key 'blocks': '1:9:+2' is a list, but this "
+                                         "key takes one value (only a workload section"},
         {"[launch]\nranks = 0\n", "x.ini:2: key 'ranks': '0' is not in range (1..1000000)"},
         {"[launch]\nranks = 3\nnodes = 2\n",
          "x.ini:2: key 'ranks': 3 ranks do not spread evenly over 2 nodes"},
@@ -232,12 +232,12 @@ static void refused_settings(void **state)
         {"[measure]\nblocks = 300\n",
          "x.ini:2: key 'blocks': 200 max_blocks are fewer than 300 blocks"},
         {"[measure]\nbudget = 10 m\n", "x.ini:2: key 'budget': '10 m' is not a time"},
-        {"[platform]\nname = ../up\n", "x.ini:2: key 'name': '../up' is no name"},
-        {"[platform]\nname = -rf\n", "x.ini:2: key 'name': '-rf' is no name"},
+        {"[platform]\nname = ../up\n", "x.ini:2: key 'name': '../up' is not a valid name"},
+        {"[platform]\nname = -rf\n", "x.ini:2: key 'name': '-rf' is not a valid name"},
         {"[limits]\nbusbw = 450 GBit\n",
-         "x.ini:2: key 'busbw': '450 GBit' is no limit (a rate, e.g."},
-        {"[limits]\nbusbw = 3us\n", "x.ini:2: key 'busbw': '3us' is no limit (a rate, e.g."},
-        {"[limits]\nlatency = 0us\n", "x.ini:2: key 'latency': '0us' is no limit (more than 0)"},
+         "x.ini:2: key 'busbw': '450 GBit' is not a limit (a rate, e.g."},
+        {"[limits]\nbusbw = 3us\n", "x.ini:2: key 'busbw': '3us' is not a limit (a rate, e.g."},
+        {"[limits]\nlatency = 0us\n", "x.ini:2: key 'latency': '0us' is not a limit (more than 0)"},
     };
     for (size_t i = 0; i < N(cases); i++) {
         const char *want = cases[i].want;
@@ -272,9 +272,9 @@ static void files(void **state)
     assert_string_equal(captured, "/nonexistent.ini: cannot be read: No such file or directory");
     assert_null(c);
     assert_int_equal(config_load(&c, "/", NULL), GS_USAGE);
-    assert_string_equal(captured, "/: is a folder, not a config");
+    assert_string_equal(captured, "/: is a folder, not a config file");
     assert_int_equal(config_load(&c, "/dev/zero", NULL), GS_USAGE);
-    assert_string_equal(captured, "/dev/zero: more than 256 KiB: this is no config");
+    assert_string_equal(captured, "/dev/zero: more than 256 KiB: this is not a config");
     int fd = mkstemp(path);
     assert_true(fd >= 0 && write(fd, "[null]\nsize = 8\n", 16) == 16);
     assert_int_equal(config_load(&c, path, NULL), GS_OK);

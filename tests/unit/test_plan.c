@@ -139,7 +139,7 @@ static void refusals(void **state)
         {"[toy]\nconfigs = auto, ring, algorithm=ring\n",
          "toy.ini:1: [toy] has a cell twice: ring"},
         {"[measure]\nbaseline = rong\n[toy]\nconfigs = auto, ring\n",
-         "toy.ini:2: key 'baseline': 'rong' is no config of [toy] (auto, ring, did you mean "
+         "toy.ini:2: key 'baseline': 'rong' is not a config of [toy] (auto, ring, did you mean "
          "'ring'?)"},
         {"[toys]\n", "toy.ini: has no workload section [toy], did you mean [toys]?"},
         {"[measure]\nblocks = 0\n[toy]\n", "toy.ini:2: key 'blocks': '0' is not in range"},
@@ -274,14 +274,14 @@ static void run_folders(void **state)
     assert_null(q->config->overrides[1]);
     plan_free(q);
     edit(dir, "plan.json", p->cells[3].id, "0123456789abcdef");
-    read_refused(dir, GS_CANNOT, "planned other cells than its config gives now");
+    read_refused(dir, GS_CANNOT, "its cells differ from those that its config gives now");
     edit(dir, "config.ini", "a, b", "a, c");
     read_refused(dir, GS_FAILED, "config.ini: edited since the run was planned");
     edit(dir, "plan.json", "\"seed\"", "\"sead\"");
     read_refused(dir, GS_FAILED, "damaged: no number 'seed'");
     edit(dir, "plan.json", "{", "[");
     read_refused(dir, GS_FAILED, "damaged");
-    read_refused("/tmp", GS_USAGE, "/tmp: no plan.json: this is no run folder");
+    read_refused("/tmp", GS_USAGE, "/tmp: no plan.json: this is not a run folder");
     plan_free(p);
     char *command = xstrfmt("rm -r '%s'", dir);
     assert_int_equal(system(command), 0);

@@ -131,14 +131,14 @@ static void test_struct(void **state)
     (void)state;
     SPOILED(g.plugin.wl.name = "Toy", "'Toy' is not a lower-case identifier");
     SPOILED(g.plugin.wl.name = NULL, "(NULL)");
-    SPOILED(g.plugin.wl.name = "to", "rename it to to.so");
-    SPOILED(g.plugin.path = "toy2.so", "rename it to toy.so");
+    SPOILED(g.plugin.wl.name = "to", "rename the file to to.so");
+    SPOILED(g.plugin.path = "toy2.so", "rename the file to toy.so");
     SPOILED(g.plugin.wl.version = NULL, "version");
     SPOILED(g.plugin.wl.summary = "two\nlines", "summary");
     SPOILED(g.plugin.wl.describe = NULL, "no describe()");
     SPOILED(g.plugin.wl.open = NULL, "no open()");
     SPOILED(g.plugin.wl.close = NULL, "no close()");
-    SPOILED(g.plugin.wl.name = "measure", "'measure' is a section of every config");
+    SPOILED(g.plugin.wl.name = "measure", "'measure' is a fixed section of configs");
     SPOILED(g.plugin.wl.prepare = NULL, "no prepare()");
     SPOILED(g.plugin.wl.release = NULL, "no release()");
     SPOILED(g.plugin.wl.sample = NULL, "no sample()");
@@ -164,12 +164,12 @@ static void test_params(void **state)
     SPOILED(g.params[0].help = "a\nb", "help is empty, or not one line");
     SPOILED(g.params[0].role = (enum wl_role)3, "role 3");
     SPOILED(g.params[0].type = (enum wl_type)8, "type 8");
-    SPOILED(g.params[0].choices = algorithms, "is no WL_CHOICE");
+    SPOILED(g.params[0].choices = algorithms, "is not a WL_CHOICE");
     SPOILED(g.params[1].choices = NULL, "without choices");
     SPOILED(g.params[1].choices = none, "without choices");
     SPOILED(g.params[1].choices = blank, "choice 'a b'");
     SPOILED(g.params[1].choices = slash, "choice 'a/b'");
-    SPOILED(g.params[1].choices = twice, "is there twice");
+    SPOILED(g.params[1].choices = twice, "is listed twice");
     SPOILED(g.params[2].offset = sizeof(struct cell) - WL_TEXT_MAX + 8, "outside the cell");
     SPOILED(g.params[2].offset = SIZE_MAX, "outside the cell");
     SPOILED(g.params[1].offset = 4, "'size' and 'algorithm' overlap");
@@ -179,11 +179,11 @@ static void test_params(void **state)
 static void test_metrics(void **state)
 {
     (void)state;
-    SPOILED(g.metrics[0].name = "period", "where \"time\" in \"s\" must be");
-    SPOILED(g.metrics[0].unit = "ms", "where \"time\" in \"s\" must be");
+    SPOILED(g.metrics[0].name = "period", "must be \"time\" in \"s\"");
+    SPOILED(g.metrics[0].unit = "ms", "must be \"time\" in \"s\"");
     SPOILED(g.metrics[0].name = NULL, "no metrics");
     SPOILED(g.metrics[1].name = "time", "'time' is declared twice");
-    SPOILED(g.metrics[1].name = "time_ns", "that of the samples in a recording");
+    SPOILED(g.metrics[1].name = "time_ns", "recordings use this name for samples");
     SPOILED(g.metrics[1].name = "Moved", "lower-case identifier");
     SPOILED(g.metrics[1].unit = NULL, "no unit");
     SPOILED(g.metrics[1].help = NULL, "help");
