@@ -36,15 +36,15 @@ int cmd_lab(int argc, char **argv)
     const char **set = NULL;
     bool done;
     const struct cli_option options[] = {
-        {"set", 's', CLI_LIST, &set, "SECTION:KEY=VALUE", "instead of what the config says"},
+        {"set", 's', CLI_LIST, &set, "SECTION:KEY=VALUE", "override a value of the config"},
         {"report", 'r', CLI_TEXT, &o.report, "FILE",
-         "what it was to be, and what was measured before and after the command, as JSON"},
-        {"quiet", 'q', CLI_FLAG, &o.quiet, NULL, "errors alone"},
+         "write the specification and the probes before and after the command, as JSON"},
+        {"quiet", 'q', CLI_FLAG, &o.quiet, NULL, "print errors only"},
         {0}};
     const struct cli cli = {"lab",
                             "CONFIG -- COMMAND...",
-                            "Runs a command at the first of several sites on this machine, joined "
-                            "as [sites] and [links] say.",
+                            "Emulates several sites on this machine, joined as [sites] and [links] "
+                            "say, and runs a command in the first.",
                             options,
                             2,
                             -1};
@@ -60,13 +60,13 @@ int cmd_lab(int argc, char **argv)
 
 /* ---- lab-enter ---- */
 
-/* As ssh: words behind the site are a line for a shell. Behind "--" they are a command. */
+/* As ssh: the words after the site are a line for a shell. After "--" they are a command. */
 int cmd_lab_enter(int argc, char **argv)
 {
     const struct cli cli = {"lab-enter",
                             "SITE [--] COMMAND...",
-                            "In a lab: runs a command at a site; without -- a line for the shell, "
-                            "as ssh does.",
+                            "Inside a lab: runs a command in a site. Without --, a shell runs the "
+                            "line, as with ssh.",
                             no_options,
                             2,
                             -1};
@@ -96,7 +96,7 @@ static int send_order(const char *order)
     char *answer = NULL;
     int code = facts_read(&facts);
     if (!code && !facts)
-        code = fail(GS_USAGE, "lab-set: no lab here: it is for commands of gradsync lab");
+        code = fail(GS_USAGE, "lab-set: not inside a lab; run it from a command of gradsync lab");
     const char *control = json_string_value(json_object_get(facts, "control"));
     if (!code)
         code = control_socket_send(control ? control : "", order, &answer);
@@ -109,14 +109,14 @@ static int send_order(const char *order)
 
 int cmd_lab_set(int argc, char **argv)
 {
-    const struct cli cli = {
-        "lab-set",
-        "ORDER",
-        "In a lab: changes it as it runs. rate SITE 100Mbit/s (or 10%), loss SITE 1%, down SITE, "
-        "up SITE, stall SITE, go SITE, reset; stats prints what passed.",
-        no_options,
-        1,
-        -1};
+    const struct cli cli = {"lab-set",
+                            "ORDER",
+                            "Inside a lab: changes the network while it runs. rate SITE 100Mbit/s "
+                            "(or 10%), loss SITE 1%, down SITE, "
+                            "up SITE, stall SITE, go SITE, reset; stats prints packet counts.",
+                            no_options,
+                            1,
+                            -1};
     struct text order = {0};
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     bool done;
