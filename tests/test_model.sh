@@ -19,7 +19,7 @@ near() { # VALUE WANT RELATIVE
 
 # ---- the four-site plan
 ok 'the plan is answered' "$gradsync" model "$plan" --csv plan.csv --claims claims.csv
-like "$out" 'compute +3.28 s a step: 20 ktokens/s a GPU, 160 ktokens/s in all' 'its compute'
+like "$out" 'compute +3.28 s per step: 20 ktokens/s per GPU, 160 ktokens/s in total' 'its compute'
 like "$out" 'ring \* +31.2 s +3.9 GB +34.5 s +9.5% +15.2 ktokens/s +76.1 days' 'and what it comes to'
 like "$out" $'\n  60% .* 15 +8 +4\n  75% .* 29 +15 +8\n  95% .* 181 +91 +46\n' 'H for 60, 75 and 95% at 16, 8 and 4 bits'
 like "$out" 'one_site .* 28.9 days' 'one site instead'
@@ -37,7 +37,7 @@ keys=$(for section in sites links model; do "$gradsync" help $section; done)
 said=$(sed -n '/^\[sites\]/,$p' "$plan" | grep -v '^#' |
     sed -nE 's/^(alt|claim)\.//; s/^(one_site|two_nodes|one_node|okstate|sdstate|mizzou|sdsc|source) = ?.*//; s/ = .*//p')
 is "$(for key in $said; do grep -q "^  $key " <<<"$keys" || echo "$key"; done)" '' 'help knows every key of the plan'
-like "$("$gradsync" help links)" $'\n  congestion +choice .*\n +of the streams\n +reno, cubic, bbr\n' 'with what is allowed'
+like "$("$gradsync" help links)" $'\n  congestion +choice .*\n +TCP congestion control\n +reno, cubic, bbr\n' 'with what is allowed'
 like "$("$gradsync" help lan)" 'a word of \[sites\].*lan +rate, B/s' 'and a word by itself'
 
 # ---- its claims
@@ -67,23 +67,23 @@ refused() { # NAME REGEX SETTING…
     like "$err" "$regex" 'with the reason'
     one_line "$err" 'in one line'
 }
-refused 'more than the peak' 'mfu.*120% of the peak is impossible: 374.4 TFLOP/s a GPU where 312' model:mfu=120%
+refused 'more than the peak' 'mfu.*120% of the peak is impossible: 374.4 TFLOP/s per GPU, the peak is 312' model:mfu=120%
 refused 'a step that no GPU computes' 'compute.*impossible.* take 1.638 s at 100% of the peak' model:compute=1s
 refused 'an RTT faster than light' '--set: key .okstate-sdsc.: an RTT of 2 ms is impossible: 18[0-9]+ km' links:okstate-sdsc=rtt=2ms
 refused 'an RTT for all that is faster than light' 'rtt.: an RTT of 10 ms is impossible' links:rtt=10ms
-refused 'a batch that does not fit' 'micro_batch.* 8 GPUs x 16 sequences x 8192 tokens = 1048576, a step has 524288' model:micro_batch=16 model:sequence=8192
+refused 'a batch that does not fit' 'micro_batch.* 8 GPUs x 16 sequences x 8192 tokens = 1048576 tokens; a step has 524288' model:micro_batch=16 model:sequence=8192
 refused 'GPUs that no site has' 'gpus.*16 GPUs, but the sites have 8' model:gpus=16
 refused 'H out of range' "every.*'0' is not in range" model:every=0
 refused 'bits out of range' "bits.*'0' is not in range" model:bits=0
 refused 'more fragments than steps' '8 fragments in 4 steps' model:every=4 model:fragments=8
-refused 'a word that is none' "no word 'upp', did you mean 'up'" 'sites:okstate=upp=1Gbit/s'
+refused 'a word that is none' "unknown key 'upp', did you mean 'up'" 'sites:okstate=upp=1Gbit/s'
 refused 'a rate without a unit of rate' "up: 'fast' is not" 'sites:okstate=gpus=2 up=fast'
 refused 'a site that is none' "no site 'okstat' in \[sites\], did you mean 'okstate'" links:okstat-sdsc=rtt=40ms
 refused 'half a place' 'lat=… and lon=… together' 'sites:okstate=gpus=2 lat=3'
-refused 'a key that is none' "unknown in \[model\], did you mean 'mfu'" model:mfuu=1
+refused 'a key that is none' "unknown key in \[model\], did you mean 'mfu'" model:mfuu=1
 refused 'a claim that is none' "did you mean 'claim.time'" model:claim.tiem=1h
 refused 'a loss of everything' "loss: '100%' is not in range" links:okstate-sdsc=loss=100%
-refused 'an alternative without nodes' '9 nodes want as many gpus' 'model:alt.x=gpus=8 nodes=9'
+refused 'an alternative without nodes' 'nodes=9 needs at least as many gpus' 'model:alt.x=gpus=8 nodes=9'
 printf '[sites]\na = gpus=1 up=1Gbit/s\n' >nomodel.ini
 exits 2 'no model' "$gradsync" model nomodel.ini
 like "$err" 'no \[model\] section' 'is said'
@@ -123,7 +123,7 @@ is "$(sync links:mtu=1500 | awk '/^ring/ { printf "%.2f", $2 }')" 25.30 'headers
 is "$(sync links:loss=0.1% links:streams=1 | awk '/^ring/ { print ($2 > 200) }')" 1 'loss slows one stream'
 is "$(sync links:loss=0.1% links:streams=64 | awk '/^ring/ { printf "%.1f", $2 }')" 24.0 'many make up for it'
 is "$(sync links:window=250e3 | awk '/^ring/ { printf "%.1f", $2 }')" 120.0 'so does a window of 250 kB at 10 ms'
-is "$(sync links:shared.x=rate=1Gbit/s 2>&1 | grep -c 'wants rate=')" 1 'a shared line without links is refused'
+is "$(sync links:shared.x=rate=1Gbit/s 2>&1 | grep -c 'write rate=')" 1 'a shared line without links is refused'
 
 # ---- streaming
 like "$("$gradsync" model links.ini --set model:every=100 --set model:fragments=10 --set model:overlap=1)" 'ring \* .* 100% ' 'streaming hides what fits'

@@ -4,19 +4,31 @@
  * `strategy`, `transport`, `wire` and what tunes them are compared in the same blocks;
  * strategy=mpi is MPI_Allreduce, the baseline.
  *
- * An iteration is one synchronisation of the whole buffer where nothing is computed, and else H
- * steps with all that is synchronised in them (train.h). From a recording follow, with the cell's
+ *   cell.h       the parameters of a cell, and their checks
+ *   prepare.c    makes everything that one cell needs
+ *   wire/        number formats of a block: fp32, bf16, int8, int4
+ *   strategy/    all-reduce algorithms as schedules, and the engine that runs a schedule over a link
+ *   transport/   links between ranks: TCP streams with pacing, or MPI; and the probe of a link
+ *   sync/        one synchronisation, the sites, the training steps around it, and their compute
+ *   cuda/        sums inside a site on its GPUs; a shared object of its own (cuda.so)
+ *
+ * Where X.h has no X.c, it is the interface, X_parts.h or X_state.h is private, and X_*.c are the
+ * sources.
+ *
+ * Without compute, one iteration is one synchronisation of the whole buffer. With compute, it is H
+ * steps and their synchronisations (train.h). These follow from a recording and the cell's
  * parameters:
- *   efficiency            compute / time; both are of one step
+ *   efficiency            compute / time, both per step
  *   tokens/s              tokens / time
  *   time to N tokens      target_tokens / tokens * time
- *   bytes on the wire     wire (payload with scales, of the busiest rank, one synchronisation)
- *   effective bandwidth   size 2(n-1)/n / sync_time; what the uplink carried is wire / sync_time
+ *   bytes on the wire     wire (payload and scales of one synchronisation, busiest rank)
+ *   effective bandwidth   size 2(n-1)/n / sync_time; the uplink carried wire / sync_time
  *
- * The buffer is one for all cells: it is filled before a sample and checked after it, untimed, and
- * verify() tells what was found. fp32 must give the exact sum; a lossy wire stays within the bound
- * of its roundings, and in both every rank ends with the same bits. Memory: the buffer, blocks
- * aside (CELL_SLOTS_B), the transport's; the outer step's two more buffers.
+ * All cells share one buffer. It is filled before each sample and checked after it; neither is
+ * timed. verify() reports the result of the check. fp32 must give the exact sum. A lossy wire must
+ * stay within the bound of its rounding errors. All ranks must end with the same bits. Memory: the
+ * buffer, block slots (CELL_SLOTS_B), the transport's buffers, and two more buffers for the outer
+ * step.
  */
 #include "wan_sync/wan_sync.h"
 #include "common/clock.h"
@@ -43,22 +55,25 @@ enum metric {
     M_STRANGERS
 };
 static const struct wl_metric metrics[] = {
-    [M_TIME] = {"time", "s", "one step, or one synchronisation where nothing is computed", WL_MAX},
+    [M_TIME] = {"time", "s", "one step; without compute, one synchronisation", WL_MAX},
     [M_SYNC_TIME] = {"sync_time", "s", "one synchronisation of the whole buffer", WL_MAX},
-    [M_EXPOSED] = {"exposed", "s", "of a step, in which nothing is computed", WL_MAX},
-    [M_COMPUTE] = {"compute", "s", "of a step, computation", WL_MEAN},
-    [M_OUTER] = {"outer", "s", "the outer step of one synchronisation", WL_MAX},
-    [M_EFFICIENCY] = {"efficiency", "1", "compute over time", WL_MEAN},
-    [M_WIRE] = {"wire", "B", "payload that the busiest rank sent in one; 0: MPI does not say",
+    [M_EXPOSED] = {"exposed", "s", "time per step in which nothing is computed", WL_MAX},
+    [M_COMPUTE] = {"compute", "s", "compute time per step", WL_MEAN},
+    [M_OUTER] = {"outer", "s", "outer optimiser step of one synchronisation", WL_MAX},
+    [M_EFFICIENCY] = {"efficiency", "1", "compute divided by time", WL_MEAN},
+    [M_WIRE] = {"wire", "B",
+                "payload sent by the busiest rank in one synchronisation; 0: unknown, MPI does not "
+                "report it",
                 WL_MAX},
-    [M_UPLINK] = {"uplink", "B/s", "wire over sync_time, of the busiest rank", WL_MAX},
-    [M_RMS_ERROR] = {"rms_error", "1", "of the sum, relative to its rms", WL_MAX},
-    [M_MAX_ERROR] = {"max_error", "1", "largest, relative to the sum's rms", WL_MAX},
-    [M_ERROR_BOUND] = {"error_bound", "1", "that max_error cannot pass", WL_MAX},
+    [M_UPLINK] = {"uplink", "B/s", "wire divided by sync_time, busiest rank", WL_MAX},
+    [M_RMS_ERROR] = {"rms_error", "1", "rms error of the sum, relative to its rms", WL_MAX},
+    [M_MAX_ERROR] = {"max_error", "1", "largest error of the sum, relative to its rms", WL_MAX},
+    [M_ERROR_BOUND] = {"error_bound", "1", "upper bound of max_error", WL_MAX},
     [M_REOPENED] = {"reopened", "1",
-                    "streams that broke and were opened again since the last sample, at both ends",
+                    "streams reopened after a failure since the last sample, counted at both ends",
                     WL_SUM},
-    [M_STRANGERS] = {"strangers", "1", "connections refused since then: without the secret",
+    [M_STRANGERS] = {"strangers", "1",
+                     "connections refused since the last sample: they did not know the secret",
                      WL_SUM},
     {0}};
 
@@ -205,7 +220,7 @@ static enum wl_status verify(void *prepared)
     if (p->verdict != WL_OK)
         return wan_failed(p->self, p->why);
     if (least[0] != ~least[1])
-        return wan_failed(p->self, "the ranks do not end with the same bits");
+        return wan_failed(p->self, "the ranks ended with different bits");
     if (!compute_check(p->compute))
         return wan_failed(p->self, "a GEMM is wrong");
     return WL_OK;
@@ -222,7 +237,8 @@ const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),
     .name = "wan_sync",
     .version = "1.0.0",
-    .summary = "a gradient between sites: strategies, transports and wires against MPI's own",
+    .summary = "gradient synchronisation between sites: strategies, transports and number formats, "
+               "compared with MPI_Allreduce",
     .params = cell_params,
     .cell_size = sizeof(struct cell),
     .metrics = metrics,

@@ -20,12 +20,12 @@
 
 struct order {
     const char *name;
-    size_t words; /* of the whole line */
-    /* NULL, or what is wrong */
+    size_t words; /* on the line, name included */
+    /* Returns NULL, or an error message. */
     const char *(*obey)(struct relay *r, size_t site, const char *value);
 };
 
-/* ---- obeying ---- */
+/* ---- commands ---- */
 
 static void set_rate(struct relay *r, size_t i, double up_Bps, double down_Bps)
 {
@@ -44,7 +44,7 @@ static const char *obey_rate(struct relay *r, size_t i, const char *value)
     else if (units_parse_rate(value, &rate) && rate > 0)
         set_rate(r, i, rate, rate);
     else
-        return "a rate is 100Mbit/s or 10%";
+        return "not a rate; write e.g. 100Mbit/s or 10%";
     return NULL;
 }
 
@@ -58,7 +58,7 @@ static const char *obey_loss(struct relay *r, size_t i, const char *value)
 {
     double loss;
     if (!units_parse_real(value, &loss) || loss < 0 || loss > 1)
-        return "a loss is 0.1% or 0.001";
+        return "not a loss; write e.g. 0.1% or 0.001";
     set_loss(r, i, loss);
     return NULL;
 }
@@ -145,8 +145,8 @@ static char *obey_site(struct relay *r, const struct words *w)
         wrong = orders[i].obey(r, site, w->n > 2 ? w->v[2] : NULL);
         return wrong ? xstrfmt("error: %s", wrong) : xstrdup("ok");
     }
-    return xstrdup("error: an order is: rate SITE RATE, loss SITE SHARE, down SITE, up SITE, "
-                   "stall SITE, go SITE, reset, stats");
+    return xstrdup("error: unknown command; use: rate SITE RATE, loss SITE SHARE, down SITE, "
+                   "up SITE, stall SITE, go SITE, reset, stats");
 }
 
 static char *obey(struct relay *r, const char *line)
@@ -167,7 +167,7 @@ static char *obey(struct relay *r, const char *line)
 
 /* ---- the socket ---- */
 
-/* A line of at most size - 1 bytes, without its end; false: none came in time. */
+/* Reads a line of at most size - 1 bytes, without its newline. False: none came in time. */
 static bool read_line(int fd, char *line, size_t size, int wait_ms)
 {
     size_t n = 0;
@@ -190,7 +190,7 @@ static bool read_line(int fd, char *line, size_t size, int wait_ms)
 static void send_line(int fd, const char *text)
 {
     char *line = xstrfmt("%s\n", text);
-    /* A client that does not read its answer goes without. */
+    /* The relay must not wait for a client that does not read. */
     if (send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         shutdown(fd, SHUT_RDWR);
     free(line);
@@ -217,7 +217,8 @@ int control_socket_send(const char *socket_path, const char *order, char **answe
         int why = errno;
         if (fd >= 0)
             close(fd);
-        return fail(GS_CANNOT, "lab: %s: no lab answers there: %s", socket_path, strerror(why));
+        return fail(GS_CANNOT, "lab: %s: no lab answers on this socket: %s", socket_path,
+                    strerror(why));
     }
     send_line(fd, order);
     bool came = read_line(fd, line, sizeof line, ANSWER_MS);

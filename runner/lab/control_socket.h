@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What can be asked of a running lab: one line of text over its Unix socket, one line back, and the
- * connection ends.
+ * The control socket of a running lab, a Unix socket. A client sends one line, gets one line, and
+ * the connection ends.
  *
- *   rate SITE 100Mbit/s   its uplink and downlink; or a share of what the config says, 10%
- *   loss SITE 1%           of what it sends
- *   down SITE, up SITE     every packet from and to it is dropped, until up
- *   stall SITE, go SITE    every packet from and to it waits, until go
- *   reset                  all as the config says
- *   stats                  {"packets": ...}: counts since the start, see lab/control_socket.c
+ *   rate SITE 100Mbit/s   sets its uplink and downlink; 10% is relative to the config
+ *   loss SITE 1%          sets the loss of what the site sends
+ *   down SITE, up SITE    drops every packet from and to the site, until up
+ *   stall SITE, go SITE   holds every packet from and to the site, until go
+ *   reset                 restores the values of the config
+ *   stats                 {"packets": ...}: counts since the start
  *
- * The answer is "ok", the object, or "error: TEXT".
+ * The answer is "ok", a JSON object, or "error: TEXT".
  */
 #ifndef GS_LAB_CONTROL_SOCKET_H
 #define GS_LAB_CONTROL_SOCKET_H
@@ -19,12 +19,12 @@
 
 #define CONTROL_LINE_MAX 256
 
-/* Obeys and answers a client that has said something, at once: the relay waits for nobody. What is
- * no whole line has no answer. The caller closes it. */
+/* Runs the command of a client that has sent something, and answers. Never waits: an incomplete
+ * line gets no answer. The caller closes the client. */
 void control_socket_answer(struct relay *r, int client);
 
-/* Asks the lab whose socket this is. GS_OK and the answer, or reported. The answer is the caller's
- * and without its line's end. */
+/* Sends one command to a lab. GS_OK and the answer without its newline, which the caller frees; or
+ * an error code, reported. */
 int control_socket_send(const char *socket_path, const char *order, char **answer);
 
 #endif

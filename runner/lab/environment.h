@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a command in a lab finds in its environment, so that mpirun reaches every site and messages
- * take the lines that have a rate. What the user has set stays, but for the way into a site.
+ * Environment variables of the command in a lab. With them mpirun reaches every site, and messages
+ * use the emulated links. Variables that the user has set stay, except the remote shell.
  */
 #ifndef GS_LAB_ENVIRONMENT_H
 #define GS_LAB_ENVIRONMENT_H
 
-/* `folder`: for what MPI leaves behind, and a way to this program without spaces. */
+/* `folder`: for temporary files of MPI, and a link to this program whose path has no spaces. */
 void environment_set(const char *facts_path, const char *folder);
 
 #endif

@@ -85,8 +85,11 @@ int facts_read(json_t **facts)
         return GS_OK;
     json_decref(*facts);
     *facts = NULL;
-    return fail(GS_CANNOT, FACTS_VARIABLE "=%.200s: no lab's facts: %s; leave it to gradsync lab",
-                path, *e.text ? e.text : "no sites");
+    return fail(
+        GS_CANNOT,
+        FACTS_VARIABLE
+        "=%.200s: not the description of a lab: %s; only gradsync lab may set this variable",
+        path, *e.text ? e.text : "no sites");
 }
 
 json_t *facts_recorded(void)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a lab says of itself, in the JSON file that GRADSYNC_LAB names while one runs:
+ * The description of a running lab: a JSON file, named by the variable GRADSYNC_LAB:
  *
- *   schema, mtu_B, congestion, seed, rmem_B, relay ("tun"), late_share (that a block may have)
+ *   schema, mtu_B, congestion, seed, rmem_B, relay ("tun"), late_share (largest allowed share of late packets per block)
  *   sites   [{name, wan, ctl, up_Bps, down_Bps, up_queue_B, down_queue_B, pid}]
- *   pairs   [{from, to, rate_Bps (0: the ends'), delay_s, loss, queue_B}], a direction each
- *   before  what was measured before the command (probe.h); in a report also `after`, and
- *           relay_counts (lab/control_socket.c) of the time between
- *   control the path of its socket (lab/control_socket.h)
+ *   pairs   [{from, to, rate_Bps (0: that of the sites), delay_s, loss, queue_B}], one per
+ *           direction
+ *   before  the probe before the command (probe.h). A report also has `after`, and the counts of
+ *           the relay between both as relay_counts (lab/control_socket.c)
+ *   control the path of the control socket (lab/control_socket.h)
  *
- * A recording's header has it as "lab", without what is of the moment: pid and control.
+ * The header of a recording holds it as "lab", without pid and control.
  */
 #ifndef GS_LAB_FACTS_H
 #define GS_LAB_FACTS_H
@@ -23,18 +24,18 @@
 #define FACTS_SCHEMA 1
 #define FACTS_VARIABLE "GRADSYNC_LAB"
 
-/* `holders`: a process in each site. */
+/* `holders`: one process in each site. */
 json_t *facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders,
                    const char *control);
-/* At once or not at all. GS_OK or GS_FAILED, reported. */
+/* Writes the file atomically. GS_OK or GS_FAILED, reported. */
 int facts_write(const json_t *facts, const char *path);
 
-/* The lab that this process runs in; NULL: in none. The caller's. GS_OK, or GS_CANNOT, reported:
- * there should be one. */
+/* Reads the description of the lab that this process runs in; NULL outside of a lab. The caller
+ * frees it. GS_OK, or GS_CANNOT, reported: GRADSYNC_LAB names no readable file. */
 int facts_read(json_t **facts);
-/* Every host ("a, b") is one of the config's [sites], and this is no lab. */
+/* True when every host ("a, b") is one of [sites], but this process runs outside of a lab. */
 bool facts_missed(const struct config *c, const char *hosts);
-/* For a recording: without what is of the moment. NULL outside of a lab. */
+/* For a recording: without pid and control. NULL outside of a lab. */
 json_t *facts_recorded(void);
 
 #endif

@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PROBES 3 /* a machine may be disturbed for a moment */
+#define PROBES 3 /* a short disturbance must not fail the lab */
 
 struct lab {
     const struct lab_spec *spec;
@@ -64,9 +64,9 @@ static int listen_at(const char *path)
     return -1;
 }
 
-/* A child that a terminal's Ctrl-C does not reach: it is meant for the command. The folder is kept
- * by the init alone: a relay that is killed takes a while to give back its devices, and a lock that
- * it inherited as long. */
+/* Forks a child that Ctrl-C of a terminal does not reach; Ctrl-C is for the command. The child
+ * closes the lock of the folder: a killed relay needs time to release its devices, and would hold
+ * the lock that long. */
 static pid_t fork_part(const struct lab *l)
 {
     pid_t pid = fork();
@@ -114,9 +114,9 @@ static int start_relay(struct lab *l)
 
 /* ---- the proof ---- */
 
-/* Until the lab is what it should be, PROBES times; `key`: what the facts call it. `why` is empty
- * when it is, else what was wrong at first: what a relay could not carry then may still be on its
- * way when it is measured again. */
+/* Probes the lab until it matches the config, at most PROBES times, and stores the probe as `key`.
+ * `why` becomes empty on success, else the first deviation: packets left over from the first probe
+ * may disturb the next. */
 static int prove(struct lab *l, const char *key, char *why, size_t size)
 {
     int code = GS_CANNOT;
@@ -149,14 +149,14 @@ static int prove_before(struct lab *l)
     int code = prove(l, "before", why, sizeof why);
     if (!code && *why)
         code = fail(GS_CANNOT,
-                    "lab: %s: this machine cannot relay that now; free its processors, "
+                    "lab: %s: this machine is too busy to emulate that; free processors, "
                     "or lower rate in [links]",
                     why);
     return code ? code : facts_write(l->facts, l->facts_path);
 }
 
-/* The command has run. What it measured is worth what the lab was worth, which is said; a run of
- * ours has judged that for itself, block by block (lab/lateness.h). */
+/* Probes again after the command and reports deviations, which may have affected its results.
+ * `gradsync run` already checks every block (lab/lateness.h). */
 static int prove_after(struct lab *l)
 {
     char why[512], *answer = NULL;
@@ -170,7 +170,7 @@ static int prove_after(struct lab *l)
     if (!code)
         code = prove(l, "after", why, sizeof why);
     if (!code && *why)
-        say("lab: after the command: %s: look at what was measured in it", why);
+        say("lab: after the command: %s: check the results that were measured", why);
     return code;
 }
 
@@ -195,7 +195,7 @@ static void leave(int signal)
     _exit(128 + signal);
 }
 
-/* The kernel keeps from an init what it has no handler for; what was ignored stays so. */
+/* An init gets only signals that it handles. Ignored signals stay ignored. */
 static void heed_signals(void)
 {
     static const int ending[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
@@ -213,7 +213,7 @@ static void pass_on(int signal)
         kill(lab.command, signal);
 }
 
-/* Orphans are ours, as every init's. */
+/* Also reaps orphans, as any init. */
 static int wait_for_command(struct lab *l)
 {
     for (;;) {
@@ -223,10 +223,11 @@ static int wait_for_command(struct lab *l)
             continue;
         if (pid == l->relay) {
             l->relay = 0;
-            return fail(GS_FAILED, "lab: the relay ended (status %d): no packet passes", status);
+            return fail(GS_FAILED, "lab: the relay ended (status %d): the sites are disconnected",
+                        status);
         }
         if (pid < 0)
-            return fail(GS_FAILED, "lab: the end of the command is not known: %s", strerror(errno));
+            return fail(GS_FAILED, "lab: cannot wait for the command: %s", strerror(errno));
         if (pid == l->command)
             return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     }
@@ -243,7 +244,7 @@ static int run_and_wait(struct lab *l, char **command)
         return fail(GS_CANNOT, "lab: fork: %s", strerror(errno));
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
         sigaction(passed[i], &pass, NULL);
-    /* What a terminal sends reaches the command by itself. */
+    /* The terminal itself sends Ctrl-C to the command. */
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     int code = wait_for_command(l);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The first process of a lab: makes its sites, proves them, runs the command, and ends the lab by
- * ending.
+ * The first process of a lab. It makes the sites, probes them, and runs the command. The lab ends
+ * when this process ends.
  */
 #ifndef GS_LAB_INIT_H
 #define GS_LAB_INIT_H
@@ -12,11 +12,11 @@
 #include <stdbool.h>
 
 struct lab_options {
-    const char *report; /* a file for the facts and what was measured; NULL: none */
+    const char *report; /* file for the description and both probes; NULL: none */
     bool quiet;
 };
 
-/* `folder`: the lab's, there already. Does not return. */
+/* `folder`: an existing folder of the lab. Does not return. */
 _Noreturn void init_run(const struct lab_spec *s, const struct lab_options *o,
                         const struct scratch *folder, char **command);
 

@@ -21,7 +21,7 @@ static void pass_on(int signal)
         kill((pid_t)init_pid, signal);
 }
 
-/* What a terminal sends reaches the command by itself. */
+/* The terminal itself sends Ctrl-C to the command. */
 static void take_signals(pid_t init)
 {
     static const int passed[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
@@ -50,10 +50,10 @@ int lab_run(const struct lab_spec *s, const struct lab_options *o, char **comman
 {
     struct scratch folder;
     if (getenv(FACTS_VARIABLE))
-        return fail(GS_USAGE, "lab: this is a lab already (" FACTS_VARIABLE " is set)");
+        return fail(GS_USAGE, "lab: already inside a lab (" FACTS_VARIABLE " is set)");
     scratch_make(&folder);
     if (!folder.dir)
-        return fail(GS_CANNOT, "lab: no folder in /dev/shm: %s", strerror(errno));
+        return fail(GS_CANNOT, "lab: cannot make a folder in /dev/shm: %s", strerror(errno));
     pid_t init = namespaces_fork();
     if (init == 0)
         init_run(s, o, &folder, command);
@@ -74,7 +74,7 @@ int lab_enter(const char *site, char **argv)
     long holder = 0;
     int code = facts_read(&facts);
     if (!code && !facts)
-        code = fail(GS_USAGE, "lab-enter: no lab here: it is for commands of gradsync lab");
+        code = fail(GS_USAGE, "lab-enter: not inside a lab; run it from a command of gradsync lab");
     if (code)
         return code;
     json_array_foreach(json_object_get(facts, "sites"), i, one)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Several sites on one machine: a network for each, a relay that joins them with the rates, delays,
- * losses and queues of a config, and a command that runs in the first.
+ * Emulates several sites on one machine. Each site has its own network. A relay joins them with
+ * the rates, delays, losses and queues of a config. A command runs in the first site.
  *
- *   gradsync lab       makes the rooms (lab/namespaces.h), waits, passes signals on, cleans up
- *   └ init             makes the sites, measures them (probe.h), writes the facts (facts.h)
- *     ├ a holder a site  sleeps: through it others enter
+ *   gradsync lab       makes the namespaces (lab/namespaces.h), waits, forwards signals, cleans up
+ *   └ init             makes the sites, probes them (probe.h), writes the description (facts.h)
+ *     ├ holder, one per site   sleeps; other processes enter the site through it
  *     ├ relay            relay.h
  *     └ COMMAND          in the first site
  */
@@ -14,11 +14,11 @@
 
 #include "lab/init.h"
 
-/* The command's exit code (128 + N when signal N ended it), or that of a failure before it,
- * reported. */
+/* Returns the exit code of the command, 128 + N when signal N ended it. Returns another exit code,
+ * reported, when the lab failed before the command. */
 int lab_run(const struct lab_spec *s, const struct lab_options *o, char **command);
 
-/* Runs argv in a site of the lab that this process is in; returns on failure alone, reported. */
+/* Runs argv in a site of the lab that this process is in. Returns only on failure, reported. */
 int lab_enter(const char *site, char **argv);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Did the lab keep its times while something was measured? The relay counts packets that it
- * delivered late (relay.h): a machine that has too much else to do does not relay in time, and what
- * is measured then is the machine.
+ * Detects whether the emulated network delivered packets late during a measurement. The relay
+ * counts late packets (relay.h). On a busy machine it relays late, and the measurement would show
+ * the machine, not the network.
  */
 #ifndef GS_LAB_LATENESS_H
 #define GS_LAB_LATENESS_H
@@ -11,22 +11,22 @@
 #include <stddef.h>
 
 struct lateness {
-    char *control;     /* of the lab; NULL: this is none, and all is well */
-    double late_share; /* of packets: with more of them late a block is measured again */
+    char *control;     /* path of the control socket; NULL outside of a lab: nothing is ever late */
+    double late_share; /* a block with a larger share of late packets is measured again */
     double delivered, late, late_max_s, drops, losses; /* packets, since the start of the lab */
 };
 
-/* GS_OK, or reported: there should be a lab, and is none. lateness_end in both cases. */
+/* GS_OK, or reported: the lab does not answer. Call lateness_end in both cases. */
 int lateness_begin(struct lateness *k);
 void lateness_end(struct lateness *k);
 
-/* Where its counts stand. GS_OK, or reported: it does not answer. */
+/* Reads the counts. GS_OK, or reported: the lab does not answer. */
 int lateness_mark(struct lateness *k);
-/* Since the last mark. GS_OK, and *late when more than late_share were; or reported, as
- * lateness_mark. */
+/* Reads the counts; *late: more than late_share of the packets since the last reading were late.
+ * GS_OK, or reported, as lateness_mark. */
 int lateness_judge(struct lateness *k, bool *late);
-/* The counts since `from`, for people, "0 of 1200 packets more than 1 ms late, ..."; NULL outside
- * of a lab. */
+/* The counts since `from` as text, "0 of 1200 packets more than 1 ms late, ..."; NULL outside of a
+ * lab. */
 char *lateness_text(const struct lateness *k, const struct lateness *from);
 
 #endif

@@ -26,8 +26,8 @@ int lab_mesh_make(struct lab_mesh *n, const struct lab_spec *spec)
     *n = (struct lab_mesh){.spec = spec};
     if (!packets_make(&n->packets, (size_t)spec->mtu_B, room_B(spec)))
         return fail(GS_CANNOT,
-                    "lab: no room for %.3g MB of packets under way: %s; a shorter queue "
-                    "in [links] wants less",
+                    "lab: no memory for %.3g MB of packets in flight: %s; set a shorter "
+                    "queue in [links]",
                     room_B(spec) / 1e6, strerror(errno));
     n->ends = xcalloc(spec->n, sizeof *n->ends);
     n->paths = xcalloc(spec->n * spec->n, sizeof *n->paths);

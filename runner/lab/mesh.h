@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The lines between the sites of a lab, with the packets that are on them:
+ * The emulated links between the sites of a lab, and the packets on them:
  *
  *   a site's uplink → the pair's own rate → shared lines → loss, delay → the other site's downlink
  *
- * What leaves a stage later than now waits there, in order. Only lab_mesh_put and lab_mesh_move
+ * A packet waits at a stage, in order, until its time to leave. Only lab_mesh_put and lab_mesh_move
  * touch packets; nothing here reads a clock or a device.
  */
 #ifndef GS_LAB_MESH_H
@@ -14,15 +14,15 @@
 #include "lab/packets.h"
 #include "lab/spec.h"
 
-struct lab_end { /* a site's */
+struct lab_end { /* one per site */
     struct shaper up, down;
     struct fifo out; /* ready for the site at when.last_ns */
-    bool cut;        /* nothing comes or goes: the site is down */
+    bool cut;        /* the site is down: all its packets are dropped */
 };
 
-struct lab_path { /* of one direction of a pair */
+struct lab_path { /* one direction of a pair */
     struct shaper own;
-    struct fifo to_lines, way; /* at the shared lines, at the downlink, at when.last_ns */
+    struct fifo to_lines, way; /* reach the shared lines, or the downlink, at when.last_ns */
     double delay_ns, loss;
     struct rng rng;
     const struct lab_way *spec;
@@ -46,11 +46,11 @@ struct lab_mesh {
 int lab_mesh_make(struct lab_mesh *n, const struct lab_spec *spec);
 void lab_mesh_free(struct lab_mesh *n);
 
-/* A packet that a site sends, at now_ns; taken over. */
+/* A site sends a packet at now_ns. The mesh takes ownership. */
 void lab_mesh_put(struct lab_mesh *n, struct packet *one, size_t from, size_t to, double now_ns);
-/* Moves what is due at now_ns on to the next stage. */
+/* Moves every packet that is due at now_ns to its next stage. */
 void lab_mesh_move(struct lab_mesh *n, double now_ns);
-/* When something is due next, at a site that is not `held` or between; INFINITY: nothing. */
+/* The time of the next due packet, those for `held` sites excluded; INFINITY: none. */
 double lab_mesh_next(const struct lab_mesh *n, const bool *held);
 
 #endif

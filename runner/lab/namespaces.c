@@ -56,9 +56,9 @@ static void tie(int alive)
 static void refuse(int why)
 {
     fail(GS_CANNOT,
-         "lab: no permission for namespaces: %s; run as root, or as root: sysctl -w "
+         "lab: no permission for namespaces: %s; run as root, or run as root: sysctl -w "
          "user.max_user_namespaces=10000 kernel.unprivileged_userns_clone=1 "
-         "kernel.apparmor_restrict_unprivileged_userns=0 (those of them that this kernel has)",
+         "kernel.apparmor_restrict_unprivileged_userns=0 (some kernels lack some of these keys)",
          strerror(why));
 }
 
@@ -97,11 +97,14 @@ pid_t namespaces_fork(void)
 int namespaces_mount(const char *hosts)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
-        return fail(GS_CANNOT, "lab: mounts of its own: %s", strerror(errno));
+        return fail(GS_CANNOT, "lab: cannot make private mounts: %s", strerror(errno));
     if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL))
-        return fail(GS_CANNOT, "lab: a /proc of its own: %s; run as root, or where /proc is whole",
+        return fail(GS_CANNOT,
+                    "lab: cannot mount a private /proc: %s; run as root, or where /proc has no "
+                    "other mounts in it",
                     strerror(errno));
     if (mount(hosts, "/etc/hosts", NULL, MS_BIND, NULL))
-        return fail(GS_CANNOT, "lab: names of the sites in /etc/hosts: %s", strerror(errno));
+        return fail(GS_CANNOT, "lab: cannot mount the site names over /etc/hosts: %s",
+                    strerror(errno));
     return GS_OK;
 }

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The namespaces that all of a lab lives in: processes, mounts and, without privilege, users. Its
- * first process is their init: when that ends or is killed, or the process that made it is, the
- * kernel ends every other one, and networks, devices and mounts go with the last. Nothing has a
- * name outside.
+ * The namespaces of a lab: processes, mounts and, without privilege, users. The first process of
+ * the lab is their init. When it or its parent ends, the kernel kills all other processes of the
+ * lab and removes its networks, devices and mounts. Nothing is visible outside.
  */
 #ifndef GS_LAB_NAMESPACES_H
 #define GS_LAB_NAMESPACES_H
 
 #include <sys/types.h>
 
-/* As fork: 0 in the child, which is the init; -1 reported. */
+/* Like fork: returns 0 in the child, which is the init; -1 on failure, reported. */
 pid_t namespaces_fork(void);
 
-/* In the child, once: /proc of its own, and `hosts` in the place of /etc/hosts. GS_OK or GS_CANNOT,
- * reported. */
+/* Call it once, in the child. Mounts a private /proc, and `hosts` over /etc/hosts. GS_OK or
+ * GS_CANNOT, reported. */
 int namespaces_mount(const char *hosts);
 
 #endif

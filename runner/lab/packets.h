@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Packets under way and the queues that they stand in. The memory is one reservation of two sizes,
- * touched as it is needed: most packets are full ones and bare acknowledgements.
+ * Packets in flight and their queues. One memory reservation holds slots of two sizes, because most
+ * packets are either full or bare acknowledgements. Memory is touched on first use.
  */
 #ifndef GS_LAB_PACKETS_H
 #define GS_LAB_PACKETS_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PACKET_HEAD_B 10 /* struct virtio_net_hdr: what a TUN device puts in front */
+#define PACKET_HEAD_B 10 /* struct virtio_net_hdr, which a TUN device puts before each packet */
 #define PACKET_SMALL_B 160
 
 struct packet {
@@ -30,22 +30,22 @@ struct fifo {
 struct packets {
     char *memory;
     size_t memory_B;
-    char *next_big, *next_small, *end_big, *end_small; /* not yet touched */
+    char *next_big, *next_small, *end_big, *end_small; /* unused so far */
     struct packet *big, *small;                        /* free ones */
-    size_t big_B, small_B;                             /* of a slot */
+    size_t big_B, small_B;                             /* size of a slot */
 };
 
-/* Room for packets of `bytes` together, of at most mtu_B each. False and errno. */
+/* Reserves memory for packets of `bytes` in total and at most mtu_B each. False: see errno. */
 bool packets_make(struct packets *p, size_t mtu_B, double bytes);
 void packets_free(struct packets *p);
 
-/* NULL: none is left. */
+/* NULL: no slot is free. */
 struct packet *packet_get(struct packets *p, bool small);
 void packet_put(struct packets *p, struct packet *one);
-/* A small packet takes a small slot, where one is left; one of them is freed. */
+/* Moves a small packet to a small slot if one is free, and frees its large slot. */
 struct packet *packet_fit(struct packets *p, struct packet *one);
 
 void fifo_add(struct fifo *f, struct packet *one);
-struct packet *fifo_take(struct fifo *f); /* not of an empty one */
+struct packet *fifo_take(struct fifo *f); /* the FIFO must not be empty */
 
 #endif

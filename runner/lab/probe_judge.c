@@ -29,7 +29,7 @@ static int judge_rate(const struct probe_rate *r, double most_Bps, const char *s
     bool more = r->Bps > most_Bps * (1 + by);
     if (!less && !more)
         return GS_OK;
-    snprintf(why, size, "site %s %s %s, not %s (by %.0f%% at most)", site, what,
+    snprintf(why, size, "site %s %s %s instead of %s (allowed error: %.0f%%)", site, what,
              bits(is, sizeof is, r->Bps),
              bits(should, sizeof should, less ? r->limit_Bps : most_Bps), 100 * by);
     return GS_CANNOT;
@@ -42,9 +42,11 @@ static int judge_pair(const struct probe *p, const struct lab_spec *s, size_t fr
     double pings_s = probe_plan_pings_s(s, from, to) + probe_plan_pings_s(s, to, from);
     if (fabs(is - should - pings_s / 2) <= PROBE_RTT_BY * should + PROBE_RTT_PLUS_S + pings_s / 2)
         return GS_OK;
-    snprintf(why, size, "%s to %s and back takes %.4g ms, not %.4g (by %.0f%% + %.1f ms at most)",
-             s->sites[from].name, s->sites[to].name, 1e3 * is, 1e3 * should, 100 * PROBE_RTT_BY,
-             1e3 * (PROBE_RTT_PLUS_S + pings_s));
+    snprintf(
+        why, size,
+        "the RTT between %s and %s is %.4g ms instead of %.4g (allowed error: %.0f%% + %.1f ms)",
+        s->sites[from].name, s->sites[to].name, 1e3 * is, 1e3 * should, 100 * PROBE_RTT_BY,
+        1e3 * (PROBE_RTT_PLUS_S + pings_s));
     return GS_CANNOT;
 }
 
@@ -61,7 +63,7 @@ static int judge_losses(const struct probe *p, const struct lab_spec *s, char *w
     }
     if (sent > 0 && fabs(lost - should) <= SIGMAS * sqrt(variance) + SPARE_LOSSES)
         return GS_OK;
-    snprintf(why, size, "%.0f of %.0f packets were lost, not about %.0f", lost, sent, should);
+    snprintf(why, size, "%.0f of %.0f packets were lost instead of about %.0f", lost, sent, should);
     return GS_CANNOT;
 }
 

@@ -15,32 +15,31 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BATCH 32 /* packets read of one device before the others have their turn */
+#define BATCH 32 /* packets read from one device before the next device */
 #define NAP_NS 50000
 #define CLIENTS 8
 #define DESTINATION_AT 16 /* in an IPv4 header */
 #define IPV4_HEADER_B 20
 
 enum net { WAN, CTL, NETS };
-/* What epoll says: a device, the listening socket, or a client of it. */
+/* Identifies an epoll event: a device, the listening socket, or a client. */
 enum tag { TAG_CONTROL = LAB_SITES_MAX * NETS, TAG_CLIENT, TAGS = TAG_CLIENT + CLIENTS };
 
-/* Who has something to read: a device until a read finds nothing, the others once. */
+/* Readable descriptors: a device stays ready until a read finds nothing. */
 struct ready {
     bool device[LAB_SITES_MAX][NETS];
     bool any; /* device */
     bool control, client[CLIENTS];
 };
 
-/* Those who have connected and not yet said their order; the newest take the places of the oldest.
- */
+/* Clients that have not sent their command yet. A new client replaces the oldest. */
 struct clients {
     int fd[CLIENTS], next;
 };
 
 /* ---- reading ---- */
 
-/* The site that a packet is for, or n. */
+/* The site that a packet is addressed to; n: none. */
 static size_t destination(const struct packet *one, size_t n)
 {
     const unsigned char *ip = one->data + PACKET_HEAD_B;
@@ -72,7 +71,7 @@ static void forward(struct relay *r, struct packet *one, size_t from, enum net n
     }
 }
 
-/* False when nothing is left to read. */
+/* False: nothing is left to read. */
 static bool read_some(struct relay *r, size_t from, enum net net)
 {
     int fd = net == WAN ? r->devices[from].wan : r->devices[from].ctl;
@@ -111,7 +110,7 @@ static void read_all(struct relay *r, struct ready *ready)
 static void note_lateness(struct relay *r, size_t to, const struct packet *one, double now_ns)
 {
     struct relay_counts *c = &r->counts;
-    /* What was due while its site stalled is as late as it was told to be. */
+    /* A packet that was due while its site was stalled does not count as late. */
     double late_ns = one->when.last_ns > r->released_ns[to] ? now_ns - one->when.last_ns : 0;
     c->delivered++;
     c->late += late_ns > RELAY_LATE_NS;
@@ -142,7 +141,7 @@ static void deliver(struct relay *r)
 
 static int watch(int epoll, int fd, uint64_t tag)
 {
-    /* Devices say it once: what a stalled site sends must not keep us awake. */
+    /* Devices are edge-triggered: packets of a stalled site must not keep the relay awake. */
     struct epoll_event e = {.events = EPOLLIN | (tag < TAG_CONTROL ? EPOLLET : 0), .data.u64 = tag};
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
 }
@@ -157,7 +156,7 @@ static int watch_all(const struct relay *r, int control)
     return ok ? epoll : -1;
 }
 
-/* Until a device has something, an order comes or a packet is due. */
+/* Waits until a device is readable, a command comes or a packet is due. */
 static void wait_for(const struct relay *r, int epoll, struct ready *ready)
 {
     struct epoll_event events[TAGS];
@@ -173,7 +172,7 @@ static void wait_for(const struct relay *r, int epoll, struct ready *ready)
         t = (struct timespec){(time_t)(wait_ns / 1e9), (long)fmod(wait_ns, 1e9)};
     int n = epoll_pwait2(epoll, events, sizeof events / sizeof *events, until, NULL);
     if (n < 0 && errno != EINTR)
-        _exit(fail(GS_CANNOT, "lab: relay: epoll_pwait2: %s (Linux 5.11 or newer has it)",
+        _exit(fail(GS_CANNOT, "lab: relay: epoll_pwait2: %s; it needs Linux 5.11 or newer",
                    strerror(errno)));
     for (int i = 0; i < n; i++) {
         uint64_t tag = events[i].data.u64;
@@ -222,7 +221,7 @@ int relay_run(const struct lab_spec *spec, const struct site_devices *devices, i
     int epoll = watch_all(r, control);
     if (epoll < 0)
         return fail(GS_CANNOT, "lab: relay: epoll: %s", strerror(errno));
-    /* Refused without privilege: then the ranks may keep it waiting, which is counted. */
+    /* Without privilege this fails. Then ranks may delay the relay, which counts late packets. */
     sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = RELAY_PRIORITY});
     prctl(PR_SET_TIMERSLACK, 1);
     for (int i = 0; i < CLIENTS; i++)

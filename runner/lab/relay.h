@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The process that joins the sites of a lab: what it reads from one site's TUN device it writes to
- * another's, when the lines between them (mesh.h) have carried it. The devices of the second net,
- * without rate and delay, are joined by it as well.
+ * The process that joins the sites of a lab. It reads packets from the TUN device of one site and
+ * writes them to that of another after the emulated links (mesh.h) have carried them. It also joins
+ * the devices of the control network, without rate limit and delay.
  *
- * Orders come, and questions are answered, over a Unix socket: lab/control_socket.h.
+ * Clients send commands over a Unix socket (lab/control_socket.h).
  */
 #ifndef GS_LAB_RELAY_H
 #define GS_LAB_RELAY_H
@@ -15,22 +15,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A packet delivered so long after its time is late. */
+/* A packet that is delivered more than this after its time is late. */
 #define RELAY_LATE_NS 1000000
 
-#define RELAY_PRIORITY 2 /* real-time, where that is permitted; a probe's is below */
+#define RELAY_PRIORITY 2 /* real-time priority, if permitted; the probe uses a lower one */
 
 struct relay_counts {
     uint64_t delivered, late; /* packets; more than RELAY_LATE_NS after their time */
     double late_sum_ns, late_max_ns;
-    uint64_t ctl_packets, strange, refused; /* for no site; by a site's kernel */
+    uint64_t ctl_packets, strange,
+        refused; /* strange: for no site; refused: by the kernel of a site */
 };
 
 struct relay {
     struct lab_mesh mesh;
-    const struct site_devices *devices; /* one a site */
+    const struct site_devices *devices; /* by site */
     struct relay_counts counts;
-    bool held[LAB_SITES_MAX]; /* stalled: what is for it or comes from it waits */
+    bool held[LAB_SITES_MAX]; /* stalled: packets from and to the site wait */
     double released_ns[LAB_SITES_MAX];
     void (*answer)(struct relay *r, int client);
 };

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define TUN_DEVICE "/dev/net/tun"
-#define QUEUE_PACKETS 10000 /* between a site's kernel and the relay: it must not be what drops */
+#define QUEUE_PACKETS 10000 /* between a site's kernel and the relay; it must never drop packets */
 #define SYS "/proc/sys/net/"
 #define ALLOWED SYS "ipv4/tcp_allowed_congestion_control"
 
@@ -40,13 +40,13 @@ static int setting(const char *path, const char *value)
 {
     if (write_setting(path, value))
         return GS_OK;
-    return fail(GS_CANNOT, "lab: %s cannot be set to '%s': %s", path, value, strerror(errno));
+    return fail(GS_CANNOT, "lab: cannot set %s to '%s': %s", path, value, strerror(errno));
 }
 
-/* The kernel keeps some congestion controls from networks other than the machine's own, unless the
- * machine allows them. Root may lend the permission while the sites are made: what a site has, it
- * keeps. One lab at a time: another's loan would be taken back under this one. Each has a /proc of
- * its own, so that they meet at the device. */
+/* The kernel restricts some congestion controls to the machine's own network, unless the machine
+ * allows them elsewhere. Root may allow one while the sites are made; a site keeps its setting
+ * afterwards. Only one lab may do this at a time, or one would revoke the permission of another.
+ * Each lab has its own /proc, so the lock is on the TUN device. */
 void site_lend_congestion(struct site_loan *l, const char *name)
 {
     struct text allowed = {0};
@@ -77,9 +77,9 @@ void site_lend_congestion(struct site_loan *l, const char *name)
 void site_return_congestion(struct site_loan *l)
 {
     if (l->before && pwrite(l->fd, l->before, strlen(l->before), 0) < 0)
-        say("lab: " ALLOWED " could not be set back to '%s': %s", l->before, strerror(errno));
+        say("lab: " ALLOWED " cannot be restored to '%s': %s", l->before, strerror(errno));
     if (l->lock >= 0) {
-        flock(l->lock, LOCK_UN); /* the sites' processes hold it as well */
+        flock(l->lock, LOCK_UN); /* the processes of the sites inherited it */
         close(l->lock);
     }
     if (l->fd >= 0)
@@ -93,8 +93,8 @@ static int set_congestion(const char *name)
     if (write_setting(SYS "ipv4/tcp_congestion_control", name))
         return GS_OK;
     return fail(GS_CANNOT,
-                "lab: congestion = %s: %s: this machine has none such, or not for sites (as "
-                "root: sysctl -w net.ipv4.tcp_allowed_congestion_control='reno %s'); or "
+                "lab: congestion=%s: %s: not available here, or not permitted for sites; run as "
+                "root: sysctl -w net.ipv4.tcp_allowed_congestion_control='reno %s', or use "
                 "--set links:congestion=reno",
                 name, strerror(errno), name);
 }
@@ -110,14 +110,14 @@ double site_rmem_B(const struct lab_spec *s)
 static int set_tcp(const struct lab_spec *s, double rmem_B)
 {
     char memory[64];
-    /* Room for the bookkeeping beside the payload: the kernel counts both. */
+    /* Twice the payload: the kernel also counts its own overhead. */
     snprintf(memory, sizeof memory, "4096 131072 %.0f", fmin(2 * rmem_B, 2147483647));
     int code = set_congestion(s->congestion);
     if (!code)
         code = setting(SYS "ipv4/tcp_rmem", memory);
     if (!code)
         code = setting(SYS "ipv4/tcp_wmem", memory);
-    /* What one connection learnt would make the next another measurement. */
+    /* A connection must not start with metrics of an earlier one. */
     return code ? code : setting(SYS "ipv4/tcp_no_metrics_save", "1");
 }
 
@@ -135,9 +135,9 @@ static int open_tun(const char *name)
         return -1;
     }
     snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
-    /* Checksums would be summed twice a packet, and nothing here damages one. */
+    /* Nothing here damages packets, so checksums are not computed. */
     if (ioctl(fd, TUNSETIFF, &r) || ioctl(fd, TUNSETOFFLOAD, (unsigned long)TUN_F_CSUM)) {
-        fail(GS_CANNOT, "lab: device %s cannot be made: %s", name, strerror(errno));
+        fail(GS_CANNOT, "lab: cannot make device %s: %s", name, strerror(errno));
         close(fd);
         return -1;
     }
@@ -158,7 +158,7 @@ static bool configure(int ask, const char *name, const char *address, int mtu_B)
     snprintf(r.ifr_name, sizeof r.ifr_name, "%s", name);
     r.ifr_mtu = mtu_B;
     bool ok = !ioctl(ask, SIOCSIFMTU, &r);
-    /* For privilege alone; without, the kernel's own 500. */
+    /* Needs privilege; without it the kernel's 500 stays. */
     r.ifr_qlen = QUEUE_PACKETS;
     ioctl(ask, SIOCSIFTXQLEN, &r);
     set_address(&r, address);
@@ -187,8 +187,8 @@ static int set_up(const struct lab_spec *s, size_t i)
     if (ask >= 0)
         close(ask);
     return ok ? GS_OK
-              : fail(GS_CANNOT, "lab: the devices of site %s cannot be set up: %s",
-                     s->sites[i].name, strerror(why));
+              : fail(GS_CANNOT, "lab: cannot set up the devices of site %s: %s", s->sites[i].name,
+                     strerror(why));
 }
 
 int site_make(const struct lab_spec *s, size_t i, double rmem_B, struct site_devices *d)
@@ -196,10 +196,12 @@ int site_make(const struct lab_spec *s, size_t i, double rmem_B, struct site_dev
     const char *name = s->sites[i].name;
     *d = (struct site_devices){-1, -1};
     if (unshare(CLONE_NEWNET | CLONE_NEWUTS))
-        return fail(GS_CANNOT, "lab: no namespaces for site %s: %s", name, strerror(errno));
+        return fail(GS_CANNOT, "lab: cannot make the namespaces of site %s: %s", name,
+                    strerror(errno));
     if (sethostname(name, strlen(name)))
-        return fail(GS_CANNOT, "lab: site %s cannot be named: %s", name, strerror(errno));
-    /* Nobody asks for IPv6 here, and its announcements would be counted as packets. */
+        return fail(GS_CANNOT, "lab: cannot set the host name of site %s: %s", name,
+                    strerror(errno));
+    /* IPv6 is not used, and its announcements would be counted as packets. */
     write_setting(SYS "ipv6/conf/default/disable_ipv6", "1");
     if ((d->wan = open_tun("wan0")) < 0 || (d->ctl = open_tun("ctl0")) < 0)
         return GS_CANNOT;
@@ -225,8 +227,8 @@ int site_enter(const char *name, long holder)
         free(path);
         if (!ok)
             return fail(GS_CANNOT,
-                        "lab: site %s cannot be entered: %s; that is possible inside "
-                        "of gradsync lab alone",
+                        "lab: cannot enter site %s: %s; this works only inside "
+                        "gradsync lab",
                         name, strerror(why));
     }
     return GS_OK;

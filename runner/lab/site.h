@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One site of a lab: a network and a host name of its own, with two devices. wan0 (10.77.0.x) has
- * what the config says, ctl0 (10.78.0.x) neither rate nor delay, for what is no part of a
- * measurement: a launcher's own traffic.
+ * One site of a lab: a network and a host name, with two devices. wan0 (10.77.0.x) has the rate and
+ * delay of the config. ctl0 (10.78.0.x) has neither; it carries traffic that is not measured, such
+ * as the launcher's.
  */
 #ifndef GS_LAB_SITE_H
 #define GS_LAB_SITE_H
@@ -18,22 +18,22 @@ struct site_devices {
     int wan, ctl; /* TUN, non-blocking */
 };
 
-/* Leaves the caller in the new namespaces of site i, its devices up. GS_OK or GS_CANNOT, reported
- * with what to do. `rmem_B`: of a socket's buffer, at most. */
+/* Moves the caller to the new namespaces of site i and brings its devices up. `rmem_B`: maximum
+ * socket buffer. GS_OK or GS_CANNOT, reported with a remedy. */
 int site_make(const struct lab_spec *s, size_t i, double rmem_B, struct site_devices *d);
-/* What a stream needs on the longest line: two bandwidth-delay products. */
+/* Socket buffer for a stream on the longest link: two bandwidth-delay products. */
 double site_rmem_B(const struct lab_spec *s);
 
-/* Around the making of sites, from the machine's own network: see site.c. Does nothing where it is
- * not needed or not permitted. */
+/* Allows a congestion control in new networks while the sites are made (see site.c). Call both in
+ * the machine's own network. Without need or permission they do nothing. */
 struct site_loan {
-    int fd, lock; /* -1: nothing was asked for */
+    int fd, lock; /* -1: nothing was changed */
     char *before;
 };
 void site_lend_congestion(struct site_loan *l, const char *name);
 void site_return_congestion(struct site_loan *l);
 
-/* Moves the caller into the network and the name of the site that this process holds. GS_OK or
+/* Moves the caller to the network and the host name of a site, held by process `holder`. GS_OK or
  * GS_CANNOT, reported. */
 int site_enter(const char *name, long holder);
 

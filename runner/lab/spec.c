@@ -38,7 +38,7 @@ static int read_words(struct lab_words *w, const struct config *c)
             continue;
         const struct wl_param *p = params_find(lab_words, e->key);
         if (!p)
-            code = config_error(e, "unknown in [lab], which has seed and late%s",
+            code = config_error(e, "unknown key in [lab]; it has seed and late%s",
                                 DID_YOU_MEAN(params_nearest(lab_words, e->key)));
         else if (wan_value_read(e, p, w))
             code = GS_USAGE;
@@ -51,11 +51,12 @@ static int check_map(const struct wan_map *m, const struct config *c)
     int code = GS_OK;
     for (size_t i = 0; i < m->n_rows; i++)
         if (m->sites[i].count > 1)
-            code = config_error(m->sites[i].entry, "a lab has one site a row: write them out");
+            code = config_error(m->sites[i].entry,
+                                "a lab needs one row per site; write the sites out");
     if (!code && (m->n < 2 || m->n > LAB_SITES_MAX))
-        code = fail_at(GS_USAGE, c->path, 0, "a lab of %zu sites (2 to %d)", m->n, LAB_SITES_MAX);
+        code = fail_at(GS_USAGE, c->path, 0, "%zu sites; a lab needs 2 to %d", m->n, LAB_SITES_MAX);
     if (!code && m->common.mtu_B > 0 && m->common.mtu_B < 576)
-        code = fail_at(GS_USAGE, c->path, 0, "[links] mtu: a lab's packets have 576 bytes or more");
+        code = fail_at(GS_USAGE, c->path, 0, "[links] mtu: a lab needs 576 bytes or more");
     return code;
 }
 
@@ -129,7 +130,8 @@ static int check_rates(const struct lab_spec *s, const struct config *c)
 {
     if (lab_slowest_Bps(s) >= LAB_RATE_MIN_BPS)
         return GS_OK;
-    return fail_at(GS_USAGE, c->path, 0, "a line of %g kbit/s: a lab's have %g or more",
+    return fail_at(GS_USAGE, c->path, 0,
+                   "a link of %g kbit/s is too slow for a lab; set %g or more",
                    8e-3 * lab_slowest_Bps(s), 8e-3 * LAB_RATE_MIN_BPS);
 }
 
@@ -138,11 +140,11 @@ static int check_way(const struct lab_spec *s, const struct config *c, size_t a,
     double least_B = QUEUE_LEAST * (double)s->mtu_B;
     if (a != b && fmin(s->ways[a * s->n + b].queue_B, s->sites[a].up_queue_B) < least_B)
         return fail_at(GS_USAGE, c->path, 0,
-                       "[links] queue: a lab's holds %d packets of mtu = %d or more (%g bytes)",
+                       "[links] queue: a lab needs room for %d packets of mtu=%d (%g bytes)",
                        QUEUE_LEAST, s->mtu_B, least_B);
     if (lab_rtt_s(s, a, b) > LAB_RTT_MAX_S)
         return fail_at(GS_USAGE, c->path, 0,
-                       "from %s to %s and back takes %g s (%g s at most; say e.g. rtt = 50ms)",
+                       "the RTT between %s and %s is %g s; at most %g s are allowed, e.g. rtt=50ms",
                        s->sites[a].name, s->sites[b].name, lab_rtt_s(s, a, b), LAB_RTT_MAX_S);
     return GS_OK;
 }

@@ -63,7 +63,7 @@ int cmd_lab(int argc, char **argv)
 
 /* ---- lab-enter ---- */
 
-/* As ssh: words behind the site are a line for a shell. Behind "--" they are a command. */
+/* As ssh: the words after the site are a line for a shell. After "--" they are a command. */
 int cmd_lab_enter(int argc, char **argv)
 {
     const struct cli cli = {.verb = "lab-enter",
@@ -101,7 +101,7 @@ static int send_order(const char *order)
     char *answer = NULL;
     int code = facts_read(&facts);
     if (!code && !facts)
-        code = fail(GS_USAGE, "lab-set: no lab here: it is for commands of gradsync lab");
+        code = fail(GS_USAGE, "lab-set: not inside a lab; run it from a command of gradsync lab");
     const char *control = json_string_value(json_object_get(facts, "control"));
     if (!code)
         code = control_socket_send(control ? control : "", order, &answer);

@@ -26,7 +26,7 @@ static int fill_rates(struct wan_map *m)
         if (s->down_Bps <= 0)
             s->down_Bps = s->up_Bps;
         if (s->up_Bps <= 0 && m->n > 1)
-            code = config_error(s->entry, "no rate: say up=… here or rate=… in [links]");
+            code = config_error(s->entry, "no rate; set up=… here or rate=… in [links]");
     }
     return code;
 }
@@ -73,9 +73,10 @@ static int check_twins(const struct wan_map *m)
         /* Both directions of two links are one fault. */
         bool said = b->ends.from > b->ends.to && !strpbrk(a->entry->key, ">") &&
                     !strpbrk(b->entry->key, ">");
-        code = said
-                   ? code
-                   : config_error(b->entry, "the same direction stands in '%s' too", a->entry->key);
+        code = said ? code
+                    : config_error(b->entry,
+                                   "duplicate: '%s' sets the same direction; delete one of them",
+                                   a->entry->key);
     }
     return code;
 }

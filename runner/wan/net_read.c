@@ -29,12 +29,13 @@ static int read_site(struct wan_map *m, const struct config_entry *e)
     s->entry = e;
     s->lat = s->lon = NAN;
     if (!plain_name(e->key))
-        return config_error(e, "is no name of a site (letters, digits and '_', at most %d)",
-                            WL_TEXT_MAX - 1);
+        return config_error(
+            e, "not a valid site name; use letters, digits and '_', at most %d characters",
+            WL_TEXT_MAX - 1);
     memcpy(s->name, e->key, strlen(e->key) + 1);
     int code = wan_words_read(e, wan_site_words, s);
     if (!code && isnan(s->lat) != isnan(s->lon))
-        code = config_error(e, "a place is lat=… and lon=… together");
+        code = config_error(e, "set lat=… and lon=… together");
     m->n += (size_t)s->count;
     return code;
 }
@@ -47,9 +48,10 @@ static int read_sites(struct wan_map *m, const struct config *c)
         if (!strcmp(c->entries[i].section, "sites") && read_site(m, &c->entries[i]))
             code = GS_USAGE;
     if (!m->n_rows)
-        return fail_at(GS_USAGE, c->path, 0, "no site; say e.g. [sites] north = gpus=2 up=1Gbit/s");
+        return fail_at(GS_USAGE, c->path, 0,
+                       "[sites] has no site; add e.g. north = gpus=2 up=1Gbit/s");
     if (!code && m->n > 1000000)
-        return fail_at(GS_USAGE, c->path, 0, "%zu sites (at most 1000000)", m->n);
+        return fail_at(GS_USAGE, c->path, 0, "%zu sites; at most 1000000 are allowed", m->n);
     return code;
 }
 
@@ -78,7 +80,7 @@ static int read_ends(const struct wan_map *m, const struct config_entry *e, cons
 {
     size_t n = strcspn(text, "->");
     if (!text[n])
-        return config_error(e, "'%.64s' is no link: two sites, A-B or A>B", text);
+        return config_error(e, "'%.64s' is not a link; write two sites as A-B or A>B", text);
     int code = site_index(m, e, text, n, from);
     return code ? code : site_index(m, e, text + n + 1, strlen(text + n + 1), to);
 }
@@ -128,7 +130,7 @@ static int read_section(struct wan_map *m, const struct config *c, const struct 
             continue;
         first = first ? first : e;
         if (p ? wan_value_read(e, p, &link)
-              : config_error(e, "unknown in [%s], which has the keys of [links]", s->name))
+              : config_error(e, "unknown key in [%s]; use the keys of [links]", s->name))
             code = GS_USAGE;
     }
     if (!code && first)
@@ -169,12 +171,12 @@ static int read_line(struct wan_map *m, const struct config_entry *e)
     const char *links = strstr(e->value, "links=");
     struct wan_line l = {0};
     if (!links || strchr(links, ' '))
-        return config_error(e, "wants rate=… links=A-B,C-D, the links last and without blanks");
+        return config_error(e, "write rate=… links=A-B,C-D with links last and no blanks in it");
     rate.value = xstrfmt("%.*s", (int)(links - e->value), e->value);
     int code = wan_words_read(&rate, wan_line_words, &l);
     free(rate.value);
     if (!code && l.rate_Bps <= 0)
-        code = config_error(e, "wants a rate=…");
+        code = config_error(e, "rate=… is missing");
     if (code)
         return code;
     m->lines = xrealloc(m->lines, (m->n_lines + 1) * sizeof *m->lines);
@@ -191,8 +193,9 @@ static int read_common(struct wan_map *m, const struct config_entry *e)
     if (p)
         return wan_value_read(e, p, &m->common);
     const char *near = params_nearest(wan_link_words, e->key);
-    return config_error(e, "unknown in [links]%s: a link is A-B or A>B, a shared line shared.NAME",
-                        DID_YOU_MEAN(near));
+    return config_error(
+        e, "unknown key in [links]%s; write a link as A-B or A>B, a shared line as shared.NAME",
+        DID_YOU_MEAN(near));
 }
 
 enum link_key { COMMON, PAIR, LINE };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What may be said of sites and links: the tables that read it, and that `gradsync help` prints.
+ * Keys of sites and links. These tables read the config, and `gradsync help` prints them.
  */
 #ifndef GS_WAN_NET_WORDS_H
 #define GS_WAN_NET_WORDS_H

@@ -20,33 +20,33 @@ static const char *const strategies[] = {
 
 /* clang-format off */
 const struct wl_param wan_training_words[] = {
-    {FIELD("parameters", WL_REAL, parameters), NULL, "0", 0, 1e15, NULL, "of the model"},
-    {FIELD("layers", WL_REAL, layers), NULL, "0", 0, 1e5, NULL, "for the attention's share of the FLOPs"},
-    {FIELD("width", WL_REAL, width), NULL, "0", 0, 1e7, NULL, "of the model, d"},
-    {FIELD("sequence", WL_REAL, sequence), NULL, "0", 0, 1e9, NULL, "tokens of one sequence"},
-    {FIELD("tokens", WL_REAL, tokens), NULL, "0", 0, 1e12, NULL, "of a global step"},
-    {FIELD("gpus", WL_REAL, gpus), NULL, "0", 0, 1e9, NULL, "in all; 0: those of [sites]"},
-    {FIELD("peak", WL_REAL, peak_flops), "FLOP/s", "0", 0, 1e19, NULL, "of one GPU, dense, in the precision used"},
-    {FIELD("mfu", WL_REAL, mfu), NULL, "40%", 0, 1e3, NULL, "share of the peak that a step reaches"},
-    {FIELD("compute", WL_TIME, compute_s), "s", "0", 0, 1e6, NULL, "of a step, measured; 0: from FLOPs, peak and mfu"},
-    {FIELD("micro_batch", WL_REAL, micro_batch), NULL, "0", 0, 1e6, NULL, "sequences a GPU takes at a time"},
-    {FIELD("bits", WL_REAL, bits), NULL, "16", 1, 64, NULL, "of a gradient's element on the wire"},
+    {FIELD("parameters", WL_REAL, parameters), NULL, "0", 0, 1e15, NULL, "parameters of the model"},
+    {FIELD("layers", WL_REAL, layers), NULL, "0", 0, 1e5, NULL, "transformer layers, for the FLOPs of attention; 0: ignore attention"},
+    {FIELD("width", WL_REAL, width), NULL, "0", 0, 1e7, NULL, "model width d"},
+    {FIELD("sequence", WL_REAL, sequence), NULL, "0", 0, 1e9, NULL, "tokens per sequence"},
+    {FIELD("tokens", WL_REAL, tokens), NULL, "0", 0, 1e12, NULL, "tokens per global step"},
+    {FIELD("gpus", WL_REAL, gpus), NULL, "0", 0, 1e9, NULL, "total number of GPUs; 0: sum over [sites]"},
+    {FIELD("peak", WL_REAL, peak_flops), "FLOP/s", "0", 0, 1e19, NULL, "dense peak of one GPU in the precision used"},
+    {FIELD("mfu", WL_REAL, mfu), NULL, "40%", 0, 1e3, NULL, "fraction of the peak that compute reaches"},
+    {FIELD("compute", WL_TIME, compute_s), "s", "0", 0, 1e6, NULL, "measured compute time per step; 0: computed from FLOPs, peak and mfu"},
+    {FIELD("micro_batch", WL_REAL, micro_batch), NULL, "0", 0, 1e6, NULL, "sequences per GPU and micro-batch; 0: unknown"},
+    {FIELD("bits", WL_REAL, bits), NULL, "16", 1, 64, NULL, "bits per gradient element on the wire"},
     {FIELD("group", WL_REAL, group), NULL, "0", 0, 1e9, NULL, "elements that share a 16-bit scale; 0: none"},
-    {FIELD("every", WL_REAL, every), NULL, "1", 1, 1e9, NULL, "steps from one synchronisation to the next, H"},
-    {FIELD("fragments", WL_REAL, fragments), NULL, "1", 1, 1e6, NULL, "that it is made in, P"},
-    {FIELD("overlap", WL_REAL, overlap), NULL, "0", 0, 1e9, NULL, "steps a fragment may take beside compute, tau"},
-    {"strict", WL_BOOL, WL_AXIS, WL_FIELD(struct wan_training, strict, bool), NULL, "no", 0, 0, NULL, "a fragment is applied exactly `overlap` steps after it was sent"},
-    {FIELD("outer", WL_TIME, outer_s), "s", "0", 0, 1e6, NULL, "the outer optimiser's step"},
-    {FIELD("straggle", WL_TIME, straggle_s), "s", "0", 0, 1e6, NULL, "waiting for the slowest, a step"},
-    {"strategy", WL_CHOICE, WL_AXIS, WL_FIELD(struct wan_training, strategy, int), NULL, "best", 0, 0, strategies, "of the synchronisation"},
-    {FIELD("target_tokens", WL_REAL, target_tokens), NULL, "0", 0, 1e18, NULL, "to be trained in all"},
+    {FIELD("every", WL_REAL, every), NULL, "1", 1, 1e9, NULL, "number H of steps between synchronisations"},
+    {FIELD("fragments", WL_REAL, fragments), NULL, "1", 1, 1e6, NULL, "number P of fragments per synchronisation"},
+    {FIELD("overlap", WL_REAL, overlap), NULL, "0", 0, 1e9, NULL, "number tau of steps that overlap with a fragment"},
+    {"strict", WL_BOOL, WL_AXIS, WL_FIELD(struct wan_training, strict, bool), NULL, "no", 0, 0, NULL, "yes: apply a fragment exactly `overlap` steps after it was sent"},
+    {FIELD("outer", WL_TIME, outer_s), "s", "0", 0, 1e6, NULL, "time of the outer optimiser step"},
+    {FIELD("straggle", WL_TIME, straggle_s), "s", "0", 0, 1e6, NULL, "time per step spent waiting for the slowest rank"},
+    {"strategy", WL_CHOICE, WL_AXIS, WL_FIELD(struct wan_training, strategy, int), NULL, "best", 0, 0, strategies, "all-reduce algorithm; best: the one with the shortest step"},
+    {FIELD("target_tokens", WL_REAL, target_tokens), NULL, "0", 0, 1e18, NULL, "tokens of the whole training; 0: unknown"},
     {0}};
 
 const struct wl_param wan_alternative_words[] = {
-    {ALT("gpus", WL_REAL, gpus), NULL, "0", 1, 1e9, NULL, "in all"},
-    {ALT("nodes", WL_REAL, nodes), NULL, "1", 1, 1e6, NULL, "that they are in"},
-    {ALT("rate", WL_RATE, rate_Bps), "B/s", "0B/s", 0, 1e15, NULL, "between the nodes"},
-    {ALT("rtt", WL_TIME, rtt_s), "s", "0", 0, 3600, NULL, "between the nodes"},
+    {ALT("gpus", WL_REAL, gpus), NULL, "0", 1, 1e9, NULL, "total number of GPUs"},
+    {ALT("nodes", WL_REAL, nodes), NULL, "1", 1, 1e6, NULL, "number of nodes"},
+    {ALT("rate", WL_RATE, rate_Bps), "B/s", "0B/s", 0, 1e15, NULL, "rate between the nodes; 0: unlimited"},
+    {ALT("rtt", WL_TIME, rtt_s), "s", "0", 0, 3600, NULL, "round-trip time between the nodes"},
     {0}};
 /* clang-format on */
 
@@ -94,7 +94,7 @@ static bool is_free(const char *key)
 static int unknown(const struct config_entry *e)
 {
     const char *near = params_nearest(wan_training_words, e->key);
-    return config_error(e, "unknown in [model]%s", DID_YOU_MEAN(near));
+    return config_error(e, "unknown key in [model]%s", DID_YOU_MEAN(near));
 }
 
 static int read_keys(struct wan_training *t, const struct config *c)
@@ -143,7 +143,7 @@ static int check_given(const struct wan_training *t, const struct config *c)
     int code = GS_OK;
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         if (needs[i].needed && needs[i].value <= 0)
-            code = impossible(c, needs[i].key, "is needed, and more than 0");
+            code = impossible(c, needs[i].key, "must be set and above 0");
     return code;
 }
 
@@ -152,8 +152,8 @@ static int check_compute(const struct wan_training *t, const struct config *c)
     struct wan_job job = wan_training_job(t);
     if (t->mfu > 1)
         return impossible(c, "mfu",
-                          "%.4g%% of the peak is impossible: %.4g TFLOP/s a GPU where %.4g is all "
-                          "there is; 40 to 50%% is usual",
+                          "%.4g%% of the peak is impossible: %.4g TFLOP/s per GPU, the peak is "
+                          "%.4g; 40 to 50%% is usual",
                           100 * t->mfu, t->mfu * t->peak_flops / 1e12, t->peak_flops / 1e12);
     double flops = t->tokens * wan_flops_per_token(&job);
     double least = t->gpus > 0 ? flops / (t->gpus * t->peak_flops) : 0;
@@ -170,8 +170,8 @@ static int check_batch(const struct wan_training *t, const struct config *c)
     double once = t->gpus * t->micro_batch * t->sequence;
     if (once > t->tokens)
         return impossible(c, "micro_batch",
-                          "one micro-batch on each GPU is more than a step: %.0f GPUs x %.0f "
-                          "sequences x %.0f tokens = %.0f, a step has %.0f",
+                          "one micro-batch per GPU exceeds a step: %.0f GPUs x %.0f sequences x "
+                          "%.0f tokens = %.0f tokens; a step has %.0f",
                           t->gpus, t->micro_batch, t->sequence, once, t->tokens);
     return GS_OK;
 }
@@ -180,21 +180,22 @@ static int check_schedule(const struct wan_training *t, const struct config *c)
 {
     if (t->fragments > t->every && t->fragments > 1)
         return impossible(c, "fragments",
-                          "%.0f fragments in %.0f steps: at most one is sent a step", t->fragments,
-                          t->every);
+                          "%.0f fragments in %.0f steps; use at most one fragment per step",
+                          t->fragments, t->every);
     if (t->overlap >= t->every && t->overlap > 0)
-        return impossible(c, "overlap",
-                          "%.0f steps of overlap where the next synchronisation comes after %.0f",
-                          t->overlap, t->every);
+        return impossible(
+            c, "overlap",
+            "%.0f steps of overlap, but the next synchronisation comes after %.0f; lower it",
+            t->overlap, t->every);
     return GS_OK;
 }
 
 static int check_gpus(const struct wan_training *t, const struct config *c, double at_sites)
 {
     if (t->gpus <= 0)
-        return impossible(c, "gpus", "no GPU: say gpus=… of each site or here");
+        return impossible(c, "gpus", "no GPU; set gpus=… for each site or here");
     if (at_sites > 0 && t->gpus != at_sites)
-        return impossible(c, "gpus", "%.0f GPUs, but the sites have %.0f together", t->gpus,
+        return impossible(c, "gpus", "%.0f GPUs, but the sites have %.0f in total", t->gpus,
                           at_sites);
     return GS_OK;
 }
@@ -233,7 +234,7 @@ struct wan_alternative *wan_alternatives_read(const struct config *c, size_t *n)
         if (wan_words_read(e, wan_alternative_words, a))
             code = GS_USAGE;
         else if (a->gpus < a->nodes)
-            code = config_error(e, "%.0f nodes want as many gpus=… at least", a->nodes);
+            code = config_error(e, "nodes=%.0f needs at least as many gpus=…", a->nodes);
     }
     if (!code)
         return alts;

@@ -20,8 +20,8 @@ static int unknown_claim(const struct config_entry *e)
     struct text all = {0};
     for (size_t i = 0; i < names.n; i++)
         text_addf(&all, "%s%s", i ? ", " : "", names.v[i]);
-    int code = near ? config_error(e, "no such claim%s", DID_YOU_MEAN_IN("'claim.", near, "'"))
-                    : config_error(e, "no such claim (claim. and one of %s)", all.s);
+    int code = near ? config_error(e, "unknown claim%s", DID_YOU_MEAN_IN("'claim.", near, "'"))
+                    : config_error(e, "unknown claim; use claim. and one of %s", all.s);
     text_free(&all);
     words_free(&names);
     return code;
@@ -36,7 +36,7 @@ static int read_range(const struct config_entry *e, const struct wan_rule *r, st
               param_parse(&r->claim, dots ? dots + 2 : low, &f->high, why, sizeof why);
     free(low);
     if (ok && f->low > f->high)
-        return config_error(e, "%s: the low end stands first", e->value);
+        return config_error(e, "%s: write the lower value first", e->value);
     return ok ? GS_OK : config_error(e, "%s", why);
 }
 

@@ -69,18 +69,18 @@ static void print_training(const struct wan_report *r)
 {
     const struct wan_training *t = r->training;
     double compute = wan_training_compute_s(t);
-    printf("%s: %.4g parameters, %.0f tokens a step, %.0f %s on %zu %s\n", r->name, t->parameters,
+    printf("%s: %.4g parameters, %.0f tokens per step, %.0f %s on %zu %s\n", r->name, t->parameters,
            t->tokens, t->gpus, t->gpus == 1 ? "GPU" : "GPUs", r->map->n,
            r->map->n == 1 ? "site" : "sites");
-    printf("  compute    %s a step: %s a GPU, %s in all", seconds(compute).s,
+    printf("  compute    %s per step: %s per GPU, %s in total", seconds(compute).s,
            scaled(t->tokens / compute / t->gpus, "tokens/s").s,
            scaled(t->tokens / compute, "tokens/s").s);
     if (t->compute_s <= 0)
-        printf(" (%s of %s a GPU)", percent(t->mfu).s, scaled(t->peak_flops, "FLOP/s").s);
-    printf("\n  gradient   %s (%g bits an element)", scaled(wan_training_bytes(t, t->bits), "B").s,
+        printf(" (%s of %s per GPU)", percent(t->mfu).s, scaled(t->peak_flops, "FLOP/s").s);
+    printf("\n  gradient   %s (%g bits per element)", scaled(wan_training_bytes(t, t->bits), "B").s,
            t->bits);
     if (t->micro_batch > 0 && t->sequence > 0)
-        printf("; %.0f micro-batches a GPU and step",
+        printf("; %.0f micro-batches per GPU and step",
                ceil(t->tokens / (t->gpus * t->micro_batch * t->sequence) - 1e-9));
     printf("\n");
 }
@@ -91,7 +91,7 @@ static void print_network(const struct wan_report *r)
     if (r->map->n < 2)
         return;
     wan_view_make(&v, r->map, WAN_RECURSIVE_DOUBLING, 1);
-    printf("  network    at least %s a site, RTT %s to %s\n",
+    printf("  network    at least %s per site, RTT %s to %s\n",
            scaled(wan_map_rate(r->map) * 8, "bit/s").s, seconds(v.nearest_rtt_s).s,
            seconds(v.farthest_rtt_s).s);
     printf("  bound      no all-reduce takes less than %s\n",
@@ -131,13 +131,13 @@ static void print_strategies(const struct wan_report *r, const struct wan_case *
                  c.strategy == plan->strategy ? " *" : "");
         print_outcome(name, &o);
     }
-    printf("  * this plan; the shortest synchronisation is that of %s\n", wan_strategy_names[best]);
+    printf("  * this plan; %s has the shortest synchronisation\n", wan_strategy_names[best]);
 }
 
 static void print_needed(const struct wan_report *r, const struct wan_case *plan)
 {
     static const double bits[] = {16, 8, 4};
-    printf("\n  %-20s %14s %12s %8s %8s %8s\n", "for compute of", "rate a site", "or H at",
+    printf("\n  %-20s %14s %12s %8s %8s %8s\n", "target compute", "rate per site", "or H at",
            "16 bits", "8 bits", "4 bits");
     for (size_t i = 0; i < TARGETS; i++) {
         double factor = wan_factor_for(plan, targets[i]);
@@ -167,7 +167,7 @@ static void print_choice(const struct wan_report *r, const struct wan_case *plan
            scaled(o.tokens_per_s, "tokens/s").s);
     if (!isnan(o.seconds))
         printf(", %s", seconds(o.seconds).s);
-    printf("; that a larger H trains as well is not for this model to say\n");
+    printf("; this model does not tell whether a larger H trains as well\n");
 }
 
 static void print_alternatives(const struct wan_report *r, const struct wan_case *plan)
@@ -185,10 +185,10 @@ static void print_alternatives(const struct wan_report *r, const struct wan_case
         if (isnan(o.seconds))
             continue;
         if (o.seconds < here.seconds)
-            printf("  waiting up to %s for %s ends sooner than starting this plan now\n",
+            printf("  waiting up to %s for %s finishes sooner than starting this plan now\n",
                    seconds(here.seconds - o.seconds).s, r->alternatives[i].name);
         else
-            printf("  this plan ends %s before %s\n", seconds(o.seconds - here.seconds).s,
+            printf("  this plan finishes %s before %s\n", seconds(o.seconds - here.seconds).s,
                    r->alternatives[i].name);
     }
 }

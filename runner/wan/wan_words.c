@@ -12,12 +12,12 @@ static int read_word(const struct config_entry *e, const struct wl_param *table,
 {
     char why[512], *equals = strchr(word, '=');
     if (!equals)
-        return config_error(e, "'%.40s' is no WORD=VALUE (blanks stand between them alone)", word);
+        return config_error(e, "'%.40s' is not KEY=VALUE; put blanks only between pairs", word);
     *equals = '\0';
     const struct wl_param *p = params_find(table, word);
     const char *near = p ? NULL : params_nearest(table, word);
     if (!p)
-        return config_error(e, "no word '%.40s'%s", word, DID_YOU_MEAN(near));
+        return config_error(e, "unknown key '%.40s'%s", word, DID_YOU_MEAN(near));
     return param_parse(p, equals + 1, object, why, sizeof why)
                ? GS_OK
                : config_error(e, "%s: %s", word, why);

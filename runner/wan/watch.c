@@ -111,7 +111,7 @@ static void print_rolling(const struct watch *w)
         printf(" (%.0f%% of the %s expected)", 100 * rate / w->o.expected_rate,
                rate_text(w->o.expected_rate).s);
     if (step > 0)
-        printf("%s %.4g s a step", rate > 0 ? "," : "", step);
+        printf("%s %.4g s per step", rate > 0 ? "," : "", step);
     if (step > 0 && w->o.expected_step_s > 0)
         printf(" (%.4g expected)", w->o.expected_step_s);
     putchar('\n');
@@ -142,7 +142,7 @@ static void judge_first(struct watch *w)
     for (size_t i = 0; i < w->first_s.n; i++)
         first = fmax(first, w->first_s.v[i]);
     if (first > SLOW_FIRST * later)
-        printf("slow first steps: up to %.4g s, %.4g s a step since\n", first, later);
+        printf("slow first steps: up to %.4g s; %.4g s per step since\n", first, later);
 }
 
 static void take(struct watch *w, double rate, double step)
@@ -219,9 +219,9 @@ size_t watch_end(struct watch *w)
     if (w->rate.n || w->step_s.n)
         print_rolling(w);
     else if (w->measured)
-        printf("all of them warm-up: no rate yet\n");
+        printf("all measurements are warm-up: no rate yet\n");
     else
-        printf("no rate and no step time found: say how they look with --pattern\n");
+        printf("no rate and no step time found; describe their format with --pattern\n");
     for (size_t i = 0; watch_troubles[i].text; i++)
         if (w->seen[i])
             printf("%s: %zu %s\n", watch_troubles[i].what, w->seen[i],

@@ -52,7 +52,7 @@ static int add_own(struct watch_lines *w, const char *pattern)
     r->meaning = step ? WATCH_STEP : WATCH_RATE;
     *(step ? &w->n_times : &w->n_rates) += 1;
     if (!r->regex.re_nsub)
-        return fail(GS_USAGE, "watch: --pattern '%s': no (group) that holds the number", text);
+        return fail(GS_USAGE, "watch: --pattern '%s': add a (group) around the number", text);
     return GS_OK;
 }
 

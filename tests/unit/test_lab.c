@@ -311,7 +311,7 @@ static void judged_by_what_is_furthest_off(void **state)
     assert_int_equal(probe_judge(&p, &f.spec, why, sizeof why), GS_OK);
     up[1].Bps *= 0.96;
     assert_int_equal(probe_judge(&p, &f.spec, why, sizeof why), GS_CANNOT);
-    assert_string_equal(why, "site b sends 7.68 Mbit/s, not 8 Mbit/s (by 3% at most)");
+    assert_string_equal(why, "site b sends 7.68 Mbit/s instead of 8 Mbit/s (allowed error: 3%)");
     up[1].Bps *= 1.08 / 0.96;
     assert_int_equal(probe_judge(&p, &f.spec, why, sizeof why), GS_CANNOT);
     up[1].Bps /= 1.08;
@@ -320,7 +320,7 @@ static void judged_by_what_is_furthest_off(void **state)
     pairs[1].rtt_s = lab_rtt_s(&f.spec, 0, 1);
     pairs[2].lost = 30;
     assert_int_equal(probe_judge(&p, &f.spec, why, sizeof why), GS_CANNOT);
-    assert_string_equal(why, "30 of 900 packets were lost, not about 0");
+    assert_string_equal(why, "30 of 900 packets were lost instead of about 0");
     end(&f);
 }
 
