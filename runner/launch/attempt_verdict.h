@@ -6,9 +6,23 @@
 #define GS_JUDGE_H
 
 #include "launch/control.h"
-#include "launch/supervise.h"
+#include "launch/joined.h"
+#include "plan/plan.h"
 
 #include <stdbool.h>
+
+enum attempt_end { ATTEMPT_COMPLETE, ATTEMPT_INTERRUPTED, ATTEMPT_DIED, ATTEMPT_REFUSED };
+
+struct attempt {
+    int launch, attempt;
+    const struct joined *joined; /* NULL: by a launcher; else this process starts its rank alone */
+    enum attempt_end end;
+    int code;           /* exit code to give when REFUSED */
+    char kind[16];      /* DIED: crash, hang, lost */
+    char why[512];      /* DIED, REFUSED: for people */
+    char cell[PLAN_ID]; /* DIED: the cell it died in, "" before the first */
+    char log[256];      /* name of the attempt's log in the run folder; "" when there is none */
+};
 
 /* What was seen of an attempt. */
 struct evidence {

@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/scratch.h"
 #include "base/text.h"
-#include "launch/attempt_verdict.h"
 #include "launch/control.h"
 #include "launch/family.h"
 #include "launch/launcher.h"

@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "rank/conformance_report.h"
 #include "rank/stdout_capture.h"
 
 #include <errno.h>

@@ -6,28 +6,12 @@
 #ifndef GS_TRIAL_H
 #define GS_TRIAL_H
 
-#include "plugin/plugin.h"
-
-struct trial {
-    const struct wl_host *lent; /* MPI's */
-    struct wl_host host;        /* what the plugin sees */
-    struct plugin *plugin;
-    const struct wl_plugin *wl;
-    struct wl_job job;
-    int out, faults;
-    void *self;
-    char at[256];   /* the call that is being made */
-    char why[512];  /* of the plugin's last fail() */
-    char cell[160]; /* the cell under test, for the report; "" outside one */
-};
+#include "rank/conformance_report.h"
 
 /* Stdout becomes the report's alone. GS_OK, or GS_FAILED reported. */
 int trial_begin(struct trial *t, const struct wl_host *lent);
 void trial_end(struct trial *t, int code);
 int trial_load(struct trial *t, const char *path); /* GS_OK, or the fault's code */
-
-void trial_note(struct trial *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void trial_fault(struct trial *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The worst status of all ranks, so that all go the same way. Collective. */
 enum wl_status trial_agree(const struct trial *t, enum wl_status mine);

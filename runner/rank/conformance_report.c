@@ -2,7 +2,7 @@
 #include "rank/conformance_report.h"
 
 #include "base/err.h"
-#include "rank/conformance.h"
+#include "launch/dry_run.h"
 #include "rank/stdout_capture.h"
 
 #include <signal.h>
