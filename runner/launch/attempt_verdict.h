@@ -2,8 +2,8 @@
  *
  * How an attempt ended, from what its ranks said and how its launcher went.
  */
-#ifndef GS_JUDGE_H
-#define GS_JUDGE_H
+#ifndef GS_ATTEMPT_VERDICT_H
+#define GS_ATTEMPT_VERDICT_H
 
 #include "launch/control.h"
 #include "launch/joined.h"
@@ -25,7 +25,7 @@ struct attempt {
 };
 
 /* What was seen of an attempt. */
-struct evidence {
+struct attempt_evidence {
     struct control beat, dead, error, done; /* the last beat of rank 0; the first of the others */
     bool heard, has_beat, has_dead, has_error, has_done; /* heard: any control line at all */
     bool interrupted;                                    /* it was asked to end */
@@ -36,6 +36,6 @@ struct evidence {
 };
 
 /* Fills a->end and what goes with it. A death that no rank told is put into e->dead, as rank -1. */
-void judge(struct attempt *a, struct evidence *e);
+void attempt_verdict(struct attempt *a, struct attempt_evidence *e);
 
 #endif

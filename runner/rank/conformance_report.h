@@ -2,14 +2,14 @@
  *
  * What a rank says of a plugin on trial, in the lines of conformance.h, to its last moment.
  */
-#ifndef GS_TRIAL_REPORT_H
-#define GS_TRIAL_REPORT_H
+#ifndef GS_CONFORMANCE_REPORT_H
+#define GS_CONFORMANCE_REPORT_H
 
 #include "plugin/plugin.h"
 
-struct trial {
-    const struct wl_host *lent; /* MPI's */
-    struct wl_host host;        /* what the plugin sees */
+struct conformance {
+    const struct wl_host *runner; /* MPI's */
+    struct wl_host host;          /* what the plugin sees */
     struct plugin *plugin;
     const struct wl_plugin *wl;
     struct wl_job job;
@@ -20,10 +20,15 @@ struct trial {
     char cell[160]; /* the cell under test, for the report; "" outside one */
 };
 
-void trial_put(const struct trial *t, const char *kind, const char *text); /* one line */
-void trial_note(struct trial *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void trial_fault(struct trial *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void trial_at(struct trial *t, const char *call); /* where we go, before we go there */
-void trial_catch_crashes(const struct trial *t);  /* a signal is a fault of the call we are in */
+void conformance_put(const struct conformance *c, const char *kind,
+                     const char *text); /* one line */
+void conformance_note(struct conformance *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void conformance_fault(struct conformance *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void conformance_enter(struct conformance *c,
+                       const char *call); /* where we go, before we go there */
+void conformance_catch_crashes(
+    const struct conformance *c); /* a signal is a fault of the call we are in */
 
 #endif
