@@ -32,7 +32,7 @@ static void quote_log(const char *path, char *buf, size_t n)
 }
 
 /* The launcher ended, or all were silent, and no rank said why: the death is told for them. */
-static void presume_death(struct evidence *e, const char *kind, const char *why)
+static void presume_death(struct attempt_evidence *e, const char *kind, const char *why)
 {
     struct control *d = &e->dead;
     *d = (struct control){.event = CONTROL_DEAD, .rank = -1};
@@ -60,7 +60,7 @@ static void judge_error(struct attempt *a, const struct control *error)
     refuse(a, error->code ? error->code : GS_FAILED, why);
 }
 
-static void judge_launcher(struct attempt *a, struct evidence *e)
+static void judge_launcher(struct attempt *a, struct attempt_evidence *e)
 {
     char why[512], log[256];
     if (e->silent_s > 0) {
@@ -94,12 +94,12 @@ static void judge_death(struct attempt *a, const struct control *d)
         snprintf(a->why, sizeof a->why, "%.400s (rank %d on %s)", d->why, d->rank, d->host);
 }
 
-static bool closed_as(const struct evidence *e, const char *status)
+static bool closed_as(const struct attempt_evidence *e, const char *status)
 {
     return e->has_done && !strcmp(e->done.status, status);
 }
 
-void judge(struct attempt *a, struct evidence *e)
+void attempt_verdict(struct attempt *a, struct attempt_evidence *e)
 {
     /* Rank 0 has closed the recording: what a rank did after that costs no cell. */
     if (closed_as(e, "complete") || closed_as(e, "interrupted")) {

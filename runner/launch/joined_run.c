@@ -114,7 +114,7 @@ static int decide(struct rank_run *r, const char *what)
 
 static int finish(struct rank_run *r)
 {
-    struct outcome o;
+    struct run_outcome o;
     int lacking;
     int code = find_launch(r, &lacking);
     if (code)

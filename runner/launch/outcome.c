@@ -14,9 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void outcome_begin(struct outcome *o, const struct plan *p, const char *dir)
+void outcome_begin(struct run_outcome *o, const struct plan *p, const char *dir)
 {
-    *o = (struct outcome){.section = xstrdup(p->section), .dir = xstrdup(dir), .cells = p->n_cells};
+    *o = (struct run_outcome){
+        .section = xstrdup(p->section), .dir = xstrdup(dir), .cells = p->n_cells};
 }
 
 /* Why the cell was given up in some launch, or NULL. */
@@ -86,7 +87,7 @@ bool outcome_nothing(const struct plan *p, const char *dir)
     return !closed || outcome_all_skipped(p, dir);
 }
 
-static int verdict(const struct outcome *o, const struct plan *p, const struct cell *cell,
+static int verdict(const struct run_outcome *o, const struct plan *p, const struct cell *cell,
                    const struct ledger_fail *f)
 {
     char name[256];
@@ -103,7 +104,7 @@ static int verdict(const struct outcome *o, const struct plan *p, const struct c
     return GS_OK;
 }
 
-int outcome_judge(struct outcome *o, const struct plan *p, const char *dir)
+int outcome_judge(struct run_outcome *o, const struct plan *p, const char *dir)
 {
     struct ledger *l;
     int code = ledger_read(&l, dir);
@@ -127,7 +128,7 @@ int outcome_judge(struct outcome *o, const struct plan *p, const char *dir)
     return code;
 }
 
-void outcome_say(const struct outcome *o)
+void outcome_say(const struct run_outcome *o)
 {
     char *dir = shell_quoted(o->dir);
     if (o->complete)
@@ -143,12 +144,12 @@ void outcome_say(const struct outcome *o)
     free(dir);
 }
 
-static const char *status(const struct outcome *o)
+static const char *status(const struct run_outcome *o)
 {
     return o->complete ? "complete" : o->interrupted ? "interrupted" : "incomplete";
 }
 
-void outcome_print(const struct outcome *o, size_t n)
+void outcome_print(const struct run_outcome *o, size_t n)
 {
     json_t *all = json_array();
     for (size_t i = 0; i < n; i++)
@@ -163,9 +164,9 @@ void outcome_print(const struct outcome *o, size_t n)
     json_decref(all);
 }
 
-void outcome_free(struct outcome *o)
+void outcome_free(struct run_outcome *o)
 {
     free(o->section);
     free(o->dir);
-    *o = (struct outcome){0};
+    *o = (struct run_outcome){0};
 }

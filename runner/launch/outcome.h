@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct outcome {
+struct run_outcome {
     char *section, *dir; /* NULL: it came to no folder */
     int code;            /* enum gs_exit */
     bool complete, interrupted;
@@ -18,10 +18,10 @@ struct outcome {
     size_t cells, failed, skipped; /* failed, skipped: in one launch or more */
 };
 
-void outcome_begin(struct outcome *o, const struct plan *p, const char *dir);
+void outcome_begin(struct run_outcome *o, const struct plan *p, const char *dir);
 /* Counts the cells of a complete folder. GS_OK; GS_FAILED when one failed, GS_CANNOT when all were
  * skipped, reported with the first reason. */
-int outcome_judge(struct outcome *o, const struct plan *p, const char *dir);
+int outcome_judge(struct run_outcome *o, const struct plan *p, const char *dir);
 /* Has this machine skipped every cell in some launch? Then it will in the others too. */
 bool outcome_all_skipped(const struct plan *p, const char *dir);
 /* Renames the recordings of attempts that skipped every cell to skipped-LL.AA.jsonl: the folder
@@ -30,8 +30,8 @@ void outcome_set_skipped_aside(const struct plan *p, const char *dir);
 /* Is no group of the folder measured, in any launch? */
 bool outcome_nothing(const struct plan *p, const char *dir);
 /* Where the recording lies and what to do next. */
-void outcome_say(const struct outcome *o);
-void outcome_print(const struct outcome *o, size_t n); /* JSON on stdout */
-void outcome_free(struct outcome *o);
+void outcome_say(const struct run_outcome *o);
+void outcome_print(const struct run_outcome *o, size_t n); /* JSON on stdout */
+void outcome_free(struct run_outcome *o);
 
 #endif

@@ -52,7 +52,7 @@ static int measure(struct run_job *r, bool *whole)
 }
 
 /* Measures what the folder lacks and, unless others have their part in it, makes it final. */
-static int complete(struct run_job *r, struct outcome *o)
+static int complete(struct run_job *r, struct run_outcome *o)
 {
     /* What is damaged already is told before hours of measuring, not after them. */
     int code = r->part ? GS_OK : check_before_final(r->at.dir);
@@ -77,7 +77,7 @@ static void announce(const struct plan *p, const char *dir)
 }
 
 static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
-                    const struct run_options *options, struct outcome *o)
+                    const struct run_options *options, struct run_outcome *o)
 {
     struct progress progress;
     struct run_job r = {.at = {p, dir, i, &progress},
@@ -107,7 +107,7 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
 /* ---- a folder ---- */
 
 static int finish_folder(const char *dir, const struct run_options *options, struct plan *p,
-                         struct outcome *o)
+                         struct run_outcome *o)
 {
     struct interrupts i;
     int code = interrupts_catch(&i);
@@ -121,7 +121,7 @@ static int finish_folder(const char *dir, const struct run_options *options, str
 int run_folder(const char *dir, const struct run_options *options)
 {
     struct plan *p;
-    struct outcome o = {0};
+    struct run_outcome o = {0};
     if (access(dir, F_OK))
         return locate_failed(GS_USAGE, dir, LOCATE_RUN);
     if (run_is_final(dir)) {
@@ -155,7 +155,7 @@ int run_folder(const char *dir, const struct run_options *options)
 /* ---- a config ---- */
 
 static int run_section(struct plan *p, struct interrupts *i, const struct run_options *options,
-                       struct outcome *o)
+                       struct run_outcome *o)
 {
     char *dir = NULL;
     int code = plan_memory_check(p);
@@ -183,7 +183,7 @@ static int run_sections(const struct sections *plans, const struct run_options *
     /* All sections have the config's one [launch]: what it lacks here is said once. */
     int code = plans->n ? launcher_check(plans->plans[0]) : GS_OK;
     size_t n = code ? 0 : plans->n, ran = 0;
-    struct outcome *outcomes = xcalloc(n, sizeof *outcomes);
+    struct run_outcome *outcomes = xcalloc(n, sizeof *outcomes);
     int caught = interrupts_catch(&i);
     code = err_worse(code, plans->left_out);
     for (; !caught && ran < n && !i.count; ran++) {

@@ -42,7 +42,7 @@ static void say_death(const struct run_at *r, const struct attempt *a)
 /* One attempt. GS_OK: ask the ledger what it brought; else the run ends with this code. */
 static int try_launch(const struct run_at *r, const struct standing *s, struct attempt *a)
 {
-    int code = claim_attempt(r->dir, a->launch, &a->attempt);
+    int code = attempt_number_take(r->dir, a->launch, &a->attempt);
     if (code)
         return code;
     progress_launch(r->progress, a->launch, a->attempt, r->plan->n_groups - s->missing);

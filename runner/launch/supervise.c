@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/scratch.h"
 #include "base/text.h"
-#include "launch/attempt_verdict.h"
 #include "launch/control.h"
 #include "launch/family.h"
 #include "launch/launcher.h"
@@ -30,7 +29,7 @@
 #define LINE_MAX_B (1 << 16)
 #define READS 64 /* 16 KiB each: more than a pipe holds */
 
-struct watch {
+struct supervisor {
     const struct plan *plan;
     struct interrupts *interrupts;
     struct progress *progress;
@@ -41,7 +40,7 @@ struct watch {
     int log;
     struct text line; /* of the launcher's stdout, not yet whole */
 
-    struct evidence seen;
+    struct attempt_evidence seen;
     double started, heard; /* seconds, CLOCK_MONOTONIC */
     double end_by;         /* the launcher must have ended; 0: not yet asked for */
     int obeyed;            /* interrupts that were acted on */
@@ -55,7 +54,7 @@ static double now_s(void)
 
 /* ---- what the ranks say ---- */
 
-static void heard(struct watch *w, const struct control *c)
+static void heard(struct supervisor *w, const struct control *c)
 {
     w->heard = now_s();
     switch (c->event) {
@@ -89,7 +88,7 @@ static void heard(struct watch *w, const struct control *c)
 }
 
 /* A full disk must not end the watch: what cannot be logged is lost, the recordings are not. */
-static void to_log(struct watch *w, const char *bytes, size_t n)
+static void to_log(struct supervisor *w, const char *bytes, size_t n)
 {
     while (n) {
         ssize_t got = write(w->log, bytes, n);
@@ -102,7 +101,7 @@ static void to_log(struct watch *w, const char *bytes, size_t n)
     }
 }
 
-static void take_line(struct watch *w, char *line, size_t n)
+static void take_line(struct supervisor *w, char *line, size_t n)
 {
     struct control c;
     line[n - 1] = '\0';
@@ -114,7 +113,7 @@ static void take_line(struct watch *w, char *line, size_t n)
     to_log(w, line, n);
 }
 
-static void take_lines(struct watch *w)
+static void take_lines(struct supervisor *w)
 {
     size_t start = 0;
     for (char *nl; (nl = memchr(w->line.s + start, '\n', w->line.len - start));) {
@@ -130,7 +129,7 @@ static void take_lines(struct watch *w)
     w->line.len -= start;
 }
 
-static void read_output(struct watch *w)
+static void read_output(struct supervisor *w)
 {
     char buf[16384];
     ssize_t n;
@@ -152,14 +151,14 @@ static void read_output(struct watch *w)
 /* ---- what ends the attempt ---- */
 
 /* Rank 0 alone beats; who watches another rank by itself leaves silence to its shim. */
-static bool hears_rank_0(const struct watch *w)
+static bool hears_rank_0(const struct supervisor *w)
 {
     return !w->attempt->joined || w->attempt->joined->rank == 0;
 }
 
 /* The first signal asks the ranks to close their block; there is nothing to close before one ran.
  */
-static void obey_interrupts(struct watch *w)
+static void obey_interrupts(struct supervisor *w)
 {
     interrupts_read(w->interrupts);
     int count = w->interrupts->count;
@@ -176,7 +175,7 @@ static void obey_interrupts(struct watch *w)
     kill(w->family.launcher, SIGUSR1);
 }
 
-static void keep_deadlines(struct watch *w)
+static void keep_deadlines(struct supervisor *w)
 {
     double now = now_s();
     double patience = w->heard > w->started ? w->plan->set.measure.deadline + SILENCE_S : START_S;
@@ -188,14 +187,14 @@ static void keep_deadlines(struct watch *w)
     }
 }
 
-static void wait_for_news(struct watch *w)
+static void wait_for_news(struct supervisor *w)
 {
     struct pollfd fds[] = {{.fd = w->family.out, .events = POLLIN},
                            {.fd = w->interrupts->fd, .events = POLLIN}};
     poll(fds, 2, 200);
 }
 
-static int watch(struct watch *w)
+static int watch(struct supervisor *w)
 {
     while (!w->family.ended && !w->kill) {
         wait_for_news(w);
@@ -225,14 +224,14 @@ static int close_after(const char *recording, const struct control *dead)
                                  .phase = dead->phase,
                                  .copy = dead->copy,
                                  .rank = dead->rank};
-    return closing_write(recording, dead->kind, &death);
+    return record_end_write(recording, dead->kind, &death);
 }
 
-static int close_recording(const struct watch *w)
+static int close_recording(const struct supervisor *w)
 {
     switch (w->attempt->end) {
     case ATTEMPT_INTERRUPTED:
-        return hears_rank_0(w) ? closing_write(w->recording, "interrupted", NULL) : GS_OK;
+        return hears_rank_0(w) ? record_end_write(w->recording, "interrupted", NULL) : GS_OK;
     case ATTEMPT_DIED:
         return close_after(w->recording, &w->seen.dead);
     default:
@@ -240,7 +239,7 @@ static int close_recording(const struct watch *w)
     }
 }
 
-static int open_log(struct watch *w)
+static int open_log(struct supervisor *w)
 {
     if (!hears_rank_0(w)) { /* rank 0 may have made the folder final before our last word */
         w->log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -265,7 +264,7 @@ static int rank_command(const char *const *args, char ***argv)
     return GS_OK;
 }
 
-static int start(struct watch *w, const char *dir)
+static int start(struct supervisor *w, const char *dir)
 {
     char launch[16], attempt[16], **argv;
     const char *const args[] = {dir, launch, attempt, NULL};
@@ -285,7 +284,7 @@ static int start(struct watch *w, const char *dir)
     return code;
 }
 
-static void close_log(struct watch *w)
+static void close_log(struct supervisor *w)
 {
     struct stat s;
     if (w->log < 0)
@@ -306,7 +305,8 @@ int supervise(const struct plan *p, const char *dir, struct interrupts *i,
               struct progress *progress, struct attempt *a)
 {
     char name[64];
-    struct watch w = {.plan = p, .interrupts = i, .progress = progress, .attempt = a, .log = -1};
+    struct supervisor w = {
+        .plan = p, .interrupts = i, .progress = progress, .attempt = a, .log = -1};
     w.family.out = -1;
     w.obeyed = i->count;
     w.recording =
@@ -319,7 +319,7 @@ int supervise(const struct plan *p, const char *dir, struct interrupts *i,
     int code = start(&w, dir);
     if (!code) {
         code = watch(&w);
-        judge(a, &w.seen);
+        attempt_verdict(a, &w.seen);
         int closing = close_recording(&w);
         code = code ? code : closing;
         family_end(&w.family);

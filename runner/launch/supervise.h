@@ -15,22 +15,9 @@
 #define GS_SUPERVISE_H
 
 #include "base/interrupts.h"
-#include "launch/joined.h"
+#include "launch/attempt_verdict.h"
 #include "launch/progress.h"
 #include "plan/plan.h"
-
-enum attempt_end { ATTEMPT_COMPLETE, ATTEMPT_INTERRUPTED, ATTEMPT_DIED, ATTEMPT_REFUSED };
-
-struct attempt {
-    int launch, attempt;
-    const struct joined *joined; /* NULL: by a launcher; else this process starts its rank alone */
-    enum attempt_end end;
-    int code;           /* exit code to give when REFUSED */
-    char kind[16];      /* DIED: crash, hang, lost */
-    char why[512];      /* DIED, REFUSED: for people */
-    char cell[PLAN_ID]; /* DIED: the cell it died in, "" before the first */
-    char log[256];      /* name of the attempt's log in the run folder; "" when there is none */
-};
 
 /* Runs one attempt (its launch and number are set) of one launch to its end, and writes the closing
  * lines that a dead rank 0 could not. Before it returns no process it started is left. GS_OK, or

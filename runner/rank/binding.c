@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void binding_take(struct binding *b, const struct plan *p, int local_rank)
+void binding_take(struct gpu_binding *b, const struct plan *p, int local_rank)
 {
-    *b = (struct binding){.asked = launcher_binds_to_gpus(p)};
+    *b = (struct gpu_binding){.asked = launcher_binds_to_gpus(p)};
     if (!b->asked)
         return;
-    if (!nvml_place(local_rank, b->gpu, sizeof b->gpu)) {
+    if (!nvml_pci_address(local_rank, b->gpu, sizeof b->gpu)) {
         snprintf(b->numa.why, sizeof b->numa.why, "no GPU was found for this rank");
         return;
     }
@@ -22,7 +22,7 @@ void binding_take(struct binding *b, const struct plan *p, int local_rank)
     free(mask);
 }
 
-void binding_describe(const struct binding *b, json_t *host)
+void binding_describe(const struct gpu_binding *b, json_t *host)
 {
     if (!b->asked)
         return;

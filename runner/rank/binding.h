@@ -12,14 +12,14 @@
 
 #include <jansson.h>
 
-struct binding {
+struct gpu_binding {
     bool asked;
     char gpu[24]; /* its place on PCI, "0000:41:00.0"; "" no GPU found */
     struct numa numa;
 };
 
-void binding_take(struct binding *b, const struct plan *p, int local_rank);
+void binding_take(struct gpu_binding *b, const struct plan *p, int local_rank);
 /* Adds "bound": {gpu, numa, cpus} or {gpu, why}; nothing when it was not asked for. */
-void binding_describe(const struct binding *b, json_t *host);
+void binding_describe(const struct gpu_binding *b, json_t *host);
 
 #endif

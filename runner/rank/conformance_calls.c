@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "rank/conformance_report.h"
 #include "rank/stdout_capture.h"
 
 #include <errno.h>
@@ -19,47 +18,47 @@
 
 static void host_barrier(void *ctx)
 {
-    const struct trial *t = ctx;
-    t->lent->barrier(t->lent->ctx);
+    const struct conformance *c = ctx;
+    c->runner->barrier(c->runner->ctx);
 }
 
 static void host_start(void *ctx)
 {
-    const struct trial *t = ctx;
-    t->lent->start(t->lent->ctx);
+    const struct conformance *c = ctx;
+    c->runner->start(c->runner->ctx);
 }
 
 static void host_bcast(void *ctx, void *buf, size_t bytes, int root)
 {
-    const struct trial *t = ctx;
-    t->lent->bcast(t->lent->ctx, buf, bytes, root);
+    const struct conformance *c = ctx;
+    c->runner->bcast(c->runner->ctx, buf, bytes, root);
 }
 
 static void host_fail(void *ctx, const char *fmt, ...)
 {
-    struct trial *t = ctx;
+    struct conformance *c = ctx;
     va_list args;
     va_start(args, fmt);
-    vsnprintf(t->why, sizeof t->why, fmt, args);
+    vsnprintf(c->why, sizeof c->why, fmt, args);
     va_end(args);
 }
 
 static void host_note(void *ctx, const char *key, const char *value)
 {
-    struct trial *t = ctx;
+    struct conformance *c = ctx;
     if (!key || !*key || !value)
-        trial_fault(t, "notes a fact without a name or value in %s", t->at);
+        conformance_fault(c, "notes a fact without a name or value in %s", c->at);
     else if (!strcmp(key, WL_WARNING))
-        trial_note(t, "warning: %s", value);
+        conformance_note(c, "warning: %s", value);
 }
 
 /* The worst status of all ranks, so that all go the same way. */
-enum wl_status trial_agree(const struct trial *t, enum wl_status mine)
+enum wl_status conformance_agree(const struct conformance *c, enum wl_status mine)
 {
     int worst = (int)mine;
-    for (int r = 0; r < t->host.ranks; r++) {
+    for (int r = 0; r < c->host.ranks; r++) {
         int theirs = (int)mine;
-        t->lent->bcast(t->lent->ctx, &theirs, sizeof theirs, r);
+        c->runner->bcast(c->runner->ctx, &theirs, sizeof theirs, r);
         worst = theirs > worst ? theirs : worst;
     }
     return (enum wl_status)worst;
@@ -67,190 +66,191 @@ enum wl_status trial_agree(const struct trial *t, enum wl_status mine)
 
 /* ---- after every call ---- */
 
-static void overhear(struct trial *t)
+static void overhear(struct conformance *c)
 {
     char line[200];
-    if (witness_heard(line, sizeof line, true))
-        trial_fault(t, "prints in %s: '%s' (report through host->fail or host->note)", t->at, line);
+    if (stdout_capture_line(line, sizeof line, true))
+        conformance_fault(c, "prints in %s: '%s' (report through host->fail or host->note)", c->at,
+                          line);
 }
 
-static bool is_status(struct trial *t, enum wl_status s, bool retry)
+static bool is_status(struct conformance *c, enum wl_status s, bool retry)
 {
     if ((unsigned)s > WL_FAIL || (s == WL_RETRY && !retry)) {
-        trial_fault(t, "%s returns %d, which it may not", t->at, (int)s);
+        conformance_fault(c, "%s returns %d, which it may not", c->at, (int)s);
         return false;
     }
-    if (s != WL_OK && !t->why[0])
-        trial_fault(t, "%s does not return WL_OK and says no reason (host->fail)", t->at);
+    if (s != WL_OK && !c->why[0])
+        conformance_fault(c, "%s does not return WL_OK and says no reason (host->fail)", c->at);
     return true;
 }
 
-static enum wl_status judged(struct trial *t, enum wl_status s, bool retry)
+static enum wl_status judged(struct conformance *c, enum wl_status s, bool retry)
 {
-    overhear(t);
-    if (!is_status(t, s, retry))
+    overhear(c);
+    if (!is_status(c, s, retry))
         s = WL_FAIL;
-    else if (s == WL_FAIL && t->why[0])
-        trial_fault(t, "%s fails: %s", t->at, t->why);
+    else if (s == WL_FAIL && c->why[0])
+        conformance_fault(c, "%s fails: %s", c->at, c->why);
     return s;
 }
 
 /* ---- the calls ---- */
 
-enum wl_status trial_describe(struct trial *t, const void *cell, const struct wl_job *job,
-                              struct wl_shape *shape)
+enum wl_status conformance_describe(struct conformance *c, const void *cell,
+                                    const struct wl_job *job, struct wl_shape *shape)
 {
-    trial_at(t, "describe");
-    size_t n = t->wl->cell_size;
+    conformance_enter(c, "describe");
+    size_t n = c->wl->cell_size;
     void *copy = xmalloc(n);
     memcpy(copy, cell, n);
     *shape = (struct wl_shape){.size = sizeof *shape};
-    enum wl_status s = t->wl->describe(cell, job, shape, t->why, sizeof t->why);
-    overhear(t);
-    if (!memchr(t->why, '\0', sizeof t->why)) {
-        trial_fault(t, "%s writes past `why`", t->at);
-        t->why[sizeof t->why - 1] = '\0';
+    enum wl_status s = c->wl->describe(cell, job, shape, c->why, sizeof c->why);
+    overhear(c);
+    if (!memchr(c->why, '\0', sizeof c->why)) {
+        conformance_fault(c, "%s writes past `why`", c->at);
+        c->why[sizeof c->why - 1] = '\0';
     }
     if (memcmp(copy, cell, n))
-        trial_fault(t, "%s writes into the cell", t->at);
+        conformance_fault(c, "%s writes into the cell", c->at);
     free(copy);
-    return is_status(t, s, false) ? s : WL_FAIL;
+    return is_status(c, s, false) ? s : WL_FAIL;
 }
 
-static void check_sample(struct trial *t, const struct wl_sample *s, unsigned iters)
+static void check_sample(struct conformance *c, const struct wl_sample *s, unsigned iters)
 {
     double span = (double)(s->end_ns - s->start_ns) * 1e-9, total = s->values[0] * iters;
     if (!(s->values[0] > 0) || !isfinite(s->values[0]))
-        trial_fault(t, "%s: values[0] is %g, not a time above 0", t->at, s->values[0]);
+        conformance_fault(c, "%s: values[0] is %g, not a time above 0", c->at, s->values[0]);
     else if (s->start_ns == 0 || s->end_ns < s->start_ns)
-        trial_fault(t, "%s: start_ns %llu and end_ns %llu are not set, or in the wrong order",
-                    t->at, (unsigned long long)s->start_ns, (unsigned long long)s->end_ns);
+        conformance_fault(c, "%s: start_ns %llu and end_ns %llu are not set, or in the wrong order",
+                          c->at, (unsigned long long)s->start_ns, (unsigned long long)s->end_ns);
     else if (total > 1.5 * span + 1e-3)
-        trial_fault(
-            t,
+        conformance_fault(
+            c,
             "%s: %u iterations of values[0] = %g s last longer than end_ns - start_ns = %g s; "
             "values[0] is the time of one iteration",
-            t->at, iters, s->values[0], span);
-    for (size_t i = 1; t->wl->metrics[i].name; i++)
+            c->at, iters, s->values[0], span);
+    for (size_t i = 1; c->wl->metrics[i].name; i++)
         if (!isfinite(s->values[i]))
-            trial_fault(t, "%s: metric '%s' is not set", t->at, t->wl->metrics[i].name);
+            conformance_fault(c, "%s: metric '%s' is not set", c->at, c->wl->metrics[i].name);
 }
 
 /* One good sample; false when the plugin fails it on some rank. */
-bool trial_sample(struct trial *t, void *prepared, unsigned iters, double *time_s)
+bool conformance_sample(struct conformance *c, void *prepared, unsigned iters, double *time_s)
 {
-    trial_at(t, "sample");
+    conformance_enter(c, "sample");
     for (int i = 0; i <= RETRIES; i++) {
         struct wl_sample s = {.size = sizeof s};
         for (size_t m = 0; m < WL_METRICS_MAX; m++)
             s.values[m] = NAN;
-        t->lent->barrier(t->lent->ctx);
-        enum wl_status mine = judged(t, t->wl->sample(prepared, iters, &s), true);
-        int before = t->faults;
+        c->runner->barrier(c->runner->ctx);
+        enum wl_status mine = judged(c, c->wl->sample(prepared, iters, &s), true);
+        int before = c->faults;
         if (mine == WL_OK)
-            check_sample(t, &s, iters);
-        enum wl_status all = trial_agree(t, t->faults > before ? WL_FAIL : mine);
+            check_sample(c, &s, iters);
+        enum wl_status all = conformance_agree(c, c->faults > before ? WL_FAIL : mine);
         *time_s = s.values[0];
         if (all != WL_RETRY)
             return all == WL_OK;
     }
-    trial_fault(t, "%s asks %d times in a row to be called again", t->at, RETRIES);
+    conformance_fault(c, "%s asks %d times in a row to be called again", c->at, RETRIES);
     return false;
 }
 
-enum wl_status trial_prepare(struct trial *t, const void *cell, void **prepared)
+enum wl_status conformance_prepare(struct conformance *c, const void *cell, void **prepared)
 {
-    trial_at(t, "prepare");
+    conformance_enter(c, "prepare");
     *prepared = NULL;
-    enum wl_status mine = judged(t, t->wl->prepare(t->self, cell, prepared), false);
+    enum wl_status mine = judged(c, c->wl->prepare(c->self, cell, prepared), false);
     if (mine == WL_OK && !*prepared) {
-        trial_fault(t, "%s sets no prepared cell", t->at);
+        conformance_fault(c, "%s sets no prepared cell", c->at);
         mine = WL_FAIL;
     }
-    enum wl_status all = trial_agree(t, mine);
+    enum wl_status all = conformance_agree(c, mine);
     if (mine == WL_OK && all != WL_OK)
-        t->wl->release(*prepared);
+        c->wl->release(*prepared);
     return all;
 }
 
-void trial_release(struct trial *t, void *prepared)
+void conformance_release(struct conformance *c, void *prepared)
 {
-    trial_at(t, "release");
-    t->wl->release(prepared);
-    overhear(t);
+    conformance_enter(c, "release");
+    c->wl->release(prepared);
+    overhear(c);
 }
 
-bool trial_verify(struct trial *t, void *prepared)
+bool conformance_verify(struct conformance *c, void *prepared)
 {
-    trial_at(t, "verify");
-    return trial_agree(t, judged(t, t->wl->verify(prepared), false)) == WL_OK;
+    conformance_enter(c, "verify");
+    return conformance_agree(c, judged(c, c->wl->verify(prepared), false)) == WL_OK;
 }
 
 /* ---- from load to close ---- */
 
-int trial_load(struct trial *t, const char *path)
+int conformance_load(struct conformance *c, const char *path)
 {
     char line[1024], *why;
-    snprintf(t->at, sizeof t->at, "being loaded");
-    trial_put(t, "at", t->at);
+    snprintf(c->at, sizeof c->at, "being loaded");
+    conformance_put(c, "at", c->at);
     err_capture(line, sizeof line);
-    int code = plugin_load(&t->plugin, path);
+    int code = plugin_load(&c->plugin, path);
     err_capture(NULL, 0);
     if (code) {
         why = strstr(line, ": ");
-        trial_fault(t, "%s", why ? why + 2 : line);
+        conformance_fault(c, "%s", why ? why + 2 : line);
         return code;
     }
-    overhear(t);
-    t->wl = &t->plugin->wl;
+    overhear(c);
+    c->wl = &c->plugin->wl;
     return GS_OK;
 }
 
-enum wl_status trial_open(struct trial *t)
+enum wl_status conformance_open(struct conformance *c)
 {
-    trial_at(t, "open");
-    enum wl_status mine = judged(t, t->wl->open(&t->self, &t->host), false);
-    enum wl_status all = trial_agree(t, mine);
+    conformance_enter(c, "open");
+    enum wl_status mine = judged(c, c->wl->open(&c->self, &c->host), false);
+    enum wl_status all = conformance_agree(c, mine);
     if (mine == WL_SKIP)
-        trial_note(t, "open() skips this machine: %s", t->why);
+        conformance_note(c, "open() skips this machine: %s", c->why);
     if (mine == WL_OK && all != WL_OK)
-        trial_close(t);
+        conformance_close(c);
     return all;
 }
 
-void trial_close(struct trial *t)
+void conformance_close(struct conformance *c)
 {
-    trial_at(t, "close");
-    t->wl->close(t->self);
-    overhear(t);
+    conformance_enter(c, "close");
+    c->wl->close(c->self);
+    overhear(c);
 }
 
-int trial_begin(struct trial *t, const struct wl_host *lent)
+int conformance_begin(struct conformance *c, const struct wl_host *runner)
 {
-    *t = (struct trial){.lent = lent, .host = *lent};
-    t->host.size = sizeof t->host;
-    t->host.ctx = t;
-    t->host.barrier = host_barrier;
-    t->host.bcast = host_bcast;
-    t->host.fail = host_fail;
-    t->host.note = host_note;
-    t->host.start = host_start;
-    t->job = (struct wl_job){.size = sizeof t->job,
-                             .ranks = lent->ranks,
-                             .nodes = lent->nodes,
-                             .local_ranks = lent->local_ranks};
-    t->out = witness_listen();
-    if (t->out < 0)
+    *c = (struct conformance){.runner = runner, .host = *runner};
+    c->host.size = sizeof c->host;
+    c->host.ctx = c;
+    c->host.barrier = host_barrier;
+    c->host.bcast = host_bcast;
+    c->host.fail = host_fail;
+    c->host.note = host_note;
+    c->host.start = host_start;
+    c->job = (struct wl_job){.size = sizeof c->job,
+                             .ranks = runner->ranks,
+                             .nodes = runner->nodes,
+                             .local_ranks = runner->local_ranks};
+    c->out = stdout_capture_begin();
+    if (c->out < 0)
         return fail(GS_FAILED, "stdout cannot be redirected: %s", strerror(errno));
-    trial_catch_crashes(t);
+    conformance_catch_crashes(c);
     return GS_OK;
 }
 
-void trial_end(struct trial *t, int code)
+void conformance_end(struct conformance *c, int code)
 {
     char end[16];
     snprintf(end, sizeof end, "%d", code);
-    trial_put(t, "end", end);
-    witness_listen_end(t->out);
-    plugin_unload(t->plugin);
+    conformance_put(c, "end", end);
+    stdout_capture_end(c->out);
+    plugin_unload(c->plugin);
 }

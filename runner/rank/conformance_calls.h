@@ -3,43 +3,27 @@
  * A plugin on trial: its functions called one at a time on every rank, each call announced before
  * it is made and judged after it: what it returned, printed, wrote, and set.
  */
-#ifndef GS_TRIAL_H
-#define GS_TRIAL_H
+#ifndef GS_CONFORMANCE_CALLS_H
+#define GS_CONFORMANCE_CALLS_H
 
-#include "plugin/plugin.h"
-
-struct trial {
-    const struct wl_host *lent; /* MPI's */
-    struct wl_host host;        /* what the plugin sees */
-    struct plugin *plugin;
-    const struct wl_plugin *wl;
-    struct wl_job job;
-    int out, faults;
-    void *self;
-    char at[256];   /* the call that is being made */
-    char why[512];  /* of the plugin's last fail() */
-    char cell[160]; /* the cell under test, for the report; "" outside one */
-};
+#include "rank/conformance_report.h"
 
 /* Stdout becomes the report's alone. GS_OK, or GS_FAILED reported. */
-int trial_begin(struct trial *t, const struct wl_host *lent);
-void trial_end(struct trial *t, int code);
-int trial_load(struct trial *t, const char *path); /* GS_OK, or the fault's code */
-
-void trial_note(struct trial *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void trial_fault(struct trial *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int conformance_begin(struct conformance *c, const struct wl_host *runner);
+void conformance_end(struct conformance *c, int code);
+int conformance_load(struct conformance *c, const char *path); /* GS_OK, or the fault's code */
 
 /* The worst status of all ranks, so that all go the same way. Collective. */
-enum wl_status trial_agree(const struct trial *t, enum wl_status mine);
+enum wl_status conformance_agree(const struct conformance *c, enum wl_status mine);
 
 /* The calls. Those that are collective return what all ranks agree on; faults are reported. */
-enum wl_status trial_describe(struct trial *t, const void *cell, const struct wl_job *job,
-                              struct wl_shape *shape);
-enum wl_status trial_open(struct trial *t);
-void trial_close(struct trial *t);
-enum wl_status trial_prepare(struct trial *t, const void *cell, void **prepared);
-void trial_release(struct trial *t, void *prepared);
-bool trial_sample(struct trial *t, void *prepared, unsigned iters, double *time_s);
-bool trial_verify(struct trial *t, void *prepared);
+enum wl_status conformance_describe(struct conformance *c, const void *cell,
+                                    const struct wl_job *job, struct wl_shape *shape);
+enum wl_status conformance_open(struct conformance *c);
+void conformance_close(struct conformance *c);
+enum wl_status conformance_prepare(struct conformance *c, const void *cell, void **prepared);
+void conformance_release(struct conformance *c, void *prepared);
+bool conformance_sample(struct conformance *c, void *prepared, unsigned iters, double *time_s);
+bool conformance_verify(struct conformance *c, void *prepared);
 
 #endif

@@ -21,7 +21,7 @@ static void keep_why(struct slot *s, const char *why, const char *otherwise)
     snprintf(s->why, sizeof s->why, "%s", *why ? why : otherwise);
 }
 
-static enum verdict prepare_slot(struct rig *r, struct slot *s)
+static enum call_result prepare_slot(struct session *r, struct slot *s)
 {
     struct wl_job job = {.size = sizeof job,
                          .ranks = r->team.ranks,
@@ -29,26 +29,26 @@ static enum verdict prepare_slot(struct rig *r, struct slot *s)
                          .local_ranks = r->team.local_ranks};
     struct wl_shape shape = {.size = sizeof shape};
     char why[sizeof s->why] = "";
-    enum verdict verdict =
-        rig_judge(r, r->wl->describe(s->cell->values, &job, &shape, why, sizeof why));
-    if (verdict == FINE) {
-        r->lent.cell = s->cell->id;
-        r->lent.copy = r->lent.wl.copy = s->copy;
-        r->lent.why[0] = '\0';
-        rig_step(r, "prepare");
-        verdict = rig_judge(r, r->wl->prepare(r->self, s->cell->values, &s->prepared));
-        snprintf(why, sizeof why, "%s", r->lent.why);
+    enum call_result result =
+        session_result(r, r->wl->describe(s->cell->values, &job, &shape, why, sizeof why));
+    if (result == FINE) {
+        r->api.cell = s->cell->id;
+        r->api.copy = r->api.wl.copy = s->copy;
+        r->api.why[0] = '\0';
+        session_step(r, "prepare");
+        result = session_result(r, r->wl->prepare(r->self, s->cell->values, &s->prepared));
+        snprintf(why, sizeof why, "%s", r->api.why);
     }
-    if (verdict == FINE)
+    if (result == FINE)
         return FINE;
     s->prepared = NULL;
     keep_why(s, why, "prepare() failed and did not say why");
-    return verdict == AGAIN ? FAILED : verdict;
+    return result == AGAIN ? FAILED : result;
 }
 
 static enum course prepare(struct grouping *g)
 {
-    const struct rig *r = g->rig;
+    const struct session *r = g->session;
     enum course course = GO_ON;
     order_prepared(g->order, g->n, r->plan->seed, r->launch, g->index);
     for (size_t i = 0; i < g->n && course == GO_ON; i++) {
@@ -56,9 +56,9 @@ static enum course prepare(struct grouping *g)
         s->prepared_as = i + 1;
         if (s->lost)
             continue;
-        beat_cell(g->rig->beat, s->cell, s->copy);
-        enum verdict mine = prepare_slot(g->rig, s);
-        s->live = team_max(&g->rig->team, mine) == FINE;
+        beat_cell(g->session->beat, s->cell, s->copy);
+        enum call_result mine = prepare_slot(g->session, s);
+        s->live = team_max(&g->session->team, mine) == FINE;
         if (!s->live)
             course = grouping_lose(g, s, "prepare", mine, "failed");
         s->iters = clock_iterations(0, 0, 0, s->cell->shape.iters_min, s->cell->shape.iters_max);
@@ -69,10 +69,10 @@ static enum course prepare(struct grouping *g)
 static enum course visit_slot(struct grouping *g, struct slot *s, const char *phase, size_t discard,
                               size_t n)
 {
-    enum verdict mine;
-    beat_cell(g->rig->beat, s->cell, s->copy);
-    rig_step(g->rig, phase);
-    if (visit(g->visit, g->rig, s, discard, n, &mine) == FINE)
+    enum call_result mine;
+    beat_cell(g->session->beat, s->cell, s->copy);
+    session_step(g->session, phase);
+    if (visit(g->visit, g->session, s, discard, n, &mine) == FINE)
         return GO_ON;
     return grouping_lose(g, s, phase, mine, "failed");
 }
@@ -81,7 +81,7 @@ static enum course visit_slot(struct grouping *g, struct slot *s, const char *ph
 static bool settle_iterations(struct grouping *g, struct slot *s)
 {
     const struct wl_shape *shape = &s->cell->shape;
-    unsigned iters = clock_iterations(s->iters, s->visited.time_ns[0], g->rig->sample_ns,
+    unsigned iters = clock_iterations(s->iters, s->visited.time_ns[0], g->session->sample_ns,
                                       shape->iters_min, shape->iters_max);
     bool settled = iters == s->iters;
     for (size_t i = 0; i < g->n; i++)
@@ -94,7 +94,7 @@ static bool settle_iterations(struct grouping *g, struct slot *s)
  * too short for the clock. The time is the samples' own: the same on every rank. */
 static enum course warm_up(struct grouping *g)
 {
-    const struct set_measure *set = &g->rig->plan->set.measure;
+    const struct set_measure *set = &g->session->plan->set.measure;
     enum course course = GO_ON;
     double spent_s = 0;
     bool warm = false;
@@ -112,7 +112,8 @@ static enum course warm_up(struct grouping *g)
         }
         warm = warm && (spent_s >= set->warmup || !grouping_living(g));
         if (course == GO_ON)
-            course = (enum course)team_max(&g->rig->team, g->rig->beat->stop ? STOP : GO_ON);
+            course =
+                (enum course)team_max(&g->session->team, g->session->beat->stop ? STOP : GO_ON);
     }
     return course;
 }
@@ -120,23 +121,23 @@ static enum course warm_up(struct grouping *g)
 /* Every live slot's result on every rank. A wrong one loses the cell before its block is told. */
 static enum course verify(struct grouping *g)
 {
-    struct rig *r = g->rig;
+    struct session *r = g->session;
     enum course course = GO_ON;
-    enum verdict *mine = xcalloc(g->n, sizeof *mine);
+    enum call_result *mine = xcalloc(g->n, sizeof *mine);
     int *worst = xcalloc(g->n, sizeof *worst), *culprits = xcalloc(g->n, sizeof *culprits);
     for (size_t i = 0; i < g->n && r->plan->set.measure.verify; i++) {
         struct slot *s = &g->slots[i];
         if (!s->live)
             continue;
         beat_cell(r->beat, s->cell, s->copy);
-        r->lent.why[0] = '\0';
-        rig_step(r, "verify");
-        mine[i] = rig_judge(r, r->wl->verify(s->prepared));
+        r->api.why[0] = '\0';
+        session_step(r, "verify");
+        mine[i] = session_result(r, r->wl->verify(s->prepared));
         if (mine[i] != FINE)
-            keep_why(s, r->lent.why, "verify() did not say what is wrong");
+            keep_why(s, r->api.why, "verify() did not say what is wrong");
         worst[i] = mine[i];
     }
-    rig_own_step(r, "verify");
+    session_own_step(r, "verify");
     team_worst(&r->team, worst, culprits, g->n);
     for (size_t i = 0; i < g->n && course == GO_ON; i++)
         if (worst[i] != FINE && g->slots[i].live)
@@ -149,7 +150,7 @@ static enum course verify(struct grouping *g)
 
 static enum course visit_all(struct grouping *g)
 {
-    struct rig *r = g->rig;
+    struct session *r = g->session;
     const struct set_measure *set = &r->plan->set.measure;
     enum course course = GO_ON;
     order_visits(g->order, g->n, r->plan->seed, r->launch, g->index, g->block);
@@ -165,7 +166,7 @@ static enum course visit_all(struct grouping *g)
 /* The lines stand in the order of the visits. */
 static void record(struct grouping *g, json_t *before, json_t *after)
 {
-    struct rig *r = g->rig;
+    struct session *r = g->session;
     for (size_t i = 0; i < g->n; i++) {
         struct slot *s = &g->slots[g->order[i]];
         if (!s->live)
@@ -179,7 +180,7 @@ static void record(struct grouping *g, json_t *before, json_t *after)
 
 static void note_late(struct grouping *g, const struct lateness *before)
 {
-    struct rig *r = g->rig;
+    struct session *r = g->session;
     char *text = lateness_text(&r->kept, before), *note;
     note = xstrfmt("block %d left out: %s", g->block, text);
     report_note(&r->report, "", 0, "lab", note);
@@ -197,7 +198,7 @@ static void note_late(struct grouping *g, const struct lateness *before)
  * cells that failed in it. The relay alone judges, which knows no times but its own. */
 static bool lab_was_late(struct grouping *g)
 {
-    struct rig *r = g->rig;
+    struct session *r = g->session;
     struct lateness before = r->kept;
     bool late = false;
     if (!r->report.code)
@@ -210,9 +211,9 @@ static bool lab_was_late(struct grouping *g)
 
 static enum course block(struct grouping *g)
 {
-    struct rig *r = g->rig;
+    struct session *r = g->session;
     atomic_store(&r->beat->block, (uint32_t)++g->block);
-    rig_own_step(r, "block");
+    session_own_step(r, "block");
     team_align_clocks(&r->team);
     json_t *before = health_read(&r->health, &r->team);
     if (!r->report.code)
@@ -225,7 +226,7 @@ static enum course block(struct grouping *g)
         json_decref(before);
         return course;
     }
-    rig_own_step(r, "record");
+    session_own_step(r, "record");
     bool late = lab_was_late(g);
     json_t *after = health_read(&r->health, &r->team);
     if (!late) {
@@ -241,7 +242,7 @@ static enum course block(struct grouping *g)
 /* Rank 0 has the clock, the statistics and the recording; each rank may have been asked to stop. */
 static enum course agree(struct grouping *g, bool *enough)
 {
-    struct rig *r = g->rig;
+    struct session *r = g->session;
     stopping_judge(&r->plan->set.measure, g->slots, g->n);
     double spent_s = (double)(clock_now_ns() - g->began_ns) * 1e-9;
     int answers[] = {r->report.code  ? BROKEN
@@ -256,7 +257,7 @@ static enum course agree(struct grouping *g, bool *enough)
     return (enum course)answers[0];
 }
 
-static void note_lab(struct rig *r, const struct lateness *before)
+static void note_lab(struct session *r, const struct lateness *before)
 {
     char *text = lateness_text(&r->kept, before);
     if (text)
@@ -264,7 +265,7 @@ static void note_lab(struct rig *r, const struct lateness *before)
     free(text);
 }
 
-enum course group_measure(struct rig *r, struct visit *v, size_t index)
+enum course group_measure(struct session *r, struct visit *v, size_t index)
 {
     struct grouping g;
     bool enough = false;

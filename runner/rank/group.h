@@ -11,6 +11,6 @@
 
 /* Collective. plan->groups[index]; closed in the recording unless the course is BROKEN or HUNG, or
  * it was stopped before it was done. */
-enum course group_measure(struct rig *r, struct visit *v, size_t index);
+enum course group_measure(struct session *r, struct visit *v, size_t index);
 
 #endif

@@ -10,7 +10,7 @@
 
 static struct slot *add_slot(struct grouping *g, const struct cell *c, int copy)
 {
-    const struct set_measure *set = &g->rig->plan->set.measure;
+    const struct set_measure *set = &g->session->plan->set.measure;
     struct slot *s = &g->slots[g->n++];
     *s = (struct slot){.cell = c, .copy = copy};
     s->visited.time_ns = xcalloc((size_t)set->samples, sizeof *s->visited.time_ns);
@@ -18,9 +18,9 @@ static struct slot *add_slot(struct grouping *g, const struct cell *c, int copy)
     return s;
 }
 
-void grouping_begin(struct grouping *g, struct rig *r, struct visit *v, size_t index)
+void grouping_begin(struct grouping *g, struct session *r, struct visit *v, size_t index)
 {
-    *g = (struct grouping){.rig = r,
+    *g = (struct grouping){.session = r,
                            .visit = v,
                            .group = &r->plan->groups[index],
                            .index = index,
@@ -64,9 +64,9 @@ static void release(struct grouping *g, struct slot *s)
     s->live = false;
     if (!s->prepared)
         return;
-    rig_step(g->rig, "release");
-    g->rig->wl->release(s->prepared);
-    rig_own_step(g->rig, "release");
+    session_step(g->session, "release");
+    g->session->wl->release(s->prepared);
+    session_own_step(g->session, "release");
     s->prepared = NULL;
 }
 
@@ -81,7 +81,8 @@ static void drop_cell(struct grouping *g, const struct cell *c)
 
 /* The plugin was aborted: what it holds is no longer to be trusted, and another attempt goes on.
  * The rank that hung tells its shim. */
-static enum course hang(const struct rig *r, const struct slot *s, const char *phase, int culprit)
+static enum course hang(const struct session *r, const struct slot *s, const char *phase,
+                        int culprit)
 {
     if (r->team.rank == culprit) {
         beat_cell(r->beat, s->cell, s->copy);
@@ -93,10 +94,10 @@ static enum course hang(const struct rig *r, const struct slot *s, const char *p
     return HUNG;
 }
 
-enum course grouping_lose(struct grouping *g, struct slot *s, const char *phase, enum verdict mine,
-                          const char *kind)
+enum course grouping_lose(struct grouping *g, struct slot *s, const char *phase,
+                          enum call_result mine, const char *kind)
 {
-    struct rig *r = g->rig;
+    struct session *r = g->session;
     struct {
         char why[sizeof s->why], host[sizeof r->team.host];
     } words;
@@ -121,5 +122,5 @@ void grouping_release(struct grouping *g)
 {
     for (size_t i = g->n; i-- > 0;)
         release(g, &g->slots[i]);
-    beat_cell(g->rig->beat, NULL, 0);
+    beat_cell(g->session->beat, NULL, 0);
 }

@@ -9,16 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static void lent_barrier(void *ctx)
+static void api_barrier(void *ctx)
 {
-    const struct lent *l = ctx;
+    const struct host_api *l = ctx;
     team_meet(l->team);
 }
 
 /* In parts that MPI's int can count. */
-static void lent_bcast(void *ctx, void *buf, size_t bytes, int root)
+static void api_bcast(void *ctx, void *buf, size_t bytes, int root)
 {
-    const struct lent *l = ctx;
+    const struct host_api *l = ctx;
     const size_t part = (size_t)1 << 30;
     for (size_t at = 0; at < bytes; at += part) {
         size_t n = bytes - at < part ? bytes - at : part;
@@ -26,9 +26,9 @@ static void lent_bcast(void *ctx, void *buf, size_t bytes, int root)
     }
 }
 
-__attribute__((format(printf, 2, 3))) static void lent_fail(void *ctx, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void api_fail(void *ctx, const char *fmt, ...)
 {
-    struct lent *l = ctx;
+    struct host_api *l = ctx;
     va_list args;
     va_start(args, fmt);
     vsnprintf(l->why, sizeof l->why, fmt, args);
@@ -37,7 +37,7 @@ __attribute__((format(printf, 2, 3))) static void lent_fail(void *ctx, const cha
 
 /* To who watches the launch, through the launcher's stdout as the shims' lines go. One that cannot
  * be written is still in the recording. */
-static void tell(const struct lent *l, const char *text)
+static void tell(const struct host_api *l, const char *text)
 {
     char line[CONTROL_LINE_MAX];
     struct control c = {.event = CONTROL_WARN, .rank = l->team->rank};
@@ -48,9 +48,9 @@ static void tell(const struct lent *l, const char *text)
 }
 
 /* Every rank notes the same facts; rank 0 holds the pen. */
-static void lent_note(void *ctx, const char *key, const char *value)
+static void api_note(void *ctx, const char *key, const char *value)
 {
-    const struct lent *l = ctx;
+    const struct host_api *l = ctx;
     if (!l->report)
         return;
     report_note(l->report, l->cell, l->copy, key, value);
@@ -58,15 +58,16 @@ static void lent_note(void *ctx, const char *key, const char *value)
         tell(l, value);
 }
 
-static void lent_start(void *ctx)
+static void api_start(void *ctx)
 {
-    const struct lent *l = ctx;
+    const struct host_api *l = ctx;
     team_start(l->team);
 }
 
-void lend(struct lent *l, const struct team *team, struct report *report, uint64_t seed)
+void host_api_begin(struct host_api *l, const struct team *team, struct report *report,
+                    uint64_t seed)
 {
-    *l = (struct lent){.team = team, .report = report, .cell = ""};
+    *l = (struct host_api){.team = team, .report = report, .cell = ""};
     l->wl = (struct wl_host){.size = sizeof l->wl,
                              .rank = team->rank,
                              .ranks = team->ranks,
@@ -76,9 +77,9 @@ void lend(struct lent *l, const struct team *team, struct report *report, uint64
                              .nodes = team->nodes,
                              .seed = seed,
                              .ctx = l,
-                             .barrier = lent_barrier,
-                             .bcast = lent_bcast,
-                             .fail = lent_fail,
-                             .note = lent_note,
-                             .start = lent_start};
+                             .barrier = api_barrier,
+                             .bcast = api_bcast,
+                             .fail = api_fail,
+                             .note = api_note,
+                             .start = api_start};
 }

@@ -2,14 +2,14 @@
  *
  * What the runner lends a plugin: struct wl_host over MPI, and where a plugin's words go.
  */
-#ifndef GS_LEND_H
-#define GS_LEND_H
+#ifndef GS_HOST_API_H
+#define GS_HOST_API_H
 
 #include "rank/report.h"
 #include "rank/team.h"
 #include "workload.h"
 
-struct lent {
+struct host_api {
     struct wl_host wl; /* its ctx is this struct, which therefore never moves */
     const struct team *team;
     struct report *report; /* gets the notes; NULL: nobody does */
@@ -18,6 +18,7 @@ struct lent {
     char why[256]; /* the last words of fail(); "" when there were none */
 };
 
-void lend(struct lent *l, const struct team *team, struct report *report, uint64_t seed);
+void host_api_begin(struct host_api *l, const struct team *team, struct report *report,
+                    uint64_t seed);
 
 #endif

@@ -24,7 +24,7 @@
 /* ---- what the launch lacks ---- */
 
 /* Rank 0 reads the recordings so far, for the others may see the folder a little later. */
-static int learn_what_is_missing(struct rig *r)
+static int learn_what_is_missing(struct session *r)
 {
     struct plan *p = r->plan;
     r->missing = xcalloc(p->n_groups, sizeof *r->missing);
@@ -45,16 +45,16 @@ static int learn_what_is_missing(struct rig *r)
 
 /* ---- the plugin ---- */
 
-static int open_plugin(struct rig *r)
+static int open_plugin(struct session *r)
 {
     int code = GS_OK;
-    rig_step(r, "open");
-    enum wl_status status = r->wl->open(&r->self, &r->lent.wl);
+    session_step(r, "open");
+    enum wl_status status = r->wl->open(&r->self, &r->api.wl);
     if (status != WL_OK) {
         r->self = NULL;
         code = fail(status == WL_SKIP ? GS_CANNOT : GS_FAILED, "%s: rank %d on %s: %s", r->wl->name,
                     r->team.rank, r->team.host,
-                    *r->lent.why ? r->lent.why : "open() failed and did not say why");
+                    *r->api.why ? r->api.why : "open() failed and did not say why");
     } else {
         watchdog_start(&r->watchdog, r->wl->abort, r->self);
     }
@@ -62,7 +62,7 @@ static int open_plugin(struct rig *r)
 }
 
 /* A plugin that was aborted is not called again: the end of the process releases what it holds. */
-static void close_plugin(struct rig *r, enum course course)
+static void close_plugin(struct session *r, enum course course)
 {
     watchdog_stop(&r->watchdog);
     if (r->self && course != HUNG)
@@ -73,7 +73,7 @@ static void close_plugin(struct rig *r, enum course course)
 
 /* How fine the clock is, on the rank where it is coarsest, and how long samples are because of it:
  * a thousand of its steps. */
-static void learn_the_clock(struct rig *r)
+static void learn_the_clock(struct session *r)
 {
     r->clock_step_ns = team_max_u64(&r->team, clock_step_ns(clock_now_ns));
     uint64_t asked_ns = (uint64_t)(r->plan->set.measure.sample_time * 1e9);
@@ -81,7 +81,7 @@ static void learn_the_clock(struct rig *r)
 }
 
 /* Every rank's {rank, host, …}, on rank 0; NULL elsewhere. */
-static json_t *gather_hosts(const struct rig *r)
+static json_t *gather_hosts(const struct session *r)
 {
     json_t *mine = provenance_host(r->team.rank);
     health_describe(&r->health, mine);
@@ -97,7 +97,7 @@ static json_t *gather_hosts(const struct rig *r)
     return hosts;
 }
 
-static int open_recording(struct rig *r)
+static int open_recording(struct session *r)
 {
     json_t *hosts = gather_hosts(r);
     if (hosts) {
@@ -120,7 +120,7 @@ static int open_recording(struct rig *r)
 
 /* ---- the attempt ---- */
 
-static int check_ranks(const struct rig *r)
+static int check_ranks(const struct session *r)
 {
     const struct set_launch *set = &r->plan->set.launch;
     if (r->team.ranks == set->ranks)
@@ -130,10 +130,10 @@ static int check_ranks(const struct rig *r)
                    r->team.ranks);
 }
 
-static int set_up(struct rig *r)
+static int set_up(struct session *r)
 {
-    rig_own_step(r, "open");
-    lend(&r->lent, &r->team, &r->report, order_launch_seed(r->plan->seed, r->launch));
+    session_own_step(r, "open");
+    host_api_begin(&r->api, &r->team, &r->report, order_launch_seed(r->plan->seed, r->launch));
     report_begin(&r->report, r->team.rank == 0);
     health_open(&r->health, &r->team);
     int code = check_ranks(r);
@@ -141,14 +141,14 @@ static int set_up(struct rig *r)
         code = learn_what_is_missing(r);
     if (!code)
         code = open_plugin(r);
-    rig_own_step(r, "open");
+    session_own_step(r, "open");
     if (code)
         return code;
     learn_the_clock(r);
     return open_recording(r);
 }
 
-static void estimate(const struct rig *r, size_t done, size_t all)
+static void estimate(const struct session *r, size_t done, size_t all)
 {
     double spent_s = (double)(clock_now_ns() - r->began_ns) * 1e-9;
     double each_s = done ? spent_s / (double)done : r->plan->set.measure.budget;
@@ -157,7 +157,7 @@ static void estimate(const struct rig *r, size_t done, size_t all)
     atomic_store(&r->beat->left_ms, (uint64_t)(each_s * (double)(all - done) * 1e3));
 }
 
-static enum course measure_groups(struct rig *r)
+static enum course measure_groups(struct session *r)
 {
     size_t all = 0, done = 0, n = r->plan->n_groups;
     size_t *order = xcalloc(n, sizeof *order);
@@ -186,7 +186,7 @@ static const char *const status_of[] = {
 
 /* After a hang what was in its way stays in the beat, for the shim to tell, and the recording is
  * closed by the supervisor with it. */
-static enum course take_down(struct rig *r, enum course course)
+static enum course take_down(struct session *r, enum course course)
 {
     if (course == HUNG)
         atomic_store(&r->beat->deadline_ns, clock_now_ns() + (uint64_t)(HUNG_END_S * 1e9));
@@ -209,7 +209,7 @@ static enum course take_down(struct rig *r, enum course course)
 
 int measure(const struct measure *m)
 {
-    struct rig r = {.dir = m->dir, .launch = m->launch, .attempt = m->attempt, .beat = m->beat};
+    struct session r = {.dir = m->dir, .launch = m->launch, .attempt = m->attempt, .beat = m->beat};
     beat_step(r.beat, "init", START_S);
     int code = plan_read(&r.plan, r.dir);
     if (code)

@@ -40,7 +40,7 @@ static void nvml_close(void *self)
     nvml_unload(self);
 }
 
-bool nvml_place(int local_rank, char *place, size_t n)
+bool nvml_pci_address(int local_rank, char *place, size_t n)
 {
     struct nvml *v = nvml_load(local_rank);
     struct nvml_pci pci = {0};

@@ -6,6 +6,6 @@
 #include <stddef.h>
 
 /* Where the GPU of a local rank sits on PCI: "0000:41:00.0". False: no GPU, no NVML. */
-bool nvml_place(int local_rank, char *place, size_t n);
+bool nvml_pci_address(int local_rank, char *place, size_t n);
 
 #endif

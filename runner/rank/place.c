@@ -20,9 +20,9 @@ static int number(const char *variable, int otherwise)
     return text ? atoi(text) : otherwise;
 }
 
-void place_find(struct place *p)
+void place_find(struct rank_place *p)
 {
-    *p = (struct place){.rank = 0, .ranks = 1, .local_rank = 0};
+    *p = (struct rank_place){.rank = 0, .ranks = 1, .local_rank = 0};
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
         if (getenv(launchers[i].rank)) {
             p->rank = number(launchers[i].rank, 0);

@@ -6,11 +6,11 @@
 #ifndef GS_PLACE_H
 #define GS_PLACE_H
 
-struct place {
+struct rank_place {
     int rank, ranks, local_rank; /* 0, 1, 0 when no launcher started us */
     char host[64];
 };
 
-void place_find(struct place *p);
+void place_find(struct rank_place *p);
 
 #endif

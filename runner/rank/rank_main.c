@@ -23,7 +23,7 @@ static int run_child(void *arg)
 
 static int watched_run(const char *dir, int launch, int attempt)
 {
-    struct place place;
+    struct rank_place place;
     place_find(&place);
     struct beat *beat = beat_map();
     if (!beat)
@@ -41,11 +41,11 @@ static int check(const char *path)
 {
     static struct beat beat;
     struct team team;
-    struct lent lent;
+    struct host_api api;
     int code = team_join(&team, &beat);
-    lend(&lent, &team, NULL, 1);
+    host_api_begin(&api, &team, NULL, 1);
     if (!code)
-        code = rank_conformance(path, &lent.wl);
+        code = rank_conformance(path, &api.wl);
     team_leave(&team);
     return code;
 }

@@ -4,12 +4,12 @@
 /* Seconds that abort() has to make a hung call return, before the shim kills. */
 #define ABORT_S 2.0
 
-static double patience(const struct rig *r)
+static double patience(const struct session *r)
 {
     return r->plan->set.measure.deadline;
 }
 
-void rig_step(struct rig *r, const char *phase)
+void session_step(struct session *r, const char *phase)
 {
     bool can_abort = r->watchdog.abort;
     beat_step(r->beat, phase, patience(r) + (can_abort ? ABORT_S : 0));
@@ -17,19 +17,19 @@ void rig_step(struct rig *r, const char *phase)
         watchdog_set(&r->watchdog, r->beat->step_ns + (uint64_t)(patience(r) * 1e9));
 }
 
-void rig_own_step(struct rig *r, const char *phase)
+void session_own_step(struct session *r, const char *phase)
 {
     watchdog_set(&r->watchdog, UINT64_MAX);
     beat_step(r->beat, phase, patience(r));
 }
 
-enum verdict rig_judge(const struct rig *r, enum wl_status status)
+enum call_result session_result(const struct session *r, enum wl_status status)
 {
-    static const enum verdict verdicts[] = {
+    static const enum call_result results[] = {
         [WL_OK] = FINE, [WL_RETRY] = AGAIN, [WL_SKIP] = SKIPPED, [WL_FAIL] = FAILED};
     if (watchdog_fired(&r->watchdog))
         return HANGING;
-    if ((size_t)status >= sizeof verdicts / sizeof *verdicts)
+    if ((size_t)status >= sizeof results / sizeof *results)
         return FAILED;
-    return verdicts[status];
+    return results[status];
 }

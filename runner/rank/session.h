@@ -3,8 +3,8 @@
  * What one attempt measures with: the plan, the ranks, the plugin, the recording. Built up and
  * taken down by measure.c, used by all that happens in between.
  */
-#ifndef GS_RIG_H
-#define GS_RIG_H
+#ifndef GS_SESSION_H
+#define GS_SESSION_H
 
 #include "lab/lateness.h"
 #include "rank/binding.h"
@@ -23,19 +23,19 @@ enum course {
 };
 
 /* What a plugin's call came to, by gravity. */
-enum verdict { FINE, AGAIN, SKIPPED, FAILED, HANGING };
+enum call_result { FINE, AGAIN, SKIPPED, FAILED, HANGING };
 
-struct rig {
+struct session {
     const char *dir;
     int launch, attempt;
     struct beat *beat;
     struct plan *plan;
     const struct wl_plugin *wl;
     struct team team;
-    struct lent lent;
+    struct host_api api;
     struct watchdog watchdog;
     struct health health;
-    struct binding binding;
+    struct gpu_binding binding;
     struct report report;
     struct lateness kept; /* rank 0, in a lab */
     void *self;       /* the plugin's */
@@ -47,13 +47,13 @@ struct rig {
 };
 
 /* The plugin's next call has `deadline` seconds: past it abort() is called, then the shim kills. */
-void rig_step(struct rig *r, const char *phase);
+void session_step(struct session *r, const char *phase);
 /* No plugin call is under way; the runner's own steps have the same deadline, with nothing to
  * abort. */
-void rig_own_step(struct rig *r, const char *phase);
+void session_own_step(struct session *r, const char *phase);
 
 /* The status of the call that just returned on this rank; a late one is HANGING whatever it says.
  */
-enum verdict rig_judge(const struct rig *r, enum wl_status status);
+enum call_result session_result(const struct session *r, enum wl_status status);
 
 #endif

@@ -26,7 +26,7 @@
 static const int watched[] = {SIGHUP, SIGINT, SIGUSR1, SIGTERM, SIGCHLD};
 
 struct shim {
-    const struct place *place;
+    const struct rank_place *place;
     struct beat *beat;
     pid_t child;
     sigset_t signals, before;
@@ -202,7 +202,7 @@ static int be_child(const struct shim *s, pid_t parent, int (*child)(void *arg),
     return child(arg);
 }
 
-int shim(const struct place *place, struct beat *beat, int (*child)(void *arg), void *arg)
+int shim(const struct rank_place *place, struct beat *beat, int (*child)(void *arg), void *arg)
 {
     struct shim s = {.place = place, .beat = beat};
     pid_t parent = getpid();

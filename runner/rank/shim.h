@@ -13,6 +13,6 @@
  * GS_FAILED when it died. SIGUSR1: the child is asked to close its block and leave. SIGTERM,
  * SIGINT, SIGHUP: it is killed. The child dies with this process, and this one with the launcher.
  */
-int shim(const struct place *place, struct beat *beat, int (*child)(void *arg), void *arg);
+int shim(const struct rank_place *place, struct beat *beat, int (*child)(void *arg), void *arg);
 
 #endif

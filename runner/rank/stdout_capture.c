@@ -23,15 +23,15 @@ static long entries(const char *dir)
     return n;
 }
 
-struct witness witness_look(void)
+struct resources resources_count(void)
 {
     struct mallinfo2 heap = mallinfo2();
-    return (struct witness){.fds = entries("/proc/self/fd"),
-                            .threads = entries("/proc/self/task"),
-                            .heap_B = (long)(heap.uordblks + heap.hblkhd)};
+    return (struct resources){.fds = entries("/proc/self/fd"),
+                              .threads = entries("/proc/self/task"),
+                              .heap_B = (long)(heap.uordblks + heap.hblkhd)};
 }
 
-int witness_listen(void)
+int stdout_capture_begin(void)
 {
     fflush(NULL);
     heard = memfd_create("heard", MFD_CLOEXEC);
@@ -41,7 +41,7 @@ int witness_listen(void)
     return out;
 }
 
-void witness_listen_end(int out)
+void stdout_capture_end(int out)
 {
     fflush(NULL);
     dup2(out, 1);
@@ -51,7 +51,7 @@ void witness_listen_end(int out)
     heard = -1;
 }
 
-bool witness_heard(char *line, size_t n, bool flush)
+bool stdout_capture_line(char *line, size_t n, bool flush)
 {
     if (flush)
         fflush(NULL);

@@ -15,7 +15,7 @@ enum { TRIES = 11 }; /* the first, and ten again */
 /* Rows of the int64 that are reduced with MPI_MAX; a minimum is the maximum of the negated. */
 enum { TIME, MINUS_TIME, START, MINUS_START, END, INVALID, ROWS };
 
-void visit_begin(struct visit *v, const struct rig *r)
+void visit_begin(struct visit *v, const struct session *r)
 {
     size_t cap = (size_t)r->plan->set.measure.samples, metrics = 0;
     while (r->wl->metrics[metrics].name)
@@ -44,25 +44,25 @@ void visit_end(struct visit *v)
     *v = (struct visit){0};
 }
 
-static void keep_why(struct rig *r, struct slot *s, const char *otherwise)
+static void keep_why(struct session *r, struct slot *s, const char *otherwise)
 {
-    snprintf(s->why, sizeof s->why, "%s", *r->lent.why ? r->lent.why : otherwise);
+    snprintf(s->why, sizeof s->why, "%s", *r->api.why ? r->api.why : otherwise);
     snprintf(r->beat->said, sizeof r->beat->said, "%s", s->why);
 }
 
 /* One sample on this rank; judged, its time checked. */
-static enum verdict sample(struct rig *r, struct slot *s, struct wl_sample *out)
+static enum call_result sample(struct session *r, struct slot *s, struct wl_sample *out)
 {
     *out = (struct wl_sample){.size = sizeof *out};
-    enum verdict verdict = rig_judge(r, r->wl->sample(s->prepared, s->iters, out));
-    if (verdict == FINE && !(out->values[0] > 0 && out->values[0] * s->iters < 1e9)) {
-        snprintf(r->lent.why, sizeof r->lent.why, "sample() gave a time of %g s", out->values[0]);
-        verdict = FAILED;
+    enum call_result result = session_result(r, r->wl->sample(s->prepared, s->iters, out));
+    if (result == FINE && !(out->values[0] > 0 && out->values[0] * s->iters < 1e9)) {
+        snprintf(r->api.why, sizeof r->api.why, "sample() gave a time of %g s", out->values[0]);
+        result = FAILED;
     }
-    return verdict;
+    return result;
 }
 
-static void put(struct visit *v, const struct rig *r, const struct slot *s, size_t n, size_t i,
+static void put(struct visit *v, const struct session *r, const struct slot *s, size_t n, size_t i,
                 const struct wl_sample *x)
 {
     int64_t time_ns = llround(x->values[0] * s->iters * 1e9);
@@ -78,28 +78,29 @@ static void put(struct visit *v, const struct rig *r, const struct slot *s, size
 
 /* Takes `discard` and n samples. After one that failed it goes on: other ranks may be inside an
  * operation that needs this one. */
-static enum verdict take(struct visit *v, struct rig *r, struct slot *s, size_t discard, size_t n)
+static enum call_result take(struct visit *v, struct session *r, struct slot *s, size_t discard,
+                             size_t n)
 {
-    enum verdict worst = FINE;
-    r->lent.why[0] = r->beat->said[0] = '\0';
+    enum call_result worst = FINE;
+    r->api.why[0] = r->beat->said[0] = '\0';
     for (size_t i = 0; i < discard + n && worst != HANGING; i++) {
         struct wl_sample x;
-        enum verdict verdict = sample(r, s, &x);
-        if (verdict > worst) {
+        enum call_result result = sample(r, s, &x);
+        if (result > worst) {
             keep_why(r, s, "sample() failed and did not say why");
-            worst = verdict;
+            worst = result;
         }
         if (i < discard)
             continue;
-        v->mine[INVALID * n + i - discard] = verdict == AGAIN;
-        if (verdict == FINE)
+        v->mine[INVALID * n + i - discard] = result == AGAIN;
+        if (result == FINE)
             put(v, r, s, n, i - discard, &x);
     }
     s->operations += (discard + n) * s->iters;
     return worst;
 }
 
-static void reduce(struct visit *v, const struct rig *r, size_t n)
+static void reduce(struct visit *v, const struct session *r, size_t n)
 {
     atomic_store(&r->beat->waiting, 1);
     MPI_Allreduce(v->mine, v->all, (int)(ROWS * n + 1), MPI_INT64_T, MPI_MAX, r->team.comm);
@@ -144,8 +145,8 @@ static void summarise(const struct visit *v, struct slot *s)
         o->metrics[m] = stats_median(&v->kept[m * v->cap], o->n);
 }
 
-enum verdict visit(struct visit *v, struct rig *r, struct slot *s, size_t discard, size_t n,
-                   enum verdict *mine)
+enum call_result visit(struct visit *v, struct session *r, struct slot *s, size_t discard, size_t n,
+                       enum call_result *mine)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -156,7 +157,7 @@ enum verdict visit(struct visit *v, struct rig *r, struct slot *s, size_t discar
         *mine = take(v, r, s, i ? 0 : discard, lacking);
         v->mine[ROWS * lacking] = *mine;
         reduce(v, r, lacking);
-        enum verdict worst = (enum verdict)v->all[ROWS * lacking];
+        enum call_result worst = (enum call_result)v->all[ROWS * lacking];
         if (worst > AGAIN)
             return worst;
         keep(v, s, lacking);

@@ -12,19 +12,19 @@
 /* Buffers, for all visits of a rig. */
 struct visit {
     size_t cap, metrics;
-    int64_t *mine, *all;      /* what is reduced: VISIT_ROWS rows of samples and a verdict */
+    int64_t *mine, *all;      /* what is reduced: VISIT_ROWS rows of samples and a result */
     double *values, *reduced; /* metrics after the first: one row each */
     double *skew, *spread, *time,
         *kept; /* samples that are kept, over the ranks; kept: by metric */
 };
 
-void visit_begin(struct visit *v, const struct rig *r);
+void visit_begin(struct visit *v, const struct session *r);
 void visit_end(struct visit *v);
 
 /* Throws `discard` samples away, then fills s->visited with n (at most what [measure] samples
  * says); samples that a rank calls invalid are taken again, up to 10 times. Collective; returns the
- * worst verdict of the ranks, and in *mine this rank's own. */
-enum verdict visit(struct visit *v, struct rig *r, struct slot *s, size_t discard, size_t n,
-                   enum verdict *mine);
+ * worst result of the ranks, and in *mine this rank's own. */
+enum call_result visit(struct visit *v, struct session *r, struct slot *s, size_t discard, size_t n,
+                       enum call_result *mine);
 
 #endif

@@ -31,7 +31,7 @@ static bool taken(const char *dir, int launch, int attempt, const char *log)
     return there;
 }
 
-int claim_attempt(const char *dir, int launch, int *attempt)
+int attempt_number_take(const char *dir, int launch, int *attempt)
 {
     for (int end = *attempt + ATTEMPTS; *attempt < end; ++*attempt) {
         char *log = file(dir, launch, *attempt, "log");

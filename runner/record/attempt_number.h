@@ -4,11 +4,11 @@
  * launch, on machines that know nothing of each other, when a batch system gave up a node that went
  * on measuring. Each attempt then has files of its own, and readers count one of them.
  */
-#ifndef GS_CLAIM_H
-#define GS_CLAIM_H
+#ifndef GS_ATTEMPT_NUMBER_H
+#define GS_ATTEMPT_NUMBER_H
 
 /* Makes the attempt's log, which is the claim, numbered *attempt or the next that is free. GS_OK or
  * GS_FAILED, reported. */
-int claim_attempt(const char *dir, int launch, int *attempt);
+int attempt_number_take(const char *dir, int launch, int *attempt);
 
 #endif

@@ -15,13 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum verdict { LEAVE_OUT, HIDE_VALUE, KEEP };
+enum env_rule { LEAVE_OUT, HIDE_VALUE, KEEP };
 
 /* The first pattern that a name matches decides. Open MPI's launcher hands its processes addresses
  * and job ids in OMPI_MCA_* of its own components, and OMPI_* that are not MCA parameters. */
 static const struct {
     const char *pattern;
-    enum verdict verdict;
+    enum env_rule rule;
 } env_rules[] = {
     {"OMPI_MCA_orte_*", LEAVE_OUT},
     {"OMPI_MCA_ess*", LEAVE_OUT},
@@ -41,7 +41,7 @@ static const struct {
     {"UCX_*", KEEP},
 };
 
-static enum verdict judge(const char *name)
+static enum env_rule env_rule_of(const char *name)
 {
     static const char *const families[] = {"NCCL_*", "OMPI_*", "UCX_*"};
     bool ours = false;
@@ -49,7 +49,7 @@ static enum verdict judge(const char *name)
         ours = ours || !fnmatch(families[i], name, 0);
     for (size_t i = 0; ours && i < sizeof env_rules / sizeof *env_rules; i++)
         if (!fnmatch(env_rules[i].pattern, name, FNM_CASEFOLD))
-            return env_rules[i].verdict;
+            return env_rules[i].rule;
     return LEAVE_OUT;
 }
 
@@ -59,10 +59,9 @@ json_t *provenance_env(char *const *environment)
     for (char *const *e = environment; *e; e++) {
         size_t n = strcspn(*e, "=");
         char *name = xstrfmt("%.*s", (int)n, *e);
-        enum verdict verdict = judge(name);
-        if (verdict != LEAVE_OUT)
-            json_object_set_new(env, name,
-                                json_text(verdict == HIDE_VALUE ? "(hidden)" : *e + n + 1));
+        enum env_rule rule = env_rule_of(name);
+        if (rule != LEAVE_OUT)
+            json_object_set_new(env, name, json_text(rule == HIDE_VALUE ? "(hidden)" : *e + n + 1));
         free(name);
     }
     return env;

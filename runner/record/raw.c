@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "record/raw_lines.h"
 #include "record/record.h"
 
 #include <stdlib.h>

@@ -6,6 +6,8 @@
 #ifndef GS_RAW_H
 #define GS_RAW_H
 
+#include "record/raw_lines.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,8 +34,6 @@ struct raw_line {
 
 struct raw;
 
-#define RAW_LINE_MAX (8 << 20) /* bytes, about a million samples: bounds the memory of a reader */
-
 /* GS_OK or reported: cannot be opened, a newer schema, not a recording. A file that is empty or
  * holds a torn header alone, as a kill leaves it, opens and has no lines. */
 int raw_open(struct raw **out, const char *path);
@@ -44,10 +44,6 @@ bool raw_torn(const struct raw *r);
 void raw_close(struct raw *r);
 
 /* Where the next line starts, to come back to it. raw_seek: GS_OK or reported. */
-struct raw_place {
-    uint64_t offset;
-    size_t number; /* lines before it */
-};
 struct raw_place raw_tell(const struct raw *r);
 int raw_seek(struct raw *r, struct raw_place to);
 

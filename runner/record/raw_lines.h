@@ -5,7 +5,17 @@
 #ifndef GS_RAW_LINES_H
 #define GS_RAW_LINES_H
 
-#include "record/raw.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RAW_LINE_MAX (8 << 20) /* bytes, about a million samples: bounds the memory of a reader */
+
+/* A position between two lines. */
+struct raw_place {
+    uint64_t offset;
+    size_t number; /* lines before it */
+};
 
 struct raw_lines {
     char *path;

@@ -47,7 +47,7 @@ static int add_lines(struct record *r, const char *status, const struct record_d
     return code ? code : record_sync(r);
 }
 
-int closing_write(const char *path, const char *status, const struct record_death *death)
+int record_end_write(const char *path, const char *status, const struct record_death *death)
 {
     struct record r;
     bool closed;

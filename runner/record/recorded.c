@@ -7,7 +7,6 @@
 #include "config/settings.h"
 #include "record/manifest.h"
 #include "record/record.h"
-#include "record/recorded_cells.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,54 @@
 #ifndef GS_RECORDED_CELLS_H
 #define GS_RECORDED_CELLS_H
 
-#include "record/recorded.h"
+#include "plan/plan.h"
+#include "record/ledger.h"
+#include "record/raw.h"
+
+#include <stdint.h>
+
+struct rec_cell {
+    char id[PLAN_ID];
+    size_t group; /* in recorded.groups */
+    char *config, *mode, *params;
+    char *ran; /* by its notes: "RING/LL ctas=24"; "": unknown; "A | B": launches differ */
+    int64_t size_B;
+    double busbw_factor;     /* 0: no collective */
+    int64_t launches;        /* it should have: as planned; of an import, as its config has most */
+    char **metrics, **units; /* beyond the time */
+    size_t n_metrics;
+};
+
+struct rec_group {
+    char id[PLAN_ID];
+    size_t first, n; /* in recorded.cells */
+};
+
+struct rec_span {
+    size_t file, group; /* in ledger.files, recorded.groups */
+    struct raw_place start;
+};
+
+struct recorded {
+    char *dir, *run_id, *platform, *workload, *label;
+    int64_t ranks, nodes, launches; /* launches: as planned */
+    uint64_t seed;
+    char **overrides; /* of the config, NULL-terminated */
+    bool verified;    /* results were checked after each block */
+    bool planned;     /* there is a plan.json */
+    bool imported;    /* no block holds two configs, and nothing was planned */
+    /* [limits] busbw, bytes a second, of configs/PLATFORM.ini; where there is none, of the config
+     * that was recorded. NaN: no limit is given. */
+    double limit;
+    double precision; /* [measure] precision, relative */
+    struct ledger *ledger;
+    struct rec_cell *cells;
+    size_t n_cells;
+    struct rec_group *groups;
+    size_t n_groups;
+    struct rec_span *spans; /* by file, then place */
+    size_t n_spans;
+};
 
 /* A text of an object, "" where it has none; to a text of ours, the caller's. */
 const char *recorded_text(const json_t *object, const char *key);
@@ -24,5 +71,12 @@ void recorded_free_cell(struct rec_cell *c);
 /* When all is read: cells in the order of their groups, and how many launches each should have. */
 void recorded_index_groups(struct recorded *r);
 void recorded_count_launches(struct recorded *r);
+
+/* The value of a "key=value" word of cell.params into buf, or NULL. */
+const char *recorded_param(const struct rec_cell *c, const char *key, char *buf, size_t n);
+
+/* Both cells say what ran, and in every launch it is one and the same operation: whatever their
+ * times differ by, the config did not change what was run. */
+bool recorded_same_operation(const char *ran, const char *other);
 
 #endif

@@ -111,7 +111,7 @@ static int key_of(const char *dir, char **key)
 static void add(struct runs *r, const char *dir, char *key)
 {
     r->v = xrealloc(r->v, (r->n + 1) * sizeof *r->v);
-    struct run *run = &r->v[r->n++];
+    struct run_folder *run = &r->v[r->n++];
     run->dir = xstrdup(dir);
     run->key = key;
 }
@@ -190,7 +190,7 @@ int runs_find(struct runs *r, const char *root)
 
 static int by_key(const void *a, const void *b)
 {
-    const struct run *x = a, *y = b;
+    const struct run_folder *x = a, *y = b;
     int order = strcmp(x->key, y->key);
     return order ? order : strcmp(x->dir, y->dir);
 }

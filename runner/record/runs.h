@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct run {
+struct run_folder {
     char *dir;
     char *key; /* NULL when unsorted; platform, workload, label and run id, a line each: sorts by
                   them in turn */
 };
 
 struct runs {
-    struct run *v;
+    struct run_folder *v;
     size_t n;
     bool unsorted; /* as given to runs_find: folders alone, no recording is opened */
 };

@@ -125,7 +125,7 @@ int reduce_trees(const char *const *roots, size_t n, const char *out)
     return code;
 }
 
-static int write_key(const struct run *run, const char *out)
+static int write_key(const struct run_folder *run, const char *out)
 {
     struct csv file;
     char *path = xstrfmt("%s/%s", out, REDUCE_KEY);

@@ -40,7 +40,7 @@ static bool is_table(const char *path)
 }
 
 /* Platform, workload and label are the first three lines of a key. */
-static bool same_section(const struct run *a, const struct run *b)
+static bool same_section(const struct run_folder *a, const struct run_folder *b)
 {
     size_t n = 0;
     for (int lines = 0; lines < 3 && a->key[n]; n++)

@@ -198,14 +198,14 @@ static int show_run(const char *dir)
 
 /* ---- which run ---- */
 
-static const char *run_id(const struct run *run)
+static const char *run_id(const struct run_folder *run)
 {
     const char *name = strrchr(run->dir, '/');
     return name ? name + 1 : run->dir;
 }
 
 /* Names begin with the time. A run that measured nothing is shown only where no other is. */
-static bool is_later(const struct run *a, const struct run *b)
+static bool is_later(const struct run_folder *a, const struct run_folder *b)
 {
     bool measured = runs_measured(a->dir);
     if (measured != runs_measured(b->dir))
@@ -217,7 +217,7 @@ static int show_latest(const char *root)
 {
     struct runs runs = {0};
     int code = runs_find(&runs, root);
-    const struct run *latest = NULL;
+    const struct run_folder *latest = NULL;
     for (size_t i = 0; i < runs.n; i++)
         if (!latest || is_later(&runs.v[i], latest))
             latest = &runs.v[i];

@@ -27,17 +27,17 @@ static const struct control beat = {.event = CONTROL_BEAT, .cell = "c2", .phase 
 static const struct control error = {
     .event = CONTROL_ERROR, .rank = 1, .why = "gradsync: no device", .code = GS_CANNOT};
 
-static struct attempt judged(struct evidence *e)
+static struct attempt judged(struct attempt_evidence *e)
 {
     struct attempt a = {.launch = 1, .attempt = 1};
     snprintf(e->launcher, sizeof e->launcher, "mpirun");
     if (!e->log_path)
         e->log_path = "/nonexistent/log";
-    judge(&a, e);
+    attempt_verdict(&a, e);
     return a;
 }
 
-static void done(struct evidence *e, const char *status)
+static void done(struct attempt_evidence *e, const char *status)
 {
     e->heard = e->has_done = true;
     snprintf(e->done.status, sizeof e->done.status, "%s", status);
@@ -46,7 +46,7 @@ static void done(struct evidence *e, const char *status)
 static void rank_0s_last_word_counts(void **state)
 {
     (void)state;
-    struct evidence complete = {0}, interrupted = {0};
+    struct attempt_evidence complete = {0}, interrupted = {0};
     done(&complete, "complete");
     done(&interrupted, "interrupted");
     assert_int_equal(judged(&complete).end, ATTEMPT_COMPLETE);
@@ -60,7 +60,8 @@ static void rank_0s_last_word_counts(void **state)
 static void a_rank_that_died_is_told_as_it_was(void **state)
 {
     (void)state;
-    struct evidence e = {.heard = true, .has_dead = true, .dead = dead, .status = EXITED(1)};
+    struct attempt_evidence e = {
+        .heard = true, .has_dead = true, .dead = dead, .status = EXITED(1)};
     struct attempt a = judged(&e);
     assert_int_equal(a.end, ATTEMPT_DIED);
     assert_string_equal(a.kind, "crash");
@@ -73,7 +74,8 @@ static void a_rank_that_died_is_told_as_it_was(void **state)
 static void an_error_in_words_is_not_tried_again(void **state)
 {
     (void)state;
-    struct evidence e = {.heard = true, .has_error = true, .error = error, .status = EXITED(3)};
+    struct attempt_evidence e = {
+        .heard = true, .has_error = true, .error = error, .status = EXITED(3)};
     done(&e, "failed"); /* rank 0 left because of rank 1 */
     struct attempt a = judged(&e);
     assert_int_equal(a.end, ATTEMPT_REFUSED);
@@ -89,14 +91,14 @@ static void an_error_in_words_is_not_tried_again(void **state)
 static void an_interrupted_launcher_is_no_death(void **state)
 {
     (void)state;
-    struct evidence e = {.interrupted = true, .status = SIGKILL};
+    struct attempt_evidence e = {.interrupted = true, .status = SIGKILL};
     assert_int_equal(judged(&e).end, ATTEMPT_INTERRUPTED);
 }
 
 static void a_killed_launcher_loses_the_last_cell(void **state)
 {
     (void)state;
-    struct evidence e = {.heard = true, .has_beat = true, .beat = beat, .status = SIGKILL};
+    struct attempt_evidence e = {.heard = true, .has_beat = true, .beat = beat, .status = SIGKILL};
     struct attempt a = judged(&e);
     assert_int_equal(a.end, ATTEMPT_DIED);
     assert_string_equal(a.kind, "lost");
@@ -109,7 +111,7 @@ static void a_killed_launcher_loses_the_last_cell(void **state)
 static void silence_is_a_hang(void **state)
 {
     (void)state;
-    struct evidence e = {.heard = true, .beat = beat, .silent_s = 40, .status = SIGKILL};
+    struct attempt_evidence e = {.heard = true, .beat = beat, .silent_s = 40, .status = SIGKILL};
     struct attempt a = judged(&e);
     assert_string_equal(a.kind, "hang");
     assert_string_equal(a.why, "no sign of life from the ranks for 40 s");
@@ -123,7 +125,7 @@ static void a_launcher_that_starts_nothing_is_quoted(void **state)
     assert_true(fd >= 0);
     dprintf(fd, "-----\n  There are not enough\nslots.\n\nMore.\n-----\n");
     close(fd);
-    struct evidence e = {.status = EXITED(1), .log_path = path};
+    struct attempt_evidence e = {.status = EXITED(1), .log_path = path};
     struct attempt a = judged(&e);
     unlink(path);
     assert_int_equal(a.end, ATTEMPT_REFUSED);
@@ -139,16 +141,17 @@ static void a_joined_rank_answers_for_itself(void **state)
     (void)state;
     struct joined other = {.rank = 1, .ranks = 2}, first = {.rank = 0, .ranks = 2};
     struct attempt a = {.joined = &other};
-    struct evidence e = {.launcher = "gradsync-rank", .log_path = "/nonexistent/log"};
-    judge(&a, &e);
+    struct attempt_evidence e = {.launcher = "gradsync-rank", .log_path = "/nonexistent/log"};
+    attempt_verdict(&a, &e);
     assert_int_equal(a.end, ATTEMPT_COMPLETE);
-    e = (struct evidence){
+    e = (struct attempt_evidence){
         .launcher = "gradsync-rank", .log_path = "/nonexistent/log", .status = EXITED(1)};
-    judge(&a, &e);
+    attempt_verdict(&a, &e);
     assert_int_equal(a.end, ATTEMPT_REFUSED);
     a.joined = &first; /* rank 0 says when it is done */
-    e = (struct evidence){.launcher = "gradsync-rank", .heard = true, .log_path = "/nonexistent"};
-    judge(&a, &e);
+    e = (struct attempt_evidence){
+        .launcher = "gradsync-rank", .heard = true, .log_path = "/nonexistent"};
+    attempt_verdict(&a, &e);
     assert_int_equal(a.end, ATTEMPT_DIED);
 }
 
