@@ -29,7 +29,7 @@ old_and_new() { # FOLDER-OF-HEADER WHAT
     ok "a plugin of $2 header builds" make -s -C "$2" -f "$top/plugins/plugin.mk" NAME="$2" CC="$cc" \
         GRADSYNC_INCLUDE="$1"
     ok 'passes its check' "$gradsync" check "$2/$2.so"
-    like "$err" 'the calls are good' 'calls and all'
+    like "$err" 'all calls work' 'calls and all'
     sed "s/template/$2/g" "$top/plugins/template/template-local.ini" >"$2.ini"
     ok 'is measured' env GRADSYNC_PLUGIN_PATH="$tmp/$2" "$gradsync" run "$2.ini" -q -o "raw-$2" "${few[@]}"
     ok 'and reduced' "$gradsync" reduce -q "raw-$2" -o "csv-$2"

@@ -64,7 +64,7 @@ like "$err" "nothing to compare: .* configs of the mode 'compute' beside another
 exits 2 'a mode that there is not' "$gradsync" compare --best-of com modes
 like "$err" "a mode 'com' beside another mode, did you mean 'comm'" 'is a slip'
 exits 2 'two runs have no best' "$gradsync" compare --best-of comm raw1 raw1
-like "$err" '--best-of is about configs of a run' 'and it says so'
+like "$err" '--best-of compares configs of a run' 'and it says so'
 
 # ---- same operation: c2 is 2% faster than the baseline, and c3 slower; c2 ran what the baseline ran
 "$make_campaign" same groups=2 spread=0.002
@@ -136,7 +136,7 @@ ok 'what a table has solved' "$gradsync" compare --again solved/compare.csv -o s
 is "$out" "$("$gradsync" compare --again days)" 'gives the same answers'
 ok 'to the byte' cmp days.csv/again.csv solved/again.csv
 exits 2 'a table and a run' "$gradsync" compare --again solved/compare.csv other/1
-like "$err" '--again takes recordings, or one table: solved/compare.csv' 'are too many'
+like "$err" '--again takes recordings or one table, not both: solved/compare.csv' 'are too many'
 exits 2 'no such table' "$gradsync" compare --again solved/compre.csv
 like "$err" "solved/compre.csv: cannot be read: .*did you mean 'solved/compare.csv'" 'has its nearest named'
 mkdir solved/compare
@@ -154,11 +154,11 @@ mkdir as.csv && cp -r days as.csv
 ok 'a folder of any name' "$gradsync" compare --again as.csv
 like "$out" 'run 2 after 1' 'is of recordings'
 ok 'a table of one run' "$gradsync" compare --again csv/compare.csv
-like "$err" 'nothing was compared twice below csv/compare.csv' 'has nothing to agree'
+like "$err" 'no contrast was measured twice below csv/compare.csv' 'has nothing to agree'
 ok 'a run alone' "$gradsync" compare --again raw1
-like "$err" 'nothing was compared twice below raw1' 'has none to agree with'
+like "$err" 'no contrast was measured twice below raw1' 'has none to agree with'
 exits 2 'two questions at once' "$gradsync" compare --again --best-of comm days
-like "$err" '--again goes with neither' 'are refused'
+like "$err" '--again excludes' 'are refused'
 
 # ---- what the floor forbids
 "$make_campaign" floor groups=1 spread=0.0005 effect=0.02

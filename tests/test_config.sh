@@ -45,7 +45,7 @@ ok '… and writes nothing' test ! -e data
 
 config '[null]' '[slurm]' 'partition = main'
 run "$gradsync" plan x.ini
-like "$out" 'or in Slurm.s jobs gradsync submit ' '… which [slurm] makes submit as well'
+like "$out" 'or in Slurm jobs: gradsync submit ' '… which [slurm] makes submit as well'
 
 exits 2 'a workload mistyped' "$gradsync" plan x.ini -w nul
 like "$err" "no workload section \[nul\], did you mean 'null'" '… has its nearest named'
@@ -74,7 +74,7 @@ like "$out" '9999 cells in 9999 groups' '… are counted'
 config '[null]' '[slurm]' 'partition = main'
 mkdir 'a b' && cp x.ini 'a b/it.ini'
 run "$gradsync" plan 'a b/it.ini' -w null -s measure:launches=2 -s 'null:config=a, b'
-is "$(sed -n 's/^next: //p' <<<"$out" | sed "s/, or in Slurm's jobs /|/")" \
+is "$(sed -n 's/^next: //p' <<<"$out" | sed "s/, or in Slurm jobs: /|/")" \
     "gradsync run 'a b/it.ini' --workload null --set measure:launches=2 --set 'null:config=a, b'|gradsync submit 'a b/it.ini' --workload null --set measure:launches=2 --set 'null:config=a, b'" \
     'what comes next has its path quoted and the options'
 run "$gradsync" check 'a b/it.ini' --set measure:launches=2

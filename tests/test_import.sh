@@ -229,7 +229,7 @@ refused 1 'other columns than its table' 'a row that has more' fixed.txt
 refused 1 'nccl-tests -C' 'times of the host' cpu.txt
 grep -v nThread table.txt >headless.txt
 refused 1 'the start of the file is missing' 'no start' headless.txt
-refused 2 "no format is called 'nccl-test', did you mean 'nccl-tests'" 'a format that is none' --format nccl-test table.txt
+refused 2 "no format 'nccl-test', did you mean 'nccl-tests'" 'a format that is none' --format nccl-test table.txt
 ok 'nothing was written of all that' test ! -e refused
 exits 1 'one refused of two' import -o pair one.txt table.txt
 is "$(wc -l <<<"$out")" 1 'costs itself alone'

@@ -92,7 +92,7 @@ is "$(ls hit 2>/dev/null)" '' '… and none of them did anything'
 for path in 'a%j' 'a\b' $'a\nb'; do
     mkdir -p "$path"
     exits 2 "a path that Slurm reads otherwise is refused" "$gradsync" submit -o "$path" q.ini
-    like "$err" 'a campaign cannot lie here' '… with the reason'
+    like "$err" 'a campaign path cannot contain' '… with the reason'
 done
 
 # ---- what is not here ----
@@ -110,7 +110,7 @@ one_line "$err" '… in one line'
 ok '… and --dry-run still prints' env PATH="$tmp/empty" "$gradsync" submit --dry-run -o camps q.ini
 printf '#!/bin/bash\necho "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified" >&2; exit 1\n' >bin/sbatch
 exits 2 'a wrong account' "$gradsync" submit -o camps q.ini
-like "$err" 'account is none of yours.*'$'\n''.*once mended: gradsync resume' '… says what to do'
+like "$err" 'account is not one of yours.*'$'\n''.*once mended: gradsync resume' '… says what to do'
 printf '#!/bin/bash\nexit 1\n' >bin/sbatch
 exits 1 'an sbatch that says nothing' "$gradsync" submit -o camps q.ini
 if [ "$(id -u)" != 0 ]; then

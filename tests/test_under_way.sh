@@ -21,7 +21,7 @@ config two 'blocks = 3' 'max_blocks = 100000' 'precision = 0.01%' 'budget = 60s'
 printf '[nul]\n' >all/zz.ini
 exits 2 'a folder with a wrong config' build/gradsync run all
 like "$err" 'all/zz.ini:1: .*did you mean .null.' '… says which'
-like "$err" 'nothing was begun' '… and that nothing was begun'
+like "$err" 'nothing was measured' '… and that nothing was measured'
 is "$(ls data 2>/dev/null)" '' '… which is so'
 rm all/zz.ini
 

@@ -59,7 +59,7 @@ is "$(tr ',' '\n' <<<"$lines" | awk -F- '{ for (i = $1; i <= (NF > 1 ? $2 : $1);
 why '\val{time.a}'
 like "$out" '^time.a = ' 'as it stands in the paper'
 why "integer: SELECT launches FROM summary WHERE $A_ROW"
-like "$out" '^asked = 2' 'any number of a table'
+like "$out" '^query = 2' 'any number of a table'
 # ---- a row of a table, as a report numbers them
 at=$(grep -n "^[^,]*,p,null,,$A," csv/summary.csv | cut -d: -f1)
 mv macros.txt away

@@ -92,8 +92,8 @@ int campaign_make(struct campaign *c, const char *root)
         return cannot(root);
     if (!sbatch_words_path(absolute))
         code = fail_at(GS_USAGE, root, 0,
-                       "a campaign cannot lie here: Slurm gives '%%' and '\\' in a path a meaning "
-                       "of their own (-o another folder)");
+                       "a campaign path cannot contain '%%' or '\\', which Slurm expands; choose "
+                       "another folder with -o");
     if (!code)
         code = make_folder(c, absolute);
     if (!code)
@@ -108,7 +108,7 @@ int campaign_add_run(struct campaign *c, const char *dir, const struct plan *p)
 {
     size_t n = strlen(c->dir);
     if (strncmp(dir, c->dir, n) || dir[n] != '/')
-        return fail_at(GS_FAILED, dir, 0, "lies outside of the campaign");
+        return fail_at(GS_FAILED, dir, 0, "is not inside the campaign folder");
     c->runs = xrealloc(c->runs, (c->n_runs + 1) * sizeof *c->runs);
     c->runs[c->n_runs++] = (struct camp_run){.dir = xstrdup(dir + n + 1),
                                              .platform = xstrdup(p->set.platform.name),
@@ -153,8 +153,8 @@ int campaign_lock(const struct campaign *c, int *fd)
         close(*fd);
         *fd = -1;
         code = fail_at(GS_CANNOT, c->dir, 0,
-                       "another gradsync submits, cancels or collects this campaign: try again "
-                       "when it has ended");
+                       "another gradsync is submitting, cancelling or collecting this campaign; "
+                       "try again when it has ended");
     }
     free(path);
     return code;

@@ -54,6 +54,6 @@ int campaign_configs_add(struct words *list, const char *path)
     free(names);
     return n ? GS_OK
              : fail_at(GS_USAGE, path, 0,
-                       "neither a run folder nor a campaign, nor holds a "
+                       "is no run folder and no campaign, and holds no "
                        "config (NAME.ini)");
 }

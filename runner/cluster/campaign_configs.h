@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The configs that a command line names: files, and folders of them.
+ * Config arguments of a command line: files, or folders of *.ini files.
  */
 #ifndef GS_CAMPAIGN_CONFIGS_H
 #define GS_CAMPAIGN_CONFIGS_H
@@ -9,10 +9,9 @@
 
 #include <stdbool.h>
 
-bool campaign_configs_is_folder(
-    const char *path); /* a folder that is no run folder and no campaign */
-/* Adds the file, or the *.ini of the folder in the order of their names. GS_OK or GS_USAGE,
- * reported: a folder without. words_free. */
+bool campaign_configs_is_folder(const char *path); /* a folder, but no run folder or campaign */
+/* Adds the file, or the *.ini files of the folder, sorted by name. GS_OK, or GS_USAGE (reported)
+ * for a folder without configs. The caller frees the list with words_free. */
 int campaign_configs_add(struct words *list, const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * campaign.json and tasks.tsv: a campaign's file, out and in.
+ * Writes and reads campaign.json; writes tasks.tsv.
  */
 #include "cluster/campaign.h"
 
@@ -78,7 +78,7 @@ int campaign_write(const struct campaign *c)
 
 /* ---- reading ---- */
 
-/* A folder others can write to may hold anything: paths stay below the campaign. */
+/* Others may have written the file: a path in it must not lead out of the campaign folder. */
 static bool is_below(const char *path)
 {
     return *path && *path != '/' && !strstr(path, "..");
@@ -148,13 +148,14 @@ static int read_json(struct campaign *c, const char *path, json_t *json)
     if (json_unpack(json, "{si ss}", "schema", &schema, "id", &id))
         return fail_at(GS_FAILED, path, 0, "damaged: no number 'schema' or no text 'id'");
     if (schema != SCHEMA)
-        return fail_at(GS_CANNOT, path, 0, "of another gradsync: schema %d, this one reads %d",
+        return fail_at(GS_CANNOT, path, 0,
+                       "schema %d is from another version of gradsync; this one reads schema %d",
                        schema, SCHEMA);
     c->id = xstrdup(id);
     if (!sbatch_words_value(id) || !read_runs(c, json_object_get(json, "runs")) ||
         !read_arrays(c, json_object_get(json, "arrays")) ||
         !read_tasks(c, json_object_get(json, "tasks")))
-        return fail_at(GS_FAILED, path, 0, "damaged: a run, an array or a task is not whole");
+        return fail_at(GS_FAILED, path, 0, "damaged: a run, an array or a task is invalid");
     return GS_OK;
 }
 
@@ -166,7 +167,7 @@ int campaign_read(struct campaign *c, const char *dir)
     if (!c->dir)
         return locate_failed(GS_USAGE, dir, LOCATE_FILE);
     if (!campaign_is(dir))
-        return fail_at(GS_USAGE, dir, 0, "no campaign: it holds no " CAMPAIGN_FILE);
+        return fail_at(GS_USAGE, dir, 0, "is no campaign: it holds no " CAMPAIGN_FILE);
     char *path = campaign_path(c, CAMPAIGN_FILE);
     json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
     int code = json ? read_json(c, path, json)

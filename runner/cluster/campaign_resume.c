@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/lock.h"
+#include "base/shell_quote.h"
 #include "base/text.h"
 #include "cluster/campaign.h"
 #include "cluster/cluster_status.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Jobs that are held: those a crash kept from the ledger get their line first. */
+/* Releases held jobs. Jobs that a crash kept out of the ledger are added to it first. */
 static int release_held(const struct campaign *c, const struct cluster_status *s)
 {
     long *jobs = xcalloc(c->n_tasks + s->n_orphans + 1, sizeof *jobs);
@@ -22,7 +23,8 @@ static int release_held(const struct campaign *c, const struct cluster_status *s
     int code = GS_OK;
     for (size_t i = 0; !code && i < s->n_orphans; i++) {
         code = jobs_add(c, s->orphans[i], s->orphan_arrays[i], "");
-        say("job %ld: was submitted, and its line in the ledger lost: taken over", s->orphans[i]);
+        say("job %ld: missing in the ledger, because submit was interrupted: taken over",
+            s->orphans[i]);
     }
     for (size_t i = 0; i < c->n_tasks; i++) {
         bool listed = !s->tasks[i].held;
@@ -67,9 +69,9 @@ static int submit_lacking(const struct campaign *c, const struct cluster_status 
     say_why(s, wanted, c->n_tasks);
     int code = n ? slurm_submit_tasks(c, wanted) : GS_OK;
     if (!n && alive)
-        say("nothing to submit: %zu tasks wait or run", alive);
+        say("nothing to submit: %zu tasks are waiting or running", alive);
     else if (!n)
-        say("%s is measured: nothing to do but collect", c->dir);
+        say("nothing to do: all tasks are measured; next: gradsync collect %s", SHELL_WORD(c->dir));
     free(wanted);
     return code;
 }
@@ -98,7 +100,7 @@ int campaign_resume_task(const char *dir, long task)
     struct campaign c;
     int code = campaign_read(&c, dir);
     if (!code && (task < 1 || (size_t)task > c.n_tasks))
-        code = fail_at(GS_USAGE, dir, 0, "no task %ld (1 to %zu)", task, c.n_tasks);
+        code = fail_at(GS_USAGE, dir, 0, "no task %ld; tasks are 1 to %zu", task, c.n_tasks);
     if (!code) {
         const struct camp_task *t = &c.tasks[task - 1];
         char *run = campaign_path(&c, c.runs[t->run].dir);

@@ -15,12 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE_NS                                                                                \
-    120000000000u /* without its controller a client gives up by itself after 9 s                  \
-                   */
+/* Slurm's programs give up after 9 s without a controller; this catches one that hangs. */
+#define PATIENCE_NS 120000000000u
 #define NOT_FOUND 127
 
-/* What a user's shell may hold for salloc and sbatch by hand, and what a job that submits has. */
+/* Variables of the user's shell or of a surrounding job that would change what Slurm's programs do. */
 static const char *const scrubbed[] = {"SBATCH_", "SLURM_",   "SALLOC_",  "SQUEUE_",
                                        "SRUN_",   "SCANCEL_", "SCONTROL_"};
 
@@ -58,7 +57,7 @@ static void become(const char *const *argv, char **env, int out, int err)
     _exit(NOT_FOUND);
 }
 
-/* Until both pipes are closed; false: past the deadline. */
+/* Reads until both pipes are closed. False: the deadline passed. */
 static bool read_all(struct pollfd fds[2], struct reply *r)
 {
     struct text *const texts[2] = {&r->out, &r->err};
@@ -119,7 +118,7 @@ static int run(struct reply *r, const char *const *argv)
     return GS_OK;
 }
 
-/* ---- what it said ---- */
+/* ---- errors ---- */
 
 static const char *after(const char *line, const char *word)
 {
@@ -135,44 +134,46 @@ char *reply_why(const struct reply *r)
     return *s ? xstrfmt("%.*s", (int)strcspn(s, "\n"), s) : xstrfmt("exit %d", r->status);
 }
 
-/* Faults that a person meets, by what Slurm says of them, and the remedy. */
+/* Common errors: part of Slurm's message, the remedy, and the exit code. */
 static const struct {
     const char *says, *remedy;
     int code;
 } faults[] = {
     {"Unable to contact slurm controller",
-     "the controller does not answer: try again later (scontrol ping), nothing is lost", GS_CANNOT},
+     "the controller does not answer; nothing is lost, try again later; see scontrol ping",
+     GS_CANNOT},
     {"Invalid account",
-     "[slurm] account is none of yours for this partition: sacctmgr show associations user=$USER",
+     "[slurm] account is not one of yours for this partition; see sacctmgr show associations "
+     "user=$USER",
      GS_USAGE},
-    {"invalid partition", "[slurm] partition does not exist: sinfo -s lists them", GS_USAGE},
-    {"Invalid qos", "[slurm] qos is none of yours: sacctmgr show qos", GS_USAGE},
-    {"Invalid feature", "[slurm] constraint names no feature of the nodes: sinfo -o '%f'",
-     GS_USAGE},
+    {"invalid partition", "[slurm] partition does not exist; sinfo -s lists them", GS_USAGE},
+    {"Invalid qos", "[slurm] qos is not one of yours; see sacctmgr show qos", GS_USAGE},
+    {"Invalid feature",
+     "[slurm] constraint names no feature of the nodes; sinfo -o '%f' lists them", GS_USAGE},
     {"Requested node configuration is not available",
-     "no node has so many processors, GPUs or memory: sinfo -o '%P %c %m %G', then [slurm]",
+     "no node has enough processors, GPUs or memory; see sinfo -o '%P %c %m %G' and change [slurm]",
      GS_USAGE},
     {"Requested partition configuration not available",
-     "more processors or nodes than the partition has: sinfo -o '%P %D %c', then cancel it, and "
-     "[launch] ranks, nodes",
+     "the partition has too few processors or nodes; see sinfo -o '%P %D %c', then change [launch] "
+     "ranks and nodes",
      GS_USAGE},
-    {"unrecognized option", "a [slurm] sbatch.NAME is no option of this sbatch: sbatch --help",
+    {"unrecognized option", "a [slurm] sbatch.NAME is no option of this sbatch; see sbatch --help",
      GS_USAGE},
-    {"Invalid node name", "[slurm] names a node that is not here: sinfo -N", GS_USAGE},
-    {"Invalid license", "[slurm] names a licence that is not here: scontrol show lic", GS_USAGE},
-    {"reservation is invalid", "[slurm] names no reservation of yours: scontrol show res",
+    {"Invalid node name", "[slurm] names an unknown node; sinfo -N lists them", GS_USAGE},
+    {"Invalid license", "[slurm] names an unknown licence; scontrol show lic lists them", GS_USAGE},
+    {"reservation is invalid",
+     "[slurm] names a reservation that is not yours; see scontrol show res", GS_USAGE},
+    {"Invalid generic resource", "no node has this [slurm] gres; see sinfo -o '%G'", GS_USAGE},
+    {"more processors", "more ranks per node than processors; use fewer ranks or more nodes",
      GS_USAGE},
-    {"Invalid generic resource", "[slurm] gres is not what the nodes have: sinfo -o '%G'",
-     GS_USAGE},
-    {"more processors", "more ranks a node than its processors: fewer ranks or more nodes",
-     GS_USAGE},
-    {"violates", "a limit of yours is reached: squeue --me, sacctmgr show assoc", GS_CANNOT},
-    {"resolve_ctls_from_dns", "this machine belongs to no cluster; without Slurm: gradsync run",
+    {"violates", "one of your limits is reached; see squeue --me and sacctmgr show assoc",
      GS_CANNOT},
-    {"configuration source", "this machine belongs to no cluster; without Slurm: gradsync run",
-     GS_CANNOT},
-    {"resolve host", "SLURM_CONF names a controller that is not known here", GS_CANNOT},
-    {"munge", "munged does not run here, or with another key", GS_CANNOT},
+    {"resolve_ctls_from_dns",
+     "this machine belongs to no cluster; to measure without Slurm: gradsync run", GS_CANNOT},
+    {"configuration source",
+     "this machine belongs to no cluster; to measure without Slurm: gradsync run", GS_CANNOT},
+    {"resolve host", "SLURM_CONF names an unknown controller; check the file", GS_CANNOT},
+    {"munge", "munged does not run here or has another key; ask the administrators", GS_CANNOT},
 };
 
 static int report(const struct reply *r, const char *program, const char *purpose)
@@ -199,8 +200,8 @@ int client_try(struct reply *r, const char *const *argv, const char *purpose)
         return code;
     if (r->status == NOT_FOUND && !r->err.len)
         return fail(GS_CANNOT,
-                    "%s: no %s in PATH: this is no login node of a Slurm cluster (without Slurm: "
-                    "gradsync run)",
+                    "%s: no %s in PATH: this is no login node of a Slurm cluster; to measure "
+                    "without Slurm: gradsync run",
                     purpose, argv[0]);
     return GS_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs one of Slurm's own programs: an argv, never a shell; without the SBATCH_*, SLURM_* and other
- * variables that would change what it does; not past a deadline.
+ * Runs a Slurm program from an argv, without a shell and with a deadline. Removes SBATCH_*, SLURM_*
+ * and other variables that would change what it does.
  */
 #ifndef GS_CLIENT_H
 #define GS_CLIENT_H
@@ -9,19 +9,19 @@
 #include "base/text.h"
 
 struct reply {
-    int status; /* exit status; 128 + the signal that ended it */
+    int status; /* exit status, or 128 + signal */
     struct text out, err;
 };
 
-/* GS_OK when the program ran and exited 0; otherwise reported in one line with what to do:
- * GS_CANNOT no such program, no controller; GS_USAGE what the config asks for; GS_FAILED else.
- * `purpose`: "the campaign was not submitted". reply_free in all cases. */
+/* GS_OK when the program exited with 0. Otherwise one line was reported: GS_CANNOT for a missing
+ * program or controller, GS_USAGE for a fault of the config, else GS_FAILED. `purpose` begins that
+ * line: "nothing was submitted". Call reply_free in all cases. */
 int client_run(struct reply *r, const char *const *argv, const char *purpose);
-/* The same, a failure of the program itself left to the caller to report. */
+/* The same, but the caller reports a nonzero exit status. */
 int client_try(struct reply *r, const char *const *argv, const char *purpose);
 void reply_free(struct reply *r);
 
-/* The first line the program said, without its name: "Invalid account or account/partition…". */
+/* First line of its error output, without the program name. The caller frees it. */
 char *reply_why(const struct reply *r);
 
 #endif

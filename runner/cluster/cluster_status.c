@@ -17,7 +17,7 @@ static size_t task_of(const struct campaign *c, const struct job *j)
     return c->arrays[j->array].first + (size_t)j->index - 1;
 }
 
-/* One that runs before one that waits before the last that ended. */
+/* Prefers a running job to a waiting one, and that to the last one that ended. */
 static void choose_jobs(const struct job **of, const struct campaign *c, const struct queue *q)
 {
     for (size_t i = 0; i < q->n; i++) {
@@ -168,7 +168,7 @@ static int take_run(struct cluster_status *s, const struct campaign *c, size_t r
     return code;
 }
 
-/* ---- the whole ---- */
+/* ---- all runs ---- */
 
 int cluster_status_read(struct cluster_status *s, const struct campaign *c, bool ask)
 {
@@ -177,7 +177,7 @@ int cluster_status_read(struct cluster_status *s, const struct campaign *c, bool
     *s = (struct cluster_status){.tasks = xcalloc(c->n_tasks + 1, sizeof *s->tasks),
                                  .runs = xcalloc(c->n_runs + 1, sizeof *s->runs)};
     int code = jobs_read(&jobs, c);
-    if (!code && ask) /* before the recordings: what ends in between is then seen in them */
+    if (!code && ask) /* before reading: a job that ends now is then seen in its recording */
         code = slurm_queue(&q, c);
     const struct job **job_of = xcalloc(c->n_tasks + 1, sizeof(struct job *));
     choose_jobs(job_of, c, &q);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a campaign stands at: for each task what its recordings lack, what Slurm says of its job,
- * and, where the two leave something to be done, why and what to do.
+ * Status of a campaign. For each task: the groups that its recordings lack, the state of its job,
+ * and, if the user has to act, the reason and the remedy.
  */
 #ifndef GS_CLUSTER_STATUS_H
 #define GS_CLUSTER_STATUS_H
@@ -10,15 +10,15 @@
 #include "cluster/jobs.h"
 #include "cluster/slurm.h"
 
-/* In the order in which a cell that is several of them in its launches is counted, last first. */
+/* A cell counts once, under the highest of the states that it has in its launches. */
 enum work_state { WORK_DONE, WORK_WAITING, WORK_RUNNING, WORK_MISSING, WORK_FAILED };
 enum { WORK_STATES = 5 };
 
 struct task_status {
-    enum work_state state; /* DONE: nothing is missing, though cells may have failed */
-    size_t missing;        /* groups */
-    long job;              /* that the words below are about: "12_3"; 0: none */
-    bool held;             /* submitted and never released */
+    enum work_state state; /* WORK_DONE: nothing is missing, but cells may have failed */
+    size_t missing;        /* number of groups */
+    long job;              /* the array job that `why` is about; 0: none */
+    bool held;             /* submitted, but never released */
     char why[256], remedy[160];
 };
 
@@ -32,21 +32,21 @@ struct cell_fail {
 
 struct run_status {
     size_t cells[WORK_STATES], n_cells;
-    size_t skipped; /* of those that are done */
-    bool complete;  /* every launch lacks nothing */
+    size_t skipped; /* cells that are done because they were skipped */
+    bool complete;  /* no launch lacks a group */
 };
 
 struct cluster_status {
-    struct task_status *tasks; /* as campaign.tasks */
-    struct run_status *runs;   /* as campaign.runs */
-    struct cell_fail *fails;   /* the last of each cell that was given up, skips left out */
+    struct task_status *tasks; /* parallel to campaign.tasks */
+    struct run_status *runs;   /* parallel to campaign.runs */
+    struct cell_fail *fails;   /* the last failure of each cell that was given up, without skips */
     size_t n_fails;
-    long *orphans; /* jobs that Slurm has and the ledger has not */
+    long *orphans; /* jobs that Slurm knows but the ledger lacks */
     size_t *orphan_arrays, n_orphans;
 };
 
-/* The recordings, the ledger and one query. With `ask` false, Slurm is not asked and no task waits
- * or runs. GS_OK or reported. */
+/* Reads the recordings and the ledger. With `ask`, also queries Slurm once; without it, no task is
+ * waiting or running. GS_OK or reported. */
 int cluster_status_read(struct cluster_status *s, const struct campaign *c, bool ask);
 void cluster_status_free(struct cluster_status *s);
 

@@ -21,7 +21,7 @@ static int cannot(const char *path)
     return fail_file(path, "made", errno);
 }
 
-/* Below `raw`, which is the user's word, nobody else's link leads us elsewhere. */
+/* The user chose `raw`, which may be a link. Below it, links are refused: they may lead elsewhere. */
 static int make_folder(const char *path, bool below)
 {
     struct stat s;
@@ -31,12 +31,12 @@ static int make_folder(const char *path, bool below)
         return cannot(path);
     if (below && !lstat(path, &s) && S_ISLNK(s.st_mode))
         return fail_at(GS_FAILED, path, 0,
-                       "is a link, which is not followed: remove it, or collect to where it leads "
-                       "(-o)");
+                       "is a link, which is not followed; remove it, or give its target with "
+                       "-o");
     return GS_OK;
 }
 
-/* "runs/P/W/RUN" to P, W and RUN below `raw`, the first two made. The caller's. */
+/* *target = RAW/P/W/RUN for "runs/P/W/RUN"; creates P and W. The caller frees it. */
 static int target_of(const char *raw, const char *run, char **target)
 {
     *target = xstrfmt("%s/%s", raw, strchr(run, '/') + 1);
@@ -65,7 +65,7 @@ static bool same_plan(const char *a, const char *b)
     return same;
 }
 
-/* The copy takes the place of an unfinished one of the same plan, which goes only then. */
+/* Replaces an unfinished copy of the same plan, which is removed only after the rename. */
 static int put_in_place(const char *temp, const char *target)
 {
     char *old = xstrfmt("%s.old", temp);
@@ -105,8 +105,8 @@ static int collect_run(struct collected *out, const struct campaign *c, const st
     bool there = !code && access(target, F_OK) == 0;
     if (there && !same_plan(from, target)) {
         code = fail_at(GS_FAILED, target, 0,
-                       "there is another run of this name: collect to "
-                       "another folder (-o)");
+                       "another run of this name exists; collect to "
+                       "another folder with -o");
     } else if (there && run_is_final(target)) {
         code = manifest_verify(target);
         out->there += !code;
@@ -129,9 +129,9 @@ int collect(struct collected *out, const struct campaign *c, const char *raw, bo
         out->lacking += !whole;
         code = collect_run(out, c, &c->runs[i], whole, raw, so_far);
         if (!whole && !code)
-            say("%s on %s: %zu of %zu cells are not measured yet: %s", c->runs[i].section,
+            say("%s on %s: %zu of %zu cells are missing: run %s", c->runs[i].section,
                 c->runs[i].platform, s.runs[i].cells[WORK_MISSING], s.runs[i].n_cells,
-                so_far ? "collected so far" : "left out");
+                so_far ? "copied unfinished" : "left out (--so-far copies it)");
     }
     cluster_status_free(&s);
     return code;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From a campaign's run folders to final ones under data/raw: copied with their checksums, looked
- * through, and only then put in place.
+ * Copies the run folders of a campaign to final ones under data/raw. A copy is checksummed and
+ * checked before it is renamed into place.
  */
 #ifndef GS_COLLECT_H
 #define GS_COLLECT_H
@@ -12,12 +12,12 @@
 #include <stdint.h>
 
 struct collected {
-    size_t copied, there, lacking; /* runs; there: by an earlier collect */
+    size_t copied, there, lacking; /* runs; there: copied by an earlier collect */
     uint64_t bytes;
 };
 
-/* Every run that is whole; with `so_far` also the others, without a manifest, to be replaced by the
- * next collect. GS_OK or reported. */
+/* Copies every complete run. With `so_far`, also the others, without a manifest; the next collect
+ * replaces those. GS_OK or reported. */
 int collect(struct collected *out, const struct campaign *c, const char *raw, bool so_far);
 
 #endif

@@ -34,7 +34,7 @@ static struct shape *shape_of(struct shapes *s, char *text)
 
 int compose_shapes(struct shapes *s, struct plan *const *plans, size_t n)
 {
-    const struct config *refused = NULL; /* its [slurm] is refused once, not for each workload */
+    const struct config *refused = NULL; /* report the faults of a [slurm] once, not per workload */
     *s = (struct shapes){0};
     for (size_t i = 0; i < n; i++) {
         struct text t = {0};
@@ -70,15 +70,16 @@ static int check_plan(const struct plan *p, const struct partition *q)
     double least = script_time_least(p, launches_of_a_task(p));
     if (nodes > q->total_nodes || nodes > q->max_nodes)
         return fail_at(GS_USAGE, p->config->path, 0,
-                       "%s: %lld nodes, but partition '%s' gives a job at most %ld", p->section,
+                       "%s: %lld nodes, but partition '%s' allows at most %ld per job", p->section,
                        (long long)nodes, q->name,
                        q->max_nodes < q->total_nodes ? q->max_nodes : q->total_nodes);
     if (least > q->max_time_s)
-        return fail_at(GS_USAGE, p->config->path, 0,
-                       "%s: a job takes %s at least, but partition '%s' ends it after %s: smaller "
-                       "[measure] budget, fewer cells in a section, or another partition",
-                       p->section, units_human_time(need, sizeof need, least), q->name,
-                       units_human_time(most, sizeof most, q->max_time_s));
+        return fail_at(
+            GS_USAGE, p->config->path, 0,
+            "%s: a job takes %s at least, but partition '%s' ends it after %s; use a smaller "
+            "[measure] budget, fewer cells per section, or another partition",
+            p->section, units_human_time(need, sizeof need, least), q->name,
+            units_human_time(most, sizeof most, q->max_time_s));
     return GS_OK;
 }
 
@@ -90,7 +91,7 @@ static int check_shape(struct shape *h, struct plan *const *plans)
     if (code)
         return code;
     if (!q.up)
-        say("partition '%s' is not up: the jobs wait until it is", q.name);
+        say("partition '%s' is down; the jobs wait until it is up", q.name);
     for (size_t i = 0; i < h->n; i++) {
         int one = check_plan(plans[h->plans[i]], &q);
         code = code ? code : one;
@@ -120,8 +121,8 @@ static int throttle_of(const struct shape *h, struct plan *const *plans)
     return (int)least;
 }
 
-/* All tasks of a shape, without their arrays yet. Launches turn slowest: the first launch of every
- * workload comes before the second of any, so that figures can soon be drawn of all. */
+/* Adds all tasks of a shape; arrays are assigned later. The first launch of every workload comes
+ * before the second of any, so that figures can be drawn early. */
 static void add_tasks(struct campaign *c, const struct shape *h, struct plan *const *plans)
 {
     bool more = true;

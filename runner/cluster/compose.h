@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From plans to a campaign: which tasks there are, in which arrays, by which scripts.
+ * Composes a campaign from plans: its tasks, arrays and job scripts.
  */
 #ifndef GS_COMPOSE_H
 #define GS_COMPOSE_H
@@ -8,27 +8,26 @@
 #include "cluster/campaign.h"
 #include "plan/plan.h"
 
-/* Plans of one shape of resources, for one array or, where it has more tasks than the cluster
- * allows, some. */
+/* Plans with equal resources. They share one array, or several if the cluster limits its size. */
 struct shape {
-    char *text; /* script_shape */
+    char *text; /* from script_shape */
     double time_s;
-    size_t *plans, n; /* in `plans` of compose_shapes */
+    size_t *plans, n; /* indices into `plans` of compose_shapes */
 };
 struct shapes {
     struct shape *v;
     size_t n;
 };
 
-/* GS_OK or GS_USAGE, every fault reported. */
+/* Groups plans by resources. GS_OK, or GS_USAGE with every fault reported. */
 int compose_shapes(struct shapes *s, struct plan *const *plans, size_t n);
-/* Held against the partitions: nodes, time; a limit of time that only the worst case reaches is
- * taken over. GS_OK or reported. */
+/* Checks nodes and time against the partitions. Lowers the time of a shape to the partition's limit
+ * if only its worst case exceeds that. GS_OK or reported. */
 int compose_check(struct shapes *s, struct plan *const *plans);
 void shapes_free(struct shapes *s);
 
-/* Adds the tasks and arrays of runs, which are the plans in their order; an array has fewer indices
- * than `array_max`. `script` is given each array's name and text. */
+/* Adds tasks and arrays; plans[i] is run i. An array has fewer than `array_max` indices. `script`
+ * receives the file name and text of each job script. */
 int compose_tasks(struct campaign *c, const struct shapes *s, struct plan *const *plans,
                   long array_max,
                   int (*script)(const struct campaign *c, const char *name, const char *text));

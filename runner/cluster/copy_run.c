@@ -42,7 +42,7 @@ static int is_recorded(const struct dirent *e)
 
 /* ---- one file ---- */
 
-/* A file that still grows is copied as it is now: readers leave a torn last line out. */
+/* The file may still grow; a torn last line in the copy is harmless, readers skip it. */
 static int pour(int in, int out, const char *from, const char *to, json_t **entry, uint64_t *bytes)
 {
     unsigned char *buf = xmalloc(PIECE);
@@ -73,11 +73,12 @@ static int copy_file(const char *from, const char *to, bool final, json_t **entr
     struct stat s;
     int in = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (in < 0)
-        return errno == ELOOP ? fail_at(GS_FAILED, from, 0, "is a link: recordings are files")
-                              : cannot(from, "read");
+        return errno == ELOOP
+                   ? fail_at(GS_FAILED, from, 0, "is a link; a recording must be a regular file")
+                   : cannot(from, "read");
     if (fstat(in, &s) || !S_ISREG(s.st_mode)) {
         close(in);
-        return fail_at(GS_FAILED, from, 0, "is no file: recordings are files");
+        return fail_at(GS_FAILED, from, 0, "is not a regular file; a recording must be one");
     }
     int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     int code = out < 0 ? cannot(to, "made") : pour(in, out, from, to, entry, bytes);
@@ -132,7 +133,7 @@ int copy_run_folder(const char *from, const char *to, bool final, uint64_t *byte
         free(names[i]);
     }
     free(names);
-    if (!code) /* after copying, which refuses links; an error then names a file that stays */
+    if (!code) /* after copying, which refuses links; an error names the original */
         code = check_before_final(from);
     if (!code && final)
         code = write_manifest(to, files);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copies a run folder in one pass: what is read is hashed and written.
+ * Copies a run folder and computes its checksums in one pass.
  */
 #ifndef GS_COPY_RUN_H
 #define GS_COPY_RUN_H
@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Every file of a run (config.ini, plan.json, recordings, logs) into the empty folder `to`; other
- * files are left out. A link, and a recording that `check` refuses, are errors. `final`: with a
- * manifest and read-only. *bytes grows by what was copied. GS_OK or reported. */
+/* Copies the files of a run (config.ini, plan.json, recordings, logs) into the empty folder `to`. A
+ * link, or a recording that `check` refuses, is an error. `final`: writes a manifest and makes the
+ * files read-only. Adds the copied size to *bytes. GS_OK or reported. */
 int copy_run_folder(const char *from, const char *to, bool final, uint64_t *bytes);
 
-/* Removes a folder of files; what fails is left. */
+/* Removes a folder and its files; ignores errors. */
 void copy_run_remove(const char *dir);
 
 #endif

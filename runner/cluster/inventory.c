@@ -34,7 +34,7 @@ static int read_cells(struct inventory *v, const char *path, struct key *cells, 
         const char *id = json_string_value(json_object_get(o, "id"));
         const char *group = json_string_value(json_object_get(o, "group"));
         if (!id || !group)
-            return fail_at(GS_FAILED, path, 0, "damaged: a cell without id or group");
+            return fail_at(GS_FAILED, path, 0, "damaged: a cell has no id or group");
         if (strcmp(group, last)) /* a group's cells are consecutive */
             groups[v->n_groups] = (struct key){group, v->n_groups}, v->n_groups++;
         last = group;
@@ -61,7 +61,7 @@ static void note_closed(struct inventory *v, const struct key *groups)
     }
 }
 
-/* As ledger_given_up, for all cells in one pass. */
+/* Like ledger_given_up, for all cells in one pass. */
 static void note_gone(struct inventory *v, const struct key *cells, int retries)
 {
     const size_t n = (size_t)v->launches * v->n_cells;

@@ -18,12 +18,12 @@
 static int append(const struct campaign *c, json_t *line)
 {
     char *path = campaign_path(c, CAMPAIGN_LEDGER), *text = json_dumps(line, JSON_COMPACT);
-    /* A line break in front as well: a line that a crash tore is one line and harms no other. */
+    /* The leading line break separates this line from one that a crash cut short. */
     char *whole = xstrfmt("\n%s\n", text);
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     size_t n = strlen(whole);
     ssize_t wrote = fd < 0 ? -1 : write(fd, whole, n);
-    bool torn = wrote >= 0 && wrote != (ssize_t)n; /* that is all that the disk had left */
+    bool torn = wrote >= 0 && wrote != (ssize_t)n; /* a short write: the disk is full */
     bool bad = wrote < 0 || torn || fsync(fd);
     int code = bad ? fail_file(path, "written", torn ? ENOSPC : errno) : GS_OK;
     if (fd >= 0)
@@ -97,7 +97,7 @@ void jobs_free(struct jobs *j)
     *j = (struct jobs){0};
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 bool jobs_knows(const struct jobs *j, long job)
 {

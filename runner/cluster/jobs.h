@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The ledger of a campaign: which jobs were submitted for which tasks, a line each, on disk before
- * the job may start. What Slurm has long forgotten is still there.
+ * The ledger of a campaign: one line per submission, with its job and tasks. A line is on disk
+ * before the job may start, and stays after Slurm has forgotten the job.
  */
 #ifndef GS_JOBS_H
 #define GS_JOBS_H
@@ -15,20 +15,21 @@ struct submission {
 };
 
 struct jobs {
-    struct submission *v; /* in the order of their submission */
+    struct submission *v; /* in order of submission */
     size_t n;
-    bool cancelled; /* after the last submission */
+    bool cancelled; /* cancelled after the last submission */
 };
 
-int jobs_read(struct jobs *j, const struct campaign *c); /* no ledger: none; GS_OK or reported */
+int jobs_read(struct jobs *j,
+              const struct campaign *c); /* GS_OK (empty without a ledger) or reported */
 void jobs_free(struct jobs *j);
 
-/* Appended and fsynced. */
+/* Append a line and fsync it. */
 int jobs_add(const struct campaign *c, long job, size_t array, const char *indices);
 int jobs_cancelled(const struct campaign *c);
 
 bool jobs_knows(const struct jobs *j, long job);
-/* The last submission that had this task, 0: none. */
+/* Job of the last submission with this task; 0: none. */
 long jobs_last(const struct jobs *j, const struct campaign *c, size_t task);
 
 #endif

@@ -13,36 +13,38 @@
 #define TAIL 8192 /* bytes of a log */
 #define RESUME "resume measures what is missing"
 
-/* ---- jobs that wait ---- */
+/* ---- waiting jobs ---- */
 
 static const struct {
     const char *reason, *why, *remedy;
-    bool held; /* by us, or by Slurm until somebody releases it */
+    bool held; /* by gradsync or by Slurm, until it is released */
 } waits[] = {
     {"JobHeldUser", "held", "resume releases it", true},
-    {"JobHeldAdmin", "held by the cluster's administrators", "ask them", false},
+    {"JobHeldAdmin", "held by the cluster's administrators", "ask them to release it", false},
     {"BeginTime", "queued again after a preemption or the loss of its node",
-     "nothing: it starts in about 2 minutes and goes on", false},
-    {"Requeued", "queued again after a preemption or the loss of its node", "nothing: it goes on",
-     false},
+     "nothing to do: it restarts in about 2 minutes", false},
+    {"Requeued", "queued again after a preemption or the loss of its node",
+     "nothing to do: it restarts", false},
     {"launch failed requeued held", "could not be started on its node, and is held",
-     "resume releases it, once its node can start jobs (sinfo -R; the spool of its slurmd)", true},
-    {"BadConstraints", "asks for processors, memory, GPUs or features that no node has",
-     "see sinfo -o '%P %c %m %G %f', then cancel, array-*.sh, resume", false},
-    {"PartitionConfig", "asks for more processors or nodes than its partition has",
-     "see sinfo -o '%P %D %c', then cancel, array-*.sh, resume", false},
-    {"PartitionTimeLimit", "asks for more time than its partition allows",
-     "less time in array-*.sh, cancel, resume", false},
-    {"PartitionNodeLimit", "asks for more nodes than its partition has",
-     "fewer nodes in array-*.sh, cancel, resume", false},
-    {"PartitionDown", "its partition is down", "nothing, or another partition in array-*.sh",
+     "resume releases it; mend the node first (sinfo -R; spool folder of slurmd)", true},
+    {"BadConstraints", "requests processors, memory, GPUs or features that no node has",
+     "see sinfo -o '%P %c %m %G %f'; then cancel, edit array-*.sh, resume", false},
+    {"PartitionConfig", "requests more processors or nodes than its partition has",
+     "see sinfo -o '%P %D %c'; then cancel, edit array-*.sh, resume", false},
+    {"PartitionTimeLimit", "requests more time than its partition allows",
+     "cancel, lower --time in array-*.sh, resume", false},
+    {"PartitionNodeLimit", "requests more nodes than its partition has",
+     "cancel, lower --nodes in array-*.sh, resume", false},
+    {"PartitionDown", "its partition is down",
+     "wait, or cancel, change --partition in array-*.sh, resume", false},
+    {"AssocGrp", "your account's limit is reached", "nothing to do: it starts when other jobs end",
      false},
-    {"AssocGrp", "your account's limit is reached", "nothing: it starts when others end", false},
-    {"QOSMax", "a limit of its qos is reached", "nothing: it starts when others end", false},
-    {"ReqNodeNotAvail", "the nodes it needs are down or reserved", "nothing: it waits for them",
+    {"QOSMax", "a limit of its qos is reached", "nothing to do: it starts when other jobs end",
      false},
-    {"InvalidAccount", "its account is no longer valid", "another account in array-*.sh, resume",
-     false},
+    {"ReqNodeNotAvail", "the nodes it needs are down or reserved",
+     "nothing to do: it waits for them", false},
+    {"InvalidAccount", "its account is no longer valid",
+     "cancel, change --account in array-*.sh, resume", false},
 };
 
 static void say(struct reason *r, const char *why, const char *remedy)
@@ -63,34 +65,35 @@ bool reason_waits(struct reason *r, const struct job *j)
     return false;
 }
 
-/* ---- jobs that ended ---- */
+/* ---- ended jobs ---- */
 
 struct ending {
-    const char *mark; /* a state of Slurm, or words in a log */
+    const char *mark; /* a Slurm state, or text in a log */
     const char *why, *remedy;
 };
 
 static const struct ending states[] = {
     {"PREEMPTED", "preempted", RESUME},
-    {"TIMEOUT", "time limit", RESUME "; more time: --time in array-*.sh"},
+    {"TIMEOUT", "time limit", RESUME "; to give it more time, edit --time in array-*.sh first"},
     {"DEADLINE", "time limit", RESUME},
     {"NODE_FAIL", "its node failed", RESUME},
     {"BOOT_FAIL", "its node did not start", RESUME},
-    {"OUT_OF_MEMORY", "out of memory", "--mem=… in array-*.sh, then resume"},
+    {"OUT_OF_MEMORY", "out of memory", "raise --mem in array-*.sh, then resume"},
     {"CANCELLED", "cancelled", RESUME},
 };
 
-/* The last of them in the log says how it ended. */
+/* The last match in the log tells how the job ended. */
 static const struct ending words[] = {
     {"DUE TO PREEMPTION", "preempted", RESUME},
-    {"DUE TO TIME LIMIT", "time limit", RESUME "; more time: --time in array-*.sh"},
-    {"User defined signal 1: closing", "left before its time limit",
-     RESUME "; more time: --time in array-*.sh"},
+    {"DUE TO TIME LIMIT", "time limit",
+     RESUME "; to give it more time, edit --time in array-*.sh first"},
+    {"User defined signal 1: closing", "stopped before its time limit",
+     RESUME "; to give it more time, edit --time in array-*.sh first"},
     {"DUE TO NODE FAILURE", "its node failed", RESUME},
-    {"DUE TO JOB REQUEUE", "queued again, and lost since", RESUME},
-    {"exceeded memory limit", "out of memory", "--mem=… in array-*.sh, then resume"},
-    {"oom-kill", "out of memory", "--mem=… in array-*.sh, then resume"},
-    {"oom_kill", "out of memory", "--mem=… in array-*.sh, then resume"},
+    {"DUE TO JOB REQUEUE", "queued again, then lost", RESUME},
+    {"exceeded memory limit", "out of memory", "raise --mem in array-*.sh, then resume"},
+    {"oom-kill", "out of memory", "raise --mem in array-*.sh, then resume"},
+    {"oom_kill", "out of memory", "raise --mem in array-*.sh, then resume"},
     {"CANCELLED AT", "cancelled", RESUME},
 };
 
@@ -123,15 +126,15 @@ static const struct ending *last_words(const char *log)
     return found;
 }
 
-/* Ranks that never came up: as it is, the next job would fare no better. */
+/* The ranks did not start. A resubmitted job would fail again, so the cause comes first. */
 static const char *const never_up[][2] = {
     {"srun ended with code",
-     "mend that first, or submit anew with [launch] launcher = mpirun (srun "
-     "--mpi=list has to name pmix); resume measures the rest"},
-    {"mpirun ended with code", "mend that first (modules, setup?); " RESUME},
+     "mend that first (srun --mpi=list must show pmix), then resume; or submit again with "
+     "[launch] launcher = mpirun"},
+    {"mpirun ended with code", "mend that first (check modules and setup), then resume"},
 };
 
-/* What gradsync last complained of: the last line that is not one of its hints. */
+/* The last error line of gradsync in the log. */
 static void last_line(struct reason *r, const char *log)
 {
     const char *line = NULL;
@@ -155,7 +158,9 @@ void reason_ended(struct reason *r, const char *state, const char *log)
         if (!strcmp(state, states[i].mark))
             e = &states[i];
     const struct ending *said = there ? last_words(buf) : NULL;
-    if (said && (!e || !strcmp(e->mark, "CANCELLED"))) /* an oom kill may be called cancelled */
+    if (said &&
+        (!e ||
+         !strcmp(e->mark, "CANCELLED"))) /* Slurm may report an out-of-memory kill as cancelled */
         e = said;
     if (!e && there && strstr(buf, "Terminated: closing"))
         e = &states[sizeof states / sizeof *states - 1];
@@ -163,7 +168,7 @@ void reason_ended(struct reason *r, const char *state, const char *log)
         say(r, e->why, e->remedy);
         return;
     }
-    say(r, state ? "ended without a result" : "ended, and Slurm has forgotten how", RESUME);
+    say(r, state ? "ended without a result" : "ended; Slurm no longer knows how", RESUME);
     if (there)
         last_line(r, buf);
     else if (state && !strcmp(state, "FAILED"))
@@ -176,11 +181,11 @@ void reason_ended(struct reason *r, const char *state, const char *log)
 static const struct {
     const char *kind, *remedy;
 } kinds[] = {
-    {"crash", "see its .log beside the recording"},
-    {"hang", "more [measure] deadline if it is only slow; else see its .log"},
-    {"lost", "a rank or node vanished: see its .log and dmesg of the node"},
-    {"wrong", "the result is wrong: do not trust this configuration"},
-    {"failed", "mend what it says, or exclude the cell"},
+    {"crash", "see the .log beside the recording"},
+    {"hang", "raise [measure] deadline if it is only slow; else see the .log"},
+    {"lost", "a rank or node vanished; see the .log, and dmesg of the node"},
+    {"wrong", "the result is wrong; do not use this config"},
+    {"failed", "correct the cause, or exclude the cell"},
 };
 
 const char *reason_failed(const char *kind)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Why a job left something unmeasured, and what to do: from what Slurm says of it and from the end
- * of its log, which is there when Slurm has forgotten.
+ * Tells why a job left cells unmeasured, and the remedy. Sources are the state in Slurm and the end
+ * of the job's log, which outlives Slurm's memory of the job.
  */
 #ifndef GS_REASON_H
 #define GS_REASON_H
@@ -15,11 +15,11 @@ struct reason {
     char why[256], remedy[160];
 };
 
-/* Of a job that waits. True: it is held until resume releases it. */
+/* For a waiting job. True: it is held until resume releases it. */
 bool reason_waits(struct reason *r, const struct job *j);
-/* Of one that ended; `state` NULL: Slurm does not know it. `log`: its path. */
+/* For an ended job. `state` is NULL if Slurm no longer knows it; `log` is a path. */
 void reason_ended(struct reason *r, const char *state, const char *log);
-/* Of a cell that failed, by the kind of its fail line. */
+/* Remedy for a failed cell, by the kind of its fail line. */
 const char *reason_failed(const char *kind);
 
 #endif

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values of a config on their way into a job script where nothing may be quoted: which are safe.
+ * Tells which config values are safe in a job script at places that cannot be quoted.
  */
 #ifndef GS_SBATCH_WORDS_H
 #define GS_SBATCH_WORDS_H
 
 #include <stdbool.h>
 
-/* Can it stand in a #SBATCH line as it is? Letters, digits and the marks that Slurm's own syntax
- * uses; nothing that separates, quotes, expands or begins a comment. */
+/* Safe in a #SBATCH line: letters, digits and the marks of Slurm's syntax. Excludes blanks, quotes,
+ * expansions and comments. */
 bool sbatch_words_value(const char *s);
 /* The name of an sbatch option: "mail-user". */
 bool sbatch_words_option(const char *s);
 /* The name of an environment module: "mpi/openmpi-4.1". */
 bool sbatch_words_module(const char *s);
-/* Can it be the path of a job's folder? Slurm has its own use for '%' and '\'. */
+/* Usable as the folder of a job. Slurm expands '%' and '\' in paths. */
 bool sbatch_words_path(const char *s);
-/* One line of text, whatever it says. */
+/* One line without control characters. */
 bool sbatch_words_line(const char *s);
 
 #endif

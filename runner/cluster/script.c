@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define START_S 20.0  /* a launch: processes, modules, a container's image */
-#define WARNING_S 60  /* before the end */
-#define LEAST_S 300.0 /* a time limit */
+#define START_S 20.0  /* to start a launch: processes, modules, container image */
+#define WARNING_S 60  /* from the signal to the time limit */
+#define LEAST_S 300.0 /* minimum time limit */
 
 /* ---- resources ---- */
 
@@ -22,8 +22,8 @@ static int refuse(const struct plan *p, const char *key, const char *value, cons
 {
     const struct config_entry *e = config_find(p->config, "slurm", key);
     if (!e)
-        return fail_at(GS_USAGE, p->config->path, 0, "[slurm] %s: refused (%s)", key, allowed);
-    return config_error(e, "'%.80s' is refused in a job script (%s)", value, allowed);
+        return fail_at(GS_USAGE, p->config->path, 0, "[slurm] %s: refused; %s", key, allowed);
+    return config_error(e, "'%.80s' is refused in a job script; %s", value, allowed);
 }
 
 static int option(struct text *t, const struct plan *p, const char *key, const char *name,
@@ -32,13 +32,12 @@ static int option(struct text *t, const struct plan *p, const char *key, const c
     if (!*value)
         return GS_OK;
     if (!sbatch_words_value(value))
-        return refuse(p, key, value,
-                      "letters, digits and _.,:=+@/-[]()*&|!? alone; no blanks, quotes, $ or #");
+        return refuse(p, key, value, "allowed: letters, digits and _.,:=+@/-[]()*&|!?");
     text_addf(t, "#SBATCH --%s=%s\n", name, value);
     return GS_OK;
 }
 
-/* What gradsync itself says of every job, so that it finds its jobs and their results again. */
+/* Options that gradsync sets: it finds its jobs and results by them, or a key of the config has it. */
 static const char *const ours[] = {
     "array",      "comment",   "job-name",    "chdir",        "output",
     "error",      "export",    "hold",        "parsable",     "requeue",
@@ -51,12 +50,13 @@ static int other_option(struct text *t, const struct plan *p, const struct confi
 {
     const char *name = e->key + strlen("sbatch.");
     if (!sbatch_words_option(name))
-        return config_error(e, "'%.80s' is no option of sbatch (lower case, digits, '-')", name);
+        return config_error(e, "'%.80s' is no option of sbatch; use lower case, digits and '-'",
+                            name);
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         if (!strcmp(ours[i], name))
             return config_error(e,
-                                "gradsync sets --%s itself: it finds its jobs and their results "
-                                "by it, or [slurm] and [launch] have a key for it",
+                                "gradsync sets --%s itself; remove the line, or use the key of "
+                                "[slurm] or [launch]",
                                 name);
     if (!*e->value) {
         text_addf(t, "#SBATCH --%s\n", name);
@@ -122,20 +122,20 @@ static int modules(struct text *t, const struct plan *p)
         if (sbatch_words_module(name))
             text_addf(t, "module load %s\n", name);
         else
-            code = refuse(p, "modules", name, "letters, digits and _.+/- alone");
+            code = refuse(p, "modules", name, "allowed: letters, digits and _.+/-");
         free(name);
     }
     return code;
 }
 
-/* The one value that is meant for a shell: a line, as its key says. */
+/* `setup` is the only value that the shell executes. */
 static int setup(struct text *t, const struct plan *p)
 {
     const char *line = p->set.slurm.setup;
     if (!*line)
         return GS_OK;
     if (!sbatch_words_line(line))
-        return refuse(p, "setup", "…", "one line without control characters");
+        return refuse(p, "setup", "…", "allowed: one line without control characters");
     text_addf(t, "%s\n", line);
     return GS_OK;
 }
@@ -146,9 +146,9 @@ int script_shape(struct text *t, const struct plan *p)
     add_size(t, p);
     if (other_options(t, p))
         code = GS_USAGE;
-    text_add(t,
-             "\n# The job starts from a login's environment, and what it launches from this one.\n"
-             "export SLURM_EXPORT_ENV=ALL\n");
+    text_add(t, "\n# The job starts with a login environment; its ranks inherit the environment of "
+                "this script.\n"
+                "export SLURM_EXPORT_ENV=ALL\n");
     if (modules(t, p) || setup(t, p))
         code = GS_USAGE;
     return code;
@@ -179,19 +179,19 @@ static void add_time(struct text *t, double seconds)
     text_addf(t, "#SBATCH --time=%lld-%02lld:%02lld:00\n", min / 1440, min / 60 % 24, min % 60);
 }
 
-/* ---- the whole ---- */
+/* ---- the script ---- */
 
 void script_text(struct text *t, const struct script *s)
 {
     const char *id = strrchr(s->campaign, '/');
     char *program = xstrfmt("%s/gradsync", program_dir());
-    text_addf(
-        t, "#!/bin/bash\n# %s: tasks %zu to %zu of tasks.tsv, one for each index of the array.\n",
-        id ? id + 1 : s->campaign, s->first + 1, s->first + s->n);
-    text_add(t, "# May be edited: 'gradsync resume' submits it as it then is.\n#\n"
-                "# A job that is preempted or loses its node is queued again and goes on where it\n"
-                "# was. Before its time is over it is told to close its block and leave.\n"
-                "#SBATCH --requeue\n#SBATCH --open-mode=append\n");
+    text_addf(t, "#!/bin/bash\n# %s: tasks %zu to %zu of tasks.tsv, one per index of the array.\n",
+              id ? id + 1 : s->campaign, s->first + 1, s->first + s->n);
+    text_add(
+        t, "# You may edit this file; 'gradsync resume' submits the edited version.\n#\n"
+           "# A job that is preempted or loses its node is queued again and measures the missing\n"
+           "# cells. A signal before the time limit tells it to finish its block and stop.\n"
+           "#SBATCH --requeue\n#SBATCH --open-mode=append\n");
     text_addf(t, "#SBATCH --signal=B:USR1@%d\n", WARNING_S);
     add_time(t, s->time_s);
     text_add(t, s->shape);
@@ -199,7 +199,7 @@ void script_text(struct text *t, const struct script *s)
     shell_quote(t, program);
     text_add(t, "\ncampaign=");
     shell_quote(t, s->campaign);
-    /* exec: the warning is sent to this process alone. */
+    /* exec, because the signal goes to the process of the script only. */
     text_addf(t, "\nexec \"$gradsync\" run \"$campaign\" --task $((%zu + SLURM_ARRAY_TASK_ID))\n",
               s->first);
     free(program);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The job script: what a person reads, may edit, and Slurm runs.
+ * The job script, which users may read and edit.
  */
 #ifndef GS_SCRIPT_H
 #define GS_SCRIPT_H
@@ -8,20 +8,20 @@
 #include "base/text.h"
 #include "plan/plan.h"
 
-/* The resources, modules and setup lines that plans of one shape share, as script text. GS_OK or
- * GS_USAGE, reported at its key: a value that is not plain enough for a #SBATCH line. */
+/* Resource, module and setup lines of a plan, as script text. GS_OK, or GS_USAGE reported at its
+ * key: a value that is not safe in a #SBATCH line. */
 int script_shape(struct text *t, const struct plan *p);
 
 struct script {
-    const char *shape;    /* of script_shape */
-    const char *campaign; /* its folder; the id is its last part */
+    const char *shape;    /* from script_shape */
+    const char *campaign; /* folder; its last part is the id */
     size_t first, n;      /* tasks */
     double time_s;
 };
 void script_text(struct text *t, const struct script *s);
 
-/* Seconds that `launches` of them take at most, and when every group stops at its first chance;
- * what starting takes included. */
+/* Maximum and minimum seconds for `launches` launches, with their start. The minimum assumes that
+ * every group stops as early as it can. */
 double script_time_most(const struct plan *p, int launches);
 double script_time_least(const struct plan *p, int launches);
 

@@ -11,8 +11,8 @@
 
 /* ---- the queue ---- */
 
-/* Of the comment that slurm_submit_command gives it, "gradsync:ID:K", K; false: another's job that
- * goes by the same name. */
+/* Reads K from the comment "gradsync:ID:K" that slurm_submit_command sets. False: a foreign job of
+ * the same name. */
 static bool ours(const struct campaign *c, const char *text, size_t *k)
 {
     size_t n = strlen(c->id);
@@ -57,7 +57,7 @@ int slurm_queue(struct queue *q, const struct campaign *c)
     int code = client_run(&r,
                           (const char *const[]){"squeue", "-h", "-r", "-t", "all", "-n", c->id,
                                                 "-o", "%A|%F|%K|%T|%r|%k", NULL},
-                          "what runs is not known");
+                          "cannot list the jobs");
     for (char *line = code ? NULL : r.out.s, *next; line && *line; line = next) {
         next = strchr(line, '\n');
         if (next)
@@ -81,7 +81,7 @@ void queue_free(struct queue *q)
     *q = (struct queue){0};
 }
 
-/* All other states have ended. */
+/* In all other states the job has ended. */
 static const struct {
     const char *state;
     enum job_life life;
@@ -133,7 +133,7 @@ int slurm_submit(const struct campaign *c, size_t k, const char *indices, long *
     int code = client_run(&r, (const char *const *)argv, "nothing was submitted");
     *job = !code && r.out.s ? strtol(r.out.s, NULL, 10) : 0; /* "12" or "12;cluster" */
     if (!code && *job < 1)
-        code = fail(GS_FAILED, "sbatch printed no job id but '%.80s'", r.out.s ? r.out.s : "");
+        code = fail(GS_FAILED, "sbatch printed no job id: '%.80s'", r.out.s ? r.out.s : "");
     slurm_command_free(argv);
     reply_free(&r);
     return code;
@@ -146,7 +146,7 @@ int slurm_release(const long *jobs, size_t n)
     for (size_t i = 0; i < n; i++)
         text_addf(&list, "%s%ld", i ? "," : "", jobs[i]);
     int code = n ? client_run(&r, (const char *const[]){"scontrol", "release", list.s, NULL},
-                              "submitted, but held")
+                              "the jobs are submitted, but not released")
                  : GS_OK;
     if (n)
         reply_free(&r);
@@ -154,7 +154,7 @@ int slurm_release(const long *jobs, size_t n)
     return code;
 }
 
-/* One program for all of them; some may have ended meanwhile, which is no fault. */
+/* One scancel for all jobs: it accepts that some have ended meanwhile. */
 int slurm_cancel(const long *jobs, size_t n)
 {
     struct reply r;
@@ -164,7 +164,7 @@ int slurm_cancel(const long *jobs, size_t n)
     words_add(&w, "scancel");
     for (size_t i = 0; i < n; i++)
         words_addf(&w, "%ld", jobs[i]);
-    int code = client_run(&r, (const char *const *)w.v, "not all was cancelled");
+    int code = client_run(&r, (const char *const *)w.v, "not all jobs were cancelled");
     reply_free(&r);
     words_free(&w);
     return code;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What gradsync asks of Slurm, one program run each.
+ * Requests to Slurm. Each runs one of its programs.
  */
 #ifndef GS_SLURM_H
 #define GS_SLURM_H
@@ -19,33 +19,33 @@ struct partition {
     double max_time_s; /* INFINITY: none */
     long max_nodes, total_nodes;
 };
-/* The one that a config names, "" for the default. GS_OK or reported, with the line of the config:
- * no such partition (with the nearest), no default; or Slurm is not here. */
+/* The partition `name`, or the default for "". GS_OK, or reported with the line of the config: no
+ * such partition, no default, or no Slurm. */
 int slurm_partition(struct partition *p, const struct config *c, const char *name);
-int slurm_array_max(long *indices); /* largest index of an array, plus 1 */
+int slurm_array_max(long *indices); /* largest index of an array + 1 */
 
 /* ---- jobs ---- */
 
 struct job {
     long array_job; /* the id that sbatch printed */
-    size_t array;   /* of the campaign */
-    long index;     /* of the task in the array */
-    long id;        /* of this task's job */
+    size_t array;   /* index in campaign.arrays */
+    long index;     /* index in the job array */
+    long id;        /* job id of this task */
     char state[24], reason[64];
 };
 struct queue {
-    struct job *v; /* by array, index, then job */
+    struct job *v; /* sorted by array, index, job */
     size_t n;
 };
-/* Every job of the campaign that Slurm still knows, ended ones too: one squeue. */
+/* All jobs of the campaign that Slurm still knows, including ended ones. Runs one squeue. */
 int slurm_queue(struct queue *q, const struct campaign *c);
 void queue_free(struct queue *q);
 
 enum job_life { JOB_WAITS, JOB_RUNS, JOB_ENDED };
 enum job_life job_life(const struct job *j);
 
-/* The command that submits array `k` held, its tasks being "1-3,7%4": NULL-terminated, freed with
- * slurm_command_free. */
+/* The command that submits the indices ("1-3,7%4") of array `k`, held. NULL-terminated; the caller
+ * frees it with slurm_command_free. */
 char **slurm_submit_command(const struct campaign *c, size_t k, const char *indices);
 void slurm_command_free(char **argv);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a cluster allows: scontrol's words as numbers.
+ * Limits of a cluster, parsed from the output of scontrol.
  */
 #include "cluster/slurm.h"
 
@@ -95,7 +95,8 @@ static int no_partition(const struct config *c, const char *name, const struct w
         *name && e
             ? config_error(e, "no partition '%s' here%s (%s)", name, DID_YOU_MEAN(near), there)
             : fail_at(GS_USAGE, c->path, 0,
-                      "[slurm] partition: the cluster has no default, name one (%s)", there);
+                      "[slurm] partition is empty and the cluster has no default; set it (%s)",
+                      there);
     text_free(&all);
     return code;
 }

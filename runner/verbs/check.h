@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `gradsync check FILE`: everything that is wrong with one file, one line each, at once. Each
- * returns GS_OK or the exit code of the worst fault, all reported.
+ * `gradsync check FILE`: reports every fault of a file, one per line. Each function returns GS_OK or
+ * the exit code of the worst fault.
  */
 #ifndef GS_CHECK_H
 #define GS_CHECK_H

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Without settings there are no cells to describe, but keys and values can be judged. */
+/* With faulty settings there are no cells, but keys and values can still be checked. */
 static int check_values(const struct config *c, const char *section, struct plugin *plugin)
 {
     struct sweep sweep;
@@ -52,8 +52,8 @@ int check_config(const char *path, const char *const *overrides)
     if (!config_workload(c, 0) && !config_section(c, "model"))
         code =
             err_worse(code, fail_at(GS_USAGE, path, 0,
-                                    "no workload section; add one, e.g. [mpi_allreduce] ('gradsync "
-                                    "list')"));
+                                    "no workload section; add one, e.g. [mpi_allreduce]; 'gradsync "
+                                    "list' shows the plugins"));
     config_free(c);
     return code;
 }

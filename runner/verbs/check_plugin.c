@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `gradsync check X.so`: the tables in a process of their own, since reading them may crash; then a
- * dry run on two ranks (rank/conformance.h), from whose lines the verdict is made here.
+ * `gradsync check X.so`: reads the plugin's tables in a child process, because they may crash it.
+ * Then a dry run on two ranks (rank/conformance.h) tries its calls.
  */
 #include "verbs/check.h"
 
@@ -37,7 +37,7 @@ static int read_tables(const char *path)
     if (code)
         return code;
     if (plugin_lint(p, report_fault, &path)) {
-        say("%s: its calls are tried when its tables are good", path);
+        say("%s: correct the tables first; then check tries the calls", path);
         return GS_USAGE;
     }
     size_t metrics = 0;
@@ -62,9 +62,10 @@ static int check_tables(const char *path)
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (pid < 0)
-        return fail(GS_FAILED, "no process to read %s in: %s", path, strerror(errno));
+        return fail(GS_FAILED, "%s: no process can be started to read it: %s", path,
+                    strerror(errno));
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        return fail_at(GS_FAILED, path, 0, "does not return from being loaded within %d s",
+        return fail_at(GS_FAILED, path, 0, "does not finish loading within %d s",
                        DRY_RUN_SILENCE_S);
     if (WIFSIGNALED(status))
         return fail_at(GS_FAILED, path, 0,
@@ -93,7 +94,7 @@ static void put_notes(const struct dry_run *d)
         say("  %s", d->notes[i].text);
 }
 
-/* The rank that did not come to its end; -1: all did. */
+/* A rank that did not finish; -1: all did. */
 static int unfinished(const struct dry_run *d)
 {
     for (int r = 0; r < DRY_RUN_RANKS; r++)
@@ -131,10 +132,10 @@ static int verdict(const struct dry_run *d, const char *path, int log)
     for (r = 0; r < DRY_RUN_RANKS; r++)
         if (d->ended[r]) {
             put_notes(d);
-            say("%s: the dry run is left out", path);
+            say("%s: no dry run on this machine", path);
             return d->ended[r];
         }
-    say("%s: dry run on %d ranks: the calls are good, %d cycles leak nothing", path, DRY_RUN_RANKS,
+    say("%s: dry run on %d ranks: all calls work, %d cycles leak nothing", path, DRY_RUN_RANKS,
         CONFORMANCE_CYCLES);
     put_notes(d);
     return GS_OK;

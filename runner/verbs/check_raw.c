@@ -26,7 +26,7 @@ static int check_tree(const char *dir)
     struct runs runs = {.unsorted = true};
     int code = runs_find(&runs, dir);
     if (!code && !runs.n)
-        code = fail_at(GS_USAGE, dir, 0, "no recording in or below it");
+        code = fail_at(GS_USAGE, dir, 0, "holds no recording");
     for (size_t i = 0; i < runs.n; i++) {
         int one = check_run(runs.v[i].dir);
         code = code ? code : one;
@@ -35,7 +35,7 @@ static int check_tree(const char *dir)
     return code;
 }
 
-/* By itself, and against what lies beside it. */
+/* Checks the file alone, and against the manifest and plan beside it. */
 static int check_file(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -57,7 +57,7 @@ static int check_file(const char *path)
     return code ? code : one;
 }
 
-/* Of any other file "damaged" would be the wrong word. */
+/* Other files are not called damaged. */
 static bool may_be_recording(const char *path)
 {
     size_t n = strlen(path), s = strlen(".jsonl");

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* The arrays that have a job left; sorted by array, so an id may come again: it is listed once. */
+/* Ids of the array jobs with a job that has not ended, each once. */
 static size_t living(const struct queue *q, long *jobs)
 {
     size_t n = 0;
@@ -35,7 +35,7 @@ static int cancel_queue(const struct campaign *c)
     if (!code)
         code = slurm_cancel(jobs, n);
     if (!code)
-        say("cancelled: %zu arrays; what was measured is kept, resume measures the rest", n);
+        say("cancelled: %zu arrays; recordings are kept, resume measures the missing cells", n);
     free(jobs);
     queue_free(&q);
     return code;

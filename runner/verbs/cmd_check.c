@@ -16,7 +16,7 @@ static int check_so(const char *path, const char *const *overrides)
     return check_plugin(path);
 }
 
-/* What has no ending is a config by its bare name, or a recording. */
+/* A name without a known ending: a config by its bare name, or a recording. */
 static int check_named(const char *name, const char *const *overrides)
 {
     char *config = locate_config(name), *run = locate_run(name);
@@ -29,7 +29,7 @@ static int check_named(const char *name, const char *const *overrides)
 static const struct {
     const char *suffix;
     int (*check)(const char *path, const char *const *overrides);
-    const char *next; /* the verb that goes on with what is good; NULL: none */
+    const char *next; /* verb to suggest when nothing is wrong; NULL: none */
 } kinds[] = {
     {".ini", check_config, "plan"},
     {".so", check_so, "help"},

@@ -21,10 +21,10 @@ static int run(const char *dir, const char *raw, bool so_far)
     if (!code)
         code = collect(&got, &c, raw, so_far);
     if (!code) {
-        whole = realpath(raw, NULL); /* data/raw of which folder, from wherever it was called */
-        say("collected into %s: %zu runs (%s), %zu were there, %zu lack something%s",
+        whole = realpath(raw, NULL); /* absolute, because data/raw depends on the current folder */
+        say("collected into %s: %zu runs (%s), %zu already there, %zu incomplete%s",
             whole ? whole : raw, got.copied, units_human_size(size, sizeof size, (double)got.bytes),
-            got.there, got.lacking, got.lacking ? " (gradsync status says what)" : "");
+            got.there, got.lacking, got.lacking ? " (see gradsync status)" : "");
         free(whole);
         code = got.lacking ? GS_FAILED : GS_OK;
     }

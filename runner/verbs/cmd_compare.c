@@ -27,9 +27,9 @@ struct request {
     size_t n;
 };
 
-/* ---- what is compared ---- */
+/* ---- inputs ---- */
 
-/* A file, or the name of one that is not there. */
+/* A file, or a missing path that ends in .csv. */
 static bool is_table(const char *path)
 {
     struct stat info;
@@ -48,21 +48,21 @@ static bool same_section(const struct run_folder *a, const struct run_folder *b)
     return !strncmp(a->key, b->key, n);
 }
 
-/* Runs are sorted: those of one section stand together. */
+/* Runs are sorted by key, so runs of one section are adjacent. */
 static bool has_twin(const struct runs *runs, size_t i)
 {
     return (i > 0 && same_section(&runs->v[i], &runs->v[i - 1])) ||
            (i + 1 < runs->n && same_section(&runs->v[i], &runs->v[i + 1]));
 }
 
-/* The recordings below the arguments; below data/raw when there are none. */
+/* Compares the recordings below the arguments, or below data/raw. */
 static int compare_roots(struct comparison *c, const struct request *q, bool twins_only)
 {
     static const char *const everything[] = {RUN_DATA};
     struct runs runs = {0};
     int code = runs_below(&runs, q->n ? (const char *const *)q->args : everything, q->n ? q->n : 1);
     for (size_t i = 0; i < runs.n && code != GS_USAGE;
-         i++) { /* past a damaged one, so that all are named */
+         i++) { /* continue after a damaged run, to name them all */
         if (twins_only && !has_twin(&runs, i))
             continue;
         int one = compare_within_run(c, runs.v[i].dir, q->best_of);
@@ -75,13 +75,13 @@ static int compare_roots(struct comparison *c, const struct request *q, bool twi
 static int collect(struct comparison *c, const struct request *q)
 {
     if (q->config && !q->reference)
-        return fail(GS_USAGE, "compare: --config goes with --reference");
+        return fail(GS_USAGE, "compare: --config needs --reference");
     if (q->reference && q->n != 1)
-        return fail(GS_USAGE, "compare: --reference takes one run, or a folder of them");
+        return fail(GS_USAGE, "compare: --reference takes one run or one folder of runs");
     if (q->best_of && (q->reference || q->n == 2))
         return fail(GS_USAGE,
-                    "compare: --best-of is about configs of a run: one run, or a folder of "
-                    "them, and no --reference");
+                    "compare: --best-of compares configs of a run; give one run or one folder of "
+                    "runs, and no --reference");
     if (q->reference)
         return compare_reference(c, q->args[0], q->config);
     if (q->n == 2)
@@ -89,19 +89,18 @@ static int collect(struct comparison *c, const struct request *q)
     return compare_roots(c, q, false);
 }
 
-/* One launch is said on stderr too: its rows look like the others in the CSV. */
+/* Also on stderr, because such rows look like the others in the CSV. */
 static void say_refused(const struct comparison *c)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++)
         n += c->v[i].effect.launches == 1;
     if (n)
-        say("%zu contrast%s rest%s on one launch: nothing is claimed of what another would show", n,
+        say("%zu contrast%s rest%s on one launch: no verdict holds for other launches", n,
             n == 1 ? "" : "s", n == 1 ? "s" : "");
 }
 
-/* That the recordings lack a mode which steps have is no slip; that they lack one of a name that is
- * neither theirs nor a step's is. */
+/* A known step mode may be absent; an unknown mode is an error. */
 static int no_best(const char *below, const char *mode)
 {
     size_t n = 0;
@@ -124,14 +123,15 @@ static int nothing_to_compare(const struct request *q)
     const char *below = q->n ? q->args[0] : "data/raw";
     if (q->best_of)
         return no_best(below, q->best_of);
-    say("nothing to compare: no recording below %s has two configs of one size and mode; 'gradsync "
-        "compare A B' holds two runs side by side, 'gradsync import --as-launches' makes several "
-        "files one run",
+    say("nothing to compare: no recording below %s has two configs of equal size and mode; "
+        "'gradsync "
+        "compare A B' compares two runs, 'gradsync import --as-launches' makes one run of several "
+        "files",
         below);
     return GS_OK;
 }
 
-/* Whether what was compared was measured on idle machines, in one line. */
+/* Warns in one line if the compared runs were measured on a loaded machine. */
 static void warn_of_load(const struct request *q)
 {
     struct runs runs = {.unsorted = true};
@@ -175,8 +175,8 @@ static int show_repeats(const struct request *q, const struct comparison *c)
     repeats_find(&r, c);
     int code = q->out ? repeats_write(&r, q->out) : GS_OK;
     if (!code && !any_twin(c))
-        say("nothing was compared twice below %s%s: 'gradsync run CONFIG' measures a config again, "
-            "and its recording stands beside the first",
+        say("no contrast was measured twice below %s%s: 'gradsync run CONFIG' measures a config "
+            "again, in a new recording",
             q->n ? q->args[0] : "data/raw", q->n > 1 ? " and the others" : "");
     else if (!code && !q->quiet)
         repeats_print(&r);
@@ -185,14 +185,14 @@ static int show_repeats(const struct request *q, const struct comparison *c)
     return code;
 }
 
-/* What a table holds is solved. */
+/* A table already holds the solved contrasts; recordings are solved here. */
 static int compare_again(const struct request *q)
 {
     struct comparison c = {0};
     bool table = q->n == 1 && is_table(q->args[0]);
     for (size_t i = 0; i < q->n && !table; i++)
         if (is_table(q->args[i]))
-            return fail(GS_USAGE, "compare: --again takes recordings, or one table: %s",
+            return fail(GS_USAGE, "compare: --again takes recordings or one table, not both: %s",
                         q->args[i]);
     int code = table ? comparison_read(&c, q->args[0]) : compare_roots(&c, q, true);
     if (!code && !table)
@@ -206,7 +206,7 @@ static int compare_again(const struct request *q)
 static int compare(const struct request *q)
 {
     if (q->again && (q->reference || q->best_of))
-        return fail(GS_USAGE, "compare: --again goes with neither --reference nor --best-of");
+        return fail(GS_USAGE, "compare: --again excludes --reference and --best-of");
     if (q->again)
         return compare_again(q);
     struct comparison c = {0};

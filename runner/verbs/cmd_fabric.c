@@ -12,7 +12,7 @@
 static void show_ports(const struct fabric *f)
 {
     if (!f->ports)
-        printf("ports      none: NCCL goes through sockets between machines\n");
+        printf("ports      none: NCCL uses sockets between machines\n");
     for (size_t i = 0; i < f->ports; i++) {
         const struct fabric_port *p = &f->port[i];
         printf("%-10s %-12s %-10s %4.0f Gbit/s  %-8s %s", i ? "" : "ports", p->name,
@@ -24,7 +24,7 @@ static void show_ports(const struct fabric *f)
     }
 }
 
-/* Each GPU with the ports in the order of their distance. */
+/* Each GPU with its ports, the nearest first. */
 static void show_order(const struct fabric *f)
 {
     size_t order[FABRIC_MAX];
@@ -56,15 +56,15 @@ static void show_rest(const struct fabric *f)
     else
         printf("control    no interface is up with an address\n");
     printf("GPUDirect  %s\n", f->gpudirect ? "nvidia_peermem is loaded"
-                                           : "no peer-memory module is loaded (DMA-BUF may serve)");
+                                           : "no peer-memory module is loaded (DMA-BUF may work)");
     bool efa = false;
     for (size_t i = 0; i < f->ports; i++)
         efa = efa || f->port[i].kind == FABRIC_EFA;
     if (efa && f->ofi_plugin)
         printf("EFA        plugin %s\n", f->ofi_plugin);
     else if (efa)
-        printf("EFA        no libfabric plugin for NCCL was found: install aws-ofi-nccl, or NCCL "
-               "goes through sockets\n");
+        printf("EFA        no libfabric plugin for NCCL found: NCCL uses sockets; install "
+               "aws-ofi-nccl\n");
 }
 
 static void show_settings(const struct fabric_setting *s, size_t n)
@@ -74,7 +74,7 @@ static void show_settings(const struct fabric_setting *s, size_t n)
     for (size_t i = 0; i < n; i++) {
         printf("%-10s %s=%s\n", i ? "" : "would set", s[i].name, s[i].value);
         if (s[i].kept)
-            printf("%-10s   kept as it is set: %s\n", "", getenv(s[i].name));
+            printf("%-10s   already set in the environment: %s\n", "", getenv(s[i].name));
         else
             printf("%-10s   %s\n", "", s[i].why);
     }
@@ -106,7 +106,7 @@ int cmd_fabric(int argc, char **argv)
         return code;
     struct stat is;
     if (root && (stat(root, &is) != 0 || !S_ISDIR(is.st_mode)))
-        return fail(GS_USAGE, "fabric: --root %s is no folder", root);
+        return fail(GS_USAGE, "fabric: --root %s: not a folder", root);
     struct fabric f;
     struct fabric_setting settings[FABRIC_SETTINGS_MAX];
     char *real = root ? realpath(root, NULL) : xstrdup("");

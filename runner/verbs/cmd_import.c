@@ -24,8 +24,8 @@ static int check_format(const char *format)
             return GS_OK;
     const char *near = text_nearest(format, import_formats, n);
     return fail(GS_USAGE,
-                "import: no format is called '%s'%s; auto, nccl-tests, nccl-json, iteration "
-                "and osu are",
+                "import: no format '%s'%s; formats are auto, nccl-tests, nccl-json, iteration "
+                "and osu",
                 format, DID_YOU_MEAN(near));
 }
 
@@ -45,7 +45,7 @@ static int read_request(struct request *q)
     return code;
 }
 
-/* "iteration_times_auto.txt" names its config when nothing else does. */
+/* The name "iteration_times_auto.txt" gives the config, if nothing else does. */
 static int name_config(struct imported *f)
 {
     static const char prefix[] = "iteration_times_";
@@ -74,7 +74,7 @@ static void forget(struct imported *f)
     facts_free(&f->facts);
 }
 
-/* Past a file that is refused, so that all are named; the others are imported. */
+/* Continues after a refused file, so that all faults are named and the good files are imported. */
 static int import(const struct request *q, char *const *paths, size_t n)
 {
     struct imported *files = xcalloc(n, sizeof *files);
@@ -88,7 +88,7 @@ static int import(const struct request *q, char *const *paths, size_t n)
         }
         good += !one;
         code = one == GS_USAGE || !code ? one : code;
-        /* One at a time unless they belong together: memory holds one file's samples. */
+        /* One file at a time unless they form one run, to hold the samples of one file in memory. */
         if (!one && !q->as_launches) {
             written = import_write(files, good, q->out, false);
             forget(&files[--good]);

@@ -63,7 +63,7 @@ int cmd_lab(int argc, char **argv)
 
 /* ---- lab-enter ---- */
 
-/* As ssh: the words after the site are a line for a shell. After "--" they are a command. */
+/* As with ssh, the words after the site are a line for a shell. After "--" they are a command. */
 int cmd_lab_enter(int argc, char **argv)
 {
     const struct cli cli = {.verb = "lab-enter",
@@ -84,7 +84,7 @@ int cmd_lab_enter(int argc, char **argv)
     }
     if (!strcmp(argv[2], "--"))
         return argc > 3 ? lab_enter(argv[1], argv + 3)
-                        : fail(GS_USAGE, "lab-enter: no command behind --");
+                        : fail(GS_USAGE, "lab-enter: no command after --");
     struct text line = {0};
     for (int i = 2; i < argc; i++)
         text_addf(&line, "%s%s", i > 2 ? " " : "", argv[i]);
@@ -101,7 +101,8 @@ static int send_order(const char *order)
     char *answer = NULL;
     int code = facts_read(&facts);
     if (!code && !facts)
-        code = fail(GS_USAGE, "lab-set: not inside a lab; run it from a command of gradsync lab");
+        code = fail(GS_USAGE,
+                    "lab-set: not in a lab; it works only in commands that gradsync lab runs");
     const char *control = json_string_value(json_object_get(facts, "control"));
     if (!code)
         code = control_socket_send(control ? control : "", order, &answer);

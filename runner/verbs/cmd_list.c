@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `gradsync list`: the plugins of the search path and the configs that are found from here; or the
- * names of one kind alone, for scripts and for completion.
+ * `gradsync list`: lists the plugins and configs that gradsync finds. With a kind, prints only its
+ * names, for scripts and shell completion.
  */
 #include "base/cli.h"
 #include "base/err.h"
@@ -48,7 +48,7 @@ static void put_config(const char *dir, const char *file)
     free(path);
 }
 
-/* Returns how many. */
+/* Returns the number of configs. */
 static int put_configs(const char *dir)
 {
     struct dirent **entries;
@@ -79,7 +79,7 @@ static int list(void)
     return GS_OK;
 }
 
-/* ---- names alone ---- */
+/* ---- names of one kind ---- */
 
 static void verb_names(struct words *names)
 {
@@ -112,7 +112,7 @@ static int list_names(const char *kind)
         return GS_OK;
     }
     const char *near = text_nearest(kind, all, KINDS);
-    return fail(GS_USAGE, "list: no kind '%s'%s (verbs, plugins, configs, runs)", kind,
+    return fail(GS_USAGE, "list: no kind '%s'%s; kinds are verbs, plugins, configs and runs", kind,
                 DID_YOU_MEAN(near));
 }
 

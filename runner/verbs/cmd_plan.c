@@ -65,7 +65,7 @@ static json_t *plan_and_cost(const struct plan *p)
     struct plan_cost cost = plan_cost(p);
     json_t *o = plan_json(p);
     if (!p->set.measure.seed)
-        json_object_set_new(o, "seed", json_null()); /* this one was drawn for nothing */
+        json_object_set_new(o, "seed", json_null()); /* run draws its own seed */
     json_object_set_new(o, "cost",
                         json_pack("{s:f, s:f, s:I, s:I}", "time_s", cost.time_s, "most_s",
                                   cost.most_s, "host_B", (json_int_t)cost.host_B, "device_B",
@@ -73,8 +73,8 @@ static json_t *plan_and_cost(const struct plan *p)
     return o;
 }
 
-/* A platform of other hardware, with GPUs or of several nodes is planned here and run elsewhere:
- * what this machine holds says nothing about it. */
+/* A plan with GPUs, several nodes or Slurm probably runs elsewhere: the memory and slots of this
+ * machine do not matter for it. */
 static bool may_run_here(const struct plan *p)
 {
     return !p->set.platform.device[0] && !plan_cost(p).device_B && p->set.launch.nodes == 1 &&
@@ -83,7 +83,7 @@ static bool may_run_here(const struct plan *p)
 
 /* ---- the verb ---- */
 
-/* With the options of this plan: what comes next measures what was shown. */
+/* Repeats the options, so that the next command measures the plan that was shown. */
 static void say_next(const struct config *c, const struct plan_options *o)
 {
     const struct config_entry *hosts = config_find(c, "launch", "hosts");
@@ -95,12 +95,12 @@ static void say_next(const struct config *c, const struct plan_options *o)
     if (lab)
         printf("\nnext: %s -- %s\n", other, run);
     else
-        printf("\nnext: %s%s%s\n", run, slurm ? ", or in Slurm's jobs " : "", other);
+        printf("\nnext: %s%s%s\n", run, slurm ? ", or in Slurm jobs: " : "", other);
     free(run);
     free(other);
 }
 
-/* The plans of the wanted sections, and a line for each that has none. */
+/* Plans of the wanted sections, and an error line for each section without one. */
 struct planned {
     struct plan **plans;
     size_t n;
@@ -142,12 +142,12 @@ static void print_plans(const struct planned *all, const struct plan_options *o)
     json_decref(list);
 }
 
-/* What this machine lacks, after the plans, where it is seen. */
+/* Errors come after the plans, where they stay on the screen. */
 static void check_plans(struct planned *all)
 {
     for (size_t i = 0; i < all->faults.n; i++)
         fprintf(stderr, "%s\n", all->faults.v[i]);
-    bool slots = false; /* asked for once: all sections have the config's one [launch] */
+    bool slots = false; /* check once: all sections share one [launch] */
     for (size_t i = 0; i < all->n && all->code != GS_USAGE; i++) {
         if (!may_run_here(all->plans[i]))
             continue;
@@ -166,7 +166,7 @@ static void planned_free(struct planned *all)
     words_free(&all->faults);
 }
 
-/* A fault of the config is all that is shown: before a long plan it would scroll away. */
+/* A fault of the config suppresses the plans: before a long plan it would scroll away. */
 static int show_sections(struct config *c, const struct plan_options *o)
 {
     struct planned all = {0};
@@ -182,7 +182,8 @@ static int show_sections(struct config *c, const struct plan_options *o)
     int code = all.code;
     planned_free(&all);
     if (!wanted && !o->workload && config_section(c, "model")) {
-        printf("%s\n", o->json ? "[]" : "nothing to measure; 'gradsync model' says what it gives");
+        printf("%s\n",
+               o->json ? "[]" : "nothing to measure; 'gradsync model' computes its [model]");
         return GS_OK;
     }
     if (wanted && !code && !o->json)
@@ -190,7 +191,7 @@ static int show_sections(struct config *c, const struct plan_options *o)
     return wanted ? code : sections_none(c, o->workload);
 }
 
-/* What all sections share is judged first, and a fault of it is told once. */
+/* Checks the settings first, so that a fault in them is reported once, not per section. */
 static int plan_config(struct config *c, const struct plan_options *o)
 {
     struct settings set;

@@ -18,14 +18,14 @@ static int reduce(const struct request *q)
 {
     static const char *const default_root = "data/raw";
     if (q->merge && q->run)
-        return fail(GS_USAGE, "reduce: --run and --merge are two different things");
+        return fail(GS_USAGE, "reduce: --run excludes --merge");
     if (q->run && q->n)
-        return fail(GS_USAGE, "reduce: --run RUN takes one run folder and nothing else");
+        return fail(GS_USAGE, "reduce: --run RUN takes no other folder");
     if (q->run)
         return reduce_run(q->run, q->out);
     if (q->merge)
         return q->n ? reduce_merge(q->args, q->n, q->out)
-                    : fail(GS_USAGE, "reduce: --merge needs the parts that --run has written");
+                    : fail(GS_USAGE, "reduce: --merge needs the parts that --run wrote");
     return reduce_trees(q->n ? q->args : &default_root, q->n ? q->n : 1, q->out);
 }
 

@@ -27,10 +27,10 @@ static int run_path(const char *what, const struct run_options *options)
     struct joined j;
     bool folder = stat(what, &s) == 0 && S_ISDIR(s.st_mode);
     if (folder && (options->overrides || options->workload))
-        return fail(GS_USAGE, "run: --set and --workload change a plan, and that of a run folder "
-                              "is fixed; run the config again");
+        return fail(GS_USAGE, "run: --set and --workload need a config; the plan of a run folder "
+                              "is fixed");
     if (options->first && !folder)
-        return fail(GS_USAGE, "run: --launch is of a run folder, and '%s' is none", what);
+        return fail(GS_USAGE, "run: --launch needs a run folder; '%s' is not one", what);
     if (joined_find(&j))
         return joined_run(&j, what, options);
     return folder ? run_folder(what, options) : run_config(what, options);
@@ -44,7 +44,7 @@ static int run_one(const char *what, const struct run_options *options)
     return code;
 }
 
-/* Before hours of measuring, a mistake in the last config is said, and nothing is begun. */
+/* Checks all configs first: a mistake in the last one must not show after hours of measuring. */
 static int check_configs(const struct run_request *a, const struct run_options *options)
 {
     int code = GS_OK;
@@ -58,11 +58,11 @@ static int check_configs(const struct run_request *a, const struct run_options *
         sections_free(&s);
     }
     if (code)
-        say("nothing was begun: mend the config, or leave it out");
+        say("nothing was measured: correct the config, or leave it out");
     return code;
 }
 
-/* One after another; one that fails does not keep the next from running. */
+/* Runs them one after another; a failure does not stop the next. */
 static int run_configs(struct run_request *a, char **args, int n, const struct run_options *options)
 {
     bool interrupted = false;
@@ -87,7 +87,7 @@ static int parse_launches(const char *text, struct run_options *options)
     if (good && *end == '-')
         good = text_integer(end + 1, first, INT_MAX, &last, &end);
     if (!good || *end)
-        return fail(GS_USAGE, "run: --launch '%s' is no launch (3, or 2-4)", text);
+        return fail(GS_USAGE, "run: --launch '%s' is no launch; write 3 or 2-4", text);
     options->first = (int)first;
     options->last = (int)last;
     return GS_OK;
@@ -101,8 +101,8 @@ static int run(struct run_request *a, char **args, int n, struct run_options *op
     if (a->task.value || campaign_is(args[0]))
         return a->task.value && n == 1
                    ? campaign_resume_task(args[0], a->task.value)
-                   : fail(GS_USAGE, "run: --task N is of a campaign, and the jobs of a campaign "
-                                    "run it: gradsync resume, or gradsync run RUN");
+                   : fail(GS_USAGE, "run: only jobs run a campaign, with --task N; use gradsync "
+                                    "resume, or gradsync run RUN");
     return n > 1 || campaign_configs_is_folder(args[0]) ? run_configs(a, args, n, options)
                                                         : run_one(args[0], options);
 }

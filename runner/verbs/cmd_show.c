@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which axes tell the rows apart ---- */
+/* ---- columns of axes ---- */
 
 static bool same_value(const struct rec_cell *a, const struct rec_cell *b, const char *key)
 {
@@ -30,7 +30,7 @@ static bool same_value(const struct rec_cell *a, const struct rec_cell *b, const
     return !strcmp(x, y);
 }
 
-/* Varies between groups and never inside one: an axis, not a config or a mode. */
+/* An axis varies between groups but not within one; a config or a mode varies within. */
 static bool is_axis(const struct recorded *r, const char *key)
 {
     bool varies = false;
@@ -43,7 +43,7 @@ static bool is_axis(const struct recorded *r, const char *key)
     return varies;
 }
 
-/* Keys of the axes but the size, which has a column anyway. */
+/* Keys of the axes except size, which always has a column. */
 static void find_axes(const struct recorded *r, struct words *axes)
 {
     struct words params;
@@ -71,7 +71,7 @@ static void put(struct table *t, const char *s)
     words_add(&t->cells, s);
 }
 
-/* What a status begins with when there is nothing to look at. */
+/* A status that needs no attention begins with "ok". */
 static bool is_ok(const char *status)
 {
     return !strncmp(status, "ok", 2);
@@ -204,7 +204,7 @@ static const char *run_id(const struct run_folder *run)
     return name ? name + 1 : run->dir;
 }
 
-/* Names begin with the time. A run that measured nothing is shown only where no other is. */
+/* Run ids begin with the time. A run without samples is chosen only if no other exists. */
 static bool is_later(const struct run_folder *a, const struct run_folder *b)
 {
     bool measured = runs_measured(a->dir);

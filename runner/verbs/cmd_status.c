@@ -46,7 +46,7 @@ static bool same(const struct task_status *a, const struct task_status *b)
     return a->state == b->state && a->job == b->job && !strcmp(a->why, b->why);
 }
 
-/* "2-4,7" of the tasks that stand as task i does; they are marked. */
+/* Appends the numbers of the tasks in the same state as task i ("2-4,7") and marks them. */
 static void list_alike(struct text *t, const struct campaign *c, const struct cluster_status *s,
                        size_t i, bool *told)
 {
@@ -172,7 +172,7 @@ static int status(const char *dir, bool json, bool all)
         print_tasks(&c, &s);
         print_fails(&c, &s, all);
         if (s.n_orphans)
-            printf("\nsubmitted, but not in the ledger (submit was interrupted): %zu jobs: resume "
+            printf("\nmissing in the ledger, because submit was interrupted: %zu jobs: resume "
                    "takes them over\n",
                    s.n_orphans);
         print_next(&c, &s);

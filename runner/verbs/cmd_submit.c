@@ -23,7 +23,7 @@ struct submit {
     const char *root, *workload;
     bool dry_run, quiet;
     struct words configs;
-    struct sections sections; /* of all the configs */
+    struct sections sections; /* of all configs */
     struct shapes shapes;
     long array_max;
 };
@@ -59,7 +59,7 @@ static int ask_cluster(struct submit *s)
     return code ? code : slurm_array_max(&s->array_max);
 }
 
-/* A script may be looked at where there is no cluster to ask. */
+/* A dry run also works without a cluster. */
 static int check(struct submit *s)
 {
     char why[512] = "";
@@ -70,8 +70,8 @@ static int check(struct submit *s)
     int code = ask_cluster(s);
     err_capture(NULL, 0);
     if (code == GS_CANNOT)
-        say("not held against the limits of a cluster: none is here");
-    /* Asked again, each fault is said in full, with its file. */
+        say("no Slurm here: the limits of the cluster were not checked");
+    /* The second call prints each fault, which the first one captured. */
     return code && code != GS_CANNOT ? ask_cluster(s) : GS_OK;
 }
 

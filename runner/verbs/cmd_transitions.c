@@ -15,7 +15,7 @@ static void say_counts(const struct transition_counts *c, const char *dir)
             text_addf(&t, "%s%zu %s (%zu %s)", t.len ? ", " : "", c->found[i], transition_names[i],
                       c->confirmed[i],
                       i == TRANSITION_SWITCH || i == TRANSITION_CTAS ? "recorded" : "confirmed");
-    say("found: %s; %zu curve%s refused, too short or chaotic; where and why: %s/%s",
+    say("found: %s; %zu curve%s refused as too short or irregular; details: %s/%s",
         t.len ? t.s : "nothing", c->found[TRANSITION_REFUSED],
         c->found[TRANSITION_REFUSED] == 1 ? "" : "s", dir, TRANSITIONS_CSV);
     text_free(&t);

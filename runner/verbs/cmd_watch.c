@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LINE_MAX_B 65536 /* what is longer is cut into lines of so many bytes */
+#define LINE_MAX_B 65536 /* longer lines are split at this size */
 #define POLL_MS 250
 
 struct request {
@@ -34,16 +34,16 @@ struct request {
 struct input {
     const char *path;
     int fd;
-    bool follow;  /* of a regular file, past its end */
-    off_t offset; /* read so far */
-    int code;     /* of a read error */
+    bool follow;  /* wait for more at the end of a regular file */
+    off_t offset; /* bytes read so far */
+    int code;     /* exit code of a read error */
     size_t n;
     char buf[LINE_MAX_B + 1];
 };
 
 /* ---- options ---- */
 
-/* What the model of a config expects. */
+/* Takes the predicted rate and step time from the model of a config. */
 static int expect(const struct request *q, struct watch_options *o)
 {
     struct config *c;
@@ -68,7 +68,7 @@ static int expect(const struct request *q, struct watch_options *o)
     return code;
 }
 
-/* "700k" tokens/s, or "80%" of what is expected, which is also the default. */
+/* "700k" tokens/s, or "80%" (the default) of the predicted rate. */
 static int read_threshold(const struct request *q, struct watch_options *o)
 {
     const char *text = q->threshold ? q->threshold : "80%";
@@ -83,11 +83,12 @@ static int read_threshold(const struct request *q, struct watch_options *o)
     }
     if (value < 0)
         return fail(GS_USAGE,
-                    "watch: --threshold '%s' is neither tokens/s (700k) nor a share of what is "
-                    "expected (80%%)",
+                    "watch: --threshold '%s' is neither tokens/s (700k) nor a share of the "
+                    "predicted rate (80%%)",
                     text);
     if (share && q->threshold && o->expected_rate <= 0)
-        return fail(GS_USAGE, "watch: --threshold %s: of what? --config says what to expect", text);
+        return fail(GS_USAGE,
+                    "watch: --threshold %s is a share of the predicted rate; give --config", text);
     o->threshold = share ? value * o->expected_rate : value;
     return GS_OK;
 }
@@ -123,7 +124,7 @@ static void close_input(struct input *in)
         close(in->fd);
 }
 
-/* Lines end in a line feed or, in progress bars, a carriage return. The rest stays for later. */
+/* Lines end in a line feed or, in progress bars, a carriage return. Keeps an incomplete line. */
 static void take_lines(struct input *in, struct watch *w, bool all)
 {
     char *start = in->buf, *end = in->buf + in->n;
@@ -141,7 +142,7 @@ static void take_lines(struct input *in, struct watch *w, bool all)
     memmove(in->buf, start, in->n);
 }
 
-/* A log that was rotated or cut is read from its new beginning. */
+/* Reopens a log that was rotated or truncated. */
 static void look_again(struct input *in, struct watch *w)
 {
     struct stat here, there;
@@ -159,7 +160,7 @@ static void look_again(struct input *in, struct watch *w)
     in->offset = 0;
 }
 
-/* 1: something came; 0: nothing now; -1: the end, with in->code when it is an error. */
+/* 1: got input; 0: none now; -1: end, or an error in in->code. */
 static int take_input(struct input *in, struct watch *w)
 {
     ssize_t n = read(in->fd, in->buf + in->n, LINE_MAX_B - in->n);
@@ -184,7 +185,7 @@ static double seconds_now(void)
     return (double)clock_now_ns() / 1e9;
 }
 
-/* Until the end, or until Ctrl-C, which is the usual end of following. */
+/* Follows the log until its end or Ctrl-C. */
 static void follow(struct input *in, struct watch *w, struct interrupts *stop)
 {
     int came = 0;
@@ -192,7 +193,7 @@ static void follow(struct input *in, struct watch *w, struct interrupts *stop)
     double last_s = seconds_now();
     while (came >= 0 && !stop->count) {
         struct pollfd p[] = {{.fd = stop->fd, .events = POLLIN}, {.fd = in->fd, .events = POLLIN}};
-        /* A regular file is always readable: past its end only time tells. */
+        /* A regular file always polls as readable, so wait for time to pass. */
         poll(p, in->follow ? 1 : 2, in->follow && came > 0 ? 0 : POLL_MS);
         interrupts_read(stop);
         bool ready = in->follow || p[1].revents;

@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS 3 /* traced of a number that stands on many, unless --all */
-#define ASKED "asked"
+#define ROWS 3 /* rows traced per number without --all */
+#define QUERY "query"
 
 struct request {
     const char *macros, *csv, *raw, *configs, *output;
     bool all;
 };
 
-/* "\val{NAME}", as it stands in the paper, is NAME. */
+/* Accepts "\val{NAME}", as written in the paper, for NAME. */
 static char *bare_name(const char *word)
 {
     if (strncmp(word, "\\val{", 5))
@@ -30,8 +30,8 @@ static int explain(const struct request *q, struct numbers *b, const char *word)
 {
     struct answer *a;
     bool definition = strcasestr(word, ": SELECT ");
-    char *name = definition ? xstrdup(ASKED) : bare_name(word);
-    int code = definition ? definitions_add(&b->d, ASKED, word) : GS_OK;
+    char *name = definition ? xstrdup(QUERY) : bare_name(word);
+    int code = definition ? definitions_add(&b->d, QUERY, word) : GS_OK;
     if (!code)
         code = numbers_answer(b, name, &a);
     if (!code)
@@ -42,9 +42,8 @@ static int explain(const struct request *q, struct numbers *b, const char *word)
     return code;
 }
 
-/* "TABLE:LINE", as beside the rows of a report: the line, and *table, which the caller frees; else
- * 0.
- */
+/* For "TABLE:LINE", as a report prints it: returns the line and sets *table, which the caller frees.
+ * Otherwise 0. */
 static long line_of_table(const char *word, char **table)
 {
     const char *colon = strrchr(word, ':');
@@ -122,7 +121,7 @@ int cmd_why(int argc, char **argv)
     char **args = xcalloc((size_t)argc, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     if (!code && !done && q.output && n)
-        code = fail(GS_USAGE, "why: --output is of all numbers; leave '%s' out", args[0]);
+        code = fail(GS_USAGE, "why: --output writes all numbers; leave '%s' out", args[0]);
     if (!code && !done)
         code = answer(&q, args, n);
     free(args);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The verbs. Each is a function in a file of its own, cmd_VERB.c, and a row of the table in main.c;
- * options are declared in a table that also prints the help (cli.h).
+ * The verbs. Each has a function in its own file, cmd_VERB.c, and a row in the table of main.c. Its
+ * table of options also gives its help (cli.h).
  */
 #ifndef GS_COMMANDS_H
 #define GS_COMMANDS_H
@@ -35,8 +35,8 @@ int cmd_help(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_fabric(int argc, char **argv);
 
-int main_help(void);                   /* the verbs, one line each */
-bool main_help_verb(const char *name); /* its --help; false when it is no verb */
-const char *main_verb(size_t i);       /* NULL past the last */
+int main_help(void);                   /* prints the verbs, one per line */
+bool main_help_verb(const char *name); /* prints VERB --help; false if there is no such verb */
+const char *main_verb(size_t i);       /* name of verb i; NULL after the last */
 
 #endif

@@ -1,8 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Completion for bash. All that it knows it asks of the program that is being typed: verbs, options,
-# configs, plugins and runs are those of that program, here and now.
+# Bash completion. It asks the typed program for its verbs, options, configs, plugins and runs.
 
 _gradsync_words() { # GRADSYNC VERB: what the verb's arguments may be called, one a line
     case $2 in

@@ -12,7 +12,7 @@
 struct verb {
     const char *name;
     int (*run)(int argc, char **argv);
-    const char *arguments, *help; /* NULL: one of the verbs that the row above stands for */
+    const char *arguments, *help; /* help NULL: listed in the row above */
 };
 
 /* clang-format off */
@@ -65,7 +65,7 @@ const char *main_verb(size_t i)
     return i < VERBS ? verbs[i].name : NULL;
 }
 
-/* 24 lines of 80 columns: a screen. */
+/* Fits a screen of 24 lines and 80 columns. */
 int main_help(void)
 {
     printf("gradsync %s: measures gradient synchronisation. Usage: gradsync VERB ...\n",
@@ -95,9 +95,9 @@ static int unknown_verb(const char *word)
 
 int main(int argc, char **argv)
 {
-    /* What started us may ignore it; then no exit code of a child could be learnt. */
+    /* If the parent ignores SIGCHLD, waitpid would not return exit codes. */
     signal(SIGCHLD, SIG_DFL);
-    /* Numbers are read and written as in C whatever the user's locale: setlocale is not called. */
+    /* No setlocale: numbers keep the C format in every locale. */
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return main_help();
     if (!strcmp(argv[1], "--version")) {

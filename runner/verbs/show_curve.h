@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Of the cells of a run the curves that a terminal has room for: one mode, one value of every axis
- * but the size, a curve a config.
+ * Draws one panel of curves of a run on a terminal: one mode, one value of every axis except size,
+ * one curve per config.
  */
 #ifndef GS_SHOW_CURVE_H
 #define GS_SHOW_CURVE_H
@@ -10,14 +10,14 @@
 
 struct show_curve {
     struct show_point {
-        const struct rec_cell *cell; /* of a recorded that outlives this */
+        const struct rec_cell *cell; /* belongs to a struct recorded that outlives this */
         double time_s, busbw;        /* NaN: none */
         char *panel;                 /* mode and axes: points of a panel are drawn together */
     } * v;
     size_t n;
 };
 
-/* `axes`: the keys that tell panels apart. */
+/* `axes`: keys that distinguish panels. */
 void show_curve_add(struct show_curve *c, const struct rec_cell *cell, const struct words *axes,
                     const struct summary *m);
 /* Draws the panel with the most points, of several the last: a training step's modes end with the

@@ -36,7 +36,7 @@ isnt "$(grep -ho '"nodes":"n[0-9]"' "$dir"/*.jsonl | sort -u | wc -l)" 0 '… an
 
 before=$(cat "$dir"/* | cksum)
 ok 'collect again' "$gradsync" collect -o raw "$camp"
-like "$err" '0 runs \(.*\), 1 were there' '… finds it there'
+like "$err" '0 runs \(.*\), 1 already there' '… finds it there'
 is "$(cat "$dir"/* | cksum) $(ls -A raw/p/null | wc -l)" "$before 1" '… and touches nothing'
 ok 'resume' "$gradsync" resume "$camp"
 like "$err" 'nothing to do' '… has nothing to do'

@@ -85,7 +85,7 @@ refused() { # NAME REGEX COMMAND…
 refused 'a partition that is not there' "no partition 'mian' here, did you mean 'main'" \
     "$gradsync" submit -o none q.ini --set slurm:partition=mian
 is "$(ls none 2>/dev/null)" '' '… and nothing is made'
-refused 'more nodes than there are' 'gives a job at most 3' "$gradsync" submit -o none q.ini --set launch:nodes=4 --set launch:ranks=4
+refused 'more nodes than there are' 'allows at most 3 per job' "$gradsync" submit -o none q.ini --set launch:nodes=4 --set launch:ranks=4
 run "$gradsync" submit -o none q.ini --set slurm:constraint=nosuch
 is "$rc" 2 'a constraint that no node has'
 like "$err" 'names no feature of the nodes' '… is refused with a remedy'

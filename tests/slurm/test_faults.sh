@@ -86,7 +86,7 @@ until_true 120 again || flunk 'it measures again' "$(cat "$camp"/log/*)"
 scancel --batch --signal=USR1 --name="$(basename "$camp")" # as Slurm does before the time limit
 settled
 status_is 1 'warned of the time limit: status'
-like "$out" 'left before its time limit: resume measures' '… says so'
+like "$out" 'stopped before its time limit: resume measures' '… says so'
 is "$(grep -l '"status":"interrupted"' "$camp"/runs/*/*/*/launch-0[123].02.jsonl | wc -l)" 3 '… each closed its block'
 completes 'after the warning'
 
@@ -95,7 +95,7 @@ completes 'after the warning'
 submitted slow.ini --set slurm:sbatch.mem=1
 settled
 status_is 1 'out of memory: status'
-like "$out" 'out of memory: --mem=… in array' '… says so, and the remedy'
+like "$out" 'out of memory: raise --mem in array' '… says so, and the remedy'
 sed -i 's/--mem=1$/--mem=500/' "$camp/array-1.sh"
 completes 'out of memory, with more of it'
 
@@ -107,7 +107,7 @@ submitted fails.ini
 settled
 status_is 1 'a cell fails: status'
 is "$(column 'done') $(column failed)" '4 4' '… counts it'
-like "$out" 'null, launch 3: .*: failed: .*: mend what it says' '… says why and what to do'
+like "$out" 'null, launch 3: .*: failed: .*: correct the cause' '… says why and what to do'
 ok '… collect' "$gradsync" collect -q -o raw "$camp"
 ok '… to a whole run' "$gradsync" check raw/*/*/*
 ok '… resume' "$gradsync" resume "$camp"

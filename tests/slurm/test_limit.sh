@@ -11,7 +11,7 @@ slow slow.ini
 submitted slow.ini --set measure:budget=5s --set measure:launches=1 --set slurm:time=1min
 settled
 status_is 1 'a job with less time than it needs: status'
-like "$out" 'left before its time limit: resume measures what is missing; more time: --time in array' \
+like "$out" 'stopped before its time limit: resume measures what is missing; to give it more time, edit --time in array' \
     '… says why and what to do'
 is "$(tail -qn 1 "$camp"/runs/*/*/*/launch-01.01.jsonl | grep -o '"status":"[a-z]*"')" '"status":"interrupted"' \
     '… and the recording was closed in good order'

@@ -215,10 +215,11 @@ static void why_a_job_ended(void **state)
          "cancelled"},
         {"CANCELLED", "*** CANCELLED AT x ***\nslurmstepd: error: Detected 1 oom-kill event(s)",
          "out of memory"},
-        {NULL, "gradsync: User defined signal 1: closing the block", "left before its time limit"},
+        {NULL, "gradsync: User defined signal 1: closing the block",
+         "stopped before its time limit"},
         {NULL, "*** JOB 3 ON n1 CANCELLED AT 2026 DUE TO NODE FAILURE, SEE SLURMCTLD LOG ***",
          "its node failed"},
-        {NULL, "", "ended, and Slurm has forgotten how"},
+        {NULL, "", "ended; Slurm no longer knows how"},
         {"FAILED", "hello\ngradsync: no mpirun in PATH\n", "no mpirun in PATH"},
         {"NEW_STATE_OF_TOMORROW", "", "ended without a result"},
     };
@@ -262,17 +263,17 @@ static void a_campaign_of_somebody_else_stays_in_its_folder(void **state)
     } bad[] = {
         {"{", "damaged"},
         {"{}", "no number 'schema'"},
-        {"{\"schema\":99,\"id\":\"a\"}", "of another gradsync: schema 99"},
-        {"{\"schema\":1,\"id\":\"a b\",\"runs\":[],\"arrays\":[],\"tasks\":[]}", "not whole"},
+        {"{\"schema\":99,\"id\":\"a\"}", "schema 99"},
+        {"{\"schema\":1,\"id\":\"a b\",\"runs\":[],\"arrays\":[],\"tasks\":[]}", "is invalid"},
         {"{\"schema\":1,\"id\":\"a\",\"runs\":[{\"dir\":\"../../"
          "etc\",\"platform\":\"p\",\"section\":"
          "\"s\",\"launches\":1,\"retries\":1}],\"arrays\":[],\"tasks\":[]}",
-         "not whole"},
+         "is invalid"},
         {"{\"schema\":1,\"id\":\"a\",\"runs\":[],\"arrays\":[{\"script\":\"/bin/sh\",\"first\":0,"
          "\"tasks\":1,\"throttle\":0}],\"tasks\":[]}",
-         "not whole"},
+         "is invalid"},
         {"{\"schema\":1,\"id\":\"a\",\"runs\":[],\"arrays\":[],\"tasks\":[[0,0,1,1]]}",
-         "not whole"},
+         "is invalid"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct campaign c;
