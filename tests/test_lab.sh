@@ -17,14 +17,14 @@ refused() { # NAME CODE REGEX ARGUMENT…
 # ---- what is refused before anything is made
 
 printf '[platform]\nname = x\n' >none.ini
-refused 'no sites' 2 'none.ini.*has no site; add e.g. \[sites\]' none.ini -- true
+refused 'no sites' 2 'none.ini.*\[sites\] has no site; add' none.ini -- true
 refused 'no command' 2 'usage: gradsync lab' lab.ini
 refused 'one site' 2 '1 sites; a lab needs 2 to 32' none.ini --set sites:a=up=1Gbit/s -- true
 refused 'equal sites in a row' 2 'one row per site' lab.ini --set sites:north=count=2 -- true
 refused 'a key of no lab' 2 "key 'sede'.*seed and late, did you mean 'seed'" lab.ini --set lab:sede=1 -- true
-refused 'an RTT without its unit' 2 'takes 50 s \(5 s at most; say e.g. rtt = 50ms\)' lab.ini --set links:rtt=50 -- true
-refused 'a rate without its unit' 2 'a line of 8 kbit/s: a lab.s have 1000 or more' lab.ini --set links:rate=1kB/s -- true
-refused 'a queue of no packets' 2 'queue: a lab.s holds 3 packets of mtu = 9000 or more \(27000 bytes\)' lab.ini --set links:queue=8KiB -- true
+refused 'an RTT without its unit' 2 'is 50 s; at most 5 s are allowed, e.g. rtt=50ms' lab.ini --set links:rtt=50 -- true
+refused 'a rate without its unit' 2 '8 kbit/s is too slow.*set 1000 or more' lab.ini --set links:rate=1kB/s -- true
+refused 'a queue of no packets' 2 'queue: .*3 packets of mtu=9000 \(27000 bytes\)' lab.ini --set links:queue=8KiB -- true
 refused 'a word of no link' 2 "unknown key 'los'.*did you mean 'loss'" lab.ini --set 'links:north-east=los=1%' -- true
 exits 2 'outside of a lab no site is entered' "$gradsync" lab-enter north hostname
 like "$err" 'not inside a lab' 'and that is said'
@@ -104,7 +104,7 @@ is "$(inside congestion)" reno 'the congestion control is the config'"'"'s'
 is "$(inside reached) $(inside down) $(inside up)" '1 124 1' 'a site goes down and comes up'
 is "$(inside stalled) $(inside gone)" '124 1' 'a site stalls and goes on'
 is "$(inside drops)" '0 1' 'a rate that falls to a thousandth drops what its queue cannot hold'
-like "$(inside order)" 'a rate is 100Mbit/s or 10%' 'a wrong value is refused'
+like "$(inside order)" 'not a rate; write e.g. 100Mbit/s or 10%' 'a wrong value is refused'
 like "$(inside order2)" 'unknown command; use: rate SITE RATE' 'a wrong order too'
 like "$(inside order3)" "no site 'nroth', did you mean 'north'" 'and a wrong site'
 is "$(inside silent)" ok 'those who say nothing keep the relay from nothing'
@@ -167,7 +167,7 @@ is "$(find late -name MANIFEST.json)" '' 'and its recording is not final'
 exits 1 'a relay that is killed ends the lab' lab -- bash -c '. ./relay.sh; kill -KILL "$relay"; sleep 60'
 like "$err" '^gradsync: lab: the relay ended \(status 9\): ' 'in one line'
 
-refused 'a rate that no machine relays' 3 'site .* sends .*, not .*Gbit/s .*cannot relay that' \
+refused 'a rate that no machine relays' 3 'site .* sends .* instead of .*Gbit/s .*too busy' \
     lab.ini -q --set links:rate=400Gbit/s -- echo ran
 is "$out" '' 'and the command does not run'
 

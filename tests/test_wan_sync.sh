@@ -130,7 +130,7 @@ wrong() { # NAME FILE SED REGEX LINE…
     wrong 'forgets one addition' engine_work 's/^        wire_add(task->wire, .*/        if (t->seq % 7) &/' \
         'element [0-9]+ of 16384 is .*, not .* within 0, on rank' 'strategy = ring'
     wrong 'rounds where nobody else does' engine_work '/task->wire != WIRE_FP32)$/,+1d' \
-        'the ranks do not end with the same bits|element' 'strategy = recursive_doubling' 'wire = bf16'
+        'the ranks ended with different bits|element' 'strategy = recursive_doubling' 'wire = bf16'
 }
 
 # ---- ranks that go ----

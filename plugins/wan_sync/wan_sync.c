@@ -237,8 +237,7 @@ const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),
     .name = "wan_sync",
     .version = "1.0.0",
-    .summary = "gradient synchronisation between sites: strategies, transports and number formats, "
-               "compared with MPI_Allreduce",
+    .summary = "gradient synchronisation between sites, compared with MPI_Allreduce",
     .params = cell_params,
     .cell_size = sizeof(struct cell),
     .metrics = metrics,

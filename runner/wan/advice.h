@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the model says of a training on a map: what a plan gives, which strategy and how many steps
- * between synchronisations to choose, what bandwidth an efficiency needs, and what else could be
- * done.
+ * Predictions for a training on a map: the outcome of a plan, the best strategy, the number of
+ * steps between synchronisations or the bandwidth that an efficiency needs, and alternatives.
  */
 #ifndef GS_WAN_ADVICE_H
 #define GS_WAN_ADVICE_H
@@ -11,8 +10,8 @@
 
 struct wan_outcome {
     double sync_s;     /* one synchronisation of everything */
-    double bytes;      /* that one site sends in it */
-    double exposed_s;  /* of it, nothing is computed */
+    double bytes;      /* sent by one site in it */
+    double exposed_s;  /* part of it without compute */
     double step_s;     /* mean over the H steps */
     double efficiency; /* compute / step */
     double tokens_per_s;
@@ -24,10 +23,10 @@ struct wan_case {
     const struct wan_training *training;
     enum wan_strategy strategy;
     double bits, every;
-    double factor;                     /* on all rates of the WAN; 1: as they are */
+    double factor;                     /* multiplies all rates of the WAN */
     bool equal_shares;                 /* of a direct exchange */
     double flat;                       /* wan_net.flat */
-    const struct wan_carrier *carrier; /* NULL: none that costs time of its own (model.h) */
+    const struct wan_carrier *carrier; /* NULL: it adds no time (model.h) */
 };
 
 /* The case of the config itself. */
@@ -35,14 +34,14 @@ struct wan_case wan_case_of(const struct wan_map *m, const struct wan_training *
 struct wan_outcome wan_evaluate(const struct wan_case *c);
 /* The strategy with the shortest step. */
 enum wan_strategy wan_best_strategy(const struct wan_map *m, const struct wan_training *t);
-/* The least H for an efficiency, all else as in c; infinite when none reaches it. */
+/* The smallest H that reaches an efficiency, all else as in c; infinite: none does. */
 double wan_every_for(const struct wan_case *c, double efficiency);
-/* The factor on all rates for an efficiency; infinite when none reaches it. */
+/* The smallest factor on all rates that reaches an efficiency; infinite: none does. */
 double wan_factor_for(const struct wan_case *c, double efficiency);
 /* The same training on other hardware, synchronised every step by a ring over its nodes. */
 struct wan_outcome wan_alternative_outcome(const struct wan_training *t,
                                            const struct wan_alternative *a);
-/* The least end of the map, up or down, bytes/s. */
+/* The slowest uplink or downlink of the map, bytes/s. */
 double wan_map_rate(const struct wan_map *m);
 
 #endif

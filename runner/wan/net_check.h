@@ -4,9 +4,9 @@
 
 #include "wan/net.h"
 
-/* The last step of wan_map_read: sorts what was read, fills in rates, finds typical peers, and
- * judges what no single word can say: a rate for each site, each direction said once, nothing
- * faster than light. GS_OK or GS_USAGE, every fault reported. */
+/* The last step of wan_map_read. Sorts the pairs, fills in rates and finds typical peers. Checks
+ * that each site has a rate, each direction is set once, and no RTT is faster than light. GS_OK or
+ * GS_USAGE; every fault is reported. */
 int wan_map_check(struct wan_map *m, const struct config *c);
 
 #endif

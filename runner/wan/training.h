@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The training that a WAN carries, from the [model] section: what is computed, what is sent, how
- * often, and beside it what somebody claims of it (claim.*) and what could be done instead (alt.*).
+ * The training of the [model] section: its compute, its gradient, and how often it synchronises.
+ * The section also holds claims about it (claim.*) and alternatives (alt.*).
  */
 #ifndef GS_WAN_TRAINING_H
 #define GS_WAN_TRAINING_H
@@ -12,18 +12,18 @@
 
 struct wan_training {
     double parameters, layers, width, sequence, tokens; /* a global step */
-    double gpus;                                        /* 0: those of [sites] */
+    double gpus;                                        /* 0: sum over [sites] */
     double peak_flops, mfu;
-    double compute_s;   /* of a step, measured; 0: from the FLOPs */
-    double micro_batch; /* sequences on one GPU at a time; 0: not said */
-    double bits, group; /* on the wire; a scale of 16 bits for so many values below 16 bits */
+    double compute_s;   /* measured time per step; 0: computed from the FLOPs */
+    double micro_batch; /* sequences per GPU and micro-batch; 0: unknown */
+    double bits, group; /* bits on the wire; group: values that share a 16-bit scale */
     double every, fragments, overlap, outer_s, straggle_s;
     bool strict;
     int strategy; /* enum wan_strategy; WAN_STRATEGIES: the best */
     double target_tokens;
 };
 
-/* Something else that could be done. */
+/* Alternative hardware for the training. */
 struct wan_alternative {
     const char *name; /* the key behind "alt."; owned by the config */
     double gpus, nodes;
@@ -33,10 +33,11 @@ struct wan_alternative {
 /* The tables that read [model] and alt.NAME; each ends with a NULL name. */
 extern const struct wl_param wan_training_words[], wan_alternative_words[];
 
-/* GS_OK or GS_USAGE, every fault reported: a word or value that is none, or what cannot be, with
- * the arithmetic. gpus is filled in from the map. */
+/* GS_OK or GS_USAGE. Reports every fault: unknown keys, bad values, and impossible ones with the
+ * arithmetic. Fills in gpus from the map. */
 int wan_training_read(struct wan_training *t, const struct config *c, const struct wan_map *m);
-/* The alternatives of the config, *n of them; free. NULL and reported: a fault. */
+/* Returns the alternatives of the config, *n of them; the caller frees the array. NULL: a fault,
+ * reported. */
 struct wan_alternative *wan_alternatives_read(const struct config *c, size_t *n);
 
 /* Bytes of one synchronised gradient, its scales included. */

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Claims about a training, [model] claim.NAME = VALUE or LOW..HIGH, held against what is possible;
- * claim.NAME.source, or source for all, is where it was published.
- * What is physically out of reach and what the model of this config does not reach are both found;
- * the sentence gives the arithmetic.
+ * Compares claims about a training with what is possible. A claim is [model] claim.NAME = VALUE or
+ * LOW..HIGH; claim.NAME.source, or source for all, names its publication. Finds claims that are
+ * physically impossible, and claims that the model of this config does not reach. Each finding
+ * gives the arithmetic.
  */
 #ifndef GS_WAN_AUDIT_H
 #define GS_WAN_AUDIT_H
 
 #include "wan/wan_audit_rules.h"
 
-/* The findings of a config's claims in its order, *n of them; wan_findings_free. NULL and reported:
- * a claim that is none. */
+/* Returns one finding per claim, in the order of the config, *n of them. The caller frees them with
+ * wan_findings_free. NULL, reported: a claim has a fault. */
 struct wan_finding *wan_audit(const struct config *c, const struct wan_map *m,
                               const struct wan_training *t, size_t *n);
 void wan_findings_free(struct wan_finding *f, size_t n);
 
-/* [sites], [links] and [model] of a config as `gradsync check` sees them: faults are reported and
- * make GS_USAGE, impossible claims are warned of. Without these sections: nothing. */
+/* Checks [sites], [links] and [model] for `gradsync check`. Reports faults (GS_USAGE) and warns of
+ * impossible claims. Without these sections it does nothing. */
 int wan_config_check(const struct config *c);
 
 #endif

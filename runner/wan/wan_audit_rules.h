@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What may be claimed of a training, and for each claim what is possible and the arithmetic.
+ * The known claims about a training. Each rule computes the best possible value and explains it.
  */
 #ifndef GS_WAN_AUDIT_RULES_H
 #define GS_WAN_AUDIT_RULES_H
@@ -17,14 +17,14 @@ enum wan_verdict { WAN_POSSIBLE, WAN_IMPOSSIBLE, WAN_CONTRADICTED };
 struct wan_finding {
     const struct config_entry *entry;
     const char *name, *unit, *what; /* "sync_time", "s", "one synchronisation" */
-    double low, high;               /* as claimed, SI */
+    double low, high;               /* the claim, in SI units */
     bool high_is_good; /* low must not exceed what is possible; else high not fall below */
-    double possible;   /* the best there is; NaN where no number says it */
+    double possible;   /* the best possible value; NaN: not a number */
     enum wan_verdict verdict;
     struct text why;
 };
 
-/* What the claims of a config are held against. */
+/* The values that the claims of a config are compared with. */
 struct wan_ground {
     const struct config *config;
     const struct wan_map *map;
@@ -35,7 +35,7 @@ struct wan_ground {
 };
 
 struct wan_rule {
-    struct wl_param claim; /* claim.NAME; help: of what it is */
+    struct wl_param claim; /* claim.NAME; help: the quantity */
     bool high_is_good; /* the claim is impossible when even its low end is above what is possible */
     double (*possible)(const struct wan_ground *g);
     /* Writes f->why; may find a possible claim contradicted. */

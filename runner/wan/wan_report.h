@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The model's answers as text on stdout, and as a table.
+ * Prints the predictions on stdout and writes them as tables.
  */
 #ifndef GS_WAN_REPORT_H
 #define GS_WAN_REPORT_H
@@ -19,8 +19,8 @@ struct wan_report {
 };
 
 void wan_report_print(const struct wan_report *r);
-/* A row a case: the strategies at the config's own H and bits, then the config's strategy over H by
- * bits and over the rate by bits. And a row a claim, in CLAIMS unless it is NULL. GS_OK or
+/* Writes one row per case: all strategies at the config's H and bits, then the config's strategy
+ * over H x bits and over rate x bits. The second function writes one row per claim. GS_OK or
  * GS_FAILED, reported. */
 int wan_report_csv(const struct wan_report *r, const char *path);
 int wan_report_claims_csv(const struct wan_report *r, const char *path);

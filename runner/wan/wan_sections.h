@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What may stand in [sites], [links], [link A-B] and [model], for `gradsync help`: the tables that
- * read it.
+ * The keys of [sites], [links], [link A-B] and [model] for `gradsync help`: the same tables read
+ * the config.
  */
 #ifndef GS_WAN_SECTIONS_H
 #define GS_WAN_SECTIONS_H
 
 #include "workload.h"
 
-/* Keys, or the words of a value, that stand in one way. */
+/* One table of keys, or of KEY=VALUE pairs inside a value. */
 struct wan_words {
     const char *section, *form; /* form: of a line that is made of them; NULL: they are keys */
     const struct wl_param *table;

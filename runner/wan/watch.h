@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads the log of a training, line by line: rate and step time by patterns, their rolling medians
- * against what is expected, and lines that tell of trouble. Prints on stdout as it goes.
+ * Reads the log of a training line by line. Extracts rate and step time with patterns, compares
+ * their rolling medians with the expected values, and finds lines that report errors. Prints on
+ * stdout as it reads.
  */
 #ifndef GS_WAN_WATCH_H
 #define GS_WAN_WATCH_H
@@ -12,11 +13,11 @@
 #define WATCH_WINDOW_MAX 1000
 
 struct watch_options {
-    double expected_rate, expected_step_s; /* of the model; 0: none */
-    double tokens, gpus;                   /* of a step, in all; 0: not known */
+    double expected_rate, expected_step_s; /* expected by the model; 0: unknown */
+    double tokens, gpus;                   /* tokens per step, number of GPUs; 0: unknown */
     double threshold;                      /* tokens/s; 0: none */
-    size_t window; /* measurements that a rolling median is over, and between two lines of output */
-    size_t warmup; /* first measurements, judged apart */
+    size_t window;       /* measurements per rolling median, and per line of output */
+    size_t warmup;       /* first measurements, excluded from the medians */
     const char *pattern; /* NULL: those of common trainers. One group: tokens/s; a pattern that
                             begins with "step:" has the seconds of a step in its group */
 };
@@ -28,12 +29,12 @@ struct rolling {
 };
 
 struct watch;
-/* NULL and reported: a pattern that is none, or without a group. */
+/* NULL, reported: the pattern is invalid or has no group. */
 struct watch *watch_new(const struct watch_options *o);
-/* One line, without its end; changed in place. Colours and NULs are taken out. */
+/* One line without its newline. Removes colours and NULs in place. */
 void watch_line(struct watch *w, char *line, size_t n);
 size_t watch_measured(const struct watch *w); /* steps so far */
-/* So many seconds without a new step while following; flags a stall once. */
+/* `seconds` have passed without a new step while following; flags a stall once. */
 void watch_idle(struct watch *w, double seconds);
 /* The summary; returns the number of things flagged. */
 size_t watch_end(struct watch *w);

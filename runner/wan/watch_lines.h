@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a line of a training log says, by patterns (watch_patterns.h) or a user's own.
+ * Extracts values from a line of a training log by patterns: watch_patterns.h, or the user's own.
  */
 #ifndef GS_WAN_WATCH_LINES_H
 #define GS_WAN_WATCH_LINES_H
@@ -11,20 +11,20 @@
 #define WATCH_PATTERNS_MAX 16 /* of a kind */
 
 struct watch_said {
-    double rate;    /* tokens/s; 0: not said */
-    bool of_gpu;    /* of one, not of all */
-    double step_s;  /* 0: not said */
-    long long step; /* its number; -1: not said */
+    double rate;    /* tokens/s; 0: not in the line */
+    bool of_gpu;    /* rate of one GPU, not of all */
+    double step_s;  /* 0: not in the line */
+    long long step; /* step number; -1: not in the line */
 };
 
 struct watch_lines;
-/* pattern: as in watch.h. NULL and reported: one that is none, or without a group. */
+/* pattern: see watch.h. NULL, reported: it is invalid or has no group. */
 struct watch_lines *watch_lines_new(const char *pattern);
 void watch_lines_free(struct watch_lines *w);
 struct watch_said watch_lines_read(const struct watch_lines *w, const char *line);
-/* Its place in watch_troubles; -1: tells of none. */
+/* Index in watch_troubles; -1: no trouble. */
 int watch_lines_trouble(const struct watch_lines *w, const char *line);
-/* Colours and cursor movements (ESC [ … letter) and NULs go, other controls become blanks. */
+/* Removes colours, cursor movements (ESC [ … letter) and NULs; other controls become blanks. */
 void watch_clean(char *line, size_t n);
 
 #endif

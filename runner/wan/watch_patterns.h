@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What lines of a training log mean. POSIX extended expressions, case ignored, one group for the
- * number. In a table the first that matches a line is taken.
+ * Patterns for lines of a training log: POSIX extended regular expressions, case-insensitive, with
+ * one group for the number. In each table the first match wins.
  */
 #ifndef GS_WAN_WATCH_PATTERNS_H
 #define GS_WAN_WATCH_PATTERNS_H
 
 enum watch_meaning {
-    WATCH_RATE,        /* tokens/s in all */
+    WATCH_RATE,        /* total tokens/s */
     WATCH_RATE_OF_GPU, /* tokens/s of one GPU */
-    WATCH_STEP,        /* seconds a step */
-    WATCH_STEP_MS,     /* milliseconds a step */
+    WATCH_STEP,        /* seconds per step */
+    WATCH_STEP_MS,     /* milliseconds per step */
     WATCH_STEPS_PER_S
 };
 

@@ -3,11 +3,11 @@
  * Runs schedules over a link, one at a time, without a thread of its own: engine_poll() does what
  * can be done and returns.
  *
- * From each peer the next `window` blocks are expected at any time, and to each no more than that
- * are under way: a link never holds what its receiver does not wait for, and memory is bounded.
- * With both ends at the same window, and a link that begins blocks in the order of send(), the
- * lowest block that a member lacks is always among those expected and never behind one that is not,
- * so that nothing can wait in a circle.
+ * Each rank always expects the next `window` blocks from each peer, and sends at most `window`
+ * blocks ahead to each. So a link never holds a block that its receiver does not expect, and memory
+ * is bounded. Deadlock is impossible: both ends use the same window, and the link begins blocks in
+ * the order of send(). So the lowest missing block is always expected, and never behind one that is
+ * not.
  */
 #ifndef ENGINE_H
 #define ENGINE_H
@@ -22,23 +22,23 @@ struct engine;
 
 #define ENGINE_WINDOW_LEAST 2
 
-/* What a schedule needs of the engine. */
+/* Memory that a schedule needs in the engine. */
 struct engine_need {
-    size_t slot_B;   /* of one block aside */
+    size_t slot_B;   /* size of a block slot */
     uint32_t window; /* the same on every member, ENGINE_WINDOW_LEAST or more */
     size_t slots_B;  /* in all */
 };
-/* budget_B: for slots, in all; the least window is taken whatever it says. */
+/* budget_B: memory for all slots; the window is at least ENGINE_WINDOW_LEAST in any case. */
 struct engine_need engine_need(const struct schedule *s, enum wire wire, size_t budget_B);
 
-/* NULL: no memory. The link is the caller's and outlives it. */
+/* NULL: no memory. The caller owns the link, which must outlive the engine. */
 struct engine *engine_open(struct wan_link *link);
 void engine_close(struct engine *e);
-/* Before the close of a link that failed and may still read and write what it was given (MPI ends
- * no message that both ends have begun): that memory is left to it. */
+/* Call it before closing a failed link that may still use its buffers: MPI cannot cancel a message
+ * that both ends have begun. The slots are then leaked on purpose. */
 void engine_leave_slots(struct engine *e);
 
-/* One all-reduce. The caller keeps all of it until engine_poll() is done with it. */
+/* One all-reduce. All of it must stay valid until engine_poll() has finished it. */
 struct engine_task {
     const struct schedule *schedule;
     const int *rank_of; /* by member: the link's peer */
@@ -47,22 +47,22 @@ struct engine_task {
     struct engine_need need;
 };
 
-/* Nothing else may be under way. -1: no memory. */
+/* No other task may be running. -1: no memory. */
 int engine_start(struct engine *e, const struct engine_task *task);
-/* In place of a start, where this rank has no part in what others run: blocks are named by the runs
- * that every rank counts. */
+/* Call it instead of engine_start() when this rank has no part in a run of the others. Block names
+ * contain the number of the run, which every rank counts. */
 void engine_pass(struct engine *e);
 
 enum engine_state {
-    ENGINE_FAILED = -1, /* the link's why[] says it */
+    ENGINE_FAILED = -1, /* the reason is in why[] of the link */
     ENGINE_BUSY,
-    ENGINE_SUMMED, /* the sum is there; the link still reads the buffer */
+    ENGINE_SUMMED, /* the sum is complete; the link still reads the buffer */
     ENGINE_IDLE
 };
-/* Goes on for at most timeout_s; returns earlier with ENGINE_SUMMED and ENGINE_IDLE. */
+/* Makes progress for at most timeout_s; returns earlier with ENGINE_SUMMED or ENGINE_IDLE. */
 enum engine_state engine_poll(struct engine *e, double timeout_s);
 
-/* A rank that a block is awaited from, or that does not take one; -1: none. */
+/* A rank that has not sent an expected block, or does not accept one; -1: none. */
 int engine_awaits(const struct engine *e);
 uint64_t
 engine_events(const struct engine *e); /* since engine_open(): it grows while things move */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The engine as its own modules see it.
+ * Private header of engine_poll.c, engine_memory.c and engine_work.c.
  */
 #ifndef ENGINE_PARTS_H
 #define ENGINE_PARTS_H
@@ -32,7 +32,7 @@ struct engine {
     size_t slots_cap;
 };
 
-/* Has the engine memory for the task, and its ranks names as members? */
+/* Reserves memory for the task and maps ranks to members. False: no memory. */
 bool engine_reserve(struct engine *e, const struct engine_task *t);
 
 /* Where a block lies that is received aside; one that is sent from aside; one while it is encoded.

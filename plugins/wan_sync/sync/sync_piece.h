@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One fragment as this rank takes part in it: what it does inside its site before and after the
- * exchange, and the exchange, each a schedule with its task.
+ * This rank's part in one fragment: the sum inside its site, the exchange between sites, and the
+ * broadcast inside the site. Each is a schedule with its task.
  */
 #ifndef SYNC_PIECE_H
 #define SYNC_PIECE_H
@@ -16,7 +16,8 @@ struct piece {
     bool pending;
 };
 
-/* me: this rank's place in the exchange; -1: none. False: no memory; piece_free() in both cases. */
+/* me: this rank's member number in the exchange; -1: none. False: no memory. Call piece_free() in
+ * both cases. */
 bool piece_make(struct piece *p, const struct sync_parts *parts, int me, int64_t fragment);
 void piece_free(struct piece *p);
 

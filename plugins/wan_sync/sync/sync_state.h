@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A synchronisation as its own modules see it.
+ * Private header of sync_poll.c and sync_fail.c.
  */
 #ifndef SYNC_STATE_H
 #define SYNC_STATE_H
@@ -22,10 +22,10 @@ struct sync {
     char why[256];
 };
 
-/* Each leaves its line in why[] and returns false. */
+/* Each writes why[] and returns false. */
 bool sync_failed(struct sync *s, const char *why);
 bool sync_mpi_failed(struct sync *s, const char *what, int rc);
-/* Has nothing moved for longer than the time-out? Then why[] says who is awaited. */
+/* True when nothing has moved for longer than the timeout; why[] then names the awaited rank. */
 bool sync_stalls(struct sync *s);
 
 #endif

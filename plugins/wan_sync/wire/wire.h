@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Floats on the wire. An encoding is never longer than the floats themselves.
- *   fp32  as they are
+ *   fp32  unchanged
  *   bf16  the upper half, rounded to nearest even
- *   int8, int4  of each group of WIRE_GROUP values a scale, bf16, rounded up: the largest magnitude
- *               over 127 or 7; then the values over the scale, rounded to nearest even
- * A group that holds an infinity or NaN becomes NaN as a whole; one below 2^-93 becomes 0. Element
- * by element, in float, without contraction: the same bits on every machine.
+ *   int8, int4  for each group of WIRE_GROUP values a scale: the largest magnitude / 127 or / 7,
+ *               in bf16, rounded up; then each value / scale, rounded to nearest even
+ * A group with an infinity or NaN becomes NaN; a group below 2^-93 becomes 0. The arithmetic is
+ * elementwise in float without contraction, so every machine gets the same bits.
  */
 #ifndef WIRE_H
 #define WIRE_H
@@ -17,13 +17,13 @@
 
 enum wire { WIRE_FP32, WIRE_BF16, WIRE_INT8, WIRE_INT4 };
 
-/* Bytes of n values. */
+/* Encoded bytes of n values. */
 size_t wire_bytes(enum wire w, size_t n);
 void wire_encode(enum wire w, const float *x, size_t n, void *out);
 void wire_decode(enum wire w, const void *in, size_t n, float *x);
-/* sum += the decoded. */
+/* Decodes and adds to sum. */
 void wire_add(enum wire w, const void *in, size_t n, float *sum);
-/* Most that one rounding changes a value, relative to the largest magnitude of its group. */
+/* Largest error of one rounding, relative to the largest magnitude of the group. */
 double wire_error(enum wire w);
 
 #endif
