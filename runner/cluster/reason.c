@@ -84,7 +84,7 @@ static const struct ending states[] = {
 static const struct ending words[] = {
     {"DUE TO PREEMPTION", "preempted", RESUME},
     {"DUE TO TIME LIMIT", "time limit", RESUME "; more time: --time in array-*.sh"},
-    {"User defined signal 1: closing", "left before its time limit",
+    {"User defined signal 1: finishing", "left before its time limit",
      RESUME "; more time: --time in array-*.sh"},
     {"DUE TO NODE FAILURE", "its node failed", RESUME},
     {"DUE TO JOB REQUEUE", "queued again, and lost since", RESUME},
@@ -157,7 +157,7 @@ void reason_ended(struct reason *r, const char *state, const char *log)
     const struct ending *said = there ? last_words(buf) : NULL;
     if (said && (!e || !strcmp(e->mark, "CANCELLED"))) /* an oom kill may be called cancelled */
         e = said;
-    if (!e && there && strstr(buf, "Terminated: closing"))
+    if (!e && there && strstr(buf, "Terminated: finishing"))
         e = &states[sizeof states / sizeof *states - 1];
     if (e) {
         say(r, e->why, e->remedy);
