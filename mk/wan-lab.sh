@@ -69,7 +69,7 @@ record() { # NAME OVERRIDES
     mkdir -p "$data"
     for ((try = 0; try < tries; try++)); do
         if run=$(unfinished "$name") && [ -z "$run" ]; then break; fi
-        attempt "$name" "$log" "$@" || grep -q 'did not keep its times' "$log" || break
+        attempt "$name" "$log" "$@" || grep -q 'delivered packets late' "$log" || break
     done
     if run=$(unfinished "$name") && [ -z "$run" ]; then
         rm -f "$log"

@@ -156,7 +156,7 @@ for signal in INT TERM HUP USR1; do
     begin "sig$signal"
     kill -$signal "$top_pid"
     end 1 "SIG$signal to gradsync"
-    like "$err" "gradsync: interrupted; what was measured is kept. To go on: gradsync resume $dir" '… says how to resume'
+    like "$err" "gradsync: interrupted; .* gradsync resume $dir" '… says how to resume'
     like "$(tail -n 1 "$dir/launch-01.01.jsonl")" '"status":"interrupted"' '… and closes the recording'
     is "$(fails "$dir")" '' '… with no failure'
     gone '… no process is left'
@@ -235,7 +235,7 @@ finish() { # NAME WHO
     name=$1 top_pid=$(cat "$1.pid")
     dir=$(the_run "$name")
     end 0 "SIGSTOP to $2"
-    like "$err" 'launch 1 attempt 1: hang: .*no sign of life from the ranks for 3[0-9] s' '… is noticed'
+    like "$err" 'launch 1 attempt 1: hang: .*no message from the ranks for 3[0-9] s' '… is noticed'
     closed_once "$dir" 3 '… and all is measured once'
 }
 finish stop_mpirun 'mpirun, whose ranks went on'

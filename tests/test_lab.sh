@@ -161,7 +161,7 @@ is "$(cat moment/*/*/*/*.jsonl | jq -c 'select(.type == "block") | .block' | sor
 like "$(cat moment/*/*/*/*.jsonl)" '"key":"lab","value":"block 1 left out: [0-9]+ of [0-9]+ packets' 'and that it was left out before'
 run lab --set lab:late=1% -- bash late.sh late 1000
 like "$out" 'run: 1' 'a run in a lab that is late is refused'
-like "$err" 'the lab did not keep its times in 8 blocks in a row: [0-9]+ of [0-9]+ packets' 'with the numbers'
+like "$err" 'the emulated network delivered packets late in 8 blocks in a row: [0-9]+ of [0-9]+ packets' 'with the numbers'
 is "$(find late -name MANIFEST.json)" '' 'and its recording is not final'
 
 exits 1 'a relay that is killed ends the lab' lab -- bash -c '. ./relay.sh; kill -KILL "$relay"; sleep 60'

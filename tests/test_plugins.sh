@@ -86,7 +86,7 @@ hunt OPEN open_crash 1 'crashes in open\(\) \(SIGSEGV\)'
 hunt OPEN open_exit 1 'ends the process in open\(\)'
 hunt OPEN open_skip 3 'skips this machine: no GPU on this machine' --
 like "$err" 'the tables are good' 'and that its tables are good'
-hunt OPEN open_says_nothing 1 'says no reason'
+hunt OPEN open_says_nothing 1 'fails without a reason'
 hunt OPEN open_prints 1 "prints in open\(\): 'hello'"
 hunt OPEN open_writes 1 "writes files: 'droppings'"
 hunt OPEN open_keeps 1 'leaves 1 descriptors open'
@@ -103,7 +103,7 @@ hunt SAMPLE sample_zero 1 'values\[0\] is 0'
 hunt SAMPLE sample_total 1 'is the time of one iteration'
 hunt SAMPLE sample_once 1 'the count is not honoured'
 hunt SAMPLE sample_backwards 1 'in the wrong order'
-hunt SAMPLE sample_retries 1 'in a row to be called again'
+hunt SAMPLE sample_retries 1 'returns WL_RETRY .* in a row'
 hunt SAMPLE sample_aborts 1 'crashes in sample.*SIGABRT.*assertion failed'
 hunt VERIFY verify_wrong 1 'element 3 is 4, not 5'
 hunt RELEASE release_twice 1 'crashes in release.*SIGABRT'

@@ -226,7 +226,7 @@ is "$(sed -n 2p steps.csv/iteration.csv | cut -d, -f11)" 10 'is decomposed in th
 whole_run torn/r
 printf '{"type":"block","cell":"%s","copy":0,"blo' $C >>"$(recording torn/r 2 1)"
 ok 'a torn last line is left out' "$gradsync" reduce torn -o torn.csv
-like "$err" 'launch-02.01.jsonl: a torn last line is left out' 'and said'
+like "$err" 'launch-02.01.jsonl: ignoring the incomplete last line' 'and said'
 : >"$(recording torn/r 2 2)"
 ok 'an attempt killed before its first line is no fault' "$gradsync" reduce torn -o torn.csv
 ok 'and adds nothing' diff <(sed s/r1/r/ first/summary.csv) torn.csv/summary.csv

@@ -86,7 +86,7 @@ exits 3 'a workload that this machine cannot run' "$gradsync" run skips.ini -o s
 like "$err" 'gradsync: null b: every cell was skipped: scripted' '… says why'
 is "$(ls skips/*/*/*/MANIFEST.json | wc -l) $(ls skips/*/*/*/launch-* | wc -l)" '1 1' '… the other one ran, and this one left no recording'
 exits 3 'one of several launches' "$gradsync" run skips.ini --workload 'null b' --set measure:launches=2 -o idle
-like "$err" "nothing was measured. Once mended: gradsync resume idle/.*; to give it up: rm -r idle/" \
+like "$err" "nothing was measured.* gradsync resume idle/.*: rm -r idle/" \
     '… says that there is nothing, and what can become of it'
 
 # ---- what cannot be started ----
@@ -144,7 +144,7 @@ args() { tr '\n' ' ' <args; }
 fake home/bin/mpirun 'echo "-----"; echo "no slots"; echo "at all"; echo; echo more; exit 5'
 exits 3 'a launcher that starts nothing' env MPI_HOME="$tmp/home" "$gradsync" run quick.ini -o fake \
     --set launch:bind=core --set 'launch:args=--mca x y' --set 'launch:prefix=nice -n 5'
-like "$err" 'gradsync: mpirun ended with code 5 before the ranks were done: no slots at all \(log: launch-01.01.log\)' \
+like "$err" 'gradsync: mpirun ended with code 5 before the ranks finished: no slots at all \(log: launch-01.01.log\)' \
     '… is quoted'
 like "$(args)" '--bind-to core -n 2 --oversubscribe .*--mca x y nice -n 5 [^ ]*/gradsync-rank fake/[^ ]* 1 1 $' \
     '… and its command is what the config says'
@@ -240,9 +240,9 @@ ok '… which it gets' "$gradsync" check "$dir"
 ok 'join what is complete' by_hand 2 "$dir"
 like "$err" 'complete: nothing to do' '… does nothing'
 exits 2 'other ranks than the config says' by_hand 1 quick.ini -o refused
-is "$(grep -c '^quick.ini: 1 ranks were started and \[launch\] asks for 2' <<<"$err")" 1 '… are refused in one line'
+is "$(grep -c '^quick.ini: 1 ranks were started, but \[launch\] ranks=2' <<<"$err")" 1 '… are refused in one line'
 exits 2 'two workloads' by_hand 2 several.ini -o refused
-like "$err" 'one workload: choose it with --workload' '… are refused'
+like "$err" 'one workload; choose it with --workload' '… are refused'
 is "$(find . -name '.join-*')" '' 'nothing is left of the meeting'
 
 # ---- what killed ones left in shared memory ----

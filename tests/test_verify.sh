@@ -65,7 +65,7 @@ unlike "$err" 'r1: unfinished' 'and not called harmless'
 whole_run data/raw/p/null/r1 && manifest data/raw/p/null/r1
 sed -i '5s/,10100/,0/' "$(recording data/raw/p/null/r2 1 1)"
 exits 1 'a damaged recording of an unfinished run too' bash "$top/mk/sums.sh" --check "$gradsync"
-like "$err" 'r2/launch-01.01.jsonl:5: sample 2 took 0 ns' 'by name'
+like "$err" 'r2/launch-01.01.jsonl:5: sample 2 is 0 ns' 'by name'
 cd .. || exit
 
 # ---- against itself, the manifest made anew
@@ -74,23 +74,23 @@ refit() {
     manifest $run_dir
 }
 faulty 'a run renamed' "foreign: recorded by run 'r1', in the folder of 'r2'" mv $run_dir data/p/null/r2
-faulty 'a launch under another number' 'foreign: of launch 1, attempt 1 by its header' \
+faulty 'a launch under another number' 'foreign: its header names launch 1, attempt 1' \
     bash -c "mv $first $(recording $run_dir 9 1) && . $(printf %q "$top/tests/recording.sh") && manifest $run_dir"
 faulty 'a cell of another plan' 'foreign: cell 1234567812345678 of group' refit 1 "s/$C/1234567812345678/"
 faulty 'no samples' ":5: a block without samples" refit 1 '5s/\[.*\]/[]/'
-faulty 'a time of nothing' ':5: sample 2 took 0 ns' refit 1 '5s/,10100/,0/'
-faulty 'a block twice' ':6: block 1 of cell .* after block 1' refit 1 5p
-faulty 'a block before its cell' 'before its cell line' refit 1 2d
-faulty 'a cell twice' ':3: cell .* a second time' refit 1 2p
+faulty 'a time of nothing' ':5: sample 2 is 0 ns' refit 1 '5s/,10100/,0/'
+faulty 'a block twice' ':6: block 1 of cell .* comes after block 1' refit 1 5p
+faulty 'a block before its cell' 'comes before its cell line' refit 1 2d
+faulty 'a cell twice' ':3: cell .* twice' refit 1 2p
 faulty 'a block after its group was closed' ':11: a block of cell .* after its group was closed' \
     refit 1 '6{h;d};11G'
-faulty 'samples of no iterations' ':5: 0 iterations a sample' refit 1 '5s/"iters":10/"iters":0/'
-faulty 'a header with the hash of another config' ':1: foreign: recorded by another config' \
+faulty 'samples of no iterations' ':5: iters=0: ' refit 1 '5s/"iters":10/"iters":0/'
+faulty 'a header with the hash of another config' ':1: foreign: recorded with another config' \
     refit 1 '1s/"seed"/"config_sha256":"0",&/'
-faulty 'a group closed twice' ':12: group .* closed a second time' refit 1 11p
-faulty 'a line after the end' 'a line after the end' refit 1 '$p'
-faulty 'a block taken out' ':10: cell .*: 1 blocks, and its group was closed with 2' refit 1 5d
-faulty 'a kind of failure that is none' "no kind of failure is 'oops'" refit 1 's/"skip"/"oops"/'
+faulty 'a group closed twice' ':12: group .* twice' refit 1 11p
+faulty 'a line after the end' 'after the end line' refit 1 '$p'
+faulty 'a block taken out' ':10: cell .* has 1 blocks, .* 2' refit 1 5d
+faulty 'a kind of failure that is none' "unknown kind 'oops'" refit 1 's/"skip"/"oops"/'
 faulty 'a member that is missing' "damaged: block has no integer 'iters'" refit 1 '5s/"iters":10,//'
 faulty 'not JSON' ':6: damaged: ' refit 1 '6s/"copy"/copy/'
 faulty 'no header' ':1: damaged: no header before it' refit 1 1d
@@ -111,7 +111,7 @@ exits 1 'a file of nothing but faults' "$gradsync" check data
 is $? 0 'is not listed to its end'
 printf '{"type":"block"' >>"$(recording $run_dir 2 1)"
 manifest $run_dir
-like "$("$gradsync" check "$(recording $run_dir 2 1)" 2>&1)" 'a torn last line is left out' 'a torn line is said, and no fault'
+like "$("$gradsync" check "$(recording $run_dir 2 1)" 2>&1)" 'ignoring the incomplete last line' 'a torn line is said, and no fault'
 exits 2 'nothing to check' "$gradsync" check nowhere
 one_line "$err" 'is one line'
 mkdir empty
@@ -126,7 +126,7 @@ if [ -e "$build/plugins/null.so" ]; then
     cp -r measured edited && chmod -R u+w edited && rm edited/*/*/*/MANIFEST.json
     sed -i '0,/"type":"block"/{/"type":"block"/d}' edited/*/*/*/launch-01.01.jsonl
     exits 1 'edited before it was final' "$gradsync" resume edited/*/*/*
-    like "$err" "launch-01\.01\.jsonl:[0-9]+: cell .* blocks, and its group was closed with .*$(cd edited && echo */*/*): cannot be completed: a recording is damaged" 'is not made final'
+    like "$err" "launch-01\.01\.jsonl:[0-9]+: cell .* blocks, but its group line counts .*$(cd edited && echo */*/*): cannot be completed: a recording is damaged" 'is not made final'
     is "$(find edited -name MANIFEST.json)" '' 'and no manifest vouches for it'
     mkdir front
     cat >front/mpirun <<'END'

@@ -87,7 +87,7 @@ static const struct ending words[] = {
     {"DUE TO PREEMPTION", "preempted", RESUME},
     {"DUE TO TIME LIMIT", "time limit",
      RESUME "; to give it more time, edit --time in array-*.sh first"},
-    {"User defined signal 1: closing", "stopped before its time limit",
+    {"User defined signal 1: finishing", "stopped before its time limit",
      RESUME "; to give it more time, edit --time in array-*.sh first"},
     {"DUE TO NODE FAILURE", "its node failed", RESUME},
     {"DUE TO JOB REQUEUE", "queued again, then lost", RESUME},
@@ -162,7 +162,7 @@ void reason_ended(struct reason *r, const char *state, const char *log)
         (!e ||
          !strcmp(e->mark, "CANCELLED"))) /* Slurm may report an out-of-memory kill as cancelled */
         e = said;
-    if (!e && there && strstr(buf, "Terminated: closing"))
+    if (!e && there && strstr(buf, "Terminated: finishing"))
         e = &states[sizeof states / sizeof *states - 1];
     if (e) {
         say(r, e->why, e->remedy);

@@ -9,13 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The first paragraph of the log in one line: launchers frame theirs with dashes. */
+/* The first paragraph of the log as one line, without the dashed frames of launchers. */
 static void quote_log(const char *path, char *buf, size_t n)
 {
     struct text t = {0};
     struct words lines;
     size_t used = 0;
-    snprintf(buf, n, "it did not say why");
+    snprintf(buf, n, "its log gives no reason");
     if (!text_read_file(path, &t))
         return;
     words_split(&lines, t.s, '\n');
@@ -31,7 +31,7 @@ static void quote_log(const char *path, char *buf, size_t n)
     text_free(&t);
 }
 
-/* The launcher ended, or all were silent, and no rank said why: the death is told for them. */
+/* Makes up the report of a death that no rank reported: the launcher ended, or all were silent. */
 static void presume_death(struct attempt_evidence *e, const char *kind, const char *why)
 {
     struct control *d = &e->dead;
@@ -51,7 +51,7 @@ static void refuse(struct attempt *a, int code, const char *why)
     snprintf(a->why, sizeof a->why, "%s", why);
 }
 
-/* A failure that the rank put into words: it would be the same the next time. */
+/* An error that a rank reported would occur again: the attempt is not repeated. */
 static void judge_error(struct attempt *a, const struct control *error)
 {
     char why[sizeof a->why];
@@ -64,7 +64,7 @@ static void judge_launcher(struct attempt *a, struct attempt_evidence *e)
 {
     char why[512], log[256];
     if (e->silent_s > 0) {
-        snprintf(why, sizeof why, "no sign of life from the ranks for %.0f s", e->silent_s);
+        snprintf(why, sizeof why, "no message from the ranks for %.0f s", e->silent_s);
         presume_death(e, "hang", why);
         return;
     }
@@ -75,7 +75,7 @@ static void judge_launcher(struct attempt *a, struct attempt_evidence *e)
         return;
     }
     quote_log(e->log_path, log, sizeof log);
-    snprintf(why, sizeof why, "%s ended with code %d before the ranks were done: %s", e->launcher,
+    snprintf(why, sizeof why, "%s ended with code %d before the ranks finished: %s", e->launcher,
              WEXITSTATUS(e->status), log);
     if (e->heard)
         presume_death(e, "lost", why);
@@ -101,7 +101,7 @@ static bool closed_as(const struct attempt_evidence *e, const char *status)
 
 void attempt_verdict(struct attempt *a, struct attempt_evidence *e)
 {
-    /* Rank 0 has closed the recording: what a rank did after that costs no cell. */
+    /* Rank 0 closed the recording, so a later failure of a rank loses no cell. */
     if (closed_as(e, "complete") || closed_as(e, "interrupted")) {
         a->end = closed_as(e, "complete") ? ATTEMPT_COMPLETE : ATTEMPT_INTERRUPTED;
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How an attempt ended, from what its ranks said and how its launcher went.
+ * Decides how an attempt ended, from its control lines and the exit status of its launcher.
  */
 #ifndef GS_ATTEMPT_VERDICT_H
 #define GS_ATTEMPT_VERDICT_H
@@ -15,27 +15,29 @@ enum attempt_end { ATTEMPT_COMPLETE, ATTEMPT_INTERRUPTED, ATTEMPT_DIED, ATTEMPT_
 
 struct attempt {
     int launch, attempt;
-    const struct joined *joined; /* NULL: by a launcher; else this process starts its rank alone */
+    const struct joined
+        *joined; /* NULL: a launcher starts all ranks; else this process starts one rank */
     enum attempt_end end;
-    int code;           /* exit code to give when REFUSED */
+    int code;           /* REFUSED: exit code */
     char kind[16];      /* DIED: crash, hang, lost */
-    char why[512];      /* DIED, REFUSED: for people */
-    char cell[PLAN_ID]; /* DIED: the cell it died in, "" before the first */
-    char log[256];      /* name of the attempt's log in the run folder; "" when there is none */
+    char why[512];      /* DIED, REFUSED: reason, for the message */
+    char cell[PLAN_ID]; /* DIED: cell in which it died; "" before the first */
+    char log[256];      /* file name of its log in the run folder; "" if there is none */
 };
 
-/* What was seen of an attempt. */
+/* What the supervisor observed of an attempt. */
 struct attempt_evidence {
-    struct control beat, dead, error, done; /* the last beat of rank 0; the first of the others */
-    bool heard, has_beat, has_dead, has_error, has_done; /* heard: any control line at all */
-    bool interrupted;                                    /* it was asked to end */
-    double silent_s;   /* it was killed after saying nothing for so long; 0: it was not */
-    char launcher[32]; /* name of the program */
+    struct control beat, dead, error,
+        done; /* the last beat of rank 0; the first line of each other event */
+    bool heard, has_beat, has_dead, has_error, has_done; /* heard: any control line */
+    bool interrupted;                                    /* this process told the ranks to stop */
+    double silent_s;   /* killed after this many seconds without a control line; 0: not */
+    char launcher[32]; /* program name */
     int status;        /* its wait status */
     const char *log_path;
 };
 
-/* Fills a->end and what goes with it. A death that no rank told is put into e->dead, as rank -1. */
+/* Sets a->end and its details. If no rank reported a death, e->dead gets one, with rank -1. */
 void attempt_verdict(struct attempt *a, struct attempt_evidence *e);
 
 #endif

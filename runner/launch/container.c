@@ -18,9 +18,9 @@ static void add(struct words *w, char *word)
 
 static const struct kind {
     const char *suffix;
-    const char *program, *verb, *gpus; /* gpus: the option that gives them; NULL: always there */
-    const char *mount;                 /* of one folder, at its own place */
-    bool twice;                        /* as FROM:TO */
+    const char *program, *verb, *gpus; /* gpus: the option that adds GPUs; NULL: not needed */
+    const char *mount;                 /* option that mounts a folder at the same path */
+    bool twice;                        /* the option takes FROM:TO */
 } kinds[] = {
     {".sif", "apptainer", "exec", "--nv", "--bind", false},
     {".sqsh", "enroot", "start", NULL, "--mount", true},
@@ -46,8 +46,8 @@ static const struct kind *kind_of(const struct plan *p)
         if (ends_in(image, kinds[i].suffix))
             return &kinds[i];
     config_error(config_find(p->config, "slurm", "container"),
-                 "'%.80s' is no image (a .sif for apptainer, a .sqsh for enroot; for others write "
-                 "the command into [launch] prefix)",
+                 "'%.80s' is not a container image (.sif for apptainer, .sqsh for enroot); for "
+                 "another program, write its command into [launch] prefix",
                  image);
     return NULL;
 }
@@ -57,7 +57,7 @@ int container_check(const struct plan *p)
     return !*p->set.slurm.container || kind_of(p) ? GS_OK : GS_USAGE;
 }
 
-/* Of an installed gradsync, whose plugins are not beside the program. */
+/* The plugins of an installed gradsync are in another folder than the program. */
 static void mount_plugins(struct words *argv, const struct kind *k)
 {
     char *path = xstrfmt("%s/../lib/gradsync", program_dir()), *real = realpath(path, NULL);
@@ -77,10 +77,11 @@ int container_prefix(struct words *argv, const struct plan *p, const char *run_d
         return GS_USAGE;
     char *program = here_find(k->program), *run = run_dir ? realpath(run_dir, NULL) : NULL;
     if (!program)
-        return fail(GS_CANNOT,
-                    "no %s in PATH on this node, which [slurm] container needs: name its module in "
-                    "[slurm] modules, or its folder in [slurm] setup",
-                    k->program);
+        return fail(
+            GS_CANNOT,
+            "[slurm] container needs %s, which is not in PATH on this node; name its module in "
+            "[slurm] modules, or its folder in [slurm] setup",
+            k->program);
     add(argv, program);
     add(argv, xstrdup(k->verb));
     if (k->gpus && (p->set.slurm.gpus_per_node || *p->set.slurm.gres))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * [slurm] container: the command in front of each rank that runs it in an image.
+ * [slurm] container: the command that runs each rank in a container image.
  */
 #ifndef GS_CONTAINER_H
 #define GS_CONTAINER_H
@@ -8,11 +8,11 @@
 #include "base/text.h"
 #include "plan/plan.h"
 
-/* GS_OK or GS_USAGE, reported: an image of no kind known here. */
+/* GS_OK, or GS_USAGE, reported: unknown kind of image. */
 int container_check(const struct plan *p);
-/* Adds it to argv (NULL-terminated, its words the caller's), with the program's folder and the run
- * folder to be seen inside; nothing without an image or outside of a Slurm job. GS_OK or reported:
- * as above; GS_CANNOT its program is not here. */
+/* Adds the command to argv (NULL-terminated; the caller frees its words). It mounts the program's
+ * folder and the run folder. Adds nothing without an image or outside a Slurm job. GS_OK, or
+ * reported: GS_USAGE as above, GS_CANNOT if the container program is missing. */
 int container_prefix(struct words *argv, const struct plan *p, const char *run_dir);
 
 #endif

@@ -16,7 +16,7 @@ enum kind { TEXT, INT, LONG, REAL };
 
 static const char *const event_names[] = {"beat", "dead", "error", "done", "warn"};
 
-/* Every member but "event", in the order they are written, and the events that send it. */
+/* Every member except "event", in the order of writing, and the events that have it. */
 static const struct member {
     const char *key;
     enum kind kind;
@@ -93,7 +93,7 @@ size_t control_encode(const struct control *c, char buf[CONTROL_LINE_MAX])
     for (size_t i = 0; i < N_MEMBERS; i++)
         if (members[i].events & 1u << c->event)
             json_object_set_new(object, members[i].key, to_json(&members[i], c));
-    /* The members' own limits keep the text below the buffer's: json_text at most doubles them. */
+    /* The text fits: the members are short, and json_text at most doubles them. */
     size_t mark = sizeof CONTROL_MARK - 1;
     memcpy(buf, CONTROL_MARK, mark);
     size_t n = mark + json_dumpb(object, buf + mark, CONTROL_LINE_MAX - mark - 1,

@@ -49,7 +49,7 @@ static void take_line(struct dry_run *d, const char *line)
         d->ended[rank] = atoi(text);
 }
 
-/* Reads what there is; false at the end. */
+/* Reads the available output; false at its end. */
 static bool take(struct dry_run *d, int fd)
 {
     char buf[4096];
@@ -119,7 +119,7 @@ static int command(const char *plugin, char ***argv)
     return launcher_command(&plan, args, argv);
 }
 
-/* Runs argv inside `dir` to its end, which no process of it survives. */
+/* Runs argv in `dir` to its end, and kills all processes that it leaves. */
 static int run_in(struct dry_run *d, char **argv, const char *dir, int log)
 {
     struct interrupts interrupts;
@@ -148,7 +148,8 @@ int dry_run(struct dry_run *d, const char *plugin, int log)
     char **argv = NULL;
     int code = command(plugin, &argv);
     if (!code && !mkdtemp(dir))
-        code = fail(GS_CANNOT, "%s cannot be made: %s; set TMPDIR", dir, strerror(errno));
+        code = fail(GS_CANNOT, "%s cannot be created: %s; set TMPDIR to a writable folder", dir,
+                    strerror(errno));
     else if (!code) {
         code = run_in(d, argv, dir, log);
         look_at_folder(d, dir);

@@ -41,7 +41,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names in a folder, sorted: what is first must not depend on the file system. */
+/* Sorted, because the first name must not depend on the file system. */
 static struct words names_in(const char *folder)
 {
     struct words w = {0};
@@ -98,7 +98,7 @@ static void read_gpus(struct fabric *f, const char *root)
     free(folder);
 }
 
-/* The index of the RoCE v2 address that is an IPv4 one: data over IPv4 whatever carries control. */
+/* The index of the RoCE v2 address over IPv4, whatever the control connections use. */
 static int find_gid(const char *port)
 {
     char type[32], gid[64];
@@ -159,7 +159,7 @@ static struct fabric_interface *interface_named(struct fabric *f, const char *na
     return NULL;
 }
 
-/* Routes say which interfaces have an IPv4 address, and which one leads out. */
+/* The routes show which interfaces have an IPv4 address and which has the default route. */
 static void read_routes(struct fabric *f, const char *root)
 {
     char *path = xstrfmt("%s/proc/net/route", root), line[512], name[32];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What joins this machine to others, and what NCCL would be told about it: read from /sys and /proc
- * below a root folder, so that it can be tried on a recorded or a made tree.
+ * The network devices of this machine, and the NCCL settings that follow from them. They are read
+ * from /sys and /proc below a root folder, so that tests can use another tree.
  *
- * Distances are those of `nvidia-smi topo -m`, from the devices' paths in /sys/devices: PIX one
- * PCIe switch, PXB several, PHB a host bridge, NODE the same NUMA node, SYS another one.
+ * Distances are those of `nvidia-smi topo -m`, from the paths in /sys/devices: PIX one PCIe switch,
+ * PXB several switches, PHB a host bridge, NODE the same NUMA node, SYS another NUMA node.
  */
 #ifndef GS_FABRIC_H
 #define GS_FABRIC_H
@@ -19,9 +19,9 @@ enum fabric_kind { FABRIC_INFINIBAND, FABRIC_ROCE, FABRIC_EFA };
 enum fabric_distance { FABRIC_PIX, FABRIC_PXB, FABRIC_PHB, FABRIC_NODE, FABRIC_SYS };
 
 struct fabric_pci {
-    char address[16]; /* 0000:1b:00.0; "" when it is no PCI device */
+    char address[16]; /* 0000:1b:00.0; "" if it is not a PCI device */
     char *path;       /* below /sys/devices, resolved */
-    int numa;         /* -1: not said */
+    int numa;         /* -1: unknown */
 };
 
 struct fabric_port {
@@ -29,7 +29,7 @@ struct fabric_port {
     enum fabric_kind kind;
     struct fabric_pci pci;
     bool active;
-    double rate; /* bytes a second, one way */
+    double rate; /* bytes/s in one direction */
     int gid;     /* RoCE v2 with an IPv4 address; -1: none */
 };
 
@@ -47,32 +47,32 @@ struct fabric {
     char *ofi_plugin; /* libfabric's NCCL plugin, e.g. aws-ofi-nccl; NULL: none found */
 };
 
-/* root "": this machine. What is not there is not in it; never an error. */
+/* root "": this machine. Missing devices are no error. */
 void fabric_read(struct fabric *f, const char *root);
 void fabric_free(struct fabric *f);
 
 enum fabric_distance fabric_distance(const struct fabric_pci *a, const struct fabric_pci *b);
 const char *fabric_distance_name(enum fabric_distance d);
 const char *fabric_kind_name(enum fabric_kind k);
-/* Ports by distance to the GPU, nearest first, then by name: order[0..ports). */
+/* order[0..ports): the ports by distance to the GPU, nearest first, then by name. */
 void fabric_order(const struct fabric *f, const struct fabric_pci *gpu, size_t *order);
 
-/* The interface for NCCL's connections: up, not virtual, with the default route first; NULL: none.
- */
+/* The interface for NCCL's connections: up, not virtual, preferably with the default route; NULL:
+ * none. */
 const struct fabric_interface *fabric_control(const struct fabric *f);
 
-/* One variable that NCCL would be given, and why, in a line. */
+/* One variable for NCCL, and the reason for its value. */
 struct fabric_setting {
     const char *name;
     char value[FABRIC_MAX * 32 + 2], why[256]; /* every port's name fits */
-    bool kept; /* the environment already says something else or the same: that wins */
+    bool kept; /* the environment already sets the variable, and wins */
 };
 enum { FABRIC_SETTINGS_MAX = 8 };
-/* Returns how many. `environment` asks for a variable (getenv); nothing is set. */
+/* Returns the number of settings, and sets no variable. `environment` is getenv or a test's. */
 size_t fabric_choose(const struct fabric *f, char *(*environment)(const char *name),
                      struct fabric_setting settings[FABRIC_SETTINGS_MAX]);
 
-/* All of it, for a recording. */
+/* Everything above, for a recording. */
 json_t *fabric_json(const struct fabric *f, const struct fabric_setting *settings, size_t n);
 
 #endif

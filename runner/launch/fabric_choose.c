@@ -31,8 +31,8 @@ static int parts(const char *at)
     return n;
 }
 
-/* pci0000:15/0000:15:01.0/0000:16:00.0/…: below the host bridge, a bridge each. Two devices under
- * one downstream switch part at their last two bridges (PIX). */
+/* In pci0000:15/0000:15:01.0/0000:16:00.0/… each part below the host bridge is a bridge. The paths of
+ * two devices on one switch differ only in their last two bridges (PIX). */
 enum fabric_distance fabric_distance(const struct fabric_pci *a, const struct fabric_pci *b)
 {
     if (!a->path || !b->path)
@@ -65,7 +65,7 @@ void fabric_order(const struct fabric *f, const struct fabric_pci *gpu, size_t *
     }
 }
 
-/* How well an interface serves: 0 not at all. */
+/* The rank of an interface for NCCL's connections; 0: unusable. */
 static int merit(const struct fabric_interface *i)
 {
     if (!i->up || (!i->ipv4 && !i->ipv6))

@@ -35,8 +35,8 @@ static pid_t parent_of(const char *pid)
     return s && sscanf(s + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
-/* Children of this process, the dead among them too: one that died while /proc was read may have
- * left us a child that was read before. *pids is the caller's. */
+/* Children of this process, including dead ones: a process that died while /proc was read may have
+ * left us a child. The caller frees *pids. */
 static size_t children(pid_t **pids)
 {
     size_t n = 0;
@@ -121,7 +121,7 @@ static bool one_of(const pid_t *pids, size_t n, pid_t pid)
     return false;
 }
 
-/* SIGKILL to every child of ours: their children are ours the next time. Returns how many. */
+/* Kills every child; their children then become ours. Returns the number of children. */
 static size_t kill_children(const struct family *f, pid_t *example)
 {
     pid_t *pids;
@@ -144,7 +144,7 @@ int family_kill(struct family *f)
         if (!kill_children(f, &example))
             return GS_OK;
         if (ms >= KILL_PATIENCE_S * 1000L)
-            return fail(GS_FAILED, "process %d does not die: it hangs inside the kernel",
+            return fail(GS_FAILED, "process %d cannot be killed: it hangs inside the kernel",
                         (int)example);
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }

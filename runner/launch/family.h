@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The launcher and everything that descends from it. This process is the subreaper: whoever loses
- * its parent becomes our child, so that all can be found and none outlives the family.
+ * The launcher and all processes that it starts. This process is the subreaper: a process that loses
+ * its parent becomes our child. So all of them can be found and ended.
  */
 #ifndef GS_FAMILY_H
 #define GS_FAMILY_H
@@ -17,17 +17,17 @@ struct family {
     int out;    /* its stdout, non-blocking */
     bool ended; /* the launcher, with this wait status */
     int status;
-    pid_t *before; /* children that we had already: not of the family */
+    pid_t *before; /* earlier children of this process, which are not killed */
     size_t n_before;
 };
 
-/* Starts argv in a process group of its own: stdin /dev/null, stdout a pipe, stderr to `log`. It
+/* Starts argv in its own process group: stdin is /dev/null, stdout a pipe, stderr `log`. The launcher
  * dies with this process. GS_OK, or GS_CANNOT, reported: the program cannot be executed. */
 int family_start(struct family *f, char *const argv[], int log, const struct interrupts *i);
-/* Takes in those that ended. */
+/* Reaps the processes that ended. */
 void family_reap(struct family *f);
-/* Kills whoever is left until nobody is; what they wrote can still be read from `out`. GS_FAILED,
- * reported, if one cannot be killed (it hangs inside the kernel) for 10 s. */
+/* Kills the remaining processes; their output can still be read from `out`. GS_FAILED, reported, if
+ * one is still alive after 10 s (it hangs inside the kernel). */
 int family_kill(struct family *f);
 /* The same, and frees. */
 int family_end(struct family *f);

@@ -9,10 +9,10 @@
 
 enum answer { SOME, NO_DRIVER, NO_GPU };
 
-/* Of cuda.h, whose ABI NVIDIA keeps. */
+/* From cuda.h, whose ABI is stable. */
 #define CUDA_ERROR_NO_DEVICE 100
 
-/* GPUs of other makers: a plugin for them does without CUDA. */
+/* Devices of other vendors: their plugins need no CUDA. */
 static const char *const others[] = {"/dev/kfd", "/dev/accel"};
 
 static enum answer ask_driver(void)
@@ -32,7 +32,7 @@ static enum answer ask_driver(void)
     return error == CUDA_ERROR_NO_DEVICE || (!error && n == 0) ? NO_GPU : SOME;
 }
 
-/* In a process of its own: a driver keeps threads and descriptors until its process ends. */
+/* In a child process, because the driver keeps threads and descriptors open until its process ends. */
 static enum answer ask(void)
 {
     int status;

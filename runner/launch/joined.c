@@ -15,8 +15,8 @@
 #define PATIENCE_S 60
 #define LOOK_NS 20000000L
 
-/* What launchers set in ranks. Slurm sets SLURM_PROCID in a batch script too, which is no rank:
- * PMIX_RANK tells them apart, and a step of one task is a shell that somebody works in. */
+/* Variables that launchers set in ranks. Slurm also sets SLURM_PROCID in a batch script, which is not
+ * a rank: PMIX_RANK tells the two apart. A step of one task is an interactive shell. */
 static const struct {
     const char *rank, *ranks, *job;
     int least; /* ranks */
@@ -64,7 +64,8 @@ int joined_tell(const struct joined *j, const char *place, const struct assignme
         error = errno;
     }
     int code =
-        bad ? fail_at(GS_FAILED, path, 0, "the other ranks cannot be told: %s", strerror(error))
+        bad ? fail_at(GS_FAILED, path, 0,
+                      "rank 0 cannot send the assignment to the other ranks: %s", strerror(error))
             : GS_OK;
     free(temp);
     free(path);
@@ -93,8 +94,8 @@ int joined_ask(const struct joined *j, const char *place, const char *over, stru
     }
     int code = told ? GS_OK
                     : fail_at(GS_CANNOT, place, 0,
-                              "rank %d heard nothing from rank 0 in this folder for %d s: all "
-                              "ranks have to see the same one",
+                              "rank %d received nothing from rank 0 through this folder for %d s; "
+                              "all ranks must see the same folder",
                               j->rank, PATIENCE_S);
     text_free(&t);
     free(path);

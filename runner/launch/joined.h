@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gradsync started as the ranks themselves, `mpirun -n 2 gradsync run CONFIG`: each starts and
- * watches one rank instead of a launcher. Rank 0 plans and makes the folder, and tells the others
- * through a file beside the recordings, which all ranks have to see anyway.
+ * `mpirun -n 2 gradsync run CONFIG`: the user's launcher starts gradsync once per rank, and each
+ * process starts and watches one rank. Rank 0 plans and creates the run folder. It sends the
+ * assignment to the others through a file in a folder that all ranks share.
  */
 #ifndef GS_JOINED_H
 #define GS_JOINED_H
@@ -11,22 +11,22 @@
 
 struct joined {
     int rank, ranks;
-    const char *job; /* the same text in every rank of this job and in no other */
+    const char *job; /* a text that all ranks of this job share, and no other job has */
 };
 
-/* From the launcher's environment; false: we were started alone, and launch ourselves. */
+/* Reads the launcher's environment. False: started alone, so gradsync starts the launcher. */
 bool joined_find(struct joined *j);
 
-/* What rank 0 has decided. */
+/* The decision of rank 0. */
 struct assignment {
-    int code;            /* not GS_OK: it has reported why, and all end with it */
-    int launch, attempt; /* launch 0: nothing is missing any more */
-    char *dir;           /* the caller's */
+    int code; /* not GS_OK: rank 0 reported an error, and all ranks exit with this code */
+    int launch, attempt; /* launch 0: nothing is missing */
+    char *dir;           /* the caller frees it */
 };
 
-/* Rank 0 tells, the others ask, through `place`, an existing folder. GS_OK or reported. `over`: a
- * file whose being there answers them too, with launch 0; NULL: none. Rank 0 takes its word back
- * when all is done. */
+/* joined_tell (rank 0) writes the assignment into `place`, an existing folder; joined_ask (the others)
+ * waits for it; joined_forget (rank 0) removes it at the end. If the file `over` (may be NULL)
+ * exists, joined_ask returns launch 0. GS_OK or reported. */
 int joined_tell(const struct joined *j, const char *place, const struct assignment *a);
 int joined_ask(const struct joined *j, const char *place, const char *over, struct assignment *a);
 void joined_forget(const struct joined *j, const char *place);

@@ -42,20 +42,20 @@ static int check_ranks(const struct plan *p, const struct joined *j)
     if (p->set.launch.ranks == j->ranks)
         return GS_OK;
     return fail_at(GS_USAGE, p->config->path, 0,
-                   "%d ranks were started and [launch] asks for %lld: start %lld, or --set "
+                   "%d ranks were started, but [launch] ranks=%lld; start %lld, or add --set "
                    "launch:ranks=%d",
                    j->ranks, (long long)p->set.launch.ranks, (long long)p->set.launch.ranks,
                    j->ranks);
 }
 
-/* A process can be a rank of one MPI job once: one workload. */
+/* One workload only: a process can call MPI_Init once. */
 static int plan_config(struct rank_run *r, const char *config)
 {
     struct sections s;
     int code = sections_plan(&s, config, r->options->overrides, r->options->workload);
     if (!code && s.n > 1)
         code = fail_at(GS_USAGE, config, 0,
-                       "ranks that were started by hand measure one workload: choose it with "
+                       "ranks started by your own launcher measure one workload; choose it with "
                        "--workload, e.g. '%s'",
                        s.plans[0]->section);
     if (!code)
@@ -83,7 +83,7 @@ static int plan_folder(struct rank_run *r, const char *dir)
     return code ? code : check_ranks(r->plan, r->joined);
 }
 
-/* The first launch that lacks something, and how many do. */
+/* The first incomplete launch, and the number of incomplete launches. */
 static int find_launch(struct rank_run *r, int *lacking)
 {
     struct ledger *l;
@@ -148,7 +148,7 @@ static int report(const struct rank_run *r, const struct attempt *a)
     case ATTEMPT_INTERRUPTED:
         return r->joined->rank ? GS_FAILED
                                : fail(GS_FAILED,
-                                      "interrupted; to go on, start the "
+                                      "interrupted; to continue, start the "
                                       "ranks again with: gradsync run %s",
                                       SHELL_WORD(r->todo.dir));
     case ATTEMPT_DIED:
@@ -183,7 +183,7 @@ static int lead(struct rank_run *r, const char *what, const char *place)
         return GS_OK;
     }
     if (!r->todo.code && !r->todo.launch)
-        return finish(r); /* its manifest is what the others wait for */
+        return finish(r); /* the others wait for the manifest */
     int code = is_folder(place) ? joined_tell(r->joined, place, &r->todo) : GS_OK;
     if (r->todo.code || code)
         return r->todo.code ? r->todo.code : code;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `mpirun -n 2 gradsync run CONFIG | RUN`: what each of the processes does (joined.h).
+ * `mpirun -n 2 gradsync run CONFIG | RUN`: the work of each process (joined.h).
  */
 #ifndef GS_JOINED_RUN_H
 #define GS_JOINED_RUN_H
@@ -8,8 +8,8 @@
 #include "launch/joined.h"
 #include "launch/run.h"
 
-/* One attempt at the first launch that lacks something; rank 0 says how many are still missing and
- * makes a complete run final. Returns the exit code, reported. */
+/* Makes one attempt at the first incomplete launch. Rank 0 then reports the number of missing
+ * launches, or makes a complete run final. Returns the exit code, errors reported. */
 int joined_run(const struct joined *j, const char *what, const struct run_options *options);
 
 #endif

@@ -16,14 +16,14 @@
 
 struct launcher {
     const char *name;
-    char *(*find)(void); /* path of the program, the caller's; NULL: not here */
+    char *(*find)(void); /* path of the program, freed by the caller; NULL: not on this machine */
     void (*options)(struct words *argv, const struct set_launch *set, const char *scratch);
     const char *remedy;
 };
 
 /* ---- the choice ---- */
 
-/* MPI_HOME was built against on purpose: another mpirun on PATH is not a substitute. */
+/* The build chose MPI_HOME, so another mpirun in PATH does not replace it. */
 static char *find_mpirun(void)
 {
     if (!here_is_set("MPI_HOME"))
@@ -91,15 +91,15 @@ int launcher_check_slots(const struct plan *p)
     char why[256];
     if (set->nodes > 1 && !*set->hosts && !here_in_allocation()) {
         snprintf(why, sizeof why,
-                 "%lld nodes, but no hosts are named and this is no batch job (set hosts = a, b "
-                 "in [launch], or submit it)",
+                 "%lld nodes, but no hosts are named and this is not a batch job; set hosts = a, b "
+                 "in [launch], or submit the run",
                  (long long)set->nodes);
         return refuse(p->config, "nodes", why);
     }
     if (!strcmp(set->bind, "gpu") && !numa_here())
         return refuse(p->config, "bind",
-                      "gpu needs hwloc, and this gradsync was built without it "
-                      "(libhwloc-dev, then make; or bind = numa)");
+                      "gpu needs hwloc, and this gradsync was built without it; "
+                      "install libhwloc-dev and run make, or set bind = numa");
     if (launcher_check_binding(p->config, set))
         return GS_USAGE;
     if (here_alone(set) && !set->oversubscribe && set->ranks > here_slots()) {
@@ -123,8 +123,8 @@ static int no_gpu(const struct plan *first, size_t more, const char *why)
                    first->section, others, more ? "" : "s", why);
 }
 
-/* Memory on a device alone, or on a platform whose device the config names. Without that, cells
- * that take host memory as well may be measured on the host (backend = auto of iter_proxy). */
+/* True for device memory only, or if the platform names a device. Otherwise cells that also accept
+ * host memory may run on the host (backend = auto of iter_proxy). */
 static bool needs_gpu(const struct plan *p)
 {
     struct plan_cost cost = plan_cost(p);

@@ -73,8 +73,8 @@ char *here_rank_program(void)
         free(path);
     }
     fail(GS_CANNOT,
-         "gradsync-rank is neither in %s nor in ../libexec/gradsync: build it (make all) where "
-         "Open MPI is installed",
+         "gradsync-rank is neither in %s nor in ../libexec/gradsync; build it with make all on a "
+         "machine with Open MPI",
          program_dir());
     return NULL;
 }

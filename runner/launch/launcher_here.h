@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where a launch would start from: what of this machine, its environment and the job around it
- * decides how ranks are started.
+ * The facts of this machine, its environment and its batch job that decide how ranks are started.
  */
 #ifndef GS_LAUNCHER_HERE_H
 #define GS_LAUNCHER_HERE_H
@@ -10,17 +9,17 @@
 
 #include <stdbool.h>
 
-bool here_runs(const char *path);              /* a program that may be executed */
-bool here_is_set(const char *variable);        /* and not empty */
-bool here_in_allocation(void);                 /* of Slurm or another batch system */
-bool here_alone(const struct set_launch *set); /* all ranks are on this machine */
-/* Processors that this process may use: what a container or taskset left of the machine. */
+bool here_runs(const char *path);              /* the file can be executed */
+bool here_is_set(const char *variable);        /* the variable is not empty */
+bool here_in_allocation(void);                 /* this is a job of Slurm or another batch system */
+bool here_alone(const struct set_launch *set); /* all ranks run on this machine */
+/* Processors that this process may use; a container or taskset may allow fewer than exist. */
 long here_slots(void);
 
-/* Path of a program in PATH, the caller's; NULL: not here. */
+/* Path of a program in PATH, freed by the caller; NULL: not found. */
 char *here_find(const char *program);
-/* Path of gradsync-rank, the caller's: beside the program, or in ../libexec/gradsync. NULL and
- * GS_CANNOT reported. */
+/* Path of gradsync-rank, freed by the caller: in the program's folder or ../libexec/gradsync. NULL:
+ * not found, GS_CANNOT reported. */
 char *here_rank_program(void);
 
 #endif

@@ -14,7 +14,7 @@ static void add_all(struct words *w, const char *const *words)
         words_add(w, *words);
 }
 
-/* What is left to the launcher. */
+/* These values leave the binding to the launcher. */
 static const char *launchers_binding(const char *bind)
 {
     return !strcmp(bind, "gpu") || !strcmp(bind, "auto") ? "none" : bind;
@@ -36,7 +36,7 @@ const char *launcher_mpirun_binding(const char *bind)
     return near;
 }
 
-/* "a, b:4" as "a:2,b:4": a host without its own count takes its share of the ranks. */
+/* Writes "a, b:4" as "a:2,b:4": a host without a count gets its share of the ranks. */
 static void add_hosts(struct words *argv, const struct set_launch *set)
 {
     struct words hosts;
@@ -53,7 +53,7 @@ static void add_hosts(struct words *argv, const struct set_launch *set)
     text_free(&t);
 }
 
-/* Other hosts start from an empty environment: what tunes the ranks goes with them, by name. */
+/* Ranks on other hosts start with an empty environment, so tuning variables are passed by name. */
 static void add_environment(struct words *argv)
 {
     static const char *const taken[] = {"GRADSYNC_", "NCCL_",         "UCX_",
@@ -82,7 +82,7 @@ void launcher_mpirun_options(struct words *argv, const struct set_launch *set, c
         words_add(argv, "--host");
         add_hosts(argv, set);
     } else if (here_alone(set) && !set->oversubscribe) {
-        /* Its own count of slots is the cores; ours, already checked, is the processors. */
+        /* mpirun counts cores as slots; gradsync counts processors, and has checked them. */
         words_add(argv, "--host");
         words_addf(argv, "localhost:%lld", (long long)set->ranks);
     }

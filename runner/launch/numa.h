@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Binds this process to the processors beside a device, with hwloc where it was there at the build
- * (numa_hwloc.c); numa_none.c else.
+ * Binds this process to the processors near a device: numa_hwloc.c with hwloc, numa_none.c without.
  */
 #ifndef GS_NUMA_H
 #define GS_NUMA_H
@@ -10,15 +9,15 @@
 #include <stddef.h>
 
 struct numa {
-    char cpus[256]; /* "0-31,64-95": what it was bound to; "" nothing, and why: */
+    char cpus[256]; /* "0-31,64-95": the processors; "": not bound, see why */
     char why[160];
-    int node; /* NUMA node, the first; -1 unknown */
+    int node; /* first NUMA node; -1: unknown */
 };
 
 bool numa_here(void); /* false: built without hwloc */
 
-/* To those processors of the mask (a file as the kernel writes it: "ffffffff,00000000") that this
- * process may use. Threads and processes that it starts later are bound alike. */
+/* Binds to those processors of the mask that this process may use. The mask is a file of the kernel,
+ * "ffffffff,00000000". Later threads and child processes inherit the binding. */
 void numa_bind(struct numa *n, const char *mask_file);
 
 #endif

@@ -28,8 +28,8 @@ static void bind_within(struct numa *n, hwloc_topology_t t, hwloc_bitmap_t set)
     }
 }
 
-/* What the device is near to is the kernel's word: hwloc is not asked to look at devices itself,
- * for which it would start the libraries of each kind, CUDA's among them. */
+/* The kernel names the processors near a device. hwloc would load device libraries such as CUDA to
+ * find them. */
 void numa_bind(struct numa *n, const char *mask_file)
 {
     hwloc_topology_t t;

@@ -20,7 +20,7 @@ void outcome_begin(struct run_outcome *o, const struct plan *p, const char *dir)
         .section = xstrdup(p->section), .dir = xstrdup(dir), .cells = p->n_cells};
 }
 
-/* Why the cell was given up in some launch, or NULL. */
+/* The failure that made a launch give up the cell, or NULL. */
 static const struct ledger_fail *given_up(const struct ledger *l, const struct plan *p,
                                           const char *cell)
 {
@@ -87,8 +87,8 @@ bool outcome_nothing(const struct plan *p, const char *dir)
     return !closed || outcome_all_skipped(p, dir);
 }
 
-static int verdict(const struct run_outcome *o, const struct plan *p, const struct cell *cell,
-                   const struct ledger_fail *f)
+static int report_cells(const struct run_outcome *o, const struct plan *p, const struct cell *cell,
+                        const struct ledger_fail *f)
 {
     char name[256];
     if (!f)
@@ -123,7 +123,7 @@ int outcome_judge(struct run_outcome *o, const struct plan *p, const char *dir)
         }
         *(skip ? &o->skipped : &o->failed) += 1;
     }
-    code = verdict(o, p, cell, first);
+    code = report_cells(o, p, cell, first);
     ledger_free(l);
     return code;
 }
@@ -134,13 +134,15 @@ void outcome_say(const struct run_outcome *o)
     if (o->complete)
         say("recorded: %s\nnext: gradsync show %s", dir, dir);
     else if (o->interrupted)
-        fail(GS_FAILED, "interrupted; what was measured is kept. To go on: gradsync resume %s",
-             dir);
+        fail(GS_FAILED,
+             "interrupted; finished groups are recorded. Continue with: gradsync resume %s", dir);
     else if (o->nothing)
-        say("nothing was measured. Once mended: gradsync resume %s; to give it up: rm -r %s", dir,
-            dir);
+        say("nothing was measured. Fix the cause, then: gradsync resume %s; to discard the run: rm "
+            "-r %s",
+            dir, dir);
     else
-        say("incomplete; what was measured is kept. Once mended: gradsync resume %s", dir);
+        say("incomplete; finished groups are recorded. Fix the cause, then: gradsync resume %s",
+            dir);
     free(dir);
 }
 

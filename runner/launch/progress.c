@@ -36,7 +36,7 @@ void progress_begin(struct progress *p, const struct plan *plan, bool quiet)
 
 /* ---- numbers ---- */
 
-/* Groups of the launch that need no more work: closed, or given up. */
+/* Groups of the launch that are done: closed or given up. */
 static size_t groups_done(const struct progress *p, const struct control *beat)
 {
     if (!beat || beat->groups <= 0 || beat->groups_done > beat->groups)
@@ -52,7 +52,7 @@ static double fraction(const struct progress *p, const struct control *beat)
     return (p->launch - 1 + of_launch) / (double)p->plan->set.measure.launches;
 }
 
-/* Launches alike take alike: those still to come are worth the mean of those seen. */
+/* Each remaining launch is assumed to take the mean time of the launches so far. */
 static double time_left(const struct progress *p, const struct control *beat)
 {
     double to_come = (double)(p->plan->set.measure.launches - p->launch);
@@ -102,7 +102,7 @@ void progress_line(const struct progress *p, const struct control *beat, double 
     bar[BAR] = '\0';
     describe_cell(p, beat, cell, sizeof cell);
     human_left(left, sizeof left, left_s);
-    /* The most telling comes first: a narrow terminal cuts the end off. */
+    /* The most useful part comes first: a narrow terminal cuts off the end. */
     snprintf(buf, n, "[%s] %3.0f%% %s left, launch %d/%lld, group %zu/%zu, %s %s", bar, f * 100,
              left, p->launch, (long long)p->plan->set.measure.launches, groups_done(p, beat),
              p->plan->n_groups, p->plan->section, cell);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How far a run is: one line that is drawn over on a terminal, plain lines elsewhere (one a launch
- * and one each 10 %), nothing when quiet. Everything goes to stderr.
+ * The progress of a run, on stderr: one line that is redrawn on a terminal; elsewhere a line for each
+ * launch and each 10 %; nothing if quiet.
  */
 #ifndef GS_PROGRESS_H
 #define GS_PROGRESS_H
@@ -20,22 +20,22 @@ struct progress {
     enum progress_style style;
     int launch, attempt;
     size_t closed;     /* groups closed in this launch before this attempt */
-    int tenths;        /* of the run, already said */
+    int tenths;        /* of the run, already reported */
     uint64_t drawn_ns; /* CLOCK_MONOTONIC of the last drawing */
-    uint64_t began_ns; /* of the first launch that this process ran */
-    int began_launch;  /* and its number */
-    bool drawn;        /* the line stands on the terminal */
-    char warned[512];  /* the last warning: launches alike have the same */
+    uint64_t began_ns; /* start of the first launch of this process */
+    int began_launch;  /* number of that launch */
+    bool drawn;        /* the line is on the terminal */
+    char warned[512];  /* the last warning, which the next launch may repeat */
 };
 
 void progress_begin(struct progress *p, const struct plan *plan, bool quiet);
-/* An attempt begins; `closed` groups of the launch are already there. */
+/* An attempt begins; `closed` groups of the launch are already measured. */
 void progress_launch(struct progress *p, int launch, int attempt, size_t closed);
 /* A beat of rank 0. */
 void progress_beat(struct progress *p, const struct control *beat);
-/* What a rank warns of, unless it was just said. */
+/* Shows a rank's warning, unless it was the last one shown. */
 void progress_warn(struct progress *p, const char *text);
-/* Takes the line away, so that another may be printed; the next beat draws it again. */
+/* Erases the line, so that another can be printed; the next beat draws it again. */
 void progress_clear(struct progress *p);
 
 /* The line, at most `columns` wide. Pure, for the tests. */

@@ -27,7 +27,7 @@
 struct run_job {
     struct run_at at;
     int first, last; /* launches */
-    bool part;       /* not all of them: others may be at work on the rest */
+    bool part;       /* only some launches; other processes may measure the rest */
 };
 
 int run_make_folder(const struct plan *p, const char *data, char **dir)
@@ -38,8 +38,8 @@ int run_make_folder(const struct plan *p, const char *data, char **dir)
 
 /* ---- one run folder ---- */
 
-/* A machine that skips every cell of a launch does so in each: it is told once, and the run is
- * never final. */
+/* A machine that skips every cell of a launch would skip them in each, so the first such launch ends
+ * the run, which is then not final. */
 static int measure(struct run_job *r, bool *whole)
 {
     int code = GS_OK;
@@ -51,10 +51,10 @@ static int measure(struct run_job *r, bool *whole)
     return code;
 }
 
-/* Measures what the folder lacks and, unless others have their part in it, makes it final. */
+/* Measures the missing groups. Makes the run final, unless other processes measure a part of it. */
 static int complete(struct run_job *r, struct run_outcome *o)
 {
-    /* What is damaged already is told before hours of measuring, not after them. */
+    /* Damage is reported before hours of measuring, not afterwards. */
     int code = r->part ? GS_OK : check_before_final(r->at.dir);
     if (!code)
         code = measure(r, &o->complete);
@@ -134,8 +134,8 @@ int run_folder(const char *dir, const struct run_options *options)
     if (code)
         return code;
     if (options->last > p->set.measure.launches)
-        code = fail_at(GS_USAGE, dir, 0, "no launch %d: it has %lld", options->last,
-                       (long long)p->set.measure.launches);
+        code = fail_at(GS_USAGE, dir, 0, "--launch %d: the run has only %lld launches",
+                       options->last, (long long)p->set.measure.launches);
     size_t n = 1;
     if (!code)
         code = launcher_check_gpus(&p, &n);
@@ -172,7 +172,7 @@ static void say_not_begun(const struct plan *p, const struct run_options *option
 {
     char *command = shell_command("run", p->config->path, p->section, options->overrides);
     bool elsewhere = strcmp(options->data, RUN_DATA) != 0;
-    say("not begun: %s (%s%s%s)", p->section, command, elsewhere ? " -o " : "",
+    say("not started: %s; run it with: %s%s%s", p->section, command, elsewhere ? " -o " : "",
         elsewhere ? SHELL_WORD(options->data) : "");
     free(command);
 }
@@ -180,7 +180,7 @@ static void say_not_begun(const struct plan *p, const struct run_options *option
 static int run_sections(const struct sections *plans, const struct run_options *options)
 {
     struct interrupts i;
-    /* All sections have the config's one [launch]: what it lacks here is said once. */
+    /* All sections share one [launch], so its errors are reported once. */
     int code = plans->n ? launcher_check(plans->plans[0]) : GS_OK;
     size_t n = code ? 0 : plans->n, ran = 0;
     struct run_outcome *outcomes = xcalloc(n, sizeof *outcomes);

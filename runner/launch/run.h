@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The story of a run: plan, folder, launches, attempts, manifest. What is missing is asked of the
- * ledger before each attempt, so that running and resuming are the same thing. A run that a signal
- * ended returns GS_FAILED: not all that was asked for is measured.
+ * Runs a config or a run folder: plan, folder, launches, attempts, manifest. Before each attempt the
+ * ledger lists the missing groups, so running and resuming are the same. A run that a signal ended
+ * returns GS_FAILED, because it is incomplete.
  */
 #ifndef GS_RUN_H
 #define GS_RUN_H
@@ -11,25 +11,25 @@
 
 #include <stdbool.h>
 
-#define RUN_DATA "data/raw" /* unless -o says otherwise */
+#define RUN_DATA "data/raw" /* default of -o */
 
 struct run_options {
     const char *const *overrides; /* NULL, or NULL-terminated "section:key=value" */
-    const char *data;             /* where platform/workload/run goes, e.g. "data/raw" */
-    const char *workload;         /* this section (or all of this plugin) alone; NULL: all */
-    bool quiet, json;             /* json: a summary on stdout */
-    bool *interrupted;            /* NULL, or set when a signal ended run_config */
-    int first, last; /* launches of a run folder that are measured; 0: all, which makes it final */
+    const char *data;             /* folder for platform/workload/run, e.g. "data/raw" */
+    const char *workload;         /* only this section, or all sections of this plugin; NULL: all */
+    bool quiet, json;             /* json: print a summary on stdout */
+    bool *interrupted;            /* may be NULL; set if a signal ended run_config */
+    int first, last;              /* launches to measure; 0: all, and the run becomes final */
 };
 
-/* Every workload section of a config into run folders of their own; one that fails does not keep
- * the next from running. Returns the worst exit code, everything reported. */
+/* Runs every workload section of a config in its own run folder; the next section runs even if one
+ * fails. Returns the worst exit code, everything reported. */
 int run_config(const char *config, const struct run_options *options);
 
-/* What a run folder lacks, by its own plan. Nothing to do: says so, GS_OK. */
+/* Measures the missing groups of a run folder. Reports GS_OK if nothing is missing. */
 int run_folder(const char *dir, const struct run_options *options);
 
-/* Steps that joined ranks (joined.h) take by themselves. *dir is the caller's. */
+/* Creates the run folder of a plan; also for joined ranks (joined.h). The caller frees *dir. */
 int run_make_folder(const struct plan *p, const char *data, char **dir);
 
 #endif

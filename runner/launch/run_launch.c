@@ -8,21 +8,21 @@
 #include "record/attempt_number.h"
 #include "record/ledger.h"
 
-/* What a launch stands at, from its recordings. */
-struct standing {
+/* The state of a launch, from its recordings. */
+struct launch_state {
     size_t missing; /* groups */
     size_t fails;   /* fail lines of cells */
     int next_attempt;
 };
 
-static int take_stock(const struct run_at *r, int launch, struct standing *s)
+static int read_state(const struct run_at *r, int launch, struct launch_state *s)
 {
     struct ledger *l;
     int code = ledger_read(&l, r->dir);
     if (code)
         return code;
-    *s = (struct standing){.missing = ledger_missing(l, r->plan, launch, NULL),
-                           .next_attempt = ledger_next_attempt(l, launch)};
+    *s = (struct launch_state){.missing = ledger_missing(l, r->plan, launch, NULL),
+                               .next_attempt = ledger_next_attempt(l, launch)};
     for (size_t i = 0; i < l->n_fails; i++)
         s->fails += l->fails[i].launch == launch && *l->fails[i].cell;
     ledger_free(l);
@@ -39,8 +39,8 @@ static void say_death(const struct run_at *r, const struct attempt *a)
         name, a->why);
 }
 
-/* One attempt. GS_OK: ask the ledger what it brought; else the run ends with this code. */
-static int try_launch(const struct run_at *r, const struct standing *s, struct attempt *a)
+/* One attempt. GS_OK: read the ledger for its result; otherwise the run ends with this code. */
+static int try_launch(const struct run_at *r, const struct launch_state *s, struct attempt *a)
 {
     int code = attempt_number_take(r->dir, a->launch, &a->attempt);
     if (code)
@@ -55,7 +55,8 @@ static int try_launch(const struct run_at *r, const struct standing *s, struct a
     case ATTEMPT_INTERRUPTED:
         return r->interrupts->count
                    ? GS_FAILED
-                   : fail(GS_FAILED, "%s: launch %d was asked to end", r->plan->section, a->launch);
+                   : fail(GS_FAILED, "%s: another process told the ranks of launch %d to stop",
+                          r->plan->section, a->launch);
     case ATTEMPT_DIED:
         say_death(r, a);
         return r->interrupts->count ? GS_FAILED : GS_OK;
@@ -70,24 +71,24 @@ static int try_launch(const struct run_at *r, const struct standing *s, struct a
                         : "");
 }
 
-/* Every attempt closes a group or gives a cell one more death, of which it has so many; attempts
- * that do neither are counted themselves. So this ends. */
+/* The loop ends: each attempt closes a group, or adds a failure to a cell, of which a cell may have
+ * few; attempts that do neither are counted. */
 int run_launch(const struct run_at *r, int launch)
 {
-    struct standing now, before = {0};
+    struct launch_state now, before = {0};
     struct attempt a = {.launch = launch};
     int64_t vain = 0;
     for (;;) {
-        int code = take_stock(r, launch, &now);
+        int code = read_state(r, launch, &now);
         if (code || !now.missing)
             return code;
         if (a.attempt)
             vain = now.missing == before.missing && now.fails == before.fails ? vain + 1 : 0;
         if (vain > r->plan->set.measure.retries)
             return fail(GS_FAILED,
-                        "%s: launch %d given up after %lld attempts that measured "
+                        "%s: launch %d: stopped after %lld attempts that measured "
                         "nothing%s%s",
-                        r->plan->section, launch, (long long)vain, *a.why ? "; the last: " : "",
+                        r->plan->section, launch, (long long)vain, *a.why ? "; last reason: " : "",
                         a.why);
         interrupts_read(r->interrupts);
         if (r->interrupts->count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One launch of a run folder, attempt after attempt until it lacks nothing.
+ * Runs one launch of a run folder: attempts until no group is missing.
  */
 #ifndef GS_RUN_LAUNCH_H
 #define GS_RUN_LAUNCH_H
@@ -16,8 +16,8 @@ struct run_at {
     struct progress *progress;
 };
 
-/* GS_OK: nothing is missing, be it measured, skipped or given up. Else the code that the run ends
- * with, reported: interrupted, refused, attempts that measured nothing. */
+/* GS_OK: every group is measured, skipped or given up. Otherwise the exit code of the run, reported:
+ * interrupted, refused, or repeated attempts that measured nothing. */
 int run_launch(const struct run_at *r, int launch);
 
 #endif

@@ -21,11 +21,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Seconds. The shims enforce the deadlines; these are for shims that are stopped or lost. */
+/* Seconds. The shims enforce the deadlines; these limits are for shims that are stopped or lost. */
 #define START_S 60   /* to the first control line */
-#define SILENCE_S 30 /* on top of a step's deadline */
+#define SILENCE_S 30 /* added to a step's deadline */
 #define DEAD_S 5     /* from a rank's death or error to the launcher's end */
-#define DONE_S 10    /* from the last word of rank 0 to the launcher's end */
+#define DONE_S 10    /* from the last control line of rank 0 to the launcher's end */
 #define LINE_MAX_B (1 << 16)
 #define READS 64 /* 16 KiB each: more than a pipe holds */
 
@@ -38,12 +38,12 @@ struct supervisor {
     struct scratch scratch;
     char *recording, *log_path;
     int log;
-    struct text line; /* of the launcher's stdout, not yet whole */
+    struct text line; /* incomplete line of the launcher's stdout */
 
     struct attempt_evidence seen;
     double started, heard; /* seconds, CLOCK_MONOTONIC */
-    double end_by;         /* the launcher must have ended; 0: not yet asked for */
-    int obeyed;            /* interrupts that were acted on */
+    double end_by;         /* deadline for the launcher's end; 0: none yet */
+    int obeyed;            /* number of interrupts handled */
     bool kill;
 };
 
@@ -87,7 +87,7 @@ static void heard(struct supervisor *w, const struct control *c)
         w->end_by = w->heard + (w->seen.has_done ? DONE_S : DEAD_S);
 }
 
-/* A full disk must not end the watch: what cannot be logged is lost, the recordings are not. */
+/* A full disk must not stop the supervisor, so output that cannot be logged is dropped. */
 static void to_log(struct supervisor *w, const char *bytes, size_t n)
 {
     while (n) {
@@ -121,7 +121,7 @@ static void take_lines(struct supervisor *w)
         take_line(w, w->line.s + start, end - start);
         start = end;
     }
-    if (!start && w->line.len > LINE_MAX_B) { /* no line of ours */
+    if (!start && w->line.len > LINE_MAX_B) { /* too long for a control line */
         to_log(w, w->line.s, w->line.len);
         start = w->line.len;
     }
@@ -133,12 +133,12 @@ static void read_output(struct supervisor *w)
 {
     char buf[16384];
     ssize_t n;
-    /* So many at a time: a rank that prints without end must not keep us from the clock. */
+    /* A limited number of reads: a rank that prints forever must not delay the deadlines. */
     for (int i = 0; i < READS && w->family.out >= 0; i++) {
         n = read(w->family.out, buf, sizeof buf);
         if (n < 0)
             return;
-        if (n == 0) { /* closed: poll must not wake for it again */
+        if (n == 0) { /* closed: stop polling it */
             close(w->family.out);
             w->family.out = -1;
             return;
@@ -150,14 +150,13 @@ static void read_output(struct supervisor *w)
 
 /* ---- what ends the attempt ---- */
 
-/* Rank 0 alone beats; who watches another rank by itself leaves silence to its shim. */
+/* Only rank 0 sends beats. A process that watches another rank relies on its shim for hangs. */
 static bool hears_rank_0(const struct supervisor *w)
 {
     return !w->attempt->joined || w->attempt->joined->rank == 0;
 }
 
-/* The first signal asks the ranks to close their block; there is nothing to close before one ran.
- */
+/* The first signal tells the ranks to finish their block. Before the first block it kills them. */
 static void obey_interrupts(struct supervisor *w)
 {
     interrupts_read(w->interrupts);
@@ -171,7 +170,8 @@ static void obey_interrupts(struct supervisor *w)
     }
     progress_clear(w->progress);
     if (hears_rank_0(w))
-        say("%s: closing the block; once more ends at once", strsignal(w->interrupts->last));
+        say("%s: finishing the current block; press Ctrl-C again to stop now",
+            strsignal(w->interrupts->last));
     kill(w->family.launcher, SIGUSR1);
 }
 
@@ -241,7 +241,7 @@ static int close_recording(const struct supervisor *w)
 
 static int open_log(struct supervisor *w)
 {
-    if (!hears_rank_0(w)) { /* rank 0 may have made the folder final before our last word */
+    if (!hears_rank_0(w)) { /* rank 0 may make the folder final before this rank's last output */
         w->log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
         return GS_OK;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The page that a measuring process shares with the shim that watches it. Written by one process,
- * read by the other; a word of text may be torn by a crash, which costs a letter in a message.
+ * The page that the measuring process shares with its shim. The child writes it, the shim reads it
+ * (except `stop`). After a crash a text may be half written, which only affects a message.
  */
 #ifndef GS_BEAT_H
 #define GS_BEAT_H
@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 struct beat {
-    _Atomic uint64_t step_ns;     /* CLOCK_MONOTONIC, when the step began */
-    _Atomic uint64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none. Past it the child is killed */
-    _Atomic uint32_t waiting;     /* the child is done with its part and waits for other ranks */
-    _Atomic uint32_t stop;        /* set by the shim on SIGUSR1: close the block and leave */
+    _Atomic uint64_t step_ns;     /* CLOCK_MONOTONIC, start of the step */
+    _Atomic uint64_t deadline_ns; /* CLOCK_MONOTONIC; the shim then kills the child; 0: none */
+    _Atomic uint32_t waiting;     /* the child waits for other ranks */
+    _Atomic uint32_t stop;        /* set by the shim on SIGUSR1: finish the block and exit */
     _Atomic uint32_t block;
     _Atomic uint32_t groups_done, groups;
     _Atomic uint32_t copy;
@@ -24,17 +24,17 @@ struct beat {
     char phase[16]; /* init, open, prepare, warmup, sample, verify, record, release, close, done */
     char cell[PLAN_ID], group[PLAN_ID];
     char config[64];
-    char error[512]; /* why the child is about to exit with an error */
-    char said[256];  /* why its sample failed, while it waits to tell the other ranks */
+    char error[512]; /* why the child exits with an error */
+    char said[256];  /* why its sample failed; set until the other ranks know */
     char status[16]; /* at the end: complete, interrupted, hang */
 };
 
-/* Shared by this process and those it forks; NULL when there is no memory. */
+/* Maps a page shared with child processes; NULL: no memory. */
 struct beat *beat_map(void);
 
-/* The child begins a step that may take so many seconds. */
+/* The child begins a step with this deadline. */
 void beat_step(struct beat *b, const char *phase, double seconds);
-/* Its cell; NULL: none. */
+/* Sets the current cell; NULL: none. */
 void beat_cell(struct beat *b, const struct cell *cell, int copy);
 
 #endif

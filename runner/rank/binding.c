@@ -10,8 +10,8 @@
 
 void binding_take(struct gpu_binding *b, const struct plan *p, int local_rank)
 {
-    *b = (struct gpu_binding){.asked = launcher_binds_to_gpus(p)};
-    if (!b->asked)
+    *b = (struct gpu_binding){.enabled = launcher_binds_to_gpus(p)};
+    if (!b->enabled)
         return;
     if (!nvml_pci_address(local_rank, b->gpu, sizeof b->gpu)) {
         snprintf(b->numa.why, sizeof b->numa.why, "no GPU was found for this rank");
@@ -24,7 +24,7 @@ void binding_take(struct gpu_binding *b, const struct plan *p, int local_rank)
 
 void binding_describe(const struct gpu_binding *b, json_t *host)
 {
-    if (!b->asked)
+    if (!b->enabled)
         return;
     json_t *bound = json_pack("{s:s}", "gpu", b->gpu);
     if (*b->numa.why) {

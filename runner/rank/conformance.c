@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BEST_OF 3       /* samples whose shortest is compared */
-#define ROUNDS 5        /* of them, before a count that seems wrong is one */
-#define LONG_S 0.1      /* no sample is made to last longer */
-#define STILL_GROWING 8 /* cycles in a row that hold more than the one before: a leak */
+#define BEST_OF 3       /* compare the shortest of this many samples */
+#define ROUNDS 5        /* an iteration count is wrong only if it is so in each round */
+#define LONG_S 0.1      /* limit for the duration of a sample */
+#define STILL_GROWING 8 /* a leak: this many cycles in a row, each with more than the last */
 
 static void check_describe(struct conformance *c, const void *cell)
 {
@@ -29,7 +29,7 @@ static void check_describe(struct conformance *c, const void *cell)
         memset((char *)copy + size->offset, 0, sizeof(uint64_t));
         snprintf(c->cell, sizeof c->cell, "size=0");
         if (conformance_describe(c, copy, &c->job, &shape) != WL_FAIL)
-            conformance_fault(c, "describe() accepts size 0: it says WL_FAIL and why");
+            conformance_fault(c, "describe() accepts size 0; return WL_FAIL with a reason");
         free(copy);
     }
     struct wl_job alone = c->job;
@@ -54,7 +54,7 @@ static void check_shape(struct conformance *c, const struct wl_shape *s)
                           s->iters_max);
 }
 
-/* The shortest of a few. */
+/* Takes a few samples; *shortest_s is the shortest. */
 static bool best(struct conformance *c, void *prepared, unsigned iters, double *shortest_s)
 {
     *shortest_s = INFINITY;
@@ -67,7 +67,7 @@ static bool best(struct conformance *c, void *prepared, unsigned iters, double *
     return true;
 }
 
-/* How many iterations to hold against `few` that take one_s each; 0: none that end soon. */
+/* An iteration count to compare with `few`, each of which takes one_s; 0: all would take too long. */
 static unsigned many_for(const struct wl_shape *shape, unsigned few, double one_s)
 {
     static const unsigned times[] = {64, 16, 8};
@@ -90,10 +90,9 @@ static bool on_any_rank(const struct conformance *c, bool mine)
     return any;
 }
 
-/* Does a sample of many iterations make them? One that makes a few and divides shows a time that
- * falls as the count rises, further than overheads that are shared could explain. So does, for a
- * while, a rank that another process keeps from its processor: only what shows again and again is a
- * fault. */
+/* Checks that sample() runs all its iterations. If it runs fewer and still divides by the count, the
+ * time per iteration falls further than shared overhead could explain. Another process on the same
+ * processor can cause the same for a while, so only a repeated result is a fault. */
 static bool check_iters(struct conformance *c, void *prepared, const struct wl_shape *shape)
 {
     unsigned few = shape->iters_min ? shape->iters_min : 1;
@@ -120,7 +119,7 @@ static bool check_iters(struct conformance *c, void *prepared, const struct wl_s
     return true;
 }
 
-/* Prepared twice at once, as a baseline and its copy are, then sampled in turn. */
+/* Prepares the cell twice, like a baseline and its copy, and samples both in turn. */
 static void exercise(struct conformance *c, const void *cell)
 {
     struct wl_shape shape;
@@ -151,7 +150,7 @@ static void exercise(struct conformance *c, const void *cell)
     conformance_release(c, a);
 }
 
-/* The default cell with one member set to another value of its type. */
+/* Tests the default cell with each other value of one parameter. */
 static void exercise_choices(struct conformance *c, const void *cell, const struct wl_param *p)
 {
     static const char *const yes_no[] = {"no", "yes", NULL};
@@ -172,8 +171,8 @@ static void exercise_choices(struct conformance *c, const void *cell, const stru
 
 /* ---- what is left behind ---- */
 
-/* A CUDA driver keeps descriptors and threads of its own until the process ends, and some hundred
- * bytes a graph. */
+/* A CUDA driver keeps descriptors and threads until the process ends, and some hundred bytes per
+ * graph. */
 #define DRIVER_B 4096
 static bool driver_is_here(void)
 {
@@ -191,7 +190,7 @@ static bool grows(const long *x, size_t n)
     return true;
 }
 
-/* Growth of less than `least` a cycle is nobody's. */
+/* Growth below `least` per cycle is not a leak. */
 static void check_growth(struct conformance *c, const char *what, const long *x, long least)
 {
     size_t n = CONFORMANCE_CYCLES;

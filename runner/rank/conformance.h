@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a rank does for `gradsync check X.so`: calls everything that the plugin has, for the default
- * cell and for each choice of its configs and modes, and watches what the calls leave behind.
+ * The part of `gradsync check X.so` that each rank runs. It calls every function of the plugin, for
+ * the default cell and for each choice of its configs and modes, and checks for leaks.
  */
 #ifndef GS_CONFORMANCE_H
 #define GS_CONFORMANCE_H
@@ -9,10 +9,10 @@
 #include "launch/dry_run.h"
 #include "workload.h"
 
-#define CONFORMANCE_CYCLES 12 /* prepare to release, for leaks */
+#define CONFORMANCE_CYCLES 12 /* prepare-to-release cycles in the leak check */
 
-/* Collective. `host` lends barrier and bcast; its fail and note are not used. Returns GS_OK,
- * GS_FAILED, or GS_CANNOT when open() says WL_SKIP. */
+/* Collective. Uses barrier and bcast of `host`, not its fail and note. Returns GS_OK, GS_FAILED, or
+ * GS_CANNOT if open() returns WL_SKIP. */
 int rank_conformance(const char *path, struct wl_host *host);
 
 #endif

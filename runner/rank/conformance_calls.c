@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RETRIES 10 /* of one sample in a row */
+#define RETRIES 10 /* of one sample */
 
 /* ---- the host that the plugin sees ---- */
 
@@ -47,12 +47,11 @@ static void host_note(void *ctx, const char *key, const char *value)
 {
     struct conformance *c = ctx;
     if (!key || !*key || !value)
-        conformance_fault(c, "notes a fact without a name or value in %s", c->at);
+        conformance_fault(c, "calls host->note without a key or value in %s", c->at);
     else if (!strcmp(key, WL_WARNING))
         conformance_note(c, "warning: %s", value);
 }
 
-/* The worst status of all ranks, so that all go the same way. */
 enum wl_status conformance_agree(const struct conformance *c, enum wl_status mine)
 {
     int worst = (int)mine;
@@ -66,7 +65,7 @@ enum wl_status conformance_agree(const struct conformance *c, enum wl_status min
 
 /* ---- after every call ---- */
 
-static void overhear(struct conformance *c)
+static void check_output(struct conformance *c)
 {
     char line[200];
     if (stdout_capture_line(line, sizeof line, true))
@@ -77,17 +76,17 @@ static void overhear(struct conformance *c)
 static bool is_status(struct conformance *c, enum wl_status s, bool retry)
 {
     if ((unsigned)s > WL_FAIL || (s == WL_RETRY && !retry)) {
-        conformance_fault(c, "%s returns %d, which it may not", c->at, (int)s);
+        conformance_fault(c, "%s returns %d, which is not allowed", c->at, (int)s);
         return false;
     }
     if (s != WL_OK && !c->why[0])
-        conformance_fault(c, "%s does not return WL_OK and says no reason (host->fail)", c->at);
+        conformance_fault(c, "%s fails without a reason; give one with host->fail", c->at);
     return true;
 }
 
 static enum wl_status judged(struct conformance *c, enum wl_status s, bool retry)
 {
-    overhear(c);
+    check_output(c);
     if (!is_status(c, s, retry))
         s = WL_FAIL;
     else if (s == WL_FAIL && c->why[0])
@@ -106,7 +105,7 @@ enum wl_status conformance_describe(struct conformance *c, const void *cell,
     memcpy(copy, cell, n);
     *shape = (struct wl_shape){.size = sizeof *shape};
     enum wl_status s = c->wl->describe(cell, job, shape, c->why, sizeof c->why);
-    overhear(c);
+    check_output(c);
     if (!memchr(c->why, '\0', sizeof c->why)) {
         conformance_fault(c, "%s writes past `why`", c->at);
         c->why[sizeof c->why - 1] = '\0';
@@ -123,7 +122,7 @@ static void check_sample(struct conformance *c, const struct wl_sample *s, unsig
     if (!(s->values[0] > 0) || !isfinite(s->values[0]))
         conformance_fault(c, "%s: values[0] is %g, not a time above 0", c->at, s->values[0]);
     else if (s->start_ns == 0 || s->end_ns < s->start_ns)
-        conformance_fault(c, "%s: start_ns %llu and end_ns %llu are not set, or in the wrong order",
+        conformance_fault(c, "%s: start_ns=%llu, end_ns=%llu: not set, or in the wrong order",
                           c->at, (unsigned long long)s->start_ns, (unsigned long long)s->end_ns);
     else if (total > 1.5 * span + 1e-3)
         conformance_fault(
@@ -136,7 +135,7 @@ static void check_sample(struct conformance *c, const struct wl_sample *s, unsig
             conformance_fault(c, "%s: metric '%s' is not set", c->at, c->wl->metrics[i].name);
 }
 
-/* One good sample; false when the plugin fails it on some rank. */
+/* Takes one valid sample; false if the plugin fails on any rank. */
 bool conformance_sample(struct conformance *c, void *prepared, unsigned iters, double *time_s)
 {
     conformance_enter(c, "sample");
@@ -154,7 +153,7 @@ bool conformance_sample(struct conformance *c, void *prepared, unsigned iters, d
         if (all != WL_RETRY)
             return all == WL_OK;
     }
-    conformance_fault(c, "%s asks %d times in a row to be called again", c->at, RETRIES);
+    conformance_fault(c, "%s returns WL_RETRY %d times in a row", c->at, RETRIES);
     return false;
 }
 
@@ -177,7 +176,7 @@ void conformance_release(struct conformance *c, void *prepared)
 {
     conformance_enter(c, "release");
     c->wl->release(prepared);
-    overhear(c);
+    check_output(c);
 }
 
 bool conformance_verify(struct conformance *c, void *prepared)
@@ -201,7 +200,7 @@ int conformance_load(struct conformance *c, const char *path)
         conformance_fault(c, "%s", why ? why + 2 : line);
         return code;
     }
-    overhear(c);
+    check_output(c);
     c->wl = &c->plugin->wl;
     return GS_OK;
 }
@@ -222,7 +221,7 @@ void conformance_close(struct conformance *c)
 {
     conformance_enter(c, "close");
     c->wl->close(c->self);
-    overhear(c);
+    check_output(c);
 }
 
 int conformance_begin(struct conformance *c, const struct wl_host *runner)

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A plugin on trial: its functions called one at a time on every rank, each call announced before
- * it is made and judged after it: what it returned, printed, wrote, and set.
+ * Calls the functions of a plugin under test, one at a time on every rank. Each call is announced
+ * before it is made. Afterwards its result, output and written values are checked.
  */
 #ifndef GS_CONFORMANCE_CALLS_H
 #define GS_CONFORMANCE_CALLS_H
 
 #include "rank/conformance_report.h"
 
-/* Stdout becomes the report's alone. GS_OK, or GS_FAILED reported. */
+/* Reserves stdout for the report. GS_OK, or GS_FAILED, reported. */
 int conformance_begin(struct conformance *c, const struct wl_host *runner);
 void conformance_end(struct conformance *c, int code);
-int conformance_load(struct conformance *c, const char *path); /* GS_OK, or the fault's code */
+int conformance_load(struct conformance *c, const char *path); /* GS_OK, or the error code */
 
-/* The worst status of all ranks, so that all go the same way. Collective. */
+/* The worst status of all ranks, so that all take the same path. Collective. */
 enum wl_status conformance_agree(const struct conformance *c, enum wl_status mine);
 
-/* The calls. Those that are collective return what all ranks agree on; faults are reported. */
+/* The calls. Collective ones return the worst result of all ranks. Faults are reported. */
 enum wl_status conformance_describe(struct conformance *c, const void *cell,
                                     const struct wl_job *job, struct wl_shape *shape);
 enum wl_status conformance_open(struct conformance *c);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* For the handler of crashes alone, which can be given nothing. */
+/* For the signal handler, which takes no argument. */
 static const struct conformance *under_test;
 
 void conformance_put(const struct conformance *c, const char *kind, const char *text)
@@ -58,7 +58,7 @@ static void crashed(int signal)
     int n =
         snprintf(line, sizeof line, "\n" CONFORMANCE_MARK "%d fault crashes in %s (SIG%s)%s%s\n",
                  under_test->host.rank, under_test->at, sigabbrev_np(signal),
-                 *heard ? ", saying: " : "", heard);
+                 *heard ? ", after printing: " : "", heard);
     if (write(under_test->out, line, (size_t)n) < 0)
         _exit(GS_USAGE);
     _exit(GS_FAILED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The fabric of this rank's node, in every recording; and where the ranks are on several nodes,
- * NCCL is told what fabric.h chooses, but for what the environment says already.
+ * Records the fabric of this rank's node. With several nodes it also sets the NCCL variables that
+ * fabric.h chooses, except those already in the environment.
  */
 #include "base/text.h"
 #include "launch/fabric.h"
@@ -13,7 +13,7 @@ struct source {
     struct fabric fabric;
     struct fabric_setting settings[FABRIC_SETTINGS_MAX];
     size_t n;
-    bool speaks; /* for its node */
+    bool speaks; /* this rank records for its node */
 };
 
 static void tell_nccl(const struct source *s)

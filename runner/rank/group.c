@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Rounds of the warm-up: a plugin whose samples take no time by its own account ends it too. */
+/* Limit of warm-up rounds, for a plugin that reports samples of no duration. */
 enum { ROUNDS_MAX = 10000 };
-/* Blocks in a row: the machine is not busy for a moment, it is too small for the lab. */
+/* Late blocks in a row: the machine is too small for the lab, not just busy for a moment. */
 enum { LATE_MOST = 8 };
 
 static void keep_why(struct slot *s, const char *why, const char *otherwise)
@@ -42,7 +42,7 @@ static enum call_result prepare_slot(struct session *r, struct slot *s)
     if (result == FINE)
         return FINE;
     s->prepared = NULL;
-    keep_why(s, why, "prepare() failed and did not say why");
+    keep_why(s, why, "prepare() failed without a reason");
     return result == AGAIN ? FAILED : result;
 }
 
@@ -77,7 +77,7 @@ static enum course visit_slot(struct grouping *g, struct slot *s, const char *ph
     return grouping_lose(g, s, phase, mine, "failed");
 }
 
-/* Copies of a cell take samples of the same length: they are compared with each other. */
+/* The copies of a cell get the same number of iterations, because they are compared. */
 static bool settle_iterations(struct grouping *g, struct slot *s)
 {
     const struct wl_shape *shape = &s->cell->shape;
@@ -90,8 +90,8 @@ static bool settle_iterations(struct grouping *g, struct slot *s)
     return settled;
 }
 
-/* One sample of each cell, round after round, until all ran often and long enough and no sample was
- * too short for the clock. The time is the samples' own: the same on every rank. */
+/* Takes one sample of each cell per round, until all ran often and long enough and no sample is too
+ * short for the clock. It adds up the sample times, which are the same on every rank. */
 static enum course warm_up(struct grouping *g)
 {
     const struct set_measure *set = &g->session->plan->set.measure;
@@ -118,7 +118,7 @@ static enum course warm_up(struct grouping *g)
     return course;
 }
 
-/* Every live slot's result on every rank. A wrong one loses the cell before its block is told. */
+/* Verifies every live slot on every rank. A wrong cell is dropped before its block is recorded. */
 static enum course verify(struct grouping *g)
 {
     struct session *r = g->session;
@@ -134,7 +134,7 @@ static enum course verify(struct grouping *g)
         session_step(r, "verify");
         mine[i] = session_result(r, r->wl->verify(s->prepared));
         if (mine[i] != FINE)
-            keep_why(s, r->api.why, "verify() did not say what is wrong");
+            keep_why(s, r->api.why, "verify() failed without a reason");
         worst[i] = mine[i];
     }
     session_own_step(r, "verify");
@@ -163,7 +163,7 @@ static enum course visit_all(struct grouping *g)
     return course;
 }
 
-/* The lines stand in the order of the visits. */
+/* Writes the block lines in visit order. */
 static void record(struct grouping *g, json_t *before, json_t *after)
 {
     struct session *r = g->session;
@@ -187,15 +187,15 @@ static void note_late(struct grouping *g, const struct lateness *before)
     if (g->late == LATE_MOST && !r->report.code)
         r->report.code =
             fail(GS_FAILED,
-                 "the lab did not keep its times in %d blocks in a row: %s; free this machine's "
-                 "processors or lower rate in [links], and resume",
+                 "the emulated network delivered packets late in %d blocks in a row: %s; free this "
+                 "machine's processors or lower rate in [links], then resume",
                  LATE_MOST, text);
     free(note);
     free(text);
 }
 
-/* A lab that was late has measured this machine: the block is left out and measured again, but for
- * cells that failed in it. The relay alone judges, which knows no times but its own. */
+/* A block with a late emulated network measured this machine, so it is discarded and repeated; cells
+ * that failed in it stay failed. The relay decides from its own times, not from the samples. */
 static bool lab_was_late(struct grouping *g)
 {
     struct session *r = g->session;
@@ -218,7 +218,7 @@ static enum course block(struct grouping *g)
     json_t *before = health_read(&r->health, &r->team);
     if (!r->report.code)
         r->report.code = lateness_mark(&r->kept);
-    team_meet(&r->team); /* rank 0 had more to do: nobody begins the block without it */
+    team_meet(&r->team); /* rank 0 had more to do: all start the block together */
     enum course course = visit_all(g);
     if (course == GO_ON)
         course = verify(g);
@@ -239,7 +239,7 @@ static enum course block(struct grouping *g)
     return course;
 }
 
-/* Rank 0 has the clock, the statistics and the recording; each rank may have been asked to stop. */
+/* Rank 0 decides by its clock, statistics and recording; any rank may have been told to stop. */
 static enum course agree(struct grouping *g, bool *enough)
 {
     struct session *r = g->session;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The measurement of one group: its cells prepared together, warmed up, visited block after block
- * until they are known precisely enough, and released.
+ * Measures one group: prepares its cells together, warms them up, visits them block after block until
+ * the result is precise enough, and releases them.
  */
 #ifndef GS_GROUP_H
 #define GS_GROUP_H
@@ -9,8 +9,8 @@
 #include "rank/session.h"
 #include "rank/visit.h"
 
-/* Collective. plan->groups[index]; closed in the recording unless the course is BROKEN or HUNG, or
- * it was stopped before it was done. */
+/* Collective. Measures plan->groups[index]. The group is closed in the recording unless the result is
+ * BROKEN or HUNG, or the run was stopped before the group was done. */
 enum course group_measure(struct session *r, struct visit *v, size_t index);
 
 #endif

@@ -79,8 +79,8 @@ static void drop_cell(struct grouping *g, const struct cell *c)
         }
 }
 
-/* The plugin was aborted: what it holds is no longer to be trusted, and another attempt goes on.
- * The rank that hung tells its shim. */
+/* After abort() the plugin's state is unreliable, so another attempt continues. The rank that hung
+ * reports to its shim. */
 static enum course hang(const struct session *r, const struct slot *s, const char *phase,
                         int culprit)
 {
@@ -88,7 +88,7 @@ static enum course hang(const struct session *r, const struct slot *s, const cha
         beat_cell(r->beat, s->cell, s->copy);
         snprintf(r->beat->phase, sizeof r->beat->phase, "%s", phase);
         snprintf(r->beat->error, sizeof r->beat->error,
-                 "no answer from the plugin for %g s in %s; its abort() ended the call",
+                 "the plugin did not return within %g s in %s; its abort() ended the call",
                  r->plan->set.measure.deadline, phase);
     }
     return HUNG;

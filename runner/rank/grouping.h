@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A group while it is measured: its slots are made, lost when something of theirs fails, and
- * released.
+ * The slots of a group during its measurement: created, dropped after a failure, and released.
  */
 #ifndef GS_GROUPING_H
 #define GS_GROUPING_H
@@ -16,19 +15,19 @@ struct grouping {
     size_t index;
     struct slot *slots;
     size_t n;
-    size_t *order; /* of preparation, then of a block's visits: indices into slots */
+    size_t *order; /* slot indices in preparation order, then in the visit order of a block */
     int block;
-    int late; /* blocks in a row in which the lab was */
+    int late; /* blocks in a row with a late emulated network */
     uint64_t began_ns;
 };
 
-/* Two slots for the baseline of a comparison, one for every other cell; none for those that this
- * launch has given up. */
+/* Creates two slots for the baseline of a comparison, one for each other cell, and none for a cell
+ * that this launch has given up. */
 void grouping_begin(struct grouping *g, struct session *r, struct visit *v, size_t index);
 void grouping_end(struct grouping *g);
 size_t grouping_living(const struct grouping *g);
 
-/* Last to first, on every rank alike. */
+/* Releases the slots, last to first, in the same order on every rank. */
 void grouping_release(struct grouping *g);
 
 /* The slot's result on this rank is `mine`, and on some rank it is a bad one: records that rank's

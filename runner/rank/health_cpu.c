@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* A rank's own part of what its host is busy with (host_load.h): all its threads. */
+/* The processor time of this rank's threads, its share of the host's busy time (host_load.h). */
 struct cpu {
-    double wall_s, used_s; /* when it began */
+    double wall_s, used_s; /* at the start of the launch */
 };
 
 static double now_s(clockid_t clock)

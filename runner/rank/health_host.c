@@ -10,16 +10,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Files read a block: on a machine of hundreds of cores a sample of them says enough. */
+/* Files read per block: on a machine with hundreds of cores a sample of them suffices. */
 enum { FILES_MAX = 16 };
 
 struct host {
     glob_t frequencies, temperatures;
-    double wall_s, busy_s; /* when it began */
+    double wall_s, busy_s; /* at the start of the launch */
 };
 
-/* Seconds that all processors together were busy for programs since the machine started, their
- * calls of the kernel included; interrupts are nobody's. */
+/* Seconds of processor time that programs used since boot, system calls included, interrupts not. */
 static double busy_s(void)
 {
     double user = 0, nice = 0, system = 0;
@@ -66,7 +65,7 @@ static bool read_number(const char *path, double *value)
     return ok;
 }
 
-/* Least, mean and largest of the numbers in evenly chosen files; how many could be read. */
+/* Minimum, mean and maximum of the numbers in evenly chosen files, and how many were read. */
 struct spread {
     double min, sum, max;
     int n;
@@ -88,7 +87,7 @@ static struct spread read_files(const glob_t *files)
     return s;
 }
 
-/* Machines without cpufreq, virtual ones above all, say it in /proc/cpuinfo. */
+/* Machines without cpufreq, mostly virtual ones, have it in /proc/cpuinfo. */
 static struct spread read_cpuinfo(void)
 {
     struct spread s = {0};

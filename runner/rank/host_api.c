@@ -15,7 +15,7 @@ static void api_barrier(void *ctx)
     team_meet(l->team);
 }
 
-/* In parts that MPI's int can count. */
+/* In parts, because MPI counts with int. */
 static void api_bcast(void *ctx, void *buf, size_t bytes, int root)
 {
     const struct host_api *l = ctx;
@@ -35,8 +35,8 @@ __attribute__((format(printf, 2, 3))) static void api_fail(void *ctx, const char
     va_end(args);
 }
 
-/* To who watches the launch, through the launcher's stdout as the shims' lines go. One that cannot
- * be written is still in the recording. */
+/* Sends a warning to the supervisor, through the launcher's stdout like the shims' control lines. If
+ * that fails, the warning is still in the recording. */
 static void tell(const struct host_api *l, const char *text)
 {
     char line[CONTROL_LINE_MAX];
@@ -47,7 +47,7 @@ static void tell(const struct host_api *l, const char *text)
         continue;
 }
 
-/* Every rank notes the same facts; rank 0 holds the pen. */
+/* Every rank notes the same facts; only rank 0 writes. */
 static void api_note(void *ctx, const char *key, const char *value)
 {
     const struct host_api *l = ctx;

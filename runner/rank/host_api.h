@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the runner lends a plugin: struct wl_host over MPI, and where a plugin's words go.
+ * The host functions for a plugin (struct wl_host), over MPI, and where its messages go.
  */
 #ifndef GS_HOST_API_H
 #define GS_HOST_API_H
@@ -10,12 +10,12 @@
 #include "workload.h"
 
 struct host_api {
-    struct wl_host wl; /* its ctx is this struct, which therefore never moves */
+    struct wl_host wl; /* its ctx is this struct, which must not move */
     const struct team *team;
-    struct report *report; /* gets the notes; NULL: nobody does */
-    const char *cell;      /* that notes are about; "" for the process */
+    struct report *report; /* receives the notes; NULL: they are dropped */
+    const char *cell;      /* subject of the notes; "": the process */
     int copy;
-    char why[256]; /* the last words of fail(); "" when there were none */
+    char why[256]; /* text of the last fail(); "": none */
 };
 
 void host_api_begin(struct host_api *l, const struct team *team, struct report *report,

@@ -15,16 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds for what comes before the config's own deadline is known or means something: loading the
- * plugin's libraries, MPI_Init, and the end. */
+/* Seconds for steps that the config's deadline does not cover: loading the plugin's libraries,
+ * MPI_Init, and the end. */
 #define START_S 120.0
 #define END_S 60.0
 #define HUNG_END_S 5.0
 
 /* ---- what the launch lacks ---- */
 
-/* Rank 0 reads the recordings so far, for the others may see the folder a little later. */
-static int learn_what_is_missing(struct session *r)
+/* Only rank 0 reads the recordings: the other ranks may see the folder later. */
+static int find_missing(struct session *r)
 {
     struct plan *p = r->plan;
     r->missing = xcalloc(p->n_groups, sizeof *r->missing);
@@ -54,14 +54,14 @@ static int open_plugin(struct session *r)
         r->self = NULL;
         code = fail(status == WL_SKIP ? GS_CANNOT : GS_FAILED, "%s: rank %d on %s: %s", r->wl->name,
                     r->team.rank, r->team.host,
-                    *r->api.why ? r->api.why : "open() failed and did not say why");
+                    *r->api.why ? r->api.why : "open() failed without a reason");
     } else {
         watchdog_start(&r->watchdog, r->wl->abort, r->self);
     }
     return team_max(&r->team, code);
 }
 
-/* A plugin that was aborted is not called again: the end of the process releases what it holds. */
+/* An aborted plugin is not called again: the end of the process frees its resources. */
 static void close_plugin(struct session *r, enum course course)
 {
     watchdog_stop(&r->watchdog);
@@ -71,16 +71,15 @@ static void close_plugin(struct session *r, enum course course)
 
 /* ---- the recording ---- */
 
-/* How fine the clock is, on the rank where it is coarsest, and how long samples are because of it:
- * a thousand of its steps. */
-static void learn_the_clock(struct session *r)
+/* The coarsest clock step of all ranks, and the sample time: at least a thousand such steps. */
+static void read_clock(struct session *r)
 {
     r->clock_step_ns = team_max_u64(&r->team, clock_step_ns(clock_now_ns));
     uint64_t asked_ns = (uint64_t)(r->plan->set.measure.sample_time * 1e9);
     r->sample_ns = 1000 * r->clock_step_ns > asked_ns ? 1000 * r->clock_step_ns : asked_ns;
 }
 
-/* Every rank's {rank, host, …}, on rank 0; NULL elsewhere. */
+/* {rank, host, …} of every rank, on rank 0; NULL on the others. */
 static json_t *gather_hosts(const struct session *r)
 {
     json_t *mine = provenance_host(r->team.rank);
@@ -126,7 +125,7 @@ static int check_ranks(const struct session *r)
     if (r->team.ranks == set->ranks)
         return GS_OK;
     return fail_at(GS_USAGE, r->plan->config->path, 0,
-                   "the plan is for ranks = %lld, and %d were started", (long long)set->ranks,
+                   "ranks=%lld in the plan, but %d ranks were started", (long long)set->ranks,
                    r->team.ranks);
 }
 
@@ -138,13 +137,13 @@ static int set_up(struct session *r)
     health_open(&r->health, &r->team);
     int code = check_ranks(r);
     if (!code)
-        code = learn_what_is_missing(r);
+        code = find_missing(r);
     if (!code)
         code = open_plugin(r);
     session_own_step(r, "open");
     if (code)
         return code;
-    learn_the_clock(r);
+    read_clock(r);
     return open_recording(r);
 }
 
@@ -184,8 +183,8 @@ static enum course measure_groups(struct session *r)
 static const char *const status_of[] = {
     [GO_ON] = "complete", [STOP] = "interrupted", [BROKEN] = "failed", [HUNG] = "hang"};
 
-/* After a hang what was in its way stays in the beat, for the shim to tell, and the recording is
- * closed by the supervisor with it. */
+/* After a hang the beat keeps the step, so that the shim can report it; the supervisor then closes
+ * the recording. */
 static enum course take_down(struct session *r, enum course course)
 {
     if (course == HUNG)
@@ -224,7 +223,7 @@ int measure(const struct measure *m)
     team_leave(&r.team);
     plan_free(r.plan);
     snprintf(r.beat->status, sizeof r.beat->status, "%s", status_of[course]);
-    if (course <= STOP) /* what was said on the way was mended on the way */
+    if (course <= STOP) /* earlier errors were handled */
         r.beat->error[0] = '\0';
     if (!*r.beat->error)
         return GS_OK;

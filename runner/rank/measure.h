@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One attempt at one launch, on one rank: measures every group that the launch still lacks.
+ * One attempt at a launch, on one rank: measures every missing group of the launch.
  */
 #ifndef GS_MEASURE_H
 #define GS_MEASURE_H
@@ -13,9 +13,8 @@ struct measure {
     struct beat *beat;
 };
 
-/* Returns the exit code of the process. beat->status says how it ended: complete, interrupted,
- * hang (the plugin had to be aborted) or failed, when another rank has the reason. beat->error is
- * this rank's own reason, if it has one. */
+/* Returns the exit code of the process. beat->status is complete, interrupted, hang (the plugin was
+ * aborted), or failed (another rank has the reason). beat->error is this rank's own error, if any. */
 int measure(const struct measure *m);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What NVML says of this rank's GPU: what it is, how it is wired, and what may disturb it.
+ * NVML's facts about this rank's GPU: model, links, and conditions that may disturb it.
  */
 #include "rank/nvml.h"
 
@@ -65,7 +65,7 @@ static void add_number(json_t *to, const char *key, int error, double value)
         json_object_set_new(to, key, json_integer((json_int_t)value));
 }
 
-/* NVLinks that are up, and the least version among them. */
+/* The number of active NVLinks, and their lowest version. */
 static void add_links(const struct nvml *n, json_t *gpu)
 {
     unsigned up = 0, version = 0;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where the GPU of a local rank sits on PCI: "0000:41:00.0". False: no GPU, no NVML. */
+/* The PCI address of a local rank's GPU, "0000:41:00.0". False: no GPU or no NVML. */
 bool nvml_pci_address(int local_rank, char *place, size_t n);
 
 #endif

@@ -35,7 +35,7 @@ static const char *const names[] = {
 _Static_assert(sizeof(struct nvml_calls) == sizeof names / sizeof *names * sizeof(void (*)(void)),
                "a name for each call");
 
-/* An older driver lacks some calls; these are asked for nothing. */
+/* An older driver lacks some calls; they stay NULL. */
 static bool load(struct nvml *n)
 {
     n->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);

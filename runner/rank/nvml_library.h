@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NVML as it is found at run time: the library comes with the driver and is looked for when ranks
- * start, so nothing is linked or needed where there is no GPU. The few declarations are those of
- * nvml.h, whose ABI NVIDIA keeps. What is asked of it is nvml.c.
+ * Loads NVML at run time. The library comes with the driver, so gradsync neither links nor needs it
+ * on machines without a GPU. The declarations follow nvml.h, whose ABI is stable. nvml.c uses it.
  */
 #ifndef GS_NVML_LIBRARY_H
 #define GS_NVML_LIBRARY_H
@@ -21,7 +20,7 @@ struct nvml_pci {
     char text[32];
 };
 
-/* A driver that lacks a call leaves NULL: NVML_ASK. */
+/* NULL: this driver lacks the call (see NVML_ASK). */
 struct nvml_calls {
     int (*init)(void);
     int (*shutdown)(void);
@@ -51,13 +50,13 @@ struct nvml {
     void *library;
     struct nvml_calls call;
     nvml_device device;
-    int index; /* of CUDA's devices as this rank sees them */
+    int index; /* index among the CUDA devices that this rank sees */
 };
 
-/* Calls what this driver has; an error (not 0) where it has not. */
+/* Calls the function; an error (not 0) if the driver lacks it. */
 #define NVML_ASK(call, ...) ((call) ? (call)(__VA_ARGS__) : 1)
 
-/* With the device that CUDA gives this local rank; NULL: no NVML, or no such device. */
+/* Opens the device that CUDA gives this local rank; NULL: no NVML, or no such device. */
 struct nvml *nvml_load(int local_rank);
 void nvml_unload(struct nvml *n);
 

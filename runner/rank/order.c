@@ -3,8 +3,8 @@
 
 #include "common/rng.h"
 
-/* Streams of a launch: 0 is the order of groups, 1 the plugin's seed, from 2 one for each pair of
- * blocks, and from the top down one for each group's order of preparation. */
+/* Random streams of a launch: 0 for the order of groups, 1 for the plugin's seed, from 2 up one for
+ * each pair of blocks, from the top down one for each group's preparation order. */
 enum { STREAM_GROUPS, STREAM_PLUGIN, STREAM_BLOCKS };
 #define STREAM_PREPARED(group) (UINT64_MAX - (group))
 #define PAIRS_MAX (UINT64_C(1) << 32)

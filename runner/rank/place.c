@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Open MPI's own first: under srun its ranks carry Slurm's variables as well. */
+/* Open MPI's variables first: under srun its ranks have Slurm's variables too. */
 static const struct {
     const char *rank, *ranks, *local_rank;
 } launchers[] = {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which rank this process is, from what the launcher set in the environment: known before MPI is,
- * for the messages of a process that never calls it.
+ * The rank of this process, from the launcher's environment variables. The shim needs it for its
+ * messages, and never calls MPI.
  */
 #ifndef GS_PLACE_H
 #define GS_PLACE_H
 
 struct rank_place {
-    int rank, ranks, local_rank; /* 0, 1, 0 when no launcher started us */
+    int rank, ranks, local_rank; /* 0, 1, 0 without a launcher */
     char host[64];
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gradsync-rank: what the launcher starts on every slot. Not for people: `gradsync run` starts the
- * launcher.
+ * gradsync-rank: the program that the launcher starts once per rank. Users start `gradsync run`.
  */
 #include "base/cli.h"
 #include "base/err.h"
@@ -36,7 +35,7 @@ static int watched_run(const char *dir, int launch, int attempt)
     return shim(&place, beat, run_child, &m);
 }
 
-/* Nobody watches: `gradsync check` does so itself. */
+/* Without a shim: `gradsync check` watches the ranks itself. */
 static int check(const char *path)
 {
     static struct beat beat;
@@ -72,7 +71,7 @@ int main(int argc, char **argv)
                             .max_args = 3};
     char **args = xcalloc((size_t)argc, sizeof *args);
     bool done;
-    signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error of write(2), not a death */
+    signal(SIGXFSZ, SIG_IGN); /* beyond a file size limit write(2) fails instead of killing us */
     int code = cli_parse(&cli, argc, argv, args, &n, &done);
     if (!code && !done && plugin)
         code = check(plugin);

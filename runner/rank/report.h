@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The lines of a recording (record.h), written by rank 0. On the other ranks the functions do
- * nothing. The first error stays in `code` and nothing is written after it, so that callers look
- * once a block, where the ranks agree on how to go on.
+ * Writes the lines of a recording (record.h) on rank 0; on other ranks the functions do nothing. The
+ * first error stays in `code`, and nothing is written after it. So callers check `code` once a block,
+ * where the ranks agree on how to continue.
  */
 #ifndef GS_REPORT_H
 #define GS_REPORT_H
@@ -14,8 +14,8 @@
 
 struct report {
     bool writes;     /* this is rank 0 */
-    bool open;       /* there is a file */
-    json_t *waiting; /* lines from before there was one */
+    bool open;       /* the file exists */
+    json_t *waiting; /* lines to write once the file exists */
     struct record record;
     int code;
 };
@@ -23,14 +23,14 @@ struct report {
 void report_begin(struct report *r, bool writes);
 /* Creates the recording with this header (owned). */
 void report_open(struct report *r, const char *path, json_t *header);
-/* Drops what waits; a recording without an end line is one that was cut short. */
+/* Drops waiting lines. A recording without an end line is incomplete. */
 void report_close(struct report *r);
 
 void report_note(struct report *r, const char *cell, int copy, const char *key, const char *value);
-/* What the slot visited in `block`, after its cell line the first time. */
+/* Writes the slot's samples of `block`; before the first block also its cell line. */
 void report_block(struct report *r, const struct plan *p, const struct group *g, struct slot *s,
                   int block);
-/* Takes ownership of before and after, which are NULL on the ranks that do not write. */
+/* Takes ownership of before and after, which are NULL on ranks that do not write. */
 void report_health(struct report *r, const struct group *g, int block, json_t *before,
                    json_t *after);
 

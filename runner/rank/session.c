@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/session.h"
 
-/* Seconds that abort() has to make a hung call return, before the shim kills. */
+/* Seconds for abort() to end a hung call, before the shim kills the process. */
 #define ABORT_S 2.0
 
 static double patience(const struct session *r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What one attempt measures with: the plan, the ranks, the plugin, the recording. Built up and
- * taken down by measure.c, used by all that happens in between.
+ * The state of one attempt on this rank: plan, ranks, plugin, recording. measure.c creates and
+ * destroys it.
  */
 #ifndef GS_SESSION_H
 #define GS_SESSION_H
@@ -14,15 +14,15 @@
 #include "rank/team.h"
 #include "rank/watchdog.h"
 
-/* How to go on. Ranks agree on the worst of theirs. */
+/* How to continue; the ranks agree on their worst value. */
 enum course {
     GO_ON,
-    STOP,   /* asked to: what is measured so far is closed and kept */
-    BROKEN, /* the recording cannot be written, or the lab does not keep its times */
+    STOP,   /* told to stop: close what is measured */
+    BROKEN, /* the recording cannot be written, or the emulated network is late */
     HUNG    /* the plugin had to be aborted */
 };
 
-/* What a plugin's call came to, by gravity. */
+/* The result of a plugin call, from best to worst. */
 enum call_result { FINE, AGAIN, SKIPPED, FAILED, HANGING };
 
 struct session {
@@ -38,22 +38,20 @@ struct session {
     struct gpu_binding binding;
     struct report report;
     struct lateness kept; /* rank 0, in a lab */
-    void *self;       /* the plugin's */
-    bool *missing;    /* by group: this launch lacks it */
+    void *self;       /* state of the plugin */
+    bool *missing;    /* by group: not yet measured in this launch */
     bool *given_up;   /* by cell */
     uint64_t clock_step_ns;
-    uint64_t sample_ns; /* a sample lasts at least so long */
+    uint64_t sample_ns; /* minimum duration of a sample */
     uint64_t began_ns;  /* CLOCK_MONOTONIC, first group */
 };
 
-/* The plugin's next call has `deadline` seconds: past it abort() is called, then the shim kills. */
+/* Starts the deadline of a plugin call. After it abort() is called, and then the shim kills. */
 void session_step(struct session *r, const char *phase);
-/* No plugin call is under way; the runner's own steps have the same deadline, with nothing to
- * abort. */
+/* Starts the deadline of a step of the runner itself, which abort() cannot end. */
 void session_own_step(struct session *r, const char *phase);
 
-/* The status of the call that just returned on this rank; a late one is HANGING whatever it says.
- */
+/* The result of the call that just returned on this rank; after the deadline it is HANGING. */
 enum call_result session_result(const struct session *r, enum wl_status status);
 
 #endif

@@ -19,10 +19,10 @@
 #define MS UINT64_C(1000000)
 #define POLL_NS (100 * MS)
 #define BEAT_NS (250 * MS)
-#define LEAVE_NS (500 * MS)    /* that a child asked to leave is given */
-#define CULPRIT_NS (1000 * MS) /* that a rank which only waits gives the one it waits for */
+#define LEAVE_NS (500 * MS)    /* time for a child that was told to exit */
+#define CULPRIT_NS (1000 * MS) /* grace period that a waiting rank gives the rank it waits for */
 
-/* In the order in which the kernel delivers them: a kill is seen before the child it killed. */
+/* In the kernel's order of delivery: a kill arrives before the SIGCHLD that it causes. */
 static const int watched[] = {SIGHUP, SIGINT, SIGUSR1, SIGTERM, SIGCHLD};
 
 struct shim {
@@ -30,7 +30,7 @@ struct shim {
     struct beat *beat;
     pid_t child;
     sigset_t signals, before;
-    uint64_t beat_ns; /* when the last one was sent */
+    uint64_t beat_ns; /* time of the last beat */
 };
 
 static void send(const struct control *c)
@@ -90,7 +90,7 @@ static int crashed(const struct shim *s, int signal)
     return died(s, "crash", why);
 }
 
-/* The child ended by itself: what it left in the beat says whether that was its end. */
+/* The child exited; the beat shows whether it had finished. */
 static int ended(const struct shim *s, int status)
 {
     const struct beat *b = s->beat;
@@ -114,7 +114,7 @@ static int ended(const struct shim *s, int status)
     return GS_OK;
 }
 
-/* State letter of /proc/PID/stat, which follows the name in parentheses. */
+/* The state letter in /proc/PID/stat, after the name in parentheses. */
 static char state_of(pid_t pid)
 {
     char path[64];
@@ -134,7 +134,7 @@ static int hung(const struct shim *s)
                          : state == 'D'     ? ": blocked in the kernel (state D)"
                                             : "";
     double seconds = (double)(clock_now_ns() - s->beat->step_ns) * 1e-9;
-    /* Where the network is cut, what a rank says of it reaches nobody but its shim. */
+    /* If the network is cut, a rank's error reaches only its own shim. */
     const char *said = s->beat->waiting ? s->beat->said : "";
     snprintf(why, sizeof why, "no progress for %.1f s in %s%s%s%s", seconds, s->beat->phase, reason,
              *said ? ", having failed: " : "", said);
@@ -142,7 +142,7 @@ static int hung(const struct shim *s)
     return died(s, "hang", why);
 }
 
-/* Who hangs speaks first, then who waits and can say for whom: one of them ends the launch. */
+/* The hung rank reports first; waiting ranks give it a grace period, longer without an own error. */
 static bool past_deadline(const struct shim *s)
 {
     const struct beat *b = s->beat;
@@ -151,7 +151,7 @@ static bool past_deadline(const struct shim *s)
     return deadline && clock_now_ns() > deadline + more;
 }
 
-/* The next of the watched signals; 0 when none came in time. */
+/* The next watched signal; 0: none in time. */
 static int next_signal(const struct shim *s, uint64_t ns)
 {
     struct timespec timeout = {.tv_nsec = (long)ns};
@@ -159,7 +159,7 @@ static int next_signal(const struct shim *s, uint64_t ns)
     return signal > 0 ? signal : 0;
 }
 
-/* The launcher wants us gone: a child that can still close its block may, the others are killed. */
+/* The launcher ends this rank: a child that can still finish its block may; others are killed. */
 static int told_to_end(const struct shim *s)
 {
     s->beat->stop = 1;
@@ -189,7 +189,7 @@ static int watch(struct shim *s)
     }
 }
 
-/* Signals that the launcher sends to all of a rank's processes are the shim's to answer. */
+/* The launcher signals all processes of a rank; only the shim answers. */
 static int be_child(const struct shim *s, pid_t parent, int (*child)(void *arg), void *arg)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -207,7 +207,7 @@ int shim(const struct rank_place *place, struct beat *beat, int (*child)(void *a
     struct shim s = {.place = place, .beat = beat};
     pid_t parent = getpid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    signal(SIGPIPE, SIG_IGN); /* a supervisor that left ends us by its own means */
+    signal(SIGPIPE, SIG_IGN); /* if the supervisor is gone, the launcher ends this process */
     sigemptyset(&s.signals);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
         sigaddset(&s.signals, watched[i]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A cell as a group visits it. The baseline of a comparison has two slots, copies 0 and 1, so that
- * it is compared with itself (A/A). Each is prepared on its own, and the plugin is told which one
- * it prepares: a communicator shared by the copies would hide how much two communicators differ.
+ * A prepared cell of a group. The baseline of a comparison has two slots, copies 0 and 1, so that it
+ * can be compared with itself (A/A). Each copy is prepared separately, and the plugin knows which
+ * copy it prepares: a shared communicator would hide the difference between two communicators.
  */
 #ifndef GS_SLOT_H
 #define GS_SLOT_H
@@ -13,11 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One visit, reduced over the ranks; the same on every rank but `metrics`, which rank 0 has. */
+/* One visit, reduced over the ranks. Only rank 0 has `metrics`; the rest is the same everywhere. */
 struct visited {
-    double at; /* Unix seconds, at its begin */
+    double at; /* start, Unix seconds */
     size_t n;
-    uint64_t *time_ns; /* one a sample: all its iterations, the longest rank's (or the span) */
+    uint64_t *time_ns; /* per sample: all its iterations, on the slowest rank (or the span) */
     uint64_t skew_ns, spread_ns;
     double metrics[WL_METRICS_MAX]; /* medians; [0] is the time of one iteration, in s */
 };
@@ -26,17 +26,17 @@ struct slot {
     const struct cell *cell;
     int copy;
     void *prepared;     /* NULL: not prepared here */
-    bool live;          /* the same on every rank: prepared, and nothing of it has failed */
-    bool lost;          /* a copy of its cell failed, and the cell with it */
+    bool live;          /* prepared and not failed; the same on every rank */
+    bool lost;          /* dropped, because a copy of its cell failed */
     bool told;          /* its cell line is written */
-    size_t prepared_as; /* its place, from 1, in the order in which the group was prepared */
+    size_t prepared_as; /* position, from 1, in the group's preparation order */
     unsigned iters;     /* in one sample */
     uint64_t operations;
-    char why[256]; /* this rank's words about what went wrong */
+    char why[256]; /* this rank's reason for a failure */
     struct visited visited;
-    double *medians; /* s, one a block */
+    double *medians; /* s, one per block */
     size_t blocks;
-    double half_width; /* of the median's interval, relative; 0: not yet known */
+    double half_width; /* of the median's interval, relative; 0: unknown */
     bool converged;
 };
 

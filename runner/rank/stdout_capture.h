@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What this process holds, before and after calls into code that is not trusted, and what that code
- * prints while nobody should.
+ * Watches untrusted code: captures its output, and counts the resources of this process before and
+ * after a call.
  */
 #ifndef GS_STDOUT_CAPTURE_H
 #define GS_STDOUT_CAPTURE_H
@@ -15,12 +15,12 @@ struct resources {
 
 struct resources resources_count(void);
 
-/* Stdout and stderr go into a file in memory until stdout_capture_end. Returns a descriptor of
- * stdout as it was, or -1. */
+/* Redirects stdout and stderr to a memory file until stdout_capture_end. Returns a descriptor of the
+ * original stdout, or -1. */
 int stdout_capture_begin(void);
 void stdout_capture_end(int out);
-/* The first line that was printed since the last call; false: nothing was. Safe in a handler of
- * signals when `flush` is false. */
+/* The first line printed since the last call; false: none. Safe in a signal handler if `flush` is
+ * false. */
 bool stdout_capture_line(char *line, size_t n, bool flush);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * When a group has been visited often enough. Pure.
+ * Decides when a group has enough blocks. Pure functions.
  */
 #ifndef GS_STOPPING_H
 #define GS_STOPPING_H
@@ -8,17 +8,17 @@
 #include "config/settings.h"
 #include "rank/slot.h"
 
-/* Fills half_width and converged of every live slot: the order-statistic 95% interval of the median
- * over its blocks, those that still look like warm-up left out, has a half-width of at most
- * `precision` of the median. Fewer blocks than such an interval needs: not converged. */
+/* Sets half_width and converged of every live slot. A slot has converged if the 95% order-statistic
+ * interval of its block median, without blocks that look like warm-up, has a half-width of at most
+ * `precision` of the median. With too few blocks for an interval it has not. */
 void stopping_judge(const struct set_measure *set, struct slot *slots, size_t n);
 
-/* True after the last block that is wanted: every live slot converged in `blocks` or more; the
- * budget spent, but not before SET_LEAST_BLOCKS blocks; max_blocks reached; or nothing left alive. */
+/* True after the last block: all live slots converged after at least `blocks`; or the budget is spent
+ * and there are SET_LEAST_BLOCKS blocks; or max_blocks is reached; or no slot is live. */
 bool stopping_enough(const struct set_measure *set, const struct slot *slots, size_t n, int block,
                      double spent_s);
 
-/* The widest of the live slots, for progress; 0: not yet known. */
+/* The largest half_width of the live slots, for progress; 0: unknown. */
 double stopping_half_width(const struct slot *slots, size_t n);
 
 #endif

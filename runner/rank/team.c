@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 enum { PROBES = 100, PROBES_LEAST = 5, TAG_PROBE = 1 };
-#define PROBES_NS 20000000 /* no more than the least once they took so long */
+#define PROBES_NS 20000000 /* after this time, only PROBES_LEAST probes */
 
-/* From naming an instant to its coming: a broadcast on one node, and what it takes to others. */
+/* Time from choosing an instant to the instant: a broadcast on one node, plus the other nodes' delay. */
 #define LEAD_NS 20000
 #define LEAD_DELAYS 1.5 /* per hop of the broadcast's tree */
-#define SPIN_NS 500000  /* a sleep may end so late */
+#define SPIN_NS 500000  /* a sleep may end this late */
 
-/* Around what may wait for another rank: the shim then looks for the culprit elsewhere first. */
+/* Marks calls that may wait for another rank, so that the shims first look for the hung rank. */
 static void wait_begins(const struct team *t)
 {
     atomic_store(&t->beat->waiting, 1);
@@ -29,7 +29,7 @@ static void wait_ends(const struct team *t)
     atomic_store(&t->beat->waiting, 0);
 }
 
-/* A node is a host that shares memory; nodes are numbered by their lowest ranks. */
+/* A node is the ranks that share memory; nodes are numbered by their lowest rank. */
 static void find_nodes(struct team *t)
 {
     MPI_Comm local, leaders;
@@ -153,7 +153,7 @@ void team_texts_free(const struct team *t, char **texts)
     free(texts);
 }
 
-/* Rank 0 answers `rank`'s questions with its clock, until there is none. */
+/* Rank 0 answers the clock probes of `rank` until they end. */
 static void answer(const struct team *t, int rank)
 {
     for (;;) {
@@ -183,9 +183,9 @@ static void ask(struct team *t)
     t->clock_offset_ns = clock_offset_ns(probes, (size_t)n, &t->reach_ns);
 }
 
-/* One rank at a time: a second one asking would lengthen the first one's round trips. Ranks of
- * rank 0's node share its clock; the others ask one by one though they share theirs as well: it
- * costs a millisecond a rank and needs no second step. */
+/* One rank at a time: a second one would lengthen the round trips of the first. Ranks on rank 0's
+ * node share its clock. On other nodes every rank probes, although they share a clock too: this takes
+ * a millisecond per rank and no second step. */
 void team_align_clocks(struct team *t)
 {
     if (t->nodes == 1)

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { TRIES = 11 }; /* the first, and ten again */
+enum { TRIES = 11 }; /* the first, and ten repetitions */
 
-/* Rows of the int64 that are reduced with MPI_MAX; a minimum is the maximum of the negated. */
+/* Rows of int64 reduced with MPI_MAX; a minimum is the maximum of negated values. */
 enum { TIME, MINUS_TIME, START, MINUS_START, END, INVALID, ROWS };
 
 void visit_begin(struct visit *v, const struct session *r)
@@ -50,7 +50,7 @@ static void keep_why(struct session *r, struct slot *s, const char *otherwise)
     snprintf(r->beat->said, sizeof r->beat->said, "%s", s->why);
 }
 
-/* One sample on this rank; judged, its time checked. */
+/* Takes one sample on this rank and checks its time. */
 static enum call_result sample(struct session *r, struct slot *s, struct wl_sample *out)
 {
     *out = (struct wl_sample){.size = sizeof *out};
@@ -76,8 +76,8 @@ static void put(struct visit *v, const struct session *r, const struct slot *s, 
         v->values[m * n + i] = x->values[m];
 }
 
-/* Takes `discard` and n samples. After one that failed it goes on: other ranks may be inside an
- * operation that needs this one. */
+/* Takes `discard` + n samples. It continues after a failed one, because other ranks may be in an
+ * operation that needs this rank. */
 static enum call_result take(struct visit *v, struct session *r, struct slot *s, size_t discard,
                              size_t n)
 {
@@ -87,7 +87,7 @@ static enum call_result take(struct visit *v, struct session *r, struct slot *s,
         struct wl_sample x;
         enum call_result result = sample(r, s, &x);
         if (result > worst) {
-            keep_why(r, s, "sample() failed and did not say why");
+            keep_why(r, s, "sample() failed without a reason");
             worst = result;
         }
         if (i < discard)
@@ -115,7 +115,7 @@ static void reduce(struct visit *v, const struct session *r, size_t n)
     atomic_store(&r->beat->waiting, 0);
 }
 
-/* Of the n that were reduced, adds the valid ones. */
+/* Adds the valid ones of n reduced samples. */
 static void keep(struct visit *v, struct slot *s, size_t n)
 {
     struct visited *o = &s->visited;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One visit: the samples of one slot in one block. The only code between two samples is here, and
- * it neither allocates, nor writes, nor talks to other ranks: the samples are reduced over the
- * ranks together, once they are all there.
+ * One visit: the samples of one slot in one block. Between two samples this code does not allocate,
+ * write, or communicate. All samples are reduced over the ranks together afterwards.
  */
 #ifndef GS_VISIT_H
 #define GS_VISIT_H
 
 #include "rank/session.h"
 
-/* Buffers, for all visits of a rig. */
+/* Buffers for all visits of a session. */
 struct visit {
     size_t cap, metrics;
-    int64_t *mine, *all;      /* what is reduced: VISIT_ROWS rows of samples and a result */
-    double *values, *reduced; /* metrics after the first: one row each */
+    int64_t *mine, *all;      /* to reduce: ROWS rows of samples, and a result */
+    double *values, *reduced; /* one row for each metric after the first */
     double *skew, *spread, *time,
         *kept; /* samples that are kept, over the ranks; kept: by metric */
 };

@@ -12,8 +12,8 @@ static struct timespec at(uint64_t ns)
                              .tv_nsec = (long)(ns % 1000000000u)};
 }
 
-/* Sleeps to the deadline that was set when it looked last; one that moved meanwhile is seen then.
- * So a step that sets its deadline wakes nobody. */
+/* Sleeps until the deadline it saw last, and then reads the current one. So setting a deadline need
+ * not wake this thread. */
 static void *watch(void *arg)
 {
     struct watchdog *w = arg;
@@ -34,7 +34,7 @@ static void *watch(void *arg)
     return NULL;
 }
 
-/* Signals are the main thread's. */
+/* The main thread handles signals. */
 static bool start_thread(struct watchdog *w)
 {
     sigset_t all, before;

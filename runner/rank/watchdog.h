@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A thread that calls the plugin's abort() when a step takes past its deadline: a way out that
- * releases what a kill would leave to the system. Nothing runs, and nothing is woken, before then.
+ * A thread that calls the plugin's abort() when a step passes its deadline. Unlike a kill, abort()
+ * lets the plugin release its resources. Until then the thread sleeps.
  */
 #ifndef GS_WATCHDOG_H
 #define GS_WATCHDOG_H
@@ -22,12 +22,12 @@ struct watchdog {
     atomic_bool fired;
 };
 
-/* False: there is no abort to call, or no thread to call it from; the other functions then do
- * nothing and the shim's kill is the only way out. */
+/* False: the plugin has no abort(), or no thread can start. The other functions then do nothing, and
+ * the shim kills the process. */
 bool watchdog_start(struct watchdog *w, void (*abort)(void *self), void *self);
 void watchdog_stop(struct watchdog *w);
 
-/* CLOCK_MONOTONIC; deadlines only move forward, UINT64_MAX is none. */
+/* CLOCK_MONOTONIC. Deadlines only move forward; UINT64_MAX: none. */
 void watchdog_set(struct watchdog *w, uint64_t deadline_ns);
 bool watchdog_fired(const struct watchdog *w);
 

@@ -19,8 +19,8 @@ static char *file(const char *dir, int launch, int attempt, const char *extensio
     return xstrfmt("%s/%s", dir, record_name(name, sizeof name, launch, attempt, extension));
 }
 
-/* A log that is empty in the end is removed, and its number is then the recording's alone: so the
- * recording is asked for after the log was made. */
+/* An empty log is removed after its attempt, and then only the recording shows that the number is
+ * taken. So this looks for the recording after the log was created. */
 static bool taken(const char *dir, int launch, int attempt, const char *log)
 {
     char *recording = file(dir, launch, attempt, "jsonl");
@@ -46,5 +46,6 @@ int attempt_number_take(const char *dir, int launch, int *attempt)
         if (mine || code)
             return code;
     }
-    return fail_at(GS_FAILED, dir, 0, "no number is left for an attempt of launch %d", launch);
+    return fail_at(GS_FAILED, dir, 0, "launch %d has no free attempt number; measure a new run",
+                   launch);
 }

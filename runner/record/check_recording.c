@@ -14,9 +14,9 @@
 
 struct seen { /* a (cell, copy) */
     char cell[PLAN_ID], group[PLAN_ID];
-    int64_t copy, block; /* the last */
-    int64_t blocks;      /* so many */
-    bool closed;         /* its group is */
+    int64_t copy, block; /* block: the last one read */
+    int64_t blocks;      /* number read */
+    bool closed;         /* its group line was read */
 };
 
 struct walk {
@@ -43,7 +43,7 @@ static void fault(struct walk *w, const struct raw_line *l, const char *fmt, ...
     w->faults++;
 }
 
-/* A member that raw.h has reported as missing. */
+/* Reads a member; raw.h reports a missing one. */
 static bool counted(struct walk *w, bool there)
 {
     w->faults += !there;
@@ -81,12 +81,12 @@ static void check_header(struct walk *w, const struct raw_line *l)
     if (integer(w, l, "launch", &launch) && integer(w, l, "attempt", &attempt) &&
         record_parse_name(name, &by_name, &attempt_by_name) &&
         (launch != by_name || attempt != attempt_by_name))
-        fault(w, l, "foreign: of launch %lld, attempt %lld by its header", (long long)launch,
+        fault(w, l, "foreign: its header names launch %lld, attempt %lld", (long long)launch,
               (long long)attempt);
     const char *sha = json_string_value(json_object_get(l->json, "config_sha256"));
     const char *planned = json_string_value(json_object_get(w->plan, "config_sha256"));
     if (sha && planned && strcmp(sha, planned))
-        fault(w, l, "foreign: recorded by another config than plan.json is of");
+        fault(w, l, "foreign: recorded with another config than plan.json's");
 }
 
 static bool in_plan(const json_t *plan, const char *cell, const char *group)
@@ -111,7 +111,7 @@ static void check_cell(struct walk *w, const struct raw_line *l)
         !integer(w, l, "copy", &copy) || !integer(w, l, "size_B", &size))
         return;
     if (find(w, cell, copy)) {
-        fault(w, l, "cell %s, copy %lld, a second time", cell, (long long)copy);
+        fault(w, l, "cell %s, copy %lld is declared twice", cell, (long long)copy);
         return;
     }
     if (!in_plan(w->plan, cell, group))
@@ -132,23 +132,24 @@ static void check_block(struct walk *w, const struct raw_line *l)
         return;
     struct seen *s = find(w, cell, copy);
     if (!s) {
-        fault(w, l, "a block of cell %s, copy %lld, before its cell line", cell, (long long)copy);
+        fault(w, l, "a block of cell %s, copy %lld comes before its cell line", cell,
+              (long long)copy);
         return;
     }
     if (s->closed)
-        fault(w, l, "a block of cell %s after its group was closed", cell);
+        fault(w, l, "a block of cell %s comes after its group was closed", cell);
     if (block <= s->block)
-        fault(w, l, "block %lld of cell %s after block %lld", (long long)block, cell,
+        fault(w, l, "block %lld of cell %s comes after block %lld", (long long)block, cell,
               (long long)s->block);
     s->block = block;
     s->blocks++;
     if (iters < 1)
-        fault(w, l, "%lld iterations a sample", (long long)iters);
+        fault(w, l, "iters=%lld: must be at least 1", (long long)iters);
     if (l->n == 0)
         fault(w, l, "a block without samples");
     for (size_t i = 0; i < l->n; i++)
         if (l->time_ns[i] == 0) {
-            fault(w, l, "sample %zu took 0 ns: times are positive", i + 1);
+            fault(w, l, "sample %zu is 0 ns: must be positive", i + 1);
             break;
         }
 }
@@ -162,10 +163,10 @@ static void check_fail(struct walk *w, const struct raw_line *l)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i], kind))
             return;
-    fault(w, l, "no kind of failure is '%s' (skip, failed, wrong, crash, hang, lost)", kind);
+    fault(w, l, "unknown kind '%s' (known: skip, failed, wrong, crash, hang, lost)", kind);
 }
 
-/* The line that closes a group counts the blocks of its cells: one that was taken out is missed. */
+/* A group line counts the blocks of its cells, so a removed block line is found. */
 static void check_counts(struct walk *w, const struct raw_line *l)
 {
     size_t i;
@@ -177,7 +178,7 @@ static void check_counts(struct walk *w, const struct raw_line *l)
         const struct seen *s =
             cell ? find(w, cell, json_integer_value(json_object_get(o, "copy"))) : NULL;
         if (s && json_is_integer(blocks) && json_integer_value(blocks) != s->blocks)
-            fault(w, l, "cell %s: %lld blocks, and its group was closed with %lld", cell,
+            fault(w, l, "cell %s has %lld blocks, but its group line counts %lld", cell,
                   (long long)s->blocks, (long long)json_integer_value(blocks));
     }
 }
@@ -187,12 +188,12 @@ static void check_group(struct walk *w, const struct raw_line *l)
     const char *group;
     if (!string(w, l, "group", &group))
         return;
-    if (!w->faults) /* a block at fault is not counted, and was said */
+    if (!w->faults) /* a faulty block was reported and is not counted */
         check_counts(w, l);
     for (size_t i = 0; i < w->n_seen; i++)
         if (!strcmp(w->seen[i].group, group)) {
             if (w->seen[i].closed) {
-                fault(w, l, "group %s closed a second time", group);
+                fault(w, l, "group %s is closed twice", group);
                 return;
             }
             w->seen[i].closed = true;
@@ -214,7 +215,7 @@ static void check_line(struct walk *w, const struct raw_line *l)
         [RAW_GROUP] = check_group,   [RAW_END] = check_end,
     };
     if (w->ended)
-        fault(w, l, "a line after the end");
+        fault(w, l, "a line comes after the end line");
     if (checks[l->type])
         checks[l->type](w, l);
 }
@@ -235,10 +236,10 @@ int check_recording(const char *path, const char *run_id, const json_t *plan)
             check_line(&w, &l);
     }
     if (w.faults >= CHECK_MAX_FAULTS)
-        fail_at(GS_FAILED, path, 0, "more than %d faults: the rest is not looked at",
+        fail_at(GS_FAILED, path, 0, "more than %d faults; the rest of the file was not checked",
                 CHECK_MAX_FAULTS - 1);
     if (raw_torn(w.raw))
-        say("%s: a torn last line is left out", path);
+        say("%s: ignoring the incomplete last line", path);
     raw_close(w.raw);
     free(w.seen);
     return w.faults ? GS_FAILED : GS_OK;

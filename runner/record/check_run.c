@@ -32,7 +32,7 @@ int check_load_plan(const char *dir, json_t **plan)
     const char *sha256 = json_string_value(json_object_get(*plan, "config_sha256"));
     if (sha256 && (code = sha256_file(config, hex)) == GS_OK && strcmp(sha256, hex))
         code = fail_at(GS_FAILED, config, 0,
-                       "edited: its SHA-256 is not the one that plan.json was made from");
+                       "edited: its SHA-256 differs from the one in plan.json; restore the file");
     free(path);
     free(config);
     return code;

@@ -94,7 +94,7 @@ static void read_health(struct hosts *h, const json_t *after)
     }
 }
 
-/* What the last reading says holds for the whole launch. */
+/* The last reading covers the whole launch. */
 static void end_launch(struct hosts *h)
 {
     for (size_t i = 0; i < h->n; i++) {
@@ -133,7 +133,7 @@ static int is_recording(const struct dirent *e)
     return record_parse_name(e->d_name, &launch, &attempt);
 }
 
-/* A damaged recording is reported by whoever reads its numbers. */
+/* Ignores damage: the code that reads the samples reports it. */
 static void read_run(struct hosts *h, const char *run)
 {
     char ignored[1];
@@ -151,7 +151,7 @@ static void read_run(struct hosts *h, const char *run)
         free(names);
 }
 
-/* By how much it is above what an idle machine may have; 0: it is not. */
+/* How far the use is above the limit for an idle machine; 0: idle. */
 static double excess(const struct host *h)
 {
     double load = h->readings ? h->load / (double)h->readings : 0;

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a fail line's kind means for another try of the cell. */
+/* Whether a cell is measured again after a fail line of this kind. */
 static const struct {
     const char *kind;
-    bool again; /* up to `retries` times: the process died, and may not do so the next time */
+    bool again; /* up to `retries` times: the process died, and the next try may succeed */
 } kinds[] = {
     {"skip", false}, {"failed", false}, {"wrong", false},
     {"crash", true}, {"hang", true},    {"lost", true},
@@ -105,7 +105,7 @@ static int list_recordings(struct ledger *l)
 {
     DIR *d = opendir(l->dir);
     if (!d)
-        return fail_at(GS_USAGE, l->dir, 0, "no run folder: %s", strerror(errno));
+        return fail_at(GS_USAGE, l->dir, 0, "is not a run folder: %s", strerror(errno));
     for (struct dirent *e; (e = readdir(d));) {
         struct ledger_file f = {0};
         if (!record_parse_name(e->d_name, &f.launch, &f.attempt))

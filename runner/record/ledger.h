@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a run folder already holds, read from its recordings alone: the state of a run is nowhere
- * else. Used to resume, to choose which attempt of a launch counts, and by status and collect.
+ * What a run folder already holds. The recordings are the only state of a run. The ledger serves
+ * to resume a run, to choose the attempt of a launch that counts, and for status and collect.
  */
 #ifndef GS_LEDGER_H
 #define GS_LEDGER_H
@@ -16,7 +16,7 @@ struct ledger_file {
     int launch, attempt;
     char **closed; /* ids of the groups that this attempt closed */
     size_t n_closed;
-    char *status; /* of its end line; NULL: none (killed, or still being written) */
+    char *status; /* of its end line; NULL: no end line (killed, or still running) */
 };
 
 struct ledger_fail {
@@ -33,17 +33,17 @@ struct ledger {
     size_t n_fails;
 };
 
-/* GS_OK, or reported: folder or a recording unreadable or damaged. */
+/* GS_OK, or reported: the folder or a recording cannot be read or is damaged. */
 int ledger_read(struct ledger **out, const char *dir);
 void ledger_free(struct ledger *l);
 
-/* Is the group closed in this launch? *attempt, if not NULL, says by which. */
+/* True if the group is closed in this launch; *attempt (may be NULL) is the attempt that did. */
 bool ledger_closed(const struct ledger *l, int launch, const char *group, int *attempt);
-/* Is the cell given up in this launch: skipped, failed or wrong once, or crash/hang/lost more than
- * `retries` times? */
+/* True if the cell is given up in this launch: skipped, failed or wrong once, or crash, hang or lost
+ * more than `retries` times. */
 bool ledger_given_up(const struct ledger *l, int launch, const char *cell, int64_t retries);
-/* Groups of the plan that launch still lacks; those whose cells are all given up are not lacking.
- */
+/* Number of groups that the launch still has to measure, marked in missing[] (may be NULL). A group
+ * whose cells are all given up is not missing. */
 size_t ledger_missing(const struct ledger *l, const struct plan *p, int launch, bool *missing);
 int ledger_next_attempt(const struct ledger *l, int launch);
 

@@ -25,7 +25,7 @@ static int is_recorded(const struct dirent *e)
     return strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && strcmp(e->d_name, RECORD_MANIFEST);
 }
 
-/* Names in the folder, sorted; -1: reported. */
+/* The names in the folder, sorted; -1: reported. */
 static int list(const char *dir, struct dirent ***names)
 {
     int n = scandir(dir, names, is_recorded, alphasort);
@@ -48,7 +48,7 @@ static int describe_file(const char *path, json_t **out)
     if (stat(path, &st))
         return fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(errno));
     if (!S_ISREG(st.st_mode))
-        return fail_at(GS_FAILED, path, 0, "is no file: remove it from the run folder");
+        return fail_at(GS_FAILED, path, 0, "is not a regular file; remove it from the run folder");
     int code = sha256_file(path, hex);
     if (!code)
         *out = json_pack("{s:I, s:s}", "bytes", (json_int_t)st.st_size, "sha256", hex);
@@ -74,8 +74,8 @@ static int write_renamed(const char *dir, const char *text)
     }
     if (failed) {
         fail_at(GS_FAILED, path, 0,
-                "cannot be written: %s; the recordings are whole, `gradsync "
-                "resume` completes the run",
+                "cannot be written: %s; the recordings are complete; finish the run with "
+                "gradsync resume",
                 strerror(error));
         unlink(temp);
     } else {
@@ -86,7 +86,7 @@ static int write_renamed(const char *dir, const char *text)
     return failed ? GS_FAILED : GS_OK;
 }
 
-/* Whom the umask kept out stays out. */
+/* Removes write permission and grants no other. */
 static void make_read_only(const char *path)
 {
     struct stat st;
@@ -135,7 +135,8 @@ static int verify_file(const char *path, json_t *entry)
     json_int_t bytes = json_integer_value(json_object_get(entry, "bytes"));
     const char *sha256 = json_string_value(json_object_get(entry, "sha256"));
     if (stat(path, &st))
-        return fail_at(GS_FAILED, path, 0, "missing, though " RECORD_MANIFEST " lists it");
+        return fail_at(GS_FAILED, path, 0,
+                       "missing, but " RECORD_MANIFEST " lists it; restore the file");
     if (st.st_size < bytes)
         return fail_at(GS_FAILED, path, 0, "truncated: %lld of the %lld bytes recorded",
                        (long long)st.st_size, (long long)bytes);
@@ -180,7 +181,7 @@ static int verify_foreign(const char *dir, json_t *files)
     return code;
 }
 
-/* The manifest's "files", a borrowed member of *root; NULL: reported. */
+/* The member "files" of *root (borrowed); NULL: reported. */
 static json_t *load(const char *dir, json_t **root)
 {
     char *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST);

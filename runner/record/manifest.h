@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Checksums of recordings: a manifest a run, and its verification.
+ * The manifest of a run folder: the SHA-256 of each file, and its verification.
  */
 #ifndef GS_MANIFEST_H
 #define GS_MANIFEST_H
 
 #include "base/sha256.h"
 
-/* Hashes every file of the run folder into MANIFEST.json (temp, fsync, rename, all read-only).
- * GS_FAILED, reported, and no manifest, when `check` would refuse a recording. */
+/* Writes MANIFEST.json with the hash of every file, and makes all files read-only. It writes nothing
+ * and returns GS_FAILED, reported, if `check` would refuse a recording. */
 int manifest_write(const char *dir);
-/* GS_OK; GS_FAILED, each fault reported: missing, edited, truncated or foreign file, no manifest.
- */
+/* GS_OK, or GS_FAILED with each fault reported: missing, edited, truncated or foreign file, no
+ * manifest. */
 int manifest_verify(const char *dir);
-/* The same for one file of it. */
+/* The same for one file of the run folder. */
 int manifest_verify_file(const char *dir, const char *name);
 
 #endif

@@ -17,8 +17,8 @@
 
 enum env_rule { LEAVE_OUT, HIDE_VALUE, KEEP };
 
-/* The first pattern that a name matches decides. Open MPI's launcher hands its processes addresses
- * and job ids in OMPI_MCA_* of its own components, and OMPI_* that are not MCA parameters. */
+/* The first matching pattern decides. Open MPI's launcher passes addresses and job ids in OMPI_MCA_*
+ * of its own components and in OMPI_* that are not MCA parameters. */
 static const struct {
     const char *pattern;
     enum env_rule rule;
@@ -75,7 +75,7 @@ const char *provenance_time(char *buf, size_t n)
     return buf;
 }
 
-/* The value of the first line of /proc/cpuinfo with one of the names that architectures use. */
+/* Architectures name the processor differently in /proc/cpuinfo; the first match counts. */
 static char *cpu_model(const char *machine)
 {
     static const char *const names[] = {"model name", "cpu model", "cpu\t", "Model"};
@@ -112,8 +112,8 @@ json_t *provenance_host(int rank)
     return host;
 }
 
-/* As it is, line breaks too; a config that is not UTF-8 cannot be kept byte by byte in JSON, and
- * is kept so in the run folder's config.ini. */
+/* The text with its line breaks. JSON cannot hold a config that is not UTF-8; the run folder's
+ * config.ini has its exact bytes. */
 static json_t *verbatim(const char *text)
 {
     json_t *value = json_string(text);
@@ -128,7 +128,7 @@ static json_t *overrides(const struct config *c)
     return list;
 }
 
-/* The folder's own name, whatever slashes follow it. */
+/* The folder's name without trailing slashes. */
 static json_t *run_id(const char *dir)
 {
     size_t n = strlen(dir);
@@ -143,7 +143,7 @@ static json_t *run_id(const char *dir)
     return id;
 }
 
-/* NULL outside of a Slurm job. */
+/* NULL outside a Slurm job. */
 static json_t *slurm_job(void)
 {
     static const char *const told[][2] = {

@@ -15,7 +15,7 @@ enum { TYPES = sizeof type_names / sizeof *type_names };
 
 struct raw {
     struct raw_lines lines;
-    json_t *json; /* of the line last given out */
+    json_t *json; /* of the line last returned */
     uint64_t *times;
     size_t times_cap;
 };
@@ -36,14 +36,14 @@ static const char *skip_blank(const char *s)
     return s;
 }
 
-/* Past `word` and blanks, or NULL. */
+/* The position after `word` and blanks; NULL: another word. */
 static const char *past(const char *s, const char *word)
 {
     size_t n = strlen(word);
     return strncmp(s, word, n) ? NULL : skip_blank(s + n);
 }
 
-/* The type from the first bytes, so that lines nobody wants are not parsed. -1: not a line of a
+/* The type, from the first bytes, so that unwanted lines are not parsed. -1: not a line of a
  * recording. */
 static int type_of(const char *line)
 {
@@ -62,7 +62,7 @@ static int type_of(const char *line)
 
 /* ---- samples ---- */
 
-/* Blanks before `s` taken off, down to `line`. */
+/* Moves `s` back over blanks, at most to `line`. */
 static char *back(const char *line, char *s)
 {
     while (s > line && s[-1] == ' ')
@@ -70,8 +70,8 @@ static char *back(const char *line, char *s)
     return s;
 }
 
-/* The ',' before the last member, "time_ns": [; *array is set behind the bracket. The samples are
- * integers, so the last bracket opens them: a metric may have any name. */
+/* Finds the ',' before the last member, "time_ns": [, and sets *array behind the bracket. It looks
+ * for the last bracket, because a metric may have any name, while samples are integers. */
 static char *find_times(char *line, size_t n, const char **array)
 {
     static const char key[] = "\"time_ns\"";
@@ -90,7 +90,7 @@ static char *find_times(char *line, size_t n, const char **array)
     return s > line && s[-1] == ',' ? s - 1 : NULL;
 }
 
-/* Numbers up to "]}" at the line's end. False: something else is there. */
+/* Reads integers up to "]}" at the end of the line. False: something else is there. */
 static bool scan_times(struct raw *r, const char *s, const char *line_end, size_t *count)
 {
     size_t n = 0;
@@ -173,10 +173,11 @@ static int check_schema(struct raw *r, const struct raw_line *header)
     if (!raw_integer(r, header, "schema", &schema) || !raw_string(r, header, "gradsync", &version))
         return GS_FAILED;
     if (schema > RECORD_SCHEMA)
-        return fail_at(GS_FAILED, r->lines.path, 1,
-                       "written by gradsync %s in schema %lld, and this gradsync %s reads up to "
-                       "schema %d: update gradsync",
-                       version, (long long)schema, GRADSYNC_VERSION, RECORD_SCHEMA);
+        return fail_at(
+            GS_FAILED, r->lines.path, 1,
+            "written by gradsync %s in schema %lld, but this gradsync %s reads only up to "
+            "schema %d; update gradsync",
+            version, (long long)schema, GRADSYNC_VERSION, RECORD_SCHEMA);
     return GS_OK;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads recordings line by line in bounded memory. Everything that reads a .jsonl goes through
- * here.
+ * Reads a recording line by line in bounded memory. All code that reads a .jsonl file uses this.
  */
 #ifndef GS_RAW_H
 #define GS_RAW_H
@@ -34,20 +33,21 @@ struct raw_line {
 
 struct raw;
 
-/* GS_OK or reported: cannot be opened, a newer schema, not a recording. A file that is empty or
- * holds a torn header alone, as a kill leaves it, opens and has no lines. */
+/* GS_OK, or reported: cannot be opened, has a newer schema, is not a recording. A file that is empty
+ * or ends inside its header, as after a kill, can be opened and has no lines. */
 int raw_open(struct raw **out, const char *path);
-/* 1: a line; 0: the end (*torn says whether a torn last line was left out); -1: damaged, reported
- * with file:line. Only lines of the types in `want` (bits 1u << type) are parsed and returned. */
+/* Returns the next line whose type is in `want` (bits 1u << type); only those are parsed. 1: a line;
+ * 0: the end; -1: damaged, reported with file:line. */
 int raw_next(struct raw *r, unsigned want, struct raw_line *line);
+/* True at the end if an incomplete last line was ignored. */
 bool raw_torn(const struct raw *r);
 void raw_close(struct raw *r);
 
-/* Where the next line starts, to come back to it. raw_seek: GS_OK or reported. */
+/* raw_tell: where the next line starts. raw_seek goes back there: GS_OK or reported. */
 struct raw_place raw_tell(const struct raw *r);
 int raw_seek(struct raw *r, struct raw_place to);
 
-/* Typed members; reported as file:line when absent or of another type. */
+/* A member of the given type; false, reported with file:line, if it is absent or of another type. */
 bool raw_string(const struct raw *r, const struct raw_line *l, const char *key, const char **out);
 bool raw_integer(const struct raw *r, const struct raw_line *l, const char *key, int64_t *out);
 

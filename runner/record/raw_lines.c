@@ -21,7 +21,7 @@ int raw_lines_open(struct raw_lines *r, const char *path)
     return GS_OK;
 }
 
-/* Makes room behind `end` and reads once. -1: reported. */
+/* Makes room after `end` and reads once. -1: reported. */
 static int fill(struct raw_lines *r)
 {
     if (r->at) {
@@ -68,7 +68,7 @@ int raw_lines_next(struct raw_lines *r, char **line, size_t *n)
         seen = have;
         if (have > RAW_LINE_MAX) {
             fail_at(GS_FAILED, r->path, (int)r->number + 1,
-                    "a line longer than %d MiB: not a recording", RAW_LINE_MAX >> 20);
+                    "a line is longer than %d MiB: this is not a recording", RAW_LINE_MAX >> 20);
             return -1;
         }
         if (fill(r))
@@ -86,7 +86,7 @@ int raw_lines_seek(struct raw_lines *r, struct raw_place to)
     r->number = to.number;
     r->torn = false;
     if (lseek(r->fd, (off_t)to.offset, SEEK_SET) < 0)
-        return fail_at(GS_FAILED, r->path, 0, "cannot be read again: %s", strerror(errno));
+        return fail_at(GS_FAILED, r->path, 0, "cannot be read: %s", strerror(errno));
     r->at = r->end = 0;
     r->buf_offset = to.offset;
     r->eof = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The whole lines of a recording, in memory that a line bounds; what they mean is raw.h's.
+ * Reads the complete lines of a recording, in memory bounded by the longest line. raw.h parses them.
  */
 #ifndef GS_RAW_LINES_H
 #define GS_RAW_LINES_H
@@ -20,15 +20,15 @@ struct raw_place {
 struct raw_lines {
     char *path;
     int fd;
-    char *buf; /* bytes [at, end) are read and not yet given out */
+    char *buf; /* bytes [at, end) are read but not yet returned */
     size_t at, end, cap;
     uint64_t buf_offset; /* of buf[0] in the file */
-    size_t number;       /* of the line last given out */
+    size_t number;       /* of the line last returned */
     bool torn, eof;
 };
 
 int raw_lines_open(struct raw_lines *r, const char *path); /* GS_OK or reported */
-/* The next whole line, its newline replaced by a terminator. 1, 0 at the end, -1 reported. */
+/* The next complete line, with '\0' for its newline. 1: a line; 0: the end; -1: reported. */
 int raw_lines_next(struct raw_lines *r, char **line, size_t *n);
 struct raw_place raw_lines_tell(const struct raw_lines *r);
 int raw_lines_seek(struct raw_lines *r, struct raw_place to); /* GS_OK or reported */

@@ -65,7 +65,7 @@ int record_create(struct record *r, const char *path)
     return GS_OK;
 }
 
-/* Where the last whole line ends; -1 and errno when the file cannot be read. */
+/* The end of the last complete line; -1 and errno if the file cannot be read. */
 static off_t whole_lines(int fd)
 {
     char buf[4096];
@@ -92,13 +92,13 @@ int record_reopen(struct record *r, const char *path)
     off_t end = whole_lines(r->fd);
     if (end >= 0 && !ftruncate(r->fd, end))
         return GS_OK;
-    int code = cannot("cut the torn last line", path);
+    int code = cannot("remove the incomplete last line", path);
     record_close(r);
     return code;
 }
 
-/* All of it or nothing: a line that could not be written whole is taken back, so that the file
- * stays a valid recording of what came before. */
+/* Writes the complete line or none of it: after a failed write the file is cut back, so that it
+ * stays valid. */
 static int append(struct record *r, const char *bytes, size_t n)
 {
     off_t start = lseek(r->fd, 0, SEEK_END);
@@ -113,7 +113,7 @@ static int append(struct record *r, const char *bytes, size_t n)
         return GS_OK;
     int code = cannot("write", r->path);
     if (done && ftruncate(r->fd, start))
-        return cannot("cut the torn last line", r->path);
+        return cannot("remove the incomplete last line", r->path);
     return code;
 }
 
@@ -128,15 +128,16 @@ int record_line(struct record *r, json_t *object)
 {
     char *line = dump(object);
     if (!line)
-        return fail_at(GS_FAILED, r->path, 0, "a line is not JSON (not UTF-8, or not a number)");
+        return fail_at(GS_FAILED, r->path, 0,
+                       "a line cannot be written as JSON (not UTF-8, or not a finite number)");
     size_t n = strlen(line);
-    line[n] = '\n'; /* in the terminator's place: the line goes out in one write */
+    line[n] = '\n'; /* replaces the terminator, so that one write suffices */
     int code = append(r, line, n + 1);
     free(line);
     return code;
 }
 
-/* printf is most of the cost of a sample otherwise. Returns where the digits end. */
+/* printf would be most of the cost of a sample. Returns the end of the digits. */
 static char *put_number(char *at, uint64_t v)
 {
     char digits[20];
@@ -154,7 +155,8 @@ int record_block(struct record *r, json_t *head, const uint64_t *time_ns, size_t
     static const char key[] = ",\"time_ns\":[";
     char *open = dump(head);
     if (!open)
-        return fail_at(GS_FAILED, r->path, 0, "a block is not JSON (not UTF-8, or not a number)");
+        return fail_at(GS_FAILED, r->path, 0,
+                       "a block cannot be written as JSON (not UTF-8, or not a finite number)");
     size_t stem = strlen(open) - 1; /* without the brace */
     char *line = xmalloc(stem + sizeof key + n * sizeof ",18446744073709551615" + sizeof "]}\n");
     char *at = mempcpy(mempcpy(line, open, stem), key, sizeof key - 1);
@@ -199,8 +201,8 @@ bool record_parse_name(const char *name, int *launch, int *attempt)
            !strcmp(name, record_name(again, sizeof again, *launch, *attempt, "jsonl"));
 }
 
-/* Names from a config become folder names: letters, digits, '.', '_' and '-' alone, and never one
- * that starts with a dot. */
+/* Names from a config become folder names: only letters, digits, '.', '_' and '-', and no leading
+ * dot. */
 static void add_word(struct text *path, const char *word)
 {
     for (size_t i = 0; word[i]; i++) {
@@ -252,7 +254,7 @@ int record_make_run(const char *root, const char *platform, const char *workload
     for (int i = 0; !code && !made && i < TRIES; i++) {
         path.s[path.len = stem] = '\0';
         add_run_id(&path, label);
-        made = !mkdir(path.s, 0777); /* fails when another run took the name: draw again */
+        made = !mkdir(path.s, 0777); /* fails if the name exists: draw again */
         if (!made && (errno != EEXIST || i == TRIES - 1))
             code = cannot("create the run folder", path.s);
     }

@@ -1,45 +1,92 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The raw recording. A run folder, data/raw/<platform>/<workload>/<run>/, holds
- *   config.ini, plan.json            what was asked (plan.h)
- *   launch-LL.AA.jsonl               launch LL, attempt AA, both from 01; one writer each: rank 0
- *   skipped-LL.AA.jsonl              an attempt that skipped every cell: counts as no recording
- *   launch-LL.AA.log                 what the launcher and the ranks printed; kept when it failed
- *   MANIFEST.json                    SHA-256 of every file above; written last, makes the run final
- * and is named YYYYMMDDThhmmssZ[-label]-xxxx.
+ * The recording format (schema 1).
  *
- * A .jsonl line is one object whose first member is "type". Lines are appended whole and fsynced at
- * the end of each block; a torn last line is ignored by readers and cut by the next writer.
+ * A run folder is data/raw/<platform>/<workload>/<run id>/. The run id is
+ * YYYYMMDDThhmmssZ[-label]-xxxx: the UTC start time, the label, four random characters.
  *
- * - header: schema, gradsync, commit, run_id, platform, workload, label, launch, attempt, started
- *   (RFC 3339 UTC), seed, config (text), config_sha256, overrides, ranks, nodes, plugin (its
- *   version), clock {name, step_ns}, mpi, env (NCCL_*, OMPI_*, UCX_* alone), hosts [{rank, host,
- *   cpu, cores, kernel, memory_B, device…}], in a Slurm job: job {id, array, task, restarts, nodes,
- *   partition, cluster}, in gradsync lab: lab (lab/facts.h: what the sites and lines were to be,
- * and what was measured of them before the command)
- * - note: cell ("" for the process), copy, key, value: what a plugin noted
- * - cell: cell, group, copy, config, mode, params {}, size_B, busbw_factor, span, iters, metrics
- *   [{name, unit}] (those after the first), baseline, prepared (its place, from 1, in the order in
- *   which the group's cells were prepared; not in older recordings, which prepared the cells in the
- *   plan's order); once a group and copy, before its first block
- * - block: cell, copy, block (from 1), at (Unix seconds), iters, skew_ns (median over samples of
- *   the ranks' start spread), spread_ns (median of max - min of the ranks' times), metrics
- *   {name: median} where the plugin has more than its time, time_ns [..]: one integer a sample, the
- *   time of all its iterations, the longest rank's; always the last member. In the order of visits
- * - health: group, block, before {}, after {}, both by rank: clocks, load, temperature, power,
- *   throttle reasons. busy_cores (of the node) and own_cores (of the rank) are means since the
- *   launch began; what they and load1 say of other programs: host_load.h
- * - fail: cell, copy, kind, why, rank, host, phase: kind is skip, failed, wrong, crash, hang, lost
- * - group: group, blocks, cells [{cell, copy, blocks, converged, half_width}]: closes the group; a
- *   group without it was interrupted and counts only until an attempt closes it
- * - end: at, status: complete, interrupted, crash, hang, lost
+ *   file                  content
+ *   config.ini            the config
+ *   plan.json             the plan made from it (plan.h)
+ *   launch-LL.AA.jsonl    recording of launch LL, attempt AA (both from 01), written by rank 0
+ *   skipped-LL.AA.jsonl   an attempt that skipped every cell; not read as a recording
+ *   launch-LL.AA.log      output of the launcher and the ranks; removed if empty after success
+ *   MANIFEST.json         SHA-256 of all files above; written last, makes the run final
  *
- * What was imported has no plan.json, and a config.ini where its platform was given by one. Each of
- * its launches is a test of another program's output: the header has "imported": {path (the file's
- * name), sha256, format, version, line (where the test begins), at (when it was imported)}, and
- * neither clock, config, env nor mpi; blocks have no at, skew_ns, spread_ns or metrics, since
- * nobody recorded them; each cell is a group of its own, as nothing else was measured in its
- * blocks.
+ * Each line of a .jsonl file is one JSON object; its first member is "type". A line is appended
+ * with one write, and the file is synced after each block. A killed writer may leave an incomplete
+ * last line: readers ignore it, the next writer removes it.
+ *
+ *   type    member         meaning
+ *   header                 first line of the file
+ *           schema         version of this format, an integer
+ *           gradsync       version of gradsync
+ *           commit         its git commit
+ *           run_id, platform, workload, label
+ *           launch, attempt
+ *           started        RFC 3339, UTC
+ *           seed           seed of the run
+ *           config         the config's text
+ *           config_sha256  its SHA-256
+ *           overrides      the "section:key=value" of the command line
+ *           ranks, nodes   planned numbers
+ *           plugin         version of the plugin
+ *           clock          {name, step_ns}
+ *           mpi            version text of the MPI library
+ *           env            variables NCCL_*, OMPI_*, UCX_* (provenance.h)
+ *           hosts          for each rank {rank, host, cpu, cores, kernel, memory_B, device...}
+ *           job            in a Slurm job: {id, array, task, restarts, nodes, partition, cluster}
+ *           lab            under `gradsync lab`: configured sites and links, and their
+ *                          measurement before the command (lab/facts.h)
+ *   note                   a fact from the plugin or the runner
+ *           cell, copy     the cell, "" for the whole process
+ *           key, value     texts
+ *   cell                   once for each cell and copy of a group, before its first block
+ *           cell, group    ids
+ *           copy           0, or 1 for the second copy of a baseline
+ *           config, mode   names
+ *           params         {name: value}
+ *           size_B         size in bytes
+ *           busbw_factor   bus bandwidth / (size / time); 0: not a collective
+ *           span           true: a sample's time is last end - first start over the ranks;
+ *                          false: the longest time of any rank
+ *           iters          iterations in each sample
+ *           metrics        [{name, unit}] of the metrics after the time
+ *           baseline       true for the baseline of a comparison
+ *           prepared       position, from 1, in the group's preparation order; absent in older
+ *                          recordings, which prepared cells in plan order
+ *   block                  the samples of one visit; lines are in visit order
+ *           cell, copy
+ *           block          block number, from 1
+ *           at             start, Unix seconds
+ *           iters          iterations in each sample
+ *           skew_ns        median over samples of last start - first start
+ *           spread_ns      median over samples of longest - shortest time of a rank
+ *           metrics        {name: median}; only if the plugin has metrics besides the time
+ *           time_ns        one integer per sample, the time of all its iterations; always last
+ *   health                 load, clocks, temperature, power, throttle reasons (health.h)
+ *           group, block
+ *           before, after  {rank: readings}; busy_cores (host) and own_cores (rank) are means
+ *                          since the launch began (host_load.h)
+ *   fail                   a cell failed or was skipped
+ *           cell, copy     the cell, "" before the first
+ *           kind           skip, failed, wrong, crash, hang, lost
+ *           why            reason
+ *           rank, host     where it failed
+ *           phase          step in which it failed
+ *   group                  closes a group; blocks of a group without this line count only until
+ *                          another attempt closes the group
+ *           group, blocks
+ *           cells          [{cell, copy, blocks, converged, half_width}]
+ *   end                    last line
+ *           at             Unix seconds
+ *           status         complete, interrupted, crash, hang, lost
+ *
+ * An imported run has no plan.json, and has a config.ini only if a config gave its platform. Each
+ * launch is one test in another program's output. Its header has no clock, config, env or mpi, but
+ * "imported": {path (file name), sha256, format, version, line (where the test begins), at (time
+ * of the import)}. Its blocks have no at, skew_ns, spread_ns or metrics. Each cell is a group of
+ * its own, because no other cell was measured in its blocks.
  */
 #ifndef GS_RECORD_H
 #define GS_RECORD_H
@@ -59,26 +106,24 @@ struct record {
     char *path;
 };
 
-/* Creates (O_EXCL) or, for the supervisor's closing lines, reopens and cuts a torn tail. GS_OK or
- * GS_FAILED, reported with the errno: full disk, read-only folder, no permission. */
+/* record_create creates the file (O_EXCL). record_reopen opens it for the supervisor's last lines and
+ * removes an incomplete last line. GS_OK, or GS_FAILED with the system's error reported. */
 int record_create(struct record *r, const char *path);
 int record_reopen(struct record *r, const char *path);
-/* Does the process that created it still have it open? Under srun a rank may outlive its launcher.
- */
+/* True while the process that created it has it open: under srun a rank may outlive its launcher. */
 bool record_is_being_written(const char *path);
-/* Takes ownership of the object; writes it and '\n' in one write(2). GS_OK or GS_FAILED, reported.
- */
+/* Writes the object and '\n' in one write(2); takes ownership. GS_OK or GS_FAILED, reported. */
 int record_line(struct record *r, json_t *object);
-/* A block line: `head` is its object without time_ns (owned), then the samples. */
+/* Writes a block line: `head` (owned) is the object without time_ns, which holds the samples. */
 int record_block(struct record *r, json_t *head, const uint64_t *time_ns, size_t n);
 int record_sync(struct record *r);
 int record_close(struct record *r);
 
-/* "launch-02.01.jsonl"; parse gives false for any other name. */
+/* The name "launch-02.01.jsonl". record_parse_name returns false for any other name. */
 const char *record_name(char *buf, size_t n, int launch, int attempt, const char *extension);
 bool record_parse_name(const char *name, int *launch, int *attempt);
 
-/* Makes <root>/<platform>/<workload>/<run id>, never one that exists; *dir is the caller's. */
+/* Makes a new folder <root>/<platform>/<workload>/<run id>. The caller frees *dir. */
 int record_make_run(const char *root, const char *platform, const char *workload, const char *label,
                     char **dir);
 

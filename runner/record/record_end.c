@@ -24,7 +24,7 @@ static json_t *end_line(const char *status)
                      "status", status);
 }
 
-/* Has the writer closed it itself? GS_OK or reported. */
+/* *closed: the recording has an end line. GS_OK or reported. */
 static int has_end(const char *path, bool *closed)
 {
     struct raw *r;

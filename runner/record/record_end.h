@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The last lines of a recording whose writer died before it could write them.
+ * Writes the last lines of a recording whose writer died.
  */
 #ifndef GS_RECORD_END_H
 #define GS_RECORD_END_H
 
-/* What killed the writer, as its fail line says it. The strings are the caller's. */
+/* The fail line that explains the death. The strings belong to the caller. */
 struct record_death {
     const char *cell, *kind, *why, *host, *phase;
     int copy, rank;
 };
 
-/* Cuts a torn tail, adds a fail line for `death` (NULL: none) and the end line, unless the writer
- * has closed it. One without a whole line is removed: it records nothing. No file: nothing to do.
- * GS_OK or GS_FAILED, reported. */
+/* Removes an incomplete last line, then adds a fail line for `death` (NULL: none) and the end line. A
+ * recording that has an end line is not changed; one without a complete line is deleted; a missing
+ * one is ignored. GS_OK or GS_FAILED, reported. */
 int record_end_write(const char *path, const char *status, const struct record_death *death);
 
 #endif

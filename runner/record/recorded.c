@@ -30,8 +30,9 @@ static int read_plan(struct recorded *r)
     {
         const char *id = recorded_text(cell, "id"), *group = recorded_text(cell, "group");
         if (!*id || !*group || recorded_find(r, id)) {
-            code = fail_at(GS_FAILED, path, 0,
-                           "damaged: cell %zu has no id of its own, or no group", i + 1);
+            code =
+                fail_at(GS_FAILED, path, 0,
+                        "damaged: cell %zu has no unique id, or no group; restore the file", i + 1);
             break;
         }
         recorded_describe(recorded_add(r, id, group), cell);
@@ -46,13 +47,13 @@ static int read_plan(struct recorded *r)
 
 static int other_run(const char *path, const char *what, const char *got, const char *want)
 {
-    return fail_at(
-        GS_FAILED, path, 1,
-        "foreign: recorded by %s '%s', and this run folder is of '%s'; move it to its own", what,
-        got, want);
+    return fail_at(GS_FAILED, path, 1,
+                   "foreign: recorded by %s '%s', but this run folder belongs to '%s'; move the "
+                   "file to its own folder",
+                   what, got, want);
 }
 
-/* The overrides that were given to the run stand in every header. */
+/* Every header holds the overrides of the run; the first one counts. */
 static void read_overrides(struct recorded *r, const json_t *list)
 {
     if (r->overrides)
@@ -130,12 +131,13 @@ static int read_recording(struct recorded *r, size_t file, unsigned want)
             code =
                 l.type == RAW_HEADER ? read_header(r, raw, path, &l) : read_cell(r, raw, &l, file);
     if (raw_torn(raw) && want & 1u << RAW_CELL)
-        say("%s: a torn last line is left out", path);
+        say("%s: ignoring the incomplete last line", path);
     raw_close(raw);
     return got < 0 ? GS_FAILED : code;
 }
 
-/* Notes stand before the line of their cell, which only a plan makes known by then. */
+/* A note comes before its cell line. Without a plan, the cells must be known first: a second pass
+ * reads the notes. */
 static int read_recordings(struct recorded *r)
 {
     const unsigned cells = 1u << RAW_HEADER | 1u << RAW_CELL, notes = 1u << RAW_NOTE;
@@ -149,8 +151,8 @@ static int read_recordings(struct recorded *r)
 
 /* ---- the config ---- */
 
-/* A limit is what is known of the hardware, no condition of a run: a config that was put right
- * since holds for what was recorded before, in figures, tables and paper alike. */
+/* A limit describes the hardware, not the run. So a corrected config also applies to older
+ * recordings, in figures, tables and paper. */
 static int read_limit(struct recorded *r, const struct config *recorded)
 {
     char *path = xstrfmt("configs/%s.ini", r->platform);
@@ -186,8 +188,7 @@ static int read_config(struct recorded *r)
 
 /* ---- the folder ---- */
 
-/* A run that is final is read only as it was recorded; one still without a manifest as far as it
- * is. */
+/* A final run must match its manifest; a run without one is read as far as it was recorded. */
 static int verify(const char *dir)
 {
     char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a run folder holds, indexed for reading: its cells and groups in the order of the plan, and
- * where in which recording the blocks of each group start. Needs neither the plugin nor, for what
- * was imported, a plan.
+ * Reads a run folder and indexes it: its cells and groups in plan order, and where the blocks of
+ * each group start in the recordings. Needs no plugin, and no plan for an imported run.
  */
 #ifndef GS_RECORDED_H
 #define GS_RECORDED_H
@@ -12,13 +11,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* GS_OK or reported: damage, or files that are not as the manifest, where there is one, says. *out
- * is NULL with GS_OK when the folder has no line recorded yet. */
+/* GS_OK, or reported: damaged, or a file differs from the manifest. *out is NULL with GS_OK if no
+ * line is recorded yet. */
 int recorded_read(struct recorded **out, const char *dir);
 void recorded_free(struct recorded *r);
 
-/* The span whose blocks of the group count in this launch (reduce.h), or NULL; *closed says whether
- * its attempt closed the group. */
+/* The span whose blocks count for the group in this launch (reduce.h), or NULL. *closed: its attempt
+ * closed the group. */
 const struct rec_span *recorded_span(const struct recorded *r, size_t group, int launch,
                                      bool *closed);
 

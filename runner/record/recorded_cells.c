@@ -51,7 +51,6 @@ struct rec_cell *recorded_add(struct recorded *r, const char *id, const char *gr
     return c;
 }
 
-/* What plan.json and a cell line both say. */
 void recorded_describe(struct rec_cell *c, const json_t *o)
 {
     recorded_set(&c->config, recorded_text(o, "config"));
@@ -62,8 +61,7 @@ void recorded_describe(struct rec_cell *c, const json_t *o)
         recorded_set(&c->params, recorded_text(o, "params"));
 }
 
-/* A cell line has its parameters as an object, in the plugin's order: values are texts, or plain
- * numbers. */
+/* The parameters of a cell line are an object, in the plugin's order, of texts and numbers. */
 void recorded_set_params(struct rec_cell *c, json_t *params)
 {
     struct text t = {0};
@@ -112,7 +110,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* A library that does not tell notes "unproven: …". */
+/* The note is "unproven: …" if the library does not report its operation. */
 void recorded_note(struct recorded *r, const json_t *note)
 {
     const char *value = recorded_text(note, "value");
@@ -131,7 +129,7 @@ bool recorded_same_operation(const char *ran, const char *other)
     return *ran && !strstr(ran, RAN_OR) && !strcmp(ran, other);
 }
 
-/* A plan's cells are in the order of their groups; of what was imported they may not be. */
+/* The cells of an imported run may not be in group order. */
 void recorded_index_groups(struct recorded *r)
 {
     struct rec_cell *sorted = xmalloc(r->n_cells * sizeof *sorted);
@@ -147,8 +145,8 @@ void recorded_index_groups(struct recorded *r)
     r->cells = sorted;
 }
 
-/* An import plans nothing: of a config each size should have as many launches as any. Its cells are
- * a group each. */
+/* An import has no plan: each size of a config should have as many launches as the size with most.
+ * Each of its cells is a group. */
 void recorded_count_launches(struct recorded *r)
 {
     int64_t *of_group = xcalloc(r->n_groups + 1, sizeof *of_group);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The cells and groups of a run while it is read: found, added, and described by what plan.json and
- * the recordings say of them.
+ * The cells and groups of a recorded run, and how plan.json and the recordings fill them.
  */
 #ifndef GS_RECORDED_CELLS_H
 #define GS_RECORDED_CELLS_H
@@ -18,9 +17,10 @@ struct rec_cell {
     char *config, *mode, *params;
     char *ran; /* by its notes: "RING/LL ctas=24"; "": unknown; "A | B": launches differ */
     int64_t size_B;
-    double busbw_factor;     /* 0: no collective */
-    int64_t launches;        /* it should have: as planned; of an import, as its config has most */
-    char **metrics, **units; /* beyond the time */
+    double busbw_factor; /* 0: not a collective */
+    /* expected number: the plan's; for an import, the most that a size of its config has */
+    int64_t launches;
+    char **metrics, **units; /* besides the time */
     size_t n_metrics;
 };
 
@@ -39,9 +39,9 @@ struct recorded {
     int64_t ranks, nodes, launches; /* launches: as planned */
     uint64_t seed;
     char **overrides; /* of the config, NULL-terminated */
-    bool verified;    /* results were checked after each block */
+    bool verified;    /* the plugin verified the results after each block */
     bool planned;     /* there is a plan.json */
-    bool imported;    /* no block holds two configs, and nothing was planned */
+    bool imported;    /* no plan, and no block holds two configs */
     /* [limits] busbw, bytes a second, of configs/PLATFORM.ini; where there is none, of the config
      * that was recorded. NaN: no limit is given. */
     double limit;
@@ -55,28 +55,28 @@ struct recorded {
     size_t n_spans;
 };
 
-/* A text of an object, "" where it has none; to a text of ours, the caller's. */
+/* recorded_text: a text member, "" if absent. recorded_set: replaces *to by a copy of s. */
 const char *recorded_text(const json_t *object, const char *key);
 void recorded_set(char **to, const char *s);
 
 struct rec_cell *recorded_find(const struct recorded *r, const char *id); /* NULL: none */
 struct rec_cell *recorded_add(struct recorded *r, const char *id, const char *group);
-void recorded_describe(struct rec_cell *c, const json_t *o); /* what plan and cell line both say */
+void recorded_describe(struct rec_cell *c, const json_t *o); /* from plan.json or a cell line */
 void recorded_set_params(struct rec_cell *c, json_t *params);
-void recorded_set_metrics(struct rec_cell *c, const json_t *metrics); /* of the first that says */
-/* Of a note line, whatever its key. */
+void recorded_set_metrics(struct rec_cell *c, const json_t *metrics); /* the first call counts */
+/* Takes a note line; only the key "ran" matters. */
 void recorded_note(struct recorded *r, const json_t *note);
 void recorded_free_cell(struct rec_cell *c);
 
-/* When all is read: cells in the order of their groups, and how many launches each should have. */
+/* After reading: sorts the cells by group, and counts the launches each should have. */
 void recorded_index_groups(struct recorded *r);
 void recorded_count_launches(struct recorded *r);
 
-/* The value of a "key=value" word of cell.params into buf, or NULL. */
+/* Copies the value of a "key=value" word of cell.params to buf; NULL: no such key. */
 const char *recorded_param(const struct rec_cell *c, const char *key, char *buf, size_t n);
 
-/* Both cells say what ran, and in every launch it is one and the same operation: whatever their
- * times differ by, the config did not change what was run. */
+/* True if both cells ran the same operation in every launch: then the config did not change the
+ * operation, whatever the times. */
 bool recorded_same_operation(const char *ran, const char *other);
 
 #endif

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEPTH 16 /* folders; a link may point up */
+#define DEPTH 16 /* limit of nested folders: a link may point to a parent */
 
 static int is_recording(const struct dirent *e)
 {
@@ -92,7 +92,7 @@ static int read_key(const char *path, char **key)
     return got < 0 ? GS_FAILED : GS_OK;
 }
 
-/* From the first recording that has a header; stays NULL when none has. */
+/* From the first recording with a header; NULL if there is none. */
 static int key_of(const char *dir, char **key)
 {
     struct dirent **names;
@@ -122,7 +122,7 @@ static int add_folder(struct runs *r, const char *dir)
     if (access(dir, F_OK))
         return locate_failed(GS_USAGE, dir, LOCATE_RUN);
     if (!runs_is_run(dir))
-        return fail_at(GS_USAGE, dir, 0, "no run folder: it holds no launch-LL.AA.jsonl");
+        return fail_at(GS_USAGE, dir, 0, "is not a run folder: it has no launch-LL.AA.jsonl");
     int code = key_of(dir, &key);
     if (!code)
         add(r, dir, key ? key : xstrdup(dir));
@@ -150,7 +150,7 @@ static int find_run(struct runs *r, const char *dir)
     if (key)
         add(r, dir, key);
     else if (!code)
-        say("%s: nothing recorded yet, left out", dir);
+        say("%s: ignored: nothing is recorded yet", dir);
     return code;
 }
 
@@ -202,7 +202,7 @@ int runs_sort(struct runs *r)
         qsort(r->v, r->n, sizeof *r->v, by_key);
     for (size_t i = 1; i < r->n; i++)
         if (!strcmp(r->v[i - 1].key, r->v[i].key))
-            code = fail_at(GS_USAGE, r->v[i].dir, 0, "the same run as %s: name one of them",
+            code = fail_at(GS_USAGE, r->v[i].dir, 0, "the same run as %s; name only one of them",
                            r->v[i - 1].dir);
     return code;
 }
@@ -215,7 +215,8 @@ int runs_below(struct runs *r, const char *const *roots, size_t n)
     if (!code)
         code = runs_sort(r);
     if (!code && !r->n)
-        code = fail(GS_USAGE, "no recording below %s; 'gradsync run CONFIG' makes one", roots[0]);
+        code =
+            fail(GS_USAGE, "no recording below %s; make one with: gradsync run CONFIG", roots[0]);
     return code;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The run folders below a folder, in the order in which tables name them.
+ * Finds run folders, in the order of the tables.
  */
 #ifndef GS_RUNS_H
 #define GS_RUNS_H
@@ -10,36 +10,35 @@
 
 struct run_folder {
     char *dir;
-    char *key; /* NULL when unsorted; platform, workload, label and run id, a line each: sorts by
-                  them in turn */
+    char *key; /* sort key: platform, workload, label and run id, one per line; NULL if unsorted */
 };
 
 struct runs {
     struct run_folder *v;
     size_t n;
-    bool unsorted; /* as given to runs_find: folders alone, no recording is opened */
+    bool unsorted; /* set before runs_find: finds folders only, opens no recording */
 };
 
-/* A run folder holds launch-LL.AA.jsonl files. */
+/* True if the folder holds a launch-LL.AA.jsonl file. */
 bool runs_is_run(const char *dir);
-/* Does one of its recordings hold a block of samples? A run that measured nothing (no GPU, killed
- * too early) must not stand in for an older one that did. A damaged recording counts as measured:
- * whoever reads it reports it. */
+/* True if a recording holds a block of samples. A run that measured nothing (no GPU, killed too
+ * early) must not replace an older one that did. A damaged recording counts as measured, so that
+ * its reader reports it. */
 bool runs_measured(const char *dir);
 
-/* Adds the folder itself or those below. One without a line recorded yet is said and left out.
- * GS_OK or reported: no such folder, a recording whose header cannot be read. */
+/* Adds the run folder `root`, or all run folders below it. A run without a recorded line is reported
+ * and ignored. GS_OK, or reported: no such folder, or a header cannot be read. */
 int runs_find(struct runs *r, const char *root);
-/* Those below all of the roots, sorted; GS_OK or reported: as runs_find and runs_sort, and no
- * recording at all. */
+/* All run folders below the roots, sorted. GS_OK, or reported: as runs_find and runs_sort, or there
+ * is no recording at all. */
 int runs_below(struct runs *r, const char *const *roots, size_t n);
-/* Adds one run folder, also without a line (its key is then its path). */
+/* Adds one run folder; without a recorded line, its path is its key. */
 int runs_add(struct runs *r, const char *dir);
 /* GS_OK, or GS_USAGE, reported: the same run twice. */
 int runs_sort(struct runs *r);
 void runs_free(struct runs *r);
 
-/* Has the run in this folder a manifest? */
+/* True if the run folder has a manifest. */
 bool run_is_final(const char *dir);
 
 #endif

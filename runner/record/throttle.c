@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* An idle GPU and one with fixed clocks name reasons too, which do not follow the load. */
+/* Only reasons that depend on the load: an idle GPU and fixed clocks are reasons too. */
 static bool follows_load(const char *reason)
 {
     static const char *const reasons[] = {"power_cap", "hw_slowdown", "sw_thermal", "hw_thermal",

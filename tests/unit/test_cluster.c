@@ -215,7 +215,9 @@ static void why_a_job_ended(void **state)
          "cancelled"},
         {"CANCELLED", "*** CANCELLED AT x ***\nslurmstepd: error: Detected 1 oom-kill event(s)",
          "out of memory"},
-        {NULL, "gradsync: User defined signal 1: closing the block",
+        {NULL,
+         "gradsync: User defined signal 1: finishing the current block; press Ctrl-C again to stop "
+         "now",
          "stopped before its time limit"},
         {NULL, "*** JOB 3 ON n1 CANCELLED AT 2026 DUE TO NODE FAILURE, SEE SLURMCTLD LOG ***",
          "its node failed"},
@@ -231,7 +233,7 @@ static void why_a_job_ended(void **state)
         assert_true(*r.remedy);
     }
     struct reason r = {0};
-    folder_put(f, "log", "gradsync: srun ended with code 1 before the ranks were done: no pmix\n");
+    folder_put(f, "log", "gradsync: srun ended with code 1 before the ranks finished: no pmix\n");
     reason_ended(&r, "FAILED", folder_path(f, "log"));
     assert_non_null(strstr(r.remedy, "launcher = mpirun")); /* resume alone would fail again */
     reason_ended(&r, "FAILED", folder_path(f, "no log"));

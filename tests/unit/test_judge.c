@@ -114,7 +114,7 @@ static void silence_is_a_hang(void **state)
     struct attempt_evidence e = {.heard = true, .beat = beat, .silent_s = 40, .status = SIGKILL};
     struct attempt a = judged(&e);
     assert_string_equal(a.kind, "hang");
-    assert_string_equal(a.why, "no sign of life from the ranks for 40 s");
+    assert_string_equal(a.why, "no message from the ranks for 40 s");
 }
 
 static void a_launcher_that_starts_nothing_is_quoted(void **state)
@@ -130,7 +130,7 @@ static void a_launcher_that_starts_nothing_is_quoted(void **state)
     unlink(path);
     assert_int_equal(a.end, ATTEMPT_REFUSED);
     assert_int_equal(a.code, GS_CANNOT);
-    assert_string_equal(a.why, "mpirun ended with code 1 before the ranks were done: There are not "
+    assert_string_equal(a.why, "mpirun ended with code 1 before the ranks finished: There are not "
                                "enough slots.");
     e.heard = true; /* ranks were there: they are lost */
     assert_int_equal(judged(&e).end, ATTEMPT_DIED);

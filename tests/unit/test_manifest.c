@@ -118,7 +118,7 @@ static void a_folder_in_a_run_is_refused(void **state)
     struct folder *f = *state;
     assert_int_equal(mkdir(folder_path(f, "folder"), 0777), 0);
     assert_int_equal(manifest_write(f->dir), GS_FAILED);
-    assert_non_null(strstr(f->error, "folder: is no file"));
+    assert_non_null(strstr(f->error, "folder: is not a regular file"));
     assert_int_not_equal(access(folder_path(f, RECORD_MANIFEST), F_OK), 0);
 }
 

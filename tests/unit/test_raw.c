@@ -287,7 +287,7 @@ static void a_line_without_end_is_refused(void **state)
     fclose(file);
     assert_int_equal(raw_open(&r, f->path), GS_OK);
     assert_int_equal(raw_next(r, 1u << RAW_BLOCK, &l), -1);
-    assert_non_null(strstr(f->error, ":2: a line longer than"));
+    assert_non_null(strstr(f->error, ":2: a line is longer than"));
     raw_close(r);
 }
 
