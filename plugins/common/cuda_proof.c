@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the algorithm and protocol that ran, from NCCL's log. Since 2.24 NCCL logs on rank 0, when it
- * plans an operation:
+ * Finds the algorithm and protocol that ran, from NCCL's log. Since 2.24 NCCL logs on rank 0, when
+ * it plans an operation:
  *   AllReduce: 1048576 Bytes -> Algo RING proto LL128 channel{Lo..Hi}={0..15}
  *   AllReduce [Symmetric]: 1048576 Bytes -> Kernel AllReduce_AGxLL_R nchannels 8 nthreads 512 …
  * ncclResetDebugInit makes NCCL read its log variables again. The log is a file in memory. An older
