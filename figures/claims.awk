@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The panel of limits.csv, after csv.awk: of what was published each claim that has a fraction, the
-# least possible first; of what was measured the most that each platform reached.
+# The panel of limits.csv, after csv.awk: each published claim that has a fraction, the least possible
+# first, and the highest value measured on each platform.
 
 function shorten(text, n) { return length(text) > n ? substr(text, 1, n - 1) "…" : text }
 
@@ -32,7 +32,7 @@ get("kind") == "published" {
 END {
     for (key in most) {
         split(key, part, SUBSEP)
-        add("most measured on " part[1], part[2], most[key], most_verdict[key])
+        add("peak measured on " part[1], part[2], most[key], most_verdict[key])
     }
     for (i = 2; i <= n; i++) { # the largest fraction on top; equals by name, so that runs agree
         v = order[i]
@@ -48,7 +48,7 @@ END {
         whats = whats ", " quote(row_what[k])
         rows = rows i " " row_fraction[k] " " (row_verdict[k] in colour ? colour[row_verdict[k]] : 1) "\n"
     }
-    printf "platform = \"\"\nworkload = \"\"\ndetail = \"orange: impossible, or contradicted by data; yellow: at the limit, or true in part\"\nrows = %d\n", n
+    printf "platform = \"\"\nworkload = \"\"\ndetail = \"orange: impossible, or contradicted by data; yellow: at the limit, or partly true\"\nrows = %d\n", n
     printf "array name[%d] = [%s]\narray what[%d] = [%s]\n", n, substr(names, 3), n, substr(whats, 3)
     printf "$claims << EOD\n%sEOD\n", rows
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Claims against limits: what is claimed or was measured, as a share of what is possible. Left of the
-# line it can be, right of it it cannot.
+# Claims and measurements as a share of the physical limit. Left of the line a value is possible, right
+# of it impossible.
 
 load data
 load "figures/words.gp"

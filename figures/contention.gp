@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Time of one operation against how much runs beside it on every GPU: GEMMs on 0, 20, 45 and 70% of
-# its multiprocessors, memory traffic on 0, 5, 10 and 20%.
+# Time of one operation against the contention on every GPU: GEMMs on 0, 20, 45 and 70% of its
+# multiprocessors, memory traffic on 0, 5, 10 and 20%.
 
 load data
 load "figures/words.gp"
@@ -16,7 +16,7 @@ load "figures/legend.gp"
 also = NaN
 shares = 0
 load "figures/levels.gp"
-set xlabel "GEMMs and memory traffic (blocks of their own)" offset 0, 0.6
+set xlabel "GEMMs and memory traffic (separate blocks)" offset 0, 0.6
 set xrange [0.7 : 4.3]
 set xtics ("none" 1, "low" 2, "medium" 3, "high" 4)
 # Side by side, so that intervals do not hide one another.

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Iteration time against the number of CTAs of the all-reduce: one after the other, more of them are
-# faster; overlapped, they take the GEMMs' multiprocessors. Across: NCCL's own choice, and compute alone.
-# Times are shares of compute alone in the same blocks, so that figures of different groups, whose
-# clocks differ, can be read side by side.
+# Iteration time against the number of CTAs of the all-reduce. In sequence, more CTAs are faster;
+# overlapped, they take multiprocessors from the GEMMs. Horizontal lines: NCCL's own choice, and compute
+# alone. Times are divided by compute alone in the same blocks, because clocks differ between groups.
 
 load data
 load "figures/words.gp"

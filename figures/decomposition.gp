@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Where the time of an iteration goes: compute, communication that stays exposed, and communication
-# that overlap hides. A bar a config, the shortest iteration on top; the whisker is the iteration's
-# end with its 95% interval.
+# Parts of the iteration time: compute, exposed communication, and communication hidden by overlap. One
+# bar for each config, the shortest iteration on top. The whisker is the 95% interval of the iteration's
+# end.
 
 load data
 load "figures/words.gp"
@@ -40,7 +40,7 @@ do for [k = 1 : 3] {
         fillcolor rgb fill[k] fillstyle solid 1 border linecolor rgb "#303030" linewidth 0.5
     set label 200 + k part[k] at screen (x + 0.17) / WIDTH, y / HEIGHT left
 }
-set label 210 "├•┤ its end, 95% CI" at screen 1.79 / WIDTH, y / HEIGHT left
+set label 210 "├•┤ end, 95% interval" at screen 1.79 / WIDTH, y / HEIGHT left
 
 end(k, i) = (compute[i] + (k > 1 ? exposed[i] : 0) + (k > 2 ? hidden[i] : 0)) / unit
 begin(k, i) = k > 1 ? end(k - 1, i) : 0

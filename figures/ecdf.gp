@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Distribution of the iteration time, overlapped, by config; median and p95 on the curve.
+# Distribution of the overlapped iteration time of each config; the curve marks median and p95.
 
 load data
 load "figures/words.gp"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The panel of error_rates.csv, whose fields hold no commas: a group a quantity, a row a method.
+# The panel of error_rates.csv, whose fields have no commas: a group for each quantity, a row for each method.
 
 BEGIN { FS = "," }
 NR == 1 { next }
@@ -23,7 +23,7 @@ $1 != quantity {
 }
 END {
     printf "title_of = \"how often verdicts are right and wrong\"\n"
-    printf "detail = \"%d simulated campaigns of 5 launches; green: what it is held to\"\n", campaigns
+    printf "detail = \"%d simulated campaigns of 5 launches; green: required rate\"\n", campaigns
     printf "platform = \"\"\nworkload = \"\"\nrows = %d\ngroups = %d\nlast = %g\n", rows, n_groups, y
     printf "array label[%d] = [%s]\narray place[%d] = [%s]\n", rows, substr(labels, 3), rows, substr(places, 3)
     printf "array heading[%d] = [%s]\narray heading_at[%d] = [%s]\n", n_groups, substr(headings, 3), n_groups, substr(at, 3)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the verdicts get wrong, and what a test over raw iterations does, on simulated campaigns whose
-# truth is known. The bar is the rate with its 95% interval, the green line what it is held to.
+# Error rates of the verdicts, and of a test over raw iterations, in simulated campaigns with a known
+# truth. The bar is the rate with its 95% interval; the green line is the required rate.
 
 load data
 load "figures/words.gp"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What transitions.csv says of the curves of a panel, for panels.awk: marks at every curve's features,
-# words at those of one, auto where there is such a config. Changes of the number of CTAs alone are too
-# many to draw. What replicates did not confirm is not drawn; a single replicate confirms nothing, and of
-# one curve its features are drawn with a question mark.
+# Features of the curves of a panel, from transitions.csv, for panels.awk: marks on every curve, and words
+# on one curve (auto, if there is such a config). Changes of only the number of CTAs are too many to draw.
+# Features that replicates did not confirm are not drawn. With a single replicate nothing is confirmed:
+# features of one curve are then drawn with a question mark.
 
 function feature_row(    key, kind) {
     csv($0, f)
@@ -21,7 +21,7 @@ function feature_row(    key, kind) {
     f_ran[key, f_n[key]] = kind == "switch" ? kernel_after(get("reason")) : ""
 }
 
-# Of "RING/LL ctas=24 to RING/LL128 ctas=24": LL128; RING/LL128 where the algorithm is another one too.
+# "RING/LL ctas=24 to RING/LL128 ctas=24" gives LL128; if the algorithm changes too, RING/LL128.
 function kernel_after(reason,    side, from, to) {
     if (split(reason, side, " to ") != 2)
         return ""
@@ -30,7 +30,7 @@ function kernel_after(reason,    side, from, to) {
     return from[1] == to[1] && to[2] != "" ? to[2] : side[2]
 }
 
-# As transitions.csv has them: without what goes along a curve.
+# The parameters as in transitions.csv: without the x axis of a curve.
 function params_of_curve(text,    n, i, word, out) {
     n = split(text, word, " ")
     for (i = 1; i <= n; i++)
@@ -56,7 +56,7 @@ function short_bytes(b) {
     return b " B"
 }
 
-# The measured value of a series at a size that lies between two measured ones: on the line drawn.
+# The value of a series at a size between two measured ones: on the line drawn.
 function on_line(p, s, value, size, from, to,    a, b) {
     if (!((p, s, from) in at) || !((p, s, to) in at))
         return "NaN"

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Marks at the features of the curves ($marks), in its column c_mark; a thin line leads from those of
-# the curve that is explained to the words, at y_words (features_side: left grows up from it, right
-# down). `features` is what to add to a plot.
+# Marks the features of the curves ($marks, column c_mark). One curve has words at y_words, and thin
+# lines to its marks (features_side: left grows up from there, right down). Add `features` to a plot.
 
 array mark_type[6] = [2, 12, 10, 8, 3, 1]
 features = marks == 0 ? "NaN with points" : \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Every config against the baseline: the ratio of times with its 95% interval, and the A/A floor of
-# each size, the band inside which the baseline differs from itself.
+# Every config against the baseline: the ratio of times with its 95% interval, and for each size the A/A
+# floor, the band inside which two copies of the baseline differ.
 
 load data
 load "figures/words.gp"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What a script has just drawn as SVG once more as PNG and PDF, at the same size on paper.
+# Draws the last plot again as PNG and PDF, at the same size on paper as the SVG.
 
 DPI = 200
 set terminal pngcairo size int(WIDTH * DPI), int(HEIGHT * DPI) font "DejaVu Sans,6.75" fontscale DPI / 96. \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Time of one operation against size; of a training step, time over compute alone, because the sizes
-# are measured in groups of their own, at clocks of their own. A step without compute alone is drawn
-# as time, and the figure says so.
+# Time of one operation against size. For a training step: time over compute alone, because each size is
+# a group of its own and clocks differ between groups. A step without compute alone is drawn as time,
+# with a warning in the figure.
 
 load data
 load "figures/words.gp"

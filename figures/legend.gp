@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# A legend under the plot, in as many columns as the longest of label[1..n] lets; loaded twice. Before
-# style.gp it finds room (KEY), after it draws. `more`, if not "", is one more entry, a ring.
+# A legend under the plot, in as many columns as the longest of label[1..n] allows. Load it twice: before
+# style.gp it sets the height (KEY), after style.gp it draws. `more`, if not "", is one more entry, a ring.
 
 if (!exists("ROWS")) {
     longest = strlen(more)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# With panels.awk: iteration time, over compute alone, against the number of CTAs, one after the other
-# beside overlapped, and the time of one operation against what runs beside it.
+# Used with panels.awk. Iteration time over compute alone against the number of CTAs, sequential beside
+# overlapped; and the time of one operation against contention.
 
 # ---- CTAs
 
@@ -9,7 +9,7 @@ function ctas_of(config) { return config ~ /^ctas=[0-9]+$/ ? substr(config, 6) +
 
 function level(x, i) { return x " " median[i] " " low[i] " " high[i] "\n" }
 
-# An iteration in one of its modes, with its interval, over compute alone.
+# The time of an iteration in one mode over compute alone, with its interval.
 function share(i, want,    j) {
     if (want == "overlapped")
         return D[i] / A[i] " " D_low[i] / A[i] " " D_high[i] / A[i] "\n"
@@ -17,7 +17,7 @@ function share(i, want,    j) {
     return j ? median[j] / A[i] " " low[j] / A[i] " " high[j] / A[i] "\n" : ""
 }
 
-# NCCL's own choice of CTAs is a line across, not a point.
+# NCCL's own choice of CTAs is a horizontal line, not a point.
 function write_ctas(p,    s, i, k, n, number, members_of, first, where, name, file, modes, m, text, auto, of_one) {
     for (s = 1; s <= n_members[p]; s++) {
         i = members[p, s]
@@ -59,7 +59,7 @@ function write_ctas(p,    s, i, k, n, number, members_of, first, where, name, fi
 
 # ---- contention
 
-# One figure a size, of the panels that differ in `contention` alone.
+# One figure for each size, from the panels that differ only in `contention`.
 function write_contentions(    p, key, text, words, n, k) {
     if (!("contention" in axis))
         return

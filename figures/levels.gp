@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The y axis of figures whose $level has a curve an index: x, value, and the ends of its 95% interval.
+# The y axis of figures with one curve for each index of $level: x, value, ends of the 95% interval.
 # `also` is one more value that must be visible, or NaN. `shares`: the values are ratios, else times.
-# Sets `unit`. The axis is logarithmic where the values lie far apart.
+# Sets `unit`. The axis is logarithmic if the values lie far apart.
 
 stats $level using 2 nooutput
 low = STATS_min

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The project's question in one picture: the configs in the order of their bandwidth, communication
-# alone, on the left, and in the order of their iteration time on the right. The order is that of
-# medians; whether two configs differ is said by verdicts of in-block contrasts alone:
-#   dots         filled: this config against the baseline is faster or slower; open: not shown
-#   dark lines   against the baseline the verdicts are opposite, alone and in the step
-#   orange       the highest bandwidth, where some config is shown to be faster in the step
-#   blue         the shortest step, where it is shown to be faster than that one
-#   grey         anything else: where grey lines cross, nothing is claimed
-#   ≡            the same operation as the baseline: stands below it and has no place of its own
+# The project's question in one picture. Left: configs by bus bandwidth, communication alone. Right: the
+# same configs by iteration time. Medians give the order; only verdicts tell whether two configs differ:
+#   dots         filled: faster or slower than the baseline, by verdict; open: no difference shown
+#   dark lines   the verdicts against the baseline are opposite, alone and in the step
+#   orange       highest bandwidth, if some config is shown to be faster in the step
+#   blue         shortest step, if it is shown to be faster than the orange one
+#   grey         anything else: crossing grey lines claim nothing
+#   ≡            the same operation as the baseline: drawn below it, without a rank
 
 load data
 load "figures/words.gp"
@@ -70,7 +69,7 @@ do for [i = 1 : n] {
         dashtype dash(i) linecolor rgb ink(i) back
 }
 
-# The legend: who is first, whether that config is beaten, what dots and lines mean.
+# The legend: the first config on each side, whether it is beaten, and the meaning of dots and lines.
 row(k) = (0.6 - 0.125 * k) / HEIGHT
 reference = "the baseline"
 if (baseline_at) { reference = label[baseline_at] }

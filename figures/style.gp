@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# How every figure looks: as wide as a paper's column, text of 6.75 points. Wants `out` (the
-# file without its ending), the panel's variables, and of the figure, in inches,
+# The look of every figure: as wide as a column of a paper, text of 6.75 points. Needs `out` (the file
+# without its ending), the panel's variables, and these sizes in inches:
 #   PLOT        height of the plotting area
 #   KEY         height of the legend under it
 #   y_title     of the y axis

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the figures of verdicts share: the verdicts, how they look, and their legend.
+# Shared by the figures of verdicts: the verdicts, their colours, and their legend.
 
 array verdict[5] = ["faster", "slower", "equivalent", "inconclusive", "same operation"]
 array shade[5] = ["#0072B2", "#D55E00", "#000000", "#909090", "#606060"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The verdict on every config at every size: the colour says which way, its depth how far, and the
-# sign in the cell, or the change where there is room for it, says it again without colour.
+# The verdict on every config at every size. The colour gives the direction, its depth the size of the
+# change. The sign in the cell, or the change if there is room, repeats it without colour.
 
 load data
 load "figures/words.gp"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The panel of wan_claims.csv: a row a claim that a ratio can be made of, as claimed over possible.
+# The panel of wan_claims.csv: a row for each claim that has a ratio, claimed over possible.
 
 # Both ends of a range in the unit of its high end.
 function unit_of(x, unit) {
@@ -22,7 +22,7 @@ NR == 1 || $2 == "nccl_buffsize" { next }
     platform = $1
 }
 END {
-    printf "title_of = \"a plan, claimed against possible\"\ndetail = \"%s; right: claimed → possible\"\n", platform
+    printf "title_of = \"claims of a plan over what is possible\"\ndetail = \"%s; right: claimed → possible\"\n", platform
     printf "platform = \"\"\nworkload = \"\"\nrows = %d\narray label[%d] = [%s]\narray word_of[%d] = [%s]\n", y, y, substr(labels, 3), y, substr(words, 3)
     printf "$claims << EOD\n%sEOD\n", rows
 }

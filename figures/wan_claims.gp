@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What a plan claims over what is possible, a row a claim; at 1 they are the same.
+# The claims of a plan, each divided by the possible value; one row for each claim.
 
 load data
 load "figures/words.gp"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# A panel of curves. Of wan_needed.csv: utilisation against rate by schedule, lines and published points.
-# Of wan_model.csv (rows of the sweep over H): efficiency against H by bits. No field holds a comma.
+# A panel of curves. From wan_needed.csv: utilisation against rate by schedule, lines and published points.
+# From wan_model.csv (rows of the sweep over H): efficiency against H by bits. No field has a comma.
 
 BEGIN { FS = "," }
 NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; model = "bits" in col; next }
@@ -22,7 +22,7 @@ END {
         printf "detail = \"%s: %s over %d sites of %.3g Gbit/s; model\"\n", platform, strategy, sites, rate
     } else {
         printf "title_of = \"bandwidth needed\"\n"
-        printf "detail = \"1e9 parameters, 0.1 s a step; points: Douillard et al. 2025\"\n"
+        printf "detail = \"1e9 parameters, 0.1 s per step; points: Douillard et al. 2025\"\n"
     }
     printf "platform = \"\"\nworkload = \"\"\nn = %d\nmore = \"\"\n", n
     list = ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The error of the model, of the time measured, over the synchronisations of wan.csv: a row a network,
-# and two of all networks, without loss and with. After csv.awk.
+# The error of the model as a share of the measured time, for the synchronisations of wan.csv: a row for
+# each network, and one each for all networks without and with loss. After csv.awk.
 
 NR == 1 { header(); next }
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The share of a training's time that is compute, against the steps from one synchronisation to the
-# next, by the bits of an element on the wire.
+# Compute as a share of the training time against the steps between two synchronisations, by the bits of
+# an element on the wire.
 
 load data
 load "figures/words.gp"

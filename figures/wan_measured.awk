@@ -107,7 +107,7 @@ function synchronisations(    i, r, l, t, s, by_rtt, many, x) {
         bounds[x] = bound[i]
         many = sites[i]
     }
-    for (x in bounds) add("no algorithm is faster", x + 0, bounds[x], bounds[x], bounds[x])
+    for (x in bounds) add("lower bound", x + 0, bounds[x], bounds[x], bounds[x])
     head("time of one synchronisation", sprintf("%d sites, %s%s, %s", many, network(r), l ? sprintf(", %g%% loss", 100 * l) : "", \
         by_rtt ? human(s) : "RTT " milliseconds(t)))
     printf "by_rtt = %d\n", by_rtt
@@ -132,7 +132,7 @@ function trainings(    i, l) {
             add(wire[i], every[i], 100 * efficiency[i], 100 * model_efficiency[i], 0)
             l = sprintf("%s: %s, %d sites, %s, RTT %s, %s", platform[i], label_of(i), sites[i], network(rate[i]), milliseconds(rtt[i]), human(size[i]))
         }
-    head("how often to synchronise: measured, and the model's lines", l)
+    head("how often to synchronise: points measured, lines modelled", l)
     lines_out()
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Each synchronisation as it was measured over what the model says of it, a row a network, by strategy.
-# The bands are 5, 10 and 15%; beside a row stand the median and the greatest error of the model.
+# Measured over modelled time of each synchronisation, a row for each network, by strategy. The bands are
+# 5, 10 and 15%. Each row ends with the median and the greatest error of the model.
 
 load data
 load "figures/words.gp"

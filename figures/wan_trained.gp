@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The share of a training's time that is compute, against the steps from one synchronisation to the
-# next: what was measured (points) and what the model says (lines).
+# Compute as a share of the training time against the steps between two synchronisations: points are
+# measured, lines modelled.
 
 load data
 load "figures/words.gp"

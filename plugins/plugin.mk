@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds gradsync workload plugins, in the tree and out of it.
+# Builds gradsync workload plugins, inside and outside the tree.
 #
-# Out of the tree, in a folder that holds foo.c or foo/*.c:
+# Outside the tree, in a folder with foo.c or foo/*.c, this builds ./foo.so:
 #     make -f "$(pkg-config --variable=plugin_mk gradsync)" NAME=foo
-# builds ./foo.so. GRADSYNC_INCLUDE names the folder of workload.h when pkg-config cannot.
+# If pkg-config does not find gradsync, set GRADSYNC_INCLUDE to the folder of workload.h.
 #
-# A plugin that needs more says so in foo/build.mk (or ./build.mk out of the tree), variables alone:
-#     foo_needs    := mpi blas cuda nccl     any of them; not built where one is missing
-#     foo_extra    := common/clock.c         more sources, as seen from where make runs
+# A plugin that needs more has a file foo/build.mk (outside the tree also ./build.mk). It may set
+# only these variables:
+#     foo_needs    := mpi blas cuda nccl     any of these; a missing one leaves the plugin out
+#     foo_extra    := common/clock.c         more sources, relative to the folder where make runs
 #     foo_cppflags := -DX    foo_libs := -lcublas    foo_nvccflags := -arch=sm_80
-#     foo_backends := cuda                   foo/cuda/*.c becomes foo/cuda.so, with its own
-#     foo/cuda_needs := cuda nccl            variables of the same names
+#     foo_backends := cuda                   builds foo/cuda.so from foo/cuda/*.c
+#     foo/cuda_needs := cuda nccl            the same variables for a backend
 
-# Make's own default, or none at all below a make that was told -R.
+# CC is not set by the user: make's default, or undefined under `make -R`.
 ifneq ($(filter default undefined,$(origin CC)),)
 CC := cc
 endif
@@ -24,10 +25,10 @@ CFLAGS ?= -O2 -g
 LDFLAGS ?=
 WARNINGS ?= -Wall -Wextra
 
-# A variable's value, or nothing, with no warning, when it was never set.
+# The value of a variable; empty, without a warning, if it was never set.
 gs_get = $(if $(filter-out undefined,$(origin $1)),$($1))
 
-# What a plugin may need: where it is, and how to compile and link with it.
+# For each library that a plugin may need: where it is, and how to compile and link with it.
 gs_comma := ,
 gs_have_mpi := $(shell command -v $(MPICC) || true)
 gs_have_blas := $(firstword $(wildcard /usr/include/cblas.h /usr/include/*/cblas.h))
@@ -45,8 +46,8 @@ gs_object = $(gs_obj)/$1/$(subst /,.,$(basename $2)).o
 gs_needed = $(foreach n,$(call gs_get,$1_needs),$(call gs_get,gs_$2_$n)) $(call gs_get,$1_$2)
 gs_cc = $(if $(filter mpi,$(call gs_get,$1_needs)),OMPI_CC=$(CC) MPICH_CC=$(CC) $(MPICC),$(CC))
 
-# A .cu among the sources goes through nvcc, which writes the names of its temporary files into the
-# object: kept ones have the same every time.
+# nvcc compiles .cu files. It writes the names of its temporary files into the object. With --keep the
+# names are the same each time, so equal sources give equal objects.
 define gs_compile_cu
 $(call gs_object,$1,$2): $2
 	$$(call quiet,NVCC,$$<)mkdir -p $$@.kept && trap 'rm -rf $$@.kept' EXIT && $(CUDA_HOME)/bin/nvcc --keep --keep-dir $$@.kept -ccbin $(CC) $(gs_include) \
@@ -61,7 +62,7 @@ $(call gs_object,$1,$2): $2
 -include $(patsubst %.o,%.d,$(call gs_object,$1,$2))
 endef
 
-# $(eval $(call gs_module,foo)): rules for $(gs_out)/foo.so. Nothing of it but wl_plugin_v1 is seen.
+# $(eval $(call gs_module,foo)): rules for $(gs_out)/foo.so. It exports only wl_plugin_v1.
 define gs_module
 $(gs_out)/$1.so: $(foreach s,$(call gs_sources,$1),$(call gs_object,$1,$s))
 	$$(call quiet,PLUGIN,$$@)mkdir -p $$(@D) && $(call gs_cc,$1) -shared $(CFLAGS) $(LDFLAGS) -Wl,-z,defs -o $$@ $$^ $(call gs_needed,$1,libs) -lm

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * All-reduce by hand, over MPI point to point, beside the library's own: the algorithms that
- * configs compare. Correct for any number of ranks and any count, 0 and counts below the number of
- * ranks included; operations must be commutative. The local reductions are MPI_Reduce_local, the
- * kernels that MPI_Allreduce itself uses, so that two configs differ in their algorithm alone.
+ * All-reduce algorithms over MPI point to point, to compare with MPI_Allreduce.
  *
- * Costs with n ranks, m bytes, latency a and time b a byte, reductions left out (Thakur,
+ * They are correct for any number of ranks and any count, also 0 and counts below the number of
+ * ranks. Operations must be commutative. The local reductions are MPI_Reduce_local, which
+ * MPI_Allreduce also uses, so two configs differ only in their algorithm.
+ *
+ * Costs with n ranks, m bytes, latency a and time b per byte, without the reductions (Thakur,
  * Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH", 2005):
  *   ring                2(n-1) a + 2 m b (n-1)/n
  *   tree                2 ceil(log2 n) (a + m b)

@@ -38,7 +38,7 @@ enum wl_status beside_open(struct beside *b, const char *backend, const char *sy
     b->ops = dlsym(b->library, symbol);
     if (b->ops && *(const size_t *)b->ops == size)
         return WL_OK;
-    snprintf(why, n, "%s is of another version than the plugin: build both anew", path);
+    snprintf(why, n, "%s: its version differs from the plugin's; build both again", path);
     dlclose(b->library);
     *b = (struct beside){0};
     return WL_FAIL;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The part of a plugin that needs libraries which the plugin itself does not: NAME/BACKEND.so
- * beside NAME.so, with one exported constant whose first member is its size.
+ * Loads the backend of a plugin: the part that needs more libraries than the plugin itself.
+ *
+ * The backend is NAME/BACKEND.so beside NAME.so. It exports one constant, whose first member is its
+ * size.
  */
 #ifndef BESIDE_H
 #define BESIDE_H
@@ -15,8 +17,8 @@ struct beside {
     const void *ops;
 };
 
-/* Loads it. WL_SKIP: it is not here, or its libraries are not; WL_FAIL: another version of it is.
- * Then why[] has what and the remedy, and *b is zero. */
+/* Loads the backend. WL_SKIP: the backend or one of its libraries is missing. WL_FAIL: it has
+ * another version. Then why[] gets the cause and the remedy, and *b is zero. */
 enum wl_status beside_open(struct beside *b, const char *backend, const char *symbol, size_t size,
                            char *why, size_t n);
 

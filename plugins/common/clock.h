@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The clock of host samples.
+ * Reads the monotonic clock, which times samples on the host.
  */
 #ifndef COMMON_CLOCK_H
 #define COMMON_CLOCK_H

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Device memory of one NCCL communicator on one rank, for plans alone. NCCL allocates about 6 MiB a
- * channel and peer (buffers of LL, LL128 and Simple), and has up to 24 channels over NVLink.
+ * Estimates the device memory of one NCCL communicator on one rank; only plans use it.
+ *
+ * NCCL allocates about 6 MiB for each channel and peer (buffers of LL, LL128 and Simple). It has up
+ * to 24 channels over NVLink.
  */
 #ifndef COMM_MEMORY_H
 #define COMM_MEMORY_H

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NCCL communicators, one a config, several alive at once. NCCL reads NCCL_ALGO and NCCL_PROTO when
- * a communicator is made, so they are set (or unset, for auto) around its making and put back; CTAs
- * go through ncclConfig_t. What really ran is taken from NCCL's own log of one operation.
+ * NCCL communicators, one for each config, several alive at once.
+ *
+ * NCCL reads NCCL_ALGO and NCCL_PROTO when it creates a communicator. They are set (auto: unset)
+ * for this call and then restored. CTAs go through ncclConfig_t. NCCL's log of one operation tells
+ * which algorithm, protocol and number of CTAs ran.
  *
  * The second copy of a baseline has communicators of its own. Two communicators of one config can
  * differ in speed for as long as they live, and the A/A floor shows that only if the copies do not
@@ -11,8 +13,8 @@
  * groups of one launch share its communicators, so verdicts at different sizes err together: ten
  * sizes of one run are not ten replicates.
  *
- * Aborting: comms_abort() may come from another thread. A thread in comm_wait() sees it within a
- * poll; one that is stuck inside NCCL is freed by ncclCommAbort from the other thread.
+ * comms_abort() may be called from another thread. A thread in comm_wait() notices it at its next
+ * poll. A thread that hangs inside NCCL returns when the other thread calls ncclCommAbort.
  */
 #ifndef CUDA_COMM_H
 #define CUDA_COMM_H
@@ -47,9 +49,9 @@ struct comm {
     double init_s;
 };
 
-/* NCCL's log, kept in memory while one operation is watched. */
+/* NCCL's log of one operation, in memory. */
 struct comm_log {
-    int fd; /* -1: not watched */
+    int fd; /* -1: no log is taken */
     char path[64];
     struct scoped_env variables[3];
 };
@@ -65,7 +67,7 @@ struct comms {
     struct comm_log log;
 };
 
-/* What one operation was run with, by NCCL's log. */
+/* How NCCL ran one operation, from its log. */
 struct comm_ran {
     bool known;
     char algorithm[32], protocol[32]; /* "RING", "LL128"; a symmetric kernel's name and "" */
@@ -77,44 +79,45 @@ enum wl_status comms_open(struct comms *c, struct gpu *gpu);
 void comms_close(struct comms *c);
 void comms_abort(struct comms *c);
 
-/* Spreads the ranks over so many make-believe hosts, evenly: between them NCCL goes through its
- * network (sockets, where there is no other). NCCL reads NCCL_HOSTID once a process, so a second
- * call with another number is WL_SKIP. 1: the hosts there are; at most the ranks. */
+/* Makes NCCL believe that the ranks are spread evenly over `hosts` hosts. Between them it uses its
+ * network (sockets, if there is no other). NCCL reads NCCL_HOSTID once per process, so a second
+ * call with another number returns WL_SKIP. 1: the real hosts; at most the number of ranks. */
 enum wl_status comms_pretend(struct comms *c, int hosts);
 
-/* The communicator of a key, made at its first use. Collective. */
+/* The communicator of a key, created at its first use. Collective. */
 enum wl_status comm_get(struct comms *c, struct comm_key key, struct comm **out);
 
 /* Notes which of this process's communicators a cell uses, counted from 1 in the order of creation,
  * and how long its creation took, in ms. */
 void comm_note(const struct comms *c, const struct comm *comm);
 
-/* What an NCCL call made of it: WL_SKIP where NCCL refuses what it was asked for. `why` gets the
- * reason, with NCCL's own last words. */
+/* Status of an NCCL call. WL_SKIP: NCCL refuses the request. `why` gets the reason with NCCL's last
+ * error message. */
 enum wl_status comm_judge(struct comms *c, struct comm *comm, ncclResult_t result, const char *what,
                           char *why, size_t n);
-/* The same, told to host->fail(). */
+/* The same; calls host->fail() with the reason. */
 enum wl_status comm_try(struct comms *c, struct comm *comm, ncclResult_t result, const char *what);
 
-/* Has the event happened? WL_RETRY: not yet. A communicator's asynchronous error (a dead peer), an
- * abort (both looked at now and then: `nth` counts the polls) or a CUDA error is WL_FAIL. */
+/* Has the event happened? WL_RETRY: not yet. WL_FAIL: a CUDA error, an asynchronous error of the
+ * communicator (a dead peer), or an abort. The last two are looked at in some polls only; `nth`
+ * counts the polls. */
 enum wl_status comm_poll(struct comms *c, struct comm *comm, cudaEvent_t event, unsigned nth);
-/* Polls until it has. `feed` is called now and then, when not NULL. */
+/* Polls until the event has happened. Calls `feed` regularly, unless NULL. */
 enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event,
                          enum wl_status (*feed)(void *ctx), void *ctx);
 
-/* Queues one 8-byte operation (gpu.align), which ranks leave together. */
+/* Queues one 8-byte all-reduce (gpu.align); it ends on all ranks at about the same time. */
 enum wl_status comm_align(struct comms *c, struct comm *comm);
 
-/* NCCL's log between begin and end, told to all ranks. Collective. */
+/* Takes NCCL's log between begin and end; all ranks get the result. Collective. */
 void comm_log_begin(struct comms *c);
 struct comm_ran comm_log_end(struct comms *c);
 
-/* Did what was asked for run? Notes it ("ran", from NCCL's log of one operation) in the recording;
- * WL_SKIP with the reason when something else ran. */
+/* Did NCCL run the requested algorithm, protocol and CTAs? Notes what ran ("ran", from NCCL's log)
+ * in the recording. WL_SKIP with the reason: something else ran. */
 enum wl_status comm_prove(struct comms *c, const struct comm *comm, const struct comm_ran *ran);
 
-/* A function of newer NCCLs, or NULL. */
+/* A function that only newer versions of NCCL have, or NULL. */
 void *comm_symbol(const struct comms *c, const char *name);
 
 #endif

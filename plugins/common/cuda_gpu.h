@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One GPU of one rank: found, opened, waited for, filled and checked. Errors are told to
- * host->fail() in one line that names the remedy, then returned: WL_SKIP where this machine cannot,
- * WL_FAIL where it should have.
+ * The GPU of one rank: finds and opens it, allocates its memory, checks results.
+ *
+ * A function that fails calls host->fail() with one line that names the remedy. It returns WL_SKIP
+ * if this machine cannot do it, WL_FAIL for any other failure.
  */
 #ifndef CUDA_GPU_H
 #define CUDA_GPU_H
@@ -20,45 +21,45 @@ struct gpu {
     int device, multiprocessors;
     size_t l2_B;
     cudaStream_t stream; /* of the highest priority */
-    void *scratch;       /* 4 x L2, of gpu_flush_prepare */
+    void *scratch;       /* 4 x L2, from gpu_flush_prepare() */
     _Atomic bool aborted;
-    /* Made by cuda_open (cuda_open.h), which a steady-state sample begins with and is timed by. */
+    /* From cuda_open() (cuda_open.h): they align the start of a steady-state sample and time it. */
     float *align; /* 2 zeros on the device */
     cudaEvent_t start, stop;
 };
 
-/* Ranks that must agree before a collective step: each brings its own outcome, all return the worst
- * one, and all have told its reason. `why`: this rank's, when status is not WL_OK. */
+/* Ranks agree before a collective step: each gives its own status, all return the worst one and all
+ * report its reason. `why`: the reason of this rank, when its status is not WL_OK. Collective. */
 enum wl_status host_agree(const struct wl_host *host, enum wl_status status, const char *why);
 
-/* Picks a GPU of this rank's own, checks that no other rank has it. Collective. */
+/* Picks a GPU for this rank and checks that no other rank uses it. Collective. */
 enum wl_status gpu_open(struct gpu *g, const struct wl_host *host);
 void gpu_close(struct gpu *g);
-/* Notes which GPUs of a node reach each other's memory, with a warning where some do not, and the
- * remedy: NCCL goes on, slowly. Collective. */
+/* Notes which GPUs of a node reach each other's memory. If some do not, NCCL is slow: warns and
+ * names the remedy. Collective. */
 void gpu_note_peers(const struct gpu *g);
 
-/* Says what a CUDA call made of it, e.g. gpu_try(g, cudaMalloc(&p, n), "cudaMalloc"). */
+/* Reports the error of a CUDA call, e.g. gpu_try(g, cudaMalloc(&p, n), "cudaMalloc"). */
 enum wl_status gpu_try(struct gpu *g, cudaError_t error, const char *call);
 
-/* Device memory, or `why` (what was asked, what is free). */
+/* Allocates device memory; on failure `why` has the bytes requested and free. */
 cudaError_t gpu_alloc(void **p, size_t bytes, char *why, size_t n);
 
-/* Bytes; SIZE_MAX: not known. */
+/* Free device memory in bytes; SIZE_MAX: unknown. */
 size_t gpu_free_memory(void);
-/* So many bytes were refused: what is free, and what to do, to `why`. */
+/* After `bytes` could not be allocated: writes the free memory and the remedy to `why`. */
 void gpu_say_memory(size_t bytes, char *why, size_t n);
 
-/* Overwrites the L2 cache: queued on the stream. gpu_flush_prepare() was called before, once or
- * more; it fails as gpu_alloc() does. */
+/* gpu_flush() queues a write over the whole L2 cache. Call gpu_flush_prepare() before, once or
+ * more; it fails like gpu_alloc(). */
 cudaError_t gpu_flush_prepare(struct gpu *g, char *why, size_t n);
 enum wl_status gpu_flush(struct gpu *g);
 
-/* Checking is queued behind the operation, since the next one may reuse its buffers, and read when
- * asked for. A record is device memory of the caller's. */
+/* A check is queued behind the operation, because the next operation may reuse its buffers; its
+ * result is read later. A record is device memory that the caller owns. */
 enum wl_status gpu_record_new(struct gpu *g, struct gpu_mismatch **record);
 cudaError_t gpu_record_clear(struct gpu_mismatch *record, cudaStream_t stream);
-/* WL_FAIL names a wrong element; `what` says of which buffer. Waits for the stream. */
+/* Waits for the stream. WL_FAIL: reports a wrong element; `what` names the buffer. */
 enum wl_status gpu_record_read(struct gpu *g, const struct gpu_mismatch *record,
                                cudaStream_t stream, const char *what);
 

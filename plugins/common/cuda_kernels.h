@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The few kernels that gradsync needs of its own. Each is queued on `stream` and returns what
- * cudaGetLastError said of the launch.
+ * CUDA kernels of gradsync: fill, check, delay and copy. Each function queues a kernel on `stream`
+ * and returns cudaGetLastError() of the launch.
  */
 #ifndef CUDA_KERNELS_H
 #define CUDA_KERNELS_H
@@ -28,14 +28,14 @@ struct gpu_mismatch {
 cudaError_t gpu_fill(void *buffer, size_t elements, unsigned element_B, struct gpu_words words,
                      uint64_t salt, cudaStream_t stream);
 
-/* Adds to *result (device memory, zeroed by the caller) what differs from gpu_fill's pattern. */
+/* Adds the differences from gpu_fill's pattern to *result (device memory, zeroed by the caller). */
 cudaError_t gpu_check(const void *buffer, size_t elements, unsigned element_B,
                       struct gpu_words words, uint64_t salt, struct gpu_mismatch *result,
                       cudaStream_t stream);
 
-/* Compares elements at places spread over C, n x n by columns, with the dot products of op(A) and
- * op(B) summed in double; off by more than `tolerance` times the sum of the terms' magnitudes
- * counts as wrong. Matrices are float (element_B 4) or bfloat16 (2). Reports as gpu_check does;
+/* Compares elements spread over C (n x n, by columns) with the dot products of op(A) and op(B),
+ * summed in double. An element is wrong if it is off by more than `tolerance` times the sum of the
+ * terms' magnitudes. Matrices are float (element_B 4) or bfloat16 (2). Reports like gpu_check;
  * found and expected are the bits of floats. */
 struct gpu_gemm {
     const void *a, *b, *c;
@@ -46,10 +46,10 @@ struct gpu_gemm {
 cudaError_t gpu_gemm_check(const struct gpu_gemm *g, double tolerance, struct gpu_mismatch *result,
                            cudaStream_t stream);
 
-/* The stream waits so long by the device's own clock. */
+/* Delays the stream, by the clock of the device. */
 cudaError_t gpu_delay(uint64_t nanoseconds, cudaStream_t stream);
 
-/* Copies `bytes` (a multiple of 16) with `blocks` thread blocks, each on a multiprocessor. */
+/* Copies `bytes` (a multiple of 16) with `blocks` thread blocks, one on each multiprocessor. */
 cudaError_t gpu_copy(void *to, const void *from, size_t bytes, unsigned blocks,
                      cudaStream_t stream);
 

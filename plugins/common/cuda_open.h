@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a backend on GPUs opens, whatever it measures: its GPU, NCCL, what a measurement is timed
- * with, and the notes of both in the recording.
+ * Opens the GPU, NCCL and the events that time a sample, for every GPU backend. Notes the GPU and
+ * NCCL in the recording.
  */
 #ifndef CUDA_OPEN_H
 #define CUDA_OPEN_H
 
 #include "common/cuda_comm.h"
 
-/* Both zeroed by the caller. Collective. cuda_close() undoes it, whatever came of it. */
+/* The caller zeroes both structs. Collective. Call cuda_close() even after a failure. */
 enum wl_status cuda_open(struct gpu *g, struct comms *c, const struct wl_host *host);
-/* A caller whose buffers communicators use has called comms_close() before it frees them. */
+/* Call comms_close() before freeing a buffer that a communicator uses, then cuda_close(). */
 void cuda_close(struct gpu *g, struct comms *c);
 
-/* From another thread: the waiting one ends the communicators itself; one that does not within the
- * grace is stuck in NCCL. */
+/* Call it from another thread. The waiting thread then ends the communicators itself. If it has not
+ * within a grace period, it hangs in NCCL, and cuda_abort() ends them. */
 void cuda_abort(struct gpu *g, struct comms *c);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Can the GPUs of one host reach each other's memory? Without, NCCL goes on through host memory or
- * sockets at a fraction of the speed, and says so in its log alone. Each rank asks the driver about
- * the GPUs it sees; a launcher that shows each rank its own GPU alone leaves nothing to ask.
+ * Checks whether the GPUs of one host reach each other's memory. If not, NCCL uses host memory or
+ * sockets at a fraction of the speed, and tells only its log. Each rank queries the driver about
+ * the GPUs it sees. If the launcher shows each rank only its own GPU, nothing can be checked.
  */
 #include "common/cuda_gpu.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What one rank was told of its ways to the GPUs of the other ranks on its node. */
+/* Paths from one rank's GPU to the GPUs of the other ranks on its node, by the driver. */
 struct ways {
     int asked, open;
     char from[20], to[20]; /* PCI addresses of the first way that is closed */

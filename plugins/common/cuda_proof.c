@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which algorithm and protocol ran, by NCCL's own word. Since 2.24 NCCL logs, on rank 0 and when an
- * operation is planned,
+ * Finds the algorithm and protocol that ran, from NCCL's log. Since 2.24 NCCL logs on rank 0, when
+ * it plans an operation:
  *   AllReduce: 1048576 Bytes -> Algo RING proto LL128 channel{Lo..Hi}={0..15}
  *   AllReduce [Symmetric]: 1048576 Bytes -> Kernel AllReduce_AGxLL_R nchannels 8 nthreads 512 …
- * and ncclResetDebugInit makes it read its log variables again. The log is a file in memory. An
- * older NCCL cannot be asked this way: the recording then says "unproven".
+ * ncclResetDebugInit makes NCCL read its log variables again. The log is a file in memory. An older
+ * NCCL has no such log line; the recording then says "unproven".
  */
 #include "common/cuda_comm.h"
 

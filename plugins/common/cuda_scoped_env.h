@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A variable of the environment, set for the length of a call into a library that can be told in no
- * other way, and then put back.
+ * Sets an environment variable during a call into a library, then restores it. Only for settings
+ * that the library reads from nowhere else.
  */
 #ifndef CUDA_SCOPED_ENV_H
 #define CUDA_SCOPED_ENV_H
@@ -11,7 +11,7 @@
 
 struct scoped_env {
     const char *name;
-    char *before; /* NULL: was not set */
+    char *before; /* NULL: it was not set */
 };
 
 /* value NULL: unset. */

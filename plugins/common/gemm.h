@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The computation of the host backend: C = A B, all n x n floats, A and B uniform in [-1, 1), by
- * the BLAS on one thread.
+ * A GEMM on the host, by BLAS on one thread: C = A B, all n x n floats, A and B uniform in [-1, 1).
  */
 #ifndef GEMM_H
 #define GEMM_H
@@ -20,14 +19,14 @@ struct gemm {
 
 uint64_t gemm_bytes(size_t n);
 
-/* One of size n out of *list, made if there is none; NULL without memory. gemm_drop() undoes it. */
+/* The GEMM of size n in *list, created if missing; NULL: out of memory. gemm_drop() releases it. */
 struct gemm *gemm_take(struct gemm **list, size_t n, uint64_t seed);
 void gemm_drop(struct gemm **list, struct gemm *g);
 
 void gemm_run(const struct gemm *g, unsigned times);
-/* No element of C is a number after this. */
+/* Sets every element of C to NaN. */
 void gemm_poison(const struct gemm *g);
-/* Is C, at places spread over it, A B to within the rounding of float? */
+/* Compares elements spread over C with A B, to within the rounding of float. */
 bool gemm_check(const struct gemm *g);
 
 #endif

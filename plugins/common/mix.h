@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The finaliser of splitmix64 (Steele, Lea and Flood 2014; public domain): 64 random-looking bits
- * for each number, the same on every machine.
+ * Hashes a number to 64 bits, the same on every machine: the finaliser of splitmix64 (Steele, Lea
+ * and Flood 2014; public domain).
  */
 #ifndef MIX_H
 #define MIX_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * xoshiro256** 1.0 (Blackman and Vigna, 2018), seeded with splitmix64: public domain algorithms.
- * The same seed gives the same stream on every machine.
+ * Random numbers; the same seed gives the same stream on every machine. xoshiro256** 1.0 (Blackman
+ * and Vigna, 2018), seeded with splitmix64; both are in the public domain.
  */
 #ifndef GS_RNG_H
 #define GS_RNG_H
@@ -14,13 +14,13 @@ struct rng {
 };
 
 void rng_seed(struct rng *r, uint64_t seed);
-/* A stream of its own for each (seed, stream) pair. */
+/* An independent stream for each (seed, stream) pair. */
 void rng_stream(struct rng *r, uint64_t seed, uint64_t stream);
 double rng_uniform(struct rng *r); /* [0, 1) */
 double rng_normal(struct rng *r);  /* mean 0, standard deviation 1 (polar method) */
 void rng_shuffle(struct rng *r, size_t *v, size_t n); /* Fisher-Yates */
 
-/* The two that a bootstrap calls some 10^6 times stand here for the compiler. */
+/* Inline, because a bootstrap calls the next functions about 10^6 times. */
 static inline uint64_t rng_rotl(uint64_t x, int k)
 {
     return (x << k) | (x >> (64 - k));

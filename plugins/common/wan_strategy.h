@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The strategies of a synchronisation between sites, as wan_sync runs them and the model of
- * runner/wan predicts them, and the shares of a direct exchange over unequal links.
+ * Strategies of a synchronisation between sites, for wan_sync and for the model in runner/wan; and
+ * the shares of a direct exchange over unequal links.
  */
 #ifndef WAN_STRATEGY_H
 #define WAN_STRATEGY_H
@@ -18,8 +18,8 @@ enum wan_strategy {
 };
 extern const char *const wan_strategy_names[]; /* NULL-terminated, in the order of the enum */
 
-/* Direct exchange with unequal links: share x_i of the gradient is reduced at site i, the shares
- * add up to 1, and T = max_i D [1 + (S-2) x_i] / B_i is least. Returns T (without delays); x may be
+/* Direct exchange with unequal links: site i reduces the share x_i of the gradient. The shares add
+ * up to 1 and minimise T = max_i D [1 + (S-2) x_i] / B_i. Returns T (without delays); x may be
  * NULL. */
 double wan_shares(const double *up_Bps, size_t n, double bytes, double *x);
 

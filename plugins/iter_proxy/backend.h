@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The seam of iter_proxy: who computes and who communicates. iter_proxy.c reads the parameters,
- * judges them and turns a mode into a schedule; a backend prepares buffers and runs schedules.
+ * The interface between iter_proxy and its backends. iter_proxy.c checks the parameters and turns
+ * a mode into a schedule. A backend prepares buffers and runs schedules.
  *
- * The host backend is linked into iter_proxy.so. Any other is a shared object beside it,
- * iter_proxy/NAME.so, that exports one constant, proxy_backend_v1; it is loaded when a cell first
- * asks for it, so that iter_proxy.so itself needs no device library. What a backend accepts
- * (precisions, algorithms, protocols) is a row of proxy_traits[] in iter_proxy.c, because a plan is
- * made on machines where the backend cannot be loaded.
+ * The host backend is linked into iter_proxy.so. Any other backend is a shared object,
+ * iter_proxy/NAME.so, that exports one constant, proxy_backend_v1. The first cell that needs it
+ * loads it, so iter_proxy.so needs no device library. The precisions, algorithms and protocols of
+ * each backend are in traits.c, because a plan must work where the backend cannot be loaded.
  *
- * Gradients are float32, `size` bytes in all, cut into buckets of whole elements. A bucket is
- * all-reduced (sum) out of place: the gradient is never overwritten, so that every iteration has
- * the same exact result and the timed output can be checked.
+ * Gradients are float32, `size` bytes in all, cut into buckets of whole elements. The all-reduce
+ * (sum) of a bucket is out of place and never overwrites the gradient. So every iteration has the
+ * same exact result, and the timed output can be checked.
  */
 #ifndef PROXY_BACKEND_H
 #define PROXY_BACKEND_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The backends of one process: found, loaded and opened when a cell first asks for one.
+ * The backends of one process. The first cell that needs a backend finds, loads and opens it.
  */
 #ifndef BACKENDS_H
 #define BACKENDS_H
@@ -17,22 +17,21 @@ struct backend {
     void *library; /* NULL: linked in */
     void *state;
     _Atomic bool open; /* abort() comes from another thread */
-    bool refused;      /* was tried and cannot run here */
+    bool refused;      /* could not be opened here */
 };
 
 struct backends {
     const struct wl_host *host;
-    MPI_Comm comm; /* the ranks agree over it which backend they have */
+    MPI_Comm comm; /* for agreement between ranks on the backend */
     struct backend of[BACKEND_KINDS];
 };
 
 enum wl_status backends_open(struct backends *b, const struct wl_host *host);
 void backends_close(struct backends *b);
 
-/* That backend, open on every rank, or why not, through host->fail(); the same answer everywhere.
- */
+/* Opens this backend on every rank. All ranks get the same status; host->fail() has the reason. */
 enum wl_status backends_use(struct backends *b, enum proxy_backend_kind kind);
-/* Has backends_use() said no to it? */
+/* Has backends_use() failed to open this backend? */
 bool backends_refused(const struct backends *b, enum proxy_backend_kind kind);
 
 void backends_abort(struct backends *b);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A thread that all-reduces in the order in which it is asked, so that any algorithm, made for a
- * blocking call, can go on beside the computation. From the first comm_thread_post() to the end of
- * comm_thread_wait() it is the only one of the process that may call MPI: MPI_THREAD_SERIALIZED is
- * enough.
+ * A thread that runs all-reduces in the order of posting, so that blocking algorithms overlap the
+ * computation. From the first comm_thread_post() to the end of comm_thread_wait(), no other thread
+ * of the process may call MPI. So MPI_THREAD_SERIALIZED is enough.
  */
 #ifndef COMM_THREAD_H
 #define COMM_THREAD_H
@@ -12,7 +11,7 @@
 
 #include <pthread.h>
 
-/* Owned by the caller, in the thread's hands from post to wait. */
+/* The caller owns it, but must not touch it from post to wait. */
 struct comm_job {
     const struct allreduce *how;
     struct allreduce_call call;
@@ -30,11 +29,11 @@ struct comm_thread {
 
 /* 0, or the error number of pthread_create(). */
 int comm_thread_start(struct comm_thread *t);
-/* Nothing may be under way. */
+/* No job may be running. */
 void comm_thread_stop(struct comm_thread *t);
 
 void comm_thread_post(struct comm_thread *t, struct comm_job *job);
-/* Until all that was posted is done: MPI_SUCCESS or the first code that was not. */
+/* Waits for all posted jobs. Returns MPI_SUCCESS or the first error code. */
 int comm_thread_wait(struct comm_thread *t);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What each backend accepts and needs, known without loading it.
+ * Precisions, algorithms and costs of each backend, known without loading it.
  */
 #ifndef TRAITS_H
 #define TRAITS_H
@@ -13,14 +13,14 @@ extern const char *const proxy_backends[],
                                                          *const proxy_algorithms[],
                                                              *const proxy_protocols[];
 
-/* WL_SKIP and *why when that backend (not PROXY_AUTO) has no such precision, algorithm ... */
+/* WL_SKIP and *why if this backend (not PROXY_AUTO) lacks the precision, algorithm, ... */
 enum wl_status traits_accept(enum proxy_backend_kind kind, const struct proxy_cell *cell, char *why,
                              size_t n);
 
-/* `auto` becomes what that backend takes for it. */
+/* Replaces `auto` by the precision that this backend uses for it. */
 int traits_precision(enum proxy_backend_kind kind, int precision);
 
-/* Adds the memory of one step and the rough time of an iteration. */
+/* Adds the memory and the approximate time of one step. */
 void traits_cost(enum proxy_backend_kind kind, const struct proxy_cell *cell,
                  const struct wl_job *job, struct wl_shape *shape);
 

@@ -31,19 +31,19 @@ const char *const algorithms[] = {[ALLREDUCE_AUTO] = "auto",
 /* clang-format off */
 const struct wl_param cell_params[] = {
     {P(size, WL_SIZE, WL_AXIS, uint64_t), "B", "1MiB", 1, 1ull << 40, NULL,
-     "bytes of the buffer on one rank, a multiple of the element"},
+     "bytes of the buffer on one rank; a multiple of the element size"},
     {P(dtype, WL_CHOICE, WL_AXIS, int), NULL, "float32", 0, 0, dtypes,
      "type of an element"},
     {P(op, WL_CHOICE, WL_AXIS, int), NULL, "sum", 0, 0, ops,
-     "how the ranks' elements become one"},
+     "reduction operation"},
     {P(in_place, WL_BOOL, WL_AXIS, bool), NULL, "no", 0, 0, NULL,
      "the result replaces the input"},
     {P(buffers, WL_CHOICE, WL_AXIS, int), NULL, "hot", 0, 0, buffers,
-     "hot: one buffer; cold: rotating over 4 times the last-level cache"},
+     "hot: reuse one buffer; cold: rotate through 4 times the last-level cache"},
     {P(metric, WL_CHOICE, WL_AXIS, int), NULL, "T_ss", 0, 0, metric_names,
-     "T_ss: steady state, back to back; L_iso: one operation from a shared start"},
+     "T_ss: operations back to back; L_iso: one operation from a common start"},
     {P(algorithm, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, algorithms,
-     "auto: MPI_Allreduce; the others are made of MPI point to point"},
+     "auto: MPI_Allreduce; the others use MPI point to point"},
     {0}};
 /* clang-format on */
 

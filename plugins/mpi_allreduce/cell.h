@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A cell of mpi_allreduce: its parameters, and what follows from them before anything is allocated.
+ * A cell of mpi_allreduce: its parameters, and the sizes computed from them before allocation.
  */
 #ifndef CELL_H
 #define CELL_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the operations of a sample find their buffers. Hot: one slot, used every time. Cold: as
- * many as hold 4 times the last-level cache, visited in a fixed scattered order, so that a slot has
- * left the cache, and no prefetcher foresees it, when its turn comes again. A slot is an input and
- * an output, or one buffer in place, each aligned to SLOT_ALIGN whatever the size.
+ * The buffers of a sample's operations. Hot: every operation uses the same slot. Cold: the slots
+ * fill 4 times the last-level cache and are used in a fixed scattered order. So a slot has left the
+ * cache before it is used again, and no prefetcher predicts it. A slot is an input and an output,
+ * or one buffer in place; each buffer is aligned to SLOT_ALIGN.
  */
 #ifndef SLOTS_H
 #define SLOTS_H
@@ -17,7 +17,7 @@
 struct slots {
     char *in, *out;     /* the same memory in place */
     size_t stride;      /* bytes from one slot to the next */
-    size_t n, step, at; /* slots, the next one is `step` further, the next one to use */
+    size_t n, step, at; /* number of slots, distance to the next one, next one to use */
 };
 
 struct slots_shape {
@@ -25,13 +25,13 @@ struct slots_shape {
     uint64_t total_B;
 };
 
-/* What slots_open() takes for buffers of size_B. */
+/* The shape for slots_open() with buffers of size_B. */
 struct slots_shape slots_shape(uint64_t size_B, bool cold, bool in_place);
-/* False when there is no such memory; nothing to close then. The memory is not touched. */
+/* False: out of memory; then there is nothing to close. Does not touch the memory. */
 bool slots_open(struct slots *s, const struct slots_shape *shape, bool in_place);
 void slots_close(struct slots *s);
 
-/* The last-level cache in bytes, of the first processor. */
+/* Bytes of the last-level cache of the first processor. */
 uint64_t last_level_cache_B(void);
 
 /* The slot to use now; the next call gives the next one. */

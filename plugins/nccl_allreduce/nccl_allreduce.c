@@ -33,38 +33,38 @@ static const char *const memories[] = {"plain", "registered", "symmetric", "nccl
 /* clang-format off */
 static const struct wl_param params[] = {
     {P(size, WL_SIZE, WL_AXIS, uint64_t), "B", "16MiB", 1, 1ull << 46, NULL,
-     "payload on one rank, a multiple of the element"},
+     "bytes of the buffer on one rank; a multiple of the element size"},
     {P(dtype, WL_CHOICE, WL_AXIS, int), NULL, "fp32", 0, 0, dtypes,
-     "element; fp8 since NCCL 2.24"},
+     "type of an element; fp8 needs NCCL 2.24"},
     {P(op, WL_CHOICE, WL_AXIS, int), NULL, "sum", 0, 0, ops,
-     "reduction"},
+     "reduction operation"},
     {P(in_place, WL_BOOL, WL_AXIS, bool), NULL, "no", 0, 0, NULL,
      "the result replaces the input"},
     {P(metric, WL_CHOICE, WL_AXIS, int), NULL, "T_ss", 0, 0, metric_names,
-     "T_ss: back to back, device clock; L_iso: one from idle, host clock"},
+     "T_ss: operations back to back, device clock; L_iso: one operation from idle, host clock"},
     {P(launch, WL_CHOICE, WL_AXIS, int), NULL, "graph", 0, 0, launches,
-     "from a CUDA graph, or call by call on a stream"},
+     "graph: replay a CUDA graph; stream: call NCCL for each operation"},
     {P(buffers, WL_CHOICE, WL_AXIS, int), NULL, "hot", 0, 0, buffers,
-     "hot: the same; cold: 4 x L2 of other traffic since their last use"},
+     "hot: reuse one buffer; cold: first move 4 x the L2 size of other data"},
     {P(contention, WL_CHOICE, WL_AXIS, int), NULL, "none", 0, 0, contentions,
-     "GEMMs and memory traffic on every GPU meanwhile"},
+     "GEMMs and memory traffic on every GPU beside the all-reduce"},
     {P(hosts, WL_INT, WL_AXIS, int64_t), NULL, "1", 1, 64, NULL,
-     "as if the ranks were on so many: NCCL's network between them"},
+     "pretend the ranks span this many hosts: NCCL uses its network between them"},
     {P(algorithm, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, algorithms,
      "auto: NCCL chooses"},
     {P(protocol, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, protocols,
      "auto: NCCL chooses"},
     {P(ctas, WL_INT, WL_CONFIG, int64_t), NULL, "0", 0, 64, NULL,
-     "thread blocks, exactly so many; 0: NCCL chooses"},
+     "exact number of CTAs (thread blocks); 0: NCCL chooses"},
     {P(memory, WL_CHOICE, WL_CONFIG, int), NULL, "plain", 0, 0, memories,
-     "plain: cudaMalloc, as frameworks do; ncclMemAlloc (NCCL 2.19), which NCCL registers in "
-     "graphs, as nccl-tests does; that, registered at once; or symmetric windows (2.27)"},
+     "plain: cudaMalloc, as in frameworks; ncclMemAlloc: NCCL registers it in graphs, as in "
+     "nccl-tests (2.19); registered: the same, registered at once; symmetric: windows (2.27)"},
     {0}};
 
 static const struct wl_metric metrics[] = {
     [VALUE_TIME] = {"time", "s", "one operation", WL_MAX},
-    [VALUE_GEMM] = {"contention_gemm", "FLOP/s", "GEMM rate of the contention, a GPU", WL_MEAN},
-    [VALUE_TRAFFIC] = {"contention_traffic", "B/s", "bytes read and written by it, a GPU", WL_MEAN},
+    [VALUE_GEMM] = {"contention_gemm", "FLOP/s", "GEMM rate of contention on each GPU", WL_MEAN},
+    [VALUE_TRAFFIC] = {"contention_traffic", "B/s", "traffic of contention on each GPU", WL_MEAN},
     {0}};
 /* clang-format on */
 

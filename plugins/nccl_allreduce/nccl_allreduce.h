@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * nccl_allreduce in two objects: nccl_allreduce.so holds the tables and judges cells, and needs no
- * CUDA, so that a plan can be made anywhere; nccl_allreduce/cuda.so does the work. It is loaded by
- * open() and exports one constant of this type.
+ * The interface between the two objects of nccl_allreduce. nccl_allreduce.so has the tables and
+ * checks cells. It needs no CUDA, so plans work anywhere. nccl_allreduce/cuda.so measures. open()
+ * loads it; it exports one constant of this type.
  */
 #ifndef NCCL_ALLREDUCE_H
 #define NCCL_ALLREDUCE_H
@@ -16,9 +16,9 @@ enum cell_buffers { BUFFERS_HOT, BUFFERS_COLD };
 enum cell_metric { METRIC_T_SS, METRIC_L_ISO };
 enum cell_memory { MEMORY_PLAIN, MEMORY_REGISTERED, MEMORY_SYMMETRIC, MEMORY_NCCL };
 
-/* Operations of a steady-state sample, and of one graph. Starting a graph costs a few microseconds
- * (seen on H200s: 10 or so, 2.7% of 16 operations of 1 KiB), so a sample lasts SAMPLE_S or has the
- * most; operations so long that starting is no part of the time are fewer. */
+/* Operations in a steady-state sample and in one graph. Starting a graph takes a few microseconds
+ * (on H200s about 10, 2.7% of 16 operations of 1 KiB). So a sample lasts SAMPLE_S or has the most
+ * operations. Long operations are fewer, because the start no longer matters. */
 #define BACK_TO_BACK_MOST 64
 #define BACK_TO_BACK_STREAM 256 /* on a stream, where more cost no capture */
 #define BACK_TO_BACK 16

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How the ranks of a communicator agree on what the sequence of calls cannot tell them: whether all
- * of them are here, whether time is up, which arm to keep. NCCL hangs or corrupts data when ranks
- * choose differently, so no rank may act on what only it has seen.
+ * Agreement between the ranks of a communicator on facts that the sequence of calls does not give:
+ * whether all ranks are here, whether time is up, which arm to keep. NCCL hangs or corrupts data if
+ * ranks choose differently, so no rank may act on something that only it has seen.
  *
- * Each question has a key, and is asked by every rank at the same call. The first to come answers:
- * it makes the symbolic link out/agree/COMM.KEY, whose target is its answer. That is one atomic
- * operation, on a shared file system too, and fails when the link is there. Everyone, the first
- * included, then takes the answer that the link holds. A rank that can neither make nor read it
- * gets none, and must leave the calls alone.
+ * Each question has a key, and every rank asks it at the same call. The first rank answers: it
+ * creates the symbolic link out/agree/COMM.KEY, whose target is its answer. This is one atomic
+ * operation, also on a shared file system, and fails if the link exists. Every rank, also the
+ * first, then reads the answer from the link. A rank that can neither create nor read the link gets
+ * no answer, and must not change the calls.
  */
 #ifndef GS_TUNER_AGREE_H
 #define GS_TUNER_AGREE_H

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What one rank writes about one communicator: JSON Lines, a file of its own,
- * out/COMM.HOST.PID.N.jsonl, each line appended with one write(2).
+ * The log that one rank writes about one communicator: JSON Lines in out/COMM.HOST.PID.N.jsonl,
+ * each line appended with one write(2).
  *   comm      once: schema, host, pid, rank (of the job, -1: unknown), comm, ranks, nodes, abi,
  *             takes_part, at_ns (CLOCK_MONOTONIC), unix_s
- *   step      a step was found: number (from 1), call (of the communicator, from 1), calls a step,
- *             bytes a step, first (its first calls: [[collective, bytes], ...])
- *   begin     visits begin, or get shorter: steps a visit, step (its number), block (its first)
+ *   step      a step was found: number (from 1), call (of the communicator, from 1), calls per
+ *             step, bytes per step, first (its first calls: [[collective, bytes], ...])
+ *   begin     visits begin, or get shorter: steps per visit, step (its number), block (the first)
  *   visit     step (its number), block, visit (in the block), arm, copy, steps, calls, taken
- * {"ring/LL128": calls, ...} (the pair with the lowest cost), unavailable (calls that could not
- * have the arm's choice), at_ns: the first call of each step and of the step after the last dropped
- * block, visit, arm, step (of the visit), call: another sequence came in between over      the
- * visits have ended, and why kept      arm: from now on every call gets it end       calls, bytes,
- * state, visits, dropped, last_call_ns, at_ns: the communicator or the process ended. A program
- * that is killed writes none
+ *             {"ring/LL128": calls, ...} (the pair with the lowest cost), unavailable (calls for
+ *             which the arm's choice is not available), at_ns: the first call of each step and of
+ *             the step after the last
+ *   dropped   block, visit, arm, step (of the visit), call: other calls interrupted the visit
+ *   over      the visits have ended, and why
+ *   kept      arm: from now on every call gets it
+ *   end       calls, bytes, state, visits, dropped, last_call_ns, at_ns: the communicator or the
+ *             process ended. A program that is killed writes no end line
  */
 #ifndef GS_TUNER_JOURNAL_H
 #define GS_TUNER_JOURNAL_H
@@ -31,16 +33,16 @@ struct journal {
 /* Creates the file. False, errno says why. */
 bool journal_open(struct journal *j, const char *out, const char *comm);
 void journal_close(struct journal *j);
-/* How many files of this communicator there are: the ranks that have one. */
+/* Number of log files of this communicator: one for each rank that takes part. */
 size_t journal_count(const char *out, const char *comm);
 
 struct line {
     size_t n;
     char s[JOURNAL_LINE];
 };
-/* Appends; what does not fit is cut. */
+/* Appends text; cuts off the part that does not fit. */
 void line_add(struct line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Writes the line and a newline. What cannot be written is lost: a job does not fail for it. */
+/* Writes the line and a newline. A line that cannot be written is lost: the job must not fail. */
 void journal_line(struct journal *j, struct line *l);
 
 #endif

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A trial in one communicator, as one of its ranks takes part in it. States, in their order:
- *   LEARN  the step is not known; calls are left alone
- *   WARM   it is followed for some steps; calls are left alone
- *   RUN    blocks of visits: a block visits each arm once in random order, the baseline twice; a
- *          visit gives its arm to the calls of some consecutive steps. A visit that other calls
- *          interrupt is dropped and made again; after two drops of one visit all get half the
- * steps. Calls outside of steps are left alone HOLD   the blocks are over; calls are left alone
- * until an arm to keep is named KEPT   every call gets that arm OFF    the ranks could not agree;
- * calls are left alone for good The state changes only at calls that all ranks have in common
- * (sequence.h), and by answers that all of them share (agree.h): whether to begin, at each block's
- * end whether to go on, while holding every so many steps which arm to keep. gradsync asks for an
- * end by the file out/stop, and for an arm by out/keep, which holds its number.
+ * A trial in one communicator, on one of its ranks. States, in their order:
+ *   LEARN  the step is unknown; calls are not changed
+ *   WARM   the step is followed for some steps; calls are not changed
+ *   RUN    blocks of visits: a block visits each arm once in random order, the baseline twice. A
+ *          visit applies its arm to the calls of some consecutive steps. A visit interrupted by
+ *          other calls is dropped and repeated; after two drops of one visit, all visits get half
+ *          the steps. Calls outside of steps are not changed
+ *   HOLD   the blocks are over; calls are not changed until an arm to keep is named
+ *   KEPT   every call gets that arm
+ *   OFF    the ranks could not agree; calls are never changed again
+ * All ranks must change state at the same call. So a state changes only at calls that all ranks see
+ * (sequence.h), and after an agreement (agree.h). Ranks agree whether to begin; at the end of each
+ * block, whether to go on; in HOLD, every few steps, which arm to keep. gradsync creates the file
+ * out/stop to end the trial, and out/keep, with the number of an arm, to keep this arm.
  */
 #ifndef GS_TUNER_TRIAL_H
 #define GS_TUNER_TRIAL_H
@@ -54,15 +56,15 @@ struct trial {
     uint64_t calls, bytes, visits, dropped, last_call_ns;
 };
 
-/* `id`: the same on all ranks of the communicator and on no other's. False: the folder cannot be
- * written to, errno says why; the communicator is then left alone. */
+/* `id`: equal on all ranks of the communicator, and different from other communicators. False: the
+ * folder cannot be written (errno); the communicator is then not changed. */
 bool trial_begin(struct trial *t, const struct trial_config *c, const char *id, size_t ranks,
                  size_t nodes, int abi);
-/* True: an arm was applied. False: the call is as it would be without the trial. */
+/* True: an arm was applied. False: the call is not changed. */
 bool trial_call(struct trial *t, const struct call *call);
 void trial_end(struct trial *t);
 
-/* ---- trial_lines.c: what is written ---- */
+/* ---- trial_lines.c: the lines of the log ---- */
 
 void trial_write_comm(struct trial *t, size_t nodes, int abi);
 void trial_write_step(struct trial *t);

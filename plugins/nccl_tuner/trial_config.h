@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a trial is to do, from the file that GRADSYNC_TRIAL names: lines "key = value", '#' begins a
+ * The config of a trial, from the file named by GRADSYNC_TRIAL: lines "key = value"; '#' begins a
  * comment line. Every rank reads the same file.
- *   out = FOLDER     where the ranks write and agree; on a file system that all of them see
- *   arm = auto       what is compared, a line each, the baseline first (choice_parse)
- *   seed = 1         of the order of the arms
- *   steps = 0        steps a visit; 0: as many as take visit_s seconds
- *   visit_s = 2
+ *   out = FOLDER     folder for logs and agreements, on a file system that all ranks see
+ *   arm = auto       a setting to compare, one for each line, the baseline first (choice_parse)
+ *   seed = 1         seed of the order of the arms
+ *   steps = 0        steps per visit; 0: as many as take visit_s seconds
+ *   visit_s = 2      seconds per visit, if steps is 0
  *   warmup = 20      steps before the first visit
- *   blocks = 0       the trial ends after so many; 0: no limit
- *   minutes = 0      or at the end of the block in which so many minutes are over; 0: no limit
- *   calls = 0        collectives a step; 0: found from their sequence
- *   ranks = 0        only communicators of so many ranks; 0: those of the whole job where its
- *                    launcher says how many it has, else all
+ *   blocks = 0       number of blocks; 0: no limit
+ *   minutes = 0      time limit; the trial ends with the block in which it is reached; 0: no limit
+ *   calls = 0        collectives per step; 0: find them from their sequence
+ *   ranks = 0        use only communicators with this many ranks; 0: those of the whole job, or all
+ *                    if the launcher does not give its number of ranks
  */
 #ifndef GS_TUNER_TRIAL_CONFIG_H
 #define GS_TUNER_TRIAL_CONFIG_H

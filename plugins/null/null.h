@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the script of a cell says, and the faults it may ask for.
+ * The scripted cell of the null plugin, and its faults.
  */
 #ifndef NULL_PLUGIN_H
 #define NULL_PLUGIN_H

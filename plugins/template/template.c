@@ -22,9 +22,9 @@ struct cell {
 
 static const struct wl_param params[] = {
     {"size", WL_SIZE, WL_AXIS, WL_FIELD(struct cell, size, uint64_t), "B", "64KiB", 8, 1e12, NULL,
-     "bytes that are copied, a multiple of 8"},
+     "bytes to copy; a multiple of 8"},
     {"method", WL_CHOICE, WL_CONFIG, WL_FIELD(struct cell, method, int), NULL, "memcpy", 0, 0,
-     methods, "how they are copied"},
+     methods, "how to copy them"},
     {0}};
 
 static const struct wl_metric metrics[] = {{"time", "s", "one copy", WL_MAX}, {0}};
