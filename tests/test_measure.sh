@@ -207,7 +207,7 @@ is "$((before + $(count group))) $(of end '$_->{status}')" '2 complete' 'each gr
 exits 2 'a rank without its arguments says how it is used' "$build/gradsync-rank" "$dir"
 one_line "$err" 'in one line'
 exits 2 'a rank that was started with others than planned refuses' "$build/gradsync-rank" "$dir" 1 9
-like "$out" 'ranks = 2, and 1 were started' 'and says so to its supervisor'
+like "$out" 'ranks=2 in the plan, but 1 ranks were started' 'and says so to its supervisor'
 no_orphans 'nothing is left'
 
 done_testing
