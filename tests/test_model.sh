@@ -89,7 +89,7 @@ exits 2 'no model' "$gradsync" model nomodel.ini
 like "$err" 'no \[model\] section' 'is said'
 ln -s /dev/null device
 exits 1 'a table into a device' "$gradsync" model -q "$plan" --csv device
-like "$err" 'no regular file' 'is refused'
+like "$err" 'not a regular file' 'is refused'
 ok 'and the device left alone' test -L device
 exits 2 'no config' "$gradsync" model
 

@@ -24,25 +24,25 @@ lines 30 'step %d tokens/sec: 1.2M' >generic.log
 lines 30 'step %d | time/step: 412.3ms' >unit.log
 
 ok 'Megatron-LM' watch megatron.log
-like "$out" '30 measurements'$'\n''step 30: 34.5 s a step' 'has its step time'
+like "$out" '30 measurements'$'\n''step 30: 34.5 s per step' 'has its step time'
 ok 'with a config' watch megatron.log --config "$plan"
-like "$out" 'step 25: 15197 tokens/s \(100% of the 15202 expected\), 34.5 s a step \(34.49 expected\)' 'its rate too, against the model'
+like "$out" 'step 25: 15197 tokens/s \(100% of the 15202 expected\), 34.5 s per step \(34.49 expected\)' 'its rate too, against the model'
 ok 'nanoGPT' watch nanogpt.log
-like "$out" 'step 30: 0.5231 s a step' 'has milliseconds'
+like "$out" 'step 30: 0.5231 s per step' 'has milliseconds'
 ok 'torchtitan' watch titan.log
 like "$out" 'step 30: 10050 tokens/s' 'has the rate, colours and commas or not'
 run watch titan.log --config "$plan" --set model:mfu=25% --set model:every=1000
 like "$out" ' 80400 tokens/s \(10[01]% of ' 'which is that of one of eight GPUs'
 ok 'Lightning' watch lightning.log
-like "$out" 'step 30: 0.8 s a step' 'has iterations a second in a progress bar'
+like "$out" 'step 30: 0.8 s per step' 'has iterations a second in a progress bar'
 ok 'HF Trainer' watch hf.log
-like "$out" 'step 30: 1.6 s a step' 'has seconds an iteration'
+like "$out" 'step 30: 1.6 s per step' 'has seconds an iteration'
 ok 'a rate and a step time' watch gpt2.log
-like "$out" 'step 30: 1545123 tokens/s, 0.3391 s a step' 'are both read'
+like "$out" 'step 30: 1545123 tokens/s, 0.3391 s per step' 'are both read'
 ok 'a rate alone' watch generic.log
 like "$out" 'step 30: 1200000 tokens/s' 'with its unit'
 ok 'a time of a step' watch unit.log
-like "$out" 'step 30: 0.4123 s a step' 'with its own: m is not mega'
+like "$out" 'step 30: 0.4123 s per step' 'with its own: m is not mega'
 printf "{'loss': 2.1, 'train_tokens_per_second': 1234.5}\n%.0s" $(seq 9) >dict.log
 ok 'a rate in a dict' watch dict.log
 like "$out" '1234 tokens/s' 'is read'
@@ -53,15 +53,15 @@ like "$out" '120 lines, 30 measurements' 'count a step once'
 # ---- a pattern of one's own
 printf 'speed=<%d tok>\n' 7000 7000 7000 7000 7000 7000 7000 >own.log
 run watch own.log
-like "$out" 'no rate and no step time found: say how they look with --pattern' 'what no pattern fits is said'
+like "$out" 'no rate and no step time found; describe their format with --pattern' 'what no pattern fits is said'
 ok 'a pattern' watch own.log --pattern 'speed=<([0-9]+)'
 like "$out" ' 7000 tokens/s' 'finds the rate'
 ok 'a pattern of step times' watch own.log --pattern 'step:speed=<([0-9]+)'
-like "$out" ' 7000 s a step' 'finds them'
+like "$out" ' 7000 s per step' 'finds them'
 exits 2 'a pattern that is none' watch own.log --pattern '(('
 one_line "$err" 'is one line'
 exits 2 'a pattern without a group' watch own.log --pattern 'speed'
-like "$err" 'no \(group\)' 'is refused'
+like "$err" 'add a \(group\)' 'is refused'
 
 # ---- trouble
 trouble() { # NAME LINE WHAT
@@ -85,7 +85,7 @@ like "$out" 'NCCL error: 50 lines' 'but counted'
 # ---- rates and first steps
 { lines 5 'step %d dt: 90000ms' && lines 30 'step 1%d dt: 34000ms'; } >slow.log
 ok 'slow first steps are no fault' watch slow.log --config "$plan"
-like "$out" 'slow first steps: up to 90 s, 34 s a step since' 'but named'
+like "$out" 'slow first steps: up to 90 s; 34 s per step since' 'but named'
 exits 1 'a rate under the threshold' watch gpt2.log --threshold 2M
 is "$(grep -c 'under the threshold' <<<"$out")" 1 'is flagged once'
 ok 'a rate above it' watch gpt2.log --threshold 700k
