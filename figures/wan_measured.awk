@@ -19,7 +19,7 @@ NR == 1 { header(); next }
     rate[rows] = get("rate_Bps") + 0; rtt[rows] = get("rtt_s") + 0; loss[rows] = get("loss") + 0
     sync[rows] = get("sync_s")
     low[rows] = bound("sync_ci_low_s", sync[rows]); high[rows] = bound("sync_ci_high_s", sync[rows])
-    model[rows] = get("model_sync_s"); bound[rows] = get("bound_s"); trains[rows] = get("step_s") != ""
+    model[rows] = get("model_sync_s"); bound_s[rows] = get("bound_s"); trains[rows] = get("step_s") != ""
     efficiency[rows] = get("efficiency"); model_efficiency[rows] = get("model_efficiency")
     sites[rows] = get("sites"); shape[rows] = get("ranks") " at " sites[rows]; special[rows] = config[rows] ~ /=/ && config[rows] !~ /^strategy=mpi/
 }
@@ -104,7 +104,7 @@ function synchronisations(    i, r, l, t, s, by_rtt, many, x) {
             continue
         x = by_rtt ? rtt[i] * 1e3 : size[i]
         add(label_of(i), x, sync[i], low[i], high[i])
-        bounds[x] = bound[i]
+        bounds[x] = bound_s[i]
         many = sites[i]
     }
     for (x in bounds) add("lower bound", x + 0, bounds[x], bounds[x], bounds[x])

@@ -36,8 +36,8 @@ obeys 'converged says whether that interval is as narrow as `precision`' summary
     asked = 1
     narrow = has("ci_low_s") && (v("ci_high_s") - v("ci_low_s")) / 2 <= percent[t("run_id")] / 100 * v("median_s")
     if (t("status") == "ok" && (t("converged") == "yes") != narrow) bad("converged=" t("converged"))'
-obeys 'warm-up is at most a fifth of a launch' summary '
-    if (5 * v("warmup_blocks") > v("warmup_blocks") + v("blocks")) bad("warm-up of " v("warmup_blocks"))'
+obeys 'warm-up is at most half of a launch' summary '
+    if (2 * v("warmup_blocks") > v("warmup_blocks") + v("blocks")) bad("warm-up of " v("warmup_blocks"))'
 obeys 'T_ss of fewer than 16 operations is noted, no other' summary '
     few = t("params") ~ /metric=T_ss/ && has("iterations") && v("iterations") < 16
     if (few != (t("note") ~ /T_ss over/)) bad("T_ss over " t("iterations") ": " t("note"))'

@@ -139,9 +139,9 @@ for n in {1..13}; do block warm/w 1 1 $A 0 "$n" 50000; done
 for n in {14..30}; do block warm/w 1 1 $A 0 "$n" $((10000 + n % 3)); done
 closed warm/w 1 1 $G $A true
 ok 'a change of level' "$gradsync" reduce warm -o warm.csv
-is "$(of warm.csv $A warmup_blocks) $(of warm.csv $A blocks) $(of warm.csv $A converged)" '0 30 no' 'is no warm-up'
+is "$(of warm.csv $A warmup_blocks) $(of warm.csv $A blocks) $(of warm.csv $A converged)" '13 17 no' 'is warm-up of a launch of ours'
 is "$(of warm.csv $A note)" 'launch 1 changes level after block 13 of 30: 5.00 us before and 1.00 us after' 'but is noted, with both levels'
-is "$(sed -n 2p warm.csv/launches.csv | cut -d, -f13,14,16-)" '30,1.0002e-06,13,5e-06,1.0001e-06' 'in launches.csv too'
+is "$(sed -n 2p warm.csv/launches.csv | cut -d, -f13,14,16-)" '17,1.0001e-06,13,5e-06,1.0001e-06' 'in launches.csv too'
 ok 'it is shown' "$gradsync" show warm
 like "$out" 'us  -  .*ok; launch 1 changes level after block 13 of 30: 5.00 us before and 1.00 us after' 'without an interval'
 

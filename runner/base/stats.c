@@ -131,7 +131,7 @@ double stats_mean(const double *x, size_t n)
     return n ? sum / (double)n : NAN;
 }
 
-size_t stats_warmup(const double *x, size_t n)
+size_t stats_warmup(const double *x, size_t n, size_t most)
 {
     if (n < 8)
         return 0;
@@ -149,7 +149,7 @@ size_t stats_warmup(const double *x, size_t n)
             rest_m2 = m2;
         }
     }
-    if (warm == 0 || 5 * warm > n) /* a fifth at most */
+    if (warm == 0 || warm > most)
         return 0;
     double kept = (double)(n - warm);
     double error = sqrt(rest_m2 / (kept - 1) * (1 / (double)warm + 1 / kept));

@@ -7,7 +7,8 @@
 
 static void judge(struct slot *s, double precision)
 {
-    size_t warmup = stats_warmup(s->medians, s->blocks), n = s->blocks - warmup;
+    size_t warmup = stats_warmup(s->medians, s->blocks, WARMUP_OWN(s->blocks)),
+           n = s->blocks - warmup;
     const double *x = s->medians + warmup;
     double median = stats_median(x, n);
     struct interval ci = stats_median_ci(x, n, LEVEL);

@@ -174,13 +174,14 @@ static void open_ended(struct gathered *g, int launch)
 }
 
 /* Finds the warm-up of each launch from its block medians. */
-static void mark_warmup(struct series *s)
+static void mark_warmup(struct series *s, bool imported)
 {
     double *medians = xmalloc(s->n_blocks * sizeof *medians);
     for (size_t i = 0, next; i < s->n_blocks; i = next) {
         for (next = i; next < s->n_blocks && s->blocks[next].launch == s->blocks[i].launch; next++)
             medians[next - i] = s->blocks[next].time_s;
-        size_t warm = stats_warmup(medians, next - i);
+        size_t n = next - i, most = imported ? WARMUP_IMPORTED(n) : WARMUP_OWN(n);
+        size_t warm = stats_warmup(medians, n, most);
         for (size_t k = i; k < i + warm; k++)
             s->blocks[k].warm = true;
         s->n_warm += warm;
@@ -207,7 +208,7 @@ int gather_group(const struct recorded *r, size_t group, const struct gather_sin
     }
     free(p.scratch);
     for (size_t i = 0; i < out->n; i++)
-        mark_warmup(&out->series[i]);
+        mark_warmup(&out->series[i], r->imported);
     if (code)
         gathered_free(r, out);
     return code;

@@ -110,8 +110,8 @@ static void measure(struct campaign *c, struct launch *l, const struct regime *r
 /* Pairs of the blocks that are warm in both: as against.c has it. */
 static size_t add_pairs(struct nested *out, size_t n, int launch, const struct launch *l, int of)
 {
-    size_t warm = stats_warmup(l->times[BASELINE], l->blocks);
-    size_t warm_of = stats_warmup(l->times[of], l->blocks);
+    size_t warm = stats_warmup(l->times[BASELINE], l->blocks, WARMUP_OWN(l->blocks));
+    size_t warm_of = stats_warmup(l->times[of], l->blocks, WARMUP_OWN(l->blocks));
     for (size_t b = warm > warm_of ? warm : warm_of; b < l->blocks; b++)
         out[n++] = (struct nested){launch, log(l->times[of][b] / l->times[BASELINE][b])};
     return n;

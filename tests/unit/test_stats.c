@@ -117,10 +117,10 @@ static void warmup_is_found_and_not_invented(void **state)
     for (int round = 0; round < 200; round++) {
         for (size_t i = 0; i < 60; i++)
             x[i] = 100 + rng_normal(&rng);
-        invented += stats_warmup(x, 60) > 0;
+        invented += stats_warmup(x, 60, WARMUP_IMPORTED(60)) > 0;
         for (size_t i = 0; i < 7; i++)
             x[i] += 20;
-        size_t warm = stats_warmup(x, 60);
+        size_t warm = stats_warmup(x, 60, WARMUP_IMPORTED(60));
         if (warm)
             assert_in_range(warm, 7, 12);
         exact += warm == 7;
@@ -134,18 +134,19 @@ static void warmup_is_found_and_not_invented(void **state)
         fail_msg("warm-up in %d of 200 series of noise alone", invented);
     for (size_t i = 0; i < 60; i++)
         x[i] = i < 40 ? 120 : 100;
-    assert_int_equal(stats_warmup(x, 60), 0);
+    assert_int_equal(stats_warmup(x, 60, WARMUP_IMPORTED(60)), 0);
     for (size_t i = 0; i < 60; i++)
         x[i] = (i < 13 ? 120 : 100) + 0.01 * (double)(i % 3);
-    assert_int_equal(stats_warmup(x, 60), 0); /* more than a fifth */
+    assert_int_equal(stats_warmup(x, 60, WARMUP_IMPORTED(60)), 0); /* more than a fifth */
+    assert_int_equal(stats_warmup(x, 60, WARMUP_OWN(60)), 13);
     x[12] = 100;
-    assert_int_equal(stats_warmup(x, 60), 12); /* a fifth */
+    assert_int_equal(stats_warmup(x, 60, WARMUP_IMPORTED(60)), 12); /* a fifth */
     for (size_t i = 0; i < 7; i++)
         x[i] = 100.0 - (double)i;
-    assert_int_equal(stats_warmup(x, 7), 0); /* too few to say */
+    assert_int_equal(stats_warmup(x, 7, WARMUP_OWN(7)), 0); /* too few to say */
     for (size_t i = 0; i < 60; i++)
         x[i] = 5;
-    assert_int_equal(stats_warmup(x, 60), 0);
+    assert_int_equal(stats_warmup(x, 60, WARMUP_IMPORTED(60)), 0);
 }
 
 static void a_change_of_level_is_found_and_not_invented(void **state)
@@ -232,7 +233,7 @@ static void inputs_are_left_alone(void **state)
     memcpy(copy, d, sizeof d);
     stats_quantile(copy, N, 0.3);
     stats_median_ci(copy, N, 0.95);
-    stats_warmup(copy, N);
+    stats_warmup(copy, N, WARMUP_OWN(N));
     assert_memory_equal(copy, d, sizeof d);
 }
 
