@@ -86,8 +86,8 @@ if (compared) { on_first = "no config shown to beat " . label[first_alone] . " i
 if (beaten_by) { on_first = plural(beaten_by, "config") . (beaten_by == 1 ? " beats " : " beat ") . label[first_alone] . " in the step" . (some eq "" ? ", by verdict" : some) }
 set label 5 on_first at screen 0.5, row(2) center
 set label 6 "● faster or slower than " . reference . ", by verdict   ○ not shown" at screen 0.5, row(3) center textcolor rgb "#404040"
-set label 7 "dark line: changes places with " . reference . ", by verdicts; grey: no verdict" . \
-    (twins ? "   ≡ same operation" : "") at screen 0.5, row(4) center textcolor rgb "#404040"
+set label 7 (twins ? "≡ same operation   " : "") . "dark line: changes places; grey: no verdict" at screen 0.5, row(4) center \
+    textcolor rgb "#404040"
 
 plot for [i = 1 : n] by_comm every ::i - 1::i - 1 using (0):2 with points pointtype 7 pointsize 0.5 linecolor rgb ink(i), \
     for [i = 1 : n] by_time every ::i - 1::i - 1 using (1):2 with points pointtype 7 pointsize 0.5 linecolor rgb ink(i), \
