@@ -72,6 +72,7 @@ $(BUILD)/bench/%: tests/bench/%.c $(commit) $(library)
 $(BUILD)/sim/error_rates: $(sim_lib) $(BUILD)/runner/rank/stopping.o
 $(BUILD)/sim/%: tests/sim/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) -lpthread && $(CC) $(test_depends)
+$(BUILD)/fuzz/fuzz_import: $(BUILD)/runner/verbs/check_raw.o
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(commit) $(library)
 	$(call quiet,FUZZ,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(test_parts) $(LIBS)
 -include $(unit_bin:=.d) $(bench_bin:=.d) $(sim_bin:=.d) $(fuzz_bin:=.d)
