@@ -43,12 +43,12 @@ rm mock/apptainer
 in_job --set slurm:container=/images/x.sif
 is "$rc" 3 'without apptainer'
 one_line "$err" '… one line'
-like "$err" 'no apptainer in PATH on this node.*modules' '… says what to do'
+like "$err" 'needs apptainer, .*not in PATH on this node; name its module' '… says what to do'
 for verb in 'run -q -o none' 'submit --dry-run -o none'; do
     # shellcheck disable=SC2086
     exits 2 "${verb%% *}: an image of no known kind" env SLURM_JOB_ID=7 "$gradsync" $verb q.ini --set slurm:container=x.img
     one_line "$err" '… is said in one line'
-    like "$err" '\.sif for apptainer, a \.sqsh for enroot' '… with what is known'
+    like "$err" '\.sif for apptainer, \.sqsh for enroot' '… with what is known'
 done
 is "$(ls -d none 2>/dev/null)" '' '… and nothing is made'
 no_orphans 'nothing is left'

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# mk/rooms.sh: the includes of this tree follow the order of the rooms, and each fault is found.
+. "$(dirname "$0")/lib.sh"
+
+command -v git >/dev/null && git -C "$top" rev-parse --git-dir >/dev/null 2>&1 || skip_all 'no git checkout'
+exits 0 'every include of this tree follows the order of the rooms' bash "$top/mk/rooms.sh"
+
+mkdir -p tree/mk tree/runner/{base,verbs} tree/plugins/{null,wan_sync}
+cp "$top/mk/rooms.sh" tree/mk
+cp "$top/CONTRIBUTING.md" tree
+cd tree
+git init -q
+lint() { git add -A && run bash mk/rooms.sh; }
+put() { printf '%s\n' "${@:2}" >"$1"; }
+
+put runner/workload.h ''
+put runner/base/text.c '#include "base/text.h"'
+put runner/verbs/main.c '#include "base/text.h"'
+put plugins/null/null.c '#include "workload.h"' '#include "null/null.h"' '#include "common/rng.h"'
+lint
+is "$rc:$err" 0: 'a tree in order has no fault'
+
+put runner/base/text.c '#include <stdio.h>' '#include "verbs/main.h"'
+lint
+is "$rc" 1 'a room that includes one below it is a fault'
+like "$err" '^runner/base/text\.c:2: includes "verbs/main\.h": base comes before verbs' \
+    'the fault names file and line'
+
+put runner/base/text.c '#include "base/units.h"'
+put runner/base/units.h '#include "base/text.h"'
+lint
+like "$rc:$err" '^1:modules include each other: base/' 'modules that include each other are a fault'
+rm runner/base/units.h
+
+put runner/base/text.c ''
+put plugins/null/null.c '' '' '#include "base/text.h"'
+lint
+like "$rc:$err" '^1:plugins/null/null\.c:3: ' 'a plugin that includes the runner is a fault'
+
+put plugins/null/null.c '#include "wan_sync/cell.h"'
+lint
+like "$rc:$err" '^1:plugins/null/null\.c:1: ' 'a plugin that includes another plugin is a fault'
+
+put plugins/null/null.c ''
+put runner/loose.c ''
+lint
+like "$rc:$err" '^1:runner/loose\.c: ' 'a file outside the rooms is a fault'
+done_testing
