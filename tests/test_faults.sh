@@ -172,7 +172,7 @@ begin int_twice --set null:fault=hang --set null:fault_after=50 --set measure:de
 hangs() { ps -o stat= -p "$(rank 0)" | grep -q '^S'; } # one that works spins
 until_true 60 hangs || flunk 'rank 0 hangs' "$(ps -ef)"
 kill -INT "$top_pid"
-until_true 60 grep -q 'once more ends at once' int_twice.err || flunk 'the first signal is answered'
+until_true 60 grep -q 'again to stop now' int_twice.err || flunk 'the first signal is answered'
 kill -INT "$top_pid"
 end 1 'SIGINT twice while a rank hangs'
 is "$(fails "$dir")" '' '… ends at once'
