@@ -35,8 +35,8 @@ ok 'a page was made of it' test -s "$tmp/a_checkout/figures/out/report-mine.html
 
 # ---- the numbers ----
 
-mkdir -p "$tmp"/numbers/data/raw/h200-{2,4}gpu "$tmp/numbers/data/csv/wan" && cd "$tmp/numbers" || exit 1
-for p in h200-2gpu h200-4gpu; do ln -s "$top/data/raw/$p/iter_proxy" "data/raw/$p/"; done
+mkdir -p "$tmp/numbers/data/raw" "$tmp/numbers/data/csv/wan" && cd "$tmp/numbers" || exit 1
+for p in h200-2gpu h200-4gpu; do ln -s "$top/data/raw/$p" data/raw; done
 ln -s "$top/paper" "$top/configs" .
 ln -s "$build" build
 ok 'the tables behind the numbers' "$gradsync" reduce -q data/raw -o data/csv

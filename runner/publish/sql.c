@@ -151,38 +151,13 @@ int sql_split(struct sql_parts *p, const char *query, struct sql_source at)
     return GS_OK;
 }
 
-#define PARAMETER "abcdefghijklmnopqrstuvwxyz0123456789_"
-
-static const char no_column[] = "no such column: ";
-
-/* The column that the last statement lacks in a table, and the nearest that is there; or NULL. */
-static const char *lacking(const struct sql *s, const char **near)
-{
-    const char *text = sqlite3_errmsg(s->db);
-    if (!s->grid || strncmp(text, no_column, strlen(no_column)) != 0)
-        return NULL;
-    text += strlen(no_column);
-    *near = text_nearest(text, (const char *const *)s->grid->columns, s->grid->n_columns);
-    return text;
-}
-
-/* A parameter that no recorded cell has is a column without values: `metric`, where nothing but
- * training steps was measured. A column with a near name is a typo, and stays an error. */
-static bool add_absent_parameter(struct sql *s)
-{
-    const char *near, *name = lacking(s, &near);
-    if (!name || near || !grid_has(s->grid, "params") || name[strspn(name, PARAMETER)])
-        return false;
-    char *statement = xstrfmt("ALTER TABLE main.\"%s\" ADD COLUMN \"%s\"", s->grid->name, name);
-    bool added = sqlite3_exec(s->db, statement, NULL, NULL, NULL) == SQLITE_OK;
-    free(statement);
-    return added;
-}
-
 static int wrong(const struct sql *s, struct sql_source at)
 {
-    const char *near = NULL, *text = sqlite3_errmsg(s->db);
-    lacking(s, &near);
+    static const char column[] = "no such column: ";
+    const char *text = sqlite3_errmsg(s->db), *near = NULL;
+    if (s->grid && !strncmp(text, column, strlen(column)))
+        near = text_nearest(text + strlen(column), (const char *const *)s->grid->columns,
+                            s->grid->n_columns);
     return near ? fail_at(GS_USAGE, at.file, at.line, "table %s has %s%s", s->grid->name, text,
                           DID_YOU_MEAN(near))
                 : fail_at(GS_USAGE, at.file, at.line, "%s", text);
@@ -229,9 +204,8 @@ int sql_run(struct sql *s, struct sql_result *r, const char *query, const struct
     sqlite3_stmt *st = NULL;
     int step = SQLITE_DONE, code = sql_open(s);
     *r = (struct sql_result){0};
-    while (!code && (sqlite3_prepare_v2(s->db, query, -1, &st, NULL) || !st))
-        if (!add_absent_parameter(s))
-            code = wrong(s, at);
+    if (!code && (sqlite3_prepare_v2(s->db, query, -1, &st, NULL) || !st))
+        code = wrong(s, at);
     if (code)
         return code;
     bind(st, in);
