@@ -104,9 +104,8 @@ int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n,
         if (!only_args && !strcmp(argv[i], "--")) {
             only_args = true;
         } else if (!argv[i][0] && !only_args) {
-            return fail(GS_USAGE,
-                        "%s: argument %d is empty: is a shell variable unset?",
-                        cli->verb, i);
+            return fail(GS_USAGE, "%s: argument %d is empty: is a shell variable unset?", cli->verb,
+                        i);
         } else if (only_args || argv[i][0] != '-' || !argv[i][1]) {
             args[(*n)++] = argv[i];
         } else {

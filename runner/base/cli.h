@@ -19,7 +19,7 @@ struct cli_option {
     const char *name; /* long name without "--" */
     char letter;      /* 0: none */
     enum cli_kind kind;
-    void *value; /* bool *, const char **, const char *** (NULL-terminated, cli_free) or
+    void *value;          /* bool *, const char **, const char *** (NULL-terminated, cli_free) or
                     struct cli_int * */
     const char *argument; /* "FILE"; NULL for a flag */
     const char *help;

@@ -71,8 +71,8 @@ static int try_launch(const struct run_at *r, const struct launch_state *s, stru
                         : "");
 }
 
-/* The loop ends: each attempt closes a group, or adds a failure to a cell, of which a cell may have
- * few; attempts that do neither are counted. */
+/* The loop ends: each attempt completes a group or adds a failure to a cell, and the failures of a
+ * cell are limited. Attempts that do neither are counted. */
 int run_launch(const struct run_at *r, int launch)
 {
     struct launch_state now, before = {0};

@@ -168,7 +168,7 @@ static void compare_parts(struct numbers *b, struct answer *a)
     }
 }
 
-/* Its rows are numbers, which may be of many platforms; a calculation is of one. */
+/* Its rows can come from several platforms; a calculation belongs to one. */
 static int query_numbers(struct numbers *b, struct answer *a, const char *query,
                          const struct sql_parts *p, const struct sql_values *in)
 {

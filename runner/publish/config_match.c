@@ -73,7 +73,7 @@ char *config_match_path(const struct recorded *r, const char *configs,
     return path;
 }
 
-/* The plan, or NULL: the section is gone, or, with a reason, what is reported meanwhile. */
+/* The plan; or NULL if the section is gone or cannot be planned. Errors are reported. */
 static struct plan *plan_today(const struct recorded *r, const char *path,
                                const char *const *overrides)
 {

@@ -35,11 +35,14 @@ int paper_tables_no_table(const struct paper_tables *s, const char *name, const 
     struct words w = {0};
     list_tables(&w, s->csv);
     const char *near = text_nearest(name, (const char *const *)w.v, w.n);
-    int code = w.n ? fail(GS_USAGE,
-                          "no table '%s': %s is not there%s; 'make tables' makes them, 'make "
-                          "paper' those of the paper too",
-                          name, path, DID_YOU_MEAN(near))
-                   : fail(GS_USAGE, "no table in %s; 'make tables' makes them, 'make paper' those of the paper too", s->csv);
+    int code =
+        w.n ? fail(GS_USAGE,
+                   "no table '%s': %s is not there%s; 'make tables' makes them, 'make "
+                   "paper' those of the paper too",
+                   name, path, DID_YOU_MEAN(near))
+            : fail(GS_USAGE,
+                   "no table in %s; 'make tables' makes them, 'make paper' those of the paper too",
+                   s->csv);
     words_free(&w);
     return code;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trial/trial_job.h"
 
-#include "nccl_tuner/trial_config.h"
 #include "base/err.h"
 #include "base/files.h"
-#include "record/manifest.h"
 #include "base/program_dir.h"
-#include "record/record.h"
 #include "base/text.h"
+#include "nccl_tuner/trial_config.h"
+#include "record/manifest.h"
+#include "record/record.h"
 #include "trial/trial_child.h"
 #include "trial/trial_recording.h"
 #include "trial/trial_result.h"

@@ -4,12 +4,12 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/jsontext.h"
-#include "plan/plan.h"
-#include "record/provenance.h"
-#include "record/record.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "plan/plan.h"
+#include "record/provenance.h"
+#include "record/record.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "trial/trial_result.h"
 
 #include "base/err.h"
-#include "base/text.h"
 #include "base/student.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>

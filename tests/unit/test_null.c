@@ -2,10 +2,10 @@
  *
  * The null plugin gives the series that its parameters ask for.
  */
+#include "base/program_dir.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "config/params.h"
-#include "base/program_dir.h"
 #include "plugin/plugin.h"
 
 #include <math.h>

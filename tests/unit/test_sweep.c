@@ -149,8 +149,7 @@ static void refusals(void **state)
          "toy.ini:2: key 'configs': 'size=8': 'size' is not a config parameter"},
         {"configs = ring/tree", "toy.ini:2: key 'configs': 'ring/tree': sets 'algorithm' twice"},
         {"configs = ring/", "toy.ini:2: key 'configs': 'ring/': 'ring/' has an empty part"},
-        {"configs = auto\nalgorithm = ring",
-         "toy.ini:3: key 'algorithm': is set by 'configs' too"},
+        {"configs = auto\nalgorithm = ring", "toy.ini:3: key 'algorithm': is set by 'configs' too"},
     };
     struct fixture *f = *state;
     for (size_t i = 0; i < N(cases); i++) {

@@ -18,8 +18,8 @@
 
 #include <cmocka.h>
 
-#include "wan_sync/strategy/engine.h"
 #include "../../plugins/wan_sync/strategy/strategies.c" // NOLINT(bugprone-suspicious-include)
+#include "wan_sync/strategy/engine.h"
 
 #define MEMBERS_MOST 9
 #define STREAMS 2
