@@ -167,7 +167,7 @@ for f in floor/*.jsonl; do # the second copy of the baseline 4% slower: the meth
         then .time_ns |= map(. * 1.04 | floor) else . end' "$f" >slower && mv slower "$f"
 done
 ok 'a baseline that differs from itself' "$gradsync" compare floor -o floor.csv
-like "$out" ' -3\.[78][0-9]% \.\. \+[34]\.[0-9]+%  +inconclusive' 'is printed with both ends of a ratio'
+like "$out" ' -3\.[78][0-9]% \.\. \+[34]\.[0-9]+%  +alone +inconclusive' 'is printed with both ends of a ratio'
 like "$out" 'p_holm: p of the interval, adjusted over each group and mode' 'and which test p_holm is of'
 ok 'its floor' within "$(of floor.csv 8 c2 floor)" 0.038 0.042
 is "$(of floor.csv 8 c2 verdict)" inconclusive 'nothing is claimed below it'

@@ -4,7 +4,7 @@
 #include "config/config.h"
 #include "config/settings.h"
 #include "plan/plan.h"
-#include "publish/machine.h"
+#include "record/machine.h"
 #include "publish/paper_tables.h"
 #include "record/record.h"
 #include "record/runs.h"
