@@ -108,15 +108,30 @@ static const char *const shown_in[LEVELS] = {
     [LEVEL_TRAINING] = "shown in training",
 };
 
+/* Steps at the level of e in which its setting has no numbers. */
+static size_t not_measured(const struct steps_evidence *s, const struct evidence *e,
+                           size_t measured)
+{
+    size_t steps = 0;
+    for (size_t i = 0; i < s->n; i++)
+        steps += s->v[i].run->shape == e->run->shape && s->v[i].level == e->level &&
+                 evidence_opens_step(s, i);
+    return steps > measured ? steps - measured : 0;
+}
+
 static void say_advised(const struct steps_evidence *s, size_t shape, const struct candidate *c)
 {
     const struct shape *at = &s->shapes[shape];
     char span[64];
-    printf("%s %s for %s ranks on %s node%s of %s: %s shorter in %zu of %zu steps, %s",
+    size_t missing = not_measured(s, c->best, c->steps);
+    printf("%s %s for %s ranks on %s node%s of %s: %s shorter in %zu of %zu step%s",
            c->best->level == LEVEL_SYNTHETIC ? "Try" : "Set", c->best->c->config, at->ranks,
            at->nodes, strcmp(at->nodes, "1") ? "s" : "", at->platform,
            advice_span(span, sizeof span, c->low, c->high), c->wins, c->steps,
-           shown_in[c->best->level]);
+           c->steps == 1 ? "" : "s");
+    if (missing)
+        printf(" (not measured in %zu)", missing);
+    printf(", %s", shown_in[c->best->level]);
     printf("%s.\n", evidence_proof(c->best) == PROOF_KEPT ? ", proved on other data" : "");
 }
 
@@ -124,6 +139,14 @@ static bool any_win(const struct steps_evidence *s, size_t shape)
 {
     for (size_t i = 0; i < s->n; i++)
         if (of_shape(&s->v[i], shape) && evidence_wins(&s->v[i]))
+            return true;
+    return false;
+}
+
+static bool any_numbers(const struct steps_evidence *s, size_t shape)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (of_shape(&s->v[i], shape) && evidence_has_numbers(&s->v[i]))
             return true;
     return false;
 }
@@ -142,14 +165,15 @@ static void say_left_alone(const struct steps_evidence *s, size_t shape)
 {
     const struct shape *at = &s->shapes[shape];
     double open = advice_left_open(s, shape);
-    printf("Leave %s alone: no setting was shown to shorten a step on %s (%s ranks)",
-           library(s, shape), at->platform, at->ranks);
-    if (any_win(s, shape))
-        printf(" without lengthening another");
-    if (isnan(open))
-        printf("; there is no interval yet: measure two launches or more.\n");
+    printf("Leave %s alone: no setting was shown to shorten a step by more than %.1f%% on %s (%s "
+           "ranks)%s; ",
+           library(s, shape), 100 * GAIN_LEAST, at->platform, at->ranks,
+           any_win(s, shape) ? " without lengthening another" : "");
+    if (!isnan(open))
+        printf("the largest possible gain left open is %.1f%%.\n", 100 * open);
     else
-        printf("; the largest possible gain left open is %.1f%%.\n", 100 * open);
+        printf("%s.\n", any_numbers(s, shape) ? "none is left open"
+                                              : "no interval yet: measure two launches or more");
 }
 
 void advice_say(const struct steps_evidence *s, size_t shape)

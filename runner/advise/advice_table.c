@@ -10,15 +10,6 @@
 
 enum { COLUMNS = 7 };
 
-/* The first evidence of its step that counts? */
-static bool opens_step(const struct steps_evidence *s, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (s->v[k].counts && evidence_same_step(&s->v[k], &s->v[i]))
-            return false;
-    return s->v[i].counts;
-}
-
 /* What a row says first: proofs and wins, then what may still win. */
 static double rank(const struct evidence *e)
 {
@@ -80,7 +71,8 @@ static char *standing(const struct steps_evidence *s, const struct evidence *e)
     if (j->verdict == VERDICT_FASTER)
         return xstrdup("not advised: the gain may be below 0.5%");
     if (j->verdict == VERDICT_INCONCLUSIVE && j->needed > 0)
-        return xstrfmt("undecided: %lld more launches", (long long)j->needed);
+        return xstrfmt("undecided: %lld more launch%s", (long long)j->needed,
+                       j->needed == 1 ? "" : "es");
     return xstrdup(j->verdict == VERDICT_INCONCLUSIVE ? "undecided" : "no difference");
 }
 
@@ -124,7 +116,7 @@ static void print_shape(const struct steps_evidence *s, size_t shape)
     for (int i = 0; i < COLUMNS; i++)
         words_add(&cells, headings[i]);
     for (size_t i = 0; i < s->n; i++)
-        if (s->v[i].run->shape == shape && opens_step(s, i))
+        if (s->v[i].run->shape == shape && evidence_opens_step(s, i))
             add_row(&cells, s, &s->v[i], best_of_step(s, i));
     advice_say(s, shape);
     print_next(s, shape);

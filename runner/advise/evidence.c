@@ -81,6 +81,14 @@ bool evidence_same_step(const struct evidence *a, const struct evidence *b)
            params_agree(a->step, b->step);
 }
 
+bool evidence_opens_step(const struct steps_evidence *s, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (s->v[k].counts && evidence_same_step(&s->v[k], &s->v[i]))
+            return false;
+    return s->v[i].counts;
+}
+
 /* Names of runs begin with their time. */
 static bool replaces(const struct evidence *later, const struct evidence *e)
 {

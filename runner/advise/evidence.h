@@ -64,6 +64,8 @@ bool evidence_has_numbers(const struct evidence *e);
 /* A verdict, the lower bound above GAIN_LEAST, and NCCL ran what the setting asks for. */
 bool evidence_wins(const struct evidence *e);
 bool evidence_same_step(const struct evidence *a, const struct evidence *b);
+/* Does v[i] count, as the first of its step? */
+bool evidence_opens_step(const struct steps_evidence *s, size_t i);
 
 enum proof { PROOF_NONE, PROOF_KEPT, PROOF_NOT_KEPT, PROOF_UNDECIDED };
 extern const char *const proof_names[]; /* "kept" */

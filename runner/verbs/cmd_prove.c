@@ -19,7 +19,7 @@
 struct request {
     const char **set;
     const char *out;
-    struct cli_int launches, minutes;
+    struct cli_int launches, minutes, blocks, steps, calls;
     bool quiet;
     char **roots;
     size_t n;
@@ -103,6 +103,9 @@ static int prove_in_job(const struct request *q, const struct steps_evidence *s)
                                     .visit_s = 2,
                                     .warmup = 20,
                                     .minutes = q->minutes.value,
+                                    .blocks = q->blocks.value,
+                                    .steps = q->steps.value,
+                                    .calls = q->calls.value,
                                     .seed = (long)time(NULL)};
     int code = trial_job(&o, q->command);
     text_free(&arms);
@@ -167,7 +170,12 @@ static char **take_command(int *argc, char **argv)
 
 int cmd_prove(int argc, char **argv)
 {
-    struct request q = {.out = RUN_DATA, .launches = {0, 1, 99}, .minutes = {10, 0, 1000000}};
+    struct request q = {.out = RUN_DATA,
+                        .launches = {0, 1, 99},
+                        .minutes = {10, 0, 1000000},
+                        .blocks = {0, 0, 1000000},
+                        .steps = {0, 0, 256},
+                        .calls = {0, 0, 32768}};
     bool done;
     const struct cli_option options[] = {
         {"set", 's', CLI_LIST, &q.set, "SECTION:KEY=VALUE",
@@ -176,6 +184,9 @@ int cmd_prove(int argc, char **argv)
          "number of launches (default: those of the run; 3 of a COMMAND)"},
         {"minutes", 'm', CLI_INT, &q.minutes, "N",
          "time limit of the trial inside COMMAND; 0: no limit (default 10)"},
+        {"blocks", 'b', CLI_INT, &q.blocks, "N", "as in 'gradsync trial', with COMMAND"},
+        {"steps", 0, CLI_INT, &q.steps, "N", "as in 'gradsync trial', with COMMAND"},
+        {"calls", 0, CLI_INT, &q.calls, "N", "as in 'gradsync trial', with COMMAND"},
         {"output", 'o', CLI_TEXT, &q.out, "DATA", "folder for the recordings (default data/raw)"},
         {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors only"},
         {0}};
