@@ -16,13 +16,13 @@ NR == 1 || $2 == "nccl_buffsize" { next }
 {
     y++
     what = $2; gsub(/_/, " ", what); sub(/ per s$/, "/s", what)
-    labels = labels ", \"" what "\""
-    words = words ", \"" range($5, $6, $4) " → " range($7, $7, $4) "\""
+    labels = labels ", " quote(what)
+    words = words ", " quote(range($5, $6, $4) " → " range($7, $7, $4))
     rows = rows y " " $5 / $7 " " $6 / $7 " " ($8 == "possible" ? 4 : 2) "\n"
     platform = $1
 }
 END {
-    printf "title_of = \"claims of a plan over what is possible\"\ndetail = \"%s; right: claimed → possible\"\n", platform
+    printf "title_of = \"claims of a plan over what is possible\"\ndetail = %s\n", quote(platform "; right: claimed → possible")
     printf "platform = \"\"\nworkload = \"\"\nrows = %d\narray label[%d] = [%s]\narray word_of[%d] = [%s]\n", y, y, substr(labels, 3), y, substr(words, 3)
     printf "$claims << EOD\n%sEOD\n", rows
 }
