@@ -108,7 +108,7 @@ include $(pairs:%=$(csv)/panels/%/figures.mk)
 sound-drawn: sound-tables $$(drawings)
 	@$(foreach r,$(filter-out $(patsubst $(raw)/%/MANIFEST.json,%,$(wildcard $(raw)/*/*/*/MANIFEST.json)),$(runs)),echo 'unfinished: $(raw)/$r: drawn as far as it is; gradsync show says what it lacks' >&2;)true
 	@$(if $(drawings),,echo 'No recording to draw: make run PLATFORM=…' >&2)
-	@$(file >$(csv)/.drawings, $(drawings) )drawings=$$(<$(csv)/.drawings); for file in figures/out/*/*; do \
+	@$(call remember,$(csv)/drawings,$(drawings))drawings=" $$(<$(csv)/drawings) "; for file in figures/out/*/*; do \
 	  [[ $$drawings == *" $$file "* ]] || rm -f "$$file"; done
 	@$(if $(damaged),{ printf '%s: left out of tables and figures for what is said above\n' $(damaged:%=$(raw)/%) >&2; false; })
 endif

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum kind { TEXT, NAME, LABEL, CONFIG_FILE };
+enum kind { TEXT, NAME, LABEL, WORDS, CONFIG_FILE };
 
 /* A negative number is a value of a parameter, but "-x" is an option to most programs. */
 static bool is_value(const char *s)
@@ -20,8 +20,10 @@ static bool is_value(const char *s)
 static const struct {
     bool (*good)(const char *s);
     const char *rule;
-} kinds[] = {[NAME] = {printable_name, "a name (" PRINTABLE_NAME_RULE ")"},
-             [LABEL] = {is_value, "a label (" PRINTABLE_LABEL_RULE ")"}};
+} kinds[] = {[CONFIG_FILE] = {NULL, ""},
+             [NAME] = {printable_name, "a name (" PRINTABLE_NAME_RULE ")"},
+             [LABEL] = {is_value, "a label (" PRINTABLE_LABEL_RULE ")"},
+             [WORDS] = {printable_words, "words (" PRINTABLE_LABEL_RULE ")"}};
 
 /* Members by their key, wherever they are. A header's "config" is the text of a file. */
 static const struct {
@@ -36,6 +38,8 @@ static enum kind kind_of(const char *key, const json_t *parent, enum kind inheri
     const char *note = json_string_value(json_object_get(parent, "key"));
     if (!strcmp(key, "config") && json_object_get(parent, "config_sha256"))
         return CONFIG_FILE;
+    if (!strcmp(key, "params") && json_is_string(json_object_get(parent, key)))
+        return WORDS;
     if (!strcmp(key, "value") && note && !strcmp(note, "ran"))
         return LABEL;
     if (!strcmp(key, "name") && json_object_get(parent, "unit"))
@@ -50,7 +54,7 @@ static bool text_good(const char *key, const char *s, enum kind kind, char *why,
 {
     const char *rule = "printable text: it holds a control character";
     bool good = printable(s, kind == CONFIG_FILE ? "\n\t\r" : "");
-    if (good && *s && (kind == NAME || kind == LABEL)) {
+    if (good && *s && kinds[kind].good) {
         good = kinds[kind].good(s);
         rule = kinds[kind].rule;
     }
@@ -80,14 +84,16 @@ static bool walk(const char *key, json_t *v, enum kind kind, char *why, size_t n
 int json_names_load(json_t **out, const char *path)
 {
     struct text t = {0};
-    json_error_t why = {.line = 0};
+    json_error_t json = {.line = 0};
+    char why[320];
     int code = GS_OK;
     *out = NULL;
     if (files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t)) {
-        *out = json_loadb(t.s, t.len, JSON_REJECT_DUPLICATES, &why);
-        if (!*out || !json_names_good(*out, why.text, sizeof why.text))
-            code = fail_at(GS_FAILED, path, *out ? 0 : why.line, "damaged: %s; restore the file",
-                           why.text);
+        *out = json_loadb(t.s, t.len, JSON_REJECT_DUPLICATES, &json);
+        snprintf(why, sizeof why, "%s", json.text);
+        if (!*out || !json_names_good(*out, why, sizeof why))
+            code = fail_at(GS_FAILED, path, *out ? 0 : json.line, "damaged: %s; restore the file",
+                           why);
     } else if (errno != ENOENT && errno != ENOTDIR) {
         code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
     }

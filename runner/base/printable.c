@@ -94,7 +94,12 @@ bool printable_name(const char *s)
     return *s && *s != '.' && *s != '-' && s[strspn(s, allowed)] == '\0';
 }
 
+bool printable_words(const char *s)
+{
+    return *s != '-' && !s[strcspn(s, "'`\\$<>&|;{}")] && printable(s, "");
+}
+
 bool printable_label(const char *s)
 {
-    return *s != '-' && !s[strcspn(s, "\"'`\\$<>&|;{}")] && printable(s, "");
+    return printable_words(s) && !strchr(s, '"');
 }

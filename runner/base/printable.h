@@ -24,5 +24,7 @@ bool printable_name(const char *s);
 /* A config, mode, unit or value of a parameter: printable, not first '-', and none of "'`\$<>&|;{} */
 #define PRINTABLE_LABEL_RULE "printable, not first '-', and none of \"'`\\$<>&|;{}"
 bool printable_label(const char *s);
+/* The same for words key=value of a plan, whose values may stand in double quotes. */
+bool printable_words(const char *s);
 
 #endif
