@@ -172,7 +172,7 @@ fresh
 steps 1 '' "$cuda"
 edit 1 's/ctas=8/ctas=4/g; s/ctas=16/ctas=8/g'
 prove() { # NAME FACTOR: of the time of a step with ctas=8
-    exits 0 "$1" "$gradsync" prove sim --steps 8 --blocks 6 -- \
+    exits 0 "$1" "$gradsync" prove sim --steps 8 --blocks 6 --launches 5 -- \
         "$build/tuner/job" steps=400 step_us=2000 "factor=$2"
 }
 lines() { # TYPE FILTER FILE…
@@ -180,14 +180,14 @@ lines() { # TYPE FILTER FILE…
     shift 2
     cat "$@" | jq -r "select(.type == \"$type\") | $filter" | sort -u | xargs
 }
-prove 'a proof in a job' 0.6
+prove 'a proof in a job' 0.2
 like "$out" $'\nctas=8: kept, gain [0-9.]+ to [0-9.]+% at level trial \(run ' 'confirms the advice'
-is "$(lines header '"\(.launch) \(.proof_of)"' data/raw/sim/trial/*/*.jsonl)" '1 1 2 1 3 1' \
-    'in three launches that name the run'
+is "$(lines header '"\(.launch) \(.proof_of)"' data/raw/sim/trial/*/*.jsonl)" '1 1 2 1 3 1 4 1 5 1' \
+    'in five launches that name the run'
 exits 0 'advice after it' "$gradsync" advise sim
 like "$(first)" "^Set ctas=8 .*% $in_one, shown in a trial inside a job, proved on other data\.$" \
     'has its gain and its level'
-prove 'a proof that fails' 1.5
+prove 'a proof that fails' 5
 like "$out" $'\nctas=8: not kept, gain -' 'says so'
 exits 0 'advice after that' "$gradsync" advise sim
 like "$(first)" '^Leave NCCL alone' 'is withdrawn'
