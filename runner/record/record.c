@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "record/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,17 +84,33 @@ static off_t whole_lines(int fd)
     return end;
 }
 
-int record_reopen(struct record *r, const char *path)
+/* Reads the recording up to its end: more lines follow only those that were written. */
+static int find_end(struct record *r, bool *ended)
 {
+    struct raw *raw;
+    struct raw_line line;
+    int got = 0, code = raw_open(&raw, r->path);
+    if (code)
+        return code;
+    while ((got = raw_next(raw, 1u << RAW_END, &line)) == 1)
+        *ended = true;
+    r->chain = raw_tell(raw).chain;
+    raw_close(raw);
+    return got < 0 ? GS_FAILED : GS_OK;
+}
+
+int record_reopen(struct record *r, const char *path, bool *ended)
+{
+    *ended = false;
     *r = (struct record){.fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC)};
     if (r->fd < 0)
         return cannot("open", path);
     r->path = xstrdup(path);
     off_t end = whole_lines(r->fd);
-    if (end >= 0 && !ftruncate(r->fd, end))
-        return GS_OK;
-    int code = cannot("remove the incomplete last line", path);
-    record_close(r);
+    int code = end < 0 || ftruncate(r->fd, end) ? cannot("remove the incomplete last line", path)
+                                                : find_end(r, ended);
+    if (code)
+        record_close(r);
     return code;
 }
 
@@ -117,26 +134,6 @@ static int append(struct record *r, const char *bytes, size_t n)
     return code;
 }
 
-static char *dump(json_t *object)
-{
-    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(16));
-    json_decref(object);
-    return text;
-}
-
-int record_line(struct record *r, json_t *object)
-{
-    char *line = dump(object);
-    if (!line)
-        return fail_at(GS_FAILED, r->path, 0,
-                       "a line cannot be written as JSON (not UTF-8, or not a finite number)");
-    size_t n = strlen(line);
-    line[n] = '\n'; /* replaces the terminator, so that one write suffices */
-    int code = append(r, line, n + 1);
-    free(line);
-    return code;
-}
-
 /* printf would be most of the cost of a sample. Returns the end of the digits. */
 static char *put_number(char *at, uint64_t v)
 {
@@ -150,26 +147,58 @@ static char *put_number(char *at, uint64_t v)
     return at;
 }
 
-int record_block(struct record *r, json_t *head, const uint64_t *time_ns, size_t n)
+static char *put_times(char *at, const uint64_t *time_ns, size_t n)
 {
-    static const char key[] = ",\"time_ns\":[";
-    char *open = dump(head);
-    if (!open)
-        return fail_at(GS_FAILED, r->path, 0,
-                       "a block cannot be written as JSON (not UTF-8, or not a finite number)");
-    size_t stem = strlen(open) - 1; /* without the brace */
-    char *line = xmalloc(stem + sizeof key + n * sizeof ",18446744073709551615" + sizeof "]}\n");
-    char *at = mempcpy(mempcpy(line, open, stem), key, sizeof key - 1);
+    at = stpcpy(at, ",\"time_ns\":[");
     for (size_t i = 0; i < n; i++) {
         if (i)
             *at++ = ',';
         at = put_number(at, time_ns[i]);
     }
-    at = mempcpy(at, "]}\n", 3);
+    *at++ = ']';
+    return at;
+}
+
+/* Takes ownership of the object. The samples are its last member; NULL: it has none. */
+static int write_line(struct record *r, json_t *object, const uint64_t *time_ns, size_t n)
+{
+    static const char key[] = ",\"time_ns\":[]";
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(16));
+    json_decref(object);
+    if (!text)
+        return fail_at(GS_FAILED, r->path, 0,
+                       "a line cannot be written as JSON (not UTF-8, or not a finite number)");
+    size_t length = strlen(text) - 1; /* without the brace */
+    size_t place = r->chain.absent ? 0 : chain_place(text, length);
+    char *line = xmalloc(length + CHAIN_MEMBER + sizeof key + n * sizeof "18446744073709551615," +
+                         sizeof "}\n");
+    char *at = line + length + (place ? CHAIN_MEMBER : 0);
+    memcpy(line, text, place);
+    memcpy(at - (length - place), text + place, length - place);
+    if (time_ns)
+        at = put_times(at, time_ns, n);
+    *at++ = '}';
+    struct chain chain = r->chain;
+    if (place)
+        chain = chain_write(&r->chain, line, (size_t)(at - line), place);
+    *at++ = '\n';
     int code = append(r, line, (size_t)(at - line));
+    if (!code)
+        r->chain = chain;
     free(line);
-    free(open);
+    free(text);
     return code;
+}
+
+int record_line(struct record *r, json_t *object)
+{
+    return write_line(r, object, NULL, 0);
+}
+
+int record_block(struct record *r, json_t *head, const uint64_t *time_ns, size_t n)
+{
+    static const uint64_t none;
+    return write_line(r, head, n ? time_ns : &none, n);
 }
 
 int record_sync(struct record *r)

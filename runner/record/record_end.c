@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/jsontext.h"
-#include "record/raw.h"
 #include "record/record.h"
 
 #include <time.h>
@@ -24,21 +23,6 @@ static json_t *end_line(const char *status)
                      "status", status);
 }
 
-/* *closed: the recording has an end line. GS_OK or reported. */
-static int has_end(const char *path, bool *closed)
-{
-    struct raw *r;
-    struct raw_line line;
-    *closed = false;
-    int code = raw_open(&r, path);
-    if (code)
-        return code;
-    int got = raw_next(r, 1u << RAW_END, &line);
-    *closed = got == 1;
-    raw_close(r);
-    return got < 0 ? GS_FAILED : GS_OK;
-}
-
 static int add_lines(struct record *r, const char *status, const struct record_death *death)
 {
     int code = death ? record_line(r, fail_line(death)) : GS_OK;
@@ -50,18 +34,15 @@ static int add_lines(struct record *r, const char *status, const struct record_d
 int record_end_write(const char *path, const char *status, const struct record_death *death)
 {
     struct record r;
-    bool closed;
+    bool ended;
     if (access(path, F_OK) || record_is_being_written(path))
         return GS_OK;
-    int code = record_reopen(&r, path);
+    int code = record_reopen(&r, path, &ended);
     if (code)
         return code;
-    if (lseek(r.fd, 0, SEEK_END) == 0) {
+    if (lseek(r.fd, 0, SEEK_END) == 0)
         unlink(path);
-        return record_close(&r);
-    }
-    code = has_end(path, &closed);
-    if (!code && !closed)
+    else if (!ended)
         code = add_lines(&r, status, death);
     int at_close = record_close(&r);
     return code ? code : at_close;
