@@ -2,12 +2,12 @@
 #include "record/check_plan.h"
 
 #include "base/err.h"
+#include "base/json_names.h"
 #include "base/sha256.h"
 #include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int by_id(const void *a, const void *b)
 {
@@ -52,13 +52,10 @@ static int check_config(const struct check_plan *p, const char *dir)
 int check_plan_read(struct check_plan *p, const char *dir)
 {
     char *path = xstrfmt("%s/plan.json", dir);
-    json_error_t why;
-    int code = GS_OK;
-    *p = (struct check_plan){.root = json_load_file(path, JSON_REJECT_DUPLICATES, &why)};
+    *p = (struct check_plan){0};
+    int code = json_names_load(&p->root, path);
     if (p->root)
         code = sha256_file(path, p->sha256);
-    else if (!access(path, F_OK))
-        code = fail_at(GS_FAILED, path, why.line, "damaged: %s; restore the file", why.text);
     if (!code)
         code = index_cells(p, path);
     if (!code)

@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "record/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +36,7 @@ static const char *remedy(int error)
     return "what is recorded already is kept; 'gradsync resume' the run when it is mended";
 }
 
-static int cannot(const char *what, const char *path)
+int record_cannot(const char *what, const char *path)
 {
     int error = errno;
     return fail_at(GS_FAILED, path, 0, "cannot %s: %s; %s", what, strerror(error), remedy(error));
@@ -57,61 +56,13 @@ int record_create(struct record *r, const char *path)
     *r =
         (struct record){.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666)};
     if (r->fd < 0)
-        return cannot("create", path);
+        return record_cannot("create", path);
     flock(r->fd, LOCK_EX | LOCK_NB); /* for record_is_being_written */
     r->path = xstrdup(path);
     char *copy = xstrdup(path);
     files_sync_folder(dirname(copy));
     free(copy);
     return GS_OK;
-}
-
-/* The end of the last complete line; -1 and errno if the file cannot be read. */
-static off_t whole_lines(int fd)
-{
-    char buf[4096];
-    off_t end = lseek(fd, 0, SEEK_END);
-    while (end > 0) {
-        size_t n = end < (off_t)sizeof buf ? (size_t)end : sizeof buf;
-        ssize_t got = pread(fd, buf, n, end - (off_t)n);
-        if (got != (ssize_t)n)
-            return -1;
-        const char *newline = memrchr(buf, '\n', n);
-        if (newline)
-            return end - (off_t)n + (newline - buf) + 1;
-        end -= (off_t)n;
-    }
-    return end;
-}
-
-/* Reads the recording up to its end: more lines follow only those that were written. */
-static int find_end(struct record *r, bool *ended)
-{
-    struct raw *raw;
-    struct raw_line line;
-    int got = 0, code = raw_open(&raw, r->path);
-    if (code)
-        return code;
-    while ((got = raw_next(raw, 1u << RAW_END, &line)) == 1)
-        *ended = true;
-    r->chain = raw_tell(raw).chain;
-    raw_close(raw);
-    return got < 0 ? GS_FAILED : GS_OK;
-}
-
-int record_reopen(struct record *r, const char *path, bool *ended)
-{
-    *ended = false;
-    *r = (struct record){.fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC)};
-    if (r->fd < 0)
-        return cannot("open", path);
-    r->path = xstrdup(path);
-    off_t end = whole_lines(r->fd);
-    int code = end < 0 || ftruncate(r->fd, end) ? cannot("remove the incomplete last line", path)
-                                                : find_end(r, ended);
-    if (code)
-        record_close(r);
-    return code;
 }
 
 /* Writes the complete line or none of it: after a failed write the file is cut back, so that it
@@ -128,9 +79,9 @@ static int append(struct record *r, const char *bytes, size_t n)
     }
     if (done == n)
         return GS_OK;
-    int code = cannot("write", r->path);
+    int code = record_cannot("write", r->path);
     if (done && ftruncate(r->fd, start))
-        return cannot("remove the incomplete last line", r->path);
+        return record_cannot("remove the incomplete last line", r->path);
     return code;
 }
 
@@ -203,14 +154,14 @@ int record_block(struct record *r, json_t *head, const uint64_t *time_ns, size_t
 
 int record_sync(struct record *r)
 {
-    return fsync(r->fd) ? cannot("write", r->path) : GS_OK;
+    return fsync(r->fd) ? record_cannot("write", r->path) : GS_OK;
 }
 
 int record_close(struct record *r)
 {
     int code = GS_OK;
     if (r->fd >= 0 && r->path && close(r->fd))
-        code = cannot("write", r->path);
+        code = record_cannot("write", r->path);
     free(r->path);
     *r = (struct record){.fd = -1};
     return code;
@@ -245,7 +196,7 @@ static void add_word(struct text *path, const char *word)
 static int make_folders(const char *path)
 {
     char *failed = files_make_above(path);
-    int code = failed ? cannot("create the folder", failed) : GS_OK;
+    int code = failed ? record_cannot("create the folder", failed) : GS_OK;
     free(failed);
     return code;
 }
@@ -285,7 +236,7 @@ int record_make_run(const char *root, const char *platform, const char *workload
         add_run_id(&path, label);
         made = !mkdir(path.s, 0777); /* fails if the name exists: draw again */
         if (!made && (errno != EEXIST || i == TRIES - 1))
-            code = cannot("create the run folder", path.s);
+            code = record_cannot("create the run folder", path.s);
     }
     if (code) {
         text_free(&path);

@@ -110,11 +110,10 @@ struct record {
     struct chain chain;
 };
 
-/* record_create creates the file (O_EXCL). record_reopen opens it for the supervisor's last lines and
- * removes an incomplete last line. *ended: it has an end line. GS_OK, or GS_FAILED with the system's
- * error or the damage of the recording reported. */
+/* Creates the file (O_EXCL). GS_OK, or GS_FAILED with the system's error reported. */
 int record_create(struct record *r, const char *path);
-int record_reopen(struct record *r, const char *path, bool *ended);
+/* Reports errno: "cannot WHAT", and what to do. */
+int record_cannot(const char *what, const char *path);
 /* True while the process that created it has it open: under srun a rank may outlive its launcher. */
 bool record_is_being_written(const char *path);
 /* Writes the object, with its "chain", and '\n' in one write(2); takes ownership. GS_OK or GS_FAILED,

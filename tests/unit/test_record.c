@@ -2,7 +2,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "folder.h"
-#include "record/record.h"
+#include "record/record_end.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
