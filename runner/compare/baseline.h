@@ -43,7 +43,7 @@ const char *group_mode(const struct group_pass *p, const struct series *s);
 
 /* Adds log(b / a) of the blocks that both have and that are of this origin. */
 void group_pairs(const struct group_pass *p, const struct series *a, const struct series *b,
-                   size_t origin, struct values *out);
+                 size_t origin, struct values *out);
 
 /* The baseline of the mode: the config with a second copy, else the one that the config file names,
  * else the first. NULL: none, as for cells that do not depend on the config. */
