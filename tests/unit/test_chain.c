@@ -20,20 +20,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LAUNCH "launch-01.01.jsonl"
+#define RUN "run" /* the folder, and the id of the run */
+#define NAME "launch-01.01.jsonl"
+#define LAUNCH RUN "/" NAME
 
-static json_t *header(const struct folder *f)
+static json_t *header(void)
 {
     return json_pack("{s:s, s:i, s:s, s:s, s:i, s:i}", "type", "header", "schema", 1, "gradsync",
-                     "0", "run_id", strrchr(f->dir, '/') + 1, "launch", 1, "attempt", 1);
+                     "0", "run_id", RUN, "launch", 1, "attempt", 1);
 }
 
 /* A header, a cell and five blocks; no end line. */
 static void record(const struct folder *f)
 {
     struct record r;
+    assert_int_equal(mkdir(folder_path(f, RUN), 0777), 0);
     assert_int_equal(record_create(&r, folder_path(f, LAUNCH)), GS_OK);
-    assert_int_equal(record_line(&r, header(f)), GS_OK);
+    assert_int_equal(record_line(&r, header()), GS_OK);
     assert_int_equal(record_line(&r, json_pack("{s:s, s:s, s:s, s:i, s:i}", "type", "cell", "cell",
                                                "c", "group", "g", "copy", 0, "size_B", 8)),
                      GS_OK);
@@ -114,7 +117,7 @@ static void an_end_line_goes_on_with_the_hash(void **state)
     record(f);
     assert_int_equal(record_end_write(folder_path(f, LAUNCH), "crash", &death), GS_OK);
     assert_int_equal(read_until_refused(f), -1);
-    assert_int_equal(manifest_write(f->dir), GS_OK);
+    assert_int_equal(manifest_write(folder_path(f, RUN)), GS_OK);
 }
 
 static void nothing_is_added_to_an_edited_recording(void **state)
@@ -141,13 +144,15 @@ static void an_edited_recording_is_not_collected(void **state)
     uint64_t bytes = 0;
     record(f);
     assert_int_equal(mkdir(folder_path(f, "sound"), 0777), 0);
-    assert_int_equal(copy_run_folder(f->dir, folder_path(f, "sound"), true, &bytes), GS_OK);
+    assert_int_equal(copy_run_folder(folder_path(f, RUN), folder_path(f, "sound"), true, &bytes),
+                     GS_OK);
     assert_int_equal(access(folder_path(f, "sound/" RECORD_MANIFEST), F_OK), 0);
     assert_true(text_read_file(folder_path(f, LAUNCH), &whole));
     strstr(whole.s, "1003")[0] = '9';
     folder_put(f, LAUNCH, whole.s);
     assert_int_equal(mkdir(folder_path(f, "edited"), 0777), 0);
-    assert_int_equal(copy_run_folder(f->dir, folder_path(f, "edited"), true, &bytes), GS_FAILED);
+    assert_int_equal(copy_run_folder(folder_path(f, RUN), folder_path(f, "edited"), true, &bytes),
+                     GS_FAILED);
     assert_non_null(strstr(f->error, "a recording is damaged"));
     assert_int_not_equal(access(folder_path(f, "edited/" RECORD_MANIFEST), F_OK), 0);
     text_free(&whole);
