@@ -22,8 +22,8 @@
 #define BEAT_NS (250 * MS)
 #define STOPPED_NS (150 * MS)
 #define LEAVE_NS (500 * MS) /* time for a child that was told to exit */
-#define CULPRIT_NS                                                             \
-  (1000 * MS) /* grace period that a waiting rank gives the rank it waits for  \
+#define CULPRIT_NS                                                                                 \
+    (1000 * MS) /* grace period that a waiting rank gives the rank it waits for  \
                */
 
 /* In the kernel's order of delivery: a kill arrives before the SIGCHLD that it
@@ -31,234 +31,241 @@
 static const int watched[] = {SIGHUP, SIGINT, SIGUSR1, SIGTERM, SIGCHLD};
 
 struct shim {
-  const struct rank_place *place;
-  struct beat *beat;
-  pid_t child;
-  sigset_t signals, before;
-  uint64_t beat_ns;    /* time of the last beat */
-  uint64_t stopped_ns; /* since when the child is stopped; 0: it runs */
-  int stopped_by;
-  long long oom_before; /* oom_kills.h, when the child was started */
+    const struct rank_place *place;
+    struct beat *beat;
+    pid_t child;
+    sigset_t signals, before;
+    uint64_t beat_ns;    /* time of the last beat */
+    uint64_t stopped_ns; /* since when the child is stopped; 0: it runs */
+    int stopped_by;
+    long long oom_before; /* oom_kills.h, when the child was started */
 };
 
-static void send(const struct control *c) {
-  char line[CONTROL_LINE_MAX];
-  size_t n = control_encode(c, line);
-  while (write(STDOUT_FILENO, line, n) < 0 && errno == EINTR)
-    continue;
+static void send(const struct control *c)
+{
+    char line[CONTROL_LINE_MAX];
+    size_t n = control_encode(c, line);
+    while (write(STDOUT_FILENO, line, n) < 0 && errno == EINTR)
+        continue;
 }
 
-static void send_beat(struct shim *s) {
-  const struct beat *b = s->beat;
-  struct control c = {.event = CONTROL_BEAT,
-                      .rank = s->place->rank,
-                      .block = (int)b->block,
-                      .groups_done = (int)b->groups_done,
-                      .groups = (int)b->groups,
-                      .half_width = (double)b->half_width_ppm * 1e-6,
-                      .left_s = (double)b->left_ms * 1e-3};
-  snprintf(c.phase, sizeof c.phase, "%s", b->phase);
-  snprintf(c.cell, sizeof c.cell, "%s", b->cell);
-  snprintf(c.group, sizeof c.group, "%s", b->group);
-  snprintf(c.config, sizeof c.config, "%s", b->config);
-  send(&c);
-  s->beat_ns = clock_now_ns();
+static void send_beat(struct shim *s)
+{
+    const struct beat *b = s->beat;
+    struct control c = {.event = CONTROL_BEAT,
+                        .rank = s->place->rank,
+                        .block = (int)b->block,
+                        .groups_done = (int)b->groups_done,
+                        .groups = (int)b->groups,
+                        .half_width = (double)b->half_width_ppm * 1e-6,
+                        .left_s = (double)b->left_ms * 1e-3};
+    snprintf(c.phase, sizeof c.phase, "%s", b->phase);
+    snprintf(c.cell, sizeof c.cell, "%s", b->cell);
+    snprintf(c.group, sizeof c.group, "%s", b->group);
+    snprintf(c.config, sizeof c.config, "%s", b->config);
+    send(&c);
+    s->beat_ns = clock_now_ns();
 }
 
-static int died(const struct shim *s, const char *kind, const char *why) {
-  const struct beat *b = s->beat;
-  struct control c = {.event = CONTROL_DEAD,
-                      .rank = s->place->rank,
-                      .copy = (int)b->copy,
-                      .pid = s->child};
-  snprintf(c.phase, sizeof c.phase, "%s", b->phase);
-  snprintf(c.cell, sizeof c.cell, "%s", b->cell);
-  snprintf(c.kind, sizeof c.kind, "%s", kind);
-  snprintf(c.host, sizeof c.host, "%s", s->place->host);
-  snprintf(c.why, sizeof c.why, "%s", why);
-  send(&c);
-  return GS_FAILED;
+static int died(const struct shim *s, const char *kind, const char *why)
+{
+    const struct beat *b = s->beat;
+    struct control c = {
+        .event = CONTROL_DEAD, .rank = s->place->rank, .copy = (int)b->copy, .pid = s->child};
+    snprintf(c.phase, sizeof c.phase, "%s", b->phase);
+    snprintf(c.cell, sizeof c.cell, "%s", b->cell);
+    snprintf(c.kind, sizeof c.kind, "%s", kind);
+    snprintf(c.host, sizeof c.host, "%s", s->place->host);
+    snprintf(c.why, sizeof c.why, "%s", why);
+    send(&c);
+    return GS_FAILED;
 }
 
-static int refused(const struct shim *s, int code) {
-  struct control c = {
-      .event = CONTROL_ERROR, .rank = s->place->rank, .code = code};
-  snprintf(c.why, sizeof c.why, "%s", s->beat->error);
-  send(&c);
-  return code;
+static int refused(const struct shim *s, int code)
+{
+    struct control c = {.event = CONTROL_ERROR, .rank = s->place->rank, .code = code};
+    snprintf(c.why, sizeof c.why, "%s", s->beat->error);
+    send(&c);
+    return code;
 }
 
-static const char *signal_name(int signal) {
-  static char name[16];
-  const char *known = sigabbrev_np(signal);
-  snprintf(name, sizeof name, "SIG%s", known ? known : "?");
-  return name;
+static const char *signal_name(int signal)
+{
+    static char name[16];
+    const char *known = sigabbrev_np(signal);
+    snprintf(name, sizeof name, "SIG%s", known ? known : "?");
+    return name;
 }
 
-static int crashed(const struct shim *s, int signal) {
-  char why[192], memory[96] = "";
-  long long now = signal == SIGKILL ? oom_kills(OOM_KILLS_FILE) : -1;
-  if (s->oom_before >= 0 && now > s->oom_before)
-    snprintf(memory, sizeof memory,
-             "; the kernel has killed %lld processes of this host for lack of "
-             "memory meanwhile",
-             now - s->oom_before);
-  snprintf(why, sizeof why, "killed by %s%s", signal_name(signal), memory);
-  return died(s, "crash", why);
+static int crashed(const struct shim *s, int signal)
+{
+    char why[192], memory[96] = "";
+    long long now = signal == SIGKILL ? oom_kills(OOM_KILLS_FILE) : -1;
+    if (s->oom_before >= 0 && now > s->oom_before)
+        snprintf(memory, sizeof memory,
+                 "; the kernel has killed %lld processes of this host for lack of "
+                 "memory meanwhile",
+                 now - s->oom_before);
+    snprintf(why, sizeof why, "killed by %s%s", signal_name(signal), memory);
+    return died(s, "crash", why);
 }
 
 /* The child exited; the beat shows whether it had finished. */
-static int ended(const struct shim *s, int status) {
-  const struct beat *b = s->beat;
-  if (WIFSIGNALED(status))
-    return crashed(s, WTERMSIG(status));
-  int code = WEXITSTATUS(status);
-  if (!strcmp(b->status, "hang"))
-    return *b->error ? died(s, "hang", b->error) : GS_OK;
-  if (code && *b->error)
-    return refused(s, code);
-  if (code || !*b->status) {
-    char why[128];
-    snprintf(why, sizeof why, "exited with code %d before it was done", code);
-    return died(s, "lost", why);
-  }
-  if (s->place->rank == 0) {
-    struct control c = {.event = CONTROL_DONE};
-    snprintf(c.status, sizeof c.status, "%s", b->status);
-    send(&c);
-  }
-  return GS_OK;
+static int ended(const struct shim *s, int status)
+{
+    const struct beat *b = s->beat;
+    if (WIFSIGNALED(status))
+        return crashed(s, WTERMSIG(status));
+    int code = WEXITSTATUS(status);
+    if (!strcmp(b->status, "hang"))
+        return *b->error ? died(s, "hang", b->error) : GS_OK;
+    if (code && *b->error)
+        return refused(s, code);
+    if (code || !*b->status) {
+        char why[128];
+        snprintf(why, sizeof why, "exited with code %d before it was done", code);
+        return died(s, "lost", why);
+    }
+    if (s->place->rank == 0) {
+        struct control c = {.event = CONTROL_DONE};
+        snprintf(c.status, sizeof c.status, "%s", b->status);
+        send(&c);
+    }
+    return GS_OK;
 }
 
 /* The state letter in /proc/PID/stat, after the name in parentheses. */
-static char state_of(pid_t pid) {
-  char path[64];
-  struct text stat = {0};
-  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-  const char *end = text_read_file(path, &stat) ? strrchr(stat.s, ')') : NULL;
-  char state = end && end[1] ? end[2] : '?';
-  text_free(&stat);
-  return state;
+static char state_of(pid_t pid)
+{
+    char path[64];
+    struct text stat = {0};
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    const char *end = text_read_file(path, &stat) ? strrchr(stat.s, ')') : NULL;
+    char state = end && end[1] ? end[2] : '?';
+    text_free(&stat);
+    return state;
 }
 
-static int hung(const struct shim *s) {
-  char why[512], state = state_of(s->child);
-  const char *reason = state == 't'       ? ": held by a debugger (state t)"
-                       : s->beat->waiting ? ": waiting for another rank"
-                       : state == 'D'     ? ": blocked in the kernel (state D)"
-                                          : "";
-  double seconds = (double)(clock_now_ns() - s->beat->step_ns) * 1e-9;
-  /* If the network is cut, a rank's error reaches only its own shim. */
-  const char *said = s->beat->waiting ? s->beat->said : "";
-  snprintf(why, sizeof why, "no progress for %.1f s in %s%s%s%s", seconds,
-           s->beat->phase, reason, *said ? ", having failed: " : "", said);
-  kill(s->child, SIGKILL);
-  return died(s, "hang", why);
+static int hung(const struct shim *s)
+{
+    char why[512], state = state_of(s->child);
+    const char *reason = state == 't'       ? ": held by a debugger (state t)"
+                         : s->beat->waiting ? ": waiting for another rank"
+                         : state == 'D'     ? ": blocked in the kernel (state D)"
+                                            : "";
+    double seconds = (double)(clock_now_ns() - s->beat->step_ns) * 1e-9;
+    /* If the network is cut, a rank's error reaches only its own shim. */
+    const char *said = s->beat->waiting ? s->beat->said : "";
+    snprintf(why, sizeof why, "no progress for %.1f s in %s%s%s%s", seconds, s->beat->phase, reason,
+             *said ? ", having failed: " : "", said);
+    kill(s->child, SIGKILL);
+    return died(s, "hang", why);
 }
 
 /* The other ranks of a stopped one wait, and would be taken for the ones that
  * hang: so it is reported at once. A job that was suspended goes on within
  * STOPPED_NS. */
-static bool stays_stopped(struct shim *s) {
-  if (!s->stopped_ns || clock_now_ns() - s->stopped_ns < STOPPED_NS)
+static bool stays_stopped(struct shim *s)
+{
+    if (!s->stopped_ns || clock_now_ns() - s->stopped_ns < STOPPED_NS)
+        return false;
+    if (state_of(s->child) == 'T')
+        return true;
+    s->stopped_ns = 0;
     return false;
-  if (state_of(s->child) == 'T')
-    return true;
-  s->stopped_ns = 0;
-  return false;
 }
 
-static int stopped(const struct shim *s) {
-  char why[64];
-  snprintf(why, sizeof why, "stopped by %s (state T)",
-           signal_name(s->stopped_by));
-  kill(s->child, SIGKILL);
-  return died(s, "hang", why);
+static int stopped(const struct shim *s)
+{
+    char why[64];
+    snprintf(why, sizeof why, "stopped by %s (state T)", signal_name(s->stopped_by));
+    kill(s->child, SIGKILL);
+    return died(s, "hang", why);
 }
 
 /* The hung rank reports first; waiting ranks give it a grace period, longer
  * without an own error. */
-static bool past_deadline(const struct shim *s) {
-  const struct beat *b = s->beat;
-  uint64_t deadline = b->deadline_ns;
-  uint64_t more = !b->waiting ? 0 : *b->said ? CULPRIT_NS : 2 * CULPRIT_NS;
-  return deadline && clock_now_ns() > deadline + more;
+static bool past_deadline(const struct shim *s)
+{
+    const struct beat *b = s->beat;
+    uint64_t deadline = b->deadline_ns;
+    uint64_t more = !b->waiting ? 0 : *b->said ? CULPRIT_NS : 2 * CULPRIT_NS;
+    return deadline && clock_now_ns() > deadline + more;
 }
 
 /* The next watched signal; 0: none in time. */
-static int next_signal(const struct shim *s, uint64_t ns) {
-  struct timespec timeout = {.tv_nsec = (long)ns};
-  int signal = sigtimedwait(&s->signals, NULL, &timeout);
-  return signal > 0 ? signal : 0;
+static int next_signal(const struct shim *s, uint64_t ns)
+{
+    struct timespec timeout = {.tv_nsec = (long)ns};
+    int signal = sigtimedwait(&s->signals, NULL, &timeout);
+    return signal > 0 ? signal : 0;
 }
 
 /* The launcher ends this rank: a child that can still finish its block may;
  * others are killed. */
-static int told_to_end(const struct shim *s) {
-  s->beat->stop = 1;
-  for (uint64_t end = clock_now_ns() + LEAVE_NS; clock_now_ns() < end;) {
-    if (waitpid(s->child, NULL, WNOHANG))
-      return GS_FAILED;
-    next_signal(s, POLL_NS / 10);
-  }
-  kill(s->child, SIGKILL);
-  return GS_FAILED;
+static int told_to_end(const struct shim *s)
+{
+    s->beat->stop = 1;
+    for (uint64_t end = clock_now_ns() + LEAVE_NS; clock_now_ns() < end;) {
+        if (waitpid(s->child, NULL, WNOHANG))
+            return GS_FAILED;
+        next_signal(s, POLL_NS / 10);
+    }
+    kill(s->child, SIGKILL);
+    return GS_FAILED;
 }
 
-static int watch(struct shim *s) {
-  for (int signal = 0;; signal = next_signal(s, POLL_NS)) {
-    int status;
-    if (signal == SIGUSR1)
-      s->beat->stop = 1;
-    else if (signal && signal != SIGCHLD)
-      return told_to_end(s);
-    if (waitpid(s->child, &status, WNOHANG | WUNTRACED) == s->child) {
-      if (!WIFSTOPPED(status))
-        return ended(s, status);
-      s->stopped_ns = clock_now_ns();
-      s->stopped_by = WSTOPSIG(status);
+static int watch(struct shim *s)
+{
+    for (int signal = 0;; signal = next_signal(s, POLL_NS)) {
+        int status;
+        if (signal == SIGUSR1)
+            s->beat->stop = 1;
+        else if (signal && signal != SIGCHLD)
+            return told_to_end(s);
+        if (waitpid(s->child, &status, WNOHANG | WUNTRACED) == s->child) {
+            if (!WIFSTOPPED(status))
+                return ended(s, status);
+            s->stopped_ns = clock_now_ns();
+            s->stopped_by = WSTOPSIG(status);
+        }
+        if (stays_stopped(s))
+            return stopped(s);
+        if (past_deadline(s))
+            return hung(s);
+        if (s->place->rank == 0 && clock_now_ns() - s->beat_ns > BEAT_NS)
+            send_beat(s);
     }
-    if (stays_stopped(s))
-      return stopped(s);
-    if (past_deadline(s))
-      return hung(s);
-    if (s->place->rank == 0 && clock_now_ns() - s->beat_ns > BEAT_NS)
-      send_beat(s);
-  }
 }
 
 /* The launcher signals all processes of a rank; only the shim answers. */
-static int be_child(const struct shim *s, pid_t parent, int (*child)(void *arg),
-                    void *arg) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) /* it died before the line above */
-    return GS_FAILED;
-  signal(SIGUSR1, SIG_IGN);
-  signal(SIGINT, SIG_IGN);
-  sigprocmask(SIG_SETMASK, &s->before, NULL);
-  err_capture(s->beat->error, sizeof s->beat->error);
-  return child(arg);
+static int be_child(const struct shim *s, pid_t parent, int (*child)(void *arg), void *arg)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it died before the line above */
+        return GS_FAILED;
+    signal(SIGUSR1, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+    sigprocmask(SIG_SETMASK, &s->before, NULL);
+    err_capture(s->beat->error, sizeof s->beat->error);
+    return child(arg);
 }
 
-int shim(const struct rank_place *place, struct beat *beat,
-         int (*child)(void *arg), void *arg) {
-  struct shim s = {
-      .place = place, .beat = beat, .oom_before = oom_kills(OOM_KILLS_FILE)};
-  pid_t parent = getpid();
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  signal(
-      SIGPIPE,
-      SIG_IGN); /* if the supervisor is gone, the launcher ends this process */
-  sigemptyset(&s.signals);
-  for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
-    sigaddset(&s.signals, watched[i]);
-  sigprocmask(SIG_BLOCK, &s.signals, &s.before);
-  s.child = fork();
-  if (s.child == 0)
-    exit(be_child(&s, parent, child, arg));
-  if (s.child > 0)
-    return watch(&s);
-  snprintf(beat->error, sizeof beat->error, "gradsync: cannot fork: %s",
-           strerror(errno));
-  return refused(&s, GS_CANNOT);
+int shim(const struct rank_place *place, struct beat *beat, int (*child)(void *arg), void *arg)
+{
+    struct shim s = {.place = place, .beat = beat, .oom_before = oom_kills(OOM_KILLS_FILE)};
+    pid_t parent = getpid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGPIPE, SIG_IGN); /* if the supervisor is gone, the launcher ends this process */
+    sigemptyset(&s.signals);
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
+        sigaddset(&s.signals, watched[i]);
+    sigprocmask(SIG_BLOCK, &s.signals, &s.before);
+    s.child = fork();
+    if (s.child == 0)
+        exit(be_child(&s, parent, child, arg));
+    if (s.child > 0)
+        return watch(&s);
+    snprintf(beat->error, sizeof beat->error, "gradsync: cannot fork: %s", strerror(errno));
+    return refused(&s, GS_CANNOT);
 }
