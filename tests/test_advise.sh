@@ -249,7 +249,7 @@ END
 exits 0 'steps of this machine' "$gradsync" run -q mine.ini
 chosen=$(echo data/raw/mine/iter_proxy/*)
 for f in "$chosen"/*.jsonl; do
-    awk '{ match($0, /"cell":"[0-9a-f]+"/); id = substr($0, RSTART, RLENGTH) }
+    awk '{ sub(/,"chain":"[0-9a-f]*"/, ""); match($0, /"cell":"[0-9a-f]+"/); id = substr($0, RSTART, RLENGTH) }
         /"type":"cell"/ { ring[id] = /"config":"ring"/ }
         /"type":"block"/ {
             time = (ring[id] ? 2e5 : 1e7) + 100 * ++n
