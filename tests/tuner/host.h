@@ -34,8 +34,9 @@ struct ran {
 };
 
 /* False: printed why. abi: the newest that this NCCL knows, 3 to 6; 2: it knows none of ours, and
- * runs without. profiler: the same, 2 to 5, or 0: it has none. */
+ * runs without. */
 bool host_load(struct host *h, const char *path, int abi);
+/* The same of a profiler, version 2 to 5. NCCL goes on without one. */
 bool host_load_profiler(struct host *h, const char *path, int version);
 void host_unload(struct host *h);
 bool host_init(struct host_comm *c, const struct host *h, uint64_t id, int ranks, int nodes);

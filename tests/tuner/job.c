@@ -151,9 +151,10 @@ static void begin(struct rank *r)
     const char *plugin = getenv("NCCL_TUNER_PLUGIN"), *profiler = getenv("NCCL_PROFILER_PLUGIN");
     if (!plugin || r->rank == o.miss)
         return;
-    if (!host_load(&r->host, plugin, (int)o.abi) ||
-        (profiler && o.profiler && !host_load_profiler(&r->host, profiler, (int)o.profiler)))
+    if (!host_load(&r->host, plugin, (int)o.abi))
         shared->failed = 1;
+    if (profiler && o.profiler)
+        host_load_profiler(&r->host, profiler, (int)o.profiler);
     r->host.channels = (int)o.channels;
     r->host.stubborn = o.stubborn;
     if ((!host_init(&r->comm, &r->host, 0xabcdef12345678, (int)o.ranks, 1) ||
