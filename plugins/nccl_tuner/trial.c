@@ -148,7 +148,7 @@ static void ask_begin(struct trial *t, uint64_t now)
     uint64_t steps = strtoull(answer, &end, 10);
     if (!isdigit((unsigned char)*answer) || *end || steps < STEPS_LEAST || steps > TRIAL_STEPS) {
         if (++t->tries == TRIES)
-            over(t, TRIAL_OFF, "ranks are missing");
+            over(t, TRIAL_OFF, "the ranks did not find the same step");
         return;
     }
     t->steps = steps;

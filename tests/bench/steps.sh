@@ -36,7 +36,7 @@ failed() { echo "$1 $2 failed ${*:3}" >>"$results"; }
 last_line() { grep -v '^ *$' "$1" | tail -n 1; }
 torch() { # ARG…: a process a GPU; HOST has none
     [ -z "$host" ] || { echo 'no PyTorch without GPUs' && return 3; }
-    torchrun --standalone --nproc-per-node "$gpus" "$train" "$@"
+    python3 -m torch.distributed.run --standalone --nproc-per-node "$gpus" "$train" "$@"
 }
 
 # ---- levels that are recordings of gradsync
@@ -55,7 +55,7 @@ measure() { # STEP LEVEL WORKLOAD KEY=VALUE…: runs it, and gives the contrasts
 	samples = 2
 	precision = 0.001
 	warmup = 20ms
-	budget = $(awk -v b="$budget" 'BEGIN { printf "%.1f", b > 8 ? (b - 6) / 3 : b / 3 }')s
+	budget = $(awk -v b="$budget" 'BEGIN { printf "%.1f", (b > 8 ? b - 6 : b) / 3 }')s
 	[$workload]
 	configs = auto, ${list//,/, }
 	$keys
@@ -100,7 +100,7 @@ level_step() {
 
 level_trial() {
     local log=$out/$1-trial.log rc=0
-    local command=(torchrun --standalone --nproc-per-node "$gpus" "$train")
+    local command=(python3 -m torch.distributed.run --standalone --nproc-per-node "$gpus" "$train")
     [ -z "$host" ] || read -r -a command <<<"${JOB:?}"
     # shellcheck disable=SC2206
     [ -n "$host" ] || command+=(${step_args[$1]} --seconds "$budget")
@@ -113,6 +113,10 @@ level_trial() {
     else
         sed -n 's/,//g; s/^  auto again/  auto-again/; s/^  \([^ ]*\) *\([-+][0-9.]*\)%  \[\([^ ]*\) \([^]]*\)\]  .*/\1 - \2 \3 \4/p' "$log" |
             sed "s/^/$1 trial /" >>"$results"
+        "$gradsync" reduce -q "$out/raw/$1-trial" -o "$out/csv-$1-trial" 2>>"$log"
+        awk -v step="$1" -f "$top/figures/csv.awk" -f <(echo 'FNR == 1 { header(); next } { csv($0, f) }
+            get("config") == "auto" { print step, "trial auto", 1e3 * get("median_s"), 0, 0, 0; exit }') \
+            "$out/csv-$1-trial/summary.csv" >>"$results"
     fi
 }
 level_training() {
@@ -138,7 +142,7 @@ level_launches() {
 	[measure]
 	launches = 3
 	[train]
-	command = torchrun --standalone --nproc-per-node $gpus $train ${step_args[$1]} --steps 100 --config {config}
+	command = python3 -m torch.distributed.run --standalone --nproc-per-node $gpus $train ${step_args[$1]} --steps 100 --config {config}
 	time = step time: ([0-9.]+) ms
 	unit = ms
 	config = auto, ${list//,/, }
