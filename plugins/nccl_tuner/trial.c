@@ -2,7 +2,6 @@
 #include "nccl_tuner/trial.h"
 
 #include "common/rng.h"
-#include "nccl_tuner/trial_ask.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -84,6 +84,22 @@ void trial_write_over(struct trial *t, const char *why);
 void trial_write_kept(struct trial *t);
 void trial_write_end(struct trial *t);
 
+/* ---- trial_ask.c: what ranks ask each other, and what gradsync tells them (agree.h) ---- */
+
+#define TRIAL_ANSWER 64
+/* False: no agreement is possible. */
+bool trial_ask(struct trial *t, const char *what, uint64_t a, uint64_t b,
+               char answer[TRIAL_ANSWER]);
+/* Tells the other ranks that this one found its step, which, and at which call. */
+void trial_announce_step(const struct trial *t);
+/* Have all ranks found this step at the same call? Ranks that have not run without the plugin, do
+ * not see the folder, or see other calls. */
+bool trial_all_found_step(const struct trial *t);
+/* Is the time over, or has gradsync asked for the end? */
+bool trial_asked_to_stop(const struct trial *t);
+/* The number of the arm that gradsync wants to keep, or "none". */
+void trial_read_keep(const struct trial *t, char answer[TRIAL_ANSWER]);
+
 /* The arm of the current visit, and which of the baseline's two copies it is. */
 size_t trial_arm_now(const struct trial *t);
 int trial_copy_now(const struct trial *t);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "nccl_tuner/trial_ask.h"
-
 #include "nccl_tuner/agree.h"
+#include "nccl_tuner/trial.h"
 
 #include <stdio.h>
 #include <string.h>
