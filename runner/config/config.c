@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/locate.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "config/config_scan.h"
 #include "config/config_set.h"
@@ -166,6 +167,9 @@ int config_from_text(struct config **out, const char *path, const char *text, si
     memcpy(c->text, text, n);
     c->text[n] = '\0';
     int parsed = parse(c, n);
+    char *whole = c->text;
+    c->text = secrets_hidden(whole); /* what is recorded; the entries hold the values */
+    free(whole);
     int set_code = config_set_all(c, overrides);
     int sections = check_sections(c);
     int keys = check_keys(c);

@@ -5,6 +5,7 @@
 #include "base/interrupts.h"
 #include "base/locate.h"
 #include "base/lock.h"
+#include "base/secrets.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -118,6 +119,24 @@ static int finish_folder(const char *dir, const struct run_options *options, str
     return code;
 }
 
+/* What config.ini does not hold comes from the environment. */
+static int restore(const struct plan *p, const char *key, char value[SET_TEXT_MAX])
+{
+    char *missing, *whole = secrets_restored(value, &missing);
+    int code = GS_OK;
+    if (missing)
+        code = fail_at(GS_USAGE, p->config->path, 0,
+                       "[launch] %s: secrets are not recorded; give it again: export %s=…", key,
+                       missing);
+    else if (strlen(whole) >= SET_TEXT_MAX)
+        code = fail_at(GS_USAGE, p->config->path, 0, "[launch] %s: too long", key);
+    else
+        strcpy(value, whole);
+    free(missing);
+    free(whole);
+    return code;
+}
+
 int run_folder(const char *dir, const struct run_options *options)
 {
     struct plan *p;
@@ -137,6 +156,10 @@ int run_folder(const char *dir, const struct run_options *options)
         code = fail_at(GS_USAGE, dir, 0, "--launch %d: the run has only %lld launches",
                        options->last, (long long)p->set.measure.launches);
     size_t n = 1;
+    if (!code)
+        code = restore(p, "prefix", p->set.launch.prefix);
+    if (!code)
+        code = restore(p, "args", p->set.launch.args);
     if (!code)
         code = launcher_check_gpus(&p, &n);
     if (!code)
