@@ -34,7 +34,13 @@ struct run_job {
 int run_make_folder(const struct plan *p, const char *data, char **dir)
 {
     int code = record_make_run(data, p->set.platform.name, p->workload, p->label, dir);
-    return code ? code : plan_write(p, *dir);
+    if (!code && (code = plan_write(p, *dir)) != GS_OK) { /* a folder without a plan is no run */
+        char *config = xstrfmt("%s/config.ini", *dir);
+        unlink(config);
+        rmdir(*dir);
+        free(config);
+    }
+    return code;
 }
 
 /* ---- one run folder ---- */
@@ -64,7 +70,7 @@ static int complete(struct run_job *r, struct run_outcome *o)
     o->complete = o->complete && !code;
     if (!code)
         code = outcome_judge(o, r->at.plan, r->at.dir);
-    if (!o->complete && !r->part)
+    if (!o->complete && !r->part && !access(r->at.dir, F_OK))
         outcome_set_skipped_aside(r->at.plan, r->at.dir);
     return code;
 }
@@ -94,10 +100,13 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
     progress_begin(&progress, p, options->quiet);
     o->code = complete(&r, o);
     o->interrupted = i->count > 0 && !o->complete;
-    o->nothing = !o->complete && outcome_nothing(p, dir);
-    if (!o->nothing)
+    bool gone = access(dir, F_OK) != 0;
+    o->nothing = !o->complete && !gone && outcome_nothing(p, dir);
+    if (!o->nothing && !gone)
         host_load_warn(&dir, 1);
-    if (r.part && o->complete)
+    if (gone)
+        o->nothing = true;
+    else if (r.part && o->complete)
         say("recorded: launches %d to %d of %s", r.first, r.last, dir);
     else
         outcome_say(o);

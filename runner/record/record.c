@@ -44,7 +44,7 @@ static int cannot(const char *what, const char *path)
 
 bool record_is_being_written(const char *path)
 {
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     bool busy = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
     if (fd >= 0)
         close(fd);
@@ -85,7 +85,7 @@ static off_t whole_lines(int fd)
 
 int record_reopen(struct record *r, const char *path)
 {
-    *r = (struct record){.fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC)};
+    *r = (struct record){.fd = open(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
     if (r->fd < 0)
         return cannot("open", path);
     r->path = xstrdup(path);
