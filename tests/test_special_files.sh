@@ -86,4 +86,26 @@ if command -v mpirun >/dev/null; then
 else
     skip 'a run whose folder is removed fails' 'no mpirun here'
 fi
+# ---- a killed run, with a /dev/shm of its own: other runs on this host sweep it too
+
+cat >killed <<'END'
+mount -t tmpfs none /dev/shm || exit 77
+"$1" run -q long.ini -o long &
+files() { find /dev/shm/gradsync-* -type f 2>/dev/null | grep -q .; }
+no_folder() { ! ls -d /dev/shm/gradsync-* >/dev/null 2>&1; }
+for i in $(seq 600); do files && break; read -rt 0.1 <> <(:) || true; done
+files || exit 1
+kill -9 $!
+for i in $(seq 300); do no_folder && exit 0; read -rt 0.1 <> <(:) || true; done
+exit 2
+END
+printf '%s\n' '[launch]' 'ranks = 2' 'oversubscribe = yes' '[measure]' 'launches = 1' 'budget = 120s' 'max_blocks = 1000000' \
+    'precision = 0.01%' '[null]' 'size = 8' 'spin = yes' 'time = 1ms' 'noise = 90%' >long.ini
+run unshare -rm bash killed "$gradsync"
+if [ $rc = 77 ] || ! command -v mpirun >/dev/null; then
+    skip 'a killed run leaves nothing in shared memory' 'no mounts or no mpirun here'
+else
+    is "$rc" 0 'a killed run leaves nothing in shared memory'
+fi
+no_orphans 'no process is left'
 done_testing
