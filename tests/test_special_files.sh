@@ -91,16 +91,16 @@ fi
 cat >killed <<'END'
 mount -t tmpfs none /dev/shm || exit 77
 "$1" run -q long.ini -o long &
+pid=$!
 files() { find /dev/shm/gradsync-* -type f 2>/dev/null | grep -q .; }
 no_folder() { ! ls -d /dev/shm/gradsync-* >/dev/null 2>&1; }
-for i in $(seq 600); do files && break; read -rt 0.1 <> <(:) || true; done
-files || exit 1
-kill -9 $!
-for i in $(seq 300); do no_folder && exit 0; read -rt 0.1 <> <(:) || true; done
-exit 2
+until_true 60 files || exit 1
+kill -9 $pid
+until_true 30 no_folder || exit 2
 END
 printf '%s\n' '[launch]' 'ranks = 2' 'oversubscribe = yes' '[measure]' 'launches = 1' 'budget = 120s' 'max_blocks = 1000000' \
     'precision = 0.01%' '[null]' 'size = 8' 'spin = yes' 'time = 1ms' 'noise = 90%' >long.ini
+export -f until_true
 run unshare -rm bash killed "$gradsync"
 if [ $rc = 77 ] || ! command -v mpirun >/dev/null; then
     skip 'a killed run leaves nothing in shared memory' 'no mounts or no mpirun here'
