@@ -50,13 +50,15 @@ json_t *plan_json(const struct plan *p)
 
 /* ---- writing ---- */
 
-/* Whole or not at all: a full disk leaves no plan that is cut short. */
+/* Whole or not at all: a full disk leaves no plan that is cut short. A run folder is new, and what is
+ * in it is never overwritten. */
 static int write_whole(const char *dir, const char *name, const char *text)
 {
     char *path = xstrfmt("%s/%s", dir, name);
-    int code = files_replace(path, text, 0666) ? GS_OK : fail_file(path, "written", errno);
-    if (code)
-        unlink(path);
+    bool there = !access(path, F_OK);
+    int code = !there && files_replace(path, text, 0666)
+                   ? GS_OK
+                   : fail_file(path, "written", there ? EEXIST : errno);
     free(path);
     return code;
 }
