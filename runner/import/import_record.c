@@ -82,6 +82,7 @@ static json_t *params(const struct import_launch *l, const struct imp_cell *c)
         {"launch", !nccl            ? ""
                    : l->test->graph ? "graph"
                                     : "stream"},
+        {"collective", l->test->collective ? l->test->collective : ""},
     };
     json_t *o = json_object();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -161,6 +162,8 @@ static void put_cell(struct csv *csv, const struct import_launch *l, const struc
     int64_t size = c->size_B;
     if (!l->test->factor && l->facts.value[FACT_SIZE])
         units_parse_size(l->facts.value[FACT_SIZE], (uint64_t *)&size);
+    if (l->test->size_of_block)
+        size *= l->ranks;
     struct imp_cell sized = *c;
     sized.size_B = size;
     json_t *p = params(l, &sized);
