@@ -53,6 +53,19 @@ measure step.ini
 is "$rc:$(count '"type":"group"'):$(count '"type":"fail"')" 0:6:0 'steps with all-gathers and reduce-scatters are right'
 like "$(factor allgather)" '0\.666' 'their bus bandwidth too'
 
+# ---- figures and limits ----
+
+config curves.ini 2 '[limits]' 'busbw = 1TB/s' 'source = nowhere' '[mpi_allreduce]' 'size = 1KiB, 2KiB, 4KiB' 'collective = allreduce, allgather'
+measure curves.ini
+mkdir -p part panels
+ok 'an all-reduce and an all-gather in one section' "$gradsync" reduce -q --run "$dir" -o part
+(cd "$top" && bash figures/panels "$tmp/panels" curves/mpi_allreduce "$tmp/part")
+is "$(cd panels && echo *.plot)" 'mpi_allreduce-collective-allgather.plot mpi_allreduce.plot' 'are not in one panel'
+cp part/summary.csv csv/summary.csv
+run "$gradsync" limits -o csv curves.ini
+is "$(grep -c 'IMPOSSIBLE\|impossible' csv/limits.csv)" 0 'the bus bandwidth of neither is impossible'
+like "$(cat csv/limits.csv)" 'passes \(n-1\)/n of the payload' 'and the limits know the factor of an all-gather'
+
 # ---- a cell of an older recording ----
 
 cell() { "$gradsync" plan --all "$1" | grep -oE '[0-9a-f]{16}' | head -n 1; }
