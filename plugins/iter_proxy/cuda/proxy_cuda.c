@@ -48,6 +48,7 @@ static void close_proxy(void *state)
 {
     struct state *s = state;
     comms_close(&s->comms);
+    buffers_close(s);
     if (s->blas)
         cublasDestroy(s->blas);
     cudaEvent_t events[] = {s->computed, s->communicated};
@@ -87,70 +88,6 @@ static void abort_proxy(void *state)
 {
     struct state *s = state;
     cuda_abort(&s->gpu, &s->comms);
-}
-
-static enum wl_status gradient_make(struct state *s, struct gradient *g, char *why, size_t size)
-{
-    char **const buffers[] = {&g->in, &g->out};
-    for (int i = 0; i < 2; i++)
-        if (gpu_alloc((void **)buffers[i], g->bytes, why, size) != cudaSuccess)
-            return WL_SKIP;
-    if (!payload_make(&g->payload, PAY_FP32, PAY_SUM, s->host->rank, s->host->ranks, false, 1)) {
-        snprintf(why, size, "no sum of fp32 over %d ranks is exact", s->host->ranks);
-        return WL_SKIP;
-    }
-    cudaError_t e = gpu_fill(g->in, g->bytes / sizeof(float), sizeof(float),
-                             gpu_words(g->payload.input), s->host->seed, s->gpu.stream);
-    if (!e)
-        e = cudaStreamSynchronize(s->gpu.stream);
-    if (e)
-        snprintf(why, size, "gradients: %s", cudaGetErrorString(e));
-    return e ? WL_FAIL : WL_OK;
-}
-
-static void gradient_free(struct gradient *g)
-{
-    cudaFree(g->in);
-    cudaFree(g->out);
-    free(g);
-}
-
-enum wl_status gradient_take(struct state *s, size_t bytes, struct gradient **out, char *why,
-                             size_t size)
-{
-    for (struct gradient *g = s->gradients; g; g = g->next)
-        if (g->bytes == bytes) {
-            g->users++;
-            *out = g;
-            return WL_OK;
-        }
-    struct gradient *g = calloc(1, sizeof *g);
-    if (!g) {
-        snprintf(why, size, "out of host memory");
-        return WL_FAIL;
-    }
-    g->bytes = bytes;
-    g->users = 1;
-    enum wl_status status = gradient_make(s, g, why, size);
-    if (status != WL_OK) {
-        gradient_free(g);
-        return status;
-    }
-    g->next = s->gradients;
-    s->gradients = *out = g;
-    return WL_OK;
-}
-
-void gradient_drop(struct state *s, struct gradient *g)
-{
-    if (!g || --g->users)
-        return;
-    for (struct gradient **at = &s->gradients; *at; at = &(*at)->next)
-        if (*at == g) {
-            *at = g->next;
-            break;
-        }
-    gradient_free(g);
 }
 
 __attribute__((visibility("default"))) extern const struct proxy_backend proxy_backend_v1;
