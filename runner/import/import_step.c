@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct step_line *step_draft_add(struct step_draft *d, enum step_kind kind, enum step_dtype dtype)
 {
@@ -71,9 +72,7 @@ static int write_draft(const struct step_draft *d, const char *path)
         return fail_at(GS_FAILED, d->path, 0, "makes a step that cannot be replayed: %s", why);
     }
     step_free(&check);
-    int code = files_write_new(path, text, 0644) ? GS_OK
-               : errno == EEXIST ? fail_at(GS_USAGE, path, 0, "exists: give another name with -o")
-                                 : fail_file(path, "written", errno);
+    int code = files_write_new(path, text, 0644) ? GS_OK : fail_file(path, "written", errno);
     free(text);
     return code;
 }
@@ -101,7 +100,9 @@ int import_step(const char *path, const char *out, bool fsdp)
     struct step_draft d = {.path = path};
     struct text in = {0};
     char *name = out ? xstrdup(out) : default_name(path);
-    int code = check_size(path);
+    int code = access(name, F_OK) == 0
+                   ? fail_at(GS_USAGE, name, 0, "exists: give another name with -o")
+                   : check_size(path);
     if (!code && !text_read_file(path, &in))
         code = fail_file(path, "read", errno);
     if (!code)

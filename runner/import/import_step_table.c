@@ -20,6 +20,7 @@
 
 #define ROW_WORDS 6
 #define UNITS_MAX 4096
+#define LAYERS_MAX 16384
 #define GROUP "dp"
 
 enum op { LINEAR, LINEAR_NOBIAS, MATMUL, NORM, KERNEL, EMBEDDING };
@@ -91,10 +92,13 @@ static int read_dtype(const struct table *t, const char *word, bool gradient, en
     return GS_OK;
 }
 
-static void add_layer(struct table *t, struct layer layer)
+static int add_layer(struct table *t, struct layer layer)
 {
+    if (t->n == LAYERS_MAX)
+        return fail_at(GS_FAILED, t->d->path, t->line, "more than %d layers", LAYERS_MAX);
     ALLOC_GROW(t->layer, t->n, t->cap);
     t->layer[t->n++] = layer;
+    return GS_OK;
 }
 
 static int begin_repeat(struct table *t, const char *word)
@@ -117,15 +121,16 @@ static int end_repeat(struct table *t)
         return refuse(t, "an empty repeat, or none:", "end");
     for (size_t i = 0; i < n; i++)
         t->layer[t->repeat_from + i].unit = t->units + 1;
-    for (uint64_t k = 1; k < t->repeat; k++)
-        for (size_t i = 0; i < n; i++) {
+    int code = GS_OK;
+    for (uint64_t k = 1; k < t->repeat && !code; k++)
+        for (size_t i = 0; i < n && !code; i++) {
             struct layer copy = t->layer[t->repeat_from + i];
             copy.unit = t->units + 1 + (unsigned)k;
-            add_layer(t, copy);
+            code = add_layer(t, copy);
         }
     t->units += (unsigned)t->repeat;
     t->repeat = 0;
-    return GS_OK;
+    return code;
 }
 
 static int read_layer(struct table *t, char *const *word, size_t n)
@@ -142,9 +147,7 @@ static int read_layer(struct table *t, char *const *word, size_t n)
     layer.op = (enum op)op;
     for (size_t i = 0; i + 1 < n && !code; i++)
         code = read_number(t, word[1 + i], numbers[i]);
-    if (!code)
-        add_layer(t, layer);
-    return code;
+    return code ? code : add_layer(t, layer);
 }
 
 static int read_row(struct table *t, char *const *word, size_t n)

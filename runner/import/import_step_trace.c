@@ -147,7 +147,7 @@ static void add_kernel(struct trace *t, const struct trace_event *e)
 {
     const struct trace_event *op = trace_op(&t->e, e->id);
     double at = trace_launch(&t->e, e), bytes = moved_B(op);
-    if (!inside(t, at) || (op && op->op != TRACE_OTHER) || e->dur <= 0)
+    if (!inside(t, at) || (op && op->op != TRACE_OTHER) || !(e->dur > 0 && e->dur < 1e9))
         return;
     if (bytes < 1 || bytes > e->dur * 1e-6 * MOST_BYTES_PER_S)
         bytes = e->dur * 1e-6 * BYTES_PER_S;
@@ -172,7 +172,8 @@ static void add_gradient(struct trace *t, const struct trace_event *e)
 
 static void add_collective(struct trace *t, const struct trace_event *e)
 {
-    if (e->collective < 0 || e->message_dtype < 0 || e->elements < 1 || e->group_size == 1) {
+    if (e->collective < 0 || e->message_dtype < 0 || e->elements < 1 ||
+        e->elements > (int64_t)STEP_NUMBER_MAX || e->group_size == 1) {
         t->skipped++;
         return;
     }
@@ -250,7 +251,8 @@ static int settle_gradients(struct trace *t)
                    "of several ranks, with record_shapes=True");
 }
 
-/* Computation that began after a gather ended, the first that did, waited for it. */
+/* The first computation that began after a gather ended waited for it. If the trace does not say
+ * when, the next one did. */
 static void write_items(struct trace *t)
 {
     size_t written = 0;
@@ -260,14 +262,14 @@ static void write_items(struct trace *t)
         const struct item *item = &t->item[i];
         size_t ready = waited;
         bool compute = item->line.kind == STEP_GEMM || item->line.kind == STEP_KERNEL;
-        for (size_t k = waited; compute && item->begin > 0 && k < written; k++)
-            if (end[k] > 0 && end[k] <= item->begin)
+        for (size_t k = waited; compute && k < written; k++)
+            if (end[k] >= 0 && (end[k] <= item->begin || item->begin == 0))
                 ready = k + 1;
         if (ready > waited)
             step_draft_add(t->d, STEP_WAIT, STEP_FP32)->number[0].value = written - ready;
         waited = ready;
         if (step_is_collective(item->line.kind))
-            end[written++] = item->line.kind == STEP_ALL_GATHER ? item->end : 0;
+            end[written++] = item->line.kind == STEP_ALL_GATHER ? item->end : -1;
         struct step_line *l = step_draft_add(t->d, item->line.kind, item->line.dtype);
         *l = item->line;
     }
@@ -282,7 +284,7 @@ static void warn(const struct trace *t)
             "nn)",
             t->d->path, t->guessed, t->gemms);
     if (t->skipped)
-        say("%s: %zu other collectives are left out (barriers, broadcasts, integers)", t->d->path,
+        say("%s: other collectives (barriers, broadcasts, integers) are left out: %zu", t->d->path,
             t->skipped);
     for (size_t i = 0; i < t->n; i++) {
         const struct step_line *l = &t->item[i].line;
