@@ -8,9 +8,13 @@
 #include "iter_proxy/buckets.h"
 #include "iter_proxy/work.h"
 
+#include <dlfcn.h>
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct builder {
     struct proxy_work *w;
@@ -162,10 +166,30 @@ static bool form_buckets(struct builder *b)
     return true;
 }
 
+/* A path that the current folder lacks is looked for in the checkout or the installation that this
+ * plugin belongs to: PLUGINS/../.. or PREFIX/share/gradsync. */
+static const char *find(const char *path, char buf[PATH_MAX])
+{
+    static const char *const above[] = {"../../", "../../../share/gradsync/"};
+    static const char here;
+    Dl_info info;
+    if (path[0] == '/' || access(path, F_OK) == 0 || !dladdr(&here, &info) || !info.dli_fname)
+        return path;
+    const char *slash = strrchr(info.dli_fname, '/');
+    int folder = slash ? (int)(slash + 1 - info.dli_fname) : 0;
+    for (int i = 0; i < 2; i++) {
+        int n = snprintf(buf, PATH_MAX, "%.*s%s%s", folder, info.dli_fname, above[i], path);
+        if (n > 0 && n < PATH_MAX && access(buf, F_OK) == 0)
+            return buf;
+    }
+    return path;
+}
+
 static bool build(struct builder *b)
 {
     const struct work_request *q = b->q;
-    if (!step_read(&b->file, q->cell->step, q->why, q->why_size) || !form_buckets(b) ||
+    char path[PATH_MAX];
+    if (!step_read(&b->file, find(q->cell->step, path), q->why, q->why_size) || !form_buckets(b) ||
         !work_allocate(b->w, q, b->file.n, b->file.n, 2 * b->file.n))
         return false;
     for (size_t i = 0; i < b->file.n; i++)
