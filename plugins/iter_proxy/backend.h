@@ -15,6 +15,7 @@
 #ifndef PROXY_BACKEND_H
 #define PROXY_BACKEND_H
 
+#include "common/collective.h"
 #include "common/step_file.h"
 #include "workload.h"
 
@@ -39,6 +40,7 @@ enum proxy_algorithm {
     PROXY_RABENSEIFNER,
     PROXY_NVLS
 };
+enum proxy_memory { PROXY_PLAIN, PROXY_SYMMETRIC };
 #define PROXY_BUCKET_CAP (UINT64_C(25) << 20) /* DDP's defaults */
 #define PROXY_BUCKET_FIRST (UINT64_C(1) << 20)
 enum proxy_protocol { PROXY_PROTOCOL_AUTO, PROXY_LL, PROXY_LL128, PROXY_SIMPLE };
@@ -64,6 +66,9 @@ struct proxy_cell {
     int protocol;
     int64_t ctas;                      /* 0: the library's choice */
     uint64_t bucket_cap, bucket_first; /* bytes; of a step's gradients */
+    int collective;                    /* enum collective: the first three */
+    int policy;                        /* enum nccl_policy */
+    int memory;                        /* enum proxy_memory */
 };
 
 /* A GEMM (m > 0): C (m x n) = op(A) op(B), matrices stored by rows; `count` of them at once. Or a
@@ -76,13 +81,12 @@ struct proxy_compute {
     unsigned line;  /* of the step file; 0: none */
 };
 
-/* `elements` is each rank's share: of the input of an all-gather, of the output of a reduce-scatter.
- * The whole buffer has elements x ranks; of an all-reduce, `elements`. */
+/* Its buffers are as collective.h describes them, at the same place in the input and the output. */
 struct proxy_collective {
-    enum step_kind kind;
+    enum collective collective;
     enum step_dtype dtype;
-    uint64_t elements;
-    uint64_t first; /* byte of the input and of the output buffer where it begins */
+    uint64_t elements; /* of the larger buffer */
+    uint64_t first;    /* byte of the input and of the output buffer where it begins */
     unsigned line;
 };
 
@@ -121,9 +125,9 @@ struct proxy_work {
     uint64_t id;       /* a hash of all above but operands, before mode: ranks compare it */
 };
 
-static inline uint64_t proxy_whole(const struct proxy_collective *c, int ranks)
+static inline uint64_t proxy_collective_B(const struct proxy_collective *c)
 {
-    return c->kind == STEP_ALL_REDUCE ? c->elements : c->elements * (uint64_t)ranks;
+    return c->elements * step_dtype_B(c->dtype);
 }
 
 static inline int proxy_pool(int precision)

@@ -22,7 +22,7 @@ static void *work(void *arg)
     while ((job = take(t))) {
         bool failed = t->rc != MPI_SUCCESS;
         pthread_mutex_unlock(&t->lock);
-        int rc = failed ? MPI_SUCCESS : job->run(&job->call);
+        int rc = failed ? MPI_SUCCESS : job->how->run(&job->call);
         pthread_mutex_lock(&t->lock);
         if (rc != MPI_SUCCESS)
             t->rc = rc;

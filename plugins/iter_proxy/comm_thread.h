@@ -13,7 +13,7 @@
 
 /* The caller owns it, but must not touch it from post to wait. */
 struct comm_job {
-    int (*run)(const struct allreduce_call *c);
+    const struct allreduce *how;
     struct allreduce_call call;
     struct comm_job *next;
 };

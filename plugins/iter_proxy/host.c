@@ -10,6 +10,7 @@
  * processors a rank may use is noted in the recording.
  */
 #include "common/clock.h"
+#include "common/collective_mpi.h"
 #include "common/gemm.h"
 #include "common/payload.h"
 #include "iter_proxy/backend.h"
@@ -128,16 +129,6 @@ static void close_host(void *state)
 
 /* ---- a step ---- */
 
-static int gather(const struct allreduce_call *c)
-{
-    return MPI_Allgather(c->send, c->count, c->type, c->recv, c->count, c->type, c->comm);
-}
-
-static int scatter(const struct allreduce_call *c)
-{
-    return MPI_Reduce_scatter_block(c->send, c->recv, c->count, c->type, c->op, c->comm);
-}
-
 static char *new_buffer(uint64_t bytes)
 {
     return aligned_alloc(4096, ((size_t)bytes + 4095) / 4096 * 4096);
@@ -167,7 +158,7 @@ static size_t scratch_B(const struct step *p)
     const enum allreduce_kind kind = how[p->cell->algorithm];
     size_t most = 0;
     for (size_t i = 0; i < p->work->n_collectives; i++)
-        if (p->work->collective[i].kind == STEP_ALL_REDUCE &&
+        if (p->work->collective[i].collective == COLLECTIVE_ALLREDUCE &&
             p->work->collective[i].elements > most)
             most = (size_t)p->work->collective[i].elements;
     return allreduce_scratch_B(kind, most, sizeof(float), p->state->host->ranks, false);
@@ -187,10 +178,8 @@ static void fill_job(const struct step *p, size_t i)
 {
     const struct wl_host *host = p->state->host;
     const struct proxy_collective *c = &p->work->collective[i];
-    p->jobs[i] = (struct comm_job){.run = c->kind == STEP_ALL_GATHER ? gather
-                                          : c->kind == STEP_REDUCE_SCATTER
-                                              ? scatter
-                                              : allreduces[how[p->cell->algorithm]].run,
+    p->jobs[i] = (struct comm_job){.how = c->collective ? &collectives_mpi[c->collective]
+                                                        : &allreduces[how[p->cell->algorithm]],
                                    .call = {.send = p->in + c->first,
                                             .recv = p->out + c->first,
                                             .count = (int)c->elements,
@@ -203,32 +192,14 @@ static void fill_job(const struct step *p, size_t i)
                                             .scratch = p->scratch}};
 }
 
-/* What rank `rank` contributes to an all-gather: the sums, shifted by its number. */
-static float gathered(const struct payload *p, int rank, size_t i)
-{
-    return (float)p->once[(i + (size_t)rank) % PAYLOAD_PERIOD];
-}
-
-/* The input of a reduce-scatter has the same values in each rank's part. */
-static void fill_collective(struct step *p, const struct proxy_collective *c)
-{
-    const int ranks = p->state->host->ranks, parts = c->kind == STEP_REDUCE_SCATTER ? ranks : 1;
-    float *in = (float *)(void *)(p->in + c->first);
-    if (c->kind == STEP_ALL_GATHER)
-        for (size_t i = 0; i < c->elements; i++)
-            in[i] = gathered(&p->payload, p->state->host->rank, i);
-    else
-        for (int r = 0; r < parts; r++)
-            payload_fill(&p->payload, in + (size_t)r * c->elements, (size_t)c->elements);
-}
-
 static void fill_collectives(struct step *p)
 {
     struct payload_kind kind = {
         .type = PAYLOAD_FLOAT32, .op = PAYLOAD_SUM, .ranks = p->state->host->ranks};
     payload_init(&p->payload, &kind, p->state->host->rank);
     for (size_t i = 0; i < p->work->n_collectives; i++) {
-        fill_collective(p, &p->work->collective[i]);
+        const struct proxy_collective *c = &p->work->collective[i];
+        payload_fill(&p->payload, p->in + c->first, (size_t)c->elements);
         fill_job(p, i);
     }
 }
@@ -342,37 +313,27 @@ static enum wl_status run_host(void *step, unsigned iters, struct wl_sample *out
             rc = do_task(p, &p->work->task[t]);
     out->end_ns = now_ns();
     out->values[0] = (double)(out->end_ns - out->start_ns) * 1e-9 / iters;
-    return rc == MPI_SUCCESS ? WL_OK : failed(p->state, "a collective of the step", rc);
-}
-
-static bool check_gathered(const struct step *p, const struct proxy_collective *c,
-                           struct payload_fault *f)
-{
-    const float *out = (const float *)(const void *)(p->out + c->first);
-    for (int r = 0; r < p->state->host->ranks; r++)
-        for (size_t i = 0; i < c->elements; i++) {
-            size_t at = (size_t)r * c->elements + i;
-            float expected = gathered(&p->payload, r, i);
-            if (out[at] == expected)
-                continue;
-            *f = (struct payload_fault){at, out[at], expected};
-            return false;
-        }
-    return true;
+    return rc == MPI_SUCCESS ? WL_OK : failed(p->state, p->jobs ? p->jobs[0].how->name : "MPI", rc);
 }
 
 static bool check_collective(struct step *p, const struct proxy_collective *c)
 {
     const struct wl_host *host = p->state->host;
     struct payload_fault f;
-    bool gathers = c->kind == STEP_ALL_GATHER;
-    if (gathers ? check_gathered(p, c, &f)
-                : payload_check(&p->payload, p->out + c->first, (size_t)c->elements, 1, &f))
-        return true;
-    host->fail(host->ctx, "element %zu of the %s is %.9g, not %.9g, on rank %d (collective %td)",
-               f.element, gathers ? "gathered parameters" : "reduced gradient", f.got, f.expected,
-               host->rank, c - p->work->collective + 1);
-    return false;
+    for (int i = 0; i < collective_parts(c->collective, host->rank, host->ranks); i++) {
+        struct collective_part of =
+            collective_part(c->collective, host->rank, host->ranks, (size_t)c->elements, i);
+        const char *at = p->out + c->first + of.first * sizeof(float);
+        if (payload_check_part(&p->payload, at, of.n, of.source, of.input_first, &f))
+            continue;
+        host->fail(host->ctx,
+                   "element %zu of the %s is %.9g, not %.9g, on rank %d (collective %td)",
+                   of.first + f.element,
+                   collective_reduces(c->collective) ? "reduced gradient" : "gathered parameters",
+                   f.got, f.expected, host->rank, c - p->work->collective + 1);
+        return false;
+    }
+    return true;
 }
 
 static enum wl_status verify_host(void *step)

@@ -33,7 +33,7 @@ static const struct wl_param params[] = {
     {P(size, WL_SIZE, WL_AXIS, uint64_t), "B", "16MiB", 4, 1ull << 40, NULL,
      "bytes of the gradient on one rank, all buckets, float32"},
     {P(buckets, WL_INT, WL_AXIS, int64_t), NULL, "4", 1, 1 << 16, NULL,
-     "number of equal buckets, all-reduced one after the other"},
+     "number of equal buckets, communicated one after the other"},
     {P(gemm, WL_INT, WL_AXIS, int64_t), NULL, "256", 1, 1 << 15, NULL,
      "dimension n of each n x n x n GEMM"},
     {P(gemm_m, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 1 << 20, NULL,
@@ -61,10 +61,10 @@ static const struct wl_param params[] = {
     {P(launch, WL_CHOICE, WL_AXIS, int), NULL, "stream", 0, 0, proxy_launches,
      "stream: launch each kernel; graph: replay a CUDA graph; host: stream only"},
     {P(mode, WL_CHOICE, WL_MODE, int), NULL, "overlapped", 0, 0, proxy_modes,
-     "compute: GEMMs alone; comm: all-reduce alone; sequential: one after the other; "
+     "compute: GEMMs alone; comm: communication alone; sequential: one after the other; "
      "overlapped: both at once"},
     {P(algorithm, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, proxy_algorithms,
-     "algorithm of the all-reduce; auto: the library chooses"},
+     "algorithm of the collective; auto: the library chooses"},
     {P(protocol, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, proxy_protocols,
      "NCCL's protocol; host: auto only"},
     {P(ctas, WL_INT, WL_CONFIG, int64_t), NULL, "0", 0, 64, NULL,
@@ -73,8 +73,19 @@ static const struct wl_param params[] = {
      "a step's bucket is full at this size, as DDP's bucket_cap_mb"},
     {P(bucket_first, WL_SIZE, WL_CONFIG, uint64_t), "B", "1MiB", 1, 1ull << 40, NULL,
      "a step's first bucket is full at this size"},
+    {P(collective, WL_CHOICE, WL_AXIS, int), NULL, "allreduce", 0, 0, proxy_collectives,
+     "the collective of each bucket; a bucket is the larger buffer, as in nccl-tests"},
+    {P(policy, WL_CHOICE, WL_CONFIG, int), NULL, "default", 0, 0, proxy_policies,
+     "NCCL's CTA policy; efficiency: few CTAs (2.27); zero: copy engines, for an all-gather of "
+     "symmetric memory (2.28)"},
+    {P(memory, WL_CHOICE, WL_CONFIG, int), NULL, "plain", 0, 0, proxy_memories,
+     "symmetric: the gradient is in windows that NCCL registers (2.27); host: plain only"},
     {0}};
 /* clang-format on */
+
+static const char *const added[] = {"collective", "policy",     "memory",       "gemm_m", "gemm_n",
+                                    "gemm_k",     "layout",     "step",         "batch",  "scale",
+                                    "launch",     "bucket_cap", "bucket_first", NULL};
 
 static const struct wl_metric metrics[] = {{"time", "s", "one iteration", WL_MAX}, {0}};
 
@@ -97,6 +108,7 @@ static const char *foreign(const struct proxy_cell *c)
         {"layout", false, c->layout},
         {"precision", false, c->precision},
         {"issue", false, c->issue},
+        {"collective", false, c->collective},
         {"batch", true, c->batch != 1},
         {"scale", true, c->scale < 1},
         {"bucket_cap", true, c->bucket_cap != PROXY_BUCKET_CAP},
@@ -108,12 +120,22 @@ static const char *foreign(const struct proxy_cell *c)
     return NULL;
 }
 
-static enum wl_status judge_size(const struct proxy_cell *c, char *why, size_t n)
+static enum wl_status judge_size(const struct proxy_cell *c, const struct wl_job *job, char *why,
+                                 size_t n)
 {
     uint64_t count = c->size / sizeof(float);
     if (c->size == 0 || c->size % sizeof(float) != 0) {
         snprintf(why, n, "size=%llu is not a multiple of the %zu bytes of float32",
                  (unsigned long long)c->size, sizeof(float));
+        return WL_FAIL;
+    }
+    if (c->collective && count % ((uint64_t)c->buckets * (uint64_t)job->ranks) != 0) {
+        snprintf(why, n,
+                 "size=%llu does not divide into buckets=%lld of one block for each of the %d "
+                 "ranks, as collective=%s needs: use a multiple of %llu",
+                 (unsigned long long)c->size, (long long)c->buckets, job->ranks,
+                 proxy_collectives[c->collective],
+                 (unsigned long long)c->buckets * (unsigned)job->ranks * sizeof(float));
         return WL_FAIL;
     }
     if (count < (uint64_t)c->buckets) {
@@ -134,7 +156,7 @@ static enum wl_status judge(const struct proxy_cell *c, const struct wl_job *job
 {
     const char *name = foreign(c);
     if (job->ranks < 2 && c->mode != PROXY_MODE_COMPUTE) {
-        snprintf(why, n, "ranks=%d: an all-reduce needs at least 2 (mode=compute needs 1)",
+        snprintf(why, n, "ranks=%d: a collective needs at least 2 (mode=compute needs 1)",
                  job->ranks);
         return WL_FAIL;
     }
@@ -147,7 +169,7 @@ static enum wl_status judge(const struct proxy_cell *c, const struct wl_job *job
         snprintf(why, n, "%s is for a recorded step: give step, or remove it", name);
     if (name)
         return WL_FAIL;
-    return judge_size(c, why, n);
+    return judge_size(c, job, why, n);
 }
 
 /* Adds the cost of each backend that may be meant; with auto, both. */
@@ -350,4 +372,5 @@ const struct wl_plugin wl_plugin_v1 = {
     .sample = sample,
     .verify = verify,
     .abort = abort_plugin,
+    .added = added,
 };

@@ -34,11 +34,19 @@ const char *const proxy_protocols[] = {[PROXY_PROTOCOL_AUTO] = "auto",
                                        [PROXY_SIMPLE] = "Simple",
                                        NULL};
 
+const char *const proxy_collectives[] = {[COLLECTIVE_ALLREDUCE] = "allreduce",
+                                         [COLLECTIVE_ALLGATHER] = "allgather",
+                                         [COLLECTIVE_REDUCESCATTER] = "reducescatter",
+                                         NULL};
+const char *const proxy_policies[] = {"default", "efficiency", "zero", NULL};
+const char *const proxy_memories[] = {
+    [PROXY_PLAIN] = "plain", [PROXY_SYMMETRIC] = "symmetric", NULL};
+
 #define BIT(x) (1u << (x))
 
 /* Rates are rough, for plans alone. */
 static const struct trait {
-    unsigned precisions, algorithms, protocols, launches;
+    unsigned precisions, algorithms, protocols, policies, memories, launches;
     unsigned scatter_algorithms; /* of all-gather and reduce-scatter */
     int64_t ctas_max;
     int precision; /* that `auto` means */
@@ -50,6 +58,8 @@ static const struct trait {
                                   BIT(PROXY_RECURSIVE_DOUBLING) | BIT(PROXY_RABENSEIFNER),
                     .scatter_algorithms = BIT(PROXY_ALGORITHM_AUTO),
                     .protocols = BIT(PROXY_PROTOCOL_AUTO),
+                    .policies = BIT(0),
+                    .memories = BIT(PROXY_PLAIN),
                     .launches = BIT(PROXY_STREAM),
                     .precision = PROXY_FP32,
                     .flop_per_s = 5e10,
@@ -62,6 +72,8 @@ static const struct trait {
                                  BIT(PROXY_SIMPLE),
                     .scatter_algorithms =
                         BIT(PROXY_ALGORITHM_AUTO) | BIT(PROXY_RING) | BIT(PROXY_NVLS),
+                    .policies = BIT(0) | BIT(1) | BIT(2),
+                    .memories = BIT(PROXY_PLAIN) | BIT(PROXY_SYMMETRIC),
                     .launches = BIT(PROXY_STREAM) | BIT(PROXY_GRAPH),
                     .ctas_max = 64,
                     .precision = PROXY_TF32,
@@ -94,6 +106,8 @@ enum wl_status traits_accept(enum proxy_backend_kind kind, const struct proxy_ce
         {"precision", cell->precision, t->precisions | BIT(PROXY_PRECISION_AUTO), proxy_precisions},
         {"algorithm", cell->algorithm, t->algorithms, proxy_algorithms},
         {"protocol", cell->protocol, t->protocols, proxy_protocols},
+        {"policy", cell->policy, t->policies, proxy_policies},
+        {"memory", cell->memory, t->memories, proxy_memories},
         {"launch", cell->launch, t->launches, proxy_launches},
     };
     for (size_t i = 0; i < sizeof choice / sizeof *choice; i++) {
@@ -110,6 +124,11 @@ enum wl_status traits_accept(enum proxy_backend_kind kind, const struct proxy_ce
                  (long long)cell->ctas, (long long)t->ctas_max);
         return WL_SKIP;
     }
+    if (kind == PROXY_HOST && cell->collective && cell->algorithm) {
+        snprintf(why, n, "algorithm=%s is an all-reduce: use algorithm=auto with collective=%s",
+                 proxy_algorithms[cell->algorithm], proxy_collectives[cell->collective]);
+        return WL_SKIP;
+    }
     return WL_OK;
 }
 
@@ -124,10 +143,10 @@ enum wl_status traits_accept_work(enum proxy_backend_kind kind, const struct pro
                  cell->step);
         return WL_SKIP;
     }
-    if (allowed & BIT(cell->algorithm))
+    if (!cell->step[0] || allowed & BIT(cell->algorithm))
         return WL_OK;
     for (size_t i = 0; i < w->n_collectives; i++) {
-        if (w->collective[i].kind == STEP_ALL_REDUCE)
+        if (w->collective[i].collective == COLLECTIVE_ALLREDUCE)
             continue;
         list(allowed, proxy_algorithms, names, sizeof names);
         snprintf(why, n,
@@ -166,7 +185,8 @@ static uint64_t shared_B(const struct proxy_cell *cell, const struct proxy_work 
 {
     if (cell->mode == PROXY_MODE_SEQUENTIAL)
         return 0;
-    bool library = !cell->algorithm && !cell->protocol && !cell->ctas;
+    bool library =
+        !cell->algorithm && !cell->protocol && !cell->ctas && !cell->policy && !cell->memory;
     bool buckets = cell->bucket_cap == PROXY_BUCKET_CAP && cell->bucket_first == PROXY_BUCKET_FIRST;
     bool communicates = cell->mode != PROXY_MODE_COMPUTE;
     uint64_t bytes = communicates && (!library || buckets) ? COMM_MEMORY_B : 0;
@@ -188,14 +208,13 @@ static double compute_s(const struct trait *t, const struct proxy_work *w)
     return s;
 }
 
-/* Bytes that one rank sends: 2(n-1)/n of an all-reduce's, half of that of the others. */
+/* Bytes that one rank sends. */
 static double sent_B(const struct proxy_work *w, int ranks)
 {
     double bytes = 0;
     for (size_t i = 0; i < w->n_collectives; i++) {
         const struct proxy_collective *c = &w->collective[i];
-        double whole = (double)proxy_whole(c, ranks) * step_dtype_B(c->dtype);
-        bytes += whole * (c->kind == STEP_ALL_REDUCE ? 2 : 1) * (ranks - 1) / ranks;
+        bytes += (double)proxy_collective_B(c) * collective_busbw_factor(c->collective, ranks);
     }
     return bytes;
 }
@@ -209,11 +228,11 @@ static uint64_t scratch_most_B(const struct proxy_work *w)
     return most * sizeof(float);
 }
 
-static uint64_t payload_B(const struct proxy_work *w, int ranks)
+static uint64_t payload_B(const struct proxy_work *w)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < w->n_collectives; i++)
-        bytes += proxy_whole(&w->collective[i], ranks) * step_dtype_B(w->collective[i].dtype);
+        bytes += proxy_collective_B(&w->collective[i]);
     return bytes;
 }
 
@@ -230,6 +249,6 @@ void traits_cost(enum proxy_backend_kind kind, const struct proxy_cell *cell,
                          (communicates ? 2 * w->buffer_B + scratch_most_B(w) : 0);
     shape->iteration_s =
         (computes ? compute_s(t, w) : 0) + (communicates ? sent / t->bytes_per_s : 0);
-    shape->size_B = payload_B(w, ranks);
+    shape->size_B = payload_B(w);
     shape->busbw_factor = cell->mode == PROXY_MODE_COMM ? sent / (double)shape->size_B : 0;
 }

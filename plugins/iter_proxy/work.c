@@ -61,7 +61,7 @@ static uint64_t identify(const struct proxy_work *w)
     }
     for (size_t i = 0; i < w->n_collectives; i++) {
         const struct proxy_collective *c = &w->collective[i];
-        ADD(c->kind);
+        ADD(c->collective);
         ADD(c->dtype);
         ADD(c->elements);
     }
@@ -117,10 +117,10 @@ bool work_add_collective(struct proxy_work *w, const struct work_request *q,
         c.elements = (c.elements * step_dtype_B(c.dtype) + sizeof(float) - 1) / sizeof(float);
         c.dtype = STEP_FP32;
     }
-    if (c.kind != STEP_ALL_REDUCE)
-        c.elements = (c.elements + ranks - 1) / ranks;
-    if (c.elements >= INT_MAX || (double)proxy_whole(&c, q->ranks) > ELEMENTS_MAX)
-        return work_wrong(q, c.line, "a collective of %llu elements: at most %d on a rank",
+    if (c.collective != COLLECTIVE_ALLREDUCE)
+        c.elements = (c.elements + ranks - 1) / ranks * ranks;
+    if (c.elements >= INT_MAX)
+        return work_wrong(q, c.line, "a collective of %llu elements: at most %d",
                           (unsigned long long)c.elements, INT_MAX - 1);
     w->collective[w->n_collectives++] = c;
     return true;
@@ -168,7 +168,7 @@ static bool from_cell(struct proxy_work *w, const struct work_request *q)
         if (!work_add_gemm(w, q, square(c, q->kind, i)))
             return false;
     for (unsigned b = 0; b < buckets; b++) {
-        struct proxy_collective k = {.kind = STEP_ALL_REDUCE,
+        struct proxy_collective k = {.collective = (enum collective)c->collective,
                                      .dtype = STEP_FP32,
                                      .elements = bucket(c, b + 1) - bucket(c, b)};
         if (!work_add_collective(w, q, k))
@@ -182,31 +182,28 @@ static bool from_cell(struct proxy_work *w, const struct work_request *q)
 
 #define ALIGN 512 /* as PyTorch's allocator */
 
-static uint64_t whole_B(const struct proxy_collective *c, int ranks)
-{
-    return proxy_whole(c, ranks) * step_dtype_B(c->dtype);
-}
-
 /* Gathers of equal size and dtype share a place, and scatters do: each holds the same values. */
 static const struct proxy_collective *alike(const struct proxy_work *w, size_t n)
 {
     const struct proxy_collective *c = &w->collective[n];
-    for (size_t i = 0; i < n && c->kind != STEP_ALL_REDUCE; i++) {
+    for (size_t i = 0; i < n && c->collective != COLLECTIVE_ALLREDUCE; i++) {
         const struct proxy_collective *other = &w->collective[i];
-        if (other->kind == c->kind && other->dtype == c->dtype && other->elements == c->elements)
+        if (other->collective == c->collective && other->dtype == c->dtype &&
+            other->elements == c->elements)
             return other;
     }
     return NULL;
 }
 
-static void place(struct proxy_work *w, int ranks, uint64_t align)
+static void place(struct proxy_work *w, bool step)
 {
+    const uint64_t align = step ? ALIGN : 1;
     for (size_t i = 0; i < w->n_collectives; i++) {
         struct proxy_collective *c = &w->collective[i];
-        const struct proxy_collective *other = alike(w, i);
+        const struct proxy_collective *other = step ? alike(w, i) : NULL;
         c->first = other ? other->first : w->buffer_B;
         if (!other)
-            w->buffer_B += (whole_B(c, ranks) + align - 1) / align * align;
+            w->buffer_B += (proxy_collective_B(c) + align - 1) / align * align;
     }
 }
 
@@ -218,7 +215,7 @@ enum wl_status work_make(struct proxy_work *w, const struct work_request *q)
         work_free(w);
         return WL_FAIL;
     }
-    place(w, q->ranks, step ? ALIGN : 1);
+    place(w, step);
     w->id = identify(w);
     schedule_mode(w, q->cell->mode);
     return WL_OK;

@@ -88,8 +88,11 @@ static bool add_recorded(struct builder *b, const struct step_line *l)
                           "group %s beside group %s: a replay has one group, all ranks; remove the "
                           "lines of one",
                           l->group, b->group);
+    static const enum collective collectives[] = {[STEP_ALL_REDUCE] = COLLECTIVE_ALLREDUCE,
+                                                  [STEP_ALL_GATHER] = COLLECTIVE_ALLGATHER,
+                                                  [STEP_REDUCE_SCATTER] = COLLECTIVE_REDUCESCATTER};
     return add_collective(b,
-                          (struct proxy_collective){.kind = l->kind,
+                          (struct proxy_collective){.collective = collectives[l->kind],
                                                     .dtype = l->dtype,
                                                     .elements = scaled(b, amount(b, l->number[0])),
                                                     .line = l->line});
@@ -101,7 +104,7 @@ static bool gradient_ready(struct builder *b)
     b->bucket[b->gradient[b->seen++].bucket].left--;
     while (b->next < b->buckets && b->bucket[b->next].left == 0) {
         const struct bucket *k = &b->bucket[b->next++];
-        if (!add_collective(b, (struct proxy_collective){.kind = STEP_ALL_REDUCE,
+        if (!add_collective(b, (struct proxy_collective){.collective = COLLECTIVE_ALLREDUCE,
                                                          .dtype = k->dtype,
                                                          .elements = scaled(b, (double)k->elements),
                                                          .line = k->line}))

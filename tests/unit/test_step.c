@@ -182,7 +182,7 @@ static void scale_and_batch_multiply(void **state)
     assert_int_equal(w.compute[1].bytes, 4096);
     assert_int_equal(w.compute[2].k, 2048);
     /* 1001 / 4, padded to a multiple of 2 ranks */
-    assert_int_equal(w.collective[0].elements, 126);
+    assert_int_equal(w.collective[0].elements, 252);
     assert_int_equal(w.n_tasks, 6);
     assert_int_equal(w.task[1].verb, PROXY_COMM);
     assert_int_equal(w.task[2].verb, PROXY_WAIT);

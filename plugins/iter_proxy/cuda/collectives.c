@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Buffers of collectives, and the collectives themselves. An all-reduce and a reduce-scatter sum
- * exact payloads. An all-gather moves the exact sums, in another pattern for each rank.
+ * Buffers of a step's collectives.
  */
 #include "iter_proxy/cuda/proxy_cuda.h"
 
@@ -9,62 +8,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-    enum payload_type payload;
-    ncclDataType_t nccl;
-} types[] = {[STEP_FP32] = {PAY_FP32, ncclFloat},
-             [STEP_TF32] = {PAY_FP32, ncclFloat},
-             [STEP_BF16] = {PAY_BF16, ncclBfloat16},
-             [STEP_FP16] = {PAY_FP16, ncclHalf}};
+static const enum payload_type types[] = {
+    [STEP_FP32] = PAY_FP32, [STEP_TF32] = PAY_FP32, [STEP_BF16] = PAY_BF16, [STEP_FP16] = PAY_FP16};
 
-/* The pattern of rank r's part of an all-gather. */
-static uint64_t salt_of(const struct state *s, const struct proxy_collective *c, int rank)
+struct nccl_operation operation_of(const struct proxy_collective *c)
 {
-    return s->host->seed + (c->kind == STEP_ALL_GATHER ? (uint64_t)rank * 7919 : 0);
+    return (struct nccl_operation){.collective = c->collective,
+                                   .type = types[c->dtype],
+                                   .op = PAY_SUM,
+                                   .count = (size_t)c->elements};
 }
 
-static bool make_payload(const struct state *s, const struct proxy_collective *c, struct payload *p,
-                         char *why, size_t size)
+/* Is every sum exact? */
+static bool checkable(const struct state *s, const struct proxy_collective *c, char *why,
+                      size_t size)
 {
-    if (payload_make(p, types[c->dtype].payload, PAY_SUM, s->host->rank, s->host->ranks, false, 1))
+    struct payload p;
+    if (!collective_reduces(c->collective) ||
+        payload_make(&p, types[c->dtype], PAY_SUM, s->host->rank, s->host->ranks, false, 1))
         return true;
-    snprintf(why, size, "no sum of %s over %d ranks is exact",
-             payload_dtypes[types[c->dtype].payload].name, s->host->ranks);
+    snprintf(why, size, "no sum of %s over %d ranks is exact", payload_dtypes[types[c->dtype]].name,
+             s->host->ranks);
     return false;
-}
-
-static cudaError_t fill_one(struct state *s, const struct buffers *b,
-                            const struct proxy_collective *c, const struct payload *p)
-{
-    const int parts = c->kind == STEP_REDUCE_SCATTER ? s->host->ranks : 1;
-    const struct gpu_words words = gpu_words(c->kind == STEP_ALL_GATHER ? p->expected : p->input);
-    cudaError_t e = cudaSuccess;
-    for (int r = 0; r < parts && !e; r++)
-        e = gpu_fill(b->in + c->first + (uint64_t)r * c->elements * p->element_B, c->elements,
-                     p->element_B, words, salt_of(s, c, s->host->rank), s->gpu.stream);
-    return e;
 }
 
 static enum wl_status fill(struct state *s, const struct buffers *b, char *why, size_t size)
 {
     cudaError_t e = cudaSuccess;
-    struct payload p;
     for (size_t i = 0; i < b->n && !e; i++) {
-        if (!make_payload(s, &b->collective[i], &p, why, size))
+        struct nccl_operation o = operation_of(&b->collective[i]);
+        if (!checkable(s, &b->collective[i], why, size))
             return WL_SKIP;
-        e = fill_one(s, b, &b->collective[i], &p);
+        e = nccl_operation_fill(&s->gpu, &o, (char *)b->in + b->collective[i].first, s->host->seed);
     }
     if (!e)
         e = cudaStreamSynchronize(s->gpu.stream);
     if (e)
-        snprintf(why, size, "gradients: %s", cudaGetErrorString(e));
+        snprintf(why, size, "buffers: %s", cudaGetErrorString(e));
     return e ? WL_FAIL : WL_OK;
 }
 
-static void buffers_free(struct buffers *b)
+static void buffers_free(struct state *s, struct buffers *b)
 {
-    cudaFree(b->in);
-    cudaFree(b->out);
+    memory_free(&s->comms, b->in, b->memory == PROXY_SYMMETRIC);
+    memory_free(&s->comms, b->out, b->memory == PROXY_SYMMETRIC);
     free(b->collective);
     free(b);
 }
@@ -78,7 +65,7 @@ static void drop_unused(struct state *s)
             at = &b->next;
         } else {
             *at = b->next;
-            buffers_free(b);
+            buffers_free(s, b);
         }
     }
 }
@@ -88,38 +75,41 @@ void buffers_close(struct state *s)
     while (s->buffers) {
         struct buffers *b = s->buffers;
         s->buffers = b->next;
-        buffers_free(b);
+        buffers_free(s, b);
     }
 }
 
 static enum wl_status make(struct state *s, struct buffers *b, char *why, size_t size)
 {
-    char **const halves[] = {&b->in, &b->out};
+    void **const halves[] = {&b->in, &b->out};
+    const bool from_nccl = b->memory == PROXY_SYMMETRIC;
     for (int i = 0; i < 2; i++) {
-        if (gpu_alloc((void **)halves[i], b->bytes, why, size) == cudaSuccess)
+        if (memory_alloc(&s->comms, halves[i], b->bytes, from_nccl, why, size) == WL_OK)
             continue;
         drop_unused(s);
-        if (gpu_alloc((void **)halves[i], b->bytes, why, size) != cudaSuccess)
-            return WL_SKIP;
+        enum wl_status status = memory_alloc(&s->comms, halves[i], b->bytes, from_nccl, why, size);
+        if (status != WL_OK)
+            return status;
     }
     return fill(s, b, why, size);
 }
 
-static bool same(const struct buffers *b, const struct proxy_work *w)
+static bool same(const struct buffers *b, const struct proxy_work *w, int memory)
 {
-    bool equal = b->n == w->n_collectives && b->bytes == w->buffer_B;
+    bool equal = b->memory == memory && b->n == w->n_collectives && b->bytes == w->buffer_B;
     for (size_t i = 0; i < b->n && equal; i++) {
         const struct proxy_collective *x = &b->collective[i], *y = &w->collective[i];
-        equal = x->kind == y->kind && x->dtype == y->dtype && x->elements == y->elements;
+        equal =
+            x->collective == y->collective && x->dtype == y->dtype && x->elements == y->elements;
     }
     return equal;
 }
 
-enum wl_status buffers_take(struct state *s, const struct proxy_work *w, struct buffers **out,
-                            char *why, size_t size)
+enum wl_status buffers_take(struct state *s, const struct proxy_work *w, int memory,
+                            struct buffers **out, char *why, size_t size)
 {
     struct buffers *b = s->buffers;
-    while (b && !same(b, w))
+    while (b && !same(b, w, memory))
         b = b->next;
     if (b) {
         b->users++;
@@ -135,11 +125,14 @@ enum wl_status buffers_take(struct state *s, const struct proxy_work *w, struct 
         return WL_FAIL;
     }
     memcpy(copy, w->collective, w->n_collectives * sizeof *copy);
-    *b = (struct buffers){
-        .collective = copy, .n = w->n_collectives, .bytes = w->buffer_B, .users = 1};
+    *b = (struct buffers){.collective = copy,
+                          .n = w->n_collectives,
+                          .bytes = w->buffer_B,
+                          .memory = memory,
+                          .users = 1};
     enum wl_status status = make(s, b, why, size);
     if (status != WL_OK) {
-        buffers_free(b);
+        buffers_free(s, b);
         return status;
     }
     b->next = s->buffers;
@@ -153,43 +146,59 @@ void buffers_drop(struct buffers *b)
         b->users--;
 }
 
-ncclResult_t collective_queue(struct state *s, const struct buffers *b, struct comm *comm,
-                              const struct proxy_collective *c)
-{
-    const char *in = b->in + c->first;
-    char *out = b->out + c->first;
-    const ncclDataType_t type = types[c->dtype].nccl;
-    ncclComm_t nccl = atomic_load(&comm->nccl);
-    switch (c->kind) {
-    case STEP_ALL_GATHER:
-        return ncclAllGather(in, out, c->elements, type, nccl, s->gpu.stream);
-    case STEP_REDUCE_SCATTER:
-        return ncclReduceScatter(in, out, c->elements, type, ncclSum, nccl, s->gpu.stream);
-    default:
-        return ncclAllReduce(in, out, c->elements, type, ncclSum, nccl, s->gpu.stream);
-    }
-}
-
-static cudaError_t check_one(struct state *s, const struct buffers *b,
-                             const struct proxy_collective *c, const struct payload *p,
-                             struct gpu_mismatch *record)
-{
-    const int parts = c->kind == STEP_ALL_GATHER ? s->host->ranks : 1;
-    cudaError_t e = cudaSuccess;
-    for (int r = 0; r < parts && !e; r++)
-        e = gpu_check(b->out + c->first + (uint64_t)r * c->elements * p->element_B, c->elements,
-                      p->element_B, gpu_words(p->expected), salt_of(s, c, r), record,
-                      s->gpu.stream);
-    return e;
-}
-
 cudaError_t buffers_check(struct state *s, const struct buffers *b, struct gpu_mismatch *record)
 {
-    char why[128];
-    struct payload p;
     cudaError_t e = gpu_record_clear(record, s->gpu.stream);
-    for (size_t i = 0; i < b->n && !e; i++)
-        if (make_payload(s, &b->collective[i], &p, why, sizeof why))
-            e = check_one(s, b, &b->collective[i], &p, record);
+    for (size_t i = 0; i < b->n && !e; i++) {
+        struct nccl_operation o = operation_of(&b->collective[i]);
+        nccl_operation_check(&s->gpu, &o, (const char *)b->out + b->collective[i].first,
+                             s->host->seed, 1, record, &e);
+    }
     return e;
+}
+
+static void windows_free(struct state *s, struct windows *w)
+{
+    memory_unregister(&s->comms, w->comm, MEMORY_SYMMETRIC, &w->in);
+    memory_unregister(&s->comms, w->comm, MEMORY_SYMMETRIC, &w->out);
+    free(w);
+}
+
+enum wl_status windows_take(struct state *s, struct buffers *b, struct comm *comm,
+                            struct windows **out, char *why, size_t size)
+{
+    for (struct windows *w = b->windows; w; w = w->next)
+        if (w->comm == comm) {
+            w->users++;
+            *out = w;
+            return WL_OK;
+        }
+    struct windows *w = calloc(1, sizeof *w);
+    if (!w) {
+        snprintf(why, size, "out of host memory");
+        return WL_FAIL;
+    }
+    *w = (struct windows){.next = b->windows, .comm = comm, .users = 1};
+    enum wl_status status =
+        memory_register(&s->comms, comm, MEMORY_SYMMETRIC, b->in, b->bytes, &w->in, why, size);
+    if (status == WL_OK)
+        status = memory_register(&s->comms, comm, MEMORY_SYMMETRIC, b->out, b->bytes, &w->out, why,
+                                 size);
+    if (status == WL_OK)
+        b->windows = *out = w;
+    else
+        windows_free(s, w);
+    return status;
+}
+
+void windows_drop(struct state *s, struct buffers *b, struct windows *w)
+{
+    if (!w || --w->users)
+        return;
+    for (struct windows **at = &b->windows; *at; at = &(*at)->next)
+        if (*at == w) {
+            *at = w->next;
+            break;
+        }
+    windows_free(s, w);
 }

@@ -8,6 +8,8 @@
 #ifndef PROXY_CUDA_H
 #define PROXY_CUDA_H
 
+#include "common/cuda_collective.h"
+#include "common/cuda_memory.h"
 #include "common/cuda_open.h"
 #include "iter_proxy/backend.h"
 
@@ -26,15 +28,25 @@ struct operands {
     void *from, *to;
 };
 
+/* The windows of a step's buffers on one communicator. */
+struct windows {
+    struct windows *next;
+    struct comm *comm;
+    int users;
+    void *in, *out;
+};
+
 /* Input and output of the collectives of a step: the same exact values for every config and mode with
- * these collectives. */
+ * these collectives and this memory. */
 struct buffers {
     struct buffers *next;
     struct proxy_collective *collective; /* a copy: those that the input is made for */
     size_t n;
     uint64_t bytes; /* of the input, and of the output */
+    int memory;     /* enum proxy_memory */
     int users;
-    char *in, *out;
+    void *in, *out;
+    struct windows *windows;
 };
 
 struct state {
@@ -56,6 +68,7 @@ struct step {
     struct comm *comm;
     struct operands *operands;        /* NULL: nothing is computed */
     struct buffers *buffers;          /* NULL: nothing is communicated */
+    struct windows *windows;          /* NULL: plain memory */
     const struct proxy_compute *last; /* the last GEMM, whose result C holds; NULL: none */
     cudaEvent_t *done;                /* of each collective; NULL: no task waits for one */
     cudaGraphExec_t graph;            /* one iteration; NULL: launched one by one */
@@ -75,13 +88,17 @@ cudaError_t operands_poison(struct state *s, const struct operands *o);
 cudaError_t gemm_check(struct state *s, const struct operands *o, const struct proxy_compute *c,
                        struct gpu_mismatch *record);
 
-enum wl_status buffers_take(struct state *s, const struct proxy_work *w, struct buffers **out,
-                            char *why, size_t size);
+enum wl_status buffers_take(struct state *s, const struct proxy_work *w, int memory,
+                            struct buffers **out, char *why, size_t size);
 void buffers_drop(struct buffers *b);
 /* Frees all; no step may be left. */
 void buffers_close(struct state *s);
-ncclResult_t collective_queue(struct state *s, const struct buffers *b, struct comm *comm,
-                              const struct proxy_collective *c);
+/* Registers the buffers with the communicator, once for all steps. Collective. */
+enum wl_status windows_take(struct state *s, struct buffers *b, struct comm *comm,
+                            struct windows **out, char *why, size_t size);
+void windows_drop(struct state *s, struct buffers *b, struct windows *w);
+
+struct nccl_operation operation_of(const struct proxy_collective *c);
 /* Queues the check of every output on gpu.stream. */
 cudaError_t buffers_check(struct state *s, const struct buffers *b, struct gpu_mismatch *record);
 

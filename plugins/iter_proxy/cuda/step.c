@@ -36,6 +36,7 @@ void release_step(void *step)
             cudaEventDestroy(p->done[i]);
     free(p->done);
     operands_drop(p->state, p->operands);
+    windows_drop(p->state, p->buffers, p->windows);
     buffers_drop(p->buffers);
     cudaFree(p->gemm_record);
     cudaFree(p->collective_record);
@@ -46,9 +47,10 @@ static enum wl_status queue_collective(struct step *p, unsigned i)
 {
     struct state *s = p->state;
     const struct proxy_collective *c = &p->work->collective[i];
-    enum wl_status status =
-        comm_try(&s->comms, p->comm, collective_queue(s, p->buffers, p->comm, c),
-                 "a collective of the step");
+    struct nccl_operation o = operation_of(c);
+    ncclResult_t e = nccl_operation_queue(&s->comms, p->comm, &o, (char *)p->buffers->in + c->first,
+                                          (char *)p->buffers->out + c->first);
+    enum wl_status status = comm_try(&s->comms, p->comm, e, nccl_operation_name(&o));
     if (status == WL_OK && p->done)
         status = gpu_try(&s->gpu, cudaEventRecord(p->done[i], s->gpu.stream), "cudaEventRecord");
     return status;
@@ -82,7 +84,7 @@ static enum wl_status take_memory(struct step *p, char *why, size_t size)
         if (w->compute[i].m)
             p->last = &w->compute[i];
     if (status == WL_OK && has(w, PROXY_COMM))
-        status = buffers_take(p->state, w, &p->buffers, why, size);
+        status = buffers_take(p->state, w, p->cell->memory, &p->buffers, why, size);
     if (status == WL_OK && has(w, PROXY_WAIT))
         status = make_events(p, why, size);
     return status;
@@ -189,35 +191,24 @@ static enum wl_status make_graph(struct step *p)
     return status == WL_OK ? finish(p) : status;
 }
 
-/* One collective, untimed: does NCCL accept the config, and with what does it run it? */
-static enum wl_status try_one(struct step *p, const struct proxy_collective *c)
-{
-    struct state *s = p->state;
-    char why[256] = "";
-    comm_log_begin(&s->comms);
-    ncclResult_t e = collective_queue(s, p->buffers, p->comm, c);
-    struct comm_ran ran = comm_log_end(&s->comms);
-    enum wl_status status =
-        comm_judge(&s->comms, p->comm, e, "a collective of the step", why, sizeof why);
-    status = host_agree(s->host, status, why);
-    if (status == WL_OK)
-        status = finish(p);
-    return status == WL_OK ? comm_prove(&s->comms, p->comm, &ran) : status;
-}
-
-/* The largest of each kind; "ran" in the recording is the last one's. */
+/* One of each kind, the largest, untimed: does NCCL accept the config, and with what does it run it?
+ * "ran" in the recording is of the last one. */
 static enum wl_status try_out(struct step *p)
 {
+    struct state *s = p->state;
     enum wl_status status = WL_OK;
-    for (int kind = STEP_REDUCE_SCATTER; kind >= STEP_ALL_REDUCE && status == WL_OK; kind--) {
+    for (int kind = COLLECTIVE_REDUCESCATTER; kind >= COLLECTIVE_ALLREDUCE && !status; kind--) {
         const struct proxy_collective *largest = NULL;
         for (size_t i = 0; i < p->work->n_collectives; i++) {
             const struct proxy_collective *c = &p->work->collective[i];
-            if ((int)c->kind == kind && (!largest || c->elements > largest->elements))
+            if ((int)c->collective == kind && (!largest || c->elements > largest->elements))
                 largest = c;
         }
-        if (largest)
-            status = try_one(p, largest);
+        if (!largest)
+            continue;
+        struct nccl_operation o = operation_of(largest);
+        status = nccl_operation_try(&s->comms, p->comm, &o, (char *)p->buffers->in + largest->first,
+                                    (char *)p->buffers->out + largest->first, s->communicated);
     }
     return status;
 }
@@ -227,7 +218,7 @@ static enum wl_status prepare_parts(struct step *p)
     struct state *s = p->state;
     char why[256] = "";
     struct comm_key key = {algorithm_of[p->cell->algorithm], protocol_of[p->cell->protocol],
-                           (int)p->cell->ctas, s->host->copy};
+                           (int)p->cell->ctas, p->cell->policy, s->host->copy};
     if (key.algorithm < 0) {
         HOST_FAIL(s->host, "NCCL has no such algorithm: ring, tree or nvls");
         return WL_SKIP;
@@ -238,6 +229,10 @@ static enum wl_status prepare_parts(struct step *p)
     comm_note(&s->comms, p->comm);
     status = take_memory(p, why, sizeof why);
     status = host_agree(s->host, status, why);
+    if (status == WL_OK && p->buffers && p->cell->memory == PROXY_SYMMETRIC) {
+        status = windows_take(s, p->buffers, p->comm, &p->windows, why, sizeof why);
+        status = host_agree(s->host, status, why);
+    }
     if (status == WL_OK && p->buffers)
         status = try_out(p);
     return status == WL_OK && p->cell->launch == PROXY_GRAPH ? make_graph(p) : status;

@@ -2,8 +2,8 @@
  *
  * Where and with what a run was measured, from the header and the notes of its first recording.
  */
-#ifndef GS_PUBLISH_MACHINE_H
-#define GS_PUBLISH_MACHINE_H
+#ifndef GS_MACHINE_H
+#define GS_MACHINE_H
 
 enum machine_fact {
     FACT_RUN,
@@ -28,6 +28,7 @@ enum machine_fact {
     FACT_GRADSYNC,
     FACT_PLUGIN,
     FACT_COMMIT,
+    FACT_PROOF_OF, /* runs whose advice this run tests */
     MACHINE_FACTS
 };
 extern const char *const machine_facts[MACHINE_FACTS]; /* "platform", "gpu", … */
