@@ -160,6 +160,26 @@ exits 0 'a training step, by the same opening' env PRETEND_NO_PEER=1 LD_PRELOAD=
 like "$err" 'iter_proxy: warning: no peer access' 'warns too'
 is "$(grep -h '"type":"cell"' data-step/*/*/*/launch-01.01.jsonl | sed 's/.*"mode":"\([a-z]*\)","p.*/\1/' | sort -u | wc -l)" 4 'in all its modes'
 
+# ---- recorded steps ----
+
+ln -s "$top/configs" configs
+recorded() { # LINE...: $rc $err, $recording
+    { begin 2 && printf '%s\n' '[iter_proxy]' 'backend = cuda' 'mode = compute, comm, sequential, overlapped' "$@"; } >recorded.ini
+    rm -rf data-recorded
+    run env PRETEND_MEMORY="${memory:-8000}" LD_PRELOAD="$tmp/pretend.so" "$gradsync" run recorded.ini -o data-recorded
+    recording=$(find data-recorded -name 'launch-01.01.jsonl')
+}
+steps='configs/steps/gpt2-124m-ddp.step, configs/steps/gpt2-124m-fsdp.step'
+recorded "step = $steps" 'launch = stream, graph' 'configs = auto, ring, ctas=8, bucket_cap=5MiB'
+is "$rc $(grep -c '"type":"group"' "$recording")" '0 4' 'a step of DDP and one of FSDP, by stream and as a graph, are replayed'
+is "$(grep -h '"type":"fail"' "$recording" | grep -vc 'has no gradient lines')" 0 'and no cell fails'
+memory=700 recorded 'step = configs/steps/gpt2-124m-ddp.step' 'batch = 1, 8'
+like "$(cat "$(dirname "$recording")"/*.jsonl)" \
+    '"kind":"skip","why":"configs/steps/gpt2-124m-ddp\.step:[0-9]+: [0-9.]+ MiB of device memory asked for' \
+    'a GEMM too large for the device is named by its line'
+recorded 'gemm = 64' 'gemm_n = 128' 'layout = auto, nn, nt, tn' 'launch = stream, graph' 'size = 64KiB'
+is "$rc $(grep -c '"type":"group"' "$recording")" '0 8' 'synthetic GEMMs in every layout, by stream and as a graph'
+
 # ---- sites whose GPUs sum first ----
 
 sites() { # BODY VARIABLE=VALUE…: four ranks, two a site
