@@ -67,7 +67,7 @@ set border 1
 do for [g = 1 : groups] { set label 220 + g heading[g] at screen 0.06 / WIDTH, first heading_at[g] left font ",7" textcolor rgb "#000000" }
 set label 501 "highest bandwidth → best other" at screen 1 - 0.04 / WIDTH, 1 - (TOP - 0.06) / HEIGHT right font ",6" textcolor rgb "#404040"
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linecolor rgb "#404040" back
-set label 230 "●  verdict      ○  undecided      bar: 95% interval" at screen 0.5, 0.07 / HEIGHT center
+set label 230 "● verdict ○ undecided bar: 95% interval" at screen 0.5, 0.07 / HEIGHT center
 clip(r) = r > high ? high : r < low ? low : r
 plot $lost using ($5 == 2 ? NaN : where($2)):1:(where(clip($3))):(where(clip($4))) with xerrorbars pointtype 7 pointsize 0.01 linewidth 1.1 \
         dashtype solid linecolor rgb "#505050", \
