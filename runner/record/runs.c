@@ -16,12 +16,6 @@
 
 #define DEPTH 16 /* limit of nested folders: a link may point to a parent */
 
-static int is_recording(const struct dirent *e)
-{
-    int launch, attempt;
-    return record_parse_name(e->d_name, &launch, &attempt);
-}
-
 static int is_visible(const struct dirent *e)
 {
     return e->d_name[0] != '.';
@@ -37,10 +31,11 @@ static void names_free(struct dirent **names, int n)
 
 bool runs_is_run(const char *dir)
 {
-    struct dirent **names;
-    int n = scandir(dir, &names, is_recording, alphasort);
-    names_free(names, n);
-    return n > 0;
+    struct words paths;
+    record_list(dir, &paths);
+    bool is = paths.n > 0;
+    words_free(&paths);
+    return is;
 }
 
 static bool has_block(const char *path)
@@ -58,15 +53,12 @@ static bool has_block(const char *path)
 
 bool runs_measured(const char *dir)
 {
-    struct dirent **names;
+    struct words paths;
     bool measured = false;
-    int n = scandir(dir, &names, is_recording, alphasort);
-    for (int i = 0; i < n && !measured; i++) {
-        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
-        measured = has_block(path);
-        free(path);
-    }
-    names_free(names, n);
+    record_list(dir, &paths);
+    for (size_t i = 0; i < paths.n && !measured; i++)
+        measured = has_block(paths.v[i]);
+    words_free(&paths);
     return measured;
 }
 
@@ -96,14 +88,12 @@ static int read_key(const char *path, char **key)
 /* From the first recording with a header; NULL if there is none. */
 static int key_of(const char *dir, char **key)
 {
-    struct dirent **names;
-    int code = GS_OK, n = scandir(dir, &names, is_recording, alphasort);
-    for (int i = 0; i < n && !*key && !code; i++) {
-        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
-        code = read_key(path, key);
-        free(path);
-    }
-    names_free(names, n);
+    struct words paths;
+    int code = GS_OK;
+    record_list(dir, &paths);
+    for (size_t i = 0; i < paths.n && !*key && !code; i++)
+        code = read_key(paths.v[i], key);
+    words_free(&paths);
     return code;
 }
 
@@ -111,7 +101,7 @@ static int key_of(const char *dir, char **key)
 
 static void add(struct runs *r, const char *dir, char *key)
 {
-    r->v = xrealloc(r->v, (r->n + 1) * sizeof *r->v);
+    ALLOC_MORE(r->v, r->n);
     struct run_folder *run = &r->v[r->n++];
     run->dir = xstrdup(dir);
     run->key = key;

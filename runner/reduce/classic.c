@@ -46,7 +46,7 @@ static int open_times(struct classic *c, const struct rec_cell *cell, struct csv
     if (c->several)
         snprintf(suffix, sizeof suffix, ".%zu", cell->group + 1);
     char *path = xstrfmt("%s/iteration_times_%s%s.txt", c->dir, config, suffix);
-    c->times = xrealloc(c->times, (c->n_times + 1) * sizeof *c->times);
+    ALLOC_MORE(c->times, c->n_times);
     c->times[c->n_times].cell = index;
     *file = &c->times[c->n_times].file;
     int code = csv_open(*file, path);

@@ -105,7 +105,7 @@ static int find_parts(struct runs *parts, const char *const *dirs, size_t n)
         struct text key = {0};
         char *path = xstrfmt("%s/%s", dirs[i], REDUCE_KEY);
         if (text_read_file(path, &key)) {
-            parts->v = xrealloc(parts->v, (parts->n + 1) * sizeof *parts->v);
+            ALLOC_MORE(parts->v, parts->n);
             parts->v[parts->n++] = (struct run_folder){xstrdup(dirs[i]), xstrdup(key.s)};
         } else {
             code = fail_at(GS_USAGE, dirs[i], 0,
