@@ -196,6 +196,7 @@ wrong() { # NAME REGEX LINE…
     like "$err" "$regex" '… is named'
     one_line "$err" '… in one line'
 }
+wrong 'no table at all' "no table ''" 'x = integer: SELECT median_s FROM'
 wrong 'no such table' "no table 'sumary'.*did you mean 'summary'" 'x = integer: SELECT count(*) FROM sumary'
 wrong 'no such column' "macros.txt:2: .*no such column: confg, did you mean 'config'" '# one' "x = integer: SELECT count(*) FROM summary WHERE confg='a'"
 wrong 'no such column, in quotes' 'macros.txt:1: no such column: zzzzzz' "x = integer: SELECT count(*) FROM summary WHERE \"zzzzzz\"='a'"
@@ -212,4 +213,6 @@ wrong 'a name twice' "macros.txt:2: a second definition of 'x'" 'x = integer: SE
 wrong 'a variable without a set' "macros.txt:1: no set for a variable of 'x.<v>'" 'x.<v> = integer: SELECT count(*) FROM summary'
 wrong 'half a line' "macros.txt:1: no 'FORM: SELECT .*' in the definition of 'x'" 'x = summary'
 wrong 'another half' "macros.txt:1: no ' = ' in 'x summary'" 'x summary'
+exits 2 'a folder for definitions is refused' "$gradsync" why -m .
+is "$err" '.: Is a directory' '… with one line, and nothing is lost'
 done_testing
