@@ -105,13 +105,8 @@ static int find_parts(struct runs *parts, const char *const *dirs, size_t n)
     for (size_t i = 0; i < n; i++) {
         struct text key = {0};
         char *path = xstrfmt("%s/%s", dirs[i], REDUCE_KEY);
-<<<<<<< HEAD
-        if (text_read_file(path, &key)) {
-            ALLOC_MORE(parts->v, parts->n);
-=======
         if (files_read(path, FILES_ANY, FILES_WHOLE_MAX, &key)) {
-            parts->v = xrealloc(parts->v, (parts->n + 1) * sizeof *parts->v);
->>>>>>> main
+            ALLOC_MORE(parts->v, parts->n);
             parts->v[parts->n++] = (struct run_folder){xstrdup(dirs[i]), xstrdup(key.s)};
         } else {
             code = fail_at(GS_USAGE, dirs[i], 0,
