@@ -47,7 +47,7 @@ static void add_values(const struct run_pass *p, struct set_cell *c, const struc
         if (b->warm || origins_of(p->origins, p->r, p->group, b->launch) != origin)
             continue;
         if (b->time_s > 0)
-            values_add(&c->x, b->launch, log(b->time_s));
+            values_add(&c->x, (struct nested){b->launch, log(b->time_s), b->number});
         else
             zero++;
     }

@@ -94,6 +94,7 @@ static const struct {
 } kinds[] = {{"verbs", verb_names},
              {"plugins", plugin_names},
              {"configs", locate_configs},
+             {"platforms", locate_platforms},
              {"runs", locate_runs}};
 #define KINDS (sizeof kinds / sizeof *kinds)
 
@@ -112,7 +113,8 @@ static int list_names(const char *kind)
         return GS_OK;
     }
     const char *near = text_nearest(kind, all, KINDS);
-    return fail(GS_USAGE, "list: no kind '%s'%s; kinds are verbs, plugins, configs and runs", kind,
+    return fail(GS_USAGE,
+                "list: no kind '%s'%s; kinds are verbs, plugins, configs, platforms and runs", kind,
                 DID_YOU_MEAN(near));
 }
 
@@ -125,7 +127,7 @@ int cmd_list(int argc, char **argv)
 {
     static const struct cli_option options[] = {{0}};
     static const struct cli cli = {.verb = "list",
-                                   .arguments = "[verbs | plugins | configs | runs]",
+                                   .arguments = "[verbs | plugins | configs | platforms | runs]",
                                    .summary =
                                        "Lists the workload plugins and configs that gradsync "
                                        "finds, or the names of one kind, one per line.",
