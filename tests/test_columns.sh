@@ -8,7 +8,7 @@
 cd "$top" || exit 1
 ls data/raw/*/*/*/MANIFEST.json >/dev/null 2>&1 || skip_all 'no committed recording'
 ok 'every recording is reduced' "$gradsync" reduce -q -o "$tmp/csv"
-ok 'and compared' "$gradsync" compare -q -o "$tmp/csv"
+ok 'and compared' "$gradsync" compare -q data/raw -o "$tmp/csv"
 
 # obeys NAME TABLE PROGRAM: PROGRAM calls bad(WORDS) for a row that breaks the rule; v(COLUMN) is a
 # number, t(COLUMN) a text, has(COLUMN) whether there is one.
@@ -73,6 +73,9 @@ obeys 'a difference is beyond the floor and the bounds, and significant' compare
 obeys 'equivalent is inside the bounds, with a floor known' compare '
     if (t("verdict") == "equivalent" && !(has("floor") && v("ratio_low") > 1 / (1 + v("equivalence")) && v("ratio_high") < 1 + v("equivalence")))
         bad("equivalent from " t("ratio_low") " to " t("ratio_high"))'
+obeys 'every verdict names its level: of a step only in a mode of steps' compare '
+    steps = t("workload") == "iter_proxy" && t("mode") ~ /^(sequential|overlapped)$/
+    if (t("level") != (steps ? (" " t("params") ~ / step=[^ ]/ ? "step" : "synthetic") : "alone")) bad(t("mode") " is " t("level"))'
 obeys 'inconclusive alone has a reason or wants launches' compare '
     if (t("verdict") == "inconclusive" && !has("reason")) bad("no reason")
     if (has("floor") && v("floor") < 0) bad("floor below 0")'

@@ -2,9 +2,11 @@
 #include "compare/compare_json.h"
 
 #include "base/jsontext.h"
+#include "compare/setting.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static json_t *number(double v)
 {
@@ -20,8 +22,13 @@ static void name(json_t *o, const struct contrast *c)
 {
     const struct {
         const char *key, *value;
-    } texts[] = {{"platform", c->platform}, {"workload", c->workload}, {"label", c->label},
-                 {"run_id", c->run_id},     {"mode", c->mode},         {"baseline", c->baseline}};
+    } texts[] = {{"platform", c->platform},
+                 {"workload", c->workload},
+                 {"label", c->label},
+                 {"run_id", c->run_id},
+                 {"mode", c->mode},
+                 {"baseline", c->baseline},
+                 {"level", level_names[contrast_level(c)]}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         json_object_set_new(o, texts[i].key, json_text(texts[i].value));
     json_object_set_new(o, "size_bytes", json_integer(c->size_B));
@@ -66,6 +73,9 @@ static json_t *group(const struct winner *w)
                         json_text(w->best                  ? verdict_names[VERDICT_FASTER]
                                   : winner_is_confirmed(w) ? "confirmed"
                                                            : "undecided"));
+    char *setting = w->best ? setting_export_line(w->best) : NULL;
+    json_object_set_new(o, "environment", json_text(setting));
+    free(setting);
     effect(o, w->best);
     json_object_set_new(o, "floor_percent", percent((w->best ? w->best : w->first)->floor));
     json_object_set_new(o, "rivals", json_integer((json_int_t)w->rivals));

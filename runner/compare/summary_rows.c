@@ -27,7 +27,7 @@ static size_t question_of(struct summary_rows *s, const struct contrast *c)
     return s->n_questions++;
 }
 
-/* The whole step says most about a training. */
+/* Inside a level, the whole step says most about a training. */
 static int mode_rank(const char *mode)
 {
     static const char *const order[] = {"overlapped", "sequential", "", "comm"};
@@ -41,8 +41,9 @@ static int by_rank(const void *a, const void *b)
 {
     const struct contrast *x = *(const struct contrast *const *)a,
                           *y = *(const struct contrast *const *)b;
+    enum level l = contrast_level(x), m = contrast_level(y);
     int p = mode_rank(x->mode), q = mode_rank(y->mode);
-    return p != q ? p - q : (x > y) - (x < y);
+    return l != m ? (l > m ? -1 : 1) : p != q ? p - q : (x > y) - (x < y);
 }
 
 /* Creates the questions in their order. */

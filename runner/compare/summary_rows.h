@@ -26,7 +26,7 @@ struct question {
 struct summary_rows {
     struct summary_row *rows; /* by question; differences first, the largest first */
     size_t n;
-    struct question *questions; /* training steps first */
+    struct question *questions; /* the highest level of evidence first */
     size_t n_questions;
 };
 

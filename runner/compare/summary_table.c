@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "base/text_table.h"
 #include "base/units.h"
-#include "compare/compare_table.h"
+#include "compare/setting.h"
 #include "compare/summary_rows.h"
 
 #include <math.h>
@@ -15,11 +15,6 @@
 #include <string.h>
 
 /* ---- sentences ---- */
-
-static bool is_step(const struct contrast *c)
-{
-    return !strcmp(c->mode, "overlapped") || !strcmp(c->mode, "sequential");
-}
 
 /* The platform stands where it changes, the run where several answer the same question. */
 static void add_name(struct text *t, const struct summary_rows *s, size_t at)
@@ -31,17 +26,18 @@ static void add_name(struct text *t, const struct summary_rows *s, size_t at)
                           !strcmp(s->questions[i].of->mode, c->mode));
     if (!at || strcmp(s->questions[at - 1].of->platform, c->platform))
         text_addf(t, "%s ", c->platform);
-    text_addf(t, "%s%s%s %s%s%s: ", c->workload, *c->label ? " " : "", c->label,
-              *c->mode ? c->mode : "alone", twins ? " " : "", twins ? c->run_id : "");
+    text_addf(t, "%s%s%s%s%s, %s%s%s: ", c->workload, *c->label ? " " : "", c->label,
+              *c->mode ? " " : "", c->mode, level_names[contrast_level(c)], twins ? " " : "",
+              twins ? c->run_id : "");
 }
 
 static void say_best(struct text *t, const struct summary_request *r, const struct question *q)
 {
-    const char *noun = is_step(q->of) ? "steps" : "groups";
+    const char *noun = contrast_level(q->of) > LEVEL_ALONE ? "steps" : "groups";
     char *base = r->best_of ? xstrfmt("best of %s", r->best_of) : xstrdup(q->of->baseline);
     if (q->faster)
-        text_addf(t, "a config beats %s in %zu of %zu %s, by up to %.1f%% (%s)", base, q->faster,
-                  q->rows, noun, -100 * expm1(q->largest->effect.value), q->largest->config);
+        text_addf(t, "a config beats %s in %zu of %zu %s, %s by %.1f%%", base, q->faster, q->rows,
+                  noun, q->largest->config, -100 * expm1(q->largest->effect.value));
     else
         text_addf(t, "%s is beaten in 0 of %zu %s, best in %zu, undecided in %zu", base, q->rows,
                   noun, q->settled, q->open);
@@ -177,40 +173,60 @@ static void print_line(const char *const *cell, const size_t *width, bool title,
 
 /* ---- what fits a screen ---- */
 
-/* The first questions get more lines than the later ones; each gets one. */
+/* Lines for the rows of each question: one or two each, and more for the first questions. */
 static size_t *share(const struct summary_rows *s, size_t *questions)
 {
-    size_t lines = screen_lines(stdout), *rows = xcalloc(s->n_questions + 1, sizeof *rows);
+    size_t lines = screen_lines(stdout), *of = xcalloc(s->n_questions + 1, sizeof *of);
     lines = lines > 6 ? lines - 3 : 3; /* titles, the line that counts the rest, a warning */
     *questions = s->n_questions < lines / 2 ? s->n_questions : lines / 2;
     size_t left = lines - 2 * *questions;
     for (size_t i = 0; i < *questions; i++) {
-        size_t most = 1 + (i + 1 < *questions ? (left + 1) / 2 : left);
-        rows[i] = s->questions[i].rows < most ? s->questions[i].rows : most;
-        left -= rows[i] ? rows[i] - 1 : 0;
+        size_t spare = i + 1 < *questions ? (left + 1) / 2 : left,
+               most = 2 * s->questions[i].rows; /* a row and how to use its config */
+        of[i] = most < 1 + spare ? most : 1 + spare;
+        left -= of[i] ? of[i] - 1 : 0;
     }
-    return rows;
+    return of;
 }
 
-/* Each question has its own widths. */
-static void print_question(const struct summary_rows *s, size_t first, size_t rows, bool titled,
-                           const char *const *titles)
+/* "    use: NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16 COMMAND" under a config that is faster. */
+static bool print_setting(const struct summary_row *r)
 {
+    bool won = r->c->judgement.verdict == VERDICT_FASTER && (!r->w || r->w->best);
+    char *line = won ? setting_export_line(r->c) : NULL;
+    if (line)
+        printf("    use: %s COMMAND\n", line);
+    free(line);
+    return line != NULL;
+}
+
+/* Each question has its own widths. Every row comes before the use of a second config. Returns the
+ * number of rows. */
+static size_t print_question(const struct summary_rows *s, const struct question *q,
+                             const struct summary_row *rows, size_t lines, bool titled)
+{
+    const char *const *titles = rows->w ? of_best : of_each;
     struct words cells = {0};
-    size_t width[COLUMNS];
-    for (size_t k = 0; k < rows; k++)
-        add_cells(&cells, s, &s->rows[first + k]);
+    size_t width[COLUMNS], n = q->rows < lines ? q->rows : lines;
+    for (size_t k = 0; k < n; k++)
+        add_cells(&cells, s, &rows[k]);
     for (size_t k = 0; k < COLUMNS; k++)
         width[k] = text_width(titles[k]);
     for (size_t i = 0; i < cells.n; i++) {
-        size_t n = text_width(cells.v[i]);
-        width[i % COLUMNS] = n > width[i % COLUMNS] ? n : width[i % COLUMNS];
+        size_t w = text_width(cells.v[i]);
+        width[i % COLUMNS] = w > width[i % COLUMNS] ? w : width[i % COLUMNS];
     }
     if (titled)
         print_line(titles, width, true, false);
-    for (size_t k = 0; k < rows; k++)
-        print_line((const char *const *)cells.v + k * COLUMNS, width, false, s->rows->w != NULL);
+    size_t k = 0;
+    for (size_t used = 0; k < n && used < lines; k++) {
+        print_line((const char *const *)cells.v + k * COLUMNS, width, false, rows->w);
+        used++;
+        if (used < lines && (!k || lines - used >= q->rows - k))
+            used += print_setting(&rows[k]);
+    }
     words_free(&cells);
+    return k;
 }
 
 void summary_print(const struct summary_request *q)
@@ -218,16 +234,15 @@ void summary_print(const struct summary_request *q)
     struct summary_rows s;
     size_t questions, shown = 0;
     summary_rows_find(&s, q);
-    size_t *rows = share(&s, &questions);
+    size_t *lines = share(&s, &questions);
     for (size_t i = 0, first = 0; i < questions; first += s.questions[i++].rows) {
         print_sentence(q, &s, i);
-        print_question(&s, first, rows[i], !i, q->winners ? of_best : of_each);
-        shown += rows[i];
+        shown += print_question(&s, &s.questions[i], &s.rows[first], lines[i], !i);
     }
     if (shown < s.n)
         printf("%zu more; --all prints every contrast, --size, --mode, --platform, --config "
                "choose\n",
                s.n - shown);
-    free(rows);
+    free(lines);
     summary_rows_free(&s);
 }
