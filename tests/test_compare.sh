@@ -135,7 +135,7 @@ ok 'the best, where c2 is the baseline under another name' "$gradsync" compare -
 is "$(cut -d, -f5,8,9 best.csv/chosen.csv | tail -n +2 | head -n 1)" 'overlapped,c0,c1' 'is the baseline'
 ok 'modes' "$gradsync" compare --all best
 like "$out" $'\n3 contrasts of mode comm: .*\n3 contrasts of mode overlapped: ' 'are counted each by itself'
-like "$("$gradsync" compare best)" $'^sim null overlapped, alone: .* 1 steps.*\nnull comm: .* 1 groups' 'on one screen too, the step first'
+like "$("$gradsync" compare best)" $'^sim null overlapped, alone: .* 1 groups.*\nnull comm, alone: .* 1 groups' 'on one screen too, the step first'
 
 # ---- several runs of one thing: on the second day all is as on the first, on the third c1 is faster,
 # c2 slower and c3 as the baseline

@@ -23,7 +23,7 @@ like "$err" 'auto again' 'and the A/A difference'
 raw=$(run_of)
 exits 0 'the recording is sound' "$gradsync" check "$raw"
 is "$err" "$raw: ok" 'without a warning'
-exits 0 'it is compared' "$gradsync" compare "$raw" -o csv
+exits 0 'it is compared' "$gradsync" compare --all "$raw" -o csv
 like "$out" 'ctas=8 .* slower' 'the slower arm is slower'
 like "$out" 'nvls .* skip: NCCL does not have it' 'one that NCCL does not have has no verdict'
 unlike "$(grep ring/LL <<<"$out")" 'slower|faster' 'one that makes no difference is not'

@@ -46,12 +46,14 @@ static void say_best(struct text *t, const struct summary_request *r, const stru
 
 static void say_each(struct text *t, const struct question *q)
 {
+    const char *base =
+        q->of->kind == CONTRAST_REFERENCE ? "the published numbers" : q->of->baseline;
     if (q->config)
         text_addf(t, "%s is slower than %s in %zu of %zu, faster in %zu, undecided in %zu",
-                  q->config, q->of->baseline, q->slower, q->rows, q->faster, q->open);
+                  q->config, base, q->slower, q->rows, q->faster, q->open);
     else
         text_addf(t, "%zu of %zu slower than %s, %zu faster, %zu undecided", q->slower, q->rows,
-                  q->of->baseline, q->faster, q->open);
+                  base, q->faster, q->open);
 }
 
 static void print_sentence(const struct summary_request *r, const struct summary_rows *s, size_t at)
@@ -100,9 +102,11 @@ static const char *verdict_of(const struct summary_row *r)
 static void add_alike(struct words *cells, const struct summary_row *r)
 {
     struct text t = {0};
+    const char *why = r->c->judgement.reason;
     if (!r->w) {
         words_add(cells, "");
-        words_add(cells, r->c->note ? r->c->note : "");
+        words_addf(cells, "%s%s%s", why, *why && r->c->note ? "; " : "",
+                   r->c->note ? r->c->note : "");
         return;
     }
     words_addf(cells, "%zu/%zu", r->w->counts[VERDICT_SLOWER], r->w->rivals);

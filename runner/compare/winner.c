@@ -76,12 +76,12 @@ static void add_rival(struct comparison *rivals, const struct contrast *rival,
     one->bb = values_copy(&rival->bb);
 }
 
-static void count(struct winner *w, const char *config, enum verdict v)
+static void count(struct winner *w, const struct contrast *rival)
 {
     w->rivals++;
-    w->counts[v]++;
-    if (v != VERDICT_SLOWER)
-        words_add(&w->alike, config);
+    w->counts[rival->judgement.verdict]++;
+    if (rival->judgement.verdict != VERDICT_SLOWER && rival->effect.launches)
+        words_add(&w->alike, rival->config);
 }
 
 /* Contrasts against the baseline count as they are; the others are computed here. */
@@ -93,14 +93,13 @@ static void judge_rivals(struct winners *w, const struct comparison *c, const si
         const struct contrast *one = &c->v[i];
         struct winner *x = &w->v[of_family[one->family] - 1];
         if (!x->best)
-            count(x, one->config, one->judgement.verdict);
+            count(x, one);
         else if (one != x->best)
             add_rival(&rivals, one, x->best);
     }
     comparison_solve(&rivals, threads);
     for (size_t i = 0; i < rivals.n; i++)
-        count(&w->v[of_family[rivals.v[i].family] - 1], rivals.v[i].config,
-              rivals.v[i].judgement.verdict);
+        count(&w->v[of_family[rivals.v[i].family] - 1], &rivals.v[i]);
     comparison_free(&rivals);
 }
 
@@ -114,8 +113,10 @@ void winners_find(struct winners *w, const struct comparison *c, long threads)
     find_best(w, c, of_family);
     judge_rivals(w, c, of_family, threads);
     for (size_t i = 0; i < w->n; i++)
-        if (w->v[i].best) /* its verdict against the baseline is known */
-            count(&w->v[i], w->v[i].best->baseline, VERDICT_SLOWER);
+        if (w->v[i].best) { /* the baseline is slower */
+            w->v[i].rivals++;
+            w->v[i].counts[VERDICT_SLOWER]++;
+        }
     free(of_family);
 }
 

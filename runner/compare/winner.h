@@ -18,7 +18,7 @@ struct winner {
     const struct contrast *best;  /* NULL: the baseline */
     size_t rivals;                /* all other configs */
     size_t counts[VERDICTS];      /* their verdicts against the best config */
-    struct words alike;           /* rivals that were not shown to be slower */
+    struct words alike;           /* measured rivals that were not shown to be slower */
 };
 
 struct winners {
