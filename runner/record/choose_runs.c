@@ -124,7 +124,7 @@ void choice_say(const struct choice *c, const char *verb)
     if (c->older)
         snprintf(older, sizeof older, ", without %zu older run%s", c->older,
                  c->older == 1 ? "" : "s");
-    say("platform %s%s%s; others: gradsync %s PLATFORM ('gradsync list platforms')", c->platform,
+    say("platform %s%s%s; others: gradsync %s PLATFORM ('gradsync list measured')", c->platform,
         c->named  ? ""
         : c->here ? ", the latest of this machine"
                   : ", the latest (this machine has no recording)",
