@@ -5,8 +5,15 @@
 #ifndef GS_SUMMARY_ROWS_H
 #define GS_SUMMARY_ROWS_H
 
-#include "compare/summary_table.h"
+#include "compare/winner.h"
 #include "reduce/axes.h"
+
+struct summary_request {
+    const struct comparison *shown; /* contrasts to print */
+    const struct winners *winners;  /* a line for the best config of each group; NULL: a line for
+                                       each contrast */
+    const char *best_of;            /* of --best-of, or NULL */
+};
 
 struct summary_row {
     const struct contrast *c; /* that the line is about; of a family whose best config is the

@@ -7,7 +7,6 @@
 #include "base/text_table.h"
 #include "base/units.h"
 #include "compare/setting.h"
-#include "compare/summary_rows.h"
 
 #include <math.h>
 #include <stdio.h>

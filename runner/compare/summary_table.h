@@ -7,14 +7,7 @@
 #ifndef GS_SUMMARY_TABLE_H
 #define GS_SUMMARY_TABLE_H
 
-#include "compare/winner.h"
-
-struct summary_request {
-    const struct comparison *shown; /* contrasts to print */
-    const struct winners *winners;  /* a line for the best config of each group; NULL: a line for
-                                       each contrast */
-    const char *best_of;            /* of --best-of, or NULL */
-};
+#include "compare/summary_rows.h"
 
 void summary_print(const struct summary_request *q);
 
