@@ -79,6 +79,23 @@ static void export_lines(void **state)
     export_line_is("trial", "pat", "NCCL_ALGO='allgather:pat;reducescatter:pat'");
     export_line_is("trial", "auto", NULL);
     export_line_is("iter_proxy", "ring", NULL);
+    export_line_is("nccl_allreduce", "ctas=8/bucket_cap=50MiB", "NCCL_MIN_CTAS=8 NCCL_MAX_CTAS=8");
+    export_line_is("train", "bucket_cap=50/NCCL_MAX_CTAS=16", "NCCL_MAX_CTAS=16");
+    export_line_is("train", "bucket_cap=50", NULL);
+}
+
+static void effects(void **state)
+{
+    (void)state;
+    assert_int_equal(setting_effect("ctas=8", "RING/LL ctas=8"), EFFECT_HONOURED);
+    assert_int_equal(setting_effect("ctas=8", "RING/LL ctas=4"), EFFECT_CLAMPED);
+    assert_int_equal(setting_effect("ctas=8", "RING/LL ctas=8 | TREE/LL ctas=4"), EFFECT_CLAMPED);
+    assert_int_equal(setting_effect("ring/LL", "RING/LL128 ctas=8"), EFFECT_IGNORED);
+    assert_int_equal(setting_effect("nvls-tree", "NVLS_TREE/SIMPLE ctas=8"), EFFECT_HONOURED);
+    assert_int_equal(setting_effect("ctas=8/policy=zero", "RING/LL ctas=8"), EFFECT_HONOURED);
+    assert_int_equal(setting_effect("bucket_cap=50", "RING/LL ctas=8"), EFFECT_UNKNOWN);
+    assert_int_equal(setting_effect("ctas=8", ""), EFFECT_UNKNOWN);
+    assert_int_equal(setting_effect("ctas=8", "unproven: old NCCL"), EFFECT_UNKNOWN);
 }
 
 /* statsmodels.stats.multitest.multipletests(p, method='holm')[1] */
@@ -351,6 +368,7 @@ int main(void)
         cmocka_unit_test(students_t),
         cmocka_unit_test(levels),
         cmocka_unit_test(export_lines),
+        cmocka_unit_test(effects),
         cmocka_unit_test(holm_steps_down),
         cmocka_unit_test(the_interval_is_the_launches),
         cmocka_unit_test(blocks_do_not_widen_it),
