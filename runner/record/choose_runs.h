@@ -26,6 +26,8 @@ struct choice {
 int choose_runs(struct choice *c, const char *const *args, size_t n);
 /* Every run below the arguments, which may name platforms. */
 int choose_every_run(struct choice *c, const char *const *args, size_t n);
+/* The default choice. Its faults are not reported: tables may exist without recordings. */
+int choose_quietly(struct choice *c);
 /* Says in one line which platform was chosen and how to see others; nothing if paths were named. */
 void choice_say(const struct choice *c, const char *verb);
 /* The latest run of the choice; NULL: none. */
