@@ -182,3 +182,16 @@ void cli_free(const struct cli *cli)
             *(const char ***)o->value = NULL;
         }
 }
+
+int cli_request(const struct cli *cli, int argc, char **argv,
+                int (*run)(void *request, char **words), void *request)
+{
+    char **words = xcalloc((size_t)argc + 1, sizeof *words);
+    bool done;
+    int n, code = cli_parse(cli, argc, argv, words, &n, &done);
+    if (!code && !done)
+        code = run(request, words);
+    cli_free(cli);
+    free(words);
+    return code;
+}
