@@ -3,6 +3,8 @@
 
 #include "base/text_table.h"
 
+#include <stdbool.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -27,4 +29,21 @@ void screen_put(const char *s)
     for (; s[n] && (left || ((unsigned char)s[n] & 0xc0) == 0x80); n++)
         left -= ((unsigned char)s[n] & 0xc0) != 0x80;
     printf("%.*s…\n", (int)n, s);
+}
+
+void screen_wrap(size_t column, size_t indent, size_t width, const char *s)
+{
+    bool first = true;
+    while (*s) {
+        size_t n = strcspn(s, " ");
+        if (!first && column + 1 + n > width) {
+            printf("\n%*s", (int)indent, "");
+            column = indent;
+            first = true;
+        }
+        column += (size_t)printf("%s%.*s", first ? "" : " ", (int)n, s);
+        first = false;
+        s += n + strspn(s + n, " ");
+    }
+    putchar('\n');
 }

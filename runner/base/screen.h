@@ -15,4 +15,7 @@ size_t screen_lines(FILE *f);
 /* Prints s as one line of at most SCREEN_COLUMNS characters; a longer one ends in "…". */
 void screen_put(const char *s);
 
+/* Prints the words of s from `column` on, in lines of `width`; further lines begin at `indent`. */
+void screen_wrap(size_t column, size_t indent, size_t width, const char *s);
+
 #endif
