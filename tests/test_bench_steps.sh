@@ -27,10 +27,13 @@ out=$(table results)
 good=$(sed -n '/^a/,/^b/p' <<<"$out") bad=$(sed -n '/^b/,/^c/p' <<<"$out")
 like "$good" 'alone +0.200 +-9.00 \[-10.00, -8.00\]' 'a level has its numbers'
 unlike "$good" 'MISSED|FAILED' 'levels that agree miss nothing'
-like "$good" 'trial differs from training by at most 0.5 points +ok -0.20 \(ctas=8\)' 'the trial is held to half a point'
+like "$good" 'trial differs from training by at most 0.5 points +ok -0.20 \(ctas=8\)' \
+    'the trial is held to half a point'
 like "$good" 'as long as PyTorch.s, within 10% +ok \+5.0%' 'the replayed step to 10%'
-like "$good" 'alone has verdicts contrary to training: +ctas=8' 'alone is held to nothing, and its contrary verdicts are told'
-like "$bad" 'step differs from training by at most 1 points +MISSED -4.00' 'a step of another ratio is missed'
+like "$good" 'alone has verdicts contrary to training: +ctas=8' \
+    'alone is held to nothing, and its contrary verdicts are told'
+like "$bad" 'step differs from training by at most 1 points +MISSED -4.00' \
+    'a step of another ratio is missed'
 like "$bad" 'step has no verdict contrary to training +MISSED +ctas=8' 'so is a contrary verdict'
 like "$bad" 'within 10% +MISSED \+50.0%' 'and another time'
 like "$bad" 'trial +FAILED: torchrun: no such file' 'a level that fails is shown as failing'

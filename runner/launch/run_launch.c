@@ -8,6 +8,8 @@
 #include "record/attempt_number.h"
 #include "record/ledger.h"
 
+#include <unistd.h>
+
 /* The state of a launch, from its recordings. */
 struct launch_state {
     size_t missing; /* groups */
@@ -49,6 +51,9 @@ static int try_launch(const struct run_at *r, const struct launch_state *s, stru
     code = supervise(r->plan, r->dir, r->interrupts, r->progress, a);
     if (code)
         return code;
+    if (access(r->dir, F_OK))
+        return fail_at(GS_FAILED, r->dir, 0,
+                       "was removed while it was measured; run the config again");
     switch (a->end) {
     case ATTEMPT_COMPLETE:
         return GS_OK;

@@ -15,7 +15,7 @@ struct reader {
     struct trial_ranks *all;
     size_t comm; /* in all->v */
     double unix_s, at_ns;
-    size_t next; /* where this rank's next visit is to be found among those of the others */
+    size_t next; /* where to look first for the next visit among those of other ranks */
     int64_t dropped;
 };
 
@@ -102,8 +102,8 @@ static struct trial_visit *visit_of(struct reader *f, struct trial_comm *c, cons
     return v;
 }
 
-/* The first step has collectives of the arm before in it, and the host's clock is right only once
- * the host has caught up with the GPU. */
+/* The first step still runs collectives of the arm before. And the time on the host is right only
+ * after the host has caught up with the GPU. */
 static bool read_visit(struct reader *f, struct trial_comm *c, const json_t *o)
 {
     const json_t *at = json_object_get(o, "at_ns");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the ranks of a job under trial have written (plugins/nccl_tuner/journal.h), put together by
- * communicator: the visits that all of its ranks have made, each with the longest rank's time.
+ * Reads the logs of the ranks of a job under trial (plugins/nccl_tuner/journal.h), and joins them by
+ * communicator: the visits that all of its ranks completed, each with the time of the slowest rank.
  */
 #ifndef GS_TRIAL_RANKS_H
 #define GS_TRIAL_RANKS_H
@@ -29,16 +29,16 @@ struct trial_comm {
     char *name;
     int64_t ranks, nodes, abi, nccl;
     bool takes_part;
-    int64_t files, over, ended; /* ranks that have a file, whose trial is over, that have ended */
-    char *why, *state;          /* of one of these; NULL: of none */
-    int64_t step;               /* the number of the latest that was found; 0: none */
-    struct trial_step *steps;   /* by their number less 1 */
+    int64_t files, over, ended;     /* ranks: with a log, with a trial that is over, that ended */
+    char *why, *state;              /* of one rank; NULL: unknown */
+    int64_t step;                   /* the number of the latest that was found; 0: none */
+    struct trial_step *steps;       /* by their number less 1 */
     int64_t step_calls, step_bytes; /* of the visits; without any, of the latest step */
     uint32_t *found;                /* by file: the latest step and its call, hashed */
     bool captured;                  /* a collective, into a CUDA graph */
     int64_t calls, dropped;         /* of one rank; calls once it has ended */
     double silent_s;                /* between its last call and its end */
-    struct trial_visit *visits;     /* those that all ranks have, of one step */
+    struct trial_visit *visits;     /* that all ranks completed, of one step */
     size_t n;
 };
 
@@ -48,8 +48,8 @@ struct trial_ranks {
     int64_t loaded, nccl; /* processes that loaded the plugin, and the version of their NCCL */
 };
 
-/* GS_OK or reported: a folder or file that cannot be read, a line that is damaged. A torn last line
- * is left out: its rank may be writing it. */
+/* GS_OK, or reported: a folder or file cannot be read, or a line is damaged. A torn last line is left
+ * out, because its rank may still be writing it. */
 int trial_ranks_read(struct trial_ranks *r, const char *dir);
 void trial_ranks_free(struct trial_ranks *r);
 /* The communicator with the most bytes a step among those with visits; NULL: there is none. Visits
