@@ -158,7 +158,8 @@ static void blocks_do_not_widen_it(void **state)
     for (int l = 0; l < 5; l++) {
         few[l] = (struct nested){.launch = l, .value = 0.01 * l};
         for (int b = 0; b < 100; b++)
-            many[l * 100 + b] = (struct nested){.launch = l, .value = 0.01 * l + (b % 2 ? 0.2 : -0.2)};
+            many[l * 100 + b] =
+                (struct nested){.launch = l, .value = 0.01 * l + (b % 2 ? 0.2 : -0.2)};
     }
     rng_seed(&rng, 2);
     struct effect a = effect_paired(few, 5, 10000, &rng), b = effect_paired(many, 500, 10000, &rng);
