@@ -88,7 +88,7 @@ unlike "$err" 'no peer access' 'and nothing is said of it'
 communicators() { # NAME: one line a launch, cell and copy: "LAUNCH CELL COPY COMMUNICATOR"
     local i=0 file
     for file in "data-$1"/*/*/*/launch-*.jsonl; do
-        sed -n "s/.*\"type\":\"note\",\"cell\":\"\([^\"]*\)\",\"copy\":\([01]\),\"key\":\"communicator\",\"value\":\"\([0-9]*\)\".*/$((++i)) \1 \2 \3/p" "$file"
+        sed -n "s/.*\"type\":\"note\".*\"cell\":\"\([^\"]*\)\",\"copy\":\([01]\),\"key\":\"communicator\",\"value\":\"\([0-9]*\)\".*/$((++i)) \1 \2 \3/p" "$file"
     done
 }
 both_copies() { # NAME: of each cell that has two: how many, and how many share a communicator
