@@ -38,8 +38,7 @@ static void print_cost(const struct plan *p)
     if (cost.device_B)
         printf(", %s on its device",
                units_human_size(device, sizeof device, (double)cost.device_B));
-    printf("\ntime: %s to %s, more on a busy machine\n",
-           units_human_time(least, sizeof least, cost.time_s),
+    printf("\ntime: %s to %s\n", units_human_time(least, sizeof least, cost.time_s),
            units_human_time(most, sizeof most, cost.most_s));
     if (p->set.cost.usd_per_hour > 0)
         printf("cost: %.2f to %.2f USD\n", p->set.cost.usd_per_hour * cost.time_s / 3600,
@@ -124,9 +123,28 @@ static void plan_section(struct planned *all, struct config *c, const char *sect
     all->plans[all->n++] = p;
 }
 
+/* "72 cells in 2 workloads; 40 s to 2.1 min" */
+static void print_total(const struct planned *all)
+{
+    char least[32], most[32];
+    double least_s = 0, most_s = 0;
+    size_t cells = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        struct plan_cost cost = plan_cost(all->plans[i]);
+        cells += all->plans[i]->n_cells;
+        least_s += cost.time_s;
+        most_s += cost.most_s;
+    }
+    printf("%zu cells in %zu workload%s: %s to %s, more on a busy machine\n\n", cells, all->n,
+           all->n == 1 ? "" : "s", units_human_time(least, sizeof least, least_s),
+           units_human_time(most, sizeof most, most_s));
+}
+
 static void print_plans(const struct planned *all, const struct plan_options *o)
 {
     json_t *list = json_array();
+    if (!o->json && all->n)
+        print_total(all);
     for (size_t i = 0; i < all->n; i++)
         if (o->json) {
             json_array_append_new(list, plan_and_cost(all->plans[i]));
