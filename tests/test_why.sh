@@ -201,7 +201,7 @@ wrong() { # NAME REGEX LINE…
     like "$err" "$regex" '… is named'
     one_line "$err" '… in one line'
 }
-wrong 'no table at all' "no table ''" 'x = integer: SELECT median_s FROM'
+wrong 'no table at all' 'macros.txt:1: incomplete input' 'x = integer: SELECT median_s FROM'
 wrong 'no such table' "no table 'sumary'.*did you mean 'summary'" 'x = integer: SELECT count(*) FROM sumary'
 wrong 'no such column' "macros.txt:2: .*no such column: confg, did you mean 'config'" '# one' "x = integer: SELECT count(*) FROM summary WHERE confg='a'"
 wrong 'no such column, in quotes' 'macros.txt:1: no such column: zzzzzz' "x = integer: SELECT count(*) FROM summary WHERE \"zzzzzz\"='a'"
