@@ -49,6 +49,15 @@ static const struct wl_param *first_of(const struct wl_plugin *wl, enum wl_role 
     return p->name ? p : NULL;
 }
 
+static void add_default(struct text *label, const struct wl_plugin *wl, const void *defaults)
+{
+    const struct wl_param *first = first_of(wl, WL_CONFIG);
+    char value[WL_TEXT_MAX];
+    if (first && first->type != WL_CHOICE)
+        text_addf(label, "%s=", first->name);
+    text_add(label, first ? param_format(first, defaults, value, sizeof value) : "default");
+}
+
 char *label_config(const struct wl_plugin *wl, const void *defaults, const void *cell)
 {
     struct text label = {0};
@@ -63,9 +72,8 @@ char *label_config(const struct wl_plugin *wl, const void *defaults, const void 
             text_addf(&label, "%s=", p->name);
         text_add(&label, value);
     }
-    const struct wl_param *first = first_of(wl, WL_CONFIG);
     if (!label.len)
-        text_add(&label, first ? param_format(first, defaults, value, sizeof value) : "default");
+        add_default(&label, wl, defaults);
     return label.s;
 }
 

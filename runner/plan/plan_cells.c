@@ -182,8 +182,13 @@ int plan_cells(struct plan *p)
                                 .local_ranks = (int)(l->ranks / l->nodes)}};
     int code = sweep_read(&b.sweep, p->config, p->section, &p->plugin->wl);
     if (!code) {
-        b.head = xstrfmt("platform=%s\nworkload=%s\nranks=%lld\nnodes=%lld\n", p->set.platform.name,
-                         p->workload, (long long)l->ranks, (long long)l->nodes);
+        /* Another command is another experiment. */
+        const struct config_entry *command =
+            plan_is_train(p) ? config_find(p->config, p->section, "command") : NULL;
+        b.head =
+            xstrfmt("platform=%s\nworkload=%s\nranks=%lld\nnodes=%lld\n%s%s%s",
+                    p->set.platform.name, p->workload, (long long)l->ranks, (long long)l->nodes,
+                    command ? "command=" : "", command ? command->value : "", command ? "\n" : "");
         sort_params(&b);
         code = add_cells(&b);
     }

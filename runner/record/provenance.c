@@ -2,6 +2,7 @@
 #include "record/provenance.h"
 
 #include "base/jsontext.h"
+#include "base/secret_name.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "lab/facts.h"
@@ -15,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum env_rule { LEAVE_OUT, HIDE_VALUE, KEEP };
+enum env_rule { LEAVE_OUT, KEEP };
 
 /* The first matching pattern decides. Open MPI's launcher passes addresses and job ids in OMPI_MCA_*
  * of its own components and in OMPI_* that are not MCA parameters. */
@@ -32,10 +33,6 @@ static const struct {
     {"OMPI_MCA_plm_rsh_agent", LEAVE_OUT}, /* a path of this machine */
     {"OMPI_MCA_*_directory", LEAVE_OUT},
     {"OMPI_MCA_shmem_RUNTIME_QUERY_hint", LEAVE_OUT},
-    {"*KEY*", HIDE_VALUE},
-    {"*TOKEN*", HIDE_VALUE},
-    {"*SECRET*", HIDE_VALUE},
-    {"*PASS*", HIDE_VALUE},
     {"OMPI_MCA_*", KEEP},
     {"NCCL_*", KEEP},
     {"UCX_*", KEEP},
@@ -61,7 +58,7 @@ json_t *provenance_env(char *const *environment)
         char *name = xstrfmt("%.*s", (int)n, *e);
         enum env_rule rule = env_rule_of(name);
         if (rule != LEAVE_OUT)
-            json_object_set_new(env, name, json_text(rule == HIDE_VALUE ? "(hidden)" : *e + n + 1));
+            json_object_set_new(env, name, json_text(secret_name(name) ? "(hidden)" : *e + n + 1));
         free(name);
     }
     return env;

@@ -5,11 +5,16 @@
 #ifndef GS_RECORD_END_H
 #define GS_RECORD_END_H
 
+#include <jansson.h>
+
 /* The fail line that explains the death. The strings belong to the caller. */
 struct record_death {
     const char *cell, *kind, *why, *host, *phase;
     int copy, rank;
 };
+
+json_t *record_fail_line(const struct record_death *death);
+json_t *record_end_line(const char *status); /* with the time */
 
 /* Removes an incomplete last line, then adds a fail line for `death` (NULL: none) and the end line. A
  * recording that has an end line is not changed; one without a complete line is deleted; a missing
