@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The panel of wan_claims.csv: a row for each claim that has a ratio, claimed over possible.
+# The panel of wan_claims.csv: a row for each claim that has a ratio, claimed over what the plan reaches.
 
 # Both ends of a range in the unit of its high end.
 function unit_of(x, unit) {
@@ -17,12 +17,12 @@ NR == 1 || $2 == "nccl_buffsize" { next }
     y++
     what = $2; gsub(/_/, " ", what); sub(/ per s$/, "/s", what)
     labels = labels ", \"" what "\""
-    words = words ", \"" range($5, $6, $4) " → " range($7, $7, $4) "\""
-    rows = rows y " " $5 / $7 " " $6 / $7 " " ($8 == "possible" ? 4 : 2) "\n"
+    words = words ", \"" range($5, $6, $4) " → " range($8, $8, $4) "\""
+    rows = rows y " " $5 / $8 " " $6 / $8 " " ($9 == "possible" ? 4 : 2) "\n"
     platform = $1
 }
 END {
-    printf "title_of = \"claims of a plan over what is possible\"\ndetail = \"%s; right: claimed → possible\"\n", platform
+    printf "title_of = \"claims of a plan over what it reaches\"\ndetail = \"%s; right: claimed → reached\"\n", platform
     printf "platform = \"\"\nworkload = \"\"\nrows = %d\narray label[%d] = [%s]\narray word_of[%d] = [%s]\n", y, y, substr(labels, 3), y, substr(words, 3)
     printf "$claims << EOD\n%sEOD\n", rows
 }

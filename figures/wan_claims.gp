@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The claims of a plan, each divided by the possible value; one row for each claim.
+# The claims of a plan, each divided by what the plan reaches; one row for each claim.
 
 load data
 load "figures/words.gp"
@@ -19,7 +19,7 @@ set logscale x
 set xrange [0.01 : 100]
 set yrange [rows + 0.6 : 0.4]
 set xtics ("0.01" 0.01, "0.1" 0.1, "1" 1, "10" 10, "100" 100)
-set xlabel "claimed / possible" offset 0, 0.6
+set xlabel "claimed / reached by the plan" offset 0, 0.6
 set ytics scale 0 ()
 do for [i = 1 : rows] {
     set ytics add (label[i] i)

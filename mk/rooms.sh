@@ -3,8 +3,9 @@
 #
 #   rooms.sh   every include follows the order of the rooms in CONTRIBUTING.md
 # A room may include itself and the rooms above it in that table. A plugin may include workload.h,
-# its own folder and plugins/common; runner/trial/ also includes what it and the tuner plugin agree on. Modules (NAME.c with NAME.h) must not include each other in a
-# circle. Each fault is one line: file, line, what is wrong. Exit code 1 if there is any.
+# its own folder and plugins/common; the runner shares with the tuner plugin the names of settings
+# (choice.h), and runner/trial/ its config. Modules (NAME.c with NAME.h) must not include each other
+# in a circle. Each fault is one line: file, line, what is wrong. Exit code 1 if there is any.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,8 +24,7 @@ faults() {
         BEGIN { n = split(rooms, name, "\n"); for (i = 1; i <= n; i++) place[name[i]] = i }
         { split($1, at, "/"); split($3, to, "/") }
         $3 == "workload.h" || to[1] == "common" || $1 ~ /^plugins\/template/ { next }
-        # What a trial and its tuner plugin agree on.
-        at[2] == "trial" && $3 == "nccl_tuner/trial_config.h" { next }
+        $3 == "nccl_tuner/choice.h" || (at[2] == "trial" && $3 == "nccl_tuner/trial_config.h") { next }
         at[1] == "plugins" && to[1] == at[2] { next }
         at[1] == "plugins" {
             print $1 ":" $2 ": includes \"" $3 "\": a plugin may include workload.h, its own folder and common/"

@@ -25,11 +25,9 @@ endef
 wan_plans := $(patsubst configs/%.ini,%,$(shell grep -lsx '\[model\]' configs/*.ini || true))
 $(foreach p,$(wan_plans),$(eval $(call wan_plan,$p)))
 
-ifneq ($(wildcard tests/sim/wan_needed.c),)
-$(csv)/wan/needed.csv: tests/sim/wan_needed.c $(BUILD)/runner/wan/model.o | $(BUILD)/sim/wan_needed
-	@mkdir -p $(@D) && $| >$@
+$(csv)/wan/needed.csv: mk/wan-needed.sh $(library) | $(BUILD)/gradsync
+	@mkdir -p $(@D) && bash $< $(BUILD)/gradsync >$@.new && mv $@.new $@
 $(eval $(call drawing,method/wan_needed,wan_needed,$(csv)/wan/needed.csv,wan_curves))
-endif
 
 # How far the model is from them, also where there are none: the paper asks.
 wan_errors := $(csv)/wan/model-error.csv

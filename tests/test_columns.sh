@@ -73,6 +73,9 @@ obeys 'a difference is beyond the floor and the bounds, and significant' compare
 obeys 'equivalent is inside the bounds, with a floor known' compare '
     if (t("verdict") == "equivalent" && !(has("floor") && v("ratio_low") > 1 / (1 + v("equivalence")) && v("ratio_high") < 1 + v("equivalence")))
         bad("equivalent from " t("ratio_low") " to " t("ratio_high"))'
+obeys 'every verdict names its level: of a step only in a mode of steps' compare '
+    steps = t("workload") == "iter_proxy" && t("mode") ~ /^(sequential|overlapped)$/
+    if (t("level") != (steps ? (" " t("params") ~ / step=[^ ]/ ? "step" : "synthetic") : "alone")) bad(t("mode") " is " t("level"))'
 obeys 'inconclusive alone has a reason or wants launches' compare '
     if (t("verdict") == "inconclusive" && !has("reason")) bad("no reason")
     if (has("floor") && v("floor") < 0) bad("floor below 0")'

@@ -30,7 +30,7 @@ within() { awk -v x="$1" -v lo="$2" -v hi="$3" 'BEGIN { exit !(x > lo && x < hi)
 ok 'a run is compared' "$gradsync" compare raw1 -o csv
 like "$out" $'\n  8 +c2 .* faster' 'the terminal has the table'
 like "$out" '6 contrasts: 2 faster, 2 slower, 2 equivalent, 0 inconclusive' 'and the count'
-is "$(head -n 1 csv/compare.csv)" 'platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,launches_needed,reason,measured_verdict,baseline_ran,ran' 'the columns of compare.csv'
+is "$(head -n 1 csv/compare.csv)" 'platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,launches_needed,reason,measured_verdict,baseline_ran,ran,level' 'the columns of compare.csv'
 is "$(cut -d, -f6,8,9 csv/compare.csv | tail -n +2 | tr '\n' ' ')" '8,c0,c1 8,c0,c2 8,c0,c3 16,c0,c1 16,c0,c2 16,c0,c3 ' 'a row a config but the baseline'
 is "$(of csv 8 c1 verdict) $(of csv 8 c2 verdict) $(of csv 8 c3 verdict)" 'equivalent faster slower' 'verdicts are the truth'
 is "$(of csv 8 c2 launches launches_needed p_permutation equivalence)" '5 0 0.0625 0.01' 'launches; five cannot give a smaller permutation p'
@@ -114,11 +114,11 @@ like "$out" $'\n  6 of 6 intervals overlap; half of the ratios moved by at most 
 like "$out" $'null on sim, run 3 after 2\n  6 of 6 contrasts have numbers in both: 0 with the same verdict, 0 inconclusive in one or both, 4 equivalent in one and not in the other, 2 contrary\n  0 of 6 intervals overlap' 'or does not'
 like "$out" $'\n  8 +c2 +earlier faster -[0-9.]+% \\[.*\\], later slower \\+' 'and each that does not is named'
 "$gradsync" compare -q days -o days.csv
-is "$(cut -d, -f4,6,9,21,27,28,32- days.csv/again.csv | sed -n '1,4p;8,10p')" \
+is "$(cut -d, -f4,6,9,21,28,29,33- days.csv/again.csv | sed -n '1,4p;8,10p')" \
     "$(printf '%s\n' run_id,size_B,config,verdict,earlier_run_id,earlier_launches,earlier_verdict,agreement,overlap \
         2,8,c1,equivalent,1,5,equivalent,same,yes 2,8,c2,faster,1,5,faster,same,yes 2,8,c3,slower,1,5,slower,same,yes \
         3,8,c3,equivalent,2,5,slower,different,no 3,8,c1,faster,2,5,equivalent,different,no 3,8,c2,slower,2,5,faster,contrary,no)" 'in again.csv too'
-is "$(sed -n 4p days.csv/again.csv | cut -d, -f29-31)" "$(grep '^sim,null,,1,.*,8,.*,c3,' days.csv/compare.csv | cut -d, -f12-14)" "with the earlier run's numbers"
+is "$(sed -n 4p days.csv/again.csv | cut -d, -f30-32)" "$(grep '^sim,null,,1,.*,8,.*,c3,' days.csv/compare.csv | cut -d, -f12-14)" "with the earlier run's numbers"
 "$make_campaign" other/1 groups=1 spread=0.02 seed=9
 ok 'a run that settles nothing' "$gradsync" compare --again other days/2
 like "$out" 'run 2 after 1' 'in another folder'
@@ -167,7 +167,7 @@ for f in floor/*.jsonl; do # the second copy of the baseline 4% slower: the meth
         then .time_ns |= map(. * 1.04 | floor) else . end' "$f" >slower && mv slower "$f"
 done
 ok 'a baseline that differs from itself' "$gradsync" compare floor -o floor.csv
-like "$out" ' -3\.[78][0-9]% \.\. \+[34]\.[0-9]+%  +inconclusive' 'is printed with both ends of a ratio'
+like "$out" ' -3\.[78][0-9]% \.\. \+[34]\.[0-9]+%  +alone +inconclusive' 'is printed with both ends of a ratio'
 like "$out" 'p_holm: p of the interval, adjusted over each group and mode' 'and which test p_holm is of'
 ok 'its floor' within "$(of floor.csv 8 c2 floor)" 0.038 0.042
 is "$(of floor.csv 8 c2 verdict)" inconclusive 'nothing is claimed below it'

@@ -75,6 +75,11 @@ bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b)
     return contrasts_of_one_section(a, b) && !strcmp(a->run_id, b->run_id);
 }
 
+enum level contrast_level(const struct contrast *c)
+{
+    return level_of(c->workload, c->mode, c->params);
+}
+
 struct values values_copy(const struct values *from)
 {
     struct values to = {0};

@@ -43,11 +43,14 @@
  * that is faster or slower is a placebo test of the method (placebo.h). In other contrasts
  * measured_verdict is the verdict. Two runs may run the same operation on purpose: there the times
  * decide, and the reason names a difference in what ran.
+ *
+ * level is the level of evidence (level.h).
  */
 #ifndef GS_COMPARE_H
 #define GS_COMPARE_H
 
 #include "compare/judgement.h"
+#include "reduce/level.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -104,6 +107,7 @@ bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b);
 void values_add(struct values *x, int launch, double value);
 struct values values_copy(const struct values *from);
 
+enum level contrast_level(const struct contrast *c);
 /* The floor for its verdict; NaN: it needs a floor and has none. */
 double contrast_floor(const struct contrast *c);
 

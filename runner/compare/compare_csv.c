@@ -11,7 +11,7 @@
 const char compare_columns[] =
     "platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,"
     "ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,"
-    "launches_needed,reason,measured_verdict,baseline_ran,ran";
+    "launches_needed,reason,measured_verdict,baseline_ran,ran,level";
 
 /* Indices of the columns. */
 enum {
@@ -41,6 +41,7 @@ enum {
     MEASURED,
     BASELINE_RAN,
     RAN,
+    LEVEL,
     COLUMNS
 };
 
@@ -85,6 +86,7 @@ void contrast_row(struct csv *csv, const struct contrast *c)
     csv_text(csv, verdict_names[c->measured]);
     csv_text(csv, c->baseline_ran);
     csv_text(csv, c->ran);
+    csv_text(csv, level_names[contrast_level(c)]);
 }
 
 int comparison_write(const struct comparison *c, const char *dir, const char *file)

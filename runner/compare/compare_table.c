@@ -31,8 +31,8 @@ static void print_heading(const struct contrast *c, int width)
 {
     printf("\n%s%s%s on %s, run %s, against %s\n", c->workload, *c->label ? " " : "", c->label,
            c->platform, c->run_id, c->baseline);
-    printf("  %-9s %-20s %-*s %9s  %-20s %7s  %-18s  %-12s %s\n", "size", "config", width, "where",
-           "time", "95% interval", "p_holm", "A/A floor", "verdict", "");
+    printf("  %-9s %-20s %-*s %9s  %-20s %7s  %-18s  %-9s  %-12s %s\n", "size", "config", width,
+           "where", "time", "95% interval", "p_holm", "A/A floor", "level", "verdict", "");
 }
 
 /* "-1.20% .. +0.40%" from logarithms; "-" for NaN. */
@@ -49,12 +49,13 @@ static void print_row(const struct contrast *c, const char *where, int width)
     char size[32], ratio[32], interval[72], p[32], floor[72];
     const struct effect *e = &c->effect;
     snprintf(p, sizeof p, c->p_holm < 5e-5 ? "<0.0001" : "%.4f", c->p_holm);
-    printf("  %-9s %-20s %-*s %9s  %-20s %7s  %-18s  %-12s ",
+    printf("  %-9s %-20s %-*s %9s  %-20s %7s  %-18s  %-9s  %-12s ",
            c->size_B ? units_size(size, sizeof size, (uint64_t)c->size_B) : "-",
            *c->config ? c->config : "-", width, where,
            comparison_percent(ratio, sizeof ratio, e->value),
            span(interval, sizeof interval, e->lo, e->hi), isnan(c->p_holm) ? "-" : p,
-           span(floor, sizeof floor, -c->floor, c->floor), verdict_names[c->judgement.verdict]);
+           span(floor, sizeof floor, -c->floor, c->floor), level_names[contrast_level(c)],
+           verdict_names[c->judgement.verdict]);
     printf("%s%s%s", c->judgement.reason, *c->judgement.reason && c->note ? "; " : "",
            c->note ? c->note : "");
     if (c->judgement.verdict == VERDICT_SAME && verdict_is_difference(c->measured))

@@ -202,10 +202,11 @@ static void write_finding(struct writer *w, const struct platform *p, const stru
 {
     struct limits_row row = {.quantity = f->what, .unit = *f->unit ? f->unit : "1"};
     double value = f->high_is_good ? f->low : f->high;
-    limits_judge(&row, value, f->possible);
+    limits_judge(&row, value, f->verdict == WAN_IMPOSSIBLE ? f->possible : f->reached);
     if (!f->high_is_good)
         row.fraction = 1 / row.fraction;
     static const enum limits_verdict verdicts[] = {[WAN_POSSIBLE] = LIMIT_POSSIBLE,
+                                                   [WAN_UNREACHED] = DATA_CONTRADICTED,
                                                    [WAN_IMPOSSIBLE] = LIMIT_IMPOSSIBLE,
                                                    [WAN_CONTRADICTED] = DATA_CONTRADICTED};
     row.verdict = verdicts[f->verdict];

@@ -25,12 +25,12 @@ struct table {
 };
 
 #define COMPARED                                                                                   \
-    {"platform", NULL, TEXT}, {"verdict", "verdict", VERDICT}, {"workload", "workload", TEXT},     \
-        {"mode", "mode", TEXT}, {"size_B", "size", SIZE}, {"config", "config", TEXT},              \
-        {"baseline", "against", TEXT}, {"ratio", "time", CHANGE}, {"ratio_low", "from", CHANGE},   \
-        {"ratio_high", "to", CHANGE}, {"floor", "A/A floor", FLOOR},                               \
-        {"launches", "launches", COUNT}, {"run_id", "run", RUN}, {"reason", "reason", LONG},       \
-        {"ran", "ran", TEXT}, {"baseline_ran", "against, ran", TEXT},                              \
+    {"platform", NULL, TEXT}, {"verdict", "verdict", VERDICT}, {"level", "level", TEXT},           \
+        {"workload", "workload", TEXT}, {"mode", "mode", TEXT}, {"size_B", "size", SIZE},          \
+        {"config", "config", TEXT}, {"baseline", "against", TEXT}, {"ratio", "time", CHANGE},      \
+        {"ratio_low", "from", CHANGE}, {"ratio_high", "to", CHANGE},                               \
+        {"floor", "A/A floor", FLOOR}, {"launches", "launches", COUNT}, {"run_id", "run", RUN},    \
+        {"reason", "reason", LONG}, {"ran", "ran", TEXT}, {"baseline_ran", "against, ran", TEXT},  \
         {"params", "parameters", PARAMS},                                                          \
     {                                                                                              \
         0                                                                                          \

@@ -8,7 +8,7 @@
 
 #include "compare/origin.h"
 #include "publish/grid.h"
-#include "publish/machine.h"
+#include "record/machine.h"
 #include "record/recorded.h"
 
 struct proof { /* a run */

@@ -4,8 +4,8 @@
 #include "config/config.h"
 #include "config/settings.h"
 #include "plan/plan.h"
-#include "publish/machine.h"
 #include "publish/paper_tables.h"
+#include "record/machine.h"
 #include "record/record.h"
 #include "record/runs.h"
 

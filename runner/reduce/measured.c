@@ -49,6 +49,14 @@ static struct wan_outcome no_outcome(void)
     return (struct wan_outcome){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 }
 
+/* Steps beside which the exchange of a fragment runs. Unless strict, wan_sync lets one that overlaps
+ * take until the next one is due. */
+static double hidden_steps(const struct wan_cell *s)
+{
+    bool waits = s->strict || (s->fragments <= 1 && s->overlap <= 0);
+    return (double)s->overlap + (waits ? 0 : (double)s->every / (double)s->fragments);
+}
+
 static struct wan_training training_of(const struct rec_cell *c, const struct wan_cell *s,
                                        const struct measured *t)
 {
@@ -63,9 +71,8 @@ static struct wan_training training_of(const struct rec_cell *c, const struct wa
         .group = WAN_CELL_GROUP,
         .every = (double)s->every,
         .fragments = (double)s->fragments,
-        .overlap = (double)s->overlap,
+        .overlap = hidden_steps(s),
         .outer_s = fmax(0, t->metrics[OUTER].median),
-        .strict = s->strict,
         .target_tokens = (double)s->target_tokens,
     };
 }

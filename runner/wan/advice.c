@@ -35,9 +35,12 @@ static struct wan_outcome on_view(const struct wan_case *c, const struct wan_net
     struct wan_schedule sch = wan_training_schedule(t);
     sch.every = c->every;
     sch.fragments = fmin(sch.fragments, sch.every);
-    double bytes = wan_training_bytes(t, c->bits);
+    double bytes = wan_training_bytes(t, c->bits), part = 1 / sch.fragments;
+    double measured_s = t->sync_s * bytes / wan_training_bytes(t, t->bits) / c->factor;
+    double fragment_s =
+        measured_s > 0 ? measured_s * part : wan_sync_s(c->strategy, net, bytes * part);
     return outcome(
-        t, &sch, wan_training_compute_s(t), wan_sync_s(c->strategy, net, bytes / sch.fragments),
+        t, &sch, wan_training_compute_s(t), fragment_s,
         wan_wire_bytes(c->strategy, (size_t)((double)net->n * fmax(1, net->flat)), bytes));
 }
 
@@ -107,8 +110,8 @@ double wan_factor_for(const struct wan_case *c, double efficiency)
 struct wan_outcome wan_alternative_outcome(const struct wan_training *t,
                                            const struct wan_alternative *a)
 {
-    struct wan_schedule each = {.every = 1, .fragments = 1, .straggle_s = 0};
-    double n = a->nodes, bytes = wan_training_bytes(t, 16), sync = 0;
+    struct wan_schedule each = {.every = 1, .fragments = 1, .hidden = t->backward};
+    double n = a->nodes, bytes = wan_training_bytes(t, t->bits), sync = 0;
     double compute = wan_training_compute_s(t) * t->gpus / a->gpus;
     double sent = n > 1 ? 2 * (n - 1) / n * bytes : 0;
     if (a->rate_Bps > 0)

@@ -34,10 +34,7 @@ double wan_compute_s(const struct wan_job *job)
 
 double wan_exposed_s(const struct wan_schedule *sch, double compute_s, double fragment_s)
 {
-    if (sch->fragments <= 1 && sch->overlap <= 0)
-        return fragment_s;
-    double due = (sch->strict ? 0 : sch->every / sch->fragments) + sch->overlap;
-    double late_s = sch->fragments * fmax(0, fragment_s - due * compute_s);
+    double late_s = sch->fragments * fmax(0, fragment_s - sch->hidden * compute_s);
     return fmax(late_s, sch->fragments * fragment_s - sch->every * compute_s);
 }
 
@@ -46,11 +43,4 @@ double wan_efficiency(const struct wan_schedule *sch, double compute_s, double f
     double busy = sch->every * compute_s;
     return busy / (busy + wan_exposed_s(sch, compute_s, fragment_s) + sch->outer_s +
                    sch->every * sch->straggle_s);
-}
-
-double wan_rate_needed(const struct wan_schedule *sch, double utilisation, double compute_s,
-                       double bytes)
-{
-    double slack = sch->every * compute_s / sch->fragments * (1 / utilisation - 1);
-    return bytes / sch->fragments / (slack + (2.0 / 3 + sch->overlap) * compute_s);
 }

@@ -63,25 +63,20 @@ struct wan_job {
 double wan_compute_s(const struct wan_job *job);
 double wan_flops_per_token(const struct wan_job *job);
 
-/* Synchronising every `every` steps in `fragments` pieces, each overlapped with `overlap` steps. */
+/* Synchronising every `every` steps in `fragments` pieces. */
 struct wan_schedule {
-    double every, fragments, overlap; /* H, P, tau */
-    double outer_s;                   /* the outer optimiser's step, per synchronisation */
-    double straggle_s;                /* waiting for the slowest, per step */
-    bool strict; /* a fragment is applied exactly `overlap` steps after it was sent, as published */
+    double every, fragments; /* H, P */
+    double hidden;           /* steps of compute beside which the exchange of a fragment can run */
+    double outer_s;          /* the outer optimiser's step, per synchronisation */
+    double straggle_s;       /* waiting for the slowest, per step */
 };
-/* Seconds per H steps in which nothing is computed, given the sync of one fragment. With P = 1 and
- * tau = 0 nothing overlaps: exposed = T_s. Otherwise a fragment may take until the next is due:
- * P max(0, T_fragment - (H/P + tau) T_c). Strict: P max(0, T_fragment - tau T_c), which is what the
- * times of Douillard et al. 2025, Table 1, are made of. The fragments follow each other over the
- * same links, so it is P T_fragment - H T_c at the least, however much later each may come. */
+/* Seconds per H steps in which nothing is computed, given the sync of one fragment:
+ * P max(0, T_fragment - hidden T_c). The fragments follow each other over the same links, so it is
+ * at least P T_fragment - H T_c. Solved for the rate, this is the formula of Douillard et al. 2025
+ * with hidden = 2/3 + tau: W = (bytes / P) / [(H T_c / P)(1/CU - 1) + (2/3 + tau) T_c]. The 2/3 is
+ * the backward pass, beside which even the exchange of every step can run. */
 double wan_exposed_s(const struct wan_schedule *sch, double compute_s, double fragment_s);
 /* H T_c / (H T_c + exposed + outer + H straggle) */
 double wan_efficiency(const struct wan_schedule *sch, double compute_s, double fragment_s);
-/* The rate for a compute utilisation, of a model whose sync moves `bytes` in all through a link:
- * W = (bytes / P) / [(H T_c / P)(1/CU - 1) + (2/3 + tau) T_c], Douillard et al. 2025; the 2/3 is
- * the share of a step, the backward pass, that even an unoverlapped exchange runs beside. */
-double wan_rate_needed(const struct wan_schedule *sch, double utilisation, double compute_s,
-                       double bytes);
 
 #endif

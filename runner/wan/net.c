@@ -67,6 +67,11 @@ struct wan_link wan_map_link(const struct wan_map *m, size_t from, size_t to)
         l.rtt_s = rtt_of_distance(m, wan_map_distance(m, from, to));
     double ends = fmin(m->sites[from].up_Bps, m->sites[to].down_Bps);
     l.rate_Bps = p && l.rate_Bps > 0 ? fmin(ends, l.rate_Bps) : ends;
+    if (m->any_transport) {
+        l.rate_Bps *= 1 - l.loss;
+        l.loss = l.window_B = 0;
+        l.streams = 0;
+    }
     return l;
 }
 
@@ -78,10 +83,12 @@ double wan_segment_B(const struct wan_link *l)
 double wan_link_Bps(const struct wan_link *l, double factor)
 {
     double rate = l->rate_Bps * factor, mss = wan_segment_B(l);
-    if (l->rtt_s > 0) {
+    double window_B = l->window_B > 0 ? l->window_B : WAN_WINDOW_B;
+    bool limited = l->streams > 0 || l->loss > 0 || l->window_B > 0;
+    if (l->rtt_s > 0 && limited) {
         double stream = wan_stream_Bps((enum wan_congestion)l->congestion, rate, l->rtt_s, l->loss,
-                                       mss, l->window_B);
-        rate = fmin(rate, (double)l->streams * stream);
+                                       mss, window_B);
+        rate = fmin(rate, fmax(1, (double)l->streams) * stream);
     }
     return l->mtu_B > 0 ? rate * wan_goodput(l->mtu_B) : rate;
 }

@@ -23,6 +23,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Linux: tcp_rmem lets 6 MiB of buffer grow, of which half is window. */
+#define WAN_WINDOW_B (3.0 * 1048576)
 #define WAN_FIBRE_M_PER_S (2.0 / 3 * 299792458)
 
 struct wan_site {
@@ -38,10 +40,10 @@ struct wan_link {
     double rate_Bps; /* 0: as the sites' ends */
     double rtt_s;    /* 0: from the distance */
     double loss;
-    double mtu_B; /* 0: rates count payload */
-    int64_t streams;
+    double mtu_B;     /* 0: rates count payload */
+    int64_t streams;  /* 0: as many as fill the rate, or one if loss or a window is given */
     int congestion;   /* enum wan_congestion */
-    double window_B;  /* of one stream; 0: no limit */
+    double window_B;  /* of one stream; 0: WAN_WINDOW_B */
     uint64_t queue_B; /* in front of a rate, in a lab; 0: a bandwidth-delay product */
 };
 
@@ -71,6 +73,7 @@ struct wan_map {
     struct wan_site *sites; /* rows */
     size_t n_rows, n;       /* n: sites, counts considered */
     struct wan_link common;
+    bool any_transport; /* rates as any transport could use them: no limit by TCP streams */
     double path_factor;
     struct wan_pair *pairs;
     size_t n_pairs;

@@ -64,6 +64,17 @@ static void put_sweeps(struct csv *f, const struct wan_report *r, const struct w
     }
 }
 
+/* The rate that each target needs. */
+static void put_targets(struct csv *f, const struct wan_report *r, const struct wan_case *plan)
+{
+    struct wan_case c = *plan;
+    for (size_t i = 0; i < r->training->n_targets; i++) {
+        c.factor = wan_factor_for(plan, r->training->targets[i]);
+        if (isfinite(c.factor))
+            put_case(f, r->name, "target", &c);
+    }
+}
+
 int wan_report_csv(const struct wan_report *r, const char *path)
 {
     struct csv f;
@@ -75,19 +86,21 @@ int wan_report_csv(const struct wan_report *r, const char *path)
                    "sync_s,wire_B,exposed_s,step_s,efficiency,tokens_per_s,target_s");
     put_strategies(&f, r, &plan);
     put_sweeps(&f, r, &plan);
+    put_targets(&f, r, &plan);
     return csv_close(&f, true);
 }
 
 int wan_report_claims_csv(const struct wan_report *r, const char *path)
 {
     static const char *const verdicts[] = {[WAN_POSSIBLE] = "possible",
+                                           [WAN_UNREACHED] = "unreached",
                                            [WAN_IMPOSSIBLE] = "impossible",
                                            [WAN_CONTRADICTED] = "contradicted"};
     struct csv f;
     int code = csv_open(&f, path);
     if (code)
         return code;
-    csv_header(&f, "platform,claim,what,unit,low,high,possible,verdict,why");
+    csv_header(&f, "platform,claim,what,unit,low,high,possible,reached,verdict,why");
     for (size_t i = 0; i < r->n_findings; i++) {
         const struct wan_finding *x = &r->findings[i];
         csv_text(&f, r->name);
@@ -97,6 +110,7 @@ int wan_report_claims_csv(const struct wan_report *r, const char *path)
         csv_real(&f, x->low);
         csv_real(&f, x->high);
         csv_real(&f, x->possible);
+        csv_real(&f, x->reached);
         csv_text(&f, verdicts[x->verdict]);
         csv_text(&f, x->why.s);
         csv_end(&f);

@@ -34,12 +34,14 @@ const struct wl_param wan_training_words[] = {
     {FIELD("group", WL_REAL, group), NULL, "0", 0, 1e9, NULL, "elements that share a 16-bit scale; 0: none"},
     {FIELD("every", WL_REAL, every), NULL, "1", 1, 1e9, NULL, "number H of steps between synchronisations"},
     {FIELD("fragments", WL_REAL, fragments), NULL, "1", 1, 1e6, NULL, "number P of fragments per synchronisation"},
-    {FIELD("overlap", WL_REAL, overlap), NULL, "0", 0, 1e9, NULL, "number tau of steps that overlap with a fragment"},
-    {"strict", WL_BOOL, WL_AXIS, WL_FIELD(struct wan_training, strict, bool), NULL, "no", 0, 0, NULL, "yes: apply a fragment exactly `overlap` steps after it was sent"},
+    {FIELD("backward", WL_REAL, backward), NULL, "66.7%", 0, 1, NULL, "fraction of a step's compute beside which its exchange runs: the backward pass; 0: none"},
+    {FIELD("overlap", WL_REAL, overlap), NULL, "0", 0, 1e9, NULL, "number tau of further steps beside which the exchange of a fragment runs"},
+    {FIELD("sync", WL_TIME, sync_s), "s", "0", 0, 1e6, NULL, "measured time of one all-reduce of the gradient; 0: computed from the links"},
     {FIELD("outer", WL_TIME, outer_s), "s", "0", 0, 1e6, NULL, "time of the outer optimiser step"},
     {FIELD("straggle", WL_TIME, straggle_s), "s", "0", 0, 1e6, NULL, "time per step spent waiting for the slowest rank"},
     {"strategy", WL_CHOICE, WL_AXIS, WL_FIELD(struct wan_training, strategy, int), NULL, "best", 0, 0, strategies, "all-reduce algorithm; best: the one with the shortest step"},
     {FIELD("target_tokens", WL_REAL, target_tokens), NULL, "0", 0, 1e18, NULL, "tokens of the whole training; 0: unknown"},
+    {"targets", WL_TEXT, WL_AXIS, WL_TEXT_FIELD(struct wan_training, targets_text), NULL, "60%, 75%, 95%", 0, 0, NULL, "fractions of compute in a step: print the rate and H that each needs"},
     {0}};
 
 const struct wl_param wan_alternative_words[] = {
@@ -78,10 +80,9 @@ struct wan_schedule wan_training_schedule(const struct wan_training *t)
 {
     return (struct wan_schedule){.every = t->every,
                                  .fragments = t->fragments,
-                                 .overlap = t->overlap,
+                                 .hidden = t->backward + t->overlap,
                                  .outer_s = t->outer_s,
-                                 .straggle_s = t->straggle_s,
-                                 .strict = t->strict};
+                                 .straggle_s = t->straggle_s};
 }
 
 /* ---- reading ---- */
@@ -110,6 +111,24 @@ static int read_keys(struct wan_training *t, const struct config *c)
             code = unknown(e);
     }
     return code;
+}
+
+static int read_targets(struct wan_training *t, const struct config *c)
+{
+    static const struct wl_param share = {"targets", WL_REAL, WL_AXIS, 0,    NULL,
+                                          NULL,      0.01,    0.999,   NULL, NULL};
+    const struct config_entry *e = config_find(c, "model", "targets");
+    struct words w;
+    char why[512] = "";
+    bool ok = true;
+    words_split(&w, t->targets_text, ',');
+    for (size_t i = 0; i < w.n && ok && t->n_targets < WAN_TARGETS_MAX; i++)
+        ok = param_parse(&share, w.v[i], &t->targets[t->n_targets++], why, sizeof why);
+    ok = ok && w.n <= WAN_TARGETS_MAX;
+    words_free(&w);
+    if (ok)
+        return GS_OK;
+    return config_error(e, "%s", *why ? why : "at most 16 targets; remove some");
 }
 
 /* ---- what cannot be ---- */
@@ -182,7 +201,7 @@ static int check_schedule(const struct wan_training *t, const struct config *c)
         return impossible(c, "fragments",
                           "%.0f fragments in %.0f steps; use at most one fragment per step",
                           t->fragments, t->every);
-    if (t->overlap >= t->every && t->overlap > 0)
+    if (t->overlap > t->every)
         return impossible(
             c, "overlap",
             "%.0f steps of overlap, but the next synchronisation comes after %.0f; lower it",
@@ -208,6 +227,8 @@ int wan_training_read(struct wan_training *t, const struct config *c, const stru
     if (!params_default(wan_training_words, t, why, sizeof why))
         return fail_at(GS_USAGE, c->path, 0, "[model] %s", why);
     int code = read_keys(t, c);
+    if (!code)
+        code = read_targets(t, c);
     if (code)
         return code;
     if (t->gpus <= 0)

@@ -10,6 +10,8 @@
 #include "wan/model.h"
 #include "wan/net.h"
 
+#define WAN_TARGETS_MAX 16
+
 struct wan_training {
     double parameters, layers, width, sequence, tokens; /* a global step */
     double gpus;                                        /* 0: sum over [sites] */
@@ -17,10 +19,14 @@ struct wan_training {
     double compute_s;   /* measured time per step; 0: computed from the FLOPs */
     double micro_batch; /* sequences per GPU and micro-batch; 0: unknown */
     double bits, group; /* bits on the wire; group: values that share a 16-bit scale */
-    double every, fragments, overlap, outer_s, straggle_s;
-    bool strict;
-    int strategy; /* enum wan_strategy; WAN_STRATEGIES: the best */
+    double every, fragments, outer_s, straggle_s;
+    double backward, overlap; /* compute beside which a fragment's exchange can run, in steps */
+    double sync_s;            /* measured time of one all-reduce of it all; 0: from the links */
+    int strategy;             /* enum wan_strategy; WAN_STRATEGIES: the best */
     double target_tokens;
+    char targets_text[WL_TEXT_MAX];
+    double targets[WAN_TARGETS_MAX]; /* of targets_text: shares of compute in a step, 0 to 1 */
+    size_t n_targets;
 };
 
 /* Alternative hardware for the training. */

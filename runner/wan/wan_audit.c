@@ -2,8 +2,9 @@
 #include "wan/wan_audit.h"
 
 #include "base/err.h"
-#include "config/params.h"
+#include "wan/wan_words.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,12 +33,18 @@ static int read_range(const struct config_entry *e, const struct wan_rule *r, st
 {
     const char *dots = strstr(e->value, "..");
     char why[512], *low = xstrfmt("%.*s", dots ? (int)(dots - e->value) : 1000, e->value);
-    bool ok = param_parse(&r->claim, low, &f->low, why, sizeof why) &&
-              param_parse(&r->claim, dots ? dots + 2 : low, &f->high, why, sizeof why);
+    bool ok = wan_param_parse(&r->claim, low, &f->low, why, sizeof why) &&
+              wan_param_parse(&r->claim, dots ? dots + 2 : low, &f->high, why, sizeof why);
     free(low);
     if (ok && f->low > f->high)
         return config_error(e, "%s: write the lower value first", e->value);
     return ok ? GS_OK : config_error(e, "%s", why);
+}
+
+static bool beyond(const struct wan_finding *f, double best)
+{
+    return f->high_is_good ? f->low > best * (1 + WAN_CLAIM_TOLERANCE)
+                           : f->high < best * (1 - WAN_CLAIM_TOLERANCE);
 }
 
 static int judge(const struct wan_ground *g, const struct config_entry *e, struct wan_finding *f)
@@ -55,12 +62,32 @@ static int judge(const struct wan_ground *g, const struct config_entry *e, struc
     int code = read_range(e, r, f);
     if (code)
         return code;
-    f->possible = r->possible(g);
-    bool beyond = r->high_is_good ? f->low > f->possible * (1 + WAN_CLAIM_TOLERANCE)
-                                  : f->high < f->possible * (1 - WAN_CLAIM_TOLERANCE);
-    f->verdict = beyond ? WAN_IMPOSSIBLE : WAN_POSSIBLE;
+    f->possible = r->best(g, &g->physics);
+    f->reached = r->best(g, &g->reached);
+    f->verdict = beyond(f, f->possible)  ? WAN_IMPOSSIBLE
+                 : beyond(f, f->reached) ? WAN_UNREACHED
+                                         : WAN_POSSIBLE;
     r->why(g, f);
     return GS_OK;
+}
+
+/* A compute time that was measured is a fact. One that was computed rests on the plan's mfu; the
+ * GPUs' peak is the limit then, and any share of compute in a step is possible. */
+static struct wan_reach physics_of(const struct wan_map *m, const struct wan_training *t,
+                                   double bytes)
+{
+    struct wan_map any = *m;
+    struct wan_view v;
+    struct wan_reach p = {.compute_s = t->compute_s};
+    any.any_transport = true;
+    wan_view_make(&v, &any, WAN_DIRECT, 1);
+    p.sync_s = wan_bound_s(&v.net, bytes);
+    wan_view_free(&v);
+    if (p.compute_s <= 0)
+        p.compute_s = wan_training_compute_s(t) * t->mfu;
+    p.step_s = fmax(p.compute_s, p.sync_s / t->every);
+    p.efficiency = t->compute_s > 0 ? p.compute_s / p.step_s : 1;
+    return p;
 }
 
 static struct wan_ground ground_of(const struct config *c, const struct wan_map *m,
@@ -68,11 +95,11 @@ static struct wan_ground ground_of(const struct config *c, const struct wan_map 
 {
     struct wan_ground g = {.config = c, .map = m, .t = t, .plan = wan_case_of(m, t)};
     struct wan_view v;
-    g.out = wan_evaluate(&g.plan);
-    g.compute_s = wan_training_compute_s(t);
+    struct wan_outcome o = wan_evaluate(&g.plan);
+    g.reached = (struct wan_reach){wan_training_compute_s(t), o.sync_s, o.step_s, o.efficiency};
     g.bytes = wan_training_bytes(t, t->bits);
+    g.physics = physics_of(m, t, g.bytes);
     wan_view_make(&v, m, WAN_DIRECT, 1);
-    g.bound_s = wan_bound_s(&v.net, g.bytes);
     g.rtt_low = v.nearest_rtt_s;
     g.rtt_high = v.farthest_rtt_s;
     wan_view_free(&v);

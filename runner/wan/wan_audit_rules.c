@@ -31,14 +31,14 @@ static double peak_rate(const struct wan_ground *g, double gpus)
     return gpus * g->t->peak_flops / flops_per_token(g);
 }
 
-static double possible_gpu(const struct wan_ground *g)
+static double best_gpu(const struct wan_ground *g, const struct wan_reach *by)
 {
-    return g->t->tokens / g->compute_s / g->t->gpus;
+    return g->t->tokens / by->compute_s / g->t->gpus;
 }
 
-static double possible_site(const struct wan_ground *g)
+static double best_site(const struct wan_ground *g, const struct wan_reach *by)
 {
-    return g->t->tokens / g->compute_s;
+    return g->t->tokens / by->compute_s;
 }
 
 static void why_compute(const struct wan_ground *g, struct wan_finding *f, double gpus)
@@ -62,9 +62,9 @@ static void why_site(const struct wan_ground *g, struct wan_finding *f)
     why_compute(g, f, g->t->gpus);
 }
 
-static double possible_site_time(const struct wan_ground *g)
+static double best_site_time(const struct wan_ground *g, const struct wan_reach *by)
 {
-    return g->t->target_tokens / possible_site(g);
+    return g->t->target_tokens / best_site(g, by);
 }
 
 static void why_site_time(const struct wan_ground *g, struct wan_finding *f)
@@ -75,13 +75,14 @@ static void why_site_time(const struct wan_ground *g, struct wan_finding *f)
         "%.4g tokens in %s: the GPUs' full peak takes %s, %.0f%% of it %s, without any network",
         g->t->target_tokens, days(claimed, sizeof claimed, f->high),
         days(least, sizeof least, g->t->target_tokens / peak_rate(g, g->t->gpus)), 100 * g->t->mfu,
-        days(real, sizeof real, f->possible));
+        days(real, sizeof real, f->reached));
 }
 
 /* ---- one synchronisation ---- */
 
-static double possible_bytes(const struct wan_ground *g)
+static double best_bytes(const struct wan_ground *g, const struct wan_reach *by)
 {
+    (void)by;
     return wan_wire_bytes(WAN_RING, g->map->n, g->bytes);
 }
 
@@ -89,12 +90,15 @@ static void why_bytes(const struct wan_ground *g, struct wan_finding *f)
 {
     text_addf(&f->why,
               "an all-reduce of %.3g GB over %zu sites makes each send and receive at least "
-              "2(S-1)/S x %.3g = %.3g GB; fp32 doubles the %.0f bits",
+              "2(S-1)/S x %.3g = %.3g GB at %.0f bits",
               g->bytes / 1e9, g->map->n, g->bytes / 1e9, f->possible / 1e9, g->t->bits);
+    if (g->t->bits < 32)
+        text_addf(&f->why, "; fp32 sends %.3g times that", 32 / g->t->bits);
 }
 
-static double possible_pair(const struct wan_ground *g)
+static double best_pair(const struct wan_ground *g, const struct wan_reach *by)
 {
+    (void)by;
     return 2 * g->bytes / (double)g->map->n;
 }
 
@@ -103,25 +107,30 @@ static void why_pair(const struct wan_ground *g, struct wan_finding *f)
     text_addf(&f->why,
               "two phases of a share each are 2/S x %.3g = %.3g GB a pair and direction when all "
               "exchange directly; a ring sends %.3g GB to one neighbour",
-              g->bytes / 1e9, f->possible / 1e9, possible_bytes(g) / 1e9);
+              g->bytes / 1e9, f->possible / 1e9, best_bytes(g, NULL) / 1e9);
 }
 
-static double possible_sync(const struct wan_ground *g)
+static double best_sync(const struct wan_ground *g, const struct wan_reach *by)
 {
-    return g->bound_s;
+    (void)g;
+    return by->sync_s;
 }
 
 static void why_sync(const struct wan_ground *g, struct wan_finding *f)
 {
     text_addf(&f->why, "%.3g GB each way at %.4g Mbit/s take %.3g s, whatever the algorithm",
-              possible_bytes(g) / 1e9, wan_map_rate(g->map) * 8e-6, f->possible);
+              best_bytes(g, NULL) / 1e9, wan_map_rate(g->map) * 8e-6, f->possible);
+    if (f->verdict == WAN_UNREACHED)
+        text_addf(&f->why, "; %s with this plan's streams takes %.3g s",
+                  wan_strategy_names[g->plan.strategy], f->reached);
 }
 
 /* ---- the plan ---- */
 
-static double possible_efficiency(const struct wan_ground *g)
+static double best_efficiency(const struct wan_ground *g, const struct wan_reach *by)
 {
-    return g->out.efficiency;
+    (void)g;
+    return by->efficiency;
 }
 
 static void why_efficiency(const struct wan_ground *g, struct wan_finding *f)
@@ -131,51 +140,52 @@ static void why_efficiency(const struct wan_ground *g, struct wan_finding *f)
         &f->why,
         "%.3g s of compute in a step of %.3g s are %.2g%%; %.0f%% needs %.3g Gbit/s a site, or "
         "a synchronisation every %.0f steps",
-        g->compute_s, g->out.step_s, 100 * f->possible, 100 * f->low,
+        g->reached.compute_s, g->reached.step_s, 100 * f->reached, 100 * f->low,
         factor * wan_map_rate(g->map) * 8e-9, wan_every_for(&g->plan, f->low));
 }
 
-static double possible_slowdown(const struct wan_ground *g)
+static double best_slowdown(const struct wan_ground *g, const struct wan_reach *by)
 {
-    return 1 - g->out.efficiency;
+    (void)g;
+    return 1 - by->efficiency;
 }
 
 static void why_slowdown(const struct wan_ground *g, struct wan_finding *f)
 {
     text_addf(&f->why, "%.3g s of every %.3g s step are waiting for the network: %.3g%% are lost",
-              g->out.step_s - g->compute_s, g->out.step_s, 100 * f->possible);
+              g->reached.step_s - g->reached.compute_s, g->reached.step_s, 100 * f->reached);
 }
 
-static double possible_rate(const struct wan_ground *g)
+static double best_rate(const struct wan_ground *g, const struct wan_reach *by)
 {
-    return g->out.tokens_per_s;
+    return g->t->tokens / by->step_s;
 }
 
 static void why_rate(const struct wan_ground *g, struct wan_finding *f)
 {
     text_addf(&f->why, "%.0f tokens in a step of %.3g s are %.3gK tokens/s", g->t->tokens,
-              g->out.step_s, f->possible / 1e3);
-    if (f->low > peak_rate(g, g->t->gpus))
-        text_addf(&f->why, "; %.0f GPUs at their full peak reach %.3gK", g->t->gpus,
-                  peak_rate(g, g->t->gpus) / 1e3);
+              g->reached.step_s, f->reached / 1e3);
+    text_addf(&f->why, "; at most %.3gK with %s and all overlapped", f->possible / 1e3,
+              g->t->compute_s > 0 ? "the measured compute time" : "the GPUs at their peak");
 }
 
-static double possible_time(const struct wan_ground *g)
+static double best_time(const struct wan_ground *g, const struct wan_reach *by)
 {
-    return g->out.seconds;
+    return g->t->target_tokens / best_rate(g, by);
 }
 
 static void why_time(const struct wan_ground *g, struct wan_finding *f)
 {
     char claimed[32], real[32];
     text_addf(&f->why, "%.4g tokens at %.3gK tokens/s take %s, not %s", g->t->target_tokens,
-              g->out.tokens_per_s / 1e3, days(real, sizeof real, f->possible),
+              best_rate(g, &g->reached) / 1e3, days(real, sizeof real, f->reached),
               days(claimed, sizeof claimed, f->high));
 }
 
-static double possible_step(const struct wan_ground *g)
+static double best_step(const struct wan_ground *g, const struct wan_reach *by)
 {
-    return g->compute_s + g->bound_s / g->t->every;
+    (void)g;
+    return by->step_s;
 }
 
 /* Other claims may say what a step would have to take. */
@@ -188,14 +198,15 @@ static void why_step(const struct wan_ground *g, struct wan_finding *f)
     if (rate * f->low <= g->t->tokens * (1 + WAN_CLAIM_TOLERANCE))
         return;
     text_addf(&f->why, ", which contradicts the %.4gK tokens/s of claim.tokens_per_s", rate / 1e3);
-    if (f->verdict == WAN_POSSIBLE)
+    if (f->verdict < WAN_IMPOSSIBLE)
         f->verdict = WAN_CONTRADICTED;
 }
 
 /* ---- the network ---- */
 
-static double possible_rtt(const struct wan_ground *g)
+static double best_rtt(const struct wan_ground *g, const struct wan_reach *by)
 {
+    (void)by;
     return g->rtt_high;
 }
 
@@ -206,9 +217,10 @@ static void why_rtt(const struct wan_ground *g, struct wan_finding *f)
               1e3 * g->rtt_high);
 }
 
-static double possible_buffer(const struct wan_ground *g)
+static double best_buffer(const struct wan_ground *g, const struct wan_reach *by)
 {
     (void)g;
+    (void)by;
     return NCCL_BUFFSIZE_DEFAULT;
 }
 
@@ -230,20 +242,20 @@ static void why_buffer(const struct wan_ground *g, struct wan_finding *f)
     }
 /* clang-format off */
 const struct wan_rule wan_rules[] = {
-    {CLAIM("gpu_tokens_per_s", WL_REAL, "tokens/s", "one GPU"), true, possible_gpu, why_gpu},
-    {CLAIM("ideal_tokens_per_s", WL_REAL, "tokens/s", "all GPUs in one place"), true, possible_site, why_site},
-    {CLAIM("ideal_time", WL_TIME, "s", "the training in one place"), false, possible_site_time, why_site_time},
-    {CLAIM("sync_bytes", WL_REAL, "B", "sent by a site a synchronisation"), false, possible_bytes, why_bytes},
-    {CLAIM("pair_bytes", WL_REAL, "B", "sent from one site to another"), false, possible_pair, why_pair},
-    {CLAIM("sync_time", WL_TIME, "s", "one synchronisation"), false, possible_sync, why_sync},
-    {CLAIM("efficiency", WL_REAL, "", "compute in a step"), true, possible_efficiency, why_efficiency},
-    {CLAIM("slowdown", WL_REAL, "", "lost to the network"), false, possible_slowdown, why_slowdown},
-    {CLAIM("tokens_per_s", WL_REAL, "tokens/s", "the training"), true, possible_rate, why_rate},
-    {CLAIM("worst_tokens_per_s", WL_REAL, "tokens/s", "the training at worst"), true, possible_rate, why_rate},
-    {CLAIM("step_time", WL_TIME, "s", "one step"), false, possible_step, why_step},
-    {CLAIM("time", WL_TIME, "s", "the training"), false, possible_time, why_time},
-    {CLAIM("worst_time", WL_TIME, "s", "the training at worst"), false, possible_time, why_time},
-    {CLAIM("rtt", WL_TIME, "s", "between two sites"), false, possible_rtt, why_rtt},
-    {CLAIM("nccl_buffsize", WL_REAL, "B", "set against latency"), true, possible_buffer, why_buffer},
+    {CLAIM("gpu_tokens_per_s", WL_REAL, "tokens/s", "one GPU"), true, best_gpu, why_gpu},
+    {CLAIM("ideal_tokens_per_s", WL_REAL, "tokens/s", "all GPUs in one place"), true, best_site, why_site},
+    {CLAIM("ideal_time", WL_TIME, "s", "the training in one place"), false, best_site_time, why_site_time},
+    {CLAIM("sync_bytes", WL_REAL, "B", "sent by a site a synchronisation"), false, best_bytes, why_bytes},
+    {CLAIM("pair_bytes", WL_REAL, "B", "sent from one site to another"), false, best_pair, why_pair},
+    {CLAIM("sync_time", WL_TIME, "s", "one synchronisation"), false, best_sync, why_sync},
+    {CLAIM("efficiency", WL_REAL, "", "compute in a step"), true, best_efficiency, why_efficiency},
+    {CLAIM("slowdown", WL_REAL, "", "lost to the network"), false, best_slowdown, why_slowdown},
+    {CLAIM("tokens_per_s", WL_REAL, "tokens/s", "the training"), true, best_rate, why_rate},
+    {CLAIM("worst_tokens_per_s", WL_REAL, "tokens/s", "the training at worst"), true, best_rate, why_rate},
+    {CLAIM("step_time", WL_TIME, "s", "one step"), false, best_step, why_step},
+    {CLAIM("time", WL_TIME, "s", "the training"), false, best_time, why_time},
+    {CLAIM("worst_time", WL_TIME, "s", "the training at worst"), false, best_time, why_time},
+    {CLAIM("rtt", WL_TIME, "s", "between two sites"), false, best_rtt, why_rtt},
+    {CLAIM("nccl_buffsize", WL_REAL, "B", "set against latency"), true, best_buffer, why_buffer},
     {.claim = {.name = NULL}}};
 /* clang-format on */

@@ -12,16 +12,26 @@
 
 #define WAN_CLAIM_TOLERANCE 0.01 /* claims are rounded */
 
-enum wan_verdict { WAN_POSSIBLE, WAN_IMPOSSIBLE, WAN_CONTRADICTED };
+/* Impossible: physics forbids it. Unreached: physics allows it, but not what this plan assumes (its
+ * mfu, overlap, strategy, streams). Contradicted: another claim or a known fact says otherwise. */
+enum wan_verdict { WAN_POSSIBLE, WAN_UNREACHED, WAN_IMPOSSIBLE, WAN_CONTRADICTED };
 
 struct wan_finding {
     const struct config_entry *entry;
     const char *name, *unit, *what; /* "sync_time", "s", "one synchronisation" */
     double low, high;               /* the claim, in SI units */
     bool high_is_good; /* low must not exceed what is possible; else high not fall below */
-    double possible;   /* the best possible value; NaN: not a number */
+    double possible;   /* the best value that physics allows */
+    double reached;    /* the value that this plan reaches */
     enum wan_verdict verdict;
     struct text why;
+};
+
+/* One step, as physics or the plan has it. */
+struct wan_reach {
+    double compute_s; /* on all GPUs */
+    double sync_s;    /* one synchronisation */
+    double step_s, efficiency;
 };
 
 /* The values that the claims of a config are compared with. */
@@ -30,14 +40,15 @@ struct wan_ground {
     const struct wan_map *map;
     const struct wan_training *t;
     struct wan_case plan;
-    struct wan_outcome out; /* of the plan */
-    double compute_s, bytes, bound_s, rtt_low, rtt_high;
+    struct wan_reach physics; /* GPUs at their peak, links at their rate, all overlapped */
+    struct wan_reach reached; /* by the plan */
+    double bytes, rtt_low, rtt_high;
 };
 
 struct wan_rule {
     struct wl_param claim; /* claim.NAME; help: the quantity */
     bool high_is_good; /* the claim is impossible when even its low end is above what is possible */
-    double (*possible)(const struct wan_ground *g);
+    double (*best)(const struct wan_ground *g, const struct wan_reach *by);
     /* Writes f->why; may find a possible claim contradicted. */
     void (*why)(const struct wan_ground *g, struct wan_finding *f);
 };

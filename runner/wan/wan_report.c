@@ -9,9 +9,6 @@
 
 #define DAY 86400.0
 
-static const double targets[] = {0.60, 0.75, 0.95};
-#define TARGETS (sizeof targets / sizeof *targets)
-
 /* ---- numbers for people ---- */
 
 struct word {
@@ -139,14 +136,14 @@ static void print_needed(const struct wan_report *r, const struct wan_case *plan
     static const double bits[] = {16, 8, 4};
     printf("\n  %-20s %14s %12s %8s %8s %8s\n", "target compute", "rate per site", "or H at",
            "16 bits", "8 bits", "4 bits");
-    for (size_t i = 0; i < TARGETS; i++) {
-        double factor = wan_factor_for(plan, targets[i]);
-        printf("  %-20s %14s %12s", percent(targets[i]).s,
+    for (size_t i = 0; i < r->training->n_targets; i++) {
+        double target = r->training->targets[i], factor = wan_factor_for(plan, target);
+        printf("  %-20s %14s %12s", percent(target).s,
                scaled(factor * wan_map_rate(r->map) * 8, "bit/s").s, "");
         for (size_t b = 0; b < sizeof bits / sizeof *bits; b++) {
             struct wan_case c = *plan;
             c.bits = bits[b];
-            printf(" %8s", steps(wan_every_for(&c, targets[i])).s);
+            printf(" %8s", steps(wan_every_for(&c, target)).s);
         }
         printf("\n");
     }
@@ -155,10 +152,13 @@ static void print_needed(const struct wan_report *r, const struct wan_case *plan
 static void print_choice(const struct wan_report *r, const struct wan_case *plan)
 {
     struct wan_case c = *plan;
+    double target = 0;
+    for (size_t i = 0; i < r->training->n_targets; i++)
+        target = fmax(target, r->training->targets[i]);
     c.strategy = wan_best_strategy(r->map, r->training);
-    c.every = wan_every_for(&c, targets[TARGETS - 1]);
+    c.every = wan_every_for(&c, target);
     if (!isfinite(c.every)) {
-        printf("\nno H reaches %s\n", percent(targets[TARGETS - 1]).s);
+        printf("\nno H reaches %s\n", percent(target).s);
         return;
     }
     struct wan_outcome o = wan_evaluate(&c);
@@ -193,8 +193,10 @@ static void print_alternatives(const struct wan_report *r, const struct wan_case
     }
 }
 
-static const char *const verdicts[] = {
-    [WAN_POSSIBLE] = "possible", [WAN_IMPOSSIBLE] = "impossible", [WAN_CONTRADICTED] = "no"};
+static const char *const verdicts[] = {[WAN_POSSIBLE] = "possible",
+                                       [WAN_UNREACHED] = "unreached",
+                                       [WAN_IMPOSSIBLE] = "impossible",
+                                       [WAN_CONTRADICTED] = "no"};
 
 static void print_findings(const struct wan_report *r)
 {

@@ -5,6 +5,7 @@
 #include "base/student.h"
 #include "compare/judgement.h"
 #include "compare/origin.h"
+#include "compare/setting.h"
 #include "limits/reference.h"
 
 #include <setjmp.h>
@@ -41,6 +42,43 @@ static void students_t(void **state)
         double df = 1.5 * pow(1.7, i);
         near(student_tail(student_quantile(0.01, df), df), 0.01, 1e-12);
     }
+}
+
+static void levels(void **state)
+{
+    (void)state;
+    assert_int_equal(level_of("nccl_allreduce", "", "size=8"), LEVEL_ALONE);
+    assert_int_equal(level_of("iter_proxy", "comm", "step=gpt2"), LEVEL_ALONE);
+    assert_int_equal(level_of("iter_proxy", "overlapped", "size=8 time_step=1"), LEVEL_SYNTHETIC);
+    assert_int_equal(level_of("iter_proxy", "overlapped", "step= size=8"), LEVEL_SYNTHETIC);
+    assert_int_equal(level_of("iter_proxy", "overlapped", "size=8 step=gpt2"), LEVEL_STEP);
+    assert_int_equal(level_of("trial", "", "step_calls=3 step=1"), LEVEL_TRIAL);
+    assert_int_equal(level_of("train", "", ""), LEVEL_TRAINING);
+}
+
+static void export_line_is(const char *workload, const char *config, const char *want)
+{
+    struct contrast c = {.workload = (char *)workload,
+                         .params = (char *)"backend=host",
+                         .ran = (char *)"",
+                         .config = (char *)config};
+    char *line = setting_export_line(&c);
+    if (want)
+        assert_string_equal(line, want);
+    else
+        assert_null(line);
+    free(line);
+}
+
+static void export_lines(void **state)
+{
+    (void)state;
+    export_line_is("trial", "ctas=16", "NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16");
+    export_line_is("nccl_allreduce", "ring/LL128", "NCCL_ALGO=Ring NCCL_PROTO=LL128");
+    export_line_is("trial", "tree", "NCCL_ALGO=allreduce:tree");
+    export_line_is("trial", "pat", "NCCL_ALGO='allgather:pat;reducescatter:pat'");
+    export_line_is("trial", "auto", NULL);
+    export_line_is("iter_proxy", "ring", NULL);
 }
 
 /* statsmodels.stats.multitest.multipletests(p, method='holm')[1] */
@@ -311,6 +349,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(students_t),
+        cmocka_unit_test(levels),
+        cmocka_unit_test(export_lines),
         cmocka_unit_test(holm_steps_down),
         cmocka_unit_test(the_interval_is_the_launches),
         cmocka_unit_test(blocks_do_not_widen_it),

@@ -2,8 +2,8 @@
  *
  * Where and with what a run was measured, from the header and the notes of its first recording.
  */
-#ifndef GS_PUBLISH_MACHINE_H
-#define GS_PUBLISH_MACHINE_H
+#ifndef GS_MACHINE_H
+#define GS_MACHINE_H
 
 enum machine_fact {
     FACT_RUN,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "publish/machine.h"
+#include "record/machine.h"
 
 #include "base/err.h"
 #include "base/text.h"

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A config of NCCL, "ring/LL128" or "ctas=16", as variables of its environment.
+ */
+#ifndef GS_SETTING_H
+#define GS_SETTING_H
+
+#include "compare/compare.h"
+
+struct setting {
+    const char *algorithm; /* value of NCCL_ALGO; "": NCCL's choice */
+    const char *protocol;  /* value of NCCL_PROTO; "": NCCL's choice */
+    int ctas;              /* NCCL_MIN_CTAS and NCCL_MAX_CTAS; 0: NCCL's choice */
+};
+
+/* False: it is no config of NCCL. The environment cannot limit an algorithm to the collectives that
+ * have it before NCCL 2.24, so tree, nvls and others need that version. */
+bool setting_of(struct setting *s, const struct contrast *c);
+
+/* "NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16", the assignments before a command in a shell; NULL: there is
+ * nothing to set, or it is no config of NCCL. The caller frees it. */
+char *setting_export_line(const struct contrast *c);
+
+#endif
