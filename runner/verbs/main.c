@@ -35,7 +35,7 @@ static const struct verb verbs[] = {
     {"check", cmd_check, "FILE...", "report every fault in a config, plugin or recording"},
     {"fabric", cmd_fabric, "", "show network ports, GPUs and the NCCL settings to use"},
     {"list", cmd_list, "", "list the workload plugins and configs found"},
-    {"trial", cmd_trial, "-- COMMAND", "compare NCCL settings inside a training job; see also"},
+    {"trial", cmd_trial, "-- COMMAND", "compare settings in your training job; see also"},
     {"train", cmd_train, "CONFIG", NULL},
     {"model", cmd_model, "CONFIG", "compute the efficiency of a training between sites"},
     {"watch", cmd_watch, "FILE|-", "follow a training log; report low rates and faults"},
