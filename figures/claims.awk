@@ -13,23 +13,24 @@ function add(name, what, fraction, verdict) {
 
 NR == 1 { header(); next }
 { csv($0, f) }
-get("fraction") == "" { next }
+num("fraction") == "" { next }
 get("kind") == "published" {
     agrees = get("quantity") ~ /^(busbw\/algbw|duration)$/ && get("verdict") == "possible" # no limit is near
     if (!agrees)
         add(get("claim") ~ /^[a-z0-9_.]+ = / ? get("platform") ": " get("claim") : get("claim"), \
-            get("quantity") (get("limit_source") ~ /^measured on/ ? ", measured" : ""), get("fraction"), get("verdict"))
+            get("quantity") (get("limit_source") ~ /^measured on/ ? ", measured" : ""), num("fraction"), get("verdict"))
     next
 }
 {
     key = get("platform") SUBSEP get("quantity")
-    if (!(key in most) || get("fraction") + 0 > most[key]) {
-        most[key] = get("fraction") + 0
+    if (!(key in most) || num("fraction") + 0 > most[key]) {
+        most[key] = num("fraction") + 0
         most_verdict[key] = get("verdict")
     }
 }
 
 END {
+    stop_if_stopped()
     for (key in most) {
         split(key, part, SUBSEP)
         add("peak measured on " part[1], part[2], most[key], most_verdict[key])

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A table read by the scripts beside this one: its line to fields, a field by its column's name, and
-# text as gnuplot quotes it. Fields stand in f, the places of the columns in col.
+# text quoted for gnuplot. Fields stand in f, the places of the columns in col. Only num(), quote()
+# and datum() may carry a field into a panel: gnuplot runs what it loads.
 
 function csv(line, f,    n, part) {
     if (index(line, "\"") == 0)
@@ -36,10 +37,29 @@ function header(    i, n) {
 
 function get(name) { return name in col ? f[col[name]] : "" }
 
-# An end of an interval around `value`. One launch has no interval: it is drawn as wide as a point.
-function bound(name, value) { return get(name) == "" ? value : get(name) }
+# A field that is a number, or empty; any other ends the script.
+function num(name,    v) {
+    v = get(name)
+    if (v == "" || v ~ /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$/)
+        return v
+    printf "%s:%d: %s must be a number; make the tables again\n", FILENAME, FNR, name >"/dev/stderr"
+    exit stopped = 1
+}
+# An exit in the middle still runs END: each END begins with this.
+function stop_if_stopped() { if (stopped) exit 1 }
 
+# An end of an interval around `value`. One launch has no interval: it is drawn as wide as a point.
+function bound(name, value) { return num(name) == "" ? value : num(name) }
+
+# A string of a gnuplot command. In double quotes gnuplot would run what stands between backquotes.
 function quote(text) {
-    gsub(/["\\]/, "\\\\&", text)
+    gsub(/[\001-\037\177]/, " ", text)
+    gsub(/'/, "''", text)
+    return "'" text "'"
+}
+# A string in a datablock, which knows double quotes alone and no escapes.
+function datum(text) {
+    gsub(/[\001-\037\177]/, " ", text)
+    gsub(/"/, "'", text)
     return "\"" text "\""
 }

@@ -7,13 +7,13 @@ NR == 1 { next }
 $1 != quantity {
     quantity = $1
     y += n_groups ? 1.5 : 1
-    headings = headings ", \"" $1 "\""
+    headings = headings ", " quote($1)
     at = at ", " y
     n_groups++
 }
 {
     y++
-    labels = labels ", \"" $2 "\""
+    labels = labels ", " quote($2)
     places = places ", " y
     rates = rates y " " $4 " " $5 " " $6 "\n"
     if ($7 > 0) held = held y " " $7 "\n"

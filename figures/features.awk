@@ -10,13 +10,13 @@ function feature_row(    key, kind) {
     kind = get("kind")
     if (get("platform") "/" get("workload") != of || kind ~ /^(fit|refused|CTAs)$/ || get("verdict") == "not confirmed")
         return
-    key = get("label") SUBSEP get("mode") SUBSEP get("config") SUBSEP get("params") SUBSEP get("ranks") SUBSEP get("nodes")
+    key = get("label") SUBSEP get("mode") SUBSEP get("config") SUBSEP get("params") SUBSEP num("ranks") SUBSEP num("nodes")
     f_n[key]++
     f_kind[key, f_n[key]] = kind
-    f_size[key, f_n[key]] = get("size_B") + 0
-    f_from[key, f_n[key]] = get("from_B") + 0
-    f_to[key, f_n[key]] = get("to_B") + 0
-    f_change[key, f_n[key]] = get("change")
+    f_size[key, f_n[key]] = num("size_B") + 0
+    f_from[key, f_n[key]] = num("from_B") + 0
+    f_to[key, f_n[key]] = num("to_B") + 0
+    f_change[key, f_n[key]] = num("change")
     f_open[key, f_n[key]] = get("verdict") == "unconfirmed"
     f_ran[key, f_n[key]] = kind == "switch" ? kernel_after(get("reason")) : ""
 }
@@ -90,7 +90,7 @@ function write_features(p, file,    mine, s, i, key, k, code, from, to, n_marks)
             n_marks++
             print f_size[key, k], on_line(p, s, y, f_size[key, k], from, to),
                 on_line(p, s, busbw, f_size[key, k], from, to), code[f_kind[key, k]],
-                (s != mine ? "\"\"" : quote(words_of(f_kind[key, k], f_size[key, k], f_change[key, k], f_open[key, k], f_ran[key, k]))), (s == mine) > file
+                (s != mine ? datum("") : datum(words_of(f_kind[key, k], f_size[key, k], f_change[key, k], f_open[key, k], f_ran[key, k]))), (s == mine) > file
         }
     }
     printf "EOD\nmarks = %d\n", n_marks > file

@@ -34,6 +34,7 @@ kind == "iteration.csv" { iteration_row() }
 kind == "transitions.csv" { feature_row() }
 
 END {
+    stop_if_stopped()
     find_axes()
     for (i = 1; i <= n_cells; i++)
         place_cell(i)
@@ -86,7 +87,7 @@ function is_left_out(run) {
 
 function summary_row(    id, i) {
     csv($0, f)
-    if (get("median_s") == "")
+    if (num("median_s") == "")
         return
     id = get("label") SUBSEP get("cell_id") # sections may share a cell: it is in the panels of both
     if (!(id in cell_at))
@@ -96,29 +97,29 @@ function summary_row(    id, i) {
     label[i] = get("label")
     mode[i] = get("mode")
     cell_id[i] = get("cell_id")
-    median[i] = get("median_s"); low[i] = bound("ci_low_s", median[i]); high[i] = bound("ci_high_s", median[i])
-    busbw[i] = get("busbw_Bps") + 0
-    limit[i] = get("limit_Bps") + 0
+    median[i] = num("median_s"); low[i] = bound("ci_low_s", median[i]); high[i] = bound("ci_high_s", median[i])
+    busbw[i] = num("busbw_Bps") + 0
+    limit[i] = num("limit_Bps") + 0
 }
 
 function iteration_row(    id, i) {
     csv($0, f)
-    if (get("overlapped_s") == "")
+    if (num("overlapped_s") == "")
         return
-    id = get("label") SUBSEP get("config") SUBSEP get("ranks") SUBSEP get("nodes") SUBSEP get("params")
+    id = get("label") SUBSEP get("config") SUBSEP num("ranks") SUBSEP num("nodes") SUBSEP get("params")
     if (!(id in iteration_at))
         iteration_at[id] = ++n_iterations
     i = iteration_at[id]
     i_label[i] = get("label")
     common(i, i_run, i_workload, i_config, i_ranks, i_nodes, i_size, i_params)
-    A[i] = get("compute_s"); B[i] = get("comm_s"); C[i] = get("sequential_s"); D[i] = get("overlapped_s")
+    A[i] = num("compute_s"); B[i] = num("comm_s"); C[i] = num("sequential_s"); D[i] = num("overlapped_s")
     D_low[i] = bound("overlapped_ci_low_s", D[i]); D_high[i] = bound("overlapped_ci_high_s", D[i])
-    exposed[i] = get("exposed_s"); hidden[i] = get("hidden_s")
+    exposed[i] = num("exposed_s"); hidden[i] = num("hidden_s")
 }
 
 function common(i, run, workload, config, ranks, nodes, size, params) {
     run[i] = get("run_id"); workload[i] = get("workload"); config[i] = get("config")
-    ranks[i] = get("ranks"); nodes[i] = get("nodes"); size[i] = get("size_B"); params[i] = get("params")
+    ranks[i] = num("ranks"); nodes[i] = num("nodes"); size[i] = num("size_B"); params[i] = get("params")
     platform = get("platform")
 }
 

@@ -18,9 +18,9 @@ function pair_row(    id) {
     if (kind == "compare.csv")
         baseline_of[get("run_id")] = get("baseline")
     # Two rows of one pair are launches of two kinds: the one with more of them counts.
-    if (id in pair_verdict && pair_launches[id] >= get("launches") + 0)
+    if (id in pair_verdict && pair_launches[id] >= num("launches") + 0)
         return
-    pair_launches[id] = get("launches") + 0
+    pair_launches[id] = num("launches") + 0
     pair_verdict[id] = get("verdict")
 }
 

@@ -26,18 +26,18 @@ END {
 
 function verdict_row(    id, i) {
     csv($0, f)
-    id = get("label") SUBSEP get("mode") SUBSEP get("config") SUBSEP get("size_B") SUBSEP get("params")
+    id = get("label") SUBSEP get("mode") SUBSEP get("config") SUBSEP num("size_B") SUBSEP get("params")
     # Two rows of one run are launches of two kinds: the one with more of them is drawn.
-    if (id in contrast_at && v_run[contrast_at[id]] == get("run_id") && v_launches[contrast_at[id]] >= get("launches") + 0)
+    if (id in contrast_at && v_run[contrast_at[id]] == get("run_id") && v_launches[contrast_at[id]] >= num("launches") + 0)
         return
     if (!(id in contrast_at))
         contrast_at[id] = ++n_contrasts
     i = contrast_at[id]
     v_run[i] = get("run_id"); v_label[i] = get("label"); v_mode[i] = get("mode")
-    v_config[i] = get("config"); v_size[i] = get("size_B") + 0; v_params[i] = get("params")
-    v_workload[i] = get("workload"); v_baseline[i] = get("baseline"); v_launches[i] = get("launches") + 0
-    v_ratio[i] = get("ratio"); v_low[i] = get("ratio_low"); v_high[i] = get("ratio_high")
-    v_floor[i] = get("floor") + 0; v_code[i] = code_of[get("verdict")]
+    v_config[i] = get("config"); v_size[i] = num("size_B") + 0; v_params[i] = get("params")
+    v_workload[i] = get("workload"); v_baseline[i] = get("baseline"); v_launches[i] = num("launches") + 0
+    v_ratio[i] = num("ratio"); v_low[i] = num("ratio_low"); v_high[i] = num("ratio_high")
+    v_floor[i] = num("floor") + 0; v_code[i] = code_of[get("verdict")]
     platform = get("platform")
 }
 

@@ -16,13 +16,13 @@ NR == 1 || $2 == "nccl_buffsize" { next }
 {
     y++
     what = $2; gsub(/_/, " ", what); sub(/ per s$/, "/s", what)
-    labels = labels ", \"" what "\""
-    words = words ", \"" range($5, $6, $4) " → " range($8, $8, $4) "\""
+    labels = labels ", " quote(what)
+    words = words ", " quote(range($5, $6, $4) " → " range($8, $8, $4))
     rows = rows y " " $5 / $8 " " $6 / $8 " " ($9 == "possible" ? 4 : 2) "\n"
     platform = $1
 }
 END {
-    printf "title_of = \"claims of a plan over what it reaches\"\ndetail = \"%s; right: claimed → reached\"\n", platform
+    printf "title_of = \"claims of a plan over what it reaches\"\ndetail = %s\n", quote(platform "; right: claimed → reached")
     printf "platform = \"\"\nworkload = \"\"\nrows = %d\narray label[%d] = [%s]\narray word_of[%d] = [%s]\n", y, y, substr(labels, 3), y, substr(words, 3)
     printf "$claims << EOD\n%sEOD\n", rows
 }

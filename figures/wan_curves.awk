@@ -19,14 +19,14 @@ model && $(col["sweep"]) != "every" { next }
 END {
     if (model) {
         printf "title_of = \"how often to synchronise\"\n"
-        printf "detail = \"%s: %s over %d sites of %.3g Gbit/s; model\"\n", platform, strategy, sites, rate
+        printf "detail = %s\n", quote(sprintf("%s: %s over %d sites of %.3g Gbit/s; model", platform, strategy, sites, rate))
     } else {
         printf "title_of = \"bandwidth needed\"\n"
         printf "detail = \"1e9 parameters, 0.1 s per step; points: Douillard et al. 2025\"\n"
     }
     printf "platform = \"\"\nworkload = \"\"\nn = %d\nmore = \"\"\n", n
     list = ""
-    for (i = 1; i <= n; i++) list = list ", \"" label[i] "\""
+    for (i = 1; i <= n; i++) list = list ", " quote(label[i])
     printf "array label[%d] = [%s]\n", n, substr(list, 3)
     for (i = 1; i <= n; i++) printf "$line%d << EOD\n%sEOD\n", i, line[i]
     printf "$points << EOD\n%sEOD\n", points == "" ? "0 -1 1\n" : points

@@ -6,12 +6,13 @@
 NR == 1 { header(); next }
 {
     csv($0, f)
-    if (get("model_sync_s") == "" || get("sync_s") == "") next
-    error = get("model_sync_s") / get("sync_s") - 1
-    take(get("platform"), get("loss") + 0)
-    take(get("loss") + 0 > 0 ? "all with loss" : "all without loss", "")
+    if (num("model_sync_s") == "" || num("sync_s") == "") next
+    error = num("model_sync_s") / num("sync_s") - 1
+    take(get("platform"), num("loss") + 0)
+    take(num("loss") + 0 > 0 ? "all with loss" : "all without loss", "")
 }
 END {
+    stop_if_stopped()
     print "network,loss,cells,median_error,worst_error,worst_config,worst_size_B"
     for (k = 1; k <= n; k++) if (names[k] !~ /^all /) row(k)
     for (k = 1; k <= n; k++) if (names[k] ~ /^all /) row(k)
@@ -21,7 +22,7 @@ function take(name, loss,    k, e) {
     k = at[name]
     e = error < 0 ? -error : error
     errors[k, ++cells[k]] = e
-    if (cells[k] == 1 || e > worst[k]) { worst[k] = e; config[k] = get("config"); size[k] = get("size_B") }
+    if (cells[k] == 1 || e > worst[k]) { worst[k] = e; config[k] = get("config"); size[k] = num("size_B") }
 }
 function row(k,    i, j, t, m) {
     for (i = 2; i <= cells[k]; i++)

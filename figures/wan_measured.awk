@@ -15,15 +15,16 @@ NR == 1 { header(); next }
     csv($0, f)
     rows++
     platform[rows] = get("platform"); strategy[rows] = get("strategy"); transport[rows] = get("transport")
-    config[rows] = get("config"); wire[rows] = get("wire"); size[rows] = get("size_B") + 0; every[rows] = get("every") + 0
-    rate[rows] = get("rate_Bps") + 0; rtt[rows] = get("rtt_s") + 0; loss[rows] = get("loss") + 0
-    sync[rows] = get("sync_s")
+    config[rows] = get("config"); wire[rows] = get("wire"); size[rows] = num("size_B") + 0; every[rows] = num("every") + 0
+    rate[rows] = num("rate_Bps") + 0; rtt[rows] = num("rtt_s") + 0; loss[rows] = num("loss") + 0
+    sync[rows] = num("sync_s")
     low[rows] = bound("sync_ci_low_s", sync[rows]); high[rows] = bound("sync_ci_high_s", sync[rows])
-    model[rows] = get("model_sync_s"); bound_s[rows] = get("bound_s"); trains[rows] = get("step_s") != ""
-    efficiency[rows] = get("efficiency"); model_efficiency[rows] = get("model_efficiency")
-    sites[rows] = get("sites"); shape[rows] = get("ranks") " at " sites[rows]; special[rows] = config[rows] ~ /=/ && config[rows] !~ /^strategy=mpi/
+    model[rows] = num("model_sync_s"); bound_s[rows] = num("bound_s"); trains[rows] = get("step_s") != ""
+    efficiency[rows] = num("efficiency"); model_efficiency[rows] = num("model_efficiency")
+    sites[rows] = num("sites"); shape[rows] = num("ranks") " at " sites[rows]; special[rows] = config[rows] ~ /=/ && config[rows] !~ /^strategy=mpi/
 }
 END {
+    stop_if_stopped()
     for (i = 1; i <= rows; i++) if (++cells_of[shape[i]] > cells_of[common]) common = shape[i]
     if (name ~ /^sync/) synchronisations()
     else if (name == "every") trainings()
@@ -88,8 +89,8 @@ function lines_out(    i, j, k, t) {
     }
 }
 function head(title, detail,    i, list) {
-    printf "title_of = \"%s\"\ndetail = \"%s\"\nplatform = \"\"\nworkload = \"\"\nmore = \"\"\nn = %d\n", title, detail, n
-    for (i = 1; i <= n; i++) list = list ", \"" label[i] "\""
+    printf "title_of = %s\ndetail = %s\nplatform = \"\"\nworkload = \"\"\nmore = \"\"\nn = %d\n", quote(title), quote(detail), n
+    for (i = 1; i <= n; i++) list = list ", " quote(label[i])
     printf "array label[%d] = [%s]\n", n, substr(list, 3)
 }
 
@@ -152,7 +153,7 @@ function scatter(    i, k, key, n_networks, networks, of, cells, worst, list, no
     }
     for (k = 1; k <= n_networks; k++) {
         list = list ", " quote(networks[k])
-        note = note sprintf(", \"%.1f%%, %.0f%%\"", 100 * median(k, cells[k]), 100 * worst[k])
+        note = note ", " quote(sprintf("%.1f%%, %.0f%%", 100 * median(k, cells[k]), 100 * worst[k]))
     }
     head("one synchronisation: measured over modelled, by network", "bands: the model within 5, 10 and 15% of the time measured")
     printf "rows = %d\narray network[%d] = [%s]\narray note[%d] = [%s]\n", n_networks, n_networks, substr(list, 3), n_networks, substr(note, 3)

@@ -14,7 +14,7 @@
 $(call stop_without,gnuplot,figures drawn sound-drawn report readme model-error paper)
 
 ##@ To see it
-.PHONY: figures tables drawn reduced sound-drawn
+.PHONY: figures tables drawn reduced sound-tables sound-drawn
 figures: all ## measure this machine if it never was, then every table and figure
 	@bash mk/measure.sh '$(BUILD)/gradsync'
 	@$(MAKE) --no-print-directory drawn
@@ -24,10 +24,18 @@ figures: all ## measure this machine if it never was, then every table and figur
 drawn:
 	@$(MAKE) --no-print-directory reduced
 	@$(MAKE) --no-print-directory sound-drawn
+tables: all
+	@$(MAKE) --no-print-directory sound-tables
 
 raw := data/raw
 csv := data/csv
-runs := $(patsubst $(raw)/%/,%,$(sort $(dir $(wildcard $(raw)/*/*/*/launch-*.jsonl))))
+# What others named becomes text of makefiles and commands: gradsync lists it, and refuses any name but
+# of letters, digits, '.', '_' and '-'.
+listed = $(call sound_list,$(shell '$(BUILD)/gradsync' list $1 2>&1))
+sound_list = $(if $(filter-out 0,$(.SHELLSTATUS)),$(error $1),$1)
+reads := $(filter reduced sound-drawn sound-tables written,$(MAKECMDGOALS))
+runs := $(if $(reads),$(call listed,recordings))
+configs := $(if $(reads),$(call listed,platforms))
 tables_of_a_run := samples summary iteration metrics launches wan compare placebo chosen
 
 # $(call remember,FILE,TEXT): FILE holds TEXT, and is written only when it did not.
@@ -70,7 +78,7 @@ drawings :=
 
 draws := $(filter sound-drawn written,$(MAKECMDGOALS))
 
-ifneq ($(filter reduced sound-drawn tables written,$(MAKECMDGOALS)),)
+ifneq ($(reads),)
 $(foreach r,$(runs),$(eval $(call part,$r)))
 reduced: $(runs:%=$(csv)/parts/%/stamp)
 endif
@@ -78,28 +86,29 @@ damaged := $(if $(filter sound-drawn,$(MAKECMDGOALS)),$(filter-out $(patsubst $(
 runs := $(filter-out $(damaged),$(runs))
 # wan_sync has figures of its own (wan.mk).
 pairs := $(filter-out %/wan_sync,$(sort $(foreach r,$(runs),$(patsubst %/,%,$(dir $r)))))
-ifneq ($(filter sound-drawn tables written,$(MAKECMDGOALS)),)
+ifneq ($(filter sound-drawn sound-tables written,$(MAKECMDGOALS)),)
 $(call remember,$(csv)/runs,$(runs))
-gone := $(filter-out $(runs:%=$(csv)/parts/%/),$(dir $(wildcard $(csv)/parts/*/*/*/stamp)))
-$(csv)/stamp: $(library) $(BUILD)/runner/verbs/cmd_compare.o $(wildcard configs/*.ini) $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
-	@$(addprefix rm -rf ,$(gone))
+$(csv)/stamp: $(library) $(BUILD)/runner/verbs/cmd_compare.o $(configs:%=configs/%.ini) $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
+	@runs=" $$(<$(csv)/runs) "; for part in $(csv)/parts/*/*/*; do \
+	  [[ $$runs == *" $${part#$(csv)/parts/} "* ]] || rm -rf "$$part"; done
 	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv) && bash mk/compare.sh $(csv) $(runs:%=$(csv)/parts/%) && \
 	$(BUILD)/gradsync compare -q --again $(csv)/compare.csv -o $(csv) && \
 	$(BUILD)/gradsync compare -q --again $(csv)/chosen.csv -o $(csv)/chosen && \
 	$(BUILD)/gradsync transitions -q $(csv),mkdir -p $(csv)) && \
-	$(BUILD)/gradsync limits -q -o $(csv) $(wildcard configs/*.ini) && touch $@
+	$(BUILD)/gradsync limits -q -o $(csv) $(configs:%=configs/%.ini) && touch $@
 $(addprefix $(csv)/,transitions.csv limits.csv wan.csv): $(csv)/stamp
 	@:
-tables: $(csv)/stamp
+sound-tables: $(csv)/stamp
 endif
 ifneq ($(draws),)
 $(foreach p,$(pairs),$(call remember,$(csv)/panels/$p/runs,$(filter $p/%,$(runs)))$(eval $(call panels,$p)))
 include $(pairs:%=$(csv)/panels/%/figures.mk)
 # What else is drawn is added to `drawings` by the makefiles that follow.
 .SECONDEXPANSION:
-sound-drawn: tables $$(drawings)
+sound-drawn: sound-tables $$(drawings)
 	@$(foreach r,$(filter-out $(patsubst $(raw)/%/MANIFEST.json,%,$(wildcard $(raw)/*/*/*/MANIFEST.json)),$(runs)),echo 'unfinished: $(raw)/$r: drawn as far as it is; gradsync show says what it lacks' >&2;)true
 	@$(if $(drawings),,echo 'No recording to draw: make run PLATFORM=…' >&2)
-	@$(addprefix rm -f ,$(filter-out $(drawings),$(wildcard figures/out/*/*)))
+	@$(call remember,$(csv)/drawings,$(drawings))drawings=" $$(<$(csv)/drawings) "; for file in figures/out/*/*; do \
+	  [[ $$drawings == *" $$file "* ]] || rm -f "$$file"; done
 	@$(if $(damaged),{ printf '%s: left out of tables and figures for what is said above\n' $(damaged:%=$(raw)/%) >&2; false; })
 endif

@@ -19,7 +19,7 @@ endif
 ifneq ($(draws),)
 
 ifneq ($(and $(runs),$(wildcard tests/sim/error_rates.c)),)
-$(eval $(call drawing,method/error_rates,error_rates,$(BUILD)/sim/error_rates.csv,error_rates))
+$(eval $(call drawing,method/error_rates,error_rates,$(BUILD)/sim/error_rates.csv,csv error_rates))
 endif
 
 # What was published, against what the platforms can do.

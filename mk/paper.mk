@@ -32,7 +32,7 @@ $(csv)/error_rates.csv: $(BUILD)/sim/error_rates.csv | $(csv)/stamp
 paper_tables := $(csv)/stamp $(csv)/error_rates.csv $(csv)/wan/needed.csv $(wan_plans:%=$(csv)/wan/%.csv) $(wan_errors)
 
 # Touched only when a number is another; the stamp says when they were looked at last.
-$(written_in)/numbers/stamp: paper/macros.txt $(paper_tables) $(wildcard configs/*.ini) $(BUILD)/gradsync
+$(written_in)/numbers/stamp: paper/macros.txt $(paper_tables) $(configs:%=configs/%.ini) $(BUILD)/gradsync
 	$(call quiet,NUMBERS,$(@D)/macros.tex)mkdir -p $(@D) && { $(BUILD)/gradsync why -o $(@D)/.new 2>$(written_in)/left_out || { cat $(written_in)/left_out >&2; exit 1; }; } && bash mk/renew.sh $(@D)/.new $(@D) && touch $@
 $(written_in)/numbers/macros.tex: $(written_in)/numbers/stamp
 	@:

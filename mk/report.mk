@@ -3,6 +3,8 @@
 # One HTML page of what the recordings say, to be shared (gradsync report).
 
 nothing :=
+# One word of a shell, whatever it holds.
+sh_word = '$(subst ','\'',$1)'
 comma := ,
 report_page := figures/out/report$(subst $(nothing) -,-,$(PLATFORM:%=-%)).html
 
@@ -11,7 +13,7 @@ report_page := figures/out/report$(subst $(nothing) -,-,$(PLATFORM:%=-%)).html
 ifneq ($(filter report $(if $(filter command,$(platform_given)),figures),$(MAKECMDGOALS)),)
 platforms := $(sort $(patsubst configs/%.ini,%,$(wildcard configs/*.ini)) $(patsubst data/raw/%/,%,$(wildcard data/raw/*/)))
 $(foreach p,$(filter-out $(platforms),$(PLATFORM)), \
-	$(foreach near,$(or $(shell LC_ALL=C awk -v word='$p' -v names='$(platforms)' -f mk/nearest.awk </dev/null),-), \
+	$(foreach near,$(or $(shell LC_ALL=C awk -v word=$(call sh_word,$p) -v names=$(call sh_word,$(platforms)) -f mk/nearest.awk </dev/null),-), \
 		$(error no platform '$p'$(if $(filter-out -,$(near)),$(comma) did you mean '$(near)'?,: neither configs/$p.ini nor data/raw/$p is here))))
 endif
 

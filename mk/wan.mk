@@ -19,15 +19,15 @@ ifneq ($(draws),)
 define wan_plan
 $(csv)/wan/$1.csv $(csv)/wan/$1-claims.csv &: configs/$1.ini $(library) $(BUILD)/runner/verbs/cmd_model.o | $(BUILD)/gradsync
 	@mkdir -p $$(@D) && $(BUILD)/gradsync model -q configs/$1.ini --csv $(csv)/wan/$1.csv --claims $(csv)/wan/$1-claims.csv
-$(call drawing,$1/wan_every,wan_every,$(csv)/wan/$1.csv,wan_curves)
-$(call drawing,$1/wan_claims,wan_claims,$(csv)/wan/$1-claims.csv,wan_claims)
+$(call drawing,$1/wan_every,wan_every,$(csv)/wan/$1.csv,csv wan_curves)
+$(call drawing,$1/wan_claims,wan_claims,$(csv)/wan/$1-claims.csv,csv wan_claims)
 endef
-wan_plans := $(patsubst configs/%.ini,%,$(shell grep -lsx '\[model\]' configs/*.ini || true))
+wan_plans := $(patsubst configs/%.ini,%,$(shell grep -lsx '\[model\]' $(configs:%=configs/%.ini) /dev/null || true))
 $(foreach p,$(wan_plans),$(eval $(call wan_plan,$p)))
 
 $(csv)/wan/needed.csv: mk/wan-needed.sh $(library) | $(BUILD)/gradsync
 	@mkdir -p $(@D) && bash $< $(BUILD)/gradsync >$@.new && mv $@.new $@
-$(eval $(call drawing,method/wan_needed,wan_needed,$(csv)/wan/needed.csv,wan_curves))
+$(eval $(call drawing,method/wan_needed,wan_needed,$(csv)/wan/needed.csv,csv wan_curves))
 
 # How far the model is from them, also where there are none: the paper asks.
 wan_errors := $(csv)/wan/model-error.csv

@@ -165,6 +165,11 @@ struct wl_plugin {
 
     /* Optional. From another thread, past the deadline: make a hung call return WL_FAIL. */
     void (*abort)(void *self);
+
+    /* Optional: the names of parameters that the plugin was given after recordings of it were made,
+     * NULL-terminated. Where such a parameter has its default, it is no part of a cell: the cell has
+     * the id and the parameters of the older recordings. Not in a gradsync older than 1.3. */
+    const char *const *added;
 };
 
 #ifdef __GNUC__

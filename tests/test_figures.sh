@@ -147,7 +147,7 @@ printf '%s\n' 'run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,si
 exits 0 'a table may have quotes, commas, axes and cells without a number' bash figures/panels panel/out p/w panel/part
 is "$(cd panel/out && echo *)" 'figures.mk w-dtype-f32.plot' \
     'each value of an axis that has a curve gets a panel'
-like "$(cat panel/out/w-dtype-f32.plot)" 'label\[1\] = \["x, \\"y\\""\]' \
+like "$(cat panel/out/w-dtype-f32.plot)" $'label\\[1\\] = \\[\'x, "y"\'\\]' \
     'a panel keeps quotes and commas of a name'
 like "$(cat panel/out/w-dtype-f32.plot)" $'\n8 5e-06|\n8 5e-6' \
     'the last measurement of a cell counts'

@@ -50,7 +50,7 @@ cat >odd.ini <<'END'
 size = 1001
 END
 exits 2 'a size that does not divide by the element is refused' "$gradsync" plan odd.ini
-like "$err" 'not a multiple of the 4-byte element' 'and why'
+like "$err" 'not a multiple of the 4 bytes of dtype=fp32' 'and why'
 cat >typo.ini <<'END'
 [nccl_allreduce]
 algorithm = rign

@@ -13,7 +13,7 @@
 id=20250101T000000Z
 whole_run data/raw/p/null/$id-aaaa
 whole_run data/raw/p/null/$id-bbbb
-sed -i 's/"config":"b"/"config":"<b>\&amp;"/' data/raw/p/null/$id-bbbb/*
+sed -i 's/"config":"b"/"config":"b2"/; s/"commit":"c"/"commit":"<b>\&amp;"/' data/raw/p/null/$id-bbbb/*.jsonl
 manifest data/raw/p/null/$id-aaaa
 whole_run data/raw/q/null/$id-cccc
 sed -i 's/"platform":"p"/"platform":"q"/' data/raw/q/null/$id-cccc/*

@@ -129,7 +129,7 @@ broken() { # NAME SOURCES… -- LIBS: PLUGIN.so with the mutant that adds anothe
     local name=$1
     shift
     mkdir -p wrong
-    "$mpicc" "${flags[@]}" -fPIC -shared -o "wrong/$name.so" ring_adds_another_chunk.c "$common"/{payload,beside}.c \
+    "$mpicc" "${flags[@]}" -fPIC -shared -o "wrong/$name.so" ring_adds_another_chunk.c "$common"/{payload,beside,collective}.c "${mpi_collectives:-$common/collective_mpi.c}" \
         "$@" -lm
 }
 export GRADSYNC_PLUGIN_PATH=$tmp/wrong

@@ -156,19 +156,45 @@ static void comm_env_restore(struct comm_env *e)
     scoped_env_restore(&e->algorithm);
 }
 
+/* NCCL ignores what its ncclConfig_t does not have. */
+static enum wl_status set_policy(const struct comms *c, ncclConfig_t *config, int policy, char *why,
+                                 size_t n)
+{
+    int since = policy == NCCL_POLICY_ZERO ? 22800 : 22700;
+    const char *name = policy == NCCL_POLICY_ZERO ? "zero" : "efficiency";
+    if (policy == NCCL_POLICY_DEFAULT)
+        return WL_OK;
+    if (c->version < since || NCCL_VERSION_CODE < since) {
+        bool old = c->version < since;
+        snprintf(why, n, "%s %d.%d has no policy=%s: use policy=default, or %s NCCL 2.%d",
+                 old ? "this NCCL," : "gradsync was built for NCCL", old ? c->version / 10000 : 2,
+                 (old ? c->version : NCCL_VERSION_CODE) % 10000 / 100, name,
+                 old ? "install" : "build it with", since % 10000 / 100);
+        return WL_SKIP;
+    }
+#if NCCL_VERSION_CODE >= 22700
+    config->CTAPolicy = policy; /* NCCL_CTA_POLICY_EFFICIENCY is 1, NCCL_CTA_POLICY_ZERO is 2 */
+#endif
+    (void)config;
+    return WL_OK;
+}
+
 static enum wl_status make(struct comms *c, struct comm *comm, char *why, size_t n)
 {
     const struct wl_host *host = c->gpu->host;
     struct comm_env env;
     ncclUniqueId id;
     ncclComm_t nccl = NULL;
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    enum wl_status status = set_policy(c, &config, comm->key.policy, why, n);
+    if (status != WL_OK)
+        return status;
     comm_env_set(&env, c, comm->key);
     ncclResult_t e = host->rank == 0 ? ncclGetUniqueId(&id) : ncclSuccess;
-    enum wl_status status = comm_judge(c, NULL, e, "ncclGetUniqueId", why, n);
+    status = comm_judge(c, NULL, e, "ncclGetUniqueId", why, n);
     status = host_agree(host, status, why);
     if (status == WL_OK) {
         host->bcast(host->ctx, &id, sizeof id, 0);
-        ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
         if (comm->key.ctas)
             config.minCTAs = config.maxCTAs = comm->key.ctas;
         uint64_t start = gpu_now_ns();
@@ -185,7 +211,7 @@ static enum wl_status make(struct comms *c, struct comm *comm, char *why, size_t
 static bool same(struct comm_key a, struct comm_key b)
 {
     return a.algorithm == b.algorithm && a.protocol == b.protocol && a.ctas == b.ctas &&
-           a.copy == b.copy;
+           a.policy == b.policy && a.copy == b.copy;
 }
 
 enum wl_status comm_get(struct comms *c, struct comm_key key, struct comm **out)
@@ -276,7 +302,9 @@ enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event,
 enum wl_status comm_align(struct comms *c, struct comm *comm)
 {
     float *zeros = c->gpu->align;
-    ncclResult_t e = ncclAllReduce(zeros, zeros, 2, ncclFloat, ncclSum, atomic_load(&comm->nccl),
-                                   c->gpu->stream);
-    return comm_try(c, comm, e, "ncclAllReduce (alignment)");
+    ncclComm_t nccl = atomic_load(&comm->nccl);
+    ncclResult_t e = comm->key.algorithm == NCCL_PAT /* no all-reduce has it */
+                         ? ncclAllGather(zeros, zeros + 1, 1, ncclFloat, nccl, c->gpu->stream)
+                         : ncclAllReduce(zeros, zeros, 2, ncclFloat, ncclSum, nccl, c->gpu->stream);
+    return comm_try(c, comm, e, "alignment of the ranks");
 }

@@ -3,8 +3,8 @@
  * NCCL communicators, one for each config, several alive at once.
  *
  * NCCL reads NCCL_ALGO and NCCL_PROTO when it creates a communicator. They are set (auto: unset)
- * for this call and then restored. CTAs go through ncclConfig_t. NCCL's log of one operation tells
- * which algorithm, protocol and number of CTAs ran.
+ * for this call and then restored. CTAs go and the CTA policy through ncclConfig_t. NCCL's
+ * log of one operation tells which algorithm, protocol and number of CTAs ran.
  *
  * The second copy of a baseline has communicators of its own. Two communicators of one config can
  * differ in speed for as long as they live, and the A/A floor shows that only if the copies do not
@@ -38,8 +38,13 @@ enum nccl_algorithm {
 };
 enum nccl_protocol { NCCL_ANY, NCCL_LL, NCCL_LL128, NCCL_SIMPLE };
 
+/* NCCL's CTA policy (ncclConfig_t). EFFICIENCY: few CTAs (2.27). ZERO: copy engines where it can,
+ * which is for all-gather and all-to-all of symmetric memory (2.28). */
+enum nccl_policy { NCCL_POLICY_DEFAULT, NCCL_POLICY_EFFICIENCY, NCCL_POLICY_ZERO };
+
 struct comm_key {
     int algorithm, protocol, ctas; /* 0: NCCL's choice */
+    int policy;                    /* enum nccl_policy */
     int copy; /* host->copy: the second baseline has communicators of its own */
 };
 
@@ -70,7 +75,8 @@ struct comms {
 /* How NCCL ran one operation, from its log. */
 struct comm_ran {
     bool known;
-    char algorithm[32], protocol[32]; /* "RING", "LL128"; a symmetric kernel's name and "" */
+    /* "RING", "LL128"; a kernel's name and ""; "copy-engine" and "", without CTAs */
+    char algorithm[32], protocol[32];
     int ctas;
 };
 
@@ -106,15 +112,20 @@ enum wl_status comm_poll(struct comms *c, struct comm *comm, cudaEvent_t event, 
 enum wl_status comm_wait(struct comms *c, struct comm *comm, cudaEvent_t event,
                          enum wl_status (*feed)(void *ctx), void *ctx);
 
-/* Queues one 8-byte all-reduce (gpu.align); it ends on all ranks at about the same time. */
+/* Queues one small all-reduce or all-gather (gpu.align); it ends on all ranks at about the same
+ * time. */
 enum wl_status comm_align(struct comms *c, struct comm *comm);
 
 /* Takes NCCL's log between begin and end; all ranks get the result. Collective. */
 void comm_log_begin(struct comms *c);
 struct comm_ran comm_log_end(struct comms *c);
 
-/* Did NCCL run the requested algorithm, protocol and CTAs? Notes what ran ("ran", from NCCL's log)
- * in the recording. WL_SKIP with the reason: something else ran. */
+/* For what NCCL's log does not tell: captures an operation in a graph, launches nothing, and looks at
+ * its kernels. `queue` queues the operation on gpu.stream. Not known: something failed. Collective. */
+struct comm_ran comm_look_at_graph(struct comms *c, ncclResult_t (*queue)(void *ctx), void *ctx);
+
+/* Did NCCL run the requested algorithm, protocol and policy? Notes what ran ("ran") in the
+ * recording. WL_SKIP with the reason: something else ran. */
 enum wl_status comm_prove(struct comms *c, const struct comm *comm, const struct comm_ran *ran);
 
 /* A function that only newer versions of NCCL have, or NULL. */

@@ -24,7 +24,7 @@ struct gpu {
     void *scratch;       /* 4 x L2, from gpu_flush_prepare() */
     _Atomic bool aborted;
     /* From cuda_open() (cuda_open.h): they align the start of a steady-state sample and time it. */
-    float *align; /* 2 zeros on the device */
+    float *align; /* zeros on the device: 1 + ranks */
     cudaEvent_t start, stop;
 };
 

@@ -8,9 +8,10 @@
 
 static cudaError_t make_marks(struct gpu *g)
 {
-    cudaError_t e = cudaMalloc((void **)&g->align, 2 * sizeof *g->align);
+    size_t bytes = (size_t)(g->host->ranks + 1) * sizeof *g->align;
+    cudaError_t e = cudaMalloc((void **)&g->align, bytes);
     if (!e)
-        e = cudaMemset(g->align, 0, 2 * sizeof *g->align);
+        e = cudaMemset(g->align, 0, bytes);
     if (!e)
         e = cudaEventCreate(&g->start);
     return e ? e : cudaEventCreate(&g->stop);

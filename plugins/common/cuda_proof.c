@@ -4,6 +4,7 @@
  * it plans an operation:
  *   AllReduce: 1048576 Bytes -> Algo RING proto LL128 channel{Lo..Hi}={0..15}
  *   AllReduce [Symmetric]: 1048576 Bytes -> Kernel AllReduce_AGxLL_R nchannels 8 nthreads 512 …
+ * A copy engine, and sends and receives, are not in the log; cuda_proof_graph.c finds them.
  * ncclResetDebugInit makes NCCL read its log variables again. The log is a file in memory. An older
  * NCCL has no such log line; the recording then says "unproven".
  */
@@ -95,6 +96,14 @@ enum wl_status comm_prove(struct comms *c, const struct comm *comm, const struct
     }
     snprintf(text, sizeof text, "%s/%s ctas=%d", ran->algorithm, ran->protocol, ran->ctas);
     host->note(host->ctx, "ran", text);
+    if (comm->key.policy == NCCL_POLICY_ZERO && ran->ctas > 0) {
+        HOST_FAIL(
+            host,
+            "NCCL ran %s where policy=zero was asked: it uses copy engines for all-gather and "
+            "all-to-all of memory=symmetric on one host only",
+            text);
+        return WL_SKIP;
+    }
     if (kept(algorithm_log[comm->key.algorithm], ran->algorithm) &&
         kept(protocol_log[comm->key.protocol], ran->protocol))
         return WL_OK;

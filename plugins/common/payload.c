@@ -235,13 +235,9 @@ static void find_fault(const struct payload *p, const unsigned char *got, size_t
     fault->expected = types[p->kind.type].load(p->scratch + e * p->element_B);
 }
 
-bool payload_check(struct payload *p, const void *buf, size_t count, unsigned reductions,
-                   struct payload_fault *fault)
+/* Does every period of buf equal the scratch? */
+static bool matches(struct payload *p, const void *buf, size_t count, struct payload_fault *fault)
 {
-    const struct type *t = &types[p->kind.type];
-    for (size_t e = 0; e < PAYLOAD_PERIOD; e++)
-        t->store(p->scratch + e * p->element_B,
-                 ops[p->kind.op].again(&p->kind, p->once[e], reductions - 1));
     size_t bytes = count * p->element_B;
     for (size_t done = 0; done < bytes; done += span(p, done, bytes)) {
         const unsigned char *got = (const unsigned char *)buf + done;
@@ -251,4 +247,41 @@ bool payload_check(struct payload *p, const void *buf, size_t count, unsigned re
         }
     }
     return true;
+}
+
+bool payload_check(struct payload *p, const void *buf, size_t count, unsigned reductions,
+                   struct payload_fault *fault)
+{
+    const struct type *t = &types[p->kind.type];
+    for (size_t e = 0; e < PAYLOAD_PERIOD; e++)
+        t->store(p->scratch + e * p->element_B,
+                 ops[p->kind.op].again(&p->kind, p->once[e], reductions - 1));
+    return matches(p, buf, count, fault);
+}
+
+/* The scratch becomes what a part of the result holds, a period of it at most. */
+static void expect_part(struct payload *p, size_t count, int source, size_t first)
+{
+    const struct op *o = &ops[p->kind.op];
+    for (size_t i = 0; i < count && i < PAYLOAD_PERIOD; i++) {
+        size_t e = (first + i) % PAYLOAD_PERIOD;
+        types[p->kind.type].store(p->scratch + i * p->element_B,
+                                  source == PAYLOAD_REDUCED ? p->once[e]
+                                                            : o->value(&p->kind, e, source));
+    }
+}
+
+void payload_poison_part(struct payload *p, void *buf, size_t count, int source, size_t first)
+{
+    expect_part(p, count, source, first);
+    for (size_t i = 0; i < PAYLOAD_PERIOD * p->element_B; i++)
+        p->scratch[i] = (unsigned char)~p->scratch[i];
+    repeat(p, p->scratch, buf, count);
+}
+
+bool payload_check_part(struct payload *p, const void *buf, size_t count, int source, size_t first,
+                        struct payload_fault *fault)
+{
+    expect_part(p, count, source, first);
+    return matches(p, buf, count, fault);
 }

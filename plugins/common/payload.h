@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inputs of an all-reduce on the host with an exact result in any order of reduction, and the check
+ * Inputs of a collective on the host with an exact result in any order of reduction, and the check
  * of every element of the output.
  *
  * Values are small integers (below: some scaled by a power of two), random over elements and
@@ -72,5 +72,12 @@ void payload_poison(const struct payload *p, void *buf, size_t count);
 /* Is `buf` the result of `reductions` reductions? If not, *fault has the first wrong element. */
 bool payload_check(struct payload *p, const void *buf, size_t count, unsigned reductions,
                    struct payload_fault *fault);
+
+/* The same of a part of another collective's result: `count` elements that came from element
+ * `first` on of the input of rank `source`, or, PAYLOAD_REDUCED, of the reduced inputs. */
+#define PAYLOAD_REDUCED (-1)
+void payload_poison_part(struct payload *p, void *buf, size_t count, int source, size_t first);
+bool payload_check_part(struct payload *p, const void *buf, size_t count, int source, size_t first,
+                        struct payload_fault *fault);
 
 #endif

@@ -8,13 +8,15 @@
  * loads it, so iter_proxy.so needs no device library. The precisions, algorithms and protocols of
  * each backend are in traits.c, because a plan must work where the backend cannot be loaded.
  *
- * Gradients are float32, `size` bytes in all, cut into buckets of whole elements. The all-reduce
- * (sum) of a bucket is out of place and never overwrites the gradient. So every iteration has the
- * same exact result, and the timed output can be checked.
+ * Gradients are float32, `size` bytes in all, cut into buckets of whole elements. The collective of a
+ * bucket (an all-reduce, if the cell has no other) is out of place and never overwrites the gradient.
+ * So every iteration has the same exact result, and the timed output can be checked. A bucket has
+ * the buffers that collective.h describes, at its place in the gradient and in the output.
  */
 #ifndef PROXY_BACKEND_H
 #define PROXY_BACKEND_H
 
+#include "common/collective.h"
 #include "workload.h"
 
 #define PROXY_BACKEND_SYMBOL "proxy_backend_v1"
@@ -36,6 +38,7 @@ enum proxy_algorithm {
     PROXY_RABENSEIFNER,
     PROXY_NVLS
 };
+enum proxy_memory { PROXY_PLAIN, PROXY_SYMMETRIC };
 enum proxy_protocol { PROXY_PROTOCOL_AUTO, PROXY_LL, PROXY_LL128, PROXY_SIMPLE };
 
 /* The parameters of one cell, filled by the runner; backend and precision are resolved (never
@@ -51,12 +54,15 @@ struct proxy_cell {
     int mode;
     int algorithm;
     int protocol;
-    int64_t ctas; /* 0: the library's choice */
+    int64_t ctas;   /* 0: the library's choice */
+    int collective; /* enum collective: the first three */
+    int policy;     /* enum nccl_policy */
+    int memory;     /* enum proxy_memory */
 };
 
 /* One iteration as data: the tasks of one schedule, in the order in which they are issued.
  *   COMPUTE  GEMMs first .. first+n-1, on the compute queue
- *   COMM     all-reduce of bucket `first`, on the communication queue, not before the COMPUTE tasks
+ *   COMM     the collective of bucket `first`, on the communication queue, not before the COMPUTE tasks
  *            issued so far have finished when `n` is 1; at once when `n` is 0
  *   JOIN     nothing issued later starts before all issued so far has finished, on both queues.
  *            Every schedule ends with one: it is the end of the iteration */

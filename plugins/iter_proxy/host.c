@@ -10,6 +10,7 @@
  * processors a rank may use is noted in the recording.
  */
 #include "common/clock.h"
+#include "common/collective_mpi.h"
 #include "common/gemm.h"
 #include "common/payload.h"
 #include "iter_proxy/backend.h"
@@ -158,17 +159,19 @@ static void fill_job(const struct step *p, unsigned b)
 {
     const struct wl_host *host = p->state->host;
     size_t first = proxy_bucket(p->cell, b);
-    p->jobs[b] = (struct comm_job){.how = &allreduces[how[p->cell->algorithm]],
-                                   .call = {.send = p->gradient + first,
-                                            .recv = p->reduced + first,
-                                            .count = (int)bucket_count(p->cell, b),
-                                            .element_B = sizeof(float),
-                                            .type = MPI_FLOAT,
-                                            .op = MPI_SUM,
-                                            .comm = p->state->buckets,
-                                            .rank = host->rank,
-                                            .ranks = host->ranks,
-                                            .scratch = p->scratch}};
+    p->jobs[b] =
+        (struct comm_job){.how = p->cell->collective ? &collectives_mpi[p->cell->collective]
+                                                     : &allreduces[how[p->cell->algorithm]],
+                          .call = {.send = p->gradient + first,
+                                   .recv = p->reduced + first,
+                                   .count = (int)bucket_count(p->cell, b),
+                                   .element_B = sizeof(float),
+                                   .type = MPI_FLOAT,
+                                   .op = MPI_SUM,
+                                   .comm = p->state->buckets,
+                                   .rank = host->rank,
+                                   .ranks = host->ranks,
+                                   .scratch = p->scratch}};
 }
 
 static void fill_buckets(struct step *p)
@@ -192,13 +195,55 @@ static void release_host(void *step)
     free(p);
 }
 
+/* A part of a bucket's result: where it lies, and which part of the inputs it is. */
+static struct collective_part part(const struct step *p, unsigned b, int i, float **at)
+{
+    const struct wl_host *host = p->state->host;
+    size_t first = proxy_bucket(p->cell, b);
+    struct collective_part part = collective_part((enum collective)p->cell->collective, host->rank,
+                                                  host->ranks, bucket_count(p->cell, b), i);
+    *at = p->reduced + first + part.first;
+    part.input_first += first;
+    return part;
+}
+
+static int parts(const struct step *p)
+{
+    const struct wl_host *host = p->state->host;
+    return collective_parts((enum collective)p->cell->collective, host->rank, host->ranks);
+}
+
+static void poison_buckets(struct step *p)
+{
+    for (unsigned b = 0; b < (unsigned)p->cell->buckets; b++)
+        for (int i = 0; i < parts(p); i++) {
+            float *at;
+            struct collective_part of = part(p, b, i, &at);
+            payload_poison_part(&p->payload, at, of.n, of.source, of.input_first);
+        }
+}
+
+static bool check_buckets(struct step *p, struct payload_fault *f)
+{
+    for (unsigned b = 0; b < (unsigned)p->cell->buckets; b++)
+        for (int i = 0; i < parts(p); i++) {
+            float *at;
+            struct collective_part of = part(p, b, i, &at);
+            if (!payload_check_part(&p->payload, at, of.n, of.source, of.input_first, f)) {
+                f->element += (size_t)(at - p->reduced);
+                return false;
+            }
+        }
+    return true;
+}
+
 static enum wl_status poison_host(void *step)
 {
     struct step *p = step;
     if (p->computes)
         gemm_poison(p->gemm);
     if (p->communicates)
-        payload_poison(&p->payload, p->reduced, (size_t)p->cell->size / sizeof(float));
+        poison_buckets(p);
     return WL_OK;
 }
 
@@ -253,7 +298,7 @@ static enum wl_status run_host(void *step, unsigned iters, struct wl_sample *out
             rc = do_task(p, &p->schedule->task[t]);
     out->end_ns = now_ns();
     out->values[0] = (double)(out->end_ns - out->start_ns) * 1e-9 / iters;
-    return rc == MPI_SUCCESS ? WL_OK : failed(p->state, "all-reduce of a bucket", rc);
+    return rc == MPI_SUCCESS ? WL_OK : failed(p->state, p->jobs ? p->jobs[0].how->name : "MPI", rc);
 }
 
 static enum wl_status verify_host(void *step)
@@ -261,8 +306,7 @@ static enum wl_status verify_host(void *step)
     struct step *p = step;
     const struct wl_host *host = p->state->host;
     struct payload_fault f;
-    size_t count = (size_t)p->cell->size / sizeof(float);
-    if (p->communicates && !payload_check(&p->payload, p->reduced, count, 1, &f)) {
+    if (p->communicates && !check_buckets(p, &f)) {
         host->fail(host->ctx, "element %zu of the reduced gradient is %.9g, not %.9g, on rank %d",
                    f.element, f.got, f.expected, host->rank);
         return WL_FAIL;

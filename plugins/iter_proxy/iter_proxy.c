@@ -31,7 +31,7 @@ static const struct wl_param params[] = {
     {P(size, WL_SIZE, WL_AXIS, uint64_t), "B", "16MiB", 4, 1ull << 40, NULL,
      "bytes of the gradient on one rank, all buckets, float32"},
     {P(buckets, WL_INT, WL_AXIS, int64_t), NULL, "4", 1, 1 << 16, NULL,
-     "number of equal buckets, all-reduced one after the other"},
+     "number of equal buckets, communicated one after the other"},
     {P(gemm, WL_INT, WL_AXIS, int64_t), NULL, "256", 1, 1 << 15, NULL,
      "dimension n of each n x n x n GEMM"},
     {P(gemms, WL_INT, WL_AXIS, int64_t), NULL, "12", 1, 1 << 20, NULL,
@@ -41,16 +41,25 @@ static const struct wl_param params[] = {
     {P(issue, WL_CHOICE, WL_AXIS, int), NULL, "after", 0, 0, proxy_issues,
      "when overlapped, start a bucket after or beside its share of the backward GEMMs"},
     {P(mode, WL_CHOICE, WL_MODE, int), NULL, "overlapped", 0, 0, proxy_modes,
-     "compute: GEMMs alone; comm: all-reduce alone; sequential: one after the other; "
+     "compute: GEMMs alone; comm: communication alone; sequential: one after the other; "
      "overlapped: both at once"},
     {P(algorithm, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, proxy_algorithms,
-     "algorithm of the all-reduce; auto: the library chooses"},
+     "algorithm of the collective; auto: the library chooses"},
     {P(protocol, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, proxy_protocols,
      "NCCL's protocol; host: auto only"},
     {P(ctas, WL_INT, WL_CONFIG, int64_t), NULL, "0", 0, 64, NULL,
      "exact number of NCCL's CTAs; 0: NCCL chooses; host: 0 only"},
+    {P(collective, WL_CHOICE, WL_AXIS, int), NULL, "allreduce", 0, 0, proxy_collectives,
+     "the collective of each bucket; a bucket is the larger buffer, as in nccl-tests"},
+    {P(policy, WL_CHOICE, WL_CONFIG, int), NULL, "default", 0, 0, proxy_policies,
+     "NCCL's CTA policy; efficiency: few CTAs (2.27); zero: copy engines, for an all-gather of "
+     "symmetric memory (2.28)"},
+    {P(memory, WL_CHOICE, WL_CONFIG, int), NULL, "plain", 0, 0, proxy_memories,
+     "symmetric: the gradient is in windows that NCCL registers (2.27); host: plain only"},
     {0}};
 /* clang-format on */
+
+static const char *const added[] = {"collective", "policy", "memory", NULL};
 
 static const struct wl_metric metrics[] = {{"time", "s", "one iteration", WL_MAX}, {0}};
 
@@ -61,13 +70,22 @@ static enum wl_status judge(const struct proxy_cell *c, const struct wl_job *job
 {
     uint64_t count = c->size / sizeof(float);
     if (job->ranks < 2 && c->mode != PROXY_MODE_COMPUTE) {
-        snprintf(why, n, "ranks=%d: an all-reduce needs at least 2 (mode=compute needs 1)",
+        snprintf(why, n, "ranks=%d: a collective needs at least 2 (mode=compute needs 1)",
                  job->ranks);
         return WL_FAIL;
     }
     if (c->size == 0 || c->size % sizeof(float) != 0) {
         snprintf(why, n, "size=%llu is not a multiple of the %zu bytes of float32",
                  (unsigned long long)c->size, sizeof(float));
+        return WL_FAIL;
+    }
+    if (c->collective && count % ((uint64_t)c->buckets * (uint64_t)job->ranks) != 0) {
+        snprintf(why, n,
+                 "size=%llu does not divide into buckets=%lld of one block for each of the %d "
+                 "ranks, as collective=%s needs: use a multiple of %llu",
+                 (unsigned long long)c->size, (long long)c->buckets, job->ranks,
+                 proxy_collectives[c->collective],
+                 (unsigned long long)c->buckets * (unsigned)job->ranks * sizeof(float));
         return WL_FAIL;
     }
     if (count < (uint64_t)c->buckets) {
@@ -107,7 +125,8 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
     if (status != WL_OK)
         return status;
     shape->size_B = c->size;
-    shape->busbw_factor = c->mode == PROXY_MODE_COMM ? 2.0 * (job->ranks - 1) / job->ranks : 0;
+    if (c->mode == PROXY_MODE_COMM)
+        shape->busbw_factor = collective_busbw_factor((enum collective)c->collective, job->ranks);
     shape->config_free = c->mode == PROXY_MODE_COMPUTE;
     shape->iters_min = 1;
     return describe_backends(c, job, shape, why, why_size);
@@ -255,4 +274,5 @@ const struct wl_plugin wl_plugin_v1 = {
     .sample = sample,
     .verify = verify,
     .abort = abort_plugin,
+    .added = added,
 };

@@ -31,11 +31,19 @@ const char *const proxy_protocols[] = {[PROXY_PROTOCOL_AUTO] = "auto",
                                        [PROXY_SIMPLE] = "Simple",
                                        NULL};
 
+const char *const proxy_collectives[] = {[COLLECTIVE_ALLREDUCE] = "allreduce",
+                                         [COLLECTIVE_ALLGATHER] = "allgather",
+                                         [COLLECTIVE_REDUCESCATTER] = "reducescatter",
+                                         NULL};
+const char *const proxy_policies[] = {"default", "efficiency", "zero", NULL};
+const char *const proxy_memories[] = {
+    [PROXY_PLAIN] = "plain", [PROXY_SYMMETRIC] = "symmetric", NULL};
+
 #define BIT(x) (1u << (x))
 
 /* Rates are rough, for plans alone. */
 static const struct trait {
-    unsigned precisions, algorithms, protocols;
+    unsigned precisions, algorithms, protocols, policies, memories;
     int64_t ctas_max;
     int precision; /* that `auto` means */
     bool on_device;
@@ -45,6 +53,8 @@ static const struct trait {
                     .algorithms = BIT(PROXY_ALGORITHM_AUTO) | BIT(PROXY_RING) | BIT(PROXY_TREE) |
                                   BIT(PROXY_RECURSIVE_DOUBLING) | BIT(PROXY_RABENSEIFNER),
                     .protocols = BIT(PROXY_PROTOCOL_AUTO),
+                    .policies = BIT(0),
+                    .memories = BIT(PROXY_PLAIN),
                     .precision = PROXY_FP32,
                     .flop_per_s = 5e10,
                     .bytes_per_s = 2e9},
@@ -53,6 +63,8 @@ static const struct trait {
                                   BIT(PROXY_NVLS),
                     .protocols = BIT(PROXY_PROTOCOL_AUTO) | BIT(PROXY_LL) | BIT(PROXY_LL128) |
                                  BIT(PROXY_SIMPLE),
+                    .policies = BIT(0) | BIT(1) | BIT(2),
+                    .memories = BIT(PROXY_PLAIN) | BIT(PROXY_SYMMETRIC),
                     .ctas_max = 64,
                     .precision = PROXY_TF32,
                     .on_device = true,
@@ -83,6 +95,8 @@ enum wl_status traits_accept(enum proxy_backend_kind kind, const struct proxy_ce
         {"precision", cell->precision, t->precisions | BIT(PROXY_PRECISION_AUTO), proxy_precisions},
         {"algorithm", cell->algorithm, t->algorithms, proxy_algorithms},
         {"protocol", cell->protocol, t->protocols, proxy_protocols},
+        {"policy", cell->policy, t->policies, proxy_policies},
+        {"memory", cell->memory, t->memories, proxy_memories},
     };
     for (size_t i = 0; i < sizeof choice / sizeof *choice; i++) {
         if (choice[i].allowed & BIT(choice[i].value))
@@ -96,6 +110,11 @@ enum wl_status traits_accept(enum proxy_backend_kind kind, const struct proxy_ce
     if (cell->ctas > t->ctas_max) {
         snprintf(why, n, "backend=%s has no ctas=%lld (0..%lld)", proxy_backends[kind],
                  (long long)cell->ctas, (long long)t->ctas_max);
+        return WL_SKIP;
+    }
+    if (kind == PROXY_HOST && cell->collective && cell->algorithm) {
+        snprintf(why, n, "algorithm=%s is an all-reduce: use algorithm=auto with collective=%s",
+                 proxy_algorithms[cell->algorithm], proxy_collectives[cell->collective]);
         return WL_SKIP;
     }
     return WL_OK;
@@ -114,7 +133,7 @@ static uint64_t shared_B(const struct proxy_cell *cell, uint64_t operands, uint6
     if (cell->mode == PROXY_MODE_SEQUENTIAL)
         return 0;
     uint64_t communicator = cell->mode != PROXY_MODE_COMPUTE ? COMM_MEMORY_B : 0;
-    if (cell->algorithm || cell->protocol || cell->ctas)
+    if (cell->algorithm || cell->protocol || cell->ctas || cell->policy || cell->memory)
         return communicator;
     return communicator + (cell->mode != PROXY_MODE_COMM ? operands : 0) +
            (cell->mode != PROXY_MODE_COMPUTE ? buckets : 0);
@@ -126,7 +145,9 @@ void traits_cost(enum proxy_backend_kind kind, const struct proxy_cell *cell,
     const struct trait *t = &traits[kind];
     double n = (double)cell->gemm;
     double compute_s = 2 * n * n * n * (double)cell->gemms / t->flop_per_s;
-    double comm_s = (double)cell->size * 2 * (job->ranks - 1) / (double)job->ranks / t->bytes_per_s;
+    double comm_s = (double)cell->size *
+                    collective_busbw_factor((enum collective)cell->collective, job->ranks) /
+                    t->bytes_per_s;
     uint64_t operands = 3 * (uint64_t)cell->gemm * (uint64_t)cell->gemm * sizeof(float);
     uint64_t buckets = 2 * cell->size, bucket = cell->size / (uint64_t)cell->buckets;
     bool computes = cell->mode != PROXY_MODE_COMM, communicates = cell->mode != PROXY_MODE_COMPUTE;

@@ -8,10 +8,15 @@
 #include "iter_proxy/backend.h"
 
 /* Names of the choices, by the enums of backend.h; each ends with NULL. */
-extern const char *const proxy_backends[],
-    *const proxy_precisions[], *const proxy_modes[], *const proxy_issues[],
-                                                         *const proxy_algorithms[],
-                                                             *const proxy_protocols[];
+extern const char *const proxy_backends[];
+extern const char *const proxy_precisions[];
+extern const char *const proxy_modes[];
+extern const char *const proxy_issues[];
+extern const char *const proxy_algorithms[];
+extern const char *const proxy_protocols[];
+extern const char *const proxy_collectives[];
+extern const char *const proxy_policies[];
+extern const char *const proxy_memories[];
 
 /* WL_SKIP and *why if this backend (not PROXY_AUTO) lacks the precision, algorithm, ... */
 enum wl_status traits_accept(enum proxy_backend_kind kind, const struct proxy_cell *cell, char *why,

@@ -44,13 +44,25 @@ const struct wl_param cell_params[] = {
      "T_ss: operations back to back; L_iso: one operation from a common start"},
     {P(algorithm, WL_CHOICE, WL_CONFIG, int), NULL, "auto", 0, 0, algorithms,
      "auto: MPI_Allreduce; the others use MPI point to point"},
+    {P(collective, WL_CHOICE, WL_AXIS, int), NULL, "allreduce", 0, 0, collective_names,
+     "the collective; sendrecv: to the next rank, from the one before; size as in nccl-tests"},
     {0}};
 /* clang-format on */
 
+const char *const cell_added[] = {"collective", NULL};
+
+const struct allreduce *cell_operation(const struct cell *c)
+{
+    return c->collective == COLLECTIVE_ALLREDUCE ? &allreduces[c->algorithm]
+                                                 : &collectives_mpi[c->collective];
+}
+
+/* Values of max differ between ranks, which is what a collective that copies needs. */
 struct payload_kind cell_payload(const struct cell *c, int ranks)
 {
+    bool reduces = collective_reduces((enum collective)c->collective);
     return (struct payload_kind){.type = (enum payload_type)c->dtype,
-                                 .op = (enum payload_op)c->op,
+                                 .op = reduces ? (enum payload_op)c->op : PAYLOAD_MAX,
                                  .ranks = ranks,
                                  .chained = c->in_place && c->metric == T_SS};
 }
@@ -71,24 +83,43 @@ struct slots_shape cell_slots(const struct cell *c)
     return slots_shape(c->size, c->buffers == COLD, c->in_place);
 }
 
+/* What the other collectives lack. */
+static bool lacks(const struct cell *c, char *why, size_t n)
+{
+    const char *name = collective_names[c->collective];
+    if (c->collective == COLLECTIVE_ALLREDUCE)
+        return false;
+    if (c->algorithm != ALLREDUCE_AUTO)
+        snprintf(why, n, "algorithm=%s is an all-reduce: use algorithm=auto with collective=%s",
+                 algorithms[c->algorithm], name);
+    else if (c->in_place)
+        snprintf(why, n, "collective=%s is measured out of place: use in_place=no", name);
+    else if (c->op != PAYLOAD_SUM && !collective_reduces((enum collective)c->collective))
+        snprintf(why, n, "collective=%s reduces nothing: use op=sum", name);
+    else
+        return false;
+    return true;
+}
+
 static enum wl_status judge(const struct cell *c, const struct wl_job *job, char *why, size_t n)
 {
     size_t element_B = payload_element_B((enum payload_type)c->dtype);
     struct payload_kind kind = cell_payload(c, job->ranks);
     if (job->ranks < 2) {
-        snprintf(why, n, "ranks=%d: an all-reduce needs at least 2", job->ranks);
+        snprintf(why, n, "ranks=%d: %s needs at least 2", job->ranks,
+                 c->collective ? "a collective" : "an all-reduce");
         return WL_FAIL;
     }
-    if (c->size == 0 || c->size % element_B != 0) {
-        snprintf(why, n, "size=%llu is not a multiple of the %zu bytes of dtype=%s",
-                 (unsigned long long)c->size, element_B, dtypes[c->dtype]);
+    if (!collective_divides((enum collective)c->collective, c->size, element_B, dtypes[c->dtype],
+                            job->ranks, why, n))
         return WL_FAIL;
-    }
     if (c->size / element_B > INT_MAX) {
         snprintf(why, n, "size=%llu is more than the %d elements of dtype=%s that MPI can count",
                  (unsigned long long)c->size, INT_MAX, dtypes[c->dtype]);
         return WL_FAIL;
     }
+    if (lacks(c, why, n))
+        return WL_SKIP;
     if (payload_reductions(&kind) < (kind.chained ? T_SS_ITERS : 1)) {
         snprintf(why, n,
                  "dtype=%s op=%s%s on %d ranks has no values whose result is exact; "
@@ -111,7 +142,7 @@ enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct 
     unsigned reductions = payload_reductions(&kind);
     bool isolated = c->metric == L_ISO;
     shape->size_B = c->size;
-    shape->busbw_factor = 2.0 * (job->ranks - 1) / job->ranks;
+    shape->busbw_factor = collective_busbw_factor((enum collective)c->collective, job->ranks);
     shape->host_B = cell_slots(c).total_B + cell_scratch_B(c, job->ranks) + sizeof(struct payload);
     shape->iteration_s = ROUGH_LATENCY_S * log2(job->ranks) +
                          (double)c->size * shape->busbw_factor / ROUGH_BANDWIDTH_BPS;

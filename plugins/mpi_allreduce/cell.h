@@ -5,7 +5,7 @@
 #ifndef CELL_H
 #define CELL_H
 
-#include "common/allreduce_p2p.h"
+#include "common/collective_mpi.h"
 #include "common/payload.h"
 #include "mpi_allreduce/slots.h"
 #include "workload.h"
@@ -18,16 +18,19 @@ struct cell {
     int dtype, op;
     bool in_place;
     int buffers, metric, algorithm;
+    int collective;
 };
 
 extern const struct wl_param cell_params[];
 extern const char *const algorithms[]; /* by enum allreduce_kind */
+extern const char *const cell_added[]; /* parameters added later (wl_plugin.added) */
 
 enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
                              char *why, size_t why_size);
 
 struct payload_kind cell_payload(const struct cell *c, int ranks);
-size_t cell_count(const struct cell *c); /* elements */
+size_t cell_count(const struct cell *c); /* elements of the larger buffer */
+const struct allreduce *cell_operation(const struct cell *c);
 size_t cell_scratch_B(const struct cell *c, int ranks);
 struct slots_shape cell_slots(const struct cell *c);
 

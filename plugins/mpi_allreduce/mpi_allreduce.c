@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mpi_allreduce: an all-reduce of host memory. `algorithm` compares MPI_Allreduce with algorithms
- * made of MPI point to point.
+ * made of MPI point to point. `collective` measures MPI's other collectives instead.
  *
  *   metric = T_ss   steady state: 16 operations or more back to back, time of one
  *   metric = L_iso  isolated latency: one operation from a start that the ranks share,
@@ -45,7 +45,7 @@ static const MPI_Op mpi_ops[] = {[PAYLOAD_SUM] = MPI_SUM,
                                  [PAYLOAD_MAX] = MPI_MAX,
                                  [PAYLOAD_MIN] = MPI_MIN};
 
-static const struct wl_metric metrics[] = {{"time", "s", "one all-reduce", WL_MAX}, {0}};
+static const struct wl_metric metrics[] = {{"time", "s", "one operation", WL_MAX}, {0}};
 
 static enum wl_status mpi_failed(const struct self *self, const char *what, int code)
 {
@@ -82,10 +82,35 @@ static void close_plugin(void *self)
     free(s);
 }
 
+static struct collective_part part(const struct prepared *p, int i)
+{
+    return collective_part((enum collective)p->cell.collective, p->call.rank, p->call.ranks,
+                           (size_t)p->call.count, i);
+}
+
+/* The parts of this rank's result that the call writes: MPI_Bcast writes none on the root. */
+static int parts(const struct prepared *p)
+{
+    if (p->cell.collective == COLLECTIVE_BROADCAST && p->call.rank == COLLECTIVE_ROOT)
+        return 0;
+    return collective_parts((enum collective)p->cell.collective, p->call.rank, p->call.ranks);
+}
+
+static void poison_parts(struct prepared *p, size_t offset)
+{
+    for (int i = 0; i < parts(p); i++) {
+        struct collective_part at = part(p, i);
+        payload_poison_part(&p->payload, p->slots.out + offset + at.first * p->call.element_B, at.n,
+                            at.source, at.input_first);
+    }
+}
+
 static void ready_slot(struct prepared *p, size_t offset)
 {
     size_t count = (size_t)p->call.count;
-    if (p->cell.in_place)
+    if (p->cell.collective != COLLECTIVE_ALLREDUCE)
+        poison_parts(p, offset);
+    else if (p->cell.in_place)
         payload_fill(&p->payload, p->slots.in + offset, count);
     else
         payload_poison(&p->payload, p->slots.out + offset, count);
@@ -178,7 +203,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
 {
     struct prepared *p = prepared;
     struct allreduce_call *call = &p->call;
-    int (*run)(const struct allreduce_call *) = allreduces[p->cell.algorithm].run;
+    const struct allreduce *operation = cell_operation(&p->cell);
     ready_used(p);
     p->first_used = p->slots.at;
     p->used = iters;
@@ -192,11 +217,24 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
         size_t offset = slots_next(&p->slots);
         call->send = p->slots.in + offset;
         call->recv = p->slots.out + offset;
-        rc = run(call);
+        rc = operation->run(call);
     }
     out->end_ns = now_ns();
     out->values[0] = (double)(out->end_ns - out->start_ns) * 1e-9 / iters;
-    return rc == MPI_SUCCESS ? WL_OK : mpi_failed(p->self, algorithms[p->cell.algorithm], rc);
+    return rc == MPI_SUCCESS ? WL_OK : mpi_failed(p->self, operation->name, rc);
+}
+
+static bool check_parts(struct prepared *p, struct payload_fault *f)
+{
+    for (int i = 0; i < parts(p); i++) {
+        struct collective_part at = part(p, i);
+        const char *buf = (const char *)p->call.recv + at.first * p->call.element_B;
+        if (!payload_check_part(&p->payload, buf, at.n, at.source, at.input_first, f)) {
+            f->element += at.first;
+            return false;
+        }
+    }
+    return true;
 }
 
 /* The buffer of the last operation; it was reduced once in every turn of the slots. */
@@ -207,7 +245,9 @@ static enum wl_status verify(void *prepared)
     if (p->used == 0)
         return WL_OK;
     unsigned turns = p->cell.in_place ? 1 + (unsigned)((p->used - 1) / p->slots.n) : 1;
-    if (payload_check(&p->payload, p->call.recv, (size_t)p->call.count, turns, &f))
+    if (p->cell.collective != COLLECTIVE_ALLREDUCE
+            ? check_parts(p, &f)
+            : payload_check(&p->payload, p->call.recv, (size_t)p->call.count, turns, &f))
         return WL_OK;
     p->self->host->fail(p->self->host->ctx, "element %zu of %d is %.17g, not %.17g, on rank %d",
                         f.element, p->call.count, f.got, f.expected, p->call.rank);
@@ -229,4 +269,5 @@ const struct wl_plugin wl_plugin_v1 = {
     .release = release,
     .sample = sample,
     .verify = verify,
+    .added = cell_added,
 };

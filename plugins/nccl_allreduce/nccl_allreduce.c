@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * nccl_allreduce: ncclAllReduce, one process a GPU, as NCCL tunes it and as it is told to.
+ * `collective` measures NCCL's other collectives instead.
  *
  * T_ss is the device's time for operations back to back (a CUDA graph, or a stream), by events
  * around them, after some that are not timed. L_iso is the host's time
@@ -9,6 +10,7 @@
 #include "nccl_allreduce/nccl_allreduce.h"
 
 #include "common/beside.h"
+#include "common/collective.h"
 #include "common/comm_memory.h"
 #include "common/cuda_payload.h"
 
@@ -28,6 +30,7 @@ static const char *const contentions[] = {"none", "low", "medium", "high", NULL}
 static const char *const algorithms[] = {
     "auto", "ring", "tree", "collnet-direct", "collnet-chain", "nvls", "nvls-tree", "pat", NULL};
 static const char *const protocols[] = {"auto", "LL", "LL128", "Simple", NULL};
+static const char *const policies[] = {"default", "efficiency", "zero", NULL};
 static const char *const memories[] = {"plain", "registered", "symmetric", "ncclMemAlloc", NULL};
 
 /* clang-format off */
@@ -59,7 +62,14 @@ static const struct wl_param params[] = {
     {P(memory, WL_CHOICE, WL_CONFIG, int), NULL, "plain", 0, 0, memories,
      "plain: cudaMalloc, as in frameworks; ncclMemAlloc: NCCL registers it in graphs, as in "
      "nccl-tests (2.19); registered: the same, registered at once; symmetric: windows (2.27)"},
+    {P(collective, WL_CHOICE, WL_AXIS, int), NULL, "allreduce", 0, 0, collective_names,
+     "the collective; sendrecv: to the next rank, from the one before; size as in nccl-tests"},
+    {P(policy, WL_CHOICE, WL_CONFIG, int), NULL, "default", 0, 0, policies,
+     "NCCL's CTA policy; efficiency: few CTAs (2.27); zero: copy engines, for all-gather and "
+     "all-to-all of symmetric memory (2.28)"},
     {0}};
+
+static const char *const added[] = {"collective", "policy", NULL};
 
 static const struct wl_metric metrics[] = {
     [VALUE_TIME] = {"time", "s", "one operation", WL_MAX},
@@ -80,7 +90,7 @@ static double estimate(const struct nccl_cell *c, const struct wl_job *job)
     double rate = (c->hosts > 1 ? RATE_SOCKET : RATE_LINK) * protocol_rate[c->protocol];
     if (c->ctas && (double)c->ctas * RATE_CTA < rate)
         rate = (double)c->ctas * RATE_CTA;
-    double factor = 2.0 * (job->ranks - 1) / job->ranks;
+    double factor = collective_busbw_factor((enum collective)c->collective, job->ranks);
     return LATENCY_S * (c->metric == METRIC_L_ISO ? 4 : 1) + (double)c->size * factor / rate;
 }
 
@@ -99,14 +109,30 @@ static unsigned back_to_back(double operation_s, int launch)
 
 static bool refuse(char *why, size_t n, const struct nccl_cell *c, const struct wl_job *job)
 {
-    const struct payload_dtype *d = &payload_dtypes[c->dtype];
     if (job->ranks < 2)
-        snprintf(why, n, "an all-reduce needs 2 ranks or more: on 1 it is a copy");
+        snprintf(why, n, "%s needs 2 ranks or more: on 1 it is a copy",
+                 c->collective ? "a collective" : "an all-reduce");
     else if (c->hosts > job->ranks)
         snprintf(why, n, "hosts = %lld is more than the %d ranks", (long long)c->hosts, job->ranks);
-    else if (c->size == 0 || c->size % d->size_B)
-        snprintf(why, n, "size %llu is not a multiple of the %u-byte element",
-                 (unsigned long long)c->size, d->size_B);
+    else
+        return !collective_divides((enum collective)c->collective, c->size,
+                                   payload_dtypes[c->dtype].size_B, dtypes[c->dtype], job->ranks,
+                                   why, n);
+    return true;
+}
+
+/* What the collective lacks. */
+static bool lacks(char *why, size_t n, const struct nccl_cell *c)
+{
+    enum collective collective = (enum collective)c->collective;
+    const char *name = collective_names[collective];
+    if (collective_is_p2p(collective) && (c->algorithm || c->protocol))
+        snprintf(why, n, "collective=%s is sends and receives, which have no algorithm or protocol",
+                 name);
+    else if (collective_is_p2p(collective) && c->in_place)
+        snprintf(why, n, "collective=%s cannot be done in place: use in_place=no", name);
+    else if (c->op && !collective_reduces(collective))
+        snprintf(why, n, "collective=%s reduces nothing: use op=sum", name);
     else
         return false;
     return true;
@@ -117,7 +143,10 @@ static bool cannot(char *why, size_t n, const struct nccl_cell *c, const struct 
 {
     struct payload p;
     const struct payload_dtype *d = &payload_dtypes[c->dtype];
-    if (!payload_make(&p, (enum payload_type)c->dtype, (enum payload_op)c->op, 0, job->ranks, false,
+    if (lacks(why, n, c))
+        return true;
+    if (collective_reduces((enum collective)c->collective) &&
+        !payload_make(&p, (enum payload_type)c->dtype, (enum payload_op)c->op, 0, job->ranks, false,
                       1))
         snprintf(why, n, "no %s of %s over %d ranks is exact, so no result could be checked",
                  ops[c->op], d->name, job->ranks);
@@ -137,14 +166,14 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
         return WL_FAIL;
     bool isolated = c->metric == METRIC_L_ISO;
     shape->size_B = c->size;
-    shape->busbw_factor = 2.0 * (job->ranks - 1) / job->ranks;
+    shape->busbw_factor = collective_busbw_factor((enum collective)c->collective, job->ranks);
     /* Two buffers; cold ones rotate, at most one an operation, over 4 x L2 (64 MiB assumed). */
     uint64_t slots = c->buffers == BUFFERS_COLD && !isolated ? (256u << 20) / c->size + 1 : 1;
     if (slots > BACK_TO_BACK_MOST)
         slots = BACK_TO_BACK_MOST;
     /* The cells of a group share their buffers: the one that is all default counts them. Each has
      * a communicator. */
-    bool counts = !c->algorithm && !c->protocol && !c->ctas && !c->memory;
+    bool counts = !c->algorithm && !c->protocol && !c->ctas && !c->memory && !c->policy;
     shape->device_B = COMM_MEMORY_B + (counts ? (c->in_place ? 1 : 2) * slots * c->size : 0);
     shape->iteration_s = estimate(c, job);
     shape->iters_min = isolated ? 1 : back_to_back(shape->iteration_s, c->launch);
@@ -252,4 +281,5 @@ const struct wl_plugin wl_plugin_v1 = {
     .sample = sample,
     .verify = verify,
     .abort = abort_nccl,
+    .added = added,
 };

@@ -14,7 +14,6 @@
 enum cell_launch { LAUNCH_GRAPH, LAUNCH_STREAM };
 enum cell_buffers { BUFFERS_HOT, BUFFERS_COLD };
 enum cell_metric { METRIC_T_SS, METRIC_L_ISO };
-enum cell_memory { MEMORY_PLAIN, MEMORY_REGISTERED, MEMORY_SYMMETRIC, MEMORY_NCCL };
 
 /* Operations in a steady-state sample and in one graph. Starting a graph takes a few microseconds
  * (on H200s about 10, 2.7% of 16 operations of 1 KiB). So a sample lasts SAMPLE_S or has the most
@@ -37,8 +36,10 @@ struct nccl_cell {
     int contention;          /* enum burn_level */
     int algorithm, protocol; /* enum nccl_algorithm, nccl_protocol */
     int64_t ctas;
-    int memory;
+    int memory; /* enum memory */
     int64_t hosts;
+    int collective; /* enum collective */
+    int policy;     /* enum nccl_policy */
 };
 
 /* Hot operations are timed behind untimed ones, so many: the first ones after an idle device, and

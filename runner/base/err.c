@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
 
+#include "base/printable.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -38,7 +40,8 @@ void err_capture(char *buf, size_t size)
         buf[0] = '\0';
 }
 
-/* One write a line: the lines of several processes on one terminal do not mix. */
+/* One write a line: the lines of several processes on one terminal do not mix. Names of files and texts
+ * of recordings may be anybody's: they reach the terminal only as printable characters. */
 static void put_line(const char *where, int line, const char *fmt, va_list args)
 {
     char text[4096];
@@ -46,6 +49,7 @@ static void put_line(const char *where, int line, const char *fmt, va_list args)
                  : snprintf(text, sizeof text, "%s: ", where);
     if (n >= 0 && (size_t)n < sizeof text)
         vsnprintf(text + n, sizeof text - (size_t)n, fmt, args);
+    printable_make(text, "");
     if (n_captures)
         snprintf(captures[n_captures - 1].buf, captures[n_captures - 1].size, "%s", text);
     else
@@ -97,11 +101,12 @@ int err_worse(int a, int b)
 
 void say(const char *fmt, ...)
 {
+    char text[4096];
     if (quiet_)
         return;
     va_list args;
     va_start(args, fmt);
-    vfprintf(stderr, fmt, args);
+    vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    fputc('\n', stderr);
+    fprintf(stderr, "%s\n", printable_make(text, "\n"));
 }

@@ -10,6 +10,57 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+int files_open(const char *path, enum files_place place)
+{
+    int link = place == FILES_OWN ? O_NOFOLLOW : 0;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | link);
+    struct stat st;
+    if (fd < 0)
+        return -1;
+    int error = fstat(fd, &st)        ? errno
+                : S_ISDIR(st.st_mode) ? EISDIR
+                : S_ISREG(st.st_mode) ? 0
+                                      : EMEDIUMTYPE;
+    if (!error)
+        return fd;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+FILE *files_stream(const char *path, enum files_place place)
+{
+    int fd = files_open(path, place);
+    return fd < 0 ? NULL : fdopen(fd, "rb");
+}
+
+bool files_read(const char *path, enum files_place place, size_t most, struct text *out)
+{
+    char piece[8192];
+    ssize_t n;
+    size_t before = out->len;
+    int fd = files_open(path, place), error = 0;
+    if (fd < 0)
+        return false;
+    text_addn(out, "", 0);
+    while (!error && (n = read(fd, piece, sizeof piece)) != 0) {
+        if (n > 0)
+            text_addn(out, piece, (size_t)n);
+        error = n < 0 && errno != EINTR ? errno : out->len - before > most ? EFBIG : 0;
+    }
+    close(fd);
+    errno = error;
+    return !error;
+}
+
+const char *files_why(int error)
+{
+    return error == ELOOP         ? "it is a link, which is not followed here"
+           : error == EMEDIUMTYPE ? "it is not a regular file"
+           : error == EFBIG       ? "it is too large"
+                                  : strerror(error);
+}
+
 bool files_write_all(int fd, const void *bytes, size_t n)
 {
     const char *s = bytes;
@@ -34,6 +85,24 @@ bool files_write_new(const char *path, const char *text, mode_t mode)
     int error = errno;
     if (close(fd))
         return false;
+    errno = error;
+    return good;
+}
+
+bool files_replace(const char *path, const char *text, mode_t mode)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
+    char *temp = xstrfmt("%s/.%s.%ld", dir, slash ? slash + 1 : path, (long)getpid());
+    unlink(temp);
+    bool good = files_write_new(temp, text, mode) && !rename(temp, path);
+    int error = errno;
+    if (good)
+        files_sync_folder(dir);
+    else
+        unlink(temp);
+    free(temp);
+    free(dir);
     errno = error;
     return good;
 }

@@ -1,18 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Creates files and folders completely or not at all. Callers treat failures differently, so
- * these functions report nothing: they return false or the path that failed, and set errno.
+ * Opens regular files only, and creates files and folders completely or not at all. Callers treat
+ * failures differently, so these functions report nothing: they return false, -1 or the path that
+ * failed, and set errno.
  */
 #ifndef GS_FILES_H
 #define GS_FILES_H
 
+#include "base/text.h"
+
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
+
+/* Opens a file that another person may have made: a FIFO would wait for ever, a device never end, a
+ * link lead elsewhere. FILES_OWN: the file belongs to a run folder or a campaign, so it is no link.
+ * -1: files_why tells why. */
+enum files_place { FILES_ANY, FILES_OWN };
+int files_open(const char *path, enum files_place place);
+FILE *files_stream(const char *path, enum files_place place); /* the same, to read; NULL for -1 */
+/* Adds the file to `out`, if it has at most `most` bytes. */
+bool files_read(const char *path, enum files_place place, size_t most, struct text *out);
+#define FILES_WHOLE_MAX ((size_t)64 << 20) /* plans, manifests, campaigns: read whole */
+const char *files_why(int error);          /* strerror, and what errno means here */
 
 bool files_write_all(int fd, const void *bytes, size_t n);
 /* Creates a file and syncs it to disk. Fails if the name exists, even as a link. */
 bool files_write_new(const char *path, const char *text, mode_t mode);
+/* Writes a file whole or not at all: a new one is synced, then renamed. */
+bool files_replace(const char *path, const char *text, mode_t mode);
 /* Creates all folders above `path`. Returns NULL, or the folder that failed; the caller frees it. */
 char *files_make_above(const char *path);
 /* A new name survives a power failure only after its folder was synced. */

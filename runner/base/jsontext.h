@@ -7,8 +7,7 @@
 
 #include <jansson.h>
 
-/* Never returns NULL. Bytes that are not UTF-8 become '?', control characters become blanks: the
- * text stays on one line. NULL counts as "". */
+/* Never returns NULL. Only its printable characters stay (printable.h): it is one line. NULL counts as "". */
 json_t *json_text(const char *s);
 
 #endif

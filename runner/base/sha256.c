@@ -2,10 +2,10 @@
 #include "base/sha256.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +46,9 @@ void sha256_hex(const void *data, size_t n, char hex[65])
 
 int sha256_file(const char *path, char hex[65])
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = files_open(path, FILES_ANY);
     if (fd < 0)
-        return fail_at(GS_FAILED, path, 0, "cannot be opened: %s", strerror(errno));
+        return fail_at(GS_FAILED, path, 0, "cannot be opened: %s", files_why(errno));
     struct sha256 *s = sha256_begin();
     char *buf = xmalloc(PIECE);
     ssize_t n;

@@ -5,7 +5,9 @@
 #include "cluster/campaign.h"
 
 #include "base/err.h"
+#include "base/json_names.h"
 #include "base/locate.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "cluster/sbatch_words.h"
@@ -78,10 +80,19 @@ int campaign_write(const struct campaign *c)
 
 /* ---- reading ---- */
 
-/* Others may have written the file: a path in it must not lead out of the campaign folder. */
-static bool is_below(const char *path)
+/* Others may have written the file: "runs/P/W/RUN" and nothing else, and names that need no quotes. */
+static bool is_run_dir(const char *dir)
 {
-    return *path && *path != '/' && !strstr(path, "..");
+    struct words w;
+    words_split(&w, dir, '/');
+    bool good = w.n == 4 && !strcmp(w.v[0], "runs");
+    for (size_t i = 1; i < w.n; i++)
+        good = good && printable_name(w.v[i]);
+    char *again = good ? xstrfmt("runs/%s/%s/%s", w.v[1], w.v[2], w.v[3]) : NULL;
+    good = good && !strcmp(again, dir); /* words_split trims blanks */
+    free(again);
+    words_free(&w);
+    return good;
 }
 
 static bool read_runs(struct campaign *c, json_t *list)
@@ -94,7 +105,7 @@ static bool read_runs(struct campaign *c, json_t *list)
         struct camp_run r;
         if (json_unpack(o, "{ss ss ss si si}", "dir", &dir, "platform", &platform, "section",
                         &section, "launches", &r.launches, "retries", &r.retries) ||
-            !is_below(dir) || r.launches < 1)
+            !is_run_dir(dir) || r.launches < 1)
             return false;
         c->runs = xrealloc(c->runs, (c->n_runs + 1) * sizeof *c->runs);
         r.dir = xstrdup(dir);
@@ -115,7 +126,7 @@ static bool read_arrays(struct campaign *c, json_t *list)
         int first, n, throttle;
         if (json_unpack(o, "{ss si si si}", "script", &script, "first", &first, "tasks", &n,
                         "throttle", &throttle) ||
-            !is_below(script) || first < 0 || n < 1)
+            !printable_name(script) || first < 0 || n < 1)
             return false;
         campaign_add_array(c, script, (size_t)first, (size_t)n, throttle);
     }
@@ -161,7 +172,7 @@ static int read_json(struct campaign *c, const char *path, json_t *json)
 
 int campaign_read(struct campaign *c, const char *dir)
 {
-    json_error_t why;
+    json_t *json;
     *c = (struct campaign){0};
     c->dir = realpath(dir, NULL);
     if (!c->dir)
@@ -169,9 +180,9 @@ int campaign_read(struct campaign *c, const char *dir)
     if (!campaign_is(dir))
         return fail_at(GS_USAGE, dir, 0, "is no campaign: it holds no " CAMPAIGN_FILE);
     char *path = campaign_path(c, CAMPAIGN_FILE);
-    json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
-    int code = json ? read_json(c, path, json)
-                    : fail_at(GS_FAILED, path, why.line, "damaged: %s", why.text);
+    int code = json_names_load(&json, path);
+    if (!code)
+        code = read_json(c, path, json);
     json_decref(json);
     free(path);
     return code;

@@ -2,8 +2,10 @@
 #include "cluster/inventory.h"
 
 #include "base/err.h"
+#include "base/json_names.h"
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,13 +104,11 @@ static int take(struct inventory *v, const char *path, const char *dir, int retr
 
 int inventory_take(struct inventory *v, const char *dir, int launches, int retries)
 {
-    json_error_t why;
     char *path = xstrfmt("%s/plan.json", dir);
-    *v = (struct inventory){.launches = launches, .plan = json_load_file(path, 0, &why)};
-    int code = GS_OK;
-    if (!v->plan)
-        code =
-            fail_at(GS_FAILED, path, why.line > 0 ? why.line : 0, "cannot be read: %s", why.text);
+    *v = (struct inventory){.launches = launches};
+    int code = json_names_load(&v->plan, path);
+    if (!code && !v->plan)
+        code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(ENOENT));
     v->n_cells = json_array_size(json_object_get(v->plan, "cells"));
     v->cells = xcalloc(v->n_cells + 1, sizeof *v->cells);
     v->group_of = xcalloc(v->n_cells + 1, sizeof *v->group_of);

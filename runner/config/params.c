@@ -166,6 +166,16 @@ bool params_default(const struct wl_param *table, void *object, char *why, size_
     return true;
 }
 
+bool param_is_default(const struct wl_param *p, const void *object)
+{
+    char why[512];
+    char *defaults = xcalloc(1, p->offset + param_size(p));
+    bool same = param_parse(p, p->def, defaults, why, sizeof why) &&
+                !memcmp(defaults + p->offset, (const char *)object + p->offset, param_size(p));
+    free(defaults);
+    return same;
+}
+
 size_t params_count(const struct wl_param *table)
 {
     size_t n = 0;

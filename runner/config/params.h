@@ -19,6 +19,9 @@ bool param_parse(const struct wl_param *p, const char *text, void *object, char 
 /* Canonical text of the member: parses back to the same value, and is what ids are hashed from. */
 const char *param_format(const struct wl_param *p, const void *object, char *buf, size_t n);
 
+/* Does the member have its default? */
+bool param_is_default(const struct wl_param *p, const void *object);
+
 /* All members from the defaults. False (and `why`, naming the parameter) if a default is refused.
  */
 bool params_default(const struct wl_param *table, void *object, char *why, size_t n);

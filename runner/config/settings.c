@@ -2,6 +2,7 @@
 #include "config/settings.h"
 
 #include "base/err.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "config/params.h"
@@ -61,21 +62,13 @@ static int read_table(const struct config *c, const struct settings_section *s, 
 
 /* ---- what no table can say ---- */
 
-static bool name_is_plain(const char *name)
-{
-    return *name && *name != '.' && *name != '-' &&
-           name[strspn(
-               name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == '\0';
-}
-
 /* The platform's name is a folder's and stands unquoted in commands. */
 static int check_name(const struct config *c, struct set_platform *p)
 {
-    const char *allowed =
-        "letters, digits, '.', '_' and '-'; the first is a letter, a digit or '_'";
+    const char *allowed = PRINTABLE_NAME_RULE;
     const struct config_entry *e = config_find(c, "platform", "name");
     if (e && e->value[0])
-        return name_is_plain(p->name)
+        return printable_name(p->name)
                    ? GS_OK
                    : config_error(e, "'%s' is not a valid name (%s)", p->name, allowed);
     const char *slash = strrchr(c->path, '/');
@@ -84,7 +77,7 @@ static int check_name(const struct config *c, struct set_platform *p)
     if (n > 4 && !strcmp(base + n - 4, ".ini"))
         n -= 4;
     snprintf(p->name, sizeof p->name, "%.*s", (int)n, base);
-    if (n < sizeof p->name && name_is_plain(p->name))
+    if (n < sizeof p->name && printable_name(p->name))
         return GS_OK;
     return fail_at(GS_USAGE, c->path, 0,
                    "the file's name is not a valid platform name (%s); set [platform] name",

@@ -33,6 +33,8 @@ static bool has_choice(const struct wl_param *p, const char *name)
 static bool speaks_for_itself(const struct wl_plugin *wl, const struct wl_param *of,
                               const char *value)
 {
+    if (!strcmp(of->name, "config"))
+        return true;
     if (of->type != WL_CHOICE)
         return false;
     for (const struct wl_param *p = wl->params; p->name; p++)
@@ -53,7 +55,7 @@ static void add_default(struct text *label, const struct wl_plugin *wl, const vo
 {
     const struct wl_param *first = first_of(wl, WL_CONFIG);
     char value[WL_TEXT_MAX];
-    if (first && first->type != WL_CHOICE)
+    if (first && first->type != WL_CHOICE && strcmp(first->name, "config") != 0)
         text_addf(label, "%s=", first->name);
     text_add(label, first ? param_format(first, defaults, value, sizeof value) : "default");
 }

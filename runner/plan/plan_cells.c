@@ -64,6 +64,8 @@ static void make_ids(const struct builder *b, const void *values, char cell[PLAN
     text_addf(&axes, "group\n%s", b->head);
     for (size_t i = 0; i < b->n_sorted; i++) {
         const struct wl_param *p = b->sorted[i];
+        if (!plugin_has_param(&b->p->plugin->wl, p, values))
+            continue;
         param_format(p, values, value, sizeof value);
         struct text *both[] = {&all, p->role == WL_AXIS ? &axes : NULL};
         for (size_t k = 0; k < 2 && both[k]; k++) {
@@ -85,6 +87,8 @@ static char *params_text(const struct wl_plugin *wl, const void *values)
     char value[256];
     text_clear(&t);
     for (const struct wl_param *p = wl->params; p->name; p++) {
+        if (!plugin_has_param(wl, p, values))
+            continue;
         param_format(p, values, value, sizeof value);
         const char *quote = p->type == WL_TEXT && (!*value || strchr(value, ' ')) ? "\"" : "";
         text_add(&t, t.len ? " " : "");

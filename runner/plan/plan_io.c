@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/json_names.h"
 #include "base/jsontext.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -191,17 +192,12 @@ static int rebuild(const struct reader *r, struct plan **out)
 
 int plan_read(struct plan **out, const char *dir)
 {
-    json_error_t why;
     struct reader r = {.dir = dir, .path = xstrfmt("%s/plan.json", dir)};
-    int code;
     *out = NULL;
-    r.json = json_load_file(r.path, JSON_REJECT_DUPLICATES, &why);
-    if (r.json)
-        code = rebuild(&r, out);
-    else if (access(r.path, F_OK))
-        code = fail_at(GS_USAGE, dir, 0, "no plan.json: this is not a run folder");
-    else
-        code = fail_at(GS_FAILED, r.path, why.line, "damaged: %s", why.text);
+    int code = json_names_load(&r.json, r.path);
+    if (!code)
+        code = r.json ? rebuild(&r, out)
+                      : fail_at(GS_USAGE, dir, 0, "no plan.json: this is not a run folder");
     json_decref(r.json);
     free(r.path);
     return code;

@@ -2,6 +2,7 @@
 #include "plan/sweep.h"
 
 #include "base/err.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "config/params.h"
 #include "config/settings.h"
@@ -196,9 +197,23 @@ static int check_twins(const struct sweep_axis *axis)
     return code;
 }
 
-static int check_axes(const struct sweep *s)
+/* Texts become names of configs, in tables, figures and pages: the readers of recordings refuse others. */
+static int check_texts(const struct sweep_axis *axis, const struct config_entry *from)
+{
+    for (size_t i = 0; axis->p->type == WL_TEXT && from && i < axis->n; i++) {
+        const char *value = (const char *)axis->values + i * param_size(axis->p);
+        if (!printable_label(value))
+            return config_error(from, "'%s' cannot be recorded (%s)", value, PRINTABLE_LABEL_RULE);
+    }
+    return GS_OK;
+}
+
+static int check_axes(const struct sweep *s, const struct config_entry *configs)
 {
     int code = GS_OK;
+    for (size_t i = 0; i < s->n_axes; i++)
+        if (check_texts(&s->axes[i], s->axes[i].from ? s->axes[i].from : configs))
+            code = GS_USAGE;
     size_t *members = xcalloc(s->n_axes, sizeof *members);
     for (size_t i = 0; i < s->n_axes; i++)
         members[s->axes[i].dim]++;
@@ -250,7 +265,7 @@ int sweep_read(struct sweep *s, const struct config *c, const char *section,
     if (!code && zip)
         code = read_zips(s, zip);
     if (!code)
-        code = check_axes(s);
+        code = check_axes(s, configs);
     return code ? code : size_product(s, c, section);
 }
 

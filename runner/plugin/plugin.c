@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/locate.h"
 #include "base/text.h"
+#include "config/params.h"
 #include "plugin/plugin_search.h"
 
 #include <dlfcn.h>
@@ -137,6 +138,14 @@ int plugin_load(struct plugin **out, const char *name)
     }
     *out = p;
     return GS_OK;
+}
+
+bool plugin_has_param(const struct wl_plugin *wl, const struct wl_param *p, const void *cell)
+{
+    for (const char *const *added = wl->added; added && *added; added++)
+        if (!strcmp(*added, p->name))
+            return !param_is_default(p, cell);
+    return true;
 }
 
 void plugin_unload(struct plugin *p)

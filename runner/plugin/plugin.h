@@ -32,6 +32,9 @@ void plugin_unload(struct plugin *p);
 /* Every fault of the tables, one line each through `report`; returns how many. */
 int plugin_lint(const struct plugin *p, void (*report)(void *ctx, const char *line), void *ctx);
 
+/* Is the parameter part of this cell? Not if it was added (wl_plugin.added) and has its default. */
+bool plugin_has_param(const struct wl_plugin *wl, const struct wl_param *p, const void *cell);
+
 /* Their names, none of them opened; words_free. */
 void plugin_names(struct words *names);
 

@@ -188,6 +188,14 @@ static void lint_params(struct lint *l)
         fault(l, "params do not end with a NULL name");
 }
 
+static void lint_added(struct lint *l)
+{
+    const struct wl_plugin *w = &l->plugin->wl;
+    for (const char *const *added = w->added; added && *added; added++)
+        if (w->params && !params_find(w->params, *added))
+            fault(l, "added holds '%s', which is no parameter", *added);
+}
+
 /* ---- the metrics ---- */
 
 static void lint_metrics(struct lint *l)
@@ -224,6 +232,7 @@ int plugin_lint(const struct plugin *p, void (*report)(void *ctx, const char *li
     lint_identity(&l);
     lint_functions(&l);
     lint_params(&l);
+    lint_added(&l);
     lint_metrics(&l);
     return l.faults;
 }

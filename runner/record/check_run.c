@@ -2,6 +2,7 @@
 #include "record/check_run.h"
 
 #include "base/err.h"
+#include "base/json_names.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "record/check_recording.h"
@@ -24,11 +25,7 @@ char *check_run_id(const char *dir)
 int check_load_plan(const char *dir, json_t **plan)
 {
     char *path = xstrfmt("%s/plan.json", dir), *config = xstrfmt("%s/config.ini", dir), hex[65];
-    json_error_t why;
-    int code = GS_OK;
-    *plan = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
-    if (!*plan && !access(path, F_OK))
-        code = fail_at(GS_FAILED, path, why.line, "damaged: %s", why.text);
+    int code = json_names_load(plan, path);
     const char *sha256 = json_string_value(json_object_get(*plan, "config_sha256"));
     if (sha256 && (code = sha256_file(config, hex)) == GS_OK && strcmp(sha256, hex))
         code = fail_at(GS_FAILED, config, 0,

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/json_names.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "record/check_run.h"
@@ -10,7 +11,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static int describe_file(const char *path, json_t **out)
 {
     struct stat st;
     char hex[65];
-    if (stat(path, &st))
+    if (lstat(path, &st))
         return fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(errno));
     if (!S_ISREG(st.st_mode))
         return fail_at(GS_FAILED, path, 0, "is not a regular file; remove it from the run folder");
@@ -60,38 +60,25 @@ static int describe_file(const char *path, json_t **out)
 static int write_renamed(const char *dir, const char *text)
 {
     char *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
-    char *temp = xstrfmt("%s/.%s.%ld", dir, RECORD_MANIFEST, (long)getpid());
-    int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0444);
-    bool failed = fd < 0 || !files_write_all(fd, text, strlen(text)) || fsync(fd);
-    int error = errno;
-    if (fd >= 0 && close(fd) && !failed) {
-        failed = true;
-        error = errno;
-    }
-    if (!failed && rename(temp, path)) {
-        failed = true;
-        error = errno;
-    }
-    if (failed) {
-        fail_at(GS_FAILED, path, 0,
-                "cannot be written: %s; the recordings are complete; finish the run with "
-                "gradsync resume",
-                strerror(error));
-        unlink(temp);
-    } else {
-        files_sync_folder(dir);
-    }
+    int code = files_replace(path, text, 0444)
+                   ? GS_OK
+                   : fail_at(GS_FAILED, path, 0,
+                             "cannot be written: %s; the recordings are complete; finish the run "
+                             "with gradsync resume",
+                             strerror(errno));
     free(path);
-    free(temp);
-    return failed ? GS_FAILED : GS_OK;
+    return code;
 }
 
-/* Removes write permission and grants no other. */
+/* Removes write permission and grants no other; never of what a link points to. */
 static void make_read_only(const char *path)
 {
     struct stat st;
-    if (!stat(path, &st))
-        chmod(path, st.st_mode & 0555);
+    int fd = files_open(path, FILES_OWN);
+    if (fd >= 0 && !fstat(fd, &st))
+        fchmod(fd, st.st_mode & 0555);
+    if (fd >= 0)
+        close(fd);
 }
 
 int manifest_write(const char *dir)
@@ -134,9 +121,11 @@ static int verify_file(const char *path, json_t *entry)
     struct stat st;
     json_int_t bytes = json_integer_value(json_object_get(entry, "bytes"));
     const char *sha256 = json_string_value(json_object_get(entry, "sha256"));
-    if (stat(path, &st))
+    if (lstat(path, &st))
         return fail_at(GS_FAILED, path, 0,
                        "missing, but " RECORD_MANIFEST " lists it; restore the file");
+    if (!S_ISREG(st.st_mode))
+        return fail_at(GS_FAILED, path, 0, "is not a regular file; restore the file");
     if (st.st_size < bytes)
         return fail_at(GS_FAILED, path, 0, "truncated: %lld of the %lld bytes recorded",
                        (long long)st.st_size, (long long)bytes);
@@ -185,17 +174,14 @@ static int verify_foreign(const char *dir, json_t *files)
 static json_t *load(const char *dir, json_t **root)
 {
     char *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
-    json_error_t why;
-    *root = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    int code = json_names_load(root, path);
     json_t *files = json_object_get(*root, "files");
-    if (!*root && access(path, F_OK))
+    if (!code && !*root)
         fail_at(GS_FAILED, dir, 0,
                 "no " RECORD_MANIFEST ": the run was interrupted, or the file was lost; "
                 "'gradsync resume %s' completes it, or remove the folder",
                 dir);
-    else if (!*root)
-        fail_at(GS_FAILED, path, why.line, "damaged: %s", why.text);
-    else if (!json_is_object(files))
+    else if (!code && !json_is_object(files))
         fail_at(GS_FAILED, path, 0, "damaged: no object 'files'");
     free(path);
     return json_is_object(files) ? files : NULL;

@@ -2,6 +2,7 @@
 #include "record/raw.h"
 
 #include "base/err.h"
+#include "base/json_names.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "record/record.h"
@@ -139,7 +140,8 @@ static int parse(struct raw *r, char *text, size_t n, struct raw_line *out)
     r->json = out->json = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
     if (!out->json)
         return damaged(r, why.text);
-    return 1;
+    char fault[320];
+    return json_names_good(out->json, fault, sizeof fault) ? 1 : damaged(r, fault);
 }
 
 int raw_next(struct raw *r, unsigned want, struct raw_line *out)

@@ -2,10 +2,10 @@
 #include "record/raw_lines.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,9 +14,9 @@
 
 int raw_lines_open(struct raw_lines *r, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = files_open(path, FILES_OWN);
     if (fd < 0)
-        return fail_at(GS_FAILED, path, 0, "cannot be opened: %s", strerror(errno));
+        return fail_at(GS_FAILED, path, 0, "cannot be opened: %s", files_why(errno));
     *r = (struct raw_lines){.path = xstrdup(path), .fd = fd};
     return GS_OK;
 }

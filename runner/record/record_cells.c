@@ -17,7 +17,8 @@ static json_t *params(const struct plan *p, const struct cell *c)
     char buf[4 * WL_TEXT_MAX];
     json_t *o = json_object();
     for (const struct wl_param *q = p->plugin->wl.params; q->name; q++)
-        json_object_set_new(o, q->name, json_text(param_format(q, c->values, buf, sizeof buf)));
+        if (plugin_has_param(&p->plugin->wl, q, c->values))
+            json_object_set_new(o, q->name, json_text(param_format(q, c->values, buf, sizeof buf)));
     return o;
 }
 

@@ -2,6 +2,7 @@
 #include "record/recorded.h"
 
 #include "base/err.h"
+#include "base/json_names.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "config/settings.h"
@@ -19,13 +20,10 @@
 static int read_plan(struct recorded *r)
 {
     char *path = xstrfmt("%s/plan.json", r->dir);
-    json_error_t why;
-    json_t *root = json_load_file(path, 0, &why), *cell;
-    int code = GS_OK;
+    json_t *root, *cell;
+    int code = json_names_load(&root, path);
     size_t i;
     r->planned = root;
-    if (!root && !access(path, F_OK))
-        code = fail_at(GS_FAILED, path, why.line, "damaged: %s; restore the file", why.text);
     json_array_foreach(json_object_get(root, "cells"), i, cell)
     {
         const char *id = recorded_text(cell, "id"), *group = recorded_text(cell, "group");

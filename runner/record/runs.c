@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/locate.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "record/raw.h"
 #include "record/record.h"
@@ -186,6 +187,38 @@ int runs_find(struct runs *r, const char *root)
     int code = find(r, path, 0);
     free(path);
     return code;
+}
+
+enum { NAMES_DEPTH = 3 }; /* platform, workload, run */
+
+static int names_below(struct words *names, const char *root, const char *below, int depth)
+{
+    struct dirent **entries;
+    char *dir = xstrfmt("%s%s", root, below);
+    int code = GS_OK, n = scandir(dir, &entries, is_visible, alphasort);
+    if (depth == NAMES_DEPTH && runs_is_run(dir))
+        words_add(names, below + 1);
+    for (int i = 0; i < n && !code; i++) {
+        struct stat st;
+        const char *name = entries[i]->d_name;
+        char *path = xstrfmt("%s/%s", dir, name), *next = xstrfmt("%s/%s", below, name);
+        bool folder = !stat(path, &st) && S_ISDIR(st.st_mode);
+        if ((folder || depth == NAMES_DEPTH) && !printable_name(name))
+            code = fail_at(GS_FAILED, path, 0, "is not a name (%s); rename or remove it",
+                           PRINTABLE_NAME_RULE);
+        else if (folder && depth < NAMES_DEPTH)
+            code = names_below(names, root, next, depth + 1);
+        free(next);
+        free(path);
+    }
+    names_free(entries, n);
+    free(dir);
+    return code;
+}
+
+int runs_names(struct words *names, const char *root)
+{
+    return names_below(names, root, "", 0);
 }
 
 static int by_key(const void *a, const void *b)

@@ -5,6 +5,8 @@
 #ifndef GS_RUNS_H
 #define GS_RUNS_H
 
+#include "base/text.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -36,6 +38,9 @@ int runs_below(struct runs *r, const char *const *roots, size_t n);
 int runs_add(struct runs *r, const char *dir);
 /* GS_OK, or GS_USAGE, reported: the same run twice. */
 int runs_sort(struct runs *r);
+/* Adds P/W/RUN for each folder ROOT/P/W/RUN with a recording, by name. GS_OK, or reported: a folder
+ * or a file in one has no plain name (printable.h), though such a name would be text of a makefile. */
+int runs_names(struct words *names, const char *root);
 void runs_free(struct runs *r);
 
 /* True if the run folder has a manifest. */

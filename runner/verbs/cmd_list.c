@@ -6,10 +6,12 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/locate.h"
+#include "base/printable.h"
 #include "base/program_dir.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "plugin/plugin.h"
+#include "record/runs.h"
 #include "verbs/commands.h"
 
 #include <dirent.h>
@@ -88,13 +90,39 @@ static void verb_names(struct words *names)
         words_add(names, main_verb(i));
 }
 
+/* For make, which cannot quote: a folder or file that others named ends the list. */
+static int recordings(struct words *names)
+{
+    *names = (struct words){0};
+    return runs_names(names, "data/raw");
+}
+
+static int platforms(struct words *names)
+{
+    struct dirent **entries;
+    int code = GS_OK, n = scandir("configs", &entries, is_config, alphasort);
+    *names = (struct words){0};
+    for (int i = 0; i < n; i++) {
+        char *file = entries[i]->d_name;
+        if (!printable_name(file))
+            code = fail_at(GS_FAILED, "configs", 0, "'%s' is not a name (%s); rename the file",
+                           file, PRINTABLE_NAME_RULE);
+        file[strlen(file) - strlen(".ini")] = '\0';
+        words_add(names, file);
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+    return code;
+}
+
 static const struct {
     const char *kind;
     void (*names)(struct words *names);
-} kinds[] = {{"verbs", verb_names},
-             {"plugins", plugin_names},
-             {"configs", locate_configs},
-             {"runs", locate_runs}};
+    int (*sound)(struct words *names);
+} kinds[] = {{"verbs", verb_names, NULL},       {"plugins", plugin_names, NULL},
+             {"configs", locate_configs, NULL}, {"runs", locate_runs, NULL},
+             {"recordings", NULL, recordings},  {"platforms", NULL, platforms}};
 #define KINDS (sizeof kinds / sizeof *kinds)
 
 static int list_names(const char *kind)
@@ -105,15 +133,17 @@ static int list_names(const char *kind)
         all[i] = kinds[i].kind;
         if (strcmp(kind, kinds[i].kind))
             continue;
-        kinds[i].names(&names);
-        for (size_t k = 0; k < names.n; k++)
+        int code = kinds[i].sound ? kinds[i].sound(&names) : (kinds[i].names(&names), GS_OK);
+        for (size_t k = 0; k < names.n && !code; k++)
             printf("%s\n", names.v[k]);
         words_free(&names);
-        return GS_OK;
+        return code;
     }
     const char *near = text_nearest(kind, all, KINDS);
-    return fail(GS_USAGE, "list: no kind '%s'%s; kinds are verbs, plugins, configs and runs", kind,
-                DID_YOU_MEAN(near));
+    return fail(
+        GS_USAGE,
+        "list: no kind '%s'%s; kinds are verbs, plugins, configs, runs, recordings and platforms",
+        kind, DID_YOU_MEAN(near));
 }
 
 static int run(int n, char **words)
@@ -124,14 +154,14 @@ static int run(int n, char **words)
 int cmd_list(int argc, char **argv)
 {
     static const struct cli_option options[] = {{0}};
-    static const struct cli cli = {.verb = "list",
-                                   .arguments = "[verbs | plugins | configs | runs]",
-                                   .summary =
-                                       "Lists the workload plugins and configs that gradsync "
-                                       "finds, or the names of one kind, one per line.",
-                                   .example = "gradsync list plugins",
-                                   .options = options,
-                                   .min_args = 0,
-                                   .max_args = 1};
+    static const struct cli cli = {
+        .verb = "list",
+        .arguments = "[verbs | plugins | configs | runs | recordings | platforms]",
+        .summary = "Lists the workload plugins and configs that gradsync "
+                   "finds, or the names of one kind, one per line.",
+        .example = "gradsync list plugins",
+        .options = options,
+        .min_args = 0,
+        .max_args = 1};
     return cli_words(&cli, argc, argv, run);
 }

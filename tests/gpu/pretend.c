@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Preloaded before CUDA's and NCCL's libraries, pretends a machine that is not here, as far as a
- * GPU plugin looks at it: opening it, and operations (all-reduces, in graphs too, and GEMMs), one
+ * GPU plugin looks at it: opening it, and operations (collectives, in graphs too, and GEMMs), one
  * after the other whatever their streams, that each take 10 us and are right. Reductions to a rank
  * and broadcasts really move their data between the ranks, as files in /dev/shm.
  *
@@ -14,6 +14,7 @@
  *   PRETEND_MEMORY   of a GPU, in MiB; 1024
  *   PRETEND_ERROR    that the GPUs fail to start with
  *   PRETEND_REFUSES  the NCCL_ALGO that NCCL has not
+ *   PRETEND_NO_COPIES  NCCL uses no copy engines, whatever the CTA policy
  *   PRETEND_DEAD     a peer dies when so many operations are queued
  */
 #include <malloc.h>
@@ -31,10 +32,12 @@ enum { NCCL_CUDA_ERROR = 1, NCCL_INVALID_USAGE = 5, NCCL_REMOTE_ERROR = 6 };
 /* What it must know of its past: the operations queued are a clock. */
 static int operations;
 static int captured = -1; /* -1: no graph is being captured */
+static int captured_policy;
 struct communicator {
     char algorithm[32]; /* the NCCL_ALGO that it was made with */
     char id[64];
     int rank, ranks, moves;
+    int policy; /* the CTA policy that it was made with */
 };
 static struct communicator made_communicators[64];
 static int communicators;
@@ -76,6 +79,9 @@ SUCCEEDS(cublasCreate_v2)
 SUCCEEDS(cublasDestroy_v2)
 SUCCEEDS(cublasSetStream_v2)
 SUCCEEDS(cublasSetWorkspace_v2)
+SUCCEEDS(ncclGroupStart)
+SUCCEEDS(ncclGroupEnd)
+SUCCEEDS(ncclCommWindowDeregister)
 SUCCEEDS(ncclCommDestroy)
 SUCCEEDS(ncclCommAbort)
 
@@ -252,6 +258,42 @@ int cudaGraphInstantiateWithFlags(char **made, char *graph)
     return SUCCESS;
 }
 
+/* A graph has one node; under the CTA policy "zero" it copies. */
+enum { ZERO_CTAS = 2, NODE_KERNEL = 0, NODE_MEMCPY = 1 };
+struct kernel_node {
+    const char *kernel;
+    unsigned grid[3];
+};
+
+int cudaGraphGetNodes(char *graph, char **nodes, size_t *n)
+{
+    nodes[0] = graph;
+    *n = 1;
+    return SUCCESS;
+}
+
+int cudaGraphNodeGetType(const char *node, int *type)
+{
+    (void)node;
+    *type =
+        captured_policy == ZERO_CTAS && !getenv("PRETEND_NO_COPIES") ? NODE_MEMCPY : NODE_KERNEL;
+    return SUCCESS;
+}
+
+/* The driver's: a kernel is its name. */
+int cuGraphKernelNodeGetParams_v2(const char *node, struct kernel_node *params)
+{
+    (void)node;
+    *params = (struct kernel_node){"_Z22ncclDevKernel_SendRecv4args", {8, 1, 1}};
+    return SUCCESS;
+}
+
+int cuFuncGetName(const char **name, const char *kernel)
+{
+    *name = kernel;
+    return SUCCESS;
+}
+
 int cudaGraphLaunch(const char *made)
 {
     run_operations((int)(made - graphs));
@@ -264,6 +306,17 @@ int ncclGetVersion(int *version)
     return SUCCESS;
 }
 
+/* ncclConfig_t of NCCL 2.27 and later, up to what is read here. */
+struct config {
+    size_t size;
+    unsigned magic, version;
+    int blocking, cga_size, least_ctas, most_ctas;
+    const char *net;
+    int split, traffic;
+    const char *name;
+    int collnet, policy;
+};
+
 struct unique_id {
     char text[128];
 };
@@ -274,11 +327,12 @@ int ncclGetUniqueId(struct unique_id *id)
     return SUCCESS;
 }
 
-int ncclCommInitRankConfig(struct communicator **comm, int ranks, struct unique_id id, int rank)
+int ncclCommInitRankConfig(struct communicator **comm, int ranks, struct unique_id id, int rank,
+                           const struct config *config)
 {
     const char *algorithm = getenv("NCCL_ALGO");
     struct communicator *made = &made_communicators[communicators++ % 64];
-    *made = (struct communicator){.rank = rank, .ranks = ranks};
+    *made = (struct communicator){.rank = rank, .ranks = ranks, .policy = config->policy};
     snprintf(made->algorithm, sizeof made->algorithm, "%s", algorithm ? algorithm : "");
     snprintf(made->id, sizeof made->id, "%.63s", id.text);
     *comm = made;
@@ -322,11 +376,27 @@ static int get(const struct communicator *c, int from, float *x, size_t n, int a
     return good ? SUCCESS : NCCL_REMOTE_ERROR;
 }
 
+/* One operation, or a node of the graph that is being captured. */
+static int queue(const struct communicator *c)
+{
+    const char *refused = getenv("PRETEND_REFUSES");
+    if (refused && !strcmp(c->algorithm, refused))
+        return NCCL_INVALID_USAGE;
+    captured_policy = c->policy;
+    if (captured < 0)
+        run_operations(1);
+    else
+        captured++;
+    return SUCCESS;
+}
+
 int ncclReduce(const float *in, float *out, size_t n, int type, int op, int root,
                struct communicator *c)
 {
     int result = SUCCESS;
     (void)type, (void)op;
+    if (captured >= 0)
+        return queue(c);
     if (c->rank != root)
         result = put(c, root, in, n);
     else if (in != out)
@@ -342,6 +412,8 @@ int ncclBroadcast(const float *in, float *out, size_t n, int type, int root, str
 {
     int result = SUCCESS;
     (void)type;
+    if (captured >= 0)
+        return queue(c);
     for (int r = 0; c->rank == root && r < c->ranks && result == SUCCESS; r++)
         result = r == root ? SUCCESS : put(c, r, in, n);
     if (c->rank != root)
@@ -354,14 +426,43 @@ int ncclBroadcast(const float *in, float *out, size_t n, int type, int root, str
 int ncclAllReduce(const void *in, void *out, size_t n, int type, int op,
                   const struct communicator *comm, void *stream)
 {
-    const char *refused = getenv("PRETEND_REFUSES");
     (void)in, (void)out, (void)n, (void)type, (void)op, (void)stream;
-    if (refused && !strcmp(comm->algorithm, refused))
-        return NCCL_INVALID_USAGE;
-    if (captured < 0)
-        run_operations(1);
-    else
-        captured++;
+    return queue(comm);
+}
+
+int ncclReduceScatter(const void *in, void *out, size_t n, int type, int op,
+                      const struct communicator *comm, void *stream)
+{
+    return ncclAllReduce(in, out, n, type, op, comm, stream);
+}
+
+int ncclAllGather(const void *in, void *out, size_t n, int type, const struct communicator *comm)
+{
+    (void)in, (void)out, (void)n, (void)type;
+    return queue(comm);
+}
+
+int ncclAlltoAll(const void *in, void *out, size_t n, int type, const struct communicator *comm)
+{
+    return ncclAllGather(in, out, n, type, comm);
+}
+
+int ncclSend(const void *in, size_t n, int type, int peer, const struct communicator *comm)
+{
+    (void)in, (void)n, (void)type, (void)peer;
+    return queue(comm);
+}
+
+int ncclRecv(void *out, size_t n, int type, int peer, const struct communicator *comm)
+{
+    (void)out, (void)n, (void)type, (void)peer, (void)comm;
+    return SUCCESS;
+}
+
+int ncclCommWindowRegister(void *comm, void *buffer, size_t bytes, void **window)
+{
+    (void)comm, (void)bytes;
+    *window = buffer;
     return SUCCESS;
 }
 

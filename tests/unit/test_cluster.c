@@ -266,7 +266,7 @@ static void a_campaign_of_somebody_else_stays_in_its_folder(void **state)
         {"{", "damaged"},
         {"{}", "no number 'schema'"},
         {"{\"schema\":99,\"id\":\"a\"}", "schema 99"},
-        {"{\"schema\":1,\"id\":\"a b\",\"runs\":[],\"arrays\":[],\"tasks\":[]}", "is invalid"},
+        {"{\"schema\":1,\"id\":\"a b\",\"runs\":[],\"arrays\":[],\"tasks\":[]}", "is not a name"},
         {"{\"schema\":1,\"id\":\"a\",\"runs\":[{\"dir\":\"../../"
          "etc\",\"platform\":\"p\",\"section\":"
          "\"s\",\"launches\":1,\"retries\":1}],\"arrays\":[],\"tasks\":[]}",

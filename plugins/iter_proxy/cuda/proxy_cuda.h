@@ -7,6 +7,8 @@
 #ifndef PROXY_CUDA_H
 #define PROXY_CUDA_H
 
+#include "common/cuda_collective.h"
+#include "common/cuda_memory.h"
 #include "common/cuda_open.h"
 #include "iter_proxy/backend.h"
 
@@ -21,13 +23,24 @@ struct operands {
     void *a, *b, *c;
 };
 
-/* Gradients of equal size: the same exact input and output for every config and mode. */
+/* The windows of one gradient on one communicator. */
+struct windows {
+    struct windows *next;
+    struct comm *comm;
+    int users;
+    void *in, *out;
+};
+
+/* Gradients of equal size, buckets and collective: the same exact input and output for every config
+ * and mode of one memory. */
 struct gradient {
     struct gradient *next;
     size_t bytes;
+    int64_t buckets;
+    int collective, memory;
     int users;
-    struct payload payload;
-    char *in, *out;
+    void *in, *out;
+    struct windows *windows;
 };
 
 struct state {
@@ -49,6 +62,7 @@ struct step {
     struct comm *comm;
     struct operands *operands; /* NULL: nothing is computed */
     struct gradient *gradient; /* NULL: nothing is communicated */
+    struct windows *windows;   /* NULL: plain memory */
     int last_gemm;             /* the last one's index: whose result C holds */
     struct gpu_mismatch *gemm_record, *bucket_record;
 };
@@ -64,9 +78,15 @@ enum wl_status gemm_queue(struct state *s, const struct operands *o, int i, int 
 cudaError_t gemm_check(struct state *s, const struct operands *o, int i, int gemms,
                        struct gpu_mismatch *record);
 
-enum wl_status gradient_take(struct state *s, size_t bytes, struct gradient **out, char *why,
-                             size_t size);
+enum wl_status gradient_take(struct state *s, const struct proxy_cell *cell, struct gradient **out,
+                             char *why, size_t size);
 void gradient_drop(struct state *s, struct gradient *g);
+/* Registers the gradient with the communicator, once for all steps. Collective. */
+enum wl_status windows_take(struct state *s, struct gradient *g, struct comm *comm,
+                            struct windows **out, char *why, size_t size);
+void windows_drop(struct state *s, struct gradient *g, struct windows *w);
+
+struct nccl_operation bucket_operation(const struct proxy_cell *cell, unsigned b);
 
 /* Of struct proxy_backend. */
 enum wl_status prepare_step(void *state, const struct proxy_cell *cell,

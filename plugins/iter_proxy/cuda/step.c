@@ -31,18 +31,25 @@ void release_step(void *step)
 {
     struct step *p = step;
     operands_drop(p->state, p->operands);
+    windows_drop(p->state, p->gradient, p->windows);
     gradient_drop(p->state, p->gradient);
     cudaFree(p->gemm_record);
     cudaFree(p->bucket_record);
     free(p);
 }
 
-static ncclResult_t reduce_bucket(struct step *p, unsigned b)
+static char *bucket_at(const struct step *p, void *base, unsigned b)
 {
-    size_t first = proxy_bucket(p->cell, b), end = proxy_bucket(p->cell, b + 1);
-    return ncclAllReduce(p->gradient->in + first * sizeof(float),
-                         p->gradient->out + first * sizeof(float), end - first, ncclFloat, ncclSum,
-                         atomic_load(&p->comm->nccl), p->state->gpu.stream);
+    return (char *)base + proxy_bucket(p->cell, b) * sizeof(float);
+}
+
+static enum wl_status queue_bucket(struct step *p, unsigned b)
+{
+    struct comms *c = &p->state->comms;
+    struct nccl_operation o = bucket_operation(p->cell, b);
+    ncclResult_t e = nccl_operation_queue(c, p->comm, &o, bucket_at(p, p->gradient->in, b),
+                                          bucket_at(p, p->gradient->out, b));
+    return comm_try(c, p->comm, e, nccl_operation_name(&o));
 }
 
 static enum wl_status take_memory(struct step *p, char *why, size_t size)
@@ -60,31 +67,17 @@ static enum wl_status take_memory(struct step *p, char *why, size_t size)
                                why, size);
     }
     if (status == WL_OK && find(p->schedule, PROXY_COMM))
-        status = gradient_take(p->state, (size_t)p->cell->size, &p->gradient, why, size);
+        status = gradient_take(p->state, p->cell, &p->gradient, why, size);
     return status;
-}
-
-static enum wl_status finish(struct step *p)
-{
-    struct state *s = p->state;
-    enum wl_status status =
-        gpu_try(&s->gpu, cudaEventRecord(s->communicated, s->gpu.stream), "cudaEventRecord");
-    return status == WL_OK ? comm_wait(&s->comms, p->comm, s->communicated, NULL, NULL) : status;
 }
 
 /* One bucket, untimed: does NCCL accept the config, and with what does it run it? */
 static enum wl_status try_out(struct step *p)
 {
     struct state *s = p->state;
-    char why[256] = "";
-    comm_log_begin(&s->comms);
-    ncclResult_t e = reduce_bucket(p, 0);
-    struct comm_ran ran = comm_log_end(&s->comms);
-    enum wl_status status = comm_judge(&s->comms, p->comm, e, "ncclAllReduce", why, sizeof why);
-    status = host_agree(s->host, status, why);
-    if (status == WL_OK)
-        status = finish(p);
-    return status == WL_OK ? comm_prove(&s->comms, p->comm, &ran) : status;
+    struct nccl_operation o = bucket_operation(p->cell, 0);
+    return nccl_operation_try(&s->comms, p->comm, &o, p->gradient->in, p->gradient->out,
+                              s->communicated);
 }
 
 static enum wl_status prepare_parts(struct step *p)
@@ -92,7 +85,7 @@ static enum wl_status prepare_parts(struct step *p)
     struct state *s = p->state;
     char why[256] = "";
     struct comm_key key = {algorithm_of[p->cell->algorithm], protocol_of[p->cell->protocol],
-                           (int)p->cell->ctas, s->host->copy};
+                           (int)p->cell->ctas, p->cell->policy, s->host->copy};
     if (key.algorithm < 0) {
         HOST_FAIL(s->host, "NCCL has no such algorithm: ring, tree or nvls");
         return WL_SKIP;
@@ -103,6 +96,10 @@ static enum wl_status prepare_parts(struct step *p)
     comm_note(&s->comms, p->comm);
     status = take_memory(p, why, sizeof why);
     status = host_agree(s->host, status, why);
+    if (status == WL_OK && p->gradient && p->cell->memory == PROXY_SYMMETRIC) {
+        status = windows_take(s, p->gradient, p->comm, &p->windows, why, sizeof why);
+        status = host_agree(s->host, status, why);
+    }
     return status == WL_OK && p->gradient ? try_out(p) : status;
 }
 
@@ -171,9 +168,7 @@ static enum wl_status do_task(struct step *p, const struct proxy_task *t)
     case PROXY_COMM:
         if (t->n)
             status = follow(s, s->gpu.stream, s->compute, s->computed);
-        if (status != WL_OK)
-            return status;
-        return comm_try(&s->comms, p->comm, reduce_bucket(p, t->first), "ncclAllReduce");
+        return status == WL_OK ? queue_bucket(p, t->first) : status;
     case PROXY_JOIN:
         return join(s);
     }
@@ -202,18 +197,23 @@ static enum wl_status start(struct step *p)
     return status;
 }
 
+static cudaError_t check_buckets(struct step *p)
+{
+    struct gpu *g = &p->state->gpu;
+    cudaError_t e = gpu_record_clear(p->bucket_record, g->stream);
+    for (unsigned b = 0; b < (unsigned)p->cell->buckets && !e; b++) {
+        struct nccl_operation o = bucket_operation(p->cell, b);
+        nccl_operation_check(g, &o, bucket_at(p, p->gradient->out, b),
+                             g->host->seed + proxy_bucket(p->cell, b), 1, p->bucket_record, &e);
+    }
+    return e;
+}
+
 /* Buffers are shared by the steps, so results are checked behind the sample. */
 static enum wl_status check(struct step *p)
 {
     struct state *s = p->state;
-    const struct gradient *g = p->gradient;
-    cudaError_t e = cudaSuccess;
-    if (g)
-        e = gpu_record_clear(p->bucket_record, s->gpu.stream);
-    if (g && !e)
-        e = gpu_check(g->out, g->bytes / sizeof(float), sizeof(float),
-                      gpu_words(g->payload.expected), s->host->seed, p->bucket_record,
-                      s->gpu.stream);
+    cudaError_t e = p->gradient ? check_buckets(p) : cudaSuccess;
     if (p->operands && !e)
         e = gemm_check(s, p->operands, p->last_gemm, (int)p->cell->gemms, p->gemm_record);
     return gpu_try(&s->gpu, e, "checking the results");

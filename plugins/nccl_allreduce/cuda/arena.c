@@ -6,7 +6,6 @@
 
 #define LEAST_B ((size_t)64 << 20) /* so that the small sizes of a sweep share one */
 #define POISON 0xff                /* NaN, or -1: no right result holds it */
-#define NCCL_SYMMETRIC 1           /* NCCL_WIN_COLL_SYMMETRIC */
 
 char *slot_in(const struct prepared *p, unsigned slot)
 {
@@ -18,19 +17,9 @@ char *slot_out(const struct prepared *p, unsigned slot)
     return slot_in(p, p->cell.in_place ? slot : slot + p->slots);
 }
 
-typedef ncclResult_t mem_alloc(void **, size_t);
-typedef ncclResult_t mem_free(void *);
-
 static void arena_free(struct state *s, struct arena *a)
 {
-    union {
-        void *object;
-        mem_free *function;
-    } give = {.object = comm_symbol(&s->comms, "ncclMemFree")};
-    if (a->from_nccl && give.function)
-        give.function(a->base);
-    else
-        cudaFree(a->base);
+    memory_free(&s->comms, a->base, a->from_nccl);
     free(a);
 }
 
@@ -59,25 +48,7 @@ static void drop_unused(struct state *s)
 
 static enum wl_status allocate(struct state *s, struct arena *a, char *why, size_t n)
 {
-    if (!a->from_nccl)
-        return gpu_alloc(&a->base, a->bytes, why, n) == cudaSuccess ? WL_OK : WL_SKIP;
-    union {
-        void *object;
-        mem_alloc *function;
-    } take = {.object = comm_symbol(&s->comms, "ncclMemAlloc")};
-    if (!take.function) {
-        snprintf(why, n, "this NCCL, %d.%d, has no ncclMemAlloc: memory = plain, or NCCL 2.19",
-                 s->comms.version / 10000, s->comms.version % 10000 / 100);
-        return WL_SKIP;
-    }
-    ncclResult_t e = take.function(&a->base, a->bytes);
-    enum wl_status status = comm_judge(&s->comms, NULL, e, "ncclMemAlloc", why, n);
-    if (status == WL_OK)
-        return WL_OK;
-    cudaGetLastError();
-    if (gpu_free_memory() < a->bytes)
-        gpu_say_memory(a->bytes, why, n);
-    return WL_SKIP;
+    return memory_alloc(&s->comms, &a->base, a->bytes, a->from_nccl, why, n);
 }
 
 enum wl_status arena_take(struct state *s, size_t bytes, bool from_nccl, struct arena **out,
@@ -112,60 +83,21 @@ enum wl_status arena_take(struct state *s, size_t bytes, bool from_nccl, struct 
     return WL_OK;
 }
 
+/* In place, an input lies in its output: the other inputs of an all-reduce leave nothing of it. */
+static cudaError_t poison(struct prepared *p)
+{
+    if (p->cell.in_place && p->cell.collective == COLLECTIVE_ALLREDUCE)
+        return cudaSuccess;
+    return cudaMemsetAsync(slot_out(p, 0), POISON, p->slots * p->slot_B, p->state->gpu.stream);
+}
+
 enum wl_status arena_load(struct prepared *p)
 {
     struct gpu *g = &p->state->gpu;
-    const struct payload *pay = &p->payload;
     bool intact = p->arena->loaded == p && !p->cell.in_place;
     p->arena->loaded = p;
-    cudaError_t e = cudaSuccess;
+    cudaError_t e = poison(p);
     for (unsigned slot = 0; slot < p->slots && !e && !intact; slot++)
-        e = gpu_fill(slot_in(p, slot), p->elements, pay->element_B, gpu_words(pay->input),
-                     g->host->seed + slot, g->stream);
-    if (!e && !p->cell.in_place)
-        e = cudaMemsetAsync(slot_out(p, 0), POISON, p->slots * p->slot_B, g->stream);
+        e = nccl_operation_fill(g, &p->what, slot_in(p, slot), g->host->seed + slot);
     return gpu_try(g, e, "filling the buffers");
-}
-
-typedef ncclResult_t buffer_register(ncclComm_t, void *, size_t, void **);
-typedef ncclResult_t window_register(ncclComm_t, void *, size_t, void **, int);
-typedef ncclResult_t deregister(ncclComm_t, void *);
-
-enum wl_status arena_register(struct prepared *p, char *why, size_t n)
-{
-    struct state *s = p->state;
-    ncclComm_t nccl = atomic_load(&p->comm->nccl);
-    if (p->cell.memory == MEMORY_PLAIN || p->cell.memory == MEMORY_NCCL)
-        return WL_OK;
-    bool window = p->cell.memory == MEMORY_SYMMETRIC;
-    const char *name = window ? "ncclCommWindowRegister" : "ncclCommRegister";
-    union {
-        void *object;
-        buffer_register *buffer;
-        window_register *window;
-    } add = {.object = comm_symbol(&s->comms, name)};
-    if (!add.object) {
-        snprintf(why, n, "this NCCL, %d.%d, has no %s: memory = plain, or NCCL %s",
-                 s->comms.version / 10000, s->comms.version % 10000 / 100, name,
-                 window ? "2.27" : "2.19");
-        return WL_SKIP;
-    }
-    ncclResult_t e =
-        window ? add.window(nccl, p->arena->base, p->arena->bytes, &p->registration, NCCL_SYMMETRIC)
-               : add.buffer(nccl, p->arena->base, p->arena->bytes, &p->registration);
-    return comm_judge(&s->comms, p->comm, e, name, why, n);
-}
-
-void arena_unregister(struct prepared *p)
-{
-    ncclComm_t nccl = atomic_load(&p->comm->nccl);
-    bool window = p->cell.memory == MEMORY_SYMMETRIC;
-    union {
-        void *object;
-        deregister *function;
-    } undo = {.object = comm_symbol(&p->state->comms,
-                                    window ? "ncclCommWindowDeregister" : "ncclCommDeregister")};
-    if (p->registration && nccl && undo.function)
-        undo.function(nccl, p->registration);
-    p->registration = NULL;
 }

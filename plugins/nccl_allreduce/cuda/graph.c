@@ -3,15 +3,9 @@
 
 ncclResult_t operation(struct prepared *p, unsigned i)
 {
-    static const ncclRedOp_t ops[] = {[PAY_SUM] = ncclSum,
-                                      [PAY_PROD] = ncclProd,
-                                      [PAY_MAX] = ncclMax,
-                                      [PAY_MIN] = ncclMin,
-                                      [PAY_AVG] = ncclAvg};
     unsigned slot = i % p->slots;
-    return ncclAllReduce(slot_in(p, slot), slot_out(p, slot), p->elements,
-                         (ncclDataType_t)payload_dtypes[p->cell.dtype].nccl, ops[p->cell.op],
-                         atomic_load(&p->comm->nccl), p->state->gpu.stream);
+    return nccl_operation_queue(&p->state->comms, p->comm, &p->what, slot_in(p, slot),
+                                slot_out(p, slot));
 }
 
 static enum wl_status queue(struct prepared *p, unsigned n)
@@ -19,7 +13,7 @@ static enum wl_status queue(struct prepared *p, unsigned n)
     ncclResult_t e = ncclSuccess;
     for (unsigned i = 0; i < n && e == ncclSuccess; i++)
         e = operation(p, i);
-    return comm_try(&p->state->comms, p->comm, e, "ncclAllReduce");
+    return comm_try(&p->state->comms, p->comm, e, nccl_operation_name(&p->what));
 }
 
 static enum wl_status capture(struct prepared *p, unsigned n, cudaGraph_t *graph)

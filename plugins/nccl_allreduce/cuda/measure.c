@@ -84,15 +84,9 @@ static enum wl_status measure_beside(struct prepared *p, unsigned iters, struct 
 /* What slot `slot` holds after so many operations, checked behind them; false: not exact. */
 static bool check_slot(struct prepared *p, unsigned slot, uint64_t operations, cudaError_t *error)
 {
-    struct state *s = p->state;
-    const struct nccl_cell *c = &p->cell;
-    struct payload after;
-    if (!payload_make(&after, (enum payload_type)c->dtype, (enum payload_op)c->op, s->host->rank,
-                      s->host->ranks, c->in_place, operations))
-        return false;
-    *error = gpu_check(slot_out(p, slot), p->elements, after.element_B, gpu_words(after.expected),
-                       s->host->seed + slot, p->record, s->gpu.stream);
-    return true;
+    struct gpu *g = &p->state->gpu;
+    return nccl_operation_check(g, &p->what, slot_out(p, slot), g->host->seed + slot, operations,
+                                p->record, error);
 }
 
 /* Every buffer that the sample used. Whether a result is exact does not depend on the rank. */
@@ -132,7 +126,7 @@ static enum wl_status check_fresh(struct prepared *p)
     cudaError_t e = cudaSuccess;
     enum wl_status status = arena_load(p);
     if (status == WL_OK)
-        status = comm_try(&s->comms, p->comm, operation(p, 0), "ncclAllReduce");
+        status = comm_try(&s->comms, p->comm, operation(p, 0), nccl_operation_name(&p->what));
     if (status == WL_OK)
         status = gpu_try(&s->gpu, cudaEventRecord(s->done, s->gpu.stream), "cudaEventRecord");
     if (status == WL_OK)
@@ -147,6 +141,8 @@ enum wl_status verify_cuda(void *prepared)
     struct prepared *p = prepared;
     struct gpu *g = &p->state->gpu;
     enum wl_status status = p->unpredictable ? check_fresh(p) : WL_OK;
-    return status == WL_OK ? gpu_record_read(g, p->record, g->stream, "the all-reduced buffer")
+    return status == WL_OK ? gpu_record_read(g, p->record, g->stream,
+                                             p->cell.collective ? "the received buffer"
+                                                                : "the all-reduced buffer")
                            : status;
 }

@@ -7,6 +7,8 @@
 #define NCCL_CUDA_H
 
 #include "common/cuda_burn.h"
+#include "common/cuda_collective.h"
+#include "common/cuda_memory.h"
 #include "common/cuda_open.h"
 #include "nccl_allreduce/nccl_allreduce.h"
 
@@ -15,7 +17,7 @@ struct arena {
     struct arena *next;
     void *base;
     size_t bytes;
-    bool from_nccl; /* ncclMemAlloc: what NCCL can show to other GPUs */
+    bool from_nccl;
     int users;
     const void *loaded; /* the prepared cell whose inputs it holds */
 };
@@ -41,8 +43,8 @@ struct prepared {
     struct nccl_cell cell;
     struct comm *comm;
     struct arena *arena;
-    struct payload payload; /* after one operation */
-    size_t slot_B, elements;
+    struct nccl_operation what;
+    size_t slot_B;
     unsigned slots; /* buffers in rotation */
     void *registration;
     struct op_graph unit, rest;
@@ -58,11 +60,8 @@ char *slot_out(const struct prepared *p, unsigned slot);
 enum wl_status arena_take(struct state *s, size_t bytes, bool from_nccl, struct arena **out,
                           char *why, size_t n);
 void arenas_free(struct state *s);
-/* Inputs, and outputs poisoned, queued on the stream. In place: inputs. */
+/* Inputs, and outputs poisoned, queued on the stream. */
 enum wl_status arena_load(struct prepared *p);
-/* Registers the arena with the communicator as cell.memory asks. */
-enum wl_status arena_register(struct prepared *p, char *why, size_t n);
-void arena_unregister(struct prepared *p);
 
 /* Queues operation `i` of a sample. */
 ncclResult_t operation(struct prepared *p, unsigned i);

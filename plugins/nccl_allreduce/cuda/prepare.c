@@ -12,7 +12,7 @@ void release_cuda(void *prepared)
     graphs_free(p);
     cudaFree(p->record);
     if (p->arena) {
-        arena_unregister(p);
+        memory_unregister(&p->state->comms, p->comm, (enum memory)p->cell.memory, &p->registration);
         p->arena->users--;
         if (p->arena->loaded == p)
             p->arena->loaded = NULL;
@@ -28,13 +28,17 @@ static unsigned slots_for(const struct state *s, const struct nccl_cell *c, size
     return slots > BACK_TO_BACK_MOST ? BACK_TO_BACK_MOST : (unsigned)slots;
 }
 
-/* Buffers, and their registration: what one rank may fail at and another not. */
+/* Buffers: what one rank may fail at and another not. */
 static enum wl_status take_buffers(struct prepared *p, char *why, size_t n)
 {
     struct state *s = p->state;
     const struct nccl_cell *c = &p->cell;
     p->slot_B = (c->size + ALIGN_B - 1) / ALIGN_B * ALIGN_B;
-    p->elements = c->size / payload_dtypes[c->dtype].size_B;
+    p->what = (struct nccl_operation){.collective = (enum collective)c->collective,
+                                      .type = (enum payload_type)c->dtype,
+                                      .op = (enum payload_op)c->op,
+                                      .count = c->size / payload_dtypes[c->dtype].size_B,
+                                      .in_place = c->in_place};
     p->slots = slots_for(s, c, p->slot_B);
     if (s->comms.version < payload_dtypes[c->dtype].nccl_since) {
         snprintf(why, n, "this NCCL, %d.%d, has no %s: 2.24 is the first that has",
@@ -42,8 +46,6 @@ static enum wl_status take_buffers(struct prepared *p, char *why, size_t n)
                  payload_dtypes[c->dtype].name);
         return WL_SKIP;
     }
-    payload_make(&p->payload, (enum payload_type)c->dtype, (enum payload_op)c->op, s->host->rank,
-                 s->host->ranks, c->in_place, 1);
     if (gpu_record_new(&s->gpu, &p->record) != WL_OK) {
         snprintf(why, n, "no device memory for the record of a check");
         return WL_FAIL;
@@ -54,24 +56,13 @@ static enum wl_status take_buffers(struct prepared *p, char *why, size_t n)
                       &p->arena, why, n);
 }
 
-/* One operation, untimed: does NCCL accept the cell, and with what does it run it? */
 static enum wl_status try_out(struct prepared *p)
 {
     struct state *s = p->state;
-    char why[256] = "";
     enum wl_status status = arena_load(p);
     if (host_agree(s->host, status, "the buffers could not be filled") != WL_OK)
         return WL_FAIL;
-    comm_log_begin(&s->comms);
-    ncclResult_t e = operation(p, 0);
-    struct comm_ran ran = comm_log_end(&s->comms);
-    status = host_agree(s->host,
-                        comm_judge(&s->comms, p->comm, e, "ncclAllReduce", why, sizeof why), why);
-    if (status == WL_OK)
-        status = gpu_try(&s->gpu, cudaEventRecord(s->done, s->gpu.stream), "cudaEventRecord");
-    if (status == WL_OK)
-        status = comm_wait(&s->comms, p->comm, s->done, NULL, NULL);
-    return status == WL_OK ? comm_prove(&s->comms, p->comm, &ran) : status;
+    return nccl_operation_try(&s->comms, p->comm, &p->what, slot_in(p, 0), slot_out(p, 0), s->done);
 }
 
 static enum wl_status prepare_contention(struct prepared *p)
@@ -91,7 +82,8 @@ static enum wl_status prepare_steps(struct prepared *p)
 {
     struct state *s = p->state;
     char why[256] = "";
-    struct comm_key key = {p->cell.algorithm, p->cell.protocol, (int)p->cell.ctas, s->host->copy};
+    struct comm_key key = {p->cell.algorithm, p->cell.protocol, (int)p->cell.ctas, p->cell.policy,
+                           s->host->copy};
     enum wl_status status = comms_pretend(&s->comms, (int)p->cell.hosts);
     if (status == WL_OK)
         status = comm_get(&s->comms, key, &p->comm);
@@ -99,9 +91,12 @@ static enum wl_status prepare_steps(struct prepared *p)
         return status;
     comm_note(&s->comms, p->comm);
     status = take_buffers(p, why, sizeof why);
-    if (status == WL_OK)
-        status = arena_register(p, why, sizeof why);
-    status = host_agree(s->host, status, why);
+    status = host_agree(s->host, status, why); /* registering windows is collective */
+    if (status == WL_OK) {
+        status = memory_register(&s->comms, p->comm, (enum memory)p->cell.memory, p->arena->base,
+                                 p->arena->bytes, &p->registration, why, sizeof why);
+        status = host_agree(s->host, status, why);
+    }
     if (status == WL_OK)
         status = try_out(p);
     return status == WL_OK ? prepare_contention(p) : status;

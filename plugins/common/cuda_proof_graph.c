@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Finds what an operation runs from a graph that it is captured in: the name and blocks of its
+ * kernel, or that it has none, because copy engines move the data. The driver knows kernels that the
+ * CUDA runtime of this library does not, such as NCCL's.
+ */
+#include "common/cuda_comm.h"
+
+#include <cuda.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NODES_MAX 256
+
+typedef CUresult kernel_params(CUgraphNode, CUDA_KERNEL_NODE_PARAMS *);
+typedef CUresult function_name(const char **, CUfunction);
+
+static void *driver_symbol(const char *name)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    void *symbol = driver ? dlsym(driver, name) : NULL;
+    if (driver)
+        dlclose(driver); /* it stays loaded: the runtime uses it */
+    return symbol;
+}
+
+/* "SendRecv" of "_Z22ncclDevKernel_SendRecv24ncclDevKernelArgsStorageILm4096EE". */
+static void take_name(struct comm_ran *ran, const char *mangled)
+{
+    static const char prefix[] = "ncclDevKernel_";
+    const char *at = strstr(mangled, prefix);
+    long n = !strncmp(mangled, "_Z", 2) ? strtol(mangled + 2, NULL, 10) : (long)strlen(mangled);
+    long skip = at ? (long)strlen(prefix) : 0;
+    at = at ? at + skip : mangled;
+    snprintf(ran->algorithm, sizeof ran->algorithm, "%.*s", (int)(n - skip), at);
+}
+
+/* The largest kernel counts. */
+static bool take_kernel(struct comm_ran *ran, CUgraphNode node)
+{
+    union {
+        void *object;
+        kernel_params *function;
+    } params = {.object = driver_symbol("cuGraphKernelNodeGetParams_v2")};
+    union {
+        void *object;
+        function_name *function;
+    } name = {.object = driver_symbol("cuFuncGetName")};
+    CUDA_KERNEL_NODE_PARAMS p;
+    const char *text = NULL;
+    if (!params.function || params.function(node, &p) != CUDA_SUCCESS)
+        return false;
+    if ((int)p.gridDimX <= ran->ctas)
+        return true;
+    ran->ctas = (int)p.gridDimX;
+    if (name.function && p.func && name.function(&text, p.func) == CUDA_SUCCESS && text)
+        take_name(ran, text);
+    return true;
+}
+
+static struct comm_ran read_graph(cudaGraph_t graph)
+{
+    struct comm_ran ran = {.known = true, .algorithm = "copy-engine"}, unknown = {0};
+    cudaGraphNode_t nodes[NODES_MAX];
+    size_t n = NODES_MAX;
+    if (cudaGraphGetNodes(graph, nodes, &n) != cudaSuccess || n == 0 || n > NODES_MAX)
+        return unknown;
+    for (size_t i = 0; i < n; i++) {
+        enum cudaGraphNodeType type;
+        if (cudaGraphNodeGetType(nodes[i], &type) != cudaSuccess)
+            return unknown;
+        if (type != cudaGraphNodeTypeKernel)
+            continue;
+        if (ran.ctas == 0)
+            snprintf(ran.algorithm, sizeof ran.algorithm, "kernel");
+        if (!take_kernel(&ran, nodes[i]))
+            return unknown;
+    }
+    return ran;
+}
+
+struct comm_ran comm_look_at_graph(struct comms *c, ncclResult_t (*queue)(void *ctx), void *ctx)
+{
+    const struct wl_host *host = c->gpu->host;
+    struct comm_ran ran = {0};
+    cudaGraph_t graph = NULL;
+    if (cudaStreamBeginCapture(c->gpu->stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess) {
+        ncclResult_t e = queue(ctx);
+        cudaError_t ended = cudaStreamEndCapture(c->gpu->stream, &graph);
+        if (e == ncclSuccess && ended == cudaSuccess)
+            ran = read_graph(graph);
+        if (graph)
+            cudaGraphDestroy(graph);
+    }
+    cudaGetLastError(); /* a failure here is no failure of the operation */
+    host->bcast(host->ctx, &ran, sizeof ran, 0);
+    return ran;
+}
