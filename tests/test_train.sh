@@ -68,18 +68,18 @@ config variables <<'END'
 command = 'echo "$PLAIN/${GONE-gone}/{launch}/{ranks}"; echo "iter 10: loss 2.1, time {ms}.5ms, mfu 3%"'
 ms = 10, 20
 axes = ms
-PLAIN = a b, c'd
+PLAIN = a b, c*d
 GONE = unset
 END
 exits 0 'a command that prints a known format' env GONE=1 "$gradsync" train variables.ini -o raw --set launch:ranks=4
 log=$(cat "$(run_of)"/launch-02.01.log)
 like "$log" 'a b/gone/2/4' 'has the variables of its config, and placeholders of the launch'
-like "$log" "c'd/gone/2/4" 'whatever characters they have'
+like "$log" "c\*d/gone/2/4" 'whatever characters they have'
 is "$(lines block | jq -r '.time_ns[0]' | sort -u | xargs)" '10500000 20500000' 'its times are read without a pattern'
 is "$(lines cell | jq -r '"\(.group) \(.config)"' | sort -u | awk '{ print $1 }' | uniq -c | awk '{ print $1 }' | xargs)" \
     '2 2' 'values of axes are groups, and other lists are configs in them'
-exits 0 'the baseline may be another config' train variables.ini --set "measure:baseline=PLAIN=c'd"
-is "$(lines cell | jq -r 'select(.copy == 1) | .config' | sort -u)" "PLAIN=c'd" 'it is measured twice'
+exits 0 'the baseline may be another config' train variables.ini --set "measure:baseline=PLAIN=c*d"
+is "$(lines cell | jq -r 'select(.copy == 1) | .config' | sort -u)" "PLAIN=c*d" 'it is measured twice'
 
 config file <<'END'
 command = 'echo x=1 >>out-{n}; echo x=2 >>out-{n}; echo x=9'
@@ -239,6 +239,13 @@ wrong $'command = a\nconfigs = x' "key 'configs': is not for .train." 'configs'
 config brace <<<"command = echo x | awk '{{print}' >/dev/null && echo \${HOME:+x}=1
 time = x=(.*)"
 exits 0 'two braces are one, and those of the shell are its own' train brace.ini
+
+# ---- the examples
+
+exits 0 'the example for PyTorch is sound' "$gradsync" check "$top/docs/examples/train/buckets.ini"
+exits 0 'the example for any command runs' train "$top/docs/examples/train/any-command.ini" --set measure:launches=2 \
+    --set train:lines=1000,2000
+is "$(lines block | jq -r '.time_ns | length' | sort -u) $(lines group | wc -l)" '1 4' 'with two groups and ten times a launch'
 
 exits 0 'help describes the verb' "$gradsync" help train
 like "$out" 'axes .*keys whose values are not compared' 'and the keys of its section'
