@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The paper: its numbers from the tables (gradsync why -o), its figures from the drawings, and the
+# The papers: their numbers from the tables (gradsync why -o), its figures from the drawings, and the
 # text from both. The same recordings give the same bytes: the time that TeX is told is that of the
 # latest recording.
 
 ##@ To see it
 .PHONY: paper written setup-paper
-paper: all ## the paper, paper/paper.pdf, every number of it from the recordings (LaTeX: setup-paper)
+paper: all ## paper/paper.pdf and paper/wan.pdf, every number of them from the recordings (LaTeX: setup-paper)
 	@bash mk/latex.sh --found
 	@$(MAKE) --no-print-directory written
 setup-paper: # what the paper is written with
@@ -39,10 +39,11 @@ $(written_in)/numbers/macros.tex: $(written_in)/numbers/stamp
 $(written_in)/figures.tex: $(in_paper) mk/paper.mk | $(written_in)/
 	@printf '%s' '$(foreach f,$(paper_figures),$(if $(call drawn_for,$f),\expandafter\def\csname gs@figure@$(call role,$f)\endcsname{$(call drawn_for,$f)}))' >$@
 
-paper/paper.pdf: paper/paper.tex paper/refs.bib paper/typed.awk mk/latex.sh $(written_in)/numbers/macros.tex $(written_in)/figures.tex $(in_paper)
-	@awk -f paper/typed.awk paper/paper.tex >&2
-	$(call quiet,LATEX,$@)bash mk/latex.sh paper/paper.tex $(written_in) $(lastword $(sort $(notdir $(runs)))) && cp $(written_in)/paper.pdf $@
-written: paper/paper.pdf # and what it had to leave out, every time
+papers := paper/paper.pdf paper/wan.pdf
+$(papers): paper/%.pdf: paper/%.tex paper/style.tex paper/refs.bib paper/typed.awk mk/latex.sh $(written_in)/numbers/macros.tex $(written_in)/figures.tex $(in_paper)
+	@awk -f paper/typed.awk $< >&2
+	$(call quiet,LATEX,$@)bash mk/latex.sh $< $(written_in) $(lastword $(sort $(notdir $(runs)))) && cp $(written_in)/$(@F) $@
+written: $(papers) # and what they had to leave out, every time
 	@cat $(written_in)/left_out >&2
-	@echo 'paper/paper.pdf: build/gradsync why NUMBER says where a number in it is from'
+	@echo 'paper/paper.pdf, paper/wan.pdf: build/gradsync why NUMBER says where a number in them is from'
 endif

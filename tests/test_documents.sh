@@ -47,7 +47,7 @@ ok 'of both kinds' "$gradsync" compare -q --again data/csv/chosen.csv -o data/cs
 ok 'what stands in the tables beside them' "$gradsync" limits -q -o data/csv configs/*.ini
 "$gradsync" transitions -q data/csv
 "$gradsync" model -q wan-4site --csv data/csv/wan/wan-4site.csv --claims data/csv/wan/wan-4site-claims.csv
-"$build/sim/wan_needed" >data/csv/wan/needed.csv
+bash "$top/mk/wan-needed.sh" "$gradsync" >data/csv/wan/needed.csv
 awk -f "$top/figures/csv.awk" -f "$top/figures/wan_errors.awk" data/csv/wan.csv >data/csv/wan/model-error.csv
 ok 'their commands' bash "$top/mk/readme.sh" "$top/README.md"
 is "$(diff <(printf '%s\n' "$out") "$top/README.md")" '' 'print what README.md shows (else: make readme)'

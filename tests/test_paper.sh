@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The paper: no number in it is typed in, every one that it names is there, of the project's own
-# recordings; it can be written whichever way they turn out, and twice to the same bytes.
+# The papers: no number in them is typed in, and every one that they name is found in the project's own
+# recordings. They can be written whichever way the recordings turn out, and twice to the same bytes.
 . "$(dirname "$0")/lib.sh"
+[ -x "$build/sim/error_rates" ] || skip_all 'tests/sim is not built here'
 paper=$top/paper/paper.tex
+papers=("$paper" "$top/paper/wan.tex")
 
 # ---- typed in
 typed() { awk -f "$top/paper/typed.awk" "$@"; }
-ok 'no number of the paper is typed in' typed "$paper"
+for p in "${papers[@]}"; do
+    ok "no number of $(basename "$p") is typed in" typed "$p"
+done
 # A line put at the end of the abstract is found there, or not.
 with() { sed "s/^\\\\end{abstract}/$(sed 's/[\\&/]/\\&/g' <<<"$1")\n&/" "$paper" >with.tex; }
 at=$(grep -n '^\\end{abstract}' "$paper" | cut -d: -f1)
@@ -27,7 +31,6 @@ for line in 'an H200, an A100 and int8' 'at least $2(n-1)/n$ of it' '\val{step.h
 done
 
 # ---- every number that it names
-"$build/sim/wan_needed" >needed 2>/dev/null || skip_all 'tests/sim is not built here'
 mkdir -p csv/wan
 cd "$top" || exit 1 # as make runs it: places in the paper are those of the checkout
 csv=$tmp/csv
@@ -40,7 +43,7 @@ for plan in configs/*.ini; do
     name=$(basename "$plan" .ini)
     "$gradsync" model -q "$plan" --csv "$csv/wan/$name.csv" --claims "$csv/wan/$name-claims.csv"
 done
-mv "$tmp/needed" "$csv/wan/needed.csv"
+bash mk/wan-needed.sh "$gradsync" >"$csv/wan/needed.csv"
 awk -f "$top/figures/csv.awk" -f "$top/figures/wan_errors.awk" "$csv/wan.csv" >"$csv/wan/model-error.csv"
 "$build/sim/error_rates" 20 3 200 >"$csv/error_rates.csv" 2>/dev/null
 run "$gradsync" why --csv "$csv" -o "$tmp/numbers"
@@ -49,9 +52,11 @@ unlike "$err" 'cannot be printed' 'none that it cannot do without is wanting'
 # $(names COMMAND FILE…): the arguments of \COMMAND{…} but those of definitions
 names() { cat "${@:2}" | grep -v '^%\|^ *\\newcommand\|^  *{\\csname' | grep -o "\\\\$1{[^{}#]*}" | sed 's/.*{//; s/}$//' | sort -u; }
 defined() { grep -o "gs@$1@[^\\\\]*" "$tmp/numbers/macros.tex" | sed "s/gs@$1@//" | sort -u; }
-is "$(comm -23 <(names val "$paper" "$tmp/numbers/macros.tex") <(defined v))" '' 'every number that it names is defined'
-is "$(comm -23 <(names rows "$paper") <(defined rows))" '' 'and every body of a table'
-is "$(comm -23 <(grep -o 'when[a-z]*{[^{}#]*}' "$paper" | sed 's/.*{//; s/}//' | sort -u) <(sort -u <(defined p) <(defined rows)))" '' 'and all that its sentences turn on'
+is "$(comm -23 <(names val "${papers[@]}" "$tmp/numbers/macros.tex") <(defined v))" '' \
+    'every number that they name is defined'
+is "$(comm -23 <(names rows "${papers[@]}") <(defined rows))" '' 'every body of a table is defined'
+is "$(comm -23 <(cat "${papers[@]}" | grep -o 'when[a-z]*{[^{}#]*}' | sed 's/.*{//; s/}//' | sort -u) <(sort -u <(defined p) <(defined rows)))" '' \
+    'every condition of a sentence is defined'
 n=$(names val "$paper" | wc -l)
 ok "it names many ($n)" test "$n" -gt 50
 one=$(names val "$paper" | grep -m1 '^top.*change')
@@ -70,19 +75,23 @@ fi
 figures() { # DIR: a drawing for each that the paper shows
     printf '\\documentclass{article}\\pagestyle{empty}\\begin{document}.\\end{document}\n' >"$tmp/dot.tex"
     [ -e "$tmp/dot.pdf" ] || (cd "$tmp" && pdflatex -interaction=batchmode dot.tex >/dev/null)
-    names drawing "$paper" | sed "s,.*,\\\\expandafter\\\\def\\\\csname gs@figure@&\\\\endcsname{$tmp/dot.pdf}," >"$1/figures.tex"
+    names drawing "${papers[@]}" | sed "s,.*,\\\\expandafter\\\\def\\\\csname gs@figure@&\\\\endcsname{$tmp/dot.pdf}," >"$1/figures.tex"
 }
 write() { # DIR NUMBERS
-    mkdir -p "$1/numbers" && cp "$2"/* "$1/numbers/" && figures "$1" && bash mk/latex.sh "$paper" "$1" 20250102T030405Z-aaaa
+    mkdir -p "$1/numbers" && cp "$2"/* "$1/numbers/" && figures "$1" || return
+    local p
+    for p in "${papers[@]}"; do bash mk/latex.sh "$p" "$1" 20250102T030405Z-aaaa || return; done
 }
-ok 'written' write "$tmp/one" "$tmp/numbers"
-ok 'and again elsewhere' write "$tmp/another/place" "$tmp/numbers"
-ok 'to the same bytes' cmp "$tmp/one/paper.pdf" "$tmp/another/place/paper.pdf"
+ok 'LaTeX writes both' write "$tmp/one" "$tmp/numbers"
+ok 'it writes them again in another folder' write "$tmp/another/place" "$tmp/numbers"
+for p in paper wan; do
+    ok "$p.pdf has the same bytes" cmp "$tmp/one/$p.pdf" "$tmp/another/place/$p.pdf"
+done
 # All verdicts turned: nothing is faster any more, and nothing is recorded of a laboratory.
 sed -i 's/,faster,/,slower,/' "$csv/compare.csv"
-ok 'numbers of recordings that say the opposite' "$gradsync" why --csv "$csv" -o "$tmp/turned"
-ok 'differ' bash -c "! cmp -s '$tmp/numbers/macros.tex' '$tmp/turned/macros.tex'"
-ok 'are written as well' write "$tmp/opposite" "$tmp/turned"
+ok 'numbers are made of tables that say the opposite' "$gradsync" why --csv "$csv" -o "$tmp/turned"
+ok 'they differ' bash -c "! cmp -s '$tmp/numbers/macros.tex' '$tmp/turned/macros.tex'"
+ok 'they are written with those too' write "$tmp/opposite" "$tmp/turned"
 sed 's/\\val{error.power}/\\val{error.pwer}/' "$paper" >"$tmp/typo.tex"
 exits 1 'a number that is not there' bash mk/latex.sh "$tmp/typo.tex" "$tmp/one" 20250102T030405Z-aaaa
 like "$err" 'No number error.pwer' 'is named'

@@ -27,7 +27,8 @@ void text_table_print(const struct words *cells, size_t columns, bool (*fine)(co
         if (i == 0)
             printf("%s", term_bold(stdout));
         if (last)
-            printf("%s%s%s\n", !heading && !fine(s) ? term_warn(stdout) : "", s, term_end(stdout));
+            printf("%s%s%s\n", !heading && fine && !fine(s) ? term_warn(stdout) : "", s,
+                   term_end(stdout));
         else
             printf("%s%*s  ", s, (int)(width[i % columns] - text_width(s)), "");
     }

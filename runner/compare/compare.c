@@ -88,20 +88,35 @@ struct values values_copy(const struct values *from)
     return to;
 }
 
+static void contrast_free(struct contrast *one)
+{
+    char *const texts[] = {one->platform, one->workload, one->label,    one->run_id,
+                           one->mode,     one->params,   one->baseline, one->config,
+                           one->note,     one->origin,   one->ran,      one->baseline_ran};
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+        free(texts[k]);
+    free(one->x.v);
+    free(one->y.v);
+    free(one->aa.v);
+    free(one->bb.v);
+}
+
+void comparison_keep(struct comparison *c, bool (*keep)(const struct contrast *))
+{
+    struct comparison kept = {.families = c->families};
+    for (size_t i = 0; i < c->n; i++)
+        if (keep(&c->v[i]))
+            *comparison_append(&kept) = c->v[i];
+        else
+            contrast_free(&c->v[i]);
+    free(c->v);
+    *c = kept;
+}
+
 void comparison_free(struct comparison *c)
 {
-    for (size_t i = 0; i < c->n; i++) {
-        struct contrast *one = &c->v[i];
-        char *const texts[] = {one->platform, one->workload, one->label,    one->run_id,
-                               one->mode,     one->params,   one->baseline, one->config,
-                               one->note,     one->origin,   one->ran,      one->baseline_ran};
-        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-            free(texts[k]);
-        free(one->x.v);
-        free(one->y.v);
-        free(one->aa.v);
-        free(one->bb.v);
-    }
+    for (size_t i = 0; i < c->n; i++)
+        contrast_free(&c->v[i]);
     free(c->v);
     *c = (struct comparison){0};
 }

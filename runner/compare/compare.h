@@ -111,6 +111,8 @@ enum level contrast_level(const struct contrast *c);
 /* The floor for its verdict; NaN: it needs a floor and has none. */
 double contrast_floor(const struct contrast *c);
 
+/* Drops the contrasts for which keep() is false; of families, whole ones. */
+void comparison_keep(struct comparison *c, bool (*keep)(const struct contrast *));
 #define COMPARE_THREADS_MAX 1024
 /* Computes effects, adjusted p and verdicts. threads 0: one for each processor. */
 void comparison_solve(struct comparison *c, long threads);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "nccl_tuner/choice.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Only the ring runs every collective. Setting another for all of them makes the rest fail. */
@@ -60,4 +61,42 @@ char *setting_export_line(const struct contrast *c)
     char *line = t.len ? xstrdup(t.s + 1) : NULL;
     text_free(&t);
     return line;
+}
+
+/* ---- what it did ---- */
+
+const char *const setting_effects[SETTING_EFFECTS] = {
+    [EFFECT_UNKNOWN] = "unknown",
+    [EFFECT_HONOURED] = "honoured",
+    [EFFECT_CLAMPED] = "clamped",
+    [EFFECT_IGNORED] = "ignored",
+};
+
+/* Of one operation, "RING/LL128 ctas=24". */
+static enum setting_effect effect_of(const struct choice *asked, const char *operation)
+{
+    char algorithm[32], protocol[32];
+    int ctas = 0;
+    if (sscanf(operation, " %31[^/ ]/%31s ctas=%d", algorithm, protocol, &ctas) < 2)
+        return EFFECT_UNKNOWN;
+    if ((asked->algo >= 0 && choice_algo(algorithm) != asked->algo) ||
+        (asked->proto >= 0 && choice_proto(protocol) != asked->proto))
+        return EFFECT_IGNORED;
+    if (!asked->channels || ctas == asked->channels)
+        return EFFECT_HONOURED;
+    return ctas == 0 ? EFFECT_UNKNOWN : ctas < asked->channels ? EFFECT_CLAMPED : EFFECT_IGNORED;
+}
+
+enum setting_effect setting_effect(const char *config, const char *ran)
+{
+    struct choice asked;
+    enum setting_effect worst = EFFECT_UNKNOWN;
+    if (!choice_parse(&asked, config))
+        return EFFECT_UNKNOWN;
+    for (const char *next = ran; next; next = strpbrk(next, "|,")) {
+        next += strspn(next, "|, ");
+        enum setting_effect one = effect_of(&asked, next);
+        worst = one > worst ? one : worst;
+    }
+    return worst;
 }

@@ -21,4 +21,17 @@ bool setting_of(struct setting *s, const struct contrast *c);
  * nothing to set, or it is no config of NCCL. The caller frees it. */
 char *setting_export_line(const struct contrast *c);
 
+/* Did NCCL run what the config asks for, by a recorded cell's `ran`? Clamped: the same algorithm and
+ * protocol with fewer CTAs, as for small sizes. Ignored: something else. Where it ran several
+ * operations, the worst of them. Unknown: the recording does not say. */
+enum setting_effect {
+    EFFECT_UNKNOWN,
+    EFFECT_HONOURED,
+    EFFECT_CLAMPED,
+    EFFECT_IGNORED,
+    SETTING_EFFECTS
+};
+extern const char *const setting_effects[SETTING_EFFECTS];
+enum setting_effect setting_effect(const char *config, const char *ran);
+
 #endif

@@ -180,6 +180,8 @@ json_t *provenance_header(const struct plan *p, const char *dir, int launch, int
     json_object_set_new(h, "nodes", json_integer(p->set.launch.nodes));
     json_object_set_new(h, "plugin", json_text(p->plugin->wl.version));
     json_object_set_new(h, "env", provenance_env(environ));
+    if (*p->set.measure.proof_of)
+        json_object_set_new(h, "proof_of", json_text(p->set.measure.proof_of));
     json_t *job = slurm_job();
     if (job)
         json_object_set_new(h, "job", job);

@@ -165,9 +165,13 @@ static int read_arms(struct words *arms, const char *list)
 
 static int record(struct job *j, const struct trial_comm *c)
 {
-    const struct trial_source s = {j->o->platform, j->run,
-                                   j->command,     (uint64_t)(j->o->seed + j->launch - 1),
-                                   j->launch,      c->over >= c->ranks};
+    const struct trial_source s = {.platform = j->o->platform,
+                                   .dir = j->run,
+                                   .proof_of = j->o->proof_of,
+                                   .command = j->command,
+                                   .seed = (uint64_t)(j->o->seed + j->launch - 1),
+                                   .launch = j->launch,
+                                   .complete = c->over >= c->ranks};
     int code = trial_recording_write(c, &s);
     if (!code)
         say("trial: launch %d: a step of %lld collectives and %.1f MB; %zu visits, %lld dropped",

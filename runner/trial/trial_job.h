@@ -10,6 +10,7 @@
 
 struct trial_options {
     const char *arms, *platform, *out;
+    const char *proof_of; /* the run whose advice the trial tests; NULL: none */
     long launches, steps, visit_s, warmup, blocks, minutes, calls, ranks, seed;
     bool keep_best; /* the job goes on with the fastest arm, if one was shown to be faster */
 };

@@ -14,6 +14,7 @@
 
 struct trial_source {
     const char *platform, *dir; /* the run folder */
+    const char *proof_of;       /* trial_options */
     char **command;
     uint64_t seed;
     int launch;

@@ -18,6 +18,8 @@ int cmd_cancel(int argc, char **argv);
 int cmd_collect(int argc, char **argv);
 int cmd_reduce(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_advise(int argc, char **argv);
+int cmd_prove(int argc, char **argv);
 int cmd_transitions(int argc, char **argv);
 int cmd_limits(int argc, char **argv);
 int cmd_report(int argc, char **argv);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "advise/advice.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool of_shape(const struct evidence *e, size_t shape)
+{
+    return e->counts && e->run->shape == shape;
+}
+
+struct candidate candidate_of(const struct steps_evidence *s, size_t shape, const char *config)
+{
+    struct candidate c = {.low = INFINITY, .high = -INFINITY};
+    for (size_t i = 0; i < s->n; i++) {
+        const struct evidence *e = &s->v[i];
+        if (!of_shape(e, shape) || strcmp(e->c->config, config) != 0)
+            continue;
+        c.steps += evidence_has_numbers(e);
+        if (e->c->judgement.verdict == VERDICT_SLOWER)
+            c.slower = e;
+        if (!evidence_wins(e))
+            continue;
+        c.wins++;
+        c.low = fmin(c.low, evidence_gain_low(e));
+        c.high = fmax(c.high, evidence_gain_high(e));
+        if (!c.best || evidence_gain_low(e) > evidence_gain_low(c.best))
+            c.best = e;
+    }
+    return c;
+}
+
+static bool better(const struct evidence *a, const struct evidence *b)
+{
+    return a->level != b->level ? a->level > b->level : evidence_gain_low(a) > evidence_gain_low(b);
+}
+
+void advice_settings(struct words *configs, const struct steps_evidence *s, size_t shape)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const char *config = s->v[i].c->config;
+        size_t k = 0;
+        if (!of_shape(&s->v[i], shape) || !evidence_wins(&s->v[i]) ||
+            candidate_of(s, shape, config).slower)
+            continue;
+        while (k < configs->n && strcmp(configs->v[k], config) != 0)
+            k++;
+        if (k == configs->n)
+            words_add(configs, config);
+    }
+}
+
+bool advice_find(const struct steps_evidence *s, size_t shape, struct candidate *out)
+{
+    struct words configs = {0};
+    *out = (struct candidate){0};
+    advice_settings(&configs, s, shape);
+    for (size_t i = 0; i < configs.n; i++) {
+        struct candidate c = candidate_of(s, shape, configs.v[i]);
+        if (!out->best || better(c.best, out->best))
+            *out = c;
+    }
+    words_free(&configs);
+    return out->best;
+}
+
+double advice_left_open(const struct steps_evidence *s, size_t shape)
+{
+    double most = NAN;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct evidence *e = &s->v[i];
+        enum verdict v = e->c->judgement.verdict;
+        if (of_shape(e, shape) && evidence_has_numbers(e) && v != VERDICT_SAME &&
+            !candidate_of(s, shape, e->c->config).slower)
+            most = fmax(most, fmax(0, evidence_gain_high(e)));
+    }
+    return most;
+}
+
+/* ---- in words ---- */
+
+const char *advice_span(char *buf, size_t n, double low, double high)
+{
+    snprintf(buf, n, "%.1f to %.1f%%", 100 * low, 100 * high);
+    return buf;
+}
+
+char *advice_next(const struct evidence *e)
+{
+    const char *platform = e->c->platform, *config = e->c->config;
+    struct setting setting;
+    if (e->level == LEVEL_TRAINING)
+        return xstrdup("");
+    if (!setting_of(&setting, e->c))
+        return xstrfmt("gradsync prove %s", platform);
+    return e->level == LEVEL_TRIAL ? xstrfmt("gradsync train --arms %s -- COMMAND", config)
+                                   : xstrfmt("gradsync trial --arms %s -- COMMAND", config);
+}
+
+static const char *const shown_in[LEVELS] = {
+    [LEVEL_ALONE] = "",
+    [LEVEL_SYNTHETIC] = "shown in synthetic steps only",
+    [LEVEL_STEP] = "shown in replayed steps",
+    [LEVEL_TRIAL] = "shown in a trial inside a job",
+    [LEVEL_TRAINING] = "shown in training",
+};
+
+/* Steps at the level of e in which its setting has no numbers. */
+static size_t not_measured(const struct steps_evidence *s, const struct evidence *e,
+                           size_t measured)
+{
+    size_t steps = 0;
+    for (size_t i = 0; i < s->n; i++)
+        steps += s->v[i].run->shape == e->run->shape && s->v[i].level == e->level &&
+                 evidence_opens_step(s, i);
+    return steps > measured ? steps - measured : 0;
+}
+
+static void say_advised(const struct steps_evidence *s, size_t shape, const struct candidate *c)
+{
+    const struct shape *at = &s->shapes[shape];
+    char span[64];
+    size_t missing = not_measured(s, c->best, c->steps);
+    printf("%s %s for %s ranks on %s node%s of %s: %s shorter in %zu of %zu step%s",
+           c->best->level == LEVEL_SYNTHETIC ? "Try" : "Set", c->best->c->config, at->ranks,
+           at->nodes, strcmp(at->nodes, "1") ? "s" : "", at->platform,
+           advice_span(span, sizeof span, c->low, c->high), c->wins, c->steps,
+           c->steps == 1 ? "" : "s");
+    if (missing)
+        printf(" (not measured in %zu)", missing);
+    printf(", %s", shown_in[c->best->level]);
+    printf("%s.\n", evidence_proof(c->best) == PROOF_KEPT ? ", proved on other data" : "");
+}
+
+static bool any_win(const struct steps_evidence *s, size_t shape)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (of_shape(&s->v[i], shape) && evidence_wins(&s->v[i]))
+            return true;
+    return false;
+}
+
+static bool any_numbers(const struct steps_evidence *s, size_t shape)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (of_shape(&s->v[i], shape) && evidence_has_numbers(&s->v[i]))
+            return true;
+    return false;
+}
+
+/* The library that chose for the baseline. */
+static const char *library(const struct steps_evidence *s, size_t shape)
+{
+    struct setting setting;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->v[i].run->shape == shape && setting_of(&setting, s->v[i].c))
+            return "NCCL";
+    return "MPI";
+}
+
+static void say_left_alone(const struct steps_evidence *s, size_t shape)
+{
+    const struct shape *at = &s->shapes[shape];
+    double open = advice_left_open(s, shape);
+    printf("Leave %s alone: no setting was shown to shorten a step by more than %.1f%% on %s (%s "
+           "ranks)%s; ",
+           library(s, shape), 100 * GAIN_LEAST, at->platform, at->ranks,
+           any_win(s, shape) ? " without lengthening another" : "");
+    if (!isnan(open))
+        printf("the largest possible gain left open is %.1f%%.\n", 100 * open);
+    else
+        printf("%s.\n", any_numbers(s, shape) ? "none is left open"
+                                              : "no interval yet: measure two launches or more");
+}
+
+void advice_say(const struct steps_evidence *s, size_t shape)
+{
+    struct candidate c;
+    if (advice_find(s, shape, &c))
+        say_advised(s, shape, &c);
+    else
+        say_left_alone(s, shape);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `gradsync advise`: which setting to use on a platform, if any. A setting is advised if
+ *   - it wins in a step (evidence_wins), and
+ *   - it is not shown slower in any other step of the same ranks and nodes, to which it would apply
+ *     too.
+ * Of several, the one with the highest level of evidence is first, then the one with the largest
+ * lower bound of its gain.
+ */
+#ifndef GS_ADVICE_H
+#define GS_ADVICE_H
+
+#include "advise/evidence.h"
+#include "base/text.h"
+
+/* A setting over the steps of a shape. */
+struct candidate {
+    const struct evidence *best;   /* the win with the largest lower bound; NULL: it wins nowhere */
+    const struct evidence *slower; /* a step that it lengthens; NULL: none */
+    double low, high;              /* over all its wins */
+    size_t wins, steps;            /* steps: with numbers */
+};
+
+struct candidate candidate_of(const struct steps_evidence *s, size_t shape, const char *config);
+/* Adds all advised settings. */
+void advice_settings(struct words *configs, const struct steps_evidence *s, size_t shape);
+/* The first of them. False: there is none. */
+bool advice_find(const struct steps_evidence *s, size_t shape, struct candidate *out);
+/* The largest gain that is not excluded, of settings without a verdict against them; NaN: there is
+ * no number. */
+double advice_left_open(const struct steps_evidence *s, size_t shape);
+
+/* "14.5 to 16.0%". Returns buf. */
+const char *advice_span(char *buf, size_t n, double low, double high);
+/* The command that raises the level of a setting; the caller frees it. */
+char *advice_next(const struct evidence *e);
+/* One sentence for each shape. */
+void advice_say(const struct steps_evidence *s, size_t shape);
+/* The sentence and a row for each step. */
+void advice_print(const struct steps_evidence *s);
+
+/* For each config of each workload below the roots (evidence_read): did NCCL run what it asks for?
+ * GS_OK or reported. */
+int advice_check(char **roots, size_t n);
+
+#endif

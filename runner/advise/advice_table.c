@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "advise/advice.h"
+#include "base/text_table.h"
+#include "base/units.h"
+#include "reduce/axes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 7 };
+
+/* What a row says first: proofs and wins, then what may still win. */
+static double rank(const struct evidence *e)
+{
+    enum verdict v = e->c->judgement.verdict;
+    if (!evidence_has_numbers(e) || v == VERDICT_SLOWER || v == VERDICT_SAME)
+        return -1;
+    return (evidence_proof(e) ? 20 : 0) +
+           (evidence_wins(e) ? 10 + evidence_gain_low(e) : evidence_gain_high(e));
+}
+
+static const struct evidence *best_of_step(const struct steps_evidence *s, size_t first)
+{
+    const struct evidence *best = NULL;
+    for (size_t i = first; i < s->n; i++)
+        if (s->v[i].counts && evidence_same_step(&s->v[i], &s->v[first]) && rank(&s->v[i]) >= 0 &&
+            (!best || rank(&s->v[i]) > rank(best)))
+            best = &s->v[i];
+    return best;
+}
+
+static bool same_section(const struct evidence *a, const struct evidence *b)
+{
+    return a->run->shape == b->run->shape && contrasts_of_one_section(a->c, b->c);
+}
+
+/* Its section's label, its size, and the parameters in which the steps of the section differ:
+ * "backward 16MiB gemms=4". The caller frees it. */
+static char *step_name(const struct steps_evidence *s, const struct evidence *e)
+{
+    struct axes axes = {0};
+    struct text t = {0};
+    char size[32];
+    for (size_t i = 0; i < s->n; i++)
+        if (same_section(&s->v[i], e))
+            axes_add(&axes, e->step, s->v[i].step);
+    char *where = axes_where(&axes, "", e->step);
+    if (*e->c->label)
+        text_addf(&t, "%s ", e->c->label);
+    text_add(&t, e->c->size_B ? units_size(size, sizeof size, (uint64_t)e->c->size_B) : "step");
+    if (strcmp(where, "-") != 0)
+        text_addf(&t, " %s", where);
+    free(where);
+    return t.s;
+}
+
+static char *standing(const struct steps_evidence *s, const struct evidence *e)
+{
+    struct candidate c = candidate_of(s, e->run->shape, e->c->config);
+    const struct judgement *j = &e->c->judgement;
+    if (evidence_wins(e) && c.slower) {
+        char *where = step_name(s, c.slower), *text = xstrfmt("not advised: slower at %s", where);
+        free(where);
+        return text;
+    }
+    if (evidence_wins(e))
+        return xstrdup("advised");
+    if (e->effect == EFFECT_IGNORED || e->effect == EFFECT_CLAMPED)
+        return xstrfmt("not advised: %s by NCCL", setting_effects[e->effect]);
+    if (j->verdict == VERDICT_FASTER)
+        return xstrdup("not advised: the gain may be below 0.5%");
+    if (j->verdict == VERDICT_INCONCLUSIVE && j->needed > 0)
+        return xstrfmt("undecided: %lld more launch%s", (long long)j->needed,
+                       j->needed == 1 ? "" : "es");
+    return xstrdup(j->verdict == VERDICT_INCONCLUSIVE ? "undecided" : "no difference");
+}
+
+static void add_row(struct words *cells, const struct steps_evidence *s, const struct evidence *of,
+                    const struct evidence *e)
+{
+    char span[64];
+    char *name = step_name(s, of), *what = e ? standing(s, e) : xstrdup("auto is as fast as any");
+    words_add(cells, name);
+    words_add(cells, e ? e->c->config : "auto");
+    words_add(cells, e ? advice_span(span, sizeof span, evidence_gain_low(e), evidence_gain_high(e))
+                       : "-");
+    words_add(cells, level_names[of->level]);
+    words_add(cells, e && *e->c->baseline_ran ? e->c->baseline_ran : "-");
+    words_add(cells, e && *e->c->ran ? e->c->ran : "-");
+    words_addf(cells, "%s%s%s", what, e && evidence_proof(e) ? "; proof: " : "",
+               e ? proof_names[evidence_proof(e)] : "");
+    free(name);
+    free(what);
+}
+
+/* The commands that raise the level of the settings that win, each once. */
+static void print_next(const struct steps_evidence *s, size_t shape)
+{
+    struct candidate c;
+    if (!advice_find(s, shape, &c))
+        return;
+    char *next = advice_next(c.best);
+    if (*next)
+        printf("Next, for a higher level: %s\n", next);
+    free(next);
+    if (!evidence_proof(c.best))
+        printf("Prove it on other data:   gradsync prove %s\n", s->shapes[shape].platform);
+}
+
+static void print_shape(const struct steps_evidence *s, size_t shape)
+{
+    static const char *const headings[COLUMNS] = {
+        "step", "setting", "gain over auto", "level", "auto ran", "setting ran", "standing"};
+    struct words cells = {0};
+    for (int i = 0; i < COLUMNS; i++)
+        words_add(&cells, headings[i]);
+    for (size_t i = 0; i < s->n; i++)
+        if (s->v[i].run->shape == shape && evidence_opens_step(s, i))
+            add_row(&cells, s, &s->v[i], best_of_step(s, i));
+    advice_say(s, shape);
+    print_next(s, shape);
+    printf("\n");
+    text_table_print(&cells, COLUMNS, NULL);
+    words_free(&cells);
+}
+
+static bool any_counts(const struct steps_evidence *s, size_t shape)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->v[i].counts && s->v[i].run->shape == shape)
+            return true;
+    return false;
+}
+
+void advice_print(const struct steps_evidence *s)
+{
+    if (!s->n)
+        printf("No advice for %s: no training step was compared with auto there, and a collective "
+               "alone does not tell whether a step gets shorter.\n"
+               "Next: gradsync trial --arms ctas=16 -- COMMAND, or a config with [iter_proxy]\n",
+               s->platforms);
+    for (size_t i = 0; i < s->n_shapes; i++) {
+        if (!any_counts(s, i))
+            continue;
+        printf("%s", i ? "\n" : "");
+        print_shape(s, i);
+    }
+}

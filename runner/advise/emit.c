@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "advise/emit.h"
+
+#include "advise/advice.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "nccl_tuner/choice.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct emitted {
+    const struct shape *shape;
+    const struct evidence *of;
+    struct setting setting;
+};
+
+/* ---- the environment ---- */
+
+static void put_variables(const struct setting *s, const char *before, const char *quote)
+{
+    if (*s->algorithm)
+        printf("%sNCCL_ALGO=%s%s%s\n", before, quote, s->algorithm, quote);
+    if (*s->protocol)
+        printf("%sNCCL_PROTO=%s\n", before, s->protocol);
+    if (s->ctas)
+        printf("%sNCCL_MIN_CTAS=%d\n%sNCCL_MAX_CTAS=%d\n", before, s->ctas, before, s->ctas);
+}
+
+static void put_env(const struct emitted *e)
+{
+    put_variables(&e->setting, "", "");
+}
+
+static void put_sbatch(const struct emitted *e)
+{
+    put_variables(&e->setting, "export ", "'");
+}
+
+static void put_deepspeed(const struct emitted *e)
+{
+    char *line = setting_export_line(e->of->c);
+    printf("%s deepspeed train.py\n", line);
+    free(line);
+}
+
+/* ---- communicators ---- */
+
+static void put_pytorch(const struct emitted *e)
+{
+    const struct setting *s = &e->setting;
+    if (*s->algorithm || *s->protocol)
+        printf("# Before the first process group: its options have no algorithm and no protocol.\n"
+               "import os\n");
+    if (*s->algorithm)
+        printf("os.environ[\"NCCL_ALGO\"] = \"%s\"\n", s->algorithm);
+    if (*s->protocol)
+        printf("os.environ[\"NCCL_PROTO\"] = \"%s\"\n", s->protocol);
+    if (!s->ctas)
+        return;
+    printf("import torch.distributed as dist\n"
+           "options = dist.ProcessGroupNCCL.Options()\n"
+           "options.config.min_ctas = %d\n"
+           "options.config.max_ctas = %d\n"
+           "dist.init_process_group(\"nccl\", pg_options=options)\n",
+           s->ctas, s->ctas);
+}
+
+static void put_megatron(const struct emitted *e)
+{
+    if (e->setting.ctas)
+        printf("dp:\n  min_ctas: %d\n  max_ctas: %d\n", e->setting.ctas, e->setting.ctas);
+    if (*e->setting.algorithm || *e->setting.protocol) {
+        char *line = setting_export_line(e->of->c);
+        printf("# This file has no algorithm and no protocol; set them in the environment:\n"
+               "# %s\n",
+               line);
+        free(line);
+    }
+}
+
+/* ---- the tuner ---- */
+
+/* A trial sets all collectives of a step, a step of iter_proxy has all-reduces only. */
+static void put_tuner(const struct emitted *e)
+{
+    static const char *const collectives[] = {"allreduce", "allgather", "reducescatter"};
+    struct choice c;
+    size_t n = e->of->level < LEVEL_TRIAL ? 1 : 3;
+    if (!choice_parse(&c, e->of->c->config))
+        return;
+    printf("# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n");
+    for (size_t i = 0; i < n; i++)
+        printf("%s,0,-1,%s,%s,%d,%s,%s\n", collectives[i],
+               c.algo >= 0 ? choice_algo_name(c.algo) : "-1",
+               c.proto >= 0 ? choice_proto_name(c.proto) : "-1", c.channels ? c.channels : -1,
+               e->shape->nodes, e->shape->ranks);
+}
+
+/* ---- forms ---- */
+
+static const struct form {
+    const char *name;
+    void (*put)(const struct emitted *e);
+    const char *use;
+} forms[] = {
+    {"env", put_env, "for docker --env-file, or 'set -a; . FILE'"},
+    {"nccl.conf", put_env, "the file that NCCL_CONF_FILE names"},
+    {"pytorch", put_pytorch, "FSDP2: give the options to init_device_mesh(backend_override=...)"},
+    {"megatron", put_megatron, "for --nccl-communicator-config-path"},
+    {"deepspeed", put_deepspeed, "the launcher passes variables that begin with NCCL to all nodes"},
+    {"sbatch", put_sbatch, "for a job script, below its #SBATCH lines"},
+    {"tuner", put_tuner,
+     "NCCL_TUNER_PLUGIN=libnccl-tuner-gradsync.so NCCL_TUNER_CONFIG_FILE=FILE; NVIDIA's example "
+     "tuner has no -1 as algorithm or protocol"},
+};
+#define FORMS (sizeof forms / sizeof *forms)
+
+static const struct form *find_form(const char *name)
+{
+    for (size_t i = 0; i < FORMS; i++)
+        if (!strcmp(forms[i].name, name))
+            return &forms[i];
+    return NULL;
+}
+
+int emit_known(const char *name)
+{
+    const char *names[FORMS];
+    for (size_t i = 0; i < FORMS; i++)
+        names[i] = forms[i].name;
+    if (find_form(name))
+        return GS_OK;
+    const char *near = text_nearest(name, names, FORMS);
+    return fail(GS_USAGE,
+                "advise: no form '%s'%s; it is env, nccl.conf, pytorch, megatron, deepspeed, "
+                "sbatch or tuner",
+                name, DID_YOU_MEAN(near));
+}
+
+static const char *fact(const struct evidence *e, enum machine_fact f)
+{
+    return e->run->machine.facts[f] ? e->run->machine.facts[f] : "not recorded";
+}
+
+static void put_origin(const struct emitted *e, const struct candidate *c, const struct form *form)
+{
+    char span[64];
+    printf("# %s: %s shorter steps, level of evidence: %s, %zu of %zu steps faster, none slower.\n"
+           "# Run %s%s%s; NCCL %s; %s; %s ranks on %s node%s. Holds for this number of ranks and "
+           "nodes.\n"
+           "# %s\n",
+           e->of->c->config, advice_span(span, sizeof span, c->low, c->high),
+           level_names[e->of->level], c->wins, c->steps, e->of->c->run_id,
+           evidence_proof(e->of) ? ", a proof of " : "",
+           evidence_proof(e->of) ? fact(e->of, FACT_PROOF_OF) : "", fact(e->of, FACT_NCCL),
+           fact(e->of, FACT_GPU), e->shape->ranks, e->shape->nodes,
+           strcmp(e->shape->nodes, "1") ? "s" : "", form->use);
+}
+
+static void put_shape(const struct steps_evidence *s, size_t shape, const struct form *form)
+{
+    struct candidate c;
+    struct emitted e = {.shape = &s->shapes[shape]};
+    bool advised = advice_find(s, shape, &c);
+    e.of = c.best;
+    if (!advised)
+        printf("# Nothing to set on %s with %s ranks on %s node%s: no setting is advised.\n",
+               e.shape->platform, e.shape->ranks, e.shape->nodes,
+               strcmp(e.shape->nodes, "1") ? "s" : "");
+    else if (!setting_of(&e.setting, c.best->c))
+        printf("# %s is advised on %s, but is no setting of NCCL.\n", c.best->c->config,
+               e.shape->platform);
+    else {
+        put_origin(&e, &c, form);
+        form->put(&e);
+    }
+}
+
+int emit_print(const struct steps_evidence *s, const char *name)
+{
+    for (size_t i = 1; i < s->n_shapes; i++)
+        if (strcmp(s->shapes[i].platform, s->shapes[0].platform) != 0)
+            return fail(GS_USAGE, "advise: --emit needs one platform; there are %s", s->platforms);
+    if (!s->n_shapes)
+        printf("# Nothing to set: no steps were measured on %s.\n", s->platforms);
+    for (size_t i = 0; i < s->n_shapes; i++)
+        put_shape(s, i, find_form(name));
+    return GS_OK;
+}

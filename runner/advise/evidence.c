@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "advise/evidence.h"
+
+#include "base/err.h"
+#include "base/locate.h"
+#include "base/text.h"
+#include "compare/alike.h"
+#include "compare/within_run.h"
+#include "record/runs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RAW "data/raw"
+
+/* ---- one contrast ---- */
+
+bool evidence_has_numbers(const struct evidence *e)
+{
+    return isfinite(e->c->effect.lo) && isfinite(e->c->effect.hi);
+}
+
+double evidence_gain(const struct evidence *e)
+{
+    return -expm1(e->c->effect.value);
+}
+
+double evidence_gain_low(const struct evidence *e)
+{
+    return -expm1(e->c->effect.hi);
+}
+
+double evidence_gain_high(const struct evidence *e)
+{
+    return -expm1(e->c->effect.lo);
+}
+
+bool evidence_wins(const struct evidence *e)
+{
+    return e->c->judgement.verdict == VERDICT_FASTER && evidence_gain_low(e) > GAIN_LEAST &&
+           (e->effect == EFFECT_HONOURED || e->effect == EFFECT_UNKNOWN);
+}
+
+const char *const proof_names[] = {"", "kept", "not kept", "undecided"};
+
+enum proof evidence_proof(const struct evidence *e)
+{
+    enum verdict v = e->c->judgement.verdict;
+    if (!e->run->machine.facts[FACT_PROOF_OF])
+        return PROOF_NONE;
+    if (evidence_wins(e))
+        return PROOF_KEPT;
+    return v == VERDICT_FASTER || v == VERDICT_INCONCLUSIVE ? PROOF_UNDECIDED : PROOF_NOT_KEPT;
+}
+
+/* ---- which are about the same ---- */
+
+/* A later version may have more parameters, so only those of both need to agree. */
+static bool params_agree(const char *a, const char *b)
+{
+    struct words x, y;
+    bool agree = true;
+    words_split(&x, a, ' ');
+    words_split(&y, b, ' ');
+    for (size_t i = 0; i < x.n; i++)
+        for (size_t k = 0; k < y.n; k++) {
+            size_t key = strcspn(x.v[i], "=") + 1;
+            agree = agree && (strncmp(x.v[i], y.v[k], key) != 0 || !strcmp(x.v[i], y.v[k]));
+        }
+    words_free(&x);
+    words_free(&y);
+    return agree;
+}
+
+bool evidence_same_step(const struct evidence *a, const struct evidence *b)
+{
+    return a->run->shape == b->run->shape && a->c->size_B == b->c->size_B &&
+           !strcmp(a->c->workload, b->c->workload) && !strcmp(a->c->mode, b->c->mode) &&
+           params_agree(a->step, b->step);
+}
+
+bool evidence_opens_step(const struct steps_evidence *s, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (s->v[k].counts && evidence_same_step(&s->v[k], &s->v[i]))
+            return false;
+    return s->v[i].counts;
+}
+
+/* Names of runs begin with their time. */
+static bool replaces(const struct evidence *later, const struct evidence *e)
+{
+    return evidence_has_numbers(later) && strcmp(later->c->run_id, e->c->run_id) > 0 &&
+           !strcmp(later->c->config, e->c->config) && evidence_same_step(later, e);
+}
+
+static bool overrides(const struct evidence *higher, const struct evidence *e)
+{
+    return evidence_has_numbers(higher) && higher->level > e->level &&
+           higher->run->shape == e->run->shape && !strcmp(higher->c->config, e->c->config);
+}
+
+static void decide_which_count(struct steps_evidence *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        s->v[i].counts = true;
+        for (size_t k = 0; k < s->n && s->v[i].counts; k++)
+            s->v[i].counts = !replaces(&s->v[k], &s->v[i]) && !overrides(&s->v[k], &s->v[i]);
+    }
+}
+
+/* ---- reading ---- */
+
+static bool is_whole_step(const struct contrast *c)
+{
+    return contrast_level(c) > LEVEL_SYNTHETIC ||
+           (contrast_level(c) == LEVEL_SYNTHETIC && !strcmp(c->mode, "overlapped"));
+}
+
+/* "data/raw/NAME" of a platform, else a folder, else a run; the caller frees it. */
+static char *find_root(const char *name)
+{
+    char *platform = xstrfmt(RAW "/%s", name);
+    if (!strchr(name, '/') && !access(platform, F_OK))
+        return platform;
+    free(platform);
+    return locate_run(name);
+}
+
+static size_t shape_of(struct steps_evidence *s, const struct machine *m)
+{
+    const struct shape new = {m->facts[FACT_PLATFORM] ? m->facts[FACT_PLATFORM] : "",
+                              m->facts[FACT_RANKS] ? m->facts[FACT_RANKS] : "",
+                              m->facts[FACT_NODES] ? m->facts[FACT_NODES] : ""};
+    for (size_t i = 0; i < s->n_shapes; i++)
+        if (!strcmp(s->shapes[i].platform, new.platform) &&
+            !strcmp(s->shapes[i].ranks, new.ranks) && !strcmp(s->shapes[i].nodes, new.nodes))
+            return i;
+    s->shapes = xrealloc(s->shapes, (s->n_shapes + 1) * sizeof *s->shapes);
+    s->shapes[s->n_shapes] = new;
+    return s->n_shapes++;
+}
+
+static void add_run(struct steps_evidence *s, const char *dir, struct machine *m)
+{
+    s->runs = xrealloc(s->runs, (s->n_runs + 1) * sizeof *s->runs);
+    s->runs[s->n_runs++] = (struct advice_run){xstrdup(dir), *m, shape_of(s, m)};
+}
+
+static void add_platform(struct text *t, const char *platform)
+{
+    if (!platform || (t->s && strstr(t->s, platform)))
+        return;
+    text_addf(t, "%s%s", t->len ? ", " : "", platform);
+}
+
+/* Runs that can hold steps; others are not read further. */
+static int read_run(struct steps_evidence *s, const char *dir, struct text *platforms)
+{
+    struct machine m;
+    size_t before = s->comparison.n;
+    int code = machine_of_run(&m, dir);
+    if (code)
+        return code;
+    const char *workload = m.facts[FACT_WORKLOAD] ? m.facts[FACT_WORKLOAD] : "";
+    add_platform(platforms, m.facts[FACT_PLATFORM]);
+    if (level_of(workload, "overlapped", "") != LEVEL_ALONE)
+        code = compare_within_run(&s->comparison, dir, NULL);
+    if (code || s->comparison.n == before)
+        machine_free(&m);
+    else
+        add_run(s, dir, &m);
+    return code;
+}
+
+static const struct advice_run *run_of(const struct steps_evidence *s, const struct contrast *c)
+{
+    size_t i = 0;
+    while (i + 1 < s->n_runs && strcmp(s->runs[i].machine.facts[FACT_RUN], c->run_id) != 0)
+        i++;
+    return &s->runs[i];
+}
+
+static void judge(struct steps_evidence *s)
+{
+    comparison_keep(&s->comparison, is_whole_step);
+    comparison_solve(&s->comparison, 0);
+    s->v = xcalloc(s->comparison.n + 1, sizeof *s->v);
+    for (size_t i = 0; i < s->comparison.n; i++) {
+        const struct contrast *c = &s->comparison.v[i];
+        if (!strcmp(c->baseline, "auto") || contrast_level(c) == LEVEL_TRAINING)
+            s->v[s->n++] = (struct evidence){.c = c,
+                                             .run = run_of(s, c),
+                                             .step = alike_without(c->params, alike_config),
+                                             .level = contrast_level(c),
+                                             .effect = setting_effect(c->config, c->ran)};
+    }
+    decide_which_count(s);
+}
+
+int evidence_runs(struct runs *runs, char **roots, size_t n)
+{
+    static const char *const everything[] = {RAW};
+    struct words found = {0};
+    for (size_t i = 0; i < n; i++) {
+        char *root = find_root(roots[i]);
+        words_add(&found, root);
+        free(root);
+    }
+    int code = runs_below(runs, n ? (const char *const *)found.v : everything, n ? n : 1);
+    words_free(&found);
+    return code;
+}
+
+int evidence_read(struct steps_evidence *s, char **roots, size_t n)
+{
+    struct runs runs = {0};
+    struct text platforms = {0};
+    *s = (struct steps_evidence){0};
+    text_add(&platforms, "");
+    int code = evidence_runs(&runs, roots, n);
+    for (size_t i = 0; i < runs.n && !code; i++)
+        code = read_run(s, runs.v[i].dir, &platforms);
+    s->platforms = platforms.s;
+    runs_free(&runs);
+    if (!code)
+        judge(s);
+    return code;
+}
+
+void evidence_free(struct steps_evidence *s)
+{
+    comparison_free(&s->comparison);
+    for (size_t i = 0; i < s->n_runs; i++) {
+        free(s->runs[i].dir);
+        machine_free(&s->runs[i].machine);
+    }
+    for (size_t i = 0; i < s->n; i++)
+        free(s->v[i].step);
+    free(s->runs);
+    free(s->v);
+    free(s->shapes);
+    free(s->platforms);
+    *s = (struct steps_evidence){0};
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What recordings say about settings of training steps: the contrasts of whole steps against NCCL's
+ * own choice (auto), at the levels synthetic to training. Operations alone are left out.
+ *
+ * A contrast counts unless a later run has measured the same again, or the same setting has numbers
+ * from a higher level on the same platform, ranks and nodes. So a proof (a later run with "proof_of"
+ * in its header) replaces what it tests, and its gain is free of the bias of having been chosen as
+ * the best of many.
+ *
+ * Gains are relative: 0.02 is a step that is 2% shorter.
+ */
+#ifndef GS_STEP_EVIDENCE_H
+#define GS_STEP_EVIDENCE_H
+
+#include "compare/compare.h"
+#include "compare/setting.h"
+#include "record/machine.h"
+
+#define GAIN_LEAST 0.005 /* the lower bound of a gain that is worth a setting */
+
+struct advice_run {
+    char *dir;
+    struct machine machine;
+    size_t shape;
+};
+
+/* A setting applies to the ranks and nodes that were measured. */
+struct shape {
+    const char *platform, *ranks, *nodes;
+};
+
+struct evidence {
+    const struct contrast *c;
+    const struct advice_run *run;
+    char *step; /* its parameters without those of the config; owned */
+    enum level level;
+    enum setting_effect effect;
+    bool counts;
+};
+
+struct steps_evidence {
+    struct comparison comparison;
+    struct advice_run *runs;
+    size_t n_runs;
+    struct evidence *v; /* in the order of the runs */
+    size_t n;
+    struct shape *shapes;
+    size_t n_shapes;
+    char *platforms; /* of all recordings: "h200-2gpu, local" */
+};
+
+/* roots: platforms, runs or folders of runs; n 0: data/raw. GS_OK or reported. */
+int evidence_read(struct steps_evidence *s, char **roots, size_t n);
+/* Their run folders, sorted. */
+struct runs;
+int evidence_runs(struct runs *runs, char **roots, size_t n);
+void evidence_free(struct steps_evidence *s);
+
+double evidence_gain(const struct evidence *e);
+double evidence_gain_low(const struct evidence *e);
+double evidence_gain_high(const struct evidence *e);
+bool evidence_has_numbers(const struct evidence *e);
+/* A verdict, the lower bound above GAIN_LEAST, and NCCL ran what the setting asks for. */
+bool evidence_wins(const struct evidence *e);
+bool evidence_same_step(const struct evidence *a, const struct evidence *b);
+/* Does v[i] count, as the first of its step? */
+bool evidence_opens_step(const struct steps_evidence *s, size_t i);
+
+enum proof { PROOF_NONE, PROOF_KEPT, PROOF_NOT_KEPT, PROOF_UNDECIDED };
+extern const char *const proof_names[]; /* "kept" */
+enum proof evidence_proof(const struct evidence *e);
+
+#endif

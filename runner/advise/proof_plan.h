@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A config that measures a step anew with auto and the advised settings alone. The platform, the
+ * launcher and the measurement are those of the run that the advice rests on.
+ */
+#ifndef GS_PROOF_PLAN_H
+#define GS_PROOF_PLAN_H
+
+#include "advise/evidence.h"
+#include "base/text.h"
+
+struct proof_plan {
+    struct text config;     /* an .ini file: a workload section for each step */
+    struct words overrides; /* "section:key=value" */
+};
+
+/* Plans the steps of `shape` in `run` in which one of the settings wins. GS_OK or reported; the
+ * config is empty if there is no such step. */
+int proof_plan(struct proof_plan *p, const struct steps_evidence *s, const struct advice_run *run,
+               const struct words *settings);
+void proof_plan_free(struct proof_plan *p);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "advise/advice.h"
+#include "advise/proof_plan.h"
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/files.h"
+#include "launch/run.h"
+#include "trial/trial_job.h"
+#include "verbs/commands.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct request {
+    const char **set;
+    const char *out;
+    struct cli_int launches, minutes, blocks, steps, calls;
+    bool quiet;
+    char **roots;
+    size_t n;
+    char **command; /* NULL: measure the steps again */
+};
+
+/* ---- the same steps again ---- */
+
+static int run_plan(const struct request *q, struct proof_plan *p)
+{
+    char *path = xstrfmt("%s/proof.XXXXXX.ini", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    int fd = mkstemps(path, 4);
+    struct run_options options = {.data = q->out, .quiet = q->quiet};
+    if (q->launches.value)
+        words_addf(&p->overrides, "measure:launches=%ld", q->launches.value);
+    for (size_t i = 0; q->set && q->set[i]; i++)
+        words_add(&p->overrides, q->set[i]);
+    options.overrides = (const char *const *)p->overrides.v;
+    int code = fd >= 0 && files_write_all(fd, p->config.s, p->config.len)
+                   ? run_config(path, &options)
+                   : fail_file(path, "written", errno);
+    if (fd >= 0) {
+        close(fd);
+        unlink(path);
+    }
+    free(path);
+    return code;
+}
+
+static int prove_run(const struct request *q, const struct steps_evidence *s,
+                     const struct advice_run *run, size_t *plans)
+{
+    struct proof_plan p;
+    struct words settings = {0};
+    advice_settings(&settings, s, run->shape);
+    int code = proof_plan(&p, s, run, &settings);
+    if (!code && p.config.len) {
+        ++*plans;
+        code = run_plan(q, &p);
+    }
+    proof_plan_free(&p);
+    words_free(&settings);
+    return code;
+}
+
+static int prove_steps(const struct request *q, const struct steps_evidence *s)
+{
+    size_t plans = 0;
+    int code = GS_OK;
+    for (size_t i = 0; i < s->n_runs && !code; i++)
+        if (level_of(s->runs[i].machine.facts[FACT_WORKLOAD], "overlapped", "") < LEVEL_TRIAL)
+            code = prove_run(q, s, &s->runs[i], &plans);
+    if (!code && !plans)
+        say("prove: no setting is advised on %s for steps that gradsync can repeat; 'gradsync "
+            "advise' says why. Inside a job: gradsync prove PLATFORM -- COMMAND",
+            s->platforms);
+    return code;
+}
+
+/* ---- inside a job ---- */
+
+static int prove_in_job(const struct request *q, const struct steps_evidence *s)
+{
+    struct candidate best;
+    struct words settings = {0};
+    struct text arms = {0};
+    if (s->n_shapes > 1)
+        return fail(GS_USAGE, "prove: a job needs the advice of one run, or of one platform with "
+                              "one number of ranks: gradsync prove RUN -- COMMAND");
+    if (!s->n_shapes || !advice_find(s, 0, &best))
+        return say("prove: no setting is advised on %s; the job was not started", s->platforms),
+               GS_OK;
+    advice_settings(&settings, s, 0);
+    for (size_t i = 0; i < settings.n; i++)
+        text_addf(&arms, "%s%s", i ? "," : "", settings.v[i]);
+    const struct trial_options o = {.arms = arms.s,
+                                    .platform = s->shapes[0].platform,
+                                    .proof_of = best.best->c->run_id,
+                                    .out = q->out,
+                                    .launches = q->launches.value ? q->launches.value : 3,
+                                    .visit_s = 2,
+                                    .warmup = 20,
+                                    .minutes = q->minutes.value,
+                                    .blocks = q->blocks.value,
+                                    .steps = q->steps.value,
+                                    .calls = q->calls.value,
+                                    .seed = (long)time(NULL)};
+    int code = trial_job(&o, q->command);
+    text_free(&arms);
+    words_free(&settings);
+    return code;
+}
+
+/* ---- the answer ---- */
+
+static bool is_new(const struct evidence *e, const struct steps_evidence *before)
+{
+    for (size_t i = 0; i < before->n_runs; i++)
+        if (!strcmp(before->runs[i].machine.facts[FACT_RUN], e->c->run_id))
+            return false;
+    return evidence_proof(e);
+}
+
+/* From the platform's recordings, where the new runs are. */
+static int answer(const struct request *q, const struct steps_evidence *before)
+{
+    struct steps_evidence after;
+    char *root = xstrfmt("%s/%s", q->out, before->shapes[0].platform);
+    int code = evidence_read(&after, &root, 1);
+    for (size_t i = 0; i < after.n && !code; i++) {
+        const struct evidence *e = &after.v[i];
+        char span[64];
+        if (is_new(e, before))
+            printf("%s: %s, gain %s at level %s (run %s)\n", e->c->config,
+                   proof_names[evidence_proof(e)],
+                   evidence_has_numbers(e)
+                       ? advice_span(span, sizeof span, evidence_gain_low(e), evidence_gain_high(e))
+                       : "unknown",
+                   level_names[e->level], e->c->run_id);
+    }
+    evidence_free(&after);
+    free(root);
+    return code;
+}
+
+static int prove(const struct request *q)
+{
+    struct steps_evidence s;
+    int code = evidence_read(&s, q->roots, q->n);
+    if (!code)
+        code = q->command ? prove_in_job(q, &s) : prove_steps(q, &s);
+    if (!code && !q->quiet && s.n_shapes)
+        code = answer(q, &s);
+    evidence_free(&s);
+    return code;
+}
+
+/* Cuts argv at "--"; the command is behind it. */
+static char **take_command(int *argc, char **argv)
+{
+    for (int i = 1; i < *argc; i++)
+        if (!strcmp(argv[i], "--")) {
+            *argc = i;
+            return argv + i + 1;
+        }
+    return NULL;
+}
+
+int cmd_prove(int argc, char **argv)
+{
+    struct request q = {.out = RUN_DATA,
+                        .launches = {0, 1, 99},
+                        .minutes = {10, 0, 1000000},
+                        .blocks = {0, 0, 1000000},
+                        .steps = {0, 0, 256},
+                        .calls = {0, 0, 32768}};
+    bool done;
+    const struct cli_option options[] = {
+        {"set", 's', CLI_LIST, &q.set, "SECTION:KEY=VALUE",
+         "override a key of the recorded config, such as measure:budget=20s; may be repeated"},
+        {"launches", 'l', CLI_INT, &q.launches, "N",
+         "number of launches (default: those of the run; 3 of a COMMAND)"},
+        {"minutes", 'm', CLI_INT, &q.minutes, "N",
+         "time limit of the trial inside COMMAND; 0: no limit (default 10)"},
+        {"blocks", 'b', CLI_INT, &q.blocks, "N", "as in 'gradsync trial', with COMMAND"},
+        {"steps", 0, CLI_INT, &q.steps, "N", "as in 'gradsync trial', with COMMAND"},
+        {"calls", 0, CLI_INT, &q.calls, "N", "as in 'gradsync trial', with COMMAND"},
+        {"output", 'o', CLI_TEXT, &q.out, "DATA", "folder for the recordings (default data/raw)"},
+        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors only"},
+        {0}};
+    const struct cli cli = {
+        .verb = "prove",
+        .arguments = "PLATFORM | RUN [-- COMMAND...]",
+        .summary =
+            "Measures the settings that 'advise' advises again, beside auto: in the same steps, or "
+            "inside a training job. 'advise' then prints the gain of this run: kept, not kept or "
+            "undecided.",
+        .example = "gradsync prove h200-4gpu -- torchrun train.py",
+        .options = options,
+        .min_args = 1,
+        .max_args = 1};
+    q.command = take_command(&argc, argv);
+    q.roots = xcalloc((size_t)argc + 1, sizeof *q.roots);
+    int n, code = cli_parse(&cli, argc, argv, q.roots, &n, &done);
+    q.n = (size_t)n;
+    say_quiet(q.quiet);
+    if (!code && !done && q.command && !*q.command)
+        code = fail(GS_USAGE, "prove: there is no command behind '--'");
+    if (!code && !done)
+        code = prove(&q);
+    cli_free(&cli);
+    free(q.roots);
+    return code;
+}
