@@ -151,7 +151,7 @@ static void say_result(const struct launching *l, const struct train_slot *s, co
     double more =
         (double)(l->starts - l->started) + (double)l->starts * (double)(launches - l->launch);
     size_t n = train_times_get(t, &steps);
-    train_slot_name(s, name, sizeof name);
+    train_slot_name(l->plan, s, name, sizeof name);
     units_human_time(took, sizeof took, took_s);
     units_human_time(left, sizeof left, took_s * more);
     if (f->kind)
@@ -183,8 +183,8 @@ static int record_result(struct launching *l, struct train_slot *s, const struct
 static void log_title(const struct launching *l, const struct train_slot *s, const char *script)
 {
     char name[256];
-    dprintf(l->log, "== launch %d, %s (%s)\n%s", l->launch, train_slot_name(s, name, sizeof name),
-            s->cell->params, script);
+    dprintf(l->log, "== launch %d, %s (%s)\n%s", l->launch,
+            train_slot_name(l->plan, s, name, sizeof name), s->cell->params, script);
 }
 
 static void read_file(const struct train_file *f, struct train_times *t, struct train_output *o)
@@ -225,14 +225,27 @@ static int start(struct launching *l, struct train_slot *s, bool *stopped)
 
 /* ---- a group ---- */
 
+/* A command that ends early may end well. */
+static void warn_short(const struct launching *l, const struct train_slot *s, size_t most)
+{
+    char name[256];
+    if (s->measured && 2 * s->blocks < most)
+        say("%s: warning: launch %d of %s has less than half as many step times as others; did it "
+            "end early? See %s",
+            l->plan->section, l->launch, train_slot_name(l->plan, s, name, sizeof name),
+            strrchr(l->log_path, '/') + 1);
+}
+
 /* A group in which nothing was measured stays open: its failures say why. */
 static int close_group(struct launching *l, const struct group *g, const struct train_slot *slots,
                        size_t n)
 {
     json_t *cells = json_array();
     size_t most = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         most = slots[i].blocks > most ? slots[i].blocks : most;
+    for (size_t i = 0; i < n; i++) {
+        warn_short(l, &slots[i], most);
         if (slots[i].measured)
             json_array_append_new(cells, record_closed_cell(slots[i].cell, slots[i].copy,
                                                             slots[i].blocks, false, NAN));

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "config/params.h"
 #include "record/ledger.h"
 #include "record/raw.h"
 #include "record/record_cells.h"
@@ -14,9 +15,18 @@
 
 #define LAUNCHED "launched"
 
-const char *train_slot_name(const struct train_slot *s, char *buf, size_t n)
+const char *train_slot_name(const struct plan *p, const struct train_slot *s, char *buf, size_t n)
 {
-    snprintf(buf, n, "%s%s", s->cell->config, s->copy ? " again" : "");
+    struct text t = {0};
+    char value[WL_TEXT_MAX];
+    text_addf(&t, "%s%s", s->cell->config, s->copy ? " again" : "");
+    size_t stem = t.len;
+    for (const struct wl_param *q = p->plugin->wl.params; q->name && p->n_groups > 1; q++)
+        if (q->role == WL_AXIS)
+            text_addf(&t, "%s%s=%s", t.len > stem ? " " : " (", q->name,
+                      param_format(q, s->cell->values, value, sizeof value));
+    snprintf(buf, n, "%s%s", t.s, t.len > stem ? ")" : "");
+    text_free(&t);
     return buf;
 }
 

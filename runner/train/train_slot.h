@@ -16,8 +16,9 @@ struct train_slot {
     size_t blocks;
 };
 
-/* "bucket_cap=50", or "bucket_cap=25 again" for the second copy of a baseline. */
-const char *train_slot_name(const struct train_slot *s, char *buf, size_t n);
+/* "bucket_cap=50", or "bucket_cap=25 again" for the second copy of a baseline; in a plan of several
+ * groups with the values of their axes: "bucket_cap=50 (batch=8)". */
+const char *train_slot_name(const struct plan *p, const struct train_slot *s, char *buf, size_t n);
 
 /* The slots of a group, in the plan's order; the caller frees *slots. */
 size_t train_slots_make(struct train_slot **slots, const struct plan *p, const struct group *g);

@@ -156,6 +156,12 @@ static bool key_help(const char *word)
         put_param(p, "");
         found = true;
     }
+    const struct wl_param *train = params_find(train_keys, word);
+    if (train) {
+        printf("%sa key of [train]\n", found ? "\n" : "");
+        put_param(train, "");
+        found = true;
+    }
     for (const struct wan_words *w = wan_words; w->section; w++)
         for (const struct wl_param *p = w->table; p->name; p = wan_words_next(w, p)) {
             if (strcmp(p->name, word))
