@@ -39,7 +39,7 @@ block() {
     line "$1" "$2" "$3" '{"type":"block","cell":"'"$4"'","copy":'"$5"',"block":'"$6"',"at":1.5,"iters":10,"skew_ns":30,"spread_ns":40,"metrics":{"steps":'"$6"'},"time_ns":['"$7"']}'
 }
 closed() {
-    line "$1" "$2" "$3" '{"type":"group","group":"'"$4"'","blocks":2,"cells":[{"cell":"'"$5"'","copy":0,"blocks":2,"converged":'"$6"',"half_width":0.01}]}'
+    line "$1" "$2" "$3" '{"type":"group","group":"'"$4"'","blocks":2,"cells":[{"cell":"'"$5"'","copy":0,"blocks":'"$(grep -c '"type":"block","cell":"'"$5"'","copy":0' "$(recording "$1" "$2" "$3")")"',"converged":'"$6"',"half_width":0.01}]}'
 }
 whole_run() {
     local launch

@@ -26,7 +26,7 @@ fails() { lines "$1" fail | sed 's/.*"kind":"\([a-z]*\)".*/\1/' | paste -sd' '; 
 closed_once() { # DIR N NAME: N groups are closed, each in one attempt of its launch
     local closed
     closed=$(for f in "$1"/launch-*.jsonl; do
-        sed -n "s/.*\"type\":\"group\",\"group\":\"\([0-9a-f]*\)\".*/${f##*/} \1/p" "$f" |
+        sed -n "s/.*\"type\":\"group\",.*\"group\":\"\([0-9a-f]*\)\".*/${f##*/} \1/p" "$f" |
             sed 's/^launch-\([0-9]*\)\.[0-9]*\.jsonl/\1/'
     done)
     is "$(wc -l <<<"$closed") $(sort -u <<<"$closed" | wc -l)" "$2 $2" "$3"
@@ -115,21 +115,28 @@ like "$err" 'gradsync: rank [01]: bad: rank [01] on .* \(log: launch-01.01.log\)
 
 # ---- kills ----
 
-begin kill_rank --set measure:retries=1
-kill -KILL "$(rank 1)"
-end 0 'SIGKILL to a rank: tried again'
-is "$(fails "$dir")" crash '… recorded as a crash'
-like "$(lines "$dir" fail)" 'killed by SIGKILL.*"rank":1' '… by its signal and rank'
-closed_once "$dir" 3 '… all is measured once'
-gone '… no process is left'
+for n in 0 1 2; do
+    begin kill_rank$n --set measure:retries=1 --set launch:ranks=3
+    kill -KILL "$(rank $n)"
+    end 0 "SIGKILL to rank $n: tried again"
+    is "$(fails "$dir")" crash '… recorded as a crash'
+    like "$(lines "$dir" fail)" '"why":"killed by SIGKILL","rank":'$n',' '… by its signal and rank, with no guess about memory'
+    like "$err" "killed by SIGKILL \(rank $n on [^ ]+\)" '… and is said so, with the host'
+    closed_once "$dir" 3 '… all is measured once'
+    gone '… no process is left'
+done
 
-begin stop_rank --set measure:retries=1
-kill -STOP "$(rank 0)"
-end 0 'SIGSTOP to a rank: tried again'
-is "$(fails "$dir")" hang '… recorded as a hang'
-like "$(lines "$dir" fail)" 'stopped by a signal|waiting for another rank' '… that says why'
-closed_once "$dir" 3 '… all is measured once'
-gone '… no process is left'
+# Each rank several times: it is stopped at work, and where it waits for the others.
+for n in 0 1 2 0 1 2 0 1 2; do
+    rm -rf stop_rank$n
+    begin stop_rank$n --set measure:retries=1 --set launch:ranks=3
+    kill -STOP "$(rank $n)"
+    end 0 "SIGSTOP to rank $n: tried again"
+    like "$(fails "$dir")$(lines "$dir" fail)" '^hang.*"why":"stopped by SIGSTOP \(state T\)","rank":'$n',"host":"[^"]+"' \
+        '… and that rank alone is named'
+    closed_once "$dir" 3 '… all is measured once'
+    gone '… no process is left'
+done
 
 begin kill_shim --set measure:retries=1
 kill -KILL "$(shim 1)"

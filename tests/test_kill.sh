@@ -32,7 +32,7 @@ find_dir() { dir=$(ls -d data/p/null/*/plan.json 2>/dev/null | sed 's|/plan.json
 closed() { # launch and group of every line that closes one
     local f
     for f in "$dir"/launch-*.jsonl; do
-        sed -n 's/^{"type":"group","group":"\([0-9a-f]*\)".*/'"$(basename "$f" | cut -c8-9)"' \1/p' "$f"
+        sed -n 's/^{"type":"group",.*"group":"\([0-9a-f]*\)".*/'"$(basename "$f" | cut -c8-9)"' \1/p' "$f"
     done
 }
 

@@ -243,7 +243,7 @@ rm -rf bad && whole_run bad/r && manifest bad/r
 ok 'a final run' "$gradsync" reduce bad -o bad.csv
 sed -i 's/10100,/10101,/' "$(recording bad/r 1 1)"
 exits 1 'edited since' "$gradsync" reduce bad -o bad.csv
-is "$err" 'bad/r/launch-01.01.jsonl: edited since it was recorded: its SHA-256 is not the one in MANIFEST.json' 'is refused by name'
+is "$err" 'bad/r/launch-01.01.jsonl: edited since the run was completed: its SHA-256 is not the one in MANIFEST.json' 'is refused by name'
 rm -rf bad && whole_run bad/r && whole_run bad/s && sed -i 5s/^/x/ "$(recording bad/r 1 1)" "$(recording bad/s 1 1)"
 exits 1 'two damaged runs' "$gradsync" reduce bad -o bad.csv
 is "$(wc -l <<<"$err")" 2 'are both named'

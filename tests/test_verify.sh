@@ -126,7 +126,7 @@ if [ -e "$build/plugins/null.so" ]; then
     cp -r measured edited && chmod -R u+w edited && rm edited/*/*/*/MANIFEST.json
     sed -i '0,/"type":"block"/{/"type":"block"/d}' edited/*/*/*/launch-01.01.jsonl
     exits 1 'edited before it was final' "$gradsync" resume edited/*/*/*
-    like "$err" "launch-01\.01\.jsonl:[0-9]+: cell .* blocks, but its group line counts .*$(cd edited && echo */*/*): cannot be completed: a recording is damaged" 'is not made final'
+    like "$err" "launch-01\.01\.jsonl:[0-9]+: damaged: this line was changed.*$(cd edited && echo */*/*): cannot be completed: a recording is damaged" 'is not made final'
     is "$(find edited -name MANIFEST.json)" '' 'and no manifest vouches for it'
     mkdir front
     cat >front/mpirun <<'END'
@@ -139,7 +139,7 @@ END
     chmod +x front/mpirun
     exits 1 'a run whose recording lacks a cell line' env MPIRUN="$(command -v mpirun)" PATH="$tmp/front:$PATH" \
         "$gradsync" run tiny.ini -o lost
-    like "$err" 'launch-01\.01\.jsonl:[0-9]+: a block of cell .*cannot be completed: a recording is damaged' 'is not made final'
+    like "$err" 'launch-01\.01\.jsonl:[0-9]+: damaged: this line was changed' 'is not made final'
     unlike "$err" 'gradsync show' 'is not recommended'
     is "$(find lost -name MANIFEST.json)" '' 'and no manifest vouches for it'
     ok 'is reduced' "$gradsync" reduce measured -o csv

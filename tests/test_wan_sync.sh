@@ -162,7 +162,7 @@ like "$lines" '"kind":"crash","why":"killed by SIGKILL[^"]*","rank":1,' 'and is 
 one_line "$err" 'in one line'
 lose STOP 'transport = tcp'
 is "$rc" 1 'so does one that stands still'
-like "$lines" '"why":"[^"]*stopped by a signal[^"]*","rank":1,' 'and is named'
+like "$lines" '"why":"stopped by SIGSTOP[^"]*","rank":1,' 'and is named'
 
 # ---- the transport's faults, as a run shows them ----
 

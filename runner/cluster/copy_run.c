@@ -6,6 +6,8 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "record/check_run.h"
+#include "record/ledger.h"
+#include "record/manifest.h"
 #include "record/record.h"
 
 #include <dirent.h>
@@ -43,10 +45,9 @@ static int is_recorded(const struct dirent *e)
 /* ---- one file ---- */
 
 /* The file may still grow; a torn last line in the copy is harmless, readers skip it. */
-static int pour(int in, int out, const char *from, const char *to, json_t **entry, uint64_t *bytes)
+static int pour(int in, int out, const char *from, const char *to, char hex[65], uint64_t *bytes)
 {
     unsigned char *buf = xmalloc(PIECE);
-    char hex[65];
     struct sha256 *hash = sha256_begin();
     uint64_t total = 0;
     ssize_t n;
@@ -62,13 +63,12 @@ static int pour(int in, int out, const char *from, const char *to, json_t **entr
             code = cannot(to, "written");
     }
     sha256_end(hash, hex);
-    *entry = json_pack("{s:I, s:s}", "bytes", (json_int_t)total, "sha256", hex);
-    *bytes += total;
+    *bytes = total;
     free(buf);
     return code;
 }
 
-static int copy_file(const char *from, const char *to, bool final, json_t **entry, uint64_t *bytes)
+static int copy_file(const char *from, const char *to, bool final, char hex[65], uint64_t *bytes)
 {
     struct stat s;
     int in = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -81,7 +81,7 @@ static int copy_file(const char *from, const char *to, bool final, json_t **entr
         return fail_at(GS_FAILED, from, 0, "is not a regular file; a recording must be one");
     }
     int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    int code = out < 0 ? cannot(to, "made") : pour(in, out, from, to, entry, bytes);
+    int code = out < 0 ? cannot(to, "made") : pour(in, out, from, to, hex, bytes);
     if (!code && fsync(out))
         code = cannot(to, "written");
     if (!code && final && !fstat(out, &s))
@@ -94,29 +94,35 @@ static int copy_file(const char *from, const char *to, bool final, json_t **entr
 
 /* ---- the folder ---- */
 
-static int write_manifest(const char *dir, json_t *files)
-{
-    json_t *root = json_pack("{s:i, s:O}", "schema", RECORD_SCHEMA, "files", files);
-    char *path = xstrfmt("%s/" RECORD_MANIFEST, dir), *text = json_dumps(root, JSON_INDENT(1));
-    char *line = xstrfmt("%s\n", text);
-    int code = files_write_new(path, line, 0444) ? GS_OK : cannot(path, "written");
-    free(line);
-    free(text);
-    free(path);
-    json_decref(root);
-    return code;
-}
-
 static int copy_one(const char *from, const char *to, const char *name, bool final, json_t *files,
                     uint64_t *bytes)
 {
-    char *source = xstrfmt("%s/%s", from, name), *target = xstrfmt("%s/%s", to, name);
-    json_t *entry = NULL;
-    int code = copy_file(source, target, final, &entry, bytes);
-    json_object_set_new(files, name, entry ? entry : json_null());
+    char *source = xstrfmt("%s/%s", from, name), *target = xstrfmt("%s/%s", to, name), hex[65];
+    uint64_t size = 0;
+    int code = copy_file(source, target, final, hex, &size);
+    if (!code)
+        json_object_set_new(files, name, manifest_entry(target, size, hex));
+    *bytes += size;
     free(source);
     free(target);
     return code;
+}
+
+/* Checks the copy, which is what the manifest vouches for. An error names the original. */
+static int check_copy(const char *from, const char *to)
+{
+    char ignored[8], *run_id = check_run_id(from);
+    struct ledger *l;
+    err_capture(ignored, sizeof ignored);
+    int code = ledger_read_of(&l, to, run_id);
+    err_capture(NULL, 0);
+    ledger_free(l);
+    free(run_id);
+    if (!code)
+        return GS_OK;
+    code = check_before_final(from);
+    return code ? code
+                : fail_at(GS_FAILED, from, 0, "changed while it was copied; collect it again");
 }
 
 int copy_run_folder(const char *from, const char *to, bool final, uint64_t *bytes)
@@ -133,10 +139,10 @@ int copy_run_folder(const char *from, const char *to, bool final, uint64_t *byte
         free(names[i]);
     }
     free(names);
-    if (!code) /* after copying, which refuses links; an error names the original */
-        code = check_before_final(from);
+    if (!code)
+        code = check_copy(from, to);
     if (!code && final)
-        code = write_manifest(to, files);
+        code = manifest_put(to, files);
     json_decref(files);
     return code;
 }

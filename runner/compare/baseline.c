@@ -68,20 +68,16 @@ void values_drop_short(struct values *x, int64_t asked, struct contrast *c)
 
 /* ---- pairs ---- */
 
-size_t group_pairs(const struct group_pass *p, const struct series *a, const struct series *b,
-                   size_t origin, struct values *out)
+void group_pairs(const struct group_pass *p, const struct series *a, const struct series *b,
+                 size_t origin, struct values *out)
 {
-    size_t from = 0, zero = 0;
+    size_t from = 0;
     for (size_t i = 0; i < b->n_blocks; i++) {
         const struct block *y = &b->blocks[i], *x = series_block(a, y->launch, y->number, &from);
         if (!x || x->warm || y->warm || origins_of(p->origins, p->r, p->group, y->launch) != origin)
             continue;
-        if (x->time_s > 0 && y->time_s > 0)
-            values_add(out, y->launch, log(y->time_s / x->time_s));
-        else
-            zero++;
+        values_add(out, y->launch, log(y->time_s / x->time_s));
     }
-    return zero;
 }
 
 /* ---- baselines ---- */

@@ -41,10 +41,9 @@ struct group_pass {
 const char *group_config(const struct group_pass *p, const struct series *s);
 const char *group_mode(const struct group_pass *p, const struct series *s);
 
-/* Adds log(b / a) of the blocks that both have and that are of this origin. Returns the number of
- * blocks with a time of 0. */
-size_t group_pairs(const struct group_pass *p, const struct series *a, const struct series *b,
-                   size_t origin, struct values *out);
+/* Adds log(b / a) of the blocks that both have and that are of this origin. */
+void group_pairs(const struct group_pass *p, const struct series *a, const struct series *b,
+                 size_t origin, struct values *out);
 
 /* The baseline of the mode: the config with a second copy, else the one that the config file names,
  * else the first. NULL: none, as for cells that do not depend on the config. */

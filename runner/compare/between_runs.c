@@ -41,18 +41,12 @@ static void add_values(const struct run_pass *p, struct set_cell *c, const struc
                        size_t origin)
 {
     struct contrast say = {0};
-    size_t zero = 0;
     for (size_t i = 0; i < s->n_blocks; i++) {
         const struct block *b = &s->blocks[i];
         if (b->warm || origins_of(p->origins, p->r, p->group, b->launch) != origin)
             continue;
-        if (b->time_s > 0)
-            values_add(&c->x, b->launch, log(b->time_s));
-        else
-            zero++;
+        values_add(&c->x, b->launch, log(b->time_s));
     }
-    if (zero)
-        contrast_note(&say, "%zu blocks with a time of 0 are left out", zero);
     values_drop_short(&c->x, p->rules.blocks, &say);
     c->note = say.note;
 }

@@ -18,9 +18,7 @@ static void fill(const struct group_pass *p, struct contrast *c, const struct se
     const struct series *twice = baseline_of_mode(p, group_mode(p, s));
     const struct series *copy = gathered_find(p->g, twice->cell, 1);
     c->origin = xstrdup(p->origins->texts[origin]);
-    size_t zero = group_pairs(p, base, s, origin, &c->x);
-    if (zero)
-        contrast_note(c, "%zu blocks with a time of 0 are left out", zero);
+    group_pairs(p, base, s, origin, &c->x);
     if (copy)
         group_pairs(p, twice, copy, origin, &c->aa);
     values_drop_short(&c->x, p->rules->blocks, c);

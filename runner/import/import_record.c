@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/csv.h"
 #include "base/err.h"
 #include "base/jsontext.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/version.h"
 #include "import/import_launch.h"
 #include "plan/plan.h"
-#include "record/manifest.h"
 #include "record/provenance.h"
 #include "record/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void put(struct csv *c, json_t *o)
-{
-    char *line = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(16));
-    csv_bytes(c, line, strlen(line));
-    csv_bytes(c, "\n", 1);
-    free(line);
-    json_decref(o);
-}
 
 static const char *base(const char *path)
 {
@@ -55,11 +45,12 @@ static json_t *header(const struct import_launch *l, const char *dir, int number
     return h;
 }
 
-static void note(struct csv *c, const char *key, const char *value)
+static int note(struct record *r, const char *key, const char *value)
 {
-    if (*value)
-        put(c, json_pack("{ss ss si ss so}", "type", "note", "cell", "", "copy", 0, "key", key,
-                         "value", json_text(value)));
+    return value && *value
+               ? record_line(r, json_pack("{ss ss si ss so}", "type", "note", "cell", "", "copy", 0,
+                                          "key", key, "value", json_text(value)))
+               : GS_OK;
 }
 
 /* The parameters of the cell, with the names of the plugins. */
@@ -133,75 +124,87 @@ static uint64_t block_size(uint64_t samples)
     return size;
 }
 
-/* Builds no JSON: there may be millions of samples. A rest of less than a block goes with the last
- * block. Returns the number of blocks. */
-static uint64_t put_blocks(struct csv *csv, const struct imp_cell *c, const char *id)
+/* A rest of less than a block goes with the last block. *blocks: their number. */
+static int put_blocks(struct record *r, const struct imp_cell *c, const char *id,
+                      json_int_t *blocks)
 {
-    struct text t = {0};
-    uint64_t blocks = 0, size = block_size(c->n_samples);
-    for (size_t i = 0, end; i < c->n_samples; i = end) {
+    uint64_t size = block_size(c->n_samples);
+    int code = GS_OK;
+    *blocks = 0;
+    for (size_t i = 0, end; i < c->n_samples && !code; i = end) {
         end = c->n_samples - i < 2 * size ? c->n_samples : i + size;
-        text_clear(&t);
-        text_addf(&t,
-                  "{\"type\":\"block\",\"cell\":\"%s\",\"copy\":0,\"block\":%llu,\"iters\":%llu,"
-                  "\"time_ns\":[",
-                  id, (unsigned long long)++blocks, (unsigned long long)c->iters);
-        for (size_t k = i; k < end; k++)
-            text_addf(&t, "%s%llu", k > i ? "," : "", (unsigned long long)c->time_ns[k]);
-        text_add(&t, "]}\n");
-        csv_bytes(csv, t.s, t.len);
+        code = record_block(r,
+                            json_pack("{ss ss si sI sI}", "type", "block", "cell", id, "copy", 0,
+                                      "block", ++*blocks, "iters", (json_int_t)c->iters),
+                            c->time_ns + i, end - i);
     }
-    text_free(&t);
-    return blocks;
+    return code;
 }
 
-static void put_cell(struct csv *csv, const struct import_launch *l, const struct imp_cell *c)
+static json_t *cell_line(const struct import_launch *l, const struct imp_cell *c, const char *id,
+                         const char *group, json_t *p)
+{
+    const char *mode = l->facts.value[FACT_MODE];
+    return json_pack("{ss ss ss si so so so sI sf sb sI s[] sb}", "type", "cell", "cell", id,
+                     "group", group, "copy", 0, "config", json_text(l->config), "mode",
+                     json_text(mode ? mode : ""), "params", p, "size_B", (json_int_t)c->size_B,
+                     "busbw_factor", import_factor(l->test->factor, l->ranks), "span", 0, "iters",
+                     (json_int_t)c->iters, "metrics", "baseline", 0);
+}
+
+static int put_cell(struct record *r, const struct import_launch *l, const struct imp_cell *c)
 {
     char id[PLAN_ID], group[65];
-    int64_t size = c->size_B;
-    if (!l->test->factor && l->facts.value[FACT_SIZE])
-        units_parse_size(l->facts.value[FACT_SIZE], (uint64_t *)&size);
     struct imp_cell sized = *c;
-    sized.size_B = size;
+    json_int_t blocks;
+    if (!l->test->factor && l->facts.value[FACT_SIZE])
+        units_parse_size(l->facts.value[FACT_SIZE], (uint64_t *)&sized.size_B);
     json_t *p = params(l, &sized);
     cell_id(id, l, p);
     sha256_hex(id, strlen(id), group);
     group[PLAN_ID - 1] = '\0'; /* no other cell shares its blocks */
-    const char *mode = l->facts.value[FACT_MODE];
-    put(csv, json_pack("{ss ss ss si so so so sI sf sb sI s[] sb}", "type", "cell", "cell", id,
-                       "group", group, "copy", 0, "config", json_text(l->config), "mode",
-                       json_text(mode ? mode : ""), "params", p, "size_B", (json_int_t)size,
-                       "busbw_factor", import_factor(l->test->factor, l->ranks), "span", 0, "iters",
-                       (json_int_t)c->iters, "metrics", "baseline", 0));
-    uint64_t blocks = put_blocks(csv, c, id);
-    if (c->kind)
-        put(csv, json_pack("{ss ss si ss so si ss ss}", "type", "fail", "cell", id, "copy", 0,
-                           "kind", c->kind, "why", json_text(c->why), "rank", -1, "host", "",
-                           "phase", "import"));
-    put(csv, json_pack("{ss ss sI s[{ss si sI sb sn}]}", "type", "group", "group", group, "blocks",
-                       (json_int_t)blocks, "cells", "cell", id, "copy", 0, "blocks",
-                       (json_int_t)blocks, "converged", 0, "half_width"));
+    int code = record_line(r, cell_line(l, &sized, id, group, p));
+    if (!code)
+        code = put_blocks(r, c, id, &blocks);
+    if (!code && c->kind)
+        code = record_line(r, json_pack("{ss ss si ss so si ss ss}", "type", "fail", "cell", id,
+                                        "copy", 0, "kind", c->kind, "why", json_text(c->why),
+                                        "rank", -1, "host", "", "phase", "import"));
+    return code ? code
+                : record_line(r,
+                              json_pack("{ss ss sI s[{ss si sI sb sn}]}", "type", "group", "group",
+                                        group, "blocks", blocks, "cells", "cell", id, "copy", 0,
+                                        "blocks", blocks, "converged", 0, "half_width"));
+}
+
+static int put_launch(struct record *r, const struct import_launch *l, const char *dir, int number)
+{
+    const struct imp_test *t = l->test;
+    const char *const notes[][2] = {{"nccl", t->nccl},
+                                    {"verified", t->unverified ? "no" : "yes"},
+                                    {"missing", t->missing},
+                                    {"replicate", l->facts.value[FACT_REPLICATE]}};
+    int code = record_line(r, header(l, dir, number));
+    for (size_t i = 0; i < sizeof notes / sizeof *notes && !code; i++)
+        code = note(r, notes[i][0], notes[i][1]);
+    for (size_t i = 0; i < t->n_cells && !code; i++)
+        code = put_cell(r, l, &t->cells[i]);
+    if (!code)
+        code = record_line(r, json_pack("{ss ss}", "type", "end", "status",
+                                        *t->missing ? "interrupted" : "complete"));
+    return code ? code : record_sync(r);
 }
 
 int import_launch_write(const struct import_launch *l, const char *dir, int number)
 {
     char name[64];
-    struct csv csv;
-    const struct imp_test *t = l->test;
+    struct record r;
     char *path = xstrfmt("%s/%s", dir, record_name(name, sizeof name, number, 1, "jsonl"));
-    int code = csv_open(&csv, path);
+    int code = record_create(&r, path);
     if (!code) {
-        put(&csv, header(l, dir, number));
-        note(&csv, "nccl", t->nccl);
-        note(&csv, "verified", t->unverified ? "no" : "yes");
-        note(&csv, "missing", t->missing);
-        note(&csv, "replicate",
-             l->facts.value[FACT_REPLICATE] ? l->facts.value[FACT_REPLICATE] : "");
-        for (size_t i = 0; i < t->n_cells; i++)
-            put_cell(&csv, l, &t->cells[i]);
-        put(&csv, json_pack("{ss ss}", "type", "end", "status",
-                            *t->missing ? "interrupted" : "complete"));
-        code = csv_close(&csv, true);
+        code = put_launch(&r, l, dir, number);
+        int closed = record_close(&r);
+        code = code ? code : closed;
     }
     free(path);
     return code;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/oom_kills.h"
 #include "base/text.h"
 #include "launch/control.h"
 
@@ -19,10 +20,14 @@
 #define MS UINT64_C(1000000)
 #define POLL_NS (100 * MS)
 #define BEAT_NS (250 * MS)
-#define LEAVE_NS (500 * MS)    /* time for a child that was told to exit */
-#define CULPRIT_NS (1000 * MS) /* grace period that a waiting rank gives the rank it waits for */
+#define STOPPED_NS (150 * MS)
+#define LEAVE_NS (500 * MS) /* time for a child that was told to exit */
+#define CULPRIT_NS                                                                                 \
+    (1000 * MS) /* grace period that a waiting rank gives the rank it waits for  \
+               */
 
-/* In the kernel's order of delivery: a kill arrives before the SIGCHLD that it causes. */
+/* In the kernel's order of delivery: a kill arrives before the SIGCHLD that it
+ * causes. */
 static const int watched[] = {SIGHUP, SIGINT, SIGUSR1, SIGTERM, SIGCHLD};
 
 struct shim {
@@ -30,7 +35,10 @@ struct shim {
     struct beat *beat;
     pid_t child;
     sigset_t signals, before;
-    uint64_t beat_ns; /* time of the last beat */
+    uint64_t beat_ns;    /* time of the last beat */
+    uint64_t stopped_ns; /* since when the child is stopped; 0: it runs */
+    int stopped_by;
+    long long oom_before; /* oom_kills.h, when the child was started */
 };
 
 static void send(const struct control *c)
@@ -81,12 +89,24 @@ static int refused(const struct shim *s, int code)
     return code;
 }
 
+static const char *signal_name(int signal)
+{
+    static char name[16];
+    const char *known = sigabbrev_np(signal);
+    snprintf(name, sizeof name, "SIG%s", known ? known : "?");
+    return name;
+}
+
 static int crashed(const struct shim *s, int signal)
 {
-    char why[128];
-    const char *name = sigabbrev_np(signal);
-    snprintf(why, sizeof why, "killed by SIG%s%s", name ? name : "?",
-             signal == SIGKILL ? " (the kernel does so when memory runs out)" : "");
+    char why[192], memory[96] = "";
+    long long now = signal == SIGKILL ? oom_kills(OOM_KILLS_FILE) : -1;
+    if (s->oom_before >= 0 && now > s->oom_before)
+        snprintf(memory, sizeof memory,
+                 "; the kernel has killed %lld processes of this host for lack of "
+                 "memory meanwhile",
+                 now - s->oom_before);
+    snprintf(why, sizeof why, "killed by %s%s", signal_name(signal), memory);
     return died(s, "crash", why);
 }
 
@@ -129,7 +149,7 @@ static char state_of(pid_t pid)
 static int hung(const struct shim *s)
 {
     char why[512], state = state_of(s->child);
-    const char *reason = state == 'T'       ? ": stopped by a signal (state T)"
+    const char *reason = state == 't'       ? ": held by a debugger (state t)"
                          : s->beat->waiting ? ": waiting for another rank"
                          : state == 'D'     ? ": blocked in the kernel (state D)"
                                             : "";
@@ -142,7 +162,29 @@ static int hung(const struct shim *s)
     return died(s, "hang", why);
 }
 
-/* The hung rank reports first; waiting ranks give it a grace period, longer without an own error. */
+/* The other ranks of a stopped one wait, and would be taken for the ones that
+ * hang: so it is reported at once. A job that was suspended goes on within
+ * STOPPED_NS. */
+static bool stays_stopped(struct shim *s)
+{
+    if (!s->stopped_ns || clock_now_ns() - s->stopped_ns < STOPPED_NS)
+        return false;
+    if (state_of(s->child) == 'T')
+        return true;
+    s->stopped_ns = 0;
+    return false;
+}
+
+static int stopped(const struct shim *s)
+{
+    char why[64];
+    snprintf(why, sizeof why, "stopped by %s (state T)", signal_name(s->stopped_by));
+    kill(s->child, SIGKILL);
+    return died(s, "hang", why);
+}
+
+/* The hung rank reports first; waiting ranks give it a grace period, longer
+ * without an own error. */
 static bool past_deadline(const struct shim *s)
 {
     const struct beat *b = s->beat;
@@ -159,7 +201,8 @@ static int next_signal(const struct shim *s, uint64_t ns)
     return signal > 0 ? signal : 0;
 }
 
-/* The launcher ends this rank: a child that can still finish its block may; others are killed. */
+/* The launcher ends this rank: a child that can still finish its block may;
+ * others are killed. */
 static int told_to_end(const struct shim *s)
 {
     s->beat->stop = 1;
@@ -180,8 +223,14 @@ static int watch(struct shim *s)
             s->beat->stop = 1;
         else if (signal && signal != SIGCHLD)
             return told_to_end(s);
-        if (waitpid(s->child, &status, WNOHANG) == s->child)
-            return ended(s, status);
+        if (waitpid(s->child, &status, WNOHANG | WUNTRACED) == s->child) {
+            if (!WIFSTOPPED(status))
+                return ended(s, status);
+            s->stopped_ns = clock_now_ns();
+            s->stopped_by = WSTOPSIG(status);
+        }
+        if (stays_stopped(s))
+            return stopped(s);
         if (past_deadline(s))
             return hung(s);
         if (s->place->rank == 0 && clock_now_ns() - s->beat_ns > BEAT_NS)
@@ -204,7 +253,7 @@ static int be_child(const struct shim *s, pid_t parent, int (*child)(void *arg),
 
 int shim(const struct rank_place *place, struct beat *beat, int (*child)(void *arg), void *arg)
 {
-    struct shim s = {.place = place, .beat = beat};
+    struct shim s = {.place = place, .beat = beat, .oom_before = oom_kills(OOM_KILLS_FILE)};
     pid_t parent = getpid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGPIPE, SIG_IGN); /* if the supervisor is gone, the launcher ends this process */

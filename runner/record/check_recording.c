@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "plan/plan.h"
-#include "record/raw.h"
 #include "record/record.h"
 
 #include <stdarg.h>
@@ -20,13 +19,13 @@ struct seen { /* a (cell, copy) */
 };
 
 struct walk {
-    const char *path, *run_id;
-    const json_t *plan;
+    const char *path;
+    const struct check *check;
     struct raw *raw;
     size_t faults;
     bool ended;
     struct seen *seen;
-    size_t n_seen;
+    size_t n_seen, cap_seen;
 };
 
 static void fault(struct walk *w, const struct raw_line *l, const char *fmt, ...)
@@ -60,15 +59,21 @@ static bool integer(struct walk *w, const struct raw_line *l, const char *key, i
     return counted(w, raw_integer(w->raw, l, key, out));
 }
 
+/* From the end: the cells of the group that is being measured are the last. */
 static struct seen *find(struct walk *w, const char *cell, int64_t copy)
 {
-    for (size_t i = 0; i < w->n_seen; i++)
-        if (!strcmp(w->seen[i].cell, cell) && w->seen[i].copy == copy)
+    for (size_t i = w->n_seen; i-- > 0;)
+        if (w->seen[i].copy == copy && !strcmp(w->seen[i].cell, cell))
             return &w->seen[i];
     return NULL;
 }
 
 /* ---- lines ---- */
+
+static const char *recorded_hash(const struct raw_line *l, const char *key)
+{
+    return json_string_value(json_object_get(l->json, key));
+}
 
 static void check_header(struct walk *w, const struct raw_line *l)
 {
@@ -76,31 +81,23 @@ static void check_header(struct walk *w, const struct raw_line *l)
     int64_t launch, attempt;
     int by_name, attempt_by_name;
     name = name ? name + 1 : w->path;
-    if (string(w, l, "run_id", &run_id) && w->run_id && strcmp(run_id, w->run_id))
-        fault(w, l, "foreign: recorded by run '%s', in the folder of '%s'", run_id, w->run_id);
+    const struct check_plan *plan = w->check->plan;
+    if (string(w, l, "run_id", &run_id) && w->check->run_id && strcmp(run_id, w->check->run_id))
+        fault(w, l, "foreign: recorded by run '%s', in the folder of '%s'", run_id,
+              w->check->run_id);
     if (integer(w, l, "launch", &launch) && integer(w, l, "attempt", &attempt) &&
         record_parse_name(name, &by_name, &attempt_by_name) &&
         (launch != by_name || attempt != attempt_by_name))
         fault(w, l, "foreign: its header names launch %lld, attempt %lld", (long long)launch,
               (long long)attempt);
-    const char *sha = json_string_value(json_object_get(l->json, "config_sha256"));
-    const char *planned = json_string_value(json_object_get(w->plan, "config_sha256"));
+    if (!plan || !plan->root)
+        return;
+    const char *sha = recorded_hash(l, "config_sha256"), *of_plan = recorded_hash(l, "plan_sha256");
+    const char *planned = json_string_value(json_object_get(plan->root, "config_sha256"));
     if (sha && planned && strcmp(sha, planned))
         fault(w, l, "foreign: recorded with another config than plan.json's");
-}
-
-static bool in_plan(const json_t *plan, const char *cell, const char *group)
-{
-    size_t i;
-    json_t *c;
-    json_array_foreach(json_object_get(plan, "cells"), i, c)
-    {
-        const char *id = json_string_value(json_object_get(c, "id"));
-        const char *of = json_string_value(json_object_get(c, "group"));
-        if (id && of && !strcmp(id, cell) && !strcmp(of, group))
-            return true;
-    }
-    return !plan;
+    if (of_plan && strcmp(of_plan, plan->sha256))
+        fault(w, l, "foreign: recorded with another plan.json; restore that file");
 }
 
 static void check_cell(struct walk *w, const struct raw_line *l)
@@ -114,9 +111,9 @@ static void check_cell(struct walk *w, const struct raw_line *l)
         fault(w, l, "cell %s, copy %lld is declared twice", cell, (long long)copy);
         return;
     }
-    if (!in_plan(w->plan, cell, group))
+    if (w->check->plan && !check_plan_has(w->check->plan, cell, group))
         fault(w, l, "foreign: cell %s of group %s is not in plan.json", cell, group);
-    w->seen = xrealloc(w->seen, (w->n_seen + 1) * sizeof *w->seen);
+    ALLOC_GROW(w->seen, w->n_seen, w->cap_seen);
     struct seen *s = &w->seen[w->n_seen++];
     *s = (struct seen){.copy = copy};
     snprintf(s->cell, sizeof s->cell, "%s", cell);
@@ -138,6 +135,12 @@ static void check_block(struct walk *w, const struct raw_line *l)
     }
     if (s->closed)
         fault(w, l, "a block of cell %s comes after its group was closed", cell);
+    else if (strcmp(s->group, w->seen[w->n_seen - 1].group))
+        fault(w, l, "a block of cell %s is among those of group %s", cell,
+              w->seen[w->n_seen - 1].group);
+    if (copy < 0 || copy > 1 || block < 1 || block > INT32_MAX || iters > INT32_MAX)
+        fault(w, l, "copy %lld, block %lld, iters=%lld: out of range", (long long)copy,
+              (long long)block, (long long)iters);
     if (block <= s->block)
         fault(w, l, "block %lld of cell %s comes after block %lld", (long long)block, cell,
               (long long)s->block);
@@ -214,20 +217,22 @@ static void check_line(struct walk *w, const struct raw_line *l)
         [RAW_BLOCK] = check_block,   [RAW_HEALTH] = NULL,   [RAW_FAIL] = check_fail,
         [RAW_GROUP] = check_group,   [RAW_END] = check_end,
     };
+    size_t faults = w->faults;
     if (w->ended)
         fault(w, l, "a line comes after the end line");
     if (checks[l->type])
         checks[l->type](w, l);
+    if (w->faults == faults && w->check->line)
+        w->check->line(w->check->ctx, l);
 }
 
 /* ---- the file ---- */
 
-int check_recording(const char *path, const char *run_id, const json_t *plan)
+int check_recording(const char *path, const struct check *check, bool *torn)
 {
-    struct walk w = {.path = path, .run_id = run_id, .plan = plan};
+    struct walk w = {.path = path, .check = check};
     struct raw_line l;
-    int code = raw_open(&w.raw, path);
-    if (code)
+    if (raw_open(&w.raw, path))
         return GS_FAILED;
     for (int got; w.faults < CHECK_MAX_FAULTS && (got = raw_next(w.raw, ~0u, &l)) != 0;) {
         if (got < 0)
@@ -238,8 +243,7 @@ int check_recording(const char *path, const char *run_id, const json_t *plan)
     if (w.faults >= CHECK_MAX_FAULTS)
         fail_at(GS_FAILED, path, 0, "more than %d faults; the rest of the file was not checked",
                 CHECK_MAX_FAULTS - 1);
-    if (raw_torn(w.raw))
-        say("%s: ignoring the incomplete last line", path);
+    *torn = raw_torn(w.raw);
     raw_close(w.raw);
     free(w.seen);
     return w.faults ? GS_FAILED : GS_OK;

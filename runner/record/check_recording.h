@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Checks one recording line by line: order, ids, counts and times (record.h), and that it belongs to
- * the run of its folder.
+ * Reads one recording as a whole and checks every line: the running hash, order, ids, counts and
+ * times (record.h), and that it belongs to its run. All readers go through this check first.
  */
 #ifndef GS_CHECK_RECORDING_H
 #define GS_CHECK_RECORDING_H
 
-#include <jansson.h>
+#include "record/check_plan.h"
+#include "record/raw.h"
 
 #define CHECK_MAX_FAULTS 20 /* reported for one file */
 
-/* `run_id` and `plan` (plan.json) may be NULL: then the file is not compared with them. GS_OK, or
- * GS_FAILED with each fault reported. */
-int check_recording(const char *path, const char *run_id, const json_t *plan);
+struct check {
+    const struct check_plan *plan; /* NULL: the file is not compared with a plan */
+    const char *run_id;            /* NULL: of any run */
+    void (*line)(void *ctx,
+                 const struct raw_line *l); /* takes each line that has no fault; or NULL */
+    void *ctx;
+};
+
+/* GS_OK, or GS_FAILED with each fault reported. *torn: an incomplete last line was ignored. */
+int check_recording(const char *path, const struct check *check, bool *torn);
 
 #endif

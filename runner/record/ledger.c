@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "record/raw.h"
+#include "record/check_recording.h"
 #include "record/record.h"
 
 #include <dirent.h>
@@ -29,71 +29,54 @@ static bool tried_again(const char *kind)
     return false;
 }
 
-static int add_group(struct ledger_file *f, const struct raw *r, const struct raw_line *line)
+/* ---- lines, which were checked before ---- */
+
+struct reading {
+    struct ledger *ledger;
+    struct ledger_file *file;
+};
+
+static char *copy_of(const struct raw_line *line, const char *key)
 {
-    const char *group;
-    if (!raw_string(r, line, "group", &group))
-        return GS_FAILED;
-    f->closed = xrealloc(f->closed, (f->n_closed + 1) * sizeof *f->closed);
-    f->closed[f->n_closed++] = xstrdup(group);
-    return GS_OK;
+    return xstrdup(json_string_value(json_object_get(line->json, key)));
 }
 
-static int add_fail(struct ledger *l, const struct ledger_file *f, const struct raw *r,
-                    const struct raw_line *line)
+static void add_fail(struct ledger *l, const struct ledger_file *f, const struct raw_line *line)
 {
-    const char *cell, *kind, *why;
-    if (!raw_string(r, line, "cell", &cell) || !raw_string(r, line, "kind", &kind) ||
-        !raw_string(r, line, "why", &why))
-        return GS_FAILED;
-    l->fails = xrealloc(l->fails, (l->n_fails + 1) * sizeof *l->fails);
+    ALLOC_GROW(l->fails, l->n_fails, l->cap_fails);
     struct ledger_fail *x = &l->fails[l->n_fails++];
-    *x = (struct ledger_fail){.launch = f->launch, .attempt = f->attempt};
-    snprintf(x->cell, sizeof x->cell, "%s", cell);
-    x->kind = xstrdup(kind);
-    x->why = xstrdup(why);
-    return GS_OK;
+    *x = (struct ledger_fail){.launch = f->launch,
+                              .attempt = f->attempt,
+                              .kind = copy_of(line, "kind"),
+                              .why = copy_of(line, "why")};
+    snprintf(x->cell, sizeof x->cell, "%s", json_string_value(json_object_get(line->json, "cell")));
 }
 
-static int add_end(struct ledger_file *f, const struct raw *r, const struct raw_line *line)
+static void add_line(void *ctx, const struct raw_line *line)
 {
-    const char *status;
-    if (!raw_string(r, line, "status", &status))
-        return GS_FAILED;
-    free(f->status);
-    f->status = xstrdup(status);
-    return GS_OK;
-}
-
-static int add_line(struct ledger *l, struct ledger_file *f, const struct raw *r,
-                    const struct raw_line *line)
-{
-    switch (line->type) {
-    case RAW_GROUP:
-        return add_group(f, r, line);
-    case RAW_FAIL:
-        return add_fail(l, f, r, line);
-    case RAW_END:
-        return add_end(f, r, line);
-    default:
-        return GS_OK;
+    struct ledger *l = ((struct reading *)ctx)->ledger;
+    struct ledger_file *f = ((struct reading *)ctx)->file;
+    if (line->type == RAW_HEADER && !l->run_id)
+        l->run_id = copy_of(line, "run_id");
+    else if (line->type == RAW_FAIL)
+        add_fail(l, f, line);
+    else if (line->type == RAW_END)
+        f->status = copy_of(line, "status");
+    else if (line->type == RAW_GROUP) {
+        ALLOC_GROW(f->closed, f->n_closed, f->cap_closed);
+        f->closed[f->n_closed++] = copy_of(line, "group");
     }
 }
 
-static int read_recording(struct ledger *l, struct ledger_file *f)
+static int read_recording(struct ledger *l, struct ledger_file *f, const char *run_id)
 {
-    const unsigned want = 1u << RAW_FAIL | 1u << RAW_GROUP | 1u << RAW_END;
-    struct raw *r;
-    int code = raw_open(&r, f->path);
-    if (code)
-        return code;
-    struct raw_line line;
-    int got = 0;
-    while (!code && (got = raw_next(r, want, &line)) == 1)
-        code = add_line(l, f, r, &line);
-    raw_close(r);
-    return code ? code : got < 0 ? GS_FAILED : GS_OK;
+    struct reading r = {l, f};
+    const struct check check = {
+        .plan = &l->plan, .run_id = run_id ? run_id : l->run_id, .line = add_line, .ctx = &r};
+    return check_recording(f->path, &check, &f->torn);
 }
+
+/* ---- the folder ---- */
 
 static int by_attempt(const void *a, const void *b)
 {
@@ -111,7 +94,7 @@ static int list_recordings(struct ledger *l)
         if (!record_parse_name(e->d_name, &f.launch, &f.attempt))
             continue;
         f.path = xstrfmt("%s/%s", l->dir, e->d_name);
-        l->files = xrealloc(l->files, (l->n_files + 1) * sizeof *l->files);
+        ALLOC_GROW(l->files, l->n_files, l->cap_files);
         l->files[l->n_files++] = f;
     }
     closedir(d);
@@ -120,19 +103,29 @@ static int list_recordings(struct ledger *l)
     return GS_OK;
 }
 
-int ledger_read(struct ledger **out, const char *dir)
+int ledger_read_of(struct ledger **out, const char *dir, const char *run_id)
 {
     struct ledger *l = xcalloc(1, sizeof *l);
     l->dir = xstrdup(dir);
     int code = list_recordings(l);
-    for (size_t i = 0; !code && i < l->n_files; i++)
-        code = read_recording(l, &l->files[i]);
+    if (!code)
+        code = check_plan_read(&l->plan, dir);
+    bool plan_read = !code;
+    for (size_t i = 0; plan_read && i < l->n_files; i++) {
+        int one = read_recording(l, &l->files[i], run_id);
+        code = code ? code : one;
+    }
     if (code) {
         ledger_free(l);
         l = NULL;
     }
     *out = l;
     return code;
+}
+
+int ledger_read(struct ledger **out, const char *dir)
+{
+    return ledger_read_of(out, dir, NULL);
 }
 
 void ledger_free(struct ledger *l)
@@ -151,9 +144,11 @@ void ledger_free(struct ledger *l)
         free(l->fails[i].kind);
         free(l->fails[i].why);
     }
+    check_plan_free(&l->plan);
     free(l->files);
     free(l->fails);
     free(l->dir);
+    free(l->run_id);
     free(l);
 }
 

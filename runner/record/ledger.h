@@ -7,6 +7,7 @@
 #define GS_LEDGER_H
 
 #include "plan/plan.h"
+#include "record/check_plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,8 +16,9 @@ struct ledger_file {
     char *path;
     int launch, attempt;
     char **closed; /* ids of the groups that this attempt closed */
-    size_t n_closed;
+    size_t n_closed, cap_closed;
     char *status; /* of its end line; NULL: no end line (killed, or still running) */
+    bool torn;    /* its last line is incomplete, and was ignored */
 };
 
 struct ledger_fail {
@@ -26,15 +28,19 @@ struct ledger_fail {
 };
 
 struct ledger {
-    char *dir;
+    char *dir, *run_id;        /* run_id: of the headers; NULL: there is none */
+    struct check_plan plan;    /* of plan.json */
     struct ledger_file *files; /* sorted by launch, attempt */
-    size_t n_files;
+    size_t n_files, cap_files;
     struct ledger_fail *fails;
-    size_t n_fails;
+    size_t n_fails, cap_fails;
 };
 
-/* GS_OK, or reported: the folder or a recording cannot be read or is damaged. */
+/* Checks every recording (check_recording.h); nothing reads a run that has a fault. GS_OK, or each
+ * fault is reported: the folder or a recording cannot be read or is damaged. */
 int ledger_read(struct ledger **out, const char *dir);
+/* The same, and every recording must be of this run. */
+int ledger_read_of(struct ledger **out, const char *dir, const char *run_id);
 void ledger_free(struct ledger *l);
 
 /* True if the group is closed in this launch; *attempt (may be NULL) is the attempt that did. */

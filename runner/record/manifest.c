@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "record/check_run.h"
+#include "record/raw.h"
 #include "record/record.h"
 
 #include <dirent.h>
@@ -41,17 +42,43 @@ static void list_free(struct dirent **names, int n)
     free(names);
 }
 
+/* The lines have the running hash, or there is no line. Damage is reported by the check. */
+static bool is_chained(const char *path)
+{
+    char ignored[8];
+    struct raw *r;
+    struct raw_line header;
+    bool chained = false;
+    err_capture(ignored, sizeof ignored);
+    if (!raw_open(&r, path)) {
+        chained = raw_next(r, 1u << RAW_HEADER, &header) >= 0 && !raw_tell(r).chain.absent;
+        raw_close(r);
+    }
+    err_capture(NULL, 0);
+    return chained;
+}
+
+json_t *manifest_entry(const char *path, uint64_t bytes, const char *sha256)
+{
+    int launch, attempt;
+    const char *slash = strrchr(path, '/');
+    json_t *entry = json_pack("{s:I, s:s}", "bytes", (json_int_t)bytes, "sha256", sha256);
+    if (record_parse_name(slash ? slash + 1 : path, &launch, &attempt))
+        json_object_set_new(entry, "chained", json_boolean(is_chained(path)));
+    return entry;
+}
+
 static int describe_file(const char *path, json_t **out)
 {
     struct stat st;
     char hex[65];
     if (lstat(path, &st))
-        return fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(errno));
+        return fail_file(path, "read", errno);
     if (!S_ISREG(st.st_mode))
         return fail_at(GS_FAILED, path, 0, "is not a regular file; remove it from the run folder");
     int code = sha256_file(path, hex);
     if (!code)
-        *out = json_pack("{s:I, s:s}", "bytes", (json_int_t)st.st_size, "sha256", hex);
+        *out = manifest_entry(path, (uint64_t)st.st_size, hex);
     return code;
 }
 
@@ -70,6 +97,31 @@ static int write_renamed(const char *dir, const char *text)
     return code;
 }
 
+static void say_unchained(const char *dir, json_t *files)
+{
+    int n = 0;
+    const char *name;
+    json_t *entry;
+    json_object_foreach(files, name, entry) n += json_is_false(json_object_get(entry, "chained"));
+    if (n)
+        say("%s: %d recordings of an older gradsync have no running hash: the manifest shows what "
+            "is altered from now on, not what was altered before",
+            dir, n);
+}
+
+int manifest_put(const char *dir, json_t *files)
+{
+    json_t *root = json_pack("{s:i, s:O}", "schema", RECORD_SCHEMA, "files", files);
+    char *text = json_dumps(root, JSON_INDENT(1)), *line = xstrfmt("%s\n", text);
+    int code = write_renamed(dir, line);
+    if (!code)
+        say_unchained(dir, files);
+    json_decref(root);
+    free(text);
+    free(line);
+    return code;
+}
+
 /* Removes write permission and grants no other; never of what a link points to. */
 static void make_read_only(const char *path)
 {
@@ -81,36 +133,32 @@ static void make_read_only(const char *path)
         close(fd);
 }
 
+/* Checked after it was hashed: what is altered from then on differs from the hash. */
 int manifest_write(const char *dir)
 {
     struct dirent **names;
-    int code = check_before_final(dir);
-    if (code)
-        return code;
-    int n = list(dir, &names);
-    if (n < 0)
-        return GS_FAILED;
+    int n = list(dir, &names), code = n < 0 ? GS_FAILED : GS_OK;
     json_t *files = json_object();
     for (int i = 0; i < n && !code; i++) {
         json_t *entry = NULL;
         char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
         code = describe_file(path, &entry);
-        if (!code) {
+        if (entry)
             json_object_set_new(files, names[i]->d_name, entry);
-            make_read_only(path);
-        }
         free(path);
     }
-    list_free(names, n);
-    json_t *root = json_pack("{s:i, s:o}", "schema", RECORD_SCHEMA, "files", files);
-    char *text = json_dumps(root, JSON_INDENT(1));
-    json_decref(root);
-    struct text whole = {0};
-    text_addf(&whole, "%s\n", text);
     if (!code)
-        code = write_renamed(dir, whole.s);
-    text_free(&whole);
-    free(text);
+        code = check_before_final(dir);
+    for (int i = 0; i < n && !code; i++) {
+        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+        make_read_only(path);
+        free(path);
+    }
+    if (!code)
+        code = manifest_put(dir, files);
+    if (n >= 0)
+        list_free(names, n);
+    json_decref(files);
     return code;
 }
 
@@ -133,7 +181,7 @@ static int verify_file(const char *path, json_t *entry)
     int code = sha256_file(path, hex);
     if (!code && (!sha256 || st.st_size != bytes || strcmp(hex, sha256)))
         code = fail_at(GS_FAILED, path, 0,
-                       "edited since it was recorded: its SHA-256 is not the "
+                       "edited since the run was completed: its SHA-256 is not the "
                        "one in " RECORD_MANIFEST);
     return code;
 }

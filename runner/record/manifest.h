@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The manifest of a run folder: the SHA-256 of each file, and its verification.
+ * The manifest of a run folder: the SHA-256 of each file, and its verification. A recording's entry
+ * also tells whether its lines are "chained" (chain.h). If they are, no line was altered between its
+ * measurement and the manifest; if not, the manifest only shows what was altered since. Neither is a
+ * signature.
  */
 #ifndef GS_MANIFEST_H
 #define GS_MANIFEST_H
 
 #include "base/sha256.h"
 
+#include <jansson.h>
+#include <stdint.h>
+
 /* Writes MANIFEST.json with the hash of every file, and makes all files read-only. It writes nothing
  * and returns GS_FAILED, reported, if `check` would refuse a recording. */
 int manifest_write(const char *dir);
+/* The same in two steps, for a folder whose recordings were checked: makes the entry of a file, and
+ * writes the manifest, whose member "files" has all entries. */
+json_t *manifest_entry(const char *path, uint64_t bytes, const char *sha256);
+int manifest_put(const char *dir, json_t *files);
+
 /* GS_OK, or GS_FAILED with each fault reported: missing, edited, truncated or foreign file, no
  * manifest. */
 int manifest_verify(const char *dir);

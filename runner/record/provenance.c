@@ -3,6 +3,7 @@
 
 #include "base/jsontext.h"
 #include "base/secret_name.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "lab/facts.h"
@@ -157,6 +158,15 @@ static json_t *slurm_job(void)
     return job;
 }
 
+/* Of plan.json, so that a reader sees whether the plan was edited since. */
+static json_t *plan_hash(const char *dir)
+{
+    char hex[65], *path = xstrfmt("%s/plan.json", dir);
+    bool there = !access(path, F_OK) && !sha256_file(path, hex);
+    free(path);
+    return there ? json_string(hex) : json_null();
+}
+
 json_t *provenance_header(const struct plan *p, const char *dir, int launch, int attempt)
 {
     char started[32];
@@ -175,6 +185,7 @@ json_t *provenance_header(const struct plan *p, const char *dir, int launch, int
     json_object_set_new(h, "seed", json_integer((json_int_t)p->seed));
     json_object_set_new(h, "config", verbatim(p->config->text));
     json_object_set_new(h, "config_sha256", json_string(p->config_sha256));
+    json_object_set_new(h, "plan_sha256", plan_hash(dir));
     json_object_set_new(h, "overrides", overrides(p->config));
     json_object_set_new(h, "ranks", json_integer(p->set.launch.ranks));
     json_object_set_new(h, "nodes", json_integer(p->set.launch.nodes));

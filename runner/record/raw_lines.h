@@ -5,6 +5,8 @@
 #ifndef GS_RAW_LINES_H
 #define GS_RAW_LINES_H
 
+#include "record/chain.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +17,7 @@
 struct raw_place {
     uint64_t offset;
     size_t number; /* lines before it */
+    struct chain chain;
 };
 
 struct raw_lines {

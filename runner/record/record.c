@@ -36,7 +36,7 @@ static const char *remedy(int error)
     return "what is recorded already is kept; 'gradsync resume' the run when it is mended";
 }
 
-static int cannot(const char *what, const char *path)
+int record_cannot(const char *what, const char *path)
 {
     int error = errno;
     return fail_at(GS_FAILED, path, 0, "cannot %s: %s; %s", what, strerror(error), remedy(error));
@@ -56,45 +56,13 @@ int record_create(struct record *r, const char *path)
     *r =
         (struct record){.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666)};
     if (r->fd < 0)
-        return cannot("create", path);
+        return record_cannot("create", path);
     flock(r->fd, LOCK_EX | LOCK_NB); /* for record_is_being_written */
     r->path = xstrdup(path);
     char *copy = xstrdup(path);
     files_sync_folder(dirname(copy));
     free(copy);
     return GS_OK;
-}
-
-/* The end of the last complete line; -1 and errno if the file cannot be read. */
-static off_t whole_lines(int fd)
-{
-    char buf[4096];
-    off_t end = lseek(fd, 0, SEEK_END);
-    while (end > 0) {
-        size_t n = end < (off_t)sizeof buf ? (size_t)end : sizeof buf;
-        ssize_t got = pread(fd, buf, n, end - (off_t)n);
-        if (got != (ssize_t)n)
-            return -1;
-        const char *newline = memrchr(buf, '\n', n);
-        if (newline)
-            return end - (off_t)n + (newline - buf) + 1;
-        end -= (off_t)n;
-    }
-    return end;
-}
-
-int record_reopen(struct record *r, const char *path)
-{
-    *r = (struct record){.fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC)};
-    if (r->fd < 0)
-        return cannot("open", path);
-    r->path = xstrdup(path);
-    off_t end = whole_lines(r->fd);
-    if (end >= 0 && !ftruncate(r->fd, end))
-        return GS_OK;
-    int code = cannot("remove the incomplete last line", path);
-    record_close(r);
-    return code;
 }
 
 /* Writes the complete line or none of it: after a failed write the file is cut back, so that it
@@ -111,29 +79,9 @@ static int append(struct record *r, const char *bytes, size_t n)
     }
     if (done == n)
         return GS_OK;
-    int code = cannot("write", r->path);
+    int code = record_cannot("write", r->path);
     if (done && ftruncate(r->fd, start))
-        return cannot("remove the incomplete last line", r->path);
-    return code;
-}
-
-static char *dump(json_t *object)
-{
-    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(16));
-    json_decref(object);
-    return text;
-}
-
-int record_line(struct record *r, json_t *object)
-{
-    char *line = dump(object);
-    if (!line)
-        return fail_at(GS_FAILED, r->path, 0,
-                       "a line cannot be written as JSON (not UTF-8, or not a finite number)");
-    size_t n = strlen(line);
-    line[n] = '\n'; /* replaces the terminator, so that one write suffices */
-    int code = append(r, line, n + 1);
-    free(line);
+        return record_cannot("remove the incomplete last line", r->path);
     return code;
 }
 
@@ -150,38 +98,70 @@ static char *put_number(char *at, uint64_t v)
     return at;
 }
 
-int record_block(struct record *r, json_t *head, const uint64_t *time_ns, size_t n)
+static char *put_times(char *at, const uint64_t *time_ns, size_t n)
 {
-    static const char key[] = ",\"time_ns\":[";
-    char *open = dump(head);
-    if (!open)
-        return fail_at(GS_FAILED, r->path, 0,
-                       "a block cannot be written as JSON (not UTF-8, or not a finite number)");
-    size_t stem = strlen(open) - 1; /* without the brace */
-    char *line = xmalloc(stem + sizeof key + n * sizeof ",18446744073709551615" + sizeof "]}\n");
-    char *at = mempcpy(mempcpy(line, open, stem), key, sizeof key - 1);
+    at = stpcpy(at, ",\"time_ns\":[");
     for (size_t i = 0; i < n; i++) {
         if (i)
             *at++ = ',';
         at = put_number(at, time_ns[i]);
     }
-    at = mempcpy(at, "]}\n", 3);
+    *at++ = ']';
+    return at;
+}
+
+/* Takes ownership of the object. The samples are its last member; NULL: it has none. */
+static int write_line(struct record *r, json_t *object, const uint64_t *time_ns, size_t n)
+{
+    static const char key[] = ",\"time_ns\":[]";
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(16));
+    json_decref(object);
+    if (!text)
+        return fail_at(GS_FAILED, r->path, 0,
+                       "a line cannot be written as JSON (not UTF-8, or not a finite number)");
+    size_t length = strlen(text) - 1; /* without the brace */
+    size_t place = r->chain.absent ? 0 : chain_place(text, length);
+    char *line = xmalloc(length + CHAIN_MEMBER + sizeof key + n * sizeof "18446744073709551615," +
+                         sizeof "}\n");
+    char *at = line + length + (place ? CHAIN_MEMBER : 0);
+    memcpy(line, text, place);
+    memcpy(at - (length - place), text + place, length - place);
+    if (time_ns)
+        at = put_times(at, time_ns, n);
+    *at++ = '}';
+    struct chain chain = r->chain;
+    if (place)
+        chain = chain_write(&r->chain, line, (size_t)(at - line), place);
+    *at++ = '\n';
     int code = append(r, line, (size_t)(at - line));
+    if (!code)
+        r->chain = chain;
     free(line);
-    free(open);
+    free(text);
     return code;
+}
+
+int record_line(struct record *r, json_t *object)
+{
+    return write_line(r, object, NULL, 0);
+}
+
+int record_block(struct record *r, json_t *head, const uint64_t *time_ns, size_t n)
+{
+    static const uint64_t none;
+    return write_line(r, head, n ? time_ns : &none, n);
 }
 
 int record_sync(struct record *r)
 {
-    return fsync(r->fd) ? cannot("write", r->path) : GS_OK;
+    return fsync(r->fd) ? record_cannot("write", r->path) : GS_OK;
 }
 
 int record_close(struct record *r)
 {
     int code = GS_OK;
     if (r->fd >= 0 && r->path && close(r->fd))
-        code = cannot("write", r->path);
+        code = record_cannot("write", r->path);
     free(r->path);
     *r = (struct record){.fd = -1};
     return code;
@@ -216,7 +196,7 @@ static void add_word(struct text *path, const char *word)
 static int make_folders(const char *path)
 {
     char *failed = files_make_above(path);
-    int code = failed ? cannot("create the folder", failed) : GS_OK;
+    int code = failed ? record_cannot("create the folder", failed) : GS_OK;
     free(failed);
     return code;
 }
@@ -256,7 +236,7 @@ int record_make_run(const char *root, const char *platform, const char *workload
         add_run_id(&path, label);
         made = !mkdir(path.s, 0777); /* fails if the name exists: draw again */
         if (!made && (errno != EEXIST || i == TRIES - 1))
-            code = cannot("create the run folder", path.s);
+            code = record_cannot("create the run folder", path.s);
     }
     if (code) {
         text_free(&path);

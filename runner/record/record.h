@@ -11,10 +11,10 @@
  *   launch-LL.AA.jsonl    recording of launch LL, attempt AA (both from 01), written by rank 0
  *   skipped-LL.AA.jsonl   an attempt that skipped every cell; not read as a recording
  *   launch-LL.AA.log      output of the launcher and the ranks; removed if empty after success
- *   MANIFEST.json         SHA-256 of all files above; written last, makes the run final
+ *   MANIFEST.json         SHA-256 of all files above; written last, makes the run final (manifest.h)
  *
- * Each line of a .jsonl file is one JSON object; its first member is "type". A line is appended
- * with one write, and the file is synced after each block. A killed writer may leave an incomplete
+ * Each line of a .jsonl file is one JSON object. Its first member is "type", its second "chain", the
+ * running hash over all lines up to this one (chain.h); older recordings have none. A line is appended with one write, and the file is synced after each block. A killed writer may leave an incomplete
  * last line: readers ignore it, the next writer removes it.
  *
  *   type    member         meaning
@@ -28,6 +28,7 @@
  *           seed           seed of the run
  *           config         the config's text
  *           config_sha256  its SHA-256
+ *           plan_sha256    SHA-256 of plan.json; absent in older recordings
  *           overrides      the "section:key=value" of the command line
  *           ranks, nodes   planned numbers
  *           plugin         version of the plugin
@@ -92,6 +93,8 @@
 #ifndef GS_RECORD_H
 #define GS_RECORD_H
 
+#include "record/chain.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,15 +108,17 @@
 struct record {
     int fd;
     char *path;
+    struct chain chain;
 };
 
-/* record_create creates the file (O_EXCL). record_reopen opens it for the supervisor's last lines and
- * removes an incomplete last line. GS_OK, or GS_FAILED with the system's error reported. */
+/* Creates the file (O_EXCL). GS_OK, or GS_FAILED with the system's error reported. */
 int record_create(struct record *r, const char *path);
-int record_reopen(struct record *r, const char *path);
+/* Reports errno: "cannot WHAT", and what to do. */
+int record_cannot(const char *what, const char *path);
 /* True while the process that created it has it open: under srun a rank may outlive its launcher. */
 bool record_is_being_written(const char *path);
-/* Writes the object and '\n' in one write(2); takes ownership. GS_OK or GS_FAILED, reported. */
+/* Writes the object, with its "chain", and '\n' in one write(2); takes ownership. GS_OK or GS_FAILED,
+ * reported. Every recording is written by these two functions. */
 int record_line(struct record *r, json_t *object);
 /* Writes a block line: `head` (owned) is the object without time_ns, which holds the samples. */
 int record_block(struct record *r, json_t *head, const uint64_t *time_ns, size_t n);

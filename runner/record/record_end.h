@@ -5,7 +5,13 @@
 #ifndef GS_RECORD_END_H
 #define GS_RECORD_END_H
 
+#include "record/record.h"
+
 #include <jansson.h>
+
+/* Opens a recording for more lines, and removes an incomplete last line. *ended: it has an end line.
+ * GS_OK, or GS_FAILED with the system's error or the damage of the recording reported. */
+int record_reopen(struct record *r, const char *path, bool *ended);
 
 /* The fail line that explains the death. The strings belong to the caller. */
 struct record_death {

@@ -41,16 +41,19 @@ static int check_file(const char *path)
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     char *dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
     char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST), *run_id = NULL;
-    json_t *plan;
-    int code = check_load_plan(dir, &plan);
+    struct check_plan plan;
+    bool torn = false;
+    int code = check_plan_read(&plan, dir);
     if (!access(manifest, F_OK)) {
         int listed = manifest_verify_file(dir, name);
         code = code ? code : listed;
     }
-    if (plan)
+    if (plan.root)
         run_id = check_run_id(dir);
-    int one = check_recording(path, run_id, plan);
-    json_decref(plan);
+    int one = check_recording(path, &(struct check){.plan = &plan, .run_id = run_id}, &torn);
+    if (torn)
+        say("%s: ignoring the incomplete last line", path);
+    check_plan_free(&plan);
     free(manifest);
     free(run_id);
     free(dir);

@@ -123,7 +123,7 @@ camp=$(cat "$tmp/camp") run=$(ls -d "$(cat "$tmp/camp")"/runs/*/*/*)
 "$build/bench/make_recording" "$tmp/${run##*/}" 40000000 100 20 5
 mv "$tmp/${run##*/}"/launch-*.jsonl "$run"
 group=$(grep -o '"group": "[0-9a-f]*"' "$run/plan.json" | head -n 1 | grep -o '[0-9a-f]\{16\}')
-made=$(sed -n 's/^{"type":"group","group":"\([0-9a-f]*\)".*/\1/p' "$run/launch-01.01.jsonl" | head -n 1)
+made=$(sed -n 's/^{"type":"group",.*"group":"\([0-9a-f]*\)".*/\1/p' "$run/launch-01.01.jsonl" | head -n 1)
 sed -i "s/$group/$made/" "$run/plan.json" # the one group of the plan is one that the recordings close
 megabytes=$(du -sm "$run" | cut -f1) best='' least=''
 for n in 1 2 3; do

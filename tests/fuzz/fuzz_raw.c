@@ -60,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     char path[32], error[256];
+    bool torn;
     int fd = memfd_create("recording", MFD_CLOEXEC);
     if (fd < 0 || write(fd, data, n) != (ssize_t)n)
         abort();
@@ -67,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     err_capture(error, sizeof error);
     say_quiet(1);
     read_all(path, data, n);
-    check_recording(path, NULL, NULL);
+    check_recording(path, &(struct check){0}, &torn);
     err_capture(NULL, 0);
     close(fd);
     return 0;

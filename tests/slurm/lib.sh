@@ -202,7 +202,7 @@ begun() { # blocks of each of its three launches on disk
 groups_closed() { # launch and group of each line that closes one
     local f
     for f in "$1"/launch-*.jsonl; do
-        sed -n 's/^{"type":"group","group":"\([0-9a-f]*\)".*/'"$(basename "$f" | cut -c8-9)"' \1/p' "$f"
+        sed -n 's/^{"type":"group",.*"group":"\([0-9a-f]*\)".*/'"$(basename "$f" | cut -c8-9)"' \1/p' "$f"
     done
 }
 completes() { # NAME

@@ -26,7 +26,7 @@ is "$(stat -c %A "$dir"/* | grep -c w)" 0 '… and that nobody writes to'
 
 "$gradsync" run -q -o local q.ini
 shape() { # what is measured, without the times
-    sed -n 's/^{"type":"block","cell":"\([0-9a-f]*\)","copy":\([0-9]\),"block":\([0-9]*\).*/\1 \2 \3/p' "$1"/launch-*.jsonl
+    sed -n 's/^{"type":"block",.*"cell":"\([0-9a-f]*\)","copy":\([0-9]\),"block":\([0-9]*\).*/\1 \2 \3/p' "$1"/launch-*.jsonl
 }
 is "$(shape "$dir")" "$(shape "$(ls -d local/p/null/*)")" '… with the cells, blocks and order of a local run'
 cells() { grep -o '"id": "[0-9a-f]*"' "$1/plan.json"; }
@@ -44,7 +44,7 @@ is "$(grep -c '"job"' "$camp/jobs.jsonl")" 1 '… and submits nothing'
 
 chmod u+w "$dir" "$dir/launch-01.01.jsonl" && printf 'x' >>"$dir/launch-01.01.jsonl"
 exits 1 'collect onto an edited copy' "$gradsync" collect -o raw "$camp"
-like "$err" 'edited since it was recorded' '… says so'
+like "$err" 'edited since the run was completed' '… says so'
 rm -rf raw
 
 # ---- anywhere ----

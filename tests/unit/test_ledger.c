@@ -15,7 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HEADER "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0\",\"run_id\":\"x\"}\n"
+#define HEADER_OF(launch, attempt)                                                                 \
+    "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0\",\"run_id\":\"x\",\"launch\":" #launch    \
+    ",\"attempt\":" #attempt "}\n"
+#define HEADER HEADER_OF(1, 1)
 #define GROUP(id) "{\"type\":\"group\",\"group\":\"" id "\",\"blocks\":20,\"cells\":[]}\n"
 #define FAIL(cell, kind)                                                                           \
     "{\"type\":\"fail\",\"cell\":\"" cell "\",\"copy\":0,\"kind\":\"" kind                         \
@@ -66,8 +69,8 @@ static void what_an_attempt_closed_is_not_missing_in_its_launch(void **state)
     bool missing[2];
     int attempt = 0;
     folder_put(*state, "launch-01.01.jsonl", HEADER GROUP("g1"));
-    folder_put(*state, "launch-01.02.jsonl", HEADER GROUP("g2") END("complete"));
-    folder_put(*state, "launch-02.01.jsonl", HEADER GROUP("g2") END("interrupted"));
+    folder_put(*state, "launch-01.02.jsonl", HEADER_OF(1, 2) GROUP("g2") END("complete"));
+    folder_put(*state, "launch-02.01.jsonl", HEADER_OF(2, 1) GROUP("g2") END("interrupted"));
     const struct ledger *l = read_ledger(*state);
     assert_int_equal(ledger_missing(l, &p, 1, missing), 0);
     assert_true(ledger_closed(l, 1, "g2", &attempt));
@@ -82,9 +85,9 @@ static void what_an_attempt_closed_is_not_missing_in_its_launch(void **state)
 
 static void files_are_in_the_order_of_launch_and_attempt(void **state)
 {
-    folder_put(*state, "launch-02.01.jsonl", HEADER END("crash"));
-    folder_put(*state, "launch-01.10.jsonl", HEADER);
-    folder_put(*state, "launch-01.02.jsonl", HEADER END("complete"));
+    folder_put(*state, "launch-02.01.jsonl", HEADER_OF(2, 1) END("crash"));
+    folder_put(*state, "launch-01.10.jsonl", HEADER_OF(1, 10));
+    folder_put(*state, "launch-01.02.jsonl", HEADER_OF(1, 2) END("complete"));
     folder_put(*state, "launch-01.02.log", "not a recording\n");
     folder_put(*state, "launch-1.2.jsonl", "not a recording's name\n");
     const struct ledger *l = read_ledger(*state);
@@ -120,9 +123,9 @@ static void deaths_add_up_over_attempts(void **state)
 {
     struct folder *f = *state;
     folder_put(f, "launch-01.01.jsonl", HEADER FAIL("a", "crash") END("crash"));
-    folder_put(f, "launch-01.02.jsonl", HEADER FAIL("a", "hang") END("hang"));
+    folder_put(f, "launch-01.02.jsonl", HEADER_OF(1, 2) FAIL("a", "hang") END("hang"));
     assert_false(ledger_given_up(read_ledger(f), 1, "a", 2));
-    folder_put(f, "launch-01.03.jsonl", HEADER FAIL("a", "lost") END("lost"));
+    folder_put(f, "launch-01.03.jsonl", HEADER_OF(1, 3) FAIL("a", "lost") END("lost"));
     const struct ledger *l = read_ledger(f);
     assert_true(ledger_given_up(l, 1, "a", 2));
     assert_int_equal(l->n_fails, 3);
@@ -138,7 +141,7 @@ static void a_group_whose_cells_are_all_given_up_is_not_missing(void **state)
     folder_put(f, "launch-01.01.jsonl", HEADER FAIL("a", "wrong") FAIL("c", "crash"));
     assert_int_equal(ledger_missing(read_ledger(f), &p, 1, missing), 1);
     assert_true(missing[0] && !missing[1]);
-    folder_put(f, "launch-01.02.jsonl", HEADER FAIL("b", "skip"));
+    folder_put(f, "launch-01.02.jsonl", HEADER_OF(1, 2) FAIL("b", "skip"));
     assert_int_equal(ledger_missing(read_ledger(f), &p, 1, missing), 0);
 }
 
@@ -157,7 +160,7 @@ static void torn_recordings_are_attempts(void **state)
     folder_put(*state, "launch-01.01.jsonl", "");
     folder_put(*state, "launch-01.02.jsonl", "{\"type\":\"hea");
     folder_put(*state, "launch-01.03.jsonl",
-               HEADER GROUP("g1") "{\"type\":\"group\",\"group\":\"g2\"");
+               HEADER_OF(1, 3) GROUP("g1") "{\"type\":\"group\",\"group\":\"g2\"");
     const struct ledger *l = read_ledger(*state);
     assert_int_equal(l->n_files, 3);
     assert_int_equal(ledger_next_attempt(l, 1), 4);

@@ -74,7 +74,8 @@ static void a_cell_line_that_failed_is_not_forgotten(void **state)
     assert_int_equal(x.report.code, GS_FAILED);
     struct text got = {0};
     assert_true(text_read_file(folder_path(f, "launch-01.01.jsonl"), &got));
-    assert_string_equal(got.s, "{\"type\":\"header\"}\n");
+    assert_memory_equal(got.s, "{\"type\":\"header\",", 17);
+    assert_ptr_equal(strchr(got.s, '\n') + 1, got.s + got.len);
     text_free(&got);
     end(&x);
 }

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A line of a recording that was altered after it was measured is refused by every verb that reads
+# recordings, and no manifest is written over it. The edits are random; SEED=N repeats those of a run.
+. "$(dirname "$0")/lib.sh"
+
+seed=${SEED:-$RANDOM} edits=60
+RANDOM=$seed
+diag "SEED=$seed"
+
+printf '[platform]\nname = tiny\n[launch]\nranks = 1\n[measure]\nlaunches = 2\nblocks = 6\nbudget = 1s\nwarmup = 1ms\n[null]\nsize = 8, 16\nconfigs = a, b\n' >tiny.ini
+ok 'a run' "$gradsync" run -q tiny.ini -o whole/data/raw
+run_dir=$(cd whole && echo data/raw/*/*/*)
+is "$(grep -c '"chained": true' "whole/$run_dir/MANIFEST.json")" 2 'its manifest says that both recordings are chained'
+chmod -R u+w whole
+cp whole/"$run_dir"/launch-01.01.jsonl measured.jsonl
+rm "whole/$run_dir/MANIFEST.json"
+lines=$(wc -l <measured.jsonl)
+is "$(grep -c '^{"type":"[a-z]*","chain":"[0-9a-f]\{16\}"[,}]' measured.jsonl)" "$lines" 'each of its lines has a hash'
+
+# One random edit of measured.jsonl. Lines removed from the end are not among them: they are what a kill
+# leaves, and what is left is as it was measured.
+edit() { # KIND
+    local n=$((RANDOM % lines + 1)) m=$((RANDOM % (lines - 1) + 1)) at=$RANDOM
+    [ "$m" -lt "$n" ] || m=$((m + 1))
+    awk -v kind="$1" -v n="$n" -v m="$m" -v at="$at" -v last="$lines" '
+        { line[NR] = $0 }
+        END {
+            if (kind == "delete" && n == last) n--
+            for (i = 1; i <= NR; i++) {
+                s = line[i]
+                if (i == n && kind == "delete") continue
+                if (kind == "swap") s = line[i == n ? m : i == m ? n : i]
+                if (i == n && kind == "digit") {
+                    digits = gsub(/[0-9]/, "&", s); k = at % digits + 1
+                    for (c = 1; c <= length(s); c++)
+                        if (substr(s, c, 1) ~ /[0-9]/ && !--k)
+                            s = substr(s, 1, c - 1) (substr(s, c, 1) + 1) % 10 substr(s, c + 1)
+                }
+                if (i == n && kind == "blank") sub(/,/, ", ", s)
+                print s
+                if (i == n && kind == "double") print s
+                if (i == n && kind == "eightfold") for (c = 1; c < 8; c++) print s
+                if (i == m && kind == "copy") print line[n]
+            }
+        }' ../measured.jsonl
+}
+
+# What reads recordings. Each is to exit with 1 and name the edited file.
+readers=(check show reduce compare resume)
+read_by() { # VERB
+    case $1 in
+    check) "$gradsync" check "$run_dir/launch-01.01.jsonl" ;;
+    reduce) "$gradsync" reduce data/raw -o csv ;;
+    compare) "$gradsync" compare data/raw ;;
+    *) "$gradsync" "$1" "$run_dir" ;;
+    esac
+}
+cp -r whole edited && cd edited || exit
+accepted=()
+for ((i = 0; i < edits; i++)); do
+    kinds=(delete double swap digit eightfold copy blank)
+    kind=${kinds[i % ${#kinds[@]}]}
+    edit "$kind" >"$run_dir/launch-01.01.jsonl"
+    for verb in "${readers[@]}"; do
+        run read_by "$verb"
+        [ "$rc" = 1 ] && [[ $err == *launch-01.01.jsonl:* ]] || accepted+=("$verb/$kind/$i:$rc")
+    done
+done
+diag "$edits edits of a recording of $lines lines, read by ${#readers[@]} verbs: $((edits * ${#readers[@]} - ${#accepted[@]})) of $((edits * ${#readers[@]})) refused"
+is "${accepted[*]:0:9}" '' 'every reader refuses every edit'
+is "$(find . -name MANIFEST.json)" '' 'and no manifest vouches for one'
+
+cp ../measured.jsonl "$run_dir/launch-01.01.jsonl"
+ok 'the lines as they were measured are shown' "$gradsync" show "$run_dir"
+sed -i 's/"label": ""/"label": "x"/' "$run_dir/plan.json"
+exits 1 'under an edited plan' "$gradsync" resume "$run_dir"
+like "$err" 'launch-01\.01\.jsonl:1: foreign: recorded with another plan\.json' 'they are refused'
+cp "../whole/$run_dir/plan.json" "$run_dir/"
+sed '$d' ../measured.jsonl >"$run_dir/launch-01.01.jsonl"
+ok 'lines removed from the end are what a kill leaves' "$gradsync" check "$run_dir/launch-01.01.jsonl"
+
+# Recordings of before: their lines have no hash, and their order and counts alone are checked.
+for f in "$run_dir"/launch-*.jsonl; do sed -i 's/,"chain":"[0-9a-f]*"//' "$f"; done
+ok 'an older recording is completed' "$gradsync" resume "$run_dir"
+like "$err" 'older gradsync.* altered from now on' 'with a note that its lines were not protected'
+is "$(grep -c '"chained": false' "$run_dir/MANIFEST.json")" 2 'as the manifest says'
+chmod u+w "$run_dir"/*
+rm "$run_dir/MANIFEST.json"
+sed -i '0,/"type":"block"/{/"type":"block"/{p;p;p;p;p;p;p}}' "$run_dir/launch-01.01.jsonl"
+refused=()
+for verb in "${readers[@]}"; do
+    run read_by "$verb"
+    [ "$rc" = 1 ] && [[ $err == *'launch-01.01.jsonl:'*'comes after block'* ]] && refused+=("$verb")
+done
+is "${refused[*]}" "${readers[*]}" 'a block eight times in an older recording is refused by every reader'
+done_testing
