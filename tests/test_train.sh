@@ -86,6 +86,8 @@ is "$(lines block | jq -r '.time_ns[0]' | sort -u | xargs)" '10500000 20500000' 
 groups=$(lines cell | jq -r '"\(.group) \(.config)"' | sort -u | cut -c1-16)
 is "$(uniq -c <<<"$groups" | xargs -n2 | cut -c1)" \
     $'2\n2' 'values of axes are groups, and other lists are configs in them'
+run "$gradsync" compare "$(run_of)" -o csv
+like "$out" 'PLAIN=c.d .*(equivalent|inconclusive)' 'one time per launch is enough for a verdict'
 exits 0 'the baseline may be another config' train variables.ini --set "measure:baseline=PLAIN=c*d"
 is "$(lines cell | jq -r 'select(.copy == 1) | .config' | sort -u)" "PLAIN=c*d" \
     'it is measured twice'
@@ -278,6 +280,10 @@ wrong $'command = a\nconfigs = x' "key 'configs': is not for .train." 'configs'
 config brace <<<"command = echo x | awk '{{print}' >/dev/null && echo \${HOME:+x}=1
 time = x=(.*)"
 exits 0 'two braces are one, and those of the shell are its own' train brace.ini
+
+exits 2 'train under a launcher' env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 \
+    OMPI_MCA_orte_precondition_transports=x "$gradsync" train effect.ini -o raw
+one_line "$err" 'is refused'
 
 # ---- the examples
 

@@ -110,8 +110,10 @@ static int copy_line(struct carrier *c, struct train_slot *s, const struct raw_l
         return GS_OK;
     s->measured = true;
     s->blocks += l->type == RAW_BLOCK;
-    return l->type == RAW_BLOCK ? record_block(c->to, json_incref(l->json), l->time_ns, l->n)
-                                : record_line(c->to, json_incref(l->json));
+    json_t *line = json_copy(l->json);
+    json_object_del(line, "chain"); /* of its own file */
+    return l->type == RAW_BLOCK ? record_block(c->to, line, l->time_ns, l->n)
+                                : record_line(c->to, line);
 }
 
 static int each_line(struct carrier *c, const char *path,

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "config/train_settings.h"
+#include "launch/joined.h"
 #include "launch/run.h"
 #include "verbs/commands.h"
 
@@ -36,9 +37,15 @@ int cmd_train(int argc, char **argv)
     char **args = xcalloc((size_t)argc + 1, sizeof *args);
     int n;
     bool done;
+    struct joined ranks;
     int code = cli_parse(&cli, argc, argv, args, &n, &done);
     options.overrides = overrides;
     say_quiet(options.quiet);
+    if (!code && !done && joined_find(&ranks))
+        code = fail(GS_USAGE,
+                    "train: a launcher started %d of it; the command starts its own "
+                    "ranks, so run gradsync once",
+                    ranks.ranks);
     if (!code && !done)
         code = run_config(args[0], &options);
     cli_free(&cli);
