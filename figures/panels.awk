@@ -125,21 +125,28 @@ function common(i, run, workload, config, ranks, nodes, size, params) {
 
 # ---- panels
 
-# A parameter is an axis when the same config, mode and size has been measured at two values of it.
+# A parameter is an axis when the same config, mode and size has been measured at two values of it, or
+# with it and without. The collective always is: a cell without it is an all-reduce.
 function find_axes(    i, j, n, word, key, where) {
     for (i = 1; i <= n_cells; i++) {
         n = split(params[i] " ranks=" ranks[i] " nodes=" nodes[i], word, " ")
-        where = label[i] SUBSEP mode[i] SUBSEP config[i] SUBSEP size[i]
         for (j = 1; j <= n; j++) {
             key = word[j]
             sub(/=.*/, "", key)
-            if (key == "size")
-                continue
-            if ((where, key) in seen && seen[where, key] != word[j])
-                axis[key] = 1
-            seen[where, key] = word[j]
+            if (key != "size")
+                value_of[i, key] = keys[key] = word[j]
         }
     }
+    for (i = 1; i <= n_cells; i++) {
+        where = label[i] SUBSEP mode[i] SUBSEP config[i] SUBSEP size[i]
+        for (key in keys) {
+            if (((where, key) in seen) && seen[where, key] != value_of[i, key])
+                axis[key] = 1
+            seen[where, key] = value_of[i, key]
+        }
+    }
+    if ("collective" in keys)
+        axis["collective"] = 1
 }
 
 function axes_of(params, ranks, nodes,    j, n, word, key, text) {

@@ -7,7 +7,7 @@ unit_src := $(wildcard tests/unit/test_*.c)
 unit_bin := $(unit_src:tests/unit/%.c=$(BUILD)/tests/%)
 unit_lib := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
 bench_bin := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
-sim_lib := tests/sim/truth.c
+sim_lib := tests/sim/truth.c tests/sim/rates.c
 sim_bin := $(patsubst tests/sim/%.c,$(BUILD)/sim/%,$(filter-out $(sim_lib),$(wildcard tests/sim/*.c)))
 fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
 fuzz_bin := $(fuzz_src:tests/fuzz/%.c=$(BUILD)/fuzz/%)
@@ -69,6 +69,7 @@ $(BUILD)/bench/wan_link: $(wildcard plugins/wan_sync/transport/tcp*.c)
 $(BUILD)/bench/%: tests/bench/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) && OMPI_CC='$(CC)' $(MPICC) $(test_depends)
 $(BUILD)/sim/error_rates: $(sim_lib) $(BUILD)/runner/rank/stopping.o
+$(BUILD)/sim/trial_rates: tests/sim/rates.c
 $(BUILD)/sim/%: tests/sim/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) -lpthread && $(CC) $(test_depends)
 $(BUILD)/fuzz/fuzz_import: $(BUILD)/runner/verbs/check_raw.o

@@ -4,6 +4,8 @@
 # all_reduce_perf, built with MPI=1, for what is held against it.
 
 GPUS ?=
+STEPS ?=
+SECONDS ?=
 NCCL_TESTS ?=
 
 # The tests would all be skipped, which is no verdict.
@@ -11,7 +13,7 @@ need_gpus = @n=$(or $(GPUS),$$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ' || tr
 	[ "$${n:-0}" -ge 2 ] || { echo "gradsync: $@ needs 2 GPUs, found $${n:-0}: run it where nvidia-smi lists them" >&2; exit 3; }
 
 ##@ To trust it
-.PHONY: check-gpu bench-gpu
+.PHONY: check-gpu bench-gpu bench-steps
 check-gpu: all ## NCCL_TESTS=DIR the GPU plugins on this machine's GPUs
 	$(need_gpus)
 	@BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)' JOBS=1 bash tests/run tests/gpu/test_*.sh
@@ -19,3 +21,6 @@ bench-gpu: all ## NCCL_TESTS=DIR their speed, each beside what it is held to
 	$(need_gpus)
 	@export BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)'; \
 	bash tests/bench/gpu.sh && bash tests/bench/gpu_price.sh
+bench-steps: all ## STEPS="ddp-small …" SECONDS=20 PyTorch steps at every level of evidence, side by side
+	$(need_gpus)
+	@BUILD='$(BUILD)' GPUS='$(GPUS)' STEPS='$(STEPS)' BUDGET='$(SECONDS)' bash tests/bench/steps.sh

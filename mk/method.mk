@@ -6,14 +6,17 @@
 ifneq ($(wildcard tests/sim/error_rates.c),)
 judges := $(BUILD)/plugins/common/rng.o $(addprefix $(BUILD)/runner/,base/stats.o rank/stopping.o base/student.o \
 	compare/contrast.o compare/judgement.o compare/within_run.o)
-$(BUILD)/sim/error_rates.csv: tests/sim/error_rates.c tests/sim/truth.c $(judges) | $(BUILD)/sim/error_rates
+$(BUILD)/sim/error_rates.csv: tests/sim/error_rates.c tests/sim/truth.c tests/sim/rates.c $(judges) | $(BUILD)/sim/error_rates
+	$(call quiet,SIMULATE,$@)mkdir -p $(@D) && $| >$@
+# The same for `gradsync trial`.
+$(BUILD)/sim/trial_rates.csv: tests/sim/trial_rates.c tests/sim/rates.c $(judges) $(BUILD)/runner/trial/trial_result.o | $(BUILD)/sim/trial_rates
 	$(call quiet,SIMULATE,$@)mkdir -p $(@D) && $| >$@
 
 ##@ To trust it
 .PHONY: error-rates
-error-rates: $(BUILD)/sim/error_rates.csv ## how often verdicts and intervals are wrong, by simulation, and for which noise
-	@awk -F, 'NR > 1 { if ($$1 != last) print $$1; last = $$1; \
-	  printf "  %-42s %5.1f%% [%.1f, %.1f]\n", $$2, 100 * $$4, 100 * $$5, 100 * $$6 }' $<
+error-rates: $(BUILD)/sim/error_rates.csv $(BUILD)/sim/trial_rates.csv ## how often verdicts and intervals are wrong, by simulation, and for which noise
+	@awk -F, 'FNR > 1 { if ($$1 != last) print $$1; last = $$1; \
+	  printf "  %-42s %5.1f%% [%.1f, %.1f]\n", $$2, 100 * $$4, 100 * $$5, 100 * $$6 }' $^
 endif
 
 ifneq ($(draws),)

@@ -18,7 +18,7 @@ $(BUILD)/tuner/%.o: %.c | $(BUILD)/deps.ok
 $(BUILD)/tests/test_tuner: $(patsubst %,plugins/nccl_tuner/%.c,rules sequence trial_config)
 tuner_job := $(BUILD)/tuner/job
 test-programs: $(tuner_job)
-$(tuner_job): tests/tuner/job.c tests/tuner/host.c tests/tuner/host.h plugins/nccl_tuner/nccl_abi.h
+$(tuner_job): tests/tuner/job.c tests/tuner/host.c tests/tuner/host.h $(wildcard plugins/nccl_tuner/*_abi.h)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(filter-out -MMD -MP,$(compile)) $(LDFLAGS) -o $@ $(filter %.c,$^) -ldl -lpthread
 $(BUILD)/bench/tuner_calls: tests/tuner/host.c
 $(BUILD)/fuzz/fuzz_tuner: $(patsubst %,plugins/nccl_tuner/%.c,rules sequence trial_config)

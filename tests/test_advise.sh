@@ -92,7 +92,8 @@ edit 2 's/"workload":"iter_proxy"/"workload":"trial"/; s/"mode":"overlapped"/"mo
 exits 0 'a trial that contradicts synthetic steps' "$gradsync" advise sim
 like "$(first)" "^Set ctas=32 for .* $two% $in_one, shown in a trial inside a job\.$" \
     'overrides them'
-like "$out" 'gradsync train --arms ctas=32 -- COMMAND' 'and training is the next level'
+like "$out" 'higher level: gradsync train CONFIG' 'and training is the next level'
+like "$out" 'gradsync prove sim -- COMMAND' 'its proof is a trial'
 
 # ---- operations alone
 
@@ -156,7 +157,7 @@ exits 2 'a form that is not there' "$gradsync" advise --emit envi sim
 like "$err" "no form 'envi', did you mean 'env'" 'has its nearest named'
 edit 1 's/ctas=16/tree/g'
 emit pytorch
-like "$out" 'os.environ\["NCCL_ALGO"\] = "allreduce:tree"' \
+like "$out" '# In the environment, .*: NCCL_ALGO=allreduce:tree' \
     'an algorithm goes through the environment, for the collective that has it'
 swap 1
 steps 2 '' "$cuda" effect=0
@@ -165,6 +166,33 @@ emit env
 like "$out" '^# Nothing to set on sim with 2 ranks on 1 node: no setting is advised\.$' \
     'without advice a form is a comment that says so'
 is "$rc" 0 'and no error'
+
+fresh
+steps 1 '' "$cuda"
+edit 1 's/"config":"ctas=16"/"config":"ctas=16\/bucket_cap=50MiB"/'
+emit pytorch
+like "$out" 'DistributedDataParallel\(model, bucket_cap_mb=50\)' 'a bucket size is an option of DDP'
+emit env
+like "$out" "# Also set DDP's bucket_cap_mb=50" 'and no variable'
+emit tuner
+is "$(grep -cv '^#' <<<"$out")" 0 'nor a rule of a tuner'
+exits 2 'nor can a trial switch it' "$gradsync" prove sim -- true
+one_line "$err" 'which is said'
+
+fresh
+steps 1 '' '"bucket_cap":"25"'
+edit 1 's/"iter_proxy"/"train"/; s/"mode":"overlapped"/"mode":""/; s/ctas=16/NCCL_MAX_CTAS=16/'
+edit 1 's/"config":"auto"/"config":"bucket_cap=25"/'
+exits 0 'a training' "$gradsync" advise sim
+like "$(first)" "^Set NCCL_MAX_CTAS=16 for .* $two% $in_one, shown in training\.$" 'is the highest level'
+emit sbatch
+is "$(grep -v '^#' <<<"$out")" 'export NCCL_MAX_CTAS=16' 'its variables are set'
+fresh
+steps 1 '' "$cuda" effect=0
+edit 1 's/"iter_proxy"/"train"/; s/"mode":"overlapped"/"mode":""/'
+edit 1 's/"config":"auto"/"config":"bucket_cap=25"/'
+exits 0 'a training without a winner' "$gradsync" advise sim
+like "$(first)" '^Keep bucket_cap=25: no setting was shown' 'keeps its baseline'
 
 # ---- proof inside a job, which plays NCCL and its ranks: there ctas=8 shortens a step
 
@@ -221,7 +249,7 @@ END
 exits 0 'steps of this machine' "$gradsync" run -q mine.ini
 chosen=$(echo data/raw/mine/iter_proxy/*)
 for f in "$chosen"/*.jsonl; do
-    awk '{ match($0, /"cell":"[0-9a-f]+"/); id = substr($0, RSTART, RLENGTH) }
+    awk '{ sub(/,"chain":"[0-9a-f]*"/, ""); match($0, /"cell":"[0-9a-f]+"/); id = substr($0, RSTART, RLENGTH) }
         /"type":"cell"/ { ring[id] = /"config":"ring"/ }
         /"type":"block"/ {
             time = (ring[id] ? 2e5 : 1e7) + 100 * ++n

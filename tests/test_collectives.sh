@@ -27,7 +27,8 @@ measure() { # CONFIG: $dir is the run folder, $lines its recording
 }
 count() { grep -c "$1" <<<"$lines"; }
 factor() { # COLLECTIVE: its busbw_factor
-    grep '"type":"cell"' <<<"$lines" | grep "\"collective\":\"$1\"" | grep -o '"busbw_factor":[0-9.]*' | sort -u
+    grep '"type":"cell"' <<<"$lines" | grep "\"collective\":\"$1\"" |
+        grep -o '"busbw_factor":[0-9.]*' | sort -u
 }
 
 # ---- right results ----
@@ -35,38 +36,68 @@ factor() { # COLLECTIVE: its busbw_factor
 config cold.ini 3 '[mpi_allreduce]' 'size = 24600' 'buffers = cold' "collective = $collectives"
 measure cold.ini
 is "$rc:$(count '"type":"group"')" 0:6 'every collective is right on 3 ranks in cold buffers'
-config all.ini 3 '[mpi_allreduce]' 'size = 24, 24600' 'dtype = float32, uint8' 'metric = T_ss, L_iso' "collective = $collectives"
+config all.ini 3 '[mpi_allreduce]' 'size = 24, 24600' 'dtype = float32, uint8' \
+    'metric = T_ss, L_iso' "collective = $collectives"
 measure all.ini
 is "$rc:$(count '"type":"fail"'):$(count '"type":"group"')" 0:0:48 'and in hot ones'
-for one in 'allgather 0.666' 'reducescatter 0.666' 'alltoall 0.666' 'broadcast 1.0' 'reduce 1.0' 'sendrecv 1.0'; do
-    like "$(factor "${one% *}")" "^\"busbw_factor\":${one#* }[0-9]*\$" "busbw of ${one% *} is that of nccl-tests"
-done
+while read -r one factor; do
+    like "$(factor "$one")" "^\"busbw_factor\":${factor}[0-9]*\$" \
+        "busbw of $one is that of nccl-tests"
+done <<'END'
+allgather 0.666
+reducescatter 0.666
+alltoall 0.666
+broadcast 1.0
+reduce 1.0
+sendrecv 1.0
+END
 ok 'the recording is reduced' "$gradsync" reduce -q data -o csv
 is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-    $at["params"] ~ /allgather/ { n++; r = $at["busbw_Bps"] / $at["algbw_Bps"]; good += r > 0.666 && r < 0.667 }
+    $at["params"] ~ /allgather/ { n++; r = $at["busbw_Bps"] / $at["algbw_Bps"] }
+    $at["params"] ~ /allgather/ { good += r > 0.666 && r < 0.667 }
     END { print n - good }' csv/summary.csv)" 0 'and the table has that bus bandwidth'
 like "$("$gradsync" show "$dir")" 'collective=alltoall|alltoall' 'show tells the collectives apart'
 
-config step.ini 3 '[iter_proxy]' 'backend = host' 'size = 7200' 'buckets = 2' 'gemm = 32' 'gemms = 4' \
-    'issue = after, beside' 'mode = compute, comm, sequential, overlapped' 'collective = allreduce, allgather, reducescatter'
+config step.ini 3 '[iter_proxy]' 'backend = host' 'size = 7200' 'buckets = 2' \
+    'gemm = 32' 'gemms = 4' \
+    'issue = after, beside' 'mode = compute, comm, sequential, overlapped' \
+    'collective = allreduce, allgather, reducescatter'
 measure step.ini
-is "$rc:$(count '"type":"group"'):$(count '"type":"fail"')" 0:6:0 'steps with all-gathers and reduce-scatters are right'
+is "$rc:$(count '"type":"group"'):$(count '"type":"fail"')" 0:6:0 \
+    'steps with all-gathers and reduce-scatters are right'
 like "$(factor allgather)" '0\.666' 'their bus bandwidth too'
+
+# ---- figures and limits ----
+
+config curves.ini 2 '[limits]' 'busbw = 1TB/s' 'source = nowhere' '[mpi_allreduce]' \
+    'size = 1KiB, 2KiB, 4KiB' 'collective = allreduce, allgather'
+measure curves.ini
+mkdir -p part panels
+ok 'an all-reduce and an all-gather in one section' \
+    "$gradsync" reduce -q --run "$dir" -o part
+(cd "$top" && bash figures/panels "$tmp/panels" curves/mpi_allreduce "$tmp/part")
+is "$(cd panels && echo *.plot)" 'mpi_allreduce-collective-allgather.plot mpi_allreduce.plot' \
+    'are not in one panel'
+cp part/summary.csv csv/summary.csv
+run "$gradsync" limits -o csv curves.ini
+is "$(grep -c 'impossible' csv/limits.csv)" 0 'the bus bandwidth of neither is impossible'
+like "$(cat csv/limits.csv)" 'passes \(n-1\)/n of the payload' \
+    'and the limits know the factor of an all-gather'
 
 # ---- a cell of an older recording ----
 
-cell() { "$gradsync" plan --all "$1" | grep -oE '[0-9a-f]{16}' | head -n 1; }
-printf '%s\n' '[launch]' 'ranks = 2' '[mpi_allreduce]' 'size = 1MiB' >old.ini
-printf '%s\n' '[launch]' 'ranks = 2' '[mpi_allreduce]' 'size = 1MiB' 'collective = allreduce' >same.ini
-printf '%s\n' '[launch]' 'ranks = 2' '[mpi_allreduce]' 'size = 1MiB' 'collective = allgather' >new.ini
-text=$(printf '%s\n' platform=old workload=mpi_allreduce ranks=2 nodes=1 algorithm=auto buffers=hot dtype=float32 \
-    in_place=no metric=T_ss op=sum size=1MiB)
-is "$(cell old.ini)" "$(printf '%s\n' "$text" | sha256sum | cut -c1-16)" 'an all-reduce has the id it had before there were collectives'
-is "$(cell same.ini)" "$(printf '%s\n' "${text/platform=old/platform=same}" | sha256sum | cut -c1-16)" 'also where the config names it'
-is "$(cell new.ini)" "$(printf '%s\n' "${text/platform=old/platform=new}" collective=allgather | LC_ALL=C sort -s -t= -k1,1 |
-    awk '/^(platform|workload|ranks|nodes)=/ { head[$0]; h[++n] = $0; next } { rest[++m] = $0 }
-        END { split("platform workload ranks nodes", k, " "); for (i = 1; i <= 4; i++) for (j = 1; j <= n; j++) if (index(h[j], k[i] "=") == 1) print h[j]
-              for (i = 1; i <= m; i++) print rest[i] }' | sha256sum | cut -c1-16)" 'another collective is in its id'
+cell() { # PLATFORM LINE…: the id that the plan of its one cell gives it
+    printf '%s\n' '[launch]' 'ranks = 2' '[mpi_allreduce]' 'size = 1MiB' "${@:2}" >"$1.ini"
+    "$gradsync" plan --all "$1.ini" | grep -oE '[0-9a-f]{16}' | head -n 1
+}
+id_of() { # PLATFORM [COLLECTIVE]: the id by plan.h
+    printf '%s\n' "platform=$1" workload=mpi_allreduce ranks=2 nodes=1 algorithm=auto buffers=hot \
+        ${2:+"collective=$2"} dtype=float32 in_place=no metric=T_ss op=sum size=1MiB |
+        sha256sum | cut -c1-16
+}
+is "$(cell old)" "$(id_of old)" 'an all-reduce has the id it had before there were collectives'
+is "$(cell same 'collective = allreduce')" "$(id_of same)" 'also where the config names it'
+is "$(cell new 'collective = allgather')" "$(id_of new allgather)" 'another collective is in its id'
 
 # ---- what is refused ----
 
@@ -76,24 +107,34 @@ refused() { # NAME REGEX RANKS LINE…
     like "$err" "^refused\.ini:[0-9]+: .*$2" 'by file, line and reason'
     one_line "$err" 'in one line'
 }
-refused 'an unknown collective' "did you mean 'allgather'" 2 '[mpi_allreduce]' 'collective = all-gather'
-refused 'a size that the ranks do not divide' 'size=16 does not divide .*3 ranks.*collective=allgather needs: use a multiple of 12' \
-    3 '[mpi_allreduce]' 'size = 16' 'collective = allgather'
-refused 'the same on GPUs' 'size=8 does not divide .*4 ranks.*collective=alltoall needs: use a multiple of 16' \
-    4 '[nccl_allreduce]' 'size = 8' 'collective = alltoall'
-refused 'one rank' 'a collective needs.* at least 2|a collective needs 2 ranks' 1 '[nccl_allreduce]' 'collective = broadcast'
-refused 'a bucket that the ranks do not divide' 'size=4096 does not divide into buckets=3 .*use a multiple of 24' \
-    2 '[iter_proxy]' 'size = 4096' 'buckets = 3' 'collective = reducescatter'
-refused 'a step collective that there is not' "'alltoall' is not a choice" 2 '[iter_proxy]' 'collective = alltoall'
+refused 'an unknown collective' "did you mean 'allgather'" 2 \
+    '[mpi_allreduce]' 'collective = all-gather'
+refused 'a size that the ranks do not divide' \
+    'size=16 does not divide .*3 ranks.*collective=allgather needs: use a multiple of 12' 3 \
+    '[mpi_allreduce]' 'size = 16' 'collective = allgather'
+refused 'the same on GPUs' \
+    'size=8 does not divide .*4 ranks.*collective=alltoall needs: use a multiple of 16' 4 \
+    '[nccl_allreduce]' 'size = 8' 'collective = alltoall'
+refused 'one rank' 'a collective needs 2 ranks' 1 '[nccl_allreduce]' 'collective = broadcast'
+refused 'a bucket that the ranks do not divide' \
+    'size=4096 does not divide into buckets=3 .*use a multiple of 24' 2 \
+    '[iter_proxy]' 'size = 4096' 'buckets = 3' 'collective = reducescatter'
+refused 'a step collective that there is not' "'alltoall' is not a choice" 2 \
+    '[iter_proxy]' 'collective = alltoall'
 skipped() { # NAME REGEX LINE…
     config skipped.ini 2 "${@:3}"
     like "$("$gradsync" plan --all skipped.ini 2>&1)" "$2" "skipped: $1"
 }
-skipped 'a ring that gathers' 'algorithm=ring is an all-reduce: use algorithm=auto' '[mpi_allreduce]' 'algorithm = ring' 'collective = allgather'
-skipped 'in place on the host' 'use in_place=no' '[mpi_allreduce]' 'in_place = yes' 'collective = alltoall'
-skipped 'a maximum that is only copied' 'reduces nothing: use op=sum' '[nccl_allreduce]' 'op = max' 'collective = allgather'
-skipped 'a ring of sends' 'have no algorithm or protocol' '[nccl_allreduce]' 'algorithm = ring' 'collective = sendrecv'
-skipped 'a policy on the host' 'backend=host has no policy=zero \(default\)' '[iter_proxy]' 'backend = host' 'policy = zero'
+skipped 'a ring that gathers' 'algorithm=ring is an all-reduce: use algorithm=auto' \
+    '[mpi_allreduce]' 'algorithm = ring' 'collective = allgather'
+skipped 'in place on the host' 'use in_place=no' \
+    '[mpi_allreduce]' 'in_place = yes' 'collective = alltoall'
+skipped 'a maximum that is only copied' 'reduces nothing: use op=sum' \
+    '[nccl_allreduce]' 'op = max' 'collective = allgather'
+skipped 'a ring of sends' 'have no algorithm or protocol' \
+    '[nccl_allreduce]' 'algorithm = ring' 'collective = sendrecv'
+skipped 'a policy on the host' 'backend=host has no policy=zero \(default\)' \
+    '[iter_proxy]' 'backend = host' 'policy = zero'
 
 # ---- a wrong result is found ----
 
@@ -102,22 +143,25 @@ broken() { # SED: mpi_allreduce.so with these mistakes in collective_mpi.c
     mkdir -p wrong
     sed "$1" "$common/collective_mpi.c" >collective_mpi.c
     if cmp -s "$common/collective_mpi.c" collective_mpi.c; then return 1; fi
-    "$mpicc" -std=c11 -D_GNU_SOURCE -O2 -I"$top/plugins" -I"$top/runner" -fPIC -shared -o wrong/mpi_allreduce.so \
-        collective_mpi.c "$common"/{payload,collective,allreduce_p2p}.c "$top"/plugins/mpi_allreduce/*.c -lm
+    "$mpicc" -std=c11 -D_GNU_SOURCE -O2 -I"$top/plugins" -I"$top/runner" -fPIC -shared \
+        -o wrong/mpi_allreduce.so collective_mpi.c "$common"/{payload,collective,allreduce_p2p}.c \
+        "$top"/plugins/mpi_allreduce/*.c -lm
 }
 config wrong.ini 3 '[mpi_allreduce]' 'size = 24600' "collective = $collectives"
 export GRADSYNC_PLUGIN_PATH=$tmp/wrong
 ok 'collectives that do nothing' broken 's/return MPI_/return 0 \&\& MPI_/'
 measure wrong.ini
 is "$rc:$(count '"kind":"wrong"')" 1:6 'are all found'
-ok 'collectives of the wrong block or rank' broken 's/MPI_Alltoall(/MPI_Allgather(/
-    s/MPI_Allgather(c->send, block, c->type, c->recv, block/MPI_Allgather((char *)c->send + c->element_B, block, c->type, c->recv, block/
-    s/MPI_Reduce_scatter_block(c->send/MPI_Reduce_scatter_block((char *)c->send + c->element_B/
+ok 'collectives of the wrong block or rank' broken '
+    s/MPI_Allgather(c->send/MPI_Allgather(c->send + 4/
+    s/MPI_Alltoall(/MPI_Allgather(/
+    s/MPI_Reduce_scatter_block(c->send/MPI_Reduce_scatter_block(c->send + 4/
     s/COLLECTIVE_ROOT, c->comm/1, c->comm/
-    s/next, TAG, c->recv, c->count, c->type, previous/previous, TAG, c->recv, c->count, c->type, next/'
+    s/next, TAG, \(.*\) previous,/previous, TAG, \1 next,/'
 measure wrong.ini
 is "$rc:$(count '"kind":"wrong"')" 1:6 'are all found'
-like "$(grep '"kind":"wrong"' <<<"$lines")" '"why":"element [0-9]+ of 6150 is .* on rank [0-2]"' 'and the element is named'
+like "$(grep '"kind":"wrong"' <<<"$lines")" '"why":"element [0-9]+ of 6150 is .* on rank [0-2]"' \
+    'and the element is named'
 unset GRADSYNC_PLUGIN_PATH
 
 no_orphans 'nothing is left running'

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# README.md and CONTRIBUTING.md, word for word: their commands run, in a checkout that has measured
-# nothing yet, and the numbers that README.md shows are what its commands print.
+# The documents, word for word: their commands run, in a checkout that has measured nothing yet, and
+# the numbers that they show are what their commands print.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/documents.sh
@@ -17,15 +17,15 @@ follow() { # FILE HEADING: its commands in one shell, which ends at the first th
     ok "$1, $2: all of them work" env -u BUILD -C "$tmp/a_checkout" CC="${CC:-gcc}" bash -euo pipefail "$tmp/commands"
 }
 
-follow README.md 'Figures of this machine'
+follow docs/measuring.md 'Figures of this machine'
 like "$out" 'against size' 'the curve is drawn'
 like "$out" 'figures/out/local/mpi_allreduce-bandwidth.svg' 'and the figures'
-follow README.md 'A new plugin'
+follow docs/plugins.md 'A new plugin'
 like "$out" 'figures/out/local/foo-latency.svg' 'a figure of the new plugin'
-follow CONTRIBUTING.md 'A plugin in ten minutes'
+follow docs/plugins.md 'A plugin in ten minutes'
 like "$out" 'strides' 'the method that was added is measured'
 like "$out" 'figures/out/local/scan-latency.svg' 'and the first two were drawn'
-follow CONTRIBUTING.md 'A plugin outside the tree'
+follow docs/plugins.md 'A plugin outside the tree'
 like "$out" 'mpi_allgather on local.*ring' 'the example is shown'
 git init -q "$tmp/a_checkout"
 follow CONTRIBUTING.md 'A recording from new hardware'
@@ -49,12 +49,16 @@ ok 'what stands in the tables beside them' "$gradsync" limits -q -o data/csv con
 "$gradsync" model -q wan-4site --csv data/csv/wan/wan-4site.csv --claims data/csv/wan/wan-4site-claims.csv
 bash "$top/mk/wan-needed.sh" "$gradsync" >data/csv/wan/needed.csv
 awk -f "$top/figures/csv.awk" -f "$top/figures/wan_errors.awk" data/csv/wan.csv >data/csv/wan/model-error.csv
-ok 'their commands' bash "$top/mk/readme.sh" "$top/README.md"
-is "$(diff <(printf '%s\n' "$out") "$top/README.md")" '' 'print what README.md shows (else: make readme)'
-is "$(sed '/^```/,/^```/d; /^|/d' "$top/README.md" | grep -nE '[0-9.]+ ?(%|GB/s|µs|us|ms)( |$|,|\.)' | grep -v '95%')" '' \
-    'no number stands outside of them'
-grep -ohE '(\]\(|`)(docs|configs|runner|plugins|paper|tests|mk)/[a-zA-Z0-9_./-]*[)`]' "$top/README.md" "$top/CONTRIBUTING.md" |
-    tr -d '](`)' | grep -vE 'scan|paper\.pdf' | sort -u >"$tmp/paths"
+for document in README.md docs/answer.md; do
+    ok "the commands of $document work" bash "$top/mk/readme.sh" "$top/$document"
+    is "$(diff <(printf '%s\n' "$out") "$top/$document")" '' \
+        "they print what $document shows (else: make readme)"
+    is "$(sed '/^```/,/^```/d; /^|/d' "$top/$document" |
+        grep -nE '[0-9.]+ ?(%|GB/s|µs|us|ms)( |$|,|\.)' | grep -v '95%')" '' \
+        "no number of $document stands outside of them"
+done
+grep -ohE '(\]\(|`)(docs|configs|runner|plugins|paper|tests|mk)/[a-zA-Z0-9_./-]*[)`]' "$top/README.md" "$top/CONTRIBUTING.md" "$top"/docs/*.md |
+    tr -d '](`)' | grep -vE 'scan|NAME|paper\.pdf' | sort -u >"$tmp/paths"
 isnt "$(wc -l <"$tmp/paths")" 0 'there are paths in them'
 is "$(cd "$top" && while read -r path; do [ -e "$path" ] || echo "$path"; done <"$tmp/paths")" '' 'and all of them are there'
 no_orphans 'nothing is left running'

@@ -133,6 +133,27 @@ but_one 'an algorithm that NCCL refuses' 'ncclAllReduce: NCCL refuses it here'
 on symmetric $'size = 1KiB\nmemory = plain, symmetric' PRETEND_NCCL=22604
 but_one 'memory that NCCL has not' 'this NCCL, 2\.26, has no ncclCommWindowRegister: memory = plain, or NCCL 2\.27'
 
+# ---- other collectives, and CTA policies ----
+
+values() { grep -h '"key":"ran"' "$recording" | sed 's/.*"value":"\([^"]*\)".*/\1/' | sort -u | paste -sd'|'; }
+others='collective = allgather, reducescatter, alltoall, broadcast, reduce, sendrecv'
+on others "size = 1KiB"$'\n'"$others"$'\nlaunch = graph, stream\nbuffers = hot, cold'
+is "$rc:$(grep -c '"type":"group"' "$recording")" 0:24 'the other collectives are measured, in graphs and on a stream, hot and cold'
+like "$(values)" 'SendRecv/ ctas=8' 'the kernel of sends and receives is found in a graph'
+on inplace "size = 1KiB"$'\n'"$others"$'\nin_place = yes\nmetric = T_ss, L_iso'
+is "$(grep -h '"type":"fail"' "$recording" | grep -c 'cannot be done in place: use in_place=no')" 4 'in place, but for all-to-all and send-receive'
+on zero $'size = 1KiB\ncollective = allgather\nconfigs = auto, efficiency, symmetric, symmetric/zero'
+is "$rc:$(grep -c '"type":"fail"' "$recording")" '0:0' 'each CTA policy is measured'
+like "$(values)" 'copy-engine/ ctas=0' 'a graph without kernels is copy engines'
+on ignored $'size = 1KiB\ncollective = allgather\nconfigs = auto, symmetric/zero' PRETEND_NO_COPIES=1
+but_one 'a policy that NCCL ignores' 'NCCL ran SendRecv/ ctas=8 where policy=zero was asked: it uses copy engines for'
+on oldpolicy $'size = 1KiB\nconfigs = auto, zero' PRETEND_NCCL=22703
+but_one 'a policy that NCCL has not' 'this NCCL, 2\.27, has no policy=zero: use policy=default, or NCCL 2\.28'
+{ begin 2 && printf '%s\n' '[iter_proxy]' 'backend = cuda' 'size = 1MiB' 'gemm = 64' 'gemms = 2' 'collective = allgather, reducescatter' \
+    'mode = compute, comm, sequential, overlapped' 'configs = auto, zero, symmetric, symmetric/zero'; } >sharded.ini
+exits 0 'steps with all-gathers and reduce-scatters' env LD_PRELOAD="$tmp/pretend.so" "$gradsync" run -q sharded.ini -o data-sharded
+is "$(cat data-sharded/*/*/*/launch-01.01.jsonl | grep -c '"type":"fail"')" 0 'plain and symmetric, by each policy'
+
 { begin 2 && printf '%s\n' '[iter_proxy]' 'backend = cuda' 'size = 1MiB' 'gemm = 64' 'gemms = 2' 'configs = auto, LL' \
     'mode = compute, comm, sequential, overlapped'; } >step.ini
 exits 0 'a training step, by the same opening' env PRETEND_NO_PEER=1 LD_PRELOAD="$tmp/pretend.so" "$gradsync" run step.ini -o data-step

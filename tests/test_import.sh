@@ -345,8 +345,21 @@ like "$(cat osu_old/*/*/*/*.jsonl)" 'L_mean_of_ranks' 'of the mean over ranks'
 printf '# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)  Validation\n4  1.54  Pass\n8  2.5  Fail\n' >checked.txt
 ok 'validated' import -o osu_checked --platform cluster --set ranks=16 checked.txt
 like "$err" '1 cells have a fault' 'and wrong'
-printf '# OSU MPI Bcast Latency Test v7.4\n# Size  Avg Latency(us)\n4  1.54\n' >bcast.txt
-refused 1 'not a blocking all-reduce' 'another benchmark' bcast.txt
+osu() { printf '# OSU %s Latency Test v7.4\n# Size  Avg Latency(us)\n4  2.00\n' "$1"; }
+while read -r name collective size busbw title; do
+    osu "$title" >"osu_$name.txt"
+    ok "osu_$name" import -o "osu_$name" --platform cluster --set ranks=4 "osu_$name.txt"
+    reduce "osu_$name" "osu_$name"
+    is "$(summary "collective=$collective" workload size_B busbw_Bps | awk '{ print $1, $2, $3 / 1e6 }')" "mpi_allreduce $size $busbw" 'is that collective, of its larger buffer'
+done <<'EOT'
+allgather allgather 16 6 MPI-CUDA Allgather
+reduce_scatter reducescatter 4 1.5 MPI Reduce_scatter
+alltoall alltoall 16 6 MPI All-to-All Personalized Exchange
+bcast broadcast 4 2 MPI Broadcast
+reduce reduce 4 2 MPI Reduce
+EOT
+osu 'MPI Iallreduce' >iallreduce.txt
+refused 1 'none of the blocking collectives that can be imported' 'a collective that does not block' iallreduce.txt
 printf '# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.54\n4 1.5\n' >mixed.txt
 refused 1 'several processes' 'rows of two of them' mixed.txt
 

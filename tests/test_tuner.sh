@@ -8,9 +8,11 @@
 . "$(dirname "$0")/lib.sh"
 
 plugin=$build/libnccl-tuner-gradsync.so
-job() { NCCL_TUNER_PLUGIN=$plugin "$build/tuner/job" "$@"; }
+job() { NCCL_TUNER_PLUGIN=$plugin NCCL_PROFILER_PLUGIN=$plugin "$build/tuner/job" "$@"; }
 is "$(nm -D --defined-only "$plugin" | awk '{ print $3 }' | grep -x 'ncclTuner.*' | xargs)" \
-    'ncclTunerPlugin_v3 ncclTunerPlugin_v4 ncclTunerPlugin_v5 ncclTunerPlugin_v6' 'exports the four versions'
+    'ncclTunerPlugin_v3 ncclTunerPlugin_v4 ncclTunerPlugin_v5 ncclTunerPlugin_v6' 'exports four versions of a tuner'
+is "$(nm -D --defined-only "$plugin" | awk '{ print $3 }' | grep -x 'ncclProfiler.*' | xargs)" \
+    'ncclProfiler_v2 ncclProfiler_v3 ncclProfiler_v4 ncclProfiler_v5' 'and of a profiler'
 case $build in
 */asan) ;;
 *) is "$(readelf -d "$plugin" | grep -c NEEDED) $(readelf -d "$plugin" | grep -o 'libc.so.6')" '1 libc.so.6' 'needs libc alone' ;;
@@ -43,7 +45,7 @@ trial() { # LINE…: a fresh folder, the usual arms
 }
 lines() { cat out/*.jsonl | jq -c "select(.type == \"$1\")"; }
 # The arms in their order, as each rank has them: one line when they are the same.
-orders() { for f in out/*.jsonl; do jq -r 'select(.type == "visit") | "\(.block) \(.arm) \(.copy)"' "$f" | xargs; done | sort -u; }
+orders() { for f in out/[!l]*.jsonl; do jq -r 'select(.type == "visit") | "\(.block) \(.arm) \(.copy)"' "$f" | xargs; done | sort -u; }
 last() { jq -r 'select(.type == "end") | "\(.state) \(.visits)"' out/*.jsonl | sort -u | xargs; }
 
 for abi in 3 4 5 6; do
@@ -58,6 +60,17 @@ is "$(lines visit | jq -c 'select(.at_ns != (.at_ns | sort))' | wc -l)" 0 'in th
 is "$(lines visit | jq -r 'select(.arm == "nvls") | .unavailable' | sort -u)" 20 'an arm that NCCL does not have is said to be unavailable'
 is "$(lines visit | jq -r 'select(.arm != "nvls") | .unavailable' | sort -u)" 0 'the others are not'
 is "$(lines visit | jq -c 'select(.arm == "ring/LL") | .taken' | sort -u)" '{"ring/LL":20}' 'what NCCL will run is written'
+is "$(lines visit | jq -c 'select(.arm == "ring/LL") | .ran' | sort -u)" '{"ring/LL ctas=24":15}' \
+    'and what it reports, without the first step'
+is "$(lines visit | jq -c 'select(.arm == "ctas=8") | .ran' | sort -u)" '{"ring/LL128 ctas=8":15}' 'with its CTAs'
+for profiler in 2 3 4; do
+    trial 'steps = 4' 'warmup = 5' 'blocks = 6'
+    exits 0 "profiler v$profiler" job steps=300 profiler=$profiler
+    is "$(lines visit | jq -r 'select(.arm == "ctas=8") | .ran | keys[]' | sort -u)" \
+        "$([ $profiler = 4 ] && echo 'ring/LL128 ctas=8' || echo ring/LL128)" 'reports as much as it knows'
+done
+trial 'steps = 4' 'warmup = 5' 'blocks = 6'
+job steps=300 step_us=200 jitter_us=300 >calls
 first=$(orders)
 trial 'steps = 4' 'warmup = 5' 'blocks = 6'
 job steps=300 >calls
@@ -108,7 +121,7 @@ exits 0 'nor is an arm to keep' job as=turns abi=5 steps=200 between='echo 1 >ou
 is "$(lines kept | wc -l) $(last)" '0 hold 10' 'by either of them'
 trial 'steps = 4' 'blocks = 3'
 exits 0 'one rank without the plugin' job steps=900 miss=1
-is "$(lines over | jq -r .why) $(last)" 'ranks are missing off 0' 'no call is touched'
+is "$(lines over | jq -r .why) $(last)" 'the ranks did not find the same step off 0' 'no call is touched'
 trial 'steps = 4' 'blocks = 3' "ranks = 3"
 exits 0 'communicators of another size' job steps=300
 is "$(lines comm | jq -r .takes_part | sort -u) $(last)" 'false learn 0' 'are left alone'
@@ -125,7 +138,11 @@ like "$err" 'trial.txt:6: .*; there is no trial' 'and says where'
 trial 'steps = 4' 'blocks = 3'
 exits 0 'a CUDA graph after ten steps' job steps=300 graph=10 step_us=1000
 is "$(lines end | jq -r '"\(.calls) \(.state) \(.visits) \(.at_ns - .last_call_ns > 250000000)"' | sort -u)" \
-    '53 learn 0 true' 'the end says that calls stopped long before'
+    '58 learn 0 true' 'the end says that calls stopped long before'
+is "$(lines captured | jq -c .call | sort -u)" 54 'and which was the first to be captured'
+trial 'steps = 4' 'warmup = 5' 'blocks = 3'
+exits 0 'ranks that see other collectives' job steps=500 other=1
+is "$(lines over | jq -r .why | sort -u) $(last)" 'the ranks did not find the same step off 0' 'begin no trial'
 trial 'steps = 4' 'warmup = 5' 'blocks = 3'
 exits 0 'a program that destroys no communicator' job steps=200 finalize=0
 is "$(last)" 'hold 15' 'ends its file all the same'

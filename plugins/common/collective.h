@@ -27,8 +27,9 @@ enum collective {
 extern const char *const collective_names[COLLECTIVES + 1]; /* NULL-terminated */
 #define COLLECTIVE_ROOT 0
 
-/* busbw = size / time * factor. */
-double collective_busbw_factor(enum collective c, int ranks);
+/* busbw = size / time * factor; and the factor as text, "(n-1)/n". */
+double collective_busbw_factor(enum collective c, double ranks);
+const char *collective_busbw_formula(enum collective c);
 bool collective_reduces(enum collective c);
 /* Is it made of sends and receives, which have no algorithm or protocol to choose? */
 bool collective_is_p2p(enum collective c);

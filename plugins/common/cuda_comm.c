@@ -164,12 +164,14 @@ static enum wl_status set_policy(const struct comms *c, ncclConfig_t *config, in
     const char *name = policy == NCCL_POLICY_ZERO ? "zero" : "efficiency";
     if (policy == NCCL_POLICY_DEFAULT)
         return WL_OK;
-    if (c->version < since || NCCL_VERSION_CODE < since) {
-        bool old = c->version < since;
-        snprintf(why, n, "%s %d.%d has no policy=%s: use policy=default, or %s NCCL 2.%d",
-                 old ? "this NCCL," : "gradsync was built for NCCL", old ? c->version / 10000 : 2,
-                 (old ? c->version : NCCL_VERSION_CODE) % 10000 / 100, name,
-                 old ? "install" : "build it with", since % 10000 / 100);
+    if (c->version < since) {
+        snprintf(why, n, "this NCCL, %d.%d, has no policy=%s: use policy=default, or NCCL 2.%d",
+                 c->version / 10000, c->version % 10000 / 100, name, since % 10000 / 100);
+        return WL_SKIP;
+    }
+    if (NCCL_VERSION_CODE < since) {
+        snprintf(why, n, "built for NCCL 2.%d, without policy=%s: build with the NCCL_HOME of 2.%d",
+                 NCCL_VERSION_CODE % 10000 / 100, name, since % 10000 / 100);
         return WL_SKIP;
     }
 #if NCCL_VERSION_CODE >= 22700

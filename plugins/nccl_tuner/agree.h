@@ -18,5 +18,7 @@
 
 /* `answer` is what this rank proposes, and then what all have agreed on. */
 bool agree(const char *out, const char *comm, const char *key, char *answer, size_t n);
+/* Number of answers whose key begins with `prefix`. */
+size_t agree_count(const char *out, const char *comm, const char *prefix);
 
 #endif

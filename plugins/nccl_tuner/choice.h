@@ -13,7 +13,7 @@ struct choice {
     int channels;    /* 0: NCCL's choice */
 };
 
-/* One question of NCCL: what it wants to run, and the answer so far. */
+/* What NCCL asks the tuner about, and the answer so far. */
 struct call {
     int func;
     size_t bytes;
@@ -24,8 +24,8 @@ struct call {
     int *channels;
 };
 
-/* Names as NVIDIA's example tuner and gradsync write them; case and '-' against '_' do not matter.
- * -1: unknown. */
+/* Names as in NVIDIA's example tuner and gradsync; case does not matter, and '-' equals '_'. -1:
+ * unknown. */
 int choice_func(const char *name);
 int choice_algo(const char *name);
 int choice_proto(const char *name);
@@ -33,14 +33,14 @@ const char *choice_func_name(int func);
 const char *choice_algo_name(int algo);
 const char *choice_proto_name(int proto);
 
-/* "auto", or parts joined by '/': an algorithm, a protocol, ctas=N. False: it is none. */
+/* "auto", or parts joined by '/': an algorithm, a protocol, ctas=N. False: the text is none. */
 bool choice_parse(struct choice *c, const char *text);
 
-/* Makes the cheapest available pair that the choice allows the cheapest of the table. False, and
- * nothing is changed, when the table has none. Channels are those of the choice. */
+/* Of the available pairs that the choice allows, makes the cheapest one the cheapest of the table,
+ * and sets the channels of the choice. False, and no change, if there is none. */
 bool choice_apply(const struct choice *c, const struct call *call);
-/* The same, but channels are never more than NCCL's own rule gives a call of this size, and calls
- * that will run on CollNet keep NCCL's, which does not check the number there. */
+/* The same, but never sets more channels than NCCL's own rule for a call of this size. Calls on
+ * CollNet keep NCCL's number, because NCCL does not check it there. */
 bool choice_limit(const struct choice *c, const struct call *call);
 /* The pair that NCCL will take from the table: algorithm * NCCL_PROTOS + protocol; -1: none
  * that has a name here. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nccl_tuner/journal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -52,17 +51,6 @@ void journal_close(struct journal *j)
     if (j->fd >= 0)
         close(j->fd);
     j->fd = -1;
-}
-
-size_t journal_count(const char *out, const char *comm)
-{
-    size_t n = 0, length = strlen(comm);
-    DIR *d = opendir(out);
-    for (struct dirent *e; d && (e = readdir(d));)
-        n += !strncmp(e->d_name, comm, length) && e->d_name[length] == '.';
-    if (d)
-        closedir(d);
-    return n;
 }
 
 void line_add(struct line *l, const char *fmt, ...)

@@ -3,17 +3,20 @@
  * The log that one rank writes about one communicator: JSON Lines in out/COMM.HOST.PID.N.jsonl,
  * each line appended with one write(2).
  *   comm      once: schema, host, pid, rank (of the job, -1: unknown), comm, ranks, nodes, abi,
- *             takes_part, at_ns (CLOCK_MONOTONIC), unix_s
+ *             takes_part, nccl (its version, 0: unknown), at_ns (CLOCK_MONOTONIC), unix_s
  *   step      a step was found: number (from 1), call (of the communicator, from 1), calls per
- *             step, bytes per step, first (its first calls: [[collective, bytes], ...])
+ *             step, bytes per step, hash (of the calls), first (its first calls: [[collective, bytes], ...])
  *   begin     visits begin, or get shorter: steps per visit, step (its number), block (the first)
  *   visit     step (its number), block, visit (in the block), arm, copy, steps, calls, taken
- *             {"ring/LL128": calls, ...} (the pair with the lowest cost), unavailable (calls for
- *             which the arm's choice is not available), at_ns: the first call of each step and of
- *             the step after the last
+ *             {"ring/LL128": calls, ...} (the pair with the lowest cost), ran {"ring/LL128 ctas=8":
+ *             calls, ...} (as NCCL reports them, without those of the first step; without ctas
+ *             before 2.27; empty before 2.24), unavailable (calls for which the arm's choice is
+ *             not available), at_ns: the first call of each step and of the step after the last
  *   dropped   block, visit, arm, step (of the visit), call: other calls interrupted the visit
+ *   captured  call: NCCL captured a collective in a CUDA graph (the first time)
  *   over      the visits have ended, and why
  *   kept      arm: from now on every call gets it
+ *   loaded    instead of all others, in loaded.HOST.PID.N.jsonl: a process loaded the plugin; nccl
  *   end       calls, bytes, state, visits, dropped, last_call_ns, at_ns: the communicator or the
  *             process ended. A program that is killed writes no end line
  */
@@ -33,8 +36,6 @@ struct journal {
 /* Creates the file. False, errno says why. */
 bool journal_open(struct journal *j, const char *out, const char *comm);
 void journal_close(struct journal *j);
-/* Number of log files of this communicator: one for each rank that takes part. */
-size_t journal_count(const char *out, const char *comm);
 
 struct line {
     size_t n;

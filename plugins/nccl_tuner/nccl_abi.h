@@ -41,6 +41,7 @@ enum nccl_algo {
 
 enum nccl_proto { NCCL_LL, NCCL_LL128, NCCL_SIMPLE };
 #define NCCL_PROTOS 3
+#define NCCL_PAIRS (NCCL_ALGOS * NCCL_PROTOS)
 
 #define NCCL_IGNORE (-1.0f) /* in the cost table: this pair is not available */
 #define NCCL_MAX_CHANNELS 64

@@ -2,6 +2,7 @@
 #include "nccl_tuner/rules.h"
 
 #include "nccl_tuner/nccl_abi.h"
+#include "nccl_tuner/trim.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,15 +13,6 @@
 #define FIELDS_MIN 8
 #define FIELDS_MAX 10
 #define RULES_MAX 100000
-
-static char *trim(char *s)
-{
-    while (isspace((unsigned char)*s))
-        s++;
-    for (char *end = s + strlen(s); end > s && isspace((unsigned char)end[-1]);)
-        *--end = '\0';
-    return s;
-}
 
 /* A whole number; -1 is `any` where `any` is not 0. */
 static bool number(const char *s, uint64_t most, bool any, uint64_t *out)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tuning rules from a file in the form of NVIDIA's example tuner, a line each:
+ * Tuning rules from a file in the format of NVIDIA's example tuner, one per line:
  *   collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks[,numPipeOps[,regBuff]]
  * '#' begins a comment line. The first rule that matches and whose algorithm and protocol are
- * available is applied; a call without one is left to NCCL. -1 stands for any nNodes, nRanks,
- * numPipeOps and regBuff, for no upper limit as max_bytes, and for NCCL's own choice as channels,
- * and also as algorithm or protocol: "allreduce,0,-1,-1,-1,8,-1,-1" limits the channels alone.
- * NVIDIA's reader has no word for that; an empty field is an error, since that reader shifts the
- * fields after it. Sizes are in bytes, as NCCL counts them: of all-gather and reduce-scatter over
- * all ranks.
+ * available is applied. A call without one is left to NCCL. -1 means any nNodes, nRanks, numPipeOps
+ * and regBuff; no upper limit as max_bytes; and NCCL's own choice as channels, algorithm or protocol:
+ * "allreduce,0,-1,-1,-1,8,-1,-1" limits the channels alone. (NVIDIA's reader has no such algorithm and
+ * protocol.) An empty field is an error, because NVIDIA's reader would shift the fields after it.
+ * Sizes are in bytes, as NCCL counts them: for all-gather and reduce-scatter the sum over all ranks.
  */
 #ifndef GS_TUNER_RULES_H
 #define GS_TUNER_RULES_H

@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAST 65536 /* words kept: the longest step is a quarter */
-#define LAYER 4    /* a period of so few words may be a layer's */
-#define LONGER                                                                                     \
-    16 /* a longer period: so many times the shorter, or any when that may be a layer              \
-        */
+#define PAST 65536 /* words kept; a step has at most a quarter of them */
+#define LAYER 4    /* a period of up to so many words may be a layer */
+/* A longer period has at most so many times the words of the shorter; any number for a layer. */
+#define LONGER 16
 #define PERIODS_LEAST 4
 #define CALLS_LEAST 64 /* for which a period must hold */
 #define CALLS_LAYER 256
@@ -26,7 +25,7 @@ void seq_end(struct sequence *s)
     *s = (struct sequence){0};
 }
 
-/* Without memory the words are forgotten, and no step is found. */
+/* Without memory it forgets the words, and finds no step. */
 static void remember(struct sequence *s, uint64_t word)
 {
     if (s->n == PAST) {
@@ -55,7 +54,7 @@ static uint64_t need(size_t period, uint64_t least)
     return calls > least ? calls : least;
 }
 
-/* For how many of the latest words the period holds. */
+/* The number of latest words for which the period holds. */
 static size_t run_of(const struct sequence *s, size_t period)
 {
     size_t i = 0;
@@ -66,7 +65,7 @@ static size_t run_of(const struct sequence *s, size_t period)
     return i + period;
 }
 
-/* The Z function of the words, latest first: z[p] + p latest words have the period p. */
+/* The Z function of the words, latest first: the z[p] + p latest words have the period p. */
 static void z_function(const struct sequence *s, uint32_t *z)
 {
     const uint64_t *last = s->past + s->n - 1;
@@ -117,7 +116,7 @@ static void make_back(uint32_t *back, const uint64_t *pattern, size_t n)
     }
 }
 
-/* The step begins where the period began to hold: with the first step, more often than not. */
+/* The step begins where the period began to hold, which usually is the first step. */
 static bool follow(struct sequence *s, size_t period)
 {
     size_t run = run_of(s, period);
@@ -143,7 +142,7 @@ static bool follow(struct sequence *s, size_t period)
     return true;
 }
 
-/* How much of the pattern has just been seen, given how much before this word. */
+/* The number of words of the pattern just seen, from the number before this word. */
 static size_t advance(const struct sequence *s, size_t seen, uint64_t word)
 {
     if (seen == s->period)
@@ -153,7 +152,7 @@ static size_t advance(const struct sequence *s, size_t seen, uint64_t word)
     return seen + (s->pattern[seen] == word);
 }
 
-/* The longest period that may take the pattern's place. */
+/* The longest period that may replace the pattern. */
 static size_t longest(const struct sequence *s)
 {
     return !s->period || s->period <= LAYER ? PAST : LONGER * s->period;
@@ -161,7 +160,7 @@ static size_t longest(const struct sequence *s)
 
 /* ---- calls ---- */
 
-/* Looking costs a time in proportion to the words kept, so it is done ever more rarely. */
+/* The time of a search grows with the words kept, so searches become rarer. */
 static bool look(struct sequence *s)
 {
     if (s->away < s->look)

@@ -2,14 +2,12 @@
 #include "nccl_tuner/trial.h"
 
 #include "common/rng.h"
-#include "nccl_tuner/agree.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define STEPS_LEAST 4 /* a visit: the first is thrown away */
 #define WARM_LEAST 3  /* to know how long a step takes */
@@ -35,14 +33,7 @@ int trial_copy_now(const struct trial *t)
     return t->order[t->visit] == t->config->n_arms;
 }
 
-/* ---- questions to all ranks ---- */
-
-static bool ask(struct trial *t, const char *what, uint64_t a, uint64_t b, char answer[64])
-{
-    char key[96];
-    snprintf(key, sizeof key, "%s-%llu-%llu", what, (unsigned long long)a, (unsigned long long)b);
-    return agree(t->config->out, t->comm, key, answer, 64);
-}
+/* ---- visits ---- */
 
 static void over(struct trial *t, enum trial_state state, const char *why)
 {
@@ -53,36 +44,10 @@ static void over(struct trial *t, enum trial_state state, const char *why)
     trial_write_over(t, why);
 }
 
-static bool asked_to_stop(const struct trial *t)
-{
-    char path[4096];
-    uint64_t limit = t->config->minutes * 60000000000u;
-    snprintf(path, sizeof path, "%s/stop", t->config->out);
-    return (limit && trial_now_ns() - t->begun_ns >= limit) || !access(path, F_OK);
-}
-
-/* The arm that out/keep names, or "none". */
-static void read_keep(const struct trial *t, char answer[64])
-{
-    char path[4096];
-    unsigned long arm = t->config->n_arms;
-    snprintf(path, sizeof path, "%s/keep", t->config->out);
-    FILE *f = fopen(path, "re");
-    if (f && fscanf(f, "%lu", &arm) != 1)
-        arm = t->config->n_arms;
-    if (f)
-        fclose(f);
-    if (arm < t->config->n_arms)
-        snprintf(answer, 64, "%lu", arm);
-    else
-        strcpy(answer, "none");
-}
-
-/* ---- visits ---- */
-
 static void begin_visit(struct trial *t, uint64_t now)
 {
     memset(t->taken, 0, sizeof t->taken);
+    memset(t->ran, 0, sizeof t->ran);
     t->unavailable = t->visit_calls = 0;
     t->at_ns[0] = now;
     t->n_at = 1;
@@ -102,14 +67,14 @@ static void begin_block(struct trial *t)
 /* False: the trial is over. */
 static bool end_block(struct trial *t)
 {
-    char answer[64];
+    char answer[TRIAL_ANSWER];
     t->block++;
     if (++t->blocks == t->config->blocks) {
         over(t, TRIAL_HOLD, "blocks");
         return false;
     }
-    strcpy(answer, asked_to_stop(t) ? "stop" : "go");
-    if (!ask(t, "block", t->number, t->block, answer)) {
+    strcpy(answer, trial_asked_to_stop(t) ? "stop" : "go");
+    if (!trial_ask(t, "block", t->number, t->block, answer)) {
         over(t, TRIAL_OFF, "the ranks cannot agree");
         return false;
     }
@@ -167,15 +132,14 @@ static uint64_t steps_a_visit(const struct trial *t, uint64_t now)
     return steps > TRIAL_STEPS ? TRIAL_STEPS : steps;
 }
 
-/* Ranks whose files are not in the folder run without the plugin, or do not see the folder. */
 static void ask_begin(struct trial *t, uint64_t now)
 {
-    char answer[64], *end;
-    if (journal_count(t->config->out, t->comm) >= t->ranks)
+    char answer[TRIAL_ANSWER], *end;
+    if (trial_all_found_step(t))
         snprintf(answer, sizeof answer, "%llu", (unsigned long long)steps_a_visit(t, now));
     else
         strcpy(answer, "wait");
-    if (!ask(t, "begin", t->number, t->tries, answer)) {
+    if (!trial_ask(t, "begin", t->number, t->tries, answer)) {
         over(t, TRIAL_OFF, "the ranks cannot agree");
         return;
     }
@@ -183,7 +147,7 @@ static void ask_begin(struct trial *t, uint64_t now)
     uint64_t steps = strtoull(answer, &end, 10);
     if (!isdigit((unsigned char)*answer) || *end || steps < STEPS_LEAST || steps > TRIAL_STEPS) {
         if (++t->tries == TRIES)
-            over(t, TRIAL_OFF, "ranks are missing");
+            over(t, TRIAL_OFF, "the ranks did not find the same step");
         return;
     }
     t->steps = steps;
@@ -205,12 +169,12 @@ static void warm_step(struct trial *t, uint64_t now)
 
 static void hold_step(struct trial *t)
 {
-    char answer[64];
+    char answer[TRIAL_ANSWER];
     if (++t->held_steps < t->next_keep)
         return;
     t->next_keep += t->asked_keep < KEEP_EVEN ? t->steps : t->held_steps;
-    read_keep(t, answer);
-    if (!ask(t, "keep", 0, t->asked_keep++, answer)) {
+    trial_read_keep(t, answer);
+    if (!trial_ask(t, "keep", 0, t->asked_keep++, answer)) {
         over(t, TRIAL_OFF, "the ranks cannot agree");
     } else if (isdigit((unsigned char)*answer)) {
         t->kept = strtoul(answer, NULL, 10) % t->config->n_arms;
@@ -223,7 +187,10 @@ static void found(struct trial *t)
 {
     drop_visit(t);
     t->number++;
+    t->found_at = t->calls;
+    t->step_hash = trial_hash(t->sequence.pattern, t->sequence.period * sizeof(uint64_t));
     trial_write_step(t);
+    trial_announce_step(t);
     if (t->state == TRIAL_RUN)
         t->block++;
     if (t->state != TRIAL_HOLD)
@@ -284,4 +251,18 @@ bool trial_call(struct trial *t, const struct call *call)
     if (t->state == TRIAL_KEPT)
         return apply(t, t->kept, call);
     return t->visiting && (event == SEQ_STEP || event == SEQ_INSIDE) && visit_call(t, call);
+}
+
+/* NCCL reports a call after it has asked about it, and the calls of a group after it has asked about
+ * all of them. So calls of another visit are only among those reported in the first step. */
+void trial_ran(struct trial *t, int pair, int channels)
+{
+    if (t->visiting && t->n_at > 1 && channels >= 0 && channels <= NCCL_MAX_CHANNELS)
+        t->ran[pair][channels]++;
+}
+
+void trial_captured(struct trial *t)
+{
+    if (t->captured++ == 0)
+        trial_write_captured(t);
 }

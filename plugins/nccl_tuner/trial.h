@@ -11,7 +11,8 @@
  *   KEPT   every call gets that arm
  *   OFF    the ranks could not agree; calls are never changed again
  * All ranks must change state at the same call. So a state changes only at calls that all ranks see
- * (sequence.h), and after an agreement (agree.h). Ranks agree whether to begin; at the end of each
+ * (sequence.h), and after an agreement (agree.h). Ranks agree whether to begin, which
+ * they do only if all of them found the same step at the same call; at the end of each
  * block, whether to go on; in HOLD, every few steps, which arm to keep. gradsync creates the file
  * out/stop to end the trial, and out/keep, with the number of an arm, to keep this arm.
  */
@@ -38,6 +39,8 @@ struct trial {
     enum trial_state state;
 
     unsigned number, tries; /* of the step; questions whether to begin */
+    uint64_t found_at;      /* call */
+    uint32_t step_hash;
     uint64_t warm_steps, warm_from_ns;
 
     uint64_t steps; /* a visit */
@@ -46,14 +49,15 @@ struct trial {
     size_t visit, order[TRIAL_ARMS + 1]; /* number of arms: the baseline's second copy */
     bool visiting;
     uint64_t at_ns[TRIAL_STEPS + 1], n_at;
-    uint64_t taken[NCCL_ALGOS * NCCL_PROTOS], unavailable, visit_calls;
-    unsigned in_a_row; /* drops of the current visit */
+    uint64_t taken[NCCL_PAIRS], unavailable, visit_calls;
+    uint32_t ran[NCCL_PAIRS][NCCL_MAX_CHANNELS + 1]; /* of a visit; 0 channels: not reported */
+    unsigned in_a_row;                               /* drops of the current visit */
 
     uint64_t held_steps, next_keep;
     unsigned asked_keep;
     size_t kept;
 
-    uint64_t calls, bytes, visits, dropped, last_call_ns;
+    uint64_t calls, bytes, visits, dropped, last_call_ns, captured;
 };
 
 /* `id`: equal on all ranks of the communicator, and different from other communicators. False: the
@@ -62,6 +66,10 @@ bool trial_begin(struct trial *t, const struct trial_config *c, const char *id, 
                  size_t nodes, int abi);
 /* True: an arm was applied. False: the call is not changed. */
 bool trial_call(struct trial *t, const struct call *call);
+/* What NCCL reports (profiler.h): the pair (choice_taken) and channels that a call ran; a call that
+ * went into a CUDA graph. */
+void trial_ran(struct trial *t, int pair, int channels);
+void trial_captured(struct trial *t);
 void trial_end(struct trial *t);
 
 /* ---- trial_lines.c: the lines of the log ---- */
@@ -71,13 +79,31 @@ void trial_write_step(struct trial *t);
 void trial_write_begin(struct trial *t);
 void trial_write_visit(struct trial *t);
 void trial_write_dropped(struct trial *t);
+void trial_write_captured(struct trial *t);
 void trial_write_over(struct trial *t, const char *why);
 void trial_write_kept(struct trial *t);
 void trial_write_end(struct trial *t);
+
+/* ---- trial_ask.c: what ranks ask each other, and what gradsync tells them (agree.h) ---- */
+
+#define TRIAL_ANSWER 64
+/* False: no agreement is possible. */
+bool trial_ask(struct trial *t, const char *what, uint64_t a, uint64_t b,
+               char answer[TRIAL_ANSWER]);
+/* Tells the other ranks that this one found its step, which, and at which call. */
+void trial_announce_step(const struct trial *t);
+/* Have all ranks found this step at the same call? Ranks that have not run without the plugin, do
+ * not see the folder, or see other calls. */
+bool trial_all_found_step(const struct trial *t);
+/* Is the time over, or has gradsync asked for the end? */
+bool trial_asked_to_stop(const struct trial *t);
+/* The number of the arm that gradsync wants to keep, or "none". */
+void trial_read_keep(const struct trial *t, char answer[TRIAL_ANSWER]);
 
 /* The arm of the current visit, and which of the baseline's two copies it is. */
 size_t trial_arm_now(const struct trial *t);
 int trial_copy_now(const struct trial *t);
 uint64_t trial_now_ns(void);
+uint32_t trial_hash(const void *bytes, size_t n);
 
 #endif

@@ -17,13 +17,13 @@ static bool takes_part(const struct trial_config *c, size_t ranks)
     return !want || want == ranks;
 }
 
-/* Ranks that read different configs must not take each other for partners. */
-static uint32_t fingerprint(const struct trial_config *c)
+/* FNV-1a */
+uint32_t trial_hash(const void *bytes, size_t n)
 {
-    const unsigned char *bytes = (const unsigned char *)c;
-    uint32_t h = 2166136261u; /* FNV-1a; the config was zeroed before it was filled */
-    for (size_t i = 0; i < sizeof *c; i++)
-        h = (h ^ bytes[i]) * 16777619u;
+    const unsigned char *b = bytes;
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ b[i]) * 16777619u;
     return h;
 }
 
@@ -31,7 +31,8 @@ bool trial_begin(struct trial *t, const struct trial_config *c, const char *id, 
                  size_t nodes, int abi)
 {
     *t = (struct trial){.config = c, .ranks = ranks, .takes_part = takes_part(c, ranks)};
-    snprintf(t->comm, sizeof t->comm, "%.40s-%08x%s", id, fingerprint(c),
+    /* Ranks that read different configs must not take each other for partners. */
+    snprintf(t->comm, sizeof t->comm, "%.40s-%08x%s", id, trial_hash(c, sizeof *c),
              t->takes_part ? "" : "-x");
     if (!journal_open(&t->journal, c->out, t->comm))
         return false;

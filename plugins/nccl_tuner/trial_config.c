@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nccl_tuner/trial_config.h"
 
+#include "nccl_tuner/trim.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -26,15 +28,6 @@ static const struct key {
 static uint64_t *member(struct trial_config *c, const struct key *k)
 {
     return (uint64_t *)((char *)c + k->offset);
-}
-
-static char *trim(char *s)
-{
-    while (isspace((unsigned char)*s))
-        s++;
-    for (char *end = s + strlen(s); end > s && isspace((unsigned char)end[-1]);)
-        *--end = '\0';
-    return s;
 }
 
 static bool set_number(struct trial_config *c, const struct key *k, const char *value)

@@ -39,7 +39,7 @@ struct trial_config {
     uint64_t seed, steps, visit_s, warmup, blocks, minutes, calls, ranks;
 };
 
-/* False: `why` is "FILE:LINE: what is wrong". */
+/* False: `why` says what is wrong, and where: "FILE:LINE: ..." */
 bool trial_config_read(struct trial_config *c, const char *path, char *why, size_t n);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nccl_tuner/choice.h"
+#include "nccl_tuner/nccl_version.h"
 #include "nccl_tuner/trial.h"
 
 #include <ctype.h>
@@ -30,9 +31,9 @@ void trial_write_comm(struct trial *t, size_t nodes, int abi)
     struct line l = {0};
     line_add(&l,
              "{\"type\":\"comm\",\"schema\":1,\"file\":\"%s\",\"rank\":%lld,\"comm\":\"%s\","
-             "\"ranks\":%zu,\"nodes\":%zu,\"abi\":%d,\"takes_part\":%s,\"at_ns\":%llu,"
-             "\"unix_s\":%lld}",
-             t->journal.name, job_rank(), t->comm, t->ranks, nodes, abi,
+             "\"ranks\":%zu,\"nodes\":%zu,\"abi\":%d,\"nccl\":%d,\"takes_part\":%s,"
+             "\"at_ns\":%llu,\"unix_s\":%lld}",
+             t->journal.name, job_rank(), t->comm, t->ranks, nodes, abi, nccl_version(),
              t->takes_part ? "true" : "false", (ull)trial_now_ns(), (long long)time(NULL));
     journal_line(&t->journal, &l);
 }
@@ -46,8 +47,8 @@ void trial_write_step(struct trial *t)
         bytes += s->pattern[i] >> 4;
     line_add(&l,
              "{\"type\":\"step\",\"number\":%u,\"call\":%llu,\"calls\":%zu,\"bytes\":%llu,"
-             "\"first\":[",
-             t->number, (ull)t->calls, s->period, (ull)bytes);
+             "\"hash\":\"%08x\",\"first\":[",
+             t->number, (ull)t->calls, s->period, (ull)bytes, t->step_hash);
     for (size_t i = 0; i < s->period && i < FIRST; i++)
         line_add(&l, "%s[\"%s\",%llu]", i ? "," : "", choice_func_name((int)(s->pattern[i] & 15)),
                  (ull)(s->pattern[i] >> 4));
@@ -66,12 +67,27 @@ void trial_write_begin(struct trial *t)
 static void add_taken(struct line *l, const struct trial *t)
 {
     const char *comma = "";
-    for (int i = 0; i < NCCL_ALGOS * NCCL_PROTOS; i++)
+    for (int i = 0; i < NCCL_PAIRS; i++)
         if (t->taken[i]) {
             line_add(l, "%s\"%s/%s\":%llu", comma, choice_algo_name(i / NCCL_PROTOS),
                      choice_proto_name(i % NCCL_PROTOS), (ull)t->taken[i]);
             comma = ",";
         }
+}
+
+static void add_ran(struct line *l, const struct trial *t)
+{
+    const char *comma = "";
+    for (int i = 0; i < NCCL_PAIRS; i++)
+        for (int c = 0; c <= NCCL_MAX_CHANNELS; c++)
+            if (t->ran[i][c]) {
+                line_add(l, "%s\"%s/%s", comma, choice_algo_name(i / NCCL_PROTOS),
+                         choice_proto_name(i % NCCL_PROTOS));
+                if (c)
+                    line_add(l, " ctas=%d", c);
+                line_add(l, "\":%u", t->ran[i][c]);
+                comma = ",";
+            }
 }
 
 void trial_write_visit(struct trial *t)
@@ -83,6 +99,8 @@ void trial_write_visit(struct trial *t)
              t->number, (ull)t->block, t->visit, t->config->arms[trial_arm_now(t)].label,
              trial_copy_now(t), (ull)t->steps, (ull)t->visit_calls, (ull)t->unavailable);
     add_taken(&l, t);
+    line_add(&l, "},\"ran\":{");
+    add_ran(&l, t);
     line_add(&l, "},\"at_ns\":[");
     for (uint64_t i = 0; i < t->n_at; i++)
         line_add(&l, "%s%llu", i ? "," : "", (ull)t->at_ns[i]);
@@ -98,6 +116,13 @@ void trial_write_dropped(struct trial *t)
              "\"step\":%llu,\"call\":%llu}",
              (ull)t->block, t->visit, t->config->arms[trial_arm_now(t)].label, trial_copy_now(t),
              (ull)t->n_at, (ull)t->calls);
+    journal_line(&t->journal, &l);
+}
+
+void trial_write_captured(struct trial *t)
+{
+    struct line l = {0};
+    line_add(&l, "{\"type\":\"captured\",\"call\":%llu}", (ull)t->calls);
     journal_line(&t->journal, &l);
 }
 

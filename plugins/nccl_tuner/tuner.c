@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gradsync's tuner plugin for NCCL (NCCL_TUNER_PLUGIN=/path/libnccl-tuner-gradsync.so), 2.22 and
- * later. It leaves every call alone, except as
- *   NCCL_TUNER_CONFIG_FILE  a file of rules (rules.h) says
- *   GRADSYNC_TRIAL          a trial (trial_config.h, rank/conformance_calls.h) does; an arm comes before a rule
- * A file with an error is refused as a whole, in one line on stderr, and the job goes on without
- * it. No function returns an error to NCCL, which would fail the collective.
+ * gradsync's tuner plugin for NCCL 2.22 and later
+ * (NCCL_TUNER_PLUGIN=/path/libnccl-tuner-gradsync.so). It changes a call only if one of these two
+ * variables names a file:
+ *   GRADSYNC_TRIAL          a trial (trial_config.h, trial.h)
+ *   NCCL_TUNER_CONFIG_FILE  rules (rules.h), for calls that the trial does not change
+ * A file with an error is refused as a whole, in one line on stderr, and the job continues without
+ * it. No function returns an error to NCCL, because that would fail the collective.
  */
 #include "nccl_tuner/nccl_abi.h"
+#include "nccl_tuner/nccl_version.h"
+#include "nccl_tuner/profiler.h"
 #include "nccl_tuner/rules.h"
 #include "nccl_tuner/trial.h"
 
@@ -18,14 +21,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A communicator as one rank sees it. NCCL makes its calls one after the other, but from threads of
- * its choice; the lock is for what the end of the process writes meanwhile. */
+/* A communicator on one rank. NCCL makes its calls one after the other, but from threads of its
+ * choice. The lock keeps them apart from the end of the process. */
 struct comm {
     pthread_mutex_t lock;
     struct comm *next;
     int ranks, nodes;
     bool on_trial;
     struct trial trial;
+    struct observer *observer; /* NULL: none */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -34,11 +38,11 @@ static struct comm *all;
 static struct rules rules;
 static struct trial_config trial_config;
 static bool has_trial;
-static pid_t loaded_by; /* a child that was forked is no rank */
+static pid_t loaded_by; /* a forked child is not a rank */
 
 /* ---- files ---- */
 
-/* One of the ranks of a host speaks, where their launcher numbers them. */
+/* Only the first rank of a host reports, if the launcher numbers them. */
 static void complain(const char *why, const char *effect)
 {
     const char *names[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
@@ -67,10 +71,24 @@ static void load(void)
     }
 }
 
+/* NCCL before 2.22 loads the plugin and then has no use for it. This line tells gradsync. */
+__attribute__((constructor)) static void at_load(void)
+{
+    struct journal j;
+    struct line l = {0};
+    pthread_once(&once, load);
+    if (!has_trial || !journal_open(&j, trial_config.out, "loaded"))
+        return;
+    line_add(&l, "{\"type\":\"loaded\",\"nccl\":%d}", nccl_version());
+    journal_line(&j, &l);
+    journal_close(&j);
+}
+
 /* ---- communicators ---- */
 
-/* Before v5 NCCL does not name communicators: the order in which they came, among those of the same
- * size, is taken. Where ranks differ in that, they miss partners, and there is no trial. */
+/* Before v5 NCCL does not name communicators. They are numbered in their order among those of the
+ * same size. If ranks create them in different orders, the ranks do not find the same step at the
+ * same call, and there is no trial. */
 static void unnamed(char *id, size_t n, size_t ranks, size_t nodes)
 {
     static struct {
@@ -99,6 +117,24 @@ static void begin_trial(struct comm *c, const char *id, int abi)
     complain(why, "there is no trial");
 }
 
+static void take_ran(void *comm, int pair, int channels)
+{
+    struct comm *c = comm;
+    pthread_mutex_lock(&c->lock);
+    if (c->on_trial)
+        trial_ran(&c->trial, pair, channels);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void take_captured(void *comm)
+{
+    struct comm *c = comm;
+    pthread_mutex_lock(&c->lock);
+    if (c->on_trial)
+        trial_captured(&c->trial);
+    pthread_mutex_unlock(&c->lock);
+}
+
 static int init(void **context, const char *id, size_t ranks, size_t nodes, int abi)
 {
     pthread_once(&once, load);
@@ -110,6 +146,9 @@ static int init(void **context, const char *id, size_t ranks, size_t nodes, int 
     c->ranks = (int)ranks;
     c->nodes = (int)nodes;
     begin_trial(c, id, abi);
+    c->observer = observer_pending();
+    if (c->observer)
+        *c->observer = (struct observer){c, take_ran, take_captured, false};
     pthread_mutex_lock(&all_lock);
     c->next = all;
     all = c;
@@ -192,12 +231,14 @@ static int finalize(void *context)
     if (c && c->on_trial)
         trial_end(&c->trial);
     if (c)
+        observer_leave(c->observer);
+    if (c)
         pthread_mutex_destroy(&c->lock);
     free(c);
     return NCCL_SUCCESS;
 }
 
-/* Most programs end without destroying their communicators. A thread may be inside of a call. */
+/* Most programs end without destroying their communicators. A thread may still be in a call. */
 __attribute__((destructor)) static void at_exit(void)
 {
     if (loaded_by != getpid() || pthread_mutex_trylock(&all_lock))

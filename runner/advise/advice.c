@@ -90,14 +90,14 @@ const char *advice_span(char *buf, size_t n, double low, double high)
 
 char *advice_next(const struct evidence *e)
 {
-    const char *platform = e->c->platform, *config = e->c->config;
     struct setting setting;
     if (e->level == LEVEL_TRAINING)
         return xstrdup("");
     if (!setting_of(&setting, e->c))
-        return xstrfmt("gradsync prove %s", platform);
-    return e->level == LEVEL_TRIAL ? xstrfmt("gradsync train --arms %s -- COMMAND", config)
-                                   : xstrfmt("gradsync trial --arms %s -- COMMAND", config);
+        return xstrfmt("gradsync prove %s", e->c->platform);
+    if (e->level == LEVEL_TRIAL || !setting_is_of_collectives(&setting))
+        return xstrdup("gradsync train CONFIG (docs/training.md)");
+    return xstrfmt("gradsync trial --arms %s -- COMMAND", e->c->config);
 }
 
 static const char *const shown_in[LEVELS] = {
@@ -151,23 +151,28 @@ static bool any_numbers(const struct steps_evidence *s, size_t shape)
     return false;
 }
 
-/* The library that chose for the baseline. */
-static const char *library(const struct steps_evidence *s, size_t shape)
+/* What to do without advice: "Leave NCCL alone", "Keep bucket_cap=25". */
+static void say_what_stays(const struct steps_evidence *s, size_t shape)
 {
+    const struct evidence *last = NULL;
     struct setting setting;
     for (size_t i = 0; i < s->n; i++)
-        if (s->v[i].run->shape == shape && setting_of(&setting, s->v[i].c))
-            return "NCCL";
-    return "MPI";
+        if (of_shape(&s->v[i], shape) && (!last || s->v[i].level >= last->level))
+            last = &s->v[i];
+    if (last->level == LEVEL_TRAINING)
+        printf("Keep %s", last->c->baseline);
+    else
+        printf("Leave %s alone", setting_of(&setting, last->c) ? "NCCL" : "MPI");
 }
 
 static void say_left_alone(const struct steps_evidence *s, size_t shape)
 {
     const struct shape *at = &s->shapes[shape];
     double open = advice_left_open(s, shape);
-    printf("Leave %s alone: no setting was shown to shorten a step by more than %.1f%% on %s (%s "
+    say_what_stays(s, shape);
+    printf(": no setting was shown to shorten a step by more than %.1f%% on %s (%s "
            "ranks)%s; ",
-           library(s, shape), 100 * GAIN_LEAST, at->platform, at->ranks,
+           100 * GAIN_LEAST, at->platform, at->ranks,
            any_win(s, shape) ? " without lengthening another" : "");
     if (!isnan(open))
         printf("the largest possible gain left open is %.1f%%.\n", 100 * open);

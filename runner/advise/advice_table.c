@@ -80,9 +80,9 @@ static void add_row(struct words *cells, const struct steps_evidence *s, const s
                     const struct evidence *e)
 {
     char span[64];
-    char *name = step_name(s, of), *what = e ? standing(s, e) : xstrdup("auto is as fast as any");
+    char *name = step_name(s, of), *what = e ? standing(s, e) : xstrdup("nothing is shorter");
     words_add(cells, name);
-    words_add(cells, e ? e->c->config : "auto");
+    words_add(cells, e ? e->c->config : of->c->baseline);
     words_add(cells, e ? advice_span(span, sizeof span, evidence_gain_low(e), evidence_gain_high(e))
                        : "-");
     words_add(cells, level_names[of->level]);
@@ -104,14 +104,15 @@ static void print_next(const struct steps_evidence *s, size_t shape)
     if (*next)
         printf("Next, for a higher level: %s\n", next);
     free(next);
-    if (!evidence_proof(c.best))
-        printf("Prove it on other data:   gradsync prove %s\n", s->shapes[shape].platform);
+    if (!evidence_proof(c.best) && c.best->level < LEVEL_TRAINING)
+        printf("Prove it on other data:   gradsync prove %s%s\n", s->shapes[shape].platform,
+               c.best->level == LEVEL_TRIAL ? " -- COMMAND" : "");
 }
 
 static void print_shape(const struct steps_evidence *s, size_t shape)
 {
-    static const char *const headings[COLUMNS] = {
-        "step", "setting", "gain over auto", "level", "auto ran", "setting ran", "standing"};
+    static const char *const headings[COLUMNS] = {"step",         "setting",     "gain",    "level",
+                                                  "baseline ran", "setting ran", "standing"};
     struct words cells = {0};
     for (int i = 0; i < COLUMNS; i++)
         words_add(&cells, headings[i]);

@@ -26,6 +26,12 @@ static void put_variables(const struct setting *s, const char *before, const cha
         printf("%sNCCL_PROTO=%s\n", before, s->protocol);
     if (s->ctas)
         printf("%sNCCL_MIN_CTAS=%d\n%sNCCL_MAX_CTAS=%d\n", before, s->ctas, before, s->ctas);
+    struct words w;
+    words_split(&w, s->variables, ' ');
+    for (size_t i = 0; i < w.n; i++)
+        if (*w.v[i])
+            printf("%s%s\n", before, w.v[i]);
+    words_free(&w);
 }
 
 static void put_env(const struct emitted *e)
@@ -41,34 +47,43 @@ static void put_sbatch(const struct emitted *e)
 static void put_deepspeed(const struct emitted *e)
 {
     char *line = setting_export_line(e->of->c);
-    printf("%s deepspeed train.py\n", line);
+    printf("%s%sdeepspeed train.py\n", line ? line : "", line ? " " : "");
     free(line);
 }
 
 /* ---- communicators ---- */
 
+static void put_python_variables(const struct emitted *e)
+{
+    char *line = setting_export_line(e->of->c);
+    const struct setting *s = &e->setting;
+    if (line && (*s->algorithm || *s->protocol || *s->variables))
+        printf("# In the environment, since a process group has no option for all of it: %s\n",
+               line);
+    free(line);
+}
+
 static void put_pytorch(const struct emitted *e)
 {
     const struct setting *s = &e->setting;
-    if (*s->algorithm || *s->protocol)
-        printf("# Before the first process group: its options have no algorithm and no protocol.\n"
-               "import os\n");
-    if (*s->algorithm)
-        printf("os.environ[\"NCCL_ALGO\"] = \"%s\"\n", s->algorithm);
-    if (*s->protocol)
-        printf("os.environ[\"NCCL_PROTO\"] = \"%s\"\n", s->protocol);
-    if (!s->ctas)
-        return;
-    printf("import torch.distributed as dist\n"
-           "options = dist.ProcessGroupNCCL.Options()\n"
-           "options.config.min_ctas = %d\n"
-           "options.config.max_ctas = %d\n"
-           "dist.init_process_group(\"nccl\", pg_options=options)\n",
-           s->ctas, s->ctas);
+    put_python_variables(e);
+    if (s->ctas)
+        printf("import torch.distributed as dist\n"
+               "options = dist.ProcessGroupNCCL.Options()\n"
+               "options.config.min_ctas = %d\n"
+               "options.config.max_ctas = %d\n"
+               "dist.init_process_group(\"nccl\", pg_options=options)\n",
+               s->ctas, s->ctas);
+    if (s->bucket_mib > 0)
+        printf("model = torch.nn.parallel.DistributedDataParallel(model, bucket_cap_mb=%g)\n",
+               s->bucket_mib);
 }
 
+/* Its bucket size is an option, in parameters: fp32 gradients have 4 bytes each. */
 static void put_megatron(const struct emitted *e)
 {
+    if (e->setting.bucket_mib > 0)
+        printf("# option: --ddp-bucket-size %.0f\n", e->setting.bucket_mib * (1 << 20) / 4);
     if (e->setting.ctas)
         printf("dp:\n  min_ctas: %d\n  max_ctas: %d\n", e->setting.ctas, e->setting.ctas);
     if (*e->setting.algorithm || *e->setting.protocol) {
@@ -88,8 +103,10 @@ static void put_tuner(const struct emitted *e)
     static const char *const collectives[] = {"allreduce", "allgather", "reducescatter"};
     struct choice c;
     size_t n = e->of->level < LEVEL_TRIAL ? 1 : 3;
-    if (!choice_parse(&c, e->of->c->config))
+    if (!setting_is_of_collectives(&e->setting) || !choice_parse(&c, e->of->c->config)) {
+        printf("# %s is more than a tuner can choose.\n", e->of->c->config);
         return;
+    }
     printf("# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n");
     for (size_t i = 0; i < n; i++)
         printf("%s,0,-1,%s,%s,%d,%s,%s\n", collectives[i],
@@ -159,6 +176,17 @@ static void put_origin(const struct emitted *e, const struct candidate *c, const
            strcmp(e->shape->nodes, "1") ? "s" : "", form->use);
 }
 
+/* What the form has no place for. */
+static void put_rest(const struct emitted *e, const struct form *form)
+{
+    const struct setting *s = &e->setting;
+    bool buckets = form->put == put_pytorch || form->put == put_megatron;
+    if (*s->rest)
+        printf("# Also set %s, in the communicator's config or the command.\n", s->rest);
+    if (s->bucket_mib > 0 && !buckets)
+        printf("# Also set DDP's bucket_cap_mb=%g.\n", s->bucket_mib);
+}
+
 static void put_shape(const struct steps_evidence *s, size_t shape, const struct form *form)
 {
     struct candidate c;
@@ -175,6 +203,7 @@ static void put_shape(const struct steps_evidence *s, size_t shape, const struct
     else {
         put_origin(&e, &c, form);
         form->put(&e);
+        put_rest(&e, form);
     }
 }
 

@@ -74,8 +74,19 @@ static bool params_agree(const char *a, const char *b)
     return agree;
 }
 
+static bool has_word(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = words; (p = strstr(p, word)); p++)
+        if ((p == words || p[-1] == ' ') && (!p[n] || p[n] == ' '))
+            return true;
+    return false;
+}
+
 bool evidence_same_step(const struct evidence *a, const struct evidence *b)
 {
+    if (a->c->family == b->c->family)
+        return true;
     return a->run->shape == b->run->shape && a->c->size_B == b->c->size_B &&
            !strcmp(a->c->workload, b->c->workload) && !strcmp(a->c->mode, b->c->mode) &&
            params_agree(a->step, b->step);
@@ -183,6 +194,27 @@ static const struct advice_run *run_of(const struct steps_evidence *s, const str
     return &s->runs[i];
 }
 
+/* The words that all contrasts of the family have: the others are of configs. */
+static char *step_of(const struct steps_evidence *s, const struct contrast *c)
+{
+    struct words w;
+    struct text t = {0};
+    char *step = alike_without(c->params, alike_config);
+    text_add(&t, "");
+    words_split(&w, step, ' ');
+    for (size_t i = 0; i < w.n; i++) {
+        bool common = true;
+        for (size_t k = 0; k < s->comparison.n && common; k++)
+            common = s->comparison.v[k].family != c->family ||
+                     has_word(s->comparison.v[k].params, w.v[i]);
+        if (common)
+            text_addf(&t, "%s%s", t.len ? " " : "", w.v[i]);
+    }
+    words_free(&w);
+    free(step);
+    return t.s;
+}
+
 static void judge(struct steps_evidence *s)
 {
     comparison_keep(&s->comparison, is_whole_step);
@@ -193,7 +225,7 @@ static void judge(struct steps_evidence *s)
         if (!strcmp(c->baseline, "auto") || contrast_level(c) == LEVEL_TRAINING)
             s->v[s->n++] = (struct evidence){.c = c,
                                              .run = run_of(s, c),
-                                             .step = alike_without(c->params, alike_config),
+                                             .step = step_of(s, c),
                                              .level = contrast_level(c),
                                              .effect = setting_effect(c->config, c->ran)};
     }

@@ -2,6 +2,7 @@
 #include "compare/setting.h"
 
 #include "base/text.h"
+#include "base/units.h"
 #include "nccl_tuner/choice.h"
 
 #include <stdio.h>
@@ -34,15 +35,79 @@ static bool runs_nccl(const struct contrast *c)
            !strcmp(c->workload, "train") || *c->ran || strstr(c->params, "backend=cuda");
 }
 
+/* The parts of a label that are about the collectives; the others go to rest. False: there are two
+ * algorithms, or the like. */
+static bool split(struct choice *c, struct text *rest, const char *label)
+{
+    struct words parts;
+    struct text known = {0};
+    struct choice one;
+    text_add(&known, "");
+    text_add(rest, "");
+    words_split(&parts, label, '/');
+    for (size_t i = 0; i < parts.n; i++) {
+        struct text *to = choice_parse(&one, parts.v[i]) ? &known : rest;
+        text_addf(to, "%s%s", to->len ? "/" : "", parts.v[i]);
+    }
+    bool good = choice_parse(c, known.len ? known.s : "auto");
+    words_free(&parts);
+    text_free(&known);
+    return good;
+}
+
+/* A key in capitals is a variable of a training (config [train]); "unset" removes it. */
+static bool is_variable(const char *part)
+{
+    size_t n = strspn(part, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    return n && part[n] == '=';
+}
+
+static void add(char *to, size_t n, const char *separator, const char *part)
+{
+    size_t used = strlen(to);
+    snprintf(to + used, n - used, "%s%s", separator, part);
+}
+
+static void take_rest(struct setting *s, const struct contrast *c, const char *rest)
+{
+    struct words parts;
+    uint64_t bytes;
+    bool training = !strcmp(c->workload, "train");
+    words_split(&parts, rest, '/');
+    for (size_t i = 0; i < parts.n; i++) {
+        const char *part = parts.v[i];
+        if (!*part)
+            continue;
+        if (training && is_variable(part))
+            add(s->variables, sizeof s->variables, " ", part);
+        else if (!training && !strncmp(part, "bucket_cap=", 11) &&
+                 units_parse_size(part + 11, &bytes))
+            s->bucket_mib = (double)bytes / (1 << 20);
+        else
+            add(s->rest, sizeof s->rest, *s->rest ? "/" : "", part);
+    }
+    words_free(&parts);
+}
+
 bool setting_of(struct setting *s, const struct contrast *c)
 {
-    struct choice choice;
-    if (!runs_nccl(c) || !choice_parse(&choice, c->config))
-        return false;
-    *s = (struct setting){.algorithm = environment_name(choice.algo),
-                          .protocol = choice.proto >= 0 ? choice_proto_name(choice.proto) : "",
-                          .ctas = choice.channels};
-    return true;
+    struct choice choice = {-1, -1, 0};
+    struct text rest = {0};
+    bool training = !strcmp(c->workload, "train");
+    *s = (struct setting){0};
+    bool good = runs_nccl(c) && (training || split(&choice, &rest, c->config));
+    s->algorithm = environment_name(choice.algo);
+    s->protocol = choice.proto >= 0 ? choice_proto_name(choice.proto) : "";
+    s->ctas = choice.channels;
+    if (good)
+        take_rest(s, c, training ? c->config : rest.s);
+    text_free(&rest);
+    return good;
+}
+
+bool setting_is_of_collectives(const struct setting *s)
+{
+    return s->bucket_mib <= 0 && !*s->variables && !*s->rest;
 }
 
 char *setting_export_line(const struct contrast *c)
@@ -58,6 +123,7 @@ char *setting_export_line(const struct contrast *c)
         text_addf(&t, " NCCL_PROTO=%s", s.protocol);
     if (s.ctas)
         text_addf(&t, " NCCL_MIN_CTAS=%d NCCL_MAX_CTAS=%d", s.ctas, s.ctas);
+    text_addf(&t, "%s", s.variables);
     char *line = t.len ? xstrdup(t.s + 1) : NULL;
     text_free(&t);
     return line;
@@ -90,8 +156,11 @@ static enum setting_effect effect_of(const struct choice *asked, const char *ope
 enum setting_effect setting_effect(const char *config, const char *ran)
 {
     struct choice asked;
+    struct text rest = {0};
     enum setting_effect worst = EFFECT_UNKNOWN;
-    if (!choice_parse(&asked, config))
+    bool good = split(&asked, &rest, config);
+    text_free(&rest);
+    if (!good || (asked.algo < 0 && asked.proto < 0 && !asked.channels))
         return EFFECT_UNKNOWN;
     for (const char *next = ran; next; next = strpbrk(next, "|,")) {
         next += strspn(next, "|, ");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A config of NCCL, "ring/LL128" or "ctas=16", as variables of its environment.
+ * A config, "ring/LL128" or "ctas=16/bucket_cap=50MiB", as what a user sets in a job.
  */
 #ifndef GS_SETTING_H
 #define GS_SETTING_H
@@ -11,14 +11,19 @@ struct setting {
     const char *algorithm; /* value of NCCL_ALGO; "": NCCL's choice */
     const char *protocol;  /* value of NCCL_PROTO; "": NCCL's choice */
     int ctas;              /* NCCL_MIN_CTAS and NCCL_MAX_CTAS; 0: NCCL's choice */
+    double bucket_mib;     /* DDP's bucket_cap_mb; 0: not set */
+    char variables[256];   /* of a training, " NAME=VALUE NAME=VALUE" */
+    char rest[128];        /* parts that are none of these, "policy=zero/batch=8" */
 };
 
-/* False: it is no config of NCCL. The environment cannot limit an algorithm to the collectives that
- * have it before NCCL 2.24, so tree, nvls and others need that version. */
+/* False: it is no config of NCCL or of a training. The environment cannot limit an algorithm to the
+ * collectives that have it before NCCL 2.24, so tree, nvls and others need that version. */
 bool setting_of(struct setting *s, const struct contrast *c);
+/* Is it an algorithm, a protocol and a number of CTAs alone, as a trial can switch? */
+bool setting_is_of_collectives(const struct setting *s);
 
 /* "NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16", the assignments before a command in a shell; NULL: there is
- * nothing to set, or it is no config of NCCL. The caller frees it. */
+ * nothing to set in the environment. The caller frees it. */
 char *setting_export_line(const struct contrast *c);
 
 /* Did NCCL run what the config asks for, by a recorded cell's `ran`? Clamped: the same algorithm and

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "common/collective.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -117,18 +118,10 @@ void import_sample_us(struct import *imp, const struct import_lines *in, struct 
 
 double import_factor(enum imp_factor factor, int64_t ranks)
 {
-    double n = (double)ranks;
-    switch (factor) {
-    case IMP_ALLREDUCE:
-        return 2 * (n - 1) / n;
-    case IMP_SHARE:
-        return (n - 1) / n;
-    case IMP_ONE:
-        return 1;
-    case IMP_NONE:
-        break;
-    }
-    return 0;
+    static const enum collective like[] = {[IMP_ALLREDUCE] = COLLECTIVE_ALLREDUCE,
+                                           [IMP_SHARE] = COLLECTIVE_ALLGATHER,
+                                           [IMP_ONE] = COLLECTIVE_BROADCAST};
+    return factor == IMP_NONE ? 0 : collective_busbw_factor(like[factor], (double)ranks);
 }
 
 /* ---- reading ---- */

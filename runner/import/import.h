@@ -36,6 +36,8 @@ struct imp_cell {
 struct imp_test {
     const char *workload;                         /* "nccl_allreduce" */
     const char *metric;                           /* which time was measured: "T_ss", … */
+    const char *collective;                       /* of the workload; NULL or "": its default */
+    bool size_of_block;                           /* its sizes are of one rank's block */
     char tool[IMP_WORD];                          /* "nccl-tests 2.17.9"; "": unknown */
     char nccl[IMP_WORD];                          /* "2.29.2"; "": unknown */
     char algorithm[IMP_WORD], protocol[IMP_WORD]; /* as in the output; "": unknown */

@@ -9,16 +9,17 @@
 
 /* The factors are those of nccl-tests, doc/PERFORMANCE.md. */
 static const struct collective collectives[] = {
-    {"all_reduce_perf", "nccl_allreduce", IMP_ALLREDUCE},
-    {"reduce_scatter_perf", "nccl_reduce_scatter", IMP_SHARE},
-    {"all_gather_perf", "nccl_allgather", IMP_SHARE},
-    {"alltoall_perf", "nccl_alltoall", IMP_SHARE},
-    {"gather_perf", "nccl_gather", IMP_SHARE},
-    {"scatter_perf", "nccl_scatter", IMP_SHARE},
-    {"hypercube_perf", "nccl_hypercube", IMP_SHARE},
-    {"broadcast_perf", "nccl_broadcast", IMP_ONE},
-    {"reduce_perf", "nccl_reduce", IMP_ONE},
-    {"sendrecv_perf", "nccl_sendrecv", IMP_ONE},
+    {"all_reduce_perf", "nccl_allreduce", "", IMP_ALLREDUCE},
+    {"reduce_scatter_perf", "nccl_allreduce", "reducescatter", IMP_SHARE},
+    {"all_gather_perf", "nccl_allreduce", "allgather", IMP_SHARE},
+    {"alltoall_perf", "nccl_allreduce", "alltoall", IMP_SHARE},
+    {"broadcast_perf", "nccl_allreduce", "broadcast", IMP_ONE},
+    {"reduce_perf", "nccl_allreduce", "reduce", IMP_ONE},
+    {"sendrecv_perf", "nccl_allreduce", "sendrecv", IMP_ONE},
+    /* gradsync measures none of these. */
+    {"gather_perf", "nccl_gather", "", IMP_SHARE},
+    {"scatter_perf", "nccl_scatter", "", IMP_SHARE},
+    {"hypercube_perf", "nccl_hypercube", "", IMP_SHARE},
 };
 
 const struct collective *collective_of(const struct import_lines *in, const char *program)

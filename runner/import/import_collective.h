@@ -10,6 +10,7 @@
 
 struct collective {
     const char *program, *workload;
+    const char *collective; /* the plugin's parameter; "": its default */
     enum imp_factor factor;
 };
 /* By the name of the program, "…/all_reduce_perf"; NULL, reported: unknown. */

@@ -102,6 +102,7 @@ static int read_config(struct report *r, const json_t *root)
         return GS_FAILED;
     t->line = 1;
     t->factor = c->factor;
+    t->collective = c->collective;
     t->graph = integer(r->config, "graph") > 0;
     t->unverified = integer(r->config, "validation") == 0;
     r->iters = collective_iters(integer(r->config, "iterations"),

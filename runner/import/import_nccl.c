@@ -90,6 +90,7 @@ static int on_start(struct nccl *r, const char *s)
     if (!t)
         return GS_FAILED;
     t->factor = c ? c->factor : IMP_ALLREDUCE;
+    t->collective = c ? c->collective : "";
     t->graph = integer_after(s, "graph:") > 0;
     t->unverified = strstr(s, "validation:") && integer_after(s, "validation:") == 0;
     snprintf(t->tool, sizeof t->tool, "nccl-tests%s%s", *r->version ? " " : "", r->version);

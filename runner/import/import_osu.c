@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * osu_allreduce of the OSU micro-benchmarks:
+ * osu_allreduce and its siblings of the OSU micro-benchmarks:
  *   # OSU MPI-CUDA Allreduce Latency Test v7.4
  *   # Datatype: MPI_CHAR.                                                  since 7
  *   # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations     all with -f
  *   4                       1.54              1.40              1.72        1000
  * The time is the mean time of the slowest rank, if the table has it, as in every recording. If not,
  * it is the mean over the ranks, and the metric says so. The output names neither ranks nor hosts.
+ * The sizes of an all-gather and an all-to-all are those of one rank's block.
  */
 #include "base/err.h"
 #include "import/import.h"
@@ -18,7 +19,22 @@
 #define OSU_COLUMNS 16
 #define LATENCY 10 /* index of the first name that a single column of times may have */
 
+/* The word of the title; what follows it tells vector and other variants apart. */
+static const struct osu_collective {
+    const char *title, *program, *collective;
+    enum imp_factor factor;
+    bool size_of_block;
+} osu_collectives[] = {
+    {"Allreduce Latency", "osu_allreduce", "", IMP_ALLREDUCE, false},
+    {"Allgather Latency", "osu_allgather", "allgather", IMP_SHARE, true},
+    {"Reduce_scatter Latency", "osu_reduce_scatter", "reducescatter", IMP_SHARE, false},
+    {"All-to-All Personalized Exchange Latency", "osu_alltoall", "alltoall", IMP_SHARE, true},
+    {"Broadcast Latency", "osu_bcast", "broadcast", IMP_ONE, false},
+    {"Reduce Latency", "osu_reduce", "reduce", IMP_ONE, false},
+};
+
 struct osu {
+    const struct osu_collective *of;
     struct import *imp;
     struct import_lines *in;
     char tool[IMP_WORD], dtype[IMP_WORD];
@@ -35,9 +51,18 @@ static bool claims(const char *line)
 static int on_title(struct osu *r, const char *line)
 {
     const char *version = strstr(line, " Test v");
-    if (!strstr(line, "Allreduce") || strstr(line, "Iallreduce"))
-        return import_refuse(r->in, "'%.60s' is not a blocking all-reduce", line + 2);
-    snprintf(r->tool, sizeof r->tool, "osu_allreduce%s%.*s", version ? " " : "",
+    const char *title = strchr(line + strlen(TITLE), ' ');
+    r->of = NULL;
+    for (size_t i = 0; title && i < sizeof osu_collectives / sizeof *osu_collectives; i++)
+        if (!strncmp(title + 1, osu_collectives[i].title, strlen(osu_collectives[i].title)))
+            r->of = &osu_collectives[i];
+    if (!r->of)
+        return import_refuse(r->in,
+                             "'%.60s' is none of the blocking collectives that can be imported: "
+                             "osu_allreduce, osu_allgather, osu_reduce_scatter, osu_alltoall, "
+                             "osu_bcast, osu_reduce",
+                             line + 2);
+    snprintf(r->tool, sizeof r->tool, "%s%s%.*s", r->of->program, version ? " " : "",
              version ? (int)strcspn(version + 7, " ") : 0, version ? version + 7 : "");
     r->open = false;
     r->size_B = -1;
@@ -54,7 +79,7 @@ static int on_header(struct osu *r, const char *line)
     struct word w[2 * OSU_COLUMNS];
     size_t n = words_of(line + 1, w, 2 * OSU_COLUMNS);
     if (n > 2 * OSU_COLUMNS)
-        return import_refuse(r->in, "osu_allreduce has no table of %zu columns", n);
+        return import_refuse(r->in, "%s has no table of %zu columns", r->of->program, n);
     r->columns = r->time = r->iterations = r->check = 0;
     r->worst = false;
     for (size_t i = 0; i < n; i++) {
@@ -66,7 +91,7 @@ static int on_header(struct osu *r, const char *line)
             word_is(&w[i], "(us)"))
             continue;
         if (!names[k])
-            return import_refuse(r->in, "osu_allreduce has no column '%.*s'",
+            return import_refuse(r->in, "%s has no column '%.*s'", r->of->program,
                                  (int)(w[i].n < 40 ? w[i].n : 40), w[i].s);
         if (word_is(&w[i], "Max"))
             r->worst = true;
@@ -83,7 +108,9 @@ static int on_header(struct osu *r, const char *line)
     struct imp_test *t = import_add_test(r->imp, r->in, "mpi_allreduce");
     if (!t)
         return GS_FAILED;
-    t->factor = IMP_ALLREDUCE;
+    t->factor = r->of->factor;
+    t->collective = r->of->collective;
+    t->size_of_block = r->of->size_of_block;
     t->metric = r->worst ? "L_max_of_ranks" : "L_mean_of_ranks";
     t->unverified = !r->check;
     snprintf(t->tool, sizeof t->tool, "%s", r->tool);

@@ -73,6 +73,7 @@ static json_t *params(const struct import_launch *l, const struct imp_cell *c)
         {"launch", !nccl            ? ""
                    : l->test->graph ? "graph"
                                     : "stream"},
+        {"collective", l->test->collective ? l->test->collective : ""},
     };
     json_t *o = json_object();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -159,6 +160,8 @@ static int put_cell(struct record *r, const struct import_launch *l, const struc
     json_int_t blocks;
     if (!l->test->factor && l->facts.value[FACT_SIZE])
         units_parse_size(l->facts.value[FACT_SIZE], (uint64_t *)&sized.size_B);
+    if (l->test->size_of_block)
+        sized.size_B *= l->ranks;
     json_t *p = params(l, &sized);
     cell_id(id, l, p);
     sha256_hex(id, strlen(id), group);

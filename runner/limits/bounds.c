@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-double bounds_ring_factor(double ranks)
-{
-    return 2 * (ranks - 1) / ranks;
-}
-
 double bounds_of(const struct config *c, const char *key)
 {
     return c ? settings_limit(c, key) : (double)NAN;

@@ -17,7 +17,4 @@ double bounds_busbw(const struct config *c);
 /* flops.PRECISION; without it flops, for fp32 and tf32. *from: the source. */
 double bounds_flops(const struct config *c, const char *precision, const char **from);
 
-/* 2(n-1)/n: what an all-reduce over n ranks passes through each, of its payload. */
-double bounds_ring_factor(double ranks);
-
 #endif

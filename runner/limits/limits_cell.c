@@ -4,6 +4,7 @@
  */
 #include "base/text.h"
 #include "base/units.h"
+#include "common/collective.h"
 #include "limits/bounds.h"
 #include "limits/limits.h"
 
@@ -26,22 +27,35 @@ static bool param(const struct measured_cell *cell, const char *key, char *buf, 
     return found;
 }
 
+static enum collective collective_of(const struct measured_cell *cell)
+{
+    char name[32];
+    for (int c = 0; param(cell, "collective", name, sizeof name) && c < COLLECTIVES; c++)
+        if (!strcmp(name, collective_names[c]))
+            return (enum collective)c;
+    return COLLECTIVE_ALLREDUCE;
+}
+
 static void cell_busbw(const struct config *config, const struct measured_cell *cell,
                        struct limits_row *row)
 {
-    bool in_switch = strcasestr(cell->params, "nvls") != NULL;
+    enum collective collective = collective_of(cell);
+    bool in_switch = collective == COLLECTIVE_ALLREDUCE && strcasestr(cell->params, "nvls");
     double limit = isnan(cell->limit) ? bounds_busbw(config) : cell->limit;
     row->quantity = "busbw";
     row->unit = "B/s";
     limits_judge(row, cell->busbw,
-                 in_switch ? limit * bounds_ring_factor((double)cell->ranks) : limit);
+                 in_switch ? limit * collective_busbw_factor(collective, (double)cell->ranks)
+                           : limit);
     LIMITS_FROM(row, "%s", bounds_source(config, "busbw"));
-    LIMITS_SAY(row, "%s",
-               row->verdict == LIMIT_NONE ? "[limits] of the platform has no busbw"
-               : in_switch
-                   ? "reduced in the switch: a rank sends the payload once, and busbw counts it "
-                     "2(n-1)/n times"
-                   : "a rank passes 2(n-1)/n of the payload each way, which is what busbw counts");
+    if (row->verdict == LIMIT_NONE)
+        LIMITS_SAY(row, "[limits] of the platform has no busbw");
+    else if (in_switch)
+        LIMITS_SAY(row, "reduced in the switch: a rank sends the payload once, and busbw counts it "
+                        "2(n-1)/n times");
+    else
+        LIMITS_SAY(row, "a rank passes %s of the payload each way, which is what busbw counts",
+                   collective_busbw_formula(collective));
 }
 
 static void cell_flops(const struct config *config, const struct measured_cell *cell,
@@ -63,18 +77,20 @@ static void cell_flops(const struct config *config, const struct measured_cell *
                (long long)n, (long long)count, precision);
 }
 
-/* What the number of ranks makes of algbw; of workloads that say they are an all-reduce. */
+/* What the number of ranks makes of algbw; of workloads that measure operations alone. */
 static void cell_ratio(const struct measured_cell *cell, struct limits_row *row)
 {
-    double ratio = cell->busbw / cell->algbw, factor = bounds_ring_factor((double)cell->ranks);
+    enum collective collective = collective_of(cell);
+    double ratio = cell->busbw / cell->algbw;
+    double factor = collective_busbw_factor(collective, (double)cell->ranks);
     if (!strstr(cell->workload, "allreduce") || fabs(ratio / factor - 1) <= LIMITS_ROUNDING)
         return;
     row->quantity = "busbw/algbw";
     row->unit = "1";
     limits_judge_equal(row, ratio, factor);
     row->verdict = LIMIT_IMPOSSIBLE;
-    LIMITS_FROM(row, "2(n-1)/n, n = %lld", (long long)cell->ranks);
-    LIMITS_SAY(row, "busbw is algbw times 2(n-1)/n by definition");
+    LIMITS_FROM(row, "%s, n = %lld", collective_busbw_formula(collective), (long long)cell->ranks);
+    LIMITS_SAY(row, "busbw is algbw times %s by definition", collective_busbw_formula(collective));
 }
 
 size_t limits_of_cell(const struct config *config, const struct measured_cell *cell,

@@ -2,6 +2,7 @@
  *
  * The checks of a claim: which of them apply follows from the quantities that it gives.
  */
+#include "common/collective.h"
 #include "limits/bounds.h"
 #include "limits/limits.h"
 
@@ -41,7 +42,7 @@ static void check_busbw(const struct audit *a, const struct claim *c, struct lim
 static void check_ratio(const struct audit *a, const struct claim *c, struct limits_row *row)
 {
     (void)a;
-    double expected = bounds_ring_factor(c->q[Q_RANKS]);
+    double expected = collective_busbw_factor(COLLECTIVE_ALLREDUCE, c->q[Q_RANKS]);
     row->quantity = "busbw/algbw";
     row->unit = "1";
     limits_judge_equal(row, c->q[Q_BUSBW] / c->q[Q_ALGBW], expected);

@@ -10,7 +10,7 @@
 static bool is_column(const char *word, size_t n)
 {
     static const char *const columns[] = {"size", "config", "algorithm", "protocol",
-                                          "ctas", "memory", "mode"};
+                                          "ctas", "memory", "policy",    "mode"};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         if (strlen(columns[i]) == n && !strncmp(columns[i], word, n))
             return true;
@@ -41,10 +41,11 @@ void axes_config(struct axes *a, const char *label)
     words_free(&parts);
 }
 
-void axes_add(struct axes *a, const char *first, const char *params)
+/* The keys of the words that `other` does not have. */
+static void add_missing(struct axes *a, const char *other, const char *params)
 {
     struct words w;
-    char *known = xstrfmt(" %s ", first);
+    char *known = xstrfmt(" %s ", other);
     words_split(&w, params, ' ');
     for (size_t i = 0; i < w.n; i++) {
         size_t n = strcspn(w.v[i], "=");
@@ -57,6 +58,13 @@ void axes_add(struct axes *a, const char *first, const char *params)
     }
     free(known);
     words_free(&w);
+}
+
+/* Both ways: a parameter that was added to a plugin is absent while it has its default. */
+void axes_add(struct axes *a, const char *first, const char *params)
+{
+    add_missing(a, first, params);
+    add_missing(a, params, first);
 }
 
 char *axes_where(const struct axes *a, const char *mode, const char *params)

@@ -25,7 +25,7 @@ static void watched(sigset_t *set)
         sigaddset(set, passed_on[i]);
 }
 
-/* Ctrl-C and a closing terminal reach the command by themselves: it is in our process group. */
+/* The command is in our process group: Ctrl-C and a closing terminal reach it without us. */
 static void pass_on(int fd, pid_t child)
 {
     struct signalfd_siginfo s;

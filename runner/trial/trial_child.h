@@ -5,9 +5,10 @@
 #ifndef GS_TRIAL_CHILD_H
 #define GS_TRIAL_CHILD_H
 
-/* Until it has ended, `meanwhile` is called every few seconds; its first error is kept, and the
- * command runs on. *status is the command's exit code, or 128 and the signal that ended it. GS_OK,
- * or reported: it cannot be started (*status as a shell's: 126, 127), or meanwhile's error. */
+/* Calls `meanwhile` every few seconds until the command ends; keeps its first error, and lets the
+ * command continue. *status is the exit code of the command, or 128 plus the signal that ended it.
+ * GS_OK, or reported: the command cannot be started (*status is 126 or 127, as in a shell), or the
+ * error of meanwhile. */
 int trial_child(char **command, int (*meanwhile)(void *), void *ctx, int *status);
 
 #endif

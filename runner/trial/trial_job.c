@@ -9,6 +9,7 @@
 #include "record/manifest.h"
 #include "record/record.h"
 #include "trial/trial_child.h"
+#include "trial/trial_environment.h"
 #include "trial/trial_recording.h"
 #include "trial/trial_result.h"
 
@@ -27,7 +28,7 @@ struct job {
     char *tuner, *ranks, *config; /* the plugin; the folder of the ranks; the trial's file */
     char *run;                    /* the run folder; NULL until there is something for it */
     int launch;
-    bool recorded; /* this launch */
+    bool recorded, captured; /* this launch; the user knows that nothing can be switched */
 };
 
 /* ---- before ---- */
@@ -49,17 +50,6 @@ static char *find_tuner(void)
     return NULL;
 }
 
-static int check_environment(void)
-{
-    const char *other = getenv("NCCL_TUNER_PLUGIN");
-    if (other && *other)
-        return fail(GS_USAGE,
-                    "trial: NCCL_TUNER_PLUGIN is '%s', and a job has one tuner; unset it for the "
-                    "trial",
-                    other);
-    return GS_OK;
-}
-
 static char *config_text(const struct job *j)
 {
     const struct trial_options *o = j->o;
@@ -75,7 +65,7 @@ static char *config_text(const struct job *j)
     return t.s;
 }
 
-/* Beside the recordings, which all nodes of the job have to see. */
+/* In the folder of the recordings, which all nodes of the job must see. */
 static int make_folder(struct job *j)
 {
     char *root = realpath(j->o->out, NULL), *agree;
@@ -110,7 +100,7 @@ static void empty(const char *dir)
         closedir(d);
 }
 
-/* What a job that still runs would write next it cannot: its trial is over. */
+/* A job that still runs cannot write to it any more; its trial is over. */
 static void remove_folder(struct job *j)
 {
     char *agree = j->ranks ? xstrfmt("%s/agree", j->ranks) : NULL;
@@ -135,7 +125,7 @@ static int make_out(const char *out)
     return code;
 }
 
-/* The baseline is NCCL's own choice, whether it was named or not. */
+/* The baseline, NCCL's own choice, is always added. */
 static int read_arms(struct words *arms, const char *list)
 {
     struct words all = {0};
@@ -186,7 +176,7 @@ static int record(struct job *j, const struct trial_comm *c)
     return code;
 }
 
-/* The ranks ask for it while they hold; all of them take it up at the same call (agree.h). */
+/* The ranks look for it while they hold, and all of them take it at the same call (agree.h). */
 static void keep_best(const struct job *j, const struct trial_comm *c)
 {
     const char *best = trial_result_best(c);
@@ -202,8 +192,18 @@ static void keep_best(const struct job *j, const struct trial_comm *c)
     free(aside);
 }
 
-/* Takes up what the ranks wrote. Before the end of the job only once their trial is over. A command
- * that failed has said why itself. */
+/* A user need not wait for the end of the job to learn this. */
+static void warn_captured(struct job *j, const struct trial_ranks *r)
+{
+    for (size_t i = 0; i < r->n && !j->captured; i++)
+        if (r->v[i].captured) {
+            say("trial: " TRIAL_CAPTURED "; the job continues");
+            j->captured = true;
+        }
+}
+
+/* Reads what the ranks wrote; before the end of the job, only uses it once the trial is over. A
+ * command that failed has reported why itself. */
 static int collect(struct job *j, bool ended, int status)
 {
     struct trial_ranks r;
@@ -212,6 +212,8 @@ static int collect(struct job *j, bool ended, int status)
         return ended ? code : GS_OK;
     const struct trial_comm *c = trial_ranks_lead(&r);
     bool over = c && c->over >= c->ranks;
+    if (!ended && !c)
+        warn_captured(j, &r);
     if (ended && !c && !status)
         code = trial_result_explain(&r);
     if ((ended || over) && c) {
@@ -239,9 +241,8 @@ static int launch(struct job *j, int *status)
     int code = make_folder(j);
     if (code || !j->config)
         return code;
-    setenv("NCCL_TUNER_PLUGIN", j->tuner, 1);
-    setenv("GRADSYNC_TRIAL", j->config, 1);
-    j->recorded = false;
+    trial_environment_set(j->tuner, j->config);
+    j->recorded = j->captured = false;
     code = trial_child(j->command, while_it_runs, j, status);
     if (!code && !j->recorded)
         code = collect(j, true, *status);
@@ -252,7 +253,7 @@ static int launch(struct job *j, int *status)
 int trial_job(const struct trial_options *o, char **command)
 {
     struct job j = {.o = o, .command = command};
-    int status = 0, code = check_environment();
+    int status = 0, code = trial_environment_check();
     code = code ? code : read_arms(&j.arms, o->arms);
     code = code ? code : make_out(o->out);
     if (!code && !(j.tuner = find_tuner()))

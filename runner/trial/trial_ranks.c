@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One rank's file while it is read. */
+/* The file of one rank while it is read. */
 struct reader {
     struct trial_ranks *all;
     size_t comm; /* in all->v */
     double unix_s, at_ns;
-    size_t next; /* where this rank's next visit is to be found among those of the others */
+    size_t next; /* where to look first for the next visit among those of other ranks */
     int64_t dropped;
 };
 
@@ -51,21 +51,26 @@ static void read_comm(struct reader *f, const json_t *o)
             .ranks = integer(o, "ranks"),
             .nodes = integer(o, "nodes"),
             .abi = integer(o, "abi"),
+            .nccl = integer(o, "nccl"),
             .takes_part = json_is_true(json_object_get(o, "takes_part")),
         };
     }
-    all->v[f->comm].files++;
+    struct trial_comm *c = &all->v[f->comm];
+    c->found = xrealloc(c->found, (size_t)(c->files + 1) * sizeof *c->found);
+    c->found[c->files++] = 0;
     f->unix_s = (double)integer(o, "unix_s");
     f->at_ns = (double)integer(o, "at_ns");
 }
 
 static void read_step(struct trial_comm *c, const json_t *o)
 {
-    if (integer(o, "number") < c->step)
-        return;
-    c->step = integer(o, "number");
-    c->step_calls = integer(o, "calls");
-    c->step_bytes = integer(o, "bytes");
+    int64_t number = integer(o, "number");
+    uint32_t hash = (uint32_t)strtoul(string(o, "hash"), NULL, 16);
+    c->found[c->files - 1] = hash ^ (uint32_t)integer(o, "call") * 2654435761u;
+    for (; c->step < number; c->step++) {
+        c->steps = xrealloc(c->steps, (size_t)(c->step + 1) * sizeof *c->steps);
+        c->steps[c->step] = (struct trial_step){integer(o, "calls"), integer(o, "bytes")};
+    }
 }
 
 static bool same(const struct trial_visit *v, const json_t *o)
@@ -92,12 +97,13 @@ static struct trial_visit *visit_of(struct reader *f, struct trial_comm *c, cons
                               .calls = integer(o, "calls"),
                               .arm = xstrdup(string(o, "arm")),
                               .least_ns = UINT64_MAX,
-                              .taken = json_incref(json_object_get(o, "taken"))};
+                              .taken = json_incref(json_object_get(o, "taken")),
+                              .ran = json_incref(json_object_get(o, "ran"))};
     return v;
 }
 
-/* The first step has collectives of the arm before in it, and the host's clock is right only once
- * the host has caught up with the GPU. */
+/* The first step still runs collectives of the arm before. And the time on the host is right only
+ * after the host has caught up with the GPU. */
 static bool read_visit(struct reader *f, struct trial_comm *c, const json_t *o)
 {
     const json_t *at = json_object_get(o, "at_ns");
@@ -136,6 +142,11 @@ static bool read_line(struct reader *f, const json_t *o)
         read_comm(f, o);
         return true;
     }
+    if (!strcmp(type, "loaded")) {
+        f->all->loaded++;
+        f->all->nccl = integer(o, "nccl");
+        return true;
+    }
     if (f->comm >= f->all->n)
         return false;
     struct trial_comm *c = &f->all->v[f->comm];
@@ -147,6 +158,8 @@ static bool read_line(struct reader *f, const json_t *o)
         f->dropped++;
     else if (!strcmp(type, "end"))
         read_end(f, c, o);
+    else if (!strcmp(type, "captured"))
+        c->captured = true;
     else if (!strcmp(type, "over")) {
         c->over++;
         set(&c->why, string(o, "why"));
@@ -184,9 +197,10 @@ static void free_visit(struct trial_visit *v)
 {
     free(v->arm);
     json_decref(v->taken);
+    json_decref(v->ran);
 }
 
-/* Those that all ranks have made of the step with the most of them. */
+/* Keeps the visits that all ranks completed, of the step with most visits. */
 static void keep_whole(struct trial_comm *c)
 {
     int64_t best = 0;
@@ -206,6 +220,11 @@ static void keep_whole(struct trial_comm *c)
         else
             free_visit(&c->visits[i]);
     c->n = kept;
+    if (c->step) {
+        const struct trial_step *step = &c->steps[(kept ? best : c->step) - 1];
+        c->step_calls = step->calls;
+        c->step_bytes = step->bytes;
+    }
 }
 
 static int is_journal(const struct dirent *e)
@@ -245,16 +264,40 @@ void trial_ranks_free(struct trial_ranks *r)
         free(c->name);
         free(c->why);
         free(c->state);
+        free(c->found);
+        free(c->steps);
     }
     free(r->v);
     *r = (struct trial_ranks){0};
 }
 
+static bool is_small_remainder(const struct trial_comm *c)
+{
+    for (int64_t i = 0; i < c->step; i++)
+        if (c->steps[i].bytes / 100 > c->step_bytes)
+            return true;
+    return false;
+}
+
 const struct trial_comm *trial_ranks_lead(const struct trial_ranks *r)
 {
     const struct trial_comm *lead = NULL;
-    for (size_t i = 0; i < r->n; i++)
-        if (r->v[i].n && (!lead || r->v[i].step_bytes > lead->step_bytes))
-            lead = &r->v[i];
+    for (size_t i = 0; i < r->n; i++) {
+        const struct trial_comm *c = &r->v[i];
+        if (c->n && !is_small_remainder(c) && (!lead || c->step_bytes > lead->step_bytes))
+            lead = c;
+    }
     return lead;
+}
+
+int64_t trial_ranks_alike(const struct trial_comm *c)
+{
+    int64_t most = 0;
+    for (int64_t i = 0; i < c->files; i++) {
+        int64_t n = 0;
+        for (int64_t k = 0; k < c->files; k++)
+            n += c->found[i] && c->found[k] == c->found[i];
+        most = n > most ? n : most;
+    }
+    return most;
 }

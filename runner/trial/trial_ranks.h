@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the ranks of a job under trial have written (plugins/nccl_tuner/journal.h), put together by
- * communicator: the visits that all of its ranks have made, each with the longest rank's time.
+ * Reads the logs of the ranks of a job under trial (plugins/nccl_tuner/journal.h), and joins them by
+ * communicator: the visits that all of its ranks completed, each with the time of the slowest rank.
  */
 #ifndef GS_TRIAL_RANKS_H
 #define GS_TRIAL_RANKS_H
@@ -18,31 +18,45 @@ struct trial_visit {
     uint64_t most_ns, least_ns; /* of its steps but the first, over ranks */
     double at;                  /* Unix seconds of its first step */
     json_t *taken;              /* {"ring/LL128": calls, ...} */
+    json_t *ran;                /* {"ring/LL128 ctas=8": calls, ...}; empty: NCCL does not report */
+};
+
+struct trial_step {
+    int64_t calls, bytes;
 };
 
 struct trial_comm {
     char *name;
-    int64_t ranks, nodes, abi;
+    int64_t ranks, nodes, abi, nccl;
     bool takes_part;
-    int64_t files, over, ended; /* ranks that have a file, whose trial is over, that have ended */
-    char *why, *state;          /* of one of these; NULL: of none */
-    int64_t step, step_calls, step_bytes; /* the latest that was found; step 0: none */
-    int64_t calls, dropped;               /* of one rank; calls once it has ended */
-    double silent_s;                      /* between its last call and its end */
-    struct trial_visit *visits;           /* those that all ranks have, of one step */
+    int64_t files, over, ended;     /* ranks: with a log, with a trial that is over, that ended */
+    char *why, *state;              /* of one rank; NULL: unknown */
+    int64_t step;                   /* the number of the latest that was found; 0: none */
+    struct trial_step *steps;       /* by their number less 1 */
+    int64_t step_calls, step_bytes; /* of the visits; without any, of the latest step */
+    uint32_t *found;                /* by file: the latest step and its call, hashed */
+    bool captured;                  /* a collective, into a CUDA graph */
+    int64_t calls, dropped;         /* of one rank; calls once it has ended */
+    double silent_s;                /* between its last call and its end */
+    struct trial_visit *visits;     /* that all ranks completed, of one step */
     size_t n;
 };
 
 struct trial_ranks {
     struct trial_comm *v;
     size_t n;
+    int64_t loaded, nccl; /* processes that loaded the plugin, and the version of their NCCL */
 };
 
-/* GS_OK or reported: a folder or file that cannot be read, a line that is damaged. A torn last line
- * is left out: its rank may be writing it. */
+/* GS_OK, or reported: a folder or file cannot be read, or a line is damaged. A torn last line is left
+ * out, because its rank may still be writing it. */
 int trial_ranks_read(struct trial_ranks *r, const char *dir);
 void trial_ranks_free(struct trial_ranks *r);
-/* The communicator with the most bytes a step among those with visits; NULL: there is none. */
+/* The communicator with the most bytes a step among those with visits; NULL: there is none. Visits
+ * of a step with less than a hundredth of the bytes of another one do not count: they are what is
+ * left of a job whose steps went into a CUDA graph. */
 const struct trial_comm *trial_ranks_lead(const struct trial_ranks *r);
+/* Most ranks that found the same step at the same call. */
+int64_t trial_ranks_alike(const struct trial_comm *c);
 
 #endif

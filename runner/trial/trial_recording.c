@@ -10,6 +10,7 @@
 #include "plan/plan.h"
 #include "record/provenance.h"
 #include "record/record.h"
+#include "trial/trial_taken.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,11 +37,11 @@ static json_t *about(const struct trial_comm *c, const struct trial_source *s)
         text_addn(&words, *w, strlen(*w) + 1);
     sha256_hex(words.s, words.len, hex);
     text_free(&words);
-    return json_pack("{so ss so sI sI sI sI so}", "command", json_text(base(s->command[0])),
+    return json_pack("{so ss so sI sI sI sI sI so}", "command", json_text(base(s->command[0])),
                      "command_sha256", hex, "communicator", json_text(c->name), "abi",
-                     (json_int_t)c->abi, "step_calls", (json_int_t)c->step_calls, "step_B",
-                     (json_int_t)c->step_bytes, "dropped", (json_int_t)c->dropped, "over",
-                     json_text(c->why));
+                     (json_int_t)c->abi, "nccl", (json_int_t)c->nccl, "step_calls",
+                     (json_int_t)c->step_calls, "step_B", (json_int_t)c->step_bytes, "dropped",
+                     (json_int_t)c->dropped, "over", json_text(c->why));
 }
 
 static json_t *header(const struct trial_comm *c, const struct trial_source *s)
@@ -69,6 +70,7 @@ struct arm {
     char id[PLAN_ID];
     const char *label;
     int64_t copy;
+    bool counts; /* its blocks are recorded */
 };
 
 static void hash_id(char id[PLAN_ID], const char *text)
@@ -107,35 +109,14 @@ static size_t find_arms(struct arm **out, const struct trial_comm *c, const stru
             k++;
         if (k < n)
             continue;
-        v[n] = (struct arm){.label = c->visits[i].arm, .copy = c->visits[i].copy};
+        struct trial_taken t = trial_taken(c, c->visits[i].arm, c->visits[i].copy);
+        v[n] = (struct arm){
+            .label = c->visits[i].arm, .copy = c->visits[i].copy, .counts = trial_taken_counts(&t)};
         ids_of(v[n].id, c, s, v[n].label);
         n++;
     }
     *out = v;
     return n;
-}
-
-/* "ring/LL128 100%, tree/LL 2%": of the calls of all visits. */
-static char *chosen(const struct trial_comm *c, const struct arm *a)
-{
-    json_t *sum = json_object(), *calls;
-    const char *pair;
-    int64_t all = 0;
-    struct text t = {0};
-    text_clear(&t);
-    for (size_t i = 0; i < c->n; i++)
-        if (is_of(&c->visits[i], a)) {
-            all += c->visits[i].calls;
-            json_object_foreach(c->visits[i].taken, pair, calls)
-                json_object_set_new(sum, pair,
-                                    json_integer(json_integer_value(json_object_get(sum, pair)) +
-                                                 json_integer_value(calls)));
-        }
-    json_object_foreach(sum, pair, calls)
-        text_addf(&t, "%s%s %.0f%%", t.len ? ", " : "", pair,
-                  100.0 * (double)json_integer_value(calls) / (double)(all ? all : 1));
-    json_decref(sum);
-    return t.s;
 }
 
 static json_t *note(const struct arm *a, const char *key, const char *value)
@@ -144,21 +125,27 @@ static json_t *note(const struct arm *a, const char *key, const char *value)
                      "key", key, "value", json_text(value));
 }
 
-static int64_t never_available(const struct trial_comm *c, const struct arm *a)
+/* What a cell requested, and what ran. */
+static int put_notes(struct record *r, const struct trial_comm *c, const struct arm *a,
+                     const struct trial_taken *t)
 {
-    int64_t calls = 0, without = 0;
-    for (size_t i = 0; i < c->n; i++)
-        if (is_of(&c->visits[i], a)) {
-            calls += c->visits[i].calls;
-            without += c->visits[i].unavailable;
-        }
-    return calls == without ? calls : 0;
+    char *expected = trial_taken_shares(c, a->label, a->copy, true);
+    char *ran = trial_taken_shares(c, a->label, a->copy, false);
+    int code = record_line(r, note(a, "chosen", expected));
+    if (!code)
+        code = record_line(
+            r, note(a, "ran", *ran ? ran : "unproven: this NCCL does not report what it ran"));
+    if (!code)
+        code = record_line(r, note(a, "request", t->text));
+    free(expected);
+    free(ran);
+    return code;
 }
 
 static int put_cell(struct record *r, const struct trial_comm *c, const struct arm *a,
                     const char *group)
 {
-    char *text = chosen(c, a);
+    struct trial_taken t = trial_taken(c, a->label, a->copy);
     int code =
         record_line(r, json_pack("{ss ss ss sI so ss s{sI sI} sI sf sb si s[] sb}", "type", "cell",
                                  "cell", a->id, "group", group, "copy", (json_int_t)a->copy,
@@ -167,13 +154,12 @@ static int put_cell(struct record *r, const struct trial_comm *c, const struct a
                                  "size_B", (json_int_t)c->step_bytes, "busbw_factor", 0.0, "span",
                                  0, "iters", 1, "metrics", "baseline", !strcmp(a->label, "auto")));
     if (!code)
-        code = record_line(r, note(a, "chosen", text));
-    free(text);
-    if (!code && never_available(c, a))
-        code = record_line(r, json_pack("{ss ss sI ss ss si ss ss}", "type", "fail", "cell", a->id,
-                                        "copy", (json_int_t)a->copy, "kind", "skip", "why",
-                                        "NCCL does not have it for any collective of the step",
-                                        "rank", -1, "host", "", "phase", "trial"));
+        code = put_notes(r, c, a, &t);
+    if (!code && !trial_taken_counts(&t))
+        code =
+            record_line(r, json_pack("{ss ss sI ss so si ss ss}", "type", "fail", "cell", a->id,
+                                     "copy", (json_int_t)a->copy, "kind", "skip", "why",
+                                     json_text(t.text), "rank", -1, "host", "", "phase", "trial"));
     return code;
 }
 
@@ -196,7 +182,7 @@ static int put_visits(struct record *r, const struct trial_comm *c, const struct
     int code = GS_OK;
     for (size_t i = 0; i < c->n && !code; i++)
         for (size_t k = 0; k < n && !code; k++)
-            if (is_of(&c->visits[i], &arms[k]) && !never_available(c, &arms[k]))
+            if (is_of(&c->visits[i], &arms[k]) && arms[k].counts)
                 code = put_visit(r, &c->visits[i], arms[k].id);
     return code;
 }
@@ -209,7 +195,7 @@ static json_t *closing(const struct trial_comm *c, const struct arm *arms, size_
     for (size_t k = 0; k < n; k++) {
         int64_t blocks = 0;
         for (size_t i = 0; i < c->n; i++)
-            blocks += is_of(&c->visits[i], &arms[k]) && !never_available(c, &arms[k]);
+            blocks += is_of(&c->visits[i], &arms[k]) && arms[k].counts;
         most = blocks > most ? blocks : most;
         json_array_append_new(cells, json_pack("{ss sI sI sb sn}", "cell", arms[k].id, "copy",
                                                (json_int_t)arms[k].copy, "blocks",

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A launch of a job under trial as a launch of a recording (record.h): a cell an arm, all in one
- * group; a sample is the time of a visit's steps but the first, of the longest rank. Its header has
- * "trial": {command (the program's name), command_sha256 (of all its words), communicator, abi,
- * step_calls, step_B, dropped, over (why it ended)}. Notes of a cell: chosen (the algorithm and
- * protocol with the lowest cost, and how many of the calls), unavailable (calls that could not have
- * the arm).
+ * Writes a launch of a job under trial as a launch of a recording (record.h). Each arm is a cell, and
+ * all cells are one group. A sample is the time of all steps of a visit but the first, on the slowest
+ * rank. The header has "trial": {command (the program's name), command_sha256 (of all its words),
+ * communicator, abi, nccl (version), step_calls, step_B, dropped, over (why it ended)}. Notes of a
+ * cell: chosen (the pairs with the lowest cost), ran (what NCCL reported), request (honoured,
+ * clamped, ignored, not available or unknown). A cell whose request was not honoured is skipped: it
+ * has no blocks.
  */
 #ifndef GS_TRIAL_RECORDING_H
 #define GS_TRIAL_RECORDING_H

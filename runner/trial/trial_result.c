@@ -2,14 +2,16 @@
 #include "trial/trial_result.h"
 
 #include "base/err.h"
-#include "base/student.h"
 #include "base/text.h"
+#include "common/rng.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BASELINE "auto"
+
+/* ---- verdicts ---- */
 
 static double step_s(const struct trial_visit *v)
 {
@@ -26,57 +28,34 @@ static const struct trial_visit *find(const struct trial_comm *c, int64_t block,
     return NULL;
 }
 
-/* The log-ratios of the blocks that have both; the caller frees. */
-static double *ratios(const struct trial_comm *c, const char *arm, int64_t copy, size_t *n,
-                      double *unavailable)
+/* From the blocks that have both the arm and auto. */
+static struct effect effect_of(const struct trial_comm *c, const char *arm, int64_t copy,
+                               size_t draws)
 {
-    double *x = xcalloc(c->n + 1, sizeof *x), calls = 0, without = 0;
-    *n = 0;
+    struct nested *x = xcalloc(c->n + 1, sizeof *x);
+    struct rng rng;
+    size_t n = 0;
     for (size_t i = 0; i < c->n; i++) {
         const struct trial_visit *v = &c->visits[i], *base;
         if (strcmp(v->arm, arm) || v->copy != copy || !(base = find(c, v->block, BASELINE, 0)))
             continue;
-        x[(*n)++] = log(step_s(v) / step_s(base));
-        calls += (double)v->calls;
-        without += (double)v->unavailable;
+        x[n] = (struct nested){(int)n, log(step_s(v) / step_s(base))};
+        n++;
     }
-    *unavailable = calls > 0 ? without / calls : 0;
-    return x;
-}
-
-struct trial_effect trial_effect(const struct trial_comm *c, const char *arm, int64_t copy)
-{
-    struct trial_effect e = {.ratio = NAN, .lo = NAN, .hi = NAN};
-    double mean = 0, squares = 0;
-    size_t n;
-    double *x = ratios(c, arm, copy, &n, &e.unavailable);
-    for (size_t i = 0; i < n; i++)
-        mean += x[i] / (double)n;
-    for (size_t i = 0; i < n; i++)
-        squares += (x[i] - mean) * (x[i] - mean);
+    rng_seed(&rng, 1);
+    struct effect e = effect_paired(x, n, draws, &rng);
     free(x);
-    e.blocks = n;
-    if (n < 2)
-        return e;
-    double df = (double)n - 1, half = student_quantile(0.025, df) * sqrt(squares / df / (double)n);
-    e.ratio = exp(mean);
-    e.lo = exp(mean - half);
-    e.hi = exp(mean + half);
     return e;
 }
 
-static void say_arm(const struct trial_comm *c, const char *arm, int64_t copy)
+static bool same_operation(const struct trial_comm *c, const char *arm, int64_t copy)
 {
-    struct trial_effect e = trial_effect(c, arm, copy);
-    const char *name = copy ? "auto again" : arm;
-    if (e.unavailable >= 1)
-        say("  %-20s not available in this job", name);
-    else if (e.blocks < 2)
-        say("  %-20s too few blocks: %zu", name, e.blocks);
-    else
-        say("  %-20s %+6.2f%%  [%+.2f, %+.2f]%s", name, 100 * (e.ratio - 1), 100 * (e.lo - 1),
-            100 * (e.hi - 1),
-            e.unavailable > 0 ? "  not available for some of the collectives" : "");
+    char *ran = trial_taken_shares(c, arm, copy, false);
+    char *base = trial_taken_shares(c, BASELINE, 0, false);
+    bool same = *ran && !strcmp(ran, base);
+    free(ran);
+    free(base);
+    return same;
 }
 
 static bool is_first(const struct trial_comm *c, size_t i)
@@ -87,32 +66,106 @@ static bool is_first(const struct trial_comm *c, size_t i)
     return true;
 }
 
-void trial_result_say(const struct trial_comm *c)
+static bool counts(const struct trial_verdict *v)
 {
-    say("trial: step time against auto, 95%% interval over the blocks of this launch:");
-    for (size_t i = 0; i < c->n; i++)
-        if (is_first(c, i) && (strcmp(c->visits[i].arm, BASELINE) || c->visits[i].copy))
-            say_arm(c, c->visits[i].arm, c->visits[i].copy);
+    return !v->copy && !v->same_operation && trial_taken_counts(&v->taken);
 }
 
-/* ---- the best ---- */
+static void judge(struct trial_verdict *v, size_t n)
+{
+    double *p = xcalloc(n + 1, sizeof *p), floor = NAN;
+    size_t family = 0;
+    for (size_t i = 0; i < n; i++) {
+        family += counts(&v[i]);
+        if (v[i].copy)
+            floor = fabs(v[i].effect.value);
+    }
+    for (size_t i = 0; i < n; i++)
+        p[i] = counts(&v[i]) ? judgement_p(&v[i].effect, family) : NAN;
+    contrast_holm(p, n);
+    for (size_t i = 0; i < n; i++)
+        v[i].verdict = counts(&v[i])
+                           ? judge_effect(&v[i].effect, TRIAL_EQUIVALENCE, floor, p[i]).verdict
+                           : VERDICT_INCONCLUSIVE;
+    free(p);
+}
 
-/* Beyond what the baseline seems to differ from its own copy, too. */
+size_t trial_verdicts(struct trial_verdict **out, const struct trial_comm *c, size_t draws)
+{
+    struct trial_verdict *v = xcalloc(c->n + 1, sizeof *v);
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const char *arm = c->visits[i].arm;
+        int64_t copy = c->visits[i].copy;
+        if (is_first(c, i) && (copy || strcmp(arm, BASELINE)))
+            v[n++] = (struct trial_verdict){.arm = arm,
+                                            .copy = copy,
+                                            .taken = trial_taken(c, arm, copy),
+                                            .same_operation = same_operation(c, arm, copy),
+                                            .effect = effect_of(c, arm, copy, draws)};
+    }
+    judge(v, n);
+    *out = v;
+    return n;
+}
+
+/* ---- lines ---- */
+
+static const char *word(const struct trial_verdict *v)
+{
+    if (v->copy)
+        return "nothing differs: this is the noise";
+    if (v->same_operation)
+        return "same operation as auto";
+    return v->verdict == VERDICT_EQUIVALENT ? "equivalent: within 0.5%" : verdict_names[v->verdict];
+}
+
+static void say_verdict(const struct trial_verdict *v)
+{
+    const char *name = v->copy ? "auto again" : v->arm;
+    const struct effect *e = &v->effect;
+    if (!trial_taken_counts(&v->taken))
+        say("  %-20s %s", name, v->taken.text);
+    else if (e->launches < 2)
+        say("  %-20s too few blocks: %zu", name, e->blocks);
+    else
+        say("  %-20s %+6.2f%%  [%+.2f, %+.2f]  %s", name, 100 * expm1(e->value), 100 * expm1(e->lo),
+            100 * expm1(e->hi), word(v));
+}
+
+void trial_result_say(const struct trial_comm *c)
+{
+    struct trial_verdict *v;
+    size_t n = trial_verdicts(&v, c, CONTRAST_DRAWS);
+    char *ran = trial_taken_shares(c, BASELINE, 0, false);
+    say("trial: change of the step time against auto, and its 95%% interval, in this launch:");
+    if (*ran)
+        say("  %-20s NCCL ran %s", BASELINE, ran);
+    for (size_t i = 0; i < n; i++)
+        say_verdict(&v[i]);
+    for (size_t i = 0; i < n; i++)
+        if (v[i].taken.how == TAKEN_UNKNOWN) {
+            say("trial: it is not known whether NCCL took these settings: it does not report what "
+                "it ran (NCCL 2.27 or newer does, unless NCCL_PROFILER_PLUGIN names another "
+                "plugin)");
+            break;
+        }
+    free(ran);
+    free(v);
+}
+
 const char *trial_result_best(const struct trial_comm *c)
 {
+    struct trial_verdict *v;
     const char *best = NULL;
-    double least = 1, aa = trial_effect(c, BASELINE, 1).ratio;
-    double floor = isnan(aa) ? 1 : exp(-fabs(log(aa)));
-    for (size_t i = 0; i < c->n; i++) {
-        struct trial_effect e;
-        if (!is_first(c, i) || !strcmp(c->visits[i].arm, BASELINE))
-            continue;
-        e = trial_effect(c, c->visits[i].arm, 0);
-        if (e.hi < floor && e.ratio < least) {
-            best = c->visits[i].arm;
-            least = e.ratio;
+    double least = 0;
+    size_t n = trial_verdicts(&v, c, CONTRAST_DRAWS);
+    for (size_t i = 0; i < n; i++)
+        if (v[i].verdict == VERDICT_FASTER && v[i].effect.value < least) {
+            best = v[i].arm;
+            least = v[i].effect.value;
         }
-    }
+    free(v);
     return best;
 }
 
@@ -127,12 +180,49 @@ static const struct trial_comm *most_calls(const struct trial_ranks *r, bool tak
     return most;
 }
 
+/* No rank has asked the plugin. */
+static int explain_unasked(const struct trial_ranks *r)
+{
+    long long major = r->nccl / 10000, minor = r->nccl / 100 % 100, patch = r->nccl % 100;
+    if (r->loaded && r->nccl && r->nccl < 22200)
+        return fail(GS_FAILED,
+                    "trial: this is NCCL %lld.%lld.%lld; a trial needs 2.22 or newer: use gradsync "
+                    "train",
+                    r->nccl < 10000 ? r->nccl / 1000 : major, minor, patch);
+    if (r->loaded)
+        return fail(GS_FAILED, "trial: NCCL loaded the tuner plugin but never asked it: NCCL is "
+                               "older than 2.22, or made no communicator of two ranks or more");
+    return fail(GS_FAILED, "trial: no rank loaded the tuner plugin: the command uses no NCCL, or "
+                           "does not pass on NCCL_TUNER_PLUGIN and GRADSYNC_TRIAL to its ranks");
+}
+
+/* Of ranks that all run with the plugin. */
+static int explain_calls(const struct trial_comm *c)
+{
+    int64_t alike = trial_ranks_alike(c);
+    if (c->captured || c->silent_s > 5 || c->n)
+        return fail(GS_FAILED, "trial: " TRIAL_CAPTURED);
+    if (!c->step)
+        return fail(GS_FAILED,
+                    "trial: no step was found in %lld collectives: their sequence does not repeat; "
+                    "give the number of a step: --calls",
+                    (long long)c->calls);
+    if (alike < c->ranks)
+        return fail(GS_FAILED,
+                    "trial: only %lld of %lld ranks found the same step at the same collective, so "
+                    "nothing was switched: the ranks see other sequences; use gradsync train",
+                    (long long)alike, (long long)c->ranks);
+    return fail(GS_FAILED,
+                "trial: the job ended before a visit was complete: %lld collectives, %lld of them "
+                "a step, %lld visits dropped",
+                (long long)c->calls, (long long)c->step_calls, (long long)c->dropped);
+}
+
 int trial_result_explain(const struct trial_ranks *r)
 {
     const struct trial_comm *c = most_calls(r, true), *other = most_calls(r, false);
     if (!c && !other)
-        return fail(GS_FAILED, "trial: no rank asked the tuner plugin: NCCL is older than 2.22, or "
-                               "made no communicator of two ranks or more");
+        return explain_unasked(r);
     if (!c)
         return fail(GS_FAILED,
                     "trial: no communicator has all ranks of the job; give the size of one that "
@@ -143,19 +233,5 @@ int trial_result_explain(const struct trial_ranks *r)
                     "trial: %lld of %lld ranks run without the plugin, or do not see the folder of "
                     "the recordings",
                     (long long)(c->ranks - c->files), (long long)c->ranks);
-    if (c->silent_s > 5)
-        return fail(GS_FAILED,
-                    "trial: NCCL was not asked any more in the last %.0f s of the job, after %lld "
-                    "collectives: they were captured in a CUDA graph, where no setting can be "
-                    "switched; compare launches of the job instead",
-                    c->silent_s, (long long)c->calls);
-    if (!c->step)
-        return fail(GS_FAILED,
-                    "trial: no step was found in %lld collectives: their sequence does not repeat; "
-                    "give the number of a step: --calls",
-                    (long long)c->calls);
-    return fail(GS_FAILED,
-                "trial: the job ended before a visit was complete: %lld collectives, %lld of them "
-                "a step, %lld visits dropped",
-                (long long)c->calls, (long long)c->step_calls, (long long)c->dropped);
+    return explain_calls(c);
 }

@@ -1,29 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What one launch of a job under trial says, in lines for its user. The interval is over the blocks
- * of this launch: what would differ in another one is not in it, which is why `compare` gives a
- * verdict over several launches only.
+ * The result of one launch of a job under trial, in lines for its user. A block stands for a launch
+ * of compare/: the interval and the verdict say what holds in this launch. Whether it holds in
+ * another one is not in them, so `compare` gives a verdict over several launches only.
  */
 #ifndef GS_TRIAL_RESULT_H
 #define GS_TRIAL_RESULT_H
 
+#include "compare/judgement.h"
 #include "trial/trial_ranks.h"
+#include "trial/trial_taken.h"
 
 #include <stddef.h>
 
-struct trial_effect {
-    size_t blocks;
-    double ratio, lo,
-        hi;             /* of times, to the baseline's first copy; NaN with less than two blocks */
-    double unavailable; /* share of the calls that could not have the arm */
+#define TRIAL_EQUIVALENCE 0.005
+
+struct trial_verdict {
+    const char *arm; /* of the visits */
+    int64_t copy;
+    struct trial_taken taken;
+    bool same_operation;  /* as auto, by NCCL's reports */
+    struct effect effect; /* against auto, a log-ratio for each block */
+    enum verdict verdict; /* inconclusive also for what does not count (trial_taken.h) */
 };
 
-struct trial_effect trial_effect(const struct trial_comm *c, const char *arm, int64_t copy);
-/* By say(): a line an arm. */
+/* Of each arm, and of auto's second copy; `auto` itself is left out. The caller frees *v. `draws` of
+ * the bootstrap. */
+size_t trial_verdicts(struct trial_verdict **v, const struct trial_comm *c, size_t draws);
+/* By say(): a line for each arm. */
 void trial_result_say(const struct trial_comm *c);
-/* The fastest arm whose interval lies below 1 and below the A/A difference; NULL: none. */
+/* The arm with the shortest step among those that are faster than auto; NULL: none. */
 const char *trial_result_best(const struct trial_comm *c);
 /* Reports why there is no visit at all; GS_FAILED. */
 int trial_result_explain(const struct trial_ranks *r);
+
+/* What a user reads as soon as NCCL reports a captured collective, and at the end. */
+#define TRIAL_CAPTURED                                                                             \
+    "the job captured its collectives in a CUDA graph; nothing could be switched; use gradsync "   \
+    "train"
 
 #endif

@@ -81,6 +81,13 @@ static int prove_steps(const struct request *q, const struct steps_evidence *s)
 
 /* ---- inside a job ---- */
 
+static bool can_switch(const struct steps_evidence *s, const char *config)
+{
+    struct setting setting;
+    struct candidate c = candidate_of(s, 0, config);
+    return setting_of(&setting, c.best->c) && setting_is_of_collectives(&setting);
+}
+
 static int prove_in_job(const struct request *q, const struct steps_evidence *s)
 {
     struct candidate best;
@@ -94,7 +101,13 @@ static int prove_in_job(const struct request *q, const struct steps_evidence *s)
                GS_OK;
     advice_settings(&settings, s, 0);
     for (size_t i = 0; i < settings.n; i++)
-        text_addf(&arms, "%s%s", i ? "," : "", settings.v[i]);
+        if (can_switch(s, settings.v[i]))
+            text_addf(&arms, "%s%s", arms.len ? "," : "", settings.v[i]);
+    if (!arms.len)
+        return fail(GS_USAGE,
+                    "prove: a trial cannot switch %s; compare launches of the command instead: "
+                    "gradsync train (docs/training.md)",
+                    settings.v[0]);
     const struct trial_options o = {.arms = arms.s,
                                     .platform = s->shapes[0].platform,
                                     .proof_of = best.best->c->run_id,

@@ -43,20 +43,39 @@ static bool is_axis(const struct recorded *r, const char *key)
     return varies;
 }
 
-/* Keys of the axes except size, which always has a column. */
+static void add(struct words *w, const char *word)
+{
+    w->v = xrealloc(w->v, (w->n + 1) * sizeof *w->v);
+    w->v[w->n++] = xstrdup(word);
+}
+
+static bool has(const struct words *w, const char *word)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (!strcmp(w->v[i], word))
+            return true;
+    return false;
+}
+
+/* Keys of the axes except size, which always has a column. Not every cell has every parameter. */
 static void find_axes(const struct recorded *r, struct words *axes)
 {
-    struct words params;
+    struct words seen = {0};
     *axes = (struct words){0};
-    words_split(&params, r->n_cells ? r->cells[0].params : "", ' ');
-    for (size_t i = 0; i < params.n; i++) {
-        params.v[i][strcspn(params.v[i], "=")] = '\0';
-        if (!*params.v[i] || !strcmp(params.v[i], "size") || !is_axis(r, params.v[i]))
-            continue;
-        axes->v = xrealloc(axes->v, (axes->n + 1) * sizeof *axes->v);
-        axes->v[axes->n++] = xstrdup(params.v[i]);
+    for (size_t c = 0; c < r->n_cells; c++) {
+        struct words params;
+        words_split(&params, r->cells[c].params, ' ');
+        for (size_t i = 0; i < params.n; i++) {
+            params.v[i][strcspn(params.v[i], "=")] = '\0';
+            if (!*params.v[i] || has(&seen, params.v[i]))
+                continue;
+            add(&seen, params.v[i]);
+            if (strcmp(params.v[i], "size") && is_axis(r, params.v[i]))
+                add(axes, params.v[i]);
+        }
+        words_free(&params);
     }
-    words_free(&params);
+    words_free(&seen);
 }
 
 /* ---- rows ---- */

@@ -48,8 +48,9 @@ int cmd_trial(int argc, char **argv)
         .verb = "trial",
         .arguments = "-- COMMAND...",
         .summary = "Compares NCCL settings inside a training job: runs the command, switches the "
-                   "settings between blocks of its steps, and records the time of each. Needs NCCL "
-                   "2.22 or newer; replaces a tuner that a network plugin brings (aws-ofi-nccl).",
+                   "settings between blocks of its steps, and records the time of each and whether "
+                   "NCCL honoured it. Needs NCCL 2.22 or newer, and collectives outside of CUDA "
+                   "graphs. NCCL_TUNER_PLUGIN=none allows it to replace a tuner that the job has.",
         .example = "gradsync trial --arms ctas=16,ring/LL128 -- torchrun train.py",
         .options = options,
         .min_args = 1,

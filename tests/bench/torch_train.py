@@ -1,15 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A small GPT trained with DDP or FSDP2, unaware of gradsync: a job to try the tuner plugin on.
+"""A small GPT trained with DDP or FSDP2: a job for trials, and the truth that they are held against.
 
     torchrun --nproc-per-node 2 torch_train.py [--mode ddp|fsdp2] [--seconds 60] [--eval 200]
+    torchrun --nproc-per-node 2 torch_train.py --steps 100             # prints step times and ends
+    torchrun --nproc-per-node 2 torch_train.py --compare ctas=8,ring/LL128 --seconds 20
+    torchrun --nproc-per-node 2 torch_train.py --profile trace.json    # of three steps, with shapes
 
-Prints the steps per second of each five seconds on rank 0. --sync reads the loss after each step,
-so that the host never runs ahead. --eval N makes an evaluation every N steps, with collectives of
-its own. --graph captures the step of --mode ddp in a CUDA graph: nothing can be switched then.
+The job knows nothing of gradsync. --config gives its communicator an NCCL setting, written as the
+arms of a trial are. --compare trains one copy of the model for each setting, each on a communicator
+of its own, in turns of some steps in random order, with auto twice; it prints the change of the step
+time against auto, with its 95% interval. --graph captures the step of --mode ddp in a CUDA graph.
+--sync reads the loss after each step. --eval N makes an evaluation every N steps, with collectives
+of its own.
 """
 import argparse
+import contextlib
+import gc
+import math
 import os
+import random
+import statistics
 import time
 
 import torch
@@ -57,78 +68,214 @@ def options():
     p.add_argument("--vocabulary", type=int, default=32000)
     p.add_argument("--batch", type=int, default=8)
     p.add_argument("--length", type=int, default=1024)
+    p.add_argument("--bucket-cap", type=float, default=25, help="MiB of a DDP bucket")
+    p.add_argument("--config", default="auto")
+    p.add_argument("--compare", metavar="CONFIGS")
+    p.add_argument("--steps", type=int, default=0, help="steps to time, after --warmup steps")
+    p.add_argument("--warmup", type=int, default=30)
+    p.add_argument("--profile", metavar="FILE")
     p.add_argument("--eval", type=int, default=0)
     p.add_argument("--sync", action="store_true")
     p.add_argument("--graph", action="store_true")
     return p.parse_args()
 
 
-def distribute(model, o, device):
+@contextlib.contextmanager
+def environment(**variables):
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    yield
+    for name, value in before.items():
+        if value is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = value
+
+
+def make_group(config, device):
+    """A communicator of all ranks with the setting; NCCL reads the variables when it creates it."""
+    settings, variables = dist.ProcessGroupNCCL.Options(), {}
+    for part in config.split("/"):
+        if part.startswith("ctas="):
+            settings.config.min_ctas = settings.config.max_ctas = int(part[5:])
+        elif part.lower() in ("ll", "ll128", "simple"):
+            variables["NCCL_PROTO"] = part
+        elif part != "auto":
+            variables["NCCL_ALGO"] = part.replace("-", "")
+    with environment(**variables):
+        group = dist.new_group(pg_options=settings)
+        dist.all_reduce(torch.zeros(1, device=device), group=group)
+        torch.cuda.synchronize()
+    return group
+
+
+def distribute(model, o, device, group):
     if o.mode == "ddp":
-        return nn.parallel.DistributedDataParallel(model, device_ids=[device.index])
+        return nn.parallel.DistributedDataParallel(
+            model, device_ids=[device.index], process_group=group, bucket_cap_mb=o.bucket_cap
+        )
+    from torch.distributed.device_mesh import DeviceMesh
     from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
+    mesh = DeviceMesh.from_group(group, "cuda")
     policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16)
     for block in model.blocks:
-        fully_shard(block, mp_policy=policy)
-    fully_shard(model, mp_policy=policy)
+        fully_shard(block, mesh=mesh, mp_policy=policy)
+    fully_shard(model, mesh=mesh, mp_policy=policy)
     return model
+
+
+class Training:
+    """A model, its optimizer and its communicator; run() is one step."""
+
+    def __init__(self, o, device, stream, config):
+        torch.manual_seed(1)
+        self.o = o
+        self.group = None if config == "auto" and not o.compare else make_group(config, device)
+        self.model = distribute(Model(o).to(device), o, device, self.group or dist.group.WORLD)
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, capturable=o.graph)
+        self.tokens = torch.randint(o.vocabulary, (o.batch, o.length + 1), device=device)
+        self.graph = None
+        if o.graph:
+            for _ in range(11):
+                self.step()
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph, stream=stream):
+                self.step()
+
+    def step(self):
+        with torch.autocast("cuda", torch.bfloat16, cache_enabled=not self.o.graph):
+            logits = self.model(self.tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), self.tokens[:, 1:].flatten())
+        loss.backward()
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=not self.o.graph)
+        return loss
+
+    def run(self):
+        if self.graph:
+            self.graph.replay()
+        else:
+            loss = self.step()
+            if self.o.sync:
+                loss.item()
+
+    def timed(self, steps):
+        """Seconds of a step, of the slowest rank."""
+        torch.cuda.synchronize()
+        start = time.monotonic()
+        for _ in range(steps):
+            self.run()
+        torch.cuda.synchronize()
+        took = torch.tensor((time.monotonic() - start) / steps, device="cuda")
+        dist.all_reduce(took, dist.ReduceOp.MAX)
+        return took.item()
+
+
+def say(text):
+    if dist.get_rank() == 0:
+        print(text, flush=True)
+
+
+# ---- what to do with it
+
+
+def train(o, t):
+    """Until the time is over."""
+    ended = torch.zeros(1, device="cuda")
+    start = last = time.monotonic()
+    steps = 0
+    while not ended.item():
+        for _ in range(50):
+            t.run()
+            steps += 1
+            if o.eval and steps % o.eval == 0:
+                with torch.no_grad():
+                    for _ in range(5):
+                        t.model(t.tokens[:, :-1])
+                    dist.all_reduce(ended)
+        torch.cuda.synchronize()
+        now = time.monotonic()
+        if now - last >= 5:
+            say(f"{now - start:.1f} s: {steps / (now - start):.3f} steps/s")
+            last = now
+        ended.fill_(float(now - start >= o.seconds))
+        dist.broadcast(ended, 0)
+
+
+def time_steps(o, t):
+    for _ in range(o.warmup):
+        t.run()
+    for _ in range(max(1, o.steps // 10)):
+        say(f"step time: {1e3 * t.timed(10):.4f} ms")
+
+
+def profile(o, t):
+    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+    for _ in range(o.warmup):
+        t.run()
+    torch.cuda.synchronize()
+    with torch.profiler.profile(activities=activities, record_shapes=True) as p:
+        for _ in range(3):
+            t.run()
+            p.step()
+        torch.cuda.synchronize()
+    if dist.get_rank() == 0:
+        p.export_chrome_trace(o.profile)
+
+
+def student(df):
+    """The 97.5% quantile of t, by Cornish and Fisher's expansion."""
+    z = 1.959964
+    return z + (z**3 + z) / (4 * df) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * df**2)
+
+
+def compare(o, device, stream):
+    configs = ["auto"] + [c for c in o.compare.split(",") if c != "auto"]
+    all_of = {c: Training(o, device, stream, c) for c in configs}
+    for t in all_of.values():
+        t.timed(o.warmup)
+    share = torch.tensor(all_of["auto"].timed(10), device="cuda")
+    dist.broadcast(share, 0)
+    visits = len(configs) + 1
+    blocks = max(4, int(o.seconds // (0.7 * visits)))
+    steps = max(4, int(o.seconds / (blocks * visits) / share.item()))
+    order, logs = random.Random(1), {c: [] for c in configs + ["auto again"]}
+    for _ in range(blocks):
+        seconds = {}
+        for name in order.sample(list(logs), len(logs)):
+            t = all_of[name.split()[0]]
+            t.run()
+            seconds[name] = t.timed(steps)
+        for name in logs:
+            logs[name].append((math.log(seconds[name] / seconds["auto"]), seconds[name]))
+    for name, values in logs.items():
+        ratios = [r for r, _ in values]
+        mean = statistics.fmean(ratios)
+        half = student(blocks - 1) * statistics.stdev(ratios) / math.sqrt(blocks)
+        ms = 1e3 * statistics.median(s for _, s in values)
+        say(
+            f"compare {name.replace(' ', '-')} {ms:.4f} ms {100 * math.expm1(mean):+.3f}% "
+            f"[{100 * math.expm1(mean - half):+.3f}, {100 * math.expm1(mean + half):+.3f}] {blocks} blocks"
+        )
 
 
 def main():
     o = options()
     device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
     torch.cuda.set_device(device)
-    dist.init_process_group("nccl", device_id=device)
-    torch.manual_seed(1)
+    dist.init_process_group("nccl", device_id=None if o.compare else device)
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
-        model = distribute(Model(o).to(device), o, device)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, capturable=o.graph)
-    tokens = torch.randint(o.vocabulary, (o.batch, o.length + 1), device=device)
-
-    def step():
-        with torch.autocast("cuda", torch.bfloat16, cache_enabled=not o.graph):
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=not o.graph)
-        return loss
-
-    run = step
-    with torch.cuda.stream(stream):
-        if o.graph:
-            for _ in range(11):
-                step()
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, stream=stream):
-                step()
-            run = graph.replay
-        steps = 0
-        torch.cuda.synchronize()
-        start = last = time.monotonic()
-        ended = torch.zeros(1, device=device)
-        while True:
-            loss = run()
-            steps += 1
-            if o.sync and loss is not None:
-                loss.item()
-            if o.eval and steps % o.eval == 0:
-                with torch.no_grad():
-                    for _ in range(5):
-                        model(tokens[:, :-1])
-                    dist.all_reduce(ended)
-            if steps % 50 == 0:
-                torch.cuda.synchronize()
-                now = time.monotonic()
-                if dist.get_rank() == 0 and now - last >= 5:
-                    print(f"{now - start:.1f} s: {steps / (now - start):.3f} steps/s", flush=True)
-                    last = now
-                ended.fill_(float(now - start >= o.seconds))
-                dist.broadcast(ended, 0)
-                if ended.item():
-                    break
+        if o.compare:
+            compare(o, device, stream)
+        else:
+            t = Training(o, device, stream, o.config)
+            (profile if o.profile else time_steps if o.steps else train)(o, t)
+            del t
+    # NCCL waits for ever to destroy a communicator that a live CUDA graph has in it.
+    torch.cuda.synchronize()
+    gc.collect()
     dist.destroy_process_group()
 
 

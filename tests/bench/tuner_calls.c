@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tuner_calls PLUGIN CALLS   prints what one call of the tuner plugin costs, in ns, as it is
- * configured by the environment: the calls of a DDP step of five buckets, less what the loop costs
- * without a plugin. The longest single call follows, in us.
+ * tuner_calls PLUGIN CALLS   prints what the plugin costs per collective, in ns, as the environment
+ * configures it: the tuner's answer and the profiler's events, for the calls of a DDP step of five
+ * buckets, less the cost of the loop without a plugin. The longest single call follows, in us.
  */
 #include "../tuner/host.h"
 
@@ -45,16 +45,28 @@ static double longest_us(struct host_comm *c, long calls)
     return longest / 1e3;
 }
 
+/* A communicator whose other rank has found its step: otherwise a trial does not begin. */
+static bool init(struct host_comm *c, const struct host *h, uint64_t id)
+{
+    struct host_comm partner;
+    if (!host_init(c, h, id, 2, 1) || !host_init(&partner, h, id, 2, 1))
+        return false;
+    for (long i = 0; i < 200; i++)
+        if (!one(&partner, i))
+            return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     struct host h;
-    struct host_comm c = {0}, none = {0}, other, partner; /* a trial waits for all ranks to come */
-    if (argc != 3 || !host_load(&h, argv[1], 6) || !host_init(&c, &h, 1, 2, 1) ||
-        !host_init(&partner, &h, 1, 2, 1))
+    struct host_comm c = {0}, none = {0}, other;
+    if (argc != 3 || !host_load(&h, argv[1], 6) || !host_load_profiler(&h, argv[1], 5) ||
+        !init(&c, &h, 1))
         return 2;
     long calls = atol(argv[2]);
     double with = each_ns(&c, calls), without = each_ns(&none, calls);
-    if (!host_init(&other, &h, 2, 2, 1) || !host_init(&partner, &h, 2, 2, 1))
+    if (!init(&other, &h, 2))
         return 2;
     printf("%.1f %.0f\n", with - without, longest_us(&other, calls / 10));
     host_finalize(&c);

@@ -28,6 +28,14 @@ for config in RING/LL RING/LL128 RING/SIMPLE TREE/LL TREE/LL128 TREE/SIMPLE; do
     ok "$config ran" grep -q "\"key\":\"ran\",\"value\":\"$config " "$recording"
 done
 
+config collectives '[nccl_allreduce]' 'size = 480, 983040, 7864320' 'metric = T_ss, L_iso' 'launch = graph, stream' \
+    'buffers = hot, cold' 'in_place = no, yes' 'collective = allgather, reducescatter, alltoall, broadcast, reduce, sendrecv' \
+    'configs = auto, ring/Simple, registered, ncclMemAlloc, symmetric, efficiency, symmetric/zero'
+measure collectives
+is "$rc" 0 'every collective is right by every launch, buffer, memory and policy'
+is "$(fails wrong)" 0 'no result is wrong'
+is "$(grep -c '"key":"ran","value":"unproven' "$recording")" 0 'what ran is proven, kernels or copy engines'
+
 config contended '[nccl_allreduce]' 'size = 1MiB' 'contention = none, low, medium, high' \
     'configs = auto, ring/Simple'
 measure contended
@@ -40,4 +48,9 @@ config proxy '[iter_proxy]' 'backend = cuda' 'size = 100004' 'buckets = 3' 'gemm
     'mode = compute, comm, sequential, overlapped' 'configs = auto, Simple, LL128'
 measure proxy
 is "$rc" 0 'the proxy is right in every mode and precision'
+config sharded '[iter_proxy]' 'backend = cuda' 'size = 983040' 'buckets = 2' 'gemm = 512' 'gemms = 6' \
+    'issue = after, beside' 'collective = allgather, reducescatter' 'mode = compute, comm, sequential, overlapped' \
+    'configs = auto, efficiency, zero, symmetric, symmetric/zero'
+measure sharded
+is "$rc" 0 'steps with all-gathers and reduce-scatters are right, plain and symmetric, by every policy'
 done_testing

@@ -12,6 +12,7 @@
  * launch that measures the configs one after the other, as many iterations of each in all.
  */
 #include "compare/judgement.h"
+#include "rates.h"
 #include "truth.h"
 
 #include "base/err.h"
@@ -107,10 +108,7 @@ static const char nothing[] = "nothing there but called a difference",
                   other[] = "95% interval covers: other noise",
                   sequence[] = "Mann-Whitney one after the other", used[] = "as used here",
                   plain[] = "percentile bootstrap", expanded[] = "expanded percentile";
-static const struct {
-    const char *quantity, *method; /* no commas */
-    double least, most;            /* what it is held to */
-} rates[RATES] = {
+static const struct rate_bounds rates[RATES] = {
     [AA_VERDICT] = {nothing, "verdict", 0, 0.05},
     [AA_FAMILY] = {nothing, "verdict: any of five", 0, 0.05},
     [AA_FEW] = {nothing, "verdict: any of fourteen; three blocks", 0, 0.05},
@@ -288,31 +286,6 @@ static void count_effect(struct tally *t, struct campaign *c, bool faster, struc
 
 /* ---- report ---- */
 
-/* Wilson's interval of a rate. */
-static struct interval wilson(size_t hits, size_t trials)
-{
-    const double z = 1.959963984540054;
-    double n = (double)trials, p = (double)hits / n, middle = p + z * z / (2 * n);
-    double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)), scale = 1 + z * z / n;
-    return (struct interval){(middle - half) / scale, (middle + half) / scale, 0.95};
-}
-
-static int report(const struct tally *t)
-{
-    int code = GS_OK;
-    puts("quantity,method,campaigns,rate,rate_low,rate_high,least,most");
-    for (int r = 0; r < RATES; r++) {
-        struct interval ci = wilson(t->hits[r], t->trials[r]);
-        double rate = (double)t->hits[r] / (double)t->trials[r];
-        printf("%s,%s,%zu,%.4f,%.4f,%.4f,%g,%g\n", rates[r].quantity, rates[r].method, t->trials[r],
-               rate, ci.lo, ci.hi, rates[r].least, rates[r].most);
-        if (rate < rates[r].least || rate > rates[r].most)
-            code = fail(GS_FAILED, "%s, %s: %.4f, held to %g … %g", rates[r].quantity,
-                        rates[r].method, rate, rates[r].least, rates[r].most);
-    }
-    return code;
-}
-
 static uint64_t argument(int argc, char **argv, int i, uint64_t otherwise)
 {
     return argc > i ? strtoull(argv[i], NULL, 10) : otherwise;
@@ -370,7 +343,8 @@ static int run_all(struct share all)
         pthread_join(threads[i], NULL);
         add_tally(&all.t, &shares[i].t);
     }
-    return started == n ? report(&all.t) : fail(GS_FAILED, "no thread for the campaigns");
+    return started == n ? rates_report(rates, all.t.hits, all.t.trials, RATES)
+                        : fail(GS_FAILED, "no thread for the campaigns");
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# README.md's batch on a cluster, line by line, on a real Slurm.
+# The batch of docs/clusters.md, line by line, on a real Slurm.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/slurm/lib.sh
@@ -15,7 +15,7 @@ a_checkout "$tmp/a_checkout"
 cd "$tmp/a_checkout" || exit 1
 printf '\n[slurm]\nexclusive = no\n' >>configs/local.ini
 unset BUILD GRADSYNC_PLUGIN_PATH
-commands "$top/README.md" 'A batch on a cluster' >"$tmp/commands"
+commands "$top/docs/clusters.md" 'A batch on a cluster' >"$tmp/commands"
 while IFS= read -r line; do
     ok "$line" bash -c "$line"
     case $line in

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NCCL's part towards a tuner plugin: loads it, takes the newest symbol up to a version, and calls
- * it as NCCL does for each collective, then chooses from the cost table as NCCL does.
+ * Plays NCCL towards a tuner and profiler plugin: loads it, takes the newest symbols up to a
+ * version, asks the tuner about each collective, chooses from the cost table as NCCL does, and tells
+ * the profiler what runs.
  */
 #ifndef GS_TEST_TUNER_HOST_H
 #define GS_TEST_TUNER_HOST_H
@@ -13,24 +14,30 @@
 #include <stdint.h>
 
 struct host {
-    void *library;
-    int abi;
-    const void *symbol;
+    void *library, *profiler_library;
+    int abi, profiler; /* versions; profiler 0: none */
+    const void *symbol, *profiler_symbol;
+    int channels;  /* of a communicator */
+    bool stubborn; /* runs NCCL's own choice whatever the tuner says */
 };
 
 struct host_comm {
     const struct host *host;
-    void *context;
+    void *context, *profiler_context;
     int ranks;
+    bool captured; /* the calls go into a CUDA graph */
 };
 
-/* What runs: the pair with the lowest cost, the tuner's channels. */
+/* The pair with the lowest cost, the tuner's channels. */
 struct ran {
     uint8_t algo, proto, channels;
 };
 
-/* False: printed why. abi: the newest that this NCCL knows, 3 to 6. */
+/* False: printed why. abi: the newest that this NCCL knows, 3 to 6; 2: it knows none of ours, and
+ * runs without. */
 bool host_load(struct host *h, const char *path, int abi);
+/* The same of a profiler, version 2 to 5. NCCL goes on without one. */
+bool host_load_profiler(struct host *h, const char *path, int version);
 void host_unload(struct host *h);
 bool host_init(struct host_comm *c, const struct host *h, uint64_t id, int ranks, int nodes);
 bool host_call(struct host_comm *c, int func, size_t bytes, struct ran *ran);

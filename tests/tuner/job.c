@@ -2,20 +2,26 @@
  *
  *   job [KEY=VALUE...]   a training job as its tuner plugin sees it: ranks that are processes or
  *                        threads, steps that end together, calls as DDP or FSDP makes them. The
- *                        plugin is NCCL_TUNER_PLUGIN. It prints how many calls were made and with
- *                        which choices, and fails when a rank chose differently from rank 0: NCCL
- *                        would hang.
- *   ranks=2 as=processes|threads|turns abi=6 steps=200 finalize=1 exit=0
+ *                        plugins are NCCL_TUNER_PLUGIN and NCCL_PROFILER_PLUGIN. It prints how many
+ *                        calls were made and with which choices, and fails if a rank chose
+ *                        differently from rank 0: NCCL would hang.
+ *   ranks=2 as=processes|threads|turns steps=200 finalize=1 exit=0
+ *   abi=6 profiler=5        the newest versions that this NCCL knows; abi=2: older than 2.22;
+ *                           profiler=0: older than 2.24
+ *   channels=24             of its communicators; a call that asks for more gets these
+ *   stubborn=0              1: this NCCL runs its own choice of algorithm and protocol
  *   kind=ddp|fsdp|accumulate parts=5   buckets, layers, micro-batches of one layer
  *   setup=3                 calls before the first step
  *   eval=0 eval_calls=7     after every so many steps, so many calls
  *   second=0                1: another communicator with one small call a step
- *   graph=0                 after so many steps the calls stop: they were captured in a CUDA graph
+ *   graph=0                 after so many steps one is captured in a CUDA graph; the rest replay it
  *   step_us=0 jitter_us=0   a step takes so long, and a rank is late by up to so long
  *   ctas=8 factor=1.0       steps whose largest call has at most so many channels take longer
  *   miss=-1                 this rank runs without the plugin
- *   between=COMMAND         with as=turns, where the ranks make all their calls one after the
- * other: run after rank 0. What it changes only the others can see
+ *   other=-1                the calls of this rank have other sizes
+ *   between=COMMAND         with as=turns, where each rank makes the calls of all steps after the
+ *                           first 20 before the next rank does: run after rank 0. Only the other
+ *                           ranks can see what it changes
  */
 #include "host.h"
 
@@ -29,12 +35,13 @@
 #include <unistd.h>
 
 #define CALLS (1 << 22) /* remembered a rank */
+enum { TOGETHER = 20 }; /* steps: until all ranks know what a step is */
 
 static struct options {
     const char *as, *kind, *between;
     double factor;
     long ranks, abi, steps, finalize, exit, parts, setup, eval, eval_calls, second, graph, step_us,
-        jitter_us, ctas, miss;
+        jitter_us, ctas, miss, profiler, channels, stubborn, other;
 } o = {.as = "processes",
        .kind = "ddp",
        .factor = 1,
@@ -46,7 +53,10 @@ static struct options {
        .setup = 3,
        .eval_calls = 7,
        .ctas = 8,
-       .miss = -1};
+       .miss = -1,
+       .profiler = 5,
+       .channels = 24,
+       .other = -1};
 
 static struct shared {
     pthread_barrier_t barrier;
@@ -69,6 +79,7 @@ struct rank {
 static void call(struct rank *r, struct host_comm *c, int func, size_t bytes)
 {
     struct ran ran = {0, 0, 0};
+    bytes += r->rank == o.other ? 4096 : 0;
     if (!host_call(c, func, bytes, &ran)) {
         fprintf(stderr, "job: the plugin failed a call\n");
         shared->failed = 1;
@@ -115,10 +126,12 @@ static void wait_us(double us)
 
 static void step(struct rank *r, long number)
 {
-    bool captured = o.graph && number >= o.graph;
-    if (!captured)
+    bool replayed = o.graph && number > o.graph;
+    r->comm.captured = r->second.captured = o.graph && number == o.graph;
+    if (!replayed)
         step_calls(r);
-    if (o.second && !captured)
+    r->comm.captured = false;
+    if (o.second && !replayed)
         call(r, &r->second, NCCL_ALL_REDUCE, 8);
     if (o.jitter_us)
         wait_us((double)((long)rand_r(&r->seed) % o.jitter_us));
@@ -135,19 +148,25 @@ static void step(struct rank *r, long number)
 
 static void begin(struct rank *r)
 {
-    const char *plugin = getenv("NCCL_TUNER_PLUGIN");
-    if (plugin && r->rank != o.miss &&
-        (!host_load(&r->host, plugin, (int)o.abi) ||
-         !host_init(&r->comm, &r->host, 0xabcdef12345678, (int)o.ranks, 1) ||
+    const char *plugin = getenv("NCCL_TUNER_PLUGIN"), *profiler = getenv("NCCL_PROFILER_PLUGIN");
+    if (!plugin || r->rank == o.miss)
+        return;
+    if (!host_load(&r->host, plugin, (int)o.abi))
+        shared->failed = 1;
+    if (profiler && o.profiler)
+        host_load_profiler(&r->host, profiler, (int)o.profiler);
+    r->host.channels = (int)o.channels;
+    r->host.stubborn = o.stubborn;
+    if ((!host_init(&r->comm, &r->host, 0xabcdef12345678, (int)o.ranks, 1) ||
          (o.second && !host_init(&r->second, &r->host, 0x42, (int)o.ranks, 1))))
         shared->failed = 1;
 }
 
-static void work(struct rank *r)
+static void work(struct rank *r, long from, long to)
 {
-    for (long i = 0; i < o.setup; i++)
+    for (long i = 0; i < o.setup && !from; i++)
         call(r, &r->comm, NCCL_BROADCAST, (size_t)(i + 1) * 1000);
-    for (long i = 0; i < o.steps; i++)
+    for (long i = from; i < to; i++)
         step(r, i);
     shared->calls[r->rank] = r->calls;
 }
@@ -166,7 +185,7 @@ static void *run_rank(void *arg)
     struct rank *r = arg;
     begin(r);
     pthread_barrier_wait(&shared->barrier);
-    work(r);
+    work(r, 0, o.steps);
     end(r);
     return NULL;
 }
@@ -175,8 +194,11 @@ static void in_turns(struct rank *ranks)
 {
     for (long i = 0; i < o.ranks; i++)
         begin(&ranks[i]);
+    for (long k = 0; k < TOGETHER; k++)
+        for (long i = 0; i < o.ranks; i++)
+            work(&ranks[i], k, k + 1);
     for (long i = 0; i < o.ranks; i++) {
-        work(&ranks[i]);
+        work(&ranks[i], TOGETHER, o.steps);
         if (i == 0 && o.between && system(o.between))
             shared->failed = 1;
     }
@@ -242,11 +264,14 @@ static int set(const char *word)
     const struct {
         const char *name;
         long *value;
-    } keys[] = {{"ranks", &o.ranks},         {"abi", &o.abi},     {"steps", &o.steps},
-                {"finalize", &o.finalize},   {"exit", &o.exit},   {"parts", &o.parts},
-                {"setup", &o.setup},         {"eval", &o.eval},   {"eval_calls", &o.eval_calls},
-                {"second", &o.second},       {"graph", &o.graph}, {"step_us", &o.step_us},
-                {"jitter_us", &o.jitter_us}, {"ctas", &o.ctas},   {"miss", &o.miss}};
+    } keys[] = {
+        {"ranks", &o.ranks},         {"abi", &o.abi},           {"steps", &o.steps},
+        {"finalize", &o.finalize},   {"exit", &o.exit},         {"parts", &o.parts},
+        {"setup", &o.setup},         {"eval", &o.eval},         {"eval_calls", &o.eval_calls},
+        {"second", &o.second},       {"graph", &o.graph},       {"step_us", &o.step_us},
+        {"jitter_us", &o.jitter_us}, {"ctas", &o.ctas},         {"miss", &o.miss},
+        {"profiler", &o.profiler},   {"channels", &o.channels}, {"stubborn", &o.stubborn},
+        {"other", &o.other}};
     const char *value = strchr(word, '=');
     size_t n = value ? (size_t)(value - word) : 0;
     if (n == 2 && !strncmp(word, "as", n))

@@ -110,6 +110,17 @@ static void a_changed_byte_is_refused_in_its_line(void **state)
     text_free(&whole);
 }
 
+/* Its hash would be right after no line at all. */
+static void a_line_with_a_hash_is_not_of_an_older_recording(void **state)
+{
+    struct folder *f = *state;
+    assert_int_equal(mkdir(folder_path(f, RUN), 0777), 0);
+    folder_put(f, LAUNCH,
+               "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0\"}\n"
+               "{\"type\":\"note\",\"chain\":\"6f9cf4b4961f505c\",\"key\":1}\n");
+    assert_int_equal(read_until_refused(f), 1);
+}
+
 static void an_end_line_goes_on_with_the_hash(void **state)
 {
     struct folder *f = *state;
@@ -162,8 +173,11 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, folder_set_up, folder_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(the_hashes_are_of_the_format),         TEST(a_changed_byte_is_refused_in_its_line),
-        TEST(an_end_line_goes_on_with_the_hash),    TEST(nothing_is_added_to_an_edited_recording),
+        TEST(the_hashes_are_of_the_format),
+        TEST(a_changed_byte_is_refused_in_its_line),
+        TEST(a_line_with_a_hash_is_not_of_an_older_recording),
+        TEST(an_end_line_goes_on_with_the_hash),
+        TEST(nothing_is_added_to_an_edited_recording),
         TEST(an_edited_recording_is_not_collected),
     };
     return cmocka_run_group_tests_name("chain", tests, NULL, NULL);

@@ -79,6 +79,23 @@ static void export_lines(void **state)
     export_line_is("trial", "pat", "NCCL_ALGO='allgather:pat;reducescatter:pat'");
     export_line_is("trial", "auto", NULL);
     export_line_is("iter_proxy", "ring", NULL);
+    export_line_is("nccl_allreduce", "ctas=8/bucket_cap=50MiB", "NCCL_MIN_CTAS=8 NCCL_MAX_CTAS=8");
+    export_line_is("train", "bucket_cap=50/NCCL_MAX_CTAS=16", "NCCL_MAX_CTAS=16");
+    export_line_is("train", "bucket_cap=50", NULL);
+}
+
+static void effects(void **state)
+{
+    (void)state;
+    assert_int_equal(setting_effect("ctas=8", "RING/LL ctas=8"), EFFECT_HONOURED);
+    assert_int_equal(setting_effect("ctas=8", "RING/LL ctas=4"), EFFECT_CLAMPED);
+    assert_int_equal(setting_effect("ctas=8", "RING/LL ctas=8 | TREE/LL ctas=4"), EFFECT_CLAMPED);
+    assert_int_equal(setting_effect("ring/LL", "RING/LL128 ctas=8"), EFFECT_IGNORED);
+    assert_int_equal(setting_effect("nvls-tree", "NVLS_TREE/SIMPLE ctas=8"), EFFECT_HONOURED);
+    assert_int_equal(setting_effect("ctas=8/policy=zero", "RING/LL ctas=8"), EFFECT_HONOURED);
+    assert_int_equal(setting_effect("bucket_cap=50", "RING/LL ctas=8"), EFFECT_UNKNOWN);
+    assert_int_equal(setting_effect("ctas=8", ""), EFFECT_UNKNOWN);
+    assert_int_equal(setting_effect("ctas=8", "unproven: old NCCL"), EFFECT_UNKNOWN);
 }
 
 /* statsmodels.stats.multitest.multipletests(p, method='holm')[1] */
@@ -159,6 +176,7 @@ static void signs_flip_exactly(void **state)
     struct effect e = effect_of(many, 20); /* by 4,000 draws, none of which should be as far */
     near(e.p_permutation, 1. / 4001, 1e-12);
     near(e.p_least, 1. / 4001, 1e-12);
+    near(effect_of(many, 14).p_permutation, 2. / 16384, 1e-15); /* the most that are all tried */
     const double zero[] = {0, 0, 0};
     e = effect_of(zero, 3);
     near(e.p_permutation, 1, 0);
@@ -199,6 +217,27 @@ static void sides_are_welchs(void **state)
     assert_true(e.lo < 0.105 && e.hi > 0.105 && e.launches == 3);
     e = effect_unpaired(x, singles(x, a, 3), y, singles(y, b, 3), 10000, &rng);
     near(e.p_least, 2. / 20, 1e-12); /* either side may be the larger: 2 / C(6, 3) */
+    const double low[] = {1, 2, 3, 4, 5, 6, 7, 8}, high[] = {91, 92, 93, 94, 95, 96, 97, 98};
+    struct nested l[8], h[8];
+    e = effect_unpaired(l, singles(l, low, 8), h, singles(h, high, 8), 100, &rng);
+    near(e.p_permutation, 1. / 101,
+         1e-15); /* no deal of a hundred is as far; what was seen is one */
+}
+
+/* Expanded, the percentiles of the bootstrap are as wide as Student's interval. */
+static void an_expanded_percentile_is_students(void **state)
+{
+    (void)state;
+    const double mean[] = {-1.55, -1, -0.66, -0.38, -0.12, 0.12, 0.38, 0.66, 1, 1.55};
+    struct nested x[10];
+    struct rng rng;
+    rng_seed(&rng, 8);
+    size_t n = singles(x, mean, 10);
+    struct interval plain = contrast_percentile(x, n, 40000, false, &rng);
+    struct interval expanded = contrast_percentile(x, n, 40000, true, &rng);
+    double se = effect_of(mean, 10).se;
+    near((plain.hi - plain.lo) / 2, 1.96 * se * sqrt(0.9), 0.02 * se);
+    near((expanded.hi - expanded.lo) / 2, student_quantile(0.025, 9) * se, 0.05 * se);
 }
 
 static struct effect made(double value, double half, int launches)
@@ -223,7 +262,8 @@ static void verdicts_by_their_bounds(void **state)
     } cases[] = {
         {-0.02, 0.005, 0, 0.01, VERDICT_FASTER},
         {0.02, 0.005, 0, 0.01, VERDICT_SLOWER},
-        {-0.02, 0.005, 0, 0.06, VERDICT_INCONCLUSIVE},     /* not in its family */
+        {-0.02, 0.005, 0, 0.06, VERDICT_INCONCLUSIVE}, /* not in its family */
+        {0.02, 0.005, 0, 0.06, VERDICT_INCONCLUSIVE},
         {-0.02, 0.025, 0, 0.01, VERDICT_INCONCLUSIVE},     /* reaches 0 */
         {-0.02, 0.005, 0.016, 0.01, VERDICT_INCONCLUSIVE}, /* reaches the floor */
         {-0.02, 0.005, 0.014, 0.01, VERDICT_FASTER},
@@ -244,6 +284,43 @@ static void verdicts_by_their_bounds(void **state)
         assert_true((*j.reason != 0) == (j.verdict == VERDICT_INCONCLUSIVE));
         assert_true(j.verdict == VERDICT_INCONCLUSIVE || j.needed == 0);
     }
+}
+
+/* The bounds are those of the ratio's logarithm: log(1.1) is 0.0953. */
+static void bounds_are_logarithms(void **state)
+{
+    (void)state;
+    struct effect inside = made(0.09, 0.005, 5), outside = made(0.09, 0.008, 5);
+    assert_int_equal(judge_effect(&inside, 0.1, 0, 1).verdict, VERDICT_EQUIVALENT);
+    assert_int_equal(judge_effect(&outside, 0.1, 0, 1).verdict, VERDICT_INCONCLUSIVE);
+    assert_int_equal(judge_reference(&inside, 0.1).verdict, VERDICT_EQUIVALENT);
+    assert_int_equal(judge_reference(&outside, 0.1).verdict, VERDICT_INCONCLUSIVE);
+    struct effect below = made(-0.12, 0.02, 5), across = made(-0.12, 0.03, 5);
+    assert_int_equal(judge_reference(&below, 0.1).verdict, VERDICT_FASTER);
+    assert_int_equal(judge_reference(&across, 0.1).verdict, VERDICT_INCONCLUSIVE);
+}
+
+/* The first n with (t.975 + t.8)(n - 1) sd / sqrt(n) < room; sd = se sqrt(launches). */
+static int64_t further_launches(const struct effect *e, double room)
+{
+    double sd = e->se * sqrt(e->launches);
+    int n = e->launches + 1;
+    while ((student_quantile(0.025, n - 1) + student_quantile(0.2, n - 1)) * sd / sqrt(n) >= room)
+        n++;
+    return n - e->launches;
+}
+
+static void launches_are_counted_exactly(void **state)
+{
+    (void)state;
+    for (double half = 0.0205; half < 0.06; half += 0.0005) {
+        struct effect e = made(0.02, half, 5), r = made(0.03, half, 5);
+        assert_int_equal(judge_effect(&e, 0.01, 0, 0.06).needed, further_launches(&e, 0.02));
+        assert_int_equal(judge_reference(&r, 0.01).needed,
+                         further_launches(&r, 0.03 - log1p(0.01)));
+    }
+    struct effect many = made(0.05, 0.01, JUDGEMENT_MOST_LAUNCHES);
+    assert_int_equal(judge_effect(&many, 0.01, 0, 0.06).needed, -1);
 }
 
 static void launches_that_would_settle_it(void **state)
@@ -278,6 +355,9 @@ static void which_p_decides(void **state)
     e.p_permutation = 0.02;
     near(judgement_p(&e, 10), 0.02, 0);
     near(judgement_p(&e, 30), e.p_interval, 0); /* 30 * 2/1024 cannot either */
+    e.p_least = JUDGEMENT_ALPHA / 4;
+    assert_true(judgement_permutes(&e, 4)); /* 5% itself is reached */
+    assert_false(judgement_permutes(&e, 5));
 }
 
 static void the_interval_and_its_p_agree(void **state)
@@ -351,6 +431,7 @@ int main(void)
         cmocka_unit_test(students_t),
         cmocka_unit_test(levels),
         cmocka_unit_test(export_lines),
+        cmocka_unit_test(effects),
         cmocka_unit_test(holm_steps_down),
         cmocka_unit_test(the_interval_is_the_launches),
         cmocka_unit_test(blocks_do_not_widen_it),
@@ -358,6 +439,9 @@ int main(void)
         cmocka_unit_test(one_launch_has_no_numbers),
         cmocka_unit_test(sides_are_welchs),
         cmocka_unit_test(verdicts_by_their_bounds),
+        cmocka_unit_test(bounds_are_logarithms),
+        cmocka_unit_test(launches_are_counted_exactly),
+        cmocka_unit_test(an_expanded_percentile_is_students),
         cmocka_unit_test(launches_that_would_settle_it),
         cmocka_unit_test(which_p_decides),
         cmocka_unit_test(the_interval_and_its_p_agree),

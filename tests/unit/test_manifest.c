@@ -25,12 +25,14 @@ static int set_up(void **state)
     return 0;
 }
 
+#define ABC "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
 /* FIPS 180-2, appendix B: "abc"; and the empty message. */
 static void hashes_are_sha256(void **state)
 {
     struct folder *f = *state;
     char hex[65];
-    const char *abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    const char *abc = ABC;
     sha256_hex("abc", 3, hex);
     assert_string_equal(hex, abc);
     sha256_hex("", 0, hex);
@@ -101,6 +103,78 @@ static void a_manifest_lists_no_path(void **state)
     assert_non_null(strstr(f->error, "lists '../x', no file name"));
 }
 
+static void an_entry_without_its_facts_vouches_for_nothing(void **state)
+{
+    struct folder *f = *state;
+    static const struct {
+        const char *entry, *said;
+    } entries[] = {
+        {"\"bytes\":3,\"sha256\":\"" ABC "\"", NULL},
+        {"\"bytes\":3", "x: edited"},
+        {"\"bytes\":3,\"sha256\":7", "x: edited"},
+        {"\"sha256\":\"" ABC "\"", "x: edited"},
+        {"\"bytes\":2,\"sha256\":\"" ABC "\"", "x: edited"},
+        {"\"bytes\":4,\"sha256\":\"" ABC "\"", "x: truncated"},
+        {"\"bytes\":3,\"sha256\":\"" ABC "\",\"bytes\":3", "MANIFEST.json:1: damaged"},
+        {"\"bytes\":3,\"sha256\":\"" ABC "\"},\"x\":{\"bytes\":3", "MANIFEST.json:1: damaged"},
+        {"\"bytes\":3,\"sha256\":\"" ABC "\"},\"a/x\":{\"bytes\":3", "'a/x', no file name"},
+    };
+    assert_int_equal(unlink(folder_path(f, "launch-01.01.log")), 0);
+    assert_int_equal(unlink(folder_path(f, "config.ini")), 0);
+    folder_put(f, "x", "abc");
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        char *text = xstrfmt("{\"files\":{\"x\":{%s}}}", entries[i].entry);
+        folder_put(f, RECORD_MANIFEST, text);
+        free(text);
+        f->error[0] = '\0';
+        assert_int_equal(manifest_verify(f->dir), entries[i].said ? GS_FAILED : GS_OK);
+        if (entries[i].said && !strstr(f->error, entries[i].said))
+            fail_msg("said '%s', not '%s'", f->error, entries[i].said);
+    }
+}
+
+/* All may read, some may run: a manifest takes the right to write and gives none. */
+static void a_manifest_takes_the_right_to_write_and_gives_none(void **state)
+{
+    struct folder *f = *state;
+    struct stat st;
+    assert_int_equal(chmod(folder_path(f, "config.ini"), 0640), 0);
+    assert_int_equal(chmod(folder_path(f, "launch-01.01.log"), 0775), 0);
+    assert_int_equal(manifest_write(f->dir), GS_OK);
+    assert_int_equal(stat(folder_path(f, "config.ini"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0440);
+    assert_int_equal(stat(folder_path(f, "launch-01.01.log"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0555);
+}
+
+static void a_manifest_tells_which_lines_were_protected(void **state)
+{
+    struct folder *f = *state;
+    const char *id = "run";
+    struct text got = {0};
+    struct record r;
+    assert_int_equal(mkdir(folder_path(f, id), 0777), 0);
+    folder_put(f, "run/launch-01.01.jsonl",
+               "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0\",\"run_id\":\"run\","
+               "\"launch\":1,\"attempt\":1}\n");
+    assert_int_equal(record_create(&r, folder_path(f, "run/launch-02.01.jsonl")), GS_OK);
+    assert_int_equal(
+        record_line(&r, json_pack("{s:s,s:i,s:s,s:s,s:i,s:i}", "type", "header", "schema", 1,
+                                  "gradsync", "0", "run_id", id, "launch", 2, "attempt", 1)),
+        GS_OK);
+    assert_int_equal(record_close(&r), GS_OK);
+    say_quiet(1);
+    assert_int_equal(manifest_write(folder_path(f, id)), GS_OK);
+    say_quiet(0);
+    assert_true(text_read_file(folder_path(f, "run/" RECORD_MANIFEST), &got));
+    const char *old = strstr(got.s, "launch-01"), *now = strstr(got.s, "launch-02");
+    assert_non_null(old);
+    assert_non_null(now);
+    assert_true(strstr(old, "\"chained\": false") < now);
+    assert_non_null(strstr(now, "\"chained\": true"));
+    text_free(&got);
+}
+
 static void one_file_is_verified_alone(void **state)
 {
     struct folder *f = *state;
@@ -139,6 +213,9 @@ int main(void)
         TEST(what_was_written_verifies),
         TEST(each_fault_is_named),
         TEST(a_manifest_lists_no_path),
+        TEST(an_entry_without_its_facts_vouches_for_nothing),
+        TEST(a_manifest_takes_the_right_to_write_and_gives_none),
+        TEST(a_manifest_tells_which_lines_were_protected),
         TEST(one_file_is_verified_alone),
         TEST(a_folder_in_a_run_is_refused),
         TEST(a_damaged_recording_gets_no_manifest),

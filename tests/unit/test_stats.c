@@ -145,6 +145,9 @@ static void warmup_is_found_and_not_invented(void **state)
         x[i] = 100.0 - (double)i;
     assert_int_equal(stats_warmup(x, 7, WARMUP_OWN(7)), 0); /* too few to say */
     for (size_t i = 0; i < 60; i++)
+        x[i] = i < 2 ? 9 : 5;
+    assert_int_equal(stats_warmup(x, 60, WARMUP_OWN(60)), 2); /* of equally good, the shortest */
+    for (size_t i = 0; i < 60; i++)
         x[i] = 5;
     assert_int_equal(stats_warmup(x, 60, WARMUP_IMPORTED(60)), 0);
 }

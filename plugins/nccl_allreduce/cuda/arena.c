@@ -19,7 +19,7 @@ char *slot_out(const struct prepared *p, unsigned slot)
 
 static void arena_free(struct state *s, struct arena *a)
 {
-    memory_free(&s->comms, a->base, a->from_nccl);
+    memory_free(&s->comms, a->base, a->memory != MEMORY_PLAIN);
     free(a);
 }
 
@@ -48,14 +48,14 @@ static void drop_unused(struct state *s)
 
 static enum wl_status allocate(struct state *s, struct arena *a, char *why, size_t n)
 {
-    return memory_alloc(&s->comms, &a->base, a->bytes, a->from_nccl, why, n);
+    return memory_alloc(&s->comms, &a->base, a->bytes, a->memory != MEMORY_PLAIN, why, n);
 }
 
-enum wl_status arena_take(struct state *s, size_t bytes, bool from_nccl, struct arena **out,
+enum wl_status arena_take(struct state *s, size_t bytes, enum memory memory, struct arena **out,
                           char *why, size_t n)
 {
     for (struct arena *a = s->arenas; a; a = a->next)
-        if (a->bytes >= bytes && a->from_nccl == from_nccl) {
+        if (a->bytes >= bytes && a->memory == memory) {
             a->users++;
             *out = a;
             return WL_OK;
@@ -66,7 +66,7 @@ enum wl_status arena_take(struct state *s, size_t bytes, bool from_nccl, struct 
         return WL_FAIL;
     }
     a->bytes = bytes < LEAST_B ? LEAST_B : bytes;
-    a->from_nccl = from_nccl;
+    a->memory = memory;
     enum wl_status status = allocate(s, a, why, n);
     if (status != WL_OK) {
         drop_unused(s);

@@ -17,7 +17,7 @@ struct arena {
     struct arena *next;
     void *base;
     size_t bytes;
-    bool from_nccl;
+    enum memory memory; /* memory that is registered for one config is not used by another */
     int users;
     const void *loaded; /* the prepared cell whose inputs it holds */
 };
@@ -57,7 +57,7 @@ char *slot_in(const struct prepared *p, unsigned slot);
 char *slot_out(const struct prepared *p, unsigned slot);
 
 /* Not collective. WL_SKIP: out of device memory, `why` says so. */
-enum wl_status arena_take(struct state *s, size_t bytes, bool from_nccl, struct arena **out,
+enum wl_status arena_take(struct state *s, size_t bytes, enum memory memory, struct arena **out,
                           char *why, size_t n);
 void arenas_free(struct state *s);
 /* Inputs, and outputs poisoned, queued on the stream. */

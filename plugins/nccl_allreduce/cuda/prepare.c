@@ -52,7 +52,7 @@ static enum wl_status take_buffers(struct prepared *p, char *why, size_t n)
     }
     if (c->buffers == BUFFERS_COLD && gpu_flush_prepare(&s->gpu, why, n) != cudaSuccess)
         return WL_SKIP;
-    return arena_take(s, (c->in_place ? 1 : 2) * p->slots * p->slot_B, c->memory != MEMORY_PLAIN,
+    return arena_take(s, (c->in_place ? 1 : 2) * p->slots * p->slot_B, (enum memory)c->memory,
                       &p->arena, why, n);
 }
 

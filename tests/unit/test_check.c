@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Each check of a recording, by a recording that fails it alone. All are of the older form, without a
+ * running hash, which would find every fault first.
+ */
+#include "base/err.h"
+#include "base/text.h"
+#include "folder.h"
+#include "record/check_run.h"
+#include "record/ledger.h"
+#include "record/manifest.h"
+#include "record/record.h"
+#include "record/record_end.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RUN "run" /* the folder, and the id of the run */
+#define LAUNCH RUN "/launch-01.01.jsonl"
+#define HEADER_OF(more)                                                                            \
+    "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0\",\"run_id\":\"run\",\"launch\":1,"        \
+    "\"attempt\":1" more "}\n"
+#define HEADER HEADER_OF("")
+#define CELL(cell, group, copy)                                                                    \
+    "{\"type\":\"cell\",\"cell\":\"" cell "\",\"group\":\"" group "\",\"copy\":" copy              \
+    ",\"size_B\":8}\n"
+#define BLOCK_OF(cell, copy, block, iters, times)                                                  \
+    "{\"type\":\"block\",\"cell\":\"" cell "\",\"copy\":" copy ",\"block\":" block                 \
+    ",\"iters\":" iters ",\"time_ns\":[" times "]}\n"
+#define BLOCK(block) BLOCK_OF("c", "0", block, "4", "5,6")
+#define GROUP(blocks)                                                                              \
+    "{\"type\":\"group\",\"group\":\"g\",\"cells\":[{\"cell\":\"c\",\"copy\":0,\"blocks\":" blocks \
+    "}]}\n"
+#define FAIL(kind) "{\"type\":\"fail\",\"cell\":\"c\",\"kind\":\"" kind "\",\"why\":\"w\"}\n"
+#define END "{\"type\":\"end\",\"status\":\"complete\"}\n"
+#define SOUND HEADER CELL("c", "g", "0") BLOCK("1") BLOCK("2") GROUP("2") END
+
+/* SHA-256 of the empty config.ini. */
+#define EMPTY "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+#define PLAN_OF(cells) "{\"config_sha256\":\"" EMPTY "\",\"cells\":[" cells "]}"
+#define PLANNED(cell, group) "{\"id\":\"" cell "\",\"group\":\"" group "\"}"
+
+static int set_up(void **state)
+{
+    folder_set_up(state);
+    return mkdir(folder_path(*state, RUN), 0777);
+}
+
+/* said NULL: it is sound. */
+static void checks_as(struct folder *f, const char *recording, const char *said)
+{
+    f->error[0] = '\0';
+    folder_put(f, LAUNCH, recording);
+    int code = check_recordings(folder_path(f, RUN));
+    if (code != (said ? GS_FAILED : GS_OK) || (said && !strstr(f->error, said)))
+        fail_msg("exit %d, said '%s', not '%s', of:\n%s", code, f->error, said ? said : "",
+                 recording);
+}
+
+static void each_fault_is_found(void **state)
+{
+    static const struct {
+        const char *recording, *said;
+    } cases[] = {
+        {SOUND, NULL},
+        {HEADER CELL("c", "g", "0") CELL("c", "g", "1") BLOCK("1") BLOCK_OF("c", "1", "1", "4", "5")
+             GROUP("1"),
+         NULL},
+        {HEADER CELL("c", "g", "0") BLOCK("1") BLOCK("1"), ":4: block 1 of cell c comes after"},
+        {HEADER CELL("c", "g", "0") BLOCK("2") BLOCK("1"), ":4: block 1 of cell c comes after"},
+        {HEADER CELL("c", "g", "0") BLOCK("1") GROUP("1") BLOCK("2"),
+         ":5: a block of cell c comes"},
+        {HEADER CELL("c", "g", "0") BLOCK("1") GROUP("2"),
+         ":4: cell c has 1 blocks, but its group"},
+        {HEADER CELL("c", "g", "0") BLOCK("1") BLOCK("2") GROUP("1"),
+         ":5: cell c has 2 blocks, but"},
+        {HEADER CELL("c", "g", "0") GROUP("0") GROUP("0"), ":4: group g is closed twice"},
+        {HEADER CELL("c", "g", "0") CELL("c", "g", "0"), ":3: cell c, copy 0 is declared twice"},
+        {HEADER BLOCK("1"), ":2: a block of cell c, copy 0 comes before its cell line"},
+        {HEADER CELL("c", "g", "1") BLOCK("1"), ":3: a block of cell c, copy 0 comes before"},
+        {HEADER CELL("c", "g", "0") CELL("d", "h", "0") BLOCK("1"),
+         ":4: a block of cell c is among"},
+        {HEADER CELL("c", "g", "2") BLOCK_OF("c", "2", "1", "4", "5"), ":3: copy 2, block 1"},
+        {HEADER CELL("c", "g", "0") BLOCK("2147483648"), ":3: copy 0, block 2147483648"},
+        {HEADER CELL("c", "g", "0") BLOCK_OF("c", "0", "1", "0", "5"), ":3: iters=0: must be"},
+        {HEADER CELL("c", "g", "0") BLOCK_OF("c", "0", "1", "4", ""),
+         ":3: a block without samples"},
+        {HEADER CELL("c", "g", "0") BLOCK_OF("c", "0", "1", "4", "5,0"), ":3: sample 2 is 0 ns"},
+        {HEADER FAIL("wrong") FAIL("lost"), NULL},
+        {HEADER FAIL("tired"), ":2: unknown kind 'tired'"},
+        {SOUND END, ":7: a line comes after the end line"},
+        {SOUND BLOCK("3"), ":7: a block of cell c comes after its group was closed"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        checks_as(*state, cases[i].recording, cases[i].said);
+}
+
+static void a_recording_is_of_its_folder(void **state)
+{
+    struct folder *f = *state;
+    struct ledger *l;
+    folder_put(f, LAUNCH, SOUND);
+    assert_int_equal(rename(folder_path(f, RUN), folder_path(f, "other")), 0);
+    assert_int_equal(check_recordings(folder_path(f, "other")), GS_FAILED);
+    assert_non_null(strstr(f->error, "recorded by run 'run', in the folder of 'other'"));
+    assert_int_equal(ledger_read(&l, folder_path(f, "other")),
+                     GS_OK); /* to be read, not vouched for */
+    assert_string_equal(l->run_id, RUN);
+    ledger_free(l);
+    folder_put(f, "other/launch-02.01.jsonl",
+               "{\"type\":\"header\",\"schema\":1,\"gradsync\":\"0\",\"run_id\":\"second\","
+               "\"launch\":2,\"attempt\":1}\n");
+    assert_int_equal(ledger_read(&l, folder_path(f, "other")), GS_FAILED);
+    assert_non_null(strstr(f->error, "recorded by run 'second', in the folder of 'run'"));
+}
+
+static void a_recording_is_of_its_plan(void **state)
+{
+    struct folder *f = *state;
+    char hex[65], *header;
+    folder_put(f, RUN "/config.ini", "");
+    folder_put(f, RUN "/plan.json", PLAN_OF(PLANNED("c", "g")));
+    assert_int_equal(sha256_file(folder_path(f, RUN "/plan.json"), hex), GS_OK);
+    checks_as(f, SOUND, NULL);
+    checks_as(f, HEADER CELL("c", "h", "0"), ":2: foreign: cell c of group h is not in plan.json");
+    checks_as(f, HEADER CELL("d", "g", "0"), ":2: foreign: cell d of group g is not in plan.json");
+    checks_as(f, HEADER_OF(",\"config_sha256\":\"0\""),
+              ":1: foreign: recorded with another config");
+    checks_as(f, HEADER_OF(",\"config_sha256\":\"" EMPTY "\""), NULL);
+    checks_as(f, HEADER_OF(",\"plan_sha256\":\"0\""),
+              ":1: foreign: recorded with another plan.json");
+    header = xstrfmt(HEADER_OF(",\"plan_sha256\":\"%s\""), hex);
+    checks_as(f, header, NULL);
+    free(header);
+}
+
+static void a_damaged_plan_is_named(void **state)
+{
+    static const struct {
+        const char *plan, *said;
+    } cases[] = {
+        {PLAN_OF(PLANNED("c", "g") "," PLANNED("d", "g")), NULL},
+        {PLAN_OF(PLANNED("c", "g") "," PLANNED("d", "g") "," PLANNED("c", "h")),
+         "plan.json: damaged: cell c is listed twice"},
+        {PLAN_OF("{\"id\":\"c\"}"), "plan.json: damaged: cell 1 has no id, or no group"},
+        {PLAN_OF("{\"group\":\"g\"}"), "plan.json: damaged: cell 1 has no id, or no group"},
+        {PLAN_OF(PLANNED("", "g")), "plan.json: damaged: cell 1 has no id, or no group"},
+        {"{\"cells\":[],\"cells\":[]}", "plan.json:1: damaged"},
+        {"{\"config_sha256\":\"0\"}", "config.ini: edited: its SHA-256 differs"},
+    };
+    folder_put(*state, RUN "/config.ini", "");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        folder_put(*state, RUN "/plan.json", cases[i].plan);
+        checks_as(*state, HEADER, cases[i].said);
+    }
+}
+
+static void an_end_is_written_once(void **state)
+{
+    struct folder *f = *state;
+    struct text got = {0};
+    folder_put(f, LAUNCH, SOUND);
+    assert_int_equal(record_end_write(folder_path(f, LAUNCH), "crash", NULL), GS_OK);
+    assert_true(text_read_file(folder_path(f, LAUNCH), &got));
+    assert_string_equal(got.s, SOUND);
+    text_free(&got);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, folder_tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(each_fault_is_found),        TEST(a_recording_is_of_its_folder),
+        TEST(a_recording_is_of_its_plan), TEST(a_damaged_plan_is_named),
+        TEST(an_end_is_written_once),
+    };
+    return cmocka_run_group_tests_name("check", tests, NULL, NULL);
+}
