@@ -6,7 +6,9 @@ iniparser_dir := $(firstword $(wildcard /usr/include/iniparser /usr/local/includ
 CPPFLAGS_ALL := -std=c11 -D_GNU_SOURCE -Irunner -Iplugins $(iniparser_dir:%=-isystem %) -MMD -MP
 numa := $(if $(wildcard /usr/include/hwloc.h /usr/local/include/hwloc.h),hwloc,none)
 LIBS := -liniparser -ljansson -lsodium -lsqlite3 $(if $(filter hwloc,$(numa)),-lhwloc) -lm -ldl -lpthread
-compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS)
+# Hardening as in plugins (plugin.mk); programs are position-independent.
+compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS) $(gs_harden_cc) $(if $(gs_hardened),-fPIE)
+link_program = $(CFLAGS) $(LDFLAGS) $(gs_harden_ld) $(if $(gs_hardened),-pie) -rdynamic
 
 # The rooms of runner/ (CONTRIBUTING.md). All of them but verbs/ and rank/ make the library; rank/ alone
 # is compiled with MPI.
@@ -31,9 +33,9 @@ $(BUILD)/deps.ok: mk/found.sh | $(BUILD)/
 $(library): $(lib_obj)
 	$(call quiet,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 $(BUILD)/gradsync: $(cmd_obj) $(commit) $(library)
-	$(call quiet,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS)
+	$(call quiet,LINK,$@)$(CC) $(link_program) -o $@ $^ $(LIBS)
 $(BUILD)/gradsync-rank: $(rank_obj) $(commit) $(library)
-	$(call quiet,LINK,$@)OMPI_CC='$(CC)' $(MPICC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS) -lpthread
+	$(call quiet,LINK,$@)OMPI_CC='$(CC)' $(MPICC) $(link_program) -o $@ $^ $(LIBS) -lpthread
 
 $(BUILD)/runner/rank/%.o: runner/rank/%.c | $(BUILD)/deps.ok
 	$(call quiet,MPICC,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) -c -o $@ $<

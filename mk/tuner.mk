@@ -8,7 +8,7 @@ tuner_obj := $(patsubst %.c,$(BUILD)/tuner/%.o,$(wildcard plugins/nccl_tuner/*.c
 all install: $(tuner)
 # Of rng.c only what is used is linked: the rest needs libm.
 $(tuner): $(tuner_obj)
-	$(call quiet,LINK,$@)$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-z,defs -Wl,--gc-sections -o $@ $^ -lpthread
+	$(call quiet,LINK,$@)$(CC) -shared $(CFLAGS) $(LDFLAGS) $(gs_harden_ld) -Wl,-z,defs -Wl,--gc-sections -o $@ $^ -lpthread
 $(BUILD)/tuner/%.o: %.c | $(BUILD)/deps.ok
 	$(call quiet,CC,$<)mkdir -p $(@D) && $(CC) $(compile) -fPIC -fvisibility=hidden -ffunction-sections -c -o $@ $<
 

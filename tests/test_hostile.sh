@@ -3,7 +3,7 @@
 #
 # Recordings, campaigns and folders come from other people: they are data. No text of theirs runs as
 # code in make, a shell, gnuplot or a terminal, none of their links is followed, none of their files
-# is waited for.
+# is waited for; also under ASan.
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/recording.sh"
 

@@ -129,6 +129,14 @@ END
 exits 1 'a command that prints a secret of the environment' train secret.ini
 unlike "$(cat "$(run_of)"/*) $err" 'tok-0123456789' 'does not bring it into the recording'
 like "$(cat "$(run_of)"/*.log)" 'token .hidden' 'the log has (hidden) in its place'
+config argument <<'END'
+command = 'echo "step time: 1 s" --api-key=qwertyuiop; [ -e again ] || { touch again; exit 1; }'
+END
+exits 1 'a command with a secret argument, which fails' train argument.ini
+unlike "$(cat "$(run_of)"/*.ini "$(run_of)"/*.json*)" qwertyuiop 'is recorded without it'
+exits 2 'resumed without the secret' "$gradsync" resume "$(run_of)"
+like "$err" 'export API_KEY=' 'says how to give it'
+exits 0 'resumed with the secret' env API_KEY=qwertyuiop "$gradsync" resume "$(run_of)"
 config hidden <<'END'
 command = echo x=1
 MY_TOKEN = abc

@@ -212,4 +212,6 @@ wrong 'a name twice' "macros.txt:2: a second definition of 'x'" 'x = integer: SE
 wrong 'a variable without a set' "macros.txt:1: no set for a variable of 'x.<v>'" 'x.<v> = integer: SELECT count(*) FROM summary'
 wrong 'half a line' "macros.txt:1: no 'FORM: SELECT .*' in the definition of 'x'" 'x = summary'
 wrong 'another half' "macros.txt:1: no ' = ' in 'x summary'" 'x summary'
+exits 2 'a folder for definitions is refused' "$gradsync" why -m .
+is "$err" '.: Is a directory' '… with one line, and nothing is lost'
 done_testing

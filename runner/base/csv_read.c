@@ -2,6 +2,7 @@
 #include "base/csv_read.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/locate.h"
 
 #include <errno.h>
@@ -133,7 +134,9 @@ static int not_there(const char *path)
 
 int csv_read_open(struct csv_reader *r, const char *path, const char *const *columns)
 {
-    *r = (struct csv_reader){.path = path, .file = fopen(path, "r")};
+    *r = (struct csv_reader){.path = path, .file = files_stream(path, FILES_ANY)};
+    if (!r->file && errno == EMEDIUMTYPE)
+        return fail_at(GS_USAGE, path, 0, "cannot be read: %s", files_why(errno));
     if (!r->file)
         return not_there(path);
     bool got;

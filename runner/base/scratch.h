@@ -9,6 +9,8 @@
 struct scratch {
     char *dir; /* NULL: MPI uses its own folders */
     int lock;  /* held by this process; the next gradsync removes folders that no process holds */
+    int alive; /* closed when this process ends, however it does: then `keeper` removes the folder */
+    int keeper;
 };
 
 /* Removes the folders of dead processes, then creates one in shared memory. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/shell_quote.h"
 
+#include "base/secrets.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define HARMLESS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-=:,@+%"
@@ -49,7 +52,9 @@ char *shell_command(const char *verb, const char *config, const char *workload,
     }
     for (; overrides && *overrides; overrides++) {
         text_add(&t, " --set ");
-        shell_quote(&t, *overrides);
+        char *shown = secrets_hidden(*overrides);
+        shell_quote(&t, shown);
+        free(shown);
     }
     return t.s;
 }

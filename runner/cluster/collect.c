@@ -2,6 +2,7 @@
 #include "cluster/collect.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "cluster/cluster_status.h"
 #include "cluster/copy_run.h"
@@ -52,11 +53,27 @@ static int target_of(const char *raw, const char *run, char **target)
     return GS_OK;
 }
 
+/* No folder from the campaign's down to the run's may be a link: it could lead to any file. */
+static int check_links(const struct campaign *c, const char *run)
+{
+    int code = GS_OK;
+    for (size_t n = 0; !code && run[n]; n += run[n] == '/') {
+        struct stat s;
+        n += strcspn(run + n, "/");
+        char *path = xstrfmt("%s/%.*s", c->dir, (int)n, run);
+        if (!lstat(path, &s) && S_ISLNK(s.st_mode))
+            code = fail_at(GS_FAILED, path, 0, "is a link, which is not followed");
+        free(path);
+    }
+    return code;
+}
+
 static bool same_plan(const char *a, const char *b)
 {
     char *pa = xstrfmt("%s/plan.json", a), *pb = xstrfmt("%s/plan.json", b);
     struct text ta = {0}, tb = {0};
-    bool same = text_read_file(pa, &ta) && text_read_file(pb, &tb) && ta.len == tb.len &&
+    bool same = files_read(pa, FILES_OWN, FILES_WHOLE_MAX, &ta) &&
+                files_read(pb, FILES_OWN, FILES_WHOLE_MAX, &tb) && ta.len == tb.len &&
                 (!ta.len || !memcmp(ta.s, tb.s, ta.len));
     text_free(&ta);
     text_free(&tb);
@@ -100,8 +117,10 @@ static int copy_run(struct collected *out, const char *from, const char *target,
 static int collect_run(struct collected *out, const struct campaign *c, const struct camp_run *r,
                        bool whole, const char *raw, bool so_far)
 {
-    char *from = campaign_path(c, r->dir), *target;
-    int code = target_of(raw, r->dir, &target);
+    char *from = campaign_path(c, r->dir), *target = NULL;
+    int code = check_links(c, r->dir);
+    if (!code)
+        code = target_of(raw, r->dir, &target);
     bool there = !code && access(target, F_OK) == 0;
     if (there && !same_plan(from, target)) {
         code = fail_at(GS_FAILED, target, 0,

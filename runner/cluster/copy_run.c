@@ -71,15 +71,9 @@ static int pour(int in, int out, const char *from, const char *to, char hex[65],
 static int copy_file(const char *from, const char *to, bool final, char hex[65], uint64_t *bytes)
 {
     struct stat s;
-    int in = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int in = files_open(from, FILES_OWN);
     if (in < 0)
-        return errno == ELOOP
-                   ? fail_at(GS_FAILED, from, 0, "is a link; a recording must be a regular file")
-                   : cannot(from, "read");
-    if (fstat(in, &s) || !S_ISREG(s.st_mode)) {
-        close(in);
-        return fail_at(GS_FAILED, from, 0, "is not a regular file; a recording must be one");
-    }
+        return fail_at(GS_FAILED, from, 0, "cannot be read: %s", files_why(errno));
     int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     int code = out < 0 ? cannot(to, "made") : pour(in, out, from, to, hex, bytes);
     if (!code && fsync(out))

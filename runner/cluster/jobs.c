@@ -2,6 +2,7 @@
 #include "cluster/jobs.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/jsontext.h"
 #include "base/text.h"
 #include "record/provenance.h"
@@ -74,8 +75,8 @@ int jobs_read(struct jobs *j, const struct campaign *c)
     *j = (struct jobs){0};
     char *path = campaign_path(c, CAMPAIGN_LEDGER);
     int code = GS_OK;
-    if (!text_read_file(path, &t) && errno != ENOENT)
-        code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(errno));
+    if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t) && errno != ENOENT)
+        code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
     for (char *line = t.s, *next; line && *line; line = next) {
         size_t n = strcspn(line, "\n");
         next = line + n + (line[n] == '\n');

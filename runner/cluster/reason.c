@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/reason.h"
 
+#include "base/files.h"
 #include "base/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +100,7 @@ static const struct ending words[] = {
 /* False: there is no such log, or it is empty. */
 static bool tail(const char *log, char *buf)
 {
-    int fd = open(log, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = files_open(log, FILES_OWN);
     if (fd < 0)
         return false;
     off_t size = lseek(fd, 0, SEEK_END);

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/program_dir.h"
+#include "base/secrets.h"
 #include "base/shell_quote.h"
 #include "cluster/sbatch_words.h"
 #include "plugin/plugin.h"
@@ -136,8 +137,14 @@ static int setup(struct text *t, const struct plan *p)
         return GS_OK;
     if (!sbatch_words_line(line))
         return refuse(p, "setup", "…", "allowed: one line without control characters");
+    char *shown = secrets_hidden(line);
+    bool secret = strcmp(shown, line) != 0;
     text_addf(t, "%s\n", line);
-    return GS_OK;
+    free(shown);
+    return secret ? refuse(p, "setup", "…",
+                           "it holds a secret, and others may read the script; read it from a "
+                           "file: export NAME=$(cat FILE)")
+                  : GS_OK;
 }
 
 int script_shape(struct text *t, const struct plan *p)

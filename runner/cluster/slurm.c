@@ -8,8 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- the queue ---- */
+
+/* The fields of a job in the reply of squeue; the folder comes last, because it may hold any mark. */
+#define JOB_FIELDS "%A|%F|%K|%T|%r|%U|%k|%Z"
+enum { JOB_FIELDS_N = 8 };
 
 /* Reads K from the comment "gradsync:ID:K" that slurm_submit_command sets. False: a foreign job of
  * the same name. */
@@ -26,14 +31,18 @@ static bool ours(const struct campaign *c, const char *text, size_t *k)
 static bool parse_job(const struct campaign *c, char *line, struct job *j)
 {
     struct words w;
+    const char *folder = line;
     words_split(&w, line, '|');
-    bool good = w.n == 6 && ours(c, w.v[5], &j->array);
+    for (int i = 1; folder && i < JOB_FIELDS_N; i++)
+        folder = (folder = strchr(folder, '|')) ? folder + 1 : NULL;
+    bool good = folder && ours(c, w.v[6], &j->array);
     if (good) {
         j->id = strtol(w.v[0], NULL, 10);
         j->array_job = strtol(w.v[1], NULL, 10);
         j->index = strtol(w.v[2], NULL, 10);
         snprintf(j->state, sizeof j->state, "%s", w.v[3]);
         snprintf(j->reason, sizeof j->reason, "%s", w.v[4]);
+        j->mine = strtoul(w.v[5], NULL, 10) == geteuid() && !strcmp(folder, c->dir);
         good = j->index >= 1 && (size_t)j->index <= c->arrays[j->array].n;
     }
     words_free(&w);
@@ -56,7 +65,7 @@ int slurm_queue(struct queue *q, const struct campaign *c)
     *q = (struct queue){0};
     int code = client_run(&r,
                           (const char *const[]){"squeue", "-h", "-r", "-t", "all", "-n", c->id,
-                                                "-o", "%A|%F|%K|%T|%r|%k", NULL},
+                                                "-o", JOB_FIELDS, NULL},
                           "cannot list the jobs");
     for (char *line = code ? NULL : r.out.s, *next; line && *line; line = next) {
         next = strchr(line, '\n');

@@ -32,6 +32,7 @@ struct job {
     long index;     /* index in the job array */
     long id;        /* job id of this task */
     char state[24], reason[64];
+    bool mine; /* this user submitted it from this campaign folder */
 };
 struct queue {
     struct job *v; /* sorted by array, index, job */

@@ -153,19 +153,37 @@ static enum setting_effect effect_of(const struct choice *asked, const char *ope
     return ctas == 0 ? EFFECT_UNKNOWN : ctas < asked->channels ? EFFECT_CLAMPED : EFFECT_IGNORED;
 }
 
+/* Of one launch, whose calls may run several operations: "ring/LL ctas=8 98%, ring/LL ctas=1 2%".
+ * The largest calls decide; trial_taken.h drops arms that most of the calls did not take. */
+static enum setting_effect launch_effect(const struct choice *asked, const char *ran)
+{
+    enum setting_effect best = EFFECT_UNKNOWN;
+    struct words w;
+    words_split(&w, ran, ',');
+    for (size_t i = 0; i < w.n; i++) {
+        enum setting_effect one = effect_of(asked, w.v[i]);
+        if (one != EFFECT_UNKNOWN && (best == EFFECT_UNKNOWN || one < best))
+            best = one;
+    }
+    words_free(&w);
+    return best;
+}
+
 enum setting_effect setting_effect(const char *config, const char *ran)
 {
     struct choice asked;
     struct text rest = {0};
+    struct words launches;
     enum setting_effect worst = EFFECT_UNKNOWN;
     bool good = split(&asked, &rest, config);
     text_free(&rest);
     if (!good || (asked.algo < 0 && asked.proto < 0 && !asked.channels))
         return EFFECT_UNKNOWN;
-    for (const char *next = ran; next; next = strpbrk(next, "|,")) {
-        next += strspn(next, "|, ");
-        enum setting_effect one = effect_of(&asked, next);
+    words_split(&launches, ran, '|');
+    for (size_t i = 0; i < launches.n; i++) {
+        enum setting_effect one = launch_effect(&asked, launches.v[i]);
         worst = one > worst ? one : worst;
     }
+    words_free(&launches);
     return worst;
 }

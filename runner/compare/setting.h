@@ -27,8 +27,8 @@ bool setting_is_of_collectives(const struct setting *s);
 char *setting_export_line(const struct contrast *c);
 
 /* Did NCCL run what the config asks for, by a recorded cell's `ran`? Clamped: the same algorithm and
- * protocol with fewer CTAs, as for small sizes. Ignored: something else. Where it ran several
- * operations, the worst of them. Unknown: the recording does not say. */
+ * protocol with fewer CTAs, as for small sizes. Ignored: something else. Where launches differ, the
+ * worst of them. Unknown: the recording does not say. */
 enum setting_effect {
     EFFECT_UNKNOWN,
     EFFECT_HONOURED,

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/locate.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "config/config_scan.h"
 #include "config/config_set.h"
@@ -166,20 +167,27 @@ int config_from_text(struct config **out, const char *path, const char *text, si
     memcpy(c->text, text, n);
     c->text[n] = '\0';
     int parsed = parse(c, n);
+    char *whole = c->text;
+    c->text = secrets_hidden(whole); /* what is recorded; the entries hold the values */
+    free(whole);
     int set_code = config_set_all(c, overrides);
     int sections = check_sections(c);
     int keys = check_keys(c);
     return parsed || set_code || sections || keys ? GS_USAGE : GS_OK;
 }
 
-/* The file's bytes, no more than a config can have: it may be a device or a pipe. */
+/* The file's bytes, no more than a config can have: it may be a pipe of the shell, such as /dev/stdin. */
 static int read_bytes(const char *path, struct text *out)
 {
-    FILE *f = fopen(path, "rbe");
     struct stat st;
+    bool there = !stat(path, &st),
+         handed = !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6);
+    if (there && S_ISFIFO(st.st_mode) && !handed) /* nobody may ever write to it */
+        return fail_at(GS_USAGE, path, 0, "is not a regular file");
+    FILE *f = fopen(path, "rbe");
     if (!f)
         return locate_failed(GS_USAGE, path, LOCATE_CONFIG);
-    if (!fstat(fileno(f), &st) && S_ISDIR(st.st_mode)) {
+    if (there && S_ISDIR(st.st_mode)) {
         fclose(f);
         return fail_at(GS_USAGE, path, 0, "is a folder, not a config file");
     }

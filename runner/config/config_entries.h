@@ -23,12 +23,12 @@ struct config_section {
 
 struct config {
     char *path;
-    char *text;                   /* the file's bytes */
+    char *text;                   /* the file's bytes, without secrets (secrets.h) */
     struct config_entry *entries; /* in file order, overrides applied */
     size_t n;
     struct config_section *sections; /* in file order; one may have no entries */
     size_t n_sections;
-    char **overrides; /* as given, NULL-terminated */
+    char **overrides; /* as given, without secrets; NULL-terminated */
     unsigned owners;
 };
 

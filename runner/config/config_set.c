@@ -2,6 +2,7 @@
 #include "config/config_set.h"
 
 #include "base/err.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "config/config_scan.h"
 #include "config/settings_tables.h"
@@ -74,7 +75,7 @@ int config_set_all(struct config *c, const char *const *overrides)
         n++;
     c->overrides = xcalloc(n + 1, sizeof *c->overrides);
     for (size_t i = 0; i < n; i++) {
-        c->overrides[i] = xstrdup(overrides[i]);
+        c->overrides[i] = secrets_hidden(overrides[i]);
         if (apply(c, overrides[i]))
             code = GS_USAGE;
     }

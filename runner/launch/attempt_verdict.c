@@ -2,6 +2,7 @@
 #include "launch/attempt_verdict.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ static void quote_log(const char *path, char *buf, size_t n)
     struct words lines;
     size_t used = 0;
     snprintf(buf, n, "its log gives no reason");
-    if (!text_read_file(path, &t))
+    if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t))
         return;
     words_split(&lines, t.s, '\n');
     for (size_t i = 0; i < lines.n && used < n / 2; i++) {

@@ -5,6 +5,7 @@
 #include "base/interrupts.h"
 #include "base/locate.h"
 #include "base/lock.h"
+#include "base/secrets.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -33,7 +34,13 @@ struct run_job {
 int run_make_folder(const struct plan *p, const char *data, char **dir)
 {
     int code = record_make_run(data, p->set.platform.name, p->workload, p->label, dir);
-    return code ? code : plan_write(p, *dir);
+    if (!code && (code = plan_write(p, *dir)) != GS_OK) { /* a folder without a plan is no run */
+        char *config = xstrfmt("%s/config.ini", *dir);
+        unlink(config);
+        rmdir(*dir);
+        free(config);
+    }
+    return code;
 }
 
 /* ---- one run folder ---- */
@@ -64,7 +71,7 @@ static int complete(struct run_job *r, struct run_outcome *o)
     o->complete = o->complete && !code;
     if (!code)
         code = outcome_judge(o, r->at.plan, r->at.dir);
-    if (!o->complete && !r->part)
+    if (!o->complete && !r->part && !access(r->at.dir, F_OK))
         outcome_set_skipped_aside(r->at.plan, r->at.dir);
     return code;
 }
@@ -95,10 +102,13 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
     progress_begin(&progress, p, options->quiet);
     o->code = complete(&r, o);
     o->interrupted = i->count > 0 && !o->complete;
-    o->nothing = !o->complete && outcome_nothing(p, dir);
-    if (!o->nothing)
+    bool gone = access(dir, F_OK) != 0;
+    o->nothing = !o->complete && !gone && outcome_nothing(p, dir);
+    if (!o->nothing && !gone)
         host_load_warn(&dir, 1);
-    if (r.part && o->complete)
+    if (gone)
+        o->nothing = true;
+    else if (r.part && o->complete)
         say("recorded: launches %d to %d of %s", r.first, r.last, dir);
     else
         outcome_say(o);
@@ -117,6 +127,24 @@ static int finish_folder(const char *dir, const struct run_options *options, str
         return code;
     code = run_plan(p, dir, &i, options, o);
     interrupts_release(&i);
+    return code;
+}
+
+/* What config.ini does not hold comes from the environment. */
+static int restore(const struct plan *p, const char *key, char value[SET_TEXT_MAX])
+{
+    char *missing, *whole = secrets_restored(value, &missing);
+    int code = GS_OK;
+    if (missing)
+        code = fail_at(GS_USAGE, p->config->path, 0,
+                       "[launch] %s: secrets are not recorded; give it again: export %s=…", key,
+                       missing);
+    else if (strlen(whole) >= SET_TEXT_MAX)
+        code = fail_at(GS_USAGE, p->config->path, 0, "[launch] %s: too long", key);
+    else
+        strcpy(value, whole);
+    free(missing);
+    free(whole);
     return code;
 }
 
@@ -139,6 +167,10 @@ int run_folder(const char *dir, const struct run_options *options)
         code = fail_at(GS_USAGE, dir, 0, "--launch %d: the run has only %lld launches",
                        options->last, (long long)p->set.measure.launches);
     size_t n = 1;
+    if (!code)
+        code = restore(p, "prefix", p->set.launch.prefix);
+    if (!code)
+        code = restore(p, "args", p->set.launch.args);
     if (!code)
         code = launcher_check_gpus(&p, &n);
     if (!code && !plan_is_train(p))

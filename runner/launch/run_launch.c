@@ -9,6 +9,8 @@
 #include "record/ledger.h"
 #include "train/train_launch.h"
 
+#include <unistd.h>
+
 /* The state of a launch, from its recordings. */
 struct launch_state {
     size_t missing; /* groups */
@@ -62,6 +64,9 @@ static int try_launch(const struct run_at *r, const struct launch_state *s, stru
     }
     if (code)
         return code;
+    if (access(r->dir, F_OK))
+        return fail_at(GS_FAILED, r->dir, 0,
+                       "was removed while it was measured; run the config again");
     switch (a->end) {
     case ATTEMPT_COMPLETE:
         return GS_OK;

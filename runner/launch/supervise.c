@@ -245,7 +245,7 @@ static int open_log(struct supervisor *w)
         w->log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
         return GS_OK;
     }
-    w->log = open(w->log_path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    w->log = open(w->log_path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (w->log >= 0)
         return GS_OK;
     return fail_at(GS_FAILED, w->log_path, 0, "cannot be written: %s", strerror(errno));

@@ -50,11 +50,15 @@ json_t *plan_json(const struct plan *p)
 
 /* ---- writing ---- */
 
-/* A run folder is new, and what is in it is never overwritten. */
-static int write_new(const char *dir, const char *name, const char *text)
+/* Whole or not at all: a full disk leaves no plan that is cut short. A run folder is new, and what is
+ * in it is never overwritten. */
+static int write_whole(const char *dir, const char *name, const char *text)
 {
     char *path = xstrfmt("%s/%s", dir, name);
-    int code = files_write_new(path, text, 0666) ? GS_OK : fail_file(path, "written", errno);
+    bool there = !access(path, F_OK);
+    int code = !there && files_replace(path, text, 0666)
+                   ? GS_OK
+                   : fail_file(path, "written", there ? EEXIST : errno);
     free(path);
     return code;
 }
@@ -67,9 +71,9 @@ int plan_write(const struct plan *p, const char *dir)
     text_addf(&line, "%s\n", text);
     json_decref(json);
     free(text);
-    int code = write_new(dir, "config.ini", p->config->text);
+    int code = write_whole(dir, "config.ini", p->config->text);
     if (!code)
-        code = write_new(dir, "plan.json", line.s);
+        code = write_whole(dir, "plan.json", line.s);
     text_free(&line);
     return code;
 }

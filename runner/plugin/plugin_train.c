@@ -2,7 +2,7 @@
 #include "plugin/plugin_train.h"
 
 #include "base/err.h"
-#include "base/secret_name.h"
+#include "base/secrets.h"
 #include "config/params.h"
 #include "config/train_settings.h"
 
@@ -113,7 +113,7 @@ static int check_key(const struct config_entry *e)
     if (e->key[strspn(e->key, letters)] || strlen(e->key) > NAME_MAX_LEN)
         return config_error(e, "must be of letters, digits and '_', and at most %d of them",
                             NAME_MAX_LEN);
-    if (train_is_variable(e->key) && secret_name(e->key))
+    if (train_is_variable(e->key) && secrets_name(e->key, strlen(e->key)))
         return config_error(e, "would be recorded, and its name is that of a secret; set it in the "
                                "shell, the command inherits it");
     return GS_OK;

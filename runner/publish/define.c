@@ -2,6 +2,7 @@
 #include "publish/define.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "publish/expand.h"
 
@@ -185,8 +186,10 @@ int definitions_read(struct definitions *d, const char *path, struct sql *sql)
     int code = GS_OK;
     *d = (struct definitions){.path = xstrdup(path)};
     struct reading r = {.sql = sql, .at.file = d->path};
-    if (!text_read_file(path, &t))
-        return fail_at(GS_USAGE, path, 0, "%s", strerror(errno));
+    if (!files_read(path, FILES_ANY, FILES_WHOLE_MAX, &t)) {
+        text_free(&t);
+        return fail_at(GS_USAGE, path, 0, "%s", files_why(errno));
+    }
     for (char *line = t.s, *end; line && *line && !code; line = end) {
         end = strchr(line, '\n');
         if (end)

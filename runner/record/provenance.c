@@ -2,7 +2,7 @@
 #include "record/provenance.h"
 
 #include "base/jsontext.h"
-#include "base/secret_name.h"
+#include "base/secrets.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -58,8 +58,10 @@ json_t *provenance_env(char *const *environment)
         size_t n = strcspn(*e, "=");
         char *name = xstrfmt("%.*s", (int)n, *e);
         enum env_rule rule = env_rule_of(name);
+        char *shown = secrets_name(*e, n) ? xstrdup("(hidden)") : secrets_hidden(*e + n + 1);
         if (rule != LEAVE_OUT)
-            json_object_set_new(env, name, json_text(secret_name(name) ? "(hidden)" : *e + n + 1));
+            json_object_set_new(env, name, json_text(shown));
+        free(shown);
         free(name);
     }
     return env;

@@ -62,7 +62,7 @@ static int find_end(struct record *r, bool *ended)
 int record_reopen(struct record *r, const char *path, bool *ended)
 {
     *ended = false;
-    *r = (struct record){.fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC)};
+    *r = (struct record){.fd = open(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
     if (r->fd < 0)
         return record_cannot("open", path);
     r->path = xstrdup(path);

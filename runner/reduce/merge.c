@@ -3,6 +3,7 @@
  * Puts the parts of reduce_run together, in the order of their keys.
  */
 #include "base/err.h"
+#include "base/files.h"
 #include "record/runs.h"
 #include "reduce/reduce.h"
 #include "reduce/tables.h"
@@ -35,10 +36,10 @@ static bool skip_header(FILE *in, const char *columns)
 static int add_table(const char *part, enum table table, struct csv *out)
 {
     char *path = xstrfmt("%s/%s", part, table_names[table]);
-    FILE *in = fopen(path, "rb");
+    FILE *in = files_stream(path, FILES_ANY);
     int code = GS_OK;
     if (!in)
-        code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(errno));
+        code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
     else if (!skip_header(in, table_columns[table]))
         code = fail_at(
             GS_FAILED, path, 1,
@@ -57,9 +58,9 @@ static int add_table(const char *part, enum table table, struct csv *out)
 
 static int copy_file(const char *from, const char *to)
 {
-    FILE *in = fopen(from, "rb");
+    FILE *in = files_stream(from, FILES_ANY);
     if (!in)
-        return fail_at(GS_FAILED, from, 0, "cannot be read: %s", strerror(errno));
+        return fail_at(GS_FAILED, from, 0, "cannot be read: %s", files_why(errno));
     struct csv out;
     int code = csv_open(&out, to);
     if (!code) {
@@ -104,7 +105,7 @@ static int find_parts(struct runs *parts, const char *const *dirs, size_t n)
     for (size_t i = 0; i < n; i++) {
         struct text key = {0};
         char *path = xstrfmt("%s/%s", dirs[i], REDUCE_KEY);
-        if (text_read_file(path, &key)) {
+        if (files_read(path, FILES_ANY, FILES_WHOLE_MAX, &key)) {
             parts->v = xrealloc(parts->v, (parts->n + 1) * sizeof *parts->v);
             parts->v[parts->n++] = (struct run_folder){xstrdup(dirs[i]), xstrdup(key.s)};
         } else {

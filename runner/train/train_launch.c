@@ -2,6 +2,7 @@
 #include "train/train_launch.h"
 
 #include "base/err.h"
+#include "base/secrets.h"
 #include "base/shell_quote.h"
 #include "base/stats.h"
 #include "base/text.h"
@@ -32,6 +33,7 @@ struct launching {
     struct interrupts *interrupts;
     int launch;
     struct train_settings set;
+    char *command; /* with its secrets, which config.ini does not hold */
     struct record record;
     char *log_path;
     int log;
@@ -72,7 +74,7 @@ static char *filled(const struct launching *l, const struct cell *c, const char 
 static char *script_of(const struct launching *l, const struct cell *c)
 {
     struct text t = {0};
-    char value[WL_TEXT_MAX], *command = filled(l, c, l->set.command->value);
+    char value[WL_TEXT_MAX], *command = filled(l, c, l->command);
     for (const struct wl_param *p = l->plan->plugin->wl.params; p->name; p++) {
         if (!train_is_variable(p->name))
             continue;
@@ -182,9 +184,10 @@ static int record_result(struct launching *l, struct train_slot *s, const struct
 
 static void log_title(const struct launching *l, const struct train_slot *s, const char *script)
 {
-    char name[256];
+    char name[256], *shown = secrets_hidden(script);
     dprintf(l->log, "== launch %d, %s (%s)\n%s", l->launch,
-            train_slot_name(l->plan, s, name, sizeof name), s->cell->params, script);
+            train_slot_name(l->plan, s, name, sizeof name), s->cell->params, shown);
+    free(shown);
 }
 
 static void read_file(const struct train_file *f, struct train_times *t, struct train_output *o)
@@ -315,6 +318,18 @@ static int measure_groups(struct launching *l, bool *complete)
 
 /* ---- the attempt ---- */
 
+static int restore_command(struct launching *l)
+{
+    char *missing;
+    l->command = secrets_restored(l->set.command->value, &missing);
+    int code = missing
+                   ? config_error(l->set.command,
+                                  "secrets are not recorded; give it again: export %s=...", missing)
+                   : GS_OK;
+    free(missing);
+    return code;
+}
+
 static int begin(struct launching *l, int attempt)
 {
     char name[64];
@@ -341,9 +356,12 @@ int train_launch(const struct plan *p, const char *dir, struct interrupts *i, in
                           .interrupts = i,
                           .launch = launch,
                           .record = {.fd = -1},
+                          .log = -1,
                           .starts = plan_visits(p)};
     *complete = true;
     int code = train_settings_read(&l.set, p->config, p->section);
+    if (!code)
+        code = restore_command(&l);
     if (!code)
         code = begin(&l, attempt);
     if (!code)
@@ -356,5 +374,6 @@ int train_launch(const struct plan *p, const char *dir, struct interrupts *i, in
     if (l.log >= 0)
         close(l.log);
     free(l.log_path);
+    free(l.command);
     return code ? code : closed;
 }

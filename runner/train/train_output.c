@@ -2,7 +2,7 @@
 #include "train/train_output.h"
 
 #include "base/files.h"
-#include "base/secret_name.h"
+#include "base/secrets.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -34,10 +34,8 @@ static void hide_secrets(char *line)
 {
     for (char *const *e = environ; *e; e++) {
         size_t n = strcspn(*e, "=");
-        char *name = xstrfmt("%.*s", (int)n, *e);
-        if ((*e)[n] && strlen(*e + n + 1) >= SECRET_B && secret_name(name))
+        if ((*e)[n] && strlen(*e + n + 1) >= SECRET_B && secrets_name(*e, n))
             hide(line, *e + n + 1);
-        free(name);
     }
 }
 
@@ -76,10 +74,12 @@ static void take_line(struct train_output *o)
     text_add(&o->line, "");
     char *line = o->line.s;
     hide_secrets(line);
-    to_log(o, line);
-    const char *from = line + strspn(line, " \t");
+    char *shown = secrets_hidden(line);
+    to_log(o, shown);
+    const char *from = shown + strspn(shown, " \t");
     if (*from)
         snprintf(o->last, sizeof o->last, "%s", from);
+    free(shown);
     if (o->times)
         train_times_line(o->times, line, unix_time());
     text_clear(&o->line);

@@ -10,12 +10,13 @@
 
 #include <stdlib.h>
 
-/* Ids of the array jobs with a job that has not ended, each once. */
+/* Ids of our array jobs with a job that has not ended, each once. A copy of a campaign names the jobs
+ * of the original: they are not ours to cancel. */
 static size_t living(const struct queue *q, long *jobs)
 {
     size_t n = 0;
     for (size_t i = 0; i < q->n; i++) {
-        bool listed = job_life(&q->v[i]) == JOB_ENDED;
+        bool listed = job_life(&q->v[i]) == JOB_ENDED || !q->v[i].mine;
         for (size_t k = 0; k < n && !listed; k++)
             listed = jobs[k] == q->v[i].array_job;
         if (!listed)

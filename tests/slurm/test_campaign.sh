@@ -97,6 +97,9 @@ like "$err" "^$((200 - done)) tasks: cancelled" '… submits the others'
 tail -n 1 "$camp/jobs.jsonl" | grep -o '"tasks":"[^"]*"' >tasks
 is "$(sed 's/.*"tasks":"//; s/%.*//' tasks | tr , '\n' | awk -F- 'NF == 2 { n += $2 - $1 } { n++ } END { print n }') $(grep -o '%5' tasks)" \
     "$((200 - done)) %5" '… them alone, with the same throttle'
+cp -r "$camp" copied
+exits 0 'a copy of a campaign is cancelled' "$gradsync" cancel copied
+like "$err" '^cancelled: 0 arrays' '… but not the jobs of the original'
 "$gradsync" cancel -q "$camp"
 settled
 

@@ -271,6 +271,17 @@ static void a_campaign_of_somebody_else_stays_in_its_folder(void **state)
          "etc\",\"platform\":\"p\",\"section\":"
          "\"s\",\"launches\":1,\"retries\":1}],\"arrays\":[],\"tasks\":[]}",
          "is invalid"},
+        {"{\"schema\":1,\"id\":\"a\",\"runs\":[{\"dir\":\"flat\",\"platform\":\"p\",\"section\":"
+         "\"s\",\"launches\":1,\"retries\":1}],\"arrays\":[],\"tasks\":[]}",
+         "is invalid"},
+        {"{\"schema\":1,\"id\":\"a\",\"runs\":[{\"dir\":\"runs/p;x/w/"
+         "r\",\"platform\":\"p\",\"section\":"
+         "\"s\",\"launches\":1,\"retries\":1}],\"arrays\":[],\"tasks\":[]}",
+         "is invalid"},
+        {"{\"schema\":1,\"id\":\"a\",\"runs\":[{\"dir\":\"runs/p/w/r/"
+         "s\",\"platform\":\"p\",\"section\":"
+         "\"s\",\"launches\":1,\"retries\":1}],\"arrays\":[],\"tasks\":[]}",
+         "is invalid"},
         {"{\"schema\":1,\"id\":\"a\",\"runs\":[],\"arrays\":[{\"script\":\"/bin/sh\",\"first\":0,"
          "\"tasks\":1,\"throttle\":0}],\"tasks\":[]}",
          "is invalid"},

@@ -90,6 +90,8 @@ static void effects(void **state)
     assert_int_equal(setting_effect("ctas=8", "RING/LL ctas=8"), EFFECT_HONOURED);
     assert_int_equal(setting_effect("ctas=8", "RING/LL ctas=4"), EFFECT_CLAMPED);
     assert_int_equal(setting_effect("ctas=8", "RING/LL ctas=8 | TREE/LL ctas=4"), EFFECT_CLAMPED);
+    assert_int_equal(setting_effect("ctas=8", "ring/LL ctas=8 98%, ring/LL ctas=1 2%"),
+                     EFFECT_HONOURED);
     assert_int_equal(setting_effect("ring/LL", "RING/LL128 ctas=8"), EFFECT_IGNORED);
     assert_int_equal(setting_effect("nvls-tree", "NVLS_TREE/SIMPLE ctas=8"), EFFECT_HONOURED);
     assert_int_equal(setting_effect("ctas=8/policy=zero", "RING/LL ctas=8"), EFFECT_HONOURED);

@@ -52,7 +52,7 @@ int tcp_secret_read(struct tcp_secret *s, const char *path, char *why, size_t si
 {
     uint8_t buf[SECRET_FILE_MAX + 1];
     size_t n = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         snprintf(why, size, "secret_file: %s: %s", path, strerror(errno));
         return -1;

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/secrets.h"
+
+#include "base/text.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HIDDEN "(hidden)"
+#define URL_VARIABLE "GRADSYNC_URL_PASSWORD"
+
+bool secrets_name(const char *name, size_t n)
+{
+    static const char *const not_secret[] = {"*FILE", "*PATH", "*DIR"};
+    static const char *const secret[] = {"*KEY*",  "*TOKEN*",      "*SECRET*",
+                                         "*PASS*", "*CREDENTIAL*", "*AUTH*"};
+    char *word = xstrfmt("%.*s", (int)n, name);
+    bool is = false;
+    for (size_t i = 0; i < sizeof secret / sizeof *secret; i++)
+        is = is || !fnmatch(secret[i], word, FNM_CASEFOLD);
+    for (size_t i = 0; i < sizeof not_secret / sizeof *not_secret; i++)
+        is = is && fnmatch(not_secret[i], word, FNM_CASEFOLD);
+    free(word);
+    return is;
+}
+
+/* ---- hiding ---- */
+
+static size_t name_length(const char *s)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)s[n]) || s[n] == '_' || s[n] == '-')
+        n++;
+    return n;
+}
+
+/* Bytes of the value at s: quoted, or up to a blank or a mark of lists. */
+static size_t value_length(const char *s)
+{
+    const char *end = *s == '"' || *s == '\'' ? strchr(s + 1, *s) : NULL;
+    return end ? (size_t)(end + 1 - s) : strcspn(s, " \t\r\n\"',;");
+}
+
+/* Does the line before s end in the backslash that continues it? */
+static bool is_continued(const char *text, const char *s)
+{
+    while (s > text && isspace((unsigned char)s[-1]))
+        s--;
+    return s > text && s[-1] == '\\';
+}
+
+/* Bytes of "key =" at the start of a config's line, or of "SECTION:KEY=" at the start of an override;
+ * else 0: the value comes next, which may be "env A_KEY=x" or "a:b A_KEY=x". */
+static size_t key_length(const char *text, const char *s)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.->: \t";
+    if (s != text && (s[-1] != '\n' || is_continued(text, s)))
+        return 0;
+    size_t n = strspn(s, allowed), first = strspn(s, " \t");
+    if (s[n] != '=')
+        return 0;
+    const char *colon = s == text ? memchr(s, ':', n) : NULL;
+    const char *word = colon ? colon : s + first;
+    size_t key = strcspn(word, " \t=");
+    return word[key + strspn(word + key, " \t")] == '=' ? n + 1 : 0;
+}
+
+/* Where a URL's password is between s, which is behind "://", and '@'. */
+static bool url_password(const char *s, size_t *from, size_t *to)
+{
+    size_t n = strcspn(s, "/ \t\r\n\"'");
+    const char *at = memrchr(s, '@', n), *colon = at ? memchr(s, ':', (size_t)(at - s)) : NULL;
+    if (!colon)
+        return false;
+    *from = (size_t)(colon + 1 - s);
+    *to = (size_t)(at - s);
+    return *to > *from;
+}
+
+/* Bytes at s up to a secret, and of the secret; none: false. s begins a word. */
+static bool find_secret(const char *s, size_t *before, size_t *secret)
+{
+    size_t n = name_length(s), to;
+    if (!n)
+        return false;
+    if (!strncmp(s + n, "://", 3) && url_password(s + n + 3, before, &to)) {
+        *secret = to - *before;
+        *before += n + 3;
+        return true;
+    }
+    size_t gap = s[n] == '=' ? 1 : !strncmp(s, "--", 2) ? strspn(s + n, " \t") : 0;
+    const char *value = s + n + gap;
+    *before = n + gap;
+    *secret = value_length(value);
+    return gap && *secret && *value != '$' && strncmp(value, "\"$", 2) &&
+           !(s[n] != '=' && *value == '-') && secrets_name(s, n);
+}
+
+char *secrets_hidden(const char *text)
+{
+    struct text t = {0};
+    size_t before, secret;
+    text_addn(&t, "", 0);
+    for (const char *s = text; *s;) {
+        size_t key = key_length(text, s);
+        if (key) {
+            text_addn(&t, s, key);
+            s += key;
+        } else if (find_secret(s, &before, &secret)) {
+            text_addn(&t, s, before);
+            text_add(&t, HIDDEN);
+            s += before + secret;
+        } else {
+            size_t n = name_length(s);
+            text_addn(&t, s, n ? n : 1);
+            s += n ? n : 1;
+        }
+    }
+    return t.s;
+}
+
+/* ---- putting back ---- */
+
+/* The variable that held what was hidden behind the first n bytes of text. */
+static char *variable_of(const char *text, size_t n)
+{
+    size_t end = n;
+    while (end && strchr("= \t", text[end - 1]))
+        end--;
+    size_t start = end;
+    while (start && (isalnum((unsigned char)text[start - 1]) || strchr("_-", text[start - 1])))
+        start--;
+    bool option = !strncmp(text + start, "--", 2);
+    if (end == n)
+        return xstrdup(URL_VARIABLE);
+    char *name =
+        xstrfmt("%.*s", (int)(end - start - (option ? 2 : 0)), text + start + (option ? 2 : 0));
+    for (char *s = name; option && *s; s++)
+        *s = *s == '-' ? '_' : (char)toupper((unsigned char)*s);
+    return name;
+}
+
+char *secrets_restored(const char *text, char **missing)
+{
+    struct text t = {0};
+    const char *s = text, *at;
+    *missing = NULL;
+    text_addn(&t, "", 0);
+    for (; (at = strstr(s, HIDDEN)); s = at + strlen(HIDDEN)) {
+        char *name = variable_of(text, (size_t)(at - text));
+        const char *value = getenv(name);
+        text_addn(&t, s, (size_t)(at - s));
+        text_add(&t, value ? value : HIDDEN);
+        if (!value && !*missing)
+            *missing = xstrdup(name);
+        free(name);
+    }
+    text_add(&t, s);
+    return t.s;
+}

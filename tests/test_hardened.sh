@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Programs and plugins are built hardened: position-independent, with checked library calls and
+# stacks, and with tables of addresses that are read-only once loaded.
+. "$(dirname "$0")/lib.sh"
+
+symbols() { readelf -Ws --dyn-syms "$1"; }
+if symbols "$build/gradsync" | grep -q __asan_init; then skip_all 'a sanitizer is built in'; fi
+
+relro() { readelf -Wl "$1" | grep -q GNU_RELRO && readelf -Wd "$1" | grep -q 'FLAGS.* NOW'; }
+for program in gradsync gradsync-rank; do
+    file=$build/$program
+    [ -e "$file" ] || continue
+    like "$(readelf -Wh "$file")" 'Type: +DYN' "$program is position-independent"
+    ok "$program has read-only tables of addresses" relro "$file"
+    like "$(symbols "$file")" '__stack_chk_fail' "$program checks its stack"
+    like "$(symbols "$file")" '__v?snprintf_chk' "$program checks the size of buffers"
+done
+for file in "$build"/plugins/*.so "$build"/libnccl-tuner-gradsync.so; do
+    ok "${file##*/} has read-only tables of addresses" relro "$file"
+    like "$(symbols "$file")" '__[a-z]*_chk' "${file##*/} checks stacks or buffers"
+done
+done_testing

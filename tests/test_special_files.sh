@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Links, pipes and other special files among the files of other people, and folders that vanish: every
+# verb ends with one line, follows no link of a run folder, and waits for no file.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/recording.sh"
+
+ends() { # WHAT WANT COMMAND…: ends by itself, not 0, and names what is wrong
+    local what=$1 want=$2
+    shift 2
+    run timeout 20 "$@"
+    like "$rc $err" "^[123] .*$want" "$what: ${*:2} ends, and says why"
+}
+special='not a regular file'
+
+# ---- pipes
+
+whole_run raw/p/null/r1
+rm "$(recording raw/p/null/r1 1 1)" && mkfifo "$(recording raw/p/null/r1 1 1)"
+for verb in 'check raw' 'reduce raw -o csv' 'show raw/p/null/r1' 'compare raw -o csv'; do
+    # shellcheck disable=SC2086
+    ends 'a pipe for a recording' "$special" "$gradsync" $verb
+done
+rm -rf raw && whole_run raw/p/null/r1 && mkfifo raw/p/null/r1/MANIFEST.json
+for verb in 'check raw' 'reduce raw -o csv' 'show raw/p/null/r1'; do
+    # shellcheck disable=SC2086
+    ends 'a pipe for a manifest' "$special" "$gradsync" $verb
+done
+for file in plan.json config.ini; do
+    rm -rf raw && whole_run raw/p/null/r1 && rm raw/p/null/r1/$file && mkfifo raw/p/null/r1/$file
+    ends "a pipe for $file" "$special" "$gradsync" reduce raw -o csv
+done
+mkdir -p camp csv && mkfifo camp/campaign.json csv/compare.csv csv/launches.csv macros
+for verb in status collect cancel resume; do ends 'a pipe for a campaign' "$special" "$gradsync" $verb camp; done
+ends 'a pipe for a table' "$special" "$gradsync" compare --again csv/compare.csv
+ends 'a pipe for a table' "$special" "$gradsync" transitions csv
+ends 'a pipe for definitions' "$special" "$gradsync" why -m macros
+
+# ---- links
+
+printf '[launch]\nranks = 1\n[measure]\nlaunches = 1\nbudget = 20ms\nwarmup = 1ms\n[null]\nsize = 8\n' >one.ini
+echo precious >precious && chmod 666 precious
+if command -v mpirun >/dev/null && "$gradsync" run -q one.ini -o real; then
+    run_dir=$(echo real/one/null/*)
+    chmod -R u+w real && rm "$run_dir/MANIFEST.json"
+    for name in launch-01.02.jsonl launch-02.01.log notes; do
+        ln -sf "$PWD/precious" "$run_dir/$name"
+        ends "a link $name in a run folder" "a link|$special" "$gradsync" resume "$run_dir"
+        is "$(stat -c %a precious) $(cat precious)" '666 precious' '… its target is left alone'
+        rm "$run_dir/$name"
+    done
+    for name in config.ini launch-01.01.jsonl; do
+        mv "$run_dir/$name" kept && mkfifo "$run_dir/$name"
+        ends "a pipe for $name" "$special" "$gradsync" resume "$run_dir"
+        mv kept "$run_dir/$name"
+    done
+else
+    skip 'resume follows no link' 'no mpirun here'
+fi
+
+mkdir -p gs/elsewhere && whole_run gs/elsewhere/r1
+mkdir -p gs/runs/p/null && ln -s "$PWD/gs/elsewhere/r1" gs/runs/p/null/r1
+cat >gs/campaign.json <<'END'
+{"schema": 1, "id": "gs", "gradsync": "0", "commit": "c",
+ "runs": [{"dir": "runs/p/null/r1", "platform": "p", "section": "null", "launches": 2, "retries": 0}], "arrays": [], "tasks": []}
+END
+ends 'a link for the run of a campaign' 'runs/p/null/r1: is a link, which is not followed' "$gradsync" collect gs -o got
+ok '… nothing is collected' test ! -e got/p/null/r1
+sed -i 's,runs/p/null/r1,flat,' gs/campaign.json
+exits 1 'a run folder at another depth is refused' "$gradsync" collect gs -o got
+one_line "$err" '… with one line'
+
+# ---- a plan that cannot be written, a folder that vanishes
+
+printf '[launch]\nranks = 1\n[measure]\nlaunches = 3\nbudget = 20ms\nwarmup = 1ms\n[null]\nsize = 8:1MiB:x2\n' >here.ini
+exits 1 'a plan that does not fit on the disk is an error' \
+    bash -c 'ulimit -f 2; trap "" XFSZ; exec "$0" run -q here.ini -o full' "$gradsync"
+like "$err" 'plan.json: cannot be written: File too large' '… that names it'
+is "$(find full -type f -o -name '*Z-*')" '' '… and leaves no run folder behind'
+if command -v mpirun >/dev/null; then
+    sed -i "s,^ranks = 1,&\nprefix = $PWD/vanish," here.ini
+    printf '#!/bin/sh\nrm -rf "%s/gone"\nexec "$@"\n' "$PWD" >vanish && chmod +x vanish
+    exits 1 'a run whose folder is removed fails' "$gradsync" run -q here.ini -o gone
+    like "$err" 'gone/here/null/.*: was removed while it was measured' '… and says so'
+else
+    skip 'a run whose folder is removed fails' 'no mpirun here'
+fi
+# ---- a killed run, with a /dev/shm of its own: other runs on this host sweep it too
+
+cat >killed <<'END'
+mount -t tmpfs none /dev/shm || exit 77
+"$1" run -q long.ini -o long &
+pid=$!
+files() { find /dev/shm/gradsync-* -type f 2>/dev/null | grep -q .; }
+no_folder() { ! ls -d /dev/shm/gradsync-* >/dev/null 2>&1; }
+until_true 60 files || exit 1
+kill -9 $pid
+until_true 30 no_folder || exit 2
+END
+printf '%s\n' '[launch]' 'ranks = 2' 'oversubscribe = yes' '[measure]' 'launches = 1' 'budget = 120s' 'max_blocks = 1000000' \
+    'precision = 0.01%' '[null]' 'size = 8' 'spin = yes' 'time = 1ms' 'noise = 90%' >long.ini
+export -f until_true
+run unshare -rm bash killed "$gradsync"
+if [ $rc = 77 ] || ! command -v mpirun >/dev/null; then
+    skip 'a killed run leaves nothing in shared memory' 'no mounts or no mpirun here'
+else
+    is "$rc" 0 'a killed run leaves nothing in shared memory'
+fi
+no_orphans 'no process is left'
+done_testing
