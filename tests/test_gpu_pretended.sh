@@ -88,7 +88,7 @@ unlike "$err" 'no peer access' 'and nothing is said of it'
 communicators() { # NAME: one line a launch, cell and copy: "LAUNCH CELL COPY COMMUNICATOR"
     local i=0 file
     for file in "data-$1"/*/*/*/launch-*.jsonl; do
-        sed -n "s/.*\"type\":\"note\",\"cell\":\"\([^\"]*\)\",\"copy\":\([01]\),\"key\":\"communicator\",\"value\":\"\([0-9]*\)\".*/$((++i)) \1 \2 \3/p" "$file"
+        sed -n "s/.*\"type\":\"note\".*\"cell\":\"\([^\"]*\)\",\"copy\":\([01]\),\"key\":\"communicator\",\"value\":\"\([0-9]*\)\".*/$((++i)) \1 \2 \3/p" "$file"
     done
 }
 both_copies() { # NAME: of each cell that has two: how many, and how many share a communicator
@@ -159,6 +159,26 @@ is "$(cat data-sharded/*/*/*/launch-01.01.jsonl | grep -c '"type":"fail"')" 0 'p
 exits 0 'a training step, by the same opening' env PRETEND_NO_PEER=1 LD_PRELOAD="$tmp/pretend.so" "$gradsync" run step.ini -o data-step
 like "$err" 'iter_proxy: warning: no peer access' 'warns too'
 is "$(grep -h '"type":"cell"' data-step/*/*/*/launch-01.01.jsonl | sed 's/.*"mode":"\([a-z]*\)","p.*/\1/' | sort -u | wc -l)" 4 'in all its modes'
+
+# ---- recorded steps ----
+
+ln -s "$top/configs" configs
+recorded() { # LINE...: $rc $err, $recording
+    { begin 2 && printf '%s\n' '[iter_proxy]' 'backend = cuda' 'mode = compute, comm, sequential, overlapped' "$@"; } >recorded.ini
+    rm -rf data-recorded
+    run env PRETEND_MEMORY="${memory:-8000}" LD_PRELOAD="$tmp/pretend.so" "$gradsync" run recorded.ini -o data-recorded
+    recording=$(find data-recorded -name 'launch-01.01.jsonl')
+}
+steps='configs/steps/gpt2-124m-ddp.step, configs/steps/gpt2-124m-fsdp.step'
+recorded "step = $steps" 'launch = stream, graph' 'configs = auto, ring, ctas=8, bucket_cap=5MiB'
+is "$rc $(grep -c '"type":"group"' "$recording")" '0 4' 'a step of DDP and one of FSDP, by stream and as a graph, are replayed'
+is "$(grep -h '"type":"fail"' "$recording" | grep -vc 'has no gradient lines')" 0 'and no cell fails'
+memory=700 recorded 'step = configs/steps/gpt2-124m-ddp.step' 'batch = 1, 8'
+like "$(cat "$(dirname "$recording")"/*.jsonl)" \
+    '"kind":"skip","why":"configs/steps/gpt2-124m-ddp\.step:[0-9]+: [0-9.]+ MiB of device memory asked for' \
+    'a GEMM too large for the device is named by its line'
+recorded 'gemm = 64' 'gemm_n = 128' 'layout = auto, nn, nt, tn' 'launch = stream, graph' 'size = 64KiB'
+is "$rc $(grep -c '"type":"group"' "$recording")" '0 8' 'synthetic GEMMs in every layout, by stream and as a graph'
 
 # ---- sites whose GPUs sum first ----
 

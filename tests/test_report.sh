@@ -33,7 +33,10 @@ for name in p/one p/two method/three; do
 END
 done
 
-ok 'a page' "$gradsync" report -q
+ok 'a page' "$gradsync" report -q --all
+ok 'without a name' "$gradsync" report -o latest.html
+is "$(grep -o '<h2>[pq]</h2>' latest.html)" '<h2>q</h2>' 'the page has the platform of the latest run only'
+like "$err" 'platform q, ' 'a line says which one'
 page=$(cat report.html)
 for name in p q; do like "$page" "<h2>$name</h2>" "has platform $name"; done
 for run in aaaa bbbb cccc; do
@@ -71,7 +74,7 @@ is "$(grep -ciE '<script|<link|<img|<iframe|@import|(src|href)=.?(http|//)|url\(
     'it fetches nothing and runs nothing'
 unlike "$page" "$tmp" 'and knows nothing of where it was made'
 cp report.html once.html
-ok 'once more' "$gradsync" report -q
+ok 'once more' "$gradsync" report -q --all
 ok 'the same bytes' cmp report.html once.html
 ok 'of one platform' "$gradsync" report -q -o q.html q
 unlike "$(cat q.html)" "$id-aaaa" 'no other is in it'
@@ -107,7 +110,7 @@ step() { # LABEL SIZE CONFIG VERDICT: a row of the run of p, in a mode of its ow
     step backward 8 b slower
     step backward 8 c equivalent
 } >>with-steps/compare.csv
-ok 'of training steps' "$gradsync" report -q --csv with-steps -o steps.html
+ok 'of training steps' "$gradsync" report -q --all --csv with-steps -o steps.html
 is "$(grep -o '<li>.*steps.*</li>' steps.html)" '<li>p, null: a is beaten in 1 of 2 steps, undecided in 1</li>
 <li>p, null backward: a is beaten in 0 of 1 steps, undecided in 0</li>' 'says at the head how often the baseline is beaten, and how often that is undecided'
 rm data/csv/compare.csv

@@ -139,7 +139,7 @@ measure wrong.ini
 is "$rc" 1 'ends with 1'
 like "$(grep '"type":"fail"' <<<"$lines")" '"kind":"wrong","why":"element [0-9]+ of 16384 is' 'names the element'
 like "$lines" '"type":"block"' 'and the right config is measured'
-ok 'iter_proxy with a wrong ring' broken iter_proxy "$top"/plugins/iter_proxy/*.c "$common/gemm.c" -lopenblas
+ok 'iter_proxy with a wrong ring' broken iter_proxy "$top"/plugins/iter_proxy/*.c "$common"/{gemm,step_file}.c -lopenblas
 config wrong.ini 2 '[iter_proxy]' 'backend = host' 'size = 64KiB' 'gemm = 32' 'algorithm = auto, ring'
 measure wrong.ini
 is "$rc" 1 'ends with 1'

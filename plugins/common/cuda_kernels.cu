@@ -42,12 +42,12 @@ enum { GEMM_PLACES = 1024, GEMM_THREADS = 128 };
 static __global__ void check_gemm(gpu_gemm g, double tolerance, gpu_mismatch *result)
 {
     __shared__ double sums[GEMM_THREADS], magnitudes[GEMM_THREADS];
-    size_t place = ((blockIdx.x + 1) * 0x9E3779B97F4A7C15ull) % (g.n * g.n);
-    size_t row = place % g.n, column = place / g.n;
+    size_t place = ((blockIdx.x + 1) * 0x9E3779B97F4A7C15ull) % (g.m * g.n);
+    size_t row = place / g.n, column = place % g.n;
     double sum = 0, magnitude = 0;
-    for (size_t k = threadIdx.x; k < g.n; k += GEMM_THREADS) {
-        size_t ia = g.transpose_a ? k + row * g.n : row + k * g.n;
-        size_t ib = g.transpose_b ? column + k * g.n : k + column * g.n;
+    for (size_t k = threadIdx.x; k < g.k; k += GEMM_THREADS) {
+        size_t ia = g.transpose_a ? k * g.m + row : row * g.k + k;
+        size_t ib = g.transpose_b ? column * g.k + k : k * g.n + column;
         double term = (double)load(g.a, ia, g.element_B) * load(g.b, ib, g.element_B);
         sum += term;
         magnitude += fabs(term);

@@ -33,13 +33,13 @@ cudaError_t gpu_check(const void *buffer, size_t elements, unsigned element_B,
                       struct gpu_words words, uint64_t salt, struct gpu_mismatch *result,
                       cudaStream_t stream);
 
-/* Compares elements spread over C (n x n, by columns) with the dot products of op(A) and op(B),
+/* Compares elements spread over C (m x n, by rows) with the dot products of op(A) and op(B),
  * summed in double. An element is wrong if it is off by more than `tolerance` times the sum of the
  * terms' magnitudes. Matrices are float (element_B 4) or bfloat16 (2). Reports like gpu_check;
  * found and expected are the bits of floats. */
 struct gpu_gemm {
     const void *a, *b, *c;
-    size_t n;
+    size_t m, n, k;
     unsigned element_B;
     int transpose_a, transpose_b;
 };

@@ -12,12 +12,6 @@
 #define ALIGN 4096
 #define PLACES 16
 
-uint64_t gemm_bytes(size_t n)
-{
-    uint64_t one = (uint64_t)n * n * sizeof(float);
-    return 3 * ((one + ALIGN - 1) / ALIGN * ALIGN);
-}
-
 static void randomise(float *m, size_t count, uint64_t seed)
 {
     for (size_t i = 0; i < count; i++)
@@ -32,30 +26,37 @@ static void destroy(struct gemm *g)
     free(g);
 }
 
-static struct gemm *create(size_t n, uint64_t seed)
+static struct gemm *create(struct gemm_space space, uint64_t seed)
 {
     struct gemm *g = calloc(1, sizeof *g);
     if (!g)
         return NULL;
-    g->n = n;
+    g->space = space;
     float **operands[] = {&g->a, &g->b, &g->c};
+    const size_t counts[] = {space.a, space.b, space.c};
     for (size_t i = 0; i < 3; i++) {
-        *operands[i] = aligned_alloc(ALIGN, (size_t)gemm_bytes(n) / 3);
+        size_t bytes = (counts[i] * sizeof(float) + ALIGN - 1) / ALIGN * ALIGN;
+        *operands[i] = aligned_alloc(ALIGN, bytes);
         if (!*operands[i]) {
             destroy(g);
             return NULL;
         }
-        randomise(*operands[i], n * n, seed + i);
+        randomise(*operands[i], counts[i], seed + i);
     }
     return g;
 }
 
-struct gemm *gemm_take(struct gemm **list, size_t n, uint64_t seed)
+static bool same(struct gemm_space x, struct gemm_space y)
+{
+    return x.a == y.a && x.b == y.b && x.c == y.c;
+}
+
+struct gemm *gemm_take(struct gemm **list, struct gemm_space space, uint64_t seed)
 {
     struct gemm *g = *list;
-    while (g && g->n != n)
+    while (g && !same(g->space, space))
         g = g->next;
-    if (!g && (g = create(n, seed))) {
+    if (!g && (g = create(space, seed))) {
         g->next = *list;
         *list = g;
     }
@@ -74,37 +75,40 @@ void gemm_drop(struct gemm **list, struct gemm *g)
     destroy(g);
 }
 
-void gemm_run(const struct gemm *g, unsigned times)
+void gemm_run(const struct gemm *g, const struct gemm_shape *s, unsigned times)
 {
-    int n = (int)g->n;
+    int m = (int)s->m, n = (int)s->n, k = (int)s->k;
     for (unsigned i = 0; i < times; i++)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, g->a, n, g->b, n, 0,
-                    g->c, n);
+        cblas_sgemm(CblasRowMajor, s->transpose_a ? CblasTrans : CblasNoTrans,
+                    s->transpose_b ? CblasTrans : CblasNoTrans, m, n, k, 1, g->a,
+                    s->transpose_a ? m : k, g->b, s->transpose_b ? k : n, 0, g->c, n);
 }
 
 void gemm_poison(const struct gemm *g)
 {
-    memset(g->c, 0xff, g->n * g->n * sizeof *g->c); /* NaN */
+    memset(g->c, 0xff, g->space.c * sizeof *g->c); /* NaN */
 }
 
 /* Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., eq. 3.5: the error of an inner
  * product is at most about n u sum |a| |b| in any order of summation. */
-static bool check_at(const struct gemm *g, size_t row, size_t column)
+static bool check_at(const struct gemm *g, const struct gemm_shape *s, size_t row, size_t column)
 {
     double sum = 0, magnitude = 0;
-    for (size_t k = 0; k < g->n; k++) {
-        double term = (double)g->a[row * g->n + k] * (double)g->b[k * g->n + column];
+    for (size_t k = 0; k < s->k; k++) {
+        float a = g->a[s->transpose_a ? k * s->m + row : row * s->k + k];
+        float b = g->b[s->transpose_b ? column * s->k + k : k * s->n + column];
+        double term = (double)a * (double)b;
         sum += term;
         magnitude += fabs(term);
     }
-    double bound = (double)(g->n + 1) * (double)FLT_EPSILON * magnitude;
-    return fabs((double)g->c[row * g->n + column] - sum) <= bound;
+    double bound = (double)(s->k + 1) * (double)FLT_EPSILON * magnitude;
+    return fabs((double)g->c[row * s->n + column] - sum) <= bound;
 }
 
-bool gemm_check(const struct gemm *g)
+bool gemm_check(const struct gemm *g, const struct gemm_shape *s)
 {
     for (uint64_t i = 0; i < PLACES; i++)
-        if (!check_at(g, mix(i) % g->n, mix(i + PLACES) % g->n))
+        if (!check_at(g, s, mix(i) % s->m, mix(i + PLACES) % s->n))
             return false;
     return true;
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The interface between iter_proxy and its backends. iter_proxy.c checks the parameters and turns
- * a mode into a schedule. A backend prepares buffers and runs schedules.
+ * a cell into work (work.h). A backend prepares buffers and does the work.
  *
  * The host backend is linked into iter_proxy.so. Any other backend is a shared object,
  * iter_proxy/NAME.so, that exports one constant, proxy_backend_v1. The first cell that needs it
  * loads it, so iter_proxy.so needs no device library. The precisions, algorithms and protocols of
  * each backend are in traits.c, because a plan must work where the backend cannot be loaded.
  *
- * Gradients are float32, `size` bytes in all, cut into buckets of whole elements. The collective of a
- * bucket (an all-reduce, if the cell has no other) is out of place and never overwrites the gradient.
- * So every iteration has the same exact result, and the timed output can be checked. A bucket has
- * the buffers that collective.h describes, at its place in the gradient and in the output.
+ * A backend sees the work of one iteration (struct proxy_work): GEMMs and memory-bound kernels, the
+ * collectives, and the tasks that issue them. Collectives are out of place and never overwrite their
+ * input. So every iteration has the same exact result, and the timed output can be checked.
  */
 #ifndef PROXY_BACKEND_H
 #define PROXY_BACKEND_H
 
 #include "common/collective.h"
+#include "common/step_file.h"
 #include "workload.h"
 
 #define PROXY_BACKEND_SYMBOL "proxy_backend_v1"
@@ -29,6 +29,8 @@ enum proxy_mode {
     PROXY_MODE_SEQUENTIAL,
     PROXY_MODE_OVERLAPPED
 };
+enum proxy_layout { PROXY_LAYOUT_AUTO, PROXY_NN, PROXY_NT, PROXY_TN };
+enum proxy_launch { PROXY_STREAM, PROXY_GRAPH };
 enum proxy_issue { PROXY_AFTER, PROXY_BESIDE };
 enum proxy_algorithm {
     PROXY_ALGORITHM_AUTO,
@@ -39,6 +41,8 @@ enum proxy_algorithm {
     PROXY_NVLS
 };
 enum proxy_memory { PROXY_PLAIN, PROXY_SYMMETRIC };
+#define PROXY_BUCKET_CAP (UINT64_C(25) << 20) /* DDP's defaults */
+#define PROXY_BUCKET_FIRST (UINT64_C(1) << 20)
 enum proxy_protocol { PROXY_PROTOCOL_AUTO, PROXY_LL, PROXY_LL128, PROXY_SIMPLE };
 
 /* The parameters of one cell, filled by the runner; backend and precision are resolved (never
@@ -47,40 +51,88 @@ struct proxy_cell {
     int backend;
     uint64_t size; /* gradient bytes in all, a multiple of sizeof(float) */
     int64_t buckets;
-    int64_t gemm;  /* n of one n x n x n GEMM */
-    int64_t gemms; /* GEMMs an iteration */
+    int64_t gemm;                   /* n of one n x n x n GEMM */
+    int64_t gemm_m, gemm_n, gemm_k; /* 0: gemm */
+    int64_t gemms;                  /* GEMMs an iteration */
+    int layout;
     int precision;
     int issue;
+    char step[WL_TEXT_MAX]; /* path of a step file; "": the GEMMs and buckets above */
+    int64_t batch;
+    double scale;
+    int launch;
     int mode;
     int algorithm;
     int protocol;
-    int64_t ctas;   /* 0: the library's choice */
-    int collective; /* enum collective: the first three */
-    int policy;     /* enum nccl_policy */
-    int memory;     /* enum proxy_memory */
+    int64_t ctas;                      /* 0: the library's choice */
+    uint64_t bucket_cap, bucket_first; /* bytes; of a step's gradients */
+    int collective;                    /* enum collective: the first three */
+    int policy;                        /* enum nccl_policy */
+    int memory;                        /* enum proxy_memory */
 };
 
-/* One iteration as data: the tasks of one schedule, in the order in which they are issued.
- *   COMPUTE  GEMMs first .. first+n-1, on the compute queue
- *   COMM     the collective of bucket `first`, on the communication queue, not before the COMPUTE tasks
- *            issued so far have finished when `n` is 1; at once when `n` is 0
+/* A GEMM (m > 0): C (m x n) = op(A) op(B), matrices stored by rows; `count` of them at once. Or a
+ * memory-bound kernel (m = 0). */
+struct proxy_compute {
+    int m, n, k, count;
+    int precision; /* enum proxy_precision, never auto */
+    bool transpose_a, transpose_b;
+    uint64_t bytes; /* a kernel's, read and written */
+    unsigned line;  /* of the step file; 0: none */
+};
+
+/* Its buffers are as collective.h describes them, at the same place in the input and the output. */
+struct proxy_collective {
+    enum collective collective;
+    enum step_dtype dtype;
+    uint64_t elements; /* of the larger buffer */
+    uint64_t first;    /* byte of the input and of the output buffer where it begins */
+    unsigned line;
+};
+
+/* One iteration as data: its tasks, in the order in which they are issued.
+ *   COMPUTE  compute first .. first+n-1, on the compute queue
+ *   COMM     collective `first`, on the communication queue, not before the COMPUTE tasks issued so
+ *            far have finished when `n` is 1; at once when `n` is 0
+ *   WAIT     later COMPUTE tasks wait for collectives 0 .. first
  *   JOIN     nothing issued later starts before all issued so far has finished, on both queues.
- *            Every schedule ends with one: it is the end of the iteration */
-enum proxy_verb { PROXY_COMPUTE, PROXY_COMM, PROXY_JOIN };
+ *            Every list of tasks ends with one: it is the end of the iteration */
+enum proxy_verb { PROXY_COMPUTE, PROXY_COMM, PROXY_WAIT, PROXY_JOIN };
 struct proxy_task {
     enum proxy_verb verb;
     unsigned first, n;
 };
-struct proxy_schedule {
-    const struct proxy_task *task;
-    size_t n;
+
+/* GEMMs write their results into the same operands, one after the other. */
+struct proxy_operands {
+    uint64_t a, b, c; /* elements of the largest; 0: none */
+    unsigned line;    /* of the largest GEMM */
 };
 
-/* Elements of bucket b: [proxy_bucket(c, b), proxy_bucket(c, b + 1)). Fits: 2^38 elements, 2^16
- * buckets at most. */
-static inline size_t proxy_bucket(const struct proxy_cell *c, unsigned b)
+enum { PROXY_WIDE, PROXY_NARROW, PROXY_POOLS }; /* elements of 4 bytes, of 2 */
+
+struct proxy_work {
+    struct proxy_compute *compute;
+    size_t n_compute;
+    struct proxy_collective *collective;
+    size_t n_collectives;
+    struct proxy_task *task;
+    size_t n_tasks;
+    struct proxy_operands operands[PROXY_POOLS];
+    uint64_t kernel_B; /* bytes that the largest kernel moves */
+    uint64_t buffer_B; /* bytes of the collectives' input, and of their output */
+    bool bucketed;     /* some collectives are buckets of gradients */
+    uint64_t id;       /* a hash of all above but operands, before mode: ranks compare it */
+};
+
+static inline uint64_t proxy_collective_B(const struct proxy_collective *c)
 {
-    return (size_t)(c->size / sizeof(float) * b / (uint64_t)c->buckets);
+    return c->elements * step_dtype_B(c->dtype);
+}
+
+static inline int proxy_pool(int precision)
+{
+    return precision == PROXY_BF16 ? PROXY_NARROW : PROXY_WIDE;
 }
 
 /* All calls are collective, in the same order on every rank. A call that does not return WL_OK has
@@ -91,20 +143,20 @@ struct proxy_backend {
 
     /* Once a process, when a cell first asks for this backend. WL_SKIP: this machine cannot (no
      * device); with backend = auto the next one is tried then. `host` lives until close(). What
-     * cells share (operands of equal gemm and precision, streams, communicators of equal algorithm,
+     * cells share (operands, streams, communicators of equal algorithm,
      * protocol, ctas and host->copy) belongs to the state. */
     enum wl_status (*open)(void **state, const struct wl_host *host);
     void (*close)(void *state);
 
-    /* One instance a (config, mode); many live at once. `cell` and `schedule` are copied or owned
-     * by the caller until release(): both outlive the step. */
+    /* One instance a (config, mode); many live at once. `cell` and `work` belong to the caller and
+     * outlive the step. */
     enum wl_status (*prepare)(void *state, const struct proxy_cell *cell,
-                              const struct proxy_schedule *schedule, void **step);
+                              const struct proxy_work *work, void **step);
     void (*release)(void *step);
 
-    /* Untimed: fills every output that the schedule writes with what no right result holds. */
+    /* Untimed: fills every output that the tasks write with what no right result holds. */
     enum wl_status (*poison)(void *step);
-    /* Aligns the ranks, runs the schedule `iters` times and times it on this rank: values[0],
+    /* Aligns the ranks, runs the tasks `iters` times and times it on this rank: values[0],
      * start_ns and end_ns. Returns when the device is idle again. */
     enum wl_status (*run)(void *step, unsigned iters, struct wl_sample *out);
     /* Every output that run() just wrote, on this rank. */

@@ -51,14 +51,30 @@ static enum wl_status load(struct backends *b, enum proxy_backend_kind kind)
     return status;
 }
 
-/* The worst of all ranks; a rank that is well says that another is not. */
-static enum wl_status agree(struct backends *b, const char *name, enum wl_status mine)
+static enum wl_status worst_of(struct backends *b, enum wl_status mine)
 {
     int worst = (int)mine;
     MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, b->comm);
-    if (worst != (int)mine)
-        b->host->fail(b->host->ctx, "backend=%s is not there on another rank", name);
     return (enum wl_status)worst;
+}
+
+/* The worst of all ranks; a rank that is well says that another is not. */
+static enum wl_status agree(struct backends *b, const char *name, enum wl_status mine)
+{
+    enum wl_status worst = worst_of(b, mine);
+    if (worst != mine)
+        b->host->fail(b->host->ctx, "backend=%s is not there on another rank", name);
+    return worst;
+}
+
+enum wl_status backends_agree(struct backends *b, enum wl_status mine, const char *why)
+{
+    enum wl_status worst = worst_of(b, mine);
+    if (mine != WL_OK)
+        b->host->fail(b->host->ctx, "%s", why);
+    else if (worst != WL_OK)
+        b->host->fail(b->host->ctx, "the step cannot be prepared on another rank");
+    return worst;
 }
 
 enum wl_status backends_use(struct backends *b, enum proxy_backend_kind kind)

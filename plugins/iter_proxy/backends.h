@@ -34,6 +34,9 @@ enum wl_status backends_use(struct backends *b, enum proxy_backend_kind kind);
 /* Has backends_use() failed to open this backend? */
 bool backends_refused(const struct backends *b, enum proxy_backend_kind kind);
 
+/* Returns the worst status of all ranks and reports it; `why` is this rank's reason. Collective. */
+enum wl_status backends_agree(struct backends *b, enum wl_status mine, const char *why);
+
 void backends_abort(struct backends *b);
 
 #endif

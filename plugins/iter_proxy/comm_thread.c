@@ -27,7 +27,7 @@ static void *work(void *arg)
         if (rc != MPI_SUCCESS)
             t->rc = rc;
         t->busy = false;
-        if (!t->first)
+        if (++t->done_jobs == t->wanted || !t->first)
             pthread_cond_signal(&t->done);
     }
     pthread_mutex_unlock(&t->lock);
@@ -70,6 +70,15 @@ void comm_thread_post(struct comm_thread *t, struct comm_job *job)
     pthread_mutex_unlock(&t->lock);
 }
 
+void comm_thread_wait_for(struct comm_thread *t, unsigned jobs)
+{
+    pthread_mutex_lock(&t->lock);
+    t->wanted = jobs;
+    while (t->done_jobs < jobs)
+        pthread_cond_wait(&t->done, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+}
+
 int comm_thread_wait(struct comm_thread *t)
 {
     pthread_mutex_lock(&t->lock);
@@ -77,6 +86,7 @@ int comm_thread_wait(struct comm_thread *t)
         pthread_cond_wait(&t->done, &t->lock);
     int rc = t->rc;
     t->rc = MPI_SUCCESS;
+    t->done_jobs = t->wanted = 0;
     pthread_mutex_unlock(&t->lock);
     return rc;
 }

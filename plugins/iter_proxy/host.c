@@ -15,12 +15,13 @@
 #include "common/payload.h"
 #include "iter_proxy/backend.h"
 #include "iter_proxy/comm_thread.h"
-#include "iter_proxy/schedule.h"
+#include "iter_proxy/work.h"
 
 #include <cblas.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct state {
     const struct wl_host *host;
@@ -32,12 +33,14 @@ struct state {
 struct step {
     struct state *state;
     const struct proxy_cell *cell;
-    const struct proxy_schedule *schedule;
+    const struct proxy_work *work;
     bool computes, communicates;
-    struct gemm *gemm;
+    struct gemm *gemm;                /* NULL: no GEMM is computed */
+    const struct proxy_compute *last; /* the last GEMM: whose result C holds */
+    char *kernel_from, *kernel_to;    /* half of the largest kernel's bytes each */
     struct payload payload;
-    float *gradient, *reduced;
-    void *scratch; /* one: buckets are reduced one after the other */
+    char *in, *out;
+    void *scratch; /* one: collectives run one after the other */
     struct comm_job *jobs;
 };
 
@@ -126,149 +129,157 @@ static void close_host(void *state)
 
 /* ---- a step ---- */
 
-static size_t bucket_count(const struct proxy_cell *c, unsigned b)
+static char *new_buffer(uint64_t bytes)
 {
-    return proxy_bucket(c, b + 1) - proxy_bucket(c, b);
-}
-
-/* Buckets differ by one element at most. */
-static size_t scratch_B(const struct proxy_cell *c, int ranks)
-{
-    size_t largest = (size_t)(c->size / sizeof(float)) / (size_t)c->buckets + 1;
-    return allreduce_scratch_B(how[c->algorithm], largest, sizeof(float), ranks, false);
+    return aligned_alloc(4096, ((size_t)bytes + 4095) / 4096 * 4096);
 }
 
 static bool allocate_compute(struct step *p)
 {
-    p->gemm = gemm_take(&p->state->operands, (size_t)p->cell->gemm, p->state->host->seed);
-    return p->gemm;
+    const struct proxy_work *w = p->work;
+    const struct proxy_operands *o = &w->operands[PROXY_WIDE];
+    const struct gemm_space space = {o->a, o->b, o->c};
+    for (size_t i = 0; i < w->n_compute; i++)
+        if (w->compute[i].m)
+            p->last = &w->compute[i];
+    if (p->last && !(p->gemm = gemm_take(&p->state->operands, space, p->state->host->seed)))
+        return false;
+    if (!w->kernel_B)
+        return true;
+    p->kernel_from = new_buffer(w->kernel_B / 2 + 1);
+    p->kernel_to = new_buffer(w->kernel_B / 2 + 1);
+    if (p->kernel_from)
+        memset(p->kernel_from, 1, (size_t)w->kernel_B / 2 + 1);
+    return p->kernel_from && p->kernel_to;
+}
+
+static size_t scratch_B(const struct step *p)
+{
+    const enum allreduce_kind kind = how[p->cell->algorithm];
+    size_t most = 0;
+    for (size_t i = 0; i < p->work->n_collectives; i++)
+        if (p->work->collective[i].collective == COLLECTIVE_ALLREDUCE &&
+            p->work->collective[i].elements > most)
+            most = (size_t)p->work->collective[i].elements;
+    return allreduce_scratch_B(kind, most, sizeof(float), p->state->host->ranks, false);
 }
 
 static bool allocate_comm(struct step *p)
 {
-    size_t bytes = ((size_t)p->cell->size + 4095) / 4096 * 4096;
-    size_t scratch = scratch_B(p->cell, p->state->host->ranks);
-    p->gradient = aligned_alloc(4096, bytes);
-    p->reduced = aligned_alloc(4096, bytes);
+    size_t scratch = scratch_B(p);
+    p->in = new_buffer(p->work->buffer_B);
+    p->out = new_buffer(p->work->buffer_B);
     p->scratch = scratch ? malloc(scratch) : NULL;
-    p->jobs = calloc((size_t)p->cell->buckets, sizeof *p->jobs);
-    return p->gradient && p->reduced && p->jobs && (p->scratch || !scratch);
+    p->jobs = calloc(p->work->n_collectives, sizeof *p->jobs);
+    return p->in && p->out && p->jobs && (p->scratch || !scratch);
 }
 
-static void fill_job(const struct step *p, unsigned b)
+static void fill_job(const struct step *p, size_t i)
 {
     const struct wl_host *host = p->state->host;
-    size_t first = proxy_bucket(p->cell, b);
-    p->jobs[b] =
-        (struct comm_job){.how = p->cell->collective ? &collectives_mpi[p->cell->collective]
-                                                     : &allreduces[how[p->cell->algorithm]],
-                          .call = {.send = p->gradient + first,
-                                   .recv = p->reduced + first,
-                                   .count = (int)bucket_count(p->cell, b),
-                                   .element_B = sizeof(float),
-                                   .type = MPI_FLOAT,
-                                   .op = MPI_SUM,
-                                   .comm = p->state->buckets,
-                                   .rank = host->rank,
-                                   .ranks = host->ranks,
-                                   .scratch = p->scratch}};
+    const struct proxy_collective *c = &p->work->collective[i];
+    p->jobs[i] = (struct comm_job){.how = c->collective ? &collectives_mpi[c->collective]
+                                                        : &allreduces[how[p->cell->algorithm]],
+                                   .call = {.send = p->in + c->first,
+                                            .recv = p->out + c->first,
+                                            .count = (int)c->elements,
+                                            .element_B = sizeof(float),
+                                            .type = MPI_FLOAT,
+                                            .op = MPI_SUM,
+                                            .comm = p->state->buckets,
+                                            .rank = host->rank,
+                                            .ranks = host->ranks,
+                                            .scratch = p->scratch}};
 }
 
-static void fill_buckets(struct step *p)
+static void fill_collectives(struct step *p)
 {
     struct payload_kind kind = {
         .type = PAYLOAD_FLOAT32, .op = PAYLOAD_SUM, .ranks = p->state->host->ranks};
     payload_init(&p->payload, &kind, p->state->host->rank);
-    payload_fill(&p->payload, p->gradient, (size_t)p->cell->size / sizeof(float));
-    for (unsigned b = 0; b < (unsigned)p->cell->buckets; b++)
-        fill_job(p, b);
+    for (size_t i = 0; i < p->work->n_collectives; i++) {
+        const struct proxy_collective *c = &p->work->collective[i];
+        payload_fill(&p->payload, p->in + c->first, (size_t)c->elements);
+        fill_job(p, i);
+    }
 }
 
 static void release_host(void *step)
 {
     struct step *p = step;
     gemm_drop(&p->state->operands, p->gemm);
-    free(p->gradient);
-    free(p->reduced);
+    free(p->kernel_from);
+    free(p->kernel_to);
+    free(p->in);
+    free(p->out);
     free(p->scratch);
     free(p->jobs);
     free(p);
 }
 
-/* A part of a bucket's result: where it lies, and which part of the inputs it is. */
-static struct collective_part part(const struct step *p, unsigned b, int i, float **at)
-{
-    const struct wl_host *host = p->state->host;
-    size_t first = proxy_bucket(p->cell, b);
-    struct collective_part part = collective_part((enum collective)p->cell->collective, host->rank,
-                                                  host->ranks, bucket_count(p->cell, b), i);
-    *at = p->reduced + first + part.first;
-    part.input_first += first;
-    return part;
-}
-
-static int parts(const struct step *p)
-{
-    const struct wl_host *host = p->state->host;
-    return collective_parts((enum collective)p->cell->collective, host->rank, host->ranks);
-}
-
-static void poison_buckets(struct step *p)
-{
-    for (unsigned b = 0; b < (unsigned)p->cell->buckets; b++)
-        for (int i = 0; i < parts(p); i++) {
-            float *at;
-            struct collective_part of = part(p, b, i, &at);
-            payload_poison_part(&p->payload, at, of.n, of.source, of.input_first);
-        }
-}
-
-static bool check_buckets(struct step *p, struct payload_fault *f)
-{
-    for (unsigned b = 0; b < (unsigned)p->cell->buckets; b++)
-        for (int i = 0; i < parts(p); i++) {
-            float *at;
-            struct collective_part of = part(p, b, i, &at);
-            if (!payload_check_part(&p->payload, at, of.n, of.source, of.input_first, f)) {
-                f->element += (size_t)(at - p->reduced);
-                return false;
-            }
-        }
-    return true;
-}
-
 static enum wl_status poison_host(void *step)
 {
     struct step *p = step;
-    if (p->computes)
+    if (p->gemm)
         gemm_poison(p->gemm);
     if (p->communicates)
-        poison_buckets(p);
+        memset(p->out, 0xff, (size_t)p->work->buffer_B); /* NaN */
     return WL_OK;
 }
 
+static void say_memory(const struct step *p)
+{
+    const struct wl_host *host = p->state->host;
+    const struct proxy_operands *o = &p->work->operands[PROXY_WIDE];
+    char where[WL_TEXT_MAX + 16] = "";
+    if (p->cell->step[0])
+        snprintf(where, sizeof where, "%s:%u: ", p->cell->step, o->line);
+    host->fail(host->ctx,
+               "%sno memory: %.1f MiB for the largest GEMM, %.1f MiB for collectives; a smaller %s",
+               where, (double)(o->a + o->b + o->c) * sizeof(float) / 0x1p20,
+               (double)p->work->buffer_B * 2 / 0x1p20,
+               p->cell->step[0] ? "scale or batch" : "size");
+}
+
 static enum wl_status prepare_host(void *state, const struct proxy_cell *cell,
-                                   const struct proxy_schedule *schedule, void **step)
+                                   const struct proxy_work *work, void **step)
 {
     struct state *s = state;
     struct step *p = calloc(1, sizeof *p);
-    if (p)
-        *p = (struct step){.state = s,
-                           .cell = cell,
-                           .schedule = schedule,
-                           .computes = schedule_has(schedule, PROXY_COMPUTE),
-                           .communicates = schedule_has(schedule, PROXY_COMM)};
-    if (!p || (p->computes && !allocate_compute(p)) || (p->communicates && !allocate_comm(p))) {
-        s->host->fail(s->host->ctx, "no memory for size=%llu gemm=%lld",
-                      (unsigned long long)cell->size, (long long)cell->gemm);
-        if (p)
-            release_host(p);
+    if (!p) {
+        s->host->fail(s->host->ctx, "out of memory");
+        return WL_FAIL;
+    }
+    *p = (struct step){.state = s,
+                       .cell = cell,
+                       .work = work,
+                       .computes = work_has(work, PROXY_COMPUTE),
+                       .communicates = work_has(work, PROXY_COMM)};
+    if ((p->computes && !allocate_compute(p)) || (p->communicates && !allocate_comm(p))) {
+        say_memory(p);
+        release_host(p);
         return WL_FAIL;
     }
     if (p->communicates)
-        fill_buckets(p);
+        fill_collectives(p);
     *step = p;
     return WL_OK;
+}
+
+static struct gemm_shape shape_of(const struct proxy_compute *c)
+{
+    return (struct gemm_shape){(size_t)c->m, (size_t)c->n, (size_t)c->k, c->transpose_a,
+                               c->transpose_b};
+}
+
+static void compute(const struct step *p, const struct proxy_compute *c)
+{
+    if (c->m) {
+        struct gemm_shape shape = shape_of(c);
+        gemm_run(p->gemm, &shape, (unsigned)c->count);
+    } else {
+        memcpy(p->kernel_to, p->kernel_from, (size_t)c->bytes / 2 + 1);
+    }
 }
 
 /* GEMMs are done when gemm_run() returns, so that what is issued later is after them anyway. */
@@ -276,10 +287,14 @@ static int do_task(struct step *p, const struct proxy_task *t)
 {
     switch (t->verb) {
     case PROXY_COMPUTE:
-        gemm_run(p->gemm, t->n);
+        for (unsigned i = t->first; i < t->first + t->n; i++)
+            compute(p, &p->work->compute[i]);
         return MPI_SUCCESS;
     case PROXY_COMM:
         comm_thread_post(&p->state->thread, &p->jobs[t->first]);
+        return MPI_SUCCESS;
+    case PROXY_WAIT:
+        comm_thread_wait_for(&p->state->thread, t->first + 1);
         return MPI_SUCCESS;
     case PROXY_JOIN:
         return comm_thread_wait(&p->state->thread);
@@ -294,28 +309,48 @@ static enum wl_status run_host(void *step, unsigned iters, struct wl_sample *out
     p->state->host->start(p->state->host->ctx);
     out->start_ns = now_ns();
     for (unsigned i = 0; i < iters && rc == MPI_SUCCESS; i++)
-        for (size_t t = 0; t < p->schedule->n && rc == MPI_SUCCESS; t++)
-            rc = do_task(p, &p->schedule->task[t]);
+        for (size_t t = 0; t < p->work->n_tasks && rc == MPI_SUCCESS; t++)
+            rc = do_task(p, &p->work->task[t]);
     out->end_ns = now_ns();
     out->values[0] = (double)(out->end_ns - out->start_ns) * 1e-9 / iters;
     return rc == MPI_SUCCESS ? WL_OK : failed(p->state, p->jobs ? p->jobs[0].how->name : "MPI", rc);
+}
+
+static bool check_collective(struct step *p, const struct proxy_collective *c)
+{
+    const struct wl_host *host = p->state->host;
+    struct payload_fault f;
+    for (int i = 0; i < collective_parts(c->collective, host->rank, host->ranks); i++) {
+        struct collective_part of =
+            collective_part(c->collective, host->rank, host->ranks, (size_t)c->elements, i);
+        const char *at = p->out + c->first + of.first * sizeof(float);
+        if (payload_check_part(&p->payload, at, of.n, of.source, of.input_first, &f))
+            continue;
+        host->fail(host->ctx,
+                   "element %zu of the %s is %.9g, not %.9g, on rank %d (collective %td)",
+                   of.first + f.element,
+                   collective_reduces(c->collective) ? "reduced gradient" : "gathered parameters",
+                   f.got, f.expected, host->rank, c - p->work->collective + 1);
+        return false;
+    }
+    return true;
 }
 
 static enum wl_status verify_host(void *step)
 {
     struct step *p = step;
     const struct wl_host *host = p->state->host;
-    struct payload_fault f;
-    if (p->communicates && !check_buckets(p, &f)) {
-        host->fail(host->ctx, "element %zu of the reduced gradient is %.9g, not %.9g, on rank %d",
-                   f.element, f.got, f.expected, host->rank);
-        return WL_FAIL;
-    }
-    if (p->computes && !gemm_check(p->gemm)) {
-        host->fail(host->ctx, "the GEMM of n = %zu is wrong on rank %d", p->gemm->n, host->rank);
-        return WL_FAIL;
-    }
-    return WL_OK;
+    for (size_t i = 0; p->communicates && i < p->work->n_collectives; i++)
+        if (!check_collective(p, &p->work->collective[i]))
+            return WL_FAIL;
+    if (!p->gemm)
+        return WL_OK;
+    struct gemm_shape shape = shape_of(p->last);
+    if (gemm_check(p->gemm, &shape))
+        return WL_OK;
+    host->fail(host->ctx, "the GEMM of m = %zu, n = %zu, k = %zu is wrong on rank %d", shape.m,
+               shape.n, shape.k, host->rank);
+    return WL_FAIL;
 }
 
 const struct proxy_backend proxy_backend_host = {

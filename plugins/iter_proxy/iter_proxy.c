@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * iter_proxy: one training step as GEMMs and gradient buckets, so that what communication costs the
- * step can be told apart: mode = compute (A), comm (B), sequential (C), overlapped (D), all in the
- * same blocks. Exposed communication is D - A; overlap is (C - D) / min(A, B).
+ * iter_proxy: one training step as GEMMs and gradient buckets, synthetic or recorded in a file, so
+ * that the cost of communication can be told apart: mode = compute (A), comm (B), sequential (C),
+ * overlapped (D), all in the same blocks. Exposed communication is D - A; overlap is
+ * (C - D) / min(A, B).
  *
- * A backend computes and communicates (backend.h); the order of the tasks is a schedule
- * (schedule.h); what a backend accepts is a table (traits.c).
+ * A backend computes and communicates (backend.h). work.c turns a cell into work. traits.c lists
+ * what a backend accepts.
  */
 #include "iter_proxy/backends.h"
-#include "iter_proxy/schedule.h"
 #include "iter_proxy/traits.h"
+#include "iter_proxy/work.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -19,10 +20,11 @@ struct prepared {
     struct backends *backends;
     const struct proxy_backend *ops;
     struct proxy_cell cell;
-    struct proxy_schedule schedule;
+    struct proxy_work work;
     void *step;
 };
 
+#define TEXT(member) #member, WL_TEXT, WL_AXIS, WL_TEXT_FIELD(struct proxy_cell, member)
 #define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct proxy_cell, member, ctype)
 /* clang-format off */
 static const struct wl_param params[] = {
@@ -34,12 +36,30 @@ static const struct wl_param params[] = {
      "number of equal buckets, communicated one after the other"},
     {P(gemm, WL_INT, WL_AXIS, int64_t), NULL, "256", 1, 1 << 15, NULL,
      "dimension n of each n x n x n GEMM"},
+    {P(gemm_m, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 1 << 20, NULL,
+     "rows of each GEMM's result; 0: gemm"},
+    {P(gemm_n, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 1 << 20, NULL,
+     "columns of each GEMM's result; 0: gemm"},
+    {P(gemm_k, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 1 << 20, NULL,
+     "terms of each element of a GEMM's result; 0: gemm"},
     {P(gemms, WL_INT, WL_AXIS, int64_t), NULL, "12", 1, 1 << 20, NULL,
      "number of GEMMs in a step, forward and backward"},
+    {P(layout, WL_CHOICE, WL_AXIS, int), NULL, "auto", 0, 0, proxy_layouts,
+     "which operand of each GEMM is transposed; matrices are stored by rows; auto: host nn; cuda nn "
+     "forward, tn and nt backward"},
     {P(precision, WL_CHOICE, WL_AXIS, int), NULL, "auto", 0, 0, proxy_precisions,
      "precision of the GEMMs; host: fp32; cuda: fp32, tf32 (auto), bf16"},
     {P(issue, WL_CHOICE, WL_AXIS, int), NULL, "after", 0, 0, proxy_issues,
      "when overlapped, start a bucket after or beside its share of the backward GEMMs"},
+    {TEXT(step), NULL, "", 0, 0, NULL,
+     "path of a recorded step, e.g. configs/steps/gpt2-124m-ddp.step (docs/steps.md); it replaces "
+     "the GEMMs and the gradient above"},
+    {P(batch, WL_INT, WL_AXIS, int64_t), NULL, "1", 1, 1 << 20, NULL,
+     "multiplies the numbers of a step that are marked with *"},
+    {P(scale, WL_REAL, WL_AXIS, double), NULL, "1", 0.001, 1, NULL,
+     "shrinks a step: dimensions by this factor, elements and bytes by its square"},
+    {P(launch, WL_CHOICE, WL_AXIS, int), NULL, "stream", 0, 0, proxy_launches,
+     "stream: launch each kernel; graph: replay a CUDA graph; host: stream only"},
     {P(mode, WL_CHOICE, WL_MODE, int), NULL, "overlapped", 0, 0, proxy_modes,
      "compute: GEMMs alone; comm: communication alone; sequential: one after the other; "
      "overlapped: both at once"},
@@ -49,6 +69,10 @@ static const struct wl_param params[] = {
      "NCCL's protocol; host: auto only"},
     {P(ctas, WL_INT, WL_CONFIG, int64_t), NULL, "0", 0, 64, NULL,
      "exact number of NCCL's CTAs; 0: NCCL chooses; host: 0 only"},
+    {P(bucket_cap, WL_SIZE, WL_CONFIG, uint64_t), "B", "25MiB", 1, 1ull << 40, NULL,
+     "a step's bucket is full at this size, as DDP's bucket_cap_mb"},
+    {P(bucket_first, WL_SIZE, WL_CONFIG, uint64_t), "B", "1MiB", 1, 1ull << 40, NULL,
+     "a step's first bucket is full at this size"},
     {P(collective, WL_CHOICE, WL_AXIS, int), NULL, "allreduce", 0, 0, proxy_collectives,
      "the collective of each bucket; a bucket is the larger buffer, as in nccl-tests"},
     {P(policy, WL_CHOICE, WL_CONFIG, int), NULL, "default", 0, 0, proxy_policies,
@@ -59,21 +83,47 @@ static const struct wl_param params[] = {
     {0}};
 /* clang-format on */
 
-static const char *const added[] = {"collective", "policy", "memory", NULL};
+static const char *const added[] = {"collective", "policy",     "memory",       "gemm_m", "gemm_n",
+                                    "gemm_k",     "layout",     "step",         "batch",  "scale",
+                                    "launch",     "bucket_cap", "bucket_first", NULL};
 
 static const struct wl_metric metrics[] = {{"time", "s", "one iteration", WL_MAX}, {0}};
 
 /* ---- what a cell is ---- */
 
-static enum wl_status judge(const struct proxy_cell *c, const struct wl_job *job, char *why,
-                            size_t n)
+/* The first parameter that the other kind of cell has, and this cell sets; or NULL. */
+static const char *foreign(const struct proxy_cell *c)
+{
+    const struct {
+        const char *name;
+        bool step, set;
+    } parameters[] = {
+        {"size", false, c->size != UINT64_C(16) << 20},
+        {"buckets", false, c->buckets != 4},
+        {"gemm", false, c->gemm != 256},
+        {"gemm_m", false, c->gemm_m},
+        {"gemm_n", false, c->gemm_n},
+        {"gemm_k", false, c->gemm_k},
+        {"gemms", false, c->gemms != 12},
+        {"layout", false, c->layout},
+        {"precision", false, c->precision},
+        {"issue", false, c->issue},
+        {"collective", false, c->collective},
+        {"batch", true, c->batch != 1},
+        {"scale", true, c->scale < 1},
+        {"bucket_cap", true, c->bucket_cap != PROXY_BUCKET_CAP},
+        {"bucket_first", true, c->bucket_first != PROXY_BUCKET_FIRST},
+    };
+    for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++)
+        if (parameters[i].set && parameters[i].step != (c->step[0] != 0))
+            return parameters[i].name;
+    return NULL;
+}
+
+static enum wl_status judge_size(const struct proxy_cell *c, const struct wl_job *job, char *why,
+                                 size_t n)
 {
     uint64_t count = c->size / sizeof(float);
-    if (job->ranks < 2 && c->mode != PROXY_MODE_COMPUTE) {
-        snprintf(why, n, "ranks=%d: a collective needs at least 2 (mode=compute needs 1)",
-                 job->ranks);
-        return WL_FAIL;
-    }
     if (c->size == 0 || c->size % sizeof(float) != 0) {
         snprintf(why, n, "size=%llu is not a multiple of the %zu bytes of float32",
                  (unsigned long long)c->size, sizeof(float));
@@ -101,6 +151,27 @@ static enum wl_status judge(const struct proxy_cell *c, const struct wl_job *job
     return WL_OK;
 }
 
+static enum wl_status judge(const struct proxy_cell *c, const struct wl_job *job, char *why,
+                            size_t n)
+{
+    const char *name = foreign(c);
+    if (job->ranks < 2 && c->mode != PROXY_MODE_COMPUTE) {
+        snprintf(why, n, "ranks=%d: a collective needs at least 2 (mode=compute needs 1)",
+                 job->ranks);
+        return WL_FAIL;
+    }
+    if (name && c->step[0])
+        snprintf(why, n,
+                 "step=%s has GEMMs and gradients of its own: remove %s, or give it a "
+                 "section without step",
+                 c->step, name);
+    else if (name)
+        snprintf(why, n, "%s is for a recorded step: give step, or remove it", name);
+    if (name)
+        return WL_FAIL;
+    return judge_size(c, job, why, n);
+}
+
 /* Adds the cost of each backend that may be meant; with auto, both. */
 static enum wl_status describe_backends(const struct proxy_cell *c, const struct wl_job *job,
                                         struct wl_shape *shape, char *why, size_t n)
@@ -108,11 +179,17 @@ static enum wl_status describe_backends(const struct proxy_cell *c, const struct
     enum wl_status best = WL_SKIP;
     for (int k = PROXY_CUDA; k >= PROXY_HOST; k--) {
         enum proxy_backend_kind kind = (enum proxy_backend_kind)k;
+        const struct work_request q = {c, kind, job->ranks, why, n};
+        struct proxy_work work;
         if (c->backend != PROXY_AUTO && c->backend != k)
             continue;
-        traits_cost(kind, c, job, shape);
-        if (traits_accept(kind, c, why, n) == WL_OK)
+        if (work_make(&work, &q) != WL_OK)
+            return WL_FAIL;
+        traits_cost(kind, c, &work, job->ranks, shape);
+        if (traits_accept(kind, c, why, n) == WL_OK &&
+            traits_accept_work(kind, c, &work, why, n) == WL_OK)
             best = WL_OK;
+        work_free(&work);
     }
     return best;
 }
@@ -124,9 +201,6 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
     enum wl_status status = judge(c, job, why, why_size);
     if (status != WL_OK)
         return status;
-    shape->size_B = c->size;
-    if (c->mode == PROXY_MODE_COMM)
-        shape->busbw_factor = collective_busbw_factor((enum collective)c->collective, job->ranks);
     shape->config_free = c->mode == PROXY_MODE_COMPUTE;
     shape->iters_min = 1;
     return describe_backends(c, job, shape, why, why_size);
@@ -189,18 +263,44 @@ static void release(void *prepared)
     struct prepared *p = prepared;
     if (p->step)
         p->ops->release(p->step);
-    free((struct proxy_task *)p->schedule.task);
+    work_free(&p->work);
     free(p);
 }
 
-/* What "auto" came to; the rest stands in the cell's parameters. */
+/* What "auto" came to, and what the step file came to; the rest stands in the parameters. */
 static void note_chosen(const struct wl_host *host, const struct proxy_cell *asked,
                         const struct prepared *p)
 {
+    const struct proxy_work *w = &p->work;
+    char text[96];
     if (asked->backend == PROXY_AUTO)
         host->note(host->ctx, "backend", p->ops->name);
-    if (asked->precision == PROXY_PRECISION_AUTO)
+    if (asked->precision == PROXY_PRECISION_AUTO && !asked->step[0])
         host->note(host->ctx, "precision", proxy_precisions[p->cell.precision]);
+    if (!asked->step[0])
+        return;
+    snprintf(text, sizeof text, "%zu GEMMs and kernels, %zu collectives, id %016llx", w->n_compute,
+             w->n_collectives, (unsigned long long)w->id);
+    host->note(host->ctx, "step", text);
+}
+
+static enum wl_status make_work(struct prepared *p)
+{
+    struct backends *b = p->backends;
+    enum proxy_backend_kind kind = (enum proxy_backend_kind)p->cell.backend;
+    char why[512];
+    const struct work_request q = {&p->cell, kind, b->host->ranks, why, sizeof why};
+    enum wl_status status = work_make(&p->work, &q);
+    if (status == WL_OK)
+        status = traits_accept_work(kind, &p->cell, &p->work, why, sizeof why);
+    uint64_t id = status == WL_OK ? p->work.id : 0, first = id;
+    b->host->bcast(b->host->ctx, &first, sizeof first, 0);
+    if (status == WL_OK && id != first) {
+        status = WL_FAIL;
+        snprintf(why, sizeof why, "%s is not the same file on rank %d as on rank 0", p->cell.step,
+                 b->host->rank);
+    }
+    return backends_agree(b, status, why);
 }
 
 static enum wl_status prepare_step(struct prepared *p)
@@ -208,16 +308,14 @@ static enum wl_status prepare_step(struct prepared *p)
     struct backends *b = p->backends;
     const struct proxy_cell asked = p->cell;
     enum wl_status status = choose(b, &p->cell);
+    if (status == WL_OK)
+        status = make_work(p);
     if (status != WL_OK)
         return status;
-    if (!schedule_make(&p->schedule, &p->cell)) {
-        b->host->fail(b->host->ctx, "out of memory");
-        return WL_FAIL;
-    }
     struct backend *backend = &b->of[p->cell.backend];
     p->ops = backend->ops;
     note_chosen(b->host, &asked, p);
-    return p->ops->prepare(backend->state, &p->cell, &p->schedule, &p->step);
+    return p->ops->prepare(backend->state, &p->cell, &p->work, &p->step);
 }
 
 static enum wl_status prepare(void *self, const void *cell, void **prepared)
@@ -261,8 +359,8 @@ static void abort_plugin(void *self)
 const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),
     .name = "iter_proxy",
-    .version = "1.0.0",
-    .summary = "a training step: GEMMs and gradient buckets, alone, in turn and overlapped",
+    .version = "1.1.0",
+    .summary = "a training step: computation and collectives, alone, in turn and overlapped",
     .params = params,
     .cell_size = sizeof(struct proxy_cell),
     .metrics = metrics,

@@ -1,100 +1,47 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "iter_proxy/schedule.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The order of the tasks of one iteration (backend.h), by mode:
+ *   compute     A  every GEMM and kernel
+ *   comm        B  every collective, at once
+ *   sequential  C  all of A, then all of B
+ *   overlapped  D  both at the same time: a step in the order of its file, anything else by `issue`:
+ *     after   The first third of the GEMMs is the forward pass. The rest is the backward pass,
+ *             split evenly between the buckets. A bucket is issued after its share, as in
+ *             data-parallel training. No GEMM overlaps the last bucket.
+ *     beside  All GEMMs are split between the buckets. A bucket is issued when its share begins, as
+ *             if the gradients of the previous micro-batch were reduced.
+ */
+#include "iter_proxy/work.h"
 
-#include <stdlib.h>
-
-struct writer {
-    struct proxy_task *task;
-    size_t n;
-    unsigned gemms, buckets;
-};
-
-static void put(struct writer *w, enum proxy_verb verb, unsigned first, unsigned n)
+/* GEMMs [first, end) of bucket b's share of those from `forward` on. */
+static void put_share(struct proxy_work *w, unsigned forward, unsigned b)
 {
-    w->task[w->n++] = (struct proxy_task){verb, first, n};
+    uint64_t rest = w->n_compute - forward, buckets = w->n_collectives;
+    unsigned first = forward + (unsigned)(rest * b / buckets);
+    work_add_task(w, PROXY_COMPUTE, first, forward + (unsigned)(rest * (b + 1) / buckets) - first);
 }
 
-static void put_gemms(struct writer *w, unsigned first, unsigned end)
+void schedule_synthetic(struct proxy_work *w, int issue)
 {
-    if (end > first)
-        put(w, PROXY_COMPUTE, first, end - first);
-}
-
-static void put_buckets(struct writer *w, unsigned after_compute)
-{
-    for (unsigned b = 0; b < w->buckets; b++)
-        put(w, PROXY_COMM, b, after_compute);
-}
-
-/* The first GEMM of bucket b's share of those from `forward` on. */
-static unsigned share(const struct writer *w, unsigned forward, unsigned b)
-{
-    return forward + (unsigned)((uint64_t)(w->gemms - forward) * b / w->buckets);
-}
-
-static void put_after(struct writer *w)
-{
-    unsigned forward = w->gemms / 3;
-    put_gemms(w, 0, forward);
-    for (unsigned b = 0; b < w->buckets; b++) {
-        put_gemms(w, share(w, forward, b), share(w, forward, b + 1));
-        put(w, PROXY_COMM, b, 1);
+    unsigned forward = issue == PROXY_AFTER ? (unsigned)w->n_compute / 3 : 0;
+    work_add_task(w, PROXY_COMPUTE, 0, forward);
+    for (unsigned b = 0; b < w->n_collectives; b++) {
+        if (issue == PROXY_BESIDE)
+            work_add_task(w, PROXY_COMM, b, 1);
+        put_share(w, forward, b);
+        if (issue == PROXY_AFTER)
+            work_add_task(w, PROXY_COMM, b, 1);
     }
 }
 
-static void put_beside(struct writer *w)
+void schedule_mode(struct proxy_work *w, int mode)
 {
-    for (unsigned b = 0; b < w->buckets; b++) {
-        put(w, PROXY_COMM, b, 1);
-        put_gemms(w, share(w, 0, b), share(w, 0, b + 1));
-    }
-}
-
-static void put_compute(struct writer *w)
-{
-    put_gemms(w, 0, w->gemms);
-}
-
-static void put_comm(struct writer *w)
-{
-    put_buckets(w, 0);
-}
-
-static void put_sequential(struct writer *w)
-{
-    put_gemms(w, 0, w->gemms);
-    put_buckets(w, 1);
-}
-
-static void (*const of_mode[])(struct writer *w) = {
-    [PROXY_MODE_COMPUTE] = put_compute,
-    [PROXY_MODE_COMM] = put_comm,
-    [PROXY_MODE_SEQUENTIAL] = put_sequential,
-};
-static void (*const of_issue[])(struct writer *w) = {
-    [PROXY_AFTER] = put_after,
-    [PROXY_BESIDE] = put_beside,
-};
-
-bool schedule_make(struct proxy_schedule *schedule, const struct proxy_cell *cell)
-{
-    struct writer w = {.gemms = (unsigned)cell->gemms, .buckets = (unsigned)cell->buckets};
-    w.task = calloc(2 * (size_t)w.buckets + 2, sizeof *w.task);
-    if (!w.task)
-        return false;
-    if (cell->mode == PROXY_MODE_OVERLAPPED)
-        of_issue[cell->issue](&w);
-    else
-        of_mode[cell->mode](&w);
-    put(&w, PROXY_JOIN, 0, 0);
-    *schedule = (struct proxy_schedule){w.task, w.n};
-    return true;
-}
-
-bool schedule_has(const struct proxy_schedule *schedule, enum proxy_verb verb)
-{
-    for (size_t i = 0; i < schedule->n; i++)
-        if (schedule->task[i].verb == verb)
-            return true;
-    return false;
+    if (mode != PROXY_MODE_OVERLAPPED)
+        w->n_tasks = 0;
+    if (mode == PROXY_MODE_COMPUTE || mode == PROXY_MODE_SEQUENTIAL)
+        work_add_task(w, PROXY_COMPUTE, 0, (unsigned)w->n_compute);
+    if (mode == PROXY_MODE_COMM || mode == PROXY_MODE_SEQUENTIAL)
+        for (unsigned i = 0; i < w->n_collectives; i++)
+            work_add_task(w, PROXY_COMM, i, mode == PROXY_MODE_SEQUENTIAL);
+    work_add_task(w, PROXY_JOIN, 0, 0);
 }

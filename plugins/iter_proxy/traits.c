@@ -17,6 +17,9 @@ const char *const proxy_modes[] = {[PROXY_MODE_COMPUTE] = "compute",
                                    [PROXY_MODE_SEQUENTIAL] = "sequential",
                                    [PROXY_MODE_OVERLAPPED] = "overlapped",
                                    NULL};
+const char *const proxy_layouts[] = {
+    [PROXY_LAYOUT_AUTO] = "auto", [PROXY_NN] = "nn", [PROXY_NT] = "nt", [PROXY_TN] = "tn", NULL};
+const char *const proxy_launches[] = {[PROXY_STREAM] = "stream", [PROXY_GRAPH] = "graph", NULL};
 const char *const proxy_issues[] = {[PROXY_AFTER] = "after", [PROXY_BESIDE] = "beside", NULL};
 const char *const proxy_algorithms[] = {[PROXY_ALGORITHM_AUTO] = "auto",
                                         [PROXY_RING] = "ring",
@@ -43,33 +46,41 @@ const char *const proxy_memories[] = {
 
 /* Rates are rough, for plans alone. */
 static const struct trait {
-    unsigned precisions, algorithms, protocols, policies, memories;
+    unsigned precisions, algorithms, protocols, policies, memories, launches;
+    unsigned scatter_algorithms; /* of all-gather and reduce-scatter */
     int64_t ctas_max;
     int precision; /* that `auto` means */
     bool on_device;
-    double flop_per_s, bytes_per_s;
+    double flop_per_s, bytes_per_s, memory_B_per_s;
 } traits[] = {
     [PROXY_HOST] = {.precisions = BIT(PROXY_FP32),
                     .algorithms = BIT(PROXY_ALGORITHM_AUTO) | BIT(PROXY_RING) | BIT(PROXY_TREE) |
                                   BIT(PROXY_RECURSIVE_DOUBLING) | BIT(PROXY_RABENSEIFNER),
+                    .scatter_algorithms = BIT(PROXY_ALGORITHM_AUTO),
                     .protocols = BIT(PROXY_PROTOCOL_AUTO),
                     .policies = BIT(0),
                     .memories = BIT(PROXY_PLAIN),
+                    .launches = BIT(PROXY_STREAM),
                     .precision = PROXY_FP32,
                     .flop_per_s = 5e10,
-                    .bytes_per_s = 2e9},
+                    .bytes_per_s = 2e9,
+                    .memory_B_per_s = 1e10},
     [PROXY_CUDA] = {.precisions = BIT(PROXY_FP32) | BIT(PROXY_TF32) | BIT(PROXY_BF16),
                     .algorithms = BIT(PROXY_ALGORITHM_AUTO) | BIT(PROXY_RING) | BIT(PROXY_TREE) |
                                   BIT(PROXY_NVLS),
                     .protocols = BIT(PROXY_PROTOCOL_AUTO) | BIT(PROXY_LL) | BIT(PROXY_LL128) |
                                  BIT(PROXY_SIMPLE),
+                    .scatter_algorithms =
+                        BIT(PROXY_ALGORITHM_AUTO) | BIT(PROXY_RING) | BIT(PROXY_NVLS),
                     .policies = BIT(0) | BIT(1) | BIT(2),
                     .memories = BIT(PROXY_PLAIN) | BIT(PROXY_SYMMETRIC),
+                    .launches = BIT(PROXY_STREAM) | BIT(PROXY_GRAPH),
                     .ctas_max = 64,
                     .precision = PROXY_TF32,
                     .on_device = true,
                     .flop_per_s = 3e14,
-                    .bytes_per_s = 2e11},
+                    .bytes_per_s = 2e11,
+                    .memory_B_per_s = 3e12},
 };
 
 /* "auto, ring, tree": the names whose bits are set. */
@@ -97,6 +108,7 @@ enum wl_status traits_accept(enum proxy_backend_kind kind, const struct proxy_ce
         {"protocol", cell->protocol, t->protocols, proxy_protocols},
         {"policy", cell->policy, t->policies, proxy_policies},
         {"memory", cell->memory, t->memories, proxy_memories},
+        {"launch", cell->launch, t->launches, proxy_launches},
     };
     for (size_t i = 0; i < sizeof choice / sizeof *choice; i++) {
         if (choice[i].allowed & BIT(choice[i].value))
@@ -120,40 +132,123 @@ enum wl_status traits_accept(enum proxy_backend_kind kind, const struct proxy_ce
     return WL_OK;
 }
 
+enum wl_status traits_accept_work(enum proxy_backend_kind kind, const struct proxy_cell *cell,
+                                  const struct proxy_work *w, char *why, size_t n)
+{
+    const unsigned allowed = traits[kind].scatter_algorithms;
+    char names[128];
+    if (cell->step[0] && !w->bucketed &&
+        (cell->bucket_cap != PROXY_BUCKET_CAP || cell->bucket_first != PROXY_BUCKET_FIRST)) {
+        snprintf(why, n, "%s has no gradient lines: bucket_cap and bucket_first change nothing",
+                 cell->step);
+        return WL_SKIP;
+    }
+    if (!cell->step[0] || allowed & BIT(cell->algorithm))
+        return WL_OK;
+    for (size_t i = 0; i < w->n_collectives; i++) {
+        if (w->collective[i].collective == COLLECTIVE_ALLREDUCE)
+            continue;
+        list(allowed, proxy_algorithms, names, sizeof names);
+        snprintf(why, n,
+                 "%s:%u: backend=%s has no all-gather or reduce-scatter by algorithm=%s (%s)",
+                 cell->step, w->collective[i].line, proxy_backends[kind],
+                 proxy_algorithms[cell->algorithm], names);
+        return WL_SKIP;
+    }
+    return WL_OK;
+}
+
+int traits_step_precision(enum proxy_backend_kind kind, int precision)
+{
+    return traits[kind].precisions & BIT(precision) ? precision : traits[kind].precision;
+}
+
 int traits_precision(enum proxy_backend_kind kind, int precision)
 {
     return precision == PROXY_PRECISION_AUTO ? traits[kind].precision : precision;
 }
 
-/* On a device the steps of a group share one gradient and one set of operands: those of the config
- * that is all default count them, in the modes that may stand alone. So do the modes of a config
- * with its communicator. */
-static uint64_t shared_B(const struct proxy_cell *cell, uint64_t operands, uint64_t buckets)
+static uint64_t operands_B(const struct proxy_work *w)
+{
+    uint64_t bytes = w->kernel_B;
+    for (int pool = 0; pool < PROXY_POOLS; pool++) {
+        const struct proxy_operands *o = &w->operands[pool];
+        bytes += (o->a + o->b + o->c) * (pool == PROXY_NARROW ? 2 : 4);
+    }
+    return bytes;
+}
+
+/* On a device the steps of a group share one set of operands, and those with equal buckets one
+ * gradient: the config that is all default counts them, in the modes that may stand alone. So do the
+ * modes of a config with its communicator. */
+static uint64_t shared_B(const struct proxy_cell *cell, const struct proxy_work *w)
 {
     if (cell->mode == PROXY_MODE_SEQUENTIAL)
         return 0;
-    uint64_t communicator = cell->mode != PROXY_MODE_COMPUTE ? COMM_MEMORY_B : 0;
-    if (cell->algorithm || cell->protocol || cell->ctas || cell->policy || cell->memory)
-        return communicator;
-    return communicator + (cell->mode != PROXY_MODE_COMM ? operands : 0) +
-           (cell->mode != PROXY_MODE_COMPUTE ? buckets : 0);
+    bool library =
+        !cell->algorithm && !cell->protocol && !cell->ctas && !cell->policy && !cell->memory;
+    bool buckets = cell->bucket_cap == PROXY_BUCKET_CAP && cell->bucket_first == PROXY_BUCKET_FIRST;
+    bool communicates = cell->mode != PROXY_MODE_COMPUTE;
+    uint64_t bytes = communicates && (!library || buckets) ? COMM_MEMORY_B : 0;
+    if (library && buckets && cell->mode != PROXY_MODE_COMM)
+        bytes += operands_B(w);
+    if (library && communicates)
+        bytes += 2 * w->buffer_B;
+    return bytes;
+}
+
+static double compute_s(const struct trait *t, const struct proxy_work *w)
+{
+    double s = 0;
+    for (size_t i = 0; i < w->n_compute; i++) {
+        const struct proxy_compute *c = &w->compute[i];
+        double flop = 2.0 * c->m * c->n * c->k * c->count;
+        s += flop / t->flop_per_s + (double)c->bytes / t->memory_B_per_s;
+    }
+    return s;
+}
+
+/* Bytes that one rank sends. */
+static double sent_B(const struct proxy_work *w, int ranks)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < w->n_collectives; i++) {
+        const struct proxy_collective *c = &w->collective[i];
+        bytes += (double)proxy_collective_B(c) * collective_busbw_factor(c->collective, ranks);
+    }
+    return bytes;
+}
+
+static uint64_t scratch_most_B(const struct proxy_work *w)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < w->n_collectives; i++)
+        if (w->collective[i].elements > most)
+            most = w->collective[i].elements;
+    return most * sizeof(float);
+}
+
+static uint64_t payload_B(const struct proxy_work *w)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < w->n_collectives; i++)
+        bytes += proxy_collective_B(&w->collective[i]);
+    return bytes;
 }
 
 void traits_cost(enum proxy_backend_kind kind, const struct proxy_cell *cell,
-                 const struct wl_job *job, struct wl_shape *shape)
+                 const struct proxy_work *w, int ranks, struct wl_shape *shape)
 {
     const struct trait *t = &traits[kind];
-    double n = (double)cell->gemm;
-    double compute_s = 2 * n * n * n * (double)cell->gemms / t->flop_per_s;
-    double comm_s = (double)cell->size *
-                    collective_busbw_factor((enum collective)cell->collective, job->ranks) /
-                    t->bytes_per_s;
-    uint64_t operands = 3 * (uint64_t)cell->gemm * (uint64_t)cell->gemm * sizeof(float);
-    uint64_t buckets = 2 * cell->size, bucket = cell->size / (uint64_t)cell->buckets;
     bool computes = cell->mode != PROXY_MODE_COMM, communicates = cell->mode != PROXY_MODE_COMPUTE;
+    double sent = sent_B(w, ranks);
     if (t->on_device)
-        shape->device_B += shared_B(cell, operands, buckets);
+        shape->device_B += shared_B(cell, w);
     else
-        shape->host_B += (computes ? operands : 0) + (communicates ? buckets + bucket : 0);
-    shape->iteration_s = (computes ? compute_s : 0) + (communicates ? comm_s : 0);
+        shape->host_B += (computes ? operands_B(w) : 0) +
+                         (communicates ? 2 * w->buffer_B + scratch_most_B(w) : 0);
+    shape->iteration_s =
+        (computes ? compute_s(t, w) : 0) + (communicates ? sent / t->bytes_per_s : 0);
+    shape->size_B = payload_B(w);
+    shape->busbw_factor = cell->mode == PROXY_MODE_COMM ? sent / (double)shape->size_B : 0;
 }

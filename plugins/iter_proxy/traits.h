@@ -11,6 +11,8 @@
 extern const char *const proxy_backends[];
 extern const char *const proxy_precisions[];
 extern const char *const proxy_modes[];
+extern const char *const proxy_layouts[];
+extern const char *const proxy_launches[];
 extern const char *const proxy_issues[];
 extern const char *const proxy_algorithms[];
 extern const char *const proxy_protocols[];
@@ -25,8 +27,15 @@ enum wl_status traits_accept(enum proxy_backend_kind kind, const struct proxy_ce
 /* Replaces `auto` by the precision that this backend uses for it. */
 int traits_precision(enum proxy_backend_kind kind, int precision);
 
-/* Adds the memory and the approximate time of one step. */
+/* The same for the collectives of a step. */
+enum wl_status traits_accept_work(enum proxy_backend_kind kind, const struct proxy_cell *cell,
+                                  const struct proxy_work *w, char *why, size_t n);
+
+/* The precision in which this backend multiplies a GEMM that was recorded in `precision`. */
+int traits_step_precision(enum proxy_backend_kind kind, int precision);
+
+/* Payload, bus bandwidth and approximate time of one iteration; adds the memory. */
 void traits_cost(enum proxy_backend_kind kind, const struct proxy_cell *cell,
-                 const struct wl_job *job, struct wl_shape *shape);
+                 const struct proxy_work *w, int ranks, struct wl_shape *shape);
 
 #endif

@@ -76,7 +76,7 @@ void group_pairs(const struct group_pass *p, const struct series *a, const struc
         const struct block *y = &b->blocks[i], *x = series_block(a, y->launch, y->number, &from);
         if (!x || x->warm || y->warm || origins_of(p->origins, p->r, p->group, y->launch) != origin)
             continue;
-        values_add(out, y->launch, log(y->time_s / x->time_s));
+        values_add(out, (struct nested){y->launch, log(y->time_s / x->time_s), y->number});
     }
 }
 
@@ -145,12 +145,14 @@ static const char *best_config(const struct group_pass *p, const char *of)
 
 const struct series *baseline_or_best(const struct group_pass *p, const char *mode)
 {
-    if (!p->best_of)
+    if (!p->best_of && !p->rules->wanted)
         return baseline_of_mode(p, mode);
-    const char *best = strcmp(mode, p->best_of) ? best_config(p, p->best_of) : NULL;
-    for (size_t i = 0; i < p->g->n && best; i++) {
+    const char *config = !p->best_of                ? p->rules->wanted
+                         : strcmp(mode, p->best_of) ? best_config(p, p->best_of)
+                                                    : NULL;
+    for (size_t i = 0; i < p->g->n && config; i++) {
         const struct series *s = &p->g->series[i];
-        if (!s->copy && !strcmp(group_mode(p, s), mode) && !strcmp(group_config(p, s), best))
+        if (!s->copy && !strcmp(group_mode(p, s), mode) && !strcmp(group_config(p, s), config))
             return s;
     }
     return NULL;

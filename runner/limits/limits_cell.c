@@ -61,20 +61,28 @@ static void cell_busbw(const struct config *config, const struct measured_cell *
 static void cell_flops(const struct config *config, const struct measured_cell *cell,
                        struct limits_row *row)
 {
-    char gemm[32], gemms[32], precision[32];
+    static const char *const dimensions[] = {"gemm_m", "gemm_n", "gemm_k"};
+    char gemm[32], gemms[32], precision[32], word[64];
     const char *from;
-    int64_t n, count;
+    int64_t n, count, own;
     if (!param(cell, "gemm", gemm, sizeof gemm) || !param(cell, "gemms", gemms, sizeof gemms) ||
         !param(cell, "precision", precision, sizeof precision) || !units_parse_int(gemm, &n) ||
         !units_parse_int(gemms, &count))
         return;
+    if (param(cell, "step", word, sizeof word) && *word)
+        return; /* its GEMMs are in a file */
+    double flop = 2 * (double)count;
+    for (int i = 0; i < 3; i++)
+        flop *= param(cell, dimensions[i], word, sizeof word) && units_parse_int(word, &own) && own
+                    ? (double)own
+                    : (double)n;
     double limit = bounds_flops(config, precision, &from);
     row->quantity = "FLOP rate";
     row->unit = "FLOP/s";
-    limits_judge(row, 2 * pow((double)n, 3) * (double)count / cell->time_s, limit);
+    limits_judge(row, flop / cell->time_s, limit);
     LIMITS_FROM(row, "%s", from);
-    LIMITS_SAY(row, "2 x %lld^3 x %lld GEMMs of %s in the time of the computation alone",
-               (long long)n, (long long)count, precision);
+    LIMITS_SAY(row, "%lld GEMMs of %s, %.3g FLOP, in the time of the computation alone",
+               (long long)count, precision, flop);
 }
 
 /* What the number of ranks makes of algbw; of workloads that measure operations alone. */

@@ -2,6 +2,7 @@
 #include "plan/plan_table.h"
 
 #include "base/text.h"
+#include "base/units.h"
 #include "config/params.h"
 
 #include <stdio.h>
@@ -59,7 +60,12 @@ static const char *skip_text(const struct cell *c, const struct group *g)
 static const char *column_text(const struct column *k, const struct cell *c, const struct group *g,
                                char *buf, size_t n)
 {
-    return k->param ? param_format(k->param, c->values, buf, n) : k->text(c, g);
+    if (!k->param)
+        return k->text(c, g);
+    /* A recorded step has a size that no parameter gives. */
+    if (!strcmp(k->param->name, "size") && c->shape.size_B)
+        return units_size(buf, n, c->shape.size_B);
+    return param_format(k->param, c->values, buf, n);
 }
 
 static bool varies(const struct plan *p, const struct wl_param *param)

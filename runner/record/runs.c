@@ -78,7 +78,7 @@ static const char *member(const json_t *header, const char *key)
     return s ? s : "";
 }
 
-static int read_key(const char *path, char **key)
+static int read_key(const char *path, struct run_folder *run)
 {
     struct raw *raw;
     struct raw_line l;
@@ -87,20 +87,23 @@ static int read_key(const char *path, char **key)
         return code;
     int got = raw_next(raw, 1u << RAW_HEADER, &l);
     if (got == 1)
-        *key = xstrfmt("%s\n%s\n%s\n%s\n", member(l.json, "platform"), member(l.json, "workload"),
-                       member(l.json, "label"), member(l.json, "run_id"));
+        *run = (struct run_folder){
+            .key =
+                xstrfmt("%s\n%s\n%s\n%s\n", member(l.json, "platform"), member(l.json, "workload"),
+                        member(l.json, "label"), member(l.json, "run_id")),
+            .host = xstrdup(member(json_array_get(json_object_get(l.json, "hosts"), 0), "host"))};
     raw_close(raw);
     return got < 0 ? GS_FAILED : GS_OK;
 }
 
-/* From the first recording with a header; NULL if there is none. */
-static int key_of(const char *dir, char **key)
+/* Key and host, from the first recording with a header; NULL if there is none. */
+static int key_of(const char *dir, struct run_folder *run)
 {
     struct dirent **names;
     int code = GS_OK, n = scandir(dir, &names, is_recording, alphasort);
-    for (int i = 0; i < n && !*key && !code; i++) {
+    for (int i = 0; i < n && !run->key && !code; i++) {
         char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
-        code = read_key(path, key);
+        code = read_key(path, run);
         free(path);
     }
     names_free(names, n);
@@ -109,24 +112,25 @@ static int key_of(const char *dir, char **key)
 
 /* ---- folders ---- */
 
-static void add(struct runs *r, const char *dir, char *key)
+static void add(struct runs *r, const char *dir, struct run_folder run)
 {
     r->v = xrealloc(r->v, (r->n + 1) * sizeof *r->v);
-    struct run_folder *run = &r->v[r->n++];
-    run->dir = xstrdup(dir);
-    run->key = key;
+    run.dir = xstrdup(dir);
+    r->v[r->n++] = run;
 }
 
 static int add_folder(struct runs *r, const char *dir)
 {
-    char *key = NULL;
+    struct run_folder run = {0};
     if (access(dir, F_OK))
         return locate_failed(GS_USAGE, dir, LOCATE_RUN);
     if (!runs_is_run(dir))
         return fail_at(GS_USAGE, dir, 0, "is not a run folder: it has no launch-LL.AA.jsonl");
-    int code = key_of(dir, &key);
+    int code = key_of(dir, &run);
+    if (!code && !run.key)
+        run = (struct run_folder){.key = xstrdup(dir), .host = xstrdup("")};
     if (!code)
-        add(r, dir, key ? key : xstrdup(dir));
+        add(r, dir, run);
     return code;
 }
 
@@ -142,14 +146,14 @@ static int find(struct runs *r, const char *dir, int depth);
 
 static int find_run(struct runs *r, const char *dir)
 {
-    char *key = NULL;
+    struct run_folder run = {0};
     if (r->unsorted) {
-        add(r, dir, NULL);
+        add(r, dir, run);
         return GS_OK;
     }
-    int code = key_of(dir, &key);
-    if (key)
-        add(r, dir, key);
+    int code = key_of(dir, &run);
+    if (run.key)
+        add(r, dir, run);
     else if (!code)
         say("%s: ignored: nothing is recorded yet", dir);
     return code;
@@ -181,7 +185,7 @@ static int find(struct runs *r, const char *dir, int depth)
 
 int runs_find(struct runs *r, const char *root)
 {
-    char *path = locate_run(root);
+    char *platform = locate_platform(root), *path = platform ? platform : locate_run(root);
     for (size_t n = strlen(path); n > 1 && path[n - 1] == '/';)
         path[--n] = '\0';
     int code = find(r, path, 0);
@@ -253,12 +257,26 @@ int runs_below(struct runs *r, const char *const *roots, size_t n)
     return code;
 }
 
+void run_folder_free(struct run_folder *run)
+{
+    free(run->dir);
+    free(run->key);
+    free(run->host);
+}
+
+/* Platform, workload and label are the first three lines of a key. */
+bool runs_same_section(const struct run_folder *a, const struct run_folder *b)
+{
+    size_t n = 0;
+    for (int lines = 0; lines < 3 && a->key[n]; n++)
+        lines += a->key[n] == '\n';
+    return !strncmp(a->key, b->key, n);
+}
+
 void runs_free(struct runs *r)
 {
-    for (size_t i = 0; i < r->n; i++) {
-        free(r->v[i].dir);
-        free(r->v[i].key);
-    }
+    for (size_t i = 0; i < r->n; i++)
+        run_folder_free(&r->v[i]);
     free(r->v);
     *r = (struct runs){0};
 }

@@ -2,6 +2,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "import/import_step.h"
 #include "import/import_write.h"
 #include "verbs/commands.h"
 
@@ -106,12 +107,22 @@ static int import(const struct request *q, char *const *paths, size_t n)
     return code;
 }
 
+static int import_one_step(char *const *paths, int n, bool step, const char *out, bool fsdp)
+{
+    if (!step)
+        return fail(GS_USAGE, "import: --fsdp belongs to --step");
+    if (n != 1)
+        return fail(GS_USAGE, "import: --step takes one file, not %d", n);
+    return import_step(paths[0], out, fsdp);
+}
+
 int cmd_import(int argc, char **argv)
 {
-    struct request q = {.out = "data/raw", .format = "auto"};
-    bool quiet = false, done;
+    struct request q = {.format = "auto"};
+    bool quiet = false, step = false, fsdp = false, done;
     const struct cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &q.out, "RAW", "folder for the recordings (default data/raw)"},
+        {"output", 'o', CLI_TEXT, &q.out, "RAW",
+         "folder for the recordings (default data/raw); with --step, the file to write"},
         {"platform", 0, CLI_TEXT, &q.platform, "NAME",
          "platform that was measured, by name or by config; a config also gives its limits, e.g. "
          "configs/a100-8gpu.ini"},
@@ -123,6 +134,10 @@ int cmd_import(int argc, char **argv)
          "nccl-tests, nccl-json, iteration, osu or auto (default auto: recognise the contents)"},
         {"as-launches", 0, CLI_FLAG, &q.as_launches, NULL,
          "make the files of one platform the launches of one run, so that compare can use them"},
+        {"step", 0, CLI_FLAG, &step, NULL,
+         "make a step for iter_proxy (docs/steps.md) from one trace of torch.profiler, or from a "
+         "table of layers"},
+        {"fsdp", 0, CLI_FLAG, &fsdp, NULL, "with --step and a table: FSDP instead of DDP"},
         {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only"},
         {0},
     };
@@ -137,9 +152,11 @@ int cmd_import(int argc, char **argv)
     char **args = xcalloc((size_t)argc, sizeof *args);
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     say_quiet(quiet);
+    if (!step && !q.out)
+        q.out = "data/raw";
     if (!code && !done) {
-        code = read_request(&q);
-        if (!code)
+        code = step || fsdp ? import_one_step(args, n, step, q.out, fsdp) : read_request(&q);
+        if (!code && !step)
             code = import(&q, args, (size_t)n);
     }
     facts_free(&q.facts);

@@ -42,8 +42,7 @@ static void print_rank_cost(const struct plan_cost *cost)
     if (cost->device_B)
         printf(", %s on its device",
                units_human_size(device, sizeof device, (double)cost->device_B));
-    printf("\ntime: %s to %s, more on a busy machine\n",
-           units_human_time(least, sizeof least, cost->time_s),
+    printf("\ntime: %s to %s\n", units_human_time(least, sizeof least, cost->time_s),
            units_human_time(most, sizeof most, cost->most_s));
 }
 
@@ -141,9 +140,28 @@ static void plan_section(struct planned *all, struct config *c, const char *sect
     all->plans[all->n++] = p;
 }
 
+/* "72 cells in 2 workloads; 40 s to 2.1 min" */
+static void print_total(const struct planned *all)
+{
+    char least[32], most[32];
+    double least_s = 0, most_s = 0;
+    size_t cells = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        struct plan_cost cost = plan_cost(all->plans[i]);
+        cells += all->plans[i]->n_cells;
+        least_s += cost.time_s;
+        most_s += cost.most_s;
+    }
+    printf("%zu cells in %zu workload%s: %s to %s, more on a busy machine\n\n", cells, all->n,
+           all->n == 1 ? "" : "s", units_human_time(least, sizeof least, least_s),
+           units_human_time(most, sizeof most, most_s));
+}
+
 static void print_plans(const struct planned *all, const struct plan_options *o)
 {
     json_t *list = json_array();
+    if (!o->json && all->n)
+        print_total(all);
     for (size_t i = 0; i < all->n; i++)
         if (o->json) {
             json_array_append_new(list, plan_and_cost(all->plans[i]));

@@ -466,11 +466,17 @@ int ncclCommWindowRegister(void *comm, void *buffer, size_t bytes, void **window
     return SUCCESS;
 }
 
-int cublasGemmEx(void)
-{
-    run_operations(1);
-    return SUCCESS;
-}
+#define GEMM(name)                                                                                 \
+    int name(void)                                                                                 \
+    {                                                                                              \
+        if (captured < 0)                                                                          \
+            run_operations(1);                                                                     \
+        else                                                                                       \
+            captured++;                                                                            \
+        return SUCCESS;                                                                            \
+    }
+GEMM(cublasGemmEx)
+GEMM(cublasGemmStridedBatchedEx)
 
 int ncclCommGetAsyncError(void *comm, int *error)
 {

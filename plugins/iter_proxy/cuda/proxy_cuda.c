@@ -48,6 +48,7 @@ static void close_proxy(void *state)
 {
     struct state *s = state;
     comms_close(&s->comms);
+    buffers_close(s);
     if (s->blas)
         cublasDestroy(s->blas);
     cudaEvent_t events[] = {s->computed, s->communicated};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CUDA backend of iter_proxy: GEMMs by cuBLAS on one stream, buckets by NCCL on another of the
- * highest priority, eagerly launched as a training framework does. blas.c computes, proxy_cuda.c
- * holds what steps share, step.c prepares, runs and checks one.
+ * The CUDA backend of iter_proxy: GEMMs by cuBLAS and memory-bound kernels on one stream, collectives
+ * by NCCL on another of the highest priority, launched one by one or as a CUDA graph. blas.c
+ * computes, collectives.c has the buffers of collectives, proxy_cuda.c opens, step.c prepares, runs
+ * and checks a step.
  */
 #ifndef PROXY_CUDA_H
 #define PROXY_CUDA_H
@@ -14,16 +15,20 @@
 
 #include <cublas_v2.h>
 
-/* Operands of equal n and precision: C = op(A) op(B), n x n each. */
+/* The operands of all GEMMs of a step, and the memory that its other kernels copy. Shared by the
+ * steps that need equal sizes. */
 struct operands {
     struct operands *next;
-    size_t n;
-    int precision; /* enum proxy_precision */
+    struct proxy_operands size[PROXY_POOLS];
+    uint64_t kernel_B;
     int users;
-    void *a, *b, *c;
+    struct matrices {
+        void *a, *b, *c;
+    } pool[PROXY_POOLS];
+    void *from, *to;
 };
 
-/* The windows of one gradient on one communicator. */
+/* The windows of a step's buffers on one communicator. */
 struct windows {
     struct windows *next;
     struct comm *comm;
@@ -31,13 +36,14 @@ struct windows {
     void *in, *out;
 };
 
-/* Gradients of equal size, buckets and collective: the same exact input and output for every config
- * and mode of one memory. */
-struct gradient {
-    struct gradient *next;
-    size_t bytes;
-    int64_t buckets;
-    int collective, memory;
+/* Input and output of the collectives of a step: the same exact values for every config and mode with
+ * these collectives and this memory. */
+struct buffers {
+    struct buffers *next;
+    struct proxy_collective *collective; /* a copy: those that the input is made for */
+    size_t n;
+    uint64_t bytes; /* of the input, and of the output */
+    int memory;     /* enum proxy_memory */
     int users;
     void *in, *out;
     struct windows *windows;
@@ -52,45 +58,53 @@ struct state {
     cublasHandle_t blas;
     void *workspace;
     struct operands *operands;
-    struct gradient *gradients;
+    struct buffers *buffers;
 };
 
 struct step {
     struct state *state;
     const struct proxy_cell *cell;
-    const struct proxy_schedule *schedule;
+    const struct proxy_work *work;
     struct comm *comm;
-    struct operands *operands; /* NULL: nothing is computed */
-    struct gradient *gradient; /* NULL: nothing is communicated */
-    struct windows *windows;   /* NULL: plain memory */
-    int last_gemm;             /* the last one's index: whose result C holds */
-    struct gpu_mismatch *gemm_record, *bucket_record;
+    struct operands *operands;        /* NULL: nothing is computed */
+    struct buffers *buffers;          /* NULL: nothing is communicated */
+    struct windows *windows;          /* NULL: plain memory */
+    const struct proxy_compute *last; /* the last GEMM, whose result C holds; NULL: none */
+    cudaEvent_t *done;                /* of each collective; NULL: no task waits for one */
+    cudaGraphExec_t graph;            /* one iteration; NULL: launched one by one */
+    struct gpu_mismatch *gemm_record, *collective_record;
 };
 
-/* Not collective; `why` when not WL_OK. */
-enum wl_status operands_take(struct state *s, size_t n, int precision, struct operands **out,
-                             char *why, size_t size);
+/* Not collective; `why` when not WL_OK. A step's GEMM that is too large is named by its line. */
+enum wl_status operands_take(struct state *s, const struct proxy_cell *cell,
+                             const struct proxy_work *w, struct operands **out, char *why,
+                             size_t size);
 void operands_drop(struct state *s, struct operands *o);
-/* Queues GEMM `i` of `gemms`: forward (A B) in the first third, then by turns the two products of
- * the backward pass (A B', A' B). */
-enum wl_status gemm_queue(struct state *s, const struct operands *o, int i, int gemms);
-/* Is C the product that GEMM i computes? Queued: `record` will say. */
-cudaError_t gemm_check(struct state *s, const struct operands *o, int i, int gemms,
+/* Queues a GEMM or a kernel. */
+enum wl_status compute_queue(struct state *s, const struct operands *o,
+                             const struct proxy_compute *c);
+cudaError_t operands_poison(struct state *s, const struct operands *o);
+/* Is C the product that this GEMM computes? Queued: `record` will say. */
+cudaError_t gemm_check(struct state *s, const struct operands *o, const struct proxy_compute *c,
                        struct gpu_mismatch *record);
 
-enum wl_status gradient_take(struct state *s, const struct proxy_cell *cell, struct gradient **out,
-                             char *why, size_t size);
-void gradient_drop(struct state *s, struct gradient *g);
-/* Registers the gradient with the communicator, once for all steps. Collective. */
-enum wl_status windows_take(struct state *s, struct gradient *g, struct comm *comm,
+enum wl_status buffers_take(struct state *s, const struct proxy_work *w, int memory,
+                            struct buffers **out, char *why, size_t size);
+void buffers_drop(struct buffers *b);
+/* Frees all; no step may be left. */
+void buffers_close(struct state *s);
+/* Registers the buffers with the communicator, once for all steps. Collective. */
+enum wl_status windows_take(struct state *s, struct buffers *b, struct comm *comm,
                             struct windows **out, char *why, size_t size);
-void windows_drop(struct state *s, struct gradient *g, struct windows *w);
+void windows_drop(struct state *s, struct buffers *b, struct windows *w);
 
-struct nccl_operation bucket_operation(const struct proxy_cell *cell, unsigned b);
+struct nccl_operation operation_of(const struct proxy_collective *c);
+/* Queues the check of every output on gpu.stream. */
+cudaError_t buffers_check(struct state *s, const struct buffers *b, struct gpu_mismatch *record);
 
 /* Of struct proxy_backend. */
 enum wl_status prepare_step(void *state, const struct proxy_cell *cell,
-                            const struct proxy_schedule *schedule, void **step);
+                            const struct proxy_work *work, void **step);
 void release_step(void *step);
 enum wl_status poison_step(void *step);
 enum wl_status run_step(void *step, unsigned iters, struct wl_sample *out);

@@ -17,6 +17,7 @@ struct compute {
     double emulated_s;
     unsigned gemms;
     struct gemm *list, *gemm; /* NULL: emulated */
+    struct gemm_shape shape;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t asked;
@@ -35,7 +36,7 @@ static void *run(void *arg)
             break;
         k->work = false;
         pthread_mutex_unlock(&k->lock);
-        gemm_run(k->gemm, k->gemms);
+        gemm_run(k->gemm, &k->shape, k->gemms);
         atomic_store(&k->done, true);
         pthread_mutex_lock(&k->lock);
     }
@@ -65,7 +66,9 @@ struct compute *compute_open(const struct cell *c, uint64_t seed)
     openblas_set_num_threads(1);
     pthread_mutex_init(&k->lock, NULL);
     pthread_cond_init(&k->asked, NULL);
-    k->gemm = gemm_take(&k->list, (size_t)c->gemm, seed);
+    size_t n = (size_t)c->gemm;
+    k->shape = (struct gemm_shape){.m = n, .n = n, .k = n};
+    k->gemm = gemm_take(&k->list, (struct gemm_space){n * n, n * n, n * n}, seed);
     if (k->gemm && start_thread(k))
         return k;
     gemm_drop(&k->list, k->gemm);
@@ -117,5 +120,5 @@ bool compute_step(struct compute *k, struct sync *s, double owed_s, double *took
 
 bool compute_check(const struct compute *k)
 {
-    return !k->gemm || gemm_check(k->gemm);
+    return !k->gemm || gemm_check(k->gemm, &k->shape);
 }

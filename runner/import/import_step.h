@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Makes a step file (common/step_file.h, docs/steps.md) from a trace of torch.profiler or from a
+ * table of layers.
+ */
+#ifndef GS_IMPORT_STEP_H
+#define GS_IMPORT_STEP_H
+
+#include "base/text.h"
+#include "common/step_file.h"
+
+#define STEP_TRACE_MAX                                                                             \
+    ((uint64_t)512 << 20) /* bytes; in memory a trace takes about eight times that */
+
+struct step_draft {
+    const char *path;
+    struct text head; /* comment lines, without their '#' */
+    struct step_line *line;
+    size_t n, cap;
+};
+
+/* Adds an operation; returns it, zeroed but for its kind and dtype. Valid until the next one. */
+struct step_line *step_draft_add(struct step_draft *d, enum step_kind kind, enum step_dtype dtype);
+void step_draft_elements(struct step_draft *d, enum step_kind kind, enum step_dtype dtype,
+                         struct step_number elements, const char *group);
+
+/* GS_OK; or reported. */
+int step_from_trace(struct step_draft *d, const struct text *json);
+int step_from_table(struct step_draft *d, const char *text, bool fsdp);
+
+/* Reads PATH, a trace or a table, and writes `out` (NULL: PATH's name with .step, in the current
+ * folder). */
+int import_step(const char *path, const char *out, bool fsdp);
+
+#endif

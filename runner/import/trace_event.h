@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The events of a Chrome trace of torch.profiler that a step is made of.
+ */
+#ifndef GS_TRACE_EVENT_H
+#define GS_TRACE_EVENT_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TRACE_DIMS 8
+#define TRACE_INPUTS 8
+
+enum trace_kind {
+    TRACE_STEP,     /* ProfilerStep#N, on the CPU */
+    TRACE_OP,       /* an operator, on the CPU */
+    TRACE_GRADIENT, /* AccumulateGrad */
+    TRACE_COMMS,    /* record_param_comms */
+    TRACE_LAUNCH,   /* of a kernel, on the CPU */
+    TRACE_KERNEL,   /* on the GPU; none of NCCL's */
+    TRACE_NCCL      /* a kernel of NCCL's */
+};
+enum trace_op { TRACE_OTHER, TRACE_MM, TRACE_ADDMM, TRACE_BMM, TRACE_BADDBMM };
+
+struct trace_shape {
+    int dims, dtype; /* dtype: enum step_dtype; -1: another */
+    unsigned element_B;
+    bool strided; /* stride is known */
+    int64_t dim[TRACE_DIMS], stride[TRACE_DIMS];
+};
+
+struct trace_event {
+    enum trace_kind kind;
+    enum trace_op op;
+    double ts, dur; /* us */
+    int64_t id;     /* "External id": of an operator, and of the kernels that it launched; -1 */
+    int64_t correlation; /* of a launch, and of its kernel; -1 */
+    const char *name;    /* these point into the JSON */
+    const char *type;    /* of the first matrix */
+    int inputs;
+    struct trace_shape *input;
+    int collective;     /* enum step_kind; -1: another */
+    int message_dtype;  /* enum step_dtype; -1: another */
+    int64_t elements;   /* of the whole buffer */
+    int64_t group_size; /* 0: unknown */
+    char group[32];
+};
+
+struct trace_events {
+    struct trace_event *event;
+    size_t n, cap;
+    void *json;
+    /* indices, by id or correlation */
+    struct trace_key {
+        int64_t key;
+        size_t event;
+    } * op, *launch, *kernel;
+    size_t ops, launches, kernels;
+};
+
+/* GS_OK; or reported: not such a trace, truncated, or of a PyTorch without these fields. */
+int trace_events_read(struct trace_events *t, const char *path, const struct text *json);
+void trace_events_free(struct trace_events *t);
+
+/* The operator with this id, or NULL. */
+const struct trace_event *trace_op(const struct trace_events *t, int64_t id);
+/* When the CPU launched a kernel; its own begin if that is unknown. */
+double trace_launch(const struct trace_events *t, const struct trace_event *kernel);
+/* When the first kernel of this id began, and the last one ended; 0: unknown. */
+double trace_kernel_begin(const struct trace_events *t, int64_t id);
+double trace_kernel_end(const struct trace_events *t, int64_t id);
+
+#endif
