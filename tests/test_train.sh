@@ -49,7 +49,7 @@ like "$err" 'launch 1 of 5: cost=3000: 60 step times, median 10[23][0-9.]* ms, i
 like "$err" "next: gradsync compare raw/here/train/" 'the next step is to compare'
 run=$(run_of)
 exits 0 'the recording is sound' "$gradsync" check "$run"
-exits 0 'it is compared' "$gradsync" compare "$run" -o csv
+exits 0 'it is compared' "$gradsync" compare --all "$run" -o csv
 like "$out" 'against cost=0' 'the first value is the baseline'
 like "$out" 'cost=3000 .*\+(2\.[5-9]|3\.[0-4]).*slower' 'an effect of 3% is found'
 like "$out" 'cost=100 .*equivalent' 'an effect of 0.1% is equivalent'
@@ -86,7 +86,7 @@ is "$(lines block | jq -r '.time_ns[0]' | sort -u | xargs)" '10500000 20500000' 
 groups=$(lines cell | jq -r '"\(.group) \(.config)"' | sort -u | cut -c1-16)
 is "$(uniq -c <<<"$groups" | xargs -n2 | cut -c1)" \
     $'2\n2' 'values of axes are groups, and other lists are configs in them'
-run "$gradsync" compare "$(run_of)" -o csv
+run "$gradsync" compare --all "$(run_of)" -o csv
 like "$out" 'PLAIN=c.d .*equivalent' 'one time per launch is enough for a verdict'
 exits 0 'the baseline may be another config' train variables.ini --set "measure:baseline=PLAIN=c*d"
 is "$(lines cell | jq -r 'select(.copy == 1) | .config' | sort -u)" "PLAIN=c*d" \
@@ -159,7 +159,7 @@ is "$(lines fail | jq -r '"\(.kind) \(.copy)"' | xargs)" 'crash 0 crash 0' \
     'is recorded once in each launch'
 ok 'the run is complete' test -e "$(run_of)/MANIFEST.json"
 exits 0 'and sound' "$gradsync" check "$(run_of)"
-run "$gradsync" compare "$(run_of)" -o csv
+run "$gradsync" compare --all "$(run_of)" -o csv
 like "$out" 'n=2 .*crash: exit code 3' 'the config has no verdict'
 like "$out" 'n=3 .*(equivalent|inconclusive|slower|faster)' 'the others have theirs'
 
@@ -234,7 +234,7 @@ is "$(starts)" 4 'of six starts the fourth was under way'
 exits 0 'a run that was killed is resumed' "$gradsync" resume "$(run_of)"
 is "$(starts)" 7 'and starts only those commands again that had not ended'
 exits 0 'it is complete and sound' "$gradsync" check "$(run_of)"
-ok 'and compared' "$gradsync" compare "$(run_of)" -o csv
+ok 'and compared' "$gradsync" compare --all "$(run_of)" -o csv
 
 rm -f starts waiting
 "$gradsync" train wait.ini -o raw >told 2>&1 &
