@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/stats.h"
 #include "base/text.h"
+#include "config/train_settings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,8 +25,10 @@ int compare_rules_read(struct compare_rules *out, const struct recorded *r)
     if (!code)
         code = settings_read(config, &set);
     if (!code) {
+        /* A training command decides itself how many steps it makes. */
+        bool asked = there && !r->imported && strcmp(r->workload, TRAIN_WORKLOAD) != 0;
         *out = (struct compare_rules){.equivalence = set.measure.equivalence,
-                                      .blocks = there && !r->imported ? set.measure.blocks : 1};
+                                      .blocks = asked ? set.measure.blocks : 1};
         memcpy(out->baseline, set.measure.baseline, sizeof out->baseline);
     }
     config_free(config);

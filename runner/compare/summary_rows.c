@@ -55,7 +55,11 @@ static void order_questions(struct summary_rows *s, const struct comparison *c)
     qsort(sorted, c->n, sizeof *sorted, by_rank);
     for (size_t i = 0; i < c->n; i++) {
         size_t at = question_of(s, sorted[i]); /* may move the questions */
-        struct question *q = &s->questions[at];
+        axes_config(&s->questions[at].axes, sorted[i]->baseline);
+        axes_config(&s->questions[at].axes, sorted[i]->config);
+    }
+    for (size_t i = 0; i < c->n; i++) {
+        struct question *q = &s->questions[question_of(s, sorted[i])];
         axes_add(&q->axes, q->of->params, sorted[i]->params);
     }
     free(sorted);
