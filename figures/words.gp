@@ -13,4 +13,4 @@ rate(r) = r >= 1e12 ? sprintf("%g TB/s", r / 1e12) : r >= 1e9 ? sprintf("%g GB/s
 time_unit(t) = t < 1e-3 ? 1e-6 : t < 1 ? 1e-3 : 1
 time_name(t) = t < 1e-3 ? "µs" : t < 1 ? "ms" : "s"
 bytes(b) = b >= 2**30 ? sprintf("%g GiB", b / 2**30) : b >= 2**20 ? sprintf("%g MiB", b / 2**20) : \
-    b >= 2**10 ? sprintf("%g KiB", b / 2**10) : sprintf("%g B", b)
+    b >= 2**10 ? sprintf("%g KiB", b / 2**10) : b > 0 ? sprintf("%g B", b) : ""

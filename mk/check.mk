@@ -61,8 +61,7 @@ test_parts = $(filter-out tests/unit/../%,$(filter %.c,$^) $(filter %.o,$^) $(fi
 test_depends = $(filter-out -MMD -MP,$(CPPFLAGS_ALL)) -MM -MP -MT $@ $(filter %.c,$(test_parts)) >$@.d
 $(BUILD)/tests/%: tests/unit/%.c $(unit_lib) $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -rdynamic -o $@ $(test_parts) $(LIBS) -lpthread -lcmocka && $(CC) $(test_depends)
-# These parts of rank/ need no MPI.
-$(BUILD)/tests/test_order: $(BUILD)/runner/rank/order.o
+# This part of rank/ needs no MPI:
 $(BUILD)/tests/test_stopping: $(BUILD)/runner/rank/stopping.o
 $(BUILD)/tests/test_wan_tcp: $(wildcard plugins/wan_sync/transport/tcp*.c)
 $(BUILD)/tests/test_wan_schedule: $(wildcard $(patsubst %,plugins/wan_sync/%*.c,strategy/engine strategy/schedule wire/wire))

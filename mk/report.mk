@@ -20,7 +20,7 @@ endif
 ##@ To see it
 .PHONY: report setup-report readme
 report: figures ## PLATFORM=NAME one HTML page: figures, tables, verdicts, machine
-	@$(BUILD)/gradsync report -o $(report_page) $(PLATFORM)
+	@$(BUILD)/gradsync report -o $(report_page) $(or $(PLATFORM),--all)
 setup-report: # the browser that the test of the page looks at it with
 	@bash mk/setup.sh report
 # The picture and the numbers of the documents, when there are new recordings.

@@ -59,6 +59,14 @@ like "$(first)" '^Try ctas=16' 'has the same advice'
 exits 2 'a platform that is not there' "$gradsync" advise h900
 one_line "$err" 'is an error of one line'
 
+fresh
+steps 1 '' "$cuda"
+ran 1 auto 'RING/SIMPLE ctas=4'
+exits 0 'more CTAs than NCCL chooses' "$gradsync" advise --emit tuner sim
+like "$out" '# ctas=16 is more than a tuner can choose' 'are no rule of a tuner'
+exits 0 'nor are they' "$gradsync" advise sim
+unlike "$out" 'gradsync trial' 'for a trial'
+
 # ---- a gain that may be too small
 
 fresh

@@ -8,7 +8,7 @@
 cd "$top" || exit 1
 ls data/raw/*/*/*/MANIFEST.json >/dev/null 2>&1 || skip_all 'no committed recording'
 ok 'every recording is reduced' "$gradsync" reduce -q -o "$tmp/csv"
-ok 'and compared' "$gradsync" compare -q -o "$tmp/csv"
+ok 'and compared' "$gradsync" compare -q data/raw -o "$tmp/csv"
 
 # obeys NAME TABLE PROGRAM: PROGRAM calls bad(WORDS) for a row that breaks the rule; v(COLUMN) is a
 # number, t(COLUMN) a text, has(COLUMN) whether there is one.

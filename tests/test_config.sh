@@ -38,7 +38,7 @@ like "$out" '\[mpi_allreduce\] on local, 2 ranks on 1 node' 'plan names section,
 like "$out" 'recursive_doubling +8'$'\n' '… the cells'
 like "$out" '48 cells in 12 groups, 3 launches' '… how many they are'
 like "$out" 'memory: [0-9.]+ MiB a rank on the host' '… the memory'
-like "$out" 'time: [0-9.]+ s to [0-9.]+ s, more on a busy machine' '… the time'
+like "$out" 'time: [0-9.]+ s to [0-9.]+ s' '… the time'
 like "$out" 'seed: drawn at run' '… and the seed that is yet to be drawn'
 like "$out" "next: gradsync run ([^ ',]+|'[^']+')\$" '… and what comes next'
 ok '… and writes nothing' test ! -e data

@@ -131,7 +131,7 @@ mine() { # COLUMN… of the contrast of 8 B out of place with this config
         /size=8 .*in_place=no/ && $(col["config"]) == config {
             for (i = 1; i <= n; i++) printf "%s%s", $(col[name[i]]), i < n ? " " : "\n" }' csv/compare.csv
 }
-ok 'configs that were launched apart' "$gradsync" compare launches -o csv
+ok 'configs that were launched apart' "$gradsync" compare --all launches -o csv
 is "$(mine ring/LL128 launches verdict baseline)" '3 slower Simple' 'are contrasted, launch by launch'
 like "$out" 'where .*in_place=no .*launched apart' 'and it is said that they share no block'
 for i in 1 2; do "$make" latency=4$i device=H100 | sed s/node0/node9/ >"tree of/ring_ll128/run$i/other.txt"; done

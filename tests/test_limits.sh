@@ -24,8 +24,15 @@ mkdir -p csv
     echo 'r1,p,"w, x",,c3,auto,,4,1,8,size=8 protocol=auto,3,5,5e-6,'
 } >csv/launches.csv
 ok 'transitions' "$gradsync" transitions csv
-like "$err" 'found: 1 spike \(0 confirmed\), 1 kink \(1 confirmed\), .*; 0 curves refused.*: csv/transitions.csv' 'what was found, and what of it is confirmed'
-like "$out" $'^platform +workload .*\np +w, x +kink +1 +45\.3 KiB +[+]136%, auto at 45\.3 KiB +confirmed\n.*spike .*not confirmed\n.*: csv/transitions.csv' 'the largest of each kind, in a table'
+like "$out" $'^platform +workload .*\np +w, x +auto +- +kink +32 KiB .. 64 KiB +[+]136% +confirmed\n.*spike .*not confirmed\n.*: csv/transitions.csv' 'a line for each has the curve, the sizes and the change, the confirmed first'
+is "$(awk 'length > 100' <<<"$out")|$("$gradsync" transitions --all csv | grep -c ' kink ')" '|1' 'lines fit 100 columns'
+awk -F, 'BEGIN { OFS = FS } { print } NR > 1 { for (i = 1; i < 40; i++) { $2 = "p" i; print } }' csv/launches.csv >many.csv
+mkdir many && { head -n 1 csv/launches.csv && tail -n +2 many.csv | sort -t, -k2,2 -s; } >many/launches.csv
+is "$("$gradsync" transitions many | awk 'END { print NR <= 24 }')" 1 'many transitions are cut to a screen'
+like "$("$gradsync" transitions many)" $'\n[0-9]+ more: --all' 'the table says how many are left out'
+mkdir -p data/raw/p3 data/csv && cp many/launches.csv data/csv
+is "$("$gradsync" transitions p3 | awk '/ kink / { print $1 }')" p3 'the name of a platform leaves out the others'
+rm -r data
 is "$(head -n 1 csv/transitions.csv)" 'platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,before_a_s,before_b_Bps,after_a_s,after_b_Bps,change,agree,replicates,verdict,fit_error,fit_error_out,reason' 'its columns'
 like "$(row csv/transitions.csv kind=kink)" $'workload=w, x\n.*from_B=32768\nto_B=65536\n.*agree=2\nreplicates=2\nverdict=confirmed' 'the kink, where it is, in both launches'
 like "$(row csv/transitions.csv kind=spike)" $'size_B=1024\n.*agree=1\nreplicates=2\nverdict=not confirmed' 'the spike of one launch is not confirmed'
@@ -50,7 +57,7 @@ exits 2 'a table of another version' "$gradsync" transitions bad
 mkdir ran
 awk -F, 'BEGIN { OFS = "," } NR > 1 { $NF = $11 < 1024 ? "RING/LL ctas=1" : $11 < 1048576 ? "RING/LL ctas=8" : "RING/LL128 ctas=8" } 1' csv/launches.csv >ran/launches.csv
 ok 'transitions of what ran' "$gradsync" transitions ran
-like "$err" 'found: 1 spike \(0 confirmed\), 1 switch \(1 recorded\), 1 CTAs \(1 recorded\)' 'are read'
+like "$out" ' switch +512 KiB .. 1 MiB +- +recorded' 'are read'
 unlike "$out" 'kink' 'and no kink is fitted'
 like "$(row ran/transitions.csv kind=switch)" $'from_B=524288\nto_B=1048576\n.*agree=2\nreplicates=2\nverdict=recorded\n.*reason=RING/LL ctas=8 to RING/LL128 ctas=8' 'the switch, with both sides'
 like "$(row ran/transitions.csv kind=CTAs)" $'from_B=512\nto_B=1024\n.*verdict=recorded' 'a number of CTAs is not called a switch'

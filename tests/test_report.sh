@@ -33,7 +33,10 @@ for name in p/one p/two method/three; do
 END
 done
 
-ok 'a page' "$gradsync" report -q
+ok 'a page' "$gradsync" report -q --all
+ok 'without a name' "$gradsync" report -o latest.html
+is "$(grep -o '<h2>[pq] ' latest.html)" '<h2>q ' 'the page has the platform of the latest run only'
+like "$err" 'platform q, ' 'a line says which one'
 page=$(cat report.html)
 for name in p q; do like "$page" "<h2>$name <a href" "has platform $name"; done
 for run in aaaa bbbb cccc; do
@@ -71,7 +74,7 @@ is "$(grep -ciE '<script .|<link|<img|<iframe|@import|(src|href)=.?(http|//)|url
     'it fetches nothing'
 unlike "$page" "$tmp" 'and knows nothing of where it was made'
 cp report.html once.html
-ok 'once more' "$gradsync" report -q
+ok 'once more' "$gradsync" report -q --all
 ok 'the same bytes' cmp report.html once.html
 ok 'of one platform' "$gradsync" report -q -o q.html q
 unlike "$(cat q.html)" "$id-aaaa" 'no other is in it'
@@ -106,7 +109,7 @@ cp figures/out/p/one.svg figures/out/h200-4gpu/iter_proxy-size-1MiB-ranks.svg
 } >figures/out/h200-4gpu/iter_proxy-size-1MiB-ecdf.svg
 "$gradsync" reduce -q steps/raw -o steps && "$gradsync" compare -q steps/raw -o steps &&
     "$gradsync" transitions -q steps && "$gradsync" limits -q "$top/configs/local.ini" -o steps
-ok 'a page of training steps is written' "$gradsync" report -q --raw steps/raw --csv steps -o steps.html
+ok 'a page of training steps is written' "$gradsync" report -q --all --raw steps/raw --csv steps -o steps.html
 sentence=$("$gradsync" advise steps/raw | head -n 1)
 is "$(sed -n 's,^<p class="advice">\(.*\)</p>$,\1,p' steps.html)" "$sentence" 'the page begins with the sentence of advise'
 is "$(sed -n '/<section id="answer">/,/<.section>/p' steps.html | grep -c '^<tr>.*synthetic')" 3 'the table has a row for each step'

@@ -115,6 +115,38 @@ if command -v script >/dev/null; then
 else
     skip 'colours' 'no script(1) here'
 fi
+# ---- which recording: here/null is of this machine, p/null was recorded elsewhere
+
+ok 'a platform by its name' "$gradsync" show p
+like "$out" 'null on p, run 20250101T000000Z-abcd' 'show takes its latest run'
+like "$err" '^(gradsync: )?platform p; others: ' 'a line names the choice and how to see others'
+is "$("$gradsync" show 2>/dev/null | head -1)" "$("$gradsync" show here 2>/dev/null | head -1)" 'without a name, show takes the latest run of this machine'
+like "$err$("$gradsync" show 2>&1 >/dev/null)" 'here, the latest of this machine' 'the line says so'
+whole_run data/raw/p/null/20990101T000000Z-abcd
+like "$("$gradsync" show 2>/dev/null)" ' on here, ' 'a later run of another machine is not taken'
+like "$("$gradsync" compare p 2>&1 >/dev/null)" 'without 1 older run' 'compare takes the latest run of a platform, and says how many it leaves out'
+rm -r data/raw/p/null/20990101T000000Z-abcd
+is "$("$gradsync" list measured)" $'here\np' 'list measured has the platforms with recordings'
+hint 'a platform' here "$gradsync" show herre
+
+# ---- formats for other programs
+
+ok 'JSON' "$gradsync" show here --json
+is "$(jq -r '"\(.schema) \(.platform) \(.cells | length) \(.cells[0].median_seconds > 0)"' <<<"$out")" 'gradsync-show-1 here 6 true' 'is one object with every cell'
+ok 'the text of nccl-tests' "$gradsync" show p --format nccl-tests
+like "$out" $'\n# config a\n.*\n +8 +8 +- +- +-1 +[0-9.]+ .* N/A +N/A' 'has a table for each config, out of place and in place'
+"$gradsync" show "$(echo "$top"/data/raw/h200-4gpu/nccl_allreduce/*-f16a)" --format nccl-tests >text.txt
+ok 'import reads such a table' "$gradsync" import --platform back --set ranks=4 -o back text.txt
+ok 'metrics' "$gradsync" show p --format prometheus -o metrics/gradsync.prom
+is "$(find metrics -type f)" metrics/gradsync.prom 'are one file, with no temporary file beside it'
+is "$(sed -n 's/^# TYPE \(.*\) gauge/\1/p' metrics/gradsync.prom | tr '\n' ' ')" \
+    'nccl_bus_bandwidth_gbs nccl_algorithm_bandwidth_gbs nccl_collective_exec_time_microseconds ' "have the names of NCCL's inspector"
+is "$(grep -v '^#' metrics/gradsync.prom | grep -cvE '^[a-z_]+\{([a-z_]+="[^"]*",?)+\} [0-9.e+-]+$')" 0 'every line is a sample with labels'
+is "$(grep -v '^#' metrics/gradsync.prom | cut -d' ' -f1-2 | sort | uniq -d)" '' 'no series occurs twice'
+exits 2 'a format that there is not' "$gradsync" show p --format promethus
+like "$err" "did you mean 'prometheus'" 'gets the nearest'
+ok 'a plan' "$gradsync" plan mine
+like "$out" '^6 cells in 1 workload: .* to ' 'begins with the number of cells and the time'
 exits 0 'one size has no curve' "$gradsync" show 20250101T000000Z-abcd
 unlike "$out" 'against size' 'and none is drawn'
 done_testing

@@ -25,7 +25,7 @@ like "$err" 'auto +NCCL ran ring/LL128 ctas=24' 'and what auto ran'
 raw=$(run_of)
 exits 0 'the recording is sound' "$gradsync" check "$raw"
 is "$err" "$raw: ok" 'without a warning'
-exits 0 'it is compared' "$gradsync" compare "$raw" -o csv
+exits 0 'it is compared' "$gradsync" compare --all "$raw" -o csv
 like "$out" 'ctas=8 .* slower' 'the slower arm is slower'
 like "$out" 'nvls .* skip: not available: NCCL does not have it' \
     'one that NCCL does not have has no verdict'

@@ -76,6 +76,11 @@ why sumary:2
 is "$rc" 2 'a table that is not there'
 like "$err" "did you mean 'summary'" '… gets the nearest'
 mv away macros.txt
+run_of_gpus=$(echo "$top"/data/raw/h200-4gpu/nccl_allreduce/*-a9e9)
+"$gradsync" reduce -q "$run_of_gpus" -o gpus
+ok 'a row of a recording of GPUs' "$gradsync" why --csv gpus --raw "$top/data/raw" --configs "$top/configs" summary:2
+like "$out" $'\n  ran +RING/LL ctas=1\n' 'names the operation that ran'
+is "$(grep -vE "$top|launch-" <<<"$out" | awk 'length > 100')" '' 'lines but paths and line numbers fit the terminal'
 
 for pair in 'size.16=16' 'best=a' 'cells=3' 'configs=2' 'names=a, b' 'launches=6' 'nobody=0' 'ratio=2.000' 'same=0' 'tally=1' 'within=1' 'most=16' 'config.a=2' 'launch=5' 'wanted=2' 'default=20' 'host=c' "of.best=$A"; do
     why "${pair%%=*}"
@@ -196,6 +201,7 @@ wrong() { # NAME REGEX LINE…
     like "$err" "$regex" '… is named'
     one_line "$err" '… in one line'
 }
+wrong 'no table at all' 'macros.txt:1: incomplete input' 'x = integer: SELECT median_s FROM'
 wrong 'no such table' "no table 'sumary'.*did you mean 'summary'" 'x = integer: SELECT count(*) FROM sumary'
 wrong 'no such column' "macros.txt:2: .*no such column: confg, did you mean 'config'" '# one' "x = integer: SELECT count(*) FROM summary WHERE confg='a'"
 wrong 'no such column, in quotes' 'macros.txt:1: no such column: zzzzzz' "x = integer: SELECT count(*) FROM summary WHERE \"zzzzzz\"='a'"

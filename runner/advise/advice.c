@@ -95,7 +95,7 @@ char *advice_next(const struct evidence *e)
         return xstrdup("");
     if (!setting_of(&setting, e->c))
         return xstrfmt("gradsync prove %s", e->c->platform);
-    if (e->level == LEVEL_TRIAL || !setting_is_of_collectives(&setting))
+    if (e->level == LEVEL_TRIAL || !setting_is_tunable(&setting, e->c))
         return xstrdup("gradsync train CONFIG (docs/training.md)");
     return xstrfmt("gradsync trial --arms %s -- COMMAND", e->c->config);
 }

@@ -103,8 +103,9 @@ static void put_tuner(const struct emitted *e)
     static const char *const collectives[] = {"allreduce", "allgather", "reducescatter"};
     struct choice c;
     size_t n = e->of->level < LEVEL_TRIAL ? 1 : 3;
-    if (!setting_is_of_collectives(&e->setting) || !choice_parse(&c, e->of->c->config)) {
-        printf("# %s is more than a tuner can choose.\n", e->of->c->config);
+    if (!setting_is_tunable(&e->setting, e->of->c) || !choice_parse(&c, e->of->c->config)) {
+        printf("# %s is more than a tuner can choose; it can only lower the number of CTAs.\n",
+               e->of->c->config);
         return;
     }
     printf("# collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n");

@@ -178,7 +178,7 @@ static int read_run(struct steps_evidence *s, const char *dir, struct text *plat
     const char *workload = m.facts[FACT_WORKLOAD] ? m.facts[FACT_WORKLOAD] : "";
     add_platform(platforms, m.facts[FACT_PLATFORM]);
     if (level_of(workload, "overlapped", "") != LEVEL_ALONE)
-        code = compare_within_run(&s->comparison, dir, NULL);
+        code = compare_within_run(&s->comparison, dir, NULL, NULL);
     if (code || s->comparison.n == before)
         machine_free(&m);
     else

@@ -2,6 +2,7 @@
 #include "base/cli.h"
 
 #include "base/err.h"
+#include "base/screen.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -120,28 +121,10 @@ int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n,
     return GS_OK;
 }
 
-/* Continues a line at `column`; further lines begin at `indent`. */
-static void put_words(size_t column, size_t indent, const char *s)
-{
-    bool first = true;
-    while (*s) {
-        size_t n = strcspn(s, " ");
-        if (!first && column + 1 + n > WIDTH) {
-            printf("\n%*s", (int)indent, "");
-            column = indent;
-            first = true;
-        }
-        column += (size_t)printf("%s%.*s", first ? "" : " ", (int)n, s);
-        first = false;
-        s += n + strspn(s + n, " ");
-    }
-    putchar('\n');
-}
-
 void cli_put_wrapped(size_t indent, const char *s)
 {
     printf("%*s", (int)indent, "");
-    put_words(indent, indent, s);
+    screen_wrap(indent, indent, WIDTH, s);
 }
 
 void cli_help(const struct cli *cli)
@@ -159,7 +142,7 @@ void cli_help(const struct cli *cli)
         snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->argument ? " " : "",
                  o->argument ? o->argument : "");
         int at = printf("  %-26s ", left);
-        put_words((size_t)at, OPTION_INDENT, o->help);
+        screen_wrap((size_t)at, OPTION_INDENT, WIDTH, o->help);
     }
 }
 
@@ -181,4 +164,17 @@ void cli_free(const struct cli *cli)
             free(*(const char ***)o->value);
             *(const char ***)o->value = NULL;
         }
+}
+
+int cli_request(const struct cli *cli, int argc, char **argv,
+                int (*run)(void *request, char **words), void *request)
+{
+    char **words = xcalloc((size_t)argc + 1, sizeof *words);
+    bool done;
+    int n, code = cli_parse(cli, argc, argv, words, &n, &done);
+    if (!code && !done)
+        code = run(request, words);
+    cli_free(cli);
+    free(words);
+    return code;
 }

@@ -40,6 +40,9 @@ int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n,
 /* For a verb that needs no more: parses, then calls run() with the positional arguments. Returns the
  * code of either. */
 int cli_words(const struct cli *cli, int argc, char **argv, int (*run)(int n, char **words));
+/* The same with `request`, which holds the values of the options; frees the lists. */
+int cli_request(const struct cli *cli, int argc, char **argv,
+                int (*run)(void *request, char **words), void *request);
 void cli_help(const struct cli *cli);
 /* Prints the words from column `indent` on, in lines of 80 columns. */
 void cli_put_wrapped(size_t indent, const char *s);

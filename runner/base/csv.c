@@ -269,3 +269,14 @@ void csv_samples(struct csv *c, const char *prefix, size_t prefix_n, const uint6
         csv_bytes(c, tail, (size_t)(at - tail));
     }
 }
+
+int csv_write_file(const char *path, const char *text)
+{
+    struct csv file;
+    int code = csv_open(&file, path);
+    if (!code) {
+        csv_bytes(&file, text, strlen(text));
+        code = csv_close(&file, true);
+    }
+    return code;
+}

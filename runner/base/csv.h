@@ -38,6 +38,9 @@ void csv_real(struct csv *c, double v);
 void csv_end(struct csv *c);
 void csv_header(struct csv *c, const char *columns); /* "a,b,c" */
 
+/* Writes a whole file of this text, of any format. GS_OK or GS_FAILED, reported. */
+int csv_write_file(const char *path, const char *text);
+
 /* Adds bytes unchanged. */
 void csv_bytes(struct csv *c, const char *s, size_t n);
 

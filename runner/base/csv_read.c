@@ -17,7 +17,7 @@
 static const char *take_field(struct csv_reader *r, const char *s)
 {
     bool quoted = *s == '"';
-    r->starts = xrealloc(r->starts, (r->n_starts + 1) * sizeof *r->starts);
+    ALLOC_MORE(r->starts, r->n_starts);
     r->starts[r->n_starts++] = r->fields.len;
     s += quoted;
     while (*s && (quoted || *s != ',')) {
@@ -115,7 +115,7 @@ static int find_columns(struct csv_reader *r, const char *const *columns)
         if (i == r->n_starts)
             return fail_at(GS_USAGE, r->path, 1,
                            "no column '%s'; was the table made by this version?", columns[r->n]);
-        r->columns = xrealloc(r->columns, (r->n + 1) * sizeof *r->columns);
+        ALLOC_MORE(r->columns, r->n);
         r->columns[r->n] = i;
     }
     return GS_OK;

@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #define CONFIG_SUFFIX ".ini"
-#define RUNS_PATTERN "data/raw/*/*/"
+#define PLATFORMS_PATTERN LOCATE_DATA "/*"
+#define RUNS_PATTERN PLATFORMS_PATTERN "/*/"
 
 static bool is_file(const char *path)
 {
@@ -114,15 +115,36 @@ char *locate_run(const char *name)
     return path ? path : xstrdup(name);
 }
 
-void locate_runs(struct words *names)
+static void folders_of(struct words *names, const char *pattern)
 {
     glob_t found;
     *names = (struct words){0};
-    if (glob(RUNS_PATTERN "*", GLOB_ONLYDIR, NULL, &found))
+    if (glob(pattern, GLOB_ONLYDIR, NULL, &found))
         return;
     for (size_t i = 0; i < found.gl_pathc; i++)
         words_add(names, base_of(found.gl_pathv[i]));
     globfree(&found);
+}
+
+char *locate_platform(const char *name)
+{
+    struct stat st;
+    char *path = xstrfmt(LOCATE_DATA "/%s", name);
+    if (*name && *name != '.' && !strchr(name, '/') && access(name, F_OK) && !stat(path, &st) &&
+        S_ISDIR(st.st_mode))
+        return path;
+    free(path);
+    return NULL;
+}
+
+void locate_runs(struct words *names)
+{
+    folders_of(names, RUNS_PATTERN "*");
+}
+
+void locate_platforms(struct words *names)
+{
+    folders_of(names, PLATFORMS_PATTERN);
 }
 
 /* ---- typos ---- */
@@ -174,7 +196,7 @@ static char *nearest_entry(const char *dir, const char *base)
 static const char *const may_be[] = {
     "",
     [LOCATE_CONFIG] = "; it takes a path, or the name of a config in configs",
-    [LOCATE_RUN] = "; it takes a path, or the id of a run below data/raw",
+    [LOCATE_RUN] = "; it takes a path, or a platform or the id of a run below data/raw",
     [LOCATE_CONFIG | LOCATE_RUN] =
         "; it takes a path, the name of a config in configs, or the id of a run below data/raw",
     [LOCATE_TABLE] = "; 'make tables' makes the tables from the recordings",
@@ -212,10 +234,12 @@ static char *nearest_of(const char *word, void list(struct words *names))
     return found;
 }
 
-/* A bare word may also have been meant for a config or a run. */
+/* A bare word may also have been meant for a config, a platform or a run. */
 static char *nearest_name(const char *word, unsigned names)
 {
     char *found = names & LOCATE_CONFIG ? nearest_of(word, locate_configs) : NULL;
+    if (!found && names & LOCATE_RUN)
+        found = nearest_of(word, locate_platforms);
     return found || !(names & LOCATE_RUN) ? found : nearest_of(word, locate_runs);
 }
 

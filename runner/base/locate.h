@@ -17,6 +17,11 @@ char *locate_config(const char *name);
  * folders below data/raw. If none exists: a copy of `name`. */
 char *locate_run(const char *name);
 
+#define LOCATE_DATA "data/raw"
+/* The folder of the recordings of a platform, data/raw/NAME; the caller frees it. NULL: there is
+ * none, or `name` is the path of something else. */
+char *locate_platform(const char *name);
+
 enum { LOCATE_FILE = 0, LOCATE_CONFIG = 1, LOCATE_RUN = 2, LOCATE_TABLE = 4 };
 /* Prints "PATH: cannot be read: REASON, did you mean 'NEAREST'?", with the reason from errno. If no
  * name is near, it prints what the argument may be instead, by `names` (a sum of LOCATE_…). Returns
@@ -24,8 +29,9 @@ enum { LOCATE_FILE = 0, LOCATE_CONFIG = 1, LOCATE_RUN = 2, LOCATE_TABLE = 4 };
 int locate_failed(enum gs_exit code, const char *path, unsigned names);
 
 /* Bare names, sorted; words_free. */
-void locate_configs(struct words *names); /* in ./configs and installed */
-void locate_runs(struct words *names);    /* ids below data/raw */
+void locate_configs(struct words *names);   /* in ./configs and installed */
+void locate_runs(struct words *names);      /* ids below data/raw */
+void locate_platforms(struct words *names); /* that have a recording below data/raw */
 
 /* The folder of the installed configs; the caller frees it. */
 char *locate_installed_configs(void);

@@ -48,10 +48,12 @@ struct change {
 };
 struct change stats_change(const double *x, size_t n);
 
-/* The value of one block, with its launch. Arrays are sorted by launch. */
+/* The value of one block, with its launch and its number there, where that is known. Arrays are
+ * sorted by launch. */
 struct nested {
     int launch;
     double value;
+    int block;
 };
 
 double stats_launch_mean(const struct nested *x, size_t n); /* mean of launch means */

@@ -58,6 +58,13 @@ bool text_integer(const char *s, long long min, long long max, long long *value,
         }                                                                                          \
     } while (0)
 
+/* Makes room for one more element in an array of n, which only this grows: at each power of two. */
+#define ALLOC_MORE(array, n)                                                                       \
+    do {                                                                                           \
+        if (((n) & ((n)-1)) == 0)                                                                  \
+            (array) = xrealloc((array), ((n) ? 2 * (n) : 1) * sizeof *(array));                    \
+    } while (0)
+
 bool text_read_file(const char *path, struct text *out); /* false and errno */
 
 void *xmalloc(size_t n);

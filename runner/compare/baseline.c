@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/stats.h"
 #include "base/text.h"
+#include "config/train_settings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,8 +25,10 @@ int compare_rules_read(struct compare_rules *out, const struct recorded *r)
     if (!code)
         code = settings_read(config, &set);
     if (!code) {
+        /* A training command decides itself how many steps it makes. */
+        bool asked = there && !r->imported && strcmp(r->workload, TRAIN_WORKLOAD) != 0;
         *out = (struct compare_rules){.equivalence = set.measure.equivalence,
-                                      .blocks = there && !r->imported ? set.measure.blocks : 1};
+                                      .blocks = asked ? set.measure.blocks : 1};
         memcpy(out->baseline, set.measure.baseline, sizeof out->baseline);
     }
     config_free(config);
@@ -73,7 +76,7 @@ void group_pairs(const struct group_pass *p, const struct series *a, const struc
         const struct block *y = &b->blocks[i], *x = series_block(a, y->launch, y->number, &from);
         if (!x || x->warm || y->warm || origins_of(p->origins, p->r, p->group, y->launch) != origin)
             continue;
-        values_add(out, y->launch, log(y->time_s / x->time_s));
+        values_add(out, (struct nested){y->launch, log(y->time_s / x->time_s), y->number});
     }
 }
 
@@ -142,12 +145,14 @@ static const char *best_config(const struct group_pass *p, const char *of)
 
 const struct series *baseline_or_best(const struct group_pass *p, const char *mode)
 {
-    if (!p->best_of)
+    if (!p->best_of && !p->rules->wanted)
         return baseline_of_mode(p, mode);
-    const char *best = strcmp(mode, p->best_of) ? best_config(p, p->best_of) : NULL;
-    for (size_t i = 0; i < p->g->n && best; i++) {
+    const char *config = !p->best_of                ? p->rules->wanted
+                         : strcmp(mode, p->best_of) ? best_config(p, p->best_of)
+                                                    : NULL;
+    for (size_t i = 0; i < p->g->n && config; i++) {
         const struct series *s = &p->g->series[i];
-        if (!s->copy && !strcmp(group_mode(p, s), mode) && !strcmp(group_config(p, s), best))
+        if (!s->copy && !strcmp(group_mode(p, s), mode) && !strcmp(group_config(p, s), config))
             return s;
     }
     return NULL;

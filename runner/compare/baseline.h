@@ -19,6 +19,7 @@ struct compare_rules {
     double equivalence;
     int64_t blocks; /* that the config asks for in a launch; 1 for an import */
     char baseline[WL_TEXT_MAX];
+    const char *wanted; /* the config to compare with instead; NULL: the run's own baseline */
 };
 /* GS_OK or reported. */
 int compare_rules_read(struct compare_rules *out, const struct recorded *r);
@@ -49,8 +50,8 @@ void group_pairs(const struct group_pass *p, const struct series *a, const struc
  * else the first. NULL: none, as for cells that do not depend on the config. */
 const struct series *baseline_of_mode(const struct group_pass *p, const char *mode);
 
-/* The baseline; with best_of, the config that is fastest in that mode. NULL: none, or `mode` is
- * best_of. */
+/* The config to compare with: the wanted one, or the baseline; with best_of, the config that is
+ * fastest in that mode. NULL: none, or `mode` is best_of. */
 const struct series *baseline_or_best(const struct group_pass *p, const char *mode);
 
 #endif

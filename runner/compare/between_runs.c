@@ -45,7 +45,7 @@ static void add_values(const struct run_pass *p, struct set_cell *c, const struc
         const struct block *b = &s->blocks[i];
         if (b->warm || origins_of(p->origins, p->r, p->group, b->launch) != origin)
             continue;
-        values_add(&c->x, b->launch, log(b->time_s));
+        values_add(&c->x, (struct nested){b->launch, log(b->time_s), b->number});
     }
     values_drop_short(&c->x, p->rules.blocks, &say);
     c->note = say.note;

@@ -57,11 +57,11 @@ void contrast_note(struct contrast *c, const char *fmt, ...)
     c->note = t.s;
 }
 
-void values_add(struct values *x, int launch, double value)
+void values_add(struct values *x, struct nested value)
 {
     if (!(x->n & (x->n - 1)))
         x->v = xrealloc(x->v, (x->n ? 2 * x->n : 1) * sizeof *x->v);
-    x->v[x->n++] = (struct nested){launch, value};
+    x->v[x->n++] = value;
 }
 
 bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b)
@@ -84,7 +84,7 @@ struct values values_copy(const struct values *from)
 {
     struct values to = {0};
     for (size_t i = 0; i < from->n; i++)
-        values_add(&to, from->v[i].launch, from->v[i].value);
+        values_add(&to, from->v[i]);
     return to;
 }
 

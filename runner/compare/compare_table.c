@@ -118,8 +118,11 @@ static size_t print_part(const struct comparison *c, size_t first)
     struct axes axes = {0};
     size_t end = first;
     int width = 5;
+    axes_config(&axes, c->v[first].baseline);
     for (; end < c->n && same_heading(&c->v[first], &c->v[end]); end++)
-        axes_add(&axes, c->v[first].params, c->v[end].params);
+        axes_config(&axes, c->v[end].config);
+    for (size_t i = first; i < end; i++)
+        axes_add(&axes, c->v[first].params, c->v[i].params);
     char **where = xmalloc((end - first) * sizeof *where);
     for (size_t i = first; i < end; i++) {
         where[i - first] = axes_where(&axes, c->v[i].mode, c->v[i].params);

@@ -6,6 +6,7 @@
 #include "nccl_tuner/choice.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Only the ring runs every collective. Setting another for all of them makes the rest fail. */
@@ -105,9 +106,11 @@ bool setting_of(struct setting *s, const struct contrast *c)
     return good;
 }
 
-bool setting_is_of_collectives(const struct setting *s)
+bool setting_is_tunable(const struct setting *s, const struct contrast *c)
 {
-    return s->bucket_mib <= 0 && !*s->variables && !*s->rest;
+    const char *ran = c->baseline_ran ? strstr(c->baseline_ran, "ctas=") : NULL;
+    bool more = ran && s->ctas > atoi(ran + 5);
+    return !more && s->bucket_mib <= 0 && !*s->variables && !*s->rest;
 }
 
 char *setting_export_line(const struct contrast *c)

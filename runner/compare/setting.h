@@ -19,8 +19,9 @@ struct setting {
 /* False: it is no config of NCCL or of a training. The environment cannot limit an algorithm to the
  * collectives that have it before NCCL 2.24, so tree, nvls and others need that version. */
 bool setting_of(struct setting *s, const struct contrast *c);
-/* Is it an algorithm, a protocol and a number of CTAs alone, as a trial can switch? */
-bool setting_is_of_collectives(const struct setting *s);
+/* Can a tuner plugin choose it, as a trial does: is it an algorithm, a protocol and a number of CTAs
+ * alone, and no more CTAs than the baseline ran? A tuner can only lower their number. */
+bool setting_is_tunable(const struct setting *s, const struct contrast *c);
 
 /* "NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16", the assignments before a command in a shell; NULL: there is
  * nothing to set in the environment. The caller frees it. */

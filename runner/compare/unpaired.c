@@ -55,7 +55,7 @@ static void take_series(struct pass *p, const struct series *s)
             k++;
         struct unpaired_cell *one = k < p->n ? &p->cells[k] : add_cell(p, cell, origin, &o);
         if (!b->warm && b->time_s > 0)
-            values_add(&one->x, b->launch, log(b->time_s));
+            values_add(&one->x, (struct nested){b->launch, log(b->time_s), b->number});
     }
 }
 
@@ -81,12 +81,15 @@ static bool alike(const struct unpaired_cell *a, const struct unpaired_cell *b)
 
 /* ---- contrasts ---- */
 
-/* The config that the rules name, else the first. */
+/* The config that the rules name, else the first. NULL: the wanted one was not measured. */
 static const char *baseline_of(const struct pass *p)
 {
+    const char *named = p->rules->wanted ? p->rules->wanted : p->rules->baseline;
     for (size_t i = 0; i < p->n; i++)
-        if (!strcmp(p->cells[i].cell->config, p->rules->baseline))
-            return p->rules->baseline;
+        if (!strcmp(p->cells[i].cell->config, named))
+            return named;
+    if (p->rules->wanted)
+        return NULL;
     return p->n ? p->cells[0].cell->config : "";
 }
 
@@ -153,7 +156,7 @@ int compare_unpaired(struct comparison *c, const struct recorded *r, const struc
     struct pass p = {c, r, origins, rules, NULL, 0};
     int code = read_cells(&p);
     const char *baseline = baseline_of(&p);
-    for (size_t i = 0; i < p.n && !code; i++) {
+    for (size_t i = 0; i < p.n && baseline && !code; i++) {
         if (!strcmp(p.cells[i].cell->config, baseline))
             continue;
         add_contrast(&p, baseline, &p.cells[i]);

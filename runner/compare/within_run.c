@@ -123,13 +123,15 @@ static void contrast_group(const struct group_pass *p)
     }
 }
 
-static int contrast_run(struct comparison *c, const struct recorded *r, const char *best_of)
+static int contrast_run(struct comparison *c, const struct recorded *r, const char *best_of,
+                        const char *baseline)
 {
     struct origins origins;
     struct compare_rules rules;
     int code = compare_rules_read(&rules, r);
     if (code)
         return code;
+    rules.wanted = baseline;
     code = origins_read(&origins, r);
     if (!code && r->imported && !best_of)
         code = compare_unpaired(c, r, &origins, &rules);
@@ -147,13 +149,14 @@ static int contrast_run(struct comparison *c, const struct recorded *r, const ch
     return code;
 }
 
-int compare_within_run(struct comparison *c, const char *dir, const char *best_of)
+int compare_within_run(struct comparison *c, const char *dir, const char *best_of,
+                       const char *baseline)
 {
     struct recorded *r;
     int code = recorded_read(&r, dir);
     if (code || !r)
         return code;
-    code = contrast_run(c, r, best_of);
+    code = contrast_run(c, r, best_of, baseline);
     recorded_free(r);
     return code;
 }

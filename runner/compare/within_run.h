@@ -11,7 +11,9 @@
 
 /* Adds the contrasts of one run folder. With best_of, a mode, they are those of the other modes
  * against the config that is fastest in best_of; that config is chosen by its effects there, which
- * are not the effects under test. best_of may be NULL. GS_OK or reported. */
-int compare_within_run(struct comparison *c, const char *dir, const char *best_of);
+ * are not the effects under test. With baseline, a config, they are against that config, where it
+ * was measured. Either may be NULL. GS_OK or reported. */
+int compare_within_run(struct comparison *c, const char *dir, const char *best_of,
+                       const char *baseline);
 
 #endif

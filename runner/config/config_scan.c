@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "config/train_settings.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -52,9 +53,10 @@ static bool lower_name(char *s, const char *allowed)
     return *s;
 }
 
-bool scan_key_name(char *s)
+/* Environment variables are the only keys whose case matters. */
+bool scan_key_name(const char *section, char *s)
 {
-    return lower_name(s, "_.->");
+    return (section && train_is_section(section) && train_is_variable(s)) || lower_name(s, "_.->");
 }
 
 /* NAME or NAME LABEL, one blank between: both become names of folders and columns. */
@@ -194,7 +196,7 @@ static void value_line(struct scan *s, const struct line *l)
     while (key_end > key && isspace((unsigned char)key_end[-1]))
         key_end--;
     *key_end = '\0';
-    if (!scan_key_name(key)) {
+    if (!scan_key_name(s->section, key)) {
         fault(s, l, "'%.80s' is not a key name (letters, digits, '_', '.', '-' and '>')", key);
         return;
     }

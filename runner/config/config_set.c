@@ -52,7 +52,7 @@ static int apply(struct config *c, const char *override)
                     override);
     } else {
         *colon = *equals = '\0';
-        if (!scan_section_name(section) || !scan_key_name(colon + 1))
+        if (!scan_section_name(section) || !scan_key_name(section, colon + 1))
             code =
                 fail(GS_USAGE, "--set '%s': the name of the section or key is not valid", override);
         else if (!scan_is_value(equals + 1, strlen(equals + 1)))

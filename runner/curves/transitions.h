@@ -70,15 +70,11 @@ void transitions_free(struct transitions *t);
  * confirmed", "fit", "artefact" or "refused". */
 const char *transition_verdict(const struct transitions *t, const struct transition *one);
 
-/* The rows of each kind; those that are confirmed or recorded. */
-struct transition_counts {
-    size_t found[TRANSITION_KINDS], confirmed[TRANSITION_KINDS];
-};
 /* Is the verdict "confirmed" or "recorded"? */
 bool transition_is_sure(const char *verdict);
 
 /* Reads DIR/launches.csv and writes DIR/transitions.csv, in the order of the curves. GS_OK or
  * reported. */
-int transitions_write(const char *dir, struct transition_counts *counts);
+int transitions_write(const char *dir);
 
 #endif

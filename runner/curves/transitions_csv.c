@@ -43,7 +43,7 @@ static void write_one(struct csv *c, const struct curve_rows *g, const struct tr
     csv_end(c);
 }
 
-static void write_curve(struct csv *c, struct curve_rows *g, struct transition_counts *counts)
+static void write_curve(struct csv *c, struct curve_rows *g)
 {
     struct curve_grid grid = curve_grid_of(g);
     if (grid.n) {
@@ -53,30 +53,26 @@ static void write_curve(struct csv *c, struct curve_rows *g, struct transition_c
         const struct curve curve = {grid.size, grid.n, grid.rows, grid.replicates,
                                     grid.known ? ran : NULL};
         struct transitions t = transitions_find(&curve);
-        for (size_t i = 0; i < t.n; i++) {
+        for (size_t i = 0; i < t.n; i++)
             write_one(c, g, &t, &t.v[i]);
-            counts->found[t.v[i].kind]++;
-            counts->confirmed[t.v[i].kind] += transition_is_sure(transition_verdict(&t, &t.v[i]));
-        }
         transitions_free(&t);
         free(ran);
     }
     curve_grid_free(&grid);
 }
 
-int transitions_write(const char *dir, struct transition_counts *counts)
+int transitions_write(const char *dir)
 {
     struct curves all;
     struct csv csv;
     int code = curves_read(&all, dir);
     char *path = xstrfmt("%s/%s", dir, TRANSITIONS_CSV);
-    *counts = (struct transition_counts){0};
     if (!code)
         code = csv_open(&csv, path);
     if (!code) {
         csv_header(&csv, transitions_columns);
         for (size_t i = 0; i < all.n; i++)
-            write_curve(&csv, &all.v[i], counts);
+            write_curve(&csv, &all.v[i]);
         code = csv_close(&csv, true);
     }
     curves_free(&all);

@@ -3,30 +3,32 @@
 
 #include "base/csv_read.h"
 #include "base/err.h"
+#include "base/screen.h"
 #include "base/text_table.h"
 #include "base/units.h"
 #include "curves/transitions.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum column { PLATFORM, WORKLOAD, KIND, VERDICT, TEXTS, CONFIG = TEXTS, MODE, SIZE, CHANGE };
-static const char *const columns[] = {"platform", "workload", "kind",   "verdict", "config",
-                                      "mode",     "size_B",   "change", NULL};
+enum column { PLATFORM, WORKLOAD, LABEL, CONFIG, MODE, KIND, VERDICT, TEXTS };
+enum { FROM = TEXTS, TO, CHANGE };
+static const char *const columns[] = {"platform", "workload", "label", "config", "mode", "kind",
+                                      "verdict",  "from_B",   "to_B",  "change", NULL};
 
-/* The transitions of one platform, workload, kind and verdict. */
 struct line {
-    char *text[TEXTS];     /* owned */
-    char *config;          /* of the largest change; owned */
-    double change, size_B; /* the largest change, and its size; NaN: the kind has none */
-    int64_t least_B, most_B;
-    size_t rows, order;
+    char *text[TEXTS]; /* owned */
+    int64_t from_B, to_B;
+    double change; /* NaN: the kind has none */
+    size_t order;
 };
 
 struct lines_of {
     struct line *v;
-    size_t n;
+    size_t n, curves_refused;
+    const char *platform; /* NULL: any */
 };
 
 /* ---- reading ---- */
@@ -36,40 +38,29 @@ static bool is_kind(const char *word, enum transition_kind kind)
     return !strcmp(word, transition_names[kind]);
 }
 
-static struct line *line_of(struct lines_of *all, const struct csv_reader *r)
-{
-    for (size_t i = 0; i < all->n; i++) {
-        size_t k = 0;
-        while (k < TEXTS && !strcmp(all->v[i].text[k], csv_read_text(r, k)))
-            k++;
-        if (k == TEXTS)
-            return &all->v[i];
-    }
-    all->v = xrealloc(all->v, (all->n + 1) * sizeof *all->v);
-    struct line *l = &all->v[all->n];
-    *l = (struct line){.change = (double)NAN, .least_B = INT64_MAX, .order = all->n++};
-    for (size_t k = 0; k < TEXTS; k++)
-        l->text[k] = xstrdup(csv_read_text(r, k));
-    return l;
-}
-
 static void take_row(void *ctx, const struct csv_reader *r)
 {
-    const char *kind = csv_read_text(r, KIND), *mode = csv_read_text(r, MODE);
+    struct lines_of *all = ctx;
+    const char *kind = csv_read_text(r, KIND);
+    if (all->platform && strcmp(csv_read_text(r, PLATFORM), all->platform) != 0)
+        return;
+    all->curves_refused += is_kind(kind, TRANSITION_REFUSED);
     if (is_kind(kind, TRANSITION_FIT) || is_kind(kind, TRANSITION_REFUSED))
         return;
-    struct line *l = line_of(ctx, r);
-    double change = csv_read_real(r, CHANGE);
-    int64_t size = csv_read_integer(r, SIZE);
-    l->rows++;
-    l->least_B = size < l->least_B ? size : l->least_B;
-    l->most_B = size > l->most_B ? size : l->most_B;
-    if (isnan(change) || fabs(change) <= fabs(l->change))
-        return;
-    free(l->config);
-    l->config = xstrfmt("%s%s%s", csv_read_text(r, CONFIG), *mode ? " " : "", mode);
-    l->change = change;
-    l->size_B = (double)size;
+    all->v = xrealloc(all->v, (all->n + 1) * sizeof *all->v);
+    struct line *l = &all->v[all->n];
+    *l = (struct line){.from_B = csv_read_integer(r, FROM),
+                       .to_B = csv_read_integer(r, TO),
+                       .change = csv_read_real(r, CHANGE),
+                       .order = all->n++};
+    for (size_t k = 0; k < TEXTS; k++)
+        l->text[k] = xstrdup(csv_read_text(r, k));
+}
+
+/* A switch comes before the other kinds that have no change. */
+static double weight(const struct line *l)
+{
+    return !isnan(l->change) ? fabs(l->change) : -1 - !is_kind(l->text[KIND], TRANSITION_SWITCH);
 }
 
 /* Recorded and confirmed first; then by the largest change. */
@@ -77,7 +68,7 @@ static int by_weight(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
     bool p = transition_is_sure(x->text[VERDICT]), q = transition_is_sure(y->text[VERDICT]);
-    double u = isnan(x->change) ? 0 : fabs(x->change), v = isnan(y->change) ? 0 : fabs(y->change);
+    double u = weight(x), v = weight(y);
     if (p != q)
         return p ? -1 : 1;
     return u != v ? (u > v ? -1 : 1) : x->order < y->order ? -1 : 1;
@@ -87,52 +78,58 @@ static int by_weight(const void *a, const void *b)
 
 static void put_line(struct words *cells, const struct line *l)
 {
-    char low[32], high[32], at[32];
-    for (size_t k = 0; k <= KIND; k++)
-        words_add(cells, l->text[k]);
-    words_addf(cells, "%zu", l->rows);
-    units_human_size(low, sizeof low, (double)l->least_B);
-    units_human_size(high, sizeof high, (double)l->most_B);
-    words_addf(cells, "%s%s%s", low, l->least_B < l->most_B ? " .. " : "",
-               l->least_B < l->most_B ? high : "");
+    char low[32], high[32];
+    words_add(cells, l->text[PLATFORM]);
+    words_addf(cells, "%s%s%s", l->text[WORKLOAD], *l->text[LABEL] ? " " : "", l->text[LABEL]);
+    words_add(cells, *l->text[CONFIG] ? l->text[CONFIG] : "-");
+    words_add(cells, *l->text[MODE] ? l->text[MODE] : "-");
+    words_add(cells, l->text[KIND]);
+    units_human_size(low, sizeof low, (double)l->from_B);
+    units_human_size(high, sizeof high, (double)l->to_B);
+    words_addf(cells, "%s%s%s", low, l->from_B < l->to_B ? " .. " : "",
+               l->from_B < l->to_B ? high : "");
     if (isnan(l->change))
         words_add(cells, "-");
     else
-        words_addf(cells, "%+.0f%%, %s at %s", 100 * l->change, l->config,
-                   units_human_size(at, sizeof at, l->size_B));
+        words_addf(cells, "%+.0f%%", 100 * l->change);
     words_add(cells, l->text[VERDICT]);
 }
 
-static void print(const struct lines_of *all, const char *path)
+static void print(const struct lines_of *all, const char *path, bool whole)
 {
-    static const char *const head[] = {"platform", "workload",       "kind",   "found",
-                                       "at sizes", "largest change", "verdict"};
-    const size_t n = sizeof head / sizeof *head;
+    static const char *const head[] = {"platform", "workload", "config", "mode",
+                                       "kind",     "sizes",    "change", "verdict"};
+    const size_t n = sizeof head / sizeof *head, most = screen_lines(stdout) - 3;
+    size_t shown = whole || all->n < most ? all->n : most;
     struct words cells = {0};
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && shown; i++)
         words_add(&cells, head[i]);
-    for (size_t i = 0; i < all->n; i++)
+    for (size_t i = 0; i < shown; i++)
         put_line(&cells, &all->v[i]);
     text_table_print(&cells, n, transition_is_sure);
-    printf("\neach transition with its curve and its reason: %s\n", path);
     words_free(&cells);
+    if (!all->n)
+        printf("no transition found\n");
+    if (shown < all->n)
+        printf("%zu more: --all\n", all->n - shown);
+    printf("%zu curve%s too short or irregular; reasons and fits: %s\n", all->curves_refused,
+           all->curves_refused == 1 ? " is" : "s are", path);
 }
 
-int transitions_print(const char *dir)
+int transitions_print(const char *dir, const char *platform, bool all)
 {
-    struct lines_of all = {0};
+    struct lines_of lines = {.platform = platform};
     char *path = xstrfmt("%s/" TRANSITIONS_CSV, dir);
-    int code = csv_read_each(path, columns, take_row, &all);
-    if (!code && all.n) {
-        qsort(all.v, all.n, sizeof *all.v, by_weight);
-        print(&all, path);
+    int code = csv_read_each(path, columns, take_row, &lines);
+    if (!code) {
+        if (lines.n)
+            qsort(lines.v, lines.n, sizeof *lines.v, by_weight);
+        print(&lines, path, all);
     }
-    for (size_t i = 0; i < all.n; i++) {
+    for (size_t i = 0; i < lines.n; i++)
         for (size_t k = 0; k < TEXTS; k++)
-            free(all.v[i].text[k]);
-        free(all.v[i].config);
-    }
-    free(all.v);
+            free(lines.v[i].text[k]);
+    free(lines.v);
     free(path);
     return code;
 }

@@ -5,9 +5,11 @@
 #ifndef GS_TRANSITIONS_TABLE_H
 #define GS_TRANSITIONS_TABLE_H
 
-/* Prints a line for each platform, workload, kind and verdict in DIR/transitions.csv: how many there
- * are, between which sizes, and the largest change. Leaves out fits and refused curves. GS_OK or
- * reported. */
-int transitions_print(const char *dir);
+#include <stdbool.h>
+
+/* Prints a line for each transition in DIR/transitions.csv, of this platform if it is not NULL: those
+ * that are recorded or confirmed first, then by the change. Leaves out fits and refused curves. At
+ * most a screen, unless `all` is set. GS_OK or reported. */
+int transitions_print(const char *dir, const char *platform, bool all);
 
 #endif

@@ -49,7 +49,7 @@ struct imp_test *import_add_test(struct import *imp, const struct import_lines *
         import_refuse(in, "more than %d tests in one file; split the file", IMP_TESTS);
         return NULL;
     }
-    imp->tests = xrealloc(imp->tests, (imp->n_tests + 1) * sizeof *imp->tests);
+    ALLOC_MORE(imp->tests, imp->n_tests);
     struct imp_test *t = &imp->tests[imp->n_tests++];
     *t = (struct imp_test){.workload = workload, .metric = "T_ss", .line = in->number};
     return t;
@@ -82,8 +82,7 @@ struct imp_cell *import_cell(const struct import_lines *in, struct imp_test *t,
         import_refuse(in, "more than %d cells in one test", IMP_CELLS);
         return NULL;
     }
-    if ((t->n_cells & (t->n_cells - 1)) == 0)
-        t->cells = xrealloc(t->cells, (t->n_cells ? 2 * t->n_cells : 1) * sizeof *t->cells);
+    ALLOC_MORE(t->cells, t->n_cells);
     t->cells[t->n_cells] = *like;
     t->last = t->n_cells++;
     return &t->cells[t->last];
@@ -98,10 +97,7 @@ void import_sample(struct import *imp, const struct import_lines *in, struct imp
                      in->number, (unsigned long long)each_ns, (unsigned long long)c->iters);
         return;
     }
-    if (c->n_samples == c->cap_samples) {
-        c->cap_samples = c->cap_samples ? 2 * c->cap_samples : 1;
-        c->time_ns = xrealloc(c->time_ns, c->cap_samples * sizeof *c->time_ns);
-    }
+    ALLOC_MORE(c->time_ns, c->n_samples);
     c->time_ns[c->n_samples++] = all;
     imp->samples++;
 }

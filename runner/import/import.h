@@ -28,7 +28,7 @@ struct imp_cell {
     int64_t size_B;                     /* 0: unknown */
     uint64_t iters;                     /* iterations of each sample */
     uint64_t *time_ns;                  /* of all iterations of a sample; in the file's order */
-    size_t n_samples, cap_samples;
+    size_t n_samples;
     const char *kind; /* of a fail line: "wrong" or "failed"; NULL: no fault */
     char why[160];
 };

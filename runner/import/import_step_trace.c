@@ -104,10 +104,12 @@ static int add_gemm(struct trace *t, const struct trace_event *e)
 {
     const int first = e->op == TRACE_ADDMM || e->op == TRACE_BADDBMM;
     const bool batched = e->op == TRACE_BMM || e->op == TRACE_BADDBMM;
-    const struct trace_shape *a = &e->input[first], *b = &e->input[first + 1];
     const int dims = batched ? 3 : 2;
-    if (e->inputs < first + 2 || a->dims != dims || b->dims != dims ||
-        a->dim[dims - 1] != b->dim[dims - 2] || (batched && a->dim[0] != b->dim[0]))
+    if (e->inputs < first + 2)
+        return refuse_shape(t, e);
+    const struct trace_shape *a = &e->input[first], *b = &e->input[first + 1];
+    if (a->dims != dims || b->dims != dims || a->dim[dims - 1] != b->dim[dims - 2] ||
+        (batched && a->dim[0] != b->dim[0]))
         return refuse_shape(t, e);
     if (a->dtype < 0)
         return fail_at(GS_FAILED, t->d->path, 0,

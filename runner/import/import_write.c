@@ -86,7 +86,7 @@ int import_write(struct imported *files, size_t n, const char *out, bool as_laun
     int code = check_copies(files, n);
     for (size_t i = 0; i < n; i++)
         for (size_t t = 0; t < files[i].imp->n_tests; t++) {
-            all = xrealloc(all, (count + 1) * sizeof *all);
+            ALLOC_MORE(all, count);
             int one = import_launch_make(&all[count++], &files[i], t);
             code = code ? code : one;
         }

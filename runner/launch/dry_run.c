@@ -2,7 +2,7 @@
 #include "launch/dry_run.h"
 
 #include "base/err.h"
-#include "launch/family.h"
+#include "base/family.h"
 #include "launch/launcher.h"
 
 #include <dirent.h>

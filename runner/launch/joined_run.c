@@ -39,6 +39,10 @@ static bool is_folder(const char *path)
 
 static int check_ranks(const struct plan *p, const struct joined *j)
 {
+    if (plan_is_train(p))
+        return fail_at(GS_USAGE, p->config->path, config_section(p->config, p->section)->line,
+                       "[%s] starts its own ranks; run gradsync once, without a launcher",
+                       p->section);
     if (p->set.launch.ranks == j->ranks)
         return GS_OK;
     return fail_at(GS_USAGE, p->config->path, 0,

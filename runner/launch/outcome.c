@@ -16,8 +16,10 @@
 
 void outcome_begin(struct run_outcome *o, const struct plan *p, const char *dir)
 {
-    *o = (struct run_outcome){
-        .section = xstrdup(p->section), .dir = xstrdup(dir), .cells = p->n_cells};
+    *o = (struct run_outcome){.section = xstrdup(p->section),
+                              .dir = xstrdup(dir),
+                              .cells = p->n_cells,
+                              .compares = plan_is_train(p) && plan_visits(p) > p->n_cells};
 }
 
 /* The failure that made a launch give up the cell, or NULL. */
@@ -51,13 +53,16 @@ bool outcome_all_skipped(const struct plan *p, const char *dir)
     return skipped == p->n_cells;
 }
 
-static bool skipped_all(const struct ledger *l, const struct ledger_file *f, size_t cells)
+/* So did a command that failed with every config: `resume` starts it again. */
+static bool skipped_all(const struct ledger *l, const struct ledger_file *f, const struct plan *p)
 {
     size_t skipped = 0;
+    if (plan_is_train(p))
+        return !f->n_closed && f->status && !strcmp(f->status, "complete");
     for (size_t i = 0; i < l->n_fails; i++)
         skipped += l->fails[i].launch == f->launch && l->fails[i].attempt == f->attempt &&
                    !strcmp(l->fails[i].kind, "skip");
-    return skipped == cells;
+    return skipped == p->n_cells;
 }
 
 void outcome_set_skipped_aside(const struct plan *p, const char *dir)
@@ -68,7 +73,7 @@ void outcome_set_skipped_aside(const struct plan *p, const char *dir)
     for (size_t i = 0; i < l->n_files; i++) {
         const struct ledger_file *f = &l->files[i];
         char *aside = xstrfmt("%s/skipped-%02d.%02d.jsonl", dir, f->launch, f->attempt);
-        if (skipped_all(l, f, p->n_cells) && rename(f->path, aside))
+        if (skipped_all(l, f, p) && rename(f->path, aside))
             fail_file(f->path, "renamed", errno);
         free(aside);
     }
@@ -132,7 +137,7 @@ void outcome_say(const struct run_outcome *o)
 {
     char *dir = shell_quoted(o->dir);
     if (o->complete)
-        say("recorded: %s\nnext: gradsync show %s", dir, dir);
+        say("recorded: %s\nnext: gradsync %s %s", dir, o->compares ? "compare" : "show", dir);
     else if (o->interrupted)
         fail(GS_FAILED,
              "interrupted; finished groups are recorded. Continue with: gradsync resume %s", dir);

@@ -15,6 +15,7 @@ struct run_outcome {
     int code;            /* enum gs_exit */
     bool complete, interrupted;
     bool nothing;                  /* no group was measured */
+    bool compares;                 /* the next step is `compare`, not `show` */
     size_t cells, failed, skipped; /* failed, skipped: in at least one launch */
 };
 

@@ -46,14 +46,15 @@ int run_make_folder(const struct plan *p, const char *data, char **dir)
 /* ---- one run folder ---- */
 
 /* A machine that skips every cell of a launch would skip them in each, so the first such launch ends
- * the run, which is then not final. */
+ * the run, which is then not final. So does a command that fails in every cell of the first one. */
 static int measure(struct run_job *r, bool *whole)
 {
     int code = GS_OK;
     *whole = true;
     for (int launch = r->first; !code && *whole && launch <= r->last; launch++) {
         code = run_launch(&r->at, launch);
-        *whole = !code && !outcome_all_skipped(r->at.plan, r->at.dir);
+        *whole = !code && !outcome_all_skipped(r->at.plan, r->at.dir) &&
+                 !(plan_is_train(r->at.plan) && outcome_nothing(r->at.plan, r->at.dir));
     }
     return code;
 }
@@ -79,8 +80,9 @@ static void announce(const struct plan *p, const char *dir)
 {
     char time[32];
     units_human_time(time, sizeof time, plan_cost(p).time_s);
-    say("%s: %zu cells in %zu groups, launches: %lld, about %s; recording into %s", p->section,
-        p->n_cells, p->n_groups, (long long)p->set.measure.launches, time, dir);
+    say("%s: %zu cells in %zu groups, launches: %lld, %s %s; recording into %s", p->section,
+        p->n_cells, p->n_groups, (long long)p->set.measure.launches,
+        plan_is_train(p) ? "at most" : "about", time, dir);
 }
 
 static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
@@ -171,7 +173,7 @@ int run_folder(const char *dir, const struct run_options *options)
         code = restore(p, "args", p->set.launch.args);
     if (!code)
         code = launcher_check_gpus(&p, &n);
-    if (!code)
+    if (!code && !plan_is_train(p))
         code = launcher_check(p);
     if (!code)
         code = plan_memory_check(p);
@@ -213,7 +215,10 @@ static int run_sections(const struct sections *plans, const struct run_options *
 {
     struct interrupts i;
     /* All sections share one [launch], so its errors are reported once. */
-    int code = plans->n ? launcher_check(plans->plans[0]) : GS_OK;
+    int code = GS_OK;
+    for (size_t k = 0, checked = 0; k < plans->n && !checked; k++)
+        if (!plan_is_train(plans->plans[k]) && ++checked)
+            code = launcher_check(plans->plans[k]);
     size_t n = code ? 0 : plans->n, ran = 0;
     struct run_outcome *outcomes = xcalloc(n, sizeof *outcomes);
     int caught = interrupts_catch(&i);

@@ -7,6 +7,7 @@
 #include "plan/plan.h"
 #include "record/attempt_number.h"
 #include "record/ledger.h"
+#include "train/train_launch.h"
 
 #include <unistd.h>
 
@@ -41,14 +42,26 @@ static void say_death(const struct run_at *r, const struct attempt *a)
         name, a->why);
 }
 
+static int train(const struct run_at *r, struct attempt *a)
+{
+    bool complete;
+    int code = train_launch(r->plan, r->dir, r->interrupts, a->launch, a->attempt, &complete);
+    a->end = complete ? ATTEMPT_COMPLETE : ATTEMPT_INTERRUPTED;
+    return code;
+}
+
 /* One attempt. GS_OK: read the ledger for its result; otherwise the run ends with this code. */
 static int try_launch(const struct run_at *r, const struct launch_state *s, struct attempt *a)
 {
     int code = attempt_number_take(r->dir, a->launch, &a->attempt);
     if (code)
         return code;
-    progress_launch(r->progress, a->launch, a->attempt, r->plan->n_groups - s->missing);
-    code = supervise(r->plan, r->dir, r->interrupts, r->progress, a);
+    if (plan_is_train(r->plan)) {
+        code = train(r, a);
+    } else {
+        progress_launch(r->progress, a->launch, a->attempt, r->plan->n_groups - s->missing);
+        code = supervise(r->plan, r->dir, r->interrupts, r->progress, a);
+    }
     if (code)
         return code;
     if (access(r->dir, F_OK))

@@ -3,10 +3,10 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/family.h"
 #include "base/scratch.h"
 #include "base/text.h"
 #include "launch/control.h"
-#include "launch/family.h"
 #include "launch/launcher.h"
 #include "launch/launcher_here.h"
 #include "record/record.h"

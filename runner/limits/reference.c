@@ -154,7 +154,8 @@ static double value_time(const struct reference_value *v, const struct rec_cell 
 static void add_measured(struct contrast *one, const struct set_cell *m, double expected)
 {
     for (size_t i = 0; i < m->x.n; i++)
-        values_add(&one->x, m->x.v[i].launch, m->x.v[i].value - log(expected));
+        values_add(&one->x, (struct nested){.launch = m->x.v[i].launch,
+                                            .value = m->x.v[i].value - log(expected)});
     if (m->note)
         contrast_note(one, "%s", m->note);
 }

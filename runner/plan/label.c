@@ -33,6 +33,8 @@ static bool has_choice(const struct wl_param *p, const char *name)
 static bool speaks_for_itself(const struct wl_plugin *wl, const struct wl_param *of,
                               const char *value)
 {
+    if (!strcmp(of->name, "config"))
+        return true;
     if (of->type != WL_CHOICE)
         return false;
     for (const struct wl_param *p = wl->params; p->name; p++)
@@ -49,6 +51,15 @@ static const struct wl_param *first_of(const struct wl_plugin *wl, enum wl_role 
     return p->name ? p : NULL;
 }
 
+static void add_default(struct text *label, const struct wl_plugin *wl, const void *defaults)
+{
+    const struct wl_param *first = first_of(wl, WL_CONFIG);
+    char value[WL_TEXT_MAX];
+    if (first && first->type != WL_CHOICE && strcmp(first->name, "config") != 0)
+        text_addf(label, "%s=", first->name);
+    text_add(label, first ? param_format(first, defaults, value, sizeof value) : "default");
+}
+
 char *label_config(const struct wl_plugin *wl, const void *defaults, const void *cell)
 {
     struct text label = {0};
@@ -63,9 +74,8 @@ char *label_config(const struct wl_plugin *wl, const void *defaults, const void 
             text_addf(&label, "%s=", p->name);
         text_add(&label, value);
     }
-    const struct wl_param *first = first_of(wl, WL_CONFIG);
     if (!label.len)
-        text_add(&label, first ? param_format(first, defaults, value, sizeof value) : "default");
+        add_default(&label, wl, defaults);
     return label.s;
 }
 

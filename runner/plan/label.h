@@ -3,9 +3,10 @@
  * Names of configs and modes: the WL_CONFIG and WL_MODE values of a cell as text, and back.
  *
  * A config's label is its WL_CONFIG values that differ from the default, joined by "/": a choice
- * that no other WL_CONFIG parameter has by itself ("ring/LL128"), any other value with its key
- * ("ctas=8"). With none, it is the default of the first WL_CONFIG parameter (e.g. "auto"), or
- * "default" for a plugin with none. label_parse(label_config(cell)) gives the same values.
+ * that no other WL_CONFIG parameter has by itself ("ring/LL128"), as is the value of a parameter named
+ * `config`; any other value with its key ("ctas=8"). With none, it is the default of the first
+ * WL_CONFIG parameter (e.g. "auto", "bucket_cap=25"), or "default" for a plugin with none.
+ * label_parse(label_config(cell)) gives the same values.
  */
 #ifndef GS_LABEL_H
 #define GS_LABEL_H

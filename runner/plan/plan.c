@@ -2,6 +2,7 @@
 #include "plan/plan.h"
 
 #include "base/text.h"
+#include "config/train_settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,20 @@ void plan_free(struct plan *p)
     plugin_unload(p->plugin);
     config_free(p->config);
     free(p);
+}
+
+bool plan_is_train(const struct plan *p)
+{
+    return !strcmp(p->workload, TRAIN_WORKLOAD);
+}
+
+size_t plan_visits(const struct plan *p)
+{
+    size_t n = 0;
+    for (size_t g = 0; g < p->n_groups; g++)
+        for (size_t i = p->groups[g].first; i < p->groups[g].first + p->groups[g].n; i++)
+            n += (size_t)group_copies(p, &p->groups[g], &p->cells[i]);
+    return n;
 }
 
 bool group_compares(const struct plan *p, const struct group *g)

@@ -55,12 +55,16 @@ struct plan {
 };
 
 void plan_free(struct plan *p);
+bool plan_is_train(const struct plan *p); /* of [train]: the command of a user, not a plugin */
 void cell_free(struct cell *c);
 
 /* Does the group hold two configs or more? Its baseline is then visited twice per block. */
 bool group_compares(const struct plan *p, const struct group *g);
 /* Visits of this cell in each block of the group: 2 for the baseline of a comparison, else 1. */
 int group_copies(const struct plan *p, const struct group *g, const struct cell *c);
+
+/* The same for all cells: starts of the command in each launch of [train]. */
+size_t plan_visits(const struct plan *p);
 
 /* The cell with this id; NULL: none. */
 const struct cell *cell_find(const struct plan *p, const char *id);

@@ -4,8 +4,10 @@
 #include "base/err.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "config/train_settings.h"
 #include "plan/plan_cells.h"
 #include "plan/plan_groups.h"
+#include "plugin/plugin_train.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +38,16 @@ static int no_section(const struct config *c, const char *section)
                    DID_YOU_MEAN_SECTION(near));
 }
 
+/* Only the user knows how many processes the command starts. A launch of it that fails is not tried
+ * again: the next launch comes anyway. */
+static void settle_train(struct plan *p)
+{
+    struct set_launch *l = &p->set.launch;
+    if (!config_find(p->config, "launch", "ranks"))
+        l->ranks = l->nodes;
+    p->set.measure.retries = 0;
+}
+
 int plan_build_from(struct plan **out, struct config *config, const char *section,
                     struct plugin *plugin, const struct settings *set)
 {
@@ -49,6 +61,8 @@ int plan_build_from(struct plan **out, struct config *config, const char *sectio
     p->label = xstrdup(section[word] ? section + word + 1 : "");
     p->seed = set->measure.seed ? (uint64_t)set->measure.seed : draw_seed();
     sha256_hex(config->text, strlen(config->text), p->config_sha256);
+    if (plan_is_train(p))
+        settle_train(p);
     int code = config_section(config, section) ? plan_cells(p) : no_section(config, section);
     if (code) {
         plan_free(p);
@@ -76,6 +90,8 @@ int plan_plugin(struct plugin **out, const struct config *c, const char *section
     const struct config_section *s = config_section(c, section);
     if (!s)
         return no_section(c, section);
+    if (train_is_section(section))
+        return plugin_train(out, c, section);
     char *name = xstrfmt("%.*s", (int)strcspn(section, " "), section), said[1024];
     err_capture(said, sizeof said);
     int code = plugin_load(out, name);

@@ -2,6 +2,7 @@
 #include "plan/plan_cells.h"
 
 #include "base/err.h"
+#include "base/secrets.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "config/params.h"
@@ -186,8 +187,15 @@ int plan_cells(struct plan *p)
                                 .local_ranks = (int)(l->ranks / l->nodes)}};
     int code = sweep_read(&b.sweep, p->config, p->section, &p->plugin->wl);
     if (!code) {
-        b.head = xstrfmt("platform=%s\nworkload=%s\nranks=%lld\nnodes=%lld\n", p->set.platform.name,
-                         p->workload, (long long)l->ranks, (long long)l->nodes);
+        /* Another command is another experiment. */
+        const struct config_entry *entry =
+            plan_is_train(p) ? config_find(p->config, p->section, "command") : NULL;
+        char *command = entry ? secrets_hidden(entry->value) : NULL;
+        b.head =
+            xstrfmt("platform=%s\nworkload=%s\nranks=%lld\nnodes=%lld\n%s%s%s",
+                    p->set.platform.name, p->workload, (long long)l->ranks, (long long)l->nodes,
+                    command ? "command=" : "", command ? command : "", command ? "\n" : "");
+        free(command);
         sort_params(&b);
         code = add_cells(&b);
     }

@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "config/train_settings.h"
 #include "plan/plan.h"
 
 #include <math.h>
@@ -52,10 +53,23 @@ static void add_group(const struct plan *p, const struct group *g, struct plan_c
     cost->device_B = device > cost->device_B ? device : cost->device_B;
 }
 
+/* How long the command runs is unknown; its time limit is not. */
+static struct plan_cost train_cost(const struct plan *p)
+{
+    struct train_settings set;
+    struct plan_cost cost = {0};
+    train_settings_read(&set, p->config, p->section);
+    cost.most_s = (double)p->set.measure.launches * (double)plan_visits(p) * set.timeout;
+    cost.time_s = cost.most_s;
+    return cost;
+}
+
 struct plan_cost plan_cost(const struct plan *p)
 {
     struct plan_cost cost = {0};
     double launches = (double)p->set.measure.launches;
+    if (plan_is_train(p))
+        return train_cost(p);
     for (size_t i = 0; i < p->n_groups; i++)
         add_group(p, &p->groups[i], &cost);
     cost.time_s = launches * (cost.time_s + LAUNCH_S);

@@ -154,6 +154,8 @@ void plugin_unload(struct plugin *p)
         return;
     if (p->dl)
         dlclose(p->dl);
+    words_free(&p->texts);
+    free(p->params);
     free(p->path);
     free(p);
 }

@@ -14,7 +14,9 @@
 struct plugin {
     char *path;
     void *dl;
-    struct wl_plugin wl; /* members that the plugin's `size` does not cover are zero */
+    struct wl_plugin wl;     /* members that the plugin's `size` does not cover are zero */
+    struct wl_param *params; /* of [train] (plugin_train.h), with their texts; else NULL */
+    struct words texts;
 };
 
 /* `name`: "null", or a path with a slash or ending in .so. Searched: the path itself, ./NAME.so,

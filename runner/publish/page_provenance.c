@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "compare/origin.h"
 #include "publish/page.h"
+#include "record/check_run.h"
 #include "record/host_load.h"
 #include "record/manifest.h"
 #include "record/raw.h"
@@ -21,12 +22,6 @@ static char *member(const struct raw_line *l, const char *key)
 {
     const char *s = json_string_value(json_object_get(l->json, key));
     return xstrdup(s ? s : "");
-}
-
-static int is_recording(const struct dirent *e)
-{
-    int launch, attempt;
-    return record_parse_name(e->d_name, &launch, &attempt);
 }
 
 /* *got: a header was there. */
@@ -55,27 +50,24 @@ static int read_header(struct page_run *run, const char *path, bool *got)
 
 static int read_run(struct page_run *run, const char *dir, bool *got)
 {
-    struct dirent **names;
-    int code = GS_OK, n = scandir(dir, &names, is_recording, alphasort), last = 0;
+    struct words paths;
+    int code = GS_OK, last = 0;
     *run = (struct page_run){.dir = xstrdup(dir)};
     *got = false;
-    for (int i = 0; i < n; i++) {
+    record_list(dir, &paths);
+    for (size_t i = 0; i < paths.n; i++) {
         int launch = 0, attempt = 0;
-        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
-        record_parse_name(names[i]->d_name, &launch, &attempt);
+        record_parse_name(strrchr(paths.v[i], '/') + 1, &launch, &attempt);
         run->launches += launch != last;
         last = launch;
         if (!*got && !code)
-            code = read_header(run, path, got);
-        free(path);
-        free(names[i]);
+            code = read_header(run, paths.v[i], got);
     }
-    if (n >= 0)
-        free(names);
+    words_free(&paths);
     char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
     run->finished = !access(manifest, F_OK);
-    if (!code && run->finished)
-        code = manifest_verify(dir);
+    if (!code)
+        code = run->finished ? manifest_verify(dir) : check_recordings(dir);
     free(manifest);
     run->load = host_load_text(dir);
     return code;

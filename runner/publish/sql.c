@@ -145,7 +145,7 @@ int sql_split(struct sql_parts *p, const char *query, struct sql_source at)
                        "number as @NAME");
     if (!p->from)
         return GS_OK;
-    p->table = p->from + strlen("FROM ");
+    p->table = p->from + strlen("FROM"); /* which may be the end */
     p->table += strspn(p->table, " \"");
     p->table_len = strcspn(p->table, " \",;)");
     return GS_OK;

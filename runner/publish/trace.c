@@ -2,14 +2,30 @@
 #include "publish/trace.h"
 
 #include "base/err.h"
+#include "base/screen.h"
 #include "base/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* Prints "  title    words …", wrapped to the screen. */
+__attribute__((format(printf, 2, 3))) static void put(const char *title, const char *fmt, ...)
+{
+    char *words;
+    va_list args;
+    va_start(args, fmt);
+    int n = vasprintf(&words, fmt, args);
+    va_end(args);
+    if (n < 0)
+        abort(); /* no memory, as in xmalloc */
+    screen_wrap((size_t)printf("  %-8s ", title), 11, SCREEN_COLUMNS, words);
+    free(words);
+}
 
 /* ---- lines of a recording ---- */
 
@@ -63,7 +79,9 @@ static int print_cell(const struct proof *p, size_t cell)
     const struct rec_cell *c = &p->r->cells[cell];
     const struct rec_span *last = NULL;
     int code = GS_OK;
-    printf("  cell     %s  %s\n", c->id, c->params);
+    put("cell", "%s %s", c->id, c->params);
+    if (*c->ran)
+        put("ran", "%s", c->ran);
     for (int launch = 1; launch <= p->r->launches && !code; launch++) {
         bool closed;
         struct lines l;
@@ -74,7 +92,7 @@ static int print_cell(const struct proof *p, size_t cell)
         const char *path = p->r->ledger->files[span->file].path;
         code = find_lines(&l, path, c->id);
         if (!code && l.n)
-            printf("    %s:%s\n", path, l.t.s);
+            printf("    %s:%s\n", strrchr(path, '/') ? strrchr(path, '/') + 1 : path, l.t.s);
         text_free(&l.t);
     }
     return code;
@@ -90,24 +108,22 @@ static const enum machine_fact version_line[] = {FACT_NCCL, FACT_CUDA,     FACT_
 static void print_facts(const char *title, const struct machine *m, const enum machine_fact *facts,
                         size_t n)
 {
-    const char *comma = "";
-    printf("  %-8s ", title);
+    struct text t = {0};
     for (size_t i = 0; i < n; i++)
-        if (m->facts[facts[i]]) {
-            printf("%s%s %s", comma, machine_facts[facts[i]], m->facts[facts[i]]);
-            comma = ", ";
-        }
-    printf("\n");
+        if (m->facts[facts[i]])
+            text_addf(&t, "%s%s %s", t.len ? ", " : "", machine_facts[facts[i]],
+                      m->facts[facts[i]]);
+    put(title, "%s", t.len ? t.s : "");
+    text_free(&t);
 }
 
 static void print_run(const struct proof *p)
 {
     const struct machine *m = &p->machine;
     const char *commit = m->facts[FACT_COMMIT];
-    printf("  run      %s, %lld ranks on %lld node%s, %d launch%s, begun %s%s\n", p->dir,
-           (long long)p->r->ranks, (long long)p->r->nodes, p->r->nodes == 1 ? "" : "s", m->launches,
-           m->launches == 1 ? "" : "es", m->facts[FACT_STARTED],
-           p->finished ? "" : "; not finished");
+    put("run", "%s, %lld ranks on %lld node%s, %d launch%s, begun %s%s", p->dir,
+        (long long)p->r->ranks, (long long)p->r->nodes, p->r->nodes == 1 ? "" : "s", m->launches,
+        m->launches == 1 ? "" : "es", m->facts[FACT_STARTED], p->finished ? "" : "; not finished");
     print_facts("machine", m, machine_line, COUNT(machine_line));
     print_facts("versions", m, version_line, COUNT(version_line));
     printf("  commit   %s\n", commit ? commit : "not recorded");
@@ -117,11 +133,12 @@ static void print_run(const struct proof *p)
 
 static void print_row(const struct grid *g, size_t row)
 {
-    printf("  row      %s:%ld ", g->path, g->rows[row].line);
+    struct text t = {0};
     for (size_t i = 0; i < g->n_columns; i++)
         if (*g->rows[row].fields[i])
-            printf(" %s=%s", g->columns[i], g->rows[row].fields[i]);
-    printf("\n");
+            text_addf(&t, " %s=%s", g->columns[i], g->rows[row].fields[i]);
+    put("row", "%s:%ld%s", g->path, g->rows[row].line, t.len ? t.s : "");
+    text_free(&t);
 }
 
 static int print_run_of(struct numbers *b, const struct grid *g, size_t row, enum row_run which,
@@ -227,8 +244,8 @@ int trace_line(struct numbers *b, const char *table, long line)
 int trace_print(struct numbers *b, const struct answer *a, size_t most)
 {
     const struct macro *m = a->macro;
-    printf("%s = %s\n  defined  %s:%d  %s\n", m->name, a->text,
-           m->line ? b->d.path : "command line", m->line, m->query);
+    printf("%s = %s\n", m->name, a->text);
+    put("defined", "%s:%d  %s", m->line ? b->d.path : "command line", m->line, m->query);
     if (a->gap)
         printf("  wanting  %s\n", a->gap);
     if (a->left_out)

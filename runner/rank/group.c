@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "plan/order.h"
 #include "rank/grouping.h"
-#include "rank/order.h"
 #include "rank/stopping.h"
 
 #include <stdio.h>

@@ -4,11 +4,11 @@
 #include "base/err.h"
 #include "base/jsontext.h"
 #include "base/text.h"
-#include "config/params.h"
+#include "record/record_cells.h"
+#include "record/record_end.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 void report_begin(struct report *r, bool writes)
 {
@@ -62,55 +62,7 @@ static json_t *typed(const char *type)
 
 void report_note(struct report *r, const char *cell, int copy, const char *key, const char *value)
 {
-    json_t *o = typed("note");
-    json_object_set_new(o, "cell", json_string(cell));
-    json_object_set_new(o, "copy", json_integer(copy));
-    json_object_set_new(o, "key", json_text(key));
-    json_object_set_new(o, "value", json_text(value));
-    line(r, o);
-}
-
-static json_t *params(const struct plan *p, const struct cell *c)
-{
-    char buf[4 * WL_TEXT_MAX];
-    json_t *o = json_object();
-    for (const struct wl_param *q = p->plugin->wl.params; q->name; q++)
-        if (plugin_has_param(&p->plugin->wl, q, c->values))
-            json_object_set_new(o, q->name, json_text(param_format(q, c->values, buf, sizeof buf)));
-    return o;
-}
-
-static json_t *metrics_after_first(const struct wl_metric *m)
-{
-    json_t *list = json_array();
-    for (m++; m[-1].name && m->name; m++) {
-        json_t *o = json_object();
-        json_object_set_new(o, "name", json_text(m->name));
-        json_object_set_new(o, "unit", json_text(m->unit));
-        json_array_append_new(list, o);
-    }
-    return list;
-}
-
-static void tell_cell(struct report *r, const struct plan *p, const struct group *g,
-                      const struct slot *s)
-{
-    const struct cell *c = s->cell;
-    json_t *o = typed("cell");
-    json_object_set_new(o, "cell", json_string(c->id));
-    json_object_set_new(o, "group", json_string(g->id));
-    json_object_set_new(o, "copy", json_integer(s->copy));
-    json_object_set_new(o, "config", json_text(c->config));
-    json_object_set_new(o, "mode", json_text(c->mode));
-    json_object_set_new(o, "params", params(p, c));
-    json_object_set_new(o, "size_B", json_integer((json_int_t)c->shape.size_B));
-    json_object_set_new(o, "busbw_factor", json_real(c->shape.busbw_factor));
-    json_object_set_new(o, "span", json_boolean(c->shape.span));
-    json_object_set_new(o, "iters", json_integer(s->iters));
-    json_object_set_new(o, "metrics", metrics_after_first(p->plugin->wl.metrics));
-    json_object_set_new(o, "baseline", json_boolean(c->baseline));
-    json_object_set_new(o, "prepared", json_integer((json_int_t)s->prepared_as));
-    line(r, o);
+    line(r, record_note_line(cell, copy, key, value));
 }
 
 static json_t *metric_medians(const struct wl_metric *metrics, const struct visited *v)
@@ -129,7 +81,7 @@ void report_block(struct report *r, const struct plan *p, const struct group *g,
     if (!r->writes || r->code)
         return;
     if (!s->told)
-        tell_cell(r, p, g, s);
+        line(r, record_cell_line(p, g, s->cell, s->copy, s->iters, s->prepared_as));
     if (r->code)
         return;
     s->told = true;
@@ -165,15 +117,13 @@ void report_health(struct report *r, const struct group *g, int block, json_t *b
 
 void report_fail(struct report *r, const struct slot *s, const struct report_fail *f)
 {
-    json_t *o = typed("fail");
-    json_object_set_new(o, "cell", json_string(s->cell->id));
-    json_object_set_new(o, "copy", json_integer(s->copy));
-    json_object_set_new(o, "kind", json_string(f->kind));
-    json_object_set_new(o, "why", json_text(f->why));
-    json_object_set_new(o, "rank", json_integer(f->rank));
-    json_object_set_new(o, "host", json_text(f->host));
-    json_object_set_new(o, "phase", json_string(f->phase));
-    line(r, o);
+    line(r, record_fail_line(&(struct record_death){.cell = s->cell->id,
+                                                    .kind = f->kind,
+                                                    .why = f->why,
+                                                    .host = f->host,
+                                                    .phase = f->phase,
+                                                    .copy = s->copy,
+                                                    .rank = f->rank}));
 }
 
 void report_group(struct report *r, const struct group *g, const struct slot *slots, size_t n,
@@ -182,29 +132,14 @@ void report_group(struct report *r, const struct group *g, const struct slot *sl
     json_t *cells = json_array();
     for (size_t i = 0; i < n; i++) {
         const struct slot *s = &slots[i];
-        if (!s->live)
-            continue;
-        json_t *o = json_object();
-        json_object_set_new(o, "cell", json_string(s->cell->id));
-        json_object_set_new(o, "copy", json_integer(s->copy));
-        json_object_set_new(o, "blocks", json_integer((json_int_t)s->blocks));
-        json_object_set_new(o, "converged", json_boolean(s->converged));
-        json_object_set_new(o, "half_width", json_real(s->half_width));
-        json_array_append_new(cells, o);
+        if (s->live)
+            json_array_append_new(cells, record_closed_cell(s->cell, s->copy, (size_t)s->blocks,
+                                                            s->converged, s->half_width));
     }
-    json_t *o = typed("group");
-    json_object_set_new(o, "group", json_string(g->id));
-    json_object_set_new(o, "blocks", json_integer(blocks));
-    json_object_set_new(o, "cells", cells);
-    line(r, o);
+    line(r, record_group_line(g, blocks, cells));
 }
 
 void report_end(struct report *r, const char *status)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    json_t *o = typed("end");
-    json_object_set_new(o, "at", json_real((double)now.tv_sec + (double)now.tv_nsec * 1e-9));
-    json_object_set_new(o, "status", json_string(status));
-    line(r, o);
+    line(r, record_end_line(status));
 }

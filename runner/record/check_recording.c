@@ -25,7 +25,7 @@ struct walk {
     size_t faults;
     bool ended;
     struct seen *seen;
-    size_t n_seen, cap_seen;
+    size_t n_seen;
 };
 
 static void fault(struct walk *w, const struct raw_line *l, const char *fmt, ...)
@@ -113,7 +113,7 @@ static void check_cell(struct walk *w, const struct raw_line *l)
     }
     if (w->check->plan && !check_plan_has(w->check->plan, cell, group))
         fault(w, l, "foreign: cell %s of group %s is not in plan.json", cell, group);
-    ALLOC_GROW(w->seen, w->n_seen, w->cap_seen);
+    ALLOC_MORE(w->seen, w->n_seen);
     struct seen *s = &w->seen[w->n_seen++];
     *s = (struct seen){.copy = copy};
     snprintf(s->cell, sizeof s->cell, "%s", cell);

@@ -41,7 +41,7 @@ static size_t find_host(struct hosts *h, const char *name, double cores)
     for (size_t i = 0; i < h->n; i++)
         if (!strcmp(h->v[i].name, name))
             return i;
-    h->v = xrealloc(h->v, (h->n + 1) * sizeof *h->v);
+    ALLOC_MORE(h->v, h->n);
     h->v[h->n] = (struct host){.name = xstrdup(name), .cores = cores};
     return h->n++;
 }
@@ -51,7 +51,7 @@ static void read_header(struct hosts *h, const json_t *header)
     json_t *one, *hosts = json_object_get(header, "hosts");
     size_t rank;
     h->ranks = json_array_size(hosts);
-    h->of_rank = xrealloc(h->of_rank, (h->ranks + 1) * sizeof *h->of_rank);
+    ALLOC_MORE(h->of_rank, h->ranks);
     h->judged = h->ranks && !json_object_get(header, "lab");
     for (size_t i = 0; i < h->n; i++)
         h->v[i].ranks = 0;
@@ -127,28 +127,17 @@ static void read_recording(struct hosts *h, const char *path)
 
 /* ---- a run ---- */
 
-static int is_recording(const struct dirent *e)
-{
-    int launch, attempt;
-    return record_parse_name(e->d_name, &launch, &attempt);
-}
-
 /* Ignores damage: the code that reads the samples reports it. */
 static void read_run(struct hosts *h, const char *run)
 {
     char ignored[1];
-    struct dirent **names;
-    int n = scandir(run, &names, is_recording, alphasort);
+    struct words paths;
+    record_list(run, &paths);
     err_capture(ignored, sizeof ignored);
-    for (int i = 0; i < n; i++) {
-        char *path = xstrfmt("%s/%s", run, names[i]->d_name);
-        read_recording(h, path);
-        free(path);
-        free(names[i]);
-    }
+    for (size_t i = 0; i < paths.n; i++)
+        read_recording(h, paths.v[i]);
     err_capture(NULL, 0);
-    if (n >= 0)
-        free(names);
+    words_free(&paths);
 }
 
 /* How far the use is above the limit for an idle machine; 0: idle. */

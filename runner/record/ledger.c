@@ -6,7 +6,6 @@
 #include "record/check_recording.h"
 #include "record/record.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +42,7 @@ static char *copy_of(const struct raw_line *line, const char *key)
 
 static void add_fail(struct ledger *l, const struct ledger_file *f, const struct raw_line *line)
 {
-    ALLOC_GROW(l->fails, l->n_fails, l->cap_fails);
+    ALLOC_MORE(l->fails, l->n_fails);
     struct ledger_fail *x = &l->fails[l->n_fails++];
     *x = (struct ledger_fail){.launch = f->launch,
                               .attempt = f->attempt,
@@ -63,7 +62,7 @@ static void add_line(void *ctx, const struct raw_line *line)
     else if (line->type == RAW_END)
         f->status = copy_of(line, "status");
     else if (line->type == RAW_GROUP) {
-        ALLOC_GROW(f->closed, f->n_closed, f->cap_closed);
+        ALLOC_MORE(f->closed, f->n_closed);
         f->closed[f->n_closed++] = copy_of(line, "group");
     }
 }
@@ -86,20 +85,17 @@ static int by_attempt(const void *a, const void *b)
 
 static int list_recordings(struct ledger *l)
 {
-    DIR *d = opendir(l->dir);
-    if (!d)
+    struct words paths;
+    if (!record_list(l->dir, &paths))
         return fail_at(GS_USAGE, l->dir, 0, "is not a run folder: %s", strerror(errno));
-    for (struct dirent *e; (e = readdir(d));) {
-        struct ledger_file f = {0};
-        if (!record_parse_name(e->d_name, &f.launch, &f.attempt))
-            continue;
-        f.path = xstrfmt("%s/%s", l->dir, e->d_name);
-        ALLOC_GROW(l->files, l->n_files, l->cap_files);
-        l->files[l->n_files++] = f;
+    l->files = xcalloc(paths.n + 1, sizeof *l->files);
+    for (; l->n_files < paths.n; l->n_files++) {
+        struct ledger_file *f = &l->files[l->n_files];
+        f->path = xstrdup(paths.v[l->n_files]);
+        record_parse_name(strrchr(f->path, '/') + 1, &f->launch, &f->attempt);
     }
-    closedir(d);
-    if (l->n_files)
-        qsort(l->files, l->n_files, sizeof *l->files, by_attempt);
+    words_free(&paths);
+    qsort(l->files, l->n_files, sizeof *l->files, by_attempt);
     return GS_OK;
 }
 

@@ -16,7 +16,7 @@ struct ledger_file {
     char *path;
     int launch, attempt;
     char **closed; /* ids of the groups that this attempt closed */
-    size_t n_closed, cap_closed;
+    size_t n_closed;
     char *status; /* of its end line; NULL: no end line (killed, or still running) */
     bool torn;    /* its last line is incomplete, and was ignored */
 };
@@ -31,9 +31,9 @@ struct ledger {
     char *dir, *run_id;        /* run_id: of the headers; NULL: there is none */
     struct check_plan plan;    /* of plan.json */
     struct ledger_file *files; /* sorted by launch, attempt */
-    size_t n_files, cap_files;
+    size_t n_files;
     struct ledger_fail *fails;
-    size_t n_fails, cap_fails;
+    size_t n_fails;
 };
 
 /* Checks every recording (check_recording.h); nothing reads a run that has a fault. GS_OK, or each

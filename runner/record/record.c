@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/text.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -179,6 +180,26 @@ bool record_parse_name(const char *name, int *launch, int *attempt)
     return sscanf(name, "launch-%9d.%9d.jsonl", launch, attempt) == 2 && *launch > 0 &&
            *attempt > 0 &&
            !strcmp(name, record_name(again, sizeof again, *launch, *attempt, "jsonl"));
+}
+
+static int is_recording(const struct dirent *e)
+{
+    int launch, attempt;
+    return record_parse_name(e->d_name, &launch, &attempt);
+}
+
+bool record_list(const char *dir, struct words *paths)
+{
+    struct dirent **names;
+    int n = scandir(dir, &names, is_recording, alphasort);
+    *paths = (struct words){0};
+    for (int i = 0; i < n; i++) {
+        words_addf(paths, "%s/%s", dir, names[i]->d_name);
+        free(names[i]);
+    }
+    if (n >= 0)
+        free(names);
+    return n >= 0;
 }
 
 /* Names from a config become folder names: only letters, digits, '.', '_' and '-', and no leading

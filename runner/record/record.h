@@ -93,6 +93,7 @@
 #ifndef GS_RECORD_H
 #define GS_RECORD_H
 
+#include "base/text.h"
 #include "record/chain.h"
 
 #include <jansson.h>
@@ -128,6 +129,9 @@ int record_close(struct record *r);
 /* The name "launch-02.01.jsonl". record_parse_name returns false for any other name. */
 const char *record_name(char *buf, size_t n, int launch, int attempt, const char *extension);
 bool record_parse_name(const char *name, int *launch, int *attempt);
+
+/* The paths of the recordings in a run folder, sorted by name. False and errno: it cannot be read. */
+bool record_list(const char *dir, struct words *paths);
 
 /* Makes a new folder <root>/<platform>/<workload>/<run id>. The caller frees *dir. */
 int record_make_run(const char *root, const char *platform, const char *workload, const char *label,

@@ -11,14 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
-static json_t *fail_line(const struct record_death *d)
+json_t *record_fail_line(const struct record_death *d)
 {
     return json_pack("{ss so si so so si so so}", "type", "fail", "cell", json_text(d->cell),
                      "copy", d->copy, "kind", json_text(d->kind), "why", json_text(d->why), "rank",
                      d->rank, "host", json_text(d->host), "phase", json_text(d->phase));
 }
 
-static json_t *end_line(const char *status)
+json_t *record_end_line(const char *status)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
@@ -77,9 +77,9 @@ int record_reopen(struct record *r, const char *path, bool *ended)
 
 static int add_lines(struct record *r, const char *status, const struct record_death *death)
 {
-    int code = death ? record_line(r, fail_line(death)) : GS_OK;
+    int code = death ? record_line(r, record_fail_line(death)) : GS_OK;
     if (!code)
-        code = record_line(r, end_line(status));
+        code = record_line(r, record_end_line(status));
     return code ? code : record_sync(r);
 }
 

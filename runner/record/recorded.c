@@ -70,7 +70,7 @@ static void add_span(struct recorded *r, size_t file, size_t group, struct raw_p
     const struct rec_span *last = r->n_spans ? &r->spans[r->n_spans - 1] : NULL;
     if (last && last->file == file && last->group == group)
         return;
-    ALLOC_GROW(r->spans, r->n_spans, r->cap_spans);
+    ALLOC_MORE(r->spans, r->n_spans);
     r->spans[r->n_spans++] = (struct rec_span){file, group, start};
 }
 

@@ -18,7 +18,7 @@ static size_t group_index(struct recorded *r, const char *id)
     for (size_t i = 0; i < r->n_groups; i++)
         if (!strcmp(r->groups[i].id, id))
             return i;
-    ALLOC_GROW(r->groups, r->n_groups, r->cap_groups);
+    ALLOC_MORE(r->groups, r->n_groups);
     r->groups[r->n_groups] = (struct rec_group){0};
     snprintf(r->groups[r->n_groups].id, PLAN_ID, "%s", id);
     return r->n_groups++;
@@ -40,7 +40,7 @@ void recorded_set(char **to, const char *s)
 
 struct rec_cell *recorded_add(struct recorded *r, const char *id, const char *group)
 {
-    ALLOC_GROW(r->cells, r->n_cells, r->cap_cells);
+    ALLOC_MORE(r->cells, r->n_cells);
     struct rec_cell *c = &r->cells[r->n_cells++];
     *c = (struct rec_cell){.group = group_index(r, group)};
     snprintf(c->id, sizeof c->id, "%s", id);

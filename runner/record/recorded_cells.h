@@ -48,11 +48,11 @@ struct recorded {
     double precision; /* [measure] precision, relative */
     struct ledger *ledger;
     struct rec_cell *cells;
-    size_t n_cells, cap_cells;
+    size_t n_cells;
     struct rec_group *groups;
-    size_t n_groups, cap_groups;
+    size_t n_groups;
     struct rec_span *spans; /* by file, then place */
-    size_t n_spans, cap_spans;
+    size_t n_spans;
 };
 
 /* recorded_text: a text member, "" if absent. recorded_set: replaces *to by a copy of s. */

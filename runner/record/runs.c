@@ -16,12 +16,6 @@
 
 #define DEPTH 16 /* limit of nested folders: a link may point to a parent */
 
-static int is_recording(const struct dirent *e)
-{
-    int launch, attempt;
-    return record_parse_name(e->d_name, &launch, &attempt);
-}
-
 static int is_visible(const struct dirent *e)
 {
     return e->d_name[0] != '.';
@@ -37,10 +31,11 @@ static void names_free(struct dirent **names, int n)
 
 bool runs_is_run(const char *dir)
 {
-    struct dirent **names;
-    int n = scandir(dir, &names, is_recording, alphasort);
-    names_free(names, n);
-    return n > 0;
+    struct words paths;
+    record_list(dir, &paths);
+    bool is = paths.n > 0;
+    words_free(&paths);
+    return is;
 }
 
 static bool has_block(const char *path)
@@ -58,15 +53,12 @@ static bool has_block(const char *path)
 
 bool runs_measured(const char *dir)
 {
-    struct dirent **names;
+    struct words paths;
     bool measured = false;
-    int n = scandir(dir, &names, is_recording, alphasort);
-    for (int i = 0; i < n && !measured; i++) {
-        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
-        measured = has_block(path);
-        free(path);
-    }
-    names_free(names, n);
+    record_list(dir, &paths);
+    for (size_t i = 0; i < paths.n && !measured; i++)
+        measured = has_block(paths.v[i]);
+    words_free(&paths);
     return measured;
 }
 
@@ -78,7 +70,7 @@ static const char *member(const json_t *header, const char *key)
     return s ? s : "";
 }
 
-static int read_key(const char *path, char **key)
+static int read_key(const char *path, struct run_folder *run)
 {
     struct raw *raw;
     struct raw_line l;
@@ -87,46 +79,48 @@ static int read_key(const char *path, char **key)
         return code;
     int got = raw_next(raw, 1u << RAW_HEADER, &l);
     if (got == 1)
-        *key = xstrfmt("%s\n%s\n%s\n%s\n", member(l.json, "platform"), member(l.json, "workload"),
-                       member(l.json, "label"), member(l.json, "run_id"));
+        *run = (struct run_folder){
+            .key =
+                xstrfmt("%s\n%s\n%s\n%s\n", member(l.json, "platform"), member(l.json, "workload"),
+                        member(l.json, "label"), member(l.json, "run_id")),
+            .host = xstrdup(member(json_array_get(json_object_get(l.json, "hosts"), 0), "host"))};
     raw_close(raw);
     return got < 0 ? GS_FAILED : GS_OK;
 }
 
-/* From the first recording with a header; NULL if there is none. */
-static int key_of(const char *dir, char **key)
+/* Key and host, from the first recording with a header; NULL if there is none. */
+static int key_of(const char *dir, struct run_folder *run)
 {
-    struct dirent **names;
-    int code = GS_OK, n = scandir(dir, &names, is_recording, alphasort);
-    for (int i = 0; i < n && !*key && !code; i++) {
-        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
-        code = read_key(path, key);
-        free(path);
-    }
-    names_free(names, n);
+    struct words paths;
+    int code = GS_OK;
+    record_list(dir, &paths);
+    for (size_t i = 0; i < paths.n && !run->key && !code; i++)
+        code = read_key(paths.v[i], run);
+    words_free(&paths);
     return code;
 }
 
 /* ---- folders ---- */
 
-static void add(struct runs *r, const char *dir, char *key)
+static void add(struct runs *r, const char *dir, struct run_folder run)
 {
-    r->v = xrealloc(r->v, (r->n + 1) * sizeof *r->v);
-    struct run_folder *run = &r->v[r->n++];
-    run->dir = xstrdup(dir);
-    run->key = key;
+    ALLOC_MORE(r->v, r->n);
+    run.dir = xstrdup(dir);
+    r->v[r->n++] = run;
 }
 
 static int add_folder(struct runs *r, const char *dir)
 {
-    char *key = NULL;
+    struct run_folder run = {0};
     if (access(dir, F_OK))
         return locate_failed(GS_USAGE, dir, LOCATE_RUN);
     if (!runs_is_run(dir))
         return fail_at(GS_USAGE, dir, 0, "is not a run folder: it has no launch-LL.AA.jsonl");
-    int code = key_of(dir, &key);
+    int code = key_of(dir, &run);
+    if (!code && !run.key)
+        run = (struct run_folder){.key = xstrdup(dir), .host = xstrdup("")};
     if (!code)
-        add(r, dir, key ? key : xstrdup(dir));
+        add(r, dir, run);
     return code;
 }
 
@@ -142,14 +136,14 @@ static int find(struct runs *r, const char *dir, int depth);
 
 static int find_run(struct runs *r, const char *dir)
 {
-    char *key = NULL;
+    struct run_folder run = {0};
     if (r->unsorted) {
-        add(r, dir, NULL);
+        add(r, dir, run);
         return GS_OK;
     }
-    int code = key_of(dir, &key);
-    if (key)
-        add(r, dir, key);
+    int code = key_of(dir, &run);
+    if (run.key)
+        add(r, dir, run);
     else if (!code)
         say("%s: ignored: nothing is recorded yet", dir);
     return code;
@@ -181,7 +175,7 @@ static int find(struct runs *r, const char *dir, int depth)
 
 int runs_find(struct runs *r, const char *root)
 {
-    char *path = locate_run(root);
+    char *platform = locate_platform(root), *path = platform ? platform : locate_run(root);
     for (size_t n = strlen(path); n > 1 && path[n - 1] == '/';)
         path[--n] = '\0';
     int code = find(r, path, 0);
@@ -253,12 +247,26 @@ int runs_below(struct runs *r, const char *const *roots, size_t n)
     return code;
 }
 
+void run_folder_free(struct run_folder *run)
+{
+    free(run->dir);
+    free(run->key);
+    free(run->host);
+}
+
+/* Platform, workload and label are the first three lines of a key. */
+bool runs_same_section(const struct run_folder *a, const struct run_folder *b)
+{
+    size_t n = 0;
+    for (int lines = 0; lines < 3 && a->key[n]; n++)
+        lines += a->key[n] == '\n';
+    return !strncmp(a->key, b->key, n);
+}
+
 void runs_free(struct runs *r)
 {
-    for (size_t i = 0; i < r->n; i++) {
-        free(r->v[i].dir);
-        free(r->v[i].key);
-    }
+    for (size_t i = 0; i < r->n; i++)
+        run_folder_free(&r->v[i]);
     free(r->v);
     *r = (struct runs){0};
 }

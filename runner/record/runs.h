@@ -12,7 +12,8 @@
 
 struct run_folder {
     char *dir;
-    char *key; /* sort key: platform, workload, label and run id, one per line; NULL if unsorted */
+    char *key;  /* sort key: platform, workload, label and run id, one per line; NULL if unsorted */
+    char *host; /* of rank 0; "": not recorded; NULL if unsorted */
 };
 
 struct runs {
@@ -28,7 +29,7 @@ bool runs_is_run(const char *dir);
  * its reader reports it. */
 bool runs_measured(const char *dir);
 
-/* Adds the run folder `root`, or all run folders below it. A run without a recorded line is reported
+/* Adds the run folder `root`, or all run folders below it; `root` may be the name of a platform. A run without a recorded line is reported
  * and ignored. GS_OK, or reported: no such folder, or a header cannot be read. */
 int runs_find(struct runs *r, const char *root);
 /* All run folders below the roots, sorted. GS_OK, or reported: as runs_find and runs_sort, or there
@@ -42,6 +43,9 @@ int runs_sort(struct runs *r);
  * or a file in one has no plain name (printable.h), though such a name would be text of a makefile. */
 int runs_names(struct words *names, const char *root);
 void runs_free(struct runs *r);
+void run_folder_free(struct run_folder *run);
+/* Do both have the same platform, workload and label? */
+bool runs_same_section(const struct run_folder *a, const struct run_folder *b);
 
 /* True if the run folder has a manifest. */
 bool run_is_final(const char *dir);

@@ -17,12 +17,28 @@ static bool is_column(const char *word, size_t n)
     return false;
 }
 
-static bool is_axis(const struct axes *a, const char *word, size_t n)
+static bool is_among(const struct axes_keys *k, const char *word, size_t n)
 {
-    for (size_t i = 0; i < a->n; i++)
-        if (strlen(a->key[i]) == n && !strncmp(a->key[i], word, n))
+    for (size_t i = 0; i < k->n; i++)
+        if (strlen(k->v[i]) == n && !strncmp(k->v[i], word, n))
             return true;
     return false;
+}
+
+static void add_key(struct axes_keys *k, const char *word, size_t n)
+{
+    if (k->n < AXES && n < sizeof *k->v && !is_among(k, word, n))
+        snprintf(k->v[k->n++], sizeof *k->v, "%.*s", (int)n, word);
+}
+
+void axes_config(struct axes *a, const char *label)
+{
+    struct words parts;
+    words_split(&parts, label, '/');
+    for (size_t i = 0; i < parts.n; i++)
+        if (strchr(parts.v[i], '='))
+            add_key(&a->of_config, parts.v[i], strcspn(parts.v[i], "="));
+    words_free(&parts);
 }
 
 /* The keys of the words that `other` does not have. */
@@ -33,11 +49,11 @@ static void add_missing(struct axes *a, const char *other, const char *params)
     words_split(&w, params, ' ');
     for (size_t i = 0; i < w.n; i++) {
         size_t n = strcspn(w.v[i], "=");
-        if (is_column(w.v[i], n) || is_axis(a, w.v[i], n) || a->n == AXES || n >= 32)
+        if (is_column(w.v[i], n) || is_among(&a->of_config, w.v[i], n))
             continue;
         char *word = xstrfmt(" %s ", w.v[i]);
         if (!strstr(known, word))
-            snprintf(a->key[a->n++], sizeof *a->key, "%.*s", (int)n, w.v[i]);
+            add_key(&a->differ, w.v[i], n);
         free(word);
     }
     free(known);
@@ -58,7 +74,7 @@ char *axes_where(const struct axes *a, const char *mode, const char *params)
     text_add(&t, mode);
     words_split(&w, params, ' ');
     for (size_t i = 0; i < w.n; i++)
-        if (is_axis(a, w.v[i], strcspn(w.v[i], "=")))
+        if (is_among(&a->differ, w.v[i], strcspn(w.v[i], "=")))
             text_addf(&t, "%s%s", t.len ? " " : "", w.v[i]);
     words_free(&w);
     if (!t.len)

@@ -10,11 +10,16 @@
 
 #define AXES 16
 
-struct axes { /* {0}: empty */
-    char key[AXES][32];
+struct axes_keys {
+    char v[AXES][32];
     size_t n;
 };
+struct axes { /* {0}: empty */
+    struct axes_keys differ, of_config;
+};
 
+/* The keys in a label, "ctas=8/checksum=yes", belong to its config. All labels come before axes_add. */
+void axes_config(struct axes *a, const char *label);
 /* Adds the keys in which a row differs from the first row. */
 void axes_add(struct axes *a, const char *first, const char *params);
 /* The mode and the values of the axes, "overlapped gemms=4"; "-" if there are none. The caller frees

@@ -26,7 +26,7 @@ struct pass {
 static struct series *add_series(struct gathered *g, size_t at, size_t cell, int copy,
                                  size_t n_metrics)
 {
-    g->series = xrealloc(g->series, (g->n + 1) * sizeof *g->series);
+    ALLOC_MORE(g->series, g->n);
     memmove(g->series + at + 1, g->series + at, (g->n - at) * sizeof *g->series);
     g->n++;
     g->series[at] = (struct series){.cell = cell, .copy = copy, .whole = true};
@@ -63,12 +63,9 @@ const struct series *gathered_find(const struct gathered *g, size_t cell, int co
 
 static void grow(struct series *s, size_t n_metrics)
 {
-    if (s->n_blocks & (s->n_blocks - 1) || s->n_blocks == 1)
-        return; /* doubled at each power of two, from 2 on */
-    size_t cap = s->n_blocks ? 2 * s->n_blocks : 2;
-    s->blocks = xrealloc(s->blocks, cap * sizeof *s->blocks);
+    ALLOC_MORE(s->blocks, s->n_blocks);
     for (size_t i = 0; i < n_metrics; i++)
-        s->metrics[i] = xrealloc(s->metrics[i], cap * sizeof **s->metrics);
+        ALLOC_MORE(s->metrics[i], s->n_blocks);
 }
 
 static double median_of(struct pass *p, const uint64_t *time_ns, size_t n)

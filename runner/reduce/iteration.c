@@ -76,7 +76,7 @@ static size_t paired(const struct series *const part[PARTS], struct nested *x[VA
             continue;
         values_of(t, v);
         for (int k = 0; k < VALUES; k++)
-            x[k][n] = (struct nested){d->launch, v[k]};
+            x[k][n] = (struct nested){.launch = d->launch, .value = v[k]};
         n++;
     }
     return n;

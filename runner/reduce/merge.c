@@ -106,8 +106,9 @@ static int find_parts(struct runs *parts, const char *const *dirs, size_t n)
         struct text key = {0};
         char *path = xstrfmt("%s/%s", dirs[i], REDUCE_KEY);
         if (files_read(path, FILES_ANY, FILES_WHOLE_MAX, &key)) {
-            parts->v = xrealloc(parts->v, (parts->n + 1) * sizeof *parts->v);
-            parts->v[parts->n++] = (struct run_folder){xstrdup(dirs[i]), xstrdup(key.s)};
+            ALLOC_MORE(parts->v, parts->n);
+            parts->v[parts->n++] =
+                (struct run_folder){.dir = xstrdup(dirs[i]), .key = xstrdup(key.s)};
         } else {
             code = fail_at(GS_USAGE, dirs[i], 0,
                            "not a part: the file '%s' is missing; 'gradsync reduce --run RUN -o "

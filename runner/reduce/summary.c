@@ -22,7 +22,8 @@ static size_t batch(struct nested *x, size_t n)
         size_t blocks = end - first, batches = blocks < SUMMARY_BATCHES ? blocks : SUMMARY_BATCHES;
         for (size_t b = 0; b < batches; b++) {
             size_t lo = b * blocks / batches, hi = (b + 1) * blocks / batches;
-            x[out++] = (struct nested){launch, stats_quantile_of(run + lo, hi - lo, 0.5)};
+            x[out++] = (struct nested){.launch = launch,
+                                       .value = stats_quantile_of(run + lo, hi - lo, 0.5)};
         }
     }
     free(run);
@@ -61,7 +62,7 @@ struct estimate estimate_blocks(const struct recorded *r, const struct series *s
     for (size_t i = 0; i < s->n_blocks; i++) {
         double v = metric ? metric[i] : s->blocks[i].time_s;
         if (!s->blocks[i].warm && !isnan(v))
-            x[n++] = (struct nested){s->blocks[i].launch, v};
+            x[n++] = (struct nested){.launch = s->blocks[i].launch, .value = v};
     }
     struct estimate e = estimate_median(x, n, r->seed, r->cells[s->cell].id);
     free(x);

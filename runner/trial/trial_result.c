@@ -39,7 +39,7 @@ static struct effect effect_of(const struct trial_comm *c, const char *arm, int6
         const struct trial_visit *v = &c->visits[i], *base;
         if (strcmp(v->arm, arm) || v->copy != copy || !(base = find(c, v->block, BASELINE, 0)))
             continue;
-        x[n] = (struct nested){(int)n, log(step_s(v) / step_s(base))};
+        x[n] = (struct nested){.launch = (int)n, .value = log(step_s(v) / step_s(base))};
         n++;
     }
     rng_seed(&rng, 1);

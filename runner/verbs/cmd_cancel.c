@@ -55,11 +55,21 @@ static int cancel(const char *dir)
     return code;
 }
 
+struct request {
+    bool quiet;
+};
+
+static int run(void *request, char **words)
+{
+    say_quiet(((const struct request *)request)->quiet);
+    return cancel(words[0]);
+}
+
 int cmd_cancel(int argc, char **argv)
 {
-    bool quiet = false, done;
+    struct request q = {0};
     const struct cli_option options[] = {
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only"}, {0}};
+        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors only"}, {0}};
     const struct cli cli = {.verb = "cancel",
                             .arguments = "CAMPAIGN",
                             .summary = "Cancels the Slurm jobs of a campaign. Recordings are kept.",
@@ -67,12 +77,5 @@ int cmd_cancel(int argc, char **argv)
                             .options = options,
                             .min_args = 1,
                             .max_args = 1};
-    char **args = xcalloc((size_t)argc + 1, sizeof *args);
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    say_quiet(quiet);
-    if (!code && !done)
-        code = cancel(args[0]);
-    cli_free(&cli);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, run, &q);
 }

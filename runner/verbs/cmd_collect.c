@@ -10,21 +10,30 @@
 
 #include <stdlib.h>
 
-static int run(const char *dir, const char *raw, bool so_far)
+struct request {
+    const char *raw;
+    bool so_far, quiet;
+};
+
+static int run(void *request, char **words)
 {
+    const struct request *q = request;
     struct campaign c;
     struct collected got = {0};
     char size[32], *whole;
-    int lock = -1, code = campaign_read(&c, dir);
+    say_quiet(q->quiet);
+    int lock = -1, code = campaign_read(&c, words[0]);
     if (!code)
         code = campaign_lock(&c, &lock);
     if (!code)
-        code = collect(&got, &c, raw, so_far);
+        code = collect(&got, &c, q->raw, q->so_far);
     if (!code) {
-        whole = realpath(raw, NULL); /* absolute, because data/raw depends on the current folder */
+        whole =
+            realpath(q->raw, NULL); /* absolute, because data/raw depends on the current folder */
         say("collected into %s: %zu runs (%s), %zu already there, %zu incomplete%s",
-            whole ? whole : raw, got.copied, units_human_size(size, sizeof size, (double)got.bytes),
-            got.there, got.lacking, got.lacking ? " (see gradsync status)" : "");
+            whole ? whole : q->raw, got.copied,
+            units_human_size(size, sizeof size, (double)got.bytes), got.there, got.lacking,
+            got.lacking ? " (see gradsync status)" : "");
         free(whole);
         code = got.lacking ? GS_FAILED : GS_OK;
     }
@@ -35,13 +44,12 @@ static int run(const char *dir, const char *raw, bool so_far)
 
 int cmd_collect(int argc, char **argv)
 {
-    const char *raw = "data/raw";
-    bool so_far = false, quiet = false, done;
+    struct request q = {.raw = "data/raw"};
     const struct cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &raw, "DATA", "folder for the recordings (default data/raw)"},
-        {"so-far", 0, CLI_FLAG, &so_far, NULL,
+        {"output", 'o', CLI_TEXT, &q.raw, "DATA", "folder for the recordings (default data/raw)"},
+        {"so-far", 0, CLI_FLAG, &q.so_far, NULL,
          "also copy unfinished runs, e.g. to draw figures early"},
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only"},
+        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors only"},
         {0}};
     const struct cli cli = {
         .verb = "collect",
@@ -51,12 +59,5 @@ int cmd_collect(int argc, char **argv)
         .options = options,
         .min_args = 1,
         .max_args = 1};
-    char **args = xcalloc((size_t)argc + 1, sizeof *args);
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    say_quiet(quiet);
-    if (!code && !done)
-        code = run(args[0], raw, so_far);
-    cli_free(&cli);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, run, &q);
 }

@@ -1,93 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/locate.h"
 #include "base/text.h"
-#include "compare/between_runs.h"
+#include "compare/compare_json.h"
 #include "compare/compare_table.h"
 #include "compare/placebo.h"
 #include "compare/repeatability_table.h"
-#include "compare/within_run.h"
-#include "launch/run.h"
+#include "compare/summary_table.h"
 #include "limits/reference.h"
 #include "record/host_load.h"
-#include "record/runs.h"
-#include "reduce/iteration.h"
 #include "verbs/commands.h"
+#include "verbs/compare_inputs.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-struct request {
-    const char *out, *config, *best_of;
-    bool reference, again, quiet;
-    struct cli_int threads; /* 0: as many as processors */
-    char **args;
-    size_t n;
-};
-
-/* ---- inputs ---- */
-
-/* A file, or a missing path that ends in .csv. */
-static bool is_table(const char *path)
-{
-    struct stat info;
-    size_t n = strlen(path);
-    if (!stat(path, &info))
-        return !S_ISDIR(info.st_mode);
-    return n > 4 && !strcmp(path + n - 4, ".csv");
-}
-
-/* Platform, workload and label are the first three lines of a key. */
-static bool same_section(const struct run_folder *a, const struct run_folder *b)
-{
-    size_t n = 0;
-    for (int lines = 0; lines < 3 && a->key[n]; n++)
-        lines += a->key[n] == '\n';
-    return !strncmp(a->key, b->key, n);
-}
-
-/* Runs are sorted by key, so runs of one section are adjacent. */
-static bool has_twin(const struct runs *runs, size_t i)
-{
-    return (i > 0 && same_section(&runs->v[i], &runs->v[i - 1])) ||
-           (i + 1 < runs->n && same_section(&runs->v[i], &runs->v[i + 1]));
-}
-
-/* Compares the recordings below the arguments, or below data/raw. */
-static int compare_roots(struct comparison *c, const struct request *q, bool twins_only)
-{
-    static const char *const everything[] = {RUN_DATA};
-    struct runs runs = {0};
-    int code = runs_below(&runs, q->n ? (const char *const *)q->args : everything, q->n ? q->n : 1);
-    for (size_t i = 0; i < runs.n && code != GS_USAGE;
-         i++) { /* continue after a damaged run, to name them all */
-        if (twins_only && !has_twin(&runs, i))
-            continue;
-        int one = compare_within_run(c, runs.v[i].dir, q->best_of);
-        code = code ? code : one;
-    }
-    runs_free(&runs);
-    return code;
-}
-
-static int collect(struct comparison *c, const struct request *q)
-{
-    if (q->config && !q->reference)
-        return fail(GS_USAGE, "compare: --config needs --reference");
-    if (q->reference && q->n != 1)
-        return fail(GS_USAGE, "compare: --reference takes one run or one folder of runs");
-    if (q->best_of && (q->reference || q->n == 2))
-        return fail(GS_USAGE,
-                    "compare: --best-of compares configs of a run; give one run or one folder of "
-                    "runs, and no --reference");
-    if (q->reference)
-        return compare_reference(c, q->args[0], q->config);
-    if (q->n == 2)
-        return compare_between_runs(c, q->args[0], q->args[1]);
-    return compare_roots(c, q, false);
-}
+/* ---- warnings ---- */
 
 /* Also on stderr, because such rows look like the others in the CSV. */
 static void say_refused(const struct comparison *c)
@@ -100,65 +30,87 @@ static void say_refused(const struct comparison *c)
             n == 1 ? "" : "s", n == 1 ? "s" : "");
 }
 
-/* A known step mode may be absent; an unknown mode is an error. */
-static int no_best(const char *below, const char *mode)
-{
-    size_t n = 0;
-    while (iteration_modes[n] && strcmp(iteration_modes[n], mode))
-        n++;
-    if (iteration_modes[n])
-        return say("nothing to compare: no recording below %s has configs of the mode '%s' beside "
-                   "another mode",
-                   below, mode),
-               GS_OK;
-    const char *near = text_nearest(mode, iteration_modes, n);
-    return fail(GS_USAGE,
-                "compare: no recording below %s has configs of a mode '%s' beside another mode%s; "
-                "iter_proxy has compute, comm, sequential and overlapped",
-                below, mode, DID_YOU_MEAN(near));
-}
-
-static int nothing_to_compare(const struct request *q)
-{
-    const char *below = q->n ? q->args[0] : "data/raw";
-    if (q->best_of)
-        return no_best(below, q->best_of);
-    say("nothing to compare: no recording below %s has two configs of equal size and mode; "
-        "'gradsync "
-        "compare A B' compares two runs, 'gradsync import --as-launches' makes one run of several "
-        "files",
-        below);
-    return GS_OK;
-}
-
 /* Warns in one line if the compared runs were measured on a loaded machine. */
-static void warn_of_load(const struct request *q)
+static void warn_of_load(const struct choice *choice)
 {
-    struct runs runs = {.unsorted = true};
-    const char **dirs;
-    for (size_t i = 0; i < q->n; i++)
-        runs_find(&runs, q->args[i]);
-    if (!q->n)
-        runs_find(&runs, RUN_DATA);
-    dirs = xcalloc(runs.n, sizeof *dirs);
-    for (size_t i = 0; i < runs.n; i++)
-        dirs[i] = runs.v[i].dir;
-    host_load_warn(dirs, runs.n);
+    const char **dirs = xcalloc(choice->runs.n + 1, sizeof *dirs);
+    for (size_t i = 0; i < choice->runs.n; i++)
+        dirs[i] = choice->runs.v[i].dir;
+    host_load_warn(dirs, choice->runs.n);
     free(dirs);
-    runs_free(&runs);
 }
 
-static int show_contrasts(const struct request *q, const struct comparison *c)
+/* ---- contrasts ---- */
+
+static int print_contrasts(const struct compare_request *q, const struct comparison *c,
+                           long threads)
+{
+    struct comparison shown;
+    struct winners winners = {0};
+    bool each = q->n == 2 || q->reference || q->filter.config;
+    int code = compare_filter(&q->filter, c, &shown);
+    if (!code && !each && (q->json || !q->all))
+        winners_find(&winners, c, threads);
+    if (!code && q->json)
+        comparison_print_json(&shown, &winners);
+    else if (!code && q->all)
+        comparison_print(&shown, q->best_of);
+    else if (!code)
+        summary_print(&(struct summary_request){&shown, each ? NULL : &winners, q->best_of});
+    winners_free(&winners);
+    free(shown.v);
+    return code;
+}
+
+static int show_contrasts(const struct compare_request *q, const struct choice *choice,
+                          const struct comparison *c, long threads)
 {
     int code = q->out ? comparison_write(c, q->out, q->best_of ? CHOSEN_CSV : COMPARE_CSV) : GS_OK;
     if (!code && q->out && !q->best_of)
         code = placebo_write(c, q->out);
     if (!code && !c->n)
-        code = nothing_to_compare(q);
-    else if (!q->quiet)
-        comparison_print(c, q->best_of);
+        code = compare_nothing(q, choice);
+    if (!code && (c->n || q->json) && !q->quiet)
+        code = print_contrasts(q, c, threads);
     say_refused(c);
     return code;
+}
+
+/* ---- exit code ---- */
+
+/* Fails if a config is slower; says how many contrasts could not be decided. */
+static int gate(const struct compare_request *q, const struct comparison *c)
+{
+    size_t counts[VERDICTS] = {0};
+    const struct contrast *worst = NULL;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct contrast *one = &c->v[i];
+        counts[one->judgement.verdict]++;
+        if (one->judgement.verdict == VERDICT_SLOWER &&
+            (!worst || one->effect.value > worst->effect.value))
+            worst = one;
+    }
+    if (counts[VERDICT_INCONCLUSIVE])
+        say("%zu of %zu cells are inconclusive and pass; more launches would decide",
+            counts[VERDICT_INCONCLUSIVE], c->n);
+    char percent[32];
+    return worst ? fail(GS_FAILED, "%s: slower than %s in %zu of %zu cells, most %s: %s at %s",
+                        q->args[1], q->args[0], counts[VERDICT_SLOWER], c->n, worst->config,
+                        comparison_percent(percent, sizeof percent, worst->effect.value),
+                        worst->params)
+                 : GS_OK;
+}
+
+/* ---- --again ---- */
+
+/* A file, or a missing path that ends in .csv. */
+static bool is_table(const char *path)
+{
+    struct stat info;
+    size_t n = strlen(path);
+    if (!stat(path, &info))
+        return !S_ISDIR(info.st_mode);
+    return n > 4 && !strcmp(path + n - 4, ".csv");
 }
 
 static bool any_twin(const struct comparison *c)
@@ -169,7 +121,7 @@ static bool any_twin(const struct comparison *c)
     return false;
 }
 
-static int show_repeats(const struct request *q, const struct comparison *c)
+static int show_repeats(const struct compare_request *q, const struct comparison *c)
 {
     struct repeats r;
     repeats_find(&r, c);
@@ -177,7 +129,7 @@ static int show_repeats(const struct request *q, const struct comparison *c)
     if (!code && !any_twin(c))
         say("no contrast was measured twice below %s%s: 'gradsync run CONFIG' measures a config "
             "again, in a new recording",
-            q->n ? q->args[0] : "data/raw", q->n > 1 ? " and the others" : "");
+            q->n ? q->args[0] : LOCATE_DATA, q->n > 1 ? " and the others" : "");
     else if (!code && !q->quiet)
         repeats_print(&r);
     say_refused(c);
@@ -186,71 +138,92 @@ static int show_repeats(const struct request *q, const struct comparison *c)
 }
 
 /* A table already holds the solved contrasts; recordings are solved here. */
-static int compare_again(const struct request *q)
+static int compare_again(const struct compare_request *q, long threads)
 {
     struct comparison c = {0};
+    struct choice choice = {0};
     bool table = q->n == 1 && is_table(q->args[0]);
     for (size_t i = 0; i < q->n && !table; i++)
         if (is_table(q->args[i]))
             return fail(GS_USAGE, "compare: --again takes recordings or one table, not both: %s",
                         q->args[i]);
-    int code = table ? comparison_read(&c, q->args[0]) : compare_roots(&c, q, true);
+    int code = table ? comparison_read(&c, q->args[0]) : compare_collect(&c, q, &choice);
     if (!code && !table)
-        comparison_solve(&c, q->threads.value);
+        comparison_solve(&c, threads);
     if (!code)
         code = show_repeats(q, &c);
+    choice_free(&choice);
     comparison_free(&c);
     return code;
 }
 
-static int compare(const struct request *q)
+/* ---- the verb ---- */
+
+static int compare(const struct compare_request *q, long threads)
 {
-    if (q->again && (q->reference || q->best_of))
-        return fail(GS_USAGE, "compare: --again excludes --reference and --best-of");
-    if (q->again)
-        return compare_again(q);
+    int code = compare_check(q);
+    if (code || q->again)
+        return code ? code : compare_again(q, threads);
     struct comparison c = {0};
-    int code = collect(&c, q);
+    struct choice choice = {0};
+    code = compare_collect(&c, q, &choice);
     if (!code) {
-        comparison_solve(&c, q->threads.value);
-        code = show_contrasts(q, &c);
+        comparison_solve(&c, threads);
+        code = show_contrasts(q, &choice, &c, threads);
     }
     if (!code && !q->quiet)
-        warn_of_load(q);
+        warn_of_load(&choice);
+    if (!code && q->fail_if)
+        code = gate(q, &c);
     if (!code && comparison_regressed(&c))
         code = fail(GS_FAILED, "%s: slower than [reference] allows", q->args[0]);
+    choice_free(&choice);
     comparison_free(&c);
     return code;
 }
 
 int cmd_compare(int argc, char **argv)
 {
-    struct request q = {.threads = {.min = 1, .max = COMPARE_THREADS_MAX}};
+    struct compare_request q = {0};
+    struct cli_int threads = {.min = 1, .max = COMPARE_THREADS_MAX}; /* 0: all processors */
+    const char *config = NULL;
     bool done;
     const struct cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &q.out, "CSV", "folder for the table (default: write no table)"},
+        {"all", 'a', CLI_FLAG, &q.all, NULL, "print every contrast (default: a screen)"},
+        {"size", 0, CLI_TEXT, &q.filter.size, "SIZE", "print only this size, e.g. 16MiB"},
+        {"mode", 0, CLI_TEXT, &q.filter.mode, "MODE",
+         "print only this mode, e.g. overlapped; alone: operations by themselves"},
+        {"platform", 0, CLI_TEXT, &q.filter.platform, "NAME", "print only this platform"},
+        {"config", 0, CLI_TEXT, &config, "CONFIG",
+         "print only this config; with --reference: the file whose [reference] to use (default: "
+         "the run's own config)"},
+        {"baseline", 0, CLI_TEXT, &q.baseline, "CONFIG",
+         "compare with this config (default: the baseline of the run)"},
+        {"json", 'j', CLI_FLAG, &q.json, NULL, "print one JSON object (docs/formats.md)"},
+        {"fail-if", 0, CLI_TEXT, &q.fail_if, "VERDICT",
+         "with A B: exit 1 if a config of B has this verdict; it can be slower"},
+        {"output", 'o', CLI_TEXT, &q.out, "CSV",
+         "folder for the complete table (default: write no table)"},
         {"reference", 0, CLI_FLAG, &q.reference, NULL,
          "compare a run with the numbers in [reference]; exit 1 if it is slower than their "
          "tolerance"},
-        {"config", 0, CLI_TEXT, &q.config, "FILE",
-         "config with the [reference] to use (default: the run's own config)"},
         {"best-of", 0, CLI_TEXT, &q.best_of, "MODE",
          "compare with the config that is fastest in MODE, e.g. comm; the table is chosen.csv"},
         {"again", 0, CLI_FLAG, &q.again, NULL,
          "show whether repeated runs agree in their verdicts; the table is again.csv; RAW may be "
          "a compare.csv or chosen.csv"},
-        {"threads", 0, CLI_INT, &q.threads, "N",
+        {"threads", 0, CLI_INT, &threads, "N",
          "maximum number of threads (default: all processors)"},
         {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors only, no table"},
         {0},
     };
     const struct cli cli = {
         .verb = "compare",
-        .arguments = "[RAW… | A B]",
-        .summary =
-            "Compares the configs of each run with their baseline, or run B with run A, and prints "
-            "a verdict per contrast. RAW is a run or a folder of runs (default data/raw).",
-        .example = "gradsync compare data/raw/local --output data/csv",
+        .arguments = "[PLATFORM | RAW… | A B]",
+        .summary = "Finds the fastest config of each group, against the baseline, or compares run "
+                   "B with run A. RAW is a run or a folder of runs; a platform stands for its "
+                   "latest runs (default: the platform of the latest run of this machine).",
+        .example = "gradsync compare h200-4gpu --mode overlapped",
         .options = options,
         .min_args = 0,
         .max_args = -1};
@@ -259,8 +232,9 @@ int cmd_compare(int argc, char **argv)
     say_quiet(q.quiet);
     q.args = args;
     q.n = (size_t)n;
+    *(q.reference ? &q.config : &q.filter.config) = config;
     if (!code && !done)
-        code = compare(&q);
+        code = compare(&q, threads.value);
     free(args);
     return code;
 }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "config/params.h"
 #include "config/settings.h"
+#include "config/train_settings.h"
 #include "plugin/plugin.h"
 #include "verbs/commands.h"
 #include "wan/wan_sections.h"
@@ -100,6 +101,8 @@ static const char *const examples[][2] = {
     {"sites", "west = gpus=2 up=1Gbit/s"},
     {"links", "rate = 1Gbit/s"},
     {"model", "parameters = 1.3e9"},
+    {TRAIN_WORKLOAD,
+     "command = torchrun train.py --bucket-cap {bucket_cap}\n  bucket_cap = 25, 50, 100"},
     {"reference", "first = 1.2ms ± 10% at mpi_allreduce/ring/4MiB"},
 };
 
@@ -120,11 +123,25 @@ static void put_section(const struct settings_section *s)
     put_words(s->name);
 }
 
+static void put_train(void)
+{
+    printf("\n[train]\n");
+    cli_put_wrapped(2, "a command of yours, launched anew for each config. Any key but the ones "
+                       "below is a list of values: in lower case a placeholder of the command, in "
+                       "capitals an environment variable, where the value " TRAIN_UNSET
+                       " removes it. 'zip' and 'exclude' work as in other workloads");
+    put_example(TRAIN_WORKLOAD);
+    for (const struct wl_param *p = train_keys; p->name; p++)
+        put_param(p, "");
+}
+
 static bool section_help(const char *word)
 {
     const struct settings_section *s = settings_section_find(word);
     if (s)
         put_section(s);
+    else if (!strcmp(word, TRAIN_WORKLOAD))
+        put_train();
     return s;
 }
 
@@ -137,6 +154,12 @@ static bool key_help(const char *word)
             continue;
         printf("%sa key of [%s]\n", found ? "\n" : "", s->name);
         put_param(p, "");
+        found = true;
+    }
+    const struct wl_param *train = params_find(train_keys, word);
+    if (train) {
+        printf("%sa key of [train]\n", found ? "\n" : "");
+        put_param(train, "");
         found = true;
     }
     for (const struct wan_words *w = wan_words; w->section; w++)
@@ -170,6 +193,8 @@ static bool configs_help(const char *word)
         printf("  [%s%s]%s\n", s->name, s->labelled ? " NAME" : "",
                s->table || has_words(s->name) ? " *" : ""),
             cli_put_wrapped(INDENT, s->help);
+    printf("  [train], [train LABEL] *\n");
+    cli_put_wrapped(INDENT, "a command of yours, launched anew for each config");
     printf("  [PLUGIN], [PLUGIN LABEL]\n");
     cli_put_wrapped(INDENT,
                     "a workload: its keys are the plugin's parameters, and a list or range of "

@@ -120,9 +120,10 @@ static const struct {
     const char *kind;
     void (*names)(struct words *names);
     int (*sound)(struct words *names);
-} kinds[] = {{"verbs", verb_names, NULL},       {"plugins", plugin_names, NULL},
-             {"configs", locate_configs, NULL}, {"runs", locate_runs, NULL},
-             {"recordings", NULL, recordings},  {"platforms", NULL, platforms}};
+} kinds[] = {{"verbs", verb_names, NULL},          {"plugins", plugin_names, NULL},
+             {"configs", locate_configs, NULL},    {"runs", locate_runs, NULL},
+             {"measured", locate_platforms, NULL}, {"recordings", NULL, recordings},
+             {"platforms", NULL, platforms}};
 #define KINDS (sizeof kinds / sizeof *kinds)
 
 static int list_names(const char *kind)
@@ -140,10 +141,10 @@ static int list_names(const char *kind)
         return code;
     }
     const char *near = text_nearest(kind, all, KINDS);
-    return fail(
-        GS_USAGE,
-        "list: no kind '%s'%s; kinds are verbs, plugins, configs, runs, recordings and platforms",
-        kind, DID_YOU_MEAN(near));
+    return fail(GS_USAGE,
+                "list: no kind '%s'%s; kinds are verbs, plugins, configs, runs, measured, "
+                "recordings and platforms",
+                kind, DID_YOU_MEAN(near));
 }
 
 static int run(int n, char **words)
@@ -156,7 +157,7 @@ int cmd_list(int argc, char **argv)
     static const struct cli_option options[] = {{0}};
     static const struct cli cli = {
         .verb = "list",
-        .arguments = "[verbs | plugins | configs | runs | recordings | platforms]",
+        .arguments = "[verbs | plugins | configs | runs | measured | recordings | platforms]",
         .summary = "Lists the workload plugins and configs that gradsync "
                    "finds, or the names of one kind, one per line.",
         .example = "gradsync list plugins",

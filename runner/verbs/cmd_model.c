@@ -61,10 +61,14 @@ static int model(const struct request *q, const char *path)
     return code;
 }
 
+static int run(void *request, char **words)
+{
+    return model(request, words[0]);
+}
+
 int cmd_model(int argc, char **argv)
 {
     struct request q = {0};
-    bool done;
     const struct cli_option options[] = {
         {"set", 's', CLI_LIST, &q.set, "SECTION:KEY=VALUE",
          "override a key of the config; may be repeated"},
@@ -82,11 +86,5 @@ int cmd_model(int argc, char **argv)
                             .options = options,
                             .min_args = 1,
                             .max_args = 1};
-    char **args = xcalloc((size_t)argc + 1, sizeof *args);
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    if (!code && !done)
-        code = model(&q, args[0]);
-    cli_free(&cli);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, run, &q);
 }

@@ -25,22 +25,38 @@ struct plan_options {
 
 /* ---- one workload ---- */
 
+static void print_train_cost(const struct plan *p, const struct plan_cost *cost)
+{
+    char most[32];
+    long long starts = (long long)plan_visits(p) * p->set.measure.launches;
+    printf("The command runs %lld times: in each launch once for each cell and twice for a "
+           "baseline, in random order\ntime: at most %s, if every run reaches its timeout\n",
+           starts, units_human_time(most, sizeof most, cost->most_s));
+}
+
+static void print_rank_cost(const struct plan_cost *cost)
+{
+    char least[32], most[32], host[32], device[32];
+    printf("memory: %s a rank on the host",
+           units_human_size(host, sizeof host, (double)cost->host_B));
+    if (cost->device_B)
+        printf(", %s on its device",
+               units_human_size(device, sizeof device, (double)cost->device_B));
+    printf("\ntime: %s to %s\n", units_human_time(least, sizeof least, cost->time_s),
+           units_human_time(most, sizeof most, cost->most_s));
+}
+
 static void print_cost(const struct plan *p)
 {
     struct plan_cost cost = plan_cost(p);
-    char least[32], most[32], host[32], device[32];
     const struct set_measure *m = &p->set.measure;
     printf("%zu %s in %zu %s, %lld %s\n", p->n_cells, p->n_cells == 1 ? "cell" : "cells",
            p->n_groups, p->n_groups == 1 ? "group" : "groups", (long long)m->launches,
            m->launches == 1 ? "launch" : "launches");
-    printf("memory: %s a rank on the host",
-           units_human_size(host, sizeof host, (double)cost.host_B));
-    if (cost.device_B)
-        printf(", %s on its device",
-               units_human_size(device, sizeof device, (double)cost.device_B));
-    printf("\ntime: %s to %s, more on a busy machine\n",
-           units_human_time(least, sizeof least, cost.time_s),
-           units_human_time(most, sizeof most, cost.most_s));
+    if (plan_is_train(p))
+        print_train_cost(p, &cost);
+    else
+        print_rank_cost(&cost);
     if (p->set.cost.usd_per_hour > 0)
         printf("cost: %.2f to %.2f USD\n", p->set.cost.usd_per_hour * cost.time_s / 3600,
                p->set.cost.usd_per_hour * cost.most_s / 3600);
@@ -124,9 +140,28 @@ static void plan_section(struct planned *all, struct config *c, const char *sect
     all->plans[all->n++] = p;
 }
 
+/* "72 cells in 2 workloads; 40 s to 2.1 min" */
+static void print_total(const struct planned *all)
+{
+    char least[32], most[32];
+    double least_s = 0, most_s = 0;
+    size_t cells = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        struct plan_cost cost = plan_cost(all->plans[i]);
+        cells += all->plans[i]->n_cells;
+        least_s += cost.time_s;
+        most_s += cost.most_s;
+    }
+    printf("%zu cells in %zu workload%s: %s to %s, more on a busy machine\n\n", cells, all->n,
+           all->n == 1 ? "" : "s", units_human_time(least, sizeof least, least_s),
+           units_human_time(most, sizeof most, most_s));
+}
+
 static void print_plans(const struct planned *all, const struct plan_options *o)
 {
     json_t *list = json_array();
+    if (!o->json && all->n)
+        print_total(all);
     for (size_t i = 0; i < all->n; i++)
         if (o->json) {
             json_array_append_new(list, plan_and_cost(all->plans[i]));
@@ -149,7 +184,7 @@ static void check_plans(struct planned *all)
         fprintf(stderr, "%s\n", all->faults.v[i]);
     bool slots = false; /* check once: all sections share one [launch] */
     for (size_t i = 0; i < all->n && all->code != GS_USAGE; i++) {
-        if (!may_run_here(all->plans[i]))
+        if (!may_run_here(all->plans[i]) || plan_is_train(all->plans[i]))
             continue;
         if (!slots)
             all->code = err_worse(all->code, launcher_check_slots(all->plans[i]));

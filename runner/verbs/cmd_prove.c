@@ -85,7 +85,7 @@ static bool can_switch(const struct steps_evidence *s, const char *config)
 {
     struct setting setting;
     struct candidate c = candidate_of(s, 0, config);
-    return setting_of(&setting, c.best->c) && setting_is_of_collectives(&setting);
+    return setting_of(&setting, c.best->c) && setting_is_tunable(&setting, c.best->c);
 }
 
 static int prove_in_job(const struct request *q, const struct steps_evidence *s)

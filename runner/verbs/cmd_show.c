@@ -5,15 +5,16 @@
 #include "base/text.h"
 #include "base/text_table.h"
 #include "base/units.h"
+#include "record/choose_runs.h"
 #include "record/host_load.h"
 #include "record/record.h"
-#include "record/runs.h"
 #include "reduce/gather.h"
 #include "reduce/multinode.h"
 #include "reduce/remarks.h"
 #include "reduce/summary.h"
 #include "verbs/commands.h"
 #include "verbs/show_curve.h"
+#include "verbs/show_formats.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -215,54 +216,58 @@ static int show_run(const char *dir)
     return code;
 }
 
-/* ---- which run ---- */
+/* ---- the verb ---- */
 
-static const char *run_id(const struct run_folder *run)
-{
-    const char *name = strrchr(run->dir, '/');
-    return name ? name + 1 : run->dir;
-}
+struct request {
+    const char *format, *out;
+    bool json;
+};
 
-/* Run ids begin with the time. A run without samples is chosen only if no other exists. */
-static bool is_later(const struct run_folder *a, const struct run_folder *b)
+static int show(const struct request *q, const char *const *args, size_t n)
 {
-    bool measured = runs_measured(a->dir);
-    if (measured != runs_measured(b->dir))
-        return measured;
-    return strcmp(run_id(a), run_id(b)) > 0;
-}
-
-static int show_latest(const char *root)
-{
-    struct runs runs = {0};
-    int code = runs_find(&runs, root);
-    const struct run_folder *latest = NULL;
-    for (size_t i = 0; i < runs.n; i++)
-        if (!latest || is_later(&runs.v[i], latest))
-            latest = &runs.v[i];
-    if (!code)
-        code = latest
-                   ? show_run(latest->dir)
-                   : fail(GS_USAGE, "no recording below %s; 'gradsync run CONFIG' makes one", root);
-    runs_free(&runs);
+    struct choice choice;
+    int code = q->out && !q->format && !q->json
+                   ? fail(GS_USAGE, "show: --output needs --format nccl-tests or prometheus")
+                   : GS_OK;
+    if (code)
+        return code;
+    code = choose_runs(&choice, args, n);
+    const struct run_folder *latest = code ? NULL : choice_latest(&choice);
+    if (latest && (q->format || q->json))
+        code = show_format(latest->dir, q->format ? q->format : "json", q->out);
+    else if (latest) {
+        choice_say(&choice, "show");
+        code = show_run(latest->dir);
+    }
+    choice_free(&choice);
     return code;
-}
-
-static int run(int n, char **words)
-{
-    return show_latest(n ? words[0] : "data/raw");
 }
 
 int cmd_show(int argc, char **argv)
 {
-    static const struct cli_option options[] = {{0}};
-    static const struct cli cli = {.verb = "show",
-                                   .arguments = "[RUN | RAW]",
-                                   .summary = "Prints a table and a curve of a run, or of the "
-                                              "latest run below RAW (default data/raw).",
-                                   .example = "gradsync show data/raw/local",
-                                   .options = options,
-                                   .min_args = 0,
-                                   .max_args = 1};
-    return cli_words(&cli, argc, argv, run);
+    struct request q = {0};
+    bool done;
+    const struct cli_option options[] = {
+        {"json", 'j', CLI_FLAG, &q.json, NULL, "print one JSON object (docs/formats.md)"},
+        {"format", 0, CLI_TEXT, &q.format, "FORMAT",
+         "nccl-tests: tables as all_reduce_perf prints them; prometheus: metrics for the textfile "
+         "collector, with the names of NCCL's inspector"},
+        {"output", 'o', CLI_TEXT, &q.out, "FILE",
+         "write the format to this file, replaced in one step (default: print it)"},
+        {0}};
+    const struct cli cli = {.verb = "show",
+                            .arguments = "[PLATFORM | RUN | RAW]",
+                            .summary = "Prints a table and a curve of a run, of the latest run of "
+                                       "a platform or of the latest below RAW (default: the "
+                                       "latest run of this machine).",
+                            .example = "gradsync show local",
+                            .options = options,
+                            .min_args = 0,
+                            .max_args = 1};
+    char **args = xcalloc((size_t)argc, sizeof *args);
+    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
+    if (!code && !done)
+        code = show(&q, (const char *const *)args, (size_t)n);
+    free(args);
+    return code;
 }

@@ -158,19 +158,23 @@ static void print_json(const struct campaign *c, const struct cluster_status *s)
 
 /* ---- the verb ---- */
 
-static int status(const char *dir, bool json, bool all)
+struct request {
+    bool json, all;
+};
+
+static int status(const struct request *q, const char *dir)
 {
     struct campaign c;
     struct cluster_status s = {0};
     int code = campaign_read(&c, dir);
     if (!code)
         code = cluster_status_read(&s, &c, true);
-    if (!code && json) {
+    if (!code && q->json) {
         print_json(&c, &s);
     } else if (!code) {
         print_cells(&c, &s);
         print_tasks(&c, &s);
-        print_fails(&c, &s, all);
+        print_fails(&c, &s, q->all);
         if (s.n_orphans)
             printf("\nmissing in the ledger, because submit was interrupted: %zu jobs: resume "
                    "takes them over\n",
@@ -184,12 +188,17 @@ static int status(const char *dir, bool json, bool all)
     return code;
 }
 
+static int run(void *request, char **words)
+{
+    return status(request, words[0]);
+}
+
 int cmd_status(int argc, char **argv)
 {
-    bool json = false, all = false, done;
+    struct request q = {0};
     const struct cli_option options[] = {
-        {"json", 'j', CLI_FLAG, &json, NULL, "print the status as JSON"},
-        {"all", 'a', CLI_FLAG, &all, NULL, "print every failed cell (default: the first 10)"},
+        {"json", 'j', CLI_FLAG, &q.json, NULL, "print the status as JSON"},
+        {"all", 'a', CLI_FLAG, &q.all, NULL, "print every failed cell (default: the first 10)"},
         {0}};
     const struct cli cli = {.verb = "status",
                             .arguments = "CAMPAIGN",
@@ -199,11 +208,5 @@ int cmd_status(int argc, char **argv)
                             .options = options,
                             .min_args = 1,
                             .max_args = 1};
-    char **args = xcalloc((size_t)argc + 1, sizeof *args);
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    if (!code && !done)
-        code = status(args[0], json, all);
-    cli_free(&cli);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, run, &q);
 }

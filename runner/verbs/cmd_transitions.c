@@ -1,39 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/locate.h"
 #include "base/text.h"
 #include "curves/transitions.h"
 #include "curves/transitions_table.h"
+#include "record/choose_runs.h"
 #include "verbs/commands.h"
 
-/* "found: 12 switch (12 recorded), 204 knee (201 confirmed); 101 curves refused" */
-static void say_counts(const struct transition_counts *c, const char *dir)
+#include <stdlib.h>
+
+#define CSV "data/csv"
+
+/* What is printed of which tables; the tables of a folder are printed whole. */
+struct request {
+    bool all, quiet;
+    const char *dir;
+    char *platform; /* NULL: any */
+};
+
+static void choose(struct request *q, const char *word)
 {
-    struct text t = {0};
-    for (size_t i = 0; i < TRANSITION_FIT; i++)
-        if (c->found[i])
-            text_addf(&t, "%s%zu %s (%zu %s)", t.len ? ", " : "", c->found[i], transition_names[i],
-                      c->confirmed[i],
-                      i == TRANSITION_SWITCH || i == TRANSITION_CTAS ? "recorded" : "confirmed");
-    say("found: %s; %zu curve%s refused as too short or irregular; details: %s/%s",
-        t.len ? t.s : "nothing", c->found[TRANSITION_REFUSED],
-        c->found[TRANSITION_REFUSED] == 1 ? "" : "s", dir, TRANSITIONS_CSV);
-    text_free(&t);
+    char *folder = word ? locate_platform(word) : NULL;
+    struct choice choice = {0};
+    q->dir = word && !folder ? word : CSV;
+    if (folder)
+        q->platform = xstrdup(word);
+    else if (!word && !q->quiet && !choose_quietly(&choice)) {
+        choice_say(&choice, "transitions");
+        q->platform = xstrdup(choice.platform);
+    }
+    choice_free(&choice);
+    free(folder);
 }
 
 int cmd_transitions(int argc, char **argv)
 {
-    bool quiet = false, done;
+    struct request q = {0};
+    bool done;
     const struct cli_option options[] = {
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only, no table"},
+        {"all", 'a', CLI_FLAG, &q.all, NULL, "print every transition (default: a screen)"},
+        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors only, no table"},
         {0},
     };
     const struct cli cli = {
         .verb = "transitions",
-        .arguments = "[CSV]",
-        .summary = "Finds protocol switches, kinks, knees, dips and spikes in the curves of "
-                   "CSV/launches.csv, and writes CSV/transitions.csv (default CSV: data/csv).",
-        .example = "gradsync transitions data/csv",
+        .arguments = "[PLATFORM | CSV]",
+        .summary =
+            "Finds protocol switches, kinks, knees, dips and spikes in the curves of "
+            "CSV/launches.csv (default CSV: data/csv), writes CSV/transitions.csv and prints "
+            "those of a platform (default: that of the latest run of this machine).",
+        .example = "gradsync transitions h200-4gpu",
         .options = options,
         .min_args = 0,
         .max_args = 1};
@@ -41,13 +58,11 @@ int cmd_transitions(int argc, char **argv)
     int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
     if (code || done)
         return code;
-    struct transition_counts counts;
-    const char *dir = n ? args[0] : "data/csv";
-    say_quiet(quiet);
-    code = transitions_write(dir, &counts);
-    if (!code && !quiet)
-        code = transitions_print(dir);
-    if (!code)
-        say_counts(&counts, dir);
+    say_quiet(q.quiet);
+    choose(&q, n ? args[0] : NULL);
+    code = transitions_write(q.dir);
+    if (!code && !q.quiet)
+        code = transitions_print(q.dir, q.platform, q.all);
+    free(q.platform);
     return code;
 }

@@ -233,10 +233,14 @@ static int watch(const struct request *q, const char *path)
     return code ? code : flagged ? GS_FAILED : GS_OK;
 }
 
+static int run(void *request, char **words)
+{
+    return watch(request, words[0]);
+}
+
 int cmd_watch(int argc, char **argv)
 {
     struct request q = {.window = {20, 1, WATCH_WINDOW_MAX}, .warmup = {5, 0, LONG_MAX}};
-    bool done;
     const struct cli_option options[] = {
         {"config", 'c', CLI_TEXT, &q.config, "CONFIG",
          "config with the [model] that predicts the rate"},
@@ -262,11 +266,5 @@ int cmd_watch(int argc, char **argv)
                             .options = options,
                             .min_args = 1,
                             .max_args = 1};
-    char **args = xcalloc((size_t)argc + 1, sizeof *args);
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    if (!code && !done)
-        code = watch(&q, args[0]);
-    cli_free(&cli);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, run, &q);
 }

@@ -6,9 +6,9 @@
 _gradsync_words() { # GRADSYNC VERB: what the verb's arguments may be called, one a line
     case $2 in
     plan | run | submit | check | limits | model | watch) "$1" list configs ;;&
+    show | compare | transitions | report) "$1" list measured ;;&
     run | resume | show | compare | check) "$1" list runs ;;
-    list) printf '%s\n' verbs plugins configs runs ;;
-    report) local d && for d in data/raw/*/; do [ -d "$d" ] && basename "$d"; done ;;
+    list) printf '%s\n' verbs plugins configs measured runs ;;
     help) "$1" list verbs && "$1" list plugins && echo config && "$1" help config | sed -n 's/^  \[\(.*\)\] \*.*/\1/p' ;;
     why) "$1" why ;;
     esac 2>/dev/null

@@ -113,7 +113,8 @@ static size_t add_pairs(struct nested *out, size_t n, int launch, const struct l
     size_t warm = stats_warmup(l->times[BASELINE], l->blocks, WARMUP_OWN(l->blocks));
     size_t warm_of = stats_warmup(l->times[of], l->blocks, WARMUP_OWN(l->blocks));
     for (size_t b = warm > warm_of ? warm : warm_of; b < l->blocks; b++)
-        out[n++] = (struct nested){launch, log(l->times[of][b] / l->times[BASELINE][b])};
+        out[n++] = (struct nested){.launch = launch,
+                                   .value = log(l->times[of][b] / l->times[BASELINE][b])};
     return n;
 }
 

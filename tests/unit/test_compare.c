@@ -119,7 +119,7 @@ static void holm_steps_down(void **state)
 static size_t singles(struct nested *x, const double *mean, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        x[i] = (struct nested){(int)i + 1, mean[i]};
+        x[i] = (struct nested){.launch = (int)i + 1, .value = mean[i]};
     return n;
 }
 
@@ -156,9 +156,10 @@ static void blocks_do_not_widen_it(void **state)
     struct nested few[5], many[500];
     struct rng rng;
     for (int l = 0; l < 5; l++) {
-        few[l] = (struct nested){l, 0.01 * l};
+        few[l] = (struct nested){.launch = l, .value = 0.01 * l};
         for (int b = 0; b < 100; b++)
-            many[l * 100 + b] = (struct nested){l, 0.01 * l + (b % 2 ? 0.2 : -0.2)};
+            many[l * 100 + b] =
+                (struct nested){.launch = l, .value = 0.01 * l + (b % 2 ? 0.2 : -0.2)};
     }
     rng_seed(&rng, 2);
     struct effect a = effect_paired(few, 5, 10000, &rng), b = effect_paired(many, 500, 10000, &rng);

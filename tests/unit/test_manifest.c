@@ -170,7 +170,8 @@ static void a_manifest_tells_which_lines_were_protected(void **state)
     const char *old = strstr(got.s, "launch-01"), *now = strstr(got.s, "launch-02");
     assert_non_null(old);
     assert_non_null(now);
-    assert_true(strstr(old, "\"chained\": false") < now);
+    const char *unprotected = strstr(old, "\"chained\": false");
+    assert_true(unprotected && unprotected < now);
     assert_non_null(strstr(now, "\"chained\": true"));
     text_free(&got);
 }

@@ -186,7 +186,7 @@ static void one_launch_has_no_interval(void **state)
     (void)state;
     struct nested x[20];
     for (int i = 0; i < 20; i++)
-        x[i] = (struct nested){1, i * 7 % 20 + 1};
+        x[i] = (struct nested){.launch = 1, .value = i * 7 % 20 + 1};
     struct estimate e = estimate_median(x, 20, 1, "0123456789abcdef");
     assert_true(e.median == 10.5);
     assert_true(isnan(e.lo) && isnan(e.hi));
@@ -202,8 +202,8 @@ static void launches_widen_the_interval(void **state)
     for (int i = 0; i < 100; i++) {
         int launch = i / 20;
         double noise = rng_normal(&rng);
-        same[i] = (struct nested){launch, 100 + noise};
-        apart[i] = (struct nested){launch, 100 + noise + 10 * (double)launch};
+        same[i] = (struct nested){.launch = launch, .value = 100 + noise};
+        apart[i] = (struct nested){.launch = launch, .value = 100 + noise + 10 * (double)launch};
     }
     struct estimate a = estimate_median(same, 100, 1, "0123456789abcdef");
     struct estimate b = estimate_median(apart, 100, 1, "0123456789abcdef");
@@ -227,7 +227,7 @@ static void the_stream_is_the_seeds_and_the_cells(void **state)
         struct rng rng;
         rng_seed(&rng, 5);
         for (int i = 0; i < 60; i++)
-            x[i] = (struct nested){i / 20, rng_normal(&rng)};
+            x[i] = (struct nested){.launch = i / 20, .value = rng_normal(&rng)};
         e[k] = estimate_median(x, 60, streams[k].seed, streams[k].cell);
     }
     assert_memory_equal(&e[0], &e[1], sizeof *e);
@@ -245,7 +245,7 @@ static void long_launches_keep_their_interval(void **state)
     struct rng rng;
     rng_seed(&rng, 6);
     for (int i = 0; i < BLOCKS * LAUNCHES; i++)
-        x[i] = copy[i] = (struct nested){i / BLOCKS, 100 + rng_normal(&rng)};
+        x[i] = copy[i] = (struct nested){.launch = i / BLOCKS, .value = 100 + rng_normal(&rng)};
     struct interval whole = stats_bootstrap_median(copy, BLOCKS * LAUNCHES, 2000, 0.95, &rng);
     struct estimate e = estimate_median(x, BLOCKS * LAUNCHES, 1, "0123456789abcdef");
     double width = whole.hi - whole.lo;

@@ -188,7 +188,7 @@ static void one_launch_is_the_plain_bootstrap(void **state)
     struct nested x[N];
     struct rng rng;
     for (size_t i = 0; i < N; i++)
-        x[i] = (struct nested){1, d[i]};
+        x[i] = (struct nested){.launch = 1, .value = d[i]};
     rng_seed(&rng, 1);
     struct interval median = stats_bootstrap_median(x, N, 100000, 0.95, &rng);
     near(median.lo, 10.2, 0.051);
@@ -205,7 +205,7 @@ static void launches_are_drawn_before_blocks(void **state)
     static const double first[] = {10, 14, 11};
     struct rng rng;
     for (int i = 0; i < 12; i++)
-        x[i] = (struct nested){i / 4 + 1, first[i / 4] + i % 4};
+        x[i] = (struct nested){.launch = i / 4 + 1, .value = first[i / 4] + i % 4};
     rng_seed(&rng, 2);
     struct interval median = stats_bootstrap_median(x, 12, 100000, 0.95, &rng);
     near(median.lo, 11.0, 0.01);
@@ -220,7 +220,7 @@ static void the_same_seed_gives_the_same_interval(void **state)
     struct nested x[N];
     struct rng a, b;
     for (size_t i = 0; i < N; i++)
-        x[i] = (struct nested){(int)i / 5, d[i]};
+        x[i] = (struct nested){.launch = (int)i / 5, .value = d[i]};
     rng_seed(&a, 3);
     rng_seed(&b, 3);
     struct interval p = stats_bootstrap_median(x, N, 500, 0.95, &a);

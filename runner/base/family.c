@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "launch/family.h"
+#include "base/family.h"
 
 #include "base/err.h"
 #include "base/text.h"

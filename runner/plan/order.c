@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "rank/order.h"
+#include "plan/order.h"
 
 #include "common/rng.h"
 

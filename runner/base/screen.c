@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/screen.h"
+
+#include "base/text_table.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define LINES 24
+#define LINES_MIN 10
+
+size_t screen_lines(FILE *f)
+{
+    struct winsize w = {0};
+    if (!isatty(fileno(f)) || ioctl(fileno(f), TIOCGWINSZ, &w) || !w.ws_row)
+        return LINES;
+    return w.ws_row < LINES_MIN + 2 ? LINES_MIN : w.ws_row - 2U;
+}
+
+void screen_put(const char *s)
+{
+    size_t n = 0, left = SCREEN_COLUMNS - 1;
+    if (text_width(s) <= SCREEN_COLUMNS) {
+        puts(s);
+        return;
+    }
+    for (; s[n] && (left || ((unsigned char)s[n] & 0xc0) == 0x80); n++)
+        left -= ((unsigned char)s[n] & 0xc0) != 0x80;
+    printf("%.*s…\n", (int)n, s);
+}
+
+void screen_wrap(size_t column, size_t indent, size_t width, const char *s)
+{
+    bool first = true;
+    while (*s) {
+        size_t n = strcspn(s, " ");
+        if (!first && column + 1 + n > width) {
+            printf("\n%*s", (int)indent, "");
+            column = indent;
+            first = true;
+        }
+        column += (size_t)printf("%s%.*s", first ? "" : " ", (int)n, s);
+        first = false;
+        s += n + strspn(s + n, " ");
+    }
+    putchar('\n');
+}

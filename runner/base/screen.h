@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How much a verb prints if nobody asks for everything.
+ */
+#ifndef GS_SCREEN_H
+#define GS_SCREEN_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define SCREEN_COLUMNS 100
+
+/* The number of lines of the terminal, less two for the prompt; into a pipe or a file 24. */
+size_t screen_lines(FILE *f);
+/* Prints s as one line of at most SCREEN_COLUMNS characters; a longer one ends in "…". */
+void screen_put(const char *s);
+
+/* Prints the words of s from `column` on, in lines of `width`; further lines begin at `indent`. */
+void screen_wrap(size_t column, size_t indent, size_t width, const char *s);
+
+#endif

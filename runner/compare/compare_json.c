@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare/compare_json.h"
+
+#include "base/jsontext.h"
+#include "compare/setting.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static json_t *number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *percent(double log_ratio)
+{
+    return number(100 * expm1(log_ratio));
+}
+
+static void name(json_t *o, const struct contrast *c)
+{
+    const struct {
+        const char *key, *value;
+    } texts[] = {{"platform", c->platform},
+                 {"workload", c->workload},
+                 {"label", c->label},
+                 {"run_id", c->run_id},
+                 {"mode", c->mode},
+                 {"baseline", c->baseline},
+                 {"level", level_names[contrast_level(c)]}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        json_object_set_new(o, texts[i].key, json_text(texts[i].value));
+    json_object_set_new(o, "size_bytes", json_integer(c->size_B));
+}
+
+/* The numbers of an effect; NULL: none, because the baseline is the best config. */
+static void effect(json_t *o, const struct contrast *c)
+{
+    json_object_set_new(o, "change_percent", c ? percent(c->effect.value) : json_real(0));
+    json_object_set_new(o, "change_low_percent", c ? percent(c->effect.lo) : json_null());
+    json_object_set_new(o, "change_high_percent", c ? percent(c->effect.hi) : json_null());
+}
+
+static json_t *contrast(const struct contrast *c)
+{
+    json_t *o = json_object();
+    name(o, c);
+    json_object_set_new(o, "config", json_text(c->config));
+    json_object_set_new(o, "params", json_text(c->params));
+    effect(o, c);
+    json_object_set_new(o, "floor_percent", percent(c->floor));
+    json_object_set_new(o, "p_holm", number(c->p_holm));
+    json_object_set_new(o, "launches", json_integer(c->effect.launches));
+    json_object_set_new(o, "launches_needed",
+                        c->judgement.needed >= 0 ? json_integer(c->judgement.needed) : json_null());
+    json_object_set_new(o, "verdict", json_text(verdict_names[c->judgement.verdict]));
+    json_object_set_new(o, "measured_verdict", json_text(verdict_names[c->measured]));
+    json_object_set_new(o, "reason",
+                        json_text(*c->judgement.reason ? c->judgement.reason
+                                  : c->note            ? c->note
+                                                       : ""));
+    return o;
+}
+
+static json_t *group(const struct winner *w)
+{
+    json_t *o = json_object(), *alike = json_array();
+    name(o, w->first);
+    json_object_set_new(o, "params", json_text(w->first->params));
+    json_object_set_new(o, "fastest", json_text(winner_config(w)));
+    json_object_set_new(o, "verdict",
+                        json_text(w->best                  ? verdict_names[VERDICT_FASTER]
+                                  : winner_is_confirmed(w) ? "confirmed"
+                                                           : "undecided"));
+    char *setting = w->best ? setting_export_line(w->best) : NULL;
+    json_object_set_new(o, "environment", json_text(setting));
+    free(setting);
+    effect(o, w->best);
+    json_object_set_new(o, "floor_percent", percent((w->best ? w->best : w->first)->floor));
+    json_object_set_new(o, "rivals", json_integer((json_int_t)w->rivals));
+    json_object_set_new(o, "rivals_slower", json_integer((json_int_t)w->counts[VERDICT_SLOWER]));
+    for (size_t i = 0; i < w->alike.n; i++)
+        json_array_append_new(alike, json_text(w->alike.v[i]));
+    json_object_set_new(o, "not_distinguishable_from", alike);
+    return o;
+}
+
+static bool has(const struct comparison *c, size_t family)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->v[i].family == family)
+            return true;
+    return false;
+}
+
+void comparison_print_json(const struct comparison *c, const struct winners *w)
+{
+    json_t *groups = json_array(), *contrasts = json_array();
+    for (size_t i = 0; i < w->n; i++)
+        if (has(c, w->v[i].first->family))
+            json_array_append_new(groups, group(&w->v[i]));
+    for (size_t i = 0; i < c->n; i++)
+        json_array_append_new(contrasts, contrast(&c->v[i]));
+    json_t *o = json_pack("{ss, so, so}", "schema", "gradsync-compare-1", "groups", groups,
+                          "contrasts", contrasts);
+    json_dumpf(o, stdout, JSON_INDENT(1));
+    putchar('\n');
+    json_decref(o);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The JSON of `gradsync compare --json` (docs/formats.md).
+ */
+#ifndef GS_COMPARE_JSON_H
+#define GS_COMPARE_JSON_H
+
+#include "compare/winner.h"
+
+/* Prints one object: the best config of each group that has a contrast in c, and these contrasts. */
+void comparison_print_json(const struct comparison *c, const struct winners *w);
+
+#endif

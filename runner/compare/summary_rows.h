@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The lines of a summary (summary_table.h), grouped by question and sorted.
+ */
+#ifndef GS_SUMMARY_ROWS_H
+#define GS_SUMMARY_ROWS_H
+
+#include "compare/winner.h"
+#include "reduce/axes.h"
+
+struct summary_request {
+    const struct comparison *shown; /* contrasts to print */
+    const struct winners *winners;  /* a line for the best config of each group; NULL: a line for
+                                       each contrast */
+    const char *best_of;            /* of --best-of, or NULL */
+};
+
+struct summary_row {
+    const struct contrast *c; /* that the line is about; of a family whose best config is the
+                                 baseline, its first */
+    const struct winner *w;   /* NULL: a line for this contrast alone */
+    size_t question;
+};
+
+struct question {
+    const struct contrast *of;                  /* a contrast of the run and mode */
+    size_t rows, faster, slower, settled, open; /* settled: the baseline is confirmed best */
+    const struct contrast *largest;             /* difference; NULL: none */
+    const char *config;                         /* of all its rows; NULL: they differ */
+    struct axes axes;
+};
+
+struct summary_rows {
+    struct summary_row *rows; /* by question; differences first, the largest first */
+    size_t n;
+    struct question *questions; /* the highest level of evidence first */
+    size_t n_questions;
+};
+
+void summary_rows_find(struct summary_rows *s, const struct summary_request *q);
+void summary_rows_free(struct summary_rows *s);
+
+/* A difference that the row shows: of the best config, or of the contrast. */
+bool summary_row_differs(const struct summary_row *r);
+
+#endif

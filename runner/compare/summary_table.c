@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare/summary_table.h"
+
+#include "base/screen.h"
+#include "base/term.h"
+#include "base/text.h"
+#include "base/text_table.h"
+#include "base/units.h"
+#include "compare/setting.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sentences ---- */
+
+/* The platform stands where it changes, the run where several answer the same question. */
+static void add_name(struct text *t, const struct summary_rows *s, size_t at)
+{
+    const struct contrast *c = s->questions[at].of;
+    bool twins = false;
+    for (size_t i = 0; i < s->n_questions; i++)
+        twins = twins || (i != at && contrasts_of_one_section(s->questions[i].of, c) &&
+                          !strcmp(s->questions[i].of->mode, c->mode));
+    if (!at || strcmp(s->questions[at - 1].of->platform, c->platform))
+        text_addf(t, "%s ", c->platform);
+    text_addf(t, "%s%s%s%s%s, %s%s%s: ", c->workload, *c->label ? " " : "", c->label,
+              *c->mode ? " " : "", c->mode, level_names[contrast_level(c)], twins ? " " : "",
+              twins ? c->run_id : "");
+}
+
+static void say_best(struct text *t, const struct summary_request *r, const struct question *q)
+{
+    const char *noun = contrast_level(q->of) > LEVEL_ALONE ? "steps" : "groups";
+    char *base = r->best_of ? xstrfmt("best of %s", r->best_of) : xstrdup(q->of->baseline);
+    if (q->faster)
+        text_addf(t, "a config beats %s in %zu of %zu %s, %s by %.1f%%", base, q->faster, q->rows,
+                  noun, q->largest->config, -100 * expm1(q->largest->effect.value));
+    else
+        text_addf(t, "%s is beaten in 0 of %zu %s, best in %zu, undecided in %zu", base, q->rows,
+                  noun, q->settled, q->open);
+    free(base);
+}
+
+static void say_each(struct text *t, const struct question *q)
+{
+    const char *base =
+        q->of->kind == CONTRAST_REFERENCE ? "the published numbers" : q->of->baseline;
+    if (q->config)
+        text_addf(t, "%s is slower than %s in %zu of %zu, faster in %zu, undecided in %zu",
+                  q->config, base, q->slower, q->rows, q->faster, q->open);
+    else
+        text_addf(t, "%zu of %zu slower than %s, %zu faster, %zu undecided", q->slower, q->rows,
+                  base, q->faster, q->open);
+}
+
+static void print_sentence(const struct summary_request *r, const struct summary_rows *s, size_t at)
+{
+    struct text t = {0};
+    const struct question *q = &s->questions[at];
+    add_name(&t, s, at);
+    if (r->winners)
+        say_best(&t, r, q);
+    else
+        say_each(&t, q);
+    printf("%s", term_bold(stdout));
+    screen_put(t.s);
+    printf("%s", term_end(stdout));
+    text_free(&t);
+}
+
+/* ---- lines ---- */
+
+enum { WHERE, CONFIG, CHANGE, FLOOR, VERDICT, SLOWER, ALIKE, COLUMNS };
+static const char *const of_best[COLUMNS] = {
+    "where", "fastest", "change [95%]", "A/A", "verdict", "slower", "not distinguishable from"};
+static const char *const of_each[COLUMNS] = {"where",   "config", "change [95%]", "A/A",
+                                             "verdict", "",       "note"};
+
+/* "-15.3% [-16.0, -14.5]" */
+static const char *change(const struct contrast *c, char *buf, size_t n)
+{
+    const struct effect *e = &c->effect;
+    if (isnan(e->value))
+        snprintf(buf, n, "-");
+    else
+        snprintf(buf, n, "%+.1f%% [%+.1f, %+.1f]", 100 * expm1(e->value), 100 * expm1(e->lo),
+                 100 * expm1(e->hi));
+    return buf;
+}
+
+static const char *verdict_of(const struct summary_row *r)
+{
+    if (r->w && !r->w->best)
+        return winner_is_confirmed(r->w) ? "confirmed" : "undecided";
+    enum verdict v = r->c->judgement.verdict;
+    return v == VERDICT_INCONCLUSIVE ? "undecided" : v == VERDICT_SAME ? "same" : verdict_names[v];
+}
+
+static void add_alike(struct words *cells, const struct summary_row *r)
+{
+    struct text t = {0};
+    const char *why = r->c->judgement.reason;
+    if (!r->w) {
+        words_add(cells, "");
+        words_addf(cells, "%s%s%s", why, *why && r->c->note ? "; " : "",
+                   r->c->note ? r->c->note : "");
+        return;
+    }
+    words_addf(cells, "%zu/%zu", r->w->counts[VERDICT_SLOWER], r->w->rivals);
+    for (size_t i = 0; i < r->w->alike.n; i++)
+        text_addf(&t, "%s%s", i ? ", " : "", r->w->alike.v[i]);
+    words_add(cells, t.len ? t.s : "-");
+    text_free(&t);
+}
+
+static void add_cells(struct words *cells, const struct summary_rows *s,
+                      const struct summary_row *r)
+{
+    char size[32] = "", buf[96];
+    const struct contrast *c = r->c;
+    char *where = axes_where(&s->questions[r->question].axes, "", c->params);
+    bool placed = strcmp(where, "-") != 0;
+    if (c->size_B)
+        units_size(size, sizeof size, (uint64_t)c->size_B);
+    words_addf(cells, "%s%s%s", size, *size && placed ? " " : "", placed || !*size ? where : "");
+    free(where);
+    words_add(cells, r->w ? winner_config(r->w) : c->config);
+    words_add(cells, r->w && !r->w->best ? "-" : change(c, buf, sizeof buf));
+    if (isnan(c->floor))
+        words_add(cells, "-");
+    else
+        words_addf(cells, "%.1f%%", 100 * expm1(c->floor));
+    words_add(cells, verdict_of(r));
+    add_alike(cells, r);
+}
+
+/* Adds the words of a list that fit the screen, and the number of the others. */
+static void add_list(struct text *t, const char *list)
+{
+    struct words w;
+    words_split(&w, list, ',');
+    size_t room = SCREEN_COLUMNS - text_width(t->s), used = 0, i = 0;
+    for (; i < w.n; i++) {
+        size_t n = text_width(w.v[i]) + (i ? 2 : 0), more = i + 1 < w.n ? strlen(" +99") : 0;
+        if (used + n + more > room)
+            break;
+        text_addf(t, "%s%s", i ? ", " : "", w.v[i]);
+        used += n;
+    }
+    if (i < w.n)
+        text_addf(t, "%s%zu", i ? " +" : "", w.n - i);
+    words_free(&w);
+}
+
+static void print_line(const char *const *cell, const size_t *width, bool title, bool list)
+{
+    struct text t = {0};
+    for (size_t k = 0; k < ALIKE; k++)
+        text_addf(&t, "  %s%*s", cell[k], (int)(width[k] - text_width(cell[k])), "");
+    text_add(&t, "  ");
+    if (list)
+        add_list(&t, cell[ALIKE]);
+    else
+        text_add(&t, cell[ALIKE]);
+    while (t.len && t.s[t.len - 1] == ' ')
+        t.s[--t.len] = '\0';
+    bool won = !title && !strcmp(cell[VERDICT], verdict_names[VERDICT_FASTER]),
+         lost = !title && !strcmp(cell[VERDICT], verdict_names[VERDICT_SLOWER]);
+    printf("%s", won ? term_colour(stdout, 3) : lost ? term_warn(stdout) : "");
+    screen_put(t.s);
+    printf("%s", won || lost ? term_end(stdout) : "");
+    text_free(&t);
+}
+
+/* ---- what fits a screen ---- */
+
+/* Lines for the rows of each question: one or two each, and more for the first questions. */
+static size_t *share(const struct summary_rows *s, size_t *questions)
+{
+    size_t lines = screen_lines(stdout), *of = xcalloc(s->n_questions + 1, sizeof *of);
+    lines = lines > 6 ? lines - 3 : 3; /* titles, the line that counts the rest, a warning */
+    *questions = s->n_questions < lines / 2 ? s->n_questions : lines / 2;
+    size_t left = lines - 2 * *questions;
+    for (size_t i = 0; i < *questions; i++) {
+        size_t spare = i + 1 < *questions ? (left + 1) / 2 : left,
+               most = 2 * s->questions[i].rows; /* a row and how to use its config */
+        of[i] = most < 1 + spare ? most : 1 + spare;
+        left -= of[i] ? of[i] - 1 : 0;
+    }
+    return of;
+}
+
+/* "    use: NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16 COMMAND" under a config that is faster. */
+static bool print_setting(const struct summary_row *r)
+{
+    bool won = r->c->judgement.verdict == VERDICT_FASTER && (!r->w || r->w->best);
+    char *line = won ? setting_export_line(r->c) : NULL;
+    if (line)
+        printf("    use: %s COMMAND\n", line);
+    free(line);
+    return line != NULL;
+}
+
+/* Each question has its own widths. Every row comes before the use of a second config. Returns the
+ * number of rows. */
+static size_t print_question(const struct summary_rows *s, const struct question *q,
+                             const struct summary_row *rows, size_t lines, bool titled)
+{
+    const char *const *titles = rows->w ? of_best : of_each;
+    struct words cells = {0};
+    size_t width[COLUMNS], n = q->rows < lines ? q->rows : lines;
+    for (size_t k = 0; k < n; k++)
+        add_cells(&cells, s, &rows[k]);
+    for (size_t k = 0; k < COLUMNS; k++)
+        width[k] = text_width(titles[k]);
+    for (size_t i = 0; i < cells.n; i++) {
+        size_t w = text_width(cells.v[i]);
+        width[i % COLUMNS] = w > width[i % COLUMNS] ? w : width[i % COLUMNS];
+    }
+    if (titled)
+        print_line(titles, width, true, false);
+    size_t k = 0;
+    for (size_t used = 0; k < n && used < lines; k++) {
+        print_line((const char *const *)cells.v + k * COLUMNS, width, false, rows->w);
+        used++;
+        if (used < lines && (!k || lines - used >= q->rows - k))
+            used += print_setting(&rows[k]);
+    }
+    words_free(&cells);
+    return k;
+}
+
+void summary_print(const struct summary_request *q)
+{
+    struct summary_rows s;
+    size_t questions, shown = 0;
+    summary_rows_find(&s, q);
+    size_t *lines = share(&s, &questions);
+    for (size_t i = 0, first = 0; i < questions; first += s.questions[i++].rows) {
+        print_sentence(q, &s, i);
+        shown += print_question(&s, &s.questions[i], &s.rows[first], lines[i], !i);
+    }
+    if (shown < s.n)
+        printf("%zu more; --all prints every contrast, --size, --mode, --platform, --config "
+               "choose\n",
+               s.n - shown);
+    free(lines);
+    summary_rows_free(&s);
+}

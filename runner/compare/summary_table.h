@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Prints the answer of a comparison on one screen: for each question (a run and a mode) a sentence,
+ * and below it one line for each group, the largest differences first. Modes are different
+ * questions and are never counted together.
+ */
+#ifndef GS_SUMMARY_TABLE_H
+#define GS_SUMMARY_TABLE_H
+
+#include "compare/summary_rows.h"
+
+void summary_print(const struct summary_request *q);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/choose_runs.h"
+
+#include "base/err.h"
+#include "base/locate.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- order ---- */
+
+static const char *run_id(const struct run_folder *run)
+{
+    const char *name = strrchr(run->dir, '/');
+    return name ? name + 1 : run->dir;
+}
+
+/* Run ids begin with the time. */
+static bool is_later(const struct run_folder *a, const struct run_folder *b)
+{
+    bool measured = runs_measured(a->dir);
+    if (measured != runs_measured(b->dir))
+        return measured;
+    return strcmp(run_id(a), run_id(b)) > 0;
+}
+
+static const struct run_folder *latest_of(const struct runs *runs,
+                                          bool wanted(const struct run_folder *run))
+{
+    const struct run_folder *latest = NULL;
+    for (size_t i = 0; i < runs->n; i++)
+        if ((!wanted || wanted(&runs->v[i])) && (!latest || is_later(&runs->v[i], latest)))
+            latest = &runs->v[i];
+    return latest;
+}
+
+const struct run_folder *choice_latest(const struct choice *c)
+{
+    return latest_of(&c->runs, NULL);
+}
+
+/* ---- this machine ---- */
+
+static bool is_platform(const struct run_folder *run, const char *name)
+{
+    size_t n = strlen(name);
+    return !strncmp(run->key, name, n) && run->key[n] == '\n';
+}
+
+static bool is_here(const struct run_folder *run)
+{
+    char host[256] = "";
+    if (gethostname(host, sizeof host - 1) || !*host)
+        return is_platform(run, "local");
+    return is_platform(run, "local") || is_platform(run, host) || !strcmp(run->host, host);
+}
+
+/* ---- the latest of each section ---- */
+
+static void drop(struct runs *runs, size_t i)
+{
+    run_folder_free(&runs->v[i]);
+    memmove(runs->v + i, runs->v + i + 1, (--runs->n - i) * sizeof *runs->v);
+}
+
+static void keep_platform(struct runs *runs, const char *platform)
+{
+    for (size_t i = runs->n; i-- > 0;)
+        if (!is_platform(&runs->v[i], platform))
+            drop(runs, i);
+}
+
+/* Runs are sorted, so those of one section are adjacent. */
+static size_t keep_latest(struct runs *runs)
+{
+    size_t before = runs->n;
+    for (size_t i = runs->n; i-- > 1;)
+        if (runs_same_section(&runs->v[i], &runs->v[i - 1]))
+            drop(runs, is_later(&runs->v[i], &runs->v[i - 1]) ? i - 1 : i);
+    return before - runs->n;
+}
+
+static char *platform_of(const struct run_folder *run)
+{
+    return xstrfmt("%.*s", (int)strcspn(run->key, "\n"), run->key);
+}
+
+/* ---- the choice ---- */
+
+int choose_runs(struct choice *c, const char *const *args, size_t n)
+{
+    static const char *const everything[] = {LOCATE_DATA};
+    char *folder = n == 1 ? locate_platform(args[0]) : NULL;
+    *c = (struct choice){.named = folder};
+    int code = runs_below(&c->runs, n ? args : everything, n ? n : 1);
+    if (!code && folder)
+        c->platform = xstrdup(args[0]);
+    if (!code && !n) {
+        const struct run_folder *mine = latest_of(&c->runs, is_here);
+        c->here = mine;
+        c->platform = platform_of(mine ? mine : choice_latest(c));
+        keep_platform(&c->runs, c->platform);
+    }
+    if (!code && c->platform)
+        c->older = keep_latest(&c->runs);
+    free(folder);
+    return code;
+}
+
+int choose_every_run(struct choice *c, const char *const *args, size_t n)
+{
+    *c = (struct choice){0};
+    return runs_below(&c->runs, args, n);
+}
+
+int choose_quietly(struct choice *c)
+{
+    char ignored[1];
+    err_capture(ignored, sizeof ignored);
+    int code = choose_runs(c, NULL, 0);
+    err_capture(NULL, 0);
+    return code;
+}
+
+void choice_say(const struct choice *c, const char *verb)
+{
+    char older[64] = "";
+    if (!c->platform)
+        return;
+    if (c->older)
+        snprintf(older, sizeof older, ", without %zu older run%s", c->older,
+                 c->older == 1 ? "" : "s");
+    say("platform %s%s%s; others: gradsync %s PLATFORM ('gradsync list measured')", c->platform,
+        c->named  ? ""
+        : c->here ? ", the latest of this machine"
+                  : ", the latest (this machine has no recording)",
+        older, verb);
+}
+
+void choice_free(struct choice *c)
+{
+    runs_free(&c->runs);
+    free(c->platform);
+    *c = (struct choice){0};
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "train/train_file.h"
+
+#include "base/text.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+void train_file_note(struct train_file *f, const char *path)
+{
+    struct stat s;
+    *f = (struct train_file){.path = path};
+    if (!stat(path, &s)) {
+        f->inode = s.st_ino;
+        f->size = s.st_size;
+    }
+}
+
+bool train_file_read(const struct train_file *f, struct train_times *times)
+{
+    struct text t = {0};
+    struct stat s;
+    if (stat(f->path, &s) || !text_read_file(f->path, &t))
+        return false;
+    bool same = s.st_ino == f->inode && s.st_size >= f->size && (size_t)f->size <= t.len;
+    double at = (double)s.st_mtim.tv_sec + (double)s.st_mtim.tv_nsec * 1e-9;
+    for (char *line = t.s + (same ? f->size : 0), *end; line && *line; line = end) {
+        end = strpbrk(line, "\r\n");
+        if (end)
+            *end++ = '\0';
+        train_times_line(times, line, at);
+    }
+    text_free(&t);
+    return true;
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "train/train_launch.h"
+
+#include "base/err.h"
+#include "base/secrets.h"
+#include "base/shell_quote.h"
+#include "base/stats.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "config/params.h"
+#include "config/train_settings.h"
+#include "plan/order.h"
+#include "record/ledger.h"
+#include "record/provenance.h"
+#include "record/record_cells.h"
+#include "record/record_end.h"
+#include "train/train_file.h"
+#include "train/train_output.h"
+#include "train/train_process.h"
+#include "train/train_slot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct launching {
+    const struct plan *plan;
+    const char *dir;
+    struct interrupts *interrupts;
+    int launch;
+    struct train_settings set;
+    char *command; /* with its secrets, which config.ini does not hold */
+    struct record record;
+    char *log_path;
+    int log;
+    size_t starts, started; /* in this launch */
+};
+
+/* ---- the command ---- */
+
+struct filling {
+    const struct launching *l;
+    const struct cell *cell;
+    char value[WL_TEXT_MAX];
+};
+
+static const char *value_of(void *ctx, const char *name)
+{
+    struct filling *f = ctx;
+    const struct plan *p = f->l->plan;
+    const struct wl_param *q = params_find(p->plugin->wl.params, name);
+    const struct set_launch *s = &p->set.launch;
+    long long number = !strcmp(name, "ranks")   ? s->ranks
+                       : !strcmp(name, "nodes") ? s->nodes
+                                                : f->l->launch;
+    if (q)
+        param_format(q, f->cell->values, f->value, sizeof f->value);
+    else
+        snprintf(f->value, sizeof f->value, "%lld", number);
+    return f->value;
+}
+
+static char *filled(const struct launching *l, const struct cell *c, const char *text)
+{
+    struct filling f = {.l = l, .cell = c};
+    return train_fill(text, value_of, &f);
+}
+
+/* The variables of the cell, then the command. */
+static char *script_of(const struct launching *l, const struct cell *c)
+{
+    struct text t = {0};
+    char value[WL_TEXT_MAX], *command = filled(l, c, l->command);
+    for (const struct wl_param *p = l->plan->plugin->wl.params; p->name; p++) {
+        if (!train_is_variable(p->name))
+            continue;
+        param_format(p, c->values, value, sizeof value);
+        if (strcmp(value, TRAIN_UNSET))
+            text_addf(&t, "export %s=%s\n", p->name, SHELL_WORD(value));
+        else
+            text_addf(&t, "unset %s\n", p->name);
+    }
+    text_addf(&t, "%s\n", command);
+    free(command);
+    return t.s;
+}
+
+/* ---- its result ---- */
+
+/* One line for the recording and the user. */
+struct fault {
+    const char *kind; /* NULL: none */
+    char why[400];
+};
+
+static void last_words(struct fault *f, const struct train_output *o)
+{
+    size_t n = strlen(f->why);
+    if (*o->last)
+        snprintf(f->why + n, sizeof f->why - n, "; its last line: %s", o->last);
+}
+
+static struct fault judge(const struct launching *l, const struct train_ended *e,
+                          const struct train_output *o, const struct train_times *t)
+{
+    struct fault f = {0};
+    char limit[32];
+    const struct train_step *steps;
+    if (e->hung) {
+        f.kind = "hang";
+        snprintf(f.why, sizeof f.why, "ended after %s (timeout)",
+                 units_human_time(limit, sizeof limit, l->set.timeout));
+    } else if (e->status > 128 && sigabbrev_np(e->status - 128)) {
+        f.kind = "crash";
+        snprintf(f.why, sizeof f.why, "ended by SIG%s", sigabbrev_np(e->status - 128));
+    } else if (e->status) {
+        f.kind = "crash";
+        snprintf(f.why, sizeof f.why, "exit code %d", e->status);
+    } else if (*train_times_wrong(t)) {
+        f.kind = "failed";
+        snprintf(f.why, sizeof f.why, "%s", train_times_wrong(t));
+        return f;
+    } else if (!train_times_get(t, &steps)) {
+        f.kind = "failed";
+        snprintf(f.why, sizeof f.why, "no step time in %s; compare its lines with 'time' of [%s]",
+                 l->set.file ? "its file" : "its output", l->plan->section);
+    }
+    if (f.kind)
+        last_words(&f, o);
+    return f;
+}
+
+static double median_s(const struct train_step *steps, size_t n)
+{
+    double *x = xcalloc(n, sizeof *x), median;
+    for (size_t i = 0; i < n; i++)
+        x[i] = (double)steps[i].ns * 1e-9;
+    median = stats_median(x, n);
+    free(x);
+    return median;
+}
+
+static void say_result(const struct launching *l, const struct train_slot *s, const struct fault *f,
+                       const struct train_times *t, double took_s)
+{
+    char name[256], median[32], took[32], left[32];
+    const struct train_step *steps;
+    long long launches = l->plan->set.measure.launches;
+    double more =
+        (double)(l->starts - l->started) + (double)l->starts * (double)(launches - l->launch);
+    size_t n = train_times_get(t, &steps);
+    train_slot_name(l->plan, s, name, sizeof name);
+    units_human_time(took, sizeof took, took_s);
+    units_human_time(left, sizeof left, took_s * more);
+    if (f->kind)
+        say("%s: launch %d of %lld: %s: %s: %s (%s)", l->plan->section, l->launch, launches, name,
+            f->kind, f->why, strrchr(l->log_path, '/') + 1);
+    else
+        say("%s: launch %d of %lld: %s: %zu step times, median %s, in %s%s%s%s", l->plan->section,
+            l->launch, launches, name, n,
+            units_human_time(median, sizeof median, median_s(steps, n)), took,
+            more > 0 ? "; about " : "", more > 0 ? left : "", more > 0 ? " left" : "");
+}
+
+static int record_result(struct launching *l, struct train_slot *s, const struct fault *f,
+                         const struct train_times *t, double took_s)
+{
+    const struct train_step *steps;
+    size_t n = train_times_get(t, &steps);
+    if (!f->kind)
+        return train_slot_record(&l->record, s, steps, n, l->plan->set.measure.max_blocks, took_s);
+    s->failed = true;
+    int code =
+        record_line(&l->record, record_fail_line(&(struct record_death){
+                                    s->cell->id, f->kind, f->why, "", "train", s->copy, -1}));
+    return code ? code : record_sync(&l->record);
+}
+
+/* ---- a start of the command ---- */
+
+static void log_title(const struct launching *l, const struct train_slot *s, const char *script)
+{
+    char name[256], *shown = secrets_hidden(script);
+    dprintf(l->log, "== launch %d, %s (%s)\n%s", l->launch,
+            train_slot_name(l->plan, s, name, sizeof name), s->cell->params, shown);
+    free(shown);
+}
+
+static void read_file(const struct train_file *f, struct train_times *t, struct train_output *o)
+{
+    if (!train_file_read(f, t))
+        snprintf(o->last, sizeof o->last, "%s: %s", f->path, strerror(errno));
+}
+
+static int start(struct launching *l, struct train_slot *s, bool *stopped)
+{
+    struct train_times *times = train_times_new(&l->set);
+    struct train_output output = {.log = l->log, .times = l->set.file ? NULL : times};
+    struct train_ended ended;
+    struct train_file file;
+    char *script = script_of(l, s->cell);
+    char *path = l->set.file ? filled(l, s->cell, l->set.file->value) : NULL;
+    if (path)
+        train_file_note(&file, path);
+    log_title(l, s, script);
+    int code =
+        train_process(script, l->set.timeout, l->interrupts, train_output_take, &output, &ended);
+    train_output_end(&output);
+    if (!code && path)
+        read_file(&file, times, &output);
+    *stopped = ended.stopped;
+    l->started++;
+    if (!code && !ended.stopped) {
+        struct fault f = judge(l, &ended, &output, times);
+        code = record_result(l, s, &f, times, ended.took_s);
+        say_result(l, s, &f, times, ended.took_s);
+    }
+    train_output_free(&output);
+    train_times_free(times);
+    free(script);
+    free(path);
+    return code;
+}
+
+/* ---- a group ---- */
+
+/* A command that ends early may end well. */
+static void warn_short(const struct launching *l, const struct train_slot *s, size_t most)
+{
+    char name[256];
+    if (s->measured && 2 * s->blocks < most)
+        say("%s: warning: launch %d of %s has less than half as many step times as others; did it "
+            "end early? See %s",
+            l->plan->section, l->launch, train_slot_name(l->plan, s, name, sizeof name),
+            strrchr(l->log_path, '/') + 1);
+}
+
+/* A group in which nothing was measured stays open: its failures say why. */
+static int close_group(struct launching *l, const struct group *g, const struct train_slot *slots,
+                       size_t n)
+{
+    json_t *cells = json_array();
+    size_t most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = slots[i].blocks > most ? slots[i].blocks : most;
+    for (size_t i = 0; i < n; i++) {
+        warn_short(l, &slots[i], most);
+        if (slots[i].measured)
+            json_array_append_new(cells, record_closed_cell(slots[i].cell, slots[i].copy,
+                                                            slots[i].blocks, false, NAN));
+    }
+    if (!most) {
+        json_decref(cells);
+        return GS_OK;
+    }
+    return record_line(&l->record, record_group_line(g, (int)most, cells));
+}
+
+static int start_all(struct launching *l, const struct group *g, struct train_slot *slots,
+                     const size_t *order, size_t n, bool *complete)
+{
+    int code = GS_OK;
+    for (size_t k = 0; k < n && *complete && !code; k++) {
+        struct train_slot *s = &slots[order[k]];
+        bool stopped = false;
+        interrupts_read(l->interrupts);
+        if (l->interrupts->count)
+            *complete = s->measured || s->failed;
+        if (s->measured || s->failed || !*complete)
+            continue;
+        code = record_line(&l->record, record_cell_line(l->plan, g, s->cell, s->copy, 1, k + 1));
+        if (!code)
+            code = start(l, s, &stopped);
+        *complete = !stopped;
+    }
+    return code;
+}
+
+/* The order of an even launch mirrors that of the launch before: a slow drift cancels. */
+static int measure_group(struct launching *l, size_t index, bool *complete)
+{
+    const struct group *g = &l->plan->groups[index];
+    struct train_slot *slots;
+    size_t n = train_slots_make(&slots, l->plan, g), *order = xcalloc(n, sizeof *order);
+    order_visits(order, n, l->plan->seed, 1, index, l->launch);
+    int code = train_slots_carry(&l->record, slots, n, l->dir, l->launch);
+    if (!code)
+        code = start_all(l, g, slots, order, n, complete);
+    if (!code && *complete)
+        code = close_group(l, g, slots, n);
+    free(order);
+    free(slots);
+    return code;
+}
+
+static int measure_groups(struct launching *l, bool *complete)
+{
+    size_t n = l->plan->n_groups, *order = xcalloc(n, sizeof *order);
+    bool *missing = xcalloc(n, sizeof *missing);
+    struct ledger *ledger;
+    int code = ledger_read(&ledger, l->dir);
+    if (!code)
+        ledger_missing(ledger, l->plan, l->launch, missing);
+    order_groups(order, n, l->plan->seed, l->launch);
+    for (size_t i = 0; i < n && !code && *complete; i++)
+        if (missing[order[i]])
+            code = measure_group(l, order[i], complete);
+    if (!code || ledger)
+        ledger_free(ledger);
+    free(missing);
+    free(order);
+    return code;
+}
+
+/* ---- the attempt ---- */
+
+static int restore_command(struct launching *l)
+{
+    char *missing;
+    l->command = secrets_restored(l->set.command->value, &missing);
+    int code = missing
+                   ? config_error(l->set.command,
+                                  "secrets are not recorded; give it again: export %s=...", missing)
+                   : GS_OK;
+    free(missing);
+    return code;
+}
+
+static int begin(struct launching *l, int attempt)
+{
+    char name[64];
+    char *path =
+        xstrfmt("%s/%s", l->dir, record_name(name, sizeof name, l->launch, attempt, "jsonl"));
+    l->log_path =
+        xstrfmt("%s/%s", l->dir, record_name(name, sizeof name, l->launch, attempt, "log"));
+    l->log = open(l->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    int code =
+        l->log < 0 ? fail_file(l->log_path, "written", errno) : record_create(&l->record, path);
+    free(path);
+    if (code)
+        return code;
+    json_t *header = provenance_header(l->plan, l->dir, l->launch, attempt);
+    json_object_set_new(header, "hosts", json_pack("[o]", provenance_host(0)));
+    return record_line(&l->record, header);
+}
+
+int train_launch(const struct plan *p, const char *dir, struct interrupts *i, int launch,
+                 int attempt, bool *complete)
+{
+    struct launching l = {.plan = p,
+                          .dir = dir,
+                          .interrupts = i,
+                          .launch = launch,
+                          .record = {.fd = -1},
+                          .log = -1,
+                          .starts = plan_visits(p)};
+    *complete = true;
+    int code = train_settings_read(&l.set, p->config, p->section);
+    if (!code)
+        code = restore_command(&l);
+    if (!code)
+        code = begin(&l, attempt);
+    if (!code)
+        code = measure_groups(&l, complete);
+    if (!code)
+        code = record_line(&l.record, record_end_line(*complete ? "complete" : "interrupted"));
+    if (!code)
+        code = record_sync(&l.record);
+    int closed = record_close(&l.record);
+    if (l.log >= 0)
+        close(l.log);
+    free(l.log_path);
+    free(l.command);
+    return code ? code : closed;
+}

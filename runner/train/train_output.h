@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The output of a command, line by line: its start and its end go to the log of the attempt, and
+ * every line to a reader of step times. The log has "(hidden)" in place of values of environment
+ * variables whose names are those of secrets.
+ */
+#ifndef GS_TRAIN_OUTPUT_H
+#define GS_TRAIN_OUTPUT_H
+
+#include "base/text.h"
+#include "train/train_times.h"
+
+#include <stddef.h>
+
+struct train_output {
+    int log;
+    struct train_times *times; /* NULL: read from a file instead */
+    struct text line, tail;
+    char before;             /* the byte taken last */
+    size_t logged, left_out; /* bytes */
+    char last[160];          /* the last line that is not blank */
+};
+
+/* For train_process(): ctx is a struct train_output. */
+void train_output_take(void *ctx, const char *bytes, size_t n);
+/* The last, incomplete line; the end of what the log lacks. */
+void train_output_end(struct train_output *o);
+void train_output_free(struct train_output *o);
+
+#endif

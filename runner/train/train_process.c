@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "train/train_process.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/family.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define GRACE_S 3.0 /* from SIGTERM to SIGKILL */
+#define READS 64    /* 16 KiB each: a command that prints forever must not delay its deadline */
+
+static double now_s(void)
+{
+    return (double)clock_now_ns() * 1e-9;
+}
+
+/* ---- the guard ---- */
+
+static void become_command(const char *script, int out, const struct interrupts *i)
+{
+    setsid();
+    interrupts_child(i);
+    int nothing = open("/dev/null", O_RDONLY);
+    if (dup2(nothing, 0) == 0 && dup2(out, 1) == 1 && dup2(out, 2) == 2) {
+        close_range(3, ~0u, 0);
+        execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+    }
+    _exit(127);
+}
+
+static void await(struct family *f, const sigset_t *news)
+{
+    const struct timespec patience = {.tv_nsec = 100000000};
+    double kill_by = 0;
+    while (!f->ended && !(kill_by > 0 && now_s() > kill_by)) {
+        if (sigtimedwait(news, NULL, &patience) == SIGTERM && !(kill_by > 0)) {
+            kill(-f->launcher, SIGTERM);
+            kill_by = now_s() + GRACE_S;
+        }
+        family_reap(f);
+    }
+}
+
+__attribute__((noreturn)) static void guard(const char *script, int out, pid_t parent,
+                                            const struct interrupts *i)
+{
+    struct family f = {.out = -1};
+    sigset_t news;
+    sigemptyset(&news);
+    sigaddset(&news, SIGTERM);
+    sigaddset(&news, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &news, NULL);
+    setpgid(0, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) /* it died before the line above */
+        _exit(1);
+    f.launcher = fork();
+    if (f.launcher == 0)
+        become_command(script, out, i);
+    close_range(3, ~0u, 0); /* the locks of the run folder, too */
+    if (f.launcher < 0)
+        _exit(126);
+    await(&f, &news);
+    family_kill(&f);
+    _exit(WIFSIGNALED(f.status) ? 128 + WTERMSIG(f.status) : WEXITSTATUS(f.status));
+}
+
+/* ---- gradsync ---- */
+
+struct watcher {
+    pid_t guard;
+    int out;
+    struct interrupts *interrupts;
+    int obeyed;
+    void (*take)(void *ctx, const char *bytes, size_t n);
+    void *ctx;
+};
+
+static void read_output(struct watcher *w)
+{
+    char buf[16384];
+    for (int i = 0; i < READS && w->out >= 0; i++) {
+        ssize_t n = read(w->out, buf, sizeof buf);
+        if (n < 0)
+            return;
+        if (n > 0) {
+            w->take(w->ctx, buf, (size_t)n);
+        } else {
+            close(w->out);
+            w->out = -1;
+        }
+    }
+}
+
+/* The first signal lets the command finish. */
+static void obey(struct watcher *w, struct train_ended *ended)
+{
+    interrupts_read(w->interrupts);
+    if (w->interrupts->count == w->obeyed)
+        return;
+    w->obeyed = w->interrupts->count;
+    if (w->obeyed > 1) {
+        ended->stopped = true;
+        kill(w->guard, SIGTERM);
+    } else {
+        say("%s: waiting for the command to end; press Ctrl-C again to end it now",
+            strsignal(w->interrupts->last));
+    }
+}
+
+static void watch(struct watcher *w, double timeout_s, struct train_ended *ended)
+{
+    double began = now_s();
+    int status = 0;
+    while (waitpid(w->guard, &status, WNOHANG) == 0) {
+        struct pollfd fds[] = {{.fd = w->out, .events = POLLIN},
+                               {.fd = w->interrupts->fd, .events = POLLIN}};
+        poll(fds, 2, 50);
+        read_output(w);
+        obey(w, ended);
+        if (!ended->hung && !ended->stopped && now_s() > began + timeout_s) {
+            ended->hung = true;
+            kill(w->guard, SIGTERM);
+        }
+    }
+    while (w->out >= 0) { /* nobody writes any more */
+        struct pollfd rest = {.fd = w->out, .events = POLLIN};
+        if (poll(&rest, 1, 0) <= 0)
+            break;
+        read_output(w);
+    }
+    ended->took_s = now_s() - began;
+    ended->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int train_process(const char *script, double timeout_s, struct interrupts *i,
+                  void (*take)(void *ctx, const char *bytes, size_t n), void *ctx,
+                  struct train_ended *ended)
+{
+    int out[2];
+    pid_t parent = getpid();
+    *ended = (struct train_ended){0};
+    if (pipe2(out, O_CLOEXEC))
+        return fail(GS_FAILED, "train: no pipe for the command: %s", strerror(errno));
+    struct watcher w = {.guard = fork(),
+                        .out = out[0],
+                        .interrupts = i,
+                        .obeyed = i->count,
+                        .take = take,
+                        .ctx = ctx};
+    if (w.guard == 0)
+        guard(script, out[1], parent, i);
+    int error = errno;
+    close(out[1]);
+    fcntl(out[0], F_SETFL, O_NONBLOCK);
+    if (w.guard > 0)
+        watch(&w, timeout_s, ended);
+    if (w.out >= 0)
+        close(w.out);
+    return w.guard > 0
+               ? GS_OK
+               : fail(GS_FAILED, "train: the command cannot be started: %s", strerror(error));
+}

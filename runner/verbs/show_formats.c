@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/show_formats.h"
+
+#include "base/csv.h"
+#include "base/err.h"
+#include "base/jsontext.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "reduce/nccl_table.h"
+#include "reduce/run_summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- JSON ---- */
+
+static json_t *number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *json_cell(const struct run_summary *s, size_t i)
+{
+    const struct rec_cell *c = &s->r->cells[i];
+    const struct summary *m = &s->cells[i];
+    const struct cell_status *o = &s->status[i];
+    bool measured = o->status && isfinite(m->time_s.median);
+    const struct {
+        const char *key;
+        double value;
+    } numbers[] = {{"median_seconds", m->time_s.median},
+                   {"ci_low_seconds", m->time_s.lo},
+                   {"ci_high_seconds", m->time_s.hi},
+                   {"p99_seconds", m->p99_s},
+                   {"algorithm_bandwidth_bytes_per_second", m->algbw},
+                   {"bus_bandwidth_bytes_per_second", m->busbw}};
+    json_t *out = json_pack("{so so so so sI so so si sb}", "cell", json_text(c->id), "config",
+                            json_text(c->config), "mode", json_text(c->mode), "params",
+                            json_text(c->params), "size_bytes", (json_int_t)c->size_B, "status",
+                            json_text(o->status ? o->status : "missing"), "why", json_text(o->why),
+                            "launches", o->launches, "converged", (int)o->converged);
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        json_object_set_new(out, numbers[k].key, measured ? number(numbers[k].value) : json_null());
+    return out;
+}
+
+static char *json_of(const struct run_summary *s)
+{
+    json_t *cells = json_array();
+    for (size_t i = 0; i < s->r->n_cells; i++)
+        json_array_append_new(cells, json_cell(s, i));
+    json_t *o = json_pack("{ss so so so so sI sI sI so}", "schema", "gradsync-show-1", "platform",
+                          json_text(s->r->platform), "workload", json_text(s->r->workload), "label",
+                          json_text(s->r->label), "run_id", json_text(s->r->run_id), "ranks",
+                          (json_int_t)s->r->ranks, "nodes", (json_int_t)s->r->nodes, "launches",
+                          (json_int_t)s->r->launches, "cells", cells);
+    char *dump = json_dumps(o, JSON_INDENT(1)), *text = xstrfmt("%s\n", dump);
+    free(dump);
+    json_decref(o);
+    return text;
+}
+
+/* ---- Prometheus ---- */
+
+struct metric {
+    const char *name, *help;
+    double (*of)(const struct summary *m);
+};
+
+static double busbw_GBs(const struct summary *m)
+{
+    return m->busbw * 1e-9;
+}
+
+static double algbw_GBs(const struct summary *m)
+{
+    return m->algbw * 1e-9;
+}
+
+static double time_us(const struct summary *m)
+{
+    return m->time_s.median * 1e6;
+}
+
+/* Names and labels as NCCL's inspector writes them. */
+static const struct metric metrics[] = {
+    {"nccl_bus_bandwidth_gbs", "Bus bandwidth in GB/s", busbw_GBs},
+    {"nccl_algorithm_bandwidth_gbs", "Algorithm bandwidth in GB/s", algbw_GBs},
+    {"nccl_collective_exec_time_microseconds", "Median time of a collective in microseconds",
+     time_us},
+};
+
+static void add_label(struct text *t, const char *name, const char *value)
+{
+    text_addf(t, "%s%s=\"", t->s[t->len - 1] == '{' ? "" : ",", name);
+    for (const char *c = value; *c; c++)
+        if (*c == '\n')
+            text_add(t, "\\n");
+        else
+            text_addf(t, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
+    text_add(t, "\"");
+}
+
+static void add_series(struct text *t, const struct metric *k, const struct run_summary *s,
+                       size_t i)
+{
+    char size[32], ranks[24], nodes[24];
+    const struct rec_cell *c = &s->r->cells[i];
+    units_size(size, sizeof size, (uint64_t)c->size_B);
+    snprintf(ranks, sizeof ranks, "%lld", (long long)s->r->ranks);
+    snprintf(nodes, sizeof nodes, "%lld", (long long)s->r->nodes);
+    const char *const labels[][2] = {{"source", "gradsync"},
+                                     {"platform", s->r->platform},
+                                     {"workload", s->r->workload},
+                                     {"run_id", s->r->run_id},
+                                     {"cell", c->id},
+                                     {"config", c->config},
+                                     {"mode", c->mode},
+                                     {"collective", "AllReduce"},
+                                     {"message_size", size},
+                                     {"algo_proto", c->ran},
+                                     {"nranks", ranks},
+                                     {"n_nodes", nodes}};
+    text_addf(t, "%s{", k->name);
+    for (size_t n = 0; n < sizeof labels / sizeof *labels; n++)
+        add_label(t, labels[n][0], labels[n][1]);
+    text_addf(t, "} %.6g\n", k->of(&s->cells[i]));
+}
+
+static char *prometheus_of(const struct run_summary *s)
+{
+    struct text t = {0};
+    for (size_t k = 0; k < sizeof metrics / sizeof *metrics; k++) {
+        bool any = false;
+        for (size_t i = 0; i < s->r->n_cells; i++) {
+            if (!nccl_table_has(&s->r->cells[i], &s->cells[i]))
+                continue;
+            if (!any)
+                text_addf(&t, "# HELP %s %s\n# TYPE %s gauge\n", metrics[k].name, metrics[k].help,
+                          metrics[k].name);
+            any = true;
+            add_series(&t, &metrics[k], s, i);
+        }
+    }
+    return t.s;
+}
+
+/* ---- the formats ---- */
+
+static char *nccl_of(const struct run_summary *s)
+{
+    return nccl_table_text(s->r, s->cells);
+}
+
+static const struct {
+    const char *name;
+    char *(*text)(const struct run_summary *s); /* NULL: no all-reduce */
+} formats[] = {{"json", json_of}, {"nccl-tests", nccl_of}, {"prometheus", prometheus_of}};
+#define FORMATS (sizeof formats / sizeof *formats)
+
+static int write_text(const char *text, const char *out)
+{
+    if (out)
+        return csv_write_file(out, text);
+    fputs(text, stdout);
+    return GS_OK;
+}
+
+int show_format(const char *dir, const char *format, const char *out)
+{
+    const char *names[FORMATS];
+    struct run_summary s;
+    size_t k = 0;
+    for (size_t i = 0; i < FORMATS; i++)
+        names[i] = formats[i].name;
+    while (k < FORMATS && strcmp(names[k], format))
+        k++;
+    if (k == FORMATS)
+        return fail(GS_USAGE, "show: no format '%s'%s; formats are json, nccl-tests and prometheus",
+                    format, DID_YOU_MEAN(text_nearest(format, names, FORMATS)));
+    int code = run_summary_read(&s, dir);
+    char *text = code ? NULL : formats[k].text(&s);
+    if (!code && !text)
+        code =
+            fail(GS_USAGE, "%s: holds no all-reduce, which %s needs; --format json has all cells",
+                 dir, format);
+    if (!code)
+        code = write_text(text, out);
+    free(text);
+    run_summary_free(&s);
+    return code;
+}

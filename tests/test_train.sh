@@ -1,0 +1,307 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# also under ASan
+#
+# gradsync train: a command that prints step times, launched anew for each config. ./steps takes a
+# known time more for a larger value; its noise is drawn from the number of its starts.
+. "$(dirname "$0")/lib.sh"
+
+train() { "$gradsync" train "$@" -o raw; }
+run_of() { find raw -name plan.json -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2; }
+lines() { jq -c "select(.type == \"$1\")" "$(run_of)"/launch-*.jsonl; }
+starts() { wc -l <starts; }
+
+cat >steps <<'END'
+#!/bin/sh
+# steps STEPS MICROSECONDS: slow at first, and a little faster or slower in each launch
+echo start >>starts
+awk -v n="$1" -v us="$2" -v seed="$(wc -l <starts)" 'BEGIN {
+    srand(seed)
+    level = us * (1 + 0.004 * (rand() - 0.5))
+    for (i = 0; i < n; i++)
+        printf "step %d of %d: took %.0f us\n", i, n,
+            level * (1 + 0.02 * (rand() - 0.5)) * (i < 5 ? 3 : 1) }'
+END
+chmod +x steps
+config() { # NAME, and more lines of [train] on stdin; its command is the first
+    {
+        printf '[platform]\nname = here\n[measure]\nlaunches = %s\nseed = 7\n' "${launches:-2}"
+        echo '[train]'
+        cat
+    } >"$1.ini"
+}
+last='took ([^ ]+) us'
+
+# ---- a known effect is found
+
+launches=5 config effect <<END
+command = ./steps 60 \$((100000 + {cost}))
+time = $last
+unit = us
+cost = 0, 3000, 100
+END
+exits 0 'a train section is planned' "$gradsync" plan effect.ini
+like "$out" 'The command runs 20 times' 'the plan counts the starts of the command'
+exits 0 'it is measured' train effect.ini
+like "$err" 'launch 1 of 5: cost=3000: 60 step times, median 10[23][0-9.]* ms, in .* left' \
+    'each start is reported'
+like "$err" "next: gradsync compare raw/here/train/" 'the next step is to compare'
+run=$(run_of)
+exits 0 'the recording is sound' "$gradsync" check "$run"
+exits 0 'it is compared' "$gradsync" compare --all "$run" -o csv
+like "$out" 'against cost=0' 'the first value is the baseline'
+like "$out" 'cost=3000 .*\+(2\.[5-9]|3\.[0-4]).*slower' 'an effect of 3% is found'
+like "$out" 'cost=100 .*equivalent' 'an effect of 0.1% is equivalent'
+exits 0 'it is shown' "$gradsync" show "$run"
+exits 0 'it is reduced' "$gradsync" reduce raw -o csv
+is "$(awk -F, 'NR > 1 { print $12, $13, ($15 >= 20) }' csv/summary.csv | sort -u)" '300 5 1' \
+    'every step is recorded, and the slow ones at the start of each launch are warm-up'
+is "$(lines header | jq -r '"\(.workload) \(.ranks) \(.seed)"' | sort -u)" 'train 1 7' \
+    'the header has workload and seed'
+is "$(lines cell | jq -r .prepared | sort | uniq -c | awk '{ print $1 }' | sort -u)" 5 \
+    'each place of the order is recorded'
+order() { jq -r 'select(.type == "cell") | "\(.config) \(.copy)"' "$run/launch-0$1.01.jsonl"; }
+is "$(order 2)" "$(order 1 | tac)" 'the order of an even launch mirrors the one before'
+isnt "$(order 3)" "$(order 1)" 'the next pair has another order'
+is "$(order 1 | grep -c 'cost=0')" 2 'the baseline runs twice in each launch'
+like "$(cat "$run/launch-01.01.log")" 'step 59 of 60' 'the output of the command is kept'
+
+# ---- variables, axes, formats
+
+config variables <<'END'
+command = 'echo "$PLAIN/${GONE-gone}/{launch}/{ranks}"; echo "iter 10: loss 2.1, time {ms}.5ms"'
+ms = 10, 20
+axes = ms
+PLAIN = a b, c*d
+GONE = unset
+END
+exits 0 'a command that prints a known format' \
+    env GONE=1 "$gradsync" train variables.ini -o raw --set launch:ranks=4
+log=$(cat "$(run_of)"/launch-02.01.log)
+like "$log" 'a b/gone/2/4' 'has the variables of its config, and placeholders of the launch'
+like "$log" "c\*d/gone/2/4" 'whatever characters they have'
+is "$(lines block | jq -r '.time_ns[0]' | sort -u | xargs)" '10500000 20500000' \
+    'its times are read without a pattern'
+groups=$(lines cell | jq -r '"\(.group) \(.config)"' | sort -u | cut -c1-16)
+is "$(uniq -c <<<"$groups" | xargs -n2 | cut -c1)" \
+    $'2\n2' 'values of axes are groups, and other lists are configs in them'
+run "$gradsync" compare --all "$(run_of)" -o csv
+like "$out" 'PLAIN=c.d .*equivalent' 'one time per launch is enough for a verdict'
+exits 0 'the baseline may be another config' train variables.ini --set "measure:baseline=PLAIN=c*d"
+is "$(lines cell | jq -r 'select(.copy == 1) | .config' | sort -u)" "PLAIN=c*d" \
+    'it is measured twice'
+
+config file <<'END'
+command = 'echo x=1 >>out-{n}; echo x=2 >>out-{n}; echo x=9'
+time = x=([0-9]+)
+file = out-{n}
+n = 1, 2
+END
+echo 'x=7' >out-1
+exits 0 'step times may come from a file' train file.ini
+is "$(lines block | jq -r '.time_ns[0]' | sort | uniq -c | xargs)" '6 1000000000 6 2000000000' \
+    'only lines that the launch added are read'
+
+config alone <<'END'
+command = 'test -z "$(cat)" && test "$(cut -d" " -f6 /proc/$$/stat)" = $$ && echo alone'
+time = (alone)
+END
+run train alone.ini <<<'some input'
+like "$err" "its last line: alone|'alone' is not a number" 'a command has no input, and a session of its own'
+config alone <<'END'
+command = printf 'x=\033[1m0.5\033[0m\r'
+time = x=([0-9.]+)
+unit = 1/s
+END
+exits 0 'one time per launch is enough' train alone.ini
+is "$(lines block | jq -c .time_ns | sort -u)" '[2000000000]' \
+    'in colour and without a line end'
+
+# ---- secrets
+
+export HF_TOKEN=tok-0123456789
+config secret <<'END'
+command = 'echo "token $HF_TOKEN"; echo x=1; [ {n} = 1 ] || { echo "bad $HF_TOKEN"; exit 1; }'
+time = x=([0-9.]+)
+n = 1, 2
+END
+exits 1 'a command that prints a secret of the environment' train secret.ini
+unlike "$(cat "$(run_of)"/*) $err" 'tok-0123456789' 'does not bring it into the recording'
+like "$(cat "$(run_of)"/*.log)" 'token .hidden' 'the log has (hidden) in its place'
+config argument <<'END'
+command = 'echo "step time: 1 s" --api-key=qwertyuiop; [ -e again ] || { touch again; exit 1; }'
+END
+exits 1 'a command with a secret argument, which fails' train argument.ini
+unlike "$(cat "$(run_of)"/*.ini "$(run_of)"/*.json*)" qwertyuiop 'is recorded without it'
+exits 2 'resumed without the secret' "$gradsync" resume "$(run_of)"
+like "$err" 'export API_KEY=' 'says how to give it'
+exits 0 'resumed with the secret' env API_KEY=qwertyuiop "$gradsync" resume "$(run_of)"
+config hidden <<'END'
+command = echo x=1
+MY_TOKEN = abc
+END
+exits 2 'a secret in the config' train hidden.ini
+like "$err" "hidden.ini:8: key 'MY_TOKEN': would be recorded.*set it in the shell" 'is refused'
+
+# ---- what fails costs a launch
+
+config crash <<'END'
+command = '[ {n} != 2 ] || { echo boom; exit 3; }; ./steps 30 100000'
+time = took ([0-9]+) us
+unit = us
+n = 1, 2, 3
+END
+exits 1 'a crash of one config' train crash.ini
+like "$err" 'n=2: crash: exit code 3; its last line: boom .launch-01.01.log' \
+    'is reported with the last line of the output'
+is "$(lines fail | jq -r '"\(.kind) \(.copy)"' | xargs)" 'crash 0 crash 0' \
+    'is recorded once in each launch'
+ok 'the run is complete' test -e "$(run_of)/MANIFEST.json"
+exits 0 'and sound' "$gradsync" check "$(run_of)"
+run "$gradsync" compare --all "$(run_of)" -o csv
+like "$out" 'n=2 .*crash: exit code 3' 'the config has no verdict'
+like "$out" 'n=3 .*(equivalent|inconclusive|slower|faster)' 'the others have theirs'
+
+launches=1 config short <<END
+command = ./steps {n} 100000
+time = $last
+unit = us
+n = 60, 20
+END
+exits 0 'a command that makes fewer steps' train short.ini
+like "$err" 'warning: launch 1 of n=20 has less than half as many step times as others; did' \
+    'is told about'
+
+printf '#!/bin/sh\ntrap "" TERM\nexec sleep 1000\n' >deaf
+chmod +x deaf
+launches=1 config hang <<'END'
+command = 'echo x=1; [ {n} = 1 ] || { echo on my way; setsid ./deaf & wait; }'
+time = x=([0-9.]+)
+n = 1, 2
+timeout = 1s
+END
+exits 1 'a hang' train hang.ini
+like "$err" 'n=2: hang: ended after 1 s .timeout.; its last line: on my way' \
+    'is ended at its timeout'
+no_orphans 'with everything that it has started'
+
+fault() { # COMMAND REGEX NAME
+    launches=1 config fault <<<"command = '$1'
+time = x=(.*)\$
+n = 1, 2"
+    exits 1 "a command that $3" train fault.ini
+    like "$err" "$2" 'says so'
+}
+fault 'echo {n}' 'failed: no step time in its output; compare .*.train.; its last line: 1' \
+    'prints no time'
+fault 'echo x=0 {n} | cut -c-3' "failed: line 1: the step time '0' must be above 0" 'prints 0'
+fault 'echo; echo x=-{n}' "line 2: the step time '-[12]' must be above 0" 'prints a negative time'
+fault 'echo x=nan; : {n}' "the step time 'nan' must be above 0" 'prints nan'
+fault 'echo x={n}s' "the step time '[12]s' is not a number" 'prints no number'
+fault 'kill -SEGV $$; : {n}' 'crash: ended by SIGSEGV' 'ends by a signal'
+fault './none {n}' 'crash: exit code 127; its last line: .*none: not found' 'is not there'
+like "$err" 'nothing was measured. Fix the cause, then: gradsync resume' \
+    'when all fail, nothing is measured'
+launches=3 config all <<'END'
+command = '[ -e fixed ] && echo x=1 || exit 4; : {n}'
+time = x=(.*)
+n = 1, 2
+END
+exits 1 'a command that fails with every config' train all.ini
+is "$(lines fail | wc -l) $(find "$(run_of)" -name 'launch-*.jsonl' | wc -l)" '0 0' \
+    'is not launched again, and its launch does not count'
+touch fixed
+exits 0 'once it works, the run is resumed' "$gradsync" resume "$(run_of)"
+is "$(lines block | wc -l)" 9 'and complete'
+
+# ---- interruptions
+
+mkfifo gate
+launches=2 config wait <<'END'
+command = './steps 10 1000; [ "$(wc -l <starts)" != 4 ] || { touch waiting; cat gate; }; : {n}'
+time = took ([0-9]+) us
+n = 1, 2
+END
+rm -f starts
+"$gradsync" train wait.ini -o raw >told 2>&1 &
+pid=$!
+until_true 60 test -e waiting
+kill -KILL $pid
+wait $pid 2>/dev/null
+no_orphans 'a command does not survive gradsync'
+is "$(starts)" 4 'of six starts the fourth was under way'
+exits 0 'a run that was killed is resumed' "$gradsync" resume "$(run_of)"
+is "$(starts)" 7 'and starts only those commands again that had not ended'
+exits 0 'it is complete and sound' "$gradsync" check "$(run_of)"
+ok 'and compared' "$gradsync" compare --all "$(run_of)" -o csv
+
+rm -f starts waiting
+"$gradsync" train wait.ini -o raw >told 2>&1 &
+pid=$!
+until_true 60 test -e waiting
+kill -TERM $pid
+told() { grep -q 'waiting for the command to end' told; }
+ok 'after a signal the command may end' until_true 60 told
+: >gate
+wait $pid
+is "$? $(starts)" '1 4' 'and no other is started'
+exits 0 'the rest is resumed' "$gradsync" resume "$(run_of)"
+is "$(starts)" 6 'nothing is measured twice'
+rm -f starts waiting
+"$gradsync" train wait.ini -o raw >told 2>&1 &
+pid=$!
+until_true 60 test -e waiting
+kill -TERM $pid
+until_true 60 told
+kill -TERM $pid
+wait $pid
+is "$? $(jq -r 'select(.type == "end") | .status' "$(run_of)"/launch-02.01.jsonl)" '1 interrupted' \
+    'a second signal ends the command'
+no_orphans 'and leaves nothing running'
+
+# ---- faults of the config
+
+wrong() { # LINES REGEX NAME
+    config wrong <<<"$1"
+    exits 2 "$3" "$gradsync" check wrong.ini
+    like "$err" "$2" 'is refused'
+    exits 2 'by plan too' "$gradsync" plan wrong.ini
+}
+wrong 'n = 1' 'wrong.ini:6: .train. has no command; add one' 'a section without a command'
+wrong $'command = a {bucket_cpa}\nbucket_cap = 1, 2' \
+    "wrong.ini:7: key 'command': .bucket_cpa. has no values: .*did you mean 'bucket_cap'" \
+    'an unknown placeholder'
+wrong $'command = a\nbucket_cap = 1, 2' \
+    "wrong.ini:8: key 'bucket_cap': changes nothing: the command has no .bucket_cap." \
+    'a key without a placeholder'
+wrong $'command = a\ntime = x=([0-9' "key 'time': 'x=\(\[0-9' is not a regular expression: " \
+    'a pattern that does not compile'
+wrong $'command = a\ntime = x=[0-9]+' "key 'time': .* has no group; put the number in parentheses" \
+    'a pattern without a group'
+wrong $'command = a\nunit = min' "key 'unit': 'min' is not .*s, ms, us, 1/s" 'an unknown unit'
+wrong $'command = a {n}\nn = 1, 2\naxes = m' "key 'axes': 'm' is not a key of .train." \
+    'an unknown axis'
+wrong $'command = a {launch}\nlaunch = 1, 2' "gradsync sets .launch. itself" \
+    'a name that gradsync needs'
+wrong $'command = a\nconfigs = x' "key 'configs': is not for .train." 'configs'
+config brace <<<"command = echo x | awk '{{print}' >/dev/null && echo \${HOME:+x}=1
+time = x=(.*)"
+exits 0 'two braces are one, and those of the shell are its own' train brace.ini
+
+exits 2 'train under a launcher' env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 \
+    OMPI_MCA_orte_precondition_transports=x "$gradsync" train effect.ini -o raw
+one_line "$err" 'is refused'
+
+# ---- the examples
+
+exits 0 'the example for PyTorch is sound' "$gradsync" check "$top/docs/examples/train/buckets.ini"
+exits 0 'the example for any command runs' \
+    train "$top/docs/examples/train/any-command.ini" \
+    --set measure:launches=2 --set train:lines=1000,2000
+is "$(lines block | jq -r '.time_ns | length' | sort -u) $(lines group | wc -l)" '1 4' \
+    'with two groups and ten times a launch'
+
+exits 0 'help describes the verb' "$gradsync" help train
+like "$out" 'axes .*keys whose values are not compared' 'and the keys of its section'
+done_testing
