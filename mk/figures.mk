@@ -69,7 +69,7 @@ endef
 define drawing
 drawings += $(addprefix figures/out/$1,.svg .png .pdf)
 $(csv)/panels/$1.plot: $3 $(4:%=figures/%.awk)
-	@mkdir -p $$(@D) && awk -v name=$(notdir $1) $(4:%=-f figures/%.awk) $3 >$$@.new && if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
+	@mkdir -p $$(@D) && awk -v folder=$(patsubst %/,%,$(dir $1)) -v name=$(notdir $1) $(4:%=-f figures/%.awk) $3 >$$@.new && if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
 $(addprefix figures/out/$1,.svg .png .pdf) &: $(csv)/panels/$1.plot figures/$2.gp $(style)
 	$$(call quiet,FIGURE,figures/out/$1)figures/draw $2 $$< figures/out/$1
 endef
@@ -96,13 +96,17 @@ $(csv)/stamp: $(library) $(BUILD)/runner/verbs/cmd_compare.o $(configs:%=configs
 	$(BUILD)/gradsync compare -q --again $(csv)/chosen.csv -o $(csv)/chosen && \
 	$(BUILD)/gradsync transitions -q $(csv),mkdir -p $(csv)) && \
 	$(BUILD)/gradsync limits -q -o $(csv) $(configs:%=configs/%.ini) && touch $@
-$(addprefix $(csv)/,transitions.csv limits.csv wan.csv): $(csv)/stamp
+$(addprefix $(csv)/,transitions.csv limits.csv wan.csv compare.csv chosen.csv): $(csv)/stamp
 	@:
 sound-tables: $(csv)/stamp
 endif
 ifneq ($(draws),)
 $(foreach p,$(pairs),$(call remember,$(csv)/panels/$p/runs,$(filter $p/%,$(runs)))$(eval $(call panels,$p)))
 include $(pairs:%=$(csv)/panels/%/figures.mk)
+# The answer, for each platform with training steps.
+step_levels := ,(synthetic|step|trial|training)$$
+stepped := $(sort $(foreach r,$(if $(runs),$(shell cd $(csv)/parts && grep -lsE '$(step_levels)' $(runs:%=%/compare.csv) || true)),$(firstword $(subst /, ,$r))))
+$(foreach p,$(stepped),$(eval $(call drawing,$p/answer,answer,$(csv)/compare.csv $(csv)/chosen.csv,csv answer)))
 # What else is drawn is added to `drawings` by the makefiles that follow.
 .SECONDEXPANSION:
 sound-drawn: sound-tables $$(drawings)
