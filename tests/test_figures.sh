@@ -114,6 +114,22 @@ mv "$tmp/two" data/raw/two
 exits 0 'drawing succeeds after the platform is back' draw
 is "$(find figures/out -type f | wc -l)" 108 'all figures are back'
 
+# ---- some of the figures
+
+figures_of() { make --no-print-directory -j2 BUILD=build drawn "$@" >/dev/null 2>&1 && cd figures/out && ls -d ./*/*.svg; }
+echo "0  data/raw/two/nccl_allreduce/$(basename data/raw/two/nccl_allreduce/*)/MANIFEST.json" >data/SHA256SUMS
+rm -r figures/out
+is "$(figures_of ONLY=own | cut -d- -f1 | sort | uniq -c | xargs)" \
+    '1 ./one/answer.svg 11 ./one/iter_proxy 4 ./one/nccl_allreduce 1 ./two/answer.svg 11 ./two/iter_proxy' \
+    'only recordings that are not part of the repository are drawn'
+is "$(figures_of ONLY=two CONFIGS=auto,ctas=8 | wc -l)" 28 'the figures of other platforms are kept'
+is "$(grep -h '^array label' data/csv/panels/two/iter_proxy/*-overlapped.plot)" "array label[2] = ['auto', 'ctas=8']" \
+    'CONFIGS limits the configs in a figure'
+is "$(cut -d, -f1-2 data/csv/summary.csv | sort -u | wc -l)" 5 'the tables have every recording'
+like "$(bash mk/drawn.sh data/csv/drawings)" 'figures/out/two/answer.svg' 'the figures are named'
+like "$(bash mk/drawn.sh data/csv/drawings)" 'show the result: build/gradsync show data/raw/two/' 'the command that shows the run is named'
+rm data/SHA256SUMS
+
 # ---- what make figures does on top
 
 mkdir -p data/raw/local/x/y && touch data/raw/local/x/y/MANIFEST.json
