@@ -230,7 +230,7 @@ like "$out" $'\n  8 +c2 +earlier faster -[0-9.]+% \\[.*\\], later slower \\+' \
 "$gradsync" compare -q days -o days.csv
 is "$(cut -d, -f4,6,9,21,28,29,33- days.csv/again.csv | sed -n '1,4p;8,10p')" \
     "$(printf '%s\n' \
-     run_id,size_B,config,verdict,earlier_run_id,earlier_launches,earlier_verdict,agreement,overlap \
+    run_id,size_B,config,verdict,earlier_run_id,earlier_launches,earlier_verdict,agreement,overlap \
         2,8,c1,equivalent,1,5,equivalent,same,yes 2,8,c2,faster,1,5,faster,same,yes \
         2,8,c3,slower,1,5,slower,same,yes 3,8,c3,equivalent,2,5,slower,different,no \
         3,8,c1,faster,2,5,equivalent,different,no 3,8,c2,slower,2,5,faster,contrary,no)" \
