@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# gradsync model and check: the four-site plan, inputs that are impossible, links of unequal or shared
-# rates, and ten thousand sites.
+# gradsync model and check: the four-site plan, inputs that are impossible, links of unequal or
+# shared rates, and ten thousand sites.
 . "$(dirname "$0")/lib.sh"
 plan=$top/configs/wan-4site.ini
 
