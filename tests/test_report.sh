@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The page of results: what it contains, that it needs no other file, and, in a real browser, that it
-# fits a phone and a desk in the light and in the dark.
+# The page of results: what it contains, that it needs no other file, and, in a real browser, that
+# it fits a phone and a desk in the light and in the dark.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/recording.sh
