@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# also under ASan
-#
-# The NCCL tuner plugin as NCCL sees it: build/tuner/job plays NCCL and the ranks of a training job,
-# and fails when two ranks would have run a collective differently.
+# The NCCL tuner plugin as NCCL sees it: build/tuner/job plays NCCL and the ranks of a training
+# job, and fails when two ranks would have run a collective differently; also under ASan.
 . "$(dirname "$0")/lib.sh"
 
 plugin=$build/libnccl-tuner-gradsync.so
