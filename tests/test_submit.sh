@@ -51,11 +51,11 @@ is "$(ls camps 2>/dev/null)$(cat sbatch.args 2>/dev/null)" '' \
 nasty=("a b" "a'b" 'a"b' 'a`touch hit`' '$(touch hit)' '${HOME}' '$HOME' 'a;touch hit'
     'a#SBATCH --uid=0' '#SBATCH'
     $'a\n#SBATCH --uid=0' $'a\ntouch hit' $'a\r' $'a\tb' 'a\b' 'a\' 'a>hit' 'a<hit' 'a{b' 'a}b'
-        'a^b' 'a~b' '~' 'a%b'
+    'a^b' 'a~b' '~' 'a%b'
     $'a\x01b' $'a\x7f' $'a\x1b[31m' 'ä' '日本' $'\xff' "'; touch hit; '" '"; touch hit; "' '`id`'
-        '$((1))' '$(<q.ini)'
+    '$((1))' '$(<q.ini)'
     'a --wrap=touch' '--x y' $'main\n' ' ; ' 'a;;b' '"' "'" '\' '$' '`' '#' '>' '<' '%' '{}' '^'
-        $'\n#SBATCH --uid=0\n')
+    $'\n#SBATCH --uid=0\n')
 n=0 bad=()
 for key in partition account qos gres constraint sbatch.reservation modules; do
     for value in "${nasty[@]}"; do

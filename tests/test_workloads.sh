@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # mpi_allreduce and iter_proxy: the algorithms on awkward numbers of ranks, which cells are refused
-# and which skipped, that a wrong sum is found, and what the recordings say of a cell; also under
-# ASan.
+# and which skipped, that a wrong sum is found, and what the recordings say of a cell;
+# also under ASan.
 . "$(dirname "$0")/lib.sh"
 
 mpicc=${MPICC:-mpicc}
