@@ -209,6 +209,17 @@ void tcp_hello_step(struct tcp_hello *h)
         steps[h->step].take(h);
 }
 
+/* The oldest incoming connection that has sent nothing; a peer speaks as soon as it is connected. */
+static struct tcp_hello *oldest_silent(struct tcp_link *l)
+{
+    struct tcp_hello *oldest = NULL;
+    for (struct tcp_hello *h = l->hellos; h; h = h->next) /* the newest first */
+        if (h->step == TCP_WANTS_CALL && h->have == 0)
+            oldest = h;
+    return oldest;
+}
+
+/* A full table drops a silent connection, so that idle strangers cannot keep a peer out. */
 void tcp_hello_accept(struct tcp_link *l)
 {
     unsigned most = HELLOS_EXTRA + (unsigned)(l->host.ranks * l->options.streams);
@@ -216,6 +227,9 @@ void tcp_hello_accept(struct tcp_link *l)
         int fd = accept4(l->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0)
             return;
+        struct tcp_hello *silent = l->hellos_n < most ? NULL : oldest_silent(l);
+        if (silent)
+            tcp_hello_drop(silent, "silent");
         if (l->hellos_n < most) {
             hello_new(l, fd, TCP_WANTS_CALL, EPOLLIN);
             continue;

@@ -126,7 +126,8 @@ static int connect_all(struct tcp_link *l)
         char strangers[96] = "";
         if (l->seen.strangers)
             snprintf(strangers, sizeof strangers,
-                     "; refused %u without the secret: is it the same there?", l->seen.strangers);
+                     "; refused %u that were silent or without the secret: is it the same there?",
+                     l->seen.strangers);
         return tcp_fail(l, "%d of %d streams with rank %d (%s) after %g s%s%s%s", p->up,
                         l->options.streams, p->rank, p->contact.host, l->options.deadline_s,
                         p->last[0] ? ": " : "", p->last, strangers);
