@@ -115,6 +115,10 @@ like "$out" '0 faster, 2 slower, 2 equivalent, 0 inconclusive, 2 same operation'
 like "$out" 'placebo: .* 2 of 2 alone \(100.0%; A/A copies 0 of 2, 0.0%\)' 'and in the rate that is called'
 is "$(cat same.csv/placebo.csv)" $'platform,workload,label,run_id,mode,contrasts,called,aa,aa_called\nsim,null,,same,,2,2,2,0' 'as a table'
 unlike "$("$gradsync" compare --all raw1)" 'placebo' 'where nothing ran the same there is none'
+cp -r same buckets && sed -i 's/"config":"c2"}/"config":"c2","bucket_cap":"5MiB"}/' buckets/*.jsonl
+ok 'what a config sets besides the tuning' "$gradsync" compare -q buckets -o buckets.csv
+is "$(of buckets.csv 8 c2 verdict ran baseline_ran)" 'faster RING/LL ctas=24 RING/LL ctas=24' 'makes another operation of it, whatever NCCL ran'
+is "$(wc -l <buckets.csv/placebo.csv)" 2 'which is no placebo'
 cp -r same varies && perl -pi -e 's/ctas=24/ctas=22/ if /"type":"note"/' varies/launch-02.01.jsonl
 ok 'what differs between launches' "$gradsync" compare -q varies -o varies.csv
 is "$(of varies.csv 8 c2 verdict baseline_ran)" 'faster RING/LL ctas=24 | RING/LL ctas=22' 'is no one operation'
