@@ -110,7 +110,7 @@ one_line "$err" '… in one line'
 ok '… and --dry-run still prints' env PATH="$tmp/empty" "$gradsync" submit --dry-run -o camps q.ini
 printf '#!/bin/bash\necho "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified" >&2; exit 1\n' >bin/sbatch
 exits 2 'a wrong account' "$gradsync" submit -o camps q.ini
-like "$err" 'account is not one of yours.*'$'\n''.*once mended: gradsync resume' '… says what to do'
+like "$err" 'account is not one of yours.*'$'\n''.*correct the cause, then: gradsync resume' '… says what to do'
 printf '#!/bin/bash\nexit 1\n' >bin/sbatch
 exits 1 'an sbatch that says nothing' "$gradsync" submit -o camps q.ini
 if [ "$(id -u)" != 0 ]; then

@@ -213,7 +213,7 @@ wrong 'two columns' 'macros.txt:1: x: 2 columns' "x = time: SELECT ci_low_s, ci_
 wrong 'a set that cannot be read' 'macros.txt:1: .*no such column: confg' 'set c = SELECT confg FROM summary'
 wrong 'no such form' "macros.txt:1: no form 'tme', did you mean 'time'" 'x = tme: SELECT count(*) FROM summary'
 wrong 'more rows than one' 'macros.txt:1: x: .* rows of summary are meant, and they differ in .*size_B' "x = time: SELECT median_s FROM summary WHERE platform='p' AND status='ok'"
-wrong 'in a circle' 'macros.txt:1: x is worked out from itself' 'x = integer: SELECT @y + 1' 'y = integer: SELECT @x + 1'
+wrong 'in a circle' 'macros.txt:1: x is defined by itself' 'x = integer: SELECT @y + 1' 'y = integer: SELECT @x + 1'
 wrong 'a name twice' "macros.txt:2: a second definition of 'x'" 'x = integer: SELECT count(*) FROM summary' 'x = integer: SELECT count(*) FROM summary'
 wrong 'a variable without a set' "macros.txt:1: no set for a variable of 'x.<v>'" 'x.<v> = integer: SELECT count(*) FROM summary'
 wrong 'half a line' "macros.txt:1: no 'FORM: SELECT .*' in the definition of 'x'" 'x = summary'
