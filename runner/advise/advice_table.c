@@ -111,7 +111,7 @@ static void print_next(const struct steps_evidence *s, size_t shape)
 
 static void print_shape(const struct steps_evidence *s, size_t shape)
 {
-    static const char *const headings[COLUMNS] = {"step",         "setting",     "gain",    "level",
+    static const char *const headings[COLUMNS] = {"step",         "setting",     "gain",  "level",
                                                   "baseline ran", "setting ran", "advice"};
     struct words cells = {0};
     for (int i = 0; i < COLUMNS; i++)

@@ -99,7 +99,8 @@ static int put_figure(FILE *f, const char *path, const char *file, int serial)
     }
     free(label);
     text_free(&svg);
-    return begin ? GS_OK : fail_at(GS_FAILED, path, 0, "is not an SVG file; 'make figures' draws it again");
+    return begin ? GS_OK
+                 : fail_at(GS_FAILED, path, 0, "is not an SVG file; 'make figures' draws it again");
 }
 
 static int is_svg(const struct dirent *e)

@@ -72,7 +72,8 @@ int tcp_contact_own(struct tcp_contact *out, const char *interface, bool loopbac
     if (out->addresses > 0)
         return 0;
     if (interface[0])
-        snprintf(why, size, "interface = %s: it has no address; interfaces with an address: %s", interface, names);
+        snprintf(why, size, "interface = %s: it has no address; interfaces with an address: %s",
+                 interface, names);
     else
         snprintf(why, size, "this host has only loopback addresses; interfaces: %s", names);
     return -1;
@@ -122,7 +123,8 @@ int tcp_listen(bool loopback, int port, const char *congestion, uint16_t *bound,
               getsockname(fd, (struct sockaddr *)&a, &n) == 0;
     if (!ok) {
         if (errno == EADDRINUSE)
-            snprintf(why, size, "port %d is taken by another program; choose another port, or 0", port);
+            snprintf(why, size, "port %d is taken by another program; choose another port, or 0",
+                     port);
         else
             snprintf(why, size, "listening on port %d: %s: %s", port, step, strerror(errno));
         if (fd >= 0)
