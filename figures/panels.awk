@@ -16,6 +16,8 @@ BEGIN {
     SIZES_OF_A_CURVE = 3
     ITERATION_SIZES = 2
     LEVELS_OF_A_CURVE = 3
+    for (i = split(ENVIRON["CONFIGS"], word, ","); i >= 1; i--)
+        shown_configs[word[i]] = some_configs = 1
     for (i = 1; i < ARGC; i++)
         if (ARGV[i] ~ /(^|\/)summary\.csv$/)
             note_run(ARGV[i])
@@ -85,9 +87,12 @@ function is_left_out(run) {
     return (run in section_of) && (!(run in measured) || ((run in unfinished) && (section_of[run] in finished)))
 }
 
+# Of CONFIGS, or of any config if that is empty?
+function is_shown() { return !some_configs || get("config") in shown_configs }
+
 function summary_row(    id, i) {
     csv($0, f)
-    if (num("median_s") == "")
+    if (num("median_s") == "" || !is_shown())
         return
     id = get("label") SUBSEP get("cell_id") # sections may share a cell: it is in the panels of both
     if (!(id in cell_at))
@@ -104,7 +109,7 @@ function summary_row(    id, i) {
 
 function iteration_row(    id, i) {
     csv($0, f)
-    if (num("overlapped_s") == "")
+    if (num("overlapped_s") == "" || !is_shown())
         return
     id = get("label") SUBSEP get("config") SUBSEP num("ranks") SUBSEP num("nodes") SUBSEP get("params")
     if (!(id in iteration_at))

@@ -16,7 +16,7 @@ if (!exists("LEFT")) { LEFT = 0.50 }
 if (!exists("RIGHT")) { RIGHT = 0.15 }
 HEIGHT = TOP + PLOT + BOTTOM
 
-set terminal svg size WIDTH * 96, HEIGHT * 96 font "DejaVu Sans,9" linewidth 1 noenhanced background "white"
+set terminal svg size WIDTH * 96, HEIGHT * 96 font "DejaVu Sans,6.75" fontscale 96 / 72. linewidth 1 noenhanced background "white"
 set output out . ".svg"
 set encoding utf8
 set lmargin at screen LEFT / WIDTH

@@ -26,6 +26,8 @@ END {
 
 function verdict_row(    id, i) {
     csv($0, f)
+    if (!is_shown())
+        return
     id = get("label") SUBSEP get("mode") SUBSEP get("config") SUBSEP num("size_B") SUBSEP get("params")
     # Two rows of one run are launches of two kinds: the one with more of them is drawn.
     if (id in contrast_at && v_run[contrast_at[id]] == get("run_id") && v_launches[contrast_at[id]] >= num("launches") + 0)

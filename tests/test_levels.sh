@@ -130,6 +130,38 @@ is "$(grep '^shares' "$plot5"; grep -c '^4 32 28 36' "$plot5")" 'shares = 0
 ok 'drawn: times' "$top/figures/draw" latency "$plot5" "$tmp/times"
 like "$(cat times.svg)" 'clocks may differ between sizes' 'with a mark'
 
+# ---- the answer: what the config with the highest bandwidth costs, a row for each step
+mkdir -p answer
+rows="$verdicts,level"
+{
+    echo "$rows"
+    echo 'r1,p,iter_proxy,,overlapped,1024,size=1KiB gemms=1 mode=overlapped ctas=8,win,a,5,0.8,0.75,0.85,0,faster,synthetic'
+    echo 'r1,p,iter_proxy,,overlapped,1024,size=1KiB gemms=1 mode=overlapped ctas=0,win,b,5,0.7,0.5,1.1,0,inconclusive,synthetic'
+    echo 'r0,p,iter_proxy,,overlapped,1024,size=1KiB gemms=1 mode=overlapped ctas=0,win,b,5,0.1,0.1,0.1,0,faster,synthetic'
+    echo 'r2,p,iter_proxy,,overlapped,2048,size=2KiB gemms=2 mode=overlapped ctas=0,win,b,5,0.8,0.5,1.25,0,inconclusive,synthetic'
+    echo 'r2,p,iter_proxy,,overlapped,2048,size=2KiB gemms=2 mode=overlapped ctas=0,win,c,5,0.1,0.1,0.1,0,same operation,synthetic'
+    echo 'r2,q,iter_proxy,,overlapped,2048,size=2KiB gemms=2 mode=overlapped ctas=0,win,b,5,0.1,0.1,0.1,0,faster,synthetic'
+    echo 'r2,p,iter_proxy,,comm,4096,size=4KiB gemms=2 mode=comm ctas=0,win,b,5,0.1,0.1,0.1,0,faster,alone'
+} >answer/chosen.csv
+{
+    echo "$rows"
+    echo 'r3,p,trial,,,0,config=win,auto,win,5,1.25,1.2,1.3,0,slower,trial'
+    echo 'r3,p,trial,,,0,config=b,auto,b,5,0.5,0.5,0.5,0,faster,trial'
+} >answer/compare.csv
+lost() { awk -v folder="$1" -f "$top/figures/csv.awk" -f "$top/figures/answer.awk" "${@:2}" >"$tmp/answer.plot"; }
+rows_of() { sed -n '/^\$lost/,/^EOD/p' "$tmp/answer.plot" | sed '1d; $d' | cut -d' ' -f2-; }
+ok 'the panel of the answer is written' lost p answer/compare.csv answer/chosen.csv
+is "$(rows_of)" '1.25 1.17647059 1.33333333 1
+1.25 0.8 2 0
+1.25 1.2 1.3 1' 'a verdict comes before a lower ratio, the same operation is left out, a trial has its own contrast'
+is "$(grep -E '^array (label|pair|heading)\[' "$tmp/answer.plot" | sed 's/.*= //')" "['1 KiB, 1 GEMM', '2 KiB, 2 GEMMs', 'step']
+['win → a', 'win → b', 'win → auto']
+['synthetic steps', 'trials inside a job']" 'each row names the step and both configs, below its level of evidence'
+ok 'the answer is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
+ok 'the panel of a platform without a step is written' lost none answer/compare.csv answer/chosen.csv
+ok 'an empty answer is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
+like "$(<answer.svg)" 'no step was compared yet' 'an empty answer says so'
+
 # ---- too few numbers of CTAs
 grep -v 'ctas=8' steps/summary.csv >less && mv less steps/summary.csv
 grep -v 'ctas=8' steps/iteration.csv >less && mv less steps/iteration.csv

@@ -35,10 +35,10 @@ done
 
 ok 'a page' "$gradsync" report -q --all
 ok 'without a name' "$gradsync" report -o latest.html
-is "$(grep -o '<h2>[pq]</h2>' latest.html)" '<h2>q</h2>' 'the page has the platform of the latest run only'
+is "$(grep -o '<h2>[pq] ' latest.html)" '<h2>q ' 'the page has the platform of the latest run only'
 like "$err" 'platform q, ' 'a line says which one'
 page=$(cat report.html)
-for name in p q; do like "$page" "<h2>$name</h2>" "has platform $name"; done
+for name in p q; do like "$page" "<h2>$name <a href" "has platform $name"; done
 for run in aaaa bbbb cccc; do
     like "$page" "<tr id=\"run-$id-$run\"><td><code>gradsync show $id-$run</code>" "has run $run, and how to see it"
 done
@@ -70,8 +70,8 @@ is "$(grep -c '<svg role="img"' report.html)" 3 'has every figure'
 is "$(grep -c '<title>' report.html)" 1 'without their titles'
 is "$(grep -o "id=[\"'][^\"']*" report.html | sort | uniq -d)" '' 'no identifier is there twice'
 is "$(grep -o "href=[\"']#f[0-9]*-dot" report.html | sort -u | wc -l)" 3 'and each figure uses its own'
-is "$(grep -ciE '<script|<link|<img|<iframe|@import|(src|href)=.?(http|//)|url\([^#]' report.html)" 0 \
-    'it fetches nothing and runs nothing'
+is "$(grep -ciE '<script .|<link|<img|<iframe|@import|(src|href)=.?(http|//)|url\([^#]|fetch\(' report.html)" 0 \
+    'it fetches nothing'
 unlike "$page" "$tmp" 'and knows nothing of where it was made'
 cp report.html once.html
 ok 'once more' "$gradsync" report -q --all
@@ -91,28 +91,36 @@ cp -r "$top/data/raw/wan-lab-unequal" between/raw && cp figures/out/p/one.svg fi
 ok 'of recordings between sites' "$gradsync" report --raw between/raw --csv between -o between.html
 unlike "$err" 'make figures' 'wants no figures of a platform'
 like "$(cat between.html)" '<section id="sites">.*<svg .*<section id="method">' 'has those of all networks'
-like "$(cat between.html)" '<figcaption>sync_size, of wan.csv</figcaption>' 'each with the table that it is drawn from'
+like "$(cat between.html)" '<figcaption>Time of a synchronisation against its size. From <code>wan.csv' \
+    'a figure has a caption and names its table'
+like "$(cat between.html)" '<code class="cmd">figures/draw wan_sync data/csv/panels/wan/sync_size.plot figures/out/wan/sync_size<' \
+    'a figure has the command that draws it'
 like "$(cat between.html)" '<summary>Between sites</summary>.*modelled.*direct/lp' 'and the synchronisations, with the model'
-# Training steps: of two sizes one is beaten and one undecided; the steps of another section are neither.
-unlike "$page" 'Training steps, compute' 'what has no training steps does not count them'
-cp -r data/csv with-steps
-step() { # LABEL SIZE CONFIG VERDICT: a row of the run of p, in a mode of its own
-    awk -F, -v OFS=, -v id="$id-aaaa" -v label="$1" -v size="$2" -v config="$3" -v verdict="$4" '
-        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-        $at["run_id"] == id && !done++ { $at["label"] = label; $at["mode"] = "overlapped"; $at["size_B"] = size
-            $at["params"] = "size=" size " config=" config; $at["config"] = config; $at["verdict"] = verdict; print }' data/csv/compare.csv
-}
+# ---- the first screen: what advise says, a row for each step, the figure of the answer ----
+like "$page" 'No advice: no training step was compared' 'without training steps the page gives no advice'
+run=h200-4gpu/iter_proxy/20261121T111537Z-backward-7c01
+mkdir -p "steps/raw/${run%/*}" figures/out/h200-4gpu
+cp -r "$top/data/raw/$run" "steps/raw/${run%/*}"
+cp figures/out/p/one.svg figures/out/h200-4gpu/answer.svg
+cp figures/out/p/one.svg figures/out/h200-4gpu/iter_proxy-size-1MiB-ranks.svg
 {
-    step '' 8 b faster
-    step '' 8 c inconclusive
-    step '' 16 b slower
-    step '' 16 c inconclusive
-    step backward 8 b slower
-    step backward 8 c equivalent
-} >>with-steps/compare.csv
-ok 'of training steps' "$gradsync" report -q --all --csv with-steps -o steps.html
-is "$(grep -o '<li>.*steps.*</li>' steps.html)" '<li>p, null: a is beaten in 1 of 2 steps, undecided in 1</li>
-<li>p, null backward: a is beaten in 0 of 1 steps, undecided in 0</li>' 'says at the head how often the baseline is beaten, and how often that is undecided'
+    cat figures/out/p/one.svg
+    head -c 2000000 /dev/zero | tr '\0' ' '
+} >figures/out/h200-4gpu/iter_proxy-size-1MiB-ecdf.svg
+"$gradsync" reduce -q steps/raw -o steps && "$gradsync" compare -q steps/raw -o steps &&
+    "$gradsync" transitions -q steps && "$gradsync" limits -q "$top/configs/local.ini" -o steps
+ok 'a page of training steps is written' "$gradsync" report -q --all --raw steps/raw --csv steps -o steps.html
+sentence=$("$gradsync" advise steps/raw | head -n 1)
+is "$(sed -n 's,^<p class="advice">\(.*\)</p>$,\1,p' steps.html)" "$sentence" 'the page begins with the sentence of advise'
+is "$(sed -n '/<section id="answer">/,/<.section>/p' steps.html | grep -c '^<tr>.*synthetic')" 3 'the table has a row for each step'
+like "$(sed -n '/<section id="answer">/,/<.section>/p' steps.html | tr -d '\n')" '<svg .*Time that each step loses' \
+    'the figure of the answer is on the first screen'
+is "$(grep -c 'aria-label="answer"' steps.html)" 1 'the figure of the answer is there once'
+like "$(tr -d '\n' <steps.html)" '<summary>Which config makes the step shortest.</summary><div class="figures"><figure id="fig2">' \
+    'other figures are folded below a question'
+like "$(<steps.html)" 'figures/draw ranks data/csv/panels/h200-4gpu/iter_proxy/iter_proxy-size-1MiB.plot ' \
+    'the command of a panel names its workload'
+like "$(<steps.html)" '1 more figure in <code>figures/out/h200-4gpu<' 'a figure that the page has no room for is counted'
 rm data/csv/compare.csv
 exits 2 'without a table' "$gradsync" report -q -o no.html
 like "$err" 'compare.csv' 'says which'
@@ -147,7 +155,7 @@ for width in 360 1280; do
     light=$(look "$width" 1) dark=$(look "$width" 0)
     like "$light" '^over 0 ' "$width pixels wide: nothing sticks out"
     like "$light" 'paper rgb\(255, 255, 255\) filter none svg true dot 18' 'in the light: white, figures as they are'
-    like "$dark" 'paper rgb\(0, 0, 0\) filter invert\(1\) hue-rotate\(180deg\)' 'in the dark: black, figures turned round'
+    like "$dark" 'paper rgb\(0, 0, 0\) filter brightness\(0.85\)' 'in the dark: black, and figures on dimmed white'
 done
 no_orphans 'the browser is gone'
 done_testing

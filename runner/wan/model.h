@@ -29,9 +29,9 @@ struct wan_net {
     double farthest_s;      /* the longest one-way delay between any two sites */
     double lan_Bps;         /* inside a site, for WAN_HIERARCHICAL; 0: free */
     double ranks_per_site;  /* ranks that sum inside a site */
-    double
-        flat; /* for the other strategies: ranks per site that take part, adjacent in a ring, where
-                    transfers inside a site take no time; 0: one */
+    /* For the other strategies: ranks per site that take part, adjacent in a ring, where transfers
+     * inside a site take no time; 0: one. */
+    double flat;
     bool equal_shares;                 /* of a direct exchange; else those of wan_shares() */
     const struct wan_carrier *carrier; /* NULL: bytes are forwarded at once, at the rates */
 };

@@ -29,8 +29,7 @@ struct tcp_frame {
     uint16_t version;
     uint16_t kind;
     uint64_t id;
-    uint64_t
-        seq; /* number of a block, per direction between two ranks; unchanged when sent again */
+    uint64_t seq;   /* number of a block, per direction between two ranks; sent again: the same */
     uint64_t bytes; /* of payload */
     uint64_t acked; /* complete blocks received on this connection so far */
     /* Total bytes of blocks that the sender of this frame can accept from the other end: posted so
