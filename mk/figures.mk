@@ -14,11 +14,17 @@
 $(call stop_without,gnuplot,figures drawn sound-drawn report readme model-error paper)
 
 ##@ To see it
-.PHONY: figures tables drawn reduced sound-tables sound-drawn
-figures: all ## measure this machine if it never was, then every table and figure
+.PHONY: figures figures-all tables drawn reduced sound-tables sound-drawn
+# A PLATFORM of the environment may be meant for another program; a report takes it.
+drawn_only := $(if $(or $(filter report,$(MAKECMDGOALS)),$(filter command,$(platform_given))),$(PLATFORM))
+figures: all ## measure this machine if it never was, then its figures; PLATFORM=NAME, CONFIGS=auto,ring: these
+	@$(if $(filter-out local,$(drawn_only)),,bash mk/measure.sh '$(BUILD)/gradsync')
+	@$(MAKE) --no-print-directory drawn ONLY='$(or $(drawn_only),own)'
+	@bash mk/drawn.sh $(csv)/drawings
+figures-all: all ## the figures of every recording, those of this repository too
 	@bash mk/measure.sh '$(BUILD)/gradsync'
-	@$(MAKE) --no-print-directory drawn
-	@printf 'figures: figures/out, %s as SVG, PDF and PNG; tables: data/csv; next: make report, gradsync show RUN\n' "$$(ls -d figures/out/*/*.svg 2>/dev/null | wc -l)"
+	@$(MAKE) --no-print-directory drawn ONLY=
+	@bash mk/drawn.sh $(csv)/drawings
 # What can be drawn is known when every recording was read: one that is damaged is named and left out,
 # the rest is drawn, and that ends in an error. A paper or tables asked for by name stop at it instead.
 drawn:
@@ -38,6 +44,10 @@ runs := $(if $(reads),$(call listed,recordings))
 configs := $(if $(reads),$(call listed,platforms))
 tables_of_a_run := samples summary iteration metrics launches wan compare placebo chosen
 
+# Which recordings are drawn. ONLY: platforms, or `own`: measured here, not part of this repository.
+cloned := $(if $(and $(reads),$(filter own,$(ONLY))),$(filter-out local/%,$(shell cut -d/ -f3-5 data/SHA256SUMS 2>/dev/null | sort -u)))
+of_only = $(if $(filter own,$(ONLY)),$(filter-out $(cloned),$1),$(if $(ONLY),$(filter $(ONLY:%=%/%),$1),$1))
+
 # $(call remember,FILE,TEXT): FILE holds TEXT, and is written only when it did not.
 remember = $(if $(subst <$(strip $(file <$1))>,,<$(strip $2)>),$(shell mkdir -p $(dir $1))$(file >$1,$2))
 
@@ -53,8 +63,8 @@ $(tables_of_a_run:%=$(csv)/parts/$1/%.csv): $(csv)/parts/$1/stamp
 	@:
 endef
 define panels
-$(csv)/panels/$1/stamp: $(foreach r,$(filter $1/%,$(runs)),$(addprefix $(csv)/parts/$r/,summary.csv iteration.csv samples.csv compare.csv chosen.csv)) $(csv)/panels/$1/runs $(csv)/transitions.csv figures/panels figures/csv.awk figures/panels.awk figures/verdicts.awk figures/features.awk figures/levels.awk figures/steps.awk
-	@mkdir -p $$(@D) && FEATURES=$(csv)/transitions.csv bash figures/panels $(csv)/panels/$1 $1 $(patsubst %,$(csv)/parts/%,$(filter $1/%,$(runs))) && touch $$@
+$(csv)/panels/$1/stamp: $(foreach r,$(filter $1/%,$(runs)),$(addprefix $(csv)/parts/$r/,summary.csv iteration.csv samples.csv compare.csv chosen.csv)) $(csv)/panels/$1/runs $(csv)/panels/configs $(csv)/transitions.csv figures/panels figures/csv.awk figures/panels.awk figures/verdicts.awk figures/features.awk figures/levels.awk figures/steps.awk
+	@mkdir -p $$(@D) && CONFIGS='$(CONFIGS)' FEATURES=$(csv)/transitions.csv bash figures/panels $(csv)/panels/$1 $1 $(patsubst %,$(csv)/parts/%,$(filter $1/%,$(runs))) && touch $$@
 $(csv)/panels/$1/figures.mk: $(csv)/panels/$1/stamp
 	@:
 $(csv)/panels/$1/%.plot: $(csv)/panels/$1/stamp
@@ -69,11 +79,11 @@ endef
 define drawing
 drawings += $(addprefix figures/out/$1,.svg .png .pdf)
 $(csv)/panels/$1.plot: $3 $(4:%=figures/%.awk)
-	@mkdir -p $$(@D) && awk -v name=$(notdir $1) $(4:%=-f figures/%.awk) $3 >$$@.new && if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
+	@mkdir -p $$(@D) && awk -v folder=$(patsubst %/,%,$(dir $1)) -v name=$(notdir $1) $(4:%=-f figures/%.awk) $3 >$$@.new && if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
 $(addprefix figures/out/$1,.svg .png .pdf) &: $(csv)/panels/$1.plot figures/$2.gp $(style)
 	$$(call quiet,FIGURE,figures/out/$1)figures/draw $2 $$< figures/out/$1
 endef
-style := figures/features.gp figures/draw figures/formats.gp figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/verdict.gp
+style := figures/features.gp figures/draw figures/formats.gp figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/strip.gp figures/verdict.gp
 drawings :=
 
 draws := $(filter sound-drawn written,$(MAKECMDGOALS))
@@ -84,8 +94,9 @@ reduced: $(runs:%=$(csv)/parts/%/stamp)
 endif
 damaged := $(if $(filter sound-drawn,$(MAKECMDGOALS)),$(filter-out $(patsubst $(csv)/parts/%/stamp,%,$(wildcard $(runs:%=$(csv)/parts/%/stamp))),$(runs)))
 runs := $(filter-out $(damaged),$(runs))
+shown := $(call of_only,$(runs))
 # wan_sync has figures of its own (wan.mk).
-pairs := $(filter-out %/wan_sync,$(sort $(foreach r,$(runs),$(patsubst %/,%,$(dir $r)))))
+pairs := $(filter-out %/wan_sync,$(sort $(foreach r,$(shown),$(patsubst %/,%,$(dir $r)))))
 ifneq ($(filter sound-drawn sound-tables written,$(MAKECMDGOALS)),)
 $(call remember,$(csv)/runs,$(runs))
 $(csv)/stamp: $(library) $(BUILD)/runner/verbs/cmd_compare.o $(configs:%=configs/%.ini) $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
@@ -96,19 +107,24 @@ $(csv)/stamp: $(library) $(BUILD)/runner/verbs/cmd_compare.o $(configs:%=configs
 	$(BUILD)/gradsync compare -q --again $(csv)/chosen.csv -o $(csv)/chosen && \
 	$(BUILD)/gradsync transitions -q $(csv),mkdir -p $(csv)) && \
 	$(BUILD)/gradsync limits -q -o $(csv) $(configs:%=configs/%.ini) && touch $@
-$(addprefix $(csv)/,transitions.csv limits.csv wan.csv): $(csv)/stamp
+$(addprefix $(csv)/,transitions.csv limits.csv wan.csv compare.csv chosen.csv): $(csv)/stamp
 	@:
 sound-tables: $(csv)/stamp
 endif
 ifneq ($(draws),)
+$(call remember,$(csv)/panels/configs,all $(CONFIGS))
 $(foreach p,$(pairs),$(call remember,$(csv)/panels/$p/runs,$(filter $p/%,$(runs)))$(eval $(call panels,$p)))
 include $(pairs:%=$(csv)/panels/%/figures.mk)
+# The answer, for each platform with training steps.
+step_levels := ,(synthetic|step|trial|training)$$
+stepped := $(sort $(foreach r,$(if $(shown),$(shell cd $(csv)/parts && grep -lsE '$(step_levels)' $(shown:%=%/compare.csv) || true)),$(firstword $(subst /, ,$r))))
+$(foreach p,$(stepped),$(eval $(call drawing,$p/answer,answer,$(csv)/compare.csv $(csv)/chosen.csv,csv answer)))
 # What else is drawn is added to `drawings` by the makefiles that follow.
 .SECONDEXPANSION:
 sound-drawn: sound-tables $$(drawings)
 	@$(foreach r,$(filter-out $(patsubst $(raw)/%/MANIFEST.json,%,$(wildcard $(raw)/*/*/*/MANIFEST.json)),$(runs)),echo 'unfinished: $(raw)/$r: drawn as far as it is; gradsync show says what it lacks' >&2;)true
-	@$(if $(drawings),,echo 'No recording to draw: make run PLATFORM=…' >&2)
-	@$(call remember,$(csv)/drawings,$(drawings))drawings=" $$(<$(csv)/drawings) "; for file in figures/out/*/*; do \
+	@$(if $(drawings),,echo 'No recording to draw: make run PLATFORM=…, or make figures-all' >&2)
+	@$(call remember,$(csv)/drawings,$(drawings))drawings=" $$(<$(csv)/drawings) "; for file in $(if $(ONLY),$(patsubst %,figures/out/%/*,$(sort $(foreach p,$(pairs),$(firstword $(subst /, ,$p))))),figures/out/*/*); do \
 	  [[ $$drawings == *" $$file "* ]] || rm -f "$$file"; done
 	@$(if $(damaged),{ printf '%s: left out of tables and figures for what is said above\n' $(damaged:%=$(raw)/%) >&2; false; })
 endif

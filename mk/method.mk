@@ -19,7 +19,7 @@ error-rates: $(BUILD)/sim/error_rates.csv $(BUILD)/sim/trial_rates.csv ## how of
 	  printf "  %-42s %5.1f%% [%.1f, %.1f]\n", $$2, 100 * $$4, 100 * $$5, 100 * $$6 }' $^
 endif
 
-ifneq ($(draws),)
+ifneq ($(if $(ONLY),,$(draws)),)
 
 ifneq ($(and $(runs),$(wildcard tests/sim/error_rates.c)),)
 $(eval $(call drawing,method/error_rates,error_rates,$(BUILD)/sim/error_rates.csv,csv error_rates))

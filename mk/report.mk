@@ -19,12 +19,12 @@ endif
 
 ##@ To see it
 .PHONY: report setup-report readme
-report: figures ## PLATFORM=NAME one HTML page: figures, tables, verdicts, machine
+report: $(if $(PLATFORM),figures,figures-all) ## PLATFORM=NAME one HTML page: figures, tables, verdicts, machine
 	@$(BUILD)/gradsync report -o $(report_page) $(or $(PLATFORM),--all)
 setup-report: # the browser that the test of the page looks at it with
 	@bash mk/setup.sh report
 # The picture and the numbers of the documents, when there are new recordings.
 readme_figure := h200-4gpu/iter_proxy-size-16MiB-gemms-1-ranks
-readme: figures # writes docs/answer.svg and what the commands of README.md and docs/answer.md print
+readme: figures-all # writes docs/answer.svg and what the commands of README.md and docs/answer.md print
 	@cp figures/out/$(readme_figure).svg docs/answer.svg
 	@for d in README.md docs/answer.md; do bash mk/readme.sh $$d >$$d.new && mv $$d.new $$d || exit 1; done

@@ -24,6 +24,8 @@ ARGS ?=
 PART ?=
 TESTS ?=
 TELL ?=
+CONFIGS ?=
+ONLY ?=
 V ?=
 
 ifneq ($(filter default undefined,$(origin CC)),)

@@ -5,7 +5,7 @@
 
 ##@ To see it
 .PHONY: model-error
-model-error: figures ## how far the WAN model is from what wan_sync measured, by network
+model-error: figures-all ## how far the WAN model is from what wan_sync measured, by network
 	@awk -F, '{ printf NR == 1 ? "%-24s %6s %8s %8s  %s\n" : "%-24s %6d %7.1f%% %7.1f%%  %s, %s B\n", $$1, $$3, \
 	  NR == 1 ? "median" : 100 * $$4, NR == 1 ? "worst" : 100 * $$5, NR == 1 ? "at" : $$6, $$7 }' data/csv/wan/model-error.csv
 
@@ -22,12 +22,12 @@ $(csv)/wan/$1.csv $(csv)/wan/$1-claims.csv &: configs/$1.ini $(library) $(BUILD)
 $(call drawing,$1/wan_every,wan_every,$(csv)/wan/$1.csv,csv wan_curves)
 $(call drawing,$1/wan_claims,wan_claims,$(csv)/wan/$1-claims.csv,csv wan_claims)
 endef
-wan_plans := $(patsubst configs/%.ini,%,$(shell grep -lsx '\[model\]' $(configs:%=configs/%.ini) /dev/null || true))
+wan_plans := $(if $(ONLY),,$(patsubst configs/%.ini,%,$(shell grep -lsx '\[model\]' $(configs:%=configs/%.ini) /dev/null || true)))
 $(foreach p,$(wan_plans),$(eval $(call wan_plan,$p)))
 
 $(csv)/wan/needed.csv: mk/wan-needed.sh $(library) | $(BUILD)/gradsync
 	@mkdir -p $(@D) && bash $< $(BUILD)/gradsync >$@.new && mv $@.new $@
-$(eval $(call drawing,method/wan_needed,wan_needed,$(csv)/wan/needed.csv,csv wan_curves))
+$(if $(ONLY),,$(eval $(call drawing,method/wan_needed,wan_needed,$(csv)/wan/needed.csv,csv wan_curves)))
 
 # How far the model is from them, also where there are none: the paper asks.
 wan_errors := $(csv)/wan/model-error.csv
@@ -37,7 +37,7 @@ $(wan_errors): $(csv)/wan.csv figures/csv.awk figures/wan_errors.awk
 
 # Of recordings of wan_sync between sites: synchronisations alone, and trainings that compute between
 # them. One whose config names no sites has neither a rate nor a model to be drawn by.
-wan_runs := $(foreach r,$(runs),$(if $(findstring /wan_sync/,$r),$r/config.ini))
+wan_runs := $(foreach r,$(shown),$(if $(findstring /wan_sync/,$r),$r/config.ini))
 wan_runs := $(if $(wan_runs),$(patsubst %config.ini,%plan.json,$(shell cd $(raw) && grep -lsx '\[sites\]' $(wan_runs) || true)))
 wan_plans_of = $(if $(wan_runs),$(shell cd $(raw) && grep -ls $1 $(wan_runs) || true))
 ifneq ($(call wan_plans_of,' compute=0 compute_kind=emulated '),)

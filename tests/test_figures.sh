@@ -39,13 +39,13 @@ like "$out" 'REDUCE  one/nccl_allreduce' 'make says which recording it reduces'
 for platform in one two; do
     for name in nccl_allreduce-{bandwidth,latency,ratios-forest,sizes-verdict_map} \
         iter_proxy-backward-size-16MiB-{by-ctas,decomposition,ecdf,ranks} \
-        iter_proxy-backward-overlapped-{latency,ratios-forest,sizes-verdict_map}; do
+        iter_proxy-backward-overlapped-{latency,ratios-forest,sizes-verdict_map} answer; do
         file=figures/out/$platform/$name
         is "$(head -c 5 "$file.svg" 2>/dev/null)$(tail -c +2 "$file.png" 2>/dev/null | head -c 3)$(head -c 5 "$file.pdf" \
             2>/dev/null)" '<?xmlPNG%PDF-' "$platform/$name exists as SVG, PNG and PDF"
     done
 done
-is "$(find figures/out -type f | wc -l)" 102 \
+is "$(find figures/out -type f | wc -l)" 108 \
     'no other files are drawn than these and the figures of the configs'
 is "$(grep -c 'CreationDate (D:2000' figures/out/one/nccl_allreduce-latency.pdf)" 1 \
     'a PDF does not hold the time at which it was made'
@@ -84,7 +84,7 @@ like "$err" "${recording%/*}: left out of tables and figures" \
     'the error says that the recording is left out'
 is "$(cut -d, -f2,3 data/csv/summary.csv | sort -u | tr '\n' ' ')" 'one,iter_proxy one,nccl_allreduce platform,workload two,iter_proxy ' \
     'the tables have no row of the edited recording'
-is "$(find figures/out/two -name '*.svg' | sed 's,.*/,,; s/-.*//' | sort | uniq -c | xargs)" '11 iter_proxy' \
+is "$(find figures/out/two -name '*.svg' | sed 's,.*/,,; s/-.*//' | sort | uniq -c | xargs)" '1 answer.svg 11 iter_proxy' \
     'the figures of the sound recording are drawn'
 unlike "$err" 'No rule to make' 'make does not add an error of its own'
 exits 2 'the next run fails too' draw
@@ -112,7 +112,23 @@ is "$(find figures/out -type f -path '*two*' | wc -l)$(grep -c ',two,' data/csv/
     'a removed platform leaves no figure and no row'
 mv "$tmp/two" data/raw/two
 exits 0 'drawing succeeds after the platform is back' draw
-is "$(find figures/out -type f | wc -l)" 102 'all figures are back'
+is "$(find figures/out -type f | wc -l)" 108 'all figures are back'
+
+# ---- some of the figures
+
+figures_of() { make --no-print-directory -j2 BUILD=build drawn "$@" >/dev/null 2>&1 && cd figures/out && ls -d ./*/*.svg; }
+echo "0  data/raw/two/nccl_allreduce/$(basename data/raw/two/nccl_allreduce/*)/MANIFEST.json" >data/SHA256SUMS
+rm -r figures/out
+is "$(figures_of ONLY=own | cut -d- -f1 | sort | uniq -c | xargs)" \
+    '1 ./one/answer.svg 11 ./one/iter_proxy 4 ./one/nccl_allreduce 1 ./two/answer.svg 11 ./two/iter_proxy' \
+    'only recordings that are not part of the repository are drawn'
+is "$(figures_of ONLY=two CONFIGS=auto,ctas=8 | wc -l)" 28 'the figures of other platforms are kept'
+is "$(grep -h '^array label' data/csv/panels/two/iter_proxy/*-overlapped.plot)" "array label[2] = ['auto', 'ctas=8']" \
+    'CONFIGS limits the configs in a figure'
+is "$(cut -d, -f1-2 data/csv/summary.csv | sort -u | wc -l)" 5 'the tables have every recording'
+like "$(bash mk/drawn.sh data/csv/drawings)" 'figures/out/two/answer.svg' 'the figures are named'
+like "$(bash mk/drawn.sh data/csv/drawings)" 'show the result: build/gradsync show data/raw/two/' 'the command that shows the run is named'
+rm data/SHA256SUMS
 
 # ---- what make figures does on top
 

@@ -2,38 +2,47 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
 #
-# The lab: sites on this machine that are what a config says, and leave nothing behind.
+# The lab: its sites on this machine are what the config says, and it leaves nothing behind.
 # shellcheck disable=SC2154 # $rc $out $err are lib.sh's
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/lab.sh"
 
-lab_config 100Mbit/s 10ms 'mtu = 9000' 'congestion = reno' '[mpi_allreduce]' 'size = 64KiB' 'algorithm = auto'
+lab_config 100Mbit/s 10ms 'mtu = 9000' 'congestion = reno' '[mpi_allreduce]' 'size = 64KiB' \
+    'algorithm = auto'
 refused() { # NAME CODE REGEX ARGUMENT…
     exits "$2" "$1" timeout 60 "$gradsync" lab "${@:4}"
-    one_line "$err" "$1: in one line"
-    like "$err" "$3" "$1: says what"
+    one_line "$err" "$1: the error is one line"
+    like "$err" "$3" "$1: the error names the cause"
 }
 
 # ---- what is refused before anything is made
 
 printf '[platform]\nname = x\n' >none.ini
-refused 'no sites' 2 'none.ini.*\[sites\] has no site; add' none.ini -- true
-refused 'no command' 2 'usage: gradsync lab' lab.ini
-refused 'one site' 2 '1 sites; a lab needs 2 to 32' none.ini --set sites:a=up=1Gbit/s -- true
-refused 'equal sites in a row' 2 'one row per site' lab.ini --set sites:north=count=2 -- true
-refused 'a key of no lab' 2 "key 'sede'.*seed and late, did you mean 'seed'" lab.ini --set lab:sede=1 -- true
-refused 'an RTT without its unit' 2 'is 50 s; at most 5 s are allowed, e.g. rtt=50ms' lab.ini --set links:rtt=50 -- true
-refused 'a rate without its unit' 2 '8 kbit/s is too slow.*set 1000 or more' lab.ini --set links:rate=1kB/s -- true
-refused 'a queue of no packets' 2 'queue: .*3 packets of mtu=9000 \(27000 bytes\)' lab.ini --set links:queue=8KiB -- true
-refused 'a word of no link' 2 "unknown key 'los'.*did you mean 'loss'" lab.ini --set 'links:north-east=los=1%' -- true
-exits 2 'outside of a lab no site is entered' "$gradsync" lab-enter north hostname
-like "$err" 'not inside a lab' 'and that is said'
-exits 2 'outside of a lab nothing is set' "$gradsync" lab-set stats
+refused 'a config without sites is refused' 2 'none.ini.*\[sites\] has no site; add' none.ini -- \
+    true
+refused 'a lab without a command is refused' 2 'usage: gradsync lab' lab.ini
+refused 'a lab of one site is refused' 2 '1 sites; a lab needs 2 to 32' none.ini --set \
+    sites:a=up=1Gbit/s -- true
+refused 'equal sites in a row of the config are refused' 2 'one row per site' lab.ini --set \
+    sites:north=count=2 -- true
+refused 'a mistyped key of the lab is refused' 2 "key 'sede'.*seed and late, did you mean 'seed'" \
+    lab.ini --set lab:sede=1 -- true
+refused 'an RTT without its unit is refused' 2 'is 50 s; at most 5 s are allowed, e.g. rtt=50ms' \
+    lab.ini --set links:rtt=50 -- true
+refused 'a rate without its unit is refused' 2 '8 kbit/s is too slow.*set 1000 or more' lab.ini \
+    --set links:rate=1kB/s -- true
+refused 'a queue of less than three packets is refused' 2 \
+    'queue: .*3 packets of mtu=9000 \(27000 bytes\)' lab.ini --set links:queue=8KiB -- true
+refused 'a mistyped key of a link is refused' 2 "unknown key 'los'.*did you mean 'loss'" lab.ini \
+    --set 'links:north-east=los=1%' -- true
+exits 2 'lab-enter outside of a lab is refused' "$gradsync" lab-enter north hostname
+like "$err" 'not inside a lab' 'the error says that there is no lab'
+exits 2 'lab-set outside of a lab is refused' "$gradsync" lab-set stats
 
 run lab -- true
 if [ $rc = 3 ]; then
-    like "$err" '^gradsync: lab: .+' 'what this machine lacks is said'
-    skip 'the lab itself' "$err"
+    like "$err" '^gradsync: lab: .+' 'the error says what this machine lacks'
+    skip 'a lab runs commands' "$err"
     done_testing
     exit
 fi
@@ -41,26 +50,34 @@ fi
 # ---- a run that wants one
 
 sed '/^late/d' lab.ini >strict.ini
-ok 'a lab whose config is silent' timeout 60 "$gradsync" lab -q -r strict.json strict.ini -- true
-is "$(jq .late_share strict.json)" 0.01 'lets one packet of a hundred be late'
-exits 3 'its sites are no hosts elsewhere' env OMPI_MCA_plm_rsh_agent=false "$gradsync" run -q lab.ini -o outside
-like "$err" 'its hosts are the config.s \[sites\]: gradsync lab CONFIG -- COMMAND' 'and where they are is said'
+ok 'a lab whose config does not set late runs' timeout 60 "$gradsync" lab -q -r strict.json \
+    strict.ini -- true
+is "$(jq .late_share strict.json)" 0.01 'by default one packet of a hundred may be late'
+exits 3 'a run outside of the lab exits with 3' env OMPI_MCA_plm_rsh_agent=false "$gradsync" run \
+    -q lab.ini -o outside
+like "$err" 'its hosts are the config.s \[sites\]: gradsync lab CONFIG -- COMMAND' \
+    'the error says how to run in the lab'
 
 # ---- a command in it
 
-ok 'a command runs' lab --report report.json -- hostname
-is "$out" north 'at the first site'
+ok 'a command runs in the lab' lab --report report.json -- hostname
+is "$out" north 'a command runs at the first site'
 json() { jq -r "$1" report.json; }
 is "$(json '[.sites[].name] | join(" ")')" 'north east south' 'the report names the sites'
-is "$(json '[.before, .after | .sites[] | .up_Bps, .down_Bps | . / 12.5e6 | select(. < 0.97 or . > 1.03)] | length')" \
-    0 'each sends and receives at its rate, before and after'
-is "$(json '[.before.pairs[].rtt_s | select(. < 0.01 or . > 0.0107)] | length')" 0 'each RTT is the config'"'"'s'
-is "$(json '[.before.pairs[].lost] | add')" 0 'nothing is lost'
-is "$(json '.congestion + " " + (.mtu_B | tostring)')" 'reno 9000' 'and what TCP is like'
-exits 143 'its exit code is the command'"'"'s, a signal too' lab -- bash -c 'kill -TERM $$'
-exits 7 'started by what ignores SIGCHLD too' env --ignore-signal=CHLD "$gradsync" lab -q lab.ini -- bash -c 'exit 7'
-exits 127 'a command that is not there' lab -- no-such-command
-like "$err" 'no-such-command: No such file' 'and is named'
+rates='[.before, .after | .sites[] | .up_Bps, .down_Bps | . / 12.5e6 | select(. < 0.97 or . > 1.03)]'
+is "$(json "$rates | length")" \
+    0 'each site sends and receives at its rate, before and after'
+is "$(json '[.before.pairs[].rtt_s | select(. < 0.01 or . > 0.0107)] | length')" 0 \
+    'each RTT is that of the config'
+is "$(json '[.before.pairs[].lost] | add')" 0 'no packet is lost'
+is "$(json '.congestion + " " + (.mtu_B | tostring)')" 'reno 9000' \
+    'the report has the congestion control and the MTU of the config'
+exits 143 'a command killed by a signal gives its exit code to the lab' lab -- bash -c \
+    'kill -TERM $$'
+exits 7 'the exit code is right where SIGCHLD is ignored' env --ignore-signal=CHLD "$gradsync" lab \
+    -q lab.ini -- bash -c 'exit 7'
+exits 127 'a command that does not exist exits with 127' lab -- no-such-command
+like "$err" 'no-such-command: No such file' 'the error names the command that does not exist'
 
 cat >inside.sh <<'END'
 port() { timeout "$1" bash -c ": >/dev/tcp/$2/99" 2>/dev/null; echo "$?"; } # 1: refused, so reached
@@ -82,7 +99,9 @@ say stalled "$(port 0.5 east)"
 say gone "$(port 5 east)"
 drops() { "$gradsync" lab-set stats | jq .queue_drops; }
 flood() { head -c 200000 /dev/zero >/dev/udp/10.77.0.3/9; } # a queue holds 270 KB
-idle() { "$gradsync" lab-set stats | jq -e '.packets == .delivered + .queue_drops + .cut_drops' >/dev/null; }
+idle() {
+    "$gradsync" lab-set stats | jq -e '.packets == .delivered + .queue_drops + .cut_drops' >/dev/null
+}
 before=$(drops); flood; until_true 60 idle; middle=$(drops)
 dropped() { after=$(drops) && [ "$after" -gt "$middle" ]; }
 "$gradsync" lab-set rate north 0.1% >/dev/null; flood; flood; until_true 60 dropped
@@ -96,109 +115,142 @@ END
 build_sockets
 run lab -- bash inside.sh
 inside() { sed -n "s/^$1=//p" <<<"$out"; }
-is "$(inside entered)" south 'a site is entered by name'
-is "$(inside shell) $(inside argv)" '2 $((1+1))' 'with a line for the shell, or behind -- a command'
-like "$(inside unknown)" "no site 'suoth' in this lab, did you mean 'south'" 'a site that there is not'
-like "$(inside nested)" 'already inside a lab' 'a lab in a lab is refused'
-is "$(inside congestion)" reno 'the congestion control is the config'"'"'s'
-is "$(inside reached) $(inside down) $(inside up)" '1 124 1' 'a site goes down and comes up'
-is "$(inside stalled) $(inside gone)" '124 1' 'a site stalls and goes on'
+is "$(inside entered)" south 'a site is entered by its name'
+is "$(inside shell) $(inside argv)" '2 $((1+1))' \
+    'lab-enter takes a line for the shell, or words after --'
+like "$(inside unknown)" "no site 'suoth' in this lab, did you mean 'south'" \
+    'lab-enter names the nearest site for a mistyped one'
+like "$(inside nested)" 'already inside a lab' 'a lab inside a lab is refused'
+is "$(inside congestion)" reno 'the congestion control is that of the config'
+is "$(inside reached) $(inside down) $(inside up)" '1 124 1' \
+    'a site that is down is unreachable until it is up'
+is "$(inside stalled) $(inside gone)" '124 1' \
+    'a site that is stalled is unreachable until it goes on'
 is "$(inside drops)" '0 1' 'a rate that falls to a thousandth drops what its queue cannot hold'
-like "$(inside order)" 'not a rate; write e.g. 100Mbit/s or 10%' 'a wrong value is refused'
-like "$(inside order2)" 'unknown command; use: rate SITE RATE' 'a wrong order too'
-like "$(inside order3)" "no site 'nroth', did you mean 'north'" 'and a wrong site'
-is "$(inside silent)" ok 'those who say nothing keep the relay from nothing'
+like "$(inside order)" 'not a rate; write e.g. 100Mbit/s or 10%' 'a malformed rate is refused'
+like "$(inside order2)" 'unknown command; use: rate SITE RATE' \
+    'an unknown command of lab-set is refused'
+like "$(inside order3)" "no site 'nroth', did you mean 'north'" \
+    'a mistyped site of lab-set is refused'
+is "$(inside silent)" ok 'clients that send nothing do not block the relay'
 is "$(inside mpi)" 'east north south ' 'mpirun has a rank at each site'
 
-exits 1 'a report that cannot be written' lab --report nowhere/report.json -- echo ran
-is "$out" '' 'is said before the command runs'
-exits 143 'a signal ends a lab that is being measured' timeout --preserve-status 3 "$gradsync" lab -q lab.ini --set links:rtt=4s -- true
+exits 1 'a report that cannot be written is an error' lab --report nowhere/report.json -- echo ran
+is "$out" '' 'the command does not run if the report cannot be written'
+exits 143 'a signal ends a lab that is being measured' timeout --preserve-status 3 "$gradsync" lab \
+    -q lab.ini --set links:rtt=4s -- true
 
 mkdir 'a b' && cp "$gradsync" 'a b'
 spaced() { timeout 60 'a b/gradsync' lab -q lab.ini "$@"; }
-ok 'links of different rates, RTTs and losses' spaced -r unequal.json --set 'links:north>east=rate=20Mbit/s rtt=30ms loss=5%' \
+ok 'a lab with different rates, RTTs and losses runs' spaced -r unequal.json --set \
+    'links:north>east=rate=20Mbit/s rtt=30ms loss=5%' \
     --set sites:south=down=50Mbit/s -- mpirun -n 2 --host north,south hostname
-is "$(sort <<<"$out" | tr '\n' ' ')" 'north south ' 'by a program whose folder has a space'
+is "$(sort <<<"$out" | tr '\n' ' ')" 'north south ' \
+    'mpirun starts ranks with a program whose folder has a space'
 unequal() { jq -c "$1" unequal.json; }
-is "$(unequal '.before.sites[2].down_Bps | . / 6.25e6 | . > 0.97 and . < 1.03')" true 'a slower downlink is one'
+is "$(unequal '.before.sites[2].down_Bps | . / 6.25e6 | . > 0.97 and . < 1.03')" true \
+    'a slower downlink has its rate'
 of='.from == "north" and .to == "east"'
-is "$(unequal "[.before.pairs[] | select($of) | .rtt_s * 1000 | round] | first")" 20 'so is a longer way'
-is "$(unequal "[.before.pairs[] | select($of) | .lost / .sent | . > 0.02 and . < 0.09] | first")" true \
-    'and one that loses packets'
-is "$(unequal "[.before.pairs[] | select($of | not) | .lost] | add")" 0 'the others lose none'
+is "$(unequal "[.before.pairs[] | select($of) | .rtt_s * 1000 | round] | first")" 20 \
+    'a pair with a longer RTT has it'
+is "$(unequal "[.before.pairs[] | select($of) | .lost / .sent | . > 0.02 and . < 0.09] | first")" \
+    true \
+    'a link that loses packets loses its share'
+is "$(unequal "[.before.pairs[] | select($of | not) | .lost] | add")" 0 \
+    'the other links lose no packet'
 
 # ---- a run in it
 
-ok 'a run in the lab' lab -- "$gradsync" run -q lab.ini -o raw
+ok 'a run in the lab succeeds' lab -- "$gradsync" run -q lab.ini -o raw
 run_dir=$(echo raw/lab/mpi_allreduce/*)
 header() { head -1 "$run_dir"/launch-01.01.jsonl | jq -r "$1"; }
-ok 'its recording is whole' "$gradsync" check "$run_dir"
-is "$(header '[.hosts[].host] | join(" ")')" 'north east south' 'every rank at its own site'
-is "$(header '[.lab.before.sites[].name] | join(" ")')" 'north east south' 'the header says what the lab was'
-is "$(header '.lab.late_share == 1')" true 'and how late it might be'
-is "$(header '.lab.control, .lab.sites[0].pid, .env.OMPI_MCA_plm_rsh_agent' | sort -u)" null 'and nothing of the moment'
-like "$(grep -h '"key":"lab"' "$run_dir"/*.jsonl)" 'of [0-9]+ packets more than 1 ms late' 'how late packets were is noted'
+ok 'the recording of a run in the lab is sound' "$gradsync" check "$run_dir"
+is "$(header '[.hosts[].host] | join(" ")')" 'north east south' \
+    'every rank runs at a site of its own'
+is "$(header '[.lab.before.sites[].name] | join(" ")')" 'north east south' \
+    'the header of the recording names the sites'
+is "$(header '.lab.late_share == 1')" true \
+    'the header of the recording has the share of late packets'
+is "$(header '.lab.control, .lab.sites[0].pid, .env.OMPI_MCA_plm_rsh_agent' | sort -u)" null \
+    'the header has no PID, socket or variable of the moment'
+like "$(grep -h '"key":"lab"' "$run_dir"/*.jsonl)" 'of [0-9]+ packets more than 1 ms late' \
+    'the recording notes how many packets were late'
 
 cat >relay.sh <<'END'
 for p in /proc/[0-9]*; do
-    ls -l "$p"/fd 2>/dev/null | grep -q eventpoll && [ "$(cat "$p/comm")" = gradsync ] && relay=${p#/proc/}
+    ls -l "$p"/fd 2>/dev/null | grep -q eventpoll && [ "$(cat "$p/comm")" = gradsync ] &&
+        relay=${p#/proc/}
 done
 END
-# It stands still half of the time: what it delivers is late. After so many blocks it does so no more.
+# The relay stands still half of the time, so that what it delivers is late, until this many blocks
+# have been left out.
 cat >late.sh <<'END'
 . ./relay.sh
 left_out() { cat $1/lab/*/*/*.jsonl 2>/dev/null | grep -c 'left out'; }
-(while sleep 0.02 && [ "$(left_out $1)" -lt $2 ]; do kill -STOP "$relay"; sleep 0.02; kill -CONT "$relay"; done) &
+while sleep 0.02 && [ "$(left_out $1)" -lt $2 ]; do
+    kill -STOP "$relay"; sleep 0.02; kill -CONT "$relay"
+done &
 "$gradsync" run -q lab.ini -o $1
 echo "run: $?"
 kill $! 2>/dev/null
 kill -CONT "$relay"
 END
 run lab --set lab:late=1% -- bash late.sh moment 1
-is "$out:$err" 'run: 0:' 'a lab that is late for a moment costs no run'
-is "$(cat moment/*/*/*/*.jsonl | jq -c 'select(.type == "block") | .block' | sort | uniq -c | tr -s ' ')" ' 1 1' \
-    'the block is recorded once'
-like "$(cat moment/*/*/*/*.jsonl)" '"key":"lab","value":"block 1 left out: [0-9]+ of [0-9]+ packets' 'and that it was left out before'
+is "$out:$err" 'run: 0:' 'a run whose lab is late for a moment succeeds'
+is "$(cat moment/*/*/*/*.jsonl | jq -c 'select(.type == "block") | .block' | sort | uniq -c | tr \
+    -s ' ')" ' 1 1' \
+    'a block that is repeated because of late packets is recorded once'
+like "$(cat moment/*/*/*/*.jsonl)" \
+    '"key":"lab","value":"block 1 left out: [0-9]+ of [0-9]+ packets' \
+    'the recording notes the block that was left out'
 run lab --set lab:late=1% -- bash late.sh late 1000
-like "$out" 'run: 1' 'a run in a lab that is late is refused'
-like "$err" 'the emulated network delivered packets late in 8 blocks in a row: [0-9]+ of [0-9]+ packets' 'with the numbers'
-is "$(find late -name MANIFEST.json)" '' 'and its recording is not final'
+like "$out" 'run: 1' 'a run whose lab is always late fails'
+like "$err" \
+    'the emulated network delivered packets late in 8 blocks in a row: [0-9]+ of [0-9]+ packets' \
+    'the error counts the blocks and the late packets'
+is "$(find late -name MANIFEST.json)" '' 'a run whose lab is always late is not final'
 
-exits 1 'a relay that is killed ends the lab' lab -- bash -c '. ./relay.sh; kill -KILL "$relay"; sleep 60'
-like "$err" '^gradsync: lab: the relay ended \(status 9\): ' 'in one line'
+exits 1 'a lab whose relay is killed exits with 1' lab -- bash -c \
+    '. ./relay.sh; kill -KILL "$relay"; sleep 60'
+like "$err" '^gradsync: lab: the relay ended \(status 9\): ' 'the error says that the relay ended'
 
-refused 'a rate that no machine relays' 3 'site .* sends .* instead of .*Gbit/s .*too busy' \
+refused 'a rate that no machine relays is refused' 3 \
+    'site .* sends .* instead of .*Gbit/s .*too busy' \
     lab.ini -q --set links:rate=400Gbit/s -- echo ran
-is "$out" '' 'and the command does not run'
+is "$out" '' 'the command does not run if the rate is not reached'
 
 lab --set links:congestion=cubic -- sleep 0.1 2>first.err & # which the machine may have to lend
-ok 'two labs started at once' lab --set links:congestion=cubic -- sleep 0.1
+ok 'the second of two labs that start at once succeeds' lab --set links:congestion=cubic -- sleep \
+    0.1
 wait $!
-is "$? $(cat first.err)" '0 ' 'do not hinder each other'
+is "$? $(cat first.err)" '0 ' 'the first of two labs that start at once succeeds'
 
 # ---- what is left
 
-timeout 60 "$gradsync" lab -q lab.ini -- bash -c 'mpirun -n 3 --host north,east,south sleep 60 & dirname "$GRADSYNC_LAB" >ready; wait' >/dev/null 2>&1 &
-ok 'a lab to be killed' until_true 60 test -s ready
+timeout 60 "$gradsync" lab -q lab.ini -- bash -c \
+    'mpirun -n 3 --host north,east,south sleep 60 & dirname "$GRADSYNC_LAB" >ready; wait' \
+    >/dev/null 2>&1 &
+ok 'a lab that is to be killed starts' until_true 60 test -s ready
 disown # its death is no news
 kill -KILL "$(pgrep -P $!)"
 
-no_orphans 'killed, it leaves no process'
+no_orphans 'a killed lab leaves no process'
 lab -- true
-like "$(cat ready)" '^/dev/shm/gradsync-' 'it had a folder'
-ok 'which is gone with the next start' test ! -e "$(cat ready)"
+like "$(cat ready)" '^/dev/shm/gradsync-' 'a killed lab had a folder in /dev/shm'
+ok 'the next lab removes the folder of a killed one' test ! -e "$(cat ready)"
 rm ready
-timeout 60 "$gradsync" lab -q lab.ini -- bash -c 'trap "echo asked >>ready; exit 9" TERM; echo up >ready; while :; do sleep 0.1; done' >/dev/null 2>&1 &
-ok 'a lab to be ended' until_true 60 test -s ready
+command='trap "echo asked >>ready; exit 9" TERM; echo up >ready; while :; do sleep 0.1; done'
+timeout 60 "$gradsync" lab -q lab.ini -- bash -c "$command" >/dev/null 2>&1 &
+ok 'a lab that is to be ended starts' until_true 60 test -s ready
 kill -TERM "$(pgrep -P $!)"
 wait $!
-is "$? $(tail -1 ready)" '9 asked' 'a signal reaches the command'
-no_orphans 'and nothing is left'
+is "$? $(tail -1 ready)" '9 asked' 'a signal to the lab reaches its command'
+no_orphans 'a lab that was ended leaves no process'
 
 # ---- without privilege, and without what it needs; root makes such a machine of this one
 
 if [ "$(id -u)" != 0 ]; then
-    skip 'other users' 'not root'
+    skip 'other users have a lab' 'not root'
     done_testing
     exit
 fi
@@ -207,25 +259,35 @@ chmod 644 lab.ini
 user() { # COMMAND…: as nobody, where /dev/net/tun is everybody's
     [ -c tun ] || { mknod tun c 10 200 && chmod 666 tun; }
     # shellcheck disable=SC2016
-    unshare -m bash -c 'mount --bind tun /dev/net/tun && exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"' - "$@"
+    unshare -m bash -c 'mount --bind tun /dev/net/tun &&
+        exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"' - "$@"
 }
 if user test -x "$gradsync" -a -r "$gradsync"; then
     # Without a real-time priority the relay may be kept waiting: a long way tolerates more.
-    ok 'another user' user timeout 60 "$gradsync" lab -q lab.ini --set links:rate=10Mbit/s --set links:rtt=60ms -- \
+    ok 'another user has a lab' user timeout 60 "$gradsync" lab -q lab.ini --set \
+        links:rate=10Mbit/s --set links:rtt=60ms -- \
         bash -c 'id -u; hostname; mpirun -n 3 --host north,east,south hostname | sort'
-    is "$(tr '\n' ' ' <<<"$out")" '0 north east north south ' 'has a lab, and mpirun in it'
+    is "$(tr '\n' ' ' <<<"$out")" '0 north east north south ' \
+        "another user's mpirun has a rank at each site"
 else
-    skip 'another user' "who cannot read $gradsync"
-    skip 'another user'"'"'s mpirun' 'the same'
+    skip 'another user has a lab' "who cannot read $gradsync"
+    skip "another user's mpirun has a rank at each site" 'the same'
 fi
-exits 3 'devices that are root'"'"'s alone' unshare -m bash -c 'mknod own c 10 200 && chmod 600 own && mount --bind own /dev/net/tun &&
-    exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"' - timeout 60 "$gradsync" lab lab.ini -- true
-like "$err" '/dev/net/tun: Permission denied: as root: chmod 666' 'are named, with the remedy'
-exits 3 'no devices' unshare -m bash -c 'mount -t tmpfs none /dev/net && exec "$@"' - timeout 60 "$gradsync" lab lab.ini -- true
-like "$err" '/dev/net/tun: No such file.*modprobe tun' 'are named, with the remedy'
-exits 3 'no permission for namespaces' unshare -U --map-root-user bash -c 'echo 0 >/proc/sys/user/max_user_namespaces &&
+exits 3 'a /dev/net/tun that only root may open is refused' unshare -m bash -c '
+    mknod own c 10 200 && chmod 600 own && mount --bind own /dev/net/tun &&
+    exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"' - \
+    timeout 60 "$gradsync" lab lab.ini -- true
+like "$err" '/dev/net/tun: Permission denied: as root: chmod 666' \
+    'the error about /dev/net/tun says how root can open it to all'
+exits 3 'a machine without /dev/net/tun is refused' unshare -m bash -c \
+    'mount -t tmpfs none /dev/net && exec "$@"' - timeout 60 "$gradsync" lab lab.ini -- true
+like "$err" '/dev/net/tun: No such file.*modprobe tun' \
+    'the error about a missing /dev/net/tun names modprobe'
+exits 3 'a user without permission for namespaces is refused' unshare -U --map-root-user bash -c '
+    echo 0 >/proc/sys/user/max_user_namespaces &&
     exec setpriv --bounding-set -sys_admin "$@"' - timeout 60 "$gradsync" lab lab.ini -- true
-like "$err" 'no permission for namespaces: .*run as root' 'is said, with the remedy'
-one_line "$err" 'in one line'
+like "$err" 'no permission for namespaces: .*run as root' \
+    'the error about namespaces says to run as root'
+one_line "$err" 'the error about namespaces is one line'
 
 done_testing

@@ -130,6 +130,71 @@ is "$(grep '^shares' "$plot5"; grep -c '^4 32 28 36' "$plot5")" 'shares = 0
 ok 'drawn: times' "$top/figures/draw" latency "$plot5" "$tmp/times"
 like "$(cat times.svg)" 'clocks may differ between sizes' 'with a mark'
 
+# ---- the answer: what the config with the highest bandwidth costs, a row for each step
+mkdir -p answer
+rows="$verdicts,level"
+{
+    echo "$rows"
+    echo 'r1,p,iter_proxy,,overlapped,1024,size=1KiB gemms=1 mode=overlapped ctas=8,win,a,5,0.8,0.75,0.85,0,faster,synthetic'
+    echo 'r1,p,iter_proxy,,overlapped,1024,size=1KiB gemms=1 mode=overlapped ctas=0,win,b,5,0.7,0.5,1.1,0,inconclusive,synthetic'
+    echo 'r0,p,iter_proxy,,overlapped,1024,size=1KiB gemms=1 mode=overlapped ctas=0,win,b,5,0.1,0.1,0.1,0,faster,synthetic'
+    echo 'r2,p,iter_proxy,,overlapped,2048,size=2KiB gemms=2 mode=overlapped ctas=0,win,b,5,0.8,0.5,1.25,0,inconclusive,synthetic'
+    echo 'r2,p,iter_proxy,,overlapped,2048,size=2KiB gemms=2 mode=overlapped ctas=0,win,c,5,0.1,0.1,0.1,0,same operation,synthetic'
+    echo 'r2,q,iter_proxy,,overlapped,2048,size=2KiB gemms=2 mode=overlapped ctas=0,win,b,5,0.1,0.1,0.1,0,faster,synthetic'
+    echo 'r2,p,iter_proxy,,comm,4096,size=4KiB gemms=2 mode=comm ctas=0,win,b,5,0.1,0.1,0.1,0,faster,alone'
+} >answer/chosen.csv
+{
+    echo "$rows"
+    echo 'r3,p,trial,,,0,config=win,auto,win,5,1.25,1.2,1.3,0,slower,trial'
+    echo 'r3,p,trial,,,0,config=b,auto,b,5,0.5,0.5,0.5,0,faster,trial'
+} >answer/compare.csv
+lost() { awk -v folder="$1" -f "$top/figures/csv.awk" -f "$top/figures/answer.awk" "${@:2}" >"$tmp/answer.plot"; }
+rows_of() { sed -n '/^\$lost/,/^EOD/p' "$tmp/answer.plot" | sed '1d; $d' | cut -d' ' -f2-; }
+ok 'the panel of the answer is written' lost p answer/compare.csv answer/chosen.csv
+is "$(rows_of)" '1.25 1.17647059 1.33333333 1
+1.25 0.8 2 0
+1.25 1.2 1.3 1' 'a verdict comes before a lower ratio, the same operation is left out, a trial has its own contrast'
+is "$(grep -E '^array (label|pair|heading)\[' "$tmp/answer.plot" | sed 's/.*= //')" "['1 KiB, 1 GEMM', '2 KiB, 2 GEMMs', 'step']
+['win → a', 'win → b', 'win → auto']
+['synthetic steps', 'trials inside a job']" 'each row names the step and both configs, below its level of evidence'
+ok 'the answer is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
+ok 'the panel of a platform without a step is written' lost none answer/compare.csv answer/chosen.csv
+ok 'an empty answer is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
+like "$(<answer.svg)" 'no step was compared yet' 'an empty answer says so'
+
+# ---- curves: colours, titles, and what NCCL ran
+mkdir -p curves
+{
+    echo "$head,ran"
+    for config in auto a b c d ctas=8; do
+        for size in 1024 2048 4096; do
+            n=$((n + 1))
+            ran=RING/LL
+            [ $size != 4096 ] || ran=RING/SIMPLE
+            echo "r,p,nccl_allreduce,,k$n,$config,,4,1,$size,size=$((size / 1024))KiB contention=none,${n}e-6,${n}e-6,${n}e-6,1e9,2e9,ok,$ran ctas=2"
+        done
+    done
+    echo "r,p,nccl_allreduce,,z,auto,,4,1,1024,size=1KiB contention=high,1e-6,1e-6,1e-6,1e9,2e9,ok,"
+} >curves/summary.csv
+cp steps/samples.csv curves
+ok 'panels of six configs are written' env -C "$top" bash figures/panels "$tmp/out6" p/nccl_allreduce "$tmp/curves"
+plot6=$tmp/out6/nccl_allreduce-contention-none.plot
+is "$(grep '^detail' "$plot6")" "detail = 'no contention'" 'the title has words for a parameter'
+is "$(grep '^detail' "$plot4" "$tmp/out/iter_proxy-size-1MiB-by.plot" | cut -d= -f2-)" " ''
+ '1 MiB'" 'a size has its unit'
+is "$(grep -E '^(n_lead|n_rest|array lead)' "$plot6" | paste -sd' ')" 'n_lead = 4 n_rest = 2 array lead[4] = [1, 2, 3, 4]' \
+    'four configs have a colour, auto and the fastest first'
+is "$(grep '^array tone' "$plot6" | sed 's/.*\[\(.*\)\]/\1/' | tr -d ' ' | tr , '\n' | sort -n | uniq -d)" '' \
+    'no two configs of a panel look alike'
+is "$(grep '^array tone' "$plot6" | sed 's/.*, //')" '9]' 'a config has its own line type wherever it stands'
+is "$(sed -n '/^\$strip/,/^EOD/p' "$plot6")" '$strip << EOD
+1024 2048 "RING/LL"
+4096 4096 "RING/SIMPLE"
+EOD' 'the strip has a stretch for each algorithm and protocol'
+ok 'a curve with a strip is drawn' "$top/figures/draw" bandwidth "$plot6" "$tmp/curve"
+like "$(<curve.svg)" 'auto ran' 'the strip names its config'
+like "$(<curve.svg)" '2 other configs' 'the legend counts the grey configs'
+
 # ---- too few numbers of CTAs
 grep -v 'ctas=8' steps/summary.csv >less && mv less steps/summary.csv
 grep -v 'ctas=8' steps/iteration.csv >less && mv less steps/iteration.csv

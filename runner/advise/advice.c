@@ -119,20 +119,21 @@ static size_t not_measured(const struct steps_evidence *s, const struct evidence
     return steps > measured ? steps - measured : 0;
 }
 
-static void say_advised(const struct steps_evidence *s, size_t shape, const struct candidate *c)
+static void say_advised(FILE *f, const struct steps_evidence *s, size_t shape,
+                        const struct candidate *c)
 {
     const struct shape *at = &s->shapes[shape];
     char span[64];
     size_t missing = not_measured(s, c->best, c->steps);
-    printf("%s %s for %s ranks on %s node%s of %s: %s shorter in %zu of %zu step%s",
-           c->best->level == LEVEL_SYNTHETIC ? "Try" : "Set", c->best->c->config, at->ranks,
-           at->nodes, strcmp(at->nodes, "1") ? "s" : "", at->platform,
-           advice_span(span, sizeof span, c->low, c->high), c->wins, c->steps,
-           c->steps == 1 ? "" : "s");
+    fprintf(f, "%s %s for %s ranks on %s node%s of %s: %s shorter in %zu of %zu step%s",
+            c->best->level == LEVEL_SYNTHETIC ? "Try" : "Set", c->best->c->config, at->ranks,
+            at->nodes, strcmp(at->nodes, "1") ? "s" : "", at->platform,
+            advice_span(span, sizeof span, c->low, c->high), c->wins, c->steps,
+            c->steps == 1 ? "" : "s");
     if (missing)
-        printf(" (not measured in %zu)", missing);
-    printf(", %s", shown_in[c->best->level]);
-    printf("%s.\n", evidence_proof(c->best) == PROOF_KEPT ? ", proved on other data" : "");
+        fprintf(f, " (not measured in %zu)", missing);
+    fprintf(f, ", %s", shown_in[c->best->level]);
+    fprintf(f, "%s.\n", evidence_proof(c->best) == PROOF_KEPT ? ", proved on other data" : "");
 }
 
 static bool any_win(const struct steps_evidence *s, size_t shape)
@@ -152,7 +153,7 @@ static bool any_numbers(const struct steps_evidence *s, size_t shape)
 }
 
 /* What to do without advice: "Leave NCCL alone", "Keep bucket_cap=25". */
-static void say_what_stays(const struct steps_evidence *s, size_t shape)
+static void say_what_stays(FILE *f, const struct steps_evidence *s, size_t shape)
 {
     const struct evidence *last = NULL;
     struct setting setting;
@@ -160,32 +161,34 @@ static void say_what_stays(const struct steps_evidence *s, size_t shape)
         if (of_shape(&s->v[i], shape) && (!last || s->v[i].level >= last->level))
             last = &s->v[i];
     if (last->level == LEVEL_TRAINING)
-        printf("Keep %s", last->c->baseline);
+        fprintf(f, "Keep %s", last->c->baseline);
     else
-        printf("Leave %s alone", setting_of(&setting, last->c) ? "NCCL" : "MPI");
+        fprintf(f, "Leave %s alone", setting_of(&setting, last->c) ? "NCCL" : "MPI");
 }
 
-static void say_left_alone(const struct steps_evidence *s, size_t shape)
+static void say_left_alone(FILE *f, const struct steps_evidence *s, size_t shape)
 {
     const struct shape *at = &s->shapes[shape];
     double open = advice_left_open(s, shape);
-    say_what_stays(s, shape);
-    printf(": no setting was shown to shorten a step by more than %.1f%% on %s (%s "
-           "ranks)%s; ",
-           100 * GAIN_LEAST, at->platform, at->ranks,
-           any_win(s, shape) ? " without lengthening another" : "");
+    say_what_stays(f, s, shape);
+    fprintf(f,
+            ": no setting was shown to shorten a step by more than %.1f%% on %s (%s "
+            "ranks)%s; ",
+            100 * GAIN_LEAST, at->platform, at->ranks,
+            any_win(s, shape) ? " without lengthening another" : "");
     if (!isnan(open))
-        printf("the largest possible gain left open is %.1f%%.\n", 100 * open);
+        fprintf(f, "the largest possible gain left open is %.1f%%.\n", 100 * open);
     else
-        printf("%s.\n", any_numbers(s, shape) ? "none is left open"
-                                              : "no interval yet: measure two launches or more");
+        fprintf(f, "%s.\n",
+                any_numbers(s, shape) ? "none is left open"
+                                      : "no interval yet: measure two launches or more");
 }
 
-void advice_say(const struct steps_evidence *s, size_t shape)
+void advice_say(FILE *f, const struct steps_evidence *s, size_t shape)
 {
     struct candidate c;
     if (advice_find(s, shape, &c))
-        say_advised(s, shape, &c);
+        say_advised(f, s, shape, &c);
     else
-        say_left_alone(s, shape);
+        say_left_alone(f, s, shape);
 }

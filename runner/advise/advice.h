@@ -13,6 +13,8 @@
 #include "advise/evidence.h"
 #include "base/text.h"
 
+#include <stdio.h>
+
 /* A setting over the steps of a shape. */
 struct candidate {
     const struct evidence *best;   /* the win with the largest lower bound; NULL: it wins nowhere */
@@ -34,8 +36,16 @@ double advice_left_open(const struct steps_evidence *s, size_t shape);
 const char *advice_span(char *buf, size_t n, double low, double high);
 /* The command that raises the level of a setting; the caller frees it. */
 char *advice_next(const struct evidence *e);
-/* One sentence for each shape. */
-void advice_say(const struct steps_evidence *s, size_t shape);
+/* Writes one sentence. */
+void advice_say(FILE *f, const struct steps_evidence *s, size_t shape);
+/* The commands that raise the level of what advice_find finds; adds none without one. */
+void advice_commands(struct words *commands, const struct steps_evidence *s, size_t shape);
+/* Does the shape have a step? */
+bool advice_has_steps(const struct steps_evidence *s, size_t shape);
+/* The headings, and the cells of a row for each step. */
+enum { ADVICE_COLUMNS = 7 };
+extern const char *const advice_headings[ADVICE_COLUMNS];
+void advice_rows(struct words *cells, const struct steps_evidence *s, size_t shape);
 /* The sentence and a row for each step. */
 void advice_print(const struct steps_evidence *s);
 

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 7 };
+const char *const advice_headings[ADVICE_COLUMNS] = {
+    "step", "setting", "gain", "level", "baseline ran", "setting ran", "advice"};
 
 /* What a row says first: proofs and wins, then what may still win. */
 static double rank(const struct evidence *e)
@@ -94,39 +95,53 @@ static void add_row(struct words *cells, const struct steps_evidence *s, const s
     free(what);
 }
 
-/* The commands that raise the level of the settings that win, each once. */
-static void print_next(const struct steps_evidence *s, size_t shape)
+void advice_rows(struct words *cells, const struct steps_evidence *s, size_t shape)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->v[i].run->shape == shape && evidence_opens_step(s, i))
+            add_row(cells, s, &s->v[i], best_of_step(s, i));
+}
+
+void advice_commands(struct words *commands, const struct steps_evidence *s, size_t shape)
 {
     struct candidate c;
     if (!advice_find(s, shape, &c))
         return;
     char *next = advice_next(c.best);
     if (*next)
-        printf("Next, for a higher level: %s\n", next);
+        words_add(commands, next);
     free(next);
     if (!evidence_proof(c.best) && c.best->level < LEVEL_TRAINING)
-        printf("Prove it on other data:   gradsync prove %s%s\n", s->shapes[shape].platform,
-               c.best->level == LEVEL_TRIAL ? " -- COMMAND" : "");
+        words_addf(commands, "gradsync prove %s%s", s->shapes[shape].platform,
+                   c.best->level == LEVEL_TRIAL ? " -- COMMAND" : "");
+}
+
+static void print_commands(const struct steps_evidence *s, size_t shape)
+{
+    struct words commands = {0};
+    advice_commands(&commands, s, shape);
+    for (size_t i = 0; i < commands.n; i++)
+        printf("%s %s\n",
+               !strncmp(commands.v[i], "gradsync prove ", 15) ? "Prove it on other data:  "
+                                                              : "Next, for a higher level:",
+               commands.v[i]);
+    words_free(&commands);
 }
 
 static void print_shape(const struct steps_evidence *s, size_t shape)
 {
-    static const char *const headings[COLUMNS] = {"step",         "setting",     "gain",    "level",
-                                                  "baseline ran", "setting ran", "standing"};
     struct words cells = {0};
-    for (int i = 0; i < COLUMNS; i++)
-        words_add(&cells, headings[i]);
-    for (size_t i = 0; i < s->n; i++)
-        if (s->v[i].run->shape == shape && evidence_opens_step(s, i))
-            add_row(&cells, s, &s->v[i], best_of_step(s, i));
-    advice_say(s, shape);
-    print_next(s, shape);
+    for (int i = 0; i < ADVICE_COLUMNS; i++)
+        words_add(&cells, advice_headings[i]);
+    advice_rows(&cells, s, shape);
+    advice_say(stdout, s, shape);
+    print_commands(s, shape);
     printf("\n");
-    text_table_print(&cells, COLUMNS, NULL);
+    text_table_print(&cells, ADVICE_COLUMNS, NULL);
     words_free(&cells);
 }
 
-static bool any_counts(const struct steps_evidence *s, size_t shape)
+bool advice_has_steps(const struct steps_evidence *s, size_t shape)
 {
     for (size_t i = 0; i < s->n; i++)
         if (s->v[i].counts && s->v[i].run->shape == shape)
@@ -142,7 +157,7 @@ void advice_print(const struct steps_evidence *s)
                "Next: gradsync trial --arms ctas=16 -- COMMAND, or a config with [iter_proxy]\n",
                s->platforms);
     for (size_t i = 0; i < s->n_shapes; i++) {
-        if (!any_counts(s, i))
+        if (!advice_has_steps(s, i))
             continue;
         printf("%s", i ? "\n" : "");
         print_shape(s, i);

@@ -14,6 +14,9 @@
 #define SITES "wan"
 #define SITES_WORKLOAD "wan_sync" /* whose platforms have their figures there */
 #define NAMED_IN_TITLE 4          /* platforms; more are counted */
+#define FIGURES_ROOM 1400000u     /* bytes: a page below 3 MB loads at once */
+#define ROWS_OF_A_TABLE 240       /* of one platform; of several, fewer */
+#define ROWS_OF_SEVERAL 30
 
 void page_text(FILE *f, const char *s)
 {
@@ -83,8 +86,20 @@ static void put_names(FILE *f, const struct words *w)
     }
 }
 
-static int put_begin(FILE *f, struct paper_tables *tables, const struct words *platforms,
-                     bool sites)
+static void put_nav(FILE *f, const struct words *platforms, bool sites)
+{
+    fputs("<nav>", f);
+    for (size_t i = 0; i < platforms->n; i++) {
+        fprintf(f, "<a href=\"#p%zu\">", i);
+        page_text(f, platforms->v[i]);
+        fputs("</a> ", f);
+    }
+    fprintf(f, "%s<a href=\"#method\">method</a></nav>\n",
+            sites ? "<a href=\"#sites\">between sites</a> " : "");
+}
+
+static int put_begin(FILE *f, const struct page_source *source, struct paper_tables *tables,
+                     const struct words *platforms, bool sites, int *serial)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -93,24 +108,23 @@ static int put_begin(FILE *f, struct paper_tables *tables, const struct words *p
     put_names(f, platforms);
     fprintf(f, "</title>\n<style>\n%s</style></head><body>\n<h1>gradsync: ", page_style);
     put_names(f, platforms);
+    fputs("</h1>\n", f);
+    int code = page_put_answer(f, source, platforms, serial);
+    put_nav(f, platforms, sites);
     fputs(
-        "</h1>\n<p>Is the config with the best bandwidth of an all-reduce also the one with the "
-        "shortest training step? Every time here is a median over blocks with its 95% interval, "
-        "by a bootstrap over launches, then blocks. A verdict holds a config against its "
-        "baseline in the same blocks; a negative change is a shorter time. Nothing is claimed "
-        "below the A/A floor: what the baseline differs from its own second copy. <em>Same "
-        "operation</em>: the recording says that both configs ran the same algorithm, protocol and "
-        "number of CTAs, so no difference is claimed, whatever their times. "
-        "<em>Converged</em> no: the interval is wider than the config's precision. One launch has "
-        "no interval.</p>\n",
+        "<details><summary>How to read this page</summary>\n<p>The question: does the config with "
+        "the highest bandwidth of a collective also give the shortest training step? Every time is "
+        "a median over blocks. Its 95% interval comes from a bootstrap over launches, then blocks. "
+        "A verdict compares a config with its baseline in the same blocks. A negative change is a "
+        "shorter time. A difference below the A/A floor, the difference between two copies of the "
+        "baseline, is not called. <em>Same operation</em>: both configs ran the same algorithm, "
+        "protocol and number of CTAs, so no difference is claimed. <em>Converged: no</em>: the "
+        "interval is wider than the precision in the config. One launch has no "
+        "interval.</p></details>\n<details><summary>Verdicts, counted</summary>\n",
         f);
-    int code = page_put_overview(f, tables, platforms);
-    bool any = false;
-    for (size_t i = 0; i < platforms->n && !code; i++)
-        code = page_put_steps(f, tables, platforms->v[i], &any);
-    fputs(any ? "</ul>\n" : "", f);
-    fprintf(f, "<nav>%s<a href=\"#method\">method</a></nav>\n",
-            sites ? "<a href=\"#sites\">between sites</a> " : "");
+    if (!code)
+        code = page_put_overview(f, tables, platforms);
+    fputs("</details>\n", f);
     return code;
 }
 
@@ -126,50 +140,87 @@ static bool has_run(const struct page_run *runs, size_t n, const char *platform,
     return false;
 }
 
-static int put_platform(FILE *f, const struct page_source *s, struct paper_tables *tables,
-                        const char *platform, size_t place, const struct page_run *runs, size_t n,
-                        int *serial)
+/* What the parts of a page share. */
+struct page {
+    FILE *f;
+    const struct page_source *source;
+    struct paper_tables tables;
+    const struct words *platforms;
+    const struct page_run *runs;
+    size_t n_runs, room, rows; /* room: for the figures of a folder */
+    int serial;
+};
+
+static void put_heading(FILE *f, const char *id, const char *text)
 {
-    size_t figures;
-    fprintf(f, "<section id=\"p%zu\"><h2>", place);
-    page_text(f, platform);
-    fputs("</h2>\n", f);
-    int code = page_put_counts(f, tables, platform);
+    fprintf(f, "<section id=\"%s\"><h2>", id);
+    page_text(f, text);
+    fprintf(f, " <a href=\"#%s\" aria-label=\"link to this section\">#</a></h2>\n", id);
+}
+
+static int put_platform(struct page *p, size_t place)
+{
+    const char *platform = p->platforms->v[place], *figures = p->source->figures;
+    char *id = xstrfmt("p%zu", place);
+    put_heading(p->f, id, platform);
+    int code = page_put_counts(p->f, &p->tables, platform);
     if (!code)
-        code = page_put_figures(f, s->figures, platform, serial, &figures);
-    if (!code && !figures && has_run(runs, n, platform, NULL, false))
-        say("report: no figure in %s/%s; 'make figures' draws them", s->figures, platform);
+        code = page_put_figures(p->f, &(struct page_place){figures, platform, id, p->room},
+                                &p->serial);
+    if (!code && !page_count_figures(figures, platform) &&
+        has_run(p->runs, p->n_runs, platform, NULL, false))
+        say("report: no figure in %s/%s; 'make figures' draws them", figures, platform);
     if (!code)
-        code = page_put_tables(f, tables, platform);
-    page_put_runs(f, runs, n, platform);
-    fputs("</section>\n", f);
+        code = page_put_tables(p->f, &p->tables, platform, p->rows);
+    page_put_runs(p->f, p->runs, p->n_runs, platform);
+    fputs("</section>\n", p->f);
+    free(id);
     return code;
+}
+
+/* A section of the figures of a folder that belongs to no platform alone. */
+static int put_folder(struct page *p, const char *id, const char *title, const char *folder)
+{
+    put_heading(p->f, id, title);
+    int code = page_put_figures(p->f, &(struct page_place){p->source->figures, folder, id, p->room},
+                                &p->serial);
+    fputs("</section>\n", p->f);
+    return code;
+}
+
+static size_t platforms_with_figures(const struct page *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->platforms->n; i++)
+        n += page_count_figures(p->source->figures, p->platforms->v[i]) > 0;
+    return n ? n : 1;
 }
 
 static int put_page(FILE *f, const struct page_source *s, const struct words *platforms,
                     const struct page_run *runs, size_t n)
 {
-    int serial = 1;
-    size_t figures;
     bool sites = has_run(runs, n, NULL, platforms, true);
-    struct paper_tables tables = {.csv = s->csv, .raw = s->raw};
-    int code = put_begin(f, &tables, platforms, sites);
+    struct page p = {.f = f,
+                     .source = s,
+                     .tables = {.csv = s->csv, .raw = s->raw},
+                     .platforms = platforms,
+                     .runs = runs,
+                     .n_runs = n,
+                     .rows = platforms->n > 1 ? ROWS_OF_SEVERAL : ROWS_OF_A_TABLE,
+                     .serial = 1};
+    p.room = FIGURES_ROOM / platforms_with_figures(&p);
+    int code = put_begin(f, s, &p.tables, platforms, sites, &p.serial);
     for (size_t i = 0; i < platforms->n && !code; i++)
-        code = put_platform(f, s, &tables, platforms->v[i], i, runs, n, &serial);
-    if (sites) {
-        fputs("<section id=\"sites\"><h2>Between sites</h2>\n", f);
-        if (!code)
-            code = page_put_figures(f, s->figures, SITES, &serial, &figures);
-        fputs("</section>\n", f);
-    }
-    fputs("<section id=\"method\"><h2>Method</h2>\n", f);
+        code = put_platform(&p, i);
+    if (sites && !code)
+        code = put_folder(&p, "sites", "Between sites", SITES);
     if (!code)
-        code = page_put_figures(f, s->figures, METHOD, &serial, &figures);
+        code = put_folder(&p, "method", "Method", METHOD);
     fprintf(f,
-            "</section>\n<footer class=\"soft\"><p>Made by gradsync %s (%s) from the recordings "
-            "above.</p></footer>\n</body></html>\n",
-            GRADSYNC_VERSION, gradsync_commit);
-    paper_tables_free(&tables);
+            "<footer class=\"soft\"><p>Made by gradsync %s (%s) from the recordings "
+            "above.</p></footer>\n<script>%s</script>\n</body></html>\n",
+            GRADSYNC_VERSION, gradsync_commit, page_script);
+    paper_tables_free(&p.tables);
     return code;
 }
 

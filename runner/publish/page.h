@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The report: recordings, tables and figures of some platforms as one HTML page that needs nothing
- * else: figures are inline SVG, there is no script, nothing is fetched. The same inputs give the
- * same bytes.
+ * The report: recordings, tables and figures of some platforms as one self-contained HTML
+ * page: figures are inline SVG, and nothing is fetched. A short script sorts tables and copies
+ * commands; the page can be read without it. The same inputs give the same bytes.
  */
 #ifndef GS_PAGE_H
 #define GS_PAGE_H
@@ -18,44 +18,56 @@ struct page_source {
     const char *const *platforms;    /* NULL-terminated; empty: every one that has a run */
 };
 
-/* Writes the page to `path`, whole or not at all. GS_OK, or reported: a platform that has no run
- * (the nearest named), a table that is missing. */
+/* Writes the page to `path` atomically. GS_OK, or reported: a platform has no run (names the
+ * nearest one), or a table is missing. */
 int page_write(const char *path, const struct page_source *source);
 
 /* ---- its parts ---- */
 
-extern const char page_style[]; /* the style sheet */
+extern const char page_style[], page_script[];
 
-/* Text with what HTML takes for markup written otherwise. */
+/* Writes text with HTML's special characters escaped. */
 void page_text(FILE *f, const char *s);
 
-/* A run as its first recording says. */
+/* A run, as described in its first recording. */
 struct page_run {
     char *dir, *id, *platform, *workload, *label, *started, *commit, *origin;
     char *load;    /* host_load.h; NULL: idle, or not known */
     int launches;  /* recordings of different launches */
-    bool finished; /* its manifest is there, and holds */
+    bool finished; /* its manifest exists and matches */
 };
-/* Of all runs below `raw`, by platform, workload, label, id. GS_OK or reported. */
+/* Lists all runs below `raw`, sorted by platform, workload, label, id. GS_OK or reported. */
 int page_runs_read(struct page_run **runs, size_t *n, const char *raw);
 void page_runs_free(struct page_run *runs, size_t n);
 
 /* The runs of a platform and the machines that they were measured on. */
 void page_put_runs(FILE *f, const struct page_run *runs, size_t n, const char *platform);
 
-/* The figures in FIGURES/PLATFORM, in the order of their names; *n how many. `serial` tells the
- * identifiers of one figure from those of another and is counted on. */
-int page_put_figures(FILE *f, const char *figures, const char *platform, int *serial, size_t *n);
+/* What `gradsync advise` says of the platforms, a row for each step, and the figure of the answer.
+ * `serial` tells the identifiers of one figure from those of another and is counted on. */
+int page_put_answer(FILE *f, const struct page_source *source, const struct words *platforms,
+                    int *serial);
+
+/* A folder of figures, and how many bytes of them the page has room for. */
+struct page_place {
+    const char *figures, *folder, *id; /* id: of the section */
+    size_t room;
+};
+size_t page_count_figures(const char *figures, const char *folder);
+/* Grouped by question, folded, all but the figure of the answer; and that one alone. */
+int page_put_figures(FILE *f, const struct page_place *at, int *serial);
+int page_put_answer_figure(FILE *f, const char *figures, const char *platform, int *serial);
+
+/* A command that the reader can copy. */
+void page_command(FILE *f, const char *command);
 
 /* Of what several runs measured the latest is counted and shown.
  * How many contrasts of a platform have which verdict, in a sentence for each mode. */
 int page_put_counts(FILE *f, struct paper_tables *tables, const char *platform);
 /* The same of all of them, a row for each platform and mode, with where it begins. */
 int page_put_overview(FILE *f, struct paper_tables *tables, const struct words *platforms);
-/* An item for each section of training steps: in how many some config beats the baseline, and how many
- * are undecided. *any: whether an item was written; the first one opens the list. */
-int page_put_steps(FILE *f, struct paper_tables *tables, const char *platform, bool *any);
-/* The tables of a platform: what is faster than its baseline, and, folded, all the rest. */
-int page_put_tables(FILE *f, struct paper_tables *tables, const char *platform);
+/* The tables of a platform: what is faster than its baseline, and, folded, all the rest; of each
+ * table `most` rows at most. */
+int page_put_tables(FILE *f, struct paper_tables *tables, const char *platform, size_t most);
 
 #endif

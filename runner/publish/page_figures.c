@@ -1,19 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gnuplot's SVG files, put into a page: the prologue of a file of its own goes, titles go (browsers
- * show them as tips, and they hold gnuplot's own names), and identifiers get a prefix, since those
- * of all figures are in one document now.
+ * gnuplot's SVG files as parts of a page: without the XML prologue, and with a prefix before each
+ * identifier, since those of all figures are in one document now. They are grouped by the question
+ * that they answer. A page has room for some: the others are counted, with where they are.
  */
 #include "base/err.h"
 #include "publish/page.h"
 
 #include <dirent.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SUFFIX ".svg"
+#define ANSWER "answer"
 
-/* Where an identifier begins, after one of these; what a quote follows stands before the quote. */
+enum question { SHORTEST, WHY, DIFFER, ALONE, SITES, CLAIMS, QUESTIONS };
+static const char *const questions[QUESTIONS] = {
+    [SHORTEST] = "Which config makes the step shortest?",
+    [WHY] = "Where does the time of a step go?",
+    [DIFFER] = "Which configs differ, and at which size?",
+    [ALONE] = "How fast is the operation alone?",
+    [SITES] = "What does a link between sites allow?",
+    [CLAIMS] = "Can the verdicts and the claims be right?",
+};
+
+/* By how the name of a figure ends. `script` draws it, from a table. */
+struct kind {
+    const char *end, *script, *table;
+    bool whole; /* drawn from the whole table: its panel is in no folder of a workload */
+    enum question question;
+    const char *caption;
+};
+static const struct kind kinds[] = {
+    {ANSWER, ANSWER, "chosen", true, SHORTEST,
+     "Time that each step loses by the config with the highest bandwidth, against the best other "
+     "config."},
+    {"-ranks", "ranks", "iteration", false, SHORTEST,
+     "Order of the configs by bandwidth alone (left) and by the time of the step (right)."},
+    {"-decomposition", "decomposition", "iteration", false, WHY,
+     "Compute, and the communication that overlap hides or leaves exposed."},
+    {"-by-ctas", "ctas", "iteration", false, WHY, "Time of the step against the number of CTAs."},
+    {"-ecdf", "ecdf", "samples", false, WHY, "Distribution of the time of a step."},
+    {"-verdict_map", "verdict_map", "compare", false, DIFFER,
+     "Verdict on each config at each size, against the baseline."},
+    {"-forest", "forest", "compare", false, DIFFER,
+     "Time of each config against the baseline, with its 95% interval and the A/A floor."},
+    {"-bandwidth", "bandwidth", "summary", false, ALONE, "Bus bandwidth against size."},
+    {"-latency", "latency", "summary", false, ALONE, "Time against size."},
+    {"-by-contention", "contention", "summary", false, ALONE,
+     "Time of one operation while other work uses the GPU."},
+    {"sync_size", "wan_sync", "wan", true, SITES, "Time of a synchronisation against its size."},
+    {"sync_size_slow", "wan_sync", "wan", true, SITES,
+     "Time of a synchronisation against its size, on slow links."},
+    {"sync_rtt", "wan_sync", "wan", true, SITES,
+     "Time of a synchronisation against the round-trip time."},
+    {"sync_rtt_small", "wan_sync", "wan", true, SITES,
+     "Time of a small synchronisation against the round-trip time."},
+    {"modelled", "wan_modelled", "wan", true, SITES, "Modelled against measured time."},
+    {"every", "wan_trained", "wan", true, SITES,
+     "Time spent computing against the steps between synchronisations."},
+    {"wan_every", "wan_every", "wan", true, SITES,
+     "Modelled utilisation against the steps between synchronisations."},
+    {"wan_claims", "wan_claims", "wan", true, SITES, "Claims about training between sites."},
+    {"claims", "claims", "limits", true, CLAIMS, "Published claims against physical limits."},
+    {"wan_needed", "wan_needed", "wan/needed", true, CLAIMS,
+     "Bandwidth that a utilisation needs, by size of the model."},
+    {"error_rates", "error_rates", "error_rates", true, CLAIMS,
+     "How often verdicts are right and wrong, by simulation."},
+};
+static const struct kind other = {"", "", "", true, CLAIMS, ""};
+
+static bool ends(const char *name, const char *end)
+{
+    size_t n = strlen(name), e = strlen(end);
+    return n >= e && !strcmp(name + n - e, end) && (n == e || *end == '-');
+}
+
+static const struct kind *kind_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (ends(name, kinds[i].end))
+            return &kinds[i];
+    return &other;
+}
+
+/* ---- one figure ---- */
+
+/* Where an identifier begins: after one of these. */
 static const char *const before_id[] = {" id=\"",   " id='", "href='#",
                                         "href=\"#", "url(#", "url('#"};
 
@@ -26,45 +100,11 @@ static size_t identifier_follows(const char *s)
     return 0;
 }
 
-/* The length of a <title> at s; 0: none. */
+/* Browsers show a <title> as a tip. Returns its length at s; 0: none. */
 static size_t title_at(const char *s)
 {
     const char *end = strncmp(s, "<title>", 7) ? NULL : strstr(s, "</title>");
     return end ? (size_t)(end - s) + strlen("</title>") : 0;
-}
-
-/* The table that a figure is drawn from, by how its name ends; "": none of these. */
-static const char *table_of(const char *name)
-{
-    static const struct {
-        const char *end, *table;
-    } drawn_from[] = {
-        {"-bandwidth", "summary"},
-        {"-latency", "summary"},
-        {"-by-contention", "summary"},
-        {"-by-ctas", "summary"},
-        {"-decomposition", "iteration"},
-        {"-ranks", "iteration"},
-        {"-ecdf", "samples"},
-        {"-forest", "compare"},
-        {"-verdict_map", "compare"},
-        {"sync_size", "wan"},
-        {"sync_size_slow", "wan"},
-        {"sync_rtt", "wan"},
-        {"sync_rtt_small", "wan"},
-        {"modelled", "wan"},
-        {"every", "wan"},
-        {"claims", "limits"},
-        {"wan_needed", "wan/needed"},
-        {"error_rates", "error_rates"},
-    };
-    size_t n = strlen(name);
-    for (size_t i = 0; i < sizeof drawn_from / sizeof *drawn_from; i++) {
-        size_t end = strlen(drawn_from[i].end);
-        if (n >= end && !strcmp(name + n - end, drawn_from[i].end))
-            return drawn_from[i].table;
-    }
-    return "";
 }
 
 static void put_svg(FILE *f, const char *svg, const char *label, int serial)
@@ -82,51 +122,132 @@ static void put_svg(FILE *f, const char *svg, const char *label, int serial)
     }
 }
 
-static int put_figure(FILE *f, const char *path, const char *file, int serial)
+static void put_caption(FILE *f, const char *folder, const char *name, const struct kind *k)
+{
+    fputs("<figcaption>", f);
+    page_text(f, *k->caption ? k->caption : name);
+    if (*k->table)
+        fprintf(f, " From <code>%s.csv</code>.", k->table);
+    if (*k->script) {
+        size_t n = strlen(name) - (k->whole ? 0 : strlen(k->script) + 1);
+        const char *dash = strchr(name, '-');
+        size_t workload = k->whole || !dash ? 0 : (size_t)(dash - name);
+        char *command = xstrfmt(
+            "figures/draw %s data/csv/panels/%s/%.*s%s%.*s.plot figures/out/%s/%s", k->script,
+            folder, (int)workload, name, workload ? "/" : "", (int)n, name, folder, name);
+        fputs("<details><summary>command</summary>", f);
+        page_command(f, command);
+        fputs("</details>", f);
+        free(command);
+    }
+    fputs("</figcaption>", f);
+}
+
+/* *room: bytes that are left; a figure that needs more is left out, and *put says so. */
+static int put_figure(FILE *f, const char *figures, const char *folder, const char *name,
+                      int *serial, size_t *room, bool *put)
 {
     struct text svg = {0};
-    char *label = xstrfmt("%.*s", (int)(strlen(file) - strlen(SUFFIX)), file);
+    char *path = xstrfmt("%s/%s/%s" SUFFIX, figures, folder, name);
     const char *begin = text_read_file(path, &svg) ? strstr(svg.s, "<svg") : NULL;
-    if (begin) {
-        fputs("<figure>\n", f);
-        put_svg(f, begin, label, serial);
-        fputs("<figcaption>", f);
-        page_text(f, label);
-        const char *table = table_of(label);
-        if (*table)
-            fprintf(f, ", of %s.csv", table);
-        fputs("</figcaption></figure>\n", f);
+    int code = begin
+                   ? GS_OK
+                   : fail_at(GS_FAILED, path, 0, "is not an SVG file: make figures draws it again");
+    *put = begin && svg.len <= *room;
+    if (*put) {
+        *room -= svg.len;
+        fprintf(f, "<figure id=\"fig%d\">\n", *serial);
+        put_svg(f, begin, name, *serial);
+        put_caption(f, folder, name, kind_of(name));
+        fputs("</figure>\n", f);
+        *serial += 1;
     }
-    free(label);
+    free(path);
     text_free(&svg);
-    return begin ? GS_OK : fail_at(GS_FAILED, path, 0, "is no SVG: make figures draws it anew");
+    return code;
 }
 
-static int is_svg(const struct dirent *e)
-{
-    size_t n = strlen(e->d_name), s = strlen(SUFFIX);
-    return e->d_name[0] != '.' && n > s && !strcmp(e->d_name + n - s, SUFFIX);
-}
+/* ---- the figures of a folder ---- */
 
-int page_put_figures(FILE *f, const char *figures, const char *platform, int *serial, size_t *n)
+/* Names without the suffix, sorted. */
+static void find_figures(struct words *names, const char *figures, const char *folder)
 {
     struct dirent **files;
-    char *dir = xstrfmt("%s/%s", figures, platform);
-    int code = GS_OK, found = scandir(dir, &files, is_svg, alphasort);
-    *n = found > 0 ? (size_t)found : 0;
-    if (*n)
-        fputs("<div class=\"figures\">\n", f);
+    char *dir = xstrfmt("%s/%s", figures, folder);
+    int found = scandir(dir, &files, NULL, alphasort);
     for (int i = 0; i < found; i++) {
-        char *path = xstrfmt("%s/%s", dir, files[i]->d_name);
-        int one = put_figure(f, path, files[i]->d_name, (*serial)++);
-        code = code ? code : one;
-        free(path);
+        const char *name = files[i]->d_name;
+        size_t n = strlen(name), s = strlen(SUFFIX);
+        if (*name != '.' && n > s && !strcmp(name + n - s, SUFFIX))
+            words_addf(names, "%.*s", (int)(n - s), name);
         free(files[i]);
     }
-    if (*n)
-        fputs("</div>\n", f);
     if (found >= 0)
         free(files);
     free(dir);
+}
+
+size_t page_count_figures(const char *figures, const char *folder)
+{
+    struct words names = {0};
+    find_figures(&names, figures, folder);
+    size_t n = names.n;
+    words_free(&names);
+    return n;
+}
+
+int page_put_answer_figure(FILE *f, const char *figures, const char *platform, int *serial)
+{
+    struct words names = {0};
+    size_t room = SIZE_MAX;
+    int code = GS_OK;
+    bool put;
+    find_figures(&names, figures, platform);
+    for (size_t i = 0; i < names.n && !code; i++)
+        if (!strcmp(names.v[i], ANSWER))
+            code = put_figure(f, figures, platform, ANSWER, serial, &room, &put);
+    words_free(&names);
+    return code;
+}
+
+static int put_question(FILE *f, const struct page_place *at, const struct words *names,
+                        enum question q, int *serial, size_t *room, size_t *left_out)
+{
+    int code = GS_OK;
+    size_t n = 0;
+    for (size_t i = 0; i < names->n; i++) {
+        bool put = false;
+        if (kind_of(names->v[i])->question != q || !strcmp(names->v[i], ANSWER))
+            continue;
+        if (!n++)
+            fprintf(f, "<details id=\"%s-%d\"><summary>%s</summary>\n<div class=\"figures\">\n",
+                    at->id, (int)q, questions[q]);
+        int one = put_figure(f, at->figures, at->folder, names->v[i], serial, room, &put);
+        code = code ? code : one;
+        *left_out += !put;
+    }
+    fputs(n ? "</div></details>\n" : "", f);
+    return code;
+}
+
+int page_put_figures(FILE *f, const struct page_place *at, int *serial)
+{
+    struct words names = {0};
+    size_t room = 0, left_out = 0;
+    int code = GS_OK;
+    find_figures(&names, at->figures, at->folder);
+    for (int q = 0; q < QUESTIONS; q++) {
+        room += at->room / (q < SITES ? SITES : 1);
+        int one = put_question(f, at, &names, (enum question)q, serial, &room, &left_out);
+        code = code ? code : one;
+    }
+    if (left_out) {
+        fprintf(f, "<p class=\"soft\">%zu more figure%s in <code>%s/", left_out,
+                left_out == 1 ? "" : "s", at->figures);
+        page_text(f, at->folder);
+        fputs("</code>", f);
+        fputs("</p>\n", f);
+    }
+    words_free(&names);
     return code;
 }

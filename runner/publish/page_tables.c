@@ -84,8 +84,9 @@ static int find_table(struct paper_tables *s, const struct table *t, const struc
     int code = paper_tables_find(s, t->file, out);
     for (const struct column *c = t->columns; c->name && !code; c++)
         if (!grid_has(*out, c->name))
-            code = fail_at(GS_USAGE, (*out)->path, 1, "no column '%s'; is it of this version?",
-                           c->name);
+            code =
+                fail_at(GS_USAGE, (*out)->path, 1,
+                        "no column '%s'; 'make tables' writes the tables of this version", c->name);
     return code;
 }
 
@@ -176,7 +177,7 @@ static bool wanted(const struct table *t, const struct grid *g, size_t row, cons
 }
 
 static int put_table(FILE *f, const struct table *t, struct paper_tables *tables,
-                     const char *platform)
+                     const char *platform, size_t most)
 {
     const struct grid *g;
     size_t rows = 0;
@@ -185,14 +186,18 @@ static int put_table(FILE *f, const struct table *t, struct paper_tables *tables
         if (wanted(t, g, i, platform)) {
             if (!rows++)
                 put_head(f, t);
-            put_row(f, t, g, i);
+            if (rows <= most)
+                put_row(f, t, g, i);
         }
-    if (rows)
+    if (rows) {
+        fputs("</tbody></table></div>\n<p class=\"soft\">", f);
+        if (rows > most)
+            fprintf(f, "%zu of ", most);
         fprintf(f,
-                "</tbody></table></div>\n<p class=\"soft\">%zu row%s of <code>%s.csv</code>; "
-                "<code>gradsync why %s:LINE</code> traces one to the lines it was recorded "
-                "in</p></details>\n",
+                "%zu row%s of <code>%s.csv</code>; <code>gradsync why %s:LINE</code> prints the "
+                "lines of the recordings behind one</p></details>\n",
                 rows, rows == 1 ? "" : "s", t->file, t->file);
+    }
     return code;
 }
 
@@ -285,10 +290,10 @@ int page_put_overview(FILE *f, struct paper_tables *tables, const struct words *
     return code;
 }
 
-int page_put_tables(FILE *f, struct paper_tables *tables, const char *platform)
+int page_put_tables(FILE *f, struct paper_tables *tables, const char *platform, size_t most)
 {
     int code = GS_OK;
     for (size_t i = 0; !code && i < sizeof shown_tables / sizeof *shown_tables; i++)
-        code = put_table(f, &shown_tables[i], tables, platform);
+        code = put_table(f, &shown_tables[i], tables, platform, most);
     return code;
 }

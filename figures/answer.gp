@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The time that each training step loses by the config with the highest bandwidth, by level of evidence.
+# Filled: a verdict. Hollow: undecided. The scale is linear up to twice the time, else logarithmic.
+
+load data
+load "figures/words.gp"
+load "figures/verdict.gp"
+y_title = ""
+ROW = rows > 30 ? 0.105 : 0.125
+PLOT = 0.05 + ROW * last
+KEY = 0.12
+longest = 1
+widest = 18
+do for [i = 1 : rows] {
+    longest = strlen(label[i]) > longest ? strlen(label[i]) : longest
+    widest = strlen(pair[i]) - 2 > widest ? strlen(pair[i]) - 2 : widest
+}
+LEFT = 0.18 + 0.047 * longest
+RIGHT = 0.16 + 0.043 * widest
+ranks = 0
+nodes = 0
+load "figures/style.gp"
+unset label 500
+set label 500 platform . ": time lost by the config with the highest bandwidth" at screen 0.5, 1 - 0.08 / HEIGHT center
+
+stats $lost using 4 nooutput
+high = STATS_max
+stats $lost using 2 nooutput
+high = high > 1.6 * STATS_max ? 1.6 * STATS_max : high
+low = STATS_min
+stats $lost using 3 nooutput
+low = STATS_min > low - 0.3 * (high - 1) ? STATS_min : low - 0.3 * (high - 1)
+far = high > 2
+where(r) = far ? spread(r) : 100 * (r - 1)
+low = low > 0.995 ? 0.995 : low
+high = high < 1.02 ? 1.02 : high
+margin = 0.04 * (where(high) - where(low))
+set xrange [where(low) - margin : where(high) + margin]
+set yrange [last + 0.6 : 0.2]
+if (far) {
+    room = 0.32 * (where(high) - where(low)) / (WIDTH - LEFT - RIGHT)
+    shown = -1e9
+    set xtics ()
+    do for [i = 1 : 19] {
+        at = spread(edge[i])
+        if (edge[i] == 1 || (at - shown > room && abs(at) > room)) { set xtics add (change(edge[i]) at); shown = at } else { set xtics add ("" at 1) }
+    }
+} else {
+    span = where(high) - where(low)
+    least = span * 0.32 / (WIDTH - LEFT - RIGHT)
+    each = least > 20 ? 50 : least > 10 ? 20 : least > 5 ? 10 : least > 2 ? 5 : least > 1 ? 2 : 1
+    set xtics ()
+    do for [v = -10 : 20] {
+        set xtics add (v == 0 ? "0" : sprintf("%s%d%%%%", v < 0 ? "−" : "+", abs(v * each)) v * each)
+    }
+}
+set label 503 "step time, highest bandwidth against best other config" at screen 0.5, (KEY + 0.10) / HEIGHT center
+set ytics scale 0 ()
+do for [i = 1 : rows] {
+    set ytics add (label[i] place[i])
+    set label 20 + i pair[i] at graph 1, first place[i] offset 0.8, 0 left font ",6.2" textcolor rgb "#404040"
+}
+set ytics font ",6.5"
+set grid noytics
+set border 1
+do for [g = 1 : groups] { set label 220 + g heading[g] at screen 0.06 / WIDTH, first heading_at[g] left font ",7" textcolor rgb "#000000" }
+set label 501 "highest bandwidth → best other" at screen 1 - 0.04 / WIDTH, 1 - (TOP - 0.06) / HEIGHT right font ",6" textcolor rgb "#404040"
+set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linecolor rgb "#404040" back
+set label 230 "● verdict ○ undecided bar: 95% interval" at screen 0.5, 0.07 / HEIGHT center
+clip(r) = r > high ? high : r < low ? low : r
+plot $lost using ($5 == 2 ? NaN : where($2)):1:(where(clip($3))):(where(clip($4))) with xerrorbars pointtype 7 pointsize 0.01 linewidth 1.1 \
+        dashtype solid linecolor rgb "#505050", \
+    $lost using ($5 == 1 ? where($2) : NaN):1 with points pointtype 7 pointsize 0.55 linecolor rgb "#000000", \
+    $lost using ($5 == 0 ? where($2) : NaN):1 with points pointtype 7 pointsize 0.55 linecolor rgb "#000000", \
+    $lost using ($5 == 0 ? where($2) : NaN):1 with points pointtype 7 pointsize 0.34 linecolor rgb "#FFFFFF"
