@@ -45,7 +45,7 @@ route() { # TREE: lines "INTERFACE DESTINATION"
 inet6() { put "$1/proc/net/if_inet6" "20010db8000000000000000000000001 02 40 00 80 $2"; }
 fabric() { run "$gradsync" fabric --root "$1"; }
 
-# Two sockets. Behind each is a switch with a GPU and an adapter; two more adapters are at the roots.
+# Two sockets. Behind each is a switch with a GPU and an adapter; two more adapters are elsewhere.
 t=ib
 a=pci0000:15/0000:15:01.0/0000:16:00.0 b=pci0000:95/0000:95:01.0/0000:96:00.0
 gpu $t $a/0000:17:00.0/0000:18:00.0 0
