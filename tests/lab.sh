@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Labs of tests, beside lib.sh: three sites north, east and south, a rank at each.
+# Labs for tests, used beside lib.sh: three sites north, east and south, with a rank at each.
 #   lab_config RATE RTT [LINE…]  writes lab.ini; the lines go on with [links], and with sections. What
 #                                happens is tested and not how fast: other tests run beside, and
 #                                no block is too late
