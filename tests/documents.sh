@@ -3,8 +3,8 @@
 #
 # Documents: the commands in their ```sh blocks are run as they stand.
 #   commands FILE HEADING    the blocks under a heading, up to the next of any level
-#   a_checkout DIR           a copy of the tree without its recordings, built, whose measurements are
-#                            short
+#   a_checkout DIR           a copy of the tree without its recordings, built, whose measurements
+#                            are short
 # After sourcing lib.sh.
 
 commands() {
@@ -31,7 +31,8 @@ a_checkout() {
     done
     for config in "$1/configs/local.ini" "$1/plugins/template/template-local.ini" \
         "$1/docs/examples/mpi_allgather/mpi_allgather-local.ini"; do
-        sed -i 's/^launches = .*/launches = 1/; s/^budget = .*/budget = 100ms\nblocks = 2\nmax_blocks = 2/
+        sed -i 's/^launches = .*/launches = 1/
+            s/^budget = .*/budget = 100ms\nblocks = 2\nmax_blocks = 2/
             s/^samples = .*/samples = 1/; s/^warmup = .*/warmup = 10ms/
             s/^ranks = .*/&\noversubscribe = yes/; s/^bind = .*/bind = none/
             s/^size = .*:.*/size = 8, 1KiB, 64KiB/; s/^size = 256KiB.*/size = 8KiB, 64KiB, 256KiB/

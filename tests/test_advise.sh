@@ -234,7 +234,7 @@ like "$out" $'\nctas=8: kept, gain [0-9.]+ to [0-9.]+% at level trial \(run ' \
     'a proof in a job confirms the advice'
 is "$(lines header '"\(.launch) \(.proof_of)"' data/raw/sim/trial/*/*.jsonl)" \
     'a proof in a job has five launches that name the run it proves' \
-    'in five launches that name the run'
+    'a proof in a job has five launches that name the run it proves'
 exits 0 'advise after a proof in a job succeeds' "$gradsync" advise sim
 like "$(first)" "^Set ctas=8 .*% $in_one, shown in a trial inside a job, proved on other data\.$" \
     'advice that was proved has the gain and level of its proof'
@@ -273,7 +273,8 @@ END
 exits 0 'steps are measured on this machine' "$gradsync" run -q mine.ini
 chosen=$(echo data/raw/mine/iter_proxy/*)
 for f in "$chosen"/*.jsonl; do
-    awk '{ sub(/,"chain":"[0-9a-f]*"/, ""); match($0, /"cell":"[0-9a-f]+"/); id = substr($0, RSTART, RLENGTH) }
+    awk '{ sub(/,"chain":"[0-9a-f]*"/, ""); match($0, /"cell":"[0-9a-f]+"/)
+        id = substr($0, RSTART, RLENGTH) }
         /"type":"cell"/ { ring[id] = /"config":"ring"/ }
         /"type":"block"/ {
             time = (ring[id] ? 2e5 : 1e7) + 100 * ++n
