@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What a rank measures and records, on scripted samples; also under ASan.
-# shellcheck disable=SC2016 # perl, not the shell, expands them
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -40,24 +39,18 @@ measure() {
     rec=$dir/launch-01.01.jsonl
 }
 
-# of TYPE EXPRESSION prints the perl expression of each line of that type, $_ being the object.
-of() {
-    perl -MJSON::PP -e '
-        my ($file, $type, $do) = @ARGV;
-        sub median { my @s = sort { $a <=> $b } @_; ($s[$#s / 2] + $s[@s / 2]) / 2 }
-        sub true { $_[0] ? "yes" : "no" }
-        open my $in, "<", $file or die "$file: $!\n";
-        while (my $line = <$in>) {
-            last unless $line =~ /\n$/;
-            local $_ = decode_json $line;
-            print eval($do) // die($@), "\n" if $_->{type} eq $type;
-        }' "${3:-$rec}" "$1" "$2"
+of() { # TYPE EXPRESSION [RECORDING]: what jq makes of each whole line of that type
+    head -n "$(wc -l <"${3:-$rec}")" "${3:-$rec}" | jq -r --arg type "$1" '
+        def median: sort | (.[(length - 1) / 2 | floor] + .[length / 2 | floor]) / 2;
+        def yes: if . then "yes" else "no" end;
+        def ms: [.time_ns[] / 1e6] | join(" ");
+        def converged: "\(.blocks) \([.cells[].converged | yes] | join(" "))";
+        select(.type == $type) | '"$2"
 }
 count() { of "$1" "${2:-1}" | grep -c . || true; }
-joined() { of "$@" | paste -sd' ' -; }
 # The cells of a block in the order in which they were visited, a line a block.
 visits() {
-    of block '"$_->{block} $_->{cell}.$_->{copy}"' |
+    of block '"\(.block) \(.cell).\(.copy)"' |
         awk '{ v[$1] = v[$1] " " $2 } END { for (b = 1; b in v; b++) print v[b] }'
 }
 
@@ -65,96 +58,110 @@ visits() {
 UCX_TLS=sm NCCL_API_KEY=hunter2 OTHER_SECRET=hunter3 measure plain null:noise=0.01
 is "$rc" 0 'a run that measures all exits with 0'
 is "$err" '' '-q says nothing'
-is "$(head -n 1 "$rec" | cut -c1-16)" '{"type":"header"' 'the header is the first line'
-is "$(tail -n 1 "$rec" | cut -c1-12)" '{"type":"end' 'the end is the last'
-is "$(of end '$_->{status}')" complete 'and says complete'
-is "$(of header '"$_->{ranks} $_->{clock}{name} " . join ",", map { $_->{rank} } @{$_->{hosts}}')" \
+is "$(head -n 1 "$rec" | cut -c1-16)" '{"type":"header"' \
+    'the header is the first line of a recording'
+is "$(tail -n 1 "$rec" | cut -c1-12)" '{"type":"end' 'the end is the last line of a recording'
+is "$(of end .status)" complete 'the end of a whole recording says complete'
+is "$(of header '"\(.ranks) \(.clock.name) \([.hosts[].rank] | join(","))"')" \
     '2 CLOCK_MONOTONIC 0,1' 'the header has the ranks, the clock and every host'
-is "$(of header '$_->{config}')" "$(cat c.ini)" 'and the config as it was'
-is "$(of header '$_->{env}{UCX_TLS} . $_->{env}{NCCL_API_KEY}')" 'sm(hidden)' 'and what tunes communication'
-unlike "$(cat "$rec")" hunter 'but no secret of the environment'
+is "$(of header .config)" "$(cat c.ini)" 'the header has the config as it was'
+is "$(of header '.env.UCX_TLS + .env.NCCL_API_KEY')" 'sm(hidden)' \
+    'the header has the environment that tunes communication'
+unlike "$(cat "$rec")" hunter 'a recording has no secret of the environment'
 is "$(count group)" 1 'one group was closed'
 is "$(count health)" 6 'health is read around every block'
-is "$(of health 'true exists $_->{before}{0}{load1} && exists $_->{after}{0}{load1}' | sort -u)" yes 'before and after'
+is "$(of health '[.before, .after] | all(.["0"] | has("load1")) | yes' | sort -u)" yes \
+    'health is read before and after a block'
 
 # ---- blocks ----
-is "$(of cell '"$_->{config}$_->{copy}"' | sort | paste -sd' ')" 'a0 a1 b0' 'the baseline is there twice, the other once'
-is "$(of block '"$_->{cell}.$_->{copy}"' | sort | uniq -c | awk '{ print $1 }' | paste -sd' ')" '6 6 6' \
-    'each is visited once a block'
-is "$(of block 'scalar @{$_->{time_ns}}' | sort -u)" 4 'a visit keeps as many samples as asked for'
-is "$(of group 'join " ", map { $_->{blocks} } @{$_->{cells}}')" '6 6 6' 'the group line counts the blocks'
+is "$(of cell '"\(.config)\(.copy)"' | sort | paste -sd' ')" 'a0 a1 b0' \
+    'the baseline is measured twice and the other config once'
+is "$(of block '"\(.cell).\(.copy)"' | sort | uniq -c | awk '{ print $1 }' | paste -sd' ')" \
+    '6 6 6' \
+    'every block visits each copy once'
+is "$(of block '.time_ns | length' | sort -u)" 4 'a visit keeps as many samples as asked for'
+is "$(of group '[.cells[].blocks] | join(" ")')" '6 6 6' 'the group line counts the blocks'
 visits >plain.order
 isnt "$(sed -n '1p;3p;5p' plain.order | sort -u | wc -l)" 1 'the order changes from block to block'
 is "$(sed -n 2p plain.order | tr ' ' '\n' | tac | paste -sd' ' | sed 's/ $//')" \
     "$(sed -n 1p plain.order | sed 's/^ //')" 'an even block is the mirror of the one before'
-of block 'join ",", $_->{block}, @{$_->{time_ns}}' >plain.times
+of block '[.block] + .time_ns | join(",")' >plain.times
 measure again null:noise=0.01
 is "$(visits)" "$(cat plain.order)" 'the same seed visits in the same order'
-is "$(of block 'join ",", $_->{block}, @{$_->{time_ns}}')" "$(cat plain.times)" 'and takes the same samples'
+is "$(of block '[.block] + .time_ns | join(",")')" "$(cat plain.times)" \
+    'the same seed takes the same samples'
 measure other measure:seed=6
-isnt "$(visits)" "$(cat plain.order)" 'another seed does not'
+isnt "$(visits)" "$(cat plain.order)" 'another seed visits in another order'
 measure alone null:config=a
-is "$(of cell '"$_->{config}$_->{copy}"' | paste -sd' ')" a0 'a config that is compared with nothing is there once'
+is "$(of cell '"\(.config)\(.copy)"' | paste -sd' ')" a0 \
+    'a config that is compared with nothing is there once'
 
 # ---- samples ----
 measure short null:time=1us measure:sample_time=100us
-is "$(of block 'true $_->{iters} >= 100 && $_->{iters} <= 300' | sort -u)" yes 'iterations make a sample long enough'
-is "$(of block 'true median(@{$_->{time_ns}}) == 1000 * $_->{iters}' | sort -u)" yes \
-    'and its time is that of all of them'
-is "$(of cell '$_->{iters}' | sort -u | wc -l)" 1 'the same number for both copies of the baseline'
+is "$(of block '.iters >= 100 and .iters <= 300 | yes' | sort -u)" yes \
+    'iterations make a sample long enough'
+is "$(of block '(.time_ns | median) == 1000 * .iters | yes' | sort -u)" yes \
+    'the time of a sample is that of all its iterations'
+is "$(of cell .iters | sort -u | wc -l)" 1 \
+    'both copies of the baseline have the same number of iterations'
 measure slow null:warmup=3 measure:discard=1
-is "$(of block 'join " ", map { $_ / 1e6 } @{$_->{time_ns}} if $_->{block} == 1' | sort -u | paste -sd,)" \
-    ',2 1 1 1' 'one sample warms up, one is thrown away, and the third is kept'
+is "$(of block 'select(.block == 1) | ms' | sort -u | paste -sd,)" \
+    '2 1 1 1' 'one sample warms up, one is thrown away, and the third is kept'
 measure discard null:warmup=3 measure:discard=2
-is "$(of block 'join " ", map { $_ / 1e6 } @{$_->{time_ns}}' | sort -u)" '1 1 1 1' \
+is "$(of block ms | sort -u)" '1 1 1 1' \
     'discard throws away what follows a switch'
 measure ops null:warmup=3 measure:warmup_ops=3
-is "$(of block 'join " ", map { $_ / 1e6 } @{$_->{time_ns}}' | sort -u)" '1 1 1 1' \
+is "$(of block ms | sort -u)" '1 1 1 1' \
     'warmup_ops operations come before the first block'
 measure time null:warmup=3 measure:warmup=18ms
-is "$(of block 'join " ", map { $_ / 1e6 } @{$_->{time_ns}}' | sort -u)" '1 1 1 1' 'and warmup seconds of them'
+is "$(of block ms | sort -u)" '1 1 1 1' 'warmup seconds of operations come before the first block'
 measure ranks null:noise=0.2 measure:samples=200 measure:blocks=2 measure:max_blocks=2
-is "$(of block 'true $_->{spread_ns} > 0 && median(@{$_->{time_ns}}) > 1.05e6 * $_->{metrics}{slowdown}' |
+is "$(of block '.spread_ns > 0 and (.time_ns | median) > 1.05e6 * .metrics.slowdown | yes' |
     sort -u)" yes 'the time is the slowest rank, other metrics are combined as they declare'
 measure retry null:config=a null:fault=retry null:fault_rank=-1 null:fault_after=3
-is "$rc $(count fail) $(of block 'join " ", map { $_ / 1e6 } @{$_->{time_ns}}' | sort -u)" '0 0 1 1 1 1' \
+is "$rc $(count fail) $(of block ms | sort -u)" '0 0 1 1 1 1' \
     'an invalid sample is taken again'
 measure retry_one null:fault=retry null:fault_rank=1 null:fault_after=9
-is "$rc $(of block 'scalar @{$_->{time_ns}}' | sort -u) $(count fail)" '0 4 0' 'also when one rank alone calls it so'
+is "$rc $(of block '.time_ns | length' | sort -u) $(count fail)" '0 4 0' \
+    'a sample that one rank alone calls invalid is taken again'
 
 # ---- when to stop ----
 measure calm measure:max_blocks=50
-is "$(of group '"$_->{blocks} " . join " ", map { true $_->{converged} } @{$_->{cells}}')" '6 yes yes yes' \
-    'it stops at `blocks` when all have converged'
+is "$(of group converged)" '6 yes yes yes' \
+    'a group whose cells have all converged stops at `blocks`'
 measure noisy null:noise=0.3 measure:max_blocks=9
-is "$(of group '"$_->{blocks} " . join " ", map { true $_->{converged} } @{$_->{cells}}')" '9 no no no' \
-    'and at max_blocks when they have not'
+is "$(of group converged)" '9 no no no' \
+    'a group whose cells have not converged stops at max_blocks'
 measure budget null:noise=0.3 measure:max_blocks=1000 measure:budget=1ms
-is "$(of group '"$_->{blocks} " . join " ", map { true $_->{converged} } @{$_->{cells}}')" '3 no no no' \
-    'a spent budget ends it after three blocks'
+is "$(of group converged)" '3 no no no' \
+    'a spent budget ends a group after three blocks'
 
 # ---- faults ----
 measure wrong null:fault=wrong null:fault_rank=1 null:fault_config=b null:fault_after=12
 is "$rc" 1 'a wrong result makes exit code 1'
-is "$(of fail '"$_->{kind} $_->{rank} $_->{phase}"')" 'wrong 1 verify' 'it is recorded with its rank'
-is "$(of block '$_->{block}' | sort -n | uniq -c | awk '{ print $1 }' | paste -sd' ')" '3 3 2 2 2 2' \
-    'its block is not; the other cells go on'
-is "$(of group 'scalar @{$_->{cells}}')" 2 'and it is not among those that the group closed'
+is "$(of fail '"\(.kind) \(.rank) \(.phase)"')" 'wrong 1 verify' \
+    'a wrong result is recorded with its rank'
+is "$(of block .block | sort -n | uniq -c | awk '{ print $1 }' | paste -sd' ')" '3 3 2 2 2 2' \
+    'a block with a wrong result is not recorded, and the other cells go on'
+is "$(of group '.cells | length')" 2 \
+    'a cell with a wrong result is not among those that the group closed'
 measure unverified measure:verify=no null:fault=wrong
-is "$rc $(count fail)" '0 0' 'verify = no looks at nothing'
+is "$rc $(count fail)" '0 0' 'verify = no does not look for wrong results'
 measure failing null:fault=fail null:fault_rank=1 null:fault_config=a null:fault_after=6
-is "$(of fail '"$_->{kind} $_->{rank} $_->{why}"')" "failed 1 scripted fault 'fail' after 6 samples" \
-    'the words are those of the rank that failed'
-is "$(of group 'join " ", map { "$_->{copy}" } @{$_->{cells}}')" 0 'both copies of a failed baseline are dropped'
+is "$(of fail '"\(.kind) \(.rank) \(.why)"')" "failed 1 scripted fault 'fail' after 6 samples" \
+    'a failure is recorded in the words of the rank that failed'
+is "$(of group '[.cells[].copy] | join(" ")')" 0 'both copies of a failed baseline are dropped'
 measure skipping null:fault=skip null:fault_config=b
-is "$rc $(of fail '$_->{kind}') $(of group 'scalar @{$_->{cells}}')" '0 skip 2' 'a skipped cell is no failure'
+is "$rc $(of fail .kind) $(of group '.cells | length')" '0 skip 2' 'a skipped cell is no failure'
 measure waiting null:fault=wait null:fault_rank=1 null:fault_config=b measure:deadline=3s
-is "$(of fail '"$_->{kind} $_->{rank} $_->{phase}"')" 'hang 1 warmup' 'a hang is ended by the deadline'
-like "$(of fail '$_->{why}')" 'abort' 'first by abort()'
-measure stopped null:fault=stop null:fault_rank=1 null:fault_config=b null:fault_after=8 measure:deadline=3s
-like "$(of fail '"$_->{kind} $_->{rank} $_->{why}"')" '^hang 1 .*state T' 'a stopped rank is killed, and named as such'
-is "$(of group '1' "$dir/launch-01.02.jsonl")" 1 'and the next attempt measures the rest'
-no_orphans 'nothing is left of it'
+is "$(of fail '"\(.kind) \(.rank) \(.phase)"')" 'hang 1 warmup' 'a hang is ended by the deadline'
+like "$(of fail .why)" 'abort' 'a rank that hangs is ended by abort() first'
+measure stopped null:fault=stop null:fault_rank=1 null:fault_config=b null:fault_after=8 \
+    measure:deadline=3s
+like "$(of fail '"\(.kind) \(.rank) \(.why)"')" '^hang 1 .*state T' \
+    'a stopped rank is killed, and recorded as stopped'
+is "$(of group '1' "$dir/launch-01.02.jsonl")" 1 'the attempt after a killed rank measures the rest'
+no_orphans 'no process of a killed attempt is left'
 
 # ---- a full disk ----
 # The limit is on files that the ranks write: without shared memory that is the recording alone.
@@ -162,12 +169,13 @@ if command -v prlimit >/dev/null; then
     full=(launch:args='--mca btl self,tcp' measure:blocks=200 measure:max_blocks=200)
     measure full "${full[@]}" launch:prefix='prlimit --fsize=20000'
     is "$rc" 1 'a recording that cannot grow ends the run with 1'
-    one_line "$err" 'in one line'
-    like "$err" 'launch-01.01.jsonl.*File too large.*ulimit -f' 'that names the file and the remedy'
-    ok 'what was recorded before is whole' of block 1
-    is "$(tail -c 1 "$rec" | od -An -c | tr -d ' ')" '\n' 'no line is torn'
+    one_line "$err" 'a recording that cannot grow is reported in one line'
+    like "$err" 'launch-01.01.jsonl.*File too large.*ulimit -f' \
+        'the message of a recording that cannot grow names the file and the remedy'
+    ok 'lines recorded before the limit of a file are whole' of block 1
+    is "$(tail -c 1 "$rec" | od -An -c | tr -d ' ')" '\n' 'the limit of a file tears no line'
 else
-    skip 'a full disk' 'no prlimit'
+    skip 'a recording that cannot grow ends the run with 1' 'no prlimit'
 fi
 
 # ---- an interrupt ----
@@ -197,17 +205,19 @@ wait $pid
 is $? 1 'an interrupted run exits with 1'
 dir=$(echo slow/here/null/*)
 rec=$dir/launch-01.01.jsonl
-is "$(of end '$_->{status}')" interrupted 'its recording is closed'
+is "$(of end .status)" interrupted 'the recording of an interrupted run is closed'
 before=$(count group)
-ok 'resume measures the rest' "$gradsync" resume -q "$dir"
+ok 'resume measures the rest of an interrupted run' "$gradsync" resume -q "$dir"
 rec=$dir/launch-01.02.jsonl
-is "$((before + $(count group))) $(of end '$_->{status}')" '2 complete' 'each group once'
+is "$((before + $(count group))) $(of end .status)" '2 complete' \
+    'an interrupted and resumed run has each group once'
 
 # ---- the rank program ----
 exits 2 'a rank without its arguments says how it is used' "$build/gradsync-rank" "$dir"
-one_line "$err" 'in one line'
-exits 2 'a rank that was started with others than planned refuses' "$build/gradsync-rank" "$dir" 1 9
-like "$out" 'ranks=2 in the plan, but 1 ranks were started' 'and says so to its supervisor'
-no_orphans 'nothing is left'
+one_line "$err" 'a rank without its arguments says so in one line'
+exits 2 'a rank refuses to start among fewer ranks than planned' "$build/gradsync-rank" "$dir" 1 9
+like "$out" 'ranks=2 in the plan, but 1 ranks were started' \
+    'a rank tells its supervisor how many ranks are missing'
+no_orphans 'no process is left'
 
 done_testing

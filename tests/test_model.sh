@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# gradsync model and check: the four-site plan's numbers, impossible inputs, asymmetric and shared
-# links, ten thousand sites.
+# gradsync model and check: the four-site plan, inputs that are impossible, links of unequal or
+# shared rates, and ten thousand sites.
 . "$(dirname "$0")/lib.sh"
 plan=$top/configs/wan-4site.ini
 
@@ -14,52 +14,75 @@ of() {
         $(col["every"]) == every { print $(col[name]); exit }' "$1"
 }
 near() { # VALUE WANT RELATIVE
-    awk -v x="$1" -v want="$2" -v by="$3" 'BEGIN { d = x - want; exit !(x != "" && (d < 0 ? -d : d) <= by * want) }'
+    awk -v x="$1" -v want="$2" -v by="$3" \
+        'BEGIN { d = x - want; exit !(x != "" && (d < 0 ? -d : d) <= by * want) }'
 }
 
 # ---- the four-site plan
-ok 'the plan is answered' "$gradsync" model "$plan" --csv plan.csv --claims claims.csv
-like "$out" 'compute +3.28 s per step: 20 ktokens/s per GPU, 160 ktokens/s in total' 'its compute'
-like "$out" 'ring \* +31.2 s +3.9 GB +34.5 s +9.5% +15.2 ktokens/s +76.1 days' 'and what it comes to'
-like "$out" $'\n  60% .* 15 +8 +4\n  75% .* 29 +15 +8\n  95% .* 181 +91 +46\n' 'H for 60, 75 and 95% at 16, 8 and 4 bits'
-like "$out" 'one_site .* 28.9 days' 'one site instead'
-like "$out" 'two_nodes +208 ms .* 7.69 days' 'two nodes of four'
-like "$out" 'waiting up to 68.9 days for one_node' 'how long waiting for one node pays'
-like "$out" 'choose ring and H = 181' 'a strategy and an H'
-ok 'sync time of the table' near "$(of plan.csv strategy ring 16 1 sync_s)" 31.2 0.001
-ok 'efficiency of the table' near "$(of plan.csv strategy ring 16 1 efficiency)" 0.095 0.005
-ok 'days of the table' near "$(of plan.csv strategy ring 16 1 target_s)" $((76 * 86400)) 0.01
-ok 'a quarter of the bits' near "$(of plan.csv every ring 4 100 sync_s)" 7.8 0.01
-ok 'bytes on the wire' near "$(of plan.csv strategy recursive_doubling 16 1 wire_B)" 5.2e9 1e-9
+ok 'the model of the four-site plan is printed' \
+    "$gradsync" model "$plan" --csv plan.csv --claims claims.csv
+like "$out" 'compute +3.28 s per step: 20 ktokens/s per GPU, 160 ktokens/s in total' \
+    'the model prints the compute time of a step and its tokens'
+like "$out" 'ring \* +31.2 s +3.9 GB +34.5 s +9.5% +15.2 ktokens/s +76.1 days' \
+    "the model prints what a ring's synchronisation costs, in time, efficiency and days"
+like "$out" $'\n  60% .* 15 +8 +4\n  75% .* 29 +15 +8\n  95% .* 181 +91 +46\n' \
+    'the model prints H for 60, 75 and 95% at 16, 8 and 4 bits'
+like "$out" 'one_site .* 28.9 days' 'the model prints how long one site alone would take'
+like "$out" 'two_nodes +208 ms .* 7.69 days' 'the model prints what two nodes of four would take'
+like "$out" 'waiting up to 68.9 days for one_node' \
+    'the model prints how long waiting for one node pays'
+like "$out" 'choose ring and H = 181' 'the model recommends a strategy and an H'
+ok 'the CSV has the synchronisation time of a ring' \
+    near "$(of plan.csv strategy ring 16 1 sync_s)" 31.2 0.001
+ok 'the CSV has the efficiency of a ring' \
+    near "$(of plan.csv strategy ring 16 1 efficiency)" 0.095 0.005
+ok 'the CSV has the time to the target of a ring' \
+    near "$(of plan.csv strategy ring 16 1 target_s)" $((76 * 86400)) 0.01
+ok 'a quarter of the bits takes a quarter of the time' \
+    near "$(of plan.csv every ring 4 100 sync_s)" 7.8 0.01
+ok 'the CSV has the bytes on the wire of recursive doubling' \
+    near "$(of plan.csv strategy recursive_doubling 16 1 wire_B)" 5.2e9 1e-9
 
 # ---- what a config may say of it
 keys=$(for section in sites links model; do "$gradsync" help $section; done)
 said=$(sed -n '/^\[sites\]/,$p' "$plan" | grep -v '^#' |
-    sed -nE 's/^(alt|claim)\.//; s/^(one_site|two_nodes|one_node|okstate|sdstate|mizzou|sdsc|source) = ?.*//; s/ = .*//p')
-is "$(for key in $said; do grep -q "^  $key " <<<"$keys" || echo "$key"; done)" '' 'help knows every key of the plan'
-like "$("$gradsync" help links)" $'\n  congestion +choice .*\n +TCP congestion control\n +reno, cubic, bbr\n' 'with what is allowed'
-like "$("$gradsync" help lan)" 'a word of \[sites\].*lan +rate, B/s' 'and a word by itself'
+    sed -nE 's/^(alt|claim)\.//; s/^(one_site|two_nodes|one_node|okstate|sdstate|mizzou|sdsc|'\
+'source) = ?.*//; s/ = .*//p')
+is "$(for key in $said; do grep -q "^  $key " <<<"$keys" || echo "$key"; done)" '' \
+    'help knows every key of the plan'
+like "$("$gradsync" help links)" \
+    $'\n  congestion +choice .*\n +TCP congestion control\n +reno, cubic, bbr\n' \
+    'help lists the values that a key may have'
+like "$("$gradsync" help lan)" 'a word of \[sites\].*lan +rate, B/s' \
+    'help explains a word of a site by itself'
 
 # ---- its claims
 ok 'a config with impossible claims is still a config' "$gradsync" check "$plan"
-is "$(grep -c 'wan-4site.ini:[0-9]*: warning: ' <<<"$err")" 14 'a warning a claim'
-like "$err" '150K tokens/s on 1 GPU are 1.17 PFLOP/s, 375% of the peak' 'more than the peak'
-like "$err" 'claim.sync_bytes.* = 3.9 GB' 'more bytes than claimed'
-like "$err" 'claim.sync_time.* take 31.2 s' 'more time than claimed'
-like "$err" 'claim.efficiency.* are 9.5%; 60% needs 14.4 Gbit/s a site, or a synchronisation every 15 steps' 'efficiency, and what it would need'
-like "$err" 'claim.tokens_per_s.* 15.2K tokens/s' 'tokens a second'
-like "$err" 'claim.time.* take 76.1 days, not 35 h' 'days'
-like "$err" 'claim.step_time.* contradicts the 840K tokens/s' 'claims that contradict each other'
-like "$err" 'claim.nccl_buffsize.* default' 'a setting that changes nothing'
-unlike "$err" 'claim.rtt' 'what is possible is not warned of'
-is "$(for v in impossible unreached contradicted possible; do grep -c ",$v,[^vr]" claims.csv; done | xargs)" \
+is "$(grep -c 'wan-4site.ini:[0-9]*: warning: ' <<<"$err")" 14 \
+    'every claim that cannot hold gets a warning'
+like "$err" '150K tokens/s on 1 GPU are 1.17 PFLOP/s, 375% of the peak' \
+    'a claim of more than the peak is warned of'
+like "$err" 'claim.sync_bytes.* = 3.9 GB' 'a claim of fewer bytes than are sent is warned of'
+like "$err" 'claim.sync_time.* take 31.2 s' \
+    'a claim of less time than a synchronisation takes is warned of'
+like "$err" 'claim.efficiency.* are 9.5%; 60% needs 14.4 Gbit/s a site, or a synchronisation '\
+'every 15 steps' 'an efficiency out of reach is warned of with what it would need'
+like "$err" 'claim.tokens_per_s.* 15.2K tokens/s' 'a claim of too many tokens a second is warned of'
+like "$err" 'claim.time.* take 76.1 days, not 35 h' 'a claim of too few days is warned of'
+like "$err" 'claim.step_time.* contradicts the 840K tokens/s' \
+    'claims that contradict each other are warned of'
+like "$err" 'claim.nccl_buffsize.* default' 'a setting that changes nothing is warned of'
+unlike "$err" 'claim.rtt' 'a claim that is possible is not warned of'
+is "$(for v in impossible unreached contradicted possible; do grep -c ",$v,[^vr]" claims.csv; \
+    done | xargs)" \
     '10 2 2 1' 'the claims table has a verdict for each claim'
 like "$(grep ',efficiency,' claims.csv)" ',1.0,0.09[0-9]*,unreached,' \
     'an efficiency that rests on the mfu of the plan is not called impossible'
 run "$gradsync" check "$plan" --set model:claim.time=80d..90d --set model:claim.efficiency=9%
 unlike "$err" "key 'claim.(time|efficiency)'" 'a claim that holds is not warned of'
 run "$gradsync" model "$plan" --set links:rate=100Gbit/s
-like "$out" 'sync_time +possible' 'with another link it may hold'
+like "$out" 'sync_time +possible' \
+    'a claim of the synchronisation time is possible with a faster link'
 
 # ---- faults, each one line at its key
 refused() { # NAME REGEX SETTING…
@@ -67,36 +90,46 @@ refused() { # NAME REGEX SETTING…
     shift 2
     for s; do set+=(--set "$s"); done
     exits 2 "$name is refused" "$gradsync" model "$plan" "${set[@]}"
-    like "$err" "$regex" 'with the reason'
-    one_line "$err" 'in one line'
+    like "$err" "$regex" "the message gives the reason why $name is refused"
+    one_line "$err" "$name is refused in one line"
 }
-refused 'more than the peak' 'mfu.*120% of the peak is impossible: 374.4 TFLOP/s per GPU, the peak is 312' model:mfu=120%
-refused 'a step that no GPU computes' 'compute.*impossible.* take 1.638 s at 100% of the peak' model:compute=1s
-refused 'an RTT faster than light' '--set: key .okstate-sdsc.: an RTT of 2 ms is impossible: 18[0-9]+ km' links:okstate-sdsc=rtt=2ms
-refused 'an RTT for all that is faster than light' 'rtt.: an RTT of 10 ms is impossible' links:rtt=10ms
-refused 'a batch that does not fit' 'micro_batch.* 8 GPUs x 16 sequences x 8192 tokens = 1048576 tokens; a step has 524288' model:micro_batch=16 model:sequence=8192
+refused 'more than the peak' \
+    'mfu.*120% of the peak is impossible: 374.4 TFLOP/s per GPU, the peak is 312' model:mfu=120%
+refused 'a step that no GPU computes' 'compute.*impossible.* take 1.638 s at 100% of the peak' \
+    model:compute=1s
+refused 'an RTT faster than light' \
+    '--set: key .okstate-sdsc.: an RTT of 2 ms is impossible: 18[0-9]+ km' \
+    links:okstate-sdsc=rtt=2ms
+refused 'an RTT for all that is faster than light' 'rtt.: an RTT of 10 ms is impossible' \
+    links:rtt=10ms
+refused 'a batch that does not fit' \
+    'micro_batch.* 8 GPUs x 16 sequences x 8192 tokens = 1048576 tokens; a step has 524288' \
+    model:micro_batch=16 model:sequence=8192
 refused 'GPUs that no site has' 'gpus.*16 GPUs, but the sites have 8' model:gpus=16
 refused 'H out of range' "every.*'0' is not in range" model:every=0
 refused 'bits out of range' "bits.*'0' is not in range" model:bits=0
 refused 'more fragments than steps' '8 fragments in 4 steps' model:every=4 model:fragments=8
-refused 'a word that is none' "unknown key 'upp', did you mean 'up'" 'sites:okstate=upp=1Gbit/s'
+refused 'an unknown word of a site' "unknown key 'upp', did you mean 'up'" \
+    'sites:okstate=upp=1Gbit/s'
 refused 'a target above 1' "targets.*'120%'" model:targets=120%
 refused 'more overlap than steps' '2 steps of overlap' model:overlap=2
 refused 'a rate without a unit of rate' "up: 'fast' is not" 'sites:okstate=gpus=2 up=fast'
-refused 'a site that is none' "no site 'okstat' in \[sites\], did you mean 'okstate'" links:okstat-sdsc=rtt=40ms
-refused 'half a place' 'lat=… and lon=… together' 'sites:okstate=gpus=2 lat=3'
-refused 'a key that is none' "unknown key in \[model\], did you mean 'mfu'" model:mfuu=1
-refused 'a claim that is none' "did you mean 'claim.time'" model:claim.tiem=1h
+refused 'an unknown site' "no site 'okstat' in \[sites\], did you mean 'okstate'" \
+    links:okstat-sdsc=rtt=40ms
+refused 'a latitude without a longitude' 'lat=… and lon=… together' 'sites:okstate=gpus=2 lat=3'
+refused 'an unknown key' "unknown key in \[model\], did you mean 'mfu'" model:mfuu=1
+refused 'an unknown claim' "did you mean 'claim.time'" model:claim.tiem=1h
 refused 'a loss of everything' "loss: '100%' is not in range" links:okstate-sdsc=loss=100%
-refused 'an alternative without nodes' 'nodes=9 needs at least as many gpus' 'model:alt.x=gpus=8 nodes=9'
+refused 'an alternative without nodes' 'nodes=9 needs at least as many gpus' \
+    'model:alt.x=gpus=8 nodes=9'
 printf '[sites]\na = gpus=1 up=1Gbit/s\n' >nomodel.ini
-exits 2 'no model' "$gradsync" model nomodel.ini
-like "$err" 'no \[model\] section' 'is said'
+exits 2 'a config without a model is refused' "$gradsync" model nomodel.ini
+like "$err" 'no \[model\] section' 'the message says that there is no [model] section'
 ln -s /dev/null device
-exits 1 'a table into a device' "$gradsync" model -q "$plan" --csv device
-like "$err" 'not a regular file' 'is refused'
-ok 'and the device left alone' test -L device
-exits 2 'no config' "$gradsync" model
+exits 1 'a table cannot be written into a device' "$gradsync" model -q "$plan" --csv device
+like "$err" 'not a regular file' 'the message says that a device is not a regular file'
+ok 'the device is left alone' test -L device
+exits 2 'model without a config is refused' "$gradsync" model
 
 # ---- links of their own
 cat >links.ini <<'EOF'
@@ -116,34 +149,49 @@ EOF
 sync() { # SETTING…: sync_s of each strategy
     local set=()
     for s; do set+=(--set "$s"); done
-    "$gradsync" model -q links.ini "${set[@]}" --csv links.csv && awk -F, '$2 == "strategy" { print $3, $11 }' links.csv
+    "$gradsync" model -q links.ini "${set[@]}" --csv links.csv && awk -F, \
+        '$2 == "strategy" { print $3, $11 }' links.csv
 }
-is "$(sync | awk '{ printf "%s %.3f ", $1, $2 }')" 'ring 24.005 direct 24.005 recursive_doubling 32.005 rabenseifner 24.010 hierarchical 24.005 ' 'equal links'
-is "$(sync 'links:a>b=rate=250Mbit/s' | awk '/^ring/ { printf "%.1f", $2 }')" 96.0 'one direction at a quarter holds the ring up'
-is "$(sync 'links:a>c=rate=250Mbit/s' | awk '/^ring/ { printf "%.1f", $2 }')" 24.0 'but not one that it does not use'
-is "$(sync 'links:a-c=rate=250Mbit/s' | awk '/^recursive/ { printf "%.0f", $2 }')" 128 'others may'
-is "$(sync 'sites:a=gpus=1 up=250Mbit/s' | awk '/^(ring|direct)/ { printf "%.0f ", $2 }')" '96 64 ' 'shares spare a slow site; a ring cannot'
-is "$(sync 'links:shared.sea=rate=1Gbit/s links=a-b,c-d' | awk '/^ring/ { printf "%.2f", $2 }')" 48.01 'two links on one line have half of it each'
-is "$(sync links:mtu=1500 | awk '/^ring/ { printf "%.2f", $2 }')" 25.30 'headers and ACKs take their share'
-is "$(sync links:loss=0.1% links:streams=1 | awk '/^ring/ { print ($2 > 200) }')" 1 'loss slows one stream'
-is "$(sync links:loss=0.1% links:streams=64 | awk '/^ring/ { printf "%.1f", $2 }')" 24.0 'many make up for it'
-is "$(sync links:window=250e3 | awk '/^ring/ { printf "%.1f", $2 }')" 120.0 'so does a window of 250 kB at 10 ms'
-is "$(sync links:shared.x=rate=1Gbit/s 2>&1 | grep -c 'write rate=')" 1 'a shared line without links is refused'
+is "$(sync | awk '{ printf "%s %.3f ", $1, $2 }')" \
+    'ring 24.005 direct 24.005 recursive_doubling 32.005 rabenseifner 24.010 hierarchical 24.005 ' \
+    'equal links give the times of the formulas for every strategy'
+is "$(sync 'links:a>b=rate=250Mbit/s' | awk '/^ring/ { printf "%.1f", $2 }')" 96.0 \
+    'a ring is as slow as its slowest link: a quarter of the rate takes four times as long'
+is "$(sync 'links:a>c=rate=250Mbit/s' | awk '/^ring/ { printf "%.1f", $2 }')" 24.0 \
+    'a slow link that the ring does not use does not slow the ring'
+is "$(sync 'links:a-c=rate=250Mbit/s' | awk '/^recursive/ { printf "%.0f", $2 }')" 128 \
+    'a slow link slows recursive doubling, which uses it'
+is "$(sync 'sites:a=gpus=1 up=250Mbit/s' | awk '/^(ring|direct)/ { printf "%.0f ", $2 }')" \
+    '96 64 ' 'a slow site slows a ring more than direct exchange with unequal shares'
+is "$(sync 'links:shared.sea=rate=1Gbit/s links=a-b,c-d' | awk '/^ring/ { printf "%.2f", $2 }')" \
+    48.01 'two links that share one line have half of its rate each'
+is "$(sync links:mtu=1500 | awk '/^ring/ { printf "%.2f", $2 }')" 25.30 \
+    'headers and acknowledgements take their share of the rate'
+is "$(sync links:loss=0.1% links:streams=1 | awk '/^ring/ { print ($2 > 200) }')" 1 \
+    'packet loss slows a single stream'
+is "$(sync links:loss=0.1% links:streams=64 | awk '/^ring/ { printf "%.1f", $2 }')" 24.0 \
+    'many streams make up for packet loss'
+is "$(sync links:window=250e3 | awk '/^ring/ { printf "%.1f", $2 }')" 120.0 \
+    'a window of 250 kB at 10 ms limits the rate of a stream'
+is "$(sync links:shared.x=rate=1Gbit/s 2>&1 | grep -c 'write rate=')" 1 \
+    'a shared line without links is refused'
 
 # ---- streaming
 streaming="--set model:every=100 --set model:fragments=10"
 # shellcheck disable=SC2086 # words
 like "$("$gradsync" model links.ini $streaming --set model:overlap=2)" 'ring \* .* 100% ' \
-    'streaming hides what fits'
+    'streaming hides a synchronisation that fits beside the steps'
 # shellcheck disable=SC2086 # words
 like "$("$gradsync" model links.ini $streaming --set model:overlap=1 --set model:backward=0)" \
     $'ring \\*[^\n]* 87.7% ' 'fewer steps of overlap hide less'
 
 # ---- data parallel: 1.57 s of synchronisation beside a backward pass of 2.19 s
-beside() { "$gradsync" model "$plan" --set links:rate=20Gbit/s --set model:claim.efficiency=95% "$@"; }
+beside() { "$gradsync" model "$plan" --set links:rate=20Gbit/s --set model:claim.efficiency=95% \
+    "$@"; }
 like "$(beside --set model:backward=66.7%)" $'efficiency +possible' \
     'an exchange that fits into the backward pass costs nothing'
-like "$(beside)" $'efficiency +unreached' 'without overlap it does not reach the same efficiency'
+like "$(beside)" $'efficiency +unreached' \
+    'without overlap the same plan does not reach the same efficiency'
 ok 'as many steps of overlap as lie between synchronisations are allowed' \
     "$gradsync" model -q links.ini --set model:overlap=1
 
@@ -161,16 +209,20 @@ is "$(sync links:rtt=318ms links:streams=1 | awk '/^ring/ { printf "%.0f", 24 / 
     'one stream at 318 ms has the window of Linux: 79 Mbit/s'
 is "$(sync links:rtt=318ms | awk '/^ring/ { printf "%.0f", $2 }')" 24 \
     'without streams the rate is what they deliver together'
-lossy=(--set links:loss=0.01% --set links:streams=1 --set links:mtu=1500 --set model:claim.sync_time=40s)
+lossy=(--set links:loss=0.01% --set links:streams=1 --set links:mtu=1500 \
+    --set model:claim.sync_time=40s)
 like "$("$gradsync" model "$plan" "${lossy[@]}")" \
     'sync_time +unreached .*whatever the algorithm; ring with this plan.s streams takes' \
     'a limit of one stream is not called the limit of any algorithm'
-is "$(sync model:sync=12s | awk '/^ring/ { print $2 }')" 12.0 'a measured synchronisation replaces the computed one'
+is "$(sync model:sync=12s | awk '/^ring/ { print $2 }')" 12.0 \
+    'a measured synchronisation replaces the computed one'
 
 # ---- counts, targets, alternatives
-is "$(sync model:parameters=1B)" "$(sync)" '1B is 1e9'
-like "$("$gradsync" model links.ini --set model:targets=50%,99.5%)" $'\n  50% .*\n  99.5% ' 'targets are a parameter'
-like "$("$gradsync" model "$plan" --set model:bits=8)" 'two_nodes +104 ms' 'alternatives send the bits of the plan'
+is "$(sync model:parameters=1B)" "$(sync)" '1B parameters are read as 1e9'
+like "$("$gradsync" model links.ini --set model:targets=50%,99.5%)" $'\n  50% .*\n  99.5% ' \
+    'the targets of the table can be set'
+like "$("$gradsync" model "$plan" --set model:bits=8)" 'two_nodes +104 ms' \
+    'alternatives send the bits of the plan'
 
 # ---- ten thousand sites
 {
@@ -180,8 +232,8 @@ like "$("$gradsync" model "$plan" --set model:bits=8)" 'two_nodes +104 ms' 'alte
     for i in $(seq 2 2 999); do echo "s$i-s$((i + 1)) = rtt=300ms loss=0.1%"; done
     printf '[model]\nparameters = 1e9\ntokens = 1e9\npeak = 312e12\n'
 } >many.ini
-ok 'ten thousand sites' timeout 20 "$gradsync" model many.ini
-like "$out" '20000 GPUs on 10000 sites' 'are counted'
+ok 'a plan of ten thousand sites is answered' timeout 20 "$gradsync" model many.ini
+like "$out" '20000 GPUs on 10000 sites' 'all GPUs of ten thousand sites are counted'
 # ---- how far it is from what was measured
 cat >wan.csv <<'EOF'
 platform,loss,config,size_B,sync_s,model_sync_s
@@ -191,17 +243,24 @@ a,0.0,direct,8,2.0,2.0
 b,0.001,ring,8,1.0,1.5
 b,0.001,strategy=mpi,8,1.0,
 EOF
-is "$(awk -f "$top/figures/csv.awk" -f "$top/figures/wan_errors.awk" wan.csv)" 'network,loss,cells,median_error,worst_error,worst_config,worst_size_B
+is "$(awk -f "$top/figures/csv.awk" -f "$top/figures/wan_errors.awk" wan.csv)" \
+    'network,loss,cells,median_error,worst_error,worst_config,worst_size_B
 a,0,3,0.040000,0.100000,ring,8
 b,0.001,1,0.500000,0.500000,ring,8
 all without loss,,3,0.040000,0.100000,ring,8
-all with loss,,1,0.500000,0.500000,ring,8' 'its error, by network and in all'
+all with loss,,1,0.500000,0.500000,ring,8' "the model's error is listed by network and in all"
 
 # ---- what it knows of wan_sync stands there
 constant() { # NAME FILE: of a #define, as a number
     awk -v name="$1" '$1 == "#define" && $2 == name { print $3 + 0 }' "$top/$2"
 }
-is "$(constant HEADROOM runner/reduce/measured_cell.c)" "$(constant PACE_HEADROOM plugins/wan_sync/transport/tcp_pace.h)" 'the pace'
-is "$(constant LEAST_BLOCK_B runner/reduce/measured_cell.c)" "$(constant LEAST_BLOCK_B plugins/wan_sync/cell.c)" 'the smallest block'
-is "$(constant PIECES runner/reduce/measured_cell.c)" "$(constant PIPELINE plugins/wan_sync/strategy/schedule.c)" 'the blocks of a part'
+is "$(constant HEADROOM runner/reduce/measured_cell.c)" \
+    "$(constant PACE_HEADROOM plugins/wan_sync/transport/tcp_pace.h)" \
+    'the model and wan_sync have the same pacing headroom'
+is "$(constant LEAST_BLOCK_B runner/reduce/measured_cell.c)" \
+    "$(constant LEAST_BLOCK_B plugins/wan_sync/cell.c)" \
+    'the model and wan_sync have the same smallest block'
+is "$(constant PIECES runner/reduce/measured_cell.c)" \
+    "$(constant PIPELINE plugins/wan_sync/strategy/schedule.c)" \
+    'the model and wan_sync cut a part into the same number of pieces'
 done_testing

@@ -9,12 +9,15 @@
 . "$top/tests/recording.sh"
 
 old=raw/p/null/20250101T000000Z-aaaa new=raw/p/null/20250202T000000Z-bbbb
-skip_line() { line "$new" 1 1 '{"type":"fail","cell":"'"$1"'","copy":0,"kind":"skip","why":"no GPU","rank":0,"host":"h","phase":"prepare"}'; }
+skip_line() { line "$new" 1 1 \
+    '{"type":"fail","cell":"'"$1"'","copy":0,"kind":"skip","why":"no GPU","rank":0,"host":"h",'\
+'"phase":"prepare"}'; }
 whole_run $old
 new_run $new
 header $new 1 1
 for id in $A $B $C $S; do skip_line "$id"; done
-for group in $G $H; do line $new 1 1 '{"type":"group","group":"'"$group"'","blocks":0,"cells":[]}'; done
+for group in $G $H; do line $new 1 1 \
+    '{"type":"group","group":"'"$group"'","blocks":0,"cells":[]}'; done
 line $new 1 1 '{"type":"end","at":2.5,"status":"complete"}'
 
 run "$gradsync" show raw
@@ -28,7 +31,8 @@ parts() { # RUN…
     local r
     for r; do
         mkdir -p "parts/${r##*/}"
-        "$gradsync" reduce -q --run "$r" -o "parts/${r##*/}" && "$gradsync" compare -q "$r" -o "parts/${r##*/}"
+        "$gradsync" reduce -q --run "$r" -o "parts/${r##*/}" && "$gradsync" compare -q "$r" \
+            -o "parts/${r##*/}"
     done
 }
 parts $old $new
@@ -44,5 +48,6 @@ ok 'compare' "$gradsync" compare -q raw -o csv
 "$gradsync" transitions -q csv && "$gradsync" limits -q -o csv "$top/configs/local.ini"
 # Neither run is final: without its numbers the later one comes after the earlier.
 ok 'report' "$gradsync" report -q -r raw -c csv -f none -o page.html
-is "$(sed -n '/Every cell/,/<.details>/p' page.html | grep -c '20250202T000000Z-bbbb</a>')" 0 'the report has the rows of the earlier run'
+is "$(sed -n '/Every cell/,/<.details>/p' page.html | grep -c '20250202T000000Z-bbbb</a>')" 0 \
+    'the report has the rows of the earlier run'
 done_testing

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The papers: no number in them is typed in, and every one that they name is found in the project's own
-# recordings. They can be written whichever way the recordings turn out, and twice to the same bytes.
+# The papers: no number in them is typed in, and every number that they name is found in the
+# project's own recordings. They can be written whichever way the recordings turn out, and twice to
+# the same bytes.
 . "$(dirname "$0")/lib.sh"
 [ -x "$build/sim/error_rates" ] || skip_all 'tests/sim is not built here'
 paper=$top/paper/paper.tex
@@ -17,24 +18,31 @@ done
 with() { sed "s/^\\\\end{abstract}/$(sed 's/[\\&/]/\\&/g' <<<"$1")\n&/" "$paper" >with.tex; }
 at=$(grep -n '^\\end{abstract}' "$paper" | cut -d: -f1)
 # shellcheck disable=SC1003 # lines of TeX may end with a backslash
-for line in 'It takes 635 us.' 'a gain of 16\% there' '\emph{243} GB/s' 'on 4 GPUs' '\val{error.power} of 1000' \
-    'about $635$ of them' 'up to $3.5$ times' '\caption{At 535 us}' '1 MiB & 20.1 & faster \\' 'the 2x that we saw' \
-    '\whenpositive{error.power}{It is 12.}{It is not.}' '\texttt{635}' 'from 10 to 20~ms' '\cmd{rm 635}'; do
+for line in 'It takes 635 us.' 'a gain of 16\% there' '\emph{243} GB/s' 'on 4 GPUs' \
+    '\val{error.power} of 1000' \
+    'about $635$ of them' 'up to $3.5$ times' '\caption{At 535 us}' '1 MiB & 20.1 & faster \\' \
+    'the 2x that we saw' \
+    '\whenpositive{error.power}{It is 12.}{It is not.}' '\texttt{635}' 'from 10 to 20~ms' \
+    '\cmd{rm 635}'; do
     with "$line"
-    exits 1 "found: $line" typed with.tex
-    like "$err$out" "with.tex:$at: '.*' is typed in; a number of the paper is " '… with its place'
+    exits 1 "a typed number is found in: $line" typed with.tex
+    like "$err$out" "with.tex:$at: '.*' is typed in; a number of the paper is " \
+        "the message gives the line of the typed number in: $line"
 done
-for line in 'an H200, an A100 and int8' 'at least $2(n-1)/n$ of it' '\val{step.h200-4gpu.16MiB.1.change}' '% 635 us' \
-    'Table~\ref{tab:1} and \cite{ha2008}' 'a 95\% interval' '\rows{step.h200-4gpu.16}' 'INTELLECT-1'; do
+for line in 'an H200, an A100 and int8' 'at least $2(n-1)/n$ of it' \
+    '\val{step.h200-4gpu.16MiB.1.change}' '% 635 us' \
+    'Table~\ref{tab:1} and \cite{ha2008}' 'a 95\% interval' '\rows{step.h200-4gpu.16}' \
+    'INTELLECT-1'; do
     with "$line"
-    ok "let stand: $line" typed with.tex
+    ok "nothing is found in: $line" typed with.tex
 done
 
 # ---- every number that it names
 mkdir -p csv/wan
 cd "$top" || exit 1 # as make runs it: places in the paper are those of the checkout
 csv=$tmp/csv
-"$gradsync" reduce -q data/raw -o "$csv" && "$gradsync" compare -q data/raw -o "$csv" && "$gradsync" compare -q --best-of comm data/raw -o "$csv" &&
+"$gradsync" reduce -q data/raw -o "$csv" && "$gradsync" compare -q data/raw -o "$csv" &&
+    "$gradsync" compare -q --best-of comm data/raw -o "$csv" &&
     "$gradsync" compare -q --again "$csv/compare.csv" -o "$csv" &&
     "$gradsync" compare -q --again "$csv/chosen.csv" -o "$csv/chosen" &&
     "$gradsync" transitions -q "$csv" && "$gradsync" limits -q -o "$csv" configs/*.ini
@@ -44,55 +52,65 @@ for plan in configs/*.ini; do
     "$gradsync" model -q "$plan" --csv "$csv/wan/$name.csv" --claims "$csv/wan/$name-claims.csv"
 done
 bash mk/wan-needed.sh "$gradsync" >"$csv/wan/needed.csv"
-awk -f "$top/figures/csv.awk" -f "$top/figures/wan_errors.awk" "$csv/wan.csv" >"$csv/wan/model-error.csv"
+awk -f "$top/figures/csv.awk" -f "$top/figures/wan_errors.awk" "$csv/wan.csv" \
+    >"$csv/wan/model-error.csv"
 "$build/sim/error_rates" 20 3 200 >"$csv/error_rates.csv" 2>/dev/null
 run "$gradsync" why --csv "$csv" -o "$tmp/numbers"
-is $rc 0 'the numbers of the paper, of these recordings'
-unlike "$err" 'cannot be printed' 'none that it cannot do without is wanting'
+is $rc 0 'the numbers of the paper come from these recordings'
+unlike "$err" 'cannot be printed' 'no number that the paper needs is missing'
 # $(names COMMAND FILE…): the arguments of \COMMAND{…} but those of definitions
-names() { cat "${@:2}" | grep -v '^%\|^ *\\newcommand\|^  *{\\csname' | grep -o "\\\\$1{[^{}#]*}" | sed 's/.*{//; s/}$//' | sort -u; }
+names() { cat "${@:2}" | grep -v '^%\|^ *\\newcommand\|^  *{\\csname' | grep \
+    -o "\\\\$1{[^{}#]*}" | sed 's/.*{//; s/}$//' | sort -u; }
 defined() { grep -o "gs@$1@[^\\\\]*" "$tmp/numbers/macros.tex" | sed "s/gs@$1@//" | sort -u; }
 is "$(comm -23 <(names val "${papers[@]}" "$tmp/numbers/macros.tex") <(defined v))" '' \
-    'every number that they name is defined'
-is "$(comm -23 <(names rows "${papers[@]}") <(defined rows))" '' 'every body of a table is defined'
-is "$(comm -23 <(cat "${papers[@]}" | grep -o 'when[a-z]*{[^{}#]*}' | sed 's/.*{//; s/}//' | sort -u) <(sort -u <(defined p) <(defined rows)))" '' \
+    'every number that the papers name is defined'
+is "$(comm -23 <(names rows "${papers[@]}") <(defined rows))" '' \
+    'every table body that the papers name is defined'
+is "$(comm -23 <(cat "${papers[@]}" | grep -o 'when[a-z]*{[^{}#]*}' | sed 's/.*{//; s/}//' | sort \
+    -u) <(sort -u <(defined p) <(defined rows)))" '' \
     'every condition of a sentence is defined'
 n=$(names val "$paper" | wc -l)
-ok "it names many ($n)" test "$n" -gt 50
+ok "the paper names many numbers ($n)" test "$n" -gt 50
 one=$(names val "$paper" | grep -m1 '^top.*change')
 run "$gradsync" why --csv "$csv" "$one"
-like "$out" $'\n  run +data/raw/h200.*\n  machine .*gpu NVIDIA.*\n  versions nccl .*driver.*\n  commit .*\n    data/raw/h200-.*jsonl:[0-9]' "$one is traced to lines, machine and versions"
+traced=$'\n  run +data/raw/h200.*\n  machine .*NVIDIA.*\n  versions .*nccl.*\n  commit .*jsonl:[0-9]'
+like "$out" "$traced" "$one is traced to lines, machine and versions"
 
 # ---- written
 run env PATH=/nonexistent "$BASH" mk/latex.sh --found
-is "$rc" 3 'without LaTeX'
-like "$err" 'make setup-paper' '… the way to it'
+is "$rc" 3 'a paper without LaTeX ends with 3'
+like "$err" 'make setup-paper' 'the message without LaTeX says how to install it'
 if ! command -v latexmk >/dev/null; then
-    skip 'written' 'no latexmk here: make setup-paper'
+    skip 'LaTeX writes both papers' 'no latexmk here: make setup-paper'
     done_testing
     exit
 fi
 figures() { # DIR: a drawing for each that the paper shows
-    printf '\\documentclass{article}\\pagestyle{empty}\\begin{document}.\\end{document}\n' >"$tmp/dot.tex"
+    printf '\\documentclass{article}\\pagestyle{empty}\\begin{document}.\\end{document}\n' \
+        >"$tmp/dot.tex"
     [ -e "$tmp/dot.pdf" ] || (cd "$tmp" && pdflatex -interaction=batchmode dot.tex >/dev/null)
-    names drawing "${papers[@]}" | sed "s,.*,\\\\expandafter\\\\def\\\\csname gs@figure@&\\\\endcsname{$tmp/dot.pdf}," >"$1/figures.tex"
+    names drawing "${papers[@]}" | sed \
+        "s,.*,\\\\expandafter\\\\def\\\\csname gs@figure@&\\\\endcsname{$tmp/dot.pdf}," \
+        >"$1/figures.tex"
 }
 write() { # DIR NUMBERS
     mkdir -p "$1/numbers" && cp "$2"/* "$1/numbers/" && figures "$1" || return
     local p
     for p in "${papers[@]}"; do bash mk/latex.sh "$p" "$1" 20250102T030405Z-aaaa || return; done
 }
-ok 'LaTeX writes both' write "$tmp/one" "$tmp/numbers"
-ok 'it writes them again in another folder' write "$tmp/another/place" "$tmp/numbers"
+ok 'LaTeX writes both papers' write "$tmp/one" "$tmp/numbers"
+ok 'LaTeX writes both papers again in another folder' write "$tmp/another/place" "$tmp/numbers"
 for p in paper wan; do
     ok "$p.pdf has the same bytes" cmp "$tmp/one/$p.pdf" "$tmp/another/place/$p.pdf"
 done
 # All verdicts turned: nothing is faster any more, and nothing is recorded of a laboratory.
 sed -i 's/,faster,/,slower,/' "$csv/compare.csv"
 ok 'numbers are made of tables that say the opposite' "$gradsync" why --csv "$csv" -o "$tmp/turned"
-ok 'they differ' bash -c "! cmp -s '$tmp/numbers/macros.tex' '$tmp/turned/macros.tex'"
-ok 'they are written with those too' write "$tmp/opposite" "$tmp/turned"
+ok 'tables that say the opposite give other numbers' \
+    bash -c "! cmp -s '$tmp/numbers/macros.tex' '$tmp/turned/macros.tex'"
+ok 'LaTeX writes both papers with the opposite numbers' write "$tmp/opposite" "$tmp/turned"
 sed 's/\\val{error.power}/\\val{error.pwer}/' "$paper" >"$tmp/typo.tex"
-exits 1 'a number that is not there' bash mk/latex.sh "$tmp/typo.tex" "$tmp/one" 20250102T030405Z-aaaa
-like "$err" 'No number error.pwer' 'is named'
+exits 1 'a paper that names an unknown number is refused' \
+    bash mk/latex.sh "$tmp/typo.tex" "$tmp/one" 20250102T030405Z-aaaa
+like "$err" 'No number error.pwer' 'the message names the unknown number'
 done_testing

@@ -51,9 +51,11 @@ exits 2 'bad tables' "$gradsync" check -q bad_tables.so
 for fault in "name 'Bad Tables'" 'version is empty' 'summary is empty' 'no describe' 'no open' \
     'no close' 'no prepare' 'no release' 'no sample' 'no verify' "default '4 apples'" \
     "'Time': the name" "choice 'b c'" "choice 'a' is listed twice" "default 'z'" \
-    "'kind' is declared twice" 'outside the cell' "'size' and 'again' overlap" 'min 9 is above max 3' \
+    "'kind' is declared twice" 'outside the cell' "'size' and 'again' overlap" \
+    'min 9 is above max 3' \
     "'zip': the name is a key" 'is not a WL_CHOICE' "'zip': help is empty" 'type 99' 'role 7' \
-    "'odd': help" 'must be "time" in "s"' "'bandwidth' is declared twice" 'has no unit' 'across 9'; do
+    "'odd': help" 'must be "time" in "s"' "'bandwidth' is declared twice" 'has no unit' \
+    'across 9'; do
     is "$([[ $err == *"$fault"* ]] && echo said)" said "says: $fault"
 done
 is "$(grep -vc '^bad_tables.so: ' <<<"$err")" 0 'each line names the file'
@@ -123,7 +125,8 @@ no_orphans 'and nobody is left'
 compile bad many.so -DNAME=many -DOPEN=open_prints -DDESCRIBE=describe_any -DSAMPLE=sample_once \
     -DPREPARE=prepare_leaks
 exits 1 'a plugin of many faults' "$gradsync" check -q many.so
-for fault in "prints in open\(\): 'hello'" 'describe\(\) accepts size 0' 'the count is not honoured' \
+for fault in "prints in open\(\): 'hello'" 'describe\(\) accepts size 0' \
+    'the count is not honoured' \
     'leaks 1[0-9][0-9][0-9] bytes with every'; do
     like "$err" "$fault" "says among others: $fault"
 done

@@ -4,7 +4,8 @@
 # mk/rooms.sh: the includes of this tree follow the order of the rooms, and each fault is found.
 . "$(dirname "$0")/lib.sh"
 
-command -v git >/dev/null && git -C "$top" rev-parse --git-dir >/dev/null 2>&1 || skip_all 'no git checkout'
+command -v git >/dev/null && git -C "$top" rev-parse --git-dir >/dev/null 2>&1 || skip_all \
+    'no git checkout'
 exits 0 'every include of this tree follows the order of the rooms' bash "$top/mk/rooms.sh"
 
 mkdir -p tree/mk tree/runner/{base,verbs} tree/plugins/{null,wan_sync}

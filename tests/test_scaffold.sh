@@ -47,7 +47,8 @@ is "$rc" 1 'and its test fails'
 prefix="$tmp/in st"
 run make -s -C "$top" CC="$cc" BUILD="$build" install "PREFIX=$prefix"
 is "$rc" 0 'make install' || diag "$err"
-for file in bin/gradsync bin/gradsync-rank lib/gradsync/plugins/null.so include/gradsync/workload.h \
+for file in bin/gradsync bin/gradsync-rank lib/gradsync/plugins/null.so \
+    include/gradsync/workload.h \
     lib/gradsync/libnccl-tuner-gradsync.so \
     share/gradsync/plugin.mk share/gradsync/configs/local.ini lib/pkgconfig/gradsync.pc; do
     ok "installs $file" test -s "$prefix/$file"

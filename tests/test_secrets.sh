@@ -17,7 +17,8 @@ warmup = 1ms
 [null]
 size = 8
 END
-printf '#!/bin/sh\necho "$WANDB_API_KEY $MORE_PASSWORD" >>"%s/got"\nexec "$@"\n' "$PWD" >with && chmod +x with
+printf '#!/bin/sh\necho "$WANDB_API_KEY $MORE_PASSWORD" >>"%s/got"\nexec "$@"\n' "$PWD" >with &&
+    chmod +x with
 sed -i "s,\./with,$PWD/with," here.ini
 exits 0 'a config with a secret runs' "$gradsync" run -q here.ini -o raw
 run_dir=$(echo raw/here/null/*)
@@ -28,7 +29,8 @@ like "$(cat "$run_dir/config.ini")" 'WANDB_API_KEY=\(hidden\)' 'the recorded con
 unset WANDB_API_KEY
 rm -f "$run_dir"/MANIFEST.json "$run_dir"/launch-02.*
 exits 2 'the rest of the run needs it again' "$gradsync" resume "$run_dir"
-is "$err" "$run_dir/config.ini: [launch] prefix: secrets are not recorded; give it again: export WANDB_API_KEY=…" \
+is "$err" "$run_dir/config.ini: [launch] prefix: secrets are not recorded; give it again: export \
+WANDB_API_KEY=…" \
     '… and one line says how'
 WANDB_API_KEY=hunter3 exits 0 'the environment gives it' "$gradsync" resume "$run_dir"
 is "$(tail -n 1 got)" 'hunter3 ' '… to the ranks'
@@ -37,7 +39,8 @@ ok 'the run is sound' "$gradsync" check "$run_dir"
 exits 0 'an override with a secret runs' "$gradsync" run here.ini -o raw2 --set measure:launches=1 \
     --set "launch:prefix=env MORE_PASSWORD=hunter4 $PWD/with"
 is "$(tail -n 1 got)" ' hunter4' '… with it'
-is "$(grep -rl hunter raw2)$err" "$(grep -v hunter <<<"$err")" 'neither a file nor a message holds it'
+is "$(grep -rl hunter raw2)$err" "$(grep -v hunter <<<"$err")" \
+    'neither a file nor a message holds it'
 
 printf '[slurm]\nsetup = export A_KEY=hunter2\n' >>here.ini
 exits 2 'a job script holds none' "$gradsync" submit --dry-run here.ini

@@ -32,14 +32,16 @@ for file in plan.json config.ini; do
     ends "a pipe for $file" "$special" "$gradsync" reduce raw -o csv
 done
 mkdir -p camp csv && mkfifo camp/campaign.json csv/compare.csv csv/launches.csv macros
-for verb in status collect cancel resume; do ends 'a pipe for a campaign' "$special" "$gradsync" $verb camp; done
+for verb in status collect cancel resume; do ends 'a pipe for a campaign' "$special" "$gradsync" \
+    $verb camp; done
 ends 'a pipe for a table' "$special" "$gradsync" compare --again csv/compare.csv
 ends 'a pipe for a table' "$special" "$gradsync" transitions csv
 ends 'a pipe for definitions' "$special" "$gradsync" why -m macros
 
 # ---- links
 
-printf '[launch]\nranks = 1\n[measure]\nlaunches = 1\nbudget = 20ms\nwarmup = 1ms\n[null]\nsize = 8\n' >one.ini
+printf '[launch]\nranks = 1\n[measure]\nlaunches = 1\nbudget = 20ms\nwarmup = 1ms\n[null]\nsize '\
+'= 8\n' >one.ini
 echo precious >precious && chmod 666 precious
 if command -v mpirun >/dev/null && "$gradsync" run -q one.ini -o real; then
     run_dir=$(echo real/one/null/*)
@@ -65,7 +67,8 @@ cat >gs/campaign.json <<'END'
 {"schema": 1, "id": "gs", "gradsync": "0", "commit": "c",
  "runs": [{"dir": "runs/p/null/r1", "platform": "p", "section": "null", "launches": 2, "retries": 0}], "arrays": [], "tasks": []}
 END
-ends 'a link for the run of a campaign' 'runs/p/null/r1: is a link, which is not followed' "$gradsync" collect gs -o got
+ends 'a link for the run of a campaign' 'runs/p/null/r1: is a link, which is not followed' \
+    "$gradsync" collect gs -o got
 ok '… nothing is collected' test ! -e got/p/null/r1
 sed -i 's,runs/p/null/r1,flat,' gs/campaign.json
 exits 1 'a run folder at another depth is refused' "$gradsync" collect gs -o got
@@ -73,7 +76,8 @@ one_line "$err" '… with one line'
 
 # ---- a plan that cannot be written, a folder that vanishes
 
-printf '[launch]\nranks = 1\n[measure]\nlaunches = 3\nbudget = 20ms\nwarmup = 1ms\n[null]\nsize = 8:1MiB:x2\n' >here.ini
+printf '[launch]\nranks = 1\n[measure]\nlaunches = 3\nbudget = 20ms\nwarmup = 1ms\n[null]\nsize '\
+'= 8:1MiB:x2\n' >here.ini
 exits 1 'a plan that does not fit on the disk is an error' \
     bash -c 'ulimit -f 2; trap "" XFSZ; exec "$0" run -q here.ini -o full' "$gradsync"
 like "$err" 'plan.json: cannot be written: File too large' '… that names it'
@@ -98,7 +102,8 @@ until_true 60 files || exit 1
 kill -9 $pid
 until_true 30 no_folder || exit 2
 END
-printf '%s\n' '[launch]' 'ranks = 2' 'oversubscribe = yes' '[measure]' 'launches = 1' 'budget = 120s' 'max_blocks = 1000000' \
+printf '%s\n' '[launch]' 'ranks = 2' 'oversubscribe = yes' '[measure]' 'launches = 1' \
+    'budget = 120s' 'max_blocks = 1000000' \
     'precision = 0.01%' '[null]' 'size = 8' 'spin = yes' 'time = 1ms' 'noise = 90%' >long.ini
 export -f until_true
 run unshare -rm bash killed "$gradsync"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Recorded steps: made from a trace of torch.profiler or from a table of layers, replayed by real MPI
-# ranks; also under ASan
+# Recorded steps: made from a trace of torch.profiler or from a table of layers, and replayed by
+# real MPI ranks; also under ASan.
 . "$(dirname "$0")/lib.sh"
 make=$top/tests/make_torch_trace
 
@@ -13,50 +13,59 @@ lines() { grep -v '^#' "$1" | tail -n +2 | paste -sd';'; }
 
 "$make" >ddp.json
 ok 'a trace becomes a step' import ddp.json
-is "$out" ddp.step 'of its name'
-like "$err" 'next: step = ddp\.step in an \[iter_proxy\] section' 'and the next thing to do'
-like "$(cat ddp.step)" 'From ddp\.json, ProfilerStep#3, the median of 3 steps: 12 ms' 'of several steps it has the median'
-is "$(lines ddp.step)" "gemm nt 64 512 256 fp32;kernel 262144 3.6us;gemm nt 64 256 512 fp32;gemm tn 256 512 64 fp32;\
+is "$out" ddp.step 'the step file is named after its trace'
+like "$err" 'next: step = ddp\.step in an \[iter_proxy\] section' \
+    'import says how the step is used in a config'
+like "$(cat ddp.step)" 'From ddp\.json, ProfilerStep#3, the median of 3 steps: 12 ms' \
+    'a trace of several steps gives the median step'
+is "$(lines ddp.step)" \
+    "gemm nt 64 512 256 fp32;kernel 262144 3.6us;gemm nt 64 256 512 fp32;gemm tn 256 512 64 fp32;\
 gradient 256 fp32;gradient 131072 fp32;gemm nn 64 512 256 fp32;gemm tn 512 256 64 fp32;\
-gradient 512 fp32;gradient 131072 fp32" 'shapes, layouts by strides, bytes, gradients in their order'
+gradient 512 fp32;gradient 131072 fp32" \
+'the step has the shapes, layouts, bytes and gradients of the trace in their order'
 exits 2 'an existing step is not overwritten' import ddp.json
-like "$err" '^ddp\.step: exists: give another name with -o' 'and the remedy'
-ok 'another name' import ddp.json -o other.step
-ok 'has the same step' cmp ddp.step other.step
+like "$err" '^ddp\.step: exists: give another name with -o' \
+    'the message says how to give another name'
+ok 'a trace becomes a step of another name' import ddp.json -o other.step
+ok 'a step of another name has the same lines' cmp ddp.step other.step
 
 "$make" comms=fsdp >fsdp.json
-ok 'a trace of FSDP' import fsdp.json
+ok 'a trace of FSDP becomes a step' import fsdp.json
 is "$(grep -E '^(all|red|wait|gradient)' fsdp.step | paste -sd';')" \
     'all_gather 131840 fp32 default_pg;wait;reduce_scatter 262912 fp32 default_pg' \
-    'gathers, waits for them and scatters, without gradients'
+    'a step of FSDP gathers, waits and scatters, without gradients'
 
 "$make" comms=none >alone.json
-ok 'a trace of one rank' import alone.json
-like "$err" 'no collectives; its 4 gradients are all-reduced as DDP would' 'has gradients'
+ok 'a trace of one rank becomes a step' import alone.json
+like "$err" 'no collectives; its 4 gradients are all-reduced as DDP would' \
+    'a trace of one rank has its gradients all-reduced'
 "$make" strides=0 >guessed.json
-ok 'a trace without strides' import guessed.json
-like "$err" 'layouts of 5 of 5 GEMMs are guessed' 'is named'
+ok 'a trace without strides becomes a step' import guessed.json
+like "$err" 'layouts of 5 of 5 GEMMs are guessed' \
+    'the message says how many layouts are guessed without strides'
 "$make" marks=0 >unmarked.json
-ok 'a trace without marks' import unmarked.json
-is "$(grep -c '^gemm' unmarked.step)" 15 'is one step'
+ok 'a trace without step marks becomes a step' import unmarked.json
+is "$(grep -c '^gemm' unmarked.step)" 15 'a trace without step marks is taken for one step'
 
 refused() { # NAME REGEX FILE OPTION…
-    exits 1 "refused: $1" import "${@:3}" -o refused.step
-    one_line "$err" 'in one line'
-    like "$err" "^$3:[0-9]*:? ?$2" 'with the remedy'
+    exits 1 "import refuses $1" import "${@:3}" -o refused.step
+    one_line "$err" "import refuses $1 in one line"
+    like "$err" "^$3:[0-9]*:? ?$2" "the message says where $1 is and what to do"
 }
 "$make" shapes=0 >shapes.json
-refused 'no shapes' '.*"Input Dims" .*record with record_shapes=True' shapes.json
+refused 'a trace without shapes' '.*"Input Dims" .*record with record_shapes=True' shapes.json
 head -c 4000 ddp.json >torn.json
-refused 'truncated' 'truncated or not JSON: .*record it again' torn.json
+refused 'a truncated trace' 'truncated or not JSON: .*record it again' torn.json
 "$make" comms=old >old.json
-refused 'an old PyTorch' 'record_param_comms without "Collective name": record with PyTorch 2\.2' old.json
+refused 'a trace of an old PyTorch' \
+    'record_param_comms without "Collective name": record with PyTorch 2\.2' old.json
 "$make" comms=none gradients=0 >none.json
-refused 'nothing to synchronise' 'neither collectives .* nor gradients: record a training step' none.json
+refused 'a trace with nothing to synchronise' \
+    'neither collectives .* nor gradients: record a training step' none.json
 "$make" type=int >int.json
 refused 'GEMMs of integers' "aten::addmm .*no dtype 'int': float, c10::BFloat16" int.json
 echo '{"a":1}' >json.json
-refused 'another JSON' 'no "traceEvents": give what torch' json.json
+refused 'JSON that is no trace' 'no "traceEvents": give what torch' json.json
 : >empty.json
 refused 'an empty file' 'empty: give a trace' empty.json
 gzip -c ddp.json >ddp.json.gz
@@ -64,41 +73,49 @@ refused 'a compressed trace' 'compressed: run gunzip' ddp.json.gz
 truncate -s 2G large.json
 refused 'a trace of 2 GB' '2 GiB is more than 512 MiB: record fewer steps' large.json
 rm large.json
-ok 'none of them leaves a file' test ! -e refused.step
+ok 'a refused trace leaves no file' test ! -e refused.step
 
 "$make" groups=2 gradients=0 >groups.json
-ok 'two groups' import groups.json
-like "$err" 'groups default_pg and tensor: a replay has one group; remove the lines of the others' 'are named'
+ok 'a trace of two groups becomes a step' import groups.json
+like "$err" 'groups default_pg and tensor: a replay has one group; remove the lines of the others' \
+    'the message names both groups of a trace'
 
 # ---- from a table ----
 
 for table in "$top"/configs/steps/*.csv; do
     name=${table##*/} name=${name%.csv}
-    ok "the table $name" import "$table" -o "$name-ddp.step"
-    ok 'makes the step of the repository' cmp "$name-ddp.step" "$top/configs/steps/$name-ddp.step"
+    ok "the table $name becomes a step" import "$table" -o "$name-ddp.step"
+    ok "the table $name makes the step that the repository has" \
+        cmp "$name-ddp.step" "$top/configs/steps/$name-ddp.step"
     [ -e "$top/configs/steps/$name-fsdp.step" ] || continue
-    ok "the table $name with --fsdp" import --fsdp "$table" -o "$name-fsdp.step"
-    ok 'makes its FSDP form' cmp "$name-fsdp.step" "$top/configs/steps/$name-fsdp.step"
+    ok "the table $name becomes a step of FSDP" import --fsdp "$table" -o "$name-fsdp.step"
+    ok "the table $name makes the FSDP step that the repository has" \
+        cmp "$name-fsdp.step" "$top/configs/steps/$name-fsdp.step"
 done
 is "$(ls "$top"/configs/steps/*.step | wc -l)" 8 'eight steps come with gradsync'
 
 row() { printf '%s\n' "${@:2}" >"$1"; }
-row table.csv 'linear,4*,8' && refused 'a short row' "another number of words .*'linear'" table.csv
+row table.csv 'linear,4*,8' && refused \
+    'a row that is too short' "another number of words .*'linear'" table.csv
 row table.csv '' 'conv,4,8,9' && refused 'an unknown row' "no row 'conv'" table.csv
-row table.csv 'linear,0,8,9' && refused 'a zero' "not a number from 1 .*'0'" table.csv
-row table.csv 'repeat,2' 'linear,4,8,9' && refused 'an open repeat' "no 'end' behind 'repeat'" table.csv
-row table.csv 'kernel,4,8' && refused 'no parameters' 'no row has parameters' table.csv
-row table.csv 'dtype,bf16,int' && refused 'an unknown dtype' "no dtype of gradients.*'int'" table.csv
-exits 2 '--fsdp with a trace' import --fsdp ddp.json -o refused.step
-like "$err" '^ddp\.json: --fsdp is for tables' 'is refused'
-exits 2 '--fsdp without --step' "$gradsync" import --fsdp ddp.json
-like "$err" '--fsdp belongs to --step' 'is refused'
+row table.csv 'linear,0,8,9' && refused 'a row with a zero' "not a number from 1 .*'0'" table.csv
+row table.csv 'repeat,2' 'linear,4,8,9' && refused \
+    'a repeat without an end' "no 'end' behind 'repeat'" table.csv
+row table.csv 'kernel,4,8' && refused 'a table without parameters' 'no row has parameters' table.csv
+row table.csv 'dtype,bf16,int' && refused \
+    'a gradient of an unknown dtype' "no dtype of gradients.*'int'" table.csv
+exits 2 '--fsdp with a trace is refused' import --fsdp ddp.json -o refused.step
+like "$err" '^ddp\.json: --fsdp is for tables' 'the message says that --fsdp is for tables'
+exits 2 '--fsdp without --step is refused' "$gradsync" import --fsdp ddp.json
+like "$err" '--fsdp belongs to --step' 'the message says that --fsdp belongs to --step'
 
 # ---- replayed ----
 
 config() { # FILE RANKS LINE…
-    printf '%s\n' '[launch]' "ranks = $2" 'oversubscribe = yes' 'bind = none' '[measure]' 'launches = 1' 'blocks = 2' \
-        'max_blocks = 2' 'samples = 1' 'budget = 100ms' 'warmup = 1ms' 'warmup_ops = 1' '[iter_proxy]' "${@:3}" >"$1"
+    printf '%s\n' '[launch]' "ranks = $2" 'oversubscribe = yes' 'bind = none' '[measure]' \
+        'launches = 1' 'blocks = 2' \
+        'max_blocks = 2' 'samples = 1' 'budget = 100ms' 'warmup = 1ms' 'warmup_ops = 1' \
+        '[iter_proxy]' "${@:3}" >"$1"
 }
 measure() { # FILE: $lines is the recording
     rm -rf data
@@ -129,53 +146,64 @@ config mixed.ini 3 'backend = host' 'step = mixed.step, ddp.step, fsdp.step' 'ba
     'mode = compute, comm, sequential, overlapped' 'configs = auto, bucket_cap=8KiB/bucket_first=4'
 measure mixed.ini
 is "$rc" 0 'every kind of operation is replayed on 3 ranks, and every result is right'
-is "$(count '"type":"group"')" 6 'three steps of two batches'
-is "$(grep '"type":"fail"' <<<"$lines" | grep -vc 'has no gradient lines: bucket_cap')" 0 'and none fails'
+is "$(count '"type":"group"')" 6 'three steps of two batches make six groups'
+is "$(grep '"type":"fail"' <<<"$lines" | grep -vc 'has no gradient lines: bucket_cap')" 0 \
+    'no cell fails but those with buckets and no gradients'
 is "$(grep '"type":"fail"' <<<"$lines" | grep -c 'fsdp\.step has no gradient lines')" 6 \
-    'but buckets of a step without gradients, which are skipped'
-like "$lines" '"key":"step","value":"[0-9]+ GEMMs and kernels, [0-9]+ collectives, id [0-9a-f]{16}"' \
+    'buckets of a step without gradients are skipped'
+like "$lines" '"key":"step","value":"[0-9]+ GEMMs and kernels, [0-9]+ collectives, id '\
+'[0-9a-f]{16}"' \
     'the recording says what the step came to'
 
-config algorithms.ini 2 'backend = host' 'step = ddp.step' 'algorithm = auto, ring, tree, recursive_doubling, rabenseifner'
+config algorithms.ini 2 'backend = host' 'step = ddp.step' \
+    'algorithm = auto, ring, tree, recursive_doubling, rabenseifner'
 measure algorithms.ini
-is "$rc:$(count '"type":"fail"')" 0:0 'buckets go through every algorithm'
+is "$rc:$(count '"type":"fail"')" 0:0 'buckets are reduced right by every algorithm'
 config gathers.ini 2 'backend = host' 'step = fsdp.step' 'algorithm = auto, ring'
 measure gathers.ini
-like "$lines" '"kind":"skip","why":"fsdp\.step:3: backend=host has no all-gather or reduce-scatter by algorithm=ring \(auto\)' \
+like "$lines" '"kind":"skip","why":"fsdp\.step:3: backend=host has no all-gather or '\
+'reduce-scatter by algorithm=ring \(auto\)' \
     'a gather has no ring on the host'
 
 config large.ini 2 'backend = host' "step = $top/configs/steps/gpt2-124m-ddp.step" 'scale = 0.05'
 sed -i "s,$top/,," large.ini && ln -s "$top/configs" configs
 measure large.ini
 is "$rc:$(count '"type":"fail"')" 0:0 'a scaled step runs on a small machine'
-ok 'plan tells its cost' "$gradsync" plan large.ini
-like "$out" 'memory' 'and its memory'
+ok 'plan accepts a config of a scaled step' "$gradsync" plan large.ini
+like "$out" 'memory' 'plan says how much memory a scaled step needs'
 
 refuses() { # NAME REGEX LINE…
     config refused.ini 2 "${@:3}"
-    exits 2 "refused: $1" "$gradsync" plan refused.ini
-    one_line "$err" 'in one line'
-    like "$err" "^refused\.ini:[0-9]+: .*$2" 'by file and line'
+    exits 2 "plan refuses $1" "$gradsync" plan refused.ini
+    one_line "$err" "plan refuses $1 in one line"
+    like "$err" "^refused\.ini:[0-9]+: .*$2" "the message names the file and the line of $1"
 }
 printf 'gradsync-step 1\ngemm nn 1 2 3 bf16\ngradient 0 fp32\n' >zero.step
 refuses 'a gradient of zero elements' "zero\.step:3: ELEMENTS is '0'" 'step = zero.step'
 printf 'gradsync-step 1\ngemm nn 1 2 3 fp8\n' >dtype.step
-refuses 'an unknown dtype' "dtype\.step:2: no dtype 'fp8'" 'step = dtype.step'
+refuses 'a GEMM of an unknown dtype' "dtype\.step:2: no dtype 'fp8'" 'step = dtype.step'
 printf 'gradsync-step 1\ngemm nn 16777216 16777216 16777216 bf16\ngradient 1 fp32\n' >huge.step
-refuses 'a GEMM that no machine holds' 'huge\.step:2: a GEMM of m=16777216 .* more than 2\^40 elements' 'step = huge.step'
-printf 'gradsync-step 1\ngemm nn 1 2 3 bf16\nall_reduce 5 bf16 dp\nall_reduce 5 bf16 tp\n' >groups.step
-refuses 'two groups' 'groups\.step:4: group tp beside group dp' 'step = groups.step'
-refuses 'a step that is not there' 'absent\.step: No such file or directory' 'step = absent.step'
-refuses 'GEMMs beside a step' 'step=ddp\.step has GEMMs and gradients of its own: remove gemm' 'step = ddp.step' 'gemm = 64'
-refuses 'a batch without a step' 'batch is for a recorded step' 'batch = 2'
+refuses 'a GEMM that no machine holds' \
+    'huge\.step:2: a GEMM of m=16777216 .* more than 2\^40 elements' 'step = huge.step'
+printf 'gradsync-step 1\ngemm nn 1 2 3 bf16\nall_reduce 5 bf16 dp\nall_reduce 5 bf16 tp\n' \
+    >groups.step
+refuses 'a step of two groups' 'groups\.step:4: group tp beside group dp' 'step = groups.step'
+refuses 'a step file that is not there' 'absent\.step: No such file or directory' \
+    'step = absent.step'
+refuses 'GEMMs beside a recorded step' \
+    'step=ddp\.step has GEMMs and gradients of its own: remove gemm' 'step = ddp.step' 'gemm = 64'
+refuses 'a batch without a recorded step' 'batch is for a recorded step' 'batch = 2'
 printf 'gradsync-step 1\ngemm nn 1 2 3 bf16\n' >computes.step
-refuses 'nothing to synchronise' 'computes\.step:2: a step without gradients and collectives' 'step = computes.step'
+refuses 'a step with nothing to synchronise' \
+    'computes\.step:2: a step without gradients and collectives' 'step = computes.step'
 
 # ---- synthetic GEMMs have shapes and layouts ----
 
-config shapes.ini 2 'backend = host' 'size = 4KiB' 'gemm = 16' 'gemm_m = 0, 24' 'gemm_n = 40' 'gemms = 3' 'layout = nn, nt, tn'
+config shapes.ini 2 'backend = host' 'size = 4KiB' 'gemm = 16' 'gemm_m = 0, 24' 'gemm_n = 40' \
+    'gemms = 3' 'layout = nn, nt, tn'
 measure shapes.ini
-is "$rc:$(count '"type":"group"'):$(count '"type":"fail"')" 0:6:0 'in every layout the product is right'
+is "$rc:$(count '"type":"group"'):$(count '"type":"fail"')" 0:6:0 \
+    'synthetic GEMMs give the right product in every layout'
 
-no_orphans 'nothing is left running'
+no_orphans 'no process is left running'
 done_testing

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Job scripts, without a Slurm: what a config says never reaches a shell unquoted, and what cannot be
-# submitted is said in one line.
+# Job scripts without Slurm: what a config says never reaches a shell unquoted, and what cannot be
+# submitted is refused in one line.
 . "$(dirname "$0")/lib.sh"
 
-printf '%s\n' '[platform]' 'name = p' '[slurm]' 'partition = main' '[measure]' 'launches = 2' '[null]' >q.ini
+printf '%s\n' '[platform]' 'name = p' '[slurm]' 'partition = main' '[measure]' 'launches = 2' \
+    '[null]' >q.ini
 mkdir bin
 cat >bin/scontrol <<'END'
 #!/bin/bash
@@ -21,44 +22,56 @@ dry() { run "$gradsync" submit --dry-run -o camps q.ini "$@"; }
 
 # ---- plain values ----
 
-dry --set slurm:account=me --set slurm:qos=high --set slurm:gres=gpu:h200:4 --set 'slurm:constraint=[a|b]&c*2' \
-    --set slurm:sbatch.mail-user=me@example.org --set slurm:sbatch.no-kill= --set slurm:modules='mpi/4.1, cuda/12' \
+dry --set slurm:account=me --set slurm:qos=high --set slurm:gres=gpu:h200:4 \
+    --set 'slurm:constraint=[a|b]&c*2' \
+    --set slurm:sbatch.mail-user=me@example.org --set slurm:sbatch.no-kill= \
+    --set slurm:modules='mpi/4.1, cuda/12' \
     --set slurm:setup='export X="$HOME/it is" # mine' --set slurm:time=90min
 script=$out
-is "$rc" 0 'a script of every key'
-for line in '#SBATCH --account=me' '#SBATCH --qos=high' '#SBATCH --gres=gpu:h200:4' '#SBATCH --constraint=[a|b]&c*2' \
-    '#SBATCH --mail-user=me@example.org' '#SBATCH --no-kill' 'module load mpi/4.1' 'module load cuda/12' \
-    'export X="$HOME/it is" # mine' '#SBATCH --time=0-01:30:00' '#SBATCH --requeue' '#SBATCH --signal=B:USR1@60' \
+is "$rc" 0 'a config that sets every key makes a script'
+for line in '#SBATCH --account=me' '#SBATCH --qos=high' '#SBATCH --gres=gpu:h200:4' \
+    '#SBATCH --constraint=[a|b]&c*2' \
+    '#SBATCH --mail-user=me@example.org' '#SBATCH --no-kill' 'module load mpi/4.1' \
+    'module load cuda/12' \
+    'export X="$HOME/it is" # mine' '#SBATCH --time=0-01:30:00' '#SBATCH --requeue' \
+    '#SBATCH --signal=B:USR1@60' \
     '#SBATCH --open-mode=append' '#SBATCH --exclusive'; do
-    ok "… has $line" grep -Fxq -- "$line" <<<"$script"
+    ok "the script has the line $line" grep -Fxq -- "$line" <<<"$script"
 done
-ok '… and bash can read it' bash -n <<<"$(sed -n '/^#!/,/^exec/p' <<<"$script")"
-like "$script" 'sbatch --parsable --hold --comment=gradsync:[^ ]*:0 --job-name=[^ ]* --export=NONE' '… and the command'
-is "$(ls camps 2>/dev/null)$(cat sbatch.args 2>/dev/null)" '' '… and nothing was made or submitted'
+ok 'bash can read the script' bash -n <<<"$(sed -n '/^#!/,/^exec/p' <<<"$script")"
+like "$script" 'sbatch --parsable --hold --comment=gradsync:[^ ]*:0 --job-name=[^ ]* '\
+'--export=NONE' '--dry-run prints the command that would submit the script'
+is "$(ls camps 2>/dev/null)$(cat sbatch.args 2>/dev/null)" '' \
+    '--dry-run makes no folder and submits nothing'
 
 # ---- nasty values ----
 
 # In a value meant for #SBATCH they are refused; nothing of them is run.
 # shellcheck disable=SC1003 # a backslash is one of them
-nasty=("a b" "a'b" 'a"b' 'a`touch hit`' '$(touch hit)' '${HOME}' '$HOME' 'a;touch hit' 'a#SBATCH --uid=0' '#SBATCH'
-    $'a\n#SBATCH --uid=0' $'a\ntouch hit' $'a\r' $'a\tb' 'a\b' 'a\' 'a>hit' 'a<hit' 'a{b' 'a}b' 'a^b' 'a~b' '~' 'a%b'
-    $'a\x01b' $'a\x7f' $'a\x1b[31m' 'ä' '日本' $'\xff' "'; touch hit; '" '"; touch hit; "' '`id`' '$((1))' '$(<q.ini)'
-    'a --wrap=touch' '--x y' $'main\n' ' ; ' 'a;;b' '"' "'" '\' '$' '`' '#' '>' '<' '%' '{}' '^' $'\n#SBATCH --uid=0\n')
+nasty=("a b" "a'b" 'a"b' 'a`touch hit`' '$(touch hit)' '${HOME}' '$HOME' 'a;touch hit'
+    'a#SBATCH --uid=0' '#SBATCH'
+    $'a\n#SBATCH --uid=0' $'a\ntouch hit' $'a\r' $'a\tb' 'a\b' 'a\' 'a>hit' 'a<hit' 'a{b' 'a}b'
+    'a^b' 'a~b' '~' 'a%b'
+    $'a\x01b' $'a\x7f' $'a\x1b[31m' 'ä' '日本' $'\xff' "'; touch hit; '" '"; touch hit; "' '`id`'
+    '$((1))' '$(<q.ini)'
+    'a --wrap=touch' '--x y' $'main\n' ' ; ' 'a;;b' '"' "'" '\' '$' '`' '#' '>' '<' '%' '{}' '^'
+    $'\n#SBATCH --uid=0\n')
 n=0 bad=()
 for key in partition account qos gres constraint sbatch.reservation modules; do
     for value in "${nasty[@]}"; do
         n=$((n + 1))
         dry --set "slurm:$key=$value"
         if [ $rc = 0 ]; then # what a config trims is not nasty any more; nothing else may pass
-            case $(sed -n "s/^#SBATCH --${key#sbatch.}=//p" <<<"$out") in '' | main | a) ;; *) bad+=("$key=$value: passed") ;; esac
+            case $(sed -n "s/^#SBATCH --${key#sbatch.}=//p" <<<"$out") in '' | main | a) ;; *) \
+                bad+=("$key=$value: passed") ;; esac
             grep -q 'uid=0\|touch' <<<"$out" && bad+=("$key=$value: in the script")
         elif [ $rc != 2 ] || [ "$(wc -l <<<"$err")" != 1 ]; then
             bad+=("$key=$value: exit $rc, $err")
         fi
     done
 done
-is "${bad[*]-}" '' "${#nasty[@]} nasty values in each of 7 keys: refused in one line"
-is "$((n > 50)) $(ls hit camps 2>/dev/null)" '1 ' '… and none of them did anything'
+is "${bad[*]-}" '' "${#nasty[@]} dangerous values in each of 7 keys are refused in one line"
+is "$((n > 50)) $(ls hit camps 2>/dev/null)" '1 ' 'no dangerous value was run by a shell'
 for name in wrap hold export 'x y' 'a$b' array chdir -x; do
     dry --set "slurm:sbatch.$name=1"
     is "$rc" 2 "sbatch.$name is refused"
@@ -66,16 +79,20 @@ done
 
 # A config of several workloads has one [slurm]: what is wrong with it is said once.
 { cat q.ini && echo '[null again]'; } >twice.ini
-exits 2 'a nasty value in a config of two workloads' "$gradsync" submit --dry-run -o camps twice.ini --set 'slurm:account=$(id)'
-one_line "$err" '… is refused once'
+exits 2 'a dangerous value in a config of two workloads is refused' \
+    "$gradsync" submit --dry-run -o camps twice.ini --set 'slurm:account=$(id)'
+one_line "$err" 'a dangerous value in a config of two workloads is refused once'
 sed 's/^partition = main/partition = mian/' q.ini >mian.ini
 for dry in '' --dry-run; do
-    exits 2 "a partition that is not there ($dry)" "$gradsync" submit $dry -o camps mian.ini
-    is "$err" "mian.ini:4: key 'partition': no partition 'mian' here, did you mean 'main'? (main, debug)" '… is said with its line'
+    exits 2 "a partition that does not exist is refused (submit $dry)" \
+        "$gradsync" submit $dry -o camps mian.ini
+    is "$err" "mian.ini:4: key 'partition': no partition 'mian' here, did you mean 'main'? (main,\
+ debug)" "a partition that does not exist gets its line and the nearest name (submit $dry)"
 done
 
 # In paths they are quoted: the script and the command give them back as they are.
-paths=('a b' "it's" 'a"b' '$(touch hit)' '`touch hit`' 'a;b' 'a#SBATCH' '$HOME' 'a&b' '(a)' 'a*b' '-a' '~' 'ä')
+paths=('a b' "it's" 'a"b' '$(touch hit)' '`touch hit`' 'a;b' 'a#SBATCH' '$HOME' 'a&b' '(a)' 'a*b' \
+    '-a' '~' 'ä')
 bad=()
 for path in "${paths[@]}"; do
     rm -rf sbatch.args
@@ -87,44 +104,51 @@ for path in "${paths[@]}"; do
     got=$(sed '/^exec/d' "$camp/array-1.sh" | { cat; echo 'printf %s "$campaign"'; } | bash 2>&1)
     [ "$got" = "$camp" ] || bad+=("$path: the script says $got")
 done
-is "${bad[*]-}" '' "${#paths[@]} nasty paths are quoted"
-is "$(ls hit 2>/dev/null)" '' '… and none of them did anything'
+is "${bad[*]-}" '' "${#paths[@]} dangerous paths are quoted"
+is "$(ls hit 2>/dev/null)" '' 'no dangerous path was run by a shell'
 for path in 'a%j' 'a\b' $'a\nb'; do
     mkdir -p "$path"
-    exits 2 "a path that Slurm reads otherwise is refused" "$gradsync" submit -o "$path" q.ini
-    like "$err" 'a campaign path cannot contain' '… with the reason'
+    exits 2 'a path that Slurm would rewrite is refused' "$gradsync" submit -o "$path" q.ini
+    like "$err" 'a campaign path cannot contain' \
+        'the message says what a campaign path cannot contain'
 done
 
 # ---- what is not here ----
 
 mkdir empty
-printf '#!/bin/bash\necho "sbatch: error: no such thing" >&2\nexit 1\n' >refusing && chmod +x refusing
+printf '#!/bin/bash\necho "sbatch: error: no such thing" >&2\nexit 1\n' >refusing && chmod +x \
+    refusing
 mkdir -p front && cp refusing front/sbatch
-exits 1 'sbatch that fails, started by what ignores SIGCHLD' env --ignore-signal=CHLD PATH="$tmp/front:$PATH" \
+exits 1 'submit fails when sbatch fails, even where SIGCHLD is ignored' \
+    env --ignore-signal=CHLD PATH="$tmp/front:$PATH" \
     "$gradsync" submit -q -o camps2 q.ini
-like "$err" 'nothing was submitted: sbatch: no such thing' '… its exit code and words are heard'
+like "$err" 'nothing was submitted: sbatch: no such thing' 'the message repeats what sbatch said'
 run env PATH="$tmp/empty" "$gradsync" submit -o camps q.ini
-is "$rc" 3 'without Slurm'
-like "$err" 'no scontrol in PATH: this is no login node' '… submit says so'
-one_line "$err" '… in one line'
-ok '… and --dry-run still prints' env PATH="$tmp/empty" "$gradsync" submit --dry-run -o camps q.ini
-printf '#!/bin/bash\necho "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified" >&2; exit 1\n' >bin/sbatch
-exits 2 'a wrong account' "$gradsync" submit -o camps q.ini
-like "$err" 'account is not one of yours.*'$'\n''.*once mended: gradsync resume' '… says what to do'
+is "$rc" 3 'submit without Slurm exits with 3'
+like "$err" 'no scontrol in PATH: this is no login node' \
+    'submit without Slurm says that this is no login node'
+one_line "$err" 'submit without Slurm says so in one line'
+ok 'submit --dry-run works without Slurm' \
+    env PATH="$tmp/empty" "$gradsync" submit --dry-run -o camps q.ini
+printf '#!/bin/bash\necho "sbatch: error: Batch job submission failed: Invalid account or '\
+'account/partition combination specified" >&2; exit 1\n' >bin/sbatch
+exits 2 'a wrong account is refused' "$gradsync" submit -o camps q.ini
+like "$err" 'account is not one of yours.*'$'\n''.*once mended: gradsync resume' \
+    'the message of a wrong account says how to go on once it is mended'
 printf '#!/bin/bash\nexit 1\n' >bin/sbatch
-exits 1 'an sbatch that says nothing' "$gradsync" submit -o camps q.ini
+exits 1 'an sbatch that fails without a word ends submit with 1' "$gradsync" submit -o camps q.ini
 if [ "$(id -u)" != 0 ]; then
     mkdir ro && chmod 555 ro
-    exits 1 'a folder that cannot be written' "$gradsync" submit -o ro q.ini
-    one_line "$err" '… is said in one line'
+    exits 1 'a folder that cannot be written ends submit with 1' "$gradsync" submit -o ro q.ini
+    one_line "$err" 'a folder that cannot be written is reported in one line'
 else
-    skip 'a folder that cannot be written' 'root writes anywhere'
+    skip 'a folder that cannot be written ends submit with 1' 'root writes anywhere'
 fi
 touch file
-exits 1 'a campaign below a file' "$gradsync" submit -o file/x q.ini
-one_line "$err" '… is said in one line'
+exits 1 'a campaign below a file ends submit with 1' "$gradsync" submit -o file/x q.ini
+one_line "$err" 'a campaign below a file is reported in one line'
 for verb in status cancel collect; do
-    exits 2 "$verb of no campaign" "$gradsync" $verb camps
-    one_line "$err" '… is said in one line'
+    exits 2 "$verb refuses a folder that is no campaign" "$gradsync" $verb camps
+    one_line "$err" "$verb refuses a folder that is no campaign in one line"
 done
 done_testing

@@ -12,23 +12,28 @@ unset NO_COLOR
 
 # ---- help ----
 
-ok 'help' "$gradsync" help
-is "$(awk 'length > 80' <<<"$out")" '' 'is 80 columns wide'
-is "$(awk 'END { print NR <= 24 }' <<<"$out")" 1 'and no more than 24 lines: a screen'
+ok 'help succeeds' "$gradsync" help
+is "$(awk 'length > 80' <<<"$out")" '' 'help is at most 80 columns wide'
+is "$(awk 'END { print NR <= 24 }' <<<"$out")" 1 'help fits a screen of 24 lines'
 verbs=$("$gradsync" list verbs)
 for verb in $verbs; do
-    is "$([[ $out =~ (^|[^a-z])$verb([^a-z]|$) ]] && echo told)" told "it tells of $verb"
-    is "$("$gradsync" help "$verb" | head -2)" "$("$gradsync" "$verb" --help | head -2)" "help $verb is $verb --help"
-    is "$("$gradsync" "$verb" --help | awk 'length > 80' | grep -v '^gradsync')" '' 'and fits 80 columns'
-    like "$("$gradsync" "$verb" --help)" $'\nexample\n  gradsync '"$verb" 'and has an example'
+    is "$([[ $out =~ (^|[^a-z])$verb([^a-z]|$) ]] && echo told)" told "help lists the verb $verb"
+    is "$("$gradsync" help "$verb" | head -2)" "$("$gradsync" "$verb" --help | head -2)" \
+        "help $verb is $verb --help"
+    is "$("$gradsync" "$verb" --help | awk 'length > 80' | grep -v '^gradsync')" '' \
+        "help of $verb fits 80 columns"
+    like "$("$gradsync" "$verb" --help)" $'\nexample\n  gradsync '"$verb" \
+        "help of $verb has an example"
 done
 for section in platform launch measure slurm cost limits reference links model; do
-    ok "help $section" "$gradsync" help "$section"
-    is "$(awk 'length > 80' <<<"$out")" '' 'fits 80 columns'
+    ok "help has a page for $section" "$gradsync" help "$section"
+    is "$(awk 'length > 80' <<<"$out")" '' "help of $section fits 80 columns"
 done
-like "$("$gradsync" help measure)" 'blocks .*integer .*default 20.*minimum blocks per launch.*1\.\.1000000' \
+like "$("$gradsync" help measure)" \
+    'blocks .*integer .*default 20.*minimum blocks per launch.*1\.\.1000000' \
     'a key has its type, default, meaning and range'
-like "$("$gradsync" help launches)" '\[measure\].*\[slurm\]' 'a key is found in every section that has it'
+like "$("$gradsync" help launches)" '\[measure\].*\[slurm\]' \
+    'a key is found in every section that has it'
 like "$("$gradsync" help config)" '\[measure\].*\[PLUGIN\]' 'help config lists the sections'
 
 # ---- typos ----
@@ -37,9 +42,9 @@ hint() { # WORDS REGEX COMMAND…
     local name=$1 regex=$2
     shift 2
     run "$@"
-    is "$rc" 2 "$name: exit code 2"
-    one_line "$err" "$name: one line"
-    like "$err" "did you mean '(--)?$regex'" "$name: names $regex"
+    is "$rc" 2 "$name: a typo makes the exit code 2"
+    one_line "$err" "$name: a typo is reported in one line"
+    like "$err" "did you mean '(--)?$regex'" "$name: the message suggests $regex"
 }
 mkdir -p configs data/raw/p/null
 printf '[platform]\nname = here\n[null]\nsize = 8, 64, 4KiB\nconfig = a, b\n' >configs/mine.ini
@@ -55,98 +60,122 @@ hint 'a config file without its ending' configs/mine.ini "$gradsync" plan config
 hint 'a folder in front of it' configs/mine.ini "$gradsync" run config/mine.ini
 hint 'a config to check' mine "$gradsync" check mne
 hint 'a section' null "$gradsync" run mine -w nul
-hint 'a run to show' data/raw/p/null/20250101T000000Z-abcd "$gradsync" show data/raw/p/nul/20250101T000000Z-abcd
+hint 'a run to show' data/raw/p/null/20250101T000000Z-abcd "$gradsync" show \
+    data/raw/p/nul/20250101T000000Z-abcd
 hint 'a run to resume' 20250101T000000Z-abcd "$gradsync" resume 20250101T000000Z-abd
 hint 'a run to compare' 20250101T000000Z-abcd "$gradsync" compare 20250101T000000Z-abd -o out
 hint 'the end of a run id' 20250101T000000Z-abcd "$gradsync" show Z-abc
 touch configs/mine-2gpu.ini
 hint 'the end of a config name' mine-2gpu "$gradsync" plan 2gpu
 rm configs/mine-2gpu.ini
-exits 2 'a file that is nothing of ours' "$gradsync" check "$top/README.md"
-is "$err" "$top/README.md: nothing to check: not a config (.ini), a plugin (.so) or a recording (.jsonl)" '… is not called damaged'
-exits 2 'an argument that is empty' "$gradsync" show "" mine
-like "$err" 'show: argument 1 is empty' 'is refused as such'
+exits 2 'check refuses a file that is none of ours' "$gradsync" check "$top/README.md"
+is "$err" "$top/README.md: nothing to check: not a config (.ini), a plugin (.so) or a recording \
+(.jsonl)" 'a file that is none of ours is not called damaged'
+exits 2 'show refuses an empty argument' "$gradsync" show "" mine
+like "$err" 'show: argument 1 is empty' 'the message says that an argument is empty'
 mkdir -p data/campaigns/gs-20250101-abcd
 hint 'a campaign' data/campaigns/gs-20250101-abcd "$gradsync" status data/campaigns/gs-20250101-abd
 hint 'a key' blocks "$gradsync" plan mine --set measure:block=3
-exits 2 'a value' "$gradsync" plan mine --set null:config=z
-like "$err" 'is not a choice' 'says what is allowed'
-exits 2 'something that resembles nothing' "$gradsync" plan no/such/thing/at/all
-unlike "$err" 'did you mean' 'gets no guess'
+exits 2 'plan refuses a value that is no choice' "$gradsync" plan mine --set null:config=z
+like "$err" 'is not a choice' 'the message says which values are allowed'
+exits 2 'plan refuses a path that resembles nothing' "$gradsync" plan no/such/thing/at/all
+unlike "$err" 'did you mean' 'a path that resembles nothing gets no suggestion'
 
 # ---- names ----
 
-ok 'a config of configs/ by its bare name' "$gradsync" plan mine
-like "$out" '\[null\] on here' 'is that config'
-ok 'to check too' "$gradsync" check mine
-is "$("$gradsync" list configs | head -1)" mine 'list configs has its name'
-is "$("$gradsync" list runs)" 20250101T000000Z-abcd 'list runs has that of the run'
-is "$("$gradsync" list plugins | grep -cx null)" 1 'list plugins has those of the plugins'
-ok 'a run by its id' "$gradsync" show 20250101T000000Z-abcd
+ok 'plan takes a config of configs/ by its bare name' "$gradsync" plan mine
+like "$out" '\[null\] on here' 'a bare name means the config in configs/'
+ok 'check takes a config by its bare name' "$gradsync" check mine
+is "$("$gradsync" list configs | head -1)" mine 'list configs lists the bare names of configs'
+is "$("$gradsync" list runs)" 20250101T000000Z-abcd 'list runs lists the ids of runs'
+is "$("$gradsync" list plugins | grep -cx null)" 1 'list plugins lists the names of plugins'
+ok 'show takes a run by its id' "$gradsync" show 20250101T000000Z-abcd
 mkdir -p inst/bin inst/share/gradsync/configs elsewhere
 cp "$gradsync" inst/bin
 cp configs/mine.ini inst/share/gradsync/configs/far.ini
-exits 0 'an installed config by its bare name' env -C elsewhere "$tmp/inst/bin/gradsync" plan far
+exits 0 'an installed config is found by its bare name' \
+    env -C elsewhere "$tmp/inst/bin/gradsync" plan far
 cp configs/mine.ini elsewhere/far.ini
 sed -i 's/here/nearer/' elsewhere/far.ini
-like "$(cd elsewhere && "$tmp/inst/bin/gradsync" plan far)" 'on nearer' 'one in this folder goes first'
+like "$(cd elsewhere && "$tmp/inst/bin/gradsync" plan far)" 'on nearer' \
+    'a config in this folder goes before an installed one'
 
 # ---- show ----
 
 "$gradsync" run mine -q --set measure:launches=1 --set measure:blocks=2 --set measure:max_blocks=2 \
-    --set launch:oversubscribe=yes --set null:effect=0.5 || flunk 'a run to show'
-ok 'show' "$gradsync" show
-like "$out" $'size +config .*\n8 .* a .*\n8 .* b ' 'begins with the table'
-like "$out" $'\n(busbw|time, median).* against size\n' 'and goes on with a curve'
-like "$out" $' \\|a +a\n' 'of a point a size'
-like "$out" $'\n  a a  b b\n' 'and what its letters mean'
-is "$(awk 'length > 80' <<<"${out#*against size}")" '' 'in 80 columns'
-unlike "$out" $'\033' 'in no colour, into a pipe'
-unlike "$out" 'clocks' 'clocks are no matter here'
+    --set launch:oversubscribe=yes --set null:effect=0.5 || flunk 'there is a run to show'
+ok 'show succeeds without a name' "$gradsync" show
+like "$out" $'size +config .*\n8 .* a .*\n8 .* b ' 'show begins with a table'
+like "$out" $'\n(busbw|time, median).* against size\n' 'show draws a curve against size'
+like "$out" $' \\|a +a\n' 'the curve has a point for each size'
+like "$out" $'\n  a a  b b\n' 'show explains the letters of the curve'
+is "$(awk 'length > 80' <<<"${out#*against size}")" '' 'the curve is at most 80 columns wide'
+unlike "$out" $'\033' 'show uses no colour in a pipe'
+unlike "$out" 'clocks' 'show does not speak of clocks for a run without GPUs'
 step=$(echo "$top"/data/raw/h200-2gpu/iter_proxy/*-c990)
-like "$("$gradsync" show "$step")" $'\n  clocks may differ between sizes: compare configs at one size only$' 'a curve of training steps says what it cannot show'
+like "$("$gradsync" show "$step")" \
+    $'\n  clocks may differ between sizes: compare configs at one size only$' \
+    'a curve of training steps says that clocks may differ between sizes'
 on_a_terminal() { script -qec "$1" /dev/null </dev/null; }
 if command -v script >/dev/null; then
     like "$(TERM=xterm-256color on_a_terminal "'$gradsync' show")" $'\033\\[38;5;166mb\033' \
-        'on a terminal in colours'
-    unlike "$(NO_COLOR=1 TERM=xterm on_a_terminal "'$gradsync' show")" $'\033' 'not under NO_COLOR'
-    like "$(NO_COLOR='' TERM=xterm on_a_terminal "'$gradsync' show")" $'\033' 'which has to be set to something'
-    unlike "$(TERM=dumb on_a_terminal "'$gradsync' show")" $'\033' 'nor on a dumb terminal'
+        'show uses colours on a terminal'
+    unlike "$(NO_COLOR=1 TERM=xterm on_a_terminal "'$gradsync' show")" $'\033' \
+        'show uses no colour under NO_COLOR'
+    like "$(NO_COLOR='' TERM=xterm on_a_terminal "'$gradsync' show")" $'\033' \
+        'an empty NO_COLOR does not turn colours off'
+    unlike "$(TERM=dumb on_a_terminal "'$gradsync' show")" $'\033' \
+        'show uses no colour on a dumb terminal'
 else
-    skip 'colours' 'no script(1) here'
+    skip 'show uses colours on a terminal' 'no script(1) here'
 fi
 # ---- which recording: here/null is of this machine, p/null was recorded elsewhere
 
-ok 'a platform by its name' "$gradsync" show p
-like "$out" 'null on p, run 20250101T000000Z-abcd' 'show takes its latest run'
-like "$err" '^(gradsync: )?platform p; others: ' 'a line names the choice and how to see others'
-is "$("$gradsync" show 2>/dev/null | head -1)" "$("$gradsync" show here 2>/dev/null | head -1)" 'without a name, show takes the latest run of this machine'
-like "$err$("$gradsync" show 2>&1 >/dev/null)" 'here, the latest of this machine' 'the line says so'
+ok 'show takes a platform by its name' "$gradsync" show p
+like "$out" 'null on p, run 20250101T000000Z-abcd' 'show of a platform takes its latest run'
+like "$err" '^(gradsync: )?platform p; others: ' \
+    'the message says which platform was chosen and how to see others'
+is "$("$gradsync" show 2>/dev/null | head -1)" "$("$gradsync" show here 2>/dev/null | head -1)" \
+    'without a name, show takes the latest run of this machine'
+like "$err$("$gradsync" show 2>&1 >/dev/null)" 'here, the latest of this machine' \
+    'the message says that the latest run of this machine was chosen'
 whole_run data/raw/p/null/20990101T000000Z-abcd
-like "$("$gradsync" show 2>/dev/null)" ' on here, ' 'a later run of another machine is not taken'
-like "$("$gradsync" compare p 2>&1 >/dev/null)" 'without 1 older run' 'compare takes the latest run of a platform, and says how many it leaves out'
+like "$("$gradsync" show 2>/dev/null)" ' on here, ' \
+    'without a name, show ignores a later run of another machine'
+like "$("$gradsync" compare p 2>&1 >/dev/null)" 'without 1 older run' \
+    'compare takes the latest run of a platform, and says how many it leaves out'
 rm -r data/raw/p/null/20990101T000000Z-abcd
 is "$("$gradsync" list measured)" $'here\np' 'list measured has the platforms with recordings'
 hint 'a platform' here "$gradsync" show herre
 
 # ---- formats for other programs
 
-ok 'JSON' "$gradsync" show here --json
-is "$(jq -r '"\(.schema) \(.platform) \(.cells | length) \(.cells[0].median_seconds > 0)"' <<<"$out")" 'gradsync-show-1 here 6 true' 'is one object with every cell'
-ok 'the text of nccl-tests' "$gradsync" show p --format nccl-tests
-like "$out" $'\n# config a\n.*\n +8 +8 +- +- +-1 +[0-9.]+ .* N/A +N/A' 'has a table for each config, out of place and in place'
-"$gradsync" show "$(echo "$top"/data/raw/h200-4gpu/nccl_allreduce/*-f16a)" --format nccl-tests >text.txt
-ok 'import reads such a table' "$gradsync" import --platform back --set ranks=4 -o back text.txt
-ok 'metrics' "$gradsync" show p --format prometheus -o metrics/gradsync.prom
-is "$(find metrics -type f)" metrics/gradsync.prom 'are one file, with no temporary file beside it'
+ok 'show --json succeeds' "$gradsync" show here --json
+is "$(jq -r '"\(.schema) \(.platform) \(.cells | length) \(.cells[0].median_seconds > 0)"' \
+    <<<"$out")" 'gradsync-show-1 here 6 true' 'show --json prints one object with every cell'
+ok 'show --format nccl-tests succeeds' "$gradsync" show p --format nccl-tests
+like "$out" $'\n# config a\n.*\n +8 +8 +- +- +-1 +[0-9.]+ .* N/A +N/A' \
+    'the nccl-tests format has a table for each config, out of place and in place'
+"$gradsync" show "$(echo "$top"/data/raw/h200-4gpu/nccl_allreduce/*-f16a)" --format nccl-tests \
+    >text.txt
+ok 'import reads what show wrote in the nccl-tests format' \
+    "$gradsync" import --platform back --set ranks=4 -o back text.txt
+ok 'show --format prometheus succeeds' \
+    "$gradsync" show p --format prometheus -o metrics/gradsync.prom
+is "$(find metrics -type f)" metrics/gradsync.prom \
+    'metrics are written to one file, with no temporary file beside it'
 is "$(sed -n 's/^# TYPE \(.*\) gauge/\1/p' metrics/gradsync.prom | tr '\n' ' ')" \
-    'nccl_bus_bandwidth_gbs nccl_algorithm_bandwidth_gbs nccl_collective_exec_time_microseconds ' "have the names of NCCL's inspector"
-is "$(grep -v '^#' metrics/gradsync.prom | grep -cvE '^[a-z_]+\{([a-z_]+="[^"]*",?)+\} [0-9.e+-]+$')" 0 'every line is a sample with labels'
-is "$(grep -v '^#' metrics/gradsync.prom | cut -d' ' -f1-2 | sort | uniq -d)" '' 'no series occurs twice'
-exits 2 'a format that there is not' "$gradsync" show p --format promethus
-like "$err" "did you mean 'prometheus'" 'gets the nearest'
-ok 'a plan' "$gradsync" plan mine
-like "$out" '^6 cells in 1 workload: .* to ' 'begins with the number of cells and the time'
-exits 0 'one size has no curve' "$gradsync" show 20250101T000000Z-abcd
-unlike "$out" 'against size' 'and none is drawn'
+    'nccl_bus_bandwidth_gbs nccl_algorithm_bandwidth_gbs nccl_collective_exec_time_microseconds ' \
+    "metrics have the names of NCCL's inspector"
+is "$(grep -v '^#' metrics/gradsync.prom | grep \
+    -cvE '^[a-z_]+\{([a-z_]+="[^"]*",?)+\} [0-9.e+-]+$')" 0 \
+    'every line of the metrics is a sample with labels'
+is "$(grep -v '^#' metrics/gradsync.prom | cut -d' ' -f1-2 | sort | uniq -d)" '' \
+    'no series of the metrics occurs twice'
+exits 2 'show refuses an unknown format' "$gradsync" show p --format promethus
+like "$err" "did you mean 'prometheus'" 'a misspelt format gets the nearest one'
+ok 'plan of a config succeeds' "$gradsync" plan mine
+like "$out" '^6 cells in 1 workload: .* to ' 'plan begins with the number of cells and the time'
+exits 0 'show of a run of one size succeeds' "$gradsync" show 20250101T000000Z-abcd
+unlike "$out" 'against size' 'show draws no curve for one size'
 done_testing

@@ -108,7 +108,8 @@ command = 'test -z "$(cat)" && test "$(cut -d" " -f6 /proc/$$/stat)" = $$ && ech
 time = (alone)
 END
 run train alone.ini <<<'some input'
-like "$err" "its last line: alone|'alone' is not a number" 'a command has no input, and a session of its own'
+like "$err" "its last line: alone|'alone' is not a number" \
+    'a command has no input, and a session of its own'
 config alone <<'END'
 command = printf 'x=\033[1m0.5\033[0m\r'
 time = x=([0-9.]+)

@@ -6,14 +6,18 @@
 . "$(dirname "$0")/lib.sh"
 
 mkdir -p tree/build tree/all
-(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/draw figures/panels runner plugins configs \
+(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/draw figures/panels \
+    runner plugins configs \
     gradsync.pc.in) | tar xf - -C tree
-(cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - -C tree/build
+(cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - \
+    -C tree/build
 cd tree || exit 1
 rm configs/*wan*
 config() { # NAME LINE…
-    printf '%s\n' '[platform]' "name = $1" '[launch]' 'oversubscribe = yes' '[measure]' 'launches = 2' 'warmup = 0' "${@:2}" \
-        '[null]' 'size = 8, 64' 'config = a, b' 'spin = yes' 'time = 100us' 'noise = 20%' >"all/$1.ini"
+    printf '%s\n' '[platform]' "name = $1" '[launch]' 'oversubscribe = yes' '[measure]' \
+        'launches = 2' 'warmup = 0' "${@:2}" \
+        '[null]' 'size = 8, 64' 'config = a, b' 'spin = yes' 'time = 100us' 'noise = 20%' \
+        >"all/$1.ini"
 }
 config one 'blocks = 2' 'max_blocks = 2'
 config two 'blocks = 3' 'max_blocks = 100000' 'precision = 0.01%' 'budget = 60s'
@@ -30,12 +34,15 @@ pid=$!
 second() { grep -qs '"type":"block"' data/raw/two/null/*/launch-01.01.jsonl; }
 until_true 60 second || flunk 'the second config is under way' "$(cat run.err)"
 ok 'tables while it is under way' build/gradsync reduce -o csv
-like "$err" 'unfinished: data/raw/two/null/[^ ]*: .*gradsync show' '… and what is unfinished is said'
+like "$err" 'unfinished: data/raw/two/null/[^ ]*: .*gradsync show' \
+    '… and what is unfinished is said'
 unlike "$err" 'raw/one' '… that alone'
-is "$(cut -d, -f2 csv/summary.csv | sort -u | tr '\n' ' ')" 'one platform two ' '… and has what there is'
+is "$(cut -d, -f2 csv/summary.csv | sort -u | tr '\n' ' ')" 'one platform two ' \
+    '… and has what there is'
 if command -v gnuplot >/dev/null; then
     ok 'figures while it is under way' make --no-print-directory -j2 BUILD=build drawn
-    like "$err" 'unfinished: data/raw/two/null/[^ ]*: drawn as far as it is' '… and what is unfinished is said'
+    like "$err" 'unfinished: data/raw/two/null/[^ ]*: drawn as far as it is' \
+        '… and what is unfinished is said'
     isnt "$(ls figures/out/one 2>/dev/null)" '' '… the finished one is drawn'
 else
     skip 'figures while it is under way' 'no gnuplot here'

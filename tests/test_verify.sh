@@ -15,11 +15,12 @@ run_dir=data/p/null/r1
 first=$(recording $run_dir 1 1)
 
 fresh
-ok 'a folder of recordings is sound' "$gradsync" check data
-ok 'a run folder is' "$gradsync" check $run_dir
-ok 'a recording is' "$gradsync" check "$first"
-ok 'several files at once are' "$gradsync" check "$first" "$(recording $run_dir 2 1)" data
-ok 'from inside the folder too' bash -c "cd $run_dir && \"\$0\" check . && \"\$0\" check launch-01.01.jsonl" "$gradsync"
+ok 'check finds a folder of recordings sound' "$gradsync" check data
+ok 'check finds a run folder sound' "$gradsync" check $run_dir
+ok 'check finds a recording sound' "$gradsync" check "$first"
+ok 'check takes several files at once' "$gradsync" check "$first" "$(recording $run_dir 2 1)" data
+ok 'check works inside the run folder' \
+    bash -c "cd $run_dir && \"\$0\" check . && \"\$0\" check launch-01.01.jsonl" "$gradsync"
 
 # ---- against the manifest
 faulty() { # NAME REGEX COMMAND…: after the command, check of the tree and of the file fail so
@@ -27,45 +28,52 @@ faulty() { # NAME REGEX COMMAND…: after the command, check of the tree and of 
     local name=$1 regex=$2
     shift 2
     "$@"
-    exits 1 "$name" "$gradsync" check data
-    like "$err" "$regex" "$name: named"
+    exits 1 "$name: check fails" "$gradsync" check data
+    like "$err" "$regex" "$name: the message names it"
 }
 edit() { sed -i "$1" "$first"; }
 faulty 'a digit edited' "^$first: edited" edit 's/"time_ns":\[1/"time_ns":[2/'
-exits 1 'the file alone says so too' "$gradsync" check "$first"
-like "$err" "^$first: edited" 'by name'
+exits 1 'check of an edited file alone fails' "$gradsync" check "$first"
+like "$err" "^$first: edited" 'check of an edited file alone names it'
 faulty 'truncated to whole lines' "^$first: truncated: [0-9]+ of the [0-9]+ bytes" edit '4,$d'
 faulty 'lengthened' "^$first: edited" edit '$p'
 faulty 'missing' "^$first: missing" rm "$first"
 faulty 'foreign' "launch-03.01.jsonl: foreign" cp "$first" "$(recording $run_dir 3 1)"
 faulty 'a config edited' 'config.ini: edited' sed -i 's/10GB/99GB/' $run_dir/config.ini
-faulty 'no manifest' "^$run_dir: no MANIFEST.json: the run was interrupted, or the file was lost; .gradsync resume $run_dir. completes it" rm $run_dir/MANIFEST.json
-faulty 'a manifest cut short' 'MANIFEST.json:[0-9]+: damaged' sed -i 's/}}$//' $run_dir/MANIFEST.json
+faulty 'no manifest' "^$run_dir: no MANIFEST.json: the run was interrupted, or the file was lost;\
+ .gradsync resume $run_dir. completes it" rm $run_dir/MANIFEST.json
+faulty 'a manifest cut short' 'MANIFEST.json:[0-9]+: damaged' sed -i 's/}}$//' \
+    $run_dir/MANIFEST.json
 
 fresh
 rm $run_dir/MANIFEST.json
 ok 'a run without its manifest is shown' "$gradsync" show $run_dir
-like "$err" "no MANIFEST.json: the run was interrupted, or the file was lost; to complete it: gradsync resume $run_dir" 'and that it is none'
+like "$err" "no MANIFEST.json: the run was interrupted, or the file was lost; to complete it: \
+gradsync resume $run_dir" 'the message says that the run has no manifest, and how to complete it'
 rm $run_dir/plan.json
-exits 1 'one without its plan either is a fault' "$gradsync" show $run_dir
-is "$err" "$run_dir: plan.json is missing, so cells that were never measured are not listed: restore the file" 'and the file is named'
+exits 1 'a run without its manifest and its plan cannot be shown' "$gradsync" show $run_dir
+is "$err" "$run_dir: plan.json is missing, so cells that were never measured are not listed: \
+restore the file" 'the message names the missing plan'
 
 # ---- make verify
 mkdir -p sums && cd sums || exit
 whole_run data/raw/p/null/r1
 manifest data/raw/p/null/r1
 whole_run data/raw/p/null/r2
-ok 'an unfinished run is no reason to enter no other' bash "$top/mk/sums.sh" --add "$gradsync"
-is "$(cut -d/ -f5 data/SHA256SUMS | sort -u)" r1 'the finished one is entered'
-ok 'and none for verify to fail' bash "$top/mk/sums.sh" --check "$gradsync"
-is "$err" "data/raw/p/null/r2: unfinished, which is harmless here: 'gradsync resume data/raw/p/null/r2' completes it, or remove the folder" 'which says so'
+ok 'sums are added beside an unfinished run' bash "$top/mk/sums.sh" --add "$gradsync"
+is "$(cut -d/ -f5 data/SHA256SUMS | sort -u)" r1 'sums are added for the finished run alone'
+ok 'make verify accepts an unfinished run' bash "$top/mk/sums.sh" --check "$gradsync"
+is "$err" "data/raw/p/null/r2: unfinished, which is harmless here: 'gradsync resume \
+data/raw/p/null/r2' completes it, or remove the folder" 'make verify says that a run is unfinished'
 rm data/raw/p/null/r1/MANIFEST.json
-exits 1 'a manifest that was lost is one' bash "$top/mk/sums.sh" --check "$gradsync"
-unlike "$err" 'r1: unfinished' 'and not called harmless'
+exits 1 'make verify fails when a manifest was lost' bash "$top/mk/sums.sh" --check "$gradsync"
+unlike "$err" 'r1: unfinished' 'a run whose manifest was lost is not called harmless'
 whole_run data/raw/p/null/r1 && manifest data/raw/p/null/r1
 sed -i '5s/,10100/,0/' "$(recording data/raw/p/null/r2 1 1)"
-exits 1 'a damaged recording of an unfinished run too' bash "$top/mk/sums.sh" --check "$gradsync"
-like "$err" 'r2/launch-01.01.jsonl:5: sample 2 is 0 ns' 'by name'
+exits 1 'make verify fails on a damaged recording of an unfinished run' \
+    bash "$top/mk/sums.sh" --check "$gradsync"
+like "$err" 'r2/launch-01.01.jsonl:5: sample 2 is 0 ns' \
+    'make verify names the damaged line of an unfinished run'
 cd .. || exit
 
 # ---- against itself, the manifest made anew
@@ -73,10 +81,13 @@ refit() {
     sed -i "$2" "$(recording $run_dir "$1" 1)"
     manifest $run_dir
 }
-faulty 'a run renamed' "foreign: recorded by run 'r1', in the folder of 'r2'" mv $run_dir data/p/null/r2
+faulty 'a run renamed' "foreign: recorded by run 'r1', in the folder of 'r2'" mv $run_dir \
+    data/p/null/r2
 faulty 'a launch under another number' 'foreign: its header names launch 1, attempt 1' \
-    bash -c "mv $first $(recording $run_dir 9 1) && . $(printf %q "$top/tests/recording.sh") && manifest $run_dir"
-faulty 'a cell of another plan' 'foreign: cell 1234567812345678 of group' refit 1 "s/$C/1234567812345678/"
+    bash -c "mv $first $(recording $run_dir 9 1) && . $(printf %q \
+    "$top/tests/recording.sh") && manifest $run_dir"
+faulty 'a cell of another plan' 'foreign: cell 1234567812345678 of group' refit 1 \
+    "s/$C/1234567812345678/"
 faulty 'no samples' ":5: a block without samples" refit 1 '5s/\[.*\]/[]/'
 faulty 'a time of nothing' ':5: sample 2 is 0 ns' refit 1 '5s/,10100/,0/'
 faulty 'a block twice' ':6: block 1 of cell .* comes after block 1' refit 1 5p
@@ -101,33 +112,38 @@ fresh
 sed -i '5s/\[.*\]/[]/; 6s/"iters":10,//; 8s/^/x/' "$first"
 manifest $run_dir
 refit 2 '5s/,10100/,0/'
-exits 1 'four faults in two files' "$gradsync" check data
-is "$(grep -c ': ' <<<"$err")" 4 'are all named, a line each'
+exits 1 'check fails on four faults in two files' "$gradsync" check data
+is "$(grep -c ': ' <<<"$err")" 4 'check names four faults in a line each'
 fresh
 sed -i '2,$s/^{/[/' "$first"
 manifest $run_dir
-exits 1 'a file of nothing but faults' "$gradsync" check data
+exits 1 'check fails on a file full of faults' "$gradsync" check data
 [ "$(wc -l <<<"$err")" -le 21 ]
-is $? 0 'is not listed to its end'
+is $? 0 'check lists at most 21 faults of a file'
 printf '{"type":"block"' >>"$(recording $run_dir 2 1)"
 manifest $run_dir
-like "$("$gradsync" check "$(recording $run_dir 2 1)" 2>&1)" 'ignoring the incomplete last line' 'a torn line is said, and no fault'
-exits 2 'nothing to check' "$gradsync" check nowhere
-one_line "$err" 'is one line'
+like "$("$gradsync" check "$(recording $run_dir 2 1)" 2>&1)" 'ignoring the incomplete last line' \
+    'a torn last line is mentioned, and is no fault'
+exits 2 'check refuses a path that does not exist' "$gradsync" check nowhere
+one_line "$err" 'a path that does not exist is refused in one line'
 mkdir empty
-exits 2 'a folder without recordings' "$gradsync" check empty
-exits 2 'no file named' "$gradsync" check
+exits 2 'check refuses a folder without recordings' "$gradsync" check empty
+exits 2 'check refuses to run without a file' "$gradsync" check
 
 # ---- what the runner writes
 if [ -e "$build/plugins/null.so" ]; then
-    printf '[launch]\nranks = 1\n[measure]\nlaunches = 1\nbudget = 50ms\nwarmup = 1ms\n[null]\nsize = 8, 16\nconfigs = a, b\n' >tiny.ini
-    ok 'a run' "$gradsync" run -q tiny.ini -o measured
-    ok 'is sound' "$gradsync" check measured
+    printf '[launch]\nranks = 1\n[measure]\nlaunches = 1\nbudget = 50ms\nwarmup = '\
+'1ms\n[null]\nsize = 8, 16\nconfigs = a, b\n' >tiny.ini
+    ok 'the runner makes a recording' "$gradsync" run -q tiny.ini -o measured
+    ok 'the recording of the runner is sound' "$gradsync" check measured
     cp -r measured edited && chmod -R u+w edited && rm edited/*/*/*/MANIFEST.json
     sed -i '0,/"type":"block"/{/"type":"block"/d}' edited/*/*/*/launch-01.01.jsonl
-    exits 1 'edited before it was final' "$gradsync" resume edited/*/*/*
-    like "$err" "launch-01\.01\.jsonl:[0-9]+: damaged: this line was changed.*$(cd edited && echo */*/*): cannot be completed: a recording is damaged" 'is not made final'
-    is "$(find edited -name MANIFEST.json)" '' 'and no manifest vouches for it'
+    exits 1 'resume refuses a run that was edited before it was final' \
+        "$gradsync" resume edited/*/*/*
+    like "$err" "launch-01\.01\.jsonl:[0-9]+: damaged: this line was changed.*$(cd edited && echo \
+        */*/*): cannot be completed: a recording is damaged" \
+        'the message says that an edited run cannot be completed'
+    is "$(find edited -name MANIFEST.json)" '' 'an edited run gets no manifest'
     mkdir front
     cat >front/mpirun <<'END'
 #!/usr/bin/env bash
@@ -137,15 +153,19 @@ sed -i '0,/"type":"cell"/{/"type":"cell"/d}' lost/*/*/*/launch-01.01.jsonl
 exit $rc
 END
     chmod +x front/mpirun
-    exits 1 'a run whose recording lacks a cell line' env MPIRUN="$(command -v mpirun)" PATH="$tmp/front:$PATH" \
+    exits 1 'a run whose recording loses a cell line ends with 1' \
+        env MPIRUN="$(command -v mpirun)" PATH="$tmp/front:$PATH" \
         "$gradsync" run tiny.ini -o lost
-    like "$err" 'launch-01\.01\.jsonl:[0-9]+: damaged: this line was changed' 'is not made final'
-    unlike "$err" 'gradsync show' 'is not recommended'
-    is "$(find lost -name MANIFEST.json)" '' 'and no manifest vouches for it'
-    ok 'is reduced' "$gradsync" reduce measured -o csv
-    is "$(cut -d, -f28 csv/summary.csv | sort -u | tr '\n' ' ')" 'ok status ' 'every cell of it'
-    ok 'is shown' "$gradsync" show measured
-    like "$out" $'^null on tiny, run .*\nsize +config .*\n8 +a .*10.0 us' 'as a table'
-    exits 2 'show of nothing' "$gradsync" show empty
+    like "$err" 'launch-01\.01\.jsonl:[0-9]+: damaged: this line was changed' \
+        'the message names the line where the recording was changed'
+    unlike "$err" 'gradsync show' 'show is not recommended for a changed recording'
+    is "$(find lost -name MANIFEST.json)" '' 'a changed recording gets no manifest'
+    ok 'the recording of the runner is reduced' "$gradsync" reduce measured -o csv
+    is "$(cut -d, -f28 csv/summary.csv | sort -u | tr '\n' ' ')" 'ok status ' \
+        "every cell of the runner's recording is ok"
+    ok 'the recording of the runner is shown' "$gradsync" show measured
+    like "$out" $'^null on tiny, run .*\nsize +config .*\n8 +a .*10.0 us' \
+        "show prints the runner's recording as a table"
+    exits 2 'show refuses a folder without recordings' "$gradsync" show empty
 fi
 done_testing

@@ -12,7 +12,8 @@ LAB_SECONDS=500
 . "$top/tests/lab.sh"
 
 [ -e "$build/plugins/wan_sync.so" ] || skip_all 'wan_sync is not built here'
-lab_config 40Mbit/s 20ms 'mtu = 9000' '[wan_sync]' 'size = 4MiB' 'probe = 200ms' 'timeout = 10s' 'port = 5300'
+lab_config 40Mbit/s 20ms 'mtu = 9000' '[wan_sync]' 'size = 4MiB' 'probe = 200ms' 'timeout = 10s' \
+    'port = 5300'
 
 # Other clocks at other sites: what measures times by a namespace, the time of day by a library.
 cat >day.c <<'END'
@@ -115,9 +116,12 @@ good() { # NAME SCENE BLOCKS: ends well, with right sums
 good 'every strategy between sites' plain 7
 like "$lines" '"key":"shares"' 'with shares by measured rates'
 if [ -e clocks.east ]; then
-    is "$(paste clocks.east clocks.north | awk '{ printf "%.0f ", ($1 - $2) / 10 }')" '10 -10 ' 'whose clocks differ'
-    ok 'and no time has that in it' awk '{ bad = bad || $1 <= 0 || $1 > 10 } END { exit bad || NR < 7 }' <<<"$(metric sync_time)"
-    ok 'nor how far apart the ranks began' awk '{ bad = bad || $1 > 10e9 } END { exit bad || NR < 7 }' <<<"$(metric skew_ns)"
+    is "$(paste clocks.east clocks.north | awk '{ printf "%.0f ", ($1 - $2) / 10 }')" '10 -10 ' \
+        'whose clocks differ'
+    ok 'and no time has that in it' awk \
+        '{ bad = bad || $1 <= 0 || $1 > 10 } END { exit bad || NR < 7 }' <<<"$(metric sync_time)"
+    ok 'nor how far apart the ranks began' \
+        awk '{ bad = bad || $1 > 10e9 } END { exit bad || NR < 7 }' <<<"$(metric skew_ns)"
 else
     skip 'whose clocks differ' 'this kernel has no namespaces for time'
 fi
@@ -125,13 +129,15 @@ fi
 good 'a line that drops to a tenth, stalls, is cut and comes back: it goes on' outlived 6
 diag "seconds a synchronisation: $(metric sync_time | tr '\n' ' ')"
 if [ -s reset.out ] && ! grep -qi 'not supp\|invalid\|cannot' reset.out; then
-    ok 'streams that are reset are opened again' awk '{ sum += $1 } END { exit !(sum > 0) }' <<<"$(metric reopened)"
+    ok 'streams that are reset are opened again' \
+        awk '{ sum += $1 } END { exit !(sum > 0) }' <<<"$(metric reopened)"
 else
     skip 'streams that are reset are opened again' "ss -K: $(cat reset.out)"
 fi
 
 read_scene gone
-like "$(grep '"type":"fail"' <<<"$lines")" 'having failed: .*south' 'a site that is cut off: a failure that names it'
+like "$(grep '"type":"fail"' <<<"$lines")" 'having failed: .*south' \
+    'a site that is cut off: a failure that names it'
 is "$rc:$err" 0: 'which is tried again when the site is back'
 
 read_scene dead

@@ -9,17 +9,21 @@
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/lab.sh"
 
-[ -e "$build/plugins/wan_sync.so" ] && [ -e "$build/bench/wan_link" ] || skip_all 'wan_sync is not built here'
-lab_config 40Mbit/s 20ms 'mtu = 9000' '[wan_sync]' 'size = 4MiB' 'probe = 200ms' 'timeout = 3s' 'port = 5300'
+[ -e "$build/plugins/wan_sync.so" ] && [ -e "$build/bench/wan_link" ] || skip_all \
+    'wan_sync is not built here'
+lab_config 40Mbit/s 20ms 'mtu = 9000' '[wan_sync]' 'size = 4MiB' 'probe = 200ms' 'timeout = 3s' \
+    'port = 5300'
 
 # The transport as another release may have it.
 mkdir -p other/plugins other/tests/bench
 cp -r "$top/plugins/wan_sync" other/plugins
 cp "$top/tests/bench/wan_link.c" other/tests/bench
 ln -s "$top/plugins/common" other/plugins
-sed -i 's/^#define TCP_VERSION .*/#define TCP_VERSION 9/' other/plugins/wan_sync/transport/tcp_wire.h
+sed -i 's/^#define TCP_VERSION .*/#define TCP_VERSION 9/' \
+    other/plugins/wan_sync/transport/tcp_wire.h
 like "$(cat other/plugins/wan_sync/transport/tcp_wire.h)" 'TCP_VERSION 9' 'another version'
-ok 'is built' env OMPI_CC="${CC:-gcc}" "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O0 -I"$top/runner" -Iother/plugins -o wan_link_9 \
+ok 'is built' env OMPI_CC="${CC:-gcc}" "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O0 \
+    -I"$top/runner" -Iother/plugins -o wan_link_9 \
     other/tests/bench/wan_link.c other/plugins/wan_sync/transport/tcp*.c -lsodium -lm
 
 build_sockets || skip_all 'no compiler here'
@@ -70,18 +74,25 @@ need_lab
 
 lines() { cat "$1"/*/*/*/launch-*.jsonl; }
 is "$(lines strangers | grep -c '"type":"fail"')" 0 'strangers do not make a sum wrong'
-like "$(cat strangers.err)" '^gradsync: interrupted; ' 'the run goes on after strangers, until it is interrupted'
+like "$(cat strangers.err)" '^gradsync: interrupted; ' \
+    'the run goes on after strangers, until it is interrupted'
 is "$(cat told.north told.south)" $'0\n0' 'strangers get no answer'
-like "$(lines strangers | sed -nE 's/.*"strangers":([0-9]+).*/\1/p' | awk '{ n += $1 } END { print n }')" '^[678]$' 'strangers are counted'
+like "$(lines strangers | sed -nE 's/.*"strangers":([0-9]+).*/\1/p' | awk \
+    '{ n += $1 } END { print n }')" '^[678]$' 'strangers are counted'
 is "$(cat port.rc)" 1 'a port that is taken at a site: an error'
 like "$(lines port | grep '"type":"fail"')" 'rank 2 \(south\): .*port 5300' 'that names both'
 one_line "$(cat port.err)" 'in one line'
 is "$(cat same.rc)" 0 'one secret at all sites'
 isnt "$(cat secret.rc)" 0 'another one at a site is refused'
-like "$(cat secret.err)" 'streams with rank 2 \(south\) after 2 s.*without the secret: is it the same there\?' 'which says whose'
+like "$(cat secret.err)" \
+    'streams with rank 2 \(south\) after 2 s.*without the secret: is it the same there\?' \
+    'which says whose'
 isnt "$(cat version.rc)" 0 'another version at a site is refused'
-like "$(cat version.err)" 'rank 2 \(south\) speaks version 9 of the tcp transport, this rank version [0-9]+: run the same gradsync' \
+like "$(cat version.err)" \
+    'rank 2 \(south\) speaks version 9 of the tcp transport, this rank version [0-9]+: run the '\
+'same gradsync' \
     'with both versions and the remedy'
-is "$(grep -c '^2$' range.out):$(wc -l <range.out)" 3:6 'what is out of range is refused before anything is started, in one line each'
+is "$(grep -c '^2$' range.out):$(wc -l <range.out)" 3:6 \
+    'what is out of range is refused before anything is started, in one line each'
 no_orphans 'nothing is left running'
 done_testing

@@ -12,8 +12,10 @@ config() { # FILE RANKS LINE…
     local file=$1 ranks=$2
     shift 2
     {
-        printf '[platform]\nname = w\n[launch]\nranks = %s\noversubscribe = yes\nbind = none\n' "$ranks"
-        printf '[measure]\nlaunches = 1\nblocks = 1\nmax_blocks = 1\nsamples = 1\ndiscard = 0\nbudget = 1ms\n'
+        printf '[platform]\nname = w\n[launch]\nranks = %s\noversubscribe = yes\nbind = none\n' \
+            "$ranks"
+        printf '[measure]\nlaunches = 1\nblocks = 1\nmax_blocks = 1\nsamples = 1\ndiscard = '\
+'0\nbudget = 1ms\n'
         printf 'warmup = 1ms\nwarmup_ops = 1\nseed = 5\nretries = 0\n[wan_sync]\nprobe = 10ms\n'
         printf '%s\n' "$@"
     } >"$file"
@@ -35,71 +37,92 @@ each() { # METRIC CONDITION: on x, for every block
 
 # ---- the plugin ----
 
-ok 'its tables and calls are good' timeout 60 "$gradsync" check "$build/plugins/wan_sync.so"
+ok "the plugin's tables and calls are good" \
+    timeout 60 "$gradsync" check "$build/plugins/wan_sync.so"
 
 refused() { # NAME REGEX RANKS LINE…
     config refused.ini "${@:3}"
-    exits 2 "refused: $1" "$gradsync" plan refused.ini
-    like "$err" "^refused\.ini:[0-9]+: .*$2" 'by file, line and reason'
-    one_line "$err" 'in one line'
+    exits 2 "plan refuses $1" "$gradsync" plan refused.ini
+    like "$err" "^refused\.ini:[0-9]+: .*$2" \
+        "the message gives the file, the line and the reason to refuse $1"
+    one_line "$err" "plan refuses $1 in one line"
 }
 refused 'one rank' 'ranks=1: .*2\.\.8192' 1
 refused 'half a float' 'size=6 is not a multiple of the 4 bytes' 2 'size = 6'
 refused 'H of 0' "every.*'0'" 2 'every = 0' 'compute = 1ms'
 refused 'H and nothing to compute' 'need something to compute' 2 'every = 5'
-refused 'fragments that do not divide H' 'fragments=3 does not divide every=8' 2 'every = 8' 'fragments = 3' 'compute = 1ms'
-refused 'an overlap beyond H' 'overlap=9 is above every=8 \(0\.\.every\)' 2 'every = 8' 'overlap = 9' 'compute = 1ms'
+refused 'fragments that do not divide H' 'fragments=3 does not divide every=8' 2 'every = 8' \
+    'fragments = 3' 'compute = 1ms'
+refused 'an overlap beyond H' 'overlap=9 is above every=8 \(0\.\.every\)' 2 'every = 8' \
+    'overlap = 9' 'compute = 1ms'
 refused 'more streams than 64' "streams.*'65'" 2 'streams = 65'
 refused 'two bits' "wire.*'int2'" 2 'wire = int2'
-refused 'sites that do not come out even' 'site_ranks=2 does not divide the 3 ranks' 3 'site_ranks = 2'
+refused 'sites that do not come out even' 'site_ranks=2 does not divide the 3 ranks' 3 \
+    'site_ranks = 2'
 refused 'a rate too few' 'rates=1:2: 3 numbers' 3 'rates = 1:2' 'strategy = direct' 'shares = lp'
-refused 'a rate that is none' 'rates=1:x:2: 3 numbers' 3 'rates = 1:x:2' 'strategy = direct' 'shares = lp'
+refused 'a rate that is none' 'rates=1:x:2: 3 numbers' 3 'rates = 1:x:2' 'strategy = direct' \
+    'shares = lp'
 
 # ---- right sums ----
 
 for n in 2 3 4 5; do
-    config all.ini "$n" 'size = 4100' 'strategy = ring, direct, recursive_doubling, rabenseifner, hierarchical' \
+    config all.ini "$n" 'size = 4100' \
+        'strategy = ring, direct, recursive_doubling, rabenseifner, hierarchical' \
         'site_ranks = 1' 'transport = mpi, tcp' 'wire = fp32, bf16, int8, int4' 'streams = 2'
     measure all.ini
-    is "$rc:$(blocks):$fails" 0:41: "every strategy, transport and wire on $n ranks gives the sum, on all the same"
-    ok 'and its error is within the bound' awk '$1 > $2 { bad = 1 } END { exit bad || !NR }' <(paste <(metric max_error) <(metric error_bound))
+    is "$rc:$(blocks):$fails" 0:41: \
+        "every strategy, transport and wire on $n ranks gives the same sum on all"
+    ok "the error of every wire on $n ranks is within its bound" awk \
+        '$1 > $2 { bad = 1 } END { exit bad || !NR }' \
+        <(paste <(metric max_error) <(metric error_bound))
 done
-config size.ini 3 'size = 4, 8, 300000' 'strategy = mpi, ring, direct, recursive_doubling, rabenseifner' \
+config size.ini 3 'size = 4, 8, 300000' \
+    'strategy = mpi, ring, direct, recursive_doubling, rabenseifner' \
     'block = 1KiB, 16KiB'
 measure size.ini
-is "$rc:$(blocks):$fails" 0:33: 'fewer elements than ranks, and thousands of blocks'
-ok 'fp32 is exact' each max_error 'x == 0'
-config sites.ini 4 'size = 64KiB' 'strategy = mpi, hierarchical, ring' 'site_ranks = 2, 4' 'wire = int8' 'transport = tcp' 'timeout = 5s'
+is "$rc:$(blocks):$fails" 0:33: \
+    'sums are right with fewer elements than ranks, and with thousands of blocks'
+ok 'sums in fp32 are exact' each max_error 'x == 0'
+config sites.ini 4 'size = 64KiB' 'strategy = mpi, hierarchical, ring' 'site_ranks = 2, 4' \
+    'wire = int8' 'transport = tcp' 'timeout = 5s'
 measure sites.ini
-is "$rc:$(blocks):$fails" 0:4: 'sites of several ranks reduce inside first, beside a ring of all ranks'
-like "$(grep '"kind":"skip"' <<<"$lines")" 'strategy=mpi has no wire=int8 \(fp32\)' 'MPI has no wires'
+is "$rc:$(blocks):$fails" 0:4: \
+    'sites of several ranks give the right sum beside a ring of all ranks'
+like "$(grep '"kind":"skip"' <<<"$lines")" 'strategy=mpi has no wire=int8 \(fp32\)' \
+    'MPI with another wire than fp32 is skipped'
 
 config wire.ini 3 'size = 1MiB' 'wire = fp32, bf16, int8, int4'
 measure wire.ini
 is "$(metric wire | sort -g | uniq | awk '{ printf "%s%.3f", sep, $1 / 1398101.3; sep = " " }')" \
-    '0.129 0.254 0.500 1.000' 'bytes on the wire are 4 (S-1)/S a float by the bits, scales considered'
-ok 'a lossy wire has an error that is told' holds "$(metric rms_error | sort -g | tail -n 1) > 0.05"
+    '0.129 0.254 0.500 1.000' \
+    "bytes on the wire are 4 (S-1)/S a float times the wire's share, scales included"
+ok 'the error of a lossy wire is recorded' holds "$(metric rms_error | sort -g | tail -n 1) > 0.05"
 config lp.ini 4 'size = 64KiB' 'strategy = direct' 'shares = lp' 'rates = 4:4:1:4'
 measure lp.ini
-like "$lines" '"key":"shares","value":"0.3333 0.3333 0 0.3333"' 'a slow uplink owns less'
+like "$lines" '"key":"shares","value":"0.3333 0.3333 0 0.3333"' \
+    'a site with a slow uplink gets a smaller share'
 config lp.ini 4 'size = 64KiB' 'strategy = direct' 'shares = lp' 'transport = mpi, tcp'
 measure lp.ini
-is "$rc:$fails" 0: 'rates are measured where they are not given'
-like "$lines" '"key":"rates_Bps","value":"[0-9.e+]+ [0-9.e+]+ [0-9.e+]+ [0-9.e+]+"' 'and told'
+is "$rc:$fails" 0: 'direct exchange with unequal shares works without given rates'
+like "$lines" '"key":"rates_Bps","value":"[0-9.e+]+ [0-9.e+]+ [0-9.e+]+ [0-9.e+]+"' \
+    'rates that were not given are measured and recorded'
 
 # ---- a training ----
 
-config train.ini 2 'size = 64KiB' 'transport = tcp' 'compute = 2ms' 'accumulate = 2' 'every = 8' 'fragments = 1, 4' \
-    'overlap = 0, 2' 'strict = no, yes' 'outer = nesterov' 'strategy = mpi, ring' 'exclude = strict=yes overlap=0'
+config train.ini 2 'size = 64KiB' 'transport = tcp' 'compute = 2ms' 'accumulate = 2' 'every = 8' \
+    'fragments = 1, 4' \
+    'overlap = 0, 2' 'strict = no, yes' 'outer = nesterov' 'strategy = mpi, ring' \
+    'exclude = strict=yes overlap=0'
 measure train.ini
-is "$rc:$(blocks):$fails" 0:8: 'H, P and tau: the sums are right'
+is "$rc:$(blocks):$fails" 0:8: \
+    'sums of training steps are right for every H, number of fragments and overlap'
 ok 'a step computes all its micro-batches' each compute 'x >= 0.004'
 ok 'the outer step takes time' each outer 'x > 0'
-like "$lines" '"busbw_factor":0\.0' 'a step has no bus bandwidth'
+like "$lines" '"busbw_factor":0\.0' 'a training step has no bus bandwidth'
 config gemm.ini 2 'size = 64KiB' 'compute_kind = gemm' 'gemm = 64' 'every = 4' 'overlap = 0, 2'
 measure gemm.ini
-is "$rc:$(blocks):$fails" 0:3: 'GEMMs on a thread beside'
-ok 'and what they take is told' each compute 'x > 0'
+is "$rc:$(blocks):$fails" 0:3: 'sums are right with GEMMs on a thread beside them'
+ok 'the time of GEMMs beside a synchronisation is recorded' each compute 'x > 0'
 
 # ---- a wrong sum is found ----
 
@@ -111,23 +134,26 @@ broken() { # NAME FILE SED: a plugin with one mistake
     source=$(find "$top/plugins/wan_sync" -name "$2.c")
     sed "$3" "$source" >"$1.c"
     if cmp -s "$1.c" "$source"; then return 1; fi
-    OMPI_CC=${CC:-gcc} "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O1 -I"$top/runner" -I"$top/plugins" \
+    OMPI_CC=${CC:-gcc} "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O1 -I"$top/runner" \
+        -I"$top/plugins" \
         -fPIC -fvisibility=hidden "${sanitize[@]}" -c -o "$1.o" "$1.c" || return 1
     for o in "$build"/plugins/.obj/wan_sync/*.o; do
         [[ $o == *."$2".o ]] || objects+=("$o")
     done
-    OMPI_CC=${CC:-gcc} "${MPICC:-mpicc}" -shared "${sanitize[@]}" -o wrong/wan_sync.so "$1.o" "${objects[@]}" -lsodium -lopenblas -lm
+    OMPI_CC=${CC:-gcc} "${MPICC:-mpicc}" -shared "${sanitize[@]}" -o wrong/wan_sync.so "$1.o" \
+        "${objects[@]}" -lsodium -lopenblas -lm
 }
 wrong() { # NAME FILE SED REGEX LINE…
-    ok "a plugin that $1" broken mutant "$2" "$3"
+    ok "a plugin builds that $1" broken mutant "$2" "$3"
     config wrong.ini 3 'size = 64KiB' "${@:5}"
     GRADSYNC_PLUGIN_PATH=$tmp/wrong measure wrong.ini
-    is "$rc" 1 'ends with 1'
-    like "$fails" "\"kind\":\"wrong\",\"why\":\"$4" 'and is found out'
+    is "$rc" 1 "a plugin that $1 ends with 1"
+    like "$fails" "\"kind\":\"wrong\",\"why\":\"$4" "a plugin that $1 is found to be wrong"
 }
 # shellcheck disable=SC2016 # sed's own
 {
-    wrong 'forgets one addition' engine_work 's/^        wire_add(task->wire, .*/        if (t->seq % 7) &/' \
+    wrong 'forgets one addition' engine_work \
+        's/^        wire_add(task->wire, .*/        if (t->seq % 7) &/' \
         'element [0-9]+ of 16384 is .*, not .* within 0, on rank' 'strategy = ring'
     wrong 'rounds where nobody else does' engine_work '/task->wire != WIRE_FP32)$/,+1d' \
         'the ranks ended with different bits|element' 'strategy = recursive_doubling' 'wire = bf16'
@@ -147,22 +173,24 @@ begun() { # its one block takes seconds
     grep -qs '"type":"header"' data/*/*/*/launch-*.jsonl && [ -n "$(rank_pid 1)" ]
 }
 lose() { # SIGNAL LINE…: rank 1 gets it while it measures
-    config lose.ini 3 'size = 64KiB' 'compute = 50ms' 'every = 40' 'fragments = 4' 'timeout = 1s' "${@:2}"
+    config lose.ini 3 'size = 64KiB' 'compute = 50ms' 'every = 40' 'fragments = 4' 'timeout = 1s' \
+        "${@:2}"
     rm -rf data
     timeout 60 "$gradsync" run -q -o data lose.ini --set measure:deadline=6s >out 2>err &
     local runner=$!
-    until_true 60 begun || flunk 'the run begins'
+    until_true 60 begun || flunk 'the run with a rank to lose begins'
     kill -"$1" "$(rank_pid 1)"
     wait $runner
     rc=$? lines=$(cat data/*/*/*/launch-*.jsonl) err=$(cat err)
 }
 lose KILL 'transport = tcp'
-is "$rc" 1 'a rank that is killed ends the cell'
-like "$lines" '"kind":"crash","why":"killed by SIGKILL[^"]*","rank":1,' 'and is named'
-one_line "$err" 'in one line'
+is "$rc" 1 'a rank that is killed ends the run with 1'
+like "$lines" '"kind":"crash","why":"killed by SIGKILL[^"]*","rank":1,' \
+    'the recording names the killed rank'
+one_line "$err" 'a killed rank is reported in one line'
 lose STOP 'transport = tcp'
-is "$rc" 1 'so does one that stands still'
-like "$lines" '"why":"stopped by SIGSTOP[^"]*","rank":1,' 'and is named'
+is "$rc" 1 'a rank that is stopped ends the run with 1'
+like "$lines" '"why":"stopped by SIGSTOP[^"]*","rank":1,' 'the recording names the stopped rank'
 
 # ---- the transport's faults, as a run shows them ----
 
@@ -173,20 +201,20 @@ taker=$!
 ok 'another program listens on a port' until_true 60 test -s taker
 config port.ini 2 'size = 4KiB' 'transport = tcp' 'port = 29470'
 measure port.ini
-is "$rc" 1 'a port that is taken'
-like "$fails" 'port 29471' 'is named'
+is "$rc" 1 'a port that another program holds ends the run with 1'
+like "$fails" 'port 29471' 'the recording names the port that another program holds'
 kill $taker 2>/dev/null
 echo 'a secret that anybody may read' >secret && chmod 644 secret
 config secret.ini 2 'size = 4KiB' 'transport = tcp' "secret_file = secret"
 measure secret.ini
 is "$rc" 1 'a secret that others can read is refused'
-like "$fails" 'secret' 'with the reason'
-unlike "$lines" 'anybody may read' 'and stays out of the recording'
+like "$fails" 'secret' 'the recording names the secret that others can read'
+unlike "$lines" 'anybody may read' 'a refused secret stays out of the recording'
 chmod 600 secret
 config secret.ini 2 'size = 4KiB' 'transport = tcp' "secret_file = $tmp/secret"
 measure secret.ini
-is "$rc:$fails" 0: 'one of our own is taken'
-unlike "$lines" 'anybody may read' 'and stays out of the recording'
+is "$rc:$fails" 0: 'a secret that only its owner can read is accepted'
+unlike "$lines" 'anybody may read' 'an accepted secret stays out of the recording'
 
-no_orphans 'nothing is left running'
+no_orphans 'no process is left running'
 done_testing

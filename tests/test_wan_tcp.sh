@@ -46,6 +46,7 @@ is "$(grep -c bound tenth)" 15 'and everything was sent'
 like "$out" 'stall 0' 'nor is one that stands still for less than the deadline'
 is "$(grep -c bound stall)" 15 'and everything was sent then, too'
 like "$out" 'cut [1-9]' 'one that is cut is'
-like "$(cat cut.err)" 'rank [02]: rank 1 \(east\) has not answered for 2 s' 'and says who is missing'
+like "$(cat cut.err)" 'rank [02]: rank 1 \(east\) has not answered for 2 s' \
+    'and says who is missing'
 no_orphans 'nothing is left running'
 done_testing

@@ -29,7 +29,8 @@ ok 'the neighbour of the slow site knows its uplink' awk "BEGIN { exit !($east >
 ok 'and the slow site does' awk "BEGIN { exit !($south > 2 && $south < 16) }"
 rates=$(cat data/*/*/*/launch-*.jsonl | sed -n 's/.*"key":"rates_Bps","value":"\([^"]*\)".*/\1/p')
 ok 'rates for the shares: the slow one is told from all others' \
-    awk '{ bad = $3 > 0.7 * $1 || $3 > 0.7 * $2 || $3 < 0.25e6 } END { exit bad || NR != 1 }' <<<"$rates"
+    awk '{ bad = $3 > 0.7 * $1 || $3 > 0.7 * $2 || $3 < 0.25e6 } END { exit bad || NR != 1 }' \
+    <<<"$rates"
 diag "rates: $rates"
 no_orphans 'nothing is left running'
 done_testing

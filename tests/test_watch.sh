@@ -14,19 +14,24 @@ lines() {
 }
 
 # ---- trainers: their lines, and what they come to
-lines 30 ' iteration %8d/  500000 | consumed samples:       125952 | elapsed time per iteration (ms): 34500.0 | learning rate: 9.225E-06 | global batch size:  1024 | lm loss: 2.49E+00 | number of nan iterations:   0 |' >megatron.log
+lines 30 ' iteration %8d/  500000 | consumed samples:       125952 | elapsed time per iteration '\
+'(ms): 34500.0 | learning rate: 9.225E-06 | global batch size:  1024 | lm loss: 2.49E+00 | '\
+'number of nan iterations:   0 |' >megatron.log
 lines 30 'iter %d: loss 3.1415, time 523.14ms, mfu 45.20%%' >nanogpt.log
 lines 30 $'\033[31m[rank0]:[titan] 2026-02-24 19:46:17,508 - root - INFO - step: %2d  loss:  7.62585  grad_norm: 26.6250  memory: 66.91GiB(37.51%%)  tps: 10,050  tflops: 314.71  mfu: 13.99%%\033[0m' >titan.log
-lines 30 'Epoch 0:   6%%|██   | %d/500 [6:28:43<94:39:17,  1.25it/s, v_num=95nc, loss=2.6]' | tr '\n' '\r' >lightning.log
+lines 30 'Epoch 0:   6%%|██   | %d/500 [6:28:43<94:39:17,  1.25it/s, v_num=95nc, loss=2.6]' | tr \
+    '\n' '\r' >lightning.log
 lines 30 ' 10%%|█         | %d/1000 [01:40<15:00,  1.60s/it]' | tr '\n' '\r' >hf.log
-lines 30 'step %5d | loss: 3.29 | lr 6.0e-04 | norm: 0.3 | dt: 339.11ms | tok/sec: 1545123.45' >gpt2.log
+lines 30 'step %5d | loss: 3.29 | lr 6.0e-04 | norm: 0.3 | dt: 339.11ms | tok/sec: 1545123.45' \
+    >gpt2.log
 lines 30 'step %d tokens/sec: 1.2M' >generic.log
 lines 30 'step %d | time/step: 412.3ms' >unit.log
 
 ok 'Megatron-LM' watch megatron.log
 like "$out" '30 measurements'$'\n''step 30: 34.5 s per step' 'has its step time'
 ok 'with a config' watch megatron.log --config "$plan"
-like "$out" 'step 25: 15197 tokens/s \(100% of the 15202 expected\), 34.5 s per step \(34.49 expected\)' 'its rate too, against the model'
+like "$out" 'step 25: 15197 tokens/s \(100% of the 15202 expected\), 34.5 s per step \(34.49 '\
+'expected\)' 'its rate too, against the model'
 ok 'nanoGPT' watch nanogpt.log
 like "$out" 'step 30: 0.5231 s per step' 'has milliseconds'
 ok 'torchtitan' watch titan.log
@@ -53,7 +58,8 @@ like "$out" '120 lines, 30 measurements' 'count a step once'
 # ---- a pattern of one's own
 printf 'speed=<%d tok>\n' 7000 7000 7000 7000 7000 7000 7000 >own.log
 run watch own.log
-like "$out" 'no rate and no step time found; describe their format with --pattern' 'what no pattern fits is said'
+like "$out" 'no rate and no step time found; describe their format with --pattern' \
+    'what no pattern fits is said'
 ok 'a pattern' watch own.log --pattern 'speed=<([0-9]+)'
 like "$out" ' 7000 tokens/s' 'finds the rate'
 ok 'a pattern of step times' watch own.log --pattern 'step:speed=<([0-9]+)'
@@ -69,13 +75,22 @@ trouble() { # NAME LINE WHAT
     exits 1 "$1" watch trouble.log
     like "$out" "line 31: $3: " 'is flagged, with its line'
 }
-trouble 'a watchdog' '[rank0]:[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1580, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600060 milliseconds before timing out.' time-out
-trouble 'an NCCL warning' 'node3:534:1763 [3] NCCL WARN NET/Socket : peer sent wrong size' 'NCCL error'
-trouble 'an NCCL error' 'torch.distributed.DistBackendError: NCCL error in: x.cpp:1970, unhandled system error, ncclSystemError' 'NCCL error'
-trouble 'a peer that left' 'RuntimeError: [/pytorch/third_party/gloo] Connection closed by peer [10.0.0.2]:1234' 'connection lost'
-trouble 'no memory' 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB' 'CUDA error'
+trouble 'a watchdog' '[rank0]:[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank 0] '\
+'Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1580, OpType=ALLREDUCE, '\
+'Timeout(ms)=600000) ran for 600060 milliseconds before timing out.' time-out
+trouble 'an NCCL warning' 'node3:534:1763 [3] NCCL WARN NET/Socket : peer sent wrong size' \
+    'NCCL error'
+trouble 'an NCCL error' \
+    'torch.distributed.DistBackendError: NCCL error in: x.cpp:1970, unhandled system error, '\
+'ncclSystemError' 'NCCL error'
+trouble 'a peer that left' \
+    'RuntimeError: [/pytorch/third_party/gloo] Connection closed by peer [10.0.0.2]:1234' \
+    'connection lost'
+trouble 'no memory' 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB' \
+    'CUDA error'
 trouble 'a loss of nan' 'step 31 | loss: nan | dt: 339.11ms' 'loss is not a number'
-{ cat gpt2.log && echo 'n1:5:7 [3] NCCL INFO Channel 00/02 : 0 1 2 3 timeout 22 NCCL_IB_TIMEOUT'; } >fine.log
+{ cat gpt2.log && echo 'n1:5:7 [3] NCCL INFO Channel 00/02 : 0 1 2 3 timeout 22 NCCL_IB_TIMEOUT'; \
+    } >fine.log
 ok 'what NCCL only tells is no trouble' watch fine.log
 for _ in $(seq 50); do echo 'NCCL WARN x'; done >many.log
 exits 1 'much trouble' watch many.log

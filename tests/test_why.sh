@@ -28,11 +28,14 @@ defines "time.a = time: SELECT median_s, ci_low_s, ci_high_s FROM summary WHERE 
     "size.<s> = size: SELECT size_B FROM summary WHERE platform='p' AND config='a' AND size=<s>" \
     "config.<c> = integer: SELECT count(*) FROM summary WHERE config='<c>'" \
     'rows sizes over s = <s> & \val{size.<s>} \\' \
-    "best = text: SELECT config FROM summary WHERE platform='p' AND status='ok' ORDER BY median_s, line LIMIT 1" \
+    "best = text: SELECT config FROM summary WHERE platform='p' AND status='ok' ORDER BY \
+median_s, line LIMIT 1" \
     "of.best = text: SELECT cell_id FROM summary WHERE platform='p' AND config='@best' AND size=8" \
     "cells = integer: SELECT count(*) FROM summary WHERE platform='p' AND status='ok'" \
-    "configs = integer: SELECT count(DISTINCT config) FROM summary WHERE platform='p' AND status='ok'" \
-    "names = text: SELECT DISTINCT config FROM summary WHERE platform='p' AND status='ok' ORDER BY config" \
+    "configs = integer: SELECT count(DISTINCT config) FROM summary WHERE platform='p' AND \
+status='ok'" \
+    "names = text: SELECT DISTINCT config FROM summary WHERE platform='p' AND status='ok' ORDER \
+BY config" \
     "launches = integer: SELECT total(launches) FROM summary WHERE platform='p' AND status='ok'" \
     "none = time else \\nothing: SELECT median_s FROM summary WHERE platform='q'" \
     "nobody = integer: SELECT count(*) FROM summary WHERE platform='q'" \
@@ -42,94 +45,121 @@ defines "time.a = time: SELECT median_s, ci_low_s, ci_high_s FROM summary WHERE 
     "tally = integer: SELECT count(*) FROM @size.* WHERE plain='16'" \
     'within = integer: SELECT count(*) FROM @size.* WHERE value BETWEEN 10 AND 20' \
     "launch = text: SELECT value FROM settings WHERE section='measure' AND key='launches'" \
-    "wanted = text: SELECT value FROM asked WHERE platform='p' AND section='measure' AND key='launches'" \
-    "default = text: SELECT value FROM asked WHERE platform='p' AND section='measure' AND key='blocks'" \
+    "wanted = text: SELECT value FROM asked WHERE platform='p' AND section='measure' AND \
+key='launches'" \
+    "default = text: SELECT value FROM asked WHERE platform='p' AND section='measure' AND \
+key='blocks'" \
     "host = text: SELECT \"commit\" FROM runs WHERE platform='p'"
 why time.a
-is $rc 0 'why'
-like "$out" $'^time.a = 1.01' 'the number, as the paper prints it'
-like "$out" $'defined +macros.txt:1 ' 'where it is defined'
-like "$out" $'row +csv/summary.csv:[0-9]+ ' 'its row'
-like "$out" "run +$first, 2 ranks on 1 node, 2 launches" 'its run'
-like "$out" $'\n  commit +c\n' 'the commit that measured it'
+is $rc 0 'why traces a number of the definitions'
+like "$out" $'^time.a = 1.01' 'why prints the number as the paper prints it'
+like "$out" $'defined +macros.txt:1 ' 'why names the line of the definition'
+like "$out" $'row +csv/summary.csv:[0-9]+ ' 'why names the row of the table'
+like "$out" "run +$first, 2 ranks on 1 node, 2 launches" \
+    'why names the run with its ranks, nodes and launches'
+like "$out" $'\n  commit +c\n' 'why names the commit that measured it'
 # Every line that is named speaks of the cell, and there is no other that does.
 lines=$(grep -o 'launch-01.01.jsonl:.*' <<<"$out" | cut -d: -f2)
 is "$(tr ',' '\n' <<<"$lines" | awk -F- '{ for (i = $1; i <= (NF > 1 ? $2 : $1); i++) print i }')" \
-    "$(grep -n "\"cell\":\"$A\"" $first/launch-01.01.jsonl | grep -v '"type":"group"' | cut -d: -f1)" 'its lines in the recording'
+    "$(grep -n "\"cell\":\"$A\"" $first/launch-01.01.jsonl | grep -v '"type":"group"' | cut -d: \
+    -f1)" 'why names every line of the recording that speaks of the cell, and no other'
 why '\val{time.a}'
-like "$out" '^time.a = ' 'as it stands in the paper'
+like "$out" '^time.a = ' 'why accepts a name as it stands in the paper'
 why "integer: SELECT launches FROM summary WHERE $A_ROW"
-like "$out" '^query = 2' 'any number of a table'
+like "$out" '^query = 2' 'why accepts a query of its own'
 # ---- a row of a table, as a report numbers them
 at=$(grep -n "^[^,]*,p,null,,$A," csv/summary.csv | cut -d: -f1)
 mv macros.txt away
 why "summary:$at"
-like "$out" $'^summary:'"$at"$'\n  row +csv/summary.csv:'"$at .*cell_id=$A" 'a row of a table, whatever the paper says of it'
-like "$out" "run +$first.*launch-01.01.jsonl:[0-9]" '… back to the lines of its recording'
+like "$out" $'^summary:'"$at"$'\n  row +csv/summary.csv:'"$at .*cell_id=$A" \
+    'why traces a row of a table without any definitions'
+like "$out" "run +$first.*launch-01.01.jsonl:[0-9]" \
+    'why traces a row of a table to the lines of its recording'
 why "summary.csv:$at"
-like "$out" "^summary:$at" 'by the name of its file as well'
+like "$out" "^summary:$at" 'why accepts a table by the name of its file'
 why summary:1
-is "$rc" 2 'a line without a row'
-one_line "$err" '… in one line'
-like "$err" 'csv/summary.csv: no row begins on line 1; rows are on lines 2 to' '… which have one'
+is "$rc" 2 'a line without a row is refused'
+one_line "$err" 'a line without a row is refused in one line'
+like "$err" 'csv/summary.csv: no row begins on line 1; rows are on lines 2 to' \
+    'the message says which lines have rows'
 why sumary:2
-is "$rc" 2 'a table that is not there'
-like "$err" "did you mean 'summary'" '… gets the nearest'
+is "$rc" 2 'a table that is not there is refused'
+like "$err" "did you mean 'summary'" 'a misspelt table gets the nearest one'
 mv away macros.txt
 run_of_gpus=$(echo "$top"/data/raw/h200-4gpu/nccl_allreduce/*-a9e9)
 "$gradsync" reduce -q "$run_of_gpus" -o gpus
-ok 'a row of a recording of GPUs' "$gradsync" why --csv gpus --raw "$top/data/raw" --configs "$top/configs" summary:2
-like "$out" $'\n  ran +RING/LL ctas=1\n' 'names the operation that ran'
-is "$(grep -vE "$top|launch-" <<<"$out" | awk 'length > 100')" '' 'lines but paths and line numbers fit the terminal'
+ok 'why traces a row of a recording of GPUs' \
+    "$gradsync" why --csv gpus --raw "$top/data/raw" --configs "$top/configs" summary:2
+like "$out" $'\n  ran +RING/LL ctas=1\n' 'why names the operation that ran on the GPUs'
+is "$(grep -vE "$top|launch-" <<<"$out" | awk 'length > 100')" '' \
+    'all lines but paths and line numbers are at most 100 columns wide'
 
-for pair in 'size.16=16' 'best=a' 'cells=3' 'configs=2' 'names=a, b' 'launches=6' 'nobody=0' 'ratio=2.000' 'same=0' 'tally=1' 'within=1' 'most=16' 'config.a=2' 'launch=5' 'wanted=2' 'default=20' 'host=c' "of.best=$A"; do
+for pair in 'size.16=16' 'best=a' 'cells=3' 'configs=2' 'names=a, b' 'launches=6' 'nobody=0' \
+    'ratio=2.000' 'same=0' 'tally=1' 'within=1' 'most=16' 'config.a=2' 'launch=5' 'wanted=2' \
+    'default=20' 'host=c' "of.best=$A"; do
     why "${pair%%=*}"
-    like "$out" "^${pair%%=*} = ${pair#*=}" "${pair%%=*}"
+    like "$out" "^${pair%%=*} = ${pair#*=}" "${pair%%=*} is ${pair#*=}"
 done
 why wanted
-like "$out" 'place=configs/p.ini:4' 'what a config says, with its line'
+like "$out" 'place=configs/p.ini:4' 'why names the line of the config that asked for a value'
 why none
-is "$rc|${out%%$'\n'*}" '0|none = \nothing' 'nothing measured, and what stands there then'
+is "$rc|${out%%$'\n'*}" '0|none = \nothing' \
+    'a number that was not measured prints what its definition puts instead'
 why time.b
-is $rc 2 'a name that is none'
-like "$err" "did you mean 'time.a'" 'gets the nearest'
+is $rc 2 'an unknown name is refused'
+like "$err" "did you mean 'time.a'" 'an unknown name gets the nearest one'
 why
-is "$out$err" "$("$gradsync" why --macros macros.txt --csv csv --raw raw --configs configs 2>&1)" 'alone it lists the names'
-like "$out" $'time.a\n.*size.16' 'all of them'
+is "$out$err" "$("$gradsync" why --macros macros.txt --csv csv --raw raw --configs configs 2>&1)" \
+    'why without a name succeeds in listing the names'
+like "$out" $'time.a\n.*size.16' 'why without a name lists every name'
 
 # ---- all of them, for TeX
 why -o tex
-is "$rc|$err" '0|' 'nothing is wanting'
-ok 'a number with its interval' grep -qF '\csname gs@v@time.a\endcsname{1.010~\textmu{}s~[1.010, 1.010]}' tex/macros.tex
-ok 'the body of a table' grep -qxF '\expandafter\def\csname gs@rows@sizes\endcsname{8 & \val{size.8} \\' tex/macros.tex
-like "$(cat tex/trace.tsv)" $'time.a\t.*\tsummary:[0-9]+\t'$first 'and a trace'
+is "$rc|$err" '0|' 'why -o writes all numbers without a complaint'
+ok 'the macros have a number with its interval' \
+    grep -qF '\csname gs@v@time.a\endcsname{1.010~\textmu{}s~[1.010, 1.010]}' tex/macros.tex
+ok 'the macros have the body of a table' \
+    grep -qxF '\expandafter\def\csname gs@rows@sizes\endcsname{8 & \val{size.8} \\' tex/macros.tex
+like "$(cat tex/trace.tsv)" $'time.a\t.*\tsummary:[0-9]+\t'$first \
+    'the trace names the row and the run of a number'
 why -o again
-ok 'the same bytes again' diff -r tex again
+ok 'why -o writes the same bytes again' diff -r tex again
 
 # ---- what is refused
 refused() { # NAME REGEX: the number cannot be had, and the message says so
     tables
     why -o tex2
-    is $rc 1 "$1"
-    like "$err" "$2" '… says which, and what fills the gap'
-    one_line "$err" '… in one line'
-    ok '… and writes nothing' test ! -e tex2
+    is $rc 1 "$1: the exit code is 1"
+    like "$err" "$2" "$1: the message says which number, and what fills the gap"
+    one_line "$err" "$1: the message is one line"
+    ok "$1: nothing is written" test ! -e tex2
 }
 defines "time.a = time: SELECT median_s FROM summary WHERE $A_ROW"
 config $'size = 8, 16\nconfigs = a, b' 3
-refused 'under-sampled' "$first: under-sampled: .* than the 3 .*: time.a cannot be printed; fill it: gradsync run configs/p.ini --workload null"
-defines "time.a = time else \\leftout: SELECT median_s FROM summary WHERE $A_ROW" "cells = integer: SELECT count(*) FROM summary WHERE platform='p' AND status='ok'"
+refused 'fewer launches than the config asks for' \
+    "$first: under-sampled: .* than the 3 .*: time.a cannot be printed; fill it: gradsync run \
+configs/p.ini --workload null"
+defines "time.a = time else \\leftout: SELECT median_s FROM summary WHERE $A_ROW" \
+    "cells = integer: SELECT count(*) FROM summary WHERE platform='p' AND status='ok'"
 why -o tex3
-is "$rc|$(grep -o 'gs@v@.*' tex3/macros.tex | tr '\n' ' ')" '0|gs@v@time.a\endcsname{\leftout} gs@v@cells\endcsname{0} ' 'left out where something else may stand, and of counts'
-like "$err" '^left out: .*under-sampled.*fill it: gradsync run' 'and said'
+is "$rc|$(grep -o 'gs@v@.*' tex3/macros.tex | tr '\n' ' ')" \
+    '0|gs@v@time.a\endcsname{\leftout} gs@v@cells\endcsname{0} ' \
+    'an under-sampled number gives way to its substitute and is not counted'
+like "$err" '^left out: .*under-sampled.*fill it: gradsync run' \
+    'the message says which number was left out, why, and what fills the gap'
 defines "time.a = time: SELECT median_s FROM summary WHERE $A_ROW"
 config $'size = 32\nconfigs = a, b' 2
-refused 'stale' "$first: stale: configs/p.ini.*fill it: gradsync run configs/p.ini"
+refused 'a recording of another config' \
+    "$first: stale: configs/p.ini.*fill it: gradsync run configs/p.ini"
 config $'size = 8, 16\nconfigs = a, b\nsizes = 9' 2
-refused 'a config that cannot be planned' "$first: its config cannot be planned: configs/p.ini:[0-9]+: .*sizes.*fill it: gradsync check configs/p.ini"
+refused 'a config that cannot be planned' \
+    "$first: its config cannot be planned: configs/p.ini:[0-9]+: .*sizes.*fill it: gradsync \
+check configs/p.ini"
 config $'size = 8, 16\nconfigs = a, b' 2
 mkdir -p bare && cp "$gradsync" bare/
-gradsync=$tmp/bare/gradsync refused 'without its plugin' "$first: its config cannot be planned: configs/p.ini:[0-9]+: \[null\]: .*fill it: gradsync check configs/p.ini"
+gradsync=$tmp/bare/gradsync refused 'a config whose plugin is missing' \
+    "$first: its config cannot be planned: configs/p.ini:[0-9]+: \[null\]: .*fill it: gradsync \
+check configs/p.ini"
 config $'size = 8, 16\nconfigs = a, b\neffect = 0, 0.1' 2
 tables
 why -o tex4
@@ -138,25 +168,29 @@ config $'size = 8, 16\nconfigs = a, b' 2
 chmod -R u+w raw
 sed -i '1s/"ranks":2/"mpi":"another","ranks":2/' $first/launch-02.01.jsonl
 manifest $first
-refused 'mixed' "$first: mixed: its launches differ in mpi none . another"
+refused 'launches with different MPI versions' \
+    "$first: mixed: its launches differ in mpi none . another"
 sed -i '1s/"mpi":"another"/"hosts":[{"host":"h","gpu":{"driver":"1.2"}}]/' $first/launch-02.01.jsonl
 manifest $first
-refused 'of unlike drivers' 'mixed: its launches differ in .*gpu_driver none . 1.2'
+refused 'launches with different GPU drivers' \
+    'mixed: its launches differ in .*gpu_driver none . 1.2'
 rm -rf $first
 whole_run $first
 manifest $first
 tables
 sed -i 's/"time_ns":\[1/"time_ns":[2/' $first/launch-01.01.jsonl
 why -o tex5
-is $rc 1 'edited since the tables were made'
-like "$err" "$first: damaged: time.a cannot be printed" 'says so'
+is $rc 1 'a recording edited since the tables were made is refused'
+like "$err" "$first: damaged: time.a cannot be printed" \
+    'the message says which recording is damaged'
 rm -rf $first
 whole_run $first
 manifest $first
 defines "q = time: SELECT median_s FROM summary WHERE platform='q' AND config='a'"
-refused 'never measured' "macros.txt:1: summary has no row with platform='q'.*fill it: make figures"
+refused 'a platform that was never measured' \
+    "macros.txt:1: summary has no row with platform='q'.*fill it: make figures"
 defines "p = time: SELECT median_s FROM summary WHERE platform='p' AND config='z'"
-refused 'of a known platform' 'fill it: gradsync run configs/p.ini'
+refused 'a config that was never measured on a known platform' 'fill it: gradsync run configs/p.ini'
 
 # ---- measured again
 later=raw/p/null/20250102T000000Z-bbbb
@@ -169,27 +203,30 @@ like "$out" "^time.a = ${first##*/}" 'an unfinished run does not take the place 
 manifest $later
 tables
 why time.a
-like "$out" "^time.a = ${later##*/}" 'a finished one does'
+like "$out" "^time.a = ${later##*/}" 'a finished run takes the place of an earlier one'
 
 # A row of two runs: verdict beside verdict.
 {
-    echo platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,ratio,earlier_run_id,earlier_launches,earlier_ratio
+    echo platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,ratio,\
+earlier_run_id,earlier_launches,earlier_ratio
     echo "p,null,,${later##*/},,8,size=8 config=b,a,b,2,2.1,${first##*/},2,1.9"
 } >csv/again.csv
 defines "earlier = ratio: SELECT earlier_ratio FROM again WHERE platform='p'"
 why earlier
-like "$out" "run +$later, .*run +$first, " 'is traced to both'
+like "$out" "run +$later, .*run +$first, " 'a number of two runs is traced to both'
 why -o tex7
-like "$(cat tex7/trace.tsv)" "$later,$first" 'for TeX too'
+like "$(cat tex7/trace.tsv)" "$later,$first" 'the trace for TeX names both runs of a number'
 sed -i '1s/"ranks":2/"mpi":"another","ranks":2/' $first/launch-02.01.jsonl
 manifest $first
 why -o tex8
-is "$rc|$(grep -c "$first: mixed: its launches differ in mpi none . another: earlier" <<<"$err")" '1|1' 'and refused for either'
+is "$rc|$(grep -c "$first: mixed: its launches differ in mpi none . another: earlier" <<<"$err")" \
+    '1|1' 'a number of two runs is refused when the earlier one is mixed'
 sed -i '1s/"mpi":"another","ranks":2/"ranks":2/' $first/launch-02.01.jsonl
 manifest $first
 sed -i '2s/,2,1.9$/,1,1.9/' csv/again.csv
 why -o tex9
-is "$rc|$(grep -c "$first: under-sampled" <<<"$err")" '1|1' 'as for too few launches'
+is "$rc|$(grep -c "$first: under-sampled" <<<"$err")" '1|1' \
+    'a number of two runs is refused when the earlier one has too few launches'
 
 # ---- definitions that are wrong, in one line with their place
 wrong() { # NAME REGEX LINE…
@@ -197,27 +234,45 @@ wrong() { # NAME REGEX LINE…
     shift 2
     defines "$@"
     why -o tex6
-    is $rc 2 "$name"
-    like "$err" "$regex" '… is named'
-    one_line "$err" '… in one line'
+    is $rc 2 "$name: the exit code is 2"
+    like "$err" "$regex" "$name: the message says where and what is wrong"
+    one_line "$err" "$name: the message is one line"
 }
-wrong 'no table at all' 'macros.txt:1: incomplete input' 'x = integer: SELECT median_s FROM'
-wrong 'no such table' "no table 'sumary'.*did you mean 'summary'" 'x = integer: SELECT count(*) FROM sumary'
-wrong 'no such column' "macros.txt:2: .*no such column: confg, did you mean 'config'" '# one' "x = integer: SELECT count(*) FROM summary WHERE confg='a'"
-wrong 'no such column, in quotes' 'macros.txt:1: no such column: zzzzzz' "x = integer: SELECT count(*) FROM summary WHERE \"zzzzzz\"='a'"
-wrong 'no SQL' 'macros.txt:1: .*syntax error' 'x = integer: SELECT count(*) FROM summary WHERE AND'
-wrong 'two tables' 'macros.txt:1: a query reads one table' 'x = integer: SELECT count(*) FROM summary WHERE config IN (SELECT config FROM compare)'
-wrong 'a table twice' 'macros.txt:1: a query reads one table' 'x = integer: SELECT count(*) FROM summary WHERE ratio=(select max(ratio)from summary)'
-wrong 'two tables between commas' 'macros.txt:1: ' 'x = integer: SELECT count(*) FROM summary, summary b'
-wrong 'two columns' 'macros.txt:1: x: 2 columns' "x = time: SELECT ci_low_s, ci_high_s FROM summary WHERE $A_ROW"
-wrong 'a set that cannot be read' 'macros.txt:1: .*no such column: confg' 'set c = SELECT confg FROM summary'
-wrong 'no such form' "macros.txt:1: no form 'tme', did you mean 'time'" 'x = tme: SELECT count(*) FROM summary'
-wrong 'more rows than one' 'macros.txt:1: x: .* rows of summary are meant, and they differ in .*size_B' "x = time: SELECT median_s FROM summary WHERE platform='p' AND status='ok'"
-wrong 'in a circle' 'macros.txt:1: x is worked out from itself' 'x = integer: SELECT @y + 1' 'y = integer: SELECT @x + 1'
-wrong 'a name twice' "macros.txt:2: a second definition of 'x'" 'x = integer: SELECT count(*) FROM summary' 'x = integer: SELECT count(*) FROM summary'
-wrong 'a variable without a set' "macros.txt:1: no set for a variable of 'x.<v>'" 'x.<v> = integer: SELECT count(*) FROM summary'
-wrong 'half a line' "macros.txt:1: no 'FORM: SELECT .*' in the definition of 'x'" 'x = summary'
-wrong 'another half' "macros.txt:1: no ' = ' in 'x summary'" 'x summary'
+wrong 'a query without a table' 'macros.txt:1: incomplete input' 'x = integer: SELECT median_s FROM'
+wrong 'a query of a table that does not exist' "no table 'sumary'.*did you mean 'summary'" \
+    'x = integer: SELECT count(*) FROM sumary'
+wrong 'a query of a column that does not exist' \
+    "macros.txt:2: .*no such column: confg, did you mean 'config'" '# one' \
+    "x = integer: SELECT count(*) FROM summary WHERE confg='a'"
+wrong 'a query of a quoted column that does not exist' 'macros.txt:1: no such column: zzzzzz' \
+    "x = integer: SELECT count(*) FROM summary WHERE \"zzzzzz\"='a'"
+wrong 'a query that is not SQL' 'macros.txt:1: .*syntax error' \
+    'x = integer: SELECT count(*) FROM summary WHERE AND'
+wrong 'a query of two tables' 'macros.txt:1: a query reads one table' \
+    'x = integer: SELECT count(*) FROM summary WHERE config IN (SELECT config FROM compare)'
+wrong 'a query that reads a table twice' 'macros.txt:1: a query reads one table' \
+    'x = integer: SELECT count(*) FROM summary WHERE ratio=(select max(ratio)from summary)'
+wrong 'a query of two tables between commas' 'macros.txt:1: ' \
+    'x = integer: SELECT count(*) FROM summary, summary b'
+wrong 'a query that gives two columns' 'macros.txt:1: x: 2 columns' \
+    "x = time: SELECT ci_low_s, ci_high_s FROM summary WHERE $A_ROW"
+wrong 'a set that cannot be read' 'macros.txt:1: .*no such column: confg' \
+    'set c = SELECT confg FROM summary'
+wrong 'a form that does not exist' "macros.txt:1: no form 'tme', did you mean 'time'" \
+    'x = tme: SELECT count(*) FROM summary'
+wrong 'a query that gives several rows' \
+    'macros.txt:1: x: .* rows of summary are meant, and they differ in .*size_B' \
+    "x = time: SELECT median_s FROM summary WHERE platform='p' AND status='ok'"
+wrong 'definitions that depend on each other in a circle' \
+    'macros.txt:1: x is worked out from itself' 'x = integer: SELECT @y + 1' \
+    'y = integer: SELECT @x + 1'
+wrong 'a name that is defined twice' "macros.txt:2: a second definition of 'x'" \
+    'x = integer: SELECT count(*) FROM summary' 'x = integer: SELECT count(*) FROM summary'
+wrong 'a variable without a set' "macros.txt:1: no set for a variable of 'x.<v>'" \
+    'x.<v> = integer: SELECT count(*) FROM summary'
+wrong 'a definition without a form' "macros.txt:1: no 'FORM: SELECT .*' in the definition of 'x'" \
+    'x = summary'
+wrong 'a definition without an equals sign' "macros.txt:1: no ' = ' in 'x summary'" 'x summary'
 exits 2 'a folder for definitions is refused' "$gradsync" why -m .
-is "$err" '.: Is a directory' '… with one line, and nothing is lost'
+is "$err" '.: Is a directory' 'a folder for definitions is refused in one line'
 done_testing

@@ -5,7 +5,8 @@
 # moment: a busy machine misses targets. Exits 1 when one is missed.
 . "$(dirname "$0")/lib.sh"
 
-echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut -d' ' -f1 /proc/loadavg)"
+echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
+    -d' ' -f1 /proc/loadavg)"
 
 # ---- reduce, on one core. The best of three says what the program takes, not what else ran.
 
@@ -15,37 +16,50 @@ for n in 10000 100000 1000000 10000000; do
     cat "$tmp/raw$n"/*.jsonl >/dev/null
     best='' least=''
     for _ in 1 2 3; do
-        read -r wall cpu memory < <(taskset -c 0 "$build/bench/usage" "$gradsync" reduce -q --run "$tmp/raw$n" -o "$tmp/csv")
+        read -r wall cpu memory < \
+            <(taskset -c 0 "$build/bench/usage" "$gradsync" reduce -q --run "$tmp/raw$n" \
+            -o "$tmp/csv")
         if [ -z "$best" ] || awk "BEGIN { exit !($wall < $best) }"; then best=$wall; fi
         if [ -z "$least" ] || awk "BEGIN { exit !($cpu < $least) }"; then least=$cpu; fi
-        if awk "BEGIN { exit !($memory > $mib * 1048576) }"; then mib=$(calc 1 "$memory / 1048576"); fi
+        if awk "BEGIN { exit !($memory > $mib * 1048576) }"; then \
+            mib=$(calc 1 "$memory / 1048576"); fi
     done
     eval "wall$n=$best cpu$n=$least"
     chmod -R u+w "$tmp/raw$n" && rm -r "$tmp/raw$n" "$tmp/csv"
 done
 # shellcheck disable=SC2154 # by eval, above
 {
-    row 'reduce: million samples a second, 10^7 samples' "$(calc 2 "10 / $wall10000000")" '>=' 5 'M/s'
-    row 'reduce: the same by CPU time, whatever else runs here' "$(calc 2 "10 / $cpu10000000")" '>=' 5 'M/s'
-    row 'reduce: time of 10^7 samples over ten times that of 10^6' "$(calc 2 "$wall10000000 / (10 * $wall1000000)")" '<=' 1.2 ''
-    printf '%-58s %10s s\n' 'reduce: 10^4 samples' "$(calc 3 "$wall10000")" 'reduce: 10^5 samples' "$(calc 3 "$wall100000")" \
-        'reduce: 10^6 samples' "$(calc 3 "$wall1000000")" 'reduce: 10^7 samples' "$(calc 3 "$wall10000000")"
+    row 'reduce: million samples a second, 10^7 samples' "$(calc 2 "10 / $wall10000000")" '>=' 5 \
+        'M/s'
+    row 'reduce: the same by CPU time, whatever else runs here' "$(calc 2 "10 / $cpu10000000")" \
+        '>=' 5 'M/s'
+    row 'reduce: time of 10^7 samples over ten times that of 10^6' \
+        "$(calc 2 "$wall10000000 / (10 * $wall1000000)")" '<=' 1.2 ''
+    printf '%-58s %10s s\n' 'reduce: 10^4 samples' "$(calc 3 "$wall10000")" 'reduce: 10^5 samples' \
+        "$(calc 3 "$wall100000")" \
+        'reduce: 10^6 samples' "$(calc 3 "$wall1000000")" 'reduce: 10^7 samples' \
+        "$(calc 3 "$wall10000000")"
 }
 row 'reduce: most memory, 10^4 to 10^7 samples' "$mib" '<=' 64 MiB
 
 # ---- figures, from the recordings that are here, in a copy of this checkout
 
 mkdir "$tmp/tree"
-tar cf - --exclude=./data/csv --exclude=./figures/out --exclude="./.*" --exclude=./build . | tar xf - -C "$tmp/tree"
+tar cf - --exclude=./data/csv --exclude=./figures/out --exclude="./.*" --exclude=./build . | tar \
+    xf - -C "$tmp/tree"
 mkdir -p "$tmp/tree/build"
-(cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - -C "$tmp/tree/build"
-figures() { "$build/bench/usage" env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$tmp/tree" BUILD=build "$@" figures; }
+(cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - \
+    -C "$tmp/tree/build"
+figures() { "$build/bench/usage" env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory \
+    -C "$tmp/tree" BUILD=build "$@" figures; }
 if [ -d "$tmp/tree/data/raw/local" ]; then
     figures -j2 >"$tmp/first"
-    row 'make -j2 figures, from recordings, s' "$(calc 2 "$(tail -n 1 "$tmp/first" | cut -d' ' -f1)")" '<=' 10 s
+    row 'make -j2 figures, from recordings, s' \
+        "$(calc 2 "$(tail -n 1 "$tmp/first" | cut -d' ' -f1)")" '<=' 10 s
     figures >/dev/null
     figures >"$tmp/again"
-    row 'make figures, nothing to do, s' "$(calc 3 "$(tail -n 1 "$tmp/again" | cut -d' ' -f1)")" '<=' 0.3 s
+    row 'make figures, nothing to do, s' "$(calc 3 "$(tail -n 1 "$tmp/again" | cut -d' ' -f1)")" \
+        '<=' 0.3 s
 else
     echo 'make figures: no recording of local is here; make figures makes one'
 fi
@@ -54,10 +68,13 @@ fi
 
 mkdir -p "$tmp/trial/agree"
 for i in {1..100}; do echo "allgather,$i,-1,ring,ll,2,-1,-1"; done >"$tmp/rules.csv"
-printf '%s\n' "out = $tmp/trial" 'arm = auto' 'arm = ctas=8' 'steps = 64' 'ranks = 2' >"$tmp/trial.txt"
+printf '%s\n' "out = $tmp/trial" 'arm = auto' 'arm = ctas=8' 'steps = 64' 'ranks = 2' \
+    >"$tmp/trial.txt"
 for what in "no rules, no trial" "100 rules" "in a trial"; do
-    case $what in 100*) set -- NCCL_TUNER_CONFIG_FILE="$tmp/rules.csv" ;; in*) set -- GRADSYNC_TRIAL="$tmp/trial.txt" ;; *) set -- ;; esac
-    read -r ns _ < <(env "$@" "$build/bench/tuner_calls" "$build/libnccl-tuner-gradsync.so" 10000000)
+    case $what in 100*) set -- NCCL_TUNER_CONFIG_FILE="$tmp/rules.csv" ;; in*) set \
+        -- GRADSYNC_TRIAL="$tmp/trial.txt" ;; *) set -- ;; esac
+    read -r ns _ < <(env "$@" "$build/bench/tuner_calls" "$build/libnccl-tuner-gradsync.so" \
+        10000000)
     row "tuner plugin: ns a call, $what" "$ns" '<=' 1000 ns
 done
 
@@ -76,7 +93,8 @@ cpu_of() { # COMMAND…: into $least and $most, the memory
 }
 for file in table.txt report.json times.txt; do
     cpu_of "$gradsync" import -q --platform bench --set ranks=8 -o "$tmp/imported" "$tmp/$file"
-    row "import: MB a second of CPU time, $file" "$(calc 0 "$(wc -c <"$tmp/$file") / 1e6 / $least")" '>=' 50 MB/s
+    row "import: MB a second of CPU time, $file" \
+        "$(calc 0 "$(wc -c <"$tmp/$file") / 1e6 / $least")" '>=' 50 MB/s
     row "import: most memory, $file" "$(calc 1 "$most / 1048576")" '<=' 64 MiB
     chmod -R u+w "$tmp/imported" && rm -r "$tmp/imported"
 done
@@ -97,12 +115,14 @@ SH
 printf '#!/bin/bash\necho 12\n' >"$tmp/slurm/sbatch"
 printf '#!/bin/bash\n' >"$tmp/slurm/squeue"
 chmod +x "$tmp"/slurm/*
-printf '%s\n' '[platform]' 'name = big' '[measure]' 'launches = 5' '[null]' 'size = 8:8000:+8' 'config = a, b' \
+printf '%s\n' '[platform]' 'name = big' '[measure]' 'launches = 5' '[null]' 'size = 8:8000:+8' \
+    'config = a, b' \
     'effect = 0, 1%, 2%, 3%, 4%' >"$tmp/big.ini"
 verb() { # VERB ARGUMENT…: its wall and CPU time in two rows; the better of two
     local best='' least='' wall cpu memory
     for _ in 1 2; do
-        read -r wall cpu memory < <(PATH=$tmp/slurm:$PATH "$build/bench/usage" "$gradsync" "$@" 2>/dev/null | tail -n 1)
+        read -r wall cpu memory < \
+            <(PATH=$tmp/slurm:$PATH "$build/bench/usage" "$gradsync" "$@" 2>/dev/null | tail -n 1)
         if [ -z "$best" ] || awk "BEGIN { exit !($wall < $best) }"; then best=$wall; fi
         if [ -z "$least" ] || awk "BEGIN { exit !($cpu < $least) }"; then least=$cpu; fi
     done
@@ -117,17 +137,21 @@ verb status "$camp"
 # ---- collect: 290 MB in five recordings of a finished run
 
 small="$tmp/small" && mkdir -p "$small"
-printf '%s\n' '[platform]' 'name = p' '[measure]' 'launches = 5' '[null]' 'size = 8' >"$tmp/small.ini"
+printf '%s\n' '[platform]' 'name = p' '[measure]' 'launches = 5' '[null]' 'size = 8' \
+    >"$tmp/small.ini"
 PATH=$tmp/slurm:$PATH "$gradsync" submit -q -o "$small" "$tmp/small.ini" >"$tmp/camp" 2>&1
 camp=$(cat "$tmp/camp") run=$(ls -d "$(cat "$tmp/camp")"/runs/*/*/*)
 "$build/bench/make_recording" "$tmp/${run##*/}" 40000000 100 20 5
 mv "$tmp/${run##*/}"/launch-*.jsonl "$run"
 group=$(grep -o '"group": "[0-9a-f]*"' "$run/plan.json" | head -n 1 | grep -o '[0-9a-f]\{16\}')
-made=$(sed -n 's/^{"type":"group",.*"group":"\([0-9a-f]*\)".*/\1/p' "$run/launch-01.01.jsonl" | head -n 1)
-sed -i "s/$group/$made/" "$run/plan.json" # the one group of the plan is one that the recordings close
+made=$(sed -n 's/^{"type":"group",.*"group":"\([0-9a-f]*\)".*/\1/p' "$run/launch-01.01.jsonl" |
+    head -n 1)
+# the one group of the plan is one that the recordings close
+sed -i "s/$group/$made/" "$run/plan.json"
 megabytes=$(du -sm "$run" | cut -f1) best='' least=''
 for n in 1 2 3; do
-    read -r wall cpu memory < <("$build/bench/usage" "$gradsync" collect -q -o "$tmp/collected$n" "$camp" | tail -n 1)
+    read -r wall cpu memory < <("$build/bench/usage" "$gradsync" collect -q -o "$tmp/collected$n" \
+        "$camp" | tail -n 1)
     if [ -z "$best" ] || awk "BEGIN { exit !($wall < $best) }"; then best=$wall; fi
     if [ -z "$least" ] || awk "BEGIN { exit !($cpu < $least) }"; then least=$cpu; fi
     chmod -R u+w "$tmp/collected$n" && rm -r "$tmp/collected$n"
@@ -145,6 +169,7 @@ row 'runner, a sample beside the operation, us' "$(calc 2 "$cost")" '<=' 2 us
 # ---- mpi_allreduce against a bare loop, in the same processes
 
 mpirun=${MPIRUN:-${MPI_HOME:+$MPI_HOME/bin/}mpirun}
-"$mpirun" --oversubscribe -n 2 "$build/bench/bare_allreduce" "$build/plugins/mpi_allreduce.so" >"$tmp/bare"
+"$mpirun" --oversubscribe -n 2 "$build/bench/bare_allreduce" "$build/plugins/mpi_allreduce.so" \
+    >"$tmp/bare"
 cat "$tmp/bare"
 exit $missed

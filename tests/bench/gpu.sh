@@ -26,7 +26,8 @@ collective=allreduce # that is being compared
 # First and last bytes of the sizes that share a call
 small=(16 4194304)
 large=(134217728 1073741824)
-bytes() { sed -e 's/GiB$/*1073741824/' -e 's/MiB$/*1048576/' -e 's/KiB$/*1024/' <<<"$1" | awk -F'*' '{ print $1 * ($2 ? $2 : 1) }'; }
+bytes() { sed -e 's/GiB$/*1073741824/' -e 's/MiB$/*1048576/' -e 's/KiB$/*1024/' <<<"$1" | awk \
+    -F'*' '{ print $1 * ($2 ? $2 : 1) }'; }
 
 ours() { # NAME LAUNCH SIZE…: "bytes microseconds" a launch, the median over its blocks
     local name=$1 launch=$2
@@ -63,7 +64,8 @@ theirs() {
     else
         n=$((last > 33554432 ? 20 : last > small[1] ? 100 : 1000))
     fi
-    on_gpus "${program:-$perf}" -b "$first" -e "$last" -f 2 -g 1 -w 5 -c 0 -n "$n" "$@" 2>/dev/null |
+    on_gpus "${program:-$perf}" -b "$first" -e "$last" -f 2 -g 1 -w 5 -c 0 -n "$n" "$@" \
+        2>/dev/null |
         awk '$1 ~ /^[0-9]+$/ && $6 ~ /^[0-9.]+$/ { t[$1] = $6 } END { for (b in t) print b, t[b] }'
 }
 
@@ -80,7 +82,8 @@ all_of_theirs() { # LAUNCH SIZE…: the same of these sizes, in as few calls as 
             theirs "$launch" "$b" "$b"
         fi
     done
-    for ((i = 0; i < launches; i++)); do [ -z "$in_small" ] || theirs "$launch" "${small[@]}" -N 2; done
+    for ((i = 0; i < launches; i++)); do [ -z "$in_small" ] || theirs "$launch" "${small[@]}" \
+        -N 2; done
     [ -z "$in_large" ] || theirs "$launch" "${large[@]}"
 }
 
@@ -92,15 +95,21 @@ compare() { # TAG LAUNCH SIZE…: prints a line a size; keeps the sizes outside 
     all_of_theirs "$launch" "$@" >>"$tmp/theirs-$collective-$launch"
     for size in "$@"; do
         b=$(bytes "$size")
-        line=$(sort -g -k 2 "$tmp/ours-$collective-$launch" | awk -v b="$b" '$1 == b { print "ours", $2 }'
-            sort -g -k 2 "$tmp/theirs-$collective-$launch" | awk -v b="$b" '$1 == b { print "theirs", $2 }')
+        line=$(sort -g -k 2 "$tmp/ours-$collective-$launch" | awk -v b="$b" \
+            '$1 == b { print "ours", $2 }'
+            sort -g -k 2 "$tmp/theirs-$collective-$launch" | awk -v b="$b" \
+                '$1 == b { print "theirs", $2 }')
         line=$(awk -v b="$b" -v l="$launch" '
             { t[$1, ++n[$1]] = $2 }
-            function median(side, k) { k = n[side]; return k ? (t[side, int((k + 1) / 2)] + t[side, int(k / 2) + 1]) / 2 : 0 }
+            function median(side, k) { k = n[side]; return k ? (t[side, int((k + 1) / 2)] + '\
+'t[side, int(k / 2) + 1]) / 2 : 0 }
             END { w = b < 1024 ? 0.05 : 0.02; ours = median("ours"); theirs = median("theirs")
-                  r = theirs > 0 ? ours / theirs : 0; low = t["theirs", 1]; high = t["theirs", n["theirs"]]
-                  verdict = r >= 1 - w && r <= 1 + w ? "within" : r > 0 && ours >= low && ours <= high ? "among" : "outside"
-                  printf "%s %s %.2f %.2f %.4f %.2f..%.2f %s %.2f..%.2f of %d", b, l, ours, theirs, r, 1 - w, 1 + w,
+                  r = theirs > 0 ? ours / theirs : 0; low = t["theirs", 1]; high = t["theirs", '\
+'n["theirs"]]
+                  verdict = r >= 1 - w && r <= 1 + w ? "within" : r > 0 && ours >= low && ours '\
+'<= high ? "among" : "outside"
+                  printf "%s %s %.2f %.2f %.4f %.2f..%.2f %s %.2f..%.2f of %d", b, l, ours, '\
+'theirs, r, 1 - w, 1 + w,
                          verdict, low, high, n["theirs"] }' <<<"$line")
         echo "$tag $line"
         [[ $line == *within* ]] || outside+=("$size")
@@ -111,19 +120,22 @@ if [ -z "$perf" ]; then
     echo '# T_ss beside nccl-tests: not done, NCCL_TESTS names no folder with all_reduce_perf'
     exit 0
 fi
-echo '# T_ss: size_B launch gradsync_us nccl_tests_us ratio held_to verdict launches_of_nccl_tests_us (AUTO, fp32 sum, hot, out of place)'
+echo '# T_ss: size_B launch gradsync_us nccl_tests_us ratio held_to verdict '\
+'launches_of_nccl_tests_us (AUTO, fp32 sum, hot, out of place)'
 SECONDS=0
 for launch in ${LAUNCHES:-graph stream}; do
     # shellcheck disable=SC2086
     compare T_ss "$launch" $sizes
     [ ${#outside[@]} = 0 ] || compare T_ss_again "$launch" "${outside[@]}"
 done
-declare -A programs=([allgather]=all_gather_perf [reducescatter]=reduce_scatter_perf [alltoall]=alltoall_perf
+declare -A programs=([allgather]=all_gather_perf [reducescatter]=reduce_scatter_perf \
+    [alltoall]=alltoall_perf
     [broadcast]=broadcast_perf [reduce]=reduce_perf [sendrecv]=sendrecv_perf)
 for collective in $others; do
     program=$(dirname "$perf")/${programs[$collective]:-none}
     if [ ! -x "$program" ]; then
-        echo "# $collective beside nccl-tests: not done, ${program##*/} is not beside all_reduce_perf"
+        echo "# $collective beside nccl-tests: not done, ${program##*/} is not beside \
+all_reduce_perf"
         continue
     fi
     # shellcheck disable=SC2086

@@ -24,7 +24,8 @@ core() { # WORKLOAD ARG…
     "$gradsync" run -q "$tmp/core.ini" --set measure:launches=1 -o "$tmp/data" -w "$@"
 }
 configs() { # WORKLOAD: its configs, one a line
-    awk -v w="[$1]" '/^\[/ { in_it = $0 == w } in_it && sub(/^configs *= */, "")' "$tmp/core.ini" | tr -s ', ' '\n'
+    awk -v w="[$1]" '/^\[/ { in_it = $0 == w } in_it && sub(/^configs *= */, "")' \
+        "$tmp/core.ini" | tr -s ', ' '\n'
 }
 start=$(now)
 core nccl_allreduce
@@ -36,12 +37,15 @@ row "one launch of the comparison, $gpus GPUs (all-reduce alone $reduced s)" "$a
 recording=$(find "$tmp/data" -path '*/nccl_allreduce/*' -name 'launch-01.01.jsonl')
 n=$(configs nccl_allreduce | wc -l)
 # Of the first group: the baseline is in it twice, by one communicator.
-row "$n communicators ready" "$(grep -h '"key":"communicator_ms"' "$recording" | head -n $((n + 1)) |
-    sed 's/.*"value":"\([0-9.]*\)".*/\1/' | awk 'NR > 1 { s += $1 } END { printf "%.2f", s / 1e3 }')" '<=' 1.5 s
+row "$n communicators ready" "$(grep -h '"key":"communicator_ms"' "$recording" | head \
+    -n $((n + 1)) |
+    sed 's/.*"value":"\([0-9.]*\)".*/\1/' | awk \
+    'NR > 1 { s += $1 } END { printf "%.2f", s / 1e3 }')" '<=' 1.5 s
 
 . "$top/tests/bench/runner_cost.sh"
 read -r _ cost < <(runner_cost "$gradsync" "$tmp")
-row 'runner, a sample beside the collective' "$(awk -v c="$cost" 'BEGIN { printf "%.2f", c }')" '<=' 5 us
+row 'runner, a sample beside the collective' "$(awk -v c="$cost" 'BEGIN { printf "%.2f", c }')" \
+    '<=' 5 us
 
 # ---- the same by hand
 
@@ -65,21 +69,26 @@ by_hand() {
     local config taken=0 count begin
     count=$(configs "$2" | wc -l)
     begin=$(now)
-    for config in $(configs "$2" | awk -v n="$count" -v m="${3:-$count}" 'int(NR * m / n) > int((NR - 1) * m / n)'); do
+    for config in $(configs "$2" | awk -v n="$count" -v m="${3:-$count}" \
+        'int(NR * m / n) > int((NR - 1) * m / n)'); do
         (
             while read -r -d ' ' variable; do export "${variable?}"; done < <(told "$config")
             "$1"
         ) >"$tmp/$1-$taken" 2>"$tmp/err" || return 1
         taken=$((taken + 1))
     done
-    awk -v s="$(since "$begin")" -v n="$count" -v m="$taken" 'BEGIN { printf "%.1f %d of %d", s * n / m, m, n }'
+    awk -v s="$(since "$begin")" -v n="$count" -v m="$taken" \
+        'BEGIN { printf "%.1f %d of %d", s * n / m, m, n }'
 }
 if [ -z "$perf" ] || ! python3 -c 'import torch' 2>/dev/null; then
-    echo '# the price beside doing it by hand: not taken, it wants NCCL_TESTS and python3 with torch'
+    echo '# the price beside doing it by hand: not taken, it wants NCCL_TESTS and python3 with '\
+'torch'
     exit 0
 fi
 bandwidth=$(by_hand by_nccl_tests nccl_allreduce)
 steps=$(by_hand by_torch iter_proxy "${STEPS:-}")
-echo "# nccl-tests once a config: ${bandwidth%% *} s (taken of ${bandwidth#* } configs); PyTorch once a config: ${steps%% *} s (of ${steps#* })"
+echo "# nccl-tests once a config: ${bandwidth%% *} s (taken of ${bandwidth#* } configs); PyTorch \
+once a config: ${steps%% *} s (of ${steps#* })"
 row 'GPU-seconds by hand over those of the comparison' \
-    "$(awk -v a="${bandwidth%% *}" -v b="${steps%% *}" -v c="$all" 'BEGIN { printf "%.1f", (a + b) / c }')" '>=' 5 x
+    "$(awk -v a="${bandwidth%% *}" -v b="${steps%% *}" -v c="$all" \
+    'BEGIN { printf "%.1f", (a + b) / c }')" '>=' 5 x

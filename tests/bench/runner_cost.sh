@@ -29,5 +29,6 @@ runner_cost() {
     at=$(grep -o '"type":"block".*"at":[0-9.]*' "$recording" | sed 's/.*"at"://')
     awk -v start="$start" 'NR == 1 { printf "%.2f ", $1 - start }' <<<"$at"
     # The median over blocks of the time from one block's start to the next's, a sample.
-    awk 'NR > 1 { printf "%.9f\n", ($1 - last) / 20000 * 1e6 } { last = $1 }' <<<"$at" | sort -g | sed -n 5p
+    awk 'NR > 1 { printf "%.9f\n", ($1 - last) / 20000 * 1e6 } { last = $1 }' <<<"$at" | sort -g |
+        sed -n 5p
 }

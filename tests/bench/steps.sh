@@ -66,7 +66,8 @@ measure() { # STEP LEVEL WORKLOAD KEY=VALUE…: runs it, and gives the contrasts
     fi
     "$gradsync" reduce -q "$out/raw/$name" -o "$out/csv-$name" 2>>"$out/$name.log"
     "$gradsync" compare -q "$out/raw/$name"/*/* -o "$out/csv-$name" >>"$out/$name.log" 2>&1
-    awk -v step="$step" -v level="$level" -f "$top/figures/csv.awk" -f "$top/tests/bench/steps_rows.awk" \
+    awk -v step="$step" -v level="$level" -f "$top/figures/csv.awk" \
+        -f "$top/tests/bench/steps_rows.awk" \
         "$out/csv-$name/summary.csv" "$out/csv-$name/compare.csv" >>"$results"
 }
 
@@ -76,8 +77,10 @@ level_alone() {
     fi
 }
 level_synthetic() {
-    if [ -n "$host" ]; then measure "$1" synthetic iter_proxy 'backend = host' 'gemm = 64' 'size = 1MiB'; else
-        measure "$1" synthetic iter_proxy 'backend = cuda' 'size = 256MiB' 'buckets = 4' 'issue = after' \
+    if [ -n "$host" ]; then measure "$1" synthetic iter_proxy 'backend = host' 'gemm = 64' \
+        'size = 1MiB'; else
+        measure "$1" synthetic iter_proxy 'backend = cuda' 'size = 256MiB' 'buckets = 4' \
+            'issue = after' \
             'gemm = 4096' 'gemms = 12' 'precision = bf16' 'mode = overlapped'
     fi
 }
@@ -104,18 +107,22 @@ level_trial() {
     [ -z "$host" ] || read -r -a command <<<"${JOB:?}"
     # shellcheck disable=SC2206
     [ -n "$host" ] || command+=(${step_args[$1]} --seconds "$budget")
-    "$gradsync" trial --arms "$list" --steps 16 --warmup 30 --minutes 0 --platform "$1-trial" -o "$out/raw" \
+    "$gradsync" trial --arms "$list" --steps 16 --warmup 30 --minutes 0 --platform "$1-trial" \
+        -o "$out/raw" \
         -- "${command[@]}" >"$out/$1-trial.out" 2>"$log" || rc=$?
     if grep -q 'CUDA graph' "$log"; then
         absent "$1" trial 'CUDA graph: nothing can be switched'
     elif [ $rc != 0 ] || ! grep -q '%  \[' "$log"; then
         failed "$1" trial "$(last_line "$log")"
     else
-        sed -n 's/,//g; s/^  auto again/  auto-again/; s/^  \([^ ]*\) *\([-+][0-9.]*\)%  \[\([^ ]*\) \([^]]*\)\]  .*/\1 - \2 \3 \4/p' "$log" |
+        sed -n 's/,//g; s/^  auto again/  auto-again/; s/^  \([^ ]*\) *\([-+][0-9.]*\)%  \[\([^ '\
+']*\) \([^]]*\)\]  .*/\1 - \2 \3 \4/p' "$log" |
             sed "s/^/$1 trial /" >>"$results"
         "$gradsync" reduce -q "$out/raw/$1-trial" -o "$out/csv-$1-trial" 2>>"$log"
-        awk -v step="$1" -f "$top/figures/csv.awk" -f <(echo 'FNR == 1 { header(); next } { csv($0, f) }
-            get("config") == "auto" { print step, "trial auto", 1e3 * get("median_s"), 0, 0, 0; exit }') \
+        awk -v step="$1" -f "$top/figures/csv.awk" \
+            -f <(echo 'FNR == 1 { header(); next } { csv($0, f) }
+            get("config") == "auto" { print step, "trial auto", 1e3 * get("median_s"), 0, 0, 0; '\
+'exit }') \
             "$out/csv-$1-trial/summary.csv" >>"$results"
     fi
 }
@@ -127,7 +134,8 @@ level_training() {
         failed "$1" training "$(last_line "$log")"
         return
     fi
-    sed -n 's/^compare \([^ ]*\) \([0-9.]*\) ms \([-+0-9.]*\)% \[\([^,]*\), \([^]]*\)\].*/\1 \2 \3 \4 \5/p' "$log" |
+    sed -n 's/^compare \([^ ]*\) \([0-9.]*\) ms \([-+0-9.]*\)% \[\([^,]*\), \([^]]*\)\].*/\1 \2 '\
+'\3 \4 \5/p' "$log" |
         sed "s/^/$1 training /" >>"$results"
 }
 level_launches() {
@@ -150,7 +158,8 @@ level_launches() {
     if "$gradsync" train -q "$out/$name.ini" -o "$out/raw" >"$out/$name.log" 2>&1; then
         "$gradsync" reduce -q "$out/raw/$name" -o "$out/csv-$name" 2>>"$out/$name.log"
         "$gradsync" compare -q "$out/raw/$name"/*/* -o "$out/csv-$name" >>"$out/$name.log" 2>&1
-        awk -v step="$1" -v level=launches -f "$top/figures/csv.awk" -f "$top/tests/bench/steps_rows.awk" \
+        awk -v step="$1" -v level=launches -f "$top/figures/csv.awk" \
+            -f "$top/tests/bench/steps_rows.awk" \
             "$out/csv-$name/summary.csv" "$out/csv-$name/compare.csv" >>"$results"
     else
         failed "$1" launches "$(last_line "$out/$name.log")"
@@ -158,7 +167,8 @@ level_launches() {
 }
 
 for step in $steps; do
-    [ -n "${step_args[$step]:-}" ] || { echo "bench-steps: no step '$step': ${!step_args[*]}" >&2 && exit 2; }
+    [ -n "${step_args[$step]:-}" ] || { echo "bench-steps: no step '$step': ${!step_args[*]}" \
+        >&2 && exit 2; }
     for level in $levels; do
         from=$SECONDS
         "level_$level" "$step"

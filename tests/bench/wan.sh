@@ -15,10 +15,14 @@ config() { # FILE MBIT RTT_MS LINE…: sites of that rate; lines of [wan_sync]
     shift 3
     [ "${slow_mbit:-}" ] && slow=" up=${slow_mbit}Mbit/s down=${slow_mbit}Mbit/s"
     {
-        printf '[platform]\nname = bench\n[sites]\nnorth = gpus=1\neast = gpus=1\nsouth = gpus=1%s\nwest = gpus=1\n' "$slow"
-        printf '[links]\nrate = %sMbit/s\nrtt = %sms\nloss = %s\nmtu = %s\n' "$mbit" "$rtt" "${loss:-0}" "$mtu"
-        printf '[launch]\nranks = %s\nnodes = %s\nhosts = north, east, south, west\nbind = none\n' "$sites" "$sites"
-        printf '[measure]\nlaunches = 1\nblocks = %s\nmax_blocks = %s\nsamples = 1\ndiscard = 0\n' "${blocks:-7}" "${blocks:-7}"
+        printf '[platform]\nname = bench\n[sites]\nnorth = gpus=1\neast = gpus=1\nsouth = '\
+'gpus=1%s\nwest = gpus=1\n' "$slow"
+        printf '[links]\nrate = %sMbit/s\nrtt = %sms\nloss = %s\nmtu = %s\n' "$mbit" "$rtt" \
+            "${loss:-0}" "$mtu"
+        printf '[launch]\nranks = %s\nnodes = %s\nhosts = north, east, south, west\nbind = none\n' \
+            "$sites" "$sites"
+        printf '[measure]\nlaunches = 1\nblocks = %s\nmax_blocks = %s\nsamples = 1\ndiscard = 0\n' \
+            "${blocks:-7}" "${blocks:-7}"
         printf 'warmup = 1ms\nwarmup_ops = 1\nbudget = 1ms\ndeadline = 120s\n[wan_sync]\n'
         printf '%s\n' "$@"
     } >"$file"
@@ -37,13 +41,16 @@ export OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_alg
 $gradsync run -q -o $tmp/ring $1 --set wan_sync:configs=strategy=mpi >&2
 INSIDE
     if ! "$gradsync" lab -q "$1" -- bash "$tmp/inside" 2>"$tmp/err"; then
-        printf '%s: not measured: %s\n' "$(sed -n 's/^rate = //p' "$1"), $(sed -n 's/^rtt = //p' "$1")" "$(tail -n 1 "$tmp/err")"
+        printf '%s: not measured: %s\n' \
+            "$(sed -n 's/^rate = //p' "$1"), $(sed -n 's/^rtt = //p' "$1")" \
+            "$(tail -n 1 "$tmp/err")"
         missed=1
         return 1
     fi
     samples=$(for d in data ring; do
         [ -d "$tmp/$d" ] || continue
-        values "$tmp/$d" | sed "s/^strategy=mpi /$(if [ "$d" = ring ]; then echo mpi_ring; else echo mpi; fi) /"
+        values "$tmp/$d" | sed \
+            "s/^strategy=mpi /$(if [ "$d" = ring ]; then echo mpi_ring; else echo mpi; fi) /"
     done)
 }
 # RUNS: "CONFIG TIME SYNC_TIME EXPOSED", a line a block of a sample
@@ -52,14 +59,17 @@ values() {
     cells=$(grep -h '"type":"cell"' "$1"/bench/wan_sync/*/launch-*.jsonl |
         sed -E 's/.*"cell":"([^"]*)".*"copy":([0-9]+).*"config":"([^"]*)".*/\1.\2 \3/')
     grep -h '"type":"block"' "$1"/bench/wan_sync/*/launch-*.jsonl |
-        sed -E 's/.*"cell":"([^"]*)","copy":([0-9]+).*"sync_time":([^,]*),"exposed":([^,]*),.*"time_ns":\[([0-9]+)\].*/\1.\2 \5 \3 \4/' |
+        sed -E 's/.*"cell":"([^"]*)","copy":([0-9]+).*"sync_time":([^,]*),"exposed":([^,]*),'\
+'.*"time_ns":\[([0-9]+)\].*/\1.\2 \5 \3 \4/' |
         awk -v cells="$cells" '
-            BEGIN { n = split(cells, line, "\n"); for (i = 1; i <= n; i++) { split(line[i], f, " "); name[f[1]] = f[2] } }
+            BEGIN { n = split(cells, line, "\n"); for (i = 1; i <= n; i++) { split(line[i], f, " '\
+'"); name[f[1]] = f[2] } }
             { print name[$1], $2 * 1e-9, $3, $4 }'
 }
 # CONFIG COLUMN: sorted values;  median, highest
 column() { awk -v c="$1" -v k="$2" '$1 == c { print $k }' <<<"$samples" | sort -g; }
-median() { column "$@" | awk '{ x[NR] = $1 } END { print NR ? (x[int((NR + 1) / 2)] + x[int(NR / 2) + 1]) / 2 : "nan" }'; }
+median() { column "$@" | awk \
+    '{ x[NR] = $1 } END { print NR ? (x[int((NR + 1) / 2)] + x[int(NR / 2) + 1]) / 2 : "nan" }'; }
 highest() { column "$@" | tail -n 1; }
 
 # MBIT RTT_MS BYTES: seconds of a ring pipelined by bytes at the link's goodput, wan.h's bound
@@ -74,12 +84,16 @@ bulk() {
         config "$tmp/bulk.ini" "$rate" "$rtt" "size = ${mib}MiB" 'configs = ring, strategy=mpi'
         measure "$tmp/bulk.ini" both || continue
         bound=$(physical "$rate" "$rtt" $((mib * 1048576)))
-        ours=$(median ring 2) theirs=$(printf '%s\n' "$(median mpi 2)" "$(median mpi_ring 2)" | sort -g | head -n 1)
-        row "$rate Mbit/s, $rtt ms, $mib MiB: ring, % of the bound, median" "$(calc 1 "100 * $bound / $ours")" '>=' "$share" '%'
+        ours=$(median ring 2) theirs=$(printf '%s\n' "$(median mpi 2)" "$(median mpi_ring 2)" |
+            sort -g | head -n 1)
+        row "$rate Mbit/s, $rtt ms, $mib MiB: ring, % of the bound, median" \
+            "$(calc 1 "100 * $bound / $ours")" '>=' "$share" '%'
         row '  worst' "$(calc 1 "100 * $bound / $(highest ring 2)")" '>=' 85 '%'
-        printf '%-62s %10s %%\n' '  Open MPI, its own choice' "$(calc 1 "100 * $bound / $(median mpi 2)")" \
+        printf '%-62s %10s %%\n' '  Open MPI, its own choice' \
+            "$(calc 1 "100 * $bound / $(median mpi 2)")" \
             '  Open MPI, its ring' "$(calc 1 "100 * $bound / $(median mpi_ring 2)")"
-        [ "$beside" = 0 ] || row '  times the better of both' "$(calc 2 "$theirs / $ours")" '>=' "$beside" 'x'
+        [ "$beside" = 0 ] || row '  times the better of both' "$(calc 2 "$theirs / $ours")" '>=' \
+            "$beside" 'x'
     done
 }
 
@@ -88,12 +102,14 @@ scaled() { calc 0 "$1 * 1048576 * $mbit / 1000 / 4 - 0.5" | awk '{ print 4 * $1 
 
 latency() {
     local c best='' t
-    config "$tmp/latency.ini" 1000 30 'size = 64KiB' 'configs = ring, direct, recursive_doubling, rabenseifner, strategy=mpi'
+    config "$tmp/latency.ini" 1000 30 'size = 64KiB' \
+        'configs = ring, direct, recursive_doubling, rabenseifner, strategy=mpi'
     measure "$tmp/latency.ini" || return 0
     for c in ring direct recursive_doubling rabenseifner mpi; do
         t=$(median "$c" 2)
         printf '%-62s %10s ms\n' "1000 Mbit/s, 30 ms, 64 KiB: $c" "$(calc 2 "1000 * $t")"
-        if [ "$c" != mpi ] && { [ -z "$best" ] || awk "BEGIN { exit !($t < $best) }"; }; then best=$t; fi
+        if [ "$c" != mpi ] && { [ -z "$best" ] || awk "BEGIN { exit !($t < $best) }"; }; then \
+            best=$t; fi
     done
     row '  the best, over log2 S one-way delays' "$(calc 2 "$best / (2 * 0.015)")" '<=' 1.2 'x'
 }
@@ -105,23 +121,28 @@ loss() {
     loss=0.1% config "$tmp/loss.ini" "$mbit" 30 "size = $(scaled 128)" 'configs = ring, streams=24'
     measure "$tmp/loss.ini" || return 0
     bound=$(physical "$mbit" 30 "$(scaled 128)")
-    printf '%-62s %10s %%\n' "$mbit Mbit/s, 30 ms, 0.1% loss: ring, 8 streams, % of the bound" "$(calc 1 "100 * $bound / $(median ring 2)")"
+    printf '%-62s %10s %%\n' "$mbit Mbit/s, 30 ms, 0.1% loss: ring, 8 streams, % of the bound" \
+        "$(calc 1 "100 * $bound / $(median ring 2)")"
     row '  24 streams' "$(calc 1 "100 * $bound / $(median streams=24 2)")" '>=' 85 '%'
 }
 
 # A site at a quarter of the others. The linear program gives it no share: it sends the buffer once.
 unequal() {
     local bound
-    slow_mbit=$((mbit / 4)) blocks=3 config "$tmp/unequal.ini" "$mbit" 30 "size = $(scaled 128)" 'configs = ring, direct/lp'
+    slow_mbit=$((mbit / 4)) blocks=3 config "$tmp/unequal.ini" "$mbit" 30 "size = $(scaled 128)" \
+        'configs = ring, direct/lp'
     measure "$tmp/unequal.ini" || return 0
     bound=$(calc 6 "$(scaled 128) / ($mbit / 4 * 125000 * ($mtu - 52) / ($mtu + 26)) + 0.030")
-    row "$mbit Mbit/s, 30 ms, one site a quarter: direct/lp, % of the bound" "$(calc 1 "100 * $bound / $(median direct/lp 2)")" '>=' 90 '%'
-    row '  times the ring of equal shares' "$(calc 2 "$(median ring 2) / $(median direct/lp 2)")" '>=' 1.3 'x'
+    row "$mbit Mbit/s, 30 ms, one site a quarter: direct/lp, % of the bound" \
+        "$(calc 1 "100 * $bound / $(median direct/lp 2)")" '>=' 90 '%'
+    row '  times the ring of equal shares' "$(calc 2 "$(median ring 2) / $(median direct/lp 2)")" \
+        '>=' 1.3 'x'
 }
 
 wires() {
     local w ratio
-    blocks=3 config "$tmp/wires.ini" "$mbit" 30 "size = $(scaled 384)" 'configs = ring, bf16, int8, int4'
+    blocks=3 config "$tmp/wires.ini" "$mbit" 30 "size = $(scaled 384)" \
+        'configs = ring, bf16, int8, int4'
     measure "$tmp/wires.ini" || return 0
     for w in 'int8 3.938' 'int4 7.758'; do
         read -r w ratio <<<"$w"
@@ -135,7 +156,8 @@ overlap() {
     blocks=3 config "$tmp/alone.ini" "$mbit" 30 "size = $(scaled 32)" 'configs = ring'
     measure "$tmp/alone.ini" || return 0
     t=$(median ring 2)
-    blocks=3 config "$tmp/overlap.ini" "$mbit" 30 "size = $(scaled 32)" 'configs = overlap=1' 'every = 4' \
+    blocks=3 config "$tmp/overlap.ini" "$mbit" 30 "size = $(scaled 32)" 'configs = overlap=1' \
+        'every = 4' \
         "compute = $(calc 0 "1e6 * $t / 0.8 / 4")us"
     measure "$tmp/overlap.ini" || return 0
     row 'overlapped, T_s = 0.8 H T_c: % of the synchronisation hidden' \
@@ -145,10 +167,12 @@ overlap() {
 # After three seconds in which nothing was sent.
 cold() {
     local bound
-    blocks=3 config "$tmp/cold.ini" "$mbit" 50 "size = $(scaled 192)" 'configs = ring' 'compute = 3s'
+    blocks=3 config "$tmp/cold.ini" "$mbit" 50 "size = $(scaled 192)" 'configs = ring' \
+        'compute = 3s'
     measure "$tmp/cold.ini" || return 0
     bound=$(physical "$mbit" 50 "$(scaled 192)")
-    row "$mbit Mbit/s, 50 ms, after 3 s of silence: ring, % of the bound" "$(calc 1 "100 * $bound / $(median ring 3)")" '>=' 85 '%'
+    row "$mbit Mbit/s, 50 ms, after 3 s of silence: ring, % of the bound" \
+        "$(calc 1 "100 * $bound / $(median ring 3)")" '>=' 85 '%'
 }
 
 # KiB of the rank that holds most; those of this bench run in no other place than its labs.
@@ -164,7 +188,8 @@ ranks_peak() {
 memory() {
     local mib least most=0
     for mib in 0 256; do
-        blocks=1 config "$tmp/memory.ini" "$mbit" 10 "size = $((mib * 1048576 + 4096))" 'configs = ring'
+        blocks=1 config "$tmp/memory.ini" "$mbit" 10 "size = $((mib * 1048576 + 4096))" \
+            'configs = ring'
         measure "$tmp/memory.ini" &
         local runner=$! peak=0 now
         while kill -0 "$runner" 2>/dev/null; do
@@ -175,10 +200,12 @@ memory() {
         wait "$runner" || return 0
         if [ "$mib" = 0 ]; then least=$peak; else most=$peak; fi
     done
-    row 'a rank with 256 MiB: memory beside the buffer, MiB' "$(calc 1 "($most - $least) / 1024 - 256")" '<=' 64 'MiB'
+    row 'a rank with 256 MiB: memory beside the buffer, MiB' \
+        "$(calc 1 "($most - $least) / 1024 - 256")" '<=' 64 'MiB'
 }
 
-echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut -d' ' -f1 /proc/loadavg)"
+echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
+    -d' ' -f1 /proc/loadavg)"
 for part in "${@:-bulk latency loss unequal wires overlap cold memory}"; do
     for p in $part; do
         [[ ' bulk latency loss unequal wires overlap cold memory ' == *" $p "* ]] || {

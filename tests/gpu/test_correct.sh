@@ -19,7 +19,8 @@ is "$(fails wrong)" 0 'no result is wrong'
 
 config ways '[nccl_allreduce]' 'size = 4, 65540, 4194308' 'metric = T_ss, L_iso' \
     'launch = graph, stream' 'buffers = hot, cold' 'in_place = no, yes' \
-    'configs = auto, ring/LL, ring/LL128, ring/Simple, tree/LL, tree/LL128, tree/Simple, ctas=1, ctas=4, registered, ncclMemAlloc'
+    'configs = auto, ring/LL, ring/LL128, ring/Simple, tree/LL, tree/LL128, tree/Simple, ctas=1, '\
+'ctas=4, registered, ncclMemAlloc'
 measure ways
 is "$rc" 0 'every launch, buffer and config is right'
 is "$(grep -c '"key":"ran","value":"[A-Z]' "$recording")" \
@@ -28,13 +29,16 @@ for config in RING/LL RING/LL128 RING/SIMPLE TREE/LL TREE/LL128 TREE/SIMPLE; do
     ok "$config ran" grep -q "\"key\":\"ran\",\"value\":\"$config " "$recording"
 done
 
-config collectives '[nccl_allreduce]' 'size = 480, 983040, 7864320' 'metric = T_ss, L_iso' 'launch = graph, stream' \
-    'buffers = hot, cold' 'in_place = no, yes' 'collective = allgather, reducescatter, alltoall, broadcast, reduce, sendrecv' \
+config collectives '[nccl_allreduce]' 'size = 480, 983040, 7864320' 'metric = T_ss, L_iso' \
+    'launch = graph, stream' \
+    'buffers = hot, cold' 'in_place = no, yes' \
+    'collective = allgather, reducescatter, alltoall, broadcast, reduce, sendrecv' \
     'configs = auto, ring/Simple, registered, ncclMemAlloc, symmetric, efficiency, symmetric/zero'
 measure collectives
 is "$rc" 0 'every collective is right by every launch, buffer, memory and policy'
 is "$(fails wrong)" 0 'no result is wrong'
-is "$(grep -c '"key":"ran","value":"unproven' "$recording")" 0 'what ran is proven, kernels or copy engines'
+is "$(grep -c '"key":"ran","value":"unproven' "$recording")" 0 \
+    'what ran is proven, kernels or copy engines'
 
 config contended '[nccl_allreduce]' 'size = 1MiB' 'contention = none, low, medium, high' \
     'configs = auto, ring/Simple'
@@ -43,14 +47,18 @@ is "$rc" 0 'right beside contention'
 ok 'the rate of the contention is recorded' \
     grep -qE '"contention_gemm":[1-9].*"contention_traffic":[1-9]' "$recording"
 
-config proxy '[iter_proxy]' 'backend = cuda' 'size = 100004' 'buckets = 3' 'gemm = 512' 'gemms = 1, 6' \
+config proxy '[iter_proxy]' 'backend = cuda' 'size = 100004' 'buckets = 3' 'gemm = 512' \
+    'gemms = 1, 6' \
     'precision = fp32, tf32, bf16' 'issue = after, beside' \
     'mode = compute, comm, sequential, overlapped' 'configs = auto, Simple, LL128'
 measure proxy
 is "$rc" 0 'the proxy is right in every mode and precision'
-config sharded '[iter_proxy]' 'backend = cuda' 'size = 983040' 'buckets = 2' 'gemm = 512' 'gemms = 6' \
-    'issue = after, beside' 'collective = allgather, reducescatter' 'mode = compute, comm, sequential, overlapped' \
+config sharded '[iter_proxy]' 'backend = cuda' 'size = 983040' 'buckets = 2' 'gemm = 512' \
+    'gemms = 6' \
+    'issue = after, beside' 'collective = allgather, reducescatter' \
+    'mode = compute, comm, sequential, overlapped' \
     'configs = auto, efficiency, zero, symmetric, symmetric/zero'
 measure sharded
-is "$rc" 0 'steps with all-gathers and reduce-scatters are right, plain and symmetric, by every policy'
+is "$rc" 0 'steps with all-gathers and reduce-scatters are right, plain and symmetric, by every '\
+'policy'
 done_testing

@@ -57,5 +57,6 @@ sed -i "s/^ranks = .*/ranks = $((visible + 1))/" many.ini
 exits 3 'more ranks than GPUs cannot run here' "$gradsync" run -q many.ini -o data-many
 like "$err" 'GPUs?:? .*ranks|ranks .*GPUs|shares GPU' 'and the message says how many there are'
 
-CUDA_VISIBLE_DEVICES='' exits 3 'hidden GPUs: cannot run here' "$gradsync" run -q refused.ini -o data-none
+CUDA_VISIBLE_DEVICES='' exits 3 \
+    'hidden GPUs: cannot run here' "$gradsync" run -q refused.ini -o data-none
 done_testing

@@ -6,9 +6,11 @@
 # operations or bytes is off by more. make bench-gpu prints the real comparison.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/gpu/gpu.sh"
-[ -x "${NCCL_TESTS:-}/all_reduce_perf" ] || skip_all 'NCCL_TESTS names no folder with all_reduce_perf'
+[ -x "${NCCL_TESTS:-}/all_reduce_perf" ] || skip_all \
+    'NCCL_TESTS names no folder with all_reduce_perf'
 
-ok 'measured beside nccl-tests' env SIZES='64KiB 4MiB 64MiB' LAUNCHES=graph COLLECTIVES=allgather SIZES_OF_OTHERS=4MiB \
+ok 'measured beside nccl-tests' \
+    env SIZES='64KiB 4MiB 64MiB' LAUNCHES=graph COLLECTIVES=allgather SIZES_OF_OTHERS=4MiB \
     GPUS="$gpus" BUILD="$build" bash "$top/tests/bench/gpu.sh"
 table=$(grep -E '^(T_ss|allgather) ' <<<"$out")
 while read -r _ size _ _ _ ratio _; do

@@ -8,8 +8,10 @@
 
 between_sites() { # NAME BODY…
     config "$1" '[platform]' 'name = lab' '[sites]' "north = gpus=$gpus" "south = gpus=$gpus" \
-        '[links]' 'rate = 1Gbit/s' 'rtt = 2ms' 'queue = 1MB' '[wan_sync]' 'strategy = hierarchical' "${@:2}"
-    sed -i "s/^ranks = .*/ranks = $((2 * gpus))\nnodes = 2\nhosts = north, south\nbind = none/" "$1.ini"
+        '[links]' 'rate = 1Gbit/s' 'rtt = 2ms' 'queue = 1MB' '[wan_sync]' \
+        'strategy = hierarchical' "${@:2}"
+    sed -i "s/^ranks = .*/ranks = $((2 * gpus))\nnodes = 2\nhosts = north, south\nbind = none/" \
+        "$1.ini"
     run timeout 240 "$gradsync" lab -q "$1.ini" -- "$gradsync" run -q "$1.ini" -o "data-$1"
     [ "$rc" != 3 ] || skip_all "no lab on this machine: $err"
     recording=$(find "data-$1" -name 'launch-01.01.jsonl' | sort | head -n 1)

@@ -16,7 +16,8 @@ job() { # ARGUMENT…: to gradsync trial, then -- and the job's
 }
 request() { # CONFIG: what became of it
     jq -rs --arg c "$1" '(map(select(.type == "cell" and .config == $c))[0].cell) as $id |
-        map(select(.key? == "request" and .cell == $id))[0].value' raw/job/trial/*/launch-01.01.jsonl
+        map(select(.key? == "request" and .cell == $id))[0].value' \
+        raw/job/trial/*/launch-01.01.jsonl
 }
 
 exits 0 'a trial in a DDP job' job --arms ctas=1,ring/LL,ctas=64 -- --seconds 15

@@ -27,7 +27,8 @@ slurm=$tmp/slurm camp=''
 slurm_conf() { # PORT
     local host
     host=$(hostname -s)
-    printf 'Name=gpu Type=fake File=/dev/zero\nName=gpu Type=fake File=/dev/full\n' >"$slurm/gres.conf"
+    printf 'Name=gpu Type=fake File=/dev/zero\nName=gpu Type=fake File=/dev/full\n' \
+        >"$slurm/gres.conf"
     cat >"$slurm/slurm.conf" <<END
 ClusterName=test
 SlurmctldHost=$host(127.0.0.1)
@@ -161,19 +162,22 @@ slurm_quiet() { [ -z "$(squeue -h 2>/dev/null)" ]; }
 
 base_config() {
     printf '%s\n' '[platform]' 'name = p' '[launch]' 'ranks = 2' '[slurm]' 'exclusive = no' \
-        '[measure]' 'launches = 3' 'blocks = 2' 'warmup = 0' 'warmup_ops = 1' 'precision = 0.01%' 'seed = 7'
+        '[measure]' 'launches = 3' 'blocks = 2' 'warmup = 0' 'warmup_ops = 1' 'precision = 0.01%' \
+        'seed = 7'
 }
 small() {
     local file=$1
     shift
-    { base_config && printf '%s\n' 'max_blocks = 2' "$@" '[null]' 'size = 8, 16' 'config = a, b'; } >"$file"
+    { base_config && printf '%s\n' 'max_blocks = 2' "$@" '[null]' 'size = 8, 16' 'config = a, b'; \
+        } >"$file"
 }
 slow() {
     local file=$1
     shift
     {
         base_config
-        printf '%s\n' 'max_blocks = 100000' 'budget = 500ms' 'sample_time = 2ms' "$@" '[null]' 'size = 8:128:+8' \
+        printf '%s\n' 'max_blocks = 100000' 'budget = 500ms' 'sample_time = 2ms' "$@" '[null]' \
+            'size = 8:128:+8' \
             'config = a, b' 'noise = 5%' 'spin = yes' 'time = 100us'
     } | sed 's/^ranks = 2/ranks = 1/' >"$file"
 }
@@ -193,7 +197,8 @@ no_jobs() { [ "$(jobs_in '')" = 0 ]; }
 settled() { until_true 600 no_jobs || diag "still there: $(squeue -r)"; }
 status_is() { exits "$1" "${2:-status exits with $1}" "$gradsync" status "$camp"; }
 column() {
-    "$gradsync" status "$camp" | awk -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i }
+    "$gradsync" status "$camp" | awk -v name="$1" \
+        'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i }
         NR == 2 { print $c }'
 }
 begun() { # blocks of each of its three launches on disk
@@ -202,7 +207,8 @@ begun() { # blocks of each of its three launches on disk
 groups_closed() { # launch and group of each line that closes one
     local f
     for f in "$1"/launch-*.jsonl; do
-        sed -n 's/^{"type":"group",.*"group":"\([0-9a-f]*\)".*/'"$(basename "$f" | cut -c8-9)"' \1/p' "$f"
+        sed -n 's/^{"type":"group",.*"group":"\([0-9a-f]*\)".*/'"$(basename "$f" | cut \
+            -c8-9)"' \1/p' "$f"
     done
 }
 completes() { # NAME
@@ -224,11 +230,13 @@ completes() { # NAME
     for dir in raw/*/*/*; do
         ok "$1: check" "$gradsync" check "$dir"
         want=$((3 * $(groups_planned "$dir")))
-        is "$(groups_closed "$dir" | sort -u | wc -l)" "$want" "$1: each group closed in each launch"
+        is "$(groups_closed "$dir" | sort -u | wc -l)" "$want" \
+            "$1: each group closed in each launch"
         rm -rf csv
         "$gradsync" reduce -q "$dir" -o csv
         is "$(tail -n +2 csv/samples.csv | sort | uniq -d | wc -l)" 0 "$1: no sample counts twice"
-        is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "launches") c = i } NR > 1 { print $c }' csv/summary.csv | sort -u)" \
+        is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "launches") c = i } NR > 1 '\
+'{ print $c }' csv/summary.csv | sort -u)" \
             3 "$1: each cell in each launch"
     done
 }

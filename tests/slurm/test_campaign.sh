@@ -26,12 +26,15 @@ is "$(stat -c %A "$dir"/* | grep -c w)" 0 '… and that nobody writes to'
 
 "$gradsync" run -q -o local q.ini
 shape() { # what is measured, without the times
-    sed -n 's/^{"type":"block",.*"cell":"\([0-9a-f]*\)","copy":\([0-9]\),"block":\([0-9]*\).*/\1 \2 \3/p' "$1"/launch-*.jsonl
+    sed -n 's/^{"type":"block",.*"cell":"\([0-9a-f]*\)","copy":\([0-9]\),"block":\([0-9]*\).*/\1 '\
+'\2 \3/p' "$1"/launch-*.jsonl
 }
-is "$(shape "$dir")" "$(shape "$(ls -d local/p/null/*)")" '… with the cells, blocks and order of a local run'
+is "$(shape "$dir")" "$(shape "$(ls -d local/p/null/*)")" \
+    '… with the cells, blocks and order of a local run'
 cells() { grep -o '"id": "[0-9a-f]*"' "$1/plan.json"; }
 is "$(cells "$dir")" "$(cells "$(ls -d local/p/null/*)")" '… of the same plan'
-like "$(head -n 1 "$dir/launch-02.01.jsonl")" '"job":\{"id":"[0-9]*","array":"[0-9]*","task":"2"' '… each launch names its job'
+like "$(head -n 1 "$dir/launch-02.01.jsonl")" '"job":\{"id":"[0-9]*","array":"[0-9]*","task":"2"' \
+    '… each launch names its job'
 isnt "$(grep -ho '"nodes":"n[0-9]"' "$dir"/*.jsonl | sort -u | wc -l)" 0 '… and its nodes'
 
 before=$(cat "$dir"/* | cksum)
@@ -50,13 +53,16 @@ rm -rf raw
 # ---- anywhere ----
 
 mkdir "a folder 'of' mine" && cd "a folder 'of' mine" || exit
-run env -i PATH="$PATH" SLURM_CONF="$SLURM_CONF" SBATCH_TIMELIMIT=1 SBATCH_PARTITION=nowhere SLURM_TIME_FORMAT=x \
-    SECRET=hunter2 AWS_TOKEN=hunter2 bash -c 'umask 027; exec "$0" submit -q -o "the campaigns" ../q.ini' "$gradsync"
+run env -i PATH="$PATH" SLURM_CONF="$SLURM_CONF" SBATCH_TIMELIMIT=1 SBATCH_PARTITION=nowhere \
+    SLURM_TIME_FORMAT=x \
+    SECRET=hunter2 AWS_TOKEN=hunter2 bash \
+    -c 'umask 027; exec "$0" submit -q -o "the campaigns" ../q.ini' "$gradsync"
 is "$rc" 0 'submit into a folder with blanks and quotes, the environment full of SBATCH_*'
 camp=$out
 settled
 ok '… collect' "$gradsync" collect -q -o raw "$camp"
-is "$(stat -c %a "$camp" "$camp/campaign.json" "$camp"/runs/*/*/*/plan.json | sort -u | paste -sd' ')" '640 750' '… the umask is kept'
+is "$(stat -c %a "$camp" "$camp/campaign.json" "$camp"/runs/*/*/*/plan.json | sort -u | paste \
+    -sd' ')" '640 750' '… the umask is kept'
 is "$(grep -rl hunter2 "$camp" raw | wc -l)" 0 '… and no secret is recorded'
 cd "$tmp" || exit
 rm -rf raw "a folder 'of' mine"
@@ -67,9 +73,11 @@ mkdir configs
 small configs/one.ini
 sed -i 's/name = p/name = one/; s/^launches = 3/launches = 4/' configs/one.ini
 small configs/two.ini
-sed -i 's/name = p/name = two/; s/^exclusive = no/exclusive = no\nlaunches = 2\ngpus_per_node = 1/' configs/two.ini
+sed -i 's/name = p/name = two/; s/^exclusive = no/exclusive = no\nlaunches = 2\ngpus_per_node = '\
+'1/' configs/two.ini
 ok 'submit --dry-run' "$gradsync" submit --dry-run -o campaigns/dry configs
-is "$(grep -c '^sbatch ' <<<"$out") $(ls -d campaigns/dry 2>/dev/null)" '2 ' '… an array a shape of resources, and nothing is made'
+is "$(grep -c '^sbatch ' <<<"$out") $(ls -d campaigns/dry 2>/dev/null)" '2 ' \
+    '… an array a shape of resources, and nothing is made'
 submitted configs
 is "$(wc -l <"$camp/tasks.tsv")" 7 'a folder of configs: 4 tasks of a launch and 2 of two'
 settled
@@ -78,7 +86,8 @@ like "$err" "^collected into $tmp/raw: " '… says where to, in full'
 is "$(cd raw && echo */null/*/launch-*.jsonl | wc -w)" 7 '… every launch once'
 rm -rf raw
 
-submitted q.ini --set measure:launches=200 --set slurm:throttle=5 --set launch:ranks=1 --set null:size=8 --set null:config=a
+submitted q.ini --set measure:launches=200 --set slurm:throttle=5 --set launch:ranks=1 \
+    --set null:size=8 --set null:config=a
 measured() { grep -ls '"status":"complete"' "$camp"/runs/*/*/*/launch-*.jsonl | wc -l; }
 most=0
 while [ "$(measured)" -lt 10 ] && [ $SECONDS -lt 300 ]; do
@@ -90,12 +99,14 @@ is "$((most <= 5 && most >= 2))" 1 'an array of 200 keeps to its throttle'
 settled
 done=$(measured)
 status_is 1 '… and is cancelled after the first'
-is "$(column cells) $(column 'done') $(column lacking)" '1 0 1' '… of which status knows what is lacking'
+is "$(column cells) $(column 'done') $(column lacking)" '1 0 1' \
+    '… of which status knows what is lacking'
 like "$out" "lacking +[0-9]+ +cancelled: resume measures" '… and why'
 ok '… resume' "$gradsync" resume "$camp"
 like "$err" "^$((200 - done)) tasks: cancelled" '… submits the others'
 tail -n 1 "$camp/jobs.jsonl" | grep -o '"tasks":"[^"]*"' >tasks
-is "$(sed 's/.*"tasks":"//; s/%.*//' tasks | tr , '\n' | awk -F- 'NF == 2 { n += $2 - $1 } { n++ } END { print n }') $(grep -o '%5' tasks)" \
+is "$(sed 's/.*"tasks":"//; s/%.*//' tasks | tr , '\n' | awk \
+    -F- 'NF == 2 { n += $2 - $1 } { n++ } END { print n }') $(grep -o '%5' tasks)" \
     "$((200 - done)) %5" '… them alone, with the same throttle'
 cp -r "$camp" copied
 exits 0 'a copy of a campaign is cancelled' "$gradsync" cancel copied

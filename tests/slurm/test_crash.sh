@@ -38,14 +38,16 @@ like "$out" 'waiting +[0-9]+ +held: resume releases it' '… finds the held job 
 like "$out" '1 jobs: resume takes them over' '… and says that the ledger lacks it'
 run "$gradsync" resume "$camp"
 like "$err" 'taken over.*released' '… resume takes it over'
-is "$(squeue -h -t all -n "$(basename "$camp")" -o %F | sort -u | wc -l)" 1 '… and submits no second one'
+is "$(squeue -h -t all -n "$(basename "$camp")" -o %F | sort -u | wc -l)" 1 \
+    '… and submits no second one'
 settled
 completes 'killed between sbatch and the ledger'
 
 in_front scontrol '[ "$1" != release ] || { kill -KILL $PPID; exit 1; }; exec "$real" "$@"'
 "$gradsync" submit -q -o campaigns q.ini >/dev/null 2>&1
 as_before && camp=$(newest)
-like "$(cat "$camp/jobs.jsonl")" '"tasks":"1-3"' 'killed before the release: the ledger has its line'
+like "$(cat "$camp/jobs.jsonl")" '"tasks":"1-3"' \
+    'killed before the release: the ledger has its line'
 status_is 0 '… status'
 like "$out" 'held: resume releases it' '… says that it is held'
 completes 'killed before the release'
@@ -85,7 +87,8 @@ refused() { # NAME REGEX COMMAND…
 refused 'a partition that is not there' "no partition 'mian' here, did you mean 'main'" \
     "$gradsync" submit -o none q.ini --set slurm:partition=mian
 is "$(ls none 2>/dev/null)" '' '… and nothing is made'
-refused 'more nodes than there are' 'allows at most 3 per job' "$gradsync" submit -o none q.ini --set launch:nodes=4 --set launch:ranks=4
+refused 'more nodes than there are' 'allows at most 3 per job' "$gradsync" submit -o none q.ini \
+    --set launch:nodes=4 --set launch:ranks=4
 run "$gradsync" submit -o none q.ini --set slurm:constraint=nosuch
 is "$rc" 2 'a constraint that no node has'
 like "$err" 'names no feature of the nodes' '… is refused with a remedy'
@@ -108,7 +111,8 @@ dir=$(ls -d "$camp"/runs/*/*/*)
 mv "$dir/launch-01.01.jsonl" elsewhere && ln -s "$tmp/elsewhere" "$dir/launch-01.01.jsonl"
 exits 1 'a recording that is a link' "$gradsync" collect -o raw "$camp"
 like "$err" 'is a link' '… is not followed'
-rm "$dir/launch-01.01.jsonl" && sed 's/"run_id":"[^"]*"/"run_id":"another"/' elsewhere >"$dir/launch-01.01.jsonl"
+rm "$dir/launch-01.01.jsonl" && sed 's/"run_id":"[^"]*"/"run_id":"another"/' elsewhere \
+    >"$dir/launch-01.01.jsonl"
 exits 1 'a recording of another run' "$gradsync" collect -o raw "$camp"
 like "$err" 'foreign' '… is said to be foreign'
 is "$(ls raw/p/null)" '' '… and nothing is left of the attempt'
@@ -116,7 +120,8 @@ is "$(find raw -name '.*.[0-9]*' | wc -l)" 0 '… not even hidden'
 
 sed '0,/"type":"cell"/{/"type":"cell"/d}' elsewhere >"$dir/launch-01.01.jsonl"
 exits 1 'a recording that check refuses' "$gradsync" collect -o raw "$camp"
-like "$err" 'a block of cell .* before its cell line.*cannot be completed: a recording is damaged' '… is not collected'
+like "$err" 'a block of cell .* before its cell line.*cannot be completed: a recording is damaged' \
+    '… is not collected'
 is "$(find raw -name MANIFEST.json)" '' '… and gets no manifest'
 
 mv elsewhere "$dir/launch-01.01.jsonl"
@@ -128,7 +133,8 @@ is "$(ls theirs)" '' '… and nothing is written where it leads'
 
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     chmod 1777 campaigns
-    run setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/ bash -c 'umask 022; exec "$0" submit -q -o "$1/campaigns" "$1/q.ini"' "$gradsync" "$tmp"
+    run setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/ bash \
+        -c 'umask 022; exec "$0" submit -q -o "$1/campaigns" "$1/q.ini"' "$gradsync" "$tmp"
     is "$rc" 0 "another user's campaign in the same folder"
     diag "$err"
     camp=$out

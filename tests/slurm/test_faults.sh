@@ -40,12 +40,15 @@ freeze() { # as if it had lost the network; it will go on later
         [[ $(ps -o comm= "${steps[@]}") == *gradsync-rank* ]]
 }
 until_true 120 freeze || flunk 'the dead node has nothing to stop' "$(ps -ef)"
-scontrol update nodename="$node" state=down reason=dead # as Slurm finds by itself half a minute later
-requeued() { "$gradsync" status "$camp" | grep -q 'queued again'; } # its reason comes a moment after its state
+# as Slurm finds by itself half a minute later
+scontrol update nodename="$node" state=down reason=dead
+# its reason comes a moment after its state
+requeued() { "$gradsync" status "$camp" | grep -q 'queued again'; }
 until_true 120 requeued || diag "$(squeue -r)"
 status_is 0 'a node dies: status'
 like "$out" 'queued again' '… says that its job is queued again'
-for job in $(squeue -h -r -t PD -n "$(basename "$camp")" -o %A); do scontrol update "jobid=$job" StartTime=now; done
+for job in $(squeue -h -r -t PD -n "$(basename "$camp")" -o %A); do scontrol update "jobid=$job" \
+    StartTime=now; done
 twice() { [ "$(ls "$camp"/runs/*/*/*/launch-0?.0[2-9].jsonl 2>/dev/null | wc -l)" -ge 1 ]; }
 ok '… and is measured anew' until_true 120 twice
 signal_all CONT "${steps[@]}" # two at work on one launch
@@ -63,7 +66,8 @@ submitted slow.ini
 until_true 120 begun
 scancel --name="$(basename "$camp")" && settled
 status_is 1 'scancel: status'
-like "$out" 'lacking +[0-9]+ +cancelled: resume measures what is missing' '… says so, and the remedy'
+like "$out" 'lacking +[0-9]+ +cancelled: resume measures what is missing' \
+    '… says so, and the remedy'
 like "$out" "next: gradsync resume $camp" '… and the command'
 exits 1 '… collect' "$gradsync" collect -o early "$camp"
 like "$err" 'left out' '… leaves out what is not whole'
@@ -79,7 +83,8 @@ submitted slow.ini
 until_true 120 begun
 ok 'cancel' "$gradsync" cancel "$camp"
 settled
-again() { [ "$(grep -ls '"type":"block"' "$camp"/runs/*/*/*/launch-0[123].02.jsonl | wc -l)" = 3 ]; }
+again() { [ "$(grep -ls '"type":"block"' "$camp"/runs/*/*/*/launch-0[123].02.jsonl | wc -l)" = 3 \
+    ]; }
 ok '… and resume' "$gradsync" resume "$camp"
 like "$err" '3 tasks: cancelled' '… which says why'
 until_true 120 again || flunk 'it measures again' "$(cat "$camp"/log/*)"
@@ -87,7 +92,8 @@ scancel --batch --signal=USR1 --name="$(basename "$camp")" # as Slurm does befor
 settled
 status_is 1 'warned of the time limit: status'
 like "$out" 'stopped before its time limit: resume measures' '… says so'
-is "$(grep -l '"status":"interrupted"' "$camp"/runs/*/*/*/launch-0[123].02.jsonl | wc -l)" 3 '… each closed its block'
+is "$(grep -l '"status":"interrupted"' "$camp"/runs/*/*/*/launch-0[123].02.jsonl | wc -l)" 3 \
+    '… each closed its block'
 completes 'after the warning'
 
 # ---- out of memory ----

@@ -19,10 +19,12 @@ commands "$top/docs/clusters.md" 'A batch on a cluster' >"$tmp/commands"
 while IFS= read -r line; do
     ok "$line" bash -c "$line"
     case $line in
-    *--dry-run*) like "$out" 'sbatch' 'shows what would be submitted' && is "$(ls data/campaigns 2>/dev/null)" '' 'and does nothing' ;;
+    *--dry-run*) like "$out" 'sbatch' 'shows what would be submitted' && is \
+        "$(ls data/campaigns 2>/dev/null)" '' 'and does nothing' ;;
     *submit*) camp=$(cat campaign) && settled ;; # a reader looks again until then
     *status*) like "$out" "next: gradsync collect $camp" 'says what is next' ;;
-    *collect*) is "$(ls -d data/raw/local/*/*/MANIFEST.json | wc -l)" 2 'both workloads are there, whole' ;;
+    *collect*) is "$(ls -d data/raw/local/*/*/MANIFEST.json | wc -l)" 2 \
+        'both workloads are there, whole' ;;
     esac
 done <"$tmp/commands"
 ok 'and the figures' test -s figures/out/local/mpi_allreduce-bandwidth.svg

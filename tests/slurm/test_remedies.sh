@@ -5,7 +5,8 @@
 # What is wrong with a cluster's disks, in a real Slurm whose nodes have mounts of their own: a full
 # quota, a folder that the nodes do not see, a spool that they cannot write. One line says what to do.
 if [ -z "${GRADSYNC_MOUNTS:-}" ]; then
-    unshare --mount true 2>/dev/null || { echo '1..0 # SKIP no mounts for this user here (root has them)' && exit; }
+    unshare --mount true 2>/dev/null || { echo \
+        '1..0 # SKIP no mounts for this user here (root has them)' && exit; }
     GRADSYNC_MOUNTS=yes exec unshare --mount bash "$0"
 fi
 . "$(dirname "$0")/../lib.sh"
@@ -32,7 +33,8 @@ slurm_up
 
 fill quota
 exits 1 'submit onto a full disk' "$gradsync" submit -q -o quota q.ini
-in_line '… is said' 'No space left on device \(the disk is full: free some space, or choose another folder with -o\)'
+in_line '… is said' 'No space left on device \(the disk is full: free some space, or choose '\
+'another folder with -o\)'
 is "$(squeue -h -t all | wc -l)" 0 '… and nothing was submitted'
 rm -rf quota/*
 
@@ -44,7 +46,8 @@ $(command -v sbatch) "\$@"
 cat /dev/zero >"$tmp/quota/fill" 2>/dev/null || true
 END
 chmod +x front/sbatch
-exits 1 'a disk that is full between sbatch and the ledger' env PATH="$tmp/front:$PATH" "$gradsync" submit -o quota q.ini
+exits 1 'a disk that is full between sbatch and the ledger' \
+    env PATH="$tmp/front:$PATH" "$gradsync" submit -o quota q.ini
 camp=$(ls -d "$tmp"/quota/gs-*)
 like "$err" 'jobs.jsonl: cannot be written: No space left.*free some space' '… is said'
 like "$err" "once mended: gradsync resume $camp" '… with the command'
@@ -73,7 +76,8 @@ in_node() { # N COMMAND…: with the mounts of that node
 }
 apart() { # N: the node with mounts of its own
     slurm_stop "n$1"
-    slurm_daemon "n$1" unshare --mount --propagation private slurmd -D -N "n$1" -f "$slurm/slurm.conf"
+    slurm_daemon "n$1" unshare --mount --propagation private slurmd -D -N "n$1" \
+        -f "$slurm/slurm.conf"
     until_true 120 slurm_idle
 }
 apart 1
@@ -84,7 +88,8 @@ run "$gradsync" submit -q -o unseen q.ini --set slurm:sbatch.nodelist=n1
 camp=$out
 settled
 status_is 1 'a folder that its node does not see: status'
-like "$out" 'could not write its log: put the campaign where compute nodes can write \(submit -o\)' '… says what to do'
+like "$out" 'could not write its log: put the campaign where compute nodes can write \(submit '\
+'-o\)' '… says what to do'
 is "$("$gradsync" status "$camp" | grep -c lacking)" 2 '… and of each cell that it is lacking'
 in_node 1 umount "$tmp/unseen"
 completes 'a folder that is seen now'
@@ -97,7 +102,8 @@ camp=$out
 held() { "$gradsync" status "$camp" | grep -q 'is held'; }
 until_true 120 held || diag "$(squeue -r; "$gradsync" status "$camp")"
 status_is 0 'a node whose spool cannot be written: status'
-like "$out" 'could not be started on its node, and is held: resume releases it.*sinfo -R' '… says what to do'
+like "$out" 'could not be started on its node, and is held: resume releases it.*sinfo -R' \
+    '… says what to do'
 in_node 1 umount "$slurm/spool/n1"
 scontrol update nodename=n1 state=resume 2>/dev/null
 completes 'a spool that can be written again'
