@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Labs for tests, used beside lib.sh: three sites north, east and south, with a rank at each.
-#   lab_config RATE RTT [LINE…]  writes lab.ini; the lines go on with [links] and further sections.
+#   lab_config RATE RTT [LINE…]  writes lab.ini; the lines go on with [links] and more sections.
 #                                Tests in it are of what happens and not how fast, as other tests
 #                                run beside: no block counts as late
 #   lab [OPTION…] -- COMMAND…    in it, LAB_SECONDS at most

@@ -34,7 +34,8 @@ line() { echo "$4" >>"$(recording "$1" "$2" "$3")"; }
 header() {
     local json='{"type":"header","schema":1,"gradsync":"0.1.0","commit":"c",'
     json+='"run_id":"'"${1##*/}"'","platform":"p","workload":"null","label":"",'
-    json+='"launch":'"$2"',"attempt":'"$3"',"started":"2025-01-01T00:00:00Z","seed":7,"overrides":[],'
+    json+='"launch":'"$2"',"attempt":'"$3"',"started":"2025-01-01T00:00:00Z",'
+    json+='"seed":7,"overrides":[],'
     json+='"ranks":2,"nodes":1}'
     line "$1" "$2" "$3" "$json"
 }

@@ -233,7 +233,7 @@ prove 'a proof in a job succeeds' 0.2
 like "$out" $'\nctas=8: kept, gain [0-9.]+ to [0-9.]+% at level trial \(run ' \
     'a proof in a job confirms the advice'
 is "$(lines header '"\(.launch) \(.proof_of)"' data/raw/sim/trial/*/*.jsonl)" \
-    'a proof in a job has five launches that name the run it proves' \
+    '1 1 2 1 3 1 4 1 5 1' \
     'a proof in a job has five launches that name the run it proves'
 exits 0 'advise after a proof in a job succeeds' "$gradsync" advise sim
 like "$(first)" "^Set ctas=8 .*% $in_one, shown in a trial inside a job, proved on other data\.$" \
