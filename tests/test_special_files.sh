@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Links, pipes and other special files among the files of other people, and folders that vanish: every
-# verb ends with one line, follows no link of a run folder, and waits for no file.
+# Links, pipes and other special files among the files of other people, and folders that vanish:
+# every verb ends with one line, follows no link of a run folder, and waits for no file.
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/recording.sh"
 
@@ -66,7 +66,9 @@ mkdir -p gs/elsewhere && whole_run gs/elsewhere/r1
 mkdir -p gs/runs/p/null && ln -s "$PWD/gs/elsewhere/r1" gs/runs/p/null/r1
 cat >gs/campaign.json <<'END'
 {"schema": 1, "id": "gs", "gradsync": "0", "commit": "c",
- "runs": [{"dir": "runs/p/null/r1", "platform": "p", "section": "null", "launches": 2, "retries": 0}], "arrays": [], "tasks": []}
+ "runs": [{"dir": "runs/p/null/r1", "platform": "p", "section": "null",
+   "launches": 2, "retries": 0}],
+ "arrays": [], "tasks": []}
 END
 ends 'a link for the run of a campaign' 'runs/p/null/r1: is a link, which is not followed' \
     "$gradsync" collect gs -o got

@@ -57,7 +57,8 @@ wait
 
 link() { # NAME PROGRAM-AT-SOUTH SECRET-AT-SOUTH
     local job=(rate=40 rtt=20 size=786432 iterations=1 deadline=2 probe=0)
-    timeout 120 mpirun --bind-to none -n 2 --host north,east "$build/bench/wan_link" "${job[@]}" secret=ours : \
+    timeout 120 mpirun --bind-to none -n 2 --host north,east \
+        "$build/bench/wan_link" "${job[@]}" secret=ours : \
         -n 1 --host south "$2" "${job[@]}" secret="$3" >"$1.out" 2>"$1.err"
     echo $? >"$1.rc"
 }

@@ -18,7 +18,9 @@ lines 30 ' iteration %8d/  500000 | consumed samples:       125952 | elapsed tim
 '(ms): 34500.0 | learning rate: 9.225E-06 | global batch size:  1024 | lm loss: 2.49E+00 | '\
 'number of nan iterations:   0 |' >megatron.log
 lines 30 'iter %d: loss 3.1415, time 523.14ms, mfu 45.20%%' >nanogpt.log
-lines 30 $'\033[31m[rank0]:[titan] 2026-02-24 19:46:17,508 - root - INFO - step: %2d  loss:  7.62585  grad_norm: 26.6250  memory: 66.91GiB(37.51%%)  tps: 10,050  tflops: 314.71  mfu: 13.99%%\033[0m' >titan.log
+lines 30 $'\033[31m[rank0]:[titan] 2026-02-24 19:46:17,508 - root - INFO - step: %2d  '\
+$'loss:  7.62585  grad_norm: 26.6250  memory: 66.91GiB(37.51%%)  '\
+$'tps: 10,050  tflops: 314.71  mfu: 13.99%%\033[0m' >titan.log
 lines 30 'Epoch 0:   6%%|██   | %d/500 [6:28:43<94:39:17,  1.25it/s, v_num=95nc, loss=2.6]' | tr \
     '\n' '\r' >lightning.log
 lines 30 ' 10%%|█         | %d/1000 [01:40<15:00,  1.60s/it]' | tr '\n' '\r' >hf.log
