@@ -9,6 +9,7 @@ PLOT = 1.75
 stats $curve using c_best nooutput
 more = STATS_max > 0 ? "best, by the verdicts" : ""
 load "figures/legend.gp"
+STRIP = strips > 0 ? 0.2 : 0
 load "figures/style.gp"
 
 c_y = c_bus
@@ -30,8 +31,10 @@ if (limit == limit) {
             textcolor rgb "#D00000"
     }
 }
-plot for [i = 1 : n] $curve index i - 1 using c_size:c_bus_low:c_bus_high with filledcurves linetype i, \
-    for [i = 1 : n] $curve index i - 1 using c_size:c_bus with linespoints linetype i, \
+if (strips > 0) { load "figures/strip.gp" }
+plot for [k = 1 : n_rest] $curve index rest[k] - 1 using c_size:c_bus with linespoints linetype GREY_TONE, \
+    for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:c_bus_low:c_bus_high with filledcurves linetype tone[lead[k]], \
+    for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:c_bus with linespoints linetype tone[lead[k]], \
     $curve using c_size:(column(c_best) == 1 ? column(c_bus) : NaN) with points pointtype 6 pointsize 1.1 \
     linewidth 0.8 linecolor rgb "#000000", \
     $curve using c_size:(column(c_bus) > limit ? column(c_bus) : NaN) with points pointtype 2 pointsize 0.9 \

@@ -49,7 +49,7 @@ END {
         whats = whats ", " quote(row_what[k])
         rows = rows i " " row_fraction[k] " " (row_verdict[k] in colour ? colour[row_verdict[k]] : 1) "\n"
     }
-    printf "platform = \"\"\nworkload = \"\"\ndetail = \"orange: impossible, or contradicted by data; yellow: at the limit, or partly true\"\nrows = %d\n", n
+    printf "platform = \"\"\nworkload = \"\"\ndetail = \"▲ impossible, or contradicted by data   ◆ at the limit, or partly true\"\nrows = %d\n", n
     printf "array name[%d] = [%s]\narray what[%d] = [%s]\n", n, substr(names, 3), n, substr(whats, 3)
     printf "$claims << EOD\n%sEOD\n", rows
 }

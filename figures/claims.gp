@@ -42,6 +42,7 @@ do for [i = 1 : rows] {
     set label 220 + i what[i] at screen 1 - 0.06 / WIDTH, first i - 0.25 right font ",5.5" textcolor rgb "#606060"
 }
 set arrow 1 from first 1, graph 0 to first 1, graph 1 nohead linewidth 1.5 dashtype solid linecolor rgb "#009E73" back
-plot for [k = 1 : 3] $claims using (low):($3 == k ? $1 + 0.22 : NaN):($2 - low):(0) with vectors nohead linewidth 3 \
-        dashtype solid linecolor rgb shade[k], \
+plot $claims using (low):($1 + 0.22):($2 - low):(0) with vectors nohead linewidth 0.5 dashtype solid linecolor rgb "#B0B0B0", \
+    for [k = 1 : 3] $claims using 2:($3 == k ? $1 + 0.22 : NaN) with points pointtype (k == 2 ? 9 : k == 3 ? 13 : 7) pointsize 0.6 \
+        linecolor rgb shade[k], \
     $claims using 2:($1 + 0.22):(sprintf(" %s", digits($2, 3))) with labels left font ",5.5" textcolor rgb "#303030"

@@ -22,5 +22,5 @@ set xtics ("none" 1, "low" 2, "medium" 3, "high" 4)
 # Side by side, so that intervals do not hide one another.
 beside(i) = (i - (n + 1) / 2.) * 0.05
 plot for [i = 1 : n] $level index i - 1 using ($1 + beside(i)):($2 / unit):($3 / unit):($4 / unit) with yerrorbars \
-        linetype i dashtype solid linewidth 1, \
-    for [i = 1 : n] $level index i - 1 using ($1 + beside(i)):($2 / unit) with linespoints linetype i
+        linetype tone[i] dashtype solid linewidth 1, \
+    for [i = 1 : n] $level index i - 1 using ($1 + beside(i)):($2 / unit) with linespoints linetype tone[i]

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Parts of the iteration time: compute, exposed communication, and communication hidden by overlap. One
-# bar for each config, the shortest iteration on top. The whisker is the 95% interval of the iteration's
-# end.
+# Parts of the iteration time in two lanes for each config, the shortest iteration on top: compute above,
+# communication below, hidden while there is compute and exposed after it. The hatching can be told apart
+# in grey. The whisker is the 95% interval of the iteration's end.
 
 load data
 load "figures/words.gp"
 y_title = "iteration, overlapped"
-PLOT = 0.1 + 0.19 * n
-KEY = 0.35
+PLOT = 0.1 + 0.21 * n
+KEY = 0.38
 longest = 1
 most = 0
 do for [i = 1 : n] {
     longest = strlen(label[i]) > longest ? strlen(label[i]) : longest
-    end = compute[i] + exposed[i] + hidden[i]
+    end = compute[i] + exposed[i]
     most = end > most ? end : most
 }
 # A whisker may leave the picture, a bar may not.
@@ -31,20 +31,24 @@ do for [i = 1 : n] { set ytics add (label[i] by_time[i]) }
 set grid noytics
 
 array part[3] = ["compute", "exposed communication", "hidden communication"]
-array fill[3] = ["#C8C8C8", "#D55E00", "#9AD0F0"]
+array fill[3] = ["#C8C8C8", "#D55E00", "#0072B2"]
+array pattern[3] = [3, 3, 4]
 set style fill solid 1 border linecolor rgb "#303030"
 do for [k = 1 : 3] {
     x = 0.3 + (k - 1) % 2 * 1.5
     y = KEY - 0.08 - (k - 1) / 2 * 0.14
     set object k rectangle from screen x / WIDTH, (y - 0.04) / HEIGHT to screen (x + 0.12) / WIDTH, (y + 0.04) / HEIGHT \
-        fillcolor rgb fill[k] fillstyle solid 1 border linecolor rgb "#303030" linewidth 0.5
+        fillcolor rgb fill[k] fillstyle pattern pattern[k] border linecolor rgb "#303030" linewidth 0.5
     set label 200 + k part[k] at screen (x + 0.17) / WIDTH, y / HEIGHT left
 }
 set label 210 "├•┤ end, 95% interval" at screen 1.79 / WIDTH, y / HEIGHT left
 
-end(k, i) = (compute[i] + (k > 1 ? exposed[i] : 0) + (k > 2 ? hidden[i] : 0)) / unit
-begin(k, i) = k > 1 ? end(k - 1, i) : 0
-plot for [k = 1 : 3] by_time using (begin(k, $1)):2:(begin(k, $1)):(end(k, $1)):($2 - 0.31):($2 + 0.31) \
-        with boxxyerror fillcolor rgb fill[k] linewidth 0.5 dashtype solid, \
+# Communication begins before the end of compute by what is hidden.
+end(k, i) = (compute[i] + (k == 2 ? exposed[i] : 0)) / unit
+begin(k, i) = (k == 2 ? compute[i] : k == 3 && hidden[i] < compute[i] ? compute[i] - hidden[i] : 0) / unit
+above(k) = k == 1 ? 0.36 : -0.02
+below(k) = k == 1 ? -0.02 : 0.36
+plot for [k = 1 : 3] by_time using (begin(k, $1)):2:(begin(k, $1)):(end(k, $1)):($2 - above(k)):($2 + below(k)) \
+        with boxxyerror fillcolor rgb fill[k] fillstyle pattern pattern[k] border linecolor rgb "#303030" linewidth 0.5 dashtype solid, \
     by_time using (time[$1] / unit):2:(time_low[$1] / unit):(time_high[$1] / unit) with xerrorbars \
         pointtype 7 pointsize 0.2 linewidth 1.2 dashtype solid linecolor rgb "#000000"

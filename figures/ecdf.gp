@@ -1,16 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Distribution of the overlapped iteration time of each config; the curve marks median and p95.
+# Distribution of the overlapped iteration time of auto, the config with the highest bandwidth and the
+# one with the shortest step; the curve marks median and p95.
 
 load data
 load "figures/words.gp"
 y_title = "share of iterations no longer than this"
 PLOT = 1.75
+n = |of_ecdf|
+array all_label[|label|]
+do for [i = 1 : |label|] { all_label[i] = label[i] }
+do for [i = 1 : n] {
+    role = (of_ecdf[i] == baseline_at ? ", baseline" : "") . (by_comm[of_ecdf[i]] == 1 ? ", highest bandwidth" : "") . \
+        (by_time[of_ecdf[i]] == 1 ? ", shortest step" : "")
+    label[i] = all_label[of_ecdf[i]] . role
+    tone[i] = tone[of_ecdf[i]]
+}
 highest = 0
 do for [i = 1 : n] { highest = p95[i] > highest ? p95[i] : highest }
 unit = time_unit(highest)
 do for [i = 1 : n] {
-    label[i] = label[i] . ": median sample " . digits(median[i] / unit, 4) . ", p95 " . digits(p95[i] / unit, 4) . " " . time_name(highest)
+    label[i] = label[i] . ": median " . digits(median[i] / unit, 4) . ", p95 " . digits(p95[i] / unit, 4) . " " . time_name(highest)
 }
 more = ""
 load "figures/legend.gp"
@@ -41,6 +51,6 @@ set yrange [0 : 1.02]
 set ytics 0.25
 set xlabel "iteration time, overlapped, " . time_name(highest) . (end < longest ? " (longest: " . digits(longest / unit, 4) . ")" : "") \
     offset 0, 0.6
-plot for [i = 1 : n] $ecdf index i - 1 using (column(1) / unit):2 with lines linetype i, \
-    for [i = 1 : n] median every ::i - 1::i - 1 using (column(2) / unit):(0.50) with points linetype i pointsize 0.7, \
-    for [i = 1 : n] p95 every ::i - 1::i - 1 using (column(2) / unit):(0.95) with points linetype i pointsize 0.7
+plot for [i = 1 : n] $ecdf index i - 1 using (column(1) / unit):2 with lines linetype tone[i], \
+    for [i = 1 : n] median every ::i - 1::i - 1 using (column(2) / unit):(0.50) with points linetype tone[i] pointsize 0.7, \
+    for [i = 1 : n] p95 every ::i - 1::i - 1 using (column(2) / unit):(0.95) with points linetype tone[i] pointsize 0.7

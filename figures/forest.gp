@@ -41,13 +41,19 @@ do for [g = 1 : groups] {
         fillcolor rgb "#CFCFCF" fillstyle solid 1 noborder behind
     if (g > 1) { set arrow 20 + g from screen 0.04 / WIDTH, first top[g] - 0.3 to graph 1, first top[g] - 0.3 nohead linewidth 0.4 linecolor rgb "#C0C0C0" }
 }
+do for [k = 1 : 2] {
+    if (equivalence > 0) {
+        set arrow 1 + k from first (k == 1 ? 1 : -1) * spread(1 + equivalence), graph 0 to first (k == 1 ? 1 : -1) * spread(1 + equivalence), graph 1 \
+            nohead linewidth 0.8 dashtype (2, 3) linecolor rgb "#606060" back
+    }
+}
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linecolor rgb "#404040" back
 do for [k = 1 : 5] {
     x = legend_at[k]
     set label 200 + k "" at screen (x + 0.04) / WIDTH, 0.19 / HEIGHT point pointtype mark[k] pointsize 0.6 linecolor rgb shade[k]
     set label 210 + k verdict[k] at screen (x + 0.12) / WIDTH, 0.19 / HEIGHT left font ",6"
 }
-set label 220 "bar: 95% interval; grey band: A/A floor" . (groups < n_sizes ? sprintf("; %d of %d sizes", groups, n_sizes) : "") \
+set label 220 "bar: 95% interval; grey: A/A floor" . (equivalence > 0 ? "; dotted: equivalent" : "") . (groups < n_sizes ? sprintf("; %d of %d sizes", groups, n_sizes) : "") \
     at screen 0.5, 0.06 / HEIGHT center textcolor rgb "#404040"
 plot for [k = 1 : 5] $forest using ($5 == k ? spread($2) : NaN):1:(spread($3)):(spread($4)) with xerrorbars \
     pointtype mark[k] pointsize 0.5 linewidth 1 dashtype solid linecolor rgb shade[k]

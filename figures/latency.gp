@@ -11,6 +11,7 @@ PLOT = 1.75
 stats $curve using c_best nooutput
 more = STATS_max > 0 ? "best, by the verdicts" : ""
 load "figures/legend.gp"
+STRIP = strips > 0 ? 0.2 : 0
 load "figures/style.gp"
 
 c_y = c_time
@@ -25,8 +26,10 @@ load "figures/features.gp"
 if (of_what eq "iteration" && !shares) {
     set label 3 "clocks may differ between sizes" at graph 0.02, 0.04 left textcolor rgb "#404040"
 }
-plot for [i = 1 : n] $curve index i - 1 using c_size:c_time_low:c_time_high with filledcurves linetype i, \
-    for [i = 1 : n] $curve index i - 1 using c_size:c_time with linespoints linetype i, \
+if (strips > 0) { load "figures/strip.gp" }
+plot for [k = 1 : n_rest] $curve index rest[k] - 1 using c_size:c_time with linespoints linetype GREY_TONE, \
+    for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:c_time_low:c_time_high with filledcurves linetype tone[lead[k]], \
+    for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:c_time with linespoints linetype tone[lead[k]], \
     $curve using c_size:(column(c_best) == 1 ? column(c_time) : NaN) with points pointtype 6 pointsize 1.1 \
     linewidth 0.8 linecolor rgb "#000000", \
     @features

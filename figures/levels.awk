@@ -102,7 +102,7 @@ function write_contention_sizes(key,    p, k) {
         write_contention(key, p, sizes[p, 1, k])
 }
 
-function write_contention(key, p, of_size,    names, count, n, s, k, q, t, first, where, name, file, text, shown, curve) {
+function write_contention(key, p, of_size,    names, count, n, s, k, q, t, first, where, name, file, text, shown, plain, tone, curve) {
     count = split("none low medium high", names, " ")
     for (s = 1; s <= n_series[p]; s++) {
         curve = ""
@@ -115,6 +115,7 @@ function write_contention(key, p, of_size,    names, count, n, s, k, q, t, first
         if (curve == "")
             continue
         shown[++n] = quote(series_name[p, s])
+        plain[n] = series_name[p, s]
         text = text (n > 1 ? "\n\n" : "") curve
     }
     first = panel_first[p]
@@ -126,6 +127,8 @@ function write_contention(key, p, of_size,    names, count, n, s, k, q, t, first
         ranks[first], nodes[first])
     printf "n = %d\n", n > file
     array(file, "label", n, shown)
+    tones(n, plain, tone)
+    array(file, "tone", n, tone)
     printf "$level << EOD\n%sEOD\n", text > file
     close(file)
     list(name, "contention")

@@ -16,6 +16,7 @@ BEGIN {
     SIZES_OF_A_CURVE = 3
     ITERATION_SIZES = 2
     LEVELS_OF_A_CURVE = 3
+    LEADS = 4
     for (i = split(ENVIRON["CONFIGS"], word, ","); i >= 1; i--)
         shown_configs[word[i]] = some_configs = 1
     for (i = 1; i < ARGC; i++)
@@ -105,6 +106,7 @@ function summary_row(    id, i) {
     median[i] = num("median_s"); low[i] = bound("ci_low_s", median[i]); high[i] = bound("ci_high_s", median[i])
     busbw[i] = num("busbw_Bps") + 0
     limit[i] = num("limit_Bps") + 0
+    ran[i] = get("ran")
 }
 
 function iteration_row(    id, i) {
@@ -201,12 +203,109 @@ function name_of(workload, label, mode, axes,    text) {
 
 # What sets a panel apart from its neighbours, as its title says it. Which time was measured stands
 # on the axis.
-function say(label, mode, axes,    text) {
-    text = label " " mode " " axes
-    gsub(/(metric=)?(T_ss|L_iso)/, "", text)
-    gsub(/[\/ ]+/, " ", text)
+function say(label, mode, axes,    n, i, word, key, value, text) {
+    if (mode == "overlapped" && axes ~ /gemms=/)
+        mode = "" # the GEMMs say that it is a step
+    n = split(mode " " axes, word, /[\/ ]+/)
+    for (i = 1; i <= n; i++) {
+        key = value = word[i]
+        sub(/=.*/, "", key)
+        sub(/^[^=]*=/, "", value)
+        if (value !~ /^(T_ss|L_iso|)$/)
+            text = text (text == "" || key == "gemms" ? " " : ", ") in_words(key, value, axes ~ /gemms=/)
+    }
     gsub(/^ | $/, "", text)
-    return text
+    sub(/^beside/, "gradient beside", text)
+    return label == "" || text == "" ? label text : label ": " text
+}
+
+function in_words(key, value, is_step,    unit) {
+    unit = value
+    gsub(/[0-9.]/, "", unit)
+    if (key == "size") return substr(value, 1, length(value) - length(unit)) " " unit (is_step ? " of gradient" : "")
+    if (key == "gemms") return "beside " (value == 1 ? "one GEMM" : value " GEMMs")
+    if (key == "buffers") return value " buffers"
+    if (key == "contention") return value == "none" ? "no contention" : value " contention"
+    return key == value ? value : key " " value
+}
+
+# ---- the look of a config: one colour, marker and dash in every figure (style.gp)
+
+# Others take the first one after a number from their letters that the panel has not used.
+function tones(n, name, tone,    s, i, known, letters, t, used) {
+    for (i = split("auto ring/LL ring/LL128 ring/Simple tree/LL tree/LL128 tree/Simple ctas=4 ctas=8 ctas=16 ctas=32 " \
+            "ctas=2 ctas=1 Simple LL128 LL ring tree nvls ctas=64", letters, " "); i >= 1; i--)
+        known[letters[i]] = i
+    for (s = 1; s <= n; s++)
+        if (name[s] in known)
+            used[tone[s] = known[name[s]]] = 1
+    for (s = 1; s <= n; s++) {
+        if (name[s] in known)
+            continue
+        t = 0
+        for (i = 1; i <= length(name[s]); i++)
+            t += index("=/0123456789abcdefghijklmnopqrstuvwxyz", tolower(substr(name[s], i, 1))) * i
+        for (t = t % 24 + 1; (t in used) && length(used) < 24; t = t % 24 + 1)
+            ;
+        used[tone[s] = t] = 1
+    }
+}
+
+# ---- which curves have a colour
+
+# At most LEADS: auto, the best at the largest size, and those that are best at most sizes.
+function write_leads(p, file,    s, k, n, i, points, best_at, least, largest, of, lead, rest, n_lead, n_rest) {
+    for (s = 1; s <= n_series[p]; s++) {
+        points[s] = (series_name[p, s] == "auto") * 1e9
+        for (k = 1; k <= n_sizes[p, s]; k++) {
+            of = sizes[p, s, k]
+            i = at[p, s, of]
+            if (!(of in least) || y[i] + 0 < least[of]) {
+                least[of] = y[i] + 0
+                best_at[of] = s
+            }
+            largest = of + 0 > largest + 0 ? of : largest
+        }
+    }
+    for (of in best_at)
+        points[best_at[of]] += of == largest ? 1e6 : 1
+    for (s = 1; s <= n_series[p]; s++) {
+        n = 1
+        for (k = 1; k <= n_series[p]; k++)
+            n += points[k] > points[s] || (points[k] == points[s] && k < s)
+        if (n <= LEADS)
+            lead[++n_lead] = s
+        else
+            rest[++n_rest] = s
+    }
+    printf "n_lead = %d\nn_rest = %d\n", n_lead, n_rest > file
+    array(file, "lead", n_lead, lead)
+    if (!n_rest)
+        rest[1] = 1 # gnuplot evaluates the first index of an empty loop
+    array(file, "rest", n_rest > 0 ? n_rest : 1, rest)
+}
+
+# What NCCL ran in the curve of auto: $strip has a line for each stretch of sizes.
+function write_strip(p, file,    s, k, i, text, last, from, to, n) {
+    s = worded(p)
+    print "$strip << EOD" > file
+    for (k = 1; k <= n_sizes[p, s] + 1; k++) {
+        i = k <= n_sizes[p, s] ? at[p, s, sizes[p, s, k]] : 0
+        text = i ? ran[i] : ""
+        sub(/ .*/, "", text)
+        if (text != last || !i) {
+            if (last != "") {
+                print from, to, datum(last) > file
+                n++
+            }
+            from = i ? size[i] : 0
+            last = text
+        }
+        to = i ? size[i] : 0
+    }
+    if (!n)
+        print "NaN NaN \"\"" > file
+    printf "EOD\nstrips = %d\nstrip_of = %s\n", n, quote(series_name[p, s]) > file
 }
 
 function bytes(b) {
@@ -231,7 +330,7 @@ function list(name, script) { print script, name > (out "/figures") }
 
 # ---- curves against size
 
-function write_curves(p,    first, name, file, s, k, i, row, names, top, isolated, where, shares) {
+function write_curves(p,    first, name, file, s, k, i, row, names, plain, tone, top, isolated, where, shares) {
     first = panel_first[p]
     where = axes_of(params[first], ranks[first], nodes[first])
     name = name_of(workload[first], label[first], mode[first], where)
@@ -250,6 +349,12 @@ function write_curves(p,    first, name, file, s, k, i, row, names, top, isolate
     printf "isolated = %d\nlimit = %s\nn = %d\n", isolated, (limit[first] > 0 ? limit[first] : "NaN"),
         n_series[p] > file
     array(file, "label", n_series[p], names)
+    for (s = 1; s <= n_series[p]; s++)
+        plain[s] = series_name[p, s]
+    tones(n_series[p], plain, tone)
+    array(file, "tone", n_series[p], tone)
+    write_leads(p, file)
+    write_strip(p, file)
     print "c_size = 1; c_time = 2; c_time_low = 3; c_time_high = 4\n" \
         "c_bus = 5; c_bus_low = 6; c_bus_high = 7; c_best = 8\n$curve << EOD" > file
     for (s = 1; s <= n_series[p]; s++) {
@@ -312,7 +417,7 @@ function sizes_that_gain_more(p,    q, n) {
     return n + 0
 }
 
-function write_iterations(p,    first, where, name, file, s, i, names, n, d, k, text) {
+function write_iterations(p,    first, where, name, file, s, i, names, plain, tone, of_ecdf, n_ecdf, n, d, k, text) {
     first = members[p, 1]
     where = axes_of(i_params[first], i_ranks[first], i_nodes[first])
     n = 0
@@ -331,12 +436,19 @@ function write_iterations(p,    first, where, name, file, s, i, names, n, d, k, 
         v_compute[s] = A[i]; v_comm[s] = B[i]; v_time[s] = D[i]; v_time_low[s] = D_low[i]; v_time_high[s] = D_high[i]
         v_exposed[s] = positive(exposed[i]); v_hidden[s] = positive(hidden[i])
         v_by_comm[s] = rank(s, n, key_comm, again_comm); v_by_time[s] = rank(s, n, key_time, again_time)
+        plain[s] = i_config[i]
         d = cell_like(i, "overlapped")
-        if (d)
+        if (d && (s == baseline_in(p) || v_by_comm[s] == 1 || v_by_time[s] == 1)) {
+            of_ecdf[++n_ecdf] = s
             print run[d], cell_id[d], name, s > (out "/ecdf")
+        }
     }
+    tones(n, plain, tone)
     printf "size_B = %s\nn = %d\n", i_size[first], n > file
     array(file, "label", n, names)
+    array(file, "tone", n, tone)
+    if (n_ecdf)
+        array(file, "of_ecdf", n_ecdf, of_ecdf)
     array(file, "compute", n, v_compute)
     array(file, "exposed", n, v_exposed)
     array(file, "hidden", n, v_hidden)
@@ -352,7 +464,8 @@ function write_iterations(p,    first, where, name, file, s, i, names, n, d, k, 
     close(file)
     list(name, "decomposition")
     list(name, "ranks")
-    list(name, "ecdf")
+    if (n_ecdf)
+        list(name, "ecdf")
 }
 
 function positive(x) { return x + 0 > 0 ? x : 0 }

@@ -7,11 +7,15 @@
 #   y_title     of the y axis
 #   LEFT        room for the y axis (0.50 unless set)
 # The colours are Okabe and Ito's, which the colour-blind can tell apart; in greyscale the markers and
-# the dashes do.
+# the dashes do. Each config has one of the 24 line types below in every figure (tones in panels.awk):
+# auto black, ring/LL vermilion, ring/LL128 blue, ring/Simple green, tree/LL orange, tree/LL128 purple,
+# tree/Simple sky, ctas=4 brown, and so on with other markers and dashes. GREY_TONE: configs that a figure
+# does not stress.
 
 WIDTH = 3.4
 TOP = 0.36 + (detail eq "" ? 0 : 0.13)
-BOTTOM = 0.40 + KEY
+if (!exists("STRIP")) { STRIP = 0 }
+BOTTOM = 0.40 + KEY + STRIP
 if (!exists("LEFT")) { LEFT = 0.50 }
 if (!exists("RIGHT")) { RIGHT = 0.15 }
 HEIGHT = TOP + PLOT + BOTTOM
@@ -41,6 +45,7 @@ do for [i = 1 : 24] {
     set linetype i linecolor rgb hue(i) linewidth 1.2 pointtype int(word(MARKS, turn(i))) pointsize 0.36 \
         dashtype int(word(DASHES, turn(i)))
 }
+set linetype GREY_TONE linecolor rgb "#BDBDBD" linewidth 0.8 pointtype 7 pointsize 0.16 dashtype 1
 
 set border 3 linewidth 0.8 linecolor rgb "#404040"
 set tics nomirror out scale 0.5, 0.25 textcolor rgb "#000000"

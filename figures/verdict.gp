@@ -12,4 +12,5 @@ array sign[5] = ["▼", "▲", "=", "?", "≡"]
 spread(ratio) = asinh(log(ratio) / 0.01)
 array edge[19] = [0.1, 0.2, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 5, 10]
 # As the text of a tic, which is a format.
-change(r) = r >= 2 ? sprintf("×%g", r) : r < 0.55 ? sprintf("÷%g", 1 / r) : r == 1 ? "0" : sprintf("%+g%%%%", 100 * (r - 1))
+change(r) = r >= 2 ? sprintf("×%g", r) : r < 0.55 ? sprintf("÷%g", 1 / r) : r == 1 ? "0" : sprintf("%s%g%%%%", signed(r), 100 * abs(r - 1))
+signed(r) = r < 1 ? "−" : "+"

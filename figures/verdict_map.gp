@@ -33,8 +33,8 @@ array blue[3] = [0xC6E2F4, 0x7FBEE4, 0x2F8DC4]
 array orange[3] = [0xFADCC4, 0xF2AE7A, 0xDD7430]
 colour(v, r) = v == 1 ? blue[depth(r)] : v == 2 ? orange[depth(r)] : v == 3 ? 0xE4E4E4 : v == 5 ? 0xBEBEBE : 0xFFFFFF
 wide = COLUMN > 0.34
-number(change) = sprintf(abs(change) < 99.95 ? "%+.1f%%" : "%+.0f%%", change)
-text(v, r) = wide && v < 3 ? number(100 * (r - 1)) : sign[int(v)]
+number(r) = r >= 10 ? sprintf("×%.3g", r) : r >= 2 ? sprintf("×%.1f", r) : sprintf("%s%.1f%%", signed(r), 100 * abs(r - 1))
+text(v, r) = wide && v < 3 ? number(r) : sign[int(v)]
 array in_numbers[5] = ["−%", "+%", sign[3], sign[4], sign[5]]
 do for [k = 1 : 5] {
     x = legend_at[k]

@@ -39,7 +39,7 @@ function verdict_row(    id, i) {
     v_config[i] = get("config"); v_size[i] = num("size_B") + 0; v_params[i] = get("params")
     v_workload[i] = get("workload"); v_baseline[i] = get("baseline"); v_launches[i] = num("launches") + 0
     v_ratio[i] = num("ratio"); v_low[i] = num("ratio_low"); v_high[i] = num("ratio_high")
-    v_floor[i] = num("floor") + 0; v_code[i] = code_of[get("verdict")]
+    v_floor[i] = num("floor") + 0; v_equivalence[i] = num("equivalence") + 0; v_code[i] = code_of[get("verdict")]
     platform = get("platform")
 }
 
@@ -156,7 +156,7 @@ function write_forest(p, name,    intervals, file, groups, g, s, c, i, y, rows, 
         sizes_text[g] = s
         y += 0.6
     }
-    printf "EOD\nrows = %d\ngroups = %d\nlast = %g\n", rows, groups, y - 0.1 > file
+    printf "EOD\nrows = %d\ngroups = %d\nlast = %g\nequivalence = %g\n", rows, groups, y - 0.1, v_equivalence[v_first[p]] > file
     array(file, "label", rows, names)
     array(file, "place", rows, places)
     array(file, "size", groups, sizes_text)

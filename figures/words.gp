@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Formats quantities for labels.
+# Formats quantities for labels, and the line type of what has no colour.
+GREY_TONE = 25
 
 seconds(t) = t >= 1 ? sprintf("%g s", t) : t >= 1e-3 ? sprintf("%g ms", t * 1e3) : \
     t >= 1e-6 ? sprintf("%g µs", t * 1e6) : sprintf("%g ns", t * 1e9)

@@ -36,7 +36,7 @@ ok 'a page was made of it' test -s "$tmp/a_checkout/figures/out/report-mine.html
 # ---- the numbers ----
 
 mkdir -p "$tmp/numbers/data/raw" "$tmp/numbers/data/csv/wan" && cd "$tmp/numbers" || exit 1
-for p in h200-2gpu h200-4gpu; do ln -s "$top/data/raw/$p" data/raw; done
+for p in h200-2gpu h200-2gpu-steps h200-4gpu; do ln -s "$top/data/raw/$p" data/raw; done
 ln -s "$top/paper" "$top/configs" .
 ln -s "$build" build
 ok 'the tables behind the numbers' "$gradsync" reduce -q data/raw -o data/csv

@@ -162,6 +162,39 @@ ok 'the panel of a platform without a step is written' lost none answer/compare.
 ok 'an empty answer is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
 like "$(<answer.svg)" 'no step was compared yet' 'an empty answer says so'
 
+# ---- curves: colours, titles, and what NCCL ran
+mkdir -p curves
+{
+    echo "$head,ran"
+    for config in auto a b c d ctas=8; do
+        for size in 1024 2048 4096; do
+            n=$((n + 1))
+            ran=RING/LL
+            [ $size != 4096 ] || ran=RING/SIMPLE
+            echo "r,p,nccl_allreduce,,k$n,$config,,4,1,$size,size=$((size / 1024))KiB contention=none,${n}e-6,${n}e-6,${n}e-6,1e9,2e9,ok,$ran ctas=2"
+        done
+    done
+    echo "r,p,nccl_allreduce,,z,auto,,4,1,1024,size=1KiB contention=high,1e-6,1e-6,1e-6,1e9,2e9,ok,"
+} >curves/summary.csv
+cp steps/samples.csv curves
+ok 'panels of six configs are written' env -C "$top" bash figures/panels "$tmp/out6" p/nccl_allreduce "$tmp/curves"
+plot6=$tmp/out6/nccl_allreduce-contention-none.plot
+is "$(grep '^detail' "$plot6")" "detail = 'no contention'" 'the title has words for a parameter'
+is "$(grep '^detail' "$plot4" "$tmp/out/iter_proxy-size-1MiB-by.plot" | cut -d= -f2-)" " ''
+ '1 MiB'" 'a size has its unit'
+is "$(grep -E '^(n_lead|n_rest|array lead)' "$plot6" | paste -sd' ')" 'n_lead = 4 n_rest = 2 array lead[4] = [1, 2, 3, 4]' \
+    'four configs have a colour, auto and the fastest first'
+is "$(grep '^array tone' "$plot6" | sed 's/.*\[\(.*\)\]/\1/' | tr -d ' ' | tr , '\n' | sort -n | uniq -d)" '' \
+    'no two configs of a panel look alike'
+is "$(grep '^array tone' "$plot6" | sed 's/.*, //')" '9]' 'a config has its own line type wherever it stands'
+is "$(sed -n '/^\$strip/,/^EOD/p' "$plot6")" '$strip << EOD
+1024 2048 "RING/LL"
+4096 4096 "RING/SIMPLE"
+EOD' 'the strip has a stretch for each algorithm and protocol'
+ok 'a curve with a strip is drawn' "$top/figures/draw" bandwidth "$plot6" "$tmp/curve"
+like "$(<curve.svg)" 'auto ran' 'the strip names its config'
+like "$(<curve.svg)" '2 other configs' 'the legend counts the grey configs'
+
 # ---- too few numbers of CTAs
 grep -v 'ctas=8' steps/summary.csv >less && mv less steps/summary.csv
 grep -v 'ctas=8' steps/iteration.csv >less && mv less steps/iteration.csv

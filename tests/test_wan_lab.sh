@@ -80,8 +80,8 @@ if ./enter east true; then
     (cut -d. -f1 /proc/uptime; date +%s) >clocks.north
 fi
 begin plain --set wan_sync:size=1MiB \
-    \
-    --set wan_sync:configs='strategy=mpi, ring, direct, recursive_doubling, rabenseifner, direct/int8/lp'
+    --set wan_sync:configs='strategy=mpi, ring, direct, recursive_doubling, rabenseifner, '\
+'direct/int8/lp'
 finish
 export OMPI_MCA_plm_rsh_agent="$gradsync lab-enter"
 

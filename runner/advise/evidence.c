@@ -124,10 +124,11 @@ static void decide_which_count(struct steps_evidence *s)
 
 /* ---- reading ---- */
 
+/* Of a step that is measured in parts, only the overlapped mode is what a training runs. */
 static bool is_whole_step(const struct contrast *c)
 {
-    return contrast_level(c) > LEVEL_SYNTHETIC ||
-           (contrast_level(c) == LEVEL_SYNTHETIC && !strcmp(c->mode, "overlapped"));
+    enum level level = contrast_level(c);
+    return level > LEVEL_STEP || (level > LEVEL_ALONE && !strcmp(c->mode, "overlapped"));
 }
 
 /* "data/raw/NAME" of a platform, else a folder, else a run; the caller frees it. */

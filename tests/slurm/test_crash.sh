@@ -96,7 +96,8 @@ refused 'more nodes than there are' 'allows at most 3 per job' "$gradsync" submi
 run "$gradsync" submit -o none q.ini --set slurm:constraint=nosuch
 is "$rc" 2 'a constraint that no node has is refused'
 like "$err" 'names no feature of the nodes' 'the message says that no node has the constraint'
-like "$err" 'once mended: gradsync resume' 'the campaign with a wrong constraint is kept for resume'
+like "$err" 'correct the cause, then: gradsync resume' \
+    'the campaign with a wrong constraint is kept for resume'
 
 run "$gradsync" submit -o none q.ini --set slurm:sbatch.bogus=1
 is "$rc" 2 'an option that sbatch does not have is refused'

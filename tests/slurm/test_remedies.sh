@@ -53,7 +53,8 @@ exits 1 'a disk that fills between sbatch and the ledger ends submit with 1' \
 camp=$(ls -d "$tmp"/quota/gs-*)
 like "$err" 'jobs.jsonl: cannot be written: No space left.*free some space' \
     'the message says that the ledger cannot be written'
-like "$err" "once mended: gradsync resume $camp" 'the message gives the command that goes on'
+like "$err" "correct the cause, then: gradsync resume $camp" \
+    'the message gives the command that goes on'
 rm quota/fill
 ok 'resume works once the disk has room' "$gradsync" resume "$camp"
 like "$err" 'taken over' 'resume takes over the job that the ledger lacks'
