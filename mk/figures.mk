@@ -126,5 +126,5 @@ sound-drawn: sound-tables $$(drawings)
 	@$(if $(drawings),,echo 'No recording to draw: make run PLATFORM=…, or make figures-all' >&2)
 	@$(call remember,$(csv)/drawings,$(drawings))drawings=" $$(<$(csv)/drawings) "; for file in $(if $(ONLY),$(patsubst %,figures/out/%/*,$(sort $(foreach p,$(pairs),$(firstword $(subst /, ,$p))))),figures/out/*/*); do \
 	  [[ $$drawings == *" $$file "* ]] || rm -f "$$file"; done
-	@$(if $(damaged),{ printf '%s: left out of tables and figures, see the error above\n' $(damaged:%=$(raw)/%) >&2; false; })
+	@$(if $(damaged),{ printf '%s: left out of tables and figures for the error above\n' $(damaged:%=$(raw)/%) >&2; false; })
 endif
