@@ -41,6 +41,9 @@ run_with old '"load1":6.7' ''
 is "$said" "warning: raw/old/p/null/20250101T000000Z-aaaa: load 6.7 on 2 cores: not idle" 'by the load average alone'
 run_with oldidle '"load1":3.9' ''
 quiet 'of which two a rank are ours'
+run_with three '"load1":1.0,"busy_cores":0.4,"own_cores":0.2' '"own_cores":0.2' \
+    "${hosts%]},{\"rank\":2,\"host\":\"h\",\"cores\":2}]"
+is "$rc" 0 'show reads a recording of three ranks'
 run_with lab '"load1":30.0' '' "\"lab\":{\"schema\":1},$hosts"
 quiet 'a lab watches itself'
 

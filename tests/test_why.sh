@@ -264,7 +264,7 @@ wrong 'a query that gives several rows' \
     'macros.txt:1: x: .* rows of summary match, and they differ in .*size_B' \
     "x = time: SELECT median_s FROM summary WHERE platform='p' AND status='ok'"
 wrong 'definitions that depend on each other in a circle' \
-    'macros.txt:1: x is worked out from itself' 'x = integer: SELECT @y + 1' \
+    'macros.txt:1: x is defined by itself' 'x = integer: SELECT @y + 1' \
     'y = integer: SELECT @x + 1'
 wrong 'a name that is defined twice' "macros.txt:2: a second definition of 'x'" \
     'x = integer: SELECT count(*) FROM summary' 'x = integer: SELECT count(*) FROM summary'

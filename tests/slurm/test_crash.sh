@@ -92,7 +92,7 @@ refused 'more nodes than there are' 'allows at most 3 per job' "$gradsync" submi
 run "$gradsync" submit -o none q.ini --set slurm:constraint=nosuch
 is "$rc" 2 'a constraint that no node has'
 like "$err" 'names no feature of the nodes' '… is refused with a remedy'
-like "$err" 'once mended: gradsync resume' '… and the campaign is kept'
+like "$err" 'correct the cause, then: gradsync resume' '… and the campaign is kept'
 
 run "$gradsync" submit -o none q.ini --set slurm:sbatch.bogus=1
 is "$rc" 2 'an option that sbatch does not have'

@@ -50,7 +50,7 @@ exits 1 'a disk that is full between sbatch and the ledger' \
     env PATH="$tmp/front:$PATH" "$gradsync" submit -o quota q.ini
 camp=$(ls -d "$tmp"/quota/gs-*)
 like "$err" 'jobs.jsonl: cannot be written: No space left.*free some space' '… is said'
-like "$err" "once mended: gradsync resume $camp" '… with the command'
+like "$err" "correct the cause, then: gradsync resume $camp" '… with the command'
 rm quota/fill
 ok '… which' "$gradsync" resume "$camp"
 like "$err" 'taken over' '… takes the job over'
