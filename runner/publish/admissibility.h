@@ -35,7 +35,7 @@ int admissibility_rows(struct admissibility *admissibility, struct paper_tables 
                        size_t *left_out, size_t *gap);
 
 /* Adds a gap: nothing was recorded for this query. Takes ownership of `what`. Returns the index. */
-size_t admissibility_wanting(struct admissibility *admissibility, const struct paper_tables *s,
+size_t admissibility_missing(struct admissibility *admissibility, const struct paper_tables *s,
                              const char *query, const char *number, char *what);
 
 /* True, and the gap, if the recordings of two rows have different machines or software. */

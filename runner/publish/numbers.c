@@ -110,7 +110,7 @@ static void judge_gap(struct numbers *b, struct answer *a)
     if (a->none)
         return;
     if (a->fault == SIZE_MAX)
-        a->fault = admissibility_wanting(&b->admissibility, &b->tables, m->query, m->name,
+        a->fault = admissibility_missing(&b->admissibility, &b->tables, m->query, m->name,
                                          xstrfmt("%s:%d: %s", b->d.path, m->line, a->gap));
     b->admissibility.v[a->fault].needed = true;
 }
