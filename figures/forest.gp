@@ -28,7 +28,7 @@ room = 0.30 * (spread(high) - spread(low) + 0.6) / (WIDTH - LEFT - RIGHT)
 shown = -1e9
 do for [i = 1 : 19] {
     at = spread(edge[i])
-    # The middle is labelled whatever stands left of it; others where there is room.
+    # The middle always has a label; others where there is room.
     if (edge[i] == 1 || (at - shown > room && abs(at) > room)) { set xtics add (change(edge[i]) at); shown = at } else { set xtics add ("" at 1) }
 }
 set ytics ()

@@ -201,8 +201,8 @@ function name_of(workload, label, mode, axes,    text) {
     return text
 }
 
-# What sets a panel apart from its neighbours, as its title says it. Which time was measured stands
-# on the axis.
+# The title of a panel: the parameters that its neighbours have with other values. The axis names the
+# time that was measured.
 function say(label, mode, axes,    n, i, word, key, value, text) {
     if (mode == "overlapped" && axes ~ /gemms=/)
         mode = "" # the GEMMs say that it is a step
@@ -479,8 +479,8 @@ function cell_like(i, want,    j) {
     return 0
 }
 
-# What members are ordered by: a config that ran what the baseline ran stands with the baseline, after
-# it, whatever its time.
+# The keys of the order. A config that ran the same operation as the baseline follows the baseline,
+# whatever its time.
 function order_keys(p, want, value, key, again,    s, t, i, of) {
     for (s = 1; s <= n_members[p]; s++) {
         i = members[p, s]

@@ -60,5 +60,5 @@ plural(n, word) = sprintf("%d %s%s", n, word, n == 1 ? "" : "s")
 job = plural(ranks, "rank") . (nodes > 1 ? sprintf(" on %d nodes", nodes) : "")
 set label 500 sprintf("%s · %s · %s", platform, workload, job) at screen 0.5, 1 - 0.08 / HEIGHT center
 if (detail ne "") { set label 501 detail at screen 0.5, 1 - 0.21 / HEIGHT center textcolor rgb "#404040" }
-# The title of the y axis stands level, above the axis.
+# The title of the y axis is horizontal, above the axis.
 set label 502 y_title at screen 0.02, 1 - (TOP - 0.1) / HEIGHT left

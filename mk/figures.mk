@@ -9,7 +9,7 @@
 #   NAME.plot                 figures/draw               figures/out/P/NAME-SCRIPT.{svg,png,pdf}
 #   one table                 figures/*.awk, draw        figures/out/FOLDER/NAME.{svg,png,pdf}
 # P is a platform, W a workload. A stamp says when a rule last ran; its results are touched only when
-# their content changes, so what stands behind an unchanged file is left alone.
+# their content changes, so nothing is made again from an unchanged file.
 
 $(call stop_without,gnuplot,figures drawn sound-drawn report readme model-error paper)
 
@@ -126,5 +126,5 @@ sound-drawn: sound-tables $$(drawings)
 	@$(if $(drawings),,echo 'No recording to draw: make run PLATFORM=…, or make figures-all' >&2)
 	@$(call remember,$(csv)/drawings,$(drawings))drawings=" $$(<$(csv)/drawings) "; for file in $(if $(ONLY),$(patsubst %,figures/out/%/*,$(sort $(foreach p,$(pairs),$(firstword $(subst /, ,$p))))),figures/out/*/*); do \
 	  [[ $$drawings == *" $$file "* ]] || rm -f "$$file"; done
-	@$(if $(damaged),{ printf '%s: left out of tables and figures for what is said above\n' $(damaged:%=$(raw)/%) >&2; false; })
+	@$(if $(damaged),{ printf '%s: left out of tables and figures for the error above\n' $(damaged:%=$(raw)/%) >&2; false; })
 endif

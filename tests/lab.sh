@@ -1,12 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Labs of tests, beside lib.sh: three sites north, east and south, a rank at each.
-#   lab_config RATE RTT [LINE…]  writes lab.ini; the lines go on with [links], and with sections. What
-#                                happens is tested and not how fast: other tests run beside, and
-#                                no block is too late
+# Labs for tests, used beside lib.sh: three sites north, east and south, with a rank at each.
+#   lab_config RATE RTT [LINE…]  writes lab.ini; the lines go on with [links] and more sections.
+#                                Tests in it are of what happens and not how fast, as other tests
+#                                run beside: no block counts as late
 #   lab [OPTION…] -- COMMAND…    in it, LAB_SECONDS at most
-#   need_lab                     behind `run lab …`: where no lab can be had the test ends, and says so
+#   need_lab                     after `run lab …`: ends the test, with the reason, where no lab
+#                                can be had
 #   sent SITE                    inside a lab: bytes that this site has sent
 #   until_sends SITE BYTES       inside a lab: waits until it has sent so many more
 LAB_SECONDS=${LAB_SECONDS:-300} # enough for a busy machine

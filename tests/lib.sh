@@ -12,8 +12,8 @@
 #   one_line TEXT NAME      exactly one line, not empty
 #   skip NAME WHY           counts as passed, with the reason;   skip_all WHY ends the test
 #   no_orphans NAME         nothing that this test started is running any more
-#   until_true SECONDS COMMAND…   waits until COMMAND succeeds; fails when the seconds are over. Give it
-#                           many: they are spent only when the test fails
+#   until_true SECONDS COMMAND…   waits until COMMAND succeeds; fails when the seconds are over.
+#                           Give it many: they are spent only when the test fails
 #   build_sockets           builds ./sockets from tests/sockets.c
 set -uo pipefail
 
@@ -104,7 +104,9 @@ exits() {
 is() { if [ "$1" = "$2" ]; then pass "$3"; else flunk "$3" "got  '$1'"$'\n'"want '$2'"; fi; }
 isnt() { if [ "$1" != "$2" ]; then pass "$3"; else flunk "$3" "got '$1'"; fi; }
 like() { if [[ $1 =~ $2 ]]; then pass "$3"; else flunk "$3" "got  '$1'"$'\n'"like '$2'"; fi; }
-unlike() { if [[ ! $1 =~ $2 ]]; then pass "$3"; else flunk "$3" "got    '$1'"$'\n'"unlike '$2'"; fi; }
+unlike() {
+    if [[ ! $1 =~ $2 ]]; then pass "$3"; else flunk "$3" "got    '$1'"$'\n'"unlike '$2'"; fi
+}
 one_line() {
     if [ -n "$1" ] && [ "$(wc -l <<<"$1")" = 1 ]; then pass "$2"; else flunk "$2" "got '$1'"; fi
 }

@@ -1,48 +1,64 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Run folders by hand, for tests of what reads them:
-#   new_run DIR [LAUNCHES]         config.ini, plan.json of two groups: G with configs a and b, H with
-#                                  config a alone, and cell S that was never measured
+# Run folders written by hand, for tests of what reads them:
+#   new_run DIR [LAUNCHES]         config.ini and plan.json of two groups: G with configs a and b, H
+#                                  with config a alone and cell S, which was never measured
 #   header DIR LAUNCH ATTEMPT      starts launch-LL.AA.jsonl
 #   line DIR LAUNCH ATTEMPT JSON   appends to it
 #   cell DIR LAUNCH ATTEMPT GROUP CELL COPY CONFIG SIZE
 #   block DIR LAUNCH ATTEMPT CELL COPY NUMBER TIMES      10 iterations a sample
 #   closed DIR LAUNCH ATTEMPT GROUP CELL CONVERGED
-#   whole_run DIR                  2 launches of 2 blocks of every cell but S, S skipped; no manifest
+#   whole_run DIR                  2 launches of 2 blocks of every cell but S, which is skipped;
+#                                  no manifest
 #   manifest DIR                   MANIFEST.json of what is there
 # shellcheck disable=SC2034 # for the tests
 G=aaaaaaaaaaaaaaaa H=bbbbbbbbbbbbbbbb
 A=0000000000000001 B=0000000000000002 C=0000000000000003 S=0000000000000004
 
 new_run() {
+    local size8='"size_B": 8, "busbw_factor": 1.0' size16='"size_B": 16, "busbw_factor": 1.0'
     mkdir -p "$1"
     printf '[limits]\nbusbw = 10GB/s\n[launch]\nranks = 2\n[null]\nsize = 8, 16\n' >"$1/config.ini"
     cat >"$1/plan.json" <<END
 {"launches": ${2:-2}, "seed": 7, "config_sha256": "$(sha256sum <"$1/config.ini" | cut -d' ' -f1)",
  "cells": [
- {"id": "$A", "group": "$G", "config": "a", "mode": "", "params": "size=8 config=a", "size_B": 8, "busbw_factor": 1.0},
- {"id": "$B", "group": "$G", "config": "b", "mode": "", "params": "size=8 config=b", "size_B": 8, "busbw_factor": 1.0},
- {"id": "$C", "group": "$H", "config": "a", "mode": "", "params": "size=16 config=a", "size_B": 16, "busbw_factor": 1.0},
- {"id": "$S", "group": "$H", "config": "b", "mode": "", "params": "size=16 config=b", "size_B": 16, "busbw_factor": 1.0}]}
+ {"id": "$A", "group": "$G", "config": "a", "mode": "", "params": "size=8 config=a", $size8},
+ {"id": "$B", "group": "$G", "config": "b", "mode": "", "params": "size=8 config=b", $size8},
+ {"id": "$C", "group": "$H", "config": "a", "mode": "", "params": "size=16 config=a", $size16},
+ {"id": "$S", "group": "$H", "config": "b", "mode": "", "params": "size=16 config=b", $size16}]}
 END
 }
 recording() { printf '%s/launch-%02d.%02d.jsonl' "$1" "$2" "$3"; }
 line() { echo "$4" >>"$(recording "$1" "$2" "$3")"; }
 header() {
-    line "$1" "$2" "$3" '{"type":"header","schema":1,"gradsync":"0.1.0","commit":"c","run_id":"'"${1##*/}"'","platform":"p","workload":"null","label":"","launch":'"$2"',"attempt":'"$3"',"started":"2025-01-01T00:00:00Z","seed":7,"overrides":[],"ranks":2,"nodes":1}'
+    local json='{"type":"header","schema":1,"gradsync":"0.1.0","commit":"c",'
+    json+='"run_id":"'"${1##*/}"'","platform":"p","workload":"null","label":"",'
+    json+='"launch":'"$2"',"attempt":'"$3"',"started":"2025-01-01T00:00:00Z",'
+    json+='"seed":7,"overrides":[],'
+    json+='"ranks":2,"nodes":1}'
+    line "$1" "$2" "$3" "$json"
 }
 cell() {
-    line "$1" "$2" "$3" '{"type":"cell","cell":"'"$5"'","group":"'"$4"'","copy":'"$6"',"config":"'"$7"'","mode":"","params":{"size":"'"$8"'","config":"'"$7"'"},"size_B":'"$8"',"busbw_factor":1.0,"span":false,"iters":10,"metrics":[{"name":"steps","unit":"1"}],"baseline":true}'
+    local json='{"type":"cell","cell":"'"$5"'","group":"'"$4"'","copy":'"$6"','
+    json+='"config":"'"$7"'","mode":"",'
+    json+='"params":{"size":"'"$8"'","config":"'"$7"'"},"size_B":'"$8"',"busbw_factor":1.0,'
+    json+='"span":false,"iters":10,"metrics":[{"name":"steps","unit":"1"}],"baseline":true}'
+    line "$1" "$2" "$3" "$json"
 }
 block() {
-    line "$1" "$2" "$3" '{"type":"block","cell":"'"$4"'","copy":'"$5"',"block":'"$6"',"at":1.5,"iters":10,"skew_ns":30,"spread_ns":40,"metrics":{"steps":'"$6"'},"time_ns":['"$7"']}'
+    local json='{"type":"block","cell":"'"$4"'","copy":'"$5"',"block":'"$6"',"at":1.5,"iters":10,'
+    json+='"skew_ns":30,"spread_ns":40,"metrics":{"steps":'"$6"'},"time_ns":['"$7"']}'
+    line "$1" "$2" "$3" "$json"
 }
 closed() {
-    line "$1" "$2" "$3" '{"type":"group","group":"'"$4"'","blocks":2,"cells":[{"cell":"'"$5"'","copy":0,"blocks":'"$(grep -c '"type":"block","cell":"'"$5"'","copy":0' "$(recording "$1" "$2" "$3")")"',"converged":'"$6"',"half_width":0.01}]}'
+    local count json
+    count=$(grep -c '"type":"block","cell":"'"$5"'","copy":0' "$(recording "$1" "$2" "$3")")
+    json='{"type":"group","group":"'"$4"'","blocks":2,"cells":[{"cell":"'"$5"'","copy":0,"blocks":'
+    line "$1" "$2" "$3" "$json$count"',"converged":'"$6"',"half_width":0.01}]}'
 }
 whole_run() {
-    local launch
+    local launch json
     new_run "$1"
     for launch in 1 2; do
         header "$1" "$launch" 1
@@ -55,7 +71,9 @@ whole_run() {
             block "$1" "$launch" 1 $A 1 $n "1000$launch,10100,10300"
         done
         closed "$1" "$launch" 1 $G $A true
-        line "$1" "$launch" 1 '{"type":"fail","cell":"'"$S"'","copy":0,"kind":"skip","why":"no \"b\", here","rank":0,"host":"h","phase":"prepare"}'
+        json='{"type":"fail","cell":"'"$S"'","copy":0,"kind":"skip","why":"no \"b\", here",'
+        json+='"rank":0,"host":"h","phase":"prepare"}'
+        line "$1" "$launch" 1 "$json"
         cell "$1" "$launch" 1 $H $C 0 a 16
         block "$1" "$launch" 1 $C 0 1 '40000'
         block "$1" "$launch" 1 $C 0 2 '40000,40007'

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Plugins of other versions, and of other people: one built with an older workload.h, one with a newer,
-# and the example of docs/examples, built outside the tree against what was installed.
+# Plugins of other versions, and of other people: one is built with an older workload.h, one with a
+# newer, and the example of docs/examples is built outside the tree against what was installed.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 unset GRADSYNC_PLUGIN_PATH
 cc=${CC:-gcc}
-few=(--set measure:launches=1 --set measure:blocks=2 --set measure:max_blocks=2 --set measure:budget=1s
+few=(--set measure:launches=1 --set measure:blocks=2 --set measure:max_blocks=2 --set \
+    measure:budget=1s
     --set launch:oversubscribe=yes)
 
 # ---- the header grows at its ends alone ----
@@ -19,34 +20,39 @@ done
 ok 'what both headers have is in the same places' cmp <(./layout-runner) <(./layout-abi)
 size_of() { printf '#include "workload.h"\nint size = sizeof(struct wl_plugin);\n' |
     "$cc" -I"$1" -S -x c - -o - | sed -n 's/.*\.long[^0-9]*\([0-9]*\)$/\1/p'; }
-is "$(($(size_of "$top/tests/abi") < $(size_of "$top/runner")))" 1 'and the older wl_plugin is shorter'
+is "$(($(size_of "$top/tests/abi") < $(size_of "$top/runner")))" 1 'the older wl_plugin is shorter'
 
 # ---- older and newer plugins ----
 
 old_and_new() { # FOLDER-OF-HEADER WHAT
     mkdir -p "$2" && cp "$top/plugins/template/template.c" "$2/$2.c"
     sed -i "s/template/$2/g" "$2/$2.c"
-    ok "a plugin of $2 header builds" make -s -C "$2" -f "$top/plugins/plugin.mk" NAME="$2" CC="$cc" \
+    ok "a plugin of $2 header builds" make -s -C "$2" -f "$top/plugins/plugin.mk" NAME="$2" \
+        CC="$cc" \
         GRADSYNC_INCLUDE="$1"
-    ok 'passes its check' "$gradsync" check "$2/$2.so"
-    like "$err" 'all calls work' 'calls and all'
+    ok "gradsync check accepts the plugin of $2 header" "$gradsync" check "$2/$2.so"
+    like "$err" 'all calls work' "every call of the plugin of $2 header works"
     sed "s/template/$2/g" "$top/plugins/template/template-local.ini" >"$2.ini"
-    ok 'is measured' env GRADSYNC_PLUGIN_PATH="$tmp/$2" "$gradsync" run "$2.ini" -q -o "raw-$2" "${few[@]}"
-    ok 'and reduced' "$gradsync" reduce -q "raw-$2" -o "csv-$2"
-    is "$(grep -c "^[^,]*,local,$2,.*,ok," "csv-$2/summary.csv")" 6 'to a row a cell'
+    ok "the plugin of $2 header is measured" env GRADSYNC_PLUGIN_PATH="$tmp/$2" "$gradsync" run \
+        "$2.ini" -q -o "raw-$2" "${few[@]}"
+    ok "the recording of the plugin of $2 header is reduced" "$gradsync" reduce -q "raw-$2" -o \
+        "csv-$2"
+    is "$(grep -c "^[^,]*,local,$2,.*,ok," "csv-$2/summary.csv")" 6 \
+        "the table of the plugin of $2 header has each cell"
 }
 old_and_new "$top/tests/abi" older
 mkdir newer-header
-sed 's|    void (\*abort)(void \*self);|&\n    void (*later)(void *self, int more); /* appended */|; s|    bool config_free;.*|&\n    double later_still;|' \
+later='s|    void (\*abort)(void \*self);|&\n    void (*later)(void *self, int more); |'
+sed "$later"'; s|    bool config_free;.*|&\n    double later_still;|' \
     "$top/runner/workload.h" >newer-header/workload.h
-is "$(grep -c later newer-header/workload.h)" 2 'a newer header has more'
+is "$(grep -c later newer-header/workload.h)" 2 'the newer header has two more members'
 old_and_new "$tmp/newer-header" newer
 
 # ---- the example, outside the tree ----
 
 prefix=$tmp/prefix
 run make -s -C "$top" CC="$cc" BUILD="$build" install "PREFIX=$prefix"
-is "$rc" 0 'make install' || diag "$err"
+is "$rc" 0 'make install succeeds' || diag "$err"
 cp -r "$top/docs/examples/mpi_allgather" .
 cd mpi_allgather || exit 1
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
@@ -54,22 +60,31 @@ if [ ! -e "$prefix/bin/gradsync-rank" ]; then skip_all 'no MPI here'; fi
 ok 'the example builds with -Wall -Wextra -Wpedantic -Wconversion as errors' \
     make -s -f "$(pkg-config --variable=plugin_mk gradsync)" NAME=mpi_allgather CC="$cc" \
     WARNINGS='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror'
-ok 'passes its check' "$prefix/bin/gradsync" check ./mpi_allgather.so
-like "$err" 'one rank is refused: one rank has nothing to gather' 'refuses one rank'
-ok 'its config is good' "$prefix/bin/gradsync" check mpi_allgather-local.ini
+ok 'gradsync check accepts the example' "$prefix/bin/gradsync" check ./mpi_allgather.so
+like "$err" 'one rank is refused: one rank has nothing to gather' 'the example refuses one rank'
+ok "gradsync check accepts the example's config" "$prefix/bin/gradsync" check \
+    mpi_allgather-local.ini
 for ranks in 2 3; do
-    ok "is measured on $ranks ranks" "$prefix/bin/gradsync" run mpi_allgather-local.ini -q -o "raw$ranks" \
+    ok "the example is measured on $ranks ranks" "$prefix/bin/gradsync" run \
+        mpi_allgather-local.ini -q -o "raw$ranks" \
         "${few[@]}" --set "launch:ranks=$ranks" --set mpi_allgather:size=3072,98304
-    ok 'and reduced' "$prefix/bin/gradsync" reduce -q "raw$ranks" -o "csv$ranks"
-    is "$(grep -c ',ok,' "csv$ranks/summary.csv")" 4 'every cell, its result verified'
+    ok "the recording of $ranks ranks is reduced" "$prefix/bin/gradsync" reduce -q "raw$ranks" -o \
+        "csv$ranks"
+    is "$(grep -c ',ok,' "csv$ranks/summary.csv")" 4 \
+        "every cell of $ranks ranks is ok, its result verified"
 done
-exits 2 'a size that the ranks cannot share' "$prefix/bin/gradsync" plan mpi_allgather-local.ini \
+exits 2 'a size that the ranks cannot share is refused' "$prefix/bin/gradsync" plan \
+    mpi_allgather-local.ini \
     --set launch:ranks=3
-like "$err" 'is not a multiple of the 3 ranks' 'is refused'
+like "$err" 'is not a multiple of the 3 ranks' \
+    'the error says that the size is no multiple of the ranks'
 # What verify() is for.
 sed -i 's/int out = /&0 * /; s/size_t out = (/size_t out = 0 * (/' mpi_allgather.c
-ok 'broken, it builds' make -s -f "$prefix/share/gradsync/plugin.mk" NAME=mpi_allgather CC="$cc"
-exits 1 'and its check' "$prefix/bin/gradsync" check -q ./mpi_allgather.so
-like "$err" 'verify.*algorithm=ring.* byte [0-9]+ of rank [01] is' 'says which cell is wrong, and where'
-no_orphans 'nothing is left running'
+ok 'the example with a wrong result builds' make -s -f "$prefix/share/gradsync/plugin.mk" \
+    NAME=mpi_allgather CC="$cc"
+exits 1 'gradsync check fails the example with a wrong result' "$prefix/bin/gradsync" check -q \
+    ./mpi_allgather.so
+like "$err" 'verify.*algorithm=ring.* byte [0-9]+ of rank [01] is' \
+    'the error names the wrong cell, byte and rank'
+no_orphans 'no process is left'
 done_testing

@@ -3,7 +3,7 @@
 #
 # gradsync advise and prove, on recordings whose truth is known. In a recording of `steps`, ctas=16
 # shortens the step and ctas=32 lengthens it by `effect`; ctas=8 makes no difference.
-# Run also under ASan.
+# This test runs under ASan too.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 export GRADSYNC_PLUGIN_PATH=$build/plugins
@@ -48,33 +48,35 @@ cuda='"backend":"cuda","gemms":"1"'
 steps 1 '' "$cuda"
 ran 1 auto 'RING/SIMPLE ctas=24'
 ran 1 ctas=16 'RING/SIMPLE ctas=16'
-exits 0 'steps with a winner' "$gradsync" advise sim
+exits 0 'advise on steps with a winner succeeds' "$gradsync" advise sim
 like "$(first)" "^Try ctas=16 for 2 ranks on 1 node of sim: $two% $in_one, $synthetic" \
-    'are worth a try, no more: they are synthetic'
-like "$out" 'gradsync trial --arms ctas=16 -- COMMAND' 'the next command raises the level'
+    'a winner of synthetic steps is worth a try, and no more'
+like "$out" 'gradsync trial --arms ctas=16 -- COMMAND' 'the next command is a trial of the winner'
 like "$out" "8 +ctas=16 +$two% +synthetic +RING/SIMPLE ctas=24 +RING/SIMPLE ctas=16 +advised" \
-    'its row has the step, the level and what ran on both sides'
-exits 0 'a run by its path' "$gradsync" advise data/raw/sim/iter_proxy/1
-like "$(first)" '^Try ctas=16' 'has the same advice'
-exits 2 'a platform that is not there' "$gradsync" advise h900
-one_line "$err" 'is an error of one line'
+    'the row of the winner has the step, the level and what ran on both sides'
+exits 0 'advise on the path of a run succeeds' "$gradsync" advise data/raw/sim/iter_proxy/1
+like "$(first)" '^Try ctas=16' 'the path of a run gives the same advice as its platform'
+exits 2 'a platform that does not exist is refused' "$gradsync" advise h900
+one_line "$err" 'the error about the platform is one line'
 
 fresh
 steps 1 '' "$cuda"
 ran 1 auto 'RING/SIMPLE ctas=4'
-exits 0 'more CTAs than NCCL chooses' "$gradsync" advise --emit tuner sim
-like "$out" '# ctas=16 is more than a tuner can choose' 'are no rule of a tuner'
-exits 0 'nor are they' "$gradsync" advise sim
-unlike "$out" 'gradsync trial' 'for a trial'
+exits 0 "a tuner's form of more CTAs than NCCL chooses succeeds" "$gradsync" advise --emit tuner sim
+like "$out" '# ctas=16 is more than a tuner can choose' \
+    'more CTAs than NCCL chooses are no rule of a tuner'
+exits 0 'advise on more CTAs than NCCL chooses succeeds' "$gradsync" advise sim
+unlike "$out" 'gradsync trial' 'more CTAs than NCCL chooses are not offered for a trial'
 
 # ---- a gain that may be too small
 
 fresh
 steps 1 '' "$cuda" effect=0.004
-exits 0 'a gain of 0.4%' "$gradsync" advise
+exits 0 'advise on a gain of 0.4% succeeds' "$gradsync" advise
 like "$(first)" "^Leave NCCL alone: $no_win; the largest possible gain left open is 0\.[45]%\.$" \
-    'is not advised'
-like "$out" 'ctas=16 .* not advised: the gain may be below 0.5%' 'though it is a verdict'
+    'a gain of 0.4% is not advised'
+like "$out" 'ctas=16 .* not advised: the gain may be below 0.5%' \
+    'the row says that the gain may be below 0.5%'
 
 # ---- slower elsewhere
 
@@ -82,36 +84,39 @@ fresh
 steps 1 '' "$cuda"
 steps 2 other '"backend":"cuda","gemms":"4"'
 swap 2
-exits 0 'a winner that lengthens another step' "$gradsync" advise sim
-like "$(first)" "^Leave NCCL alone: $no_win without lengthening another; " 'is not advised'
-like "$out" 'ctas=16 .* not advised: slower at other 8B?' 'its row names that step'
+exits 0 'advise on a winner that lengthens another step succeeds' "$gradsync" advise sim
+like "$(first)" "^Leave NCCL alone: $no_win without lengthening another; " \
+    'a winner that lengthens another step is not advised'
+like "$out" 'ctas=16 .* not advised: slower at other 8B?' 'the row names the step that is slower'
 
 # ---- the latest run of a step counts, the highest level of a setting
 
 fresh
 steps 1 '' "$cuda"
 steps 2 again "$cuda" effect=0
-exits 0 'a winner that is not found again' "$gradsync" advise sim
-like "$(first)" '^Leave NCCL alone' 'is not advised'
+exits 0 'advise on a winner that is not found again succeeds' "$gradsync" advise sim
+like "$(first)" '^Leave NCCL alone' 'a winner that is not found again is not advised'
 fresh
 steps 1 '' "$cuda"
 steps 2 '' "$cuda" effect=-0.02
 edit 2 's/"workload":"iter_proxy"/"workload":"trial"/; s/"mode":"overlapped"/"mode":""/'
-exits 0 'a trial that contradicts synthetic steps' "$gradsync" advise sim
+exits 0 'advise on a trial that contradicts synthetic steps succeeds' "$gradsync" advise sim
 like "$(first)" "^Set ctas=32 for .* $two% $in_one, shown in a trial inside a job\.$" \
-    'overrides them'
-like "$out" 'higher level: gradsync train CONFIG' 'and training is the next level'
-like "$out" 'gradsync prove sim -- COMMAND' 'its proof is a trial'
+    'a trial overrides synthetic steps'
+like "$out" 'higher level: gradsync train CONFIG' 'training is the next level after a trial'
+like "$out" 'gradsync prove sim -- COMMAND' 'the proof of a trial is another trial'
 
 # ---- operations alone
 
 fresh
 steps 1 '' "$cuda"
 edit 1 's/"workload":"iter_proxy"/"workload":"nccl_allreduce"/'
-exits 0 'all-reduces alone' "$gradsync" advise sim
-like "$out" '^No advice for sim: no training step was compared with auto there' 'are no advice'
-exits 0 'nor are they' "$gradsync" advise --emit env sim
-like "$out" '^# Nothing to set: no steps were measured on sim\.$' 'in a form'
+exits 0 'advise on all-reduces alone succeeds' "$gradsync" advise sim
+like "$out" '^No advice for sim: no training step was compared with auto there' \
+    'all-reduces alone are no ground for advice'
+exits 0 'a form from all-reduces alone succeeds' "$gradsync" advise --emit env sim
+like "$out" '^# Nothing to set: no steps were measured on sim\.$' \
+    'a form from all-reduces alone sets nothing'
 
 # ---- a setting that NCCL did not take
 
@@ -119,17 +124,19 @@ fresh
 steps 1 '' "$cuda"
 ran 1 ctas=16 'RING/SIMPLE ctas=8'
 ran 1 ctas=32 'TREE/SIMPLE ctas=32'
-exits 0 'a setting that NCCL clamped' "$gradsync" advise sim
-like "$(first)" '^Leave NCCL alone' 'is not advised'
-like "$out" 'ctas=16 .* not advised: clamped by NCCL' 'for this reason'
-exits 0 'what took effect' "$gradsync" advise --check sim
-like "$out" 'ctas=16 +0 +1 +0 +RING/SIMPLE ctas=8 at ' 'is counted'
-like "$out" 'ctas=32 +1 +0 +0 +-' 'by setting'
+exits 0 'advise on a setting that NCCL clamped succeeds' "$gradsync" advise sim
+like "$(first)" '^Leave NCCL alone' 'a setting that NCCL clamped is not advised'
+like "$out" 'ctas=16 .* not advised: clamped by NCCL' 'the row says that NCCL clamped the setting'
+exits 0 'advise --check succeeds' "$gradsync" advise --check sim
+like "$out" 'ctas=16 +0 +1 +0 +RING/SIMPLE ctas=8 at ' \
+    'advise --check counts the settings that were clamped'
+like "$out" 'ctas=32 +1 +0 +0 +-' 'advise --check counts the settings that took effect'
 ran 1 auto 'RING/LL ctas=4'
 edit 1 's/"config":"ctas=8"/"config":"tree"/; s/RING\/SIMPLE ctas=8/RING\/LL128 ctas=8/'
 edit 1 's/"config":"ctas=16"/"config":"tree\/LL128"/'
-exits 0 'an algorithm that NCCL replaced' "$gradsync" advise --check sim
-like "$out" 'tree/LL128 +0 +0 +1 ' 'is ignored'
+exits 0 'advise --check succeeds where NCCL replaced an algorithm' "$gradsync" advise --check sim
+like "$out" 'tree/LL128 +0 +0 +1 ' \
+    'advise --check counts the algorithm that was replaced as ignored'
 
 # ---- forms
 
@@ -139,41 +146,45 @@ emit() { run "$gradsync" advise --emit "$1" sim; }
 emit env
 like "$out" "^# ctas=16: $two% shorter steps, level of evidence: synthetic, 1 of 1 " \
     'a form names its evidence'
-is "$(grep -v '^#' <<<"$out")" $'NCCL_MIN_CTAS=16\nNCCL_MAX_CTAS=16' 'env'
+is "$(grep -v '^#' <<<"$out")" $'NCCL_MIN_CTAS=16\nNCCL_MAX_CTAS=16' \
+    'the form env sets the variables'
 emit nccl.conf
-is "$(grep -v '^#' <<<"$out")" $'NCCL_MIN_CTAS=16\nNCCL_MAX_CTAS=16' 'nccl.conf'
+is "$(grep -v '^#' <<<"$out")" $'NCCL_MIN_CTAS=16\nNCCL_MAX_CTAS=16' \
+    'the form nccl.conf sets the variables'
 emit pytorch
 like "$out" $'\noptions.config.min_ctas = 16\noptions.config.max_ctas = 16\ndist.init_' \
-    'pytorch'
+    'the form pytorch sets the options'
 emit megatron
-is "$(grep -v '^#' <<<"$out")" $'dp:\n  min_ctas: 16\n  max_ctas: 16' 'megatron'
+is "$(grep -v '^#' <<<"$out")" $'dp:\n  min_ctas: 16\n  max_ctas: 16' \
+    'the form megatron sets the keys'
 emit deepspeed
-is "$(grep -v '^#' <<<"$out")" 'NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16 deepspeed train.py' 'deepspeed'
+is "$(grep -v '^#' <<<"$out")" 'NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16 deepspeed train.py' \
+    'the form deepspeed sets the variables of a command'
 emit sbatch
 is "$(grep -v '^#' <<<"$out" | bash -c '. /dev/stdin; echo $NCCL_MAX_CTAS')" 16 \
-    'sbatch is a shell script'
+    'the form sbatch is a shell script'
 emit tuner
 is "$(grep -v '^#' <<<"$out")" 'allreduce,0,-1,-1,-1,16,1,2' \
-    'tuner: only for the ranks and nodes that were measured'
+    'the form tuner has only the ranks and nodes that were measured'
 echo "$out" >rules.csv
 export NCCL_TUNER_CONFIG_FILE=rules.csv NCCL_TUNER_PLUGIN=$build/libnccl-tuner-gradsync.so
 run "$build/tuner/job"
 unset NCCL_TUNER_CONFIG_FILE NCCL_TUNER_PLUGIN
-like "$out" 'channels=16 ' 'and the tuner plugin takes them'
-is "$err" '' 'without complaint'
-exits 2 'a form that is not there' "$gradsync" advise --emit envi sim
-like "$err" "no form 'envi', did you mean 'env'" 'has its nearest named'
+like "$out" 'channels=16 ' 'the tuner plugin applies the rules of the form'
+is "$err" '' 'the tuner plugin accepts the rules without a message'
+exits 2 'a form that does not exist is refused' "$gradsync" advise --emit envi sim
+like "$err" "no form 'envi', did you mean 'env'" 'the error names the nearest form'
 edit 1 's/ctas=16/tree/g'
 emit pytorch
 like "$out" '# In the environment, .*: NCCL_ALGO=allreduce:tree' \
-    'an algorithm goes through the environment, for the collective that has it'
+    'an algorithm is set in the environment, for the collective that has it'
 swap 1
 steps 2 '' "$cuda" effect=0
 edit 2 's/"config":"ctas=16"/"config":"tree"/'
 emit env
 like "$out" '^# Nothing to set on sim with 2 ranks on 1 node: no setting is advised\.$' \
-    'without advice a form is a comment that says so'
-is "$rc" 0 'and no error'
+    'a form without advice is a comment that says so'
+is "$rc" 0 'a form without advice is no error'
 
 fresh
 steps 1 '' "$cuda"
@@ -181,26 +192,28 @@ edit 1 's/"config":"ctas=16"/"config":"ctas=16\/bucket_cap=50MiB"/'
 emit pytorch
 like "$out" 'DistributedDataParallel\(model, bucket_cap_mb=50\)' 'a bucket size is an option of DDP'
 emit env
-like "$out" "# Also set DDP's bucket_cap_mb=50" 'and no variable'
+like "$out" "# Also set DDP's bucket_cap_mb=50" 'a bucket size is no variable'
 emit tuner
-is "$(grep -cv '^#' <<<"$out")" 0 'nor a rule of a tuner'
-exits 2 'nor can a trial switch it' "$gradsync" prove sim -- true
-one_line "$err" 'which is said'
+is "$(grep -cv '^#' <<<"$out")" 0 'a bucket size is no rule of a tuner'
+exits 2 'prove refuses a bucket size, which a trial cannot switch' "$gradsync" prove sim -- true
+one_line "$err" 'the error about the bucket size is one line'
 
 fresh
 steps 1 '' '"bucket_cap":"25"'
 edit 1 's/"iter_proxy"/"train"/; s/"mode":"overlapped"/"mode":""/; s/ctas=16/NCCL_MAX_CTAS=16/'
 edit 1 's/"config":"auto"/"config":"bucket_cap=25"/'
-exits 0 'a training' "$gradsync" advise sim
-like "$(first)" "^Set NCCL_MAX_CTAS=16 for .* $two% $in_one, shown in training\.$" 'is the highest level'
+exits 0 'advise on a training succeeds' "$gradsync" advise sim
+like "$(first)" "^Set NCCL_MAX_CTAS=16 for .* $two% $in_one, shown in training\.$" \
+    'a training is the highest level'
 emit sbatch
-is "$(grep -v '^#' <<<"$out")" 'export NCCL_MAX_CTAS=16' 'its variables are set'
+is "$(grep -v '^#' <<<"$out")" 'export NCCL_MAX_CTAS=16' 'the form of a training sets its variables'
 fresh
 steps 1 '' "$cuda" effect=0
 edit 1 's/"iter_proxy"/"train"/; s/"mode":"overlapped"/"mode":""/'
 edit 1 's/"config":"auto"/"config":"bucket_cap=25"/'
-exits 0 'a training without a winner' "$gradsync" advise sim
-like "$(first)" '^Keep bucket_cap=25: no setting was shown' 'keeps its baseline'
+exits 0 'advise on a training without a winner succeeds' "$gradsync" advise sim
+like "$(first)" '^Keep bucket_cap=25: no setting was shown' \
+    'a training without a winner keeps its baseline'
 
 # ---- proof inside a job, which plays NCCL and its ranks: there ctas=8 shortens a step
 
@@ -216,19 +229,22 @@ lines() { # TYPE FILTER FILE…
     shift 2
     cat "$@" | jq -r "select(.type == \"$type\") | $filter" | sort -u | xargs
 }
-prove 'a proof in a job' 0.2
-like "$out" $'\nctas=8: kept, gain [0-9.]+ to [0-9.]+% at level trial \(run ' 'confirms the advice'
-is "$(lines header '"\(.launch) \(.proof_of)"' data/raw/sim/trial/*/*.jsonl)" '1 1 2 1 3 1 4 1 5 1' \
-    'in five launches that name the run'
-exits 0 'advice after it' "$gradsync" advise sim
+prove 'a proof in a job succeeds' 0.2
+like "$out" $'\nctas=8: kept, gain [0-9.]+ to [0-9.]+% at level trial \(run ' \
+    'a proof in a job confirms the advice'
+is "$(lines header '"\(.launch) \(.proof_of)"' data/raw/sim/trial/*/*.jsonl)" \
+    '1 1 2 1 3 1 4 1 5 1' \
+    'a proof in a job has five launches that name the run it proves'
+exits 0 'advise after a proof in a job succeeds' "$gradsync" advise sim
 like "$(first)" "^Set ctas=8 .*% $in_one, shown in a trial inside a job, proved on other data\.$" \
-    'has its gain and its level'
-prove 'a proof that fails' 5
-like "$out" $'\nctas=8: not kept, gain -' 'says so'
-exits 0 'advice after that' "$gradsync" advise sim
-like "$(first)" '^Leave NCCL alone' 'is withdrawn'
-exits 0 'nothing is left to prove' "$gradsync" prove sim -- "$build/tuner/job"
-like "$err" 'no setting is advised on sim; the job was not started' 'and no job is started'
+    'advice that was proved has the gain and level of its proof'
+prove 'a proof that fails exits with 0' 5
+like "$out" $'\nctas=8: not kept, gain -' 'a proof that fails says that the setting is not kept'
+exits 0 'advise after a failed proof succeeds' "$gradsync" advise sim
+like "$(first)" '^Leave NCCL alone' 'advice whose proof failed is withdrawn'
+exits 0 'prove without advice succeeds' "$gradsync" prove sim -- "$build/tuner/job"
+like "$err" 'no setting is advised on sim; the job was not started' \
+    'prove without advice starts no job'
 
 # ---- proof: real steps of this machine, with `ring` made faster than it is
 
@@ -254,10 +270,11 @@ gemms = 4
 mode = compute, overlapped
 configs = auto, ring, recursive_doubling
 END
-exits 0 'steps of this machine' "$gradsync" run -q mine.ini
+exits 0 'steps are measured on this machine' "$gradsync" run -q mine.ini
 chosen=$(echo data/raw/mine/iter_proxy/*)
 for f in "$chosen"/*.jsonl; do
-    awk '{ sub(/,"chain":"[0-9a-f]*"/, ""); match($0, /"cell":"[0-9a-f]+"/); id = substr($0, RSTART, RLENGTH) }
+    awk '{ sub(/,"chain":"[0-9a-f]*"/, ""); match($0, /"cell":"[0-9a-f]+"/)
+        id = substr($0, RSTART, RLENGTH) }
         /"type":"cell"/ { ring[id] = /"config":"ring"/ }
         /"type":"block"/ {
             time = (ring[id] ? 2e5 : 1e7) + 100 * ++n
@@ -265,21 +282,24 @@ for f in "$chosen"/*.jsonl; do
         { print }' "$f" >new && mv new "$f"
 done
 rm "$chosen/MANIFEST.json"
-exits 0 'steps in which ring wins' "$gradsync" advise mine
-like "$(first)" "^Try ring .* of mine: 9[78]\.[0-9] to 9[78]\.[0-9]% shorter in 2 of 2 steps, $synthetic" \
-    'are worth a try'
-like "$out" 'gradsync prove mine' 'and a proof'
-exits 0 'of a setting that is none of NCCL' "$gradsync" advise --emit env mine
-like "$out" '^# ring is advised on mine, but is no setting of NCCL\.$' 'no form is written'
-exits 0 'the proof' "$gradsync" prove mine --set measure:launches=2
+exits 0 'advise on steps in which ring wins succeeds' "$gradsync" advise mine
+like "$(first)" \
+    "^Try ring .* of mine: 9[78]\.[0-9] to 9[78]\.[0-9]% shorter in 2 of 2 steps, $synthetic" \
+    'ring is worth a try if it wins'
+like "$out" 'gradsync prove mine' 'ring is worth a proof if it wins'
+exits 0 "a form of a setting that is not NCCL's succeeds" "$gradsync" advise --emit env mine
+like "$out" '^# ring is advised on mine, but is no setting of NCCL\.$' \
+    "no form sets what is not NCCL's"
+exits 0 'the proof of ring succeeds' "$gradsync" prove mine --set measure:launches=2
 is "$(grep -cE '^ring: (kept|not kept|undecided), gain .* at level synthetic \(run ' <<<"$out")" 2 \
-    'says of each step whether the gain was kept'
+    'the proof says of each step whether the gain was kept'
 is "$(lines header .proof_of data/raw/mine/iter_proxy/*proof*/*.jsonl)" "${chosen##*/}" \
-    'its header names the run that it proves'
+    'the header of the proof names the run that it proves'
 what='"\(.config) \(.params.size) \(.mode)"'
 is "$(lines cell "$what" data/raw/mine/iter_proxy/*proof*/*.jsonl)" \
-    "$(echo {auto,ring}' '{256,64}'KiB overlapped')" 'it measures those cells and no others'
-exits 0 'advice after the proof' "$gradsync" advise mine
-like "$out" 'ring .*; proof: (kept|not kept|undecided)' 'carries it'
-unlike "$out" 'ring +9[78]\.' 'and its gain is that of the proof'
+    "$(echo {auto,ring}' '{256,64}'KiB overlapped')" \
+        'the proof measures the advised cells and no others'
+exits 0 'advise after the proof of ring succeeds' "$gradsync" advise mine
+like "$out" 'ring .*; proof: (kept|not kept|undecided)' 'the advice has the outcome of its proof'
+unlike "$out" 'ring +9[78]\.' 'the advice has the gain of its proof'
 done_testing

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# make bench-steps without GPUs: its table of levels that agree and that do not, and the script on
-# MPI and the stand-in for a training.
+# make bench-steps without GPUs: its table of levels that agree and that do not, and its script on
+# MPI and on the stand-in for a training.
 . "$(dirname "$0")/lib.sh"
 
 table() { awk -f "$top/tests/bench/steps_table.awk" "$@"; }
@@ -28,22 +28,28 @@ good=$(sed -n '/^a/,/^b/p' <<<"$out") bad=$(sed -n '/^b/,/^c/p' <<<"$out")
 like "$good" 'alone +0.200 +-9.00 \[-10.00, -8.00\]' 'a level has its numbers'
 unlike "$good" 'MISSED|FAILED' 'levels that agree miss nothing'
 like "$good" 'trial differs from training by at most 0.5 points +ok -0.20 \(ctas=8\)' \
-    'the trial is held to half a point'
-like "$good" 'as long as PyTorch.s, within 10% +ok \+5.0%' 'the replayed step to 10%'
+    'the trial must agree with training to half a point'
+like "$good" 'as long as PyTorch.s, within 10% +ok \+5.0%' \
+    'the replayed step must be as long as the real one to 10%'
 like "$good" 'alone has verdicts contrary to training: +ctas=8' \
-    'alone is held to nothing, and its contrary verdicts are told'
+    'the level alone must agree with nothing, and its contrary verdicts are printed'
 like "$bad" 'step differs from training by at most 1 points +MISSED -4.00' \
-    'a step of another ratio is missed'
-like "$bad" 'step has no verdict contrary to training +MISSED +ctas=8' 'so is a contrary verdict'
-like "$bad" 'within 10% +MISSED \+50.0%' 'and another time'
-like "$bad" 'trial +FAILED: torchrun: no such file' 'a level that fails is shown as failing'
-like "$out" 'step +not available: nothing imports it' 'one that is not there is not'
+    'a step with another ratio than training is MISSED'
+like "$bad" 'step has no verdict contrary to training +MISSED +ctas=8' \
+    'a step with a contrary verdict is MISSED'
+like "$bad" 'within 10% +MISSED \+50.0%' 'a step with another time is MISSED'
+like "$bad" 'trial +FAILED: torchrun: no such file' 'a level that fails is FAILED'
+like "$out" 'step +not available: nothing imports it' 'a level that is not available does not fail'
 
-rehearse() { env GPUS=2 HOST=1 OUT="$tmp/bench" CONFIGS=ring BUDGET=1 STEPS=ddp-small "$@" bash "$top/tests/bench/steps.sh"; }
-exits 0 'the script' rehearse LEVELS='synthetic trial training' JOB="$build/tuner/job steps=500 step_us=2000"
-like "$out" 'synthetic +[0-9.]+ +[-+][0-9.]+ \[' 'measures a step'
-like "$out" 'trial +[0-9.]+ +[-+][0-9.]+ \[' 'and a trial'
-exits 1 'a level that fails' rehearse LEVELS=trial JOB=false
-like "$out" 'trial +FAILED' 'makes it fail'
-exits 2 'a step that it does not know' rehearse STEPS=x
+rehearse() {
+    env GPUS=2 HOST=1 OUT="$tmp/bench" CONFIGS=ring BUDGET=1 STEPS=ddp-small "$@" \
+        bash "$top/tests/bench/steps.sh"
+}
+exits 0 'the script succeeds on MPI' rehearse LEVELS='synthetic trial training' \
+    JOB="$build/tuner/job steps=500 step_us=2000"
+like "$out" 'synthetic +[0-9.]+ +[-+][0-9.]+ \[' 'the script measures a synthetic step'
+like "$out" 'trial +[0-9.]+ +[-+][0-9.]+ \[' 'the script measures a trial'
+exits 1 'the script exits with 1 when a level fails' rehearse LEVELS=trial JOB=false
+like "$out" 'trial +FAILED' 'the table says that the level failed'
+exits 2 'the script refuses an unknown step' rehearse STEPS=x
 done_testing

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The collectives beside the all-reduce: their results, sizes and bus bandwidth on the host; what is
-# refused; that a wrong result is found; that cells of older recordings keep their ids.
+# refused; that a wrong result is found; and that cells of older recordings keep their ids.
 . "$(dirname "$0")/lib.sh"
 
 mpicc=${MPICC:-mpicc}
@@ -39,7 +39,8 @@ is "$rc:$(count '"type":"group"')" 0:6 'every collective is right on 3 ranks in 
 config all.ini 3 '[mpi_allreduce]' 'size = 24, 24600' 'dtype = float32, uint8' \
     'metric = T_ss, L_iso' "collective = $collectives"
 measure all.ini
-is "$rc:$(count '"type":"fail"'):$(count '"type":"group"')" 0:0:48 'and in hot ones'
+is "$rc:$(count '"type":"fail"'):$(count '"type":"group"')" 0:0:48 \
+    'every collective is right on 3 ranks in hot buffers'
 while read -r one factor; do
     like "$(factor "$one")" "^\"busbw_factor\":${factor}[0-9]*\$" \
         "busbw of $one is that of nccl-tests"
@@ -51,11 +52,11 @@ broadcast 1.0
 reduce 1.0
 sendrecv 1.0
 END
-ok 'the recording is reduced' "$gradsync" reduce -q data -o csv
+ok 'the recording of every collective is reduced' "$gradsync" reduce -q data -o csv
 is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     $at["params"] ~ /allgather/ { n++; r = $at["busbw_Bps"] / $at["algbw_Bps"] }
     $at["params"] ~ /allgather/ { good += r > 0.666 && r < 0.667 }
-    END { print n - good }' csv/summary.csv)" 0 'and the table has that bus bandwidth'
+    END { print n - good }' csv/summary.csv)" 0 'the table has the bus bandwidth of an all-gather'
 like "$("$gradsync" show "$dir")" 'collective=alltoall|alltoall' 'show tells the collectives apart'
 
 config step.ini 3 '[iter_proxy]' 'backend = host' 'size = 7200' 'buckets = 2' \
@@ -65,7 +66,7 @@ config step.ini 3 '[iter_proxy]' 'backend = host' 'size = 7200' 'buckets = 2' \
 measure step.ini
 is "$rc:$(count '"type":"group"'):$(count '"type":"fail"')" 0:6:0 \
     'steps with all-gathers and reduce-scatters are right'
-like "$(factor allgather)" '0\.666' 'their bus bandwidth too'
+like "$(factor allgather)" '0\.666' "the bus bandwidth of a step's all-gather has its own factor"
 
 # ---- figures and limits ----
 
@@ -73,16 +74,16 @@ config curves.ini 2 '[limits]' 'busbw = 1TB/s' 'source = nowhere' '[mpi_allreduc
     'size = 1KiB, 2KiB, 4KiB' 'collective = allreduce, allgather'
 measure curves.ini
 mkdir -p part panels
-ok 'an all-reduce and an all-gather in one section' \
+ok 'an all-reduce and an all-gather in one section are reduced' \
     "$gradsync" reduce -q --run "$dir" -o part
 (cd "$top" && bash figures/panels "$tmp/panels" curves/mpi_allreduce "$tmp/part")
 is "$(cd panels && echo *.plot)" 'mpi_allreduce-collective-allgather.plot mpi_allreduce.plot' \
-    'are not in one panel'
+    'an all-reduce and an all-gather have a panel each'
 cp part/summary.csv csv/summary.csv
 run "$gradsync" limits -o csv curves.ini
 is "$(grep -c 'impossible' csv/limits.csv)" 0 'the bus bandwidth of neither is impossible'
 like "$(cat csv/limits.csv)" 'passes \(n-1\)/n of the payload' \
-    'and the limits know the factor of an all-gather'
+    'the limits know the factor of an all-gather'
 
 # ---- a cell of an older recording ----
 
@@ -95,17 +96,20 @@ id_of() { # PLATFORM [COLLECTIVE]: the id by plan.h
         ${2:+"collective=$2"} dtype=float32 in_place=no metric=T_ss op=sum size=1MiB |
         sha256sum | cut -c1-16
 }
-is "$(cell old)" "$(id_of old)" 'an all-reduce has the id it had before there were collectives'
-is "$(cell same 'collective = allreduce')" "$(id_of same)" 'also where the config names it'
-is "$(cell new 'collective = allgather')" "$(id_of new allgather)" 'another collective is in its id'
+is "$(cell old)" "$(id_of old)" \
+    'an all-reduce has the id it had before there were other collectives'
+is "$(cell same 'collective = allreduce')" "$(id_of same)" \
+    'an all-reduce has that id where the config names it, too'
+is "$(cell new 'collective = allgather')" "$(id_of new allgather)" \
+    'the id of another collective contains its name'
 
 # ---- what is refused ----
 
 refused() { # NAME REGEX RANKS LINE…
     config refused.ini "${@:3}"
-    exits 2 "refused: $1" "$gradsync" plan refused.ini
-    like "$err" "^refused\.ini:[0-9]+: .*$2" 'by file, line and reason'
-    one_line "$err" 'in one line'
+    exits 2 "plan refuses $1" "$gradsync" plan refused.ini
+    like "$err" "^refused\.ini:[0-9]+: .*$2" "the error about $1 has file, line and reason"
+    one_line "$err" "the error about $1 is one line"
 }
 refused 'an unknown collective' "did you mean 'allgather'" 2 \
     '[mpi_allreduce]' 'collective = all-gather'
@@ -123,7 +127,7 @@ refused 'a step collective that there is not' "'alltoall' is not a choice" 2 \
     '[iter_proxy]' 'collective = alltoall'
 skipped() { # NAME REGEX LINE…
     config skipped.ini 2 "${@:3}"
-    like "$("$gradsync" plan --all skipped.ini 2>&1)" "$2" "skipped: $1"
+    like "$("$gradsync" plan --all skipped.ini 2>&1)" "$2" "plan skips $1"
 }
 skipped 'a ring that gathers' 'algorithm=ring is an all-reduce: use algorithm=auto' \
     '[mpi_allreduce]' 'algorithm = ring' 'collective = allgather'
@@ -149,20 +153,20 @@ broken() { # SED: mpi_allreduce.so with these mistakes in collective_mpi.c
 }
 config wrong.ini 3 '[mpi_allreduce]' 'size = 24600' "collective = $collectives"
 export GRADSYNC_PLUGIN_PATH=$tmp/wrong
-ok 'collectives that do nothing' broken 's/return MPI_/return 0 \&\& MPI_/'
+ok 'collectives that do nothing compile' broken 's/return MPI_/return 0 \&\& MPI_/'
 measure wrong.ini
-is "$rc:$(count '"kind":"wrong"')" 1:6 'are all found'
-ok 'collectives of the wrong block or rank' broken '
+is "$rc:$(count '"kind":"wrong"')" 1:6 'collectives that do nothing are all found'
+ok 'collectives of the wrong block or rank compile' broken '
     s/MPI_Allgather(c->send/MPI_Allgather(c->send + 4/
     s/MPI_Alltoall(/MPI_Allgather(/
     s/MPI_Reduce_scatter_block(c->send/MPI_Reduce_scatter_block(c->send + 4/
     s/COLLECTIVE_ROOT, c->comm/1, c->comm/
     s/next, TAG, \(.*\) previous,/previous, TAG, \1 next,/'
 measure wrong.ini
-is "$rc:$(count '"kind":"wrong"')" 1:6 'are all found'
+is "$rc:$(count '"kind":"wrong"')" 1:6 'collectives of the wrong block or rank are all found'
 like "$(grep '"kind":"wrong"' <<<"$lines")" '"why":"element [0-9]+ of 6150 is .* on rank [0-2]"' \
-    'and the element is named'
+    'the record of a wrong result names the element'
 unset GRADSYNC_PLUGIN_PATH
 
-no_orphans 'nothing is left running'
+no_orphans 'no process is left'
 done_testing

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The columns of the tables against their definitions (reduce.h, iteration.h, compare.h), row by row,
-# over every committed recording. Each rule is an awk program that prints the rows which break it.
+# The columns of the tables against their definitions (reduce.h, iteration.h, compare.h): each row
+# of every committed recording. Each rule is an awk program that prints the rows which break it.
 . "$(dirname "$0")/lib.sh"
 
 cd "$top" || exit 1
 ls data/raw/*/*/*/MANIFEST.json >/dev/null 2>&1 || skip_all 'no committed recording'
-ok 'every recording is reduced' "$gradsync" reduce -q -o "$tmp/csv"
-ok 'and compared' "$gradsync" compare -q data/raw -o "$tmp/csv"
+ok 'every committed recording is reduced' "$gradsync" reduce -q -o "$tmp/csv"
+ok 'every committed recording is compared' "$gradsync" compare -q data/raw -o "$tmp/csv"
 
 # obeys NAME TABLE PROGRAM: PROGRAM calls bad(WORDS) for a row that breaks the rule; v(COLUMN) is a
 # number, t(COLUMN) a text, has(COLUMN) whether there is one.
@@ -19,44 +19,58 @@ obeys() {
         'function has(c) { return t(c) != "" }' \
         'function bad(what) { if (++broken <= 3) print FILENAME ":" NR ": " what; }' \
         'NR == 1 { header(); next } { csv($0, f); rows++ }' "{ $3 }" \
-        'END { if (broken > 3) print broken " rows of " rows; if (!rows) print "no rows" }') "$tmp/csv/$2.csv"
+        'END { if (broken > 3) print broken " rows of " rows; if (!rows) print "no rows" }') \
+        "$tmp/csv/$2.csv"
     is "$out$err" '' "$1"
 }
 
 obeys 'an interval holds its median, and one launch has none' summary '
     if (has("ci_low_s") != (v("launches") > 1)) bad("an interval of " v("launches") " launches")
-    if (has("ci_low_s") && !(v("ci_low_s") <= v("median_s") && v("median_s") <= v("ci_high_s"))) bad("median outside")'
-obeys 'nor in iteration.csv' iteration '
-    if (has("overlapped_ci_low_s") != (v("launches") > 1) || has("exposed_ci_low_s") != (v("launches") > 1)) bad("interval")'
+    inside = v("ci_low_s") <= v("median_s") && v("median_s") <= v("ci_high_s")
+    if (has("ci_low_s") && !inside) bad("median outside")'
+obeys 'one launch has no interval in iteration.csv' iteration '
+    several = v("launches") > 1
+    if (has("overlapped_ci_low_s") != several || has("exposed_ci_low_s") != several)
+        bad("interval")'
 for config in data/raw/*/*/*/config.ini; do
-    echo "$(basename "$(dirname "$config")") $(sed -n 's/^precision *= *\([0-9.]*\)%.*/\1/p' "$config")"
+    echo "$(basename "$(dirname "$config")") $(sed -n 's/^precision *= *\([0-9.]*\)%.*/\1/p' \
+        "$config")"
 done >"$tmp/precision" # 1% where the config does not say
-obeys 'converged says whether that interval is as narrow as `precision`' summary '
-    while (!asked && (getline line <"'"$tmp/precision"'") > 0) { split(line, word, " "); percent[word[1]] = word[2] == "" ? 1 : word[2] }
+obeys 'converged says whether the interval is as narrow as [measure] precision' summary '
+    while (!asked && (getline line <"'"$tmp/precision"'") > 0) {
+        split(line, word, " "); percent[word[1]] = word[2] == "" ? 1 : word[2] }
     asked = 1
-    narrow = has("ci_low_s") && (v("ci_high_s") - v("ci_low_s")) / 2 <= percent[t("run_id")] / 100 * v("median_s")
-    if (t("status") == "ok" && (t("converged") == "yes") != narrow) bad("converged=" t("converged"))'
+    half = (v("ci_high_s") - v("ci_low_s")) / 2
+    narrow = has("ci_low_s") && half <= percent[t("run_id")] / 100 * v("median_s")
+    if (t("status") == "ok" && (t("converged") == "yes") != narrow)
+        bad("converged=" t("converged"))'
 obeys 'warm-up is at most half of a launch' summary '
-    if (2 * v("warmup_blocks") > v("warmup_blocks") + v("blocks")) bad("warm-up of " v("warmup_blocks"))'
-obeys 'T_ss of fewer than 16 operations is noted, no other' summary '
+    if (2 * v("warmup_blocks") > v("warmup_blocks") + v("blocks"))
+        bad("warm-up of " v("warmup_blocks"))'
+obeys 'a T_ss of fewer than 16 operations has a note, and no other time has' summary '
     few = t("params") ~ /metric=T_ss/ && has("iterations") && v("iterations") < 16
     if (few != (t("note") ~ /T_ss over/)) bad("T_ss over " t("iterations") ": " t("note"))'
 obeys 'a GPU that idles beside a network is not throttled' summary '
     if (t("platform") ~ /^wan-lab-1/ && v("throttled") > 0) bad("throttled=" t("throttled"))'
 for table in summary iteration; do
-    obeys "throttled in most readings is noted, nothing else: $table" $table '
-        if (has("throttled") && (v("throttled") < 0 || v("throttled") > 1)) bad("throttled=" t("throttled"))
-        if ((v("throttled") > 0.5) != (t("note") ~ /power cap/)) bad("throttled=" t("throttled") ": " t("note"))'
+    obeys "a row is noted as throttled only if most readings are: $table" $table '
+        if (has("throttled") && (v("throttled") < 0 || v("throttled") > 1)) bad("throttled=" \
+            t("throttled"))
+        if ((v("throttled") > 0.5) != (t("note") ~ /power cap/))
+            bad("throttled=" t("throttled") ": " t("note"))'
 done
-obeys 'overlap is there exactly where communication is 1% of compute, with its interval' iteration '
+obeys 'overlap is there exactly if communication is 1% of compute, with an interval' iteration '
     told = v("comm_s") >= 0.01 * v("compute_s")
-    if (has("overlap") != told || has("overlap_ci_low") != (told && v("launches") > 1)) bad("overlap=" t("overlap"))
-    if (has("overlap_ci_low") && !(v("overlap_ci_low") <= v("overlap") && v("overlap") <= v("overlap_ci_high"))) bad("outside")'
+    if (has("overlap") != told || has("overlap_ci_low") != (told && v("launches") > 1))
+        bad("overlap=" t("overlap"))
+    inside = v("overlap_ci_low") <= v("overlap") && v("overlap") <= v("overlap_ci_high")
+    if (has("overlap_ci_low") && !inside) bad("outside")'
 
 obeys 'a ratio lies in its interval' compare '
-    if (has("ratio") && !(v("ratio_low") <= v("ratio") && v("ratio") <= v("ratio_high"))) bad("ratio outside")
+    inside = v("ratio_low") <= v("ratio") && v("ratio") <= v("ratio_high")
+    if (has("ratio") && !inside) bad("ratio outside")
     if (has("ratio") != (v("launches") > 1)) bad("a ratio of " v("launches") " launches")'
-obeys 'Holm raises the p that it adjusts' compare '
+obeys "Holm's adjustment does not lower a p" compare '
     if (has("p_holm") && v("p_holm") < v("p_interval")) bad("p_holm < p_interval")
     if (t("p_holm_of") == "both" && v("p_holm") < v("p_permutation")) bad("p_holm < p_permutation")
     if (has("p_holm") != (t("p_holm_of") ~ /^(interval|both)$/)) bad("p_holm_of=" t("p_holm_of"))'
@@ -64,19 +78,22 @@ obeys 'a p below 0.05 stands beside an interval without 1' compare '
     spans = v("ratio_low") <= 1 && v("ratio_high") >= 1
     if (has("p_interval") && v("p_interval") < 0.05 && spans) bad("p_interval=" t("p_interval"))
     if (has("p_holm") && v("p_holm") < 0.05 && spans) bad("p_holm=" t("p_holm"))'
-obeys 'a difference is beyond the floor and the bounds, and significant' compare '
+obeys 'a difference is significant and beyond the floor and the bounds of equivalence' compare '
     sign = t("verdict") == "faster" ? -1 : t("verdict") == "slower" ? 1 : 0
     near = sign < 0 ? 1 / v("ratio_high") : v("ratio_low")
     if (sign && !has("floor")) bad("a verdict without a floor")
-    if (sign && !(near > 1 + v("floor") && log(v("ratio")) * sign > log(1 + v("equivalence")) && v("p_holm") < 0.05))
+    beyond = near > 1 + v("floor") && log(v("ratio")) * sign > log(1 + v("equivalence"))
+    if (sign && !(beyond && v("p_holm") < 0.05))
         bad(t("verdict") " by " t("ratio"))'
-obeys 'equivalent is inside the bounds, with a floor known' compare '
-    if (t("verdict") == "equivalent" && !(has("floor") && v("ratio_low") > 1 / (1 + v("equivalence")) && v("ratio_high") < 1 + v("equivalence")))
+obeys 'an equivalent ratio lies inside the bounds of equivalence and has a floor' compare '
+    inside = v("ratio_low") > 1 / (1 + v("equivalence")) && v("ratio_high") < 1 + v("equivalence")
+    if (t("verdict") == "equivalent" && !(has("floor") && inside))
         bad("equivalent from " t("ratio_low") " to " t("ratio_high"))'
-obeys 'every verdict names its level: of a step only in a mode of steps' compare '
+obeys 'every verdict names its level, and only steps are of a step' compare '
     steps = t("workload") == "iter_proxy" && t("mode") ~ /^(sequential|overlapped)$/
-    if (t("level") != (steps ? (" " t("params") ~ / step=[^ ]/ ? "step" : "synthetic") : "alone")) bad(t("mode") " is " t("level"))'
-obeys 'inconclusive alone has a reason or wants launches' compare '
+    level = steps ? (" " t("params") ~ / step=[^ ]/ ? "step" : "synthetic") : "alone"
+    if (t("level") != level) bad(t("mode") " is " t("level"))'
+obeys 'an inconclusive verdict has a reason, and no floor is negative' compare '
     if (t("verdict") == "inconclusive" && !has("reason")) bad("no reason")
     if (has("floor") && v("floor") < 0) bad("floor below 0")'
 done_testing

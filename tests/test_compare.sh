@@ -168,6 +168,13 @@ is "$(cat same.csv/placebo.csv)" \
     'placebo.csv has the counts of the placebo line'
 unlike "$("$gradsync" compare --all raw1)" 'placebo' \
     'a comparison of runs that do not name what ran has no placebo line'
+cp -r same buckets &&
+    sed -i 's/"config":"c2"}/"config":"c2","bucket_cap":"5MiB"}/' buckets/*.jsonl
+ok 'a config that sets more than tuning is compared' "$gradsync" compare -q buckets -o buckets.csv
+is "$(of buckets.csv 8 c2 verdict ran baseline_ran)" 'faster RING/LL ctas=24 RING/LL ctas=24' \
+    'a config that sets more than tuning is judged by its times, whatever NCCL ran'
+is "$(tail -n 1 buckets.csv/placebo.csv)" 'sim,null,,same,,0,0,2,0' \
+    'a config that sets more than tuning counts as no placebo'
 cp -r same varies && sed -i '/"type":"note"/s/ctas=24/ctas=22/' varies/launch-02.01.jsonl
 ok 'a comparison succeeds where launches ran different operations' "$gradsync" compare -q varies \
     -o varies.csv

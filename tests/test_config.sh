@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Configs as users meet them: `gradsync plan` and `gradsync check`, what they print, what they
-# refuse, in one line with the place and the remedy.
+# Configs as users meet them: what `gradsync plan` and `gradsync check` print, and what they refuse,
+# in one line with the place and the remedy.
 . "$(dirname "$0")/lib.sh"
 
 local_ini=$top/configs/local.ini
@@ -12,10 +12,10 @@ refuses() { # NAME REGEX LINE…   one line, exit 2, from plan and from check
     shift 2
     config "$@"
     exits 2 "plan refuses $name" "$gradsync" plan x.ini
-    one_line "$err" '… in one line'
-    like "$err" "$regex" '… that says why'
-    is "$out" '' '… and prints no plan'
-    exits 2 '… as does check' "$gradsync" check x.ini
+    one_line "$err" "plan of $name gives one line of error"
+    like "$err" "$regex" "plan of $name says why it refuses"
+    is "$out" '' "plan of $name prints no plan"
+    exits 2 "check refuses $name" "$gradsync" check x.ini
 }
 
 # ---- every config of the project ----
@@ -23,82 +23,92 @@ refuses() { # NAME REGEX LINE…   one line, exit 2, from plan and from check
 for ini in "$top"/configs/*.ini; do
     name=${ini##*/}
     run "$gradsync" plan "$ini"
-    if [ $rc = 3 ]; then skip "plan $name" "$err"; else is "$rc$err" 0 "plan $name"; fi
+    accepted="plan accepts $name"
+    if [ $rc = 3 ]; then skip "$accepted" "$err"; else is "$rc$err" 0 "$accepted"; fi
     first=$out
     run "$gradsync" plan "$ini"
-    is "$out" "$first" '… twice the same'
+    is "$out" "$first" "plan of $name prints the same a second time"
     run "$gradsync" check "$ini"
-    if [ $rc = 3 ]; then skip "check $name" "$err"; else is "$rc" 0 "check $name"; fi
+    accepted="check accepts $name"
+    if [ $rc = 3 ]; then skip "$accepted" "$err"; else is "$rc" 0 "$accepted"; fi
 done
 
 # ---- what plan prints ----
 
 run "$gradsync" plan "$local_ini"
 like "$out" '\[mpi_allreduce\] on local, 2 ranks on 1 node' 'plan names section, platform and ranks'
-like "$out" 'recursive_doubling +8'$'\n' '… the cells'
-like "$out" '48 cells in 12 groups, 3 launches' '… how many they are'
-like "$out" 'memory: [0-9.]+ MiB a rank on the host' '… the memory'
-like "$out" 'time: [0-9.]+ s to [0-9.]+ s' '… the time'
-like "$out" 'seed: drawn at run' '… and the seed that is yet to be drawn'
-like "$out" "next: gradsync run ([^ ',]+|'[^']+')\$" '… and what comes next'
-ok '… and writes nothing' test ! -e data
+like "$out" 'recursive_doubling +8'$'\n' 'plan prints the cells'
+like "$out" '48 cells in 12 groups, 3 launches' \
+    'plan prints the number of cells, groups and launches'
+like "$out" 'memory: [0-9.]+ MiB a rank on the host' 'plan prints the memory per rank'
+like "$out" 'time: [0-9.]+ s to [0-9.]+ s' 'plan prints the time'
+like "$out" 'seed: drawn at run' 'plan says that the seed is drawn by the run'
+like "$out" "next: gradsync run ([^ ',]+|'[^']+')\$" 'plan prints the next command'
+ok 'plan writes nothing' test ! -e data
 
 config '[null]' '[slurm]' 'partition = main'
 run "$gradsync" plan x.ini
-like "$out" 'or in Slurm jobs: gradsync submit ' '… which [slurm] makes submit as well'
+like "$out" 'or in Slurm jobs: gradsync submit ' 'plan of a config with [slurm] names submit too'
 
-exits 2 'a workload mistyped' "$gradsync" plan x.ini -w nul
-like "$err" "no workload section \[nul\], did you mean 'null'" '… has its nearest named'
+exits 2 'a mistyped workload is refused' "$gradsync" plan x.ini -w nul
+like "$err" "no workload section \[nul\], did you mean 'null'" \
+    'the error names the nearest workload'
 config '[launch]' 'ranks = 4096' '[null]'
-exits 3 'more ranks than this machine has room for' "$gradsync" plan x.ini
-like "$out$err" "1 cell in .*x\.ini:2: key 'ranks': 4096 ranks, but this machine has [0-9]+ slots" '… are planned, and said'
+exits 3 'plan exits with 3 for more ranks than this machine has slots' "$gradsync" plan x.ini
+like "$out$err" "1 cell in .*x\.ini:2: key 'ranks': 4096 ranks, but this machine has [0-9]+ slots" \
+    'plan prints the cells and says how many slots are lacking'
 
 config '[null]' 'size = 8:2MiB:x2' 'config = a, b, c, d'
 run "$gradsync" plan x.ini
-is "$(grep -cE '^  [0-9a-f]{16} ' <<<"$out")" 12 'of 76 cells the ends are shown'
-like "$out" '64 more cells \(--all\)' '… and how to see the others'
+is "$(grep -cE '^  [0-9a-f]{16} ' <<<"$out")" 12 'plan prints the first and last of 76 cells'
+like "$out" '64 more cells \(--all\)' 'plan says how to see the other cells'
 run "$gradsync" plan x.ini --all
-is "$(grep -cE '^  [0-9a-f]{16} ' <<<"$out")" 76 '--all shows them'
+is "$(grep -cE '^  [0-9a-f]{16} ' <<<"$out")" 76 'plan --all prints every cell'
 run "$gradsync" plan x.ini --json
 is "$(jq -r '.[0] | [(.cells | length), (.cells | unique_by(.id) | length),
     (.groups | length), .seed // "none"] | join(" ")' <<<"$out")" \
-    '76 76 19 none' '--json is JSON'
+    '76 76 19 none' 'plan --json prints every cell as JSON'
 run "$gradsync" plan x.ini --set null:size=8,16 --set measure:seed=7 --set measure:launches=1
-like "$out" '8 cells in 2 groups, 1 launch'$'\n' '--set overrides'
-like "$out" 'seed: 7' '… a fixed section that the file lacks, too'
+like "$out" '8 cells in 2 groups, 1 launch'$'\n' '--set overrides keys of the config'
+like "$out" 'seed: 7' '--set takes a fixed section that the config lacks'
 config '[null]' 'size = 8:79992:+8' 'config = a'
-ok 'ten thousand cells' "$gradsync" plan x.ini
-like "$out" '9999 cells in 9999 groups' '… are counted'
+ok 'plan of ten thousand cells succeeds' "$gradsync" plan x.ini
+like "$out" '9999 cells in 9999 groups' 'plan counts ten thousand cells'
 
 # A printed command can be pasted: paths are quoted, and the options of the plan stay with it.
 config '[null]' '[slurm]' 'partition = main'
 mkdir 'a b' && cp x.ini 'a b/it.ini'
+options="'a b/it.ini' --workload null --set measure:launches=2 --set 'null:config=a, b'"
 run "$gradsync" plan 'a b/it.ini' -w null -s measure:launches=2 -s 'null:config=a, b'
 is "$(sed -n 's/^next: //p' <<<"$out" | sed "s/, or in Slurm jobs: /|/")" \
-    "gradsync run 'a b/it.ini' --workload null --set measure:launches=2 --set 'null:config=a, b'|gradsync submit 'a b/it.ini' --workload null --set measure:launches=2 --set 'null:config=a, b'" \
-    'what comes next has its path quoted and the options'
+    "gradsync run $options|gradsync submit $options" \
+    'the next command of plan quotes its path and keeps the options'
 run "$gradsync" check 'a b/it.ini' --set measure:launches=2
-is "$err" "a b/it.ini: ok; next: gradsync plan 'a b/it.ini' --set measure:launches=2" '… after check too'
+is "$err" "a b/it.ini: ok; next: gradsync plan 'a b/it.ini' --set measure:launches=2" \
+    'the next command of check quotes its path and keeps the options'
 
 # ---- where configs come from ----
 
 cp "$local_ini" 'a b/my config.ini'
-exits 2 'a file name that is not a valid platform name' "$gradsync" plan 'a b/my config.ini'
-like "$err" '^a b/my config\.ini: .*set \[platform\] name' '… says what to do'
-ok 'paths with blanks' "$gradsync" plan 'a b/my config.ini' --set platform:name=mine
+exits 2 'a file name that is no valid platform name is refused' "$gradsync" plan 'a b/my config.ini'
+like "$err" '^a b/my config\.ini: .*set \[platform\] name' \
+    "the error says to set the platform's name"
+ok 'plan takes a path with blanks' "$gradsync" plan 'a b/my config.ini' --set platform:name=mine
 sed 's/$/\r/' "$local_ini" >local.ini
 run "$gradsync" plan "$local_ini" && unix=$out
 run "$gradsync" plan local.ini
-is "${out%next: *}" "${unix%next: *}" 'lines that end in CR LF are the same cells'
+is "${out%next: *}" "${unix%next: *}" 'lines that end in CR LF give the same cells'
 run bash -c '"$0" plan <(printf "[platform]\nname = p\n[null]\n")' "$gradsync"
-is "$rc" 0 'a config from a pipe'
+is "$rc" 0 'plan takes a config from a pipe'
 run env LC_ALL=de_DE.UTF-8 "$gradsync" plan "$local_ini"
-is "$out" "$unix" 'any locale'
-exits 2 'a missing file' "$gradsync" plan none.ini
-is "$err" 'none.ini: cannot be read: No such file or directory; it takes a path, or the name of a config in configs' '… is named'
-exits 2 'a folder' "$gradsync" plan .
-exits 2 'no config at all' "$gradsync" plan /dev/urandom
-one_line "$err" '… in one line'
+is "$out" "$unix" 'plan prints the same in any locale'
+exits 2 'a config file that does not exist is refused' "$gradsync" plan none.ini
+missing='none.ini: cannot be read: No such file or directory; '
+missing+='it takes a path, or the name of a config in configs'
+is "$err" "$missing" 'the error names the file that does not exist'
+exits 2 'a folder instead of a config is refused' "$gradsync" plan .
+exits 2 'a device file instead of a config is refused' "$gradsync" plan /dev/urandom
+one_line "$err" 'the error about a device file is one line'
 
 # ---- bad input ----
 
@@ -110,7 +120,8 @@ refuses 'an unknown key of a fixed section' "^x\.ini:3: key 'rnks': .*did you me
     '[null]' '[launch]' 'rnks = 2'
 refuses 'a value out of range' "^x\.ini:2: key 'noise': '2' is not in range \(0\.\.1\)" \
     '[null]' 'noise = 2'
-refuses 'a list where none may be' "^x\.ini:2: key 'ranks': '2, 4' is a list, but this key takes one value" \
+refuses 'a list where none may be' \
+    "^x\.ini:2: key 'ranks': '2, 4' is a list, but this key takes one value" \
     '[launch]' 'ranks = 2, 4' '[null]'
 refuses 'an empty sweep' "^x\.ini:2: key 'size': an empty sweep" '[null]' 'size ='
 refuses 'an empty range' "^x\.ini:2: key 'size': '16:8:x2' is an empty range" \
@@ -122,48 +133,50 @@ refuses 'a size that is no multiple of the element' '^x\.ini:1: \[mpi_allreduce\
     '[mpi_allreduce]' 'size = 10'
 refuses 'an unequal zip' "^x\.ini:4: key 'zip': 'size' has 2 values and 'time' has 1" \
     '[null]' 'size = 8, 16' 'time = 1us' 'zip = size, time'
-refuses 'a baseline that is not measured' "^x\.ini:2: key 'baseline': 'c' is not a config of \[null\]" \
+refuses 'a baseline that is not measured' \
+    "^x\.ini:2: key 'baseline': 'c' is not a config of \[null\]" \
     '[measure]' 'baseline = c' '[null]' 'config = a, b'
 refuses 'a config without a workload' '^x\.ini: no workload section' '[launch]' 'ranks = 2'
 
 config '[null]' 'size = 8, 512TiB' 'config = a, b'
-exits 3 'plan says that memory will not do' "$gradsync" plan x.ini
+exits 3 'plan exits with 3 if memory is too small' "$gradsync" plan x.ini
 like "$err" '^x\.ini:1: \[null\] needs 1536 TiB of memory on each of 2 ranks.*are free' \
-    '… in one line with the numbers'
-one_line "$err" '… and no more'
+    'the error has the memory that is needed and what is free'
+one_line "$err" 'the error about memory is one line'
 config '[platform]' 'device = another machine' '[null]' 'size = 512TiB'
-ok 'a platform of other hardware is planned all the same' "$gradsync" plan x.ini
+ok 'a platform of other hardware is planned without its memory' "$gradsync" plan x.ini
 config '[null]'
-exits 2 'an override that is none' "$gradsync" plan x.ini --set size=8
-like "$err" "^gradsync: --set 'size=8' is not SECTION:KEY=VALUE" '… says what one looks like'
-exits 2 'an override of what is not there' "$gradsync" plan x.ini --set nul:size=8
-like "$err" 'did you mean \[null\]\?' '… names the nearest'
+exits 2 'an override without a section is refused' "$gradsync" plan x.ini --set size=8
+like "$err" "^gradsync: --set 'size=8' is not SECTION:KEY=VALUE" \
+    'the error says what an override looks like'
+exits 2 'an override of an unknown section is refused' "$gradsync" plan x.ini --set nul:size=8
+like "$err" 'did you mean \[null\]\?' 'the error names the nearest section to override'
 
 # ---- where faults are told ----
 
 config '[null]' 'size = 8' '[null b]' 'siez = 8'
-exits 2 'a fault in the second section' "$gradsync" plan x.ini
-is "$out" '' '… is told without the plan of the first, below which it would be lost'
-one_line "$err" '… once'
+exits 2 'a fault in the second section is refused' "$gradsync" plan x.ini
+is "$out" '' 'a fault in the second section hides the plan of the first'
+one_line "$err" 'a fault in the second section is one line of error'
 for bad in '[measure]|launches = x' '[launch]|nodes = 0'; do
     config "${bad%|*}" "${bad#*|}" '[null]' '[null b]' '[null c]'
-    exits 2 "${bad#*|}, of three sections" "$gradsync" plan x.ini
-    one_line "$err" '… is told once'
+    exits 2 "${bad#*|} is refused in a config of three sections" "$gradsync" plan x.ini
+    one_line "$err" "${bad#*|} is reported once for three sections"
 done
 config '[launch]' 'ranks = 4096' '[null]' '[null b]'
 run "$gradsync" plan x.ini
-one_line "$err" 'too few slots for two sections are told once'
+one_line "$err" 'too few slots for two sections are reported once'
 config '[nulll]' '[null]'
 run bash -c '"$0" plan x.ini 2>&1 | tail -n 1' "$gradsync"
-like "$out" "did you mean 'null'" 'the last line is the fault'
+like "$out" "did you mean 'null'" 'the last line of output is the fault'
 
 # ---- all of it at once ----
 
 config '[measure]' 'launchs = 3' 'blocks = none' '[null]' 'siez = 8' 'noise = 2' '[mpi_alreduce]' \
     'odd line'
-exits 2 'check' "$gradsync" check x.ini
+exits 2 'check refuses a config with several faults' "$gradsync" check x.ini
 is "$(cut -d: -f1,2 <<<"$err" | sort -t: -k2n | tr '\n' ' ')" \
-    'x.ini:2 x.ini:3 x.ini:5 x.ini:6 x.ini:7 x.ini:8 ' '… reports every fault with its line'
+    'x.ini:2 x.ini:3 x.ini:5 x.ini:6 x.ini:7 x.ini:8 ' 'check reports every fault with its line'
 
 # ---- a plugin whose library is missing here ----
 
@@ -173,11 +186,12 @@ mkdir lib && echo 'int absent(void) { return 1; }' >absent.c
 rm libabsent.so
 config '[needy]' '[null]' 'siez = 8'
 export GRADSYNC_PLUGIN_PATH=$PWD/lib
-exits 2 'a fault matters more than what this machine lacks' "$gradsync" plan x.ini
+exits 2 'a fault of the config matters more than a library that is missing' "$gradsync" plan x.ini
 config '[needy]' '[null]'
-exits 3 'a plugin that cannot be loaded here' "$gradsync" plan x.ini
-like "$err" '^x\.ini:1: \[needy\]: .*libabsent\.so, which is not on this machine' '… names the library'
-like "$out" '\[null\] on x' '… and does not keep the others from being planned'
-exits 3 '… nor is it a fault of the config' "$gradsync" check x.ini
+exits 3 'a plugin that cannot be loaded exits with 3' "$gradsync" plan x.ini
+like "$err" '^x\.ini:1: \[needy\]: .*libabsent\.so, which is not on this machine' \
+    'the error names the missing library'
+like "$out" '\[null\] on x' "a plugin that cannot be loaded does not stop the others' plan"
+exits 3 'check exits with 3 for a plugin that cannot be loaded' "$gradsync" check x.ini
 
 done_testing

@@ -2,25 +2,30 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A line of a recording that was altered after it was measured is refused by every verb that reads
-# recordings, and no manifest is written over it. The edits are random; SEED=N repeats those of a run.
+# recordings, and no manifest is written over it. The edits are random; SEED=N repeats those of a
+# run.
 . "$(dirname "$0")/lib.sh"
 
 seed=${SEED:-$RANDOM} edits=60
 RANDOM=$seed
 diag "SEED=$seed"
 
-printf '[platform]\nname = tiny\n[launch]\nranks = 1\n[measure]\nlaunches = 2\nblocks = 6\nbudget = 1s\nwarmup = 1ms\n[null]\nsize = 8, 16\nconfigs = a, b\n' >tiny.ini
-ok 'a run' "$gradsync" run -q tiny.ini -o whole/data/raw
+printf '%s\n' '[platform]' 'name = tiny' '[launch]' 'ranks = 1' \
+    '[measure]' 'launches = 2' 'blocks = 6' 'budget = 1s' 'warmup = 1ms' \
+    '[null]' 'size = 8, 16' 'configs = a, b' >tiny.ini
+ok 'a run to be edited succeeds' "$gradsync" run -q tiny.ini -o whole/data/raw
 run_dir=$(cd whole && echo data/raw/*/*/*)
-is "$(grep -c '"chained": true' "whole/$run_dir/MANIFEST.json")" 2 'its manifest says that both recordings are chained'
+is "$(grep -c '"chained": true' "whole/$run_dir/MANIFEST.json")" 2 \
+    'the manifest says that both recordings are chained'
 chmod -R u+w whole
 cp whole/"$run_dir"/launch-01.01.jsonl measured.jsonl
 rm "whole/$run_dir/MANIFEST.json"
 lines=$(wc -l <measured.jsonl)
-is "$(grep -c '^{"type":"[a-z]*","chain":"[0-9a-f]\{16\}"[,}]' measured.jsonl)" "$lines" 'each of its lines has a hash'
+is "$(grep -c '^{"type":"[a-z]*","chain":"[0-9a-f]\{16\}"[,}]' measured.jsonl)" "$lines" \
+    'each line of a recording has a hash'
 
-# One random edit of measured.jsonl. Lines removed from the end are not among them: they are what a kill
-# leaves, and what is left is as it was measured.
+# One random edit of measured.jsonl. Lines removed from the end are not among them: they are what a
+# kill leaves, and what is left is as it was measured.
 edit() { # KIND
     local n=$((RANDOM % lines + 1)) m=$((RANDOM % (lines - 1) + 1)) at=$RANDOM
     [ "$m" -lt "$n" ] || m=$((m + 1))
@@ -68,24 +73,30 @@ for ((i = 0; i < edits; i++)); do
         [ "$rc" = 1 ] && [[ $err == *launch-01.01.jsonl:* ]] || accepted+=("$verb/$kind/$i:$rc")
     done
 done
-diag "$edits edits of a recording of $lines lines, read by ${#readers[@]} verbs: $((edits * ${#readers[@]} - ${#accepted[@]})) of $((edits * ${#readers[@]})) refused"
+reads=$((edits * ${#readers[@]}))
+diag "$edits edits of a recording of $lines lines, read by ${#readers[@]} verbs:" \
+    "$((reads - ${#accepted[@]})) of $reads refused"
 is "${accepted[*]:0:9}" '' 'every reader refuses every edit'
-is "$(find . -name MANIFEST.json)" '' 'and no manifest vouches for one'
+is "$(find . -name MANIFEST.json)" '' 'no manifest vouches for an edited recording'
 
 cp ../measured.jsonl "$run_dir/launch-01.01.jsonl"
 ok 'the lines as they were measured are shown' "$gradsync" show "$run_dir"
 sed -i 's/"label": ""/"label": "x"/' "$run_dir/plan.json"
-exits 1 'under an edited plan' "$gradsync" resume "$run_dir"
-like "$err" 'launch-01\.01\.jsonl:1: foreign: recorded with another plan\.json' 'they are refused'
+exits 1 'the measured lines are refused under an edited plan' "$gradsync" resume "$run_dir"
+like "$err" 'launch-01\.01\.jsonl:1: foreign: recorded with another plan\.json' \
+    'the error says that the plan is another'
 cp "../whole/$run_dir/plan.json" "$run_dir/"
 sed '$d' ../measured.jsonl >"$run_dir/launch-01.01.jsonl"
-ok 'lines removed from the end are what a kill leaves' "$gradsync" check "$run_dir/launch-01.01.jsonl"
+ok 'a recording without its last line is accepted, as a kill may leave it' "$gradsync" check \
+    "$run_dir/launch-01.01.jsonl"
 
 # Recordings of before: their lines have no hash, and their order and counts alone are checked.
 for f in "$run_dir"/launch-*.jsonl; do sed -i 's/,"chain":"[0-9a-f]*"//' "$f"; done
-ok 'an older recording is completed' "$gradsync" resume "$run_dir"
-like "$err" 'older gradsync.* altered from now on' 'with a note that its lines were not protected'
-is "$(grep -c '"chained": false' "$run_dir/MANIFEST.json")" 2 'as the manifest says'
+ok 'resume completes a recording of an older version' "$gradsync" resume "$run_dir"
+like "$err" 'older gradsync.* altered from now on' \
+    'a note says that the older lines are protected only from now on'
+is "$(grep -c '"chained": false' "$run_dir/MANIFEST.json")" 2 \
+    'the manifest says that older recordings are not chained'
 chmod u+w "$run_dir"/*
 rm "$run_dir/MANIFEST.json"
 sed -i '0,/"type":"block"/{/"type":"block"/{p;p;p;p;p;p;p}}' "$run_dir/launch-01.01.jsonl"
@@ -94,5 +105,6 @@ for verb in "${readers[@]}"; do
     run read_by "$verb"
     [ "$rc" = 1 ] && [[ $err == *'launch-01.01.jsonl:'*'comes after block'* ]] && refused+=("$verb")
 done
-is "${refused[*]}" "${readers[*]}" 'a block eight times in an older recording is refused by every reader'
+is "${refused[*]}" "${readers[*]}" \
+    'a block eight times in an older recording is refused by every reader'
 done_testing

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# also under ASan
-#
-# The same from any folder, in paths with spaces, under any locale, time zone and umask, and two at
-# once; and nothing of the user's environment is recorded but what bears on the measurement.
+# gradsync works the same from any folder, in paths with spaces, under any locale, time zone and
+# umask, and twice at once. Of the user's environment it records only what bears on a measurement.
+# Also run under ASan.
 . "$(dirname "$0")/lib.sh"
 
 cat >tiny.ini <<'INI'
@@ -30,29 +29,32 @@ recordings() { find "$1" -name '*.jsonl' 2>/dev/null; }
 # All of a table but which run it was and how far apart the ranks started: the rest is scripted.
 shape() { cut -d, -f2-25,27- "$1/summary.csv"; }
 
-exits 0 'as it is' "$gradsync" run -q tiny.ini -o plain
-is "$(recordings plain | wc -l)" 1 'recorded'
-exits 0 'reduced' "$gradsync" reduce -q plain -o plain.csv
+exits 0 'a plain run succeeds' "$gradsync" run -q tiny.ini -o plain
+is "$(recordings plain | wc -l)" 1 'a plain run writes one recording'
+exits 0 'a plain run is reduced' "$gradsync" reduce -q plain -o plain.csv
 
 # ---- paths and folders
 
 mkdir -p 'a folder/in a folder'
 cp tiny.ini 'a folder/my platform.ini'
 cd 'a folder/in a folder' || exit 1
-exits 0 'a config, a data folder and a cwd with spaces' "$gradsync" run -q '../my platform.ini' -o '../raw data'
-is "$(recordings '../raw data' | wc -l)" 1 'recorded there'
-exits 0 'reduced from there' "$gradsync" reduce -q '../raw data' -o '../the tables'
-exits 0 'checked' "$gradsync" check '../raw data'
+exits 0 'a run with spaces in config, data folder and cwd succeeds' "$gradsync" run -q \
+    '../my platform.ini' -o '../raw data'
+is "$(recordings '../raw data' | wc -l)" 1 'a run writes into a data folder with spaces'
+exits 0 'reduce takes folders with spaces' "$gradsync" reduce -q '../raw data' -o '../the tables'
+exits 0 'check takes a folder with spaces' "$gradsync" check '../raw data'
 cd "$tmp" || exit 1
-is "$(shape 'a folder/the tables')" "$(shape plain.csv)" 'the same cells'
+is "$(shape 'a folder/the tables')" "$(shape plain.csv)" 'folders with spaces give the same cells'
 mkdir 'programs here'
 cp -r "$build"/gradsync "$build"/gradsync-rank 'programs here/'
 ln -s "$build/plugins" 'programs here/plugins'
-exits 0 'programs in a path with spaces' 'programs here/gradsync' run -q tiny.ini -o elsewhere
-is "$(recordings elsewhere | wc -l)" 1 'recorded'
-exits 0 'a TMPDIR with spaces' env TMPDIR="$tmp/a folder" "$gradsync" run -q tiny.ini -o tmpdir
-exits 0 'an empty environment' env -i PATH="$PATH" "$gradsync" run -q tiny.ini -o empty
-is "$(recordings empty | wc -l)" 1 'recorded'
+exits 0 'programs in a path with spaces run' 'programs here/gradsync' run -q tiny.ini -o elsewhere
+is "$(recordings elsewhere | wc -l)" 1 'programs in a path with spaces write one recording'
+exits 0 'a run with spaces in TMPDIR succeeds' env TMPDIR="$tmp/a folder" "$gradsync" run -q \
+    tiny.ini -o tmpdir
+exits 0 'a run in an empty environment succeeds' env -i PATH="$PATH" "$gradsync" run -q tiny.ini \
+    -o empty
+is "$(recordings empty | wc -l)" 1 'a run in an empty environment writes one recording'
 
 # ---- locale
 
@@ -64,41 +66,48 @@ elif mkdir locales && localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8 >/dev/null
     export LOCPATH=$tmp/locales
 fi
 if [ -z "$german" ]; then
-    skip 'a locale with decimal commas' 'de_DE can be neither found nor made here'
+    skip 'tables do not depend on a locale with decimal commas' \
+        'de_DE can be neither found nor made here'
 else
-    is "$(LC_ALL=$german awk 'BEGIN { printf "%s", 1 }')$(LC_ALL=$german bash -c 'printf %.1f 1,5')" 11,5 \
-        'the locale has decimal commas'
-    exits 0 'under it a run' env LC_ALL=$german LC_NUMERIC=$german "$gradsync" run -q tiny.ini -o german
+    is "$(LC_ALL=$german awk 'BEGIN { printf "%s", 1 }')$(LC_ALL=$german bash -c \
+        'printf %.1f 1,5')" 11,5 \
+        'the German locale has decimal commas'
+    exits 0 'a run in a German locale succeeds' env LC_ALL=$german LC_NUMERIC=$german "$gradsync" \
+        run -q tiny.ini -o german
     LC_ALL=$german run "$gradsync" reduce -q plain -o german.csv
-    ok 'the tables are what they were, byte by byte' diff -r plain.csv german.csv
-    exits 0 'its recording' "$gradsync" reduce -q german -o german2.csv
-    is "$(shape german2.csv)" "$(shape plain.csv)" 'holds the same cells'
+    ok 'a German locale writes the same tables byte by byte' diff -r plain.csv german.csv
+    exits 0 'a recording made in a German locale is reduced' "$gradsync" reduce -q german -o \
+        german2.csv
+    is "$(shape german2.csv)" "$(shape plain.csv)" \
+        'a recording made in a German locale has the same cells'
     LC_ALL=$german run "$gradsync" plan tiny.ini
     german_plan=$out
     run "$gradsync" plan tiny.ini
-    is "$german_plan" "$out" 'the plan reads the same'
+    is "$german_plan" "$out" 'a German locale prints the same plan'
 fi
 unset LOCPATH
 
 # ---- time zone
 
 before=$(date -u +%Y%m%dT%H%M%S)
-exits 0 'in Kathmandu' env TZ=Asia/Kathmandu "$gradsync" run -q tiny.ini -o zone
+exits 0 'a run in the time zone of Kathmandu succeeds' env TZ=Asia/Kathmandu "$gradsync" run -q \
+    tiny.ini -o zone
 after=$(date -u +%Y%m%dT%H%M%S)
 run_id=$(basename "$(dirname "$(recordings zone)")")
 stamp=${run_id%%Z*}
 ok 'the run is named by UTC' test ! "$stamp" '<' "$before" -a ! "$stamp" '>' "$after"
-like "$(head -n 1 "$(recordings zone)")" '"started":"[0-9T:.-]*Z"' 'and so is its header'
+like "$(head -n 1 "$(recordings zone)")" '"started":"[0-9T:.-]*Z"' 'the header has the time in UTC'
 TZ=America/St_Johns run "$gradsync" reduce -q plain -o zone.csv
-ok 'tables do not depend on the zone' diff -r plain.csv zone.csv
+ok 'tables do not depend on the time zone' diff -r plain.csv zone.csv
 
 # ---- umask
 
 for mask in 077 022 000; do
-    (umask $mask && "$gradsync" run -q tiny.ini -o "mask $mask" && "$gradsync" reduce -q "mask $mask" -o "csv $mask")
-    is "$(shape "csv $mask")" "$(shape plain.csv)" "umask $mask measures and reduces"
+    (umask $mask && "$gradsync" run -q tiny.ini -o "mask $mask" &&
+        "$gradsync" reduce -q "mask $mask" -o "csv $mask")
+    is "$(shape "csv $mask")" "$(shape plain.csv)" "umask $mask gives the same cells"
 done
-is "$(find 'mask 077' -perm /077 | wc -l)" 0 'under 077 nobody else can read'
+is "$(find 'mask 077' -perm /077 | wc -l)" 0 'under umask 077 nobody else can read the data'
 is "$(find 'mask 000' -type f -perm /222 | wc -l)" 0 'a finished recording is read-only'
 
 # ---- two at once
@@ -107,18 +116,20 @@ is "$(find 'mask 000' -type f -perm /222 | wc -l)" 0 'a finished recording is re
 one=$!
 "$gradsync" run -q tiny.ini -o both >two.log 2>&1 &
 two=$!
-ok 'one of two at once' wait $one
-ok 'the other' wait $two
-is "$(find both -name MANIFEST.json | wc -l)" 2 'two runs, each with its manifest'
-exits 0 'both sound' "$gradsync" check both
-is "$("$gradsync" reduce -q both -o both.csv && cut -d, -f1 both.csv/summary.csv | sort -u | wc -l)" 3 'both in the tables'
+ok 'the first of two runs at once succeeds' wait $one
+ok 'the second of two runs at once succeeds' wait $two
+is "$(find both -name MANIFEST.json | wc -l)" 2 'two runs at once have a manifest each'
+exits 0 'two runs at once are both sound' "$gradsync" check both
+is "$("$gradsync" reduce -q both -o both.csv && cut -d, -f1 both.csv/summary.csv | sort -u | wc \
+    -l)" 3 'two runs at once are both in the tables'
 
 # ---- secrets
 
-exits 0 'with a secret in the environment' env AWS_SECRET_ACCESS_KEY=hunter2-secret NCCL_DEBUG=WARN UCX_TLS=all \
+exits 0 'a run with a secret in the environment succeeds' env AWS_SECRET_ACCESS_KEY=hunter2-secret \
+    NCCL_DEBUG=WARN UCX_TLS=all \
     "$gradsync" run -q tiny.ini -o secret
-is "$(grep -rl hunter2 secret | wc -l)" 0 'it is recorded nowhere'
-like "$(head -n 1 "$(recordings secret)")" '"NCCL_DEBUG":"WARN"' 'but NCCL_* is'
+is "$(grep -rl hunter2 secret | wc -l)" 0 'the secret is recorded nowhere'
+like "$(head -n 1 "$(recordings secret)")" '"NCCL_DEBUG":"WARN"' "NCCL's variables are recorded"
 
-no_orphans 'nothing is left running'
+no_orphans 'no process is left'
 done_testing

@@ -10,9 +10,11 @@ command -v gnuplot >/dev/null || skip_all 'no gnuplot here'
 
 tree="$tmp/a checkout with spaces"
 mkdir -p "$tree/build"
-(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/draw figures/panels runner plugins configs \
+(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/draw figures/panels \
+    runner plugins configs \
     gradsync.pc.in tests/unit tests/bench) | tar xf - -C "$tree"
-(cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - -C "$tree/build"
+(cd "$build" && tar cf - runner plugins ./*.a gradsync gradsync-rank commit.* deps.ok) | tar xf - \
+    -C "$tree/build"
 cd "$tree" || exit 1
 # Of `make`, quiet but for what it does; the build is not what is tested here.
 draw() { make --no-print-directory "${1:--j2}" BUILD=build drawn; }
@@ -41,8 +43,10 @@ for platform in one two; do
         iter_proxy-backward-size-16MiB-{by-ctas,decomposition,ecdf,ranks} \
         iter_proxy-backward-overlapped-{latency,ratios-forest,sizes-verdict_map} answer; do
         file=figures/out/$platform/$name
-        is "$(head -c 5 "$file.svg" 2>/dev/null)$(tail -c +2 "$file.png" 2>/dev/null | head -c 3)$(head -c 5 "$file.pdf" \
-            2>/dev/null)" '<?xmlPNG%PDF-' "$platform/$name exists as SVG, PNG and PDF"
+        drawn="$(head -c 5 "$file.svg" 2>/dev/null)"
+        drawn+="$(tail -c +2 "$file.png" 2>/dev/null | head -c 3)"
+        drawn+="$(head -c 5 "$file.pdf" 2>/dev/null)"
+        is "$drawn" '<?xmlPNG%PDF-' "$platform/$name exists as SVG, PNG and PDF"
     done
 done
 is "$(find figures/out -type f | wc -l)" 108 \
@@ -65,8 +69,10 @@ is "$(bytes)" "$first" '-j8 writes the same bytes as -j1'
 
 # ---- one recording's cone
 
-edited_cell=$(grep -m 1 -o '"type":"block","cell":"[0-9a-f]*"' data/raw/two/nccl_allreduce/*/launch-01.01.jsonl)
-edit_a_cell() { sed -i "/$edited_cell/s/\"time_ns\":\[/&9/" "$recording"; } # the first sample of each block
+edited_cell=$(grep -m 1 -o '"type":"block","cell":"[0-9a-f]*"' \
+    data/raw/two/nccl_allreduce/*/launch-01.01.jsonl)
+edit_a_cell() { sed -i "/$edited_cell/s/\"time_ns\":\[/&9/" "$recording"; } # the first sample of \
+    each block
 
 recording=$(echo data/raw/two/nccl_allreduce/*/launch-01.01.jsonl)
 chmod -R u+w data/raw/two
@@ -82,9 +88,11 @@ exits 2 'an edited final recording is an error' draw
 like "$err" 'launch-01.01.jsonl: edited since' 'the error names the edited file'
 like "$err" "${recording%/*}: left out of tables and figures" \
     'the error says that the recording is left out'
-is "$(cut -d, -f2,3 data/csv/summary.csv | sort -u | tr '\n' ' ')" 'one,iter_proxy one,nccl_allreduce platform,workload two,iter_proxy ' \
+is "$(cut -d, -f2,3 data/csv/summary.csv | sort -u | tr '\n' ' ')" \
+    'one,iter_proxy one,nccl_allreduce platform,workload two,iter_proxy ' \
     'the tables have no row of the edited recording'
-is "$(find figures/out/two -name '*.svg' | sed 's,.*/,,; s/-.*//' | sort | uniq -c | xargs)" '1 answer.svg 11 iter_proxy' \
+is "$(find figures/out/two -name '*.svg' | sed 's,.*/,,; s/-.*//' | sort | uniq -c | xargs)" \
+    '1 answer.svg 11 iter_proxy' \
     'the figures of the sound recording are drawn'
 unlike "$err" 'No rule to make' 'make does not add an error of its own'
 exits 2 'the next run fails too' draw
@@ -97,14 +105,17 @@ exits 0 'drawing succeeds after one cell has other samples' draw
 is "$(grep -o 'FIGURE.*' <<<"$out" | sort)" 'FIGURE  figures/out/two/nccl_allreduce-bandwidth
 FIGURE  figures/out/two/nccl_allreduce-latency
 FIGURE  figures/out/two/nccl_allreduce-ratios-forest
-FIGURE  figures/out/two/nccl_allreduce-sizes-verdict_map' 'only the four figures with this cell are drawn again'
+FIGURE  figures/out/two/nccl_allreduce-sizes-verdict_map' \
+    'only the four figures with this cell are drawn again'
 
 touch figures/ecdf.gp
 exits 0 'drawing succeeds after a gnuplot script is touched' draw
-is "$(grep -o 'FIGURE.*' <<<"$out" | sort)" 'FIGURE  figures/out/one/iter_proxy-backward-size-16MiB-ecdf
+is "$(grep -o 'FIGURE.*' <<<"$out" | sort)" \
+    'FIGURE  figures/out/one/iter_proxy-backward-size-16MiB-ecdf
 FIGURE  figures/out/one/iter_proxy-backward-size-64MiB-ecdf
 FIGURE  figures/out/two/iter_proxy-backward-size-16MiB-ecdf
-FIGURE  figures/out/two/iter_proxy-backward-size-64MiB-ecdf' 'only the figures of this script are drawn again'
+FIGURE  figures/out/two/iter_proxy-backward-size-64MiB-ecdf' \
+    'only the figures of this script are drawn again'
 
 mv data/raw/two "$tmp/two"
 exits 0 'drawing succeeds after a platform is removed' draw
@@ -116,18 +127,25 @@ is "$(find figures/out -type f | wc -l)" 108 'all figures are back'
 
 # ---- some of the figures
 
-figures_of() { make --no-print-directory -j2 BUILD=build drawn "$@" >/dev/null 2>&1 && cd figures/out && ls -d ./*/*.svg; }
-echo "0  data/raw/two/nccl_allreduce/$(basename data/raw/two/nccl_allreduce/*)/MANIFEST.json" >data/SHA256SUMS
+figures_of() {
+    make --no-print-directory -j2 BUILD=build drawn "$@" >/dev/null 2>&1 &&
+        cd figures/out && ls -d ./*/*.svg
+}
+echo "0  data/raw/two/nccl_allreduce/$(basename data/raw/two/nccl_allreduce/*)/MANIFEST.json" \
+    >data/SHA256SUMS
 rm -r figures/out
 is "$(figures_of ONLY=own | cut -d- -f1 | sort | uniq -c | xargs)" \
-    '1 ./one/answer.svg 11 ./one/iter_proxy 4 ./one/nccl_allreduce 1 ./two/answer.svg 11 ./two/iter_proxy' \
+    "1 ./one/answer.svg 11 ./one/iter_proxy 4 ./one/nccl_allreduce \
+1 ./two/answer.svg 11 ./two/iter_proxy" \
     'only recordings that are not part of the repository are drawn'
 is "$(figures_of ONLY=two CONFIGS=auto,ctas=8 | wc -l)" 28 'the figures of other platforms are kept'
-is "$(grep -h '^array label' data/csv/panels/two/iter_proxy/*-overlapped.plot)" "array label[2] = ['auto', 'ctas=8']" \
+is "$(grep -h '^array label' data/csv/panels/two/iter_proxy/*-overlapped.plot)" \
+    "array label[2] = ['auto', 'ctas=8']" \
     'CONFIGS limits the configs in a figure'
 is "$(cut -d, -f1-2 data/csv/summary.csv | sort -u | wc -l)" 5 'the tables have every recording'
 like "$(bash mk/drawn.sh data/csv/drawings)" 'figures/out/two/answer.svg' 'the figures are named'
-like "$(bash mk/drawn.sh data/csv/drawings)" 'show the result: build/gradsync show data/raw/two/' 'the command that shows the run is named'
+like "$(bash mk/drawn.sh data/csv/drawings)" 'show the result: build/gradsync show data/raw/two/' \
+    'the command that shows the run is named'
 rm data/SHA256SUMS
 
 # ---- what make figures does on top
@@ -146,13 +164,16 @@ rm -r data/raw/local
 
 exits 2 'a mistyped target is an error' make --no-print-directory BUILD=build figurs
 like "$err" "no target 'figurs', did you mean 'figures'" 'the error names the nearest target'
-exits 2 'a mistyped variable is an error' make --no-print-directory BUILD=build PLATFROM=h200-4gpu report
+exits 2 'a mistyped variable is an error' make --no-print-directory BUILD=build PLATFROM=h200-4gpu \
+    report
 like "$err" "no variable 'PLATFROM', did you mean 'PLATFORM'" 'the error names the nearest variable'
 
 # ---- what may be in a table
 
 mkdir -p panel/part
-printf '%s\n' 'run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,median_s,ci_low_s,ci_high_s,busbw_Bps,limit_Bps,reason' \
+columns='run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,median_s,'
+columns+='ci_low_s,ci_high_s,busbw_Bps,limit_Bps,reason'
+printf '%s\n' "$columns" \
     'r,p,w,,a,"x, ""y""",,2,1,8,size=8 dtype=f32,1e-6,1e-6,2e-6,8e6,,"one, two"' \
     'r,p,w,,b,"x, ""y""",,2,1,16,size=16 dtype=f32,1e-6,1e-6,2e-6,1.6e7,,' \
     'r,p,w,,c,"x, ""y""",,2,1,32,size=32 dtype=f32,2e-6,1e-6,2e-6,1.6e7,,' \
@@ -160,7 +181,8 @@ printf '%s\n' 'run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,si
     'r,p,w,,e,z,,2,1,64,size=64 dtype=f32,,,,,,"crash, and no number"' \
     's,p,w,,a,"x, ""y""",,2,1,8,size=8 dtype=f32,5e-6,1e-6,2e-6,8e6,,' >panel/part/summary.csv
 : >panel/part/iteration.csv
-exits 0 'a table may have quotes, commas, axes and cells without a number' bash figures/panels panel/out p/w panel/part
+exits 0 'a table may have quotes, commas, axes and cells without a number' bash figures/panels \
+    panel/out p/w panel/part
 is "$(cd panel/out && echo *)" 'figures.mk w-dtype-f32.plot' \
     'each value of an axis that has a curve gets a panel'
 like "$(cat panel/out/w-dtype-f32.plot)" $'label\\[1\\] = \\[\'x, "y"\'\\]' \
@@ -168,14 +190,17 @@ like "$(cat panel/out/w-dtype-f32.plot)" $'label\\[1\\] = \\[\'x, "y"\'\\]' \
 like "$(cat panel/out/w-dtype-f32.plot)" $'\n8 5e-06|\n8 5e-6' \
     'the last measurement of a cell counts'
 
-# ---- a config that ran what the baseline ran: first in nothing, best of nothing; switches by what ran
+# ---- a config that ran what the baseline ran is first in nothing and best of nothing, and switches
+# are by what ran
 mkdir -p same/part
-compared='run_id,platform,workload,label,mode,size_B,params,baseline,config,launches,ratio,ratio_low,ratio_high,floor,verdict'
+compared='run_id,platform,workload,label,mode,size_B,params,baseline,config,launches,ratio,'
+compared+='ratio_low,ratio_high,floor,verdict'
 {
     sed 1q panel/part/summary.csv
     for size in 8 16 32; do
         for row in auto:2.0 twin:1.5 tree:3.0; do
-            echo "r,p,w,,${row%:*}$size,${row%:*},,2,1,$size,size=$size,${row#*:}e-6,1e-6,4e-6,8e6,,"
+            echo \
+                "r,p,w,,${row%:*}$size,${row%:*},,2,1,$size,size=$size,${row#*:}e-6,1e-6,4e-6,8e6,,"
         done
     done
 } >same/part/summary.csv
@@ -187,23 +212,32 @@ compared='run_id,platform,workload,label,mode,size_B,params,baseline,config,laun
     done
 } >same/part/compare.csv
 {
-    echo 'platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,change,verdict,reason'
+    printf 'platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,change,'
+    printf 'verdict,reason\n'
     echo 'p,w,,auto,,,2,1,switch,11,8,16,,recorded,RING/LL ctas=4 to RING/LL128 ctas=4'
     echo 'p,w,,auto,,,2,1,CTAs,22,16,32,,recorded,RING/LL128 ctas=4 to RING/LL128 ctas=8'
 } >same/transitions.csv
 : >same/part/iteration.csv
-exits 0 'panels of one operation under two names' env FEATURES=same/transitions.csv bash figures/panels same/out p/w same/part
-is "$(sed -n '/^\$curve/,/^EOD/p' same/out/w.plot | awk 'NF > 6 { print $NF }' | tr '\n' ' ')" '1 1 1 0 0 0 0 0 0 ' 'the baseline is the best, its twin is not'
-is "$(sed -n '/^\$map/,/^EOD/p' same/out/w-sizes.plot | awk '$2 == 1 { print $3 }' | tr '\n' ' ')" '5 5 5 ' 'the verdict has a colour of its own'
-is "$(sed -n '/^\$marks/,/^EOD/p' same/out/w.plot | cut -d' ' -f1,4- | sed -n 2p)" '11 1 "to LL128" 1' 'a switch is marked with what ran after it'
-like "$(<same/out/w.plot)" $'\nmarks = 1$' 'a number of CTAs is not'
-figures/draw verdict_map same/out/w-sizes.plot "$tmp/map" && figures/draw forest same/out/w-ratios.plot "$tmp/forest"
-ok 'both are drawn' grep -q 'same operation' "$tmp/map.svg" "$tmp/forest.svg"
+exits 0 'panels are made of one operation under two names' env FEATURES=same/transitions.csv bash \
+    figures/panels same/out p/w same/part
+is "$(sed -n '/^\$curve/,/^EOD/p' same/out/w.plot | awk 'NF > 6 { print $NF }' | tr '\n' ' ')" \
+    '1 1 1 0 0 0 0 0 0 ' 'the baseline is the best config, and its twin is not'
+is "$(sed -n '/^\$map/,/^EOD/p' same/out/w-sizes.plot | awk '$2 == 1 { print $3 }' | tr '\n' ' ')" \
+    '5 5 5 ' "the verdict 'same operation' has a value of its own in the map"
+is "$(sed -n '/^\$marks/,/^EOD/p' same/out/w.plot | cut -d' ' -f1,4- | sed -n 2p)" \
+    '11 1 "to LL128" 1' 'a switch is marked with what ran after it'
+like "$(<same/out/w.plot)" $'\nmarks = 1$' 'a change of CTAs alone is not marked'
+figures/draw verdict_map same/out/w-sizes.plot "$tmp/map" && figures/draw forest \
+    same/out/w-ratios.plot "$tmp/forest"
+ok 'the map or the forest names the same operation' grep -q 'same operation' "$tmp/map.svg" \
+    "$tmp/forest.svg"
 {
     sed 1q panel/part/summary.csv
     for row in auto:2.50 twin:2.40 fast:2.45; do
         for mode in comm overlapped; do
-            echo "r,p,w,,${row%:*}$mode,${row%:*},$mode,2,1,8,size=8 gemms=1,${row#*:}e-4,2.3e-4,2.6e-4,8e6,,"
+            time=${row#*:}e-4
+            name=${row%:*}
+            echo "r,p,w,,$name$mode,$name,$mode,2,1,8,size=8 gemms=1,$time,2.3e-4,2.6e-4,8e6,,"
         done
     done
 } >same/part/summary.csv
@@ -215,17 +249,22 @@ ok 'both are drawn' grep -q 'same operation' "$tmp/map.svg" "$tmp/forest.svg"
     done
 } >same/part/compare.csv
 {
-    echo 'run_id,platform,workload,label,config,ranks,nodes,size_B,params,compute_s,comm_s,sequential_s,overlapped_s,overlapped_ci_low_s,overlapped_ci_high_s,exposed_s,hidden_s'
+    printf 'run_id,platform,workload,label,config,ranks,nodes,size_B,params,compute_s,comm_s,'
+    printf 'sequential_s,overlapped_s,overlapped_ci_low_s,overlapped_ci_high_s,exposed_s,hidden_s\n'
     for row in auto:2.50 twin:2.40 fast:2.45; do
-        echo "r,p,w,,${row%:*},2,1,8,size=8 gemms=1,1e-4,${row#*:}e-4,3e-4,${row#*:}e-4,2.3e-4,2.6e-4,1.5e-4,0.5e-4"
+        time=${row#*:}e-4
+        printf 'r,p,w,,%s,2,1,8,size=8 gemms=1,1e-4,' "${row%:*}"
+        echo "$time,3e-4,$time,2.3e-4,2.6e-4,1.5e-4,0.5e-4"
     done
 } >same/part/iteration.csv
 echo 'run_id,cell_id,copy,time_s' >same/part/samples.csv
-exits 0 'the order of a step' bash figures/panels same/step p/w same/part
+exits 0 'panels are made of a step with one operation under two names' bash figures/panels \
+    same/step p/w same/part
 is "$(grep -hE '^array (by|again)_time' same/step/*.plot | head -n 2)" 'array by_time[3] = [2, 3, 1]
-array again_time[3] = [0, 1, 0]' 'has the twin after the baseline, whatever its time'
-ok 'the order is drawn' figures/draw ranks "$(grep -l '^array again_time' same/step/*.plot | head -n 1)" "$tmp/ranks"
-like "$(<"$tmp/ranks.svg")" 'same operation' 'and says so'
+array again_time[3] = [0, 1, 0]' 'the twin stands after the baseline, whatever its time'
+ok 'the figure of ranks is drawn with a twin' figures/draw ranks \
+    "$(grep -l '^array again_time' same/step/*.plot | head -n 1)" "$tmp/ranks"
+like "$(<"$tmp/ranks.svg")" 'same operation' 'the figure of ranks names the same operation'
 
 no_orphans 'no process is left running'
 done_testing

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
 #
-# Every fuzz target for a few seconds, a minute together; `make fuzz` takes longer. There is one for every
-# reader of files: configs, claims, recordings, run folders, campaigns, tables, the paper's numbers and
-# the report, imports, the tuner's rules, and logs.
+# Every fuzz target runs for a few seconds, a minute together; `make fuzz` takes longer. There is one
+# for every reader of files: configs, claims, recordings, run folders, campaigns, tables, the paper's
+# numbers and the report, imports, the tuner's rules, and logs.
 . "$(dirname "$0")/lib.sh"
 
 shopt -s nullglob

@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The GPU plugins without a GPU: their tables load and lint everywhere, every platform config is
-# accepted, and a run says in one line why it cannot be made here, with exit code 3.
+# The GPU plugins without a GPU: their tables load and are checked everywhere, every platform config
+# is accepted, and a run says in one line why it cannot be made here, with exit code 3.
 . "$(dirname "$0")/lib.sh"
 if compgen -G '/dev/nvidia[0-9]*' >/dev/null; then skip_all 'there is a GPU: make check-gpu'; fi
 
-exits 3 'nccl_allreduce: its dry run cannot be made here' "$gradsync" check "$build/plugins/nccl_allreduce.so"
-like "$out$err" 'the tables are good' 'but it loads, and its tables are good'
-ok 'iter_proxy: conforms, with its host backend' "$gradsync" check "$build/plugins/iter_proxy.so"
-ok 'help is printed from its tables' "$gradsync" help nccl_allreduce
-like "$out" 'algorithm.*auto, ring, tree' 'with the algorithms'
+exits 3 'nccl_allreduce: its dry run exits with 3 without a GPU' "$gradsync" check \
+    "$build/plugins/nccl_allreduce.so"
+like "$out$err" 'the tables are good' 'nccl_allreduce: its tables are good without a GPU'
+ok 'iter_proxy: check passes with its host backend' "$gradsync" check "$build/plugins/iter_proxy.so"
+ok 'nccl_allreduce: its help is printed without a GPU' "$gradsync" help nccl_allreduce
+like "$out" 'algorithm.*auto, ring, tree' 'nccl_allreduce: its help has the algorithms'
 
 for config in "$top"/configs/{l40s,a100,h100,h200,aws}-*.ini; do
     name=$(basename "$config" .ini)
-    ok "$name: checked without the hardware" "$gradsync" check "$config"
-    ok "$name: planned without the hardware" "$gradsync" plan "$config"
-    like "$(sed -n '/^\[limits\]/,/^\[/p' "$config")" 'source = ' "$name: its limits have a source"
+    ok "$name: check accepts the config without the hardware" "$gradsync" check "$config"
+    ok "$name: plan accepts the config without the hardware" "$gradsync" plan "$config"
+    like "$(sed -n '/^\[limits\]/,/^\[/p' "$config")" 'source = ' "$name: the limits have a source"
 done
 run "$gradsync" plan "$top/configs/h200-4gpu.ini" --all
 for config in auto ring/LL ring/LL128 ring/Simple tree/LL tree/LL128 tree/Simple ctas=4 ctas=32; do
@@ -33,9 +34,10 @@ for workload in nccl_allreduce iter_proxy; do
 	[$workload]
 	END
     [ $workload = nccl_allreduce ] || echo 'backend = cuda' >>$workload.ini
-    exits 3 "$workload: cannot run here" "$gradsync" run -q $workload.ini -o data
-    one_line "$err" "$workload: says so in one line"
-    like "$err" 'NVIDIA driver|NVIDIA GPU|CUDA|cuda\.so' "$workload: names what is missing"
+    exits 3 "$workload: a run exits with 3 without a GPU" "$gradsync" run -q $workload.ini -o data
+    one_line "$err" "$workload: the error is one line"
+    like "$err" 'NVIDIA driver|NVIDIA GPU|CUDA|cuda\.so' \
+        "$workload: the error names what is missing"
 done
 
 cat >one.ini <<'END'
@@ -43,20 +45,20 @@ cat >one.ini <<'END'
 ranks = 1
 [nccl_allreduce]
 END
-exits 2 'one rank is refused' "$gradsync" plan one.ini
-like "$err" '2 ranks or more' 'and why'
+exits 2 'a collective of one rank is refused' "$gradsync" plan one.ini
+like "$err" '2 ranks or more' 'the error says that 2 ranks are needed'
 cat >odd.ini <<'END'
 [nccl_allreduce]
 size = 1001
 END
 exits 2 'a size that does not divide by the element is refused' "$gradsync" plan odd.ini
-like "$err" 'not a multiple of the 4 bytes of dtype=fp32' 'and why'
+like "$err" 'not a multiple of the 4 bytes of dtype=fp32' 'the error names the size of the element'
 cat >typo.ini <<'END'
 [nccl_allreduce]
 algorithm = rign
 END
 exits 2 'an unknown algorithm is refused' "$gradsync" plan typo.ini
-like "$err" "did you mean 'ring'" 'with the nearest name'
+like "$err" "did you mean 'ring'" 'the error names the nearest algorithm'
 
 # Backends are built wherever their headers are; elsewhere the build says what it left out.
 if [ -e "$build/plugins/nccl_allreduce/cuda.so" ]; then

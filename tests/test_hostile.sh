@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Recordings, campaigns and folders come from other people: they are data. No text of theirs runs as
-# code in make, a shell, gnuplot or a terminal, none of their links is followed, none of their files
-# is waited for; also under ASan.
+# code in make, a shell, gnuplot or a terminal, none of their links is followed, and none of their
+# files is waited for. Also run under ASan.
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/recording.sh"
 
@@ -15,20 +15,25 @@ edit() { # MEMBER VALUE: of header, cell, note or fail line; VALUE is text insid
     MEMBER=$1 VALUE=$2 awk '
         BEGIN { member = ENVIRON["MEMBER"]; value = ENVIRON["VALUE"] }
         { at = match($0, "\"" member "\":\"[^\"]*\"")
-          if (at) $0 = substr($0, 1, RSTART - 1) "\"" member "\":\"" value "\"" substr($0, RSTART + RLENGTH)
+          if (at) $0 = substr($0, 1, RSTART - 1) "\"" member "\":\"" value "\"" substr($0, RSTART \
+              + RLENGTH)
           print }' raw/p/null/r1/launch-01.01.jsonl >data/raw/p/null/r1/launch-01.01.jsonl
     ! cmp -s raw/p/null/r1/launch-01.01.jsonl data/raw/p/null/r1/launch-01.01.jsonl
 }
-printable_only() { ! LC_ALL=C grep -q $'[\001-\010\013-\037\177]' <<<"$1" && ! grep -q $'\u0085\|\u202e' <<<"$1"; }
+printable_only() {
+    ! LC_ALL=C grep -q $'[\001-\010\013-\037\177]' <<<"$1" && ! grep -q $'\u0085\|\u202e' <<<"$1"
+}
 readers() { # each reader that prints or writes texts
-    printf '%s\n' 'check data/raw' 'reduce -o csv' 'show data/raw/p/null/r1' 'compare -o csv' 'report -o page.html'
+    printf '%s\n' 'check data/raw' 'reduce -o csv' 'show data/raw/p/null/r1' 'compare -o csv' \
+        'report -o page.html'
 }
 refused() { # WHAT
     local verb wrong=''
     while read -r verb; do
         # shellcheck disable=SC2086
         run "$gradsync" $verb
-        [ $rc = 1 ] && [[ $err == *damaged* ]] && printable_only "$out$err" || wrong+="$verb: $rc $err; "
+        [ $rc = 1 ] && [[ $err == *damaged* ]] && printable_only "$out$err" ||
+            wrong+="$verb: $rc $err; "
     done < <(readers)
     is "$wrong" '' "$1 is refused by every reader"
 }
@@ -49,9 +54,10 @@ done
 for member in started host phase commit; do
     edit $member '\u001b[2J'
     run "$gradsync" check data/raw
-    like "$rc $err" "^1 .*'$member' = '.*' is not printable text" "check refuses an escape sequence in $member"
+    like "$rc $err" "^1 .*'$member' = '.*' is not printable text" \
+        "check refuses an escape sequence in $member"
 done
-ok 'nothing of it ran' test ! -e PWNED
+ok 'no text of a recording ran as a command' test ! -e PWNED
 
 # ---- names of folders
 
@@ -59,20 +65,22 @@ run "$gradsync" check $'no\e[31mwhere'
 ok 'an error names a folder with printable characters only' printable_only "$err"
 for name in 'a;touch PWNED' 'a b' "a'b" 'a$(touch PWNED)b' 'a:b' 'a#b' '-a' $'a\nb'; do
     rm -rf data && mkdir -p "data/raw/$name/null" && cp -r raw/p/null/r1 "data/raw/$name/null/r1"
-    exits 1 "a platform folder '${name//$'\n'/ }' ends the list of recordings" "$gradsync" list recordings
-    one_line "$err" '… with one line'
+    exits 1 "a platform folder '${name//$'\n'/ }' ends the list of recordings" "$gradsync" list \
+        recordings
+    one_line "$err" "a platform folder '${name//$'\n'/ }' gives one line of error"
 done
 rm -rf data && mkdir -p data/raw/p/null && cp -r raw/p/null/r1 data/raw/p/null/r1
 is "$("$gradsync" list recordings)" p/null/r1 'a plain name is listed'
 touch 'data/raw/p/null/r1/launch-$(shell touch PWNED).jsonl'
-exits 1 'so does a file in a run folder' "$gradsync" list recordings
+exits 1 'a file with a command in its name ends the list of recordings' "$gradsync" list recordings
 mkdir configs && touch 'configs/a;b.ini'
-exits 1 'so does a config' "$gradsync" list platforms
+exits 1 'a config with a command in its name ends the list of platforms' "$gradsync" list platforms
 
 # ---- make and gnuplot
 
 mkdir -p tree/build && cd tree || exit 1
-(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/draw figures/panels) | tar xf - -C .
+(cd "$top" && tar cf - GNUmakefile mk figures/*.gp figures/*.awk figures/draw figures/panels) |
+    tar xf - -C .
 cat >build/gradsync <<END
 #!/bin/bash
 exec '$gradsync' "\$@"
@@ -81,23 +89,29 @@ chmod +x build/gradsync
 mkdir -p 'data/raw/x;touch PWNED;' configs
 mkdir -p 'data/raw/x;touch PWNED;/null' && cp -r ../raw/p/null/r1 'data/raw/x;touch PWNED;/null/r1'
 for goal in reduced sound-tables sound-drawn; do
-    exits 2 "make $goal stops at such a name" make --no-print-directory BUILD=build $goal
-    like "$err" '\*\*\* data/raw/x;touch PWNED;: is not a name' '… and says so'
+    exits 2 "make $goal stops at a folder with a command in its name" make --no-print-directory \
+        BUILD=build $goal
+    like "$err" '\*\*\* data/raw/x;touch PWNED;: is not a name' "make $goal names the folder"
 done
-ok '… and runs nothing of it' test ! -e PWNED
+ok 'make runs no command in the name of a folder' test ! -e PWNED
 cd .. || exit 1
 if command -v gnuplot >/dev/null; then
-    quoted() { awk -f "$top/figures/csv.awk" -f <(echo 'BEGIN { print "x = " quote(ENVIRON["T"]) "; print x" }') >x.gp; }
+    quoted() {
+        awk -f "$top/figures/csv.awk" \
+            -f <(echo 'BEGIN { print "x = " quote(ENVIRON["T"]) "; print x" }') >x.gp
+    }
     for text in 'a`touch PWNED`b' "it's" 'a"b\n@x' $'two\nlines'; do
         T=$text quoted
-        is "$(gnuplot x.gp 2>&1)" "${text//$'\n'/ }" "gnuplot prints the text '${text//$'\n'/ }' and does not run it"
+        is "$(gnuplot x.gp 2>&1)" "${text//$'\n'/ }" \
+            "gnuplot prints the text '${text//$'\n'/ }' and does not run it"
     done
-    ok '… nothing of it ran' test ! -e PWNED
+    ok 'gnuplot runs no command in a text' test ! -e PWNED
     printf 'ratio\nsystem("touch PWNED")\n' >t.csv
     exits 1 'a field that must be a number is refused' awk -f "$top/figures/csv.awk" \
-        -f <(echo 'NR == 1 { header(); next } { csv($0, f); print num("ratio") } END { stop_if_stopped() }') t.csv
-    is "$out" '' '… and not written'
+        -f <(echo 'NR == 1 { header(); next } { csv($0, f); print num("ratio") }
+            END { stop_if_stopped() }') t.csv
+    is "$out" '' 'a field that must be a number is not printed if it is none'
 else
-    skip 'gnuplot gets no commands' 'no gnuplot here'
+    skip 'gnuplot runs no command in a text' 'no gnuplot here'
 fi
 done_testing

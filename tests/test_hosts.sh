@@ -21,7 +21,8 @@ ip link set lo up
 ip link add switch type bridge
 ip address add 10.77.0.100/24 dev switch
 ip link set switch up
-printf '%s\n' '127.0.0.1 localhost' '10.77.0.100 login' '10.77.0.1 node-a' '10.77.0.2 node-b' '10.77.0.3 node-c' >hosts
+printf '%s\n' '127.0.0.1 localhost' '10.77.0.100 login' \
+    '10.77.0.1 node-a' '10.77.0.2 node-b' '10.77.0.3 node-c' >hosts
 mount --bind hosts /etc/hosts
 host_up() { # NAME ADDRESS
     ip netns add "$1"
@@ -40,12 +41,15 @@ cat >reach <<END
 # reach HOST COMMAND…: a shell there, in a home, with nothing of this environment.
 host=\$1
 shift
-[ -e "/run/netns/\$host" ] || { echo "reach: connect to host \$host port 22: No route to host" >&2; exit 255; }
+[ -e "/run/netns/\$host" ] ||
+    { echo "reach: connect to host \$host port 22: No route to host" >&2; exit 255; }
 cd "$tmp/home"
 exec env -i PATH="$PATH" HOME="$tmp/home" GRADSYNC_TEST_MARK="\$GRADSYNC_TEST_MARK" \\
-    ip netns exec "\$host" unshare --uts bash -c 'hostname "\$1"; shift; eval "\$*"' login "\$host" "\$@"
+    ip netns exec "\$host" unshare --uts \\
+    bash -c 'hostname "\$1"; shift; eval "\$*"' login "\$host" "\$@"
 END
 chmod +x reach
+interfaces='--mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24'
 cat >q.ini <<END
 [platform]
 name = p
@@ -54,7 +58,7 @@ ranks = 4
 nodes = 2
 hosts = node-a, node-b
 oversubscribe = yes
-args = --mca plm_rsh_agent $tmp/reach --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24
+args = --mca plm_rsh_agent $tmp/reach $interfaces
 [measure]
 launches = 1
 blocks = 2
@@ -69,30 +73,37 @@ header() { head -n 1 "$1"/p/*/*/launch-01.01.jsonl; }
 
 # ---- two nodes ----
 
-ok 'ranks on two hosts' env NCCL_ALGO=Ring "$gradsync" run -q q.ini -o two
-is "$(header two | grep -o '"host":"[^"]*"' | sort | uniq -c | tr -s ' \n' ' ')" ' 2 "host":"node-a" 2 "host":"node-b" ' '… two on each'
-is "$(header two | grep -o '"nodes":[0-9]*' | head -n 1)" '"nodes":2' '… and the record says two nodes'
-like "$(header two)" '"NCCL_ALGO":"Ring"' '… variables that tune the ranks went along'
-ok '… check' "$gradsync" check two/p/*/*
+ok 'a run on two hosts succeeds' env NCCL_ALGO=Ring "$gradsync" run -q q.ini -o two
+is "$(header two | grep -o '"host":"[^"]*"' | sort | uniq -c | tr -s ' \n' ' ')" \
+    ' 2 "host":"node-a" 2 "host":"node-b" ' 'each of two hosts has two ranks'
+is "$(header two | grep -o '"nodes":[0-9]*' | head -n 1)" '"nodes":2' \
+    'the recording says that there are two nodes'
+like "$(header two)" '"NCCL_ALGO":"Ring"' 'variables that tune the ranks reach the other hosts'
+ok 'check accepts the recording of two hosts' "$gradsync" check two/p/*/*
 "$gradsync" reduce -q two/p -o csv
-is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "nodes") c = i } NR > 1 { print $c }' csv/summary.csv | sort -u)" 2 '… and so does the table'
+is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "nodes") c = i }
+    NR > 1 { print $c }' csv/summary.csv | sort -u)" 2 'the table says that there are two nodes'
 
 # ---- hosts that are not there, and one that goes away ----
 
-exits 3 'a host that ssh does not reach' timeout 60 "$gradsync" run -q q.ini -o none --set 'launch:hosts=node-a, node-c'
-one_line "$err" '… is said in one line'
-like "$err" 'host node-c port 22: No route' '… in the words of ssh'
-"$gradsync" run -q q.ini -o lost --set launch:ranks=2 --set measure:deadline=4s --set measure:budget=2s --set measure:max_blocks=100000 --set measure:precision=0.01% 2>lost.err &
+exits 3 'a run with a host that ssh does not reach exits with 3' timeout 60 "$gradsync" run -q \
+    q.ini -o none --set 'launch:hosts=node-a, node-c'
+one_line "$err" 'the error about the host is one line'
+like "$err" 'host node-c port 22: No route' 'the error has the words of ssh'
+"$gradsync" run -q q.ini -o lost --set launch:ranks=2 --set measure:deadline=4s \
+    --set measure:budget=2s --set measure:max_blocks=100000 --set measure:precision=0.01% \
+    2>lost.err &
 pid=$!
 recorded() { grep -qs '"type":"block"' lost/p/*/*/launch-01.01.jsonl; }
 until_true 30 recorded
 ip link set node-b down
 wait $pid
-is $? 3 'a host whose network fails in mid-cell'
-one_line "$(cat lost.err)" '… is said in one line'
-like "$(cat lost/p/*/*/launch-01.01.jsonl)" '"type":"fail".*"kind":"(hang|lost)"' '… and recorded with what it cost'
+is $? 3 'a run whose host loses its network exits with 3'
+one_line "$(cat lost.err)" 'the error about the lost host is one line'
+like "$(cat lost/p/*/*/launch-01.01.jsonl)" '"type":"fail".*"kind":"(hang|lost)"' \
+    'the cell that the lost host cost is recorded as failed'
 ip link set node-b up
-ok '… resume, when it is back' "$gradsync" resume -q lost/p/*/*
-ok '… and the run is whole' "$gradsync" check lost/p/*/*
-no_orphans 'nothing is left'
+ok 'resume succeeds when the host is back' "$gradsync" resume -q lost/p/*/*
+ok 'the resumed run is sound' "$gradsync" check lost/p/*/*
+no_orphans 'no process is left'
 done_testing

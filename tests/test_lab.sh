@@ -64,7 +64,8 @@ ok 'a command runs in the lab' lab --report report.json -- hostname
 is "$out" north 'a command runs at the first site'
 json() { jq -r "$1" report.json; }
 is "$(json '[.sites[].name] | join(" ")')" 'north east south' 'the report names the sites'
-rates='[.before, .after | .sites[] | .up_Bps, .down_Bps | . / 12.5e6 | select(. < 0.97 or . > 1.03)]'
+rates='[.before, .after | .sites[] | .up_Bps, .down_Bps | . / 12.5e6 |
+    select(. < 0.97 or . > 1.03)]'
 is "$(json "$rates | length")" \
     0 'each site sends and receives at its rate, before and after'
 is "$(json '[.before.pairs[].rtt_s | select(. < 0.01 or . > 0.0107)] | length')" 0 \
@@ -100,7 +101,8 @@ say gone "$(port 5 east)"
 drops() { "$gradsync" lab-set stats | jq .queue_drops; }
 flood() { head -c 200000 /dev/zero >/dev/udp/10.77.0.3/9; } # a queue holds 270 KB
 idle() {
-    "$gradsync" lab-set stats | jq -e '.packets == .delivered + .queue_drops + .cut_drops' >/dev/null
+    "$gradsync" lab-set stats |
+        jq -e '.packets == .delivered + .queue_drops + .cut_drops' >/dev/null
 }
 before=$(drops); flood; until_true 60 idle; middle=$(drops)
 dropped() { after=$(drops) && [ "$after" -gt "$middle" ]; }

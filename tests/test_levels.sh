@@ -1,31 +1,36 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The figures of what varies in levels: iteration time against the number of CTAs, and the time of an
-# operation against contention; what figures of training steps say of pairs of configs and of several
-# sizes. From tables whose answers are known.
+# The figures of what varies in levels: iteration time against the number of CTAs, and the time of
+# an operation against contention; and what figures of training steps say of pairs of configs and of
+# several sizes. They are drawn from tables whose answers are known.
 . "$(dirname "$0")/lib.sh"
 
 mkdir -p steps all
-head='run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,median_s,ci_low_s,ci_high_s,busbw_Bps,limit_Bps,status'
+head='run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,median_s,'
+head+='ci_low_s,ci_high_s,busbw_Bps,limit_Bps,status'
 {
     echo "$head"
     n=0
     for config in auto ctas=16 ctas=2 ctas=8; do
         for mode in sequential overlapped; do
             n=$((n + 1))
-            echo "r,p,iter_proxy,,c$n,$config,$mode,4,1,1048576,size=1MiB gemms=1 mode=$mode,$n.5e-4,$n.4e-4,$n.6e-4,,,ok"
+            row="r,p,iter_proxy,,c$n,$config,$mode,4,1,1048576,size=1MiB gemms=1 mode=$mode"
+            echo "$row,$n.5e-4,$n.4e-4,$n.6e-4,,,ok"
         done
     done
 } >steps/summary.csv
 {
-    echo 'run_id,platform,workload,label,config,ranks,nodes,size_B,params,compute_s,comm_s,sequential_s,overlapped_s,overlapped_ci_low_s,overlapped_ci_high_s,exposed_s,hidden_s'
+    printf 'run_id,platform,workload,label,config,ranks,nodes,size_B,params,compute_s,comm_s,'
+    printf 'sequential_s,overlapped_s,overlapped_ci_low_s,overlapped_ci_high_s,exposed_s,hidden_s\n'
     for config in auto ctas=16 ctas=2 ctas=8; do
-        echo "r,p,iter_proxy,,$config,4,1,1048576,size=1MiB gemms=1 mode=overlapped,1e-4,2e-4,3e-4,2.5e-4,2.4e-4,2.6e-4,1.5e-4,0.5e-4"
+        printf 'r,p,iter_proxy,,%s,4,1,1048576,size=1MiB gemms=1 mode=overlapped,' $config
+        echo '1e-4,2e-4,3e-4,2.5e-4,2.4e-4,2.6e-4,1.5e-4,0.5e-4'
     done
 } >steps/iteration.csv
 echo 'run_id,cell_id,copy,time_s' >steps/samples.csv
-ok 'panels of a training step' env -C "$top" bash figures/panels "$tmp/out" p/iter_proxy "$tmp/steps"
+ok 'panels are made of a step at several numbers of CTAs' env -C "$top" bash figures/panels \
+    "$tmp/out" p/iter_proxy "$tmp/steps"
 plot=$tmp/out/iter_proxy-size-1MiB-by.plot
 is "$(sed -n '/^\$level/,/^EOD/p' "$plot")" '$level << EOD
 2 5.5 5.4 5.6
@@ -36,21 +41,25 @@ is "$(sed -n '/^\$level/,/^EOD/p' "$plot")" '$level << EOD
 2 2.5 2.4 2.6
 8 2.5 2.4 2.6
 16 2.5 2.4 2.6
-EOD' 'CTAs in order, one after the other, then overlapped, over compute alone'
-is "$(grep '^array across' "$plot")" 'array across[2] = [3, 2.5]' "NCCL's own choice goes across"
-ok 'which make is to draw' grep -q 'figure,ctas,p/iter_proxy,p/iter_proxy-size-1MiB-by)' "$tmp/out/figures.mk"
+EOD' 'points are in the order of CTAs, as times over compute alone'
+is "$(grep '^array across' "$plot")" 'array across[2] = [3, 2.5]' \
+    'the CTAs that NCCL chooses are a line across'
+ok 'make learns which figure of CTAs to draw' grep -q \
+    'figure,ctas,p/iter_proxy,p/iter_proxy-size-1MiB-by)' "$tmp/out/figures.mk"
 
 {
     echo "$head"
     for config in auto ring/LL; do
         for contention in none high low; do
             n=$((n + 1))
-            echo "r,p,nccl_allreduce,,c$n,$config,,4,1,8,size=8 contention=$contention,$n.5e-6,$n.4e-6,$n.6e-6,1e9,2e9,ok"
+            row="r,p,nccl_allreduce,,c$n,$config,,4,1,8,size=8 contention=$contention"
+            echo "$row,$n.5e-6,$n.4e-6,$n.6e-6,1e9,2e9,ok"
         done
     done
 } >all/summary.csv
 echo 'run_id,cell_id,copy,time_s' >all/samples.csv
-ok 'panels of an all-reduce beside contention' env -C "$top" bash figures/panels "$tmp/out2" p/nccl_allreduce "$tmp/all"
+ok 'panels are made of an all-reduce beside contention' env -C "$top" bash figures/panels \
+    "$tmp/out2" p/nccl_allreduce "$tmp/all"
 plot2=$tmp/out2/nccl_allreduce-size-8B-by.plot
 is "$(sed -n '/^\$level/,/^EOD/p' "$plot2")" '$level << EOD
 1 9.5e-6 9.4e-6 9.6e-6
@@ -61,16 +70,19 @@ is "$(sed -n '/^\$level/,/^EOD/p' "$plot2")" '$level << EOD
 1 12.5e-6 12.4e-6 12.6e-6
 2 14.5e-6 14.4e-6 14.6e-6
 4 13.5e-6 13.4e-6 13.6e-6
-EOD' 'from none to high, a curve a config; a level that nobody measured is left out'
-ok 'drawn: CTAs' "$top/figures/draw" ctas "$plot" "$tmp/ctas"
-ok 'drawn: contention' "$top/figures/draw" contention "$plot2" "$tmp/contention"
+EOD' 'contention goes from none to high, and a level that nobody measured is left out'
+ok 'the figure of CTAs is drawn' "$top/figures/draw" ctas "$plot" "$tmp/ctas"
+ok 'the figure of contention is drawn' "$top/figures/draw" contention "$plot2" "$tmp/contention"
 
-# ---- pairs of configs: a chain of intervals that overlap, auto 1.0 to 1.2, a 1.1 to 1.3, b 1.25 to 1.4,
-# while verdicts tell a from auto in the step, and nobody has compared a with b.
+# ---- pairs of configs: a chain of intervals that overlap, auto 1.0 to 1.2, a 1.1 to 1.3, b 1.25 to
+# 1.4, while verdicts tell a from auto in the step, and nobody has compared a with b.
 mkdir -p pairs
 {
     echo "$head"
-    for config in auto a b; do echo "r,p,iter_proxy,,$config,$config,overlapped,4,1,8,size=8 mode=overlapped algorithm=$config,1,1,1,,,ok"; done
+    for config in auto a b; do
+        row="r,p,iter_proxy,,$config,$config,overlapped,4,1,8"
+        echo "$row,size=8 mode=overlapped algorithm=$config,1,1,1,,,ok"
+    done
 } >pairs/summary.csv
 {
     head -n 1 steps/iteration.csv
@@ -78,87 +90,112 @@ mkdir -p pairs
     echo 'r,p,iter_proxy,,a,4,1,8,size=8 mode=overlapped algorithm=a,1,1.1,2,1.2,1.1,1.3,0,0'
     echo 'r,p,iter_proxy,,b,4,1,8,size=8 mode=overlapped algorithm=b,1,0.9,2,1.3,1.25,1.4,0,0'
 } >pairs/iteration.csv
-verdicts='run_id,platform,workload,label,mode,size_B,params,baseline,config,launches,ratio,ratio_low,ratio_high,floor,verdict'
+verdicts='run_id,platform,workload,label,mode,size_B,params,baseline,config,launches,ratio,'
+verdicts+='ratio_low,ratio_high,floor,verdict'
 {
     echo "$verdicts"
-    echo 'r,p,iter_proxy,,overlapped,8,size=8 mode=overlapped algorithm=a,auto,a,5,1.09,1.08,1.1,0,slower'
-    echo 'r,p,iter_proxy,,overlapped,8,size=8 mode=overlapped algorithm=b,auto,b,5,1,0.9,1.1,0,inconclusive'
+    row='r,p,iter_proxy,,overlapped,8,size=8 mode=overlapped algorithm'
+    echo "$row=a,auto,a,5,1.09,1.08,1.1,0,slower"
+    echo "$row=b,auto,b,5,1,0.9,1.1,0,inconclusive"
     echo 'r,p,iter_proxy,,comm,8,size=8 mode=comm algorithm=a,auto,a,5,0.9,0.8,0.95,0,faster'
 } >pairs/compare.csv
 {
     echo "$verdicts"
-    echo 'r,p,iter_proxy,,overlapped,8,size=8 mode=overlapped algorithm=auto,b,auto,5,0.9,0.8,0.95,0,faster'
+    echo "$row=auto,b,auto,5,0.9,0.8,0.95,0,faster"
 } >pairs/chosen.csv
 cp steps/samples.csv pairs
-ok 'panels of a step whose configs were compared' env -C "$top" bash figures/panels "$tmp/out4" p/iter_proxy "$tmp/pairs"
+ok 'panels are made of a step whose configs were compared' env -C "$top" bash figures/panels \
+    "$tmp/out4" p/iter_proxy "$tmp/pairs"
 plot4=$tmp/out4/iter_proxy.plot
-is "$(grep -E '^(baseline_at|array (alone|step|against_first)) ?' "$plot4" | sed 's/.*= //' | paste -sd' ')" '1 [0, 1, 0] [0, 2, 3] [1, 0, 0]' \
-    'a pair has the verdict of its own contrast, 0 without one, and overlapping intervals say nothing'
-unlike "$(cat "$plot4")" 'comm_low' 'ranks know no interval of communication alone'
-is "$(sed -n '/^\$forest/,/^EOD/p' "$tmp/out4/iter_proxy-overlapped-ratios.plot" | sed 1d)" '1 1.09 1.08 1.1 2
+is "$(grep -E '^(baseline_at|array (alone|step|against_first)) ?' "$plot4" | sed 's/.*= //' |
+    paste -sd' ')" '1 [0, 1, 0] [0, 2, 3] [1, 0, 0]' \
+    'a pair has the verdict of its own contrast, 0 without one, whatever the intervals'
+unlike "$(cat "$plot4")" 'comm_low' 'a step has no interval of communication alone'
+forest=$(sed -n '/^\$forest/,/^EOD/p' "$tmp/out4/iter_proxy-overlapped-ratios.plot" | sed 1d)
+is "$forest" '1 1.09 1.08 1.1 2
 2 1 0.9 1.1 4
-EOD' 'and the forest has the intervals of its own table'
-ok 'drawn: ranks' "$top/figures/draw" ranks "$plot4" "$tmp/ranks"
-like "$(cat ranks.svg)" 'grey: no verdict' 'the legend says what grey is'
-like "$(cat ranks.svg)" '1 config beats b in the step \(1 of 2 compared\)' 'and who beats the first alone'
-unlike "$(cat ranks.svg)" 'overlap|tie' 'nothing is joined'
+EOD' 'the forest has the intervals of its own table'
+ok 'the figure of ranks is drawn' "$top/figures/draw" ranks "$plot4" "$tmp/ranks"
+like "$(cat ranks.svg)" 'grey: no verdict' 'the legend says that grey is no verdict'
+like "$(cat ranks.svg)" '1 config beats b in the step \(1 of 2 compared\)' \
+    'the figure says which configs beat the one that is first alone'
+unlike "$(cat ranks.svg)" 'overlap|tie' 'the figure speaks of no overlap and no tie'
 
 # ---- a step at several sizes: each is a group at clocks of its own
 mkdir -p sizes
 {
     echo "$head"
-    for size in 1 2 4; do echo "r,p,iter_proxy,,c$size,auto,overlapped,4,1,$size,size=$size mode=overlapped,$((size * 8)),$((size * 7)),$((size * 9)),,,ok"; done
+    for size in 1 2 4; do
+        row="r,p,iter_proxy,,c$size,auto,overlapped,4,1,$size,size=$size mode=overlapped"
+        echo "$row,$((size * 8)),$((size * 7)),$((size * 9)),,,ok"
+    done
 } >sizes/summary.csv
 {
     head -n 1 steps/iteration.csv
-    for size in 1 2 4; do echo "r,p,iter_proxy,,auto,4,1,$size,size=$size mode=overlapped,$((size * 4)),1,1,$((size * 8)),$((size * 7)),$((size * 9)),0,0"; done
+    for size in 1 2 4; do
+        row="r,p,iter_proxy,,auto,4,1,$size,size=$size mode=overlapped"
+        echo "$row,$((size * 4)),1,1,$((size * 8)),$((size * 7)),$((size * 9)),0,0"
+    done
 } >sizes/iteration.csv
 cp steps/samples.csv sizes
-ok 'panels of a step at several sizes' env -C "$top" bash figures/panels "$tmp/out5" p/iter_proxy "$tmp/sizes"
+ok 'panels are made of a step at several sizes' env -C "$top" bash figures/panels "$tmp/out5" \
+    p/iter_proxy "$tmp/sizes"
 plot5=$tmp/out5/iter_proxy-overlapped.plot
-is "$(grep '^shares' "$plot5"; sed -n '/^\$curve/,/^EOD/p' "$plot5" | sed 1d | cut -d' ' -f1-4)" 'shares = 1
+drawn=$(grep '^shares' "$plot5"; sed -n '/^\$curve/,/^EOD/p' "$plot5" | sed 1d | cut -d' ' -f1-4)
+is "$drawn" 'shares = 1
 1 2 1.75 2.25
 2 2 1.75 2.25
 4 2 1.75 2.25
-EOD' 'are drawn over compute alone of the same blocks'
-ok 'drawn: over compute alone' "$top/figures/draw" latency "$plot5" "$tmp/shares"
-like "$(cat shares.svg)" 'iteration time / compute alone' 'as the axis says'
+EOD' 'times at several sizes are drawn over compute alone of the same blocks'
+ok 'the figure over compute alone is drawn' "$top/figures/draw" latency "$plot5" "$tmp/shares"
+like "$(cat shares.svg)" 'iteration time / compute alone' \
+    'the axis says that times are over compute alone'
 sed -i 's/,4,1,2,size=2 mode=overlapped,8,/,4,1,2,size=2 mode=overlapped,,/' sizes/iteration.csv
-ok 'where one has no compute alone' env -C "$top" bash figures/panels "$tmp/out5" p/iter_proxy "$tmp/sizes"
+ok 'panels are made where one size has no compute alone' env -C "$top" bash figures/panels \
+    "$tmp/out5" p/iter_proxy "$tmp/sizes"
 is "$(grep '^shares' "$plot5"; grep -c '^4 32 28 36' "$plot5")" 'shares = 0
-1' 'times are drawn'
-ok 'drawn: times' "$top/figures/draw" latency "$plot5" "$tmp/times"
-like "$(cat times.svg)" 'clocks may differ between sizes' 'with a mark'
+1' 'plain times are drawn where one size has no compute alone'
+ok 'the figure of plain times is drawn' "$top/figures/draw" latency "$plot5" "$tmp/times"
+like "$(cat times.svg)" 'clocks may differ between sizes' \
+    'the figure of plain times warns that clocks may differ'
 
 # ---- the answer: what the config with the highest bandwidth costs, a row for each step
 mkdir -p answer
 rows="$verdicts,level"
+small='iter_proxy,,overlapped,1024,size=1KiB gemms=1 mode=overlapped'
+large='iter_proxy,,overlapped,2048,size=2KiB gemms=2 mode=overlapped'
 {
     echo "$rows"
-    echo 'r1,p,iter_proxy,,overlapped,1024,size=1KiB gemms=1 mode=overlapped ctas=8,win,a,5,0.8,0.75,0.85,0,faster,synthetic'
-    echo 'r1,p,iter_proxy,,overlapped,1024,size=1KiB gemms=1 mode=overlapped ctas=0,win,b,5,0.7,0.5,1.1,0,inconclusive,synthetic'
-    echo 'r0,p,iter_proxy,,overlapped,1024,size=1KiB gemms=1 mode=overlapped ctas=0,win,b,5,0.1,0.1,0.1,0,faster,synthetic'
-    echo 'r2,p,iter_proxy,,overlapped,2048,size=2KiB gemms=2 mode=overlapped ctas=0,win,b,5,0.8,0.5,1.25,0,inconclusive,synthetic'
-    echo 'r2,p,iter_proxy,,overlapped,2048,size=2KiB gemms=2 mode=overlapped ctas=0,win,c,5,0.1,0.1,0.1,0,same operation,synthetic'
-    echo 'r2,q,iter_proxy,,overlapped,2048,size=2KiB gemms=2 mode=overlapped ctas=0,win,b,5,0.1,0.1,0.1,0,faster,synthetic'
-    echo 'r2,p,iter_proxy,,comm,4096,size=4KiB gemms=2 mode=comm ctas=0,win,b,5,0.1,0.1,0.1,0,faster,alone'
+    echo "r1,p,$small ctas=8,win,a,5,0.8,0.75,0.85,0,faster,synthetic"
+    echo "r1,p,$small ctas=0,win,b,5,0.7,0.5,1.1,0,inconclusive,synthetic"
+    echo "r0,p,$small ctas=0,win,b,5,0.1,0.1,0.1,0,faster,synthetic"
+    echo "r2,p,$large ctas=0,win,b,5,0.8,0.5,1.25,0,inconclusive,synthetic"
+    echo "r2,p,$large ctas=0,win,c,5,0.1,0.1,0.1,0,same operation,synthetic"
+    echo "r2,q,$large ctas=0,win,b,5,0.1,0.1,0.1,0,faster,synthetic"
+    alone='iter_proxy,,comm,4096,size=4KiB gemms=2 mode=comm'
+    echo "r2,p,$alone ctas=0,win,b,5,0.1,0.1,0.1,0,faster,alone"
 } >answer/chosen.csv
 {
     echo "$rows"
     echo 'r3,p,trial,,,0,config=win,auto,win,5,1.25,1.2,1.3,0,slower,trial'
     echo 'r3,p,trial,,,0,config=b,auto,b,5,0.5,0.5,0.5,0,faster,trial'
 } >answer/compare.csv
-lost() { awk -v folder="$1" -f "$top/figures/csv.awk" -f "$top/figures/answer.awk" "${@:2}" >"$tmp/answer.plot"; }
+lost() { awk -v folder="$1" -f "$top/figures/csv.awk" -f "$top/figures/answer.awk" "${@:2}" \
+    >"$tmp/answer.plot"; }
 rows_of() { sed -n '/^\$lost/,/^EOD/p' "$tmp/answer.plot" | sed '1d; $d' | cut -d' ' -f2-; }
 ok 'the panel of the answer is written' lost p answer/compare.csv answer/chosen.csv
 is "$(rows_of)" '1.25 1.17647059 1.33333333 1
 1.25 0.8 2 0
-1.25 1.2 1.3 1' 'a verdict comes before a lower ratio, the same operation is left out, a trial has its own contrast'
-is "$(grep -E '^array (label|pair|heading)\[' "$tmp/answer.plot" | sed 's/.*= //')" "['1 KiB, 1 GEMM', '2 KiB, 2 GEMMs', 'step']
+1.25 1.2 1.3 1' \
+    'a verdict comes before a lower ratio, and one of the same operation is left out'
+is "$(grep -E '^array (label|pair|heading)\[' "$tmp/answer.plot" | sed 's/.*= //')" \
+    "['1 KiB, 1 GEMM', '2 KiB, 2 GEMMs', 'step']
 ['win → a', 'win → b', 'win → auto']
-['synthetic steps', 'trials inside a job']" 'each row names the step and both configs, below its level of evidence'
+['synthetic steps', 'trials inside a job']" \
+    'each row names the step and both configs, below its level of evidence'
 ok 'the answer is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
-ok 'the panel of a platform without a step is written' lost none answer/compare.csv answer/chosen.csv
+ok 'the panel of a platform without a step is written' lost none answer/compare.csv \
+    answer/chosen.csv
 ok 'an empty answer is drawn' "$top/figures/draw" answer "$tmp/answer.plot" "$tmp/answer"
 like "$(<answer.svg)" 'no step was compared yet' 'an empty answer says so'
 
@@ -198,6 +235,7 @@ like "$(<curve.svg)" '2 other configs' 'the legend counts the grey configs'
 # ---- too few numbers of CTAs
 grep -v 'ctas=8' steps/summary.csv >less && mv less steps/summary.csv
 grep -v 'ctas=8' steps/iteration.csv >less && mv less steps/iteration.csv
-ok 'two numbers of CTAs' env -C "$top" bash figures/panels "$tmp/out3" p/iter_proxy "$tmp/steps"
-is "$(find "$tmp/out3" -name '*-by.plot')" '' 'make no curve'
+ok 'panels are made of two numbers of CTAs' env -C "$top" bash figures/panels "$tmp/out3" \
+    p/iter_proxy "$tmp/steps"
+is "$(find "$tmp/out3" -name '*-by.plot')" '' 'two numbers of CTAs make no curve'
 done_testing

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What run, show, compare and the report say of a machine on which other programs ran: once, and
-# nothing of one that only our own ranks kept busy.
+# What run, show, compare and the report say of a machine on which other programs ran: they warn,
+# once. They say nothing of a machine that only our own ranks kept busy.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/recording.sh
@@ -15,7 +15,8 @@ run_with() {
     whole_run "$dir"
     for f in "$dir"/launch-*.jsonl; do
         sed -i "1s/\"nodes\":1/\"nodes\":1,${4:-$hosts}/" "$f"
-        sed -i "\$i {\"type\":\"health\",\"group\":\"$G\",\"block\":2,\"before\":{},\"after\":{\"0\":{$2},\"1\":{$3}}}" "$f"
+        health="{\"type\":\"health\",\"group\":\"$G\",\"block\":2,\"before\":{}"
+        sed -i "\$i $health,\"after\":{\"0\":{$2},\"1\":{$3}}}" "$f"
     done
     run "$gradsync" show "$dir"
     said=$(grep 'not idle' <<<"$err")
@@ -23,42 +24,52 @@ run_with() {
 quiet() { is "$said" '' "$1"; }
 
 run_with busy '"load1":6.7,"busy_cores":2.0,"own_cores":0.3' '"own_cores":0.3'
-is "$said" "warning: raw/busy/p/null/20250101T000000Z-aaaa: load 6.7 on 2 cores, other programs used 1.4 of them: not idle" \
-    'show: other programs'
+warning='warning: raw/busy/p/null/20250101T000000Z-aaaa: load 6.7 on 2 cores'
+is "$said" "$warning, other programs used 1.4 of them: not idle" \
+    'show warns of cores that other programs used'
 run_with all '"load1":2.4,"busy_cores":2.01,"own_cores":1.0' '"own_cores":0.98'
-quiet 'not when our ranks keep every core busy'
+quiet 'show does not warn if our ranks keep every core busy'
 run_with threads '"load1":9.1,"busy_cores":2.0,"own_cores":0.99' '"own_cores":0.99'
-quiet 'nor when their threads are more than the cores'
+quiet 'show does not warn if our ranks have more threads than there are cores'
 run_with build '"load1":7.5,"busy_cores":1.9,"own_cores":0.95' '"own_cores":0.94'
-quiet 'nor for the load of the minute before'
-run_with many '"load1":12.0,"busy_cores":12.0,"own_cores":1.0' '"own_cores":1.0' "${hosts//:2\}/:64\}}"
-like "$said" 'load 12\.0 on 64 cores, other programs used 10\.0' 'but when there is room for both'
-run_with daemons '"load1":2.9,"busy_cores":3.2,"own_cores":1.0' '"own_cores":1.0' "${hosts//:2\}/:64\}}"
-quiet 'and not for the daemons of a large machine'
+quiet 'show does not warn of the load before the run'
+run_with many '"load1":12.0,"busy_cores":12.0,"own_cores":1.0' '"own_cores":1.0' \
+    "${hosts//:2\}/:64\}}"
+like "$said" 'load 12\.0 on 64 cores, other programs used 10\.0' \
+    'show warns of other programs on a machine with room for both'
+run_with daemons '"load1":2.9,"busy_cores":3.2,"own_cores":1.0' '"own_cores":1.0' \
+    "${hosts//:2\}/:64\}}"
+quiet 'show does not warn of the daemons of a large machine'
 
 # Older recordings have the load average alone.
 run_with old '"load1":6.7' ''
-is "$said" "warning: raw/old/p/null/20250101T000000Z-aaaa: load 6.7 on 2 cores: not idle" 'by the load average alone'
+is "$said" "warning: raw/old/p/null/20250101T000000Z-aaaa: load 6.7 on 2 cores: not idle" \
+    'an older recording is judged by its load average'
 run_with oldidle '"load1":3.9' ''
-quiet 'of which two a rank are ours'
+quiet 'a load of two per rank is taken as our own in an older recording'
+run_with three '"load1":1.0,"busy_cores":0.4,"own_cores":0.2' '"own_cores":0.2' \
+    "${hosts%]},{\"rank\":2,\"host\":\"h\",\"cores\":2}]"
+is "$rc" 0 'show reads a recording of three ranks'
 run_with lab '"load1":30.0' '' "\"lab\":{\"schema\":1},$hosts"
-quiet 'a lab watches itself'
+quiet 'show does not warn of a lab, which watches itself'
 
 # ---- compare, report ----
 
 run "$gradsync" compare raw/busy
-is "$(grep -c 'not idle' <<<"$err")" 1 'compare says it'
+is "$(grep -c 'not idle' <<<"$err")" 1 'compare warns of other programs'
 mkdir raw/both && cp -r raw/busy/p raw/both/p && cp -r raw/old/p raw/both/q
 sed -i 's/"platform":"p"/"platform":"q"/' raw/both/q/*/*/launch-*
 run "$gradsync" compare raw/both
-is "$(grep -c 'not idle' <<<"$err")" 1 'once for two runs'
-like "$err" 'not idle; so was 1 more of 2 runs' 'and how many more'
+is "$(grep -c 'not idle' <<<"$err")" 1 'compare of two runs warns once'
+like "$err" 'not idle; so was 1 more of 2 runs' 'compare says how many more runs were not idle'
 run "$gradsync" compare -q raw/busy
-is "$err" '' 'not with -q'
-"$gradsync" reduce -q raw/busy -o csv && "$gradsync" compare -q raw/busy -o csv && "$gradsync" transitions -q csv &&
+is "$err" '' 'compare -q does not warn'
+"$gradsync" reduce -q raw/busy -o csv && "$gradsync" compare -q raw/busy -o csv && "$gradsync" \
+    transitions -q csv &&
     "$gradsync" limits -q -o csv "$top/configs/local.ini"
-ok 'report' "$gradsync" report -q -r raw/busy -c csv -f none -o page.html
-is "$(grep -c 'load 6.7 on 2 cores, other programs used 1.4 of them: not idle' page.html)" 1 'the report says it beside the run'
+ok 'the report is written' "$gradsync" report -q -r raw/busy -c csv -f none -o page.html
+is "$(grep -c 'load 6.7 on 2 cores, other programs used 1.4 of them: not idle' page.html)" 1 \
+    'the report warns beside the run'
 
 # ---- a run ----
 
@@ -86,9 +97,11 @@ told=$(grep '^warning: .*: not idle' <<<"$err")
 # How busy a machine is seen to be depends on the machine. Whatever the recording says of it, run
 # must tell as show does.
 "$gradsync" show busy >/dev/null 2>shown
-is "${told#warning: }" "$(sed -n 's/^warning: \(.*: not idle\)$/\1/p' shown)" 'run says once what show says'
-[ -n "$told" ] || diag "no load was seen: $(grep -h '"type":"health"' busy/*/*/*/launch-*.jsonl | tail -n 1)"
+is "${told#warning: }" "$(sed -n 's/^warning: \(.*: not idle\)$/\1/p' shown)" \
+    'run warns once, in the words of show'
+[ -n "$told" ] || diag \
+    "no load was seen: $(grep -h '"type":"health"' busy/*/*/*/launch-*.jsonl | tail -n 1)"
 run "$gradsync" run -q busy.ini -o quiet
-is "$err" '' 'with -q it says nothing'
-no_orphans 'nothing is left'
+is "$err" '' 'run -q does not warn'
+no_orphans 'no process is left'
 done_testing

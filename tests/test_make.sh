@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What make says before it starts: a program that is missing, a name that is mistyped, a machine
-# without GPUs; and that it says nothing in a locale of another alphabet.
+# What make says before it starts: that a program is missing, that a name is mistyped, that a
+# machine has no GPUs. It says nothing of these in a locale of another alphabet.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 in_top() { timeout 60 make --no-print-directory -C "$top" BUILD="$build" "$@"; }
@@ -10,9 +10,9 @@ stops() { # NAME TEXT MAKE-ARGUMENTS…
     local name=$1 text=$2
     shift 2
     exits 2 "$name" in_top -n "$@" # should it not stop, nothing is measured all the same
-    one_line "$err" '… in one line'
-    like "$err" "$text" '… that says what to do'
-    is "$out" '' '… before anything starts'
+    one_line "$err" "$name: the error is one line"
+    like "$err" "$text" "$name: the error says what to do"
+    is "$out" '' "$name: nothing starts"
 }
 
 # ---- what is missing ----
@@ -24,37 +24,47 @@ for folder in "${path[@]}"; do
         case ${program##*/} in gnuplot*) ;; *) ln -s "$program" bin/ 2>/dev/null ;; esac
     done
 done
-PATH=$tmp/bin stops 'figures without gnuplot' 'gnuplot is missing, so make figures cannot draw; make setup installs it' figures
+PATH=$tmp/bin stops 'make figures without gnuplot is refused' \
+    'gnuplot is missing, so make figures cannot draw; make setup installs it' figures
 cat >no-cmocka <<'END'
 #!/bin/bash
 for a; do [ "$a" != -E ] || { grep -q cmocka && exit 1; }; done
 exec "${REAL_CC:-gcc}" "$@"
 END
 chmod +x no-cmocka
-stops 'check without cmocka' 'cmocka is missing, so make check cannot run; make setup installs it' check CC="$tmp/no-cmocka"
+stops 'make check without cmocka is refused' \
+    'cmocka is missing, so make check cannot run; make setup installs it' check CC="$tmp/no-cmocka"
 
 # ---- names ----
 
-stops 'a platform mistyped' "no platform 'locl', did you mean 'local'\?" figures PLATFORM=locl
-stops 'a part of its name' "no platform 'h200', did you mean 'h200-2gpu'\?" report PLATFORM=h200
-stops 'a platform that is none' "no platform 'zzz': neither configs/zzz.ini nor data/raw/zzz is here" report PLATFORM=zzz
-stops 'a variable in small letters' "no variable 'platform', did you mean 'PLATFORM'\?" report platform=local
-ok 'a config by its path' in_top plan PLATFORM=configs/local.ini
-like "$out" 'next: gradsync run configs/local.ini' '… is the platform'
-like "$(in_top -pn report PLATFORM='local h200-2gpu' 2>/dev/null)" 'report_page := figures/out/report-local-h200-2gpu.html' \
+stops 'a mistyped platform is refused' "no platform 'locl', did you mean 'local'\?" figures \
+    PLATFORM=locl
+stops "a part of a platform's name is refused" "no platform 'h200', did you mean 'h200-2gpu'\?" \
+    report PLATFORM=h200
+stops 'a platform that does not exist is refused' \
+    "no platform 'zzz': neither configs/zzz.ini nor data/raw/zzz is here" report PLATFORM=zzz
+stops 'a variable in small letters is refused' "no variable 'platform', did you mean 'PLATFORM'\?" \
+    report platform=local
+ok 'PLATFORM takes the path of a config' in_top plan PLATFORM=configs/local.ini
+like "$out" 'next: gradsync run configs/local.ini' 'the path of a config names the platform'
+like "$(in_top -pn report PLATFORM='local h200-2gpu' 2>/dev/null)" \
+    'report_page := figures/out/report-local-h200-2gpu.html' \
     'two platforms are one report'
-exits 2 'a folder for the build with a space' in_top BUILD="$tmp/a b" all
-like "$err" 'the path of the build folder must not have spaces' '… is refused'
+exits 2 'a build folder with a space is refused' in_top BUILD="$tmp/a b" all
+like "$err" 'the path of the build folder must not have spaces' \
+    'the error says that the build folder must not have spaces'
 if ! compgen -G '/dev/nvidia[0-9]*' >/dev/null; then
-    exits 2 'check-gpu without GPUs' in_top check-gpu
-    like "$err" 'check-gpu needs 2 GPUs, found 0: run it where nvidia-smi lists them' '… is no success'
-    like "$err" 'Error 3' '… and says that this machine cannot run it'
+    exits 2 'make check-gpu without GPUs fails' in_top check-gpu
+    like "$err" 'check-gpu needs 2 GPUs, found 0: run it where nvidia-smi lists them' \
+        'the error says how many GPUs check-gpu needs'
+    like "$err" 'Error 3' 'the error has the code of a machine that cannot run it'
 fi
 
 # ---- locales ----
 
 if mkdir locales && localedef -i tr_TR -f UTF-8 locales/tr_TR.UTF-8 2>/dev/null; then
-    run env LOCPATH="$tmp/locales" LC_ALL=tr_TR.UTF-8 make --no-print-directory -C "$top" BUILD="$build" -n figures
+    run env LOCPATH="$tmp/locales" LC_ALL=tr_TR.UTF-8 make --no-print-directory -C "$top" \
+        BUILD="$build" -n figures
     unlike "$err" 'overriding recipe' 'a Turkish locale hides no target'
 else
     skip 'a Turkish locale hides no target' 'no localedef, or no tr_TR'

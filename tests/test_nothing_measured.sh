@@ -23,7 +23,7 @@ line $new 1 1 '{"type":"end","at":2.5,"status":"complete"}'
 run "$gradsync" show raw
 like "$out" '20250101T000000Z-aaaa' 'show takes the run that measured something'
 run "$gradsync" show $new
-like "$out" '20250202T000000Z-bbbb.*no GPU' '… and the other one when it is named'
+like "$out" '20250202T000000Z-bbbb.*no GPU' 'show takes a run without measurements when it is named'
 
 # ---- figures ----
 
@@ -39,15 +39,16 @@ parts $old $new
 bash "$top/figures/panels" before p/null parts/20250101T000000Z-aaaa
 bash "$top/figures/panels" after p/null parts/20250101T000000Z-aaaa parts/20250202T000000Z-bbbb
 ok 'there is something to draw' test -s before/figures.mk
-ok '… and the same after the later run' diff -r before after
+ok 'the figures are the same after a later run without measurements' diff -r before after
 
 # ---- tables of the report ----
 
-ok 'reduce' "$gradsync" reduce -q raw -o csv
-ok 'compare' "$gradsync" compare -q raw -o csv
+ok 'a run without measurements is reduced' "$gradsync" reduce -q raw -o csv
+ok 'a run without measurements is compared' "$gradsync" compare -q raw -o csv
 "$gradsync" transitions -q csv && "$gradsync" limits -q -o csv "$top/configs/local.ini"
 # Neither run is final: without its numbers the later one comes after the earlier.
-ok 'report' "$gradsync" report -q -r raw -c csv -f none -o page.html
+ok 'a report is made with a run without measurements' \
+    "$gradsync" report -q -r raw -c csv -f none -o page.html
 is "$(sed -n '/Every cell/,/<.details>/p' page.html | grep -c '20250202T000000Z-bbbb</a>')" 0 \
     'the report has the rows of the earlier run'
 done_testing

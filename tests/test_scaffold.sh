@@ -22,56 +22,60 @@ for name in '' Foo 3d foo-bar 'a b' ../foo template common null \
     a_name_that_is_longer_than_32_chars; do
     run in_tree plugin "NAME=$name"
     is "$rc" 2 "the name '$name' is refused"
-    like "$err" 'gradsync: plugin: ' 'with a line that says so'
+    like "$err" 'gradsync: plugin: ' "the message says that the name '$name' is refused"
 done
-is "$(cd "$tree" && find plugins configs -newer "$tree/tests" -type f)" '' 'and nothing was written'
+is "$(cd "$tree" && find plugins configs -newer "$tree/tests" -type f)" '' \
+    'a refused name leaves no file'
 
-ok 'make plugin NAME=foo' in_tree plugin NAME=foo
+ok 'make plugin NAME=foo succeeds' in_tree plugin NAME=foo
 for file in plugins/foo/foo.c configs/foo-local.ini tests/test_foo.sh; do
-    ok "makes $file" test -s "$tree/$file"
-    is "$(grep -c template "$tree/$file")" 0 'with its own name everywhere'
+    ok "make plugin makes $file" test -s "$tree/$file"
+    is "$(grep -c template "$tree/$file")" 0 "$file has the name of the new plugin everywhere"
 done
 run in_tree plugin NAME=foo
-is "$rc" 2 'a second time it is refused'
-ok 'it builds as generated' in_tree build/plugins/foo.so
-ok 'its config is good' "$tree/build/gradsync" check "$tree/configs/foo-local.ini"
-ok 'its own test passes' env BUILD="$tree/build" bash "$tree/tests/test_foo.sh"
-unlike "$out" 'not ok' 'every point of it'
+is "$rc" 2 'an existing plugin is not made a second time'
+ok 'a new plugin builds as generated' in_tree build/plugins/foo.so
+ok 'the config of a new plugin is good' "$tree/build/gradsync" check "$tree/configs/foo-local.ini"
+ok 'the test of a new plugin passes' env BUILD="$tree/build" bash "$tree/tests/test_foo.sh"
+unlike "$out" 'not ok' 'the test of a new plugin has no failed assertion'
 sed -i 's/= p->from\[i\];/= p->from[i] + 1;/' "$tree/plugins/foo/foo.c"
-ok 'broken, it builds' in_tree build/plugins/foo.so
+ok 'a new plugin with a mistake builds' in_tree build/plugins/foo.so
 run env BUILD="$tree/build" bash "$tree/tests/test_foo.sh"
-is "$rc" 1 'and its test fails'
+is "$rc" 1 'the test of a plugin with a mistake fails'
 
 # ---- installed, outside the tree ----
 
 prefix="$tmp/in st"
 run make -s -C "$top" CC="$cc" BUILD="$build" install "PREFIX=$prefix"
-is "$rc" 0 'make install' || diag "$err"
+is "$rc" 0 'make install succeeds' || diag "$err"
 for file in bin/gradsync bin/gradsync-rank lib/gradsync/plugins/null.so \
     include/gradsync/workload.h \
     lib/gradsync/libnccl-tuner-gradsync.so \
     share/gradsync/plugin.mk share/gradsync/configs/local.ini lib/pkgconfig/gradsync.pc; do
-    ok "installs $file" test -s "$prefix/$file"
+    ok "make install installs $file" test -s "$prefix/$file"
 done
 mkdir outside
 cd outside || exit 1
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
-ok 'the scaffold, installed' "$(pkg-config --variable=scaffold gradsync)" bar
+ok 'the installed scaffold makes a plugin' "$(pkg-config --variable=scaffold gradsync)" bar
 cd bar || exit 1
-ok 'builds with the header, plugin.mk and pkg-config alone' \
+ok 'a plugin builds with the installed header, plugin.mk and pkg-config alone' \
     make -s -f "$(pkg-config --variable=plugin_mk gradsync)" NAME=bar CC="$cc"
-ok 'passes its check' "$prefix/bin/gradsync" check ./bar.so
-ok 'and its config' "$prefix/bin/gradsync" check bar-local.ini
-like "$("$prefix/bin/gradsync" list)" 'bar .*copies a buffer' 'is listed'
-like "$("$prefix/bin/gradsync" list)" 'null .*scripted samples' 'beside the installed ones'
-is "$(pkg-config --variable=plugindir gradsync)" "$prefix/lib/gradsync/plugins" 'plugindir'
-ok 'clean' make -s -f "$(pkg-config --variable=plugin_mk gradsync)" NAME=bar clean
-ok 'GRADSYNC_INCLUDE in place of pkg-config' env -u PKG_CONFIG_PATH \
+ok 'a plugin made outside the tree passes its check' "$prefix/bin/gradsync" check ./bar.so
+ok 'the config of a plugin made outside the tree is good' "$prefix/bin/gradsync" check bar-local.ini
+like "$("$prefix/bin/gradsync" list)" 'bar .*copies a buffer' \
+    'list shows a plugin in the current folder'
+like "$("$prefix/bin/gradsync" list)" 'null .*scripted samples' 'list shows the installed plugins'
+is "$(pkg-config --variable=plugindir gradsync)" "$prefix/lib/gradsync/plugins" \
+    'pkg-config gives the folder of the plugins'
+ok 'a plugin made outside the tree is cleaned' \
+    make -s -f "$(pkg-config --variable=plugin_mk gradsync)" NAME=bar clean
+ok 'a plugin builds with GRADSYNC_INCLUDE and no pkg-config' env -u PKG_CONFIG_PATH \
     make -s -f "$prefix/share/gradsync/plugin.mk" NAME=bar CC="$cc" \
     GRADSYNC_INCLUDE="$prefix/include/gradsync"
 run env -u PKG_CONFIG_PATH PKG_CONFIG_LIBDIR=/nowhere \
     make -s -B -f "$prefix/share/gradsync/plugin.mk" NAME=bar CC="$cc"
-is "$rc" 2 'with neither it does not build'
-like "$err" 'PKG_CONFIG_PATH' 'and says how'
-no_orphans 'nothing is left running'
+is "$rc" 2 'a plugin without GRADSYNC_INCLUDE and pkg-config does not build'
+like "$err" 'PKG_CONFIG_PATH' 'the message names PKG_CONFIG_PATH'
+no_orphans 'no process is left running'
 done_testing

@@ -22,27 +22,30 @@ printf '#!/bin/sh\necho "$WANDB_API_KEY $MORE_PASSWORD" >>"%s/got"\nexec "$@"\n'
 sed -i "s,\./with,$PWD/with," here.ini
 exits 0 'a config with a secret runs' "$gradsync" run -q here.ini -o raw
 run_dir=$(echo raw/here/null/*)
-is "$(sort -u got)" 'hunter2 ' 'its ranks get the secret'
-is "$(grep -rl hunter2 raw)" '' 'nothing recorded holds it'
-like "$(cat "$run_dir/config.ini")" 'WANDB_API_KEY=\(hidden\)' 'the recorded config names it'
+is "$(sort -u got)" 'hunter2 ' 'the ranks get the secret of the config'
+is "$(grep -rl hunter2 raw)" '' 'nothing that is recorded contains the secret'
+like "$(cat "$run_dir/config.ini")" 'WANDB_API_KEY=\(hidden\)' \
+    'the recorded config has the name of the secret and hides its value'
 
 unset WANDB_API_KEY
 rm -f "$run_dir"/MANIFEST.json "$run_dir"/launch-02.*
-exits 2 'the rest of the run needs it again' "$gradsync" resume "$run_dir"
+exits 2 'resume without the secret is refused' "$gradsync" resume "$run_dir"
 is "$err" "$run_dir/config.ini: [launch] prefix: secrets are not recorded; give it again: export \
 WANDB_API_KEY=…" \
-    '… and one line says how'
-WANDB_API_KEY=hunter3 exits 0 'the environment gives it' "$gradsync" resume "$run_dir"
-is "$(tail -n 1 got)" 'hunter3 ' '… to the ranks'
-ok 'the run is sound' "$gradsync" check "$run_dir"
+    'the message says how to give the secret again'
+WANDB_API_KEY=hunter3 exits 0 \
+    'resume takes the secret from the environment' "$gradsync" resume "$run_dir"
+is "$(tail -n 1 got)" 'hunter3 ' 'the ranks of a resumed run get the secret'
+ok 'the resumed run is sound' "$gradsync" check "$run_dir"
 
-exits 0 'an override with a secret runs' "$gradsync" run here.ini -o raw2 --set measure:launches=1 \
+exits 0 'a secret in --set is accepted' "$gradsync" run here.ini -o raw2 --set measure:launches=1 \
     --set "launch:prefix=env MORE_PASSWORD=hunter4 $PWD/with"
-is "$(tail -n 1 got)" ' hunter4' '… with it'
+is "$(tail -n 1 got)" ' hunter4' 'the ranks get the secret of --set'
 is "$(grep -rl hunter raw2)$err" "$(grep -v hunter <<<"$err")" \
-    'neither a file nor a message holds it'
+    'no file and no message contains the secret of --set'
 
 printf '[slurm]\nsetup = export A_KEY=hunter2\n' >>here.ini
-exits 2 'a job script holds none' "$gradsync" submit --dry-run here.ini
-like "$err" 'it holds a secret.*export NAME=\$\(cat FILE\)' '… and the message says what to do'
+exits 2 'a job script with a secret is refused' "$gradsync" submit --dry-run here.ini
+like "$err" 'it holds a secret.*export NAME=\$\(cat FILE\)' \
+    'the message says how a job script reads a secret from a file'
 done_testing

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Links, pipes and other special files among the files of other people, and folders that vanish: every
-# verb ends with one line, follows no link of a run folder, and waits for no file.
+# Links, pipes and other special files among the files of other people, and folders that vanish:
+# every verb ends with one line, follows no link of a run folder, and waits for no file.
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/recording.sh"
 
@@ -10,7 +10,7 @@ ends() { # WHAT WANT COMMAND…: ends by itself, not 0, and names what is wrong
     local what=$1 want=$2
     shift 2
     run timeout 20 "$@"
-    like "$rc $err" "^[123] .*$want" "$what: ${*:2} ends, and says why"
+    like "$rc $err" "^[123] .*$want" "${*:2} ends with a message: $what"
 }
 special='not a regular file'
 
@@ -49,7 +49,8 @@ if command -v mpirun >/dev/null && "$gradsync" run -q one.ini -o real; then
     for name in launch-01.02.jsonl launch-02.01.log notes; do
         ln -sf "$PWD/precious" "$run_dir/$name"
         ends "a link $name in a run folder" "a link|$special" "$gradsync" resume "$run_dir"
-        is "$(stat -c %a precious) $(cat precious)" '666 precious' '… its target is left alone'
+        is "$(stat -c %a precious) $(cat precious)" '666 precious' \
+            "the target of the link $name keeps its mode and content"
         rm "$run_dir/$name"
     done
     for name in config.ini launch-01.01.jsonl; do
@@ -58,37 +59,41 @@ if command -v mpirun >/dev/null && "$gradsync" run -q one.ini -o real; then
         mv kept "$run_dir/$name"
     done
 else
-    skip 'resume follows no link' 'no mpirun here'
+    skip 'resume follows no link in a run folder' 'no mpirun here'
 fi
 
 mkdir -p gs/elsewhere && whole_run gs/elsewhere/r1
 mkdir -p gs/runs/p/null && ln -s "$PWD/gs/elsewhere/r1" gs/runs/p/null/r1
 cat >gs/campaign.json <<'END'
 {"schema": 1, "id": "gs", "gradsync": "0", "commit": "c",
- "runs": [{"dir": "runs/p/null/r1", "platform": "p", "section": "null", "launches": 2, "retries": 0}], "arrays": [], "tasks": []}
+ "runs": [{"dir": "runs/p/null/r1", "platform": "p", "section": "null",
+   "launches": 2, "retries": 0}],
+ "arrays": [], "tasks": []}
 END
 ends 'a link for the run of a campaign' 'runs/p/null/r1: is a link, which is not followed' \
     "$gradsync" collect gs -o got
-ok '… nothing is collected' test ! -e got/p/null/r1
+ok 'nothing is collected through a link' test ! -e got/p/null/r1
 sed -i 's,runs/p/null/r1,flat,' gs/campaign.json
 exits 1 'a run folder at another depth is refused' "$gradsync" collect gs -o got
-one_line "$err" '… with one line'
+one_line "$err" 'a run folder at another depth is refused in one line'
 
 # ---- a plan that cannot be written, a folder that vanishes
 
 printf '[launch]\nranks = 1\n[measure]\nlaunches = 3\nbudget = 20ms\nwarmup = 1ms\n[null]\nsize '\
 '= 8:1MiB:x2\n' >here.ini
-exits 1 'a plan that does not fit on the disk is an error' \
+exits 1 'a plan that does not fit on the disk ends the run with 1' \
     bash -c 'ulimit -f 2; trap "" XFSZ; exec "$0" run -q here.ini -o full' "$gradsync"
-like "$err" 'plan.json: cannot be written: File too large' '… that names it'
-is "$(find full -type f -o -name '*Z-*')" '' '… and leaves no run folder behind'
+like "$err" 'plan.json: cannot be written: File too large' \
+    'the message names the plan that cannot be written'
+is "$(find full -type f -o -name '*Z-*')" '' 'a plan that does not fit leaves no run folder'
 if command -v mpirun >/dev/null; then
     sed -i "s,^ranks = 1,&\nprefix = $PWD/vanish," here.ini
     printf '#!/bin/sh\nrm -rf "%s/gone"\nexec "$@"\n' "$PWD" >vanish && chmod +x vanish
-    exits 1 'a run whose folder is removed fails' "$gradsync" run -q here.ini -o gone
-    like "$err" 'gone/here/null/.*: was removed while it was measured' '… and says so'
+    exits 1 'a run whose folder is removed ends with 1' "$gradsync" run -q here.ini -o gone
+    like "$err" 'gone/here/null/.*: was removed while it was measured' \
+        'the message says that the folder was removed'
 else
-    skip 'a run whose folder is removed fails' 'no mpirun here'
+    skip 'a run whose folder is removed ends with 1' 'no mpirun here'
 fi
 # ---- a killed run, with a /dev/shm of its own: other runs on this host sweep it too
 

@@ -19,7 +19,7 @@ like "$err" 'next: step = ddp\.step in an \[iter_proxy\] section' \
 like "$(cat ddp.step)" 'From ddp\.json, ProfilerStep#3, the median of 3 steps: 12 ms' \
     'a trace of several steps gives the median step'
 is "$(lines ddp.step)" \
-    "gemm nt 64 512 256 fp32;kernel 262144 3.6us;gemm nt 64 256 512 fp32;gemm tn 256 512 64 fp32;\
+    "gemm nt 64 512 256 fp32;kernel 7200000 3.6us;gemm nt 64 256 512 fp32;gemm tn 256 512 64 fp32;\
 gradient 256 fp32;gradient 131072 fp32;gemm nn 64 512 256 fp32;gemm tn 512 256 64 fp32;\
 gradient 512 fp32;gradient 131072 fp32" \
 'the step has the shapes, layouts, bytes and gradients of the trace in their order'
@@ -46,6 +46,22 @@ like "$err" 'layouts of 5 of 5 GEMMs are guessed' \
 "$make" marks=0 >unmarked.json
 ok 'a trace without step marks becomes a step' import unmarked.json
 is "$(grep -c '^gemm' unmarked.step)" 15 'a trace without step marks is taken for one step'
+like "$err" 'no ProfilerStep marks, and no two Optimizer\.step: all of it counts as one step' \
+    'the message says that all of a trace without marks counts as one step'
+
+"$make" marks=0 optimizer=1 >cut.json
+ok 'a trace without step marks but with an optimizer becomes a step' import cut.json
+like "$(cat cut.step)" 'up to Optimizer\.step#AdamW\.step, the median of 2 steps: 10 ms' \
+    'a trace without step marks is cut where the optimizer ends'
+is "$(grep -c '^gemm' cut.step)" 5 'a trace that is cut gives the GEMMs of one step'
+is "$(grep '^kernel' cut.step | cut -d' ' -f2,3 | paste -sd';')" \
+    '9679163 8us;1209895 1us;10889058 9us;36296861 30us' \
+    'kernels, copies and fills move what the copies of the trace move in their time'
+is "$(tail -n 2 cut.step | paste -sd';')" 'wait;kernel 36296861 30us' \
+    'the optimizer waits for the buckets'
+like "$err" 'step 10\.7 ms in the trace: GEMMs 0\.8 ms .* collectives 0\.2 ms, no kernel 9\.7 ms' \
+    'import says what the GPU did in the step'
+like "$err" 'a replay on this GPU should take about 1\.0 ms' 'import says what a replay should take'
 
 refused() { # NAME REGEX FILE OPTION…
     exits 1 "import refuses $1" import "${@:3}" -o refused.step
@@ -142,7 +158,7 @@ gemm tt 9 8 7 tf32
 gradient 1 fp32
 all_reduce 77 fp16 dp
 END
-config mixed.ini 3 'backend = host' 'step = mixed.step, ddp.step, fsdp.step' 'batch = 1, 2' \
+config mixed.ini 3 'backend = host' 'step = mixed.step, cut.step, fsdp.step' 'batch = 1, 2' \
     'mode = compute, comm, sequential, overlapped' 'configs = auto, bucket_cap=8KiB/bucket_first=4'
 measure mixed.ini
 is "$rc" 0 'every kind of operation is replayed on 3 ranks, and every result is right'
@@ -161,7 +177,7 @@ measure algorithms.ini
 is "$rc:$(count '"type":"fail"')" 0:0 'buckets are reduced right by every algorithm'
 config gathers.ini 2 'backend = host' 'step = fsdp.step' 'algorithm = auto, ring'
 measure gathers.ini
-like "$lines" '"kind":"skip","why":"fsdp\.step:3: backend=host has no all-gather or '\
+like "$lines" '"kind":"skip","why":"fsdp\.step:[0-9]: backend=host has no all-gather or '\
 'reduce-scatter by algorithm=ring \(auto\)' \
     'a gather has no ring on the host'
 

@@ -133,8 +133,8 @@ ok 'submit --dry-run works without Slurm' \
 printf '#!/bin/bash\necho "sbatch: error: Batch job submission failed: Invalid account or '\
 'account/partition combination specified" >&2; exit 1\n' >bin/sbatch
 exits 2 'a wrong account is refused' "$gradsync" submit -o camps q.ini
-like "$err" 'account is not one of yours.*'$'\n''.*once mended: gradsync resume' \
-    'the message of a wrong account says how to go on once it is mended'
+like "$err" 'account is not one of yours.*'$'\n''.*correct the cause, then: gradsync resume' \
+    'the message of a wrong account says how to continue'
 printf '#!/bin/bash\nexit 1\n' >bin/sbatch
 exits 1 'an sbatch that fails without a word ends submit with 1' "$gradsync" submit -o camps q.ini
 if [ "$(id -u)" != 0 ]; then

@@ -43,27 +43,28 @@ cost = 0, 3000, 100
 END
 exits 0 'a train section is planned' "$gradsync" plan effect.ini
 like "$out" 'The command runs 20 times' 'the plan counts the starts of the command'
-exits 0 'it is measured' train effect.ini
+exits 0 'a train section is measured' train effect.ini
 like "$err" 'launch 1 of 5: cost=3000: 60 step times, median 10[23][0-9.]* ms, in .* left' \
-    'each start is reported'
-like "$err" "next: gradsync compare raw/here/train/" 'the next step is to compare'
+    'each start of the command is reported'
+like "$err" "next: gradsync compare raw/here/train/" \
+    'the message says that the next step is to compare'
 run=$(run_of)
-exits 0 'the recording is sound' "$gradsync" check "$run"
-exits 0 'it is compared' "$gradsync" compare --all "$run" -o csv
-like "$out" 'against cost=0' 'the first value is the baseline'
+exits 0 'the recording of a training is sound' "$gradsync" check "$run"
+exits 0 'the recording of a training is compared' "$gradsync" compare --all "$run" -o csv
+like "$out" 'against cost=0' 'the first value of a key is the baseline'
 like "$out" 'cost=3000 .*\+(2\.[5-9]|3\.[0-4]).*slower' 'an effect of 3% is found'
 like "$out" 'cost=100 .*equivalent' 'an effect of 0.1% is equivalent'
-exits 0 'it is shown' "$gradsync" show "$run"
-exits 0 'it is reduced' "$gradsync" reduce raw -o csv
+exits 0 'the recording of a training is shown' "$gradsync" show "$run"
+exits 0 'the recording of a training is reduced' "$gradsync" reduce raw -o csv
 is "$(awk -F, 'NR > 1 { print $12, $13, ($15 >= 20) }' csv/summary.csv | sort -u)" '300 5 1' \
     'every step is recorded, and the slow ones at the start of each launch are warm-up'
 is "$(lines header | jq -r '"\(.workload) \(.ranks) \(.seed)"' | sort -u)" 'train 1 7' \
-    'the header has workload and seed'
+    'the header has the workload and the seed'
 is "$(lines cell | jq -r .prepared | sort | uniq -c | awk '{ print $1 }' | sort -u)" 5 \
-    'each place of the order is recorded'
+    'the recording has each place of the order'
 order() { jq -r 'select(.type == "cell") | "\(.config) \(.copy)"' "$run/launch-0$1.01.jsonl"; }
 is "$(order 2)" "$(order 1 | tac)" 'the order of an even launch mirrors the one before'
-isnt "$(order 3)" "$(order 1)" 'the next pair has another order'
+isnt "$(order 3)" "$(order 1)" 'the next pair of launches has another order'
 is "$(order 1 | grep -c 'cost=0')" 2 'the baseline runs twice in each launch'
 like "$(cat "$run/launch-01.01.log")" 'step 59 of 60' 'the output of the command is kept'
 
@@ -76,21 +77,22 @@ axes = ms
 PLAIN = a b, c*d
 GONE = unset
 END
-exits 0 'a command that prints a known format' \
+exits 0 'a command that prints a known format is measured' \
     env GONE=1 "$gradsync" train variables.ini -o raw --set launch:ranks=4
 log=$(cat "$(run_of)"/launch-02.01.log)
-like "$log" 'a b/gone/2/4' 'has the variables of its config, and placeholders of the launch'
-like "$log" "c\*d/gone/2/4" 'whatever characters they have'
+like "$log" 'a b/gone/2/4' \
+    'the command has the variables of its config and the placeholders of its launch'
+like "$log" "c\*d/gone/2/4" 'variables may have any characters'
 is "$(lines block | jq -r '.time_ns[0]' | sort -u | xargs)" '10500000 20500000' \
-    'its times are read without a pattern'
+    'step times in a known format are read without a pattern'
 groups=$(lines cell | jq -r '"\(.group) \(.config)"' | sort -u | cut -c1-16)
 is "$(uniq -c <<<"$groups" | xargs -n2 | cut -c1)" \
-    $'2\n2' 'values of axes are groups, and other lists are configs in them'
+    $'2\n2' 'values of axes make groups, and other values make configs in them'
 run "$gradsync" compare --all "$(run_of)" -o csv
 like "$out" 'PLAIN=c.d .*equivalent' 'one time per launch is enough for a verdict'
 exits 0 'the baseline may be another config' train variables.ini --set "measure:baseline=PLAIN=c*d"
 is "$(lines cell | jq -r 'select(.copy == 1) | .config' | sort -u)" "PLAIN=c*d" \
-    'it is measured twice'
+    'a baseline that was chosen is measured twice'
 
 config file <<'END'
 command = 'echo x=1 >>out-{n}; echo x=2 >>out-{n}; echo x=9'
@@ -115,9 +117,9 @@ command = printf 'x=\033[1m0.5\033[0m\r'
 time = x=([0-9.]+)
 unit = 1/s
 END
-exits 0 'one time per launch is enough' train alone.ini
+exits 0 'a config with one time per launch is measured' train alone.ini
 is "$(lines block | jq -c .time_ns | sort -u)" '[2000000000]' \
-    'in colour and without a line end'
+    'a time in colour and without a line end is read'
 
 # ---- secrets
 
@@ -128,22 +130,26 @@ time = x=([0-9.]+)
 n = 1, 2
 END
 exits 1 'a command that prints a secret of the environment' train secret.ini
-unlike "$(cat "$(run_of)"/*) $err" 'tok-0123456789' 'does not bring it into the recording'
+unlike "$(cat "$(run_of)"/*) $err" 'tok-0123456789' \
+    'a secret that the command prints is neither recorded nor repeated'
 like "$(cat "$(run_of)"/*.log)" 'token .hidden' 'the log has (hidden) in its place'
 config argument <<'END'
 command = 'echo "step time: 1 s" --api-key=qwertyuiop; [ -e again ] || { touch again; exit 1; }'
 END
-exits 1 'a command with a secret argument, which fails' train argument.ini
-unlike "$(cat "$(run_of)"/*.ini "$(run_of)"/*.json*)" qwertyuiop 'is recorded without it'
-exits 2 'resumed without the secret' "$gradsync" resume "$(run_of)"
-like "$err" 'export API_KEY=' 'says how to give it'
-exits 0 'resumed with the secret' env API_KEY=qwertyuiop "$gradsync" resume "$(run_of)"
+exits 1 'a command with a secret argument fails as it should' train argument.ini
+unlike "$(cat "$(run_of)"/*.ini "$(run_of)"/*.json*)" qwertyuiop \
+    'a secret argument of the command is not recorded'
+exits 2 'resume without the secret argument is refused' "$gradsync" resume "$(run_of)"
+like "$err" 'export API_KEY=' 'the message says how to give the secret argument again'
+exits 0 'resume with the secret argument completes the run' \
+    env API_KEY=qwertyuiop "$gradsync" resume "$(run_of)"
 config hidden <<'END'
 command = echo x=1
 MY_TOKEN = abc
 END
-exits 2 'a secret in the config' train hidden.ini
-like "$err" "hidden.ini:8: key 'MY_TOKEN': would be recorded.*set it in the shell" 'is refused'
+exits 2 'a secret in the config is refused' train hidden.ini
+like "$err" "hidden.ini:8: key 'MY_TOKEN': would be recorded.*set it in the shell" \
+    'the message says to set the secret in the shell'
 
 # ---- what fails costs a launch
 
@@ -153,16 +159,17 @@ time = took ([0-9]+) us
 unit = us
 n = 1, 2, 3
 END
-exits 1 'a crash of one config' train crash.ini
+exits 1 'a command that crashes with one config makes the exit code 1' train crash.ini
 like "$err" 'n=2: crash: exit code 3; its last line: boom .launch-01.01.log' \
-    'is reported with the last line of the output'
+    'a crash is reported with the last line of the output'
 is "$(lines fail | jq -r '"\(.kind) \(.copy)"' | xargs)" 'crash 0 crash 0' \
-    'is recorded once in each launch'
-ok 'the run is complete' test -e "$(run_of)/MANIFEST.json"
-exits 0 'and sound' "$gradsync" check "$(run_of)"
+    'a crash is recorded once in each launch'
+ok 'a run in which one config crashed is complete' test -e "$(run_of)/MANIFEST.json"
+exits 0 'a run in which one config crashed is sound' "$gradsync" check "$(run_of)"
 run "$gradsync" compare --all "$(run_of)" -o csv
-like "$out" 'n=2 .*crash: exit code 3' 'the config has no verdict'
-like "$out" 'n=3 .*(equivalent|inconclusive|slower|faster)' 'the others have theirs'
+like "$out" 'n=2 .*crash: exit code 3' 'a config that crashed has no verdict'
+like "$out" 'n=3 .*(equivalent|inconclusive|slower|faster)' \
+    'the configs beside one that crashed have verdicts'
 
 launches=1 config short <<END
 command = ./steps {n} 100000
@@ -170,9 +177,9 @@ time = $last
 unit = us
 n = 60, 20
 END
-exits 0 'a command that makes fewer steps' train short.ini
+exits 0 'a command that makes fewer steps is no fault' train short.ini
 like "$err" 'warning: launch 1 of n=20 has less than half as many step times as others; did' \
-    'is told about'
+    'a warning says that a launch has fewer step times than others'
 
 printf '#!/bin/sh\ntrap "" TERM\nexec sleep 1000\n' >deaf
 chmod +x deaf
@@ -182,17 +189,17 @@ time = x=([0-9.]+)
 n = 1, 2
 timeout = 1s
 END
-exits 1 'a hang' train hang.ini
+exits 1 'a command that hangs makes the exit code 1' train hang.ini
 like "$err" 'n=2: hang: ended after 1 s .timeout.; its last line: on my way' \
-    'is ended at its timeout'
-no_orphans 'with everything that it has started'
+    'a command that hangs is ended at its timeout'
+no_orphans 'no process of a command that hangs is left'
 
 fault() { # COMMAND REGEX NAME
     launches=1 config fault <<<"command = '$1'
 time = x=(.*)\$
 n = 1, 2"
-    exits 1 "a command that $3" train fault.ini
-    like "$err" "$2" 'says so'
+    exits 1 "a command that $3 makes the exit code 1" train fault.ini
+    like "$err" "$2" "the message about a command that $3 says so"
 }
 fault 'echo {n}' 'failed: no step time in its output; compare .*.train.; its last line: 1' \
     'prints no time'
@@ -203,18 +210,19 @@ fault 'echo x={n}s' "the step time '[12]s' is not a number" 'prints no number'
 fault 'kill -SEGV $$; : {n}' 'crash: ended by SIGSEGV' 'ends by a signal'
 fault './none {n}' 'crash: exit code 127; its last line: .*none: not found' 'is not there'
 like "$err" 'nothing was measured. Fix the cause, then: gradsync resume' \
-    'when all fail, nothing is measured'
+    'the message says that nothing was measured, and how to resume'
 launches=3 config all <<'END'
 command = '[ -e fixed ] && echo x=1 || exit 4; : {n}'
 time = x=(.*)
 n = 1, 2
 END
-exits 1 'a command that fails with every config' train all.ini
+exits 1 'a command that fails with every config makes the exit code 1' train all.ini
 is "$(lines fail | wc -l) $(find "$(run_of)" -name 'launch-*.jsonl' | wc -l)" '0 0' \
-    'is not launched again, and its launch does not count'
+    'a launch in which every config failed is not recorded'
 touch fixed
-exits 0 'once it works, the run is resumed' "$gradsync" resume "$(run_of)"
-is "$(lines block | wc -l)" 9 'and complete'
+exits 0 'a run in which all failed is resumed once the cause is fixed' \
+    "$gradsync" resume "$(run_of)"
+is "$(lines block | wc -l)" 9 'a resumed run has all its launches'
 
 # ---- interruptions
 
@@ -230,12 +238,12 @@ pid=$!
 until_true 60 test -e waiting
 kill -KILL $pid
 wait $pid 2>/dev/null
-no_orphans 'a command does not survive gradsync'
-is "$(starts)" 4 'of six starts the fourth was under way'
+no_orphans 'a command does not survive a gradsync that was killed'
+is "$(starts)" 4 'the run was killed during the fourth of six starts'
 exits 0 'a run that was killed is resumed' "$gradsync" resume "$(run_of)"
-is "$(starts)" 7 'and starts only those commands again that had not ended'
-exits 0 'it is complete and sound' "$gradsync" check "$(run_of)"
-ok 'and compared' "$gradsync" compare --all "$(run_of)" -o csv
+is "$(starts)" 7 'only commands that had not ended start again'
+exits 0 'a resumed run is complete and sound' "$gradsync" check "$(run_of)"
+ok 'a resumed run is compared' "$gradsync" compare --all "$(run_of)" -o csv
 
 rm -f starts waiting
 "$gradsync" train wait.ini -o raw >told 2>&1 &
@@ -243,12 +251,12 @@ pid=$!
 until_true 60 test -e waiting
 kill -TERM $pid
 told() { grep -q 'waiting for the command to end' told; }
-ok 'after a signal the command may end' until_true 60 told
+ok 'after a signal gradsync waits for the command to end' until_true 60 told
 : >gate
 wait $pid
-is "$? $(starts)" '1 4' 'and no other is started'
-exits 0 'the rest is resumed' "$gradsync" resume "$(run_of)"
-is "$(starts)" 6 'nothing is measured twice'
+is "$? $(starts)" '1 4' 'after a signal no other command starts'
+exits 0 'the rest of an interrupted run is resumed' "$gradsync" resume "$(run_of)"
+is "$(starts)" 6 'an interrupted and resumed run measures nothing twice'
 rm -f starts waiting
 "$gradsync" train wait.ini -o raw >told 2>&1 &
 pid=$!
@@ -259,15 +267,15 @@ kill -TERM $pid
 wait $pid
 is "$? $(jq -r 'select(.type == "end") | .status' "$(run_of)"/launch-02.01.jsonl)" '1 interrupted' \
     'a second signal ends the command'
-no_orphans 'and leaves nothing running'
+no_orphans 'a second signal leaves no process running'
 
 # ---- faults of the config
 
 wrong() { # LINES REGEX NAME
     config wrong <<<"$1"
-    exits 2 "$3" "$gradsync" check wrong.ini
-    like "$err" "$2" 'is refused'
-    exits 2 'by plan too' "$gradsync" plan wrong.ini
+    exits 2 "check refuses $3" "$gradsync" check wrong.ini
+    like "$err" "$2" "the message says what is wrong with $3"
+    exits 2 "plan refuses $3" "$gradsync" plan wrong.ini
 }
 wrong 'n = 1' 'wrong.ini:6: .train. has no command; add one' 'a section without a command'
 wrong $'command = a {bucket_cpa}\nbucket_cap = 1, 2' \
@@ -288,11 +296,11 @@ wrong $'command = a {launch}\nlaunch = 1, 2' "gradsync sets .launch. itself" \
 wrong $'command = a\nconfigs = x' "key 'configs': is not for .train." 'configs'
 config brace <<<"command = echo x | awk '{{print}' >/dev/null && echo \${HOME:+x}=1
 time = x=(.*)"
-exits 0 'two braces are one, and those of the shell are its own' train brace.ini
+exits 0 'a doubled brace is a brace, and braces of the shell stay as they are' train brace.ini
 
-exits 2 'train under a launcher' env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 \
+exits 2 'train refuses to run under a launcher' env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 \
     OMPI_MCA_orte_precondition_transports=x "$gradsync" train effect.ini -o raw
-one_line "$err" 'is refused'
+one_line "$err" 'train under a launcher is refused in one line'
 
 # ---- the examples
 
@@ -301,8 +309,8 @@ exits 0 'the example for any command runs' \
     train "$top/docs/examples/train/any-command.ini" \
     --set measure:launches=2 --set train:lines=1000,2000
 is "$(lines block | jq -r '.time_ns | length' | sort -u) $(lines group | wc -l)" '1 4' \
-    'with two groups and ten times a launch'
+    'the example has two groups and ten times in each launch'
 
-exits 0 'help describes the verb' "$gradsync" help train
-like "$out" 'axes .*keys whose values are not compared' 'and the keys of its section'
+exits 0 'help describes train' "$gradsync" help train
+like "$out" 'axes .*keys whose values are not compared' 'help describes the keys of a train section'
 done_testing

@@ -23,32 +23,33 @@ config one 'blocks = 2' 'max_blocks = 2'
 config two 'blocks = 3' 'max_blocks = 100000' 'precision = 0.01%' 'budget = 60s'
 
 printf '[nul]\n' >all/zz.ini
-exits 2 'a folder with a wrong config' build/gradsync run all
-like "$err" 'all/zz.ini:1: .*did you mean .null.' '… says which'
-like "$err" 'nothing was measured' '… and that nothing was measured'
-is "$(ls data 2>/dev/null)" '' '… which is so'
+exits 2 'a folder with a wrong config is refused' build/gradsync run all
+like "$err" 'all/zz.ini:1: .*did you mean .null.' 'the message names the wrong config'
+like "$err" 'nothing was measured' 'the message says that nothing was measured'
+is "$(ls data 2>/dev/null)" '' 'a wrong config keeps all configs from running'
 rm all/zz.ini
 
 build/gradsync run -q all 2>run.err &
 pid=$!
 second() { grep -qs '"type":"block"' data/raw/two/null/*/launch-01.01.jsonl; }
 until_true 60 second || flunk 'the second config is under way' "$(cat run.err)"
-ok 'tables while it is under way' build/gradsync reduce -o csv
+ok 'tables are made while the campaign is under way' build/gradsync reduce -o csv
 like "$err" 'unfinished: data/raw/two/null/[^ ]*: .*gradsync show' \
-    '… and what is unfinished is said'
-unlike "$err" 'raw/one' '… that alone'
+    'reduce says which run is unfinished'
+unlike "$err" 'raw/one' 'reduce calls no finished run unfinished'
 is "$(cut -d, -f2 csv/summary.csv | sort -u | tr '\n' ' ')" 'one platform two ' \
-    '… and has what there is'
+    'the tables have both platforms'
 if command -v gnuplot >/dev/null; then
-    ok 'figures while it is under way' make --no-print-directory -j2 BUILD=build drawn
+    ok 'figures are drawn while the campaign is under way' \
+        make --no-print-directory -j2 BUILD=build drawn
     like "$err" 'unfinished: data/raw/two/null/[^ ]*: drawn as far as it is' \
-        '… and what is unfinished is said'
-    isnt "$(ls figures/out/one 2>/dev/null)" '' '… the finished one is drawn'
+        'the message says that the unfinished run is drawn as far as it is'
+    isnt "$(ls figures/out/one 2>/dev/null)" '' 'the finished platform has figures'
 else
-    skip 'figures while it is under way' 'no gnuplot here'
+    skip 'figures are drawn while the campaign is under way' 'no gnuplot here'
 fi
 kill -TERM $pid
 wait $pid
-is $? 1 'ended by a signal: the campaign'
-no_orphans 'nothing is left'
+is $? 1 'a signal ends the campaign with 1'
+no_orphans 'no process is left'
 done_testing

@@ -35,7 +35,8 @@ cat >enter <<'END'
 #!/usr/bin/env bash
 declare -A ahead=([east]=100 [south]=7)
 s=${ahead[$1]}
-LD_PRELOAD=$PWD/day.so SECONDS_AHEAD=-$s exec unshare -T -f --kill-child --monotonic "$s" --boottime "$s" "$gradsync" lab-enter "$@"
+LD_PRELOAD=$PWD/day.so SECONDS_AHEAD=-$s exec unshare -T -f --kill-child \
+    --monotonic "$s" --boottime "$s" "$gradsync" lab-enter "$@"
 END
 chmod +x enter
 sed -i "s|\$PWD|$PWD|" enter
@@ -64,7 +65,8 @@ kill_south() {
     local p parent # the one that measures, not the one that watches it
     for p in /proc/[0-9]*; do
         parent=$(awk '/^PPid:/ { print $2 }' "$p/status" 2>/dev/null)
-        if [ "$(cat "$p/comm" "/proc/$parent/comm" 2>/dev/null)" = $'gradsync-rank\ngradsync-rank' ] &&
+        if [ "$(cat "$p/comm" "/proc/$parent/comm" 2>/dev/null)" = \
+            $'gradsync-rank\ngradsync-rank' ] &&
             grep -qzx 'OMPI_COMM_WORLD_RANK=2' "$p/environ" 2>/dev/null &&
             grep -qzx "GRADSYNC_TEST_MARK=$GRADSYNC_TEST_MARK" "$p/environ" 2>/dev/null; then
             kill -KILL "${p#/proc/}"
@@ -77,7 +79,9 @@ if ./enter east true; then
     ./enter east 'cut -d. -f1 /proc/uptime; date +%s' >clocks.east
     (cut -d. -f1 /proc/uptime; date +%s) >clocks.north
 fi
-begin plain --set wan_sync:size=1MiB --set wan_sync:configs='strategy=mpi, ring, direct, recursive_doubling, rabenseifner, direct/int8/lp'
+begin plain --set wan_sync:size=1MiB \
+    --set wan_sync:configs='strategy=mpi, ring, direct, recursive_doubling, rabenseifner, '\
+'direct/int8/lp'
 finish
 export OMPI_MCA_plm_rsh_agent="$gradsync lab-enter"
 
@@ -86,11 +90,13 @@ begin outlived --set measure:blocks=6 --set measure:max_blocks=6
 after_block 1; order 'rate south 10%'; until_sends south 100000; order reset
 after_block 2; order 'stall south'; sleep 1; order 'go south'
 after_block 3; order 'down south'; sleep 1; order 'up south'
-after_block 4; "$gradsync" lab-enter south -- ss -tK '( sport = :5300 or dport = :5300 )' >reset.out 2>&1
+after_block 4; "$gradsync" lab-enter south -- ss -tK '( sport = :5300 or dport = :5300 )' \
+    >reset.out 2>&1
 finish
 
 # Long enough to be cut in a sum: of what lies between two blocks no site can be named.
-begin gone --set wan_sync:size=8MiB --set measure:blocks=2 --set measure:max_blocks=2 --set measure:retries=3 --set wan_sync:timeout=2s --set measure:deadline=8s
+begin gone --set wan_sync:size=8MiB --set measure:blocks=2 --set measure:max_blocks=2 \
+    --set measure:retries=3 --set wan_sync:timeout=2s --set measure:deadline=8s
 after_block 1; order 'down south'
 await fail 1; order 'up south'
 finish
@@ -113,20 +119,20 @@ good() { # NAME SCENE BLOCKS: ends well, with right sums
     is "$rc:$(blocks):$err" "0:$3:" "$1"
 }
 
-good 'every strategy between sites' plain 7
-like "$lines" '"key":"shares"' 'with shares by measured rates'
+good 'every strategy gives the right sum between sites' plain 7
+like "$lines" '"key":"shares"' 'shares follow the measured rates'
 if [ -e clocks.east ]; then
     is "$(paste clocks.east clocks.north | awk '{ printf "%.0f ", ($1 - $2) / 10 }')" '10 -10 ' \
-        'whose clocks differ'
-    ok 'and no time has that in it' awk \
+        'the clocks of the sites differ by minutes'
+    ok 'no measured time has the difference of the clocks in it' awk \
         '{ bad = bad || $1 <= 0 || $1 > 10 } END { exit bad || NR < 7 }' <<<"$(metric sync_time)"
-    ok 'nor how far apart the ranks began' \
+    ok 'the start times of the ranks do not have the difference of the clocks in them' \
         awk '{ bad = bad || $1 > 10e9 } END { exit bad || NR < 7 }' <<<"$(metric skew_ns)"
 else
-    skip 'whose clocks differ' 'this kernel has no namespaces for time'
+    skip 'the clocks of the sites differ by minutes' 'this kernel has no namespaces for time'
 fi
 
-good 'a line that drops to a tenth, stalls, is cut and comes back: it goes on' outlived 6
+good 'a run outlives a line that drops to a tenth, stalls, is cut and comes back' outlived 6
 diag "seconds a synchronisation: $(metric sync_time | tr '\n' ' ')"
 if [ -s reset.out ] && ! grep -qi 'not supp\|invalid\|cannot' reset.out; then
     ok 'streams that are reset are opened again' \
@@ -137,12 +143,13 @@ fi
 
 read_scene gone
 like "$(grep '"type":"fail"' <<<"$lines")" 'having failed: .*south' \
-    'a site that is cut off: a failure that names it'
-is "$rc:$err" 0: 'which is tried again when the site is back'
+    'the recording of a site that is cut off names the site'
+is "$rc:$err" 0: 'a site that was cut off is measured again when it is back'
 
 read_scene dead
-is "$rc" 1 'a site whose rank is killed: an error'
-like "$(grep '"type":"fail"' <<<"$lines")" '(SIGKILL.*"host":"|on node )south' 'that names the site'
+is "$rc" 1 'a site whose rank is killed ends the run with 1'
+like "$(grep '"type":"fail"' <<<"$lines")" '(SIGKILL.*"host":"|on node )south' \
+    'the recording names the site whose rank was killed'
 
-no_orphans 'nothing is left running'
+no_orphans 'no process is left running'
 done_testing

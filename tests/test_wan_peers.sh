@@ -21,8 +21,10 @@ cp "$top/tests/bench/wan_link.c" other/tests/bench
 ln -s "$top/plugins/common" other/plugins
 sed -i 's/^#define TCP_VERSION .*/#define TCP_VERSION 9/' \
     other/plugins/wan_sync/transport/tcp_wire.h
-like "$(cat other/plugins/wan_sync/transport/tcp_wire.h)" 'TCP_VERSION 9' 'another version'
-ok 'is built' env OMPI_CC="${CC:-gcc}" "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O0 \
+like "$(cat other/plugins/wan_sync/transport/tcp_wire.h)" 'TCP_VERSION 9' \
+    'the copied transport has another version'
+ok 'the transport of another version builds' \
+    env OMPI_CC="${CC:-gcc}" "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O0 \
     -I"$top/runner" -Iother/plugins -o wan_link_9 \
     other/tests/bench/wan_link.c other/plugins/wan_sync/transport/tcp*.c -lsodium -lm
 
@@ -55,7 +57,8 @@ wait
 
 link() { # NAME PROGRAM-AT-SOUTH SECRET-AT-SOUTH
     local job=(rate=40 rtt=20 size=786432 iterations=1 deadline=2 probe=0)
-    timeout 120 mpirun --bind-to none -n 2 --host north,east "$build/bench/wan_link" "${job[@]}" secret=ours : \
+    timeout 120 mpirun --bind-to none -n 2 --host north,east \
+        "$build/bench/wan_link" "${job[@]}" secret=ours : \
         -n 1 --host south "$2" "${job[@]}" secret="$3" >"$1.out" 2>"$1.err"
     echo $? >"$1.rc"
 }
@@ -75,24 +78,25 @@ need_lab
 lines() { cat "$1"/*/*/*/launch-*.jsonl; }
 is "$(lines strangers | grep -c '"type":"fail"')" 0 'strangers do not make a sum wrong'
 like "$(cat strangers.err)" '^gradsync: interrupted; ' \
-    'the run goes on after strangers, until it is interrupted'
+    'the run goes on after strangers until it is interrupted'
 is "$(cat told.north told.south)" $'0\n0' 'strangers get no answer'
 like "$(lines strangers | sed -nE 's/.*"strangers":([0-9]+).*/\1/p' | awk \
     '{ n += $1 } END { print n }')" '^[678]$' 'strangers are counted'
-is "$(cat port.rc)" 1 'a port that is taken at a site: an error'
-like "$(lines port | grep '"type":"fail"')" 'rank 2 \(south\): .*port 5300' 'that names both'
-one_line "$(cat port.err)" 'in one line'
-is "$(cat same.rc)" 0 'one secret at all sites'
-isnt "$(cat secret.rc)" 0 'another one at a site is refused'
+is "$(cat port.rc)" 1 'a port that another program holds at a site ends the run with 1'
+like "$(lines port | grep '"type":"fail"')" 'rank 2 \(south\): .*port 5300' \
+    'the recording names the site and the port'
+one_line "$(cat port.err)" 'a port that is held is reported in one line'
+is "$(cat same.rc)" 0 'sites with one secret connect'
+isnt "$(cat secret.rc)" 0 'a site with another secret is refused'
 like "$(cat secret.err)" \
     'streams with rank 2 \(south\) after 2 s.*without the secret: is it the same there\?' \
-    'which says whose'
-isnt "$(cat version.rc)" 0 'another version at a site is refused'
+    'the message says which site lacks the secret'
+isnt "$(cat version.rc)" 0 'a site with another version of the transport is refused'
 like "$(cat version.err)" \
     'rank 2 \(south\) speaks version 9 of the tcp transport, this rank version [0-9]+: run the '\
 'same gradsync' \
-    'with both versions and the remedy'
+    'the message gives both versions and the remedy'
 is "$(grep -c '^2$' range.out):$(wc -l <range.out)" 3:6 \
-    'what is out of range is refused before anything is started, in one line each'
-no_orphans 'nothing is left running'
+    'values out of range are refused before anything starts, in one line each'
+no_orphans 'no process is left running'
 done_testing

@@ -41,12 +41,12 @@ END
 chmod +x all
 run lab -- ./all
 need_lab
-like "$out" 'tenth 0' 'a line that drops to a tenth is no error'
-is "$(grep -c bound tenth)" 15 'and everything was sent'
-like "$out" 'stall 0' 'nor is one that stands still for less than the deadline'
-is "$(grep -c bound stall)" 15 'and everything was sent then, too'
-like "$out" 'cut [1-9]' 'one that is cut is'
+like "$out" 'tenth 0' 'a line that drops to a tenth for a while is no error'
+is "$(grep -c bound tenth)" 15 'everything is sent over a line that drops to a tenth'
+like "$out" 'stall 0' 'a line that stands still for less than the deadline is no error'
+is "$(grep -c bound stall)" 15 'everything is sent over a line that stands still'
+like "$out" 'cut [1-9]' 'a line that is cut is an error'
 like "$(cat cut.err)" 'rank [02]: rank 1 \(east\) has not answered for 2 s' \
-    'and says who is missing'
-no_orphans 'nothing is left running'
+    'the message says which site does not answer'
+no_orphans 'no process is left running'
 done_testing

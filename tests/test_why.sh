@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A number back to the lines it was measured in; what is stale, under-sampled, mixed, damaged or
-# wanting is refused, with the command that fills the gap; also under ASan.
+# missing is refused, with the command that fills the gap; also under ASan.
 # shellcheck disable=SC1003 # lines of TeX end with a backslash
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/recording.sh"
@@ -261,10 +261,10 @@ wrong 'a set that cannot be read' 'macros.txt:1: .*no such column: confg' \
 wrong 'a form that does not exist' "macros.txt:1: no form 'tme', did you mean 'time'" \
     'x = tme: SELECT count(*) FROM summary'
 wrong 'a query that gives several rows' \
-    'macros.txt:1: x: .* rows of summary are meant, and they differ in .*size_B' \
+    'macros.txt:1: x: .* rows of summary match, and they differ in .*size_B' \
     "x = time: SELECT median_s FROM summary WHERE platform='p' AND status='ok'"
 wrong 'definitions that depend on each other in a circle' \
-    'macros.txt:1: x is worked out from itself' 'x = integer: SELECT @y + 1' \
+    'macros.txt:1: x is defined by itself' 'x = integer: SELECT @y + 1' \
     'y = integer: SELECT @x + 1'
 wrong 'a name that is defined twice' "macros.txt:2: a second definition of 'x'" \
     'x = integer: SELECT count(*) FROM summary' 'x = integer: SELECT count(*) FROM summary'

@@ -42,6 +42,7 @@ struct reader {
     unsigned line;
     size_t cap;
     uint64_t collectives; /* lines so far */
+    bool gradients;       /* there were lines of them */
     char *why;
     size_t why_size;
 };
@@ -152,7 +153,7 @@ static bool read_wait(struct reader *r, char *const *word, size_t n, struct step
 {
     if (n && !read_number(r, word[0], "PENDING", 0, STEP_NUMBER_MAX, &l->number[0]))
         return false;
-    if (l->number[0].value >= r->collectives)
+    if (l->number[0].value >= r->collectives && (n || !r->gradients))
         return wrong(r, "nothing to wait for: %llu collectives above, PENDING is %llu",
                      (unsigned long long)r->collectives, (unsigned long long)l->number[0].value);
     return true;
@@ -198,6 +199,7 @@ static bool add(struct reader *r, const struct step_line *l)
     }
     f->line[f->n++] = *l;
     r->collectives += step_is_collective(l->kind);
+    r->gradients |= l->kind == STEP_GRADIENT;
     return true;
 }
 

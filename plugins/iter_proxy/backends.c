@@ -63,7 +63,7 @@ static enum wl_status agree(struct backends *b, const char *name, enum wl_status
 {
     enum wl_status worst = worst_of(b, mine);
     if (worst != mine)
-        b->host->fail(b->host->ctx, "backend=%s is not there on another rank", name);
+        b->host->fail(b->host->ctx, "backend=%s is not available on another rank", name);
     return worst;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A cell of wan_sync: its parameters, and what follows from them before anything is allocated.
+ * A cell of wan_sync: its parameters, and the values that are computed from them before anything is
+ * allocated.
  */
 #ifndef CELL_H
 #define CELL_H
@@ -10,7 +11,7 @@
 #include "wan_sync/wire/wire.h"
 #include "workload.h"
 
-enum cell_strategy { CELL_MPI, CELL_FIRST }; /* then those of the model, in its order */
+enum cell_strategy { CELL_MPI, CELL_FIRST }; /* then the strategies of the model, in its order */
 enum cell_transport { CELL_BY_MPI, CELL_BY_TCP };
 enum cell_shares { SHARES_EQUAL, SHARES_LP };
 enum cell_order { ORDER_RTT, ORDER_SITES };
@@ -47,20 +48,21 @@ extern const char *const cell_strategies[], *const cell_wires[];
 enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
                              char *why, size_t why_size);
 
-#define CELL_SLOTS_B ((size_t)24 << 20) /* for blocks that are received or kept aside */
+#define CELL_SLOTS_B                                                                               \
+    ((size_t)24 << 20) /* for blocks that are received outside the buffer, or kept */
 
 size_t cell_count(const struct cell *c); /* elements */
 /* Elements of fragment f: [cell_fragment(c, f), cell_fragment(c, f + 1)). */
 size_t cell_fragment(const struct cell *c, int64_t f);
-/* Is there computation, or is the synchronisation measured alone? */
+/* False: the synchronisation is measured alone. */
 bool cell_trains(const struct cell *c);
-/* Steps that a fragment has from its start until it is due; 0: nothing overlaps. */
+/* Steps from the start of a fragment's exchange until its sum is needed; 0: nothing overlaps. */
 int64_t cell_steps_beside(const struct cell *c);
 /* The strategy of the model; not for CELL_MPI. */
 enum wan_strategy cell_model(const struct cell *c);
 /* The fixed part of a schedule's shape for `count` elements among `members`. */
 struct schedule_shape cell_shape(const struct cell *c, int members, size_t count);
-/* The rates of `rates`, at most `most` of them: how many there are, -1: not numbers. */
+/* Parses `rates`, at most `most` numbers. Returns how many; -1: not numbers. */
 int cell_rates(const struct cell *c, double *rate, int most);
 
 #endif

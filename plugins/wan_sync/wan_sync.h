@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the plugin holds: once a process, and for each prepared cell.
+ * The state of the plugin: one per process, and one per prepared cell.
  */
 #ifndef WAN_SYNC_H
 #define WAN_SYNC_H
@@ -26,7 +26,7 @@ struct prepared {
     struct cell cell;
     struct sites sites;
     struct line *line;   /* NULL: strategy=mpi */
-    struct line *inside; /* NULL, and gpu as well: no site does anything of its own first */
+    struct line *inside; /* NULL, and gpu too: ranks do not sum inside their site first */
     struct inside_gpu *gpu;
     int *rank_of;
     double *share;
@@ -34,19 +34,19 @@ struct prepared {
     struct sync *sync;
     struct compute *compute;
     enum wl_status verdict; /* of the last sample */
-    uint64_t bits;          /* a hash of its sum */
+    uint64_t bits;          /* hash of its sum */
     char why[256];
 };
 
-/* Why a call is about to fail; gives WL_FAIL. */
+/* Reports why a call fails. Returns WL_FAIL. */
 enum wl_status wan_failed(const struct self *s, const char *why);
 
 enum wl_status wan_prepare(void *self, const void *cell, void **prepared);
 void wan_release(void *prepared);
-/* The synchronisations of a cell, made anew when a link was mended or another cell needed a larger
- * buffer. False: no memory. */
+/* Makes the synchronisations of a cell again after a link was reopened, or after another cell
+ * needed a larger buffer. False: no memory. */
 bool wan_make_sync(struct prepared *p);
-/* The gradient, or the sum. */
+/* The buffer: the gradient before a synchronisation, the sum after it. */
 float *wan_data(const struct prepared *p);
 /* Of the exchange between sites. */
 int wan_members(const struct prepared *p);

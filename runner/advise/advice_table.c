@@ -9,7 +9,7 @@
 #include <string.h>
 
 const char *const advice_headings[ADVICE_COLUMNS] = {
-    "step", "setting", "gain", "level", "baseline ran", "setting ran", "standing"};
+    "step", "setting", "gain", "level", "baseline ran", "setting ran", "advice"};
 
 /* What a row says first: proofs and wins, then what may still win. */
 static double rank(const struct evidence *e)

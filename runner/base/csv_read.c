@@ -127,7 +127,7 @@ static int not_there(const char *path)
     const char *slash = strrchr(path, '/');
     char *dir = xstrfmt("%.*s", slash ? (int)(slash - path) : 0, path);
     bool lost = *dir && access(dir, F_OK);
-    int code = locate_failed(GS_USAGE, lost ? dir : path, lost ? LOCATE_FILE : LOCATE_TABLE);
+    int code = locate_failed(GS_USAGE, lost ? dir : path, LOCATE_TABLE);
     free(dir);
     return code;
 }

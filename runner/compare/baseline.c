@@ -134,7 +134,8 @@ static const char *best_config(const struct group_pass *p, const char *of)
     for (size_t i = 0; i < p->g->n; i++) {
         const struct series *s = &p->g->series[i];
         if (s->copy || s == base || strcmp(group_mode(p, s), of) || !*group_config(p, s) ||
-            recorded_same_operation(p->r->cells[s->cell].ran, p->r->cells[base->cell].ran))
+            recorded_same_operation(p->r->cells[s->cell].ran, p->r->cells[s->cell].params,
+                                    p->r->cells[base->cell].ran, p->r->cells[base->cell].params))
             continue;
         double effect = effect_of(p, base, s);
         if (effect < least)

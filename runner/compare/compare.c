@@ -223,8 +223,7 @@ static void judge_one(struct contrast *c)
     if (c->effect.launches == 0 && c->note) /* the note says more */
         c->judgement.reason[0] = '\0';
     c->measured = c->judgement.verdict;
-    if (c->kind != CONTRAST_PAIRED || !c->effect.launches ||
-        !recorded_same_operation(c->ran, c->baseline_ran))
+    if (!c->effect.launches || !c->same_operation)
         return;
     c->judgement = (struct judgement){.verdict = VERDICT_SAME};
     snprintf(c->judgement.reason, sizeof c->judgement.reason, "both ran %s", c->ran);

@@ -38,8 +38,8 @@
  * launches; it is empty if no number would do. A contrast that could not be compared has a row
  * without numbers, inconclusive, with the reason.
  *
- * A paired contrast has the verdict "same operation" if the recording says that both configs ran the
- * same operation. It keeps its numbers, and measured_verdict is the verdict by its times. How often
+ * A paired contrast has the verdict "same operation" if both configs differ in the library's tuning
+ * alone, and the recording says that both ran the same algorithm with as many CTAs. It keeps its numbers, and measured_verdict is the verdict by its times. How often
  * that is faster or slower is a placebo test of the method (placebo.h). In other contrasts
  * measured_verdict is the verdict. Two runs may run the same operation on purpose: there the times
  * decide, and the reason names a difference in what ran.
@@ -66,6 +66,7 @@ struct contrast {
     enum contrast_kind kind;
     char *platform, *workload, *label, *run_id, *mode, *params, *baseline, *config; /* owned */
     char *ran, *baseline_ran; /* rec_cell.ran; owned */
+    bool same_operation;      /* recorded_same_operation */
     int64_t size_B;
     struct values x;  /* log-ratios; unpaired: log-times of A */
     struct values y;  /* unpaired: log-times of B */

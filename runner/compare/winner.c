@@ -2,6 +2,7 @@
 #include "compare/winner.h"
 
 #include "base/text.h"
+#include "record/recorded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,15 +62,17 @@ static void add_rival(struct comparison *rivals, const struct contrast *rival,
 {
     bool paired = rival->kind == CONTRAST_PAIRED;
     struct contrast *one = comparison_append(rivals);
-    *one = (struct contrast){.kind = rival->kind,
-                             .config = xstrdup(rival->config),
-                             .ran = xstrdup(rival->ran),
-                             .baseline_ran = xstrdup(best->ran),
-                             .seed = rival->seed,
-                             .stream = ~rival->stream,
-                             .family = rival->family,
-                             .bound = rival->bound,
-                             .no_floor = rival->no_floor};
+    *one = (struct contrast){
+        .kind = rival->kind,
+        .config = xstrdup(rival->config),
+        .ran = xstrdup(rival->ran),
+        .same_operation =
+            paired && recorded_same_operation(rival->ran, rival->params, best->ran, best->params),
+        .seed = rival->seed,
+        .stream = ~rival->stream,
+        .family = rival->family,
+        .bound = rival->bound,
+        .no_floor = rival->no_floor};
     one->x = paired ? relative(&rival->x, &best->x) : values_copy(&best->y);
     one->y = paired ? (struct values){0} : values_copy(&rival->y);
     one->aa = values_copy(&rival->aa);

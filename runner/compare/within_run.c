@@ -27,9 +27,11 @@ static void fill(const struct group_pass *p, struct contrast *c, const struct se
 static struct contrast *add(const struct group_pass *p, const struct series *base,
                             const struct series *s, size_t family)
 {
-    struct contrast *c = comparison_add(p->c, p->r, &p->r->cells[s->cell], group_config(p, base));
+    const struct rec_cell *cell = &p->r->cells[s->cell], *other = &p->r->cells[base->cell];
+    struct contrast *c = comparison_add(p->c, p->r, cell, group_config(p, base));
     free(c->baseline_ran);
-    c->baseline_ran = xstrdup(p->r->cells[base->cell].ran);
+    c->baseline_ran = xstrdup(other->ran);
+    c->same_operation = recorded_same_operation(cell->ran, cell->params, other->ran, other->params);
     c->family = family;
     c->bound = p->rules->equivalence;
     return c;

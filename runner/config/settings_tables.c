@@ -90,14 +90,14 @@ const struct settings_section settings_sections[] = {
     {PART(launch), NULL, "how the ranks are started"},
     {PART(measure), NULL, "how long, how often and how precisely to measure"},
     {PART(slurm), "sbatch.", "the Slurm jobs of submit; sbatch.NAME = VALUE adds the option --NAME=VALUE of sbatch"},
-    {PART(cost), NULL, "the price of the machine"},
+    {PART(cost), NULL, "price of the machine, for gradsync plan"},
     {FREE("limits", false), "physical limits of the platform: busbw, link, memory, network (rates), flops, flops.PRECISION (numbers) and others; KEY.source or source: origin of the number"},
     {FREE("reference", false), "published numbers. For compare --reference: NAME = TIME or RATE [± SHARE] at SECTION/CONFIG/SIZE. For limits: claim.NAME = the claim in words, claim.NAME.given = its facts, e.g. ranks 8, busbw 168GB/s. claim.NAME.source or source: the publication"},
     {FREE("sites", false), "the sites of a wide-area network (WAN)"},
     {FREE("links", false), "properties of all links of a WAN"},
-    {FREE("link", true), "one link of a WAN, [link NAME]"},
+    {FREE("link", true), "one link of a WAN, in both directions, e.g. [link north-east]"},
     {FREE("model", false), "a training that runs across the sites of a WAN"},
-    {FREE("lab", false), "the emulated WAN of gradsync lab, on one machine"},
+    {FREE("lab", false), "the WAN that gradsync lab emulates. seed: seed of the random losses (default 1). late: largest allowed share of late packets per block (default 1%)"},
     {0}};
 /* clang-format on */
 

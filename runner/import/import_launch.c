@@ -26,7 +26,7 @@ static int64_t count_of(const struct import_launch *l, enum fact fact, int64_t i
     }
     int64_t v = given ? given : in_file ? in_file : otherwise;
     if (!v)
-        fail_at(GS_USAGE, imp->path, 0, "the format %s does not name its %s; add --set %s=N",
+        fail_at(GS_USAGE, imp->path, 0, "the format %s does not contain %s; add --set %s=N",
                 imp->format, fact_names[fact], fact_names[fact]);
     return v;
 }

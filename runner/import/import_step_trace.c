@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A Chrome trace of torch.profiler, recorded with record_shapes=True, as a step. Of several steps
- * (ProfilerStep#N) it takes the one of median length. It reads these events, in the order in which
+ * (ProfilerStep#N, or else from one Optimizer.step to the next) it takes the one of median length. It reads these events, in the order in which
  * the CPU issued them:
  *   aten::mm, addmm, bmm, baddbmm    "Input Dims", "Input type", "Input Strides" (layouts)
- *   kernels                          their duration; bytes by the shapes of the operation that
- *                                    launched them ("External id"), or by 2 TB/s
+ *   kernels, copies, fills           their duration; bytes: what the GPU copies in that time, so that
+ *                                    a replay takes as long, by the trace's own copies
  *   AccumulateGrad                   a gradient is ready
  *   record_param_comms               "Collective name", "dtype", "In msg nelems", the group
  */
@@ -16,13 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES_PER_S 2e12      /* of a kernel whose shapes are unknown */
-#define MOST_BYTES_PER_S 8e12 /* no kernel moves more: it does not touch all of its operands */
-
 struct trace {
     struct step_draft *d;
     struct trace_events e;
     double from, to; /* the step, in us */
+    double rate;     /* trace_copy_rate */
+    double reduced;  /* when the last all-reduce ended, if all-reduces became gradients; else 0 */
     struct item {
         double at; /* when the CPU issued it */
         size_t order;
@@ -43,39 +42,6 @@ static struct item *add_item(struct trace *t, double at, enum step_kind kind, in
     i->line.dtype = (enum step_dtype)dtype;
     t->n++;
     return i;
-}
-
-/* ---- the step ---- */
-
-static int by_length(const void *a, const void *b)
-{
-    const struct trace_event *x = *(struct trace_event *const *)a;
-    const struct trace_event *y = *(struct trace_event *const *)b;
-    return (x->dur > y->dur) - (x->dur < y->dur);
-}
-
-static void choose_step(struct trace *t)
-{
-    const struct trace_event **step = xcalloc(t->e.n + 1, sizeof *step);
-    size_t n = 0;
-    for (size_t i = 0; i < t->e.n; i++)
-        if (t->e.event[i].kind == TRACE_STEP)
-            step[n++] = &t->e.event[i];
-    t->from = -1e300;
-    t->to = 1e300;
-    text_addf(&t->d->head, "From %s", t->d->path);
-    if (n) {
-        qsort(step, n, sizeof *step, by_length);
-        const struct trace_event *median = step[(n - 1) / 2];
-        t->from = median->ts;
-        t->to = median->ts + median->dur;
-        text_addf(&t->d->head, ", %.60s, the median of %zu steps: %.6g ms", median->name, n,
-                  median->dur * 1e-3);
-    } else {
-        text_addf(&t->d->head, ", all of it: it has no ProfilerStep marks");
-    }
-    text_add(&t->d->head, "\n");
-    free(step);
 }
 
 static bool inside(const struct trace *t, double at)
@@ -131,28 +97,12 @@ static int add_gemm(struct trace *t, const struct trace_event *e)
 
 /* ---- kernels ---- */
 
-/* All inputs are read, and a result as large as the largest is written. */
-static double moved_B(const struct trace_event *op)
-{
-    double sum = 0, most = 0;
-    for (int i = 0; op && i < op->inputs; i++) {
-        double bytes = op->input[i].dims ? op->input[i].element_B : 0;
-        for (int k = 0; k < op->input[i].dims; k++)
-            bytes *= (double)op->input[i].dim[k];
-        sum += bytes;
-        most = bytes > most ? bytes : most;
-    }
-    return sum + most;
-}
-
 static void add_kernel(struct trace *t, const struct trace_event *e)
 {
     const struct trace_event *op = trace_op(&t->e, e->id);
-    double at = trace_launch(&t->e, e), bytes = moved_B(op);
+    double at = trace_launch(&t->e, e), bytes = e->dur * 1e-6 * t->rate;
     if (!inside(t, at) || (op && op->op != TRACE_OTHER) || !(e->dur > 0 && e->dur < 1e9))
         return;
-    if (bytes < 1 || bytes > e->dur * 1e-6 * MOST_BYTES_PER_S)
-        bytes = e->dur * 1e-6 * BYTES_PER_S;
     struct item *i = add_item(t, at, STEP_KERNEL, STEP_FP32);
     i->line.number[0].value = bytes < 1 ? 1 : (uint64_t)bytes;
     i->line.time_s = e->dur * 1e-6;
@@ -236,6 +186,9 @@ static int settle_gradients(struct trace *t)
     size_t others = n[STEP_ALL_GATHER] + n[STEP_REDUCE_SCATTER];
     double gradients = sum[STEP_GRADIENT], reduced = sum[STEP_ALL_REDUCE];
     bool ddp = gradients > 0 && reduced >= gradients && reduced <= gradients * 1.05 + 1024;
+    for (size_t i = 0; ddp && i < t->n; i++)
+        if (t->item[i].line.kind == STEP_ALL_REDUCE && t->item[i].end > t->reduced)
+            t->reduced = t->item[i].end;
     if (ddp)
         drop(t, STEP_ALL_REDUCE);
     else if (n[STEP_ALL_REDUCE] + others)
@@ -253,13 +206,24 @@ static int settle_gradients(struct trace *t)
                    "of several ranks, with record_shapes=True");
 }
 
+/* The optimizer waits for the last bucket: the first computation behind the gradients that began after
+ * the last all-reduce had ended. */
+static bool waits_for_buckets(struct trace *t, size_t i, size_t gradients)
+{
+    bool waits = t->reduced > 0 && !gradients && t->item[i].begin >= t->reduced;
+    t->reduced = waits ? 0 : t->reduced;
+    return waits;
+}
+
 /* The first computation that began after a gather ended waited for it. If the trace does not say
  * when, the next one did. */
 static void write_items(struct trace *t)
 {
-    size_t written = 0;
+    size_t written = 0, gradients = 0;
     double *end = xcalloc(t->n + 1, sizeof *end);
     size_t waited = 0;
+    for (size_t i = 0; i < t->n; i++)
+        gradients += t->item[i].line.kind == STEP_GRADIENT;
     for (size_t i = 0; i < t->n; i++) {
         const struct item *item = &t->item[i];
         size_t ready = waited;
@@ -267,7 +231,8 @@ static void write_items(struct trace *t)
         for (size_t k = waited; compute && k < written; k++)
             if (end[k] >= 0 && (end[k] <= item->begin || item->begin == 0))
                 ready = k + 1;
-        if (ready > waited)
+        gradients -= item->line.kind == STEP_GRADIENT;
+        if (ready > waited || (compute && waits_for_buckets(t, i, gradients)))
             step_draft_add(t->d, STEP_WAIT, STEP_FP32)->number[0].value = written - ready;
         waited = ready;
         if (step_is_collective(item->line.kind))
@@ -307,7 +272,8 @@ int step_from_trace(struct step_draft *d, const struct text *json)
     struct trace t = {.d = d};
     int code = trace_events_read(&t.e, d->path, json);
     if (!code) {
-        choose_step(&t);
+        trace_choose_step(d, &t.e, &t.from, &t.to);
+        t.rate = trace_copy_rate(&t.e);
         code = read_items(&t);
     }
     if (!code && !t.gemms)
@@ -320,6 +286,7 @@ int step_from_trace(struct step_draft *d, const struct text *json)
         qsort(t.item, t.n, sizeof *t.item, by_time);
         warn(&t);
         write_items(&t);
+        step_times_report(d, &t.e, t.from, t.to, t.rate);
     }
     trace_events_free(&t.e);
     free(t.item);

@@ -80,11 +80,18 @@ static int collective_of(const char *name)
     return -1;
 }
 
+static bool is_device_copy(const char *category, const char *name)
+{
+    return !strcmp(category, "gpu_memcpy") && strstr(name, "DtoD");
+}
+
 static bool kind_of(const char *category, const char *name, enum trace_kind *kind)
 {
     bool cpu = !strcmp(category, "cpu_op");
     if (!strncmp(name, "ProfilerStep#", 13))
         *kind = TRACE_STEP;
+    else if (!strncmp(name, "Optimizer.step#", 15))
+        *kind = TRACE_OPTIMIZER;
     else if (cpu && !strcmp(name, "record_param_comms"))
         *kind = TRACE_COMMS;
     else if (cpu && !strcmp(name, "torch::autograd::AccumulateGrad"))
@@ -95,9 +102,11 @@ static bool kind_of(const char *category, const char *name, enum trace_kind *kin
         *kind = TRACE_LAUNCH;
     else if (!strcmp(category, "kernel"))
         *kind = !strncmp(name, "nccl", 4) ? TRACE_NCCL : TRACE_KERNEL;
+    else if (!strcmp(category, "gpu_memset") || is_device_copy(category, name))
+        *kind = TRACE_KERNEL;
     else
         return false;
-    return *kind != TRACE_STEP || strcmp(category, "gpu_user_annotation") != 0;
+    return strcmp(category, "gpu_user_annotation") != 0;
 }
 
 /* ---- one event ---- */
@@ -166,6 +175,8 @@ static void read_event(struct trace_events *t, const json_t *o)
                               .dur = json_number_value(json_object_get(o, "dur")),
                               .id = integer_of(args, "External id", -1),
                               .correlation = integer_of(args, "correlation", -1)};
+    if (is_device_copy(text_of(o, "cat"), name))
+        e->copied_B = integer_of(args, "bytes", 0);
     if (kind == TRACE_OP || kind == TRACE_GRADIENT)
         read_shapes(e, args);
     if (kind == TRACE_OP)

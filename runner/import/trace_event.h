@@ -14,13 +14,14 @@
 #define TRACE_INPUTS 8
 
 enum trace_kind {
-    TRACE_STEP,     /* ProfilerStep#N, on the CPU */
-    TRACE_OP,       /* an operator, on the CPU */
-    TRACE_GRADIENT, /* AccumulateGrad */
-    TRACE_COMMS,    /* record_param_comms */
-    TRACE_LAUNCH,   /* of a kernel, on the CPU */
-    TRACE_KERNEL,   /* on the GPU; none of NCCL's */
-    TRACE_NCCL      /* a kernel of NCCL's */
+    TRACE_STEP,      /* ProfilerStep#N, on the CPU */
+    TRACE_OPTIMIZER, /* Optimizer.step#NAME, on the CPU: the end of a step */
+    TRACE_OP,        /* an operator, on the CPU */
+    TRACE_GRADIENT,  /* AccumulateGrad */
+    TRACE_COMMS,     /* record_param_comms */
+    TRACE_LAUNCH,    /* of a kernel, on the CPU */
+    TRACE_KERNEL,    /* on the GPU, also a copy or a fill; none of NCCL's */
+    TRACE_NCCL       /* a kernel of NCCL's */
 };
 enum trace_op { TRACE_OTHER, TRACE_MM, TRACE_ADDMM, TRACE_BMM, TRACE_BADDBMM };
 
@@ -37,6 +38,7 @@ struct trace_event {
     double ts, dur; /* us */
     int64_t id;     /* "External id": of an operator, and of the kernels that it launched; -1 */
     int64_t correlation; /* of a launch, and of its kernel; -1 */
+    int64_t copied_B;    /* of a copy inside the GPU; 0 */
     const char *name;    /* these point into the JSON */
     const char *type;    /* of the first matrix */
     int inputs;

@@ -170,7 +170,7 @@ static int prove_after(struct lab *l)
     if (!code)
         code = prove(l, "after", why, sizeof why);
     if (!code && *why)
-        say("lab: after the command: %s: check the results that were measured", why);
+        say("lab: after the command: %s; check the results", why);
     return code;
 }
 

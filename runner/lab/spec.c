@@ -21,8 +21,8 @@ struct lab_words {
 
 /* clang-format off */
 static const struct wl_param lab_words[] = {
-    {"seed", WL_INT, WL_AXIS, WL_FIELD(struct lab_words, seed, int64_t), NULL, "1", 0, 9007199254740992.0, NULL, "of the losses"},
-    {"late", WL_REAL, WL_AXIS, WL_FIELD(struct lab_words, late, double), NULL, "0.01", 0, 1, NULL, "share of packets that may be late in a block"},
+    {"seed", WL_INT, WL_AXIS, WL_FIELD(struct lab_words, seed, int64_t), NULL, "1", 0, 9007199254740992.0, NULL, "seed of the random losses"},
+    {"late", WL_REAL, WL_AXIS, WL_FIELD(struct lab_words, late, double), NULL, "0.01", 0, 1, NULL, "largest allowed share of late packets per block"},
     {0}};
 /* clang-format on */
 

@@ -109,7 +109,8 @@ static int cells_read(struct measured_cells *all, const char *dir)
     bool none = access(path, F_OK) != 0;
     int code = none ? GS_OK : csv_read_each(path, columns, take_cell, all);
     if (none)
-        say("no %s: nothing measured is held against the limits ('gradsync reduce' makes it)",
+        say("no %s: only published claims are checked; to check measurements, first run 'gradsync "
+            "reduce'",
             path);
     free(path);
     return code;
@@ -163,8 +164,8 @@ static void write_claim(struct writer *w, const struct platform *p, const struct
     for (size_t i = 0; i < n; i++)
         write_row(w, p->name, 0, c->says, c->source, &rows[i]);
     if (!n)
-        say("%s:%d: claim '%s': nothing can be checked from what is given", c->entry->file,
-            c->entry->line, c->name);
+        say("%s:%d: claim '%s' cannot be checked: give more of its facts in claim.%s.given",
+            c->entry->file, c->entry->line, c->name, c->name);
     free(rows);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What [limits] of a platform's config says is possible. SI units; NaN where it gives none. The
- * config may be NULL: then nothing is known.
+ * The limits in [limits] of a platform's config. SI units; NaN: no such limit, or the config is
+ * NULL.
  */
 #ifndef GS_VERDICT_BOUNDS_H
 #define GS_VERDICT_BOUNDS_H
@@ -9,12 +9,12 @@
 #include "config/config.h"
 
 double bounds_of(const struct config *c, const char *key);
-/* Where the limit is from. */
+/* The source of the limit. */
 const char *bounds_source(const struct config *c, const char *key);
 
-/* busbw, else link. */
+/* The limit busbw, else link. */
 double bounds_busbw(const struct config *c);
-/* flops.PRECISION; without it flops, for fp32 and tf32. *from: the source. */
+/* The limit flops.PRECISION, else flops (for fp32 and tf32 only). *from: its source. */
 double bounds_flops(const struct config *c, const char *precision, const char **from);
 
 #endif

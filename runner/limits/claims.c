@@ -119,8 +119,8 @@ static int take_claim(struct claims *out, const struct config *c, const struct c
     const struct config_entry *given = config_find(c, "reference", name);
     free(name);
     if (!given)
-        return config_error(e, "a claim wants %s.given = QUANTITY VALUE, …, to be checked by",
-                            e->key);
+        return config_error(e, "no %s.given; add it, e.g. %s.given = ranks 8, busbw 168GB/s",
+                            e->key, e->key);
     out->v = xrealloc(out->v, (out->n + 1) * sizeof *out->v);
     struct claim *one = &out->v[out->n++];
     *one = (struct claim){.entry = e,
@@ -151,8 +151,8 @@ static int check_orphan(const struct config *c, const struct config_entry *e)
         config_find(c, "reference", key) && (!strcmp(dot, ".given") || !strcmp(dot, ".source"));
     free(key);
     return known ? GS_OK
-                 : config_error(e, "a part of no claim (claim.NAME, claim.NAME.source, "
-                                   "claim.NAME.given; no dots in NAME)");
+                 : config_error(e, "belongs to no claim; write claim.NAME, "
+                                   "claim.NAME.source or claim.NAME.given, NAME without dots");
 }
 
 int claims_read(struct claims *out, const struct config *c)

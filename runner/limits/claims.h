@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Published claims, in [reference] of a platform's config, so that `gradsync limits` can hold them
- * against physics and data:
+ * Published claims, in [reference] of a platform's config. `gradsync limits` compares them with the
+ * limits of the hardware and with measurements:
  *
- *   claim.NAME        = the claim, in the words it was made in
- *   claim.NAME.source = where
+ *   claim.NAME        = the claim, in its original words
+ *   claim.NAME.source = its publication
  *   claim.NAME.given  = QUANTITY VALUE, QUANTITY VALUE, …
  *
  *   claim.tree        = tree is 3-5x faster than ring
  *   claim.tree.source = a project's README
  *   claim.tree.given  = speedup 3, faster tree, slower ring, ranks 8
  *
- * QUANTITY is one of claim_quantities[] or claim_words[]; what can be checked follows from which
- * quantities are given (limits.h). Beside these, every number of [reference] that is a rate is held
- * against the platform's limit as it stands: busbw = 449GB/s, NAME = 355GB/s at
- * SECTION/CONFIG/SIZE.
- * Claims of a training over a WAN stand in [model] (wan/wan_audit.h).
+ * QUANTITY is one of claim_quantities[] or claim_words[]; the given quantities decide which checks
+ * are possible (limits.h). Every other number of [reference] that is a rate is compared with the
+ * platform's limit: busbw = 449GB/s, NAME = 355GB/s at SECTION/CONFIG/SIZE. Claims about a training
+ * over a WAN are in [model] (wan/wan_audit.h).
  */
 #ifndef GS_VERDICT_CLAIMS_H
 #define GS_VERDICT_CLAIMS_H
@@ -24,14 +23,14 @@
 
 enum quantity {
     Q_RANKS,          /* as claimed */
-    Q_RANKS_RECORDED, /* of one communicator, as the output behind the claim shows */
+    Q_RANKS_RECORDED, /* ranks of one communicator in the output behind the claim */
     Q_SIZE,
     Q_TIME,
     Q_BUSBW,
     Q_ALGBW,
-    Q_OF_PEAK, /* the share of the peak that busbw is said to be */
-    Q_MEMORY,  /* bandwidth, where it is not the platform's */
-    Q_SPEEDUP, /* of `faster` over `slower`, the least claimed */
+    Q_OF_PEAK, /* claimed fraction busbw / peak */
+    Q_MEMORY,  /* memory bandwidth; else that of the platform */
+    Q_SPEEDUP, /* smallest claimed speedup of `faster` over `slower` */
     Q_LAUNCHES,
     Q_GPUS,
     Q_PARAMETERS,
@@ -59,8 +58,8 @@ struct claims {
     size_t n;
 };
 
-/* Of one config, which must outlive them. GS_OK or GS_USAGE, every fault reported; claims_free in
- * both cases. */
+/* Reads the claims of a config, which must outlive them. GS_OK or GS_USAGE, every fault reported.
+ * Call claims_free in both cases. */
 int claims_read(struct claims *out, const struct config *c);
 void claims_free(struct claims *c);
 

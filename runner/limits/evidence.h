@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What was measured says of a claim that one config is faster than another.
+ * Checks a claim that one config is faster than another with the measurements.
  */
 #ifndef GS_VERDICT_EVIDENCE_H
 #define GS_VERDICT_EVIDENCE_H
 
 #include "limits/limits.h"
 
-/* A claim with `faster` and `slower` words is held against every platform on which both were
- * measured with all else alike, a row a platform, at most `most`; how many. A word stands for the
- * configs that hold it between slashes (tree: tree/LL, tree/Simple), and the fastest of them at
- * each size is taken; `slower others` stands for every config that is not `faster`. `workload` and
- * `mode` narrow what is looked at; without a mode it is the exchange alone. The claim is of at
- * least `speedup`, 1 unless given: supported where every size shows it, contradicted where none
- * does. */
+/* Checks a claim with `faster` and `slower` on every platform that measured both with all else
+ * equal. Writes one row per platform, at most `most`; returns how many. A word means all configs
+ * that have it between slashes (tree: tree/LL, tree/Simple); the fastest of them at each size
+ * counts. `slower others` means every config that is not `faster`. `workload` and `mode` select
+ * cells; the default mode is communication alone. The claimed speedup is at least `speedup`,
+ * default 1. The claim is supported if every size shows it, contradicted if no size does. */
 size_t limits_of_data(const struct audit *a, const struct claim *c, struct limits_row *rows,
                       size_t most);
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Claims, measured and published, held against what their platform can do: limits.csv.
+ * Compares measurements and published claims with the limits of their platform. Columns of
+ * limits.csv:
  *
  *   platform, kind (measured, published), claim, source, quantity, value, unit, limit,
  * limit_source, fraction, physics, verdict
  *
- * Verdicts: possible; at the limit (from LIMITS_NEAR on); impossible (beyond it by more than
- * rounding, LIMITS_ROUNDING; of two numbers that must agree: apart by more than LIMITS_APART); not
- * a collective (one rank); no limit (the config gives none); and of what only data can judge:
+ * Verdicts: possible; at the limit (LIMITS_NEAR of it or more); impossible (above it by more than
+ * LIMITS_ROUNDING, or two numbers that must agree differ by more than LIMITS_APART); not a
+ * collective (one rank); no limit (the config gives none). Claims that only measurements can judge:
  * supported, in part, contradicted, unsupported.
  *
- * The limits are those of [limits] in the platform's config: busbw, link, memory, flops and
- * flops.PRECISION. flops without a precision is taken for fp32 and tf32 alone: bf16 is twice as
- * fast. What is reduced in the switch (NVLS) sends its payload once instead of 2(n-1)/n times, so
- * its busbw may be so many times the link.
+ * The limits are busbw, link, memory, flops and flops.PRECISION of [limits] in the platform's
+ * config. flops without a precision holds only for fp32 and tf32: bf16 is twice as fast. With
+ * reduction in the switch (NVLS) a rank sends its payload once, not 2(n-1)/n times, so busbw may be
+ * 2(n-1)/n times the link.
  */
 #ifndef GS_VERDICT_LIMITS_H
 #define GS_VERDICT_LIMITS_H
@@ -44,12 +45,12 @@ extern const char *const limits_verdicts[LIMITS_VERDICTS];
 
 struct limits_row {
     const char *quantity, *unit;
-    double value, limit, fraction; /* fraction: how much of what is possible is claimed */
+    double value, limit, fraction; /* fraction: value / limit */
     char limit_source[200], physics[400];
     enum limits_verdict verdict;
 };
 
-/* One row of summary.csv, as far as limits are concerned. */
+/* The fields of a row of summary.csv that matter here. */
 struct measured_cell {
     char *platform, *workload, *label, *config, *mode, *params, *run_id; /* owned */
     int64_t ranks, size_B;
@@ -60,36 +61,36 @@ struct measured_cells {
     size_t n;
 };
 
-/* What a claim is held against: its platform's config, and what was measured anywhere. */
+/* What a claim is compared with: its platform's config, and all measurements. */
 struct audit {
-    const struct config *config; /* NULL: none is known */
+    const struct config *config; /* NULL: unknown */
     const struct measured_cells *cells;
 };
 
-/* Formatted text into a row's fields. */
+/* Print formatted text into a row's fields. */
 #define LIMITS_SAY(row, ...) snprintf((row)->physics, sizeof(row)->physics, __VA_ARGS__)
 #define LIMITS_FROM(row, ...) snprintf((row)->limit_source, sizeof(row)->limit_source, __VA_ARGS__)
 
-/* Above `limit` is impossible; both positive. */
+/* Sets the verdict: a value above `limit` is impossible. Both positive. */
 void limits_judge(struct limits_row *row, double value, double limit);
-/* value must equal limit but for rounding. */
+/* Sets the verdict: value must equal limit, apart from rounding. */
 void limits_judge_equal(struct limits_row *row, double value, double limit);
 
-/* One rank: `rate` is of copies in a memory of bandwidth `memory`; NaN where either is not known.
- */
+/* One rank: `rate` is the rate of copies in a memory with bandwidth `memory`; NaN: unknown. */
 void limits_not_a_collective(struct limits_row *row, double rate, double memory);
 
-/* The checks that a claim's quantities allow, at most LIMITS_ROWS; how many. */
+/* Writes the checks that a claim's quantities allow. Returns how many. */
 #define LIMITS_ROWS 32
 size_t limits_of_claim(const struct audit *a, const struct claim *c,
                        struct limits_row rows[LIMITS_ROWS]);
-/* Of a measured cell: its bandwidth, its computation, its arithmetic. */
+/* Checks the bandwidth, the compute rate and the arithmetic of a measured cell. Returns how
+ * many. */
 size_t limits_of_cell(const struct config *config, const struct measured_cell *cell,
                       struct limits_row rows[LIMITS_ROWS]);
 
-/* DIR/summary.csv and the configs to DIR/limits.csv: published first, in the order of the configs,
- * then measured. `dir` without a summary.csv: published alone. GS_OK or reported; counts, by
- * verdict, are of published (0) and measured (1). */
+/* Checks the claims of the configs and the cells of DIR/summary.csv, and writes DIR/limits.csv:
+ * published claims first, in the order of the configs, then measurements. Without a summary.csv:
+ * only claims. GS_OK or reported. counts: by verdict, published (0) and measured (1). */
 int limits_write(const char *dir, const char *const *configs, size_t n,
                  size_t counts[2][LIMITS_VERDICTS]);
 

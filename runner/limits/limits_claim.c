@@ -112,10 +112,10 @@ static void check_launches(const struct audit *a, const struct claim *c, struct 
     row->limit = 2;
     row->fraction = NAN;
     row->verdict = DATA_UNSUPPORTED;
-    LIMITS_FROM(row, "two launches of each are the least from which anything can be claimed");
+    LIMITS_FROM(row, "a claim needs two launches of each config or more");
     LIMITS_SAY(row,
-               "one launch of each: its iterations are not independent, so what differs between "
-               "launches cannot be told from what differs between configs");
+               "one launch of each: its iterations are not independent, so a difference between "
+               "configs may be a difference between launches");
 }
 
 /* ---- training ---- */

@@ -137,8 +137,8 @@ static int find_cell(const struct recorded *r, const struct config_entry *e,
     }
     if (code)
         code = config_error(e,
-                            "several cells fit; one has the parameters %s: put the value of one "
-                            "that tells them apart before the size, e.g. %s/…/SIZE",
+                            "matches several cells, one with the parameters %s: write a value that "
+                            "only one of them has before the size, e.g. %s/VALUE/SIZE",
                             (*out)->params, section);
     free(section);
     return code;
@@ -189,7 +189,7 @@ static int add_reference(const struct reference_pass *p, const struct config_ent
                             "1.2ms ± 5%% or 355GB/s ± 3%%",
                             e->value);
     if (v.rate && !(cell->busbw_factor > 0))
-        return config_error(e, "a bandwidth, and this cell is no collective: give a time");
+        return config_error(e, "this cell is not a collective and has no bandwidth; give a time");
     struct contrast *one = comparison_add(p->c, p->r, cell, e->value);
     const struct set_cell *m = measured(p->side, cell);
     one->kind = CONTRAST_REFERENCE;
@@ -257,8 +257,8 @@ int compare_reference(struct comparison *c, const char *root, const char *other)
     }
     if (!code && !c->n)
         code = fail(GS_USAGE,
-                    "%s: no published number in [reference] of its config that names a "
-                    "workload of it, like NAME = 1.2ms ± 5%% at mpi_allreduce/auto/1MiB",
+                    "%s: no published number of its workloads in [reference] of its config; add "
+                    "one, e.g. NAME = 1.2ms ± 5%% at mpi_allreduce/auto/1MiB",
                     root);
     run_set_free(&side);
     return code;

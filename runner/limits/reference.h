@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Published numbers to hold a run against, in [reference] of its config:
+ * Published numbers to compare a run with, in [reference] of its config:
  *
  *   NAME = VALUE [± TOLERANCE] at SECTION/CONFIG[/WORD…]/SIZE
  *
@@ -8,33 +8,32 @@
  *   middle  = 1.2ms ± 5% at mpi_allreduce/auto/1MiB
  *   hot.128 = 355GB/s at nccl_allreduce/ctas=8/hot/128MiB
  *
- * SECTION is the workload's, with its label; CONFIG a config's label, which may hold slashes
- * itself; each WORD is the value of a parameter, and narrows down a place that several cells would
- * fit. VALUE is a time (median of one operation) or a rate (bus bandwidth); the tolerance is
- * relative,
- * "+-" may stand for "±", and [measure] equivalence is the default. Numbers without such a place,
- * or of another workload than the run's, are left alone.
+ * SECTION is a workload section with its label. CONFIG is a config's label, which may contain
+ * slashes. Each WORD is the value of a parameter, for places that match several cells. VALUE is a
+ * time (median of one operation) or a rate (bus bandwidth). TOLERANCE is relative; "+-" is the same
+ * as "±"; the default is [measure] equivalence. Numbers without such a place, or for another
+ * workload, are ignored.
  *
- * Slower than the tolerance is a regression.
+ * A cell that is slower than the tolerance allows is a regression.
  */
 #ifndef GS_VERDICT_REFERENCE_H
 #define GS_VERDICT_REFERENCE_H
 
 #include "compare/compare.h"
 
-/* Adds a contrast a reference; one whose cell was not measured is a row that says so. `config`: a
- * file whose [reference] is taken instead of the run's own; NULL: its own. GS_OK or reported:
- * GS_USAGE for a value that cannot be read, a key that fits no cell of the plan or more than one,
- * no reference at all. */
+/* Adds one contrast per reference, also for a cell that was not measured; its row says so.
+ * `config`: file whose [reference] replaces that of the run; NULL: the run's own. GS_OK or
+ * reported: GS_USAGE if a value cannot be read, a place matches no cell of the plan or several, or
+ * there is no reference. */
 int compare_reference(struct comparison *c, const char *root, const char *config);
 
-/* Does any contrast with a reference say slower? */
+/* True: a contrast with a reference is slower. */
 bool comparison_regressed(const struct comparison *c);
 
-/* "1.2ms ± 5%", or what of it stands before " at "; false when it is neither a time nor a rate. The
- * tolerance is left when not given. */
+/* Parses "1.2ms ± 5%", up to " at " if there is one. False: neither a time nor a rate. Without a
+ * tolerance, out->tolerance is unchanged. */
 struct reference_value {
-    double value; /* seconds, or bytes a second */
+    double value; /* seconds, or bytes per second */
     bool rate;
     double tolerance;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A plan as JSON: what plan.json holds and `gradsync plan --json` prints.
+ * A plan as JSON, for plan.json and `gradsync plan --json`.
  */
 #ifndef GS_PLAN_IO_H
 #define GS_PLAN_IO_H
@@ -11,7 +11,7 @@
 
 /* section, workload, label, platform, overrides, seed, launches, ranks, nodes, config_sha256,
  * gradsync, groups [id], cells [{id, group, config, mode, params, size_B, busbw_factor, baseline,
- * skip}]. The caller's reference. */
+ * skip}]. The caller owns the reference. */
 json_t *plan_json(const struct plan *p);
 
 #endif

@@ -63,7 +63,7 @@ static char *measure_first(const struct paper_tables *tables, const char *query)
     return command ? command : xstrdup("make figures");
 }
 
-size_t admissibility_wanting(struct admissibility *admissibility, const struct paper_tables *s,
+size_t admissibility_missing(struct admissibility *admissibility, const struct paper_tables *s,
                              const char *query, const char *number, char *what)
 {
     size_t gap = add_gap(admissibility, what, measure_first(s, query));

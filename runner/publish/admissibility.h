@@ -16,10 +16,10 @@
 
 struct gap {
     char *what;    /* the run, and the fault */
-    char *command; /* that repairs it */
+    char *command; /* the command that repairs it */
     char *first;   /* first number without a value */
     size_t numbers;
-    bool needed; /* by a number without `else` */
+    bool needed; /* true: a number without `else` needs it */
 };
 
 struct admissibility {
@@ -28,17 +28,17 @@ struct admissibility {
     size_t n;
 };
 
-/* Takes the refused rows out of a choice. *left_out: how many; *gap: the place in admissibility->v of the
- * last one's fault, where there was one. GS_OK or reported. */
+/* Removes the refused rows from a choice. *left_out: how many; *gap: index in admissibility->v of
+ * the last fault, if any. GS_OK or reported. */
 int admissibility_rows(struct admissibility *admissibility, struct paper_tables *s,
                        const struct grid *g, struct chosen *rows, const char *number,
                        size_t *left_out, size_t *gap);
 
-/* Adds a gap: nothing was recorded for this query. Takes `what` over; returns its index. */
-size_t admissibility_wanting(struct admissibility *admissibility, const struct paper_tables *s,
+/* Adds a gap: nothing was recorded for this query. Takes ownership of `what`. Returns the index. */
+size_t admissibility_missing(struct admissibility *admissibility, const struct paper_tables *s,
                              const char *query, const char *number, char *what);
 
-/* True, with the gap, when the recordings of two rows have different machines or software. */
+/* True, and the gap, if the recordings of two rows have different machines or software. */
 bool admissibility_unlike(struct admissibility *admissibility, struct paper_tables *s,
                           const struct grid *g, size_t row, const struct grid *h, size_t other,
                           const char *number, size_t *gap);

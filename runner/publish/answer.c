@@ -59,7 +59,7 @@ static int several_rows(struct numbers *b, struct answer *a, size_t n)
 {
     char *differ = a->grid ? differences(a->grid, &a->rows) : xstrdup("name");
     int code = fail_at(GS_USAGE, b->d.path, a->macro->line,
-                       "%s: %zu rows of %s are meant, and they differ in %s; add a condition on "
+                       "%s: %zu rows of %s match, and they differ in %s; add a condition on "
                        "one of these, or ORDER BY COLUMN LIMIT 1",
                        a->macro->name, n, a->grid ? a->grid->name : "numbers", differ);
     free(differ);
@@ -128,7 +128,7 @@ static char *condition_of(const char *query)
     return xstrfmt("%.*s", (int)(order ? (size_t)(order - where) : strlen(where)), where);
 }
 
-/* First the rows that are meant, to judge them; then the query, which sees the admissible ones. */
+/* First finds the rows of the query, to judge them; then runs the query on the admissible ones. */
 static int query_table(struct numbers *b, struct answer *a, const char *query,
                        const struct sql_parts *p, const struct sql_values *in)
 {

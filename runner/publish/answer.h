@@ -11,17 +11,17 @@
 struct answer {
     const struct macro *macro;
     char *text;  /* as printed, UTF-8 (format.h) */
-    char *plain; /* the first value as in the table: '@NAME' */
+    char *plain; /* the first value as in the table, for '@NAME' */
     double v[3];
     size_t n_v;
-    const struct grid *grid; /* NULL: worked out from others alone */
+    const struct grid *grid; /* NULL: calculated only from other answers */
     struct chosen rows;      /* of the grid */
-    struct answer **parts;   /* those that it was worked out from, or chosen by */
+    struct answer **parts;   /* the answers from which it was calculated or chosen */
     size_t n_parts;
     size_t left_out; /* rows that were refused (publish/admissibility.h) */
     bool none;       /* no value; `else` is printed */
     char *gap;       /* why there is no value; NULL: there is one */
-    size_t fault;    /* in admissibility.v, of the gap; SIZE_MAX: of none */
+    size_t fault;    /* index of the gap in admissibility.v; SIZE_MAX: none */
     enum { ANSWER_NEW, ANSWER_BUSY, ANSWER_DONE } state;
 };
 
@@ -30,7 +30,7 @@ struct numbers {
     struct admissibility admissibility;
     struct definitions d;
     struct sql sql;
-    struct answer *v; /* one a definition */
+    struct answer *v; /* one per definition */
     size_t n;
 };
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The definitions of the paper's numbers, paper/macros.txt, one a line:
+ * The definitions of the paper's numbers, paper/macros.txt, one per line:
  *
  *   set VAR = VALUE, VALUE           the values of <VAR>
- *   set VAR = SELECT COLUMN FROM …   … from a table, each once, in the order of the rows
+ *   set VAR = SELECT COLUMN FROM …   … distinct values from a table, in the order of the rows
  *   rows NAME over VAR VAR = TEXT    TEXT once for every combination of values: the body of a table
  *   NAME = FORM: SELECT …            a number
- *   NAME = FORM else TEXT: SELECT …  … with TEXT in its place where there is no row
+ *   NAME = FORM else TEXT: SELECT …  … or TEXT if there is no row
  *
- * <VAR> in a NAME makes a definition for each of its values; it has that value in the whole line.
+ * <VAR> in a NAME makes one definition for each of its values, used in the whole line.
  * FORM is a name of format.h. The query reads one table (sql.h) and only rows that are admissible
  * (admissibility.h). Its result is
  *   one row of one column, or of three: a value and the two ends of its interval
- *   rows of SELECT DISTINCT         the texts between commas
+ *   rows of SELECT DISTINCT         the texts, separated by commas
  * A query that could give several rows must say which one it means: ORDER BY … LIMIT 1.
  * @NAME in a query is the value of another number, '@NAME' its text as in the table. FROM @GLOB
  * reads the numbers with such names: name, plain (the text) and value.
@@ -36,12 +36,12 @@ struct definitions {
     char *path;
     struct macro *v;
     size_t n;
-    json_t *places; /* in v, by name */
+    json_t *places; /* name to index in v */
     struct body *bodies;
     size_t n_bodies;
 };
 
-/* GS_OK or reported: a file that cannot be read, a line that is none of these, a name twice. */
+/* GS_OK or reported: the file cannot be read, a line has another form, a name is defined twice. */
 int definitions_read(struct definitions *d, const char *path, struct sql *sql);
 /* Adds "FORM: SELECT …" under a name. */
 int definitions_add(struct definitions *d, const char *name, const char *text);

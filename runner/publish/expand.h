@@ -38,9 +38,9 @@ int expand_set(struct reading *r, const char *name, const char *values);
 const struct set *expand_find(const struct reading *r, const char *name, size_t n); /* or NULL */
 void expand_free(struct reading *r);
 
-/* Adds the variables of a text to those that are bound. GS_OK or reported: one without a set. */
+/* Adds the variables of a text to the bound ones. GS_OK or reported: a variable has no set. */
 int expand_bind(const struct reading *r, struct bound *b, const char *text);
-/* The text with values for variables; the caller frees it. NULL, reported: one is not bound. */
+/* The text with its variables replaced; the caller frees it. NULL, reported: one is not bound. */
 char *expand_text(const struct reading *r, const struct bound *b, const char *text);
 
 /* Calls `each` for every combination of the variables from `depth` to before `end`; the last one

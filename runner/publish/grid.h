@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A table in memory, with the line of every row. A key is a column, "line", or a key of the column
- * `params` ("gemms" in "size=16MiB gemms=4").
+ * A table in memory, with the line number of every row. A key is the name of a column, "line", or a
+ * key in the column `params` ("gemms" in "size=16MiB gemms=4").
  */
 #ifndef GS_PUBLISH_GRID_H
 #define GS_PUBLISH_GRID_H
@@ -20,7 +20,7 @@ struct grid {
     size_t n_columns;
     struct grid_row *rows;
     size_t n;
-    int *judged; /* of each row: admissibility.h; NULL: not judged */
+    int *judged; /* result for each row (admissibility.h); NULL: not judged */
 };
 
 /* Some rows of a grid. */
@@ -31,13 +31,13 @@ struct chosen {
 void chosen_free(struct chosen *c);
 
 struct grid *grid_new(const char *name, const char *path, const char *const *columns);
-/* GS_OK, or reported: no such file, a row of another width. */
+/* GS_OK, or reported: there is no such file, or a row has another number of fields. */
 int grid_read(struct grid **out, const char *name, const char *path);
 /* Copies one field for each column; NULL is "". */
 void grid_add(struct grid *g, long line, const char *const *fields);
 void grid_free(struct grid *g);
 
-/* The value, in buf where it is not a field itself; NULL: neither column nor parameter. */
+/* The value, in buf if it is not a whole field; NULL: neither a column nor a parameter. */
 const char *grid_get(const struct grid *g, size_t row, const char *key, char *buf, size_t n);
 /* The column's value, or "". */
 const char *grid_text(const struct grid *g, size_t row, const char *column);
@@ -46,10 +46,10 @@ bool grid_has(const struct grid *g, const char *column);
 size_t grid_column(const struct grid *g, const char *name);
 double grid_real(const struct grid *g, size_t row, const char *column); /* NaN: none */
 
-/* How far the run of a row has come. */
+/* Progress of the run of a row. */
 enum grid_run { GRID_RUN_EMPTY, GRID_RUN_PART, GRID_RUN_FINISHED };
-/* Where several runs have a row for the same thing, one row is left: of the run that has come
- * furthest, then of the latest (names begin with the time). Nothing without a run_id. */
+/* If several runs have a row for the same cell, keeps one: that of the run with most progress, then
+ * of the latest (names begin with the time). Does nothing without a column run_id. */
 void grid_latest(struct grid *g, const enum grid_run *runs); /* of every row */
 
 #endif

@@ -110,7 +110,7 @@ static void judge_gap(struct numbers *b, struct answer *a)
     if (a->none)
         return;
     if (a->fault == SIZE_MAX)
-        a->fault = admissibility_wanting(&b->admissibility, &b->tables, m->query, m->name,
+        a->fault = admissibility_missing(&b->admissibility, &b->tables, m->query, m->name,
                                          xstrfmt("%s:%d: %s", b->d.path, m->line, a->gap));
     b->admissibility.v[a->fault].needed = true;
 }
@@ -169,7 +169,7 @@ int numbers_answer(struct numbers *b, const char *name, struct answer **out)
     }
     struct answer *a = *out = &b->v[m - b->d.v];
     if (a->state == ANSWER_BUSY)
-        return fail_at(GS_USAGE, b->d.path, m->line, "%s is worked out from itself", name);
+        return fail_at(GS_USAGE, b->d.path, m->line, "%s is defined by itself", name);
     if (a->state == ANSWER_DONE)
         return GS_OK;
     a->state = ANSWER_BUSY;

@@ -8,9 +8,9 @@
 
 #include "publish/answer.h"
 
-/* Keeps the folder names of `tables`, which the caller owns. GS_OK or reported. */
+/* Keeps pointers to the folder names of `tables`, which the caller owns. GS_OK or reported. */
 int numbers_open(struct numbers *b, const char *path, struct paper_tables tables);
-/* After the last definitions_add. */
+/* Call it after the last definitions_add. */
 void numbers_close(struct numbers *b);
 
 /* GS_OK with *out; its `gap` says which data is missing. GS_USAGE, reported: a wrong definition, an

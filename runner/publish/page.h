@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The report: recordings, tables and figures of some platforms as one HTML page that needs nothing
- * else: figures are inline SVG, nothing is fetched. A short script sorts tables and copies commands; the
- * page can be read without it. The same inputs give the same bytes.
+ * The report: recordings, tables and figures of some platforms as one self-contained HTML
+ * page: figures are inline SVG, and nothing is fetched. A short script sorts tables and copies
+ * commands; the page can be read without it. The same inputs give the same bytes.
  */
 #ifndef GS_PAGE_H
 #define GS_PAGE_H
@@ -18,25 +18,25 @@ struct page_source {
     const char *const *platforms;    /* NULL-terminated; empty: every one that has a run */
 };
 
-/* Writes the page to `path`, whole or not at all. GS_OK, or reported: a platform that has no run
- * (the nearest named), a table that is missing. */
+/* Writes the page to `path` atomically. GS_OK, or reported: a platform has no run (names the
+ * nearest one), or a table is missing. */
 int page_write(const char *path, const struct page_source *source);
 
 /* ---- its parts ---- */
 
 extern const char page_style[], page_script[];
 
-/* Text with what HTML takes for markup written otherwise. */
+/* Writes text with HTML's special characters escaped. */
 void page_text(FILE *f, const char *s);
 
-/* A run as its first recording says. */
+/* A run, as described in its first recording. */
 struct page_run {
     char *dir, *id, *platform, *workload, *label, *started, *commit, *origin;
     char *load;    /* host_load.h; NULL: idle, or not known */
     int launches;  /* recordings of different launches */
-    bool finished; /* its manifest is there, and holds */
+    bool finished; /* its manifest exists and matches */
 };
-/* Of all runs below `raw`, by platform, workload, label, id. GS_OK or reported. */
+/* Lists all runs below `raw`, sorted by platform, workload, label, id. GS_OK or reported. */
 int page_runs_read(struct page_run **runs, size_t *n, const char *raw);
 void page_runs_free(struct page_run *runs, size_t n);
 
@@ -66,8 +66,8 @@ void page_command(FILE *f, const char *command);
 int page_put_counts(FILE *f, struct paper_tables *tables, const char *platform);
 /* The same of all of them, a row for each platform and mode, with where it begins. */
 int page_put_overview(FILE *f, struct paper_tables *tables, const struct words *platforms);
-/* The tables of a platform: what is faster than its baseline, and, folded, all the rest; of each table
- * `most` rows at most. */
+/* The tables of a platform: what is faster than its baseline, and, folded, all the rest; of each
+ * table `most` rows at most. */
 int page_put_tables(FILE *f, struct paper_tables *tables, const char *platform, size_t most);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which runs a page stands on, and what they were measured on.
+ * The runs behind a page, and the machines that they were measured on.
  */
 #include "base/err.h"
 #include "compare/origin.h"

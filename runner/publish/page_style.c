@@ -29,7 +29,7 @@ const char page_style[] =
     "th,td{text-align:left;padding:.2rem .6rem .2rem 0;border-bottom:1px solid var(--line);"
     "vertical-align:top;white-space:nowrap}.sort th{cursor:pointer}\n"
     "td.n,th.n{text-align:right}td.long{white-space:normal;min-width:14rem;color:var(--soft)}\n"
-    "td.say{white-space:normal}.sort{width:100%}nav{margin:.6rem "
+    "td.say{white-space:normal;min-width:11rem}.sort{width:100%}nav{margin:.6rem "
     "0}td.faster{color:var(--faster);font-weight:600}td.slower{color:var(--slower)}\n"
     "details{margin:.6rem 0}summary{cursor:pointer}code{font-size:.9em}\n"
     ".cmd{background:var(--code);padding:.1rem .3rem;border-radius:.2rem}"

@@ -84,8 +84,9 @@ static int find_table(struct paper_tables *s, const struct table *t, const struc
     int code = paper_tables_find(s, t->file, out);
     for (const struct column *c = t->columns; c->name && !code; c++)
         if (!grid_has(*out, c->name))
-            code = fail_at(GS_USAGE, (*out)->path, 1, "no column '%s'; is it of this version?",
-                           c->name);
+            code =
+                fail_at(GS_USAGE, (*out)->path, 1,
+                        "no column '%s'; 'make tables' writes the tables of this version", c->name);
     return code;
 }
 

@@ -58,8 +58,8 @@ int proof_of(struct proofs *ps, const char *dir, struct proof **out)
     if (code || p->r)
         return code;
     return fail_at(GS_FAILED, dir, 0,
-                   "no recording there, and the tables have rows of it; "
-                   "'make tables' makes them anew");
+                   "the recording is missing, but the tables have rows of it; "
+                   "'make tables' makes the tables again");
 }
 
 void proofs_free(struct proofs *ps)

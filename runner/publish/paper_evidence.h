@@ -19,14 +19,14 @@ struct proof { /* a run */
     bool finished; /* has its manifest */
     /* The present config of its platform. */
     char *config;                 /* its path */
-    const char *const *overrides; /* publish/config_match.h; lent by r */
+    const char *const *overrides; /* publish/config_match.h; owned by r */
     char *why;                    /* it cannot be read or planned; NULL: it can */
     int64_t launches;             /* that it asks for; 0: the section is gone, or `why` */
     bool *requested;              /* of each cell in r: the config still asks for it */
 };
 
 struct proofs {
-    const char *configs; /* folder; lent */
+    const char *configs; /* folder; not owned */
     struct proof **v;
     size_t n;
 };

@@ -37,11 +37,11 @@ int paper_tables_no_table(const struct paper_tables *s, const char *name, const 
     const char *near = text_nearest(name, (const char *const *)w.v, w.n);
     int code =
         w.n ? fail(GS_USAGE,
-                   "no table '%s': %s is not there%s; 'make tables' makes them, 'make "
-                   "paper' those of the paper too",
+                   "no table '%s': %s does not exist%s; run 'make tables', or 'make "
+                   "paper' for those of the paper",
                    name, path, DID_YOU_MEAN(near))
             : fail(GS_USAGE,
-                   "no table in %s; 'make tables' makes them, 'make paper' those of the paper too",
+                   "no table in %s; run 'make tables', or 'make paper' for those of the paper",
                    s->csv);
     words_free(&w);
     return code;

@@ -247,7 +247,7 @@ int trace_print(struct numbers *b, const struct answer *a, size_t most)
     printf("%s = %s\n", m->name, a->text);
     put("defined", "%s:%d  %s", m->line ? b->d.path : "command line", m->line, m->query);
     if (a->gap)
-        printf("  wanting  %s\n", a->gap);
+        printf("  missing  %s\n", a->gap);
     if (a->left_out)
         printf("  refused  %zu row%s, the last one: %s; fill it: %s\n", a->left_out,
                a->left_out == 1 ? "" : "s", b->admissibility.v[a->fault].what,

@@ -51,7 +51,7 @@ static void read_header(struct hosts *h, const json_t *header)
     json_t *one, *hosts = json_object_get(header, "hosts");
     size_t rank;
     h->ranks = json_array_size(hosts);
-    ALLOC_MORE(h->of_rank, h->ranks);
+    h->of_rank = xrealloc(h->of_rank, (h->ranks + 1) * sizeof *h->of_rank);
     h->judged = h->ranks && !json_object_get(header, "lab");
     for (size_t i = 0; i < h->n; i++)
         h->v[i].ranks = 0;

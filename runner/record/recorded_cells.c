@@ -97,15 +97,15 @@ void recorded_set_metrics(struct rec_cell *c, const json_t *metrics)
 
 #define RAN_OR " | "
 
-static bool has_word(const char *list, const char *word)
+static bool has_word(const char *list, const char *separator, const char *word)
 {
     size_t n = strlen(word);
     for (const char *s = list; *s;) {
-        const char *end = strstr(s, RAN_OR);
+        const char *end = strstr(s, separator);
         size_t length = end ? (size_t)(end - s) : strlen(s);
         if (length == n && !strncmp(s, word, n))
             return true;
-        s += length + (end ? strlen(RAN_OR) : 0);
+        s += length + (end ? strlen(separator) : 0);
     }
     return false;
 }
@@ -117,16 +117,40 @@ void recorded_note(struct recorded *r, const json_t *note)
     struct rec_cell *c = strcmp(recorded_text(note, "key"), "ran") != 0
                              ? NULL
                              : recorded_find(r, recorded_text(note, "cell"));
-    if (!c || !*value || !strncmp(value, "unproven", strlen("unproven")) || has_word(c->ran, value))
+    if (!c || !*value || !strncmp(value, "unproven", strlen("unproven")) ||
+        has_word(c->ran, RAN_OR, value))
         return;
     char *both = *c->ran ? xstrfmt("%s" RAN_OR "%s", c->ran, value) : xstrdup(value);
     free(c->ran);
     c->ran = both;
 }
 
-bool recorded_same_operation(const char *ran, const char *other)
+static bool is_tuning(const char *param)
 {
-    return *ran && !strstr(ran, RAN_OR) && !strcmp(ran, other);
+    static const char *const keys[] = {"algorithm=", "protocol=", "ctas=", "policy=", "config="};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!strncmp(param, keys[i], strlen(keys[i])))
+            return true;
+    return false;
+}
+
+/* Has `other` every word of params that is no tuning? */
+static bool has_all(const char *other, const char *params)
+{
+    struct words w;
+    bool all = true;
+    words_split(&w, params, ' ');
+    for (size_t i = 0; i < w.n && all; i++)
+        all = is_tuning(w.v[i]) || has_word(other, " ", w.v[i]);
+    words_free(&w);
+    return all;
+}
+
+bool recorded_same_operation(const char *ran, const char *params, const char *other_ran,
+                             const char *other_params)
+{
+    return *ran && !strstr(ran, RAN_OR) && !strcmp(ran, other_ran) &&
+           has_all(other_params, params) && has_all(params, other_params);
 }
 
 /* The cells of an imported run may not be in group order. */

@@ -75,8 +75,9 @@ void recorded_count_launches(struct recorded *r);
 /* Copies the value of a "key=value" word of cell.params to buf; NULL: no such key. */
 const char *recorded_param(const struct rec_cell *c, const char *key, char *buf, size_t n);
 
-/* True if both cells ran the same operation in every launch: then the config did not change the
- * operation, whatever the times. */
-bool recorded_same_operation(const char *ran, const char *other);
+/* True if the library ran the same algorithm for both cells in every launch, and their params differ
+ * in its tuning alone: then the config did not change the operation, whatever the times. */
+bool recorded_same_operation(const char *ran, const char *params, const char *other_ran,
+                             const char *other_params);
 
 #endif

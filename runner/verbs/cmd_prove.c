@@ -73,8 +73,9 @@ static int prove_steps(const struct request *q, const struct steps_evidence *s)
         if (level_of(s->runs[i].machine.facts[FACT_WORKLOAD], "overlapped", "") < LEVEL_TRIAL)
             code = prove_run(q, s, &s->runs[i], &plans);
     if (!code && !plans)
-        say("prove: no setting is advised on %s for steps that gradsync can repeat; 'gradsync "
-            "advise' says why. Inside a job: gradsync prove PLATFORM -- COMMAND",
+        say("prove: nothing to repeat: no setting is advised for a step of %s (see gradsync "
+            "advise). To "
+            "measure inside a job: gradsync prove PLATFORM -- COMMAND",
             s->platforms);
     return code;
 }

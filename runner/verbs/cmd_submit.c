@@ -115,7 +115,7 @@ static int submit(const struct submit *s)
         free(dir);
     } else if (c.n_tasks && campaign_is(c.dir)) {
         char *dir = shell_quoted(c.dir);
-        say("the campaign is kept; once mended: gradsync resume %s", dir);
+        say("the campaign remains; correct the cause, then: gradsync resume %s", dir);
         free(dir);
     }
     lock_free(lock);

@@ -105,9 +105,9 @@ int compare_nothing(const struct compare_request *q, const struct choice *choice
                     below, q->baseline);
     if (q->best_of)
         return no_best(below, q->best_of);
-    say("nothing to compare: no recording below %s has two configs of equal size and mode; "
-        "'gradsync compare A B' compares two runs, 'gradsync import --as-launches' makes one run "
-        "of several files",
+    say("nothing to compare: no recording below %s has two configs of equal size and mode; to "
+        "compare two runs: gradsync compare A B; to join files into one run: gradsync import "
+        "--as-launches",
         below);
     return GS_OK;
 }

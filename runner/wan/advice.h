@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Predictions for a training on a map: the outcome of a plan, the best strategy, the number of
- * steps between synchronisations or the bandwidth that an efficiency needs, and alternatives.
+ * Predictions for a training on a map: the outcome of a plan, the best strategy, and alternatives;
+ * also the steps between synchronisations, or the bandwidth, that a given efficiency needs.
  */
 #ifndef GS_WAN_ADVICE_H
 #define GS_WAN_ADVICE_H
@@ -9,13 +9,13 @@
 #include "wan/training.h"
 
 struct wan_outcome {
-    double sync_s;     /* one synchronisation of everything */
-    double bytes;      /* sent by one site in it */
+    double sync_s;     /* one synchronisation of the whole gradient */
+    double bytes;      /* payload that one site sends in it */
     double exposed_s;  /* part of it without compute */
     double step_s;     /* mean over the H steps */
     double efficiency; /* compute / step */
     double tokens_per_s;
-    double seconds; /* to target_tokens; NaN when there is none */
+    double seconds; /* until target_tokens; NaN without a target */
 };
 
 struct wan_case {
@@ -26,7 +26,7 @@ struct wan_case {
     double factor;                     /* multiplies all rates of the WAN */
     bool equal_shares;                 /* of a direct exchange */
     double flat;                       /* wan_net.flat */
-    const struct wan_carrier *carrier; /* NULL: it adds no time (model.h) */
+    const struct wan_carrier *carrier; /* NULL: adds no time (model.h) */
 };
 
 /* The case of the config itself. */
@@ -34,9 +34,9 @@ struct wan_case wan_case_of(const struct wan_map *m, const struct wan_training *
 struct wan_outcome wan_evaluate(const struct wan_case *c);
 /* The strategy with the shortest step. */
 enum wan_strategy wan_best_strategy(const struct wan_map *m, const struct wan_training *t);
-/* The smallest H that reaches an efficiency, all else as in c; infinite: none does. */
+/* The smallest H that reaches the efficiency, all else as in c; infinite if there is none. */
 double wan_every_for(const struct wan_case *c, double efficiency);
-/* The smallest factor on all rates that reaches an efficiency; infinite: none does. */
+/* The smallest factor on all rates that reaches the efficiency; infinite if there is none. */
 double wan_factor_for(const struct wan_case *c, double efficiency);
 /* The same training on other hardware, synchronised every step by a ring over its nodes. */
 struct wan_outcome wan_alternative_outcome(const struct wan_training *t,

@@ -1,57 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What carries the blocks of a synchronisation, as far as it costs time: blocks that are passed on
- * whole, and streams of TCP that begin with a small window and repeat what was lost. Pure; SI
- * units.
+ * The time that the transport adds to a synchronisation: blocks are forwarded only when complete,
+ * and TCP streams start with a small window and retransmit losses. Pure functions; SI units.
  *
- *   A pause of more than a retransmission time-out closes a stream's window to the first one, ten
- *   segments (RFC 5681, 4.1; RFC 6928), which then doubles every round trip (slow start): until it
- *   covers what is to be sent, or a round trip of the rate, each round trip has a part in which
- *   nothing is sent.
+ *   Slow start: after a pause longer than a retransmission time-out, a stream's window is back at
+ *   ten segments (RFC 5681, 4.1; RFC 6928) and doubles every round trip. Each round trip has an
+ *   idle part until the window covers the data to send, or rate x RTT.
  *
- *   A lost segment is sent again when the one after it is acknowledged and a quarter of a round
- * trip more has passed, for it might only be late (RACK, RFC 8985, 6.2: reo_wnd), rounded up to the
- *   kernel's timer, which is set for two ticks at least: 5/4 RTT + 2 / HZ after it was due.
- *   A block that is late by that holds the next exchange up unless other blocks keep the line busy
- *   for so long. Of the exchanges with a loss the median is taken, as of the measured times: the
- *   number of losses is that of Poisson, an exchange with several is late once.
+ *   Losses: a lost segment is sent again a quarter of a round trip after the next one is
+ *   acknowledged, because it might only be late (RACK, RFC 8985, 6.2: reo_wnd). The kernel's timer
+ *   rounds this up, to two ticks at least: 5/4 RTT + 2 / HZ after it was due. Such a late block
+ *   delays the next exchange, unless other blocks keep the link busy for that time. The number of
+ *   losses follows a Poisson distribution, and an exchange with several losses is late once. The
+ *   result is a median, as for measured times.
  */
 #ifndef GS_WAN_CARRIER_H
 #define GS_WAN_CARRIER_H
 
 struct wan_carrier {
-    double least_B, most_B; /* of a block */
-    double pieces;          /* blocks of a part, where they stay that large */
-    double hop_s;           /* from a block's last byte to the first that is sent on for it */
+    double least_B, most_B; /* minimum and maximum block size */
+    double pieces;          /* blocks per part, if they are then not smaller than least_B */
+    double hop_s;           /* from a block's last byte to the first byte that is forwarded */
     double streams;         /* to each peer */
-    double segment_B;       /* payload of a packet; 0: no windows, no losses */
-    double window;          /* segments that a stream may send before it hears anything */
-    double tick_s;          /* of the kernel's timers */
-    double loss;            /* of packets */
+    double segment_B;       /* payload of a packet; 0: ignore windows and losses */
+    double window;          /* initial window of a stream, in segments */
+    double tick_s;          /* tick of the kernel's timers */
+    double loss;            /* fraction of packets lost */
 };
 
-/* The exchanges that a strategy is made of, one after the other, of equal sites. */
+/* The exchanges of a strategy, one after the other, between equal sites. */
 struct wan_course {
-    double time_s; /* of all of them, with windows open and nothing lost */
+    double time_s; /* all exchanges, without slow start and losses */
     double exchanges;
-    double sent_B; /* by a site in one of them */
-    double peers;  /* that it goes to */
-    double visits; /* exchanges with the same peers */
-    double send_s; /* that the uplink is busy in one of them */
-    double wait_s; /* from a block's first byte until it can be sent on: delay and block */
+    double sent_B; /* bytes that a site sends in one exchange */
+    double peers;  /* peers that a site sends to in one exchange */
+    double visits; /* number of exchanges with the same peers */
+    double send_s; /* time that the uplink is busy in one exchange */
+    double wait_s; /* from a block's first byte until it can be forwarded: delay and block */
     double rtt_s;
     double sites;
 };
 
-/* Streams to each of `peers` that are sent to at once: so many that the first bursts of all of
- * them, two segments each, are about half of what the way holds, and no more than there are
+/* Streams used per peer when sending to `peers` peers at once: as many as have first bursts (two
+ * segments each) of about half of rate x RTT together, and at most those that exist
  * (plugins/wan_sync, tcp_meter.c and tcp_peer.c). */
 double wan_streams_used(const struct wan_carrier *c, double rate_Bps, double rtt_s, double peers);
-/* Bytes of one of the blocks that a part is cut into. */
+/* Size of the blocks of a part. */
 double wan_block_B(const struct wan_carrier *c, double part_B);
 /* Seconds that slow start adds. */
 double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k);
-/* Seconds that losses add, the median. */
+/* Median of the seconds that losses add. */
 double wan_repair_s(const struct wan_carrier *c, const struct wan_course *k);
 
 #endif

@@ -19,43 +19,45 @@
 
 #define WAN_HEADERS_B 52.0 /* IPv4, and TCP with the timestamp option */
 
-/* What joins the sites. Arrays of n, one a site in ring order; owned by the caller. */
+/* The network between the sites. Arrays of n, one element per site in ring order; owned by the
+ * caller. */
 struct wan_net {
     size_t n;
-    const double *up_Bps;   /* what a site can send: goodput, its streams and losses considered */
-    const double *down_Bps; /* what it can receive */
+    const double *up_Bps;   /* uplink goodput of a site, limited by its streams and losses */
+    const double *down_Bps; /* downlink goodput */
     const double *hop_s;    /* one-way delay to the next site of the ring */
     double farthest_s;      /* the longest one-way delay between any two sites */
     double lan_Bps;         /* inside a site, for WAN_HIERARCHICAL; 0: free */
-    double ranks_per_site;  /* members of a site's own reduction */
-    double flat; /* ranks of a site that each take part in the others, next to each other in a ring,
-                    where what stays inside takes no time; 0: one */
+    double ranks_per_site;  /* ranks that sum inside a site */
+    /* For the other strategies: ranks per site that take part, adjacent in a ring, where transfers
+     * inside a site take no time; 0: one. */
+    double flat;
     bool equal_shares;                 /* of a direct exchange; else those of wan_shares() */
-    const struct wan_carrier *carrier; /* NULL: what is sent flows on byte by byte, at the rates */
+    const struct wan_carrier *carrier; /* NULL: bytes are forwarded at once, at the rates */
 };
 
-/* Seconds of one all-reduce of `bytes` over all sites; infinite when a link carries nothing. */
+/* Seconds of one all-reduce of `bytes` over all sites; infinite if a link has rate 0. */
 double wan_sync_s(enum wan_strategy strategy, const struct wan_net *net, double bytes);
 
 /* Bytes that one site sends in it. */
 double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes);
 
-/* No algorithm is faster: every site sends and receives D at least, all of them together 2D(S-1)
- * (of equal sites each D(S-1)/S twice, the bound of a ring), and what the farthest site adds comes
- * a delay later. */
+/* Lower bound for every algorithm: each site sends and receives at least D, all sites together
+ * 2D(S-1) (the bound of a ring if sites are equal: each 2D(S-1)/S), and data of the farthest site
+ * arrives one delay later. */
 double wan_bound_s(const struct wan_net *net, double bytes);
 
-/* One TCP stream, by what limits it. */
+/* Rate of one TCP stream: limited by link, window or losses. */
 enum wan_congestion { WAN_RENO, WAN_CUBIC, WAN_BBR };
 double wan_stream_Bps(enum wan_congestion cc, double link_Bps, double rtt_s, double loss,
                       double mss_B, double window_B);
-/* Payload share of a rate that counts IP packets: the headers of a segment, and the ACKs of the
- * other direction (one for two segments), which share the link when both directions are busy. */
+/* Payload fraction of a rate that counts IP packets. The rest are the headers of segments, and the
+ * ACKs for the other direction (one per two segments), which share the link if both are busy. */
 double wan_goodput(double mtu_B);
 
 /* A training job. */
 struct wan_job {
-    double parameters, layers, width, sequence; /* width and sequence: of the attention term */
+    double parameters, layers, width, sequence; /* width and sequence: for the attention term */
     double tokens;                              /* in one global step */
     double gpus, peak_flops, mfu;
 };
@@ -66,7 +68,7 @@ double wan_flops_per_token(const struct wan_job *job);
 /* Synchronising every `every` steps in `fragments` pieces. */
 struct wan_schedule {
     double every, fragments; /* H, P */
-    double hidden;           /* steps of compute beside which the exchange of a fragment can run */
+    double hidden;           /* steps of compute that can overlap with the exchange of a fragment */
     double outer_s;          /* the outer optimiser's step, per synchronisation */
     double straggle_s;       /* waiting for the slowest, per step */
 };

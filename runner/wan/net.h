@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sites and what joins them, from a config:
+ * Sites and the links between them, from a config:
  *
  *   [sites]  NAME = gpus=2 up=1Gbit/s down=1Gbit/s lat=36.1 lon=-97.1 lan=10GB/s ranks=2 count=1
- *   [links]  rate, rtt, loss, mtu, queue, streams, congestion, window, path_factor: of every link
+ *   [links]  rate, rtt, loss, mtu, queue, streams, congestion, window, path_factor: for every link
  *            A-B = rtt=20ms loss=0.1% rate=200Mbit/s          one link, both directions
  *            A>B = …                                          one direction
  *            shared.NAME = rate=10Gbit/s links=A-B,A-C        a line that several links run over
  *
- *   [link A-B]  rate, rtt, loss, …: one link, both directions, a key a line
+ *   [link A-B]  rate, rtt, loss, …: one link, both directions, one key per line
  *
- * A row of [sites] stands for `count` equal sites in one place. An RTT that is not given is that of
- * light in fibre (2/3 c) along the great circle, times path_factor. Units: bytes/s, seconds.
+ * A row of [sites] stands for `count` equal sites in one place. The default RTT is that of light in
+ * fibre (2/3 c) along the great circle, times path_factor. Units: bytes/s, seconds.
  */
 #ifndef GS_WAN_NET_H
 #define GS_WAN_NET_H
@@ -23,21 +23,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Linux: tcp_rmem lets 6 MiB of buffer grow, of which half is window. */
+/* Linux: tcp_rmem allows a buffer of 6 MiB, of which half is window. */
 #define WAN_WINDOW_B (3.0 * 1048576)
 #define WAN_FIBRE_M_PER_S (2.0 / 3 * 299792458)
 
 struct wan_site {
     char name[WL_TEXT_MAX];
-    int64_t count, gpus, ranks; /* gpus and ranks: of one site; ranks 0: one a GPU */
-    double up_Bps, down_Bps;    /* 0 as read: [links] rate; down: as up */
+    int64_t count, gpus, ranks; /* gpus and ranks: per site; ranks 0: one per GPU */
+    double up_Bps, down_Bps;    /* in the config 0: [links] rate; down 0: as up */
     double lan_Bps;             /* between the ranks of a site; 0: takes no time */
-    double lat, lon;            /* degrees; NaN: not said */
+    double lat, lon;            /* degrees; NaN: unknown */
     const struct config_entry *entry;
 };
 
 struct wan_link {
-    double rate_Bps; /* 0: as the sites' ends */
+    double rate_Bps; /* 0: limited by the sites only */
     double rtt_s;    /* 0: from the distance */
     double loss;
     double mtu_B;     /* 0: rates count payload */
@@ -51,7 +51,7 @@ struct wan_ends {
     size_t from, to; /* rows of [sites] */
 };
 
-/* What stands in [links] of its own for one direction of one pair; sorted by ends. */
+/* Keys of one direction of one pair in [links]; sorted by ends. */
 struct wan_pair {
     struct wan_ends ends;
     struct wan_link link;
@@ -70,10 +70,10 @@ struct wan_line {
 };
 
 struct wan_map {
-    struct wan_site *sites; /* rows */
-    size_t n_rows, n;       /* n: sites, counts considered */
+    struct wan_site *sites; /* [n_rows] */
+    size_t n_rows, n;       /* n: sum of the counts */
     struct wan_link common;
-    bool any_transport; /* rates as any transport could use them: no limit by TCP streams */
+    bool any_transport; /* rates without the limits of TCP streams */
     double path_factor;
     struct wan_pair *pairs;
     size_t n_pairs;
@@ -81,42 +81,44 @@ struct wan_map {
     size_t n_lines;
     struct wan_crossing *crossings;
     size_t n_crossings;
-    size_t (*typical)[3]; /* of a row: its nearest, farthest and slowest peer without a pair */
+    size_t (
+        *typical)[3]; /* by row: nearest, farthest and slowest peer that has no pair of its own */
 };
 
-/* Reads [sites] and [links]. GS_OK or GS_USAGE, every fault reported; wan_map_free in both cases.
- * The config must outlive the map. */
+/* Reads [sites] and [links]. GS_OK or GS_USAGE, every fault reported. Call wan_map_free in both
+ * cases. The config must outlive the map. */
 int wan_map_read(struct wan_map *m, const struct config *c);
 void wan_map_free(struct wan_map *m);
 
 /* Finds each row's typical peers; the last step of wan_map_read. */
 void wan_map_peers(struct wan_map *m);
 
-/* The first of n elements of `size` bytes, each beginning with its ends and sorted by them, that is
- * not before (from, to). */
+/* Searches n elements of `size` bytes that begin with their wan_ends and are sorted by them.
+ * Returns the index of the first that is not before (from, to). */
 size_t wan_ends_find(const void *sorted, size_t n, size_t size, size_t from, size_t to);
 
-/* The link from one row's sites to another's (or the same row's), everything filled in: rtt from
- * the distance, rate as the ends allow. */
+/* The link between sites of two rows (or of one row). Fills in the RTT from the distance, and the
+ * rate from the limits of both sites. */
 struct wan_link wan_map_link(const struct wan_map *m, size_t from, size_t to);
-/* Metres along the great circle; NaN when a place is not said. */
+/* Metres along the great circle; NaN if a place is unknown. */
 double wan_map_distance(const struct wan_map *m, size_t from, size_t to);
 int64_t wan_map_gpus(const struct wan_map *m);
 
-/* What a strategy sees of the map: a ring its neighbours alone, in the order of [sites], the others
- * each site's worst peer. `factor` multiplies every rate of the WAN. Free with wan_view_free. */
+/* The part of the map that a strategy uses: for a ring the links between neighbours in the order of
+ * [sites], for the others the worst peer of each site. `factor` multiplies every rate of the WAN.
+ * Free with wan_view_free. */
 struct wan_view {
-    struct wan_net net;      /* farthest_s: of a ring, between neighbours */
-    double *up, *down, *hop; /* what net points to */
+    struct wan_net net;      /* farthest_s: for a ring, between neighbours */
+    double *up, *down, *hop; /* the arrays of net */
     double nearest_rtt_s, farthest_rtt_s;
 };
 void wan_view_make(struct wan_view *v, const struct wan_map *m, enum wan_strategy strategy,
                    double factor);
 void wan_view_free(struct wan_view *v);
 
-/* Payload of one of its packets. */
+/* Payload of one packet. */
 double wan_segment_B(const struct wan_link *l);
-/* What a link carries in payload: its rate, its streams by RTT, loss and window, its headers. */
+/* Payload rate of a link: the rate less headers, limited by its streams (RTT, loss, window). */
 double wan_link_Bps(const struct wan_link *l, double factor);
 
 #endif

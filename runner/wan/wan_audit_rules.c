@@ -89,7 +89,7 @@ static double best_bytes(const struct wan_ground *g, const struct wan_reach *by)
 static void why_bytes(const struct wan_ground *g, struct wan_finding *f)
 {
     text_addf(&f->why,
-              "an all-reduce of %.3g GB over %zu sites makes each send and receive at least "
+              "in an all-reduce of %.3g GB over %zu sites each sends and receives at least "
               "2(S-1)/S x %.3g = %.3g GB at %.0f bits",
               g->bytes / 1e9, g->map->n, g->bytes / 1e9, f->possible / 1e9, g->t->bits);
     if (g->t->bits < 32)
@@ -105,8 +105,8 @@ static double best_pair(const struct wan_ground *g, const struct wan_reach *by)
 static void why_pair(const struct wan_ground *g, struct wan_finding *f)
 {
     text_addf(&f->why,
-              "two phases of a share each are 2/S x %.3g = %.3g GB a pair and direction when all "
-              "exchange directly; a ring sends %.3g GB to one neighbour",
+              "in a direct exchange each pair moves 2/S x %.3g = %.3g GB per direction, in two "
+              "phases; a ring sends %.3g GB to one neighbour",
               g->bytes / 1e9, f->possible / 1e9, best_bytes(g, NULL) / 1e9);
 }
 
@@ -245,17 +245,17 @@ const struct wan_rule wan_rules[] = {
     {CLAIM("gpu_tokens_per_s", WL_REAL, "tokens/s", "one GPU"), true, best_gpu, why_gpu},
     {CLAIM("ideal_tokens_per_s", WL_REAL, "tokens/s", "all GPUs in one place"), true, best_site, why_site},
     {CLAIM("ideal_time", WL_TIME, "s", "the training in one place"), false, best_site_time, why_site_time},
-    {CLAIM("sync_bytes", WL_REAL, "B", "sent by a site a synchronisation"), false, best_bytes, why_bytes},
-    {CLAIM("pair_bytes", WL_REAL, "B", "sent from one site to another"), false, best_pair, why_pair},
+    {CLAIM("sync_bytes", WL_REAL, "B", "payload that a site sends per synchronisation"), false, best_bytes, why_bytes},
+    {CLAIM("pair_bytes", WL_REAL, "B", "payload from one site to another"), false, best_pair, why_pair},
     {CLAIM("sync_time", WL_TIME, "s", "one synchronisation"), false, best_sync, why_sync},
-    {CLAIM("efficiency", WL_REAL, "", "compute in a step"), true, best_efficiency, why_efficiency},
-    {CLAIM("slowdown", WL_REAL, "", "lost to the network"), false, best_slowdown, why_slowdown},
+    {CLAIM("efficiency", WL_REAL, "", "fraction of compute in a step"), true, best_efficiency, why_efficiency},
+    {CLAIM("slowdown", WL_REAL, "", "fraction of time lost to the network"), false, best_slowdown, why_slowdown},
     {CLAIM("tokens_per_s", WL_REAL, "tokens/s", "the training"), true, best_rate, why_rate},
     {CLAIM("worst_tokens_per_s", WL_REAL, "tokens/s", "the training at worst"), true, best_rate, why_rate},
     {CLAIM("step_time", WL_TIME, "s", "one step"), false, best_step, why_step},
     {CLAIM("time", WL_TIME, "s", "the training"), false, best_time, why_time},
     {CLAIM("worst_time", WL_TIME, "s", "the training at worst"), false, best_time, why_time},
-    {CLAIM("rtt", WL_TIME, "s", "between two sites"), false, best_rtt, why_rtt},
-    {CLAIM("nccl_buffsize", WL_REAL, "B", "set against latency"), true, best_buffer, why_buffer},
+    {CLAIM("rtt", WL_TIME, "s", "RTT between two sites"), false, best_rtt, why_rtt},
+    {CLAIM("nccl_buffsize", WL_REAL, "B", "buffer size set to hide latency"), true, best_buffer, why_buffer},
     {.claim = {.name = NULL}}};
 /* clang-format on */

@@ -20,14 +20,14 @@ struct wan_finding {
     const struct config_entry *entry;
     const char *name, *unit, *what; /* "sync_time", "s", "one synchronisation" */
     double low, high;               /* the claim, in SI units */
-    bool high_is_good; /* low must not exceed what is possible; else high not fall below */
+    bool high_is_good; /* true: low must not exceed `possible`; false: high must not be below it */
     double possible;   /* the best value that physics allows */
     double reached;    /* the value that this plan reaches */
     enum wan_verdict verdict;
     struct text why;
 };
 
-/* One step, as physics or the plan has it. */
+/* One step within the limits of physics, or of the plan. */
 struct wan_reach {
     double compute_s; /* on all GPUs */
     double sync_s;    /* one synchronisation */
@@ -41,15 +41,15 @@ struct wan_ground {
     const struct wan_training *t;
     struct wan_case plan;
     struct wan_reach physics; /* GPUs at their peak, links at their rate, all overlapped */
-    struct wan_reach reached; /* by the plan */
+    struct wan_reach reached; /* within the plan */
     double bytes, rtt_low, rtt_high;
 };
 
 struct wan_rule {
     struct wl_param claim; /* claim.NAME; help: the quantity */
-    bool high_is_good; /* the claim is impossible when even its low end is above what is possible */
+    bool high_is_good; /* true: impossible if the low end of the claim is above the best value */
     double (*best)(const struct wan_ground *g, const struct wan_reach *by);
-    /* Writes f->why; may find a possible claim contradicted. */
+    /* Writes f->why; may set the verdict to contradicted. */
     void (*why)(const struct wan_ground *g, struct wan_finding *f);
 };
 extern const struct wan_rule wan_rules[]; /* ends with a NULL name */

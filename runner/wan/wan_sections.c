@@ -12,16 +12,15 @@ const struct wan_words wan_words[] = {
     {"links", NULL, WORDS(wan_link_words)},
     {"links", NULL, WORDS(wan_links_words)},
     {"links",
-     "A-B = rate=… rtt=… … (both directions), A>B = … (one), with the words above; "
-     "shared.NAME = rate=… links=A-B,C-D",
+     "A-B = rate=… rtt=… … sets one link in both directions, A>B = … in one direction, with the "
+     "keys above. shared.NAME = rate=… links=A-B,C-D is a line that several links share:",
      WORDS(wan_line_words)},
     {"link", NULL, WORDS(wan_link_words)},
     {"model", NULL, WORDS(wan_training_words)},
-    {"model", "alt.NAME = gpus=8 nodes=2 …: what else could be done", WORDS(wan_alternative_words)},
+    {"model", "alt.NAME = gpus=8 nodes=2 … is alternative hardware:", WORDS(wan_alternative_words)},
     {"model",
-     "claim.NAME = VALUE or LOW..HIGH, claim.NAME.source or source = where from: what somebody "
-     "says "
-     "of it, which check and model hold against what is possible",
+     "claim.NAME = VALUE or LOW..HIGH is a published claim, which check and model compare with "
+     "what is possible. claim.NAME.source, or source for all, names the publication. NAME:",
      &wan_rules[0].claim, sizeof(struct wan_rule)},
     {0}};
 

@@ -10,9 +10,9 @@
 
 /* One table of keys, or of KEY=VALUE pairs inside a value. */
 struct wan_words {
-    const char *section, *form; /* form: of a line that is made of them; NULL: they are keys */
+    const char *section, *form; /* form: the line that contains these pairs; NULL: they are keys */
     const struct wl_param *table;
-    size_t stride; /* from one to the next; the last has a NULL name */
+    size_t stride; /* bytes from one row of the table to the next; the last has a NULL name */
 };
 extern const struct wan_words wan_words[]; /* ends with a NULL section */
 

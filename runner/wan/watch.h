@@ -18,8 +18,8 @@ struct watch_options {
     double threshold;                      /* tokens/s; 0: none */
     size_t window;       /* measurements per rolling median, and per line of output */
     size_t warmup;       /* first measurements, excluded from the medians */
-    const char *pattern; /* NULL: those of common trainers. One group: tokens/s; a pattern that
-                            begins with "step:" has the seconds of a step in its group */
+    const char *pattern; /* one group: tokens/s, or seconds per step after "step:"; NULL: the
+                            patterns of common trainers */
 };
 
 /* The last `window` values. */
@@ -36,7 +36,7 @@ void watch_line(struct watch *w, char *line, size_t n);
 size_t watch_measured(const struct watch *w); /* steps so far */
 /* `seconds` have passed without a new step while following; flags a stall once. */
 void watch_idle(struct watch *w, double seconds);
-/* The summary; returns the number of things flagged. */
+/* Prints the summary. Returns the number of reported problems. */
 size_t watch_end(struct watch *w);
 void watch_free(struct watch *w);
 

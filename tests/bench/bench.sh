@@ -82,7 +82,7 @@ done
 
 tests/make_nccl_output cycles=15000 >"$tmp/table.txt"
 tests/make_nccl_json per_iter=1 iters=80000 >"$tmp/report.json"
-perl -e 'printf "%.3f\n", 9 + $_ % 997 / 1000 for 1 .. 5000000' >"$tmp/times.txt"
+awk 'BEGIN { for (i = 1; i <= 5000000; i++) printf "%.3f\n", 9 + i % 997 / 1000 }' >"$tmp/times.txt"
 cpu_of() { # COMMAND…: into $least and $most, the memory
     least='' most=0
     for _ in 1 2 3; do
@@ -104,13 +104,14 @@ if [ -d data/raw/h200-4gpu ]; then
     row 'compare: the recordings of the H200s, s' "$(calc 2 "$wall")" '<=' 5 s
 fi
 
-# ---- a campaign of 10,000 cells, beside Slurm's own time: its programs are mocks that answer at once
+# ---- a campaign of 10,000 cells, without Slurm's own time: its programs here answer at once
 
 mkdir "$tmp/slurm"
 cat >"$tmp/slurm/scontrol" <<'SH'
 #!/bin/bash
 [ "$2" = config ] && echo 'MaxArraySize            = 1001'
-[ "$2" != partition ] || echo 'PartitionName=main Default=YES MaxNodes=UNLIMITED MaxTime=UNLIMITED State=UP TotalNodes=4'
+[ "$2" != partition ] ||
+    echo 'PartitionName=main Default=YES MaxNodes=UNLIMITED MaxTime=UNLIMITED State=UP TotalNodes=4'
 SH
 printf '#!/bin/bash\necho 12\n' >"$tmp/slurm/sbatch"
 printf '#!/bin/bash\n' >"$tmp/slurm/squeue"

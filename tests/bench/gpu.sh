@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# T_ss beside all_reduce_perf and its siblings of nccl-tests (NCCL_TESTS=DIR): same GPUs, same minutes, one process a
-# GPU, graph against graph of as many operations, stream against stream, buffers like for like: from
-# ncclMemAlloc, out of place, and hot. nccl-tests rotates over a window as large as its -e, so that
-# sizes share a call only where that is no matter: from 16 B to 4 MiB the window stays in the cache,
-# once a first cycle (-N 2) has used all of it; from 128 MiB on nothing stays in the cache, hot or
-# not. The others have a call each. The time of its graphs' upload is spread over a hundred of them.
-# Launches of one program differ by some per cent, on a stream by half where the host's time to launch
-# is what is measured. So the median of three launches stands for either side up to 4 MiB (of
-# nccl-tests beyond, of one); what is outside its bounds is measured once more, on both sides, and
-# printed again. "among": outside, but between the fastest and the slowest launch of nccl-tests, which
-# it therefore cannot be told from.
+# T_ss beside all_reduce_perf and its siblings of nccl-tests (NCCL_TESTS=DIR): same GPUs, same
+# minutes, one process a GPU, graph against graph of as many operations, stream against stream,
+# buffers like for like: from ncclMemAlloc, out of place, and hot. nccl-tests rotates over a window
+# as large as its -e, so that sizes share a call only where that is no matter: from 16 B to 4 MiB
+# the window stays in the cache, once a first cycle (-N 2) has used all of it; from 128 MiB on
+# nothing stays in the cache, hot or not. The others have a call each. The time of its graphs'
+# upload is spread over a hundred of them. Launches of one program differ by some per cent, on a
+# stream by half where the host's time to launch is what is measured. So the median of three
+# launches stands for either side up to 4 MiB (of nccl-tests beyond, of one); what is outside its
+# bounds is measured once more, on both sides, and printed again. "among": outside, but between the
+# fastest and the slowest launch of nccl-tests, which it therefore cannot be told from.
 #   SIZES        default: every power of two from 8 B to 1 GiB
 #   LAUNCHES     default: graph stream
 #   COLLECTIVES  the others, in graphs, each beside its program of nccl-tests where that is found;
@@ -53,8 +53,8 @@ ours() { # NAME LAUNCH SIZE…: "bytes microseconds" a launch, the median over i
              { print $at["size_B"], 1e6 * $at["median_s"] }' "$tmp/csv-$name/launches.csv"
 }
 
-# LAUNCH FIRST LAST ARG…: "bytes microseconds" of every power of two, out of place, of the last cycle.
-# A graph of theirs has as many operations as one of ours.
+# LAUNCH FIRST LAST ARG…: "bytes microseconds" of every power of two, out of place, of the last
+# cycle. A graph of theirs has as many operations as one of ours.
 theirs() {
     local launch=$1 first=$2 last=$3 n
     shift 3

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What a comparison costs on GPUs, each figure beside what it is held to: a launch of it, and the same
-# by hand: nccl-tests once a config (NCCL_TESTS=DIR) and a training step in PyTorch once a config
-# (python3 with torch). The comparison is that of configs/h200-NGPU.ini: its unlabelled sections, the
-# training step at one GEMM and five sizes.
+# What a comparison costs on GPUs, each figure beside what it is held to: a launch of it, and the
+# same by hand: nccl-tests once a config (NCCL_TESTS=DIR) and a training step in PyTorch once a
+# config (python3 with torch). The comparison is that of configs/h200-NGPU.ini: its unlabelled
+# sections, the training step at one GEMM and five sizes.
 #   STEPS   of so many configs is PyTorch's time taken, and their mean for the rest; default: all
 . "$(dirname "$0")/gpu_common.sh"
 

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What benches share. Sourced first, it leaves them at the top of the checkout, with
-#   $build $gradsync   the build folder, the program (absolute);   $tmp   a folder that goes at the end
+#   $build $gradsync   the build folder, the program (absolute)
+#   $tmp               a folder that goes at the end
 #   calc DECIMALS EXPRESSION
-#   row WHAT VALUE RELATION TARGET UNIT   a line, beside what it is held to;   missed=1 when it misses that
+#   row WHAT VALUE RELATION TARGET UNIT   a line, beside what it is held to; missed=1 when it
+#                                         misses that
 # shellcheck disable=SC2034 # for the benches
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

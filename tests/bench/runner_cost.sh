@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# runner_cost GRADSYNC FOLDER: "seconds from the start to the first sample, microseconds a sample that
-# the runner adds", 2 ranks, around an operation that takes no time.
+# runner_cost GRADSYNC FOLDER: "seconds from the start to the first sample, microseconds a sample
+# that the runner adds", 2 ranks, around an operation that takes no time.
 runner_cost() {
     local start recording at
     cat >"$2/null.ini" <<-'INI'

@@ -114,8 +114,8 @@ latency() {
     row '  the best, over log2 S one-way delays' "$(calc 2 "$best / (2 * 0.015)")" '<=' 1.2 'x'
 }
 
-# A stream that loses one packet in a thousand has some forty on its way: eight do not fill this line.
-# Eight bandwidth-delay products a site and more, as in bulk.
+# A stream that loses one packet in a thousand has some forty on its way: eight do not fill this
+# line. Eight bandwidth-delay products a site and more, as in bulk.
 loss() {
     local bound
     loss=0.1% config "$tmp/loss.ini" "$mbit" 30 "size = $(scaled 128)" 'configs = ring, streams=24'

@@ -7,7 +7,7 @@
 . "$top/tests/gpu/gpu.sh"
 
 for plugin in nccl_allreduce iter_proxy; do
-    ok "$plugin conforms" "$gradsync" check "$build/plugins/$plugin.so"
+    ok "$plugin passes its check" "$gradsync" check "$build/plugins/$plugin.so"
 done
 
 config types '[nccl_allreduce]' 'size = 8, 1000, 123456' \
@@ -15,7 +15,7 @@ config types '[nccl_allreduce]' 'size = 8, 1000, 123456' \
     'in_place = no, yes' 'configs = auto' 'launch = stream'
 measure types
 is "$rc" 0 'every dtype and operation is right'
-is "$(fails wrong)" 0 'no result is wrong'
+is "$(fails wrong)" 0 'no type or operation gives a wrong result'
 
 config ways '[nccl_allreduce]' 'size = 4, 65540, 4194308' 'metric = T_ss, L_iso' \
     'launch = graph, stream' 'buffers = hot, cold' 'in_place = no, yes' \
@@ -24,9 +24,9 @@ config ways '[nccl_allreduce]' 'size = 4, 65540, 4194308' 'metric = T_ss, L_iso'
 measure ways
 is "$rc" 0 'every launch, buffer and config is right'
 is "$(grep -c '"key":"ran","value":"[A-Z]' "$recording")" \
-    "$(grep -c '"key":"communicator_ms"' "$recording")" 'what ran is proven in every cell'
+    "$(grep -c '"key":"communicator_ms"' "$recording")" 'NCCL reports what ran in every cell'
 for config in RING/LL RING/LL128 RING/SIMPLE TREE/LL TREE/LL128 TREE/SIMPLE; do
-    ok "$config ran" grep -q "\"key\":\"ran\",\"value\":\"$config " "$recording"
+    ok "NCCL ran $config" grep -q "\"key\":\"ran\",\"value\":\"$config " "$recording"
 done
 
 config collectives '[nccl_allreduce]' 'size = 480, 983040, 7864320' 'metric = T_ss, L_iso' \
@@ -36,14 +36,14 @@ config collectives '[nccl_allreduce]' 'size = 480, 983040, 7864320' 'metric = T_
     'configs = auto, ring/Simple, registered, ncclMemAlloc, symmetric, efficiency, symmetric/zero'
 measure collectives
 is "$rc" 0 'every collective is right by every launch, buffer, memory and policy'
-is "$(fails wrong)" 0 'no result is wrong'
+is "$(fails wrong)" 0 'no collective gives a wrong result'
 is "$(grep -c '"key":"ran","value":"unproven' "$recording")" 0 \
-    'what ran is proven, kernels or copy engines'
+    'NCCL reports what ran, kernels or copy engines'
 
 config contended '[nccl_allreduce]' 'size = 1MiB' 'contention = none, low, medium, high' \
     'configs = auto, ring/Simple'
 measure contended
-is "$rc" 0 'right beside contention'
+is "$rc" 0 'results are right beside contention'
 ok 'the rate of the contention is recorded' \
     grep -qE '"contention_gemm":[1-9].*"contention_traffic":[1-9]' "$recording"
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # On GPUs: a rank that is killed or stopped, a size that does not fit, more ranks than GPUs, an
-# algorithm that NCCL refuses: each a clear line, the rest is measured, nothing hangs or stays behind.
+# algorithm that NCCL refuses: each a clear line, the rest is measured, nothing hangs or stays
+# behind.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/gpu/gpu.sh"
 
@@ -29,34 +30,36 @@ for signal in KILL STOP; do
         kill -"$signal" "$(victim)"
         SECONDS=0
         wait "$runner"
-        isnt $? 0 "SIG$signal to a rank: the run says that it failed"
-        ok "SIG$signal: it ends within the deadline" test "$SECONDS" -lt 45
-        ok "SIG$signal: recorded as what it was" \
+        isnt $? 0 "SIG$signal to a rank makes the run fail"
+        ok "SIG$signal to a rank ends the run within the deadline" test "$SECONDS" -lt 45
+        ok "SIG$signal to a rank is recorded as a crash, a hang or a loss" \
             grep -qhE '"kind":"(crash|hang|lost)"' data-long/*/*/*/launch-01.01.jsonl
     else
-        flunk "SIG$signal: no block within a minute" "$(cat err)"
+        flunk "SIG$signal: a block is measured within a minute" "$(cat err)"
     fi
-    no_orphans "SIG$signal: nothing is left behind"
+    no_orphans "SIG$signal to a rank leaves no process"
 done
 
 config large '[nccl_allreduce]' 'size = 1KiB, 4TiB' 'configs = auto'
 run "$gradsync" run -q large.ini -o data-large
 recording=$(find data-large -name 'launch-01.01.jsonl')
 is "$(fails skip)" 1 'a size that does not fit is skipped'
-ok 'with what was asked for and what is free' grep -q 'device memory asked for' "$recording"
-ok 'and the rest is measured' grep -q '"type":"block"' "$recording"
+ok 'the recording says how much device memory was asked for' \
+    grep -q 'device memory asked for' "$recording"
+ok 'the sizes beside one that does not fit are measured' grep -q '"type":"block"' "$recording"
 
 config refused '[nccl_allreduce]' 'size = 1KiB' 'configs = auto, pat'
 measure refused
-ok 'an algorithm that NCCL has not for this is skipped with its reason' \
+ok 'an algorithm that NCCL does not have is skipped with its reason' \
     grep -q '"kind":"skip".*' "$recording"
 
 config many '[nccl_allreduce]' 'size = 1KiB' 'configs = auto'
 visible=$(nvidia-smi -L | grep -c '^GPU ')
 sed -i "s/^ranks = .*/ranks = $((visible + 1))/" many.ini
 exits 3 'more ranks than GPUs cannot run here' "$gradsync" run -q many.ini -o data-many
-like "$err" 'GPUs?:? .*ranks|ranks .*GPUs|shares GPU' 'and the message says how many there are'
+like "$err" 'GPUs?:? .*ranks|ranks .*GPUs|shares GPU' \
+    'the message says how many ranks and GPUs there are'
 
 CUDA_VISIBLE_DEVICES='' exits 3 \
-    'hidden GPUs: cannot run here' "$gradsync" run -q refused.ini -o data-none
+    'a run with hidden GPUs exits with 3' "$gradsync" run -q refused.ini -o data-none
 done_testing

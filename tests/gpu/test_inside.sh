@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# On GPUs: two sites in a lab, at each a rank for each GPU of this machine, whose gradients are summed
-# on the GPUs before and after the exchange between the sites.
+# On GPUs: two sites in a lab, at each a rank for each GPU of this machine, whose gradients are
+# summed on the GPUs before and after the exchange between the sites.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/gpu/gpu.sh"
 
@@ -22,12 +22,12 @@ cells() { grep '"type":"block"' "$recording" | grep -o '"cell":"[0-9a-f]*"' | so
 
 between_sites sums 'size = 4, 65540, 16777216' 'wire = fp32, bf16, int8, int4' 'inside = nccl, mpi'
 is "$rc $(fails wrong)" '0 0' 'every sum is right, whatever is on the wire'
-is "$(cells)" 24 'in every cell: 3 sizes, 4 wires, 2 ways inside'
+is "$(cells)" 24 'every cell of 3 sizes, 4 wires and 2 ways inside is measured'
 
 between_sites steps 'size = 1048576' 'inside = nccl' 'compute = 2ms' 'every = 1, 8' 'overlap = 0'
-is "$rc $(fails wrong) $(cells)" '0 0 2' 'between the steps of a training too'
+is "$rc $(fails wrong) $(cells)" '0 0 2' 'sums between the steps of a training are right'
 
 between_sites large 'size = 67108864' 'inside = nccl, mpi' 'transport = tcp, mpi'
-is "$rc $(fails wrong) $(cells)" '0 0 4' '64 MiB, by either transport'
+is "$rc $(fails wrong) $(cells)" '0 0 4' 'sums of 64 MiB are right by either transport'
 
 done_testing

@@ -20,17 +20,19 @@ request() { # CONFIG: what became of it
         raw/job/trial/*/launch-01.01.jsonl
 }
 
-exits 0 'a trial in a DDP job' job --arms ctas=1,ring/LL,ctas=64 -- --seconds 15
+exits 0 'a trial in a DDP job succeeds' job --arms ctas=1,ring/LL,ctas=64 -- --seconds 15
 diag "$err"
 like "$out" 'steps/s' 'the job has its output'
-like "$err" 'a step of [0-9]+ collectives' 'its step is found'
+like "$err" 'a step of [0-9]+ collectives' 'trial finds the step of the DDP job'
 like "$err" 'auto +NCCL ran ' 'NCCL reports what it ran'
-is "$(request ctas=1) $(request ring/LL)" 'honoured honoured' 'it took the settings'
-like "$(request ctas=64)" '^clamped: NCCL ran fewer CTAs' 'but more CTAs than it has'
+is "$(request ctas=1) $(request ring/LL)" 'honoured honoured' 'NCCL took the settings of two arms'
+like "$(request ctas=64)" '^clamped: NCCL ran fewer CTAs' \
+    'NCCL clamps an arm with more CTAs than it has'
 like "$err" 'ctas=1 .* slower' 'one CTA is slower'
-exits 0 'the recording is sound' "$gradsync" check raw/job/trial/*
-exits 1 'a job with a CUDA graph' job --arms ctas=1 -- --graph --seconds 5
-like "$err" 'captured its collectives in a CUDA graph; nothing could be switched' 'says so'
-like "$out" 'steps/s' 'and runs to its end'
-no_orphans 'nothing is left running'
+exits 0 'check accepts the recording of the trial' "$gradsync" check raw/job/trial/*
+exits 1 'a trial in a job with a CUDA graph ends with 1' job --arms ctas=1 -- --graph --seconds 5
+like "$err" 'captured its collectives in a CUDA graph; nothing could be switched' \
+    'the message says that a CUDA graph captured the collectives'
+like "$out" 'steps/s' 'the job with a CUDA graph runs to its end'
+no_orphans 'no process is left running'
 done_testing

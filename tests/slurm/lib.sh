@@ -6,11 +6,13 @@
 # Source it after ../lib.sh, and call
 #   slurm_up                 starts it, on four ports that nobody listens at
 #   slurm_down               at the end
-#   controller_stop, controller_start;   impatient COMMAND…   its Slurm waits a second for the controller
+#   controller_stop, controller_start
+#   impatient COMMAND…       its Slurm waits a second for the controller
 #   node_start N; slurm_stop nN KILL
 #   node_steps N             pids of all that the node runs;   signal_all SIGNAL PID…
 #   jobs_in STATE            how many array tasks of $camp are in that state; '': have not ended
-#   small FILE LINE…         a config of four cells, three launches of two ranks, half a second each; more lines
+#   small FILE LINE…         a config of four cells, three launches of two ranks, half a
+#                            second each; more lines as arguments
 #   slow FILE LINE…          32 cells, one rank, about 8 s a launch
 #   submitted OPTION…        gradsync submit, the campaign's folder in $camp
 #   settled                  waits until no job of $camp waits or runs
@@ -99,7 +101,8 @@ node_family() { # PID…
         node_family $(pgrep -P "$pid")
     done
 }
-node_steps() { # N ('': any): what the node's daemon (each daemon) has started: steps, and all below them
+# N ('': any): what the node's daemon (each daemon) has started: steps, and all below them
+node_steps() {
     local p
     for p in $(pgrep -x slurmstepd); do
         # shellcheck disable=SC2046
@@ -215,7 +218,7 @@ completes() { # NAME
     local dir want try job
     for try in 1 2 3; do
         run "$gradsync" resume -q "$camp"
-        [ "$rc" = 0 ] || flunk "$1: resume" "$err"
+        [ "$rc" = 0 ] || flunk "$1: resume succeeds" "$err"
         # What was requeued waits for two minutes; nobody else does.
         for job in $(squeue -h -r -t PD -n "$(basename "$camp")" -o %A); do
             scontrol update "jobid=$job" StartTime=now 2>/dev/null
@@ -224,14 +227,14 @@ completes() { # NAME
         run "$gradsync" status "$camp"
         [ "$rc" != 0 ] || break
     done
-    is "$rc" 0 "$1: status, in the end"
+    is "$rc" 0 "$1: status exits with 0 in the end"
     rm -rf raw
-    ok "$1: collect" "$gradsync" collect -q -o raw "$camp"
+    ok "$1: collect succeeds" "$gradsync" collect -q -o raw "$camp"
     for dir in raw/*/*/*; do
-        ok "$1: check" "$gradsync" check "$dir"
+        ok "$1: check finds the collected run whole" "$gradsync" check "$dir"
         want=$((3 * $(groups_planned "$dir")))
         is "$(groups_closed "$dir" | sort -u | wc -l)" "$want" \
-            "$1: each group closed in each launch"
+            "$1: each group is closed once in each launch"
         rm -rf csv
         "$gradsync" reduce -q "$dir" -o csv
         is "$(tail -n +2 csv/samples.csv | sort | uniq -d | wc -l)" 0 "$1: no sample counts twice"

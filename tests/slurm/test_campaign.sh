@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
 #
-# A campaign on a real Slurm, when nothing goes wrong: what comes out is what a local run of the same
-# plan gives.
+# A campaign on a real Slurm, when nothing goes wrong: what comes out is what a local run of the
+# same plan gives.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/slurm/lib.sh"
 slurm_up
@@ -13,16 +13,16 @@ slurm_up
 small q.ini
 submitted q.ini
 like "$camp" "^$tmp/campaigns/gs-" 'submit prints the campaign'
-like "$(cat "$camp/jobs.jsonl")" '"tasks":"1-3"' '… and its ledger has the job'
-is "$(stat -c %a "$camp/array-1.sh")" 755 '… the script may be run'
+like "$(cat "$camp/jobs.jsonl")" '"tasks":"1-3"' 'the ledger of a new campaign has the job'
+is "$(stat -c %a "$camp/array-1.sh")" 755 'the script of a campaign may be run'
 settled
-status_is 0 'status, when all is measured'
-is "$(column 'done') $(column cells)" '4 4' '… has every cell done'
-like "$out" "next: gradsync collect $camp" '… and says what is next'
-ok 'collect' "$gradsync" collect -o raw "$camp"
+status_is 0 'status of a measured campaign exits with 0'
+is "$(column 'done') $(column cells)" '4 4' 'status counts every cell as done'
+like "$out" "next: gradsync collect $camp" 'status says that collect is next'
+ok 'a measured campaign is collected' "$gradsync" collect -o raw "$camp"
 dir=$(ls -d raw/p/null/*)
-ok '… to a run that check finds whole' "$gradsync" check "$dir"
-is "$(stat -c %A "$dir"/* | grep -c w)" 0 '… and that nobody writes to'
+ok 'check finds the collected run whole' "$gradsync" check "$dir"
+is "$(stat -c %A "$dir"/* | grep -c w)" 0 'nobody may write to a collected run'
 
 "$gradsync" run -q -o local q.ini
 shape() { # what is measured, without the times
@@ -30,24 +30,27 @@ shape() { # what is measured, without the times
 '\2 \3/p' "$1"/launch-*.jsonl
 }
 is "$(shape "$dir")" "$(shape "$(ls -d local/p/null/*)")" \
-    '… with the cells, blocks and order of a local run'
+    'a campaign measures the cells, blocks and order of a local run'
 cells() { grep -o '"id": "[0-9a-f]*"' "$1/plan.json"; }
-is "$(cells "$dir")" "$(cells "$(ls -d local/p/null/*)")" '… of the same plan'
+is "$(cells "$dir")" "$(cells "$(ls -d local/p/null/*)")" \
+    'a campaign and a local run have the same plan'
 like "$(head -n 1 "$dir/launch-02.01.jsonl")" '"job":\{"id":"[0-9]*","array":"[0-9]*","task":"2"' \
-    '… each launch names its job'
-isnt "$(grep -ho '"nodes":"n[0-9]"' "$dir"/*.jsonl | sort -u | wc -l)" 0 '… and its nodes'
+    'each launch of a campaign names its job'
+isnt "$(grep -ho '"nodes":"n[0-9]"' "$dir"/*.jsonl | sort -u | wc -l)" 0 \
+    'each launch of a campaign names its nodes'
 
 before=$(cat "$dir"/* | cksum)
-ok 'collect again' "$gradsync" collect -o raw "$camp"
-like "$err" '0 runs \(.*\), 1 already there' '… finds it there'
-is "$(cat "$dir"/* | cksum) $(ls -A raw/p/null | wc -l)" "$before 1" '… and touches nothing'
-ok 'resume' "$gradsync" resume "$camp"
-like "$err" 'nothing to do' '… has nothing to do'
-is "$(grep -c '"job"' "$camp/jobs.jsonl")" 1 '… and submits nothing'
+ok 'a campaign is collected a second time' "$gradsync" collect -o raw "$camp"
+like "$err" '0 runs \(.*\), 1 already there' 'a second collect says that the run is already there'
+is "$(cat "$dir"/* | cksum) $(ls -A raw/p/null | wc -l)" "$before 1" \
+    'a second collect leaves the run as it was'
+ok 'resume accepts a complete campaign' "$gradsync" resume "$camp"
+like "$err" 'nothing to do' 'resume of a complete campaign has nothing to do'
+is "$(grep -c '"job"' "$camp/jobs.jsonl")" 1 'resume of a complete campaign submits nothing'
 
 chmod u+w "$dir" "$dir/launch-01.01.jsonl" && printf 'x' >>"$dir/launch-01.01.jsonl"
-exits 1 'collect onto an edited copy' "$gradsync" collect -o raw "$camp"
-like "$err" 'edited since the run was completed' '… says so'
+exits 1 'collect refuses to replace an edited copy' "$gradsync" collect -o raw "$camp"
+like "$err" 'edited since the run was completed' 'the message says that the copy was edited'
 rm -rf raw
 
 # ---- anywhere ----
@@ -57,13 +60,14 @@ run env -i PATH="$PATH" SLURM_CONF="$SLURM_CONF" SBATCH_TIMELIMIT=1 SBATCH_PARTI
     SLURM_TIME_FORMAT=x \
     SECRET=hunter2 AWS_TOKEN=hunter2 bash \
     -c 'umask 027; exec "$0" submit -q -o "the campaigns" ../q.ini' "$gradsync"
-is "$rc" 0 'submit into a folder with blanks and quotes, the environment full of SBATCH_*'
+is "$rc" 0 'submit works in a folder with blanks and quotes, whatever SBATCH_* says'
 camp=$out
 settled
-ok '… collect' "$gradsync" collect -q -o raw "$camp"
+ok 'a campaign in a folder with blanks and quotes is collected' \
+    "$gradsync" collect -q -o raw "$camp"
 is "$(stat -c %a "$camp" "$camp/campaign.json" "$camp"/runs/*/*/*/plan.json | sort -u | paste \
-    -sd' ')" '640 750' '… the umask is kept'
-is "$(grep -rl hunter2 "$camp" raw | wc -l)" 0 '… and no secret is recorded'
+    -sd' ')" '640 750' 'a campaign keeps the umask'
+is "$(grep -rl hunter2 "$camp" raw | wc -l)" 0 'a campaign records no secret of the environment'
 cd "$tmp" || exit
 rm -rf raw "a folder 'of' mine"
 
@@ -75,15 +79,17 @@ sed -i 's/name = p/name = one/; s/^launches = 3/launches = 4/' configs/one.ini
 small configs/two.ini
 sed -i 's/name = p/name = two/; s/^exclusive = no/exclusive = no\nlaunches = 2\ngpus_per_node = '\
 '1/' configs/two.ini
-ok 'submit --dry-run' "$gradsync" submit --dry-run -o campaigns/dry configs
+ok 'submit --dry-run takes a folder of configs' \
+    "$gradsync" submit --dry-run -o campaigns/dry configs
 is "$(grep -c '^sbatch ' <<<"$out") $(ls -d campaigns/dry 2>/dev/null)" '2 ' \
-    '… an array a shape of resources, and nothing is made'
+    'submit --dry-run prints an array for each shape of resources, and makes nothing'
 submitted configs
-is "$(wc -l <"$camp/tasks.tsv")" 7 'a folder of configs: 4 tasks of a launch and 2 of two'
+is "$(wc -l <"$camp/tasks.tsv")" 7 'a folder of configs makes 4 tasks of one launch and 2 of two'
 settled
-ok '… collect' "$gradsync" collect -o raw "$camp"
-like "$err" "^collected into $tmp/raw: " '… says where to, in full'
-is "$(cd raw && echo */null/*/launch-*.jsonl | wc -w)" 7 '… every launch once'
+ok 'a campaign of two configs is collected' "$gradsync" collect -o raw "$camp"
+like "$err" "^collected into $tmp/raw: " 'collect says in full where it wrote to'
+is "$(cd raw && echo */null/*/launch-*.jsonl | wc -w)" 7 \
+    'every launch of two configs is collected once'
 rm -rf raw
 
 submitted q.ini --set measure:launches=200 --set slurm:throttle=5 --set launch:ranks=1 \
@@ -98,19 +104,21 @@ is "$((most <= 5 && most >= 2))" 1 'an array of 200 keeps to its throttle'
 "$gradsync" cancel -q "$camp"
 settled
 done=$(measured)
-status_is 1 '… and is cancelled after the first'
+status_is 1 'a cancelled campaign exits with 1'
 is "$(column cells) $(column 'done') $(column lacking)" '1 0 1' \
-    '… of which status knows what is lacking'
-like "$out" "lacking +[0-9]+ +cancelled: resume measures" '… and why'
-ok '… resume' "$gradsync" resume "$camp"
-like "$err" "^$((200 - done)) tasks: cancelled" '… submits the others'
+    'status counts the cells that a cancelled campaign lacks'
+like "$out" "lacking +[0-9]+ +cancelled: resume measures" \
+    'status says that the campaign was cancelled, and how to go on'
+ok 'a cancelled campaign is resumed' "$gradsync" resume "$camp"
+like "$err" "^$((200 - done)) tasks: cancelled" 'resume says how many cancelled tasks it submits'
 tail -n 1 "$camp/jobs.jsonl" | grep -o '"tasks":"[^"]*"' >tasks
 is "$(sed 's/.*"tasks":"//; s/%.*//' tasks | tr , '\n' | awk \
     -F- 'NF == 2 { n += $2 - $1 } { n++ } END { print n }') $(grep -o '%5' tasks)" \
-    "$((200 - done)) %5" '… them alone, with the same throttle'
+    "$((200 - done)) %5" 'resume submits the missing tasks alone, with the same throttle'
 cp -r "$camp" copied
 exits 0 'a copy of a campaign is cancelled' "$gradsync" cancel copied
-like "$err" '^cancelled: 0 arrays' '… but not the jobs of the original'
+like "$err" '^cancelled: 0 arrays' \
+    'cancel of a copied campaign leaves the jobs of the original alone'
 "$gradsync" cancel -q "$camp"
 settled
 
@@ -119,14 +127,14 @@ settled
 small q.ini
 submitted q.ini && first=$camp
 submitted q.ini && second=$camp
-isnt "$first" "$second" 'two campaigns in one folder'
+isnt "$first" "$second" 'two campaigns in one folder have names of their own'
 "$gradsync" cancel -q "$first"
 camp=$second && settled
-status_is 0 '… the second is whole though the first is cancelled'
+status_is 0 'a campaign is whole though another one in its folder is cancelled'
 rm -rf raw
-ok '… collect the second' "$gradsync" collect -q -o raw "$second"
-camp=$first && completes 'the first, resumed'
+ok 'a campaign beside a cancelled one is collected' "$gradsync" collect -q -o raw "$second"
+camp=$first && completes 'a cancelled campaign beside another'
 
 slurm_down
-no_orphans 'nothing is left'
+no_orphans 'no process is left'
 done_testing

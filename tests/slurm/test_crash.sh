@@ -25,36 +25,39 @@ as_before() { rm -rf front && PATH=$real_path; }
 in_front sbatch 'kill -KILL $PPID; exit 1'
 "$gradsync" submit -q -o campaigns q.ini >/dev/null 2>&1
 as_before && camp=$(newest)
-status_is 1 'killed before sbatch: status'
-like "$out" 'lacking +0 +never submitted: resume submits it' '… says that nothing was submitted'
-completes 'killed before sbatch'
+status_is 1 'status works after submit was killed before sbatch'
+like "$out" 'lacking +0 +never submitted: resume submits it' \
+    'status says that nothing was submitted'
+completes 'submit killed before sbatch'
 
 in_front sbatch '"$real" "$@" >/dev/null; kill -KILL $PPID'
 "$gradsync" submit -q -o campaigns q.ini >/dev/null 2>&1
 as_before && camp=$(newest)
-is "$(cat "$camp/jobs.jsonl" 2>/dev/null)" '' 'killed between sbatch and the ledger: it has no line'
-status_is 0 '… status'
-like "$out" 'waiting +[0-9]+ +held: resume releases it' '… finds the held job by its comment'
-like "$out" '1 jobs: resume takes them over' '… and says that the ledger lacks it'
+is "$(cat "$camp/jobs.jsonl" 2>/dev/null)" '' \
+    'a submit that is killed between sbatch and the ledger leaves no line'
+status_is 0 'status works after submit was killed between sbatch and the ledger'
+like "$out" 'waiting +[0-9]+ +held: resume releases it' 'status finds the held job by its comment'
+like "$out" '1 jobs: resume takes them over' 'status says that the ledger lacks a job'
 run "$gradsync" resume "$camp"
-like "$err" 'taken over.*released' '… resume takes it over'
+like "$err" 'taken over.*released' 'resume takes over the job that the ledger lacks'
 is "$(squeue -h -t all -n "$(basename "$camp")" -o %F | sort -u | wc -l)" 1 \
-    '… and submits no second one'
+    'resume submits no second job in its place'
 settled
-completes 'killed between sbatch and the ledger'
+completes 'submit killed between sbatch and the ledger'
 
 in_front scontrol '[ "$1" != release ] || { kill -KILL $PPID; exit 1; }; exec "$real" "$@"'
 "$gradsync" submit -q -o campaigns q.ini >/dev/null 2>&1
 as_before && camp=$(newest)
 like "$(cat "$camp/jobs.jsonl")" '"tasks":"1-3"' \
-    'killed before the release: the ledger has its line'
-status_is 0 '… status'
-like "$out" 'held: resume releases it' '… says that it is held'
-completes 'killed before the release'
-is "$(squeue -h -t all -n "$(basename "$camp")" -o %F | sort -u | wc -l)" 1 '… by that job alone'
+    'a submit that is killed before the release leaves its line in the ledger'
+status_is 0 'status works after submit was killed before the release'
+like "$out" 'held: resume releases it' 'status says that the job is held'
+completes 'submit killed before the release'
+is "$(squeue -h -t all -n "$(basename "$camp")" -o %F | sort -u | wc -l)" 1 \
+    'a campaign killed before the release is measured by one job alone'
 
 printf '{"type":"job","jo' >>"$camp/jobs.jsonl"
-status_is 0 'a torn line in the ledger: status'
+status_is 0 'status works with a torn line in the ledger'
 
 # ---- the controller ----
 
@@ -62,16 +65,17 @@ slow slow.ini
 submitted slow.ini
 until_true 120 begun
 controller_stop
-exits 3 'without the controller: status' impatient "$gradsync" status "$camp"
-one_line "$err" '… says so in one line'
-like "$err" 'controller does not answer' '… and what to do'
-exits 3 '… submit' impatient "$gradsync" submit -o campaigns/none q.ini
-one_line "$err" '… says so in one line'
-is "$(ls campaigns/none 2>/dev/null)" '' '… and makes no campaign'
+exits 3 'status without the controller exits with 3' impatient "$gradsync" status "$camp"
+one_line "$err" 'status without the controller says so in one line'
+like "$err" 'controller does not answer' 'the message says that the controller does not answer'
+exits 3 'submit without the controller exits with 3' \
+    impatient "$gradsync" submit -o campaigns/none q.ini
+one_line "$err" 'submit without the controller says so in one line'
+is "$(ls campaigns/none 2>/dev/null)" '' 'submit without the controller makes no campaign'
 controller_start
 until_true 120 controller_answers
-status_is 0 'the controller restarted: status'
-is "$(column cells)" 32 '… knows the campaign'
+status_is 0 'status works once the controller is restarted'
+is "$(column cells)" 32 'status after a restart of the controller knows every cell'
 settled
 completes 'the controller restarted'
 
@@ -81,25 +85,27 @@ refused() { # NAME REGEX COMMAND…
     local name=$1 regex=$2
     shift 2
     exits 2 "$name is refused" "$@"
-    one_line "$err" '… in one line'
-    like "$err" "$regex" '… that says what to do'
+    one_line "$err" "$name is refused in one line"
+    like "$err" "$regex" "the message says why $name is refused"
 }
 refused 'a partition that is not there' "no partition 'mian' here, did you mean 'main'" \
     "$gradsync" submit -o none q.ini --set slurm:partition=mian
-is "$(ls none 2>/dev/null)" '' '… and nothing is made'
+is "$(ls none 2>/dev/null)" '' 'a refused partition leaves no folder'
 refused 'more nodes than there are' 'allows at most 3 per job' "$gradsync" submit -o none q.ini \
     --set launch:nodes=4 --set launch:ranks=4
 run "$gradsync" submit -o none q.ini --set slurm:constraint=nosuch
-is "$rc" 2 'a constraint that no node has'
-like "$err" 'names no feature of the nodes' '… is refused with a remedy'
-like "$err" 'once mended: gradsync resume' '… and the campaign is kept'
+is "$rc" 2 'a constraint that no node has is refused'
+like "$err" 'names no feature of the nodes' 'the message says that no node has the constraint'
+like "$err" 'correct the cause, then: gradsync resume' \
+    'the campaign with a wrong constraint is kept for resume'
 
 run "$gradsync" submit -o none q.ini --set slurm:sbatch.bogus=1
-is "$rc" 2 'an option that sbatch does not have'
-like "$err" 'sbatch.NAME is no option of this sbatch' '… is refused with a remedy'
+is "$rc" 2 'an option that sbatch does not have is refused'
+like "$err" 'sbatch.NAME is no option of this sbatch' \
+    'the message says that sbatch does not have the option'
 submitted q.ini --set slurm:gres=gpu:other:4
 constrained() { "$gradsync" status "$camp" | grep -q 'that no node has: see sinfo'; }
-ok 'status of what no node can run, with a remedy' until_true 120 constrained
+ok 'status says what to do when no node can run a job' until_true 120 constrained
 "$gradsync" cancel -q "$camp"
 
 # ---- who else writes there ----
@@ -109,42 +115,43 @@ settled
 rm -rf raw
 dir=$(ls -d "$camp"/runs/*/*/*)
 mv "$dir/launch-01.01.jsonl" elsewhere && ln -s "$tmp/elsewhere" "$dir/launch-01.01.jsonl"
-exits 1 'a recording that is a link' "$gradsync" collect -o raw "$camp"
-like "$err" 'is a link' '… is not followed'
+exits 1 'collect refuses a recording that is a link' "$gradsync" collect -o raw "$camp"
+like "$err" 'is a link' 'the message says that a recording is a link'
 rm "$dir/launch-01.01.jsonl" && sed 's/"run_id":"[^"]*"/"run_id":"another"/' elsewhere \
     >"$dir/launch-01.01.jsonl"
-exits 1 'a recording of another run' "$gradsync" collect -o raw "$camp"
-like "$err" 'foreign' '… is said to be foreign'
-is "$(ls raw/p/null)" '' '… and nothing is left of the attempt'
-is "$(find raw -name '.*.[0-9]*' | wc -l)" 0 '… not even hidden'
+exits 1 'collect refuses a recording of another run' "$gradsync" collect -o raw "$camp"
+like "$err" 'foreign' 'the message says that a recording is foreign'
+is "$(ls raw/p/null)" '' 'a refused recording leaves no run'
+is "$(find raw -name '.*.[0-9]*' | wc -l)" 0 'a refused recording leaves no hidden folder'
 
 sed '0,/"type":"cell"/{/"type":"cell"/d}' elsewhere >"$dir/launch-01.01.jsonl"
-exits 1 'a recording that check refuses' "$gradsync" collect -o raw "$camp"
+exits 1 'collect refuses a recording that check refuses' "$gradsync" collect -o raw "$camp"
 like "$err" 'a block of cell .* before its cell line.*cannot be completed: a recording is damaged' \
-    '… is not collected'
-is "$(find raw -name MANIFEST.json)" '' '… and gets no manifest'
+    'the message names the damage, and that the run cannot be completed'
+is "$(find raw -name MANIFEST.json)" '' 'a run with a damaged recording gets no manifest'
 
 mv elsewhere "$dir/launch-01.01.jsonl"
 mkdir theirs raw3 && ln -s "$tmp/theirs" raw3/p
-exits 1 'a link in the folder of recordings' "$gradsync" collect -o raw3 "$camp"
-one_line "$err" '… is said in one line'
-like "$err" 'raw3/p: is a link, which is not followed' '… and not followed'
-is "$(ls theirs)" '' '… and nothing is written where it leads'
+exits 1 'collect refuses a link in the folder of recordings' "$gradsync" collect -o raw3 "$camp"
+one_line "$err" 'a link in the folder of recordings is refused in one line'
+like "$err" 'raw3/p: is a link, which is not followed' \
+    'the message says that the link is not followed'
+is "$(ls theirs)" '' 'nothing is written where the link leads'
 
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     chmod 1777 campaigns
     run setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/ bash \
         -c 'umask 022; exec "$0" submit -q -o "$1/campaigns" "$1/q.ini"' "$gradsync" "$tmp"
-    is "$rc" 0 "another user's campaign in the same folder"
+    is "$rc" 0 'another user may submit a campaign in the same folder'
     diag "$err"
     camp=$out
     settled
-    status_is 0 '… is measured, and its status is for all to see'
-    ok '… and collected by this one' "$gradsync" collect -q -o raw2 "$camp"
+    status_is 0 "status of another user's campaign is for all to see"
+    ok "another user's campaign is collected" "$gradsync" collect -q -o raw2 "$camp"
 else
-    skip "another user's campaign in the same folder" 'not root'
+    skip 'another user may submit a campaign in the same folder' 'not root'
 fi
 
 slurm_down
-no_orphans 'nothing is left'
+no_orphans 'no process is left'
 done_testing

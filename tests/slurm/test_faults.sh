@@ -3,8 +3,8 @@
 # Tier: slow
 #
 # What clusters do to jobs, on a real Slurm: preemption, a node that dies, scancel, the time limit,
-# too little memory, a cell that fails. Nothing is lost, nothing doubled, status says why, and resume
-# completes.
+# too little memory, a cell that fails. Nothing is lost, nothing doubled, status says why, and
+# resume completes.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/slurm/lib.sh"
 slurm_up
@@ -14,17 +14,20 @@ tasks_line() { grep -m 1 "$1" <<<"$out"; }
 
 slow slow.ini
 submitted slow.ini
-until_true 120 begun || flunk 'it measures' "$(cat "$camp"/log/*)"
-is "$("$gradsync" status "$camp" >/dev/null; echo $?)" 0 'while it runs nothing is wrong'
-isnt "$(column running)" 0 '… and cells are running'
+until_true 120 begun || flunk 'the campaign measures' "$(cat "$camp"/log/*)"
+is "$("$gradsync" status "$camp" >/dev/null; echo $?)" 0 \
+    'status exits with 0 while the campaign runs'
+isnt "$(column running)" 0 'status counts running cells'
 sbatch -Q -p prio -N 3 --exclusive --time=1 --wrap true -o /dev/null
 preempted() { [ "$(jobs_in PD)" = 3 ]; }
 until_true 120 preempted
-status_is 0 'preempted: status'
-like "$out" 'waiting +[0-9]+ +queued again after a preemption' '… says that it is queued again'
-is "$(column waiting)" 32 '… its cells wait'
-completes 'preempted'
-is "$(grep -l '"restarts":"1"' raw/*/*/*/launch-*.jsonl | wc -l)" 3 '… by the same jobs, restarted'
+status_is 0 'status exits with 0 after a preemption'
+like "$out" 'waiting +[0-9]+ +queued again after a preemption' \
+    'status says that a preempted job is queued again'
+is "$(column waiting)" 32 'all cells of a preempted campaign wait'
+completes 'a preempted campaign'
+is "$(grep -l '"restarts":"1"' raw/*/*/*/launch-*.jsonl | wc -l)" 3 \
+    'a preempted campaign is measured by the same jobs, restarted'
 
 # ---- its node is given up, and the old script goes on ----
 
@@ -39,23 +42,23 @@ freeze() { # as if it had lost the network; it will go on later
     [ "$(node_steps "${node#n}" | sort)" = "$(printf '%s\n' "${steps[@]}" | sort)" ] &&
         [[ $(ps -o comm= "${steps[@]}") == *gradsync-rank* ]]
 }
-until_true 120 freeze || flunk 'the dead node has nothing to stop' "$(ps -ef)"
+until_true 120 freeze || flunk 'the dead node has a process to stop' "$(ps -ef)"
 # as Slurm finds by itself half a minute later
 scontrol update nodename="$node" state=down reason=dead
 # its reason comes a moment after its state
 requeued() { "$gradsync" status "$camp" | grep -q 'queued again'; }
 until_true 120 requeued || diag "$(squeue -r)"
-status_is 0 'a node dies: status'
-like "$out" 'queued again' '… says that its job is queued again'
+status_is 0 'status exits with 0 after a node died'
+like "$out" 'queued again' 'status says that the job of a dead node is queued again'
 for job in $(squeue -h -r -t PD -n "$(basename "$camp")" -o %A); do scontrol update "jobid=$job" \
     StartTime=now; done
 twice() { [ "$(ls "$camp"/runs/*/*/*/launch-0?.0[2-9].jsonl 2>/dev/null | wc -l)" -ge 1 ]; }
-ok '… and is measured anew' until_true 120 twice
+ok 'the launch of a dead node is measured anew' until_true 120 twice
 signal_all CONT "${steps[@]}" # two at work on one launch
 settled
 alive() { [ -n "$(node_steps "${node#n}" | head -n 1)" ] && pgrep -f "run $camp" >/dev/null; }
 until_true 120 eval '! alive' || diag 'the old script still runs'
-completes 'a node dies'
+completes 'a campaign whose node died'
 node_start "${node#n}"
 scontrol update nodename="$node" state=resume
 until_true 120 slurm_idle || diag "$(sinfo)"
@@ -65,45 +68,48 @@ until_true 120 slurm_idle || diag "$(sinfo)"
 submitted slow.ini
 until_true 120 begun
 scancel --name="$(basename "$camp")" && settled
-status_is 1 'scancel: status'
+status_is 1 'status exits with 1 after scancel'
 like "$out" 'lacking +[0-9]+ +cancelled: resume measures what is missing' \
-    '… says so, and the remedy'
-like "$out" "next: gradsync resume $camp" '… and the command'
-exits 1 '… collect' "$gradsync" collect -o early "$camp"
-like "$err" 'left out' '… leaves out what is not whole'
-is "$(ls early/*/* 2>/dev/null)" '' '… and makes nothing final'
-exits 1 '… collect --so-far' "$gradsync" collect --so-far -o early "$camp"
+    'status says that jobs were cancelled, and how to go on'
+like "$out" "next: gradsync resume $camp" 'status gives the command that goes on after scancel'
+exits 1 'collect of a cancelled campaign exits with 1' "$gradsync" collect -o early "$camp"
+like "$err" 'left out' 'collect says that it leaves out what is not whole'
+is "$(ls early/*/* 2>/dev/null)" '' 'collect makes no run final that is not whole'
+exits 1 'collect --so-far of a cancelled campaign exits with 1' \
+    "$gradsync" collect --so-far -o early "$camp"
 "$gradsync" reduce -q early -o early.csv
-is "$(($(wc -l <early.csv/summary.csv) > 1))" 1 '… gives what there is to be drawn'
-completes 'scancel'
+is "$(($(wc -l <early.csv/summary.csv) > 1))" 1 'collect --so-far gives what was measured'
+completes 'a campaign after scancel'
 
 # ---- gradsync cancel, the time limit ----
 
 submitted slow.ini
 until_true 120 begun
-ok 'cancel' "$gradsync" cancel "$camp"
+ok 'gradsync cancel succeeds' "$gradsync" cancel "$camp"
 settled
 again() { [ "$(grep -ls '"type":"block"' "$camp"/runs/*/*/*/launch-0[123].02.jsonl | wc -l)" = 3 \
     ]; }
-ok '… and resume' "$gradsync" resume "$camp"
-like "$err" '3 tasks: cancelled' '… which says why'
-until_true 120 again || flunk 'it measures again' "$(cat "$camp"/log/*)"
+ok 'a cancelled campaign is resumed' "$gradsync" resume "$camp"
+like "$err" '3 tasks: cancelled' 'resume says that three tasks were cancelled'
+until_true 120 again || flunk 'a resumed campaign measures again' "$(cat "$camp"/log/*)"
 scancel --batch --signal=USR1 --name="$(basename "$camp")" # as Slurm does before the time limit
 settled
-status_is 1 'warned of the time limit: status'
-like "$out" 'stopped before its time limit: resume measures' '… says so'
+status_is 1 'status exits with 1 after the warning of a time limit'
+like "$out" 'stopped before its time limit: resume measures' \
+    'status says that the jobs stopped before their time limit'
 is "$(grep -l '"status":"interrupted"' "$camp"/runs/*/*/*/launch-0[123].02.jsonl | wc -l)" 3 \
-    '… each closed its block'
-completes 'after the warning'
+    'each job closed its block before its time limit'
+completes 'a campaign stopped before its time limit'
 
 # ---- out of memory ----
 
 submitted slow.ini --set slurm:sbatch.mem=1
 settled
-status_is 1 'out of memory: status'
-like "$out" 'out of memory: raise --mem in array' '… says so, and the remedy'
+status_is 1 'status exits with 1 when jobs ran out of memory'
+like "$out" 'out of memory: raise --mem in array' \
+    'status says that jobs ran out of memory, and what to raise'
 sed -i 's/--mem=1$/--mem=500/' "$camp/array-1.sh"
-completes 'out of memory, with more of it'
+completes 'a campaign with more memory than before'
 
 # ---- a cell fails ----
 
@@ -111,14 +117,15 @@ small fails.ini
 sed -i 's/^config = a, b/config = a, b\nfault = none, fail/' fails.ini
 submitted fails.ini
 settled
-status_is 1 'a cell fails: status'
-is "$(column 'done') $(column failed)" '4 4' '… counts it'
-like "$out" 'null, launch 3: .*: failed: .*: correct the cause' '… says why and what to do'
-ok '… collect' "$gradsync" collect -q -o raw "$camp"
-ok '… to a whole run' "$gradsync" check raw/*/*/*
-ok '… resume' "$gradsync" resume "$camp"
-like "$err" 'nothing to do' '… has nothing to do'
+status_is 1 'status exits with 1 when a cell fails'
+is "$(column 'done') $(column failed)" '4 4' 'status counts the failed cells'
+like "$out" 'null, launch 3: .*: failed: .*: correct the cause' \
+    'status says why a cell failed and what to do'
+ok 'a campaign with a failed cell is collected' "$gradsync" collect -q -o raw "$camp"
+ok 'check finds a run with a failed cell whole' "$gradsync" check raw/*/*/*
+ok 'a campaign with a failed cell is resumed' "$gradsync" resume "$camp"
+like "$err" 'nothing to do' 'resume does not measure a failed cell again'
 
 slurm_down
-no_orphans 'nothing is left'
+no_orphans 'no process is left'
 done_testing

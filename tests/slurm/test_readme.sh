@@ -17,18 +17,18 @@ printf '\n[slurm]\nexclusive = no\n' >>configs/local.ini
 unset BUILD GRADSYNC_PLUGIN_PATH
 commands "$top/docs/clusters.md" 'A batch on a cluster' >"$tmp/commands"
 while IFS= read -r line; do
-    ok "$line" bash -c "$line"
+    ok "the documented command works: $line" bash -c "$line"
     case $line in
-    *--dry-run*) like "$out" 'sbatch' 'shows what would be submitted' && is \
-        "$(ls data/campaigns 2>/dev/null)" '' 'and does nothing' ;;
+    *--dry-run*) like "$out" 'sbatch' '--dry-run shows what would be submitted' && is \
+        "$(ls data/campaigns 2>/dev/null)" '' '--dry-run makes no campaign' ;;
     *submit*) camp=$(cat campaign) && settled ;; # a reader looks again until then
-    *status*) like "$out" "next: gradsync collect $camp" 'says what is next' ;;
+    *status*) like "$out" "next: gradsync collect $camp" 'status says what is next' ;;
     *collect*) is "$(ls -d data/raw/local/*/*/MANIFEST.json | wc -l)" 2 \
-        'both workloads are there, whole' ;;
+        'collect gives both workloads, whole' ;;
     esac
 done <"$tmp/commands"
-ok 'and the figures' test -s figures/out/local/mpi_allreduce-bandwidth.svg
+ok 'the figures of the batch are drawn' test -s figures/out/local/mpi_allreduce-bandwidth.svg
 cd "$tmp" || exit 1
 slurm_down
-no_orphans 'nothing is left'
+no_orphans 'no process is left'
 done_testing

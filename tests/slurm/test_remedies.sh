@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
 #
-# What is wrong with a cluster's disks, in a real Slurm whose nodes have mounts of their own: a full
-# quota, a folder that the nodes do not see, a spool that they cannot write. One line says what to do.
+# What is wrong with a cluster's disks, in a real Slurm whose nodes have mounts of their own: a
+# full quota, a folder that the nodes do not see, a spool that they cannot write. One line says
+# what to do.
 if [ -z "${GRADSYNC_MOUNTS:-}" ]; then
     unshare --mount true 2>/dev/null || { echo \
         '1..0 # SKIP no mounts for this user here (root has them)' && exit; }
@@ -25,17 +26,18 @@ mkdir quota full
 mount -t tmpfs -o size=256k none quota
 fill() { cat /dev/zero >"$1/fill" 2>/dev/null; }
 in_line() { # NAME REGEX: $err is one line that says it
-    one_line "$err" "$1 in one line"
-    like "$err" "$2" "$1 that says what to do"
+    one_line "$err" "$1 is one line"
+    like "$err" "$2" "$1 says what to do"
 }
 
 slurm_up
 
 fill quota
-exits 1 'submit onto a full disk' "$gradsync" submit -q -o quota q.ini
-in_line '… is said' 'No space left on device \(the disk is full: free some space, or choose '\
+exits 1 'submit onto a full disk ends with 1' "$gradsync" submit -q -o quota q.ini
+in_line 'the message of submit onto a full disk' \
+    'No space left on device \(the disk is full: free some space, or choose '\
 'another folder with -o\)'
-is "$(squeue -h -t all | wc -l)" 0 '… and nothing was submitted'
+is "$(squeue -h -t all | wc -l)" 0 'submit onto a full disk submits nothing'
 rm -rf quota/*
 
 # Full only when the ledger is written: the job is there, held, and is not lost.
@@ -46,25 +48,27 @@ $(command -v sbatch) "\$@"
 cat /dev/zero >"$tmp/quota/fill" 2>/dev/null || true
 END
 chmod +x front/sbatch
-exits 1 'a disk that is full between sbatch and the ledger' \
+exits 1 'a disk that fills between sbatch and the ledger ends submit with 1' \
     env PATH="$tmp/front:$PATH" "$gradsync" submit -o quota q.ini
 camp=$(ls -d "$tmp"/quota/gs-*)
-like "$err" 'jobs.jsonl: cannot be written: No space left.*free some space' '… is said'
-like "$err" "once mended: gradsync resume $camp" '… with the command'
+like "$err" 'jobs.jsonl: cannot be written: No space left.*free some space' \
+    'the message says that the ledger cannot be written'
+like "$err" "correct the cause, then: gradsync resume $camp" \
+    'the message gives the command that goes on'
 rm quota/fill
-ok '… which' "$gradsync" resume "$camp"
-like "$err" 'taken over' '… takes the job over'
+ok 'resume works once the disk has room' "$gradsync" resume "$camp"
+like "$err" 'taken over' 'resume takes over the job that the ledger lacks'
 settled
-ok '… and it is measured' "$gradsync" status "$camp"
+ok 'the job that was taken over is measured' "$gradsync" status "$camp"
 
 mount -t tmpfs -o size=64k none full
 fill full
-exits 1 'collect onto a full disk' "$gradsync" collect -o full/raw "$camp"
-in_line '… is said' 'full: free some space'
+exits 1 'collect onto a full disk ends with 1' "$gradsync" collect -o full/raw "$camp"
+in_line 'the message of collect onto a full disk' 'full: free some space'
 rm full/fill
-ok '… and does it when there is room' "$gradsync" collect -q -o full/raw "$camp"
-ok '… whole' "$gradsync" check full/raw/*/*/*
-is "$(find full -name '.*.[0-9]*' | wc -l)" 0 '… with nothing left of the first try'
+ok 'collect works once the disk has room' "$gradsync" collect -q -o full/raw "$camp"
+ok 'check finds the run whole that was collected at the second try' "$gradsync" check full/raw/*/*/*
+is "$(find full -name '.*.[0-9]*' | wc -l)" 0 'the first try leaves nothing on the disk'
 
 # ---- a folder that compute nodes do not see ----
 
@@ -87,12 +91,12 @@ cd unseen && cd .. || exit
 run "$gradsync" submit -q -o unseen q.ini --set slurm:sbatch.nodelist=n1
 camp=$out
 settled
-status_is 1 'a folder that its node does not see: status'
+status_is 1 "status exits with 1 when the node does not see the campaign's folder"
 like "$out" 'could not write its log: put the campaign where compute nodes can write \(submit '\
-'-o\)' '… says what to do'
-is "$("$gradsync" status "$camp" | grep -c lacking)" 2 '… and of each cell that it is lacking'
+'-o\)' 'status says to put the campaign where nodes can write'
+is "$("$gradsync" status "$camp" | grep -c lacking)" 2 'status says of each cell that it is lacking'
 in_node 1 umount "$tmp/unseen"
-completes 'a folder that is seen now'
+completes 'a campaign whose folder is seen now'
 
 # ---- a spool that cannot be written ----
 
@@ -101,13 +105,13 @@ run "$gradsync" submit -q -o campaigns q.ini --set slurm:sbatch.nodelist=n1
 camp=$out
 held() { "$gradsync" status "$camp" | grep -q 'is held'; }
 until_true 120 held || diag "$(squeue -r; "$gradsync" status "$camp")"
-status_is 0 'a node whose spool cannot be written: status'
+status_is 0 'status exits with 0 when a node cannot write its spool'
 like "$out" 'could not be started on its node, and is held: resume releases it.*sinfo -R' \
-    '… says what to do'
+    'status says that the job is held, and to look at the node'
 in_node 1 umount "$slurm/spool/n1"
 scontrol update nodename=n1 state=resume 2>/dev/null
-completes 'a spool that can be written again'
+completes 'a campaign whose spool can be written again'
 
 slurm_down
-no_orphans 'nothing is left'
+no_orphans 'no process is left'
 done_testing

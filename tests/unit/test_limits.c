@@ -138,12 +138,12 @@ static void claim_error(const char *lines, const char *want)
 static void faults_of_claims(void **state)
 {
     (void)state;
-    claim_error("claim.c = words\n", "c.ini:2: key 'claim.c': a claim wants claim.c.given");
+    claim_error("claim.c = words\n", "c.ini:2: key 'claim.c': no claim.c.given; add it");
     claim_error("claim.c = words\nclaim.c.given = busbv 3GB/s\n", "did you mean 'busbw'?");
     claim_error("claim.c = words\nclaim.c.given = busbw 3 parrots\n", "'3 parrots' is no busbw");
     claim_error("claim.c = words\nclaim.c.given = ranks\n", "'ranks' is not QUANTITY VALUE");
     claim_error("claim.c = words\nclaim.c.given = ranks -1\n", "'-1' is no ranks");
-    claim_error("claim.d.given = ranks 3\n", "a part of no claim");
+    claim_error("claim.d.given = ranks 3\n", "belongs to no claim");
 }
 
 static struct measured_cell cell(char *config, char *params, int64_t size, double time)

@@ -75,7 +75,7 @@ static enum wl_status make_room(struct state *s, size_t count, char *why, size_t
     if (cudaMallocHost((void **)&s->host, bytes) != cudaSuccess) {
         cudaGetLastError();
         snprintf(why, n,
-                 "%.1f MiB of page-locked memory are not to be had: ulimit -l, or a smaller size",
+                 "cannot allocate %.1f MiB of page-locked memory; raise ulimit -l, or lower size",
                  (double)bytes / 1048576);
         return WL_SKIP;
     }

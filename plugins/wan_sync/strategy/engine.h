@@ -26,7 +26,7 @@ struct engine;
 struct engine_need {
     size_t slot_B;   /* size of a block slot */
     uint32_t window; /* the same on every member, ENGINE_WINDOW_LEAST or more */
-    size_t slots_B;  /* in all */
+    size_t slots_B;  /* of all slots */
 };
 /* budget_B: memory for all slots; the window is at least ENGINE_WINDOW_LEAST in any case. */
 struct engine_need engine_need(const struct schedule *s, enum wire wire, size_t budget_B);
@@ -38,7 +38,7 @@ void engine_close(struct engine *e);
  * that both ends have begun. The slots are then leaked on purpose. */
 void engine_leave_slots(struct engine *e);
 
-/* One all-reduce. All of it must stay valid until engine_poll() has finished it. */
+/* One all-reduce. All members must stay valid until engine_poll() has finished it. */
 struct engine_task {
     const struct schedule *schedule;
     const int *rank_of; /* by member: the link's peer */
@@ -64,8 +64,7 @@ enum engine_state engine_poll(struct engine *e, double timeout_s);
 
 /* A rank that has not sent an expected block, or does not accept one; -1: none. */
 int engine_awaits(const struct engine *e);
-uint64_t
-engine_events(const struct engine *e); /* since engine_open(): it grows while things move */
+uint64_t engine_events(const struct engine *e); /* since engine_open(); grows while blocks move */
 uint64_t engine_sent_B(const struct engine *e); /* payload, since engine_open() */
 
 #endif

@@ -7,41 +7,42 @@
 
 #include "wan_sync/strategy/engine.h"
 
-/* Where a step is, beside schedule.waits. */
+/* State of a step, beside schedule.waits. */
 enum { READY = 1, QUEUED = 2, POSTED = 4, RECEIVED = 8, DONE = 16 };
 
 struct progress {                /* of a lane */
-    uint32_t send_low, sent_low; /* the first not posted; not sent */
-    uint32_t take_low;           /* the first not done */
-    uint32_t under_way;          /* sends */
+    uint32_t send_low, sent_low; /* first send that is not posted; not complete */
+    uint32_t take_low;           /* first receipt that is not done */
+    uint32_t under_way;          /* sends posted and not complete */
 };
 
 struct engine {
     struct wan_link *link;
     const struct engine_task *task;
     uint64_t run, events, sent_B;
-    uint32_t left, sums_left; /* steps; those that are no sends */
+    uint32_t left, sums_left; /* steps to do; without sends */
     uint32_t *waits;
     unsigned char *state;
-    uint32_t *work, work_head, work_tail; /* ready to be done here: at most every step once */
-    struct progress *at;                  /* by member */
-    int *member_of;                       /* by rank, as far as `ranks` */
+    uint32_t *work, work_head,
+        work_tail;       /* ring of steps that this rank can do now; each step once */
+    struct progress *at; /* by member */
+    int *member_of;      /* by rank, for the first `ranks` */
     int ranks, members_cap;
     uint32_t steps_cap;
-    char *slots; /* [peers][window] to take into; of `keeps`, as many to send from; one more */
+    char *slots; /* [peers][window] to receive into; with `keeps` as many to send from; one spare */
     size_t slots_cap;
 };
 
 /* Reserves memory for the task and maps ranks to members. False: no memory. */
 bool engine_reserve(struct engine *e, const struct engine_task *t);
 
-/* Where a block lies that is received aside; one that is sent from aside; one while it is encoded.
- */
+/* The slot of a block that is received outside the vector; that is sent from outside it; that is
+ * being encoded. */
 char *engine_take_slot(const struct engine *e, const struct step *t);
 char *engine_keep_slot(const struct engine *e, const struct step *t);
 char *engine_spare_slot(const struct engine *e);
 
-/* Of a PACK, UNPACK or ADD: the arithmetic. */
+/* Does the arithmetic of a PACK, UNPACK or ADD. */
 void engine_work(const struct engine *e, const struct step *t);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a training computes between synchronisations, while the thread that calls it keeps the
- * synchronisation going: time that passes, or GEMMs on a thread beside.
+ * The emulated compute of a training between synchronisations: a wait, or GEMMs on a second thread.
+ * Meanwhile the calling thread drives the synchronisation.
  */
 #ifndef COMPUTE_H
 #define COMPUTE_H
@@ -10,13 +10,13 @@
 
 struct compute;
 
-/* NULL: no memory, or no thread. `seed`: of the GEMM's operands. */
+/* NULL: no memory, or no thread. `seed`: seed of the GEMM's operands. */
 struct compute *compute_open(const struct cell *c, uint64_t seed);
 void compute_close(struct compute *k);
-/* One step; `owed_s` of it was spent already. Adds the seconds of computation to *took_s: those of
- * the GEMMs, or those that were asked for. False: the synchronisation failed. */
+/* Runs one step, of which `owed_s` seconds were already spent. Adds the compute time to *took_s:
+ * the time of the GEMMs, or the configured time. False: the synchronisation failed. */
 bool compute_step(struct compute *k, struct sync *s, double owed_s, double *took_s);
-/* Is what was computed right? */
+/* True: the result of the GEMMs is right. */
 bool compute_check(const struct compute *k);
 
 #endif

@@ -63,7 +63,7 @@ static enum wl_status agree(struct inside_gpu *g, enum wl_status mine)
     int worst = (int)mine;
     MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, g->comm);
     if (worst != (int)mine && mine == WL_OK)
-        snprintf(g->why, sizeof g->why, "inside=nccl is not there on another rank of the site");
+        snprintf(g->why, sizeof g->why, "inside=nccl is not available on another rank of the site");
     return (enum wl_status)worst;
 }
 
@@ -74,7 +74,7 @@ static enum wl_status same_site(struct inside_gpu *g, MPI_Comm inside)
     if (how == MPI_CONGRUENT || how == MPI_IDENT)
         return WL_OK;
     snprintf(g->why, sizeof g->why,
-             "inside=nccl knows one division into sites a run: give each site_ranks a section");
+             "inside=nccl needs one value of site_ranks per run: use a section for each value");
     return WL_SKIP;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A site whose ranks sum on their GPUs (inside=nccl): wan_sync's end of inside_backend.h. One a
- * process, opened when a cell first asks for it.
+ * A site whose ranks sum on their GPUs (inside=nccl): the caller of inside_backend.h. One per
+ * process, opened by the first cell with inside=nccl.
  */
 #ifndef WAN_SYNC_INSIDE_GPU_H
 #define WAN_SYNC_INSIDE_GPU_H
@@ -15,7 +15,7 @@
 
 struct inside_gpu {
     struct beside so;
-    MPI_Comm comm; /* of the site, its own */
+    MPI_Comm comm; /* private communicator of the site */
     struct wl_host site;
     const struct wl_host *host; /* of all ranks */
     _Atomic(void *) state;      /* NULL: not open; abort() comes from another thread */
@@ -23,18 +23,18 @@ struct inside_gpu {
     char why[256];              /* of the last failure on this rank */
 };
 
-/* inside: the ranks of this rank's site, its leader first. Collective there, as is reserve; then
- * WL_SKIP where this machine cannot, and why[]. */
+/* inside: the ranks of this rank's site, the leader first. This call and reserve are collective in
+ * it. WL_SKIP, with why[]: this machine lacks something. */
 enum wl_status inside_gpu_open(struct inside_gpu *g, const struct wl_host *host, MPI_Comm inside);
 void inside_gpu_close(struct inside_gpu *g);
-/* Room for so many floats; data may move. */
+/* Reserves memory for `count` floats; data may move. */
 enum wl_status inside_gpu_reserve(struct inside_gpu *g, size_t count);
-/* The first `count` of data to the GPU, and back. False: why[]. */
+/* Copy the first `count` floats of data to the GPU, and back. False: see why[]. */
 bool inside_gpu_fill(struct inside_gpu *g, size_t count);
 bool inside_gpu_fetch(struct inside_gpu *g, size_t count);
 bool inside_gpu_inward(struct inside_gpu *g, size_t first, size_t n);
 bool inside_gpu_outward(struct inside_gpu *g, size_t first, size_t n);
-/* Until it is done, for timeout_s at most. */
+/* Waits for the operation, at most timeout_s. */
 enum inside_state inside_gpu_poll(struct inside_gpu *g, double timeout_s);
 void inside_gpu_abort(struct inside_gpu *g);
 

@@ -37,8 +37,8 @@ static bool gpus_stall(struct sync *s)
     if (for_leader || (double)(now_ns() - s->moved_ns) * 1e-9 < s->parts.cell->timeout)
         return false;
     snprintf(s->why, sizeof s->why,
-             "the GPUs of site %d have not summed for %g s: a rank of it is lost or stopped; "
-             "timeout=%g allows longer",
+             "the GPUs of site %d have not finished a sum for %g s: a rank of the site is lost or "
+             "stopped; if it is only slow, raise timeout=%g",
              s->parts.sites->site_of[s->parts.rank], s->parts.cell->timeout,
              s->parts.cell->timeout);
     return true;
@@ -62,8 +62,8 @@ bool sync_stalls(struct sync *s)
         rank = s->parts.inside.rank_of[rank];
     const struct sites *sites = s->parts.sites;
     snprintf(s->why, sizeof s->why,
-             "no block moved for %g s: rank %d on %s (site %d) is awaited: it is lost, stopped, or "
-             "cut off; timeout=%g allows longer",
+             "no block moved for %g s: rank %d on %s (site %d) is lost, stopped or cut off; if it "
+             "is only slow, raise timeout=%g",
              s->parts.cell->timeout, rank, rank < 0 ? "?" : sites->host[rank],
              rank < 0 ? -1 : sites->site_of[rank], s->parts.cell->timeout);
     return true;

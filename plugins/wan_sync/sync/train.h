@@ -3,12 +3,12 @@
  * H steps of a training and the synchronisations between them, in steady state.
  *
  * Fragment p of P is posted after step (p + 1) H/P of every H, and is due `cell_steps_beside` steps
- * later: then the training waits for it, and makes the outer step of it. What is under way when the
- * timed H steps begin was posted in untimed steps before them, and what is under way when they end
- * is waited for afterwards, so that the timed part has all of its own and nothing else.
+ * later: then the training waits for it and makes its outer step. Fragments that are under way when
+ * the timed H steps begin were posted in untimed steps before. Fragments that are under way when
+ * they end are completed afterwards, untimed. So the timed part is one period of the steady state.
  *
- * A fragment's input is written when it is posted again; the time that takes is computation, in
- * place of the accumulation of a gradient that a training does there.
+ * A fragment's input is written again each time it is posted. That time counts as computation: it
+ * stands for the accumulation of the gradient in a training.
  */
 #ifndef TRAIN_H
 #define TRAIN_H
@@ -33,7 +33,7 @@ struct train_times {
     uint64_t start_ns, end_ns;
 };
 
-/* The buffer holds the input. False: sync_why(). */
+/* Runs the H steps; the buffer must hold the input. False: see sync_why(). */
 bool train_run(const struct train *t, struct train_times *out);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The links of one process: opened when a cell first asks for one with its options, shared by all
- * cells that do, and opened anew after a failure. Beside each what was measured over it.
+ * The links of one process. The first cell with certain options opens a link, all cells with the
+ * same options share it, and it is reopened after a failure. Each link keeps what was measured over
+ * it.
  */
 #ifndef LINES_H
 #define LINES_H
@@ -17,12 +18,12 @@
 struct line {
     struct line *next;
     struct cell options; /* the cell that it was opened for */
-    bool inside;         /* among the ranks of a site: those are its peers */
-    MPI_Comm over;       /* its own: every rank, or those of a site */
+    bool inside;         /* connects only the ranks of a site */
+    MPI_Comm over;       /* private communicator: all ranks, or those of a site */
     struct wan_link *link;
     struct engine *engine;
     bool broken;
-    struct wan_link_stats told; /* what a recording has of the link already */
+    struct wan_link_stats told; /* counts that are already recorded */
     double *rtt_s;              /* [ranks][ranks], on every rank; NULL: not measured yet */
     double *rate_Bps;           /* by rank; NULL: not measured yet */
 };
@@ -32,23 +33,23 @@ struct lines {
     MPI_Comm comm;        /* every rank */
     pthread_mutex_t lock; /* abort() comes from another thread */
     struct line *first;
-    int meeting, met; /* of an agreement that may be under way for ever */
-    bool lost;        /* a rank missed one: nothing can be agreed on any more */
+    int meeting, met; /* buffers of an agreement, which may never complete */
+    bool lost;        /* a rank missed an agreement: none is possible any more */
     atomic_bool aborted;
     char why[256];
 };
 
 void lines_open(struct lines *l, const struct wl_host *host, MPI_Comm comm);
 void lines_close(struct lines *l);
-/* Collective, as are the others. NULL: lines.why. */
+/* Collective, as are the others. NULL: see lines.why. */
 struct line *lines_take(struct lines *l, const struct cell *c);
-/* Inside each site, by MPI, whatever carries blocks between them. */
+/* A link inside each site, always over MPI. */
 struct line *lines_take_inside(struct lines *l, const struct cell *c, MPI_Comm inside);
-/* Opens it anew if it failed on any rank. Waits for the others no longer than the cell's timeout.
- */
+/* Reopens the link if it failed on any rank. Waits for the other ranks at most the cell's
+ * timeout. */
 bool lines_mend(struct lines *l, struct line *line);
-/* Once a line: round trips between all ranks (few enough: probe.h), and what each can send and
- * receive when all do. False: lines.why. */
+/* Measured once per line: round trips between all ranks, up to PROBE_RANKS_MOST (probe.h), and the
+ * rate of each rank while all send and receive. False: see lines.why. */
 bool lines_measure_rtt(struct lines *l, struct line *line);
 bool lines_measure_rate(struct lines *l, struct line *line);
 void lines_abort(struct lines *l);

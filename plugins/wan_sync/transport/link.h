@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a strategy needs of a transport: blocks moved between peers without waiting. A block is
- * named by (peer, id); ids are chosen by the strategy, unique per direction between two peers
- * until both ends have seen their events. Blocks may arrive in any order. A posted buffer belongs
- * to the link until its event. Every function that can fail returns -1 and leaves one line in
- * why[].
+ * The interface of a transport: it moves blocks between peers without blocking. (peer, id) names a
+ * block. The strategy chooses ids that are unique per direction between two peers until both ends
+ * have seen their events. Blocks may arrive in any order. A posted buffer belongs to the link until
+ * its event. Every function that can fail returns -1 and writes one line to why[].
  *
- * Opening is collective over the team, a function a transport: link_mpi_open(), link_tcp_open().
+ * Each transport has its own open function, collective over all ranks: link_mpi_open(),
+ * link_tcp_open().
  */
 #ifndef LINK_H
 #define LINK_H
@@ -24,8 +24,8 @@ struct wan_event {
 
 struct wan_link_stats {
     uint64_t sent_B, received_B; /* payload and the link's own headers, since open */
-    double rate_Bps;             /* the estimate of this rank's uplink; 0: none */
-    /* Since open: streams that broke and were opened again; connections without the secret. */
+    double rate_Bps;             /* estimated rate of this rank's uplink; 0: none */
+    /* Since open: streams that broke and were reopened; connections without the secret. */
     unsigned reopened, strangers;
 };
 
@@ -35,14 +35,15 @@ struct wan_link_ops {
     const char *name;
     int (*send)(struct wan_link *, int peer, uint64_t id, const void *data, size_t bytes);
     int (*recv)(struct wan_link *, int peer, uint64_t id, void *data, size_t bytes);
-    /* The next finished block: 1; 0 when timeout_s passed without one; -1. Drives all progress. */
+    /* Returns 1 with the next finished block, 0 if there is none within timeout_s, or -1. All
+     * progress happens in this call. */
     int (*next)(struct wan_link *, struct wan_event *, double timeout_s);
-    /* NULL: nothing to do. Outside of what is timed: drives the link until every peer has all that
-     * was sent to it, so that a rank may stop calling next() for long; 0, or -1. A link may tell
-     * WAN_SENT as soon as it no longer needs the buffer. */
+    /* Call it outside of timed code before a rank stops calling next() for long. Drives the link
+     * until every peer has all that was sent to it: WAN_SENT only says that the link no longer
+     * needs the buffer. 0 or -1. NULL: the transport needs no such call. */
     int (*settle)(struct wan_link *, double timeout_s);
     void (*stats)(const struct wan_link *, struct wan_link_stats *);
-    /* From another thread: next() returns -1 soon. */
+    /* May be called from another thread: makes next() return -1 soon. */
     void (*abort)(struct wan_link *);
     void (*close)(struct wan_link *);
 };

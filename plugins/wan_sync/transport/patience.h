@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How to wait for MPI, which moves nothing while nobody calls it: at first ask again at once, for
- * what is near, then with pauses, for what is far and for the sake of others on this processor. A
- * pause is a small part of the wait so far, and delays what is awaited by no more.
+ * How to wait for MPI, which makes progress only inside its calls. At first poll again at once, for
+ * events that come soon; later pause between polls, so that other processes can run. A pause is a
+ * small fraction of the wait so far, so it adds only that fraction to the wait.
  */
 #ifndef PATIENCE_H
 #define PATIENCE_H
@@ -16,7 +16,7 @@
 #define PATIENCE_MOST_NS 500000
 #define PATIENCE_PART 64
 
-/* Between two questions; the first was asked at `since`, the last may be at `end`. */
+/* Call it between two polls. The first poll was at `since`, the last may be at `end`. */
 static inline void patience(uint64_t since, uint64_t end)
 {
     uint64_t now = now_ns();

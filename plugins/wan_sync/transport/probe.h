@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a link is like, measured over the link itself by all ranks together. Nothing else may be
- * under way on it.
+ * Measures round trips and rates over a link, by all ranks together. Nothing else may be under way
+ * on the link.
  */
 #ifndef PROBE_H
 #define PROBE_H
@@ -11,16 +11,17 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-#define PROBE_RANKS_MOST 8 /* whose round trips are measured: a round a rank, all pairs */
+#define PROBE_RANKS_MOST 8 /* with more ranks no round trips are measured */
 
-/* rtt_s[ranks][ranks], the same on every rank: the shortest of a few round trips between two. */
+/* Fills rtt_s[ranks][ranks] with the shortest of a few round trips of each pair; same on every
+ * rank. */
 bool probe_rtt(struct wan_link *link, MPI_Comm comm, double *rtt_s);
-/* rate_Bps[ranks], the same on every rank: what each can send, or receive if
- * that is less, while all send to all. */
+/* Fills rate_Bps[ranks], same on every rank: the lower of the rates at which each rank sends and
+ * receives while all send to all. */
 bool probe_rate(struct wan_link *link, MPI_Comm comm, double *rate_Bps);
 
-/* The shortest round over n <= PROBE_RANKS_MOST of `of` (ranks), given rtt_s[ranks][ranks]: `of` is
- * put in its order, its first staying first. */
+/* Sorts the n <= PROBE_RANKS_MOST ranks in `of` into the ring with the shortest total RTT; the
+ * first stays first. */
 void probe_ring(const double *rtt_s, int ranks, int *of, int n);
 
 #endif

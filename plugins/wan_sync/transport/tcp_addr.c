@@ -72,9 +72,10 @@ int tcp_contact_own(struct tcp_contact *out, const char *interface, bool loopbac
     if (out->addresses > 0)
         return 0;
     if (interface[0])
-        snprintf(why, size, "interface = %s: no address there; with one are %s", interface, names);
+        snprintf(why, size, "interface = %s: it has no address; interfaces with an address: %s",
+                 interface, names);
     else
-        snprintf(why, size, "no address but loopback's; interfaces are %s", names);
+        snprintf(why, size, "this host has only loopback addresses; interfaces: %s", names);
     return -1;
 }
 
@@ -109,7 +110,7 @@ int tcp_listen(bool loopback, int port, const char *congestion, uint16_t *bound,
     if (fd >= 0 && congestion[0] &&
         setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, congestion, (socklen_t)strlen(congestion))) {
         snprintf(why, size,
-                 "congestion = %s: %s; allowed are those of "
+                 "congestion = %s: %s; choose one of "
                  "/proc/sys/net/ipv4/tcp_allowed_congestion_control",
                  congestion, strerror(errno));
         close(fd);
@@ -122,7 +123,8 @@ int tcp_listen(bool loopback, int port, const char *congestion, uint16_t *bound,
               getsockname(fd, (struct sockaddr *)&a, &n) == 0;
     if (!ok) {
         if (errno == EADDRINUSE)
-            snprintf(why, size, "port %d is taken by another program: another port, or 0", port);
+            snprintf(why, size, "port %d is taken by another program; choose another port, or 0",
+                     port);
         else
             snprintf(why, size, "listening on port %d: %s: %s", port, step, strerror(errno));
         if (fd >= 0)

@@ -13,7 +13,7 @@
 
 #define TCP_ADDRESSES_MAX 8
 
-/* What a rank tells the others about itself; sent as it lies. */
+/* A rank's addresses, for the other ranks; sent as raw bytes. */
 struct tcp_contact {
     char host[64];
     uint16_t port, addresses;
@@ -23,15 +23,17 @@ struct tcp_contact {
     } address[TCP_ADDRESSES_MAX];
 };
 
-/* Fills host and addresses: of the interface, of all but loopback when it is "", or loopback's. */
+/* Fills in host and addresses: those of `interface`, of all interfaces but loopback if it is "", or
+ * only loopback's. */
 int tcp_contact_own(struct tcp_contact *out, const char *interface, bool loopback, char *why,
                     size_t size);
 
-/* A listening socket on this port (0: any that is free), which goes into *port; or -1 and why. */
+/* Returns a socket that listens on `port` (0: any free port), and the port in *bound; or -1 and
+ * why. */
 int tcp_listen(bool loopback, int port, const char *congestion, uint16_t *bound, char *why,
                size_t size);
 
-/* The k-th address as connect() takes it. */
+/* The k-th address, for connect(). */
 socklen_t tcp_contact_address(const struct tcp_contact *c, unsigned k,
                               struct sockaddr_storage *out);
 void tcp_contact_text(const struct tcp_contact *c, unsigned k, char *text, size_t size);

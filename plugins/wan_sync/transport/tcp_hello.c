@@ -201,7 +201,7 @@ void tcp_hello_step(struct tcp_hello *h)
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return;
     if (n <= 0) {
-        tcp_hello_drop(h, "refused the connection: is the secret the same there?");
+        tcp_hello_drop(h, "refused the connection; check that both have the same secret_file");
         return;
     }
     h->have += (size_t)n;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A connection until both ends are proved: a few messages of fixed size, within a short deadline.
- * The higher rank calls the lower one, at the start and whenever a stream broke.
+ * A connection until both ends have proved that they know the secret: a few messages of fixed size,
+ * within a short deadline. The higher rank connects to the lower one, at the start and whenever a
+ * stream broke.
  */
 #ifndef WAN_SYNC_TCP_HELLO_H
 #define WAN_SYNC_TCP_HELLO_H
@@ -24,7 +25,7 @@ struct tcp_hello {
     enum tcp_hello_step step;
     int fd;
     double deadline;
-    size_t have; /* of the message that is awaited */
+    size_t have; /* bytes of the awaited message */
     struct tcp_call call;
     struct tcp_answer answer;
     struct tcp_confirm confirm;

@@ -51,7 +51,7 @@ static bool place_block(struct tcp_stream *s)
         return false;
     }
     if (slot->bytes != f->bytes) {
-        tcp_fail(p->link, "rank %d (%s) sent block %llu of %llu bytes, expected were %zu", p->rank,
+        tcp_fail(p->link, "rank %d (%s) sent block %llu with %llu bytes; expected %zu", p->rank,
                  p->contact.host, (unsigned long long)f->id, (unsigned long long)f->bytes,
                  slot->bytes);
         return false;

@@ -87,7 +87,7 @@ static void check_peer(struct tcp_peer *p)
         return;
     } else if (p->up == 0 && l->now - p->down_since > fmin(COME_BACK_S, o->deadline_s)) {
         tcp_fail(l,
-                 "rank %d (%s) is gone: its connections broke and it did not come back within %g s"
+                 "rank %d (%s) is gone: its connections broke and were not reopened within %g s"
                  " (%s)",
                  p->rank, p->contact.host, fmin(COME_BACK_S, o->deadline_s), p->last);
     } else if (p->up > 0 && l->now - p->heard > o->deadline_s) {
@@ -219,7 +219,7 @@ static int link_settle(struct wan_link *base, double timeout_s)
     double end = tcp_now() + timeout_s;
     while (!settled(l)) {
         if (l->now > end)
-            return tcp_fail(l, "not all that was sent has arrived after %g s", timeout_s);
+            return tcp_fail(l, "peers have not received all blocks after %g s", timeout_s);
         if (tcp_turn(l, end - tcp_now()))
             return -1;
     }

@@ -25,14 +25,14 @@ static int check_options(const struct link_tcp_options *o, const struct wl_host 
                          size_t size)
 {
     if (o->streams < 1 || o->streams > LINK_TCP_STREAMS_MAX)
-        snprintf(why, size, "streams = %d: allowed are 1 to %d", o->streams, LINK_TCP_STREAMS_MAX);
+        snprintf(why, size, "streams = %d: must be 1 to %d", o->streams, LINK_TCP_STREAMS_MAX);
     else if (o->port < 0 || (o->port > 0 && o->port + host->local_ranks - 1 > 65535))
-        snprintf(why, size, "port = %d: with %d ranks a node allowed are 0 and 1 to %d", o->port,
+        snprintf(why, size, "port = %d: with %d ranks per node it must be 0 to %d", o->port,
                  host->local_ranks, 65536 - host->local_ranks);
     else if (!(o->deadline_s >= 0.1))
-        snprintf(why, size, "deadline = %g s: allowed are 0.1 s and more", o->deadline_s);
+        snprintf(why, size, "deadline = %g s: must be 0.1 s or more", o->deadline_s);
     else if (host->ranks > UINT16_MAX)
-        snprintf(why, size, "%d ranks: allowed are up to %d", host->ranks, UINT16_MAX);
+        snprintf(why, size, "%d ranks: at most %d are supported", host->ranks, UINT16_MAX);
     else
         return 0;
     return -1;

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The rate of an uplink, estimated from what is acknowledged over time, and the rate to send at.
+ * Estimates the rate of an uplink from the acknowledged bytes over time, and chooses the sending
+ * rate. A window is a short measurement. The phases:
  *
- * - start: START_GAIN times the best window at most; ends when three windows bring no quarter more,
- *   or one does not and a queue stands
- * - measure: a little more than that, for a quarter of a second; what comes through is the estimate
- * - drain: a little slower, for as long as the queue needs that came before
- * - cruise: PACE_HEADROOM of the estimate
- * - probe: now and then faster, for a round trip and a window, or until a queue stands; when more
- *   came through the estimate grows, and the next probe is bolder
+ * - start: send at most START_GAIN times the rate of the best window. Ends after three windows that
+ *   do not grow by a quarter, or after one if there is a standing queue
+ * - measure: send slightly faster than that for a quarter of a second; the rate that arrives is the
+ *   estimate
+ * - drain: send slightly slower until the queue of the phases before is empty
+ * - cruise: send at PACE_HEADROOM times the estimate
+ * - probe: from time to time, send faster for a round trip and a window, or until a queue stands;
+ *   if more arrives, raise the estimate and make the next probe larger
  *
- * The estimate is the third best of two seconds of saturated windows, where a window that brought
- * what was sent counts as the estimate itself. So one late reader or one burst of acknowledgements
- * changes nothing, and a link that drops to a tenth is known after two or three seconds.
+ * The estimate is the third best of the saturated windows of two seconds; a window in which all
+ * that was sent arrived counts as the estimate itself. So a single late reader or burst of
+ * acknowledgements has no effect, and a drop to a tenth is detected within two or three seconds.
  *
- * Pure arithmetic: no clock, no socket. Rates in bytes a second of payload, times in seconds. The
+ * Pure arithmetic: no clock, no socket. Rates are payload bytes per second, times are seconds. The
  * phases are those of BBR (Cardwell et al. 2016), over all streams and with windows in place of its
  * filters of single packets.
  */
@@ -35,13 +37,13 @@ struct pace {
     double rtt_min; /* the shortest round trip seen; 0: none */
     double burst_B;
     double gain;  /* of a probe */
-    double usual; /* round trip before it: acknowledgements wait in others' queues too */
+    double usual; /* round trip before the probe: acknowledgements also wait in queues of others */
     double since, until;
-    double next_probe; /* seconds of sending until then */
+    double next_probe; /* seconds of sending until the next probe */
     int flat, queued;  /* windows in a row without growth, with a standing queue */
-    double best;       /* window of the start */
+    double best;       /* rate of the best window of phase start */
     double peak;       /* the highest estimate since the last start */
-    int low;           /* windows in a row far below it without a queue */
+    int low;           /* windows in a row far below the peak without a queue */
     double recent[PACE_WINDOWS];
     unsigned windows;
     struct {               /* the window that is being measured */
@@ -58,8 +60,8 @@ struct pace_seen {
     uint64_t acked, resent; /* bytes since the link opened; never fall */
     double rtt;             /* the shortest smoothed round trip of the streams that send; 0: none */
     double rtt_min;         /* the shortest the kernel ever saw; 0: none */
-    double burst_B;         /* that the streams may send at once: a queue of so much is none */
-    bool busy;              /* there was more to send than the kernel took */
+    double burst_B;         /* the streams may send this at once: such a queue does not count */
+    bool busy;              /* more was to be sent than the kernel accepted */
     bool held;              /* a receiver's window kept a stream back */
 };
 
@@ -67,13 +69,14 @@ void pace_init(struct pace *p);
 /* Takes a reading, some milliseconds after the last one, and returns the rate to send at;
  * 0: no limit. */
 double pace_feed(struct pace *p, const struct pace_seen *s);
-/* Another estimate is in force for now: the window that was open counts no more. */
+/* Another estimate is in use for now: discards the open window. */
 void pace_leave(struct pace *p);
-/* After a pause: no queue stands any more, and what the start found so far is the estimate. */
+/* Call it after a pause: the queue is empty. If phase start was running, its result so far becomes
+ * the estimate. */
 void pace_rest(struct pace *p);
-/* So many shared what was measured, and this one may have it alone from now on. */
+/* `sharers` shared the measured rate; from now on this one may use all of it. */
 void pace_alone(struct pace *p, int sharers);
-/* There is a first estimate. */
+/* True: there is an estimate. */
 bool pace_known(const struct pace *p);
 /* The rate to send at now. */
 double pace_rate(const struct pace *p);

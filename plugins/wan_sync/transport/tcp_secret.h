@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Who may connect. Both ends prove that they know the job's secret without sending it: keyed
- * BLAKE2b (libsodium's crypto_generichash) over a nonce of each end, the version, the job and who
- * connects to whom. The caller's first message carries a proof too, so that a stranger is known by
- * it and gets no answer.
+ * BLAKE2b (libsodium's crypto_generichash) over a nonce of each end, the version, the job and the
+ * two ranks. The caller's first message already carries a proof, so a stranger gets no answer.
  *
  *   caller -> called   struct tcp_call
  *   called -> caller   struct tcp_answer
@@ -36,10 +35,10 @@ struct tcp_confirm {
 
 /* Fills key and job with random bytes. */
 int tcp_secret_make(struct tcp_secret *s, char *why, size_t size);
-/* The key becomes the hash of the file, which nobody else may read. */
+/* Sets the key to the hash of the file, which only its owner may read. */
 int tcp_secret_read(struct tcp_secret *s, const char *path, char *why, size_t size);
 
-/* Of TCP_VERSION, or of another one in tests. */
+/* Makes a call of TCP_VERSION; tests use other versions. */
 void tcp_call_make(const struct tcp_secret *s, unsigned version, int from, int to, int stream,
                    struct tcp_call *out);
 bool tcp_call_proved(const struct tcp_secret *s, const struct tcp_call *call);

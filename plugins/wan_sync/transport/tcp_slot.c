@@ -92,7 +92,7 @@ int tcp_peer_post(struct tcp_peer *p, uint64_t id, void *data, size_t bytes)
         return tcp_fail(p->link, "block %llu of rank %d is posted twice", (unsigned long long)id,
                         p->rank);
     if (s && s->bytes != bytes)
-        return tcp_fail(p->link, "rank %d (%s) sent block %llu of %zu bytes, expected were %zu",
+        return tcp_fail(p->link, "rank %d (%s) sent block %llu with %zu bytes; expected %zu",
                         p->rank, p->contact.host, (unsigned long long)id, s->bytes, bytes);
     tcp_peer_begin_wait(p);
     p->posted++;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a stream carries: a frame, then its payload, again and again, in both directions.
- * Everything is little-endian.
+ * The format of a stream: frames, each followed by its payload, in both directions. Little-endian.
  */
 #ifndef WAN_SYNC_TCP_WIRE_H
 #define WAN_SYNC_TCP_WIRE_H
@@ -19,9 +18,9 @@
 
 enum tcp_frame_kind {
     TCP_BLOCK = 1, /* payload for a posted buffer */
-    TCP_ACK,       /* no payload: `acked` alone, and that the sender is alive */
-    TCP_BYE,       /* the sender closes; the payload says why, or is empty */
-    TCP_PROBE,     /* payload that is thrown away */
+    TCP_ACK,       /* no payload: carries `acked`, and shows that the sender is alive */
+    TCP_BYE,       /* the sender closes; the payload is the reason, or empty */
+    TCP_PROBE,     /* payload to discard */
     TCP_PROBED     /* no more probes come */
 };
 
@@ -30,11 +29,11 @@ struct tcp_frame {
     uint16_t version;
     uint16_t kind;
     uint64_t id;
-    uint64_t seq; /* of a block, per direction between two ranks; the same when it is sent again */
+    uint64_t seq;   /* number of a block, per direction between two ranks; sent again: the same */
     uint64_t bytes; /* of payload */
-    uint64_t acked; /* blocks that came whole over this connection, so far */
-    /* Bytes of blocks that the sender of this frame takes from the other in all, those that are
-     * sent again not counted: what it has posted so far, and what it has room for beside. */
+    uint64_t acked; /* complete blocks received on this connection so far */
+    /* Total bytes of blocks that the sender of this frame can accept from the other end: posted so
+     * far, and room beside. Blocks that are sent again count once. */
     uint64_t granted;
     uint64_t proof; /* checksum of payload and frame, or 0 */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The transport mpi: MPI point to point. All calls come from the thread that opened it, but
- * abort().
+ * The transport mpi: MPI point to point. All calls except abort() come from the thread that opened
+ * it.
  */
 #ifndef TRANSPORTS_H
 #define TRANSPORTS_H
@@ -10,7 +10,7 @@
 
 #include <mpi.h>
 
-/* Over a communicator of its own, made from `comm`. -1: failed, why[] of n bytes says how. */
+/* Uses a duplicate of `comm`. -1: failed; why[n] says why. */
 int link_mpi_open(struct wan_link **link, MPI_Comm comm, char *why, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * For functions whose loops are written for the compiler to vectorise, whatever -O says.
+ * Makes the compiler vectorise the loops of a function, whatever -O says.
  */
 #ifndef VECTORISE_H
 #define VECTORISE_H
@@ -11,7 +11,8 @@
 #define VECTORISE
 #endif
 
-/* On x86-64 once more for wider registers. clang wants that said of every declaration too. */
+/* On x86-64, compile it again for wider registers. clang needs the attribute on every
+ * declaration. */
 #if defined(__x86_64__) && !defined(__clang__)
 #define VECTORISE_WIDE VECTORISE __attribute__((target_clones("arch=haswell", "default")))
 #else

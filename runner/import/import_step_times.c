@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/err.h"
+#include "import/import_step.h"
+#include "import/trace_event.h"
+
+#include <stdlib.h>
+
+#define BYTES_PER_S 2e12 /* of a trace without large copies inside the GPU */
+#define COPY_LEAST_B 4194304
+
+double trace_copy_rate(const struct trace_events *t)
+{
+    double bytes = 0, us = 0;
+    int64_t largest = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->event[i].copied_B > largest)
+            largest = t->event[i].copied_B;
+    for (size_t i = 0; largest >= COPY_LEAST_B && i < t->n; i++)
+        if (t->event[i].copied_B > largest / 2 && t->event[i].dur > 0) {
+            bytes += 2 * (double)t->event[i].copied_B;
+            us += t->event[i].dur;
+        }
+    return us > 0 ? bytes / us * 1e6 : BYTES_PER_S;
+}
+
+struct times { /* us */
+    double gemms, others, collectives, busy, begin, end;
+};
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct trace_event *x = *(struct trace_event *const *)a;
+    const struct trace_event *y = *(struct trace_event *const *)b;
+    return (x->ts > y->ts) - (x->ts < y->ts);
+}
+
+static void add(struct times *s, const struct trace_events *t, const struct trace_event *e)
+{
+    const struct trace_event *op = trace_op(t, e->id);
+    double end = e->ts + e->dur;
+    if (e->kind == TRACE_NCCL)
+        s->collectives += e->dur;
+    else if (op && op->op != TRACE_OTHER)
+        s->gemms += e->dur;
+    else
+        s->others += e->dur;
+    s->begin = s->end > 0 ? s->begin : e->ts;
+    if (end > s->end) {
+        s->busy += end - (e->ts > s->end ? e->ts : s->end);
+        s->end = end;
+    }
+}
+
+static struct times times_of(const struct trace_events *t, double from, double to)
+{
+    const struct trace_event **v = xcalloc(t->n + 1, sizeof *v);
+    struct times s = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct trace_event *e = &t->event[i];
+        double at = trace_launch(t, e);
+        if ((e->kind == TRACE_KERNEL || e->kind == TRACE_NCCL) && at >= from && at < to)
+            v[n++] = e;
+    }
+    qsort(v, n, sizeof *v, by_begin);
+    for (size_t i = 0; i < n; i++)
+        add(&s, t, v[i]);
+    free(v);
+    return s;
+}
+
+static double flops_of(const struct step_draft *d)
+{
+    double sum = 0;
+    for (size_t i = 0; i < d->n; i++)
+        if (d->line[i].kind == STEP_GEMM)
+            sum += 2.0 * (double)d->line[i].number[STEP_M].value *
+                   (double)d->line[i].number[STEP_N].value *
+                   (double)d->line[i].number[STEP_K].value *
+                   (double)d->line[i].number[STEP_COUNT].value;
+    return sum;
+}
+
+void step_times_report(struct step_draft *d, const struct trace_events *t, double from, double to,
+                       double rate)
+{
+    struct times s = times_of(t, from, to);
+    struct text text = {0};
+    double gemms_s = s.gemms > 0 ? s.gemms * 1e-6 : 1;
+    text_addf(&text,
+              "step %.1f ms in the trace: GEMMs %.1f ms (%.3g TFLOP/s), other kernels %.1f ms (as "
+              "copies at %.2f TB/s), collectives %.1f ms, no kernel %.1f ms",
+              (s.end - s.begin) * 1e-3, s.gemms * 1e-3, flops_of(d) / gemms_s * 1e-12,
+              s.others * 1e-3, rate * 1e-12, s.collectives * 1e-3,
+              (s.end - s.begin - s.busy) * 1e-3);
+    say("%s: %s", d->path, text.s);
+    say("%s: a replay on this GPU should take about %.1f ms, as a training that no profiler slows "
+        "down and no CPU holds up",
+        d->path, s.busy * 1e-3);
+    text_addf(&d->head, "%s\n", text.s);
+    text_free(&text);
+}
