@@ -92,6 +92,8 @@ obeys 'an equivalent ratio lies inside the bounds of equivalence and has a floor
 obeys 'every verdict names its level, and only steps are of a step' compare '
     steps = t("workload") == "iter_proxy" && t("mode") ~ /^(sequential|overlapped)$/
     level = steps ? (" " t("params") ~ / step=[^ ]/ ? "step" : "synthetic") : "alone"
+    if (t("workload") == "trial") level = "trial"
+    if (t("workload") == "train") level = "training"
     if (t("level") != level) bad(t("mode") " is " t("level"))'
 obeys 'an inconclusive verdict has a reason, and no floor is negative' compare '
     if (t("verdict") == "inconclusive" && !has("reason")) bad("no reason")
