@@ -71,8 +71,8 @@ is "$(bytes)" "$first" '-j8 writes the same bytes as -j1'
 
 edited_cell=$(grep -m 1 -o '"type":"block","cell":"[0-9a-f]*"' \
     data/raw/two/nccl_allreduce/*/launch-01.01.jsonl)
-edit_a_cell() { sed -i "/$edited_cell/s/\"time_ns\":\[/&9/" "$recording"; } # the first sample of \
-    each block
+# The first sample of each block.
+edit_a_cell() { sed -i "/$edited_cell/s/\"time_ns\":\[/&9/" "$recording"; }
 
 recording=$(echo data/raw/two/nccl_allreduce/*/launch-01.01.jsonl)
 chmod -R u+w data/raw/two

@@ -69,7 +69,7 @@ is "$(measured ctas=32) $(measured ctas=8)" '0 8' \
 like "$err" 'ctas=24 .* same operation as auto' \
     'an arm with the CTAs of auto is the same operation as auto'
 exits 0 'compare accepts an arm that is the same operation as auto' \
-    "$gradsync" compare "$(run_of)" -o csv
+    "$gradsync" compare --all "$(run_of)" -o csv
 like "$out" 'ctas=24 .* same operation' 'compare says which arm is the same operation as auto'
 exits 0 'a trial with an NCCL that ignores algorithms succeeds' \
     short --arms ring/LL,ring/LL128 --keep-best \
