@@ -48,7 +48,7 @@ end() { # CODE NAME
     err=$(cat "$name.err")
 }
 children() { pgrep -P "$1" | sort -n; }
-launcher() { children "$top_pid" | head -n 1; }
+launcher() { pgrep -P "$top_pid" -x "mpirun|orterun|prterun|mpiexec"; } # gradsync has a keeper beside it
 shim() {
     for p in $(children "$(launcher)"); do
         [[ $(tr '\0' '\n' <"/proc/$p/environ") == *"OMPI_COMM_WORLD_RANK=$1"$'\n'* ]] && echo "$p"
