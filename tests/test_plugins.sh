@@ -88,7 +88,7 @@ hunt() { # MEMBER FAULT CODE REGEX [OPTIONS]
 hunt OPEN open_crash 1 'crashes in open\(\) \(SIGSEGV\)'
 hunt OPEN open_exit 1 'ends the process in open\(\)'
 hunt OPEN open_skip 3 'skips this machine: no GPU on this machine' --
-like "$err" 'the tables are good' "the message says that the tables of $2 are good"
+like "$err" 'the tables are good' "the message says that the tables of open_skip are good"
 hunt OPEN open_says_nothing 1 'fails without a reason'
 hunt OPEN open_prints 1 "prints in open\(\): 'hello'"
 hunt OPEN open_writes 1 "writes files: 'droppings'"
