@@ -58,7 +58,8 @@ json_t *provenance_env(char *const *environment)
         size_t n = strcspn(*e, "=");
         char *name = xstrfmt("%.*s", (int)n, *e);
         enum env_rule rule = env_rule_of(name);
-        char *shown = secrets_name(*e, n) ? xstrdup("(hidden)") : secrets_hidden(*e + n + 1);
+        const char *value = *e + n + ((*e)[n] == '='); /* an entry may have no '=' */
+        char *shown = secrets_name(*e, n) ? xstrdup("(hidden)") : secrets_hidden(value);
         if (rule != LEAVE_OUT)
             json_object_set_new(env, name, json_text(shown));
         free(shown);
