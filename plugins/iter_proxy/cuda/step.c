@@ -180,14 +180,9 @@ static enum wl_status make_graph(struct step *p)
     if (status == WL_OK)
         status = capture(p, &graph);
     if (status == WL_OK)
-        status =
-            gpu_try(g, cudaGraphInstantiateWithFlags(&p->graph, graph, 0), "cudaGraphInstantiate");
-    if (graph)
+        status = gpu_graph_start(g, graph, &p->graph);
+    else if (graph)
         cudaGraphDestroy(graph);
-    if (status == WL_OK)
-        status = gpu_try(g, cudaGraphUpload(p->graph, g->stream), "cudaGraphUpload");
-    if (status == WL_OK)
-        status = gpu_try(g, cudaGraphLaunch(p->graph, g->stream), "cudaGraphLaunch");
     return status == WL_OK ? finish(p) : status;
 }
 

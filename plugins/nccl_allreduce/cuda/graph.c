@@ -54,14 +54,9 @@ static enum wl_status graph_make(struct prepared *p, struct op_graph *o, unsigne
     graph_free(o);
     enum wl_status status = capture(p, n, &graph);
     if (status == WL_OK)
-        status =
-            gpu_try(g, cudaGraphInstantiateWithFlags(&o->exec, graph, 0), "cudaGraphInstantiate");
-    if (graph)
+        status = gpu_graph_start(g, graph, &o->exec);
+    else if (graph)
         cudaGraphDestroy(graph);
-    if (status == WL_OK)
-        status = gpu_try(g, cudaGraphUpload(o->exec, g->stream), "cudaGraphUpload");
-    if (status == WL_OK)
-        status = gpu_try(g, cudaGraphLaunch(o->exec, g->stream), "cudaGraphLaunch");
     if (status == WL_OK)
         status = finish(p);
     o->n = status == WL_OK ? n : 0;
