@@ -22,7 +22,7 @@ chosen && get("mode") == "overlapped" { contrast(); next }
 function step_params(    n, i, word, text) {
     n = split(get("params"), word, " ")
     for (i = 1; i <= n; i++)
-        if (word[i] !~ /^(mode|config|algorithm|protocol|ctas|memory|size)=/)
+        if (word[i] !~ /^(mode|config|algorithm|protocol|ctas|policy|memory|bucket_cap|bucket_first|size)=/)
             text = text " " word[i]
     return get("level") ~ /^tr/ ? "" : text
 }
@@ -74,7 +74,7 @@ function best_of(step, winner,    i, best) {
 
 function bytes_text(b) {
     return b % 1073741824 == 0 ? b / 1073741824 " GiB" : b % 1048576 == 0 ? b / 1048576 " MiB" : \
-        b % 1024 == 0 ? b / 1024 " KiB" : b " B"
+        b >= 1048576 ? sprintf("%.0f MiB", b / 1048576) : b % 1024 == 0 ? b / 1024 " KiB" : b " B"
 }
 
 # Parameters in which the steps of a section differ, or all with a number of GEMMs or buckets.
@@ -86,9 +86,11 @@ function step_words(step,    part, n, i, word, key, text) {
         key = word[i]
         sub(/=.*/, "", key)
         sub(/.*=/, "", word[i])
+        if (key == "gemms" && part[1] == "step")
+            continue # a replayed step has its own
         if (key == "gemms")
             text = text ", " word[i] (word[i] == 1 ? " GEMM" : " GEMMs")
-        else if (values[group_of(step), key] > 1)
+        else if (key == "launch" || values[group_of(step), key] > 1)
             text = text ", " key " " word[i]
     }
     return text
@@ -112,7 +114,7 @@ function count_values(step,    part, n, i, key, group) {
 
 function heading_of(group, l,    part) {
     split(group, part, SUBSEP)
-    return level_words[l] ((group in issue) ? issue[group] : part[3] == "" || l > 2 ? "" : ", " part[3])
+    return level_words[l] ((group in issue && part[1] != "step") ? issue[group] : part[3] == "" || l > 2 ? "" : ", " part[3])
 }
 
 # Synthetic first, then the levels that say more; in a group by size, then as measured.
@@ -146,6 +148,7 @@ function write_step(step, winner,    i, b, part) {
         b ? high[i] : 1 / low[i], verdict[i] != "inconclusive")
     names = names ", " quote(step_words(step))
     pairs = pairs ", " quote(b ? config[i] " → " baseline[i] : baseline[i] " → " config[i])
+    gsub(/bucket_cap=/, "cap ", pairs)
     places = places ", " y
 }
 
