@@ -43,8 +43,8 @@ sums: all # enters new recordings in data/SHA256SUMS, for a commit
 
 bench: all $(bench_bin) ## speed and memory, each beside what it is held to
 	@BUILD='$(BUILD)' bash tests/bench/bench.sh
-bench-wan: all ## PART=latency wan_sync between sites in a lab, beside Open MPI, against the bounds
-	@BUILD='$(BUILD)' bash tests/bench/wan.sh $(PART)
+bench-wan: all ## PART=latency or PEERS='mpi gloo pccl': wan_sync in a lab, beside others, against the bounds
+	@BUILD='$(BUILD)' $(foreach v,PEERS GLOO_SRC PCCL_SRC,$v='$($v)') bash tests/bench/wan.sh $(or $(PART),$(if $(PEERS),peers))
 
 fuzzers: # the fuzz targets, built
 	@$(MAKE) --no-print-directory $(fuzz) $(fuzz_bin:$(BUILD)/fuzz/%=$(BUILD)/fuzzing/fuzz/%)

@@ -28,6 +28,10 @@ const struct wl_param wan_link_words[] = {
     {"congestion", WL_CHOICE, WL_AXIS, WL_FIELD(struct wan_link, congestion, int), NULL, "cubic", 0, 0, congestions, "TCP congestion control"},
     {DOUBLE(wan_link, "window", WL_REAL, window_B), "B", "0", 0, 1e12, NULL, "maximum bytes in flight per stream; 0: 3 MiB, the default of Linux"},
     {"queue", WL_SIZE, WL_AXIS, WL_FIELD(struct wan_link, queue_B, uint64_t), "B", "0", 0, 1e12, NULL, "queue size of an emulated link; 0: one bandwidth-delay product"},
+    {DOUBLE(wan_link, "burst", WL_REAL, burst), NULL, "1", 1, 1e4, NULL, "mean number of packets that an emulated link loses in a row; 1: each alone"},
+    {DOUBLE(wan_link, "jitter", WL_TIME, jitter_s), "s", "0", 0, 1, NULL, "largest extra delay of each direction of an emulated link"},
+    {DOUBLE(wan_link, "reorder", WL_REAL, reorder), NULL, "0", 0, 0.5, NULL, "fraction of packets that an emulated link delivers later by a quarter of the RTT"},
+    {DOUBLE(wan_link, "cross", WL_RATE, cross_Bps), "B/s", "0B/s", 0, 1e15, NULL, "rate of other traffic in each direction of an emulated link"},
     {0}};
 const struct wl_param wan_links_words[] = {
     {DOUBLE(wan_map, "path_factor", WL_REAL, path_factor), NULL, "1.5", 1, 10, NULL, "fibre length divided by great-circle distance"},
