@@ -35,7 +35,7 @@ want() {
 need "$cc" 'the C compiler' command -v "$cc"
 need iniparser 'reads configs' has_header iniparser.h "$cc" -I/usr/include/iniparser -I/usr/local/include/iniparser
 need jansson 'writes recordings' has_header jansson.h
-need libsodium 'checksums' has_header sodium.h
+need libsodium 'checksums of recordings, proofs between sites' has_header sodium.h
 need SQLite 'the numbers of the paper (libsqlite3-dev)' has_header sqlite3.h
 need MPI 'starts the ranks; MPI_HOME=… if it is elsewhere' has_header mpi.h "$mpicc"
 want hwloc 'ranks are not bound beside their GPUs (libhwloc-dev)' has_header hwloc.h
