@@ -250,8 +250,9 @@ static int word_help(const char *word)
     return code;
 }
 
-static int run(int n, char **words)
+static int run(void *request, char **words, int n)
 {
+    (void)request;
     return n ? word_help(words[0]) : main_help();
 }
 
@@ -266,5 +267,5 @@ int cmd_help(int argc, char **argv)
                                    .options = options,
                                    .min_args = 0,
                                    .max_args = 1};
-    return cli_words(&cli, argc, argv, run);
+    return cli_request(&cli, argc, argv, run, NULL);
 }
