@@ -18,8 +18,7 @@
  * again.csv has the columns of compare.csv for the later run; then run_id, launches, ratio with its
  * interval, and verdict of the earlier run; then agreement, and overlap (yes or no).
  */
-#ifndef GS_REPEATABILITY_H
-#define GS_REPEATABILITY_H
+#pragma once
 
 #include "compare/compare.h"
 
@@ -59,5 +58,3 @@ bool repeat_overlaps(const struct repeat *r);
 extern const char again_columns[]; /* after compare_columns */
 /* GS_OK or reported. */
 int repeats_write(const struct repeats *r, const char *dir);
-
-#endif
