@@ -2,8 +2,7 @@
  *
  * Parses a command line by a table of options, from which it also prints the help.
  */
-#ifndef GS_CLI_H
-#define GS_CLI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ void cli_help(const struct cli *cli);
 /* Prints the words from column `indent` on, in lines of 80 columns. */
 void cli_put_wrapped(size_t indent, const char *s);
 void cli_free(const struct cli *cli);
-
-#endif

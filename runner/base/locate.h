@@ -3,8 +3,7 @@
  * Finds the files that users name: a config by its bare name, a run by its id. Suggests the nearest
  * name for a typo.
  */
-#ifndef GS_LOCATE_H
-#define GS_LOCATE_H
+#pragma once
 
 #include "base/err.h"
 #include "base/text.h"
@@ -35,5 +34,3 @@ void locate_platforms(struct words *names); /* that have a recording below data/
 
 /* The folder of the installed configs; the caller frees it. */
 char *locate_installed_configs(void);
-
-#endif

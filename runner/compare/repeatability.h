@@ -18,8 +18,7 @@
  * again.csv has the columns of compare.csv for the later run; then run_id, launches, ratio with its
  * interval, and verdict of the earlier run; then agreement, and overlap (yes or no).
  */
-#ifndef GS_REPEATABILITY_H
-#define GS_REPEATABILITY_H
+#pragma once
 
 #include "compare/compare.h"
 
@@ -58,5 +57,3 @@ bool repeat_overlaps(const struct repeat *r);
 #define AGAIN_CSV "again.csv"
 /* GS_OK or reported. */
 int repeats_write(const struct repeats *r, const char *dir);
-
-#endif

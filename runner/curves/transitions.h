@@ -25,8 +25,7 @@
  *
  * The thresholds widen with the error of the fit, so that noise makes no features.
  */
-#ifndef GS_TRANSITIONS_H
-#define GS_TRANSITIONS_H
+#pragma once
 
 #include "curves/findings.h"
 
@@ -76,5 +75,3 @@ bool transition_is_sure(const char *verdict);
 /* Reads DIR/launches.csv and writes DIR/transitions.csv, in the order of the curves. GS_OK or
  * reported. */
 int transitions_write(const char *dir);
-
-#endif
