@@ -19,6 +19,7 @@
 #include "compare/compare.h"
 
 #define PLACEBO_CSV "placebo.csv"
+extern const char placebo_columns[];
 
 struct placebo {
     const struct contrast *of; /* a contrast of the run and mode */

@@ -55,5 +55,6 @@ enum agreement repeat_agreement(const struct repeat *r);
 bool repeat_overlaps(const struct repeat *r);
 
 #define AGAIN_CSV "again.csv"
+extern const char again_columns[]; /* after compare_columns */
 /* GS_OK or reported. */
 int repeats_write(const struct repeats *r, const char *dir);

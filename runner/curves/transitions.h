@@ -32,6 +32,7 @@
 #include <stdint.h>
 
 #define TRANSITIONS_CSV "transitions.csv"
+extern const char transitions_columns[];
 #define TRANSITION_CHAOS 0.2    /* error of the fit */
 #define TRANSITION_FALLING 0.25 /* share of steps in which a larger size is faster by a tenth */
 #define TRANSITION_DISAGREE 0.4 /* median over sizes of log(slowest / fastest replicate) */

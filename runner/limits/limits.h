@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #define LIMITS_CSV "limits.csv"
+extern const char limits_columns[];
 #define LIMITS_NEAR 0.95
 #define LIMITS_ROUNDING 0.005
 #define LIMITS_APART 0.02

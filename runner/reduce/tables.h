@@ -12,7 +12,8 @@ struct tables {
     struct csv csv[TABLES];
 };
 
-extern const char *const table_names[TABLES];   /* "samples.csv" */
+extern const char *const table_names[TABLES]; /* "samples.csv" */
+extern const char samples_columns[];
 extern const char *const table_columns[TABLES]; /* the header line, without its newline */
 
 /* Writes the header lines. GS_OK; or GS_FAILED, reported, and nothing is left open. */
