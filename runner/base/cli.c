@@ -121,8 +121,8 @@ int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n,
         }
     }
     if (*n < cli->min_args || (cli->max_args >= 0 && *n > cli->max_args))
-        return fail(GS_USAGE, "usage: gradsync %s [options] %s; 'gradsync %s --help' says more",
-                    cli->verb, cli->arguments, cli->verb);
+        return fail(GS_USAGE, "usage: gradsync %s [options]%s%s; 'gradsync %s --help' says more",
+                    cli->verb, *cli->arguments ? " " : "", cli->arguments, cli->verb);
     return GS_OK;
 }
 
@@ -134,7 +134,7 @@ void cli_put_wrapped(size_t indent, const char *s)
 
 void cli_help(const struct cli *cli)
 {
-    printf("gradsync %s [options] %s\n", cli->verb, cli->arguments);
+    printf("gradsync %s [options]%s%s\n", cli->verb, *cli->arguments ? " " : "", cli->arguments);
     cli_put_wrapped(2, cli->summary);
     if (cli->example)
         printf("\nexample\n  %s\n", cli->example);

@@ -54,7 +54,7 @@ static int model(void *request, char **words, int n)
         return code;
     code = settings_read(c, &set);
     if (!code && !config_section(c, "model"))
-        code = fail_at(GS_USAGE, path, 0, "no [model] section; add one (gradsync help model)");
+        code = fail_at(GS_USAGE, c->path, 0, "no [model] section; add one (gradsync help model)");
     if (!code)
         code = wan_map_read(&m, c);
     if (!code)

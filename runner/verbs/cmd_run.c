@@ -89,7 +89,8 @@ static int parse_launches(const char *text, struct run_options *options)
     if (good && *end == '-')
         good = text_integer(end + 1, first, INT_MAX, &last, &end);
     if (!good || *end)
-        return fail(GS_USAGE, "run: --launch '%s' is no launch; write 3 or 2-4", text);
+        return fail(GS_USAGE, "run: --launch '%s' must be a number or a range, e.g. 3 or 2-4",
+                    text);
     options->first = (int)first;
     options->last = (int)last;
     return GS_OK;
@@ -101,11 +102,13 @@ static int run_words(struct run_request *a, char **args, int n)
     int code = a->launches ? parse_launches(a->launches, options) : GS_OK;
     if (code)
         return code;
-    if (a->task.value || campaign_is(args[0]))
-        return a->task.value && n == 1
-                   ? campaign_resume_task(args[0], a->task.value)
-                   : fail(GS_USAGE, "run: only jobs run a campaign, with --task N; use gradsync "
-                                    "resume, or gradsync run RUN");
+    if (a->task.value && (n != 1 || !campaign_is(args[0])))
+        return fail(GS_USAGE, "run: --task needs the folder of one campaign");
+    if (a->task.value)
+        return campaign_resume_task(args[0], a->task.value);
+    if (campaign_is(args[0]))
+        return fail(GS_USAGE, "run: only jobs run a campaign, with --task N; use gradsync resume, "
+                              "or gradsync run RUN");
     return n > 1 || campaign_configs_is_folder(args[0]) ? run_configs(a, args, n, options)
                                                         : run_one(args[0], options);
 }
