@@ -4,8 +4,9 @@
 # wan_sync between four sites in a lab, beside Open MPI's all-reduce in the same run, each figure
 # next to what it is held to. Exits 1 when one is missed. The sites, their ranks and the relay share
 # this machine: one that is busy, or has few cores, measures itself.
-#   wan.sh [PART…]   bulk latency loss unequal wires overlap cold memory; all of them without one;
-#                    peers: beside other libraries, see wan_peers.sh
+#   wan.sh [PART…]   bulk latency loss unequal wires overlap cold protection memory; all of them
+#                    without one; peers: beside other libraries (wan_peers.sh); ablate: without
+#                    parts of the transport (wan_ablate.sh)
 # MBIT is the rate of all but bulk and latency, 1000; their sizes go with it.
 # shellcheck disable=SC2317 # parts are called by name
 . "$(dirname "$0")/lib.sh"
@@ -176,6 +177,31 @@ cold() {
         "$(calc 1 "100 * $bound / $(median ring 3)")" '>=' 85 '%'
 }
 
+# The cost of a proof on each frame, and of encryption: on one core, between ranks of this host, and
+# between sites.
+protection() {
+    local name rate how
+    while read -r name rate; do
+        printf '%-62s %10s GB/s\n' "one core: $name" "$rate"
+    done < <("$build/bench/wan_guard")
+    config "$tmp/here.ini" "$mbit" 1 'size = 64MiB' 'configs = proof, none, encryption'
+    sed -i -e '/^\[sites\]/,/^mtu/d' -e "s/^ranks = .*/ranks = 2/; s/^nodes = .*/nodes = 1/; /^hosts/d" \
+        "$tmp/here.ini"
+    rm -rf "$tmp/data"
+    "$gradsync" run -q -o "$tmp/data" "$tmp/here.ini"
+    samples=$(values "$tmp/data")
+    for how in none proof encryption; do
+        printf '%-62s %10s GB/s\n' "two ranks of this host, 64 MiB: $how" \
+            "$(calc 3 "0.067108864 / $(median "$how" 2)")"
+    done
+    config "$tmp/protection.ini" "$mbit" 10 "size = $(scaled 64)" 'configs = proof, none, encryption'
+    measure "$tmp/protection.ini" || return 0
+    for how in proof encryption; do
+        row "$mbit Mbit/s, 10 ms: ring with $how, % of the rate without" \
+            "$(calc 1 "100 * $(median none 2) / $(median "$how" 2)")" '>=' 97 '%'
+    done
+}
+
 # KiB of the rank that holds most; those of this bench run in no other place than its labs.
 ranks_peak() {
     local p
@@ -212,10 +238,11 @@ peers() {
     peers_compare
 }
 
-for part in "${@:-bulk latency loss unequal wires overlap cold memory}"; do
+parts='bulk latency loss unequal wires overlap cold protection memory'
+for part in "${@:-$parts}"; do
     for p in $part; do
-        [[ ' bulk latency loss unequal wires overlap cold memory peers ' == *" $p "* ]] || {
-            echo "wan.sh: no part '$p': bulk latency loss unequal wires overlap cold memory peers" >&2
+        [[ " $parts peers " == *" $p "* ]] || {
+            echo "wan.sh: no part '$p': $parts peers" >&2
             exit 2
         }
         "$p"
