@@ -15,7 +15,8 @@
  *       sends N numbered datagrams, one every so often
  *
  *   sockets count PORT
- *       prints "ready", takes the datagrams of one such sender until none comes for two seconds,
+ *       prints "ready", takes the datagrams of one such sender until none comes for two seconds
+ *       (ten before the first),
  *       and prints "came overtaken lost bursts least most": bursts are losses in a row, least and
  *       most the milliseconds on the way
  */
@@ -126,13 +127,15 @@ static int count(const char *port)
     struct numbered d = {0};
     if (bind(fd, (struct sockaddr *)&at, sizeof at))
         err(1, "port %s", port);
+    struct timeval patience = {.tv_sec = 10};
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     puts("ready");
     fflush(stdout);
     static unsigned char seen[1 << 20];
     for (uint32_t highest = 0; recv(fd, &d, sizeof d, 0) == sizeof d && d.number < sizeof seen;) {
-        struct timeval patience = {.tv_sec = 2};
         double took = now_ms() - d.sent_ms;
+        patience.tv_sec = 2;
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
         came++;
         seen[d.number] = 1;

@@ -23,14 +23,15 @@ say() { echo "$1=$2"; }
 port() { # SECONDS FROM TO: 1: refused, so reached; 124: not reached
     at "$2" timeout "$1" bash -c ": >/dev/tcp/$3/99" 2>/dev/null; echo "$?"
 }
-flow() { # FROM TO N MICROSECONDS
+flow() { # FROM TO N MICROSECONDS: came overtaken lost bursts least most
+    rm -f flow
     at "$2" ./sockets count 7000 >flow &
     until_true 30 test -s flow
     at "$1" ./sockets number "$2" 7000 "$3" "$4"
     wait
     tail -1 flow
 }
-say mtu "$(at south cat /sys/class/net/wan0/mtu)"
+say mtu "$(at south ip link show wan0 | grep -o 'mtu [0-9]*')"
 say jitter "$(flow north east 400 1000)"
 say reorder "$(flow north south 2000 100)"
 say burst "$(flow east south 8000 100)"
@@ -57,8 +58,7 @@ say loss "$(flow south north 20 100 | cut -d' ' -f1) $(flow south east 20 100 | 
 set_lab reset >/dev/null
 # A link of 200 kbit/s takes 40 ms for a packet of 1000 bytes.
 set_lab rate north-south 0.2% >/dev/null
-say rate "$(at south ./sockets count 7000 >flow & until_true 30 test -s flow
-    at north ./sockets number south 7000 100 100; wait; tail -1 flow)"
+say rate "$(flow north south 100 100)"
 say bad1 "$(set_lab down north-north)"
 say bad2 "$(set_lab down north-suoth)"
 say bad3 "$(set_lab rate north-south fast)"
@@ -70,7 +70,7 @@ need_lab
 inside() { sed -n "s/^$1=//p" <<<"$out"; }
 true_of() { awk "{ exit !($2) }" <<<"$(inside "$1")"; } # NAME CONDITION on $1 came, $2 overtaken,
                                                          # $3 lost, $4 bursts, $5 least, $6 most ms
-is "$(inside mtu)" 1420 'the sites have the MTU of the config'
+is "$(inside mtu)" 'mtu 1420' 'the sites have the MTU of the config'
 ok 'jitter adds to the delay' true_of jitter '$5 >= 10 && $6 - $5 > 15'
 ok 'jitter alone keeps the order of packets and loses none' true_of jitter '$1 == 400 && $2 == 0'
 ok 'a share of the packets is overtaken' true_of reorder '$2 > 100 && $2 < 320 && $3 == 0'
@@ -89,6 +89,6 @@ like "$(inside bad1)" 'a link joins two sites' 'a link of a site with itself is 
 like "$(inside bad2)" "no site 'suoth', did you mean 'south'" 'a mistyped site of a link is named'
 like "$(inside bad3)" 'not a rate; write e.g. 100Mbit/s' 'a malformed rate of a link is refused'
 like "$(inside bad4)" 'unknown command; .* WHERE is SITE, A-B or A>B' 'a command needs its place'
-is "$(jq -c '[.pairs[] | select(.from == "east" and .to == "south") | .burst, .loss]' report.json)" \
-    '[6.0,0.05]' 'the report has the disturbances of each link'
+is "$(jq '.pairs[] | select(.from == "east" and .to == "south") | .burst == 6 and .loss == 0.05' \
+    report.json)" true 'the report has the disturbances of each link'
 done_testing

@@ -37,6 +37,7 @@ measure() { # CONFIG [both]
     rm -rf "$tmp/data" "$tmp/ring"
     cat >"$tmp/inside" <<INSIDE
 set -e
+${before:-}
 $gradsync run -q -o $tmp/data $1 >&2
 [ '${2:-}' = both ] || exit 0
 export OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm=4
@@ -237,12 +238,16 @@ peers() {
     . tests/bench/wan_peers.sh
     peers_compare
 }
+ablate() {
+    . tests/bench/wan_ablate.sh
+    ablate_all
+}
 
 parts='bulk latency loss unequal wires overlap cold protection memory'
 for part in "${@:-$parts}"; do
     for p in $part; do
-        [[ " $parts peers " == *" $p "* ]] || {
-            echo "wan.sh: no part '$p': $parts peers" >&2
+        [[ " $parts peers ablate " == *" $p "* ]] || {
+            echo "wan.sh: no part '$p': $parts peers ablate" >&2
             exit 2
         }
         "$p"

@@ -42,7 +42,7 @@ build_pccl() {
     cmake -S "$PCCL_SRC" -B "$PEERS_BUILD/pccl-build" -DCMAKE_BUILD_TYPE=Release \
         -DPCCL_BUILD_CUDA_SUPPORT=OFF && cmake --build "$PEERS_BUILD/pccl-build" --target pccl -j2 \
         || return 1
-    mapfile -t archives < <(find "$PEERS_BUILD/pccl-build" -name '*.a')
+    mapfile -t archives < <(find "$PEERS_BUILD/pccl-build/" -name '*.a')
     "${CXX:-g++}" -O2 -std=c++20 -I"$PCCL_SRC/include" -I"$PCCL_SRC/ccoip/public_include" -o "$1" \
         "$peers/pccl.cc" -Wl,--start-group "${archives[@]}" -Wl,--end-group -fopenmp -lpthread
 }

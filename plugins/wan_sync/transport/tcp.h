@@ -34,10 +34,12 @@ struct link_tcp_options {
     int streams;             /* between two ranks, 1 to LINK_TCP_STREAMS_MAX */
     const char *interface;   /* use only its addresses; "": all but loopback */
     int port;                /* listen on port + local rank; 0: any free port */
-    const char *congestion;  /* e.g. "bbr"; "": the kernel's default */
+    const char *congestion;  /* e.g. "bbr"; "": the kernel's default; "auto": that, and bbr
+                                once losses limit it (tcp_congestion.c) */
     const char *secret_file; /* at least 16 bytes, mode 0600; "": keys are agreed over MPI */
     enum tcp_protection protection;
     double deadline_s; /* longest silence of a peer while something waits for it */
+    bool pacing;       /* estimate the rate and send slightly below it */
     double probe_s;    /* time limit of the first estimate of the rate; 0: none */
 };
 
