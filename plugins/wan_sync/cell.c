@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ELEMENT_B sizeof(float)
 #define LEAST_BLOCK_B 16384 /* smaller ones cost more than pipelining gains */
