@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "config/params.h"
 #include "wan/net.h"
+#include "wan/net_words.h"
 #include "wan/wan_words.h"
 
 #include <math.h>
@@ -111,11 +112,9 @@ static void take_ends(struct lab_spec *s, const struct wan_map *m, size_t i)
 
 static void take_map(struct lab_spec *s, const struct wan_map *m)
 {
-    static const char *const congestions[] = {
-        [WAN_RENO] = "reno", [WAN_CUBIC] = "cubic", [WAN_BBR] = "bbr"};
     s->n = m->n;
     s->mtu_B = m->common.mtu_B > 0 ? (int)m->common.mtu_B : LAB_MTU_B;
-    s->congestion = congestions[m->common.congestion];
+    s->congestion = wan_congestions[m->common.congestion];
     s->sites = xcalloc(s->n, sizeof *s->sites);
     s->ways = xcalloc(s->n * s->n, sizeof *s->ways);
     s->n_lines = m->n_lines;
