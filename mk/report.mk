@@ -17,9 +17,9 @@ $(foreach p,$(filter-out $(platforms),$(PLATFORM)), \
 		$(error no platform '$p'$(if $(filter-out -,$(near)),$(comma) did you mean '$(near)'?,: neither configs/$p.ini nor data/raw/$p is here))))
 endif
 
-##@ To see it
+##@ Figures and papers
 .PHONY: report setup-report readme docs
-report: $(if $(PLATFORM),figures,figures-all) ## PLATFORM=NAME one HTML page: figures, tables, verdicts, machine
+report: $(if $(PLATFORM),figures,figures-all) ## PLATFORM=NAME write one HTML page: figures, tables, verdicts, machine
 	@$(BUILD)/gradsync report -o $(report_page) $(or $(PLATFORM),--all)
 setup-report: # the browser that the test of the page looks at it with
 	@bash mk/setup.sh report

@@ -21,7 +21,7 @@ char *locate_run(const char *name);
  * none, or `name` is the path of something else. */
 char *locate_platform(const char *name);
 
-enum { LOCATE_FILE = 0, LOCATE_CONFIG = 1, LOCATE_RUN = 2, LOCATE_TABLE = 4 };
+enum { LOCATE_FILE = 0, LOCATE_CONFIG = 1, LOCATE_RUN = 2, LOCATE_TABLE = 4, LOCATE_CAMPAIGN = 8 };
 /* Prints "PATH: cannot be read: REASON, did you mean 'NEAREST'?", with the reason from errno. If no
  * name is near, it prints what the argument may be instead, by `names` (a sum of LOCATE_…). Returns
  * code. */
