@@ -141,7 +141,7 @@ is "$(figures_of ONLY=own | cut -d- -f1 | sort | uniq -c | xargs)" \
     'only recordings that are not part of the repository are drawn'
 git init -q . && git add -f data/raw/two/iter_proxy && rm -r figures/out/two
 is "$(figures_of ONLY=own | grep -c '^./two/')" 0 'nor recordings that git knows'
-rm -rf .git && (figures_of >/dev/null)
+rm -rf .git && (figures_of ONLY=own >/dev/null)
 is "$(figures_of ONLY=two CONFIGS=auto,ctas=8 | wc -l)" 28 'the figures of other platforms are kept'
 is "$(grep -h '^array label' data/csv/panels/two/iter_proxy/*-overlapped.plot)" \
     "array label[2] = ['auto', 'ctas=8']" \
