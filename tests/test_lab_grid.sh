@@ -67,7 +67,8 @@ END
 run lab --report report.json -- bash inside
 need_lab
 [ $rc = 0 ] || diag "$err"
-inside() { sed -n "s/^$1=//p" <<<"$out"; }
+told=$out # ok changes $out
+inside() { sed -n "s/^$1=//p" <<<"$told"; }
 true_of() { awk "{ exit !($2) }" <<<"$(inside "$1")"; } # NAME CONDITION on $1 came, $2 overtaken,
                                                          # $3 lost, $4 bursts, $5 least, $6 most ms
 is "$(inside mtu)" 'mtu 1420' 'the sites have the MTU of the config'

@@ -10,7 +10,7 @@
 
 [ -e "$build/plugins/wan_sync.so" ] || skip_all 'wan_sync is not built here'
 grep -qw bbr /proc/sys/net/ipv4/tcp_available_congestion_control || skip_all 'no BBR in this kernel'
-lab_config 100Mbit/s 20ms 'mtu = 1500' 'congestion = cubic' 'loss = 3%' '[wan_sync]' \
+lab_config 100Mbit/s 20ms 'mtu = 1500' 'congestion = cubic' 'loss = 1%' '[wan_sync]' \
     'size = 2MiB' 'streams = 2'
 notes() { cat "$1"/*/*/*/launch-*.jsonl | jq -r 'select(.type == "note" and
     (.key == "tcp_congestion" or .key == "warning")) | .key + " " + .value'; }

@@ -27,8 +27,8 @@ slower() {
             if (!NR) { print "not measured"; exit }
             c = int(n * m / 2 - 1.96 * sqrt(n * m * (n + m + 1) / 12)); if (c < 1) c = 1
             median = (d[int((NR + 1) / 2)] + d[int(NR / 2) + 1]) / 2
-            printf "%+6.1f%% [%+.1f, %+.1f]%s", median, d[c], d[NR + 1 - c],
-                d[c] > 0 ? " earns" : d[NR + 1 - c] < 0 ? " costs" : " noise"
+            said = d[c] > 0 ? " earns" : d[NR + 1 - c] < 0 ? " costs" : " noise"
+            printf "%+.1f%% [%+.1f, %+.1f]%s", median, d[c], d[NR + 1 - c], said
         }'
 }
 ablate_network() { # MBIT RTT LOSS MTU

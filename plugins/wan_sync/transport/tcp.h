@@ -44,7 +44,7 @@ struct link_tcp_options {
 };
 
 /* Connects every two ranks of the host. Collective: it succeeds on all ranks or fails on all, with
- * the same line in why. Adds the notes tcp_congestion and tcp_interface. Only open and close use
+ * the same line in why. Adds the notes tcp_congestion and tcp_interface. Only open, close and a note of losses use
  * `host`. The caller closes it with ops->close. */
 int link_tcp_open(struct wan_link **out, const struct wl_host *host,
                   const struct link_tcp_options *options, char *why, size_t why_size);

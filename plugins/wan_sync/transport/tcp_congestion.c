@@ -10,13 +10,12 @@
  */
 #include "wan_sync/transport/tcp_parts.h"
 
-#include <errno.h>
 #include <math.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 
-#define ROOM 2.0
+#define ROOM 3.0  /* streams that lose together send less than each alone */
 #define LOSSES 10 /* fewer packets say nothing */
 #define BETTER "bbr"
 
@@ -49,21 +48,6 @@ static bool set_all(struct tcp_link *l, const char *name)
     return true;
 }
 
-void tcp_congestion_tick(struct tcp_link *l)
-{
-    struct tcp_losses *n = &l->losses;
-    double acked_B = (double)(l->acked_B - n->acked_then);
-    double resent_B = (double)(l->resent_B - n->resent_then);
-    n->acked_then = l->acked_B, n->resent_then = l->resent_B;
-    if (!pace_known(l->paced) || l->paced->phase == PACE_PROBE || n->limit)
-        return;
-    n->acked_B += acked_B;
-    n->resent_B += resent_B;
-    n->limit = losses_limit(l);
-    if (n->limit && l->automatic)
-        n->refused = set_all(l, BETTER) ? 0 : errno;
-}
-
 void tcp_congestion_name(const struct tcp_link *l, char *name, socklen_t n)
 {
     memset(name, 0, n--);
@@ -71,12 +55,12 @@ void tcp_congestion_name(const struct tcp_link *l, char *name, socklen_t n)
         strcpy(name, "?");
 }
 
-void tcp_congestion_note(const struct tcp_link *l)
+static void note(const struct tcp_link *l, bool refused)
 {
     const struct wl_host *h = &l->host;
     const struct tcp_losses *n = &l->losses;
     char now[32], text[256];
-    if (!h->note || !n->limit)
+    if (!h->note)
         return;
     tcp_congestion_name(l, now, sizeof now);
     snprintf(text, sizeof text, "%s: %.2g%% of the packets were lost", now, 100 * share_lost(n));
@@ -88,6 +72,21 @@ void tcp_congestion_note(const struct tcp_link *l)
         "%.2g%% of the packets between sites were lost, which limits %s: try congestion = " BETTER
         "%s",
         100 * share_lost(n), now,
-        n->refused ? ", once net.ipv4.tcp_allowed_congestion_control permits it" : " or auto");
+        refused ? ", once net.ipv4.tcp_allowed_congestion_control permits it" : " or auto");
     h->note(h->ctx, WL_WARNING, text);
+}
+
+void tcp_congestion_tick(struct tcp_link *l)
+{
+    struct tcp_losses *n = &l->losses;
+    double acked_B = (double)(l->acked_B - n->acked_then);
+    double resent_B = (double)(l->resent_B - n->resent_then);
+    n->acked_then = l->acked_B, n->resent_then = l->resent_B;
+    if (!pace_known(l->paced) || l->paced->phase == PACE_PROBE || n->limit)
+        return;
+    n->acked_B += acked_B;
+    n->resent_B += resent_B;
+    n->limit = losses_limit(l);
+    if (n->limit)
+        note(l, l->automatic && !set_all(l, BETTER));
 }

@@ -256,7 +256,6 @@ static void link_close(struct wan_link *base)
 {
     struct tcp_link *l = link_of(base);
     l->closing = true;
-    tcp_congestion_note(l);
     while (l->hellos)
         tcp_hello_drop(l->hellos, "closing");
     for (int r = 0; l->peers && r < l->host.ranks; r++) {

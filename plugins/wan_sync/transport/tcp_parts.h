@@ -141,8 +141,7 @@ struct tcp_events {
 struct tcp_losses {
     uint64_t acked_then, resent_then; /* at the last look */
     double acked_B, resent_B;
-    bool limit;  /* they limit the streams */
-    int refused; /* errno: another congestion control could not be set */
+    bool limit; /* they limit the streams; noted once */
 };
 
 struct tcp_link {
@@ -255,6 +254,5 @@ void tcp_meter_gone(struct tcp_stream *s);
 /* tcp_congestion.c */
 void tcp_congestion_tick(struct tcp_link *l); /* after each reading of the streams */
 void tcp_congestion_name(const struct tcp_link *l, char *name, socklen_t n);
-void tcp_congestion_note(const struct tcp_link *l); /* at the end */
 
 #endif
