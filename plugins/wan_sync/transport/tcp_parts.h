@@ -8,6 +8,7 @@
  *   tcp_peer      blocks on their way       tcp_slot   buffers for received blocks
  *   tcp_grant     bytes that a peer may send
  *   tcp_meter     TCP_INFO to pace and back tcp_pace   the estimate
+ *   tcp_flow      fills one way on purpose
  *
  * One thread drives everything; only abort() may be called from another.
  */
@@ -147,6 +148,7 @@ struct tcp_link {
     unsigned hellos_n;
     size_t kept_B;
     bool probe_ends;
+    int first, use;     /* streams of a flow (tcp_flow.c); use 0: all */
     struct pace pace;   /* of the uplink */
     struct pace *paced; /* the one in use */
     uint64_t acked_B, resent_B;
@@ -185,6 +187,10 @@ void tcp_peer_begin_wait(struct tcp_peer *p);  /* call it before posting */
 bool tcp_peer_waits(const struct tcp_peer *p); /* true: something depends on this peer */
 void tcp_stream_up(struct tcp_stream *s, int fd);
 void tcp_stream_lost(struct tcp_stream *s, const char *reason);
+
+/* tcp_open.c */
+void tcp_probe_push(struct tcp_peer *p); /* sends probes on all streams that have room */
+bool tcp_probe_sends(const struct tcp_peer *p);
 
 /* tcp_grant.c */
 void tcp_grant_init(struct tcp_peer *p);
