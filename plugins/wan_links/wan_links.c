@@ -329,6 +329,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     (void)iters; /* one: describe() says so */
     if (!link)
         return failed(s, "the link failed in an earlier cell");
+    memset(out->values, 0, (M_MTU + 1) * sizeof *out->values);
     out->values[M_TIME] = NOTHING_S;
     out->start_ns = now_ns();
     bool good = measure(p, link, out->values);
