@@ -210,7 +210,7 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
                                            .port = (int)c->port,
                                            .congestion = "",
                                            .secret_file = c->secret_file,
-                                           .unpaced = true,
+                                           .unpaced = true, /* and bare: it sends nothing secret */
                                            .deadline_s = c->timeout};
         struct wan_link *link = NULL;
         char why[256];

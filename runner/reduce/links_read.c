@@ -36,7 +36,7 @@ static void take_rank(struct links *l, struct links_config *to, const char *way,
     size_t at = rank * l->n + peer;
     double mtu_B = each(o, "mtu", rank), segment_B = each(o, "segment", rank);
     double rate_Bps = each(o, "rate", rank);
-    if (!strcmp(way, "idle")) {
+    if (!to) {
         l->rtt_s[at] = fmin(l->rtt_s[at], each(o, "rtt", rank));
         l->spread_s[at] = fmax(l->spread_s[at], each(o, "rtt_spread", rank));
         return;
@@ -55,8 +55,9 @@ static int take_block(struct links *l, const struct recorded *r, const json_t *b
     if (!c || !o || !recorded_param(c, "way", way, sizeof way) ||
         !recorded_param(c, "congestion", congestion, sizeof congestion))
         return fail(GS_USAGE, "%s: not a recording of wan_links", r->dir);
-    struct links_config *to = links_config(l, (int)number(c, "streams"), congestion);
-    if (!to)
+    bool idle = !strcmp(way, "idle");
+    struct links_config *to = idle ? NULL : links_config(l, (int)number(c, "streams"), congestion);
+    if (!to && !idle)
         return fail(GS_USAGE, "%s: more than %d configs", r->dir, LINKS_CONFIGS_MAX);
     for (size_t rank = 0; rank < l->n; rank++) {
         int peer = round_peer((int)rank, (int)number(c, "round") - 1, (int)l->n);
