@@ -177,10 +177,9 @@ void links_print(const struct links *l)
             if (links_rate(l, from, to) > 0)
                 add_row(&w, l, from, to);
     text_table_print(&w, columns, NULL);
-    printf(
-        "RTT: shortest idle round trip, and its 90th percentile above that. Mbit/s of IP packets, "
-        "by congestion control and streams,\nof one direction alone; both: the best with the "
-        "other direction busy too.\n");
+    printf("RTT: shortest idle round trip + to its 90th percentile. cubic/1 ...: Mbit/s of IP "
+           "packets\n"
+           "alone, by congestion control and streams; both: while the other direction is busy.\n");
     words_free(&w);
 }
 
