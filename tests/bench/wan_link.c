@@ -211,7 +211,6 @@ int main(int argc, char **argv)
                                  .secret_file = j.secret,
                                  .protection = (enum tcp_protection)j.protection,
                                  .deadline_s = j.deadline,
-                                 .pacing = true,
                                  .probe_s = j.probe};
     struct ring r = {.rank = host.rank, .ranks = host.ranks, .steps = 2 * (host.ranks - 1)};
     double start = now();

@@ -33,7 +33,7 @@ static int open_tcp(struct lines *l, const struct line *line, struct wan_link **
                                        .secret_file = c->secret_file,
                                        .protection = (enum tcp_protection)c->protection,
                                        .deadline_s = c->timeout,
-                                       .pacing = c->pacing,
+                                       .unpaced = !c->pacing,
                                        .probe_s = c->probe};
     return link_tcp_open(link, l->host, &options, l->why, sizeof l->why);
 }
