@@ -22,8 +22,8 @@ like "$(notes auto)" 'tcp_congestion cubic' 'it starts with the congestion contr
 like "$(notes auto)" 'tcp_congestion bbr: [0-9.]+% of the packets were lost' \
     'it changes to BBR once losses are the limit'
 run lab -- "$gradsync" run -q -o cubic lab.ini --set wan_sync:congestion=cubic
-like "$err" \
-    '[0-9.]+% of the packets between sites were lost, which limits cubic: try congestion = bbr or auto' \
+like "$(notes cubic)" 'warning [0-9.]+% of the packets between sites were lost, which limits '\
+'cubic: try congestion = bbr or auto' \
     'where losses limit another congestion control the user is told what to try'
 like "$(notes cubic)" 'tcp_congestion cubic: [0-9.]+% of the packets were lost' \
     'a congestion control that was asked for stays'
