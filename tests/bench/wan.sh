@@ -4,11 +4,12 @@
 # wan_sync between four sites in a lab, beside Open MPI's all-reduce in the same run, each figure
 # next to what it is held to. Exits 1 when one is missed. The sites, their ranks and the relay share
 # this machine: one that is busy, or has few cores, measures itself.
-#   wan.sh [PART…]   bulk latency loss unequal wires overlap cold protection errors memory; all of them without one
+#   wan.sh [PART…]   the parts are below; all of them without one
 # MBIT is the rate of all but bulk and latency, 1000; their sizes go with it.
 # shellcheck disable=SC2317 # parts are called by name
 . "$(dirname "$0")/lib.sh"
 sites=4 mtu=9000 mbit=${MBIT:-1000}
+parts='bulk latency loss unequal wires overlap cold protection errors memory'
 
 config() { # FILE MBIT RTT_MS LINE…: sites of that rate; lines of [wan_sync]
     local file=$1 mbit=$2 rtt=$3 slow='' names=(north east south west inland coast)
@@ -209,8 +210,8 @@ protection() {
 # errors of. Four ranks of this host; the network does not matter.
 errors() {
     local cells
-    config "$tmp/errors.ini" "$mbit" 1 'size = 1MiB' 'transport = mpi' 'pattern = normal, student3' \
-        'strategy = ring, direct' 'wire = int8, int4' 'feedback = no, yes'
+    config "$tmp/errors.ini" "$mbit" 1 'size = 1MiB' 'transport = mpi' \
+        'pattern = normal, student3' 'strategy = ring, direct' 'wire = int8, int4' 'feedback = no, yes'
     here "$tmp/errors.ini" -e 's/blocks = .*/blocks = 16/; s/^budget = .*/budget = 1s/'
     rm -rf "$tmp/data"
     "$gradsync" run -q -o "$tmp/data" "$tmp/errors.ini"
@@ -218,8 +219,8 @@ errors() {
 '([^"]*)","group".*"copy":([0-9]).*"strategy":"([^"]*)".*"wire":"([^"]*)".*/\1.\2 \3 \4 &/')
     printf '%-10s %-5s %-8s %-9s %12s %14s %6s\n' gradient wire strategy feedback 'one sum, %' \
         '16 sums, %' peak
-    grep -h '"type":"block"' "$tmp"/data/*/wan_sync/*/launch-*.jsonl | sed -E 's/.*"cell":"([^"]*)",'\
-'"copy":0,.*"rms_error":([^,]*),.*"summed_error":([^,]*),"peak":([^,]*),.*/\1.0 \2 \3 \4/; t; d' |
+    grep -h '"type":"block"' "$tmp"/data/*/wan_sync/*/launch-*.jsonl |
+        sed -E 's/.*"cell":"([^"]*)","copy":0,.*"rms_error":([^,]*),.*"summed_error":([^,]*),"peak":([^,]*),.*/\1.0 \2 \3 \4/; t; d' |
         awk -v cells="$cells" '
             BEGIN {
                 n = split(cells, line, "\n")
@@ -271,10 +272,10 @@ memory() {
 
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
     -d' ' -f1 /proc/loadavg)"
-for part in "${@:-bulk latency loss unequal wires overlap cold protection errors memory}"; do
+for part in "${@:-$parts}"; do
     for p in $part; do
-        [[ ' bulk latency loss unequal wires overlap cold protection errors memory ' == *" $p "* ]] || {
-            echo "wan.sh: no part '$p': bulk latency loss unequal wires overlap cold protection errors memory" >&2
+        [[ " $parts " == *" $p "* ]] || {
+            echo "wan.sh: no part '$p': $parts" >&2
             exit 2
         }
         "$p"

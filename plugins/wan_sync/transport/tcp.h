@@ -12,8 +12,8 @@
  * pair (tcp_keys.h). Every frame is proved or encrypted (tcp_guard.h); one that is not as it was
  * sent breaks the link. A stream that breaks is reopened, and its undelivered blocks are sent again.
  *
- * Memory: at most 24 MiB of sent blocks are kept until the peer has them. Blocks may arrive before
- * their buffer is posted: up to 40 MiB from all peers together, and one block of each peer. A peer
+ * Memory: at most 18 MiB of sent blocks are kept until the peer has them. Blocks may arrive before
+ * their buffer is posted: up to 22 MiB from all peers together, and one block of each peer. A peer
  * that is further ahead waits until it is granted more.
  */
 #ifndef WAN_SYNC_TCP_H
