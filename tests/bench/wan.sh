@@ -211,7 +211,8 @@ protection() {
 errors() {
     local cells
     config "$tmp/errors.ini" "$mbit" 1 'size = 1MiB' 'transport = mpi' \
-        'pattern = normal, student3' 'strategy = ring, direct' 'wire = int8, int4' 'feedback = no, yes'
+        'pattern = normal, student3' 'strategy = ring, direct' 'wire = int8, int4' \
+        'feedback = no, yes'
     here "$tmp/errors.ini" -e 's/blocks = .*/blocks = 16/; s/^budget = .*/budget = 1s/'
     rm -rf "$tmp/data"
     "$gradsync" run -q -o "$tmp/data" "$tmp/errors.ini"
@@ -220,7 +221,8 @@ errors() {
     printf '%-10s %-5s %-8s %-9s %12s %14s %6s\n' gradient wire strategy feedback 'one sum, %' \
         '16 sums, %' peak
     grep -h '"type":"block"' "$tmp"/data/*/wan_sync/*/launch-*.jsonl |
-        sed -E 's/.*"cell":"([^"]*)","copy":0,.*"rms_error":([^,]*),.*"summed_error":([^,]*),"peak":([^,]*),.*/\1.0 \2 \3 \4/; t; d' |
+        sed -E 's/.*"cell":"([^"]*)","copy":0,.*"rms_error":([^,]*),.*"summed_error":([^,]*),'\
+'"peak":([^,]*),.*/\1.0 \2 \3 \4/; t; d' |
         awk -v cells="$cells" '
             BEGIN {
                 n = split(cells, line, "\n")

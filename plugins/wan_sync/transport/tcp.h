@@ -26,9 +26,9 @@
 
 #define LINK_TCP_STREAMS_MAX 64
 
-/* Against who is on the way between two ranks: nothing; he can read, but not alter, repeat, leave
- * out or swap anything; nor can he read. */
-enum tcp_protection { TCP_BARE, TCP_PROOF, TCP_ENCRYPTION };
+/* Against who is on the way between two ranks. Proof: he can read, but not alter, repeat, leave out
+ * or swap anything. Encryption: nor can he read. Bare: nothing. */
+enum tcp_protection { TCP_PROOF, TCP_ENCRYPTION, TCP_BARE };
 
 struct link_tcp_options {
     int streams;             /* between two ranks, 1 to LINK_TCP_STREAMS_MAX */
