@@ -9,7 +9,7 @@
 # shellcheck disable=SC2317 # parts are called by name
 . "$(dirname "$0")/lib.sh"
 sites=4 mtu=9000 mbit=${MBIT:-1000}
-parts='bulk latency loss unequal wires overlap cold protection errors memory'
+parts='bulk latency loss unequal wires overlap cold protection errors memory links'
 
 config() { # FILE MBIT RTT_MS LINE…: sites of that rate; lines of [wan_sync]
     local file=$1 mbit=$2 rtt=$3 slow='' names=(north east south west inland coast)
@@ -270,6 +270,32 @@ memory() {
         row "six ranks with 96 MiB, $strategy: memory beside the buffer, MiB" \
             "$(calc 1 "($most - $least) / 1024 - 96")" '<=' 64 'MiB'
     done
+}
+
+# What gradsync links finds of a lab with a slow and far pair, against what the lab was told.
+links() {
+    local from to rate rtt found
+    config "$tmp/links.ini" 100 30 'strategy = ring'
+    sed -i 's/^mtu = .*/mtu = 1500\nnorth-south = rate=20Mbit\/s rtt=50ms/' "$tmp/links.ini"
+    if ! "$gradsync" lab -q "$tmp/links.ini" -- bash -c "time '$gradsync' links -q -o '$tmp/data' \
+        --write '$tmp/measured.ini' '$tmp/links.ini'" 2>"$tmp/err"; then
+        echo "links: not measured: $(tail -n 1 "$tmp/err")"
+        missed=1
+        return 0
+    fi
+    while read -r from to rate rtt; do
+        found=$(sed -nE "s/^$from>$to = rate=([0-9.]+)Mbit.* rtt=([0-9.]+)ms.*/\1 \2/p" \
+            "$tmp/measured.ini")
+        row "links, $from>$to: rate off by, %" \
+            "$(calc 2 "(x = 100 * (${found% *} / $rate - 1)) < 0 ? -x : x")" '<=' 3 '%'
+        row '  RTT off by, ms' "$(calc 2 "(x = ${found#* } - $rtt) < 0 ? -x : x")" '<=' 1 'ms'
+    done <<<'north south 20 50
+south north 20 50
+north east 100 30
+west east 100 30
+south west 100 30'
+    row 'links: 4 sites, s' "$(sed -nE 's/^real\s+([0-9]+)m([0-9.]+)s/\1 \2/p' "$tmp/err" |
+        awk '{ print 60 * $1 + $2 }')" '<=' 120 's'
 }
 
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
