@@ -4,12 +4,11 @@
 # wan_sync between four sites in a lab, beside Open MPI's all-reduce in the same run, each figure
 # next to what it is held to. Exits 1 when one is missed. The sites, their ranks and the relay share
 # this machine: one that is busy, or has few cores, measures itself.
-#   wan.sh [PART…]   the parts are below; all of them without one
+#   wan.sh [PART…]   see parts= at the end; all of them without one
 # MBIT is the rate of all but bulk and latency, 1000; their sizes go with it.
 # shellcheck disable=SC2317 # parts are called by name
 . "$(dirname "$0")/lib.sh"
 sites=4 mtu=9000 mbit=${MBIT:-1000}
-parts='bulk latency loss unequal wires overlap cold protection errors memory links'
 
 config() { # FILE MBIT RTT_MS LINE…: sites of that rate; lines of [wan_sync]
     local file=$1 mbit=$2 rtt=$3 slow='' names=(north east south west inland coast)
@@ -190,10 +189,10 @@ protection() {
         printf '%-62s %10s GB/s\n' "one core: $name" "$rate"
     done < <("$build/bench/wan_guard")
     for how in 'none 2' 'proof 0' 'encryption 1'; do
-        rate=$(mpirun --oversubscribe --bind-to none -n 2 "$build/bench/wan_link" rate=8000 rtt=0.1 \
-            size=134217728 iterations=5 interface= probe=0 protection="${how#* }" |
+        rate=$(mpirun --oversubscribe --bind-to none -n 2 "$build/bench/wan_link" rate=8000 \
+            rtt=0.1 size=134217728 iterations=5 interface= probe=0 protection="${how#* }" |
             sed -n 's/^ *\([0-9.]*\) ms.*CPU \([0-9.]*\) s$/\1 \2/p' | sort -g | sed -n 3p)
-        printf '%-62s %10s GB/s, CPU %s s\n' "two ranks of this host, a ring of 128 MiB: ${how% *}" \
+        printf '%-62s %10s GB/s, CPU %s s\n' "two ranks of this host, 128 MiB: ${how% *}" \
             "$(calc 3 "134.217728 / ${rate% *}")" "${rate#* }"
     done
     config "$tmp/protection.ini" "$mbit" 10 "size = $(scaled 64)" 'configs = ring, none, encryption'
@@ -298,6 +297,7 @@ south west 100 30'
 
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
     -d' ' -f1 /proc/loadavg)"
+parts='bulk latency loss unequal wires overlap cold protection errors memory links'
 for part in "${@:-$parts}"; do
     for p in $part; do
         [[ " $parts " == *" $p "* ]] || {
