@@ -4,8 +4,7 @@
 # wan_sync between four sites in a lab, beside Open MPI's all-reduce in the same run, each figure
 # next to what it is held to. Exits 1 when one is missed. The sites, their ranks and the relay share
 # this machine: one that is busy, or has few cores, measures itself.
-#   wan.sh [PART…]   see parts= at the end; all of them without one. Not among them: peers, beside
-#                    other libraries (wan_peers.sh); ablate, without pacing (wan_ablate.sh)
+#   wan.sh [PART…]   see parts= at the end; all of them without one
 # MBIT is the rate of all but bulk and latency, 1000; their sizes go with it.
 # shellcheck disable=SC2317 # parts are called by name
 . "$(dirname "$0")/lib.sh"
@@ -297,22 +296,21 @@ south west 100 30'
         awk '{ print 60 * $1 + $2 }')" '<=' 120 's'
 }
 
+case ${1:-} in # on their own
+peers | ablate) # beside other libraries; without pacing
+    # shellcheck disable=SC1090
+    . "tests/bench/wan_$1.sh" && "$1_all"
+    exit $missed
+    ;;
+esac
+
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
     -d' ' -f1 /proc/loadavg)"
-peers() {
-    . tests/bench/wan_peers.sh
-    peers_compare
-}
-ablate() {
-    . tests/bench/wan_ablate.sh
-    ablate_all
-}
-
 parts='bulk latency loss unequal wires overlap cold protection errors memory links'
 for part in "${@:-$parts}"; do
     for p in $part; do
-        [[ " $parts peers ablate " == *" $p "* ]] || {
-            echo "wan.sh: no part '$p': $parts peers ablate" >&2
+        [[ " $parts " == *" $p "* ]] || {
+            echo "wan.sh: no part '$p': $parts" >&2
             exit 2
         }
         "$p"

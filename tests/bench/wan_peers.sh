@@ -194,11 +194,12 @@ peer_network() { # MBIT RTT CONGESTION
     jq -r '"    \(100 * .late / .delivered * 10 | round / 10)% of the packets were over 1 ms late"' \
         "$tmp/stats"
 }
-peers_compare() {
+peers_all() {
     local net
     mtu=${MTU:-$mtu}
     build_peers
-    echo "MTU $mtu, milliseconds, medians of $((ROUNDS * ITERATIONS)); peers with their best settings"
+    echo "$(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg); MTU $mtu; milliseconds, medians of" \
+        "$((ROUNDS * ITERATIONS)); peers with their best settings"
     for net in ${NETS:-100:10:cubic 100:10:bbr 100:30:cubic 100:30:bbr 500:10:cubic 500:10:bbr \
         1000:10:cubic 1000:10:bbr}; do
         IFS=: read -r rate rtt congestion <<<"$net"
