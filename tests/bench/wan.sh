@@ -79,6 +79,14 @@ physical() {
     calc 6 "2 * ($sites - 1) / $sites * $3 / ($1 * 125000 * ($mtu - 52) / ($mtu + 26)) + $2 / 2000"
 }
 
+case ${1:-} in # on their own
+peers | ablate) # beside other libraries; without pacing
+    # shellcheck disable=SC1090
+    . "tests/bench/wan_$1.sh" && "$1_all"
+    exit $missed
+    ;;
+esac
+
 bulk() {
     local rate rtt mib share beside bound ours theirs
     for line in '100 10 4 93 0' '100 50 20 93 0' '1000 10 40 95 1.25' '1000 50 192 95 2'; do
@@ -295,14 +303,6 @@ south west 100 30'
     row 'links: 4 sites, s' "$(sed -nE 's/^real\s+([0-9]+)m([0-9.]+)s/\1 \2/p' "$tmp/err" |
         awk '{ print 60 * $1 + $2 }')" '<=' 120 's'
 }
-
-case ${1:-} in # on their own
-peers | ablate) # beside other libraries; without pacing
-    # shellcheck disable=SC1090
-    . "tests/bench/wan_$1.sh" && "$1_all"
-    exit $missed
-    ;;
-esac
 
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
     -d' ' -f1 /proc/loadavg)"
