@@ -56,8 +56,8 @@ build_peers() {
         if [ -z "${peer_try[$p]:-}" ]; then
             echo "wan.sh: no peer '$p': mpi gloo pccl" >&2
             exit 2
-        elif [ -n "$(find "$PEERS_BUILD/$p" -newer "$peers/$p".c* -newer "$peers/peer.h" 2>&1)" ] &&
-            [ -x "$PEERS_BUILD/$p" ]; then
+        elif [ -n "$(find "$PEERS_BUILD/$p" -newer "$peers/$p".c* -newer "$peers/peer.h" \
+            2>/dev/null)" ]; then
             peer_names+=" $p" # built before
         elif "build_$p" "$PEERS_BUILD/$p" >"$PEERS_BUILD/$p.log" 2>&1; then
             peer_names+=" $p"
