@@ -15,6 +15,9 @@ lab_config 100Mbit/s 20ms 'mtu = 1500' 'congestion = cubic' 'loss = 1%' '[wan_sy
 notes() { cat "$1"/*/*/*/launch-*.jsonl | jq -r 'select(.type == "note" and
     (.key == "tcp_congestion" or .key == "warning")) | .key + " " + .value'; }
 
+exits 2 'congestion=auto without pacing is refused' "$gradsync" check lab.ini --set \
+    wan_sync:congestion=auto --set wan_sync:pacing=no
+like "$err" 'congestion=auto needs pacing=yes' 'the error says what auto needs'
 run lab -- "$gradsync" run -q -o auto lab.ini --set wan_sync:congestion=auto
 need_lab
 is "$rc:$err" 0: 'a run with congestion=auto succeeds on a line that loses packets'
