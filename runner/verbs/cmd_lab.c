@@ -121,9 +121,8 @@ int cmd_lab_set(int argc, char **argv)
         .verb = "lab-set",
         .arguments = "ORDER",
         .summary =
-            "Changes the emulated network around it: rate WHERE 100Mbit/s (or 10%), loss WHERE "
-            "1%, down WHERE, up WHERE, stall WHERE, go WHERE, disturb off, disturb on, or reset. "
-            "WHERE is a site, a link A-B or one direction 'A>B'. stats prints packet counts.",
+            "Changes the emulated network around it: rate SITE 100Mbit/s (or 10%), loss SITE 1%, "
+            "down SITE, up SITE, stall SITE, go SITE, or reset. stats prints packet counts.",
         .example = "gradsync lab-set rate east 10%",
         .options = no_options,
         .min_args = 1,
