@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The part `peers` of wan.sh: wan_sync beside Open MPI, Gloo and PCCL, each at its best, in one lab
-# and one run. For each network and congestion control: every library tries its settings on up to
-# 4 MiB, then all take turns ROUNDS times with the best ones for each size.
+# and one run. For each network and congestion control: every library tries its settings at
+# each size, then all take turns ROUNDS times with the best ones.
 #   PEERS        of mpi gloo pccl; default: mpi and those whose source is given
 #   GLOO_SRC     source of Gloo (github.com/pytorch/gloo); built in PEERS_BUILD
 #   PCCL_SRC     source of PCCL (github.com/PrimeIntellect-ai/pccl) with its submodules
 #   PEERS_BUILD  default: peers of the build folder
 #   NETS         Mbit/s:ms:congestion..., default: 100 at 10 and 30 ms, 500 and 1000 at 10, both
 #                congestion controls
-#   MTU, ROUNDS (3), ITERATIONS of a round (3)
+#   MTU, ROUNDS (3), ITERATIONS of a round (3); TUNE_UP_TO bytes: larger sizes take the settings
+#                that are the best there, which is quicker and less fair
 # shellcheck disable=SC2154,SC2034 # $tmp $build $gradsync $sites $missed are those of wan.sh
 peer_sizes='65536 1048576 16777216'
-tune_up_to=4194304
+tune_up_to=${TUNE_UP_TO:-16777216}
 : "${PEERS_BUILD:=$build/peers}" "${ROUNDS:=3}" "${ITERATIONS:=3}"
 declare -A peer_try
 
@@ -119,8 +120,7 @@ peer_turn() {
 }
 peers_inside() {
     local p i
-    tune_sizes='65536 1048576'
-    tune_sizes+=" $tune_up_to"
+    tune_sizes=$(tr ' ' '\n' <<<"$peer_sizes $tune_up_to" | sort -nu | awk -v n="$tune_up_to" '$1 <= n')
     for p in $peer_names; do peer_tune "$p"; done
     for ((i = 0; i < ROUNDS; i++)); do
         for p in $(tr ' ' '\n' <<<"ours $peer_names" | sort -R); do peer_turn "$p"; done
