@@ -43,7 +43,7 @@ int cmd_report(int argc, char **argv)
     if (!code && !done && !n && !all && !source.raw) {
         code = choose_runs(&choice, NULL, 0);
         if (!code)
-            choice_say(&choice, "report");
+            choice_say(&choice);
         args[0] = choice.platform;
     }
     source.raw = source.raw ? source.raw : LOCATE_DATA;
