@@ -260,30 +260,29 @@ static int word_help(const char *word)
     return code;
 }
 
-static bool markdown;
-
-static int run(int n, char **words)
+static int run(void *markdown, char **words, int n)
 {
-    if (markdown)
+    if (*(const bool *)markdown)
         return columns_markdown(), GS_OK;
     return n ? word_help(words[0]) : main_help();
 }
 
 int cmd_help(int argc, char **argv)
 {
-    static const struct cli_option options[] = {
+    bool markdown = false;
+    const struct cli_option options[] = {
         {"markdown", 0, CLI_FLAG, &markdown, NULL, "print the lists of docs/tables.md"}, {0}};
-    static const struct cli cli = {.verb = "help",
-                                   .arguments =
-                                       "[VERB | PLUGIN | SECTION | KEY | config | TABLE | COLUMN | "
-                                       "tables]",
-                                   .summary = "Describes a verb, a plugin, a section or key of "
-                                              "configs, or a table (samples.csv), column (floor) "
-                                              "or quantity (T_ss) of the results. "
-                                              "Without an argument: lists the verbs.",
-                                   .example = "gradsync help measure",
-                                   .options = options,
-                                   .min_args = 0,
-                                   .max_args = 1};
-    return cli_words(&cli, argc, argv, run);
+    const struct cli cli = {.verb = "help",
+                            .arguments =
+                                "[VERB | PLUGIN | SECTION | KEY | config | TABLE | COLUMN | "
+                                "tables]",
+                            .summary = "Describes a verb, a plugin, a section or key of "
+                                       "configs, or a table (samples.csv), column (floor) "
+                                       "or quantity (T_ss) of the results. "
+                                       "Without an argument: lists the verbs.",
+                            .example = "gradsync help measure",
+                            .options = options,
+                            .min_args = 0,
+                            .max_args = 1};
+    return cli_request(&cli, argc, argv, run, &markdown);
 }
