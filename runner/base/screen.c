@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/screen.h"
 
-#include "base/text_table.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -218,3 +218,11 @@ bool text_read_file(const char *path, struct text *out)
     fclose(f);
     return ok;
 }
+
+size_t text_width(const char *s)
+{
+    size_t n = 0;
+    for (; *s; s++)
+        n += ((unsigned char)*s & 0xc0) != 0x80;
+    return n;
+}

@@ -8,14 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-size_t text_width(const char *s)
-{
-    size_t n = 0;
-    for (; *s; s++)
-        n += ((unsigned char)*s & 0xc0) != 0x80;
-    return n;
-}
-
 /* A last cell that has too little room is left to the terminal. */
 #define ROOM_MIN 16
 
