@@ -150,18 +150,43 @@ like "$out" "^# ctas=16: $two% shorter steps, level of evidence: synthetic, 1 of
     'a form names its evidence'
 is "$(grep -v '^#' <<<"$out")" $'NCCL_MIN_CTAS=16\nNCCL_MAX_CTAS=16' \
     'the form env sets the variables'
+is "$(bash -c 'set -a; . /dev/stdin; env' <<<"$out" | grep ^NCCL_ | sort | xargs)" \
+    'NCCL_MAX_CTAS=16 NCCL_MIN_CTAS=16' 'a shell reads the form env'
 emit nccl.conf
+is "$(grep -vcE '^(#.*|NCCL_[A-Z_]+=[A-Za-z0-9:;]+)$' <<<"$out")" 0 \
+    'the form nccl.conf has comments, and assignments without blanks, as NCCL reads them'
 is "$(grep -v '^#' <<<"$out")" $'NCCL_MIN_CTAS=16\nNCCL_MAX_CTAS=16' \
     'the form nccl.conf sets the variables'
 emit pytorch
 like "$out" $'\noptions.config.min_ctas = 16\noptions.config.max_ctas = 16\ndist.init_' \
     'the form pytorch sets the options'
+py() { python3 -c "$@"; }
+if py 'import sys' 2>/dev/null; then
+    ok 'Python accepts the form pytorch' \
+        py 'import sys; compile(sys.argv[1], "form", "exec")' "$out"
+    if py 'import torch.distributed as d; d.ProcessGroupNCCL.Options' 2>/dev/null; then
+        ok 'PyTorch has the options of the form' py \
+            'import sys; exec(sys.argv[1].replace("dist.init_process_group", "print"))' "$out"
+    else
+        skip 'PyTorch has the options of the form' 'no PyTorch with NCCL here'
+    fi
+else
+    skip 'Python accepts the form pytorch' 'no python3 here'
+fi
 emit megatron
+if py 'import yaml' 2>/dev/null; then
+    is "$(py 'import sys, yaml; print(yaml.safe_load(sys.argv[1]))' "$out")" \
+        "{'dp': {'min_ctas': 16, 'max_ctas': 16}}" 'a parser of YAML reads the form megatron'
+else
+    skip 'a parser of YAML reads the form megatron' 'no python3 with yaml here'
+fi
 is "$(grep -v '^#' <<<"$out")" $'dp:\n  min_ctas: 16\n  max_ctas: 16' \
     'the form megatron sets the keys'
 emit deepspeed
 is "$(grep -v '^#' <<<"$out")" 'NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16 deepspeed train.py' \
     'the form deepspeed sets the variables of a command'
+is "$(bash -c 'deepspeed() { env; }; . /dev/stdin' <<<"$out" | grep ^NCCL_ | sort | xargs)" \
+    'NCCL_MAX_CTAS=16 NCCL_MIN_CTAS=16' 'a shell runs the form deepspeed'
 emit sbatch
 is "$(grep -v '^#' <<<"$out" | bash -c '. /dev/stdin; echo $NCCL_MAX_CTAS')" 16 \
     'the form sbatch is a shell script'
