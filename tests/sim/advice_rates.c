@@ -37,9 +37,7 @@ static const struct scenario {
     int launches;
 } scenarios[RATES] = {
     [NOTHING] = {{"nothing there but a setting advised", "advise", 0, 0.025}, {{0}}, FIVE},
-    [BARELY] = {{"0.4% there but advised", "advise", 0, 0.025},
-                {{0.004, 0}, {0, 0}},
-                FIVE},
+    [BARELY] = {{"0.4% there but advised", "advise", 0, 0.025}, {{0.004, 0}, {0, 0}}, FIVE},
     [BARELY_SHOWN] = {{"2% there and a larger lower bound printed", "advise", 0, 0.04},
                       {{0.02, 0}, {0, 0}},
                       FIVE},
