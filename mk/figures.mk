@@ -13,15 +13,15 @@
 
 $(call stop_without,gnuplot,figures drawn sound-drawn report readme model-error paper)
 
-##@ To see it
+##@ Figures and papers
 .PHONY: figures figures-all tables drawn reduced sound-tables sound-drawn
 # A PLATFORM of the environment may be meant for another program; a report takes it.
 drawn_only := $(if $(or $(filter report,$(MAKECMDGOALS)),$(filter command,$(platform_given))),$(PLATFORM))
-figures: all ## measure this machine if it never was, then its figures; PLATFORM=NAME, CONFIGS=auto,ring: these
+figures: all ## measure this machine if it has no recording, and draw its figures; PLATFORM=NAME, CONFIGS=auto,ring: only these
 	@$(if $(filter-out local,$(drawn_only)),,bash mk/measure.sh '$(BUILD)/gradsync')
 	@$(MAKE) --no-print-directory drawn ONLY='$(or $(drawn_only),own)'
 	@bash mk/drawn.sh $(csv)/drawings
-figures-all: all ## the figures of every recording, those of this repository too
+figures-all: all ## draw every recording, also those of this repository
 	@bash mk/measure.sh '$(BUILD)/gradsync'
 	@$(MAKE) --no-print-directory drawn ONLY=
 	@bash mk/drawn.sh $(csv)/drawings

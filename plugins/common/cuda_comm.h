@@ -16,8 +16,7 @@
  * comms_abort() may be called from another thread. A thread in comm_wait() notices it at its next
  * poll. A thread that hangs inside NCCL returns when the other thread calls ncclCommAbort.
  */
-#ifndef CUDA_COMM_H
-#define CUDA_COMM_H
+#pragma once
 
 #include "common/cuda_gpu.h"
 #include "common/cuda_scoped_env.h"
@@ -130,5 +129,3 @@ enum wl_status comm_prove(struct comms *c, const struct comm *comm, const struct
 
 /* A function that only newer versions of NCCL have, or NULL. */
 void *comm_symbol(const struct comms *c, const char *name);
-
-#endif

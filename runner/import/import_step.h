@@ -3,8 +3,7 @@
  * Makes a step file (common/step_file.h, docs/steps.md) from a trace of torch.profiler or from a
  * table of layers.
  */
-#ifndef GS_IMPORT_STEP_H
-#define GS_IMPORT_STEP_H
+#pragma once
 
 #include "base/text.h"
 #include "common/step_file.h"
@@ -44,5 +43,3 @@ int step_from_table(struct step_draft *d, const char *text, bool fsdp);
 /* Reads PATH, a trace or a table, and writes `out` (NULL: PATH's name with .step, in the current
  * folder). */
 int import_step(const char *path, const char *out, bool fsdp);
-
-#endif

@@ -4,8 +4,7 @@
  * ledger lists the missing groups, so running and resuming are the same. A run that a signal ended
  * returns GS_FAILED, because it is incomplete.
  */
-#ifndef GS_RUN_H
-#define GS_RUN_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -31,5 +30,3 @@ int run_folder(const char *dir, const struct run_options *options);
 
 /* Creates the run folder of a plan; also for joined ranks (joined.h). The caller frees *dir. */
 int run_make_folder(const struct plan *p, const char *data, char **dir);
-
-#endif

@@ -3,8 +3,7 @@
  * The page that the measuring process shares with its shim. The child writes it, the shim reads it
  * (except `stop`). After a crash a text may be half written, which only affects a message.
  */
-#ifndef GS_BEAT_H
-#define GS_BEAT_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -40,5 +39,3 @@ void beat_step(struct beat *b, const char *phase, double seconds);
 void beat_cell(struct beat *b, const struct cell *cell, int copy);
 /* Adds a host that cannot be reached. One thread calls it. */
 void beat_lost(struct beat *b, const char *host);
-
-#endif

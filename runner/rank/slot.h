@@ -4,8 +4,7 @@
  * can be compared with itself (A/A). Each copy is prepared separately, and the plugin knows which
  * copy it prepares: a shared communicator would hide the difference between two communicators.
  */
-#ifndef GS_SLOT_H
-#define GS_SLOT_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -39,5 +38,3 @@ struct slot {
     double half_width; /* of the median's interval, relative; 0: unknown */
     bool converged;
 };
-
-#endif

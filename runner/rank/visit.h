@@ -3,8 +3,7 @@
  * One visit: the samples of one slot in one block. Between two samples this code does not allocate,
  * write, or communicate. All samples are reduced over the ranks together afterwards.
  */
-#ifndef GS_VISIT_H
-#define GS_VISIT_H
+#pragma once
 
 #include "rank/session.h"
 
@@ -25,5 +24,3 @@ void visit_end(struct visit *v);
  * worst result of the ranks, and in *mine this rank's own. */
 enum call_result visit(struct visit *v, struct session *r, struct slot *s, size_t discard, size_t n,
                        enum call_result *mine);
-
-#endif

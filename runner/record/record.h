@@ -90,8 +90,7 @@
  * of the import)}. Its blocks have no at, skew_ns, spread_ns or metrics. Each cell is a group of
  * its own, because no other cell was measured in its blocks.
  */
-#ifndef GS_RECORD_H
-#define GS_RECORD_H
+#pragma once
 
 #include "base/text.h"
 #include "record/chain.h"
@@ -136,5 +135,3 @@ bool record_list(const char *dir, struct words *paths);
 /* Makes a new folder <root>/<platform>/<workload>/<run id>. The caller frees *dir. */
 int record_make_run(const char *root, const char *platform, const char *workload, const char *label,
                     char **dir);
-
-#endif

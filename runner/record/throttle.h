@@ -2,8 +2,7 @@
  *
  * Counts GPU clock throttling in the readings before and after a block.
  */
-#ifndef GS_THROTTLE_H
-#define GS_THROTTLE_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -11,5 +10,3 @@
 /* Reads a health line (record.h). Adds to *readings the readings that name throttle reasons, and to
  * *throttled those with an active power cap or another reason that depends on the load. */
 void throttle_count(const json_t *health, size_t *readings, size_t *throttled);
-
-#endif
