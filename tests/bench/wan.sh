@@ -4,7 +4,8 @@
 # wan_sync between four sites in a lab, beside Open MPI's all-reduce in the same run, each figure
 # next to what it is held to. Exits 1 when one is missed. The sites, their ranks and the relay share
 # this machine: one that is busy, or has few cores, measures itself.
-#   wan.sh [PART…]   bulk latency loss unequal wires overlap cold memory; all of them without one
+#   wan.sh [PART…]   bulk latency loss unequal wires overlap cold memory; all of them without one;
+#                    cuts (wan_cuts.sh) takes an hour and runs only by its name
 # MBIT is the rate of all but bulk and latency, 1000; their sizes go with it.
 # shellcheck disable=SC2317 # parts are called by name
 . "$(dirname "$0")/lib.sh"
@@ -208,6 +209,10 @@ echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head
     -d' ' -f1 /proc/loadavg)"
 for part in "${@:-bulk latency loss unequal wires overlap cold memory}"; do
     for p in $part; do
+        if [ "$p" = cuts ]; then
+            BUILD=$build bash tests/bench/wan_cuts.sh || missed=1
+            continue
+        fi
         [[ ' bulk latency loss unequal wires overlap cold memory ' == *" $p "* ]] || {
             echo "wan.sh: no part '$p': bulk latency loss unequal wires overlap cold memory" >&2
             exit 2

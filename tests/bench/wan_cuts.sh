@@ -8,8 +8,8 @@
 #   TRIALS=20 CONFIGS="mpi ring/tcp …" CUTS="site pair" JOBS=2 wan_cuts.sh
 . "$(dirname "$0")/lib.sh"
 trials=${TRIALS:-20} timeout=3
-strategies='ring direct recursive_doubling rabenseifner hierarchical'
-configs=${CONFIGS:-mpi $(printf '%s/tcp ' $strategies) $(printf '%s/mpi ' $strategies)}
+strategies=(ring direct recursive_doubling rabenseifner hierarchical)
+configs=${CONFIGS:-mpi ${strategies[*]/%//tcp} ${strategies[*]/%//mpi}}
 export gradsync timeout
 
 cat >"$tmp/lab.ini" <<END
@@ -44,7 +44,7 @@ deadline = 300s
 [wan_sync]
 size = 4MiB
 timeout = ${timeout}s
-probe = 0
+probe = 200ms
 END
 
 cat >"$tmp/inside" <<'END'
@@ -75,7 +75,8 @@ trial() {
     site) grep -q ": $what is cut off: [^;]*$" "$1.err" && named=yes ;;
     pair) grep -q ": no answer between ${what/ / and }$" "$1.err" && named=yes ;;
     esac
-    echo "$named $(awk "BEGIN { print $t1 - $t0 }") $what: $(grep -v 'incomplete;\|nothing was' "$1.err" | tr '\n' '|')"
+    echo "$named $(awk "BEGIN { print $t1 - $t0 }") $what: $(grep -v 'incomplete;' "$1.err" |
+        tr '\n' '|')"
 }
 for ((t = first; t < first + trials; t++)); do trial $t; done
 END
@@ -85,8 +86,9 @@ cell() { # CONFIG CUT: its trials
     cp "$tmp/lab.ini" "$tmp/$1.$2"
     local kind=$1
     [[ $kind == */* ]] || kind=$1/tcp # a transport that it does not use
-    (cd "$tmp/$1.$2" && config=$kind cut=$2 trials=$trials first=${FIRST:-0} \
-        "$gradsync" lab -q lab.ini -- bash "$tmp/inside" >trials 2>err)
+    export config=$kind cut=$2 trials first=${FIRST:-0}
+    cd "$tmp/$1.$2"
+    "$gradsync" lab -q lab.ini -- bash "$tmp/inside" >trials 2>err
 }
 for config in $configs; do
     for cut in ${CUTS:-site pair}; do
