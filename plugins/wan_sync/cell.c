@@ -78,7 +78,7 @@ const struct wl_param cell_params[] = {
     {T(rates, WL_AXIS), NULL, "", 0, 0, NULL,
      "relative uplink rates of the ranks for shares=lp, e.g. 4:4:1:4; empty: measure them"},
     {P(timeout, WL_TIME, WL_AXIS, double), "s", "30s", 0.1, 86400, NULL,
-     "longest time without any block before the cell fails"},
+     "longest time without any block before the cell fails, and of a cut network before the run ends"},
     {T(congestion, WL_CONFIG), NULL, "", 0, 0, NULL,
      "TCP congestion control, transport=tcp, e.g. bbr; empty: the kernel's default"},
     {P(checksum, WL_BOOL, WL_CONFIG, bool), NULL, "no", 0, 0, NULL,

@@ -78,7 +78,7 @@ static bool keep_alive(int fd, int every_s)
 static void look_at(struct silence *s, int fd, double passed_s, double timeout_s)
 {
     struct tcp_info t = {0};
-    struct sockaddr_storage a;
+    struct sockaddr_storage a = {0};
     socklen_t n = sizeof t, m = sizeof a;
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &t, &n) || t.tcpi_state != ESTABLISHED ||
         getpeername(fd, (struct sockaddr *)&a, &m))
