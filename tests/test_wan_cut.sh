@@ -34,7 +34,7 @@ for kind in $kinds; do
         --set wan_sync:transport="${transport%.pair}" 2>"$name.err" &
     runner=$!
     until_true 120 begun "$name" && until_sends south 500000
-    "$gradsync" lab-set "down $what" >/dev/null
+    "$gradsync" lab-set "down $what" >/dev/null || kill $runner
     wait $runner
     echo $? >"$name.rc"
     "$gradsync" lab-set reset >/dev/null

@@ -66,7 +66,7 @@ trial() {
     runner=$!
     while kill -0 $runner 2>/dev/null && [ "$(sent)" -lt $((begin + 2000000)) ]; do sleep 0.1; done
     sleep "$((RANDOM % 2)).$((RANDOM % 10))"
-    gradsync lab-set "down ${what/ /-}" >/dev/null
+    gradsync lab-set "down ${what/ /-}" >/dev/null || kill $runner
     t0=$EPOCHREALTIME
     wait $runner
     t1=$EPOCHREALTIME
@@ -76,7 +76,7 @@ trial() {
     pair) grep -q ": no answer between ${what/ / and }$" "$1.err" && named=yes ;;
     esac
     echo "$named $(awk "BEGIN { print $t1 - $t0 }") $what: $(grep -v 'incomplete;' "$1.err" |
-        tr '\n' '|')"
+        tr '\n' '|')" # one line
 }
 for ((t = first; t < first + trials; t++)); do trial $t; done
 END
@@ -90,22 +90,30 @@ cell() { # CONFIG CUT: its trials
     cd "$tmp/$1.$2"
     "$gradsync" lab -q lab.ini -- bash "$tmp/inside" >trials 2>err
 }
+report() { # "CONFIG CUT"
+    local in=$tmp/${1/ /.}
+    sed 's/^/# /' "$in/err"
+    grep '^no' "$in/trials" | sed 's/^/# /' || true
+    row "${1% *}: a ${1#* } is cut: runs that name it" "$(grep -c '^yes' "$in/trials" || true)" '==' \
+        "$trials" runs
+    row '  worst time to the end' "$(awk '$2 > x { x = $2 } END { printf "%.1f", x }' \
+        "$in/trials")" '<=' $((timeout + 2)) s
+}
+
+begun=()
 for config in $configs; do
     for cut in ${CUTS:-site pair}; do
-        while [ "$(jobs -rp | wc -l)" -ge "${JOBS:-2}" ]; do wait -n || true; done
+        if [ "${#begun[@]}" -ge "${JOBS:-2}" ]; then
+            wait "${begun[0]%% *}" || true
+            report "${begun[0]#* }"
+            begun=("${begun[@]:1}")
+        fi
         cell "$config" "$cut" &
+        begun+=("$! $config $cut")
     done
 done
-wait
-for config in $configs; do
-    for cut in ${CUTS:-site pair}; do
-        in=$tmp/$config.$cut
-        [ -s "$in/err" ] && sed 's/^/# /' "$in/err"
-        grep '^no' "$in/trials" | sed 's/^/# /' || true
-        row "$config: a $cut is cut: runs that name it" "$(grep -c '^yes' "$in/trials" || true)" \
-            '==' "$trials" runs
-        row '  worst time to the end' "$(awk '$2 > x { x = $2 } END { printf "%.1f", x }' \
-            "$in/trials")" '<=' $((timeout + 2)) s
-    done
+for one in "${begun[@]}"; do
+    wait "${one%% *}" || true
+    report "${one#* }"
 done
 exit $missed
