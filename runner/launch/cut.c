@@ -68,8 +68,9 @@ static size_t tell_pairs(const struct cut *c, struct text *t)
         for (size_t j = i + 1; j < c->n; j++)
             if (c->apart[i][j]) {
                 first = first < CUT_HOSTS ? first : i;
-                text_addf(t, "%sno answer between %s and %s", t->len ? "; " : "", c->host[i],
-                          c->host[j]);
+                bool swap = strcmp(c->host[i], c->host[j]) > 0;
+                text_addf(t, "%sno answer between %s and %s", t->len ? "; " : "",
+                          c->host[swap ? j : i], c->host[swap ? i : j]);
             }
     return first;
 }

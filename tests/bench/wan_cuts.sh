@@ -5,7 +5,7 @@
 # lab: does the run name it, and how long after the cut does it end? One row for each strategy and
 # transport and each kind of cut; the cuts go round the sites and the pairs. Exits 1 when a cut was
 # misnamed or a run ended later than the time-out and two seconds.
-#   TRIALS=20 CONFIGS="mpi ring/tcp …" CUTS="site pair" JOBS=2 wan_cuts.sh
+#   TRIALS=20 FIRST=0 CONFIGS="mpi ring/tcp …" CUTS="site pair" JOBS=2 VERBOSE=1 wan_cuts.sh
 . "$(dirname "$0")/lib.sh"
 trials=${TRIALS:-20} timeout=3
 strategies=(ring direct recursive_doubling rabenseifner hierarchical)
@@ -49,7 +49,7 @@ END
 
 cat >"$tmp/inside" <<'END'
 sites=(north east south west)
-pairs=('north east' 'north south' 'north west' 'east south' 'east west' 'south west')
+pairs=('east north' 'north south' 'north west' 'east south' 'east west' 'south west')
 sent() {
     gradsync lab-enter south -- awk '/wan0:/ { print $10 }' /proc/net/dev
 }
@@ -93,7 +93,7 @@ cell() { # CONFIG CUT: its trials
 report() { # "CONFIG CUT"
     local in=$tmp/${1/ /.}
     sed 's/^/# /' "$in/err"
-    grep '^no' "$in/trials" | sed 's/^/# /' || true
+    { if [ "${VERBOSE:-}" ]; then cat; else grep '^no' || true; fi; } <"$in/trials" | sed 's/^/# /'
     row "${1% *}: a ${1#* } is cut: runs that name it" "$(grep -c '^yes' "$in/trials" || true)" '==' \
         "$trials" runs
     row '  worst time to the end' "$(awk '$2 > x { x = $2 } END { printf "%.1f", x }' \
