@@ -136,6 +136,20 @@ static void *watch(void *arg)
     return NULL;
 }
 
+/* MPI connects two ranks at their first message: between all of them there is something to watch. */
+static bool connect_all(const struct silence *s, MPI_Comm comm)
+{
+    bool good = true;
+    char out = 0, in;
+    for (int r = 0; r < s->host->ranks; r++) {
+        int to = (s->host->rank + r) % s->host->ranks;
+        int from = (s->host->rank + s->host->ranks - r) % s->host->ranks;
+        good &= MPI_Sendrecv(&out, 1, MPI_CHAR, to, 0, &in, 1, MPI_CHAR, from, 0, comm,
+                             MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    }
+    return good;
+}
+
 static bool gather(struct silence *s, MPI_Comm comm)
 {
     char why[256];
@@ -150,7 +164,7 @@ static bool gather(struct silence *s, MPI_Comm comm)
     for (int r = 0; r < h->ranks; r++)
         while (strcmp(s->contact[s->same[r]].host, s->contact[r].host) != 0)
             s->same[r]++;
-    return true;
+    return connect_all(s, comm);
 }
 
 /* The main thread handles signals. */
