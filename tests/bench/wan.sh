@@ -4,12 +4,15 @@
 # wan_sync between four sites in a lab, beside Open MPI's all-reduce in the same run, each figure
 # next to what it is held to. Exits 1 when one is missed. The sites, their ranks and the relay share
 # this machine: one that is busy, or has few cores, measures itself.
-#   wan.sh [PART…]   those of `parts`; all of them without one. cuts (wan_cuts.sh) takes an hour and
-#                    runs only by its name
+#   wan.sh [PART…]   see parts= at the end; all of them without one
 # MBIT is the rate of all but bulk and latency, 1000; their sizes go with it.
 # shellcheck disable=SC2317 # parts are called by name
 . "$(dirname "$0")/lib.sh"
 sites=4 mtu=9000 mbit=${MBIT:-1000}
+if [ "${1:-}" = cuts ]; then # by this name alone: it takes an hour
+    BUILD=$build bash tests/bench/wan_cuts.sh
+    exit
+fi
 
 config() { # FILE MBIT RTT_MS LINE…: sites of that rate; lines of [wan_sync]
     local file=$1 mbit=$2 rtt=$3 slow='' names=(north east south west inland coast)
@@ -183,21 +186,19 @@ here() { # FILE SED…: without a lab
 }
 
 # The cost of a proof on each frame, and of encryption: on one core, between ranks of this host, and
-# between sites.
+# between sites. A busy machine changes the rates, hardly the CPU time.
 protection() {
     local name rate how
     while read -r name rate; do
         printf '%-62s %10s GB/s\n' "one core: $name" "$rate"
     done < <("$build/bench/wan_guard")
-    config "$tmp/here.ini" "$mbit" 1 'size = 64MiB' 'configs = ring, none, encryption'
-    here "$tmp/here.ini" -e 's/^ranks = .*/ranks = 2/'
-    rm -rf "$tmp/data"
-    "$gradsync" run -q -o "$tmp/data" "$tmp/here.ini"
-    samples=$(values "$tmp/data")
-    for how in none ring encryption; do # ring: with the default, proof
-        printf '%-62s %10s GB/s\n' "two ranks of this host, 64 MiB: $how" \
-            "$(calc 3 "0.067108864 / $(median "$how" 2)")"
-    done | sed 's/: ring /: proof/'
+    for how in 'none 2' 'proof 0' 'encryption 1'; do
+        rate=$(mpirun --oversubscribe --bind-to none -n 2 "$build/bench/wan_link" rate=8000 \
+            rtt=0.1 size=134217728 iterations=5 interface= probe=0 protection="${how#* }" |
+            sed -n 's/^ *\([0-9.]*\) ms.*CPU \([0-9.]*\) s$/\1 \2/p' | sort -g | sed -n 3p)
+        printf '%-62s %10s GB/s, CPU %s s\n' "two ranks of this host, 128 MiB: ${how% *}" \
+            "$(calc 3 "134.217728 / ${rate% *}")" "${rate#* }"
+    done
     config "$tmp/protection.ini" "$mbit" 10 "size = $(scaled 64)" 'configs = ring, none, encryption'
     measure "$tmp/protection.ini" || return 0
     for how in 'ring proof' 'encryption encryption'; do
@@ -210,8 +211,9 @@ protection() {
 # errors of. Four ranks of this host; the network does not matter.
 errors() {
     local cells
-    config "$tmp/errors.ini" "$mbit" 1 'size = 1MiB' 'transport = mpi' 'pattern = normal, student3' \
-        'strategy = ring, direct' 'wire = int8, int4' 'feedback = no, yes'
+    config "$tmp/errors.ini" "$mbit" 1 'size = 1MiB' 'transport = mpi' \
+        'pattern = normal, student3' 'strategy = ring, direct' 'wire = int8, int4' \
+        'feedback = no, yes'
     here "$tmp/errors.ini" -e 's/blocks = .*/blocks = 16/; s/^budget = .*/budget = 1s/'
     rm -rf "$tmp/data"
     "$gradsync" run -q -o "$tmp/data" "$tmp/errors.ini"
@@ -219,8 +221,9 @@ errors() {
 '([^"]*)","group".*"copy":([0-9]).*"strategy":"([^"]*)".*"wire":"([^"]*)".*/\1.\2 \3 \4 &/')
     printf '%-10s %-5s %-8s %-9s %12s %14s %6s\n' gradient wire strategy feedback 'one sum, %' \
         '16 sums, %' peak
-    grep -h '"type":"block"' "$tmp"/data/*/wan_sync/*/launch-*.jsonl | sed -E 's/.*"cell":"([^"]*)",'\
-'"copy":0,.*"rms_error":([^,]*),.*"summed_error":([^,]*),"peak":([^,]*),.*/\1.0 \2 \3 \4/; t; d' |
+    grep -h '"type":"block"' "$tmp"/data/*/wan_sync/*/launch-*.jsonl |
+        sed -E 's/.*"cell":"([^"]*)","copy":0,.*"rms_error":([^,]*),.*"summed_error":([^,]*),'\
+'"peak":([^,]*),.*/\1.0 \2 \3 \4/; t; d' |
         awk -v cells="$cells" '
             BEGIN {
                 n = split(cells, line, "\n")
@@ -270,14 +273,39 @@ memory() {
     done
 }
 
+# What gradsync links finds of a lab with a slow and far pair, against what the lab was told.
+links() {
+    local from to rate rtt found
+    config "$tmp/links.ini" 100 30 'strategy = ring'
+    sed -i 's/^mtu = .*/mtu = 1500\nnorth-south = rate=20Mbit\/s rtt=50ms/' "$tmp/links.ini"
+    if ! "$gradsync" lab -q "$tmp/links.ini" -- bash -c "time '$gradsync' links -q -o '$tmp/data' \
+        --write '$tmp/measured.ini' '$tmp/links.ini'" 2>"$tmp/err"; then
+        echo "links: not measured: $(tail -n 1 "$tmp/err")"
+        missed=1
+        return 0
+    fi
+    while read -r from to rate rtt; do
+        found=$(sed -nE "s/^$from>$to = rate=([0-9.]+)Mbit.* rtt=([0-9.]+)ms.*/\1 \2/p" \
+            "$tmp/measured.ini")
+        row "links, $from>$to: rate off by, %" \
+            "$(calc 2 "(x = 100 * (${found% *} / $rate - 1)) < 0 ? -x : x")" '<=' 3 '%'
+        row '  RTT off by, ms' "$(calc 2 "(x = ${found#* } - $rtt) < 0 ? -x : x")" '<=' 1 'ms'
+    done <<<'north south 20 50
+south north 20 50
+north east 100 30
+west east 100 30
+south west 100 30'
+    row 'links: 4 sites, s' "$(sed -nE 's/^real\s+([0-9]+)m([0-9.]+)s/\1 \2/p' "$tmp/err" |
+        awk '{ print 60 * $1 + $2 }')" '<=' 120 's'
+}
+
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
     -d' ' -f1 /proc/loadavg)"
-parts='bulk latency loss unequal wires overlap cold protection errors memory'
-cuts() { BUILD=$build bash tests/bench/wan_cuts.sh || missed=1; }
+parts='bulk latency loss unequal wires overlap cold protection errors memory links'
 for part in "${@:-$parts}"; do
     for p in $part; do
-        [[ " $parts cuts " == *" $p "* ]] || {
-            echo "wan.sh: no part '$p': $parts cuts" >&2
+        [[ " $parts " == *" $p "* ]] || {
+            echo "wan.sh: no part '$p': $parts" >&2
             exit 2
         }
         "$p"
