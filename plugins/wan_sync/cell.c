@@ -2,6 +2,7 @@
 #include "wan_sync/cell.h"
 
 #include "wan_sync/sync/pattern.h"
+#include "wan_sync/transport/tcp.h"
 
 #include <limits.h>
 #include <math.h>
@@ -21,6 +22,8 @@ static const char *const transports[] = {[CELL_BY_MPI] = "mpi", [CELL_BY_TCP] = 
 const char *const cell_wires[] = {
     [WIRE_FP32] = "fp32", [WIRE_BF16] = "bf16", [WIRE_INT8] = "int8", [WIRE_INT4] = "int4", NULL};
 static const char *const insides[] = {[INSIDE_BY_MPI] = "mpi", [INSIDE_BY_NCCL] = "nccl", NULL};
+static const char *const protections[] = {
+    [TCP_BARE] = "none", [TCP_PROOF] = "proof", [TCP_ENCRYPTION] = "encryption", NULL};
 static const char *const shares[] = {[SHARES_EQUAL] = "equal", [SHARES_LP] = "lp", NULL};
 static const char *const orders[] = {[ORDER_RTT] = "rtt", [ORDER_SITES] = "sites", NULL};
 static const char *const computes[] = {
@@ -81,8 +84,8 @@ const struct wl_param cell_params[] = {
      "longest time without any block before the cell fails"},
     {T(congestion, WL_CONFIG), NULL, "", 0, 0, NULL,
      "TCP congestion control, transport=tcp, e.g. bbr; empty: the kernel's default"},
-    {P(checksum, WL_BOOL, WL_CONFIG, bool), NULL, "no", 0, 0, NULL,
-     "yes: add a keyed 64-bit checksum to each block, transport=tcp"},
+    {P(protection, WL_CHOICE, WL_CONFIG, int), NULL, "proof", 0, 0, protections,
+     "protection of each frame on the way, transport=tcp; proof: it cannot be altered, repeated, left out or swapped, but read; encryption: nor can it be read; none: neither"},
     {P(probe, WL_TIME, WL_AXIS, double), "s", "2s", 0, 60, NULL,
      "time limit for the first estimate of the rate, transport=tcp; 0: no estimate"},
     {T(interface, WL_AXIS), NULL, "", 0, 0, NULL,
@@ -90,7 +93,7 @@ const struct wl_param cell_params[] = {
     {P(port, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 65535, NULL,
      "TCP port of the first rank on a node, transport=tcp; the others add their local rank; 0: any free port"},
     {T(secret_file, WL_AXIS), NULL, "", 0, 0, NULL,
-     "file with the job's secret, transport=tcp, mode 0600; empty: rank 0 creates a secret"},
+     "file with the job's secret, transport=tcp, mode 0600, the same on every host; empty: the ranks agree on keys over MPI"},
     {0}};
 /* clang-format on */
 

@@ -38,7 +38,7 @@ struct cell {
     double timeout;
     char interface[WL_TEXT_MAX], congestion[WL_TEXT_MAX], secret_file[WL_TEXT_MAX];
     int64_t port;
-    bool checksum;
+    int protection;
     double probe;
 };
 

@@ -4,7 +4,7 @@
 # wan_sync between four sites in a lab, beside Open MPI's all-reduce in the same run, each figure
 # next to what it is held to. Exits 1 when one is missed. The sites, their ranks and the relay share
 # this machine: one that is busy, or has few cores, measures itself.
-#   wan.sh [PART…]   bulk latency loss unequal wires overlap cold memory; all of them without one
+#   wan.sh [PART…]   bulk latency loss unequal wires overlap cold protection memory; all of them without one
 # MBIT is the rate of all but bulk and latency, 1000; their sizes go with it.
 # shellcheck disable=SC2317 # parts are called by name
 . "$(dirname "$0")/lib.sh"
@@ -175,6 +175,31 @@ cold() {
         "$(calc 1 "100 * $bound / $(median ring 3)")" '>=' 85 '%'
 }
 
+# The cost of a proof on each frame, and of encryption: on one core, between ranks of this host, and
+# between sites.
+protection() {
+    local name rate how
+    while read -r name rate; do
+        printf '%-62s %10s GB/s\n' "one core: $name" "$rate"
+    done < <("$build/bench/wan_guard")
+    config "$tmp/here.ini" "$mbit" 1 'size = 64MiB' 'configs = proof, none, encryption'
+    sed -i -e '/^\[sites\]/,/^mtu/d' -e "s/^ranks = .*/ranks = 2/; s/^nodes = .*/nodes = 1/; /^hosts/d" \
+        "$tmp/here.ini"
+    rm -rf "$tmp/data"
+    "$gradsync" run -q -o "$tmp/data" "$tmp/here.ini"
+    samples=$(values "$tmp/data")
+    for how in none proof encryption; do
+        printf '%-62s %10s GB/s\n' "two ranks of this host, 64 MiB: $how" \
+            "$(calc 3 "0.067108864 / $(median "$how" 2)")"
+    done
+    config "$tmp/protection.ini" "$mbit" 10 "size = $(scaled 64)" 'configs = proof, none, encryption'
+    measure "$tmp/protection.ini" || return 0
+    for how in proof encryption; do
+        row "$mbit Mbit/s, 10 ms: ring with $how, % of the rate without" \
+            "$(calc 1 "100 * $(median none 2) / $(median "$how" 2)")" '>=' 97 '%'
+    done
+}
+
 # KiB of the rank that holds most; those of this bench run in no other place than its labs.
 ranks_peak() {
     local p
@@ -206,10 +231,10 @@ memory() {
 
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
     -d' ' -f1 /proc/loadavg)"
-for part in "${@:-bulk latency loss unequal wires overlap cold memory}"; do
+for part in "${@:-bulk latency loss unequal wires overlap cold protection memory}"; do
     for p in $part; do
-        [[ ' bulk latency loss unequal wires overlap cold memory ' == *" $p "* ]] || {
-            echo "wan.sh: no part '$p': bulk latency loss unequal wires overlap cold memory" >&2
+        [[ ' bulk latency loss unequal wires overlap cold protection memory ' == *" $p "* ]] || {
+            echo "wan.sh: no part '$p': bulk latency loss unequal wires overlap cold protection memory" >&2
             exit 2
         }
         "$p"
