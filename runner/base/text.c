@@ -18,6 +18,13 @@ static void *checked(void *p)
     return p;
 }
 
+void auto_free(void *pointer)
+{
+    void *p;
+    memcpy(&p, pointer, sizeof p);
+    free(p);
+}
+
 void *xmalloc(size_t n)
 {
     return checked(malloc(n ? n : 1));

@@ -66,6 +66,13 @@ bool text_integer(const char *s, long long min, long long max, long long *value,
 
 bool text_read_file(const char *path, struct text *out); /* false and errno */
 
+/* In front of the declaration of a local variable: frees it when its block ends, however it ends. It
+ * needs a value, which may be NULL or {0}. Several variables of one declaration are all freed. */
+#define AUTO_FREE __attribute__((cleanup(auto_free)))
+#define AUTO_TEXT __attribute__((cleanup(text_free)))
+#define AUTO_WORDS __attribute__((cleanup(words_free)))
+void auto_free(void *pointer); /* takes the address of the pointer */
+
 void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);

@@ -2,6 +2,7 @@
 #include "cluster/campaign_configs.h"
 
 #include "base/err.h"
+#include "base/text.h"
 #include "cluster/campaign.h"
 
 #include <dirent.h>
@@ -19,9 +20,8 @@ static bool is_folder(const char *path)
 
 bool campaign_configs_is_folder(const char *path)
 {
-    char *plan = xstrfmt("%s/plan.json", path);
+    AUTO_FREE char *plan = xstrfmt("%s/plan.json", path);
     bool run = access(plan, F_OK) == 0;
-    free(plan);
     return !run && is_folder(path) && !campaign_is(path);
 }
 

@@ -97,7 +97,7 @@ static void cell_id(char id[PLAN_ID], const struct import_launch *l, json_t *par
     const char *key;
     json_t *v;
     size_t n = 0;
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     text_addf(&t, "platform=%s\nworkload=%s\nranks=%lld\nnodes=%lld\n", l->platform,
               l->test->workload, (long long)l->ranks, (long long)l->nodes);
     json_object_foreach(params_of_it, key, v) lines[n++] =
@@ -110,7 +110,6 @@ static void cell_id(char id[PLAN_ID], const struct import_launch *l, json_t *par
     }
     sha256_hex(t.s, t.len, hex);
     snprintf(id, PLAN_ID, "%.*s", PLAN_ID - 1, hex);
-    text_free(&t);
 }
 
 /* About how many blocks a cell has at most: a reader of recordings holds all blocks of a cell. */
@@ -202,13 +201,13 @@ int import_launch_write(const struct import_launch *l, const char *dir, int numb
 {
     char name[64];
     struct record r;
-    char *path = xstrfmt("%s/%s", dir, record_name(name, sizeof name, number, 1, "jsonl"));
+    AUTO_FREE char *path =
+        xstrfmt("%s/%s", dir, record_name(name, sizeof name, number, 1, "jsonl"));
     int code = record_create(&r, path);
     if (!code) {
         code = put_launch(&r, l, dir, number);
         int closed = record_close(&r);
         code = code ? code : closed;
     }
-    free(path);
     return code;
 }

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/secrets.h"
+#include "base/text.h"
 #include "config/params.h"
 #include "config/train_settings.h"
 
@@ -80,7 +81,7 @@ static void check_values(struct reader *r, const struct config_entry *e, const s
 
 static void add_param(struct reader *r, const struct config_entry *e)
 {
-    struct words values;
+    AUTO_WORDS struct words values = {0};
     words_split(&values, e->value, ',');
     check_values(r, e, &values);
     const char *first = values.n ? values.v[0] : "";
@@ -94,7 +95,6 @@ static void add_param(struct reader *r, const struct config_entry *e)
         .offset = n * WL_TEXT_MAX,
         .def = keep(r, first, type == WL_INT ? strspn(first, DIGITS) : strlen(first)),
         .help = "a key of [train]"};
-    words_free(&values);
 }
 
 static bool is_setting(const char *key)

@@ -2,6 +2,7 @@
 #include "publish/expand.h"
 
 #include "base/err.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -41,12 +42,11 @@ static int query_set(const struct reading *r, struct words *values, const char *
     int code = sql_split(&parts, query, r->at);
     if (!code && parts.from)
         code = sql_use(r->sql, &parts, &g);
-    char *ordered = xstrfmt("%s%s", query, code || *parts.order ? "" : " ORDER BY rowid");
+    AUTO_FREE char *ordered = xstrfmt("%s%s", query, code || *parts.order ? "" : " ORDER BY rowid");
     r->sql->refused = true;
     if (!code)
         code = sql_run(r->sql, &found, ordered, NULL, r->at);
     r->sql->refused = false;
-    free(ordered);
     for (size_t i = 0; i < found.rows * found.columns; i += found.columns)
         if (*found.cells.v[i].text)
             add_once(values, found.cells.v[i].text);

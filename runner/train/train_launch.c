@@ -111,8 +111,8 @@ static int start(struct launching *l, struct train_slot *s, bool *stopped)
     struct train_ended ended;
     struct train_file file;
     const struct train_filling cell = {l->plan, s->cell, l->launch};
-    char *script = train_script(&cell, l->command);
-    char *path = l->set.file ? train_filled(&cell, l->set.file->value) : NULL;
+    AUTO_FREE char *script = train_script(&cell, l->command);
+    AUTO_FREE char *path = l->set.file ? train_filled(&cell, l->set.file->value) : NULL;
     if (path)
         train_file_note(&file, path);
     log_title(l, s, script);
@@ -130,8 +130,6 @@ static int start(struct launching *l, struct train_slot *s, bool *stopped)
     }
     train_output_free(&output);
     train_times_free(times);
-    free(script);
-    free(path);
     return code;
 }
 
@@ -193,7 +191,7 @@ static int start_all(struct launching *l, const struct group *g, struct train_sl
 static int measure_group(struct launching *l, size_t index, bool *complete)
 {
     const struct group *g = &l->plan->groups[index];
-    struct train_slot *slots;
+    AUTO_FREE struct train_slot *slots = NULL;
     size_t n = train_slots_make(&slots, l->plan, g), *order = xcalloc(n, sizeof *order);
     order_visits(order, n, l->plan->seed, 1, index, l->launch);
     int code = train_slots_carry(&l->record, slots, n, l->dir, l->launch);
@@ -202,14 +200,13 @@ static int measure_group(struct launching *l, size_t index, bool *complete)
     if (!code && *complete)
         code = close_group(l, g, slots, n);
     free(order);
-    free(slots);
     return code;
 }
 
 static int measure_groups(struct launching *l, bool *complete)
 {
     size_t n = l->plan->n_groups, *order = xcalloc(n, sizeof *order);
-    bool *missing = xcalloc(n, sizeof *missing);
+    AUTO_FREE bool *missing = xcalloc(n, sizeof *missing);
     struct ledger *ledger;
     int code = ledger_read(&ledger, l->dir);
     if (!code)
@@ -220,7 +217,6 @@ static int measure_groups(struct launching *l, bool *complete)
             code = measure_group(l, order[i], complete);
     if (!code || ledger)
         ledger_free(ledger);
-    free(missing);
     free(order);
     return code;
 }
@@ -229,27 +225,23 @@ static int measure_groups(struct launching *l, bool *complete)
 
 static int restore_command(struct launching *l)
 {
-    char *missing;
+    AUTO_FREE char *missing = NULL;
     l->command = secrets_restored(l->set.command->value, &missing);
-    int code = missing
-                   ? config_error(l->set.command,
+    return missing ? config_error(l->set.command,
                                   "secrets are not recorded; give it again: export %s=...", missing)
                    : GS_OK;
-    free(missing);
-    return code;
 }
 
 static int begin(struct launching *l, int attempt)
 {
     char name[64];
-    char *path =
+    AUTO_FREE char *path =
         xstrfmt("%s/%s", l->dir, record_name(name, sizeof name, l->launch, attempt, "jsonl"));
     l->log_path =
         xstrfmt("%s/%s", l->dir, record_name(name, sizeof name, l->launch, attempt, "log"));
     l->log = open(l->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     int code =
         l->log < 0 ? fail_file(l->log_path, "written", errno) : record_create(&l->record, path);
-    free(path);
     if (code)
         return code;
     json_t *header = provenance_header(l->plan, l->dir, l->launch, attempt);

@@ -10,7 +10,6 @@
 #include "verbs/check.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,8 +38,8 @@ static int check_tree(const char *dir)
 static int check_file(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char *dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
-    char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST), *run_id = NULL;
+    AUTO_FREE char *dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
+    AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST), *run_id = NULL;
     struct check_plan plan;
     bool torn = false;
     int code = check_plan_read(&plan, dir);
@@ -54,9 +53,6 @@ static int check_file(const char *path)
     if (torn)
         say("%s: ignoring the incomplete last line", path);
     check_plan_free(&plan);
-    free(manifest);
-    free(run_id);
-    free(dir);
     return code ? code : one;
 }
 

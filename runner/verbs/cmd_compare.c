@@ -33,11 +33,10 @@ static void say_refused(const struct comparison *c)
 /* Warns in one line if the compared runs were measured on a loaded machine. */
 static void warn_of_load(const struct choice *choice)
 {
-    const char **dirs = xcalloc(choice->runs.n + 1, sizeof *dirs);
+    AUTO_FREE const char **dirs = xcalloc(choice->runs.n + 1, sizeof *dirs);
     for (size_t i = 0; i < choice->runs.n; i++)
         dirs[i] = choice->runs.v[i].dir;
     host_load_warn(dirs, choice->runs.n);
-    free(dirs);
 }
 
 /* ---- contrasts ---- */

@@ -37,7 +37,7 @@ static int is_config(const struct dirent *e)
 static void put_config(const char *dir, const char *file)
 {
     char why[1024];
-    char *path = xstrfmt("%s/%s", dir, file);
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, file);
     struct config *c = NULL;
     err_capture(why, sizeof why);
     config_load(&c, path, NULL);
@@ -47,7 +47,6 @@ static void put_config(const char *dir, const char *file)
     if (!c || title)
         printf("  %-16s %s\n", "", c ? title->value : why);
     config_free(c);
-    free(path);
 }
 
 /* Returns the number of configs. */
@@ -74,10 +73,9 @@ static int list(void)
             "  none; searched: . $GRADSYNC_PLUGIN_PATH %s %s/plugins %s/../lib/gradsync/plugins\n",
             program_dir(), program_dir(), program_dir());
     printf("\nconfigs ('gradsync plan NAME' shows the cells)\n");
-    char *installed = locate_installed_configs();
+    AUTO_FREE char *installed = locate_installed_configs();
     if (put_configs("configs") + put_configs(installed) == 0)
         printf("  none; searched: configs %s\n", installed);
-    free(installed);
     return GS_OK;
 }
 
