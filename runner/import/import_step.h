@@ -29,7 +29,7 @@ struct trace_events;
 void trace_choose_step(struct step_draft *d, const struct trace_events *t, double *from,
                        double *to);
 /* Bytes read and written in a second by the largest copies of the trace; small ones begin and end more
- * than they copy. */
+ * than they copy. Without large copies: by the memory rate in the data sheet of the trace's GPU. */
 double trace_copy_rate(const struct trace_events *t);
 /* Says how long the GPU took for what is in the step from..to, so that a user can judge a replay; also
  * in the head of the draft. `rate`: bytes a second of the kernels that are no GEMMs. */

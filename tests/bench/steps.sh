@@ -8,7 +8,8 @@
 #   LEVELS   alone synthetic step trial training launches (default: all but launches, which needs a
 #            new torchrun for each config)
 #   CONFIGS  settings to compare with auto (default: ctas=8 ctas=16 ring/LL128)
-#   BUDGET   seconds of measuring per step and level (default: 20); each start takes more
+#   BUDGET   seconds of measuring per step and level, three times as many in a trial, whose visits
+#            are long (default: 20); each start takes more
 #   OUT      folder to keep recordings, logs and the table in (default: none)
 #   HOST     1: without GPUs, to try this script: MPI instead of NCCL, JOB instead of torchrun
 . "$(dirname "$0")/gpu_common.sh"
@@ -16,7 +17,7 @@
 declare -A step_args=(
     [ddp-small]='--layers 12 --width 1024 --batch 8'
     [ddp-large]='--layers 8 --width 2048 --batch 8'
-    [fsdp-small]='--mode fsdp2 --layers 12 --width 1024 --batch 16'
+    [fsdp-small]='--mode fsdp2 --layers 6 --width 1024 --batch 48'
     [fsdp-large]='--mode fsdp2 --layers 8 --width 2048 --batch 16'
     [ddp-small-graph]='--graph --layers 12 --width 1024 --batch 8'
     [ddp-large-graph]='--graph --layers 8 --width 2048 --batch 8'
@@ -106,16 +107,18 @@ level_step() {
 
 level_trial() {
     local log=$out/$1-trial.log rc=0
+    if [[ ${step_args[$1]} == *--graph* ]]; then
+        absent "$1" trial 'CUDA graph: nothing can be switched'
+        return
+    fi
     local command=(python3 -m torch.distributed.run --standalone --nproc-per-node "$gpus" "$train")
     [ -z "$host" ] || read -r -a command <<<"${JOB:?}"
     # shellcheck disable=SC2206
-    [ -n "$host" ] || command+=(${step_args[$1]} --seconds "$budget")
+    [ -n "$host" ] || command+=(${step_args[$1]} --seconds $((3 * budget)))
     "$gradsync" trial --arms "$list" --steps 16 --warmup 30 --minutes 0 --platform "$1-trial" \
         -o "$out/raw" \
         -- "${command[@]}" >"$out/$1-trial.out" 2>"$log" || rc=$?
-    if grep -q 'CUDA graph' "$log"; then
-        absent "$1" trial 'CUDA graph: nothing can be switched'
-    elif [ $rc != 0 ] || ! grep -q '%  \[' "$log"; then
+    if [ $rc != 0 ] || ! grep -q '%  \[' "$log"; then
         failed "$1" trial "$(last_line "$log")"
     else
         sed -n 's/,//g; s/^  auto again/  auto-again/; s/^  \([^ ]*\) *\([-+][0-9.]*\)%  \[\([^ '\
