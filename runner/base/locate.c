@@ -22,12 +22,6 @@ static bool is_file(const char *path)
     return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* ---- configs ---- */
 
 char *locate_installed_configs(void)
@@ -63,16 +57,7 @@ char *locate_config(const char *name)
 
 static int is_config(const struct dirent *e)
 {
-    size_t n = strlen(e->d_name), s = strlen(CONFIG_SUFFIX);
-    return e->d_name[0] != '.' && n > s && !strcmp(e->d_name + n - s, CONFIG_SUFFIX);
-}
-
-static bool holds(const struct words *w, const char *word)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (!strcmp(w->v[i], word))
-            return true;
-    return false;
+    return e->d_name[0] != '.' && text_ends(e->d_name, CONFIG_SUFFIX);
 }
 
 static void configs_of(struct words *names, const char *dir)
@@ -81,7 +66,7 @@ static void configs_of(struct words *names, const char *dir)
     int n = scandir(dir, &entries, is_config, alphasort);
     for (int i = 0; i < n; i++) {
         entries[i]->d_name[strlen(entries[i]->d_name) - strlen(CONFIG_SUFFIX)] = '\0';
-        if (!holds(names, entries[i]->d_name))
+        if (!words_has(names, entries[i]->d_name))
             words_add(names, entries[i]->d_name);
         free(entries[i]);
     }
@@ -120,7 +105,7 @@ static void folders_of(struct words *names, const char *pattern)
     if (glob(pattern, GLOB_ONLYDIR, NULL, &found))
         return;
     for (size_t i = 0; i < found.gl_pathc; i++)
-        words_add(names, base_of(found.gl_pathv[i]));
+        words_add(names, path_name(found.gl_pathv[i]));
     globfree(&found);
 }
 
@@ -155,9 +140,8 @@ static int is_visible(const struct dirent *e)
 /* What distance is taken of: endings that agree would make strangers alike. */
 static char *stem(const char *name, const char *ending)
 {
-    size_t n = strlen(name), e = strlen(ending);
-    bool ends = n > e && !strcmp(name + n - e, ending);
-    return xstrfmt("%.*s", (int)(ends ? n - e : n), name);
+    size_t n = strlen(name) - (text_ends(name, ending) ? strlen(ending) : 0);
+    return xstrfmt("%.*s", (int)n, name);
 }
 
 /* The entry of `dir` that `base` is nearest to, its ending left aside, or CONFIG_SUFFIX where it
@@ -204,7 +188,7 @@ static char *nearest_path(const char *path)
 {
     if (!access(path, F_OK))
         return xstrdup(path);
-    const char *base = base_of(path);
+    const char *base = path_name(path);
     char *dir = xstrfmt("%.*s", (int)(base - path), path), *found = NULL;
     size_t n = strlen(dir);
     while (n > 1 && dir[n - 1] == '/')

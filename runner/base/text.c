@@ -139,6 +139,26 @@ void words_addf(struct words *w, const char *fmt, ...)
     va_end(args);
 }
 
+bool words_has(const struct words *w, const char *word)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (!strcmp(w->v[i], word))
+            return true;
+    return false;
+}
+
+const char *path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool text_ends(const char *s, const char *ending)
+{
+    size_t n = strlen(s), e = strlen(ending);
+    return n > e && !strcmp(s + n - e, ending);
+}
+
 void words_free(struct words *w)
 {
     for (size_t i = 0; i < w->n; i++)

@@ -29,7 +29,13 @@ struct words {
 void words_split(struct words *w, const char *s, char separator);
 void words_add(struct words *w, const char *word);
 void words_addf(struct words *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool words_has(const struct words *w, const char *word);
 void words_free(struct words *w);
+
+/* What is behind the last '/' of a path. */
+const char *path_name(const char *path);
+/* Does s end in `ending`, with something in front of it? */
+bool text_ends(const char *s, const char *ending);
 
 /* The candidate nearest to `word`, within a third of its length in edits; if there is none, the first
  * candidate that contains `word`; or NULL. */

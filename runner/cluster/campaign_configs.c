@@ -27,8 +27,7 @@ bool campaign_configs_is_folder(const char *path)
 
 static int is_config(const struct dirent *e)
 {
-    size_t n = strlen(e->d_name);
-    return *e->d_name != '.' && n > 4 && !strcmp(e->d_name + n - 4, ".ini");
+    return *e->d_name != '.' && text_ends(e->d_name, ".ini");
 }
 
 static void add(struct words *list, char *path)

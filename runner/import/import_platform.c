@@ -12,8 +12,7 @@
 
 bool import_platform_is(const char *text)
 {
-    size_t n = strlen(text);
-    return strchr(text, '/') || (n > 4 && !strcmp(text + n - 4, ".ini"));
+    return strchr(text, '/') || text_ends(text, ".ini");
 }
 
 int import_platform_read(struct import_platform **out, const char *path)

@@ -14,12 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static json_t *header(const struct import_launch *l, const char *dir, int number)
 {
     char at[32];
@@ -29,8 +23,8 @@ static json_t *header(const struct import_launch *l, const char *dir, int number
     json_t *h =
         json_pack("{ss si ss ss so so ss ss si si so sI}", "type", "header", "schema",
                   RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit", gradsync_commit, "run_id",
-                  json_text(base(dir)), "platform", json_text(l->platform), "workload", t->workload,
-                  "label", IMPORT_LABEL, "launch", number, "attempt", 1, "started",
+                  json_text(path_name(dir)), "platform", json_text(l->platform), "workload",
+                  t->workload, "label", IMPORT_LABEL, "launch", number, "attempt", 1, "started",
                   json_text(t->started), "seed", (json_int_t)strtoull(word, NULL, 16));
     json_object_set_new(h, "ranks", json_integer(l->ranks));
     json_object_set_new(h, "nodes", json_integer(l->nodes));

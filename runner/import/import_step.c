@@ -46,7 +46,7 @@ static int check_size(const char *path)
 
 static char *default_name(const char *path)
 {
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *name = path_name(path);
     const char *dot = strchr(name, '.');
     size_t n = dot && dot != name ? (size_t)(dot - name) : strlen(name);
     return xstrfmt("%.*s.step", (int)n, name);

@@ -21,8 +21,7 @@ static void search_path(struct words *dirs)
 
 static bool is_path(const char *name)
 {
-    size_t n = strlen(name);
-    return strchr(name, '/') || (n > 3 && !strcmp(name + n - 3, ".so"));
+    return strchr(name, '/') || text_ends(name, ".so");
 }
 
 char *plugin_file(const char *name)
@@ -59,8 +58,7 @@ static bool is_new(const struct plugin_files *f, const char *name)
 
 static int is_shared_object(const struct dirent *e)
 {
-    size_t n = strlen(e->d_name);
-    return n > 3 && !strcmp(e->d_name + n - 3, ".so");
+    return text_ends(e->d_name, ".so");
 }
 
 static void find_in(struct plugin_files *f, const char *dir)

@@ -27,10 +27,8 @@ const struct set *expand_find(const struct reading *r, const char *name, size_t 
 
 static void add_once(struct words *w, const char *word)
 {
-    for (size_t i = 0; i < w->n; i++)
-        if (!strcmp(w->v[i], word))
-            return;
-    words_add(w, word);
+    if (!words_has(w, word))
+        words_add(w, word);
 }
 
 /* The values of the first column, each once. NULL is no value. */

@@ -38,14 +38,6 @@ void page_text(FILE *f, const char *s)
 
 /* ---- which platforms ---- */
 
-static bool holds(const struct words *w, const char *word)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (!strcmp(w->v[i], word))
-            return true;
-    return false;
-}
-
 static int choose(struct words *chosen, const struct page_source *s, const struct page_run *runs,
                   size_t n)
 {
@@ -53,11 +45,11 @@ static int choose(struct words *chosen, const struct page_source *s, const struc
     int code = GS_OK;
     *chosen = (struct words){0};
     for (size_t i = 0; i < n; i++)
-        if (!holds(&all, runs[i].platform))
+        if (!words_has(&all, runs[i].platform))
             words_add(&all, runs[i].platform);
     for (size_t i = 0; s->platforms[i] && !code; i++) {
         const char *near = text_nearest(s->platforms[i], (const char *const *)all.v, all.n);
-        if (holds(&all, s->platforms[i]))
+        if (words_has(&all, s->platforms[i]))
             words_add(chosen, s->platforms[i]);
         else
             code = fail(GS_USAGE,
@@ -133,7 +125,8 @@ static bool has_run(const struct page_run *runs, size_t n, const char *platform,
                     const struct words *platforms, bool of_sites)
 {
     for (size_t i = 0; i < n; i++)
-        if ((platform ? !strcmp(runs[i].platform, platform) : holds(platforms, runs[i].platform)) &&
+        if ((platform ? !strcmp(runs[i].platform, platform)
+                      : words_has(platforms, runs[i].platform)) &&
             !strcmp(runs[i].workload, SITES_WORKLOAD) == of_sites)
             return true;
     return false;

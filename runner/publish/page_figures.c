@@ -175,9 +175,8 @@ static void find_figures(struct words *names, const char *figures, const char *f
     int found = scandir(dir, &files, NULL, alphasort);
     for (int i = 0; i < found; i++) {
         const char *name = files[i]->d_name;
-        size_t n = strlen(name), s = strlen(SUFFIX);
-        if (*name != '.' && n > s && !strcmp(name + n - s, SUFFIX))
-            words_addf(names, "%.*s", (int)(n - s), name);
+        if (*name != '.' && text_ends(name, SUFFIX))
+            words_addf(names, "%.*s", (int)(strlen(name) - strlen(SUFFIX)), name);
         free(files[i]);
     }
     if (found >= 0)

@@ -91,7 +91,7 @@ static int print_cell(const struct proof *p, size_t cell)
         const char *path = p->r->ledger->files[span->file].path;
         code = find_lines(&l, path, c->id);
         if (!code && l.n)
-            printf("    %s:%s\n", strrchr(path, '/') ? strrchr(path, '/') + 1 : path, l.t.s);
+            printf("    %s:%s\n", path_name(path), l.t.s);
         text_free(&l.t);
     }
     return code;
@@ -179,8 +179,7 @@ static void print_source(const struct grid *g, size_t row)
         {"model-error", "model_sync_s beside sync_s in wan.csv, figures/wan_errors.awk"},
         {"wan-", "gradsync model"},
     };
-    const char *platform = grid_text(g, row, "platform"), *name = strrchr(g->name, '/');
-    name = name ? name + 1 : g->name;
+    const char *platform = grid_text(g, row, "platform"), *name = path_name(g->name);
     for (size_t i = 0; i < COUNT(made); i++)
         if (!strncmp(name, made[i].table, strlen(made[i].table)))
             printf("  made by  %s%s%s%s\n", made[i].made, *platform ? ", configs/" : "", platform,

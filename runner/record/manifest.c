@@ -62,9 +62,8 @@ static bool is_chained(const char *path)
 json_t *manifest_entry(const char *path, uint64_t bytes, const char *sha256)
 {
     int launch, attempt;
-    const char *slash = strrchr(path, '/');
     json_t *entry = json_pack("{s:I, s:s}", "bytes", (json_int_t)bytes, "sha256", sha256);
-    if (record_parse_name(slash ? slash + 1 : path, &launch, &attempt))
+    if (record_parse_name(path_name(path), &launch, &attempt))
         json_object_set_new(entry, "chained", json_boolean(is_chained(path)));
     return entry;
 }

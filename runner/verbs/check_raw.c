@@ -37,7 +37,7 @@ static int check_tree(const char *dir)
 /* Checks the file alone, and against the manifest and plan beside it. */
 static int check_file(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *slash = strrchr(path, '/'), *name = path_name(path);
     AUTO_FREE char *dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
     AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST), *run_id = NULL;
     struct check_plan plan;
@@ -59,12 +59,11 @@ static int check_file(const char *path)
 /* Other files are not called damaged. */
 static bool may_be_recording(const char *path)
 {
-    size_t n = strlen(path), s = strlen(".jsonl");
     FILE *f = fopen(path, "re");
     int first = f ? fgetc(f) : EOF;
     if (f)
         fclose(f);
-    return first == EOF || first == '{' || (n > s && !strcmp(path + n - s, ".jsonl"));
+    return first == EOF || first == '{' || text_ends(path, ".jsonl");
 }
 
 int check_raw(const char *path)

@@ -106,10 +106,7 @@ static int gate(const struct compare_request *q, const struct comparison *c)
 static bool is_table(const char *path)
 {
     struct stat info;
-    size_t n = strlen(path);
-    if (!stat(path, &info))
-        return !S_ISDIR(info.st_mode);
-    return n > 4 && !strcmp(path + n - 4, ".csv");
+    return stat(path, &info) ? text_ends(path, ".csv") : !S_ISDIR(info.st_mode);
 }
 
 static bool any_twin(const struct comparison *c)

@@ -30,8 +30,7 @@ static void put_plugin(void *ctx, const char *name, const char *path, const stru
 
 static int is_config(const struct dirent *e)
 {
-    size_t n = strlen(e->d_name);
-    return e->d_name[0] != '.' && n > 4 && !strcmp(e->d_name + n - 4, ".ini");
+    return e->d_name[0] != '.' && text_ends(e->d_name, ".ini");
 }
 
 static void put_config(const char *dir, const char *file)
