@@ -131,12 +131,13 @@ static void read_recording(struct hosts *h, const char *path)
 static void read_run(struct hosts *h, const char *run)
 {
     char ignored[1];
-    AUTO_WORDS struct words paths = {0};
+    struct words paths;
     record_list(run, &paths);
     err_capture(ignored, sizeof ignored);
     for (size_t i = 0; i < paths.n; i++)
         read_recording(h, paths.v[i]);
     err_capture(NULL, 0);
+    words_free(&paths);
 }
 
 /* How far the use is above the limit for an idle machine; 0: idle. */
@@ -181,7 +182,7 @@ char *host_load_text(const char *run)
 
 void host_load_warn(const char *const *runs, size_t n)
 {
-    AUTO_FREE char *first = NULL;
+    char *first = NULL;
     size_t at = 0, more = 0;
     for (size_t i = 0; i < n; i++) {
         char *text = host_load_text(runs[i]);
@@ -197,4 +198,5 @@ void host_load_warn(const char *const *runs, size_t n)
             more == 1 ? "was" : "were", more, n);
     else if (first)
         say("warning: %s: %s", runs[at], first);
+    free(first);
 }
