@@ -115,7 +115,7 @@ struct wl_host {
     /* Says why a call is about to return other than WL_OK. printf-like; the last text counts. */
     void (*fail)(void *ctx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
     /* Notes a fact about the prepared cell in the recording (e.g. "algorithm", "ring"): may be
-     * called from open() and prepare(). What works, but not as the user may expect, is a note of
+     * called from open(), prepare() and sample(). What works, but not as the user may expect, is a note of
      * the key WL_WARNING: one line that names the remedy. */
     void (*note)(void *ctx, const char *key, const char *value);
     /* Returns on all ranks at nearly the same time, whatever clocks their nodes have. A barrier
