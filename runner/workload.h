@@ -127,6 +127,10 @@ struct wl_host {
      * its equals, is made anew for copy 1: otherwise the two copies agree in what two configs do
      * not. Set before each prepare(). Not in a gradsync older than 1.2. */
     int copy;
+    /* The network to that host is cut (a slow program is no reason). The launcher hears of it without
+     * MPI and ends the run within two seconds; it names the host that most others have lost. Any
+     * thread may call it. NULL inside a site, and not in a gradsync older than 1.4. */
+    void (*lost)(void *ctx, const char *host);
 };
 
 /* One sample of `iters` iterations on this rank. */

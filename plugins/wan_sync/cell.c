@@ -90,7 +90,7 @@ const struct wl_param cell_params[] = {
     {P(pattern, WL_CHOICE, WL_AXIS, int), NULL, "integers", 0, 0, patterns,
      "distribution of the gradient; integers: the sum is exact; normal, student3: floats, with the tail of Student's t with 3 degrees of freedom"},
     {P(timeout, WL_TIME, WL_AXIS, double), "s", "30s", 0.1, 86400, NULL,
-     "longest time without any block before the cell fails"},
+     "longest time without any block before the cell fails, and of a cut network before the run ends"},
     {T(congestion, WL_CONFIG), NULL, "", 0, 0, NULL,
      "TCP congestion control, transport=tcp, e.g. bbr; empty: the kernel's default; auto: the same, then bbr once losses limit it"},
     {P(pacing, WL_BOOL, WL_CONFIG, bool), NULL, "yes", 0, 0, NULL,

@@ -9,6 +9,10 @@
 # shellcheck disable=SC2317 # parts are called by name
 . "$(dirname "$0")/lib.sh"
 sites=4 mtu=9000 mbit=${MBIT:-1000}
+if [ "${1:-}" = cuts ]; then # by this name alone: it takes an hour
+    BUILD=$build bash tests/bench/wan_cuts.sh
+    exit
+fi
 
 config() { # FILE MBIT RTT_MS LINE…: sites of that rate; lines of [wan_sync]
     local file=$1 mbit=$2 rtt=$3 slow='' names=(north east south west inland coast)
