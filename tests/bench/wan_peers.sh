@@ -93,7 +93,7 @@ peer_tune() {
     done >"$tmp/tried.$1" || true
     for b in $peer_sizes; do
         tried=$b
-        [ "$b" -le $tune_up_to ] || tried=$tune_up_to
+        [ "$b" -le "$tune_up_to" ] || tried=$tune_up_to
         awk -v b="$tried" -v as="$1 $b" '$2 == b && (!n || $3 < n) { n = $3; s = $1 }
             END { if (n) print as, s }' "$tmp/tried.$1"
     done >>"$tmp/best"
