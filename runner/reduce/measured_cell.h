@@ -5,7 +5,7 @@
 #pragma once
 
 #include "record/recorded.h"
-#include "wan/carrier.h"
+#include "common/wan_carrier.h"
 #include "wan/net.h"
 
 #define WAN_CELL_GROUP 128 /* values that share a scale on the wire below 16 bits */
