@@ -27,7 +27,7 @@ static const char *const patterns[] = {[PATTERN_INTEGERS] = "integers",
                                        [PATTERN_STUDENT3] = "student3",
                                        NULL};
 static const char *const protections[] = {
-    [TCP_BARE] = "none", [TCP_PROOF] = "proof", [TCP_ENCRYPTION] = "encryption", NULL};
+    [TCP_PROOF] = "proof", [TCP_ENCRYPTION] = "encryption", [TCP_BARE] = "none", NULL};
 static const char *const shares[] = {[SHARES_EQUAL] = "equal", [SHARES_LP] = "lp", NULL};
 static const char *const orders[] = {
     [ORDER_RTT] = "rtt", [ORDER_SITES] = "sites", [ORDER_RATE] = "rate", NULL};
@@ -94,7 +94,7 @@ const struct wl_param cell_params[] = {
     {T(congestion, WL_CONFIG), NULL, "", 0, 0, NULL,
      "TCP congestion control, transport=tcp, e.g. bbr; empty: the kernel's default"},
     {P(protection, WL_CHOICE, WL_CONFIG, int), NULL, "proof", 0, 0, protections,
-     "protection of each frame on the way, transport=tcp; proof: it cannot be altered, repeated, left out or swapped, but read; encryption: nor can it be read; none: neither"},
+     "protection of each frame on the way, transport=tcp; proof: it can be read, but not altered, repeated, left out or swapped; encryption: it cannot be read either"},
     {P(probe, WL_TIME, WL_AXIS, double), "s", "2s", 0, 60, NULL,
      "time limit for the first estimate of the rate, transport=tcp; 0: no estimate"},
     {T(interface, WL_AXIS), NULL, "", 0, 0, NULL,

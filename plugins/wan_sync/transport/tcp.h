@@ -12,8 +12,8 @@
  * pair (tcp_keys.h). Every frame is proved or encrypted (tcp_guard.h); one that is not as it was
  * sent breaks the link. A stream that breaks is reopened, and its undelivered blocks are sent again.
  *
- * Memory: at most 24 MiB of sent blocks are kept until the peer has them. Blocks may arrive before
- * their buffer is posted: up to 40 MiB from all peers together, and one block of each peer. A peer
+ * Memory: at most 18 MiB of sent blocks are kept until the peer has them. Blocks may arrive before
+ * their buffer is posted: up to 22 MiB from all peers together, and one block of each peer. A peer
  * that is further ahead waits until it is granted more.
  */
 #ifndef WAN_SYNC_TCP_H
@@ -26,9 +26,9 @@
 
 #define LINK_TCP_STREAMS_MAX 64
 
-/* Against who is on the way between two ranks: nothing; he can read, but not alter, repeat, leave
- * out or swap anything; nor can he read. */
-enum tcp_protection { TCP_BARE, TCP_PROOF, TCP_ENCRYPTION };
+/* Against who is on the way between two ranks. Proof: he can read, but not alter, repeat, leave out
+ * or swap anything. Encryption: nor can he read. Bare: nothing. */
+enum tcp_protection { TCP_PROOF, TCP_ENCRYPTION, TCP_BARE };
 
 struct link_tcp_options {
     int streams;             /* between two ranks, 1 to LINK_TCP_STREAMS_MAX */

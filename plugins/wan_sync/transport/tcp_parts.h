@@ -25,16 +25,14 @@
 
 #include <stdatomic.h>
 
-#define TCP_KEPT_MAX_B                                                                             \
-    (24u << 20)                     /* copies of blocks that the peer has not acknowledged, a rank \
-                                     */
+#define TCP_KEPT_MAX_B (18u << 20)  /* copies of blocks not acknowledged, of a rank */
 #define TCP_KEPT_BLOCK_B (1u << 20) /* a larger block stays in the caller's buffer until then */
 /* Bytes that all peers together may send beyond the posted buffers. A part is reserved for each
  * peer; peers with something to send share the rest. A peer never sends more than it was granted: a
  * block without a buffer would wait in its socket, and the acknowledgements behind it too. If a sum
  * waits for these acknowledgements, and the buffer for the sum, that is a deadlock. */
 #define TCP_AHEAD_OWN_B (8u << 20)
-#define TCP_AHEAD_SHARED_B (32u << 20)
+#define TCP_AHEAD_SHARED_B (14u << 20)
 #define TCP_SEQ_WINDOW                                                                             \
     65536u /* blocks between the oldest that is not acknowledged and the next                      \
             */
