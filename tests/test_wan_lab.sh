@@ -81,7 +81,7 @@ if ./enter east true; then
 fi
 begin plain --set wan_sync:size=1MiB \
     --set wan_sync:configs='strategy=mpi, ring, direct, recursive_doubling, rabenseifner, '\
-'direct/int8/lp'
+'direct/int8/lp, auto'
 finish
 export OMPI_MCA_plm_rsh_agent="$gradsync lab-enter"
 
@@ -119,7 +119,7 @@ good() { # NAME SCENE BLOCKS: ends well, with right sums
     is "$rc:$(blocks):$err" "0:$3:" "$1"
 }
 
-good 'every strategy gives the right sum between sites' plain 7
+good 'every strategy gives the right sum between sites' plain 8
 like "$lines" '"key":"shares"' 'shares follow the measured rates'
 if [ -e clocks.east ]; then
     is "$(paste clocks.east clocks.north | awk '{ printf "%.0f ", ($1 - $2) / 10 }')" '10 -10 ' \

@@ -18,7 +18,7 @@
 #define ROUGH_DELAY_S 1e-3
 
 const char *const cell_strategies[] = {
-    "mpi", "ring", "direct", "recursive_doubling", "rabenseifner", "hierarchical", NULL};
+    "mpi", "ring", "direct", "recursive_doubling", "rabenseifner", "hierarchical", "auto", NULL};
 static const char *const transports[] = {[CELL_BY_MPI] = "mpi", [CELL_BY_TCP] = "tcp", NULL};
 const char *const cell_wires[] = {
     [WIRE_FP32] = "fp32", [WIRE_BF16] = "bf16", [WIRE_INT8] = "int8", [WIRE_INT4] = "int4", NULL};
@@ -30,7 +30,8 @@ static const char *const patterns[] = {[PATTERN_INTEGERS] = "integers",
 static const char *const protections[] = {
     [TCP_PROOF] = "proof", [TCP_ENCRYPTION] = "encryption", [TCP_BARE] = "none", NULL};
 static const char *const shares[] = {[SHARES_EQUAL] = "equal", [SHARES_LP] = "lp", NULL};
-static const char *const orders[] = {[ORDER_RTT] = "rtt", [ORDER_SITES] = "sites", NULL};
+static const char *const orders[] = {
+    [ORDER_RTT] = "rtt", [ORDER_SITES] = "sites", [ORDER_RATE] = "rate", NULL};
 static const char *const computes[] = {
     [COMPUTE_EMULATED] = "emulated", [COMPUTE_GEMM] = "gemm", NULL};
 static const char *const outers[] = {[OUTER_NONE] = "none", [OUTER_NESTEROV] = "nesterov", NULL};
@@ -42,7 +43,7 @@ const struct wl_param cell_params[] = {
     {P(size, WL_SIZE, WL_AXIS, uint64_t), "B", "1MiB", 1, 1ull << 40, NULL,
      "bytes of the float32 gradient on each rank; a multiple of 4"},
     {P(strategy, WL_CHOICE, WL_CONFIG, int), NULL, "ring", 0, 0, cell_strategies,
-     "all-reduce algorithm between sites; mpi: MPI_Allreduce, the baseline"},
+     "all-reduce algorithm between sites; mpi: MPI_Allreduce, the baseline; auto: the fastest by the measured rates and RTTs, with order=rate"},
     {P(transport, WL_CHOICE, WL_CONFIG, int), NULL, "tcp", 0, 0, transports,
      "transport of the blocks between ranks; not used with strategy=mpi"},
     {P(wire, WL_CHOICE, WL_CONFIG, int), NULL, "fp32", 0, 0, cell_wires,
@@ -58,7 +59,7 @@ const struct wl_param cell_params[] = {
     {P(shares, WL_CHOICE, WL_CONFIG, int), NULL, "equal", 0, 0, shares,
      "part of the sum that each rank computes, strategy=direct; lp: chosen by a linear program from the uplink rates"},
     {P(order, WL_CHOICE, WL_CONFIG, int), NULL, "rtt", 0, 0, orders,
-     "order of sites in a ring; rtt: the shortest ring by measured RTT, up to 8 sites"},
+     "order of sites in a ring of up to 8; rtt: the shortest by measured RTT; rate: the fastest by measured rates and RTT; sites: as given"},
     {P(fragments, WL_INT, WL_CONFIG, int64_t), NULL, "1", 1, 65536, NULL,
      "number P of gradient fragments; each is synchronised once in `every` steps"},
     {P(overlap, WL_INT, WL_CONFIG, int64_t), NULL, "0", 0, 1000000, NULL,
@@ -108,8 +109,8 @@ const struct wl_param cell_params[] = {
     {0}};
 /* clang-format on */
 
-_Static_assert(sizeof cell_strategies / sizeof *cell_strategies == WAN_STRATEGIES + 2,
-               "mpi, those of the model, NULL");
+_Static_assert(sizeof cell_strategies / sizeof *cell_strategies == WAN_STRATEGIES + 3,
+               "mpi, those of the model, auto, NULL");
 
 size_t cell_count(const struct cell *c)
 {

@@ -11,10 +11,11 @@
 #include "wan_sync/wire/wire.h"
 #include "workload.h"
 
-enum cell_strategy { CELL_MPI, CELL_FIRST }; /* then the strategies of the model, in its order */
+/* CELL_FIRST: then the strategies of the model, in its order. CELL_AUTO: one of those. */
+enum cell_strategy { CELL_MPI, CELL_FIRST, CELL_AUTO = CELL_FIRST + WAN_STRATEGIES };
 enum cell_transport { CELL_BY_MPI, CELL_BY_TCP };
 enum cell_shares { SHARES_EQUAL, SHARES_LP };
-enum cell_order { ORDER_RTT, ORDER_SITES };
+enum cell_order { ORDER_RTT, ORDER_SITES, ORDER_RATE };
 enum cell_compute { COMPUTE_EMULATED, COMPUTE_GEMM };
 enum cell_inside { INSIDE_BY_MPI, INSIDE_BY_NCCL };
 enum cell_outer { OUTER_NONE, OUTER_NESTEROV };

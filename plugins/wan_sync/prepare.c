@@ -14,7 +14,7 @@
 #define NOTE_MAX 512
 #define TAIL_ERROR 0.15 /* of one rounding, relative to the rms: above, a user is warned */
 
-static void note_ranks(const struct self *s, const char *key, const int *x, int n)
+void wan_note_ranks(const struct self *s, const char *key, const int *x, int n)
 {
     char text[NOTE_MAX] = "";
     for (int i = 0, at = 0; i < n && at < NOTE_MAX - 16; i++)
@@ -85,21 +85,6 @@ static bool name_members(struct prepared *p)
     if (p->cell.shares == SHARES_LP)
         p->share = calloc((size_t)n, sizeof *p->share);
     return p->rank_of && (p->share || p->cell.shares != SHARES_LP);
-}
-
-/* A ring goes the shortest way round. */
-static bool order_ring(struct prepared *p)
-{
-    struct self *s = p->self;
-    int strategy = p->cell.strategy - CELL_FIRST, n = wan_members(p);
-    bool ring = strategy == WAN_RING || strategy == WAN_HIERARCHICAL;
-    if (!ring || p->cell.order != ORDER_RTT || n < 4 || s->host->ranks > PROBE_RANKS_MOST)
-        return true;
-    if (!lines_measure_rtt(&s->lines, p->line))
-        return false;
-    probe_ring(p->line->rtt_s, s->host->ranks, p->rank_of, n);
-    note_ranks(s, "ring", p->rank_of, n);
-    return true;
 }
 
 /* By the linear program of the model: the least time of a direct exchange. */
@@ -232,7 +217,8 @@ static enum wl_status prepare_cell(struct prepared *p)
     struct self *s = p->self;
     if (!sites_open(&p->sites, s->host, s->comm, (int)p->cell.site_ranks))
         return wan_failed(s, "no memory, or MPI failed, for the sites");
-    if (p->cell.strategy != CELL_MPI && !(p->line = lines_take(&s->lines, &p->cell)))
+    if (p->cell.strategy != CELL_MPI &&
+        (!(p->line = lines_take(&s->lines, &p->cell)) || !wan_choose(p)))
         return wan_failed(s, s->lines.why);
     if (p->cell.inside == INSIDE_BY_NCCL) {
         enum wl_status status = use_gpus(p);
@@ -243,7 +229,7 @@ static enum wl_status prepare_cell(struct prepared *p)
         return wan_failed(s, s->lines.why);
     if (!all_have(s, reserve(s, &p->cell) && reserve_gradient(p) && name_members(p)))
         return WL_FAIL;
-    if (!order_ring(p) || !share_out(p))
+    if (!wan_order_ring(p) || !share_out(p))
         return wan_failed(s, s->lines.why);
     warn_of_tail(p);
     p->compute = compute_open(&p->cell, s->host->seed);

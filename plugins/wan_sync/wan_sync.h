@@ -52,6 +52,11 @@ void wan_release(void *prepared);
 /* Makes the synchronisations of a cell again after a link was reopened, or after another cell
  * needed a larger buffer. False: no memory. */
 bool wan_make_sync(struct prepared *p);
+void wan_note_ranks(const struct self *s, const char *key, const int *x, int n);
+/* choose.c: replaces strategy=auto by the strategy that it stands for; sorts rank_of into the best
+ * ring. Collective. False: see lines.why. */
+bool wan_choose(struct prepared *p);
+bool wan_order_ring(struct prepared *p);
 /* The buffer: the gradient before a synchronisation, the sum after it. */
 float *wan_data(const struct prepared *p);
 #define WAN_ERRORS_MOST 65536 /* elements whose errors are summed */

@@ -4,8 +4,8 @@
  */
 #pragma once
 
+#include "common/wan_carrier.h"
 #include "record/recorded.h"
-#include "wan/carrier.h"
 #include "wan/net.h"
 
 #define WAN_CELL_GROUP 128 /* values that share a scale on the wire below 16 bits */

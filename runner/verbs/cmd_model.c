@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "config/settings.h"
 #include "verbs/commands.h"
+#include "wan/choice.h"
 #include "wan/wan_report.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 struct request {
     const char **set;
     const char *csv, *claims;
-    bool quiet;
+    bool quiet, plan;
 };
 
 static int answer(const struct request *q, const struct wan_report *r)
@@ -25,11 +26,17 @@ static int answer(const struct request *q, const struct wan_report *r)
 }
 
 static int model_training(const struct request *q, const struct config *c, const char *name,
-                          const struct wan_map *m)
+                          struct wan_map *m)
 {
     struct wan_training t;
     struct wan_report r = {.name = name, .map = m, .training = &t};
     int code = wan_training_read(&t, c, m);
+    if (!code && q->plan) {
+        struct wan_choice choice;
+        wan_choice_make(&choice, m, &t);
+        wan_choice_print(&choice);
+        return GS_OK;
+    }
     struct wan_alternative *alternatives = wan_alternatives_read(c, &r.n_alternatives);
     struct wan_finding *findings =
         code || !alternatives ? NULL : wan_audit(c, m, &t, &r.n_findings);
@@ -73,6 +80,8 @@ int cmd_model(int argc, char **argv)
          "write the model for a range of H, bits, rates and strategies"},
         {"claims", 0, CLI_TEXT, &q.claims, "FILE",
          "write the claims and what is physically possible, as CSV"},
+        {"plan", 'p', CLI_FLAG, &q.plan, NULL,
+         "print what to set instead: ring order, strategy, wire, H, and NCCL, sysctl, others"},
         {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only"},
         {0}};
     const struct cli cli = {.verb = "model",

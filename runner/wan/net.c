@@ -130,6 +130,8 @@ static struct visit *ring_order(const struct wan_map *m)
     for (size_t r = 0; r < m->n_rows; r++)
         for (int64_t i = 0; i < m->sites[r].count; i++)
             v[k++].row = r;
+    for (size_t i = 0; i < m->n && m->order; i++)
+        v[i].row = m->order[i];
     for (size_t i = 0; i < m->n; i++)
         v[i].next = v[(i + 1) % m->n].row;
     return v;

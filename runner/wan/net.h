@@ -77,6 +77,7 @@ struct wan_line {
 struct wan_map {
     struct wan_site *sites; /* [n_rows] */
     size_t n_rows, n;       /* n: sum of the counts */
+    size_t *order;          /* rows by place in a ring, n of them; NULL: as in [sites] */
     struct wan_link common;
     bool any_transport; /* rates without the limits of TCP streams */
     double path_factor;

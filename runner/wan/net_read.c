@@ -247,5 +247,6 @@ void wan_map_free(struct wan_map *m)
     free(m->lines);
     free(m->crossings);
     free(m->typical);
+    free(m->order);
     *m = (struct wan_map){0};
 }

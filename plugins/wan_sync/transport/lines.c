@@ -161,6 +161,22 @@ bool lines_measure_rate(struct lines *l, struct line *line)
     return measure(l, line, &line->rate_Bps, (size_t)l->host->ranks, probe_rate);
 }
 
+static bool gather_pairs(struct wan_link *link, MPI_Comm comm, double *pair_Bps)
+{
+    int rank, ranks;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    link_tcp_rates(link, pair_Bps + (size_t)rank * (size_t)ranks);
+    return MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, pair_Bps, ranks, MPI_DOUBLE, comm) ==
+           MPI_SUCCESS;
+}
+
+bool lines_measure_pairs(struct lines *l, struct line *line)
+{
+    size_t n = (size_t)l->host->ranks;
+    return measure(l, line, &line->pair_Bps, n * n, gather_pairs);
+}
+
 /* ---- all of them ---- */
 
 static bool same(const struct line *x, const struct line *y)
@@ -182,6 +198,7 @@ static void drop(struct line *line)
         MPI_Comm_free(&line->over);
     free(line->rtt_s);
     free(line->rate_Bps);
+    free(line->pair_Bps);
     free(line);
 }
 

@@ -26,6 +26,7 @@ struct line {
     struct wan_link_stats told; /* counts that are already recorded */
     double *rtt_s;              /* [ranks][ranks], on every rank; NULL: not measured yet */
     double *rate_Bps;           /* by rank; NULL: not measured yet */
+    double *pair_Bps;           /* [from * ranks + to], 0: unknown; NULL: not gathered yet */
 };
 
 struct lines {
@@ -49,8 +50,10 @@ struct line *lines_take_inside(struct lines *l, const struct cell *c, MPI_Comm i
  * timeout. */
 bool lines_mend(struct lines *l, struct line *line);
 /* Measured once per line: round trips between all ranks, up to PROBE_RANKS_MOST (probe.h), and the
- * rate of each rank while all send and receive. False: see lines.why. */
+ * rate of each rank while all send and receive; and the rates of pairs, by the estimates that a link
+ * begins with. False: see lines.why. */
 bool lines_measure_rtt(struct lines *l, struct line *line);
+bool lines_measure_pairs(struct lines *l, struct line *line);
 bool lines_measure_rate(struct lines *l, struct line *line);
 void lines_abort(struct lines *l);
 

@@ -18,7 +18,6 @@
 #define FLOOD_S 3.0
 #define BLOCKS_FIRST 16u
 #define BLOCKS_MOST 4096u
-#define GAIN 0.95 /* another order must be shorter by so much: measured delays are never equal */
 
 struct probe {
     struct wan_link *link;
@@ -221,54 +220,4 @@ bool probe_rate(struct wan_link *link, MPI_Comm comm, double *rate_Bps)
     free(memory);
     lesser_way(&p, rate_Bps);
     return good;
-}
-
-/* ---- the shortest round ---- */
-
-struct tour {
-    const double *rtt_s;
-    int ranks, n;
-    int now[PROBE_RANKS_MOST], best[PROBE_RANKS_MOST];
-    double shortest_s;
-};
-
-static double hop(const struct tour *t, int from, int to)
-{
-    return t->rtt_s[from * t->ranks + to];
-}
-
-/* Places what stands from `at` on in every order; no worse than the best so far. */
-static void try_from(struct tour *t, int at, double so_far_s)
-{
-    if (so_far_s >= t->shortest_s)
-        return;
-    if (at == t->n) {
-        double round_s = so_far_s + hop(t, t->now[t->n - 1], t->now[0]);
-        if (round_s < t->shortest_s) {
-            t->shortest_s = round_s;
-            memcpy(t->best, t->now, sizeof t->best);
-        }
-        return;
-    }
-    for (int i = at; i < t->n; i++) {
-        int chosen = t->now[i];
-        t->now[i] = t->now[at];
-        t->now[at] = chosen;
-        try_from(t, at + 1, so_far_s + hop(t, t->now[at - 1], chosen));
-        t->now[at] = t->now[i];
-        t->now[i] = chosen;
-    }
-}
-
-void probe_ring(const double *rtt_s, int ranks, int *of, int n)
-{
-    struct tour t = {.rtt_s = rtt_s, .ranks = ranks, .n = n};
-    if (n < 4 || n > PROBE_RANKS_MOST)
-        return;
-    memcpy(t.now, of, (size_t)n * sizeof *of);
-    memcpy(t.best, of, (size_t)n * sizeof *of);
-    for (int i = 0; i < n; i++)
-        t.shortest_s += GAIN * hop(&t, of[i], of[(i + 1) % n]);
-    try_from(&t, 1, 0);
-    memcpy(of, t.best, (size_t)n * sizeof *of);
 }

@@ -22,8 +22,4 @@ bool probe_pings(struct wan_link *link, MPI_Comm comm, int peer, double *rtt_s, 
  * receives while all send to all. */
 bool probe_rate(struct wan_link *link, MPI_Comm comm, double *rate_Bps);
 
-/* Sorts the n <= PROBE_RANKS_MOST ranks in `of` into the ring with the shortest total RTT; the
- * first stays first. */
-void probe_ring(const double *rtt_s, int ranks, int *of, int n);
-
 #endif

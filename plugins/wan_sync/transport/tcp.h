@@ -49,6 +49,9 @@ struct link_tcp_options {
 int link_tcp_open(struct wan_link **out, const struct wl_host *host,
                   const struct link_tcp_options *options, char *why, size_t why_size);
 
+/* Bytes/s to each rank, by the probes of its opening; 0: not probed. Another transport has none. */
+void link_tcp_rates(const struct wan_link *link, double *rate_Bps);
+
 /* One way between two ranks, filled by some of the streams between them for a while. Both ranks call
  * it; `peer` is the other. False: broken, see link->why. */
 struct link_tcp_flow {

@@ -164,3 +164,12 @@ bool tcp_meter_tick(struct tcp_link *l)
     l->stats.rate_Bps = l->pace.rate;
     return flows;
 }
+
+extern const struct wan_link_ops tcp_link_ops;
+
+void link_tcp_rates(const struct wan_link *base, double *rate_Bps)
+{
+    const struct tcp_link *l = (const struct tcp_link *)(const void *)base;
+    for (int r = 0; base->ops == &tcp_link_ops && r < l->host.ranks; r++)
+        rate_Bps[r] = r == l->host.rank ? 0 : l->peers[r].pace.rate;
+}

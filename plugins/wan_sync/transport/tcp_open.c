@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 
 #define PROBE_END_S 10.0 /* for the last of the probe to arrive */
-#define PROBES_MOST 3    /* neighbours: one slow one is told from a slow uplink, or two */
+#define PROBES_MOST 7    /* neighbours: of up to eight ranks every pair */
 #define NARROW 0.7       /* of the uplink's rate */
 
 /* What a rank tells the others after each step: where it is, or why it cannot go on. */

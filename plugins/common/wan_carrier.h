@@ -14,8 +14,8 @@
  *   losses follows a Poisson distribution, and an exchange with several losses is late once. The
  *   result is a median, as for measured times.
  */
-#ifndef GS_WAN_CARRIER_H
-#define GS_WAN_CARRIER_H
+#ifndef WAN_CARRIER_H
+#define WAN_CARRIER_H
 
 struct wan_carrier {
     double least_B, most_B; /* minimum and maximum block size */

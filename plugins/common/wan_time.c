@@ -4,7 +4,7 @@
  * strategy overlap: it takes as long as its uplinks are busy and the last byte is on its way, or as
  * the longest chain of blocks that wait for each other, whichever is more.
  */
-#include "wan/model.h"
+#include "common/wan_time.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wan/carrier.h"
+#include "common/wan_carrier.h"
 
 #include <math.h>
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The time of an all-reduce between sites, by strategy: the model of runner/wan, and what wan_sync
+ * chooses by. Pure functions; SI units. S sites, D bytes on each, B a site's uplink, L a one-way
+ * delay, c = D / S; sources in runner/wan/model.h.
+ */
+#ifndef WAN_TIME_H
+#define WAN_TIME_H
+
+#include "common/wan_carrier.h"
+#include "common/wan_strategy.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The network between the sites. Arrays of n, one element per site in ring order; owned by the
+ * caller. */
+struct wan_net {
+    size_t n;
+    const double *up_Bps;   /* uplink goodput of a site, limited by its streams and losses */
+    const double *down_Bps; /* downlink goodput */
+    const double *hop_s;    /* one-way delay to the next site of the ring */
+    double farthest_s;      /* the longest one-way delay between any two sites */
+    double lan_Bps;         /* inside a site, for WAN_HIERARCHICAL; 0: free */
+    double ranks_per_site;  /* ranks that sum inside a site */
+    /* For the other strategies: ranks per site that take part, adjacent in a ring, where transfers
+     * inside a site take no time; 0: one. */
+    double flat;
+    bool equal_shares;                 /* of a direct exchange; else those of wan_shares() */
+    const struct wan_carrier *carrier; /* NULL: bytes are forwarded at once, at the rates */
+};
+
+/* Seconds of one all-reduce of `bytes` over all sites; infinite if a link has rate 0. */
+double wan_sync_s(enum wan_strategy strategy, const struct wan_net *net, double bytes);
+
+/* Bytes that one site sends in it. */
+double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes);
+
+/* Lower bound for every algorithm: each site sends and receives at least D, all sites together
+ * 2D(S-1) (the bound of a ring if sites are equal: each 2D(S-1)/S), and data of the farthest site
+ * arrives one delay later. */
+double wan_bound_s(const struct wan_net *net, double bytes);
+
+#endif

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What gradsync model --plan chooses for links: the order of a ring around a slow one, the strategy,
+# the wire and how often; what it says to set elsewhere. And wan_sync with strategy=auto on this host.
+# shellcheck disable=SC2154 # $rc $out $err are lib.sh's
+. "$(dirname "$0")/lib.sh"
+
+links() { # LINE…: four sites with these links, and a training
+    printf '%s\n' '[sites]' 'north = gpus=1' 'east = gpus=1' 'south = gpus=1' 'west = gpus=1' \
+        '[links]' 'rate = 100Mbit/s' 'rtt = 10ms' "$@" '[model]' 'parameters = 16.777216e6' \
+        'tokens = 8192' 'bits = 8' "compute = ${compute:-1s}"
+}
+
+links 'north-east = rate=20Mbit/s' >slow.ini
+exits 0 'a plan is made' "$gradsync" model --plan slow.ini
+like "$out" 'ring +north, south, east, west: 2.02 s instead of 10.1 s' \
+    'the ring goes around the slow link'
+like "$out" 'strategy = ring, order = rate' 'wan_sync is told to order the ring by rate'
+like "$out" 'OpenDiLoCo --hv.local-steps [0-9]+' 'OpenDiLoCo gets the number of local steps'
+like "$out" 'NCCL_NSOCKS_PERTHREAD=4' 'NCCL gets as many sockets as there are streams'
+
+links >equal.ini
+run "$gradsync" model --plan equal.ini
+like "$out" 'ring +in the order of \[sites\]' 'equal links keep the order of [sites]'
+
+compute=100s links >long.ini
+run "$gradsync" model --plan long.ini
+like "$out" 'every = 1, fragments = 1' 'where every step can wait, each synchronises'
+unlike "$out" OpenDiLoCo 'then no settings of DiLoCo are given'
+
+compute=100ms links >short.ini
+run "$gradsync" model --plan short.ini
+like "$out" 'wire = int[84], every = [1-9][0-9]+, fragments = 8, overlap = 1' \
+    'short steps get fewer bits, fragments and overlap'
+
+links 'congestion = bbr' 'rtt = 200ms' 'streams = 16' | sed '/^rtt = 10ms/d' >far.ini
+run "$gradsync" model --plan far.ini
+like "$out" 'congestion = bbr' 'the congestion control is that of the links'
+like "$out" 'default_qdisc=fq' 'BBR gets the queue that it needs'
+like "$out" 'streams = 16' 'the streams are those of the links'
+links 'rtt = 200ms' | sed '/^rtt = 10ms/d; s/100Mbit/1Gbit/' >fat.ini
+run "$gradsync" model --plan fat.ini
+like "$out" "tcp_rmem='4096 131072 50331648'" 'a buffer holds two bandwidth-delay products'
+
+if [ -e "$build/plugins/wan_sync.so" ]; then
+    printf '%s\n' '[launch]' 'ranks = 3' 'oversubscribe = yes' 'bind = none' '[measure]' \
+        'launches = 1' 'blocks = 1' 'max_blocks = 1' 'samples = 1' 'warmup = 0' '[wan_sync]' \
+        'size = 64KiB' 'strategy = auto, ring' 'site_ranks = 1' >auto.ini
+    exits 0 'strategy=auto gives the right sum' "$gradsync" run -q -o data auto.ini
+    like "$(cat data/auto/wan_sync/*/launch-*.jsonl)" '"key":"strategy","value":"[a-z_]+"' \
+        'the recording names the strategy that it chose'
+else
+    skip 'strategy=auto gives the right sum' 'wan_sync is not built here'
+fi
+no_orphans 'no process is left running'
+done_testing
