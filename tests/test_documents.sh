@@ -42,7 +42,7 @@ ok 'a recording from new hardware gets a report page' test -s \
 # ---- the numbers ----
 
 mkdir -p "$tmp/numbers/data/raw" "$tmp/numbers/data/csv/wan" && cd "$tmp/numbers" || exit 1
-for p in h200-2gpu h200-2gpu-steps h200-4gpu; do ln -s "$top/data/raw/$p" data/raw; done
+for p in h200-2gpu h200-2gpu-steps h200-2gpu-collectives h200-4gpu; do ln -s "$top/data/raw/$p" data/raw; done
 ln -s "$top/paper" "$top/configs" .
 ln -s "$build" build
 ok 'the recordings behind the numbers are reduced' "$gradsync" reduce -q data/raw -o data/csv

@@ -95,17 +95,18 @@ done
 
 exits 0 'a trial in a job that goes on succeeds' trial --arms ctas=8 --steps 4 --blocks 3 \
     -- "$job" steps=3000 step_us=2000 exit=0
+like "$err" 'ctas=8 .*no verdict: 3 of 6 blocks' 'three blocks give no verdict'
 like "$err" "trial: raw/.*; next: gradsync compare" 'a trial is recorded while its job goes on'
 is "$(jq -r 'select(.type == "end") | .status' "$(run_of)"/*.jsonl)" complete \
     'a trial whose job goes on is recorded as complete'
 exits 0 'a job with --keep-best and a better arm succeeds' \
-    trial --arms ctas=8,ring/LL --steps 8 --blocks 6 --keep-best -- \
+    trial --arms ctas=8,ring/LL --steps 8 --blocks 16 --keep-best -- \
     "$job" steps=6000 step_us=2000 factor=0.6
 like "$err" 'the job goes on with ctas=8' 'a job with --keep-best goes on with the best arm'
 ok 'the best arm is kept to the end of the job' \
     test "$(sed -n 's/ring.LL128 channels=8 //p' <<<"$out")" -gt 10000
 exits 0 'a job with --keep-best and no better arm succeeds' \
-    trial --arms ctas=8 --steps 8 --blocks 6 --keep-best \
+    trial --arms ctas=8 --steps 8 --blocks 16 --keep-best \
     -- "$job" steps=2500 step_us=2000 factor=1.3
 like "$err" 'the job goes on with auto' \
     'a job with --keep-best goes on with auto when no arm is better'

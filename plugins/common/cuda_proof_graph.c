@@ -14,6 +14,7 @@
 
 #define NODES_MAX 256
 
+typedef CUresult node_type(CUgraphNode, CUgraphNodeType *);
 typedef CUresult kernel_params(CUgraphNode, CUDA_KERNEL_NODE_PARAMS *);
 typedef CUresult function_name(const char **, CUfunction);
 
@@ -67,8 +68,13 @@ static bool unknown(struct comm_ran *ran, const char *what, const char *why)
     return false;
 }
 
+/* The driver is asked: the runtime does not know the memory operations of NCCL's copy engines. */
 static bool read_graph(struct comm_ran *ran, cudaGraph_t graph)
 {
+    union {
+        void *object;
+        node_type *function;
+    } type_of = {.object = driver_symbol("cuGraphNodeGetType")};
     cudaGraphNode_t nodes[NODES_MAX];
     size_t n = NODES_MAX;
     *ran = (struct comm_ran){.known = true, .algorithm = "copy-engine"};
@@ -76,11 +82,10 @@ static bool read_graph(struct comm_ran *ran, cudaGraph_t graph)
     if (e != cudaSuccess || n == 0)
         return unknown(ran, "cudaGraphGetNodes", e ? cudaGetErrorString(e) : "an empty graph");
     for (size_t i = 0; i < n; i++) {
-        enum cudaGraphNodeType type;
-        e = cudaGraphNodeGetType(nodes[i], &type);
-        if (e != cudaSuccess)
-            return unknown(ran, "cudaGraphNodeGetType", cudaGetErrorString(e));
-        if (type != cudaGraphNodeTypeKernel)
+        CUgraphNodeType type;
+        if (!type_of.function || type_of.function(nodes[i], &type) != CUDA_SUCCESS)
+            return unknown(ran, "cuGraphNodeGetType", "no type");
+        if (type != CU_GRAPH_NODE_TYPE_KERNEL)
             continue;
         if (ran->ctas == 0)
             snprintf(ran->algorithm, sizeof ran->algorithm, "kernel");

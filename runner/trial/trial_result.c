@@ -63,7 +63,8 @@ static bool is_first(const struct trial_comm *c, size_t i)
 
 static bool counts(const struct trial_verdict *v)
 {
-    return !v->copy && !v->same_operation && trial_taken_counts(&v->taken);
+    return !v->copy && !v->same_operation && trial_taken_counts(&v->taken) &&
+           v->effect.launches >= TRIAL_BLOCKS_MIN;
 }
 
 static void judge(struct trial_verdict *v, size_t n)
@@ -117,15 +118,19 @@ static const char *word(const struct trial_verdict *v)
 
 static void say_verdict(const struct trial_verdict *v)
 {
+    char few[64] = "";
     const char *name = v->copy ? "auto again" : v->arm;
     const struct effect *e = &v->effect;
     if (!trial_taken_counts(&v->taken))
         say("  %-20s %s", name, v->taken.text);
     else if (e->launches < 2)
         say("  %-20s too few blocks: %zu", name, e->blocks);
-    else
+    else {
+        if (!v->copy && !v->same_operation && e->launches < TRIAL_BLOCKS_MIN)
+            snprintf(few, sizeof few, "no verdict: %d of %d blocks", e->launches, TRIAL_BLOCKS_MIN);
         say("  %-20s %+6.2f%%  [%+.2f, %+.2f]  %s", name, 100 * expm1(e->value), 100 * expm1(e->lo),
-            100 * expm1(e->hi), word(v));
+            100 * expm1(e->hi), *few ? few : word(v));
+    }
 }
 
 void trial_result_say(const struct trial_comm *c)

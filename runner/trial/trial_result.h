@@ -13,6 +13,10 @@
 #include <stddef.h>
 
 #define TRIAL_EQUIVALENCE 0.005
+/* A verdict needs as many blocks: with fewer, the same sign in all of them is likelier than 5% by
+ * chance. The time of a visit is not normal: a job that waits for its GPUs every some steps makes some
+ * visits a few per cent shorter than others. */
+#define TRIAL_BLOCKS_MIN 6
 
 struct trial_verdict {
     const char *arm; /* of the visits */
@@ -20,7 +24,8 @@ struct trial_verdict {
     struct trial_taken taken;
     bool same_operation;  /* as auto, by NCCL's reports */
     struct effect effect; /* against auto, a log-ratio for each block */
-    enum verdict verdict; /* inconclusive also for what does not count (trial_taken.h) */
+    enum verdict verdict; /* inconclusive also for what does not count (trial_taken.h), and for too
+                           * few blocks */
 };
 
 /* Of each arm, and of auto's second copy; `auto` itself is left out. The caller frees *v. `draws` of

@@ -272,7 +272,8 @@ int cudaGraphGetNodes(char *graph, char **nodes, size_t *n)
     return SUCCESS;
 }
 
-int cudaGraphNodeGetType(const char *node, int *type)
+/* The driver's: a kernel is its name. */
+int cuGraphNodeGetType(const char *node, int *type)
 {
     (void)node;
     *type =
@@ -280,7 +281,6 @@ int cudaGraphNodeGetType(const char *node, int *type)
     return SUCCESS;
 }
 
-/* The driver's: a kernel is its name. */
 int cuGraphKernelNodeGetParams_v2(const char *node, struct kernel_node *params)
 {
     (void)node;
