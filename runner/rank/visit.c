@@ -20,7 +20,8 @@ void visit_begin(struct visit *v, const struct session *r)
     size_t cap = (size_t)r->plan->set.measure.samples, metrics = 0;
     while (r->wl->metrics[metrics].name)
         metrics++;
-    *v = (struct visit){.cap = cap, .metrics = metrics};
+    size_t ranks = (size_t)r->team.ranks;
+    *v = (struct visit){.cap = cap, .metrics = metrics, .n_ranks = ranks};
     v->mine = xcalloc(ROWS * cap + 1, sizeof *v->mine);
     v->all = xcalloc(ROWS * cap + 1, sizeof *v->all);
     v->values = xcalloc(metrics * cap, sizeof *v->values);
@@ -29,6 +30,8 @@ void visit_begin(struct visit *v, const struct session *r)
     v->skew = xcalloc(cap, sizeof *v->skew);
     v->spread = xcalloc(cap, sizeof *v->spread);
     v->time = xcalloc(cap, sizeof *v->time);
+    v->ranks = xcalloc(metrics * ranks * cap, sizeof *v->ranks);
+    v->each = xcalloc(metrics * ranks * cap, sizeof *v->each);
 }
 
 void visit_end(struct visit *v)
@@ -41,6 +44,8 @@ void visit_end(struct visit *v)
     free(v->skew);
     free(v->spread);
     free(v->time);
+    free(v->ranks);
+    free(v->each);
     *v = (struct visit){0};
 }
 
@@ -106,6 +111,11 @@ static void reduce(struct visit *v, const struct session *r, size_t n)
     MPI_Allreduce(v->mine, v->all, (int)(ROWS * n + 1), MPI_INT64_T, MPI_MAX, r->team.comm);
     for (size_t m = 1; m < v->metrics; m++) {
         enum wl_across how = r->wl->metrics[m].across;
+        if (how == WL_EACH) {
+            MPI_Gather(&v->values[m * n], (int)n, MPI_DOUBLE, &v->ranks[m * v->n_ranks * v->cap],
+                       (int)n, MPI_DOUBLE, 0, r->team.comm);
+            continue;
+        }
         MPI_Op op = how == WL_MAX ? MPI_MAX : MPI_SUM;
         double *row = &v->reduced[m * n];
         MPI_Reduce(&v->values[m * n], row, (int)n, MPI_DOUBLE, op, 0, r->team.comm);
@@ -113,6 +123,15 @@ static void reduce(struct visit *v, const struct session *r, size_t n)
             row[i] /= r->team.ranks;
     }
     atomic_store(&r->beat->waiting, 0);
+}
+
+/* The values of every rank in sample i of n, as sample `to`. */
+static void keep_each(struct visit *v, size_t n, size_t i, size_t to)
+{
+    for (size_t m = 1; m < v->metrics; m++)
+        for (size_t rank = 0; rank < v->n_ranks; rank++)
+            v->each[(m * v->n_ranks + rank) * v->cap + to] =
+                v->ranks[m * v->n_ranks * v->cap + rank * n + i];
 }
 
 /* Adds the valid ones of n reduced samples. */
@@ -131,8 +150,18 @@ static void keep(struct visit *v, struct slot *s, size_t n)
         o->time_ns[o->n] = time > 0 ? (uint64_t)time : 0;
         for (size_t m = 1; m < v->metrics; m++)
             v->kept[m * v->cap + o->n] = v->reduced[m * n + i];
+        keep_each(v, n, i, o->n);
         o->n++;
     }
+}
+
+/* A rank without a value in some sample has none. */
+static double median_or_none(const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return NAN;
+    return stats_median(x, n);
 }
 
 static void summarise(const struct visit *v, struct slot *s)
@@ -143,6 +172,8 @@ static void summarise(const struct visit *v, struct slot *s)
     o->metrics[0] = stats_median(v->time, o->n) * 1e-9 / s->iters;
     for (size_t m = 1; m < v->metrics; m++)
         o->metrics[m] = stats_median(&v->kept[m * v->cap], o->n);
+    for (size_t k = v->n_ranks; k < v->metrics * v->n_ranks; k++)
+        o->each[k] = median_or_none(&v->each[k * v->cap], o->n);
 }
 
 enum call_result visit(struct visit *v, struct session *r, struct slot *s, size_t discard, size_t n,

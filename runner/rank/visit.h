@@ -10,11 +10,12 @@
 
 /* Buffers for all visits of a session. */
 struct visit {
-    size_t cap, metrics;
+    size_t cap, metrics, n_ranks;
     int64_t *mine, *all;      /* to reduce: ROWS rows of samples, and a result */
     double *values, *reduced; /* one row for each metric after the first */
     double *skew, *spread, *time,
-        *kept; /* samples that are kept, over the ranks; kept: by metric */
+        *kept;            /* samples that are kept, over the ranks; kept: by metric */
+    double *ranks, *each; /* of WL_EACH metrics: gathered; kept, by metric and rank */
 };
 
 void visit_begin(struct visit *v, const struct session *r);

@@ -65,6 +65,8 @@
  *           skew_ns        median over samples of last start - first start
  *           spread_ns      median over samples of longest - shortest time of a rank
  *           metrics        {name: median}; only if the plugin has metrics besides the time
+ *           each           {name: [median of each rank]}, null: the rank has none; of metrics whose
+ *                          ranks are not reduced to one value (WL_EACH)
  *           time_ns        one integer per sample, the time of all its iterations; always last
  *   health                 load, clocks, temperature, power, throttle reasons (health.h)
  *           group, block
