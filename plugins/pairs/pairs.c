@@ -10,6 +10,7 @@
 
 #include "common/beside.h"
 #include "common/clock.h"
+#include "common/comm_memory.h"
 #include "common/tournament.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@ static const struct wl_param params[] = {
      "host: processors, and messages by MPI; cuda: GPUs, and messages by NCCL"},
     {P(size, WL_SIZE, WL_AXIS, uint64_t), "B", "4MiB", 64, 1ull << 32, NULL,
      "bytes of a message, and of a copy between host and device; a multiple of 64"},
-    {P(gemm, WL_INT, WL_AXIS, int64_t), NULL, "256", 16, 16384, NULL,
+    {P(gemm, WL_INT, WL_AXIS, int64_t), NULL, "512", 16, 16384, NULL,
      "dimension n of an n x n x n GEMM on the host; cuda: 2048, in bf16"},
     {P(patience, WL_TIME, WL_AXIS, double), "s", "10s", 0.1, 3600, NULL,
      "a pair that takes longer for one sample of a test hangs, and is left out"},
@@ -67,10 +68,12 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
         return WL_FAIL;
     }
     shape->size_B = c->round ? c->size : 0;
+    /* The cells of a group share their buffers: the first counts them. Each round has communicators. */
+    uint64_t shared = c->round ? 0 : 2 * c->size + 3 * MEMORY_B;
     if (c->backend == PAIRS_HOST)
-        shape->host_B = 2 * c->size + 2 * MEMORY_B;
+        shape->host_B = shared;
     else
-        shape->device_B = 3 * c->size + 3 * MEMORY_B;
+        shape->device_B = shared + COMM_MEMORY_B;
     shape->iteration_s = c->round
                              ? 2 * (double)c->size / (c->backend ? ROUGH_GPU_BPS : ROUGH_HOST_BPS)
                              : ROUGH_OWN_S;

@@ -7,6 +7,7 @@
 #ifndef GS_RUN_H
 #define GS_RUN_H
 
+#include "base/text.h"
 #include "plan/plan.h"
 
 #include <stdbool.h>
@@ -19,6 +20,7 @@ struct run_options {
     const char *workload;         /* only this section, or all sections of this plugin; NULL: all */
     bool quiet, json;             /* json: print a summary on stdout */
     bool *interrupted;            /* may be NULL; set if a signal ended run_config */
+    struct words *dirs;           /* may be NULL; run_config adds the folders that it makes */
     int first, last;              /* launches to measure; 0: all, and the run becomes final */
 };
 

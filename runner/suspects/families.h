@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which entities are compared with each other, and by what values (judge.h).
+ */
+#ifndef GS_FAMILIES_H
+#define GS_FAMILIES_H
+
+#include "suspects/judge.h"
+
+struct peers {
+    enum suspect_kind kind;
+    size_t test;
+    size_t *a, *b; /* entities, as in struct suspect */
+    double *x;     /* [row * n + entity] */
+    size_t n, rows, fitted;
+};
+
+struct families {
+    struct peers *v;
+    size_t n;
+};
+
+void families_make(struct families *f, const struct suspects_data *d);
+void families_free(struct families *f);
+
+/* The number of the first rank on the same host. */
+size_t families_host(const struct suspects_data *d, size_t rank);
+
+#endif
