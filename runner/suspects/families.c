@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEFT_OVER 10 /* pairs more than ranks, which tell how much links differ */
+
 size_t families_host(const struct suspects_data *d, size_t rank)
 {
     size_t host = 0;
@@ -72,6 +74,7 @@ static void add_family(struct families *f, struct peers p, struct choice_of *c, 
         f->v = xrealloc(f->v, (f->n + 1) * sizeof *f->v);
         f->v[f->n++] = p;
     } else {
+        free(p.of_rank);
         free(c->a);
         free(c->b);
     }
@@ -101,8 +104,8 @@ struct pairs_of {
     double *x;
 };
 
-static void add_links(struct families *f, const struct pairs_of *p, enum suspect_kind kind,
-                      const double *x, size_t fitted)
+static void add_links(struct families *f, const struct pairs_of *p, struct peers peers,
+                      const double *x)
 {
     size_t n = p->d->ranks;
     struct choice_of c = {0};
@@ -110,7 +113,8 @@ static void add_links(struct families *f, const struct pairs_of *p, enum suspect
         for (size_t b = a + 1; b < n; b++)
             if (any_finite(x, p->rows, n * n, a * n + b))
                 choose(&c, a * n + b, a, b);
-    struct peers peers = {.kind = kind, .test = p->test, .rows = p->rows, .fitted = fitted};
+    peers.test = p->test;
+    peers.rows = p->rows;
     add_family(f, peers, &c, x, n * n);
 }
 
@@ -145,9 +149,15 @@ static void add_effects(struct families *f, const struct pairs_of *p, enum suspe
     for (size_t row = 0; row < p->rows; row++)
         pair_effects(p->x + row * n * n, n, rank + row * n, link + row * n * n);
     bool split = pairs >= ranks && !suspects_tests[p->test].alone;
+    bool many = split && pairs >= ranks + LEFT_OVER;
+    struct peers links = {.kind = of_two, .fitted = many ? ranks - 1 : 0, .rank_kind = of_one};
     if (split)
         add_ranks(f, p->d, of_one, p->test, rank, p->rows);
-    add_links(f, p, of_two, split ? link : p->x, split ? ranks - 1 : 0);
+    if (split && !many) {
+        links.of_rank = rank;
+        rank = NULL;
+    }
+    add_links(f, p, links, many ? link : p->x);
     free(link);
     free(rank);
 }
@@ -244,6 +254,7 @@ void families_free(struct families *f)
         free(f->v[i].a);
         free(f->v[i].b);
         free(f->v[i].x);
+        free(f->v[i].of_rank);
     }
     free(f->v);
 }

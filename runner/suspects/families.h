@@ -13,6 +13,10 @@ struct peers {
     size_t *a, *b; /* entities, as in struct suspect */
     double *x;     /* [row * n + entity] */
     size_t n, rows, fitted;
+    /* Of few links: what each rank contributes, [row * ranks + rank]. It is taken away where the rank is
+     * slow in this test (kind rank_kind). With many links, x is without it. NULL: nothing is. */
+    double *of_rank;
+    enum suspect_kind rank_kind;
 };
 
 struct families {

@@ -128,8 +128,31 @@ static void note_seen(struct verdicts *out, enum suspect_kind kind, double seen)
         out->seen[kind] = relative;
 }
 
-static void judge_family(struct verdicts *out, const struct peers *p, double alpha)
+static bool is_slow_in(const struct verdicts *v, enum suspect_kind kind, size_t rank, size_t test)
 {
+    for (size_t i = 0; i < v->n; i++)
+        for (size_t k = 0; v->v[i].kind == kind && v->v[i].a == rank && k < v->v[i].n; k++)
+            if (v->v[i].findings[k].test == test)
+                return true;
+    return false;
+}
+
+/* What slow ranks contribute to the times of their links. */
+static void take_slow_ranks(const struct verdicts *v, struct peers *p, size_t ranks)
+{
+    for (size_t rank = 0; p->of_rank && rank < ranks; rank++) {
+        if (!is_slow_in(v, p->rank_kind, rank, p->test))
+            continue;
+        p->fitted++;
+        for (size_t i = 0; i < p->n; i++)
+            for (size_t row = 0; row < p->rows && (p->a[i] == rank || p->b[i] == rank); row++)
+                p->x[row * p->n + i] -= p->of_rank[row * ranks + rank];
+    }
+}
+
+static void judge_family(struct verdicts *out, struct peers *p, size_t ranks, double alpha)
+{
+    take_slow_ranks(out, p, ranks);
     const struct family family = {p->n, p->rows, p->x, p->fitted};
     struct excess *excess = xcalloc(p->n, sizeof *excess);
     double seen;
@@ -162,7 +185,7 @@ void suspects_judge(struct verdicts *out, const struct suspects_data *d)
     begin(out, d);
     families_make(&f, d);
     for (size_t i = 0; i < f.n; i++)
-        judge_family(out, &f.v[i], SUSPECTS_ALPHA / (double)f.n);
+        judge_family(out, &f.v[i], d->ranks, SUSPECTS_ALPHA / (double)f.n);
     families_free(&f);
     verdicts_finish(out, d);
 }
