@@ -246,12 +246,25 @@ static void judge_test_since(struct verdicts *out, const struct suspects_data *d
     free(now);
 }
 
+/* Is a rank of this link slower than in the past, by at least half of what the link is? */
+static bool is_of_slow_rank(const struct verdicts *v, const struct suspect *link)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (v->v[i].kind == SUSPECT_RANK && (v->v[i].a == link->a || v->v[i].a == link->b) &&
+            2 * v->v[i].findings[0].excess.value >= link->findings[0].excess.value)
+            return true;
+    return false;
+}
+
 void suspects_judge_since(struct verdicts *out, const struct suspects_data *d,
                           const struct suspects_data *past)
 {
     begin(out, d);
     for (size_t t = 0; t < SUSPECTS_TESTS; t++)
         judge_test_since(out, d, past, t);
+    for (size_t i = out->n; i-- > 0;)
+        if (out->v[i].kind == SUSPECT_LINK && is_of_slow_rank(out, &out->v[i]))
+            drop(out, i);
     verdicts_finish(out, d);
 }
 

@@ -29,6 +29,23 @@ static void add_place(struct text *t, const struct rank_facts *r)
         text_addf(t, "on %s", r->host);
 }
 
+/* "NVLink, GPU 1 and GPU 2 of n1", "network, n1 and n2", "on n1". */
+static void add_ends(struct text *t, const struct rank_facts *a, const struct rank_facts *b)
+{
+    bool same = rank_facts_same_host(a, b);
+    if (same && !a->gpu) {
+        text_addf(t, "on %s", a->host);
+        return;
+    }
+    text_addf(t, "%s, ", rank_facts_link(a, b));
+    if (a->gpu)
+        text_addf(t, "GPU %d%s", a->index, same ? "" : " of ");
+    text_addf(t, "%s and ", same ? "" : a->host);
+    if (b->gpu)
+        text_addf(t, "GPU %d of ", b->index);
+    text_add(t, b->host);
+}
+
 static void add_name(struct text *t, const struct suspects_data *d, const struct suspect *s)
 {
     const struct rank_facts *a = &d->rank[s->a], *b = &d->rank[s->b];
@@ -43,10 +60,8 @@ static void add_name(struct text *t, const struct suspects_data *d, const struct
         text_addf(t, "link between host %s and host %s", a->host, b->host);
         break;
     case SUSPECT_LINK:
-        text_addf(t, "link of rank %zu and rank %zu (%s: ", s->a, s->b, rank_facts_link(a, b));
-        add_place(t, a);
-        text_add(t, "; ");
-        add_place(t, b);
+        text_addf(t, "link of rank %zu and rank %zu (", s->a, s->b);
+        add_ends(t, a, b);
         text_add(t, ")");
         break;
     default:

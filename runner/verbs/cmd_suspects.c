@@ -68,7 +68,7 @@ static int plan_here(struct measuring *m)
     words_addf(&m->overrides, "platform:name=%s", uname(&u) == 0 ? u.nodename : "here");
     if (m->cuda)
         words_add(&m->overrides, "platform:device=GPU");
-    else
+    else if (m->ranks <= (size_t)here_slots())
         words_add(&m->overrides, "launch:bind=core");
     words_addf(&m->overrides, "launch:ranks=%zu", m->ranks);
     return GS_OK;
@@ -90,6 +90,8 @@ static int plan_config(struct measuring *m, const char *config)
 static int plan(struct measuring *m, const char *config)
 {
     struct joined joined;
+    if (joined_find(&joined) && joined.rank > 0) /* rank 0 reports */
+        return GS_USAGE;
     if (joined_find(&joined))
         return fail(GS_USAGE, "suspects: starts the ranks itself: run it without mpirun or srun");
     int code = config ? plan_config(m, config) : plan_here(m);

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tier: slow
+#
+# gradsync suspects between four emulated hosts: the link with 20 ms more is named, and no other.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lab.sh"
+[ -e "$build/gradsync-rank" ] || skip_all 'built without MPI'
+
+lab_config 200Mbit/s 1ms 'east-south = rtt=21ms'
+sed -i 's/^south = gpus=1/&\nwest = gpus=1/; s/^ranks = 3/ranks = 4/; s/^nodes = 3/nodes = 4/
+    s/^hosts = .*/hosts = north, east, south, west/' lab.ini
+run lab -- "$gradsync" suspects lab.ini -q -o data -s pairs:size=64KiB
+need_lab
+is "$rc" 1 'a delayed link gives exit code 1'
+like "$out" '^suspect: link of rank 1 and rank 2 \(network, east and south\): ' \
+    'the delayed link is named'
+one_line "$out" 'no other link and no host is named'
+unlike "$out" 'only while other pairs run' 'it is slow alone too'
+is "$(ls -d data/*/pairs/* | wc -l)" 2 'the link that stands out is measured again, alone'
+like "$(cat data/*/pairs/*/launch-01.01.jsonl)" '"alone":"1"' 'the other pairs are idle then'
+done_testing
