@@ -12,7 +12,8 @@ run "$build/sim/suspect_rates" 1000
 is "$rc|$err" '0|' 'every rate is within its bound'
 printf '%s\n' "$out" >rates
 diag "$out"
-for machine in '2 ranks' '4 ranks' '8 ranks' '8 ranks that differ by 2%' '4 hosts of 4 ranks'; do
+for machine in '2 ranks' '4 ranks' '8 ranks' '8 ranks that differ by 2%' \
+    '8 ranks that differ by 5%' '4 hosts of 4 ranks'; do
     ok "a healthy machine has a suspect in 5% or less: $machine" holds \
         "$(rate 'a healthy one is named' "healthy; $machine")" 'x <= 0.05'
 done

@@ -25,27 +25,27 @@ static double throttled(const struct rank_facts *r)
 
 static double sm(const struct rank_facts *r)
 {
-    return suspects_reading(r, READING_SM_HZ);
+    return rank_facts_reading(r, READING_SM_HZ);
 }
 
 static double memory(const struct rank_facts *r)
 {
-    return suspects_reading(r, READING_MEMORY_HZ);
+    return rank_facts_reading(r, READING_MEMORY_HZ);
 }
 
 static double power(const struct rank_facts *r)
 {
-    return suspects_reading(r, READING_POWER_W);
+    return rank_facts_reading(r, READING_POWER_W);
 }
 
 static double temperature(const struct rank_facts *r)
 {
-    return suspects_reading(r, READING_TEMPERATURE_C);
+    return rank_facts_reading(r, READING_TEMPERATURE_C);
 }
 
 static double cores(const struct rank_facts *r)
 {
-    return suspects_reading(r, READING_OWN_CORES);
+    return rank_facts_reading(r, READING_OWN_CORES);
 }
 
 static double width(const struct rank_facts *r)

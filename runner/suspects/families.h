@@ -5,7 +5,7 @@
 #ifndef GS_FAMILIES_H
 #define GS_FAMILIES_H
 
-#include "suspects/judge.h"
+#include "suspects/suspects_data.h"
 
 struct peers {
     enum suspect_kind kind;

@@ -17,9 +17,6 @@
 
 #define SUSPECTS_ALPHA 0.05
 
-enum suspect_kind { SUSPECT_RANK, SUSPECT_HOST, SUSPECT_NETWORK, SUSPECT_LINK, SUSPECT_ROUTE };
-enum { SUSPECT_KINDS = SUSPECT_ROUTE + 1 };
-
 /* One test in which an entity is slower. */
 struct finding {
     size_t test;

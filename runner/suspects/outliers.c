@@ -116,14 +116,19 @@ static double square_of_health(size_t n)
     return log_floor() * log_floor() * (n < 8 ? 2 / (double)n : 0.25);
 }
 
+static size_t steps_of(size_t n)
+{
+    return n > 3 ? (n - 1) / 2 : 1;
+}
+
 static size_t count_slow(const struct family *f, const struct value *v, size_t n, double alpha,
                          double usual, struct excess *out)
 {
-    size_t steps = n > 3 ? (n - 1) / 2 : 1, slow = 0;
+    size_t steps = steps_of(n), slow = 0;
     for (size_t i = 0; i < steps && i + 1 < n; i++) {
         struct others o = others_of(v + i + 1, n - i - 1, f->fitted, usual);
         double t = (v[i].mean - o.mean - log_floor()) / o.error;
-        double p = student_tail(t, o.df) * (double)(n - i);
+        double p = student_tail(t, o.df) * (double)((n - i) * steps);
         out[v[i].entity].p = p < 1 ? p : 1;
         if (p < alpha)
             slow = i + 1;
@@ -164,9 +169,10 @@ static void interval(const struct family *f, size_t entity, const bool *peer, st
     free(x);
 }
 
-static double seen_excess(double error, double df, size_t n, double alpha)
+/* tests: the number of p that share alpha. */
+static double seen_excess(double error, double df, size_t tests, double alpha)
 {
-    double tail = alpha / (double)n;
+    double tail = alpha / (double)tests;
     return log_floor() + error * (student_quantile(tail, df) + student_quantile(POWER_TAIL, df));
 }
 
@@ -186,7 +192,7 @@ void outliers_find(const struct family *f, double alpha, struct excess *out, dou
     *seen = NAN;
     if (n > 1) {
         struct others o = others_of(v + slow, n - slow, f->fitted, usual);
-        *seen = seen_excess(o.error, o.df, n, alpha);
+        *seen = seen_excess(o.error, o.df, n * steps_of(n), alpha);
     }
     free(peer);
     free(v);

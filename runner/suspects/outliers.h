@@ -9,12 +9,13 @@
  * the second slowest with those that are left, and so on for up to half of the family. The last
  * step with a p below alpha decides how many are slow, so that two slow ones do not hide each other
  * (generalised extreme Studentised deviate; Rosner 1983, Technometrics 25, 165; here one-sided). p
- * is that of Student's t, times the number of values that are left.
+ * is that of Student's t, times the number of values that are left and the number of steps.
  *
  * The spread of the others is that between healthy entities, with the noise of measuring them. Few
  * entities say little about it. So it is moderated (Smyth 2004, Stat. Appl. Genet. Mol. Biol. 3, 3): its
- * square is averaged with OUTLIERS_PRIOR degrees of freedom of a usual one: that of the rows,
- * and half the floor; of two entities, which tell nothing of their spread, the floor. A spread that is larger than usual stands by itself.
+ * square is averaged with OUTLIERS_PRIOR degrees of freedom of a usual one: that of the rows, and half
+ * the floor; of two entities, which tell nothing of their spread, the floor. A spread that is larger
+ * than usual stands by itself.
  *
  * Only what exceeds the floor counts as slower: a smaller difference is of no use to anybody. And
  * the interval over the rows must exclude 0, so that one disturbed launch makes no suspect.

@@ -108,7 +108,7 @@ void rank_facts_health(struct rank_facts *ranks, size_t n, const json_t *health)
     }
 }
 
-double suspects_reading(const struct rank_facts *r, enum reading k)
+double rank_facts_reading(const struct rank_facts *r, enum reading k)
 {
     return r->count[k] > 0 ? r->sum[k] / r->count[k] : NAN;
 }

@@ -5,12 +5,39 @@
 #ifndef GS_RANK_FACTS_H
 #define GS_RANK_FACTS_H
 
-#include "suspects/suspects_data.h"
-
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Means over the readings; NaN: none. */
+enum reading {
+    READING_SM_HZ,
+    READING_MEMORY_HZ,
+    READING_POWER_W,
+    READING_TEMPERATURE_C,
+    READING_OWN_CORES,
+    READINGS
+};
+
+struct rank_facts {
+    char *host;
+    char *model; /* of the GPU; of the CPU where there is none */
+    char *uuid;  /* of the GPU; "" */
+    bool gpu;
+    int index;                  /* of the GPU on its host; rank of the host where none */
+    double pcie_width, nvlinks; /* NaN: unknown */
+    double nvlink_errors;       /* counted since the driver was loaded */
+    char **ways;                /* of PCIe to the other GPUs */
+    size_t n_ways;
+    double sum[READINGS], count[READINGS];
+    size_t readings, throttled; /* that name throttle reasons; with one that slows */
+    char *reasons;              /* "hw_thermal, power_cap"; NULL: none */
+};
 
 void rank_facts_read(struct rank_facts *ranks, size_t n, const json_t *hosts);
 void rank_facts_health(struct rank_facts *ranks, size_t n, const json_t *health);
+/* NaN: no reading. */
+double rank_facts_reading(const struct rank_facts *r, enum reading k);
 void rank_facts_free(struct rank_facts *r);
 
 /* Do two ranks have the same host? */

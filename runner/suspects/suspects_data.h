@@ -6,8 +6,11 @@
 #ifndef GS_SUSPECTS_DATA_H
 #define GS_SUSPECTS_DATA_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "suspects/rank_facts.h"
+
+/* Network: of a host. Route: between two hosts. */
+enum suspect_kind { SUSPECT_RANK, SUSPECT_HOST, SUSPECT_NETWORK, SUSPECT_LINK, SUSPECT_ROUTE };
+enum { SUSPECT_KINDS = SUSPECT_ROUTE + 1 };
 
 /* Tests of pairs have a value for each pair (a, b), a < b, at a * ranks + b, the others for each
  * rank. alone: while no other pair ran. */
@@ -17,31 +20,6 @@ struct suspects_test {
 };
 enum { SUSPECTS_TESTS = 8 };
 extern const struct suspects_test suspects_tests[SUSPECTS_TESTS];
-
-/* Means over the readings; NaN: none. */
-enum reading {
-    READING_SM_HZ,
-    READING_MEMORY_HZ,
-    READING_POWER_W,
-    READING_TEMPERATURE_C,
-    READING_OWN_CORES,
-    READINGS
-};
-
-struct rank_facts {
-    char *host;
-    char *model; /* of the GPU; of the CPU where there is none */
-    char *uuid;  /* of the GPU; "" */
-    bool gpu;
-    int index;                  /* of the GPU on its host; rank of the host where none */
-    double pcie_width, nvlinks; /* NaN: unknown */
-    double nvlink_errors;       /* counted since the driver was loaded */
-    char **ways;                /* of PCIe to the other GPUs */
-    size_t n_ways;
-    double sum[READINGS], count[READINGS];
-    size_t readings, throttled; /* that name throttle reasons; with one that slows */
-    char *reasons;              /* "hw_thermal, power_cap"; NULL: none */
-};
 
 struct suspects_data {
     char *platform, *run_id; /* of the first recording */
@@ -59,8 +37,6 @@ int suspects_data_add(struct suspects_data *d, const char *dir);
 void suspects_data_free(struct suspects_data *d);
 
 size_t suspects_entities(const struct suspects_data *d, size_t test);
-/* NaN: no reading. */
-double suspects_reading(const struct rank_facts *r, enum reading k);
 
 /* The values of a test in rows: its launches, as medians over their blocks; of a single launch, its
  * blocks. centred: less the median of all entities of the block, which takes drift away. The

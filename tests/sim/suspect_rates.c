@@ -46,7 +46,7 @@ static const struct regime regimes[] = {
     {"healthy; 8 ranks", 8, 8, 0.005, 0, 0, 0, 0, 0, 0.05, 0},
     {"healthy; 8 ranks that differ by 1%", 8, 8, 0.01, 0, 0, 0, 0, 0, 0.05, 0},
     {"healthy; 8 ranks that differ by 2%", 8, 8, 0.02, 0, 0, 0, 0, 0, 0.05, 0},
-    {"healthy; 8 ranks that differ by 5%", 8, 8, 0.05, 0, 0, 0, 0, 0, 1, 0},
+    {"healthy; 8 ranks that differ by 5%", 8, 8, 0.05, 0, 0, 0, 0, 0, 0.05, 0},
     {"healthy; 4 hosts of 4 ranks", 16, 4, 0.005, 0, 0, 0, 0, 0, 0.05, 0},
     {"healthy; 4 hosts of 4 ranks that differ by 2%", 16, 4, 0.02, 0, 0, 0, 0, 0, 0.05, 0},
     {"a rank computes 10% slower; 2 ranks", 2, 2, 0.005, 0.1, 0, 0, 0, 1, 0.05, 0.8},
