@@ -4,7 +4,7 @@
 #
 # gradsync suspects between four emulated hosts: the link with 20 ms more is named, and no other.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lab.sh"
+. "$top/tests/lab.sh"
 [ -e "$build/gradsync-rank" ] || skip_all 'built without MPI'
 
 lab_config 200Mbit/s 1ms 'east-south = rtt=21ms'
