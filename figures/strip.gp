@@ -5,7 +5,7 @@
 array strip_from[strips]
 array strip_to[strips]
 array strip_text[strips]
-stats $strip using (strip_from[int($0) + 1] = $1, strip_to[int($0) + 1] = $2, strip_text[int($0) + 1] = strcol(3), 1) nooutput
+stats $strip using (strip_from[int($0) + 1] = $1, strip_to[int($0) + 1] = $2, strip_text[int($0) + 1] = strcol(3), y_low) nooutput
 inch = (log10(size_high * 1.4) - log10(size_low / 1.4)) / (WIDTH - LEFT - RIGHT)
 do for [i = 1 : strips] {
     left = i == 1 ? size_low / 1.4 : sqrt(strip_to[i - 1] * strip_from[i])

@@ -21,9 +21,9 @@ rank_obj := $(patsubst %.c,$(BUILD)/%.o,$(wildcard runner/rank/*.c))
 library := $(BUILD)/libgradsync.a
 commit := $(BUILD)/commit.o
 
-##@ To measure
+##@ Measure
 .PHONY: all run plan FORCE
-all: ## build everything this machine has the libraries for
+all: ## build everything for which this machine has the libraries
 all: $(BUILD)/gradsync $(BUILD)/gradsync-rank plugins
 
 $(BUILD)/deps.ok: mk/found.sh | $(BUILD)/
@@ -59,9 +59,9 @@ $(BUILD)/gradsync.1: mk/manual.sh $(BUILD)/gradsync
 .PRECIOUS: %/
 
 config = $(if $(PLATFORM),configs/$(PLATFORM).ini,$(error which platform? PLATFORM=local, or another of configs/: $(patsubst configs/%.ini,%,$(wildcard configs/*.ini))))
-run: all ## PLATFORM=NAME measure it, by configs/NAME.ini
+run: all ## PLATFORM=NAME measure the platform of configs/NAME.ini
 	@$(BUILD)/gradsync run $(config) $(ARGS)
-plan: all ## PLATFORM=NAME the cells, the memory and the time that takes
+plan: all ## PLATFORM=NAME list its cells, memory and time; measure nothing
 	@$(BUILD)/gradsync plan $(config) $(ARGS)
 
 -include $(lib_obj:.o=.d) $(cmd_obj:.o=.d) $(rank_obj:.o=.d)

@@ -21,14 +21,14 @@ fuzz = BUILD='$(BUILD)/fuzzing' TELL='>/dev/null' CC='$(CLANG)' WARNINGS=-Wall \
 
 $(call stop_without,cmocka,check check-asan unit test-programs asan-build)
 
-##@ To trust it
+##@ Checks and benchmarks
 .PHONY: check check-all check-asan unit verify sums bench bench-wan fuzz fuzzers lint asan-build test-programs
-check: test-programs ## the fast tests, under 5 minutes; TESTS=REGEX: those that match, slow ones too
+check: test-programs ## run the fast tests, under 5 minutes; TESTS=REGEX: those that match, slow ones too
 	@BUILD='$(BUILD)' TESTS='$(TESTS)' bash tests/run
-check-all: ## every test: also Slurm, emulated sites, faults, fuzzing, ASan and UBSan
+check-all: ## run every test: also Slurm, emulated sites, faults, fuzzing, ASan and UBSan
 check-all: test-programs asan-build $(if $(shell command -v $(CLANG) || true),fuzzers)
 	@BUILD='$(BUILD)' TESTS='$(TESTS)' bash tests/run --all
-check-asan: asan-build ## the tests under ASan and UBSan alone
+check-asan: asan-build ## run the tests under ASan and UBSan only
 	@BUILD='$(BUILD)' TESTS='$(TESTS)' bash tests/run --asan
 unit: $(unit_bin)
 	@BUILD='$(BUILD)' bash tests/run $^
@@ -36,23 +36,23 @@ test-programs: all $(unit_bin) $(bench_bin) $(sim_bin)
 asan-build:
 	@$(MAKE) --no-print-directory $(asan) test-programs
 
-verify: all ## the checksums of every recording
+verify: all ## check the checksums of every recording
 	@bash mk/sums.sh --check '$(BUILD)/gradsync'
 sums: all # enters new recordings in data/SHA256SUMS, for a commit
 	@bash mk/sums.sh --add '$(BUILD)/gradsync'
 
-bench: all $(bench_bin) ## speed and memory, each beside what it is held to
+bench: all $(bench_bin) ## measure the speed and memory of gradsync itself, each beside its limit
 	@BUILD='$(BUILD)' bash tests/bench/bench.sh
-bench-wan: all ## PART=latency wan_sync between sites in a lab, beside Open MPI, against the bounds
+bench-wan: all ## PART=latency compare wan_sync in a lab with Open MPI and with the lower bounds
 	@BUILD='$(BUILD)' bash tests/bench/wan.sh $(PART)
 
 fuzzers: # the fuzz targets, built
 	@$(MAKE) --no-print-directory $(fuzz) $(fuzz_bin:$(BUILD)/fuzz/%=$(BUILD)/fuzzing/fuzz/%)
-fuzz: fuzzers ## FUZZ_SECONDS=60 each parser, fed by libFuzzer (clang)
+fuzz: fuzzers ## FUZZ_SECONDS=60 fuzz each parser with libFuzzer (needs clang)
 	@for f in $(fuzz_bin:$(BUILD)/fuzz/%=$(BUILD)/fuzzing/fuzz/%); do \
 	  bash tests/fuzz/run "$$f" $(FUZZ_SECONDS); done
 
-lint: ## clang-format, clang-tidy and shellcheck have nothing to say
+lint: ## check the sources with clang-format, clang-tidy and shellcheck
 	@CPPFLAGS='$(CPPFLAGS_ALL)' CUDA_HOME='$(CUDA_HOME)' MPICC='$(MPICC)' bash mk/lint.sh
 
 # What these are made of is compiled in one call, whose own dependencies are of its last source. What
@@ -66,6 +66,7 @@ $(BUILD)/tests/test_stopping: $(BUILD)/runner/rank/stopping.o
 $(BUILD)/tests/test_wan_tcp: $(wildcard plugins/wan_sync/transport/tcp*.c)
 $(BUILD)/tests/test_wan_schedule: $(wildcard $(patsubst %,plugins/wan_sync/%*.c,strategy/engine strategy/schedule wire/wire))
 $(BUILD)/bench/wan_link: $(wildcard plugins/wan_sync/transport/tcp*.c)
+$(BUILD)/tests/test_wan_guard $(BUILD)/bench/wan_guard: $(patsubst %,plugins/wan_sync/transport/tcp_%.c,guard keys secret)
 $(BUILD)/tests/test_step: $(patsubst %,plugins/iter_proxy/%.c,buckets schedule traits work work_step)
 $(BUILD)/bench/%: tests/bench/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) && OMPI_CC='$(CC)' $(MPICC) $(test_depends)

@@ -13,15 +13,15 @@
 
 $(call stop_without,gnuplot,figures drawn sound-drawn report readme model-error paper)
 
-##@ To see it
+##@ Figures and papers
 .PHONY: figures figures-all tables drawn reduced sound-tables sound-drawn
 # A PLATFORM of the environment may be meant for another program; a report takes it.
 drawn_only := $(if $(or $(filter report,$(MAKECMDGOALS)),$(filter command,$(platform_given))),$(PLATFORM))
-figures: all ## measure this machine if it never was, then its figures; PLATFORM=NAME, CONFIGS=auto,ring: these
+figures: all ## measure this machine if it has no recording, and draw its figures; PLATFORM=NAME, CONFIGS=auto,ring: only these
 	@$(if $(filter-out local,$(drawn_only)),,bash mk/measure.sh '$(BUILD)/gradsync')
 	@$(MAKE) --no-print-directory drawn ONLY='$(or $(drawn_only),own)'
 	@bash mk/drawn.sh $(csv)/drawings
-figures-all: all ## the figures of every recording, those of this repository too
+figures-all: all ## draw every recording, also those of this repository
 	@bash mk/measure.sh '$(BUILD)/gradsync'
 	@$(MAKE) --no-print-directory drawn ONLY=
 	@bash mk/drawn.sh $(csv)/drawings
@@ -45,7 +45,7 @@ configs := $(if $(reads),$(call listed,platforms))
 tables_of_a_run := samples summary iteration metrics launches wan compare placebo chosen
 
 # Which recordings are drawn. ONLY: platforms, or `own`: measured here, not part of this repository.
-cloned := $(if $(and $(reads),$(filter own,$(ONLY))),$(filter-out local/%,$(shell cut -d/ -f3-5 data/SHA256SUMS 2>/dev/null | sort -u)))
+cloned := $(if $(and $(reads),$(filter own,$(ONLY))),$(filter-out local/%,$(shell { cut -d/ -f3-5 data/SHA256SUMS; git ls-files data/raw | cut -d/ -f3-5; } 2>/dev/null | sort -u)))
 of_only = $(if $(filter own,$(ONLY)),$(filter-out $(cloned),$1),$(if $(ONLY),$(filter $(ONLY:%=%/%),$1),$1))
 
 # $(call remember,FILE,TEXT): FILE holds TEXT, and is written only when it did not.
@@ -122,8 +122,8 @@ $(foreach p,$(stepped),$(eval $(call drawing,$p/answer,answer,$(csv)/compare.csv
 # What else is drawn is added to `drawings` by the makefiles that follow.
 .SECONDEXPANSION:
 sound-drawn: sound-tables $$(drawings)
-	@$(foreach r,$(filter-out $(patsubst $(raw)/%/MANIFEST.json,%,$(wildcard $(raw)/*/*/*/MANIFEST.json)),$(runs)),echo 'unfinished: $(raw)/$r: drawn as far as it is; gradsync show says what it lacks' >&2;)true
-	@$(if $(drawings),,echo 'No recording to draw: make run PLATFORM=…, or make figures-all' >&2)
+	@$(foreach r,$(filter-out $(patsubst $(raw)/%/MANIFEST.json,%,$(wildcard $(raw)/*/*/*/MANIFEST.json)),$(shown)),echo "unfinished: $(raw)/$r: only its measured cells are drawn; 'gradsync show $(raw)/$r' lists the missing ones" >&2;)true
+	@$(if $(drawings),,echo 'no recording to draw; measure with make run PLATFORM=…, or draw those of this repository with make figures-all' >&2)
 	@$(call remember,$(csv)/drawings,$(drawings))drawings=" $$(<$(csv)/drawings) "; for file in $(if $(ONLY),$(patsubst %,figures/out/%/*,$(sort $(foreach p,$(pairs),$(firstword $(subst /, ,$p))))),figures/out/*/*); do \
 	  [[ $$drawings == *" $$file "* ]] || rm -f "$$file"; done
 	@$(if $(damaged),{ printf '%s: left out of tables and figures for the error above\n' $(damaged:%=$(raw)/%) >&2; false; })

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What this machine has of what gradsync is built with, and what is left out without it.
+# Lists the libraries and programs found here, and what is left out without the others.
 #   found.sh             prints it
-#   found.sh --require   says what is missing, alone, and fails, if anything is that is needed
-#   found.sh --lacks X   prints one line with the remedy when X is missing, and nothing when it is here
+#   found.sh --require   prints only what is missing and required, and fails if anything is
+#   found.sh --lacks X   prints one line with the remedy if X is missing, else nothing
 set -euo pipefail
 cc=${CC:-gcc} mpicc=${MPICC:-mpicc} cuda=${CUDA_HOME:-} nccl=${NCCL_HOME:-}
 
@@ -35,16 +35,16 @@ want() {
 need "$cc" 'the C compiler' command -v "$cc"
 need iniparser 'reads configs' has_header iniparser.h "$cc" -I/usr/include/iniparser -I/usr/local/include/iniparser
 need jansson 'writes recordings' has_header jansson.h
-need libsodium 'checksums' has_header sodium.h
-need SQLite 'the numbers of the paper (libsqlite3-dev)' has_header sqlite3.h
-need MPI 'starts the ranks; MPI_HOME=… if it is elsewhere' has_header mpi.h "$mpicc"
-want hwloc 'ranks are not bound beside their GPUs (libhwloc-dev)' has_header hwloc.h
+need libsodium 'checksums of recordings, proofs between sites' has_header sodium.h
+need SQLite 'queries of the tables, for why and the papers' has_header sqlite3.h
+need MPI 'starts the ranks; set MPI_HOME=… if it is elsewhere' has_header mpi.h "$mpicc"
+want hwloc 'ranks are not bound to the processors near their GPUs (libhwloc-dev)' has_header hwloc.h
 want OpenBLAS 'iter_proxy is left out' has_header cblas.h
 want gnuplot 'make figures cannot draw' command -v gnuplot
-want LaTeX 'make paper cannot write: make setup-paper' command -v latexmk
+want LaTeX 'make paper cannot run; make setup-paper installs it' command -v latexmk
 want cmocka 'make check cannot run' has_header cmocka.h
-want CUDA 'the GPU plugins are left out; CUDA_HOME=… if it is elsewhere' test -f "$cuda/include/cuda_runtime.h"
-want NCCL 'nccl_allreduce is left out; NCCL_HOME=… if it is elsewhere' test -f "$nccl/include/nccl.h"
+want CUDA 'the GPU plugins are left out; set CUDA_HOME=… if it is elsewhere' test -f "$cuda/include/cuda_runtime.h"
+want NCCL 'nccl_allreduce is left out; set NCCL_HOME=… if it is elsewhere' test -f "$nccl/include/nccl.h"
 
 if [ -n "$only" ]; then
     for line in "${left_out[@]}"; do printf '%s is missing, so %s; make setup installs it\n' "$only" "${line#*: }"; done
@@ -59,8 +59,8 @@ join() {
 if [ "${1:-}" != --require ] || [ ${#missing[@]} -eq 0 ]; then
     printf 'found     %s\n' "$(join "${found[@]}")"
     for line in "${left_out[@]}"; do printf 'without   %s\n' "$line"; done
-    for line in "${missing[@]}"; do printf 'MISSING   %s: make setup\n' "$line"; done
+    for line in "${missing[@]}"; do printf 'MISSING   %s; make setup installs it\n' "$line"; done
     exit 0
 fi
-printf 'gradsync: cannot be built here without %s: make setup\n' "$(join "${missing[@]}")" >&2
+printf 'gradsync: cannot be built here without %s; make setup installs them\n' "$(join "${missing[@]}")" >&2
 exit 3

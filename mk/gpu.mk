@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What needs GPUs: 2 at least. GPUS=N takes that many; NCCL_TESTS is the folder of nccl-tests'
-# all_reduce_perf, built with MPI=1, for what is held against it.
+# all_reduce_perf, built with MPI=1, for what is held against it; NCCL_SRC has the source of NCCL,
+# for its example tuner.
 
 GPUS ?=
 STEPS ?=
 SECONDS ?=
 NCCL_TESTS ?=
+NCCL_SRC ?=
 
 # The tests would all be skipped, which is no verdict.
 need_gpus = @n=$(or $(GPUS),$$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ' || true)); \
 	[ "$${n:-0}" -ge 2 ] || { echo "gradsync: $@ needs 2 GPUs, found $${n:-0}: run it where nvidia-smi lists them" >&2; exit 3; }
 
-##@ To trust it
+##@ Checks and benchmarks
 .PHONY: check-gpu bench-gpu bench-steps
-check-gpu: all ## NCCL_TESTS=DIR the GPU plugins on this machine's GPUs
+check-gpu: all ## NCCL_TESTS=DIR test the GPU plugins on the GPUs of this machine
 	$(need_gpus)
 	@BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)' JOBS=1 bash tests/run tests/gpu/test_*.sh
-bench-gpu: all ## NCCL_TESTS=DIR their speed, each beside what it is held to
+bench-gpu: all ## NCCL_TESTS=DIR NCCL_SRC=DIR measure their speed, each value beside its limit
 	$(need_gpus)
-	@export BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)'; \
-	bash tests/bench/gpu.sh && bash tests/bench/gpu_price.sh
-bench-steps: all ## STEPS="ddp-small …" SECONDS=20 PyTorch steps at every level of evidence, side by side
+	@export BUILD='$(BUILD)' GPUS='$(GPUS)' NCCL_TESTS='$(NCCL_TESTS)' NCCL_SRC='$(NCCL_SRC)'; \
+	bash tests/bench/gpu.sh && bash tests/bench/gpu_price.sh && bash tests/bench/gpu_tuner.sh
+bench-steps: all ## SECONDS=20 measure PyTorch steps at every level of evidence
 	$(need_gpus)
 	@BUILD='$(BUILD)' GPUS='$(GPUS)' STEPS='$(STEPS)' BUDGET='$(SECONDS)' bash tests/bench/steps.sh

@@ -12,7 +12,7 @@
     name = text = $0
     sub(/:.*/, "", name)
     sub(/.*## /, "", text)
-    if (match(text, /^[A-Z_]+=[^ ]+ /)) {
+    while (match(text, /^[A-Z_]+=[^ ]+ /)) {
         name = name " " substr(text, 1, RLENGTH - 1)
         text = substr(text, RLENGTH + 1)
     }

@@ -3,9 +3,9 @@
 # `make` alone: the targets, from the "target: ## text" lines and "##@ Group" headings of all
 # makefiles, and what was found on this machine.
 
-##@ To begin
+##@ Begin
 .PHONY: help setup
-help: ## this text
+help: ## print this text
 	@awk -f mk/help.awk $(MAKEFILE_LIST)
 	@echo
 	@CC='$(CC)' MPICC='$(MPICC)' CUDA_HOME='$(CUDA_HOME)' NCCL_HOME='$(NCCL_HOME)' bash mk/found.sh

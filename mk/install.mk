@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-##@ To keep house
+##@ Install and clean
 .PHONY: install plugin clean
-install: ## PREFIX=DIR the programs, plugins, configs, workload.h, plugin.mk
-clean: ## remove what was built, reduced and drawn; recordings stay
+install: ## PREFIX=DIR install programs, plugins, configs, workload.h and plugin.mk
+clean: ## remove programs, tables and figures; recordings stay
 	@rm -rf '$(BUILD)' data/csv figures/out
 
-##@ To extend it
-plugin: ## NAME=foo a new workload plugin, with its config and its test
+##@ Extend
+plugin: ## NAME=foo create a workload plugin with its config and its test

@@ -6,7 +6,7 @@
 #                                 What LaTeX has to say of undefined names is an error.
 set -euo pipefail
 if ! command -v latexmk >/dev/null || ! command -v pdflatex >/dev/null; then
-    echo 'gradsync: the paper wants latexmk and pdflatex: make setup-paper' >&2
+    echo 'gradsync: the paper needs latexmk and pdflatex; make setup-paper installs them' >&2
     exit 3
 fi
 [ "${1:-}" != --found ] || exit 0

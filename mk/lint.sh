@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The linters, each only if it is here; fails if one has something to say.
+# Runs the linters that are installed; fails if one reports anything.
 set -uo pipefail
 worst=0
 files() { git ls-files "$@" | while IFS= read -r f; do [ -e "$f" ] && echo "$f"; done; }
@@ -9,9 +9,9 @@ lint() { # NAME COMMAND…
     local name=$1
     shift
     if ! command -v "$name" >/dev/null; then
-        echo "lint: no $name here, left out"
+        echo "lint: $name is not installed; skipped"
     elif "$@"; then
-        echo "lint: $name: nothing to say"
+        echo "lint: $name: ok"
     else
         worst=1
     fi
@@ -30,7 +30,7 @@ tidy() { # it counts what it then leaves out, on stderr
     printf '%s\0' "${c[@]}" | xargs -0 -n 6 -P "$(nproc)" clang-tidy --quiet --warnings-as-errors='*' -p "$flags" \
         2> >(grep -v '^[0-9]* warnings\? generated\.$' >&2)
 }
-if bash mk/rooms.sh; then echo 'lint: rooms: nothing to say'; else worst=1; fi
+if bash mk/rooms.sh; then echo 'lint: rooms: ok'; else worst=1; fi
 lint clang-format clang-format --dry-run -Werror "${formatted[@]}"
 lint shellcheck shellcheck -x -P SCRIPTDIR "${shell[@]}"
 lint clang-tidy tidy

@@ -12,9 +12,9 @@ $(BUILD)/sim/error_rates.csv: tests/sim/error_rates.c tests/sim/truth.c tests/si
 $(BUILD)/sim/trial_rates.csv: tests/sim/trial_rates.c tests/sim/rates.c $(judges) $(BUILD)/runner/trial/trial_result.o | $(BUILD)/sim/trial_rates
 	$(call quiet,SIMULATE,$@)mkdir -p $(@D) && $| >$@
 
-##@ To trust it
+##@ Checks and benchmarks
 .PHONY: error-rates
-error-rates: $(BUILD)/sim/error_rates.csv $(BUILD)/sim/trial_rates.csv ## how often verdicts and intervals are wrong, by simulation, and for which noise
+error-rates: $(BUILD)/sim/error_rates.csv $(BUILD)/sim/trial_rates.csv ## simulate how often verdicts and intervals are wrong
 	@awk -F, 'FNR > 1 { if ($$1 != last) print $$1; last = $$1; \
 	  printf "  %-42s %5.1f%% [%.1f, %.1f]\n", $$2, 100 * $$4, 100 * $$5, 100 * $$6 }' $^
 endif

@@ -4,9 +4,9 @@
 # text from both. The same recordings give the same bytes: the time that TeX is told is that of the
 # latest recording.
 
-##@ To see it
+##@ Figures and papers
 .PHONY: paper written setup-paper
-paper: all ## paper/paper.pdf and paper/wan.pdf, every number of them from the recordings (LaTeX: setup-paper)
+paper: all ## write paper/paper.pdf and paper/wan.pdf; every number comes from the recordings (make setup-paper installs LaTeX)
 	@bash mk/latex.sh --found
 	@$(MAKE) --no-print-directory written
 setup-paper: # what the paper is written with

@@ -17,9 +17,9 @@ $(foreach p,$(filter-out $(platforms),$(PLATFORM)), \
 		$(error no platform '$p'$(if $(filter-out -,$(near)),$(comma) did you mean '$(near)'?,: neither configs/$p.ini nor data/raw/$p is here))))
 endif
 
-##@ To see it
-.PHONY: report setup-report readme
-report: $(if $(PLATFORM),figures,figures-all) ## PLATFORM=NAME one HTML page: figures, tables, verdicts, machine
+##@ Figures and papers
+.PHONY: report setup-report readme docs
+report: $(if $(PLATFORM),figures,figures-all) ## PLATFORM=NAME write one HTML page: figures, tables, verdicts, machine
 	@$(BUILD)/gradsync report -o $(report_page) $(or $(PLATFORM),--all)
 setup-report: # the browser that the test of the page looks at it with
 	@bash mk/setup.sh report
@@ -28,3 +28,5 @@ readme_figure := h200-4gpu/iter_proxy-size-16MiB-gemms-1-ranks
 readme: figures-all # writes docs/answer.svg and what the commands of README.md and docs/answer.md print
 	@cp figures/out/$(readme_figure).svg docs/answer.svg
 	@for d in README.md docs/answer.md; do bash mk/readme.sh $$d >$$d.new && mv $$d.new $$d || exit 1; done
+docs: all # renews the lists of docs/tables.md
+	@bash mk/docs.sh $(BUILD)/gradsync docs/tables.md >docs/tables.md.new && mv docs/tables.md.new docs/tables.md

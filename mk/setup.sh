@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The system packages that gradsync needs: installs those that are missing, as root or with sudo on
-# Debian and Ubuntu, and prints the list everywhere else. Exits 3 if something is still missing.
+# Installs the missing system packages that gradsync needs, as root or with sudo, on Debian and
+# Ubuntu. Prints their list on other systems. Exits 3 if something is still missing.
 set -euo pipefail
 
 packages=(
@@ -10,26 +10,26 @@ packages=(
     libiniparser-dev                       # reads configs
     libjansson-dev                         # reads and writes recordings
     libsodium-dev                          # checksums of recordings
-    libsqlite3-dev                         # queries of the tables: why, the paper
+    libsqlite3-dev                         # queries of the tables, for why and the papers
     openmpi-bin libopenmpi-dev             # starts the ranks, and mpi_allreduce
-    libhwloc-dev                           # binds them beside their GPUs
+    libhwloc-dev                           # binds them to processors near their GPUs
     libopenblas-dev                        # iter_proxy's compute
     gnuplot-nox fonts-dejavu-core          # the figures
     libcmocka-dev procps iproute2 jq       # the tests
 )
 
-# setup.sh paper: also what the paper is written with.
+# setup.sh paper: also LaTeX, for the papers.
 if [ "${1:-}" = paper ]; then
     packages+=(latexmk texlive-latex-base texlive-latex-recommended texlive-fonts-recommended)
 fi
-# setup.sh slurm: also what the tests of campaigns start a Slurm of their own with.
+# setup.sh slurm: also Slurm, for the tests of campaigns.
 if [ "${1:-}" = slurm ]; then packages+=(slurm-wlm munge); fi
-# setup.sh report: also the browser that the page of results is looked at with.
+# setup.sh report: also a browser, for the tests of the report.
 if [ "${1:-}" = report ]; then packages+=(chromium); fi
 
 elsewhere() {
     cat <<'TXT'
-gradsync: this is neither Debian nor Ubuntu. What it needs, by any package manager:
+gradsync: this is neither Debian nor Ubuntu. Install these with your package manager:
   gcc 10+, GNU make 4.3+, bash, perl, git, pkg-config
   iniparser 4.1+, jansson 2.10+, libsodium, SQLite 3.35+, an MPI with mpicc and mpirun (Open MPI; MPI_HOME=…),
   OpenBLAS, gnuplot 5.4+ with the cairo terminals, DejaVu Sans, cmocka 1.1.5+
@@ -60,7 +60,7 @@ if [ "$(id -u)" = 0 ]; then
 elif command -v sudo >/dev/null; then
     as_root=(sudo)
 else
-    echo "setup: neither root nor sudo here; ask for these packages, all else works as you:"
+    echo "setup: installing packages needs root or sudo. Ask your administrator for these; nothing else needs root:"
     echo "  apt-get install --no-install-recommends ${missing[*]}"
     exit 3
 fi
@@ -71,7 +71,7 @@ apt=("${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Dpkg::Use-
 "${apt[@]}" install --no-install-recommends "${missing[@]}" >/dev/null
 list_missing
 if [ ${#missing[@]} -ne 0 ]; then
-    echo "setup: apt-get left these out: ${missing[*]}" >&2
+    echo "setup: apt-get did not install: ${missing[*]}" >&2
     exit 3
 fi
 echo "setup: done"

@@ -4,9 +4,9 @@
 
 FROM ?=
 
-##@ To measure much
+##@ Many configs
 .PHONY: submit campaign setup-slurm check-slurm
-submit: all ## PLATFORM=NAME measure it in Slurm jobs: configs/NAME.ini, [slurm]
+submit: all ## PLATFORM=NAME measure the platform of configs/NAME.ini in Slurm jobs
 	@$(BUILD)/gradsync submit $(if $(FROM),'$(FROM)',$(config)) $(ARGS)
 campaign: all ## FROM=FOLDER measure every config of a folder here, one after another
 	@$(BUILD)/gradsync run '$(or $(FROM),$(error which folder of configs? FROM=FOLDER))' $(ARGS)

@@ -3,15 +3,15 @@
 # Figures of training between sites: what wan_sync measured, what arithmetic says of each config with
 # a [model], and what bandwidth a utilisation needs beside the published points.
 
-##@ To see it
+##@ Figures and papers
 .PHONY: model-error
-model-error: figures-all ## how far the WAN model is from what wan_sync measured, by network
+model-error: figures-all ## print the error of the WAN model for each measured network
 	@awk -F, '{ printf NR == 1 ? "%-24s %6s %8s %8s  %s\n" : "%-24s %6d %7.1f%% %7.1f%%  %s, %s B\n", $$1, $$3, \
 	  NR == 1 ? "median" : 100 * $$4, NR == 1 ? "worst" : 100 * $$5, NR == 1 ? "at" : $$6, $$7 }' data/csv/wan/model-error.csv
 
-##@ To measure
+##@ Measure
 .PHONY: wan-lab
-wan-lab: all ## JOBS=1 wan_sync in the lab, network after network, JOBS at a time
+wan-lab: all ## JOBS=1 measure wan_sync in emulated networks, JOBS at a time
 	@bash mk/wan-lab.sh '$(BUILD)/gradsync' data/raw '$(or $(JOBS),1)'
 
 ifneq ($(draws),)

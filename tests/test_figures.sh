@@ -38,6 +38,7 @@ done
 
 exits 0 'make -j1 draws the figures' draw -j1
 like "$out" 'REDUCE  one/nccl_allreduce' 'make says which recording it reduces'
+unlike "$err" 'warning' 'gnuplot draws the figures without a warning'
 for platform in one two; do
     for name in nccl_allreduce-{bandwidth,latency,ratios-forest,sizes-verdict_map} \
         iter_proxy-backward-size-16MiB-{by-ctas,decomposition,ecdf,ranks} \
@@ -138,6 +139,9 @@ is "$(figures_of ONLY=own | cut -d- -f1 | sort | uniq -c | xargs)" \
     "1 ./one/answer.svg 11 ./one/iter_proxy 4 ./one/nccl_allreduce \
 1 ./two/answer.svg 11 ./two/iter_proxy" \
     'only recordings that are not part of the repository are drawn'
+git init -q . && git add -f data/raw/two/iter_proxy && rm -r figures/out/two
+is "$(figures_of ONLY=own | grep -c '^./two/')" 0 'nor recordings that git knows'
+rm -rf .git && (figures_of ONLY=own >/dev/null)
 is "$(figures_of ONLY=two CONFIGS=auto,ctas=8 | wc -l)" 28 'the figures of other platforms are kept'
 is "$(grep -h '^array label' data/csv/panels/two/iter_proxy/*-overlapped.plot)" \
     "array label[2] = ['auto', 'ctas=8']" \

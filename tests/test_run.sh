@@ -144,7 +144,7 @@ exits 2 'an unknown option is refused' "$gradsync" run quick.ini --worload null
 like "$err" "did you mean '--workload'" 'an unknown option gets the nearest known one'
 for launch in 4294967297 1-4294967297 0 2-1 1x; do
     exits 2 "--launch $launch is refused" "$gradsync" run "$(the_run data)" --launch $launch
-    like "$err" "run: --launch '$launch' is no launch" \
+    like "$err" "run: --launch '$launch' must be a number or a range" \
         "the message names the wrong --launch $launch"
 done
 exits 2 '--set with a run folder is refused' "$gradsync" run "$(the_run data)" --set null:size=16

@@ -29,6 +29,11 @@ like "$err" '^ddp\.step: exists: give another name with -o' \
 ok 'a trace becomes a step of another name' import ddp.json -o other.step
 ok 'a step of another name has the same lines' cmp ddp.step other.step
 
+"$make" gpu='NVIDIA H200' >h200.json
+ok 'a trace of a known GPU becomes a step' import h200.json
+like "$(cat h200.step)" 'kernel 14169600 3\.6us' \
+    'without large copies in the trace, kernels move what the data sheet of the GPU says'
+
 "$make" comms=fsdp >fsdp.json
 ok 'a trace of FSDP becomes a step' import fsdp.json
 is "$(grep -E '^(all|red|wait|gradient)' fsdp.step | paste -sd';')" \
@@ -51,13 +56,15 @@ like "$err" 'no ProfilerStep marks, and no two Optimizer\.step: all of it counts
 
 "$make" marks=0 optimizer=1 >cut.json
 ok 'a trace without step marks but with an optimizer becomes a step' import cut.json
+like "$err" 'the GPU waited for the CPU in 91% of the step' \
+    'the message says that the CPU held up the trace'
 like "$(cat cut.step)" 'up to Optimizer\.step#AdamW\.step, the median of 2 steps: 10 ms' \
     'a trace without step marks is cut where the optimizer ends'
 is "$(grep -c '^gemm' cut.step)" 5 'a trace that is cut gives the GEMMs of one step'
 is "$(grep '^kernel' cut.step | cut -d' ' -f2,3 | paste -sd';')" \
-    '9679163 8us;1209895 1us;10889058 9us;36296861 30us' \
+    '9679163 8us;1209895 1us;10889058 9us;36296862 30us' \
     'kernels, copies and fills move what the copies of the trace move in their time'
-is "$(tail -n 2 cut.step | paste -sd';')" 'wait;kernel 36296861 30us' \
+is "$(tail -n 2 cut.step | paste -sd';')" 'wait;kernel 36296862 30us' \
     'the optimizer waits for the buckets'
 like "$err" 'step 10\.7 ms in the trace: GEMMs 0\.8 ms .* collectives 0\.2 ms, no kernel 9\.7 ms' \
     'import says what the GPU did in the step'

@@ -69,6 +69,10 @@ refused 'an unknown algorithm' "did you mean 'ring'" 2 '[mpi_allreduce]' 'algori
 refused 'a single rank for a step' 'ranks=1.*at least 2' 1 '[iter_proxy]' 'backend = host'
 refused 'a gradient of half an element' 'size=6 is not a multiple of the 4 bytes' 2 '[iter_proxy]' \
     'size = 6'
+refused 'a step that is not there' 'absent\.step: No such file' 2 '[iter_proxy]' 'mode = comm' \
+    'step = absent.step'
+like "$err" "^refused\.ini:$(grep -n '^step' refused.ini | cut -d: -f1): " \
+    'the error of a missing step names the line of its key'
 refused 'more buckets than elements' 'buckets=3 .* 2 elements of size=8' 2 '[iter_proxy]' \
     'size = 8' 'buckets = 3'
 

@@ -13,8 +13,7 @@
  *   recursive_doubling  log2 n (a + m b)              + 2(a + m b) when n is no power of two
  *   rabenseifner        2 log2 n a + 2 m b (n-1)/n    + 2(a + m b) when n is no power of two
  */
-#ifndef ALLREDUCE_P2P_H
-#define ALLREDUCE_P2P_H
+#pragma once
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -52,5 +51,3 @@ extern const struct allreduce allreduces[ALLREDUCE_KINDS];
 
 size_t allreduce_scratch_B(enum allreduce_kind kind, size_t count, size_t element_B, int ranks,
                            bool in_place);
-
-#endif

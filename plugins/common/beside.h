@@ -5,8 +5,7 @@
  * The backend is NAME/BACKEND.so beside NAME.so. It exports one constant, whose first member is its
  * size.
  */
-#ifndef BESIDE_H
-#define BESIDE_H
+#pragma once
 
 #include "workload.h"
 
@@ -21,5 +20,3 @@ struct beside {
  * another version. Then why[] gets the cause and the remedy, and *b is zero. */
 enum wl_status beside_open(struct beside *b, const char *backend, const char *symbol, size_t size,
                            char *why, size_t n);
-
-#endif

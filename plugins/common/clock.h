@@ -2,8 +2,7 @@
  *
  * Reads the monotonic clock, which times samples on the host.
  */
-#ifndef COMMON_CLOCK_H
-#define COMMON_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -14,5 +13,3 @@ static inline uint64_t now_ns(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * into one block for each rank. The root of broadcast and reduce is rank 0. In sendrecv, each rank
  * sends to the next and receives from the one before.
  */
-#ifndef COLLECTIVE_H
-#define COLLECTIVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ struct collective_part {
 /* The parts of a result. A rank that receives nothing has none. */
 int collective_parts(enum collective c, int rank, int ranks);
 struct collective_part collective_part(enum collective c, int rank, int ranks, size_t count, int i);
-
-#endif

@@ -4,12 +4,9 @@
  *
  * MPI_Bcast has one buffer on each rank: the root's is `send`, and its `recv` is not written.
  */
-#ifndef COLLECTIVE_MPI_H
-#define COLLECTIVE_MPI_H
+#pragma once
 
 #include "common/allreduce_p2p.h"
 #include "common/collective.h"
 
 extern const struct allreduce collectives_mpi[COLLECTIVES];
-
-#endif

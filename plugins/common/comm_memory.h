@@ -5,11 +5,8 @@
  * NCCL allocates about 6 MiB for each channel and peer (buffers of LL, LL128 and Simple). It has up
  * to 24 channels over NVLink.
  */
-#ifndef COMM_MEMORY_H
-#define COMM_MEMORY_H
+#pragma once
 
 #include <stdint.h>
 
 #define COMM_MEMORY_B (UINT64_C(144) << 20)
-
-#endif

@@ -7,8 +7,7 @@
  * Every sample also measures the rates reached (FLOP/s and bytes/s). burn_open() calibrates the
  * rates of an otherwise idle GPU, for comparison.
  */
-#ifndef CUDA_BURN_H
-#define CUDA_BURN_H
+#pragma once
 
 #include "common/cuda_gpu.h"
 
@@ -53,5 +52,3 @@ enum wl_status burn_start(struct burn *b, enum burn_level level);
 enum wl_status burn_feed(void *burn);
 /* Stops queueing, waits for the queued pieces, and measures the rates since burn_start(). */
 enum wl_status burn_stop(struct burn *b);
-
-#endif

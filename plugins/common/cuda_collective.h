@@ -2,8 +2,7 @@
  *
  * NCCL's collectives on the buffers of one operation: inputs, the call, and the check of its result.
  */
-#ifndef CUDA_COLLECTIVE_H
-#define CUDA_COLLECTIVE_H
+#pragma once
 
 #include "common/collective.h"
 #include "common/cuda_comm.h"
@@ -37,5 +36,3 @@ bool nccl_operation_check(struct gpu *g, const struct nccl_operation *o, const c
 enum wl_status nccl_operation_try(struct comms *c, struct comm *comm,
                                   const struct nccl_operation *o, char *in, char *out,
                                   cudaEvent_t done);
-
-#endif

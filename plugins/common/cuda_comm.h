@@ -16,8 +16,7 @@
  * comms_abort() may be called from another thread. A thread in comm_wait() notices it at its next
  * poll. A thread that hangs inside NCCL returns when the other thread calls ncclCommAbort.
  */
-#ifndef CUDA_COMM_H
-#define CUDA_COMM_H
+#pragma once
 
 #include "common/cuda_gpu.h"
 #include "common/cuda_scoped_env.h"
@@ -78,6 +77,7 @@ struct comm_ran {
     /* "RING", "LL128"; a kernel's name and ""; "copy-engine" and "", without CTAs */
     char algorithm[32], protocol[32];
     int ctas;
+    char why[80]; /* what failed, if it is not known; "": this NCCL does not say */
 };
 
 /* WL_SKIP: this NCCL is too old. */
@@ -130,5 +130,3 @@ enum wl_status comm_prove(struct comms *c, const struct comm *comm, const struct
 
 /* A function that only newer versions of NCCL have, or NULL. */
 void *comm_symbol(const struct comms *c, const char *name);
-
-#endif

@@ -5,8 +5,7 @@
  * A function that fails calls host->fail() with one line that names the remedy. It returns WL_SKIP
  * if this machine cannot do it, WL_FAIL for any other failure.
  */
-#ifndef CUDA_GPU_H
-#define CUDA_GPU_H
+#pragma once
 
 #include "common/cuda_kernels.h"
 #include "workload.h"
@@ -69,5 +68,3 @@ enum wl_status gpu_record_read(struct gpu *g, const struct gpu_mismatch *record,
 
 struct gpu_words gpu_words(const uint64_t words[PAYLOAD_PERIOD]);
 uint64_t gpu_now_ns(void); /* CLOCK_MONOTONIC */
-
-#endif

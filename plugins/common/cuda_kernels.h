@@ -3,8 +3,7 @@
  * CUDA kernels of gradsync: fill, check, delay and copy. Each function queues a kernel on `stream`
  * and returns cudaGetLastError() of the launch.
  */
-#ifndef CUDA_KERNELS_H
-#define CUDA_KERNELS_H
+#pragma once
 
 #include "common/cuda_payload.h"
 
@@ -55,5 +54,4 @@ cudaError_t gpu_copy(void *to, const void *from, size_t bytes, unsigned blocks,
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -3,8 +3,7 @@
  * Device memory that NCCL may be told of: allocated by CUDA or by NCCL, and registered with a
  * communicator.
  */
-#ifndef CUDA_MEMORY_H
-#define CUDA_MEMORY_H
+#pragma once
 
 #include "common/cuda_comm.h"
 
@@ -21,5 +20,3 @@ void memory_free(struct comms *c, void *base, bool from_nccl);
 enum wl_status memory_register(struct comms *c, struct comm *comm, enum memory memory, void *base,
                                size_t bytes, void **registration, char *why, size_t n);
 void memory_unregister(struct comms *c, struct comm *comm, enum memory memory, void **registration);
-
-#endif

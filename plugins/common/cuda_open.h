@@ -3,8 +3,7 @@
  * Opens the GPU, NCCL and the events that time a sample, for every GPU backend. Notes the GPU and
  * NCCL in the recording.
  */
-#ifndef CUDA_OPEN_H
-#define CUDA_OPEN_H
+#pragma once
 
 #include "common/cuda_comm.h"
 
@@ -16,5 +15,3 @@ void cuda_close(struct gpu *g, struct comms *c);
 /* Call it from another thread. The waiting thread then ends the communicators itself. If it has not
  * within a grace period, it hangs in NCCL, and cuda_abort() ends them. */
 void cuda_abort(struct gpu *g, struct comms *c);
-
-#endif

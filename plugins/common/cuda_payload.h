@@ -12,8 +12,7 @@
  * predicted. Otherwise payload_make() returns false, and the caller checks one more operation on
  * fresh data.
  */
-#ifndef CUDA_PAYLOAD_H
-#define CUDA_PAYLOAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ struct payload {
 /* Inputs of this rank, and the result after `operations` >= 1. False: the result is not exact. */
 bool payload_make(struct payload *p, enum payload_type type, enum payload_op op, int rank,
                   int ranks, bool in_place, uint64_t operations);
-
-#endif

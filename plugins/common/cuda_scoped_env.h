@@ -3,8 +3,7 @@
  * Sets an environment variable during a call into a library, then restores it. Only for settings
  * that the library reads from nowhere else.
  */
-#ifndef CUDA_SCOPED_ENV_H
-#define CUDA_SCOPED_ENV_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,5 +33,3 @@ static inline void scoped_env_restore(struct scoped_env *s)
         unsetenv(s->name);
     free(s->before);
 }
-
-#endif

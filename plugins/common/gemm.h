@@ -3,8 +3,7 @@
  * A GEMM on the host, by BLAS on one thread: C (m x n) = op(A) op(B), floats stored by rows, A and B
  * uniform in [-1, 1).
  */
-#ifndef GEMM_H
-#define GEMM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ void gemm_run(const struct gemm *g, const struct gemm_shape *shape, unsigned tim
 void gemm_poison(const struct gemm *g);
 /* Compares elements spread over C with the product, to within the rounding of float. */
 bool gemm_check(const struct gemm *g, const struct gemm_shape *shape);
-
-#endif

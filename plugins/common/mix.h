@@ -3,8 +3,7 @@
  * Hashes a number to 64 bits, the same on every machine: the finaliser of splitmix64 (Steele, Lea
  * and Flood 2014; public domain).
  */
-#ifndef MIX_H
-#define MIX_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ static inline uint64_t mix(uint64_t x)
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
     return x ^ (x >> 31);
 }
-
-#endif

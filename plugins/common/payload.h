@@ -25,8 +25,7 @@
  * The pattern repeats after PAYLOAD_PERIOD elements, a prime, so that a block in the wrong place is
  * found. Filling copies memory; checking compares it.
  */
-#ifndef PAYLOAD_H
-#define PAYLOAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ bool payload_check(struct payload *p, const void *buf, size_t count, unsigned re
 void payload_poison_part(struct payload *p, void *buf, size_t count, int source, size_t first);
 bool payload_check_part(struct payload *p, const void *buf, size_t count, int source, size_t first,
                         struct payload_fault *fault);
-
-#endif

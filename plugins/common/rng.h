@@ -3,8 +3,7 @@
  * Random numbers; the same seed gives the same stream on every machine. xoshiro256** 1.0 (Blackman
  * and Vigna, 2018), seeded with splitmix64; both are in the public domain.
  */
-#ifndef GS_RNG_H
-#define GS_RNG_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ static inline uint64_t rng_below(struct rng *r, uint64_t n)
     }
     return (uint64_t)(m >> 64);
 }
-
-#endif

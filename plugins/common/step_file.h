@@ -10,8 +10,7 @@
  *                                         the last PENDING
  * A number followed by '*' is multiplied by the batch. '#' begins a comment.
  */
-#ifndef STEP_FILE_H
-#define STEP_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ unsigned step_dtype_B(enum step_dtype dtype);
 /* -1: unknown. */
 int step_dtype_of(const char *name);
 bool step_is_collective(enum step_kind kind);
-
-#endif

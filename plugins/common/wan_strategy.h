@@ -3,8 +3,7 @@
  * Strategies of a synchronisation between sites, for wan_sync and for the model in runner/wan; and
  * the shares of a direct exchange over unequal links.
  */
-#ifndef WAN_STRATEGY_H
-#define WAN_STRATEGY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@ extern const char *const wan_strategy_names[]; /* NULL-terminated, in the order 
  * up to 1 and minimise T = max_i D [1 + (S-2) x_i] / B_i. Returns T (without delays); x may be
  * NULL. */
 double wan_shares(const double *up_Bps, size_t n, double bytes, double *x);
-
-#endif

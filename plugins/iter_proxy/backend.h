@@ -12,8 +12,7 @@
  * collectives, and the tasks that issue them. Collectives are out of place and never overwrite their
  * input. So every iteration has the same exact result, and the timed output can be checked.
  */
-#ifndef PROXY_BACKEND_H
-#define PROXY_BACKEND_H
+#pragma once
 
 #include "common/collective.h"
 #include "common/step_file.h"
@@ -167,5 +166,3 @@ struct proxy_backend {
 };
 
 extern const struct proxy_backend proxy_backend_host;
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The backends of one process. The first cell that needs a backend finds, loads and opens it.
  */
-#ifndef BACKENDS_H
-#define BACKENDS_H
+#pragma once
 
 #include "iter_proxy/backend.h"
 
@@ -38,5 +37,3 @@ bool backends_refused(const struct backends *b, enum proxy_backend_kind kind);
 enum wl_status backends_agree(struct backends *b, enum wl_status mine, const char *why);
 
 void backends_abort(struct backends *b);
-
-#endif

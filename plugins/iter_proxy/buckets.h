@@ -4,8 +4,7 @@
  * order in which they become ready, fill a bucket of their dtype until it has `first` bytes or more;
  * later buckets are full at `cap`.
  */
-#ifndef BUCKETS_H
-#define BUCKETS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ struct bucket_gradient {
 
 /* Returns the number of buckets. */
 unsigned buckets_form(struct bucket_gradient *gradient, size_t n, uint64_t first, uint64_t cap);
-
-#endif

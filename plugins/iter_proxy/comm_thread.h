@@ -4,8 +4,7 @@
  * computation. From the first comm_thread_post() to the end of comm_thread_wait(), no other thread
  * of the process may call MPI. So MPI_THREAD_SERIALIZED is enough.
  */
-#ifndef COMM_THREAD_H
-#define COMM_THREAD_H
+#pragma once
 
 #include "common/allreduce_p2p.h"
 
@@ -38,5 +37,3 @@ void comm_thread_wait_for(struct comm_thread *t, unsigned jobs);
 void comm_thread_post(struct comm_thread *t, struct comm_job *job);
 /* Waits for all posted jobs. Returns MPI_SUCCESS or the first error code. */
 int comm_thread_wait(struct comm_thread *t);
-
-#endif

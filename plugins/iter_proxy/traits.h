@@ -2,8 +2,7 @@
  *
  * Precisions, algorithms and costs of each backend, known without loading it.
  */
-#ifndef TRAITS_H
-#define TRAITS_H
+#pragma once
 
 #include "iter_proxy/backend.h"
 
@@ -37,5 +36,3 @@ int traits_step_precision(enum proxy_backend_kind kind, int precision);
 /* Payload, bus bandwidth and approximate time of one iteration; adds the memory. */
 void traits_cost(enum proxy_backend_kind kind, const struct proxy_cell *cell,
                  const struct proxy_work *w, int ranks, struct wl_shape *shape);
-
-#endif

@@ -3,8 +3,7 @@
  * The work of a cell (backend.h): from its parameters (work.c) or from a step file (work_step.c),
  * and the tasks of its mode (schedule.c).
  */
-#ifndef WORK_H
-#define WORK_H
+#pragma once
 
 #include "iter_proxy/backend.h"
 
@@ -45,5 +44,3 @@ bool work_from_step(struct proxy_work *w, const struct work_request *q);
 void schedule_synthetic(struct proxy_work *w, int issue);
 /* From the tasks of mode = overlapped, without the JOIN, makes those of `mode`, with it. */
 void schedule_mode(struct proxy_work *w, int mode);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A cell of mpi_allreduce: its parameters, and the sizes computed from them before allocation.
  */
-#ifndef CELL_H
-#define CELL_H
+#pragma once
 
 #include "common/collective_mpi.h"
 #include "common/payload.h"
@@ -33,5 +32,3 @@ size_t cell_count(const struct cell *c); /* elements of the larger buffer */
 const struct allreduce *cell_operation(const struct cell *c);
 size_t cell_scratch_B(const struct cell *c, int ranks);
 struct slots_shape cell_slots(const struct cell *c);
-
-#endif

@@ -5,8 +5,7 @@
  * cache before it is used again, and no prefetcher predicts it. A slot is an input and an output,
  * or one buffer in place; each buffer is aligned to SLOT_ALIGN.
  */
-#ifndef SLOTS_H
-#define SLOTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ static inline size_t slots_next(struct slots *s)
     s->at = now + s->step < s->n ? now + s->step : now + s->step - s->n;
     return now * s->stride;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * checks cells. It needs no CUDA, so plans work anywhere. nccl_allreduce/cuda.so measures. open()
  * loads it; it exports one constant of this type.
  */
-#ifndef NCCL_ALLREDUCE_H
-#define NCCL_ALLREDUCE_H
+#pragma once
 
 #include "workload.h"
 
@@ -66,5 +65,3 @@ struct nccl_backend {
     enum wl_status (*verify)(void *prepared);
     void (*abort)(void *self);
 };
-
-#endif

@@ -10,8 +10,7 @@
  * first, then reads the answer from the link. A rank that can neither create nor read the link gets
  * no answer, and must not change the calls.
  */
-#ifndef GS_TUNER_AGREE_H
-#define GS_TUNER_AGREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@
 bool agree(const char *out, const char *comm, const char *key, char *answer, size_t n);
 /* Number of answers whose key begins with `prefix`. */
 size_t agree_count(const char *out, const char *comm, const char *prefix);
-
-#endif

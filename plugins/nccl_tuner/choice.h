@@ -2,8 +2,7 @@
  *
  * A choice of algorithm, protocol and channels, its text form, and its effect on NCCL's cost table.
  */
-#ifndef GS_TUNER_CHOICE_H
-#define GS_TUNER_CHOICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ bool choice_limit(const struct choice *c, const struct call *call);
 /* The pair that NCCL will take from the table: algorithm * NCCL_PROTOS + protocol; -1: none
  * that has a name here. */
 int choice_taken(const struct call *call);
-
-#endif

@@ -20,8 +20,7 @@
  *   end       calls, bytes, state, visits, dropped, last_call_ns, at_ns: the communicator or the
  *             process ended. A program that is killed writes no end line
  */
-#ifndef GS_TUNER_JOURNAL_H
-#define GS_TUNER_JOURNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ struct line {
 void line_add(struct line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Writes the line and a newline. A line that cannot be written is lost: the job must not fail. */
 void journal_line(struct journal *j, struct line *l);
-
-#endif

@@ -11,8 +11,7 @@
  * collective (or each aggregate of a group) that NCCL enqueues; the last function when the
  * communicator is destroyed, which many programs never do.
  */
-#ifndef GS_TUNER_NCCL_ABI_H
-#define GS_TUNER_NCCL_ABI_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -91,5 +90,3 @@ struct nccl_tuner_v6 {
     int (*chunk)(void *context, int func, size_t bytes, int algo, int proto, int channels,
                  size_t *chunk); /* may be NULL */
 };
-
-#endif

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GS_TUNER_NCCL_VERSION_H
-#define GS_TUNER_NCCL_VERSION_H
+#pragma once
 
 /* Of the NCCL in this process, as ncclGetVersion() gives it (22809 is 2.28.9); 0: linked into the
  * program in a way that hides it. */
 int nccl_version(void);
-
-#endif

@@ -4,8 +4,7 @@
  * algorithm, protocol and channels NCCL really ran, and which calls went into a CUDA graph. It does
  * nothing unless GRADSYNC_TRIAL is set.
  */
-#ifndef GS_TUNER_PROFILER_H
-#define GS_TUNER_PROFILER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ struct observer {
 struct observer *observer_pending(void);
 /* The tuner half no longer listens. */
 void observer_leave(struct observer *o);
-
-#endif

@@ -10,8 +10,7 @@
  * collective after it has asked the tuner about it. Before v4 the event has the number of channels
  * that was requested, not the number that runs.
  */
-#ifndef GS_TUNER_PROFILER_ABI_H
-#define GS_TUNER_PROFILER_ABI_H
+#pragma once
 
 #include "nccl_tuner/nccl_abi.h"
 
@@ -114,5 +113,3 @@ struct nccl_profiler_v5 {
     int (*record)(void *handle, int state, void *values);
     int (*finalize)(void *context);
 };
-
-#endif

@@ -9,8 +9,7 @@
  * protocol.) An empty field is an error, because NVIDIA's reader would shift the fields after it.
  * Sizes are in bytes, as NCCL counts them: for all-gather and reduce-scatter the sum over all ranks.
  */
-#ifndef GS_TUNER_RULES_H
-#define GS_TUNER_RULES_H
+#pragma once
 
 #include "nccl_tuner/choice.h"
 
@@ -35,5 +34,3 @@ bool rules_load(struct rules *r, const char *path, char *why, size_t n);
 void rules_free(struct rules *r);
 /* The rule that was applied; NULL: none, nothing was changed. */
 const struct rule *rules_apply(const struct rules *r, const struct call *call);
-
-#endif

@@ -17,8 +17,7 @@
  * Everything follows from the words alone. All ranks of a communicator see the same words, so they
  * find the same step at the same call.
  */
-#ifndef GS_TUNER_SEQUENCE_H
-#define GS_TUNER_SEQUENCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ static inline uint64_t seq_word(int func, size_t bytes)
 {
     return (uint64_t)bytes << 4 | ((uint64_t)func & 15);
 }
-
-#endif

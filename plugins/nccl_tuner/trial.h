@@ -16,8 +16,7 @@
  * block, whether to go on; in HOLD, every few steps, which arm to keep. gradsync creates the file
  * out/stop to end the trial, and out/keep, with the number of an arm, to keep this arm.
  */
-#ifndef GS_TUNER_TRIAL_H
-#define GS_TUNER_TRIAL_H
+#pragma once
 
 #include "nccl_tuner/journal.h"
 #include "nccl_tuner/nccl_abi.h"
@@ -105,5 +104,3 @@ size_t trial_arm_now(const struct trial *t);
 int trial_copy_now(const struct trial *t);
 uint64_t trial_now_ns(void);
 uint32_t trial_hash(const void *bytes, size_t n);
-
-#endif

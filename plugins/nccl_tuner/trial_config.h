@@ -14,8 +14,7 @@
  *   ranks = 0        use only communicators with this many ranks; 0: those of the whole job, or all
  *                    if the launcher does not give its number of ranks
  */
-#ifndef GS_TUNER_TRIAL_CONFIG_H
-#define GS_TUNER_TRIAL_CONFIG_H
+#pragma once
 
 #include "nccl_tuner/choice.h"
 
@@ -41,5 +40,3 @@ struct trial_config {
 
 /* False: `why` says what is wrong, and where: "FILE:LINE: ..." */
 bool trial_config_read(struct trial_config *c, const char *path, char *why, size_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GS_TUNER_TRIM_H
-#define GS_TUNER_TRIM_H
+#pragma once
 
 #include <ctype.h>
 #include <string.h>
@@ -14,5 +13,3 @@ static inline char *trim(char *s)
         *--end = '\0';
     return s;
 }
-
-#endif

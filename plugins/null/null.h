@@ -2,8 +2,7 @@
  *
  * The scripted cell of the null plugin, and its faults.
  */
-#ifndef NULL_PLUGIN_H
-#define NULL_PLUGIN_H
+#pragma once
 
 #include "common/rng.h"
 #include "workload.h"
@@ -43,5 +42,3 @@ enum wl_status fault_describe(const struct cell *c, char *why, size_t why_size);
 enum wl_status fault_prepare(const struct prepared *p);
 enum wl_status fault_sample(const struct prepared *p);
 enum wl_status fault_verify(const struct prepared *p);
-
-#endif

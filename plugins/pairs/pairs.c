@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * pairs: what `gradsync suspects` measures. In round 0 each rank computes and copies by itself; in
- * round 1 and later, ranks exchange messages in pairs, all pairs of a round at once (tournament.h), or
+ * round 1 and later, ranks exchange messages in pairs, all pairs of a round at once (round_peer.h), or
  * one of them alone. Each rank's own time of each test is recorded.
  *
  * A pair that does not answer within `patience` has no values from then on. The rest goes on.
@@ -11,7 +11,7 @@
 #include "common/beside.h"
 #include "common/clock.h"
 #include "common/comm_memory.h"
-#include "common/tournament.h"
+#include "common/round_peer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
                                char *why, size_t why_size)
 {
     const struct pairs_cell *c = cell;
-    int rounds = job->ranks > 1 ? tournament_rounds(job->ranks) : 0;
+    int rounds = job->ranks > 1 ? round_count(job->ranks) : 0;
     if (c->size == 0 || c->size % 64 != 0) {
         snprintf(why, why_size, "size=%llu is not a multiple of 64", (unsigned long long)c->size);
         return WL_FAIL;
@@ -164,7 +164,7 @@ static enum wl_status use(struct self *s, const struct pairs_cell *c)
 
 static enum wl_status meet(struct self *s, int round)
 {
-    int partner = tournament_partner(s->host->rank, s->host->ranks, round);
+    int partner = round_peer(s->host->rank, round - 1, s->host->ranks);
     if (s->met[round])
         return WL_OK;
     s->met[round] = true;
@@ -189,7 +189,7 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
         return WL_FAIL;
     *p = (struct prepared){.self = s, .cell = *c, .partner = -1};
     if (c->round)
-        p->partner = tournament_partner(s->host->rank, s->host->ranks, (int)c->round);
+        p->partner = round_peer(s->host->rank, (int)c->round - 1, s->host->ranks);
     if (c->alone >= 0 && c->alone != s->host->rank && c->alone != p->partner)
         p->partner = -1;
     *prepared = p;

@@ -24,6 +24,7 @@ struct cell {
     int strategy, transport, wire, inside;
     int64_t streams;
     uint64_t block;
+    bool feedback;
     int shares, order;
     int64_t fragments, overlap;
     bool strict;
@@ -35,10 +36,11 @@ struct cell {
     int64_t tokens, target_tokens;
     int64_t site_ranks;
     char rates[WL_TEXT_MAX];
+    int pattern;
     double timeout;
     char interface[WL_TEXT_MAX], congestion[WL_TEXT_MAX], secret_file[WL_TEXT_MAX];
     int64_t port;
-    bool checksum;
+    int protection;
     double probe;
 };
 
@@ -49,7 +51,7 @@ enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct 
                              char *why, size_t why_size);
 
 #define CELL_SLOTS_B                                                                               \
-    ((size_t)24 << 20) /* for blocks that are received outside the buffer, or kept */
+    ((size_t)16 << 20) /* for blocks that are received outside the buffer, or kept */
 
 size_t cell_count(const struct cell *c); /* elements */
 /* Elements of fragment f: [cell_fragment(c, f), cell_fragment(c, f + 1)). */

@@ -69,6 +69,11 @@ static int take(const struct cli *cli, const struct cli_option *o, const char *v
         break;
     case CLI_INT:
         return take_int(cli, o, value);
+    case CLI_QUIET:
+        say_quiet(1);
+        if (o->value)
+            *(bool *)o->value = true;
+        break;
     }
     return GS_OK;
 }
@@ -88,7 +93,7 @@ static int option(const struct cli *cli, int argc, char **argv, int *i, bool *do
     if (!o)
         return unknown(cli, arg);
     const char *attached = is_long ? (arg[2 + n] ? arg + 3 + n : NULL) : (arg[2] ? arg + 2 : NULL);
-    if (o->kind == CLI_FLAG)
+    if (o->kind == CLI_FLAG || o->kind == CLI_QUIET)
         return attached ? fail(GS_USAGE, "%s: --%s takes no value", cli->verb, o->name)
                         : take(cli, o, NULL);
     if (!attached && *i + 1 >= argc)
@@ -116,8 +121,8 @@ int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n,
         }
     }
     if (*n < cli->min_args || (cli->max_args >= 0 && *n > cli->max_args))
-        return fail(GS_USAGE, "usage: gradsync %s [options] %s; 'gradsync %s --help' says more",
-                    cli->verb, cli->arguments, cli->verb);
+        return fail(GS_USAGE, "usage: gradsync %s [options]%s%s; 'gradsync %s --help' says more",
+                    cli->verb, *cli->arguments ? " " : "", cli->arguments, cli->verb);
     return GS_OK;
 }
 
@@ -129,7 +134,7 @@ void cli_put_wrapped(size_t indent, const char *s)
 
 void cli_help(const struct cli *cli)
 {
-    printf("gradsync %s [options] %s\n", cli->verb, cli->arguments);
+    printf("gradsync %s [options]%s%s\n", cli->verb, *cli->arguments ? " " : "", cli->arguments);
     cli_put_wrapped(2, cli->summary);
     if (cli->example)
         printf("\nexample\n  %s\n", cli->example);
@@ -146,17 +151,6 @@ void cli_help(const struct cli *cli)
     }
 }
 
-int cli_words(const struct cli *cli, int argc, char **argv, int (*run)(int n, char **words))
-{
-    char **words = xcalloc((size_t)argc, sizeof *words);
-    bool done;
-    int n, code = cli_parse(cli, argc, argv, words, &n, &done);
-    if (!code && !done)
-        code = run(n, words);
-    free(words);
-    return code;
-}
-
 void cli_free(const struct cli *cli)
 {
     for (const struct cli_option *o = cli->options; o->name; o++)
@@ -167,13 +161,13 @@ void cli_free(const struct cli *cli)
 }
 
 int cli_request(const struct cli *cli, int argc, char **argv,
-                int (*run)(void *request, char **words), void *request)
+                int (*run)(void *request, char **words, int n), void *request)
 {
     char **words = xcalloc((size_t)argc + 1, sizeof *words);
     bool done;
     int n, code = cli_parse(cli, argc, argv, words, &n, &done);
     if (!code && !done)
-        code = run(request, words);
+        code = run(request, words, n);
     cli_free(cli);
     free(words);
     return code;

@@ -2,13 +2,12 @@
  *
  * Parses a command line by a table of options, from which it also prints the help.
  */
-#ifndef GS_CLI_H
-#define GS_CLI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_LIST, CLI_INT };
+enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_LIST, CLI_INT, CLI_QUIET };
 
 /* The value of a CLI_INT option, and its range. */
 struct cli_int {
@@ -20,10 +19,21 @@ struct cli_option {
     char letter;      /* 0: none */
     enum cli_kind kind;
     void *value;          /* bool *, const char **, const char *** (NULL-terminated, cli_free) or
-                    struct cli_int * */
+                    struct cli_int *; CLI_QUIET calls say_quiet, and needs none */
     const char *argument; /* "FILE"; NULL for a flag */
     const char *help;
 };
+
+/* Rows that many verbs have. */
+#define CLI_QUIET_ROW                                                                              \
+    {                                                                                              \
+        "quiet", 'q', CLI_QUIET, NULL, NULL, "print errors only"                                   \
+    }
+#define CLI_SET_ROW(list)                                                                          \
+    {                                                                                              \
+        "set", 's', CLI_LIST, list, "SECTION:KEY=VALUE",                                           \
+            "override a key of the config; may be repeated"                                        \
+    }
 
 struct cli {
     const char *verb;                 /* "plan" */
@@ -37,15 +47,11 @@ struct cli {
 /* Parses argv[1..] and moves the positional arguments to args[0..*n). Returns GS_OK, or GS_USAGE,
  * reported, with the nearest option. *done: --help was printed, and the verb returns GS_OK. */
 int cli_parse(const struct cli *cli, int argc, char **argv, char **args, int *n, bool *done);
-/* For a verb that needs no more: parses, then calls run() with the positional arguments. Returns the
- * code of either. */
-int cli_words(const struct cli *cli, int argc, char **argv, int (*run)(int n, char **words));
-/* The same with `request`, which holds the values of the options; frees the lists. */
+/* Parses, then calls run() with `request`, which holds the values of the options, and the positional
+ * arguments, n and a NULL; frees the lists. Returns the code of either. */
 int cli_request(const struct cli *cli, int argc, char **argv,
-                int (*run)(void *request, char **words), void *request);
+                int (*run)(void *request, char **words, int n), void *request);
 void cli_help(const struct cli *cli);
 /* Prints the words from column `indent` on, in lines of 80 columns. */
 void cli_put_wrapped(size_t indent, const char *s);
 void cli_free(const struct cli *cli);
-
-#endif

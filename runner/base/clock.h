@@ -3,8 +3,7 @@
  * The host's clock: its resolution, the duration of samples that the resolution requires, and its
  * offset from another node's clock.
  */
-#ifndef GS_CLOCK_H
-#define GS_CLOCK_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ struct clock_probe {
 /* Their clock minus ours, from the probe with the shortest round trip (Cristian 1989). *error_ns is
  * the largest possible error, half that round trip. n >= 1. */
 int64_t clock_offset_ns(const struct clock_probe *probes, size_t n, uint64_t *error_ns);
-
-#endif

@@ -3,8 +3,7 @@
  * Writes CSV tables to a temporary file that is renamed when complete. csv_close reports a write
  * that failed.
  */
-#ifndef GS_CSV_H
-#define GS_CSV_H
+#pragma once
 
 #include "base/text.h"
 
@@ -57,5 +56,3 @@ void csv_prefix_integer(struct text *t, int64_t v);
 #define CSV_DECIMAL 40
 enum csv_unit { CSV_SECONDS, CSV_MILLISECONDS, CSV_MICROSECONDS };
 size_t csv_decimal(char *buf, uint64_t time_ns, uint64_t iters, enum csv_unit unit);
-
-#endif

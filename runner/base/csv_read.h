@@ -2,8 +2,7 @@
  *
  * Reads the derived tables row by row, with columns by name and RFC 4180 quotes.
  */
-#ifndef GS_CSV_READ_H
-#define GS_CSV_READ_H
+#pragma once
 
 #include "base/text.h"
 
@@ -39,5 +38,3 @@ void csv_read_close(struct csv_reader *r);
 /* Calls take(ctx, …) for every row of a file. Returns GS_OK or a code as above. */
 int csv_read_each(const char *path, const char *const *columns,
                   void (*take)(void *ctx, const struct csv_reader *r), void *ctx);
-
-#endif

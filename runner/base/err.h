@@ -3,8 +3,7 @@
  * The function that detects an error reports it in one line on stderr and returns the exit code;
  * its callers return that code. So error handling is `return fail(GS_USAGE, "…")`.
  */
-#ifndef GS_ERR_H
-#define GS_ERR_H
+#pragma once
 
 #include <stddef.h>
 
@@ -35,5 +34,3 @@ void say_quiet(int quiet);
 /* Captures the last line of fail() and fail_at() in buf instead of printing it, for tests and
  * retries. NULL ends the capture. Captures may be nested. */
 void err_capture(char *buf, size_t size);
-
-#endif

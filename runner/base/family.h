@@ -3,8 +3,7 @@
  * The launcher and all processes that it starts. This process is the subreaper: a process that loses
  * its parent becomes our child. So all of them can be found and ended.
  */
-#ifndef GS_FAMILY_H
-#define GS_FAMILY_H
+#pragma once
 
 #include "base/interrupts.h"
 
@@ -31,5 +30,3 @@ void family_reap(struct family *f);
 int family_kill(struct family *f);
 /* The same, and frees. */
 int family_end(struct family *f);
-
-#endif

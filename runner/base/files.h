@@ -4,8 +4,7 @@
  * failures differently, so these functions report nothing: they return false, -1 or the path that
  * failed, and set errno.
  */
-#ifndef GS_FILES_H
-#define GS_FILES_H
+#pragma once
 
 #include "base/text.h"
 
@@ -34,5 +33,3 @@ bool files_replace(const char *path, const char *text, mode_t mode);
 char *files_make_above(const char *path);
 /* A new name survives a power failure only after its folder was synced. */
 void files_sync_folder(const char *dir);
-
-#endif

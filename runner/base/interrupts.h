@@ -3,8 +3,7 @@
  * Counts signals (Ctrl-C, a closing terminal, a batch system's warning) so that a run stops between
  * two steps. The first signal requests a clean stop, the second an immediate one.
  */
-#ifndef GS_INTERRUPTS_H
-#define GS_INTERRUPTS_H
+#pragma once
 
 #include <signal.h>
 
@@ -24,5 +23,3 @@ void interrupts_read(struct interrupts *i);
 /* In a child, between fork and exec. */
 void interrupts_child(const struct interrupts *i);
 void interrupts_release(struct interrupts *i);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Judges the texts of a JSON document that other people wrote: a recording's line, a plan, a campaign.
  */
-#ifndef GS_JSON_NAMES_H
-#define GS_JSON_NAMES_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -16,5 +15,3 @@ int json_names_load(json_t **out, const char *path);
 /* Every text and key must be printable; members that are names or labels (a table in json_names.c)
  * must be such. False: *why says which is not. */
 bool json_names_good(json_t *document, char *why, size_t n);
-
-#endif

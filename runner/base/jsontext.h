@@ -2,12 +2,9 @@
  *
  * Text from outside (host names, messages of plugins, environment values) as a JSON string.
  */
-#ifndef GS_JSONTEXT_H
-#define GS_JSONTEXT_H
+#pragma once
 
 #include <jansson.h>
 
 /* Never returns NULL. Only its printable characters stay (printable.h): it is one line. NULL counts as "". */
 json_t *json_text(const char *s);
-
-#endif

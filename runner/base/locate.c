@@ -200,6 +200,7 @@ static const char *const may_be[] = {
     [LOCATE_CONFIG | LOCATE_RUN] =
         "; it takes a path, the name of a config in configs, or the id of a run below data/raw",
     [LOCATE_TABLE] = "; 'make tables' makes the tables from the recordings",
+    [LOCATE_CAMPAIGN] = "; it takes the folder of a campaign, which 'gradsync submit' prints",
 };
 
 /* The path with each part that is not there replaced by the nearest that is. */
@@ -249,13 +250,16 @@ int locate_failed(enum gs_exit code, const char *path, unsigned names)
     char *near = NULL, *whole = xstrdup(path);
     for (size_t n = strlen(whole); n > 1 && whole[n - 1] == '/';)
         whole[--n] = '\0';
-    names = strchr(whole, '/') ? names & LOCATE_TABLE : names;
-    if (why == ENOENT && *whole) {
+    bool data = names & LOCATE_RUN && !strcmp(whole, LOCATE_DATA);
+    names = strchr(whole, '/') ? names & (LOCATE_TABLE | LOCATE_CAMPAIGN) : names;
+    if (why == ENOENT && *whole && !data) {
         near = nearest_name(whole, names);
         near = near ? near : nearest_path(whole);
     }
     fail_at(code, path, 0, "cannot be read: %s%s", strerror(why),
-            near            ? DID_YOU_MEAN(near)
+            near ? DID_YOU_MEAN(near)
+            : data
+                ? "; no recordings here: measure with 'gradsync run CONFIG', or go to their folder"
             : why == ENOENT ? may_be[names]
                             : "");
     free(near);

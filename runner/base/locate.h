@@ -3,8 +3,7 @@
  * Finds the files that users name: a config by its bare name, a run by its id. Suggests the nearest
  * name for a typo.
  */
-#ifndef GS_LOCATE_H
-#define GS_LOCATE_H
+#pragma once
 
 #include "base/err.h"
 #include "base/text.h"
@@ -22,7 +21,7 @@ char *locate_run(const char *name);
  * none, or `name` is the path of something else. */
 char *locate_platform(const char *name);
 
-enum { LOCATE_FILE = 0, LOCATE_CONFIG = 1, LOCATE_RUN = 2, LOCATE_TABLE = 4 };
+enum { LOCATE_FILE = 0, LOCATE_CONFIG = 1, LOCATE_RUN = 2, LOCATE_TABLE = 4, LOCATE_CAMPAIGN = 8 };
 /* Prints "PATH: cannot be read: REASON, did you mean 'NEAREST'?", with the reason from errno. If no
  * name is near, it prints what the argument may be instead, by `names` (a sum of LOCATE_…). Returns
  * code. */
@@ -35,5 +34,3 @@ void locate_platforms(struct words *names); /* that have a recording below data/
 
 /* The folder of the installed configs; the caller frees it. */
 char *locate_installed_configs(void);
-
-#endif

@@ -3,8 +3,7 @@
  * Which text may reach a terminal, a table, a script or a page. Recordings and folders come from
  * other people: their names and texts are judged here and nowhere else.
  */
-#ifndef GS_PRINTABLE_H
-#define GS_PRINTABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ bool printable_name(const char *s);
 bool printable_label(const char *s);
 /* The same for words key=value of a plan, whose values may stand in double quotes. */
 bool printable_words(const char *s);
-
-#endif

@@ -3,8 +3,7 @@
  * A folder for the files of an MPI (shared memory segments, session files). A killed MPI leaves
  * 4 MiB per rank behind, which would soon fill the /dev/shm of a container.
  */
-#ifndef GS_SCRATCH_H
-#define GS_SCRATCH_H
+#pragma once
 
 struct scratch {
     char *dir; /* NULL: MPI uses its own folders */
@@ -16,5 +15,3 @@ struct scratch {
 /* Removes the folders of dead processes, then creates one in shared memory. */
 void scratch_make(struct scratch *s);
 void scratch_remove(struct scratch *s);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * How much a verb prints if nobody asks for everything.
  */
-#ifndef GS_SCREEN_H
-#define GS_SCREEN_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -17,5 +16,3 @@ void screen_put(const char *s);
 
 /* Prints the words of s from `column` on, in lines of `width`; further lines begin at `indent`. */
 void screen_wrap(size_t column, size_t indent, size_t width, const char *s);
-
-#endif

@@ -5,8 +5,7 @@
  * the name, but not a name that ends in FILE, PATH or DIR, nor a VALUE that begins with '$'. So is a
  * password in a URL. "(hidden)" takes its place.
  */
-#ifndef GS_SECRETS_H
-#define GS_SECRETS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ char *secrets_hidden(const char *text);
  * (--api-key: API_KEY; a URL: GRADSYNC_URL_PASSWORD). *missing is the first variable that is not set,
  * or NULL; the caller frees both. */
 char *secrets_restored(const char *text, char **missing);
-
-#endif

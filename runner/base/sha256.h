@@ -2,8 +2,7 @@
  *
  * SHA-256 checksums by libsodium.
  */
-#ifndef GS_SHA256_H
-#define GS_SHA256_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ void sha256_end(struct sha256 *s, char hex[65]); /* frees it */
 
 void sha256_hex(const void *data, size_t n, char hex[65]);
 int sha256_file(const char *path, char hex[65]); /* GS_OK or GS_FAILED, reported */
-
-#endif

@@ -3,8 +3,7 @@
  * Quotes words for a shell, so that users can paste printed commands and job scripts keep the values
  * of a config unchanged.
  */
-#ifndef GS_SHELL_QUOTE_H
-#define GS_SHELL_QUOTE_H
+#pragma once
 
 #include "base/text.h"
 
@@ -20,5 +19,3 @@ const char *shell_word(char *buf, size_t size, const char *s);
  * frees it. */
 char *shell_command(const char *verb, const char *config, const char *workload,
                     const char *const *overrides);
-
-#endif

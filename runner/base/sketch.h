@@ -4,8 +4,7 @@
  * then with a relative error of at most 2^-13 (log-linear buckets, 4096 per octave). An octave with
  * values takes 16 KiB: about 64 KiB for times that vary by a factor of ten.
  */
-#ifndef GS_SKETCH_H
-#define GS_SKETCH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ void sketch_add(struct sketch *s, uint64_t value); /* zero *s before the first *
 /* Quantile p in [0, 1], like stats_quantile; NaN if empty. */
 double sketch_quantile(const struct sketch *s, double p);
 void sketch_free(struct sketch *s);
-
-#endif

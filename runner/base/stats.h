@@ -3,8 +3,7 @@
  * Statistics of arrays of doubles, as pure functions. Arrays may be in any order; only an array
  * named `scratch` is changed.
  */
-#ifndef GS_STATS_H
-#define GS_STATS_H
+#pragma once
 
 #include "common/rng.h"
 
@@ -63,5 +62,3 @@ double stats_launch_mean(const struct nested *x, size_t n); /* mean of launch me
  * caller must say so. The coverage is nominal; with few launches the interval is somewhat short. */
 struct interval stats_bootstrap_median(const struct nested *x, size_t n, size_t draws, double level,
                                        struct rng *rng);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Colours for terminals. None on a dumb terminal or with NO_COLOR set (no-color.org).
  */
-#ifndef GS_TERM_H
-#define GS_TERM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,5 +14,3 @@ const char *term_colour(FILE *f, size_t i);
 const char *term_bold(FILE *f);
 const char *term_warn(FILE *f);
 const char *term_end(FILE *f);
-
-#endif

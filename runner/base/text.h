@@ -2,8 +2,7 @@
  *
  * Small text helpers: a growing string, lists of words, and the nearest name to a typo.
  */
-#ifndef GS_TEXT_H
-#define GS_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);
 char *xstrdup(const char *s);
 char *xstrfmt(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-#endif

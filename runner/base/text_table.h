@@ -2,8 +2,7 @@
  *
  * A table in the terminal.
  */
-#ifndef GS_TEXT_TABLE_H
-#define GS_TEXT_TABLE_H
+#pragma once
 
 #include "base/text.h"
 
@@ -13,5 +12,3 @@ void text_table_print(const struct words *cells, size_t columns, bool (*fine)(co
 
 /* The number of UTF-8 characters. */
 size_t text_width(const char *s);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Plots curves over the sizes of a sweep with letters, for a terminal.
  */
-#ifndef GS_TEXTPLOT_H
-#define GS_TEXTPLOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ struct textplot {
  * 0. */
 void textplot_print(const struct textplot *p);
 void textplot_free(struct textplot *p); /* frees sizes, curves, names and ys */
-
-#endif

@@ -8,8 +8,7 @@
  *   real  a number    0.97, 5%, 1e-3
  *   int   an integer  3, 4k, 1M                   powers of 1000
  */
-#ifndef GS_UNITS_H
-#define GS_UNITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ const char *units_human_si(char *buf, size_t n, double value, const char *unit);
 
 /* The shortest decimal that parses back to the same double; it always has a point or an exponent. */
 const char *units_double(char *buf, size_t n, double value);
-
-#endif

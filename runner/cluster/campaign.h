@@ -10,8 +10,7 @@
  *   log/JOB_INDEX.out   output of a job
  * No state is stored besides: results are read from the recordings, live jobs from Slurm.
  */
-#ifndef GS_CAMPAIGN_H
-#define GS_CAMPAIGN_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -69,5 +68,3 @@ int campaign_lock(const struct campaign *c, int *fd);
 int campaign_file(const struct campaign *c, const char *name, const char *text, bool executable);
 
 char *campaign_path(const struct campaign *c, const char *below); /* the caller frees it */
-
-#endif

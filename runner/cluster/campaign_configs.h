@@ -2,8 +2,7 @@
  *
  * Config arguments of a command line: files, or folders of *.ini files.
  */
-#ifndef GS_CAMPAIGN_CONFIGS_H
-#define GS_CAMPAIGN_CONFIGS_H
+#pragma once
 
 #include "base/text.h"
 
@@ -13,5 +12,3 @@ bool campaign_configs_is_folder(const char *path); /* a folder, but no run folde
 /* Adds the file, or the *.ini files of the folder, sorted by name. GS_OK, or GS_USAGE (reported)
  * for a folder without configs. The caller frees the list with words_free. */
 int campaign_configs_add(struct words *list, const char *path);
-
-#endif

@@ -176,9 +176,11 @@ int campaign_read(struct campaign *c, const char *dir)
     *c = (struct campaign){0};
     c->dir = realpath(dir, NULL);
     if (!c->dir)
-        return locate_failed(GS_USAGE, dir, LOCATE_FILE);
+        return locate_failed(GS_USAGE, dir, LOCATE_CAMPAIGN);
     if (!campaign_is(dir))
-        return fail_at(GS_USAGE, dir, 0, "is no campaign: it holds no " CAMPAIGN_FILE);
+        return fail_at(GS_USAGE, dir, 0,
+                       "is not a campaign: it has no " CAMPAIGN_FILE
+                       "; give the folder that 'gradsync submit' printed");
     char *path = campaign_path(c, CAMPAIGN_FILE);
     int code = json_names_load(&json, path);
     if (!code)

@@ -2,13 +2,10 @@
  *
  * Continues a campaign: releases held jobs and submits tasks that no job will measure.
  */
-#ifndef GS_CAMPAIGN_RESUME_H
-#define GS_CAMPAIGN_RESUME_H
+#pragma once
 
 /* GS_OK or reported. */
 int campaign_resume(const char *dir);
 
 /* Measures the launches of one task; called by its job. `task` counts from 1. GS_OK or reported. */
 int campaign_resume_task(const char *dir, long task);
-
-#endif

@@ -3,8 +3,7 @@
  * Runs a Slurm program from an argv, without a shell and with a deadline. Removes SBATCH_*, SLURM_*
  * and other variables that would change what it does.
  */
-#ifndef GS_CLIENT_H
-#define GS_CLIENT_H
+#pragma once
 
 #include "base/text.h"
 
@@ -23,5 +22,3 @@ void reply_free(struct reply *r);
 
 /* First line of its error output, without the program name. The caller frees it. */
 char *reply_why(const struct reply *r);
-
-#endif

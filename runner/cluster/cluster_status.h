@@ -3,8 +3,7 @@
  * Status of a campaign. For each task: the groups that its recordings lack, the state of its job,
  * and, if the user has to act, the reason and the remedy.
  */
-#ifndef GS_CLUSTER_STATUS_H
-#define GS_CLUSTER_STATUS_H
+#pragma once
 
 #include "cluster/campaign.h"
 #include "cluster/jobs.h"
@@ -49,5 +48,3 @@ struct cluster_status {
  * waiting or running. GS_OK or reported. */
 int cluster_status_read(struct cluster_status *s, const struct campaign *c, bool ask);
 void cluster_status_free(struct cluster_status *s);
-
-#endif

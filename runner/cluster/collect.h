@@ -3,8 +3,7 @@
  * Copies the run folders of a campaign to final ones under data/raw. A copy is checksummed and
  * checked before it is renamed into place.
  */
-#ifndef GS_COLLECT_H
-#define GS_COLLECT_H
+#pragma once
 
 #include "cluster/campaign.h"
 
@@ -19,5 +18,3 @@ struct collected {
 /* Copies every complete run. With `so_far`, also the others, without a manifest; the next collect
  * replaces those. GS_OK or reported. */
 int collect(struct collected *out, const struct campaign *c, const char *raw, bool so_far);
-
-#endif

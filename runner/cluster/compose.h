@@ -2,8 +2,7 @@
  *
  * Composes a campaign from plans: its tasks, arrays and job scripts.
  */
-#ifndef GS_COMPOSE_H
-#define GS_COMPOSE_H
+#pragma once
 
 #include "cluster/campaign.h"
 #include "plan/plan.h"
@@ -31,5 +30,3 @@ void shapes_free(struct shapes *s);
 int compose_tasks(struct campaign *c, const struct shapes *s, struct plan *const *plans,
                   long array_max,
                   int (*script)(const struct campaign *c, const char *name, const char *text));
-
-#endif

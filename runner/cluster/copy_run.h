@@ -2,8 +2,7 @@
  *
  * Copies a run folder and computes its checksums in one pass.
  */
-#ifndef GS_COPY_RUN_H
-#define GS_COPY_RUN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ int copy_run_folder(const char *from, const char *to, bool final, uint64_t *byte
 
 /* Removes a folder and its files; ignores errors. */
 void copy_run_remove(const char *dir);
-
-#endif

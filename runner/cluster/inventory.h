@@ -3,8 +3,7 @@
  * Lists the measured and missing cells of a run folder for status and resume. Reads plan.json and
  * the recordings only, without the plugin, which is fast for many cells.
  */
-#ifndef GS_INVENTORY_H
-#define GS_INVENTORY_H
+#pragma once
 
 #include "record/ledger.h"
 
@@ -32,5 +31,3 @@ void inventory_free(struct inventory *v);
 bool inventory_lacks(const struct inventory *v, int launch, size_t cell);
 /* Number of groups with a missing cell in this launch. */
 size_t inventory_missing(const struct inventory *v, int launch);
-
-#endif

@@ -3,8 +3,7 @@
  * The ledger of a campaign: one line per submission, with its job and tasks. A line is on disk
  * before the job may start, and stays after Slurm has forgotten the job.
  */
-#ifndef GS_JOBS_H
-#define GS_JOBS_H
+#pragma once
 
 #include "cluster/campaign.h"
 
@@ -31,5 +30,3 @@ int jobs_cancelled(const struct campaign *c);
 bool jobs_knows(const struct jobs *j, long job);
 /* Job of the last submission with this task; 0: none. */
 long jobs_last(const struct jobs *j, const struct campaign *c, size_t task);
-
-#endif

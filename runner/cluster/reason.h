@@ -3,8 +3,7 @@
  * Tells why a job left cells unmeasured, and the remedy. Sources are the state in Slurm and the end
  * of the job's log, which outlives Slurm's memory of the job.
  */
-#ifndef GS_REASON_H
-#define GS_REASON_H
+#pragma once
 
 #include "cluster/slurm.h"
 
@@ -21,5 +20,3 @@ bool reason_waits(struct reason *r, const struct job *j);
 void reason_ended(struct reason *r, const char *state, const char *log);
 /* Remedy for a failed cell, by the kind of its fail line. */
 const char *reason_failed(const char *kind);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Tells which config values are safe in a job script at places that cannot be quoted.
  */
-#ifndef GS_SBATCH_WORDS_H
-#define GS_SBATCH_WORDS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ bool sbatch_words_module(const char *s);
 bool sbatch_words_path(const char *s);
 /* One line without control characters. */
 bool sbatch_words_line(const char *s);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The job script, which users may read and edit.
  */
-#ifndef GS_SCRIPT_H
-#define GS_SCRIPT_H
+#pragma once
 
 #include "base/text.h"
 #include "plan/plan.h"
@@ -24,5 +23,3 @@ void script_text(struct text *t, const struct script *s);
  * every group stops as early as it can. */
 double script_time_most(const struct plan *p, int launches);
 double script_time_least(const struct plan *p, int launches);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Requests to Slurm. Each runs one of its programs.
  */
-#ifndef GS_SLURM_H
-#define GS_SLURM_H
+#pragma once
 
 #include "cluster/campaign.h"
 #include "config/config.h"
@@ -53,5 +52,3 @@ void slurm_command_free(char **argv);
 int slurm_submit(const struct campaign *c, size_t k, const char *indices, long *job);
 int slurm_release(const long *jobs, size_t n);
 int slurm_cancel(const long *jobs, size_t n);
-
-#endif

@@ -4,8 +4,7 @@
  * released when its line in the ledger is on disk. A job that a crash left held is found by its
  * comment.
  */
-#ifndef GS_SLURM_SUBMIT_H
-#define GS_SLURM_SUBMIT_H
+#pragma once
 
 #include "cluster/campaign.h"
 
@@ -14,5 +13,3 @@ int slurm_submit_tasks(const struct campaign *c, const bool *wanted);
 
 /* "1-3,7%4": indices of the wanted tasks of array k; NULL: none. The caller frees it. */
 char *slurm_submit_indices(const struct campaign *c, size_t k, const bool *wanted);
-
-#endif

@@ -2,13 +2,10 @@
  *
  * Compares the parameters of cells, texts "key=value key=value", without some of the keys.
  */
-#ifndef GS_ALIKE_H
-#define GS_ALIKE_H
+#pragma once
 
 /* The parameters of a config; ends with NULL. */
 extern const char *const alike_config[];
 
 /* The words of params whose key is not one of `keys`, in their order; the caller frees them. */
 char *alike_without(const char *params, const char *const *keys);
-
-#endif

@@ -3,8 +3,7 @@
  * Inside a group of a run: the config that the other configs of a mode are compared with, and the
  * blocks that two series share.
  */
-#ifndef GS_BASELINE_H
-#define GS_BASELINE_H
+#pragma once
 
 #include "compare/compare.h"
 #include "compare/origin.h"
@@ -53,5 +52,3 @@ const struct series *baseline_of_mode(const struct group_pass *p, const char *mo
 /* The config to compare with: the wanted one, or the baseline; with best_of, the config that is
  * fastest in that mode. NULL: none, or `mode` is best_of. */
 const struct series *baseline_or_best(const struct group_pass *p, const char *mode);
-
-#endif

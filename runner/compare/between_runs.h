@@ -7,8 +7,7 @@
  * floors in the cell's group and mode. If one of them has none, the verdict is inconclusive. If a
  * folder measured a cell in several runs, the latest counts.
  */
-#ifndef GS_BETWEEN_RUNS_H
-#define GS_BETWEEN_RUNS_H
+#pragma once
 
 #include "compare/compare.h"
 #include "compare/origin.h"
@@ -35,5 +34,3 @@ struct run_set {
 };
 int run_set_read(struct run_set *s, const char *root);
 void run_set_free(struct run_set *s);
-
-#endif

@@ -46,8 +46,7 @@
  *
  * level is the level of evidence (level.h).
  */
-#ifndef GS_COMPARE_H
-#define GS_COMPARE_H
+#pragma once
 
 #include "compare/judgement.h"
 #include "reduce/level.h"
@@ -130,5 +129,3 @@ int comparison_write(const struct comparison *c, const char *dir, const char *fi
 /* Adds the contrasts of such a table, solved, but without values, standard errors and origins. The
  * reason becomes the note. GS_OK; or GS_USAGE or GS_FAILED, reported. */
 int comparison_read(struct comparison *c, const char *path);
-
-#endif

@@ -2,12 +2,9 @@
  *
  * The JSON of `gradsync compare --json` (docs/formats.md).
  */
-#ifndef GS_COMPARE_JSON_H
-#define GS_COMPARE_JSON_H
+#pragma once
 
 #include "compare/winner.h"
 
 /* Prints one object: the best config of each group that has a contrast in c, and these contrasts. */
 void comparison_print_json(const struct comparison *c, const struct winners *w);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Prints contrasts as tables, with a heading for each run and baseline.
  */
-#ifndef GS_COMPARE_TABLE_H
-#define GS_COMPARE_TABLE_H
+#pragma once
 
 #include "compare/compare.h"
 
@@ -12,5 +11,3 @@
 void comparison_print(const struct comparison *c, const char *best_of);
 /* Writes "+1.25%", or "-" for NaN, into buf and returns buf. */
 const char *comparison_percent(char *buf, size_t n, double log_ratio);
-
-#endif

@@ -29,8 +29,7 @@
  * not exchangeable. So five launches give at least 2/32; p_least has this limit. Unpaired: it assigns
  * the launches to the two sides at random.
  */
-#ifndef GS_CONTRAST_H
-#define GS_CONTRAST_H
+#pragma once
 
 #include "base/stats.h"
 
@@ -63,5 +62,3 @@ struct interval contrast_percentile(const struct nested *x, size_t n, size_t dra
 
 /* Holm's step-down adjustment of a family's p, in place. Skips NaN. */
 void contrast_holm(double *p, size_t n);
-
-#endif

@@ -3,8 +3,7 @@
  * Which contrasts of a solved comparison are shown. Verdicts are computed first, so a filter changes
  * no number.
  */
-#ifndef GS_COMPARE_FILTER_H
-#define GS_COMPARE_FILTER_H
+#pragma once
 
 #include "compare/compare.h"
 
@@ -16,5 +15,3 @@ struct compare_filter { /* NULL: any */
  * reported: a value that no contrast has. */
 int compare_filter(const struct compare_filter *f, const struct comparison *c,
                    struct comparison *shown);
-
-#endif

@@ -22,8 +22,7 @@
  * family). With five launches p_permutation is at least 0.0625. So p_holm is never below p_interval,
  * and below 0.05 only if the interval excludes 0.
  */
-#ifndef GS_JUDGEMENT_H
-#define GS_JUDGEMENT_H
+#pragma once
 
 #include "compare/contrast.h"
 
@@ -64,5 +63,3 @@ bool judgement_permutes(const struct effect *e, size_t n);
 /* For the ratio e of a measured to a published value: equivalent if the interval lies inside the
  * tolerance, slower or faster if all of it lies outside. */
 struct judgement judge_reference(const struct effect *e, double tolerance);
-
-#endif

@@ -3,8 +3,7 @@
  * The origin of a recording: software, hosts, devices and tuning variables, as far as they can change
  * a time. Launches of different origins are not compared as launches of one config.
  */
-#ifndef GS_ORIGIN_H
-#define GS_ORIGIN_H
+#pragma once
 
 #include "record/recorded.h"
 
@@ -26,5 +25,3 @@ size_t origins_of(const struct origins *o, const struct recorded *r, size_t grou
 
 /* "nccl 2.28.3 | 2.29.1, hosts a | b"; "": no difference. The caller frees it. */
 char *origin_difference(const char *a, const char *b);
-
-#endif

@@ -92,6 +92,8 @@ void placebo_print(const struct comparison *c)
     free(v);
 }
 
+const char placebo_columns[] = "platform,workload,label,run_id,mode,contrasts,called,aa,aa_called";
+
 int placebo_write(const struct comparison *c, const char *dir)
 {
     struct csv csv;
@@ -100,7 +102,7 @@ int placebo_write(const struct comparison *c, const char *dir)
     size_t n = 0;
     struct placebo *v = placebo_rows(c, &n);
     if (!code) {
-        csv_header(&csv, "platform,workload,label,run_id,mode,contrasts,called,aa,aa_called");
+        csv_header(&csv, placebo_columns);
         for (size_t i = 0; i < n; i++) {
             const struct contrast *of = v[i].of;
             const char *const texts[] = {of->platform, of->workload, of->label, of->run_id,

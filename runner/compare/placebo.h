@@ -14,12 +14,12 @@
  * placebo.csv has a row for each run and mode: platform, workload, label, run_id, mode, contrasts and
  * called (placebo), aa and aa_called.
  */
-#ifndef GS_PLACEBO_H
-#define GS_PLACEBO_H
+#pragma once
 
 #include "compare/compare.h"
 
 #define PLACEBO_CSV "placebo.csv"
+extern const char placebo_columns[];
 
 struct placebo {
     const struct contrast *of; /* a contrast of the run and mode */
@@ -34,5 +34,3 @@ struct placebo *placebo_rows(const struct comparison *c, size_t *n);
 void placebo_print(const struct comparison *c);
 /* Writes DIR/placebo.csv. GS_OK or reported. */
 int placebo_write(const struct comparison *c, const char *dir);
-
-#endif

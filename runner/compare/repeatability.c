@@ -125,15 +125,16 @@ bool repeat_overlaps(const struct repeat *r)
 
 /* ---- as a table ---- */
 
+const char again_columns[] = "earlier_run_id,earlier_launches,earlier_ratio,earlier_ratio_low,"
+                             "earlier_ratio_high,earlier_verdict,agreement,overlap";
+
 int repeats_write(const struct repeats *r, const char *dir)
 {
     static const char *const agreements[AGREEMENTS] = {"same", "same operation", "open",
                                                        "different", "contrary"};
     struct csv csv;
     char *path = xstrfmt("%s/%s", dir, AGAIN_CSV);
-    char *columns = xstrfmt("%s,earlier_run_id,earlier_launches,earlier_ratio,earlier_ratio_low,"
-                            "earlier_ratio_high,earlier_verdict,agreement,overlap",
-                            compare_columns);
+    char *columns = xstrfmt("%s,%s", compare_columns, again_columns);
     int code = csv_open(&csv, path);
     if (!code) {
         csv_header(&csv, columns);

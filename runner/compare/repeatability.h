@@ -18,8 +18,7 @@
  * again.csv has the columns of compare.csv for the later run; then run_id, launches, ratio with its
  * interval, and verdict of the earlier run; then agreement, and overlap (yes or no).
  */
-#ifndef GS_REPEATABILITY_H
-#define GS_REPEATABILITY_H
+#pragma once
 
 #include "compare/compare.h"
 
@@ -56,7 +55,6 @@ enum agreement repeat_agreement(const struct repeat *r);
 bool repeat_overlaps(const struct repeat *r);
 
 #define AGAIN_CSV "again.csv"
+extern const char again_columns[]; /* after compare_columns */
 /* GS_OK or reported. */
 int repeats_write(const struct repeats *r, const char *dir);
-
-#endif

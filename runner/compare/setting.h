@@ -2,8 +2,7 @@
  *
  * A config, "ring/LL128" or "ctas=16/bucket_cap=50MiB", as what a user sets in a job.
  */
-#ifndef GS_SETTING_H
-#define GS_SETTING_H
+#pragma once
 
 #include "compare/compare.h"
 
@@ -39,5 +38,3 @@ enum setting_effect {
 };
 extern const char *const setting_effects[SETTING_EFFECTS];
 enum setting_effect setting_effect(const char *config, const char *ran);
-
-#endif

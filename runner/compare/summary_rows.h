@@ -2,8 +2,7 @@
  *
  * The lines of a summary (summary_table.h), grouped by question and sorted.
  */
-#ifndef GS_SUMMARY_ROWS_H
-#define GS_SUMMARY_ROWS_H
+#pragma once
 
 #include "compare/winner.h"
 #include "reduce/axes.h"
@@ -42,5 +41,3 @@ void summary_rows_free(struct summary_rows *s);
 
 /* A difference that the row shows: of the best config, or of the contrast. */
 bool summary_row_differs(const struct summary_row *r);
-
-#endif

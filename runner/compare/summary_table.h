@@ -4,11 +4,8 @@
  * and below it one line for each group, the largest differences first. Modes are different
  * questions and are never counted together.
  */
-#ifndef GS_SUMMARY_TABLE_H
-#define GS_SUMMARY_TABLE_H
+#pragma once
 
 #include "compare/summary_rows.h"
 
 void summary_print(const struct summary_request *q);
-
-#endif

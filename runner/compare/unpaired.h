@@ -6,13 +6,10 @@
  * compared. Launches without a counterpart of their origin have a row without numbers, which names
  * the difference.
  */
-#ifndef GS_UNPAIRED_H
-#define GS_UNPAIRED_H
+#pragma once
 
 #include "compare/baseline.h"
 
 /* Adds the contrasts of a run. GS_OK or reported. */
 int compare_unpaired(struct comparison *c, const struct recorded *r, const struct origins *origins,
                      const struct compare_rules *rules);
-
-#endif

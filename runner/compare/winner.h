@@ -7,8 +7,7 @@
  * blocks, by the rules of judgement.h. It was chosen by those blocks, so the true difference to a
  * close rival tends to be smaller than the measured one.
  */
-#ifndef GS_WINNER_H
-#define GS_WINNER_H
+#pragma once
 
 #include "base/text.h"
 #include "compare/compare.h"
@@ -33,5 +32,3 @@ void winners_free(struct winners *w);
 const char *winner_config(const struct winner *w);
 /* Is it the baseline, with no rival that may be faster? */
 bool winner_is_confirmed(const struct winner *w);
-
-#endif

@@ -4,8 +4,7 @@
  * the logarithm of the ratio of their block medians, copy 0 with copy 0 in the same block. Warm-up
  * blocks and launches with too few blocks (baseline.h) are left out.
  */
-#ifndef GS_WITHIN_RUN_H
-#define GS_WITHIN_RUN_H
+#pragma once
 
 #include "compare/compare.h"
 
@@ -15,5 +14,3 @@
  * was measured. Either may be NULL. GS_OK or reported. */
 int compare_within_run(struct comparison *c, const char *dir, const char *best_of,
                        const char *baseline);
-
-#endif

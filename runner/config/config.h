@@ -4,8 +4,7 @@
  * in settings_tables.c. Every other section belongs to a workload: its name is a plugin's name and
  * an optional label, as in [mpi_allreduce] and [nccl_allreduce latency].
  */
-#ifndef GS_CONFIG_H
-#define GS_CONFIG_H
+#pragma once
 
 #include "config/config_entries.h"
 
@@ -21,5 +20,3 @@ int config_load_all(struct config **out, const char *path, const char *const *ov
 /* The same for a text in memory; messages call it `path`. *out is always set. */
 int config_from_text(struct config **out, const char *path, const char *text, size_t n,
                      const char *const *overrides);
-
-#endif

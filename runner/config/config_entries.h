@@ -2,8 +2,7 @@
  *
  * What a config holds: its sections and keys, each with the line it is on, for messages.
  */
-#ifndef GS_CONFIG_ENTRIES_H
-#define GS_CONFIG_ENTRIES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ const char *config_source(const struct config *c, const char *section, const cha
 /* Prints "FILE:LINE: key 'KEY': TEXT"; returns GS_USAGE. */
 int config_error(const struct config_entry *e, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-
-#endif

@@ -5,8 +5,7 @@
  * value ends it, and a comment that ends in a backslash swallows the next line. The scan refuses
  * such lines; config.c checks that scan and iniparser agree on all others.
  */
-#ifndef GS_CONFIG_SCAN_H
-#define GS_CONFIG_SCAN_H
+#pragma once
 
 #include "config/config_entries.h"
 
@@ -24,5 +23,3 @@ bool scan_is_value(const char *s, size_t n);
  * environment variable in [train] keeps its case. `section` may be NULL. */
 bool scan_section_name(char *s);
 bool scan_key_name(const char *section, char *s);
-
-#endif

@@ -3,8 +3,7 @@
  * Values by table: a struct wl_param table says how text becomes the members of a struct and back.
  * Plugins' parameters and the runner's own settings go through the same parser.
  */
-#ifndef GS_PARAMS_H
-#define GS_PARAMS_H
+#pragma once
 
 #include "workload.h"
 
@@ -46,5 +45,3 @@ const char *param_allowed(const struct wl_param *p, char *buf, size_t n);
  * these names. */
 #define SWEEP_KEYS 3
 extern const char *const sweep_keys[SWEEP_KEYS];
-
-#endif

@@ -2,8 +2,7 @@
  *
  * What a parameter may be, a row a type of workload.h.
  */
-#ifndef GS_PARAMS_TYPES_H
-#define GS_PARAMS_TYPES_H
+#pragma once
 
 #include "workload.h"
 
@@ -32,5 +31,3 @@ struct param_type {
     const char *what; /* what a text that does not parse is not */
 };
 extern const struct param_type param_types[]; /* by enum wl_type */
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Reads the runner's own settings from a config.
  */
-#ifndef GS_SETTINGS_H
-#define GS_SETTINGS_H
+#pragma once
 
 #include "config/config_entries.h"
 #include "config/settings_tables.h"
@@ -14,5 +13,3 @@ int settings_read(const struct config *c, struct settings *out);
 
 /* A number of [limits], in SI units: "busbw", "link", "memory" ...; NaN if absent. */
 double settings_limit(const struct config *c, const char *key);
-
-#endif

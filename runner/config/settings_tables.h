@@ -2,8 +2,7 @@
  *
  * The runner's own settings: the fixed sections of a config, one table and one struct each.
  */
-#ifndef GS_SETTINGS_TABLES_H
-#define GS_SETTINGS_TABLES_H
+#pragma once
 
 #include "workload.h"
 
@@ -99,5 +98,3 @@ extern const struct settings_section settings_sections[]; /* ends with a NULL na
 
 /* The row of a config's section; NULL: the section belongs to a workload. */
 const struct settings_section *settings_section_find(const char *section);
-
-#endif

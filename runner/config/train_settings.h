@@ -4,8 +4,7 @@
  * Every other key is the user's: in lower case a placeholder {key} of the command, in capitals an
  * environment variable.
  */
-#ifndef GS_TRAIN_SETTINGS_H
-#define GS_TRAIN_SETTINGS_H
+#pragma once
 
 #include "config/config_entries.h"
 #include "workload.h"
@@ -36,5 +35,3 @@ int train_settings_read(struct train_settings *out, const struct config *c, cons
  * begins with a lower-case letter. "{{" is a brace; "${name}" belongs to the shell. The caller
  * frees it. */
 char *train_fill(const char *text, const char *(*value_of)(void *ctx, const char *name), void *ctx);
-
-#endif

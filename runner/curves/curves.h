@@ -5,8 +5,7 @@
  * runs. In place and out of place are two curves: one launch measured both, so neither confirms the
  * other.
  */
-#ifndef GS_CURVES_H
-#define GS_CURVES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ struct curve_grid {      /* the sizes that every replicate has, ascending, with 
 /* Sorts the samples. A replicate with less than half of the sizes of another is left out. */
 struct curve_grid curve_grid_of(struct curve_rows *c);
 void curve_grid_free(struct curve_grid *g);
-
-#endif

@@ -4,8 +4,7 @@
  * points left out before the fit, the breaks and half-points of the fit, and the dips. transitions.c
  * decides which of them it reports.
  */
-#ifndef GS_FINDINGS_H
-#define GS_FINDINGS_H
+#pragma once
 
 #include "curves/hockney.h"
 
@@ -65,5 +64,3 @@ double findings_first_row(const double *time, size_t n);
  * finds. first_row: of findings_first_row. known: the recordings say what ran, so kinks are not looked
  * for. */
 void findings_see(struct trace *t, double first_row, bool known, struct findings *f);
-
-#endif

@@ -10,8 +10,7 @@
  * pieces exactly. SSE/N is at least HOCKNEY_FLOOR², the error of a good clock, so that a curve
  * without noise does not break at every point.
  */
-#ifndef GS_HOCKNEY_H
-#define GS_HOCKNEY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -43,5 +42,3 @@ struct piecewise hockney_pieces(const double *size, const double *time, size_t n
  * the logarithms; NaN if no piece has a point to spare. */
 double piecewise_error_out(const struct piecewise *p, const double *size, const double *time,
                            size_t n);
-
-#endif

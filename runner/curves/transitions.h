@@ -25,14 +25,14 @@
  *
  * The thresholds widen with the error of the fit, so that noise makes no features.
  */
-#ifndef GS_TRANSITIONS_H
-#define GS_TRANSITIONS_H
+#pragma once
 
 #include "curves/findings.h"
 
 #include <stdint.h>
 
 #define TRANSITIONS_CSV "transitions.csv"
+extern const char transitions_columns[];
 #define TRANSITION_CHAOS 0.2    /* error of the fit */
 #define TRANSITION_FALLING 0.25 /* share of steps in which a larger size is faster by a tenth */
 #define TRANSITION_DISAGREE 0.4 /* median over sizes of log(slowest / fastest replicate) */
@@ -76,5 +76,3 @@ bool transition_is_sure(const char *verdict);
 /* Reads DIR/launches.csv and writes DIR/transitions.csv, in the order of the curves. GS_OK or
  * reported. */
 int transitions_write(const char *dir);
-
-#endif

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char transitions_columns[] =
+const char transitions_columns[] =
     "platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,before_a_s,"
     "before_b_Bps,after_a_s,after_b_Bps,change,agree,replicates,verdict,fit_error,"
     "fit_error_out,reason";

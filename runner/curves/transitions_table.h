@@ -2,8 +2,7 @@
  *
  * Prints transitions.csv in the terminal.
  */
-#ifndef GS_TRANSITIONS_TABLE_H
-#define GS_TRANSITIONS_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@
  * that are recorded or confirmed first, then by the change. Leaves out fits and refused curves. At
  * most a screen, unless `all` is set. GS_OK or reported. */
 int transitions_print(const char *dir, const char *platform, bool all);
-
-#endif

@@ -6,8 +6,7 @@
  * above IMPORT_FILE_MAX are refused (import_lines.h). The JSON of a file takes about eight times
  * its size in memory.
  */
-#ifndef GS_IMPORT_H
-#define GS_IMPORT_H
+#pragma once
 
 #include "import/import_lines.h"
 #include "import/import_words.h"
@@ -104,5 +103,3 @@ void import_fault(struct imp_cell *c, const char *kind, const char *fmt, ...)
 /* Reports "FILE:LINE: refused: …"; returns GS_FAILED. */
 int import_refuse(const struct import_lines *in, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-
-#endif

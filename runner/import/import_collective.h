@@ -3,8 +3,7 @@
  * What the text and the JSON of nccl-tests have in common: programs, types, columns, and the
  * checks of a row.
  */
-#ifndef GS_IMPORT_COLLECTIVE_H
-#define GS_IMPORT_COLLECTIVE_H
+#pragma once
 
 #include "import/import.h"
 
@@ -39,5 +38,3 @@ int collective_check(const struct import_lines *in, const struct collective_row 
 
 /* Refuses a file that nccl-tests wrote with -C. */
 int collective_refuse_cpu_time(const struct import_lines *in);
-
-#endif

@@ -5,8 +5,7 @@
  * in braces matches as few characters as possible, at least one; '*' matches any number; neither
  * matches a '/'. The pattern must match the last components of the path.
  */
-#ifndef GS_IMPORT_FACTS_H
-#define GS_IMPORT_FACTS_H
+#pragma once
 
 #include "import/import.h"
 
@@ -43,5 +42,3 @@ void facts_free(struct facts *f);
  * neither names it. Sets the algorithm and the protocol in *f where the label has them. The caller
  * frees the label. GS_OK; or GS_USAGE, reported: facts and output disagree. */
 int facts_config(struct facts *f, const struct imp_test *t, const char *path, char **label);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A test of an imported file as one launch of a recording.
  */
-#ifndef GS_IMPORT_LAUNCH_H
-#define GS_IMPORT_LAUNCH_H
+#pragma once
 
 #include "import/import_facts.h"
 #include "import/import_platform.h"
@@ -35,5 +34,3 @@ void import_launch_free(struct import_launch *l);
 
 /* Writes DIR/launch-NN.01.jsonl (import_record.c). GS_OK or reported. */
 int import_launch_write(const struct import_launch *l, const char *dir, int number);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A text file in memory, read line by line.
  */
-#ifndef GS_IMPORT_LINES_H
-#define GS_IMPORT_LINES_H
+#pragma once
 
 #include "base/text.h"
 
@@ -31,5 +30,3 @@ int import_lines_open(struct import_lines *in, const char *path);
 bool import_lines_next(struct import_lines *in, char **line);
 void import_lines_rewind(struct import_lines *in);
 void import_lines_close(struct import_lines *in);
-
-#endif

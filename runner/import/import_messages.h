@@ -2,8 +2,7 @@
  *
  * Finds what launchers and NCCL add to the lines of a program's output.
  */
-#ifndef GS_IMPORT_MESSAGES_H
-#define GS_IMPORT_MESSAGES_H
+#pragma once
 
 /* Skips the prefix that a launcher adds: "[1,0]<stdout>: ", " 0: ". */
 char *import_past_tag(char *line);
@@ -11,5 +10,3 @@ char *import_past_tag(char *line);
 /* Where a message of NCCL begins, "[TIME] HOST:PID:TID [DEVICE] NCCL INFO …"; NULL: the line has
  * none. A message may follow the last field of a row without a blank. */
 char *import_message_in(char *line);
-
-#endif

@@ -3,8 +3,7 @@
  * Reads the text of nccl-tests: import_nccl.c its comments, import_nccl_rows.c its rows,
  * import_nccl_devices.c its lists of devices.
  */
-#ifndef GS_IMPORT_NCCL_H
-#define GS_IMPORT_NCCL_H
+#pragma once
 
 #include "base/text.h"
 #include "import/import.h"
@@ -43,5 +42,3 @@ int nccl_device(struct nccl *r, const char *s);
 int nccl_row(struct nccl *r, const char *line);
 /* Ends the open test, if there is one. */
 int nccl_end(struct nccl *r, const char *rest);
-
-#endif

@@ -3,8 +3,7 @@
  * The platform of an import, if the user names its config: the config's name, [limits] and
  * [reference] apply to the import, and the run folder gets a copy of the config.
  */
-#ifndef GS_IMPORT_PLATFORM_H
-#define GS_IMPORT_PLATFORM_H
+#pragma once
 
 #include "config/settings.h"
 #include "import/import.h"
@@ -26,5 +25,3 @@ int import_platform_fits(const struct import_platform *p, const struct import *i
                          const struct imp_test *t, int64_t ranks, int64_t nodes);
 /* Writes DIR/config.ini. GS_OK or reported. */
 int import_platform_write(const struct import_platform *p, const char *dir);
-
-#endif

@@ -3,8 +3,7 @@
  * Makes a step file (common/step_file.h, docs/steps.md) from a trace of torch.profiler or from a
  * table of layers.
  */
-#ifndef GS_IMPORT_STEP_H
-#define GS_IMPORT_STEP_H
+#pragma once
 
 #include "base/text.h"
 #include "common/step_file.h"
@@ -30,7 +29,7 @@ struct trace_events;
 void trace_choose_step(struct step_draft *d, const struct trace_events *t, double *from,
                        double *to);
 /* Bytes read and written in a second by the largest copies of the trace; small ones begin and end more
- * than they copy. */
+ * than they copy. Without large copies: by the memory rate in the data sheet of the trace's GPU. */
 double trace_copy_rate(const struct trace_events *t);
 /* Says how long the GPU took for what is in the step from..to, so that a user can judge a replay; also
  * in the head of the draft. `rate`: bytes a second of the kernels that are no GEMMs. */
@@ -44,5 +43,3 @@ int step_from_table(struct step_draft *d, const char *text, bool fsdp);
 /* Reads PATH, a trace or a table, and writes `out` (NULL: PATH's name with .step, in the current
  * folder). */
 int import_step(const char *path, const char *out, bool fsdp);
-
-#endif

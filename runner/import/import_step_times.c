@@ -3,10 +3,32 @@
 #include "import/import_step.h"
 #include "import/trace_event.h"
 
+#include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define BYTES_PER_S 2e12 /* of a trace without large copies inside the GPU */
 #define COPY_LEAST_B 4194304
+#define COPY_SHARE 0.82 /* of the data sheet's memory rate; H200s copied at 0.80 to 0.83 of it */
+#define IDLE_SHARE 0.1  /* of a step without any kernel that is worth a warning */
+
+/* Memory rates of NVIDIA's data sheets, bytes a second; the first name that the GPU's contains. */
+static const struct {
+    const char *name;
+    double rate;
+} gpus[] = {{"B200", 8e12},          {"H200", 4.8e12},       {"H100 NVL", 3.9e12},
+            {"H100 PCIe", 2e12},     {"H100", 3.35e12},      {"A100-SXM4-80GB", 2.039e12},
+            {"A100 80GB", 1.935e12}, {"A100", 1.555e12},     {"L40S", 0.864e12},
+            {"V100", 0.9e12},        {"", 2e12 / COPY_SHARE}};
+
+static double data_sheet_rate(const struct trace_events *t)
+{
+    const json_t *device = json_array_get(json_object_get(t->json, "deviceProperties"), 0);
+    const char *name = json_string_value(json_object_get(device, "name"));
+    size_t i = 0;
+    while (!strstr(name ? name : "", gpus[i].name))
+        i++;
+    return COPY_SHARE * gpus[i].rate;
+}
 
 double trace_copy_rate(const struct trace_events *t)
 {
@@ -20,7 +42,7 @@ double trace_copy_rate(const struct trace_events *t)
             bytes += 2 * (double)t->event[i].copied_B;
             us += t->event[i].dur;
         }
-    return us > 0 ? bytes / us * 1e6 : BYTES_PER_S;
+    return us > 0 ? bytes / us * 1e6 : data_sheet_rate(t);
 }
 
 struct times { /* us */
@@ -97,6 +119,12 @@ void step_times_report(struct step_draft *d, const struct trace_events *t, doubl
     say("%s: a replay on this GPU should take about %.1f ms, as a training that no profiler slows "
         "down and no CPU holds up",
         d->path, s.busy * 1e-3);
+    double idle = s.end > s.begin ? 1 - s.busy / (s.end - s.begin) : 0;
+    if (idle > IDLE_SHARE)
+        say("%s: the GPU waited for the CPU in %.0f%% of the step, which a replay does not: "
+            "settings "
+            "matter more in the replay than in this training, unless the profiler slowed it down",
+            d->path, 100 * idle);
     text_addf(&d->head, "%s\n", text.s);
     text_free(&text);
 }

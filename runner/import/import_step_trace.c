@@ -104,7 +104,7 @@ static void add_kernel(struct trace *t, const struct trace_event *e)
     if (!inside(t, at) || (op && op->op != TRACE_OTHER) || !(e->dur > 0 && e->dur < 1e9))
         return;
     struct item *i = add_item(t, at, STEP_KERNEL, STEP_FP32);
-    i->line.number[0].value = bytes < 1 ? 1 : (uint64_t)bytes;
+    i->line.number[0].value = bytes < 1 ? 1 : (uint64_t)(bytes + 0.5);
     i->line.time_s = e->dur * 1e-6;
     i->begin = e->ts;
 }

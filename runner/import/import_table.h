@@ -2,8 +2,7 @@
  *
  * The table that nccl-tests prints: its columns, and its rows.
  */
-#ifndef GS_IMPORT_TABLE_H
-#define GS_IMPORT_TABLE_H
+#pragma once
 
 #include "import/import_words.h"
 
@@ -51,5 +50,3 @@ bool table_claims(const char *line);
 /* ROW_SHORT: fields are missing. ROW_ODD: the fields do not fit the header. */
 enum row_kind { ROW_WHOLE, ROW_SHORT, ROW_ODD };
 enum row_kind table_row(const struct table *t, const char *line, struct row *out);
-
-#endif

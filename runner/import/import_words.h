@@ -2,8 +2,7 @@
  *
  * The words and numbers of a line.
  */
-#ifndef GS_IMPORT_WORDS_H
-#define GS_IMPORT_WORDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ bool word_integer(const struct word *w, int64_t *out); /* digits, with or withou
 bool word_number(const struct word *w, struct number *out);
 bool text_plain(const char *s, size_t n); /* 1 to 31 letters, digits and '_' */
 const char *word_copy(char *buf, size_t n, const struct word *w);
-
-#endif

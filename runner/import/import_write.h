@@ -3,8 +3,7 @@
  * Writes imported tests as run folders like any other, but without plan.json: a header marked
  * "imported", the cells, and a block for each sample. config.ini is there if the user named one.
  */
-#ifndef GS_IMPORT_WRITE_H
-#define GS_IMPORT_WRITE_H
+#pragma once
 
 #include "import/import_launch.h"
 
@@ -14,5 +13,3 @@
  * contradicts the file, two files have the same bytes (GS_USAGE), or a folder cannot be written.
  * Runs that were written before that are whole. */
 int import_write(struct imported *files, size_t n, const char *out, bool as_launches);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The events of a Chrome trace of torch.profiler that a step is made of.
  */
-#ifndef GS_TRACE_EVENT_H
-#define GS_TRACE_EVENT_H
+#pragma once
 
 #include "base/text.h"
 
@@ -73,5 +72,3 @@ double trace_launch(const struct trace_events *t, const struct trace_event *kern
 /* When the first kernel of this id began, and the last one ended; 0: unknown. */
 double trace_kernel_begin(const struct trace_events *t, int64_t id);
 double trace_kernel_end(const struct trace_events *t, int64_t id);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * The answer is "ok", a JSON object, or "error: TEXT".
  */
-#ifndef GS_LAB_CONTROL_SOCKET_H
-#define GS_LAB_CONTROL_SOCKET_H
+#pragma once
 
 #include "lab/relay.h"
 
@@ -26,5 +25,3 @@ void control_socket_answer(struct relay *r, int client);
 /* Sends one command to a lab. GS_OK and the answer without its newline, which the caller frees; or
  * an error code, reported. */
 int control_socket_send(const char *socket_path, const char *order, char **answer);
-
-#endif

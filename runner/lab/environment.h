@@ -3,10 +3,7 @@
  * Environment variables of the command in a lab. With them mpirun reaches every site, and messages
  * use the emulated links. Variables that the user has set stay, except the remote shell.
  */
-#ifndef GS_LAB_ENVIRONMENT_H
-#define GS_LAB_ENVIRONMENT_H
+#pragma once
 
 /* `folder`: for temporary files of MPI, and a link to this program whose path has no spaces. */
 void environment_set(const char *facts_path, const char *folder);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * The header of a recording holds it as "lab", without pid and control.
  */
-#ifndef GS_LAB_FACTS_H
-#define GS_LAB_FACTS_H
+#pragma once
 
 #include "config/config.h"
 #include "lab/spec.h"
@@ -37,5 +36,3 @@ int facts_read(json_t **facts);
 bool facts_missed(const struct config *c, const char *hosts);
 /* For a recording: without pid and control. NULL outside of a lab. */
 json_t *facts_recorded(void);
-
-#endif

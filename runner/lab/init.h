@@ -3,8 +3,7 @@
  * The first process of a lab. It makes the sites, probes them, and runs the command. The lab ends
  * when this process ends.
  */
-#ifndef GS_LAB_INIT_H
-#define GS_LAB_INIT_H
+#pragma once
 
 #include "base/scratch.h"
 #include "lab/spec.h"
@@ -19,5 +18,3 @@ struct lab_options {
 /* `folder`: an existing folder of the lab. Does not return. */
 _Noreturn void init_run(const struct lab_spec *s, const struct lab_options *o,
                         const struct scratch *folder, char **command);
-
-#endif

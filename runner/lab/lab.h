@@ -9,8 +9,7 @@
  *     ├ relay            relay.h
  *     └ COMMAND          in the first site
  */
-#ifndef GS_LAB_LAB_H
-#define GS_LAB_LAB_H
+#pragma once
 
 #include "lab/init.h"
 
@@ -20,5 +19,3 @@ int lab_run(const struct lab_spec *s, const struct lab_options *o, char **comman
 
 /* Runs argv in a site of the lab that this process is in. Returns only on failure, reported. */
 int lab_enter(const char *site, char **argv);
-
-#endif

@@ -4,8 +4,7 @@
  * counts late packets (relay.h). On a busy machine it relays late, and the measurement would show
  * the machine, not the network.
  */
-#ifndef GS_LAB_LATENESS_H
-#define GS_LAB_LATENESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ int lateness_judge(struct lateness *k, bool *late);
 /* The counts since `from` as text, "0 of 1200 packets more than 1 ms late, ..."; NULL outside of a
  * lab. */
 char *lateness_text(const struct lateness *k, const struct lateness *from);
-
-#endif

@@ -7,8 +7,7 @@
  * A packet waits at a stage, in order, until its time to leave. Only lab_mesh_put and lab_mesh_move
  * touch packets; nothing here reads a clock or a device.
  */
-#ifndef GS_LAB_MESH_H
-#define GS_LAB_MESH_H
+#pragma once
 
 #include "common/rng.h"
 #include "lab/packets.h"
@@ -52,5 +51,3 @@ void lab_mesh_put(struct lab_mesh *n, struct packet *one, size_t from, size_t to
 void lab_mesh_move(struct lab_mesh *n, double now_ns);
 /* The time of the next due packet, those for `held` sites excluded; INFINITY: none. */
 double lab_mesh_next(const struct lab_mesh *n, const bool *held);
-
-#endif

@@ -4,8 +4,7 @@
  * the lab is their init. When it or its parent ends, the kernel kills all other processes of the
  * lab and removes its networks, devices and mounts. Nothing is visible outside.
  */
-#ifndef GS_LAB_NAMESPACES_H
-#define GS_LAB_NAMESPACES_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -15,5 +14,3 @@ pid_t namespaces_fork(void);
 /* Call it once, in the child. Mounts a private /proc, and `hosts` over /etc/hosts. GS_OK or
  * GS_CANNOT, reported. */
 int namespaces_mount(const char *hosts);
-
-#endif

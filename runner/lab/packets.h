@@ -3,8 +3,7 @@
  * Packets in flight and their queues. One memory reservation holds slots of two sizes, because most
  * packets are either full or bare acknowledgements. Memory is touched on first use.
  */
-#ifndef GS_LAB_PACKETS_H
-#define GS_LAB_PACKETS_H
+#pragma once
 
 #include "lab/shaper.h"
 
@@ -47,5 +46,3 @@ struct packet *packet_fit(struct packets *p, struct packet *one);
 
 void fifo_add(struct fifo *f, struct packet *one);
 struct packet *fifo_take(struct fifo *f); /* the FIFO must not be empty */
-
-#endif

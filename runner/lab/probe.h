@@ -5,8 +5,7 @@
  * receive rate while all sites send, and the loss of small packets. Units: bytes of IP packets,
  * seconds.
  */
-#ifndef GS_LAB_PROBE_H
-#define GS_LAB_PROBE_H
+#pragma once
 
 #include "lab/probe_site.h"
 
@@ -52,5 +51,3 @@ int probe_judge(const struct probe *p, const struct lab_spec *s, char *why, size
 json_t *probe_json(const struct probe *p, const struct lab_spec *s);
 /* One line of text; the caller frees it. */
 char *probe_text(const struct probe *p, const struct lab_spec *s);
-
-#endif

@@ -3,8 +3,7 @@
  * The schedule of a probe: phases at fixed times of one clock. The sites need no messages to
  * coordinate, and none waits for another.
  */
-#ifndef GS_LAB_PROBE_PLAN_H
-#define GS_LAB_PROBE_PLAN_H
+#pragma once
 
 #include "common/rng.h"
 #include "lab/spec.h"
@@ -43,5 +42,3 @@ double probe_plan_wait_ns(const struct probe_phase *f, size_t flow, struct rng *
 /* Upper bound of what site i sends, or receives, in a phase: its flows, or its own link. */
 double probe_plan_up_Bps(const struct probe_phase *f, const struct lab_spec *s, size_t i);
 double probe_plan_down_Bps(const struct probe_phase *f, const struct lab_spec *s, size_t i);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * One site's part in a probe: sends and answers by the plan, and counts what it receives.
  */
-#ifndef GS_LAB_PROBE_SITE_H
-#define GS_LAB_PROBE_SITE_H
+#pragma once
 
 #include "lab/probe_plan.h"
 
@@ -22,5 +21,3 @@ void probe_note_bulk(const struct probe_phase *f, struct probe_seen *s, size_t b
  * [phase][from * n + to]. GS_OK or GS_CANNOT, reported. */
 int probe_site_play(const struct probe_plan *p, const struct lab_spec *s, size_t me,
                     struct probe_seen *seen);
-
-#endif

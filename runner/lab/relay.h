@@ -6,8 +6,7 @@
  *
  * Clients send commands over a Unix socket (lab/control_socket.h).
  */
-#ifndef GS_LAB_RELAY_H
-#define GS_LAB_RELAY_H
+#pragma once
 
 #include "lab/mesh.h"
 #include "lab/site.h"
@@ -40,5 +39,3 @@ struct relay {
  * listening Unix socket; `answer` handles a client of it that has sent something. */
 int relay_run(const struct lab_spec *spec, const struct site_devices *devices, int control,
               void (*answer)(struct relay *r, int client));
-
-#endif

@@ -5,8 +5,7 @@
  * relay for one packet does not delay the next. Times are ns of one clock, as doubles, which are
  * exact for a hundred days.
  */
-#ifndef GS_LAB_SHAPER_H
-#define GS_LAB_SHAPER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ struct passage {
 void shaper_set(struct shaper *s, double rate_Bps, double queue_B);
 /* False: the queue is full, and the packet is dropped. */
 bool shaper_pass(struct shaper *s, unsigned bytes, struct passage *p);
-
-#endif

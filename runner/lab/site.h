@@ -4,8 +4,7 @@
  * delay of the config. ctl0 (10.78.0.x) has neither; it carries traffic that is not measured, such
  * as the launcher's.
  */
-#ifndef GS_LAB_SITE_H
-#define GS_LAB_SITE_H
+#pragma once
 
 #include "lab/spec.h"
 
@@ -36,5 +35,3 @@ void site_return_congestion(struct site_loan *l);
 /* Moves the caller to the network and the host name of a site, held by process `holder`. GS_OK or
  * GS_CANNOT, reported. */
 int site_enter(const char *name, long holder);
-
-#endif

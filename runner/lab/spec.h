@@ -3,8 +3,7 @@
  * The specification of a lab: [sites] and [links] of a config (wan/net.h) in the form that the
  * relay and the namespaces need. Rates count IP packets, headers included. Units: bytes, bytes/s, seconds.
  */
-#ifndef GS_LAB_SPEC_H
-#define GS_LAB_SPEC_H
+#pragma once
 
 #include "config/config.h"
 #include "workload.h"
@@ -62,5 +61,3 @@ double lab_max_rtt_s(const struct lab_spec *s);
 double lab_slowest_Bps(const struct lab_spec *s); /* over all sites and lines */
 /* The index of a site, or s->n. */
 size_t lab_site_find(const struct lab_spec *s, const char *name);
-
-#endif

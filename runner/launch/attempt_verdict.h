@@ -2,8 +2,7 @@
  *
  * Decides how an attempt ended, from its control lines and the exit status of its launcher.
  */
-#ifndef GS_ATTEMPT_VERDICT_H
-#define GS_ATTEMPT_VERDICT_H
+#pragma once
 
 #include "launch/control.h"
 #include "launch/joined.h"
@@ -39,5 +38,3 @@ struct attempt_evidence {
 
 /* Sets a->end and its details. If no rank reported a death, e->dead gets one, with rank -1. */
 void attempt_verdict(struct attempt *a, struct attempt_evidence *e);
-
-#endif

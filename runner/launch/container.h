@@ -2,8 +2,7 @@
  *
  * [slurm] container: the command that runs each rank in a container image.
  */
-#ifndef GS_CONTAINER_H
-#define GS_CONTAINER_H
+#pragma once
 
 #include "base/text.h"
 #include "plan/plan.h"
@@ -14,5 +13,3 @@ int container_check(const struct plan *p);
  * folder and the run folder. Adds nothing without an image or outside a Slurm job. GS_OK, or
  * reported: GS_USAGE as above, GS_CANNOT if the container program is missing. */
 int container_prefix(struct words *argv, const struct plan *p, const char *run_dir);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A control line: one message from a shim to the supervisor (supervise.h).
  */
-#ifndef GS_CONTROL_H
-#define GS_CONTROL_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -39,5 +38,3 @@ size_t control_encode(const struct control *c, char buf[CONTROL_LINE_MAX]);
 /* False: `line` is log output, or damaged. Text before the mark is ignored, because a program may
  * have printed part of a line. */
 bool control_decode(const char *line, struct control *out);
-
-#endif

@@ -9,8 +9,7 @@
  *   note    information
  *   end     the exit code, from a rank that finished
  */
-#ifndef GS_DRY_RUN_H
-#define GS_DRY_RUN_H
+#pragma once
 
 #include "base/text.h"
 
@@ -44,5 +43,3 @@ struct dry_run {
  * both cases. */
 int dry_run(struct dry_run *d, const char *plugin, int log);
 void dry_run_free(struct dry_run *d);
-
-#endif

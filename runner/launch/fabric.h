@@ -6,8 +6,7 @@
  * Distances are those of `nvidia-smi topo -m`, from the paths in /sys/devices: PIX one PCIe switch,
  * PXB several switches, PHB a host bridge, NODE the same NUMA node, SYS another NUMA node.
  */
-#ifndef GS_FABRIC_H
-#define GS_FABRIC_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -74,5 +73,3 @@ size_t fabric_choose(const struct fabric *f, char *(*environment)(const char *na
 
 /* Everything above, for a recording. */
 json_t *fabric_json(const struct fabric *f, const struct fabric_setting *settings, size_t n);
-
-#endif

@@ -4,8 +4,7 @@
  * process starts and watches one rank. Rank 0 plans and creates the run folder. It sends the
  * assignment to the others through a file in a folder that all ranks share.
  */
-#ifndef GS_JOINED_H
-#define GS_JOINED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ struct assignment {
 int joined_tell(const struct joined *j, const char *place, const struct assignment *a);
 int joined_ask(const struct joined *j, const char *place, const char *over, struct assignment *a);
 void joined_forget(const struct joined *j, const char *place);
-
-#endif

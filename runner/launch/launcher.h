@@ -2,8 +2,7 @@
  *
  * The command that starts the ranks: mpirun or srun, as an argv, never through a shell.
  */
-#ifndef GS_LAUNCHER_H
-#define GS_LAUNCHER_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -32,5 +31,3 @@ int launcher_check_binding(const struct config *c, const struct set_launch *set)
 /* True if each rank binds itself to the processors near its GPU (rank/binding.h) and the launcher
  * binds nothing: bind = gpu, or auto on a device with hwloc. */
 bool launcher_binds_to_gpus(const struct plan *p);
-
-#endif

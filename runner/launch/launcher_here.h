@@ -2,8 +2,7 @@
  *
  * The facts of this machine, its environment and its batch job that decide how ranks are started.
  */
-#ifndef GS_LAUNCHER_HERE_H
-#define GS_LAUNCHER_HERE_H
+#pragma once
 
 #include "config/settings.h"
 
@@ -21,5 +20,3 @@ char *here_find(const char *program);
 /* Path of gradsync-rank, freed by the caller: in the program's folder or ../libexec/gradsync. NULL:
  * not found, GS_CANNOT reported. */
 char *here_rank_program(void);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The options of mpirun and srun for a launch.
  */
-#ifndef GS_LAUNCHER_OPTIONS_H
-#define GS_LAUNCHER_OPTIONS_H
+#pragma once
 
 #include "base/text.h"
 #include "config/settings.h"
@@ -16,5 +15,3 @@ const char *launcher_mpirun_binding(const char *bind);
  * all ranks are on this machine; NULL: MPI's default. */
 void launcher_mpirun_options(struct words *argv, const struct set_launch *set, const char *scratch);
 void launcher_srun_options(struct words *argv, const struct set_launch *set, const char *scratch);
-
-#endif

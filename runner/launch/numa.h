@@ -2,8 +2,7 @@
  *
  * Binds this process to the processors near a device: numa_hwloc.c with hwloc, numa_none.c without.
  */
-#ifndef GS_NUMA_H
-#define GS_NUMA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ bool numa_here(void); /* false: built without hwloc */
 /* Binds to those processors of the mask that this process may use. The mask is a file of the kernel,
  * "ffffffff,00000000". Later threads and child processes inherit the binding. */
 void numa_bind(struct numa *n, const char *mask_file);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The outcome of a run folder: its exit code, a message, and a JSON summary.
  */
-#ifndef GS_OUTCOME_H
-#define GS_OUTCOME_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -34,5 +33,3 @@ bool outcome_nothing(const struct plan *p, const char *dir);
 void outcome_say(const struct run_outcome *o);
 void outcome_print(const struct run_outcome *o, size_t n); /* JSON on stdout */
 void outcome_free(struct run_outcome *o);
-
-#endif

@@ -3,8 +3,7 @@
  * The progress of a run, on stderr: one line that is redrawn on a terminal; elsewhere a line for each
  * launch and each 10 %; nothing if quiet.
  */
-#ifndef GS_PROGRESS_H
-#define GS_PROGRESS_H
+#pragma once
 
 #include "launch/control.h"
 #include "plan/plan.h"
@@ -41,5 +40,3 @@ void progress_clear(struct progress *p);
 /* The line, at most `columns` wide. Pure, for the tests. */
 void progress_line(const struct progress *p, const struct control *beat, double left_s,
                    size_t columns, char *buf, size_t n);
-
-#endif

@@ -195,11 +195,14 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
     int code = plan_memory_check(p);
     if (!code)
         code = run_make_folder(p, options->data, &dir);
-    if (!code && options->dirs)
-        words_add(options->dirs, dir);
     if (!code)
         code = run_plan(p, dir, i, options, o);
     o->code = code;
+    if (options->dir) {
+        free(*options->dir);
+        *options->dir = dir;
+        return code;
+    }
     free(dir);
     return code;
 }

@@ -4,10 +4,8 @@
  * ledger lists the missing groups, so running and resuming are the same. A run that a signal ended
  * returns GS_FAILED, because it is incomplete.
  */
-#ifndef GS_RUN_H
-#define GS_RUN_H
+#pragma once
 
-#include "base/text.h"
 #include "plan/plan.h"
 
 #include <stdbool.h>
@@ -19,9 +17,9 @@ struct run_options {
     const char *data;             /* folder for platform/workload/run, e.g. "data/raw" */
     const char *workload;         /* only this section, or all sections of this plugin; NULL: all */
     bool quiet, json;             /* json: print a summary on stdout */
-    bool *interrupted;            /* may be NULL; set if a signal ended run_config */
-    struct words *dirs;           /* may be NULL; run_config adds the folders that it makes */
-    int first, last;              /* launches to measure; 0: all, and the run becomes final */
+    char **dir;        /* may be NULL; set to the last run folder, for the caller to free */
+    bool *interrupted; /* may be NULL; set if a signal ended run_config */
+    int first, last;   /* launches to measure; 0: all, and the run becomes final */
 };
 
 /* Runs every workload section of a config in its own run folder; the next section runs even if one
@@ -33,5 +31,3 @@ int run_folder(const char *dir, const struct run_options *options);
 
 /* Creates the run folder of a plan; also for joined ranks (joined.h). The caller frees *dir. */
 int run_make_folder(const struct plan *p, const char *data, char **dir);
-
-#endif

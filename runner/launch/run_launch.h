@@ -2,8 +2,7 @@
  *
  * Runs one launch of a run folder: attempts until no group is missing.
  */
-#ifndef GS_RUN_LAUNCH_H
-#define GS_RUN_LAUNCH_H
+#pragma once
 
 #include "base/interrupts.h"
 #include "launch/progress.h"
@@ -19,5 +18,3 @@ struct run_at {
 /* GS_OK: every group is measured, skipped or given up. Otherwise the exit code of the run, reported:
  * interrupted, refused, or repeated attempts that measured nothing. */
 int run_launch(const struct run_at *r, int launch);
-
-#endif

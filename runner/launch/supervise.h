@@ -10,8 +10,7 @@
  *
  * The launcher's stdout carries the control lines of the shims (control.h); the rest is log output.
  */
-#ifndef GS_SUPERVISE_H
-#define GS_SUPERVISE_H
+#pragma once
 
 #include "base/interrupts.h"
 #include "launch/attempt_verdict.h"
@@ -23,5 +22,3 @@
  * (GS_CANNOT, GS_USAGE), or the folder cannot be written. */
 int supervise(const struct plan *p, const char *dir, struct interrupts *i,
               struct progress *progress, struct attempt *a);
-
-#endif

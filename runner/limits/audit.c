@@ -130,7 +130,7 @@ static void cells_free(struct measured_cells *all)
 
 /* ---- rows ---- */
 
-static const char limits_columns[] =
+const char limits_columns[] =
     "platform,kind,claim,source,quantity,value,unit,limit,limit_source,fraction,physics,verdict";
 static const char *const kinds[] = {"published", "measured"};
 

@@ -3,8 +3,7 @@
  * The limits in [limits] of a platform's config. SI units; NaN: no such limit, or the config is
  * NULL.
  */
-#ifndef GS_VERDICT_BOUNDS_H
-#define GS_VERDICT_BOUNDS_H
+#pragma once
 
 #include "config/config.h"
 
@@ -16,5 +15,3 @@ const char *bounds_source(const struct config *c, const char *key);
 double bounds_busbw(const struct config *c);
 /* The limit flops.PRECISION, else flops (for fp32 and tf32 only). *from: its source. */
 double bounds_flops(const struct config *c, const char *precision, const char **from);
-
-#endif

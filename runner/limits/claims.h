@@ -16,8 +16,7 @@
  * platform's limit: busbw = 449GB/s, NAME = 355GB/s at SECTION/CONFIG/SIZE. Claims about a training
  * over a WAN are in [model] (wan/wan_audit.h).
  */
-#ifndef GS_VERDICT_CLAIMS_H
-#define GS_VERDICT_CLAIMS_H
+#pragma once
 
 #include "config/config.h"
 
@@ -62,5 +61,3 @@ struct claims {
  * Call claims_free in both cases. */
 int claims_read(struct claims *out, const struct config *c);
 void claims_free(struct claims *c);
-
-#endif

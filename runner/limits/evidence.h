@@ -2,8 +2,7 @@
  *
  * Checks a claim that one config is faster than another with the measurements.
  */
-#ifndef GS_VERDICT_EVIDENCE_H
-#define GS_VERDICT_EVIDENCE_H
+#pragma once
 
 #include "limits/limits.h"
 
@@ -15,5 +14,3 @@
  * default 1. The claim is supported if every size shows it, contradicted if no size does. */
 size_t limits_of_data(const struct audit *a, const struct claim *c, struct limits_row *rows,
                       size_t most);
-
-#endif

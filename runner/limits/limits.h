@@ -16,8 +16,7 @@
  * reduction in the switch (NVLS) a rank sends its payload once, not 2(n-1)/n times, so busbw may be
  * 2(n-1)/n times the link.
  */
-#ifndef GS_VERDICT_LIMITS_H
-#define GS_VERDICT_LIMITS_H
+#pragma once
 
 #include "limits/claims.h"
 
@@ -25,6 +24,7 @@
 #include <stdint.h>
 
 #define LIMITS_CSV "limits.csv"
+extern const char limits_columns[];
 #define LIMITS_NEAR 0.95
 #define LIMITS_ROUNDING 0.005
 #define LIMITS_APART 0.02
@@ -93,5 +93,3 @@ size_t limits_of_cell(const struct config *config, const struct measured_cell *c
  * only claims. GS_OK or reported. counts: by verdict, published (0) and measured (1). */
 int limits_write(const char *dir, const char *const *configs, size_t n,
                  size_t counts[2][LIMITS_VERDICTS]);
-
-#endif

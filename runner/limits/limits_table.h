@@ -2,12 +2,9 @@
  *
  * Prints limits.csv in the terminal.
  */
-#ifndef GS_VERDICT_LIMITS_TABLE_H
-#define GS_VERDICT_LIMITS_TABLE_H
+#pragma once
 
 /* Prints DIR/limits.csv, worst first. Shows every check of a published claim. For measurements it
  * shows the largest fraction of each platform, quantity and verdict, and their number. GS_OK or
  * reported. */
 int limits_print(const char *dir);
-
-#endif

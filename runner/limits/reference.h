@@ -16,8 +16,7 @@
  *
  * A cell that is slower than the tolerance allows is a regression.
  */
-#ifndef GS_VERDICT_REFERENCE_H
-#define GS_VERDICT_REFERENCE_H
+#pragma once
 
 #include "compare/compare.h"
 
@@ -38,5 +37,3 @@ struct reference_value {
     double tolerance;
 };
 bool reference_parse(const char *text, struct reference_value *out);
-
-#endif

@@ -9,8 +9,7 @@
  * "bucket_cap=25"), or "default" for a plugin without such parameters.
  * label_parse(label_config(cell)) gives the same values.
  */
-#ifndef GS_LABEL_H
-#define GS_LABEL_H
+#pragma once
 
 #include "workload.h"
 
@@ -25,5 +24,3 @@ char *label_mode(const struct wl_plugin *wl, const void *cell); /* "" without WL
  * get their defaults. False: `why` says what is wrong and what is allowed. */
 bool label_parse(const struct wl_plugin *wl, const void *defaults, const char *label, void *cell,
                  char *why, size_t n);
-
-#endif

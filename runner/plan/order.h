@@ -3,8 +3,7 @@
  * The order of measurement. Pure functions: the same seed gives the same order on every rank and
  * machine, and an attempt that resumes a launch continues in its order.
  */
-#ifndef GS_ORDER_H
-#define GS_ORDER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ void order_visits(size_t *order, size_t n, uint64_t seed, int launch, size_t gro
 
 /* The seed for the plugin: the same on every rank, another one in each launch. */
 uint64_t order_launch_seed(uint64_t seed, int launch);
-
-#endif

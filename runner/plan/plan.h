@@ -12,8 +12,7 @@
  * A ';' may separate clauses too, in quotes: a bare ';' begins a comment in an .ini file.
  * label.h describes the labels of configs and modes.
  */
-#ifndef GS_PLAN_H
-#define GS_PLAN_H
+#pragma once
 
 #include "config/config.h"
 #include "config/settings.h"
@@ -87,5 +86,3 @@ int plan_memory_check(const struct plan *p);
  * the plan again from both, and fails if other cell ids come out (another plugin version). */
 int plan_write(const struct plan *p, const char *dir);
 int plan_read(struct plan **out, const char *dir);
-
-#endif

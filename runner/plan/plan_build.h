@@ -2,8 +2,7 @@
  *
  * Builds the plan of one workload section.
  */
-#ifndef GS_PLAN_BUILD_H
-#define GS_PLAN_BUILD_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -22,5 +21,3 @@ int plan_build_with(struct plan **out, struct config *config, const char *sectio
                     struct plugin *plugin);
 int plan_build_from(struct plan **out, struct config *config, const char *section,
                     struct plugin *plugin, const struct settings *set);
-
-#endif

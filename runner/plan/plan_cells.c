@@ -104,6 +104,36 @@ static char *params_text(const struct wl_plugin *wl, const void *values)
 
 /* ---- cells ---- */
 
+/* The key of the section that a plugin's reason names, as KEY=… or by a text value at its start;
+ * NULL: none. */
+static const struct config_entry *named_key(const struct builder *b, const char *why)
+{
+    const struct config *c = b->p->config;
+    for (const struct wl_param *p = b->p->plugin->wl.params; p->name; p++) {
+        const struct config_entry *e = config_find(c, b->p->section, p->name);
+        size_t n = strlen(p->name);
+        if (e && !strncmp(why, p->name, n) && why[n] == '=')
+            return e;
+        n = e && p->type == WL_TEXT ? strlen(e->value) : 0;
+        if (n && !strncmp(why, e->value, n) && why[n] == ':')
+            return e;
+    }
+    return NULL;
+}
+
+static int rejected(const struct builder *b, const void *values, const char *why)
+{
+    const struct config *c = b->p->config;
+    const struct config_entry *key = named_key(b, why);
+    char *params = params_text(&b->p->plugin->wl, values);
+    int code =
+        fail_at(GS_USAGE, key ? key->file : c->path,
+                key ? key->line : config_section(c, b->p->section)->line, "[%s] %s (cell: %s)",
+                b->p->section, *why ? why : "the plugin rejects a cell without a reason", params);
+    free(params);
+    return code;
+}
+
 static int describe(struct builder *b, const void *values, struct wl_shape *shape, char **skip)
 {
     const struct wl_plugin *wl = &b->p->plugin->wl;
@@ -122,12 +152,7 @@ static int describe(struct builder *b, const void *values, struct wl_shape *shap
     if (b->n_whys == WHYS_MAX)
         return GS_USAGE;
     b->whys[b->n_whys++] = xstrdup(why);
-    char *params = params_text(wl, values);
-    const struct config *c = b->p->config;
-    int code = fail_at(GS_USAGE, c->path, config_section(c, b->p->section)->line, "[%s] %s: %s",
-                       b->p->section, params, *why ? why : "the plugin rejects it");
-    free(params);
-    return code;
+    return rejected(b, values, why);
 }
 
 /* A cell that does not depend on the config is the same for all of them: it gets the defaults. */

@@ -2,8 +2,7 @@
  *
  * Sorts the cells of a sweep into the groups of a plan.
  */
-#ifndef GS_PLAN_GROUPS_H
-#define GS_PLAN_GROUPS_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -19,5 +18,3 @@ struct draft {
  * group has. Call draft_free() in both cases: it frees the cells that were not moved. */
 int plan_group(struct plan *p, struct draft *drafts, size_t n);
 void draft_free(struct draft *drafts, size_t n);
-
-#endif

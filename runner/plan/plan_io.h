@@ -2,8 +2,7 @@
  *
  * A plan as JSON, for plan.json and `gradsync plan --json`.
  */
-#ifndef GS_PLAN_IO_H
-#define GS_PLAN_IO_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -13,5 +12,3 @@
  * gradsync, groups [id], cells [{id, group, config, mode, params, size_B, busbw_factor, baseline,
  * skip}]. The caller owns the reference. */
 json_t *plan_json(const struct plan *p);
-
-#endif

@@ -2,12 +2,9 @@
  *
  * The cells of a plan as a table on stdout: ids, config, mode and the parameters that vary.
  */
-#ifndef GS_PLAN_TABLE_H
-#define GS_PLAN_TABLE_H
+#pragma once
 
 #include "plan/plan.h"
 
 /* `all`: every cell; else, of a long plan, the first and the last few. */
 void plan_table(const struct plan *p, bool all);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Plans the workload sections of a config that the user selects.
  */
-#ifndef GS_SECTIONS_H
-#define GS_SECTIONS_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -26,5 +25,3 @@ void sections_free(struct sections *s);
 bool sections_wanted(const char *section, const char *word);
 int sections_none(const struct config *c,
                   const char *word); /* GS_USAGE; reports the nearest name */
-
-#endif

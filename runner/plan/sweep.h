@@ -3,8 +3,7 @@
  * The values that a workload section gives its plugin's parameters, and their product. plan.h
  * describes the syntax.
  */
-#ifndef GS_SWEEP_H
-#define GS_SWEEP_H
+#pragma once
 
 #include "plan/sweep_exclude.h"
 #include "plan/sweep_list.h"
@@ -32,5 +31,3 @@ void sweep_free(struct sweep *s);
  * False: the cell is filled but excluded. */
 size_t sweep_count(const struct sweep *s);
 bool sweep_cell(const struct sweep *s, size_t i, void *cell);
-
-#endif

@@ -3,8 +3,7 @@
  * `exclude = dtype=int32 op=max, size=8`: a section leaves out each cell that matches all terms of
  * one clause.
  */
-#ifndef GS_SWEEP_EXCLUDE_H
-#define GS_SWEEP_EXCLUDE_H
+#pragma once
 
 #include "config/config_entries.h"
 #include "workload.h"
@@ -32,5 +31,3 @@ int sweep_read_excludes(struct sweep_excludes *x, const struct wl_param *params,
                         const struct config_entry *e);
 bool sweep_excluded(const struct sweep_excludes *x, const void *cell);
 void sweep_free_excludes(struct sweep_excludes *x);
-
-#endif

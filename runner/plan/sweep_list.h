@@ -4,8 +4,7 @@
  *   a, b, c          8:128MiB:x2   (8, 16, 32 …)          1:9:+2   (1, 3, 5, 7, 9)
  * A range is for a numeric parameter and includes both ends. Ranges and values may be mixed.
  */
-#ifndef GS_SWEEP_LIST_H
-#define GS_SWEEP_LIST_H
+#pragma once
 
 #include "config/config_entries.h"
 #include "workload.h"
@@ -25,5 +24,3 @@ struct sweep_axis {
 int sweep_list(struct sweep_axis *axis);
 
 void sweep_push(struct sweep_axis *axis, const void *member);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Finds, loads and lints workload plugins.
  */
-#ifndef GS_PLUGIN_H
-#define GS_PLUGIN_H
+#pragma once
 
 #include "base/text.h"
 #include "workload.h"
@@ -44,5 +43,3 @@ void plugin_names(struct words *names);
 void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
                                const struct plugin *p, const char *why),
                  void *ctx);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Where plugins lie: files by name, none of them opened as what it is.
  */
-#ifndef GS_PLUGIN_SEARCH_H
-#define GS_PLUGIN_SEARCH_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@ char *plugin_file(const char *name); /* that a name (plugin.h) stands for, the c
 /* All in the search path that mention the ABI's symbol, the first of each name. */
 struct plugin_files plugin_files(void);
 void plugin_files_free(struct plugin_files *f);
-
-#endif

@@ -3,8 +3,7 @@
  * The workload of [train], whose parameters are the keys of that section. It has tables and
  * describe() only: runner/train/ measures it.
  */
-#ifndef GS_PLUGIN_TRAIN_H
-#define GS_PLUGIN_TRAIN_H
+#pragma once
 
 #include "config/config_entries.h"
 #include "plugin/plugin.h"
@@ -12,5 +11,3 @@
 /* GS_OK or GS_USAGE, every fault reported. A key with several values is a WL_CONFIG parameter, unless
  * `axes` names it. */
 int plugin_train(struct plugin **out, const struct config *c, const char *section);
-
-#endif

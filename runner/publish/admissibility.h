@@ -8,8 +8,7 @@
  * A number is refused when all its rows are, or when it is calculated from recordings of different
  * machines or software. Each fault is listed once, with the command that repairs it.
  */
-#ifndef GS_PUBLISH_ADMISSIBILITY_H
-#define GS_PUBLISH_ADMISSIBILITY_H
+#pragma once
 
 #include "publish/paper_evidence.h"
 #include "publish/paper_tables.h"
@@ -46,5 +45,3 @@ bool admissibility_unlike(struct admissibility *admissibility, struct paper_tabl
 /* Prints one line for each gap to stderr. GS_OK, or GS_FAILED when a number needs one of them. */
 int admissibility_report(const struct admissibility *admissibility);
 void admissibility_free(struct admissibility *admissibility);
-
-#endif

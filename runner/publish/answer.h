@@ -2,8 +2,7 @@
  *
  * The answer of one query of a definition (define.h): the value, and the admissible rows behind it.
  */
-#ifndef GS_PUBLISH_ANSWER_H
-#define GS_PUBLISH_ANSWER_H
+#pragma once
 
 #include "publish/admissibility.h"
 #include "publish/define.h"
@@ -41,5 +40,3 @@ void answer_part(struct answer *a, struct answer *part);
  * GS_USAGE, reported. */
 int answer_query(struct numbers *b, struct answer *a, const char *query,
                  const struct sql_values *in);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Whether the present config of a platform still requests the recorded cells.
  */
-#ifndef GS_PUBLISH_CONFIG_MATCH_H
-#define GS_PUBLISH_CONFIG_MATCH_H
+#pragma once
 
 #include "record/recorded.h"
 
@@ -19,5 +18,3 @@ char *config_match_path(const struct recorded *r, const char *configs,
  * planned; then *why is the error, which the caller frees, else NULL. Reports nothing. */
 int64_t config_match_cells(const struct recorded *r, const char *config,
                            const char *const *overrides, bool *requested, char **why);
-
-#endif

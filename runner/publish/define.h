@@ -17,8 +17,7 @@
  * @NAME in a query is the value of another number, '@NAME' its text as in the table. FROM @GLOB
  * reads the numbers with such names: name, plain (the text) and value.
  */
-#ifndef GS_PUBLISH_DEFINE_H
-#define GS_PUBLISH_DEFINE_H
+#pragma once
 
 #include "publish/sql.h"
 
@@ -49,5 +48,3 @@ const struct macro *definitions_find(const struct definitions *d, const char *na
 /* The name nearest to the word, or NULL. */
 const char *definitions_nearest(const struct definitions *d, const char *word);
 void definitions_free(struct definitions *d);
-
-#endif

@@ -3,8 +3,7 @@
  * The variables <VAR> of the definitions (define.h): their values, and texts with the values filled
  * in.
  */
-#ifndef GS_PUBLISH_EXPAND_H
-#define GS_PUBLISH_EXPAND_H
+#pragma once
 
 #include "base/text.h"
 #include "publish/sql.h"
@@ -48,5 +47,3 @@ char *expand_text(const struct reading *r, const struct bound *b, const char *te
 typedef int expand_visit(const struct reading *r, const struct bound *b, void *ctx);
 int expand_each(const struct reading *r, struct bound *b, size_t depth, size_t end,
                 expand_visit *each, void *ctx);
-
-#endif

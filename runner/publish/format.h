@@ -3,8 +3,7 @@
  * Numbers as the paper prints them: UTF-8, in the unit that suits the value, with an interval
  * "841 µs [840, 842]" where one is given. An interval's width decides how many digits are shown.
  */
-#ifndef GS_PUBLISH_FORMAT_H
-#define GS_PUBLISH_FORMAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ char *form_number(const struct form *f, const double *v, size_t n);
 
 /* The same characters for TeX; the caller frees it. */
 char *form_tex(const char *text);
-
-#endif

@@ -3,8 +3,7 @@
  * A table in memory, with the line number of every row. A key is the name of a column, "line", or a
  * key in the column `params` ("gemms" in "size=16MiB gemms=4").
  */
-#ifndef GS_PUBLISH_GRID_H
-#define GS_PUBLISH_GRID_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ enum grid_run { GRID_RUN_EMPTY, GRID_RUN_PART, GRID_RUN_FINISHED };
 /* If several runs have a row for the same cell, keeps one: that of the run with most progress, then
  * of the latest (names begin with the time). Does nothing without a column run_id. */
 void grid_latest(struct grid *g, const enum grid_run *runs); /* of every row */
-
-#endif

@@ -3,8 +3,7 @@
  * The paper's numbers: each definition with its value and the rows behind it, calculated on first
  * use.
  */
-#ifndef GS_PUBLISH_NUMBERS_H
-#define GS_PUBLISH_NUMBERS_H
+#pragma once
 
 #include "publish/answer.h"
 
@@ -16,5 +15,3 @@ void numbers_close(struct numbers *b);
 /* GS_OK with *out; its `gap` says which data is missing. GS_USAGE, reported: a wrong definition, an
  * unknown name (with the nearest), or numbers that refer to each other in a circle. */
 int numbers_answer(struct numbers *b, const char *name, struct answer **out);
-
-#endif

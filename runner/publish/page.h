@@ -4,8 +4,7 @@
  * page: figures are inline SVG, and nothing is fetched. A short script sorts tables and copies
  * commands; the page can be read without it. The same inputs give the same bytes.
  */
-#ifndef GS_PAGE_H
-#define GS_PAGE_H
+#pragma once
 
 #include "base/text.h"
 #include "publish/paper_tables.h"
@@ -69,5 +68,3 @@ int page_put_overview(FILE *f, struct paper_tables *tables, const struct words *
 /* The tables of a platform: what is faster than its baseline, and, folded, all the rest; of each
  * table `most` rows at most. */
 int page_put_tables(FILE *f, struct paper_tables *tables, const char *platform, size_t most);
-
-#endif

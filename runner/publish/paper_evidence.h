@@ -3,8 +3,7 @@
  * The evidence for a row of a table: the run folder, its recordings, the cells, and what the
  * platform's config requests today. Each run is read once.
  */
-#ifndef GS_PUBLISH_EVIDENCE_H
-#define GS_PUBLISH_EVIDENCE_H
+#pragma once
 
 #include "compare/origin.h"
 #include "publish/grid.h"
@@ -38,5 +37,3 @@ void proofs_free(struct proofs *p);
 /* Places in r->cells of the cells that the row is of, into cells (room for r->n_cells); of a
  * contrast the baseline's too. How many. */
 size_t proof_cells(const struct proof *p, const struct grid *g, size_t row, size_t *cells);
-
-#endif

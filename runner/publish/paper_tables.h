@@ -6,8 +6,7 @@
  *   settings  one row for each key of the fixed sections: its default
  *   asked     one row for each config and such a key: its value there, and its file and line
  */
-#ifndef GS_PUBLISH_PAPER_TABLES_H
-#define GS_PUBLISH_PAPER_TABLES_H
+#pragma once
 
 #include "publish/grid.h"
 
@@ -36,5 +35,3 @@ char *paper_tables_run(struct paper_tables *s, const struct grid *g, size_t row,
 int paper_tables_runs(struct grid **out, const char *raw);
 int paper_tables_asked(struct grid **out, const char *configs);
 struct grid *paper_tables_settings(void);
-
-#endif

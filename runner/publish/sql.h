@@ -4,8 +4,7 @@
  * reads it, with three additions: `line` is the line of the row in its file, every key of the column
  * `params` is a column of its own, and an empty field is NULL. A column of numbers is REAL.
  */
-#ifndef GS_PUBLISH_SQL_H
-#define GS_PUBLISH_SQL_H
+#pragma once
 
 #include "publish/paper_tables.h"
 
@@ -70,5 +69,3 @@ void sql_result_free(struct sql_result *r);
 int sql_clear_numbers(struct sql *s);
 int sql_add_number(struct sql *s, size_t row, const char *name, const char *plain, double value);
 void sql_close(struct sql *s);
-
-#endif

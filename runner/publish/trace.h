@@ -2,8 +2,7 @@
  *
  * `gradsync why NUMBER`: prints the rows, runs, files and lines behind a number.
  */
-#ifndef GS_PUBLISH_TRACE_H
-#define GS_PUBLISH_TRACE_H
+#pragma once
 
 #include "publish/numbers.h"
 
@@ -13,5 +12,3 @@ int trace_print(struct numbers *b, const struct answer *a, size_t most);
 /* Traces the row on this line of CSV/TABLE.csv, admissible or not. GS_OK, or reported: no such
  * table, no row on that line. */
 int trace_line(struct numbers *b, const char *table, long line);
-
-#endif

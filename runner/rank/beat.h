@@ -3,8 +3,7 @@
  * The page that the measuring process shares with its shim. The child writes it, the shim reads it
  * (except `stop`). After a crash a text may be half written, which only affects a message.
  */
-#ifndef GS_BEAT_H
-#define GS_BEAT_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -36,5 +35,3 @@ struct beat *beat_map(void);
 void beat_step(struct beat *b, const char *phase, double seconds);
 /* Sets the current cell; NULL: none. */
 void beat_cell(struct beat *b, const struct cell *cell, int copy);
-
-#endif

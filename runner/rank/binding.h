@@ -4,8 +4,7 @@
  * threads. The header's hosts record the result. A rank that cannot be bound measures unbound, and
  * records why.
  */
-#ifndef GS_BINDING_H
-#define GS_BINDING_H
+#pragma once
 
 #include "launch/numa.h"
 #include "plan/plan.h"
@@ -21,5 +20,3 @@ struct gpu_binding {
 void binding_take(struct gpu_binding *b, const struct plan *p, int local_rank);
 /* Adds "bound": {gpu, numa, cpus} or {gpu, why}; nothing if binding is off. */
 void binding_describe(const struct gpu_binding *b, json_t *host);
-
-#endif

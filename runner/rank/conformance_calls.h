@@ -3,8 +3,7 @@
  * Calls the functions of a plugin under test, one at a time on every rank. Each call is announced
  * before it is made. Afterwards its result, output and written values are checked.
  */
-#ifndef GS_CONFORMANCE_CALLS_H
-#define GS_CONFORMANCE_CALLS_H
+#pragma once
 
 #include "rank/conformance_report.h"
 
@@ -25,5 +24,3 @@ enum wl_status conformance_prepare(struct conformance *c, const void *cell, void
 void conformance_release(struct conformance *c, void *prepared);
 bool conformance_sample(struct conformance *c, void *prepared, unsigned iters, double *time_s);
 bool conformance_verify(struct conformance *c, void *prepared);
-
-#endif

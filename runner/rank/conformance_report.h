@@ -3,8 +3,7 @@
  * The state of a plugin under test, and its report in the lines of launch/dry_run.h. A crash is
  * reported too.
  */
-#ifndef GS_CONFORMANCE_REPORT_H
-#define GS_CONFORMANCE_REPORT_H
+#pragma once
 
 #include "plugin/plugin.h"
 
@@ -31,5 +30,3 @@ void conformance_fault(struct conformance *c, const char *fmt, ...)
 void conformance_enter(struct conformance *c, const char *call);
 /* From now on a crash is reported as a fault of the current call. */
 void conformance_catch_crashes(const struct conformance *c);
-
-#endif

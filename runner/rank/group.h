@@ -3,8 +3,7 @@
  * Measures one group: prepares its cells together, warms them up, visits them block after block until
  * the result is precise enough, and releases them.
  */
-#ifndef GS_GROUP_H
-#define GS_GROUP_H
+#pragma once
 
 #include "rank/session.h"
 #include "rank/visit.h"
@@ -12,5 +11,3 @@
 /* Collective. Measures plan->groups[index]. The group is closed in the recording unless the result is
  * BROKEN or HUNG, or the run was stopped before the group was done. */
 enum course group_measure(struct session *r, struct visit *v, size_t index);
-
-#endif

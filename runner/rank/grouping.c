@@ -14,8 +14,6 @@ static struct slot *add_slot(struct grouping *g, const struct cell *c, int copy)
     struct slot *s = &g->slots[g->n++];
     *s = (struct slot){.cell = c, .copy = copy};
     s->visited.time_ns = xcalloc((size_t)set->samples, sizeof *s->visited.time_ns);
-    s->visited.each =
-        xcalloc(g->visit->metrics * (size_t)g->session->team.ranks, sizeof *s->visited.each);
     s->medians = xcalloc((size_t)set->max_blocks, sizeof *s->medians);
     return s;
 }

@@ -2,8 +2,7 @@
  *
  * The slots of a group during its measurement: created, dropped after a failure, and released.
  */
-#ifndef GS_GROUPING_H
-#define GS_GROUPING_H
+#pragma once
 
 #include "rank/session.h"
 #include "rank/visit.h"
@@ -35,5 +34,3 @@ void grouping_release(struct grouping *g);
  * Collective; GO_ON, or HUNG. */
 enum course grouping_lose(struct grouping *g, struct slot *s, const char *phase,
                           enum call_result mine, const char *kind);
-
-#endif

@@ -3,8 +3,7 @@
  * Reads conditions that may disturb a measurement, before and after each block: load, clocks,
  * temperature, power, throttle reasons. Each kind of hardware is a source in the table of health.c.
  */
-#ifndef GS_HEALTH_H
-#define GS_HEALTH_H
+#pragma once
 
 #include "rank/team.h"
 
@@ -43,5 +42,3 @@ void health_describe(const struct health *h, json_t *host);
 
 /* Collective. Rank 0 gets {"RANK": {…}, …} for ranks with readings; the others get NULL. */
 json_t *health_read(const struct health *h, const struct team *team);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The host functions for a plugin (struct wl_host), over MPI, and where its messages go.
  */
-#ifndef GS_HOST_API_H
-#define GS_HOST_API_H
+#pragma once
 
 #include "rank/report.h"
 #include "rank/team.h"
@@ -20,5 +19,3 @@ struct host_api {
 
 void host_api_begin(struct host_api *l, const struct team *team, struct report *report,
                     uint64_t seed);
-
-#endif

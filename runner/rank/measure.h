@@ -2,8 +2,7 @@
  *
  * One attempt at a launch, on one rank: measures every missing group of the launch.
  */
-#ifndef GS_MEASURE_H
-#define GS_MEASURE_H
+#pragma once
 
 #include "rank/beat.h"
 
@@ -16,5 +15,3 @@ struct measure {
 /* Returns the exit code of the process. beat->status is complete, interrupted, hang (the plugin was
  * aborted), or failed (another rank has the reason). beat->error is this rank's own error, if any. */
 int measure(const struct measure *m);
-
-#endif

@@ -3,8 +3,7 @@
  * Loads NVML at run time. The library comes with the driver, so gradsync neither links nor needs it
  * on machines without a GPU. The declarations follow nvml.h, whose ABI is stable. nvml.c uses it.
  */
-#ifndef GS_NVML_LIBRARY_H
-#define GS_NVML_LIBRARY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -60,5 +59,3 @@ struct nvml {
 /* Opens the device that CUDA gives this local rank; NULL: no NVML, or no such device. */
 struct nvml *nvml_load(int local_rank);
 void nvml_unload(struct nvml *n);
-
-#endif

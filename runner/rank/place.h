@@ -3,8 +3,7 @@
  * The rank of this process, from the launcher's environment variables. The shim needs it for its
  * messages, and never calls MPI.
  */
-#ifndef GS_PLACE_H
-#define GS_PLACE_H
+#pragma once
 
 struct rank_place {
     int rank, ranks, local_rank; /* 0, 1, 0 without a launcher */
@@ -12,5 +11,3 @@ struct rank_place {
 };
 
 void place_find(struct rank_place *p);
-
-#endif

@@ -69,40 +69,26 @@ static json_t *metric_medians(const struct wl_metric *metrics, const struct visi
 {
     json_t *o = json_object();
     for (size_t m = 1; metrics[m].name; m++) {
-        if (metrics[m].across == WL_EACH)
-            continue;
         json_t *value = json_real(v->metrics[m]); /* NULL when not finite */
         json_object_set_new(o, metrics[m].name, value ? value : json_null());
     }
     return o;
 }
 
-static json_t *each_rank(const struct wl_metric *metrics, const struct visited *v, size_t ranks)
+static json_t *each_rank(const struct wl_metric *metrics, const double *each, int ranks)
 {
     json_t *o = json_object();
-    for (size_t m = 1; metrics[m].name; m++) {
+    for (int m = 1; metrics[m].name; m++) {
         if (metrics[m].across != WL_EACH)
             continue;
-        json_t *values = json_array();
-        bool any = false;
-        for (size_t rank = 0; rank < ranks; rank++) {
-            json_t *value = json_real(v->each[m * ranks + rank]); /* NULL when not finite */
-            any = any || value;
-            json_array_append_new(values, value ? value : json_null());
+        json_t *row = json_array();
+        for (int r = 0; r < ranks; r++) {
+            json_t *value = json_real(each[m * ranks + r]); /* NULL when not finite */
+            json_array_append_new(row, value ? value : json_null());
         }
-        if (any)
-            json_object_set(o, metrics[m].name, values);
-        json_decref(values);
+        json_object_set_new(o, metrics[m].name, row);
     }
     return o;
-}
-
-/* Nothing where there are no such values. */
-static void add_metrics(json_t *o, const char *key, json_t *metrics)
-{
-    if (json_object_size(metrics))
-        json_object_set(o, key, metrics);
-    json_decref(metrics);
 }
 
 void report_block(struct report *r, const struct plan *p, const struct group *g, struct slot *s,
@@ -124,9 +110,11 @@ void report_block(struct report *r, const struct plan *p, const struct group *g,
     json_object_set_new(o, "iters", json_integer(s->iters));
     json_object_set_new(o, "skew_ns", json_integer((json_int_t)v->skew_ns));
     json_object_set_new(o, "spread_ns", json_integer((json_int_t)v->spread_ns));
-    const struct wl_metric *metrics = p->plugin->wl.metrics;
-    add_metrics(o, "metrics", metric_medians(metrics, v));
-    add_metrics(o, "each", each_rank(metrics, v, (size_t)p->set.launch.ranks));
+    if (p->plugin->wl.metrics[1].name)
+        json_object_set_new(o, "metrics", metric_medians(p->plugin->wl.metrics, v));
+    if (v->each)
+        json_object_set_new(o, "each",
+                            each_rank(p->plugin->wl.metrics, v->each, (int)p->set.launch.ranks));
     r->code = record_block(&r->record, o, v->time_ns, v->n);
 }
 

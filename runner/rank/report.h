@@ -4,8 +4,7 @@
  * first error stays in `code`, and nothing is written after it. So callers check `code` once a block,
  * where the ranks agree on how to continue.
  */
-#ifndef GS_REPORT_H
-#define GS_REPORT_H
+#pragma once
 
 #include "rank/slot.h"
 #include "record/record.h"
@@ -44,5 +43,3 @@ void report_group(struct report *r, const struct group *g, const struct slot *sl
                   int blocks);
 void report_end(struct report *r, const char *status);
 void report_sync(struct report *r);
-
-#endif

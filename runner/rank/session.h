@@ -3,8 +3,7 @@
  * The state of one attempt on this rank: plan, ranks, plugin, recording. measure.c creates and
  * destroys it.
  */
-#ifndef GS_SESSION_H
-#define GS_SESSION_H
+#pragma once
 
 #include "lab/lateness.h"
 #include "rank/binding.h"
@@ -53,5 +52,3 @@ void session_own_step(struct session *r, const char *phase);
 
 /* The result of the call that just returned on this rank; after the deadline it is HANGING. */
 enum call_result session_result(const struct session *r, enum wl_status status);
-
-#endif

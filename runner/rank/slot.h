@@ -4,8 +4,7 @@
  * can be compared with itself (A/A). Each copy is prepared separately, and the plugin knows which
  * copy it prepares: a shared communicator would hide the difference between two communicators.
  */
-#ifndef GS_SLOT_H
-#define GS_SLOT_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -20,7 +19,7 @@ struct visited {
     uint64_t *time_ns; /* per sample: all its iterations, on the slowest rank (or the span) */
     uint64_t skew_ns, spread_ns;
     double metrics[WL_METRICS_MAX]; /* medians; [0] is the time of one iteration, in s */
-    double *each; /* medians of WL_EACH metrics: [metric * ranks + rank]; NaN: none */
+    double *each; /* [metric * ranks + rank], for WL_EACH: means over the samples; NULL: none */
 };
 
 struct slot {
@@ -40,5 +39,3 @@ struct slot {
     double half_width; /* of the median's interval, relative; 0: unknown */
     bool converged;
 };
-
-#endif

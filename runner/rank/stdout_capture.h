@@ -3,8 +3,7 @@
  * Watches untrusted code: captures its output, and counts the resources of this process before and
  * after a call.
  */
-#ifndef GS_STDOUT_CAPTURE_H
-#define GS_STDOUT_CAPTURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ void stdout_capture_end(int out);
 /* The first line printed since the last call; false: none. Safe in a signal handler if `flush` is
  * false. */
 bool stdout_capture_line(char *line, size_t n, bool flush);
-
-#endif

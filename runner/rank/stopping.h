@@ -2,8 +2,7 @@
  *
  * Decides when a group has enough blocks. Pure functions.
  */
-#ifndef GS_STOPPING_H
-#define GS_STOPPING_H
+#pragma once
 
 #include "config/settings.h"
 #include "rank/slot.h"
@@ -20,5 +19,3 @@ bool stopping_enough(const struct set_measure *set, const struct slot *slots, si
 
 /* The largest half_width of the live slots, for progress; 0: unknown. */
 double stopping_half_width(const struct slot *slots, size_t n);
-
-#endif

@@ -3,8 +3,7 @@
  * The ranks of one attempt, and how they agree. Every function except team_leave is collective and
  * returns the same on every rank, so that all ranks take the same path.
  */
-#ifndef GS_TEAM_H
-#define GS_TEAM_H
+#pragma once
 
 #include "rank/beat.h"
 
@@ -48,5 +47,3 @@ void team_align_clocks(struct team *t);
 /* All ranks return at one instant, which rank 0 chooses and each awaits on its own clock. A rank that
  * learns of it too late returns at once; its delay appears as skew in the recording. */
 void team_start(const struct team *t);
-
-#endif

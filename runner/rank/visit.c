@@ -20,8 +20,7 @@ void visit_begin(struct visit *v, const struct session *r)
     size_t cap = (size_t)r->plan->set.measure.samples, metrics = 0;
     while (r->wl->metrics[metrics].name)
         metrics++;
-    size_t ranks = (size_t)r->team.ranks;
-    *v = (struct visit){.cap = cap, .metrics = metrics, .n_ranks = ranks};
+    *v = (struct visit){.cap = cap, .metrics = metrics};
     v->mine = xcalloc(ROWS * cap + 1, sizeof *v->mine);
     v->all = xcalloc(ROWS * cap + 1, sizeof *v->all);
     v->values = xcalloc(metrics * cap, sizeof *v->values);
@@ -30,8 +29,6 @@ void visit_begin(struct visit *v, const struct session *r)
     v->skew = xcalloc(cap, sizeof *v->skew);
     v->spread = xcalloc(cap, sizeof *v->spread);
     v->time = xcalloc(cap, sizeof *v->time);
-    v->ranks = xcalloc(metrics * ranks * cap, sizeof *v->ranks);
-    v->each = xcalloc(metrics * ranks * cap, sizeof *v->each);
 }
 
 void visit_end(struct visit *v)
@@ -44,8 +41,6 @@ void visit_end(struct visit *v)
     free(v->skew);
     free(v->spread);
     free(v->time);
-    free(v->ranks);
-    free(v->each);
     *v = (struct visit){0};
 }
 
@@ -105,33 +100,32 @@ static enum call_result take(struct visit *v, struct session *r, struct slot *s,
     return worst;
 }
 
-static void reduce(struct visit *v, const struct session *r, size_t n)
+/* A rank's mean of the samples of a metric, to rank 0. */
+static void gather_each(const struct session *r, struct visited *o, size_t m, const double *row,
+                        size_t n)
+{
+    double mine = stats_mean(row, n);
+    if (!o->each)
+        o->each = xcalloc((size_t)WL_METRICS_MAX * (size_t)r->team.ranks, sizeof *o->each);
+    MPI_Gather(&mine, 1, MPI_DOUBLE, o->each + m * (size_t)r->team.ranks, 1, MPI_DOUBLE, 0,
+               r->team.comm);
+}
+
+static void reduce(struct visit *v, const struct session *r, struct visited *o, size_t n)
 {
     atomic_store(&r->beat->waiting, 1);
     MPI_Allreduce(v->mine, v->all, (int)(ROWS * n + 1), MPI_INT64_T, MPI_MAX, r->team.comm);
     for (size_t m = 1; m < v->metrics; m++) {
         enum wl_across how = r->wl->metrics[m].across;
-        if (how == WL_EACH) {
-            MPI_Gather(&v->values[m * n], (int)n, MPI_DOUBLE, &v->ranks[m * v->n_ranks * v->cap],
-                       (int)n, MPI_DOUBLE, 0, r->team.comm);
-            continue;
-        }
         MPI_Op op = how == WL_MAX ? MPI_MAX : MPI_SUM;
         double *row = &v->reduced[m * n];
         MPI_Reduce(&v->values[m * n], row, (int)n, MPI_DOUBLE, op, 0, r->team.comm);
-        for (size_t i = 0; how == WL_MEAN && i < n; i++)
+        for (size_t i = 0; how >= WL_MEAN && i < n; i++)
             row[i] /= r->team.ranks;
+        if (how == WL_EACH)
+            gather_each(r, o, m, &v->values[m * n], n);
     }
     atomic_store(&r->beat->waiting, 0);
-}
-
-/* The values of every rank in sample i of n, as sample `to`. */
-static void keep_each(struct visit *v, size_t n, size_t i, size_t to)
-{
-    for (size_t m = 1; m < v->metrics; m++)
-        for (size_t rank = 0; rank < v->n_ranks; rank++)
-            v->each[(m * v->n_ranks + rank) * v->cap + to] =
-                v->ranks[m * v->n_ranks * v->cap + rank * n + i];
 }
 
 /* Adds the valid ones of n reduced samples. */
@@ -150,18 +144,8 @@ static void keep(struct visit *v, struct slot *s, size_t n)
         o->time_ns[o->n] = time > 0 ? (uint64_t)time : 0;
         for (size_t m = 1; m < v->metrics; m++)
             v->kept[m * v->cap + o->n] = v->reduced[m * n + i];
-        keep_each(v, n, i, o->n);
         o->n++;
     }
-}
-
-/* A rank without a value in some sample has none. */
-static double median_or_none(const double *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(x[i]))
-            return NAN;
-    return stats_median(x, n);
 }
 
 static void summarise(const struct visit *v, struct slot *s)
@@ -172,8 +156,6 @@ static void summarise(const struct visit *v, struct slot *s)
     o->metrics[0] = stats_median(v->time, o->n) * 1e-9 / s->iters;
     for (size_t m = 1; m < v->metrics; m++)
         o->metrics[m] = stats_median(&v->kept[m * v->cap], o->n);
-    for (size_t k = v->n_ranks; k < v->metrics * v->n_ranks; k++)
-        o->each[k] = median_or_none(&v->each[k * v->cap], o->n);
 }
 
 enum call_result visit(struct visit *v, struct session *r, struct slot *s, size_t discard, size_t n,
@@ -187,7 +169,7 @@ enum call_result visit(struct visit *v, struct session *r, struct slot *s, size_
         size_t lacking = n - s->visited.n;
         *mine = take(v, r, s, i ? 0 : discard, lacking);
         v->mine[ROWS * lacking] = *mine;
-        reduce(v, r, lacking);
+        reduce(v, r, &s->visited, lacking);
         enum call_result worst = (enum call_result)v->all[ROWS * lacking];
         if (worst > AGAIN)
             return worst;

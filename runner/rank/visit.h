@@ -3,19 +3,17 @@
  * One visit: the samples of one slot in one block. Between two samples this code does not allocate,
  * write, or communicate. All samples are reduced over the ranks together afterwards.
  */
-#ifndef GS_VISIT_H
-#define GS_VISIT_H
+#pragma once
 
 #include "rank/session.h"
 
 /* Buffers for all visits of a session. */
 struct visit {
-    size_t cap, metrics, n_ranks;
+    size_t cap, metrics;
     int64_t *mine, *all;      /* to reduce: ROWS rows of samples, and a result */
     double *values, *reduced; /* one row for each metric after the first */
     double *skew, *spread, *time,
-        *kept;            /* samples that are kept, over the ranks; kept: by metric */
-    double *ranks, *each; /* of WL_EACH metrics: gathered; kept, by metric and rank */
+        *kept; /* samples that are kept, over the ranks; kept: by metric */
 };
 
 void visit_begin(struct visit *v, const struct session *r);
@@ -26,5 +24,3 @@ void visit_end(struct visit *v);
  * worst result of the ranks, and in *mine this rank's own. */
 enum call_result visit(struct visit *v, struct session *r, struct slot *s, size_t discard, size_t n,
                        enum call_result *mine);
-
-#endif

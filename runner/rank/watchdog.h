@@ -3,8 +3,7 @@
  * A thread that calls the plugin's abort() when a step passes its deadline. Unlike a kill, abort()
  * lets the plugin release its resources. Until then the thread sleeps.
  */
-#ifndef GS_WATCHDOG_H
-#define GS_WATCHDOG_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -30,5 +29,3 @@ void watchdog_stop(struct watchdog *w);
 /* CLOCK_MONOTONIC. Deadlines only move forward; UINT64_MAX: none. */
 void watchdog_set(struct watchdog *w, uint64_t deadline_ns);
 bool watchdog_fired(const struct watchdog *w);
-
-#endif

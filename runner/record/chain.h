@@ -5,8 +5,7 @@
  * changed, added, moved or removed since it was written. It is no signature: who edits a line can
  * also compute the hashes anew.
  */
-#ifndef GS_CHAIN_H
-#define GS_CHAIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ size_t chain_place(const char *line, size_t n);
 struct chain chain_write(const struct chain *before, char *line, size_t n, size_t place);
 /* Moves the chain past a line. False: the line is not the one that was written after the one before. */
 bool chain_read(struct chain *c, const char *line, size_t n, bool first);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The plan.json of a run folder, as recordings are checked against it.
  */
-#ifndef GS_CHECK_PLAN_H
-#define GS_CHECK_PLAN_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -26,5 +25,3 @@ void check_plan_free(struct check_plan *p);
 
 /* True also if there is no plan. */
 bool check_plan_has(const struct check_plan *p, const char *cell, const char *group);
-
-#endif

@@ -3,8 +3,7 @@
  * Reads one recording as a whole and checks every line: the running hash, order, ids, counts and
  * times (record.h), and that it belongs to its run. All readers go through this check first.
  */
-#ifndef GS_CHECK_RECORDING_H
-#define GS_CHECK_RECORDING_H
+#pragma once
 
 #include "record/check_plan.h"
 #include "record/raw.h"
@@ -21,5 +20,3 @@ struct check {
 
 /* GS_OK, or GS_FAILED with each fault reported. *torn: an incomplete last line was ignored. */
 int check_recording(const char *path, const struct check *check, bool *torn);
-
-#endif

@@ -3,8 +3,7 @@
  * Checks the recordings of one run folder: each by itself and against plan.json, config.ini and the
  * name of the folder. It needs no manifest.
  */
-#ifndef GS_CHECK_RUN_H
-#define GS_CHECK_RUN_H
+#pragma once
 
 /* The last part of the folder's real path. The caller frees it. */
 char *check_run_id(const char *dir);
@@ -14,5 +13,3 @@ int check_recordings(const char *dir);
 
 /* The same, for a run that is about to be completed; its last message gives the remedy. */
 int check_before_final(const char *dir);
-
-#endif

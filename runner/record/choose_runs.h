@@ -7,8 +7,7 @@
  * or recorded on this host. If there is none, it is that of the latest run below data/raw. A run
  * that measured nothing is the latest only if all others did so too.
  */
-#ifndef GS_CHOOSE_RUNS_H
-#define GS_CHOOSE_RUNS_H
+#pragma once
 
 #include "record/runs.h"
 
@@ -33,5 +32,3 @@ void choice_say(const struct choice *c, const char *verb);
 /* The latest run of the choice; NULL: none. */
 const struct run_folder *choice_latest(const struct choice *c);
 void choice_free(struct choice *c);
-
-#endif

@@ -17,8 +17,7 @@
  * Emulated sites share one machine with their emulated network, so they are not judged. A lab
  * checks itself (lab/lateness.h).
  */
-#ifndef GS_HOST_LOAD_H
-#define GS_HOST_LOAD_H
+#pragma once
 
 #include <stddef.h>
 
@@ -27,5 +26,3 @@
 char *host_load_text(const char *run);
 /* Warns in one line on stderr about the runs whose host was not idle, with the first one's text. */
 void host_load_warn(const char *const *runs, size_t n);
-
-#endif

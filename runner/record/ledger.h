@@ -3,8 +3,7 @@
  * What a run folder already holds. The recordings are the only state of a run. The ledger serves
  * to resume a run, to choose the attempt of a launch that counts, and for status and collect.
  */
-#ifndef GS_LEDGER_H
-#define GS_LEDGER_H
+#pragma once
 
 #include "plan/plan.h"
 #include "record/check_plan.h"
@@ -52,5 +51,3 @@ bool ledger_given_up(const struct ledger *l, int launch, const char *cell, int64
  * whose cells are all given up is not missing. */
 size_t ledger_missing(const struct ledger *l, const struct plan *p, int launch, bool *missing);
 int ledger_next_attempt(const struct ledger *l, int launch);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Where and with what a run was measured, from the header and the notes of its first recording.
  */
-#ifndef GS_MACHINE_H
-#define GS_MACHINE_H
+#pragma once
 
 enum machine_fact {
     FACT_RUN,
@@ -41,5 +40,3 @@ struct machine {
 /* GS_OK or reported; files is 0 when the folder has no line recorded yet. */
 int machine_of_run(struct machine *m, const char *dir);
 void machine_free(struct machine *m);
-
-#endif

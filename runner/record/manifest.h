@@ -5,8 +5,7 @@
  * measurement and the manifest; if not, the manifest only shows what was altered since. Neither is a
  * signature.
  */
-#ifndef GS_MANIFEST_H
-#define GS_MANIFEST_H
+#pragma once
 
 #include "base/sha256.h"
 
@@ -26,5 +25,3 @@ int manifest_put(const char *dir, json_t *files);
 int manifest_verify(const char *dir);
 /* The same for one file of the run folder. */
 int manifest_verify_file(const char *dir, const char *name);
-
-#endif

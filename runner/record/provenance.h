@@ -2,8 +2,7 @@
  *
  * The provenance in a recording's header. It must hold no secret of the environment.
  */
-#ifndef GS_PROVENANCE_H
-#define GS_PROVENANCE_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -24,5 +23,3 @@ json_t *provenance_env(char *const *environment);
 
 /* RFC 3339, UTC: "2025-01-31T12:00:00Z". */
 const char *provenance_time(char *buf, size_t n);
-
-#endif

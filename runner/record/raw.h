@@ -2,8 +2,7 @@
  *
  * Reads a recording line by line in bounded memory. All code that reads a .jsonl file uses this.
  */
-#ifndef GS_RAW_H
-#define GS_RAW_H
+#pragma once
 
 #include "record/raw_lines.h"
 
@@ -52,5 +51,3 @@ int raw_seek(struct raw *r, struct raw_place to);
 /* A member of the given type; false, reported with file:line, if it is absent or of another type. */
 bool raw_string(const struct raw *r, const struct raw_line *l, const char *key, const char **out);
 bool raw_integer(const struct raw *r, const struct raw_line *l, const char *key, int64_t *out);
-
-#endif

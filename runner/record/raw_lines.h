@@ -2,8 +2,7 @@
  *
  * Reads the complete lines of a recording, in memory bounded by the longest line. raw.h parses them.
  */
-#ifndef GS_RAW_LINES_H
-#define GS_RAW_LINES_H
+#pragma once
 
 #include "record/chain.h"
 
@@ -36,5 +35,3 @@ int raw_lines_next(struct raw_lines *r, char **line, size_t *n);
 struct raw_place raw_lines_tell(const struct raw_lines *r);
 int raw_lines_seek(struct raw_lines *r, struct raw_place to); /* GS_OK or reported */
 void raw_lines_close(struct raw_lines *r);
-
-#endif

@@ -34,7 +34,7 @@ static const char *remedy(int error)
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         if (remedies[i].error == error)
             return remedies[i].remedy;
-    return "what is recorded already is kept; 'gradsync resume' the run when it is mended";
+    return "existing recordings are kept; correct the cause, then 'gradsync resume' the run";
 }
 
 int record_cannot(const char *what, const char *path)

@@ -65,8 +65,8 @@
  *           skew_ns        median over samples of last start - first start
  *           spread_ns      median over samples of longest - shortest time of a rank
  *           metrics        {name: median}; only if the plugin has metrics besides the time
- *           each           {name: [median of each rank]}, null: the rank has none; of metrics whose
- *                          ranks are not reduced to one value (WL_EACH)
+ *           each           {name: [a value for each rank]} of metrics that differ by rank; absent
+ *                          if the plugin has none
  *           time_ns        one integer per sample, the time of all its iterations; always last
  *   health                 load, clocks, temperature, power, throttle reasons (health.h)
  *           group, block
@@ -92,8 +92,7 @@
  * of the import)}. Its blocks have no at, skew_ns, spread_ns or metrics. Each cell is a group of
  * its own, because no other cell was measured in its blocks.
  */
-#ifndef GS_RECORD_H
-#define GS_RECORD_H
+#pragma once
 
 #include "base/text.h"
 #include "record/chain.h"
@@ -138,5 +137,3 @@ bool record_list(const char *dir, struct words *paths);
 /* Makes a new folder <root>/<platform>/<workload>/<run id>. The caller frees *dir. */
 int record_make_run(const char *root, const char *platform, const char *workload, const char *label,
                     char **dir);
-
-#endif

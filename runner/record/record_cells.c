@@ -26,9 +26,8 @@ static json_t *metrics_after_first(const struct wl_metric *m)
 {
     json_t *list = json_array();
     for (m++; m[-1].name && m->name; m++)
-        if (m->across != WL_EACH)
-            json_array_append_new(
-                list, json_pack("{so so}", "name", json_text(m->name), "unit", json_text(m->unit)));
+        json_array_append_new(
+            list, json_pack("{so so}", "name", json_text(m->name), "unit", json_text(m->unit)));
     return list;
 }
 

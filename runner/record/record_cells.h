@@ -2,8 +2,7 @@
  *
  * Lines of a recording about the cells of a plan, for those who write one (record.h).
  */
-#ifndef GS_RECORD_CELLS_H
-#define GS_RECORD_CELLS_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -17,5 +16,3 @@ json_t *record_cell_line(const struct plan *p, const struct group *g, const stru
 json_t *record_closed_cell(const struct cell *c, int copy, size_t blocks, bool converged,
                            double half_width);
 json_t *record_group_line(const struct group *g, int blocks, json_t *cells);
-
-#endif

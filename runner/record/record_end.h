@@ -2,8 +2,7 @@
  *
  * Writes the last lines of a recording whose writer died.
  */
-#ifndef GS_RECORD_END_H
-#define GS_RECORD_END_H
+#pragma once
 
 #include "record/record.h"
 
@@ -26,5 +25,3 @@ json_t *record_end_line(const char *status); /* with the time */
  * recording that has an end line is not changed; one without a complete line is deleted; a missing
  * one is ignored. GS_OK or GS_FAILED, reported. */
 int record_end_write(const char *path, const char *status, const struct record_death *death);
-
-#endif

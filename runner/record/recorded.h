@@ -3,8 +3,7 @@
  * Reads a run folder and indexes it: its cells and groups in plan order, and where the blocks of
  * each group start in the recordings. Needs no plugin, and no plan for an imported run.
  */
-#ifndef GS_RECORDED_H
-#define GS_RECORDED_H
+#pragma once
 
 #include "record/recorded_cells.h"
 
@@ -20,5 +19,3 @@ void recorded_free(struct recorded *r);
  * closed the group. */
 const struct rec_span *recorded_span(const struct recorded *r, size_t group, int launch,
                                      bool *closed);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The cells and groups of a recorded run, and how plan.json and the recordings fill them.
  */
-#ifndef GS_RECORDED_CELLS_H
-#define GS_RECORDED_CELLS_H
+#pragma once
 
 #include "plan/plan.h"
 #include "record/ledger.h"
@@ -79,5 +78,3 @@ const char *recorded_param(const struct rec_cell *c, const char *key, char *buf,
  * in its tuning alone: then the config did not change the operation, whatever the times. */
 bool recorded_same_operation(const char *ran, const char *params, const char *other_ran,
                              const char *other_params);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Finds run folders, in the order of the tables.
  */
-#ifndef GS_RUNS_H
-#define GS_RUNS_H
+#pragma once
 
 #include "base/text.h"
 
@@ -49,5 +48,3 @@ bool runs_same_section(const struct run_folder *a, const struct run_folder *b);
 
 /* True if the run folder has a manifest. */
 bool run_is_final(const char *dir);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Counts GPU clock throttling in the readings before and after a block.
  */
-#ifndef GS_THROTTLE_H
-#define GS_THROTTLE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -15,5 +14,3 @@ void throttle_count(const json_t *health, size_t *readings, size_t *throttled);
 
 /* Does the reason depend on the load? An idle GPU and fixed clocks are reasons too. */
 bool throttle_follows_load(const char *reason);
-
-#endif

@@ -3,8 +3,7 @@
  * Which parameters differ among the rows of a table, beside size, config and mode: the keys of
  * `params` ("gemms" in "size=16MiB gemms=4") with more than one value.
  */
-#ifndef GS_AXES_H
-#define GS_AXES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,3 @@ void axes_add(struct axes *a, const char *first, const char *params);
 /* The mode and the values of the axes, "overlapped gemms=4"; "-" if there are none. The caller frees
  * it. */
 char *axes_where(const struct axes *a, const char *mode, const char *params);
-
-#endif

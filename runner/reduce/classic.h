@@ -9,8 +9,7 @@
  *
  * CONFIG has '-' in place of characters that suit no file name.
  */
-#ifndef GS_CLASSIC_H
-#define GS_CLASSIC_H
+#pragma once
 
 #include "base/csv.h"
 #include "reduce/summary.h"
@@ -37,5 +36,3 @@ int classic_group(struct classic *c);
  * or reported. */
 int classic_table(struct classic *c, const struct summary *cells);
 void classic_close(struct classic *c);
-
-#endif

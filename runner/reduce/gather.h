@@ -3,8 +3,7 @@
  * Reads the blocks of one group that count, in one pass over its spans: a series for each (cell,
  * copy).
  */
-#ifndef GS_GATHER_H
-#define GS_GATHER_H
+#pragma once
 
 #include "base/sketch.h"
 #include "record/recorded.h"
@@ -60,5 +59,3 @@ struct series_status {
     bool numbers; /* the status is ok or partial */
 };
 struct series_status series_status(const struct recorded *r, const struct series *s);
-
-#endif

@@ -12,8 +12,7 @@
  * throttled is that of the group (reduce.h). A power cap changes the clocks from group to group, so
  * compare the times of steps only inside a group; note says so.
  */
-#ifndef GS_ITERATION_H
-#define GS_ITERATION_H
+#pragma once
 
 #include "base/csv.h"
 #include "reduce/gather.h"
@@ -25,5 +24,3 @@ void iteration_rows(struct csv *c, const struct recorded *r, const struct gather
 
 /* Is it a cell of the whole step, D? */
 bool iteration_is_step(const struct rec_cell *cell);
-
-#endif

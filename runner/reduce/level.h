@@ -9,13 +9,10 @@
  *   trial      the user's training job, settings switched between blocks of its steps
  *   training   the user's training command, launched anew for each setting
  */
-#ifndef GS_LEVEL_H
-#define GS_LEVEL_H
+#pragma once
 
 enum level { LEVEL_ALONE, LEVEL_SYNTHETIC, LEVEL_STEP, LEVEL_TRIAL, LEVEL_TRAINING, LEVELS };
 extern const char *const level_names[LEVELS];
 
 /* params: "key=value key=value" of the cell. */
 enum level level_of(const char *workload, const char *mode, const char *params);
-
-#endif

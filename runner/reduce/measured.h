@@ -15,8 +15,7 @@
  * Columns of the model are empty for MPI's own algorithm, and where the config has no sites. Columns
  * of a step are empty where nothing was computed.
  */
-#ifndef GS_MEASURED_H
-#define GS_MEASURED_H
+#pragma once
 
 #include "base/csv.h"
 #include "reduce/gather.h"
@@ -26,5 +25,3 @@ extern const char wan_columns[];
 /* A row for each cell of the group that has numbers, if the workload is wan_sync. GS_OK or reported:
  * the recorded config cannot be read. */
 int wan_rows(struct csv *c, const struct recorded *r, const struct gathered *g);
-
-#endif

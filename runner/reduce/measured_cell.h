@@ -2,8 +2,7 @@
  *
  * A cell of wan_sync, from its recorded parameters.
  */
-#ifndef GS_MEASURED_CELL_H
-#define GS_MEASURED_CELL_H
+#pragma once
 
 #include "record/recorded.h"
 #include "wan/carrier.h"
@@ -25,5 +24,3 @@ struct wan_carrier wan_cell_carrier(const struct wan_cell *s, const struct wan_m
                                     double loss);
 /* The share of the uplink's rate that its transport uses. */
 double wan_cell_headroom(const struct wan_cell *s);
-
-#endif

@@ -5,8 +5,7 @@
  *    algbw: 239.742 GBps (1917.9 Gbps)
  *    busbw: 449.515 GBps (3596.1 Gbps)
  */
-#ifndef GS_MULTINODE_H
-#define GS_MULTINODE_H
+#pragma once
 
 #include "reduce/gather.h"
 #include "reduce/summary.h"
@@ -22,5 +21,3 @@ void multinode_see(struct multinode *m, const struct recorded *r, const struct s
                    const struct summary *summary);
 /* The lines; the caller frees them. NULL: no series was kept. */
 char *multinode_text(const struct multinode *m);
-
-#endif

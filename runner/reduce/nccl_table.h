@@ -4,8 +4,7 @@
  * each set of parameters other than the size, with median times. Out of place and in place stand
  * beside each other; N/A where one was not measured.
  */
-#ifndef GS_NCCL_TABLE_H
-#define GS_NCCL_TABLE_H
+#pragma once
 
 #include "reduce/summary.h"
 
@@ -13,5 +12,3 @@
 bool nccl_table_has(const struct rec_cell *cell, const struct summary *s);
 /* The text, from the summaries of all cells; the caller frees it. NULL: no all-reduce. */
 char *nccl_table_text(const struct recorded *r, const struct summary *cells);
-
-#endif

@@ -43,8 +43,7 @@
  * launches.csv: a launch whose level changed in mid-run (stats_change) has change_block, the number
  * of blocks before the change, and both levels, before_s and after_s. Its blocks all count.
  */
-#ifndef GS_REDUCE_H
-#define GS_REDUCE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -55,5 +54,3 @@
 int reduce_trees(const char *const *roots, size_t n, const char *out);
 int reduce_run(const char *run, const char *out);
 int reduce_merge(const char *const *parts, size_t n, const char *out);
-
-#endif

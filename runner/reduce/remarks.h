@@ -6,8 +6,7 @@
  *   the power cap or another clock throttle was active in most readings of the group: its clocks,
  *   and so its times, differ from those of other groups
  */
-#ifndef GS_REMARKS_H
-#define GS_REMARKS_H
+#pragma once
 
 #include "base/stats.h"
 #include "reduce/gather.h"
@@ -25,5 +24,3 @@ double gathered_throttled(const struct gathered *g);
 
 /* The change of level in the launch of n blocks from `first` on. */
 struct change series_change(const struct series *s, size_t first, size_t n);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The summaries of all cells of a run.
  */
-#ifndef GS_RUN_SUMMARY_H
-#define GS_RUN_SUMMARY_H
+#pragma once
 
 #include "reduce/summary.h"
 
@@ -21,5 +20,3 @@ struct run_summary {
 /* GS_OK or reported: damaged, or nothing recorded yet. run_summary_free in any case. */
 int run_summary_read(struct run_summary *s, const char *dir);
 void run_summary_free(struct run_summary *s);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * From the blocks of a cell to its rows in summary.csv, metrics.csv and launches.csv (reduce.h).
  */
-#ifndef GS_SUMMARY_H
-#define GS_SUMMARY_H
+#pragma once
 
 #include "base/csv.h"
 #include "base/stats.h"
@@ -43,5 +42,3 @@ void metrics_rows(struct csv *c, const struct recorded *r, const struct series *
 
 extern const char launches_columns[];
 void launches_rows(struct csv *c, const struct recorded *r, const struct series *s);
-
-#endif

@@ -13,7 +13,7 @@ const char *const table_names[TABLES] = {
     [METRICS] = "metrics.csv", [LAUNCHES] = "launches.csv", [WAN] = "wan.csv",
 };
 
-static const char samples_columns[] =
+const char samples_columns[] =
     "run_id,launch,block,cell_id,platform,workload,config,mode,copy,ranks,nodes,size_B,sample,"
     "time_s";
 

@@ -2,8 +2,7 @@
  *
  * Why a rank may be slow: what its GPU or processor says of itself, beside the median of its peers.
  */
-#ifndef GS_CAUSE_H
-#define GS_CAUSE_H
+#pragma once
 
 #include "base/text.h"
 #include "suspects/suspects_data.h"
@@ -11,5 +10,3 @@
 /* Adds "throttled by hw_thermal in 80% of readings (peers 0%), SM clock 1.20 GHz (peers 1.98 GHz)"; of
  * a GPU that differs in nothing, that it does not; nothing if nothing is known. */
 void cause_of_rank(struct text *t, const struct suspects_data *d, size_t rank);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Which entities are compared with each other, and by what values (judge.h).
  */
-#ifndef GS_FAMILIES_H
-#define GS_FAMILIES_H
+#pragma once
 
 #include "suspects/suspects_data.h"
 
@@ -29,5 +28,3 @@ void families_free(struct families *f);
 
 /* The number of the first rank on the same host. */
 size_t families_host(const struct suspects_data *d, size_t rank);
-
-#endif

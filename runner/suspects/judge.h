@@ -9,8 +9,7 @@
  * A pair's time is split into what its ranks and its link contribute (pair_effects.h). Between
  * hosts, it is first split into what the hosts and the link between two hosts contribute.
  */
-#ifndef GS_JUDGE_H
-#define GS_JUDGE_H
+#pragma once
 
 #include "suspects/outliers.h"
 #include "suspects/suspects_data.h"
@@ -50,5 +49,3 @@ void verdicts_free(struct verdicts *v);
 void verdicts_add(struct verdicts *v, enum suspect_kind kind, size_t a, size_t b,
                   const struct finding *f);
 void verdicts_finish(struct verdicts *v, const struct suspects_data *d);
-
-#endif

@@ -20,8 +20,7 @@
  * Only what exceeds the floor counts as slower: a smaller difference is of no use to anybody. And
  * the interval over the rows must exclude 0, so that one disturbed launch makes no suspect.
  */
-#ifndef GS_OUTLIERS_H
-#define GS_OUTLIERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ void outliers_find(const struct family *f, double alpha, struct excess *out, dou
 /* The excess of each entity over its own past, whose rows are `past` (the same entities). */
 void outliers_since(const struct family *now, const struct family *past, double alpha,
                     struct excess *out, double *seen);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * What a rank runs on, from the header of a recording and the readings beside its blocks.
  */
-#ifndef GS_RANK_FACTS_H
-#define GS_RANK_FACTS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -45,5 +44,3 @@ bool rank_facts_same_host(const struct rank_facts *a, const struct rank_facts *b
 /* What kind of link joins them, so that only links of one kind are compared: "NVLink", "network". The
  * result is static or belongs to a. */
 const char *rank_facts_link(const struct rank_facts *a, const struct rank_facts *b);
-
-#endif

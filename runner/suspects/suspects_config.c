@@ -2,7 +2,7 @@
 #include "suspects/suspects_config.h"
 
 #include "base/err.h"
-#include "common/tournament.h"
+#include "common/round_peer.h"
 #include "config/config.h"
 #include "config/settings.h"
 #include "suspects/rank_facts.h"
@@ -24,7 +24,7 @@ static void begin(struct text *t, bool cuda)
 void suspects_config(struct text *t, size_t ranks, bool cuda)
 {
     begin(t, cuda);
-    text_addf(t, "round = 0:%d:+1\n", ranks > 1 ? tournament_rounds((int)ranks) : 0);
+    text_addf(t, "round = 0:%d:+1\n", ranks > 1 ? round_count((int)ranks) : 0);
 }
 
 /* ---- alone ---- */
@@ -37,7 +37,9 @@ struct alone {
 
 static void add(struct alone *to, size_t a, size_t b)
 {
-    int round = tournament_round((int)a, (int)b, (int)to->d->ranks);
+    int round = 1;
+    while (round_peer((int)a, round - 1, (int)to->d->ranks) != (int)b)
+        round++;
     text_addf(&to->rounds, "%s%d", to->n ? ", " : "", round);
     text_addf(&to->ranks, "%s%zu", to->n++ ? ", " : "", a);
 }

@@ -2,8 +2,7 @@
  *
  * The configs that `gradsync suspects` measures: all pairs in rounds, then those that stand out alone.
  */
-#ifndef GS_SUSPECTS_CONFIG_H
-#define GS_SUSPECTS_CONFIG_H
+#pragma once
 
 #include "base/text.h"
 #include "suspects/judge.h"
@@ -24,5 +23,3 @@ struct suspects_launch {
 /* Adds the [platform] and [launch] of a user's config as "section:key=value". GS_OK or reported. */
 int suspects_config_launch(struct words *overrides, struct suspects_launch *launch,
                            const char *path);
-
-#endif

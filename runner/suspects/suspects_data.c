@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "common/tournament.h"
+#include "common/round_peer.h"
 #include "record/recorded.h"
 #include "record/throttle.h"
 #include "suspects/rank_facts.h"
@@ -66,7 +66,7 @@ static void take_pairs(struct suspects_data *d, size_t t, const json_t *values, 
     int n = (int)d->ranks;
     double *to = d->x[t] + (d->visits - 1) * (size_t)n * (size_t)n;
     for (int a = 0; a < n; a++) {
-        int b = tournament_partner(a, n, round);
+        int b = round_peer(a, round - 1, n);
         if (b < a || (alone >= 0 && a != alone && b != alone))
             continue;
         size_t at = (size_t)(a * n + b);
@@ -119,7 +119,7 @@ static void read_fail(struct reader *in, const json_t *o)
     const struct rec_cell *c = recorded_find(in->r, recorded_text(o, "cell"));
     int rank = (int)json_integer_value(json_object_get(o, "rank"));
     int round = c ? (int)param(c, "round") : 0;
-    int partner = round > 0 ? tournament_partner(rank, (int)d->ranks, round) : -1;
+    int partner = round > 0 ? round_peer(rank, round - 1, (int)d->ranks) : -1;
     char *where =
         partner < 0 ? xstrfmt("rank %d", rank) : xstrfmt("rank %d with rank %d", rank, partner);
     char *text =

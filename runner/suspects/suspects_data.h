@@ -3,8 +3,7 @@
  * What recordings of the plugin `pairs` say about ranks and their links: the time of each test on
  * each rank or pair in each block, what the ranks run on, and the readings of their GPUs.
  */
-#ifndef GS_SUSPECTS_DATA_H
-#define GS_SUSPECTS_DATA_H
+#pragma once
 
 #include "suspects/rank_facts.h"
 
@@ -42,5 +41,3 @@ size_t suspects_entities(const struct suspects_data *d, size_t test);
  * blocks. centred: less the median of all entities of the block, which takes drift away. The
  * caller frees *x. Returns the number of rows. */
 size_t suspects_rows(const struct suspects_data *d, size_t test, bool centred, double **x);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The suspects as lines, JSON and Prometheus gauges.
  */
-#ifndef GS_SUSPECTS_TEXT_H
-#define GS_SUSPECTS_TEXT_H
+#pragma once
 
 #include "suspects/judge.h"
 
@@ -18,5 +17,3 @@ void suspects_print(const struct suspects_report *r);
 void suspects_print_json(const struct suspects_report *r);
 /* Replaces the file atomically. GS_OK or reported. */
 int suspects_write_prometheus(const struct suspects_report *r, const char *path);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Step times from a file that the command writes: only from what it adds.
  */
-#ifndef GS_TRAIN_FILE_H
-#define GS_TRAIN_FILE_H
+#pragma once
 
 #include "train/train_times.h"
 
@@ -20,5 +19,3 @@ void train_file_note(struct train_file *f, const char *path);
 /* After it: reads the lines that are new, or the whole file if it was replaced or cut. False and
  * errno: it cannot be read. */
 bool train_file_read(const struct train_file *f, struct train_times *times);
-
-#endif

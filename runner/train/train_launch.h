@@ -6,8 +6,7 @@
  * `launched` after its blocks. A command that failed has a fail line and is not tried again. An
  * attempt that resumes a launch copies the cells that earlier attempts have measured.
  */
-#ifndef GS_TRAIN_LAUNCH_H
-#define GS_TRAIN_LAUNCH_H
+#pragma once
 
 #include "base/interrupts.h"
 #include "plan/plan.h"
@@ -18,5 +17,3 @@
  * a signal ended it. */
 int train_launch(const struct plan *p, const char *dir, struct interrupts *i, int launch,
                  int attempt, bool *complete);
-
-#endif

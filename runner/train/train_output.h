@@ -4,8 +4,7 @@
  * every line to a reader of step times. The log has "(hidden)" in place of values of environment
  * variables whose names are those of secrets.
  */
-#ifndef GS_TRAIN_OUTPUT_H
-#define GS_TRAIN_OUTPUT_H
+#pragma once
 
 #include "base/text.h"
 #include "train/train_times.h"
@@ -26,5 +25,3 @@ void train_output_take(void *ctx, const char *bytes, size_t n);
 /* The last, incomplete line; the end of what the log lacks. */
 void train_output_end(struct train_output *o);
 void train_output_free(struct train_output *o);
-
-#endif

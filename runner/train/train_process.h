@@ -7,8 +7,7 @@
  * itself is killed. The command has a session of its own and no terminal; its stdin is /dev/null,
  * and its stderr goes where its stdout goes.
  */
-#ifndef GS_TRAIN_PROCESS_H
-#define GS_TRAIN_PROCESS_H
+#pragma once
 
 #include "base/interrupts.h"
 
@@ -27,5 +26,3 @@ struct train_ended {
 int train_process(const char *script, double timeout_s, struct interrupts *i,
                   void (*take)(void *ctx, const char *bytes, size_t n), void *ctx,
                   struct train_ended *ended);
-
-#endif

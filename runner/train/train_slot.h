@@ -2,8 +2,7 @@
  *
  * One start of the command in a launch: a cell of a group, and its copy.
  */
-#ifndef GS_TRAIN_SLOT_H
-#define GS_TRAIN_SLOT_H
+#pragma once
 
 #include "plan/plan.h"
 #include "record/record.h"
@@ -31,5 +30,3 @@ int train_slot_record(struct record *r, struct train_slot *s, const struct train
  * GS_OK or reported. */
 int train_slots_carry(struct record *r, struct train_slot *slots, size_t n, const char *dir,
                       int launch);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The step times in the lines that a command prints.
  */
-#ifndef GS_TRAIN_TIMES_H
-#define GS_TRAIN_TIMES_H
+#pragma once
 
 #include "config/train_settings.h"
 
@@ -23,5 +22,3 @@ void train_times_line(struct train_times *t, char *line, double at);
 size_t train_times_get(const struct train_times *t, const struct train_step **steps);
 /* What is wrong with the first number that is not a time; "": nothing. */
 const char *train_times_wrong(const struct train_times *t);
-
-#endif

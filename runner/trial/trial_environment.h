@@ -2,8 +2,7 @@
  *
  * The variables by which NCCL finds its plugins, and plugins that it would load without them.
  */
-#ifndef GS_TRIAL_ENVIRONMENT_H
-#define GS_TRIAL_ENVIRONMENT_H
+#pragma once
 
 /* GS_OK, or GS_USAGE, reported: the job already has a tuner, which the trial would replace.
  * NCCL_TUNER_PLUGIN=none says that this is wanted. */
@@ -11,5 +10,3 @@ int trial_environment_check(void);
 /* For the command. A profiler that the user has is left in place: then nothing reports what NCCL
  * ran. */
 void trial_environment_set(const char *plugin, const char *config);
-
-#endif

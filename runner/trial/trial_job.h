@@ -3,8 +3,7 @@
  * Runs a user's own training job with the tuner plugin of a trial (plugins/nccl_tuner), and records
  * the result. The job keeps the terminal, its signals and its exit code.
  */
-#ifndef GS_TRIAL_JOB_H
-#define GS_TRIAL_JOB_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ struct trial_options {
 /* The exit code of the command, or 128 plus the signal that ended it. If that is 0: GS_OK, or the
  * error of the trial, reported. */
 int trial_job(const struct trial_options *o, char **command);
-
-#endif

@@ -3,8 +3,7 @@
  * Reads the logs of the ranks of a job under trial (plugins/nccl_tuner/journal.h), and joins them by
  * communicator: the visits that all of its ranks completed, each with the time of the slowest rank.
  */
-#ifndef GS_TRIAL_RANKS_H
-#define GS_TRIAL_RANKS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -58,5 +57,3 @@ void trial_ranks_free(struct trial_ranks *r);
 const struct trial_comm *trial_ranks_lead(const struct trial_ranks *r);
 /* Most ranks that found the same step at the same call. */
 int64_t trial_ranks_alike(const struct trial_comm *c);
-
-#endif

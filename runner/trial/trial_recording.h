@@ -8,8 +8,7 @@
  * clamped, ignored, not available or unknown). A cell whose request was not honoured is skipped: it
  * has no blocks.
  */
-#ifndef GS_TRIAL_RECORDING_H
-#define GS_TRIAL_RECORDING_H
+#pragma once
 
 #include "trial/trial_ranks.h"
 
@@ -24,5 +23,3 @@ struct trial_source {
 
 /* GS_OK or reported. The manifest is the caller's to write. */
 int trial_recording_write(const struct trial_comm *c, const struct trial_source *s);
-
-#endif

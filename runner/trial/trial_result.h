@@ -4,8 +4,7 @@
  * of compare/: the interval and the verdict say what holds in this launch. Whether it holds in
  * another one is not in them, so `compare` gives a verdict over several launches only.
  */
-#ifndef GS_TRIAL_RESULT_H
-#define GS_TRIAL_RESULT_H
+#pragma once
 
 #include "compare/judgement.h"
 #include "trial/trial_ranks.h"
@@ -38,5 +37,3 @@ int trial_result_explain(const struct trial_ranks *r);
 #define TRIAL_CAPTURED                                                                             \
     "the job captured its collectives in a CUDA graph; nothing could be switched; use gradsync "   \
     "train"
-
-#endif

@@ -4,8 +4,7 @@
  * number of CTAs. The answer comes from what NCCL reported for each call (journal.h), and not from
  * the request.
  */
-#ifndef GS_TRIAL_TAKEN_H
-#define GS_TRIAL_TAKEN_H
+#pragma once
 
 #include "trial/trial_ranks.h"
 
@@ -29,5 +28,3 @@ bool trial_taken_counts(const struct trial_taken *t);
 /* "ring/LL128 ctas=8 98%, tree/LL ctas=1 2%": shares of the calls that NCCL reported; or, with
  * `expected`, of those that have the lowest cost in its table. Empty: none. The caller frees. */
 char *trial_taken_shares(const struct trial_comm *c, const char *arm, int64_t copy, bool expected);
-
-#endif

@@ -3,12 +3,9 @@
  * `gradsync check FILE`: reports every fault of a file, one per line. Each function returns GS_OK or
  * the exit code of the worst fault.
  */
-#ifndef GS_CHECK_H
-#define GS_CHECK_H
+#pragma once
 
 int check_config(const char *path,
                  const char *const *overrides); /* every section, every workload planned */
 int check_plugin(const char *path);             /* symbols, tables, a dry run, leaks */
 int check_raw(const char *path);                /* a .jsonl, a run folder, or a tree of them */
-
-#endif

@@ -55,21 +55,16 @@ static int cancel(const char *dir)
     return code;
 }
 
-struct request {
-    bool quiet;
-};
-
-static int run(void *request, char **words)
+static int run(void *request, char **words, int n)
 {
-    say_quiet(((const struct request *)request)->quiet);
+    (void)request;
+    (void)n;
     return cancel(words[0]);
 }
 
 int cmd_cancel(int argc, char **argv)
 {
-    struct request q = {0};
-    const struct cli_option options[] = {
-        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors only"}, {0}};
+    const struct cli_option options[] = {CLI_QUIET_ROW, {0}};
     const struct cli cli = {.verb = "cancel",
                             .arguments = "CAMPAIGN",
                             .summary = "Cancels the Slurm jobs of a campaign. Recordings are kept.",
@@ -77,5 +72,5 @@ int cmd_cancel(int argc, char **argv)
                             .options = options,
                             .min_args = 1,
                             .max_args = 1};
-    return cli_request(&cli, argc, argv, run, &q);
+    return cli_request(&cli, argc, argv, run, NULL);
 }

@@ -36,7 +36,7 @@ static const struct {
     {"", check_named, NULL},
 };
 
-static int check(const char *path, const char *const *overrides)
+static int check_one(const char *path, const char *const *overrides)
 {
     size_t n = strlen(path), i = 0;
     for (;; i++) {
@@ -55,14 +55,22 @@ static int check(const char *path, const char *const *overrides)
     return GS_OK;
 }
 
+static int check(void *overrides, char **paths, int n)
+{
+    int worst = GS_OK;
+    for (int i = 0; i < n; i++) {
+        int one = check_one(paths[i], *(const char ***)overrides);
+        worst = one > worst ? one : worst;
+    }
+    return worst;
+}
+
 int cmd_check(int argc, char **argv)
 {
-    bool quiet = false, done;
     const char **overrides = NULL;
     const struct cli_option options[] = {
-        {"set", 's', CLI_LIST, &overrides, "SECTION:KEY=VALUE",
-         "override a key of the config; may be repeated"},
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print faults only"},
+        CLI_SET_ROW(&overrides),
+        {"quiet", 'q', CLI_QUIET, NULL, NULL, "print faults only"},
         {0},
     };
     const struct cli cli = {.verb = "check",
@@ -73,15 +81,5 @@ int cmd_check(int argc, char **argv)
                             .options = options,
                             .min_args = 1,
                             .max_args = -1};
-    char **args = xcalloc((size_t)argc, sizeof *args);
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    say_quiet(quiet);
-    int worst = code;
-    for (int i = 0; i < n && !code && !done; i++) {
-        int one = check(args[i], overrides);
-        worst = one > worst ? one : worst;
-    }
-    free(args);
-    cli_free(&cli);
-    return worst;
+    return cli_request(&cli, argc, argv, check, &overrides);
 }

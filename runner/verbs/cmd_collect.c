@@ -12,16 +12,16 @@
 
 struct request {
     const char *raw;
-    bool so_far, quiet;
+    bool so_far;
 };
 
-static int run(void *request, char **words)
+static int run(void *request, char **words, int n)
 {
     const struct request *q = request;
     struct campaign c;
     struct collected got = {0};
     char size[32], *whole;
-    say_quiet(q->quiet);
+    (void)n;
     int lock = -1, code = campaign_read(&c, words[0]);
     if (!code)
         code = campaign_lock(&c, &lock);
@@ -49,7 +49,7 @@ int cmd_collect(int argc, char **argv)
         {"output", 'o', CLI_TEXT, &q.raw, "DATA", "folder for the recordings (default data/raw)"},
         {"so-far", 0, CLI_FLAG, &q.so_far, NULL,
          "also copy unfinished runs, e.g. to draw figures early"},
-        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors only"},
+        CLI_QUIET_ROW,
         {0}};
     const struct cli cli = {
         .verb = "collect",

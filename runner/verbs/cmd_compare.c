@@ -159,8 +159,21 @@ static int compare_again(const struct compare_request *q, long threads)
 
 /* ---- the verb ---- */
 
-static int compare(const struct compare_request *q, long threads)
+/* The option --config, whose meaning depends on --reference. */
+struct compare_options {
+    struct compare_request q;
+    struct cli_int threads;
+    const char *config;
+};
+
+static int compare(void *request, char **words, int n)
 {
+    struct compare_options *o = request;
+    struct compare_request *q = &o->q;
+    long threads = o->threads.value;
+    q->args = words;
+    q->n = (size_t)n;
+    *(q->reference ? &q->config : &q->filter.config) = o->config;
     int code = compare_check(q);
     if (code || q->again)
         return code ? code : compare_again(q, threads);
@@ -184,37 +197,36 @@ static int compare(const struct compare_request *q, long threads)
 
 int cmd_compare(int argc, char **argv)
 {
-    struct compare_request q = {0};
-    struct cli_int threads = {.min = 1, .max = COMPARE_THREADS_MAX}; /* 0: all processors */
-    const char *config = NULL;
-    bool done;
+    struct compare_options o = {
+        .threads = {.min = 1, .max = COMPARE_THREADS_MAX}}; /* 0: all processors */
+    struct compare_request *q = &o.q;
     const struct cli_option options[] = {
-        {"all", 'a', CLI_FLAG, &q.all, NULL, "print every contrast (default: a screen)"},
-        {"size", 0, CLI_TEXT, &q.filter.size, "SIZE", "print only this size, e.g. 16MiB"},
-        {"mode", 0, CLI_TEXT, &q.filter.mode, "MODE",
+        {"all", 'a', CLI_FLAG, &q->all, NULL, "print every contrast (default: a screen)"},
+        {"size", 0, CLI_TEXT, &q->filter.size, "SIZE", "print only this size, e.g. 16MiB"},
+        {"mode", 0, CLI_TEXT, &q->filter.mode, "MODE",
          "print only this mode, e.g. overlapped; alone: operations by themselves"},
-        {"platform", 0, CLI_TEXT, &q.filter.platform, "NAME", "print only this platform"},
-        {"config", 0, CLI_TEXT, &config, "CONFIG",
+        {"platform", 0, CLI_TEXT, &q->filter.platform, "NAME", "print only this platform"},
+        {"config", 0, CLI_TEXT, &o.config, "CONFIG",
          "print only this config; with --reference: the file whose [reference] to use (default: "
          "the run's own config)"},
-        {"baseline", 0, CLI_TEXT, &q.baseline, "CONFIG",
+        {"baseline", 0, CLI_TEXT, &q->baseline, "CONFIG",
          "compare with this config (default: the baseline of the run)"},
-        {"json", 'j', CLI_FLAG, &q.json, NULL, "print one JSON object (docs/formats.md)"},
-        {"fail-if", 0, CLI_TEXT, &q.fail_if, "VERDICT",
+        {"json", 'j', CLI_FLAG, &q->json, NULL, "print one JSON object (docs/formats.md)"},
+        {"fail-if", 0, CLI_TEXT, &q->fail_if, "VERDICT",
          "with A B: exit 1 if a config of B has this verdict; it can be slower"},
-        {"output", 'o', CLI_TEXT, &q.out, "CSV",
+        {"output", 'o', CLI_TEXT, &q->out, "CSV",
          "folder for the complete table (default: write no table)"},
-        {"reference", 0, CLI_FLAG, &q.reference, NULL,
+        {"reference", 0, CLI_FLAG, &q->reference, NULL,
          "compare a run with the numbers in [reference]; exit 1 if it is slower than their "
          "tolerance"},
-        {"best-of", 0, CLI_TEXT, &q.best_of, "MODE",
+        {"best-of", 0, CLI_TEXT, &q->best_of, "MODE",
          "compare with the config that is fastest in MODE, e.g. comm; the table is chosen.csv"},
-        {"again", 0, CLI_FLAG, &q.again, NULL,
+        {"again", 0, CLI_FLAG, &q->again, NULL,
          "show whether repeated runs agree in their verdicts; the table is again.csv; RAW may be "
          "a compare.csv or chosen.csv"},
-        {"threads", 0, CLI_INT, &threads, "N",
+        {"threads", 0, CLI_INT, &o.threads, "N",
          "maximum number of threads (default: all processors)"},
-        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors only, no table"},
+        {"quiet", 'q', CLI_QUIET, &q->quiet, NULL, "print errors only, no table"},
         {0},
     };
     const struct cli cli = {
@@ -227,14 +239,5 @@ int cmd_compare(int argc, char **argv)
         .options = options,
         .min_args = 0,
         .max_args = -1};
-    char **args = xcalloc((size_t)argc, sizeof *args);
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    say_quiet(q.quiet);
-    q.args = args;
-    q.n = (size_t)n;
-    *(q.reference ? &q.config : &q.filter.config) = config;
-    if (!code && !done)
-        code = compare(&q, threads.value);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, compare, &o);
 }

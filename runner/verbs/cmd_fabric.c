@@ -80,40 +80,26 @@ static void show_settings(const struct fabric_setting *s, size_t n)
     }
 }
 
-int cmd_fabric(int argc, char **argv)
+struct request {
+    const char *root;
+    bool json;
+};
+
+static int show(void *request, char **words, int n)
 {
-    const char *root = NULL;
-    bool json = false;
-    const struct cli_option options[] = {
-        {"root", 'r', CLI_TEXT, &root, "DIR",
-         "read DIR/sys and DIR/proc instead of /sys and /proc"},
-        {"json", 0, CLI_FLAG, &json, NULL, "print one JSON object"},
-        {0}};
-    const struct cli cli = {.verb = "fabric",
-                            .arguments = "",
-                            .summary = "Shows the network ports and GPUs of this machine, and the "
-                                       "NCCL settings that gradsync would choose.",
-                            .example = "gradsync fabric --json",
-                            .options = options,
-                            .min_args = 0,
-                            .max_args = 0};
-    char **args = xcalloc((size_t)argc + 1, sizeof *args);
-    int n;
-    bool done;
-    int code = cli_parse(&cli, argc, argv, args, &n, &done);
-    free(args);
-    if (code || done)
-        return code;
+    (void)words;
+    (void)n;
+    const struct request *q = request;
     struct stat is;
-    if (root && (stat(root, &is) != 0 || !S_ISDIR(is.st_mode)))
-        return fail(GS_USAGE, "fabric: --root %s: not a folder", root);
+    if (q->root && (stat(q->root, &is) != 0 || !S_ISDIR(is.st_mode)))
+        return fail(GS_USAGE, "fabric: --root %s: not a folder", q->root);
     struct fabric f;
     struct fabric_setting settings[FABRIC_SETTINGS_MAX];
-    char *real = root ? realpath(root, NULL) : xstrdup("");
+    char *real = q->root ? realpath(q->root, NULL) : xstrdup("");
     fabric_read(&f, real);
     free(real);
     size_t chosen = fabric_choose(&f, getenv, settings);
-    if (json) {
+    if (q->json) {
         json_t *j = fabric_json(&f, settings, chosen);
         json_dumpf(j, stdout, JSON_INDENT(2));
         printf("\n");
@@ -126,4 +112,23 @@ int cmd_fabric(int argc, char **argv)
     }
     fabric_free(&f);
     return GS_OK;
+}
+
+int cmd_fabric(int argc, char **argv)
+{
+    struct request q = {0};
+    const struct cli_option options[] = {
+        {"root", 'r', CLI_TEXT, &q.root, "DIR",
+         "read DIR/sys and DIR/proc instead of /sys and /proc"},
+        {"json", 0, CLI_FLAG, &q.json, NULL, "print one JSON object"},
+        {0}};
+    const struct cli cli = {.verb = "fabric",
+                            .arguments = "",
+                            .summary = "Shows the network ports and GPUs of this machine, and the "
+                                       "NCCL settings that gradsync would choose.",
+                            .example = "gradsync fabric --json",
+                            .options = options,
+                            .min_args = 0,
+                            .max_args = 0};
+    return cli_request(&cli, argc, argv, show, &q);
 }

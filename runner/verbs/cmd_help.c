@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `gradsync help [WORD]`: describes a verb, a plugin, or a section or key of configs, in 80 columns.
+ * `gradsync help [WORD]`: describes a verb, a plugin, a section or key of configs, or a table or
+ * column, in 80 columns.
  * The text comes from the tables that also parse the command line and the configs.
  */
 #include "base/cli.h"
@@ -10,6 +11,7 @@
 #include "config/settings.h"
 #include "config/train_settings.h"
 #include "plugin/plugin.h"
+#include "publish/columns.h"
 #include "verbs/commands.h"
 #include "wan/wan_sections.h"
 
@@ -227,10 +229,12 @@ static int no_such_word(const char *word, struct words *names)
     for (const struct wan_words *w = wan_words; w->section; w++)
         for (const struct wl_param *p = w->table; p->name; p = wan_words_next(w, p))
             words_add(names, p->name);
+    columns_names(names);
     const char *near = text_nearest(word, (const char *const *)names->v, names->n);
     return fail(GS_USAGE,
-                "help: no verb, plugin, section or key '%s'%s; 'gradsync help' lists the "
-                "verbs, 'gradsync list' the plugins, 'gradsync help config' the sections",
+                "help: no verb, plugin, section, key, table or column '%s'%s; 'gradsync help' "
+                "lists the verbs, 'gradsync list' the plugins, 'gradsync help config' the "
+                "sections, 'gradsync help tables' the tables",
                 word, DID_YOU_MEAN(near));
 }
 
@@ -239,34 +243,48 @@ static int word_help(const char *word)
     bool verb = main_help_verb(word);
     if (verb && settings_section_find(word))
         putchar('\n');
-    if (section_help(word) || verb || configs_help(word))
+    bool known = section_help(word) || verb || configs_help(word) || columns_list(word);
+    if (known) {
+        columns_help(word, "\n");
         return GS_OK;
+    }
     struct words plugins;
     plugin_names(&plugins);
     int code = GS_OK;
     if (is_plugin(word, &plugins))
         code = plugin_help(word);
-    else if (!key_help(word))
-        code = no_such_word(word, &plugins);
+    else {
+        known = key_help(word);
+        if (!columns_help(word, known ? "\n" : "") && !known)
+            code = no_such_word(word, &plugins);
+    }
     words_free(&plugins);
     return code;
 }
 
-static int run(int n, char **words)
+static int run(void *markdown, char **words, int n)
 {
+    if (*(const bool *)markdown)
+        return columns_markdown(), GS_OK;
     return n ? word_help(words[0]) : main_help();
 }
 
 int cmd_help(int argc, char **argv)
 {
-    static const struct cli_option options[] = {{0}};
-    static const struct cli cli = {.verb = "help",
-                                   .arguments = "[VERB | PLUGIN | SECTION | KEY | config]",
-                                   .summary = "Describes a verb, a plugin, or a section or key of "
-                                              "configs. Without an argument: lists the verbs.",
-                                   .example = "gradsync help measure",
-                                   .options = options,
-                                   .min_args = 0,
-                                   .max_args = 1};
-    return cli_words(&cli, argc, argv, run);
+    bool markdown = false;
+    const struct cli_option options[] = {
+        {"markdown", 0, CLI_FLAG, &markdown, NULL, "print the lists of docs/tables.md"}, {0}};
+    const struct cli cli = {.verb = "help",
+                            .arguments =
+                                "[VERB | PLUGIN | SECTION | KEY | config | TABLE | COLUMN | "
+                                "tables]",
+                            .summary = "Describes a verb, a plugin, a section or key of "
+                                       "configs, or a table (samples.csv), column (floor) "
+                                       "or quantity (T_ss) of the results. "
+                                       "Without an argument: lists the verbs.",
+                            .example = "gradsync help measure",
+                            .options = options,
+                            .min_args = 0,
+                            .max_args = 1};
+    return cli_request(&cli, argc, argv, run, &markdown);
 }

@@ -12,7 +12,7 @@
 
 struct request {
     const char *out, *platform, *pattern, *format, **set;
-    bool as_launches;
+    bool as_launches, step, fsdp;
     struct facts facts;
     struct import_platform *at;
 };
@@ -107,19 +107,32 @@ static int import(const struct request *q, char *const *paths, size_t n)
     return code;
 }
 
-static int import_one_step(char *const *paths, int n, bool step, const char *out, bool fsdp)
+static int import_one_step(const struct request *q, char *const *paths, int n)
 {
-    if (!step)
+    if (!q->step)
         return fail(GS_USAGE, "import: --fsdp belongs to --step");
     if (n != 1)
         return fail(GS_USAGE, "import: --step takes one file, not %d", n);
-    return import_step(paths[0], out, fsdp);
+    return import_step(paths[0], q->out, q->fsdp);
+}
+
+static int run(void *request, char **paths, int n)
+{
+    struct request *q = request;
+    if (q->step || q->fsdp)
+        return import_one_step(q, paths, n);
+    q->out = q->out ? q->out : "data/raw";
+    int code = read_request(q);
+    if (!code)
+        code = import(q, paths, (size_t)n);
+    facts_free(&q->facts);
+    import_platform_free(q->at);
+    return code;
 }
 
 int cmd_import(int argc, char **argv)
 {
     struct request q = {.format = "auto"};
-    bool quiet = false, step = false, fsdp = false, done;
     const struct cli_option options[] = {
         {"output", 'o', CLI_TEXT, &q.out, "RAW",
          "folder for the recordings (default data/raw); with --step, the file to write"},
@@ -134,11 +147,11 @@ int cmd_import(int argc, char **argv)
          "nccl-tests, nccl-json, iteration, osu or auto (default auto: recognise the contents)"},
         {"as-launches", 0, CLI_FLAG, &q.as_launches, NULL,
          "make the files of one platform the launches of one run, so that compare can use them"},
-        {"step", 0, CLI_FLAG, &step, NULL,
+        {"step", 0, CLI_FLAG, &q.step, NULL,
          "make a step for iter_proxy (docs/steps.md) from one trace of torch.profiler, or from a "
          "table of layers"},
-        {"fsdp", 0, CLI_FLAG, &fsdp, NULL, "with --step and a table: FSDP instead of DDP"},
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only"},
+        {"fsdp", 0, CLI_FLAG, &q.fsdp, NULL, "with --step and a table: FSDP instead of DDP"},
+        CLI_QUIET_ROW,
         {0},
     };
     const struct cli cli = {
@@ -149,19 +162,5 @@ int cmd_import(int argc, char **argv)
         .options = options,
         .min_args = 1,
         .max_args = -1};
-    char **args = xcalloc((size_t)argc, sizeof *args);
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    say_quiet(quiet);
-    if (!step && !q.out)
-        q.out = "data/raw";
-    if (!code && !done) {
-        code = step || fsdp ? import_one_step(args, n, step, q.out, fsdp) : read_request(&q);
-        if (!code && !step)
-            code = import(&q, args, (size_t)n);
-    }
-    facts_free(&q.facts);
-    import_platform_free(q.at);
-    cli_free(&cli);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, run, &q);
 }

@@ -16,16 +16,23 @@ static const struct cli_option no_options[] = {{0}};
 
 /* ---- lab ---- */
 
-static int lab(const char *path, const char **set, const struct lab_options *o, char **command)
+struct request {
+    struct lab_options lab;
+    const char **set;
+};
+
+static int lab(void *request, char **words, int n)
 {
+    (void)n;
+    const struct request *q = request;
     struct config *c;
     struct lab_spec s;
-    int code = config_load(&c, path, set);
+    int code = config_load(&c, words[0], q->set);
     if (code)
         return code;
     code = lab_spec_read(&s, c);
     if (!code)
-        code = lab_run(&s, o, command);
+        code = lab_run(&s, &q->lab, words + 1);
     lab_spec_free(&s);
     config_free(c);
     return code;
@@ -33,15 +40,12 @@ static int lab(const char *path, const char **set, const struct lab_options *o, 
 
 int cmd_lab(int argc, char **argv)
 {
-    struct lab_options o = {0};
-    const char **set = NULL;
-    bool done;
+    struct request q = {0};
     const struct cli_option options[] = {
-        {"set", 's', CLI_LIST, &set, "SECTION:KEY=VALUE",
-         "override a key of the config; may be repeated"},
-        {"report", 'r', CLI_TEXT, &o.report, "FILE",
+        CLI_SET_ROW(&q.set),
+        {"report", 'r', CLI_TEXT, &q.lab.report, "FILE",
          "write the configured links, and those measured before and after the command, as JSON"},
-        {"quiet", 'q', CLI_FLAG, &o.quiet, NULL, "print errors only"},
+        {"quiet", 'q', CLI_QUIET, &q.lab.quiet, NULL, "print errors only"},
         {0}};
     const struct cli cli = {.verb = "lab",
                             .arguments = "CONFIG -- COMMAND...",
@@ -51,14 +55,7 @@ int cmd_lab(int argc, char **argv)
                             .options = options,
                             .min_args = 2,
                             .max_args = -1};
-    char **args = xcalloc((size_t)argc + 1, sizeof *args);
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    say_quiet(o.quiet);
-    if (!code && !done)
-        code = lab(args[0], set, &o, args + 1);
-    cli_free(&cli);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, lab, &q);
 }
 
 /* ---- lab-enter ---- */
@@ -95,9 +92,13 @@ int cmd_lab_enter(int argc, char **argv)
 
 /* ---- lab-set ---- */
 
-static int send_order(const char *order)
+static int send_order(void *request, char **words, int n)
 {
+    (void)request;
     json_t *facts;
+    struct text order = {0};
+    for (int i = 0; i < n; i++)
+        text_addf(&order, "%s%s", i ? " " : "", words[i]);
     char *answer = NULL;
     int code = facts_read(&facts);
     if (!code && !facts)
@@ -105,10 +106,11 @@ static int send_order(const char *order)
                     "lab-set: not in a lab; it works only in commands that gradsync lab runs");
     const char *control = json_string_value(json_object_get(facts, "control"));
     if (!code)
-        code = control_socket_send(control ? control : "", order, &answer);
+        code = control_socket_send(control ? control : "", order.s, &answer);
     if (answer)
         puts(answer);
     free(answer);
+    text_free(&order);
     json_decref(facts);
     return code;
 }
@@ -125,15 +127,5 @@ int cmd_lab_set(int argc, char **argv)
         .options = no_options,
         .min_args = 1,
         .max_args = -1};
-    struct text order = {0};
-    char **args = xcalloc((size_t)argc + 1, sizeof *args);
-    bool done;
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    for (int i = 0; !code && i < n; i++)
-        text_addf(&order, "%s%s", i ? " " : "", args[i]);
-    if (!code && !done)
-        code = send_order(order.s);
-    text_free(&order);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, send_order, NULL);
 }

@@ -20,14 +20,33 @@ static void say_counts(const char *kind, const size_t counts[LIMITS_VERDICTS])
     text_free(&t);
 }
 
+struct request {
+    const char *dir;
+    bool quiet;
+};
+
+static int limits(void *request, char **configs, int n)
+{
+    const struct request *q = request;
+    size_t counts[2][LIMITS_VERDICTS];
+    int code = limits_write(q->dir, (const char *const *)configs, (size_t)n, counts);
+    if (!code && !q->quiet)
+        code = limits_print(q->dir);
+    if (code)
+        return code;
+    fflush(stdout); /* both may go to one file */
+    say_counts("published", counts[0]);
+    say_counts("measured", counts[1]);
+    return GS_OK;
+}
+
 int cmd_limits(int argc, char **argv)
 {
-    const char *dir = "data/csv";
-    bool quiet = false, done;
+    struct request q = {.dir = "data/csv"};
     const struct cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &dir, "CSV",
+        {"output", 'o', CLI_TEXT, &q.dir, "CSV",
          "folder of the tables: summary.csv is read and limits.csv written (default data/csv)"},
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only, no table"},
+        {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only, no table"},
         {0},
     };
     const struct cli cli = {
@@ -39,19 +58,5 @@ int cmd_limits(int argc, char **argv)
         .options = options,
         .min_args = 1,
         .max_args = -1};
-    char **args = xcalloc((size_t)argc, sizeof *args);
-    size_t counts[2][LIMITS_VERDICTS];
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    say_quiet(quiet);
-    if (!code && !done)
-        code = limits_write(dir, (const char *const *)args, (size_t)n, counts);
-    if (!code && !done && !quiet)
-        code = limits_print(dir);
-    if (!code && !done) {
-        fflush(stdout); /* both may go to one file */
-        say_counts("published", counts[0]);
-        say_counts("measured", counts[1]);
-    }
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, limits, &q);
 }

@@ -147,8 +147,9 @@ static int list_names(const char *kind)
                 kind, DID_YOU_MEAN(near));
 }
 
-static int run(int n, char **words)
+static int run(void *request, char **words, int n)
 {
+    (void)request;
     return n ? list_names(words[0]) : list();
 }
 
@@ -164,5 +165,5 @@ int cmd_list(int argc, char **argv)
         .options = options,
         .min_args = 0,
         .max_args = 1};
-    return cli_words(&cli, argc, argv, run);
+    return cli_request(&cli, argc, argv, run, NULL);
 }

@@ -41,8 +41,11 @@ static int model_training(const struct request *q, const struct config *c, const
     return code;
 }
 
-static int model(const struct request *q, const char *path)
+static int model(void *request, char **words, int n)
 {
+    (void)n;
+    const struct request *q = request;
+    const char *path = words[0];
     struct config *c;
     struct settings set;
     struct wan_map m = {0};
@@ -51,7 +54,7 @@ static int model(const struct request *q, const char *path)
         return code;
     code = settings_read(c, &set);
     if (!code && !config_section(c, "model"))
-        code = fail_at(GS_USAGE, path, 0, "no [model] section; add one (gradsync help model)");
+        code = fail_at(GS_USAGE, c->path, 0, "no [model] section; add one (gradsync help model)");
     if (!code)
         code = wan_map_read(&m, c);
     if (!code)
@@ -61,22 +64,16 @@ static int model(const struct request *q, const char *path)
     return code;
 }
 
-static int run(void *request, char **words)
-{
-    return model(request, words[0]);
-}
-
 int cmd_model(int argc, char **argv)
 {
     struct request q = {0};
     const struct cli_option options[] = {
-        {"set", 's', CLI_LIST, &q.set, "SECTION:KEY=VALUE",
-         "override a key of the config; may be repeated"},
+        CLI_SET_ROW(&q.set),
         {"csv", 'c', CLI_TEXT, &q.csv, "FILE",
          "write the model for a range of H, bits, rates and strategies"},
         {"claims", 0, CLI_TEXT, &q.claims, "FILE",
          "write the claims and what is physically possible, as CSV"},
-        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors only"},
+        {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only"},
         {0}};
     const struct cli cli = {.verb = "model",
                             .arguments = "CONFIG",
@@ -86,5 +83,5 @@ int cmd_model(int argc, char **argv)
                             .options = options,
                             .min_args = 1,
                             .max_args = 1};
-    return cli_request(&cli, argc, argv, run, &q);
+    return cli_request(&cli, argc, argv, model, &q);
 }

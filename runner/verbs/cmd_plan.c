@@ -227,19 +227,26 @@ static int show_sections(struct config *c, const struct plan_options *o)
 }
 
 /* Checks the settings first, so that a fault in them is reported once, not per section. */
-static int plan_config(struct config *c, const struct plan_options *o)
+static int plan_config(void *request, char **words, int n)
 {
+    (void)n;
+    const struct plan_options *o = request;
+    struct config *c;
     struct settings set;
-    int code = settings_read(c, &set);
-    return code ? code : show_sections(c, o);
+    int code = config_load(&c, words[0], o->set);
+    if (!code)
+        code = settings_read(c, &set);
+    if (!code)
+        code = show_sections(c, o);
+    config_free(c);
+    return code;
 }
 
 int cmd_plan(int argc, char **argv)
 {
     struct plan_options o = {0};
     const struct cli_option options[] = {
-        {"set", 's', CLI_LIST, &o.set, "SECTION:KEY=VALUE",
-         "override a key of the config; may be repeated"},
+        CLI_SET_ROW(&o.set),
         {"workload", 'w', CLI_TEXT, &o.workload, "SECTION",
          "plan only this workload section (default: all)"},
         {"all", 'a', CLI_FLAG, &o.all, NULL, "print every cell (default: the first ones)"},
@@ -253,16 +260,5 @@ int cmd_plan(int argc, char **argv)
                             .options = options,
                             .min_args = 1,
                             .max_args = 1};
-    char **args = xcalloc((size_t)argc + 1, sizeof *args);
-    struct config *c = NULL;
-    bool done;
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    if (!code && !done)
-        code = config_load(&c, args[0], o.set);
-    if (!code && !done)
-        code = plan_config(c, &o);
-    config_free(c);
-    cli_free(&cli);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, plan_config, &o);
 }

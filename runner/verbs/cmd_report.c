@@ -9,19 +9,45 @@
 
 #include <stdlib.h>
 
+struct request {
+    struct page_source source;
+    const char *path;
+    bool all;
+};
+
+static int report(void *request, char **platforms, int n)
+{
+    struct request *q = request;
+    struct choice choice = {0};
+    int code = GS_OK;
+    if (!n && !q->all && !q->source.raw) {
+        code = choose_runs(&choice, NULL, 0);
+        if (!code)
+            choice_say(&choice, "report");
+        platforms[0] = choice.platform;
+    }
+    q->source.platforms = (const char *const *)platforms;
+    q->source.raw = q->source.raw ? q->source.raw : LOCATE_DATA;
+    if (!code)
+        code = page_write(q->path, &q->source);
+    if (!code)
+        say("%s: open it in a browser", q->path);
+    choice_free(&choice);
+    return code;
+}
+
 int cmd_report(int argc, char **argv)
 {
-    struct page_source source = {.csv = "data/csv", .figures = "figures/out"};
-    const char *path = "report.html";
-    bool quiet = false, all = false, done;
+    struct request q = {.source = {.csv = "data/csv", .figures = "figures/out"},
+                        .path = "report.html"};
     const struct cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &path, "FILE", "file for the page (default report.html)"},
-        {"raw", 'r', CLI_TEXT, &source.raw, "RAW", "folder of the recordings (default data/raw)"},
-        {"csv", 'c', CLI_TEXT, &source.csv, "CSV", "folder of the tables (default data/csv)"},
-        {"figures", 'f', CLI_TEXT, &source.figures, "FOLDER",
+        {"output", 'o', CLI_TEXT, &q.path, "FILE", "file for the page (default report.html)"},
+        {"raw", 'r', CLI_TEXT, &q.source.raw, "RAW", "folder of the recordings (default data/raw)"},
+        {"csv", 'c', CLI_TEXT, &q.source.csv, "CSV", "folder of the tables (default data/csv)"},
+        {"figures", 'f', CLI_TEXT, &q.source.figures, "FOLDER",
          "folder of the figures (default figures/out)"},
-        {"all", 'a', CLI_FLAG, &all, NULL, "every platform that has a recording"},
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only"},
+        {"all", 'a', CLI_FLAG, &q.all, NULL, "every platform that has a recording"},
+        CLI_QUIET_ROW,
         {0},
     };
     const struct cli cli = {
@@ -35,23 +61,5 @@ int cmd_report(int argc, char **argv)
         .options = options,
         .min_args = 0,
         .max_args = -1};
-    char **args = xcalloc((size_t)argc + 1, sizeof *args);
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    say_quiet(quiet);
-    source.platforms = (const char *const *)args;
-    struct choice choice = {0};
-    if (!code && !done && !n && !all && !source.raw) {
-        code = choose_runs(&choice, NULL, 0);
-        if (!code)
-            choice_say(&choice, "report");
-        args[0] = choice.platform;
-    }
-    source.raw = source.raw ? source.raw : LOCATE_DATA;
-    if (!code && !done)
-        code = page_write(path, &source);
-    if (!code && !done)
-        say("%s: open it in a browser", path);
-    choice_free(&choice);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, report, &q);
 }

@@ -10,11 +10,20 @@
 
 #include <stdlib.h>
 
+static int resume(void *options, char **words, int n)
+{
+    (void)n;
+    char *what = locate_run(words[0]);
+    int code = campaign_is(what) ? campaign_resume(what) : run_folder(what, options);
+    free(what);
+    return code;
+}
+
 int cmd_resume(int argc, char **argv)
 {
     struct run_options options = {0};
     const struct cli_option table[] = {
-        {"quiet", 'q', CLI_FLAG, &options.quiet, NULL, "print errors only, no progress"},
+        {"quiet", 'q', CLI_QUIET, &options.quiet, NULL, "print errors only, no progress"},
         {"json", 0, CLI_FLAG, &options.json, NULL, "print a summary as JSON"},
         {0}};
     const struct cli cli = {.verb = "resume",
@@ -25,17 +34,5 @@ int cmd_resume(int argc, char **argv)
                             .options = table,
                             .min_args = 1,
                             .max_args = 1};
-    char **args = xcalloc((size_t)argc, sizeof *args);
-    int n;
-    bool done;
-    int code = cli_parse(&cli, argc, argv, args, &n, &done);
-    say_quiet(options.quiet);
-    if (!code && !done) {
-        char *what = locate_run(args[0]);
-        code = campaign_is(what) ? campaign_resume(what) : run_folder(what, &options);
-        free(what);
-    }
-    cli_free(&cli);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, resume, &options);
 }

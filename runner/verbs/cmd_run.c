@@ -19,6 +19,8 @@ struct run_request {
     const char *launches; /* "3", "2-4"; NULL: all */
     struct cli_int task;  /* 0: none */
     struct words configs;
+    const char **overrides;
+    struct run_options options;
 };
 
 static int run_path(const char *what, const struct run_options *options)
@@ -87,43 +89,53 @@ static int parse_launches(const char *text, struct run_options *options)
     if (good && *end == '-')
         good = text_integer(end + 1, first, INT_MAX, &last, &end);
     if (!good || *end)
-        return fail(GS_USAGE, "run: --launch '%s' is no launch; write 3 or 2-4", text);
+        return fail(GS_USAGE, "run: --launch '%s' must be a number or a range, e.g. 3 or 2-4",
+                    text);
     options->first = (int)first;
     options->last = (int)last;
     return GS_OK;
 }
 
-static int run(struct run_request *a, char **args, int n, struct run_options *options)
+static int run_words(struct run_request *a, char **args, int n)
 {
+    struct run_options *options = &a->options;
     int code = a->launches ? parse_launches(a->launches, options) : GS_OK;
     if (code)
         return code;
-    if (a->task.value || campaign_is(args[0]))
-        return a->task.value && n == 1
-                   ? campaign_resume_task(args[0], a->task.value)
-                   : fail(GS_USAGE, "run: only jobs run a campaign, with --task N; use gradsync "
-                                    "resume, or gradsync run RUN");
+    if (a->task.value && (n != 1 || !campaign_is(args[0])))
+        return fail(GS_USAGE, "run: --task needs the folder of one campaign");
+    if (a->task.value)
+        return campaign_resume_task(args[0], a->task.value);
+    if (campaign_is(args[0]))
+        return fail(GS_USAGE, "run: only jobs run a campaign, with --task N; use gradsync resume, "
+                              "or gradsync run RUN");
     return n > 1 || campaign_configs_is_folder(args[0]) ? run_configs(a, args, n, options)
                                                         : run_one(args[0], options);
 }
 
+static int run(void *request, char **words, int n)
+{
+    struct run_request *a = request;
+    a->options.overrides = a->overrides;
+    int code = run_words(a, words, n);
+    words_free(&a->configs);
+    return code;
+}
+
 int cmd_run(int argc, char **argv)
 {
-    struct run_options options = {.data = RUN_DATA};
-    const char **overrides = NULL;
-    struct run_request a = {.task = {.min = 1, .max = LONG_MAX}};
+    struct run_request a = {.task = {.min = 1, .max = LONG_MAX}, .options = {.data = RUN_DATA}};
     const struct cli_option table[] = {
-        {"set", 's', CLI_LIST, &overrides, "SECTION:KEY=VALUE",
-         "override a key of the config; may be repeated"},
-        {"output", 'o', CLI_TEXT, &options.data, "DATA",
+        CLI_SET_ROW(&a.overrides),
+        {"output", 'o', CLI_TEXT, &a.options.data, "DATA",
          "folder for the recordings (default data/raw)"},
-        {"workload", 'w', CLI_TEXT, &options.workload, "NAME",
+        {"workload", 'w', CLI_TEXT, &a.options.workload, "NAME",
          "run only this workload section (default: all)"},
         {"launch", 'l', CLI_TEXT, &a.launches, "N[-M]",
          "run only launch N, or launches N to M, of a run folder"},
         {"task", 't', CLI_INT, &a.task, "N", "run task N of a campaign; job scripts use this"},
-        {"quiet", 'q', CLI_FLAG, &options.quiet, NULL, "print errors only, no progress"},
-        {"json", 0, CLI_FLAG, &options.json, NULL, "print a summary as JSON"},
+        {"quiet", 'q', CLI_QUIET, &a.options.quiet, NULL, "print errors only, no progress"},
+        {"json", 0, CLI_FLAG, &a.options.json, NULL, "print a summary as JSON"},
         {0}};
     const struct cli cli = {.verb = "run",
                             .arguments = "CONFIG… | RUN",
@@ -133,16 +145,5 @@ int cmd_run(int argc, char **argv)
                             .options = table,
                             .min_args = 1,
                             .max_args = -1};
-    char **args = xcalloc((size_t)argc + 1, sizeof *args);
-    int n;
-    bool done;
-    int code = cli_parse(&cli, argc, argv, args, &n, &done);
-    options.overrides = overrides;
-    say_quiet(options.quiet);
-    if (!code && !done)
-        code = run(&a, args, n, &options);
-    words_free(&a.configs);
-    cli_free(&cli);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, run, &a);
 }

@@ -223,15 +223,16 @@ struct request {
     bool json;
 };
 
-static int show(const struct request *q, const char *const *args, size_t n)
+static int show(void *request, char **words, int n)
 {
+    const struct request *q = request;
     struct choice choice;
     int code = q->out && !q->format && !q->json
                    ? fail(GS_USAGE, "show: --output needs --format nccl-tests or prometheus")
                    : GS_OK;
     if (code)
         return code;
-    code = choose_runs(&choice, args, n);
+    code = choose_runs(&choice, (const char *const *)words, (size_t)n);
     const struct run_folder *latest = code ? NULL : choice_latest(&choice);
     if (latest && (q->format || q->json))
         code = show_format(latest->dir, q->format ? q->format : "json", q->out);
@@ -246,7 +247,6 @@ static int show(const struct request *q, const char *const *args, size_t n)
 int cmd_show(int argc, char **argv)
 {
     struct request q = {0};
-    bool done;
     const struct cli_option options[] = {
         {"json", 'j', CLI_FLAG, &q.json, NULL, "print one JSON object (docs/formats.md)"},
         {"format", 0, CLI_TEXT, &q.format, "FORMAT",
@@ -264,10 +264,5 @@ int cmd_show(int argc, char **argv)
                             .options = options,
                             .min_args = 0,
                             .max_args = 1};
-    char **args = xcalloc((size_t)argc, sizeof *args);
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    if (!code && !done)
-        code = show(&q, (const char *const *)args, (size_t)n);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, show, &q);
 }

@@ -162,11 +162,13 @@ struct request {
     bool json, all;
 };
 
-static int status(const struct request *q, const char *dir)
+static int status(void *request, char **words, int n)
 {
+    (void)n;
+    const struct request *q = request;
     struct campaign c;
     struct cluster_status s = {0};
-    int code = campaign_read(&c, dir);
+    int code = campaign_read(&c, words[0]);
     if (!code)
         code = cluster_status_read(&s, &c, true);
     if (!code && q->json) {
@@ -188,11 +190,6 @@ static int status(const struct request *q, const char *dir)
     return code;
 }
 
-static int run(void *request, char **words)
-{
-    return status(request, words[0]);
-}
-
 int cmd_status(int argc, char **argv)
 {
     struct request q = {0};
@@ -208,5 +205,5 @@ int cmd_status(int argc, char **argv)
                             .options = options,
                             .min_args = 1,
                             .max_args = 1};
-    return cli_request(&cli, argc, argv, run, &q);
+    return cli_request(&cli, argc, argv, status, &q);
 }

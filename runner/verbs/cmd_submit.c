@@ -21,7 +21,7 @@
 struct submit {
     const char **set;
     const char *root, *workload;
-    bool dry_run, quiet;
+    bool dry_run;
     struct words configs;
     struct sections sections; /* of all configs */
     struct shapes shapes;
@@ -161,29 +161,33 @@ static int dry_run(const struct submit *s)
 
 /* ---- the verb ---- */
 
-static int run(struct submit *s, char **args, int n)
+static int run(void *request, char **words, int n)
 {
-    int code = plan_all(s, args, n);
+    struct submit *s = request;
+    int code = plan_all(s, words, n);
     if (!code)
         code = check(s);
     if (!code)
         code = s->dry_run ? dry_run(s) : submit(s);
-    return code ? code : s->sections.left_out;
+    code = code ? code : s->sections.left_out;
+    shapes_free(&s->shapes);
+    sections_free(&s->sections);
+    words_free(&s->configs);
+    return code;
 }
 
 int cmd_submit(int argc, char **argv)
 {
     struct submit s = {.root = "data/campaigns"};
     const struct cli_option options[] = {
-        {"set", 's', CLI_LIST, &s.set, "SECTION:KEY=VALUE",
-         "override a key of the config; may be repeated"},
+        CLI_SET_ROW(&s.set),
         {"output", 'o', CLI_TEXT, &s.root, "FOLDER",
          "folder for campaigns, on a file system that all nodes see (default data/campaigns)"},
         {"workload", 'w', CLI_TEXT, &s.workload, "NAME",
          "submit only this workload section (default: all)"},
         {"dry-run", 'n', CLI_FLAG, &s.dry_run, NULL,
          "print the job scripts and sbatch commands; submit nothing"},
-        {"quiet", 'q', CLI_FLAG, &s.quiet, NULL, "print only the campaign's folder, and errors"},
+        {"quiet", 'q', CLI_QUIET, NULL, NULL, "print only the campaign's folder, and errors"},
         {0}};
     const struct cli cli = {.verb = "submit",
                             .arguments = "CONFIG | FOLDER…",
@@ -194,16 +198,5 @@ int cmd_submit(int argc, char **argv)
                             .options = options,
                             .min_args = 1,
                             .max_args = -1};
-    char **args = xcalloc((size_t)argc + 1, sizeof *args);
-    bool done;
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    say_quiet(s.quiet);
-    if (!code && !done)
-        code = run(&s, args, n);
-    shapes_free(&s.shapes);
-    sections_free(&s.sections);
-    words_free(&s.configs);
-    cli_free(&cli);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, run, &s);
 }

@@ -39,11 +39,12 @@ struct measuring {
 static int run_text(struct measuring *m, const struct text *config)
 {
     char *path = xstrfmt("%s/suspects.XXXXXX.ini", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    char *dir = NULL;
     int fd = mkstemps(path, 4);
     struct run_options options = {.data = m->q->out,
                                   .quiet = m->q->quiet,
                                   .overrides = (const char *const *)m->overrides.v,
-                                  .dirs = &m->dirs};
+                                  .dir = &dir};
     int code = fd >= 0 && files_write_all(fd, config->s, config->len)
                    ? run_config(path, &options)
                    : fail_file(path, "written", errno);
@@ -51,6 +52,9 @@ static int run_text(struct measuring *m, const struct text *config)
         close(fd);
         unlink(path);
     }
+    if (dir)
+        words_add(&m->dirs, dir);
+    free(dir);
     free(path);
     return code;
 }

@@ -9,19 +9,36 @@
 
 #include <stdlib.h>
 
+struct request {
+    struct run_options options;
+    const char **overrides;
+};
+
+static int train(void *request, char **words, int n)
+{
+    (void)n;
+    struct request *q = request;
+    struct joined ranks;
+    if (joined_find(&ranks))
+        return fail(GS_USAGE,
+                    "train: a launcher started %d of it; the command starts its own "
+                    "ranks, so run gradsync once",
+                    ranks.ranks);
+    q->options.overrides = q->overrides;
+    return run_config(words[0], &q->options);
+}
+
 int cmd_train(int argc, char **argv)
 {
-    struct run_options options = {.data = RUN_DATA, .workload = TRAIN_WORKLOAD};
-    const char **overrides = NULL;
+    struct request q = {.options = {.data = RUN_DATA, .workload = TRAIN_WORKLOAD}};
     const struct cli_option table[] = {
-        {"set", 's', CLI_LIST, &overrides, "SECTION:KEY=VALUE",
-         "override a key of the config; may be repeated"},
-        {"output", 'o', CLI_TEXT, &options.data, "DATA",
+        CLI_SET_ROW(&q.overrides),
+        {"output", 'o', CLI_TEXT, &q.options.data, "DATA",
          "folder for the recordings (default data/raw)"},
-        {"workload", 'w', CLI_TEXT, &options.workload, "SECTION",
+        {"workload", 'w', CLI_TEXT, &q.options.workload, "SECTION",
          "run only this section, e.g. 'train small' (default: every [train])"},
-        {"quiet", 'q', CLI_FLAG, &options.quiet, NULL, "print errors only, no progress"},
-        {"json", 0, CLI_FLAG, &options.json, NULL, "print a summary as JSON"},
+        {"quiet", 'q', CLI_QUIET, &q.options.quiet, NULL, "print errors only, no progress"},
+        {"json", 0, CLI_FLAG, &q.options.json, NULL, "print a summary as JSON"},
         {0}};
     const struct cli cli = {
         .verb = "train",
@@ -34,21 +51,5 @@ int cmd_train(int argc, char **argv)
         .options = table,
         .min_args = 1,
         .max_args = 1};
-    char **args = xcalloc((size_t)argc + 1, sizeof *args);
-    int n;
-    bool done;
-    struct joined ranks;
-    int code = cli_parse(&cli, argc, argv, args, &n, &done);
-    options.overrides = overrides;
-    say_quiet(options.quiet);
-    if (!code && !done && joined_find(&ranks))
-        code = fail(GS_USAGE,
-                    "train: a launcher started %d of it; the command starts its own "
-                    "ranks, so run gradsync once",
-                    ranks.ranks);
-    if (!code && !done)
-        code = run_config(args[0], &options);
-    cli_free(&cli);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, train, &q);
 }

@@ -34,13 +34,23 @@ static void choose(struct request *q, const char *word)
     free(folder);
 }
 
+static int transitions(void *request, char **words, int n)
+{
+    struct request *q = request;
+    choose(q, n ? words[0] : NULL);
+    int code = transitions_write(q->dir);
+    if (!code && !q->quiet)
+        code = transitions_print(q->dir, q->platform, q->all);
+    free(q->platform);
+    return code;
+}
+
 int cmd_transitions(int argc, char **argv)
 {
     struct request q = {0};
-    bool done;
     const struct cli_option options[] = {
         {"all", 'a', CLI_FLAG, &q.all, NULL, "print every transition (default: a screen)"},
-        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors only, no table"},
+        {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only, no table"},
         {0},
     };
     const struct cli cli = {
@@ -54,15 +64,5 @@ int cmd_transitions(int argc, char **argv)
         .options = options,
         .min_args = 0,
         .max_args = 1};
-    char *args[1] = {NULL};
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    if (code || done)
-        return code;
-    say_quiet(q.quiet);
-    choose(&q, n ? args[0] : NULL);
-    code = transitions_write(q.dir);
-    if (!code && !q.quiet)
-        code = transitions_print(q.dir, q.platform, q.all);
-    free(q.platform);
-    return code;
+    return cli_request(&cli, argc, argv, transitions, &q);
 }

@@ -68,7 +68,7 @@ int cmd_trial(int argc, char **argv)
     o.ranks = ranks.value;
     o.seed = seed.value;
     if (!code && !done && !o.arms)
-        code = fail(GS_USAGE, "trial: --arms is missing: ctas=16,ring/LL128");
+        code = fail(GS_USAGE, "trial: --arms is missing; e.g. --arms ctas=16,ring/LL128");
     if (!code && !done)
         code = trial_job(&o, args);
     free(args);

@@ -209,8 +209,10 @@ static void follow(struct input *in, struct watch *w, struct interrupts *stop)
     take_lines(in, w, true);
 }
 
-static int watch(const struct request *q, const char *path)
+static int watch(void *request, char **words, int n)
 {
+    (void)n;
+    const struct request *q = request;
     struct watch_options o;
     struct interrupts stop;
     struct input *in = xcalloc(1, sizeof *in);
@@ -218,7 +220,7 @@ static int watch(const struct request *q, const char *path)
     size_t flagged = 0;
     int code = read_options(q, &o);
     if (!code)
-        code = open_input(in, path, q->no_follow);
+        code = open_input(in, words[0], q->no_follow);
     if (!code && !(w = watch_new(&o)))
         code = GS_USAGE;
     if (!code && !(code = interrupts_catch(&stop))) {
@@ -233,19 +235,13 @@ static int watch(const struct request *q, const char *path)
     return code ? code : flagged ? GS_FAILED : GS_OK;
 }
 
-static int run(void *request, char **words)
-{
-    return watch(request, words[0]);
-}
-
 int cmd_watch(int argc, char **argv)
 {
     struct request q = {.window = {20, 1, WATCH_WINDOW_MAX}, .warmup = {5, 0, LONG_MAX}};
     const struct cli_option options[] = {
         {"config", 'c', CLI_TEXT, &q.config, "CONFIG",
          "config with the [model] that predicts the rate"},
-        {"set", 's', CLI_LIST, &q.set, "SECTION:KEY=VALUE",
-         "override a key of the config; may be repeated"},
+        CLI_SET_ROW(&q.set),
         {"pattern", 'p', CLI_TEXT, &q.pattern, "REGEX",
          "regular expression whose (group) is tokens/s; with step: in front, seconds per step "
          "(default: known log formats)"},
@@ -266,5 +262,5 @@ int cmd_watch(int argc, char **argv)
                             .options = options,
                             .min_args = 1,
                             .max_args = 1};
-    return cli_request(&cli, argc, argv, run, &q);
+    return cli_request(&cli, argc, argv, watch, &q);
 }

@@ -66,11 +66,14 @@ static int explain_line(struct paper_tables tables, const char *table, long line
     return code;
 }
 
-static int answer(const struct request *q, char **words, int n)
+static int answer(void *request, char **words, int n)
 {
+    const struct request *q = request;
     struct numbers b;
     const struct paper_tables tables = {.csv = q->csv, .raw = q->raw, .configs = q->configs};
     char *table = NULL;
+    if (q->output && n)
+        return fail(GS_USAGE, "why: --output writes all numbers; leave '%s' out", words[0]);
     long line = n ? line_of_table(words[0], &table) : 0;
     if (line) {
         int code = explain_line(tables, table, line);
@@ -93,7 +96,6 @@ int cmd_why(int argc, char **argv)
 {
     struct request q = {
         .macros = "paper/macros.txt", .csv = "data/csv", .raw = "data/raw", .configs = "configs"};
-    bool done;
     const struct cli_option options[] = {
         {"all", 'a', CLI_FLAG, &q.all, NULL,
          "trace every row behind a number (default: the first 3)"},
@@ -118,12 +120,5 @@ int cmd_why(int argc, char **argv)
                             .options = options,
                             .min_args = 0,
                             .max_args = 1};
-    char **args = xcalloc((size_t)argc, sizeof *args);
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    if (!code && !done && q.output && n)
-        code = fail(GS_USAGE, "why: --output writes all numbers; leave '%s' out", args[0]);
-    if (!code && !done)
-        code = answer(&q, args, n);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, answer, &q);
 }

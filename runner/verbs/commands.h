@@ -3,8 +3,7 @@
  * The verbs. Each has a function in its own file, cmd_VERB.c, and a row in the table of main.c. Its
  * table of options also gives its help (cli.h).
  */
-#ifndef GS_COMMANDS_H
-#define GS_COMMANDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +25,7 @@ int cmd_report(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_why(int argc, char **argv);
 int cmd_model(int argc, char **argv);
+int cmd_links(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 int cmd_suspects(int argc, char **argv);
 int cmd_trial(int argc, char **argv);
@@ -42,5 +42,3 @@ int cmd_fabric(int argc, char **argv);
 int main_help(void);                   /* prints the verbs, one per line */
 bool main_help_verb(const char *name); /* prints VERB --help; false if there is no such verb */
 const char *main_verb(size_t i);       /* name of verb i; NULL after the last */
-
-#endif

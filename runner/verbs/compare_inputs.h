@@ -2,8 +2,7 @@
  *
  * Reads what `gradsync compare` compares.
  */
-#ifndef GS_COMPARE_INPUTS_H
-#define GS_COMPARE_INPUTS_H
+#pragma once
 
 #include "compare/compare.h"
 #include "compare/filter.h"
@@ -27,5 +26,3 @@ int compare_collect(struct comparison *c, const struct compare_request *q, struc
 int compare_check(const struct compare_request *q);
 /* Says why there is no contrast. */
 int compare_nothing(const struct compare_request *q, const struct choice *choice);
-
-#endif

@@ -3,8 +3,7 @@
  * Draws one panel of curves of a run on a terminal: one mode, one value of every axis except size,
  * one curve per config.
  */
-#ifndef GS_SHOW_CURVE_H
-#define GS_SHOW_CURVE_H
+#pragma once
 
 #include "reduce/summary.h"
 
@@ -24,5 +23,3 @@ void show_curve_add(struct show_curve *c, const struct rec_cell *cell, const str
  * overlapped one. Bus bandwidth where it has one, else time. */
 void show_curve_print(const struct show_curve *c);
 void show_curve_free(struct show_curve *c);
-
-#endif

@@ -2,11 +2,8 @@
  *
  * A run as text for other programs (docs/formats.md).
  */
-#ifndef GS_SHOW_FORMATS_H
-#define GS_SHOW_FORMATS_H
+#pragma once
 
 /* Writes the run as `format`, one of json, nccl-tests and prometheus, to the file `out`, or to
  * stdout if it is NULL. GS_OK or reported. */
 int show_format(const char *dir, const char *format, const char *out);
-
-#endif

@@ -75,6 +75,10 @@ static void put_targets(struct csv *f, const struct wan_report *r, const struct 
     }
 }
 
+const char model_columns[] = "platform,sweep,strategy,sites,bits,every,fragments,overlap,rate_Bps,"
+                             "size_B,sync_s,wire_B,exposed_s,step_s,efficiency,tokens_per_s,"
+                             "target_s";
+
 int wan_report_csv(const struct wan_report *r, const char *path)
 {
     struct csv f;
@@ -82,13 +86,14 @@ int wan_report_csv(const struct wan_report *r, const char *path)
     int code = csv_open(&f, path);
     if (code)
         return code;
-    csv_header(&f, "platform,sweep,strategy,sites,bits,every,fragments,overlap,rate_Bps,size_B,"
-                   "sync_s,wire_B,exposed_s,step_s,efficiency,tokens_per_s,target_s");
+    csv_header(&f, model_columns);
     put_strategies(&f, r, &plan);
     put_sweeps(&f, r, &plan);
     put_targets(&f, r, &plan);
     return csv_close(&f, true);
 }
+
+const char claims_columns[] = "platform,claim,what,unit,low,high,possible,reached,verdict,why";
 
 int wan_report_claims_csv(const struct wan_report *r, const char *path)
 {
@@ -100,7 +105,7 @@ int wan_report_claims_csv(const struct wan_report *r, const char *path)
     int code = csv_open(&f, path);
     if (code)
         return code;
-    csv_header(&f, "platform,claim,what,unit,low,high,possible,reached,verdict,why");
+    csv_header(&f, claims_columns);
     for (size_t i = 0; i < r->n_findings; i++) {
         const struct wan_finding *x = &r->findings[i];
         csv_text(&f, r->name);

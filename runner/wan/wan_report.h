@@ -18,6 +18,7 @@ struct wan_report {
     size_t n_findings;
 };
 
+extern const char model_columns[], claims_columns[];
 void wan_report_print(const struct wan_report *r);
 /* Writes one row per case: all strategies at the config's H and bits, then the config's strategy
  * over H x bits and over rate x bits. The second function writes one row per claim. GS_OK or

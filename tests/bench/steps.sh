@@ -8,7 +8,8 @@
 #   LEVELS   alone synthetic step trial training launches (default: all but launches, which needs a
 #            new torchrun for each config)
 #   CONFIGS  settings to compare with auto (default: ctas=8 ctas=16 ring/LL128)
-#   BUDGET   seconds of measuring per step and level (default: 20); each start takes more
+#   BUDGET   seconds of measuring per step and level, three times as many in a trial, whose visits
+#            are long (default: 20); each start takes more
 #   OUT      folder to keep recordings, logs and the table in (default: none)
 #   HOST     1: without GPUs, to try this script: MPI instead of NCCL, JOB instead of torchrun
 . "$(dirname "$0")/gpu_common.sh"
@@ -16,7 +17,7 @@
 declare -A step_args=(
     [ddp-small]='--layers 12 --width 1024 --batch 8'
     [ddp-large]='--layers 8 --width 2048 --batch 8'
-    [fsdp-small]='--mode fsdp2 --layers 12 --width 1024 --batch 16'
+    [fsdp-small]='--mode fsdp2 --layers 6 --width 1024 --batch 48'
     [fsdp-large]='--mode fsdp2 --layers 8 --width 2048 --batch 16'
     [ddp-small-graph]='--graph --layers 12 --width 1024 --batch 8'
     [ddp-large-graph]='--graph --layers 8 --width 2048 --batch 8'
@@ -91,29 +92,33 @@ level_step() {
         absent "$1" step 'this gradsync imports no training steps'
         return
     fi
+    # A replayed CUDA graph has no shapes in its trace: profile the step as it was before the capture.
     # shellcheck disable=SC2086
-    if ! torch ${step_args[$1]} --warmup 10 --profile "$trace" >"$out/$1.profile.log" 2>&1 ||
+    if ! torch ${step_args[$1]//--graph/} --warmup 10 --profile "$trace" >"$out/$1.profile.log" 2>&1 ||
         ! "$gradsync" import --step "$trace" -o "$profile" >>"$out/$1.profile.log" 2>&1; then
         failed "$1" step "$(last_line "$out/$1.profile.log")"
         return
     fi
-    measure "$1" step iter_proxy "step = $profile" 'mode = overlapped'
+    measure "$1" step iter_proxy "step = $profile" 'mode = overlapped' \
+        "launch = $([[ ${step_args[$1]} == *--graph* ]] && echo graph || echo stream)"
 }
 
 # ---- levels that are a training
 
 level_trial() {
     local log=$out/$1-trial.log rc=0
+    if [[ ${step_args[$1]} == *--graph* ]]; then
+        absent "$1" trial 'CUDA graph: nothing can be switched'
+        return
+    fi
     local command=(python3 -m torch.distributed.run --standalone --nproc-per-node "$gpus" "$train")
     [ -z "$host" ] || read -r -a command <<<"${JOB:?}"
     # shellcheck disable=SC2206
-    [ -n "$host" ] || command+=(${step_args[$1]} --seconds "$budget")
+    [ -n "$host" ] || command+=(${step_args[$1]} --seconds $((3 * budget)))
     "$gradsync" trial --arms "$list" --steps 16 --warmup 30 --minutes 0 --platform "$1-trial" \
         -o "$out/raw" \
         -- "${command[@]}" >"$out/$1-trial.out" 2>"$log" || rc=$?
-    if grep -q 'CUDA graph' "$log"; then
-        absent "$1" trial 'CUDA graph: nothing can be switched'
-    elif [ $rc != 0 ] || ! grep -q '%  \[' "$log"; then
+    if [ $rc != 0 ] || ! grep -q '%  \[' "$log"; then
         failed "$1" trial "$(last_line "$log")"
     else
         sed -n 's/,//g; s/^  auto again/  auto-again/; s/^  \([^ ]*\) *\([-+][0-9.]*\)%  \[\([^ '\
@@ -167,12 +172,18 @@ level_launches() {
     fi
 }
 
+# STEP LEVEL: the same for every step, so it is measured for the first and repeated for the others
+repeated() {
+    [[ $2 == alone || $2 == synthetic ]] && grep -q "^[^ ]* $2 " "$results" || return
+    sed -n "s/^${steps%% *} $2 /$1 $2 /p" "$results" >"$tmp/rows" && cat "$tmp/rows" >>"$results"
+}
+
 for step in $steps; do
     [ -n "${step_args[$step]:-}" ] || { echo "bench-steps: no step '$step': ${!step_args[*]}" \
         >&2 && exit 2; }
     for level in $levels; do
         from=$SECONDS
-        "level_$level" "$step"
+        repeated "$step" "$level" || "level_$level" "$step"
         echo "bench-steps: $step $level: $((SECONDS - from)) s" >&2
     done
 done

@@ -7,8 +7,8 @@
     torchrun --nproc-per-node 2 torch_train.py --compare ctas=8,ring/LL128 --seconds 20
     torchrun --nproc-per-node 2 torch_train.py --profile trace.json    # of three steps, with shapes
 
-The job knows nothing of gradsync. --config gives its communicator an NCCL setting, written as the
-arms of a trial are. --compare trains one copy of the model for each setting, each on a communicator
+The job knows nothing of gradsync. --config gives it a communicator of its own with an NCCL setting,
+written as the arms of a trial are; "auto" is one too, so that settings are compared like with like. --compare trains one copy of the model for each setting, each on a communicator
 of its own, in turns of some steps in random order, with auto twice; it prints the change of the step
 time against auto, with its 95% interval. --graph captures the step of --mode ddp in a CUDA graph.
 --sync reads the loss after each step. --eval N makes an evaluation every N steps, with collectives
@@ -69,7 +69,7 @@ def options():
     p.add_argument("--batch", type=int, default=8)
     p.add_argument("--length", type=int, default=1024)
     p.add_argument("--bucket-cap", type=float, default=25, help="MiB of a DDP bucket")
-    p.add_argument("--config", default="auto")
+    p.add_argument("--config", help="default: the group of all ranks, as it is")
     p.add_argument("--compare", metavar="CONFIGS")
     p.add_argument("--steps", type=int, default=0, help="steps to time, after --warmup steps")
     p.add_argument("--warmup", type=int, default=30)
@@ -131,7 +131,7 @@ class Training:
     def __init__(self, o, device, stream, config):
         torch.manual_seed(1)
         self.o = o
-        self.group = None if config == "auto" and not o.compare else make_group(config, device)
+        self.group = make_group(config, device) if config else None
         self.model = distribute(Model(o).to(device), o, device, self.group or dist.group.WORLD)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, capturable=o.graph)
         self.tokens = torch.randint(o.vocabulary, (o.batch, o.length + 1), device=device)

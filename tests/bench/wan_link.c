@@ -5,7 +5,7 @@
  *
  *   rate= Mbit/s and rtt= ms and mtu= of the lab, for the bound; size= bytes a rank; block= bytes;
  *   iterations=; idle= seconds before each; streams= congestion= interface= port= secret= probe=
- *   checksum= deadline= as in link_tcp_options
+ *   protection= (0 proof, 1 encryption, 2 none) deadline= as in link_tcp_options
  *
  * A line an iteration: the slowest rank's time, the bound 2(S-1)·max(c/B, L) + min(c/B, L) with
  * c = size / S and B the goodput of the link, and their ratio, and what each rank estimated.
@@ -21,7 +21,8 @@
 #include <time.h>
 
 struct job {
-    double rate, rtt, mtu, size, block, iterations, idle, streams, probe, checksum, deadline, port;
+    double rate, rtt, mtu, size, block, iterations, idle, streams, probe, protection, deadline,
+        port;
     const char *congestion, *interface, *secret;
 };
 
@@ -30,11 +31,12 @@ static int read_job(struct job *j, int argc, char **argv)
     struct {
         const char *key;
         double *value;
-    } numbers[] = {
-        {"rate", &j->rate},         {"rtt", &j->rtt},           {"mtu", &j->mtu},
-        {"size", &j->size},         {"block", &j->block},       {"iterations", &j->iterations},
-        {"idle", &j->idle},         {"probe", &j->probe},       {"streams", &j->streams},
-        {"checksum", &j->checksum}, {"deadline", &j->deadline}, {"port", &j->port}};
+    } numbers[] = {{"rate", &j->rate},         {"rtt", &j->rtt},
+                   {"mtu", &j->mtu},           {"size", &j->size},
+                   {"block", &j->block},       {"iterations", &j->iterations},
+                   {"idle", &j->idle},         {"probe", &j->probe},
+                   {"streams", &j->streams},   {"protection", &j->protection},
+                   {"deadline", &j->deadline}, {"port", &j->port}};
     struct {
         const char *key;
         const char **value;
@@ -206,7 +208,7 @@ int main(int argc, char **argv)
                                  .congestion = j.congestion,
                                  .port = (int)j.port,
                                  .secret_file = j.secret,
-                                 .checksum = j.checksum > 0,
+                                 .protection = (enum tcp_protection)j.protection,
                                  .deadline_s = j.deadline,
                                  .probe_s = j.probe};
     struct ring r = {.rank = host.rank, .ranks = host.ranks, .steps = 2 * (host.ranks - 1)};

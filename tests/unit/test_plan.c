@@ -133,8 +133,9 @@ static void refusals(void **state)
     static const struct {
         const char *text, *want;
     } cases[] = {
-        {"[launch]\nranks = 1\n[toy]\n", "toy.ini:3: [toy] size=1KiB count=4"},
-        {"[toy]\nsize = 4, 6\n", "toy.ini:1: [toy] size=6 count=4"},
+        {"[launch]\nranks = 1\n[toy]\n",
+         "toy.ini:3: [toy] a collective needs 2 ranks or more, not 1 "},
+        {"[toy]\nsize = 4, 6\n", "toy.ini:1: [toy] size 6 is not a multiple of 4 (cell: size=6 "},
         {"[toy]\nsize = 8\nexclude = size=8\n", "toy.ini:3: key 'exclude': excludes every cell"},
         {"[toy]\nconfigs = auto, ring, algorithm=ring\n",
          "toy.ini:1: [toy] has a cell twice: ring"},

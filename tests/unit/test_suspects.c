@@ -3,7 +3,7 @@
  * The tournament, the split of pairs into ranks and links, and who is compared with whom. How often
  * the judgement is wrong: tests/sim/suspect_rates.c.
  */
-#include "common/tournament.h"
+#include "common/round_peer.h"
 #include "suspects/judge.h"
 #include "suspects/pair_effects.h"
 #include "suspects/suspects_config.h"
@@ -25,13 +25,12 @@ static void each_pair_meets_once(void **state)
     (void)state;
     for (int n = 1; n <= 9; n++) {
         int met[9][9] = {{0}};
-        for (int round = 1; round <= tournament_rounds(n); round++)
+        for (int round = 1; round <= round_count(n); round++)
             for (int a = 0; a < n; a++) {
-                int b = tournament_partner(a, n, round);
+                int b = round_peer(a, round - 1, n);
                 if (b < 0)
                     continue;
-                assert_int_equal(tournament_partner(b, n, round), a);
-                assert_int_equal(tournament_round(a, b, n), round);
+                assert_int_equal(round_peer(b, round - 1, n), a);
                 met[a][b]++;
             }
         for (int a = 0; a < n; a++)

@@ -19,8 +19,12 @@
 
 #include <cmocka.h>
 
-static const struct link_tcp_options plain = {
-    .streams = 4, .interface = "", .congestion = "", .secret_file = "", .deadline_s = 10};
+static const struct link_tcp_options plain = {.streams = 4,
+                                              .interface = "",
+                                              .congestion = "",
+                                              .secret_file = "",
+                                              .protection = TCP_PROOF,
+                                              .deadline_s = 10};
 
 static const size_t sizes[] = {0, 1, 47, 4096, 65537, 262144, 1048579, 3000001};
 enum { SIZES = sizeof sizes / sizeof *sizes };
@@ -175,8 +179,10 @@ static void many_sizes(void **state)
     struct plan p = {.options = plain, .blocks = 24};
     for (int streams = 1; streams <= 16; streams *= 4) {
         p.options.streams = streams;
-        p.options.checksum = streams == 4;
-        assert_true(team_run(3, 1, 30, exchange, &p, NULL));
+        for (int how = TCP_PROOF; how <= TCP_BARE; how++) {
+            p.options.protection = (enum tcp_protection)how;
+            assert_true(team_run(3, 1, 30, exchange, &p, NULL));
+        }
     }
 }
 
@@ -240,6 +246,8 @@ static void broken_streams(void **state)
     struct plan p = {.options = plain, .blocks = 150, .bytes = 262144, .breaks = 12};
     assert_true(team_run(3, 1, 40, exchange, &p, NULL));
     p.options.streams = 1;
+    assert_true(team_run(2, 1, 40, exchange, &p, NULL));
+    p.options.protection = TCP_ENCRYPTION;
     assert_true(team_run(2, 1, 40, exchange, &p, NULL));
 }
 
@@ -381,10 +389,10 @@ static void speaks_version_9(struct wan_link *base, const struct wl_host *h)
     struct tcp_answer answer;
     socklen_t n = tcp_contact_address(&l->peers[0].contact, 0, &a);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
-    tcp_call_make(l->secret, 9, h->rank, 0, 0, &call);
+    tcp_call_make(&l->pairs[0].hello, 9, h->rank, 0, 0, &call);
     if (connect(fd, (struct sockaddr *)&a, n) || write(fd, &call, sizeof call) < 0 ||
         recv(fd, &answer, sizeof answer, MSG_WAITALL) != sizeof answer ||
-        !tcp_answer_proved(l->secret, &call, &answer) || answer.version != TCP_VERSION)
+        !tcp_answer_proved(&l->pairs[0].hello, &call, &answer) || answer.version != TCP_VERSION)
         raise(SIGABRT); /* the answer names the other's version */
     sleep(1);
     close(fd);
@@ -399,7 +407,7 @@ static void has_strangers(struct wan_link *base, const struct wl_host *h)
     char noise[65536];
     socklen_t n = tcp_contact_address(&l->peers[0].contact, 0, &a);
     memset(noise, 'x', sizeof noise);
-    tcp_call_make(l->secret, TCP_VERSION, h->rank, 0, 0, &call);
+    tcp_call_make(&l->pairs[0].hello, TCP_VERSION, h->rank, 0, 0, &call);
     call.nonce[0] ^= 1;
     const struct {
         const void *bytes;

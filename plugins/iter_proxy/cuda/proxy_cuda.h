@@ -5,8 +5,7 @@
  * computes, collectives.c has the buffers of collectives, proxy_cuda.c opens, step.c prepares, runs
  * and checks a step.
  */
-#ifndef PROXY_CUDA_H
-#define PROXY_CUDA_H
+#pragma once
 
 #include "common/cuda_collective.h"
 #include "common/cuda_memory.h"
@@ -109,5 +108,3 @@ void release_step(void *step);
 enum wl_status poison_step(void *step);
 enum wl_status run_step(void *step, unsigned iters, struct wl_sample *out);
 enum wl_status verify_step(void *step);
-
-#endif

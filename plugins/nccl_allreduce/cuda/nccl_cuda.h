@@ -3,8 +3,7 @@
  * State of the CUDA side of nccl_allreduce, and its parts: arena.c holds the buffers, graph.c
  * queues the operations, prepare.c and measure.c do what their names say.
  */
-#ifndef NCCL_CUDA_H
-#define NCCL_CUDA_H
+#pragma once
 
 #include "common/cuda_burn.h"
 #include "common/cuda_collective.h"
@@ -80,5 +79,3 @@ enum wl_status prepare_cuda(void *self, const void *cell, void **prepared);
 void release_cuda(void *prepared);
 enum wl_status sample_cuda(void *prepared, unsigned iters, struct wl_sample *out);
 enum wl_status verify_cuda(void *prepared);
-
-#endif

@@ -3,7 +3,7 @@
  * Communicators do not block, so that a pair that does not answer can be given up: it alone is
  * aborted, and the GPU goes on with the others.
  */
-#include "common/tournament.h"
+#include "common/round_peer.h"
 #include "pairs/cuda/pairs_cuda.h"
 
 #include <math.h>
@@ -73,7 +73,7 @@ static bool hear_id(struct state *s, int round, ncclUniqueId *mine)
     const struct wl_host *host = s->host;
     bool got = false;
     for (int a = 0; a < host->ranks; a++) {
-        int b = tournament_partner(a, host->ranks, round);
+        int b = round_peer(a, round - 1, host->ranks);
         struct {
             ncclUniqueId id;
             bool good;

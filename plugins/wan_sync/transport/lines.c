@@ -31,7 +31,7 @@ static int open_tcp(struct lines *l, const struct line *line, struct wan_link **
                                        .port = (int)c->port,
                                        .congestion = c->congestion,
                                        .secret_file = c->secret_file,
-                                       .checksum = c->checksum,
+                                       .protection = (enum tcp_protection)c->protection,
                                        .deadline_s = c->timeout,
                                        .probe_s = c->probe};
     return link_tcp_open(link, l->host, &options, l->why, sizeof l->why);
@@ -169,7 +169,7 @@ static bool same(const struct line *x, const struct line *y)
         return x->inside == y->inside && a->site_ranks == b->site_ranks;
     if (a->transport != b->transport || a->transport == CELL_BY_MPI)
         return a->transport == b->transport;
-    return a->streams == b->streams && a->port == b->port && a->checksum == b->checksum &&
+    return a->streams == b->streams && a->port == b->port && a->protection == b->protection &&
            a->timeout == b->timeout && a->probe == b->probe &&
            !strcmp(a->interface, b->interface) && !strcmp(a->congestion, b->congestion) &&
            !strcmp(a->secret_file, b->secret_file);

@@ -8,11 +8,12 @@
  * RTT, over all peers; at least one stream to each peer starts. More would overflow queues before
  * pacing has an effect: 24 streams with segments of 9000 bytes do so at 100 Mbit/s and 30 ms.
  *
- * No block is read from a connection before both ends have proved that they know the job's secret.
- * A stream that breaks is reopened, and its undelivered blocks are sent again.
+ * No block is read from a connection before both ends have proved that they know the key of their
+ * pair (tcp_keys.h). Every frame is proved or encrypted (tcp_guard.h); one that is not as it was
+ * sent breaks the link. A stream that breaks is reopened, and its undelivered blocks are sent again.
  *
- * Memory: at most 24 MiB of sent blocks are kept until the peer has them. Blocks may arrive before
- * their buffer is posted: up to 40 MiB from all peers together, and one block of each peer. A peer
+ * Memory: at most 18 MiB of sent blocks are kept until the peer has them. Blocks may arrive before
+ * their buffer is posted: up to 22 MiB from all peers together, and one block of each peer. A peer
  * that is further ahead waits until it is granted more.
  */
 #ifndef WAN_SYNC_TCP_H
@@ -25,13 +26,18 @@
 
 #define LINK_TCP_STREAMS_MAX 64
 
+/* Against who is on the way between two ranks. Proof: he can read, but not alter, repeat, leave out
+ * or swap anything. Encryption: nor can he read. Bare: nothing. */
+enum tcp_protection { TCP_PROOF, TCP_ENCRYPTION, TCP_BARE };
+
 struct link_tcp_options {
     int streams;             /* between two ranks, 1 to LINK_TCP_STREAMS_MAX */
     const char *interface;   /* use only its addresses; "": all but loopback */
     int port;                /* listen on port + local rank; 0: any free port */
     const char *congestion;  /* e.g. "bbr"; "": the kernel's default */
-    const char *secret_file; /* at least 16 bytes, mode 0600; "": rank 0 creates a secret */
-    bool checksum;     /* keyed checksum of every block (SipHash-2-4); TCP's has only 16 bits */
+    const char *secret_file; /* at least 16 bytes, mode 0600; "": keys are agreed over MPI */
+    enum tcp_protection protection;
+    bool unpaced;      /* leave the rate to the congestion control alone */
     double deadline_s; /* longest silence of a peer while something waits for it */
     double probe_s;    /* time limit of the first estimate of the rate; 0: none */
 };
@@ -41,6 +47,22 @@ struct link_tcp_options {
  * `host`. The caller closes it with ops->close. */
 int link_tcp_open(struct wan_link **out, const struct wl_host *host,
                   const struct link_tcp_options *options, char *why, size_t why_size);
+
+/* One way between two ranks, filled by some of the streams between them for a while. Both ranks call
+ * it; `peer` is the other. False: broken, see link->why. */
+struct link_tcp_flow {
+    int peer, first, streams; /* streams first to first + streams - 1 */
+    const char *congestion;
+    bool send, receive;
+    double warm_rtts, warm_s, measure_s; /* both warm-ups pass before the measurement */
+};
+struct link_tcp_path {
+    double rate_Bps; /* payload that the peer has acknowledged */
+    double loss;     /* share of segments that were sent again */
+    double rtt_s;    /* under this load */
+    double segment_B, mtu_B;
+};
+bool link_tcp_flow(struct wan_link *link, const struct link_tcp_flow *f, struct link_tcp_path *out);
 
 /* Counts of events on the connections. */
 struct link_tcp_events {

@@ -87,15 +87,24 @@ static void set_options(int fd, const struct link_tcp_options *o)
         setsockopt(fd, all[i].level, all[i].name, &all[i].value, sizeof all[i].value);
 }
 
+/* Once the stream is known. */
+static const struct tcp_pair_keys *keys_of(const struct tcp_hello *h)
+{
+    return &h->link->pairs[h->stream->peer->rank];
+}
+
 static void proved(struct tcp_hello *h)
 {
     struct tcp_stream *s = h->stream;
     struct tcp_link *l = h->link;
+    struct tcp_ways keys;
     int fd = h->fd;
+    tcp_keys_connection(keys_of(h), &h->call, &h->answer, calls(h), l->options.protection, &keys);
     epoll_ctl(l->epoll, EPOLL_CTL_DEL, fd, NULL);
     hello_free(h);
     set_options(fd, &l->options);
-    tcp_stream_up(s, fd);
+    tcp_stream_up(s, fd, &keys);
+    sodium_memzero(&keys, sizeof keys);
 }
 
 /* A few bytes on a new connection: the kernel takes them whole, or it is broken. */
@@ -116,14 +125,14 @@ static void take_call(struct tcp_hello *h)
 {
     struct tcp_link *l = h->link;
     const struct tcp_call *c = &h->call;
-    if (!tcp_call_proved(l->secret, c) || c->to != l->host.rank || c->from <= c->to ||
-        c->from >= l->host.ranks || c->stream >= l->options.streams) {
+    if (c->to != l->host.rank || c->from <= c->to || c->from >= l->host.ranks ||
+        c->stream >= l->options.streams || !tcp_call_proved(&l->pairs[c->from].hello, c)) {
         tcp_hello_drop(h, "");
         return;
     }
     struct tcp_peer *p = &l->peers[c->from];
     h->stream = &p->streams[c->stream];
-    tcp_answer_make(l->secret, c, &h->answer);
+    tcp_answer_make(&keys_of(h)->hello, c, &h->answer);
     bool said = say_it(h, &h->answer, sizeof h->answer);
     if (c->version != TCP_VERSION)
         other_version(l, p, c->version);
@@ -138,7 +147,7 @@ static void take_call(struct tcp_hello *h)
 static void take_answer(struct tcp_hello *h)
 {
     struct tcp_link *l = h->link;
-    if (!tcp_answer_proved(l->secret, &h->call, &h->answer)) {
+    if (!tcp_answer_proved(&keys_of(h)->hello, &h->call, &h->answer)) {
         tcp_hello_drop(h, "its proof of the secret is wrong");
         return;
     }
@@ -146,7 +155,7 @@ static void take_answer(struct tcp_hello *h)
         other_version(l, h->stream->peer, h->answer.version);
         return;
     }
-    tcp_confirm_make(l->secret, &h->call, &h->answer, &h->confirm);
+    tcp_confirm_make(&keys_of(h)->hello, &h->call, &h->answer, &h->confirm);
     if (say_it(h, &h->confirm, sizeof h->confirm))
         proved(h);
     else
@@ -155,7 +164,7 @@ static void take_answer(struct tcp_hello *h)
 
 static void take_confirm(struct tcp_hello *h)
 {
-    if (tcp_confirm_proved(h->link->secret, &h->call, &h->answer, &h->confirm)) {
+    if (tcp_confirm_proved(&keys_of(h)->hello, &h->call, &h->answer, &h->confirm)) {
         proved(h);
     } else {
         h->stream = NULL; /* a recorded call, said again */
@@ -169,7 +178,7 @@ static void connected(struct tcp_hello *h)
     socklen_t n = sizeof error;
     getsockopt(h->fd, SOL_SOCKET, SO_ERROR, &error, &n);
     struct tcp_stream *s = h->stream;
-    tcp_call_make(h->link->secret, TCP_VERSION, h->link->host.rank, s->peer->rank, s->index,
+    tcp_call_make(&keys_of(h)->hello, TCP_VERSION, h->link->host.rank, s->peer->rank, s->index,
                   &h->call);
     if (error || !say_it(h, &h->call, sizeof h->call)) {
         tcp_hello_drop(h, strerror(error ? error : errno));

@@ -77,10 +77,17 @@ static bool sane(const struct tcp_frame *f)
     }
 }
 
+static bool proves(const struct tcp_stream *s)
+{
+    return s->peer->link->options.protection == TCP_PROOF;
+}
+
 /* A frame's head is whole; false: no payload can be taken now. */
 static bool begin(struct tcp_stream *s)
 {
     struct tcp_peer *p = s->peer;
+    if (proves(s) && !tcp_guard_head(s->in_guard, &s->frame))
+        return tcp_stream_tampered(s);
     if (!sane(&s->frame)) {
         tcp_stream_lost(s, "what came over it is no frame");
         return false;
@@ -101,19 +108,10 @@ static bool begin(struct tcp_stream *s)
     return true;
 }
 
-static bool block_whole(struct tcp_stream *s)
+static void block_whole(struct tcp_stream *s)
 {
     struct tcp_peer *p = s->peer;
-    struct tcp_link *l = p->link;
     struct tcp_slot *slot = s->slot;
-    if (slot && l->options.checksum) {
-        struct tcp_frame f = s->frame;
-        if (f.proof != tcp_checksum(l->secret, &f, offsetof(struct tcp_frame, proof), slot->data,
-                                    slot->bytes)) {
-            tcp_stream_lost(s, "a block's checksum is wrong");
-            return false;
-        }
-    }
     s->got++;
     s->ack_due = true;
     s->slot = NULL;
@@ -122,16 +120,17 @@ static bool block_whole(struct tcp_stream *s)
         tcp_peer_mark(p, s->frame.seq);
         tcp_slot_filled(p, slot);
     }
-    return true;
 }
 
 /* The payload is there; the next frame may have come with it. */
 static bool finish(struct tcp_stream *s, size_t ahead)
 {
     struct tcp_peer *p = s->peer;
+    if (proves(s) && !tcp_guard_payload(s->in_guard, &s->frame))
+        return tcp_stream_tampered(s);
     s->body = false;
-    if (s->frame.kind == TCP_BLOCK && !block_whole(s))
-        return false;
+    if (s->frame.kind == TCP_BLOCK)
+        block_whole(s);
     if (s->frame.kind == TCP_PROBED)
         p->probed = true;
     if (s->frame.kind == TCP_BYE)
@@ -141,10 +140,17 @@ static bool finish(struct tcp_stream *s, size_t ahead)
     return true;
 }
 
+static bool seals(const struct tcp_stream *s)
+{
+    return s->peer->link->options.protection == TCP_ENCRYPTION;
+}
+
 static ssize_t read_head(struct tcp_stream *s)
 {
-    ssize_t n =
-        recv(s->fd, (uint8_t *)&s->frame + s->have, sizeof s->frame - s->have, MSG_DONTWAIT);
+    uint8_t *at = (uint8_t *)&s->frame + s->have;
+    size_t left = sizeof s->frame - s->have;
+    ssize_t n = seals(s) ? tcp_guard_recv(s->in_guard, s->fd, at, left)
+                         : recv(s->fd, at, left, MSG_DONTWAIT);
     if (n > 0)
         s->have += (size_t)n;
     return n;
@@ -161,10 +167,14 @@ static ssize_t read_body(struct tcp_stream *s, size_t *ahead)
         {.iov_base = &s->ahead, .iov_len = sizeof s->ahead},
     };
     struct msghdr m = {.msg_iov = v, .msg_iovlen = v[0].iov_len == left ? 2 : 1};
-    ssize_t n = recvmsg(s->fd, &m, MSG_DONTWAIT);
+    ssize_t n = seals(s) ? tcp_guard_recv(s->in_guard, s->fd, v[0].iov_base,
+                                          left < TCP_SEALED_B ? left : TCP_SEALED_B)
+                         : recvmsg(s->fd, &m, MSG_DONTWAIT);
     if (n <= 0)
         return n;
     size_t mine = (size_t)n < left ? (size_t)n : left;
+    if (proves(s))
+        tcp_guard_piece(s->in_guard, v[0].iov_base, mine);
     s->at += mine;
     *ahead = (size_t)n - mine;
     return n;
@@ -174,7 +184,10 @@ static void lost(struct tcp_stream *s, ssize_t n)
 {
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return;
-    tcp_stream_lost(s, n == 0 ? "closed by the other end" : strerror(errno));
+    if (n < 0 && errno == EBADMSG)
+        tcp_stream_tampered(s);
+    else
+        tcp_stream_lost(s, n == 0 ? "closed by the other end" : strerror(errno));
 }
 
 void tcp_in_pull(struct tcp_stream *s)

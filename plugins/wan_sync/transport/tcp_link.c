@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -270,7 +269,7 @@ static void link_close(struct wan_link *base)
     close_fd(l->listener);
     close_fd(l->wake);
     close_fd(l->epoll);
-    sodium_free(l->secret);
+    tcp_keyring_close(l);
     free(l);
 }
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <linux/tcp.h>
 #include <math.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 struct word {
     char why[200]; /* empty: all is well */
     struct tcp_contact contact;
+    struct tcp_public public;
 };
 
 static int check_options(const struct link_tcp_options *o, const struct wl_host *host, char *why,
@@ -39,28 +39,27 @@ static int check_options(const struct link_tcp_options *o, const struct wl_host 
 }
 
 /* All that a rank does alone. */
-static int prepare_own(struct tcp_link *l, struct tcp_contact *own, char *why, size_t size)
+static int prepare_own(struct tcp_link *l, struct word *own, char *why, size_t size)
 {
     const struct link_tcp_options *o = &l->options;
     bool loopback = l->host.nodes == 1;
     int port = o->port ? o->port + l->host.local_rank : 0;
     if (check_options(o, &l->host, why, size) ||
-        tcp_contact_own(own, o->interface, loopback, why, size) ||
-        (l->listener = tcp_listen(loopback, port, o->congestion, &own->port, why, size)) < 0)
+        tcp_contact_own(&own->contact, o->interface, loopback, why, size) ||
+        (l->listener = tcp_listen(loopback, port, o->congestion, &own->contact.port, why, size)) <
+            0)
         return -1;
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
     l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     l->listener_watched = TCP_LISTENER, l->wake_watched = TCP_WAKE;
-    l->secret = sodium_init() < 0 ? NULL : sodium_malloc(sizeof *l->secret);
     l->peers = calloc((size_t)l->host.ranks, sizeof *l->peers);
-    if (l->epoll < 0 || l->wake < 0 || !l->secret || !l->peers) {
+    if (l->epoll < 0 || l->wake < 0 || !l->peers) {
         snprintf(why, size, "opening the tcp transport: %s", strerror(errno));
         return -1;
     }
-    struct tcp_secret unused;
-    if (o->secret_file[0] && tcp_secret_read(&unused, o->secret_file, why, size))
+    if (tcp_keyring_open(l, why, size))
         return -1;
-    sodium_memzero(&unused, sizeof unused);
+    own->public = l->keys->public;
     for (int r = 0; r < l->host.ranks; r++)
         if (r != l->host.rank && tcp_peer_init(&l->peers[r], l, r)) {
             snprintf(why, size, "no memory for %d streams to each rank", o->streams);
@@ -87,22 +86,14 @@ static int agree(struct tcp_link *l, const struct word *own, struct tcp_peer *pe
             rc = -1;
             snprintf(why, size, "rank %d (%.63s): %.199s", r, w.contact.host, w.why);
         }
-        if (peers && r != l->host.rank) {
-            peers[r].contact = w.contact;
-            peers[r].local = l->paces && strcmp(w.contact.host, own->contact.host) == 0;
-        }
+        if (!peers)
+            continue;
+        peers[r].contact = w.contact;
+        peers[r].public = w.public;
+        peers[r].local =
+            r != l->host.rank && l->paces && !strcmp(w.contact.host, own->contact.host);
     }
     return rc;
-}
-
-static int share_secret(struct tcp_link *l, char *why, size_t size)
-{
-    const char *file = l->options.secret_file;
-    int rc = l->host.rank == 0 ? tcp_secret_make(l->secret, why, size) : 0;
-    if (file[0])
-        sodium_memzero(l->secret->key, sizeof l->secret->key);
-    l->host.bcast(l->host.ctx, l->secret, sizeof *l->secret, 0);
-    return file[0] ? tcp_secret_read(l->secret, file, why, size) : rc;
 }
 
 static const struct tcp_peer *not_connected(const struct tcp_link *l)
@@ -157,7 +148,7 @@ static int sharers(const struct tcp_link *l, int by)
     return n;
 }
 
-static bool still_sends(const struct tcp_peer *p)
+bool tcp_probe_sends(const struct tcp_peer *p)
 {
     for (int i = 0; i < p->link->options.streams; i++)
         if (p->streams[i].sending)
@@ -165,7 +156,7 @@ static bool still_sends(const struct tcp_peer *p)
     return p->probing;
 }
 
-static void push_all(struct tcp_peer *p)
+void tcp_probe_push(struct tcp_peer *p)
 {
     for (int i = 0; i < p->link->options.streams; i++)
         if (!p->streams[i].sending)
@@ -179,12 +170,12 @@ static int fill(struct tcp_link *l, struct tcp_peer *to)
     l->paced = &to->pace;
     l->probe_ends = false;
     to->probing = true;
-    push_all(to);
+    tcp_probe_push(to);
     while (!pace_known(&to->pace) && l->now < end)
         if (tcp_turn(l, end - tcp_now()))
             return -1;
     l->probe_ends = true;
-    push_all(to);
+    tcp_probe_push(to);
     return 0;
 }
 
@@ -195,7 +186,7 @@ static int probe(struct tcp_link *l, int by)
     if (to && fill(l, to))
         return -1;
     double end = tcp_now() + PROBE_END_S + l->options.deadline_s;
-    while ((from && !from->probed) || (to && still_sends(to))) {
+    while ((from && !from->probed) || (to && tcp_probe_sends(to))) {
         const struct tcp_peer *p = from && !from->probed ? from : to;
         if (l->now > end)
             return tcp_fail(l, "the probe of rank %d (%s) did not end", p->rank, p->contact.host);
@@ -243,6 +234,8 @@ static void note_facts(const struct tcp_link *l)
         return;
     getsockopt(l->listener, IPPROTO_TCP, TCP_CONGESTION, text, &n);
     h->note(h->ctx, "tcp_congestion", text);
+    h->note(h->ctx, "tcp_keys",
+            l->options.secret_file[0] ? "secret_file and X25519 over MPI" : "X25519 over MPI");
     h->note(h->ctx, "tcp_interface", l->options.interface[0] ? l->options.interface : "any");
     if (l->seen.strangers) {
         snprintf(text, sizeof text, "%u", l->seen.strangers);
@@ -254,11 +247,9 @@ extern const struct wan_link_ops tcp_link_ops;
 
 static int open_steps(struct tcp_link *l, struct word *own, char *why, size_t size)
 {
-    prepare_own(l, &own->contact, own->why, sizeof own->why);
-    if (agree(l, own, l->peers, why, size))
-        return -1;
-    int rc = share_secret(l, own->why, sizeof own->why);
-    if (together(l, rc, own, why, size) || together(l, connect_all(l), own, why, size))
+    prepare_own(l, own, own->why, sizeof own->why);
+    if (agree(l, own, l->peers, why, size) || together(l, tcp_keyring_pair(l), own, why, size) ||
+        together(l, connect_all(l), own, why, size))
         return -1;
     bool probes = l->paces && l->options.probe_s > 0;
     for (int by = 1; probes && by < l->host.ranks && by <= PROBES_MOST; by++)
@@ -282,7 +273,8 @@ int link_tcp_open(struct wan_link **out, const struct wl_host *host,
     memcpy(&l->host, host, host->size < sizeof l->host ? host->size : sizeof l->host);
     l->options = *options;
     l->epoll = l->listener = l->wake = -1;
-    l->paces = host->nodes > 1; /* between processes of one host there is no link to fill */
+    l->paces = host->nodes > 1 &&
+               !options->unpaced; /* between processes of one host there is no link to fill */
     l->now = l->ticked = tcp_now();
     pace_init(&l->pace);
     l->paced = &l->pace;

@@ -30,9 +30,8 @@ static void start_frame(struct tcp_stream *s, enum tcp_frame_kind kind, const vo
                                  .granted = p->granted_B};
     if (kind == TCP_BLOCK)
         s->head.id = s->out->id, s->head.seq = s->out->seq;
-    if (kind == TCP_BLOCK && l->options.checksum)
-        s->head.proof =
-            tcp_checksum(l->secret, &s->head, offsetof(struct tcp_frame, proof), payload, bytes);
+    if (l->options.protection == TCP_PROOF)
+        tcp_guard_prove(s->out_guard, &s->head, payload);
     s->payload = payload;
     s->sent = 0;
     s->sending = true;
@@ -51,7 +50,7 @@ static bool next_frame(struct tcp_stream *s)
 {
     struct tcp_peer *p = s->peer;
     struct tcp_link *l = p->link;
-    bool probes = p->probing;
+    bool probes = p->probing && (!l->use || (s->index >= l->first && s->index < l->first + l->use));
     bool full = (p->queue.head || probes) && kernel_has_enough(s);
     wait_room(s, full);
     if (full)
@@ -60,7 +59,7 @@ static bool next_frame(struct tcp_stream *s)
         start_frame(s, TCP_BLOCK, s->out->data, s->out->bytes);
     else if (probes && !l->probe_ends)
         start_frame(s, TCP_PROBE, l->scratch, sizeof l->scratch);
-    else if (probes && s->index == 0) {
+    else if (probes && s->index == l->first) {
         p->probing = false;
         start_frame(s, TCP_PROBED, NULL, 0);
     } else if (s->ack_due)
@@ -76,6 +75,8 @@ static ssize_t write_some(struct tcp_stream *s)
         {.iov_base = (uint8_t *)&s->head + (head - of_head), .iov_len = of_head},
         {.iov_base = (uint8_t *)(uintptr_t)s->payload + at, .iov_len = s->head.bytes - at},
     };
+    if (s->peer->link->options.protection == TCP_ENCRYPTION)
+        return tcp_guard_send(s->out_guard, s->fd, v[0], v[1]);
     struct msghdr m = {.msg_iov = of_head ? v : v + 1, .msg_iovlen = of_head ? 2 : 1};
     return sendmsg(s->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
 }

@@ -6,8 +6,11 @@
  *   tcp_addr      addresses, listening      tcp_hello  connections until both ends are proved
  *   tcp_out       a stream's sending side   tcp_in     its receiving side
  *   tcp_peer      blocks on their way       tcp_slot   buffers for received blocks
- *   tcp_grant     bytes that a peer may send
+ *   tcp_grant     bytes that a peer may send tcp_stream a stream comes and goes
  *   tcp_meter     TCP_INFO to pace and back tcp_pace   the estimate
+ *   tcp_flow      fills one way on purpose
+ *   tcp_keys      the keys of a rank, a pair and a connection; tcp_keyring keeps them
+ *   tcp_secret    the proofs of a hello     tcp_guard  proof and encryption of frames
  *
  * One thread drives everything; only abort() may be called from another.
  */
@@ -16,22 +19,20 @@
 
 #include "wan_sync/transport/tcp.h"
 #include "wan_sync/transport/tcp_addr.h"
+#include "wan_sync/transport/tcp_guard.h"
 #include "wan_sync/transport/tcp_pace.h"
-#include "wan_sync/transport/tcp_secret.h"
 #include "wan_sync/transport/tcp_wire.h"
 
 #include <stdatomic.h>
 
-#define TCP_KEPT_MAX_B                                                                             \
-    (24u << 20)                     /* copies of blocks that the peer has not acknowledged, a rank \
-                                     */
+#define TCP_KEPT_MAX_B (18u << 20)  /* copies of blocks not acknowledged, of a rank */
 #define TCP_KEPT_BLOCK_B (1u << 20) /* a larger block stays in the caller's buffer until then */
 /* Bytes that all peers together may send beyond the posted buffers. A part is reserved for each
  * peer; peers with something to send share the rest. A peer never sends more than it was granted: a
  * block without a buffer would wait in its socket, and the acknowledgements behind it too. If a sum
  * waits for these acknowledgements, and the buffer for the sum, that is a deadlock. */
 #define TCP_AHEAD_OWN_B (8u << 20)
-#define TCP_AHEAD_SHARED_B (32u << 20)
+#define TCP_AHEAD_SHARED_B (14u << 20)
 #define TCP_SEQ_WINDOW                                                                             \
     65536u /* blocks between the oldest that is not acknowledged and the next                      \
             */
@@ -72,6 +73,7 @@ struct tcp_stream {
     struct tcp_peer *peer;
     int index, fd; /* fd -1: down */
     bool waits_room;
+    struct tcp_guard *out_guard, *in_guard; /* in memory excluded from core dumps */
     /* sending */
     struct tcp_frame head;
     bool sending;
@@ -101,7 +103,8 @@ struct tcp_stream {
 struct tcp_peer {
     struct tcp_link *link;
     int rank;
-    struct tcp_contact contact;
+    struct tcp_contact contact; /* our own too */
+    struct tcp_public public;
     unsigned address; /* index of the address of contact to connect to */
     struct tcp_stream *streams;
     int up;
@@ -136,17 +139,21 @@ struct tcp_link {
     struct wan_link base; /* first: the strategies' handle */
     struct wl_host host;
     struct link_tcp_options options;
-    struct tcp_secret *secret; /* in memory excluded from core dumps */
+    /* In memory excluded from core dumps: */
+    struct tcp_own_keys *keys;
+    struct tcp_pair_keys *pairs; /* by rank */
+    struct tcp_guard *guards;    /* by rank, stream and direction */
     int epoll, listener, wake;
     enum tcp_watched listener_watched, wake_watched;
     atomic_bool aborted;
     bool failed, closing, paces;
-    struct tcp_peer *peers; /* [host.ranks]; our own is unused */
+    struct tcp_peer *peers; /* [host.ranks]; our own has a contact alone */
     struct tcp_events events;
     struct tcp_hello *hellos;
     unsigned hellos_n;
     size_t kept_B;
     bool probe_ends;
+    int first, use;     /* streams of a flow (tcp_flow.c); use 0: all */
     struct pace pace;   /* of the uplink */
     struct pace *paced; /* the one in use */
     uint64_t acked_B, resent_B;
@@ -171,6 +178,7 @@ int tcp_watch(struct tcp_link *l, int op, int fd, uint32_t events, void *what);
 int tcp_turn(struct tcp_link *l, double timeout_s);
 
 /* tcp_peer.c */
+void tcp_outs_init(struct tcp_outs *o);
 void tcp_outs_add(struct tcp_outs *o, struct tcp_out *b); /* at its end */
 int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank);
 void tcp_peer_free(struct tcp_peer *p);
@@ -183,8 +191,21 @@ bool tcp_stream_may(
 void tcp_peer_acked(struct tcp_stream *s, uint64_t acked);
 void tcp_peer_begin_wait(struct tcp_peer *p);  /* call it before posting */
 bool tcp_peer_waits(const struct tcp_peer *p); /* true: something depends on this peer */
-void tcp_stream_up(struct tcp_stream *s, int fd);
+
+/* tcp_stream.c */
+void tcp_stream_up(struct tcp_stream *s, int fd, const struct tcp_ways *keys);
 void tcp_stream_lost(struct tcp_stream *s, const char *reason);
+/* What came over it was not what the peer sent: breaks the link. Returns false. */
+bool tcp_stream_tampered(struct tcp_stream *s);
+
+/* tcp_keyring.c */
+int tcp_keyring_open(struct tcp_link *l, char *why, size_t size); /* this rank's own keys */
+int tcp_keyring_pair(struct tcp_link *l); /* with every peer; forgets our own */
+void tcp_keyring_close(struct tcp_link *l);
+
+/* tcp_open.c */
+void tcp_probe_push(struct tcp_peer *p); /* sends probes on all streams that have room */
+bool tcp_probe_sends(const struct tcp_peer *p);
 
 /* tcp_grant.c */
 void tcp_grant_init(struct tcp_peer *p);

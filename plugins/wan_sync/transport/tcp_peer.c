@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
-static void outs_init(struct tcp_outs *o)
+void tcp_outs_init(struct tcp_outs *o)
 {
     o->head = NULL, o->tail = &o->head;
 }
@@ -40,12 +39,18 @@ int tcp_peer_init(struct tcp_peer *p, struct tcp_link *l, int rank)
     p->streams = calloc((size_t)l->options.streams, sizeof *p->streams);
     if (!p->streams)
         return -1;
-    outs_init(&p->queue);
+    tcp_outs_init(&p->queue);
     tcp_grant_init(p);
     pace_init(&p->pace);
     for (int i = 0; i < l->options.streams; i++) {
-        p->streams[i] = (struct tcp_stream){.watched = TCP_STREAM, .peer = p, .index = i, .fd = -1};
-        outs_init(&p->streams[i].inflight);
+        struct tcp_guard *guards = l->guards + 2 * (rank * l->options.streams + i);
+        p->streams[i] = (struct tcp_stream){.watched = TCP_STREAM,
+                                            .peer = p,
+                                            .index = i,
+                                            .fd = -1,
+                                            .out_guard = guards,
+                                            .in_guard = guards + 1};
+        tcp_outs_init(&p->streams[i].inflight);
     }
     p->heard = p->spoke = p->down_since = l->now;
     return 0;
@@ -63,6 +68,8 @@ void tcp_peer_free(struct tcp_peer *p)
         struct tcp_stream *s = &p->streams[i];
         if (s->fd >= 0)
             close(s->fd);
+        tcp_guard_end(s->out_guard);
+        tcp_guard_end(s->in_guard);
         if (s->out)
             out_free(p->link, s->out);
         outs_free(p->link, &s->inflight);
@@ -228,67 +235,4 @@ void tcp_peer_acked(struct tcp_stream *s, uint64_t acked)
             l->waited -= !s->peer->local;
         out_free(l, b);
     }
-}
-
-/* What was not acknowledged goes first, in its order, before what has not been sent yet. */
-static void requeue(struct tcp_stream *s)
-{
-    struct tcp_peer *p = s->peer;
-    struct tcp_outs again = s->inflight;
-    if (!again.head)
-        outs_init(&again);
-    if (s->out)
-        tcp_outs_add(&again, s->out);
-    s->out = NULL;
-    outs_init(&s->inflight);
-    for (const struct tcp_out *b = again.head; b; b = b->next)
-        p->link->seen.resent++;
-    if (!again.head)
-        return;
-    *again.tail = p->queue.head;
-    if (!p->queue.head)
-        p->queue.tail = again.tail;
-    p->queue.head = again.head;
-}
-
-void tcp_stream_lost(struct tcp_stream *s, const char *reason)
-{
-    struct tcp_peer *p = s->peer;
-    struct tcp_link *l = p->link;
-    if (s->fd < 0)
-        return;
-    snprintf(p->last, sizeof p->last, "%s", reason);
-    tcp_meter_gone(s);
-    close(s->fd);
-    s->fd = -1;
-    tcp_slot_release(s);
-    requeue(s);
-    s->sending = s->waits_room = s->body = s->ack_due = false;
-    s->have = s->at = 0;
-    s->acked = s->got = 0;
-    s->redial = l->now;
-    if (--p->up == 0)
-        p->down_since = l->now;
-    tcp_out_say(p); /* again, what may have been told over this one */
-    tcp_peer_pump(p);
-}
-
-void tcp_stream_up(struct tcp_stream *s, int fd)
-{
-    struct tcp_peer *p = s->peer;
-    struct tcp_link *l = p->link;
-    tcp_stream_lost(s, "replaced by a new connection");
-    if (tcp_watch(l, EPOLL_CTL_ADD, fd, EPOLLIN, s)) {
-        close(fd);
-        return;
-    }
-    s->fd = fd;
-    p->up++;
-    p->refusals = 0;
-    p->heard = l->now;
-    l->seen.reopened += s->was_up;
-    s->ack_due = s->was_up; /* what was told may be lost with the connection before */
-    s->was_up = true;
-    tcp_meter_fresh(s);
-    tcp_out_push(s);
 }

@@ -3,67 +3,10 @@
 
 #include "wan_sync/transport/tcp_wire.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sodium.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#define SECRET_FILE_MIN 16
-#define SECRET_FILE_MAX 4096
 
 static const char magic[8] = "gsyncWAN";
-
-int tcp_secret_make(struct tcp_secret *s, char *why, size_t size)
-{
-    if (sodium_init() < 0) {
-        snprintf(why, size, "libsodium finds no source of randomness");
-        return -1;
-    }
-    randombytes_buf(s, sizeof *s);
-    return 0;
-}
-
-static int read_checked(int fd, uint8_t *buf, size_t *n, const char *path, char *why, size_t size)
-{
-    struct stat st;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-        snprintf(why, size, "secret_file: %s: not a file", path);
-        return -1;
-    }
-    if (st.st_mode & 077) {
-        snprintf(why, size, "secret_file: %s: others can read it (mode %04o): chmod 600", path,
-                 (unsigned)st.st_mode & 07777);
-        return -1;
-    }
-    ssize_t got = read(fd, buf, SECRET_FILE_MAX + 1);
-    if (got < SECRET_FILE_MIN || got > SECRET_FILE_MAX) {
-        snprintf(why, size, "secret_file: %s: allowed are %d to %d bytes", path, SECRET_FILE_MIN,
-                 SECRET_FILE_MAX);
-        return -1;
-    }
-    *n = (size_t)got;
-    return 0;
-}
-
-int tcp_secret_read(struct tcp_secret *s, const char *path, char *why, size_t size)
-{
-    uint8_t buf[SECRET_FILE_MAX + 1];
-    size_t n = 0;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0) {
-        snprintf(why, size, "secret_file: %s: %s", path, strerror(errno));
-        return -1;
-    }
-    int rc = read_checked(fd, buf, &n, path, why, size);
-    if (!rc)
-        crypto_generichash(s->key, sizeof s->key, buf, n, NULL, 0);
-    sodium_memzero(buf, sizeof buf);
-    close(fd);
-    return rc;
-}
 
 /* Proof of up to two messages in a row; the label keeps one step's proof from serving another. */
 static void prove(const struct tcp_secret *s, const char *label, const void *a, size_t a_bytes,
@@ -133,16 +76,4 @@ bool tcp_confirm_proved(const struct tcp_secret *s, const struct tcp_call *call,
     struct tcp_confirm want;
     tcp_confirm_make(s, call, answer, &want);
     return proved(want.proof, confirm->proof);
-}
-
-uint64_t tcp_checksum(const struct tcp_secret *s, const void *frame, size_t frame_bytes,
-                      const void *payload, size_t bytes)
-{
-    _Static_assert(sizeof s->key >= crypto_shorthash_KEYBYTES, "the key is long enough");
-    uint8_t both[64 + 8];
-    uint64_t sum;
-    crypto_shorthash(both, payload, bytes, s->key);
-    memcpy(both + 8, frame, frame_bytes);
-    crypto_shorthash((uint8_t *)&sum, both, 8 + frame_bytes, s->key);
-    return sum ? sum : 1;
 }

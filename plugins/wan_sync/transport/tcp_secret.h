@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who may connect. Both ends prove that they know the job's secret without sending it: keyed
- * BLAKE2b (libsodium's crypto_generichash) over a nonce of each end, the version, the job and the
- * two ranks. The caller's first message already carries a proof, so a stranger gets no answer.
+ * Who may connect. Both ends prove that they know the key of their pair (tcp_keys.h) without sending
+ * it: keyed BLAKE2b (libsodium's crypto_generichash) over a nonce of each end, the version, the job
+ * and the two ranks. The caller's first message already carries a proof, so a stranger gets no answer.
  *
  *   caller -> called   struct tcp_call
  *   called -> caller   struct tcp_answer
@@ -33,11 +33,6 @@ struct tcp_confirm {
     uint8_t proof[32];
 };
 
-/* Fills key and job with random bytes. */
-int tcp_secret_make(struct tcp_secret *s, char *why, size_t size);
-/* Sets the key to the hash of the file, which only its owner may read. */
-int tcp_secret_read(struct tcp_secret *s, const char *path, char *why, size_t size);
-
 /* Makes a call of TCP_VERSION; tests use other versions. */
 void tcp_call_make(const struct tcp_secret *s, unsigned version, int from, int to, int stream,
                    struct tcp_call *out);
@@ -52,9 +47,5 @@ void tcp_confirm_make(const struct tcp_secret *s, const struct tcp_call *call,
                       const struct tcp_answer *answer, struct tcp_confirm *out);
 bool tcp_confirm_proved(const struct tcp_secret *s, const struct tcp_call *call,
                         const struct tcp_answer *answer, const struct tcp_confirm *confirm);
-
-/* Keyed SipHash-2-4 of two pieces, never 0. */
-uint64_t tcp_checksum(const struct tcp_secret *s, const void *frame, size_t frame_bytes,
-                      const void *payload, size_t bytes);
 
 #endif

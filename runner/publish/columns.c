@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "publish/columns.h"
+
+#include "base/cli.h"
+#include "compare/compare.h"
+#include "compare/placebo.h"
+#include "compare/repeatability.h"
+#include "curves/transitions.h"
+#include "limits/limits.h"
+#include "reduce/iteration.h"
+#include "reduce/measured.h"
+#include "reduce/summary.h"
+#include "reduce/tables.h"
+#include "wan/wan_report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INDENT 18
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* ---- tables ---- */
+
+static const struct table_of {
+    const char *file, *columns, *more; /* more: columns after these; NULL: none */
+    const char *verb;                  /* that writes it */
+    const char *row;                   /* of what it has one */
+} tables[] = {
+    {"samples.csv", samples_columns, NULL, "reduce", "sample"},
+    {"summary.csv", summary_columns, NULL, "reduce", "cell"},
+    {"iteration.csv", iteration_columns, NULL, "reduce", "config of a training step"},
+    {"launches.csv", launches_columns, NULL, "reduce", "launch of a cell"},
+    {"metrics.csv", metrics_columns, NULL, "reduce", "metric of a cell, other than its time"},
+    {"wan.csv", wan_columns, NULL, "reduce",
+     "synchronisation between sites, with the model's prediction"},
+    {COMPARE_CSV, compare_columns, NULL, "compare", "verdict against the baseline"},
+    {CHOSEN_CSV, compare_columns, NULL, "compare --best-of",
+     "verdict against the config that is fastest in one mode"},
+    {AGAIN_CSV, compare_columns, again_columns, "compare --again",
+     "pair of verdicts from two recordings"},
+    {PLACEBO_CSV, placebo_columns, NULL, "compare",
+     "run and mode: how often the times alone call a difference between configs that ran the same "
+     "operation"},
+    {TRANSITIONS_CSV, transitions_columns, NULL, "transitions",
+     "change in a curve of time against size"},
+    {LIMITS_CSV, limits_columns, NULL, "limits", "claim or cell, against what is possible"},
+    {"model --csv", model_columns, NULL, "model", "prediction for a training between sites"},
+    {"model --claims", claims_columns, NULL, "model", "claim about a training between sites"},
+};
+
+/* ---- look-up ---- */
+
+static bool in_list(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *s = list; s; s = (s = strchr(s, ',')) ? s + 1 : NULL)
+        if (!strncmp(s, name, n) && (!s[n] || s[n] == ','))
+            return true;
+    return false;
+}
+
+static bool has_column(const struct table_of *t, const char *name)
+{
+    return in_list(t->columns, name) || in_list(t->more, name);
+}
+
+/* Is this the row that describes the column in this table? */
+static bool describes(const struct column *c, const struct table_of *t)
+{
+    if (!has_column(t, c->name) || (c->file && strcmp(c->file, t->file)))
+        return false;
+    for (size_t i = 0; column_words[i].name && !c->file; i++)
+        if (column_words[i].file && !strcmp(column_words[i].file, t->file) &&
+            !strcmp(column_words[i].name, c->name))
+            return false;
+    return true;
+}
+
+static const char *const units[][2] = {
+    {"_per_s", "1/s"}, {"_Bps", "B/s"}, {"_s", "s"}, {"_B", "B"}};
+
+static size_t unit_of(const char *name)
+{
+    size_t n = strlen(name), i = 0;
+    for (; i < COUNT(units); i++)
+        if (n > strlen(units[i][0]) && !strcmp(name + n - strlen(units[i][0]), units[i][0]))
+            break;
+    return i;
+}
+
+/* "number, s" */
+static void type_and_unit(const struct column *c, char *buf, size_t n)
+{
+    size_t unit = unit_of(c->name);
+    bool known = unit < COUNT(units) && strcmp(c->type, COLUMN_TEXT);
+    snprintf(buf, n, "%s%s%s", c->type, known ? ", " : "", known ? units[unit][1] : "");
+}
+
+/* The column's name, or its name without the unit: "busbw" is busbw_Bps. */
+static bool is_named(const struct column *c, const char *word)
+{
+    size_t n = strlen(word), unit = unit_of(c->name);
+    return !strcmp(c->name, word) || (unit < COUNT(units) && !strncmp(c->name, word, n) &&
+                                      !strcmp(c->name + n, units[unit][0]));
+}
+
+/* ---- printed ---- */
+
+static void put_column(const struct column *c)
+{
+    char type[32];
+    type_and_unit(c, type, sizeof type);
+    printf("  %-20s %s\n", c->name, type);
+    cli_put_wrapped(INDENT, c->help);
+}
+
+static bool table_help(const char *word, const char *before)
+{
+    size_t i = 0;
+    while (i < COUNT(tables) && strcmp(tables[i].file, word))
+        i++;
+    if (i == COUNT(tables))
+        return false;
+    const struct table_of *t = &tables[i];
+    printf("%s%s, written by 'gradsync %s'\n", before, t->file, t->verb);
+    char *row = xstrfmt("One row for each %s. Columns:", t->row);
+    cli_put_wrapped(2, row);
+    free(row);
+    struct words names;
+    char *all = xstrfmt("%s%s%s", t->columns, t->more ? "," : "", t->more ? t->more : "");
+    words_split(&names, all, ',');
+    for (size_t k = 0; k < names.n; k++)
+        for (size_t c = 0; column_words[c].name; c++)
+            if (!strcmp(column_words[c].name, names.v[k]) && describes(&column_words[c], t))
+                put_column(&column_words[c]);
+    words_free(&names);
+    free(all);
+    return true;
+}
+
+static char *tables_of(const struct column *c, const char *format)
+{
+    struct text t = {0};
+    text_clear(&t);
+    for (size_t i = 0; i < COUNT(tables); i++)
+        if (describes(c, &tables[i])) {
+            text_add(&t, *t.s ? ", " : "");
+            text_addf(&t, format, tables[i].file);
+        }
+    return t.s;
+}
+
+static bool column_help(const char *word, const char *before)
+{
+    bool found = false;
+    for (size_t i = 0; column_words[i].name; i++) {
+        if (!is_named(&column_words[i], word))
+            continue;
+        char *where = tables_of(&column_words[i], "%s");
+        char *line = xstrfmt("a column of %s", where);
+        fputs(found ? "\n" : before, stdout);
+        cli_put_wrapped(0, line);
+        put_column(&column_words[i]);
+        free(line);
+        free(where);
+        found = true;
+    }
+    return found;
+}
+
+bool columns_help(const char *word, const char *before)
+{
+    for (size_t i = 0; terms[i].name; i++)
+        if (!strcmp(terms[i].name, word)) {
+            printf("%s%s\n  %-20s %s\n", before, "a derived quantity", word, terms[i].unit);
+            cli_put_wrapped(INDENT, terms[i].help);
+            return true;
+        }
+    return table_help(word, before) || column_help(word, before);
+}
+
+void columns_names(struct words *names)
+{
+    for (size_t i = 0; i < COUNT(tables); i++)
+        words_add(names, tables[i].file);
+    for (size_t i = 0; column_words[i].name; i++)
+        words_add(names, column_words[i].name);
+    for (size_t i = 0; terms[i].name; i++)
+        words_add(names, terms[i].name);
+}
+
+bool columns_list(const char *word)
+{
+    if (strcmp(word, "tables"))
+        return false;
+    puts(
+        "Tables. 'gradsync help TABLE' lists the columns, 'gradsync help COLUMN' describes one.\n");
+    for (size_t i = 0; i < COUNT(tables); i++) {
+        char *line = xstrfmt("one row for each %s; 'gradsync %s'", tables[i].row, tables[i].verb);
+        printf("  %s\n", tables[i].file);
+        cli_put_wrapped(INDENT, line);
+        free(line);
+    }
+    return true;
+}
+
+/* A cell of a Markdown table: "|" would end it. */
+static void put_cell(const char *s)
+{
+    for (; *s; s++)
+        printf(*s == '|' ? "\\|" : "%c", *s);
+}
+
+void columns_markdown(void)
+{
+    puts("| table | one row for each | written by |\n|---|---|---|");
+    for (size_t i = 0; i < COUNT(tables); i++)
+        printf("| `%s` | %s | `%s` |\n", tables[i].file, tables[i].row, tables[i].verb);
+    puts("\n| column | type, unit | meaning | tables |\n|---|---|---|---|");
+    for (size_t i = 0; column_words[i].name; i++) {
+        char type[32], *where = tables_of(&column_words[i], "`%s`");
+        type_and_unit(&column_words[i], type, sizeof type);
+        printf("| `%s` | %s | ", column_words[i].name, type);
+        put_cell(column_words[i].help);
+        printf(" | %s |\n", where);
+        free(where);
+    }
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The description of the tables: what help says of them, docs/tables.md, and the files themselves.
+. "$(dirname "$0")/lib.sh"
+
+# ---- the files and their descriptions
+
+cat >mine.ini <<'END'
+[launch]
+ranks = 2
+[measure]
+launches = 2
+blocks = 4
+max_blocks = 4
+samples = 1
+warmup = 1ms
+[iter_proxy]
+backend = host
+size = 1KiB
+gemm = 16
+mode = compute, comm, sequential, overlapped
+configs = auto, ring
+END
+exits 0 'steps are measured' "$gradsync" run -q mine.ini
+exits 0 'the recording is reduced' "$gradsync" reduce -q data/raw -o csv
+exits 0 'the recording is compared' "$gradsync" compare -q data/raw -o csv
+exits 0 'the recording is compared with what is best alone' \
+    "$gradsync" compare -q --best-of comm data/raw -o csv
+exits 0 'the verdicts are compared' "$gradsync" compare -q --again csv/compare.csv -o csv
+exits 0 'changes in curves are found' "$gradsync" transitions -q csv
+exits 0 'claims are held against limits' "$gradsync" limits -q -o csv mine.ini
+tables=$("$gradsync" help tables | sed -n 's/^  \([a-z]*\.csv\)$/\1/p')
+is "$(xargs -n 1 <<<"$tables" | sort | xargs)" "$(cd csv && echo *.csv)" \
+    'help lists every table that is written, and no other'
+described() { # TABLE: the columns that its help describes
+    "$gradsync" help "$1" |
+        sed -nE 's/^  ([a-zA-Z0-9_]+) +(text|integer|number|yes or no)(, [^ ]+)?$/\1/p' | paste -sd,
+}
+for table in $tables; do
+    is "$(described "$table")" \
+        "$(head -n 1 "csv/$table")" "help $table describes its columns in their order"
+done
+for table in 'model --csv' 'model --claims'; do
+    "$gradsync" model -q "$top/configs/wan-4site.ini" --"${table#*--}" model.csv
+    is "$(described "$table")" \
+        "$(head -n 1 model.csv)" "help '$table' describes its columns in their order"
+done
+is "$("$gradsync" help --markdown | grep '^| `[a-zA-Z0-9_]*` .*|  |$')" '' \
+    'every column that is described is in a table'
+is "$("$gradsync" help --markdown | awk -F'|' 'NF > 6 && !/\\[|]/')" '' \
+    'a bar inside a description ends no field of the list'
+
+# ---- a word
+
+word() { # WORD REGEX NAME
+    exits 0 "help $1 succeeds" "$gradsync" help "$1"
+    like "$out" "$2" "$3"
+    is "$(awk 'length > 80' <<<"$out")" '' "help $1 fits 80 columns"
+}
+word samples.csv $'^samples.csv, written by .gradsync reduce.\n +One row for each sample' \
+    'help of a table says what a row is, and what writes it'
+word median_s 'of summary.csv, launches.csv.*median_s +number, s' \
+    'help of a column gives its tables, type and unit'
+word floor 'A/A floor: ' 'help of floor explains it'
+word busbw 'busbw_Bps +number, B/s' 'a column is found without its unit'
+word T_ss 'back to back' 'help of T_ss explains it'
+word overlap 'iteration.csv.*min\(A, B\).*again.csv.*yes or no' \
+    'a name with two meanings is described for each table'
+word launches '\[measure\].*column of summary.csv' 'a word that is a key and a column gets both'
+exits 2 'help of a misspelt column fails' "$gradsync" help florr
+like "$err" "did you mean 'floor'" 'help names the nearest column'
+
+is "$(bash "$top/mk/docs.sh" "$gradsync" "$top/docs/tables.md" | diff - "$top/docs/tables.md")" '' \
+    'docs/tables.md has the lists of this version: make docs writes them'
+done_testing
