@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GEMM_N 2048
 #define TRAFFIC_B (64u << 20)
 #define WORKSPACE_B (32u << 20)
 #define CALIBRATION_PIECES 200
@@ -39,9 +38,10 @@ static enum wl_status gemm_piece(struct burn *b)
 {
     const float one = 1, zero = 0;
     return blas_try(b,
-                    cublasGemmEx(b->blas, CUBLAS_OP_N, CUBLAS_OP_N, GEMM_N, GEMM_N, GEMM_N, &one,
-                                 b->a, CUDA_R_16BF, GEMM_N, b->b, CUDA_R_16BF, GEMM_N, &zero, b->c,
-                                 CUDA_R_16BF, GEMM_N, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+                    cublasGemmEx(b->blas, CUBLAS_OP_N, CUBLAS_OP_N, BURN_GEMM_N, BURN_GEMM_N,
+                                 BURN_GEMM_N, &one, b->a, CUDA_R_16BF, BURN_GEMM_N, b->b,
+                                 CUDA_R_16BF, BURN_GEMM_N, &zero, b->c, CUDA_R_16BF, BURN_GEMM_N,
+                                 CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
                     "cublasGemmEx");
 }
 
@@ -119,19 +119,21 @@ enum wl_status burn_stop(struct burn *b)
     return gemm == WL_OK ? traffic : gemm;
 }
 
-static enum wl_status calibrate(struct burn *b, struct burn_lane *l,
-                                enum wl_status (*piece)(struct burn *), const char *key)
+enum wl_status burn_alone(struct burn *b, struct burn_lane *l, unsigned pieces)
+{
+    b->level = BURN_NONE;
+    enum wl_status status = lane_begin(b, l);
+    while (status == WL_OK && l->queued < pieces)
+        status = top_up(b, l, l == &b->gemm ? gemm_piece : traffic_piece);
+    return status == WL_OK ? lane_end(b, l) : status;
+}
+
+static enum wl_status calibrate(struct burn *b, struct burn_lane *l, const char *key)
 {
     const struct wl_host *host = b->gpu->host;
-    b->level = BURN_NONE;
-    enum wl_status status = WL_OK;
-    for (int round = 0; round < 2 && status == WL_OK; round++) { /* the first warms up */
-        status = lane_begin(b, l);
-        while (status == WL_OK && l->queued < CALIBRATION_PIECES)
-            status = top_up(b, l, piece);
-        if (status == WL_OK)
-            status = lane_end(b, l);
-    }
+    enum wl_status status = burn_alone(b, l, CALIBRATION_PIECES); /* warms up */
+    if (status == WL_OK)
+        status = burn_alone(b, l, CALIBRATION_PIECES);
     l->alone = l->rate;
     char text[64];
     snprintf(text, sizeof text, "%.4g %s alone", l->alone, l == &b->gemm ? "FLOP/s" : "B/s");
@@ -157,7 +159,7 @@ static cudaError_t fill(struct burn *b)
     uint64_t words[PAYLOAD_PERIOD];
     for (unsigned i = 0; i < PAYLOAD_PERIOD; i++)
         words[i] = 0x3f80u + i * 8u + (i & 1 ? 0x8000u : 0);
-    size_t n = (size_t)GEMM_N * GEMM_N;
+    size_t n = (size_t)BURN_GEMM_N * BURN_GEMM_N;
     cudaError_t e = gpu_fill(b->a, n, 2, gpu_words(words), 1, b->gemm.stream);
     if (!e)
         e = gpu_fill(b->b, n, 2, gpu_words(words), 2, b->gemm.stream);
@@ -168,7 +170,7 @@ static cudaError_t fill(struct burn *b)
 
 static enum wl_status take_memory(struct burn *b, char *why, size_t n)
 {
-    size_t matrix = (size_t)GEMM_N * GEMM_N * 2;
+    size_t matrix = (size_t)BURN_GEMM_N * BURN_GEMM_N * 2;
     const struct {
         void **at;
         size_t bytes;
@@ -192,7 +194,7 @@ enum wl_status burn_open(struct burn *b, struct gpu *gpu, char *why, size_t n)
         return status;
     cudaError_t e = cudaDeviceGetStreamPriorityRange(&least, &greatest);
     if (!e)
-        e = lane_open(&b->gemm, 2.0 * GEMM_N * GEMM_N * GEMM_N, least);
+        e = lane_open(&b->gemm, 2.0 * BURN_GEMM_N * BURN_GEMM_N * BURN_GEMM_N, least);
     if (!e)
         e = lane_open(&b->traffic, 2.0 * TRAFFIC_B, least);
     if (!e)
@@ -206,9 +208,9 @@ enum wl_status burn_open(struct burn *b, struct gpu *gpu, char *why, size_t n)
         status = blas_try(b, cublasSetWorkspace(b->blas, b->workspace, WORKSPACE_B),
                           "cublasSetWorkspace");
     if (status == WL_OK)
-        status = calibrate(b, &b->gemm, gemm_piece, "contention_gemm");
+        status = calibrate(b, &b->gemm, "contention_gemm");
     if (status == WL_OK)
-        status = calibrate(b, &b->traffic, traffic_piece, "contention_traffic");
+        status = calibrate(b, &b->traffic, "contention_traffic");
     return status;
 }
 

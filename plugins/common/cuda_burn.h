@@ -16,6 +16,7 @@
 enum burn_level { BURN_NONE, BURN_LOW, BURN_MEDIUM, BURN_HIGH };
 
 #define BURN_AHEAD 4
+#define BURN_GEMM_N 2048 /* of each GEMM */
 
 /* One kind of work, queued as equal pieces on one stream. */
 struct burn_lane {
@@ -24,7 +25,7 @@ struct burn_lane {
     unsigned long queued, finished;
     double piece; /* FLOP or bytes in one */
     double alone; /* rate of pieces on an otherwise idle GPU */
-    double rate;  /* during the last sample */
+    double rate;  /* during the last sample, or in burn_alone() */
 };
 
 struct burn {
@@ -41,6 +42,9 @@ struct burn {
  * "contention_traffic", the rates of an otherwise idle GPU. Sets `why` when not WL_OK. */
 enum wl_status burn_open(struct burn *b, struct gpu *gpu, char *why, size_t n);
 void burn_close(struct burn *b);
+
+/* Runs `pieces` pieces or a few more of one lane on an otherwise idle GPU; l->rate is then its rate. */
+enum wl_status burn_alone(struct burn *b, struct burn_lane *l, unsigned pieces);
 
 /* Queues the first pieces; returns when the GPU has started on both lanes. */
 enum wl_status burn_start(struct burn *b, enum burn_level level);

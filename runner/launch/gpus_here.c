@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum answer { SOME, NO_DRIVER, NO_GPU };
+/* COUNTED + n: n GPUs. SOME: only the plugin can find out. */
+enum answer { SOME, NO_DRIVER, NO_GPU, COUNTED };
+enum { COUNT_MAX = 200 };
 
 /* From cuda.h, whose ABI is stable. */
 #define CUDA_ERROR_NO_DEVICE 100
@@ -29,7 +31,9 @@ static enum answer ask_driver(void)
     int error = init(0);
     if (!error)
         error = count(&n);
-    return error == CUDA_ERROR_NO_DEVICE || (!error && n == 0) ? NO_GPU : SOME;
+    if (error == CUDA_ERROR_NO_DEVICE || (!error && n == 0))
+        return NO_GPU;
+    return error || n > COUNT_MAX ? SOME : (enum answer)(COUNTED + n);
 }
 
 /* In a child process, because the driver keeps threads and descriptors open until its process ends. */
@@ -47,6 +51,22 @@ static enum answer ask(void)
     return (enum answer)WEXITSTATUS(status);
 }
 
+static enum answer answer_here(void)
+{
+    static bool asked;
+    static enum answer answer;
+    if (!asked)
+        answer = ask();
+    asked = true;
+    return answer;
+}
+
+int gpus_here_count(void)
+{
+    enum answer answer = answer_here();
+    return answer > COUNTED ? (int)answer - (int)COUNTED : 0;
+}
+
 const char *gpus_here_missing(void)
 {
     static const char *const why[] = {
@@ -54,10 +74,6 @@ const char *gpus_here_missing(void)
         [NO_GPU] = "the NVIDIA driver sees no GPU: run where nvidia-smi lists some "
                    "(CUDA_VISIBLE_DEVICES may hide them)",
     };
-    static bool asked;
-    static enum answer answer;
-    if (!asked)
-        answer = ask();
-    asked = true;
-    return answer == SOME || (size_t)answer >= sizeof why / sizeof *why ? NULL : why[answer];
+    enum answer answer = answer_here();
+    return (size_t)answer < sizeof why / sizeof *why ? why[answer] : NULL;
 }

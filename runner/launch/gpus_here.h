@@ -7,3 +7,5 @@
 
 /* NULL: there is a GPU, or only the plugin can find out. Otherwise the reason and the remedy. */
 const char *gpus_here_missing(void);
+/* Their number; 0: none, or unknown. */
+int gpus_here_count(void);

@@ -11,6 +11,7 @@
 
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 };
 enum { LINKS_MAX = 18, PEERS_MAX = 16 };
+enum { LINK_COUNTERS = 4 }; /* replays, recoveries, CRC errors of flits and of data */
 
 static const struct {
     unsigned long long bit;
@@ -65,10 +66,12 @@ static void add_number(json_t *to, const char *key, int error, double value)
         json_object_set_new(to, key, json_integer((json_int_t)value));
 }
 
-/* The number of active NVLinks, and their lowest version. */
+/* The number of active NVLinks, their lowest version, and their errors since the driver was loaded. */
 static void add_links(const struct nvml *n, json_t *gpu)
 {
     unsigned up = 0, version = 0;
+    unsigned long long errors = 0, count;
+    bool counted = false;
     if (!n->call.link_state)
         return;
     for (unsigned link = 0; link < LINKS_MAX; link++) {
@@ -76,10 +79,16 @@ static void add_links(const struct nvml *n, json_t *gpu)
         if (n->call.link_state(n->device, link, &active) != 0 || !active)
             continue;
         up++;
+        for (int k = 0; k < LINK_COUNTERS; k++)
+            if (NVML_ASK(n->call.link_errors, n->device, link, k, &count) == 0) {
+                counted = true;
+                errors += count;
+            }
         if (n->call.link_version && n->call.link_version(n->device, link, &v) == 0)
             version = version && version < v ? version : v;
     }
     add_number(gpu, "nvlinks", 0, up);
+    add_number(gpu, "nvlink_errors", !counted, (double)errors);
     if (version && version < sizeof link_versions / sizeof *link_versions)
         add_text(gpu, "nvlink_version", 0, link_versions[version]);
 }

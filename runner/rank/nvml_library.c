@@ -31,6 +31,7 @@ static const char *const names[] = {
     "nvmlDeviceGetNvLinkVersion",
     "nvmlDeviceGetTopologyCommonAncestor",
     "nvmlDeviceGetPciInfo_v3",
+    "nvmlDeviceGetNvLinkErrorCounter",
 };
 _Static_assert(sizeof(struct nvml_calls) == sizeof names / sizeof *names * sizeof(void (*)(void)),
                "a name for each call");

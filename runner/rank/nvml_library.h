@@ -43,6 +43,7 @@ struct nvml_calls {
     int (*link_version)(nvml_device, unsigned, unsigned *);
     int (*ancestor)(nvml_device, nvml_device, int *);
     int (*pci)(nvml_device, struct nvml_pci *);
+    int (*link_errors)(nvml_device, unsigned, int, unsigned long long *);
 };
 
 struct nvml {

@@ -148,6 +148,15 @@ static void keep(struct visit *v, struct slot *s, size_t n)
     }
 }
 
+/* A metric that some rank has not is NaN in every sample. */
+static double median_or_none(const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return NAN;
+    return stats_median(x, n);
+}
+
 static void summarise(const struct visit *v, struct slot *s)
 {
     struct visited *o = &s->visited;
@@ -155,7 +164,7 @@ static void summarise(const struct visit *v, struct slot *s)
     o->spread_ns = (uint64_t)stats_median(v->spread, o->n);
     o->metrics[0] = stats_median(v->time, o->n) * 1e-9 / s->iters;
     for (size_t m = 1; m < v->metrics; m++)
-        o->metrics[m] = stats_median(&v->kept[m * v->cap], o->n);
+        o->metrics[m] = median_or_none(&v->kept[m * v->cap], o->n);
 }
 
 enum call_result visit(struct visit *v, struct session *r, struct slot *s, size_t discard, size_t n,

@@ -4,8 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Only reasons that depend on the load: an idle GPU and fixed clocks are reasons too. */
-static bool follows_load(const char *reason)
+bool throttle_follows_load(const char *reason)
 {
     static const char *const reasons[] = {"power_cap", "hw_slowdown", "sw_thermal", "hw_thermal",
                                           "power_brake"};
@@ -20,7 +19,7 @@ static bool is_throttled(const json_t *reasons)
     bool any = false;
     for (size_t i = 0; i < json_array_size(reasons); i++) {
         const char *reason = json_string_value(json_array_get(reasons, i));
-        any = any || (reason && follows_load(reason));
+        any = any || (reason && throttle_follows_load(reason));
     }
     return any;
 }

@@ -27,6 +27,7 @@ int cmd_why(int argc, char **argv);
 int cmd_model(int argc, char **argv);
 int cmd_links(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
+int cmd_suspects(int argc, char **argv);
 int cmd_trial(int argc, char **argv);
 int cmd_train(int argc, char **argv);
 int cmd_lab(int argc, char **argv);

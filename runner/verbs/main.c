@@ -18,8 +18,8 @@ struct verb {
 /* clang-format off */
 static const struct verb verbs[] = {
     {"plan", cmd_plan, "CONFIG", "list cells, memory and time; measure nothing"},
-    {"run", cmd_run, "CONFIG... | RUN", "measure configs, or the missing cells of a run"},
-    {"resume", cmd_resume, "RUN | CAMPAIGN", "measure the missing cells of a run or campaign"},
+    {"run", cmd_run, "CONFIG... | RUN", "measure configs, or the rest of a run; see also"},
+    {"resume", cmd_resume, "RUN | CAMPAIGN", NULL},
     {"submit", cmd_submit, "CONFIG...", "measure in Slurm jobs; see also"},
     {"status", cmd_status, "CAMPAIGN", NULL},
     {"cancel", cmd_cancel, "CAMPAIGN", NULL},
@@ -37,6 +37,7 @@ static const struct verb verbs[] = {
     {"check", cmd_check, "FILE...", "report every fault in a config, plugin or recording"},
     {"fabric", cmd_fabric, "", "show network ports, GPUs, NCCL settings; see also"},
     {"list", cmd_list, "", NULL},
+    {"suspects", cmd_suspects, "[CONFIG]", "find the slow GPU, link or host of a machine"},
     {"trial", cmd_trial, "-- COMMAND", "compare settings in your training job; see also"},
     {"train", cmd_train, "CONFIG", NULL},
     {"model", cmd_model, "CONFIG", "compute a training between sites; see also"},

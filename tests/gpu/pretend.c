@@ -16,6 +16,8 @@
  *   PRETEND_REFUSES  the NCCL_ALGO that NCCL has not
  *   PRETEND_NO_COPIES  NCCL uses no copy engines, whatever the CTA policy
  *   PRETEND_DEAD     a peer dies when so many operations are queued
+ *   PRETEND_SLOW     "2 1.3": operations take 1.3 times as long on GPU 2; -1: on every GPU
+ *   PRETEND_SILENT   "1 2": a communicator that GPU 1 began never connects on GPU 2
  */
 #include <malloc.h>
 #include <stdio.h>
@@ -25,7 +27,7 @@
 #include <unistd.h>
 
 enum { SUCCESS = 0, OUT_OF_MEMORY = 2, INSUFFICIENT_DRIVER = 35, NOT_READY = 600 };
-enum { NCCL_CUDA_ERROR = 1, NCCL_INVALID_USAGE = 5, NCCL_REMOTE_ERROR = 6 };
+enum { NCCL_CUDA_ERROR = 1, NCCL_INVALID_USAGE = 5, NCCL_REMOTE_ERROR = 6, NCCL_IN_PROGRESS = 7 };
 #define OPERATION_MS 0.01f
 #define MIB ((size_t)1 << 20)
 
@@ -38,6 +40,7 @@ struct communicator {
     char id[64];
     int rank, ranks, moves;
     int policy; /* the CTA policy that it was made with */
+    int silent;
 };
 static struct communicator made_communicators[64];
 static int communicators;
@@ -62,7 +65,6 @@ static int number(const char *name, int otherwise)
     {                                                                                              \
         return SUCCESS;                                                                            \
     }
-SUCCEEDS(cudaSetDevice)
 SUCCEEDS(cudaStreamDestroy)
 SUCCEEDS(cudaStreamSynchronize)
 SUCCEEDS(cudaMemset)
@@ -84,6 +86,23 @@ SUCCEEDS(ncclGroupEnd)
 SUCCEEDS(ncclCommWindowDeregister)
 SUCCEEDS(ncclCommDestroy)
 SUCCEEDS(ncclCommAbort)
+
+static int this_gpu;
+int cudaSetDevice(int device)
+{
+    this_gpu = device;
+    return SUCCESS;
+}
+
+static float operation_ms(void)
+{
+    int gpu;
+    float factor;
+    const char *slow = getenv("PRETEND_SLOW");
+    return slow && sscanf(slow, "%d %f", &gpu, &factor) == 2 && (gpu < 0 || gpu == this_gpu)
+               ? OPERATION_MS * factor
+               : OPERATION_MS;
+}
 
 int cudaDriverGetVersion(int *version)
 {
@@ -230,7 +249,7 @@ int cudaEventQuery(const int *event)
 
 int cudaEventElapsedTime(float *ms, const int *from, const int *to)
 {
-    *ms = (float)(*to - *from) * OPERATION_MS;
+    *ms = (float)(*to - *from) * operation_ms();
     return SUCCESS;
 }
 
@@ -323,7 +342,7 @@ struct unique_id {
 
 int ncclGetUniqueId(struct unique_id *id)
 {
-    snprintf(id->text, sizeof id->text, "%ld-%d", (long)getpid(), communicators);
+    snprintf(id->text, sizeof id->text, "%d-%ld-%d", this_gpu, (long)getpid(), communicators);
     return SUCCESS;
 }
 
@@ -336,7 +355,11 @@ int ncclCommInitRankConfig(struct communicator **comm, int ranks, struct unique_
     snprintf(made->algorithm, sizeof made->algorithm, "%s", algorithm ? algorithm : "");
     snprintf(made->id, sizeof made->id, "%.63s", id.text);
     *comm = made;
-    return SUCCESS;
+    int from, to;
+    const char *silent = getenv("PRETEND_SILENT");
+    made->silent = silent && sscanf(silent, "%d %d", &from, &to) == 2 && from == atoi(id.text) &&
+                   to == this_gpu && ranks == 2;
+    return made->silent ? NCCL_IN_PROGRESS : SUCCESS;
 }
 
 /* ---- data that moves: a file that its reader removes ---- */
@@ -478,10 +501,9 @@ int ncclCommWindowRegister(void *comm, void *buffer, size_t bytes, void **window
 GEMM(cublasGemmEx)
 GEMM(cublasGemmStridedBatchedEx)
 
-int ncclCommGetAsyncError(void *comm, int *error)
+int ncclCommGetAsyncError(const struct communicator *comm, int *error)
 {
-    (void)comm;
-    *error = dead() ? NCCL_REMOTE_ERROR : SUCCESS;
+    *error = dead() ? NCCL_REMOTE_ERROR : comm && comm->silent ? NCCL_IN_PROGRESS : SUCCESS;
     return SUCCESS;
 }
 

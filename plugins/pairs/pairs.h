@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The interface between pairs and its backends: host.c in pairs.so, and pairs/cuda.so.
+ */
+#ifndef PAIRS_H
+#define PAIRS_H
+
+#include "workload.h"
+
+#define PAIRS_BACKEND_SYMBOL "pairs_backend_v1"
+
+enum pairs_backend_kind { PAIRS_HOST, PAIRS_CUDA };
+
+/* The first ones are done by each rank by itself, in round 0; the others by a pair. The metrics have
+ * this order. */
+enum pairs_test {
+    PAIRS_GEMM,
+    PAIRS_MEMORY,
+    PAIRS_TO_DEVICE,
+    PAIRS_FROM_DEVICE,
+    PAIRS_SENDRECV,
+    PAIRS_ALLREDUCE,
+    PAIRS_TESTS
+};
+#define PAIRS_ALONE PAIRS_SENDRECV /* number of tests of a rank by itself */
+
+struct pairs_cell {
+    int backend; /* enum pairs_backend_kind */
+    uint64_t size;
+    int64_t gemm, round, alone;
+    double patience; /* s */
+};
+
+struct pairs_backend {
+    size_t size;
+    enum wl_status (*open)(void **state, const struct wl_host *host, const struct pairs_cell *cell);
+    void (*close)(void *state);
+    /* Connects the pairs of a round; partner -1: this rank is idle. Called once a round. Collective.
+     * WL_RETRY: the partner did not answer in time. */
+    enum wl_status (*meet)(void *state, int round, int partner);
+    /* Runs a test `times` times after some untimed ones, and checks the result. *seconds: one of
+     * them on this rank; NaN: this backend has no such test. WL_RETRY: as for meet(). */
+    enum wl_status (*run)(void *state, enum pairs_test test, int partner, unsigned times,
+                          double *seconds);
+    void (*abort)(void *state); /* may be NULL */
+};
+
+extern const struct pairs_backend pairs_host;
+
+/* The pattern of a rank's messages. Words are added without loss. */
+static inline uint32_t pairs_word(int rank, size_t i)
+{
+    return (uint32_t)(i % 16 + 1) * 0x9E3779B1u + (uint32_t)rank * 0x85EBCA77u;
+}
+
+#endif

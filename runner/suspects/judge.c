@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "suspects/judge.h"
+
+#include "base/text.h"
+#include "suspects/families.h"
+#include "suspects/rank_facts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- suspects ---- */
+
+static struct suspect *suspect_of(struct verdicts *v, enum suspect_kind kind, size_t a, size_t b)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (v->v[i].kind == kind && v->v[i].a == a && v->v[i].b == b)
+            return &v->v[i];
+    v->v = xrealloc(v->v, (v->n + 1) * sizeof *v->v);
+    v->v[v->n] = (struct suspect){.kind = kind, .a = a, .b = b};
+    return &v->v[v->n++];
+}
+
+void verdicts_add(struct verdicts *v, enum suspect_kind kind, size_t a, size_t b,
+                  const struct finding *f)
+{
+    struct suspect *s = suspect_of(v, kind, a, b);
+    size_t at = s->n;
+    s->findings = xrealloc(s->findings, (s->n + 1) * sizeof *s->findings);
+    while (at && s->findings[at - 1].excess.value < f->excess.value)
+        at--;
+    memmove(s->findings + at + 1, s->findings + at, (s->n - at) * sizeof *s->findings);
+    s->findings[at] = *f;
+    s->n++;
+}
+
+static void drop(struct verdicts *v, size_t i)
+{
+    free(v->v[i].findings);
+    memmove(v->v + i, v->v + i + 1, (--v->n - i) * sizeof *v->v);
+}
+
+static bool is_slow(const struct verdicts *v, size_t rank)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (v->v[i].kind == SUSPECT_RANK && v->v[i].a == rank)
+            return true;
+    return false;
+}
+
+static bool is_slow_host(const struct verdicts *v, const struct suspects_data *d, size_t host)
+{
+    size_t ranks = 0, slow = 0;
+    for (size_t i = 0; i < d->ranks; i++)
+        if (families_host(d, i) == host) {
+            ranks++;
+            slow += is_slow(v, i);
+        }
+    return ranks >= 2 && ranks < d->ranks && slow == ranks;
+}
+
+/* The first rank of a host speaks for all. */
+static void merge_hosts(struct verdicts *v, const struct suspects_data *d)
+{
+    for (size_t host = 0; host < d->ranks; host++) {
+        if (families_host(d, host) != host || !is_slow_host(v, d, host))
+            continue;
+        for (size_t i = v->n; i-- > 0;) {
+            if (v->v[i].kind != SUSPECT_RANK || families_host(d, v->v[i].a) != host)
+                continue;
+            if (v->v[i].a == host)
+                v->v[i].kind = SUSPECT_HOST;
+            else
+                drop(v, i);
+        }
+    }
+}
+
+static bool found_alone(const struct suspect *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (suspects_tests[s->findings[i].test].alone)
+            return true;
+    return false;
+}
+
+/* Did the pair run alone? */
+static bool ran_alone(const struct suspects_data *d, const struct suspect *s)
+{
+    size_t n = d->ranks * d->ranks, at = s->a * d->ranks + s->b;
+    for (size_t t = 0; t < SUSPECTS_TESTS; t++)
+        for (size_t v = 0; suspects_tests[t].alone && v < d->visits; v++)
+            if (isfinite(d->x[t][v * n + at]))
+                return true;
+    return false;
+}
+
+static int by_kind(const void *a, const void *b)
+{
+    const struct suspect *x = a, *y = b;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->a != y->a)
+        return x->a < y->a ? -1 : 1;
+    return x->b < y->b ? -1 : x->b > y->b;
+}
+
+void verdicts_finish(struct verdicts *v, const struct suspects_data *d)
+{
+    for (size_t a = 0; a < d->ranks; a++)
+        for (size_t b = a + 1; b < d->ranks; b++)
+            if (d->silent[a * d->ranks + b])
+                suspect_of(v, SUSPECT_LINK, a, b)->silent = true;
+    for (size_t i = 0; i < v->n; i++)
+        v->v[i].shared =
+            v->v[i].kind == SUSPECT_LINK && ran_alone(d, &v->v[i]) && !found_alone(&v->v[i]);
+    merge_hosts(v, d);
+    if (v->n)
+        qsort(v->v, v->n, sizeof *v->v, by_kind);
+}
+
+/* ---- the judgement ---- */
+
+static void note_seen(struct verdicts *out, enum suspect_kind kind, double seen)
+{
+    double relative = expm1(seen);
+    if (isfinite(relative) && !(out->seen[kind] > relative))
+        out->seen[kind] = relative;
+}
+
+static bool is_slow_in(const struct verdicts *v, enum suspect_kind kind, size_t rank, size_t test)
+{
+    for (size_t i = 0; i < v->n; i++)
+        for (size_t k = 0; v->v[i].kind == kind && v->v[i].a == rank && k < v->v[i].n; k++)
+            if (v->v[i].findings[k].test == test)
+                return true;
+    return false;
+}
+
+/* What slow ranks contribute to the times of their links. */
+static void take_slow_ranks(const struct verdicts *v, struct peers *p, size_t ranks)
+{
+    for (size_t rank = 0; p->of_rank && rank < ranks; rank++) {
+        if (!is_slow_in(v, p->rank_kind, rank, p->test))
+            continue;
+        p->fitted++;
+        for (size_t i = 0; i < p->n; i++)
+            for (size_t row = 0; row < p->rows && (p->a[i] == rank || p->b[i] == rank); row++)
+                p->x[row * p->n + i] -= p->of_rank[row * ranks + rank];
+    }
+}
+
+static void judge_family(struct verdicts *out, struct peers *p, size_t ranks, double alpha)
+{
+    take_slow_ranks(out, p, ranks);
+    const struct family family = {p->n, p->rows, p->x, p->fitted};
+    struct excess *excess = xcalloc(p->n, sizeof *excess);
+    double seen;
+    outliers_find(&family, alpha, excess, &seen);
+    note_seen(out, p->kind, seen);
+    for (size_t i = 0; i < p->n; i++)
+        if (excess[i].slow)
+            verdicts_add(out, p->kind, p->a[i], p->b[i], &(struct finding){p->test, excess[i]});
+    free(excess);
+}
+
+static void begin(struct verdicts *out, const struct suspects_data *d)
+{
+    *out = (struct verdicts){0};
+    for (size_t k = 0; k < SUSPECT_KINDS; k++)
+        out->seen[k] = NAN;
+    size_t n = d->ranks * d->ranks;
+    for (size_t i = 0; i < n; i++) {
+        bool measured = d->silent[i];
+        for (size_t t = 0; t < SUSPECTS_TESTS; t++)
+            for (size_t v = 0; suspects_tests[t].pair && v < d->visits; v++)
+                measured = measured || isfinite(d->x[t][v * n + i]);
+        out->links += measured;
+    }
+}
+
+void suspects_judge(struct verdicts *out, const struct suspects_data *d)
+{
+    struct families f;
+    begin(out, d);
+    families_make(&f, d);
+    for (size_t i = 0; i < f.n; i++)
+        judge_family(out, &f.v[i], d->ranks, SUSPECTS_ALPHA / (double)f.n);
+    families_free(&f);
+    verdicts_finish(out, d);
+}
+
+/* ---- against the past ---- */
+
+static bool same_device(const struct rank_facts *a, const struct rank_facts *b)
+{
+    bool uuids = *a->uuid && *b->uuid;
+    return rank_facts_same_host(a, b) && (uuids ? !strcmp(a->uuid, b->uuid) : a->index == b->index);
+}
+
+/* The rank of the past with this device; past->ranks: none. */
+static size_t find(const struct suspects_data *past, const struct rank_facts *now)
+{
+    size_t i = 0;
+    while (i < past->ranks && !same_device(&past->rank[i], now))
+        i++;
+    return i;
+}
+
+/* The values of the past in the places of now; NaN: none. */
+static double *in_places(const struct suspects_data *d, const struct suspects_data *past, bool pair,
+                         const double *x, size_t rows)
+{
+    size_t n = d->ranks, m = past->ranks, width = pair ? n * n : n;
+    double *out = xcalloc(rows * width + 1, sizeof *out);
+    for (size_t i = 0; i < width; i++) {
+        size_t a = find(past, &d->rank[pair ? i / n : i]), b = find(past, &d->rank[i % n]);
+        size_t at = !pair ? a : a < b ? a * m + b : b * m + a;
+        for (size_t row = 0; row < rows; row++)
+            out[row * width + i] = a < m && b < m ? x[row * (pair ? m * m : m) + at] : NAN;
+    }
+    return out;
+}
+
+static void judge_test_since(struct verdicts *out, const struct suspects_data *d,
+                             const struct suspects_data *past, size_t test)
+{
+    bool pair = suspects_tests[test].pair;
+    size_t width = suspects_entities(d, test);
+    double *now, *then, *placed, seen;
+    size_t rows = suspects_rows(d, test, false, &now),
+           before = suspects_rows(past, test, false, &then);
+    placed = in_places(d, past, pair, then, before);
+    struct excess *excess = xcalloc(width, sizeof *excess);
+    const struct family is = {width, rows, now, 0}, was = {width, before, placed, 0};
+    enum suspect_kind kind = pair ? SUSPECT_LINK : SUSPECT_RANK;
+    outliers_since(&is, &was, SUSPECTS_ALPHA / SUSPECTS_TESTS, excess, &seen);
+    note_seen(out, kind, seen);
+    for (size_t i = 0; i < width; i++)
+        if (excess[i].slow)
+            verdicts_add(out, kind, pair ? i / d->ranks : i, i % d->ranks,
+                         &(struct finding){test, excess[i]});
+    free(excess);
+    free(placed);
+    free(then);
+    free(now);
+}
+
+/* Is a rank of this link slower than in the past, by at least half of what the link is? */
+static bool is_of_slow_rank(const struct verdicts *v, const struct suspect *link)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (v->v[i].kind == SUSPECT_RANK && (v->v[i].a == link->a || v->v[i].a == link->b) &&
+            2 * v->v[i].findings[0].excess.value >= link->findings[0].excess.value)
+            return true;
+    return false;
+}
+
+void suspects_judge_since(struct verdicts *out, const struct suspects_data *d,
+                          const struct suspects_data *past)
+{
+    begin(out, d);
+    for (size_t t = 0; t < SUSPECTS_TESTS; t++)
+        judge_test_since(out, d, past, t);
+    for (size_t i = out->n; i-- > 0;)
+        if (out->v[i].kind == SUSPECT_LINK && is_of_slow_rank(out, &out->v[i]))
+            drop(out, i);
+    verdicts_finish(out, d);
+}
+
+void verdicts_free(struct verdicts *v)
+{
+    for (size_t i = 0; i < v->n; i++)
+        free(v->v[i].findings);
+    free(v->v);
+    *v = (struct verdicts){0};
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "suspects/suspects_data.h"
+
+#include "base/err.h"
+#include "base/text.h"
+#include "common/round_peer.h"
+#include "record/recorded.h"
+#include "record/throttle.h"
+#include "suspects/rank_facts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct suspects_test suspects_tests[SUSPECTS_TESTS] = {
+    {"gemm", "GEMM", false, false},
+    {"memory", "memory copy", false, false},
+    {"to_device", "copy from the host", false, false},
+    {"from_device", "copy to the host", false, false},
+    {"sendrecv", "send/receive", true, false},
+    {"allreduce", "all-reduce", true, false},
+    {"sendrecv", "send/receive alone", true, true},
+    {"allreduce", "all-reduce alone", true, true},
+};
+
+size_t suspects_entities(const struct suspects_data *d, size_t test)
+{
+    return suspects_tests[test].pair ? d->ranks * d->ranks : d->ranks;
+}
+
+/* ---- visits ---- */
+
+struct reader {
+    struct suspects_data *d;
+    const struct recorded *r;
+    int launch, first_launch; /* first_launch: so that those of several recordings differ */
+    int64_t block;            /* of the last visit; 0: none of this launch */
+    bool counts;              /* the blocks of this file do */
+};
+
+static void begin_visit(struct reader *in, int64_t block)
+{
+    struct suspects_data *d = in->d;
+    in->block = block;
+    d->launch = xrealloc(d->launch, (d->visits + 1) * sizeof *d->launch);
+    d->launch[d->visits] = in->first_launch + in->launch;
+    for (size_t t = 0; t < SUSPECTS_TESTS; t++) {
+        size_t n = suspects_entities(d, t);
+        d->x[t] = xrealloc(d->x[t], (d->visits + 1) * n * sizeof *d->x[t]);
+        for (size_t i = 0; i < n; i++)
+            d->x[t][d->visits * n + i] = NAN;
+    }
+    d->visits++;
+}
+
+static double log_of(const json_t *values, size_t rank)
+{
+    double v = json_number_value(json_array_get(values, rank));
+    return v > 0 ? log(v) : NAN;
+}
+
+/* Both ranks of a pair time it; the slower one has seen it end. */
+static void take_pairs(struct suspects_data *d, size_t t, const json_t *values, int round,
+                       int64_t alone)
+{
+    int n = (int)d->ranks;
+    double *to = d->x[t] + (d->visits - 1) * (size_t)n * (size_t)n;
+    for (int a = 0; a < n; a++) {
+        int b = round_peer(a, round - 1, n);
+        if (b < a || (alone >= 0 && a != alone && b != alone))
+            continue;
+        size_t at = (size_t)(a * n + b);
+        double x = log_of(values, (size_t)a), y = log_of(values, (size_t)b);
+        to[at] = isfinite(x) && isfinite(y) ? fmax(x, y) : NAN;
+        d->silent[at] = d->silent[at] || !isfinite(to[at]);
+    }
+}
+
+static void take_ranks(struct suspects_data *d, size_t t, const json_t *values)
+{
+    for (size_t i = 0; i < d->ranks; i++)
+        d->x[t][(d->visits - 1) * d->ranks + i] = log_of(values, i);
+}
+
+static int64_t param(const struct rec_cell *c, const char *key)
+{
+    char text[32];
+    const char *value = recorded_param(c, key, text, sizeof text);
+    return value ? atoll(value) : -1;
+}
+
+static void read_block(struct reader *in, const struct raw_line *l)
+{
+    struct suspects_data *d = in->d;
+    const struct rec_cell *c = recorded_find(in->r, recorded_text(l->json, "cell"));
+    int64_t block = json_integer_value(json_object_get(l->json, "block"));
+    if (!in->counts || !c || c->group != 0)
+        return;
+    if (block != in->block)
+        begin_visit(in, block);
+    int64_t round = param(c, "round"), alone = param(c, "alone");
+    const json_t *each = json_object_get(l->json, "each");
+    for (size_t t = 0; t < SUSPECTS_TESTS; t++) {
+        const struct suspects_test *test = &suspects_tests[t];
+        const json_t *values = json_object_get(each, test->metric);
+        if (test->pair && round >= 1 && test->alone == (alone >= 0))
+            take_pairs(d, t, values, (int)round, alone);
+        else if (!test->pair && round == 0)
+            take_ranks(d, t, values);
+    }
+}
+
+/* ---- failures ---- */
+
+/* A rank that hangs or fails in a round does so with its partner, or by itself in round 0. */
+static void read_fail(struct reader *in, const json_t *o)
+{
+    struct suspects_data *d = in->d;
+    const struct rec_cell *c = recorded_find(in->r, recorded_text(o, "cell"));
+    int rank = (int)json_integer_value(json_object_get(o, "rank"));
+    int round = c ? (int)param(c, "round") : 0;
+    int partner = round > 0 ? round_peer(rank, round - 1, (int)d->ranks) : -1;
+    char *where =
+        partner < 0 ? xstrfmt("rank %d", rank) : xstrfmt("rank %d with rank %d", rank, partner);
+    char *text =
+        xstrfmt("%s (host %s): %s in %s: %s", where, recorded_text(o, "host"),
+                recorded_text(o, "kind"), recorded_text(o, "phase"), recorded_text(o, "why"));
+    bool known = false;
+    for (size_t i = 0; i < d->n_failed; i++)
+        known = known || !strcmp(d->failed[i], text);
+    free(where);
+    if (known) {
+        free(text);
+        return;
+    }
+    d->failed = xrealloc(d->failed, (d->n_failed + 1) * sizeof *d->failed);
+    d->failed[d->n_failed++] = text;
+}
+
+/* ---- recordings ---- */
+
+static int read_file(struct reader *in, const char *path)
+{
+    const unsigned want = 1u << RAW_HEADER | 1u << RAW_BLOCK | 1u << RAW_HEALTH | 1u << RAW_FAIL;
+    struct raw *raw;
+    struct raw_line l;
+    int got, code = raw_open(&raw, path);
+    if (code)
+        return code;
+    raw_trust(raw);
+    in->block = 0;
+    while ((got = raw_next(raw, want, &l)) == 1) {
+        if (l.type == RAW_HEADER)
+            rank_facts_read(in->d->rank, in->d->ranks, json_object_get(l.json, "hosts"));
+        else if (l.type == RAW_BLOCK)
+            read_block(in, &l);
+        else if (l.type == RAW_HEALTH)
+            rank_facts_health(in->d->rank, in->d->ranks, l.json);
+        else
+            read_fail(in, l.json);
+    }
+    raw_close(raw);
+    return got < 0 ? GS_FAILED : GS_OK;
+}
+
+static int read_run(struct suspects_data *d, const struct recorded *r)
+{
+    struct reader in = {.d = d, .r = r};
+    in.first_launch = d->visits ? d->launch[d->visits - 1] : 0;
+    int code = GS_OK;
+    for (size_t i = 0; i < r->ledger->n_files && !code; i++) {
+        const struct ledger_file *file = &r->ledger->files[i];
+        bool closed;
+        const struct rec_span *span = recorded_span(r, 0, file->launch, &closed);
+        in.launch = file->launch;
+        in.counts = span && span->file == i;
+        code = read_file(&in, file->path);
+    }
+    return code;
+}
+
+static void begin(struct suspects_data *d, const struct recorded *r)
+{
+    d->platform = xstrdup(r->platform);
+    d->run_id = xstrdup(r->run_id);
+    d->ranks = (size_t)r->ranks;
+    d->rank = xcalloc(d->ranks, sizeof *d->rank);
+    d->silent = xcalloc(d->ranks * d->ranks, sizeof *d->silent);
+}
+
+int suspects_data_add(struct suspects_data *d, const char *dir)
+{
+    struct recorded *r;
+    int code = recorded_read(&r, dir);
+    if (code)
+        return code;
+    if (!r || strcmp(r->workload, "pairs") != 0 || !r->n_groups)
+        code = fail(GS_USAGE, "%s: not a recording of gradsync suspects (plugin pairs)", dir);
+    else if (d->rank && (size_t)r->ranks != d->ranks)
+        code = fail(GS_USAGE, "%s: has %lld ranks, not %zu", dir, (long long)r->ranks, d->ranks);
+    if (!code && !d->rank)
+        begin(d, r);
+    if (!code)
+        code = read_run(d, r);
+    recorded_free(r);
+    return code;
+}
+
+void suspects_data_free(struct suspects_data *d)
+{
+    for (size_t i = 0; d->rank && i < d->ranks; i++)
+        rank_facts_free(&d->rank[i]);
+    for (size_t i = 0; i < d->n_failed; i++)
+        free(d->failed[i]);
+    for (size_t t = 0; t < SUSPECTS_TESTS; t++)
+        free(d->x[t]);
+    free(d->failed);
+    free(d->silent);
+    free(d->launch);
+    free(d->rank);
+    free(d->platform);
+    free(d->run_id);
+    *d = (struct suspects_data){0};
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What recordings of the plugin `pairs` say about ranks and their links: the time of each test on
+ * each rank or pair in each block, what the ranks run on, and the readings of their GPUs.
+ */
+#pragma once
+
+#include "suspects/rank_facts.h"
+
+/* Network: of a host. Route: between two hosts. */
+enum suspect_kind { SUSPECT_RANK, SUSPECT_HOST, SUSPECT_NETWORK, SUSPECT_LINK, SUSPECT_ROUTE };
+enum { SUSPECT_KINDS = SUSPECT_ROUTE + 1 };
+
+/* Tests of pairs have a value for each pair (a, b), a < b, at a * ranks + b, the others for each
+ * rank. alone: while no other pair ran. */
+struct suspects_test {
+    const char *metric, *name;
+    bool pair, alone;
+};
+enum { SUSPECTS_TESTS = 8 };
+extern const struct suspects_test suspects_tests[SUSPECTS_TESTS];
+
+struct suspects_data {
+    char *platform, *run_id; /* of the first recording */
+    size_t ranks, visits;
+    int *launch;               /* of each visit (a block of a launch) */
+    double *x[SUSPECTS_TESTS]; /* [visit * entities + entity], log seconds; NaN: none */
+    bool *silent;              /* [a * ranks + b]: the pair did not answer */
+    struct rank_facts *rank;
+    char **failed; /* "round 3: hang on n1: why" */
+    size_t n_failed;
+};
+
+/* Adds a recording of the same ranks. GS_OK or reported. *d is zero before the first. */
+int suspects_data_add(struct suspects_data *d, const char *dir);
+void suspects_data_free(struct suspects_data *d);
+
+size_t suspects_entities(const struct suspects_data *d, size_t test);
+
+/* The values of a test in rows: its launches, as medians over their blocks; of a single launch, its
+ * blocks. centred: less the median of all entities of the block, which takes drift away. The
+ * caller frees *x. Returns the number of rows. */
+size_t suspects_rows(const struct suspects_data *d, size_t test, bool centred, double **x);

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cli.h"
+#include "base/err.h"
+#include "base/files.h"
+#include "base/locate.h"
+#include "base/text.h"
+#include "launch/gpus_here.h"
+#include "launch/joined.h"
+#include "launch/launcher_here.h"
+#include "launch/run.h"
+#include "record/runs.h"
+#include "suspects/suspects_config.h"
+#include "suspects/suspects_text.h"
+#include "verbs/commands.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define DATA "data/suspects" /* apart from data/raw, whose runs become tables and figures */
+
+struct request {
+    const char **set, *out, *baseline, *prometheus;
+    struct cli_int ranks;
+    bool json, quiet;
+};
+
+/* What is measured, and the recordings of it. */
+struct measuring {
+    const struct request *q;
+    struct words overrides, dirs;
+    size_t ranks;
+    bool cuda;
+};
+
+/* ---- measuring ---- */
+
+static int run_text(struct measuring *m, const struct text *config)
+{
+    char *path = xstrfmt("%s/suspects.XXXXXX.ini", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    char *dir = NULL;
+    int fd = mkstemps(path, 4);
+    struct run_options options = {.data = m->q->out,
+                                  .quiet = m->q->quiet,
+                                  .overrides = (const char *const *)m->overrides.v,
+                                  .dir = &dir};
+    int code = fd >= 0 && files_write_all(fd, config->s, config->len)
+                   ? run_config(path, &options)
+                   : fail_file(path, "written", errno);
+    if (fd >= 0) {
+        close(fd);
+        unlink(path);
+    }
+    if (dir)
+        words_add(&m->dirs, dir);
+    free(dir);
+    free(path);
+    return code;
+}
+
+/* The ranks of this machine: a GPU each, or a processor each where there is no GPU. */
+static int plan_here(struct measuring *m)
+{
+    struct utsname u;
+    m->cuda = !gpus_here_missing();
+    m->ranks = (size_t)(m->cuda ? gpus_here_count() : here_slots());
+    if (m->q->ranks.value)
+        m->ranks = (size_t)m->q->ranks.value;
+    if (!m->ranks)
+        return fail(GS_USAGE, "suspects: cannot count the GPUs of this machine: give --ranks N");
+    words_addf(&m->overrides, "platform:name=%s", uname(&u) == 0 ? u.nodename : "here");
+    if (m->cuda)
+        words_add(&m->overrides, "platform:device=GPU");
+    else if (m->ranks <= (size_t)here_slots())
+        words_add(&m->overrides, "launch:bind=core");
+    words_addf(&m->overrides, "launch:ranks=%zu", m->ranks);
+    return GS_OK;
+}
+
+static int plan_config(struct measuring *m, const char *config)
+{
+    struct suspects_launch launch = {0};
+    int code = suspects_config_launch(&m->overrides, &launch, config);
+    m->cuda = launch.device;
+    m->ranks = launch.ranks;
+    if (code == GS_OK && m->q->ranks.value) {
+        m->ranks = (size_t)m->q->ranks.value;
+        words_addf(&m->overrides, "launch:ranks=%zu", m->ranks);
+    }
+    return code;
+}
+
+static int plan(struct measuring *m, const char *config)
+{
+    struct joined joined;
+    if (joined_find(&joined) && joined.rank > 0) /* rank 0 reports */
+        return GS_USAGE;
+    if (joined_find(&joined))
+        return fail(GS_USAGE, "suspects: starts the ranks itself: run it without mpirun or srun");
+    int code = config ? plan_config(m, config) : plan_here(m);
+    for (size_t i = 0; m->q->set && m->q->set[i]; i++)
+        words_add(&m->overrides, m->q->set[i]);
+    if (!code && m->ranks < 2 && !m->q->baseline)
+        code = fail(GS_USAGE, "suspects: one rank has no peers: give --baseline RUN to compare it "
+                              "with its past, or more ranks");
+    return code;
+}
+
+/* ---- judging ---- */
+
+static int read_runs(struct suspects_data *d, char *const *dirs, size_t n)
+{
+    int code = GS_OK;
+    for (size_t i = 0; i < n && !code; i++)
+        code = runs_is_run(dirs[i]) ? suspects_data_add(d, dirs[i]) : code;
+    if (!code && !d->visits && !d->n_failed)
+        code = fail(GS_FAILED, "suspects: nothing was measured");
+    return code;
+}
+
+/* Measures the rounds, then alone the links that stand out. A failure is one of the results. */
+static int measure(struct measuring *m, struct suspects_data *d)
+{
+    struct text config = {0};
+    struct verdicts v;
+    suspects_config(&config, m->ranks, m->cuda);
+    int code = run_text(m, &config);
+    text_clear(&config);
+    if (code == GS_USAGE || code == GS_CANNOT || !m->dirs.n) {
+        text_free(&config);
+        return code;
+    }
+    code = read_runs(d, m->dirs.v, m->dirs.n);
+    if (!code && !m->q->baseline) {
+        suspects_judge(&v, d);
+        if (suspects_config_alone(&config, d, &v, m->cuda) && run_text(m, &config) == GS_OK)
+            code = suspects_data_add(d, m->dirs.v[m->dirs.n - 1]);
+        verdicts_free(&v);
+    }
+    text_free(&config);
+    return code;
+}
+
+static int report(const struct request *q, const struct suspects_data *d)
+{
+    struct suspects_data past = {0};
+    struct verdicts v;
+    char *dir = q->baseline ? locate_run(q->baseline) : NULL;
+    int code = dir ? suspects_data_add(&past, dir) : GS_OK;
+    if (!code) {
+        if (dir)
+            suspects_judge_since(&v, d, &past);
+        else
+            suspects_judge(&v, d);
+        const struct suspects_report r = {d, &v, dir ? past.run_id : NULL};
+        if (q->json)
+            suspects_print_json(&r);
+        else
+            suspects_print(&r);
+        if (q->prometheus)
+            code = suspects_write_prometheus(&r, q->prometheus);
+        if (!code && (v.n || d->n_failed))
+            code = GS_FAILED;
+        verdicts_free(&v);
+    }
+    suspects_data_free(&past);
+    free(dir);
+    return code;
+}
+
+/* The arguments are recordings, or one config, or none. */
+static int suspects(const struct request *q, char **words, size_t n)
+{
+    struct measuring m = {.q = q};
+    struct suspects_data d = {0};
+    int code = GS_OK;
+    for (size_t i = 0; i < n; i++) {
+        char *dir = locate_run(words[i]);
+        if (runs_is_run(dir))
+            words_add(&m.dirs, dir);
+        free(dir);
+    }
+    if (m.dirs.n && m.dirs.n < n)
+        code = fail(GS_USAGE, "suspects: give recordings, or one config");
+    else if (m.dirs.n)
+        code = read_runs(&d, m.dirs.v, m.dirs.n);
+    else if (n > 1)
+        code = fail(GS_USAGE, "suspects: give one config, or recordings of gradsync suspects");
+    else
+        code = plan(&m, n ? words[0] : NULL);
+    if (!code && !d.rank)
+        code = measure(&m, &d);
+    if (!code)
+        code = report(q, &d);
+    suspects_data_free(&d);
+    words_free(&m.overrides);
+    words_free(&m.dirs);
+    return code;
+}
+
+int cmd_suspects(int argc, char **argv)
+{
+    struct request q = {.out = DATA, .ranks = {0, 1, 1000000}};
+    const struct cli_option options[] = {
+        {"ranks", 'n', CLI_INT, &q.ranks, "N",
+         "number of GPUs, or of ranks on processors (default: those of this machine)"},
+        {"baseline", 'b', CLI_TEXT, &q.baseline, "RUN",
+         "compare each GPU and link with itself in this earlier recording, not with its peers"},
+        {"set", 's', CLI_LIST, &q.set, "SECTION:KEY=VALUE",
+         "override a key, such as measure:blocks=100 for a longer test, pairs:backend=host"},
+        {"output", 'o', CLI_TEXT, &q.out, "DATA",
+         "folder for the recordings (default data/suspects)"},
+        {"json", 0, CLI_FLAG, &q.json, NULL, "print JSON"},
+        {"prometheus", 0, CLI_TEXT, &q.prometheus, "FILE", "also write gauges into this textfile"},
+        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors and the result only"},
+        {0}};
+    const struct cli cli = {
+        .verb = "suspects",
+        .arguments = "[CONFIG | RUN...]",
+        .summary =
+            "Finds the GPU, link or host that is slower than its peers: measures each by itself "
+            "and "
+            "each pair, on the ranks of a config or of this machine; or judges recordings. One "
+            "line "
+            "a suspect and exit code 1; one line and 0 if there is none. At most 5% of machines "
+            "without a fault have a suspect.",
+        .example = "gradsync suspects h200-4gpu --baseline 20261123T031837Z-78d4",
+        .options = options,
+        .min_args = 0,
+        .max_args = -1};
+    char **args = xcalloc((size_t)argc + 1, sizeof *args);
+    int n;
+    bool done;
+    int code = cli_parse(&cli, argc, argv, args, &n, &done);
+    say_quiet(q.quiet);
+    if (!code && !done)
+        code = suspects(&q, args, (size_t)n);
+    cli_free(&cli);
+    free(args);
+    return code;
+}

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tier: slow
+#
+# gradsync suspects between four emulated hosts: the link with 200 ms more is named, and no other link.
+# The hosts share the processors of one machine, so a busy one may make a rank a suspect too.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/lab.sh"
+[ -e "$build/gradsync-rank" ] || skip_all 'built without MPI'
+
+lab_config 200Mbit/s 1ms 'east-south = rtt=201ms'
+sed -i 's/^south = gpus=1/&\nwest = gpus=1/; s/^ranks = 3/ranks = 4/; s/^nodes = 3/nodes = 4/
+    s/^hosts = .*/hosts = north, east, south, west/' lab.ini
+run lab -- "$gradsync" suspects lab.ini -q -o data -s pairs:size=64KiB -s pairs:gemm=64
+need_lab
+is "$rc" 1 'a delayed link gives exit code 1'
+links=$(grep '^suspect: link' <<<"$out")
+like "$links" '^suspect: link of rank 1 and rank 2 \(network, east and south\): ' \
+    'the delayed link is named'
+one_line "$links" 'no other link is named'
+unlike "$links" 'only while other pairs run' 'it is slow alone too'
+is "$(ls -d data/*/pairs/* | wc -l)" 2 'the link that stands out is measured again, alone'
+like "$(cat data/*/pairs/*/launch-01.01.jsonl)" '"alone":"1"' 'the other pairs are idle then'
+done_testing

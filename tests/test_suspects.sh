@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# gradsync suspects: that it names a slow rank and a pair that does not answer, on pretended GPUs
+# (tests/gpu/pretend.c), whose times are exact, and on real ranks of MPI that are made faulty; and what it
+# refuses. How often it is wrong: tests/test_suspect_rates.sh. In a lab: tests/test_lab_suspects.sh.
+. "$(dirname "$0")/lib.sh"
+command -v mpirun >/dev/null || skip_all 'needs mpirun'
+
+few=(-s launch:oversubscribe=yes -s measure:launches=2 -s measure:blocks=3
+    -s measure:max_blocks=3 -s measure:sample_time=1ms -s measure:warmup=1ms)
+suspects() { run "$gradsync" suspects -q -o data "$@" "${few[@]}"; }
+
+# ---- what is refused ----
+
+exits 2 'one rank is refused' "$gradsync" suspects --ranks 1
+one_line "$err" 'the error about one rank is one line'
+like "$err" 'one rank has no peers: give --baseline RUN' 'the error about one rank names the remedy'
+exits 2 'two configs are refused' "$gradsync" suspects local wan-lab
+mkdir -p other
+printf '[launch]\nranks = 2\n[measure]\nlaunches = 1\nblocks = 2\nmax_blocks = 2\n[null]\n' >n.ini
+run "$gradsync" run -q n.ini -o other
+exits 2 'a recording of another plugin is refused' "$gradsync" suspects other/*/*/*
+like "$err" 'not a recording of gradsync suspects' 'the error says what the recording is not'
+exits 2 'a launcher in front is refused' mpirun -n 2 --oversubscribe "$gradsync" suspects
+like "$err" 'run it without mpirun or srun' 'the error about a launcher names the remedy'
+
+# ---- pretended GPUs ----
+
+if [ -e "$build/plugins/pairs/cuda.so" ] && "${CC:-gcc}" -std=gnu11 -shared -fPIC \
+    -Wl,-soname,libcuda.so.1 -o pretend.so "$top/tests/gpu/pretend.c"; then
+    pretended() { # VARIABLE=VALUE… -- ARGUMENT…
+        local set=()
+        while [ "$1" != -- ]; do set+=("$1") && shift; done
+        shift
+        run env LD_PRELOAD="$tmp/pretend.so" PRETEND_GPUS=4 "${set[@]}" "$gradsync" suspects -q \
+            -o data "$@" "${few[@]}"
+    }
+    pretended -- --prometheus healthy.prom
+    is "$rc" 0 'four equal GPUs have no suspect'
+    one_line "$out" 'no suspect is one line'
+    seen='would have seen a [a-zA-Z]+ [0-9.]+% slower, a link [0-9.]+% slower'
+    like "$out" "^no suspect among 4 [a-zA-Z]+ and 6 links \($seen\)\$" \
+        'the line says what would have been seen'
+    is "$(grep -c '^gradsync_suspects 0$' healthy.prom)" 1 'the gauge of suspects is 0'
+    healthy=$(echo data/*/pairs/*)
+    is "$(grep -h '"type":"block"' "$healthy"/launch-01.01.jsonl | grep -o '"gemm":\[[^]]*\]' |
+        head -n 1 | tr -cd , | wc -c)" 3 'a block has the value of each of four ranks'
+
+    pretended PRETEND_SLOW='2 1.3' -- --json --prometheus slow.prom
+    is "$rc" 1 'a GPU that is 30% slower gives exit code 1'
+    is "$(grep -c '"text":' <<<"$out")" 1 'the JSON has one suspect'
+    like "$out" '"schema": "gradsync-suspects-1"' 'the JSON names its schema'
+    like "$out" '"test": "GEMM",[[:space:]]*"slower_percent": (29\.9|30\.0)' \
+        'the JSON says by how much its GEMM is slower'
+    is "$(grep -c '^gradsync_suspect_slower_percent{kind="rank",rank="2",peer="",.*} 30' slow.prom)" \
+        1 'a gauge has the slow GPU'
+    slow=$(ls -d data/*/pairs/* | tail -n 1)
+    run "$gradsync" suspects "$slow"
+    is "$rc" 1 'a recording is judged again'
+    like "$out" '^suspect: rank 2 \(.*: .*GEMM takes 30\.0% longer' 'the line names the slow GPU'
+    one_line "$out" 'a slow GPU is one line, without its links'
+    run "$gradsync" suspects -b "$healthy" "$slow"
+    like "$out" "^suspect: rank 2 .*longer than $(basename "$healthy")" \
+        'a GPU that is slower than in the past is named'
+    one_line "$out" 'GPUs that are as fast as in the past are not named, nor the links of a slow one'
+
+    pretended PRETEND_SILENT='1 2' -- -s pairs:patience=300ms
+    is "$rc" 1 'a pair that does not answer gives exit code 1'
+    like "$out" '^suspect: link of rank 1 and rank 2 .*: did not answer in time$' \
+        'the pair that does not answer is named, and nothing else'
+    is "$(grep -h '"sendrecv":' "$(ls -d data/*/pairs/* | tail -n 1)"/launch-01.01.jsonl |
+        grep -c null)" 3 'the pairs beside one that does not answer are measured'
+else
+    skip 'slow GPUs are named' 'built without CUDA or NCCL'
+fi
+
+# ---- real ranks with a fault ----
+
+ok 'the library that makes ranks faulty compiles' "${MPICC:-mpicc}" -D_GNU_SOURCE -Wall -Wextra \
+    -shared -fPIC -o faulty.so "$top/tests/mpi/faulty.c"
+faulty() { # FAULT RANKS ARGUMENT…
+    run "$gradsync" suspects -q -o real --ranks "$2" "${few[@]}" -s pairs:backend=host \
+        -s launch:prefix="env FAULT=$1 LD_PRELOAD=$tmp/faulty.so" "${@:3}"
+}
+faulty silent 3 -s pairs:patience=5s
+is "$rc" 1 'ranks whose messages do not arrive give exit code 1'
+like "$out" 'link of rank 1 and rank 2 \(on .*\): did not answer in time' \
+    'the pair whose messages do not arrive is named'
+unlike "$out" 'link of rank 0 and rank [12] .*did not answer' 'the other pairs answer'
+faulty slow 2 -s measure:launches=3
+is "$rc" 1 'a rank that computes 20 times as much gives exit code 1'
+like "$out" '^suspect: rank 1 \(on .*GEMM takes [0-9.]+% longer than its peers' \
+    'the rank that computes 20 times as much is named'
+unlike "$out" 'rank 0' 'the other rank is not named'
+
+done_testing

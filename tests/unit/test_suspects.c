@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tournament, the split of pairs into ranks and links, and who is compared with whom. How often
+ * the judgement is wrong: tests/sim/suspect_rates.c.
+ */
+#include "common/round_peer.h"
+#include "suspects/judge.h"
+#include "suspects/pair_effects.h"
+#include "suspects/suspects_config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GEMM, SENDRECV = 4, SENDRECV_ALONE = 6, RANKS = 8, VISITS = 9 };
+
+static void each_pair_meets_once(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 9; n++) {
+        int met[9][9] = {{0}};
+        for (int round = 1; round <= round_count(n); round++)
+            for (int a = 0; a < n; a++) {
+                int b = round_peer(a, round - 1, n);
+                if (b < 0)
+                    continue;
+                assert_int_equal(round_peer(b, round - 1, n), a);
+                met[a][b]++;
+            }
+        for (int a = 0; a < n; a++)
+            for (int b = 0; b < n; b++)
+                assert_int_equal(met[a][b], a != b);
+    }
+}
+
+static void split(size_t n, size_t slow_rank, size_t a, size_t b, double *rank, double *link)
+{
+    double y[RANKS * RANKS];
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++)
+            y[i * n + j] =
+                5 + (i == slow_rank || j == slow_rank ? 0.2 : 0) + (i == a && j == b ? 0.3 : 0);
+    pair_effects(y, n, rank, link);
+}
+
+static void a_slow_link_is_no_slow_rank(void **state)
+{
+    (void)state;
+    double rank[RANKS], link[RANKS * RANKS];
+    for (size_t n = 3; n <= RANKS; n++) {
+        split(n, n, 0, 1, rank, link);
+        for (size_t i = 0; i < n; i++)
+            assert_true(fabs(rank[i]) < 1e-9);
+        assert_true(fabs(link[1] - 0.3) < 1e-9 && fabs(link[2]) < 1e-9);
+    }
+}
+
+static void a_slow_rank_is_no_slow_link(void **state)
+{
+    (void)state;
+    double rank[RANKS], link[RANKS * RANKS];
+    for (size_t n = 3; n <= RANKS; n++) {
+        split(n, 1, n, n, rank, link);
+        assert_true(fabs(rank[1] - 0.2) < 1e-9 && fabs(rank[0]) < 1e-9);
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = i + 1; j < n; j++)
+                assert_true(fabs(link[i * n + j]) < 1e-9);
+    }
+}
+
+/* ---- machines ---- */
+
+struct machine {
+    struct suspects_data d;
+    struct rank_facts rank[RANKS];
+    int launch[VISITS];
+    bool silent[RANKS * RANKS];
+    double x[SUSPECTS_TESTS][VISITS * RANKS * RANKS];
+};
+
+/* Ranks that differ by 0.1% in a GEMM; pairs that differ by 0.1%, at once. One host, one model. */
+static struct machine *machine(void)
+{
+    struct machine *m = calloc(1, sizeof *m);
+    m->d = (struct suspects_data){.ranks = RANKS,
+                                  .visits = VISITS,
+                                  .launch = m->launch,
+                                  .silent = m->silent,
+                                  .rank = m->rank};
+    for (size_t t = 0; t < SUSPECTS_TESTS; t++)
+        m->d.x[t] = m->x[t];
+    for (int i = 0; i < RANKS; i++)
+        m->rank[i] = (struct rank_facts){.host = "a", .model = "one", .uuid = "", .index = i};
+    for (int v = 0; v < VISITS; v++)
+        m->launch[v] = v / 3;
+    for (size_t t = 0; t < SUSPECTS_TESTS; t++)
+        for (size_t v = 0, n = suspects_entities(&m->d, t); v < VISITS; v++)
+            for (size_t i = 0; i < n; i++)
+                m->x[t][v * n + i] = t == GEMM || (t == SENDRECV && i / RANKS < i % RANKS)
+                                         ? 0.001 * (double)(i * 7 % 5)
+                                         : NAN;
+    return m;
+}
+
+static void slow_down(struct machine *m, size_t test, size_t entity, double by)
+{
+    size_t n = suspects_entities(&m->d, test);
+    for (size_t v = 0; v < VISITS; v++)
+        m->x[test][v * n + entity] += by;
+}
+
+static void a_slow_rank_is_found(void **state)
+{
+    (void)state;
+    struct machine *m = machine();
+    struct verdicts v;
+    suspects_judge(&v, &m->d);
+    assert_int_equal(v.n, 0);
+    assert_int_equal(v.links, RANKS * (RANKS - 1) / 2);
+    verdicts_free(&v);
+    slow_down(m, GEMM, 3, 0.05);
+    suspects_judge(&v, &m->d);
+    assert_int_equal(v.n, 1);
+    assert_true(v.v[0].kind == SUSPECT_RANK && v.v[0].a == 3);
+    assert_true(fabs(v.v[0].findings[0].excess.value - 0.05) < 0.005);
+    verdicts_free(&v);
+    free(m);
+}
+
+static void another_model_is_no_suspect(void **state)
+{
+    (void)state;
+    struct machine *m = machine();
+    struct verdicts v;
+    for (size_t i = 6; i < RANKS; i++) {
+        slow_down(m, GEMM, i, 0.5);
+        m->rank[i].model = "another";
+    }
+    suspects_judge(&v, &m->d);
+    assert_int_equal(v.n, 0);
+    verdicts_free(&v);
+    free(m);
+}
+
+static void ranks_that_are_all_slow_are_a_slow_host(void **state)
+{
+    (void)state;
+    struct machine *m = machine();
+    struct verdicts v;
+    for (size_t i = 0; i < 2; i++) {
+        m->rank[i].host = "b";
+        slow_down(m, GEMM, i, 0.1);
+    }
+    for (size_t t = SENDRECV, i = 0; i < VISITS * RANKS * RANKS; i++)
+        m->x[t][i] = NAN;
+    suspects_judge(&v, &m->d);
+    assert_int_equal(v.n, 1);
+    assert_true(v.v[0].kind == SUSPECT_HOST && v.v[0].a == 0);
+    verdicts_free(&v);
+    free(m);
+}
+
+static void a_link_that_is_slow_in_company_shares_a_path(void **state)
+{
+    (void)state;
+    struct machine *m = machine();
+    struct verdicts v;
+    struct text config = {0};
+    slow_down(m, SENDRECV, 0 * RANKS + 5, 0.2);
+    suspects_judge(&v, &m->d);
+    assert_int_equal(v.n, 1);
+    assert_true(v.v[0].kind == SUSPECT_LINK && v.v[0].a == 0 && v.v[0].b == 5 && !v.v[0].shared);
+    assert_true(suspects_config_alone(&config, &m->d, &v, true));
+    assert_non_null(strstr(config.s, "alone = 0, 0, 0, 0,"));
+    verdicts_free(&v);
+    for (size_t visit = 0; visit < VISITS; visit++)
+        for (size_t b = 1; b < RANKS; b++)
+            m->x[SENDRECV_ALONE][visit * RANKS * RANKS + b] = 0.001 * (double)(b * 7 % 5);
+    suspects_judge(&v, &m->d);
+    assert_true(v.n == 1 && v.v[0].shared);
+    verdicts_free(&v);
+    text_free(&config);
+    free(m);
+}
+
+static void only_what_differs_from_the_past_is_slower_than_it(void **state)
+{
+    (void)state;
+    struct machine *now = machine(), *past = machine();
+    struct verdicts v;
+    slow_down(now, GEMM, 2, 0.1);
+    slow_down(past, GEMM, 2, 0.1);
+    slow_down(now, GEMM, 4, 0.1);
+    suspects_judge_since(&v, &now->d, &past->d);
+    assert_true(v.n == 1 && v.v[0].kind == SUSPECT_RANK && v.v[0].a == 4);
+    verdicts_free(&v);
+    free(past);
+    free(now);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_pair_meets_once),
+        cmocka_unit_test(a_slow_link_is_no_slow_rank),
+        cmocka_unit_test(a_slow_rank_is_no_slow_link),
+        cmocka_unit_test(a_slow_rank_is_found),
+        cmocka_unit_test(another_model_is_no_suspect),
+        cmocka_unit_test(ranks_that_are_all_slow_are_a_slow_host),
+        cmocka_unit_test(a_link_that_is_slow_in_company_shares_a_path),
+        cmocka_unit_test(only_what_differs_from_the_past_is_slower_than_it),
+    };
+    return cmocka_run_group_tests_name("suspects", tests, NULL, NULL);
+}
