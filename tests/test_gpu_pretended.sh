@@ -185,18 +185,18 @@ others='collective = allgather, reducescatter, alltoall, broadcast, reduce, send
 on others "size = 1KiB"$'\n'"$others"$'\nlaunch = graph, stream\nbuffers = hot, cold'
 is "$rc:$(grep -c '"type":"group"' "$recording")" 0:24 \
     'the other collectives are measured in graphs and on a stream, hot and cold'
-like "$(values)" 'SendRecv/ ctas=8' 'the kernel of sends and receives is found in a graph'
+like "$(values)" 'SendRecv ctas=8' 'the kernel of sends and receives is found in a graph'
 on inplace "size = 1KiB"$'\n'"$others"$'\nin_place = yes\nmetric = T_ss, L_iso'
 is "$(grep -h '"type":"fail"' "$recording" | grep -c 'cannot be done in place: use in_place=no')" \
     4 'four collectives are done in place; all-to-all and send-receive say they cannot be'
 on zero \
     $'size = 1KiB\ncollective = allgather\nconfigs = auto, efficiency, symmetric, symmetric/zero'
 is "$rc:$(grep -c '"type":"fail"' "$recording")" '0:0' 'each CTA policy is measured'
-like "$(values)" 'copy-engine/ ctas=0' 'a graph without kernels is recorded as copy engines'
+like "$(values)" 'copy-engine ctas=0' 'a graph without kernels is recorded as copy engines'
 on ignored $'size = 1KiB\ncollective = allgather\nconfigs = auto, symmetric/zero' \
     PRETEND_NO_COPIES=1
 but_one 'a policy that NCCL ignores' \
-    'NCCL ran SendRecv/ ctas=8 where policy=zero was asked: it uses copy engines for'
+    'NCCL ran SendRecv ctas=8 where policy=zero was asked: it uses copy engines for'
 on oldpolicy $'size = 1KiB\nconfigs = auto, zero' PRETEND_NCCL=22703
 but_one 'a policy that this NCCL lacks' \
     'this NCCL, 2\.27, has no policy=zero: use policy=default, or NCCL 2\.28'

@@ -48,4 +48,17 @@ printf '[slurm]\nsetup = export A_KEY=hunter2\n' >>here.ini
 exits 2 'a job script with a secret is refused' "$gradsync" submit --dry-run here.ini
 like "$err" 'it holds a secret.*export NAME=\$\(cat FILE\)' \
     'the message says how a job script reads a secret from a file'
+
+train() { # KEY VALUE
+    printf '[platform]\nname = t\n[train]\ncommand = echo took=1 {%s}\ntime = took=([0-9.]+)\n%s = %s\n' \
+        "$1" "$1" "$2" >train.ini
+    run "$gradsync" plan train.ini
+}
+train auth_token hunter2
+is "$rc" 2 'a parameter whose name is that of a secret is refused'
+like "$err" '^train.ini:6: .*auth_token: its name is that of a secret' \
+    'the message names the file, the line and the parameter'
+unlike "$out$err" 'hunter2' 'the message does not contain the secret'
+train max_tokens '512, 1024'
+is "$rc" 0 'a count of tokens is no secret'
 done_testing

@@ -107,6 +107,31 @@ is "$rc:$fails" 0: 'direct exchange with unequal shares works without given rate
 like "$lines" '"key":"rates_Bps","value":"[0-9.e+]+ [0-9.e+]+ [0-9.e+]+ [0-9.e+]+"' \
     'rates that were not given are measured and recorded'
 
+config tails.ini 4 'size = 64KiB' 'pattern = normal, student3' 'strategy = mpi, ring, direct' \
+    'wire = fp32, int4' 'feedback = no, yes' 'transport = mpi'
+measure tails.ini --set measure:blocks=8 --set measure:max_blocks=8 --set measure:budget=2s
+is "$rc:$fails" 0: 'sums of floats with and without tails are within their bounds'
+of() { # PATTERN METRIC CELL: of its last block
+    local cell
+    cell=$(grep '"type":"cell".*"copy":0' <<<"$lines" | grep "\"config\":\"$3\"" |
+        grep "\"pattern\":\"$1\"" | sed -E 's/.*"cell":"([^"]*)".*/\1/')
+    grep "\"type\":\"block\".*\"$cell\",\"copy\":0" <<<"$lines" | tail -n 1 |
+        sed -E "s/.*\"$2\":([-+.e0-9]+).*/\1/"
+}
+for cell in direct/transport=mpi transport=mpi; do
+    ok "$cell: fp32 rounds floats" holds \
+        "$(of normal rms_error $cell) > 1e-9 && $(of normal rms_error $cell) < 1e-6"
+    for pattern in normal student3; do
+        ok "$cell, $pattern: feedback lowers the summed error of int4" holds \
+            "$(of $pattern summed_error "$cell/int4/feedback=yes") < \
+0.6 * $(of $pattern summed_error "$cell/int4")"
+    done
+done
+like "$(grep -c '"key":"warning","value":"wire=int4: the largest of 128' <<<"$lines")" '^[1-9]' \
+    'int4 on gradients with a heavy tail is warned of'
+like "$(grep '"kind":"skip"' <<<"$lines")" 'with wire=fp32 has no feedback' \
+    'feedback without rounding is skipped'
+
 # ---- a training ----
 
 config train.ini 2 'size = 64KiB' 'transport = tcp' 'compute = 2ms' 'accumulate = 2' 'every = 8' \

@@ -77,6 +77,7 @@ struct comm_ran {
     /* "RING", "LL128"; a kernel's name and ""; "copy-engine" and "", without CTAs */
     char algorithm[32], protocol[32];
     int ctas;
+    char why[80]; /* what failed, if it is not known; "": this NCCL does not say */
 };
 
 /* WL_SKIP: this NCCL is too old. */

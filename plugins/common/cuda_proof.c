@@ -92,9 +92,12 @@ enum wl_status comm_prove(struct comms *c, const struct comm *comm, const struct
     char text[96];
     if (!ran->known) {
         host->note(host->ctx, "ran", "unproven: this NCCL does not say what it ran");
+        if (*ran->why)
+            host->note(host->ctx, "ran_why", ran->why);
         return WL_OK;
     }
-    snprintf(text, sizeof text, "%s/%s ctas=%d", ran->algorithm, ran->protocol, ran->ctas);
+    snprintf(text, sizeof text, "%s%s%s ctas=%d", ran->algorithm, *ran->protocol ? "/" : "",
+             ran->protocol, ran->ctas);
     host->note(host->ctx, "ran", text);
     if (comm->key.policy == NCCL_POLICY_ZERO && ran->ctas > 0) {
         HOST_FAIL(

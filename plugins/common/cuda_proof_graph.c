@@ -60,39 +60,55 @@ static bool take_kernel(struct comm_ran *ran, CUgraphNode node)
     return true;
 }
 
-static struct comm_ran read_graph(cudaGraph_t graph)
+static bool unknown(struct comm_ran *ran, const char *what, const char *why)
 {
-    struct comm_ran ran = {.known = true, .algorithm = "copy-engine"}, unknown = {0};
+    *ran = (struct comm_ran){0};
+    snprintf(ran->why, sizeof ran->why, "%s: %s", what, why);
+    return false;
+}
+
+static bool read_graph(struct comm_ran *ran, cudaGraph_t graph)
+{
     cudaGraphNode_t nodes[NODES_MAX];
     size_t n = NODES_MAX;
-    if (cudaGraphGetNodes(graph, nodes, &n) != cudaSuccess || n == 0 || n > NODES_MAX)
-        return unknown;
+    *ran = (struct comm_ran){.known = true, .algorithm = "copy-engine"};
+    cudaError_t e = cudaGraphGetNodes(graph, nodes, &n);
+    if (e != cudaSuccess || n == 0)
+        return unknown(ran, "cudaGraphGetNodes", e ? cudaGetErrorString(e) : "an empty graph");
     for (size_t i = 0; i < n; i++) {
         enum cudaGraphNodeType type;
-        if (cudaGraphNodeGetType(nodes[i], &type) != cudaSuccess)
-            return unknown;
+        e = cudaGraphNodeGetType(nodes[i], &type);
+        if (e != cudaSuccess)
+            return unknown(ran, "cudaGraphNodeGetType", cudaGetErrorString(e));
         if (type != cudaGraphNodeTypeKernel)
             continue;
-        if (ran.ctas == 0)
-            snprintf(ran.algorithm, sizeof ran.algorithm, "kernel");
-        if (!take_kernel(&ran, nodes[i]))
-            return unknown;
+        if (ran->ctas == 0)
+            snprintf(ran->algorithm, sizeof ran->algorithm, "kernel");
+        if (!take_kernel(ran, nodes[i]))
+            return unknown(ran, "cuGraphKernelNodeGetParams", "no parameters");
     }
-    return ran;
+    return true;
 }
 
 struct comm_ran comm_look_at_graph(struct comms *c, ncclResult_t (*queue)(void *ctx), void *ctx)
 {
     const struct wl_host *host = c->gpu->host;
-    struct comm_ran ran = {0};
+    struct comm_ran ran;
     cudaGraph_t graph = NULL;
-    if (cudaStreamBeginCapture(c->gpu->stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess) {
+    cudaError_t begun = cudaStreamBeginCapture(c->gpu->stream, cudaStreamCaptureModeThreadLocal);
+    if (begun == cudaSuccess) {
         ncclResult_t e = queue(ctx);
         cudaError_t ended = cudaStreamEndCapture(c->gpu->stream, &graph);
-        if (e == ncclSuccess && ended == cudaSuccess)
-            ran = read_graph(graph);
+        if (e != ncclSuccess)
+            unknown(&ran, "NCCL in a captured stream", ncclGetErrorString(e));
+        else if (ended != cudaSuccess)
+            unknown(&ran, "cudaStreamEndCapture", cudaGetErrorString(ended));
+        else
+            read_graph(&ran, graph);
         if (graph)
             cudaGraphDestroy(graph);
+    } else {
+        unknown(&ran, "cudaStreamBeginCapture", cudaGetErrorString(begun));
     }
     cudaGetLastError(); /* a failure here is no failure of the operation */
     host->bcast(host->ctx, &ran, sizeof ran, 0);

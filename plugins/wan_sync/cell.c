@@ -22,6 +22,10 @@ static const char *const transports[] = {[CELL_BY_MPI] = "mpi", [CELL_BY_TCP] = 
 const char *const cell_wires[] = {
     [WIRE_FP32] = "fp32", [WIRE_BF16] = "bf16", [WIRE_INT8] = "int8", [WIRE_INT4] = "int4", NULL};
 static const char *const insides[] = {[INSIDE_BY_MPI] = "mpi", [INSIDE_BY_NCCL] = "nccl", NULL};
+static const char *const patterns[] = {[PATTERN_INTEGERS] = "integers",
+                                       [PATTERN_NORMAL] = "normal",
+                                       [PATTERN_STUDENT3] = "student3",
+                                       NULL};
 static const char *const protections[] = {
     [TCP_BARE] = "none", [TCP_PROOF] = "proof", [TCP_ENCRYPTION] = "encryption", NULL};
 static const char *const shares[] = {[SHARES_EQUAL] = "equal", [SHARES_LP] = "lp", NULL};
@@ -42,6 +46,8 @@ const struct wl_param cell_params[] = {
      "transport of the blocks between ranks; not used with strategy=mpi"},
     {P(wire, WL_CHOICE, WL_CONFIG, int), NULL, "fp32", 0, 0, cell_wires,
      "number format on the wire; int8 and int4 have one scale for 128 numbers"},
+    {P(feedback, WL_BOOL, WL_CONFIG, bool), NULL, "no", 0, 0, NULL,
+     "yes: keep what each rounding of wire=int8 or int4 loses, and add it in the next synchronisation; takes a second buffer"},
     {P(inside, WL_CHOICE, WL_CONFIG, int), NULL, "mpi", 0, 0, insides,
      "library that sums inside a site with strategy=hierarchical; nccl: on the GPUs, which hold the gradient"},
     {P(streams, WL_INT, WL_CONFIG, int64_t), NULL, "8", 1, 64, NULL,
@@ -80,6 +86,8 @@ const struct wl_param cell_params[] = {
      "consecutive ranks per site; 0: each node is a site"},
     {T(rates, WL_AXIS), NULL, "", 0, 0, NULL,
      "relative uplink rates of the ranks for shares=lp, e.g. 4:4:1:4; empty: measure them"},
+    {P(pattern, WL_CHOICE, WL_AXIS, int), NULL, "integers", 0, 0, patterns,
+     "distribution of the gradient; integers: the sum is exact; normal, student3: floats, with the tail of Student's t with 3 degrees of freedom"},
     {P(timeout, WL_TIME, WL_AXIS, double), "s", "30s", 0.1, 86400, NULL,
      "longest time without any block before the cell fails"},
     {T(congestion, WL_CONFIG), NULL, "", 0, 0, NULL,
@@ -222,6 +230,12 @@ static enum wl_status judge_config(const struct cell *c, const struct wl_job *jo
     }
     if (c->strategy == CELL_MPI && c->wire != WIRE_FP32)
         snprintf(why, n, "strategy=mpi has no wire=%s (fp32)", cell_wires[c->wire]);
+    else if (c->feedback && (c->strategy == CELL_MPI || c->wire == WIRE_FP32 ||
+                             c->strategy == CELL_FIRST + WAN_RECURSIVE_DOUBLING))
+        snprintf(why, n,
+                 "strategy=%s with wire=%s has no feedback: nothing is rounded, or more than "
+                 "once",
+                 cell_strategies[c->strategy], cell_wires[c->wire]);
     else if (c->strategy == CELL_MPI && cell_steps_beside(c))
         snprintf(why, n, "strategy=mpi blocks: set fragments=1 and overlap=0");
     else if (c->shares != SHARES_EQUAL && c->strategy != CELL_FIRST + WAN_DIRECT)
@@ -251,7 +265,8 @@ enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct 
     double steps = (double)(c->every + cell_steps_beside(c));
     shape->size_B = c->size;
     shape->busbw_factor = cell_trains(c) ? 0 : 2.0 * (job->ranks - 1) / job->ranks;
-    shape->host_B = c->size * (c->outer == OUTER_NESTEROV ? 3 : 1) + CELL_SLOTS_B;
+    shape->host_B =
+        c->size * (uint64_t)((c->outer == OUTER_NESTEROV ? 3 : 1) + c->feedback) + CELL_SLOTS_B;
     shape->device_B = c->inside == INSIDE_BY_NCCL ? c->size : 0;
     shape->iteration_s = steps * (double)c->accumulate * c->compute + 2 * ROUGH_DELAY_S +
                          2 * (double)c->size / ROUGH_RATE_BPS;

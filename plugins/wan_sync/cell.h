@@ -24,6 +24,7 @@ struct cell {
     int strategy, transport, wire, inside;
     int64_t streams;
     uint64_t block;
+    bool feedback;
     int shares, order;
     int64_t fragments, overlap;
     bool strict;
@@ -35,6 +36,7 @@ struct cell {
     int64_t tokens, target_tokens;
     int64_t site_ranks;
     char rates[WL_TEXT_MAX];
+    int pattern;
     double timeout;
     char interface[WL_TEXT_MAX], congestion[WL_TEXT_MAX], secret_file[WL_TEXT_MAX];
     int64_t port;

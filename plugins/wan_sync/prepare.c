@@ -2,6 +2,7 @@
 #include "wan_sync/transport/probe.h"
 #include "wan_sync/wan_sync.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 /* ---- a cell ---- */
 
 #define NOTE_MAX 512
+#define TAIL_ERROR 0.15 /* of one rounding, relative to the rms: above, a user is warned */
 
 static void note_ranks(const struct self *s, const char *key, const int *x, int n)
 {
@@ -56,6 +58,8 @@ void wan_release(void *prepared)
     sites_close(&p->sites);
     free(p->rank_of);
     free(p->share);
+    free(p->residual);
+    free(p->errors);
     free(p);
 }
 
@@ -153,6 +157,7 @@ bool wan_make_sync(struct prepared *p)
                                    .link = link,
                                    .engine = engine,
                                    .data = wan_data(p),
+                                   .residual = p->residual,
                                    .members = wan_members(p),
                                    .rank_of = p->rank_of,
                                    .share = p->share,
@@ -186,6 +191,42 @@ static enum wl_status use_gpus(struct prepared *p)
     return (enum wl_status)worst;
 }
 
+size_t wan_errors(const struct cell *c)
+{
+    return cell_count(c) < WAN_ERRORS_MOST ? cell_count(c) : WAN_ERRORS_MOST;
+}
+
+/* The gradient, and what is kept of one synchronisation for the next. */
+static bool reserve_gradient(struct prepared *p)
+{
+    struct self *s = p->self;
+    struct pattern *pattern = &s->patterns[p->cell.pattern];
+    if (!pattern->ready)
+        pattern_init(pattern, (enum pattern_kind)p->cell.pattern, s->host->rank, s->host->ranks);
+    p->pattern = pattern;
+    p->errors = calloc(wan_errors(&p->cell), sizeof *p->errors);
+    if (p->cell.feedback)
+        p->residual = calloc(cell_count(&p->cell), sizeof *p->residual);
+    return p->errors && (p->residual || !p->cell.feedback);
+}
+
+/* A step is the largest number of a group over the levels, and an error is uniform in a step. */
+static void warn_of_tail(const struct prepared *p)
+{
+    double peak = pattern_peak(p->pattern),
+           error = 2 * wire_error((enum wire)p->cell.wire) * peak / sqrt(12);
+    char text[NOTE_MAX];
+    if (p->cell.wire < WIRE_INT8 || p->cell.strategy == CELL_MPI || error < TAIL_ERROR)
+        return;
+    snprintf(text, sizeof text,
+             "wire=%s: the largest of %d numbers is %.1f times their rms, so one rounding loses "
+             "%.0f%% of "
+             "the rms: use wire=int8%s",
+             cell_wires[p->cell.wire], WIRE_GROUP, peak, 100 * error,
+             p->cell.feedback ? "" : ", or feedback=yes");
+    p->self->host->note(p->self->host->ctx, WL_WARNING, text);
+}
+
 static enum wl_status prepare_cell(struct prepared *p)
 {
     struct self *s = p->self;
@@ -200,10 +241,11 @@ static enum wl_status prepare_cell(struct prepared *p)
     } else if (p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL && p->sites.largest > 1 &&
                !(p->inside = lines_take_inside(&s->lines, &p->cell, p->sites.inside)))
         return wan_failed(s, s->lines.why);
-    if (!all_have(s, reserve(s, &p->cell) && name_members(p)))
+    if (!all_have(s, reserve(s, &p->cell) && reserve_gradient(p) && name_members(p)))
         return WL_FAIL;
     if (!order_ring(p) || !share_out(p))
         return wan_failed(s, s->lines.why);
+    warn_of_tail(p);
     p->compute = compute_open(&p->cell, s->host->seed);
     return all_have(s, p->compute && wan_make_sync(p)) ? WL_OK : WL_FAIL;
 }

@@ -39,6 +39,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SHIFT 389 /* elements between the gradients of two samples; prime to PATTERN_PERIOD */
+
 enum metric {
     M_TIME,
     M_SYNC_TIME,
@@ -51,6 +53,8 @@ enum metric {
     M_RMS_ERROR,
     M_MAX_ERROR,
     M_ERROR_BOUND,
+    M_SUMMED_ERROR,
+    M_PEAK,
     M_REOPENED,
     M_STRANGERS
 };
@@ -69,6 +73,13 @@ static const struct wl_metric metrics[] = {
     [M_RMS_ERROR] = {"rms_error", "1", "rms error of the sum, relative to its rms", WL_MAX},
     [M_MAX_ERROR] = {"max_error", "1", "largest error of the sum, relative to its rms", WL_MAX},
     [M_ERROR_BOUND] = {"error_bound", "1", "upper bound of max_error", WL_MAX},
+    [M_SUMMED_ERROR] =
+        {"summed_error", "1",
+         "rms of the summed errors of all n samples so far, relative to sqrt(n) times "
+         "the rms of a sum; feedback lowers it",
+         WL_MAX},
+    [M_PEAK] = {"peak", "1",
+                "largest of 128 numbers of the gradient over their rms, before rounding", WL_MAX},
     [M_REOPENED] = {"reopened", "1",
                     "streams reopened after a failure since the last sample, counted at both ends",
                     WL_SUM},
@@ -96,7 +107,6 @@ static enum wl_status open_plugin(void **self, const struct wl_host *host)
     MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
     s->host = host;
     lines_open(&s->lines, host, s->comm);
-    pattern_init(&s->pattern, host->rank, host->ranks);
     *self = s;
     return WL_OK;
 }
@@ -117,11 +127,18 @@ static void close_plugin(void *self)
 static double error_bound(const struct prepared *p, const struct pattern_error *e)
 {
     const struct cell *c = &p->cell;
-    if (c->wire == WIRE_FP32 || c->strategy == CELL_MPI || e->scale <= 0)
-        return 0;
-    double inputs = p->cell.strategy == CELL_FIRST + WAN_HIERARCHICAL ? p->sites.largest : 1;
-    return wire_error((enum wire)c->wire) * strategies[cell_model(c)].rounded(wan_members(p)) *
-           inputs * PATTERN_LARGEST * (1 + 1e-6) / e->scale;
+    bool lossy = c->wire != WIRE_FP32 && c->strategy != CELL_MPI,
+         exact = c->pattern == PATTERN_INTEGERS;
+    double inputs = c->strategy == CELL_FIRST + WAN_HIERARCHICAL ? p->sites.largest : 1,
+           n = p->sites.ranks;
+    double one = wire_error((enum wire)c->wire), bound = 0;
+    if (lossy)
+        bound = one * strategies[cell_model(c)].rounded(wan_members(p)) * inputs * (1 + 1e-6);
+    if (lossy && c->feedback) /* this one's and the last one's, of numbers that these made larger */
+        bound *= 2 / (1 - one) / (1 - one);
+    if (!exact) /* n additions to a sum of at most n inputs */
+        bound += 0x1p-24 * n * n;
+    return e->scale > 0 ? bound * p->pattern->largest / e->scale : 0;
 }
 
 static void judge(struct prepared *p, const struct pattern_error *e, double bound)
@@ -148,9 +165,18 @@ static void note_link(struct line *line, double *reopened, double *strangers)
     line->told = now;
 }
 
+/* Each sample has a fresh gradient, the same cut of the pattern on every rank. */
+static size_t shift_of(const struct prepared *p)
+{
+    return p->samples * SHIFT % PATTERN_PERIOD;
+}
+
 static void report(struct prepared *p, const struct train_times *t, struct wl_sample *out)
 {
-    struct pattern_error e = pattern_check(&p->self->pattern, wan_data(p), cell_count(&p->cell));
+    size_t shift = shift_of(p);
+    struct pattern_error e = pattern_check(p->pattern, wan_data(p), shift, cell_count(&p->cell));
+    double summed =
+        pattern_add_errors(p->pattern, wan_data(p), shift, wan_errors(&p->cell), p->errors);
     struct sync_totals n = sync_totals(p->sync);
     const struct cell *c = &p->cell;
     double steps = (double)c->every, runs = (double)n.runs / (double)c->fragments;
@@ -166,6 +192,8 @@ static void report(struct prepared *p, const struct train_times *t, struct wl_sa
     v[M_RMS_ERROR] = e.scale > 0 ? e.rms / e.scale : 0;
     v[M_MAX_ERROR] = e.scale > 0 ? fmin(e.largest / e.scale, 1e9) : 0;
     v[M_ERROR_BOUND] = bound;
+    v[M_SUMMED_ERROR] = e.scale > 0 ? fmin(summed / sqrt((double)p->samples) / e.scale, 1e9) : 0;
+    v[M_PEAK] = pattern_peak(p->pattern);
     note_link(p->line, &v[M_REOPENED], &v[M_STRANGERS]);
     out->start_ns = t->start_ns;
     out->end_ns = t->end_ns;
@@ -186,12 +214,14 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
         return wan_failed(s, "out of memory");
     sync_totals(p->sync);
     size_t count = cell_count(&p->cell);
-    pattern_fill(&s->pattern, wan_data(p), 0, count);
+    p->samples++;
+    pattern_fill(p->pattern, wan_data(p), shift_of(p), count);
     bool filled = !p->gpu || inside_gpu_fill(p->gpu, count);
     struct train train = {.cell = &p->cell,
                           .sync = p->sync,
                           .compute = p->compute,
-                          .pattern = &s->pattern,
+                          .pattern = p->pattern,
+                          .shift = shift_of(p),
                           .data = wan_data(p),
                           .x = p->cell.outer ? s->buffer[1] : NULL,
                           .m = p->cell.outer ? s->buffer[2] : NULL,
@@ -233,6 +263,8 @@ static void abort_plugin(void *self)
     inside_gpu_abort(&s->gpu);
 }
 
+static const char *const added[] = {"feedback", "pattern", NULL};
+
 const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),
     .name = "wan_sync",
@@ -249,4 +281,5 @@ const struct wl_plugin wl_plugin_v1 = {
     .sample = sample,
     .verify = verify,
     .abort = abort_plugin,
+    .added = added,
 };

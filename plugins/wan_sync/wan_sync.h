@@ -15,7 +15,7 @@ struct self {
     const struct wl_host *host;
     MPI_Comm comm;
     struct lines lines;
-    struct pattern pattern;
+    struct pattern patterns[PATTERNS];
     struct inside_gpu gpu;
     float *buffer[3]; /* the gradient; of the outer step: parameters, momentum */
     size_t bytes[3];
@@ -33,6 +33,10 @@ struct prepared {
     struct sync_parts parts;
     struct sync *sync;
     struct compute *compute;
+    const struct pattern *pattern;
+    float *residual; /* NULL: no feedback */
+    size_t samples;
+    float *errors;          /* of the first elements, summed over the samples */
     enum wl_status verdict; /* of the last sample */
     uint64_t bits;          /* hash of its sum */
     char why[256];
@@ -48,6 +52,8 @@ void wan_release(void *prepared);
 bool wan_make_sync(struct prepared *p);
 /* The buffer: the gradient before a synchronisation, the sum after it. */
 float *wan_data(const struct prepared *p);
+#define WAN_ERRORS_MOST 65536 /* elements whose errors are summed */
+size_t wan_errors(const struct cell *c);
 /* Of the exchange between sites. */
 int wan_members(const struct prepared *p);
 

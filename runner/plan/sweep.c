@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/printable.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "config/params.h"
 #include "config/settings.h"
@@ -197,11 +198,26 @@ static int check_twins(const struct sweep_axis *axis)
     return code;
 }
 
-/* Texts become names of configs, in tables, figures and pages: the readers of recordings refuse others. */
+/* By the name of its parameter; a number, such as a count of tokens, is none. */
+static bool is_secret(const struct wl_param *p, const char *value)
+{
+    char *end;
+    strtod(value, &end);
+    return *value && (end == value || strlen(end) > 1) && secrets_name(p->name, strlen(p->name));
+}
+
+/* Texts become names of configs, in tables, figures and pages: the readers of recordings refuse others.
+ * The ranks read them from the recorded config, so none can be hidden there. */
 static int check_texts(const struct sweep_axis *axis, const struct config_entry *from)
 {
     for (size_t i = 0; axis->p->type == WL_TEXT && from && i < axis->n; i++) {
         const char *value = (const char *)axis->values + i * param_size(axis->p);
+        if (is_secret(axis->p, value))
+            return config_error(
+                from,
+                "%s: its name is that of a secret, and recordings hold every "
+                "parameter: give the plugin a file or a variable of the environment",
+                axis->p->name);
         if (!printable_label(value))
             return config_error(from, "'%s' cannot be recorded (%s)", value, PRINTABLE_LABEL_RULE);
     }

@@ -4,23 +4,24 @@
 # wan_sync between four sites in a lab, beside Open MPI's all-reduce in the same run, each figure
 # next to what it is held to. Exits 1 when one is missed. The sites, their ranks and the relay share
 # this machine: one that is busy, or has few cores, measures itself.
-#   wan.sh [PART…]   bulk latency loss unequal wires overlap cold protection memory; all of them without one
+#   wan.sh [PART…]   bulk latency loss unequal wires overlap cold protection errors memory; all of them without one
 # MBIT is the rate of all but bulk and latency, 1000; their sizes go with it.
 # shellcheck disable=SC2317 # parts are called by name
 . "$(dirname "$0")/lib.sh"
 sites=4 mtu=9000 mbit=${MBIT:-1000}
 
 config() { # FILE MBIT RTT_MS LINE…: sites of that rate; lines of [wan_sync]
-    local file=$1 mbit=$2 rtt=$3 slow=''
+    local file=$1 mbit=$2 rtt=$3 slow='' names=(north east south west inland coast)
+    names=("${names[@]:0:sites}")
     shift 3
     [ "${slow_mbit:-}" ] && slow=" up=${slow_mbit}Mbit/s down=${slow_mbit}Mbit/s"
     {
-        printf '[platform]\nname = bench\n[sites]\nnorth = gpus=1\neast = gpus=1\nsouth = '\
-'gpus=1%s\nwest = gpus=1\n' "$slow"
+        printf '[platform]\nname = bench\n[sites]\n'
+        printf '%s = gpus=1\n' "${names[@]}" | sed "s,^south.*,&$slow,"
         printf '[links]\nrate = %sMbit/s\nrtt = %sms\nloss = %s\nmtu = %s\n' "$mbit" "$rtt" \
             "${loss:-0}" "$mtu"
-        printf '[launch]\nranks = %s\nnodes = %s\nhosts = north, east, south, west\nbind = none\n' \
-            "$sites" "$sites"
+        printf '[launch]\nranks = %s\nnodes = %s\nhosts = %s\nbind = none\n' "$sites" "$sites" \
+            "$(IFS=, && echo "${names[*]}")"
         printf '[measure]\nlaunches = 1\nblocks = %s\nmax_blocks = %s\nsamples = 1\ndiscard = 0\n' \
             "${blocks:-7}" "${blocks:-7}"
         printf 'warmup = 1ms\nwarmup_ops = 1\nbudget = 1ms\ndeadline = 120s\n[wan_sync]\n'
@@ -175,6 +176,11 @@ cold() {
         "$(calc 1 "100 * $bound / $(median ring 3)")" '>=' 85 '%'
 }
 
+here() { # FILE SED…: without a lab
+    sed -i -e '/^\[sites\]/,/^mtu/d' -e 's/^nodes = .*/nodes = 1/' \
+        -e 's/^hosts = .*/oversubscribe = yes/' "${@:2}" "$1"
+}
+
 # The cost of a proof on each frame, and of encryption: on one core, between ranks of this host, and
 # between sites.
 protection() {
@@ -182,22 +188,54 @@ protection() {
     while read -r name rate; do
         printf '%-62s %10s GB/s\n' "one core: $name" "$rate"
     done < <("$build/bench/wan_guard")
-    config "$tmp/here.ini" "$mbit" 1 'size = 64MiB' 'configs = proof, none, encryption'
-    sed -i -e '/^\[sites\]/,/^mtu/d' -e "s/^ranks = .*/ranks = 2/; s/^nodes = .*/nodes = 1/; /^hosts/d" \
-        "$tmp/here.ini"
+    config "$tmp/here.ini" "$mbit" 1 'size = 64MiB' 'configs = ring, none, encryption'
+    here "$tmp/here.ini" -e 's/^ranks = .*/ranks = 2/'
     rm -rf "$tmp/data"
     "$gradsync" run -q -o "$tmp/data" "$tmp/here.ini"
     samples=$(values "$tmp/data")
-    for how in none proof encryption; do
+    for how in none ring encryption; do # ring: with the default, proof
         printf '%-62s %10s GB/s\n' "two ranks of this host, 64 MiB: $how" \
             "$(calc 3 "0.067108864 / $(median "$how" 2)")"
-    done
-    config "$tmp/protection.ini" "$mbit" 10 "size = $(scaled 64)" 'configs = proof, none, encryption'
+    done | sed 's/: ring /: proof/'
+    config "$tmp/protection.ini" "$mbit" 10 "size = $(scaled 64)" 'configs = ring, none, encryption'
     measure "$tmp/protection.ini" || return 0
-    for how in proof encryption; do
-        row "$mbit Mbit/s, 10 ms: ring with $how, % of the rate without" \
-            "$(calc 1 "100 * $(median none 2) / $(median "$how" 2)")" '>=' 97 '%'
+    for how in 'ring proof' 'encryption encryption'; do
+        row "$mbit Mbit/s, 10 ms: ring with ${how#* }, % of the rate without" \
+            "$(calc 1 "100 * $(median none 2) / $(median "${how% *}" 2)")" '>=' 97 '%'
     done
+}
+
+# What rounding costs: the error of one sum, and the summed errors of 16, relative to what they are
+# errors of. Four ranks of this host; the network does not matter.
+errors() {
+    local cells
+    config "$tmp/errors.ini" "$mbit" 1 'size = 1MiB' 'transport = mpi' 'pattern = normal, student3' \
+        'strategy = ring, direct' 'wire = int8, int4' 'feedback = no, yes'
+    here "$tmp/errors.ini" -e 's/blocks = .*/blocks = 16/; s/^budget = .*/budget = 1s/'
+    rm -rf "$tmp/data"
+    "$gradsync" run -q -o "$tmp/data" "$tmp/errors.ini"
+    cells=$(grep -h '"type":"cell"' "$tmp"/data/*/wan_sync/*/launch-*.jsonl | sed -E 's/.*"cell":"'\
+'([^"]*)","group".*"copy":([0-9]).*"strategy":"([^"]*)".*"wire":"([^"]*)".*/\1.\2 \3 \4 &/')
+    printf '%-10s %-5s %-8s %-9s %12s %14s %6s\n' gradient wire strategy feedback 'one sum, %' \
+        '16 sums, %' peak
+    grep -h '"type":"block"' "$tmp"/data/*/wan_sync/*/launch-*.jsonl | sed -E 's/.*"cell":"([^"]*)",'\
+'"copy":0,.*"rms_error":([^,]*),.*"summed_error":([^,]*),"peak":([^,]*),.*/\1.0 \2 \3 \4/; t; d' |
+        awk -v cells="$cells" '
+            BEGIN {
+                n = split(cells, line, "\n")
+                for (i = 1; i <= n; i++) {
+                    split(line[i], f, " ")
+                    name[f[1]] = sprintf("%-10s %-5s %-8s %-9s",
+                        line[i] ~ /"pattern":"student3"/ ? "student3" : "normal", f[3], f[2],
+                        line[i] ~ /"feedback":"yes"/ ? "yes" : "no")
+                }
+            }
+            ++n_of[$1] <= 16 { one[$1] += $2; summed[$1] = $3; peak[$1] = $4 }
+            END {
+                for (c in one)
+                    printf "%s %12.2f %14.2f %6.1f\n", name[c], 100 * one[c] / \
+                        (n_of[c] < 16 ? n_of[c] : 16), 100 * summed[c], peak[c]
+            }' | sort
 }
 
 # KiB of the rank that holds most; those of this bench run in no other place than its labs.
@@ -209,32 +247,34 @@ ranks_peak() {
         fi
     done | sort -g | tail -n 1
 }
-# What one rank holds at most beside what it holds with a buffer that is nearly none.
+# What one of six ranks holds at most beside what it holds with a buffer that is nearly none.
 memory() {
-    local mib least most=0
-    for mib in 0 256; do
-        blocks=1 config "$tmp/memory.ini" "$mbit" 10 "size = $((mib * 1048576 + 4096))" \
-            'configs = ring'
-        measure "$tmp/memory.ini" &
-        local runner=$! peak=0 now
-        while kill -0 "$runner" 2>/dev/null; do
-            now=$(ranks_peak)
-            if [ "${now:-0}" -gt "$peak" ]; then peak=$now; fi
-            sleep 0.1
+    local sites=6 strategy mib least most
+    for strategy in ring direct recursive_doubling rabenseifner; do
+        for mib in 0 96; do
+            blocks=1 config "$tmp/memory.ini" "$mbit" 10 "size = $((mib * 1048576 + 4096))" \
+                "strategy = $strategy"
+            measure "$tmp/memory.ini" &
+            local runner=$! peak=0 now
+            while kill -0 "$runner" 2>/dev/null; do
+                now=$(ranks_peak)
+                if [ "${now:-0}" -gt "$peak" ]; then peak=$now; fi
+                sleep 0.1
+            done
+            wait "$runner" || return 0
+            if [ "$mib" = 0 ]; then least=$peak; else most=$peak; fi
         done
-        wait "$runner" || return 0
-        if [ "$mib" = 0 ]; then least=$peak; else most=$peak; fi
+        row "six ranks with 96 MiB, $strategy: memory beside the buffer, MiB" \
+            "$(calc 1 "($most - $least) / 1024 - 96")" '<=' 64 'MiB'
     done
-    row 'a rank with 256 MiB: memory beside the buffer, MiB' \
-        "$(calc 1 "($most - $least) / 1024 - 256")" '<=' 64 'MiB'
 }
 
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
     -d' ' -f1 /proc/loadavg)"
-for part in "${@:-bulk latency loss unequal wires overlap cold protection memory}"; do
+for part in "${@:-bulk latency loss unequal wires overlap cold protection errors memory}"; do
     for p in $part; do
-        [[ ' bulk latency loss unequal wires overlap cold protection memory ' == *" $p "* ]] || {
-            echo "wan.sh: no part '$p': bulk latency loss unequal wires overlap cold protection memory" >&2
+        [[ ' bulk latency loss unequal wires overlap cold protection errors memory ' == *" $p "* ]] || {
+            echo "wan.sh: no part '$p': bulk latency loss unequal wires overlap cold protection errors memory" >&2
             exit 2
         }
         "$p"

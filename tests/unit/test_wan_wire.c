@@ -125,20 +125,37 @@ static void test_pattern(void **state)
     static float data[3 * PATTERN_PERIOD], part[3 * PATTERN_PERIOD];
     size_t n = sizeof data / sizeof *data;
     for (int r = 0; r < 3; r++) {
-        pattern_init(&p[r], r, 3);
-        pattern_fill(&p[r], part, 0, 7);
-        pattern_fill(&p[r], part + 7, 7, n - 7);
+        pattern_init(&p[r], PATTERN_INTEGERS, r, 3);
+        pattern_fill(&p[r], part, 389, 7);
+        pattern_fill(&p[r], part + 7, 389 + 7, n - 7);
         for (size_t i = 0; i < n; i++)
             data[i] += part[i];
     }
-    struct pattern_error e = pattern_check(&p[1], data, n);
+    struct pattern_error e = pattern_check(&p[1], data, 389, n);
     assert_true(e.largest == 0 && e.rms == 0 && e.scale > 900);
     uint64_t bits = e.bits;
     data[2000] += 1;
-    e = pattern_check(&p[1], data, n);
+    e = pattern_check(&p[1], data, 389, n);
     assert_true(e.largest == 1 && e.at == 2000 && e.got == e.expected + 1 && e.bits != bits);
+    float errors[8] = {0};
+    assert_true(pattern_add_errors(&p[1], data + 1997, 389 + 1997, 8, errors) > 0.35f);
+    assert_true(errors[3] == 1 && errors[2] == 0);
     data[1999] = NAN;
-    assert_true(isinf(pattern_check(&p[1], data, n).largest));
+    assert_true(isinf(pattern_check(&p[1], data, 389, n).largest));
+}
+
+/* Normal numbers, and Student's t with 3 degrees of freedom, of variance 3. */
+static void test_tails(void **state)
+{
+    (void)state;
+    static struct pattern p;
+    static const double peak[PATTERNS][2] = {{2, 2.7}, {2.5, 3.1}, {4, 7}}, scale[] = {591, 1, 2};
+    for (enum pattern_kind k = 0; k < PATTERNS; k++) {
+        pattern_init(&p, k, 1, 3);
+        double got = pattern_peak(&p), size = rms(p.input, PATTERN_PERIOD);
+        assert_true(got > peak[k][0] && got < peak[k][1]);
+        assert_true(size > 0.7 * scale[k] && size < 1.4 * scale[k]);
+    }
 }
 
 static void test_outer(void **state)
@@ -156,7 +173,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes),   cmocka_unit_test(test_error),
         cmocka_unit_test(test_exact),   cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_pattern), cmocka_unit_test(test_outer),
+        cmocka_unit_test(test_pattern), cmocka_unit_test(test_tails),
+        cmocka_unit_test(test_outer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,10 @@ struct engine_task {
     const struct schedule *schedule;
     const int *rank_of; /* by member: the link's peer */
     float *data;
+    /* Error feedback: what each rounding loses is kept here and added before the next run's, which
+     * rounds the same sums. NULL: none. Not for schedules that `keep`: these round a number more
+     * than once. */
+    float *residual;
     enum wire wire;
     struct engine_need need;
 };

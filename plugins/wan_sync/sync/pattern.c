@@ -2,29 +2,72 @@
 #include "wan_sync/sync/pattern.h"
 
 #include "common/mix.h"
+#include "wan_sync/wire/wire.h"
 
 #include <math.h>
 #include <string.h>
 
 /* The sum of four uniform integers, less its mean. */
-static int value(size_t element, int rank)
+static double integer(uint64_t r)
 {
-    uint64_t r = mix(mix(element) + (uint64_t)rank);
     int sum = 0;
     for (int i = 0; i < 4; i++)
         sum += (int)(r >> (16 * i) & 1023);
     return sum - PATTERN_LARGEST;
 }
 
-void pattern_init(struct pattern *p, int rank, int ranks)
+/* Box and Muller 1958. */
+static double normal(uint64_t r)
 {
+    double u = ((double)(mix(r) >> 11) + 0.5) * 0x1p-53, v = (double)(mix(~r) >> 11) * 0x1p-53;
+    return sqrt(-2 * log(u)) * cos(2 * acos(-1) * v);
+}
+
+static double student3(uint64_t r)
+{
+    double squares = 0;
+    for (uint64_t i = 1; i <= 3; i++)
+        squares += pow(normal(r + i), 2);
+    return normal(r) / sqrt(squares / 3);
+}
+
+static float value(enum pattern_kind kind, size_t element, int rank)
+{
+    static double (*const of[PATTERNS])(uint64_t) = {
+        [PATTERN_INTEGERS] = integer, [PATTERN_NORMAL] = normal, [PATTERN_STUDENT3] = student3};
+    return (float)of[kind](mix(mix(element) + (uint64_t)rank));
+}
+
+void pattern_init(struct pattern *p, enum pattern_kind kind, int rank, int ranks)
+{
+    *p = (struct pattern){.ready = true};
     for (size_t e = 0; e < PATTERN_PERIOD; e++) {
-        int sum = 0;
-        for (int r = 0; r < ranks; r++)
-            sum += value(e, r);
-        p->input[e] = (float)value(e, rank);
+        double sum = 0;
+        for (int r = 0; r < ranks; r++) {
+            float x = value(kind, e, r);
+            sum += (double)x;
+            p->largest = fmax(p->largest, fabs((double)x));
+            if (r == rank)
+                p->input[e] = x;
+        }
         p->sum[e] = (float)sum;
     }
+}
+
+double pattern_peak(const struct pattern *p)
+{
+    double sum = 0;
+    int groups = PATTERN_PERIOD / WIRE_GROUP;
+    for (int g = 0; g < groups; g++) {
+        const float *x = p->input + g * WIRE_GROUP;
+        double largest = 0, squares = 0;
+        for (int i = 0; i < WIRE_GROUP; i++) {
+            largest = fmax(largest, fabs((double)x[i]));
+            squares += (double)x[i] * (double)x[i];
+        }
+        sum += largest * largest / (squares / WIRE_GROUP);
+    }
+    return sqrt(sum / groups);
 }
 
 static size_t run(size_t at, size_t left)
@@ -42,10 +85,9 @@ void pattern_fill(const struct pattern *p, float *data, size_t first, size_t n)
 }
 
 /* One period or less; NaN is the largest difference there is. */
-static void add_run(struct pattern_error *e, const struct pattern *p, const float *data, size_t at,
+static void add_run(struct pattern_error *e, const float *sum, const float *data, size_t at,
                     size_t n)
 {
-    const float *sum = p->sum + at % PATTERN_PERIOD;
     for (size_t i = 0; i < n; i++) {
         double d = fabs((double)data[at + i] - (double)sum[i]);
         e->rms += d * d;
@@ -77,17 +119,26 @@ static double rms(const float *x, size_t n)
     return sqrt(sum / (double)n);
 }
 
-struct pattern_error pattern_check(const struct pattern *p, const float *data, size_t n)
+struct pattern_error pattern_check(const struct pattern *p, const float *data, size_t first,
+                                   size_t n)
 {
     struct pattern_error e = {0};
     for (size_t at = 0, m; at < n; at += m) {
-        m = run(at, n - at);
-        const float *sum = p->sum + at % PATTERN_PERIOD;
+        m = run(first + at, n - at);
+        const float *sum = p->sum + (first + at) % PATTERN_PERIOD;
         if (memcmp(data + at, sum, m * sizeof *sum) != 0)
-            add_run(&e, p, data, at, m);
+            add_run(&e, sum, data, at, m);
         e.bits = hash(e.bits, data + at, m);
     }
     e.rms = sqrt(e.rms / (double)n);
     e.scale = rms(p->sum, n < PATTERN_PERIOD ? n : PATTERN_PERIOD);
     return e;
+}
+
+double pattern_add_errors(const struct pattern *p, const float *data, size_t first, size_t n,
+                          float *errors)
+{
+    for (size_t i = 0; i < n; i++)
+        errors[i] += data[i] - p->sum[(first + i) % PATTERN_PERIOD];
+    return rms(errors, n);
 }

@@ -29,10 +29,10 @@ struct sync_parts {
     const struct sites *sites;
     struct wan_link *link; /* NULL: strategy=mpi */
     struct engine *engine;
-    float *data;
-    int members;         /* of the exchange */
-    const int *rank_of;  /* by member */
-    const double *share; /* by member; NULL: equal */
+    float *data, *residual; /* residual: NULL without feedback */
+    int members;            /* of the exchange */
+    const int *rank_of;     /* by member */
+    const double *share;    /* by member; NULL: equal */
     int rank;
     struct sync_inside inside;
 };

@@ -23,6 +23,7 @@ static bool make_exchange(struct piece *p, const struct sync_parts *parts, int m
     t->schedule = schedule;
     t->rank_of = parts->rank_of;
     t->wire = (enum wire)c->wire;
+    t->residual = parts->residual ? parts->residual + (t->data - parts->data) : NULL;
     t->need = engine_need(schedule, t->wire, CELL_SLOTS_B);
     return true;
 }

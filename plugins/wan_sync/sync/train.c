@@ -33,7 +33,7 @@ static void post(struct course *c, int64_t f)
     size_t first = cell_fragment(t->cell, f), end = cell_fragment(t->cell, f + 1);
     if (c->beside) {
         uint64_t begin = now_ns();
-        pattern_fill(t->pattern, t->data + first, first, end - first);
+        pattern_fill(t->pattern, t->data + first, t->shift + first, end - first);
         c->owed_s += since(begin);
     }
     sync_post(t->sync, f);

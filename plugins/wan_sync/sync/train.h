@@ -22,6 +22,7 @@ struct train {
     struct sync *sync;
     struct compute *compute;
     const struct pattern *pattern;
+    size_t shift; /* element of the pattern that is the gradient's first */
     float *data;
     float *x, *m; /* of the outer step; NULL: none */
     int ranks;
