@@ -74,8 +74,9 @@ struct wl_param {
 #define WL_TEXT_FIELD(S, member)                                                                   \
     (offsetof(S, member) + 0 * sizeof(&((S *)0)->member == (char(*)[WL_TEXT_MAX])0))
 
-/* How the values of the ranks become one. */
-enum wl_across { WL_MAX, WL_SUM, WL_MEAN };
+/* How the values of the ranks become one. WL_EACH: the mean; the recording has those of every rank
+ * beside it (a gradsync older than 1.4 records the mean alone). */
+enum wl_across { WL_MAX, WL_SUM, WL_MEAN, WL_EACH };
 
 /* metrics[0] is the time of one iteration, "time" in "s"; it steers the stopping rule. */
 struct wl_metric {

@@ -198,6 +198,11 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
     if (!code)
         code = run_plan(p, dir, i, options, o);
     o->code = code;
+    if (options->dir) {
+        free(*options->dir);
+        *options->dir = dir;
+        return code;
+    }
     free(dir);
     return code;
 }

@@ -17,8 +17,9 @@ struct run_options {
     const char *data;             /* folder for platform/workload/run, e.g. "data/raw" */
     const char *workload;         /* only this section, or all sections of this plugin; NULL: all */
     bool quiet, json;             /* json: print a summary on stdout */
-    bool *interrupted;            /* may be NULL; set if a signal ended run_config */
-    int first, last;              /* launches to measure; 0: all, and the run becomes final */
+    char **dir;        /* may be NULL; set to the last run folder, for the caller to free */
+    bool *interrupted; /* may be NULL; set if a signal ended run_config */
+    int first, last;   /* launches to measure; 0: all, and the run becomes final */
 };
 
 /* Runs every workload section of a config in its own run folder; the next section runs even if one

@@ -213,9 +213,9 @@ static void lint_metrics(struct lint *l)
             fault(l, "metric '%s': the name is not a lower-case identifier", m[i].name);
         if (!m[i].unit || !is_one_line(m[i].help))
             fault(l, "metric '%s' has no unit, or its help is empty or not one line", m[i].name);
-        if ((unsigned)m[i].across > WL_MEAN)
-            fault(l, "metric '%s': across %d is none of WL_MAX, WL_SUM, WL_MEAN", m[i].name,
-                  (int)m[i].across);
+        if ((unsigned)m[i].across > WL_EACH)
+            fault(l, "metric '%s': across %d is none of WL_MAX, WL_SUM, WL_MEAN, WL_EACH",
+                  m[i].name, (int)m[i].across);
         if (!strcmp(m[i].name, "time_ns"))
             fault(l, "metric 'time_ns': recordings use this name for samples; choose another");
         for (size_t j = 0; j < i; j++)

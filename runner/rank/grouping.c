@@ -43,6 +43,7 @@ void grouping_end(struct grouping *g)
 {
     for (size_t i = 0; i < g->n; i++) {
         free(g->slots[i].visited.time_ns);
+        free(g->slots[i].visited.each);
         free(g->slots[i].medians);
     }
     free(g->order);

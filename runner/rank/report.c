@@ -75,6 +75,22 @@ static json_t *metric_medians(const struct wl_metric *metrics, const struct visi
     return o;
 }
 
+static json_t *each_rank(const struct wl_metric *metrics, const double *each, int ranks)
+{
+    json_t *o = json_object();
+    for (int m = 1; metrics[m].name; m++) {
+        if (metrics[m].across != WL_EACH)
+            continue;
+        json_t *row = json_array();
+        for (int r = 0; r < ranks; r++) {
+            json_t *value = json_real(each[m * ranks + r]); /* NULL when not finite */
+            json_array_append_new(row, value ? value : json_null());
+        }
+        json_object_set_new(o, metrics[m].name, row);
+    }
+    return o;
+}
+
 void report_block(struct report *r, const struct plan *p, const struct group *g, struct slot *s,
                   int block)
 {
@@ -96,6 +112,9 @@ void report_block(struct report *r, const struct plan *p, const struct group *g,
     json_object_set_new(o, "spread_ns", json_integer((json_int_t)v->spread_ns));
     if (p->plugin->wl.metrics[1].name)
         json_object_set_new(o, "metrics", metric_medians(p->plugin->wl.metrics, v));
+    if (v->each)
+        json_object_set_new(o, "each",
+                            each_rank(p->plugin->wl.metrics, v->each, (int)p->set.launch.ranks));
     r->code = record_block(&r->record, o, v->time_ns, v->n);
 }
 

@@ -19,6 +19,7 @@ struct visited {
     uint64_t *time_ns; /* per sample: all its iterations, on the slowest rank (or the span) */
     uint64_t skew_ns, spread_ns;
     double metrics[WL_METRICS_MAX]; /* medians; [0] is the time of one iteration, in s */
+    double *each; /* [metric * ranks + rank], for WL_EACH: means over the samples; NULL: none */
 };
 
 struct slot {

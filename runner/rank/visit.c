@@ -100,7 +100,18 @@ static enum call_result take(struct visit *v, struct session *r, struct slot *s,
     return worst;
 }
 
-static void reduce(struct visit *v, const struct session *r, size_t n)
+/* A rank's mean of the samples of a metric, to rank 0. */
+static void gather_each(const struct session *r, struct visited *o, size_t m, const double *row,
+                        size_t n)
+{
+    double mine = stats_mean(row, n);
+    if (!o->each)
+        o->each = xcalloc((size_t)WL_METRICS_MAX * (size_t)r->team.ranks, sizeof *o->each);
+    MPI_Gather(&mine, 1, MPI_DOUBLE, o->each + m * (size_t)r->team.ranks, 1, MPI_DOUBLE, 0,
+               r->team.comm);
+}
+
+static void reduce(struct visit *v, const struct session *r, struct visited *o, size_t n)
 {
     atomic_store(&r->beat->waiting, 1);
     MPI_Allreduce(v->mine, v->all, (int)(ROWS * n + 1), MPI_INT64_T, MPI_MAX, r->team.comm);
@@ -109,8 +120,10 @@ static void reduce(struct visit *v, const struct session *r, size_t n)
         MPI_Op op = how == WL_MAX ? MPI_MAX : MPI_SUM;
         double *row = &v->reduced[m * n];
         MPI_Reduce(&v->values[m * n], row, (int)n, MPI_DOUBLE, op, 0, r->team.comm);
-        for (size_t i = 0; how == WL_MEAN && i < n; i++)
+        for (size_t i = 0; how >= WL_MEAN && i < n; i++)
             row[i] /= r->team.ranks;
+        if (how == WL_EACH)
+            gather_each(r, o, m, &v->values[m * n], n);
     }
     atomic_store(&r->beat->waiting, 0);
 }
@@ -156,7 +169,7 @@ enum call_result visit(struct visit *v, struct session *r, struct slot *s, size_
         size_t lacking = n - s->visited.n;
         *mine = take(v, r, s, i ? 0 : discard, lacking);
         v->mine[ROWS * lacking] = *mine;
-        reduce(v, r, lacking);
+        reduce(v, r, &s->visited, lacking);
         enum call_result worst = (enum call_result)v->all[ROWS * lacking];
         if (worst > AGAIN)
             return worst;

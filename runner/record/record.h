@@ -65,6 +65,8 @@
  *           skew_ns        median over samples of last start - first start
  *           spread_ns      median over samples of longest - shortest time of a rank
  *           metrics        {name: median}; only if the plugin has metrics besides the time
+ *           each           {name: [a value for each rank]} of metrics that differ by rank; absent
+ *                          if the plugin has none
  *           time_ns        one integer per sample, the time of all its iterations; always last
  *   health                 load, clocks, temperature, power, throttle reasons (health.h)
  *           group, block

@@ -25,8 +25,10 @@ static const char *const types[] = {
     [WL_INT] = "integer", [WL_SIZE] = "size", [WL_REAL] = "number",   [WL_TIME] = "time",
     [WL_RATE] = "rate",   [WL_BOOL] = "bool", [WL_CHOICE] = "choice", [WL_TEXT] = "text"};
 static const char *const roles[] = {[WL_AXIS] = "axis", [WL_CONFIG] = "config", [WL_MODE] = "mode"};
-static const char *const across[] = {
-    [WL_MAX] = "maximum over ranks", [WL_SUM] = "sum over ranks", [WL_MEAN] = "mean over ranks"};
+static const char *const across[] = {[WL_MAX] = "maximum over ranks",
+                                     [WL_SUM] = "sum over ranks",
+                                     [WL_MEAN] = "mean over ranks",
+                                     [WL_EACH] = "recorded for each rank"};
 
 /* `role`: axis, config or mode; "" for a setting, which has none. */
 static void put_param(const struct wl_param *p, const char *role)

@@ -25,6 +25,7 @@ int cmd_report(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_why(int argc, char **argv);
 int cmd_model(int argc, char **argv);
+int cmd_links(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 int cmd_trial(int argc, char **argv);
 int cmd_train(int argc, char **argv);

@@ -4,7 +4,7 @@
 # wan_sync between four sites in a lab, beside Open MPI's all-reduce in the same run, each figure
 # next to what it is held to. Exits 1 when one is missed. The sites, their ranks and the relay share
 # this machine: one that is busy, or has few cores, measures itself.
-#   wan.sh [PART…]   bulk latency loss unequal wires overlap cold protection errors memory; all of them without one
+#   wan.sh [PART…]   see parts= at the end; all of them without one
 # MBIT is the rate of all but bulk and latency, 1000; their sizes go with it.
 # shellcheck disable=SC2317 # parts are called by name
 . "$(dirname "$0")/lib.sh"
@@ -269,12 +269,39 @@ memory() {
     done
 }
 
+# What gradsync links finds of a lab with a slow and far pair, against what the lab was told.
+links() {
+    local from to rate rtt found
+    config "$tmp/links.ini" 100 30 'strategy = ring'
+    sed -i 's/^mtu = .*/mtu = 1500\nnorth-south = rate=20Mbit\/s rtt=50ms/' "$tmp/links.ini"
+    if ! "$gradsync" lab -q "$tmp/links.ini" -- bash -c "time '$gradsync' links -q -o '$tmp/data' \
+        --write '$tmp/measured.ini' '$tmp/links.ini'" 2>"$tmp/err"; then
+        echo "links: not measured: $(tail -n 1 "$tmp/err")"
+        missed=1
+        return 0
+    fi
+    while read -r from to rate rtt; do
+        found=$(sed -nE "s/^$from>$to = rate=([0-9.]+)Mbit.* rtt=([0-9.]+)ms.*/\1 \2/p" \
+            "$tmp/measured.ini")
+        row "links, $from>$to: rate off by, %" \
+            "$(calc 2 "(x = 100 * (${found% *} / $rate - 1)) < 0 ? -x : x")" '<=' 3 '%'
+        row '  RTT off by, ms' "$(calc 2 "(x = ${found#* } - $rtt) < 0 ? -x : x")" '<=' 1 'ms'
+    done <<<'north south 20 50
+south north 20 50
+north east 100 30
+west east 100 30
+south west 100 30'
+    row 'links: 4 sites, s' "$(sed -nE 's/^real\s+([0-9]+)m([0-9.]+)s/\1 \2/p' "$tmp/err" |
+        awk '{ print 60 * $1 + $2 }')" '<=' 120 's'
+}
+
 echo "on $(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); load $(cut \
     -d' ' -f1 /proc/loadavg)"
-for part in "${@:-bulk latency loss unequal wires overlap cold protection errors memory}"; do
+parts='bulk latency loss unequal wires overlap cold protection errors memory links'
+for part in "${@:-$parts}"; do
     for p in $part; do
-        [[ ' bulk latency loss unequal wires overlap cold protection errors memory ' == *" $p "* ]] || {
-            echo "wan.sh: no part '$p': bulk latency loss unequal wires overlap cold protection errors memory" >&2
+        [[ " $parts " == *" $p "* ]] || {
+            echo "wan.sh: no part '$p': $parts" >&2
             exit 2
         }
         "$p"

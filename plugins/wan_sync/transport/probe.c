@@ -2,6 +2,7 @@
 #include "wan_sync/transport/probe.h"
 
 #include "common/clock.h"
+#include "common/round_peer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,39 +79,39 @@ static bool ping(struct probe *p, int peer, bool first, double *rtt_s)
         return false;
     if (!finish(p, first ? 2 : 1))
         return false;
-    *rtt_s = fmin(*rtt_s, (double)(now_ns() - begin) * 1e-9);
+    *rtt_s = (double)(now_ns() - begin) * 1e-9;
     return first || (ops->send(p->link, peer, id, &out, 1) == 0 && finish(p, 1));
-}
-
-/* Everybody meets everybody once: the one in the middle stays, the others go round. */
-static int peer_of(int rank, int round, int seats)
-{
-    int last = seats - 1;
-    if (rank == last)
-        return round;
-    return rank == round ? last : (2 * round - rank + 2 * last) % last;
 }
 
 bool probe_rtt(struct wan_link *link, MPI_Comm comm, double *rtt_s)
 {
     struct probe p = probe_of(link, comm);
-    int seats = (p.ranks + 1) / 2 * 2;
     bool good = true;
     memset(rtt_s, 0, (size_t)(p.ranks * p.ranks) * sizeof *rtt_s);
-    for (int round = 0; round < seats - 1; round++) {
-        int peer = peer_of(p.rank, round, seats);
+    for (int round = 0; round < round_count(p.ranks); round++) {
+        int peer = round_peer(p.rank, round, p.ranks);
         p.id = (uint64_t)round * PINGS; /* whether this rank sat out a round or not */
         MPI_Barrier(comm);
-        if (peer >= p.ranks)
+        if (peer < 0)
             continue;
-        double rtt = INFINITY;
+        double rtt = INFINITY, last;
         for (int i = 0; i < PINGS && good; i++)
-            good = ping(&p, peer, p.rank < peer, &rtt);
+            if ((good = ping(&p, peer, p.rank < peer, &last)))
+                rtt = fmin(rtt, last);
         if (good && p.rank < peer)
             rtt_s[p.rank * p.ranks + peer] = rtt_s[peer * p.ranks + p.rank] = rtt;
     }
     good = all(&p, good);
     MPI_Allreduce(MPI_IN_PLACE, rtt_s, p.ranks * p.ranks, MPI_DOUBLE, MPI_SUM, comm);
+    return good;
+}
+
+bool probe_pings(struct wan_link *link, MPI_Comm comm, int peer, double *rtt_s, size_t n)
+{
+    struct probe p = probe_of(link, comm);
+    bool good = true;
+    for (size_t i = 0; i < n && good; i++)
+        good = ping(&p, peer, p.rank < peer, &rtt_s[i]);
     return good;
 }
 

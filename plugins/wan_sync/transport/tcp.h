@@ -37,6 +37,7 @@ struct link_tcp_options {
     const char *congestion;  /* e.g. "bbr"; "": the kernel's default */
     const char *secret_file; /* at least 16 bytes, mode 0600; "": keys are agreed over MPI */
     enum tcp_protection protection;
+    bool unpaced;      /* leave the rate to the congestion control alone */
     double deadline_s; /* longest silence of a peer while something waits for it */
     double probe_s;    /* time limit of the first estimate of the rate; 0: none */
 };
@@ -46,6 +47,22 @@ struct link_tcp_options {
  * `host`. The caller closes it with ops->close. */
 int link_tcp_open(struct wan_link **out, const struct wl_host *host,
                   const struct link_tcp_options *options, char *why, size_t why_size);
+
+/* One way between two ranks, filled by some of the streams between them for a while. Both ranks call
+ * it; `peer` is the other. False: broken, see link->why. */
+struct link_tcp_flow {
+    int peer, first, streams; /* streams first to first + streams - 1 */
+    const char *congestion;
+    bool send, receive;
+    double warm_rtts, warm_s, measure_s; /* both warm-ups pass before the measurement */
+};
+struct link_tcp_path {
+    double rate_Bps; /* payload that the peer has acknowledged */
+    double loss;     /* share of segments that were sent again */
+    double rtt_s;    /* under this load */
+    double segment_B, mtu_B;
+};
+bool link_tcp_flow(struct wan_link *link, const struct link_tcp_flow *f, struct link_tcp_path *out);
 
 /* Counts of events on the connections. */
 struct link_tcp_events {

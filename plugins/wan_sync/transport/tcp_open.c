@@ -148,7 +148,7 @@ static int sharers(const struct tcp_link *l, int by)
     return n;
 }
 
-static bool still_sends(const struct tcp_peer *p)
+bool tcp_probe_sends(const struct tcp_peer *p)
 {
     for (int i = 0; i < p->link->options.streams; i++)
         if (p->streams[i].sending)
@@ -156,7 +156,7 @@ static bool still_sends(const struct tcp_peer *p)
     return p->probing;
 }
 
-static void push_all(struct tcp_peer *p)
+void tcp_probe_push(struct tcp_peer *p)
 {
     for (int i = 0; i < p->link->options.streams; i++)
         if (!p->streams[i].sending)
@@ -170,12 +170,12 @@ static int fill(struct tcp_link *l, struct tcp_peer *to)
     l->paced = &to->pace;
     l->probe_ends = false;
     to->probing = true;
-    push_all(to);
+    tcp_probe_push(to);
     while (!pace_known(&to->pace) && l->now < end)
         if (tcp_turn(l, end - tcp_now()))
             return -1;
     l->probe_ends = true;
-    push_all(to);
+    tcp_probe_push(to);
     return 0;
 }
 
@@ -186,7 +186,7 @@ static int probe(struct tcp_link *l, int by)
     if (to && fill(l, to))
         return -1;
     double end = tcp_now() + PROBE_END_S + l->options.deadline_s;
-    while ((from && !from->probed) || (to && still_sends(to))) {
+    while ((from && !from->probed) || (to && tcp_probe_sends(to))) {
         const struct tcp_peer *p = from && !from->probed ? from : to;
         if (l->now > end)
             return tcp_fail(l, "the probe of rank %d (%s) did not end", p->rank, p->contact.host);
@@ -273,7 +273,8 @@ int link_tcp_open(struct wan_link **out, const struct wl_host *host,
     memcpy(&l->host, host, host->size < sizeof l->host ? host->size : sizeof l->host);
     l->options = *options;
     l->epoll = l->listener = l->wake = -1;
-    l->paces = host->nodes > 1; /* between processes of one host there is no link to fill */
+    l->paces = host->nodes > 1 &&
+               !options->unpaced; /* between processes of one host there is no link to fill */
     l->now = l->ticked = tcp_now();
     pace_init(&l->pace);
     l->paced = &l->pace;

@@ -50,7 +50,7 @@ static bool next_frame(struct tcp_stream *s)
 {
     struct tcp_peer *p = s->peer;
     struct tcp_link *l = p->link;
-    bool probes = p->probing;
+    bool probes = p->probing && (!l->use || (s->index >= l->first && s->index < l->first + l->use));
     bool full = (p->queue.head || probes) && kernel_has_enough(s);
     wait_room(s, full);
     if (full)
@@ -59,7 +59,7 @@ static bool next_frame(struct tcp_stream *s)
         start_frame(s, TCP_BLOCK, s->out->data, s->out->bytes);
     else if (probes && !l->probe_ends)
         start_frame(s, TCP_PROBE, l->scratch, sizeof l->scratch);
-    else if (probes && s->index == 0) {
+    else if (probes && s->index == l->first) {
         p->probing = false;
         start_frame(s, TCP_PROBED, NULL, 0);
     } else if (s->ack_due)

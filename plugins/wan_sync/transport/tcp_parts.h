@@ -8,6 +8,7 @@
  *   tcp_peer      blocks on their way       tcp_slot   buffers for received blocks
  *   tcp_grant     bytes that a peer may send tcp_stream a stream comes and goes
  *   tcp_meter     TCP_INFO to pace and back tcp_pace   the estimate
+ *   tcp_flow      fills one way on purpose
  *   tcp_keys      the keys of a rank, a pair and a connection; tcp_keyring keeps them
  *   tcp_secret    the proofs of a hello     tcp_guard  proof and encryption of frames
  *
@@ -154,6 +155,7 @@ struct tcp_link {
     unsigned hellos_n;
     size_t kept_B;
     bool probe_ends;
+    int first, use;     /* streams of a flow (tcp_flow.c); use 0: all */
     struct pace pace;   /* of the uplink */
     struct pace *paced; /* the one in use */
     uint64_t acked_B, resent_B;
@@ -202,6 +204,10 @@ bool tcp_stream_tampered(struct tcp_stream *s);
 int tcp_keyring_open(struct tcp_link *l, char *why, size_t size); /* this rank's own keys */
 int tcp_keyring_pair(struct tcp_link *l); /* with every peer; forgets our own */
 void tcp_keyring_close(struct tcp_link *l);
+
+/* tcp_open.c */
+void tcp_probe_push(struct tcp_peer *p); /* sends probes on all streams that have room */
+bool tcp_probe_sends(const struct tcp_peer *p);
 
 /* tcp_grant.c */
 void tcp_grant_init(struct tcp_peer *p);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rounds in which everybody meets everybody once: in each, every rank has at most one peer. With n
+ * ranks there are n - 1 rounds, with an odd n as many as ranks, and one rank sits out in each.
+ */
+#ifndef COMMON_ROUND_PEER_H
+#define COMMON_ROUND_PEER_H
+
+static inline int round_count(int ranks)
+{
+    return (ranks + 1) / 2 * 2 - 1;
+}
+
+/* The peer of `rank` in round 0 to round_count - 1; -1: it sits out. The last seat stays, the others
+ * go round. */
+static inline int round_peer(int rank, int round, int ranks)
+{
+    int last = round_count(ranks);
+    int peer = rank == last ? round : rank == round ? last : (2 * round - rank + 2 * last) % last;
+    return peer < ranks ? peer : -1;
+}
+
+#endif

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * wan_links: what the links between sites give, pair by pair, over the transport of wan_sync: the
+ * same ports, the same secret. `gradsync links` runs it and turns its recording into [links].
+ *
+ * In a round every rank has one peer (common/round_peer.h), and the pairs, which share no rank,
+ * measure at the same time; at_once=no lets them take turns. All cells share one link of
+ * STREAMS_ALL streams between two ranks: each number of streams and each congestion control has
+ * streams of its own, because a stream remembers how fast it was. Nothing paces them.
+ *
+ * One iteration sends 1 MiB: busbw is the rate of the slower direction of the slowest pair.
+ */
+#include "common/clock.h"
+#include "common/round_peer.h"
+#include "wan_sync/transport/probe.h"
+#include "wan_sync/transport/tcp.h"
+#include "workload.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define UNIT_B (1024.0 * 1024)
+#define PINGS 21 /* the first is not counted: one side waits in it for the other */
+#define WARM_S 0.2
+#define WARM_RTTS 6
+#define NOTHING_S 1e-6 /* the time of a rank that sits out */
+
+/* Numbers of streams, and the first of the streams of each. */
+static const int64_t counts[] = {1, 4, 8, 16};
+static const int firsts[] = {0, 1, 5, 13};
+#define COUNTS ((int)(sizeof counts / sizeof *counts))
+#define STREAMS_EACH 29 /* of a congestion control */
+
+enum way { IDLE, ALONE, BOTH };
+static const char *const ways[] = {[IDLE] = "idle", [ALONE] = "alone", [BOTH] = "both", NULL};
+static const char *const congestions[] = {"cubic", "bbr", NULL};
+#define STREAMS_ALL (2 * STREAMS_EACH)
+_Static_assert(STREAMS_ALL <= LINK_TCP_STREAMS_MAX, "the transport has that many streams");
+
+struct cell {
+    int64_t round, streams, port;
+    int way, congestion;
+    double measure, timeout;
+    bool at_once;
+    char interface[WL_TEXT_MAX], secret_file[WL_TEXT_MAX];
+};
+
+#define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct cell, member, ctype)
+#define T(member, role) #member, WL_TEXT, role, WL_TEXT_FIELD(struct cell, member)
+/* clang-format off */
+static const struct wl_param params[] = {
+    {P(round, WL_INT, WL_AXIS, int64_t), NULL, "1", 1, 65535, NULL,
+     "round of the pairs: in n - 1 rounds (n with an odd n) each of n ranks meets each other one"},
+    {P(way, WL_CHOICE, WL_MODE, int), NULL, "both", 0, 0, ways,
+     "idle: round trips alone; alone: each direction after the other; both: both at once"},
+    {P(streams, WL_INT, WL_CONFIG, int64_t), NULL, "8", 1, 16, NULL,
+     "TCP connections that carry the data of a pair: 1, 4, 8 or 16"},
+    {P(congestion, WL_CHOICE, WL_CONFIG, int), NULL, "cubic", 0, 0, congestions,
+     "TCP congestion control of both ends"},
+    {P(measure, WL_TIME, WL_AXIS, double), "s", "500ms", 0.05, 60, NULL,
+     "time of a measurement, after a warm-up of 200 ms and six round trips"},
+    {P(at_once, WL_BOOL, WL_AXIS, bool), NULL, "yes", 0, 0, NULL,
+     "no: the pairs of a round measure one after the other, for pairs that share a line"},
+    {P(timeout, WL_TIME, WL_AXIS, double), "s", "30s", 0.1, 86400, NULL,
+     "longest silence of a rank before the cell fails"},
+    {T(interface, WL_AXIS), NULL, "", 0, 0, NULL,
+     "network interface; empty: all but loopback"},
+    {P(port, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 65535, NULL,
+     "TCP port of the first rank on a node; the others add their local rank; 0: any free port"},
+    {T(secret_file, WL_AXIS), NULL, "", 0, 0, NULL,
+     "file with the job's secret, mode 0600; empty: rank 0 creates a secret"},
+    {0}};
+/* clang-format on */
+
+enum metric { M_TIME, M_RATE, M_LOSS, M_RTT, M_SPREAD, M_SEGMENT, M_MTU };
+static const struct wl_metric metrics[] = {
+    [M_TIME] = {"time", "s", "1 MiB in the slower direction of the slowest pair", WL_MAX},
+    [M_RATE] = {"rate", "B/s", "payload that the rank sent to its peer", WL_EACH},
+    [M_LOSS] = {"loss", "1", "share of the segments that the rank sent again", WL_EACH},
+    [M_RTT] = {"rtt", "s", "round trip to the peer: the shortest one if idle, else under load",
+               WL_EACH},
+    [M_SPREAD] = {"rtt_spread", "s", "idle round trips: 90th percentile minus the shortest",
+                  WL_EACH},
+    [M_SEGMENT] = {"segment", "B", "payload of a full packet", WL_EACH},
+    [M_MTU] = {"mtu", "B", "largest IP packet on the path to the peer", WL_EACH},
+    {0}};
+
+struct self {
+    const struct wl_host *host;
+    MPI_Comm comm;
+    struct wan_link *link;
+    pthread_mutex_t lock; /* abort() comes from another thread */
+};
+
+struct prepared {
+    struct self *self;
+    struct cell cell;
+};
+
+static enum wl_status failed(const struct self *s, const char *why)
+{
+    s->host->fail(s->host->ctx, "%s", why);
+    return WL_FAIL;
+}
+
+static int count_index(int64_t streams)
+{
+    int i = 0;
+    while (i < COUNTS && counts[i] != streams)
+        i++;
+    return i;
+}
+
+static enum wl_status describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
+                               char *why, size_t why_size)
+{
+    const struct cell *c = cell;
+    if (job->ranks < 2)
+        snprintf(why, why_size, "%d rank has no link; set [launch] ranks to the number of sites",
+                 job->ranks);
+    else if (c->round > round_count(job->ranks))
+        snprintf(why, why_size, "round=%lld: %d ranks have %d rounds", (long long)c->round,
+                 job->ranks, round_count(job->ranks));
+    else if (count_index(c->streams) == COUNTS)
+        snprintf(why, why_size, "streams=%lld: choose 1, 4, 8 or 16", (long long)c->streams);
+    else {
+        shape->size_B = (uint64_t)UNIT_B;
+        shape->busbw_factor = c->way != IDLE;
+        shape->iteration_s = (c->way == ALONE ? 2 : 1) * (c->measure + 2 * WARM_S) *
+                             (c->at_once ? 1 : job->ranks / 2);
+        shape->iters_min = shape->iters_max = 1;
+        shape->config_free = c->way == IDLE;
+        return WL_OK;
+    }
+    return WL_FAIL;
+}
+
+static enum wl_status open_plugin(void **self, const struct wl_host *host)
+{
+    struct self *s = calloc(1, sizeof *s);
+    if (!s || MPI_Comm_dup(MPI_COMM_WORLD, &s->comm) != MPI_SUCCESS) {
+        host->fail(host->ctx, "no memory, or MPI_Comm_dup failed");
+        free(s);
+        return WL_FAIL;
+    }
+    s->host = host;
+    pthread_mutex_init(&s->lock, NULL);
+    *self = s;
+    return WL_OK;
+}
+
+static void shut(struct self *s)
+{
+    struct wan_link *link = s->link;
+    pthread_mutex_lock(&s->lock);
+    s->link = NULL;
+    pthread_mutex_unlock(&s->lock);
+    if (link)
+        link->ops->close(link);
+}
+
+static void close_plugin(void *self)
+{
+    struct self *s = self;
+    shut(s);
+    MPI_Comm_free(&s->comm);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+/* False: the kernel has no such congestion control, or does not let this user choose it. */
+static bool can_use(const char *congestion)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool can = fd >= 0 && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, congestion,
+                                     (socklen_t)strlen(congestion)) == 0;
+    if (fd >= 0)
+        close(fd);
+    return can;
+}
+
+/* The first cell opens the link, and the next one after a failure. */
+static enum wl_status prepare(void *self, const void *cell, void **prepared)
+{
+    struct self *s = self;
+    const struct cell *c = cell;
+    struct prepared *p = calloc(1, sizeof *p);
+    int mine[] = {p && s->link, can_use(congestions[c->congestion])}, all[2] = {0};
+    MPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, s->comm);
+    if (!all[1]) {
+        s->host->fail(
+            s->host->ctx,
+            "congestion=%s is not in /proc/sys/net/ipv4/tcp_allowed_congestion_control of "
+            "%s",
+            congestions[c->congestion], mine[1] ? "another rank" : "this host");
+        free(p);
+        return WL_SKIP;
+    }
+    if (!all[0]) {
+        struct link_tcp_options options = {.streams = STREAMS_ALL,
+                                           .interface = c->interface,
+                                           .port = (int)c->port,
+                                           .congestion = "",
+                                           .secret_file = c->secret_file,
+                                           .unpaced = true, /* and bare: it sends nothing secret */
+                                           .deadline_s = c->timeout};
+        struct wan_link *link = NULL;
+        char why[256];
+        shut(s);
+        if (link_tcp_open(&link, s->host, &options, why, sizeof why)) {
+            free(p);
+            return failed(s, why);
+        }
+        pthread_mutex_lock(&s->lock);
+        s->link = link;
+        pthread_mutex_unlock(&s->lock);
+    }
+    if (!p)
+        return failed(s, "out of memory");
+    *p = (struct prepared){.self = s, .cell = *c};
+    *prepared = p;
+    return WL_OK;
+}
+
+/* Waits for all ranks, and drives the link meanwhile: what is still on its way must be taken. */
+static bool meet(struct self *s, struct wan_link *link)
+{
+    MPI_Request request;
+    struct wan_event unused;
+    int done = 0;
+    MPI_Ibarrier(s->comm, &request); /* NOLINT(clang-analyzer-optin.mpi.MPI-Checker) */
+    while (!done) {
+        if (link->ops->next(link, &unused, 0.002) < 0)
+            return false;
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    }
+    return true;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static bool measure_idle(const struct self *s, struct wan_link *link, int peer, double *v)
+{
+    double rtt_s[PINGS];
+    if (!probe_pings(link, s->comm, peer, rtt_s, PINGS))
+        return false;
+    qsort(rtt_s + 1, PINGS - 1, sizeof *rtt_s, by_size);
+    v[M_RTT] = rtt_s[1];
+    v[M_SPREAD] = rtt_s[1 + (PINGS - 1) * 9 / 10] - rtt_s[1];
+    v[M_TIME] = v[M_RTT];
+    return true;
+}
+
+static bool measure_flow(const struct prepared *p, struct wan_link *link, int peer, bool send,
+                         bool receive, double *v)
+{
+    const struct cell *c = &p->cell;
+    struct link_tcp_path path = {0};
+    struct link_tcp_flow f = {
+        .peer = peer,
+        .first = c->congestion * STREAMS_EACH + firsts[count_index(c->streams)],
+        .streams = (int)c->streams,
+        .congestion = congestions[c->congestion],
+        .send = send,
+        .receive = receive,
+        .warm_s = WARM_S,
+        .warm_rtts = WARM_RTTS,
+        .measure_s = c->measure,
+    };
+    if (!link_tcp_flow(link, &f, &path))
+        return false;
+    if (!send)
+        return true;
+    v[M_RATE] = path.rate_Bps;
+    v[M_LOSS] = path.loss;
+    v[M_RTT] = path.rtt_s;
+    v[M_SEGMENT] = path.segment_B;
+    v[M_MTU] = path.mtu_B;
+    v[M_TIME] = UNIT_B / fmax(path.rate_Bps, 1);
+    return true;
+}
+
+/* The rank's turn among the pairs of the round: lower ranks first. */
+static int turn_of(int rank, int peer, int round, int ranks)
+{
+    int before = 0, lower = rank < peer ? rank : peer;
+    for (int r = 0; r < lower; r++)
+        before += round_peer(r, round, ranks) > r;
+    return before;
+}
+
+static bool measure(struct prepared *p, struct wan_link *link, double *v)
+{
+    struct self *s = p->self;
+    const struct wl_host *h = s->host;
+    const struct cell *c = &p->cell;
+    int round = (int)c->round - 1, peer = round_peer(h->rank, round, h->ranks);
+    int turns = c->at_once ? 1 : h->ranks / 2, directions = c->way == ALONE ? 2 : 1;
+    int mine = c->at_once || peer < 0 ? 0 : turn_of(h->rank, peer, round, h->ranks);
+    bool lower = h->rank < peer, good = true;
+    for (int i = 0; i < turns * directions && good; i++) {
+        bool send = c->way == BOTH || (i % directions == 0) == lower;
+        good = meet(s, link);
+        if (!good || peer < 0 || i / directions != mine)
+            continue;
+        good = c->way == IDLE ? measure_idle(s, link, peer, v)
+                              : measure_flow(p, link, peer, send, c->way == BOTH || !send, v);
+    }
+    return good && meet(s, link);
+}
+
+static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *out)
+{
+    struct prepared *p = prepared;
+    struct self *s = p->self;
+    struct wan_link *link = s->link;
+    (void)iters; /* one: describe() says so */
+    if (!link)
+        return failed(s, "the link failed in an earlier cell");
+    memset(out->values, 0, (M_MTU + 1) * sizeof *out->values);
+    out->values[M_TIME] = NOTHING_S;
+    out->start_ns = now_ns();
+    bool good = measure(p, link, out->values);
+    out->end_ns = now_ns();
+    if (good)
+        return WL_OK;
+    failed(s, link->why);
+    shut(s);
+    return WL_FAIL;
+}
+
+static enum wl_status verify(void *prepared)
+{
+    (void)prepared; /* it sends no data that could be wrong */
+    return WL_OK;
+}
+
+static void abort_plugin(void *self)
+{
+    struct self *s = self;
+    pthread_mutex_lock(&s->lock);
+    if (s->link)
+        s->link->ops->abort(s->link);
+    pthread_mutex_unlock(&s->lock);
+}
+
+const struct wl_plugin wl_plugin_v1 = {
+    .size = sizeof(struct wl_plugin),
+    .name = "wan_links",
+    .version = "1.0.0",
+    .summary = "rate, round trip and loss of the links between sites, pair by pair",
+    .params = params,
+    .cell_size = sizeof(struct cell),
+    .metrics = metrics,
+    .describe = describe,
+    .open = open_plugin,
+    .close = close_plugin,
+    .prepare = prepare,
+    .release = free,
+    .sample = sample,
+    .verify = verify,
+    .abort = abort_plugin,
+};

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Fills one way with probes on some streams, and reads what came of it from the kernel. It counts
+ * delivered segments: behind a lost one the acknowledged bytes stand still, and then jump.
+ */
+#include "wan_sync/transport/tcp_parts.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <math.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#define FLOW_END_S 10.0 /* for the last of it to arrive */
+
+struct count {
+    double at, delivered, sent, again, sent_B, rtt_s, least_rtt_s, mtu_B, segment_B;
+};
+
+static struct count count(const struct tcp_stream *s, int streams)
+{
+    struct count c = {.at = tcp_now()};
+    for (int i = 0; i < streams; i++) {
+        struct tcp_info info = {0};
+        socklen_t n = sizeof info;
+        if (getsockopt(s[i].fd, IPPROTO_TCP, TCP_INFO, &info, &n))
+            continue;
+        c.delivered += info.tcpi_delivered;
+        c.sent += info.tcpi_data_segs_out;
+        c.again += info.tcpi_total_retrans;
+        c.sent_B += (double)info.tcpi_bytes_sent;
+        c.rtt_s += info.tcpi_rtt * 1e-6 / streams;
+        c.least_rtt_s = fmax(c.least_rtt_s, info.tcpi_min_rtt * 1e-6);
+        c.mtu_B = fmax(c.mtu_B, info.tcpi_pmtu);
+        c.segment_B = fmax(c.segment_B, info.tcpi_snd_mss);
+    }
+    return c;
+}
+
+static void take(struct link_tcp_path *out, const struct count *a, const struct count *b)
+{
+    double sent = b->sent - a->sent, segment_B = sent > 0 ? (b->sent_B - a->sent_B) / sent : 0;
+    *out = (struct link_tcp_path){
+        .rate_Bps = (b->delivered - a->delivered) * segment_B / (b->at - a->at),
+        .loss = sent > 0 ? (b->again - a->again) / sent : 0,
+        .rtt_s = b->rtt_s,
+        .segment_B = b->segment_B,
+        .mtu_B = b->mtu_B,
+    };
+}
+
+static bool drive(struct tcp_link *l, double seconds)
+{
+    for (double end = tcp_now() + seconds; l->now < end;)
+        if (tcp_turn(l, end - tcp_now()))
+            return false;
+    return true;
+}
+
+static bool set_congestion(struct tcp_link *l, const struct tcp_stream *s,
+                           const struct link_tcp_flow *f)
+{
+    for (int i = 0; i < f->streams; i++)
+        if (s[i].fd < 0 || setsockopt(s[i].fd, IPPROTO_TCP, TCP_CONGESTION, f->congestion,
+                                      (socklen_t)strlen(f->congestion))) {
+            tcp_fail(l, "congestion = %s, stream %d with rank %d: %s", f->congestion, s[i].index,
+                     f->peer, s[i].fd < 0 ? "it is down" : strerror(errno));
+            return false;
+        }
+    return true;
+}
+
+static bool send_flow(struct tcp_link *l, struct tcp_peer *p, const struct link_tcp_flow *f,
+                      struct link_tcp_path *out)
+{
+    const struct tcp_stream *s = &p->streams[f->first];
+    if (!set_congestion(l, s, f))
+        return false;
+    l->probe_ends = false;
+    p->probing = true;
+    tcp_probe_push(p);
+    struct count a = count(s, f->streams);
+    if (!drive(l, f->warm_s + f->warm_rtts * a.least_rtt_s))
+        return false;
+    a = count(s, f->streams);
+    if (!drive(l, f->measure_s))
+        return false;
+    struct count b = count(s, f->streams);
+    take(out, &a, &b);
+    l->probe_ends = true;
+    tcp_probe_push(p);
+    return true;
+}
+
+/* Nothing of it is left in a queue of the kernel: the next flow begins on an idle way. */
+static bool drained(const struct tcp_stream *s, int streams)
+{
+    int unsent = 0;
+    for (int i = 0; i < streams; i++)
+        if (ioctl(s[i].fd, SIOCOUTQ, &unsent) == 0 && unsent > 0)
+            return false;
+    return true;
+}
+
+bool link_tcp_flow(struct wan_link *base, const struct link_tcp_flow *f, struct link_tcp_path *out)
+{
+    struct tcp_link *l = (struct tcp_link *)(void *)base;
+    struct tcp_peer *p = &l->peers[f->peer];
+    l->first = f->first, l->use = f->streams;
+    l->now = tcp_now();
+    bool good = !f->send || send_flow(l, p, f, out);
+    double end = l->now + f->warm_s + f->measure_s + FLOW_END_S + l->options.deadline_s;
+    while (good &&
+           ((f->receive && !p->probed) ||
+            (f->send && (tcp_probe_sends(p) || !drained(&p->streams[f->first], f->streams))))) {
+        if (l->now > end)
+            tcp_fail(l, "the flow from rank %d (%s) did not end", p->rank, p->contact.host);
+        good = l->now <= end && !tcp_turn(l, 0.01);
+    }
+    p->probed = false;
+    l->first = l->use = 0;
+    return good;
+}

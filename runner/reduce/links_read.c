@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reduce/links_read.h"
+
+#include "base/err.h"
+#include "base/text.h"
+#include "common/round_peer.h"
+#include "record/record.h"
+#include "record/recorded.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double each(const json_t *o, const char *metric, size_t rank)
+{
+    const json_t *v = json_array_get(json_object_get(o, metric), rank);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static long long number(const struct rec_cell *c, const char *key)
+{
+    char text[32];
+    return recorded_param(c, key, text, sizeof text) ? atoll(text) : 0;
+}
+
+/* Packets, with their headers, in place of the payload. */
+static double packets(double rate_Bps, double segment_B, double mtu_B)
+{
+    return rate_Bps * mtu_B / segment_B;
+}
+
+/* Of several blocks the best: a link gives what it gave once. */
+static void take_rank(struct links *l, struct links_config *to, const char *way, const json_t *o,
+                      size_t rank, size_t peer)
+{
+    size_t at = rank * l->n + peer;
+    double mtu_B = each(o, "mtu", rank), segment_B = each(o, "segment", rank);
+    double rate_Bps = each(o, "rate", rank);
+    if (!to) {
+        l->rtt_s[at] = fmin(l->rtt_s[at], each(o, "rtt", rank));
+        l->spread_s[at] = fmax(l->spread_s[at], each(o, "rtt_spread", rank));
+        return;
+    }
+    double *rate = strcmp(way, "alone") ? to->both : to->alone;
+    l->mtu_B[at] = fmin(mtu_B, l->mtu_B[at]);
+    to->loss[at] = fmin(to->loss[at], each(o, "loss", rank));
+    rate[at] = fmax(rate[at], packets(rate_Bps, segment_B, mtu_B));
+}
+
+static int take_block(struct links *l, const struct recorded *r, const json_t *block)
+{
+    const struct rec_cell *c = recorded_find(r, recorded_text(block, "cell"));
+    const json_t *o = json_object_get(block, "each");
+    char way[16] = "", congestion[16] = "";
+    if (!c || !o || !recorded_param(c, "way", way, sizeof way) ||
+        !recorded_param(c, "congestion", congestion, sizeof congestion))
+        return fail(GS_USAGE, "%s: not a recording of wan_links", r->dir);
+    bool idle = !strcmp(way, "idle");
+    struct links_config *to = idle ? NULL : links_config(l, (int)number(c, "streams"), congestion);
+    if (!to && !idle)
+        return fail(GS_USAGE, "%s: more than %d configs", r->dir, LINKS_CONFIGS_MAX);
+    for (size_t rank = 0; rank < l->n; rank++) {
+        int peer = round_peer((int)rank, (int)number(c, "round") - 1, (int)l->n);
+        if (peer >= 0)
+            take_rank(l, to, way, o, rank, (size_t)peer);
+    }
+    return GS_OK;
+}
+
+static int take_file(struct links *l, const struct recorded *r, const char *path)
+{
+    struct raw *raw;
+    struct raw_line line;
+    int got, code = raw_open(&raw, path);
+    if (code)
+        return code;
+    while (!code && (got = raw_next(raw, 1u << RAW_BLOCK, &line)) == 1)
+        code = take_block(l, r, line.json);
+    raw_close(raw);
+    return code ? code : got < 0 ? GS_FAILED : GS_OK;
+}
+
+static int check(const struct links *l, const char *dir)
+{
+    for (size_t a = 0; a < l->n; a++)
+        for (size_t b = 0; b < l->n; b++)
+            if (a != b && (!(links_rate(l, a, b) > 0) || isnan(l->rtt_s[a * l->n + b])))
+                return fail(GS_FAILED, "%s: rank %zu to rank %zu is not measured", dir, a, b);
+    return GS_OK;
+}
+
+int links_read(struct links *l, const char *dir)
+{
+    struct recorded *r;
+    struct words paths = {0};
+    *l = (struct links){0};
+    int code = recorded_read(&r, dir);
+    if (code || !r)
+        return code ? code : fail(GS_FAILED, "%s: nothing is recorded", dir);
+    links_make(l, (size_t)r->ranks);
+    for (size_t i = 0; i < l->n; i++)
+        l->names[i] = xstrfmt("site%zu", i);
+    if (!record_list(dir, &paths))
+        code = fail(GS_FAILED, "%s: cannot be read", dir);
+    for (size_t i = 0; !code && i < paths.n; i++)
+        code = take_file(l, r, paths.v[i]);
+    words_free(&paths);
+    recorded_free(r);
+    return code ? code : check(l, dir);
+}

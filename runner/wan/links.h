@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The links between sites as `gradsync links` measured them: for each direction of each pair and
+ * each config (streams and congestion control) the rate alone and with the other direction. Prints
+ * them, and writes them into a config.
+ * Rates count IP packets, in bytes/s, the best of all blocks; matrices are [from * n + to], NaN where nothing is known.
+ */
+#ifndef GS_WAN_LINKS_H
+#define GS_WAN_LINKS_H
+
+#include <stddef.h>
+
+#define LINKS_CONFIGS_MAX 16
+
+struct links_config {
+    int streams;
+    char congestion[16];
+    double *alone, *both, *loss;
+};
+
+struct links {
+    size_t n;
+    char **names; /* of the sites */
+    double *rtt_s, *spread_s, *mtu_B;
+    struct links_config configs[LINKS_CONFIGS_MAX];
+    size_t n_configs;
+};
+
+void links_make(struct links *l, size_t n);
+void links_free(struct links *l);
+/* The config with these settings, added if it is new; NULL: there are too many. */
+struct links_config *links_config(struct links *l, int streams, const char *congestion);
+
+/* The one that comes nearest to the best rate of each direction where it is farthest from it; of
+ * nearly equal ones, that with the fewest streams. */
+const struct links_config *links_best(const struct links *l);
+/* What the best configs reach in this direction alone. */
+double links_rate(const struct links *l, size_t from, size_t to);
+/* Share of lost packets: in a direction, the least that a config lost, as the others lose packets
+ * by filling queues. */
+double links_loss(const struct links *l, size_t from, size_t to);
+
+void links_print(const struct links *l);
+/* A config with these links: [links] and up and down of [sites] are replaced, a line LINKS_ADDED and
+ * all below it is left out. `origin` names the run. The caller frees it. */
+#define LINKS_ADDED "# Added by gradsync links:"
+char *links_config_text(const struct links *l, const char *config, const char *origin);
+
+#endif
