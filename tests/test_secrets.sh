@@ -50,8 +50,8 @@ like "$err" 'it holds a secret.*export NAME=\$\(cat FILE\)' \
     'the message says how a job script reads a secret from a file'
 
 train() { # KEY VALUE
-    printf '[platform]\nname = t\n[train]\ncommand = echo took=1 {%s}\ntime = took=([0-9.]+)\n%s = %s\n' \
-        "$1" "$1" "$2" >train.ini
+    printf '[platform]\nname = t\n[train]\ncommand = echo took=1 {%s}\n' "$1" >train.ini
+    printf 'time = took=([0-9.]+)\n%s = %s\n' "$1" "$2" >>train.ini
     run "$gradsync" plan train.ini
 }
 train auth_token hunter2

@@ -210,7 +210,8 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
                                            .port = (int)c->port,
                                            .congestion = "",
                                            .secret_file = c->secret_file,
-                                           .unpaced = true, /* and bare: it sends nothing secret */
+                                           .protection = TCP_BARE, /* it sends nothing secret */
+                                           .unpaced = true,
                                            .deadline_s = c->timeout};
         struct wan_link *link = NULL;
         char why[256];

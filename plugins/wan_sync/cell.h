@@ -41,6 +41,7 @@ struct cell {
     char interface[WL_TEXT_MAX], congestion[WL_TEXT_MAX], secret_file[WL_TEXT_MAX];
     int64_t port;
     int protection;
+    bool pacing;
     double probe;
 };
 
@@ -51,7 +52,7 @@ enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct 
                              char *why, size_t why_size);
 
 #define CELL_SLOTS_B                                                                               \
-    ((size_t)24 << 20) /* for blocks that are received outside the buffer, or kept */
+    ((size_t)16 << 20) /* for blocks that are received outside the buffer, or kept */
 
 size_t cell_count(const struct cell *c); /* elements */
 /* Elements of fragment f: [cell_fragment(c, f), cell_fragment(c, f + 1)). */

@@ -44,20 +44,6 @@ static bool is_axis(const struct recorded *r, const char *key)
     return varies;
 }
 
-static void add(struct words *w, const char *word)
-{
-    w->v = xrealloc(w->v, (w->n + 1) * sizeof *w->v);
-    w->v[w->n++] = xstrdup(word);
-}
-
-static bool has(const struct words *w, const char *word)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (!strcmp(w->v[i], word))
-            return true;
-    return false;
-}
-
 /* Keys of the axes except size, which always has a column. Not every cell has every parameter. */
 static void find_axes(const struct recorded *r, struct words *axes)
 {
@@ -68,11 +54,11 @@ static void find_axes(const struct recorded *r, struct words *axes)
         words_split(&params, r->cells[c].params, ' ');
         for (size_t i = 0; i < params.n; i++) {
             params.v[i][strcspn(params.v[i], "=")] = '\0';
-            if (!*params.v[i] || has(&seen, params.v[i]))
+            if (!*params.v[i] || words_has(&seen, params.v[i]))
                 continue;
-            add(&seen, params.v[i]);
+            words_add(&seen, params.v[i]);
             if (strcmp(params.v[i], "size") && is_axis(r, params.v[i]))
-                add(axes, params.v[i]);
+                words_add(axes, params.v[i]);
         }
         words_free(&params);
     }

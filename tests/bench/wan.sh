@@ -9,6 +9,10 @@
 # shellcheck disable=SC2317 # parts are called by name
 . "$(dirname "$0")/lib.sh"
 sites=4 mtu=9000 mbit=${MBIT:-1000}
+if [ "${1:-}" = cuts ]; then # by this name alone: it takes an hour
+    BUILD=$build bash tests/bench/wan_cuts.sh
+    exit
+fi
 
 config() { # FILE MBIT RTT_MS LINE…: sites of that rate; lines of [wan_sync]
     local file=$1 mbit=$2 rtt=$3 slow='' names=(north east south west inland coast)
@@ -36,6 +40,7 @@ measure() { # CONFIG [both]
     rm -rf "$tmp/data" "$tmp/ring"
     cat >"$tmp/inside" <<INSIDE
 set -e
+${before:-}
 $gradsync run -q -o $tmp/data $1 >&2
 [ '${2:-}' = both ] || exit 0
 export OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm=4
@@ -77,6 +82,14 @@ highest() { column "$@" | tail -n 1; }
 physical() {
     calc 6 "2 * ($sites - 1) / $sites * $3 / ($1 * 125000 * ($mtu - 52) / ($mtu + 26)) + $2 / 2000"
 }
+
+case ${1:-} in # on their own
+peers | ablate) # beside other libraries; without pacing
+    # shellcheck disable=SC1090
+    . "tests/bench/wan_$1.sh" && "$1_all"
+    exit $missed
+    ;;
+esac
 
 bulk() {
     local rate rtt mib share beside bound ours theirs
@@ -182,21 +195,19 @@ here() { # FILE SED…: without a lab
 }
 
 # The cost of a proof on each frame, and of encryption: on one core, between ranks of this host, and
-# between sites.
+# between sites. A busy machine changes the rates, hardly the CPU time.
 protection() {
     local name rate how
     while read -r name rate; do
         printf '%-62s %10s GB/s\n' "one core: $name" "$rate"
     done < <("$build/bench/wan_guard")
-    config "$tmp/here.ini" "$mbit" 1 'size = 64MiB' 'configs = ring, none, encryption'
-    here "$tmp/here.ini" -e 's/^ranks = .*/ranks = 2/'
-    rm -rf "$tmp/data"
-    "$gradsync" run -q -o "$tmp/data" "$tmp/here.ini"
-    samples=$(values "$tmp/data")
-    for how in none ring encryption; do # ring: with the default, proof
-        printf '%-62s %10s GB/s\n' "two ranks of this host, 64 MiB: $how" \
-            "$(calc 3 "0.067108864 / $(median "$how" 2)")"
-    done | sed 's/: ring /: proof/'
+    for how in 'none 2' 'proof 0' 'encryption 1'; do
+        rate=$(mpirun --oversubscribe --bind-to none -n 2 "$build/bench/wan_link" rate=8000 \
+            rtt=0.1 size=134217728 iterations=5 interface= probe=0 protection="${how#* }" |
+            sed -n 's/^ *\([0-9.]*\) ms.*CPU \([0-9.]*\) s$/\1 \2/p' | sort -g | sed -n 3p)
+        printf '%-62s %10s GB/s, CPU %s s\n' "two ranks of this host, 128 MiB: ${how% *}" \
+            "$(calc 3 "134.217728 / ${rate% *}")" "${rate#* }"
+    done
     config "$tmp/protection.ini" "$mbit" 10 "size = $(scaled 64)" 'configs = ring, none, encryption'
     measure "$tmp/protection.ini" || return 0
     for how in 'ring proof' 'encryption encryption'; do
@@ -209,8 +220,9 @@ protection() {
 # errors of. Four ranks of this host; the network does not matter.
 errors() {
     local cells
-    config "$tmp/errors.ini" "$mbit" 1 'size = 1MiB' 'transport = mpi' 'pattern = normal, student3' \
-        'strategy = ring, direct' 'wire = int8, int4' 'feedback = no, yes'
+    config "$tmp/errors.ini" "$mbit" 1 'size = 1MiB' 'transport = mpi' \
+        'pattern = normal, student3' 'strategy = ring, direct' 'wire = int8, int4' \
+        'feedback = no, yes'
     here "$tmp/errors.ini" -e 's/blocks = .*/blocks = 16/; s/^budget = .*/budget = 1s/'
     rm -rf "$tmp/data"
     "$gradsync" run -q -o "$tmp/data" "$tmp/errors.ini"
@@ -218,8 +230,9 @@ errors() {
 '([^"]*)","group".*"copy":([0-9]).*"strategy":"([^"]*)".*"wire":"([^"]*)".*/\1.\2 \3 \4 &/')
     printf '%-10s %-5s %-8s %-9s %12s %14s %6s\n' gradient wire strategy feedback 'one sum, %' \
         '16 sums, %' peak
-    grep -h '"type":"block"' "$tmp"/data/*/wan_sync/*/launch-*.jsonl | sed -E 's/.*"cell":"([^"]*)",'\
-'"copy":0,.*"rms_error":([^,]*),.*"summed_error":([^,]*),"peak":([^,]*),.*/\1.0 \2 \3 \4/; t; d' |
+    grep -h '"type":"block"' "$tmp"/data/*/wan_sync/*/launch-*.jsonl |
+        sed -E 's/.*"cell":"([^"]*)","copy":0,.*"rms_error":([^,]*),.*"summed_error":([^,]*),'\
+'"peak":([^,]*),.*/\1.0 \2 \3 \4/; t; d' |
         awk -v cells="$cells" '
             BEGIN {
                 n = split(cells, line, "\n")

@@ -5,7 +5,7 @@
  *
  *   rate= Mbit/s and rtt= ms and mtu= of the lab, for the bound; size= bytes a rank; block= bytes;
  *   iterations=; idle= seconds before each; streams= congestion= interface= port= secret= probe=
- *   protection= (0 none, 1 proof, 2 encryption) deadline= as in link_tcp_options
+ *   protection= (0 proof, 1 encryption, 2 none) deadline= as in link_tcp_options
  *
  * A line an iteration: the slowest rank's time, the bound 2(S-1)·max(c/B, L) + min(c/B, L) with
  * c = size / S and B the goodput of the link, and their ratio, and what each rank estimated.
@@ -189,7 +189,6 @@ int main(int argc, char **argv)
                     .iterations = 5,
                     .deadline = 10,
                     .streams = 8,
-                    .protection = TCP_PROOF,
                     .probe = 1,
                     .congestion = "",
                     .interface = "wan0",

@@ -12,8 +12,8 @@
  * pair (tcp_keys.h). Every frame is proved or encrypted (tcp_guard.h); one that is not as it was
  * sent breaks the link. A stream that breaks is reopened, and its undelivered blocks are sent again.
  *
- * Memory: at most 24 MiB of sent blocks are kept until the peer has them. Blocks may arrive before
- * their buffer is posted: up to 40 MiB from all peers together, and one block of each peer. A peer
+ * Memory: at most 18 MiB of sent blocks are kept until the peer has them. Blocks may arrive before
+ * their buffer is posted: up to 22 MiB from all peers together, and one block of each peer. A peer
  * that is further ahead waits until it is granted more.
  */
 #ifndef WAN_SYNC_TCP_H
@@ -26,15 +26,16 @@
 
 #define LINK_TCP_STREAMS_MAX 64
 
-/* Against who is on the way between two ranks: nothing; he can read, but not alter, repeat, leave
- * out or swap anything; nor can he read. */
-enum tcp_protection { TCP_BARE, TCP_PROOF, TCP_ENCRYPTION };
+/* Against who is on the way between two ranks. Proof: he can read, but not alter, repeat, leave out
+ * or swap anything. Encryption: nor can he read. Bare: nothing. */
+enum tcp_protection { TCP_PROOF, TCP_ENCRYPTION, TCP_BARE };
 
 struct link_tcp_options {
     int streams;             /* between two ranks, 1 to LINK_TCP_STREAMS_MAX */
     const char *interface;   /* use only its addresses; "": all but loopback */
     int port;                /* listen on port + local rank; 0: any free port */
-    const char *congestion;  /* e.g. "bbr"; "": the kernel's default */
+    const char *congestion;  /* e.g. "bbr"; "": the kernel's default; "auto": that, and bbr
+                                once losses limit it (tcp_congestion.c) */
     const char *secret_file; /* at least 16 bytes, mode 0600; "": keys are agreed over MPI */
     enum tcp_protection protection;
     bool unpaced;      /* leave the rate to the congestion control alone */
@@ -43,7 +44,7 @@ struct link_tcp_options {
 };
 
 /* Connects every two ranks of the host. Collective: it succeeds on all ranks or fails on all, with
- * the same line in why. Adds the notes tcp_congestion and tcp_interface. Only open and close use
+ * the same line in why. Adds the notes tcp_congestion and tcp_interface. Only open, close and a note of losses use
  * `host`. The caller closes it with ops->close. */
 int link_tcp_open(struct wan_link **out, const struct wl_host *host,
                   const struct link_tcp_options *options, char *why, size_t why_size);
