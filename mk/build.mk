@@ -37,9 +37,16 @@ $(BUILD)/gradsync: $(cmd_obj) $(commit) $(library)
 $(BUILD)/gradsync-rank: $(rank_obj) $(commit) $(library)
 	$(call quiet,LINK,$@)OMPI_CC='$(CC)' $(MPICC) $(link_program) -o $@ $^ $(LIBS) -lpthread
 
-$(BUILD)/runner/rank/%.o: runner/rank/%.c | $(BUILD)/deps.ok
+# Other options than those of the last build: everything is compiled again. (A folder that does not know
+# its options yet is taken to have these.) Warnings do not change objects.
+options = $(CC) $(CPPFLAGS_ALL) $(CFLAGS) $(LDFLAGS) $(gs_harden_cc) $(gs_harden_ld)
+$(BUILD)/options: FORCE | $(BUILD)/
+	@$(file >$@.new,$(options))if cmp -s $@.new $@; then rm $@.new; else \
+	  [ -e $@ ] || touch -d @0 $@.new; mv $@.new $@; fi
+
+$(BUILD)/runner/rank/%.o: runner/rank/%.c $(BUILD)/options | $(BUILD)/deps.ok
 	$(call quiet,MPICC,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) -c -o $@ $<
-$(BUILD)/%.o: %.c | $(BUILD)/deps.ok
+$(BUILD)/%.o: %.c $(BUILD)/options | $(BUILD)/deps.ok
 	$(call quiet,CC,$<)mkdir -p $(@D) && $(CC) $(compile) -c -o $@ $<
 
 # Made anew when the commit is another, not when it is the same: nothing is linked for nothing.

@@ -13,6 +13,7 @@ gs_root := plugins
 gs_out := $(BUILD)/plugins
 gs_obj := $(BUILD)/plugins/.obj
 gs_include := -Irunner -Iplugins
+gs_options := $(BUILD)/options
 include plugins/plugin.mk
 
 plugin_dirs := $(filter-out template,$(patsubst plugins/%/,%,$(wildcard plugins/*/)))

@@ -57,14 +57,14 @@ gs_cc = $(if $(filter mpi,$(call gs_get,$1_needs)),OMPI_CC=$(CC) MPICH_CC=$(CC) 
 # nvcc compiles .cu files. It writes the names of its temporary files into the object. With --keep the
 # names are the same each time, so equal sources give equal objects.
 define gs_compile_cu
-$(call gs_object,$1,$2): $2
+$(call gs_object,$1,$2): $2 $(call gs_get,gs_options)
 	$$(call quiet,NVCC,$$<)mkdir -p $$@.kept && trap 'rm -rf $$@.kept' EXIT && $(CUDA_HOME)/bin/nvcc --keep --keep-dir $$@.kept -ccbin $(CC) $(gs_include) \
 	  $(call gs_get,$1_nvccflags) -O2 -MMD -MP -Xcompiler -fPIC,-fvisibility=hidden -c -o $$@ $$<
 -include $(patsubst %.o,%.d,$(call gs_object,$1,$2))
 endef
 
 define gs_compile
-$(call gs_object,$1,$2): $2
+$(call gs_object,$1,$2): $2 $(call gs_get,gs_options)
 	$$(call quiet,CC,$$<)mkdir -p $$(@D) && $(call gs_cc,$1) -std=c11 -D_GNU_SOURCE $(gs_include) $(call gs_needed,$1,cppflags) -MMD -MP \
 	  -fPIC -fvisibility=hidden $(WARNINGS) $(CFLAGS) $(gs_harden_cc) -c -o $$@ $$<
 -include $(patsubst %.o,%.d,$(call gs_object,$1,$2))

@@ -333,7 +333,7 @@ is "$(of single.csv 8 c2 launches ratio ratio_low p_interval verdict)" '1    inc
     'one launch gives no number and no verdict'
 like "$(reason single.csv ',c2,')" 'one launch says nothing about the next' \
     'the reason says that one launch says nothing about the next'
-like "$err" '3 contrasts rest on one launch' 'a note counts the contrasts that rest on one launch'
+like "$err" '3 contrasts come from one launch' 'a note counts the contrasts that rest on one launch'
 "$make_campaign" noisy groups=1 spread=0.02
 ok 'a comparison of a noisy run succeeds' "$gradsync" compare noisy -o noisy.csv
 is "$(of noisy.csv 8 c1 verdict)" inconclusive 'a noisy run is inconclusive'

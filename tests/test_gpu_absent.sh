@@ -8,7 +8,7 @@ if compgen -G '/dev/nvidia[0-9]*' >/dev/null; then skip_all 'there is a GPU: mak
 
 exits 3 'nccl_allreduce: its dry run exits with 3 without a GPU' "$gradsync" check \
     "$build/plugins/nccl_allreduce.so"
-like "$out$err" 'the tables are good' 'nccl_allreduce: its tables are good without a GPU'
+like "$out$err" 'the tables are correct' 'nccl_allreduce: its tables are good without a GPU'
 ok 'iter_proxy: check passes with its host backend' "$gradsync" check "$build/plugins/iter_proxy.so"
 ok 'nccl_allreduce: its help is printed without a GPU' "$gradsync" help nccl_allreduce
 like "$out" 'algorithm.*auto, ring, tree' 'nccl_allreduce: its help has the algorithms'

@@ -69,4 +69,13 @@ if mkdir locales && localedef -i tr_TR -f UTF-8 locales/tr_TR.UTF-8 2>/dev/null;
 else
     skip 'a Turkish locale hides no target' 'no localedef, or no tr_TR'
 fi
+
+# ---- a build folder of another time ----
+
+object="build/runner/base/sketch.o"
+mkdir -p tree && cp -r "$top"/{GNUmakefile,mk,runner,plugins} tree
+compiles() { make --no-print-directory -C tree BUILD=build TELL='>/dev/null' "$object" "$@"; }
+ok 'an object is compiled' compiles
+unlike "$(compiles)" 'CC ' 'the same options compile nothing again'
+like "$(compiles CFLAGS='-O1 -g')" 'CC ' 'other options compile it again'
 done_testing

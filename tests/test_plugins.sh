@@ -75,7 +75,7 @@ one_line "$err" 'a crash while loading is reported in one line'
 
 compile bad bad.so
 exits 0 'check passes the plugin that the bad ones are made of' "$gradsync" check bad.so
-like "$err" 'tables are good.*leak nothing' 'check says that a good plugin is good'
+like "$err" 'tables are correct.*leak nothing' 'check says that a good plugin is good'
 exits 0 'check -q passes a good plugin' "$gradsync" check -q bad.so
 is "$out$err" '' 'check -q says nothing about a good plugin'
 
@@ -88,7 +88,7 @@ hunt() { # MEMBER FAULT CODE REGEX [OPTIONS]
 hunt OPEN open_crash 1 'crashes in open\(\) \(SIGSEGV\)'
 hunt OPEN open_exit 1 'ends the process in open\(\)'
 hunt OPEN open_skip 3 'skips this machine: no GPU on this machine' --
-like "$err" 'the tables are good' "the message says that the tables of open_skip are good"
+like "$err" 'the tables are correct' "the message says that the tables of open_skip are good"
 hunt OPEN open_says_nothing 1 'fails without a reason'
 hunt OPEN open_prints 1 "prints in open\(\): 'hello'"
 hunt OPEN open_writes 1 "writes files: 'droppings'"

@@ -102,13 +102,13 @@ is "$(jq -r 'select(.type == "end") | .status' "$(run_of)"/*.jsonl)" complete \
 exits 0 'a job with --keep-best and a better arm succeeds' \
     trial --arms ctas=8,ring/LL --steps 8 --blocks 16 --keep-best -- \
     "$job" steps=6000 step_us=2000 factor=0.6
-like "$err" 'the job goes on with ctas=8' 'a job with --keep-best goes on with the best arm'
+like "$err" 'the job continues with ctas=8' 'a job with --keep-best goes on with the best arm'
 ok 'the best arm is kept to the end of the job' \
     test "$(sed -n 's/ring.LL128 channels=8 //p' <<<"$out")" -gt 10000
 exits 0 'a job with --keep-best and no better arm succeeds' \
     trial --arms ctas=8 --steps 8 --blocks 16 --keep-best \
     -- "$job" steps=2500 step_us=2000 factor=1.3
-like "$err" 'the job goes on with auto' \
+like "$err" 'the job continues with auto' \
     'a job with --keep-best goes on with auto when no arm is better'
 exits 0 'a trial whose job ends first succeeds' \
     trial --arms ctas=8 --steps 4 -- "$job" steps=150 eval=40

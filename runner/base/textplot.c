@@ -133,7 +133,7 @@ static void put_names(const struct textplot *p)
     }
     printf("\n");
     if (p->n_curves > 1)
-        printf("  where curves meet, the first is seen%s\n",
+        printf("  where curves overlap, only the first is drawn%s\n",
                p->n_curves > CURVES_MAX ? "; not all are drawn" : "");
 }
 

@@ -62,8 +62,8 @@ static bool transposed(const struct trace_shape *s)
 static int refuse_shape(const struct trace *t, const struct trace_event *e)
 {
     return fail_at(GS_FAILED, t->d->path, 0,
-                   "%.60s at %.3f us: its \"Input Dims\" are no product of "
-                   "matrices: record with record_shapes=True",
+                   "%.60s at %.3f us: its \"Input Dims\" are not those of a "
+                   "matrix product: record with record_shapes=True",
                    e->name, e->ts);
 }
 

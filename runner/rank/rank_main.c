@@ -25,7 +25,8 @@ static int watched_run(const char *dir, int launch, int attempt)
     place_find(&place);
     struct beat *beat = beat_map();
     if (!beat)
-        return fail(GS_CANNOT, "rank %d on %s: no memory to share", place.rank, place.host);
+        return fail(GS_CANNOT, "rank %d on %s: cannot allocate the memory that the ranks share",
+                    place.rank, place.host);
     struct measure m = {.dir = dir,
                         .launch = launch,
                         .attempt = attempt,

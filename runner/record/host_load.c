@@ -194,9 +194,9 @@ void host_load_warn(const char *const *runs, size_t n)
             first = text;
     }
     if (first && more)
-        say("warning: %s: %s; so %s %zu more of %zu runs (gradsync show RUN)", runs[at], first,
-            more == 1 ? "was" : "were", more, n);
+        say("warning: %s: %s; %zu more of %zu runs had such a load (gradsync show RUN)", runs[at],
+            first, more, n);
     else if (first)
-        say("warning: %s: %s", runs[at], first);
+        say("warning: %s: %s; measure again while nothing else runs", runs[at], first);
     free(first);
 }

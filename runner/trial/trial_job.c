@@ -178,9 +178,10 @@ static void keep_best(const struct job *j, const struct trial_comm *c)
         if (!strcmp(j->arms.v[i], best)) {
             snprintf(number, sizeof number, "%zu\n", i);
             if (!files_write_new(aside, number, 0666) || rename(aside, path))
-                fail_file(path, "written; the job goes on with auto", errno);
+                fail_file(path, "written; the job continues with auto", errno);
         }
-    say("trial: the job goes on with %s", best ? best : "auto: no arm was shown to be faster");
+    say("trial: the job continues with %s",
+        best ? best : "auto: no setting was shown to be faster");
     free(path);
     free(aside);
 }

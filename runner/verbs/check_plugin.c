@@ -45,7 +45,7 @@ static int read_tables(const char *path)
     while (p->wl.metrics[metrics].name)
         metrics++;
     size_t params = params_count(p->wl.params);
-    say("%s: %s %s, %zu parameter%s, %zu metric%s: the tables are good", path, p->wl.name,
+    say("%s: %s %s, %zu parameter%s, %zu metric%s: the tables are correct", path, p->wl.name,
         p->wl.version, params, params == 1 ? "" : "s", metrics, metrics == 1 ? "" : "s");
     return GS_OK;
 }
@@ -136,7 +136,7 @@ static int verdict(const struct dry_run *d, const char *path, int log)
             say("%s: no dry run on this machine", path);
             return d->ended[r];
         }
-    say("%s: dry run on %d ranks: all calls work, %d cycles leak nothing", path, DRY_RUN_RANKS,
+    say("%s: dry run on %d ranks: all calls work; %d repetitions leak nothing", path, DRY_RUN_RANKS,
         CONFORMANCE_CYCLES);
     put_notes(d);
     return GS_OK;

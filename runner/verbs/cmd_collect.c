@@ -46,7 +46,7 @@ int cmd_collect(int argc, char **argv)
 {
     struct request q = {.raw = "data/raw"};
     const struct cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &q.raw, "DATA", "folder for the recordings (default data/raw)"},
+        {"output", 'o', CLI_TEXT, &q.raw, "RAW", "folder for the recordings (default data/raw)"},
         {"so-far", 0, CLI_FLAG, &q.so_far, NULL,
          "also copy unfinished runs, e.g. to draw figures early"},
         CLI_QUIET_ROW,

@@ -26,8 +26,9 @@ static void say_refused(const struct comparison *c)
     for (size_t i = 0; i < c->n; i++)
         n += c->v[i].effect.launches == 1;
     if (n)
-        say("%zu contrast%s rest%s on one launch: no verdict holds for other launches", n,
-            n == 1 ? "" : "s", n == 1 ? "s" : "");
+        say("%zu contrast%s come%s from one launch, so no verdict holds for other launches; "
+            "measure 5 or more",
+            n, n == 1 ? "" : "s", n == 1 ? "s" : "");
 }
 
 /* Warns in one line if the compared runs were measured on a loaded machine. */
@@ -200,7 +201,8 @@ int cmd_compare(int argc, char **argv)
         {"all", 'a', CLI_FLAG, &q->all, NULL, "print every contrast (default: a screen)"},
         {"size", 0, CLI_TEXT, &q->filter.size, "SIZE", "print only this size, e.g. 16MiB"},
         {"mode", 0, CLI_TEXT, &q->filter.mode, "MODE",
-         "print only this mode, e.g. overlapped; alone: operations by themselves"},
+         "print only this mode: compute, comm, sequential or overlapped; alone: operations without "
+         "a step"},
         {"platform", 0, CLI_TEXT, &q->filter.platform, "NAME", "print only this platform"},
         {"config", 0, CLI_TEXT, &o.config, "CONFIG",
          "print only this config; with --reference: the file whose [reference] to use (default: "
@@ -209,7 +211,7 @@ int cmd_compare(int argc, char **argv)
          "compare with this config (default: the baseline of the run)"},
         {"json", 'j', CLI_FLAG, &q->json, NULL, "print one JSON object (docs/formats.md)"},
         {"fail-if", 0, CLI_TEXT, &q->fail_if, "VERDICT",
-         "with A B: exit 1 if a config of B has this verdict; it can be slower"},
+         "with A B: exit with 1 if a config of B has this verdict; only slower is possible"},
         {"output", 'o', CLI_TEXT, &q->out, "CSV",
          "folder for the complete table (default: write no table)"},
         {"reference", 0, CLI_FLAG, &q->reference, NULL,

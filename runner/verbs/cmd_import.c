@@ -148,7 +148,8 @@ int cmd_import(int argc, char **argv)
         {"step", 0, CLI_FLAG, &q.step, NULL,
          "make a step for iter_proxy (docs/steps.md) from one trace of torch.profiler, or from a "
          "table of layers"},
-        {"fsdp", 0, CLI_FLAG, &q.fsdp, NULL, "with --step and a table: FSDP instead of DDP"},
+        {"fsdp", 0, CLI_FLAG, &q.fsdp, NULL,
+         "with --step and a table of layers: make a step of FSDP (default: DDP)"},
         CLI_QUIET_ROW,
         {0},
     };

@@ -66,7 +66,7 @@ int cmd_lab_enter(int argc, char **argv)
     const struct cli cli = {.verb = "lab-enter",
                             .arguments = "SITE [--] COMMAND...",
                             .summary =
-                                "Runs a command at a site of the emulated network around it. "
+                                "Runs a command at another site of the lab in which it is called. "
                                 "Without --, the words are a line for the shell, as with ssh.",
                             .example = "gradsync lab-enter east -- ip address",
                             .options = no_options,
@@ -120,9 +120,9 @@ int cmd_lab_set(int argc, char **argv)
     const struct cli cli = {
         .verb = "lab-set",
         .arguments = "ORDER",
-        .summary =
-            "Changes the emulated network around it: rate SITE 100Mbit/s (or 10%), loss SITE 1%, "
-            "down SITE, up SITE, stall SITE, go SITE, or reset. stats prints packet counts.",
+        .summary = "Changes the network of the lab in which it is called: rate SITE 100Mbit/s (or "
+                   "10%), loss SITE 1%, "
+                   "down SITE, up SITE, stall SITE, go SITE, or reset. stats prints packet counts.",
         .example = "gradsync lab-set rate east 10%",
         .options = no_options,
         .min_args = 1,

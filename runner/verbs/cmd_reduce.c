@@ -35,9 +35,10 @@ int cmd_reduce(int argc, char **argv)
     struct request q = {.out = "data/csv"};
     const struct cli_option options[] = {
         {"output", 'o', CLI_TEXT, &q.out, "CSV", "folder for the tables (default data/csv)"},
-        {"run", 0, CLI_TEXT, &q.run, "RUN", "reduce only this run folder, to a part for --merge"},
+        {"run", 0, CLI_TEXT, &q.run, "RUN",
+         "reduce only this run folder; the result is a part for --merge"},
         {"merge", 0, CLI_FLAG, &q.merge, NULL,
-         "merge the parts PART… that --run wrote, instead of reducing"},
+         "merge parts into complete tables; the arguments are folders that --run wrote"},
         CLI_QUIET_ROW,
         {0},
     };

@@ -127,9 +127,9 @@ int cmd_run(int argc, char **argv)
     struct run_request a = {.task = {.min = 1, .max = LONG_MAX}, .options = {.data = RUN_DATA}};
     const struct cli_option table[] = {
         CLI_SET_ROW(&a.overrides),
-        {"output", 'o', CLI_TEXT, &a.options.data, "DATA",
+        {"output", 'o', CLI_TEXT, &a.options.data, "RAW",
          "folder for the recordings (default data/raw)"},
-        {"workload", 'w', CLI_TEXT, &a.options.workload, "NAME",
+        {"workload", 'w', CLI_TEXT, &a.options.workload, "SECTION",
          "run only this workload section (default: all)"},
         {"launch", 'l', CLI_TEXT, &a.launches, "N[-M]",
          "run only launch N, or launches N to M, of a run folder"},

@@ -183,7 +183,7 @@ int cmd_submit(int argc, char **argv)
         CLI_SET_ROW(&s.set),
         {"output", 'o', CLI_TEXT, &s.root, "FOLDER",
          "folder for campaigns, on a file system that all nodes see (default data/campaigns)"},
-        {"workload", 'w', CLI_TEXT, &s.workload, "NAME",
+        {"workload", 'w', CLI_TEXT, &s.workload, "SECTION",
          "submit only this workload section (default: all)"},
         {"dry-run", 'n', CLI_FLAG, &s.dry_run, NULL,
          "print the job scripts and sbatch commands; submit nothing"},

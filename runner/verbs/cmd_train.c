@@ -33,7 +33,7 @@ int cmd_train(int argc, char **argv)
     struct request q = {.options = {.data = RUN_DATA, .workload = TRAIN_WORKLOAD}};
     const struct cli_option table[] = {
         CLI_SET_ROW(&q.overrides),
-        {"output", 'o', CLI_TEXT, &q.options.data, "DATA",
+        {"output", 'o', CLI_TEXT, &q.options.data, "RAW",
          "folder for the recordings (default data/raw)"},
         {"workload", 'w', CLI_TEXT, &q.options.workload, "SECTION",
          "run only this section, e.g. 'train small' (default: every [train])"},

@@ -27,30 +27,33 @@ int cmd_trial(int argc, char **argv)
          "NCCL's own settings"},
         {"blocks", 'b', CLI_INT, &blocks, "N",
          "end the trial after N blocks; 0: no limit (default 0)"},
-        {"visit", 0, CLI_INT, &visit_s, "S", "seconds per visit of an arm (default 2)"},
-        {"steps", 0, CLI_INT, &steps, "N", "steps per visit of an arm, instead of --visit"},
-        {"warmup", 0, CLI_INT, &warmup, "N", "steps before the first visit (default 20)"},
+        {"visit", 0, CLI_INT, &visit_s, "S",
+         "seconds that a setting runs before the next one (default 2)"},
+        {"steps", 0, CLI_INT, &steps, "N",
+         "steps that a setting runs before the next one, instead of --visit"},
+        {"warmup", 0, CLI_INT, &warmup, "N", "steps before the trial begins (default 20)"},
         {"calls", 0, CLI_INT, &calls, "N",
          "collectives per step; 0: detect from their sequence (default 0)"},
         {"ranks", 0, CLI_INT, &ranks, "N",
-         "switch settings of communicators of N ranks; 0: of the whole job (default 0)"},
+         "switch only in communicators of N ranks; 0: of all ranks of the job (default 0)"},
         {"keep-best", 'k', CLI_FLAG, &o.keep_best, NULL,
-         "after the trial continue with the fastest arm, if its interval lies below auto's time"},
+         "continue the job with the fastest setting if it was shown to be faster than auto"},
         {"launches", 'l', CLI_INT, &launches, "N", "run the command N times (default 1)"},
-        {"seed", 0, CLI_INT, &seed, "N", "seed of the order of the arms (default: the time)"},
+        {"seed", 0, CLI_INT, &seed, "N", "seed of the order of the settings (default: the time)"},
         {"platform", 'p', CLI_TEXT, &o.platform, "NAME",
          "name of the platform in the recording (default job)"},
-        {"out", 'o', CLI_TEXT, &o.out, "RAW",
+        {"output", 'o', CLI_TEXT, &o.out, "RAW",
          "folder for the recording, on a file system that all ranks see (default data/raw)"},
         {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only"},
         {0}};
     const struct cli cli = {
         .verb = "trial",
         .arguments = "-- COMMAND...",
-        .summary = "Compares NCCL settings inside a training job: runs the command, switches the "
-                   "settings between blocks of its steps, and records the time of each and whether "
-                   "NCCL honoured it. Needs NCCL 2.22 or newer, and collectives outside of CUDA "
-                   "graphs. NCCL_TUNER_PLUGIN=none allows it to replace a tuner that the job has.",
+        .summary =
+            "Compares NCCL settings inside a training job: runs the command, switches the "
+            "settings between blocks of its steps, and records the time of each and whether "
+            "NCCL honoured it. Needs NCCL 2.22 or newer, and collectives outside of CUDA "
+            "graphs. If the job has a tuner already, set NCCL_TUNER_PLUGIN=none to replace it.",
         .example = "gradsync trial --arms ctas=16,ring/LL128 -- torchrun train.py",
         .options = options,
         .min_args = 1,

@@ -110,15 +110,16 @@ int cmd_why(int argc, char **argv)
          "folder of the platforms' configs (default configs)"},
         {0},
     };
-    const struct cli cli = {.verb = "why",
-                            .arguments = "[NUMBER | TABLE:LINE | 'FORM: SELECT …']",
-                            .summary =
-                                "Traces a number of the paper, a row of a table or any number of a "
-                                "table to its recording: files, lines, machine, versions. Without "
-                                "an argument: lists the names of the paper's numbers.",
-                            .example = "gradsync why summary.csv:12",
-                            .options = options,
-                            .min_args = 0,
-                            .max_args = 1};
+    const struct cli cli = {
+        .verb = "why",
+        .arguments = "[NUMBER | TABLE:LINE | 'FORM: SELECT …']",
+        .summary = "Traces a number of the paper, a row of a table, or the answer of an SQL "
+                   "query (FORM as in paper/macros.txt) to its recording: files, "
+                   "lines, machine, versions. Without an argument: lists the names of "
+                   "the paper's numbers.",
+        .example = "gradsync why summary.csv:12",
+        .options = options,
+        .min_args = 0,
+        .max_args = 1};
     return cli_request(&cli, argc, argv, answer, &q);
 }
