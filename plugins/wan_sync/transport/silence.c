@@ -74,7 +74,8 @@ static bool keep_alive(int fd, int every_s)
     return was;
 }
 
-/* A full window is no silence, but hides one: then the kernel asks ever less often. */
+/* A full window is no silence, but hides one: the kernel asks ever less often. What cannot even be
+ * sent, as this host has lost its own network, waits behind an open one. */
 static void look_at(struct silence *s, int fd, double passed_s, double timeout_s)
 {
     struct tcp_info t = {0};
@@ -87,7 +88,7 @@ static void look_at(struct silence *s, int fd, double passed_s, double timeout_s
     if (r < 0)
         return;
     bool known = keep_alive(fd, 1 + (int)(timeout_s / (PROBES / 2)));
-    bool full = t.tcpi_unacked == 0 && t.tcpi_notsent_bytes > 0;
+    bool full = t.tcpi_unacked == 0 && t.tcpi_notsent_bytes > 0 && t.tcpi_snd_wnd < t.tcpi_snd_mss;
     double kernel_s = 1e-3 * fmin(t.tcpi_last_ack_recv, t.tcpi_last_data_recv);
     s->counted_s[fd] = known && !full ? fmin(s->counted_s[fd] + passed_s, kernel_s) : 0;
     s->quiet_s[r] = fmin(s->quiet_s[r], s->counted_s[fd]);
