@@ -43,8 +43,8 @@ sums: all # enters new recordings in data/SHA256SUMS, for a commit
 
 bench: all $(bench_bin) ## measure the speed and memory of gradsync itself, each beside its limit
 	@BUILD='$(BUILD)' bash tests/bench/bench.sh
-bench-wan: all ## PART=latency compare wan_sync in a lab with Open MPI and with the lower bounds
-	@BUILD='$(BUILD)' bash tests/bench/wan.sh $(PART)
+bench-wan: all ## PART=latency compare wan_sync in a lab with the lower bounds, or PEERS='mpi gloo' with these
+	@BUILD='$(BUILD)' $(foreach v,PEERS GLOO_SRC PCCL_SRC,$v='$($v)') bash tests/bench/wan.sh $(or $(PART),$(if $(PEERS),peers))
 
 fuzzers: # the fuzz targets, built
 	@$(MAKE) --no-print-directory $(fuzz) $(fuzz_bin:$(BUILD)/fuzz/%=$(BUILD)/fuzzing/fuzz/%)
@@ -71,7 +71,7 @@ $(BUILD)/tests/test_step: $(patsubst %,plugins/iter_proxy/%.c,buckets schedule t
 $(BUILD)/bench/%: tests/bench/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && OMPI_CC='$(CC)' $(MPICC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) && OMPI_CC='$(CC)' $(MPICC) $(test_depends)
 $(BUILD)/sim/error_rates: $(sim_lib) $(BUILD)/runner/rank/stopping.o
-$(BUILD)/sim/trial_rates: tests/sim/rates.c
+$(BUILD)/sim/trial_rates $(BUILD)/sim/advice_rates: tests/sim/rates.c
 $(BUILD)/sim/%: tests/sim/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) -lpthread && $(CC) $(test_depends)
 $(BUILD)/fuzz/fuzz_import: $(BUILD)/runner/verbs/check_raw.o

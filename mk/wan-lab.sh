@@ -38,6 +38,26 @@ networks() {
     done
 }
 
+# All disturbances of the Internet, and each alone: a later override of a key wins.
+internet() {
+    local config=configs/wan-lab-internet.ini name set
+    echo "wan-lab-internet $config"
+    while read -r name set; do
+        echo "wan-lab-internet-$name $config wan_sync links:loss=0 links:burst=1 links:jitter=0" \
+            "links:reorder=0 links:cross=0B/s $set"
+    done <<'END'
+mtu1500
+mtu1420 links:mtu=1420
+loss links:loss=0.1%
+burst links:loss=0.1% links:burst=5
+jitter links:jitter=5ms
+reorder links:reorder=0.1%
+cross links:cross=10Mbit/s
+bbr links:congestion=bbr
+bbr-loss links:congestion=bbr links:loss=0.1%
+END
+}
+
 unfinished() { # of the runs of platform $1; fails when it has none at all
     local run any=1
     for run in "$data/$1"/*/*/; do
@@ -80,5 +100,5 @@ record() { # NAME OVERRIDES
 }
 export -f unfinished attempt record
 
-networks | awk -v word="$word" 'index($1, word)' |
+{ networks && internet; } | awk -v word="$word" 'index($1, word)' |
     xargs -P "$jobs" -I NETWORK bash -euo pipefail -c 'record NETWORK'

@@ -11,8 +11,8 @@ model-error: figures-all ## print the error of the WAN model for each measured n
 
 ##@ Measure
 .PHONY: wan-lab
-wan-lab: all ## JOBS=1 measure wan_sync in emulated networks, JOBS at a time
-	@bash mk/wan-lab.sh '$(BUILD)/gradsync' data/raw '$(or $(JOBS),1)'
+wan-lab: all ## JOBS=1 WORD=internet measure wan_sync in emulated networks whose name has WORD, JOBS at a time
+	@bash mk/wan-lab.sh '$(BUILD)/gradsync' data/raw '$(or $(JOBS),1)' $(WORD)
 
 ifneq ($(draws),)
 

@@ -115,7 +115,7 @@ struct wl_host {
     /* Says why a call is about to return other than WL_OK. printf-like; the last text counts. */
     void (*fail)(void *ctx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
     /* Notes a fact about the prepared cell in the recording (e.g. "algorithm", "ring"): may be
-     * called from open() and prepare(). What works, but not as the user may expect, is a note of
+     * called from open(), prepare() and sample(). What works, but not as the user may expect, is a note of
      * the key WL_WARNING: one line that names the remedy. */
     void (*note)(void *ctx, const char *key, const char *value);
     /* Returns on all ranks at nearly the same time, whatever clocks their nodes have. A barrier
@@ -127,6 +127,10 @@ struct wl_host {
      * its equals, is made anew for copy 1: otherwise the two copies agree in what two configs do
      * not. Set before each prepare(). Not in a gradsync older than 1.2. */
     int copy;
+    /* The network to that host is cut (a slow program is no reason). The launcher hears of it without
+     * MPI and ends the run within two seconds; it names the host that most others have lost. Any
+     * thread may call it. NULL inside a site, and not in a gradsync older than 1.4. */
+    void (*lost)(void *ctx, const char *host);
 };
 
 /* One sample of `iters` iterations on this rank. */

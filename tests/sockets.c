@@ -10,6 +10,15 @@
  *
  *   sockets silent PATH N COMMAND…
  *       opens N connections to a Unix socket, sends nothing, runs COMMAND
+ *
+ *   sockets number HOST PORT N MICROSECONDS
+ *       sends N numbered datagrams, one every so often
+ *
+ *   sockets count PORT
+ *       prints "ready", takes the datagrams of one such sender until none comes for two seconds
+ *       (ten before the first),
+ *       and prints "came overtaken lost bursts least most": bursts are losses in a row, least and
+ *       most the milliseconds on the way
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -18,7 +27,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 static int listen_at(const char *port)
@@ -80,6 +91,67 @@ static int silent(const char *path, int n, char **command)
     err(1, "%s", command[0]);
 }
 
+struct numbered {
+    uint32_t number, of;
+    double sent_ms;
+};
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static int number(const char *host, const char *port, uint32_t n, unsigned us)
+{
+    struct addrinfo want = {.ai_family = AF_INET, .ai_socktype = SOCK_DGRAM}, *at;
+    if (getaddrinfo(host, port, &want, &at))
+        errx(1, "no host %s", host);
+    int fd = socket(at->ai_family, at->ai_socktype, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        struct numbered d = {i, n, now_ms()};
+        sendto(fd, &d, sizeof d, 0, at->ai_addr, at->ai_addrlen);
+        nanosleep(&(struct timespec){0, 1000L * us}, NULL);
+    }
+    freeaddrinfo(at);
+    return 0;
+}
+
+static int count(const char *port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
+    int fd = socket(AF_INET, SOCK_DGRAM, 0), size = 4 << 20;
+    unsigned came = 0, overtaken = 0, lost = 0, bursts = 0;
+    double least = 1e9, most = 0;
+    struct numbered d = {0};
+    if (bind(fd, (struct sockaddr *)&at, sizeof at))
+        err(1, "port %s", port);
+    struct timeval patience = {.tv_sec = 10};
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    puts("ready");
+    fflush(stdout);
+    static unsigned char seen[1 << 20];
+    for (uint32_t highest = 0; recv(fd, &d, sizeof d, 0) == sizeof d && d.number < sizeof seen;) {
+        double took = now_ms() - d.sent_ms;
+        patience.tv_sec = 2;
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        came++;
+        seen[d.number] = 1;
+        overtaken += d.number < highest;
+        highest = d.number > highest ? d.number : highest;
+        least = took < least ? took : least;
+        most = took > most ? took : most;
+    }
+    for (uint32_t i = 0; i < d.of; i++) {
+        lost += !seen[i];
+        bursts += !seen[i] && (i == 0 || seen[i - 1]);
+    }
+    printf("%u %u %u %u %.2f %.2f\n", came, overtaken, lost, bursts, least, most);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "listen"))
@@ -88,5 +160,10 @@ int main(int argc, char **argv)
         return strangers(argv[2], argv[3]);
     if (argc > 4 && !strcmp(argv[1], "silent"))
         return silent(argv[2], atoi(argv[3]), argv + 4);
-    errx(2, "usage: sockets listen PORT | strangers PORT HOST | silent PATH N COMMAND…");
+    if (argc == 6 && !strcmp(argv[1], "number"))
+        return number(argv[2], argv[3], (uint32_t)atoi(argv[4]), (unsigned)atoi(argv[5]));
+    if (argc == 3 && !strcmp(argv[1], "count"))
+        return count(argv[2]);
+    errx(2, "usage: sockets listen PORT | strangers PORT HOST | silent PATH N COMMAND… | "
+            "number HOST PORT N MICROSECONDS | count PORT");
 }

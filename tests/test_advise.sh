@@ -52,7 +52,7 @@ exits 0 'advise on steps with a winner succeeds' "$gradsync" advise sim
 like "$(first)" "^Try ctas=16 for 2 ranks on 1 node of sim: $two% $in_one, $synthetic" \
     'a winner of synthetic steps is worth a try, and no more'
 like "$out" 'gradsync trial --arms ctas=16 -- COMMAND' 'the next command is a trial of the winner'
-like "$out" "8 +ctas=16 +$two% +synthetic +RING/SIMPLE ctas=24 +RING/SIMPLE ctas=16 +advised" \
+like "$out" "8 +ctas=16 +$two% +synthetic +RING/SIMPLE 24 -> 16 +advised" \
     'the row of the winner has the step, the level and what ran on both sides'
 exits 0 'advise on the path of a run succeeds' "$gradsync" advise data/raw/sim/iter_proxy/1
 like "$(first)" '^Try ctas=16' 'the path of a run gives the same advice as its platform'
@@ -88,7 +88,8 @@ exits 0 'advise on a winner that lengthens another step succeeds' "$gradsync" ad
 like "$(first)" "^Leave NCCL alone: $no_win without lengthening another; " \
     'a winner that lengthens another step is not advised'
 like "$out" 'ctas=16 .* not advised: slower at other 8B?' 'the row names the step that is slower'
-
+like "$out" $'\nNot ctas=16, although '"$two% shorter in 8: it is slower in other 8" \
+    'a sentence says why the winner of a step is not advised'
 # ---- the latest run of a step counts, the highest level of a setting
 
 fresh
@@ -103,7 +104,8 @@ edit 2 's/"workload":"iter_proxy"/"workload":"trial"/; s/"mode":"overlapped"/"mo
 exits 0 'advise on a trial that contradicts synthetic steps succeeds' "$gradsync" advise sim
 like "$(first)" "^Set ctas=32 for .* $two% $in_one, shown in a trial inside a job\.$" \
     'a trial overrides synthetic steps'
-like "$out" 'higher level: gradsync train CONFIG' 'training is the next level after a trial'
+like "$out" 'Next: gradsync advise sim --emit train >mine.ini' \
+    'training is the next level after a trial'
 like "$out" 'gradsync prove sim -- COMMAND' 'the proof of a trial is another trial'
 
 # ---- operations alone
@@ -148,21 +150,57 @@ like "$out" "^# ctas=16: $two% shorter steps, level of evidence: synthetic, 1 of
     'a form names its evidence'
 is "$(grep -v '^#' <<<"$out")" $'NCCL_MIN_CTAS=16\nNCCL_MAX_CTAS=16' \
     'the form env sets the variables'
+is "$(bash -c 'set -a; . /dev/stdin; env' <<<"$out" | grep ^NCCL_ | sort | xargs)" \
+    'NCCL_MAX_CTAS=16 NCCL_MIN_CTAS=16' 'a shell reads the form env'
 emit nccl.conf
+is "$(grep -vcE '^(#.*|NCCL_[A-Z_]+=[A-Za-z0-9:;]+)$' <<<"$out")" 0 \
+    'the form nccl.conf has comments, and assignments without blanks, as NCCL reads them'
 is "$(grep -v '^#' <<<"$out")" $'NCCL_MIN_CTAS=16\nNCCL_MAX_CTAS=16' \
     'the form nccl.conf sets the variables'
 emit pytorch
 like "$out" $'\noptions.config.min_ctas = 16\noptions.config.max_ctas = 16\ndist.init_' \
     'the form pytorch sets the options'
+py() { python3 -c "$@"; }
+if py 'import sys' 2>/dev/null; then
+    ok 'Python accepts the form pytorch' \
+        py 'import sys; compile(sys.argv[1], "form", "exec")' "$out"
+    if py 'import torch.distributed as d; d.ProcessGroupNCCL.Options' 2>/dev/null; then
+        ok 'PyTorch has the options of the form' py \
+            'import sys; exec(sys.argv[1].replace("dist.init_process_group", "print"))' "$out"
+    else
+        skip 'PyTorch has the options of the form' 'no PyTorch with NCCL here'
+    fi
+else
+    skip 'Python accepts the form pytorch' 'no python3 here'
+fi
 emit megatron
+if py 'import yaml' 2>/dev/null; then
+    is "$(py 'import sys, yaml; print(yaml.safe_load(sys.argv[1]))' "$out")" \
+        "{'dp': {'min_ctas': 16, 'max_ctas': 16}}" 'a parser of YAML reads the form megatron'
+else
+    skip 'a parser of YAML reads the form megatron' 'no python3 with yaml here'
+fi
 is "$(grep -v '^#' <<<"$out")" $'dp:\n  min_ctas: 16\n  max_ctas: 16' \
     'the form megatron sets the keys'
 emit deepspeed
 is "$(grep -v '^#' <<<"$out")" 'NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16 deepspeed train.py' \
     'the form deepspeed sets the variables of a command'
+is "$(bash -c 'deepspeed() { env; }; . /dev/stdin' <<<"$out" | grep ^NCCL_ | sort | xargs)" \
+    'NCCL_MAX_CTAS=16 NCCL_MIN_CTAS=16' 'a shell runs the form deepspeed'
 emit sbatch
 is "$(grep -v '^#' <<<"$out" | bash -c '. /dev/stdin; echo $NCCL_MAX_CTAS')" 16 \
     'the form sbatch is a shell script'
+emit train
+echo "$out" >mine.ini
+exits 0 'the form train is a config' "$gradsync" plan mine.ini
+like "$out" 'NCCL_MIN_CTAS=unset.*NCCL_MIN_CTAS=16/NCCL_MAX_CTAS=16' \
+    'the form train compares the setting with its absence'
+is "$(sed -n 's/^name = //p; s/^ranks = //p' mine.ini | xargs)" 'sim 2' \
+    'the form train is for the same platform and ranks'
+sed -i -e 's/^command = .*/command = "for i in 1 2 3 4; do echo step time: $i ms; done"/' \
+    -e 's/^launches = 5/launches = 2/' mine.ini
+exits 0 'the form train runs' "$gradsync" train -q mine.ini
+rm -r data/raw/sim/train
 emit tuner
 is "$(grep -v '^#' <<<"$out")" 'allreduce,0,-1,-1,-1,16,1,2' \
     'the form tuner has only the ranks and nodes that were measured'

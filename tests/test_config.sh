@@ -129,7 +129,7 @@ refuses 'an empty range' "^x\.ini:2: key 'size': '16:8:x2' is an empty range" \
 refuses 'one rank for a collective' '^x\.ini:3: \[mpi_allreduce\] .*rank' \
     '[launch]' 'ranks = 1' '[mpi_allreduce]'
 refuses 'size 0' '^x\.ini:2: ' '[mpi_allreduce]' 'size = 0'
-refuses 'a size that is no multiple of the element' '^x\.ini:1: \[mpi_allreduce\] .*multiple' \
+refuses 'a size that is no multiple of the element' '^x\.ini:2: \[mpi_allreduce\] .*multiple' \
     '[mpi_allreduce]' 'size = 10'
 refuses 'an unequal zip' "^x\.ini:4: key 'zip': 'size' has 2 values and 'time' has 1" \
     '[null]' 'size = 8, 16' 'time = 1us' 'zip = size, time'

@@ -336,7 +336,7 @@ reduce stepped 'a step in mid-run'
 is "$(summary , n warmup_blocks ci_low_s ci_high_s converged | tr -s ' ')" '50 0 no' \
     'a step in mid-run is no warm-up, and one launch has no interval'
 level='launch 1 changes level after block 28 of 50: 9.70 ms before and 7.60 ms after'
-like "$("$gradsync" show stepped 2>/dev/null)" "ms  -  +-  +ok; $level" \
+like "$("$gradsync" show stepped 2>/dev/null)" "ms  -  +-  +ok \[1\].*\[1\] $level" \
     'show names both levels of a step in mid-run'
 printf '10.139\n9.7' >torn_times.txt
 ok 'iteration times with a torn last line are imported' import -o torn_times --platform a100 --set \
@@ -470,7 +470,7 @@ if [ -d "$fixtures" ]; then
         exits 0 "${f#"$fixtures"/} is imported" import -o fixtures "$f"
         is "$(launch)" '50 cells, 50 samples, config unstated' "${f##*/}: every row is a cell"
     done
-    level=' ms  -  +-  +ok; launch 1 changes level after block (2[5-9]|30)'
+    level=' ms  -  +-  +ok \[1\].*\[1\] launch 1 changes level after block (2[5-9]|30)'
     for f in "$fixtures"/phase3-iteration-proxy/a100-8gpu-new/results/iteration_times_*.txt; do
         import -q -o fixtures/steps --platform a100 --set ranks=8 "$f" >steps.run
         like "$("$gradsync" show "$(cat steps.run)" 2>/dev/null)" \

@@ -130,7 +130,7 @@ is "$(inside stalled) $(inside gone)" '124 1' \
     'a site that is stalled is unreachable until it goes on'
 is "$(inside drops)" '0 1' 'a rate that falls to a thousandth drops what its queue cannot hold'
 like "$(inside order)" 'not a rate; write e.g. 100Mbit/s or 10%' 'a malformed rate is refused'
-like "$(inside order2)" 'unknown command; use: rate SITE RATE' \
+like "$(inside order2)" 'unknown command; use: rate WHERE RATE' \
     'an unknown command of lab-set is refused'
 like "$(inside order3)" "no site 'nroth', did you mean 'north'" \
     'a mistyped site of lab-set is refused'

@@ -214,6 +214,11 @@ lossy=(--set links:loss=0.01% --set links:streams=1 --set links:mtu=1500 \
 like "$("$gradsync" model "$plan" "${lossy[@]}")" \
     'sync_time +unreached .*whatever the algorithm; ring with this plan.s streams takes' \
     'a limit of one stream is not called the limit of any algorithm'
+like "$("$gradsync" model "$plan" "${lossy[@]}")" \
+    'losses +0.01% of the packets leave [0-9.]+% of the rate of .* to 1 stream of cubic; set '\
+'congestion = bbr or streams = [0-9]+' 'where losses limit CUBIC the model says what does better'
+unlike "$("$gradsync" model "$plan" "${lossy[@]}" --set links:congestion=bbr)" $'\n  losses ' \
+    'BBR does not need this advice'
 is "$(sync model:sync=12s | awk '/^ring/ { print $2 }')" 12.0 \
     'a measured synchronisation replaces the computed one'
 

@@ -188,8 +188,9 @@ is "$(of warm.csv $A note)" \
 is "$(sed -n 2p warm.csv/launches.csv | cut -d, -f13,14,16-)" '17,1.0001e-06,13,5e-06,1.0001e-06' \
     'launches.csv has the times before and after a change of level'
 ok 'a run that changes its level is shown' "$gradsync" show warm
-like "$out" 'us  -  .*ok; launch 1 changes level after block 13 of 30: 5.00 us before and 1.00 '\
-'us after' 'show prints the change of level, and no interval from one launch'
+like "$out" $'us  -  .*ok \\[1\\]\n.*\n\\[1\\] launch 1 changes level after block 13 of 30: '\
+'5.00 us before and 1.00 us after' \
+    'show prints the change of level, and no interval from one launch'
 
 # ---- convergence: the interval of the row against `precision`
 wide() { # DIR SECOND: two launches, the second at SECOND ns
@@ -230,7 +231,7 @@ like "$(sed -n 2p wide.csv/summary.csv)" \
     ',"?T_ss over 10 operations, fewer than 16; power cap or clock throttle in 75% of readings: '\
 'compare inside this group only"?$' 'the note tells of few operations and of throttled clocks'
 like "$("$gradsync" show wide 2>/dev/null)" \
-    'ok; T_ss over 10 operations, fewer than 16; power cap' \
+    $'ok \\[1\\]\n.*\n\\[1\\] T_ss over 10 operations, fewer than 16; power cap' \
     'show tells of few operations and of throttled clocks'
 
 # ---- steps

@@ -37,11 +37,12 @@ block = 16KiB
 streams = 2
 probe = 0
 timeout = 5s
-port = 29480
 END
-export TAMPER_FROM=29480 TAMPER_TO=29580
+port=$((20000 + $$ % 4000)) # below those that the kernel gives away
+echo "port = $port" >>w.ini
+export TAMPER_FROM=$port TAMPER_TO=$((port + 4000))
 between() { # FAULT PROTECTION: a run with the proxy between its ranks
-    ./tamper 29580 29480 "$1" >tamper.out &
+    ./tamper "$TAMPER_TO" "$port" "$1" >tamper.out &
     local proxy=$!
     until_true 60 test -s tamper.out
     rm -rf data

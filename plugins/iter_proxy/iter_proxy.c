@@ -5,14 +5,14 @@
  * overlapped (D), all in the same blocks. Exposed communication is D - A; overlap is
  * (C - D) / min(A, B).
  *
- * A backend computes and communicates (backend.h). work.c turns a cell into work. traits.c lists
- * what a backend accepts.
+ * A backend computes and communicates (backend.h). work.c turns a cell into work. judge.c
+ * lists what makes no cell, traits.c what a backend accepts.
  */
 #include "iter_proxy/backends.h"
+#include "iter_proxy/judge.h"
 #include "iter_proxy/traits.h"
 #include "iter_proxy/work.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -91,87 +91,6 @@ static const struct wl_metric metrics[] = {{"time", "s", "one iteration", WL_MAX
 
 /* ---- what a cell is ---- */
 
-/* The first parameter that the other kind of cell has, and this cell sets; or NULL. */
-static const char *foreign(const struct proxy_cell *c)
-{
-    const struct {
-        const char *name;
-        bool step, set;
-    } parameters[] = {
-        {"size", false, c->size != UINT64_C(16) << 20},
-        {"buckets", false, c->buckets != 4},
-        {"gemm", false, c->gemm != 256},
-        {"gemm_m", false, c->gemm_m},
-        {"gemm_n", false, c->gemm_n},
-        {"gemm_k", false, c->gemm_k},
-        {"gemms", false, c->gemms != 12},
-        {"layout", false, c->layout},
-        {"precision", false, c->precision},
-        {"issue", false, c->issue},
-        {"collective", false, c->collective},
-        {"batch", true, c->batch != 1},
-        {"scale", true, c->scale < 1},
-        {"bucket_cap", true, c->bucket_cap != PROXY_BUCKET_CAP},
-        {"bucket_first", true, c->bucket_first != PROXY_BUCKET_FIRST},
-    };
-    for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++)
-        if (parameters[i].set && parameters[i].step != (c->step[0] != 0))
-            return parameters[i].name;
-    return NULL;
-}
-
-static enum wl_status judge_size(const struct proxy_cell *c, const struct wl_job *job, char *why,
-                                 size_t n)
-{
-    uint64_t count = c->size / sizeof(float);
-    if (c->size == 0 || c->size % sizeof(float) != 0) {
-        snprintf(why, n, "size=%llu is not a multiple of the %zu bytes of float32",
-                 (unsigned long long)c->size, sizeof(float));
-        return WL_FAIL;
-    }
-    if (c->collective && count % ((uint64_t)c->buckets * (uint64_t)job->ranks) != 0) {
-        snprintf(why, n,
-                 "size=%llu does not divide into buckets=%lld of one block for each of the %d "
-                 "ranks, as collective=%s needs: use a multiple of %llu",
-                 (unsigned long long)c->size, (long long)c->buckets, job->ranks,
-                 proxy_collectives[c->collective],
-                 (unsigned long long)c->buckets * (unsigned)job->ranks * sizeof(float));
-        return WL_FAIL;
-    }
-    if (count < (uint64_t)c->buckets) {
-        snprintf(why, n, "buckets=%lld is more than the %llu elements of size=%llu",
-                 (long long)c->buckets, (unsigned long long)count, (unsigned long long)c->size);
-        return WL_FAIL;
-    }
-    if (count / (uint64_t)c->buckets >= INT_MAX) {
-        snprintf(why, n, "size=%llu in buckets=%lld is more than %d elements a bucket",
-                 (unsigned long long)c->size, (long long)c->buckets, INT_MAX);
-        return WL_FAIL;
-    }
-    return WL_OK;
-}
-
-static enum wl_status judge(const struct proxy_cell *c, const struct wl_job *job, char *why,
-                            size_t n)
-{
-    const char *name = foreign(c);
-    if (job->ranks < 2 && c->mode != PROXY_MODE_COMPUTE) {
-        snprintf(why, n, "ranks=%d: a collective needs at least 2 (mode=compute needs 1)",
-                 job->ranks);
-        return WL_FAIL;
-    }
-    if (name && c->step[0])
-        snprintf(why, n,
-                 "step=%s has GEMMs and gradients of its own: remove %s, or give it a "
-                 "section without step",
-                 c->step, name);
-    else if (name)
-        snprintf(why, n, "%s is for a recorded step: give step, or remove it", name);
-    if (name)
-        return WL_FAIL;
-    return judge_size(c, job, why, n);
-}
-
 /* Adds the cost of each backend that may be meant; with auto, both. */
 static enum wl_status describe_backends(const struct proxy_cell *c, const struct wl_job *job,
                                         struct wl_shape *shape, char *why, size_t n)
@@ -198,7 +117,7 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
                                char *why, size_t why_size)
 {
     const struct proxy_cell *c = cell;
-    enum wl_status status = judge(c, job, why, why_size);
+    enum wl_status status = proxy_judge(c, job, why, why_size);
     if (status != WL_OK)
         return status;
     shape->config_free = c->mode == PROXY_MODE_COMPUTE;

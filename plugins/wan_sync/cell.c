@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ELEMENT_B sizeof(float)
 #define LEAST_BLOCK_B 16384 /* smaller ones cost more than pipelining gains */
@@ -90,9 +91,11 @@ const struct wl_param cell_params[] = {
     {P(pattern, WL_CHOICE, WL_AXIS, int), NULL, "integers", 0, 0, patterns,
      "distribution of the gradient; integers: the sum is exact; normal, student3: floats, with the tail of Student's t with 3 degrees of freedom"},
     {P(timeout, WL_TIME, WL_AXIS, double), "s", "30s", 0.1, 86400, NULL,
-     "longest time without any block before the cell fails"},
+     "longest time without any block before the cell fails, and of a cut network before the run ends"},
     {T(congestion, WL_CONFIG), NULL, "", 0, 0, NULL,
-     "TCP congestion control, transport=tcp, e.g. bbr; empty: the kernel's default"},
+     "TCP congestion control, transport=tcp, e.g. bbr; empty: the kernel's default; auto: the same, then bbr once losses limit it"},
+    {P(pacing, WL_BOOL, WL_CONFIG, bool), NULL, "yes", 0, 0, NULL,
+     "yes: estimate the uplink's rate and send slightly below it, transport=tcp; no: leave both to the congestion control"},
     {P(protection, WL_CHOICE, WL_CONFIG, int), NULL, "proof", 0, 0, protections,
      "protection of each frame on the way, transport=tcp; proof: it can be read, but not altered, repeated, left out or swapped; encryption: it cannot be read either"},
     {P(probe, WL_TIME, WL_AXIS, double), "s", "2s", 0, 60, NULL,
@@ -190,6 +193,8 @@ static enum wl_status judge_size(const struct cell *c, const struct wl_job *job,
     else if (c->size / c->block >= BLOCKS_MOST)
         snprintf(why, n, "size=%llu in blocks of block=%llu is more than %d blocks",
                  (unsigned long long)c->size, (unsigned long long)c->block, BLOCKS_MOST);
+    else if (!c->pacing && !strcmp(c->congestion, "auto"))
+        snprintf(why, n, "congestion=auto needs pacing=yes, which counts the losses");
     else if (c->site_ranks && job->ranks % c->site_ranks)
         snprintf(why, n, "site_ranks=%lld does not divide the %d ranks", (long long)c->site_ranks,
                  job->ranks);

@@ -244,6 +244,7 @@ enum wl_status wan_prepare(void *self, const void *cell, void **prepared)
         return wan_failed(s, "out of memory");
     p->self = s;
     p->cell = *(const struct cell *)cell;
+    silence_allow(s->silence, p->cell.timeout);
     p->sites.inside = MPI_COMM_NULL;
     enum wl_status status = prepare_cell(p);
     if (status != WL_OK) {

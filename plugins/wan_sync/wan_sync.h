@@ -8,6 +8,7 @@
 #include "wan_sync/sync/sites.h"
 #include "wan_sync/sync/train.h"
 #include "wan_sync/transport/lines.h"
+#include "wan_sync/transport/silence.h"
 
 #include <mpi.h>
 
@@ -15,6 +16,7 @@ struct self {
     const struct wl_host *host;
     MPI_Comm comm;
     struct lines lines;
+    struct silence *silence; /* NULL: not watched */
     struct pattern patterns[PATTERNS];
     struct inside_gpu gpu;
     float *buffer[3]; /* the gradient; of the outer step: parameters, momentum */

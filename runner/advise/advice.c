@@ -96,7 +96,7 @@ char *advice_next(const struct evidence *e)
     if (!setting_of(&setting, e->c))
         return xstrfmt("gradsync prove %s", e->c->platform);
     if (e->level == LEVEL_TRIAL || !setting_is_tunable(&setting, e->c))
-        return xstrdup("gradsync train CONFIG (docs/training.md)");
+        return xstrfmt("gradsync advise %s --emit train >mine.ini", e->c->platform);
     return xstrfmt("gradsync trial --arms %s -- COMMAND", e->c->config);
 }
 
@@ -131,7 +131,7 @@ static void say_advised(FILE *f, const struct steps_evidence *s, size_t shape,
             advice_span(span, sizeof span, c->low, c->high), c->wins, c->steps,
             c->steps == 1 ? "" : "s");
     if (missing)
-        fprintf(f, " (not measured in %zu)", missing);
+        fprintf(f, " (%zu more did not measure it)", missing);
     fprintf(f, ", %s", shown_in[c->best->level]);
     fprintf(f, "%s.\n", evidence_proof(c->best) == PROOF_KEPT ? ", proved on other data" : "");
 }

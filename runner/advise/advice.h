@@ -43,8 +43,20 @@ void advice_commands(struct words *commands, const struct steps_evidence *s, siz
 /* Does the shape have a step? */
 bool advice_has_steps(const struct steps_evidence *s, size_t shape);
 /* The headings, and the cells of a row for each step. */
-enum { ADVICE_COLUMNS = 7 };
+enum {
+    ADVICE_STEP,
+    ADVICE_SETTING,
+    ADVICE_GAIN,
+    ADVICE_LEVEL,
+    ADVICE_RAN_BASELINE,
+    ADVICE_RAN_SETTING,
+    ADVICE_WORDS,
+    ADVICE_COLUMNS
+};
 extern const char *const advice_headings[ADVICE_COLUMNS];
+/* The label of its section, its size, and the parameters in which the steps of the section differ:
+ * "backward 16MiB gemms=4". The caller frees it. */
+char *advice_step_name(const struct steps_evidence *s, const struct evidence *e);
 void advice_rows(struct words *cells, const struct steps_evidence *s, size_t shape);
 /* The sentence and a row for each step. */
 void advice_print(const struct steps_evidence *s);

@@ -9,7 +9,14 @@
 #include <string.h>
 
 const char *const advice_headings[ADVICE_COLUMNS] = {
-    "step", "setting", "gain", "level", "baseline ran", "setting ran", "advice"};
+    [ADVICE_STEP] = "step",
+    [ADVICE_SETTING] = "setting",
+    [ADVICE_GAIN] = "gain",
+    [ADVICE_LEVEL] = "level",
+    [ADVICE_RAN_BASELINE] = "baseline ran",
+    [ADVICE_RAN_SETTING] = "setting ran",
+    [ADVICE_WORDS] = "advice",
+};
 
 /* What a row says first: proofs and wins, then what may still win. */
 static double rank(const struct evidence *e)
@@ -36,12 +43,25 @@ static bool same_section(const struct evidence *a, const struct evidence *b)
     return a->run->shape == b->run->shape && contrasts_of_one_section(a->c, b->c);
 }
 
-/* Its section's label, its size, and the parameters in which the steps of the section differ:
- * "backward 16MiB gemms=4". The caller frees it. */
-static char *step_name(const struct steps_evidence *s, const struct evidence *e)
+/* "256KiB"; "1.09 GiB" of a size that is no round number. */
+static const char *short_size(char *buf, size_t n, int64_t bytes)
+{
+    units_size(buf, n, (uint64_t)bytes);
+    return strlen(buf) > strlen("1023MiB") ? units_human_size(buf, n, (double)bytes) : buf;
+}
+
+/* A trial's "step_size=1169072128". */
+static bool repeats_size(const char *part, int64_t bytes)
+{
+    const char *value = strchr(part, '=');
+    return value && bytes && strtoll(value + 1, NULL, 10) == bytes;
+}
+
+char *advice_step_name(const struct steps_evidence *s, const struct evidence *e)
 {
     struct axes axes = {0};
     struct text t = {0};
+    struct words parts;
     char size[32];
     for (size_t i = 0; i < s->n; i++)
         if (same_section(&s->v[i], e))
@@ -49,9 +69,12 @@ static char *step_name(const struct steps_evidence *s, const struct evidence *e)
     char *where = axes_where(&axes, "", e->step);
     if (*e->c->label)
         text_addf(&t, "%s ", e->c->label);
-    text_add(&t, e->c->size_B ? units_size(size, sizeof size, (uint64_t)e->c->size_B) : "step");
-    if (strcmp(where, "-") != 0)
-        text_addf(&t, " %s", where);
+    text_add(&t, e->c->size_B ? short_size(size, sizeof size, e->c->size_B) : "step");
+    words_split(&parts, where, ' ');
+    for (size_t i = 0; i < parts.n; i++)
+        if (strcmp(parts.v[i], "-") && !repeats_size(parts.v[i], e->c->size_B))
+            text_addf(&t, " %s", parts.v[i]);
+    words_free(&parts);
     free(where);
     return t.s;
 }
@@ -61,7 +84,8 @@ static char *standing(const struct steps_evidence *s, const struct evidence *e)
     struct candidate c = candidate_of(s, e->run->shape, e->c->config);
     const struct judgement *j = &e->c->judgement;
     if (evidence_wins(e) && c.slower) {
-        char *where = step_name(s, c.slower), *text = xstrfmt("not advised: slower at %s", where);
+        char *where = advice_step_name(s, c.slower),
+             *text = xstrfmt("not advised: slower at %s", where);
         free(where);
         return text;
     }
@@ -81,7 +105,8 @@ static void add_row(struct words *cells, const struct steps_evidence *s, const s
                     const struct evidence *e)
 {
     char span[64];
-    char *name = step_name(s, of), *what = e ? standing(s, e) : xstrdup("nothing is shorter");
+    char *name = advice_step_name(s, of),
+         *what = e ? standing(s, e) : xstrdup("nothing is shorter");
     words_add(cells, name);
     words_add(cells, e ? e->c->config : of->c->baseline);
     words_add(cells, e ? advice_span(span, sizeof span, evidence_gain_low(e), evidence_gain_high(e))
@@ -116,50 +141,10 @@ void advice_commands(struct words *commands, const struct steps_evidence *s, siz
                    c.best->level == LEVEL_TRIAL ? " -- COMMAND" : "");
 }
 
-static void print_commands(const struct steps_evidence *s, size_t shape)
-{
-    struct words commands = {0};
-    advice_commands(&commands, s, shape);
-    for (size_t i = 0; i < commands.n; i++)
-        printf("%s %s\n",
-               !strncmp(commands.v[i], "gradsync prove ", 15) ? "Prove it on other data:  "
-                                                              : "Next, for a higher level:",
-               commands.v[i]);
-    words_free(&commands);
-}
-
-static void print_shape(const struct steps_evidence *s, size_t shape)
-{
-    struct words cells = {0};
-    for (int i = 0; i < ADVICE_COLUMNS; i++)
-        words_add(&cells, advice_headings[i]);
-    advice_rows(&cells, s, shape);
-    advice_say(stdout, s, shape);
-    print_commands(s, shape);
-    printf("\n");
-    text_table_print(&cells, ADVICE_COLUMNS, NULL);
-    words_free(&cells);
-}
-
 bool advice_has_steps(const struct steps_evidence *s, size_t shape)
 {
     for (size_t i = 0; i < s->n; i++)
         if (s->v[i].counts && s->v[i].run->shape == shape)
             return true;
     return false;
-}
-
-void advice_print(const struct steps_evidence *s)
-{
-    if (!s->n)
-        printf("No advice for %s: no training step was compared with auto there, and a collective "
-               "alone does not tell whether a step gets shorter.\n"
-               "Next: gradsync trial --arms ctas=16 -- COMMAND, or a config with [iter_proxy]\n",
-               s->platforms);
-    for (size_t i = 0; i < s->n_shapes; i++) {
-        if (!advice_has_steps(s, i))
-            continue;
-        printf("%s", i ? "\n" : "");
-        print_shape(s, i);
-    }
 }

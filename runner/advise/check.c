@@ -2,6 +2,7 @@
 #include "advise/advice.h"
 #include "base/err.h"
 #include "base/text_table.h"
+#include "base/units.h"
 #include "record/recorded.h"
 #include "record/runs.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 7 };
+enum { COLUMNS = 6 };
 
 /* A config of a platform and workload, over its cells. */
 struct asked {
@@ -40,6 +41,7 @@ static void take_cell(struct check *c, const struct recorded *r, const struct re
     const struct contrast as = {
         .workload = r->workload, .config = cell->config, .params = cell->params, .ran = cell->ran};
     struct setting setting;
+    char size[32];
     if (!setting_of(&setting, &as) || !strcmp(cell->config, "auto") ||
         !strcmp(cell->mode, "compute"))
         return;
@@ -47,7 +49,9 @@ static void take_cell(struct check *c, const struct recorded *r, const struct re
     enum setting_effect effect = setting_effect(cell->config, cell->ran);
     a->counts[effect]++;
     if (!a->other && (effect == EFFECT_CLAMPED || effect == EFFECT_IGNORED))
-        a->other = xstrfmt("%s at %s", cell->ran, cell->params);
+        a->other = xstrfmt("%s at %s%s%s", cell->ran,
+                           units_size(size, sizeof size, (uint64_t)cell->size_B),
+                           *cell->mode ? " " : "", cell->mode);
 }
 
 static int check_run(struct check *c, const char *dir)
@@ -62,16 +66,17 @@ static int check_run(struct check *c, const char *dir)
     return GS_OK;
 }
 
-static void print(const struct check *c)
+/* The rows of a platform. Returns the first of another. */
+static size_t print_platform(const struct check *c, size_t from)
 {
-    static const char *const headings[COLUMNS] = {
-        "platform", "workload", "setting", "honoured", "clamped", "ignored", "for example it ran"};
+    static const char *const headings[COLUMNS] = {"workload", "setting", "honoured",
+                                                  "clamped",  "ignored", "for example it ran"};
     struct words cells = {0};
-    for (int i = 0; i < COLUMNS; i++)
-        words_add(&cells, headings[i]);
-    for (size_t i = 0; i < c->n; i++) {
+    size_t i = from;
+    for (int k = 0; k < COLUMNS; k++)
+        words_add(&cells, headings[k]);
+    for (; i < c->n && !strcmp(c->v[i].platform, c->v[from].platform); i++) {
         const struct asked *a = &c->v[i];
-        words_add(&cells, a->platform);
         words_add(&cells, a->workload);
         words_add(&cells, a->config);
         for (int k = EFFECT_HONOURED; k < SETTING_EFFECTS; k++)
@@ -79,11 +84,10 @@ static void print(const struct check *c)
         words_addf(&cells, "%s%s", a->other ? a->other : "-",
                    a->counts[EFFECT_UNKNOWN] ? " (the rest does not say what ran)" : "");
     }
-    if (c->n)
-        text_table_print(&cells, COLUMNS, NULL);
-    else
-        say("no setting of NCCL was measured");
+    printf("%s%s\n", from ? "\n" : "", c->v[from].platform);
+    text_table_print(&cells, COLUMNS, NULL);
     words_free(&cells);
+    return i;
 }
 
 int advice_check(char **roots, size_t n)
@@ -93,8 +97,10 @@ int advice_check(char **roots, size_t n)
     int code = evidence_runs(&runs, roots, n);
     for (size_t i = 0; i < runs.n && !code; i++)
         code = check_run(&c, runs.v[i].dir);
-    if (!code)
-        print(&c);
+    for (size_t i = 0; i < c.n && !code;)
+        i = print_platform(&c, i);
+    if (!code && !c.n)
+        say("no setting of NCCL was measured");
     for (size_t i = 0; i < c.n; i++) {
         free(c.v[i].platform);
         free(c.v[i].workload);

@@ -116,6 +116,39 @@ static void put_tuner(const struct emitted *e)
                e->shape->nodes, e->shape->ranks);
 }
 
+/* ---- a config for gradsync train ---- */
+
+/* Each variable is a list of two values, which advance together. */
+static void put_train(const struct emitted *e)
+{
+    char *line = setting_export_line(e->of->c);
+    const struct setting *s = &e->setting;
+    struct words w = {0};
+    struct text names = {0};
+    text_clear(&names);
+    if (line)
+        words_split(&w, line, ' ');
+    printf("[platform]\nname = %s\n[launch]\nranks = %s\n[measure]\nlaunches = 5\n\n[train]\n"
+           "# Your command goes here; it prints \"step time: 41.3 ms\" or the like for each step.\n"
+           "command = torchrun --standalone --nproc-per-node {ranks} train.py%s\n",
+           e->shape->platform, e->shape->ranks,
+           s->bucket_mib > 0 ? " --bucket-cap {bucket_cap}" : "");
+    if (s->bucket_mib > 0)
+        printf("bucket_cap = 25, %g\n", s->bucket_mib);
+    for (size_t i = 0; i < w.n; i++) {
+        char *value = strchr(w.v[i], '=');
+        *value++ = '\0';
+        printf("%s = unset, %s\n", w.v[i], value);
+        text_addf(&names, "%s%s", i ? ", " : "", w.v[i]);
+    }
+    if (w.n + (s->bucket_mib > 0) > 1)
+        printf("zip = %s%s%s\n", s->bucket_mib > 0 ? "bucket_cap" : "",
+               s->bucket_mib > 0 && w.n ? ", " : "", names.s);
+    words_free(&w);
+    text_free(&names);
+    free(line);
+}
+
 /* ---- forms ---- */
 
 static const struct form {
@@ -132,6 +165,7 @@ static const struct form {
     {"tuner", put_tuner,
      "NCCL_TUNER_PLUGIN=libnccl-tuner-gradsync.so NCCL_TUNER_CONFIG_FILE=FILE; NVIDIA's example "
      "tuner has no -1 as algorithm or protocol"},
+    {"train", put_train, "a config for 'gradsync train': NCCL's choice against the setting"},
 };
 #define FORMS (sizeof forms / sizeof *forms)
 
@@ -153,7 +187,7 @@ int emit_known(const char *name)
     const char *near = text_nearest(name, names, FORMS);
     return fail(GS_USAGE,
                 "advise: no form '%s'%s; it is env, nccl.conf, pytorch, megatron, deepspeed, "
-                "sbatch or tuner",
+                "sbatch, tuner or train",
                 name, DID_YOU_MEAN(near));
 }
 
@@ -181,7 +215,7 @@ static void put_origin(const struct emitted *e, const struct candidate *c, const
 static void put_rest(const struct emitted *e, const struct form *form)
 {
     const struct setting *s = &e->setting;
-    bool buckets = form->put == put_pytorch || form->put == put_megatron;
+    bool buckets = form->put == put_pytorch || form->put == put_megatron || form->put == put_train;
     if (*s->rest)
         printf("# Also set %s, in the communicator's config or the command.\n", s->rest);
     if (s->bucket_mib > 0 && !buckets)

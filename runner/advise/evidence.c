@@ -216,7 +216,7 @@ static char *step_of(const struct steps_evidence *s, const struct contrast *c)
     return t.s;
 }
 
-static void judge(struct steps_evidence *s)
+void evidence_judge(struct steps_evidence *s)
 {
     comparison_keep(&s->comparison, is_whole_step);
     comparison_solve(&s->comparison, 0);
@@ -259,7 +259,7 @@ int evidence_read(struct steps_evidence *s, char **roots, size_t n)
     s->platforms = platforms.s;
     runs_free(&runs);
     if (!code)
-        judge(s);
+        evidence_judge(s);
     return code;
 }
 

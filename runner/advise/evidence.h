@@ -52,6 +52,8 @@ struct steps_evidence {
 
 /* roots: platforms, runs or folders of runs; n 0: data/raw. GS_OK or reported. */
 int evidence_read(struct steps_evidence *s, char **roots, size_t n);
+/* From the contrasts and runs of s: the verdicts, and which of them count. For the simulation. */
+void evidence_judge(struct steps_evidence *s);
 /* Their run folders, sorted. */
 struct runs;
 int evidence_runs(struct runs *runs, char **roots, size_t n);

@@ -163,12 +163,11 @@ void cli_free(const struct cli *cli)
 int cli_request(const struct cli *cli, int argc, char **argv,
                 int (*run)(void *request, char **words, int n), void *request)
 {
-    char **words = xcalloc((size_t)argc + 1, sizeof *words);
+    AUTO_FREE char **words = xcalloc((size_t)argc + 1, sizeof *words);
     bool done;
     int n, code = cli_parse(cli, argc, argv, words, &n, &done);
     if (!code && !done)
         code = run(request, words, n);
     cli_free(cli);
-    free(words);
     return code;
 }

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -147,11 +148,10 @@ static void put(struct csv *c, const char *s)
 
 void csv_text(struct csv *c, const char *s)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     text_clear(&t);
     quote(&t, s);
     put(c, t.s);
-    text_free(&t);
 }
 
 void csv_integer(struct csv *c, int64_t v)

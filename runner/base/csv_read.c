@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/locate.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -76,7 +77,7 @@ static int read_record(struct csv_reader *r, struct text *record)
 
 static int read_fields(struct csv_reader *r, bool *got)
 {
-    struct text record = {0};
+    AUTO_TEXT struct text record = {0};
     int code = read_record(r, &record);
     *got = !code && record.len > 0;
     text_clear(&r->fields);
@@ -90,7 +91,6 @@ static int read_fields(struct csv_reader *r, bool *got)
         }
         s = *s == ',' ? s + 1 : NULL;
     }
-    text_free(&record);
     return code;
 }
 
@@ -125,11 +125,9 @@ static int find_columns(struct csv_reader *r, const char *const *columns)
 static int not_there(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *dir = xstrfmt("%.*s", slash ? (int)(slash - path) : 0, path);
+    AUTO_FREE char *dir = xstrfmt("%.*s", slash ? (int)(slash - path) : 0, path);
     bool lost = *dir && access(dir, F_OK);
-    int code = locate_failed(GS_USAGE, lost ? dir : path, LOCATE_TABLE);
-    free(dir);
-    return code;
+    return locate_failed(GS_USAGE, lost ? dir : path, LOCATE_TABLE);
 }
 
 int csv_read_open(struct csv_reader *r, const char *path, const char *const *columns)

@@ -124,7 +124,7 @@ static bool one_of(const pid_t *pids, size_t n, pid_t pid)
 /* Kills every child; their children then become ours. Returns the number of children. */
 static size_t kill_children(const struct family *f, pid_t *example)
 {
-    pid_t *pids;
+    AUTO_FREE pid_t *pids = NULL;
     size_t n = children(&pids), killed = 0;
     for (size_t i = 0; i < n; i++)
         if (!one_of(f->before, f->n_before, pids[i])) {
@@ -132,7 +132,6 @@ static size_t kill_children(const struct family *f, pid_t *example)
             *example = pids[i];
             killed++;
         }
-    free(pids);
     return killed;
 }
 

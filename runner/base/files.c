@@ -92,8 +92,8 @@ bool files_write_new(const char *path, const char *text, mode_t mode)
 bool files_replace(const char *path, const char *text, mode_t mode)
 {
     const char *slash = strrchr(path, '/');
-    char *dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
-    char *temp = xstrfmt("%s/.%s.%ld", dir, slash ? slash + 1 : path, (long)getpid());
+    AUTO_FREE char *dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
+    AUTO_FREE char *temp = xstrfmt("%s/.%s.%ld", dir, slash ? slash + 1 : path, (long)getpid());
     unlink(temp);
     bool good = files_write_new(temp, text, mode) && !rename(temp, path);
     int error = errno;
@@ -101,8 +101,6 @@ bool files_replace(const char *path, const char *text, mode_t mode)
         files_sync_folder(dir);
     else
         unlink(temp);
-    free(temp);
-    free(dir);
     errno = error;
     return good;
 }

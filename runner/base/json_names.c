@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/printable.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -83,7 +84,7 @@ static bool walk(const char *key, json_t *v, enum kind kind, char *why, size_t n
 
 int json_names_load(json_t **out, const char *path)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     json_error_t json = {.line = 0};
     char why[320];
     int code = GS_OK;
@@ -101,7 +102,6 @@ int json_names_load(json_t **out, const char *path)
         json_decref(*out);
         *out = NULL;
     }
-    text_free(&t);
     return code;
 }
 

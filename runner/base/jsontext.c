@@ -4,12 +4,13 @@
 #include "base/printable.h"
 #include "base/text.h"
 
-#include <stdlib.h>
+void auto_json(json_t **json)
+{
+    json_decref(*json);
+}
 
 json_t *json_text(const char *s)
 {
-    char *clean = printable_make(xstrdup(s ? s : ""), "");
-    json_t *text = json_string(clean);
-    free(clean);
-    return text;
+    AUTO_FREE char *clean = printable_make(xstrdup(s ? s : ""), "");
+    return json_string(clean);
 }

@@ -6,5 +6,9 @@
 
 #include <jansson.h>
 
+/* As AUTO_FREE (text.h), for a json_t *. */
+#define AUTO_JSON __attribute__((cleanup(auto_json)))
+void auto_json(json_t **json);
+
 /* Never returns NULL. Only its printable characters stay (printable.h): it is one line. NULL counts as "". */
 json_t *json_text(const char *s);

@@ -2,6 +2,7 @@
 #include "base/locate.h"
 
 #include "base/program_dir.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,12 +20,6 @@ static bool is_file(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
-}
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 /* ---- configs ---- */
@@ -53,26 +48,16 @@ char *locate_config(const char *name)
     bool there = stat(name, &st) == 0 && !S_ISDIR(st.st_mode);
     char *path = there ? NULL : config_in("", name);
     if (!there && !path && !strchr(name, '/')) {
-        char *installed = locate_installed_configs();
+        AUTO_FREE char *installed = locate_installed_configs();
         path = config_in("configs", name);
         path = path ? path : config_in(installed, name);
-        free(installed);
     }
     return path ? path : xstrdup(name);
 }
 
 static int is_config(const struct dirent *e)
 {
-    size_t n = strlen(e->d_name), s = strlen(CONFIG_SUFFIX);
-    return e->d_name[0] != '.' && n > s && !strcmp(e->d_name + n - s, CONFIG_SUFFIX);
-}
-
-static bool holds(const struct words *w, const char *word)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (!strcmp(w->v[i], word))
-            return true;
-    return false;
+    return e->d_name[0] != '.' && text_ends(e->d_name, CONFIG_SUFFIX);
 }
 
 static void configs_of(struct words *names, const char *dir)
@@ -81,7 +66,7 @@ static void configs_of(struct words *names, const char *dir)
     int n = scandir(dir, &entries, is_config, alphasort);
     for (int i = 0; i < n; i++) {
         entries[i]->d_name[strlen(entries[i]->d_name) - strlen(CONFIG_SUFFIX)] = '\0';
-        if (!holds(names, entries[i]->d_name))
+        if (!words_has(names, entries[i]->d_name))
             words_add(names, entries[i]->d_name);
         free(entries[i]);
     }
@@ -91,11 +76,10 @@ static void configs_of(struct words *names, const char *dir)
 
 void locate_configs(struct words *names)
 {
-    char *installed = locate_installed_configs();
+    AUTO_FREE char *installed = locate_installed_configs();
     *names = (struct words){0};
     configs_of(names, "configs");
     configs_of(names, installed);
-    free(installed);
 }
 
 /* ---- runs ---- */
@@ -105,12 +89,11 @@ char *locate_run(const char *name)
     glob_t found;
     char *path = NULL;
     if (access(name, F_OK) && *name && !strpbrk(name, "/*?[\\")) {
-        char *pattern = xstrfmt(RUNS_PATTERN "%s", name);
+        AUTO_FREE char *pattern = xstrfmt(RUNS_PATTERN "%s", name);
         if (!glob(pattern, 0, NULL, &found)) {
             path = xstrdup(found.gl_pathv[0]);
             globfree(&found);
         }
-        free(pattern);
     }
     return path ? path : xstrdup(name);
 }
@@ -122,7 +105,7 @@ static void folders_of(struct words *names, const char *pattern)
     if (glob(pattern, GLOB_ONLYDIR, NULL, &found))
         return;
     for (size_t i = 0; i < found.gl_pathc; i++)
-        words_add(names, base_of(found.gl_pathv[i]));
+        words_add(names, path_name(found.gl_pathv[i]));
     globfree(&found);
 }
 
@@ -157,9 +140,8 @@ static int is_visible(const struct dirent *e)
 /* What distance is taken of: endings that agree would make strangers alike. */
 static char *stem(const char *name, const char *ending)
 {
-    size_t n = strlen(name), e = strlen(ending);
-    bool ends = n > e && !strcmp(name + n - e, ending);
-    return xstrfmt("%.*s", (int)(ends ? n - e : n), name);
+    size_t n = strlen(name) - (text_ends(name, ending) ? strlen(ending) : 0);
+    return xstrfmt("%.*s", (int)n, name);
 }
 
 /* The entry of `dir` that `base` is nearest to, its ending left aside, or CONFIG_SUFFIX where it
@@ -169,12 +151,11 @@ static char *nearest_entry(const char *dir, const char *base)
     struct dirent **entries;
     int n = scandir(*dir ? dir : ".", &entries, is_visible, alphasort);
     const char *dot = strrchr(base, '.'), *ending = dot && dot > base ? dot : CONFIG_SUFFIX;
-    struct words stems = {0};
+    AUTO_WORDS struct words stems = {0};
     char *found = NULL, *word = stem(base, ending);
     for (int i = 0; i < n; i++) {
-        char *one = stem(entries[i]->d_name, ending);
+        AUTO_FREE char *one = stem(entries[i]->d_name, ending);
         words_add(&stems, one);
-        free(one);
     }
     const char *near = text_nearest(word, (const char *const *)stems.v, stems.n);
     for (int i = 0; i < n; i++) {
@@ -187,7 +168,6 @@ static char *nearest_entry(const char *dir, const char *base)
     }
     if (n >= 0)
         free(entries);
-    words_free(&stems);
     free(word);
     return found;
 }
@@ -208,31 +188,27 @@ static char *nearest_path(const char *path)
 {
     if (!access(path, F_OK))
         return xstrdup(path);
-    const char *base = base_of(path);
+    const char *base = path_name(path);
     char *dir = xstrfmt("%.*s", (int)(base - path), path), *found = NULL;
     size_t n = strlen(dir);
     while (n > 1 && dir[n - 1] == '/')
         dir[--n] = '\0';
-    char *there = *dir ? nearest_path(dir) : xstrdup("");
-    char *entry = there ? nearest_entry(there, base) : NULL;
+    AUTO_FREE char *there = *dir ? nearest_path(dir) : xstrdup("");
+    AUTO_FREE char *entry = there ? nearest_entry(there, base) : NULL;
     if (entry && *there)
         found = xstrfmt("%s%s%s", there, strcmp(there, "/") ? "/" : "", entry);
     else if (entry)
         found = xstrdup(entry);
-    free(entry);
-    free(there);
     free(dir);
     return found;
 }
 
 static char *nearest_of(const char *word, void list(struct words *names))
 {
-    struct words names;
+    AUTO_WORDS struct words names = {0};
     list(&names);
     const char *near = text_nearest(word, (const char *const *)names.v, names.n);
-    char *found = near ? xstrdup(near) : NULL;
-    words_free(&names);
-    return found;
+    return near ? xstrdup(near) : NULL;
 }
 
 /* A bare word may also have been meant for a config, a platform or a run. */
@@ -247,7 +223,7 @@ static char *nearest_name(const char *word, unsigned names)
 int locate_failed(enum gs_exit code, const char *path, unsigned names)
 {
     int why = errno;
-    char *near = NULL, *whole = xstrdup(path);
+    AUTO_FREE char *near = NULL, *whole = xstrdup(path);
     for (size_t n = strlen(whole); n > 1 && whole[n - 1] == '/';)
         whole[--n] = '\0';
     bool data = names & LOCATE_RUN && !strcmp(whole, LOCATE_DATA);
@@ -262,7 +238,5 @@ int locate_failed(enum gs_exit code, const char *path, unsigned names)
                 ? "; no recordings here: measure with 'gradsync run CONFIG', or go to their folder"
             : why == ENOENT ? may_be[names]
                             : "");
-    free(near);
-    free(whole);
     return code;
 }

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -22,7 +21,7 @@ static long holder(int fd)
     long found = 0;
     if (fstat(fd, &s) || !text_read_file("/proc/locks", &t))
         return 0;
-    struct words lines;
+    AUTO_WORDS struct words lines = {0};
     words_split(&lines, t.s, '\n');
     for (size_t i = 0; i < lines.n && !found; i++) {
         long pid;
@@ -31,7 +30,6 @@ static long holder(int fd)
             inode == s.st_ino)
             found = pid;
     }
-    words_free(&lines);
     text_free(&t);
     return found;
 }
@@ -40,7 +38,7 @@ static int lock(int *fd, const char *dir, int how)
 {
     /* The one file that every run folder has. Some network file systems lock only what can be
      * written; a finished run's cannot. */
-    char *path = xstrfmt("%s/plan.json", dir);
+    AUTO_FREE char *path = xstrfmt("%s/plan.json", dir);
     int code = GS_OK;
     *fd = open(path, O_RDWR | O_CLOEXEC);
     if (*fd < 0)
@@ -57,7 +55,6 @@ static int lock(int *fd, const char *dir, int how)
         lock_free(*fd);
         *fd = -1;
     }
-    free(path);
     return code;
 }
 

@@ -56,13 +56,12 @@ static void sweep(const char *prefix)
     for (struct dirent *e; (e = readdir(d));) {
         if (strncmp(e->d_name, prefix, strlen(prefix)))
             continue;
-        char *path = xstrfmt(SHARED_MEMORY "/%s", e->d_name);
+        AUTO_FREE char *path = xstrfmt(SHARED_MEMORY "/%s", e->d_name);
         int lock = lock_of(path);
         if (lock >= 0) {
             remove_tree(path);
             close(lock);
         }
-        free(path);
     }
     closedir(d);
 }
@@ -111,7 +110,7 @@ static void start_keeper(struct scratch *s)
 void scratch_make(struct scratch *s)
 {
     *s = (struct scratch){.lock = -1, .alive = -1, .keeper = -1};
-    char *prefix = xstrfmt("gradsync-%ld-", (long)geteuid());
+    AUTO_FREE char *prefix = xstrfmt("gradsync-%ld-", (long)geteuid());
     sweep(prefix);
     for (int attempt = 0; attempt < 3 && !s->dir; attempt++) {
         char *path = xstrfmt(SHARED_MEMORY "/%sXXXXXX", prefix);
@@ -126,7 +125,6 @@ void scratch_make(struct scratch *s)
         s->lock = -1;
         free(path);
     }
-    free(prefix);
 }
 
 void scratch_remove(struct scratch *s)

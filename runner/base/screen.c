@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/screen.h"
 
-#include "base/text_table.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 
 #define LINES 24
 #define LINES_MIN 10
+#define COLUMNS_MIN 60
 
 size_t screen_lines(FILE *f)
 {
@@ -19,10 +20,27 @@ size_t screen_lines(FILE *f)
     return w.ws_row < LINES_MIN + 2 ? LINES_MIN : w.ws_row - 2U;
 }
 
+size_t screen_columns(FILE *f)
+{
+    struct winsize w = {0};
+    if (!isatty(fileno(f)) || ioctl(fileno(f), TIOCGWINSZ, &w) || !w.ws_col ||
+        w.ws_col > SCREEN_COLUMNS)
+        return SCREEN_COLUMNS;
+    return w.ws_col < COLUMNS_MIN ? COLUMNS_MIN : w.ws_col;
+}
+
+void screen_say(const char *s)
+{
+    if (isatty(fileno(stdout)))
+        screen_wrap(0, 2, screen_columns(stdout), s);
+    else
+        puts(s);
+}
+
 void screen_put(const char *s)
 {
-    size_t n = 0, left = SCREEN_COLUMNS - 1;
-    if (text_width(s) <= SCREEN_COLUMNS) {
+    size_t n = 0, width = screen_columns(stdout), left = width - 1;
+    if (text_width(s) <= width) {
         puts(s);
         return;
     }

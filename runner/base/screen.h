@@ -11,8 +11,13 @@
 
 /* The number of lines of the terminal, less two for the prompt; into a pipe or a file 24. */
 size_t screen_lines(FILE *f);
-/* Prints s as one line of at most SCREEN_COLUMNS characters; a longer one ends in "…". */
+/* The columns of the terminal, at most SCREEN_COLUMNS and at least 60; SCREEN_COLUMNS into a pipe or
+ * a file. */
+size_t screen_columns(FILE *f);
+/* Prints s as one line of at most so many characters; a longer one ends in "…". */
 void screen_put(const char *s);
+/* Prints a sentence: on a terminal in lines of its width, into a pipe or a file in one. */
+void screen_say(const char *s);
 
 /* Prints the words of s from `column` on, in lines of `width`; further lines begin at `indent`. */
 void screen_wrap(size_t column, size_t indent, size_t width, const char *s);

@@ -16,13 +16,12 @@ bool secrets_name(const char *name, size_t n)
     static const char *const not_secret[] = {"*FILE", "*PATH", "*DIR"};
     static const char *const secret[] = {"*KEY*",  "*TOKEN*",      "*SECRET*",
                                          "*PASS*", "*CREDENTIAL*", "*AUTH*"};
-    char *word = xstrfmt("%.*s", (int)n, name);
+    AUTO_FREE char *word = xstrfmt("%.*s", (int)n, name);
     bool is = false;
     for (size_t i = 0; i < sizeof secret / sizeof *secret; i++)
         is = is || !fnmatch(secret[i], word, FNM_CASEFOLD);
     for (size_t i = 0; i < sizeof not_secret / sizeof *not_secret; i++)
         is = is && fnmatch(not_secret[i], word, FNM_CASEFOLD);
-    free(word);
     return is;
 }
 
@@ -150,13 +149,12 @@ char *secrets_restored(const char *text, char **missing)
     *missing = NULL;
     text_addn(&t, "", 0);
     for (; (at = strstr(s, HIDDEN)); s = at + strlen(HIDDEN)) {
-        char *name = variable_of(text, (size_t)(at - text));
+        AUTO_FREE char *name = variable_of(text, (size_t)(at - text));
         const char *value = getenv(name);
         text_addn(&t, s, (size_t)(at - s));
         text_add(&t, value ? value : HIDDEN);
         if (!value && !*missing)
             *missing = xstrdup(name);
-        free(name);
     }
     text_add(&t, s);
     return t.s;

@@ -50,13 +50,12 @@ int sha256_file(const char *path, char hex[65])
     if (fd < 0)
         return fail_at(GS_FAILED, path, 0, "cannot be opened: %s", files_why(errno));
     struct sha256 *s = sha256_begin();
-    char *buf = xmalloc(PIECE);
+    AUTO_FREE char *buf = xmalloc(PIECE);
     ssize_t n;
     while ((n = read(fd, buf, PIECE)) > 0 || (n < 0 && errno == EINTR))
         sha256_add(s, buf, n > 0 ? (size_t)n : 0);
     int error = errno;
     sha256_end(s, hex);
-    free(buf);
     close(fd);
     return n < 0 ? fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(error)) : GS_OK;
 }

@@ -2,9 +2,9 @@
 #include "base/shell_quote.h"
 
 #include "base/secrets.h"
+#include "base/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HARMLESS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-=:,@+%"
@@ -33,10 +33,9 @@ char *shell_quoted(const char *s)
 
 const char *shell_word(char *buf, size_t size, const char *s)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     shell_quote(&t, s);
     snprintf(buf, size, "%s", t.s);
-    text_free(&t);
     return buf;
 }
 
@@ -52,9 +51,8 @@ char *shell_command(const char *verb, const char *config, const char *workload,
     }
     for (; overrides && *overrides; overrides++) {
         text_add(&t, " --set ");
-        char *shown = secrets_hidden(*overrides);
+        AUTO_FREE char *shown = secrets_hidden(*overrides);
         shell_quote(&t, shown);
-        free(shown);
     }
     return t.s;
 }

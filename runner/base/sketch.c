@@ -79,7 +79,7 @@ double sketch_quantile(const struct sketch *s, double p)
 {
     if (!s->n)
         return NAN;
-    uint64_t *sorted = NULL;
+    AUTO_FREE uint64_t *sorted = NULL;
     if (s->exact) {
         sorted = xmalloc(s->n * sizeof *sorted);
         memcpy(sorted, s->exact, s->n * sizeof *sorted);
@@ -89,7 +89,6 @@ double sketch_quantile(const struct sketch *s, double p)
     uint64_t k = (uint64_t)h;
     double lo = ranked(s, sorted, k);
     double hi = k + 1 < s->n ? ranked(s, sorted, k + 1) : lo;
-    free(sorted);
     return lo + (h - (double)k) * (hi - lo);
 }
 

@@ -81,10 +81,8 @@ static double *copy_of(const double *x, size_t n)
 
 double stats_quantile(const double *x, size_t n, double p)
 {
-    double *copy = copy_of(x, n);
-    double q = stats_quantile_of(copy, n, p);
-    free(copy);
-    return q;
+    AUTO_FREE double *copy = copy_of(x, n);
+    return stats_quantile_of(copy, n, p);
 }
 
 double stats_median(const double *x, size_t n)
@@ -114,10 +112,9 @@ struct interval stats_median_ci(const double *x, size_t n, double level)
         tail += term;
         coverage = 1 - 2 * tail;
     }
-    double *copy = copy_of(x, n);
+    AUTO_FREE double *copy = copy_of(x, n);
     struct interval ci = {.lo = select_kth(copy, n, k), .coverage = coverage};
     ci.hi = select_kth(copy, n, n - 1 - k);
-    free(copy);
     return ci;
 }
 
@@ -222,7 +219,7 @@ static struct ranked rank_values(const struct nested *x, size_t n)
 {
     struct ranked r = {xmalloc(n * sizeof *r.sorted), xmalloc(n * sizeof *r.rank),
                        xmalloc(n * sizeof *r.count)};
-    const struct nested **order = xmalloc(n * sizeof *order);
+    AUTO_FREE const struct nested **order = xmalloc(n * sizeof *order);
     for (size_t i = 0; i < n; i++)
         order[i] = &x[i];
     qsort(order, n, sizeof *order, by_value);
@@ -230,7 +227,6 @@ static struct ranked rank_values(const struct nested *x, size_t n)
         r.sorted[i] = order[i]->value;
         r.rank[order[i] - x] = (uint32_t)i;
     }
-    free(order);
     return r;
 }
 
@@ -270,19 +266,17 @@ struct interval stats_bootstrap_median(const struct nested *x, size_t n, size_t 
 {
     if (n == 0 || draws == 0)
         return (struct interval){NAN, NAN, 0};
-    size_t *first = xmalloc((n + 1) * sizeof *first);
+    AUTO_FREE size_t *first = xmalloc((n + 1) * sizeof *first);
     size_t launches = launches_of(x, n, first);
     struct ranked r = rank_values(x, n);
-    double *values = xmalloc(draws * sizeof *values);
+    AUTO_FREE double *values = xmalloc(draws * sizeof *values);
     for (size_t i = 0; i < draws; i++)
         values[i] = median_drawn(&r, resample(&r, first, launches, rng));
     struct interval ci = {.lo = stats_quantile_of(values, draws, (1 - level) / 2),
                           .coverage = level};
     ci.hi = stats_quantile_of(values, draws, (1 + level) / 2);
-    free(values);
     free(r.sorted);
     free(r.rank);
     free(r.count);
-    free(first);
     return ci;
 }

@@ -18,6 +18,13 @@ static void *checked(void *p)
     return p;
 }
 
+void auto_free(void *pointer)
+{
+    void *p;
+    memcpy(&p, pointer, sizeof p);
+    free(p);
+}
+
 void *xmalloc(size_t n)
 {
     return checked(malloc(n ? n : 1));
@@ -132,6 +139,26 @@ void words_addf(struct words *w, const char *fmt, ...)
     va_end(args);
 }
 
+bool words_has(const struct words *w, const char *word)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (!strcmp(w->v[i], word))
+            return true;
+    return false;
+}
+
+const char *path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool text_ends(const char *s, const char *ending)
+{
+    size_t n = strlen(s), e = strlen(ending);
+    return n > e && !strcmp(s + n - e, ending);
+}
+
 void words_free(struct words *w)
 {
     for (size_t i = 0; i < w->n; i++)
@@ -217,4 +244,12 @@ bool text_read_file(const char *path, struct text *out)
     bool ok = !ferror(f);
     fclose(f);
     return ok;
+}
+
+size_t text_width(const char *s)
+{
+    size_t n = 0;
+    for (; *s; s++)
+        n += ((unsigned char)*s & 0xc0) != 0x80;
+    return n;
 }

@@ -29,7 +29,13 @@ struct words {
 void words_split(struct words *w, const char *s, char separator);
 void words_add(struct words *w, const char *word);
 void words_addf(struct words *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool words_has(const struct words *w, const char *word);
 void words_free(struct words *w);
+
+/* What is behind the last '/' of a path. */
+const char *path_name(const char *path);
+/* Does s end in `ending`, with something in front of it? */
+bool text_ends(const char *s, const char *ending);
 
 /* The candidate nearest to `word`, within a third of its length in edits; if there is none, the first
  * candidate that contains `word`; or NULL. */
@@ -66,8 +72,17 @@ bool text_integer(const char *s, long long min, long long max, long long *value,
 
 bool text_read_file(const char *path, struct text *out); /* false and errno */
 
+/* In front of the declaration of a local variable: frees it when its block ends, however it ends. It
+ * needs a value, which may be NULL or {0}. Several variables of one declaration are all freed. */
+#define AUTO_FREE __attribute__((cleanup(auto_free)))
+#define AUTO_TEXT __attribute__((cleanup(text_free)))
+#define AUTO_WORDS __attribute__((cleanup(words_free)))
+void auto_free(void *pointer); /* takes the address of the pointer */
+
 void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);
 char *xstrdup(const char *s);
 char *xstrfmt(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The number of UTF-8 characters. */
+size_t text_width(const char *s);

@@ -7,8 +7,6 @@
 #include "base/text.h"
 
 /* Prints the cells row by row, headings first, in aligned columns. Highlights the last cell of a row
- * if fine() is false for it, on a terminal with colours; fine NULL: in none. */
+ * if fine() is false for it, on a terminal with colours; fine NULL: in none. On a terminal the last
+ * cell is wrapped to its width. */
 void text_table_print(const struct words *cells, size_t columns, bool (*fine)(const char *last));
-
-/* The number of UTF-8 characters. */
-size_t text_width(const char *s);

@@ -24,10 +24,8 @@ char *campaign_path(const struct campaign *c, const char *below)
 
 bool campaign_is(const char *dir)
 {
-    char *path = xstrfmt("%s/" CAMPAIGN_FILE, dir);
-    bool there = access(path, F_OK) == 0;
-    free(path);
-    return there;
+    AUTO_FREE char *path = xstrfmt("%s/" CAMPAIGN_FILE, dir);
+    return access(path, F_OK) == 0;
 }
 
 /* ---- a new one ---- */
@@ -39,11 +37,8 @@ static int cannot(const char *path)
 
 static int make_root(const char *root)
 {
-    char *path = xstrfmt("%s/", root), *failed = files_make_above(path);
-    int code = failed ? cannot(failed) : GS_OK;
-    free(failed);
-    free(path);
-    return code;
+    AUTO_FREE char *path = xstrfmt("%s/", root), *failed = files_make_above(path);
+    return failed ? cannot(failed) : GS_OK;
 }
 
 static char *new_id(void)
@@ -60,10 +55,8 @@ static char *new_id(void)
 
 static int make_below(const struct campaign *c, const char *name)
 {
-    char *path = campaign_path(c, name);
-    int code = mkdir(path, 0777) ? cannot(path) : GS_OK;
-    free(path);
-    return code;
+    AUTO_FREE char *path = campaign_path(c, name);
+    return mkdir(path, 0777) ? cannot(path) : GS_OK;
 }
 
 static int make_folder(struct campaign *c, const char *root)
@@ -133,16 +126,14 @@ void campaign_add_array(struct campaign *c, const char *script, size_t first, si
 
 int campaign_file(const struct campaign *c, const char *name, const char *text, bool executable)
 {
-    char *path = campaign_path(c, name);
+    AUTO_FREE char *path = campaign_path(c, name);
     bool made = files_write_new(path, text, executable ? 0777 : 0666);
-    int code = made ? GS_OK : fail_file(path, "written", errno);
-    free(path);
-    return code;
+    return made ? GS_OK : fail_file(path, "written", errno);
 }
 
 int campaign_lock(const struct campaign *c, int *fd)
 {
-    char *path = campaign_path(c, CAMPAIGN_FILE);
+    AUTO_FREE char *path = campaign_path(c, CAMPAIGN_FILE);
     int code = GS_OK;
     *fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (*fd < 0)
@@ -156,7 +147,6 @@ int campaign_lock(const struct campaign *c, int *fd)
                        "another gradsync is submitting, cancelling or collecting this campaign; "
                        "try again when it has ended");
     }
-    free(path);
     return code;
 }
 

@@ -2,6 +2,7 @@
 #include "cluster/campaign_configs.h"
 
 #include "base/err.h"
+#include "base/text.h"
 #include "cluster/campaign.h"
 
 #include <dirent.h>
@@ -19,16 +20,14 @@ static bool is_folder(const char *path)
 
 bool campaign_configs_is_folder(const char *path)
 {
-    char *plan = xstrfmt("%s/plan.json", path);
+    AUTO_FREE char *plan = xstrfmt("%s/plan.json", path);
     bool run = access(plan, F_OK) == 0;
-    free(plan);
     return !run && is_folder(path) && !campaign_is(path);
 }
 
 static int is_config(const struct dirent *e)
 {
-    size_t n = strlen(e->d_name);
-    return *e->d_name != '.' && n > 4 && !strcmp(e->d_name + n - 4, ".ini");
+    return *e->d_name != '.' && text_ends(e->d_name, ".ini");
 }
 
 static void add(struct words *list, char *path)

@@ -12,13 +12,12 @@
 #include "cluster/slurm_submit.h"
 #include "launch/run.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Releases held jobs. Jobs that a crash kept out of the ledger are added to it first. */
 static int release_held(const struct campaign *c, const struct cluster_status *s)
 {
-    long *jobs = xcalloc(c->n_tasks + s->n_orphans + 1, sizeof *jobs);
+    AUTO_FREE long *jobs = xcalloc(c->n_tasks + s->n_orphans + 1, sizeof *jobs);
     size_t n = 0;
     int code = GS_OK;
     for (size_t i = 0; !code && i < s->n_orphans; i++) {
@@ -37,13 +36,12 @@ static int release_held(const struct campaign *c, const struct cluster_status *s
         code = slurm_release(jobs, n);
     for (size_t i = 0; !code && i < n; i++)
         say("job %ld: released", jobs[i]);
-    free(jobs);
     return code;
 }
 
 static void say_why(const struct cluster_status *s, const bool *wanted, size_t n)
 {
-    bool *told = xcalloc(n + 1, sizeof *told);
+    AUTO_FREE bool *told = xcalloc(n + 1, sizeof *told);
     for (size_t i = 0; i < n; i++) {
         size_t alike = 0;
         for (size_t k = i; wanted[i] && !told[i] && k < n; k++)
@@ -54,12 +52,11 @@ static void say_why(const struct cluster_status *s, const bool *wanted, size_t n
         if (alike)
             say("%zu %s: %s", alike, alike == 1 ? "task" : "tasks", s->tasks[i].why);
     }
-    free(told);
 }
 
 static int submit_lacking(const struct campaign *c, const struct cluster_status *s)
 {
-    bool *wanted = xcalloc(c->n_tasks + 1, sizeof *wanted);
+    AUTO_FREE bool *wanted = xcalloc(c->n_tasks + 1, sizeof *wanted);
     size_t n = 0, alive = 0;
     for (size_t i = 0; i < c->n_tasks; i++) {
         wanted[i] = s->tasks[i].state == WORK_MISSING;
@@ -72,7 +69,6 @@ static int submit_lacking(const struct campaign *c, const struct cluster_status 
         say("nothing to submit: %zu tasks are waiting or running", alive);
     else if (!n)
         say("nothing to do: all tasks are measured; next: gradsync collect %s", SHELL_WORD(c->dir));
-    free(wanted);
     return code;
 }
 
@@ -103,10 +99,9 @@ int campaign_resume_task(const char *dir, long task)
         code = fail_at(GS_USAGE, dir, 0, "no task %ld; tasks are 1 to %zu", task, c.n_tasks);
     if (!code) {
         const struct camp_task *t = &c.tasks[task - 1];
-        char *run = campaign_path(&c, c.runs[t->run].dir);
+        AUTO_FREE char *run = campaign_path(&c, c.runs[t->run].dir);
         struct run_options options = {.first = t->first, .last = t->last};
         code = run_folder(run, &options);
-        free(run);
     }
     campaign_free(&c);
     return code;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,12 +100,11 @@ static int run(struct reply *r, const char *const *argv)
         close(out[1]);
         return fail(GS_FAILED, "%s cannot be started: %s", argv[0], strerror(why));
     }
-    char **env = environment();
+    AUTO_FREE char **env = environment();
     pid_t pid = fork();
     int why = errno;
     if (pid == 0)
         become(argv, env, out[1], err[1]);
-    free(env);
     close(out[1]);
     close(err[1]);
     struct pollfd fds[2] = {{.fd = out[0], .events = POLLIN}, {.fd = err[0], .events = POLLIN}};
@@ -178,7 +178,7 @@ static const struct {
 
 static int report(const struct reply *r, const char *program, const char *purpose)
 {
-    char *why = reply_why(r);
+    AUTO_FREE char *why = reply_why(r);
     const char *remedy = NULL;
     int code = GS_FAILED;
     for (size_t i = 0; i < sizeof faults / sizeof *faults && !remedy; i++)
@@ -188,7 +188,6 @@ static int report(const struct reply *r, const char *program, const char *purpos
         }
     fail((enum gs_exit)code, "%s: %s: %s%s%s%s", purpose, program, why, remedy ? " (" : "",
          remedy ? remedy : "", remedy ? ")" : "");
-    free(why);
     return code;
 }
 

@@ -62,14 +62,13 @@ static void ended(struct task_status *t, const struct campaign *c, const struct 
         snprintf(t->remedy, sizeof t->remedy, "resume submits it");
         return;
     }
-    char *log = xstrfmt("%s/log/%ld_%zu.out", c->dir, job,
-                        task - c->arrays[c->tasks[task].array].first + 1);
+    AUTO_FREE char *log = xstrfmt("%s/log/%ld_%zu.out", c->dir, job,
+                                  task - c->arrays[c->tasks[task].array].first + 1);
     reason_ended(&r, j ? j->state : NULL, log);
     if (jobs->cancelled && !j)
         snprintf(r.why, sizeof r.why, "cancelled");
     snprintf(t->why, sizeof t->why, "%s", r.why);
     snprintf(t->remedy, sizeof t->remedy, "%s", r.remedy);
-    free(log);
 }
 
 static void judge_task(struct task_status *t, const struct campaign *c, const struct job *j,
@@ -144,7 +143,7 @@ static int take_run(struct cluster_status *s, const struct campaign *c, size_t r
 {
     const struct camp_run *r = &c->runs[run];
     struct inventory v;
-    char *dir = campaign_path(c, r->dir);
+    AUTO_FREE char *dir = campaign_path(c, r->dir);
     int code = inventory_take(&v, dir, r->launches, r->retries);
     enum work_state *of_launch = xcalloc((size_t)r->launches, sizeof *of_launch);
     s->runs[run].complete = !code;
@@ -164,7 +163,6 @@ static int take_run(struct cluster_status *s, const struct campaign *c, size_t r
         count_cells(s, run, &v, of_launch);
     free(of_launch);
     inventory_free(&v);
-    free(dir);
     return code;
 }
 
@@ -179,12 +177,11 @@ int cluster_status_read(struct cluster_status *s, const struct campaign *c, bool
     int code = jobs_read(&jobs, c);
     if (!code && ask) /* before reading: a job that ends now is then seen in its recording */
         code = slurm_queue(&q, c);
-    const struct job **job_of = xcalloc(c->n_tasks + 1, sizeof(struct job *));
+    AUTO_FREE const struct job **job_of = xcalloc(c->n_tasks + 1, sizeof(struct job *));
     choose_jobs(job_of, c, &q);
     find_orphans(s, &jobs, &q);
     for (size_t i = 0; !code && i < c->n_runs; i++)
         code = take_run(s, c, i, job_of, &jobs);
-    free(job_of);
     queue_free(&q);
     jobs_free(&jobs);
     return code;

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -60,32 +59,26 @@ static int check_links(const struct campaign *c, const char *run)
     for (size_t n = 0; !code && run[n]; n += run[n] == '/') {
         struct stat s;
         n += strcspn(run + n, "/");
-        char *path = xstrfmt("%s/%.*s", c->dir, (int)n, run);
+        AUTO_FREE char *path = xstrfmt("%s/%.*s", c->dir, (int)n, run);
         if (!lstat(path, &s) && S_ISLNK(s.st_mode))
             code = fail_at(GS_FAILED, path, 0, "is a link, which is not followed");
-        free(path);
     }
     return code;
 }
 
 static bool same_plan(const char *a, const char *b)
 {
-    char *pa = xstrfmt("%s/plan.json", a), *pb = xstrfmt("%s/plan.json", b);
-    struct text ta = {0}, tb = {0};
-    bool same = files_read(pa, FILES_OWN, FILES_WHOLE_MAX, &ta) &&
-                files_read(pb, FILES_OWN, FILES_WHOLE_MAX, &tb) && ta.len == tb.len &&
-                (!ta.len || !memcmp(ta.s, tb.s, ta.len));
-    text_free(&ta);
-    text_free(&tb);
-    free(pa);
-    free(pb);
-    return same;
+    AUTO_FREE char *pa = xstrfmt("%s/plan.json", a), *pb = xstrfmt("%s/plan.json", b);
+    AUTO_TEXT struct text ta = {0}, tb = {0};
+    return files_read(pa, FILES_OWN, FILES_WHOLE_MAX, &ta) &&
+           files_read(pb, FILES_OWN, FILES_WHOLE_MAX, &tb) && ta.len == tb.len &&
+           (!ta.len || !memcmp(ta.s, tb.s, ta.len));
 }
 
 /* Replaces an unfinished copy of the same plan, which is removed only after the rename. */
 static int put_in_place(const char *temp, const char *target)
 {
-    char *old = xstrfmt("%s.old", temp);
+    AUTO_FREE char *old = xstrfmt("%s.old", temp);
     bool replaces = access(target, F_OK) == 0;
     int code = GS_OK;
     if (replaces && rename(target, old))
@@ -97,27 +90,26 @@ static int put_in_place(const char *temp, const char *target)
     } else if (!code && replaces) {
         copy_run_remove(old);
     }
-    free(old);
     return code;
 }
 
 static int copy_run(struct collected *out, const char *from, const char *target, bool final)
 {
     const char *name = strrchr(target, '/') + 1;
-    char *temp = xstrfmt("%.*s.%s.%ld", (int)(name - target), target, name, (long)getpid());
+    AUTO_FREE char *temp =
+        xstrfmt("%.*s.%s.%ld", (int)(name - target), target, name, (long)getpid());
     int code = mkdir(temp, 0777) ? cannot(temp) : copy_run_folder(from, temp, final, &out->bytes);
     if (!code)
         code = put_in_place(temp, target);
     if (code)
         copy_run_remove(temp);
-    free(temp);
     return code;
 }
 
 static int collect_run(struct collected *out, const struct campaign *c, const struct camp_run *r,
                        bool whole, const char *raw, bool so_far)
 {
-    char *from = campaign_path(c, r->dir), *target = NULL;
+    AUTO_FREE char *from = campaign_path(c, r->dir), *target = NULL;
     int code = check_links(c, r->dir);
     if (!code)
         code = target_of(raw, r->dir, &target);
@@ -133,8 +125,6 @@ static int collect_run(struct collected *out, const struct campaign *c, const st
         code = copy_run(out, from, target, whole);
         out->copied += !code;
     }
-    free(target);
-    free(from);
     return code;
 }
 

@@ -146,15 +146,13 @@ static int add_array(struct campaign *c, const struct shape *h, size_t first, si
                      int (*script)(const struct campaign *, const char *, const char *))
 {
     char name[32];
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     snprintf(name, sizeof name, "array-%zu.sh", c->n_arrays + 1);
     for (size_t i = first; i < first + n; i++)
         c->tasks[i].array = c->n_arrays;
     campaign_add_array(c, name, first, n, throttle);
     script_text(&t, &(struct script){h->text, c->dir, first, n, h->time_s});
-    int code = script(c, name, t.s);
-    text_free(&t);
-    return code;
+    return script(c, name, t.s);
 }
 
 int compose_tasks(struct campaign *c, const struct shapes *s, struct plan *const *plans,

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/jsontext.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "record/check_run.h"
@@ -47,7 +48,7 @@ static int is_recorded(const struct dirent *e)
 /* The file may still grow; a torn last line in the copy is harmless, readers skip it. */
 static int pour(int in, int out, const char *from, const char *to, char hex[65], uint64_t *bytes)
 {
-    unsigned char *buf = xmalloc(PIECE);
+    AUTO_FREE unsigned char *buf = xmalloc(PIECE);
     struct sha256 *hash = sha256_begin();
     uint64_t total = 0;
     ssize_t n;
@@ -64,7 +65,6 @@ static int pour(int in, int out, const char *from, const char *to, char hex[65],
     }
     sha256_end(hash, hex);
     *bytes = total;
-    free(buf);
     return code;
 }
 
@@ -125,7 +125,7 @@ int copy_run_folder(const char *from, const char *to, bool final, uint64_t *byte
     int n = scandir(from, &names, is_recorded, alphasort);
     if (n < 0)
         return cannot(from, "read");
-    json_t *files = json_object();
+    AUTO_JSON json_t *files = json_object();
     int code = GS_OK;
     for (int i = 0; i < n; i++) {
         if (!code)
@@ -137,7 +137,6 @@ int copy_run_folder(const char *from, const char *to, bool final, uint64_t *byte
         code = check_copy(from, to);
     if (!code && final)
         code = manifest_put(to, files);
-    json_decref(files);
     return code;
 }
 

@@ -67,7 +67,7 @@ static void note_closed(struct inventory *v, const struct key *groups)
 static void note_gone(struct inventory *v, const struct key *cells, int retries)
 {
     const size_t n = (size_t)v->launches * v->n_cells;
-    int *deaths = xcalloc(n ? n : 1, sizeof *deaths);
+    AUTO_FREE int *deaths = xcalloc(n ? n : 1, sizeof *deaths);
     for (size_t i = 0; i < v->ledger->n_fails; i++) {
         const struct ledger_fail *f = &v->ledger->fails[i];
         const struct key *c = f->launch <= v->launches ? find(cells, v->n_cells, f->cell) : NULL;
@@ -79,15 +79,14 @@ static void note_gone(struct inventory *v, const struct key *cells, int retries)
         if (!again || ++deaths[at] > retries)
             v->gone[at] = f;
     }
-    free(deaths);
 }
 
 /* ---- the whole ---- */
 
 static int take(struct inventory *v, const char *path, const char *dir, int retries)
 {
-    struct key *cells = xcalloc(v->n_cells + 1, sizeof *cells);
-    struct key *groups = xcalloc(v->n_cells + 1, sizeof *groups);
+    AUTO_FREE struct key *cells = xcalloc(v->n_cells + 1, sizeof *cells);
+    AUTO_FREE struct key *groups = xcalloc(v->n_cells + 1, sizeof *groups);
     int code = read_cells(v, path, cells, groups);
     if (!code)
         code = ledger_read(&v->ledger, dir);
@@ -97,14 +96,12 @@ static int take(struct inventory *v, const char *path, const char *dir, int retr
         note_closed(v, groups);
         note_gone(v, cells, retries);
     }
-    free(cells);
-    free(groups);
     return code;
 }
 
 int inventory_take(struct inventory *v, const char *dir, int launches, int retries)
 {
-    char *path = xstrfmt("%s/plan.json", dir);
+    AUTO_FREE char *path = xstrfmt("%s/plan.json", dir);
     *v = (struct inventory){.launches = launches};
     int code = json_names_load(&v->plan, path);
     if (!code && !v->plan)
@@ -112,10 +109,7 @@ int inventory_take(struct inventory *v, const char *dir, int launches, int retri
     v->n_cells = json_array_size(json_object_get(v->plan, "cells"));
     v->cells = xcalloc(v->n_cells + 1, sizeof *v->cells);
     v->group_of = xcalloc(v->n_cells + 1, sizeof *v->group_of);
-    if (!code)
-        code = take(v, path, dir, retries);
-    free(path);
-    return code;
+    return code ? code : take(v, path, dir, retries);
 }
 
 void inventory_free(struct inventory *v)

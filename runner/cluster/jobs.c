@@ -18,9 +18,10 @@
 
 static int append(const struct campaign *c, json_t *line)
 {
-    char *path = campaign_path(c, CAMPAIGN_LEDGER), *text = json_dumps(line, JSON_COMPACT);
+    AUTO_FREE char *path = campaign_path(c, CAMPAIGN_LEDGER),
+                   *text = json_dumps(line, JSON_COMPACT);
     /* The leading line break separates this line from one that a crash cut short. */
-    char *whole = xstrfmt("\n%s\n", text);
+    AUTO_FREE char *whole = xstrfmt("\n%s\n", text);
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     size_t n = strlen(whole);
     ssize_t wrote = fd < 0 ? -1 : write(fd, whole, n);
@@ -29,9 +30,6 @@ static int append(const struct campaign *c, json_t *line)
     int code = bad ? fail_file(path, "written", torn ? ENOSPC : errno) : GS_OK;
     if (fd >= 0)
         close(fd);
-    free(whole);
-    free(text);
-    free(path);
     json_decref(line);
     return code;
 }
@@ -71,22 +69,19 @@ static void take(struct jobs *j, const struct campaign *c, json_t *o)
 
 int jobs_read(struct jobs *j, const struct campaign *c)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     *j = (struct jobs){0};
-    char *path = campaign_path(c, CAMPAIGN_LEDGER);
+    AUTO_FREE char *path = campaign_path(c, CAMPAIGN_LEDGER);
     int code = GS_OK;
     if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t) && errno != ENOENT)
         code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
     for (char *line = t.s, *next; line && *line; line = next) {
         size_t n = strcspn(line, "\n");
         next = line + n + (line[n] == '\n');
-        json_t *o = json_loadb(line, n, 0, NULL);
+        AUTO_JSON json_t *o = json_loadb(line, n, 0, NULL);
         if (o)
             take(j, c, o);
-        json_decref(o);
     }
-    text_free(&t);
-    free(path);
     return code;
 }
 

@@ -5,12 +5,12 @@
 #include "base/program_dir.h"
 #include "base/secrets.h"
 #include "base/shell_quote.h"
+#include "base/text.h"
 #include "cluster/sbatch_words.h"
 #include "plugin/plugin.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define START_S 20.0  /* to start a launch: processes, modules, container image */
@@ -119,12 +119,11 @@ static int modules(struct text *t, const struct plan *p)
     int code = GS_OK;
     for (size_t n; !code && *(s += strspn(s, " \t,")); s += n) {
         n = strcspn(s, " \t,");
-        char *name = xstrfmt("%.*s", (int)n, s);
+        AUTO_FREE char *name = xstrfmt("%.*s", (int)n, s);
         if (sbatch_words_module(name))
             text_addf(t, "module load %s\n", name);
         else
             code = refuse(p, "modules", name, "allowed: letters, digits and _.+/-");
-        free(name);
     }
     return code;
 }
@@ -137,10 +136,9 @@ static int setup(struct text *t, const struct plan *p)
         return GS_OK;
     if (!sbatch_words_line(line))
         return refuse(p, "setup", "…", "allowed: one line without control characters");
-    char *shown = secrets_hidden(line);
+    AUTO_FREE char *shown = secrets_hidden(line);
     bool secret = strcmp(shown, line) != 0;
     text_addf(t, "%s\n", line);
-    free(shown);
     return secret ? refuse(p, "setup", "…",
                            "it holds a secret, and others may read the script; read it from a "
                            "file: export NAME=$(cat FILE)")
@@ -191,7 +189,7 @@ static void add_time(struct text *t, double seconds)
 void script_text(struct text *t, const struct script *s)
 {
     const char *id = strrchr(s->campaign, '/');
-    char *program = xstrfmt("%s/gradsync", program_dir());
+    AUTO_FREE char *program = xstrfmt("%s/gradsync", program_dir());
     text_addf(t, "#!/bin/bash\n# %s: tasks %zu to %zu of tasks.tsv, one per index of the array.\n",
               id ? id + 1 : s->campaign, s->first + 1, s->first + s->n);
     text_add(
@@ -209,5 +207,4 @@ void script_text(struct text *t, const struct script *s)
     /* exec, because the signal goes to the process of the script only. */
     text_addf(t, "\nexec \"$gradsync\" run \"$campaign\" --task $((%zu + SLURM_ARRAY_TASK_ID))\n",
               s->first);
-    free(program);
 }

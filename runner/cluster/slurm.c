@@ -30,7 +30,7 @@ static bool ours(const struct campaign *c, const char *text, size_t *k)
 
 static bool parse_job(const struct campaign *c, char *line, struct job *j)
 {
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     const char *folder = line;
     words_split(&w, line, '|');
     for (int i = 1; folder && i < JOB_FIELDS_N; i++)
@@ -45,7 +45,6 @@ static bool parse_job(const struct campaign *c, char *line, struct job *j)
         j->mine = strtoul(w.v[5], NULL, 10) == geteuid() && !strcmp(folder, c->dir);
         good = j->index >= 1 && (size_t)j->index <= c->arrays[j->array].n;
     }
-    words_free(&w);
     return good;
 }
 
@@ -150,7 +149,7 @@ int slurm_submit(const struct campaign *c, size_t k, const char *indices, long *
 
 int slurm_release(const long *jobs, size_t n)
 {
-    struct text list = {0};
+    AUTO_TEXT struct text list = {0};
     struct reply r;
     for (size_t i = 0; i < n; i++)
         text_addf(&list, "%s%ld", i ? "," : "", jobs[i]);
@@ -159,7 +158,6 @@ int slurm_release(const long *jobs, size_t n)
                  : GS_OK;
     if (n)
         reply_free(&r);
-    text_free(&list);
     return code;
 }
 

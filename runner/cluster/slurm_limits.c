@@ -81,7 +81,7 @@ static int no_partition(const struct config *c, const char *name, const struct w
     const char *names[64];
     char buf[64][128];
     size_t n = 0;
-    struct text all = {0};
+    AUTO_TEXT struct text all = {0};
     for (size_t i = 0; i < lines->n && n < 64; i++)
         if (member(lines->v[i], "PartitionName", buf[n], sizeof buf[n])) {
             text_addf(&all, "%s%s", n ? ", " : "", buf[n]);
@@ -91,14 +91,11 @@ static int no_partition(const struct config *c, const char *name, const struct w
     const char *near = *name ? text_nearest(name, names, n) : NULL;
     const char *there = all.s ? all.s : "there is none";
     const struct config_entry *e = config_find(c, "slurm", "partition");
-    int code =
-        *name && e
-            ? config_error(e, "no partition '%s' here%s (%s)", name, DID_YOU_MEAN(near), there)
-            : fail_at(GS_USAGE, c->path, 0,
-                      "[slurm] partition is empty and the cluster has no default; set it (%s)",
-                      there);
-    text_free(&all);
-    return code;
+    return *name && e
+               ? config_error(e, "no partition '%s' here%s (%s)", name, DID_YOU_MEAN(near), there)
+               : fail_at(GS_USAGE, c->path, 0,
+                         "[slurm] partition is empty and the cluster has no default; set it (%s)",
+                         there);
 }
 
 int slurm_partition(struct partition *p, const struct config *c, const char *name)

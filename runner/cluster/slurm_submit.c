@@ -30,7 +30,7 @@ char *slurm_submit_indices(const struct campaign *c, size_t k, const bool *wante
 
 int slurm_submit_tasks(const struct campaign *c, const bool *wanted)
 {
-    long *jobs = xcalloc(c->n_arrays + 1, sizeof *jobs);
+    AUTO_FREE long *jobs = xcalloc(c->n_arrays + 1, sizeof *jobs);
     size_t n = 0;
     int code = GS_OK;
     for (size_t k = 0; !code && k < c->n_arrays; k++) {
@@ -47,6 +47,5 @@ int slurm_submit_tasks(const struct campaign *c, const bool *wanted)
         free(indices);
     }
     int released = slurm_release(jobs, n);
-    free(jobs);
     return code ? code : released;
 }

@@ -19,13 +19,12 @@ static bool has_key(const char *word, const char *const *keys)
 
 char *alike_without(const char *params, const char *const *keys)
 {
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     struct text t = {0};
     text_add(&t, "");
     words_split(&w, params, ' ');
     for (size_t i = 0; i < w.n; i++)
         if (!has_key(w.v[i], keys))
             text_addf(&t, "%s%s", t.len ? " " : "", w.v[i]);
-    words_free(&w);
     return t.s;
 }

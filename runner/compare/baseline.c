@@ -16,7 +16,7 @@
 int compare_rules_read(struct compare_rules *out, const struct recorded *r)
 {
     static const char defaults[] = "";
-    char *path = xstrfmt("%s/config.ini", r->dir);
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", r->dir);
     bool there = !access(path, F_OK);
     struct config *config = NULL;
     struct settings set;
@@ -32,7 +32,6 @@ int compare_rules_read(struct compare_rules *out, const struct recorded *r)
         memcpy(out->baseline, set.measure.baseline, sizeof out->baseline);
     }
     config_free(config);
-    free(path);
     return code;
 }
 
@@ -43,7 +42,7 @@ static void add_launch(struct text *t, int launch, size_t blocks)
 
 void values_drop_short(struct values *x, int64_t asked, struct contrast *c)
 {
-    struct text out = {0}, few = {0};
+    AUTO_TEXT struct text out = {0}, few = {0};
     size_t kept = 0,
            least = asked < 2 * BASELINE_BLOCKS ? (size_t)(asked + 1) / 2 : BASELINE_BLOCKS;
     for (size_t i = 0, end; i < x->n; i = end) {
@@ -62,8 +61,6 @@ void values_drop_short(struct values *x, int64_t asked, struct contrast *c)
         contrast_note(c, "left out for want of blocks: launch %s of %lld", out.s, (long long)asked);
     if (few.len)
         contrast_note(c, "few blocks: launch %s of %lld", few.s, (long long)asked);
-    text_free(&out);
-    text_free(&few);
 }
 
 /* ---- pairs ---- */

@@ -168,17 +168,16 @@ static char *difference(const struct set_cell *a, const struct set_cell *b)
         if (counts[i].a != counts[i].b)
             text_addf(&t, "%s%s %lld | %lld", t.len ? ", " : "", counts[i].name,
                       (long long)counts[i].a, (long long)counts[i].b);
-    char *origin = origin_difference(a->origin, b->origin);
+    AUTO_FREE char *origin = origin_difference(a->origin, b->origin);
     text_addf(&t, "%s%s", t.len && *origin ? ", " : "", origin);
-    free(origin);
     return t.s;
 }
 
 static void add_contrast(struct comparison *c, const struct set_cell *a, const struct set_cell *b)
 {
-    char *name = strcmp(a->r->platform, b->r->platform)
-                     ? xstrfmt("%s/%s", a->r->platform, a->r->run_id)
-                     : xstrdup(a->r->run_id);
+    AUTO_FREE char *name = strcmp(a->r->platform, b->r->platform)
+                               ? xstrfmt("%s/%s", a->r->platform, a->r->run_id)
+                               : xstrdup(a->r->run_id);
     struct contrast *one = comparison_add(c, b->r, b->cell, name);
     one->kind = CONTRAST_UNPAIRED;
     one->bound = b->bound;
@@ -196,13 +195,11 @@ static void add_contrast(struct comparison *c, const struct set_cell *a, const s
         contrast_note(one, "the same recording on both sides");
     free(one->baseline_ran);
     one->baseline_ran = xstrdup(a->cell->ran);
-    char *other = difference(a, b);
+    AUTO_FREE char *other = difference(a, b);
     if (*other)
         contrast_note(one, "not alike: %s", other);
     if (*one->ran && *one->baseline_ran && strcmp(one->ran, one->baseline_ran) != 0)
         contrast_note(one, "not the same operation: %s | %s", one->baseline_ran, one->ran);
-    free(other);
-    free(name);
 }
 
 /* The index of the first cell of the same group and mode names the family. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/compare.h"
 
+#include "base/text.h"
 #include "record/recorded.h"
 
 #include <math.h>
@@ -173,7 +174,7 @@ static void solve_all(struct comparison *c, long threads)
 /* Adjusts the p of a family over the contrasts that have one. */
 static void adjust_family(struct contrast **members, size_t n)
 {
-    double *p = xmalloc(n * sizeof *p);
+    AUTO_FREE double *p = xmalloc(n * sizeof *p);
     size_t tested = 0;
     for (size_t i = 0; i < n; i++)
         tested += isnan(members[i]->effect.p_interval) ? 0 : 1;
@@ -185,7 +186,6 @@ static void adjust_family(struct contrast **members, size_t n)
         members[i]->p_holm = p[i];
         members[i]->permuted = judgement_permutes(&members[i]->effect, tested);
     }
-    free(p);
 }
 
 /* The members of a family need not be consecutive: the modes of a group alternate. */
@@ -198,7 +198,7 @@ static int by_family(const void *a, const void *b)
 
 static void adjust_all(struct comparison *c)
 {
-    struct contrast **sorted = xmalloc((c->n + 1) * sizeof *sorted);
+    AUTO_FREE struct contrast **sorted = xmalloc((c->n + 1) * sizeof *sorted);
     for (size_t i = 0; i < c->n; i++)
         sorted[i] = &c->v[i];
     qsort(sorted, c->n, sizeof *sorted, by_family);
@@ -207,7 +207,6 @@ static void adjust_all(struct comparison *c)
             ;
         adjust_family(sorted + i, end - i);
     }
-    free(sorted);
 }
 
 double contrast_floor(const struct contrast *c)
@@ -235,12 +234,11 @@ static void mark_first(struct comparison *c)
     size_t most = 0;
     for (size_t i = 0; i < c->n; i++)
         most = c->v[i].family > most ? c->v[i].family : most;
-    bool *seen = xcalloc(most + 1, sizeof *seen);
+    AUTO_FREE bool *seen = xcalloc(most + 1, sizeof *seen);
     for (size_t i = 0; i < c->n; i++) {
         c->v[i].first = !seen[c->v[i].family];
         seen[c->v[i].family] = true;
     }
-    free(seen);
 }
 
 void comparison_solve(struct comparison *c, long threads)

@@ -2,10 +2,10 @@
 #include "base/csv.h"
 #include "base/csv_read.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "compare/compare.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char compare_columns[] =
@@ -53,9 +53,8 @@ static const char holm_of_interval[] = "interval", holm_of_both[] = "both";
 static void write_reason(struct csv *csv, const struct contrast *c)
 {
     const char *why = c->judgement.reason, *note = c->note ? c->note : "";
-    char *reason = xstrfmt("%s%s%s", why, *why && *note ? "; " : "", note);
+    AUTO_FREE char *reason = xstrfmt("%s%s%s", why, *why && *note ? "; " : "", note);
     csv_text(csv, reason);
-    free(reason);
 }
 
 void contrast_row(struct csv *csv, const struct contrast *c)
@@ -92,9 +91,8 @@ void contrast_row(struct csv *csv, const struct contrast *c)
 int comparison_write(const struct comparison *c, const char *dir, const char *file)
 {
     struct csv csv;
-    char *path = xstrfmt("%s/%s", dir, file);
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, file);
     int code = csv_open(&csv, path);
-    free(path);
     if (code)
         return code;
     csv_header(&csv, compare_columns);
@@ -190,7 +188,7 @@ static int take_row(struct comparison *c, const struct csv_reader *r)
 
 int comparison_read(struct comparison *c, const char *path)
 {
-    struct words names;
+    AUTO_WORDS struct words names = {0};
     struct csv_reader r;
     const char *columns[COLUMNS + 1] = {0};
     bool got = false;
@@ -198,7 +196,6 @@ int comparison_read(struct comparison *c, const char *path)
     for (size_t i = 0; i < COLUMNS; i++)
         columns[i] = names.v[i];
     int code = csv_read_open(&r, path, columns);
-    words_free(&names);
     if (code)
         return code;
     if (r.n_header != COLUMNS)

@@ -2,11 +2,11 @@
 #include "compare/compare_json.h"
 
 #include "base/jsontext.h"
+#include "base/text.h"
 #include "compare/setting.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static json_t *number(double v)
 {
@@ -73,9 +73,8 @@ static json_t *group(const struct winner *w)
                         json_text(w->best                  ? verdict_names[VERDICT_FASTER]
                                   : winner_is_confirmed(w) ? "confirmed"
                                                            : "undecided"));
-    char *setting = w->best ? setting_export_line(w->best) : NULL;
+    AUTO_FREE char *setting = w->best ? setting_export_line(w->best) : NULL;
     json_object_set_new(o, "environment", json_text(setting));
-    free(setting);
     effect(o, w->best);
     json_object_set_new(o, "floor_percent", percent((w->best ? w->best : w->first)->floor));
     json_object_set_new(o, "rivals", json_integer((json_int_t)w->rivals));
@@ -102,9 +101,8 @@ void comparison_print_json(const struct comparison *c, const struct winners *w)
             json_array_append_new(groups, group(&w->v[i]));
     for (size_t i = 0; i < c->n; i++)
         json_array_append_new(contrasts, contrast(&c->v[i]));
-    json_t *o = json_pack("{ss, so, so}", "schema", "gradsync-compare-1", "groups", groups,
-                          "contrasts", contrasts);
+    AUTO_JSON json_t *o = json_pack("{ss, so, so}", "schema", "gradsync-compare-1", "groups",
+                                    groups, "contrasts", contrasts);
     json_dumpf(o, stdout, JSON_INDENT(1));
     putchar('\n');
-    json_decref(o);
 }

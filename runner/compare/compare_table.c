@@ -123,7 +123,7 @@ static size_t print_part(const struct comparison *c, size_t first)
         axes_config(&axes, c->v[end].config);
     for (size_t i = first; i < end; i++)
         axes_add(&axes, c->v[first].params, c->v[i].params);
-    char **where = xmalloc((end - first) * sizeof *where);
+    AUTO_FREE char **where = xmalloc((end - first) * sizeof *where);
     for (size_t i = first; i < end; i++) {
         where[i - first] = axes_where(&axes, c->v[i].mode, c->v[i].params);
         int n = (int)strlen(where[i - first]);
@@ -134,7 +134,6 @@ static size_t print_part(const struct comparison *c, size_t first)
         print_row(&c->v[i], where[i - first], width);
         free(where[i - first]);
     }
-    free(where);
     return end;
 }
 
@@ -153,7 +152,7 @@ struct beaten {
 static struct beaten count_beaten(const struct comparison *c, size_t first)
 {
     struct beaten all = {0};
-    bool *seen = xcalloc(c->families + 1, sizeof *seen);
+    AUTO_FREE bool *seen = xcalloc(c->families + 1, sizeof *seen);
     for (size_t i = first; i < c->n; i++) {
         const struct contrast *one = &c->v[i];
         bool faster = false, open = false;
@@ -169,7 +168,6 @@ static struct beaten count_beaten(const struct comparison *c, size_t first)
         all.beaten += faster;
         all.settled += !faster && !open;
     }
-    free(seen);
     return all;
 }
 

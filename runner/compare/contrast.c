@@ -184,7 +184,7 @@ static double deal_p(const struct launches *a, const struct launches *b, size_t 
 {
     size_t n = a->n + b->n, far = 0;
     double *mean = xmalloc(n * sizeof *mean), seen = stats_mean(b->mean, b->n);
-    size_t *order = xmalloc(n * sizeof *order);
+    AUTO_FREE size_t *order = xmalloc(n * sizeof *order);
     for (size_t i = 0; i < n; i++) {
         mean[i] = i < a->n ? a->mean[i] : b->mean[i - a->n];
         order[i] = i;
@@ -197,7 +197,6 @@ static double deal_p(const struct launches *a, const struct launches *b, size_t 
             side[i >= a->n] += mean[order[i]];
         far += as_far(side[1] / (double)b->n - side[0] / (double)a->n, seen);
     }
-    free(order);
     free(mean);
     return (double)(far + 1) / (double)(draws + 1);
 }
@@ -219,9 +218,8 @@ struct effect effect_paired(const struct nested *x, size_t n, size_t draws, stru
         e.value = stats_mean(l.mean, l.n);
         e.se = sqrt(variance(l.mean, l.n) / (double)l.n);
         e.df = (double)l.n - 1;
-        double *drawn = draw_all(NULL, &l, draws, rng);
+        AUTO_FREE double *drawn = draw_all(NULL, &l, draws, rng);
         set_interval(&e, drawn, draws);
-        free(drawn);
         e.p_permutation = flip_p(l.mean, l.n, draws, rng);
         e.p_least = l.n <= EXACT_LAUNCHES ? ldexp(2, -(int)l.n) : 1 / (double)(draws + 1);
     }
@@ -248,9 +246,8 @@ static void compare_between_runs(struct effect *e, const struct launches *a,
     e->df = e->se > 0 ? (va + vb) * (va + vb) /
                             (va * va / (double)(a->n - 1) + vb * vb / (double)(b->n - 1))
                       : 1;
-    double *drawn = draw_all(a, b, draws, rng);
+    AUTO_FREE double *drawn = draw_all(a, b, draws, rng);
     set_interval(e, drawn, draws);
-    free(drawn);
     e->p_permutation = deal_p(a, b, draws, rng);
     e->p_least = least > resolved ? least : resolved;
 }
@@ -283,10 +280,9 @@ struct interval contrast_percentile(const struct nested *x, size_t n, size_t dra
         double L = (double)l.n, z = sqrt(L / (L - 1)) * student_quantile(tail, L - 1);
         tail = 0.5 * erfc(z / sqrt(2));
     }
-    double *drawn = draw_all(NULL, &l, draws, rng);
+    AUTO_FREE double *drawn = draw_all(NULL, &l, draws, rng);
     struct interval ci = {.lo = stats_quantile_of(drawn, draws, tail), .coverage = CONTRAST_LEVEL};
     ci.hi = stats_quantile_of(drawn, draws, 1 - tail);
-    free(drawn);
     launches_free(&l);
     return ci;
 }

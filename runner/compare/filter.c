@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "base/units.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct criterion {
@@ -40,8 +39,8 @@ static const char *config_of(const struct contrast *c, char *buf, size_t n)
 static int nothing(const struct criterion *q, const struct comparison *c)
 {
     char buf[64];
-    struct words values = {0};
-    struct text list = {0};
+    AUTO_WORDS struct words values = {0};
+    AUTO_TEXT struct text list = {0};
     for (size_t i = 0; i < c->n; i++) {
         const char *value = q->of(&c->v[i], buf, sizeof buf);
         size_t k = 0;
@@ -53,11 +52,8 @@ static int nothing(const struct criterion *q, const struct comparison *c)
         text_addf(&list, "%s%s", list.len ? ", " : "", value);
     }
     const char *near = text_nearest(q->value, (const char *const *)values.v, values.n);
-    int code = fail(GS_USAGE, "compare: nothing matches --%s %s%s; it can be %s", q->option,
-                    q->value, DID_YOU_MEAN(near), list.len ? list.s : "nothing");
-    text_free(&list);
-    words_free(&values);
-    return code;
+    return fail(GS_USAGE, "compare: nothing matches --%s %s%s; it can be %s", q->option, q->value,
+                DID_YOU_MEAN(near), list.len ? list.s : "nothing");
 }
 
 static int keep(const struct criterion *q, struct comparison *c)

@@ -43,7 +43,7 @@ static int by_text(const void *a, const void *b)
 static void add_hosts(struct text *t, const json_t *hosts, const char *part, const char *key)
 {
     size_t n = json_array_size(hosts), m = 0;
-    const char **v = xcalloc(n + 1, sizeof *v);
+    AUTO_FREE const char **v = xcalloc(n + 1, sizeof *v);
     for (size_t i = 0; i < n; i++) {
         const json_t *host = json_array_get(hosts, i);
         const char *s =
@@ -52,16 +52,13 @@ static void add_hosts(struct text *t, const json_t *hosts, const char *part, con
             v[m++] = s;
     }
     qsort(v, m, sizeof *v, by_text);
-    struct text all = {0};
+    AUTO_TEXT struct text all = {0};
     for (size_t i = 0; i < m; i++)
         if (i == 0 || strcmp(v[i], v[i - 1]))
             text_addf(&all, "%s%s", all.len ? "+" : "", v[i]);
-    char *name = part ? xstrfmt("%s_%s", part, key) : xstrdup(key);
+    AUTO_FREE char *name = part ? xstrfmt("%s_%s", part, key) : xstrdup(key);
     if (all.len)
         add_line(t, name, all.s);
-    free(name);
-    text_free(&all);
-    free(v);
 }
 
 static void add_env(struct text *t, json_t *env)

@@ -2,6 +2,7 @@
 #include "compare/repeatability_table.h"
 
 #include "base/stats.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "compare/compare_table.h"
 #include "compare/origin.h"
@@ -33,19 +34,18 @@ static void print_run(const struct contrast *c)
 
 static void print_difference(const struct repeat *r)
 {
-    char *difference = r->earlier->origin && r->later->origin
-                           ? origin_difference(r->earlier->origin, r->later->origin)
-                           : xstrdup("");
+    AUTO_FREE char *difference = r->earlier->origin && r->later->origin
+                                     ? origin_difference(r->earlier->origin, r->later->origin)
+                                     : xstrdup("");
     if (*difference)
         printf("  different provenance: %s\n", difference);
-    free(difference);
 }
 
 /* v[0 .. n) have the same two runs. */
 static void print_counts(const struct comparison *all, const struct repeat *v, size_t n)
 {
     size_t counts[AGREEMENTS] = {0}, overlaps = 0;
-    double *moved = xmalloc(n * sizeof *moved);
+    AUTO_FREE double *moved = xmalloc(n * sizeof *moved);
     for (size_t i = 0; i < n; i++) {
         counts[repeat_agreement(&v[i])]++;
         overlaps += repeat_overlaps(&v[i]);
@@ -63,7 +63,6 @@ static void print_counts(const struct comparison *all, const struct repeat *v, s
     puts("");
     printf("  %zu of %zu intervals overlap; half of the ratios moved by at most %.2f%%\n", overlaps,
            n, 100 * expm1(stats_median(moved, n)));
-    free(moved);
 }
 
 static void print_side(const char *when, enum verdict verdict, const struct contrast *c)

@@ -40,8 +40,8 @@ static bool runs_nccl(const struct contrast *c)
  * algorithms, or the like. */
 static bool split(struct choice *c, struct text *rest, const char *label)
 {
-    struct words parts;
-    struct text known = {0};
+    AUTO_WORDS struct words parts = {0};
+    AUTO_TEXT struct text known = {0};
     struct choice one;
     text_add(&known, "");
     text_add(rest, "");
@@ -50,10 +50,7 @@ static bool split(struct choice *c, struct text *rest, const char *label)
         struct text *to = choice_parse(&one, parts.v[i]) ? &known : rest;
         text_addf(to, "%s%s", to->len ? "/" : "", parts.v[i]);
     }
-    bool good = choice_parse(c, known.len ? known.s : "auto");
-    words_free(&parts);
-    text_free(&known);
-    return good;
+    return choice_parse(c, known.len ? known.s : "auto");
 }
 
 /* A key in capitals is a variable of a training (config [train]); "unset" removes it. */
@@ -71,7 +68,7 @@ static void add(char *to, size_t n, const char *separator, const char *part)
 
 static void take_rest(struct setting *s, const struct contrast *c, const char *rest)
 {
-    struct words parts;
+    AUTO_WORDS struct words parts = {0};
     uint64_t bytes;
     bool training = !strcmp(c->workload, "train");
     words_split(&parts, rest, '/');
@@ -87,13 +84,12 @@ static void take_rest(struct setting *s, const struct contrast *c, const char *r
         else
             add(s->rest, sizeof s->rest, *s->rest ? "/" : "", part);
     }
-    words_free(&parts);
 }
 
 bool setting_of(struct setting *s, const struct contrast *c)
 {
     struct choice choice = {-1, -1, 0};
-    struct text rest = {0};
+    AUTO_TEXT struct text rest = {0};
     bool training = !strcmp(c->workload, "train");
     *s = (struct setting){0};
     bool good = runs_nccl(c) && (training || split(&choice, &rest, c->config));
@@ -102,7 +98,6 @@ bool setting_of(struct setting *s, const struct contrast *c)
     s->ctas = choice.channels;
     if (good)
         take_rest(s, c, training ? c->config : rest.s);
-    text_free(&rest);
     return good;
 }
 
@@ -161,25 +156,23 @@ static enum setting_effect effect_of(const struct choice *asked, const char *ope
 static enum setting_effect launch_effect(const struct choice *asked, const char *ran)
 {
     enum setting_effect best = EFFECT_UNKNOWN;
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     words_split(&w, ran, ',');
     for (size_t i = 0; i < w.n; i++) {
         enum setting_effect one = effect_of(asked, w.v[i]);
         if (one != EFFECT_UNKNOWN && (best == EFFECT_UNKNOWN || one < best))
             best = one;
     }
-    words_free(&w);
     return best;
 }
 
 enum setting_effect setting_effect(const char *config, const char *ran)
 {
     struct choice asked;
-    struct text rest = {0};
+    AUTO_TEXT struct text rest = {0};
     struct words launches;
     enum setting_effect worst = EFFECT_UNKNOWN;
     bool good = split(&asked, &rest, config);
-    text_free(&rest);
     if (!good || (asked.algo < 0 && asked.proto < 0 && !asked.channels))
         return EFFECT_UNKNOWN;
     words_split(&launches, ran, '|');

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/summary_rows.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static int by_rank(const void *a, const void *b)
 /* Creates the questions in their order. */
 static void order_questions(struct summary_rows *s, const struct comparison *c)
 {
-    const struct contrast **sorted = xcalloc(c->n + 1, sizeof *sorted);
+    AUTO_FREE const struct contrast **sorted = xcalloc(c->n + 1, sizeof *sorted);
     for (size_t i = 0; i < c->n; i++)
         sorted[i] = &c->v[i];
     qsort(sorted, c->n, sizeof *sorted, by_rank);
@@ -62,7 +63,6 @@ static void order_questions(struct summary_rows *s, const struct comparison *c)
         struct question *q = &s->questions[question_of(s, sorted[i])];
         axes_add(&q->axes, q->of->params, sorted[i]->params);
     }
-    free(sorted);
 }
 
 /* ---- rows ---- */

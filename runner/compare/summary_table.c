@@ -55,7 +55,8 @@ static void say_each(struct text *t, const struct question *q)
                   base, q->faster, q->open);
 }
 
-static void print_sentence(const struct summary_request *r, const struct summary_rows *s, size_t at)
+static struct text sentence(const struct summary_request *r, const struct summary_rows *s,
+                            size_t at)
 {
     struct text t = {0};
     const struct question *q = &s->questions[at];
@@ -64,10 +65,28 @@ static void print_sentence(const struct summary_request *r, const struct summary
         say_best(&t, r, q);
     else
         say_each(&t, q);
+    return t;
+}
+
+static void print_sentence(const struct summary_request *r, const struct summary_rows *s, size_t at)
+{
+    struct text t = sentence(r, s, at);
     printf("%s", term_bold(stdout));
-    screen_put(t.s);
+    screen_wrap(0, 2, screen_columns(stdout), t.s);
     printf("%s", term_end(stdout));
     text_free(&t);
+}
+
+/* Lines of the sentences beyond one each. */
+static size_t further_lines(const struct summary_request *r, const struct summary_rows *s, size_t n)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct text t = sentence(r, s, i);
+        lines += (text_width(t.s) - 1) / screen_columns(stdout);
+        text_free(&t);
+    }
+    return lines;
 }
 
 /* ---- lines ---- */
@@ -141,7 +160,8 @@ static void add_list(struct text *t, const char *list)
 {
     struct words w;
     words_split(&w, list, ',');
-    size_t room = SCREEN_COLUMNS - text_width(t->s), used = 0, i = 0;
+    size_t columns = screen_columns(stdout), width = text_width(t->s), used = 0, i = 0,
+           room = width < columns ? columns - width : 0;
     for (; i < w.n; i++) {
         size_t n = text_width(w.v[i]) + (i ? 2 : 0), more = i + 1 < w.n ? strlen(" +99") : 0;
         if (used + n + more > room)
@@ -154,15 +174,34 @@ static void add_list(struct text *t, const char *list)
     words_free(&w);
 }
 
+/* Columns before the last. A width of 0: the column is left out. */
+static size_t taken(const size_t *width)
+{
+    size_t n = 2;
+    for (size_t k = 0; k < ALIKE; k++)
+        n += width[k] ? 2 + width[k] : 0;
+    return n;
+}
+
+/* On a narrow screen columns are left out, the least important first. */
+static void fit(size_t *width)
+{
+    static const int order[] = {FLOOR, SLOWER};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (taken(width) + strlen("ties") > screen_columns(stdout))
+            width[order[i]] = 0;
+}
+
 static void print_line(const char *const *cell, const size_t *width, bool title, bool list)
 {
     struct text t = {0};
     for (size_t k = 0; k < ALIKE; k++)
-        text_addf(&t, "  %s%*s", cell[k], (int)(width[k] - text_width(cell[k])), "");
+        if (width[k])
+            text_addf(&t, "  %s%*s", cell[k], (int)(width[k] - text_width(cell[k])), "");
     text_add(&t, "  ");
     if (list)
         add_list(&t, cell[ALIKE]);
-    else
+    else if (taken(width) < screen_columns(stdout))
         text_add(&t, cell[ALIKE]);
     while (t.len && t.s[t.len - 1] == ' ')
         t.s[--t.len] = '\0';
@@ -177,12 +216,16 @@ static void print_line(const char *const *cell, const size_t *width, bool title,
 /* ---- what fits a screen ---- */
 
 /* Lines for the rows of each question: one or two each, and more for the first questions. */
-static size_t *share(const struct summary_rows *s, size_t *questions)
+static size_t *share(const struct summary_request *q, const struct summary_rows *s,
+                     size_t *questions)
 {
     size_t lines = screen_lines(stdout), *of = xcalloc(s->n_questions + 1, sizeof *of);
-    lines = lines > 6 ? lines - 3 : 3; /* titles, the line that counts the rest, a warning */
+    lines = lines > 7 ? lines - 4 : 3; /* titles, the two lines at the end, a warning */
     *questions = s->n_questions < lines / 2 ? s->n_questions : lines / 2;
-    size_t left = lines - 2 * *questions;
+    while (*questions > 1 && 2 * *questions + further_lines(q, s, *questions) > lines)
+        --*questions;
+    size_t taken = 2 * *questions + further_lines(q, s, *questions),
+           left = lines > taken ? lines - taken : 0;
     for (size_t i = 0; i < *questions; i++) {
         size_t spare = i + 1 < *questions ? (left + 1) / 2 : left,
                most = 2 * s->questions[i].rows; /* a row and how to use its config */
@@ -190,6 +233,16 @@ static size_t *share(const struct summary_rows *s, size_t *questions)
         left -= of[i] ? of[i] - 1 : 0;
     }
     return of;
+}
+
+/* The heading of the last column is shorter where there is no room. */
+static void print_titles(const char *const *titles, const size_t *width)
+{
+    const char *fitting[COLUMNS];
+    memcpy(fitting, titles, sizeof fitting);
+    if (taken(width) + text_width(titles[ALIKE]) > screen_columns(stdout))
+        fitting[ALIKE] = "ties";
+    print_line(fitting, width, true, false);
 }
 
 /* "    use: NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16 COMMAND" under a config that is faster. */
@@ -219,8 +272,9 @@ static size_t print_question(const struct summary_rows *s, const struct question
         size_t w = text_width(cells.v[i]);
         width[i % COLUMNS] = w > width[i % COLUMNS] ? w : width[i % COLUMNS];
     }
+    fit(width);
     if (titled)
-        print_line(titles, width, true, false);
+        print_titles(titles, width);
     size_t k = 0;
     for (size_t used = 0; k < n && used < lines; k++) {
         print_line((const char *const *)cells.v + k * COLUMNS, width, false, rows->w);
@@ -232,20 +286,31 @@ static size_t print_question(const struct summary_rows *s, const struct question
     return k;
 }
 
+/* A config wins in a step: it may lengthen another. */
+static const struct question *winning_step(const struct summary_rows *s)
+{
+    for (size_t i = 0; i < s->n_questions; i++)
+        if (s->questions[i].faster && contrast_level(s->questions[i].of) > LEVEL_ALONE)
+            return &s->questions[i];
+    return NULL;
+}
+
 void summary_print(const struct summary_request *q)
 {
     struct summary_rows s;
     size_t questions, shown = 0;
     summary_rows_find(&s, q);
-    size_t *lines = share(&s, &questions);
+    size_t *lines = share(q, &s, &questions);
     for (size_t i = 0, first = 0; i < questions; first += s.questions[i++].rows) {
         print_sentence(q, &s, i);
         shown += print_question(&s, &s.questions[i], &s.rows[first], lines[i], !i);
     }
     if (shown < s.n)
-        printf("%zu more; --all prints every contrast, --size, --mode, --platform, --config "
-               "choose\n",
+        printf("%zu more; --all prints every contrast; --size, --mode, --config choose\n",
                s.n - shown);
+    const struct question *won = winning_step(&s);
+    if (q->winners && won)
+        printf("What to set for all steps together: gradsync advise %s\n", won->of->platform);
     free(lines);
     summary_rows_free(&s);
 }

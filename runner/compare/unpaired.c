@@ -112,10 +112,10 @@ static const struct unpaired_cell *counterpart(const struct pass *p, const char 
 static void note_difference(const struct pass *p, struct contrast *one,
                             const struct unpaired_cell *a, const struct unpaired_cell *b)
 {
-    char *other = origin_difference(p->origins->texts[a->origin], p->origins->texts[b->origin]);
+    AUTO_FREE char *other =
+        origin_difference(p->origins->texts[a->origin], p->origins->texts[b->origin]);
     contrast_note(one, "mixed provenance, kept apart: no launch of %s like these (%s)",
                   a->cell->config, other);
-    free(other);
 }
 
 static void add_contrast(const struct pass *p, const char *baseline, const struct unpaired_cell *b)

@@ -111,7 +111,7 @@ void winners_find(struct winners *w, const struct comparison *c, long threads)
     size_t most = c->families;
     for (size_t i = 0; i < c->n; i++)
         most = c->v[i].family > most ? c->v[i].family : most;
-    size_t *of_family = xcalloc(most + 1, sizeof *of_family);
+    AUTO_FREE size_t *of_family = xcalloc(most + 1, sizeof *of_family);
     *w = (struct winners){.v = xcalloc(c->n + 1, sizeof *w->v)};
     find_best(w, c, of_family);
     judge_rivals(w, c, of_family, threads);
@@ -120,7 +120,6 @@ void winners_find(struct winners *w, const struct comparison *c, long threads)
             w->v[i].rivals++;
             w->v[i].counts[VERDICT_SLOWER]++;
         }
-    free(of_family);
 }
 
 void winners_free(struct winners *w)

@@ -69,14 +69,12 @@ static char *launches_from(const struct group_pass *p, const struct series *s, s
 static void note_origins(const struct group_pass *p, struct contrast *c, const struct series *s,
                          const size_t *all, size_t n, size_t mine)
 {
-    char *launches = launches_from(p, s, all[mine]);
-    char *other =
+    AUTO_FREE char *launches = launches_from(p, s, all[mine]);
+    AUTO_FREE char *other =
         origin_difference(p->origins->texts[all[mine]], p->origins->texts[all[mine == 0 ? 1 : 0]]);
     contrast_note(c, "mixed provenance, launches %s of %zu kinds kept apart (%s)", launches, n,
                   other);
     c->stream += mine;
-    free(launches);
-    free(other);
 }
 
 static void contrast_series(const struct group_pass *p, const struct series *base,
@@ -89,7 +87,7 @@ static void contrast_series(const struct group_pass *p, const struct series *bas
         contrast_note(c, "%s%s: %s", of_it.numbers ? "baseline " : "", o->status, o->why);
         return;
     }
-    size_t *origins = xmalloc((p->origins->n + 1) * sizeof *origins);
+    AUTO_FREE size_t *origins = xmalloc((p->origins->n + 1) * sizeof *origins);
     size_t n = origins_among(p, s, origins);
     for (size_t k = 0; k < n; k++) {
         struct contrast *c = add(p, base, s, family + k);
@@ -97,7 +95,6 @@ static void contrast_series(const struct group_pass *p, const struct series *bas
             note_origins(p, c, s, origins, n, k);
         fill(p, c, base, s, origins[k]);
     }
-    free(origins);
 }
 
 /* Is it the first series of its mode? */

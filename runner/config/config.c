@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <iniparser/iniparser.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -60,12 +59,11 @@ static int agree(const struct config *c, const dictionary *d)
     int code = GS_OK;
     for (size_t i = 0; i < c->n; i++) {
         const struct config_entry *e = &c->entries[i];
-        char *name = xstrfmt("%s:%s", e->section, e->key);
+        AUTO_FREE char *name = xstrfmt("%s:%s", e->section, e->key);
         const char *value = iniparser_getstring(d, name, NULL);
         if (!value || strcmp(value, e->value))
             code = config_error(e, "ambiguous, '%.80s' or '%.80s'; quote the value", e->value,
                                 value ? value : "");
-        free(name);
     }
     if (!code && count_keys(d) != c->n)
         code = fail_at(GS_USAGE, c->path, 0, "a line is ambiguous; quote the values");
@@ -91,12 +89,10 @@ static int unknown_key(const struct config_entry *e, const struct settings_secti
         return config_error(e, "unknown in [%s]: move it to [%s]", e->section, home->name);
     if (near)
         return config_error(e, "unknown in [%s]%s", e->section, DID_YOU_MEAN(near));
-    struct text all = {0};
+    AUTO_TEXT struct text all = {0};
     for (const struct wl_param *p = s->table; p->name; p++)
         text_addf(&all, "%s%s", p == s->table ? "" : ", ", p->name);
-    int code = config_error(e, "unknown in [%s] (%s)", e->section, all.s);
-    text_free(&all);
-    return code;
+    return config_error(e, "unknown in [%s] (%s)", e->section, all.s);
 }
 
 static int check_keys(const struct config *c)
@@ -167,9 +163,8 @@ int config_from_text(struct config **out, const char *path, const char *text, si
     memcpy(c->text, text, n);
     c->text[n] = '\0';
     int parsed = parse(c, n);
-    char *whole = c->text;
+    AUTO_FREE char *whole = c->text;
     c->text = secrets_hidden(whole); /* what is recorded; the entries hold the values */
-    free(whole);
     int set_code = config_set_all(c, overrides);
     int sections = check_sections(c);
     int keys = check_keys(c);
@@ -207,16 +202,12 @@ static int read_bytes(const char *path, struct text *out)
 
 int config_load_all(struct config **out, const char *path, const char *const *overrides)
 {
-    struct text text = {0};
-    char *file = locate_config(path);
+    AUTO_TEXT struct text text = {0};
+    AUTO_FREE char *file = locate_config(path);
     *out = NULL;
     text_clear(&text); /* an empty file is a text too */
     int code = read_bytes(file, &text);
-    if (!code)
-        code = config_from_text(out, file, text.s, text.len, overrides);
-    text_free(&text);
-    free(file);
-    return code;
+    return code ? code : config_from_text(out, file, text.s, text.len, overrides);
 }
 
 int config_load(struct config **out, const char *path, const char *const *overrides)

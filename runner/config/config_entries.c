@@ -47,9 +47,8 @@ const struct config_entry *config_find(const struct config *c, const char *secti
 
 const char *config_source(const struct config *c, const char *section, const char *key)
 {
-    char *name = xstrfmt("%s.source", key);
+    AUTO_FREE char *name = xstrfmt("%s.source", key);
     const struct config_entry *e = config_find(c, section, name);
-    free(name);
     if (!e)
         e = config_find(c, section, "source");
     return e ? e->value : "";

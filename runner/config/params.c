@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -169,11 +168,9 @@ bool params_default(const struct wl_param *table, void *object, char *why, size_
 bool param_is_default(const struct wl_param *p, const void *object)
 {
     char why[512];
-    char *defaults = xcalloc(1, p->offset + param_size(p));
-    bool same = param_parse(p, p->def, defaults, why, sizeof why) &&
-                !memcmp(defaults + p->offset, (const char *)object + p->offset, param_size(p));
-    free(defaults);
-    return same;
+    AUTO_FREE char *defaults = xcalloc(1, p->offset + param_size(p));
+    return param_parse(p, p->def, defaults, why, sizeof why) &&
+           !memcmp(defaults + p->offset, (const char *)object + p->offset, param_size(p));
 }
 
 size_t params_count(const struct wl_param *table)
@@ -195,10 +192,8 @@ const struct wl_param *params_find(const struct wl_param *table, const char *nam
 const char *params_nearest(const struct wl_param *table, const char *name)
 {
     size_t n = params_count(table);
-    const char **names = xmalloc(n * sizeof *names);
+    AUTO_FREE const char **names = xmalloc(n * sizeof *names);
     for (size_t i = 0; i < n; i++)
         names[i] = table[i].name;
-    const char *near = text_nearest(name, names, n);
-    free(names);
-    return near;
+    return text_nearest(name, names, n);
 }

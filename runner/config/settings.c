@@ -71,11 +71,8 @@ static int check_name(const struct config *c, struct set_platform *p)
         return printable_name(p->name)
                    ? GS_OK
                    : config_error(e, "'%s' is not a valid name (%s)", p->name, allowed);
-    const char *slash = strrchr(c->path, '/');
-    const char *base = slash ? slash + 1 : c->path;
-    size_t n = strlen(base);
-    if (n > 4 && !strcmp(base + n - 4, ".ini"))
-        n -= 4;
+    const char *base = path_name(c->path);
+    size_t n = strlen(base) - (text_ends(base, ".ini") ? strlen(".ini") : 0);
     snprintf(p->name, sizeof p->name, "%.*s", (int)n, base);
     if (n < sizeof p->name && printable_name(p->name))
         return GS_OK;

@@ -6,7 +6,6 @@
 #include "config/params.h"
 
 #include <regex.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
@@ -112,9 +111,8 @@ char *train_fill(const char *text, const char *(*value_of)(void *ctx, const char
     text_clear(&t);
     for (const char *s = text; *s;) {
         size_t n = s > text && s[-1] == '$' ? 0 : placeholder(s);
-        char *name = n ? xstrfmt("%.*s", (int)n - 2, s + 1) : NULL;
+        AUTO_FREE char *name = n ? xstrfmt("%.*s", (int)n - 2, s + 1) : NULL;
         const char *value = name ? value_of(ctx, name) : NULL;
-        free(name);
         if (!value)
             n = n ? n : 1;
         text_addn(&t, value ? value : s, value ? strlen(value) : n);

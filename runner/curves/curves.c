@@ -79,10 +79,8 @@ static size_t index_in(char ***list, size_t *n, const char *text)
 
 static size_t replicate_of(struct curve_rows *g, const struct csv_reader *r)
 {
-    char *name = xstrfmt("%s %s", csv_read_text(r, RUN_ID), csv_read_text(r, LAUNCH));
-    size_t i = index_in(&g->replicates, &g->n_replicates, name);
-    free(name);
-    return i;
+    AUTO_FREE char *name = xstrfmt("%s %s", csv_read_text(r, RUN_ID), csv_read_text(r, LAUNCH));
+    return index_in(&g->replicates, &g->n_replicates, name);
 }
 
 static bool is_exchange(const char *mode)
@@ -108,11 +106,9 @@ static void take_row(void *ctx, const struct csv_reader *r)
 
 int curves_read(struct curves *all, const char *dir)
 {
-    char *path = xstrfmt("%s/launches.csv", dir);
+    AUTO_FREE char *path = xstrfmt("%s/launches.csv", dir);
     *all = (struct curves){0};
-    int code = csv_read_each(path, columns, take_row, all);
-    free(path);
-    return code;
+    return csv_read_each(path, columns, take_row, all);
 }
 
 void curves_free(struct curves *all)
@@ -159,7 +155,7 @@ static size_t keep_replicates(const struct curve_rows *g, size_t *place)
 
 struct curve_grid curve_grid_of(struct curve_rows *g)
 {
-    size_t *place = xmalloc(g->n_replicates * sizeof *place);
+    AUTO_FREE size_t *place = xmalloc(g->n_replicates * sizeof *place);
     struct curve_grid out = {.n_max = g->n, .replicates = keep_replicates(g, place)};
     out.size = xmalloc(g->n * sizeof *out.size);
     out.time = xmalloc(g->n * out.replicates * sizeof *out.time);
@@ -186,7 +182,6 @@ struct curve_grid curve_grid_of(struct curve_rows *g)
         for (size_t i = 0; i < out.n; i++)
             out.known = out.known && *out.ran[r * out.n_max + i];
     }
-    free(place);
     return out;
 }
 

@@ -46,12 +46,10 @@ static double above_neighbours(const double *size, const double *time, size_t fi
 /* The median distance of a point from the line between its neighbours. */
 static double roughness(const struct trace *t)
 {
-    double *off = xmalloc(t->n * sizeof *off);
+    AUTO_FREE double *off = xmalloc(t->n * sizeof *off);
     for (size_t i = 1; i + 1 < t->n; i++)
         off[i - 1] = fabs(above_neighbours(t->size, t->time, i, i));
-    double median = stats_quantile_of(off, t->n - 2, 0.5);
-    free(off);
-    return median;
+    return stats_quantile_of(off, t->n - 2, 0.5);
 }
 
 static size_t spike_width(const double *size, const double *time, size_t n, size_t at, double least,

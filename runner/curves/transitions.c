@@ -23,7 +23,7 @@ static const struct hockney no_piece = {(double)NAN, (double)NAN, (double)NAN};
 
 static double disagreement(const struct curve *c)
 {
-    double *ratios = xmalloc(c->n * sizeof *ratios);
+    AUTO_FREE double *ratios = xmalloc(c->n * sizeof *ratios);
     for (size_t i = 0; i < c->n; i++) {
         double least = INFINITY, most = 0;
         for (size_t r = 0; r < c->replicates; r++) {
@@ -32,9 +32,7 @@ static double disagreement(const struct curve *c)
         }
         ratios[i] = log(most / least);
     }
-    double median = stats_quantile_of(ratios, c->n, 0.5);
-    free(ratios);
-    return median;
+    return stats_quantile_of(ratios, c->n, 0.5);
 }
 
 static double falling(const double *time, size_t n)
@@ -67,13 +65,12 @@ static bool refuse(const struct curve *c, const struct trace *t, char *why, size
 
 static void median_curve(const struct curve *c, double *out)
 {
-    double *x = xmalloc(c->replicates * sizeof *x);
+    AUTO_FREE double *x = xmalloc(c->replicates * sizeof *x);
     for (size_t i = 0; i < c->n; i++) {
         for (size_t r = 0; r < c->replicates; r++)
             x[r] = c->time[r][i];
         out[i] = stats_quantile_of(x, c->replicates, 0.5);
     }
-    free(x);
 }
 
 /* At most one measured size apart, where the feature lies between sizes. */
@@ -148,7 +145,7 @@ static void count_agreement(const struct curve *c, struct transitions *out, size
 {
     for (size_t r = 0; r < c->replicates; r++) {
         struct trace t = trace_of(c->size, c->time[r], c->n);
-        struct findings *own = xcalloc(1, sizeof *own);
+        AUTO_FREE struct findings *own = xcalloc(1, sizeof *own);
         findings_see(&t, findings_first_row(c->time[r], c->n), c->ran, own);
         for (size_t i = 0; i < f->n; i++) {
             bool found = false;
@@ -156,7 +153,6 @@ static void count_agreement(const struct curve *c, struct transitions *out, size
                 found = same_place(c, &f->v[i], &own->v[j]);
             out->v[first + i].agree += found;
         }
-        free(own);
         trace_free(&t);
     }
 }
@@ -227,10 +223,10 @@ struct transitions transitions_find(const struct curve *c)
     char why[128];
     struct transitions out = {.replicates = c->replicates};
     add_switches(&out, c);
-    double *median = xmalloc(c->n * sizeof *median);
+    AUTO_FREE double *median = xmalloc(c->n * sizeof *median);
     median_curve(c, median);
     struct trace t = trace_of(c->size, median, c->n);
-    struct findings *f = xcalloc(1, sizeof *f);
+    AUTO_FREE struct findings *f = xcalloc(1, sizeof *f);
     if (refuse(c, &t, why, sizeof why)) {
         refused(&out, c, why);
     } else {
@@ -248,8 +244,6 @@ struct transitions transitions_find(const struct curve *c)
             add_fits(&out, &t);
         }
     }
-    free(f);
-    free(median);
     trace_free(&t);
     return out;
 }

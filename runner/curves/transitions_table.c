@@ -4,6 +4,7 @@
 #include "base/csv_read.h"
 #include "base/err.h"
 #include "base/screen.h"
+#include "base/text.h"
 #include "base/text_table.h"
 #include "base/units.h"
 #include "curves/transitions.h"
@@ -101,13 +102,12 @@ static void print(const struct lines_of *all, const char *path, bool whole)
                                        "kind",     "sizes",    "change", "verdict"};
     const size_t n = sizeof head / sizeof *head, most = screen_lines(stdout) - 3;
     size_t shown = whole || all->n < most ? all->n : most;
-    struct words cells = {0};
+    AUTO_WORDS struct words cells = {0};
     for (size_t i = 0; i < n && shown; i++)
         words_add(&cells, head[i]);
     for (size_t i = 0; i < shown; i++)
         put_line(&cells, &all->v[i]);
     text_table_print(&cells, n, transition_is_sure);
-    words_free(&cells);
     if (!all->n)
         printf("no transition found\n");
     if (shown < all->n)
@@ -119,7 +119,7 @@ static void print(const struct lines_of *all, const char *path, bool whole)
 int transitions_print(const char *dir, const char *platform, bool all)
 {
     struct lines_of lines = {.platform = platform};
-    char *path = xstrfmt("%s/" TRANSITIONS_CSV, dir);
+    AUTO_FREE char *path = xstrfmt("%s/" TRANSITIONS_CSV, dir);
     int code = csv_read_each(path, columns, take_row, &lines);
     if (!code) {
         if (lines.n)
@@ -130,6 +130,5 @@ int transitions_print(const char *dir, const char *platform, bool all)
         for (size_t k = 0; k < TEXTS; k++)
             free(lines.v[i].text[k]);
     free(lines.v);
-    free(path);
     return code;
 }

@@ -24,7 +24,7 @@ static const struct collective collectives[] = {
 
 const struct collective *collective_of(const struct import_lines *in, const char *program)
 {
-    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+    const char *name = path_name(program);
     for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
         if (!strncmp(name, collectives[i].program, strlen(collectives[i].program)))
             return &collectives[i];

@@ -54,12 +54,11 @@ static int read_devices(struct report *r)
     {
         if (integer(d, "group") != integer(json_array_get(devices, 0), "group"))
             continue; /* another communicator */
-        char *host = xstrfmt("\n%s\n", string(d, "hostname"));
+        AUTO_FREE char *host = xstrfmt("\n%s\n", string(d, "hostname"));
         if (!strstr(hosts.s, host)) {
             text_add(&hosts, host + 1);
             t->nodes++;
         }
-        free(host);
         json_array_append_new(t->hosts,
                               json_pack("{sI ss ss ss}", "rank", (json_int_t)integer(d, "rank"),
                                         "host", string(d, "hostname"), "device",

@@ -56,7 +56,7 @@ static char *key_of(const struct import_launch *l)
 
 static char *cells_key_of(const struct imp_test *t)
 {
-    struct text s = {0};
+    AUTO_TEXT struct text s = {0};
     text_addf(&s, "%d", t->graph);
     for (size_t i = 0; i < t->n_cells; i++) {
         const struct imp_cell *c = &t->cells[i];
@@ -65,7 +65,6 @@ static char *cells_key_of(const struct imp_test *t)
     }
     char hex[65];
     sha256_hex(s.s, s.len, hex);
-    text_free(&s);
     return xstrdup(hex);
 }
 

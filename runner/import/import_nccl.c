@@ -18,7 +18,6 @@
 #include "import/import_messages.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the end of a test ---- */
@@ -235,10 +234,9 @@ static int on_line(struct nccl *r, char *line)
     if (!r->carry.len)
         return on_text(r, s);
     bool number = s[0] == ' ' && strspn(s, " 0123456789.eE+-naifN/A:") == strlen(s);
-    char *joined = number ? xstrfmt("%s%s", r->carry.s, s) : xstrdup(r->carry.s);
+    AUTO_FREE char *joined = number ? xstrfmt("%s%s", r->carry.s, s) : xstrdup(r->carry.s);
     text_clear(&r->carry);
     int code = on_text(r, joined);
-    free(joined);
     return code || number ? code : on_text(r, s);
 }
 

@@ -12,8 +12,7 @@
 
 bool import_platform_is(const char *text)
 {
-    size_t n = strlen(text);
-    return strchr(text, '/') || (n > 4 && !strcmp(text + n - 4, ".ini"));
+    return strchr(text, '/') || text_ends(text, ".ini");
 }
 
 int import_platform_read(struct import_platform **out, const char *path)
@@ -47,11 +46,8 @@ static int other(const struct import_platform *p, const struct import *imp, cons
 static int other_count(const struct import_platform *p, const struct import *imp, const char *what,
                        int64_t ours, int64_t theirs)
 {
-    char *a = xstrfmt("%lld", (long long)ours), *b = xstrfmt("%lld", (long long)theirs);
-    int code = ours == theirs ? GS_OK : other(p, imp, what, a, b);
-    free(a);
-    free(b);
-    return code;
+    AUTO_FREE char *a = xstrfmt("%lld", (long long)ours), *b = xstrfmt("%lld", (long long)theirs);
+    return ours == theirs ? GS_OK : other(p, imp, what, a, b);
 }
 
 int import_platform_fits(const struct import_platform *p, const struct import *imp,
@@ -73,12 +69,11 @@ int import_platform_fits(const struct import_platform *p, const struct import *i
 int import_platform_write(const struct import_platform *p, const char *dir)
 {
     struct csv file;
-    char *path = xstrfmt("%s/config.ini", dir);
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", dir);
     int code = csv_open(&file, path);
     if (!code) {
         csv_bytes(&file, p->config->text, strlen(p->config->text));
         code = csv_close(&file, true);
     }
-    free(path);
     return code;
 }

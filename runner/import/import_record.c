@@ -14,12 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static json_t *header(const struct import_launch *l, const char *dir, int number)
 {
     char at[32];
@@ -29,8 +23,8 @@ static json_t *header(const struct import_launch *l, const char *dir, int number
     json_t *h =
         json_pack("{ss si ss ss so so ss ss si si so sI}", "type", "header", "schema",
                   RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit", gradsync_commit, "run_id",
-                  json_text(base(dir)), "platform", json_text(l->platform), "workload", t->workload,
-                  "label", IMPORT_LABEL, "launch", number, "attempt", 1, "started",
+                  json_text(path_name(dir)), "platform", json_text(l->platform), "workload",
+                  t->workload, "label", IMPORT_LABEL, "launch", number, "attempt", 1, "started",
                   json_text(t->started), "seed", (json_int_t)strtoull(word, NULL, 16));
     json_object_set_new(h, "ranks", json_integer(l->ranks));
     json_object_set_new(h, "nodes", json_integer(l->nodes));
@@ -97,7 +91,7 @@ static void cell_id(char id[PLAN_ID], const struct import_launch *l, json_t *par
     const char *key;
     json_t *v;
     size_t n = 0;
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     text_addf(&t, "platform=%s\nworkload=%s\nranks=%lld\nnodes=%lld\n", l->platform,
               l->test->workload, (long long)l->ranks, (long long)l->nodes);
     json_object_foreach(params_of_it, key, v) lines[n++] =
@@ -110,7 +104,6 @@ static void cell_id(char id[PLAN_ID], const struct import_launch *l, json_t *par
     }
     sha256_hex(t.s, t.len, hex);
     snprintf(id, PLAN_ID, "%.*s", PLAN_ID - 1, hex);
-    text_free(&t);
 }
 
 /* About how many blocks a cell has at most: a reader of recordings holds all blocks of a cell. */
@@ -202,13 +195,13 @@ int import_launch_write(const struct import_launch *l, const char *dir, int numb
 {
     char name[64];
     struct record r;
-    char *path = xstrfmt("%s/%s", dir, record_name(name, sizeof name, number, 1, "jsonl"));
+    AUTO_FREE char *path =
+        xstrfmt("%s/%s", dir, record_name(name, sizeof name, number, 1, "jsonl"));
     int code = record_create(&r, path);
     if (!code) {
         code = put_launch(&r, l, dir, number);
         int closed = record_close(&r);
         code = code ? code : closed;
     }
-    free(path);
     return code;
 }

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -45,7 +46,7 @@ static int check_size(const char *path)
 
 static char *default_name(const char *path)
 {
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *name = path_name(path);
     const char *dot = strchr(name, '.');
     size_t n = dot && dot != name ? (size_t)(dot - name) : strlen(name);
     return xstrfmt("%.*s.step", (int)n, name);
@@ -98,8 +99,8 @@ static int read_draft(struct step_draft *d, const struct text *in, bool fsdp)
 int import_step(const char *path, const char *out, bool fsdp)
 {
     struct step_draft d = {.path = path};
-    struct text in = {0};
-    char *name = out ? xstrdup(out) : default_name(path);
+    AUTO_TEXT struct text in = {0};
+    AUTO_FREE char *name = out ? xstrdup(out) : default_name(path);
     int code = access(name, F_OK) == 0
                    ? fail_at(GS_USAGE, name, 0, "exists: give another name with -o")
                    : check_size(path);
@@ -113,9 +114,7 @@ int import_step(const char *path, const char *out, bool fsdp)
         printf("%s\n", name);
         say("next: step = %s in an [iter_proxy] section of a config (docs/steps.md)", name);
     }
-    text_free(&in);
     text_free(&d.head);
     free(d.line);
-    free(name);
     return code;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
+#include "base/text.h"
 #include "import/import_step.h"
 #include "import/trace_event.h"
 
@@ -46,7 +47,7 @@ static size_t cut_at_optimizers(const struct trace_events *t, struct span *out)
 void trace_choose_step(struct step_draft *d, const struct trace_events *t, double *from, double *to)
 {
     struct text *head = &d->head;
-    struct span *step = xcalloc(t->n + 1, sizeof *step);
+    AUTO_FREE struct span *step = xcalloc(t->n + 1, sizeof *step);
     size_t n = find_spans(t, TRACE_STEP, step);
     bool marked = n > 0;
     n = marked ? n : cut_at_optimizers(t, step);
@@ -63,5 +64,4 @@ void trace_choose_step(struct step_draft *d, const struct trace_events *t, doubl
     if (!n)
         say("%s: no ProfilerStep marks, and no two Optimizer.step: all of it counts as one step",
             d->path);
-    free(step);
 }

@@ -10,6 +10,7 @@
  *   record_param_comms               "Collective name", "dtype", "In msg nelems", the group
  */
 #include "base/err.h"
+#include "base/text.h"
 #include "import/import_step.h"
 #include "import/trace_event.h"
 
@@ -220,7 +221,7 @@ static bool waits_for_buckets(struct trace *t, size_t i, size_t gradients)
 static void write_items(struct trace *t)
 {
     size_t written = 0, gradients = 0;
-    double *end = xcalloc(t->n + 1, sizeof *end);
+    AUTO_FREE double *end = xcalloc(t->n + 1, sizeof *end);
     size_t waited = 0;
     for (size_t i = 0; i < t->n; i++)
         gradients += t->item[i].line.kind == STEP_GRADIENT;
@@ -240,7 +241,6 @@ static void write_items(struct trace *t)
         struct step_line *l = step_draft_add(t->d, item->line.kind, item->line.dtype);
         *l = item->line;
     }
-    free(end);
 }
 
 static void warn(const struct trace *t)

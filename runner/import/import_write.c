@@ -81,7 +81,7 @@ static int check_copies(const struct imported *files, size_t n)
 
 int import_write(struct imported *files, size_t n, const char *out, bool as_launches)
 {
-    struct import_launch *all = NULL;
+    AUTO_FREE struct import_launch *all = NULL;
     size_t count = 0;
     int code = check_copies(files, n);
     for (size_t i = 0; i < n; i++)
@@ -95,6 +95,5 @@ int import_write(struct imported *files, size_t n, const char *out, bool as_laun
             code = write_run(all, count, i, out, as_launches);
     for (size_t i = 0; i < count; i++)
         import_launch_free(&all[i]);
-    free(all);
     return code;
 }

@@ -24,8 +24,9 @@ static const struct {
 void environment_set(const char *facts_path, const char *folder)
 {
     /* mpirun splits its agent at spaces, which this program's folder may have. */
-    char *program = xstrfmt("%s/gradsync", program_dir()), *link = xstrfmt("%s/gradsync", folder);
-    char *agent = xstrfmt("%s lab-enter", symlink(program, link) ? program : link);
+    AUTO_FREE char *program = xstrfmt("%s/gradsync", program_dir()),
+                   *link = xstrfmt("%s/gradsync", folder);
+    AUTO_FREE char *agent = xstrfmt("%s lab-enter", symlink(program, link) ? program : link);
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         setenv(defaults[i].name, defaults[i].value, 0);
     setenv("OMPI_MCA_plm", "rsh", 1); /* no other launcher finds the sites */
@@ -36,10 +37,7 @@ void environment_set(const char *facts_path, const char *folder)
     setenv(FACTS_VARIABLE, facts_path, 1);
     /* lab-enter and lab-set are found, whatever this program was started as. */
     const char *before = getenv("PATH");
-    char *path = xstrfmt("%s%s%s", before ? before : "", before ? ":" : "", program_dir());
+    AUTO_FREE char *path =
+        xstrfmt("%s%s%s", before ? before : "", before ? ":" : "", program_dir());
     setenv("PATH", path, 1);
-    free(path);
-    free(program);
-    free(link);
-    free(agent);
 }

@@ -38,6 +38,10 @@ static json_t *pair_facts(const struct lab_spec *s, size_t from, size_t to)
     json_object_set_new(o, "delay_s", json_real(w->delay_s));
     json_object_set_new(o, "loss", json_real(w->loss));
     json_object_set_new(o, "queue_B", json_real(w->queue_B));
+    json_object_set_new(o, "burst", json_real(w->burst));
+    json_object_set_new(o, "jitter_s", json_real(w->jitter_s));
+    json_object_set_new(o, "reorder", json_real(w->reorder));
+    json_object_set_new(o, "cross_Bps", json_real(w->cross_Bps));
     return o;
 }
 

@@ -4,8 +4,8 @@
  *
  *   schema, mtu_B, congestion, seed, rmem_B, relay ("tun"), late_share (largest allowed share of late packets per block)
  *   sites   [{name, wan, ctl, up_Bps, down_Bps, up_queue_B, down_queue_B, pid}]
- *   pairs   [{from, to, rate_Bps (0: that of the sites), delay_s, loss, queue_B}], one per
- *           direction
+ *   pairs   [{from, to, rate_Bps (0: that of the sites), delay_s, loss, queue_B, burst,
+ *           jitter_s, reorder, cross_Bps}], one per direction
  *   before  the probe before the command (probe.h). A report also has `after`, and the counts of
  *           the relay between both as relay_counts (lab/control_socket.c)
  *   control the path of the control socket (lab/control_socket.h)

@@ -165,8 +165,9 @@ static int prove_after(struct lab *l)
         return code;
     json_object_set_new(l->facts, "relay_counts", json_loads(answer, 0, NULL));
     free(answer);
-    code = control_socket_send(l->control_path, "reset", &answer);
-    free(answer);
+    code = control_socket_send(l->control_path, "disturb off", NULL);
+    if (!code)
+        code = control_socket_send(l->control_path, "reset", NULL);
     if (!code)
         code = prove(l, "after", why, sizeof why);
     if (!code && *why)
@@ -284,6 +285,8 @@ _Noreturn void init_run(const struct lab_spec *s, const struct lab_options *o,
         code = prove_before(l);
     if (!code && o->report)
         code = facts_write(l->facts, o->report);
+    if (!code)
+        code = control_socket_send(l->control_path, "disturb on", NULL);
     if (!code) {
         code = run_and_wait(l, command);
         int after = l->relay > 0 ? prove_after(l) : GS_OK;

@@ -2,6 +2,7 @@
 #include "lab/lateness.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "lab/control_socket.h"
 #include "lab/facts.h"
@@ -38,7 +39,7 @@ int lateness_mark(struct lateness *k)
     int code = control_socket_send(k->control, "stats", &answer);
     if (code)
         return code;
-    json_t *o = json_loads(answer, 0, NULL);
+    AUTO_JSON json_t *o = json_loads(answer, 0, NULL);
     free(answer);
     k->delivered = json_number_value(json_object_get(o, "delivered"));
     k->late = json_number_value(json_object_get(o, "late"));
@@ -46,7 +47,6 @@ int lateness_mark(struct lateness *k)
     k->drops = json_number_value(json_object_get(o, "queue_drops")) +
                json_number_value(json_object_get(o, "memory_drops"));
     k->losses = json_number_value(json_object_get(o, "losses"));
-    json_decref(o);
     return GS_OK;
 }
 

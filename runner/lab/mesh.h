@@ -4,12 +4,14 @@
  *
  *   a site's uplink → the pair's own rate → shared lines → loss, delay → the other site's downlink
  *
+ * Jitter, detours and the packets of others (disturb.h) exist while `disturbed` is set.
+ *
  * A packet waits at a stage, in order, until its time to leave. Only lab_mesh_put and lab_mesh_move
  * touch packets; nothing here reads a clock or a device.
  */
 #pragma once
 
-#include "common/rng.h"
+#include "lab/disturb.h"
 #include "lab/packets.h"
 #include "lab/spec.h"
 
@@ -22,14 +24,17 @@ struct lab_end { /* one per site */
 struct lab_path { /* one direction of a pair */
     struct shaper own;
     struct fifo to_lines, way; /* reach the shared lines, or the downlink, at when.last_ns */
-    double delay_ns, loss;
-    struct rng rng;
+    struct fifo detour;        /* as way, for packets that others overtake */
+    double delay_ns;
+    struct disturb disturb;
+    bool cut, held; /* every packet is dropped; waits */
     const struct lab_way *spec;
 };
 
 struct lab_counts {
     uint64_t packets, bytes; /* handed to the lines */
     uint64_t queue_drops, losses, cut_drops, memory_drops;
+    uint64_t detours, others; /* packets that others overtake; packets of others */
 };
 
 struct lab_mesh {
@@ -39,6 +44,7 @@ struct lab_mesh {
     struct shaper *lines;
     struct packets packets;
     struct lab_counts counts;
+    bool disturbed;
 };
 
 /* The spec must outlive the mesh. GS_OK or GS_CANNOT, reported: no memory. */

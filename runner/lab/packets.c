@@ -51,8 +51,10 @@ struct packet *packet_get(struct packets *p, bool small)
         one = (void *)*next;
         *next += size;
     }
-    if (one)
+    if (one) {
         one->small = small;
+        one->others = false;
+    }
     return one;
 }
 

@@ -19,6 +19,7 @@ struct packet {
     struct passage when;
     uint32_t bytes; /* of the IP packet */
     bool small;
+    bool others; /* traffic of others: it takes rate and room, and is delivered to nobody */
     unsigned char data[]; /* PACKET_HEAD_B and the packet */
 };
 

@@ -70,7 +70,7 @@ static double rate_of(const struct probe_seen *s, const struct probe_phase *f)
 /* The flows of one end in one phase. */
 struct end {
     struct probe_seen all;
-    double flows, loss; /* of the worst flow */
+    double flows, loss, burst; /* of the worst flow */
 };
 
 static void add_flow(struct end *e, const struct probe_phase *f, const struct lab_spec *s,
@@ -81,6 +81,7 @@ static void add_flow(struct end *e, const struct probe_phase *f, const struct la
     join(&e->all, &seen[flow]);
     e->flows++;
     e->loss = fmax(e->loss, s->ways[flow].loss);
+    e->burst = fmax(e->burst, s->ways[flow].burst);
 }
 
 /* The measurement that could show most of an end; of several the one that did, for in another the
@@ -93,8 +94,9 @@ static void keep(struct probe_rate *r, double limit_Bps, const struct end *e,
     bool as_much = limit_Bps > r->limit_Bps * (1 - AS_MUCH),
          more = limit_Bps > r->limit_Bps * (1 + AS_MUCH);
     if (more || (as_much && Bps > r->Bps))
-        *r = (struct probe_rate){limit_Bps, Bps,
-                                 (SIGMAS * sqrt(e->loss * packets) + e->flows - 1) / packets};
+        *r = (struct probe_rate){
+            limit_Bps, Bps,
+            (SIGMAS * sqrt(e->loss * (2 * e->burst - 1) * packets) + e->flows - 1) / packets};
 }
 
 static void take_bulk(struct probe *p, const struct lab_spec *s, const struct probe_phase *f,

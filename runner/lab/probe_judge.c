@@ -59,7 +59,7 @@ static int judge_losses(const struct probe *p, const struct lab_spec *s, char *w
         sent += n;
         lost += (double)p->pairs[i].lost;
         should += n * share;
-        variance += n * share * (1 - share);
+        variance += n * share * (1 - share) * (2 * s->ways[i].burst - 1);
     }
     if (sent > 0 && fabs(lost - should) <= SIGMAS * sqrt(variance) + SPARE_LOSSES)
         return GS_OK;

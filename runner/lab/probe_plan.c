@@ -113,7 +113,7 @@ static void add_count(struct probe_plan *p, const struct lab_spec *s)
 static void add_rates(struct probe_phase *f, const struct lab_spec *s)
 {
     size_t all = s->n * s->n;
-    double *limit = xcalloc(all, sizeof *limit);
+    AUTO_FREE double *limit = xcalloc(all, sizeof *limit);
     for (size_t i = 0; i < all; i++)
         if (f->limit_Bps[i] > 0)
             limit[i] = fmin(between_Bps(f, s, i),
@@ -131,7 +131,6 @@ static void add_rates(struct probe_phase *f, const struct lab_spec *s)
         f->limit_Bps[i] = limit[i] * fmin(1, fmin(from->up_Bps / out, to->down_Bps / in));
         f->interval_ns[i] = (f->datagram_B + PROBE_HEADERS_B) * 1e9 / (BULK_OVER * f->limit_Bps[i]);
     }
-    free(limit);
 }
 
 double probe_plan_wait_ns(const struct probe_phase *f, size_t flow, struct rng *r)

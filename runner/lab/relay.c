@@ -127,8 +127,8 @@ static void deliver(struct relay *r)
         while (!r->held[i] && out->first && out->first->when.last_ns <= now_ns) {
             struct packet *one = fifo_take(out);
             if (r->mesh.ends[i].cut)
-                r->mesh.counts.cut_drops++;
-            else {
+                r->mesh.counts.cut_drops += !one->others;
+            else if (!one->others) {
                 note_lateness(r, i, one, (double)clock_now_ns());
                 write_out(r, r->devices[i].wan, one);
             }

@@ -49,29 +49,25 @@ static int setting(const char *path, const char *value)
  * Each lab has its own /proc, so the lock is on the TUN device. */
 void site_lend_congestion(struct site_loan *l, const char *name)
 {
-    struct text allowed = {0};
+    AUTO_TEXT struct text allowed = {0};
     *l = (struct site_loan){.fd = open(ALLOWED, O_WRONLY | O_CLOEXEC),
                             .lock = open(TUN_DEVICE, O_RDONLY | O_CLOEXEC)};
     if (l->fd < 0 || l->lock < 0 || flock(l->lock, LOCK_EX) || !text_read_file(ALLOWED, &allowed)) {
         site_return_congestion(l);
-        text_free(&allowed);
         return;
     }
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     allowed.s[strcspn(allowed.s, "\n")] = '\0';
     words_split(&w, allowed.s, ' ');
     bool there = false;
     for (size_t i = 0; i < w.n; i++)
         there = there || !strcmp(w.v[i], name);
-    words_free(&w);
     if (!there) {
-        char *more = xstrfmt("%s %s", allowed.s, name);
+        AUTO_FREE char *more = xstrfmt("%s %s", allowed.s, name);
         l->before = xstrdup(allowed.s);
         if (pwrite(l->fd, more, strlen(more), 0) < 0)
             site_return_congestion(l);
-        free(more);
     }
-    text_free(&allowed);
 }
 
 void site_return_congestion(struct site_loan *l)
@@ -218,13 +214,12 @@ int site_enter(const char *name, long holder)
         int kind;
     } spaces[] = {{"net", CLONE_NEWNET}, {"uts", CLONE_NEWUTS}};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
-        char *path = xstrfmt("/proc/%ld/ns/%s", holder, spaces[i].file);
+        AUTO_FREE char *path = xstrfmt("/proc/%ld/ns/%s", holder, spaces[i].file);
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         bool ok = fd >= 0 && !setns(fd, spaces[i].kind);
         int why = errno;
         if (fd >= 0)
             close(fd);
-        free(path);
         if (!ok)
             return fail(GS_CANNOT,
                         "lab: cannot enter site %s: %s; this works only inside "

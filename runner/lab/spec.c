@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "config/params.h"
 #include "wan/net.h"
+#include "wan/net_words.h"
 #include "wan/wan_words.h"
 
 #include <math.h>
@@ -84,8 +85,13 @@ static void take_way(struct lab_spec *s, const struct wan_map *m, size_t from, s
     struct lab_way *w = &s->ways[from * s->n + to];
     struct wan_link l = wan_map_link(m, from, to);
     double ends = fmin(m->sites[from].up_Bps, m->sites[to].down_Bps);
-    *w = (struct lab_way){
-        .rate_Bps = l.rate_Bps < ends ? l.rate_Bps : 0, .delay_s = l.rtt_s / 2, .loss = l.loss};
+    *w = (struct lab_way){.rate_Bps = l.rate_Bps < ends ? l.rate_Bps : 0,
+                          .delay_s = l.rtt_s / 2,
+                          .loss = l.loss,
+                          .burst = l.burst,
+                          .jitter_s = l.jitter_s,
+                          .reorder = l.reorder,
+                          .cross_Bps = l.cross_Bps};
     w->queue_B = l.queue_B > 0 ? (double)l.queue_B : queue_of(s, m, l.rate_Bps, l.rtt_s);
     take_lines(w, m, from, to);
 }
@@ -106,11 +112,9 @@ static void take_ends(struct lab_spec *s, const struct wan_map *m, size_t i)
 
 static void take_map(struct lab_spec *s, const struct wan_map *m)
 {
-    static const char *const congestions[] = {
-        [WAN_RENO] = "reno", [WAN_CUBIC] = "cubic", [WAN_BBR] = "bbr"};
     s->n = m->n;
     s->mtu_B = m->common.mtu_B > 0 ? (int)m->common.mtu_B : LAB_MTU_B;
-    s->congestion = congestions[m->common.congestion];
+    s->congestion = wan_congestions[m->common.congestion];
     s->sites = xcalloc(s->n, sizeof *s->sites);
     s->ways = xcalloc(s->n * s->n, sizeof *s->ways);
     s->n_lines = m->n_lines;
@@ -149,9 +153,28 @@ static int check_way(const struct lab_spec *s, const struct config *c, size_t a,
     return GS_OK;
 }
 
+/* Others must leave a tenth of the rate of every site. */
+static int check_others(const struct lab_spec *s, const struct config *c)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        double out = 0, in = 0;
+        for (size_t k = 0; k < s->n; k++) {
+            out += s->ways[i * s->n + k].cross_Bps;
+            in += s->ways[k * s->n + i].cross_Bps;
+        }
+        if (out > 0.9 * s->sites[i].up_Bps || in > 0.9 * s->sites[i].down_Bps)
+            return fail_at(
+                GS_USAGE, c->path, 0,
+                "[links] cross: the links of site %s carry %g Mbit/s of others' traffic, "
+                "more than 90%% of the site's rate; cross= counts once per link",
+                s->sites[i].name, 8e-6 * fmax(out, in));
+    }
+    return GS_OK;
+}
+
 static int check_ways(const struct lab_spec *s, const struct config *c)
 {
-    int code = GS_OK;
+    int code = check_others(s, c);
     for (size_t a = 0; a < s->n && !code; a++)
         for (size_t b = 0; b < s->n && !code; b++)
             code = check_way(s, c, a, b);

@@ -26,11 +26,14 @@ struct lab_site {
 
 /* One direction between two sites. */
 struct lab_way {
-    double rate_Bps; /* 0: limited by the sites only */
-    double queue_B;  /* in front of the rate */
-    double delay_s;  /* half the RTT of this direction */
-    double loss;
-    size_t *lines; /* shared lines that it uses, n_lines of them */
+    double rate_Bps;    /* 0: limited by the sites only */
+    double queue_B;     /* in front of the rate */
+    double delay_s;     /* half the RTT of this direction */
+    double loss, burst; /* burst: mean number of packets lost in a row */
+    double jitter_s;    /* largest extra delay */
+    double reorder;     /* share of packets that others overtake */
+    double cross_Bps;   /* traffic of others, which does not slow down */
+    size_t *lines;      /* shared lines that it uses, n_lines of them */
     size_t n_lines;
 };
 

@@ -84,6 +84,18 @@ static void judge_launcher(struct attempt *a, struct attempt_evidence *e)
         refuse(a, GS_CANNOT, why);
 }
 
+/* No cell is to blame, so none is given up. A death may be a consequence. */
+static void judge_cut(struct attempt *a, struct attempt_evidence *e)
+{
+    struct text t = {0};
+    const char *host = cut_judge(&e->cut, &t);
+    presume_death(e, "lost", t.s);
+    snprintf(e->dead.host, sizeof e->dead.host, "%s", host);
+    e->dead.cell[0] = '\0';
+    a->cut = true;
+    text_free(&t);
+}
+
 static void judge_death(struct attempt *a, const struct control *d)
 {
     a->end = ATTEMPT_DIED;
@@ -111,6 +123,8 @@ void attempt_verdict(struct attempt *a, struct attempt_evidence *e)
         a->end = ATTEMPT_COMPLETE;
         return;
     }
+    if (e->cut.n)
+        judge_cut(a, e);
     if (!e->has_dead) {
         a->end = ATTEMPT_INTERRUPTED;
         if (e->has_error)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "launch/control.h"
+#include "launch/cut.h"
 #include "launch/joined.h"
 #include "plan/plan.h"
 
@@ -21,6 +22,7 @@ struct attempt {
     char kind[16];      /* DIED: crash, hang, lost */
     char why[512];      /* DIED, REFUSED: reason, for the message */
     char cell[PLAN_ID]; /* DIED: cell in which it died; "" before the first */
+    bool cut;           /* DIED: by the network; another attempt would wait for it in MPI_Init */
     char log[256];      /* file name of its log in the run folder; "" if there is none */
 };
 
@@ -30,6 +32,7 @@ struct attempt_evidence {
         done; /* the last beat of rank 0; the first line of each other event */
     bool heard, has_beat, has_dead, has_error, has_done; /* heard: any control line */
     bool interrupted;                                    /* this process told the ranks to stop */
+    struct cut cut;    /* hosts that others have lost; n 0: none */
     double silent_s;   /* killed after this many seconds without a control line; 0: not */
     char launcher[32]; /* program name */
     int status;        /* its wait status */

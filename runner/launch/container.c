@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/program_dir.h"
+#include "base/text.h"
 #include "launch/launcher_here.h"
 #include "plugin/plugin.h"
 
@@ -60,11 +61,10 @@ int container_check(const struct plan *p)
 /* The plugins of an installed gradsync are in another folder than the program. */
 static void mount_plugins(struct words *argv, const struct kind *k)
 {
-    char *path = xstrfmt("%s/../lib/gradsync", program_dir()), *real = realpath(path, NULL);
+    AUTO_FREE char *path = xstrfmt("%s/../lib/gradsync", program_dir()),
+                   *real = realpath(path, NULL);
     if (real)
         mount(argv, k, real);
-    free(real);
-    free(path);
 }
 
 int container_prefix(struct words *argv, const struct plan *p, const char *run_dir)

@@ -13,8 +13,9 @@ enum kind { TEXT, INT, LONG, REAL };
 #define ERROR (1u << CONTROL_ERROR)
 #define DONE (1u << CONTROL_DONE)
 #define WARN (1u << CONTROL_WARN)
+#define LOST (1u << CONTROL_LOST)
 
-static const char *const event_names[] = {"beat", "dead", "error", "done", "warn"};
+static const char *const event_names[] = {"beat", "dead", "error", "done", "warn", "lost"};
 
 /* Every member except "event", in the order of writing, and the events that have it. */
 static const struct member {
@@ -27,7 +28,7 @@ static const struct member {
     {                                                                                              \
 #name, kind, offsetof(struct control, name), sizeof((struct control *)0)->name, events     \
     }
-    MEMBER(rank, INT, BEAT | DEAD | ERROR | DONE | WARN),
+    MEMBER(rank, INT, BEAT | DEAD | ERROR | DONE | WARN | LOST),
     MEMBER(phase, TEXT, BEAT | DEAD),
     MEMBER(cell, TEXT, BEAT | DEAD),
     MEMBER(group, TEXT, BEAT),
@@ -39,9 +40,9 @@ static const struct member {
     MEMBER(left_s, REAL, BEAT),
     MEMBER(copy, INT, DEAD),
     MEMBER(kind, TEXT, DEAD),
-    MEMBER(host, TEXT, DEAD),
+    MEMBER(host, TEXT, DEAD | LOST),
     MEMBER(pid, LONG, DEAD),
-    MEMBER(why, TEXT, DEAD | ERROR | WARN),
+    MEMBER(why, TEXT, DEAD | ERROR | WARN | LOST),
     MEMBER(code, INT, ERROR),
     MEMBER(status, TEXT, DONE),
 #undef MEMBER

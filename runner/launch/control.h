@@ -12,7 +12,14 @@
 #define CONTROL_MARK "\x1egs "
 #define CONTROL_LINE_MAX 2048 /* below PIPE_BUF: one write is atomic */
 
-enum control_event { CONTROL_BEAT, CONTROL_DEAD, CONTROL_ERROR, CONTROL_DONE, CONTROL_WARN };
+enum control_event {
+    CONTROL_BEAT,
+    CONTROL_DEAD,
+    CONTROL_ERROR,
+    CONTROL_DONE,
+    CONTROL_WARN,
+    CONTROL_LOST
+};
 
 /* control_decode sets members that the event does not have to zero. */
 struct control {
@@ -25,9 +32,10 @@ struct control {
     double half_width;               /* beat: relative, widest of the cells; 0: unknown */
     double left_s;                   /* beat: estimated remaining time of this launch */
     int copy;                        /* dead */
-    char kind[16], host[64];         /* dead: crash, hang, lost */
+    char kind[16];                   /* dead: crash, hang, lost */
+    char host[64];                   /* dead, lost: of the rank */
     long pid;                        /* dead */
-    char why[512];                   /* dead, error, warn */
+    char why[512];                   /* dead, error, warn; lost: hosts, a space after each */
     int code;                        /* error: an enum gs_exit */
     char status[16];                 /* done: complete, interrupted */
 };

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/family.h"
+#include "base/text.h"
 #include "launch/launcher.h"
 
 #include <dirent.h>
@@ -98,9 +99,9 @@ static void look_at_folder(struct dry_run *d, const char *dir)
     int n = scandir(dir, &entries, NULL, alphasort);
     for (int i = 0; i < n; i++) {
         if (strcmp(entries[i]->d_name, ".") && strcmp(entries[i]->d_name, "..")) {
-            char *text = xstrfmt("writes files: '%s' in the working folder", entries[i]->d_name);
+            AUTO_FREE char *text =
+                xstrfmt("writes files: '%s' in the working folder", entries[i]->d_name);
             hear(d->faults, &d->n_faults, DRY_RUN_ALL, text);
-            free(text);
         }
         free(entries[i]);
     }
@@ -144,7 +145,7 @@ static int run_in(struct dry_run *d, char **argv, const char *dir, int log)
 int dry_run(struct dry_run *d, const char *plugin, int log)
 {
     const char *tmp = getenv("TMPDIR");
-    char *dir = xstrfmt("%s/gradsync-check.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    AUTO_FREE char *dir = xstrfmt("%s/gradsync-check.XXXXXX", tmp && *tmp ? tmp : "/tmp");
     char **argv = NULL;
     int code = command(plugin, &argv);
     if (!code && !mkdtemp(dir))
@@ -155,7 +156,6 @@ int dry_run(struct dry_run *d, const char *plugin, int log)
         look_at_folder(d, dir);
     }
     launcher_free(argv);
-    free(dir);
     return code;
 }
 

@@ -50,7 +50,7 @@ static char *file_of(const struct joined *j, const char *place)
 
 int joined_tell(const struct joined *j, const char *place, const struct assignment *a)
 {
-    char *path = file_of(j, place), *temp = xstrfmt("%s.new", path);
+    AUTO_FREE char *path = file_of(j, place), *temp = xstrfmt("%s.new", path);
     FILE *f = fopen(temp, "w");
     int bad =
         !f || fprintf(f, "%d %d %d %s\n", a->code, a->launch, a->attempt, a->dir ? a->dir : "") < 0;
@@ -63,13 +63,10 @@ int joined_tell(const struct joined *j, const char *place, const struct assignme
         bad = 1;
         error = errno;
     }
-    int code =
-        bad ? fail_at(GS_FAILED, path, 0,
-                      "rank 0 cannot send the assignment to the other ranks: %s", strerror(error))
-            : GS_OK;
-    free(temp);
-    free(path);
-    return code;
+    return bad ? fail_at(GS_FAILED, path, 0,
+                         "rank 0 cannot send the assignment to the other ranks: %s",
+                         strerror(error))
+               : GS_OK;
 }
 
 static bool parse(const char *s, struct assignment *a)
@@ -83,8 +80,8 @@ static bool parse(const char *s, struct assignment *a)
 
 int joined_ask(const struct joined *j, const char *place, const char *over, struct assignment *a)
 {
-    char *path = file_of(j, place);
-    struct text t = {0};
+    AUTO_FREE char *path = file_of(j, place);
+    AUTO_TEXT struct text t = {0};
     bool told = false;
     *a = (struct assignment){0};
     for (long ns = 0; !told && ns < PATIENCE_S * 1000000000L; ns += LOOK_NS) {
@@ -92,19 +89,15 @@ int joined_ask(const struct joined *j, const char *place, const char *over, stru
         if (!told)
             nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
     }
-    int code = told ? GS_OK
-                    : fail_at(GS_CANNOT, place, 0,
-                              "rank %d received nothing from rank 0 through this folder for %d s; "
-                              "all ranks must see the same folder",
-                              j->rank, PATIENCE_S);
-    text_free(&t);
-    free(path);
-    return code;
+    return told ? GS_OK
+                : fail_at(GS_CANNOT, place, 0,
+                          "rank %d received nothing from rank 0 through this folder for %d s; "
+                          "all ranks must see the same folder",
+                          j->rank, PATIENCE_S);
 }
 
 void joined_forget(const struct joined *j, const char *place)
 {
-    char *path = file_of(j, place);
+    AUTO_FREE char *path = file_of(j, place);
     unlink(path);
-    free(path);
 }

@@ -197,9 +197,8 @@ static int lead(struct rank_run *r, const char *what, const char *place)
 
 static int follow(struct rank_run *r, const char *what, const char *place)
 {
-    char *manifest = is_folder(what) ? xstrfmt("%s/" RECORD_MANIFEST, what) : NULL;
+    AUTO_FREE char *manifest = is_folder(what) ? xstrfmt("%s/" RECORD_MANIFEST, what) : NULL;
     int code = joined_ask(r->joined, place, manifest, &r->todo);
-    free(manifest);
     if (code || r->todo.code || !r->todo.launch)
         return code ? code : r->todo.code;
     code = plan_read(&r->plan, r->todo.dir);
@@ -209,13 +208,12 @@ static int follow(struct rank_run *r, const char *what, const char *place)
 int joined_run(const struct joined *j, const char *what, const struct run_options *options)
 {
     struct rank_run r = {.joined = j, .options = options, .lock = -1};
-    char *place = is_folder(what) ? xstrfmt("%s/..", what) : xstrdup(options->data);
+    AUTO_FREE char *place = is_folder(what) ? xstrfmt("%s/..", what) : xstrdup(options->data);
     int code = j->rank == 0 ? lead(&r, what, place) : follow(&r, what, place);
     if (j->rank == 0)
         joined_forget(j, place);
     lock_free(r.lock);
     plan_free(r.plan);
     free(r.todo.dir);
-    free(place);
     return code;
 }

@@ -53,10 +53,9 @@ static const struct launcher *choose(const struct set_launch *set)
 {
     if (set->launcher != AUTO)
         return &launchers[set->launcher - 1];
-    char *srun = here_is_set("SLURM_JOB_ID") && !here_is_set("MPI_HOME") ? find_srun() : NULL;
-    const struct launcher *l = &launchers[(srun ? SRUN : MPIRUN) - 1];
-    free(srun);
-    return l;
+    AUTO_FREE char *srun =
+        here_is_set("SLURM_JOB_ID") && !here_is_set("MPI_HOME") ? find_srun() : NULL;
+    return &launchers[(srun ? SRUN : MPIRUN) - 1];
 }
 
 /* ---- what can be started here ---- */
@@ -135,7 +134,7 @@ int launcher_check_gpus(struct plan **plans, size_t *n)
 {
     size_t all = *n, kept = 0;
     int code = GS_OK;
-    struct plan **lacking = xcalloc(all, sizeof *lacking);
+    AUTO_FREE struct plan **lacking = xcalloc(all, sizeof *lacking);
     for (size_t i = 0; i < all; i++) {
         struct plan *p = plans[i];
         bool lacks = needs_gpu(p) && here_alone(&p->set.launch) && gpus_here_missing();
@@ -146,7 +145,6 @@ int launcher_check_gpus(struct plan **plans, size_t *n)
         code = no_gpu(lacking[0], all - kept - 1, gpus_here_missing());
     for (size_t i = 0; i < all - kept; i++)
         plan_free(lacking[i]);
-    free(lacking);
     return code;
 }
 

@@ -20,7 +20,7 @@ bool here_runs(const char *path)
 char *here_find(const char *name)
 {
     const char *path = getenv("PATH");
-    struct words dirs;
+    AUTO_WORDS struct words dirs = {0};
     words_split(&dirs, path ? path : "/usr/local/bin:/usr/bin:/bin", ':');
     char *found = NULL;
     for (size_t i = 0; i < dirs.n && !found; i++) {
@@ -30,7 +30,6 @@ char *here_find(const char *name)
             found = NULL;
         }
     }
-    words_free(&dirs);
     return found;
 }
 

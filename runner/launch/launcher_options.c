@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/launcher_options.h"
 
+#include "base/text.h"
 #include "launch/launcher_here.h"
 
 #include <stdlib.h>
@@ -28,19 +29,18 @@ const char *launcher_mpirun_binding(const char *bind)
                                         "core",   "l1cache", "l2cache", "l3cache",
                                         "socket", "package", "numa",    "board"};
     const size_t count = sizeof words / sizeof *words;
-    char *word = xstrfmt("%.*s", (int)strcspn(bind, ":"), bind);
+    AUTO_FREE char *word = xstrfmt("%.*s", (int)strcspn(bind, ":"), bind);
     const char *near = text_nearest(word, words, count);
     for (size_t i = 0; i < count; i++)
         near = strcasecmp(word, words[i]) ? near : NULL;
-    free(word);
     return near;
 }
 
 /* Writes "a, b:4" as "a:2,b:4": a host without a count gets its share of the ranks. */
 static void add_hosts(struct words *argv, const struct set_launch *set)
 {
-    struct words hosts;
-    struct text t = {0};
+    AUTO_WORDS struct words hosts = {0};
+    AUTO_TEXT struct text t = {0};
     words_split(&hosts, set->hosts, ',');
     int64_t share = (set->ranks + (int64_t)hosts.n - 1) / (int64_t)hosts.n;
     for (size_t i = 0; i < hosts.n; i++) {
@@ -49,8 +49,6 @@ static void add_hosts(struct words *argv, const struct set_launch *set)
             text_addf(&t, ":%lld", (long long)share);
     }
     words_add(argv, t.s);
-    words_free(&hosts);
-    text_free(&t);
 }
 
 /* Ranks on other hosts start with an empty environment, so tuning variables are passed by name. */

@@ -100,8 +100,9 @@ static int report_cells(const struct run_outcome *o, const struct plan *p, const
         return GS_OK;
     cell_name(p, cell, name, sizeof name);
     if (o->failed)
-        return fail(GS_FAILED, "%s: %zu of %zu cells failed; the first: %s: %s: %s", p->section,
-                    o->failed, o->cells, name, f->kind, f->why);
+        return fail(GS_FAILED, "%s: %zu of %zu cells failed; the first: %s: %s: %s%s%s%s",
+                    p->section, o->failed, o->cells, name, f->kind, f->why, f->where ? " (" : "",
+                    f->where ? f->where : "", f->where ? ")" : "");
     if (o->skipped == o->cells)
         return fail(GS_CANNOT, "%s: every cell was skipped: %s", p->section, f->why);
     say("%s: %zu of %zu cells skipped; the first: %s: %s", p->section, o->skipped, o->cells, name,

@@ -13,6 +13,7 @@ struct run_outcome {
     char *section, *dir; /* NULL: no folder was created */
     int code;            /* enum gs_exit */
     bool complete, interrupted;
+    bool cut;                      /* the network to a host is cut */
     bool nothing;                  /* no group was measured */
     bool compares;                 /* the next step is `compare`, not `show` */
     size_t cells, failed, skipped; /* failed, skipped: in at least one launch */

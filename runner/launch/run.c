@@ -89,7 +89,7 @@ static int run_plan(struct plan *p, const char *dir, struct interrupts *i,
                     const struct run_options *options, struct run_outcome *o)
 {
     struct progress progress;
-    struct run_job r = {.at = {p, dir, i, &progress},
+    struct run_job r = {.at = {p, dir, i, &progress, &o->cut},
                         .part = options->first > 0,
                         .first = options->first ? options->first : 1,
                         .last = options->first ? options->last : (int)p->set.measure.launches};
@@ -228,7 +228,7 @@ static int run_sections(const struct sections *plans, const struct run_options *
     struct run_outcome *outcomes = xcalloc(n, sizeof *outcomes);
     int caught = interrupts_catch(&i);
     code = err_worse(code, plans->left_out);
-    for (; !caught && ran < n && !i.count; ran++) {
+    for (; !caught && ran < n && !i.count && !(ran && outcomes[ran - 1].cut); ran++) {
         int one = run_section(plans->plans[ran], &i, options, &outcomes[ran]);
         code = err_worse(code, one);
     }

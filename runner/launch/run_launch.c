@@ -76,6 +76,9 @@ static int try_launch(const struct run_at *r, const struct launch_state *s, stru
                    : fail(GS_FAILED, "%s: another process told the ranks of launch %d to stop",
                           r->plan->section, a->launch);
     case ATTEMPT_DIED:
+        *r->cut = a->cut;
+        if (a->cut)
+            return fail(GS_FAILED, "%s: %s", r->plan->section, a->why);
         say_death(r, a);
         return r->interrupts->count ? GS_FAILED : GS_OK;
     case ATTEMPT_REFUSED:

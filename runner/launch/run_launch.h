@@ -13,6 +13,7 @@ struct run_at {
     const char *dir;
     struct interrupts *interrupts;
     struct progress *progress;
+    bool *cut; /* set: a host is cut off, and what needs it cannot start */
 };
 
 /* GS_OK: every group is measured, skipped or given up. Otherwise the exit code of the run, reported:

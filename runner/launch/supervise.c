@@ -25,6 +25,7 @@
 #define START_S 60   /* to the first control line */
 #define SILENCE_S 30 /* added to a step's deadline */
 #define DEAD_S 5     /* from a rank's death or error to the launcher's end */
+#define LOST_S 1.25  /* from the first lost host; the other ranks notice it within a second */
 #define DONE_S 10    /* from the last control line of rank 0 to the launcher's end */
 #define LINE_MAX_B (1 << 16)
 #define READS 64 /* 16 KiB each: more than a pipe holds */
@@ -82,6 +83,11 @@ static void heard(struct supervisor *w, const struct control *c)
         w->seen.done = *c;
         w->seen.has_done = true;
         break;
+    case CONTROL_LOST:
+        cut_add(&w->seen.cut, c->host, c->why);
+        if (!w->end_by || w->end_by > w->heard + LOST_S)
+            w->end_by = w->heard + LOST_S;
+        return;
     }
     if (!w->end_by)
         w->end_by = w->heard + (w->seen.has_done ? DONE_S : DEAD_S);

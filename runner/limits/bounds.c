@@ -5,7 +5,6 @@
 #include "config/settings.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <strings.h>
 
 double bounds_of(const struct config *c, const char *key)
@@ -20,10 +19,9 @@ const char *bounds_source(const struct config *c, const char *key)
 
 double bounds_flops(const struct config *c, const char *precision, const char **from)
 {
-    char *key = xstrfmt("flops.%s", precision);
+    AUTO_FREE char *key = xstrfmt("flops.%s", precision);
     double limit = bounds_of(c, key);
     *from = bounds_source(c, key);
-    free(key);
     if (isnan(limit) && (!strcasecmp(precision, "fp32") || !strcasecmp(precision, "tf32"))) {
         limit = bounds_of(c, "flops");
         *from = bounds_source(c, "flops");

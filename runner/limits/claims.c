@@ -95,7 +95,7 @@ static int take_quantity(struct claim *c, const struct config_entry *e, const ch
 
 static int take_given(struct claim *c, const struct config_entry *e)
 {
-    struct words parts;
+    AUTO_WORDS struct words parts = {0};
     int code = GS_OK;
     words_split(&parts, e->value, ',');
     for (size_t i = 0; i < parts.n; i++) {
@@ -109,7 +109,6 @@ static int take_given(struct claim *c, const struct config_entry *e)
         }
         code = code ? code : one;
     }
-    words_free(&parts);
     return code;
 }
 
@@ -146,10 +145,9 @@ static int check_orphan(const struct config *c, const struct config_entry *e)
     const char *dot = strrchr(e->key, '.');
     if (strcmp(e->section, "reference") || strncmp(e->key, "claim.", 6) || is_claim(e))
         return GS_OK;
-    char *key = xstrfmt("%.*s", (int)(dot - e->key), e->key);
+    AUTO_FREE char *key = xstrfmt("%.*s", (int)(dot - e->key), e->key);
     bool known =
         config_find(c, "reference", key) && (!strcmp(dot, ".given") || !strcmp(dot, ".source"));
-    free(key);
     return known ? GS_OK
                  : config_error(e, "belongs to no claim; write claim.NAME, "
                                    "claim.NAME.source or claim.NAME.given, NAME without dots");

@@ -12,12 +12,11 @@
 
 static bool is_of(const char *config, const char *word)
 {
-    struct words parts;
+    AUTO_WORDS struct words parts = {0};
     bool found = false;
     words_split(&parts, config, '/');
     for (size_t i = 0; i < parts.n; i++)
         found = found || !strcasecmp(parts.v[i], word);
-    words_free(&parts);
     return found;
 }
 
@@ -38,11 +37,8 @@ static bool wanted(const struct claim *c, const struct measured_cell *m)
 
 static bool same_else(const char *a, const char *b)
 {
-    char *x = alike_without(a, alike_config), *y = alike_without(b, alike_config);
-    bool same = !strcmp(x, y);
-    free(x);
-    free(y);
-    return same;
+    AUTO_FREE char *x = alike_without(a, alike_config), *y = alike_without(b, alike_config);
+    return !strcmp(x, y);
 }
 
 static bool alike(const struct measured_cell *a, const struct measured_cell *b)

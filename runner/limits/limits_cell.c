@@ -14,7 +14,7 @@
 
 static bool param(const struct measured_cell *cell, const char *key, char *buf, size_t size)
 {
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     bool found = false;
     size_t n = strlen(key);
     words_split(&w, cell->params, ' ');
@@ -23,7 +23,6 @@ static bool param(const struct measured_cell *cell, const char *key, char *buf, 
         if (found)
             snprintf(buf, size, "%s", w.v[i] + n + 1);
     }
-    words_free(&w);
     return found;
 }
 

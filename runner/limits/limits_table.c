@@ -3,6 +3,7 @@
 
 #include "base/csv_read.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "base/text_table.h"
 #include "base/units.h"
 #include "limits/limits.h"
@@ -206,7 +207,7 @@ static void print(const struct lines_of *all, const char *path)
     static const char *const head[] = {"platform", "claim",    "source",   "of",
                                        "claimed",  "possible", "fraction", "verdict"};
     const size_t n = sizeof head / sizeof *head;
-    struct words cells = {0}, sources = {0};
+    AUTO_WORDS struct words cells = {0}, sources = {0};
     for (size_t i = 0; i < n; i++)
         words_add(&cells, head[i]);
     for (size_t i = 0; i < all->n; i++)
@@ -215,14 +216,12 @@ static void print(const struct lines_of *all, const char *path)
     for (size_t i = 0; i < sources.n; i++)
         printf("%s[%zu] %s\n", i ? "" : "\n", i + 1, sources.v[i]);
     printf("\nthe reason of every row: %s, column physics\n", path);
-    words_free(&cells);
-    words_free(&sources);
 }
 
 int limits_print(const char *dir)
 {
     struct lines_of all = {0};
-    char *path = xstrfmt("%s/%s", dir, LIMITS_CSV);
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, LIMITS_CSV);
     int code = csv_read_each(path, columns, take_row, &all);
     if (!code && all.n) {
         qsort(all.v, all.n, sizeof *all.v, by_severity);
@@ -232,6 +231,5 @@ int limits_print(const char *dir)
         for (size_t k = 0; k < TEXTS; k++)
             free(all.v[i].text[k]);
     free(all.v);
-    free(path);
     return code;
 }

@@ -9,7 +9,6 @@
 #include "config/config.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -56,10 +55,8 @@ static const char at[] = " at ";
 bool reference_parse(const char *text, struct reference_value *out)
 {
     const char *end = strstr(text, at);
-    char *head = xstrfmt("%.*s", (int)(end ? end - text : (ptrdiff_t)strlen(text)), text);
-    bool good = parse_head(head, out);
-    free(head);
-    return good;
+    AUTO_FREE char *head = xstrfmt("%.*s", (int)(end ? end - text : (ptrdiff_t)strlen(text)), text);
+    return parse_head(head, out);
 }
 
 /* ---- places ---- */
@@ -73,14 +70,13 @@ static const char *place_of(const struct config_entry *e)
 
 static bool has_value(const struct rec_cell *c, const char *word)
 {
-    struct words params;
+    AUTO_WORDS struct words params = {0};
     bool found = false;
     words_split(&params, c->params, ' ');
     for (size_t i = 0; i < params.n && !found; i++) {
         const char *v = strchr(params.v[i], '=');
         found = v && !strcasecmp(v + 1, word);
     }
-    words_free(&params);
     return found;
 }
 
@@ -104,12 +100,11 @@ static int fits(const char *place, const char *section, const struct rec_cell *c
         return 0;
     for (const char *s = c->config; *s; s++)
         depth += *s == '/';
-    struct words rest;
+    AUTO_WORDS struct words rest = {0};
     words_split(&rest, place, '/');
     bool good = units_parse_size(rest.v[rest.n - 1], &size) && (int64_t)size == c->size_B;
     for (size_t i = 0; i + 1 < rest.n && good; i++)
         good = has_value(c, rest.v[i]);
-    words_free(&rest);
     return good ? depth : 0;
 }
 
@@ -122,7 +117,7 @@ static char *section_of(const struct recorded *r)
 static int find_cell(const struct recorded *r, const struct config_entry *e,
                      const struct rec_cell **out)
 {
-    char *section = section_of(r);
+    AUTO_FREE char *section = section_of(r);
     int best = 0, code = GS_OK;
     *out = NULL;
     for (size_t i = 0; i < r->n_cells; i++) {
@@ -140,7 +135,6 @@ static int find_cell(const struct recorded *r, const struct config_entry *e,
                             "matches several cells, one with the parameters %s: write a value that "
                             "only one of them has before the size, e.g. %s/VALUE/SIZE",
                             (*out)->params, section);
-    free(section);
     return code;
 }
 
@@ -204,11 +198,9 @@ static int add_reference(const struct reference_pass *p, const struct config_ent
 
 static bool is_about(const struct recorded *r, const struct config_entry *e)
 {
-    char *section = section_of(r);
+    AUTO_FREE char *section = section_of(r);
     const char *place = strcmp(e->section, "reference") ? NULL : place_of(e);
-    bool ours = place && take(&place, section);
-    free(section);
-    return ours;
+    return place && take(&place, section);
 }
 
 static int add_run(const struct reference_pass *p, const struct config *config)
@@ -231,12 +223,10 @@ static int add_run(const struct reference_pass *p, const struct config *config)
 
 static int read_config(struct config **out, const struct recorded *r, const char *other)
 {
-    char *path = other ? xstrdup(other) : xstrfmt("%s/config.ini", r->dir);
-    int code = access(path, F_OK) && !other
-                   ? config_from_text(out, path, "", 0, NULL)
-                   : config_load(out, path, other ? NULL : (const char *const *)r->overrides);
-    free(path);
-    return code;
+    AUTO_FREE char *path = other ? xstrdup(other) : xstrfmt("%s/config.ini", r->dir);
+    return access(path, F_OK) && !other
+               ? config_from_text(out, path, "", 0, NULL)
+               : config_load(out, path, other ? NULL : (const char *const *)r->overrides);
 }
 
 int compare_reference(struct comparison *c, const char *root, const char *other)

@@ -155,13 +155,12 @@ static void list_values(const struct reader *r, const char *part, struct text *a
 
 static bool no_value(struct reader *r, const char *part)
 {
-    struct text all = {0};
+    AUTO_TEXT struct text all = {0};
     const char *near;
     list_values(r, part, &all, &near);
     text_add(&all, "");
     wrong(r, "'%s' is not a value of any config parameter (%s)%s", part,
           all.len ? all.s : "there is none", DID_YOU_MEAN(near));
-    text_free(&all);
     return false;
 }
 
@@ -191,8 +190,8 @@ bool label_parse(const struct wl_plugin *wl, const void *defaults, const char *l
                  char *why, size_t n)
 {
     struct reader r = {wl, defaults, cell, xcalloc(1, wl->cell_size), why, n};
-    char *standard = label_config(wl, defaults, defaults);
-    struct words parts = {0};
+    AUTO_FREE char *standard = label_config(wl, defaults, defaults);
+    AUTO_WORDS struct words parts = {0};
     bool good = true;
     for (const struct wl_param *p = wl->params; p->name; p++)
         if (p->role == WL_CONFIG)
@@ -206,8 +205,6 @@ bool label_parse(const struct wl_plugin *wl, const void *defaults, const char *l
         else
             good = equals ? key_value(&r, parts.v[i], equals) : bare_value(&r, parts.v[i]);
     }
-    words_free(&parts);
-    free(standard);
     free(r.scratch);
     return good;
 }

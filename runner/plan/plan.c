@@ -71,17 +71,16 @@ static bool shared(const struct plan *p, size_t place, const char *word)
 {
     bool same = true;
     for (size_t i = 0; i < p->n_cells && same; i++) {
-        struct words w;
+        AUTO_WORDS struct words w = {0};
         words_split(&w, p->cells[i].params, ' ');
         same = place < w.n && !strcmp(w.v[place], word);
-        words_free(&w);
     }
     return same;
 }
 
 const char *cell_name(const struct plan *p, const struct cell *cell, char *buf, size_t n)
 {
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     size_t used = 0;
     words_split(&w, cell->params, ' ');
     for (size_t i = 0; i < w.n && used < n; i++)
@@ -89,7 +88,6 @@ const char *cell_name(const struct plan *p, const struct cell *cell, char *buf, 
             used += (size_t)snprintf(buf + used, n - used, "%s ", w.v[i]);
     if (used < n)
         snprintf(buf + used, n - used, "(%s)", cell->id);
-    words_free(&w);
     return buf;
 }
 

@@ -117,15 +117,13 @@ static uint64_t left_in(const struct hierarchy *h, char *group)
 {
     uint64_t least = UINT64_MAX;
     for (;;) {
-        char *limit_path = xstrfmt("%s%s/%s", h->root, group, h->limit);
-        char *used_path = xstrfmt("%s%s/%s", h->root, group, h->used);
+        AUTO_FREE char *limit_path = xstrfmt("%s%s/%s", h->root, group, h->limit);
+        AUTO_FREE char *used_path = xstrfmt("%s%s/%s", h->root, group, h->used);
         uint64_t limit, used;
         if (read_number(limit_path, &limit) && read_number(used_path, &used)) {
             uint64_t left = limit > used ? limit - used : 0;
             least = left < least ? left : least;
         }
-        free(limit_path);
-        free(used_path);
         char *slash = strrchr(group, '/');
         if (!slash)
             return least;

@@ -123,21 +123,18 @@ static char *wanted_label(const struct plan *p)
 {
     const struct wl_plugin *wl = &p->plugin->wl;
     const char *text = p->set.measure.baseline;
-    void *defaults = xcalloc(1, wl->cell_size), *cell = xcalloc(1, wl->cell_size);
+    AUTO_FREE void *defaults = xcalloc(1, wl->cell_size), *cell = xcalloc(1, wl->cell_size);
     char why[1024];
     params_default(wl->params, defaults, why, sizeof why);
-    char *label = *text && label_parse(wl, defaults, text, cell, why, sizeof why)
-                      ? label_config(wl, defaults, cell)
-                      : xstrdup(text);
-    free(defaults);
-    free(cell);
-    return label;
+    return *text && label_parse(wl, defaults, text, cell, why, sizeof why)
+               ? label_config(wl, defaults, cell)
+               : xstrdup(text);
 }
 
 static int unknown_baseline(const struct plan *p, const char *label)
 {
     const char *labels[64];
-    struct text all = {0};
+    AUTO_TEXT struct text all = {0};
     size_t n = 0;
     for (size_t i = 0; i < p->n_cells && n < 64; i++) {
         size_t k = 0;
@@ -149,16 +146,14 @@ static int unknown_baseline(const struct plan *p, const char *label)
         text_addf(&all, "%s%s", all.len ? ", " : "", p->cells[i].config);
     }
     const char *near = text_nearest(label, labels, n);
-    int code = config_error(config_find(p->config, "measure", "baseline"),
-                            "'%s' is not a config of [%s] (%s%s)", label, p->section, all.s,
-                            DID_YOU_MEAN(near));
-    text_free(&all);
-    return code;
+    return config_error(config_find(p->config, "measure", "baseline"),
+                        "'%s' is not a config of [%s] (%s%s)", label, p->section, all.s,
+                        DID_YOU_MEAN(near));
 }
 
 static int choose_baselines(struct plan *p)
 {
-    char *wanted = wanted_label(p);
+    AUTO_FREE char *wanted = wanted_label(p);
     size_t marked = 0;
     bool compares = false;
     for (size_t i = 0; i < p->n_groups; i++) {
@@ -169,9 +164,7 @@ static int choose_baselines(struct plan *p)
             mark(p, &p->groups[i], first_label(p, &p->groups[i]));
     }
     /* A section that compares nothing has no use for the baseline that others have. */
-    int code = *wanted && !marked && compares ? unknown_baseline(p, wanted) : GS_OK;
-    free(wanted);
-    return code;
+    return *wanted && !marked && compares ? unknown_baseline(p, wanted) : GS_OK;
 }
 
 int plan_group(struct plan *p, struct draft *drafts, size_t n)

@@ -54,28 +54,22 @@ json_t *plan_json(const struct plan *p)
  * in it is never overwritten. */
 static int write_whole(const char *dir, const char *name, const char *text)
 {
-    char *path = xstrfmt("%s/%s", dir, name);
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, name);
     bool there = !access(path, F_OK);
-    int code = !there && files_replace(path, text, 0666)
-                   ? GS_OK
-                   : fail_file(path, "written", there ? EEXIST : errno);
-    free(path);
-    return code;
+    return !there && files_replace(path, text, 0666)
+               ? GS_OK
+               : fail_file(path, "written", there ? EEXIST : errno);
 }
 
 int plan_write(const struct plan *p, const char *dir)
 {
-    json_t *json = plan_json(p);
+    AUTO_JSON json_t *json = plan_json(p);
     char *text = json_dumps(json, JSON_SORT_KEYS | JSON_INDENT(1));
-    struct text line = {0};
+    AUTO_TEXT struct text line = {0};
     text_addf(&line, "%s\n", text);
-    json_decref(json);
     free(text);
     int code = write_whole(dir, "config.ini", p->config->text);
-    if (!code)
-        code = write_whole(dir, "plan.json", line.s);
-    text_free(&line);
-    return code;
+    return code ? code : write_whole(dir, "plan.json", line.s);
 }
 
 /* ---- reading ---- */

@@ -30,7 +30,7 @@ static int read_term(struct sweep_term *term, const struct wl_param *params,
 static int read_clause(struct sweep_excludes *x, const struct wl_param *params,
                        const struct config_entry *e, const char *text)
 {
-    struct words terms;
+    AUTO_WORDS struct words terms = {0};
     int code = GS_OK;
     x->v = xrealloc(x->v, (x->n + 1) * sizeof *x->v);
     struct sweep_clause *clause = &x->v[x->n++];
@@ -39,15 +39,14 @@ static int read_clause(struct sweep_excludes *x, const struct wl_param *params,
     for (size_t i = 0; i < terms.n; i++)
         if (*terms.v[i] && read_term(&clause->terms[clause->n++], params, e, terms.v[i]))
             code = GS_USAGE;
-    words_free(&terms);
     return clause->n ? code : config_error(e, "a clause is empty (write PARAMETER=VALUE …, …)");
 }
 
 int sweep_read_excludes(struct sweep_excludes *x, const struct wl_param *params,
                         const struct config_entry *e)
 {
-    char *value = xstrdup(e->value);
-    struct words clauses;
+    AUTO_FREE char *value = xstrdup(e->value);
+    AUTO_WORDS struct words clauses = {0};
     int code = GS_OK;
     for (char *p = value; (p = strchr(p, ',')); p++)
         *p = ';';
@@ -55,8 +54,6 @@ int sweep_read_excludes(struct sweep_excludes *x, const struct wl_param *params,
     for (size_t i = 0; i < clauses.n; i++)
         if (read_clause(x, params, e, clauses.v[i]))
             code = GS_USAGE;
-    words_free(&clauses);
-    free(value);
     return code;
 }
 

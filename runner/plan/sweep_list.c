@@ -102,12 +102,11 @@ static int read_range(struct sweep_axis *axis, const char *word)
     struct wl_param p = alone(axis->p);
     struct range r = {0};
     char why[1024] = "";
-    struct words parts;
+    AUTO_WORDS struct words parts = {0};
     words_split(&parts, word, ':');
     bool form = parts.n == 3 && parse_step(&p, parts.v[2], &r);
     bool ends = form && param_parse(&p, parts.v[0], &r.from, why, sizeof why) &&
                 param_parse(&p, parts.v[1], &r.to, why, sizeof why);
-    words_free(&parts);
     if (!form)
         return config_error(e, "'%.80s' is not a range (FROM:TO:xFACTOR or FROM:TO:+STEP, e.g. %s)",
                             word, p.type == WL_SIZE ? "8:128MiB:x2" : "1:9:+2");
@@ -148,13 +147,12 @@ static int read_word(struct sweep_axis *axis, const char *word)
 
 int sweep_list(struct sweep_axis *axis)
 {
-    struct words words;
+    AUTO_WORDS struct words words = {0};
     int code = GS_OK;
     words_split(&words, axis->from->value, ',');
     for (size_t i = 0; i < words.n; i++)
         if (read_word(axis, words.v[i]))
             code = GS_USAGE;
-    words_free(&words);
     if (!code && axis->n > SWEEP_MAX)
         code = config_error(axis->from, "more than %d values", SWEEP_MAX);
     return code;

@@ -22,13 +22,12 @@
 static int no_such(const char *name)
 {
     struct plugin_files f = plugin_files();
-    const char **names = xcalloc(f.n, sizeof *names);
+    AUTO_FREE const char **names = xcalloc(f.n, sizeof *names);
     for (size_t i = 0; i < f.n; i++)
         names[i] = f.v[i].name;
     const char *near = text_nearest(name, names, f.n);
     int code = fail(GS_USAGE, "no plugin '%s'%s; 'gradsync list' shows those found here", name,
                     DID_YOU_MEAN(near));
-    free(names);
     plugin_files_free(&f);
     return code;
 }

@@ -14,23 +14,21 @@
 static void search_path(struct words *dirs)
 {
     const char *env = getenv("GRADSYNC_PLUGIN_PATH");
-    char *all = xstrfmt(".:%s:%s:%s/plugins:%s/../lib/gradsync/plugins", env ? env : "",
-                        program_dir(), program_dir(), program_dir());
+    AUTO_FREE char *all = xstrfmt(".:%s:%s:%s/plugins:%s/../lib/gradsync/plugins", env ? env : "",
+                                  program_dir(), program_dir(), program_dir());
     words_split(dirs, all, ':');
-    free(all);
 }
 
 static bool is_path(const char *name)
 {
-    size_t n = strlen(name);
-    return strchr(name, '/') || (n > 3 && !strcmp(name + n - 3, ".so"));
+    return strchr(name, '/') || text_ends(name, ".so");
 }
 
 char *plugin_file(const char *name)
 {
     if (is_path(name))
         return xstrfmt("%s%s", strchr(name, '/') ? "" : "./", name);
-    struct words dirs;
+    AUTO_WORDS struct words dirs = {0};
     search_path(&dirs);
     char *found = NULL;
     for (size_t i = 0; i < dirs.n && !found; i++) {
@@ -40,17 +38,14 @@ char *plugin_file(const char *name)
         else
             free(path);
     }
-    words_free(&dirs);
     return found;
 }
 
 static bool mentions_abi(const char *path)
 {
-    struct text bytes = {0};
-    bool is = text_read_file(path, &bytes) &&
-              memmem(bytes.s, bytes.len, PLUGIN_ABI_STEM, strlen(PLUGIN_ABI_STEM));
-    text_free(&bytes);
-    return is;
+    AUTO_TEXT struct text bytes = {0};
+    return text_read_file(path, &bytes) &&
+           memmem(bytes.s, bytes.len, PLUGIN_ABI_STEM, strlen(PLUGIN_ABI_STEM));
 }
 
 static bool is_new(const struct plugin_files *f, const char *name)
@@ -63,8 +58,7 @@ static bool is_new(const struct plugin_files *f, const char *name)
 
 static int is_shared_object(const struct dirent *e)
 {
-    size_t n = strlen(e->d_name);
-    return n > 3 && !strcmp(e->d_name + n - 3, ".so");
+    return text_ends(e->d_name, ".so");
 }
 
 static void find_in(struct plugin_files *f, const char *dir)
@@ -91,11 +85,10 @@ static void find_in(struct plugin_files *f, const char *dir)
 struct plugin_files plugin_files(void)
 {
     struct plugin_files f = {0};
-    struct words dirs;
+    AUTO_WORDS struct words dirs = {0};
     search_path(&dirs);
     for (size_t i = 0; i < dirs.n; i++)
         find_in(&f, dirs.v[i]);
-    words_free(&dirs);
     return f;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/secrets.h"
+#include "base/text.h"
 #include "config/params.h"
 #include "config/train_settings.h"
 
@@ -56,14 +57,6 @@ static enum wl_type type_of(const struct words *values)
     return WL_INT;
 }
 
-static bool is_listed(const struct words *w, const char *word)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (!strcmp(w->v[i], word))
-            return true;
-    return false;
-}
-
 static const char *keep(struct reader *r, const char *text, size_t n)
 {
     words_addf(&r->p->texts, "%.*s", (int)n, text);
@@ -80,7 +73,7 @@ static void check_values(struct reader *r, const struct config_entry *e, const s
 
 static void add_param(struct reader *r, const struct config_entry *e)
 {
-    struct words values;
+    AUTO_WORDS struct words values = {0};
     words_split(&values, e->value, ',');
     check_values(r, e, &values);
     const char *first = values.n ? values.v[0] : "";
@@ -90,11 +83,10 @@ static void add_param(struct reader *r, const struct config_entry *e)
     r->p->params[n] = (struct wl_param){
         .name = keep(r, e->key, strlen(e->key)),
         .type = type,
-        .role = fixed || is_listed(&r->axes, e->key) ? WL_AXIS : WL_CONFIG,
+        .role = fixed || words_has(&r->axes, e->key) ? WL_AXIS : WL_CONFIG,
         .offset = n * WL_TEXT_MAX,
         .def = keep(r, first, type == WL_INT ? strspn(first, DIGITS) : strlen(first)),
         .help = "a key of [train]"};
-    words_free(&values);
 }
 
 static bool is_setting(const char *key)

@@ -36,10 +36,9 @@ static void lack(struct gap *g, const char *number)
 
 static char *measure_again(const struct proof *p)
 {
-    char *section = xstrfmt("%s%s%s", p->r->workload, *p->r->label ? " " : "", p->r->label);
-    char *command = shell_command("run", p->config, section, p->overrides);
-    free(section);
-    return command;
+    AUTO_FREE char *section =
+        xstrfmt("%s%s%s", p->r->workload, *p->r->label ? " " : "", p->r->label);
+    return shell_command("run", p->config, section, p->overrides);
 }
 
 static char *complete(const struct proof *p)
@@ -56,9 +55,8 @@ static char *measure_first(const struct paper_tables *tables, const char *query)
     char *command = NULL;
     if (quote && *quote == '=') {
         s = quote + 1 + strspn(quote + 1, " '");
-        char *path = xstrfmt("%s/%.*s.ini", tables->configs, (int)strcspn(s, "' "), s);
+        AUTO_FREE char *path = xstrfmt("%s/%.*s.ini", tables->configs, (int)strcspn(s, "' "), s);
         command = access(path, F_OK) ? NULL : shell_command("run", path, NULL, NULL);
-        free(path);
     }
     return command ? command : xstrdup("make figures");
 }
@@ -135,17 +133,15 @@ static bool refuse_row(struct admissibility *admissibility, const struct proof *
                        complete(p));
         return true;
     }
-    size_t *cells = xcalloc(p->r->n_cells + 1, sizeof *cells);
-    bool refused = refuse_cells(admissibility, p, cells, proof_cells(p, g, row, cells), gap);
-    free(cells);
-    return refused;
+    AUTO_FREE size_t *cells = xcalloc(p->r->n_cells + 1, sizeof *cells);
+    return refuse_cells(admissibility, p, cells, proof_cells(p, g, row, cells), gap);
 }
 
 static bool refuse_run(struct admissibility *admissibility, struct paper_tables *s,
                        const struct grid *g, size_t row, enum row_run which, size_t *gap)
 {
     struct proof *p;
-    char *dir = paper_tables_run(s, g, row, which);
+    AUTO_FREE char *dir = paper_tables_run(s, g, row, which);
     bool refused = false;
     if (dir && proof_of(&admissibility->proofs, dir, &p)) {
         *gap =
@@ -154,7 +150,6 @@ static bool refuse_run(struct admissibility *admissibility, struct paper_tables 
     } else if (dir) {
         refused = refuse_row(admissibility, p, g, row, which, gap);
     }
-    free(dir);
     return refused;
 }
 
@@ -204,9 +199,8 @@ static const struct proof *proof_of_row(struct admissibility *admissibility, str
                                         const struct grid *g, size_t row)
 {
     struct proof *p = NULL;
-    char *dir = paper_tables_run(s, g, row, ROW_RUN);
+    AUTO_FREE char *dir = paper_tables_run(s, g, row, ROW_RUN);
     bool good = dir && !proof_of(&admissibility->proofs, dir, &p);
-    free(dir);
     return good ? p : NULL;
 }
 
@@ -237,13 +231,13 @@ int admissibility_report(const struct admissibility *admissibility)
     int code = GS_OK;
     for (size_t i = 0; i < admissibility->n; i++) {
         const struct gap *g = &admissibility->v[i];
-        char *more = g->numbers > 1 ? xstrfmt(" and %zu more", g->numbers - 1) : xstrdup("");
+        AUTO_FREE char *more =
+            g->numbers > 1 ? xstrfmt(" and %zu more", g->numbers - 1) : xstrdup("");
         if (g->needed)
             code = fail(GS_FAILED, "%s: %s%s cannot be printed; fill it: %s", g->what, g->first,
                         more, g->command);
         else if (g->numbers)
             say("left out: %s: %s%s; fill it: %s", g->what, g->first, more, g->command);
-        free(more);
     }
     return code;
 }

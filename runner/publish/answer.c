@@ -57,13 +57,11 @@ static int find_rows(struct numbers *b, struct answer *a, char *query, const str
 
 static int several_rows(struct numbers *b, struct answer *a, size_t n)
 {
-    char *differ = a->grid ? differences(a->grid, &a->rows) : xstrdup("name");
-    int code = fail_at(GS_USAGE, b->d.path, a->macro->line,
-                       "%s: %zu rows of %s match, and they differ in %s; add a condition on "
-                       "one of these, or ORDER BY COLUMN LIMIT 1",
-                       a->macro->name, n, a->grid ? a->grid->name : "numbers", differ);
-    free(differ);
-    return code;
+    AUTO_FREE char *differ = a->grid ? differences(a->grid, &a->rows) : xstrdup("name");
+    return fail_at(GS_USAGE, b->d.path, a->macro->line,
+                   "%s: %zu rows of %s match, and they differ in %s; add a condition on "
+                   "one of these, or ORDER BY COLUMN LIMIT 1",
+                   a->macro->name, n, a->grid ? a->grid->name : "numbers", differ);
 }
 
 /* A field of a row is as it is in the table: 1e+10 stays that. */
@@ -143,11 +141,10 @@ static int query_table(struct numbers *b, struct answer *a, const char *query,
                                   &a->left_out, &a->fault);
     if (code || a->rows.n || p->count)
         return code ? code : run_query(b, a, query, p, in);
-    char *where = condition_of(a->macro->query);
+    AUTO_FREE char *where = condition_of(a->macro->query);
     if (!a->gap)
         a->gap = a->left_out ? xstrfmt("all rows of %s with %s are refused", a->grid->name, where)
                              : xstrfmt("%s has no row with %s", a->grid->name, where);
-    free(where);
     return GS_OK;
 }
 

@@ -33,19 +33,17 @@ static bool agree(const struct words *a, const struct words *b)
 
 static void compare_plan(const struct recorded *r, const struct plan *p, bool *requested)
 {
-    struct words *planned = xcalloc(p->n_cells + 1, sizeof *planned);
+    AUTO_FREE struct words *planned = xcalloc(p->n_cells + 1, sizeof *planned);
     for (size_t i = 0; i < p->n_cells; i++)
         words_split(&planned[i], p->cells[i].params, ' ');
     for (size_t c = 0; c < r->n_cells; c++) {
-        struct words w;
+        AUTO_WORDS struct words w = {0};
         words_split(&w, r->cells[c].params, ' ');
         for (size_t i = 0; i < p->n_cells && !requested[c]; i++)
             requested[c] = !strcmp(p->cells[i].id, r->cells[c].id) || agree(&w, &planned[i]);
-        words_free(&w);
     }
     for (size_t i = 0; i < p->n_cells; i++)
         words_free(&planned[i]);
-    free(planned);
 }
 
 char *config_match_path(const struct recorded *r, const char *configs,
@@ -56,7 +54,7 @@ char *config_match_path(const struct recorded *r, const char *configs,
     *overrides = NULL;
     if (!access(path, F_OK) || !r->overrides)
         return path;
-    char *recorded = xstrfmt("%s/config.ini", r->dir);
+    AUTO_FREE char *recorded = xstrfmt("%s/config.ini", r->dir);
     struct config *config;
     struct settings set;
     err_capture(why, sizeof why);
@@ -69,7 +67,6 @@ char *config_match_path(const struct recorded *r, const char *configs,
         config_free(config);
     }
     err_capture(NULL, 0);
-    free(recorded);
     return path;
 }
 
@@ -81,12 +78,12 @@ static struct plan *plan_today(const struct recorded *r, const char *path,
     struct plan *plan = NULL;
     if (config_load(&config, path, overrides))
         return NULL;
-    char *section = *r->label ? xstrfmt("%s %s", r->workload, r->label) : xstrdup(r->workload);
+    AUTO_FREE char *section =
+        *r->label ? xstrfmt("%s %s", r->workload, r->label) : xstrdup(r->workload);
     if (!config_section(config, section))
         config_free(config);
     else if (plan_build(&plan, config, section)) /* which owns the config */
         plan = NULL;
-    free(section);
     return plan;
 }
 

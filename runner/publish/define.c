@@ -87,11 +87,8 @@ static int read_macro(struct reading *r, struct definitions *d, char *name, char
 int definitions_add(struct definitions *d, const char *name, const char *text)
 {
     struct reading r = {.at.file = "command line"};
-    char *copy = xstrdup(text), *n = xstrdup(name);
-    int code = read_macro(&r, d, n, copy);
-    free(n);
-    free(copy);
-    return code;
+    AUTO_FREE char *copy = xstrdup(text), *n = xstrdup(name);
+    return read_macro(&r, d, n, copy);
 }
 
 /* ---- bodies of tables ---- */
@@ -130,7 +127,7 @@ static int add_body(const struct reading *r, const struct bound *named, void *ct
 static int read_rows(struct reading *r, struct definitions *d, const char *head, const char *text)
 {
     struct bound b = {0};
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     words_split(&w, head, ' ');
     struct rows rows = {.d = d, .name = w.n ? w.v[0] : "", .line = text};
     int code = w.n > 2 && !strcmp(w.v[1], "over")
@@ -145,10 +142,7 @@ static int read_rows(struct reading *r, struct definitions *d, const char *head,
             code = expand_wrong(r, "no set", w.v[i]);
     }
     rows.all = b.n;
-    if (!code)
-        code = expand_each(r, &b, 0, rows.named, add_body, &rows);
-    words_free(&w);
-    return code;
+    return code ? code : expand_each(r, &b, 0, rows.named, add_body, &rows);
 }
 
 /* ---- the file ---- */
@@ -182,12 +176,11 @@ static int read_line(struct reading *r, struct definitions *d, char *line)
 
 int definitions_read(struct definitions *d, const char *path, struct sql *sql)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     int code = GS_OK;
     *d = (struct definitions){.path = xstrdup(path)};
     struct reading r = {.sql = sql, .at.file = d->path};
     if (!files_read(path, FILES_ANY, FILES_WHOLE_MAX, &t)) {
-        text_free(&t);
         return fail_at(GS_USAGE, path, 0, "%s", files_why(errno));
     }
     for (char *line = t.s, *end; line && *line && !code; line = end) {
@@ -198,18 +191,15 @@ int definitions_read(struct definitions *d, const char *path, struct sql *sql)
         code = read_line(&r, d, line);
     }
     expand_free(&r);
-    text_free(&t);
     return code;
 }
 
 const char *definitions_nearest(const struct definitions *d, const char *word)
 {
-    const char **names = xcalloc(d->n + 1, sizeof *names);
+    AUTO_FREE const char **names = xcalloc(d->n + 1, sizeof *names);
     for (size_t i = 0; i < d->n; i++)
         names[i] = d->v[i].name;
-    const char *near = text_nearest(word, names, d->n);
-    free(names);
-    return near;
+    return text_nearest(word, names, d->n);
 }
 
 void definitions_free(struct definitions *d)

@@ -2,6 +2,7 @@
 #include "publish/expand.h"
 
 #include "base/err.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -26,10 +27,8 @@ const struct set *expand_find(const struct reading *r, const char *name, size_t 
 
 static void add_once(struct words *w, const char *word)
 {
-    for (size_t i = 0; i < w->n; i++)
-        if (!strcmp(w->v[i], word))
-            return;
-    words_add(w, word);
+    if (!words_has(w, word))
+        words_add(w, word);
 }
 
 /* The values of the first column, each once. NULL is no value. */
@@ -41,12 +40,11 @@ static int query_set(const struct reading *r, struct words *values, const char *
     int code = sql_split(&parts, query, r->at);
     if (!code && parts.from)
         code = sql_use(r->sql, &parts, &g);
-    char *ordered = xstrfmt("%s%s", query, code || *parts.order ? "" : " ORDER BY rowid");
+    AUTO_FREE char *ordered = xstrfmt("%s%s", query, code || *parts.order ? "" : " ORDER BY rowid");
     r->sql->refused = true;
     if (!code)
         code = sql_run(r->sql, &found, ordered, NULL, r->at);
     r->sql->refused = false;
-    free(ordered);
     for (size_t i = 0; i < found.rows * found.columns; i += found.columns)
         if (*found.cells.v[i].text)
             add_once(values, found.cells.v[i].text);

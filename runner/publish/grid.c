@@ -44,7 +44,7 @@ void grid_add(struct grid *g, long line, const char *const *fields)
 
 static int read_rows(struct grid *g, struct csv_reader *r)
 {
-    const char **fields = xcalloc(g->n_columns + 1, sizeof *fields);
+    AUTO_FREE const char **fields = xcalloc(g->n_columns + 1, sizeof *fields);
     bool got;
     int code = csv_read_row(r, &got);
     while (!code && got) {
@@ -53,7 +53,6 @@ static int read_rows(struct grid *g, struct csv_reader *r)
         grid_add(g, r->number, fields);
         code = csv_read_row(r, &got);
     }
-    free(fields);
     return code;
 }
 
@@ -197,8 +196,8 @@ void grid_latest(struct grid *g, const enum grid_run *runs)
 {
     if (!grid_has(g, "run_id") || !g->n)
         return;
-    struct candidate *v = xcalloc(g->n, sizeof *v);
-    bool *drop = xcalloc(g->n, sizeof *drop);
+    AUTO_FREE struct candidate *v = xcalloc(g->n, sizeof *v);
+    AUTO_FREE bool *drop = xcalloc(g->n, sizeof *drop);
     for (size_t i = 0; i < g->n; i++)
         v[i] = (struct candidate){row_key(g, i), grid_text(g, i, "run_id"), runs[i], i};
     qsort(v, g->n, sizeof *v, by_candidate);
@@ -210,6 +209,4 @@ void grid_latest(struct grid *g, const enum grid_run *runs)
     for (size_t i = 0; i < g->n; i++)
         free(v[i].key);
     drop_rows(g, drop);
-    free(drop);
-    free(v);
 }

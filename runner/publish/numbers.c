@@ -76,9 +76,8 @@ static int resolve(struct numbers *b, struct answer *a, struct text *query, stru
         }
         s += text ? 2 : 1;
         size_t n = strcspn(s, text ? "'" : " ,;()'\"=<>+");
-        char *name = xstrfmt("%.*s", (int)n, s);
+        AUTO_FREE char *name = xstrfmt("%.*s", (int)n, s);
         code = resolve_name(b, a, name, text, query, in);
-        free(name);
         s += n;
         s += text && *s;
     }
@@ -89,14 +88,13 @@ static int resolve(struct numbers *b, struct answer *a, struct text *query, stru
 
 static int look_up(struct numbers *b, struct answer *a)
 {
-    struct text query = {0};
+    AUTO_TEXT struct text query = {0};
     struct sql_values in = {0};
     text_add(&query, "");
     int code = resolve(b, a, &query, &in);
     if (!code)
         code = answer_query(b, a, query.s, &in);
     sql_values_free(&in);
-    text_free(&query);
     return code;
 }
 

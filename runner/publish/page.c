@@ -2,10 +2,10 @@
 #include "publish/page.h"
 
 #include "base/err.h"
+#include "base/text.h"
 #include "base/version.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -38,26 +38,18 @@ void page_text(FILE *f, const char *s)
 
 /* ---- which platforms ---- */
 
-static bool holds(const struct words *w, const char *word)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (!strcmp(w->v[i], word))
-            return true;
-    return false;
-}
-
 static int choose(struct words *chosen, const struct page_source *s, const struct page_run *runs,
                   size_t n)
 {
-    struct words all = {0};
+    AUTO_WORDS struct words all = {0};
     int code = GS_OK;
     *chosen = (struct words){0};
     for (size_t i = 0; i < n; i++)
-        if (!holds(&all, runs[i].platform))
+        if (!words_has(&all, runs[i].platform))
             words_add(&all, runs[i].platform);
     for (size_t i = 0; s->platforms[i] && !code; i++) {
         const char *near = text_nearest(s->platforms[i], (const char *const *)all.v, all.n);
-        if (holds(&all, s->platforms[i]))
+        if (words_has(&all, s->platforms[i]))
             words_add(chosen, s->platforms[i]);
         else
             code = fail(GS_USAGE,
@@ -70,7 +62,6 @@ static int choose(struct words *chosen, const struct page_source *s, const struc
     if (!code && !chosen->n)
         code = fail(GS_USAGE, "report: no recording below %s; 'gradsync run CONFIG' makes one",
                     s->raw);
-    words_free(&all);
     return code;
 }
 
@@ -134,7 +125,8 @@ static bool has_run(const struct page_run *runs, size_t n, const char *platform,
                     const struct words *platforms, bool of_sites)
 {
     for (size_t i = 0; i < n; i++)
-        if ((platform ? !strcmp(runs[i].platform, platform) : holds(platforms, runs[i].platform)) &&
+        if ((platform ? !strcmp(runs[i].platform, platform)
+                      : words_has(platforms, runs[i].platform)) &&
             !strcmp(runs[i].workload, SITES_WORKLOAD) == of_sites)
             return true;
     return false;
@@ -161,7 +153,7 @@ static void put_heading(FILE *f, const char *id, const char *text)
 static int put_platform(struct page *p, size_t place)
 {
     const char *platform = p->platforms->v[place], *figures = p->source->figures;
-    char *id = xstrfmt("p%zu", place);
+    AUTO_FREE char *id = xstrfmt("p%zu", place);
     put_heading(p->f, id, platform);
     int code = page_put_counts(p->f, &p->tables, platform);
     if (!code)
@@ -174,7 +166,6 @@ static int put_platform(struct page *p, size_t place)
         code = page_put_tables(p->f, &p->tables, platform, p->rows);
     page_put_runs(p->f, p->runs, p->n_runs, platform);
     fputs("</section>\n", p->f);
-    free(id);
     return code;
 }
 
@@ -227,7 +218,7 @@ static int put_page(FILE *f, const struct page_source *s, const struct words *pl
 static int write_whole(const char *path, const struct page_source *s, const struct words *platforms,
                        const struct page_run *runs, size_t n)
 {
-    char *new = xstrfmt("%s.new", path);
+    AUTO_FREE char *new = xstrfmt("%s.new", path);
     FILE *f = fopen(new, "we");
     int code = f ? put_page(f, s, platforms, runs, n)
                  : fail_at(GS_FAILED, new, 0, "cannot be written: %s", strerror(errno));
@@ -238,21 +229,19 @@ static int write_whole(const char *path, const struct page_source *s, const stru
         code = fail_at(GS_FAILED, path, 0, "cannot be written: %s", strerror(errno));
     if (code && f)
         unlink(new);
-    free(new);
     return code;
 }
 
 int page_write(const char *path, const struct page_source *source)
 {
     struct page_run *runs;
-    struct words platforms = {0};
+    AUTO_WORDS struct words platforms = {0};
     size_t n;
     int code = page_runs_read(&runs, &n, source->raw);
     if (!code)
         code = choose(&platforms, source, runs, n);
     if (!code)
         code = write_whole(path, source, &platforms, runs, n);
-    words_free(&platforms);
     page_runs_free(runs, n);
     return code;
 }

@@ -4,6 +4,7 @@
  */
 #include "advise/advice.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "publish/page.h"
 
 #include <stdlib.h>
@@ -27,7 +28,7 @@ void page_command(FILE *f, const char *command)
 
 static void put_sentence(FILE *f, const struct steps_evidence *s, size_t shape)
 {
-    char *text = NULL;
+    AUTO_FREE char *text = NULL;
     size_t n;
     FILE *memory = open_memstream(&text, &n);
     if (!memory)
@@ -38,24 +39,22 @@ static void put_sentence(FILE *f, const struct steps_evidence *s, size_t shape)
     fputs("<p class=\"advice\">", f);
     page_text(f, text);
     fputs("</p>\n", f);
-    free(text);
 }
 
 static void put_commands(FILE *f, const struct steps_evidence *s, size_t shape)
 {
-    struct words commands = {0};
+    AUTO_WORDS struct words commands = {0};
     advice_commands(&commands, s, shape);
     for (size_t i = 0; i < commands.n; i++) {
         fputs(i ? " " : "<p>Next: ", f);
         page_command(f, commands.v[i]);
     }
     fputs(commands.n ? "</p>\n" : "", f);
-    words_free(&commands);
 }
 
 static void put_table(FILE *f, const struct steps_evidence *s, size_t shape)
 {
-    struct words cells = {0};
+    AUTO_WORDS struct words cells = {0};
     advice_rows(&cells, s, shape);
     fputs("<div class=\"wide\"><table class=\"sort\"><thead><tr>", f);
     for (int i = 0; i < SHOWN; i++)
@@ -73,7 +72,6 @@ static void put_table(FILE *f, const struct steps_evidence *s, size_t shape)
         fputs("</tr>\n", f);
     }
     fputs("</tbody></table></div>\n", f);
-    words_free(&cells);
 }
 
 /* The figure has all shapes of a platform: it stands below the first one. */
@@ -103,7 +101,7 @@ static int put_shape(FILE *f, const struct page_source *source, const struct ste
 int page_put_answer(FILE *f, const struct page_source *source, const struct words *platforms,
                     int *serial)
 {
-    struct words roots = {0};
+    AUTO_WORDS struct words roots = {0};
     struct steps_evidence s;
     bool any = false;
     for (size_t i = 0; i < platforms->n; i++)
@@ -121,6 +119,5 @@ int page_put_answer(FILE *f, const struct page_source *source, const struct word
               f);
     fputs("</section>\n", f);
     evidence_free(&s);
-    words_free(&roots);
     return code;
 }

@@ -5,6 +5,7 @@
  * that they answer. A page has room for some: the others are counted, with where they are.
  */
 #include "base/err.h"
+#include "base/text.h"
 #include "publish/page.h"
 
 #include <dirent.h>
@@ -132,13 +133,12 @@ static void put_caption(FILE *f, const char *folder, const char *name, const str
         size_t n = strlen(name) - (k->whole ? 0 : strlen(k->script) + 1);
         const char *dash = strchr(name, '-');
         size_t workload = k->whole || !dash ? 0 : (size_t)(dash - name);
-        char *command = xstrfmt(
+        AUTO_FREE char *command = xstrfmt(
             "figures/draw %s data/csv/panels/%s/%.*s%s%.*s.plot figures/out/%s/%s", k->script,
             folder, (int)workload, name, workload ? "/" : "", (int)n, name, folder, name);
         fputs("<details><summary>command</summary>", f);
         page_command(f, command);
         fputs("</details>", f);
-        free(command);
     }
     fputs("</figcaption>", f);
 }
@@ -147,8 +147,8 @@ static void put_caption(FILE *f, const char *folder, const char *name, const str
 static int put_figure(FILE *f, const char *figures, const char *folder, const char *name,
                       int *serial, size_t *room, bool *put)
 {
-    struct text svg = {0};
-    char *path = xstrfmt("%s/%s/%s" SUFFIX, figures, folder, name);
+    AUTO_TEXT struct text svg = {0};
+    AUTO_FREE char *path = xstrfmt("%s/%s/%s" SUFFIX, figures, folder, name);
     const char *begin = text_read_file(path, &svg) ? strstr(svg.s, "<svg") : NULL;
     int code = begin
                    ? GS_OK
@@ -162,8 +162,6 @@ static int put_figure(FILE *f, const char *figures, const char *folder, const ch
         fputs("</figure>\n", f);
         *serial += 1;
     }
-    free(path);
-    text_free(&svg);
     return code;
 }
 
@@ -173,32 +171,29 @@ static int put_figure(FILE *f, const char *figures, const char *folder, const ch
 static void find_figures(struct words *names, const char *figures, const char *folder)
 {
     struct dirent **files;
-    char *dir = xstrfmt("%s/%s", figures, folder);
+    AUTO_FREE char *dir = xstrfmt("%s/%s", figures, folder);
     int found = scandir(dir, &files, NULL, alphasort);
     for (int i = 0; i < found; i++) {
         const char *name = files[i]->d_name;
-        size_t n = strlen(name), s = strlen(SUFFIX);
-        if (*name != '.' && n > s && !strcmp(name + n - s, SUFFIX))
-            words_addf(names, "%.*s", (int)(n - s), name);
+        if (*name != '.' && text_ends(name, SUFFIX))
+            words_addf(names, "%.*s", (int)(strlen(name) - strlen(SUFFIX)), name);
         free(files[i]);
     }
     if (found >= 0)
         free(files);
-    free(dir);
 }
 
 size_t page_count_figures(const char *figures, const char *folder)
 {
-    struct words names = {0};
+    AUTO_WORDS struct words names = {0};
     find_figures(&names, figures, folder);
     size_t n = names.n;
-    words_free(&names);
     return n;
 }
 
 int page_put_answer_figure(FILE *f, const char *figures, const char *platform, int *serial)
 {
-    struct words names = {0};
+    AUTO_WORDS struct words names = {0};
     size_t room = SIZE_MAX;
     int code = GS_OK;
     bool put;
@@ -206,7 +201,6 @@ int page_put_answer_figure(FILE *f, const char *figures, const char *platform, i
     for (size_t i = 0; i < names.n && !code; i++)
         if (!strcmp(names.v[i], ANSWER))
             code = put_figure(f, figures, platform, ANSWER, serial, &room, &put);
-    words_free(&names);
     return code;
 }
 
@@ -232,7 +226,7 @@ static int put_question(FILE *f, const struct page_place *at, const struct words
 
 int page_put_figures(FILE *f, const struct page_place *at, int *serial)
 {
-    struct words names = {0};
+    AUTO_WORDS struct words names = {0};
     size_t room = 0, left_out = 0;
     int code = GS_OK;
     find_figures(&names, at->figures, at->folder);
@@ -248,6 +242,5 @@ int page_put_figures(FILE *f, const struct page_place *at, int *serial)
         fputs("</code>", f);
         fputs("</p>\n", f);
     }
-    words_free(&names);
     return code;
 }

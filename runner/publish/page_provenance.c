@@ -3,6 +3,7 @@
  * The runs behind a page, and the machines that they were measured on.
  */
 #include "base/err.h"
+#include "base/text.h"
 #include "compare/origin.h"
 #include "publish/page.h"
 #include "record/check_run.h"
@@ -50,7 +51,7 @@ static int read_header(struct page_run *run, const char *path, bool *got)
 
 static int read_run(struct page_run *run, const char *dir, bool *got)
 {
-    struct words paths;
+    AUTO_WORDS struct words paths = {0};
     int code = GS_OK, last = 0;
     *run = (struct page_run){.dir = xstrdup(dir)};
     *got = false;
@@ -63,12 +64,10 @@ static int read_run(struct page_run *run, const char *dir, bool *got)
         if (!*got && !code)
             code = read_header(run, paths.v[i], got);
     }
-    words_free(&paths);
-    char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
     run->finished = !access(manifest, F_OK);
     if (!code)
         code = run->finished ? manifest_verify(dir) : check_recordings(dir);
-    free(manifest);
     run->load = host_load_text(dir);
     return code;
 }
@@ -136,15 +135,13 @@ static void put_origin(FILE *f, const char *origin)
     fputs("<div class=\"wide\"><table><tbody>\n", f);
     for (const char *s = origin; *s;) {
         size_t n = strcspn(s, "\n"), key = strcspn(s, " \n");
-        char *name = xstrfmt("%.*s", (int)key, s);
-        char *value = xstrfmt("%.*s", (int)(n - key), s + key);
+        AUTO_FREE char *name = xstrfmt("%.*s", (int)key, s);
+        AUTO_FREE char *value = xstrfmt("%.*s", (int)(n - key), s + key);
         fputs("<tr><th>", f);
         page_text(f, name);
         fputs("</th><td class=\"long\">", f);
         page_text(f, value);
         fputs("</td></tr>\n", f);
-        free(name);
-        free(value);
         s += n + (s[n] == '\n');
     }
     fputs("</tbody></table></div>\n", f);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "compare/judgement.h"
 #include "publish/page.h"
@@ -240,7 +241,7 @@ static int count_verdicts(struct paper_tables *s, const char *platform, struct t
 
 int page_put_counts(FILE *f, struct paper_tables *tables, const char *platform)
 {
-    struct tally *v;
+    AUTO_FREE struct tally *v = NULL;
     size_t n;
     int code = count_verdicts(tables, platform, &v, &n);
     for (size_t k = 0; !code && k < n; k++) {
@@ -251,7 +252,6 @@ int page_put_counts(FILE *f, struct paper_tables *tables, const char *platform)
             fprintf(f, ", %zu %s", v[k].counts[i], verdict_names[i]);
         fputs(".</p>\n", f);
     }
-    free(v);
     return code;
 }
 
@@ -279,12 +279,11 @@ int page_put_overview(FILE *f, struct paper_tables *tables, const struct words *
     fputs("</tr></thead><tbody>\n", f);
     for (size_t p = 0; p < platforms->n && !code; p++) {
         static const struct tally none = {.mode = ""};
-        struct tally *v;
+        AUTO_FREE struct tally *v = NULL;
         size_t n;
         code = count_verdicts(tables, platforms->v[p], &v, &n);
         for (size_t k = 0; k < n || (k == 0 && !n); k++)
             put_overview_row(f, p, platforms->v[p], n ? &v[k] : &none);
-        free(v);
     }
     fputs("</tbody></table></div>\n", f);
     return code;

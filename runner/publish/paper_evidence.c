@@ -27,9 +27,8 @@ static void proof_free(struct proof *p)
 
 static int read_proof(struct proof *p, const char *configs)
 {
-    char *manifest = xstrfmt("%s/%s", p->dir, RECORD_MANIFEST);
+    AUTO_FREE char *manifest = xstrfmt("%s/%s", p->dir, RECORD_MANIFEST);
     p->finished = !access(manifest, F_OK);
-    free(manifest);
     int code = recorded_read(&p->r, p->dir);
     if (!code && p->r)
         code = origins_read(&p->origins, p->r);

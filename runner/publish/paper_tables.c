@@ -32,19 +32,16 @@ static void list_tables(struct words *w, const char *dir)
 
 int paper_tables_no_table(const struct paper_tables *s, const char *name, const char *path)
 {
-    struct words w = {0};
+    AUTO_WORDS struct words w = {0};
     list_tables(&w, s->csv);
     const char *near = text_nearest(name, (const char *const *)w.v, w.n);
-    int code =
-        w.n ? fail(GS_USAGE,
-                   "no table '%s': %s does not exist%s; run 'make tables', or 'make "
-                   "paper' for those of the paper",
-                   name, path, DID_YOU_MEAN(near))
-            : fail(GS_USAGE,
-                   "no table in %s; run 'make tables', or 'make paper' for those of the paper",
-                   s->csv);
-    words_free(&w);
-    return code;
+    return w.n ? fail(GS_USAGE,
+                      "no table '%s': %s does not exist%s; run 'make tables', or 'make "
+                      "paper' for those of the paper",
+                      name, path, DID_YOU_MEAN(near))
+               : fail(GS_USAGE,
+                      "no table in %s; run 'make tables', or 'make paper' for those of the paper",
+                      s->csv);
 }
 
 static int read_table(struct paper_tables *s, const char *name, struct grid **out)
@@ -57,20 +54,16 @@ static int read_table(struct paper_tables *s, const char *name, struct grid **ou
         *out = paper_tables_settings();
         return GS_OK;
     }
-    char *path = xstrfmt("%s/%s.csv", s->csv, name);
-    int code =
-        access(path, F_OK) ? paper_tables_no_table(s, name, path) : grid_read(out, name, path);
-    free(path);
-    return code;
+    AUTO_FREE char *path = xstrfmt("%s/%s.csv", s->csv, name);
+    return access(path, F_OK) ? paper_tables_no_table(s, name, path) : grid_read(out, name, path);
 }
 
 static enum grid_run state_of(const char *dir)
 {
-    char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
     enum grid_run state = !runs_measured(dir)      ? GRID_RUN_EMPTY
                           : access(manifest, F_OK) ? GRID_RUN_PART
                                                    : GRID_RUN_FINISHED;
-    free(manifest);
     return state;
 }
 
@@ -83,9 +76,8 @@ static void keep_latest(struct paper_tables *s, struct grid *g)
             runs[i] = runs[i - 1];
             continue;
         }
-        char *dir = paper_tables_run(s, g, i, ROW_RUN);
+        AUTO_FREE char *dir = paper_tables_run(s, g, i, ROW_RUN);
         runs[i] = dir ? state_of(dir) : GRID_RUN_EMPTY;
-        free(dir);
     }
     grid_latest(g, runs);
     free(runs);

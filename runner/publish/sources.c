@@ -79,22 +79,20 @@ struct grid *paper_tables_settings(void)
 static int add_asked(struct grid *g, const char *configs, const char *file)
 {
     struct config *c;
-    char *path = xstrfmt("%s/%s", configs, file);
-    char *platform = xstrfmt("%.*s", (int)(strlen(file) - strlen(".ini")), file);
+    AUTO_FREE char *path = xstrfmt("%s/%s", configs, file);
+    AUTO_FREE char *platform = xstrfmt("%.*s", (int)(strlen(file) - strlen(".ini")), file);
     int code = config_load(&c, path, NULL);
     for (const struct settings_section *s = settings_sections; !code && s->name; s++)
         for (const struct wl_param *p = s->table; p && p->name; p++) {
             const struct config_entry *e = config_find(c, s->name, p->name);
-            char *place = e ? xstrfmt("%s:%d", e->file, e->line) : xstrdup("the program's own");
+            AUTO_FREE char *place =
+                e ? xstrfmt("%s:%d", e->file, e->line) : xstrdup("the program's own");
             grid_add(
                 g, (long)g->n + 1,
                 (const char *const[]){platform, s->name, p->name, e ? e->value : p->def, place});
-            free(place);
         }
     if (!code)
         config_free(c);
-    free(platform);
-    free(path);
     return code;
 }
 
@@ -107,7 +105,7 @@ static int is_config(const struct dirent *e)
 int paper_tables_asked(struct grid **out, const char *configs)
 {
     static const char *const columns[] = {"platform", "section", "key", "value", "place", NULL};
-    struct dirent **files = NULL;
+    AUTO_FREE struct dirent **files = NULL;
     struct grid *g = grid_new("asked", configs, columns);
     int n = scandir(configs, &files, is_config, alphasort), code = GS_OK;
     for (int i = 0; i < n; i++) {
@@ -115,7 +113,6 @@ int paper_tables_asked(struct grid **out, const char *configs)
             code = add_asked(g, configs, files[i]->d_name);
         free(files[i]);
     }
-    free(files);
     if (code)
         grid_free(g);
     else

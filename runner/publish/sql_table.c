@@ -102,7 +102,7 @@ static int insert_rows(struct sql *s, const struct grid *g, const struct words *
 static int index_rows(struct sql *s, const struct grid *g, const struct words *keys)
 {
     static const char *const chosen_by[] = {"platform", "workload", "label", "mode", "size"};
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     size_t n = 0;
     text_addf(&t, "CREATE INDEX main.\"index of %s\" ON \"%s\" (", g->name, g->name);
     for (size_t c = 0; c < sizeof chosen_by / sizeof *chosen_by; c++)
@@ -110,18 +110,16 @@ static int index_rows(struct sql *s, const struct grid *g, const struct words *k
             if (!strcmp(keys->v[k], chosen_by[c]))
                 text_addf(&t, "%s\"%s\"", n++ ? ", " : "", keys->v[k]);
     text_add(&t, ")");
-    int code = n ? sql_execute(s, t.s) : GS_OK;
-    text_free(&t);
-    return code;
+    return n ? sql_execute(s, t.s) : GS_OK;
 }
 
 /* The view hides the rows that are refused. It has the name of the table, which it shadows. */
 static int load(struct sql *s, const struct grid *g)
 {
-    struct words keys = {0};
-    struct text create = {0}, insert = {0};
+    AUTO_WORDS struct words keys = {0};
+    AUTO_TEXT struct text create = {0}, insert = {0};
     list_keys(&keys, g);
-    bool *numbers = xcalloc(keys.n, sizeof *numbers);
+    AUTO_FREE bool *numbers = xcalloc(keys.n, sizeof *numbers);
     text_addf(&create, "BEGIN; CREATE TABLE main.\"%s\" (", g->name);
     text_addf(&insert, "INSERT INTO main.\"%s\" VALUES (", g->name);
     for (size_t k = 0; k < keys.n; k++) {
@@ -139,18 +137,12 @@ static int load(struct sql *s, const struct grid *g)
         code = insert_rows(s, g, &keys, numbers, insert.s);
     if (!code)
         code = index_rows(s, g, &keys);
-    if (!code)
-        code = sql_execute(s, "COMMIT");
-    text_free(&create);
-    text_free(&insert);
-    free(numbers);
-    words_free(&keys);
-    return code;
+    return code ? code : sql_execute(s, "COMMIT");
 }
 
 int sql_use(struct sql *s, const struct sql_parts *p, const struct grid **out)
 {
-    char *name = xstrfmt("%.*s", (int)p->table_len, p->table);
+    AUTO_FREE char *name = xstrfmt("%.*s", (int)p->table_len, p->table);
     int code = sql_open(s);
     *out = NULL;
     if (!code)
@@ -159,6 +151,5 @@ int sql_use(struct sql *s, const struct sql_parts *p, const struct grid **out)
     if (!code &&
         sqlite3_table_column_metadata(s->db, "main", name, NULL, NULL, NULL, NULL, NULL, NULL))
         code = load(s, *out);
-    free(name);
     return code;
 }

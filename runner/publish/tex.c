@@ -16,26 +16,24 @@ static void put(struct csv *f, const char *s)
 
 static void put_define(struct csv *f, const char *kind, const char *name, const char *text)
 {
-    char *line = xstrfmt("\\expandafter\\def\\csname gs@%s@%s\\endcsname{%s}\n", kind, name, text);
+    AUTO_FREE char *line =
+        xstrfmt("\\expandafter\\def\\csname gs@%s@%s\\endcsname{%s}\n", kind, name, text);
     put(f, line);
-    free(line);
 }
 
 static void put_answer(struct csv *f, const struct answer *a)
 {
     const char *name = a->macro->name;
-    char *text = form_tex(a->text), *plain = form_tex(a->plain);
+    AUTO_FREE char *text = form_tex(a->text), *plain = form_tex(a->plain);
     /* What stands there instead is the author's own TeX. */
     put_define(f, "v", name, a->none ? a->text : text);
     put_define(f, "p", name, plain);
-    free(text);
-    free(plain);
 }
 
 static void put_trace(struct csv *f, struct numbers *b, const struct answer *a)
 {
-    struct text t = {0};
-    char *last = NULL;
+    AUTO_TEXT struct text t = {0};
+    AUTO_FREE char *last = NULL;
     text_addf(&t, "%s\t%s\t", a->macro->name, a->text);
     for (size_t i = 0; i < a->rows.n; i++)
         text_addf(&t, "%s%s:%ld", i ? "," : "", a->grid->name, a->grid->rows[a->rows.rows[i]].line);
@@ -52,8 +50,6 @@ static void put_trace(struct csv *f, struct numbers *b, const struct answer *a)
         text_addf(&t, "%s%s", i ? "," : last ? " from " : "from ", a->parts[i]->macro->name);
     text_add(&t, "\n");
     csv_bytes(f, t.s, t.len);
-    free(last);
-    text_free(&t);
 }
 
 static int answer_all(struct numbers *b)
@@ -68,9 +64,8 @@ static int answer_all(struct numbers *b)
 static int write_file(struct numbers *b, const char *dir, const char *name, bool trace)
 {
     struct csv f;
-    char *path = xstrfmt("%s/%s", dir, name);
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, name);
     int code = csv_open(&f, path);
-    free(path);
     if (code)
         return code;
     if (!trace)

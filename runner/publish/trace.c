@@ -16,7 +16,7 @@
 /* Prints "  title    words …", wrapped to the screen. */
 __attribute__((format(printf, 2, 3))) static void put(const char *title, const char *fmt, ...)
 {
-    char *words;
+    AUTO_FREE char *words = NULL;
     va_list args;
     va_start(args, fmt);
     int n = vasprintf(&words, fmt, args);
@@ -24,7 +24,6 @@ __attribute__((format(printf, 2, 3))) static void put(const char *title, const c
     if (n < 0)
         abort(); /* no memory, as in xmalloc */
     screen_wrap((size_t)printf("  %-8s ", title), 11, SCREEN_COLUMNS, words);
-    free(words);
 }
 
 /* ---- lines of a recording ---- */
@@ -92,7 +91,7 @@ static int print_cell(const struct proof *p, size_t cell)
         const char *path = p->r->ledger->files[span->file].path;
         code = find_lines(&l, path, c->id);
         if (!code && l.n)
-            printf("    %s:%s\n", strrchr(path, '/') ? strrchr(path, '/') + 1 : path, l.t.s);
+            printf("    %s:%s\n", path_name(path), l.t.s);
         text_free(&l.t);
     }
     return code;
@@ -108,13 +107,12 @@ static const enum machine_fact version_line[] = {FACT_NCCL, FACT_CUDA,     FACT_
 static void print_facts(const char *title, const struct machine *m, const enum machine_fact *facts,
                         size_t n)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     for (size_t i = 0; i < n; i++)
         if (m->facts[facts[i]])
             text_addf(&t, "%s%s %s", t.len ? ", " : "", machine_facts[facts[i]],
                       m->facts[facts[i]]);
     put(title, "%s", t.len ? t.s : "");
-    text_free(&t);
 }
 
 static void print_run(const struct proof *p)
@@ -133,31 +131,28 @@ static void print_run(const struct proof *p)
 
 static void print_row(const struct grid *g, size_t row)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     for (size_t i = 0; i < g->n_columns; i++)
         if (*g->rows[row].fields[i])
             text_addf(&t, " %s=%s", g->columns[i], g->rows[row].fields[i]);
     put("row", "%s:%ld%s", g->path, g->rows[row].line, t.len ? t.s : "");
-    text_free(&t);
 }
 
 static int print_run_of(struct numbers *b, const struct grid *g, size_t row, enum row_run which,
                         const struct proof **shown)
 {
     struct proof *p;
-    char *dir = paper_tables_run(&b->tables, g, row, which);
+    AUTO_FREE char *dir = paper_tables_run(&b->tables, g, row, which);
     int code = dir ? proof_of(&b->admissibility.proofs, dir, &p) : GS_OK;
     if (dir && !code) {
-        size_t *cells = xcalloc(p->r->n_cells + 1, sizeof *cells);
+        AUTO_FREE size_t *cells = xcalloc(p->r->n_cells + 1, sizeof *cells);
         size_t n = proof_cells(p, g, row, cells);
         if (p != shown[which])
             print_run(p);
         shown[which] = p;
         for (size_t i = 0; i < n && !code; i++)
             code = print_cell(p, cells[i]);
-        free(cells);
     }
-    free(dir);
     return code;
 }
 
@@ -184,8 +179,7 @@ static void print_source(const struct grid *g, size_t row)
         {"model-error", "model_sync_s beside sync_s in wan.csv, figures/wan_errors.awk"},
         {"wan-", "gradsync model"},
     };
-    const char *platform = grid_text(g, row, "platform"), *name = strrchr(g->name, '/');
-    name = name ? name + 1 : g->name;
+    const char *platform = grid_text(g, row, "platform"), *name = path_name(g->name);
     for (size_t i = 0; i < COUNT(made); i++)
         if (!strncmp(name, made[i].table, strlen(made[i].table)))
             printf("  made by  %s%s%s%s\n", made[i].made, *platform ? ", configs/" : "", platform,
@@ -229,7 +223,7 @@ static int print_line(struct numbers *b, const struct grid *g, long line)
 
 int trace_line(struct numbers *b, const char *table, long line)
 {
-    char *path = xstrfmt("%s/%s.csv", b->tables.csv, table);
+    AUTO_FREE char *path = xstrfmt("%s/%s.csv", b->tables.csv, table);
     struct grid *g = NULL;
     int code = access(path, F_OK) ? paper_tables_no_table(&b->tables, table, path)
                                   : grid_read(&g, table, path);
@@ -237,7 +231,6 @@ int trace_line(struct numbers *b, const char *table, long line)
         code = print_line(b, g, line);
         grid_free(g);
     }
-    free(path);
     return code;
 }
 

@@ -26,6 +26,8 @@ struct beat {
     char error[512]; /* why the child exits with an error */
     char said[256];  /* why its sample failed; set until the other ranks know */
     char status[16]; /* at the end: complete, interrupted, hang */
+    char lost[512];  /* hosts that cannot be reached, with a space after each; lost_B are whole */
+    _Atomic uint32_t lost_B;
 };
 
 /* Maps a page shared with child processes; NULL: no memory. */
@@ -35,3 +37,5 @@ struct beat *beat_map(void);
 void beat_step(struct beat *b, const char *phase, double seconds);
 /* Sets the current cell; NULL: none. */
 void beat_cell(struct beat *b, const struct cell *cell, int copy);
+/* Adds a host that cannot be reached. One thread calls it. */
+void beat_lost(struct beat *b, const char *host);

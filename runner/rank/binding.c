@@ -6,7 +6,6 @@
 #include "rank/nvml.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 void binding_take(struct gpu_binding *b, const struct plan *p, int local_rank)
 {
@@ -17,9 +16,8 @@ void binding_take(struct gpu_binding *b, const struct plan *p, int local_rank)
         snprintf(b->numa.why, sizeof b->numa.why, "no GPU was found for this rank");
         return;
     }
-    char *mask = xstrfmt("/sys/bus/pci/devices/%s/local_cpus", b->gpu);
+    AUTO_FREE char *mask = xstrfmt("/sys/bus/pci/devices/%s/local_cpus", b->gpu);
     numa_bind(&b->numa, mask);
-    free(mask);
 }
 
 void binding_describe(const struct gpu_binding *b, json_t *host)

@@ -158,7 +158,7 @@ static void exercise_choices(struct conformance *c, const void *cell, const stru
                                 : p->type == WL_BOOL ? yes_no
                                                      : NULL;
     char why[512];
-    void *other = xmalloc(c->wl->cell_size);
+    AUTO_FREE void *other = xmalloc(c->wl->cell_size);
     for (; values && *values; values++) {
         memcpy(other, cell, c->wl->cell_size);
         if (!strcmp(*values, p->def) || !param_parse(p, *values, other, why, sizeof why))
@@ -166,7 +166,6 @@ static void exercise_choices(struct conformance *c, const void *cell, const stru
         snprintf(c->cell, sizeof c->cell, "%s=%s", p->name, *values);
         exercise(c, other);
     }
-    free(other);
 }
 
 /* ---- what is left behind ---- */
@@ -250,7 +249,7 @@ static bool all_good(const struct conformance *c)
 static void exercise_all(struct conformance *c)
 {
     char why[512];
-    void *cell = xcalloc(1, c->wl->cell_size);
+    AUTO_FREE void *cell = xcalloc(1, c->wl->cell_size);
     params_default(c->wl->params, cell, why, sizeof why);
     check_describe(c, cell);
     snprintf(c->cell, sizeof c->cell, "default");
@@ -260,7 +259,6 @@ static void exercise_all(struct conformance *c)
             exercise_choices(c, cell, p);
     check_cycles(c, cell);
     c->cell[0] = '\0';
-    free(cell);
 }
 
 static int opened(struct conformance *c)

@@ -28,6 +28,11 @@ static void host_start(void *ctx)
     c->runner->start(c->runner->ctx);
 }
 
+static void host_lost(void *ctx, const char *host)
+{
+    conformance_note(ctx, "warning: the network to %s is cut", host);
+}
+
 static void host_bcast(void *ctx, void *buf, size_t bytes, int root)
 {
     const struct conformance *c = ctx;
@@ -234,6 +239,7 @@ int conformance_begin(struct conformance *c, const struct wl_host *runner)
     c->host.fail = host_fail;
     c->host.note = host_note;
     c->host.start = host_start;
+    c->host.lost = host_lost;
     c->job = (struct wl_job){.size = sizeof c->job,
                              .ranks = runner->ranks,
                              .nodes = runner->nodes,

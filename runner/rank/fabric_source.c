@@ -37,9 +37,8 @@ static bool fabric_open(void **self, const struct team *team)
 
 static void fabric_close(void *self)
 {
-    struct source *s = self;
+    AUTO_FREE struct source *s = self;
     fabric_free(&s->fabric);
-    free(s);
 }
 
 static void fabric_describe(void *self, json_t *host)

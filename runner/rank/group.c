@@ -124,7 +124,8 @@ static enum course verify(struct grouping *g)
     struct session *r = g->session;
     enum course course = GO_ON;
     enum call_result *mine = xcalloc(g->n, sizeof *mine);
-    int *worst = xcalloc(g->n, sizeof *worst), *culprits = xcalloc(g->n, sizeof *culprits);
+    AUTO_FREE int *worst = xcalloc(g->n, sizeof *worst),
+                  *culprits = xcalloc(g->n, sizeof *culprits);
     for (size_t i = 0; i < g->n && r->plan->set.measure.verify; i++) {
         struct slot *s = &g->slots[i];
         if (!s->live)
@@ -142,8 +143,6 @@ static enum course verify(struct grouping *g)
     for (size_t i = 0; i < g->n && course == GO_ON; i++)
         if (worst[i] != FINE && g->slots[i].live)
             course = grouping_lose(g, &g->slots[i], "verify", mine[i], "wrong");
-    free(culprits);
-    free(worst);
     free(mine);
     return course;
 }
@@ -181,7 +180,7 @@ static void record(struct grouping *g, json_t *before, json_t *after)
 static void note_late(struct grouping *g, const struct lateness *before)
 {
     struct session *r = g->session;
-    char *text = lateness_text(&r->kept, before), *note;
+    AUTO_FREE char *text = lateness_text(&r->kept, before), *note = NULL;
     note = xstrfmt("block %d left out: %s", g->block, text);
     report_note(&r->report, "", 0, "lab", note);
     if (g->late == LATE_MOST && !r->report.code)
@@ -190,8 +189,6 @@ static void note_late(struct grouping *g, const struct lateness *before)
                  "the emulated network delivered packets late in %d blocks in a row: %s; free this "
                  "machine's processors or lower rate in [links], then resume",
                  LATE_MOST, text);
-    free(note);
-    free(text);
 }
 
 /* A block with a late emulated network measured this machine, so it is discarded and repeated; cells
@@ -259,10 +256,9 @@ static enum course agree(struct grouping *g, bool *enough)
 
 static void note_lab(struct session *r, const struct lateness *before)
 {
-    char *text = lateness_text(&r->kept, before);
+    AUTO_FREE char *text = lateness_text(&r->kept, before);
     if (text)
         report_note(&r->report, "", 0, "lab", text);
-    free(text);
 }
 
 enum course group_measure(struct session *r, struct visit *v, size_t index)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/health.h"
+#include "base/jsontext.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const struct health_source *const sources[] = {&health_host, &health_cpu, &health_nvml,
                                                       &health_fabric};
@@ -41,14 +42,12 @@ void health_describe(const struct health *h, json_t *host)
 
 json_t *health_read(const struct health *h, const struct team *team)
 {
-    json_t *mine = json_object();
+    AUTO_JSON json_t *mine = json_object();
     for (size_t i = 0; i < N_SOURCES; i++)
         if (h->open[i] && sources[i]->read)
             sources[i]->read(h->self[i], mine);
-    char *text = json_object_size(mine) ? json_dumps(mine, JSON_COMPACT) : NULL;
+    AUTO_FREE char *text = json_object_size(mine) ? json_dumps(mine, JSON_COMPACT) : NULL;
     char **texts = team_texts(team, text ? text : "");
-    free(text);
-    json_decref(mine);
     if (!texts)
         return NULL;
     json_t *all = json_object();

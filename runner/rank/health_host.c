@@ -50,10 +50,9 @@ static bool host_open(void **self, const struct team *team)
 
 static void host_close(void *self)
 {
-    struct host *h = self;
+    AUTO_FREE struct host *h = self;
     globfree(&h->frequencies);
     globfree(&h->temperatures);
-    free(h);
 }
 
 static bool read_number(const char *path, double *value)

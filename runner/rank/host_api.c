@@ -64,6 +64,12 @@ static void api_start(void *ctx)
     team_start(l->team);
 }
 
+static void api_lost(void *ctx, const char *host)
+{
+    const struct host_api *l = ctx;
+    beat_lost(l->team->beat, host);
+}
+
 void host_api_begin(struct host_api *l, const struct team *team, struct report *report,
                     uint64_t seed)
 {
@@ -81,5 +87,6 @@ void host_api_begin(struct host_api *l, const struct team *team, struct report *
                              .bcast = api_bcast,
                              .fail = api_fail,
                              .note = api_note,
-                             .start = api_start};
+                             .start = api_start,
+                             .lost = api_lost};
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "plan/order.h"
 #include "rank/group.h"
@@ -82,17 +83,15 @@ static void read_clock(struct session *r)
 /* {rank, host, …} of every rank, on rank 0; NULL on the others. */
 static json_t *gather_hosts(const struct session *r)
 {
-    json_t *mine = provenance_host(r->team.rank);
+    AUTO_JSON json_t *mine = provenance_host(r->team.rank);
     health_describe(&r->health, mine);
     binding_describe(&r->binding, mine);
-    char *text = json_dumps(mine, JSON_COMPACT);
+    AUTO_FREE char *text = json_dumps(mine, JSON_COMPACT);
     char **texts = team_texts(&r->team, text);
     json_t *hosts = texts ? json_array() : NULL;
     for (int i = 0; texts && i < r->team.ranks; i++)
         json_array_append_new(hosts, json_loads(texts[i], 0, NULL));
     team_texts_free(&r->team, texts);
-    free(text);
-    json_decref(mine);
     return hosts;
 }
 
@@ -101,8 +100,8 @@ static int open_recording(struct session *r)
     json_t *hosts = gather_hosts(r);
     if (hosts) {
         char name[64];
-        char *path = xstrfmt("%s/%s", r->dir,
-                             record_name(name, sizeof name, r->launch, r->attempt, "jsonl"));
+        AUTO_FREE char *path = xstrfmt(
+            "%s/%s", r->dir, record_name(name, sizeof name, r->launch, r->attempt, "jsonl"));
         json_t *header = provenance_header(r->plan, r->dir, r->launch, r->attempt);
         json_object_set_new(
             header, "clock",
@@ -110,7 +109,6 @@ static int open_recording(struct session *r)
         json_object_set_new(header, "mpi", json_string(r->team.mpi));
         json_object_set_new(header, "hosts", hosts);
         report_open(&r->report, path, header);
-        free(path);
         if (!r->report.code)
             r->report.code = lateness_begin(&r->kept);
     }
@@ -159,7 +157,7 @@ static void estimate(const struct session *r, size_t done, size_t all)
 static enum course measure_groups(struct session *r)
 {
     size_t all = 0, done = 0, n = r->plan->n_groups;
-    size_t *order = xcalloc(n, sizeof *order);
+    AUTO_FREE size_t *order = xcalloc(n, sizeof *order);
     struct visit v;
     enum course course = GO_ON;
     visit_begin(&v, r);
@@ -176,7 +174,6 @@ static enum course measure_groups(struct session *r)
     if (course == GO_ON)
         estimate(r, done, all);
     visit_end(&v);
-    free(order);
     return course;
 }
 

@@ -13,7 +13,6 @@
 
 #include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
 
 static int run_child(void *arg)
 {
@@ -69,7 +68,7 @@ int main(int argc, char **argv)
                             .summary = "one rank of one attempt; started by 'gradsync run'",
                             .options = options,
                             .max_args = 3};
-    char **args = xcalloc((size_t)argc, sizeof *args);
+    AUTO_FREE char **args = xcalloc((size_t)argc, sizeof *args);
     bool done;
     signal(SIGXFSZ, SIG_IGN); /* beyond a file size limit write(2) fails instead of killing us */
     int code = cli_parse(&cli, argc, argv, args, &n, &done);
@@ -79,6 +78,5 @@ int main(int argc, char **argv)
         code = watched_run(args[0], launch, attempt);
     else if (!code && !done)
         code = fail(GS_USAGE, "usage: gradsync-rank RUNDIR LAUNCH ATTEMPT");
-    free(args);
     return code;
 }

@@ -38,6 +38,7 @@ struct shim {
     uint64_t beat_ns;    /* time of the last beat */
     uint64_t stopped_ns; /* since when the child is stopped; 0: it runs */
     int stopped_by;
+    uint32_t lost_B;      /* of the beat's lost hosts, sent */
     long long oom_before; /* oom_kills.h, when the child was started */
 };
 
@@ -87,6 +88,19 @@ static int refused(const struct shim *s, int code)
     snprintf(c.why, sizeof c.why, "%s", s->beat->error);
     send(&c);
     return code;
+}
+
+/* What the ranks cannot tell each other any more. */
+static void send_lost(struct shim *s)
+{
+    uint32_t n = s->beat->lost_B;
+    if (n == s->lost_B)
+        return;
+    struct control c = {.event = CONTROL_LOST, .rank = s->place->rank};
+    snprintf(c.host, sizeof c.host, "%s", s->place->host);
+    snprintf(c.why, sizeof c.why, "%.*s", (int)n, s->beat->lost);
+    send(&c);
+    s->lost_B = n;
 }
 
 static const char *signal_name(int signal)
@@ -223,6 +237,7 @@ static int watch(struct shim *s)
             s->beat->stop = 1;
         else if (signal && signal != SIGCHLD)
             return told_to_end(s);
+        send_lost(s);
         if (waitpid(s->child, &status, WNOHANG | WUNTRACED) == s->child) {
             if (!WIFSTOPPED(status))
                 return ended(s, status);

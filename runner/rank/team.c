@@ -128,21 +128,18 @@ void team_meet(const struct team *t)
 char **team_texts(const struct team *t, const char *text)
 {
     int n = (int)strlen(text) + 1, total = 0;
-    int *lengths = xcalloc((size_t)t->ranks, sizeof *lengths);
-    int *places = xcalloc((size_t)t->ranks, sizeof *places);
+    AUTO_FREE int *lengths = xcalloc((size_t)t->ranks, sizeof *lengths);
+    AUTO_FREE int *places = xcalloc((size_t)t->ranks, sizeof *places);
     wait_begins(t);
     MPI_Gather(&n, 1, MPI_INT, lengths, 1, MPI_INT, 0, t->comm);
     for (int r = 0; r < t->ranks; total += lengths[r++])
         places[r] = total;
-    char *all = xmalloc((size_t)total);
+    AUTO_FREE char *all = xmalloc((size_t)total);
     MPI_Gatherv(text, n, MPI_CHAR, all, lengths, places, MPI_CHAR, 0, t->comm);
     wait_ends(t);
     char **texts = t->rank == 0 ? xcalloc((size_t)t->ranks, sizeof *texts) : NULL;
     for (int r = 0; texts && r < t->ranks; r++)
         texts[r] = xstrdup(all + places[r]);
-    free(all);
-    free(places);
-    free(lengths);
     return texts;
 }
 

@@ -23,18 +23,17 @@ static char *file(const char *dir, int launch, int attempt, const char *extensio
  * taken. So this looks for the recording after the log was created. */
 static bool taken(const char *dir, int launch, int attempt, const char *log)
 {
-    char *recording = file(dir, launch, attempt, "jsonl");
+    AUTO_FREE char *recording = file(dir, launch, attempt, "jsonl");
     bool there = access(recording, F_OK) == 0;
     if (there)
         unlink(log);
-    free(recording);
     return there;
 }
 
 int attempt_number_take(const char *dir, int launch, int *attempt)
 {
     for (int end = *attempt + ATTEMPTS; *attempt < end; ++*attempt) {
-        char *log = file(dir, launch, *attempt, "log");
+        AUTO_FREE char *log = file(dir, launch, *attempt, "log");
         int fd = open(log, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), error = errno;
         bool mine = fd >= 0 && !taken(dir, launch, *attempt, log);
         if (fd >= 0)
@@ -42,7 +41,6 @@ int attempt_number_take(const char *dir, int launch, int *attempt)
         int code = fd < 0 && error != EEXIST
                        ? fail_at(GS_FAILED, log, 0, "cannot be created: %s", strerror(error))
                        : GS_OK;
-        free(log);
         if (mine || code)
             return code;
     }

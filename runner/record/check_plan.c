@@ -51,17 +51,14 @@ static int check_config(const struct check_plan *p, const char *dir)
 
 int check_plan_read(struct check_plan *p, const char *dir)
 {
-    char *path = xstrfmt("%s/plan.json", dir);
+    AUTO_FREE char *path = xstrfmt("%s/plan.json", dir);
     *p = (struct check_plan){0};
     int code = json_names_load(&p->root, path);
     if (p->root)
         code = sha256_file(path, p->sha256);
     if (!code)
         code = index_cells(p, path);
-    if (!code)
-        code = check_config(p, dir);
-    free(path);
-    return code;
+    return code ? code : check_config(p, dir);
 }
 
 void check_plan_free(struct check_plan *p)

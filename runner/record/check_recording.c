@@ -77,10 +77,9 @@ static const char *recorded_hash(const struct raw_line *l, const char *key)
 
 static void check_header(struct walk *w, const struct raw_line *l)
 {
-    const char *run_id, *name = strrchr(w->path, '/');
+    const char *run_id, *name = path_name(w->path);
     int64_t launch, attempt;
     int by_name, attempt_by_name;
-    name = name ? name + 1 : w->path;
     const struct check_plan *plan = w->check->plan;
     if (string(w, l, "run_id", &run_id) && w->check->run_id && strcmp(run_id, w->check->run_id))
         fault(w, l, "foreign: recorded by run '%s', in the folder of '%s'", run_id,

@@ -125,7 +125,7 @@ int choose_quietly(struct choice *c)
     return code;
 }
 
-void choice_say(const struct choice *c, const char *verb)
+void choice_say(const struct choice *c)
 {
     char older[64] = "";
     if (!c->platform)
@@ -133,11 +133,11 @@ void choice_say(const struct choice *c, const char *verb)
     if (c->older)
         snprintf(older, sizeof older, ", without %zu older run%s", c->older,
                  c->older == 1 ? "" : "s");
-    say("platform %s%s%s; others: gradsync %s PLATFORM ('gradsync list measured')", c->platform,
+    say("platform %s%s%s; others: gradsync list measured", c->platform,
         c->named  ? ""
         : c->here ? ", the latest of this machine"
                   : ", the latest (this machine has no recording)",
-        older, verb);
+        older);
 }
 
 void choice_free(struct choice *c)

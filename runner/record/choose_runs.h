@@ -28,7 +28,7 @@ int choose_every_run(struct choice *c, const char *const *args, size_t n);
 /* The default choice. Its faults are not reported: tables may exist without recordings. */
 int choose_quietly(struct choice *c);
 /* Says in one line which platform was chosen and how to see others; nothing if paths were named. */
-void choice_say(const struct choice *c, const char *verb);
+void choice_say(const struct choice *c);
 /* The latest run of the choice; NULL: none. */
 const struct run_folder *choice_latest(const struct choice *c);
 void choice_free(struct choice *c);

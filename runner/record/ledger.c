@@ -40,6 +40,15 @@ static char *copy_of(const struct raw_line *line, const char *key)
     return xstrdup(json_string_value(json_object_get(line->json, key)));
 }
 
+static char *where_of(const struct raw_line *line)
+{
+    const char *host = json_string_value(json_object_get(line->json, "host"));
+    const json_t *rank = json_object_get(line->json, "rank");
+    return host && *host && json_integer_value(rank) >= 0
+               ? xstrfmt("rank %d on %s", (int)json_integer_value(rank), host)
+               : NULL;
+}
+
 static void add_fail(struct ledger *l, const struct ledger_file *f, const struct raw_line *line)
 {
     ALLOC_MORE(l->fails, l->n_fails);
@@ -47,7 +56,8 @@ static void add_fail(struct ledger *l, const struct ledger_file *f, const struct
     *x = (struct ledger_fail){.launch = f->launch,
                               .attempt = f->attempt,
                               .kind = copy_of(line, "kind"),
-                              .why = copy_of(line, "why")};
+                              .why = copy_of(line, "why"),
+                              .where = where_of(line)};
     snprintf(x->cell, sizeof x->cell, "%s", json_string_value(json_object_get(line->json, "cell")));
 }
 
@@ -139,6 +149,7 @@ void ledger_free(struct ledger *l)
     for (size_t i = 0; i < l->n_fails; i++) {
         free(l->fails[i].kind);
         free(l->fails[i].why);
+        free(l->fails[i].where);
     }
     check_plan_free(&l->plan);
     free(l->files);

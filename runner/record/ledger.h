@@ -24,6 +24,7 @@ struct ledger_fail {
     char cell[PLAN_ID];
     int launch, attempt;
     char *kind, *why;
+    char *where; /* "rank 2 on east"; NULL: of no rank */
 };
 
 struct ledger {

@@ -65,9 +65,8 @@ static void tell(struct machine *m, enum machine_fact fact, const json_t *value)
     }
     if (!s || (m->facts[fact] && strstr(m->facts[fact], s)))
         return;
-    char *known = m->facts[fact];
+    AUTO_FREE char *known = m->facts[fact];
     m->facts[fact] = known ? xstrfmt("%s, %s", known, s) : xstrdup(s);
-    free(known);
 }
 
 static void tell_header(struct machine *m, const json_t *header)

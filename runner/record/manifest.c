@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/json_names.h"
+#include "base/jsontext.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "record/check_run.h"
@@ -61,9 +62,8 @@ static bool is_chained(const char *path)
 json_t *manifest_entry(const char *path, uint64_t bytes, const char *sha256)
 {
     int launch, attempt;
-    const char *slash = strrchr(path, '/');
     json_t *entry = json_pack("{s:I, s:s}", "bytes", (json_int_t)bytes, "sha256", sha256);
-    if (record_parse_name(slash ? slash + 1 : path, &launch, &attempt))
+    if (record_parse_name(path_name(path), &launch, &attempt))
         json_object_set_new(entry, "chained", json_boolean(is_chained(path)));
     return entry;
 }
@@ -86,15 +86,13 @@ static int describe_file(const char *path, json_t **out)
 
 static int write_renamed(const char *dir, const char *text)
 {
-    char *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
-    int code = files_replace(path, text, 0444)
-                   ? GS_OK
-                   : fail_at(GS_FAILED, path, 0,
-                             "cannot be written: %s; the recordings are complete; finish the run "
-                             "with gradsync resume",
-                             strerror(errno));
-    free(path);
-    return code;
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    return files_replace(path, text, 0444)
+               ? GS_OK
+               : fail_at(GS_FAILED, path, 0,
+                         "cannot be written: %s; the recordings are complete; finish the run "
+                         "with gradsync resume",
+                         strerror(errno));
 }
 
 static void say_unchained(const char *dir, json_t *files)
@@ -111,14 +109,11 @@ static void say_unchained(const char *dir, json_t *files)
 
 int manifest_put(const char *dir, json_t *files)
 {
-    json_t *root = json_pack("{s:i, s:O}", "schema", RECORD_SCHEMA, "files", files);
-    char *text = json_dumps(root, JSON_INDENT(1)), *line = xstrfmt("%s\n", text);
+    AUTO_JSON json_t *root = json_pack("{s:i, s:O}", "schema", RECORD_SCHEMA, "files", files);
+    AUTO_FREE char *text = json_dumps(root, JSON_INDENT(1)), *line = xstrfmt("%s\n", text);
     int code = write_renamed(dir, line);
     if (!code)
         say_unchained(dir, files);
-    json_decref(root);
-    free(text);
-    free(line);
     return code;
 }
 
@@ -138,7 +133,7 @@ int manifest_write(const char *dir)
 {
     struct dirent **names;
     int n = list(dir, &names), code = n < 0 ? GS_FAILED : GS_OK;
-    json_t *files = json_object();
+    AUTO_JSON json_t *files = json_object();
     for (int i = 0; i < n && !code; i++) {
         json_t *entry = NULL;
         char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
@@ -158,7 +153,6 @@ int manifest_write(const char *dir)
         code = manifest_put(dir, files);
     if (n >= 0)
         list_free(names, n);
-    json_decref(files);
     return code;
 }
 
@@ -193,11 +187,10 @@ static int verify_listed(const char *dir, json_t *files)
     json_t *entry;
     json_object_foreach(files, name, entry)
     {
-        char *path = xstrfmt("%s/%s", dir, name);
+        AUTO_FREE char *path = xstrfmt("%s/%s", dir, name);
         int one = strchr(name, '/') ? fail_at(GS_FAILED, dir, 0,
                                               RECORD_MANIFEST " lists '%s', no file name", name)
                                     : verify_file(path, entry);
-        free(path);
         code = one ? one : code;
     }
     return code;
@@ -209,9 +202,8 @@ static int verify_foreign(const char *dir, json_t *files)
     int n = list(dir, &names), code = n < 0 ? GS_FAILED : GS_OK;
     for (int i = 0; i < n; i++)
         if (!json_object_get(files, names[i]->d_name)) {
-            char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+            AUTO_FREE char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
             code = fail_at(GS_FAILED, path, 0, "foreign: " RECORD_MANIFEST " does not list it");
-            free(path);
         }
     if (n >= 0)
         list_free(names, n);
@@ -221,7 +213,7 @@ static int verify_foreign(const char *dir, json_t *files)
 /* The member "files" of *root (borrowed); NULL: reported. */
 static json_t *load(const char *dir, json_t **root)
 {
-    char *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
     int code = json_names_load(root, path);
     json_t *files = json_object_get(*root, "files");
     if (!code && !*root)
@@ -231,7 +223,6 @@ static json_t *load(const char *dir, json_t **root)
                 dir);
     else if (!code && !json_is_object(files))
         fail_at(GS_FAILED, path, 0, "damaged: no object 'files'");
-    free(path);
     return json_is_object(files) ? files : NULL;
 }
 
@@ -251,12 +242,11 @@ int manifest_verify(const char *dir)
 int manifest_verify_file(const char *dir, const char *name)
 {
     json_t *root, *files = load(dir, &root), *entry = json_object_get(files, name);
-    char *path = xstrfmt("%s/%s", dir, name);
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, name);
     int code = GS_FAILED;
     if (files)
         code = entry ? verify_file(path, entry)
                      : fail_at(GS_FAILED, path, 0, "foreign: " RECORD_MANIFEST " does not list it");
     json_decref(root);
-    free(path);
     return code;
 }

@@ -56,14 +56,12 @@ json_t *provenance_env(char *const *environment)
     json_t *env = json_object();
     for (char *const *e = environment; *e; e++) {
         size_t n = strcspn(*e, "=");
-        char *name = xstrfmt("%.*s", (int)n, *e);
+        AUTO_FREE char *name = xstrfmt("%.*s", (int)n, *e);
         enum env_rule rule = env_rule_of(name);
         const char *value = *e + n + ((*e)[n] == '='); /* an entry may have no '=' */
-        char *shown = secrets_name(*e, n) ? xstrdup("(hidden)") : secrets_hidden(value);
+        AUTO_FREE char *shown = secrets_name(*e, n) ? xstrdup("(hidden)") : secrets_hidden(value);
         if (rule != LEAVE_OUT)
             json_object_set_new(env, name, json_text(shown));
-        free(shown);
-        free(name);
     }
     return env;
 }
@@ -80,7 +78,7 @@ const char *provenance_time(char *buf, size_t n)
 static char *cpu_model(const char *machine)
 {
     static const char *const names[] = {"model name", "cpu model", "cpu\t", "Model"};
-    struct text cpuinfo = {0};
+    AUTO_TEXT struct text cpuinfo = {0};
     char *model = NULL;
     bool there = text_read_file("/proc/cpuinfo", &cpuinfo);
     for (size_t i = 0; there && !model && i < sizeof names / sizeof *names; i++) {
@@ -89,7 +87,6 @@ static char *cpu_model(const char *machine)
         if (value)
             model = xstrfmt("%.*s", (int)strcspn(value + 2, "\n"), value + 2);
     }
-    text_free(&cpuinfo);
     return model ? model : xstrdup(machine);
 }
 
@@ -98,8 +95,8 @@ json_t *provenance_host(int rank)
     struct utsname u;
     if (uname(&u))
         memset(&u, 0, sizeof u);
-    char *cpu = cpu_model(u.machine);
-    char *kernel = xstrfmt("%s %s %s", u.sysname, u.release, u.machine);
+    AUTO_FREE char *cpu = cpu_model(u.machine);
+    AUTO_FREE char *kernel = xstrfmt("%s %s %s", u.sysname, u.release, u.machine);
     json_t *host = json_object();
     json_object_set_new(host, "rank", json_integer(rank));
     json_object_set_new(host, "host", json_text(u.nodename));
@@ -108,8 +105,6 @@ json_t *provenance_host(int rank)
     json_object_set_new(host, "kernel", json_text(kernel));
     json_object_set_new(host, "memory_B",
                         json_integer((json_int_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)));
-    free(kernel);
-    free(cpu);
     return host;
 }
 
@@ -138,10 +133,8 @@ static json_t *run_id(const char *dir)
     size_t start = n;
     while (start && dir[start - 1] != '/')
         start--;
-    char *name = xstrfmt("%.*s", (int)(n - start), dir + start);
-    json_t *id = json_text(name);
-    free(name);
-    return id;
+    AUTO_FREE char *name = xstrfmt("%.*s", (int)(n - start), dir + start);
+    return json_text(name);
 }
 
 /* NULL outside a Slurm job. */

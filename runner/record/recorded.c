@@ -129,7 +129,7 @@ static int read_recordings(struct recorded *r)
  * recordings, in figures, tables and paper. */
 static int read_limit(struct recorded *r, const struct config *recorded)
 {
-    char *path = xstrfmt("configs/%s.ini", r->platform);
+    AUTO_FREE char *path = xstrfmt("configs/%s.ini", r->platform);
     struct config *today = NULL;
     int code =
         access(path, F_OK) ? GS_OK : config_load(&today, path, (const char *const *)r->overrides);
@@ -137,13 +137,12 @@ static int read_limit(struct recorded *r, const struct config *recorded)
                : recorded ? settings_limit(recorded, "busbw")
                           : (double)NAN;
     config_free(today);
-    free(path);
     return code;
 }
 
 static int read_config(struct recorded *r)
 {
-    char *path = xstrfmt("%s/config.ini", r->dir);
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", r->dir);
     bool there = !access(path, F_OK);
     struct config *config = NULL;
     struct settings set;
@@ -156,7 +155,6 @@ static int read_config(struct recorded *r)
     if (!code)
         code = read_limit(r, there ? config : NULL);
     config_free(config);
-    free(path);
     return code;
 }
 
@@ -165,10 +163,8 @@ static int read_config(struct recorded *r)
 /* A final run must match its manifest; a run without one is read as far as it was recorded. */
 static int verify(const char *dir)
 {
-    char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
-    int code = access(manifest, F_OK) ? GS_OK : manifest_verify(dir);
-    free(manifest);
-    return code;
+    AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    return access(manifest, F_OK) ? GS_OK : manifest_verify(dir);
 }
 
 int recorded_read(struct recorded **out, const char *dir)

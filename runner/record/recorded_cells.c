@@ -64,19 +64,17 @@ void recorded_describe(struct rec_cell *c, const json_t *o)
 /* The parameters of a cell line are an object, in the plugin's order, of texts and numbers. */
 void recorded_set_params(struct rec_cell *c, json_t *params)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     const char *key;
     json_t *v;
     text_clear(&t);
     json_object_foreach(params, key, v)
     {
-        char *number = json_is_string(v) ? NULL : json_dumps(v, JSON_ENCODE_ANY);
+        AUTO_FREE char *number = json_is_string(v) ? NULL : json_dumps(v, JSON_ENCODE_ANY);
         text_addf(&t, "%s%s=%s", t.len ? " " : "", key, number ? number : json_string_value(v));
-        free(number);
     }
     if (t.len)
         recorded_set(&c->params, t.s);
-    text_free(&t);
 }
 
 void recorded_set_metrics(struct rec_cell *c, const json_t *metrics)
@@ -137,12 +135,11 @@ static bool is_tuning(const char *param)
 /* Has `other` every word of params that is no tuning? */
 static bool has_all(const char *other, const char *params)
 {
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     bool all = true;
     words_split(&w, params, ' ');
     for (size_t i = 0; i < w.n && all; i++)
         all = is_tuning(w.v[i]) || has_word(other, " ", w.v[i]);
-    words_free(&w);
     return all;
 }
 
@@ -173,7 +170,7 @@ void recorded_index_groups(struct recorded *r)
  * Each of its cells is a group. */
 void recorded_count_launches(struct recorded *r)
 {
-    int64_t *of_group = xcalloc(r->n_groups + 1, sizeof *of_group);
+    AUTO_FREE int64_t *of_group = xcalloc(r->n_groups + 1, sizeof *of_group);
     for (size_t i = 0; i < r->n_spans; i++)
         of_group[r->spans[i].group]++;
     for (size_t i = 0; i < r->n_cells; i++) {
@@ -186,7 +183,6 @@ void recorded_count_launches(struct recorded *r)
                 of_group[r->cells[k].group] > r->cells[i].launches)
                 r->cells[i].launches = of_group[r->cells[k].group];
     }
-    free(of_group);
 }
 
 void recorded_free_cell(struct rec_cell *c)

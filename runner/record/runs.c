@@ -31,11 +31,9 @@ static void names_free(struct dirent **names, int n)
 
 bool runs_is_run(const char *dir)
 {
-    struct words paths;
+    AUTO_WORDS struct words paths = {0};
     record_list(dir, &paths);
-    bool is = paths.n > 0;
-    words_free(&paths);
-    return is;
+    return paths.n > 0;
 }
 
 static bool has_block(const char *path)
@@ -53,12 +51,11 @@ static bool has_block(const char *path)
 
 bool runs_measured(const char *dir)
 {
-    struct words paths;
+    AUTO_WORDS struct words paths = {0};
     bool measured = false;
     record_list(dir, &paths);
     for (size_t i = 0; i < paths.n && !measured; i++)
         measured = has_block(paths.v[i]);
-    words_free(&paths);
     return measured;
 }
 
@@ -91,12 +88,11 @@ static int read_key(const char *path, struct run_folder *run)
 /* Key and host, from the first recording with a header; NULL if there is none. */
 static int key_of(const char *dir, struct run_folder *run)
 {
-    struct words paths;
+    AUTO_WORDS struct words paths = {0};
     int code = GS_OK;
     record_list(dir, &paths);
     for (size_t i = 0; i < paths.n && !run->key && !code; i++)
         code = read_key(paths.v[i], run);
-    words_free(&paths);
     return code;
 }
 
@@ -126,10 +122,8 @@ static int add_folder(struct runs *r, const char *dir)
 
 int runs_add(struct runs *r, const char *dir)
 {
-    char *path = locate_run(dir);
-    int code = add_folder(r, path);
-    free(path);
-    return code;
+    AUTO_FREE char *path = locate_run(dir);
+    return add_folder(r, path);
 }
 
 static int find(struct runs *r, const char *dir, int depth);
@@ -157,10 +151,9 @@ static int find_below(struct runs *r, const char *dir, int depth)
         return locate_failed(GS_USAGE, dir, LOCATE_RUN);
     for (int i = 0; i < n; i++) {
         struct stat st;
-        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+        AUTO_FREE char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
         int one = stat(path, &st) || !S_ISDIR(st.st_mode) ? GS_OK : find(r, path, depth + 1);
         code = code ? code : one;
-        free(path);
     }
     names_free(names, n);
     return code;
@@ -188,25 +181,22 @@ enum { NAMES_DEPTH = 3 }; /* platform, workload, run */
 static int names_below(struct words *names, const char *root, const char *below, int depth)
 {
     struct dirent **entries;
-    char *dir = xstrfmt("%s%s", root, below);
+    AUTO_FREE char *dir = xstrfmt("%s%s", root, below);
     int code = GS_OK, n = scandir(dir, &entries, is_visible, alphasort);
     if (depth == NAMES_DEPTH && runs_is_run(dir))
         words_add(names, below + 1);
     for (int i = 0; i < n && !code; i++) {
         struct stat st;
         const char *name = entries[i]->d_name;
-        char *path = xstrfmt("%s/%s", dir, name), *next = xstrfmt("%s/%s", below, name);
+        AUTO_FREE char *path = xstrfmt("%s/%s", dir, name), *next = xstrfmt("%s/%s", below, name);
         bool folder = !stat(path, &st) && S_ISDIR(st.st_mode);
         if ((folder || depth == NAMES_DEPTH) && !printable_name(name))
             code = fail_at(GS_FAILED, path, 0, "is not a name (%s); rename or remove it",
                            PRINTABLE_NAME_RULE);
         else if (folder && depth < NAMES_DEPTH)
             code = names_below(names, root, next, depth + 1);
-        free(next);
-        free(path);
     }
     names_free(entries, n);
-    free(dir);
     return code;
 }
 
@@ -273,8 +263,6 @@ void runs_free(struct runs *r)
 
 bool run_is_final(const char *dir)
 {
-    char *manifest = xstrfmt("%s/" RECORD_MANIFEST, dir);
-    bool final = access(manifest, F_OK) == 0;
-    free(manifest);
-    return final;
+    AUTO_FREE char *manifest = xstrfmt("%s/" RECORD_MANIFEST, dir);
+    return access(manifest, F_OK) == 0;
 }

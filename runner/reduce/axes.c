@@ -4,7 +4,6 @@
 #include "base/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_column(const char *word, size_t n)
@@ -33,31 +32,27 @@ static void add_key(struct axes_keys *k, const char *word, size_t n)
 
 void axes_config(struct axes *a, const char *label)
 {
-    struct words parts;
+    AUTO_WORDS struct words parts = {0};
     words_split(&parts, label, '/');
     for (size_t i = 0; i < parts.n; i++)
         if (strchr(parts.v[i], '='))
             add_key(&a->of_config, parts.v[i], strcspn(parts.v[i], "="));
-    words_free(&parts);
 }
 
 /* The keys of the words that `other` does not have. */
 static void add_missing(struct axes *a, const char *other, const char *params)
 {
-    struct words w;
-    char *known = xstrfmt(" %s ", other);
+    AUTO_WORDS struct words w = {0};
+    AUTO_FREE char *known = xstrfmt(" %s ", other);
     words_split(&w, params, ' ');
     for (size_t i = 0; i < w.n; i++) {
         size_t n = strcspn(w.v[i], "=");
         if (is_column(w.v[i], n) || is_among(&a->of_config, w.v[i], n))
             continue;
-        char *word = xstrfmt(" %s ", w.v[i]);
+        AUTO_FREE char *word = xstrfmt(" %s ", w.v[i]);
         if (!strstr(known, word))
             add_key(&a->differ, w.v[i], n);
-        free(word);
     }
-    free(known);
-    words_free(&w);
 }
 
 /* Both ways: a parameter that was added to a plugin is absent while it has its default. */
@@ -69,14 +64,13 @@ void axes_add(struct axes *a, const char *first, const char *params)
 
 char *axes_where(const struct axes *a, const char *mode, const char *params)
 {
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     struct text t = {0};
     text_add(&t, mode);
     words_split(&w, params, ' ');
     for (size_t i = 0; i < w.n; i++)
         if (is_among(&a->differ, w.v[i], strcspn(w.v[i], "=")))
             text_addf(&t, "%s%s", t.len ? " " : "", w.v[i]);
-    words_free(&w);
     if (!t.len)
         text_add(&t, "-");
     return t.s;

@@ -2,6 +2,7 @@
 #include "reduce/classic.h"
 
 #include "base/err.h"
+#include "base/text.h"
 #include "reduce/iteration.h"
 #include "reduce/nccl_table.h"
 
@@ -44,13 +45,12 @@ static int open_times(struct classic *c, const struct rec_cell *cell, struct csv
     char *config = file_name(cell->config), suffix[24] = "";
     if (c->several)
         snprintf(suffix, sizeof suffix, ".%zu", cell->group + 1);
-    char *path = xstrfmt("%s/iteration_times_%s%s.txt", c->dir, config, suffix);
+    AUTO_FREE char *path = xstrfmt("%s/iteration_times_%s%s.txt", c->dir, config, suffix);
     ALLOC_MORE(c->times, c->n_times);
     c->times[c->n_times].cell = index;
     *file = &c->times[c->n_times].file;
     int code = csv_open(*file, path);
     c->n_times += !code;
-    free(path);
     free(config);
     return code;
 }
@@ -91,14 +91,12 @@ int classic_group(struct classic *c)
 
 int classic_table(struct classic *c, const struct summary *cells)
 {
-    char *text = nccl_table_text(c->r, cells);
+    AUTO_FREE char *text = nccl_table_text(c->r, cells);
     int code = GS_OK;
     if (text) {
-        char *path = xstrfmt("%s/allreduce.txt", c->dir);
+        AUTO_FREE char *path = xstrfmt("%s/allreduce.txt", c->dir);
         code = csv_write_file(path, text);
-        free(path);
     }
-    free(text);
     return code;
 }
 

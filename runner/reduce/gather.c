@@ -174,7 +174,7 @@ static void open_ended(struct gathered *g, int launch)
 /* Finds the warm-up of each launch from its block medians. */
 static void mark_warmup(struct series *s, bool imported)
 {
-    double *medians = xmalloc(s->n_blocks * sizeof *medians);
+    AUTO_FREE double *medians = xmalloc(s->n_blocks * sizeof *medians);
     for (size_t i = 0, next; i < s->n_blocks; i = next) {
         for (next = i; next < s->n_blocks && s->blocks[next].launch == s->blocks[i].launch; next++)
             medians[next - i] = s->blocks[next].time_s;
@@ -184,7 +184,6 @@ static void mark_warmup(struct series *s, bool imported)
             s->blocks[k].warm = true;
         s->n_warm += warm;
     }
-    free(medians);
 }
 
 int gather_group(const struct recorded *r, size_t group, const struct gather_sink *sink,

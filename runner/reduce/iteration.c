@@ -2,6 +2,7 @@
 #include "reduce/iteration.h"
 
 #include "base/stats.h"
+#include "base/text.h"
 #include "reduce/remarks.h"
 #include "reduce/summary.h"
 
@@ -139,9 +140,8 @@ static void row(struct csv *c, const struct recorded *r, const struct gathered *
         csv_real(c, numbers[i]);
     overlap_fields(c, v);
     csv_real(c, gathered_throttled(g));
-    char *note = remarks_throttled(g);
+    AUTO_FREE char *note = remarks_throttled(g);
     csv_text(c, note);
-    free(note);
     csv_end(c);
 }
 

@@ -9,7 +9,6 @@
 #include "wan/advice.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define WORKLOAD "wan_sync"
@@ -229,7 +228,7 @@ int wan_rows(struct csv *c, const struct recorded *r, const struct gathered *g)
         return GS_OK;
     struct config *config = NULL;
     struct wan_map map = {0};
-    char *path = xstrfmt("%s/config.ini", r->dir);
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", r->dir);
     int code = config_load(&config, path, (const char *const *)r->overrides);
     if (!code && config_section(config, "sites"))
         code = wan_map_read(&map, config);
@@ -237,6 +236,5 @@ int wan_rows(struct csv *c, const struct recorded *r, const struct gathered *g)
         put_rows(c, r, g, &map);
     wan_map_free(&map);
     config_free(config);
-    free(path);
     return code;
 }

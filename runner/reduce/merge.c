@@ -4,6 +4,7 @@
  */
 #include "base/err.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "record/runs.h"
 #include "reduce/reduce.h"
 #include "reduce/tables.h"
@@ -11,7 +12,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -35,7 +35,7 @@ static bool skip_header(FILE *in, const char *columns)
 
 static int add_table(const char *part, enum table table, struct csv *out)
 {
-    char *path = xstrfmt("%s/%s", part, table_names[table]);
+    AUTO_FREE char *path = xstrfmt("%s/%s", part, table_names[table]);
     FILE *in = files_stream(path, FILES_ANY);
     int code = GS_OK;
     if (!in)
@@ -50,7 +50,6 @@ static int add_table(const char *part, enum table table, struct csv *out)
         code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(errno));
     if (in)
         fclose(in);
-    free(path);
     return code;
 }
 
@@ -87,11 +86,10 @@ static int copy_tree(const char *from, const char *to)
         struct stat st;
         if (e->d_name[0] == '.')
             continue;
-        char *source = xstrfmt("%s/%s", from, e->d_name), *target = xstrfmt("%s/%s", to, e->d_name);
+        AUTO_FREE char *source = xstrfmt("%s/%s", from, e->d_name),
+                       *target = xstrfmt("%s/%s", to, e->d_name);
         bool folder = !stat(source, &st) && S_ISDIR(st.st_mode);
         code = folder ? copy_tree(source, target) : copy_file(source, target);
-        free(source);
-        free(target);
     }
     closedir(d);
     return code;
@@ -103,8 +101,8 @@ static int find_parts(struct runs *parts, const char *const *dirs, size_t n)
 {
     int code = GS_OK;
     for (size_t i = 0; i < n; i++) {
-        struct text key = {0};
-        char *path = xstrfmt("%s/%s", dirs[i], REDUCE_KEY);
+        AUTO_TEXT struct text key = {0};
+        AUTO_FREE char *path = xstrfmt("%s/%s", dirs[i], REDUCE_KEY);
         if (files_read(path, FILES_ANY, FILES_WHOLE_MAX, &key)) {
             ALLOC_MORE(parts->v, parts->n);
             parts->v[parts->n++] =
@@ -115,8 +113,6 @@ static int find_parts(struct runs *parts, const char *const *dirs, size_t n)
                            "%s' makes a part",
                            REDUCE_KEY, dirs[i]);
         }
-        free(path);
-        text_free(&key);
     }
     return code;
 }
@@ -126,12 +122,8 @@ static int add_part(struct tables *tables, const char *part, const char *out)
     int code = GS_OK;
     for (int t = 0; t < TABLES && !code; t++)
         code = add_table(part, (enum table)t, &tables->csv[t]);
-    char *from = xstrfmt("%s/classic", part), *to = xstrfmt("%s/classic", out);
-    if (!code)
-        code = copy_tree(from, to);
-    free(from);
-    free(to);
-    return code;
+    AUTO_FREE char *from = xstrfmt("%s/classic", part), *to = xstrfmt("%s/classic", out);
+    return code ? code : copy_tree(from, to);
 }
 
 int reduce_merge(const char *const *dirs, size_t n, const char *out)

@@ -44,13 +44,12 @@ static bool in_place(const struct rec_cell *cell)
 
 static char *without_place(const char *params)
 {
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     struct text t = {0};
     words_split(&w, params, ' ');
     for (size_t i = 0; i < w.n; i++)
         if (strncmp(w.v[i], "in_place=", strlen("in_place=")) != 0)
             text_addf(&t, "%s%s", t.len ? " " : "", w.v[i]);
-    words_free(&w);
     return t.s ? t.s : xstrdup("");
 }
 

@@ -2,6 +2,7 @@
 #include "reduce/reduce.h"
 
 #include "base/err.h"
+#include "base/text.h"
 #include "record/runs.h"
 #include "reduce/classic.h"
 #include "reduce/iteration.h"
@@ -128,13 +129,12 @@ int reduce_trees(const char *const *roots, size_t n, const char *out)
 static int write_key(const struct run_folder *run, const char *out)
 {
     struct csv file;
-    char *path = xstrfmt("%s/%s", out, REDUCE_KEY);
+    AUTO_FREE char *path = xstrfmt("%s/%s", out, REDUCE_KEY);
     int code = csv_open(&file, path);
     if (!code) {
         csv_bytes(&file, run->key, strlen(run->key));
         code = csv_close(&file, true);
     }
-    free(path);
     return code;
 }
 

@@ -5,17 +5,14 @@
 #include "base/units.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct change series_change(const struct series *s, size_t first, size_t n)
 {
-    double *x = xmalloc((n + 1) * sizeof *x);
+    AUTO_FREE double *x = xmalloc((n + 1) * sizeof *x);
     for (size_t i = 0; i < n; i++)
         x[i] = s->blocks[first + i].time_s;
-    struct change c = stats_change(x, n);
-    free(x);
-    return c;
+    return stats_change(x, n);
 }
 
 double gathered_throttled(const struct gathered *g)
@@ -60,13 +57,12 @@ char *remarks_throttled(const struct gathered *g)
 char *remarks_of(const struct recorded *r, const struct gathered *g, const struct series *s)
 {
     struct text t = {0};
-    char *throttled = remarks_throttled(g);
+    AUTO_FREE char *throttled = remarks_throttled(g);
     if (s->n_blocks) {
         add_changes(&t, s);
         add_operations(&t, r, s);
         if (*throttled)
             text_addf(&t, "%s%s", t.len ? "; " : "", throttled);
     }
-    free(throttled);
     return t.s ? t.s : xstrdup("");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reduce/summary.h"
 
+#include "base/text.h"
 #include "reduce/remarks.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@
 static size_t batch(struct nested *x, size_t n)
 {
     size_t out = 0;
-    double *run = xmalloc(n * sizeof *run);
+    AUTO_FREE double *run = xmalloc(n * sizeof *run);
     for (size_t first = 0, end; first < n; first = end) {
         int launch = x[first].launch;
         for (end = first; end < n && x[end].launch == launch; end++)
@@ -26,7 +27,6 @@ static size_t batch(struct nested *x, size_t n)
                                        .value = stats_quantile_of(run + lo, hi - lo, 0.5)};
         }
     }
-    free(run);
     return out;
 }
 
@@ -34,7 +34,7 @@ struct estimate estimate_median(struct nested *x, size_t n, uint64_t seed, const
 {
     if (n == 0)
         return (struct estimate){NAN, NAN, NAN};
-    double *values = xmalloc(n * sizeof *values);
+    AUTO_FREE double *values = xmalloc(n * sizeof *values);
     for (size_t i = 0; i < n; i++)
         values[i] = x[i].value;
     struct estimate e = {stats_median(values, n), NAN, NAN};
@@ -48,7 +48,6 @@ struct estimate estimate_median(struct nested *x, size_t n, uint64_t seed, const
         e.lo = ci.lo;
         e.hi = ci.hi;
     }
-    free(values);
     return e;
 }
 
@@ -57,28 +56,24 @@ struct estimate estimate_median(struct nested *x, size_t n, uint64_t seed, const
 struct estimate estimate_blocks(const struct recorded *r, const struct series *s,
                                 const double *metric)
 {
-    struct nested *x = xmalloc(s->n_blocks * sizeof *x);
+    AUTO_FREE struct nested *x = xmalloc(s->n_blocks * sizeof *x);
     size_t n = 0;
     for (size_t i = 0; i < s->n_blocks; i++) {
         double v = metric ? metric[i] : s->blocks[i].time_s;
         if (!s->blocks[i].warm && !isnan(v))
             x[n++] = (struct nested){.launch = s->blocks[i].launch, .value = v};
     }
-    struct estimate e = estimate_median(x, n, r->seed, r->cells[s->cell].id);
-    free(x);
-    return e;
+    return estimate_median(x, n, r->seed, r->cells[s->cell].id);
 }
 
 static double median_skew(const struct series *s)
 {
-    double *x = xmalloc(s->n_blocks * sizeof *x);
+    AUTO_FREE double *x = xmalloc(s->n_blocks * sizeof *x);
     size_t n = 0;
     for (size_t i = 0; i < s->n_blocks; i++)
         if (!s->blocks[i].warm && !isnan(s->blocks[i].skew_s))
             x[n++] = s->blocks[i].skew_s;
-    double median = n ? stats_quantile_of(x, n, 0.5) : NAN;
-    free(x);
-    return median;
+    return n ? stats_quantile_of(x, n, 0.5) : NAN;
 }
 
 struct summary summary_of(const struct recorded *r, const struct series *s)
@@ -135,14 +130,13 @@ bool summary_converged(const struct recorded *r, const struct series *s, const s
 static void notes(struct csv *c, const struct recorded *r, const struct gathered *g,
                   const struct series *s, bool numbers)
 {
-    char *note = numbers ? remarks_of(r, g, s) : xstrdup("");
+    AUTO_FREE char *note = numbers ? remarks_of(r, g, s) : xstrdup("");
     if (numbers)
         csv_integer(c, (int64_t)s->iterations);
     else
         csv_text(c, "");
     csv_real(c, numbers ? gathered_throttled(g) : NAN);
     csv_text(c, note);
-    free(note);
 }
 
 void summary_row(struct csv *c, const struct recorded *r, const struct gathered *g,
@@ -214,7 +208,7 @@ void launches_rows(struct csv *c, const struct recorded *r, const struct series 
 {
     if (!series_status(r, s).numbers)
         return;
-    double *x = xmalloc((s->n_blocks + 1) * sizeof *x);
+    AUTO_FREE double *x = xmalloc((s->n_blocks + 1) * sizeof *x);
     for (size_t first = 0, end; first < s->n_blocks; first = end) {
         int launch = s->blocks[first].launch;
         size_t n = 0;
@@ -230,5 +224,4 @@ void launches_rows(struct csv *c, const struct recorded *r, const struct series 
         change_fields(c, series_change(s, first, end - first));
         csv_end(c);
     }
-    free(x);
 }

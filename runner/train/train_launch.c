@@ -3,20 +3,20 @@
 
 #include "base/err.h"
 #include "base/secrets.h"
-#include "base/shell_quote.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "config/params.h"
 #include "config/train_settings.h"
 #include "plan/order.h"
 #include "record/ledger.h"
 #include "record/provenance.h"
 #include "record/record_cells.h"
 #include "record/record_end.h"
+#include "train/train_fault.h"
 #include "train/train_file.h"
 #include "train/train_output.h"
 #include "train/train_process.h"
+#include "train/train_script.h"
 #include "train/train_slot.h"
 
 #include <errno.h>
@@ -40,99 +40,7 @@ struct launching {
     size_t starts, started; /* in this launch */
 };
 
-/* ---- the command ---- */
-
-struct filling {
-    const struct launching *l;
-    const struct cell *cell;
-    char value[WL_TEXT_MAX];
-};
-
-static const char *value_of(void *ctx, const char *name)
-{
-    struct filling *f = ctx;
-    const struct plan *p = f->l->plan;
-    const struct wl_param *q = params_find(p->plugin->wl.params, name);
-    const struct set_launch *s = &p->set.launch;
-    long long number = !strcmp(name, "ranks")   ? s->ranks
-                       : !strcmp(name, "nodes") ? s->nodes
-                                                : f->l->launch;
-    if (q)
-        param_format(q, f->cell->values, f->value, sizeof f->value);
-    else
-        snprintf(f->value, sizeof f->value, "%lld", number);
-    return f->value;
-}
-
-static char *filled(const struct launching *l, const struct cell *c, const char *text)
-{
-    struct filling f = {.l = l, .cell = c};
-    return train_fill(text, value_of, &f);
-}
-
-/* The variables of the cell, then the command. */
-static char *script_of(const struct launching *l, const struct cell *c)
-{
-    struct text t = {0};
-    char value[WL_TEXT_MAX], *command = filled(l, c, l->command);
-    for (const struct wl_param *p = l->plan->plugin->wl.params; p->name; p++) {
-        if (!train_is_variable(p->name))
-            continue;
-        param_format(p, c->values, value, sizeof value);
-        if (strcmp(value, TRAIN_UNSET))
-            text_addf(&t, "export %s=%s\n", p->name, SHELL_WORD(value));
-        else
-            text_addf(&t, "unset %s\n", p->name);
-    }
-    text_addf(&t, "%s\n", command);
-    free(command);
-    return t.s;
-}
-
 /* ---- its result ---- */
-
-/* One line for the recording and the user. */
-struct fault {
-    const char *kind; /* NULL: none */
-    char why[400];
-};
-
-static void last_words(struct fault *f, const struct train_output *o)
-{
-    size_t n = strlen(f->why);
-    if (*o->last)
-        snprintf(f->why + n, sizeof f->why - n, "; its last line: %s", o->last);
-}
-
-static struct fault judge(const struct launching *l, const struct train_ended *e,
-                          const struct train_output *o, const struct train_times *t)
-{
-    struct fault f = {0};
-    char limit[32];
-    const struct train_step *steps;
-    if (e->hung) {
-        f.kind = "hang";
-        snprintf(f.why, sizeof f.why, "ended after %s (timeout)",
-                 units_human_time(limit, sizeof limit, l->set.timeout));
-    } else if (e->status > 128 && sigabbrev_np(e->status - 128)) {
-        f.kind = "crash";
-        snprintf(f.why, sizeof f.why, "ended by SIG%s", sigabbrev_np(e->status - 128));
-    } else if (e->status) {
-        f.kind = "crash";
-        snprintf(f.why, sizeof f.why, "exit code %d", e->status);
-    } else if (*train_times_wrong(t)) {
-        f.kind = "failed";
-        snprintf(f.why, sizeof f.why, "%s", train_times_wrong(t));
-        return f;
-    } else if (!train_times_get(t, &steps)) {
-        f.kind = "failed";
-        snprintf(f.why, sizeof f.why, "no step time in %s; compare its lines with 'time' of [%s]",
-                 l->set.file ? "its file" : "its output", l->plan->section);
-    }
-    if (f.kind)
-        last_words(&f, o);
-    return f;
-}
 
 static double median_s(const struct train_step *steps, size_t n)
 {
@@ -144,8 +52,8 @@ static double median_s(const struct train_step *steps, size_t n)
     return median;
 }
 
-static void say_result(const struct launching *l, const struct train_slot *s, const struct fault *f,
-                       const struct train_times *t, double took_s)
+static void say_result(const struct launching *l, const struct train_slot *s,
+                       const struct train_fault *f, const struct train_times *t, double took_s)
 {
     char name[256], median[32], took[32], left[32];
     const struct train_step *steps;
@@ -166,7 +74,7 @@ static void say_result(const struct launching *l, const struct train_slot *s, co
             more > 0 ? "; about " : "", more > 0 ? left : "", more > 0 ? " left" : "");
 }
 
-static int record_result(struct launching *l, struct train_slot *s, const struct fault *f,
+static int record_result(struct launching *l, struct train_slot *s, const struct train_fault *f,
                          const struct train_times *t, double took_s)
 {
     const struct train_step *steps;
@@ -202,8 +110,9 @@ static int start(struct launching *l, struct train_slot *s, bool *stopped)
     struct train_output output = {.log = l->log, .times = l->set.file ? NULL : times};
     struct train_ended ended;
     struct train_file file;
-    char *script = script_of(l, s->cell);
-    char *path = l->set.file ? filled(l, s->cell, l->set.file->value) : NULL;
+    const struct train_filling cell = {l->plan, s->cell, l->launch};
+    AUTO_FREE char *script = train_script(&cell, l->command);
+    AUTO_FREE char *path = l->set.file ? train_filled(&cell, l->set.file->value) : NULL;
     if (path)
         train_file_note(&file, path);
     log_title(l, s, script);
@@ -215,14 +124,12 @@ static int start(struct launching *l, struct train_slot *s, bool *stopped)
     *stopped = ended.stopped;
     l->started++;
     if (!code && !ended.stopped) {
-        struct fault f = judge(l, &ended, &output, times);
+        struct train_fault f = train_judge(&l->set, l->plan->section, &ended, &output, times);
         code = record_result(l, s, &f, times, ended.took_s);
         say_result(l, s, &f, times, ended.took_s);
     }
     train_output_free(&output);
     train_times_free(times);
-    free(script);
-    free(path);
     return code;
 }
 
@@ -284,7 +191,7 @@ static int start_all(struct launching *l, const struct group *g, struct train_sl
 static int measure_group(struct launching *l, size_t index, bool *complete)
 {
     const struct group *g = &l->plan->groups[index];
-    struct train_slot *slots;
+    AUTO_FREE struct train_slot *slots = NULL;
     size_t n = train_slots_make(&slots, l->plan, g), *order = xcalloc(n, sizeof *order);
     order_visits(order, n, l->plan->seed, 1, index, l->launch);
     int code = train_slots_carry(&l->record, slots, n, l->dir, l->launch);
@@ -293,14 +200,13 @@ static int measure_group(struct launching *l, size_t index, bool *complete)
     if (!code && *complete)
         code = close_group(l, g, slots, n);
     free(order);
-    free(slots);
     return code;
 }
 
 static int measure_groups(struct launching *l, bool *complete)
 {
     size_t n = l->plan->n_groups, *order = xcalloc(n, sizeof *order);
-    bool *missing = xcalloc(n, sizeof *missing);
+    AUTO_FREE bool *missing = xcalloc(n, sizeof *missing);
     struct ledger *ledger;
     int code = ledger_read(&ledger, l->dir);
     if (!code)
@@ -311,7 +217,6 @@ static int measure_groups(struct launching *l, bool *complete)
             code = measure_group(l, order[i], complete);
     if (!code || ledger)
         ledger_free(ledger);
-    free(missing);
     free(order);
     return code;
 }
@@ -320,27 +225,23 @@ static int measure_groups(struct launching *l, bool *complete)
 
 static int restore_command(struct launching *l)
 {
-    char *missing;
+    AUTO_FREE char *missing = NULL;
     l->command = secrets_restored(l->set.command->value, &missing);
-    int code = missing
-                   ? config_error(l->set.command,
+    return missing ? config_error(l->set.command,
                                   "secrets are not recorded; give it again: export %s=...", missing)
                    : GS_OK;
-    free(missing);
-    return code;
 }
 
 static int begin(struct launching *l, int attempt)
 {
     char name[64];
-    char *path =
+    AUTO_FREE char *path =
         xstrfmt("%s/%s", l->dir, record_name(name, sizeof name, l->launch, attempt, "jsonl"));
     l->log_path =
         xstrfmt("%s/%s", l->dir, record_name(name, sizeof name, l->launch, attempt, "log"));
     l->log = open(l->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     int code =
         l->log < 0 ? fail_file(l->log_path, "written", errno) : record_create(&l->record, path);
-    free(path);
     if (code)
         return code;
     json_t *header = provenance_header(l->plan, l->dir, l->launch, attempt);

@@ -3,10 +3,10 @@
 
 #include "base/files.h"
 #include "base/secrets.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -74,12 +74,11 @@ static void take_line(struct train_output *o)
     text_add(&o->line, "");
     char *line = o->line.s;
     hide_secrets(line);
-    char *shown = secrets_hidden(line);
+    AUTO_FREE char *shown = secrets_hidden(line);
     to_log(o, shown);
     const char *from = shown + strspn(shown, " \t");
     if (*from)
         snprintf(o->last, sizeof o->last, "%s", from);
-    free(shown);
     if (o->times)
         train_times_line(o->times, line, unix_time());
     text_clear(&o->line);
@@ -103,12 +102,11 @@ void train_output_end(struct train_output *o)
 {
     if (o->line.len)
         take_line(o);
-    char *gap = xstrfmt("... %zu bytes left out ...\n", o->left_out);
+    AUTO_FREE char *gap = xstrfmt("... %zu bytes left out ...\n", o->left_out);
     if (o->left_out)
         files_write_all(o->log, gap, strlen(gap));
     if (o->tail.len)
         files_write_all(o->log, o->tail.s, o->tail.len);
-    free(gap);
 }
 
 void train_output_free(struct train_output *o)

@@ -17,7 +17,7 @@
 
 const char *train_slot_name(const struct plan *p, const struct train_slot *s, char *buf, size_t n)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     char value[WL_TEXT_MAX];
     text_addf(&t, "%s%s", s->cell->config, s->copy ? " again" : "");
     size_t stem = t.len;
@@ -26,7 +26,6 @@ const char *train_slot_name(const struct plan *p, const struct train_slot *s, ch
             text_addf(&t, "%s%s=%s", t.len > stem ? " " : " (", q->name,
                       param_format(q, s->cell->values, value, sizeof value));
     snprintf(buf, n, "%s%s", t.s, t.len > stem ? ")" : "");
-    text_free(&t);
     return buf;
 }
 
@@ -43,16 +42,14 @@ size_t train_slots_make(struct train_slot **slots, const struct plan *p, const s
 static int put_block(struct record *r, struct train_slot *s, const struct train_step *steps,
                      size_t n)
 {
-    uint64_t *ns = xcalloc(n, sizeof *ns);
+    AUTO_FREE uint64_t *ns = xcalloc(n, sizeof *ns);
     for (size_t i = 0; i < n; i++)
         ns[i] = steps[i].ns;
-    int code = record_block(r,
-                            json_pack("{ss ss si sI sf si}", "type", "block", "cell", s->cell->id,
-                                      "copy", s->copy, "block", (json_int_t)++s->blocks, "at",
-                                      round(steps->at * 1e3) / 1e3, "iters", 1),
-                            ns, n);
-    free(ns);
-    return code;
+    return record_block(r,
+                        json_pack("{ss ss si sI sf si}", "type", "block", "cell", s->cell->id,
+                                  "copy", s->copy, "block", (json_int_t)++s->blocks, "at",
+                                  round(steps->at * 1e3) / 1e3, "iters", 1),
+                        ns, n);
 }
 
 int train_slot_record(struct record *r, struct train_slot *s, const struct train_step *steps,
@@ -62,10 +59,9 @@ int train_slot_record(struct record *r, struct train_slot *s, const struct train
     int code = GS_OK;
     for (size_t i = 0; i < n && !code; i += each)
         code = put_block(r, s, steps + i, n - i < each ? n - i : each);
-    char *text = xstrfmt("%zu step times in %.1f s", n, took_s);
+    AUTO_FREE char *text = xstrfmt("%zu step times in %.1f s", n, took_s);
     if (!code)
         code = record_line(r, record_note_line(s->cell->id, s->copy, LAUNCHED, text));
-    free(text);
     s->measured = !code;
     return code ? code : record_sync(r);
 }

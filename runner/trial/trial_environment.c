@@ -48,11 +48,9 @@ static int check_network(void)
 {
     const char *name = getenv("NCCL_NET_PLUGIN");
     bool named = name && *name, bare = named && !strchr(name, '/') && strncmp(name, "lib", 3);
-    char *library =
+    AUTO_FREE char *library =
         bare ? xstrfmt("libnccl-net-%s.so", name) : xstrdup(named ? name : "libnccl-net.so");
-    int code = is_plugin(library, "ncclTunerPlugin") ? refuse(library) : GS_OK;
-    free(library);
-    return code;
+    return is_plugin(library, "ncclTunerPlugin") ? refuse(library) : GS_OK;
 }
 
 int trial_environment_check(void)

@@ -81,9 +81,8 @@ static int make_folder(struct job *j)
     if (made)
         return fail_file(j->ranks, "written to", errno);
     j->config = xstrfmt("%s/trial.txt", j->ranks);
-    char *text = config_text(j);
+    AUTO_FREE char *text = config_text(j);
     bool written = files_write_new(j->config, text, 0666);
-    free(text);
     return written ? GS_OK : fail_file(j->config, "written", errno);
 }
 
@@ -92,9 +91,8 @@ static void empty(const char *dir)
     struct dirent *e;
     DIR *d = opendir(dir);
     while (d && (e = readdir(d))) {
-        char *path = xstrfmt("%s/%s", dir, e->d_name);
+        AUTO_FREE char *path = xstrfmt("%s/%s", dir, e->d_name);
         unlink(path);
-        free(path);
     }
     if (d)
         closedir(d);
@@ -103,14 +101,13 @@ static void empty(const char *dir)
 /* A job that still runs cannot write to it any more; its trial is over. */
 static void remove_folder(struct job *j)
 {
-    char *agree = j->ranks ? xstrfmt("%s/agree", j->ranks) : NULL;
+    AUTO_FREE char *agree = j->ranks ? xstrfmt("%s/agree", j->ranks) : NULL;
     if (agree) {
         empty(agree);
         rmdir(agree);
         empty(j->ranks);
         rmdir(j->ranks);
     }
-    free(agree);
     free(j->ranks);
     free(j->config);
     j->ranks = j->config = NULL;
@@ -118,17 +115,14 @@ static void remove_folder(struct job *j)
 
 static int make_out(const char *out)
 {
-    char *slashed = xstrfmt("%s/", out), *failed = files_make_above(slashed);
-    int code = failed ? fail_file(failed, "made", errno) : GS_OK;
-    free(slashed);
-    free(failed);
-    return code;
+    AUTO_FREE char *slashed = xstrfmt("%s/", out), *failed = files_make_above(slashed);
+    return failed ? fail_file(failed, "made", errno) : GS_OK;
 }
 
 /* The baseline, NCCL's own choice, is always added. */
 static int read_arms(struct words *arms, const char *list)
 {
-    struct words all = {0};
+    AUTO_WORDS struct words all = {0};
     int code = GS_OK;
     words_split(&all, list, ',');
     words_add(arms, "auto");
@@ -144,7 +138,6 @@ static int read_arms(struct words *arms, const char *list)
         else if (strcmp(all.v[i], "auto"))
             words_add(arms, all.v[i]);
     }
-    words_free(&all);
     if (!code && (arms->n < 2 || arms->n > TRIAL_ARMS))
         code = fail(GS_USAGE, "trial: --arms names %zu beside auto: must be 1 to %d", arms->n - 1,
                     TRIAL_ARMS - 1);

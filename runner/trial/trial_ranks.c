@@ -2,6 +2,7 @@
 #include "trial/trial_ranks.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 
 #include <dirent.h>
@@ -180,11 +181,10 @@ static int read_file(struct trial_ranks *r, const char *path)
     if (!in)
         return fail_file(path, "read", errno);
     while (!code && (n = getline(&line, &cap, in)) > 0 && line[n - 1] == '\n') {
-        json_t *o = json_loadb(line, (size_t)n, 0, NULL);
+        AUTO_JSON json_t *o = json_loadb(line, (size_t)n, 0, NULL);
         number++;
         if (!o || !read_line(&f, o))
             code = fail_at(GS_FAILED, path, number, "damaged: no line of a trial");
-        json_decref(o);
     }
     if (f.comm < r->n && f.dropped > r->v[f.comm].dropped)
         r->v[f.comm].dropped = f.dropped;
@@ -241,9 +241,8 @@ int trial_ranks_read(struct trial_ranks *r, const char *dir)
     if (n < 0)
         return fail_file(dir, "read", errno);
     for (int i = 0; i < n; i++) {
-        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+        AUTO_FREE char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
         code = code ? code : read_file(r, path);
-        free(path);
         free(names[i]);
     }
     free(names);

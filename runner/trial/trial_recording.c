@@ -31,12 +31,11 @@ static const char *base(const char *path)
 /* The words themselves may hold a secret. */
 static json_t *about(const struct trial_comm *c, const struct trial_source *s)
 {
-    struct text words = {0};
+    AUTO_TEXT struct text words = {0};
     char hex[65];
     for (char **w = s->command; *w; w++)
         text_addn(&words, *w, strlen(*w) + 1);
     sha256_hex(words.s, words.len, hex);
-    text_free(&words);
     return json_pack("{so ss so sI sI sI sI sI so}", "command", json_text(base(s->command[0])),
                      "command_sha256", hex, "communicator", json_text(c->name), "abi",
                      (json_int_t)c->abi, "nccl", (json_int_t)c->nccl, "step_calls",
@@ -84,13 +83,12 @@ static void hash_id(char id[PLAN_ID], const char *text)
 static void ids_of(char id[PLAN_ID], const struct trial_comm *c, const struct trial_source *s,
                    const char *label)
 {
-    char *text = xstrfmt("platform=%s\nworkload=" WORKLOAD "\nranks=%lld\nnodes=%lld\n%s%s%s"
-                         "step_calls=%lld\nstep_size=%lld\n",
-                         s->platform, (long long)c->ranks, (long long)c->nodes,
-                         label ? "config=" : "", label ? label : "", label ? "\n" : "",
-                         (long long)c->step_calls, (long long)c->step_bytes);
+    AUTO_FREE char *text = xstrfmt(
+        "platform=%s\nworkload=" WORKLOAD "\nranks=%lld\nnodes=%lld\n%s%s%s"
+        "step_calls=%lld\nstep_size=%lld\n",
+        s->platform, (long long)c->ranks, (long long)c->nodes, label ? "config=" : "",
+        label ? label : "", label ? "\n" : "", (long long)c->step_calls, (long long)c->step_bytes);
     hash_id(id, text);
-    free(text);
 }
 
 static bool is_of(const struct trial_visit *v, const struct arm *a)
@@ -129,17 +127,13 @@ static json_t *note(const struct arm *a, const char *key, const char *value)
 static int put_notes(struct record *r, const struct trial_comm *c, const struct arm *a,
                      const struct trial_taken *t)
 {
-    char *expected = trial_taken_shares(c, a->label, a->copy, true);
-    char *ran = trial_taken_shares(c, a->label, a->copy, false);
+    AUTO_FREE char *expected = trial_taken_shares(c, a->label, a->copy, true);
+    AUTO_FREE char *ran = trial_taken_shares(c, a->label, a->copy, false);
     int code = record_line(r, note(a, "chosen", expected));
     if (!code)
         code = record_line(
             r, note(a, "ran", *ran ? ran : "unproven: this NCCL does not report what it ran"));
-    if (!code)
-        code = record_line(r, note(a, "request", t->text));
-    free(expected);
-    free(ran);
-    return code;
+    return code ? code : record_line(r, note(a, "request", t->text));
 }
 
 static int put_cell(struct record *r, const struct trial_comm *c, const struct arm *a,
@@ -210,9 +204,9 @@ int trial_recording_write(const struct trial_comm *c, const struct trial_source 
     char name[64], group[PLAN_ID];
     struct record r;
     struct arm *arms;
-    char *path = xstrfmt("%s/%s", s->dir, record_name(name, sizeof name, s->launch, 1, "jsonl"));
+    AUTO_FREE char *path =
+        xstrfmt("%s/%s", s->dir, record_name(name, sizeof name, s->launch, 1, "jsonl"));
     int code = record_create(&r, path);
-    free(path);
     if (code)
         return code;
     ids_of(group, c, s, NULL);

@@ -32,7 +32,7 @@ static const struct trial_visit *find(const struct trial_comm *c, int64_t block,
 static struct effect effect_of(const struct trial_comm *c, const char *arm, int64_t copy,
                                size_t draws)
 {
-    struct nested *x = xcalloc(c->n + 1, sizeof *x);
+    AUTO_FREE struct nested *x = xcalloc(c->n + 1, sizeof *x);
     struct rng rng;
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++) {
@@ -43,19 +43,14 @@ static struct effect effect_of(const struct trial_comm *c, const char *arm, int6
         n++;
     }
     rng_seed(&rng, 1);
-    struct effect e = effect_paired(x, n, draws, &rng);
-    free(x);
-    return e;
+    return effect_paired(x, n, draws, &rng);
 }
 
 static bool same_operation(const struct trial_comm *c, const char *arm, int64_t copy)
 {
-    char *ran = trial_taken_shares(c, arm, copy, false);
-    char *base = trial_taken_shares(c, BASELINE, 0, false);
-    bool same = *ran && !strcmp(ran, base);
-    free(ran);
-    free(base);
-    return same;
+    AUTO_FREE char *ran = trial_taken_shares(c, arm, copy, false);
+    AUTO_FREE char *base = trial_taken_shares(c, BASELINE, 0, false);
+    return *ran && !strcmp(ran, base);
 }
 
 static bool is_first(const struct trial_comm *c, size_t i)
@@ -135,9 +130,9 @@ static void say_verdict(const struct trial_verdict *v)
 
 void trial_result_say(const struct trial_comm *c)
 {
-    struct trial_verdict *v;
+    AUTO_FREE struct trial_verdict *v = NULL;
     size_t n = trial_verdicts(&v, c, CONTRAST_DRAWS);
-    char *ran = trial_taken_shares(c, BASELINE, 0, false);
+    AUTO_FREE char *ran = trial_taken_shares(c, BASELINE, 0, false);
     say("trial: change of the step time against auto, and its 95%% interval, in this launch:");
     if (*ran)
         say("  %-20s NCCL ran %s", BASELINE, ran);
@@ -150,13 +145,11 @@ void trial_result_say(const struct trial_comm *c)
                 "plugin)");
             break;
         }
-    free(ran);
-    free(v);
 }
 
 const char *trial_result_best(const struct trial_comm *c)
 {
-    struct trial_verdict *v;
+    AUTO_FREE struct trial_verdict *v = NULL;
     const char *best = NULL;
     double least = 0;
     size_t n = trial_verdicts(&v, c, CONTRAST_DRAWS);
@@ -165,7 +158,6 @@ const char *trial_result_best(const struct trial_comm *c)
             best = v[i].arm;
             least = v[i].effect.value;
         }
-    free(v);
     return best;
 }
 

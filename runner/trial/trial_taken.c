@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trial/trial_taken.h"
 
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "nccl_tuner/choice.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TOLERANCE 0.01 /* of the calls */
@@ -115,13 +115,11 @@ struct trial_taken trial_taken(const struct trial_comm *c, const char *arm, int6
         return (struct trial_taken){
             TAKEN_UNAVAILABLE,
             "not available: NCCL does not have it for any collective of the step"};
-    json_t *ran = sum(c, arm, copy, false);
+    AUTO_JSON json_t *ran = sum(c, arm, copy, false);
     struct trial_taken t = judge(ran, &want, share);
-    json_decref(ran);
     if (t.how == TAKEN_IGNORED) {
-        char *shares = trial_taken_shares(c, arm, copy, false);
+        AUTO_FREE char *shares = trial_taken_shares(c, arm, copy, false);
         snprintf(t.text, sizeof t.text, "ignored: NCCL ran %s", shares);
-        free(shares);
     }
     return t;
 }

@@ -6,6 +6,7 @@
 #include "verbs/check.h"
 
 #include "base/err.h"
+#include "base/text.h"
 #include "config/params.h"
 #include "launch/dry_run.h"
 #include "plugin/plugin.h"
@@ -144,7 +145,7 @@ static int verdict(const struct dry_run *d, const char *path, int log)
 static int check_calls(const char *path)
 {
     struct dry_run d = {.ended = {-1, -1}};
-    char *absolute = realpath(path, NULL);
+    AUTO_FREE char *absolute = realpath(path, NULL);
     int log = memfd_create("log", MFD_CLOEXEC);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     int code = !absolute || log < 0 ? fail(GS_FAILED, "%s: %s", path, strerror(errno))
@@ -152,7 +153,6 @@ static int check_calls(const char *path)
     if (!code)
         code = verdict(&d, path, log);
     dry_run_free(&d);
-    free(absolute);
     close(log);
     return code;
 }

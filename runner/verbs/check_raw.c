@@ -10,7 +10,6 @@
 #include "verbs/check.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,9 +37,9 @@ static int check_tree(const char *dir)
 /* Checks the file alone, and against the manifest and plan beside it. */
 static int check_file(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char *dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
-    char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST), *run_id = NULL;
+    const char *slash = strrchr(path, '/'), *name = path_name(path);
+    AUTO_FREE char *dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
+    AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST), *run_id = NULL;
     struct check_plan plan;
     bool torn = false;
     int code = check_plan_read(&plan, dir);
@@ -54,21 +53,17 @@ static int check_file(const char *path)
     if (torn)
         say("%s: ignoring the incomplete last line", path);
     check_plan_free(&plan);
-    free(manifest);
-    free(run_id);
-    free(dir);
     return code ? code : one;
 }
 
 /* Other files are not called damaged. */
 static bool may_be_recording(const char *path)
 {
-    size_t n = strlen(path), s = strlen(".jsonl");
     FILE *f = fopen(path, "re");
     int first = f ? fgetc(f) : EOF;
     if (f)
         fclose(f);
-    return first == EOF || first == '{' || (n > s && !strcmp(path + n - s, ".jsonl"));
+    return first == EOF || first == '{' || text_ends(path, ".jsonl");
 }
 
 int check_raw(const char *path)

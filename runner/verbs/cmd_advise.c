@@ -40,8 +40,9 @@ int cmd_advise(int argc, char **argv)
     bool done;
     const struct cli_option options[] = {
         {"emit", 'e', CLI_TEXT, &q.emit, "FORM",
-         "print the advised setting as env, nccl.conf, pytorch, megatron, deepspeed, sbatch or "
-         "tuner"},
+         "print the advised setting as env, nccl.conf, pytorch, megatron, deepspeed, sbatch, "
+         "tuner, "
+         "or train: a config for gradsync train"},
         {"check", 'c', CLI_FLAG, &q.check, NULL,
          "print whether NCCL honoured, clamped or ignored each setting that was measured"},
         {0}};

@@ -8,8 +8,6 @@
 #include "cluster/slurm.h"
 #include "verbs/commands.h"
 
-#include <stdlib.h>
-
 /* Ids of our array jobs with a job that has not ended, each once. A copy of a campaign names the jobs
  * of the original: they are not ours to cancel. */
 static size_t living(const struct queue *q, long *jobs)
@@ -29,7 +27,7 @@ static int cancel_queue(const struct campaign *c)
 {
     struct queue q;
     int code = slurm_queue(&q, c);
-    long *jobs = xcalloc(q.n + 1, sizeof *jobs);
+    AUTO_FREE long *jobs = xcalloc(q.n + 1, sizeof *jobs);
     size_t n = living(&q, jobs);
     if (!code)
         code = jobs_cancelled(c);
@@ -37,7 +35,6 @@ static int cancel_queue(const struct campaign *c)
         code = slurm_cancel(jobs, n);
     if (!code)
         say("cancelled: %zu arrays; recordings are kept, resume measures the missing cells", n);
-    free(jobs);
     queue_free(&q);
     return code;
 }

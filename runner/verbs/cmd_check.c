@@ -7,7 +7,6 @@
 #include "verbs/check.h"
 #include "verbs/commands.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static int check_so(const char *path, const char *const *overrides)
@@ -19,11 +18,8 @@ static int check_so(const char *path, const char *const *overrides)
 /* A name without a known ending: a config by its bare name, or a recording. */
 static int check_named(const char *name, const char *const *overrides)
 {
-    char *config = locate_config(name), *run = locate_run(name);
-    int code = strcmp(config, name) ? check_config(config, overrides) : check_raw(run);
-    free(config);
-    free(run);
-    return code;
+    AUTO_FREE char *config = locate_config(name), *run = locate_run(name);
+    return strcmp(config, name) ? check_config(config, overrides) : check_raw(run);
 }
 
 static const struct {
@@ -48,10 +44,9 @@ static int check_one(const char *path, const char *const *overrides)
     if (code)
         return code;
     bool config = kinds[i].check == check_config;
-    char *next =
+    AUTO_FREE char *next =
         kinds[i].next ? shell_command(kinds[i].next, path, NULL, config ? overrides : NULL) : NULL;
     say("%s: ok%s%s", path, next ? "; next: " : "", next ? next : "");
-    free(next);
     return GS_OK;
 }
 

@@ -33,11 +33,10 @@ static void say_refused(const struct comparison *c)
 /* Warns in one line if the compared runs were measured on a loaded machine. */
 static void warn_of_load(const struct choice *choice)
 {
-    const char **dirs = xcalloc(choice->runs.n + 1, sizeof *dirs);
+    AUTO_FREE const char **dirs = xcalloc(choice->runs.n + 1, sizeof *dirs);
     for (size_t i = 0; i < choice->runs.n; i++)
         dirs[i] = choice->runs.v[i].dir;
     host_load_warn(dirs, choice->runs.n);
-    free(dirs);
 }
 
 /* ---- contrasts ---- */
@@ -107,10 +106,7 @@ static int gate(const struct compare_request *q, const struct comparison *c)
 static bool is_table(const char *path)
 {
     struct stat info;
-    size_t n = strlen(path);
-    if (!stat(path, &info))
-        return !S_ISDIR(info.st_mode);
-    return n > 4 && !strcmp(path + n - 4, ".csv");
+    return stat(path, &info) ? text_ends(path, ".csv") : !S_ISDIR(info.st_mode);
 }
 
 static bool any_twin(const struct comparison *c)

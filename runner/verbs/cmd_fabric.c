@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "launch/fabric.h"
 #include "verbs/commands.h"
@@ -95,15 +96,13 @@ static int show(void *request, char **words, int n)
         return fail(GS_USAGE, "fabric: --root %s: not a folder", q->root);
     struct fabric f;
     struct fabric_setting settings[FABRIC_SETTINGS_MAX];
-    char *real = q->root ? realpath(q->root, NULL) : xstrdup("");
+    AUTO_FREE char *real = q->root ? realpath(q->root, NULL) : xstrdup("");
     fabric_read(&f, real);
-    free(real);
     size_t chosen = fabric_choose(&f, getenv, settings);
     if (q->json) {
-        json_t *j = fabric_json(&f, settings, chosen);
+        AUTO_JSON json_t *j = fabric_json(&f, settings, chosen);
         json_dumpf(j, stdout, JSON_INDENT(2));
         printf("\n");
-        json_decref(j);
     } else {
         show_ports(&f);
         show_order(&f);

@@ -210,11 +210,7 @@ static bool configs_help(const char *word)
 
 static bool is_plugin(const char *word, const struct words *names)
 {
-    size_t n = strlen(word);
-    for (size_t i = 0; i < names->n; i++)
-        if (!strcmp(word, names->v[i]))
-            return true;
-    return strchr(word, '/') || (n > 3 && !strcmp(word + n - 3, ".so"));
+    return words_has(names, word) || strchr(word, '/') || text_ends(word, ".so");
 }
 
 static int no_such_word(const char *word, struct words *names)

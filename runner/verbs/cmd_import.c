@@ -7,7 +7,6 @@
 #include "verbs/commands.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct request {
@@ -78,7 +77,7 @@ static void forget(struct imported *f)
 /* Continues after a refused file, so that all faults are named and the good files are imported. */
 static int import(const struct request *q, char *const *paths, size_t n)
 {
-    struct imported *files = xcalloc(n, sizeof *files);
+    AUTO_FREE struct imported *files = xcalloc(n, sizeof *files);
     size_t good = 0;
     int code = GS_OK, written = GS_OK;
     for (size_t i = 0; i < n && code != GS_USAGE; i++) {
@@ -103,7 +102,6 @@ static int import(const struct request *q, char *const *paths, size_t n)
     }
     for (size_t i = 0; i < good; i++)
         forget(&files[i]);
-    free(files);
     return code;
 }
 

@@ -7,17 +7,15 @@
 #include "verbs/commands.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 static void say_counts(const char *kind, const size_t counts[LIMITS_VERDICTS])
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     for (size_t i = 0; i < LIMITS_VERDICTS; i++)
         if (counts[i])
             text_addf(&t, "%s %zu %s", t.len ? "," : "", counts[i], limits_verdicts[i]);
     if (t.len)
         say("%s:%s", kind, t.s);
-    text_free(&t);
 }
 
 struct request {

@@ -30,14 +30,13 @@ static void put_plugin(void *ctx, const char *name, const char *path, const stru
 
 static int is_config(const struct dirent *e)
 {
-    size_t n = strlen(e->d_name);
-    return e->d_name[0] != '.' && n > 4 && !strcmp(e->d_name + n - 4, ".ini");
+    return e->d_name[0] != '.' && text_ends(e->d_name, ".ini");
 }
 
 static void put_config(const char *dir, const char *file)
 {
     char why[1024];
-    char *path = xstrfmt("%s/%s", dir, file);
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, file);
     struct config *c = NULL;
     err_capture(why, sizeof why);
     config_load(&c, path, NULL);
@@ -47,7 +46,6 @@ static void put_config(const char *dir, const char *file)
     if (!c || title)
         printf("  %-16s %s\n", "", c ? title->value : why);
     config_free(c);
-    free(path);
 }
 
 /* Returns the number of configs. */
@@ -74,10 +72,9 @@ static int list(void)
             "  none; searched: . $GRADSYNC_PLUGIN_PATH %s %s/plugins %s/../lib/gradsync/plugins\n",
             program_dir(), program_dir(), program_dir());
     printf("\nconfigs ('gradsync plan NAME' shows the cells)\n");
-    char *installed = locate_installed_configs();
+    AUTO_FREE char *installed = locate_installed_configs();
     if (put_configs("configs") + put_configs(installed) == 0)
         printf("  none; searched: configs %s\n", installed);
-    free(installed);
     return GS_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -104,16 +105,14 @@ static void say_next(const struct config *c, const struct plan_options *o)
 {
     const struct config_entry *hosts = config_find(c, "launch", "hosts");
     bool lab = hosts && facts_missed(c, hosts->value), slurm = config_section(c, "slurm");
-    char *run = shell_command("run", c->path, o->workload, o->set);
-    char *other = lab     ? shell_command("lab", c->path, NULL, o->set)
-                  : slurm ? shell_command("submit", c->path, o->workload, o->set)
-                          : xstrdup("");
+    AUTO_FREE char *run = shell_command("run", c->path, o->workload, o->set);
+    AUTO_FREE char *other = lab     ? shell_command("lab", c->path, NULL, o->set)
+                            : slurm ? shell_command("submit", c->path, o->workload, o->set)
+                                    : xstrdup("");
     if (lab)
         printf("\nnext: %s -- %s\n", other, run);
     else
         printf("\nnext: %s%s%s\n", run, slurm ? ", or in Slurm jobs: " : "", other);
-    free(run);
-    free(other);
 }
 
 /* Plans of the wanted sections, and an error line for each section without one. */
@@ -159,7 +158,7 @@ static void print_total(const struct planned *all)
 
 static void print_plans(const struct planned *all, const struct plan_options *o)
 {
-    json_t *list = json_array();
+    AUTO_JSON json_t *list = json_array();
     if (!o->json && all->n)
         print_total(all);
     for (size_t i = 0; i < all->n; i++)
@@ -174,7 +173,6 @@ static void print_plans(const struct planned *all, const struct plan_options *o)
         printf("\n");
     }
     fflush(stdout);
-    json_decref(list);
 }
 
 /* Errors come after the plans, where they stay on the screen. */

@@ -4,6 +4,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "launch/run.h"
 #include "trial/trial_job.h"
 #include "verbs/commands.h"
@@ -30,7 +31,8 @@ struct request {
 
 static int run_plan(const struct request *q, struct proof_plan *p)
 {
-    char *path = xstrfmt("%s/proof.XXXXXX.ini", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    AUTO_FREE char *path =
+        xstrfmt("%s/proof.XXXXXX.ini", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     int fd = mkstemps(path, 4);
     struct run_options options = {.data = q->out, .quiet = q->quiet};
     if (q->launches.value)
@@ -45,7 +47,6 @@ static int run_plan(const struct request *q, struct proof_plan *p)
         close(fd);
         unlink(path);
     }
-    free(path);
     return code;
 }
 
@@ -53,7 +54,7 @@ static int prove_run(const struct request *q, const struct steps_evidence *s,
                      const struct advice_run *run, size_t *plans)
 {
     struct proof_plan p;
-    struct words settings = {0};
+    AUTO_WORDS struct words settings = {0};
     advice_settings(&settings, s, run->shape);
     int code = proof_plan(&p, s, run, &settings);
     if (!code && p.config.len) {
@@ -61,7 +62,6 @@ static int prove_run(const struct request *q, const struct steps_evidence *s,
         code = run_plan(q, &p);
     }
     proof_plan_free(&p);
-    words_free(&settings);
     return code;
 }
 
@@ -141,7 +141,7 @@ static bool is_new(const struct evidence *e, const struct steps_evidence *before
 static int answer(const struct request *q, const struct steps_evidence *before)
 {
     struct steps_evidence after;
-    char *root = xstrfmt("%s/%s", q->out, before->shapes[0].platform);
+    AUTO_FREE char *root = xstrfmt("%s/%s", q->out, before->shapes[0].platform);
     int code = evidence_read(&after, &root, 1);
     for (size_t i = 0; i < after.n && !code; i++) {
         const struct evidence *e = &after.v[i];
@@ -155,7 +155,6 @@ static int answer(const struct request *q, const struct steps_evidence *before)
                    level_names[e->level], e->c->run_id);
     }
     evidence_free(&after);
-    free(root);
     return code;
 }
 

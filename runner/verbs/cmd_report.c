@@ -23,7 +23,7 @@ static int report(void *request, char **platforms, int n)
     if (!n && !q->all && !q->source.raw) {
         code = choose_runs(&choice, NULL, 0);
         if (!code)
-            choice_say(&choice, "report");
+            choice_say(&choice);
         platforms[0] = choice.platform;
     }
     q->source.platforms = (const char *const *)platforms;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/screen.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "base/text_table.h"
@@ -44,20 +45,6 @@ static bool is_axis(const struct recorded *r, const char *key)
     return varies;
 }
 
-static void add(struct words *w, const char *word)
-{
-    w->v = xrealloc(w->v, (w->n + 1) * sizeof *w->v);
-    w->v[w->n++] = xstrdup(word);
-}
-
-static bool has(const struct words *w, const char *word)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (!strcmp(w->v[i], word))
-            return true;
-    return false;
-}
-
 /* Keys of the axes except size, which always has a column. Not every cell has every parameter. */
 static void find_axes(const struct recorded *r, struct words *axes)
 {
@@ -68,11 +55,11 @@ static void find_axes(const struct recorded *r, struct words *axes)
         words_split(&params, r->cells[c].params, ' ');
         for (size_t i = 0; i < params.n; i++) {
             params.v[i][strcspn(params.v[i], "=")] = '\0';
-            if (!*params.v[i] || has(&seen, params.v[i]))
+            if (!*params.v[i] || words_has(&seen, params.v[i]))
                 continue;
-            add(&seen, params.v[i]);
+            words_add(&seen, params.v[i]);
             if (strcmp(params.v[i], "size") && is_axis(r, params.v[i]))
-                add(axes, params.v[i]);
+                words_add(axes, params.v[i]);
         }
         words_free(&params);
     }
@@ -83,6 +70,7 @@ static void find_axes(const struct recorded *r, struct words *axes)
 
 struct table {
     struct words cells; /* row by row */
+    struct words notes; /* below the table, by number from 1 */
     size_t columns;
 };
 
@@ -97,15 +85,51 @@ static bool is_ok(const char *status)
     return !strncmp(status, "ok", 2);
 }
 
+/* "186 .. 191 us", "990 us .. 1.02 ms"; "-": none. */
+static const char *interval(char *buf, size_t n, double low, double high)
+{
+    char a[32], b[32];
+    if (!isfinite(low))
+        return "-";
+    units_human_time(a, sizeof a, low);
+    units_human_time(b, sizeof b, high);
+    size_t number = strcspn(a, " ");
+    if (!strcmp(a + number, b + strcspn(b, " ")))
+        a[number] = '\0';
+    snprintf(buf, n, "%s .. %s", a, b);
+    return buf;
+}
+
 static void put_numbers(struct table *t, const struct summary *m)
 {
-    char a[32], b[64], c[32];
+    char a[32], b[80];
     put(t, isfinite(m->time_s.median) ? units_human_time(a, sizeof a, m->time_s.median) : "-");
-    if (isfinite(m->time_s.lo))
-        snprintf(b, sizeof b, "%s .. %s", units_human_time(a, sizeof a, m->time_s.lo),
-                 units_human_time(c, sizeof c, m->time_s.hi));
-    put(t, isfinite(m->time_s.lo) ? b : "-");
+    put(t, interval(b, sizeof b, m->time_s.lo, m->time_s.hi));
     put(t, isfinite(m->busbw) && m->busbw > 0 ? units_human_rate(a, sizeof a, m->busbw) : "-");
+}
+
+/* To the last cell. */
+static void add_note_number(struct table *t, const char *note)
+{
+    size_t i = 0;
+    char **cell = &t->cells.v[t->cells.n - 1];
+    while (i < t->notes.n && strcmp(t->notes.v[i], note))
+        i++;
+    if (i == t->notes.n)
+        words_add(&t->notes, note);
+    size_t n = strlen(*cell), again = n && (*cell)[n - 1] == ']';
+    char *with = xstrfmt("%.*s%s%zu]", (int)(n - again), *cell, again ? "," : " [", i + 1);
+    free(*cell);
+    *cell = with;
+}
+
+static void print_notes(const struct table *t)
+{
+    for (size_t i = 0; i < t->notes.n; i++) {
+        char *line = xstrfmt("[%zu] %s", i + 1, t->notes.v[i]);
+        screen_say(line);
+        free(line);
+    }
 }
 
 static void put_status(struct table *t, const struct recorded *r, const struct gathered *g,
@@ -114,10 +138,11 @@ static void put_status(struct table *t, const struct recorded *r, const struct g
     struct series_status o = series_status(r, s);
     bool wide = o.numbers && s->whole && s->launches > 1 && !summary_converged(r, s, m);
     char *note = o.numbers ? remarks_of(r, g, s) : xstrdup("");
-    char *status = xstrfmt("%s%s%s%s%s%s", o.status, *o.why ? ": " : "", o.why,
-                           wide ? " (not converged)" : "", *note ? "; " : "", note);
-    put(t, status);
-    free(status);
+    words_addf(&t->cells, "%s%s%s", o.status, *o.why ? ": " : "", o.why);
+    if (wide)
+        add_note_number(t, "not converged: the interval is wider than [measure] precision asks");
+    if (*note)
+        add_note_number(t, note);
     free(note);
 }
 
@@ -193,11 +218,14 @@ static int show_run(const char *dir)
     find_axes(r, &axes);
     code = fill(&t, r, &axes, &known, &curve);
     if (!code) {
-        printf("%s%s%s on %s, run %s: %lld ranks on %lld node%s, %lld launch%s\n", r->workload,
-               *r->label ? " " : "", r->label, r->platform, r->run_id, (long long)r->ranks,
-               (long long)r->nodes, r->nodes == 1 ? "" : "s", (long long)r->launches,
-               r->launches == 1 ? "" : "es");
+        char *title = xstrfmt("%s%s%s on %s, run %s: %lld ranks on %lld node%s, %lld launch%s",
+                              r->workload, *r->label ? " " : "", r->label, r->platform, r->run_id,
+                              (long long)r->ranks, (long long)r->nodes, r->nodes == 1 ? "" : "s",
+                              (long long)r->launches, r->launches == 1 ? "" : "es");
+        screen_say(title);
+        free(title);
         text_table_print(&t.cells, t.columns, is_ok);
+        print_notes(&t);
         show_curve_print(&curve);
         char *lines = multinode_text(&known);
         if (lines)
@@ -211,6 +239,7 @@ static int show_run(const char *dir)
     }
     show_curve_free(&curve);
     words_free(&t.cells);
+    words_free(&t.notes);
     words_free(&axes);
     recorded_free(r);
     return code;
@@ -237,7 +266,7 @@ static int show(void *request, char **words, int n)
     if (latest && (q->format || q->json))
         code = show_format(latest->dir, q->format ? q->format : "json", q->out);
     else if (latest) {
-        choice_say(&choice, "show");
+        choice_say(&choice);
         code = show_run(latest->dir);
     }
     choice_free(&choice);

@@ -27,7 +27,7 @@ static void choose(struct request *q, const char *word)
     if (folder)
         q->platform = xstrdup(word);
     else if (!word && !q->quiet && !choose_quietly(&choice)) {
-        choice_say(&choice, "transitions");
+        choice_say(&choice);
         q->platform = xstrdup(choice.platform);
     }
     choice_free(&choice);

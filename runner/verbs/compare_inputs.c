@@ -75,7 +75,7 @@ int compare_collect(struct comparison *c, const struct compare_request *q, struc
                : one_platform ? choose_runs(choice, platform, 1)
                               : choose_runs(choice, args, q->n);
     if (!code && !q->again)
-        choice_say(choice, "compare");
+        choice_say(choice);
     return code ? code : compare_inside(c, q, choice, q->again);
 }
 

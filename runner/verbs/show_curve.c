@@ -100,7 +100,7 @@ void show_curve_print(const struct show_curve *c)
         busbw = busbw && (!shown || c->v[i].busbw > 0);
         steps = steps || (shown && iteration_is_step(c->v[i].cell));
     }
-    char *title =
+    AUTO_FREE char *title =
         xstrfmt("%s%s%s against size", busbw ? "busbw" : "time, median", *panel ? ", " : "", panel);
     p.title = title;
     p.log_y = !busbw;
@@ -113,7 +113,6 @@ void show_curve_print(const struct show_curve *c)
     if (steps)
         puts("  clocks may differ between sizes: compare configs at one size only");
     textplot_free(&p);
-    free(title);
 }
 
 void show_curve_free(struct show_curve *c)

@@ -51,14 +51,13 @@ static char *json_of(const struct run_summary *s)
     json_t *cells = json_array();
     for (size_t i = 0; i < s->r->n_cells; i++)
         json_array_append_new(cells, json_cell(s, i));
-    json_t *o = json_pack("{ss so so so so sI sI sI so}", "schema", "gradsync-show-1", "platform",
-                          json_text(s->r->platform), "workload", json_text(s->r->workload), "label",
-                          json_text(s->r->label), "run_id", json_text(s->r->run_id), "ranks",
-                          (json_int_t)s->r->ranks, "nodes", (json_int_t)s->r->nodes, "launches",
-                          (json_int_t)s->r->launches, "cells", cells);
+    AUTO_JSON json_t *o = json_pack(
+        "{ss so so so so sI sI sI so}", "schema", "gradsync-show-1", "platform",
+        json_text(s->r->platform), "workload", json_text(s->r->workload), "label",
+        json_text(s->r->label), "run_id", json_text(s->r->run_id), "ranks", (json_int_t)s->r->ranks,
+        "nodes", (json_int_t)s->r->nodes, "launches", (json_int_t)s->r->launches, "cells", cells);
     char *dump = json_dumps(o, JSON_INDENT(1)), *text = xstrfmt("%s\n", dump);
     free(dump);
-    json_decref(o);
     return text;
 }
 
@@ -181,14 +180,13 @@ int show_format(const char *dir, const char *format, const char *out)
         return fail(GS_USAGE, "show: no format '%s'%s; formats are json, nccl-tests and prometheus",
                     format, DID_YOU_MEAN(text_nearest(format, names, FORMATS)));
     int code = run_summary_read(&s, dir);
-    char *text = code ? NULL : formats[k].text(&s);
+    AUTO_FREE char *text = code ? NULL : formats[k].text(&s);
     if (!code && !text)
         code =
             fail(GS_USAGE, "%s: holds no all-reduce, which %s needs; --format json has all cells",
                  dir, format);
     if (!code)
         code = write_text(text, out);
-    free(text);
     run_summary_free(&s);
     return code;
 }

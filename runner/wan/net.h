@@ -40,11 +40,16 @@ struct wan_link {
     double rate_Bps; /* 0: limited by the sites only */
     double rtt_s;    /* 0: from the distance */
     double loss;
-    double mtu_B;     /* 0: rates count payload */
-    int64_t streams;  /* 0: as many as fill the rate, or one if loss or a window is given */
-    int congestion;   /* enum wan_congestion */
-    double window_B;  /* of one stream; 0: WAN_WINDOW_B */
-    uint64_t queue_B; /* in front of a rate, in a lab; 0: a bandwidth-delay product */
+    double mtu_B;    /* 0: rates count payload */
+    int64_t streams; /* 0: as many as fill the rate, or one if loss or a window is given */
+    int congestion;  /* enum wan_congestion */
+    double window_B; /* of one stream; 0: WAN_WINDOW_B */
+    /* Of a lab only: */
+    uint64_t queue_B; /* in front of a rate; 0: a bandwidth-delay product */
+    double burst;     /* mean number of packets lost in a row */
+    double jitter_s;  /* largest extra delay of a direction */
+    double reorder;   /* share of packets that others overtake */
+    double cross_Bps; /* of other traffic in each direction */
 };
 
 struct wan_ends {

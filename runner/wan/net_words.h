@@ -7,6 +7,8 @@
 
 #include "workload.h"
 
+extern const char *const wan_congestions[]; /* by enum wan_congestion, then NULL */
+
 /* Each ends with a NULL name. */
 extern const struct wl_param wan_site_words[];  /* of a row of [sites]: struct wan_site */
 extern const struct wl_param wan_link_words[];  /* of [links], of a pair: struct wan_link */

@@ -3,11 +3,13 @@
 
 #include "base/err.h"
 #include "base/units.h"
+#include "wan/net_words.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #define DAY 86400.0
+#define LOSSES_MATTER 0.95
 
 /* ---- numbers for people ---- */
 
@@ -94,6 +96,31 @@ static void print_network(const struct wan_report *r)
     printf("  bound      no all-reduce takes less than %s\n",
            seconds(wan_bound_s(&v.net, wan_training_bytes(r->training, r->training->bits))).s);
     wan_view_free(&v);
+}
+
+/* The link whose losses take most from its streams, and what would not lose it. */
+static void print_losses(const struct wan_report *r)
+{
+    const struct wan_map *m = r->map;
+    size_t from = 0, to = 0;
+    double least = 1;
+    for (size_t i = 0; i < m->n_rows * m->n_rows; i++) {
+        struct wan_link l = wan_map_link(m, i / m->n_rows, i % m->n_rows), clean = l;
+        clean.congestion = WAN_BBR;
+        double share = wan_link_Bps(&l, 1) / wan_link_Bps(&clean, 1);
+        if (l.loss > 0 && i / m->n_rows != i % m->n_rows && share < least) {
+            least = share;
+            from = i / m->n_rows, to = i % m->n_rows;
+        }
+    }
+    if (least > LOSSES_MATTER)
+        return;
+    struct wan_link l = wan_map_link(m, from, to);
+    printf("  losses     %.2g%% of the packets leave %s of the rate of %s-%s to %.0f %s of %s; "
+           "set congestion = bbr or streams = %.0f\n",
+           100 * l.loss, percent(least).s, m->sites[from].name, m->sites[to].name,
+           fmax(1, (double)l.streams), l.streams > 1 ? "streams" : "stream",
+           wan_congestions[l.congestion], ceil(fmax(1, (double)l.streams) / least));
 }
 
 static void print_outcome(const char *name, const struct wan_outcome *o)
@@ -211,6 +238,7 @@ void wan_report_print(const struct wan_report *r)
 {
     print_training(r);
     print_network(r);
+    print_losses(r);
     if (r->map->n > 1) {
         struct wan_case plan = wan_case_of(r->map, r->training);
         print_strategies(r, &plan);

@@ -9,6 +9,10 @@
 # shellcheck disable=SC2317 # parts are called by name
 . "$(dirname "$0")/lib.sh"
 sites=4 mtu=9000 mbit=${MBIT:-1000}
+if [ "${1:-}" = cuts ]; then # by this name alone: it takes an hour
+    BUILD=$build bash tests/bench/wan_cuts.sh
+    exit
+fi
 
 config() { # FILE MBIT RTT_MS LINE…: sites of that rate; lines of [wan_sync]
     local file=$1 mbit=$2 rtt=$3 slow='' names=(north east south west inland coast)
@@ -36,6 +40,7 @@ measure() { # CONFIG [both]
     rm -rf "$tmp/data" "$tmp/ring"
     cat >"$tmp/inside" <<INSIDE
 set -e
+${before:-}
 $gradsync run -q -o $tmp/data $1 >&2
 [ '${2:-}' = both ] || exit 0
 export OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm=4
@@ -77,6 +82,14 @@ highest() { column "$@" | tail -n 1; }
 physical() {
     calc 6 "2 * ($sites - 1) / $sites * $3 / ($1 * 125000 * ($mtu - 52) / ($mtu + 26)) + $2 / 2000"
 }
+
+case ${1:-} in # on their own
+peers | ablate) # beside other libraries; without pacing
+    # shellcheck disable=SC1090
+    . "tests/bench/wan_$1.sh" && "$1_all"
+    exit $missed
+    ;;
+esac
 
 bulk() {
     local rate rtt mib share beside bound ours theirs

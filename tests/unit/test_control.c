@@ -54,6 +54,7 @@ static void a_death_an_error_and_an_end_come_back(void **state)
     struct control error = {.event = CONTROL_ERROR, .rank = 1, .why = "no \"space\"", .code = 3};
     struct control done = {.event = CONTROL_DONE, .status = "interrupted"};
     struct control warning = {.event = CONTROL_WARN, .why = "slower than it could be"};
+    struct control lost = {.event = CONTROL_LOST, .rank = 2, .host = "east", .why = "south west "};
     struct control back = round_trip(&dead);
     assert_memory_equal(&back, &dead, sizeof dead);
     back = round_trip(&error);
@@ -62,6 +63,8 @@ static void a_death_an_error_and_an_end_come_back(void **state)
     assert_memory_equal(&back, &warning, sizeof warning);
     back = round_trip(&done);
     assert_memory_equal(&back, &done, sizeof done);
+    back = round_trip(&lost);
+    assert_memory_equal(&back, &lost, sizeof lost);
 }
 
 static void the_longest_texts_fit_a_line(void **state)

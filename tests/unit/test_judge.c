@@ -108,6 +108,25 @@ static void a_killed_launcher_loses_the_last_cell(void **state)
     assert_string_equal(e.dead.phase, "verify");
 }
 
+static void a_cut_network_is_named_and_costs_no_cell(void **state)
+{
+    (void)state;
+    struct attempt_evidence e = {.heard = true, .has_beat = true, .beat = beat, .status = SIGKILL};
+    cut_add(&e.cut, "north", "south ");
+    cut_add(&e.cut, "east", "south ");
+    e.has_dead = true; /* of a rank that the library ended because of it */
+    e.dead = dead;
+    struct attempt a = judged(&e);
+    assert_int_equal(a.end, ATTEMPT_DIED);
+    assert_true(a.cut);
+    assert_string_equal(a.kind, "lost");
+    assert_string_equal(a.why, "south is cut off: no answer between it and north, east");
+    assert_string_equal(e.dead.host, "south");
+    assert_string_equal(e.dead.cell, "");
+    done(&e, "complete"); /* it came too late to lose anything */
+    assert_int_equal(judged(&e).end, ATTEMPT_COMPLETE);
+}
+
 static void silence_is_a_hang(void **state)
 {
     (void)state;
@@ -163,6 +182,7 @@ int main(void)
         cmocka_unit_test(an_error_in_words_is_not_tried_again),
         cmocka_unit_test(an_interrupted_launcher_is_no_death),
         cmocka_unit_test(a_killed_launcher_loses_the_last_cell),
+        cmocka_unit_test(a_cut_network_is_named_and_costs_no_cell),
         cmocka_unit_test(silence_is_a_hang),
         cmocka_unit_test(a_launcher_that_starts_nothing_is_quoted),
         cmocka_unit_test(a_joined_rank_answers_for_itself),

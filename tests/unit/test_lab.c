@@ -14,12 +14,10 @@
 #include <cmocka.h>
 
 #include "config/config.h"
-#include "lab/mesh.h"
 #include "lab/probe.h"
 #include "lab/probe_plan.h"
 #include "lab/shaper.h"
-
-#define MS 1e6 /* ns */
+#include "lab_mesh.h"
 
 /* ---- one line ---- */
 
@@ -103,56 +101,6 @@ static void behind_a_slow_line_nothing_is_dropped(void **state)
 }
 
 /* ---- lines between sites ---- */
-
-struct fixture {
-    struct config *config;
-    struct lab_spec spec;
-    struct lab_mesh mesh;
-};
-
-static void begin(struct fixture *f, const char *text)
-{
-    *f = (struct fixture){0};
-    assert_int_equal(config_from_text(&f->config, "lab.ini", text, strlen(text), NULL), GS_OK);
-    assert_int_equal(lab_spec_read(&f->spec, f->config), GS_OK);
-    assert_int_equal(lab_mesh_make(&f->mesh, &f->spec), GS_OK);
-}
-
-static void end(struct fixture *f)
-{
-    lab_mesh_free(&f->mesh);
-    lab_spec_free(&f->spec);
-    config_free(f->config);
-}
-
-static void put(struct fixture *f, size_t from, size_t to, unsigned bytes, double now_ns)
-{
-    struct packet *p = packet_get(&f->mesh.packets, bytes <= PACKET_SMALL_B);
-    assert_non_null(p);
-    p->bytes = bytes;
-    lab_mesh_put(&f->mesh, p, from, to, now_ns);
-}
-
-/* When the next packet is ready for a site; NAN: none is, ever. */
-static double take(struct fixture *f, size_t to)
-{
-    static const bool nobody[LAB_SITES_MAX];
-    struct fifo *out = &f->mesh.ends[to].out;
-    for (double t = 0; !out->first && !isinf(t); t = lab_mesh_next(&f->mesh, nobody))
-        lab_mesh_move(&f->mesh, t);
-    if (!out->first)
-        return NAN;
-    struct packet *p = fifo_take(out);
-    double at_ns = p->when.last_ns;
-    packet_put(&f->mesh.packets, p);
-    return at_ns;
-}
-
-static void near(double is, double should)
-{
-    if (!(fabs(is - should) <= 1))
-        fail_msg("%.3f ns is not %.3f", is, should);
-}
 
 static const char three[] =
     "[sites]\na = up=8Mbit/s\nb = up=8Mbit/s down=4Mbit/s\nc = up=80Mbit/s\n"

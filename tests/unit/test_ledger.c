@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "folder.h"
+#include "record/attempt_number.h"
 #include "record/ledger.h"
 
 #include <setjmp.h>
@@ -168,6 +169,19 @@ static void torn_recordings_are_attempts(void **state)
     assert_true(missing[1]);
 }
 
+/* An empty log is removed after its attempt: the recording alone shows that the number is taken. */
+static void an_attempt_number_of_a_log_or_a_recording_is_not_given_again(void **state)
+{
+    const struct folder *f = *state;
+    int attempt = 1;
+    folder_put(f, "launch-01.01.jsonl", HEADER);
+    folder_put(f, "launch-01.02.log", "");
+    assert_int_equal(attempt_number_take(f->dir, 1, &attempt), GS_OK);
+    assert_int_equal(attempt, 3);
+    assert_int_not_equal(access(folder_path(f, "launch-01.01.log"), F_OK), 0);
+    assert_int_equal(access(folder_path(f, "launch-01.03.log"), F_OK), 0);
+}
+
 static void damage_is_reported_not_read_past(void **state)
 {
     struct folder *f = *state;
@@ -208,6 +222,7 @@ int main(void)
         TEST(a_group_whose_cells_are_all_given_up_is_not_missing),
         TEST(a_death_before_the_first_cell_gives_up_no_cell),
         TEST(torn_recordings_are_attempts),
+        TEST(an_attempt_number_of_a_log_or_a_recording_is_not_given_again),
         TEST(damage_is_reported_not_read_past),
         TEST(no_folder_is_a_usage_error),
     };

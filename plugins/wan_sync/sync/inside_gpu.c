@@ -47,6 +47,7 @@ static struct wl_host site_of(struct inside_gpu *g)
     site.fail = site_fail;
     site.note = site_note;
     site.start = NULL;
+    site.lost = NULL;
     return site;
 }
 

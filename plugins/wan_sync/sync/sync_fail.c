@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#define LATER_S 1.0 /* than the link's own verdict, which knows who is silent */
+
 bool sync_failed(struct sync *s, const char *why)
 {
     snprintf(s->why, sizeof s->why, "%s", why);
@@ -55,16 +57,16 @@ bool sync_stalls(struct sync *s)
         s->events = engine_events(e);
         s->moved_ns = now;
     }
-    if ((double)(now - s->moved_ns) * 1e-9 < s->parts.cell->timeout)
+    if ((double)(now - s->moved_ns) * 1e-9 < s->parts.cell->timeout + LATER_S)
         return false;
     int rank = engine_awaits(e);
     if (is_inside(s) && rank >= 0)
         rank = s->parts.inside.rank_of[rank];
     const struct sites *sites = s->parts.sites;
     snprintf(s->why, sizeof s->why,
-             "no block moved for %g s: rank %d on %s (site %d) is lost, stopped or cut off; if it "
-             "is only slow, raise timeout=%g",
-             s->parts.cell->timeout, rank, rank < 0 ? "?" : sites->host[rank],
+             "no block moved for %g s; it waits for rank %d on %s (site %d), which may wait for "
+             "another; if a rank is only slow, raise timeout=%g",
+             s->parts.cell->timeout + LATER_S, rank, rank < 0 ? "?" : sites->host[rank],
              rank < 0 ? -1 : sites->site_of[rank], s->parts.cell->timeout);
     return true;
 }

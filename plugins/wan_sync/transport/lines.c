@@ -33,6 +33,7 @@ static int open_tcp(struct lines *l, const struct line *line, struct wan_link **
                                        .secret_file = c->secret_file,
                                        .protection = (enum tcp_protection)c->protection,
                                        .deadline_s = c->timeout,
+                                       .unpaced = !c->pacing,
                                        .probe_s = c->probe};
     return link_tcp_open(link, l->host, &options, l->why, sizeof l->why);
 }
@@ -186,7 +187,7 @@ static bool same(const struct line *x, const struct line *y)
     if (a->transport != b->transport || a->transport == CELL_BY_MPI)
         return a->transport == b->transport;
     return a->streams == b->streams && a->port == b->port && a->protection == b->protection &&
-           a->timeout == b->timeout && a->probe == b->probe &&
+           a->timeout == b->timeout && a->probe == b->probe && a->pacing == b->pacing &&
            !strcmp(a->interface, b->interface) && !strcmp(a->congestion, b->congestion) &&
            !strcmp(a->secret_file, b->secret_file);
 }

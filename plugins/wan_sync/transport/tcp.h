@@ -34,7 +34,8 @@ struct link_tcp_options {
     int streams;             /* between two ranks, 1 to LINK_TCP_STREAMS_MAX */
     const char *interface;   /* use only its addresses; "": all but loopback */
     int port;                /* listen on port + local rank; 0: any free port */
-    const char *congestion;  /* e.g. "bbr"; "": the kernel's default */
+    const char *congestion;  /* e.g. "bbr"; "": the kernel's default; "auto": that, and bbr
+                                once losses limit it (tcp_congestion.c) */
     const char *secret_file; /* at least 16 bytes, mode 0600; "": keys are agreed over MPI */
     enum tcp_protection protection;
     bool unpaced;      /* leave the rate to the congestion control alone */
@@ -43,7 +44,7 @@ struct link_tcp_options {
 };
 
 /* Connects every two ranks of the host. Collective: it succeeds on all ranks or fails on all, with
- * the same line in why. Adds the notes tcp_congestion and tcp_interface. Only open and close use
+ * the same line in why. Adds the notes tcp_congestion and tcp_interface. Only open, close and a note of losses use
  * `host`. The caller closes it with ops->close. */
 int link_tcp_open(struct wan_link **out, const struct wl_host *host,
                   const struct link_tcp_options *options, char *why, size_t why_size);

@@ -11,6 +11,7 @@
 
 #define HELLO_S 5.0     /* for the whole of it */
 #define HELLOS_EXTRA 64 /* strangers that may be half-way in, beside all of ours */
+#define LATER_S 2.0     /* than this link: who is silent is named, not dialled again */
 #define REDIAL_S 0.05
 
 static struct tcp_hello *hello_new(struct tcp_link *l, int fd, enum tcp_hello_step step,
@@ -78,7 +79,7 @@ static void set_options(int fd, const struct link_tcp_options *o)
     } all[] = {
         {IPPROTO_TCP, TCP_NODELAY, 1},
         {IPPROTO_TCP, TCP_NOTSENT_LOWAT, TCP_UNSENT_LOW_B},
-        {IPPROTO_TCP, TCP_USER_TIMEOUT, (int)(o->deadline_s * 1e3)},
+        {IPPROTO_TCP, TCP_USER_TIMEOUT, (int)((o->deadline_s + LATER_S) * 1e3)},
         {SOL_SOCKET, SO_KEEPALIVE, 1},
         {IPPROTO_TCP, TCP_KEEPIDLE, 10},
         {IPPROTO_TCP, TCP_KEEPINTVL, 5},

@@ -157,6 +157,7 @@ bool tcp_meter_tick(struct tcp_link *l)
     seen.busy = active > 0;
     if (flows)
         pace_feed(l->paced, &seen);
+    tcp_congestion_tick(l);
     pace_all(l, active);
     l->rests = active == 0;
     l->most = streams_worth(l);

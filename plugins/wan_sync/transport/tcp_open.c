@@ -228,11 +228,10 @@ static int together(struct tcp_link *l, int rc, struct word *own, char *why, siz
 static void note_facts(const struct tcp_link *l)
 {
     const struct wl_host *h = &l->host;
-    char text[64] = "?";
-    socklen_t n = sizeof text - 1;
+    char text[64];
     if (!h->note)
         return;
-    getsockopt(l->listener, IPPROTO_TCP, TCP_CONGESTION, text, &n);
+    tcp_congestion_name(l, text, sizeof text);
     h->note(h->ctx, "tcp_congestion", text);
     h->note(h->ctx, "tcp_keys",
             l->options.secret_file[0] ? "secret_file and X25519 over MPI" : "X25519 over MPI");
@@ -272,6 +271,9 @@ int link_tcp_open(struct wan_link **out, const struct wl_host *host,
     l->base.ops = &tcp_link_ops;
     memcpy(&l->host, host, host->size < sizeof l->host ? host->size : sizeof l->host);
     l->options = *options;
+    l->automatic = !strcmp(options->congestion, "auto");
+    if (l->automatic)
+        l->options.congestion = "";
     l->epoll = l->listener = l->wake = -1;
     l->paces = host->nodes > 1 &&
                !options->unpaced; /* between processes of one host there is no link to fill */

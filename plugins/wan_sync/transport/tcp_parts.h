@@ -8,6 +8,7 @@
  *   tcp_peer      blocks on their way       tcp_slot   buffers for received blocks
  *   tcp_grant     bytes that a peer may send tcp_stream a stream comes and goes
  *   tcp_meter     TCP_INFO to pace and back tcp_pace   the estimate
+ *   tcp_congestion  whether losses are the limit, and what to do then
  *   tcp_flow      fills one way on purpose
  *   tcp_keys      the keys of a rank, a pair and a connection; tcp_keyring keeps them
  *   tcp_secret    the proofs of a hello     tcp_guard  proof and encryption of frames
@@ -135,6 +136,13 @@ struct tcp_events {
     size_t head, n, cap;
 };
 
+/* Losses while the rate was known and nothing was probed. */
+struct tcp_losses {
+    uint64_t acked_then, resent_then; /* at the last look */
+    double acked_B, resent_B;
+    bool limit; /* they limit the streams; noted once */
+};
+
 struct tcp_link {
     struct wan_link base; /* first: the strategies' handle */
     struct wl_host host;
@@ -157,7 +165,9 @@ struct tcp_link {
     struct pace pace;   /* of the uplink */
     struct pace *paced; /* the one in use */
     uint64_t acked_B, resent_B;
-    double mss_B; /* of the last stream that was read */
+    struct tcp_losses losses;
+    bool automatic; /* congestion = auto */
+    double mss_B;   /* of the last stream that was read */
     double now, ticked, metered;
     bool rests;    /* at the last metering nothing was to be sent */
     bool begins;   /* since then blocks were posted and no stream has taken one */
@@ -244,5 +254,9 @@ void tcp_meter_choose(
 void tcp_meter_begin(struct tcp_link *l, unsigned streams); /* `streams` start sending at once */
 void tcp_meter_fresh(struct tcp_stream *s);
 void tcp_meter_gone(struct tcp_stream *s);
+
+/* tcp_congestion.c */
+void tcp_congestion_tick(struct tcp_link *l); /* after each reading of the streams */
+void tcp_congestion_name(const struct tcp_link *l, char *name, socklen_t n);
 
 #endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whether the parameters of a cell make sense together, whatever its backend.
+ */
+#pragma once
+
+#include "iter_proxy/backend.h"
+
+/* WL_OK; or WL_FAIL, and `why` names the parameter. */
+enum wl_status proxy_judge(const struct proxy_cell *c, const struct wl_job *job, char *why,
+                           size_t n);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The advice in the terminal.
+ */
+#include "advise/advice.h"
+#include "base/screen.h"
+#include "base/text_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ADVICE_MIN 22 /* columns of a screen for the advice */
+
+/* "LL128" of RING/LL128 beside RING/SIMPLE. */
+static const char *protocol_if_alone(const char *a, const char *b)
+{
+    size_t n = strcspn(b, "/");
+    return b[n] && !strncmp(a, b, n + 1) ? b + n + 1 : b;
+}
+
+/* Both sides in one, with the number of CTAs: "RING/LL 24 -> 8", "RING/LL 24 -> TREE/LL 24". */
+static void add_ran(struct words *cells, const char *baseline, const char *setting)
+{
+    char a[2][64], b[2][32];
+    bool pair = sscanf(baseline, "%63[^ ,|] ctas=%31[0-9]", a[0], b[0]) == 2 &&
+                sscanf(setting, "%63[^ ,|] ctas=%31[0-9]", a[1], b[1]) == 2 &&
+                !strpbrk(baseline, ",|") && !strpbrk(setting, ",|");
+    if (!pair)
+        words_addf(cells, "%s%s%s", baseline, strcmp(baseline, setting) ? " -> " : "",
+                   strcmp(baseline, setting) ? setting : "");
+    else if (strcmp(a[0], a[1]) != 0)
+        words_addf(cells, "%s %s -> %s %s", a[0], b[0], protocol_if_alone(a[0], a[1]), b[1]);
+    else
+        words_addf(cells, "%s %s%s%s", a[0], b[0], strcmp(b[0], b[1]) ? " -> " : "",
+                   strcmp(b[0], b[1]) ? b[1] : "");
+}
+
+/* The widths of the columns before the last, with two blanks each. */
+static size_t width_before_last(const struct words *cells, size_t columns)
+{
+    size_t sum = 0;
+    for (size_t k = 0; k + 1 < columns; k++) {
+        size_t most = 0;
+        for (size_t i = k; i < cells->n; i += columns)
+            most = text_width(cells->v[i]) > most ? text_width(cells->v[i]) : most;
+        sum += most + 2;
+    }
+    return sum;
+}
+
+static bool one_level(const struct words *rows)
+{
+    for (size_t i = 2 * ADVICE_COLUMNS; i < rows->n; i += ADVICE_COLUMNS)
+        if (strcmp(rows->v[i + ADVICE_LEVEL], rows->v[ADVICE_COLUMNS + ADVICE_LEVEL]))
+            return false;
+    return rows->n > ADVICE_COLUMNS;
+}
+
+/* The cells of the rows, with one column of what NCCL ran. Returns the number of columns. */
+static size_t arrange(struct words *cells, const struct words *rows, bool level, bool ran)
+{
+    for (size_t i = 0; i < rows->n; i += ADVICE_COLUMNS) {
+        for (size_t k = 0; k < ADVICE_RAN_BASELINE; k++)
+            if (k != ADVICE_LEVEL || level)
+                words_add(cells, rows->v[i + k]);
+        if (ran && !i)
+            words_add(cells, "NCCL ran, CTAs");
+        else if (ran)
+            add_ran(cells, rows->v[i + ADVICE_RAN_BASELINE], rows->v[i + ADVICE_RAN_SETTING]);
+        words_add(cells, rows->v[i + ADVICE_WORDS]);
+    }
+    return ADVICE_COLUMNS - (level ? 1U : 2U) - (ran ? 0U : 1U);
+}
+
+/* A terminal that is too narrow gets the level above the rows, or does without what NCCL ran. */
+static void print_rows(const struct words *rows)
+{
+    bool level = true, ran = true;
+    struct words cells = {0};
+    size_t columns = arrange(&cells, rows, level, ran);
+    while (isatty(fileno(stdout)) && ran &&
+           width_before_last(&cells, columns) + ADVICE_MIN > screen_columns(stdout)) {
+        ran = level && one_level(rows);
+        level = !ran;
+        words_free(&cells);
+        cells = (struct words){0};
+        columns = arrange(&cells, rows, level, ran);
+    }
+    if (!level)
+        printf("level of evidence of all rows: %s\n", rows->v[ADVICE_COLUMNS + ADVICE_LEVEL]);
+    text_table_print(&cells, columns, NULL);
+    words_free(&cells);
+}
+
+/* The winner with the largest gain that is not advised since it lengthens another step. */
+static const struct evidence *find_withheld(const struct steps_evidence *s, size_t shape)
+{
+    struct candidate advised;
+    const struct evidence *most = NULL;
+    double beyond = advice_find(s, shape, &advised) ? evidence_gain_low(advised.best) : 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct evidence *e = &s->v[i];
+        if (e->counts && e->run->shape == shape && evidence_wins(e) &&
+            evidence_gain_low(e) > beyond && candidate_of(s, shape, e->c->config).slower) {
+            beyond = evidence_gain_low(e);
+            most = e;
+        }
+    }
+    return most;
+}
+
+/* "Not ctas=16, although 14.5 to 16.0% shorter in 16MiB gemms=1: it is slower in backward 256MiB." */
+static void say_withheld(const struct steps_evidence *s, size_t shape)
+{
+    const struct evidence *e = find_withheld(s, shape);
+    char span[64];
+    if (!e)
+        return;
+    char *in = advice_step_name(s, e),
+         *at = advice_step_name(s, candidate_of(s, shape, e->c->config).slower);
+    char *line = xstrfmt(
+        "Not %s, although %s shorter in %s: it is slower in %s. For such a step "
+        "alone: gradsync compare %s",
+        e->c->config, advice_span(span, sizeof span, evidence_gain_low(e), evidence_gain_high(e)),
+        in, at, e->c->platform);
+    screen_say(line);
+    free(line);
+    free(in);
+    free(at);
+}
+
+static void say_advice(const struct steps_evidence *s, size_t shape)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *memory = open_memstream(&text, &n);
+    if (!memory)
+        abort();
+    advice_say(memory, s, shape);
+    fclose(memory);
+    text[strcspn(text, "\n")] = '\0';
+    screen_say(text);
+    free(text);
+}
+
+static void print_commands(const struct steps_evidence *s, size_t shape)
+{
+    struct words commands = {0};
+    advice_commands(&commands, s, shape);
+    for (size_t i = 0; i < commands.n; i++)
+        printf("%s %s\n",
+               !strncmp(commands.v[i], "gradsync prove ", 15) ? "Prove it on other data:" : "Next:",
+               commands.v[i]);
+    words_free(&commands);
+}
+
+static void print_shape(const struct steps_evidence *s, size_t shape)
+{
+    struct words cells = {0};
+    for (int i = 0; i < ADVICE_COLUMNS; i++)
+        words_add(&cells, advice_headings[i]);
+    advice_rows(&cells, s, shape);
+    say_advice(s, shape);
+    say_withheld(s, shape);
+    print_commands(s, shape);
+    printf("\n");
+    print_rows(&cells);
+    words_free(&cells);
+}
+
+void advice_print(const struct steps_evidence *s)
+{
+    if (!s->n)
+        printf("No advice for %s: no training step was compared with auto there, and a collective "
+               "alone does not tell whether a step gets shorter.\n"
+               "Next: gradsync trial --arms ctas=16 -- COMMAND, or a config with [iter_proxy]\n",
+               s->platforms);
+    for (size_t i = 0; i < s->n_shapes; i++) {
+        if (!advice_has_steps(s, i))
+            continue;
+        printf("%s", i ? "\n" : "");
+        print_shape(s, i);
+    }
+}
