@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "suspects/judge.h"
 
+#include "base/stats.h"
 #include "base/text.h"
 #include "suspects/families.h"
 #include "suspects/rank_facts.h"
@@ -76,23 +77,51 @@ static void merge_hosts(struct verdicts *v, const struct suspects_data *d)
     }
 }
 
-static bool found_alone(const struct suspect *s)
+/* Median log time of a pair; NaN: not measured. */
+static double pair_time(const struct suspects_data *d, size_t test, size_t at)
 {
-    for (size_t i = 0; i < s->n; i++)
-        if (suspects_tests[s->findings[i].test].alone)
-            return true;
-    return false;
+    size_t n = d->ranks * d->ranks, k = 0;
+    double *x = xcalloc(d->visits + 1, sizeof *x);
+    for (size_t v = 0; v < d->visits; v++)
+        if (isfinite(d->x[test][v * n + at]))
+            x[k++] = d->x[test][v * n + at];
+    double median = k ? stats_median(x, k) : NAN;
+    free(x);
+    return median;
 }
 
-/* Did the pair run alone? */
-static bool ran_alone(const struct suspects_data *d, const struct suspect *s)
+/* The log of how much longer a pair takes than the median of the others; NaN: unknown. */
+static double pair_excess(const struct suspects_data *d, size_t test, size_t at)
 {
-    size_t n = d->ranks * d->ranks, at = s->a * d->ranks + s->b;
-    for (size_t t = 0; t < SUSPECTS_TESTS; t++)
-        for (size_t v = 0; suspects_tests[t].alone && v < d->visits; v++)
-            if (isfinite(d->x[t][v * n + at]))
-                return true;
-    return false;
+    size_t n = d->ranks * d->ranks, k = 0;
+    double *x = xcalloc(n + 1, sizeof *x);
+    for (size_t other = 0; other < n; other++) {
+        double t = other == at ? NAN : pair_time(d, test, other);
+        if (isfinite(t))
+            x[k++] = t;
+    }
+    double excess = k ? pair_time(d, test, at) - stats_median(x, k) : NAN;
+    free(x);
+    return excess;
+}
+
+/* Alone it takes less than half of the excess that it has while others run, in every test. Too few
+ * links run alone to judge them as outliers. */
+static bool is_shared(const struct suspects_data *d, const struct suspect *s)
+{
+    size_t at = s->a * d->ranks + s->b;
+    bool measured = false;
+    for (size_t alone = 0; alone < SUSPECTS_TESTS; alone++) {
+        for (size_t t = 0; suspects_tests[alone].alone && t < alone; t++) {
+            if (strcmp(suspects_tests[t].metric, suspects_tests[alone].metric))
+                continue;
+            double excess = pair_excess(d, alone, at);
+            if (excess > pair_excess(d, t, at) / 2)
+                return false;
+            measured = measured || isfinite(excess);
+        }
+    }
+    return measured;
 }
 
 static int by_kind(const void *a, const void *b)
@@ -112,8 +141,7 @@ void verdicts_finish(struct verdicts *v, const struct suspects_data *d)
             if (d->silent[a * d->ranks + b])
                 suspect_of(v, SUSPECT_LINK, a, b)->silent = true;
     for (size_t i = 0; i < v->n; i++)
-        v->v[i].shared =
-            v->v[i].kind == SUSPECT_LINK && ran_alone(d, &v->v[i]) && !found_alone(&v->v[i]);
+        v->v[i].shared = v->v[i].kind == SUSPECT_LINK && is_shared(d, &v->v[i]);
     merge_hosts(v, d);
     if (v->n)
         qsort(v->v, v->n, sizeof *v->v, by_kind);
