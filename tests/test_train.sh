@@ -43,6 +43,7 @@ cost = 0, 3000, 100
 END
 exits 0 'a train section is planned' "$gradsync" plan effect.ini
 like "$out" 'The command runs 20 times' 'the plan counts the starts of the command'
+like "$out" 'next: gradsync train effect\.ini' 'the plan ends with the command that launches it'
 exits 0 'a train section is measured' train effect.ini
 like "$err" 'launch 1 of 5: cost=3000: 60 step times, median 10[23][0-9.]* ms, in .* left' \
     'each start of the command is reported'

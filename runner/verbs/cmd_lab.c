@@ -120,9 +120,11 @@ int cmd_lab_set(int argc, char **argv)
     const struct cli cli = {
         .verb = "lab-set",
         .arguments = "ORDER",
-        .summary = "Changes the network of the lab in which it is called: rate SITE 100Mbit/s (or "
-                   "10%), loss SITE 1%, "
-                   "down SITE, up SITE, stall SITE, go SITE, or reset. stats prints packet counts.",
+        .summary =
+            "Changes the network of the lab in which it is called: rate WHERE 100Mbit/s (or "
+            "10%), loss WHERE 1%, down WHERE, up WHERE, stall WHERE, go WHERE, disturb on or "
+            "off, or reset. WHERE is a site, two sites A-B, or one direction 'A>B'. stats "
+            "prints packet counts.",
         .example = "gradsync lab-set rate east 10%",
         .options = no_options,
         .min_args = 1,

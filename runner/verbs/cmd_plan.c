@@ -101,11 +101,11 @@ static bool may_run_here(const struct plan *p)
 /* ---- the verb ---- */
 
 /* Repeats the options, so that the next command measures the plan that was shown. */
-static void say_next(const struct config *c, const struct plan_options *o)
+static void say_next(const struct config *c, const struct plan_options *o, bool train)
 {
     const struct config_entry *hosts = config_find(c, "launch", "hosts");
     bool lab = hosts && facts_missed(c, hosts->value), slurm = config_section(c, "slurm");
-    AUTO_FREE char *run = shell_command("run", c->path, o->workload, o->set);
+    AUTO_FREE char *run = shell_command(train ? "train" : "run", c->path, o->workload, o->set);
     AUTO_FREE char *other = lab     ? shell_command("lab", c->path, NULL, o->set)
                             : slurm ? shell_command("submit", c->path, o->workload, o->set)
                                     : xstrdup("");
@@ -213,6 +213,7 @@ static int show_sections(struct config *c, const struct plan_options *o)
         print_plans(&all, o);
     check_plans(&all);
     int code = all.code;
+    bool train = all.n && plan_is_train(all.plans[0]);
     planned_free(&all);
     if (!wanted && !o->workload && config_section(c, "model")) {
         printf("%s\n",
@@ -220,7 +221,7 @@ static int show_sections(struct config *c, const struct plan_options *o)
         return GS_OK;
     }
     if (wanted && !code && !o->json)
-        say_next(c, o);
+        say_next(c, o, train);
     return wanted ? code : sections_none(c, o->workload);
 }
 

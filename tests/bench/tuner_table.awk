@@ -21,7 +21,9 @@ FNR == 1 {
     if (!(key in seen)) { seen[key] = 1; keys[++n_keys] = key }
     if (get("median_s") == "") next
     t[key, arm, round] = log(get("median_s"))
-    ran[key, arm] = (key, arm) in ran && ran[key, arm] != get("ran") ? "differs" : get("ran")
+    what = get("ran")
+    if ((key, arm) in ran && ran[key, arm] != what) what = "differs"
+    ran[key, arm] = what
 }
 END {
     if (stopped) exit 1
