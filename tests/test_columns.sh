@@ -35,13 +35,14 @@ obeys 'one launch has no interval in iteration.csv' iteration '
 for config in data/raw/*/*/*/config.ini; do
     echo "$(basename "$(dirname "$config")") $(sed -n 's/^precision *= *\([0-9.]*\)%.*/\1/p' \
         "$config")"
-done >"$tmp/precision" # 1% where the config does not say
+done >"$tmp/precision" # 1% where the config does not say, and for a trial, which has no config
 obeys 'converged says whether the interval is as narrow as [measure] precision' summary '
     while (!asked && (getline line <"'"$tmp/precision"'") > 0) {
         split(line, word, " "); percent[word[1]] = word[2] == "" ? 1 : word[2] }
     asked = 1
     half = (v("ci_high_s") - v("ci_low_s")) / 2
-    narrow = has("ci_low_s") && half <= percent[t("run_id")] / 100 * v("median_s")
+    of = t("run_id") in percent ? percent[t("run_id")] : 1
+    narrow = has("ci_low_s") && half <= of / 100 * v("median_s")
     if (t("status") == "ok" && (t("converged") == "yes") != narrow)
         bad("converged=" t("converged"))'
 obeys 'warm-up is at most half of a launch' summary '
