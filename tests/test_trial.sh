@@ -101,7 +101,7 @@ is "$(jq -r 'select(.type == "end") | .status' "$(run_of)"/*.jsonl)" complete \
     'a trial whose job goes on is recorded as complete'
 exits 0 'a job with --keep-best and a better arm succeeds' \
     trial --arms ctas=8,ring/LL --steps 8 --blocks 16 --keep-best -- \
-    "$job" steps=6000 step_us=2000 factor=0.6
+    "$job" steps=5000 step_us=3000 factor=0.3
 like "$err" 'the job continues with ctas=8' 'a job with --keep-best goes on with the best arm'
 ok 'the best arm is kept to the end of the job' \
     test "$(sed -n 's/ring.LL128 channels=8 //p' <<<"$out")" -gt 10000
