@@ -89,11 +89,12 @@ faulty silent 3 -s pairs:patience=5s
 is "$rc" 1 'ranks whose messages do not arrive give exit code 1'
 like "$out" 'link of rank 1 and rank 2 \(on .*\): did not answer in time' \
     'the pair whose messages do not arrive is named'
-unlike "$out" 'link of rank 0 and rank [12] .*did not answer' 'the other pairs answer'
+unlike "$(grep 'link of rank 0' <<<"$out")" 'did not answer' 'the other pairs answer'
 faulty slow 2 -s measure:launches=3
 is "$rc" 1 'a rank that computes 20 times as much gives exit code 1'
-like "$out" '^suspect: rank 1 \(on .*GEMM takes [0-9.]+% longer than its peers' \
+gemm=$(grep 'GEMM' <<<"$out") # a busy machine makes other suspects
+like "$gemm" '^suspect: rank 1 \(on .*GEMM takes [0-9.]+% longer than its peers' \
     'the rank that computes 20 times as much is named'
-unlike "$out" 'rank 0' 'the other rank is not named'
+unlike "$gemm" 'rank 0 \(.*GEMM' 'the other rank does not compute slowly'
 
 done_testing

@@ -96,9 +96,10 @@ static void add_cause(struct text *t, const struct suspects_data *d, const struc
         cause_of_rank(&a, d, s->a);
     if (s->kind == SUSPECT_LINK)
         cause_of_rank(&b, d, s->b);
-    bool two = s->kind == SUSPECT_LINK;
-    if (a.len)
-        text_addf(t, "%s%.0zu%s%s", two ? "; rank " : "; ", two ? s->a : 0, two ? ": " : "", a.s);
+    if (a.len && s->kind == SUSPECT_LINK)
+        text_addf(t, "; rank %zu: %s", s->a, a.s);
+    else if (a.len)
+        text_addf(t, "; %s", a.s);
     if (b.len)
         text_addf(t, "; rank %zu: %s", s->b, b.s);
     text_free(&a);
