@@ -11,7 +11,8 @@
 lab_config 200Mbit/s 1ms 'east-south = rtt=201ms'
 sed -i 's/^south = gpus=1/&\nwest = gpus=1/; s/^ranks = 3/ranks = 4/; s/^nodes = 3/nodes = 4/
     s/^hosts = .*/hosts = north, east, south, west/' lab.ini
-run lab -- "$gradsync" suspects lab.ini -q -o data -s pairs:size=64KiB -s pairs:gemm=64
+run lab -- "$gradsync" suspects lab.ini -q -o data -s pairs:size=64KiB -s pairs:gemm=64 \
+    -s measure:blocks=5
 need_lab
 is "$rc" 1 'a delayed link gives exit code 1'
 links=$(grep '^suspect: link' <<<"$out")
