@@ -68,7 +68,8 @@ static bool unknown(struct comm_ran *ran, const char *what, const char *why)
     return false;
 }
 
-/* The driver is asked: the runtime does not know the memory operations of NCCL's copy engines. */
+/* Asks the driver for the types of the nodes: the runtime fails on the memory operations that NCCL
+ * queues for copy engines. */
 static bool read_graph(struct comm_ran *ran, cudaGraph_t graph)
 {
     union {

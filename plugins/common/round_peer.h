@@ -3,8 +3,7 @@
  * Rounds in which everybody meets everybody once: in each, every rank has at most one peer. With n
  * ranks there are n - 1 rounds, with an odd n as many as ranks, and one rank sits out in each.
  */
-#ifndef COMMON_ROUND_PEER_H
-#define COMMON_ROUND_PEER_H
+#pragma once
 
 static inline int round_count(int ranks)
 {
@@ -19,5 +18,3 @@ static inline int round_peer(int rank, int round, int ranks)
     int peer = rank == last ? round : rank == round ? last : (2 * round - rank + 2 * last) % last;
     return peer < ranks ? peer : -1;
 }
-
-#endif

@@ -14,8 +14,7 @@
  *   losses follows a Poisson distribution, and an exchange with several losses is late once. The
  *   result is a median, as for measured times.
  */
-#ifndef WAN_CARRIER_H
-#define WAN_CARRIER_H
+#pragma once
 
 struct wan_carrier {
     double least_B, most_B; /* minimum and maximum block size */
@@ -51,5 +50,3 @@ double wan_block_B(const struct wan_carrier *c, double part_B);
 double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k);
 /* Median of the seconds that losses add. */
 double wan_repair_s(const struct wan_carrier *c, const struct wan_course *k);
-
-#endif

@@ -3,8 +3,7 @@
  * The best order of a ring and the best strategy between sites whose links were measured, for
  * wan_sync (strategy=auto, order=rate) and for the model in runner/wan.
  */
-#ifndef WAN_PLAN_H
-#define WAN_PLAN_H
+#pragma once
 
 #include "common/wan_time.h"
 
@@ -26,5 +25,3 @@ double wan_ring_order(const struct wan_matrix *m, double bytes, int *order);
  * depends on the ranks inside a site. Fills seconds[WAN_STRATEGIES] if it is not NULL. */
 enum wan_strategy wan_fastest(const struct wan_matrix *m, double bytes, const int *order,
                               double *seconds);
-
-#endif

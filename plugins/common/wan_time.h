@@ -4,8 +4,7 @@
  * chooses by. Pure functions; SI units. S sites, D bytes on each, B a site's uplink, L a one-way
  * delay, c = D / S; sources in runner/wan/model.h.
  */
-#ifndef WAN_TIME_H
-#define WAN_TIME_H
+#pragma once
 
 #include "common/wan_carrier.h"
 #include "common/wan_strategy.h"
@@ -40,5 +39,3 @@ double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes);
  * 2D(S-1) (the bound of a ring if sites are equal: each 2D(S-1)/S), and data of the farthest site
  * arrives one delay later. */
 double wan_bound_s(const struct wan_net *net, double bytes);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The interface between pairs and its backends: host.c in pairs.so, and pairs/cuda.so.
  */
-#ifndef PAIRS_H
-#define PAIRS_H
+#pragma once
 
 #include "workload.h"
 
@@ -52,5 +51,3 @@ static inline uint32_t pairs_word(int rank, size_t i)
 {
     return (uint32_t)(i % 16 + 1) * 0x9E3779B1u + (uint32_t)rank * 0x85EBCA77u;
 }
-
-#endif

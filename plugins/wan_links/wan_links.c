@@ -76,7 +76,7 @@ static const struct wl_param params[] = {
     {P(port, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 65535, NULL,
      "TCP port of the first rank on a node; the others add their local rank; 0: any free port"},
     {T(secret_file, WL_AXIS), NULL, "", 0, 0, NULL,
-     "file with the job's secret, mode 0600; empty: rank 0 creates a secret"},
+     "file with the job's secret, mode 0600, the same on every host; empty: the ranks agree on keys over MPI"},
     {0}};
 /* clang-format on */
 

@@ -3,8 +3,7 @@
  * A cell of wan_sync: its parameters, and the values that are computed from them before anything is
  * allocated.
  */
-#ifndef CELL_H
-#define CELL_H
+#pragma once
 
 #include "common/wan_strategy.h"
 #include "wan_sync/strategy/schedule.h"
@@ -68,5 +67,3 @@ enum wan_strategy cell_model(const struct cell *c);
 struct schedule_shape cell_shape(const struct cell *c, int members, size_t count);
 /* Parses `rates`, at most `most` numbers. Returns how many; -1: not numbers. */
 int cell_rates(const struct cell *c, double *rate, int most);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The state of the plugin: one per process, and one per prepared cell.
  */
-#ifndef WAN_SYNC_H
-#define WAN_SYNC_H
+#pragma once
 
 #include "wan_sync/sync/sites.h"
 #include "wan_sync/sync/train.h"
@@ -53,8 +52,8 @@ void wan_release(void *prepared);
  * needed a larger buffer. False: no memory. */
 bool wan_make_sync(struct prepared *p);
 void wan_note_ranks(const struct self *s, const char *key, const int *x, int n);
-/* choose.c: replaces strategy=auto by the strategy that it stands for; sorts rank_of into the best
- * ring. Collective. False: see lines.why. */
+/* In choose.c. wan_choose replaces strategy=auto by the strategy with the shortest expected time;
+ * wan_order_ring sorts rank_of into the fastest ring. Collective. False: see lines.why. */
 bool wan_choose(struct prepared *p);
 bool wan_order_ring(struct prepared *p);
 /* The buffer: the gradient before a synchronisation, the sum after it. */
@@ -63,5 +62,3 @@ float *wan_data(const struct prepared *p);
 size_t wan_errors(const struct cell *c);
 /* Of the exchange between sites. */
 int wan_members(const struct prepared *p);
-
-#endif

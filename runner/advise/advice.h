@@ -7,8 +7,7 @@
  * Of several, the one with the highest level of evidence is first, then the one with the largest
  * lower bound of its gain.
  */
-#ifndef GS_ADVICE_H
-#define GS_ADVICE_H
+#pragma once
 
 #include "advise/evidence.h"
 #include "base/text.h"
@@ -64,5 +63,3 @@ void advice_print(const struct steps_evidence *s);
 /* For each config of each workload below the roots (evidence_read): did NCCL run what it asks for?
  * GS_OK or reported. */
 int advice_check(char **roots, size_t n);
-
-#endif

@@ -11,8 +11,7 @@
  *   sbatch      lines for a job script
  *   tuner       rules for the tuner plugin, limited to the ranks and nodes that were measured
  */
-#ifndef GS_EMIT_H
-#define GS_EMIT_H
+#pragma once
 
 #include "advise/evidence.h"
 
@@ -20,5 +19,3 @@
 int emit_known(const char *form);
 /* GS_OK, or GS_USAGE, reported: the recordings are of several platforms. */
 int emit_print(const struct steps_evidence *s, const char *form);
-
-#endif

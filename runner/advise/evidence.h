@@ -10,8 +10,7 @@
  *
  * Gains are relative: 0.02 is a step that is 2% shorter.
  */
-#ifndef GS_STEP_EVIDENCE_H
-#define GS_STEP_EVIDENCE_H
+#pragma once
 
 #include "compare/compare.h"
 #include "compare/setting.h"
@@ -72,5 +71,3 @@ bool evidence_opens_step(const struct steps_evidence *s, size_t i);
 enum proof { PROOF_NONE, PROOF_KEPT, PROOF_NOT_KEPT, PROOF_UNDECIDED };
 extern const char *const proof_names[]; /* "kept" */
 enum proof evidence_proof(const struct evidence *e);
-
-#endif

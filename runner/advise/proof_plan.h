@@ -3,8 +3,7 @@
  * A config that measures a step anew with auto and the advised settings alone. The platform, the
  * launcher and the measurement are those of the run that the advice rests on.
  */
-#ifndef GS_PROOF_PLAN_H
-#define GS_PROOF_PLAN_H
+#pragma once
 
 #include "advise/evidence.h"
 #include "base/text.h"
@@ -19,5 +18,3 @@ struct proof_plan {
 int proof_plan(struct proof_plan *p, const struct steps_evidence *s, const struct advice_run *run,
                const struct words *settings);
 void proof_plan_free(struct proof_plan *p);
-
-#endif

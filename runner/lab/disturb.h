@@ -4,8 +4,7 @@
  * bursts, jitter, packets that overtake others, and packets of others that take part of the rate.
  * Pure arithmetic with random numbers of the lab's seed. Times are ns.
  */
-#ifndef GS_LAB_DISTURB_H
-#define GS_LAB_DISTURB_H
+#pragma once
 
 #include "common/rng.h"
 #include "lab/spec.h"
@@ -32,5 +31,3 @@ double disturb_jitter_ns(struct disturb *d, double at_ns);
 bool disturb_detours(struct disturb *d);
 /* True: a packet of others of `bytes` comes at *at_ns, which is not after now_ns. */
 bool disturb_others(struct disturb *d, double now_ns, unsigned bytes, double *at_ns);
-
-#endif

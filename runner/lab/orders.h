@@ -12,12 +12,9 @@
  *   reset                  restores the values of the config, except for disturb
  *   stats                  {"packets": ...}: counts since the start
  */
-#ifndef GS_LAB_ORDERS_H
-#define GS_LAB_ORDERS_H
+#pragma once
 
 #include "lab/relay.h"
 
 /* Returns "ok", a JSON object, or "error: TEXT"; the caller frees it. */
 char *orders_obey(struct relay *r, const char *line);
-
-#endif

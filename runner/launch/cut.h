@@ -3,15 +3,14 @@
  * Which host is cut off, from what the hosts say of each other. A host that is cut off has lost all
  * others, and they have lost it; where a link is cut, two hosts have lost each other.
  */
-#ifndef GS_CUT_H
-#define GS_CUT_H
+#pragma once
 
 #include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CUT_HOSTS 64 /* what is said of more is dropped: these are enough to judge */
+#define CUT_HOSTS 64 /* reports of further hosts are dropped */
 
 struct cut {
     char host[CUT_HOSTS][64];
@@ -25,5 +24,3 @@ void cut_add(struct cut *c, const char *host, const char *lost);
 /* Adds one line of text: the hosts that are cut off, then the other pairs that have lost each other.
  * Returns a host that it names. Uses `c` up; not for one in which nobody has lost another. */
 const char *cut_judge(struct cut *c, struct text *t);
-
-#endif

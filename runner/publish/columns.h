@@ -3,8 +3,7 @@
  * The meaning of every table, column and derived quantity: `gradsync help WORD`, and the lists of
  * docs/tables.md.
  */
-#ifndef GS_COLUMNS_H
-#define GS_COLUMNS_H
+#pragma once
 
 #include "base/text.h"
 
@@ -32,5 +31,3 @@ bool columns_list(const char *word);
 void columns_markdown(void);
 /* Adds the names of tables, columns and quantities. */
 void columns_names(struct words *names);
-
-#endif

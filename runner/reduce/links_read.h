@@ -2,13 +2,10 @@
  *
  * Reads a recording of wan_links as the links that it measured (wan/links.h).
  */
-#ifndef GS_LINKS_READ_H
-#define GS_LINKS_READ_H
+#pragma once
 
 #include "wan/links.h"
 
 /* GS_OK, or reported: damaged, not of wan_links, or a pair is missing. Names are numbers until the
  * caller sets them. Call links_free in both cases. */
 int links_read(struct links *l, const char *dir);
-
-#endif

@@ -3,8 +3,7 @@
  * Predictions for a training on a map: the outcome of a plan, the best strategy, and alternatives;
  * also the steps between synchronisations, or the bandwidth, that a given efficiency needs.
  */
-#ifndef GS_WAN_ADVICE_H
-#define GS_WAN_ADVICE_H
+#pragma once
 
 #include "wan/training.h"
 
@@ -43,5 +42,3 @@ struct wan_outcome wan_alternative_outcome(const struct wan_training *t,
                                            const struct wan_alternative *a);
 /* The slowest uplink or downlink of the map, bytes/s. */
 double wan_map_rate(const struct wan_map *m);
-
-#endif

@@ -3,8 +3,7 @@
  * What to set for a training on a map: the order of the ring, the strategy, the wire, H, P and tau of
  * [wan_sync], and the settings of other programs that follow from the links.
  */
-#ifndef GS_WAN_CHOICE_H
-#define GS_WAN_CHOICE_H
+#pragma once
 
 #include "wan/advice.h"
 
@@ -23,5 +22,3 @@ struct wan_choice {
  * many bits as reach it with H of at most 100. outcome.efficiency < target: nothing reaches it. */
 void wan_choice_make(struct wan_choice *c, struct wan_map *m, const struct wan_training *t);
 void wan_choice_print(const struct wan_choice *c);
-
-#endif

@@ -5,8 +5,7 @@
  * them, and writes them into a config.
  * Rates count IP packets, in bytes/s, the best of all blocks; matrices are [from * n + to], NaN where nothing is known.
  */
-#ifndef GS_WAN_LINKS_H
-#define GS_WAN_LINKS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -45,5 +44,3 @@ void links_print(const struct links *l);
  * all below it is left out. `origin` names the run. The caller frees it. */
 #define LINKS_ADDED "# Added by gradsync links:"
 char *links_config_text(const struct links *l, const char *config, const char *origin);
-
-#endif

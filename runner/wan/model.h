@@ -8,8 +8,7 @@
  * Thakur et al. 2005; Reno throughput, Mathis et al. 1997; CUBIC, Ha et al. 2008 and RFC 8312;
  * synchronising every H steps, Douillard et al. 2023 (DiLoCo) and 2025 (Streaming DiLoCo).
  */
-#ifndef GS_WAN_MODEL_H
-#define GS_WAN_MODEL_H
+#pragma once
 
 #include "common/wan_time.h"
 
@@ -51,5 +50,3 @@ struct wan_schedule {
 double wan_exposed_s(const struct wan_schedule *sch, double compute_s, double fragment_s);
 /* H T_c / (H T_c + exposed + outer + H straggle) */
 double wan_efficiency(const struct wan_schedule *sch, double compute_s, double fragment_s);
-
-#endif

@@ -13,8 +13,7 @@
  * A row of [sites] stands for `count` equal sites in one place. The default RTT is that of light in
  * fibre (2/3 c) along the great circle, times path_factor. Units: bytes/s, seconds.
  */
-#ifndef GS_WAN_NET_H
-#define GS_WAN_NET_H
+#pragma once
 
 #include "config/config.h"
 #include "wan/model.h"
@@ -126,5 +125,3 @@ void wan_view_free(struct wan_view *v);
 double wan_segment_B(const struct wan_link *l);
 /* Payload rate of a link: the rate less headers, limited by its streams (RTT, loss, window). */
 double wan_link_Bps(const struct wan_link *l, double factor);
-
-#endif

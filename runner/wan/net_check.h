@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GS_WAN_NET_CHECK_H
-#define GS_WAN_NET_CHECK_H
+#pragma once
 
 #include "wan/net.h"
 
@@ -8,5 +7,3 @@
  * that each site has a rate, each direction is set once, and no RTT is faster than light. GS_OK or
  * GS_USAGE; every fault is reported. */
 int wan_map_check(struct wan_map *m, const struct config *c);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Keys of sites and links. These tables read the config, and `gradsync help` prints them.
  */
-#ifndef GS_WAN_NET_WORDS_H
-#define GS_WAN_NET_WORDS_H
+#pragma once
 
 #include "workload.h"
 
@@ -14,5 +13,3 @@ extern const struct wl_param wan_site_words[];  /* of a row of [sites]: struct w
 extern const struct wl_param wan_link_words[];  /* of [links], of a pair: struct wan_link */
 extern const struct wl_param wan_links_words[]; /* of [links] alone: struct wan_map */
 extern const struct wl_param wan_line_words[];  /* of a shared line: struct wan_line */
-
-#endif

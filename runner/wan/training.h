@@ -3,8 +3,7 @@
  * The training of the [model] section: its compute, its gradient, and how often it synchronises.
  * The section also holds claims about it (claim.*) and alternatives (alt.*).
  */
-#ifndef GS_WAN_TRAINING_H
-#define GS_WAN_TRAINING_H
+#pragma once
 
 #include "config/config.h"
 #include "wan/model.h"
@@ -51,5 +50,3 @@ double wan_training_bytes(const struct wan_training *t, double bits);
 double wan_training_compute_s(const struct wan_training *t);
 struct wan_job wan_training_job(const struct wan_training *t);
 struct wan_schedule wan_training_schedule(const struct wan_training *t);
-
-#endif

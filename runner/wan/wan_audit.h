@@ -5,8 +5,7 @@
  * physically impossible, and claims that the model of this config does not reach. Each finding
  * gives the arithmetic.
  */
-#ifndef GS_WAN_AUDIT_H
-#define GS_WAN_AUDIT_H
+#pragma once
 
 #include "wan/wan_audit_rules.h"
 
@@ -19,5 +18,3 @@ void wan_findings_free(struct wan_finding *f, size_t n);
 /* Checks [sites], [links] and [model] for `gradsync check`. Reports faults (GS_USAGE) and warns of
  * impossible claims. Without these sections it does nothing. */
 int wan_config_check(const struct config *c);
-
-#endif

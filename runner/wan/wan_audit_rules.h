@@ -2,8 +2,7 @@
  *
  * The known claims about a training. Each rule computes the best possible value and explains it.
  */
-#ifndef GS_WAN_AUDIT_RULES_H
-#define GS_WAN_AUDIT_RULES_H
+#pragma once
 
 #include "base/text.h"
 #include "wan/advice.h"
@@ -53,5 +52,3 @@ struct wan_rule {
     void (*why)(const struct wan_ground *g, struct wan_finding *f);
 };
 extern const struct wan_rule wan_rules[]; /* ends with a NULL name */
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Prints the predictions on stdout and writes them as tables.
  */
-#ifndef GS_WAN_REPORT_H
-#define GS_WAN_REPORT_H
+#pragma once
 
 #include "wan/advice.h"
 #include "wan/wan_audit.h"
@@ -25,5 +24,3 @@ void wan_report_print(const struct wan_report *r);
  * GS_FAILED, reported. */
 int wan_report_csv(const struct wan_report *r, const char *path);
 int wan_report_claims_csv(const struct wan_report *r, const char *path);
-
-#endif

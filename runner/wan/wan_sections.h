@@ -3,8 +3,7 @@
  * The keys of [sites], [links], [link A-B] and [model] for `gradsync help`: the same tables read
  * the config.
  */
-#ifndef GS_WAN_SECTIONS_H
-#define GS_WAN_SECTIONS_H
+#pragma once
 
 #include "workload.h"
 
@@ -17,5 +16,3 @@ struct wan_words {
 extern const struct wan_words wan_words[]; /* ends with a NULL section */
 
 const struct wl_param *wan_words_next(const struct wan_words *w, const struct wl_param *p);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Reads values that consist of KEY=VALUE pairs, by table. Faults name the file, line and key.
  */
-#ifndef GS_WAN_WORDS_H
-#define GS_WAN_WORDS_H
+#pragma once
 
 #include "config/config.h"
 #include "workload.h"
@@ -14,5 +13,3 @@ int wan_words_read(const struct config_entry *e, const struct wl_param *table, v
 bool wan_param_parse(const struct wl_param *p, const char *text, void *object, char *why, size_t n);
 /* Reads a plain value of one parameter. */
 int wan_value_read(const struct config_entry *e, const struct wl_param *p, void *object);
-
-#endif

@@ -4,8 +4,7 @@
  * their rolling medians with the expected values, and finds lines that report errors. Prints on
  * stdout as it reads.
  */
-#ifndef GS_WAN_WATCH_H
-#define GS_WAN_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ void watch_idle(struct watch *w, double seconds);
 /* Prints the summary. Returns the number of reported problems. */
 size_t watch_end(struct watch *w);
 void watch_free(struct watch *w);
-
-#endif

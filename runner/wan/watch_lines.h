@@ -2,8 +2,7 @@
  *
  * Extracts values from a line of a training log by patterns: watch_patterns.h, or the user's own.
  */
-#ifndef GS_WAN_WATCH_LINES_H
-#define GS_WAN_WATCH_LINES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ struct watch_said watch_lines_read(const struct watch_lines *w, const char *line
 int watch_lines_trouble(const struct watch_lines *w, const char *line);
 /* Removes colours, cursor movements (ESC [ … letter) and NULs; other controls become blanks. */
 void watch_clean(char *line, size_t n);
-
-#endif

@@ -3,8 +3,7 @@
  * Patterns for lines of a training log: POSIX extended regular expressions, case-insensitive, with
  * one group for the number. In each table the first match wins.
  */
-#ifndef GS_WAN_WATCH_PATTERNS_H
-#define GS_WAN_WATCH_PATTERNS_H
+#pragma once
 
 enum watch_meaning {
     WATCH_RATE,        /* total tokens/s */
@@ -27,5 +26,3 @@ struct watch_trouble {
 extern const struct watch_pattern watch_rates[], watch_times[];
 extern const char *const watch_steps[]; /* the number of the step */
 extern const struct watch_trouble watch_troubles[];
-
-#endif

@@ -2,8 +2,7 @@
  *
  * An input that is a folder of files: each file follows a line "== NAME". For readers of whole folders.
  */
-#ifndef BUNDLE_H
-#define BUNDLE_H
+#pragma once
 
 #include "base/err.h"
 #include "base/files.h"
@@ -92,5 +91,3 @@ static inline void bundle_reported(int code)
     if (code && !*bundle_error)
         abort();
 }
-
-#endif

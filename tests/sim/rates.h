@@ -2,8 +2,7 @@
  *
  * A table of rates with their 95% intervals (Wilson), as CSV, each held to bounds.
  */
-#ifndef GS_SIM_RATES_H
-#define GS_SIM_RATES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ struct rate_bounds {
 /* GS_OK, or GS_FAILED, reported: a rate is outside its bounds. */
 int rates_report(const struct rate_bounds *rates, const size_t *hits, const size_t *trials,
                  size_t n);
-
-#endif

@@ -14,8 +14,7 @@
  *   the truth         of the config alone
  * and of what a regime adds. The value of a visit is the median over its samples.
  */
-#ifndef GS_SIM_TRUTH_H
-#define GS_SIM_TRUTH_H
+#pragma once
 
 #include "compare/contrast.h"
 
@@ -54,5 +53,3 @@ void make_weather(double *log_time, size_t n, double sd, struct rng *rng);
 void make_campaign(struct campaign *c, const struct regime *r, double truth, struct rng *rng);
 /* What the interval has to cover: the mean over all launches there could be. */
 double regime_truth(const struct regime *r, double truth);
-
-#endif

@@ -4,8 +4,7 @@
  * version, asks the tuner about each collective, chooses from the cost table as NCCL does, and tells
  * the profiler what runs.
  */
-#ifndef GS_TEST_TUNER_HOST_H
-#define GS_TEST_TUNER_HOST_H
+#pragma once
 
 #include "nccl_tuner/nccl_abi.h"
 
@@ -42,5 +41,3 @@ void host_unload(struct host *h);
 bool host_init(struct host_comm *c, const struct host *h, uint64_t id, int ranks, int nodes);
 bool host_call(struct host_comm *c, int func, size_t bytes, struct ran *ran);
 bool host_finalize(struct host_comm *c);
-
-#endif

@@ -2,12 +2,9 @@
  *
  * Fixtures of a test that looks at what it made fail: the errors go to `captured`, not to stderr.
  */
-#ifndef CAPTURED_H
-#define CAPTURED_H
+#pragma once
 
 extern char captured[4096];
 
 int captured_begin(void **state);
 int captured_end(void **state);
-
-#endif

@@ -3,8 +3,7 @@
  * A fresh folder with a blank in its name for a test that writes files, and the captured error
  * text.
  */
-#ifndef FOLDER_H
-#define FOLDER_H
+#pragma once
 
 struct folder {
     char dir[64], error[1024];
@@ -18,5 +17,3 @@ int folder_tear_down(void **state);
 const char *folder_path(const struct folder *f, const char *name);
 /* Writes the file anew, never through a hard link. */
 void folder_put(const struct folder *f, const char *name, const char *text);
-
-#endif

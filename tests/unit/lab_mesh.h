@@ -3,8 +3,7 @@
  * The links of a lab from the text of a config, without devices: packets go in at a time and come
  * out at a time. Included after cmocka.h.
  */
-#ifndef LAB_MESH_H
-#define LAB_MESH_H
+#pragma once
 
 #include "config/config.h"
 #include "lab/mesh.h"
@@ -63,5 +62,3 @@ static inline void near(double is, double should)
     if (!(fabs(is - should) <= 1))
         fail_msg("%.3f ns is not %.3f", is, should);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Ranks without MPI: processes forked by a test, with a host whose barrier and bcast go through
  * shared memory.
  */
-#ifndef TEAM_H
-#define TEAM_H
+#pragma once
 
 #include "workload.h"
 
@@ -20,5 +19,3 @@ typedef int team_body(const struct wl_host *host, void *arg);
  * exits[] (NULL: not wanted): its status, or minus the signal that ended it. True: all ended with
  * 0. */
 bool team_run(int ranks, int nodes, unsigned timeout_s, team_body *body, void *arg, int *exits);
-
-#endif

@@ -3,8 +3,7 @@
  * A plugin made by hand, for the tests of sweeps and plans: a collective with two choices and a
  * number to tune, and a mode that no tuning touches.
  */
-#ifndef TOY_H
-#define TOY_H
+#pragma once
 
 #include "config/config.h"
 #include "plugin/plugin.h"
@@ -23,5 +22,3 @@ struct plugin *toy_plugin(void); /* plugin_unload() frees it */
 
 /* What would be on disk as "toy.ini"; asserts that it loads. */
 struct config *toy_config(const char *text);
-
-#endif

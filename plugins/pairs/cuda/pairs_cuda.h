@@ -3,8 +3,7 @@
  * State of the CUDA side of pairs: own.c runs the tests of one GPU, pair.c those of two, each pair
  * with a communicator of its own.
  */
-#ifndef PAIRS_CUDA_H
-#define PAIRS_CUDA_H
+#pragma once
 
 #include "common/cuda_burn.h"
 #include "common/cuda_open.h"
@@ -33,5 +32,3 @@ void pair_end(struct state *s, int partner);
 enum wl_status elapsed(struct state *s, unsigned times, double *seconds);
 /* The words of the message of a rank; plus: their sums with those of this rank, -1: none. */
 struct gpu_words words_of(int rank, int plus);
-
-#endif

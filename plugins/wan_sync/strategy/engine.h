@@ -9,8 +9,7 @@
  * the order of send(). So the lowest missing block is always expected, and never behind one that is
  * not.
  */
-#ifndef ENGINE_H
-#define ENGINE_H
+#pragma once
 
 #include "wan_sync/strategy/schedule.h"
 #include "wan_sync/transport/link.h"
@@ -70,5 +69,3 @@ enum engine_state engine_poll(struct engine *e, double timeout_s);
 int engine_awaits(const struct engine *e);
 uint64_t engine_events(const struct engine *e); /* since engine_open(); grows while blocks move */
 uint64_t engine_sent_B(const struct engine *e); /* payload, since engine_open() */
-
-#endif

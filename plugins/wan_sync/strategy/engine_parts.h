@@ -2,8 +2,7 @@
  *
  * Private header of engine_poll.c, engine_memory.c and engine_work.c.
  */
-#ifndef ENGINE_PARTS_H
-#define ENGINE_PARTS_H
+#pragma once
 
 #include "wan_sync/strategy/engine.h"
 
@@ -44,5 +43,3 @@ char *engine_spare_slot(const struct engine *e);
 
 /* Does the arithmetic of a PACK, UNPACK or ADD. */
 void engine_work(const struct engine *e, const struct step *t);
-
-#endif

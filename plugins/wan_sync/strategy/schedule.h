@@ -18,8 +18,7 @@
  * put_*() derives the edges between steps: a block is not overwritten before it was sent, nor sent
  * before it is complete, and additions keep the order of the calls.
  */
-#ifndef SCHEDULE_H
-#define SCHEDULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -90,5 +89,3 @@ void put_round(struct schedule *s, uint32_t block);
  * both cases. */
 bool schedule_close(struct schedule *s);
 void schedule_free(struct schedule *s);
-
-#endif

@@ -10,8 +10,7 @@
  * The last two need a power of two: otherwise the first 2 (S - 2^k) members combine in pairs before
  * and after. All strategies work for any S >= 2 and any count, also below S.
  */
-#ifndef STRATEGIES_H
-#define STRATEGIES_H
+#pragma once
 
 #include "wan_sync/strategy/schedule.h"
 
@@ -32,5 +31,3 @@ bool strategy_outward(struct schedule *s, const struct schedule_shape *shape);
 
 /* Indexed by enum wan_strategy of the model; WAN_HIERARCHICAL is a ring of leaders. */
 extern const struct strategy strategies[];
-
-#endif

@@ -3,8 +3,7 @@
  * The emulated compute of a training between synchronisations: a wait, or GEMMs on a second thread.
  * Meanwhile the calling thread drives the synchronisation.
  */
-#ifndef COMPUTE_H
-#define COMPUTE_H
+#pragma once
 
 #include "wan_sync/sync/sync.h"
 
@@ -18,5 +17,3 @@ void compute_close(struct compute *k);
 bool compute_step(struct compute *k, struct sync *s, double owed_s, double *took_s);
 /* True: the result of the GEMMs is right. */
 bool compute_check(const struct compute *k);
-
-#endif

@@ -7,8 +7,7 @@
  * on the host. `inward` leaves the site's sum in the leader's (the site's rank 0), from where it
  * goes between sites, and `outward` takes it from there to every GPU of the site.
  */
-#ifndef WAN_SYNC_INSIDE_BACKEND_H
-#define WAN_SYNC_INSIDE_BACKEND_H
+#pragma once
 
 #include "workload.h"
 
@@ -37,5 +36,3 @@ struct inside_backend {
     enum inside_state (*poll)(void *state);
     void (*abort)(void *state); /* from another thread */
 };
-
-#endif

@@ -3,8 +3,7 @@
  * A site whose ranks sum on their GPUs (inside=nccl): the caller of inside_backend.h. One per
  * process, opened by the first cell with inside=nccl.
  */
-#ifndef WAN_SYNC_INSIDE_GPU_H
-#define WAN_SYNC_INSIDE_GPU_H
+#pragma once
 
 #include "common/beside.h"
 #include "wan_sync/sync/inside_backend.h"
@@ -37,5 +36,3 @@ bool inside_gpu_outward(struct inside_gpu *g, size_t first, size_t n);
 /* Waits for the operation, at most timeout_s. */
 enum inside_state inside_gpu_poll(struct inside_gpu *g, double timeout_s);
 void inside_gpu_abort(struct inside_gpu *g);
-
-#endif

@@ -4,8 +4,7 @@
  * ranks' changes, on the host. With sum the sum over n ranks:
  *   m = momentum m + sum / n;   x = x - rate (sum / n + momentum m)
  */
-#ifndef OUTER_H
-#define OUTER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@
 #define OUTER_MOMENTUM 0.9f
 
 void outer_step(const float *sum, size_t n, int ranks, float *x, float *m);
-
-#endif

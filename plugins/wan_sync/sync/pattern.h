@@ -8,8 +8,7 @@
  * They repeat after PATTERN_PERIOD elements, a prime, so a misplaced block is found. Element
  * `first` of one synchronisation can be any element of the pattern: so gradients can be fresh.
  */
-#ifndef PATTERN_H
-#define PATTERN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ struct pattern_error pattern_check(const struct pattern *p, const float *data, s
 /* Adds the error of each element to errors[0..n). Returns their rms. */
 double pattern_add_errors(const struct pattern *p, const float *data, size_t first, size_t n,
                           float *errors);
-
-#endif

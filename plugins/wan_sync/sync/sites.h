@@ -2,8 +2,7 @@
  *
  * Which rank is at which site, and which ranks take part in an exchange between sites.
  */
-#ifndef SITES_H
-#define SITES_H
+#pragma once
 
 #include "workload.h"
 
@@ -28,5 +27,3 @@ bool sites_open(struct sites *s, const struct wl_host *host, MPI_Comm comm, int 
 /* Lists the ranks of that rank's site, the leader first. Returns how many. */
 const int *sites_inside(const struct sites *s, int rank, int *n);
 void sites_close(struct sites *s);
-
-#endif

@@ -4,8 +4,7 @@
  * time, in the order of posting, while the caller polls. With strategy=hierarchical a fragment is
  * summed inside each site, exchanged between the leaders, and broadcast inside each site.
  */
-#ifndef SYNC_H
-#define SYNC_H
+#pragma once
 
 #include "wan_sync/cell.h"
 #include "wan_sync/strategy/engine.h"
@@ -59,5 +58,3 @@ bool sync_drain(struct sync *s);
 const char *sync_why(const struct sync *s);
 /* Returns the totals and resets them. */
 struct sync_totals sync_totals(struct sync *s);
-
-#endif

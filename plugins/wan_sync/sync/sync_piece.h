@@ -3,8 +3,7 @@
  * This rank's part in one fragment: the sum inside its site, the exchange between sites, and the
  * broadcast inside the site. Each is a schedule with its task.
  */
-#ifndef SYNC_PIECE_H
-#define SYNC_PIECE_H
+#pragma once
 
 #include "wan_sync/sync/sync.h"
 
@@ -20,5 +19,3 @@ struct piece {
  * both cases. */
 bool piece_make(struct piece *p, const struct sync_parts *parts, int me, int64_t fragment);
 void piece_free(struct piece *p);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Private header of sync_poll.c and sync_fail.c.
  */
-#ifndef SYNC_STATE_H
-#define SYNC_STATE_H
+#pragma once
 
 #include "wan_sync/sync/sync_piece.h"
 
@@ -27,5 +26,3 @@ bool sync_failed(struct sync *s, const char *why);
 bool sync_mpi_failed(struct sync *s, const char *what, int rc);
 /* True when nothing has moved for longer than the timeout; why[] then names the awaited rank. */
 bool sync_stalls(struct sync *s);
-
-#endif

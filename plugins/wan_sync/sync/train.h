@@ -10,8 +10,7 @@
  * A fragment's input is written again each time it is posted. That time counts as computation: it
  * stands for the accumulation of the gradient in a training.
  */
-#ifndef TRAIN_H
-#define TRAIN_H
+#pragma once
 
 #include "wan_sync/sync/compute.h"
 #include "wan_sync/sync/pattern.h"
@@ -36,5 +35,3 @@ struct train_times {
 
 /* Runs the H steps; the buffer must hold the input. False: see sync_why(). */
 bool train_run(const struct train *t, struct train_times *out);
-
-#endif

@@ -4,8 +4,7 @@
  * same options share it, and it is reopened after a failure. Each link keeps what was measured over
  * it.
  */
-#ifndef LINES_H
-#define LINES_H
+#pragma once
 
 #include "wan_sync/cell.h"
 #include "wan_sync/strategy/engine.h"
@@ -56,5 +55,3 @@ bool lines_measure_rtt(struct lines *l, struct line *line);
 bool lines_measure_pairs(struct lines *l, struct line *line);
 bool lines_measure_rate(struct lines *l, struct line *line);
 void lines_abort(struct lines *l);
-
-#endif

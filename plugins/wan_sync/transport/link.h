@@ -8,8 +8,7 @@
  * Each transport has its own open function, collective over all ranks: link_mpi_open(),
  * link_tcp_open().
  */
-#ifndef LINK_H
-#define LINK_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ struct wan_link {
     const struct wan_link_ops *ops;
     char why[256];
 };
-
-#endif

@@ -4,8 +4,7 @@
  * events that come soon; later pause between polls, so that other processes can run. A pause is a
  * small fraction of the wait so far, so it adds only that fraction to the wait.
  */
-#ifndef PATIENCE_H
-#define PATIENCE_H
+#pragma once
 
 #include "common/clock.h"
 
@@ -30,5 +29,3 @@ static inline void patience(uint64_t since, uint64_t end)
     ns = end - now < ns ? end - now : ns;
     nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Measures round trips and rates over a link, by all ranks together. Nothing else may be under way
  * on the link.
  */
-#ifndef PROBE_H
-#define PROBE_H
+#pragma once
 
 #include "wan_sync/transport/link.h"
 
@@ -21,5 +20,3 @@ bool probe_pings(struct wan_link *link, MPI_Comm comm, int peer, double *rtt_s, 
 /* Fills rate_Bps[ranks], same on every rank: the lower of the rates at which each rank sends and
  * receives while all send to all. */
 bool probe_rate(struct wan_link *link, MPI_Comm comm, double *rate_Bps);
-
-#endif

@@ -15,8 +15,9 @@
 #include <sys/socket.h>
 
 #define LOOK_S 0.1
-#define LEAST_S 2.0 /* an idle connection is asked once a second */
-#define ALMOST 0.9  /* of the time-out: what will be lost in a moment is told with what is */
+#define LEAST_S 2.0 /* keepalive probes an idle connection once a second; two may be late */
+#define ALMOST                                                                                     \
+    0.9 /* of the time-out: hosts that are silent for so long are reported with the first */
 #define FDS 4096
 #define ESTABLISHED 1 /* tcpi_state; <netinet/tcp.h> names it, but knows less of tcp_info */
 #define PROBES 127    /* the kernel's maximum; MPI's connections outlive the time-out */

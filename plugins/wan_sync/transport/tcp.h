@@ -16,8 +16,7 @@
  * their buffer is posted: up to 22 MiB from all peers together, and one block of each peer. A peer
  * that is further ahead waits until it is granted more.
  */
-#ifndef WAN_SYNC_TCP_H
-#define WAN_SYNC_TCP_H
+#pragma once
 
 #include "wan_sync/transport/link.h"
 #include "workload.h"
@@ -75,5 +74,3 @@ struct link_tcp_events {
     unsigned resent;    /* blocks sent again because of that */
 };
 void link_tcp_events(const struct wan_link *link, struct link_tcp_events *out);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Where a rank listens, and where the others find it.
  */
-#ifndef WAN_SYNC_TCP_ADDR_H
-#define WAN_SYNC_TCP_ADDR_H
+#pragma once
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -37,5 +36,3 @@ int tcp_listen(bool loopback, int port, const char *congestion, uint16_t *bound,
 socklen_t tcp_contact_address(const struct tcp_contact *c, unsigned k,
                               struct sockaddr_storage *out);
 void tcp_contact_text(const struct tcp_contact *c, unsigned k, char *text, size_t size);
-
-#endif

@@ -10,8 +10,7 @@
  * Encryption: libsodium's secretstream (XChaCha20-Poly1305). The head is a message, and so is each
  * TCP_SEALED_B of the payload. It refuses the same changes.
  */
-#ifndef WAN_SYNC_TCP_GUARD_H
-#define WAN_SYNC_TCP_GUARD_H
+#pragma once
 
 #include "wan_sync/transport/tcp.h"
 #include "wan_sync/transport/tcp_keys.h"
@@ -51,5 +50,3 @@ ssize_t tcp_guard_send(struct tcp_guard *g, int fd, struct iovec head, struct io
 /* Like recv(), of one message with `bytes` bytes, TCP_SEALED_B or fewer. errno is EAGAIN while it
  * is not whole, and EBADMSG if it is not the message that was sent. */
 ssize_t tcp_guard_recv(struct tcp_guard *g, int fd, void *to, size_t bytes);
-
-#endif

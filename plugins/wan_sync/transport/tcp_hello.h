@@ -4,8 +4,7 @@
  * within a short deadline. The higher rank connects to the lower one, at the start and whenever a
  * stream broke.
  */
-#ifndef WAN_SYNC_TCP_HELLO_H
-#define WAN_SYNC_TCP_HELLO_H
+#pragma once
 
 #include "wan_sync/transport/tcp_parts.h"
 
@@ -30,5 +29,3 @@ struct tcp_hello {
     struct tcp_answer answer;
     struct tcp_confirm confirm;
 };
-
-#endif

@@ -9,8 +9,7 @@
  * Who only reads MPI's traffic learns no key. Who changes it while the job starts can take a rank's
  * place, unless there is a secret_file.
  */
-#ifndef WAN_SYNC_TCP_KEYS_H
-#define WAN_SYNC_TCP_KEYS_H
+#pragma once
 
 #include "wan_sync/transport/tcp_secret.h"
 
@@ -44,5 +43,3 @@ int tcp_keys_pair(const struct tcp_own_keys *own, int me, const struct tcp_publi
 void tcp_keys_connection(const struct tcp_pair_keys *pair, const struct tcp_call *call,
                          const struct tcp_answer *answer, bool calls, unsigned purpose,
                          struct tcp_ways *out);
-
-#endif

@@ -25,8 +25,7 @@
  * phases are those of BBR (Cardwell et al. 2016), over all streams and with windows in place of its
  * filters of single packets.
  */
-#ifndef WAN_SYNC_TCP_PACE_H
-#define WAN_SYNC_TCP_PACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -85,5 +84,3 @@ void pace_alone(struct pace *p, int sharers);
 bool pace_known(const struct pace *p);
 /* The rate to send at now. */
 double pace_rate(const struct pace *p);
-
-#endif

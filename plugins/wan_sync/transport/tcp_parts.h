@@ -15,8 +15,7 @@
  *
  * One thread drives everything; only abort() may be called from another.
  */
-#ifndef WAN_SYNC_TCP_PARTS_H
-#define WAN_SYNC_TCP_PARTS_H
+#pragma once
 
 #include "wan_sync/transport/tcp.h"
 #include "wan_sync/transport/tcp_addr.h"
@@ -258,5 +257,3 @@ void tcp_meter_gone(struct tcp_stream *s);
 /* tcp_congestion.c */
 void tcp_congestion_tick(struct tcp_link *l); /* after each reading of the streams */
 void tcp_congestion_name(const struct tcp_link *l, char *name, socklen_t n);
-
-#endif

@@ -8,8 +8,7 @@
  *   called -> caller   struct tcp_answer
  *   caller -> called   struct tcp_confirm, then frames
  */
-#ifndef WAN_SYNC_TCP_SECRET_H
-#define WAN_SYNC_TCP_SECRET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ void tcp_confirm_make(const struct tcp_secret *s, const struct tcp_call *call,
                       const struct tcp_answer *answer, struct tcp_confirm *out);
 bool tcp_confirm_proved(const struct tcp_secret *s, const struct tcp_call *call,
                         const struct tcp_answer *answer, const struct tcp_confirm *confirm);
-
-#endif

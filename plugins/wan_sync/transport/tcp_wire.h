@@ -3,8 +3,7 @@
  * The format of a stream: frames, each followed by its payload, in both directions. Little-endian.
  * With encryption this is what the messages hold.
  */
-#ifndef WAN_SYNC_TCP_WIRE_H
-#define WAN_SYNC_TCP_WIRE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -39,5 +38,3 @@ struct tcp_frame {
     uint8_t payload_proof[16], proof[16]; /* of the payload; of all above (tcp_guard.h), or 0 */
 };
 _Static_assert(sizeof(struct tcp_frame) == 80, "a frame has no holes");
-
-#endif

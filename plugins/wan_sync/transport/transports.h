@@ -3,8 +3,7 @@
  * The transport mpi: MPI point to point. All calls except abort() come from the thread that opened
  * it.
  */
-#ifndef TRANSPORTS_H
-#define TRANSPORTS_H
+#pragma once
 
 #include "wan_sync/transport/link.h"
 
@@ -12,5 +11,3 @@
 
 /* Uses a duplicate of `comm`. -1: failed; why[n] says why. */
 int link_mpi_open(struct wan_link **link, MPI_Comm comm, char *why, size_t n);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Makes the compiler vectorise the loops of a function, whatever -O says.
  */
-#ifndef VECTORISE_H
-#define VECTORISE_H
+#pragma once
 
 #if defined(__GNUC__) && !defined(__clang__) /* clang does at -O2 */
 #define VECTORISE __attribute__((optimize("O3")))
@@ -17,6 +16,4 @@
 #define VECTORISE_WIDE VECTORISE __attribute__((target_clones("arch=haswell", "default")))
 #else
 #define VECTORISE_WIDE VECTORISE
-#endif
-
 #endif

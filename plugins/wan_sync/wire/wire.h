@@ -8,8 +8,7 @@
  * A group with an infinity or NaN becomes NaN; a group below 2^-93 becomes 0. The arithmetic is
  * elementwise in float without contraction, so every machine gets the same bits.
  */
-#ifndef WIRE_H
-#define WIRE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,3 @@ void wire_decode(enum wire w, const void *in, size_t n, float *x);
 void wire_add(enum wire w, const void *in, size_t n, float *sum);
 /* Largest error of one rounding, relative to the largest magnitude of the group. */
 double wire_error(enum wire w);
-
-#endif

@@ -8,8 +8,7 @@
  * in a file there, start at one instant of the one clock, and rank 0 prints "BYTES SECONDS" for the
  * slowest rank, an iteration a line. The first of each size is not printed. A wrong sum ends it.
  */
-#ifndef PEER_H
-#define PEER_H
+#pragma once
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -130,5 +129,3 @@ static inline void peer_run(struct peer *p, int argc, char **argv, peer_reduce r
         free(data);
     }
 }
-
-#endif
