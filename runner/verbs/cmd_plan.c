@@ -69,9 +69,9 @@ static void print_cost(const struct plan *p)
 
 static void print_plan(const struct plan *p, bool all)
 {
-    printf("[%s] on %s, %lld ranks on %lld %s%s\n", p->section, p->set.platform.name,
-           (long long)p->set.launch.ranks, (long long)p->set.launch.nodes,
-           p->set.launch.nodes == 1 ? "node" : "nodes",
+    printf("[%s] on %s, %lld %s on %lld %s%s\n", p->section, p->set.platform.name,
+           (long long)p->set.launch.ranks, p->set.launch.ranks == 1 ? "rank" : "ranks",
+           (long long)p->set.launch.nodes, p->set.launch.nodes == 1 ? "node" : "nodes",
            launcher_binds_to_gpus(p) ? ", each bound beside its GPU" : "");
     plan_table(p, all);
     print_cost(p);
@@ -151,8 +151,9 @@ static void print_total(const struct planned *all)
         least_s += cost.time_s;
         most_s += cost.most_s;
     }
-    printf("%zu cells in %zu workload%s: %s to %s, more on a busy machine\n\n", cells, all->n,
-           all->n == 1 ? "" : "s", units_human_time(least, sizeof least, least_s),
+    printf("%zu cell%s in %zu workload%s: %s to %s, more on a busy machine\n\n", cells,
+           cells == 1 ? "" : "s", all->n, all->n == 1 ? "" : "s",
+           units_human_time(least, sizeof least, least_s),
            units_human_time(most, sizeof most, most_s));
 }
 
