@@ -147,6 +147,14 @@ is "$(grep -h '^array label' data/csv/panels/two/iter_proxy/*-overlapped.plot)" 
     "array label[2] = ['auto', 'ctas=8']" \
     'CONFIGS limits the configs in a figure'
 is "$(cut -d, -f1-2 data/csv/summary.csv | sort -u | wc -l)" 5 'the tables have every recording'
+figures_of ONLY=two CONFIGS=auto,ring/LL128 >/dev/null
+blue() { cat figures/out/two/*latency.svg | grep -cE 'rgb\(0,114,178\)|#0072B2'; }
+is "$(blue | grep -c '^[1-9]')" 1 'ring/LL128 is blue'
+other='#111111 #222222 #333333 #444444 #555555 #666666 #777777 #888888'
+is "$(figures_of ONLY=two CONFIGS=auto,ring/LL128 COLOURS="$other" | wc -l)|$(blue)" '28|0' \
+    'COLOURS gives the configs other colours'
+exits 2 'a wrong colour is refused' env COLOURS='#12345' figures/draw latency x y
+like "$err" "COLOURS='#12345': must be eight colours" 'the error says what COLOURS must be'
 like "$(bash mk/drawn.sh data/csv/drawings)" 'figures/out/two/answer.svg' 'the figures are named'
 like "$(bash mk/drawn.sh data/csv/drawings)" 'show the result: build/gradsync show data/raw/two/' \
     'the command that shows the run is named'

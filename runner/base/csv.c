@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/csv.h"
 
+#include "base/csv_params.h"
 #include "base/err.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -83,23 +84,28 @@ static void flush(struct csv *c)
     c->n = 0;
 }
 
-int csv_flush(struct csv *c)
+int csv_finish(struct csv *c)
 {
+    bool spread = c->has_params;
     flush(c);
-    return c->error ? cannot_write(c, c->error) : GS_OK;
+    c->has_params = false;
+    if (c->error)
+        return cannot_write(c, c->error);
+    return spread ? csv_spread_params(c) : GS_OK;
 }
 
 int csv_close(struct csv *c, bool keep)
 {
     if (!c->path)
         return GS_OK;
-    flush(c);
-    if (close(c->fd) && !c->error)
-        c->error = errno;
-    if (keep && !c->error && rename(c->temp, c->path))
-        c->error = errno;
-    int code = keep && c->error ? cannot_write(c, c->error) : GS_OK;
-    if (!keep || c->error)
+    int code = keep ? csv_finish(c) : GS_OK, error = 0;
+    if (close(c->fd))
+        error = errno;
+    if (keep && !code && !error && rename(c->temp, c->path))
+        error = errno;
+    if (keep && !code && error)
+        code = cannot_write(c, error);
+    if (!keep || code)
         unlink(c->temp);
     free(c->path);
     free(c->temp);
@@ -170,6 +176,9 @@ void csv_real(struct csv *c, double v)
 
 void csv_header(struct csv *c, const char *columns)
 {
+    AUTO_WORDS struct words names = {0};
+    words_split(&names, columns, ',');
+    c->has_params = words_has(&names, CSV_PARAMS);
     csv_bytes(c, columns, strlen(columns));
     csv_end(c);
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #define COLUMN_TEXT "text"
+#define PARAM_COLUMNS "param_NAME" /* stands for all columns of parameters (csv_params.h) */
 
 struct column {
     const char *name, *type, *help;

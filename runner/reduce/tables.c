@@ -42,7 +42,7 @@ int tables_close(struct tables *t, bool keep)
 {
     int code = GS_OK;
     for (int i = 0; i < TABLES && keep && !code; i++) /* all are whole before one is renamed */
-        code = csv_flush(&t->csv[i]);
+        code = csv_finish(&t->csv[i]);
     for (int i = 0; i < TABLES; i++) {
         int one = csv_close(&t->csv[i], keep && !code);
         code = code ? code : one;
