@@ -117,7 +117,7 @@ $(call remember,$(csv)/panels/colours,all $(COLOURS))
 $(foreach p,$(pairs),$(call remember,$(csv)/panels/$p/runs,$(filter $p/%,$(runs)))$(eval $(call panels,$p)))
 include $(pairs:%=$(csv)/panels/%/figures.mk)
 # The answer, for each platform with training steps.
-step_levels := ,(synthetic|step|trial|training)$$
+step_levels := ,(synthetic|step|trial|training)(,|$$)
 stepped := $(sort $(foreach r,$(if $(shown),$(shell cd $(csv)/parts && grep -lsE '$(step_levels)' $(shown:%=%/compare.csv) || true)),$(firstword $(subst /, ,$r))))
 $(foreach p,$(stepped),$(eval $(call drawing,$p/answer,answer,$(csv)/compare.csv $(csv)/chosen.csv,csv answer)))
 # What else is drawn is added to `drawings` by the makefiles that follow.

@@ -160,9 +160,10 @@ static int spread_file(struct spread *s, const char *path)
     struct csv out;
     int code = pass(s, path, NULL);
     order_columns(s);
-    if (code || !s->keys.n)
-        return code;
-    code = csv_open(&out, path);
+    if (!s->keys.n)
+        words_add(&s->keys, CSV_PARAM_ANY);
+    if (!code)
+        code = csv_open(&out, path);
     if (code)
         return code;
     code = pass(s, path, &out);

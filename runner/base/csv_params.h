@@ -10,7 +10,8 @@
 
 #define CSV_PARAMS "params" /* the column, in memory */
 #define CSV_PARAM "param_"  /* the beginning of the name of each column in a file */
+#define CSV_PARAM_ANY "NAME"
 
 /* Replaces the column CSV_PARAMS of c's file, which is written out, by a column for each parameter
- * with a value. Without any, the file stays as it is. GS_OK or a code, reported. */
+ * with a value; without any, by param_NAME, which is empty. GS_OK or a code, reported. */
 int csv_spread_params(struct csv *c);
