@@ -7,7 +7,7 @@ value = "bus"
 y_title = isolated ? "bus bandwidth, isolated operation" : "bus bandwidth, steady state (T_ss)"
 what_of = isolated ? ", isolated operation" : ", steady state"
 value_text(v) = v >= 1e9 ? sprintf("%.3g GB/s", v / 1e9) : sprintf("%.3g MB/s", v / 1e6)
-load "figures/curve.gp"
+load "figures/config_curves.gp"
 features_side = "left"
 load "figures/features.gp"
 plot @limit_curve, @curves, @features

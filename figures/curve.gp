@@ -1,28 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The figures bandwidth and latency: a line for each config against size, as a ratio to the baseline, with a
-# ribbon for its 95% interval (of the baseline: the A/A floor) and a ring at the best config of a size by
-# verdict (verdicts.awk). The values of the baseline stand below the axis. Without a baseline the figure has
-# absolute values. Needs
-#   value          "time" or "bus"
-#   value_text(v)  an absolute value as text
-#   y_title        of absolute values
-
-load "figures/words.gp"
-PLOT = 1.75
-as_ratio = baseline_at > 0
-stats $curve using c_best nooutput
-more = STATS_max > 0 ? "best, by the verdicts" : ""
-if (as_ratio) { y_title = (value eq "bus" ? "bus bandwidth" : "time") . " / that of " . label[baseline_at] . what_of }
-load "figures/legend.gp"
-STRIP = (strips > 0 ? 0.14 : 0) + (as_ratio ? 0.14 : 0)
-load "figures/style.gp"
-
-c_y = as_ratio ? c_ratio : value eq "bus" ? c_bus : c_time
-c_low = as_ratio ? c_ratio_low : value eq "bus" ? c_bus_low : c_time_low
-c_high = as_ratio ? c_ratio_high : value eq "bus" ? c_bus_high : c_time_high
-drawn(v) = as_ratio && value eq "bus" ? 1 / v : v
-y_text(v) = as_ratio ? sprintf("×%g", v) : value_text(v)
+# The axes of figures against size, both logarithmic. Needs the columns c_y, c_low and c_high of $curve, and
+# y_text(v), the label of a tic of the y axis.
 
 set logscale xy
 set xlabel "size of the buffer on one rank" offset 0, 0.6
@@ -32,96 +11,36 @@ size_high = STATS_max
 set xrange [size_low / 1.4 : size_high * 1.4]
 octaves = log10(size_high / size_low) / log10(2)
 step = octaves > 10 ? 4 : octaves > 5 ? 2 : 1
-is_labelled(v) = int(log10(v) / log10(2) + 0.5) % step == (step == 4 ? 2 : 0)
 set xtics ()
 do for [e = 0 : 44] {
     v = 2. ** e
     if (v >= size_low && v <= size_high) {
-        if (is_labelled(v)) { set xtics add (bytes(v) v) } else { set xtics add ("" v 1) }
+        if (e % step == (step == 4 ? 2 : 0)) { set xtics add (bytes(v) v) } else { set xtics add ("" v 1) }
     }
 }
 
-# The points set the range; an interval, and a ratio beyond a factor of FAR, may lie outside of it.
-FAR = 3.
-stats $curve using (drawn(column(c_y))) nooutput
+# The points set the range; an interval may reach beyond it.
+stats $curve using c_y nooutput
 point_low = STATS_min
 point_high = STATS_max
-stats $curve using (drawn(column(c_low))) nooutput
+stats $curve using c_low nooutput
 y_low = STATS_min > point_low / 1.5 ? STATS_min : point_low / 1.5
-stats $curve using (drawn(column(c_high))) nooutput
+stats $curve using c_high nooutput
 y_high = STATS_max < point_high * 1.5 ? STATS_max : point_high * 1.5
-if (as_ratio) {
-    y_low = y_low > 0.97 ? 0.97 : y_low < 1 / FAR ? 1 / FAR : y_low
-    y_high = y_high < 1.03 ? 1.03 : y_high > FAR ? FAR : y_high
-}
 # Room for the limit and for what is written above it.
-has_limit = value eq "bus" && limit == limit
-if (!as_ratio && has_limit && limit > y_high / 1.5) { y_high = limit * (limit / y_low) ** 0.08 }
-if (as_ratio) {
-    y_low = y_low / (y_high / y_low) ** 0.06
-    y_high = y_high * (y_high / y_low) ** 0.2
-} else {
-    y_low = 10 ** (floor(log10(y_low) * 10) / 10.)
-    y_high = 10 ** (ceil(log10(y_high) * 10 + 0.5) / 10.)
-}
+if (exists("y_limit") && y_limit == y_limit && y_limit > y_high / 1.5) { y_high = y_limit * (y_limit / y_low) ** 0.08 }
+y_low = 10 ** (floor(log10(y_low) * 10) / 10.)
+y_high = 10 ** (ceil(log10(y_high) * 10 + 0.5) / 10.)
 set yrange [y_low : y_high]
 set ytics ()
-if (as_ratio) {
-    # As many round ratios as there is room for, and always 1.
-    array ratio[23] = [0.2, 0.25, 0.33, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1, 1.01, 1.02, 1.05, 1.1, 1.2, 1.4, 1.6, 2, 2.5, 3, 4]
-    room = 0.12 * log10(y_high / y_low) / PLOT
-    shown = -9
-    do for [i = 1 : 23] {
-        place = log10(ratio[i])
-        if (ratio[i] >= y_low && ratio[i] <= y_high && (ratio[i] == 1 || (place - shown > room && abs(place) > room))) {
-            set ytics add (y_text(ratio[i]) ratio[i])
-            shown = place
-        }
-    }
-} else {
-    fine = y_high / y_low < 60
-    narrow = y_high / y_low < 6
-    do for [e = -10 : 14] {
-        do for [m = 10 : 95 : 5] {
-            v = m * 10. ** (e - 1)
-            if (v >= y_low * 0.999 && v <= y_high * 1.001 && (m % 10 == 0 || (narrow && m == 15))) {
-                if (m == 10 || (fine && (m == 20 || m == 50)) || (narrow && m <= 40)) { set ytics add (y_text(v) v) } else { set ytics add ("" v 1) }
-            }
+fine = y_high / y_low < 60
+narrow = y_high / y_low < 6
+do for [e = -10 : 14] {
+    do for [m = 10 : 95 : 5] {
+        v = m * 10. ** (e - 1)
+        if (v >= y_low * 0.999 && v <= y_high * 1.001 && (m % 10 == 0 || (narrow && m == 15))) {
+            if (m == 10 || (fine && (m == 20 || m == 50)) || (narrow && m <= 40)) { set ytics add (y_text(v) v) } else { set ytics add ("" v 1) }
         }
     }
 }
 load "figures/legend.gp"
-
-# The baseline's own values, below the axis.
-at_values = (KEY + 0.112 + (strips > 0 ? 0.13 : 0)) / HEIGHT
-if (as_ratio) {
-    array value_at[values]
-    array value_of[values]
-    stats $baseline using (value_at[int($0) + 1] = $1, value_of[int($0) + 1] = column(value eq "bus" ? 3 : 2), y_low) nooutput
-    do for [i = 1 : values] {
-        if (is_labelled(value_at[i]) && value_of[i] == value_of[i]) {
-            set label 600 + i value_text(value_of[i]) at first value_at[i], screen at_values center font ",5"
-        }
-    }
-    set label 600 label[baseline_at] at screen 0.02, at_values left font ",5.5" textcolor rgb "#404040"
-}
-if (strips > 0) { load "figures/strip.gp" }
-
-if (has_limit && !as_ratio) {
-    set arrow 1 from graph 0, first limit to graph 1, first limit nohead linewidth 1 dashtype (4, 3) linecolor rgb "#606060"
-    set label 1 "limit " . rate(limit) at graph 0.02, first limit offset 0, 0.5 textcolor rgb "#404040"
-}
-if (has_limit && point_high > limit && !as_ratio) {
-    set label 2 "× above the limit" at screen 1 - RIGHT / WIDTH, 1 - (TOP - 0.1) / HEIGHT right textcolor rgb "#D00000"
-}
-
-limit_curve = as_ratio && has_limit ? \
-    "$baseline using 1:(limit / $3) with lines linewidth 1 dashtype (4, 3) linecolor rgb '#606060', " . \
-    "$baseline every ::::0 using 1:(y_high):('- - limit ' . rate(limit)) with labels left offset 0, -0.5 textcolor rgb '#404040'" : "NaN with points"
-# A ribbon that leaves the picture is cut there: gnuplot would draw another shape.
-cut(v) = v < y_low ? y_low : v > y_high ? y_high : v
-curves = "for [k = 1 : n_rest] $curve index rest[k] - 1 using c_size:(drawn(column(c_y))) with linespoints linetype GREY_TONE, " . \
-    "for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(cut(drawn(column(c_low)))):(cut(drawn(column(c_high)))) with filledcurves linetype tone[lead[k]], " . \
-    "for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(drawn(column(c_y))) with linespoints linetype tone[lead[k]], " . \
-    "$curve using c_size:(column(c_best) == 1 ? drawn(column(c_y)) : NaN) with points pointtype 6 pointsize 1.1 linewidth 0.8 linecolor rgb '#000000', " . \
-    "$curve using c_size:(has_limit && column(c_bus) > limit ? drawn(column(c_y)) : NaN) with points pointtype 2 pointsize 0.9 linewidth 1.2 linecolor rgb '#D00000'"

@@ -83,7 +83,7 @@ $(csv)/panels/$1.plot: $3 $(4:%=figures/%.awk)
 $(addprefix figures/out/$1,.svg .png .pdf) &: $(csv)/panels/$1.plot figures/$2.gp $(style)
 	$$(call quiet,FIGURE,figures/out/$1)figures/draw $2 $$< figures/out/$1
 endef
-style := $(csv)/panels/colours figures/features.gp figures/draw figures/formats.gp figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/strip.gp figures/verdict.gp
+style := $(csv)/panels/colours figures/features.gp figures/draw figures/formats.gp figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/config_curves.gp figures/strip.gp figures/verdict.gp
 drawings :=
 
 draws := $(filter sound-drawn written,$(MAKECMDGOALS))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/csv.h"
 
-#include "base/csv_params.h"
 #include "base/err.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -86,12 +85,12 @@ static void flush(struct csv *c)
 
 int csv_finish(struct csv *c)
 {
-    bool spread = c->has_params;
+    int (*last_pass)(struct csv *) = c->last_pass;
     flush(c);
-    c->has_params = false;
+    c->last_pass = NULL;
     if (c->error)
         return cannot_write(c, c->error);
-    return spread ? csv_spread_params(c) : GS_OK;
+    return last_pass ? last_pass(c) : GS_OK;
 }
 
 int csv_close(struct csv *c, bool keep)
@@ -176,9 +175,6 @@ void csv_real(struct csv *c, double v)
 
 void csv_header(struct csv *c, const char *columns)
 {
-    AUTO_WORDS struct words names = {0};
-    words_split(&names, columns, ',');
-    c->has_params = words_has(&names, CSV_PARAMS);
     csv_bytes(c, columns, strlen(columns));
     csv_end(c);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Writes CSV tables to a temporary file that is renamed when complete. csv_close reports a write
- * that failed. The column CSV_PARAMS of a table becomes columns (csv_params.h).
+ * that failed.
  */
 #pragma once
 
@@ -16,7 +16,8 @@ struct csv {
     int fd;    /* -1: not open */
     int error; /* errno of the first write that failed */
     bool in_row;
-    bool has_params; /* and they are no columns yet */
+    int (*last_pass)(
+        struct csv *); /* over the file when it is whole; NULL: none. A code, reported */
     uint64_t written;
     size_t n;
     char *buf;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/csv_params.h"
 
-#include "base/csv_read.h"
 #include "base/err.h"
 #include "base/text.h"
 
@@ -171,11 +170,19 @@ static int spread_file(struct spread *s, const char *path)
     return code ? code : closed;
 }
 
-int csv_spread_params(struct csv *c)
+static int spread_params(struct csv *c)
 {
     struct spread s = {0};
     int code = spread_file(&s, c->temp);
     words_free(&s.keys);
     words_free(&s.seen);
     return code;
+}
+
+void csv_params_header(struct csv *c, const char *columns)
+{
+    AUTO_WORDS struct words names = {0};
+    words_split(&names, columns, ',');
+    csv_header(c, columns);
+    c->last_pass = words_has(&names, CSV_PARAMS) ? spread_params : NULL;
 }

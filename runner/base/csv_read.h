@@ -12,6 +12,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define CSV_PARAMS "params"  /* all parameters of a row, "size=8 gemms=4" (csv_params.h) */
+#define CSV_PARAM "param_"   /* the beginning of the name of each column in a file */
+#define CSV_PARAM_ANY "NAME" /* the end of it in a table without parameters */
+
 struct csv_reader {
     const char *path; /* as given to csv_read_open, which must outlive this */
     FILE *file;

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/csv_params.h"
+#include "base/csv_read.h"
 #include "base/text.h"
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
  *
  * Puts the parts of reduce_run together, in the order of their keys.
  */
-#include "base/csv_read.h"
+#include "base/csv_params.h"
 #include "base/err.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -75,7 +75,7 @@ static int add_table(const char *part, const char *name, const char *columns, st
     AUTO_FREE char *path = xstrfmt("%s/%s", part, name);
     AUTO_WORDS struct words names = {0};
     words_split(&names, columns, ',');
-    return out->has_params ? add_rows(path, &names, out) : copy_rows(path, columns, out);
+    return out->last_pass ? add_rows(path, &names, out) : copy_rows(path, columns, out);
 }
 
 /* ---- tables of other verbs ---- */
@@ -101,7 +101,7 @@ static int merge_other(const struct runs *parts, const char *name, const char *o
     int code = columns ? csv_open(&csv, path) : GS_FAILED;
     if (code)
         return code;
-    csv_header(&csv, columns);
+    csv_params_header(&csv, columns);
     for (size_t i = 0; i < parts->n && !code; i++)
         code = add_table(parts->v[i].dir, name, columns, &csv);
     int closed = csv_close(&csv, !code);

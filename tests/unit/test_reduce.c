@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/csv.h"
-#include "base/csv_read.h"
+#include "base/csv_params.h"
 #include "base/err.h"
 #include "base/stats.h"
 #include "base/text.h"
@@ -109,7 +108,7 @@ static void parameters_are_columns_in_files_alone(void **state)
     struct csv_reader r;
     bool got;
     assert_int_equal(csv_open(&c, folder_path(f, TABLE)), GS_OK);
-    csv_header(&c, "a,params,b");
+    csv_params_header(&c, "a,params,b");
     for (size_t i = 0; i < 4; i++) {
         csv_integer(&c, (int64_t)i);
         csv_text(&c, params[i]);
