@@ -90,7 +90,7 @@ else
 fi
 ends mpi 0 'a run succeeds with the ports of Open MPI set'
 ports=$(while read -r p; do echo $((16#$p)); done <ports)
-diag "ports:" $ports
+diag "ports: ${ports//$'\n'/ }"
 is "$(awk '$1 != 5300 && ($1 < 5400 || $1 > 5429)' <<<"$ports")" '' \
     'ranks and launcher listen on the documented ports alone'
 no_orphans 'no process is left running'

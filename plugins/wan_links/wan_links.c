@@ -65,7 +65,7 @@ static const struct wl_param params[] = {
      "TCP connections that carry the data of a pair: 1, 4, 8 or 16"},
     {P(congestion, WL_CHOICE, WL_CONFIG, int), NULL, "cubic", 0, 0, congestions,
      "TCP congestion control of both ends"},
-    {P(measure, WL_TIME, WL_AXIS, double), "s", "500ms", 0.05, 60, NULL,
+    {P(measure, WL_TIME, WL_AXIS, double), "s", "300ms", 0.05, 60, NULL,
      "time of a measurement, after a warm-up of 200 ms and six round trips"},
     {P(at_once, WL_BOOL, WL_AXIS, bool), NULL, "yes", 0, 0, NULL,
      "no: the pairs of a round measure one after the other, for pairs that share a line"},
