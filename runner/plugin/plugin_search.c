@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugin/plugin_search.h"
 
-#include "base/program_dir.h"
 #include "base/files.h"
+#include "base/program_dir.h"
 #include "base/text.h"
 
 #include <dirent.h>

@@ -209,6 +209,7 @@ static int run(void *request, char **words, int n)
     const struct request *q = request;
     struct words sites = {0};
     struct stat s;
+    say_quiet(q->quiet);
     char *dir = locate_run(words[0]);
     bool folder = stat(dir, &s) == 0 && S_ISDIR(s.st_mode);
     if (!folder) {
