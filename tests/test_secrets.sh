@@ -40,7 +40,8 @@ ok 'the resumed run is sound' "$gradsync" check "$run_dir"
 
 rm -f "$run_dir"/MANIFEST.json "$run_dir"/launch-*
 sed -i 's/"host": ".*"/"host": "elsewhere"/' "$run_dir/plan.json" && rm -f got
-exits 2 'resume of a run from another machine with a command is refused' "$gradsync" resume "$run_dir"
+exits 2 'resume of a run from another machine with a command is refused' "$gradsync" resume \
+    "$run_dir"
 like "$err" "config.ini: was not begun .* then: gradsync resume --commands $run_dir\$" \
     'the message says how to run the command after reading it'
 ok 'the command did not run' test ! -e got
