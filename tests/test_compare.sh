@@ -412,7 +412,7 @@ like "$(reason sides.csv ',c0,')" 'not alike: mpi Open MPI v4.1.4 \| Open MPI v5
 ok 'two runs have an A/A floor' within "$(of sides.csv 8 c0 floor)" 0.00001 0.02
 mkdir days2
 for day in 1 2; do "$make_campaign" days2/$day groups=1 seed=$day; done
-ok 'a comparison with two runs of the same cells succeeds' "$gradsync" compare before days2 -o latest
+ok 'a comparison with two runs of a cell succeeds' "$gradsync" compare before days2 -o latest
 is "$(tail -n +2 latest/compare.csv | cut -d, -f4 | sort | uniq -c | tr -s ' ')" ' 4 2' \
     'of two runs of the same cells the latest counts'
 cp -r after bare && sed -i '/"copy":1/d' bare/*.jsonl
