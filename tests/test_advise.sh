@@ -290,6 +290,7 @@ fresh
 cat >mine.ini <<'END'
 [launch]
 ranks = 2
+prefix = env BY=recording
 [measure]
 launches = 3
 blocks = 4
@@ -328,7 +329,11 @@ like "$out" 'gradsync prove mine' 'ring is worth a proof if it wins'
 exits 0 "a form of a setting that is not NCCL's succeeds" "$gradsync" advise --emit env mine
 like "$out" '^# ring is advised on mine, but is no setting of NCCL\.$' \
     "no form sets what is not NCCL's"
-exits 0 'the proof of ring succeeds' "$gradsync" prove mine --set measure:launches=2
+exits 2 'a proof does not run a command of a recording' "$gradsync" prove mine
+like "$err" "config\.ini:3: key 'prefix': a command of a recording .* --set 'launch:prefix=env BY=" \
+    'the error says how to give the command'
+exits 0 'the proof of ring succeeds' "$gradsync" prove mine --set measure:launches=2 \
+    --set 'launch:prefix=env BY=user'
 is "$(grep -cE '^ring: (kept|not kept|undecided), gain .* at level synthetic \(run ' <<<"$out")" 2 \
     'the proof says of each step whether the gain was kept'
 is "$(lines header .proof_of data/raw/mine/iter_proxy/*proof*/*.jsonl)" "${chosen##*/}" \

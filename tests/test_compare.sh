@@ -175,6 +175,11 @@ is "$(of buckets.csv 8 c2 verdict ran baseline_ran)" 'faster RING/LL ctas=24 RIN
     'a config that sets more than tuning is judged by its times, whatever NCCL ran'
 is "$(tail -n 1 buckets.csv/placebo.csv)" 'sim,null,,same,,0,0,2,0' \
     'a config that sets more than tuning counts as no placebo'
+"$make_campaign" once groups=2 launches=1
+for config in c0 c1; do ran once $config 'RING/LL'; done
+ok 'a comparison of a same operation in one launch succeeds' "$gradsync" compare -q once -o once.csv
+is "$(tail -n 1 once.csv/placebo.csv)" 'sim,null,,once,,0,0,0,0' \
+    'one launch, which has no verdict, counts as no placebo'
 cp -r same varies && sed -i '/"type":"note"/s/ctas=24/ctas=22/' varies/launch-02.01.jsonl
 ok 'a comparison succeeds where launches ran different operations' "$gradsync" compare -q varies \
     -o varies.csv
@@ -405,6 +410,11 @@ is "$(of sides.csv 8 c0 run_id baseline)" 'after before' \
 like "$(reason sides.csv ',c0,')" 'not alike: mpi Open MPI v4.1.4 \| Open MPI v5.0.0' \
     'the reason names both versions of MPI'
 ok 'two runs have an A/A floor' within "$(of sides.csv 8 c0 floor)" 0.00001 0.02
+mkdir days2
+for day in 1 2; do "$make_campaign" days2/$day groups=1 seed=$day; done
+ok 'a comparison with two runs of a cell succeeds' "$gradsync" compare before days2 -o latest
+is "$(tail -n +2 latest/compare.csv | cut -d, -f4 | sort | uniq -c | tr -s ' ')" ' 4 2' \
+    'of two runs of the same cells the latest counts'
 cp -r after bare && sed -i '/"copy":1/d' bare/*.jsonl
 ok 'a comparison with a run without a second baseline copy succeeds' "$gradsync" compare before \
     bare -o bare.csv

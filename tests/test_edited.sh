@@ -53,7 +53,7 @@ edit() { # KIND
 }
 
 # What reads recordings. Each is to exit with 1 and name the edited file.
-readers=(check show reduce compare resume)
+readers=(check show reduce compare resume advise)
 read_by() { # VERB
     case $1 in
     check) "$gradsync" check "$run_dir/launch-01.01.jsonl" ;;

@@ -21,7 +21,8 @@ edit() { # MEMBER VALUE: of header, cell, note or fail line; VALUE is text insid
     ! cmp -s raw/p/null/r1/launch-01.01.jsonl data/raw/p/null/r1/launch-01.01.jsonl
 }
 printable_only() {
-    ! LC_ALL=C grep -q $'[\001-\010\013-\037\177]' <<<"$1" && ! grep -q $'\u0085\|\u202e' <<<"$1"
+    local wide=$'\xc2[\x80-\x9f]\\|\xe2\x80[\xa8-\xae]\\|\xe2\x81[\xa6-\xa9]'
+    ! grep -q $'[\001-\010\013-\037\177]' <<<"$1" && ! grep -q "$wide" <<<"$1"
 }
 readers() { # each reader that prints or writes texts
     printf '%s\n' 'check data/raw' 'reduce -o csv' 'show data/raw/p/null/r1' 'compare -o csv' \
@@ -58,6 +59,40 @@ for member in started host phase commit; do
         "check refuses an escape sequence in $member"
 done
 ok 'no text of a recording ran as a command' test ! -e PWNED
+
+# ---- texts of configs, tables and plans
+
+for text in $'\xc2\x85' $'\xe2\x80\xae' $'\f'; do
+    for line in "# $text" "title = a${text}b"; do
+        printf '[platform]\nname = p\n%s\n[launch]\nranks = 1\n[null]\nsize = 8\n' "$line" >odd.ini
+        exits 2 'a config with a character that no recording may hold is refused' "$gradsync" \
+            check odd.ini
+        like "$err" '^odd.ini:3: ' 'the error names the line of the config'
+        ok 'the error about the config is printable' printable_only "$err"
+    done
+done
+rm -rf data && mkdir -p data/raw/p/null && cp -r raw/p/null/r1 data/raw/p/null/r1
+"$gradsync" reduce -q data/raw -o csv && "$gradsync" compare -q data/raw -o csv
+for text in $'\e[31m' $'\xc2\x9b' $'\xe2\x81\xa6'; do
+    sed -i "2s/^[^,]*,/a${text},/" csv/{summary,compare,launches}.csv
+    for verb in 'transitions csv' 'compare --again csv/compare.csv' 'why -c csv summary:2'; do
+        # shellcheck disable=SC2086
+        exits 1 "a control character in a table ends $verb" "$gradsync" $verb
+        ok "nothing of it is printed by $verb" printable_only "$out$err"
+    done
+    sed -i "2s/^[^,]*,/p,/" csv/{summary,compare,launches}.csv
+done
+
+for launches in 0 9000000000000000000 '"many"'; do
+    sed "s/\"launches\": 2/\"launches\": $launches/" raw/p/null/r1/plan.json \
+        >data/raw/p/null/r1/plan.json
+    while read -r verb; do
+        # shellcheck disable=SC2086
+        run timeout 60 "$gradsync" $verb
+        like "$rc $err" '^1 .*plan.json: damaged: launches' \
+            "a plan of $launches launches ends ${verb%% *}"
+    done < <(readers)
+done
 
 # ---- names of folders
 

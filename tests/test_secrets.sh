@@ -38,6 +38,17 @@ WANDB_API_KEY=hunter3 exits 0 \
 is "$(tail -n 1 got)" 'hunter3 ' 'the ranks of a resumed run get the secret'
 ok 'the resumed run is sound' "$gradsync" check "$run_dir"
 
+rm -f "$run_dir"/MANIFEST.json "$run_dir"/launch-*
+sed -i 's/"host": ".*"/"host": "elsewhere"/' "$run_dir/plan.json" && rm -f got
+exits 2 'resume of a run from another machine with a command is refused' "$gradsync" resume \
+    "$run_dir"
+like "$err" "config.ini: was not begun .* then: gradsync resume --commands $run_dir\$" \
+    'the message says how to run the command after reading it'
+ok 'the command did not run' test ! -e got
+WANDB_API_KEY=hunter3 exits 0 'resume --commands runs the command' "$gradsync" resume --commands \
+    "$run_dir"
+is "$(tail -n 1 got)" 'hunter3 ' 'the ranks were started by the command'
+
 exits 0 'a secret in --set is accepted' "$gradsync" run here.ini -o raw2 --set measure:launches=1 \
     --set "launch:prefix=env MORE_PASSWORD=hunter4 $PWD/with"
 is "$(tail -n 1 got)" ' hunter4' 'the ranks get the secret of --set'

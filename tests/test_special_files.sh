@@ -36,6 +36,9 @@ for verb in status collect cancel resume; do ends 'a pipe for a campaign' "$spec
     $verb camp; done
 ends 'a pipe for a table' "$special" "$gradsync" compare --again csv/compare.csv
 ends 'a pipe for a table' "$special" "$gradsync" transitions csv
+mkfifo pipe.so pipe.ini
+ends 'a pipe for a plugin' "$special" "$gradsync" check pipe.so
+ends 'a pipe for a config' "$special" "$gradsync" plan pipe.ini
 ends 'a pipe for definitions' "$special" "$gradsync" why -m macros
 
 # ---- links

@@ -56,6 +56,12 @@ if [ -e "$build/plugins/pairs/cuda.so" ] && "${CC:-gcc}" -std=gnu11 -shared -fPI
     is "$(grep -c '^gradsync_suspect_slower_percent{kind="rank",rank="2",peer="",.*} 30' slow.prom)" \
         1 'a gauge has the slow GPU'
     slow=$(ls -d data/*/pairs/* | tail -n 1)
+    forged=forged/p/pairs/${slow##*/}
+    mkdir -p "$forged" && sed -E 's/,"chain":"[0-9a-f]+"//; s/"host":"[^"]*"/"host":"h\\"\\\\"/g' \
+        "$slow"/launch-01.01.jsonl >"$forged"/launch-01.01.jsonl
+    run "$gradsync" suspects --prometheus forged.prom "$forged"
+    like "$(grep rank=.2 forged.prom)" ',host="h\\"\\\\",' \
+        'quotes and backslashes in the name of a host are escaped in a gauge'
     run "$gradsync" suspects "$slow"
     is "$rc" 1 'a recording is judged again'
     like "$out" '^suspect: rank 2 \(.*: .*GEMM takes 30\.0% longer' 'the line names the slow GPU'

@@ -35,6 +35,9 @@ like "$out" '30 measurements'$'\n''step 30: 34.5 s per step' \
 ok 'a log is compared with a config' watch megatron.log --config "$plan"
 like "$out" 'step 25: 15197 tokens/s \(100% of the 15202 expected\), 34.5 s per step \(34.49 '\
 'expected\)' 'a config adds the rate, and what the model expects'
+printf 'CUDA error: \033]0;x\007 \302\233 \342\200\256 text\n' >odd.log
+exits 1 'a log with control characters is read' watch odd.log
+like "$out$err" 'CUDA error:  \]0;x  \? \? text' 'a line of a log is printed without control characters'
 ok 'a log of nanoGPT is read' watch nanogpt.log
 like "$out" 'step 30: 0.5231 s per step' 'a log of nanoGPT gives the step time in milliseconds'
 ok 'a log of torchtitan is read' watch titan.log

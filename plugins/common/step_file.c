@@ -2,11 +2,13 @@
 #include "common/step_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define WORDS_MAX 8
 
@@ -273,8 +275,9 @@ bool step_parse(struct step_file *f, const char *name, const char *text, size_t 
 static bool read_whole(const char *path, char **text, size_t *n, char *why, size_t size)
 {
     struct stat st;
-    FILE *in = fopen(path, "rb");
-    if (!in || fstat(fileno(in), &st) != 0) {
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe is not waited for */
+    FILE *in = fd < 0 ? NULL : fdopen(fd, "rb");
+    if (!in || fstat(fd, &st) != 0) {
         snprintf(why, size, "%s: %s; give the path from the current folder", path, strerror(errno));
         if (in)
             fclose(in);

@@ -2,6 +2,7 @@
 #include "advise/proof_plan.h"
 
 #include "base/err.h"
+#include "base/shell_quote.h"
 #include "config/config.h"
 #include "config/params.h"
 #include "plugin/plugin.h"
@@ -102,7 +103,35 @@ static bool is_kept(const struct config_entry *e)
             strcmp(e->key, "proof_of") != 0);
 }
 
-static int add_overrides(struct proof_plan *p, const struct advice_run *run)
+/* A recording may be another person's, and these are commands. */
+static bool is_command(const struct config_entry *e)
+{
+    return !strcmp(e->section, "launch") && *e->value &&
+           (!strcmp(e->key, "prefix") || !strcmp(e->key, "args"));
+}
+
+static bool is_given(const struct config_entry *e, const char *const *set)
+{
+    AUTO_FREE char *start = xstrfmt("%s:%s=", e->section, e->key);
+    for (; set && *set; set++)
+        if (!strncmp(*set, start, strlen(start)))
+            return true;
+    return false;
+}
+
+static int add_entry(struct proof_plan *p, const struct config_entry *e, const char *const *set)
+{
+    AUTO_FREE char *entry = xstrfmt("%s:%s=%s", e->section, e->key, e->value);
+    if (is_command(e) && !is_given(e, set))
+        return config_error(e,
+                            "a command of a recording is not run by itself; read it, then "
+                            "give it: --set %s",
+                            SHELL_WORD(entry));
+    words_add(&p->overrides, entry);
+    return GS_OK;
+}
+
+static int add_overrides(struct proof_plan *p, const struct advice_run *run, const char *const *set)
 {
     struct recorded *r;
     struct config *c;
@@ -113,24 +142,22 @@ static int add_overrides(struct proof_plan *p, const struct advice_run *run)
     code = config_load(&c, path, (const char *const *)r->overrides);
     for (size_t i = 0; !code && i < c->n; i++)
         if (is_kept(&c->entries[i]))
-            words_addf(&p->overrides, "%s:%s=%s", c->entries[i].section, c->entries[i].key,
-                       c->entries[i].value);
+            code = add_entry(p, &c->entries[i], set);
     words_addf(&p->overrides, "platform:name=%s", r->platform);
     words_addf(&p->overrides, "measure:proof_of=%s", r->run_id);
-    if (!code)
-        config_free(c);
+    config_free(c);
     recorded_free(r);
     free(path);
     return code;
 }
 
 int proof_plan(struct proof_plan *p, const struct steps_evidence *s, const struct advice_run *run,
-               const struct words *settings)
+               const struct words *settings, const char *const *set)
 {
     *p = (struct proof_plan){0};
     text_add(&p->config, "");
     int code = add_steps(p, s, run, settings);
-    return code || !p->config.len ? code : add_overrides(p, run);
+    return code || !p->config.len ? code : add_overrides(p, run, set);
 }
 
 void proof_plan_free(struct proof_plan *p)

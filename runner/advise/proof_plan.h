@@ -14,7 +14,8 @@ struct proof_plan {
 };
 
 /* Plans the steps of `shape` in `run` in which one of the settings wins. GS_OK or reported; the
- * config is empty if there is no such step. */
+ * config is empty if there is no such step. `set` are the user's own overrides, which may replace the
+ * commands of the recording: those do not run by themselves. */
 int proof_plan(struct proof_plan *p, const struct steps_evidence *s, const struct advice_run *run,
-               const struct words *settings);
+               const struct words *settings, const char *const *set);
 void proof_plan_free(struct proof_plan *p);

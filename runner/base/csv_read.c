@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/locate.h"
+#include "base/printable.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -64,6 +65,9 @@ static int read_record(struct csv_reader *r, struct text *record)
         if (quotes_are_open(record->s))
             continue;
         trim_newline(record);
+        if (!printable(record->s, ""))
+            return fail_at(GS_FAILED, r->path, (int)first,
+                           "damaged: not printable text; make the tables again");
         if (record->len)
             return GS_OK;
     }

@@ -12,15 +12,17 @@
 
 int files_open(const char *path, enum files_place place)
 {
-    int link = place == FILES_OWN ? O_NOFOLLOW : 0;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | link);
+    bool handed =
+        place == FILES_GIVEN && (!strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6));
+    int link = place == FILES_OWN ? O_NOFOLLOW : 0, wait = handed ? 0 : O_NONBLOCK;
+    int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | link | wait);
     struct stat st;
     if (fd < 0)
         return -1;
-    int error = fstat(fd, &st)        ? errno
-                : S_ISDIR(st.st_mode) ? EISDIR
-                : S_ISREG(st.st_mode) ? 0
-                                      : EMEDIUMTYPE;
+    int error = fstat(fd, &st)                  ? errno
+                : S_ISDIR(st.st_mode)           ? EISDIR
+                : S_ISREG(st.st_mode) || handed ? 0
+                                                : EMEDIUMTYPE;
     if (!error)
         return fd;
     close(fd);

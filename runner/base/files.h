@@ -15,8 +15,9 @@
 
 /* Opens a file that another person may have made: a FIFO would wait for ever, a device never end, a
  * link lead elsewhere. FILES_OWN: the file belongs to a run folder or a campaign, so it is no link.
+ * FILES_GIVEN: it may also be a pipe that the user's shell made, below /dev or /proc.
  * -1: files_why tells why. */
-enum files_place { FILES_ANY, FILES_OWN };
+enum files_place { FILES_ANY, FILES_OWN, FILES_GIVEN };
 int files_open(const char *path, enum files_place place);
 FILE *files_stream(const char *path, enum files_place place); /* the same, to read; NULL for -1 */
 /* Adds the file to `out`, if it has at most `most` bytes. */

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "cluster/sbatch_words.h"
+#include "config/settings_tables.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -105,7 +106,7 @@ static bool read_runs(struct campaign *c, json_t *list)
         struct camp_run r;
         if (json_unpack(o, "{ss ss ss si si}", "dir", &dir, "platform", &platform, "section",
                         &section, "launches", &r.launches, "retries", &r.retries) ||
-            !is_run_dir(dir) || r.launches < 1)
+            !is_run_dir(dir) || r.launches < 1 || r.launches > SET_LAUNCHES_MAX)
             return false;
         c->runs = xrealloc(c->runs, (c->n_runs + 1) * sizeof *c->runs);
         r.dir = xstrdup(dir);

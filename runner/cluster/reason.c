@@ -2,6 +2,7 @@
 #include "cluster/reason.h"
 
 #include "base/files.h"
+#include "base/printable.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -144,6 +145,7 @@ static void last_line(struct reason *r, const char *log)
     if (!line)
         return;
     snprintf(r->why, sizeof r->why, "%.*s", (int)strcspn(line, "\n"), line);
+    printable_make(r->why, "");
     for (size_t i = 0; i < sizeof never_up / sizeof *never_up; i++)
         if (!strncmp(line, never_up[i][0], strlen(never_up[i][0])))
             snprintf(r->remedy, sizeof r->remedy, "%s", never_up[i][1]);

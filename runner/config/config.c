@@ -2,7 +2,9 @@
 #include "config/config.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/locate.h"
+#include "base/printable.h"
 #include "base/secrets.h"
 #include "base/text.h"
 #include "config/config_scan.h"
@@ -15,7 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define CONFIG_BYTES_MAX (256 * 1024)
@@ -138,11 +139,28 @@ static int check_sections(const struct config *c)
 
 /* ---- loading ---- */
 
+/* Comments too: a recording holds the whole text, and readers refuse one that is not printable. */
+static int check_printable(const struct config *c)
+{
+    int number = 1;
+    for (const char *s = c->text; *s; number++) {
+        size_t n = strcspn(s, "\n");
+        AUTO_FREE char *line = xstrfmt("%.*s", (int)n, s);
+        if (!printable(line, "\t\r"))
+            return fail_at(GS_USAGE, c->path, number,
+                           "is not UTF-8 text or contains control characters");
+        s += n + (s[n] == '\n');
+    }
+    return GS_OK;
+}
+
 static int parse(struct config *c, size_t n)
 {
     if (strlen(c->text) != n)
         return fail_at(GS_USAGE, c->path, 0, "contains NUL bytes: this is not a config");
     int code = scan_ini(c);
+    if (!code)
+        code = check_printable(c);
     if (code)
         return code;
     dictionary *d = parse_copy(c->text, n);
@@ -171,33 +189,19 @@ int config_from_text(struct config **out, const char *path, const char *text, si
     return parsed || set_code || sections || keys ? GS_USAGE : GS_OK;
 }
 
-/* The file's bytes, no more than a config can have: it may be a pipe of the shell, such as /dev/stdin. */
+/* The file's bytes, no more than a config can have. */
 static int read_bytes(const char *path, struct text *out)
 {
-    struct stat st;
-    bool there = !stat(path, &st),
-         handed = !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6);
-    if (there && S_ISFIFO(st.st_mode) && !handed) /* nobody may ever write to it */
-        return fail_at(GS_USAGE, path, 0, "is not a regular file");
-    FILE *f = fopen(path, "rbe");
-    if (!f)
-        return locate_failed(GS_USAGE, path, LOCATE_CONFIG);
-    if (there && S_ISDIR(st.st_mode)) {
-        fclose(f);
-        return fail_at(GS_USAGE, path, 0, "is a folder, not a config file");
-    }
-    char buf[4096];
-    size_t n;
-    while (out->len <= CONFIG_BYTES_MAX && (n = fread(buf, 1, sizeof buf, f)) > 0)
-        text_addn(out, buf, n);
-    int error = ferror(f) ? errno : 0;
-    fclose(f);
-    if (error)
-        return fail_at(GS_USAGE, path, 0, "cannot be read: %s", strerror(error));
-    if (out->len > CONFIG_BYTES_MAX)
+    if (files_read(path, FILES_GIVEN, CONFIG_BYTES_MAX, out))
+        return GS_OK;
+    if (errno == EFBIG)
         return fail_at(GS_USAGE, path, 0, "more than %d KiB: this is not a config",
                        CONFIG_BYTES_MAX / 1024);
-    return GS_OK;
+    if (errno == EISDIR)
+        return fail_at(GS_USAGE, path, 0, "is a folder, not a config file");
+    if (errno == EMEDIUMTYPE)
+        return fail_at(GS_USAGE, path, 0, "cannot be read: %s", files_why(errno));
+    return locate_failed(GS_USAGE, path, LOCATE_CONFIG);
 }
 
 int config_load_all(struct config **out, const char *path, const char *const *overrides)

@@ -2,11 +2,11 @@
 #include "config/config_scan.h"
 
 #include "base/err.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "config/train_settings.h"
 
 #include <ctype.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,15 +32,9 @@ struct scan {
 
 /* ---- names and values ---- */
 
-bool scan_is_value(const char *s, size_t n)
+bool scan_is_value(const char *s)
 {
-    for (size_t i = 0; i < n; i++)
-        if (iscntrl((unsigned char)s[i]) && s[i] != '\t')
-            return false;
-    /* Recordings hold values as JSON strings, so jansson is the judge of UTF-8. */
-    json_t *json = json_stringn(s, n);
-    json_decref(json);
-    return json;
+    return printable(s, "\t");
 }
 
 static bool lower_name(char *s, const char *allowed)
@@ -204,7 +198,7 @@ static void value_line(struct scan *s, const struct line *l)
     const struct config_entry *twin = s->section ? config_find(c, s->section, key) : NULL;
     if (!s->section && !s->lost)
         wrong = "comes before the first [SECTION]";
-    else if (!wrong && !scan_is_value(value, strlen(value)))
+    else if (!wrong && !scan_is_value(value))
         wrong = "the value is not UTF-8 text or contains control characters";
     if (wrong)
         fault(s, l, "key '%s': %s", key, wrong);

@@ -17,7 +17,7 @@
 int scan_ini(struct config *c);
 
 /* Is the text a possible value: UTF-8 without control characters other than tabs? */
-bool scan_is_value(const char *s, size_t n);
+bool scan_is_value(const char *s);
 
 /* Convert a name to lower case in place. False: not a valid name of a section or key. The key of an
  * environment variable in [train] keeps its case. `section` may be NULL. */

@@ -55,7 +55,7 @@ static int apply(struct config *c, const char *override)
         if (!scan_section_name(section) || !scan_key_name(section, colon + 1))
             code =
                 fail(GS_USAGE, "--set '%s': the name of the section or key is not valid", override);
-        else if (!scan_is_value(equals + 1, strlen(equals + 1)))
+        else if (!scan_is_value(equals + 1))
             code = fail(GS_USAGE,
                         "--set %s:%s: the value is not UTF-8 text or contains control "
                         "characters",

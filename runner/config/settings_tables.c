@@ -43,7 +43,7 @@ const struct wl_param settings_launch[] = {
     {0}};
 
 const struct wl_param settings_measure[] = {
-    {INT(set_measure, launches), NULL, "5", 1, 1000, NULL, "number of launches; each starts new processes and is one unit of the statistics"},
+    {INT(set_measure, launches), NULL, "5", 1, SET_LAUNCHES_MAX, NULL, "number of launches; each starts new processes and is one unit of the statistics"},
     {INT(set_measure, blocks), NULL, "20", 1, 1e6, NULL, "minimum blocks per launch"},
     {INT(set_measure, max_blocks), NULL, "200", 1, 1e6, NULL, "maximum blocks per launch"},
     {INT(set_measure, samples), NULL, "5", 1, 1e5, NULL, "samples kept per visit of a cell"},
@@ -72,7 +72,7 @@ const struct wl_param settings_slurm[] = {
     {TIME(set_slurm, time), "s", "0", 0, 30 * DAY, NULL, "time limit of a job; 0: computed from the plan"},
     {TEXT(set_slurm, qos), NULL, "", 0, 0, NULL, "quality of service"},
     {BOOL(set_slurm, exclusive), NULL, "yes", 0, 0, NULL, "keep other jobs off the nodes"},
-    {INT(set_slurm, launches), NULL, "1", 1, 1000, NULL, "launches per job, one after another"},
+    {INT(set_slurm, launches), NULL, "1", 1, SET_LAUNCHES_MAX, NULL, "launches per job, one after another"},
     {INT(set_slurm, throttle), NULL, "0", 0, 1e5, NULL, "maximum jobs of a campaign that run at a time; 0: no limit"},
     {LONG_TEXT(set_slurm, container), NULL, "", 0, LONG_MAX, NULL, "container image for the ranks"},
     {LONG_TEXT(set_slurm, modules), NULL, "", 0, LONG_MAX, NULL, "environment modules to load, separated by blanks or commas"},

@@ -6,6 +6,7 @@
 
 #include "workload.h"
 
+#define SET_LAUNCHES_MAX 1000
 #define SET_TEXT_MAX (4 * WL_TEXT_MAX) /* bytes of a long text, terminator included */
 
 struct set_platform {

@@ -148,6 +148,20 @@ static int restore(const struct plan *p, const char *key, char value[SET_TEXT_MA
     return code;
 }
 
+/* The folder may be another person's, and `resume` be the advice of a message about it. */
+static int check_commands(const struct plan *p, const char *dir, const struct run_options *options)
+{
+    bool command = *p->set.launch.prefix || *p->set.launch.args || plan_is_train(p);
+    if (!command || !p->elsewhere || options->commands || options->first)
+        return GS_OK;
+    return fail_at(GS_USAGE, p->config->path, 0,
+                   "was not begun on this machine, and %s: read it, then: gradsync resume "
+                   "--commands %s",
+                   plan_is_train(p) ? "[train] has a command"
+                                    : "[launch] has a prefix or args, which are commands",
+                   SHELL_WORD(dir));
+}
+
 int run_folder(const char *dir, const struct run_options *options)
 {
     struct plan *p;
@@ -167,6 +181,8 @@ int run_folder(const char *dir, const struct run_options *options)
         code = fail_at(GS_USAGE, dir, 0, "--launch %d: the run has only %lld launches",
                        options->last, (long long)p->set.measure.launches);
     size_t n = 1;
+    if (!code)
+        code = check_commands(p, dir, options);
     if (!code)
         code = restore(p, "prefix", p->set.launch.prefix);
     if (!code)

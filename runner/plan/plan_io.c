@@ -11,6 +11,7 @@
 #include "plan/plan_build.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,6 +65,9 @@ static int write_whole(const char *dir, const char *name, const char *text)
 int plan_write(const struct plan *p, const char *dir)
 {
     AUTO_JSON json_t *json = plan_json(p);
+    char host[HOST_NAME_MAX + 1] = "";
+    gethostname(host, sizeof host - 1);
+    json_object_set_new(json, "host", json_text(host));
     char *text = json_dumps(json, JSON_SORT_KEYS | JSON_INDENT(1));
     AUTO_TEXT struct text line = {0};
     text_addf(&line, "%s\n", text);
@@ -129,6 +133,13 @@ static int load_config(const struct reader *r, struct config **out)
     return code;
 }
 
+static bool is_of_here(const struct reader *r)
+{
+    char here[HOST_NAME_MAX + 1] = "";
+    const char *host = json_string_value(json_object_get(r->json, "host"));
+    return host && !gethostname(here, sizeof here - 1) && !strcmp(host, here);
+}
+
 /* Do the same cells come out, in the same groups? */
 static int other_cells(const struct reader *r, const struct plan *p)
 {
@@ -179,6 +190,7 @@ static int rebuild(const struct reader *r, struct plan **out)
     if (code)
         return code;
     (*out)->seed = (uint64_t)json_integer_value(seed);
+    (*out)->elsewhere = !is_of_here(r);
     forget_platform(*out, json_array_size(json_object_get(r->json, "overrides")));
     code = other_cells(r, *out);
     if (code) {

@@ -2,6 +2,7 @@
 #include "plugin/plugin.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/locate.h"
 #include "base/text.h"
 #include "config/params.h"
@@ -83,8 +84,12 @@ static int take_struct(struct plugin *p, const struct wl_plugin *symbol)
 
 static int open_file(struct plugin *p)
 {
-    if (access(p->path, R_OK))
+    int fd = files_open(p->path, FILES_ANY); /* dlopen would wait for a pipe */
+    if (fd < 0 && errno == EMEDIUMTYPE)
+        return fail_at(GS_USAGE, p->path, 0, "cannot be read: %s", files_why(errno));
+    if (fd < 0)
         return locate_failed(GS_USAGE, p->path, LOCATE_FILE);
+    close(fd);
     p->dl = dlopen(p->path, RTLD_NOW | RTLD_LOCAL);
     if (!p->dl)
         return refused(p->path, dlerror());

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugin/plugin_search.h"
 
+#include "base/files.h"
 #include "base/program_dir.h"
 #include "base/text.h"
 
@@ -44,7 +45,7 @@ char *plugin_file(const char *name)
 static bool mentions_abi(const char *path)
 {
     AUTO_TEXT struct text bytes = {0};
-    return text_read_file(path, &bytes) &&
+    return files_read(path, FILES_ANY, FILES_WHOLE_MAX, &bytes) &&
            memmem(bytes.s, bytes.len, PLUGIN_ABI_STEM, strlen(PLUGIN_ABI_STEM));
 }
 

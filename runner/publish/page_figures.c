@@ -5,6 +5,7 @@
  * that they answer. A page has room for some: the others are counted, with where they are.
  */
 #include "base/err.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "publish/page.h"
 
@@ -151,7 +152,8 @@ static int put_figure(FILE *f, const char *figures, const char *folder, const ch
 {
     AUTO_TEXT struct text svg = {0};
     AUTO_FREE char *path = xstrfmt("%s/%s/%s" SUFFIX, figures, folder, name);
-    const char *begin = text_read_file(path, &svg) ? strstr(svg.s, "<svg") : NULL;
+    const char *begin =
+        files_read(path, FILES_ANY, FILES_WHOLE_MAX, &svg) ? strstr(svg.s, "<svg") : NULL;
     int code = begin
                    ? GS_OK
                    : fail_at(GS_FAILED, path, 0, "is not an SVG file: make figures draws it again");

@@ -5,6 +5,7 @@
 #include "base/json_names.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "config/settings_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,18 @@ static int index_cells(struct check_plan *p, const char *path)
     return GS_OK;
 }
 
+/* Readers visit every launch. */
+static int check_launches(const struct check_plan *p, const char *path)
+{
+    const json_t *launches = json_object_get(p->root, "launches");
+    json_int_t n = json_integer_value(launches);
+    if (!launches || (n >= 1 && n <= SET_LAUNCHES_MAX))
+        return GS_OK;
+    return fail_at(GS_FAILED, path, 0,
+                   "damaged: launches = %lld: must be 1 to %d; restore the file", (long long)n,
+                   SET_LAUNCHES_MAX);
+}
+
 static int check_config(const struct check_plan *p, const char *dir)
 {
     char hex[65], *path = xstrfmt("%s/config.ini", dir);
@@ -56,6 +69,8 @@ int check_plan_read(struct check_plan *p, const char *dir)
     int code = json_names_load(&p->root, path);
     if (p->root)
         code = sha256_file(path, p->sha256);
+    if (!code)
+        code = check_launches(p, path);
     if (!code)
         code = index_cells(p, path);
     return code ? code : check_config(p, dir);

@@ -2,6 +2,7 @@
 #include "record/check_recording.h"
 
 #include "base/err.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "plan/plan.h"
 #include "record/record.h"
@@ -75,6 +76,17 @@ static const char *recorded_hash(const struct raw_line *l, const char *key)
     return json_string_value(json_object_get(l->json, key));
 }
 
+/* The config in the header, which tables and reports name as that of the numbers. */
+static void check_config(struct walk *w, const struct raw_line *l)
+{
+    const char *text = recorded_hash(l, "config"), *sha = recorded_hash(l, "config_sha256");
+    char hex[65] = "";
+    if (text && sha)
+        sha256_hex(text, strlen(text), hex);
+    if (*hex && strcmp(hex, sha))
+        fault(w, l, "damaged: its config differs from its config_sha256; restore the file");
+}
+
 static void check_header(struct walk *w, const struct raw_line *l)
 {
     const char *run_id, *name = path_name(w->path);
@@ -89,6 +101,7 @@ static void check_header(struct walk *w, const struct raw_line *l)
         (launch != by_name || attempt != attempt_by_name))
         fault(w, l, "foreign: its header names launch %lld, attempt %lld", (long long)launch,
               (long long)attempt);
+    check_config(w, l);
     if (!plan || !plan->root)
         return;
     const char *sha = recorded_hash(l, "config_sha256"), *of_plan = recorded_hash(l, "plan_sha256");

@@ -177,7 +177,7 @@ const char *record_name(char *buf, size_t n, int launch, int attempt, const char
 bool record_parse_name(const char *name, int *launch, int *attempt)
 {
     char again[64];
-    return sscanf(name, "launch-%9d.%9d.jsonl", launch, attempt) == 2 && *launch > 0 &&
+    return sscanf(name, "launch-%5d.%9d.jsonl", launch, attempt) == 2 && *launch > 0 &&
            *attempt > 0 &&
            !strcmp(name, record_name(again, sizeof again, *launch, *attempt, "jsonl"));
 }

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SITES_MAX 4096 /* the matrices of more would fill the memory */
+
 static double each(const json_t *o, const char *metric, size_t rank)
 {
     const json_t *v = json_array_get(json_object_get(o, metric), rank);
@@ -97,6 +99,12 @@ int links_read(struct links *l, const char *dir)
     int code = recorded_read(&r, dir);
     if (code || !r)
         return code ? code : fail(GS_FAILED, "%s: nothing is recorded", dir);
+    if (r->ranks < 2 || r->ranks > SITES_MAX) {
+        code = fail(GS_USAGE, "%s: has %lld ranks; links are between 2 to %d", dir,
+                    (long long)r->ranks, SITES_MAX);
+        recorded_free(r);
+        return code;
+    }
     links_make(l, (size_t)r->ranks);
     for (size_t i = 0; i < l->n; i++)
         l->names[i] = xstrfmt("site%zu", i);

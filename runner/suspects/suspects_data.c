@@ -23,6 +23,8 @@ const struct suspects_test suspects_tests[SUSPECTS_TESTS] = {
     {"allreduce", "all-reduce alone", true, true},
 };
 
+#define RANKS_MAX 4096 /* the values of the pairs of more would fill the memory */
+
 size_t suspects_entities(const struct suspects_data *d, size_t test)
 {
     return suspects_tests[test].pair ? d->ranks * d->ranks : d->ranks;
@@ -196,6 +198,9 @@ int suspects_data_add(struct suspects_data *d, const char *dir)
         return code;
     if (!r || strcmp(r->workload, "pairs") != 0 || !r->n_groups)
         code = fail(GS_USAGE, "%s: not a recording of gradsync suspects (plugin pairs)", dir);
+    else if (r->ranks < 1 || r->ranks > RANKS_MAX)
+        code = fail(GS_USAGE, "%s: has %lld ranks; must be 1 to %d", dir, (long long)r->ranks,
+                    RANKS_MAX);
     else if (d->rank && (size_t)r->ranks != d->ranks)
         code = fail(GS_USAGE, "%s: has %lld ranks, not %zu", dir, (long long)r->ranks, d->ranks);
     if (!code && !d->rank)

@@ -3,6 +3,7 @@
 
 #include "base/csv.h"
 #include "base/jsontext.h"
+#include "base/prometheus.h"
 #include "base/text.h"
 #include "suspects/cause.h"
 #include "suspects/rank_facts.h"
@@ -225,13 +226,18 @@ void suspects_print_json(const struct suspects_report *r)
 
 static void add_gauge(struct text *t, const struct suspects_data *d, const struct suspect *s)
 {
-    char *peer = s->a == s->b ? xstrdup("") : xstrfmt("%zu", s->b);
+    char rank[24], peer[24] = "";
     double worst = s->n ? percent(s->findings[0].excess.value) : NAN;
-    text_addf(t, "gradsync_suspect_slower_percent{kind=\"%s\",rank=\"%zu\",peer=\"%s\"",
-              kinds[s->kind], s->a, peer);
-    text_addf(t, ",host=\"%s\",uuid=\"%s\"} ", d->rank[s->a].host, d->rank[s->a].uuid);
-    text_addf(t, isfinite(worst) ? "%.3f\n" : "NaN\n", worst);
-    free(peer);
+    snprintf(rank, sizeof rank, "%zu", s->a);
+    if (s->a != s->b)
+        snprintf(peer, sizeof peer, "%zu", s->b);
+    text_add(t, "gradsync_suspect_slower_percent{");
+    prometheus_label(t, "kind", kinds[s->kind]);
+    prometheus_label(t, "rank", rank);
+    prometheus_label(t, "peer", peer);
+    prometheus_label(t, "host", d->rank[s->a].host);
+    prometheus_label(t, "uuid", d->rank[s->a].uuid);
+    text_addf(t, isfinite(worst) ? "} %.3f\n" : "} NaN\n", worst);
 }
 
 int suspects_write_prometheus(const struct suspects_report *r, const char *path)

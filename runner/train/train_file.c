@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "train/train_file.h"
 
+#include "base/files.h"
 #include "base/text.h"
 
 #include <string.h>
 #include <sys/stat.h>
+
+#define LOG_MAX ((size_t)1 << 30)
 
 void train_file_note(struct train_file *f, const char *path)
 {
@@ -20,7 +23,7 @@ bool train_file_read(const struct train_file *f, struct train_times *times)
 {
     struct text t = {0};
     struct stat s;
-    if (stat(f->path, &s) || !text_read_file(f->path, &t))
+    if (stat(f->path, &s) || !files_read(f->path, FILES_ANY, LOG_MAX, &t))
         return false;
     bool same = s.st_ino == f->inode && s.st_size >= f->size && (size_t)f->size <= t.len;
     double at = (double)s.st_mtim.tv_sec + (double)s.st_mtim.tv_nsec * 1e-9;

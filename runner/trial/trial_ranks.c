@@ -2,6 +2,7 @@
 #include "trial/trial_ranks.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/jsontext.h"
 #include "base/stats.h"
 #include "base/text.h"
@@ -11,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define STEPS_MAX 1000000 /* different ones that a job may have */
 
 /* The file of one rank while it is read. */
 struct reader {
@@ -64,15 +67,18 @@ static void read_comm(struct reader *f, const json_t *o)
     f->at_ns = (double)integer(o, "at_ns");
 }
 
-static void read_step(struct trial_comm *c, const json_t *o)
+static bool read_step(struct trial_comm *c, const json_t *o)
 {
     int64_t number = integer(o, "number");
+    if (number < 1 || number > STEPS_MAX)
+        return false;
     uint32_t hash = (uint32_t)strtoul(string(o, "hash"), NULL, 16);
     c->found[c->files - 1] = hash ^ (uint32_t)integer(o, "call") * 2654435761u;
     for (; c->step < number; c->step++) {
         c->steps = xrealloc(c->steps, (size_t)(c->step + 1) * sizeof *c->steps);
         c->steps[c->step] = (struct trial_step){integer(o, "calls"), integer(o, "bytes")};
     }
+    return true;
 }
 
 static bool same(const struct trial_visit *v, const json_t *o)
@@ -165,7 +171,7 @@ static bool read_line(struct reader *f, const json_t *o)
         return false;
     struct trial_comm *c = &f->all->v[f->comm];
     if (!strcmp(type, "step"))
-        read_step(c, o);
+        return read_step(c, o);
     else if (!strcmp(type, "visit"))
         return read_visit(f, c, o);
     else if (!strcmp(type, "dropped"))
@@ -190,9 +196,9 @@ static int read_file(struct trial_ranks *r, const char *path)
     size_t cap = 0;
     ssize_t n;
     int number = 0, code = GS_OK;
-    FILE *in = fopen(path, "re");
+    FILE *in = files_stream(path, FILES_OWN);
     if (!in)
-        return fail_file(path, "read", errno);
+        return fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
     while (!code && (n = getline(&line, &cap, in)) > 0 && line[n - 1] == '\n') {
         AUTO_JSON json_t *o = json_loadb(line, (size_t)n, 0, NULL);
         number++;

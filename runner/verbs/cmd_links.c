@@ -91,8 +91,8 @@ static void copy_connection(struct job *j)
 
 static int make_text(struct job *j)
 {
-    if (!text_read_file(j->config->path, &j->text))
-        return fail_file(j->config->path, "read", errno);
+    if (!files_read(j->config->path, FILES_GIVEN, FILES_WHOLE_MAX, &j->text))
+        return fail_at(GS_FAILED, j->config->path, 0, "cannot be read: %s", files_why(errno));
     if (!config_section(j->config, SECTION)) {
         text_add(&j->text, "\n" LINKS_ADDED "\n[" SECTION
                            "]\nway = idle, alone, both\nstreams = 1, 4, 8, 16\n"
@@ -170,7 +170,9 @@ static int write_config(const struct links *l, const char *dir, const char *to)
     char *path = xstrfmt("%s/config.ini", dir), *text = NULL;
     const char *slash = strrchr(dir, '/');
     struct text config = {0};
-    int code = text_read_file(path, &config) ? GS_OK : fail_file(path, "read", errno);
+    int code = files_read(path, FILES_OWN, FILES_WHOLE_MAX, &config)
+                   ? GS_OK
+                   : fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
     if (!code)
         text = links_config_text(l, config.s, slash ? slash + 1 : dir);
     if (text && !files_replace(to, text, 0644))
@@ -207,6 +209,7 @@ static int run(void *request, char **words, int n)
     const struct request *q = request;
     struct words sites = {0};
     struct stat s;
+    say_quiet(q->quiet);
     char *dir = locate_run(words[0]);
     bool folder = stat(dir, &s) == 0 && S_ISDIR(s.st_mode);
     if (!folder) {

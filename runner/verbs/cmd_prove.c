@@ -56,7 +56,7 @@ static int prove_run(const struct request *q, const struct steps_evidence *s,
     struct proof_plan p;
     AUTO_WORDS struct words settings = {0};
     advice_settings(&settings, s, run->shape);
-    int code = proof_plan(&p, s, run, &settings);
+    int code = proof_plan(&p, s, run, &settings, (const char *const *)q->set);
     if (!code && p.config.len) {
         ++*plans;
         code = run_plan(q, &p);

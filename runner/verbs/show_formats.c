@@ -4,6 +4,7 @@
 #include "base/csv.h"
 #include "base/err.h"
 #include "base/jsontext.h"
+#include "base/prometheus.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "reduce/nccl_sections.h"
@@ -101,17 +102,6 @@ static const char *const inspector_names[COLLECTIVES] = {[COLLECTIVE_ALLREDUCE] 
                                                          [COLLECTIVE_REDUCE] = "Reduce",
                                                          [COLLECTIVE_SENDRECV] = "SendRecv"};
 
-static void add_label(struct text *t, const char *name, const char *value)
-{
-    text_addf(t, "%s%s=\"", t->s[t->len - 1] == '{' ? "" : ",", name);
-    for (const char *c = value; *c; c++)
-        if (*c == '\n')
-            text_add(t, "\\n");
-        else
-            text_addf(t, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
-    text_add(t, "\"");
-}
-
 static void add_series(struct text *t, const struct metric *k, const struct run_summary *s,
                        size_t i)
 {
@@ -135,7 +125,7 @@ static void add_series(struct text *t, const struct metric *k, const struct run_
                                      {"n_nodes", nodes}};
     text_addf(t, "%s{", k->name);
     for (size_t n = 0; n < sizeof labels / sizeof *labels; n++)
-        add_label(t, labels[n][0], labels[n][1]);
+        prometheus_label(t, labels[n][0], labels[n][1]);
     text_addf(t, "} %.6g\n", k->of(&s->cells[i]));
 }
 

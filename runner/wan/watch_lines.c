@@ -2,6 +2,7 @@
 #include "wan/watch_lines.h"
 
 #include "base/err.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "wan/watch_patterns.h"
 
@@ -181,4 +182,5 @@ void watch_clean(char *line, size_t n)
             line[k++] = iscntrl(c) ? ' ' : (char)c;
     }
     line[k] = '\0';
+    printable_make(line, "");
 }

@@ -23,5 +23,5 @@ void watch_lines_free(struct watch_lines *w);
 struct watch_said watch_lines_read(const struct watch_lines *w, const char *line);
 /* Index in watch_troubles; -1: no trouble. */
 int watch_lines_trouble(const struct watch_lines *w, const char *line);
-/* Removes colours, cursor movements (ESC [ … letter) and NULs; other controls become blanks. */
+/* Removes colours, cursor movements (ESC [ … letter) and NULs. Makes the rest printable (printable.h). */
 void watch_clean(char *line, size_t n);

@@ -136,6 +136,9 @@ static void a_recording_is_of_its_plan(void **state)
     checks_as(f, HEADER_OF(",\"config_sha256\":\"0\""),
               ":1: foreign: recorded with another config");
     checks_as(f, HEADER_OF(",\"config_sha256\":\"" EMPTY "\""), NULL);
+    checks_as(f, HEADER_OF(",\"config\":\"\",\"config_sha256\":\"" EMPTY "\""), NULL);
+    checks_as(f, HEADER_OF(",\"config\":\"x\",\"config_sha256\":\"" EMPTY "\""),
+              "damaged: its config differs from its config_sha256");
     checks_as(f, HEADER_OF(",\"plan_sha256\":\"0\""),
               ":1: foreign: recorded with another plan.json");
     header = xstrfmt(HEADER_OF(",\"plan_sha256\":\"%s\""), hex);

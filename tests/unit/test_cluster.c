@@ -223,6 +223,7 @@ static void why_a_job_ended(void **state)
          "its node failed"},
         {NULL, "", "ended; Slurm no longer knows how"},
         {"FAILED", "hello\ngradsync: no mpirun in PATH\n", "no mpirun in PATH"},
+        {"FAILED", "gradsync: a \033[2Jlog of \302\233others", "a  [2Jlog of ?others"},
         {"NEW_STATE_OF_TOMORROW", "", "ended without a result"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

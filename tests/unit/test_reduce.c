@@ -174,7 +174,8 @@ static void no_row_is_lost_on_reading(void **state)
     } cases[] = {
         {"a,b\n1,2\n\n3,4\n", NULL, 2},
         {"\r\na,b\r\n1,2\r\n\r\n\r\n3,4\r\n\r\n", NULL, 2},
-        {"a,b\n1,\"x\n\ny\"\n3,4", NULL, 2},
+        {"a,b\n1,\"x\n\ny\"\n3,4", "t.csv:2: damaged: not printable text", 0},
+        {"a,b\n1,\"x, y\"\n3,4", NULL, 2},
         {"a,b\n1,\"x\n3,4\n5,6\n", "t.csv:2: damaged: a quote is not closed", 0},
         {"a,b\n1,2\n3,\"4\"5\n", "t.csv:3: damaged: text after a closing quote", 1},
         {"a,b\n1,2\n3\n", "t.csv:3: 1 fields under a header of 2", 1},

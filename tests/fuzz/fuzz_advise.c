@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Any bytes as a run folder of training steps: what `advise`, `show` and `compare` read and print.
+ */
+#include "advise/advice.h"
+#include "advise/emit.h"
+#include "bundle.h"
+#include "reduce/run_summary.h"
+
+static void advise(char *dir)
+{
+    static const char *const forms[] = {"env",    "pytorch", "megatron", "deepspeed",
+                                        "sbatch", "tuner",   "train"};
+    struct steps_evidence s;
+    int code = evidence_read(&s, &dir, 1);
+    bundle_reported(code);
+    if (!code)
+        advice_print(&s);
+    for (size_t i = 0; !code && i < sizeof forms / sizeof *forms; i++)
+        bundle_reported(emit_print(&s, forms[i]));
+    evidence_free(&s);
+    bundle_reported(advice_check(&dir, 1));
+}
+
+static void show(const char *dir)
+{
+    struct run_summary s;
+    bundle_reported(run_summary_read(&s, dir));
+    run_summary_free(&s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    char *dir = xstrdup(bundle_open(data, n));
+    advise(dir);
+    show(dir);
+    bundle_close();
+    free(dir);
+    return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Any bytes as the logs of the ranks of a job under `trial`: what is joined is judged, and written as
+ * a recording.
+ */
+#include "bundle.h"
+#include "trial/trial_recording.h"
+#include "trial/trial_result.h"
+
+static void judge(const struct trial_comm *c, const char *dir)
+{
+    char name[] = "job", *command[] = {name, NULL};
+    struct trial_verdict *v = NULL;
+    trial_verdicts(&v, c, 20);
+    free(v);
+    const struct trial_source s = {.platform = "p", .dir = dir, .command = command, .launch = 1};
+    bundle_reported(trial_recording_write(c, &s));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct trial_ranks r;
+    const char *dir = bundle_open(data, n);
+    char *run = xstrfmt("%s/run", dir);
+    mkdir(run, 0700);
+    int code = trial_ranks_read(&r, dir);
+    bundle_reported(code);
+    if (!code) {
+        const struct trial_comm *lead = trial_ranks_lead(&r);
+        if (lead)
+            judge(lead, run);
+        else
+            bundle_reported(trial_result_explain(&r));
+        trial_ranks_free(&r);
+    }
+    free(run);
+    bundle_close();
+    return 0;
+}
