@@ -60,8 +60,11 @@ if (as_ratio) {
     array value_at[values]
     array value_of[values]
     stats $baseline using (value_at[int($0) + 1] = $1, value_of[int($0) + 1] = column(value eq "bus" ? 3 : 2), y_low) nooutput
+    # At the labels of the axis, if most have a value; else evenly spread.
+    aligned = 0
+    do for [i = 1 : values] { aligned = aligned + is_labelled(value_at[i]) }
     do for [i = 1 : values] {
-        if ((values < 9 || is_labelled(value_at[i])) && value_of[i] == value_of[i]) {
+        if ((aligned > 3 ? is_labelled(value_at[i]) : (i - 1) % ((values + 6) / 7) == 0) && value_of[i] == value_of[i]) {
             set label 600 + i value_text(value_of[i]) at first value_at[i], screen at_values center font ",5"
         }
     }

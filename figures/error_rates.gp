@@ -26,7 +26,7 @@ set mxtics 4
 set xlabel "true difference of the two times, %" offset 0, 0.6
 GREEN = "#009E73"
 set arrow 1 from first -0.12, first at_most to first 0.35, first at_most nohead front linewidth 2.5 dashtype solid linecolor rgb GREEN
-set label 1 sprintf("at most %g%%", at_most) at first 0.4, first at_most left textcolor rgb "#00664A" front font ",6"
+set label 1 sprintf("at most %g%%", at_most) at first 0.4, first at_most left offset 0, 0.5 textcolor rgb "#00664A" front font ",6"
 set arrow 2 from first least_size - 0.22, first at_least to first least_size + 0.22, first at_least nohead front linewidth 2.5 \
     dashtype solid linecolor rgb GREEN
 set label 2 sprintf("at least %g%%", at_least) at first least_size + 0.28, first at_least left textcolor rgb "#00664A" front font ",6"

@@ -54,8 +54,8 @@ sendrecv 1.0
 END
 ok 'the recording of every collective is reduced' "$gradsync" reduce -q data -o csv
 is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-    $at["params"] ~ /allgather/ { n++; r = $at["busbw_Bps"] / $at["algbw_Bps"] }
-    $at["params"] ~ /allgather/ { good += r > 0.666 && r < 0.667 }
+    $at["param_collective"] == "allgather" { n++; r = $at["busbw_Bps"] / $at["algbw_Bps"] }
+    $at["param_collective"] == "allgather" { good += r > 0.666 && r < 0.667 }
     END { print n - good }' csv/summary.csv)" 0 'the table has the bus bandwidth of an all-gather'
 like "$("$gradsync" show "$dir")" 'collective=alltoall|alltoall' 'show tells the collectives apart'
 

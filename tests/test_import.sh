@@ -12,10 +12,11 @@ import() { "$gradsync" import "$@"; }
 launch() { sed -nE 's/^  launch [0-9]+: [^,]+, //p' <<<"$err"; }
 # $(summary COLUMN… [WHERE]): fields of the rows of $csv/summary.csv that match the awk condition
 summary() {
-    awk -F, -v where="$1" -v names="${*:2}" '
-        NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; n = split(names, name, " "); next }
-        $0 ~ where {
-            for (i = 1; i <= n; i++) printf "%s%s", $(col[name[i]]), i < n ? " " : "\n"
+    awk -v where="$1" -v names="${*:2}" "$(<"$top/figures/csv.awk")"'
+        NR == 1 { header(); n = split(names, name, " "); next }
+        { csv($0, f) }
+        $0 "," get("params") ~ where {
+            for (i = 1; i <= n; i++) printf "%s%s", get(name[i]), i < n ? " " : "\n"
         }' csv/summary.csv
 }
 reduce() { # the runs below RAW are sound, and become tables
@@ -154,10 +155,11 @@ refused 2 "ranks=4 contradicts the file, which has 8" \
 
 # ---- configs of one import, against each other
 mine() { # COLUMN… of the contrast of 8 B out of place with this config
-    awk -F, -v names="${*:2}" -v config="$1" '
-        NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; n = split(names, name, " "); next }
-        /size=8 .*in_place=no/ && $(col["config"]) == config {
-            for (i = 1; i <= n; i++) printf "%s%s", $(col[name[i]]), i < n ? " " : "\n"
+    awk -v names="${*:2}" -v config="$1" "$(<"$top/figures/csv.awk")"'
+        NR == 1 { header(); n = split(names, name, " "); next }
+        { csv($0, f) }
+        get("params") ~ /size=8 .*in_place=no/ && get("config") == config {
+            for (i = 1; i <= n; i++) printf "%s%s", get(name[i]), i < n ? " " : "\n"
         }' csv/compare.csv
 }
 ok 'compare of configs that were launched apart succeeds' "$gradsync" compare --all launches -o csv

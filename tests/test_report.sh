@@ -176,34 +176,40 @@ if [ -z "$browser" ]; then
 fi
 # A page that frames the report as wide as a device is, and says what it measured there.
 cat >probe.html <<'END'
-<body style="margin:0"><iframe id="r" style="border:0;height:600px" src="once.html"></iframe>
+<body style="margin:0"><iframe id="r" style="border:0;height:600px"></iframe>
 <script>
-const r = document.getElementById("r"); r.width = +location.hash.slice(1);
+const r = document.getElementById("r"), [width, page] = location.hash.slice(1).split(",");
+r.width = +width; r.src = page;
 r.onload = () => { const d = r.contentDocument, w = r.contentWindow;
   d.querySelectorAll("details").forEach(e => e.open = true);
   const svg = d.querySelector("svg");
   document.title = ["over", d.documentElement.scrollWidth - d.documentElement.clientWidth,
     "paper", w.getComputedStyle(d.body).backgroundColor, "filter", w.getComputedStyle(svg).filter,
     "svg", svg.getBoundingClientRect().width <= r.width,
-    "dot", d.querySelector("use").getBBox().width].join(" ");
+    "dot", d.querySelector("use").getBBox().width,
+    "table", [...d.querySelectorAll(".answer .wide")].every(e => e.scrollWidth <= e.clientWidth),
+    ].join(" ");
   document.body.append(document.title); };
 </script></body>
 END
-look() { # WIDTH DARK(0)|LIGHT(1)
+look() { # WIDTH DARK(0)|LIGHT(1) PAGE
     HOME=$tmp timeout 60 "$browser" --headless --no-sandbox --disable-gpu \
         --allow-file-access-from-files \
         --user-data-dir="$tmp/profile" --window-size=1400,900 \
         "--blink-settings=preferredColorScheme=$2" \
-        --virtual-time-budget=2000 --dump-dom "file://$tmp/probe.html#$1" 2>/dev/null | grep \
+        --virtual-time-budget=2000 --dump-dom \
+        "file://$tmp/probe.html#$1,$3" 2>/dev/null | grep \
         -o 'over [^<]*' | head -1
 }
-for width in 360 1280; do
-    light=$(look "$width" 1) dark=$(look "$width" 0)
+for width in 360 390 1280; do
+    light=$(look "$width" 1 once.html) dark=$(look "$width" 0 once.html)
     like "$light" '^over 0 ' "a page $width pixels wide has nothing that sticks out"
     like "$light" 'paper rgb\(255, 255, 255\) filter none svg true dot 18' \
         "a light page $width pixels wide is white and shows figures as they are"
     like "$dark" 'paper rgb\(0, 0, 0\) filter brightness\(0.85\)' \
         'in the dark: black, and figures on dimmed white'
 done
+like "$(look 390 1 steps.html)" '^over 0 .* table true$' \
+    'the table of the decision fits a phone, without scrolling'
 no_orphans 'no process of the browser is left'
 done_testing

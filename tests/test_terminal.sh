@@ -151,6 +151,10 @@ for columns in 80 100; do
     [ ! -d "$top/data/raw/h200-4gpu" ] || like "$(on_columns $columns advise h200-4gpu)" \
         'backward 256MiB +auto ' "advise on $columns columns has a row for each step"
 done
+show=$("$gradsync" show "$(echo "$top"/data/raw/h200-2gpu-collectives/*/*-zero-cta-70cb)")
+is "$(grep -c 'NCCL ran RING/SIMPLE ctas=24 where policy=zero was asked' <<<"$show")" 1 \
+    'show prints a long reason once, below the table'
+like "$show" $'zero +overlapped +- +- +- +skip \\[[0-9]\\]\n' 'the row has its number'
 # ---- which recording: here/null is of this machine, p/null was recorded elsewhere
 
 ok 'show takes a platform by its name' "$gradsync" show p

@@ -34,6 +34,8 @@ const char page_style[] =
     "details{margin:.6rem 0}summary{cursor:pointer}code{font-size:.9em}\n"
     ".cmd{background:var(--code);padding:.1rem .3rem;border-radius:.2rem}"
     "button{margin-left:.3rem;font-size:.75rem}\n"
+    "@media(max-width:40rem){.answer th,.answer td{white-space:normal;overflow-wrap:normal;"
+    "font-size:.75rem;padding-right:.4rem}.answer td.say{min-width:5rem}}\n"
     "@media print{details>*{display:block}button{display:none}svg{filter:none}}\n";
 
 /* Copies a command, and sorts a table by the column whose heading is clicked: the first one as it was,
