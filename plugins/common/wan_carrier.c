@@ -6,6 +6,29 @@
 #define REORDERING 0.25 /* of a round trip: RACK's patience with packets out of order */
 #define TICKS_LEAST 2   /* of a timer: TCP_TIMEOUT_MIN */
 
+/* Constants of plugins/wan_sync. A hop costs a wake-up of the relay's host and one of the receiver,
+ * two copies and an addition: a tenth of a millisecond on an idle machine. */
+#define LEAST_BLOCK_B 16384.0 /* cell.c */
+#define PIECES 128.0          /* schedule.c: PIPELINE */
+#define HOP_S 1e-4
+#define FIRST_WINDOW 10.0 /* RFC 6928; BBR keeps its window during a pause */
+#define TICK_S 4e-3       /* CONFIG_HZ=250, the kernels of Debian and Ubuntu */
+
+struct wan_carrier wan_carrier_make(double block_B, double streams, double segment_B, bool bbr,
+                                    double loss)
+{
+    struct wan_carrier c = {
+        .least_B = LEAST_BLOCK_B, .most_B = block_B, .pieces = PIECES, .hop_s = HOP_S};
+    if (segment_B <= 0)
+        return c;
+    c.streams = streams;
+    c.segment_B = segment_B;
+    c.window = bbr ? 0 : FIRST_WINDOW;
+    c.tick_s = TICK_S;
+    c.loss = loss;
+    return c;
+}
+
 double wan_block_B(const struct wan_carrier *c, double part_B)
 {
     double fine = c->pieces > 0 ? part_B / c->pieces : 0;

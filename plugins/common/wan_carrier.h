@@ -17,6 +17,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 struct wan_carrier {
     double least_B, most_B; /* minimum and maximum block size */
     double pieces;          /* blocks per part, if they are then not smaller than least_B */
@@ -27,6 +29,10 @@ struct wan_carrier {
     double tick_s;          /* tick of the kernel's timers */
     double loss;            /* fraction of packets lost */
 };
+
+/* That of plugins/wan_sync. segment_B 0: not over tcp. */
+struct wan_carrier wan_carrier_make(double block_B, double streams, double segment_B, bool bbr,
+                                    double loss);
 
 /* The exchanges of a strategy, one after the other, between equal sites. */
 struct wan_course {
