@@ -6,6 +6,29 @@
 #define REORDERING 0.25 /* of a round trip: RACK's patience with packets out of order */
 #define TICKS_LEAST 2   /* of a timer: TCP_TIMEOUT_MIN */
 
+/* Constants of plugins/wan_sync. A hop costs a wake-up of the relay's host and one of the receiver,
+ * two copies and an addition: a tenth of a millisecond on an idle machine. */
+#define LEAST_BLOCK_B 16384.0 /* cell.c */
+#define PIECES 128.0          /* schedule.c: PIPELINE */
+#define HOP_S 1e-4
+#define FIRST_WINDOW 10.0 /* RFC 6928; BBR keeps its window during a pause */
+#define TICK_S 4e-3       /* CONFIG_HZ=250, the kernels of Debian and Ubuntu */
+
+struct wan_carrier wan_carrier_make(double block_B, double streams, double segment_B, bool bbr,
+                                    double loss)
+{
+    struct wan_carrier c = {
+        .least_B = LEAST_BLOCK_B, .most_B = block_B, .pieces = PIECES, .hop_s = HOP_S};
+    if (segment_B <= 0)
+        return c;
+    c.streams = streams;
+    c.segment_B = segment_B;
+    c.window = bbr ? 0 : FIRST_WINDOW;
+    c.tick_s = TICK_S;
+    c.loss = loss;
+    return c;
+}
+
 double wan_block_B(const struct wan_carrier *c, double part_B)
 {
     double fine = c->pieces > 0 ? part_B / c->pieces : 0;
@@ -35,22 +58,30 @@ double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k)
     return stalled_s;
 }
 
-/* Of the binomial distribution: the least k of n with P(K <= k) >= 1/2. */
-static double binomial_median(double n, double p)
+#define SAMPLES 9 /* of which a measured time is the median */
+
+/* P(at least half of the samples), each with probability p. */
+static double most_of_them(double p)
 {
-    double k = 0, term = pow(1 - p, n), sum = term;
-    for (; sum < 0.5 && k < n && p < 1; k++) {
-        term *= (n - k) / (k + 1) * p / (1 - p);
-        sum += term;
-    }
-    return p < 1 ? k : n;
+    double sum = 0, ways = 1;
+    for (int k = 0; k <= SAMPLES; ways = ways * (SAMPLES - k) / (k + 1), k++)
+        if (2 * k > SAMPLES)
+            sum += ways * pow(p, k) * pow(1 - p, SAMPLES - k);
+    return sum;
 }
 
-/* A block ends with a packet that is not full. */
-static double packets_of(const struct wan_carrier *c, const struct wan_course *k)
+/* The mean over the medians of SAMPLES counts, each the largest of `chains` counts of n chances with
+ * probability p. Where about half of all are 0, the median of a few is as often 0 as 1. */
+static double median_most(double chains, double n, double p)
 {
-    double block_B = k->block_B > 0 ? k->block_B : k->sent_B;
-    return ceil(k->sent_B / block_B) * ceil(block_B / c->segment_B);
+    double term = pow(1 - p, n), below = term, mean = 0, more = 1;
+    for (double k = 0; k < n && p < 1 && more > 1e-6; k++) {
+        more = most_of_them(fmax(0, 1 - pow(below, chains)));
+        mean += more;
+        term *= (n - k) / (k + 1) * p / (1 - p);
+        below += term;
+    }
+    return p < 1 ? mean : n;
 }
 
 /* The last exchange has nothing behind it that could keep the line busy. What is lost early in it
@@ -69,7 +100,9 @@ double wan_repair_s(const struct wan_carrier *c, const struct wan_course *k)
     if (c->loss <= 0 || c->segment_B <= 0 || k->sent_B <= 0)
         return 0;
     double repair_s = (1 + REORDERING) * k->rtt_s + TICKS_LEAST * c->tick_s;
-    double losses = c->loss * k->sites * packets_of(c, k); /* in an exchange */
+    double losses = c->loss * k->sites * ceil(k->sent_B / c->segment_B); /* in an exchange */
+    double chains =
+        k->sites * k->peers * wan_streams_used(c, k->sent_B / k->send_s, k->rtt_s, k->peers);
     double slack_s = fmax(0, k->send_s - k->wait_s), late_s;
     double inner = (k->exchanges - 1) * (1 - exp(-losses));
     double inner_s = fmax(0, repair_s - slack_s);
@@ -78,6 +111,7 @@ double wan_repair_s(const struct wan_carrier *c, const struct wan_course *k)
     if (inner + last <= 0)
         return 0;
     double chances = inner > 0 ? k->exchanges : 1;
-    double late = binomial_median(chances, (inner + last) / chances);
-    return late * (inner * inner_s + last * late_s) / (inner + last);
+    double part = (inner + last) / chances; /* of the exchanges have a loss that delays */
+    double each = 1 - pow(1 - fmin(part, 1 - 1e-9), 1 / chains);
+    return median_most(chains, chances, each) * (inner * inner_s + last * late_s) / (inner + last);
 }

@@ -9,13 +9,15 @@
  *
  *   Losses: a lost segment is sent again a quarter of a round trip after the next one is
  *   acknowledged, because it might only be late (RACK, RFC 8985, 6.2: reo_wnd). The kernel's timer
- *   rounds this up, to two ticks at least: 5/4 RTT + 2 / HZ after it was due. Such a late block
- *   delays the next exchange, unless other blocks keep the link busy for that time. Losses are
- *   independent, and an exchange with several losses is late once. The result is a median, as for
- *   measured times: where about half of all synchronisations lose a packet, it is either with or
- *   without the delay, and so is what was measured.
+ *   rounds this up, to two ticks at least: 5/4 RTT + 2 / HZ after it was due. What waits behind it
+ *   in its stream is late too, unless other blocks keep the link busy for that time. Losses are
+ *   independent, and those of different streams delay side by side: the stream with the most
+ *   counts. The result is that of a median of a few samples, as times are measured: where half of
+ *   all synchronisations lose nothing, it lies between the time with and without a delay.
  */
 #pragma once
+
+#include <stdbool.h>
 
 struct wan_carrier {
     double least_B, most_B; /* minimum and maximum block size */
@@ -28,12 +30,15 @@ struct wan_carrier {
     double loss;            /* fraction of packets lost */
 };
 
+/* That of plugins/wan_sync. segment_B 0: not over tcp. */
+struct wan_carrier wan_carrier_make(double block_B, double streams, double segment_B, bool bbr,
+                                    double loss);
+
 /* The exchanges of a strategy, one after the other, between equal sites. */
 struct wan_course {
     double time_s; /* all exchanges, without slow start and losses */
     double exchanges;
     double sent_B; /* bytes that a site sends in one exchange */
-    double block_B;
     double peers;  /* peers that a site sends to in one exchange */
     double visits; /* number of exchanges with the same peers */
     double send_s; /* time that the uplink is busy in one exchange */

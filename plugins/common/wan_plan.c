@@ -12,16 +12,23 @@ static double rate_of(const struct wan_matrix *m, size_t from, size_t to)
     return m->rate_Bps ? m->rate_Bps[from * m->n + to] : 1e9;
 }
 
-static double ring_s(const struct wan_matrix *m, double bytes, const int *order)
+static double ring_s(const struct wan_matrix *m, double bytes, const int *order,
+                     const struct wan_carrier *carrier)
 {
-    double up[SITES_MOST], down[SITES_MOST], hop[SITES_MOST];
+    double up[SITES_MOST], down[SITES_MOST], hop[SITES_MOST], farthest_s = 0;
     for (size_t i = 0; i < m->n; i++) {
         size_t from = (size_t)order[i], to = (size_t)order[(i + 1) % m->n];
         up[i] = rate_of(m, from, to);
         down[i] = INFINITY;
         hop[i] = m->rtt_s[from * m->n + to] / 2;
+        farthest_s = fmax(farthest_s, hop[i]);
     }
-    struct wan_net net = {.n = m->n, .up_Bps = up, .down_Bps = down, .hop_s = hop};
+    struct wan_net net = {.n = m->n,
+                          .up_Bps = up,
+                          .down_Bps = down,
+                          .hop_s = hop,
+                          .farthest_s = farthest_s,
+                          .carrier = carrier};
     return wan_sync_s(WAN_RING, &net, bytes);
 }
 
@@ -40,7 +47,7 @@ static void swap(int *order, size_t a, size_t b)
 
 static void judge(struct search *s)
 {
-    double t = ring_s(s->m, s->bytes, s->now);
+    double t = ring_s(s->m, s->bytes, s->now, NULL);
     if (t >= s->least_s)
         return;
     s->least_s = t;
@@ -78,7 +85,7 @@ double wan_ring_order(const struct wan_matrix *m, double bytes, int *order)
     struct search s = {.m = m, .bytes = bytes, .best = order};
     if (m->n > SITES_MOST)
         return INFINITY;
-    double given_s = ring_s(m, bytes, order);
+    double given_s = ring_s(m, bytes, order, NULL);
     if (m->n < 4 && m->n != 3)
         return given_s;
     s.least_s = GAIN * given_s;
@@ -87,7 +94,7 @@ double wan_ring_order(const struct wan_matrix *m, double bytes, int *order)
         try_all(&s, 1);
     else
         try_swaps(&s);
-    return ring_s(m, bytes, order);
+    return ring_s(m, bytes, order, NULL);
 }
 
 /* All links of a site in use at once share its end; the slowest paces. In rounds one is. */
@@ -107,7 +114,8 @@ static double mesh_s(const struct wan_matrix *m, enum wan_strategy strategy, dou
         }
         up[i] = fmin(most, links * least);
     }
-    struct wan_net net = {.n = m->n, .up_Bps = up, .down_Bps = down, .farthest_s = farthest_s};
+    struct wan_net net = {
+        .n = m->n, .up_Bps = up, .down_Bps = down, .farthest_s = farthest_s, .carrier = m->carrier};
     return wan_sync_s(strategy, &net, bytes);
 }
 
@@ -118,7 +126,7 @@ enum wan_strategy wan_fastest(const struct wan_matrix *m, double bytes, const in
     double least_s = INFINITY;
     for (int s = 0; s < WAN_STRATEGIES && m->n <= SITES_MOST; s++) {
         double t = s == WAN_HIERARCHICAL ? INFINITY
-                   : s == WAN_RING       ? ring_s(m, bytes, order)
+                   : s == WAN_RING       ? ring_s(m, bytes, order, m->carrier)
                                          : mesh_s(m, (enum wan_strategy)s, bytes);
         if (seconds)
             seconds[s] = t;

@@ -12,6 +12,7 @@ struct wan_matrix {
     size_t n;
     const double *rate_Bps; /* NULL: all are equal */
     const double *rtt_s;
+    const struct wan_carrier *carrier; /* for wan_fastest; NULL: bytes are forwarded at once */
 };
 
 #define WAN_ORDER_ALL 8 /* up to so many sites every order is tried, beyond it swaps of two */

@@ -74,7 +74,6 @@ static struct wan_course ring(const struct wan_net *net, double bytes)
         .visits = steps,
         .sent_B = part_B,
         .send_s = send_s,
-        .block_B = s.block_s * rate_Bps,
         .wait_s = chain_s,
     };
 }
@@ -100,7 +99,6 @@ static struct wan_course direct(const struct wan_net *net, double bytes)
         .peers = others,
         .sent_B = sent_B,
         .send_s = send_s,
-        .block_B = s.block_s * rate_Bps,
         .wait_s = block_s + s.wait_s,
     };
 }
@@ -116,7 +114,6 @@ static struct wan_course recursive_doubling(const struct wan_net *net, double by
         .exchanges = steps,
         .sent_B = bytes,
         .send_s = send_s,
-        .block_B = s.block_s * rate_Bps,
         .wait_s = s.block_s + s.wait_s,
     };
 }
@@ -142,7 +139,6 @@ static struct wan_course rabenseifner(const struct wan_net *net, double bytes)
         .visits = 2,
         .sent_B = (members - 1) / members / steps * bytes,
         .send_s = sent_s / 2 / steps,
-        .block_B = s.block_s * rate_Bps,
         .wait_s = s.block_s + s.wait_s,
     };
 }

@@ -5,6 +5,7 @@
  */
 #include "common/wan_plan.h"
 #include "wan_sync/transport/probe.h"
+#include "wan_sync/transport/tcp.h"
 #include "wan_sync/wan_sync.h"
 
 #include <stdlib.h>
@@ -42,13 +43,24 @@ static bool look(struct prepared *p, const int *rank_of, int n, bool rates, stru
         m->rate_Bps[i] = rates ? p->line->pair_Bps[at] : 0;
         rates = rates && (i / n == i % n || m->rate_Bps[i] > 0);
     }
-    m->matrix = (struct wan_matrix){(size_t)n, rates ? m->rate_Bps : NULL, m->rtt_s};
+    m->matrix = (struct wan_matrix){
+        .n = (size_t)n, .rate_Bps = rates ? m->rate_Bps : NULL, .rtt_s = m->rtt_s};
     return true;
 }
 
 static double bytes_of(const struct prepared *p)
 {
     return (double)wire_bytes((enum wire)p->cell.wire, cell_count(&p->cell));
+}
+
+/* The same on every rank. */
+static struct wan_carrier carrier_of(const struct prepared *p)
+{
+    bool bbr;
+    double x[2] = {link_tcp_segment(p->line->link, &bbr), 0};
+    x[1] = bbr;
+    MPI_Allreduce(MPI_IN_PLACE, x, 2, MPI_DOUBLE, MPI_MIN, p->self->comm);
+    return wan_carrier_make((double)p->cell.block, (double)p->cell.streams, x[0], x[1] > 0, 0);
 }
 
 bool wan_order_ring(struct prepared *p)
@@ -91,6 +103,8 @@ bool wan_choose(struct prepared *p)
         for (int i = 0; i < m.n; i++)
             order[i] = i;
         wan_ring_order(&m.matrix, bytes_of(p), order);
+        struct wan_carrier carrier = carrier_of(p);
+        m.matrix.carrier = &carrier;
         chosen = wan_fastest(&m.matrix, bytes_of(p), order, NULL);
         forget(&m);
     }

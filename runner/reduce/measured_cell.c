@@ -75,28 +75,14 @@ struct wan_cell wan_cell_read(const struct rec_cell *c)
     return s;
 }
 
-/* Constants of plugins/wan_sync. A hop costs a wake-up of the relay's host and one of the receiver,
- * two copies and an addition: a tenth of a millisecond on an idle machine. */
-#define LEAST_BLOCK_B 16384.0 /* cell.c */
-#define PIECES 128.0          /* schedule.c: PIPELINE */
-#define HEADROOM 0.98         /* tcp_pace.h: PACE_HEADROOM, a share of the uplink */
-#define HOP_S 1e-4
-#define FIRST_WINDOW 10.0 /* RFC 6928 */
-#define TICK_S 4e-3       /* CONFIG_HZ=250, the kernels of Debian and Ubuntu */
+#define HEADROOM 0.98 /* tcp_pace.h: PACE_HEADROOM, a share of the uplink */
 
 struct wan_carrier wan_cell_carrier(const struct wan_cell *s, const struct wan_map *map,
                                     double loss)
 {
-    struct wan_carrier c = {
-        .least_B = LEAST_BLOCK_B, .most_B = s->block_B, .pieces = PIECES, .hop_s = HOP_S};
-    if (strcmp(s->transport, "tcp"))
-        return c;
-    c.streams = (double)s->streams;
-    c.segment_B = wan_segment_B(&map->common);
-    c.window = map->common.congestion == WAN_BBR ? 0 : FIRST_WINDOW; /* BBR keeps its window */
-    c.tick_s = TICK_S;
-    c.loss = loss;
-    return c;
+    bool tcp = !strcmp(s->transport, "tcp"), bbr = map->common.congestion == WAN_BBR;
+    return wan_carrier_make(s->block_B, (double)s->streams, tcp ? wan_segment_B(&map->common) : 0,
+                            bbr, loss);
 }
 
 double wan_cell_headroom(const struct wan_cell *s)

@@ -43,7 +43,7 @@ static void order_ring(struct wan_map *m, double bytes)
     }
     for (size_t i = 0; i < n; i++)
         order[i] = (int)i;
-    wan_ring_order(&(struct wan_matrix){n, rate, rtt}, bytes, order);
+    wan_ring_order(&(struct wan_matrix){.n = n, .rate_Bps = rate, .rtt_s = rtt}, bytes, order);
     m->order = xcalloc(n, sizeof *m->order);
     for (size_t i = 0; i < n; i++)
         m->order[i] = row[order[i]];

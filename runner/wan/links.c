@@ -102,7 +102,9 @@ static double worst_share(const struct links *l, const struct links_config *c)
     return worst;
 }
 
-const struct links_config *links_best(const struct links *l)
+/* The one that comes nearest to the best rate of each direction where it is farthest from it; of
+ * nearly equal ones, that with the fewest streams. */
+static const struct links_config *links_best(const struct links *l)
 {
     const struct links_config *best = NULL;
     double most = 0;
@@ -121,7 +123,8 @@ double links_rate(const struct links *l, size_t from, size_t to)
     return best_rate(l, true, from * l->n + to);
 }
 
-double links_loss(const struct links *l, size_t from, size_t to)
+/* The least that a config lost: the others lose packets by filling queues. */
+static double links_loss(const struct links *l, size_t from, size_t to)
 {
     double least = 1;
     for (size_t i = 0; i < l->n_configs; i++)

@@ -30,14 +30,8 @@ void links_free(struct links *l);
 /* The config with these settings, added if it is new; NULL: there are too many. */
 struct links_config *links_config(struct links *l, int streams, const char *congestion);
 
-/* The one that comes nearest to the best rate of each direction where it is farthest from it; of
- * nearly equal ones, that with the fewest streams. */
-const struct links_config *links_best(const struct links *l);
 /* What the best configs reach in this direction alone. */
 double links_rate(const struct links *l, size_t from, size_t to);
-/* Share of lost packets: in a direction, the least that a config lost, as the others lose packets
- * by filling queues. */
-double links_loss(const struct links *l, size_t from, size_t to);
 
 void links_print(const struct links *l);
 /* A config with these links: [links] and up and down of [sites] are replaced, a line LINKS_ADDED and

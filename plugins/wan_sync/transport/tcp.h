@@ -53,6 +53,10 @@ int link_tcp_open(struct wan_link **out, const struct wl_host *host,
 /* Bytes/s to each rank, by the probes of its opening; 0: not probed. Another transport has none. */
 void link_tcp_rates(const struct wan_link *link, double *rate_Bps);
 
+/* Payload of a full packet, and whether the congestion control is BBR, as this rank sees it. 0 and
+ * false: not known, or another transport. */
+double link_tcp_segment(const struct wan_link *link, bool *bbr);
+
 /* One way between two ranks, filled by some of the streams between them for a while. Both ranks call
  * it; `peer` is the other. False: broken, see link->why. */
 struct link_tcp_flow {

@@ -173,3 +173,14 @@ void link_tcp_rates(const struct wan_link *base, double *rate_Bps)
     for (int r = 0; base->ops == &tcp_link_ops && r < l->host.ranks; r++)
         rate_Bps[r] = r == l->host.rank ? 0 : l->peers[r].pace.rate;
 }
+
+double link_tcp_segment(const struct wan_link *base, bool *bbr)
+{
+    const struct tcp_link *l = (const struct tcp_link *)(const void *)base;
+    char name[32] = "";
+    bool tcp = base->ops == &tcp_link_ops;
+    if (tcp)
+        tcp_congestion_name(l, name, sizeof name);
+    *bbr = !strcmp(name, "bbr");
+    return tcp ? l->mss_B : 0;
+}
