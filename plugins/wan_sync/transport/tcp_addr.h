@@ -29,8 +29,7 @@ int tcp_contact_own(struct tcp_contact *out, const char *interface, bool loopbac
 
 /* Returns a socket that listens on `port` (0: any free port), and the port in *bound; or -1 and
  * why. */
-int tcp_listen(bool loopback, int port, const char *congestion, uint16_t *bound, char *why,
-               size_t size);
+int tcp_listen(bool loopback, int port, uint16_t *bound, char *why, size_t size);
 
 /* The k-th address, for connect(). */
 socklen_t tcp_contact_address(const struct tcp_contact *c, unsigned k,

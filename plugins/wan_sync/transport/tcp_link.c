@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wan_sync/transport/tcp_hello.h"
+#include "wan_sync/transport/tcp_door.h"
 
 #include <errno.h>
 #include <math.h>
@@ -115,7 +115,7 @@ static void handle(struct tcp_link *l, const struct epoll_event *e)
     enum tcp_watched *what = e->data.ptr;
     switch (*what) {
     case TCP_LISTENER:
-        tcp_hello_accept(l);
+        tcp_door_accept(l);
         break;
     case TCP_HELLO:
         tcp_hello_step((struct tcp_hello *)(void *)what);
@@ -266,7 +266,7 @@ static void link_close(struct wan_link *base)
     }
     free(l->peers);
     free(l->events.v);
-    close_fd(l->listener);
+    tcp_door_close(l);
     close_fd(l->wake);
     close_fd(l->epoll);
     tcp_keyring_close(l);

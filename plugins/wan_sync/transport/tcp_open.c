@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wan_sync/transport/tcp_parts.h"
+#include "wan_sync/transport/tcp_door.h"
 
 #include <errno.h>
 #include <linux/tcp.h>
@@ -46,8 +46,7 @@ static int prepare_own(struct tcp_link *l, struct word *own, char *why, size_t s
     int port = o->port ? o->port + l->host.local_rank : 0;
     if (check_options(o, &l->host, why, size) ||
         tcp_contact_own(&own->contact, o->interface, loopback, why, size) ||
-        (l->listener = tcp_listen(loopback, port, o->congestion, &own->contact.port, why, size)) <
-            0)
+        tcp_door_open(l, loopback, port, &own->contact.port, why, size))
         return -1;
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
     l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -4,6 +4,7 @@
  *
  *   tcp_open      collective opening        tcp_link   the loop, deadlines, the operations
  *   tcp_addr      addresses, listening      tcp_hello  connections until both ends are proved
+ *   tcp_door      links that share a port
  *   tcp_out       a stream's sending side   tcp_in     its receiving side
  *   tcp_peer      blocks on their way       tcp_slot   buffers for received blocks
  *   tcp_grant     bytes that a peer may send tcp_stream a stream comes and goes
@@ -151,6 +152,8 @@ struct tcp_link {
     struct tcp_pair_keys *pairs; /* by rank */
     struct tcp_guard *guards;    /* by rank, stream and direction */
     int epoll, listener, wake;
+    int port; /* that was given; 0: any */
+    struct tcp_link *next_door;
     enum tcp_watched listener_watched, wake_watched;
     atomic_bool aborted;
     bool failed, closing, paces;
@@ -241,7 +244,6 @@ void tcp_out_bye(struct tcp_peer *p, const char *text);
 void tcp_in_pull(struct tcp_stream *s);
 
 /* tcp_hello.c */
-void tcp_hello_accept(struct tcp_link *l);
 void tcp_hello_step(struct tcp_hello *h);
 void tcp_hello_tick(struct tcp_link *l); /* reconnects streams, drops late connections */
 void tcp_hello_drop(struct tcp_hello *h, const char *why);
@@ -256,4 +258,6 @@ void tcp_meter_gone(struct tcp_stream *s);
 
 /* tcp_congestion.c */
 void tcp_congestion_tick(struct tcp_link *l); /* after each reading of the streams */
+/* False, and why: the kernel does not permit it. "": its default. */
+bool tcp_congestion_allowed(const char *name, char *why, size_t size);
 void tcp_congestion_name(const struct tcp_link *l, char *name, socklen_t n);
