@@ -42,6 +42,7 @@ struct cell {
     int on_loss;
     char interface[WL_TEXT_MAX], congestion[WL_TEXT_MAX], secret_file[WL_TEXT_MAX];
     int64_t port;
+    char addresses[WL_TEXT_MAX];
     int protection;
     bool pacing;
     double probe;

@@ -281,7 +281,7 @@ static void abort_plugin(void *self)
     inside_gpu_abort(&s->gpu);
 }
 
-static const char *const added[] = {"feedback", "pattern", "on_loss", NULL};
+static const char *const added[] = {"feedback", "pattern", "addresses", "on_loss", NULL};
 
 const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),

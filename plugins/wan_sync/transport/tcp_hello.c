@@ -56,6 +56,13 @@ static void hello_free(struct tcp_hello *h)
     free(h);
 }
 
+bool tcp_hello_calls(const struct tcp_link *l, int peer)
+{
+    const struct tcp_contact *me = &l->peers[l->host.rank].contact, *c = &l->peers[peer].contact;
+    bool alike = me->node == c->node || me->closed == c->closed;
+    return alike ? l->host.rank > peer : me->closed;
+}
+
 static bool calls(const struct tcp_hello *h)
 {
     return h->step == TCP_CONNECTING || h->step == TCP_WANTS_ANSWER;
@@ -146,8 +153,9 @@ static void take_call(struct tcp_hello *h)
     struct tcp_link *l = h->link;
     const struct tcp_call *c = &h->call;
     int stream = (int)(c->stream % TCP_CALL_STREAMS);
-    if (c->to != l->host.rank || c->from <= c->to || c->from >= l->host.ranks ||
-        stream >= l->options.streams || !tcp_call_proved(&l->pairs[c->from].hello, c)) {
+    if (c->to != l->host.rank || c->from == c->to || c->from >= l->host.ranks ||
+        tcp_hello_calls(l, c->from) || stream >= l->options.streams ||
+        !tcp_call_proved(&l->pairs[c->from].hello, c)) {
         tcp_hello_drop(h, "");
         return;
     }
@@ -280,7 +288,7 @@ void tcp_hello_tick(struct tcp_link *l)
         if (l->now > h->deadline)
             tcp_hello_drop(h, "no answer");
     }
-    for (int r = 0; r < l->host.rank; r++)
-        if (!l->peers[r].closed)
+    for (int r = 0; r < l->host.ranks; r++)
+        if (r != l->host.rank && tcp_hello_calls(l, r) && !l->peers[r].closed)
             dial_due(&l->peers[r]);
 }
