@@ -1,5 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "wan_sync/transport/tcp_door.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Links of one process that listen on the same port share its socket: cells that differ in their
+ * links alternate, and one port is open at the site. A connection may come to the socket while
+ * another link is driven than the one that it is for; its first message says which.
+ */
+#include "wan_sync/transport/tcp_hello.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wan_sync/transport/tcp_hello.h"
 
-#include "wan_sync/transport/tcp_door.h"
-
 #include <errno.h>
 #include <linux/tcp.h>
 #include <stdio.h>

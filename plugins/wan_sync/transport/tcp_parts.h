@@ -244,6 +244,14 @@ void tcp_out_say(struct tcp_peer *p); /* sends a frame with pending acknowledgem
 void tcp_out_bye(struct tcp_peer *p, const char *text);
 void tcp_in_pull(struct tcp_stream *s);
 
+/* tcp_door.c */
+/* Sets l->listener, and *bound to its port; port 0: any free port, of its own. 0, or -1 and why. */
+int tcp_door_open(struct tcp_link *l, bool loopback, int port, uint16_t *bound, char *why,
+                  size_t size);
+void tcp_door_close(struct tcp_link *l);
+void tcp_door_accept(struct tcp_link *l);
+void tcp_door_hand_over(struct tcp_hello *h); /* to the link that its call is for */
+
 /* tcp_hello.c */
 bool tcp_hello_calls(const struct tcp_link *l, int peer); /* this rank connects to the peer */
 void tcp_hello_step(struct tcp_hello *h);
