@@ -30,6 +30,7 @@
 struct seen {
     _Atomic rank_set set_of[VIEWS]; /* of the sums that were used; 0: none */
     _Atomic int differ, whole[RANKS], without[RANKS];
+    _Atomic int back[RANKS]; /* sums of all, after some without the victim */
 };
 
 struct plan {
@@ -87,20 +88,25 @@ static int exchange(struct wan_link *l, int me, rank_set set, uint64_t view, boo
     return left == 0 && sum == set ? 0 : -2;
 }
 
-static void note(struct seen *seen, int me, rank_set set, uint64_t view)
+static void note(struct plan *p, int me, rank_set set, uint64_t view)
 {
+    struct seen *seen = p->seen;
     rank_set none = 0;
     if (!atomic_compare_exchange_strong(&seen->set_of[view % VIEWS], &none, set) && none != set)
         seen->differ++;
     (ranks_in(set) == RANKS ? seen->whole : seen->without)[me]++;
+    if (ranks_in(set) == RANKS && seen->without[(p->victim + 1) % RANKS] >= 5)
+        seen->back[me]++;
 }
 
-static bool enough(const struct plan *p, int me, int whole_then)
+/* All have what they wait for. */
+static bool enough(const struct plan *p)
 {
     const struct seen *s = p->seen;
-    return p->signal == SIGKILL
-               ? s->without[me] >= 20
-               : s->without[(p->victim + 1) % RANKS] >= 5 && s->whole[me] >= whole_then + 20;
+    bool kills = p->signal == SIGKILL, all = true;
+    for (int r = 0; r < RANKS; r++)
+        all &= kills ? r == p->victim || s->without[r] >= 20 : s->back[r] >= 20;
+    return all;
 }
 
 static int body(const struct wl_host *h, void *arg)
@@ -118,8 +124,8 @@ static int body(const struct wl_host *h, void *arg)
         fprintf(stderr, "rank %d: %s\n", h->rank, why);
         return 1;
     }
-    int turns = 0, whole_then = 1 << 20;
-    for (double end = now_s() + 40; now_s() < end && !enough(p, h->rank, whole_then); turns++) {
+    int turns = 0;
+    for (double end = now_s() + 40; now_s() < end && !enough(p); turns++) {
         uint64_t view;
         present_turn(l);
         rank_set set;
@@ -130,16 +136,14 @@ static int body(const struct wl_host *h, void *arg)
                 return 2;
             }
             if (rc == 0 && present_commit(l) == PRESENT_USED) {
-                note(p->seen, h->rank, set, view);
+                note(p, h->rank, set, view);
                 break;
             }
         }
-        if (p->seen->without[(p->victim + 1) % RANKS] >= 5 && whole_then == 1 << 20)
-            whole_then = p->seen->whole[h->rank];
         if (!set && !present_poll(l, 0.01))
             return 3;
     }
-    bool good = enough(p, h->rank, whole_then);
+    bool good = enough(p);
     for (double end = now_s() + 1; now_s() < end;) /* the others end as well */
         present_poll(l, 0.01);
     l->ops->close(l);
