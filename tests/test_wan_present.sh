@@ -61,7 +61,7 @@ like "$lines" '"key":"left_out","value":"block [0-9]+ left out: 2 of 3 ranks, wi
     'a block without a site is noted as left out'
 unlike "$lines" '"why":"the ranks that are present ended with different bits' \
     'all ranks that are present have the same sum'
-is "$(awk '$1 == "slow" { print $3 }' log)" "$(awk '/^with north-south/ { print $4 }' log)" \
+is "$(awk '$1 == "slow" { print $3 }' log)" "$(awk '/^with north-south / { print $4 }' log)" \
     'a slow site is not left out'
 is "$(cat rc)" 1 'a run without a majority ends with 1'
 like "$lines" '"type":"fail".*"why":"no sum: a majority of the 3 ranks' \
