@@ -131,6 +131,10 @@ struct wl_host {
      * MPI and ends the run within two seconds; it names the host that most others have lost. Any
      * thread may call it. NULL inside a site, and not in a gradsync older than 1.4. */
     void (*lost)(void *ctx, const char *host);
+    /* Other conditions held in this sample than the cell names, e.g. a rank was missing: the runner
+     * leaves the block out of all statistics, notes why and measures it again. Called in sample().
+     * NULL in a gradsync older than 1.5. */
+    void (*apart)(void *ctx, const char *why);
 };
 
 /* One sample of `iters` iterations on this rank. */

@@ -229,6 +229,10 @@ measure port.ini
 is "$rc" 1 'a port that another program holds ends the run with 1'
 like "$fails" 'port 29471' 'the recording names the port that another program holds'
 kill $taker 2>/dev/null
+config one_port.ini 2 'size = 4KiB' 'transport = tcp' 'streams = 1,3' 'protection = proof,none' \
+    'port = 29480'
+measure one_port.ini
+is "$rc:$fails" 0: 'cells with different links alternate on one port'
 echo 'a secret that anybody may read' >secret && chmod 644 secret
 config secret.ini 2 'size = 4KiB' 'transport = tcp' "secret_file = secret"
 measure secret.ini

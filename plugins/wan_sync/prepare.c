@@ -60,6 +60,8 @@ void wan_release(void *prepared)
     free(p->share);
     free(p->residual);
     free(p->errors);
+    free(p->among);
+    free(p->fewer);
     free(p);
 }
 
@@ -143,8 +145,8 @@ bool wan_make_sync(struct prepared *p)
                                    .engine = engine,
                                    .data = wan_data(p),
                                    .residual = p->residual,
-                                   .members = wan_members(p),
-                                   .rank_of = p->rank_of,
+                                   .members = p->among ? ranks_in(p->present) : wan_members(p),
+                                   .rank_of = p->among ? p->among : p->rank_of,
                                    .share = p->share,
                                    .rank = s->host->rank,
                                    .inside = inside};
@@ -236,6 +238,11 @@ static enum wl_status prepare_cell(struct prepared *p)
     return all_have(s, p->compute && wan_make_sync(p)) ? WL_OK : WL_FAIL;
 }
 
+void wan_watch(const struct prepared *p)
+{
+    silence_allow(p->self->silence, p->cell.on_loss == ON_LOSS_CONTINUE ? 0 : p->cell.timeout);
+}
+
 enum wl_status wan_prepare(void *self, const void *cell, void **prepared)
 {
     struct self *s = self;
@@ -244,7 +251,7 @@ enum wl_status wan_prepare(void *self, const void *cell, void **prepared)
         return wan_failed(s, "out of memory");
     p->self = s;
     p->cell = *(const struct cell *)cell;
-    silence_allow(s->silence, p->cell.timeout);
+    wan_watch(p);
     p->sites.inside = MPI_COMM_NULL;
     enum wl_status status = prepare_cell(p);
     if (status != WL_OK) {

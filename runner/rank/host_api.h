@@ -14,7 +14,8 @@ struct host_api {
     struct report *report; /* receives the notes; NULL: they are dropped */
     const char *cell;      /* subject of the notes; "": the process */
     int copy;
-    char why[256]; /* text of the last fail(); "": none */
+    char why[256];   /* text of the last fail(); "": none */
+    char apart[400]; /* why this block is left out; "": it is not */
 };
 
 void host_api_begin(struct host_api *l, const struct team *team, struct report *report,

@@ -512,7 +512,7 @@ static void refusals(void **state)
     char a[] = "/tmp/wan_secret_a_XXXXXX", b[] = "/tmp/wan_secret_b_XXXXXX", why[256];
     uint16_t port = 0;
     close(mkstemp(a)), close(mkstemp(b));
-    int taken = tcp_listen(true, 0, "", &port, why, sizeof why);
+    int taken = tcp_listen(true, 0, &port, why, sizeof why);
     assert_true(taken >= 0);
     struct refusal r = {{plain, plain}, "is taken by another program"};
     r.options[0].deadline_s = r.options[1].deadline_s = 1;
@@ -544,6 +544,77 @@ static void refusals(void **state)
     r.want = "interface = nonesuch0";
     assert_true(team_run(2, 2, 20, refused, &r, NULL));
     unlink(a), unlink(b), close(taken);
+}
+
+/* ---- two links, one port ---- */
+
+/* A block each way between two ranks; returns 0 once all came. */
+static int pass(struct wan_link *l, const struct wl_host *h, uint64_t id)
+{
+    static uint8_t in[TEAM_MAX][4096], out[4096];
+    struct wan_event e;
+    for (int r = 0; r < h->ranks; r++)
+        if (r != h->rank && (l->ops->recv(l, r, id, in[r], sizeof in[r]) ||
+                             l->ops->send(l, r, id, out, sizeof out)))
+            return -1;
+    for (int left = 2 * (h->ranks - 1); left > 0; left--)
+        if (l->ops->next(l, &e, 5) != 1)
+            return -1;
+    return l->ops->settle(l, 5);
+}
+
+/* The links take turns, and a stream of the one that rests is broken meanwhile. Rank 0 still drives
+ * one when the others connect to the other again. */
+static int alternate(const struct wl_host *h, void *arg)
+{
+    const struct plan *p = arg;
+    struct wan_link *l[2];
+    char why[256];
+    struct link_tcp_events seen[2];
+    struct wan_event e;
+    for (int k = 0; k < 2; k++) {
+        struct link_tcp_options o = p->options;
+        o.streams += k;
+        if (link_tcp_open(&l[k], h, &o, why, sizeof why))
+            return say(h, "open", why);
+    }
+    for (uint64_t turn = 0; turn < 8; turn++) {
+        struct wan_link *now = l[turn % 2], *rests = l[1 - turn % 2];
+        if (h->rank > 0)
+            break_stream(&((struct tcp_link *)rests)->peers[0].streams[0]);
+        if (pass(now, h, turn))
+            return say(h, "pass", now->why);
+        struct wan_link *later = h->rank > 0 ? rests : now;
+        if (later->ops->next(later, &e, 0.2) < 0)
+            return say(h, "later", later->why);
+        h->barrier(h->ctx);
+    }
+    for (int k = 0; k < 2; k++)
+        link_tcp_events(l[k], &seen[k]);
+    h->barrier(h->ctx);
+    for (int k = 0; k < 2; k++)
+        l[k]->ops->close(l[k]);
+    if (seen[0].strangers || seen[1].strangers || !seen[0].reopened)
+        return say(h, "strangers, or nothing was reopened", "");
+    return 0;
+}
+
+static uint16_t free_port(void)
+{
+    uint16_t port = 0;
+    char why[256];
+    int fd = tcp_listen(true, 0, &port, why, sizeof why);
+    assert_true(fd >= 0);
+    close(fd);
+    return port;
+}
+
+static void one_port(void **state)
+{
+    (void)state;
+    struct plan p = {.options = plain};
+    p.options.port = free_port();
+    assert_true(team_run(2, 1, 30, alternate, &p, NULL));
 }
 
 /* ---- addresses from a file ---- */
@@ -628,15 +699,11 @@ static void abort_from_outside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_sizes),
-        cmocka_unit_test(posted_late),
-        cmocka_unit_test(flooded),
-        cmocka_unit_test(broken_streams),
-        cmocka_unit_test(dealt),
-        cmocka_unit_test(faults),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(given_addresses),
-        cmocka_unit_test(abort_from_outside),
+        cmocka_unit_test(many_sizes),      cmocka_unit_test(posted_late),
+        cmocka_unit_test(flooded),         cmocka_unit_test(broken_streams),
+        cmocka_unit_test(dealt),           cmocka_unit_test(faults),
+        cmocka_unit_test(refusals),        cmocka_unit_test(one_port),
+        cmocka_unit_test(given_addresses), cmocka_unit_test(abort_from_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

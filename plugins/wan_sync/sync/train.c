@@ -77,22 +77,28 @@ static bool step(struct course *c, int64_t after)
     return turn(c, after);
 }
 
+static bool all_steps(struct course *c)
+{
+    for (int64_t k = 1 - c->beside; k <= 0; k++)
+        if (!step(c, k))
+            return false;
+    c->timed = true;
+    c->times.start_ns = now_ns();
+    for (int64_t k = 1; k <= c->every; k++)
+        if (!step(c, k))
+            return false;
+    return true;
+}
+
 bool train_run(const struct train *t, struct train_times *out)
 {
     struct course c = {.t = t,
                        .every = t->cell->every,
                        .fragments = t->cell->fragments,
                        .beside = cell_steps_beside(t->cell)};
-    for (int64_t k = 1 - c.beside; k <= 0; k++)
-        if (!step(&c, k))
-            return false;
-    c.timed = true;
-    c.times.start_ns = now_ns();
-    for (int64_t k = 1; k <= c.every; k++)
-        if (!step(&c, k))
-            return false;
+    bool good = all_steps(&c);
     c.times.end_ns = now_ns();
     c.times.all_s = (double)(c.times.end_ns - c.times.start_ns) * 1e-9;
     *out = c.times;
-    return sync_drain(t->sync);
+    return good && sync_drain(t->sync);
 }

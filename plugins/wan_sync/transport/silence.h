@@ -16,6 +16,6 @@ struct silence;
 
 /* Collective. NULL: no memory, no thread, or no other host. */
 struct silence *silence_open(const struct wl_host *host, MPI_Comm comm);
-/* From now on a host is lost after this long, two seconds at least. */
+/* From now on a host is lost after this long, two seconds at least; 0: never. */
 void silence_allow(struct silence *s, double timeout_s);
 void silence_close(struct silence *s);

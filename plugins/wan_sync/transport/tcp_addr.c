@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
-#include <linux/tcp.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,22 +107,12 @@ static int open_socket(bool loopback, int port, struct sockaddr_storage *a, sock
     return socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-int tcp_listen(bool loopback, int port, const char *congestion, uint16_t *bound, char *why,
-               size_t size)
+int tcp_listen(bool loopback, int port, uint16_t *bound, char *why, size_t size)
 {
     struct sockaddr_storage a;
     socklen_t n;
     int yes = 1, fd = open_socket(loopback, port, &a, &n);
     const char *step = "socket";
-    if (fd >= 0 && congestion[0] &&
-        setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, congestion, (socklen_t)strlen(congestion))) {
-        snprintf(why, size,
-                 "congestion = %s: %s; choose one of "
-                 "/proc/sys/net/ipv4/tcp_allowed_congestion_control",
-                 congestion, strerror(errno));
-        close(fd);
-        return -1;
-    }
     /* A port whose last owner has just ended is free; one that somebody listens on is not. */
     bool ok = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
               (step = "bind", bind(fd, (struct sockaddr *)&a, n) == 0) &&

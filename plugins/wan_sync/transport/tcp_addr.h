@@ -40,8 +40,7 @@ void tcp_contact_here(struct tcp_contact *c);
 
 /* Returns a socket that listens on `port` (0: any free port), and the port in *bound; or -1 and
  * why. */
-int tcp_listen(bool loopback, int port, const char *congestion, uint16_t *bound, char *why,
-               size_t size);
+int tcp_listen(bool loopback, int port, uint16_t *bound, char *why, size_t size);
 
 /* The k-th address, for connect(). */
 socklen_t tcp_contact_address(const struct tcp_contact *c, unsigned k,

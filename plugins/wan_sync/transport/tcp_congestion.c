@@ -10,10 +10,12 @@
  */
 #include "wan_sync/transport/tcp_parts.h"
 
+#include <errno.h>
 #include <math.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ROOM 3.0  /* streams that lose together send less than each alone */
 #define LOSSES 10 /* fewer packets say nothing */
@@ -35,10 +37,26 @@ static bool losses_limit(const struct tcp_link *l)
     return l->options.streams * fmax(l->waited, 1) * fmax(reno, cubic) < ROOM * l->paced->rate;
 }
 
+bool tcp_congestion_allowed(const char *name, char *why, size_t size)
+{
+    int fd = name[0] ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+    if (fd < 0)
+        return true;
+    bool ok = !setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name));
+    if (!ok)
+        snprintf(why, size,
+                 "congestion = %s: %s; choose one of "
+                 "/proc/sys/net/ipv4/tcp_allowed_congestion_control",
+                 name, strerror(errno));
+    close(fd);
+    return ok;
+}
+
 static bool set_all(struct tcp_link *l, const char *name)
 {
     socklen_t n = (socklen_t)strlen(name);
-    if (setsockopt(l->listener, IPPROTO_TCP, TCP_CONGESTION, name, n))
+    char why[256];
+    if (!tcp_congestion_allowed(name, why, sizeof why))
         return false;
     for (int r = 0; r < l->host.ranks; r++)
         for (int i = 0; l->peers[r].streams && i < l->options.streams; i++)
@@ -51,7 +69,9 @@ static bool set_all(struct tcp_link *l, const char *name)
 void tcp_congestion_name(const struct tcp_link *l, char *name, socklen_t n)
 {
     memset(name, 0, n--);
-    if (getsockopt(l->listener, IPPROTO_TCP, TCP_CONGESTION, name, &n))
+    if (l->options.congestion[0])
+        strncpy(name, l->options.congestion, n);
+    else if (getsockopt(l->listener, IPPROTO_TCP, TCP_CONGESTION, name, &n))
         strcpy(name, "?");
 }
 

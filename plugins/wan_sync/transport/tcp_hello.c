@@ -9,13 +9,12 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define HELLO_S 5.0     /* for the whole of it */
-#define HELLOS_EXTRA 64 /* strangers that may be half-way in, beside all of ours */
-#define LATER_S 2.0     /* than this link: who is silent is named, not dialled again */
+#define HELLO_S 5.0 /* for the whole of it */
+#define LATER_S 2.0 /* than this link: who is silent is named, not dialled again */
 #define REDIAL_S 0.05
 
-static struct tcp_hello *hello_new(struct tcp_link *l, int fd, enum tcp_hello_step step,
-                                   uint32_t events)
+struct tcp_hello *tcp_hello_new(struct tcp_link *l, int fd, enum tcp_hello_step step,
+                                uint32_t events)
 {
     struct tcp_hello *h = calloc(1, sizeof *h);
     if (!h || tcp_watch(l, EPOLL_CTL_ADD, fd, events, h)) {
@@ -23,25 +22,33 @@ static struct tcp_hello *hello_new(struct tcp_link *l, int fd, enum tcp_hello_st
         close(fd);
         return NULL;
     }
-    *h = (struct tcp_hello){.watched = TCP_HELLO,
-                            .next = l->hellos,
-                            .link = l,
-                            .step = step,
-                            .fd = fd,
-                            .deadline = l->now + HELLO_S};
-    l->hellos = h;
-    l->hellos_n++;
+    *h = (struct tcp_hello){.watched = TCP_HELLO, .step = step, .fd = fd};
+    tcp_hello_list(h, l);
     return h;
 }
 
-/* The socket stays open, for a stream, or is closed by the caller. */
-static void hello_free(struct tcp_hello *h)
+void tcp_hello_list(struct tcp_hello *h, struct tcp_link *l)
+{
+    h->link = l;
+    h->deadline = tcp_now() + HELLO_S;
+    h->next = l->hellos;
+    l->hellos = h;
+    l->hellos_n++;
+}
+
+void tcp_hello_unlist(struct tcp_hello *h)
 {
     struct tcp_hello **at = &h->link->hellos;
     while (*at != h)
         at = &(*at)->next;
     *at = h->next;
     h->link->hellos_n--;
+}
+
+/* The socket stays open, for a stream, or is closed by the caller. */
+static void hello_free(struct tcp_hello *h)
+{
+    tcp_hello_unlist(h);
     if (h->stream && h->stream->hello == h)
         h->stream->hello = NULL;
     free(h);
@@ -79,6 +86,12 @@ void tcp_hello_drop(struct tcp_hello *h, const char *why)
     hello_free(h);
 }
 
+static void set_congestion(int fd, const char *name)
+{
+    if (name[0])
+        setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name));
+}
+
 static void set_options(int fd, const struct link_tcp_options *o)
 {
     const struct {
@@ -107,10 +120,13 @@ static void proved(struct tcp_hello *h)
     struct tcp_link *l = h->link;
     struct tcp_ways keys;
     int fd = h->fd;
-    tcp_keys_connection(keys_of(h), &h->call, &h->answer, calls(h), l->options.protection, &keys);
+    bool called = !calls(h);
+    tcp_keys_connection(keys_of(h), &h->call, &h->answer, !called, l->options.protection, &keys);
     epoll_ctl(l->epoll, EPOLL_CTL_DEL, fd, NULL);
     hello_free(h);
     set_options(fd, &l->options);
+    if (called)
+        set_congestion(fd, l->options.congestion); /* a shared listener has the kernel's default */
     tcp_stream_up(s, fd, &keys);
     sodium_memzero(&keys, sizeof keys);
 }
@@ -131,16 +147,22 @@ static void other_version(struct tcp_link *l, const struct tcp_peer *p, unsigned
 
 static void take_call(struct tcp_hello *h)
 {
+    tcp_door_hand_over(h);
     struct tcp_link *l = h->link;
     const struct tcp_call *c = &h->call;
+    int stream = (int)(c->stream % TCP_CALL_STREAMS);
     if (c->to != l->host.rank || c->from == c->to || c->from >= l->host.ranks ||
-        tcp_hello_calls(l, c->from) || c->stream >= l->options.streams ||
+        tcp_hello_calls(l, c->from) || stream >= l->options.streams ||
         !tcp_call_proved(&l->pairs[c->from].hello, c)) {
         tcp_hello_drop(h, "");
         return;
     }
     struct tcp_peer *p = &l->peers[c->from];
-    h->stream = &p->streams[c->stream];
+    h->stream = &p->streams[stream];
+    if (c->stream / TCP_CALL_STREAMS != l->epoch) { /* one of the two has yet to begin anew */
+        tcp_hello_drop(h, "");
+        return;
+    }
     tcp_answer_make(&keys_of(h)->hello, c, &h->answer);
     bool said = say_it(h, &h->answer, sizeof h->answer);
     if (c->version != TCP_VERSION)
@@ -187,8 +209,8 @@ static void connected(struct tcp_hello *h)
     socklen_t n = sizeof error;
     getsockopt(h->fd, SOL_SOCKET, SO_ERROR, &error, &n);
     struct tcp_stream *s = h->stream;
-    tcp_call_make(&keys_of(h)->hello, TCP_VERSION, h->link->host.rank, s->peer->rank, s->index,
-                  &h->call);
+    tcp_call_make(&keys_of(h)->hello, TCP_VERSION, h->link->host.rank, s->peer->rank,
+                  s->index + (int)(h->link->epoch * TCP_CALL_STREAMS), &h->call);
     if (error || !say_it(h, &h->call, sizeof h->call)) {
         tcp_hello_drop(h, strerror(error ? error : errno));
         return;
@@ -227,36 +249,6 @@ void tcp_hello_step(struct tcp_hello *h)
         steps[h->step].take(h);
 }
 
-/* The oldest incoming connection that has sent nothing; a peer speaks as soon as it is connected. */
-static struct tcp_hello *oldest_silent(struct tcp_link *l)
-{
-    struct tcp_hello *oldest = NULL;
-    for (struct tcp_hello *h = l->hellos; h; h = h->next) /* the newest first */
-        if (h->step == TCP_WANTS_CALL && h->have == 0)
-            oldest = h;
-    return oldest;
-}
-
-/* A full table drops a silent connection, so that idle strangers cannot keep a peer out. */
-void tcp_hello_accept(struct tcp_link *l)
-{
-    unsigned most = HELLOS_EXTRA + (unsigned)(l->host.ranks * l->options.streams);
-    for (;;) {
-        int fd = accept4(l->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd < 0)
-            return;
-        struct tcp_hello *silent = l->hellos_n < most ? NULL : oldest_silent(l);
-        if (silent)
-            tcp_hello_drop(silent, "silent");
-        if (l->hellos_n < most) {
-            hello_new(l, fd, TCP_WANTS_CALL, EPOLLIN);
-            continue;
-        }
-        close(fd);
-        l->seen.strangers++;
-    }
-}
-
 static void dial(struct tcp_stream *s)
 {
     struct tcp_peer *p = s->peer;
@@ -264,16 +256,14 @@ static void dial(struct tcp_stream *s)
     struct sockaddr_storage a;
     socklen_t n = tcp_contact_address(&p->contact, p->address, &a);
     int fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    struct tcp_hello *h = fd < 0 ? NULL : hello_new(l, fd, TCP_CONNECTING, EPOLLOUT);
+    struct tcp_hello *h = fd < 0 ? NULL : tcp_hello_new(l, fd, TCP_CONNECTING, EPOLLOUT);
     if (!h) {
         tcp_fail(l, "a socket for rank %d: %s", p->rank, strerror(errno));
         return;
     }
     h->stream = s;
     s->hello = h;
-    const char *congestion = l->options.congestion;
-    if (congestion[0])
-        setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, congestion, (socklen_t)strlen(congestion));
+    set_congestion(fd, l->options.congestion);
     if (connect(fd, (struct sockaddr *)&a, n) && errno != EINPROGRESS)
         tcp_hello_drop(h, strerror(errno));
 }

@@ -29,3 +29,10 @@ struct tcp_hello {
     struct tcp_answer answer;
     struct tcp_confirm confirm;
 };
+
+/* NULL: no memory; the socket is closed. */
+struct tcp_hello *tcp_hello_new(struct tcp_link *l, int fd, enum tcp_hello_step step,
+                                uint32_t events);
+/* Puts it with the hellos of a link, with a fresh deadline; takes it away from its link's. */
+void tcp_hello_list(struct tcp_hello *h, struct tcp_link *l);
+void tcp_hello_unlist(struct tcp_hello *h);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wan_sync/transport/tcp_hello.h"
+#include "wan_sync/transport/tcp_parts.h"
 
 #include <errno.h>
 #include <math.h>
@@ -79,7 +79,9 @@ static void check_peer(struct tcp_peer *p)
     const struct link_tcp_options *o = &l->options;
     if (p->up > 0 && l->now - p->spoke > fmin(ALIVE_S, o->deadline_s / 4))
         tcp_out_say(p);
-    if (p->closed && p->up == 0 && (p->posted > 0 || p->queue.head)) {
+    if (o->survives)
+        tcp_survive_check(p);
+    else if (p->closed && p->up == 0 && (p->posted > 0 || p->queue.head)) {
         tcp_fail(l, "rank %d (%s) has left%s%s", p->rank, p->contact.host, p->bye[0] ? ": " : "",
                  p->bye);
     } else if (l->closing || !tcp_peer_waits(p) || p->closed) {
@@ -115,7 +117,7 @@ static void handle(struct tcp_link *l, const struct epoll_event *e)
     enum tcp_watched *what = e->data.ptr;
     switch (*what) {
     case TCP_LISTENER:
-        tcp_hello_accept(l);
+        tcp_door_accept(l);
         break;
     case TCP_HELLO:
         tcp_hello_step((struct tcp_hello *)(void *)what);
@@ -266,7 +268,7 @@ static void link_close(struct wan_link *base)
     }
     free(l->peers);
     free(l->events.v);
-    close_fd(l->listener);
+    tcp_door_close(l);
     close_fd(l->wake);
     close_fd(l->epoll);
     tcp_keyring_close(l);

@@ -53,8 +53,7 @@ static int prepare_own(struct tcp_link *l, struct word *own, char *why, size_t s
         tcp_contact_own(&own->contact, o->interface, loopback, why, size) ||
         (has_addresses(l) &&
          tcp_contact_given(&own->contact, o->addresses, l->host.local_rank, why, size)) ||
-        (l->listener =
-             tcp_listen(loopback, port, o->congestion, &own->contact.listens, why, size)) < 0)
+        tcp_door_open(l, loopback, port, &own->contact.listens, why, size))
         return -1;
     own->contact.node = l->host.node;
     if (!own->contact.port)

@@ -4,13 +4,13 @@
  *
  *   tcp_open      collective opening        tcp_link   the loop, deadlines, the operations
  *   tcp_addr      addresses, listening      tcp_hello  connections until both ends are proved
- *   tcp_given     addresses from a file
+ *   tcp_door      links that share a port   tcp_given  addresses from a file
  *   tcp_out       a stream's sending side   tcp_in     its receiving side
  *   tcp_peer      blocks on their way       tcp_slot   buffers for received blocks
  *   tcp_grant     bytes that a peer may send tcp_stream a stream comes and goes
  *   tcp_meter     TCP_INFO to pace and back tcp_pace   the estimate
  *   tcp_congestion  whether losses are the limit, and what to do then
- *   tcp_flow      fills one way on purpose
+ *   tcp_flow      fills one way on purpose  tcp_survive  goes on without lost ranks
  *   tcp_keys      the keys of a rank, a pair and a connection; tcp_keyring keeps them
  *   tcp_secret    the proofs of a hello     tcp_guard  proof and encryption of frames
  *
@@ -152,6 +152,9 @@ struct tcp_link {
     struct tcp_pair_keys *pairs; /* by rank */
     struct tcp_guard *guards;    /* by rank, stream and direction */
     int epoll, listener, wake;
+    int port; /* that was given; 0: any */
+    struct tcp_link *next_door;
+    unsigned epoch;
     enum tcp_watched listener_watched, wake_watched;
     atomic_bool aborted;
     bool failed, closing, paces;
@@ -241,9 +244,16 @@ void tcp_out_say(struct tcp_peer *p); /* sends a frame with pending acknowledgem
 void tcp_out_bye(struct tcp_peer *p, const char *text);
 void tcp_in_pull(struct tcp_stream *s);
 
+/* tcp_door.c */
+/* Sets l->listener, and *bound to its port; port 0: any free port, of its own. 0, or -1 and why. */
+int tcp_door_open(struct tcp_link *l, bool loopback, int port, uint16_t *bound, char *why,
+                  size_t size);
+void tcp_door_close(struct tcp_link *l);
+void tcp_door_accept(struct tcp_link *l);
+void tcp_door_hand_over(struct tcp_hello *h); /* to the link that its call is for */
+
 /* tcp_hello.c */
 bool tcp_hello_calls(const struct tcp_link *l, int peer); /* this rank connects to the peer */
-void tcp_hello_accept(struct tcp_link *l);
 void tcp_hello_step(struct tcp_hello *h);
 void tcp_hello_tick(struct tcp_link *l); /* reconnects streams, drops late connections */
 void tcp_hello_drop(struct tcp_hello *h, const char *why);
@@ -256,6 +266,13 @@ void tcp_meter_begin(struct tcp_link *l, unsigned streams); /* `streams` start s
 void tcp_meter_fresh(struct tcp_stream *s);
 void tcp_meter_gone(struct tcp_stream *s);
 
+/* tcp_survive.c */
+#define TCP_EPOCHS 1024u /* told in the upper bits of a call's stream */
+#define TCP_CALL_STREAMS 64u
+void tcp_survive_check(struct tcp_peer *p); /* gives up the streams of a silent one */
+
 /* tcp_congestion.c */
 void tcp_congestion_tick(struct tcp_link *l); /* after each reading of the streams */
+/* False, and why: the kernel does not permit it. "": its default. */
+bool tcp_congestion_allowed(const char *name, char *why, size_t size);
 void tcp_congestion_name(const struct tcp_link *l, char *name, socklen_t n);
