@@ -2,6 +2,7 @@
 #include "launch/run.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/interrupts.h"
 #include "base/locate.h"
 #include "base/lock.h"
@@ -20,6 +21,7 @@
 #include "record/record.h"
 #include "record/runs.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,5 +257,20 @@ int run_config(const char *config, const struct run_options *options)
     if (!code)
         code = run_sections(&s, options);
     sections_free(&s);
+    return code;
+}
+
+int run_config_text(const char *name, const struct text *config, const struct run_options *options)
+{
+    const char *folder = getenv("TMPDIR");
+    AUTO_FREE char *path = xstrfmt("%s/%s.XXXXXX.ini", folder ? folder : "/tmp", name);
+    int fd = mkstemps(path, 4);
+    int code = fd >= 0 && files_write_all(fd, config->s, config->len)
+                   ? run_config(path, options)
+                   : fail_file(path, "written", errno);
+    if (fd >= 0) {
+        close(fd);
+        unlink(path);
+    }
     return code;
 }

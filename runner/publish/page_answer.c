@@ -28,14 +28,7 @@ void page_command(FILE *f, const char *command)
 
 static void put_sentence(FILE *f, const struct steps_evidence *s, size_t shape)
 {
-    AUTO_FREE char *text = NULL;
-    size_t n;
-    FILE *memory = open_memstream(&text, &n);
-    if (!memory)
-        abort();
-    advice_say(memory, s, shape);
-    fclose(memory);
-    text[strcspn(text, "\n")] = '\0';
+    AUTO_FREE char *text = advice_sentence(s, shape);
     fputs("<p class=\"advice\">", f);
     page_text(f, text);
     fputs("</p>\n", f);

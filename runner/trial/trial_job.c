@@ -60,8 +60,8 @@ static char *config_text(const struct job *j)
     text_addf(&t,
               "seed = %ld\nsteps = %ld\nvisit_s = %ld\nwarmup = %ld\nblocks = %ld\nminutes = %ld\n"
               "calls = %ld\nranks = %ld\n",
-              o->seed + j->launch - 1, o->steps, o->visit_s, o->warmup, o->blocks, o->minutes,
-              o->calls, o->ranks);
+              o->seed.value + j->launch - 1, o->steps.value, o->visit_s.value, o->warmup.value,
+              o->blocks.value, o->minutes.value, o->calls.value, o->ranks.value);
     return t.s;
 }
 
@@ -152,7 +152,7 @@ static int record(struct job *j, const struct trial_comm *c)
                                    .dir = j->run,
                                    .proof_of = j->o->proof_of,
                                    .command = j->command,
-                                   .seed = (uint64_t)(j->o->seed + j->launch - 1),
+                                   .seed = (uint64_t)(j->o->seed.value + j->launch - 1),
                                    .launch = j->launch,
                                    .complete = c->over >= c->ranks};
     int code = trial_recording_write(c, &s);
@@ -162,7 +162,7 @@ static int record(struct job *j, const struct trial_comm *c)
             (long long)c->dropped);
     if (!code)
         trial_result_say(c);
-    if (!code && j->launch == j->o->launches) {
+    if (!code && j->launch == j->o->launches.value) {
         code = manifest_write(j->run);
         say("trial: %s; next: gradsync compare %s", j->run, j->run);
     }
@@ -252,7 +252,7 @@ int trial_job(const struct trial_options *o, char **command)
     code = code ? code : make_out(o->out);
     if (!code && !(j.tuner = find_tuner()))
         code = GS_CANNOT;
-    for (j.launch = 1; j.tuner && j.launch <= o->launches && !code && !status; j.launch++)
+    for (j.launch = 1; j.tuner && j.launch <= o->launches.value && !code && !status; j.launch++)
         code = launch(&j, &status);
     words_free(&j.arms);
     free(j.tuner);
