@@ -82,12 +82,11 @@ void text_addf(struct text *t, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    char *s = NULL;
+    AUTO_FREE char *s = NULL;
     int n = vasprintf(&s, fmt, args);
     va_end(args);
     checked(n < 0 ? NULL : s);
     text_addn(t, s, (size_t)n);
-    free(s);
 }
 
 void text_clear(struct text *t)

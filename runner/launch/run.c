@@ -211,11 +211,10 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
 
 static void say_not_begun(const struct plan *p, const struct run_options *options)
 {
-    char *command = shell_command("run", p->config->path, p->section, options->overrides);
+    AUTO_FREE char *command = shell_command("run", p->config->path, p->section, options->overrides);
     bool elsewhere = strcmp(options->data, RUN_DATA) != 0;
     say("not started: %s; run it with: %s%s%s", p->section, command, elsewhere ? " -o " : "",
         elsewhere ? SHELL_WORD(options->data) : "");
-    free(command);
 }
 
 static int run_sections(const struct sections *plans, const struct run_options *options)
@@ -227,7 +226,7 @@ static int run_sections(const struct sections *plans, const struct run_options *
         if (!plan_is_train(plans->plans[k]) && ++checked)
             code = launcher_check(plans->plans[k]);
     size_t n = code ? 0 : plans->n, ran = 0;
-    struct run_outcome *outcomes = xcalloc(n, sizeof *outcomes);
+    AUTO_FREE struct run_outcome *outcomes = xcalloc(n, sizeof *outcomes);
     int caught = interrupts_catch(&i);
     code = err_worse(code, plans->left_out);
     for (; !caught && ran < n && !i.count && !(ran && outcomes[ran - 1].cut); ran++) {
@@ -244,7 +243,6 @@ static int run_sections(const struct sections *plans, const struct run_options *
         outcome_print(outcomes, ran);
     for (size_t k = 0; k < ran; k++)
         outcome_free(&outcomes[k]);
-    free(outcomes);
     return caught ? caught : code;
 }
 

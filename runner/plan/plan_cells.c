@@ -125,12 +125,11 @@ static int rejected(const struct builder *b, const void *values, const char *why
 {
     const struct config *c = b->p->config;
     const struct config_entry *key = named_key(b, why);
-    char *params = params_text(&b->p->plugin->wl, values);
+    AUTO_FREE char *params = params_text(&b->p->plugin->wl, values);
     int code =
         fail_at(GS_USAGE, key ? key->file : c->path,
                 key ? key->line : config_section(c, b->p->section)->line, "[%s] %s (cell: %s)",
                 b->p->section, *why ? why : "the plugin rejects a cell without a reason", params);
-    free(params);
     return code;
 }
 

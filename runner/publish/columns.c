@@ -2,6 +2,7 @@
 #include "publish/columns.h"
 
 #include "base/cli.h"
+#include "base/text.h"
 #include "compare/compare.h"
 #include "compare/placebo.h"
 #include "compare/repeatability.h"
@@ -127,15 +128,13 @@ static bool table_help(const char *word, const char *before)
     char *row = xstrfmt("One row for each %s. Columns:", t->row);
     cli_put_wrapped(2, row);
     free(row);
-    struct words names;
-    char *all = xstrfmt("%s%s%s", t->columns, t->more ? "," : "", t->more ? t->more : "");
+    AUTO_WORDS struct words names = {0};
+    AUTO_FREE char *all = xstrfmt("%s%s%s", t->columns, t->more ? "," : "", t->more ? t->more : "");
     words_split(&names, all, ',');
     for (size_t k = 0; k < names.n; k++)
         for (size_t c = 0; column_words[c].name; c++)
             if (!strcmp(column_words[c].name, names.v[k]) && describes(&column_words[c], t))
                 put_column(&column_words[c]);
-    words_free(&names);
-    free(all);
     return true;
 }
 

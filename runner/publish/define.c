@@ -103,10 +103,9 @@ struct rows {
 static int add_line(const struct reading *r, const struct bound *b, void *ctx)
 {
     struct rows *rows = ctx;
-    char *line = expand_text(r, b, rows->line);
+    AUTO_FREE char *line = expand_text(r, b, rows->line);
     if (line)
         text_addf(&rows->text, "%s\n", line);
-    free(line);
     return line ? GS_OK : GS_USAGE;
 }
 

@@ -106,7 +106,7 @@ enum wl_status conformance_describe(struct conformance *c, const void *cell,
 {
     conformance_enter(c, "describe");
     size_t n = c->wl->cell_size;
-    void *copy = xmalloc(n);
+    AUTO_FREE void *copy = xmalloc(n);
     memcpy(copy, cell, n);
     *shape = (struct wl_shape){.size = sizeof *shape};
     enum wl_status s = c->wl->describe(cell, job, shape, c->why, sizeof c->why);
@@ -117,7 +117,6 @@ enum wl_status conformance_describe(struct conformance *c, const void *cell,
     }
     if (memcmp(copy, cell, n))
         conformance_fault(c, "%s writes into the cell", c->at);
-    free(copy);
     return is_status(c, s, false) ? s : WL_FAIL;
 }
 

@@ -35,7 +35,7 @@ struct job {
 
 static int read_sites(struct job *j, const char *hosts)
 {
-    struct words host = {0};
+    AUTO_WORDS struct words host = {0};
     int code = GS_OK;
     for (size_t i = 0; i < j->config->n; i++)
         if (!strcmp(j->config->entries[i].section, "sites"))
@@ -52,7 +52,6 @@ static int read_sites(struct job *j, const char *hosts)
                        host.n, j->sites.n);
     if (!code && *hosts)
         words_addf(&j->overrides, "launch:nodes=%zu", j->sites.n);
-    words_free(&host);
     return code;
 }
 
@@ -112,12 +111,11 @@ static int run_text(struct job *j, const struct run_options *options)
     if (!mkdtemp(folder))
         return fail_file(folder, "created", errno);
     const char *slash = strrchr(j->config->path, '/');
-    char *path = xstrfmt("%s/%s", folder, slash ? slash + 1 : j->config->path);
+    AUTO_FREE char *path = xstrfmt("%s/%s", folder, slash ? slash + 1 : j->config->path);
     int code = files_write_new(path, j->text.s, 0600) ? run_config(path, options)
                                                       : fail_file(path, "written", errno);
     unlink(path);
     rmdir(folder);
-    free(path);
     return code;
 }
 
@@ -152,7 +150,7 @@ static int measure(const struct request *q, const char *path, char **dir, struct
 /* The sites of a run that was measured before, by its config. */
 static int recorded_sites(const char *dir, struct words *sites)
 {
-    char *path = xstrfmt("%s/config.ini", dir);
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", dir);
     struct config *c;
     int code = config_load(&c, path, NULL);
     for (size_t i = 0; !code && i < c->n; i++)
@@ -160,7 +158,6 @@ static int recorded_sites(const char *dir, struct words *sites)
             words_add(sites, c->entries[i].key);
     if (!code)
         config_free(c);
-    free(path);
     return code;
 }
 
@@ -169,7 +166,7 @@ static int write_config(const struct links *l, const char *dir, const char *to)
 {
     char *path = xstrfmt("%s/config.ini", dir), *text = NULL;
     const char *slash = strrchr(dir, '/');
-    struct text config = {0};
+    AUTO_TEXT struct text config = {0};
     int code = text_read_file(path, &config) ? GS_OK : fail_file(path, "read", errno);
     if (!code)
         text = links_config_text(l, config.s, slash ? slash + 1 : dir);
@@ -177,7 +174,6 @@ static int write_config(const struct links *l, const char *dir, const char *to)
         code = fail_file(to, "written", errno);
     if (!code)
         say("written: %s; next: gradsync model %s", to, to);
-    text_free(&config);
     free(text);
     free(path);
     return code;
@@ -205,7 +201,7 @@ static int run(void *request, char **words, int n)
 {
     (void)n; /* one: min_args and max_args say so */
     const struct request *q = request;
-    struct words sites = {0};
+    AUTO_WORDS struct words sites = {0};
     struct stat s;
     char *dir = locate_run(words[0]);
     bool folder = stat(dir, &s) == 0 && S_ISDIR(s.st_mode);
@@ -216,7 +212,6 @@ static int run(void *request, char **words, int n)
     int code = folder ? recorded_sites(dir, &sites) : measure(q, words[0], &dir, &sites);
     if (!code)
         code = answer(q, dir, &sites);
-    words_free(&sites);
     free(dir);
     return code;
 }

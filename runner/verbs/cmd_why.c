@@ -30,7 +30,7 @@ static int explain(const struct request *q, struct numbers *b, const char *word)
 {
     struct answer *a;
     bool definition = strcasestr(word, ": SELECT ");
-    char *name = definition ? xstrdup(QUERY) : bare_name(word);
+    AUTO_FREE char *name = definition ? xstrdup(QUERY) : bare_name(word);
     int code = definition ? definitions_add(&b->d, QUERY, word) : GS_OK;
     if (!code)
         code = numbers_answer(b, name, &a);
@@ -38,7 +38,6 @@ static int explain(const struct request *q, struct numbers *b, const char *word)
         code = trace_print(b, a, q->all ? SIZE_MAX : ROWS);
     if (!code && a->gap && !a->none)
         code = GS_FAILED;
-    free(name);
     return code;
 }
 
