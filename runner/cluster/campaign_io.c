@@ -66,12 +66,11 @@ int campaign_write(const struct campaign *c)
         return code;
     AUTO_JSON json_t *json = as_json(c);
     AUTO_FREE char *text = json_dumps(json, JSON_INDENT(1));
-    char *temp = campaign_path(c, "." CAMPAIGN_FILE), *path = campaign_path(c, CAMPAIGN_FILE);
+    AUTO_FREE char *temp = campaign_path(c, "." CAMPAIGN_FILE),
+                   *path = campaign_path(c, CAMPAIGN_FILE);
     code = campaign_file(c, "." CAMPAIGN_FILE, text, false);
     if (!code && rename(temp, path))
         code = fail_file(path, "made", errno);
-    free(temp);
-    free(path);
     return code;
 }
 

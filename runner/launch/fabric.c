@@ -123,7 +123,7 @@ static bool is_efa(const char *device)
 
 static void read_port(struct fabric_port *p, const char *folder, const char *name)
 {
-    char *device = xstrfmt("%s/%s", folder, name), *port = xstrfmt("%s/ports/1", device);
+    AUTO_FREE char *device = xstrfmt("%s/%s", folder, name), *port = xstrfmt("%s/ports/1", device);
     char *link = xstrfmt("%s/device", device), buf[64];
     double gigabits = 0;
     snprintf(p->name, sizeof p->name, "%s", name);
@@ -135,8 +135,6 @@ static void read_port(struct fabric_port *p, const char *folder, const char *nam
         p->rate = gigabits * 1e9 / 8;
     p->gid = p->kind == FABRIC_ROCE ? find_gid(port) : -1;
     free(link);
-    free(port);
-    free(device);
 }
 
 static void read_ports(struct fabric *f, const char *root)

@@ -164,7 +164,7 @@ static int recorded_sites(const char *dir, struct words *sites)
 /* The config that was measured, with what was found: complete, so that a recording of it is, too. */
 static int write_config(const struct links *l, const char *dir, const char *to)
 {
-    char *path = xstrfmt("%s/config.ini", dir), *text = NULL;
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", dir), *text = NULL;
     const char *slash = strrchr(dir, '/');
     AUTO_TEXT struct text config = {0};
     int code = text_read_file(path, &config) ? GS_OK : fail_file(path, "read", errno);
@@ -174,8 +174,6 @@ static int write_config(const struct links *l, const char *dir, const char *to)
         code = fail_file(to, "written", errno);
     if (!code)
         say("written: %s; next: gradsync model %s", to, to);
-    free(text);
-    free(path);
     return code;
 }
 
