@@ -43,14 +43,9 @@ void advice_settings(struct words *configs, const struct steps_evidence *s, size
 {
     for (size_t i = 0; i < s->n; i++) {
         const char *config = s->v[i].c->config;
-        size_t k = 0;
-        if (!of_shape(&s->v[i], shape) || !evidence_wins(&s->v[i]) ||
-            candidate_of(s, shape, config).slower)
-            continue;
-        while (k < configs->n && strcmp(configs->v[k], config) != 0)
-            k++;
-        if (k == configs->n)
-            words_add(configs, config);
+        if (of_shape(&s->v[i], shape) && evidence_wins(&s->v[i]) &&
+            !candidate_of(s, shape, config).slower)
+            words_add_once(configs, config);
     }
 }
 

@@ -179,7 +179,7 @@ int emit_known(const char *name)
         return GS_OK;
     const char *near = text_nearest(name, names, FORMS);
     return fail(GS_USAGE,
-                "advise: no form '%s'%s; it is env, nccl.conf, pytorch, megatron, deepspeed, "
+                "advise: no form '%s'%s; choose env, nccl.conf, pytorch, megatron, deepspeed, "
                 "sbatch, tuner or train",
                 name, DID_YOU_MEAN(near));
 }

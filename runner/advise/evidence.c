@@ -67,15 +67,6 @@ static bool params_agree(const char *a, const char *b)
     return agree;
 }
 
-static bool has_word(const char *words, const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *p = words; (p = strstr(p, word)); p++)
-        if ((p == words || p[-1] == ' ') && (!p[n] || p[n] == ' '))
-            return true;
-    return false;
-}
-
 bool evidence_same_step(const struct evidence *a, const struct evidence *b)
 {
     if (a->c->family == b->c->family)
@@ -199,7 +190,7 @@ static char *step_of(const struct steps_evidence *s, const struct contrast *c)
         bool common = true;
         for (size_t k = 0; k < s->comparison.n && common; k++)
             common = s->comparison.v[k].family != c->family ||
-                     has_word(s->comparison.v[k].params, w.v[i]);
+                     text_lists(s->comparison.v[k].params, " ", w.v[i]);
         if (common)
             text_addf(&t, "%s%s", t.len ? " " : "", w.v[i]);
     }

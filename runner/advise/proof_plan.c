@@ -33,19 +33,11 @@ static void add_params(struct text *t, const char *words, const struct wl_param 
     }
 }
 
-static bool has_word(const struct words *w, const char *word)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (!strcmp(w->v[i], word))
-            return true;
-    return false;
-}
-
 static bool is_to_prove(const struct evidence *e, const struct evidence *of,
                         const struct words *settings)
 {
     return e->run == of->run && e->counts && evidence_wins(e) && evidence_same_step(e, of) &&
-           has_word(settings, e->c->config);
+           words_has(settings, e->c->config);
 }
 
 /* The settings to prove in the step of s->v[first]; none unless it is the first of them. */

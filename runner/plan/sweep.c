@@ -145,7 +145,7 @@ static int read_zip(struct sweep *s, const struct config_entry *e, const char *n
             code = config_error(e, "'%s' is not a parameter%s", words.v[i], DID_YOU_MEAN(near));
         else if (!axis->from || axis->dim != (size_t)(axis - s->axes) || axis == first)
             code = config_error(e, "'%s' is %s", words.v[i],
-                                axis->from ? "zipped already" : "without a key of its own");
+                                axis->from ? "zipped already" : "not set in this section");
         else if (first)
             code = zip_two(e, first, axis);
         else

@@ -52,18 +52,9 @@ static const struct table_of {
 
 /* ---- look-up ---- */
 
-static bool in_list(const char *list, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *s = list; s; s = (s = strchr(s, ',')) ? s + 1 : NULL)
-        if (!strncmp(s, name, n) && (!s[n] || s[n] == ','))
-            return true;
-    return false;
-}
-
 static bool has_column(const struct table_of *t, const char *name)
 {
-    return in_list(t->columns, name) || in_list(t->more, name);
+    return text_lists(t->columns, ",", name) || text_lists(t->more, ",", name);
 }
 
 /* Is this the row that describes the column in this table? */

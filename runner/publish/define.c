@@ -179,9 +179,9 @@ int definitions_read(struct definitions *d, const char *path, struct sql *sql)
     int code = GS_OK;
     *d = (struct definitions){.path = xstrdup(path)};
     struct reading r = {.sql = sql, .at.file = d->path};
-    if (!files_read(path, FILES_ANY, FILES_WHOLE_MAX, &t)) {
-        return fail_at(GS_USAGE, path, 0, "%s", files_why(errno));
-    }
+    if (!files_read(path, FILES_ANY, FILES_WHOLE_MAX, &t))
+        return fail_at(GS_USAGE, path, 0, "%s; --macros names the file of definitions",
+                       files_why(errno));
     for (char *line = t.s, *end; line && *line && !code; line = end) {
         end = strchr(line, '\n');
         if (end)

@@ -45,8 +45,7 @@ static int choose(struct words *chosen, const struct page_source *s, const struc
     int code = GS_OK;
     *chosen = (struct words){0};
     for (size_t i = 0; i < n; i++)
-        if (!words_has(&all, runs[i].platform))
-            words_add(&all, runs[i].platform);
+        words_add_once(&all, runs[i].platform);
     for (size_t i = 0; s->platforms[i] && !code; i++) {
         const char *near = text_nearest(s->platforms[i], (const char *const *)all.v, all.n);
         if (words_has(&all, s->platforms[i]))

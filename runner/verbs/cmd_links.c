@@ -230,7 +230,8 @@ int cmd_links(int argc, char **argv)
         .arguments = "CONFIG | RUN",
         .summary =
             "Measures the links between the sites of a config, over the ports of wan_sync: "
-            "rates by streams and congestion control, RTT, loss, MTU. Or prints a run of it.",
+            "rates by streams and congestion control, RTT, loss, MTU. With RUN: prints the result "
+            "of that earlier run.",
         .example = "gradsync links wan-4site --write measured.ini",
         .options = options,
         .min_args = 1,

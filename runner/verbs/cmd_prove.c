@@ -191,9 +191,9 @@ int cmd_prove(int argc, char **argv)
         .verb = "prove",
         .arguments = "PLATFORM | RUN [-- COMMAND...]",
         .summary =
-            "Measures the settings that 'advise' advises again, beside auto: in the same steps, or "
-            "inside a training job. 'advise' then prints the gain of this run: kept, not kept or "
-            "undecided.",
+            "Tests the settings that 'advise' recommends on new data: measures them again beside "
+            "auto, in the same steps or inside a training job. Afterwards, 'advise' prints whether "
+            "the gain was kept.",
         .example = "gradsync prove h200-4gpu -- torchrun train.py",
         .options = options,
         .min_args = 1,

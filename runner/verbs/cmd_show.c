@@ -110,12 +110,8 @@ static void put_numbers(struct table *t, const struct summary *m)
 /* To the last cell. */
 static void add_note_number(struct table *t, const char *note)
 {
-    size_t i = 0;
+    size_t i = words_add_once(&t->notes, note);
     char **cell = &t->cells.v[t->cells.n - 1];
-    while (i < t->notes.n && strcmp(t->notes.v[i], note))
-        i++;
-    if (i == t->notes.n)
-        words_add(&t->notes, note);
     size_t n = strlen(*cell), again = n && (*cell)[n - 1] == ']';
     char *with = xstrfmt("%.*s%s%zu]", (int)(n - again), *cell, again ? "," : " [", i + 1);
     free(*cell);
