@@ -35,8 +35,7 @@ struct kind {
 };
 static const struct kind kinds[] = {
     {ANSWER, ANSWER, "chosen", true, SHORTEST,
-     "Time that each step loses by the config with the highest bandwidth, against the best other "
-     "config."},
+     "Loss of each step when the config with the highest bandwidth is set instead of the best one."},
     {"-ranks", "ranks", "iteration", false, SHORTEST,
      "Order of the configs by bandwidth alone (left) and by the time of the step (right)."},
     {"-decomposition", "decomposition", "iteration", false, WHY,
