@@ -14,14 +14,16 @@
 void show_curve_add(struct show_curve *c, const struct rec_cell *cell, const struct words *axes,
                     const struct summary *m)
 {
-    AUTO_TEXT struct text panel = {0};
+    struct text panel = {0};
     char value[128];
     text_add(&panel, cell->mode);
     for (size_t i = 0; i < axes->n; i++)
         if (recorded_param(cell, axes->v[i], value, sizeof value))
             text_addf(&panel, "%s%s %s", panel.len ? ", " : "", axes->v[i], value);
-    if (cell->size_B <= 0 || !isfinite(m->time_s.median))
+    if (cell->size_B <= 0 || !isfinite(m->time_s.median)) {
+        text_free(&panel);
         return;
+    }
     c->v = xrealloc(c->v, (c->n + 1) * sizeof *c->v);
     c->v[c->n++] = (struct show_point){cell, m->time_s.median, m->busbw, panel.s};
 }
