@@ -49,6 +49,10 @@ is "$(both_copies modes)" '3 0' 'in no mode do the copies share a communicator'
 is "$(communicators modes | awk '$3 { print $4 }' | sort -u | wc -l)" 1 \
     'the modes of the second copy share one communicator'
 
+exits 0 'check succeeds without peer access' env PRETEND_NO_PEER=1 LD_PRELOAD="$tmp/pretend.so" \
+    "$gradsync" check "$build/plugins/nccl_allreduce.so"
+like "$out$err" 'warning: no peer access' 'check warns of missing peer access'
+
 on registered $'size = 1KiB, 256MiB\nmemory = ncclMemAlloc' PRETEND_MEMORY=400
 but_one 'too little memory for ncclMemAlloc' \
     '512\.0 MiB of device memory asked for, [0-9.]+ MiB of 400\.0 MiB free: smaller sizes'

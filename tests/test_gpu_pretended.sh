@@ -89,9 +89,6 @@ is "$(grep -c "$told.*IOMMU" <<<"$err")" 1 \
     'one warning names the GPUs without peer access and the remedy'
 like "$(cat "$recording")" '"key":"warning","value":"no peer access' \
     'the warning about peer access is recorded'
-exits 0 'check succeeds without peer access' env PRETEND_NO_PEER=1 LD_PRELOAD="$tmp/pretend.so" \
-    "$gradsync" check "$build/plugins/nccl_allreduce.so"
-like "$out$err" 'warning: no peer access' 'check warns of missing peer access'
 
 on memory 'size = 1KiB, 256MiB' PRETEND_MEMORY=200
 but_one 'too little device memory' \
