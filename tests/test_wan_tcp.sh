@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tier: slow
 #
 # The tcp transport over lines that change while it sends: it goes on when they become slow or stand
 # still for a while, and says who is missing when they are cut.
