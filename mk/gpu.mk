@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What needs GPUs: 2 at least. GPUS=N takes that many; NCCL_TESTS is the folder of nccl-tests'
-# all_reduce_perf, built with MPI=1, for what is held against it; NCCL_SRC has the source of NCCL,
-# for its example tuner.
+# What needs GPUs: 2 at least. GPUS=N takes that many; NCCL_TESTS is the folder of nccl-tests: its
+# source, or its programs built with MPI=1; NCCL_SRC has the source of NCCL, for its example tuner.
 
 GPUS ?=
 STEPS ?=

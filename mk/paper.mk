@@ -21,7 +21,7 @@ paper_figures := \
 	bandwidth:figures/out/h200-4gpu/nccl_allreduce-T_ss-buffers-hot-contention-none-bandwidth.pdf \
 	ranks:figures/out/h200-4gpu/iter_proxy-size-16MiB-gemms-1-ranks.pdf \
 	map:figures/out/h200-4gpu/iter_proxy-overlapped-gemms-1-sizes-verdict_map.pdf \
-	answer:figures/out/h200-4gpu/answer.pdf \
+	answer:figures/out/h200-2gpu-steps/answer.pdf \
 	needed:figures/out/method/wan_needed.pdf \
 	modelled:figures/out/wan/modelled.pdf
 role = $(firstword $(subst :, ,$1))

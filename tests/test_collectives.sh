@@ -137,6 +137,12 @@ skipped 'a maximum that is only copied' 'reduces nothing: use op=sum' \
     '[nccl_allreduce]' 'op = max' 'collective = allgather'
 skipped 'a ring of sends' 'have no algorithm or protocol' \
     '[nccl_allreduce]' 'algorithm = ring' 'collective = sendrecv'
+for cell in 'collective = broadcast' 'collective = allgather/memory = plain'; do
+    IFS=/ read -r collective memory <<<"$cell"
+    skipped "what no copy engine does: $cell" \
+        'policy=zero needs memory=symmetric and collective=allgather or alltoall' \
+        '[nccl_allreduce]' 'policy = zero' "$collective" "${memory:-memory = symmetric}"
+done
 skipped 'a policy on the host' 'backend=host has no policy=zero \(default\)' \
     '[iter_proxy]' 'backend = host' 'policy = zero'
 

@@ -83,7 +83,8 @@ on ignored $'size = 1KiB\ncollective = allgather\nconfigs = auto, symmetric/zero
     PRETEND_NO_COPIES=1
 but_one 'a policy that NCCL ignores' \
     'NCCL ran SendRecv ctas=8 where policy=zero was asked: it uses copy engines for'
-on oldpolicy $'size = 1KiB\nconfigs = auto, zero' PRETEND_NCCL=22703
+on oldpolicy $'size = 1KiB\ncollective = allgather\nconfigs = auto, symmetric/zero' \
+    PRETEND_NCCL=22703
 but_one 'a policy that this NCCL lacks' \
     'this NCCL, 2\.27, has no policy=zero: use policy=default, or NCCL 2\.28'
 { begin 2 && printf '%s\n' '[iter_proxy]' 'backend = cuda' 'size = 1MiB' 'gemm = 64' 'gemms = 2' \

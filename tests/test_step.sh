@@ -68,7 +68,7 @@ is "$(tail -n 2 cut.step | paste -sd';')" 'wait;kernel 36296862 30us' \
     'the optimizer waits for the buckets'
 like "$err" 'step 10\.7 ms in the trace: GEMMs 0\.8 ms .* collectives 0\.2 ms, no kernel 9\.7 ms' \
     'import says what the GPU did in the step'
-like "$err" 'a replay on this GPU should take about 1\.0 ms' 'import says what a replay should take'
+like "$err" 'a replay on this GPU should take [0-9.]+ to 1\.0 ms' 'import says what a replay should take'
 
 refused() { # NAME REGEX FILE OPTION…
     exits 1 "import refuses $1" import "${@:3}" -o refused.step
@@ -115,7 +115,7 @@ for table in "$top"/configs/steps/*.csv; do
     ok "the table $name makes the FSDP step that the repository has" \
         cmp "$name-fsdp.step" "$top/configs/steps/$name-fsdp.step"
 done
-is "$(ls "$top"/configs/steps/*.step | wc -l)" 8 'eight steps come with gradsync'
+is "$(ls "$top"/configs/steps/*.step | wc -l)" 12 'twelve steps come with gradsync'
 
 row() { printf '%s\n' "${@:2}" >"$1"; }
 row table.csv 'linear,4*,8' && refused \

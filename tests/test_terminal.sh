@@ -165,6 +165,22 @@ like "$out" $'\n# config a\n.*\n +8 +8 +- +- +-1 +[0-9.]+ .* N/A +N/A' \
     >text.txt
 ok 'import reads what show wrote in the nccl-tests format' \
     "$gradsync" import --platform back --set ranks=4 -o back text.txt
+collectives=$(echo "$top"/data/raw/h200-2gpu-collectives/nccl_allreduce/*-40a9)
+"$gradsync" show "$collectives" --format nccl-tests >collectives.txt
+row() { sed -n "/starting: $1/,/^# Avg/s/^ *65536 //p" collectives.txt | head -n 1 | cut -c1-40 |
+    xargs; }
+is "$(row all_gather_perf)" '8192 float none -1' \
+    'the nccl-tests format counts the elements of a block, and an all-gather has no operation'
+is "$(row broadcast_perf)" '16384 float none 0' 'a broadcast has a root'
+"$gradsync" show "$collectives" --format nccl-tests-json >collectives.json
+is "$(jq -r '.[] | .args[0]' collectives.json | sort | uniq -c | xargs)" "4 all_gather_perf $(
+    )4 alltoall_perf 3 broadcast_perf 3 reduce_perf 3 reduce_scatter_perf 3 sendrecv_perf" \
+    'the JSON of nccl-tests has a report for each table'
+jq '.[0]' collectives.json >report.json
+ok 'import reads a report that show wrote' "$gradsync" import --platform report -o back report.json
+is "$("$gradsync" show "$(echo back/report/*/*)" --json | jq -r '[.cells[].median_seconds * 1e9 |
+    round] | join(" ")')" "$(jq -r '[.results[].out_of_place.time * 1e3 | round] | join(" ")' \
+    report.json)" 'the imported times are those of the report'
 ok 'show --format prometheus succeeds' \
     "$gradsync" show p --format prometheus -o metrics/gradsync.prom
 is "$(find metrics -type f)" metrics/gradsync.prom \
@@ -177,6 +193,9 @@ is "$(grep -v '^#' metrics/gradsync.prom | grep \
     'every line of the metrics is a sample with labels'
 is "$(grep -v '^#' metrics/gradsync.prom | cut -d' ' -f1-2 | sort | uniq -d)" '' \
     'no series of the metrics occurs twice'
+is "$("$gradsync" show "$collectives" --format prometheus | grep -o 'collective="[A-Za-z]*"' |
+    sort -u | tr -d '\n')" "$(printf 'collective="%s"' AllGather AlltoAll Broadcast Reduce \
+    ReduceScatter SendRecv)" 'each metric names its collective'
 exits 2 'show refuses an unknown format' "$gradsync" show p --format promethus
 like "$err" "did you mean 'prometheus'" 'a misspelt format gets the nearest one'
 ok 'plan of a config succeeds' "$gradsync" plan mine

@@ -16,6 +16,11 @@ like "$err" 'ctas=8 .*no verdict: 3 of 6 blocks' 'three blocks give no verdict'
 like "$err" "trial: raw/.*; next: gradsync compare" 'a trial is recorded while its job goes on'
 is "$(jq -r 'select(.type == "end") | .status' "$(run_of)"/*.jsonl)" complete \
     'a trial whose job goes on is recorded as complete'
+exits 0 'a trial without --blocks succeeds' \
+    trial --arms ctas=8 --steps 4 -- "$job" steps=6000 step_us=2000 factor=1.5
+is "$(jq -r 'select(.type == "header") | .trial.over' "$(run_of)"/*.jsonl)" stop \
+    'a trial ends before its job once each arm has a verdict'
+like "$err" 'ctas=8 .*slower' 'a trial that ends by itself prints the verdict'
 exits 0 'a job with --keep-best and no better arm succeeds' \
     trial --arms ctas=8 --steps 8 --blocks 16 --keep-best \
     -- "$job" steps=2500 step_us=2000 factor=1.3

@@ -89,6 +89,13 @@ exits 0 'all ranks agree when evaluations interrupt the steps' job steps=600 eva
 is "$(last)" 'hold 25' 'a trial that evaluations interrupt makes all its visits'
 ok 'visits that evaluations interrupt are dropped' test "$(lines dropped | wc -l)" -gt 4
 is "$(lines visit | jq -r .calls | sort -u)" 40 'no visit contains calls of an evaluation'
+trial 'steps = 13' 'warmup = 5' 'blocks = 5'
+job steps=900 eval=29 >calls
+is "$(lines dropped | jq -r .step | sort -un | tail -n 1)" 11 \
+    'the first steps after other calls are not timed'
+trial 'steps = 8' 'warmup = 5' 'blocks = 2'
+job steps=900 eval=5 >calls
+is "$(last)" 'hold 10' 'a trial with other calls every five steps makes all its visits'
 trial 'steps = 64' 'blocks = 2'
 exits 0 'all ranks agree when evaluations come more often than a visit takes' job steps=2000 eval=25
 is "$(lines visit | jq -r .steps | sort -un | xargs)" 16 \

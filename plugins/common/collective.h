@@ -26,6 +26,14 @@ enum collective {
 extern const char *const collective_names[COLLECTIVES + 1]; /* NULL-terminated */
 #define COLLECTIVE_ROOT 0
 
+/* By its name; COLLECTIVE_ALLREDUCE: no collective has it. */
+enum collective collective_named(const char *name);
+/* The program of nccl-tests, such as "all_gather_perf", and the elements that it counts of a buffer
+ * of `count` elements: those of a block, if ranks share the buffer. */
+const char *collective_program(enum collective c);
+size_t collective_counted(enum collective c, size_t count, size_t ranks);
+bool collective_has_root(enum collective c);
+
 /* busbw = size / time * factor; and the factor as text, "(n-1)/n". */
 double collective_busbw_factor(enum collective c, double ranks);
 const char *collective_busbw_formula(enum collective c);

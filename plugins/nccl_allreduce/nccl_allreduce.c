@@ -121,6 +121,13 @@ static bool refuse(char *why, size_t n, const struct nccl_cell *c, const struct 
     return true;
 }
 
+/* NCCL 2.28 to 2.30 can use copy engines. Elsewhere policy=zero changes nothing. */
+static bool has_copies(const struct nccl_cell *c)
+{
+    return !strcmp(memories[c->memory], "symmetric") &&
+           (c->collective == COLLECTIVE_ALLGATHER || c->collective == COLLECTIVE_ALLTOALL);
+}
+
 /* What the collective lacks. */
 static bool lacks(char *why, size_t n, const struct nccl_cell *c)
 {
@@ -133,6 +140,10 @@ static bool lacks(char *why, size_t n, const struct nccl_cell *c)
         snprintf(why, n, "collective=%s cannot be done in place: use in_place=no", name);
     else if (c->op && !collective_reduces(collective))
         snprintf(why, n, "collective=%s reduces nothing: use op=sum", name);
+    else if (!strcmp(policies[c->policy], "zero") && !has_copies(c))
+        snprintf(why, n,
+                 "policy=zero needs memory=symmetric and collective=allgather or alltoall: NCCL "
+                 "uses copy engines for no others");
     else
         return false;
     return true;

@@ -89,7 +89,10 @@ static bool end_block(struct trial *t)
 static void run_step(struct trial *t, uint64_t now)
 {
     if (!t->visiting) {
-        begin_visit(t, now);
+        if (t->settling)
+            t->settling--;
+        else
+            begin_visit(t, now);
         return;
     }
     t->at_ns[t->n_at++] = now;
@@ -104,6 +107,11 @@ static void run_step(struct trial *t, uint64_t now)
 
 static void drop_visit(struct trial *t)
 {
+    if (t->state != TRIAL_RUN)
+        return;
+    if (t->settling)
+        t->settle /= 2; /* other calls come more often than that */
+    t->settling = t->settle;
     if (!t->visiting)
         return;
     trial_write_dropped(t);

@@ -5,8 +5,9 @@
  *   WARM   the step is followed for some steps; calls are not changed
  *   RUN    blocks of visits: a block visits each arm once in random order, the baseline twice. A
  *          visit applies its arm to the calls of some consecutive steps. A visit interrupted by
- *          other calls is dropped and repeated; after two drops of one visit, all visits get half
- *          the steps. Calls outside of steps are not changed
+ *          other calls is dropped and repeated, some steps later: after such calls the host, whose
+ *          clock times a visit, is for some steps faster than the GPU. After two drops of one
+ *          visit, all visits get half the steps. Calls outside of steps are not changed
  *   HOLD   the blocks are over; calls are not changed until an arm to keep is named
  *   KEPT   every call gets that arm
  *   OFF    the ranks could not agree; calls are never changed again
@@ -25,6 +26,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Steps between other calls and the next visit, unless other calls come more often. */
+#define TRIAL_SETTLE 4
 
 enum trial_state { TRIAL_LEARN, TRIAL_WARM, TRIAL_RUN, TRIAL_HOLD, TRIAL_KEPT, TRIAL_OFF };
 
@@ -51,6 +55,7 @@ struct trial {
     uint64_t taken[NCCL_PAIRS], unavailable, visit_calls;
     uint32_t ran[NCCL_PAIRS][NCCL_MAX_CHANNELS + 1]; /* of a visit; 0 channels: not reported */
     unsigned in_a_row;                               /* drops of the current visit */
+    unsigned settle, settling; /* steps between other calls and a visit; those left of them */
 
     uint64_t held_steps, next_keep;
     unsigned asked_keep;

@@ -30,7 +30,8 @@ uint32_t trial_hash(const void *bytes, size_t n)
 bool trial_begin(struct trial *t, const struct trial_config *c, const char *id, size_t ranks,
                  size_t nodes, int abi)
 {
-    *t = (struct trial){.config = c, .ranks = ranks, .takes_part = takes_part(c, ranks)};
+    *t = (struct trial){
+        .config = c, .ranks = ranks, .takes_part = takes_part(c, ranks), .settle = TRIAL_SETTLE};
     /* Ranks that read different configs must not take each other for partners. */
     snprintf(t->comm, sizeof t->comm, "%.40s-%08x%s", id, trial_hash(c, sizeof *c),
              t->takes_part ? "" : "-x");

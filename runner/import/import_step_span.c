@@ -57,7 +57,7 @@ void trace_choose_step(struct step_draft *d, const struct trace_events *t, doubl
     *to = median.to;
     text_addf(head, "From %s, ", d->path);
     if (n)
-        text_addf(head, "%s%.60s, the median of %zu steps: %.6g ms\n", marked ? "" : "up to ",
+        text_addf(head, "%s%.60s, the median of %zu steps: %.6g ms on the host\n", marked ? "" : "up to ",
                   median.name, n, (median.to - median.from) * 1e-3);
     else
         text_add(head, "all of it: it has no ProfilerStep marks, and no two Optimizer.step\n");

@@ -29,10 +29,7 @@ static bool param(const struct measured_cell *cell, const char *key, char *buf, 
 static enum collective collective_of(const struct measured_cell *cell)
 {
     char name[32];
-    for (int c = 0; param(cell, "collective", name, sizeof name) && c < COLLECTIVES; c++)
-        if (!strcmp(name, collective_names[c]))
-            return (enum collective)c;
-    return COLLECTIVE_ALLREDUCE;
+    return collective_named(param(cell, "collective", name, sizeof name) ? name : "");
 }
 
 static void cell_busbw(const struct config *config, const struct measured_cell *cell,

@@ -1,139 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reduce/nccl_table.h"
 
+#include "base/jsontext.h"
 #include "base/text.h"
-#include "reduce/axes.h"
+#include "reduce/nccl_sections.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of gradsync and of imports; the name that nccl-tests prints. */
-static const struct {
-    const char *name, *printed;
-    int64_t bytes;
-} elements[] = {
-    {"fp32", "float", 4},     {"float32", "float", 4}, {"fp64", "double", 8},
-    {"float64", "double", 8}, {"fp16", "half", 2},     {"float16", "half", 2},
-    {"bf16", "bfloat16", 2},  {"int8", "int8", 1},     {"uint8", "uint8", 1},
-    {"int32", "int32", 4},    {"int", "int32", 4},     {"uint32", "uint32", 4},
-    {"int64", "int64", 8},    {"uint64", "uint64", 8}, {"float", "float", 4},
-    {"double", "double", 8},  {"half", "half", 2},     {"bfloat16", "bfloat16", 2},
-};
-
-bool nccl_table_has(const struct rec_cell *cell, const struct summary *s)
-{
-    return cell->busbw_factor > 0 && cell->size_B > 0 && isfinite(s->time_s.median);
-}
-
-/* A section has one config and mode, and one set of other parameters; each size is a row. */
-struct sections {
-    const struct recorded *r;
-    const struct summary *cells;
-    char **where; /* of each cell: axes_where without the place; NULL: the cell is in no table */
-    struct text t;
-};
-
-static bool in_place(const struct rec_cell *cell)
-{
-    char value[8] = "";
-    recorded_param(cell, "in_place", value, sizeof value);
-    return !strcmp(value, "yes");
-}
-
-static char *without_place(const char *params)
-{
-    AUTO_WORDS struct words w = {0};
-    struct text t = {0};
-    words_split(&w, params, ' ');
-    for (size_t i = 0; i < w.n; i++)
-        if (strncmp(w.v[i], "in_place=", strlen("in_place=")) != 0)
-            text_addf(&t, "%s%s", t.len ? " " : "", w.v[i]);
-    return t.s ? t.s : xstrdup("");
-}
-
-static struct sections sections_make(const struct recorded *r, const struct summary *cells)
-{
-    struct sections s = {r, cells, xcalloc(r->n_cells + 1, sizeof *s.where), {0}};
-    struct axes axes = {0};
-    char **params = xcalloc(r->n_cells + 1, sizeof *params), *first = NULL;
-    for (size_t i = 0; i < r->n_cells; i++)
-        if (nccl_table_has(&r->cells[i], &cells[i])) {
-            params[i] = without_place(r->cells[i].params);
-            first = first ? first : params[i];
-            axes_add(&axes, first, params[i]);
-        }
-    for (size_t i = 0; i < r->n_cells; i++)
-        if (params[i])
-            s.where[i] = axes_where(&axes, r->cells[i].mode, params[i]);
-    for (size_t i = 0; i < r->n_cells; i++)
-        free(params[i]);
-    free(params);
-    return s;
-}
-
-static void sections_free(struct sections *s)
-{
-    for (size_t i = 0; i < s->r->n_cells; i++)
-        free(s->where[i]);
-    free(s->where);
-    text_free(&s->t);
-}
-
-static bool together(const struct sections *s, size_t a, size_t b)
-{
-    return s->where[a] && s->where[b] && !strcmp(s->where[a], s->where[b]) &&
-           !strcmp(s->r->cells[a].config, s->r->cells[b].config);
-}
-
-static bool is_new(const struct sections *s, size_t cell)
-{
-    size_t i = 0;
-    while (i < cell && !together(s, i, cell))
-        i++;
-    return i == cell && s->where[cell];
-}
-
-/* The cell of the section with this size, in or out of place; n_cells: none. */
-static size_t of_size(const struct sections *s, size_t first, int64_t size_B, bool placed)
-{
-    size_t i = first;
-    while (i < s->r->n_cells && !(together(s, first, i) && s->r->cells[i].size_B == size_B &&
-                                  in_place(&s->r->cells[i]) == placed))
-        i++;
-    return i;
-}
-
-static void add_half(struct sections *s, size_t cell)
+static void add_half(struct text *t, const struct nccl_sections *s, size_t cell)
 {
     if (cell == s->r->n_cells) {
-        text_addf(&s->t, " %10s %7s %7s %6s", "N/A", "N/A", "N/A", "N/A");
+        text_addf(t, " %10s %7s %7s %6s", "N/A", "N/A", "N/A", "N/A");
         return;
     }
     const struct summary *m = &s->cells[cell];
-    text_addf(&s->t, " %10.2f %7.2f %7.2f %6s", m->time_s.median * 1e6, m->algbw * 1e-9,
+    text_addf(t, " %10.2f %7.2f %7.2f %6s", m->time_s.median * 1e6, m->algbw * 1e-9,
               m->busbw * 1e-9, s->r->verified ? "0" : "N/A");
 }
 
-static void add_row(struct sections *s, size_t first, size_t cell)
+static void add_row(struct text *t, const struct nccl_sections *s, size_t first, size_t cell)
 {
     const struct rec_cell *c = &s->r->cells[cell];
-    char dtype[64] = "-", op[64] = "-";
-    const char *printed = dtype;
-    int64_t bytes = 1;
-    recorded_param(c, "dtype", dtype, sizeof dtype);
-    recorded_param(c, "op", op, sizeof op);
-    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
-        if (!strcmp(elements[i].name, dtype)) {
-            printed = elements[i].printed;
-            bytes = elements[i].bytes;
-        }
-    text_addf(&s->t, "%12lld %12lld %9s %7s %7d", (long long)c->size_B,
-              (long long)(c->size_B / bytes), printed, op, -1);
-    add_half(s, of_size(s, first, c->size_B, false));
-    add_half(s, of_size(s, first, c->size_B, true));
-    text_add(&s->t, "\n");
+    struct nccl_operation_words o = nccl_sections_operation(s, c);
+    text_addf(t, "%12lld %12lld %9s %7s %7d", (long long)c->size_B, (long long)o.count, o.dtype,
+              o.op, o.root);
+    add_half(t, s, nccl_sections_of_size(s, first, c->size_B, false));
+    add_half(t, s, nccl_sections_of_size(s, first, c->size_B, true));
+    text_add(t, "\n");
 }
 
 static void add_titles(struct text *t, const char *const *half, const char *const *left)
@@ -144,7 +39,7 @@ static void add_titles(struct text *t, const char *const *half, const char *cons
     text_add(t, "\n");
 }
 
-static void add_section(struct sections *s, size_t first)
+static void add_section(struct text *t, const struct nccl_sections *s, size_t first)
 {
     static const char *const names[] = {"time", "algbw", "busbw", "#wrong"},
                              *const units[] = {"(us)", "(GB/s)", "(GB/s)", ""},
@@ -152,51 +47,115 @@ static void add_section(struct sections *s, size_t first)
                              *const bytes[] = {"(B)", "(elements)", "", "", ""};
     const char *where = s->where[first];
     bool placed = strcmp(where, "-") != 0;
-    double busbw = 0;
-    size_t n = 0;
-    int64_t least = s->r->cells[first].size_B, most = least;
-    for (size_t i = first; i < s->r->n_cells; i++)
-        if (together(s, first, i)) {
-            least = s->r->cells[i].size_B < least ? s->r->cells[i].size_B : least;
-            most = s->r->cells[i].size_B > most ? s->r->cells[i].size_B : most;
-        }
-    text_addf(&s->t, "#\n# nThread 1 nGpus 1 minBytes %lld maxBytes %lld validation: %d\n",
-              (long long)least, (long long)most, s->r->verified);
-    text_addf(&s->t, "#\n# config %s%s%s\n", s->r->cells[first].config, placed ? ", " : "",
+    struct nccl_extent e = nccl_sections_extent(s, first);
+    text_addf(t, "#\n# Collective test starting: %s\n",
+              collective_program(nccl_sections_collective(&s->r->cells[first])));
+    text_addf(t, "# nThread 1 nGpus 1 minBytes %lld maxBytes %lld validation: %d\n",
+              (long long)e.least, (long long)e.most, s->r->verified);
+    text_addf(t, "#\n# config %s%s%s\n", s->r->cells[first].config, placed ? ", " : "",
               placed ? where : "");
-    text_addf(&s->t, "#%51s %33s %33s\n", "", "out-of-place", "in-place");
-    add_titles(&s->t, names, keys);
-    add_titles(&s->t, units, bytes);
-    for (size_t i = first; i < s->r->n_cells; i++) {
-        if (!together(s, first, i))
-            continue;
-        busbw += s->cells[i].busbw * 1e-9;
-        n++;
-        int64_t size = s->r->cells[i].size_B;
-        size_t out = of_size(s, first, size, false), in = of_size(s, first, size, true);
-        if ((out < in ? out : in) == i) /* one row for both */
-            add_row(s, first, i);
-    }
+    text_addf(t, "#%51s %33s %33s\n", "", "out-of-place", "in-place");
+    add_titles(t, names, keys);
+    add_titles(t, units, bytes);
+    for (size_t i = first; i < s->r->n_cells; i++)
+        if (nccl_sections_begins_row(s, first, i))
+            add_row(t, s, first, i);
     if (s->r->verified)
-        text_add(&s->t, "# Out of bounds values : 0 OK\n");
-    text_addf(&s->t, "# Avg bus bandwidth    : %g\n", busbw / (double)n);
+        text_add(t, "# Out of bounds values : 0 OK\n");
+    text_addf(t, "# Avg bus bandwidth    : %g\n", e.busbw_GBs);
 }
 
 char *nccl_table_text(const struct recorded *r, const struct summary *cells)
 {
-    struct sections s = sections_make(r, cells);
+    struct nccl_sections s = nccl_sections_make(r, cells);
+    struct text t = {0};
     for (size_t i = 0; i < r->n_cells; i++) {
-        if (!is_new(&s, i))
+        if (!nccl_sections_is_new(&s, i))
             continue;
-        if (!s.t.len)
-            text_addf(&s.t,
+        if (!t.len)
+            text_addf(&t,
                       "# %s on %s, run %s: %lld ranks on %lld node%s; median time an iteration\n",
                       r->workload, r->platform, r->run_id, (long long)r->ranks, (long long)r->nodes,
                       r->nodes == 1 ? "" : "s");
-        add_section(&s, i);
+        add_section(&t, &s, i);
     }
-    char *text = s.t.s;
-    s.t = (struct text){0};
-    sections_free(&s);
+    nccl_sections_free(&s);
+    return t.s;
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_half(const struct nccl_sections *s, size_t cell)
+{
+    if (cell == s->r->n_cells)
+        return json_null();
+    const struct summary *m = &s->cells[cell];
+    return json_pack("{sf sf sf so}", "time", m->time_s.median * 1e6, "alg_bw", m->algbw * 1e-9,
+                     "bus_bw", m->busbw * 1e-9, "nwrong",
+                     s->r->verified ? json_real(0) : json_null());
+}
+
+static json_t *json_row(const struct nccl_sections *s, size_t first, size_t cell)
+{
+    const struct rec_cell *c = &s->r->cells[cell];
+    struct nccl_operation_words o = nccl_sections_operation(s, c);
+    char root[16];
+    snprintf(root, sizeof root, "%6d", o.root);
+    return json_pack("{sI sI so so ss so so si ss}", "size", (json_int_t)c->size_B, "count",
+                     (json_int_t)o.count, "type", json_text(o.dtype), "redop", json_text(o.op),
+                     "root", root, "out_of_place",
+                     json_half(s, nccl_sections_of_size(s, first, c->size_B, false)), "in_place",
+                     json_half(s, nccl_sections_of_size(s, first, c->size_B, true)),
+                     "actual_iterations", 1, "experiment_name", "");
+}
+
+/* The recording's hosts are not in the summary: each rank is a device. */
+static json_t *json_devices(const struct nccl_sections *s)
+{
+    json_t *devices = json_array();
+    for (int64_t i = 0; i < s->r->ranks; i++)
+        json_array_append_new(devices,
+                              json_pack("{sI si si ss sI ss ss}", "rank", (json_int_t)i, "group", 0,
+                                        "pid", 0, "hostname", "", "device", (json_int_t)i,
+                                        "device_hex", "", "device_info", ""));
+    return devices;
+}
+
+/* The report of one program of nccl-tests (-J, version 3), and what gradsync adds. */
+static json_t *json_section(const struct nccl_sections *s, size_t first)
+{
+    const struct rec_cell *c = &s->r->cells[first];
+    struct nccl_extent e = nccl_sections_extent(s, first);
+    char launch[16] = "";
+    recorded_param(c, "launch", launch, sizeof launch);
+    json_t *rows = json_array();
+    for (size_t i = first; i < s->r->n_cells; i++)
+        if (nccl_sections_begins_row(s, first, i))
+            json_array_append_new(rows, json_row(s, first, i));
+    return json_pack(
+        "{si ss s[s] s[] s{si si sI sI si si si si so} so s{si ss} s{sf ss} s[] s{so so so so so}}",
+        "version", 3, "start_time", "", "args", collective_program(nccl_sections_collective(c)),
+        "env", "config", "nthreads", 1, "ngpus", 1, "minimum_bytes", (json_int_t)e.least,
+        "maximum_bytes", (json_int_t)e.most, "iterations", 1, "aggregated_iterations", 1,
+        "validation", (int)s->r->verified, "graph", (int)!strcmp(launch, "graph"), "devices",
+        json_devices(s), "results", rows, "out_of_bounds", "count", 0, "okay", "true",
+        "average_bus_bandwidth", "bandwidth", e.busbw_GBs, "okay", "unchecked", "errors",
+        "gradsync", "platform", json_text(s->r->platform), "run_id", json_text(s->r->run_id),
+        "config", json_text(c->config), "mode", json_text(c->mode), "params",
+        json_text(s->where[first]));
+}
+
+char *nccl_table_json(const struct recorded *r, const struct summary *cells)
+{
+    struct nccl_sections s = nccl_sections_make(r, cells);
+    AUTO_JSON json_t *all = json_array();
+    for (size_t i = 0; i < r->n_cells; i++)
+        if (nccl_sections_is_new(&s, i))
+            json_array_append_new(all, json_section(&s, i));
+    const json_t *one = json_array_size(all) == 1 ? json_array_get(all, 0) : all;
+    char *dump = json_array_size(all) ? json_dumps(one, JSON_INDENT(1)) : NULL;
+    char *text = dump ? xstrfmt("%s\n", dump) : NULL;
+    free(dump);
+    nccl_sections_free(&s);
     return text;
 }

@@ -28,6 +28,7 @@ struct job {
     char *tuner, *ranks, *config; /* the plugin; the folder of the ranks; the trial's file */
     char *run;                    /* the run folder; NULL until there is something for it */
     int launch;
+    size_t looked_at;        /* this launch: blocks, to see whether it can end */
     bool recorded, captured; /* this launch; the user knows that nothing can be switched */
 };
 
@@ -186,6 +187,16 @@ static void keep_best(const struct job *j, const struct trial_comm *c)
     free(aside);
 }
 
+/* Ends the trial once each arm has a verdict. With --blocks, the user wants that many. */
+static void end_early(struct job *j, const struct trial_comm *c)
+{
+    if (j->o->blocks.value || !trial_result_enough(c, &j->looked_at, CONTRAST_DRAWS))
+        return;
+    AUTO_FREE char *path = xstrfmt("%s/stop", j->ranks);
+    if (!files_write_new(path, "", 0666))
+        fail_file(path, "written; the trial goes on", errno);
+}
+
 /* A user need not wait for the end of the job to learn this. */
 static void warn_captured(struct job *j, const struct trial_ranks *r)
 {
@@ -208,6 +219,8 @@ static int collect(struct job *j, bool ended, int status)
     bool over = c && c->over >= c->ranks;
     if (!ended && !c)
         warn_captured(j, &r);
+    if (!ended && c && !over)
+        end_early(j, c);
     if (ended && !c && !status)
         code = trial_result_explain(&r);
     if ((ended || over) && c) {
@@ -237,6 +250,7 @@ static int launch(struct job *j, int *status)
         return code;
     trial_environment_set(j->tuner, j->config);
     j->recorded = j->captured = false;
+    j->looked_at = 0;
     code = trial_child(j->command, while_it_runs, j, status);
     if (!code && !j->recorded)
         code = collect(j, true, *status);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define BASELINE "auto"
+#define LOOKS 8 /* whether a trial can end: from 6 to 768 blocks */
 
 /* ---- verdicts ---- */
 
@@ -67,8 +68,11 @@ static bool counts(const struct trial_verdict *v)
            v->effect.launches >= TRIAL_BLOCKS_MIN;
 }
 
-static void judge(struct trial_verdict *v, size_t n)
+/* `looks`: after how many looks at the data a verdict must still have its error rate. An interval
+ * of 1 - 0.05/8 is 1.4 times as wide as one of 95%. */
+static void judge(struct trial_verdict *v, size_t n, int looks)
 {
+    const double wider = looks > 1 ? 1.4 : 1;
     double *p = xcalloc(n + 1, sizeof *p), floor = NAN;
     size_t family = 0;
     for (size_t i = 0; i < n; i++) {
@@ -77,16 +81,20 @@ static void judge(struct trial_verdict *v, size_t n)
             floor = fabs(v[i].effect.value);
     }
     for (size_t i = 0; i < n; i++)
-        p[i] = counts(&v[i]) ? judgement_p(&v[i].effect, family) : NAN;
+        p[i] = counts(&v[i]) ? fmin(1, looks * judgement_p(&v[i].effect, family)) : NAN;
     contrast_holm(p, n);
-    for (size_t i = 0; i < n; i++)
-        v[i].verdict = counts(&v[i])
-                           ? judge_effect(&v[i].effect, TRIAL_EQUIVALENCE, floor, p[i]).verdict
-                           : VERDICT_INCONCLUSIVE;
+    for (size_t i = 0; i < n; i++) {
+        struct effect e = v[i].effect;
+        e.lo = e.value - wider * (e.value - e.lo);
+        e.hi = e.value + wider * (e.hi - e.value);
+        v[i].verdict = counts(&v[i]) ? judge_effect(&e, TRIAL_EQUIVALENCE, floor, p[i]).verdict
+                                     : VERDICT_INCONCLUSIVE;
+    }
     free(p);
 }
 
-size_t trial_verdicts(struct trial_verdict **out, const struct trial_comm *c, size_t draws)
+static size_t verdicts(struct trial_verdict **out, const struct trial_comm *c, size_t draws,
+                       int looks)
 {
     struct trial_verdict *v = xcalloc(c->n + 1, sizeof *v);
     size_t n = 0;
@@ -100,9 +108,30 @@ size_t trial_verdicts(struct trial_verdict **out, const struct trial_comm *c, si
                                             .same_operation = same_operation(c, arm, copy),
                                             .effect = effect_of(c, arm, copy, draws)};
     }
-    judge(v, n);
+    judge(v, n, looks);
     *out = v;
     return n;
+}
+
+size_t trial_verdicts(struct trial_verdict **v, const struct trial_comm *c, size_t draws)
+{
+    return verdicts(v, c, draws, 1);
+}
+
+bool trial_result_enough(const struct trial_comm *c, size_t *looked_at, size_t draws)
+{
+    AUTO_FREE struct trial_verdict *v = NULL;
+    size_t blocks = 0, open = 0;
+    for (size_t i = 0; i < c->n; i++)
+        blocks += !c->visits[i].copy && !strcmp(c->visits[i].arm, BASELINE);
+    if (blocks < TRIAL_BLOCKS_MIN || blocks < 2 * *looked_at)
+        return false;
+    *looked_at = blocks;
+    size_t n = verdicts(&v, c, draws, LOOKS);
+    for (size_t i = 0; i < n; i++)
+        open += !v[i].copy && !v[i].same_operation && trial_taken_counts(&v[i].taken) &&
+                v[i].verdict == VERDICT_INCONCLUSIVE;
+    return open == 0;
 }
 
 /* ---- lines ---- */

@@ -31,6 +31,10 @@ struct trial_verdict {
 /* Of each arm, and of auto's second copy; `auto` itself is left out. The caller frees *v. `draws` of
  * the bootstrap. */
 size_t trial_verdicts(struct trial_verdict **v, const struct trial_comm *c, size_t draws);
+/* True: each arm has a verdict, so the trial can end. It looks at TRIAL_BLOCKS_MIN blocks and each time
+ * there are twice as many; *looked_at, 0 at first, is its own. Because it looks more than once, it asks
+ * for more than trial_verdicts does: each p times the number of looks, and wider intervals. */
+bool trial_result_enough(const struct trial_comm *c, size_t *looked_at, size_t draws);
 /* By say(): a line for each arm. */
 void trial_result_say(const struct trial_comm *c);
 /* The arm with the shortest step among those that are faster than auto; NULL: none. */

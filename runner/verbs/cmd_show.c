@@ -272,8 +272,8 @@ int cmd_show(int argc, char **argv)
     const struct cli_option options[] = {
         {"json", 'j', CLI_FLAG, &q.json, NULL, "print one JSON object (docs/formats.md)"},
         {"format", 0, CLI_TEXT, &q.format, "FORMAT",
-         "nccl-tests: tables as all_reduce_perf prints them; prometheus: metrics for the textfile "
-         "collector, with the names of NCCL's inspector"},
+         "nccl-tests: tables as nccl-tests prints them; nccl-tests-json: as its -J writes them; "
+         "prometheus: metrics for the textfile collector, with the names of NCCL's inspector"},
         {"output", 'o', CLI_TEXT, &q.out, "FILE",
          "write the format to this file, replaced in one step (default: print it)"},
         {0}};

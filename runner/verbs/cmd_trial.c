@@ -33,10 +33,10 @@ int cmd_trial(int argc, char **argv)
          "settings to compare with auto, NCCL's own choice, separated by commas: ctas=N, an "
          "algorithm, a protocol, or several joined by '/' (ring/LL128/ctas=8); required"},
         {"minutes", 'm', CLI_INT, &o.minutes, "N",
-         "end the trial after N minutes; 0: no limit (default 10); the job then continues with "
-         "NCCL's own settings"},
+         "end the trial after N minutes at most; 0: no limit (default 10); the job then continues "
+         "with NCCL's own settings"},
         {"blocks", 'b', CLI_INT, &o.blocks, "N",
-         "end the trial after N blocks; 0: no limit (default 0)"},
+         "end the trial after N blocks; 0: as soon as each setting has a verdict (default 0)"},
         {"visit", 0, CLI_INT, &o.visit_s, "S",
          "seconds that a setting runs before the next one (default 2)"},
         {"steps", 0, CLI_INT, &o.steps, "N",

@@ -6,6 +6,7 @@
 #include "base/jsontext.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "reduce/nccl_sections.h"
 #include "reduce/nccl_table.h"
 #include "reduce/run_summary.h"
 
@@ -91,6 +92,15 @@ static const struct metric metrics[] = {
      time_us},
 };
 
+static const char *const inspector_names[COLLECTIVES] = {[COLLECTIVE_ALLREDUCE] = "AllReduce",
+                                                         [COLLECTIVE_ALLGATHER] = "AllGather",
+                                                         [COLLECTIVE_REDUCESCATTER] =
+                                                             "ReduceScatter",
+                                                         [COLLECTIVE_ALLTOALL] = "AlltoAll",
+                                                         [COLLECTIVE_BROADCAST] = "Broadcast",
+                                                         [COLLECTIVE_REDUCE] = "Reduce",
+                                                         [COLLECTIVE_SENDRECV] = "SendRecv"};
+
 static void add_label(struct text *t, const char *name, const char *value)
 {
     text_addf(t, "%s%s=\"", t->s[t->len - 1] == '{' ? "" : ",", name);
@@ -107,6 +117,7 @@ static void add_series(struct text *t, const struct metric *k, const struct run_
 {
     char size[32], ranks[24], nodes[24];
     const struct rec_cell *c = &s->r->cells[i];
+    const char *collective = inspector_names[nccl_sections_collective(c)];
     units_size(size, sizeof size, (uint64_t)c->size_B);
     snprintf(ranks, sizeof ranks, "%lld", (long long)s->r->ranks);
     snprintf(nodes, sizeof nodes, "%lld", (long long)s->r->nodes);
@@ -117,7 +128,7 @@ static void add_series(struct text *t, const struct metric *k, const struct run_
                                      {"cell", c->id},
                                      {"config", c->config},
                                      {"mode", c->mode},
-                                     {"collective", "AllReduce"},
+                                     {"collective", collective},
                                      {"message_size", size},
                                      {"algo_proto", c->ran},
                                      {"nranks", ranks},
@@ -134,7 +145,7 @@ static char *prometheus_of(const struct run_summary *s)
     for (size_t k = 0; k < sizeof metrics / sizeof *metrics; k++) {
         bool any = false;
         for (size_t i = 0; i < s->r->n_cells; i++) {
-            if (!nccl_table_has(&s->r->cells[i], &s->cells[i]))
+            if (!nccl_sections_has(&s->r->cells[i], &s->cells[i]))
                 continue;
             if (!any)
                 text_addf(&t, "# HELP %s %s\n# TYPE %s gauge\n", metrics[k].name, metrics[k].help,
@@ -153,10 +164,18 @@ static char *nccl_of(const struct run_summary *s)
     return nccl_table_text(s->r, s->cells);
 }
 
+static char *nccl_json_of(const struct run_summary *s)
+{
+    return nccl_table_json(s->r, s->cells);
+}
+
 static const struct {
     const char *name;
-    char *(*text)(const struct run_summary *s); /* NULL: no all-reduce */
-} formats[] = {{"json", json_of}, {"nccl-tests", nccl_of}, {"prometheus", prometheus_of}};
+    char *(*text)(const struct run_summary *s); /* NULL: no collective */
+} formats[] = {{"json", json_of},
+               {"nccl-tests", nccl_of},
+               {"nccl-tests-json", nccl_json_of},
+               {"prometheus", prometheus_of}};
 #define FORMATS (sizeof formats / sizeof *formats)
 
 static int write_text(const char *text, const char *out)
@@ -177,13 +196,15 @@ int show_format(const char *dir, const char *format, const char *out)
     while (k < FORMATS && strcmp(names[k], format))
         k++;
     if (k == FORMATS)
-        return fail(GS_USAGE, "show: no format '%s'%s; formats are json, nccl-tests and prometheus",
+        return fail(GS_USAGE,
+                    "show: no format '%s'%s; formats are json, nccl-tests, nccl-tests-json and "
+                    "prometheus",
                     format, DID_YOU_MEAN(text_nearest(format, names, FORMATS)));
     int code = run_summary_read(&s, dir);
     AUTO_FREE char *text = code ? NULL : formats[k].text(&s);
     if (!code && !text)
         code =
-            fail(GS_USAGE, "%s: holds no all-reduce, which %s needs; --format json has all cells",
+            fail(GS_USAGE, "%s: holds no collective, which %s needs; --format json has all cells",
                  dir, format);
     if (!code)
         code = write_text(text, out);

@@ -4,6 +4,6 @@
  */
 #pragma once
 
-/* Writes the run as `format`, one of json, nccl-tests and prometheus, to the file `out`, or to
+/* Writes the run as `format`, json, nccl-tests, nccl-tests-json or prometheus, to the file `out`, or to
  * stdout if it is NULL. GS_OK or reported. */
 int show_format(const char *dir, const char *format, const char *out);

@@ -8,8 +8,8 @@
 #   LEVELS   alone synthetic step trial training launches (default: all but launches, which needs a
 #            new torchrun for each config)
 #   CONFIGS  settings to compare with auto (default: ctas=8 ctas=16 ring/LL128)
-#   BUDGET   seconds of measuring per step and level, three times as many in a trial, whose visits
-#            are long (default: 20); each start takes more
+#   BUDGET   seconds of measuring per step and level, and for each of five launches of a trial
+#            (default: 20); each start takes more
 #   OUT      folder to keep recordings, logs and the table in (default: none)
 #   HOST     1: without GPUs, to try this script: MPI instead of NCCL, JOB instead of torchrun
 . "$(dirname "$0")/gpu_common.sh"
@@ -43,6 +43,13 @@ torch() { # ARG…: a process a GPU; HOST has none
 
 # ---- levels that are recordings of gradsync
 
+contrasts() { # STEP LEVEL NAME: of its recording, to the results
+    "$gradsync" reduce -q "$out/raw/$3" -o "$out/csv-$3" 2>>"$out/$3.log"
+    "$gradsync" compare -q "$out/raw/$3"/*/* -o "$out/csv-$3" >>"$out/$3.log" 2>&1
+    awk -v step="$1" -v level="$2" -f "$top/figures/csv.awk" -f "$top/tests/bench/steps_rows.awk" \
+        "$out/csv-$3/summary.csv" "$out/csv-$3/compare.csv" >>"$results"
+}
+
 measure() { # STEP LEVEL WORKLOAD KEY=VALUE…: runs it, and gives the contrasts to the results
     local step=$1 level=$2 workload=$3 name=$1-$2 keys
     shift 3
@@ -66,11 +73,7 @@ measure() { # STEP LEVEL WORKLOAD KEY=VALUE…: runs it, and gives the contrasts
         failed "$step" "$level" "$(last_line "$out/$name.log")"
         return
     fi
-    "$gradsync" reduce -q "$out/raw/$name" -o "$out/csv-$name" 2>>"$out/$name.log"
-    "$gradsync" compare -q "$out/raw/$name"/*/* -o "$out/csv-$name" >>"$out/$name.log" 2>&1
-    awk -v step="$step" -v level="$level" -f "$top/figures/csv.awk" \
-        -f "$top/tests/bench/steps_rows.awk" \
-        "$out/csv-$name/summary.csv" "$out/csv-$name/compare.csv" >>"$results"
+    contrasts "$step" "$level" "$name"
 }
 
 level_alone() {
@@ -92,9 +95,8 @@ level_step() {
         absent "$1" step 'this gradsync imports no training steps'
         return
     fi
-    # A replayed CUDA graph has no shapes in its trace: profile the step as it was before the capture.
     # shellcheck disable=SC2086
-    if ! torch ${step_args[$1]//--graph/} --warmup 10 --profile "$trace" >"$out/$1.profile.log" 2>&1 ||
+    if ! torch ${step_args[$1]} --warmup 10 --profile "$trace" >"$out/$1.profile.log" 2>&1 ||
         ! "$gradsync" import --step "$trace" -o "$profile" >>"$out/$1.profile.log" 2>&1; then
         failed "$1" step "$(last_line "$out/$1.profile.log")"
         return
@@ -106,7 +108,7 @@ level_step() {
 # ---- levels that are a training
 
 level_trial() {
-    local log=$out/$1-trial.log rc=0
+    local log=$out/$1-trial.log
     if [[ ${step_args[$1]} == *--graph* ]]; then
         absent "$1" trial 'CUDA graph: nothing can be switched'
         return
@@ -114,22 +116,12 @@ level_trial() {
     local command=(python3 -m torch.distributed.run --standalone --nproc-per-node "$gpus" "$train")
     [ -z "$host" ] || read -r -a command <<<"${JOB:?}"
     # shellcheck disable=SC2206
-    [ -n "$host" ] || command+=(${step_args[$1]} --seconds $((3 * budget)))
-    "$gradsync" trial --arms "$list" --steps 16 --warmup 30 --minutes 0 --platform "$1-trial" \
-        -o "$out/raw" \
-        -- "${command[@]}" >"$out/$1-trial.out" 2>"$log" || rc=$?
-    if [ $rc != 0 ] || ! grep -q '%  \[' "$log"; then
+    [ -n "$host" ] || command+=(${step_args[$1]} --seconds "$budget")
+    if ! "$gradsync" trial --arms "$list" --steps 14 --warmup 20 --minutes 0 --launches 5 \
+        --platform "$1-trial" -o "$out/raw" -- "${command[@]}" >"$out/$1-trial.out" 2>"$log"; then
         failed "$1" trial "$(last_line "$log")"
     else
-        sed -n 's/,//g; s/^  auto again/  auto-again/; s/^  \([^ ]*\) *\([-+][0-9.]*\)%  \[\([^ '\
-']*\) \([^]]*\)\]  .*/\1 - \2 \3 \4/p' "$log" |
-            sed "s/^/$1 trial /" >>"$results"
-        "$gradsync" reduce -q "$out/raw/$1-trial" -o "$out/csv-$1-trial" 2>>"$log"
-        awk -v step="$1" -f "$top/figures/csv.awk" \
-            -f <(echo 'FNR == 1 { header(); next } { csv($0, f) }
-            get("config") == "auto" { print step, "trial auto", 1e3 * get("median_s"), 0, 0, 0; '\
-'exit }') \
-            "$out/csv-$1-trial/summary.csv" >>"$results"
+        contrasts "$1" trial "$1-trial"
     fi
 }
 level_training() {
@@ -162,11 +154,7 @@ level_launches() {
 	config = auto, ${list//,/, }
 	END
     if "$gradsync" train -q "$out/$name.ini" -o "$out/raw" >"$out/$name.log" 2>&1; then
-        "$gradsync" reduce -q "$out/raw/$name" -o "$out/csv-$name" 2>>"$out/$name.log"
-        "$gradsync" compare -q "$out/raw/$name"/*/* -o "$out/csv-$name" >>"$out/$name.log" 2>&1
-        awk -v step="$1" -v level=launches -f "$top/figures/csv.awk" \
-            -f "$top/tests/bench/steps_rows.awk" \
-            "$out/csv-$name/summary.csv" "$out/csv-$name/compare.csv" >>"$results"
+        contrasts "$1" launches "$name"
     else
         failed "$1" launches "$(last_line "$out/$name.log")"
     fi

@@ -10,13 +10,13 @@
     'NCCL_TESTS names no folder with all_reduce_perf'
 
 ok 'gradsync and nccl-tests are measured side by side' \
-    env SIZES='64KiB 4MiB 64MiB' LAUNCHES=graph COLLECTIVES=allgather SIZES_OF_OTHERS=4MiB \
-    GPUS="$gpus" BUILD="$build" bash "$top/tests/bench/gpu.sh"
-table=$(grep -E '^(T_ss|allgather) ' <<<"$out")
-while read -r _ size _ _ _ ratio _; do
-    ok "$size takes between 1/1.5 and 1.5 times what nccl-tests measures ($ratio)" \
+    env WINDOWS='65536:4194304 67108864:67108864' FACTOR=64 LAUNCHES=graph ROUNDS=1 \
+    COLLECTIVES='allreduce allgather' GPUS="$gpus" BUILD="$build" bash "$top/tests/bench/gpu.sh"
+table=$(grep -v '^#' <<<"$out")
+while read -r collective size _ _ _ ratio _; do
+    ok "$collective of $size B takes 1/1.5 to 1.5 times what nccl-tests measures ($ratio)" \
         awk -v r="$ratio" 'BEGIN { exit !(r > 1 / 1.5 && r < 1.5) }'
 done <<<"$table"
-is "$(wc -l <<<"$table")" "$([ -x "$NCCL_TESTS/all_gather_perf" ] && echo 4 || echo 3)" \
+is "$(wc -l <<<"$table")" "$([ -x "$NCCL_TESTS/all_gather_perf" ] && echo 6 || echo 3)" \
     'every size is compared with nccl-tests'
 done_testing

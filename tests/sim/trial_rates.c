@@ -7,7 +7,8 @@
  *
  * A trial visits auto, its copy and the arms for two seconds each, in random order within a block.
  * The logarithm of a visit's time is the sum of white noise, AR(1) noise over the visits, a drift
- * over the trial, a clock step in its middle half, disturbed visits, and the truth of the arm.
+ * over the trial, a clock step in its middle half, disturbed visits, and the truth of the arm. A
+ * trial ends when each arm has a verdict.
  */
 #include "rates.h"
 
@@ -90,6 +91,17 @@ static void make_trial(struct trial_comm *c, const struct regime *r, double trut
     }
 }
 
+/* As trial_job.c ends a trial, at most once a block. */
+static void end_early(struct trial_comm *c, const struct regime *r)
+{
+    size_t n = c->n, looked_at = 0;
+    for (c->n = 0; c->n < n;) {
+        c->n += (size_t)r->arms + 2;
+        if (trial_result_enough(c, &looked_at, DRAWS))
+            return;
+    }
+}
+
 /* ---- rates ---- */
 
 enum rate { FALSE_ALARM, KEPT, COVERS, FOUND, FOUND_HALF, OTHER_WAY, RATES };
@@ -114,6 +126,7 @@ static void count_nothing(size_t regime, struct trial_comm *c, struct rng *rng)
     struct trial_verdict *v;
     bool any = false, faster = false;
     make_trial(c, &regimes[regime], 0, rng);
+    end_early(c, &regimes[regime]);
     size_t n = trial_verdicts(&v, c, DRAWS);
     for (size_t i = 0; i < n; i++) {
         any = any || verdict_is_difference(v[i].verdict);
@@ -131,6 +144,7 @@ static void count_effect(size_t regime, struct trial_comm *c, double size, bool 
 {
     struct trial_verdict *v;
     make_trial(c, &regimes[regime], log1p(faster ? -size : size), rng);
+    end_early(c, &regimes[regime]);
     size_t n = trial_verdicts(&v, c, DRAWS);
     enum verdict got = first_arm(v, n)->verdict;
     count(regime, size < 0.02 ? FOUND_HALF : FOUND,

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# make bench-gpu beside nccl-tests, without GPUs: its script on pretended GPUs (tests/gpu/pretend.c,
+# 10 us an operation) and on a stand-in for the programs of nccl-tests, and its table.
+. "$(dirname "$0")/lib.sh"
+
+table() { awk -f "$top/tests/bench/gpu_table.awk" "$@"; }
+cat >times.txt <<'END'
+ours allgather graph 512 10.4
+theirs allgather graph 512 10
+ours allgather graph 1024 10.4
+theirs allgather graph 1024 10
+theirs allgather graph 1024 10.1
+theirs allgather graph 1024 9
+ours allgather graph 1024 10.2
+ours allgather graph 1024 11
+ours reduce stream 4096 9
+theirs reduce stream 4096 10
+ours reduce stream 8192 10
+theirs reduce stream 8192 9.5
+theirs reduce stream 8192 10.5
+theirs reduce stream 8192 9.6
+theirs reduce stream 16384 12
+END
+out=$(table times.txt)
+like "$out" 'allgather 512 graph 10.40 10.00 1.0400 0.95..1.05 within' \
+    '4% is within the target at 512 B'
+like "$out" 'allgather 1024 graph 10.40 10.00 1.0400 0.98..1.02 outside 9.00..10.10 of 3' \
+    'of three rounds the medians count, and 4% is outside the target at 1 KiB'
+like "$out" 'reduce 8192 stream 10.00 9.60 1.0417 0.98..1.02 among' \
+    'a time between two rounds of nccl-tests is told apart from one outside them'
+like "$out" ': 1 of 4 within .*, 1 outside it but .*, 2 outside: gradsync slower in 1, faster in 1' \
+    'the last sentence counts the verdicts'
+like "$out" '1 sizes? measured by nccl-tests alone' 'a size without a time of gradsync is said'
+
+[ -e "$build/plugins/nccl_allreduce/cuda.so" ] || {
+    skip 'the script runs' 'built without CUDA or NCCL'
+    done_testing
+}
+ok 'the library that pretends compiles' "${CC:-gcc}" -std=gnu11 -shared -fPIC \
+    -Wl,-soname,libcuda.so.1 -o pretend.so "$top/tests/gpu/pretend.c"
+mkdir -p perf/build
+cat >perf/build/all_reduce_perf <<'END'
+#!/usr/bin/env bash
+while getopts b:e:f:g:w:c:N:n:G: o; do
+    case $o in b) b=$OPTARG ;; e) e=$OPTARG ;; f) f=$OPTARG ;; *) ;; esac
+done
+[ "$OMPI_COMM_WORLD_RANK" = 0 ] || exit 0
+for ((; b <= e; b *= f)); do echo "$b $((b / 4)) float sum -1 10.1 1 1 0 20 1 1 0"; done
+END
+chmod +x perf/build/all_reduce_perf
+ln -s all_reduce_perf perf/build/all_gather_perf
+run env BUILD="$build" LD_PRELOAD="$tmp/pretend.so" GPUS=2 NCCL_TESTS="$tmp/perf" FACTOR=16 \
+    WINDOWS='8:1024 4096:4096' ROUNDS=1 LAUNCHES=graph COLLECTIVES='allreduce allgather reduce' \
+    bash "$top/tests/bench/gpu.sh"
+is "$rc" 0 'the script ends well'
+is "$(grep -v '^#' <<<"$out" | cut -d' ' -f1-6)" "allreduce 8 graph 10.00 10.10 0.9901
+allreduce 128 graph 10.00 10.10 0.9901
+allreduce 4096 graph 10.00 10.10 0.9901
+allgather 128 graph 10.00 10.10 0.9901
+allgather 4096 graph 10.00 10.10 0.9901" 'each collective that both have is a line for each size'
+done_testing
