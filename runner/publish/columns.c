@@ -54,12 +54,8 @@ static const struct table_of {
 
 static bool has_column(const struct table_of *t, const char *name)
 {
-<<<<<<< HEAD
-    return text_lists(t->columns, ",", name) || text_lists(t->more, ",", name);
-=======
     const char *column = strcmp(name, PARAM_COLUMNS) ? name : CSV_PARAMS;
-    return in_list(t->columns, column) || in_list(t->more, column);
->>>>>>> main
+    return text_lists(t->columns, ",", column) || text_lists(t->more, ",", column);
 }
 
 /* Is this the row that describes the column in this table? */
@@ -126,14 +122,10 @@ static bool table_help(const char *word, const char *before)
     char *row = xstrfmt("One row for each %s. Columns:", t->row);
     cli_put_wrapped(2, row);
     free(row);
-<<<<<<< HEAD
     AUTO_WORDS struct words names = {0};
-    AUTO_FREE char *all = xstrfmt("%s%s%s", t->columns, t->more ? "," : "", t->more ? t->more : "");
-=======
-    struct words names;
-    char *all = xstrfmt("%s%s%s%s", t->columns, t->more ? "," : "", t->more ? t->more : "",
-                        in_list(t->columns, CSV_PARAMS) ? "," PARAM_COLUMNS : "");
->>>>>>> main
+    AUTO_FREE char *all =
+        xstrfmt("%s%s%s%s", t->columns, t->more ? "," : "", t->more ? t->more : "",
+                text_lists(t->columns, ",", CSV_PARAMS) ? "," PARAM_COLUMNS : "");
     words_split(&names, all, ',');
     for (size_t k = 0; k < names.n; k++)
         for (size_t c = 0; column_words[c].name; c++)
