@@ -3,12 +3,14 @@
 #
 # The columns of the tables against their definitions (reduce.h, iteration.h, compare.h): each row
 # of every committed recording. Each rule is an awk program that prints the rows which break it.
+# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/committed.sh
+. "$top/tests/committed.sh"
 
 cd "$top" || exit 1
 ls data/raw/*/*/*/MANIFEST.json >/dev/null 2>&1 || skip_all 'no committed recording'
-ok 'every committed recording is reduced' "$gradsync" reduce -q -o "$tmp/csv"
-ok 'every committed recording is compared' "$gradsync" compare -q data/raw -o "$tmp/csv"
+ok 'every committed recording is reduced and compared' committed_tables "$tmp/csv"
 
 # obeys NAME TABLE PROGRAM: PROGRAM calls bad(WORDS) for a row that breaks the rule; v(COLUMN) is a
 # number, t(COLUMN) a text, has(COLUMN) whether there is one.

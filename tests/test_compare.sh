@@ -82,7 +82,7 @@ is "$("$gradsync" compare --config c3 --all raw1 | grep -c ' c[123] ')" 2 \
 like "$("$gradsync" compare --config c3 raw1)" 'c3 is slower than c0 in 2 of 2' \
     'the first line with --config is about that config'
 exits 2 'a config that was not measured is refused' "$gradsync" compare --config c9 raw1
-like "$err" 'it can be c1, c2, c3' 'the error names the configs that were measured'
+like "$err" 'choose c1, c2, c3' 'the error names the configs that were measured'
 exits 2 'a platform that was not measured is refused' "$gradsync" compare --platform simm raw1
 like "$err" "did you mean 'sim'" 'the error names the nearest platform'
 ok '--baseline with a measured config succeeds' "$gradsync" compare --baseline c2 raw1 -o c2.csv

@@ -123,7 +123,7 @@ refuses 'a value out of range' "^x\.ini:2: key 'noise': '2' is not in range \(0\
 refuses 'a list where none may be' \
     "^x\.ini:2: key 'ranks': '2, 4' is a list, but this key takes one value" \
     '[launch]' 'ranks = 2, 4' '[null]'
-refuses 'an empty sweep' "^x\.ini:2: key 'size': an empty sweep" '[null]' 'size ='
+refuses 'an empty sweep' "^x\.ini:2: key 'size': has an empty value" '[null]' 'size ='
 refuses 'an empty range' "^x\.ini:2: key 'size': '16:8:x2' is an empty range" \
     '[null]' 'size = 16:8:x2'
 refuses 'one rank for a collective' '^x\.ini:3: \[mpi_allreduce\] .*rank' \

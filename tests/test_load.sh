@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What run, show, compare and the report say of a machine on which other programs ran: they warn,
-# once. They say nothing of a machine that only our own ranks kept busy.
+# What show, compare and the report say of a machine on which other programs ran: they warn,
+# once. They say nothing of a machine that only our own ranks kept busy. run: tests/test_load_run.sh.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/recording.sh
@@ -71,37 +71,4 @@ ok 'the report is written' "$gradsync" report -q -r raw/busy -c csv -f none -o p
 is "$(grep -c 'load 6.7 on 2 cores, other programs used 1.4 of them: not idle' page.html)" 1 \
     'the report warns beside the run'
 
-# ---- a run ----
-
-cat >busy.ini <<'END'
-[platform]
-name = p
-[launch]
-ranks = 2
-oversubscribe = yes
-[measure]
-launches = 1
-warmup = 1500ms
-[mpi_allreduce]
-size = 1MiB
-END
-others=()
-for _ in $(seq $(($(nproc) + 2))); do
-    while :; do :; done &
-    others+=($!)
-done
-run "$gradsync" run busy.ini -o busy
-kill "${others[@]}"
-wait "${others[@]}" 2>/dev/null
-told=$(grep '^warning: .*: not idle' <<<"$err")
-# How busy a machine is seen to be depends on the machine. Whatever the recording says of it, run
-# must tell as show does.
-"$gradsync" show busy >/dev/null 2>shown
-is "$told" "$(grep '^warning: .*: not idle' shown)" \
-    'run warns once, in the words of show'
-[ -n "$told" ] || diag \
-    "no load was seen: $(grep -h '"type":"health"' busy/*/*/*/launch-*.jsonl | tail -n 1)"
-run "$gradsync" run -q busy.ini -o quiet
-is "$err" '' 'run -q does not warn'
-no_orphans 'no process is left'
 done_testing

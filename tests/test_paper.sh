@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The papers: no number in them is typed in, and every number that they name is found in the
-# project's own recordings. They can be written whichever way the recordings turn out, and twice to
-# the same bytes.
+# project's own recordings. tests/test_paper_written.sh writes them.
+# shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/committed.sh
+. "$top/tests/committed.sh"
 [ -x "$build/sim/error_rates" ] || skip_all 'tests/sim is not built here'
 paper=$top/paper/paper.tex
 papers=("$paper" "$top/paper/wan.tex")
@@ -38,22 +40,9 @@ for line in 'an H200, an A100 and int8' 'at least $2(n-1)/n$ of it' \
 done
 
 # ---- every number that it names
-mkdir -p csv/wan
 cd "$top" || exit 1 # as make runs it: places in the paper are those of the checkout
 csv=$tmp/csv
-"$gradsync" reduce -q data/raw -o "$csv" && "$gradsync" compare -q data/raw -o "$csv" &&
-    "$gradsync" compare -q --best-of comm data/raw -o "$csv" &&
-    "$gradsync" compare -q --again "$csv/compare.csv" -o "$csv" &&
-    "$gradsync" compare -q --again "$csv/chosen.csv" -o "$csv/chosen" &&
-    "$gradsync" transitions -q "$csv" && "$gradsync" limits -q -o "$csv" configs/*.ini
-for plan in configs/*.ini; do
-    grep -qx '\[model\]' "$plan" || continue
-    name=$(basename "$plan" .ini)
-    "$gradsync" model -q "$plan" --csv "$csv/wan/$name.csv" --claims "$csv/wan/$name-claims.csv"
-done
-bash mk/wan-needed.sh "$gradsync" >"$csv/wan/needed.csv"
-awk -f "$top/figures/csv.awk" -f "$top/figures/wan_errors.awk" "$csv/wan.csv" \
-    >"$csv/wan/model-error.csv"
+ok 'the tables of the recordings are made' committed_tables "$csv"
 "$build/sim/error_rates" 20 3 200 >"$csv/error_rates.csv" 2>/dev/null
 run "$gradsync" why --csv "$csv" -o "$tmp/numbers"
 is $rc 0 'the numbers of the paper come from these recordings'
@@ -80,37 +69,4 @@ like "$out" "$traced" "$one is traced to lines, machine and versions"
 run env PATH=/nonexistent "$BASH" mk/latex.sh --found
 is "$rc" 3 'a paper without LaTeX ends with 3'
 like "$err" 'make setup-paper' 'the message without LaTeX says how to install it'
-if ! command -v latexmk >/dev/null; then
-    skip 'LaTeX writes both papers' 'no latexmk here: make setup-paper'
-    done_testing
-    exit
-fi
-figures() { # DIR: a drawing for each that the paper shows
-    printf '\\documentclass{article}\\pagestyle{empty}\\begin{document}.\\end{document}\n' \
-        >"$tmp/dot.tex"
-    [ -e "$tmp/dot.pdf" ] || (cd "$tmp" && pdflatex -interaction=batchmode dot.tex >/dev/null)
-    names drawing "${papers[@]}" | sed \
-        "s,.*,\\\\expandafter\\\\def\\\\csname gs@figure@&\\\\endcsname{$tmp/dot.pdf}," \
-        >"$1/figures.tex"
-}
-write() { # DIR NUMBERS
-    mkdir -p "$1/numbers" && cp "$2"/* "$1/numbers/" && figures "$1" || return
-    local p
-    for p in "${papers[@]}"; do bash mk/latex.sh "$p" "$1" 20250102T030405Z-aaaa || return; done
-}
-ok 'LaTeX writes both papers' write "$tmp/one" "$tmp/numbers"
-ok 'LaTeX writes both papers again in another folder' write "$tmp/another/place" "$tmp/numbers"
-for p in paper wan; do
-    ok "$p.pdf has the same bytes" cmp "$tmp/one/$p.pdf" "$tmp/another/place/$p.pdf"
-done
-# All verdicts turned: nothing is faster any more, and nothing is recorded of a laboratory.
-sed -i 's/,faster,/,slower,/' "$csv/compare.csv"
-ok 'numbers are made of tables that say the opposite' "$gradsync" why --csv "$csv" -o "$tmp/turned"
-ok 'tables that say the opposite give other numbers' \
-    bash -c "! cmp -s '$tmp/numbers/macros.tex' '$tmp/turned/macros.tex'"
-ok 'LaTeX writes both papers with the opposite numbers' write "$tmp/opposite" "$tmp/turned"
-sed 's/\\val{error.power}/\\val{error.pwer}/' "$paper" >"$tmp/typo.tex"
-exits 1 'a paper that names an unknown number is refused' \
-    bash mk/latex.sh "$tmp/typo.tex" "$tmp/one" 20250102T030405Z-aaaa
-like "$err" 'No number error.pwer' 'the message names the unknown number'
 done_testing

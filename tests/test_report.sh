@@ -150,7 +150,7 @@ is "$(sed -n 's,^<p class="advice">\(.*\)</p>$,\1,p' steps.html)" "$sentence" \
 is "$(sed -n '/<section id="answer">/,/<.section>/p' steps.html | grep -c '^<tr>.*synthetic')" 3 \
     'the table has a row for each step'
 like "$(sed -n '/<section id="answer">/,/<.section>/p' steps.html | tr -d '\n')" \
-    '<svg .*Time that each step loses' \
+    '<svg .*<figcaption>Loss of each step' \
     'the figure of the answer is on the first screen'
 is "$(grep -c 'aria-label="answer"' steps.html)" 1 'the figure of the answer is there once'
 like "$(tr -d '\n' <steps.html)" \

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # gradsync suspects: that it names a slow rank and a pair that does not answer, on pretended GPUs
-# (tests/gpu/pretend.c), whose times are exact, and on real ranks of MPI that are made faulty; and what it
-# refuses. How often it is wrong: tests/test_suspect_rates.sh. In a lab: tests/test_lab_suspects.sh.
+# (tests/gpu/pretend.c), whose times are exact; and what it refuses. On real ranks:
+# tests/test_suspect_ranks.sh. How often it is wrong: tests/test_suspect_rates.sh. In a lab:
+# tests/test_lab_suspects.sh.
 . "$(dirname "$0")/lib.sh"
 command -v mpirun >/dev/null || skip_all 'needs mpirun'
 
@@ -82,25 +83,5 @@ if [ -e "$build/plugins/pairs/cuda.so" ] && "${CC:-gcc}" -std=gnu11 -shared -fPI
 else
     skip 'slow GPUs are named' 'built without CUDA or NCCL'
 fi
-
-# ---- real ranks with a fault ----
-
-ok 'the library that makes ranks faulty compiles' "${MPICC:-mpicc}" -D_GNU_SOURCE -Wall -Wextra \
-    -shared -fPIC -o faulty.so "$top/tests/mpi/faulty.c"
-faulty() { # FAULT RANKS ARGUMENT…
-    run "$gradsync" suspects -q -o real --ranks "$2" "${few[@]}" -s pairs:backend=host \
-        -s launch:prefix="env FAULT=$1 LD_PRELOAD=$tmp/faulty.so" "${@:3}"
-}
-faulty silent 3 -s pairs:patience=5s
-is "$rc" 1 'ranks whose messages do not arrive give exit code 1'
-like "$out" 'link of rank 1 and rank 2 \(on .*\): did not answer in time' \
-    'the pair whose messages do not arrive is named'
-unlike "$(grep 'link of rank 0' <<<"$out")" 'did not answer' 'the other pairs answer'
-faulty slow 2 -s measure:launches=3
-is "$rc" 1 'a rank that computes 20 times as much gives exit code 1'
-gemm=$(grep 'GEMM' <<<"$out") # a busy machine makes other suspects
-like "$gemm" '^suspect: rank 1 \(on .*GEMM takes [0-9.]+% longer than its peers' \
-    'the rank that computes 20 times as much is named'
-unlike "$gemm" 'rank 0 \(.*GEMM' 'the other rank does not compute slowly'
 
 done_testing

@@ -129,28 +129,11 @@ if command -v script >/dev/null; then
 else
     skip 'show uses colours on a terminal' 'no script(1) here'
 fi
-# ---- the width of a terminal, on the recordings of this repository
-
-on_columns() { # COLUMNS VERB [PLATFORM…]
-    local columns=$1
-    shift
-    (cd "$top" && NO_COLOR=1 on_a_terminal "stty cols $columns rows 30; '$gradsync' $* 2>&1") |
-        tr -d '\r' | sed 's/…/./g'
-}
-for columns in 80 100; do
-    command -v script >/dev/null || break
-    for verb in compare advise show 'advise --check'; do
-        for platform in h200-4gpu h200-2gpu h200-2gpu-steps; do
-            [ -d "$top/data/raw/$platform" ] || continue
-            is "$(on_columns $columns "$verb" $platform | grep -v '^next: ' |
-                awk -v n=$columns 'length > n')" '' "$verb $platform fits $columns columns"
-        done
-    done
-    ok "compare fits the lines of a terminal of $columns columns" \
-        test "$(on_columns $columns compare h200-4gpu | wc -l)" -le 30
-    [ ! -d "$top/data/raw/h200-4gpu" ] || like "$(on_columns $columns advise h200-4gpu)" \
-        'backward 256MiB +auto ' "advise on $columns columns has a row for each step"
-done
+if command -v script >/dev/null && [ -d "$top/data/raw/h200-2gpu-steps" ]; then
+    is "$(cd "$top" && NO_COLOR=1 on_a_terminal \
+        "stty cols 80 rows 30; '$gradsync' show h200-2gpu-steps 2>&1" | tr -d '\r' |
+        sed 's/…/./g' | awk 'length > 80' | grep -v '^next: ')" '' 'show fits 80 columns'
+fi
 show=$("$gradsync" show "$(echo "$top"/data/raw/h200-2gpu-collectives/*/*-zero-cta-70cb)")
 is "$(grep -c 'NCCL ran RING/SIMPLE ctas=24 where policy=zero was asked' <<<"$show")" 1 \
     'show prints a long reason once, below the table'

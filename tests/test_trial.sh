@@ -93,28 +93,12 @@ for how in profiler=0 NCCL_PROFILER_PLUGIN=libc.so.6; do
         "$how: the recording says that what NCCL ran is unknown"
 done
 
-exits 0 'a trial in a job that goes on succeeds' trial --arms ctas=8 --steps 4 --blocks 3 \
-    -- "$job" steps=3000 step_us=2000 exit=0
-like "$err" 'ctas=8 .*no verdict: 3 of 6 blocks' 'three blocks give no verdict'
-like "$err" "trial: raw/.*; next: gradsync compare" 'a trial is recorded while its job goes on'
-is "$(jq -r 'select(.type == "end") | .status' "$(run_of)"/*.jsonl)" complete \
-    'a trial whose job goes on is recorded as complete'
-exits 0 'a trial without --blocks succeeds' \
-    trial --arms ctas=8 --steps 4 -- "$job" steps=6000 step_us=2000 factor=1.5
-is "$(jq -r 'select(.type == "header") | .trial.over' "$(run_of)"/*.jsonl)" stop \
-    'a trial ends before its job once each arm has a verdict'
-like "$err" 'ctas=8 .*slower' 'a trial that ends by itself prints the verdict'
 exits 0 'a job with --keep-best and a better arm succeeds' \
     trial --arms ctas=8,ring/LL --steps 8 --blocks 16 --keep-best -- \
     "$job" steps=5000 step_us=3000 factor=0.3
 like "$err" 'the job continues with ctas=8' 'a job with --keep-best goes on with the best arm'
 ok 'the best arm is kept to the end of the job' \
     test "$(sed -n 's/ring.LL128 channels=8 //p' <<<"$out")" -gt 10000
-exits 0 'a job with --keep-best and no better arm succeeds' \
-    trial --arms ctas=8 --steps 8 --blocks 16 --keep-best \
-    -- "$job" steps=2500 step_us=2000 factor=1.3
-like "$err" 'the job continues with auto' \
-    'a job with --keep-best goes on with auto when no arm is better'
 exits 0 'a trial whose job ends first succeeds' \
     trial --arms ctas=8 --steps 4 -- "$job" steps=150 eval=40
 is "$(jq -r 'select(.type == "end") | .status' "$(run_of)"/*.jsonl)" interrupted \
@@ -206,14 +190,6 @@ like "$err" 'this is NCCL 2.21.5; a trial needs 2.22 or newer: use gradsync trai
     'the message names the version of the old NCCL'
 captured='the job captured its collectives in a CUDA graph; nothing could be switched; use '\
 'gradsync train'
-exits 1 'a trial of a job with a CUDA graph ends with 1' \
-    trial --arms ctas=8 -- "$job" steps=60 graph=10 step_us=120000
-is "$err" "trial: $captured; the job continues
-gradsync: trial: $captured" 'the message about a CUDA graph comes as soon as it is known'
-is "$out" "$("$job" steps=11)" 'a job with a CUDA graph runs to its end untouched'
-exits 1 'a trial ends with 1 when NCCL does not report a CUDA graph' trial --arms ctas=8 \
-    -- "$job" steps=60 graph=10 step_us=120000 profiler=0
-is "$err" "gradsync: trial: $captured" 'the message about an unreported CUDA graph comes at the end'
 exits 1 'a trial of a CUDA graph beside small collectives ends with 1' \
     trial --arms ctas=8 --steps 4 --blocks 3 -- \
     "$job" steps=3000 graph=20 eval=2 eval_calls=1

@@ -4,9 +4,9 @@
 # The NCCL tuner plugin as NCCL sees it: build/tuner/job plays NCCL and the ranks of a training
 # job, and fails when two ranks would have run a collective differently; also under ASan.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/tuner.sh
+. "$top/tests/tuner.sh"
 
-plugin=$build/libnccl-tuner-gradsync.so
-job() { NCCL_TUNER_PLUGIN=$plugin NCCL_PROFILER_PLUGIN=$plugin "$build/tuner/job" "$@"; }
 is "$(nm -D --defined-only "$plugin" | awk '{ print $3 }' | grep -x 'ncclTuner.*' | xargs)" \
     'ncclTunerPlugin_v3 ncclTunerPlugin_v4 ncclTunerPlugin_v5 ncclTunerPlugin_v6' \
     'the plugin exports four versions of a tuner'
@@ -41,19 +41,6 @@ like "$rc $err" '^0 .*/nowhere: cannot be read: No such file' \
     'a file of rules that is not there leaves the job running, with a message'
 
 # ---- trials
-
-trial() { # LINE…: a fresh folder, the usual arms
-    rm -rf out
-    mkdir -p out/agree
-    printf '%s\n' "out = $tmp/out" 'arm = auto' 'arm = ctas=8' 'arm = ring/LL' 'arm = nvls' "$@" \
-        >trial.txt
-    export GRADSYNC_TRIAL=$tmp/trial.txt
-}
-lines() { cat out/*.jsonl | jq -c "select(.type == \"$1\")"; }
-# The arms in their order, as each rank has them: one line when they are the same.
-orders() { for f in out/[!l]*.jsonl; do jq \
-    -r 'select(.type == "visit") | "\(.block) \(.arm) \(.copy)"' "$f" | xargs; done | sort -u; }
-last() { jq -r 'select(.type == "end") | "\(.state) \(.visits)"' out/*.jsonl | sort -u | xargs; }
 
 for abi in 3 4 5 6; do
     trial 'steps = 4' 'warmup = 5' 'blocks = 6'
@@ -129,11 +116,6 @@ is "$(lines step | jq -c .calls | sort -u) $(last)" '10 hold 15' \
 trial 'steps = 4' 'warmup = 5' 'blocks = 3'
 exits 0 'all ranks agree with two communicators' job second=1 steps=500
 is "$(last)" 'hold 15' 'each communicator makes all visits of its own trial'
-trial 'blocks = 2' 'visit_s = 1' 'warmup = 10'
-exits 0 'all ranks agree when visits last a given time' job steps=900 step_us=20000 parts=20 ranks=2
-is "$(lines visit | jq '(.steps >= 25 and .steps <= 51)' | sort -u)" true \
-    'visits of a given time have the steps that fit into it'
-
 # ---- the end of a trial
 
 trial 'steps = 4' 'warmup = 5'
@@ -190,32 +172,5 @@ trial 'steps = 4' 'warmup = 5' 'blocks = 3'
 exits 0 'a job that destroys no communicator runs its trial' job steps=200 finalize=0
 is "$(last)" 'hold 15' 'a job that destroys no communicator still ends its recording'
 
-# ---- many calls, threads
-
-trial 'steps = 64' 'ranks = 2'
-run "$build/bench/usage" "$build/bench/tuner_calls" "$plugin" 10000000
-memory=$(tail -n 1 <<<"$out" | cut -d' ' -f3)
-case $build in
-*/asan) is "$rc" 0 'ten million calls succeed' ;;
-*) ok 'ten million calls stay within 32 MiB' test "$rc $((memory <= 32 << 20))" = '0 1' ;;
-esac
-unset GRADSYNC_TRIAL
-tsan=$tmp/tsan
-if [[ $build == */asan ]]; then
-    skip 'four threads with two communicators each have no race' 'that is another build'
-elif ! echo 'int main(void) { return 0; }' | gcc -fsanitize=thread -x c -o tsan.ok - \
-    2>/dev/null || ! ./tsan.ok; then
-    skip 'four threads with two communicators each have no race' 'gcc has none here'
-else
-    ok 'the plugin builds with TSan' \
-        make -s -C "$top" BUILD="$tsan" TELL='>/dev/null' CFLAGS='-O1 -g -fsanitize=thread' \
-        "$tsan/libnccl-tuner-gradsync.so" "$tsan/tuner/job"
-    trial 'steps = 4' 'warmup = 5' 'blocks = 3'
-    plugin=$tsan/libnccl-tuner-gradsync.so build=$tsan
-    exits 0 'four ranks as threads agree, with two communicators each' \
-        job as=threads ranks=4 second=1 steps=400 abi=5
-    is "$err" '' 'four threads with two communicators each have no race'
-    is "$(last)" 'hold 15' 'four ranks as threads make all visits'
-fi
 no_orphans 'nothing is left running'
 done_testing

@@ -50,6 +50,8 @@ key='launches'" \
     "default = text: SELECT value FROM asked WHERE platform='p' AND section='measure' AND \
 key='blocks'" \
     "host = text: SELECT \"commit\" FROM runs WHERE platform='p'"
+why --value size.16 best
+is "$rc $out" $'0 size.16 = 16 B\nbest = a' 'why --value prints several numbers, a line each'
 why time.a
 is $rc 0 'why traces a number of the definitions'
 like "$out" $'^time.a = 1.01' 'why prints the number as the paper prints it'
@@ -274,5 +276,5 @@ wrong 'a definition without a form' "macros.txt:1: no 'FORM: SELECT .*' in the d
     'x = summary'
 wrong 'a definition without an equals sign' "macros.txt:1: no ' = ' in 'x summary'" 'x summary'
 exits 2 'a folder for definitions is refused' "$gradsync" why -m .
-is "$err" '.: Is a directory' 'a folder for definitions is refused in one line'
+like "$err" '^\.: Is a directory; --macros' 'a folder for definitions is refused with the remedy'
 done_testing

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool of_shape(const struct evidence *e, size_t shape)
@@ -42,20 +43,15 @@ void advice_settings(struct words *configs, const struct steps_evidence *s, size
 {
     for (size_t i = 0; i < s->n; i++) {
         const char *config = s->v[i].c->config;
-        size_t k = 0;
-        if (!of_shape(&s->v[i], shape) || !evidence_wins(&s->v[i]) ||
-            candidate_of(s, shape, config).slower)
-            continue;
-        while (k < configs->n && strcmp(configs->v[k], config) != 0)
-            k++;
-        if (k == configs->n)
-            words_add(configs, config);
+        if (of_shape(&s->v[i], shape) && evidence_wins(&s->v[i]) &&
+            !candidate_of(s, shape, config).slower)
+            words_add_once(configs, config);
     }
 }
 
 bool advice_find(const struct steps_evidence *s, size_t shape, struct candidate *out)
 {
-    struct words configs = {0};
+    AUTO_WORDS struct words configs = {0};
     *out = (struct candidate){0};
     advice_settings(&configs, s, shape);
     for (size_t i = 0; i < configs.n; i++) {
@@ -63,11 +59,12 @@ bool advice_find(const struct steps_evidence *s, size_t shape, struct candidate 
         if (!out->best || better(c.best, out->best))
             *out = c;
     }
-    words_free(&configs);
     return out->best;
 }
 
-double advice_left_open(const struct steps_evidence *s, size_t shape)
+/* The largest gain that is not excluded, of settings without a verdict against them; NAN: there is
+ * no number. */
+static double left_open(const struct steps_evidence *s, size_t shape)
 {
     double most = NAN;
     for (size_t i = 0; i < s->n; i++) {
@@ -132,8 +129,8 @@ static void say_advised(FILE *f, const struct steps_evidence *s, size_t shape,
             c->steps == 1 ? "" : "s");
     if (missing)
         fprintf(f, " (%zu more did not measure it)", missing);
-    fprintf(f, ", %s", shown_in[c->best->level]);
-    fprintf(f, "%s.\n", evidence_proof(c->best) == PROOF_KEPT ? ", proved on other data" : "");
+    fprintf(f, ", %s%s.", shown_in[c->best->level],
+            evidence_proof(c->best) == PROOF_KEPT ? ", proved on other data" : "");
 }
 
 static bool any_win(const struct steps_evidence *s, size_t shape)
@@ -169,7 +166,7 @@ static void say_what_stays(FILE *f, const struct steps_evidence *s, size_t shape
 static void say_left_alone(FILE *f, const struct steps_evidence *s, size_t shape)
 {
     const struct shape *at = &s->shapes[shape];
-    double open = advice_left_open(s, shape);
+    double open = left_open(s, shape);
     say_what_stays(f, s, shape);
     fprintf(f,
             ": no setting was shown to shorten a step by more than %.1f%% on %s (%s "
@@ -177,18 +174,25 @@ static void say_left_alone(FILE *f, const struct steps_evidence *s, size_t shape
             100 * GAIN_LEAST, at->platform, at->ranks,
             any_win(s, shape) ? " without lengthening another" : "");
     if (!isnan(open))
-        fprintf(f, "the largest possible gain left open is %.1f%%.\n", 100 * open);
+        fprintf(f, "the largest possible gain left open is %.1f%%.", 100 * open);
     else
-        fprintf(f, "%s.\n",
+        fprintf(f, "%s.",
                 any_numbers(s, shape) ? "none is left open"
                                       : "no interval yet: measure two launches or more");
 }
 
-void advice_say(FILE *f, const struct steps_evidence *s, size_t shape)
+char *advice_sentence(const struct steps_evidence *s, size_t shape)
 {
     struct candidate c;
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    if (!f)
+        abort();
     if (advice_find(s, shape, &c))
         say_advised(f, s, shape, &c);
     else
         say_left_alone(f, s, shape);
+    fclose(f);
+    return text;
 }

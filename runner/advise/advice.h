@@ -27,16 +27,13 @@ struct candidate candidate_of(const struct steps_evidence *s, size_t shape, cons
 void advice_settings(struct words *configs, const struct steps_evidence *s, size_t shape);
 /* The first of them. False: there is none. */
 bool advice_find(const struct steps_evidence *s, size_t shape, struct candidate *out);
-/* The largest gain that is not excluded, of settings without a verdict against them; NaN: there is
- * no number. */
-double advice_left_open(const struct steps_evidence *s, size_t shape);
 
 /* "14.5 to 16.0%". Returns buf. */
 const char *advice_span(char *buf, size_t n, double low, double high);
 /* The command that raises the level of a setting; the caller frees it. */
 char *advice_next(const struct evidence *e);
-/* Writes one sentence. */
-void advice_say(FILE *f, const struct steps_evidence *s, size_t shape);
+/* The answer in one sentence; the caller frees it. */
+char *advice_sentence(const struct steps_evidence *s, size_t shape);
 /* The commands that raise the level of what advice_find finds; adds none without one. */
 void advice_commands(struct words *commands, const struct steps_evidence *s, size_t shape);
 /* Does the shape have a step? */

@@ -78,7 +78,7 @@ static size_t arrange(struct words *cells, const struct words *rows, bool level,
 static void print_rows(const struct words *rows)
 {
     bool level = true, ran = true;
-    struct words cells = {0};
+    AUTO_WORDS struct words cells = {0};
     size_t columns = arrange(&cells, rows, level, ran);
     while (isatty(fileno(stdout)) && ran &&
            width_before_last(&cells, columns) + ADVICE_MIN > screen_columns(stdout)) {
@@ -91,7 +91,6 @@ static void print_rows(const struct words *rows)
     if (!level)
         printf("level of evidence of all rows: %s\n", rows->v[ADVICE_COLUMNS + ADVICE_LEVEL]);
     text_table_print(&cells, columns, NULL);
-    words_free(&cells);
 }
 
 /* The winner with the largest gain that is not advised since it lengthens another step. */
@@ -118,47 +117,35 @@ static void say_withheld(const struct steps_evidence *s, size_t shape)
     char span[64];
     if (!e)
         return;
-    char *in = advice_step_name(s, e),
-         *at = advice_step_name(s, candidate_of(s, shape, e->c->config).slower);
-    char *line = xstrfmt(
+    AUTO_FREE char *in = advice_step_name(s, e),
+                   *at = advice_step_name(s, candidate_of(s, shape, e->c->config).slower);
+    AUTO_FREE char *line = xstrfmt(
         "Not %s, although %s shorter in %s: it is slower in %s. For such a step "
         "alone: gradsync compare %s",
         e->c->config, advice_span(span, sizeof span, evidence_gain_low(e), evidence_gain_high(e)),
         in, at, e->c->platform);
     screen_say(line);
-    free(line);
-    free(in);
-    free(at);
 }
 
 static void say_advice(const struct steps_evidence *s, size_t shape)
 {
-    char *text = NULL;
-    size_t n;
-    FILE *memory = open_memstream(&text, &n);
-    if (!memory)
-        abort();
-    advice_say(memory, s, shape);
-    fclose(memory);
-    text[strcspn(text, "\n")] = '\0';
+    AUTO_FREE char *text = advice_sentence(s, shape);
     screen_say(text);
-    free(text);
 }
 
 static void print_commands(const struct steps_evidence *s, size_t shape)
 {
-    struct words commands = {0};
+    AUTO_WORDS struct words commands = {0};
     advice_commands(&commands, s, shape);
     for (size_t i = 0; i < commands.n; i++)
         printf("%s %s\n",
                !strncmp(commands.v[i], "gradsync prove ", 15) ? "Prove it on other data:" : "Next:",
                commands.v[i]);
-    words_free(&commands);
 }
 
 static void print_shape(const struct steps_evidence *s, size_t shape)
 {
-    struct words cells = {0};
+    AUTO_WORDS struct words cells = {0};
     for (int i = 0; i < ADVICE_COLUMNS; i++)
         words_add(&cells, advice_headings[i]);
     advice_rows(&cells, s, shape);
@@ -167,7 +154,6 @@ static void print_shape(const struct steps_evidence *s, size_t shape)
     print_commands(s, shape);
     printf("\n");
     print_rows(&cells);
-    words_free(&cells);
 }
 
 void advice_print(const struct steps_evidence *s)

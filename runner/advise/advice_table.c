@@ -61,12 +61,12 @@ char *advice_step_name(const struct steps_evidence *s, const struct evidence *e)
 {
     struct axes axes = {0};
     struct text t = {0};
-    struct words parts;
+    AUTO_WORDS struct words parts = {0};
     char size[32];
     for (size_t i = 0; i < s->n; i++)
         if (same_section(&s->v[i], e))
             axes_add(&axes, e->step, s->v[i].step);
-    char *where = axes_where(&axes, "", e->step);
+    AUTO_FREE char *where = axes_where(&axes, "", e->step);
     if (*e->c->label)
         text_addf(&t, "%s ", e->c->label);
     text_add(&t, e->c->size_B ? short_size(size, sizeof size, e->c->size_B) : "step");
@@ -74,8 +74,6 @@ char *advice_step_name(const struct steps_evidence *s, const struct evidence *e)
     for (size_t i = 0; i < parts.n; i++)
         if (strcmp(parts.v[i], "-") && !repeats_size(parts.v[i], e->c->size_B))
             text_addf(&t, " %s", parts.v[i]);
-    words_free(&parts);
-    free(where);
     return t.s;
 }
 
@@ -84,10 +82,8 @@ static char *standing(const struct steps_evidence *s, const struct evidence *e)
     struct candidate c = candidate_of(s, e->run->shape, e->c->config);
     const struct judgement *j = &e->c->judgement;
     if (evidence_wins(e) && c.slower) {
-        char *where = advice_step_name(s, c.slower),
-             *text = xstrfmt("not advised: slower at %s", where);
-        free(where);
-        return text;
+        AUTO_FREE char *where = advice_step_name(s, c.slower);
+        return xstrfmt("not advised: slower at %s", where);
     }
     if (evidence_wins(e))
         return xstrdup("advised");
@@ -105,8 +101,8 @@ static void add_row(struct words *cells, const struct steps_evidence *s, const s
                     const struct evidence *e)
 {
     char span[64];
-    char *name = advice_step_name(s, of),
-         *what = e ? standing(s, e) : xstrdup("nothing is shorter");
+    AUTO_FREE char *name = advice_step_name(s, of),
+                   *what = e ? standing(s, e) : xstrdup("nothing is shorter");
     words_add(cells, name);
     words_add(cells, e ? e->c->config : of->c->baseline);
     words_add(cells, e ? advice_span(span, sizeof span, evidence_gain_low(e), evidence_gain_high(e))
@@ -116,8 +112,6 @@ static void add_row(struct words *cells, const struct steps_evidence *s, const s
     words_add(cells, e && *e->c->ran ? e->c->ran : "-");
     words_addf(cells, "%s%s%s", what, e && evidence_proof(e) ? "; proof: " : "",
                e ? proof_names[evidence_proof(e)] : "");
-    free(name);
-    free(what);
 }
 
 void advice_rows(struct words *cells, const struct steps_evidence *s, size_t shape)
@@ -132,10 +126,9 @@ void advice_commands(struct words *commands, const struct steps_evidence *s, siz
     struct candidate c;
     if (!advice_find(s, shape, &c))
         return;
-    char *next = advice_next(c.best);
+    AUTO_FREE char *next = advice_next(c.best);
     if (*next)
         words_add(commands, next);
-    free(next);
     if (!evidence_proof(c.best) && c.best->level < LEVEL_TRAINING)
         words_addf(commands, "gradsync prove %s%s", s->shapes[shape].platform,
                    c.best->level == LEVEL_TRIAL ? " -- COMMAND" : "");

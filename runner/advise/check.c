@@ -71,7 +71,7 @@ static size_t print_platform(const struct check *c, size_t from)
 {
     static const char *const headings[COLUMNS] = {"workload", "setting", "honoured",
                                                   "clamped",  "ignored", "for example it ran"};
-    struct words cells = {0};
+    AUTO_WORDS struct words cells = {0};
     size_t i = from;
     for (int k = 0; k < COLUMNS; k++)
         words_add(&cells, headings[k]);
@@ -86,7 +86,6 @@ static size_t print_platform(const struct check *c, size_t from)
     }
     printf("%s%s\n", from ? "\n" : "", c->v[from].platform);
     text_table_print(&cells, COLUMNS, NULL);
-    words_free(&cells);
     return i;
 }
 

@@ -26,12 +26,11 @@ static void put_variables(const struct setting *s, const char *before, const cha
         printf("%sNCCL_PROTO=%s\n", before, s->protocol);
     if (s->ctas)
         printf("%sNCCL_MIN_CTAS=%d\n%sNCCL_MAX_CTAS=%d\n", before, s->ctas, before, s->ctas);
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     words_split(&w, s->variables, ' ');
     for (size_t i = 0; i < w.n; i++)
         if (*w.v[i])
             printf("%s%s\n", before, w.v[i]);
-    words_free(&w);
 }
 
 static void put_env(const struct emitted *e)
@@ -46,21 +45,19 @@ static void put_sbatch(const struct emitted *e)
 
 static void put_deepspeed(const struct emitted *e)
 {
-    char *line = setting_export_line(e->of->c);
+    AUTO_FREE char *line = setting_export_line(e->of->c);
     printf("%s%sdeepspeed train.py\n", line ? line : "", line ? " " : "");
-    free(line);
 }
 
 /* ---- communicators ---- */
 
 static void put_python_variables(const struct emitted *e)
 {
-    char *line = setting_export_line(e->of->c);
+    AUTO_FREE char *line = setting_export_line(e->of->c);
     const struct setting *s = &e->setting;
     if (line && (*s->algorithm || *s->protocol || *s->variables))
         printf("# In the environment, since a process group has no option for all of it: %s\n",
                line);
-    free(line);
 }
 
 static void put_pytorch(const struct emitted *e)
@@ -87,11 +84,10 @@ static void put_megatron(const struct emitted *e)
     if (e->setting.ctas)
         printf("dp:\n  min_ctas: %d\n  max_ctas: %d\n", e->setting.ctas, e->setting.ctas);
     if (*e->setting.algorithm || *e->setting.protocol) {
-        char *line = setting_export_line(e->of->c);
+        AUTO_FREE char *line = setting_export_line(e->of->c);
         printf("# This file has no algorithm and no protocol; set them in the environment:\n"
                "# %s\n",
                line);
-        free(line);
     }
 }
 
@@ -121,10 +117,10 @@ static void put_tuner(const struct emitted *e)
 /* Each variable is a list of two values, which advance together. */
 static void put_train(const struct emitted *e)
 {
-    char *line = setting_export_line(e->of->c);
+    AUTO_FREE char *line = setting_export_line(e->of->c);
     const struct setting *s = &e->setting;
-    struct words w = {0};
-    struct text names = {0};
+    AUTO_WORDS struct words w = {0};
+    AUTO_TEXT struct text names = {0};
     text_clear(&names);
     if (line)
         words_split(&w, line, ' ');
@@ -144,9 +140,6 @@ static void put_train(const struct emitted *e)
     if (w.n + (s->bucket_mib > 0) > 1)
         printf("zip = %s%s%s\n", s->bucket_mib > 0 ? "bucket_cap" : "",
                s->bucket_mib > 0 && w.n ? ", " : "", names.s);
-    words_free(&w);
-    text_free(&names);
-    free(line);
 }
 
 /* ---- forms ---- */
@@ -186,7 +179,7 @@ int emit_known(const char *name)
         return GS_OK;
     const char *near = text_nearest(name, names, FORMS);
     return fail(GS_USAGE,
-                "advise: no form '%s'%s; it is env, nccl.conf, pytorch, megatron, deepspeed, "
+                "advise: no form '%s'%s; choose env, nccl.conf, pytorch, megatron, deepspeed, "
                 "sbatch, tuner or train",
                 name, DID_YOU_MEAN(near));
 }

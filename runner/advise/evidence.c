@@ -22,11 +22,6 @@ bool evidence_has_numbers(const struct evidence *e)
     return isfinite(e->c->effect.lo) && isfinite(e->c->effect.hi);
 }
 
-double evidence_gain(const struct evidence *e)
-{
-    return -expm1(e->c->effect.value);
-}
-
 double evidence_gain_low(const struct evidence *e)
 {
     return -expm1(e->c->effect.hi);
@@ -60,7 +55,7 @@ enum proof evidence_proof(const struct evidence *e)
 /* A later version may have more parameters, so only those of both need to agree. */
 static bool params_agree(const char *a, const char *b)
 {
-    struct words x, y;
+    AUTO_WORDS struct words x = {0}, y = {0};
     bool agree = true;
     words_split(&x, a, ' ');
     words_split(&y, b, ' ');
@@ -69,18 +64,7 @@ static bool params_agree(const char *a, const char *b)
             size_t key = strcspn(x.v[i], "=") + 1;
             agree = agree && (strncmp(x.v[i], y.v[k], key) != 0 || !strcmp(x.v[i], y.v[k]));
         }
-    words_free(&x);
-    words_free(&y);
     return agree;
-}
-
-static bool has_word(const char *words, const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *p = words; (p = strstr(p, word)); p++)
-        if ((p == words || p[-1] == ' ') && (!p[n] || p[n] == ' '))
-            return true;
-    return false;
 }
 
 bool evidence_same_step(const struct evidence *a, const struct evidence *b)
@@ -134,10 +118,9 @@ static bool is_whole_step(const struct contrast *c)
 /* "data/raw/NAME" of a platform, else a folder, else a run; the caller frees it. */
 static char *find_root(const char *name)
 {
-    char *platform = xstrfmt(RAW "/%s", name);
+    AUTO_FREE char *platform = xstrfmt(RAW "/%s", name);
     if (!strchr(name, '/') && !access(platform, F_OK))
-        return platform;
-    free(platform);
+        return xstrdup(platform);
     return locate_run(name);
 }
 
@@ -198,21 +181,19 @@ static const struct advice_run *run_of(const struct steps_evidence *s, const str
 /* The words that all contrasts of the family have: the others are of configs. */
 static char *step_of(const struct steps_evidence *s, const struct contrast *c)
 {
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     struct text t = {0};
-    char *step = alike_without(c->params, alike_config);
+    AUTO_FREE char *step = alike_without(c->params, alike_config);
     text_add(&t, "");
     words_split(&w, step, ' ');
     for (size_t i = 0; i < w.n; i++) {
         bool common = true;
         for (size_t k = 0; k < s->comparison.n && common; k++)
             common = s->comparison.v[k].family != c->family ||
-                     has_word(s->comparison.v[k].params, w.v[i]);
+                     text_lists(s->comparison.v[k].params, " ", w.v[i]);
         if (common)
             text_addf(&t, "%s%s", t.len ? " " : "", w.v[i]);
     }
-    words_free(&w);
-    free(step);
     return t.s;
 }
 
@@ -236,15 +217,12 @@ void evidence_judge(struct steps_evidence *s)
 int evidence_runs(struct runs *runs, char **roots, size_t n)
 {
     static const char *const everything[] = {RAW};
-    struct words found = {0};
+    AUTO_WORDS struct words found = {0};
     for (size_t i = 0; i < n; i++) {
-        char *root = find_root(roots[i]);
+        AUTO_FREE char *root = find_root(roots[i]);
         words_add(&found, root);
-        free(root);
     }
-    int code = runs_below(runs, n ? (const char *const *)found.v : everything, n ? n : 1);
-    words_free(&found);
-    return code;
+    return runs_below(runs, n ? (const char *const *)found.v : everything, n ? n : 1);
 }
 
 int evidence_read(struct steps_evidence *s, char **roots, size_t n)

@@ -58,7 +58,6 @@ struct runs;
 int evidence_runs(struct runs *runs, char **roots, size_t n);
 void evidence_free(struct steps_evidence *s);
 
-double evidence_gain(const struct evidence *e);
 double evidence_gain_low(const struct evidence *e);
 double evidence_gain_high(const struct evidence *e);
 bool evidence_has_numbers(const struct evidence *e);

@@ -22,7 +22,7 @@ static bool is_of_step(const struct wl_param *params, const char *key)
 /* "size=16MiB" becomes "size = 16MiB"; values of configs are those of `configs`. */
 static void add_params(struct text *t, const char *words, const struct wl_param *params)
 {
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     words_split(&w, words, ' ');
     for (size_t i = 0; i < w.n; i++) {
         char *value = strchr(w.v[i], '=');
@@ -32,22 +32,13 @@ static void add_params(struct text *t, const char *words, const struct wl_param 
         if (is_of_step(params, w.v[i]))
             text_addf(t, "%s = %s\n", w.v[i], value);
     }
-    words_free(&w);
-}
-
-static bool has_word(const struct words *w, const char *word)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (!strcmp(w->v[i], word))
-            return true;
-    return false;
 }
 
 static bool is_to_prove(const struct evidence *e, const struct evidence *of,
                         const struct words *settings)
 {
     return e->run == of->run && e->counts && evidence_wins(e) && evidence_same_step(e, of) &&
-           has_word(settings, e->c->config);
+           words_has(settings, e->c->config);
 }
 
 /* The settings to prove in the step of s->v[first]; none unless it is the first of them. */
@@ -66,7 +57,7 @@ static void winners(struct words *out, const struct steps_evidence *s, size_t fi
 static void add_step(struct proof_plan *p, const struct steps_evidence *s, size_t first,
                      const struct words *settings, const struct wl_param *params, int *number)
 {
-    struct words configs = {0};
+    AUTO_WORDS struct words configs = {0};
     winners(&configs, s, first, settings);
     if (configs.n) {
         text_addf(&p->config, "[%s proof-%d]\n", s->v[first].c->workload, ++*number);
@@ -76,7 +67,6 @@ static void add_step(struct proof_plan *p, const struct steps_evidence *s, size_
             text_addf(&p->config, ", %s", configs.v[i]);
         text_add(&p->config, "\n\n");
     }
-    words_free(&configs);
 }
 
 static int add_steps(struct proof_plan *p, const struct steps_evidence *s,
@@ -138,7 +128,7 @@ static int add_overrides(struct proof_plan *p, const struct advice_run *run, con
     int code = recorded_read(&r, run->dir);
     if (code)
         return code;
-    char *path = xstrfmt("%s/config.ini", run->dir);
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", run->dir);
     code = config_load(&c, path, (const char *const *)r->overrides);
     for (size_t i = 0; !code && i < c->n; i++)
         if (is_kept(&c->entries[i]))
@@ -147,7 +137,6 @@ static int add_overrides(struct proof_plan *p, const struct advice_run *run, con
     words_addf(&p->overrides, "measure:proof_of=%s", r->run_id);
     config_free(c);
     recorded_free(r);
-    free(path);
     return code;
 }
 

@@ -66,8 +66,7 @@ static void configs_of(struct words *names, const char *dir)
     int n = scandir(dir, &entries, is_config, alphasort);
     for (int i = 0; i < n; i++) {
         entries[i]->d_name[strlen(entries[i]->d_name) - strlen(CONFIG_SUFFIX)] = '\0';
-        if (!words_has(names, entries[i]->d_name))
-            words_add(names, entries[i]->d_name);
+        words_add_once(names, entries[i]->d_name);
         free(entries[i]);
     }
     if (n >= 0)

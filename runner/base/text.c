@@ -82,12 +82,11 @@ void text_addf(struct text *t, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    char *s = NULL;
+    AUTO_FREE char *s = NULL;
     int n = vasprintf(&s, fmt, args);
     va_end(args);
     checked(n < 0 ? NULL : s);
     text_addn(t, s, (size_t)n);
-    free(s);
 }
 
 void text_clear(struct text *t)
@@ -139,11 +138,37 @@ void words_addf(struct words *w, const char *fmt, ...)
     va_end(args);
 }
 
+static size_t words_find(const struct words *w, const char *word)
+{
+    size_t i = 0;
+    while (i < w->n && strcmp(w->v[i], word) != 0)
+        i++;
+    return i;
+}
+
 bool words_has(const struct words *w, const char *word)
 {
-    for (size_t i = 0; i < w->n; i++)
-        if (!strcmp(w->v[i], word))
+    return words_find(w, word) < w->n;
+}
+
+size_t words_add_once(struct words *w, const char *word)
+{
+    size_t i = words_find(w, word);
+    if (i == w->n)
+        words_add(w, word);
+    return i;
+}
+
+bool text_lists(const char *list, const char *separator, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *s = list ? list : ""; *s;) {
+        const char *end = strstr(s, separator);
+        size_t length = end ? (size_t)(end - s) : strlen(s);
+        if (length == n && !strncmp(s, word, n))
             return true;
+        s += length + (end ? strlen(separator) : 0);
+    }
     return false;
 }
 
@@ -203,7 +228,8 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
     size_t best_distance = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
         size_t d = distance(word, candidates[i]);
-        if (d < best_distance && d <= 1 + strlen(candidates[i]) / 3) {
+        /* Something must be common: 'x' is not like 'n'. */
+        if (d < best_distance && d < strlen(word) && d <= 1 + strlen(candidates[i]) / 3) {
             best = candidates[i];
             best_distance = d;
         }

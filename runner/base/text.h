@@ -30,10 +30,14 @@ void words_split(struct words *w, const char *s, char separator);
 void words_add(struct words *w, const char *word);
 void words_addf(struct words *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool words_has(const struct words *w, const char *word);
+/* Adds the word unless the list has it. Returns its index. */
+size_t words_add_once(struct words *w, const char *word);
 void words_free(struct words *w);
 
 /* What is behind the last '/' of a path. */
 const char *path_name(const char *path);
+/* Is `word` one of the words of the list, e.g. of "a,b,c"? NULL is an empty list. */
+bool text_lists(const char *list, const char *separator, const char *word);
 /* Does s end in `ending`, with something in front of it? */
 bool text_ends(const char *s, const char *ending);
 

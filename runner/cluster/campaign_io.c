@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/json_names.h"
+#include "base/jsontext.h"
 #include "base/locate.h"
 #include "base/printable.h"
 #include "base/text.h"
@@ -25,7 +26,7 @@
 
 static int write_tasks(const struct campaign *c)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     text_add(&t, "task\tscript\tplatform\tworkload\tlaunches\trun\n");
     for (size_t i = 0; i < c->n_tasks; i++) {
         const struct camp_task *k = &c->tasks[i];
@@ -33,9 +34,7 @@ static int write_tasks(const struct campaign *c)
         text_addf(&t, "%zu\t%s\t%s\t%s\t%d-%d\t%s\n", i + 1, c->arrays[k->array].script,
                   r->platform, r->section, k->first, k->last, r->dir);
     }
-    int code = campaign_file(c, "tasks.tsv", t.s, false);
-    text_free(&t);
-    return code;
+    return campaign_file(c, "tasks.tsv", t.s, false);
 }
 
 static json_t *as_json(const struct campaign *c)
@@ -66,16 +65,13 @@ int campaign_write(const struct campaign *c)
     int code = write_tasks(c);
     if (code)
         return code;
-    json_t *json = as_json(c);
-    char *text = json_dumps(json, JSON_INDENT(1));
-    char *temp = campaign_path(c, "." CAMPAIGN_FILE), *path = campaign_path(c, CAMPAIGN_FILE);
+    AUTO_JSON json_t *json = as_json(c);
+    AUTO_FREE char *text = json_dumps(json, JSON_INDENT(1));
+    AUTO_FREE char *temp = campaign_path(c, "." CAMPAIGN_FILE),
+                   *path = campaign_path(c, CAMPAIGN_FILE);
     code = campaign_file(c, "." CAMPAIGN_FILE, text, false);
     if (!code && rename(temp, path))
         code = fail_file(path, "made", errno);
-    free(temp);
-    free(path);
-    free(text);
-    json_decref(json);
     return code;
 }
 
@@ -84,15 +80,13 @@ int campaign_write(const struct campaign *c)
 /* Others may have written the file: "runs/P/W/RUN" and nothing else, and names that need no quotes. */
 static bool is_run_dir(const char *dir)
 {
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     words_split(&w, dir, '/');
     bool good = w.n == 4 && !strcmp(w.v[0], "runs");
     for (size_t i = 1; i < w.n; i++)
         good = good && printable_name(w.v[i]);
-    char *again = good ? xstrfmt("runs/%s/%s/%s", w.v[1], w.v[2], w.v[3]) : NULL;
+    AUTO_FREE char *again = good ? xstrfmt("runs/%s/%s/%s", w.v[1], w.v[2], w.v[3]) : NULL;
     good = good && !strcmp(again, dir); /* words_split trims blanks */
-    free(again);
-    words_free(&w);
     return good;
 }
 
@@ -182,11 +176,10 @@ int campaign_read(struct campaign *c, const char *dir)
         return fail_at(GS_USAGE, dir, 0,
                        "is not a campaign: it has no " CAMPAIGN_FILE
                        "; give the folder that 'gradsync submit' printed");
-    char *path = campaign_path(c, CAMPAIGN_FILE);
+    AUTO_FREE char *path = campaign_path(c, CAMPAIGN_FILE);
     int code = json_names_load(&json, path);
     if (!code)
         code = read_json(c, path, json);
     json_decref(json);
-    free(path);
     return code;
 }

@@ -43,16 +43,13 @@ static int nothing(const struct criterion *q, const struct comparison *c)
     AUTO_TEXT struct text list = {0};
     for (size_t i = 0; i < c->n; i++) {
         const char *value = q->of(&c->v[i], buf, sizeof buf);
-        size_t k = 0;
-        while (k < values.n && strcmp(values.v[k], value))
-            k++;
-        if (k < values.n)
+        if (words_has(&values, value))
             continue;
         words_add(&values, value);
         text_addf(&list, "%s%s", list.len ? ", " : "", value);
     }
     const char *near = text_nearest(q->value, (const char *const *)values.v, values.n);
-    return fail(GS_USAGE, "compare: nothing matches --%s %s%s; it can be %s", q->option, q->value,
+    return fail(GS_USAGE, "compare: nothing matches --%s %s%s; choose %s", q->option, q->value,
                 DID_YOU_MEAN(near), list.len ? list.s : "nothing");
 }
 

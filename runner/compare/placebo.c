@@ -3,6 +3,7 @@
 
 #include "base/csv.h"
 #include "base/err.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +76,7 @@ static bool mode_seen(const struct placebo *v, size_t i)
 void placebo_print(const struct comparison *c)
 {
     size_t n;
-    struct placebo *v = placebo_rows(c, &n);
+    AUTO_FREE struct placebo *v = placebo_rows(c, &n);
     const char *before = "placebo: both ran the same operation, yet their times would be called "
                          "faster or slower in";
     for (size_t i = 0; i < n; i++) {
@@ -89,7 +90,6 @@ void placebo_print(const struct comparison *c)
     }
     if (*before == ',')
         puts("");
-    free(v);
 }
 
 const char placebo_columns[] = "platform,workload,label,run_id,mode,contrasts,called,aa,aa_called";
@@ -97,10 +97,10 @@ const char placebo_columns[] = "platform,workload,label,run_id,mode,contrasts,ca
 int placebo_write(const struct comparison *c, const char *dir)
 {
     struct csv csv;
-    char *path = xstrfmt("%s/%s", dir, PLACEBO_CSV);
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, PLACEBO_CSV);
     int code = csv_open(&csv, path);
     size_t n = 0;
-    struct placebo *v = placebo_rows(c, &n);
+    AUTO_FREE struct placebo *v = placebo_rows(c, &n);
     if (!code) {
         csv_header(&csv, placebo_columns);
         for (size_t i = 0; i < n; i++) {
@@ -116,7 +116,5 @@ int placebo_write(const struct comparison *c, const char *dir)
         }
         code = csv_close(&csv, true);
     }
-    free(v);
-    free(path);
     return code;
 }

@@ -133,8 +133,8 @@ int repeats_write(const struct repeats *r, const char *dir)
     static const char *const agreements[AGREEMENTS] = {"same", "same operation", "open",
                                                        "different", "contrary"};
     struct csv csv;
-    char *path = xstrfmt("%s/%s", dir, AGAIN_CSV);
-    char *columns = xstrfmt("%s,%s", compare_columns, again_columns);
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, AGAIN_CSV);
+    AUTO_FREE char *columns = xstrfmt("%s,%s", compare_columns, again_columns);
     int code = csv_open(&csv, path);
     if (!code) {
         csv_params_header(&csv, columns);
@@ -153,7 +153,5 @@ int repeats_write(const struct repeats *r, const char *dir)
         }
         code = csv_close(&csv, true);
     }
-    free(columns);
-    free(path);
     return code;
 }

@@ -33,14 +33,14 @@ static void add_name(struct text *t, const struct summary_rows *s, size_t at)
 static void say_best(struct text *t, const struct summary_request *r, const struct question *q)
 {
     const char *noun = contrast_level(q->of) > LEVEL_ALONE ? "steps" : "groups";
-    char *base = r->best_of ? xstrfmt("best of %s", r->best_of) : xstrdup(q->of->baseline);
+    AUTO_FREE char *base =
+        r->best_of ? xstrfmt("best of %s", r->best_of) : xstrdup(q->of->baseline);
     if (q->faster)
         text_addf(t, "a config beats %s in %zu of %zu %s, %s by %.1f%%", base, q->faster, q->rows,
                   noun, q->largest->config, -100 * expm1(q->largest->effect.value));
     else
         text_addf(t, "%s is beaten in 0 of %zu %s, best in %zu, undecided in %zu", base, q->rows,
                   noun, q->settled, q->open);
-    free(base);
 }
 
 static void say_each(struct text *t, const struct question *q)
@@ -70,11 +70,10 @@ static struct text sentence(const struct summary_request *r, const struct summar
 
 static void print_sentence(const struct summary_request *r, const struct summary_rows *s, size_t at)
 {
-    struct text t = sentence(r, s, at);
+    AUTO_TEXT struct text t = sentence(r, s, at);
     printf("%s", term_bold(stdout));
     screen_wrap(0, 2, screen_columns(stdout), t.s);
     printf("%s", term_end(stdout));
-    text_free(&t);
 }
 
 /* Lines of the sentences beyond one each. */
@@ -158,7 +157,7 @@ static void add_cells(struct words *cells, const struct summary_rows *s,
 /* Adds the words of a list that fit the screen, and the number of the others. */
 static void add_list(struct text *t, const char *list)
 {
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     words_split(&w, list, ',');
     size_t columns = screen_columns(stdout), width = text_width(t->s), used = 0, i = 0,
            room = width < columns ? columns - width : 0;
@@ -171,7 +170,6 @@ static void add_list(struct text *t, const char *list)
     }
     if (i < w.n)
         text_addf(t, "%s%zu", i ? " +" : "", w.n - i);
-    words_free(&w);
 }
 
 /* Columns before the last. A width of 0: the column is left out. */
@@ -194,7 +192,7 @@ static void fit(size_t *width)
 
 static void print_line(const char *const *cell, const size_t *width, bool title, bool list)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     for (size_t k = 0; k < ALIKE; k++)
         if (width[k])
             text_addf(&t, "  %s%*s", cell[k], (int)(width[k] - text_width(cell[k])), "");
@@ -210,7 +208,6 @@ static void print_line(const char *const *cell, const size_t *width, bool title,
     printf("%s", won ? term_colour(stdout, 3) : lost ? term_warn(stdout) : "");
     screen_put(t.s);
     printf("%s", won || lost ? term_end(stdout) : "");
-    text_free(&t);
 }
 
 /* ---- what fits a screen ---- */
@@ -249,10 +246,9 @@ static void print_titles(const char *const *titles, const size_t *width)
 static bool print_setting(const struct summary_row *r)
 {
     bool won = r->c->judgement.verdict == VERDICT_FASTER && (!r->w || r->w->best);
-    char *line = won ? setting_export_line(r->c) : NULL;
+    AUTO_FREE char *line = won ? setting_export_line(r->c) : NULL;
     if (line)
         printf("    use: %s COMMAND\n", line);
-    free(line);
     return line != NULL;
 }
 
@@ -262,7 +258,7 @@ static size_t print_question(const struct summary_rows *s, const struct question
                              const struct summary_row *rows, size_t lines, bool titled)
 {
     const char *const *titles = rows->w ? of_best : of_each;
-    struct words cells = {0};
+    AUTO_WORDS struct words cells = {0};
     size_t width[COLUMNS], n = q->rows < lines ? q->rows : lines;
     for (size_t k = 0; k < n; k++)
         add_cells(&cells, s, &rows[k]);
@@ -282,7 +278,6 @@ static size_t print_question(const struct summary_rows *s, const struct question
         if (used < lines && (!k || lines - used >= q->rows - k))
             used += print_setting(&rows[k]);
     }
-    words_free(&cells);
     return k;
 }
 
@@ -300,7 +295,7 @@ void summary_print(const struct summary_request *q)
     struct summary_rows s;
     size_t questions, shown = 0;
     summary_rows_find(&s, q);
-    size_t *lines = share(q, &s, &questions);
+    AUTO_FREE size_t *lines = share(q, &s, &questions);
     for (size_t i = 0, first = 0; i < questions; first += s.questions[i++].rows) {
         print_sentence(q, &s, i);
         shown += print_question(&s, &s.questions[i], &s.rows[first], lines[i], !i);
@@ -311,6 +306,5 @@ void summary_print(const struct summary_request *q)
     const struct question *won = winning_step(&s);
     if (q->winners && won)
         printf("What to set for all steps together: gradsync advise %s\n", won->of->platform);
-    free(lines);
     summary_rows_free(&s);
 }

@@ -104,7 +104,7 @@ static int check_shapes(const struct config *c, const struct settings *s)
         code = clash(c, "launch", "ranks", "nodes", what);
     }
     if (s->measure.max_blocks < s->measure.blocks) {
-        snprintf(what, sizeof what, "%lld max_blocks are fewer than %lld blocks; raise max_blocks",
+        snprintf(what, sizeof what, "max_blocks=%lld is less than blocks=%lld; raise max_blocks",
                  (long long)s->measure.max_blocks, (long long)s->measure.blocks);
         code = clash(c, "measure", "max_blocks", "blocks", what);
     }

@@ -27,7 +27,7 @@ const struct wl_param train_keys[] = {
     {"file", WL_TEXT, WL_AXIS, 0, NULL, "", 0, ANY_LENGTH, NULL,
      "read the step times from the lines that the command writes to this file; may have placeholders; empty: from its output"},
     {"timeout", WL_TIME, WL_AXIS, WL_FIELD(struct train_settings, timeout, double), "s", "1h", 0.1, 30 * 86400.0, NULL,
-     "time limit of one launch of the command; what runs longer is ended and recorded as a hang"},
+     "time limit of one launch of the command; a launch that takes longer is ended and recorded as a hang"},
     {"axes", WL_TEXT, WL_AXIS, 0, NULL, "", 0, ANY_LENGTH, NULL,
      "keys whose values are not compared with each other, e.g. model, batch; the other lists are the configs"},
     {0}};

@@ -66,7 +66,7 @@ int transitions_write(const char *dir)
     struct curves all;
     struct csv csv;
     int code = curves_read(&all, dir);
-    char *path = xstrfmt("%s/%s", dir, TRANSITIONS_CSV);
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, TRANSITIONS_CSV);
     if (!code)
         code = csv_open(&csv, path);
     if (!code) {
@@ -76,6 +76,5 @@ int transitions_write(const char *dir)
         code = csv_close(&csv, true);
     }
     curves_free(&all);
-    free(path);
     return code;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
+#include "base/text.h"
 #include "import/import_step.h"
 #include "import/trace_event.h"
 
@@ -75,7 +76,7 @@ static void add(struct times *s, const struct trace_events *t, const struct trac
 
 static struct times times_of(const struct trace_events *t, double from, double to)
 {
-    const struct trace_event **v = xcalloc(t->n + 1, sizeof *v);
+    AUTO_FREE const struct trace_event **v = xcalloc(t->n + 1, sizeof *v);
     struct times s = {0};
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++) {
@@ -87,7 +88,6 @@ static struct times times_of(const struct trace_events *t, double from, double t
     qsort(v, n, sizeof *v, by_begin);
     for (size_t i = 0; i < n; i++)
         add(&s, t, v[i]);
-    free(v);
     return s;
 }
 
@@ -107,7 +107,7 @@ void step_times_report(struct step_draft *d, const struct trace_events *t, doubl
                        double rate)
 {
     struct times s = times_of(t, from, to);
-    struct text text = {0};
+    AUTO_TEXT struct text text = {0};
     double gemms_s = s.gemms > 0 ? s.gemms * 1e-6 : 1;
     text_addf(&text,
               "step %.1f ms in the trace: GEMMs %.1f ms (%.3g TFLOP/s), other kernels %.1f ms (as "
@@ -130,5 +130,4 @@ void step_times_report(struct step_draft *d, const struct trace_events *t, doubl
             "matter more in the replay than in this training, unless the profiler slowed it down",
             d->path, 100 * idle);
     text_addf(&d->head, "%s\n", text.s);
-    text_free(&text);
 }

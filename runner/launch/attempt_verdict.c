@@ -87,13 +87,12 @@ static void judge_launcher(struct attempt *a, struct attempt_evidence *e)
 /* No cell is to blame, so none is given up. A death may be a consequence. */
 static void judge_cut(struct attempt *a, struct attempt_evidence *e)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     const char *host = cut_judge(&e->cut, &t);
     presume_death(e, "lost", t.s);
     snprintf(e->dead.host, sizeof e->dead.host, "%s", host);
     e->dead.cell[0] = '\0';
     a->cut = true;
-    text_free(&t);
 }
 
 static void judge_death(struct attempt *a, const struct control *d)

@@ -89,7 +89,7 @@ static bool from_json(const struct member *m, const json_t *value, struct contro
 
 size_t control_encode(const struct control *c, char buf[CONTROL_LINE_MAX])
 {
-    json_t *object = json_object();
+    AUTO_JSON json_t *object = json_object();
     json_object_set_new(object, "event", json_string(event_names[c->event]));
     for (size_t i = 0; i < N_MEMBERS; i++)
         if (members[i].events & 1u << c->event)
@@ -100,7 +100,6 @@ size_t control_encode(const struct control *c, char buf[CONTROL_LINE_MAX])
     size_t n = mark + json_dumpb(object, buf + mark, CONTROL_LINE_MAX - mark - 1,
                                  JSON_COMPACT | JSON_REAL_PRECISION(9));
     buf[n] = '\n';
-    json_decref(object);
     return n + 1;
 }
 
@@ -121,11 +120,10 @@ bool control_decode(const char *line, struct control *out)
     const char *mark = strstr(line, CONTROL_MARK);
     if (!mark)
         return false;
-    json_t *object = json_loads(mark + sizeof CONTROL_MARK - 1, 0, NULL);
+    AUTO_JSON json_t *object = json_loads(mark + sizeof CONTROL_MARK - 1, 0, NULL);
     bool ok = event_of(object, &out->event);
     for (size_t i = 0; ok && i < N_MEMBERS; i++)
         if (members[i].events & 1u << out->event)
             ok = from_json(&members[i], json_object_get(object, members[i].key), out);
-    json_decref(object);
     return ok;
 }

@@ -82,8 +82,8 @@ static void read_pci(struct fabric_pci *p, const char *link)
 /* Display controllers (class 03) and processing accelerators (12) of NVIDIA (10de). */
 static void read_gpus(struct fabric *f, const char *root)
 {
-    char *folder = xstrfmt("%s/sys/bus/pci/devices", root);
-    struct words w = names_in(folder);
+    AUTO_FREE char *folder = xstrfmt("%s/sys/bus/pci/devices", root);
+    AUTO_WORDS struct words w = names_in(folder);
     for (size_t i = 0; i < w.n && f->gpus < FABRIC_MAX; i++) {
         char vendor[16], class[16];
         read_at(vendor, sizeof vendor, "%s/%s/vendor", folder, w.v[i]);
@@ -94,8 +94,6 @@ static void read_gpus(struct fabric *f, const char *root)
         read_pci(&f->gpu[f->gpus++], path);
         free(path);
     }
-    words_free(&w);
-    free(folder);
 }
 
 /* The index of the RoCE v2 address over IPv4, whatever the control connections use. */
@@ -125,7 +123,7 @@ static bool is_efa(const char *device)
 
 static void read_port(struct fabric_port *p, const char *folder, const char *name)
 {
-    char *device = xstrfmt("%s/%s", folder, name), *port = xstrfmt("%s/ports/1", device);
+    AUTO_FREE char *device = xstrfmt("%s/%s", folder, name), *port = xstrfmt("%s/ports/1", device);
     char *link = xstrfmt("%s/device", device), buf[64];
     double gigabits = 0;
     snprintf(p->name, sizeof p->name, "%s", name);
@@ -137,18 +135,14 @@ static void read_port(struct fabric_port *p, const char *folder, const char *nam
         p->rate = gigabits * 1e9 / 8;
     p->gid = p->kind == FABRIC_ROCE ? find_gid(port) : -1;
     free(link);
-    free(port);
-    free(device);
 }
 
 static void read_ports(struct fabric *f, const char *root)
 {
-    char *folder = xstrfmt("%s/sys/class/infiniband", root);
-    struct words w = names_in(folder);
+    AUTO_FREE char *folder = xstrfmt("%s/sys/class/infiniband", root);
+    AUTO_WORDS struct words w = names_in(folder);
     for (size_t i = 0; i < w.n && f->ports < FABRIC_MAX; i++)
         read_port(&f->port[f->ports++], folder, w.v[i]);
-    words_free(&w);
-    free(folder);
 }
 
 static struct fabric_interface *interface_named(struct fabric *f, const char *name)
@@ -236,10 +230,8 @@ static char *find_plugin(const char *root)
 
 static bool has_module(const char *root, const char *name)
 {
-    char *path = xstrfmt("%s/sys/module/%s", root, name);
-    bool found = access(path, F_OK) == 0;
-    free(path);
-    return found;
+    AUTO_FREE char *path = xstrfmt("%s/sys/module/%s", root, name);
+    return access(path, F_OK) == 0;
 }
 
 void fabric_read(struct fabric *f, const char *root)

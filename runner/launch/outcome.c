@@ -136,7 +136,7 @@ int outcome_judge(struct run_outcome *o, const struct plan *p, const char *dir)
 
 void outcome_say(const struct run_outcome *o)
 {
-    char *dir = shell_quoted(o->dir);
+    AUTO_FREE char *dir = shell_quoted(o->dir);
     if (o->complete)
         say("recorded: %s\nnext: gradsync %s %s", dir, o->compares ? "compare" : "show", dir);
     else if (o->interrupted)
@@ -149,7 +149,6 @@ void outcome_say(const struct run_outcome *o)
     else
         say("incomplete; finished groups are recorded. Fix the cause, then: gradsync resume %s",
             dir);
-    free(dir);
 }
 
 static const char *status(const struct run_outcome *o)
@@ -159,7 +158,7 @@ static const char *status(const struct run_outcome *o)
 
 void outcome_print(const struct run_outcome *o, size_t n)
 {
-    json_t *all = json_array();
+    AUTO_JSON json_t *all = json_array();
     for (size_t i = 0; i < n; i++)
         if (o[i].dir)
             json_array_append_new(
@@ -169,7 +168,6 @@ void outcome_print(const struct run_outcome *o, size_t n)
                                (int)o[i].skipped));
     json_dumpf(all, stdout, JSON_INDENT(1));
     putchar('\n');
-    json_decref(all);
 }
 
 void outcome_free(struct run_outcome *o)

@@ -2,6 +2,7 @@
 #include "launch/run.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/interrupts.h"
 #include "base/locate.h"
 #include "base/lock.h"
@@ -20,6 +21,7 @@
 #include "record/record.h"
 #include "record/runs.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,11 +227,10 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
 
 static void say_not_begun(const struct plan *p, const struct run_options *options)
 {
-    char *command = shell_command("run", p->config->path, p->section, options->overrides);
+    AUTO_FREE char *command = shell_command("run", p->config->path, p->section, options->overrides);
     bool elsewhere = strcmp(options->data, RUN_DATA) != 0;
     say("not started: %s; run it with: %s%s%s", p->section, command, elsewhere ? " -o " : "",
         elsewhere ? SHELL_WORD(options->data) : "");
-    free(command);
 }
 
 static int run_sections(const struct sections *plans, const struct run_options *options)
@@ -241,7 +242,7 @@ static int run_sections(const struct sections *plans, const struct run_options *
         if (!plan_is_train(plans->plans[k]) && ++checked)
             code = launcher_check(plans->plans[k]);
     size_t n = code ? 0 : plans->n, ran = 0;
-    struct run_outcome *outcomes = xcalloc(n, sizeof *outcomes);
+    AUTO_FREE struct run_outcome *outcomes = xcalloc(n, sizeof *outcomes);
     int caught = interrupts_catch(&i);
     code = err_worse(code, plans->left_out);
     for (; !caught && ran < n && !i.count && !(ran && outcomes[ran - 1].cut); ran++) {
@@ -258,7 +259,6 @@ static int run_sections(const struct sections *plans, const struct run_options *
         outcome_print(outcomes, ran);
     for (size_t k = 0; k < ran; k++)
         outcome_free(&outcomes[k]);
-    free(outcomes);
     return caught ? caught : code;
 }
 
@@ -271,5 +271,20 @@ int run_config(const char *config, const struct run_options *options)
     if (!code)
         code = run_sections(&s, options);
     sections_free(&s);
+    return code;
+}
+
+int run_config_text(const char *name, const struct text *config, const struct run_options *options)
+{
+    const char *folder = getenv("TMPDIR");
+    AUTO_FREE char *path = xstrfmt("%s/%s.XXXXXX.ini", folder ? folder : "/tmp", name);
+    int fd = mkstemps(path, 4);
+    int code = fd >= 0 && files_write_all(fd, config->s, config->len)
+                   ? run_config(path, options)
+                   : fail_file(path, "written", errno);
+    if (fd >= 0) {
+        close(fd);
+        unlink(path);
+    }
     return code;
 }

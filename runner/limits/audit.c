@@ -5,6 +5,7 @@
 #include "base/csv.h"
 #include "base/csv_read.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "config/settings.h"
 #include "limits/evidence.h"
@@ -105,14 +106,13 @@ static void take_cell(void *ctx, const struct csv_reader *r)
 
 static int cells_read(struct measured_cells *all, const char *dir)
 {
-    char *path = xstrfmt("%s/summary.csv", dir);
+    AUTO_FREE char *path = xstrfmt("%s/summary.csv", dir);
     bool none = access(path, F_OK) != 0;
     int code = none ? GS_OK : csv_read_each(path, columns, take_cell, all);
     if (none)
         say("no %s: only published claims are checked; to check measurements, first run 'gradsync "
             "reduce'",
             path);
-    free(path);
     return code;
 }
 
@@ -158,7 +158,7 @@ static void write_claim(struct writer *w, const struct platform *p, const struct
                         const struct measured_cells *cells)
 {
     const struct audit a = {p->config, cells};
-    struct limits_row *rows = xcalloc(2 * LIMITS_ROWS, sizeof *rows);
+    AUTO_FREE struct limits_row *rows = xcalloc(2 * LIMITS_ROWS, sizeof *rows);
     size_t n = limits_of_claim(&a, c, rows);
     n += limits_of_data(&a, c, rows + n, LIMITS_ROWS);
     for (size_t i = 0; i < n; i++)
@@ -166,7 +166,6 @@ static void write_claim(struct writer *w, const struct platform *p, const struct
     if (!n)
         say("%s:%d: claim '%s' cannot be checked: give more of its facts in claim.%s.given",
             c->entry->file, c->entry->line, c->name, c->name);
-    free(rows);
 }
 
 /* A plain rate of [reference] is a claim of bus bandwidth, algbw too by its ranks. */
@@ -183,10 +182,9 @@ static void write_plain(struct writer *w, const struct platform *p, const struct
     c.q[Q_RANKS_RECORDED] = p->ranks;
     c.q[Q_BUSBW] = strcmp(e->key, "algbw") ? v.value : v.value * 2 * (p->ranks - 1) / p->ranks;
     c.source = config_source(p->config, "reference", e->key);
-    char *says = xstrfmt("%s = %s", e->key, e->value);
+    AUTO_FREE char *says = xstrfmt("%s = %s", e->key, e->value);
     c.says = says;
     write_claim(w, p, &c, cells);
-    free(says);
 }
 
 static void write_published(struct writer *w, const struct platform *p,
@@ -213,9 +211,8 @@ static void write_finding(struct writer *w, const struct platform *p, const stru
     row.verdict = verdicts[f->verdict];
     snprintf(row.limit_source, sizeof row.limit_source, "the model of a WAN, [model] and [links]");
     snprintf(row.physics, sizeof row.physics, "%s", f->why.s);
-    char *claim = xstrfmt("%s = %s", f->name, f->entry->value);
+    AUTO_FREE char *claim = xstrfmt("%s = %s", f->name, f->entry->value);
     write_row(w, p->name, 0, claim, config_source(p->config, "model", f->entry->key), &row);
-    free(claim);
 }
 
 static int write_wan(struct writer *w, const struct platform *p)
@@ -242,22 +239,20 @@ static int write_wan(struct writer *w, const struct platform *p)
 static void write_measured(struct writer *w, const struct platform *platforms, size_t n,
                            const struct measured_cell *cell)
 {
-    struct limits_row *rows = xcalloc(LIMITS_ROWS, sizeof *rows);
+    AUTO_FREE struct limits_row *rows = xcalloc(LIMITS_ROWS, sizeof *rows);
     size_t count = limits_of_cell(config_of(platforms, n, cell->platform), cell, rows);
-    char *claim = xstrfmt("%s%s%s %s%s%s %lld B: %s", cell->workload, *cell->label ? " " : "",
-                          cell->label, cell->config, *cell->mode ? " " : "", cell->mode,
-                          (long long)cell->size_B, cell->params);
+    AUTO_FREE char *claim = xstrfmt(
+        "%s%s%s %s%s%s %lld B: %s", cell->workload, *cell->label ? " " : "", cell->label,
+        cell->config, *cell->mode ? " " : "", cell->mode, (long long)cell->size_B, cell->params);
     for (size_t i = 0; i < count; i++)
         write_row(w, cell->platform, 1, claim, cell->run_id, &rows[i]);
-    free(claim);
-    free(rows);
 }
 
 static int write_all(const char *dir, const struct platform *platforms, size_t n,
                      const struct measured_cells *cells, size_t counts[2][LIMITS_VERDICTS])
 {
     struct writer w = {.counts = counts};
-    char *path = xstrfmt("%s/%s", dir, LIMITS_CSV);
+    AUTO_FREE char *path = xstrfmt("%s/%s", dir, LIMITS_CSV);
     int code = csv_open(&w.csv, path);
     if (!code) {
         csv_header(&w.csv, limits_columns);
@@ -270,7 +265,6 @@ static int write_all(const char *dir, const struct platform *platforms, size_t n
         int closed = csv_close(&w.csv, !code);
         code = code ? code : closed;
     }
-    free(path);
     return code;
 }
 

@@ -169,22 +169,12 @@ static void put_quantity(struct words *cells, const struct line *l)
         words_addf(cells, "%s %.*s", l->text[QUANTITY], (int)strcspn(from + n, ","), from + n);
 }
 
-static size_t numbered(struct words *sources, const char *source)
-{
-    size_t i = 0;
-    while (i < sources->n && strcmp(sources->v[i], source))
-        i++;
-    if (i == sources->n)
-        words_add(sources, source);
-    return i + 1;
-}
-
 static void put_line(struct words *cells, struct words *sources, const struct line *l)
 {
     words_add(cells, l->text[PLATFORM]);
     put_claim(cells, l);
     if (*l->text[SOURCE])
-        words_addf(cells, "[%zu]", numbered(sources, l->text[SOURCE]));
+        words_addf(cells, "[%zu]", words_add_once(sources, l->text[SOURCE]) + 1);
     else
         words_add(cells, "-");
     put_quantity(cells, l);

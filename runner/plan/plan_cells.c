@@ -59,7 +59,7 @@ static void hash_id(const struct text *t, char id[PLAN_ID])
 static void make_ids(const struct builder *b, const void *values, char cell[PLAN_ID],
                      char group[PLAN_ID])
 {
-    struct text all = {0}, axes = {0};
+    AUTO_TEXT struct text all = {0}, axes = {0};
     char value[256];
     text_add(&all, b->head);
     text_addf(&axes, "group\n%s", b->head);
@@ -78,8 +78,6 @@ static void make_ids(const struct builder *b, const void *values, char cell[PLAN
     }
     hash_id(&all, cell);
     hash_id(&axes, group);
-    text_free(&all);
-    text_free(&axes);
 }
 
 static char *params_text(const struct wl_plugin *wl, const void *values)
@@ -125,12 +123,11 @@ static int rejected(const struct builder *b, const void *values, const char *why
 {
     const struct config *c = b->p->config;
     const struct config_entry *key = named_key(b, why);
-    char *params = params_text(&b->p->plugin->wl, values);
+    AUTO_FREE char *params = params_text(&b->p->plugin->wl, values);
     int code =
         fail_at(GS_USAGE, key ? key->file : c->path,
                 key ? key->line : config_section(c, b->p->section)->line, "[%s] %s (cell: %s)",
                 b->p->section, *why ? why : "the plugin rejects a cell without a reason", params);
-    free(params);
     return code;
 }
 

@@ -133,22 +133,17 @@ static char *wanted_label(const struct plan *p)
 
 static int unknown_baseline(const struct plan *p, const char *label)
 {
-    const char *labels[64];
+    AUTO_WORDS struct words labels = {0};
     AUTO_TEXT struct text all = {0};
-    size_t n = 0;
-    for (size_t i = 0; i < p->n_cells && n < 64; i++) {
-        size_t k = 0;
-        while (k < n && strcmp(labels[k], p->cells[i].config))
-            k++;
-        if (k < n || !*p->cells[i].config)
-            continue;
-        labels[n++] = p->cells[i].config;
-        text_addf(&all, "%s%s", all.len ? ", " : "", p->cells[i].config);
-    }
-    const char *near = text_nearest(label, labels, n);
+    for (size_t i = 0; i < p->n_cells; i++)
+        if (*p->cells[i].config)
+            words_add_once(&labels, p->cells[i].config);
+    for (size_t i = 0; i < labels.n; i++)
+        text_addf(&all, "%s%s", i ? ", " : "", labels.v[i]);
+    const char *near = text_nearest(label, (const char *const *)labels.v, labels.n);
     return config_error(config_find(p->config, "measure", "baseline"),
-                        "'%s' is not a config of [%s] (%s%s)", label, p->section, all.s,
-                        DID_YOU_MEAN(near));
+                        "'%s' is not a config of [%s]%s; choose %s", label, p->section,
+                        DID_YOU_MEAN(near), all.s);
 }
 
 static int choose_baselines(struct plan *p)

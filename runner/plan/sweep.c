@@ -34,12 +34,11 @@ static struct sweep_axis *find_axis(const struct sweep *s, const char *name)
 static const char *nearest_key(const struct wl_plugin *wl, const char *key)
 {
     size_t n = params_count(wl->params);
-    const char **names = xmalloc((n + SWEEP_KEYS) * sizeof *names);
+    AUTO_FREE const char **names = xmalloc((n + SWEEP_KEYS) * sizeof *names);
     for (size_t i = 0; i < n; i++)
         names[i] = wl->params[i].name;
     memcpy(names + n, sweep_keys, sizeof sweep_keys);
     const char *near = text_nearest(key, names, n + SWEEP_KEYS);
-    free(names);
     return near;
 }
 
@@ -95,8 +94,8 @@ static int read_axes(struct sweep *s, const struct config *c, const char *sectio
 /* `configs = auto, ring/LL128`: every WL_CONFIG axis takes one value a label, all in step. */
 static int read_configs(struct sweep *s, const struct config_entry *e)
 {
-    struct words labels;
-    void *cell = xcalloc(1, s->wl->cell_size);
+    AUTO_WORDS struct words labels = {0};
+    AUTO_FREE void *cell = xcalloc(1, s->wl->cell_size);
     char why[1024];
     int code = GS_OK;
     size_t dim = s->n_axes;
@@ -119,8 +118,6 @@ static int read_configs(struct sweep *s, const struct config_entry *e)
                 s->axes[i].dim = dim;
             }
     }
-    words_free(&labels);
-    free(cell);
     return code;
 }
 
@@ -137,7 +134,7 @@ static int zip_two(const struct config_entry *e, struct sweep_axis *first, struc
 
 static int read_zip(struct sweep *s, const struct config_entry *e, const char *names)
 {
-    struct words words;
+    AUTO_WORDS struct words words = {0};
     struct sweep_axis *first = NULL;
     int code = GS_OK;
     words_split(&words, names, ',');
@@ -148,7 +145,7 @@ static int read_zip(struct sweep *s, const struct config_entry *e, const char *n
             code = config_error(e, "'%s' is not a parameter%s", words.v[i], DID_YOU_MEAN(near));
         else if (!axis->from || axis->dim != (size_t)(axis - s->axes) || axis == first)
             code = config_error(e, "'%s' is %s", words.v[i],
-                                axis->from ? "zipped already" : "without a key of its own");
+                                axis->from ? "zipped already" : "not set in this section");
         else if (first)
             code = zip_two(e, first, axis);
         else
@@ -156,19 +153,17 @@ static int read_zip(struct sweep *s, const struct config_entry *e, const char *n
     }
     if (!code && words.n < 2)
         code = config_error(e, "'%s' is one parameter; name two or more: size, buckets", names);
-    words_free(&words);
     return code;
 }
 
 static int read_zips(struct sweep *s, const struct config_entry *e)
 {
-    struct words zips;
+    AUTO_WORDS struct words zips = {0};
     int code = GS_OK;
     words_split(&zips, e->value, ';');
     for (size_t i = 0; i < zips.n; i++)
         if (read_zip(s, e, zips.v[i]))
             code = GS_USAGE;
-    words_free(&zips);
     return code;
 }
 
@@ -183,7 +178,7 @@ static int compare_members(const void *a, const void *b, void *size)
 static int check_twins(const struct sweep_axis *axis)
 {
     size_t size = param_size(axis->p);
-    unsigned char *v = xmalloc(axis->n * size);
+    AUTO_FREE unsigned char *v = xmalloc(axis->n * size);
     struct wl_param p = *axis->p;
     char value[WL_TEXT_MAX];
     int code = GS_OK;
@@ -194,7 +189,6 @@ static int check_twins(const struct sweep_axis *axis)
         if (!memcmp(v + (i - 1) * size, v + i * size, size))
             code = config_error(axis->from, "the value '%s' is listed twice",
                                 param_format(&p, v + i * size, value, sizeof value));
-    free(v);
     return code;
 }
 
@@ -230,13 +224,12 @@ static int check_axes(const struct sweep *s, const struct config_entry *configs)
     for (size_t i = 0; i < s->n_axes; i++)
         if (check_texts(&s->axes[i], s->axes[i].from ? s->axes[i].from : configs))
             code = GS_USAGE;
-    size_t *members = xcalloc(s->n_axes, sizeof *members);
+    AUTO_FREE size_t *members = xcalloc(s->n_axes, sizeof *members);
     for (size_t i = 0; i < s->n_axes; i++)
         members[s->axes[i].dim]++;
     for (size_t i = 0; i < s->n_axes; i++)
         if (members[s->axes[i].dim] == 1 && s->axes[i].from && check_twins(&s->axes[i]))
             code = GS_USAGE;
-    free(members);
     return code;
 }
 

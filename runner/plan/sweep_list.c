@@ -135,7 +135,7 @@ static int read_word(struct sweep_axis *axis, const char *word)
     union member v = {0};
     char why[1024], allowed[512];
     if (!*word && axis->p->type != WL_TEXT)
-        return config_error(axis->from, "an empty sweep, or an empty item in a list (%s)",
+        return config_error(axis->from, "has an empty value (%s)",
                             param_allowed(&p, allowed, sizeof allowed));
     if (param_numeric(&p) && strchr(word, ':'))
         return read_range(axis, word);

@@ -149,10 +149,9 @@ static void lint_default(struct lint *l, const struct wl_param *p)
         return;
     }
     char why[512];
-    void *cell = xcalloc(1, l->plugin->wl.cell_size);
+    AUTO_FREE void *cell = xcalloc(1, l->plugin->wl.cell_size);
     if (!param_parse(p, p->def, cell, why, sizeof why))
         fault(l, "parameter '%s': the default %s", p->name, why);
-    free(cell);
 }
 
 static void lint_param(struct lint *l, const struct wl_param *table, size_t i)

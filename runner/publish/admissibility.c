@@ -99,7 +99,7 @@ static char *mixed_launches(const struct proof *p, size_t cell)
 static bool refuse_cells(struct admissibility *admissibility, const struct proof *p,
                          const size_t *cells, size_t n, size_t *gap)
 {
-    char *mixed = NULL;
+    AUTO_FREE char *mixed = NULL;
     bool stale = !n;
     for (size_t i = 0; i < n; i++) {
         stale = stale || !p->requested[cells[i]];
@@ -117,7 +117,6 @@ static bool refuse_cells(struct admissibility *admissibility, const struct proof
         *gap =
             add_gap(admissibility, xstrfmt("%s: mixed: its launches differ in %s", p->dir, mixed),
                     measure_again(p));
-    free(mixed);
     return p->why || stale || mixed;
 }
 

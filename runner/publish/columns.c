@@ -2,6 +2,7 @@
 #include "publish/columns.h"
 
 #include "base/cli.h"
+#include "base/text.h"
 #include "compare/compare.h"
 #include "compare/placebo.h"
 #include "compare/repeatability.h"
@@ -51,19 +52,10 @@ static const struct table_of {
 
 /* ---- look-up ---- */
 
-static bool in_list(const char *list, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *s = list; s; s = (s = strchr(s, ',')) ? s + 1 : NULL)
-        if (!strncmp(s, name, n) && (!s[n] || s[n] == ','))
-            return true;
-    return false;
-}
-
 static bool has_column(const struct table_of *t, const char *name)
 {
     const char *column = strcmp(name, PARAM_COLUMNS) ? name : CSV_PARAMS;
-    return in_list(t->columns, column) || in_list(t->more, column);
+    return text_lists(t->columns, ",", column) || text_lists(t->more, ",", column);
 }
 
 /* Is this the row that describes the column in this table? */
@@ -130,16 +122,15 @@ static bool table_help(const char *word, const char *before)
     char *row = xstrfmt("One row for each %s. Columns:", t->row);
     cli_put_wrapped(2, row);
     free(row);
-    struct words names;
-    char *all = xstrfmt("%s%s%s%s", t->columns, t->more ? "," : "", t->more ? t->more : "",
-                        in_list(t->columns, CSV_PARAMS) ? "," PARAM_COLUMNS : "");
+    AUTO_WORDS struct words names = {0};
+    AUTO_FREE char *all =
+        xstrfmt("%s%s%s%s", t->columns, t->more ? "," : "", t->more ? t->more : "",
+                text_lists(t->columns, ",", CSV_PARAMS) ? "," PARAM_COLUMNS : "");
     words_split(&names, all, ',');
     for (size_t k = 0; k < names.n; k++)
         for (size_t c = 0; column_words[c].name; c++)
             if (!strcmp(column_words[c].name, names.v[k]) && describes(&column_words[c], t))
                 put_column(&column_words[c]);
-    words_free(&names);
-    free(all);
     return true;
 }
 

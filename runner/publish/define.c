@@ -103,10 +103,9 @@ struct rows {
 static int add_line(const struct reading *r, const struct bound *b, void *ctx)
 {
     struct rows *rows = ctx;
-    char *line = expand_text(r, b, rows->line);
+    AUTO_FREE char *line = expand_text(r, b, rows->line);
     if (line)
         text_addf(&rows->text, "%s\n", line);
-    free(line);
     return line ? GS_OK : GS_USAGE;
 }
 
@@ -180,9 +179,9 @@ int definitions_read(struct definitions *d, const char *path, struct sql *sql)
     int code = GS_OK;
     *d = (struct definitions){.path = xstrdup(path)};
     struct reading r = {.sql = sql, .at.file = d->path};
-    if (!files_read(path, FILES_ANY, FILES_WHOLE_MAX, &t)) {
-        return fail_at(GS_USAGE, path, 0, "%s", files_why(errno));
-    }
+    if (!files_read(path, FILES_ANY, FILES_WHOLE_MAX, &t))
+        return fail_at(GS_USAGE, path, 0, "%s; --macros names the file of definitions",
+                       files_why(errno));
     for (char *line = t.s, *end; line && *line && !code; line = end) {
         end = strchr(line, '\n');
         if (end)

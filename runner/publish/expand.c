@@ -25,12 +25,6 @@ const struct set *expand_find(const struct reading *r, const char *name, size_t 
 
 /* ---- sets ---- */
 
-static void add_once(struct words *w, const char *word)
-{
-    if (!words_has(w, word))
-        words_add(w, word);
-}
-
 /* The values of the first column, each once. NULL is no value. */
 static int query_set(const struct reading *r, struct words *values, const char *query)
 {
@@ -47,7 +41,7 @@ static int query_set(const struct reading *r, struct words *values, const char *
     r->sql->refused = false;
     for (size_t i = 0; i < found.rows * found.columns; i += found.columns)
         if (*found.cells.v[i].text)
-            add_once(values, found.cells.v[i].text);
+            words_add_once(values, found.cells.v[i].text);
     sql_result_free(&found);
     return code;
 }

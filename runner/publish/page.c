@@ -6,6 +6,7 @@
 #include "base/version.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,7 +19,8 @@
 #define ROWS_OF_A_TABLE 240       /* of one platform; of several, fewer */
 #define ROWS_OF_SEVERAL 30
 
-void page_text(FILE *f, const char *s)
+/* Escapes the characters that HTML reserves. */
+static void put_text(FILE *f, const char *s)
 {
     static const struct {
         char c;
@@ -36,6 +38,22 @@ void page_text(FILE *f, const char *s)
     }
 }
 
+void page_put(FILE *f, const char *html, ...)
+{
+    va_list args;
+    va_start(args, html);
+    for (const char *s = html; *s; s++)
+        if (*s != '%')
+            fputc(*s, f);
+        else if (*++s == 's')
+            put_text(f, va_arg(args, const char *));
+        else if (*s == 'd')
+            fprintf(f, "%d", va_arg(args, int));
+        else if (*s++ == 'z')
+            fprintf(f, "%zu", va_arg(args, size_t));
+    va_end(args);
+}
+
 /* ---- which platforms ---- */
 
 static int choose(struct words *chosen, const struct page_source *s, const struct page_run *runs,
@@ -45,8 +63,7 @@ static int choose(struct words *chosen, const struct page_source *s, const struc
     int code = GS_OK;
     *chosen = (struct words){0};
     for (size_t i = 0; i < n; i++)
-        if (!words_has(&all, runs[i].platform))
-            words_add(&all, runs[i].platform);
+        words_add_once(&all, runs[i].platform);
     for (size_t i = 0; s->platforms[i] && !code; i++) {
         const char *near = text_nearest(s->platforms[i], (const char *const *)all.v, all.n);
         if (words_has(&all, s->platforms[i]))
@@ -71,20 +88,15 @@ static void put_names(FILE *f, const struct words *w)
 {
     if (w->n > NAMED_IN_TITLE)
         fprintf(f, "%zu platforms", w->n);
-    for (size_t i = 0; i < w->n && w->n <= NAMED_IN_TITLE; i++) {
-        fputs(i ? ", " : "", f);
-        page_text(f, w->v[i]);
-    }
+    for (size_t i = 0; i < w->n && w->n <= NAMED_IN_TITLE; i++)
+        page_put(f, "%s%s", i ? ", " : "", w->v[i]);
 }
 
 static void put_nav(FILE *f, const struct words *platforms, bool sites)
 {
     fputs("<nav>", f);
-    for (size_t i = 0; i < platforms->n; i++) {
-        fprintf(f, "<a href=\"#p%zu\">", i);
-        page_text(f, platforms->v[i]);
-        fputs("</a> ", f);
-    }
+    for (size_t i = 0; i < platforms->n; i++)
+        page_put(f, "<a href=\"#p%zu\">%s</a> ", i, platforms->v[i]);
     fprintf(f, "%s<a href=\"#method\">method</a></nav>\n",
             sites ? "<a href=\"#sites\">between sites</a> " : "");
 }
@@ -145,9 +157,10 @@ struct page {
 
 static void put_heading(FILE *f, const char *id, const char *text)
 {
-    fprintf(f, "<section id=\"%s\"><h2>", id);
-    page_text(f, text);
-    fprintf(f, " <a href=\"#%s\" aria-label=\"link to this section\">#</a></h2>\n", id);
+    page_put(f,
+             "<section id=\"%s\"><h2>%s <a href=\"#%s\" aria-label=\"link to this section\">#</a>"
+             "</h2>\n",
+             id, text, id);
 }
 
 static int put_platform(struct page *p, size_t place)

@@ -25,8 +25,8 @@ int page_write(const char *path, const struct page_source *source);
 
 extern const char page_style[], page_script[];
 
-/* Writes text with HTML's special characters escaped. */
-void page_text(FILE *f, const char *s);
+/* Writes HTML. The characters of each %s that HTML reserves are escaped; %d and %zu are numbers. */
+void page_put(FILE *f, const char *html, ...) __attribute__((format(printf, 2, 3)));
 
 /* A run, as described in its first recording. */
 struct page_run {

@@ -21,24 +21,13 @@ enum { SHOWN = sizeof shown / sizeof *shown };
 
 void page_command(FILE *f, const char *command)
 {
-    fputs("<code class=\"cmd\">", f);
-    page_text(f, command);
-    fputs("</code>", f);
+    page_put(f, "<code class=\"cmd\">%s</code>", command);
 }
 
 static void put_sentence(FILE *f, const struct steps_evidence *s, size_t shape)
 {
-    AUTO_FREE char *text = NULL;
-    size_t n;
-    FILE *memory = open_memstream(&text, &n);
-    if (!memory)
-        abort();
-    advice_say(memory, s, shape);
-    fclose(memory);
-    text[strcspn(text, "\n")] = '\0';
-    fputs("<p class=\"advice\">", f);
-    page_text(f, text);
-    fputs("</p>\n", f);
+    AUTO_FREE char *text = advice_sentence(s, shape);
+    page_put(f, "<p class=\"advice\">%s</p>\n", text);
 }
 
 static void put_commands(FILE *f, const struct steps_evidence *s, size_t shape)
@@ -64,10 +53,8 @@ static void put_table(FILE *f, const struct steps_evidence *s, size_t shape)
         fputs("<tr>", f);
         for (int i = 0; i < SHOWN; i++) {
             const char *cell = cells.v[row + (size_t)shown[i].column];
-            fprintf(f, "<td class=\"%s%s\">", shown[i].class,
-                    strcmp(cell, ADVISED) ? "" : " faster");
-            page_text(f, cell);
-            fputs("</td>", f);
+            page_put(f, "<td class=\"%s%s\">%s</td>", shown[i].class,
+                     strcmp(cell, ADVISED) ? "" : " faster", cell);
         }
         fputs("</tr>\n", f);
     }

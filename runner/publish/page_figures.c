@@ -36,8 +36,8 @@ struct kind {
 };
 static const struct kind kinds[] = {
     {ANSWER, ANSWER, "chosen", true, SHORTEST,
-     "Time that each step loses by the config with the highest bandwidth, against the best other "
-     "config."},
+     "Loss of each step when the config with the highest bandwidth is set instead of the best "
+     "one."},
     {"-ranks", "ranks", "iteration", false, SHORTEST,
      "Order of the configs by bandwidth alone (left) and by the time of the step (right)."},
     {"-decomposition", "decomposition", "iteration", false, WHY,
@@ -113,9 +113,7 @@ static size_t title_at(const char *s)
 
 static void put_svg(FILE *f, const char *svg, const char *label, int serial)
 {
-    fputs("<svg role=\"img\" aria-label=\"", f);
-    page_text(f, label);
-    fputc('"', f);
+    page_put(f, "<svg role=\"img\" aria-label=\"%s\"", label);
     for (const char *s = svg + strlen("<svg"); *s;) {
         size_t title = title_at(s), n = identifier_follows(s);
         if (n)
@@ -128,8 +126,7 @@ static void put_svg(FILE *f, const char *svg, const char *label, int serial)
 
 static void put_caption(FILE *f, const char *folder, const char *name, const struct kind *k)
 {
-    fputs("<figcaption>", f);
-    page_text(f, *k->caption ? k->caption : name);
+    page_put(f, "<figcaption>%s", *k->caption ? k->caption : name);
     if (*k->table)
         fprintf(f, " From <code>%s.csv</code>.", k->table);
     if (*k->script) {
@@ -239,12 +236,8 @@ int page_put_figures(FILE *f, const struct page_place *at, int *serial)
         int one = put_question(f, at, &names, (enum question)q, serial, &room, &left_out);
         code = code ? code : one;
     }
-    if (left_out) {
-        fprintf(f, "<p class=\"soft\">%zu more figure%s in <code>%s/", left_out,
-                left_out == 1 ? "" : "s", at->figures);
-        page_text(f, at->folder);
-        fputs("</code>", f);
-        fputs("</p>\n", f);
-    }
+    if (left_out)
+        page_put(f, "<p class=\"soft\">%zu more figure%s in <code>%s/%s</code></p>\n", left_out,
+                 left_out == 1 ? "" : "s", at->figures, at->folder);
     return code;
 }

@@ -109,24 +109,12 @@ void page_runs_free(struct page_run *runs, size_t n)
 
 static void put_run(FILE *f, const struct page_run *r)
 {
-    fputs("<tr id=\"run-", f);
-    page_text(f, r->id);
-    fputs("\"><td><code>gradsync show ", f);
-    page_text(f, r->id);
-    fputs("</code></td><td>", f);
-    page_text(f, r->workload);
-    fputs(*r->label ? " " : "", f);
-    page_text(f, r->label);
-    fprintf(f, "</td><td class=\"n\">%d</td><td>%s%s", r->launches,
-            r->finished ? "complete, checksums hold" : "not complete", r->load ? "; " : "");
-    page_text(f, r->load ? r->load : "");
-    fputs("</td><td>", f);
-    page_text(f, r->started);
-    fputs("</td><td>", f);
-    page_text(f, r->commit);
-    fputs("</td><td>", f);
-    page_text(f, r->dir);
-    fputs("</td></tr>\n", f);
+    page_put(f,
+             "<tr id=\"run-%s\"><td><code>gradsync show %s</code></td><td>%s%s%s</td>"
+             "<td class=\"n\">%d</td><td>%s%s%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+             r->id, r->id, r->workload, *r->label ? " " : "", r->label, r->launches,
+             r->finished ? "complete, checksums hold" : "not complete", r->load ? "; " : "",
+             r->load ? r->load : "", r->started, r->commit, r->dir);
 }
 
 /* "KEY VALUE" lines as rows. */
@@ -137,11 +125,7 @@ static void put_origin(FILE *f, const char *origin)
         size_t n = strcspn(s, "\n"), key = strcspn(s, " \n");
         AUTO_FREE char *name = xstrfmt("%.*s", (int)key, s);
         AUTO_FREE char *value = xstrfmt("%.*s", (int)(n - key), s + key);
-        fputs("<tr><th>", f);
-        page_text(f, name);
-        fputs("</th><td class=\"long\">", f);
-        page_text(f, value);
-        fputs("</td></tr>\n", f);
+        page_put(f, "<tr><th>%s</th><td class=\"long\">%s</td></tr>\n", name, value);
         s += n + (s[n] == '\n');
     }
     fputs("</tbody></table></div>\n", f);
@@ -167,9 +151,7 @@ void page_put_runs(FILE *f, const struct page_run *runs, size_t n, const char *p
     fputs("</tbody></table></div>\n<h3>Machine</h3>\n", f);
     for (size_t i = 0; i < n; i++)
         if (!strcmp(runs[i].platform, platform) && !told_before(runs, i, platform)) {
-            fputs("<p class=\"soft\">as of run ", f);
-            page_text(f, runs[i].id);
-            fputs("</p>\n", f);
+            page_put(f, "<p class=\"soft\">as of run %s</p>\n", runs[i].id);
             put_origin(f, runs[i].origin);
         }
 }

@@ -133,17 +133,13 @@ static void put_cell(FILE *f, const struct grid *g, size_t row, const char *colu
     } else if (kind == VERDICT) {
         fprintf(f, "<td class=\"%s\">%s", s, s);
     } else if (kind == RUN) {
-        fputs("<td><a href=\"#run-", f);
-        page_text(f, s);
-        fputs("\">", f);
-        page_text(f, s);
-        fputs("</a>", f);
+        page_put(f, "<td><a href=\"#run-%s\">%s</a>", s, s);
     } else {
-        fprintf(f, "<td%s>",
-                kind == LONG     ? " class=\"long\""
-                : kind == PARAMS ? " class=\"soft\""
-                                 : "");
-        page_text(f, s);
+        page_put(f,
+                 kind == LONG     ? "<td class=\"long\">%s"
+                 : kind == PARAMS ? "<td class=\"soft\">%s"
+                                  : "<td>%s",
+                 s);
     }
     fputs("</td>", f);
 }
@@ -245,9 +241,8 @@ int page_put_counts(FILE *f, struct paper_tables *tables, const char *platform)
     size_t n;
     int code = count_verdicts(tables, platform, &v, &n);
     for (size_t k = 0; !code && k < n; k++) {
-        fprintf(f, "<p>Of %zu contrasts of a config with its baseline%s", v[k].all,
-                *v[k].mode ? " in mode " : "");
-        page_text(f, v[k].mode);
+        page_put(f, "<p>Of %zu contrasts of a config with its baseline%s%s", v[k].all,
+                 *v[k].mode ? " in mode " : "", v[k].mode);
         for (size_t i = 0; i < VERDICTS; i++)
             fprintf(f, ", %zu %s", v[k].counts[i], verdict_names[i]);
         fputs(".</p>\n", f);
@@ -257,11 +252,8 @@ int page_put_counts(FILE *f, struct paper_tables *tables, const char *platform)
 
 static void put_overview_row(FILE *f, size_t place, const char *platform, const struct tally *t)
 {
-    fprintf(f, "<tr><td><a href=\"#p%zu\">", place);
-    page_text(f, platform);
-    fputs("</a></td><td>", f);
-    page_text(f, *t->mode ? t->mode : "alone");
-    fprintf(f, "</td><td class=\"n\">%zu</td>", t->all);
+    page_put(f, "<tr><td><a href=\"#p%zu\">%s</a></td><td>%s</td><td class=\"n\">%zu</td>", place,
+             platform, *t->mode ? t->mode : "alone", t->all);
     for (size_t i = 0; i < VERDICTS; i++)
         fprintf(f, "<td class=\"n %s\">%zu</td>", t->counts[i] ? verdict_names[i] : "soft",
                 t->counts[i]);

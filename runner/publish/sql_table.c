@@ -56,15 +56,12 @@ static void list_keys(struct words *keys, const struct grid *g)
     for (size_t row = 0; row < g->n && grid_has(g, "params"); row++) {
         words_split(&params, grid_text(g, row, "params"), ' ');
         for (size_t i = 0; i < params.n; i++) {
-            size_t k = g->n_columns;
             char *equals = strchr(params.v[i], '=');
             if (!equals)
                 continue;
             *equals = '\0';
-            while (k < keys->n && strcmp(keys->v[k], params.v[i]) != 0)
-                k++;
-            if (k == keys->n && !grid_has(g, params.v[i]))
-                words_add(keys, params.v[i]);
+            if (!grid_has(g, params.v[i]))
+                words_add_once(keys, params.v[i]);
         }
         words_free(&params);
     }

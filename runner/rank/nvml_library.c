@@ -57,15 +57,13 @@ static bool find_device(struct nvml *n, int local_rank)
         n->index = local_rank;
         return n->call.by_index((unsigned)local_rank, &n->device) == 0;
     }
-    struct words w = {0};
+    AUTO_WORDS struct words w = {0};
     words_split(&w, visible, ',');
     n->index = w.n == 1 ? 0 : local_rank;
     const char *mine = (size_t)n->index < w.n ? w.v[n->index] : "";
     bool uuid = !strncmp(mine, "GPU-", 4) || !strncmp(mine, "MIG-", 4);
-    bool found = *mine && (uuid ? n->call.by_uuid && n->call.by_uuid(mine, &n->device) == 0
-                                : n->call.by_index((unsigned)atoi(mine), &n->device) == 0);
-    words_free(&w);
-    return found;
+    return *mine && (uuid ? n->call.by_uuid && n->call.by_uuid(mine, &n->device) == 0
+                          : n->call.by_index((unsigned)atoi(mine), &n->device) == 0);
 }
 
 void nvml_unload(struct nvml *n)

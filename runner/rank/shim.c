@@ -152,11 +152,10 @@ static int ended(const struct shim *s, int status)
 static char state_of(pid_t pid)
 {
     char path[64];
-    struct text stat = {0};
+    AUTO_TEXT struct text stat = {0};
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     const char *end = text_read_file(path, &stat) ? strrchr(stat.s, ')') : NULL;
     char state = end && end[1] ? end[2] : '?';
-    text_free(&stat);
     return state;
 }
 

@@ -93,7 +93,7 @@ static char *platform_of(const struct run_folder *run)
 int choose_runs(struct choice *c, const char *const *args, size_t n)
 {
     static const char *const everything[] = {LOCATE_DATA};
-    char *folder = n == 1 ? locate_platform(args[0]) : NULL;
+    AUTO_FREE char *folder = n == 1 ? locate_platform(args[0]) : NULL;
     *c = (struct choice){.named = folder};
     int code = runs_below(&c->runs, n ? args : everything, n ? n : 1);
     if (!code && folder)
@@ -106,7 +106,6 @@ int choose_runs(struct choice *c, const char *const *args, size_t n)
     }
     if (!code && c->platform)
         c->older = keep_latest(&c->runs);
-    free(folder);
     return code;
 }
 

@@ -131,13 +131,12 @@ static void read_recording(struct hosts *h, const char *path)
 static void read_run(struct hosts *h, const char *run)
 {
     char ignored[1];
-    struct words paths;
+    AUTO_WORDS struct words paths = {0};
     record_list(run, &paths);
     err_capture(ignored, sizeof ignored);
     for (size_t i = 0; i < paths.n; i++)
         read_recording(h, paths.v[i]);
     err_capture(NULL, 0);
-    words_free(&paths);
 }
 
 /* How far the use is above the limit for an idle machine; 0: idle. */
@@ -182,7 +181,7 @@ char *host_load_text(const char *run)
 
 void host_load_warn(const char *const *runs, size_t n)
 {
-    char *first = NULL;
+    AUTO_FREE char *first = NULL;
     size_t at = 0, more = 0;
     for (size_t i = 0; i < n; i++) {
         char *text = host_load_text(runs[i]);
@@ -198,5 +197,4 @@ void host_load_warn(const char *const *runs, size_t n)
             first, more, n);
     else if (first)
         say("warning: %s: %s; measure again while nothing else runs", runs[at], first);
-    free(first);
 }

@@ -60,9 +60,8 @@ int record_create(struct record *r, const char *path)
         return record_cannot("create", path);
     flock(r->fd, LOCK_EX | LOCK_NB); /* for record_is_being_written */
     r->path = xstrdup(path);
-    char *copy = xstrdup(path);
+    AUTO_FREE char *copy = xstrdup(path);
     files_sync_folder(dirname(copy));
-    free(copy);
     return GS_OK;
 }
 
@@ -122,8 +121,8 @@ static int write_line(struct record *r, json_t *object, const uint64_t *time_ns,
                        "a line cannot be written as JSON (not UTF-8, or not a finite number)");
     size_t length = strlen(text) - 1; /* without the brace */
     size_t place = r->chain.absent ? 0 : chain_place(text, length);
-    char *line = xmalloc(length + CHAIN_MEMBER + sizeof key + n * sizeof "18446744073709551615," +
-                         sizeof "}\n");
+    AUTO_FREE char *line = xmalloc(length + CHAIN_MEMBER + sizeof key +
+                                   n * sizeof "18446744073709551615," + sizeof "}\n");
     char *at = line + length + (place ? CHAIN_MEMBER : 0);
     memcpy(line, text, place);
     memcpy(at - (length - place), text + place, length - place);
@@ -137,7 +136,6 @@ static int write_line(struct record *r, json_t *object, const uint64_t *time_ns,
     int code = append(r, line, (size_t)(at - line));
     if (!code)
         r->chain = chain;
-    free(line);
     free(text);
     return code;
 }
@@ -216,10 +214,8 @@ static void add_word(struct text *path, const char *word)
 
 static int make_folders(const char *path)
 {
-    char *failed = files_make_above(path);
-    int code = failed ? record_cannot("create the folder", failed) : GS_OK;
-    free(failed);
-    return code;
+    AUTO_FREE char *failed = files_make_above(path);
+    return failed ? record_cannot("create the folder", failed) : GS_OK;
 }
 
 static void add_run_id(struct text *path, const char *label)

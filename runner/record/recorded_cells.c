@@ -95,19 +95,6 @@ void recorded_set_metrics(struct rec_cell *c, const json_t *metrics)
 
 #define RAN_OR " | "
 
-static bool has_word(const char *list, const char *separator, const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *s = list; *s;) {
-        const char *end = strstr(s, separator);
-        size_t length = end ? (size_t)(end - s) : strlen(s);
-        if (length == n && !strncmp(s, word, n))
-            return true;
-        s += length + (end ? strlen(separator) : 0);
-    }
-    return false;
-}
-
 /* The note is "unproven: …" if the library does not report its operation. */
 void recorded_note(struct recorded *r, const json_t *note)
 {
@@ -116,7 +103,7 @@ void recorded_note(struct recorded *r, const json_t *note)
                              ? NULL
                              : recorded_find(r, recorded_text(note, "cell"));
     if (!c || !*value || !strncmp(value, "unproven", strlen("unproven")) ||
-        has_word(c->ran, RAN_OR, value))
+        text_lists(c->ran, RAN_OR, value))
         return;
     char *both = *c->ran ? xstrfmt("%s" RAN_OR "%s", c->ran, value) : xstrdup(value);
     free(c->ran);
@@ -139,7 +126,7 @@ static bool has_all(const char *other, const char *params)
     bool all = true;
     words_split(&w, params, ' ');
     for (size_t i = 0; i < w.n && all; i++)
-        all = is_tuning(w.v[i]) || has_word(other, " ", w.v[i]);
+        all = is_tuning(w.v[i]) || text_lists(other, " ", w.v[i]);
     return all;
 }
 

@@ -61,8 +61,8 @@ static char *config_text(const struct job *j)
     text_addf(&t,
               "seed = %ld\nsteps = %ld\nvisit_s = %ld\nwarmup = %ld\nblocks = %ld\nminutes = %ld\n"
               "calls = %ld\nranks = %ld\n",
-              o->seed + j->launch - 1, o->steps, o->visit_s, o->warmup, o->blocks, o->minutes,
-              o->calls, o->ranks);
+              o->seed.value + j->launch - 1, o->steps.value, o->visit_s.value, o->warmup.value,
+              o->blocks.value, o->minutes.value, o->calls.value, o->ranks.value);
     return t.s;
 }
 
@@ -153,7 +153,7 @@ static int record(struct job *j, const struct trial_comm *c)
                                    .dir = j->run,
                                    .proof_of = j->o->proof_of,
                                    .command = j->command,
-                                   .seed = (uint64_t)(j->o->seed + j->launch - 1),
+                                   .seed = (uint64_t)(j->o->seed.value + j->launch - 1),
                                    .launch = j->launch,
                                    .complete = c->over >= c->ranks};
     int code = trial_recording_write(c, &s);
@@ -186,7 +186,7 @@ static void keep_best(const struct job *j, const struct trial_comm *c)
 /* Ends the trial once each arm has a verdict. With --blocks, the user wants that many. */
 static void end_early(struct job *j, const struct trial_comm *c)
 {
-    if (j->o->blocks || !trial_result_enough(c, &j->looked_at, CONTRAST_DRAWS))
+    if (j->o->blocks.value || !trial_result_enough(c, &j->looked_at, CONTRAST_DRAWS))
         return;
     AUTO_FREE char *path = xstrfmt("%s/stop", j->ranks);
     if (!files_write_new(path, "", 0666))
@@ -270,7 +270,7 @@ int trial_job(const struct trial_options *o, char **command)
     code = code ? code : make_out(o->out);
     if (!code && !(j.tuner = find_tuner()))
         code = GS_CANNOT;
-    for (j.launch = 1; j.tuner && j.launch <= o->launches && !code && !status; j.launch++)
+    for (j.launch = 1; j.tuner && j.launch <= o->launches.value && !code && !status; j.launch++)
         code = launch(&j, &status);
     if (j.run && !code)
         code = seal(&j);

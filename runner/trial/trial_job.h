@@ -5,12 +5,14 @@
  */
 #pragma once
 
+#include "base/cli.h"
+
 #include <stdbool.h>
 
 struct trial_options {
     const char *arms, *platform, *out;
     const char *proof_of; /* the run whose advice the trial tests; NULL: none */
-    long launches, steps, visit_s, warmup, blocks, minutes, calls, ranks, seed;
+    struct cli_int launches, steps, visit_s, warmup, blocks, minutes, calls, ranks, seed;
     bool keep_best; /* continue with the fastest arm, if one was shown to be faster */
 };
 

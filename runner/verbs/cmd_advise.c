@@ -3,29 +3,25 @@
 #include "advise/emit.h"
 #include "base/cli.h"
 #include "base/err.h"
-#include "base/text.h"
 #include "verbs/commands.h"
-
-#include <stdlib.h>
 
 struct request {
     const char *emit;
     bool check;
-    char **roots;
-    size_t n;
 };
 
-static int advise(const struct request *q)
+static int advise(void *request, char **roots, int n)
 {
+    const struct request *q = request;
     struct steps_evidence s;
     if (q->check && q->emit)
         return fail(GS_USAGE, "advise: --check excludes --emit");
     if (q->check)
-        return advice_check(q->roots, q->n);
+        return advice_check(roots, (size_t)n);
     int code = q->emit ? emit_known(q->emit) : GS_OK;
     if (code)
         return code;
-    code = evidence_read(&s, q->roots, q->n);
+    code = evidence_read(&s, roots, (size_t)n);
     if (!code && q->emit)
         code = emit_print(&s, q->emit);
     else if (!code)
@@ -37,12 +33,10 @@ static int advise(const struct request *q)
 int cmd_advise(int argc, char **argv)
 {
     struct request q = {0};
-    bool done;
     const struct cli_option options[] = {
         {"emit", 'e', CLI_TEXT, &q.emit, "FORM",
          "print the advised setting as env, nccl.conf, pytorch, megatron, deepspeed, sbatch, "
-         "tuner, "
-         "or train: a config for gradsync train"},
+         "tuner, or train: a config for gradsync train"},
         {"check", 'c', CLI_FLAG, &q.check, NULL,
          "print whether NCCL honoured, clamped or ignored each setting that was measured"},
         {0}};
@@ -56,11 +50,5 @@ int cmd_advise(int argc, char **argv)
         .options = options,
         .min_args = 0,
         .max_args = -1};
-    q.roots = xcalloc((size_t)argc + 1, sizeof *q.roots);
-    int n, code = cli_parse(&cli, argc, argv, q.roots, &n, &done);
-    q.n = (size_t)n;
-    if (!code && !done)
-        code = advise(&q);
-    free(q.roots);
-    return code;
+    return cli_request(&cli, argc, argv, advise, &q);
 }

@@ -244,7 +244,7 @@ static int word_help(const char *word)
         columns_help(word, "\n");
         return GS_OK;
     }
-    struct words plugins;
+    AUTO_WORDS struct words plugins = {0};
     plugin_names(&plugins);
     int code = GS_OK;
     if (is_plugin(word, &plugins))
@@ -254,7 +254,6 @@ static int word_help(const char *word)
         if (!columns_help(word, known ? "\n" : "") && !known)
             code = no_such_word(word, &plugins);
     }
-    words_free(&plugins);
     return code;
 }
 

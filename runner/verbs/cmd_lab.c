@@ -9,7 +9,6 @@
 #include "verbs/commands.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct cli_option no_options[] = {{0}};
@@ -82,12 +81,10 @@ int cmd_lab_enter(int argc, char **argv)
     if (!strcmp(argv[2], "--"))
         return argc > 3 ? lab_enter(argv[1], argv + 3)
                         : fail(GS_USAGE, "lab-enter: no command after --");
-    struct text line = {0};
+    AUTO_TEXT struct text line = {0};
     for (int i = 2; i < argc; i++)
         text_addf(&line, "%s%s", i > 2 ? " " : "", argv[i]);
-    int code = lab_enter(argv[1], (char *[]){"/bin/sh", "-c", line.s, NULL});
-    text_free(&line);
-    return code;
+    return lab_enter(argv[1], (char *[]){"/bin/sh", "-c", line.s, NULL});
 }
 
 /* ---- lab-set ---- */
@@ -96,10 +93,10 @@ static int send_order(void *request, char **words, int n)
 {
     (void)request;
     json_t *facts;
-    struct text order = {0};
+    AUTO_TEXT struct text order = {0};
     for (int i = 0; i < n; i++)
         text_addf(&order, "%s%s", i ? " " : "", words[i]);
-    char *answer = NULL;
+    AUTO_FREE char *answer = NULL;
     int code = facts_read(&facts);
     if (!code && !facts)
         code = fail(GS_USAGE,
@@ -109,8 +106,6 @@ static int send_order(void *request, char **words, int n)
         code = control_socket_send(control ? control : "", order.s, &answer);
     if (answer)
         puts(answer);
-    free(answer);
-    text_free(&order);
     json_decref(facts);
     return code;
 }

@@ -35,7 +35,7 @@ struct job {
 
 static int read_sites(struct job *j, const char *hosts)
 {
-    struct words host = {0};
+    AUTO_WORDS struct words host = {0};
     int code = GS_OK;
     for (size_t i = 0; i < j->config->n; i++)
         if (!strcmp(j->config->entries[i].section, "sites"))
@@ -52,7 +52,6 @@ static int read_sites(struct job *j, const char *hosts)
                        host.n, j->sites.n);
     if (!code && *hosts)
         words_addf(&j->overrides, "launch:nodes=%zu", j->sites.n);
-    words_free(&host);
     return code;
 }
 
@@ -112,12 +111,11 @@ static int run_text(struct job *j, const struct run_options *options)
     if (!mkdtemp(folder))
         return fail_file(folder, "created", errno);
     const char *slash = strrchr(j->config->path, '/');
-    char *path = xstrfmt("%s/%s", folder, slash ? slash + 1 : j->config->path);
+    AUTO_FREE char *path = xstrfmt("%s/%s", folder, slash ? slash + 1 : j->config->path);
     int code = files_write_new(path, j->text.s, 0600) ? run_config(path, options)
                                                       : fail_file(path, "written", errno);
     unlink(path);
     rmdir(folder);
-    free(path);
     return code;
 }
 
@@ -152,7 +150,7 @@ static int measure(const struct request *q, const char *path, char **dir, struct
 /* The sites of a run that was measured before, by its config. */
 static int recorded_sites(const char *dir, struct words *sites)
 {
-    char *path = xstrfmt("%s/config.ini", dir);
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", dir);
     struct config *c;
     int code = config_load(&c, path, NULL);
     for (size_t i = 0; !code && i < c->n; i++)
@@ -160,16 +158,15 @@ static int recorded_sites(const char *dir, struct words *sites)
             words_add(sites, c->entries[i].key);
     if (!code)
         config_free(c);
-    free(path);
     return code;
 }
 
 /* The config that was measured, with what was found: complete, so that a recording of it is, too. */
 static int write_config(const struct links *l, const char *dir, const char *to)
 {
-    char *path = xstrfmt("%s/config.ini", dir), *text = NULL;
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", dir), *text = NULL;
     const char *slash = strrchr(dir, '/');
-    struct text config = {0};
+    AUTO_TEXT struct text config = {0};
     int code = files_read(path, FILES_OWN, FILES_WHOLE_MAX, &config)
                    ? GS_OK
                    : fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
@@ -179,9 +176,6 @@ static int write_config(const struct links *l, const char *dir, const char *to)
         code = fail_file(to, "written", errno);
     if (!code)
         say("written: %s; next: gradsync model %s", to, to);
-    text_free(&config);
-    free(text);
-    free(path);
     return code;
 }
 
@@ -207,7 +201,7 @@ static int run(void *request, char **words, int n)
 {
     (void)n; /* one: min_args and max_args say so */
     const struct request *q = request;
-    struct words sites = {0};
+    AUTO_WORDS struct words sites = {0};
     struct stat s;
     say_quiet(q->quiet);
     char *dir = locate_run(words[0]);
@@ -219,7 +213,6 @@ static int run(void *request, char **words, int n)
     int code = folder ? recorded_sites(dir, &sites) : measure(q, words[0], &dir, &sites);
     if (!code)
         code = answer(q, dir, &sites);
-    words_free(&sites);
     free(dir);
     return code;
 }
@@ -240,7 +233,8 @@ int cmd_links(int argc, char **argv)
         .arguments = "CONFIG | RUN",
         .summary =
             "Measures the links between the sites of a config, over the ports of wan_sync: "
-            "rates by streams and congestion control, RTT, loss, MTU. Or prints a run of it.",
+            "rates by streams and congestion control, RTT, loss, MTU. With RUN: prints the result "
+            "of that earlier run.",
         .example = "gradsync links wan-4site --write measured.ini",
         .options = options,
         .min_args = 1,

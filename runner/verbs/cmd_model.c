@@ -8,7 +8,6 @@
 #include "wan/choice.h"
 #include "wan/wan_report.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct request {
@@ -37,14 +36,13 @@ static int model_training(const struct request *q, const struct config *c, const
         wan_choice_print(&choice);
         return GS_OK;
     }
-    struct wan_alternative *alternatives = wan_alternatives_read(c, &r.n_alternatives);
+    AUTO_FREE struct wan_alternative *alternatives = wan_alternatives_read(c, &r.n_alternatives);
     struct wan_finding *findings =
         code || !alternatives ? NULL : wan_audit(c, m, &t, &r.n_findings);
     r.alternatives = alternatives;
     r.findings = findings;
     code = findings ? answer(q, &r) : GS_USAGE;
     wan_findings_free(findings, r.n_findings);
-    free(alternatives);
     return code;
 }
 

@@ -3,27 +3,20 @@
 #include "advise/proof_plan.h"
 #include "base/cli.h"
 #include "base/err.h"
-#include "base/files.h"
 #include "base/text.h"
 #include "launch/run.h"
 #include "trial/trial_job.h"
 #include "verbs/commands.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 struct request {
     const char **set;
     const char *out;
     struct cli_int launches, minutes, blocks, steps, calls;
     bool quiet;
-    char **roots;
-    size_t n;
     char **command; /* NULL: measure the steps again */
 };
 
@@ -31,23 +24,13 @@ struct request {
 
 static int run_plan(const struct request *q, struct proof_plan *p)
 {
-    AUTO_FREE char *path =
-        xstrfmt("%s/proof.XXXXXX.ini", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-    int fd = mkstemps(path, 4);
     struct run_options options = {.data = q->out, .quiet = q->quiet};
     if (q->launches.value)
         words_addf(&p->overrides, "measure:launches=%ld", q->launches.value);
     for (size_t i = 0; q->set && q->set[i]; i++)
         words_add(&p->overrides, q->set[i]);
     options.overrides = (const char *const *)p->overrides.v;
-    int code = fd >= 0 && files_write_all(fd, p->config.s, p->config.len)
-                   ? run_config(path, &options)
-                   : fail_file(path, "written", errno);
-    if (fd >= 0) {
-        close(fd);
-        unlink(path);
-    }
-    return code;
+    return run_config_text("proof", &p->config, &options);
 }
 
 static int prove_run(const struct request *q, const struct steps_evidence *s,
@@ -74,8 +57,7 @@ static int prove_steps(const struct request *q, const struct steps_evidence *s)
             code = prove_run(q, s, &s->runs[i], &plans);
     if (!code && !plans)
         say("prove: nothing to repeat: no setting is advised for a step of %s (see gradsync "
-            "advise). To "
-            "measure inside a job: gradsync prove PLATFORM -- COMMAND",
+            "advise). To measure inside a job: gradsync prove PLATFORM -- COMMAND",
             s->platforms);
     return code;
 }
@@ -92,8 +74,8 @@ static bool can_switch(const struct steps_evidence *s, const char *config)
 static int prove_in_job(const struct request *q, const struct steps_evidence *s)
 {
     struct candidate best;
-    struct words settings = {0};
-    struct text arms = {0};
+    AUTO_WORDS struct words settings = {0};
+    AUTO_TEXT struct text arms = {0};
     if (s->n_shapes > 1)
         return fail(GS_USAGE, "prove: a job needs the advice of one run, or of one platform with "
                               "one number of ranks: gradsync prove RUN -- COMMAND");
@@ -113,18 +95,15 @@ static int prove_in_job(const struct request *q, const struct steps_evidence *s)
                                     .platform = s->shapes[0].platform,
                                     .proof_of = best.best->c->run_id,
                                     .out = q->out,
-                                    .launches = q->launches.value ? q->launches.value : 3,
-                                    .visit_s = 2,
-                                    .warmup = 20,
-                                    .minutes = q->minutes.value,
-                                    .blocks = q->blocks.value,
-                                    .steps = q->steps.value,
-                                    .calls = q->calls.value,
-                                    .seed = (long)time(NULL)};
-    int code = trial_job(&o, q->command);
-    text_free(&arms);
-    words_free(&settings);
-    return code;
+                                    .launches.value = q->launches.value ? q->launches.value : 3,
+                                    .visit_s.value = 2,
+                                    .warmup.value = 20,
+                                    .minutes = q->minutes,
+                                    .blocks = q->blocks,
+                                    .steps = q->steps,
+                                    .calls = q->calls,
+                                    .seed.value = (long)time(NULL)};
+    return trial_job(&o, q->command);
 }
 
 /* ---- the answer ---- */
@@ -158,10 +137,13 @@ static int answer(const struct request *q, const struct steps_evidence *before)
     return code;
 }
 
-static int prove(const struct request *q)
+static int prove(void *request, char **roots, int n)
 {
+    const struct request *q = request;
     struct steps_evidence s;
-    int code = evidence_read(&s, q->roots, q->n);
+    if (q->command && !*q->command)
+        return fail(GS_USAGE, "prove: there is no command behind '--'");
+    int code = evidence_read(&s, roots, (size_t)n);
     if (!code)
         code = q->command ? prove_in_job(q, &s) : prove_steps(q, &s);
     if (!code && !q->quiet && s.n_shapes)
@@ -189,7 +171,6 @@ int cmd_prove(int argc, char **argv)
                         .blocks = {0, 0, 1000000},
                         .steps = {0, 0, 256},
                         .calls = {0, 0, 32768}};
-    bool done;
     const struct cli_option options[] = {
         {"set", 's', CLI_LIST, &q.set, "SECTION:KEY=VALUE",
          "override a key of the recorded config, such as measure:budget=20s; may be repeated"},
@@ -204,29 +185,19 @@ int cmd_prove(int argc, char **argv)
         {"calls", 0, CLI_INT, &q.calls, "N",
          "with COMMAND: collectives per step; 0: detect from their sequence (default 0)"},
         {"output", 'o', CLI_TEXT, &q.out, "RAW", "folder for the recordings (default data/raw)"},
-        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors only"},
+        {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only"},
         {0}};
     const struct cli cli = {
         .verb = "prove",
         .arguments = "PLATFORM | RUN [-- COMMAND...]",
         .summary =
-            "Measures the settings that 'advise' advises again, beside auto: in the same steps, or "
-            "inside a training job. 'advise' then prints the gain of this run: kept, not kept or "
-            "undecided.",
+            "Tests the settings that 'advise' recommends on new data: measures them again beside "
+            "auto, in the same steps or inside a training job. Afterwards, 'advise' prints whether "
+            "the gain was kept.",
         .example = "gradsync prove h200-4gpu -- torchrun train.py",
         .options = options,
         .min_args = 1,
         .max_args = 1};
     q.command = take_command(&argc, argv);
-    q.roots = xcalloc((size_t)argc + 1, sizeof *q.roots);
-    int n, code = cli_parse(&cli, argc, argv, q.roots, &n, &done);
-    q.n = (size_t)n;
-    say_quiet(q.quiet);
-    if (!code && !done && q.command && !*q.command)
-        code = fail(GS_USAGE, "prove: there is no command behind '--'");
-    if (!code && !done)
-        code = prove(&q);
-    cli_free(&cli);
-    free(q.roots);
-    return code;
+    return cli_request(&cli, argc, argv, prove, &q);
 }

@@ -8,15 +8,11 @@
 #include "launch/run.h"
 #include "verbs/commands.h"
 
-#include <stdlib.h>
-
 static int resume(void *options, char **words, int n)
 {
     (void)n;
-    char *what = locate_run(words[0]);
-    int code = campaign_is(what) ? campaign_resume(what) : run_folder(what, options);
-    free(what);
-    return code;
+    AUTO_FREE char *what = locate_run(words[0]);
+    return campaign_is(what) ? campaign_resume(what) : run_folder(what, options);
 }
 
 int cmd_resume(int argc, char **argv)

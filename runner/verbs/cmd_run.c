@@ -40,10 +40,8 @@ static int run_path(const char *what, const struct run_options *options)
 
 static int run_one(const char *what, const struct run_options *options)
 {
-    char *path = locate_run(what);
-    int code = run_path(path, options);
-    free(path);
-    return code;
+    AUTO_FREE char *path = locate_run(what);
+    return run_path(path, options);
 }
 
 /* Checks all configs first: a mistake in the last one must not show after hours of measuring. */

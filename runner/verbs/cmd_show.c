@@ -48,7 +48,7 @@ static bool is_axis(const struct recorded *r, const char *key)
 /* Keys of the axes except size, which always has a column. Not every cell has every parameter. */
 static void find_axes(const struct recorded *r, struct words *axes)
 {
-    struct words seen = {0};
+    AUTO_WORDS struct words seen = {0};
     *axes = (struct words){0};
     for (size_t c = 0; c < r->n_cells; c++) {
         struct words params;
@@ -63,7 +63,6 @@ static void find_axes(const struct recorded *r, struct words *axes)
         }
         words_free(&params);
     }
-    words_free(&seen);
 }
 
 /* ---- rows ---- */
@@ -112,12 +111,8 @@ static void put_numbers(struct table *t, const struct summary *m)
 /* To the last cell. */
 static void add_note_number(struct table *t, const char *note)
 {
-    size_t i = 0;
+    size_t i = words_add_once(&t->notes, note);
     char **cell = &t->cells.v[t->cells.n - 1];
-    while (i < t->notes.n && strcmp(t->notes.v[i], note))
-        i++;
-    if (i == t->notes.n)
-        words_add(&t->notes, note);
     size_t n = strlen(*cell), again = n && (*cell)[n - 1] == ']';
     char *with = xstrfmt("%.*s%s%zu]", (int)(n - again), *cell, again ? "," : " [", i + 1);
     free(*cell);
@@ -138,7 +133,7 @@ static void put_status(struct table *t, const struct recorded *r, const struct g
 {
     struct series_status o = series_status(r, s);
     bool wide = o.numbers && s->whole && s->launches > 1 && !summary_converged(r, s, m);
-    char *note = o.numbers ? remarks_of(r, g, s) : xstrdup("");
+    AUTO_FREE char *note = o.numbers ? remarks_of(r, g, s) : xstrdup("");
     bool below = strlen(o.why) > LONGEST_WHY;
     words_addf(&t->cells, "%s%s%s", o.status, below || !*o.why ? "" : ": ", below ? "" : o.why);
     if (below)
@@ -147,7 +142,6 @@ static void put_status(struct table *t, const struct recorded *r, const struct g
         add_note_number(t, "not converged: the interval is wider than [measure] precision asks");
     if (*note)
         add_note_number(t, note);
-    free(note);
 }
 
 static void put_row(struct table *t, const struct recorded *r, const struct words *axes,
@@ -216,7 +210,7 @@ static int show_run(const char *dir)
     if (!r)
         return fail(GS_FAILED, "%s: nothing recorded yet", dir);
     struct table t = {0};
-    struct words axes;
+    AUTO_WORDS struct words axes = {0};
     struct multinode known = {0};
     struct show_curve curve = {0};
     find_axes(r, &axes);
@@ -244,7 +238,6 @@ static int show_run(const char *dir)
     show_curve_free(&curve);
     words_free(&t.cells);
     words_free(&t.notes);
-    words_free(&axes);
     recorded_free(r);
     return code;
 }

@@ -106,7 +106,7 @@ static size_t count(const struct campaign *c, const struct cluster_status *s, en
 
 static void print_next(const struct campaign *c, const struct cluster_status *s)
 {
-    char *dir = shell_quoted(c->dir);
+    AUTO_FREE char *dir = shell_quoted(c->dir);
     bool held = s->n_orphans > 0;
     for (size_t i = 0; i < c->n_tasks; i++)
         held = held || s->tasks[i].held;
@@ -114,7 +114,6 @@ static void print_next(const struct campaign *c, const struct cluster_status *s)
         printf("\nnext: gradsync resume %s\n", dir);
     else if (!count(c, s, WORK_RUNNING) && !count(c, s, WORK_WAITING))
         printf("\nnext: gradsync collect %s\n", dir);
-    free(dir);
 }
 
 /* ---- JSON ---- */
@@ -150,10 +149,9 @@ static json_t *as_json(const struct campaign *c, const struct cluster_status *s)
 
 static void print_json(const struct campaign *c, const struct cluster_status *s)
 {
-    json_t *o = as_json(c, s);
+    AUTO_JSON json_t *o = as_json(c, s);
     json_dumpf(o, stdout, JSON_INDENT(1));
     putchar('\n');
-    json_decref(o);
 }
 
 /* ---- the verb ---- */

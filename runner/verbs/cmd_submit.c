@@ -85,7 +85,7 @@ static int write_script(const struct campaign *c, const char *name, const char *
 static int make_campaign(const struct submit *s, struct campaign *c)
 {
     int code = campaign_make(c, s->root);
-    char *runs = code ? NULL : campaign_path(c, "runs");
+    AUTO_FREE char *runs = code ? NULL : campaign_path(c, "runs");
     for (size_t i = 0; !code && i < s->sections.n; i++) {
         char *dir = NULL;
         code = run_make_folder(s->sections.plans[i], runs, &dir);
@@ -95,7 +95,6 @@ static int make_campaign(const struct submit *s, struct campaign *c)
     }
     if (!code)
         code = compose_tasks(c, &s->shapes, s->sections.plans, s->array_max, write_script);
-    free(runs);
     return code ? code : campaign_write(c);
 }
 
@@ -134,13 +133,12 @@ static int print_script(const struct campaign *c, const char *name, const char *
 static void print_command(const struct campaign *c, size_t k)
 {
     char *indices = slurm_submit_indices(c, k, NULL), **argv = slurm_submit_command(c, k, indices);
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     for (char **a = argv; *a; a++) {
         text_add(&t, t.len ? " " : "");
         shell_quote(&t, *a);
     }
     printf("%s\n", t.s);
-    text_free(&t);
     slurm_command_free(argv);
     free(indices);
 }
@@ -148,13 +146,12 @@ static void print_command(const struct campaign *c, size_t k)
 static int dry_run(const struct submit *s)
 {
     struct campaign c = {.id = xstrdup("gs-DATE-XXXX")};
-    char *cwd = getcwd(NULL, 0);
+    AUTO_FREE char *cwd = getcwd(NULL, 0);
     c.dir = *s->root == '/' ? xstrfmt("%s/%s", s->root, c.id)
                             : xstrfmt("%s/%s/%s", cwd ? cwd : "", s->root, c.id);
     int code = compose_tasks(&c, &s->shapes, s->sections.plans, s->array_max, print_script);
     for (size_t k = 0; !code && k < c.n_arrays; k++)
         print_command(&c, k);
-    free(cwd);
     campaign_free(&c);
     return code;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
 #include "base/err.h"
-#include "base/files.h"
 #include "base/locate.h"
 #include "base/text.h"
 #include "launch/gpus_here.h"
@@ -13,10 +12,7 @@
 #include "suspects/suspects_text.h"
 #include "verbs/commands.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #define DATA "data/suspects" /* apart from data/raw, whose runs become tables and figures */
 
@@ -38,24 +34,14 @@ struct measuring {
 
 static int run_text(struct measuring *m, const struct text *config)
 {
-    char *path = xstrfmt("%s/suspects.XXXXXX.ini", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-    char *dir = NULL;
-    int fd = mkstemps(path, 4);
+    AUTO_FREE char *dir = NULL;
     struct run_options options = {.data = m->q->out,
                                   .quiet = m->q->quiet,
                                   .overrides = (const char *const *)m->overrides.v,
                                   .dir = &dir};
-    int code = fd >= 0 && files_write_all(fd, config->s, config->len)
-                   ? run_config(path, &options)
-                   : fail_file(path, "written", errno);
-    if (fd >= 0) {
-        close(fd);
-        unlink(path);
-    }
+    int code = run_config_text("suspects", config, &options);
     if (dir)
         words_add(&m->dirs, dir);
-    free(dir);
-    free(path);
     return code;
 }
 
@@ -122,15 +108,13 @@ static int read_runs(struct suspects_data *d, char *const *dirs, size_t n)
 /* Measures the rounds, then alone the links that stand out. A failure is one of the results. */
 static int measure(struct measuring *m, struct suspects_data *d)
 {
-    struct text config = {0};
+    AUTO_TEXT struct text config = {0};
     struct verdicts v;
     suspects_config(&config, m->ranks, m->cuda);
     int code = run_text(m, &config);
     text_clear(&config);
-    if (code == GS_USAGE || code == GS_CANNOT || !m->dirs.n) {
-        text_free(&config);
+    if (code == GS_USAGE || code == GS_CANNOT || !m->dirs.n)
         return code;
-    }
     code = read_runs(d, m->dirs.v, m->dirs.n);
     if (!code && !m->q->baseline) {
         suspects_judge(&v, d);
@@ -138,7 +122,6 @@ static int measure(struct measuring *m, struct suspects_data *d)
             code = suspects_data_add(d, m->dirs.v[m->dirs.n - 1]);
         verdicts_free(&v);
     }
-    text_free(&config);
     return code;
 }
 
@@ -146,7 +129,7 @@ static int report(const struct request *q, const struct suspects_data *d)
 {
     struct suspects_data past = {0};
     struct verdicts v;
-    char *dir = q->baseline ? locate_run(q->baseline) : NULL;
+    AUTO_FREE char *dir = q->baseline ? locate_run(q->baseline) : NULL;
     int code = dir ? suspects_data_add(&past, dir) : GS_OK;
     if (!code) {
         if (dir)
@@ -165,21 +148,21 @@ static int report(const struct request *q, const struct suspects_data *d)
         verdicts_free(&v);
     }
     suspects_data_free(&past);
-    free(dir);
     return code;
 }
 
 /* The arguments are recordings, or one config, or none. */
-static int suspects(const struct request *q, char **words, size_t n)
+static int suspects(void *request, char **words, int count)
 {
+    const struct request *q = request;
+    const size_t n = (size_t)count;
     struct measuring m = {.q = q};
     struct suspects_data d = {0};
     int code = GS_OK;
     for (size_t i = 0; i < n; i++) {
-        char *dir = locate_run(words[i]);
+        AUTO_FREE char *dir = locate_run(words[i]);
         if (runs_is_run(dir))
             words_add(&m.dirs, dir);
-        free(dir);
     }
     if (m.dirs.n && m.dirs.n < n)
         code = fail(GS_USAGE, "suspects: give recordings, or one config");
@@ -213,30 +196,20 @@ int cmd_suspects(int argc, char **argv)
          "folder for the recordings (default data/suspects)"},
         {"json", 0, CLI_FLAG, &q.json, NULL, "print JSON"},
         {"prometheus", 0, CLI_TEXT, &q.prometheus, "FILE", "also write gauges into this textfile"},
-        {"quiet", 'q', CLI_FLAG, &q.quiet, NULL, "print errors and the result only"},
+        {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors and the result only"},
         {0}};
     const struct cli cli = {
         .verb = "suspects",
         .arguments = "[CONFIG | RUN...]",
         .summary =
-            "Finds the GPU, link or host that is slower than its peers: measures each by itself "
-            "and "
-            "each pair, on the ranks of a config or of this machine; or judges recordings. One "
+            "Finds the GPU, link or host that is slower than its peers: measures each GPU and each "
+            "pair, on the ranks of a config or of this machine; or judges recordings. Prints a "
             "line "
-            "a suspect and exit code 1; one line and 0 if there is none. At most 5% of machines "
-            "without a fault have a suspect.",
+            "for each suspect and exits with 1; without a suspect, prints one line and exits with "
+            "0. At most 5% of machines without a fault have a suspect.",
         .example = "gradsync suspects h200-4gpu --baseline 20261123T031837Z-78d4",
         .options = options,
         .min_args = 0,
         .max_args = -1};
-    char **args = xcalloc((size_t)argc + 1, sizeof *args);
-    int n;
-    bool done;
-    int code = cli_parse(&cli, argc, argv, args, &n, &done);
-    say_quiet(q.quiet);
-    if (!code && !done)
-        code = suspects(&q, args, (size_t)n);
-    cli_free(&cli);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, suspects, &q);
 }

@@ -21,7 +21,7 @@ struct request {
 
 static void choose(struct request *q, const char *word)
 {
-    char *folder = word ? locate_platform(word) : NULL;
+    AUTO_FREE char *folder = word ? locate_platform(word) : NULL;
     struct choice choice = {0};
     q->dir = word && !folder ? word : CSV;
     if (folder)
@@ -31,7 +31,6 @@ static void choose(struct request *q, const char *word)
         q->platform = xstrdup(choice.platform);
     }
     choice_free(&choice);
-    free(folder);
 }
 
 static int transitions(void *request, char **words, int n)

@@ -1,51 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
 #include "base/err.h"
-#include "base/text.h"
 #include "trial/trial_job.h"
 #include "verbs/commands.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
+
+static int trial(void *request, char **words, int n)
+{
+    const struct trial_options *o = request;
+    (void)n;
+    return o->arms ? trial_job(o, words)
+                   : fail(GS_USAGE, "trial: --arms is missing; e.g. --arms ctas=16,ring/LL128");
+}
 
 int cmd_trial(int argc, char **argv)
 {
-    bool done, quiet = false;
-    struct trial_options o = {.platform = "job", .out = "data/raw"};
-    struct cli_int launches = {1, 1, 99}, steps = {0, 0, 256}, visit_s = {2, 1, 3600};
-    struct cli_int warmup = {20, 0, 1000000}, blocks = {0, 0, 1000000}, minutes = {10, 0, 1000000};
-    struct cli_int calls = {0, 0, 32768}, ranks = {0, 0, 1 << 24};
-    struct cli_int seed = {(long)time(NULL), 0, LONG_MAX};
+    struct trial_options o = {.platform = "job",
+                              .out = "data/raw",
+                              .launches = {1, 1, 99},
+                              .steps = {0, 0, 256},
+                              .visit_s = {2, 1, 3600},
+                              .warmup = {20, 0, 1000000},
+                              .blocks = {0, 0, 1000000},
+                              .minutes = {10, 0, 1000000},
+                              .calls = {0, 0, 32768},
+                              .ranks = {0, 0, 1 << 24},
+                              .seed = {(long)time(NULL), 0, LONG_MAX}};
     const struct cli_option options[] = {
         {"arms", 'a', CLI_TEXT, &o.arms, "LIST",
          "settings to compare with auto, NCCL's own choice, separated by commas: ctas=N, an "
          "algorithm, a protocol, or several joined by '/' (ring/LL128/ctas=8); required"},
-        {"minutes", 'm', CLI_INT, &minutes, "N",
+        {"minutes", 'm', CLI_INT, &o.minutes, "N",
          "end the trial after N minutes at most; 0: no limit (default 10); the job then continues "
-         "with "
-         "NCCL's own settings"},
-        {"blocks", 'b', CLI_INT, &blocks, "N",
+         "with NCCL's own settings"},
+        {"blocks", 'b', CLI_INT, &o.blocks, "N",
          "end the trial after N blocks; 0: as soon as each setting has a verdict (default 0)"},
-        {"visit", 0, CLI_INT, &visit_s, "S",
+        {"visit", 0, CLI_INT, &o.visit_s, "S",
          "seconds that a setting runs before the next one (default 2)"},
-        {"steps", 0, CLI_INT, &steps, "N",
+        {"steps", 0, CLI_INT, &o.steps, "N",
          "steps that a setting runs before the next one, instead of --visit"},
-        {"warmup", 0, CLI_INT, &warmup, "N", "steps before the trial begins (default 20)"},
-        {"calls", 0, CLI_INT, &calls, "N",
+        {"warmup", 0, CLI_INT, &o.warmup, "N", "steps before the trial begins (default 20)"},
+        {"calls", 0, CLI_INT, &o.calls, "N",
          "collectives per step; 0: detect from their sequence (default 0)"},
-        {"ranks", 0, CLI_INT, &ranks, "N",
+        {"ranks", 0, CLI_INT, &o.ranks, "N",
          "switch only in communicators of N ranks; 0: of all ranks of the job (default 0)"},
         {"keep-best", 'k', CLI_FLAG, &o.keep_best, NULL,
          "continue the job with the fastest setting if it was shown to be faster than auto"},
-        {"launches", 'l', CLI_INT, &launches, "N", "run the command N times (default 1)"},
-        {"seed", 0, CLI_INT, &seed, "N", "seed of the order of the settings (default: the time)"},
+        {"launches", 'l', CLI_INT, &o.launches, "N", "run the command N times (default 1)"},
+        {"seed", 0, CLI_INT, &o.seed, "N", "seed of the order of the settings (default: the time)"},
         {"platform", 'p', CLI_TEXT, &o.platform, "NAME",
          "name of the platform in the recording (default job)"},
         {"output", 'o', CLI_TEXT, &o.out, "RAW",
          "folder for the recording, on a file system that all ranks see (default data/raw)"},
-        {"quiet", 'q', CLI_FLAG, &quiet, NULL, "print errors only"},
+        CLI_QUIET_ROW,
         {0}};
     const struct cli cli = {
         .verb = "trial",
@@ -59,22 +68,5 @@ int cmd_trial(int argc, char **argv)
         .options = options,
         .min_args = 1,
         .max_args = -1};
-    char **args = xcalloc((size_t)argc + 1, sizeof *args);
-    int n, code = cli_parse(&cli, argc, argv, args, &n, &done);
-    say_quiet(quiet);
-    o.launches = launches.value;
-    o.steps = steps.value;
-    o.visit_s = visit_s.value;
-    o.warmup = warmup.value;
-    o.blocks = blocks.value;
-    o.minutes = minutes.value;
-    o.calls = calls.value;
-    o.ranks = ranks.value;
-    o.seed = seed.value;
-    if (!code && !done && !o.arms)
-        code = fail(GS_USAGE, "trial: --arms is missing; e.g. --arms ctas=16,ring/LL128");
-    if (!code && !done)
-        code = trial_job(&o, args);
-    free(args);
-    return code;
+    return cli_request(&cli, argc, argv, trial, &o);
 }

@@ -215,7 +215,7 @@ static int watch(void *request, char **words, int n)
     const struct request *q = request;
     struct watch_options o;
     struct interrupts stop;
-    struct input *in = xcalloc(1, sizeof *in);
+    AUTO_FREE struct input *in = xcalloc(1, sizeof *in);
     struct watch *w = NULL;
     size_t flagged = 0;
     int code = read_options(q, &o);
@@ -231,7 +231,6 @@ static int watch(void *request, char **words, int n)
     }
     watch_free(w);
     close_input(in);
-    free(in);
     return code ? code : flagged ? GS_FAILED : GS_OK;
 }
 

@@ -15,7 +15,7 @@
 
 struct request {
     const char *macros, *csv, *raw, *configs, *output;
-    bool all;
+    bool all, value;
 };
 
 /* Accepts "\val{NAME}", as written in the paper, for NAME. */
@@ -30,15 +30,16 @@ static int explain(const struct request *q, struct numbers *b, const char *word)
 {
     struct answer *a;
     bool definition = strcasestr(word, ": SELECT ");
-    char *name = definition ? xstrdup(QUERY) : bare_name(word);
+    AUTO_FREE char *name = definition ? xstrdup(QUERY) : bare_name(word);
     int code = definition ? definitions_add(&b->d, QUERY, word) : GS_OK;
     if (!code)
         code = numbers_answer(b, name, &a);
-    if (!code)
+    if (!code && q->value)
+        printf("%s = %s\n", a->macro->name, a->text);
+    else if (!code)
         code = trace_print(b, a, q->all ? SIZE_MAX : ROWS);
     if (!code && a->gap && !a->none)
         code = GS_FAILED;
-    free(name);
     return code;
 }
 
@@ -71,23 +72,19 @@ static int answer(void *request, char **words, int n)
     const struct request *q = request;
     struct numbers b;
     const struct paper_tables tables = {.csv = q->csv, .raw = q->raw, .configs = q->configs};
-    char *table = NULL;
+    AUTO_FREE char *table = NULL;
     if (q->output && n)
         return fail(GS_USAGE, "why: --output writes all numbers; leave '%s' out", words[0]);
-    long line = n ? line_of_table(words[0], &table) : 0;
-    if (line) {
-        int code = explain_line(tables, table, line);
-        free(table);
-        return code;
-    }
+    long line = n == 1 ? line_of_table(words[0], &table) : 0;
+    if (line)
+        return explain_line(tables, table, line);
     int code = numbers_open(&b, q->macros, tables);
     if (!code && q->output)
         code = tex_write(&b, q->output);
-    else if (!code && n)
-        code = explain(q, &b, words[0]);
-    else if (!code)
-        for (size_t i = 0; i < b.d.n; i++)
-            puts(b.d.v[i].name);
+    for (int i = 0; i < n && !code; i++)
+        code = explain(q, &b, words[i]);
+    for (size_t i = 0; i < b.d.n && !code && !n && !q->output; i++)
+        puts(b.d.v[i].name);
     numbers_close(&b);
     return code;
 }
@@ -99,6 +96,7 @@ int cmd_why(int argc, char **argv)
     const struct cli_option options[] = {
         {"all", 'a', CLI_FLAG, &q.all, NULL,
          "trace every row behind a number (default: the first 3)"},
+        {"value", 0, CLI_FLAG, &q.value, NULL, "print only NUMBER = VALUE, without the trace"},
         {"output", 'o', CLI_TEXT, &q.output, "DIR",
          "write every number to DIR/macros.tex and DIR/trace.tsv; exit 1 if one is missing, "
          "stale, under-sampled or mixed, and say how to mend it"},
@@ -112,14 +110,14 @@ int cmd_why(int argc, char **argv)
     };
     const struct cli cli = {
         .verb = "why",
-        .arguments = "[NUMBER | TABLE:LINE | 'FORM: SELECT …']",
-        .summary = "Traces a number of the paper, a row of a table, or the answer of an SQL "
+        .arguments = "[NUMBER… | TABLE:LINE | 'FORM: SELECT …']",
+        .summary = "Traces numbers of the paper, a row of a table, or the answer of an SQL "
                    "query (FORM as in paper/macros.txt) to its recording: files, "
                    "lines, machine, versions. Without an argument: lists the names of "
                    "the paper's numbers.",
         .example = "gradsync why summary.csv:12",
         .options = options,
         .min_args = 0,
-        .max_args = 1};
+        .max_args = -1};
     return cli_request(&cli, argc, argv, answer, &q);
 }

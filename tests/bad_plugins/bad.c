@@ -206,6 +206,14 @@ MAYBE enum wl_status describe_writes(const void *cell, const struct wl_job *job,
     return good_describe(cell, job, shape, why, n);
 }
 
+/* Good: one iteration a sample, extrapolated from a rate. */
+MAYBE enum wl_status describe_one(const void *cell, const struct wl_job *job,
+                                  struct wl_shape *shape, char *why, size_t n)
+{
+    shape->iters_min = shape->iters_max = 1;
+    return good_describe(cell, job, shape, why, n);
+}
+
 PREPARES(prepare_leaks)
 {
     char *volatile lost = malloc(1000);
@@ -239,6 +247,14 @@ SAMPLES(sample_nan)
     (void)prepared;
     timed(1, iters, out);
     out->values[0] = NAN;
+    return WL_OK;
+}
+
+SAMPLES(sample_extrapolates)
+{
+    (void)prepared;
+    timed(1, iters, out);
+    out->values[0] *= 100;
     return WL_OK;
 }
 

@@ -230,7 +230,7 @@ static void refused_settings(void **state)
         {"[launch]\nlauncher = mpiexec\n",
          "x.ini:2: key 'launcher': 'mpiexec' is not a choice (auto, mpirun, srun"},
         {"[measure]\nblocks = 300\n",
-         "x.ini:2: key 'blocks': 200 max_blocks are fewer than 300 blocks"},
+         "x.ini:2: key 'blocks': max_blocks=200 is less than blocks=300"},
         {"[measure]\nbudget = 10 m\n", "x.ini:2: key 'budget': '10 m' is not a time"},
         {"[platform]\nname = ../up\n", "x.ini:2: key 'name': '../up' is not a valid name"},
         {"[platform]\nname = -rf\n", "x.ini:2: key 'name': '-rf' is not a valid name"},

@@ -140,8 +140,8 @@ static void refusals(void **state)
         {"[toy]\nconfigs = auto, ring, algorithm=ring\n",
          "toy.ini:1: [toy] has a cell twice: ring"},
         {"[measure]\nbaseline = rong\n[toy]\nconfigs = auto, ring\n",
-         "toy.ini:2: key 'baseline': 'rong' is not a config of [toy] (auto, ring, did you mean "
-         "'ring'?)"},
+         "toy.ini:2: key 'baseline': 'rong' is not a config of [toy], did you mean 'ring'?; "
+         "choose auto, ring"},
         {"[toys]\n", "toy.ini: has no workload section [toy], did you mean [toys]?"},
         {"[measure]\nblocks = 0\n[toy]\n", "toy.ini:2: key 'blocks': '0' is not in range"},
     };

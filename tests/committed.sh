@@ -1,0 +1,43 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The tables of the committed recordings, as the papers and documents need them. They take half a
+# minute, so they are made once for all tests of a build; several tests may ask at the same time.
+#   committed_tables DIR    DIR is a copy of them
+# After sourcing lib.sh.
+# shellcheck disable=SC2154 # lib.sh's
+
+# What they are made from and with, as one hash.
+committed_key() {
+    (cd "$top" && sha256sum "$gradsync" "$build"/plugins/*.so configs/*.ini data/SHA256SUMS \
+        data/raw/*/*/*/MANIFEST.json mk/wan-needed.sh figures/csv.awk figures/wan_errors.awk \
+        tests/committed.sh) | sha256sum | cut -d' ' -f1
+}
+committed_make() { # DIR
+    local plan name
+    mkdir -p "$1/wan" && cd "$top" || return # places in the tables are those of the checkout
+    "$gradsync" reduce -q data/raw -o "$1" && "$gradsync" compare -q data/raw -o "$1" &&
+        "$gradsync" compare -q --best-of comm data/raw -o "$1" &&
+        "$gradsync" compare -q --again "$1/compare.csv" -o "$1" &&
+        "$gradsync" compare -q --again "$1/chosen.csv" -o "$1/chosen" &&
+        "$gradsync" transitions -q "$1" && "$gradsync" limits -q -o "$1" configs/*.ini || return
+    for plan in configs/*.ini; do
+        grep -qx '\[model\]' "$plan" || continue
+        name=$(basename "$plan" .ini)
+        "$gradsync" model -q "$plan" --csv "$1/wan/$name.csv" \
+            --claims "$1/wan/$name-claims.csv" || return
+    done
+    bash mk/wan-needed.sh "$gradsync" >"$1/wan/needed.csv" || return
+    awk -f figures/csv.awk -f figures/wan_errors.awk "$1/wan.csv" >"$1/wan/model-error.csv"
+}
+committed_tables() {
+    local kept=$build/committed key
+    key=$(committed_key)
+    mkdir -p "$build" && exec {committed_lock}>"$kept.lock" && flock "$committed_lock"
+    if [ "$(cat "$kept/key" 2>/dev/null)" != "$key" ]; then
+        rm -rf "$kept"
+        (committed_make "$kept") && echo "$key" >"$kept/key"
+    fi
+    exec {committed_lock}>&-
+    mkdir -p "$1" && [ -e "$kept/key" ] && cp -r "$kept"/* "$1"
+}

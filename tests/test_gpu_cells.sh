@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tier: slow
+#
+# Every kind of GPU cell on pretended GPUs: two copies of a baseline, all collectives, CTA policies,
+# recorded steps, sites, and a peer that dies.
+. "$(dirname "$0")/lib.sh"
+. "$top/tests/pretended.sh"
+
+# The second copy of a baseline has a communicator of its own. Each launch prepares the cells in an
+# order of its own.
+communicators() { # NAME: one line a launch, cell and copy: "LAUNCH CELL COPY COMMUNICATOR"
+    local i=0 file note='"type":"note".*"cell":"\([^"]*\)","copy":\([01]\)'
+    note+=',"key":"communicator","value":"\([0-9]*\)"'
+    for file in "data-$1"/*/*/*/launch-*.jsonl; do
+        sed -n "s/.*$note.*/$((++i)) \1 \2 \3/p" "$file"
+    done
+}
+both_copies() { # NAME: of each cell that has two: how many, and how many share a communicator
+    communicators "$1" |
+        awk '{ k = $1 " " $2; if (k in of) { n++; same += of[k] == $4 } of[k] = $4 }
+            END { print n + 0, same + 0 }'
+}
+{ begin 2 && printf '%s\n' '[nccl_allreduce]' 'size = 1KiB' 'configs = auto, ring, tree'; } \
+    >copies.ini
+exits 0 'a run with two copies of its baseline succeeds' env LD_PRELOAD="$tmp/pretend.so" \
+    "$gradsync" run -q copies.ini -o data-copies --set measure:launches=5
+is "$(both_copies copies)" '5 0' \
+    'the copies of a baseline share a communicator in none of 5 launches'
+is "$(communicators copies | awk '{ n[$1 " " $4]++ } END { print length(n) }')" 20 \
+    'each of 4 cells has a communicator of its own in each launch'
+is "$(grep -h '"type":"cell"' data-copies/*/*/*/launch-*.jsonl | grep -o '"prepared":[1-4]}' |
+    sort | uniq -c | awk '{ print $1 }' | paste -sd' ')" \
+    '5 5 5 5' 'the cells of each launch are numbered in the order of preparation'
+isnt "$(grep -h '"copy":0,"config":"auto"' data-copies/*/*/*/launch-*.jsonl | grep -o \
+    '"prepared":.' | sort -u | wc -l)" 1 \
+    'the order of preparation is not the same in every launch'
+run env PRETEND_REFUSES=Ring LD_PRELOAD="$tmp/pretend.so" "$gradsync" run -q copies.ini -o \
+    data-lost \
+    --set measure:launches=5 --set measure:baseline=ring
+is "$(grep -c '"type":"fail"' data-lost/*/*/*/launch-*.jsonl | sed 's/.*://' | paste -sd' ')" \
+    '1 1 1 1 1' \
+    'a baseline that is refused is recorded once a launch, whichever copy is prepared first'
+{ begin 2 && printf '%s\n' '[iter_proxy]' 'backend = cuda' 'size = 64KiB' 'gemm = 64' 'gemms = 2' \
+    'mode = compute, comm, sequential, overlapped' 'configs = auto, ring'; } >modes.ini
+exits 0 'a run of steps with two copies of the baseline succeeds' env LD_PRELOAD="$tmp/pretend.so" \
+    "$gradsync" run -q modes.ini -o data-modes
+is "$(both_copies modes)" '3 0' 'in no mode do the copies share a communicator'
+is "$(communicators modes | awk '$3 { print $4 }' | sort -u | wc -l)" 1 \
+    'the modes of the second copy share one communicator'
+
+exits 0 'check succeeds without peer access' env PRETEND_NO_PEER=1 LD_PRELOAD="$tmp/pretend.so" \
+    "$gradsync" check "$build/plugins/nccl_allreduce.so"
+like "$out$err" 'warning: no peer access' 'check warns of missing peer access'
+
+on registered $'size = 1KiB, 256MiB\nmemory = ncclMemAlloc' PRETEND_MEMORY=400
+but_one 'too little memory for ncclMemAlloc' \
+    '512\.0 MiB of device memory asked for, [0-9.]+ MiB of 400\.0 MiB free: smaller sizes'
+on contention $'size = 1KiB\ncontention = none, low' PRETEND_MEMORY=150
+but_one 'too little memory for contention' \
+    '64\.0 MiB of device memory asked for, [0-9.]+ MiB of 150\.0 MiB free: smaller sizes'
+on symmetric $'size = 1KiB\nmemory = plain, symmetric' PRETEND_NCCL=22604
+but_one 'a kind of memory that this NCCL lacks' \
+    'this NCCL, 2\.26, has no ncclCommWindowRegister: memory = plain, or NCCL 2\.27'
+
+# ---- other collectives, and CTA policies ----
+
+values() { grep -h '"key":"ran"' "$recording" | sed 's/.*"value":"\([^"]*\)".*/\1/' | sort -u |
+    paste -sd'|'; }
+others='collective = allgather, reducescatter, alltoall, broadcast, reduce, sendrecv'
+on others "size = 1KiB"$'\n'"$others"$'\nlaunch = graph, stream\nbuffers = hot, cold'
+is "$rc:$(grep -c '"type":"group"' "$recording")" 0:24 \
+    'the other collectives are measured in graphs and on a stream, hot and cold'
+like "$(values)" 'SendRecv ctas=8' 'the kernel of sends and receives is found in a graph'
+on inplace "size = 1KiB"$'\n'"$others"$'\nin_place = yes\nmetric = T_ss, L_iso'
+is "$(grep -h '"type":"fail"' "$recording" | grep -c 'cannot be done in place: use in_place=no')" \
+    4 'four collectives are done in place; all-to-all and send-receive say they cannot be'
+on zero \
+    $'size = 1KiB\ncollective = allgather\nconfigs = auto, efficiency, symmetric, symmetric/zero'
+is "$rc:$(grep -c '"type":"fail"' "$recording")" '0:0' 'each CTA policy is measured'
+like "$(values)" 'copy-engine ctas=0' 'a graph without kernels is recorded as copy engines'
+on ignored $'size = 1KiB\ncollective = allgather\nconfigs = auto, symmetric/zero' \
+    PRETEND_NO_COPIES=1
+but_one 'a policy that NCCL ignores' \
+    'NCCL ran SendRecv ctas=8 where policy=zero was asked: it uses copy engines for'
+on oldpolicy $'size = 1KiB\ncollective = allgather\nconfigs = auto, symmetric/zero' \
+    PRETEND_NCCL=22703
+but_one 'a policy that this NCCL lacks' \
+    'this NCCL, 2\.27, has no policy=zero: use policy=default, or NCCL 2\.28'
+{ begin 2 && printf '%s\n' '[iter_proxy]' 'backend = cuda' 'size = 1MiB' 'gemm = 64' 'gemms = 2' \
+    'collective = allgather, reducescatter' \
+    'mode = compute, comm, sequential, overlapped' \
+        'configs = auto, zero, symmetric, symmetric/zero'; } >sharded.ini
+exits 0 'a run of steps with all-gathers and reduce-scatters succeeds' env \
+    LD_PRELOAD="$tmp/pretend.so" "$gradsync" run -q sharded.ini -o data-sharded
+is "$(cat data-sharded/*/*/*/launch-01.01.jsonl | grep -c '"type":"fail"')" 0 \
+    'no cell of these steps fails under any policy'
+
+# ---- recorded steps ----
+
+steps='configs/steps/gpt2-124m-ddp.step, configs/steps/gpt2-124m-fsdp.step'
+recorded "step = $steps" 'launch = stream, graph' 'configs = auto, ring, ctas=8, bucket_cap=5MiB'
+is "$rc $(grep -c '"type":"group"' "$recording")" '0 4' \
+    'a DDP and an FSDP step are replayed, by stream and as a graph'
+is "$(grep -h '"type":"fail"' "$recording" | grep -vc 'has no gradient lines')" 0 \
+    'no replayed cell fails, but those without gradient lines'
+memory=700 recorded 'step = configs/steps/gpt2-124m-ddp.step' 'batch = 1, 8'
+asked='[0-9.]+ MiB of device memory asked for'
+like "$(cat "$(dirname "$recording")"/*.jsonl)" \
+    '"kind":"skip","why":"configs/steps/gpt2-124m-ddp\.step:[0-9]+: '"$asked" \
+    'a GEMM too large for the device is named by its line'
+recorded 'gemm = 64' 'gemm_n = 128' 'layout = auto, nn, nt, tn' 'launch = stream, graph' \
+    'size = 64KiB'
+is "$rc $(grep -c '"type":"group"' "$recording")" '0 8' \
+    'synthetic GEMMs run in every layout, by stream and as a graph'
+
+# ---- sites whose GPUs sum first ----
+
+sites $'strategy = hierarchical\nsize = 4, 1MiB, 3000004\ninside = mpi, nccl\ntransport = mpi, tcp'
+is "$rc $(blocks)" '0 30' 'each sum is right with NCCL inside a site and MPI or TCP between sites'
+flowing=$'wire = int4\ncompute = 1ms\nevery = 4\nfragments = 2\noverlap = 0'
+sites $'strategy = hierarchical\nsize = 1MiB\ninside = nccl\n'"$flowing"
+is "$rc $(grep -c 'inside=nccl has no overlap' <<<"$err")" '3 1' \
+    'overlapped fragments with inside=nccl are refused'
+sites $'strategy = ring, hierarchical\nsize = 1MiB\ninside = nccl, mpi'
+like "$(grep -h '"kind":"skip"' "$recording")" \
+    'strategy=ring sums nothing inside a site: it has no inside=nccl' \
+    'a ring with inside=nccl is skipped with a reason'
+sites $'strategy = hierarchical\nsize = 1MiB, 256MiB\ninside = nccl' PRETEND_MEMORY=100
+but_one 'too little memory for a gradient' \
+    '256\.0 MiB of device memory asked for, [0-9.]+ MiB of 100\.0 MiB free'
+sites $'strategy = hierarchical\nsize = 1MiB\ninside = nccl, mpi' PRETEND_GPUS=1
+but_one 'no GPU for each rank of a site' 'shares GPU 0000:01:00\.0 with rank'
+is "$(ls /dev/shm/pretended-* 2>/dev/null)" '' 'no pretended shared memory is left'
+
+on dead 'size = 1KiB' PRETEND_DEAD=40
+isnt "$rc" 0 'a run whose peer died fails'
+like "$(grep -h '"type":"fail"' "$recording")" 'a peer died or cannot be reached' \
+    'the recording says that a peer died'
+no_orphans 'no process is left after a peer died'
+done_testing

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tier: slow
+#
+# What run says of a machine on which other programs run: the words of show.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+cat >busy.ini <<'END'
+[platform]
+name = p
+[launch]
+ranks = 2
+oversubscribe = yes
+[measure]
+launches = 1
+warmup = 1500ms
+[mpi_allreduce]
+size = 1MiB
+END
+others=()
+for _ in $(seq $(($(nproc) + 2))); do
+    while :; do :; done &
+    others+=($!)
+done
+run "$gradsync" run busy.ini -o busy
+kill "${others[@]}"
+wait "${others[@]}" 2>/dev/null
+told=$(grep '^warning: .*: not idle' <<<"$err")
+# How busy a machine is seen to be depends on the machine. Whatever the recording says of it, run
+# must tell as show does.
+"$gradsync" show busy >/dev/null 2>shown
+is "$told" "$(grep '^warning: .*: not idle' shown)" \
+    'run warns once, in the words of show'
+[ -n "$told" ] || diag \
+    "no load was seen: $(grep -h '"type":"health"' busy/*/*/*/launch-*.jsonl | tail -n 1)"
+run "$gradsync" run -q busy.ini -o quiet
+is "$err" '' 'run -q does not warn'
+no_orphans 'no process is left'
+done_testing
