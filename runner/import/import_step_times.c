@@ -117,9 +117,12 @@ void step_times_report(struct step_draft *d, const struct trace_events *t, doubl
               (s.end - s.begin - s.busy) * 1e-3);
     say("%s: %s", d->path, text.s);
     double kernels = s.gemms + s.others;
-    say("%s: a replay on this GPU should take %.1f to %.1f ms; collectives, some of which wait for "
-        "other ranks, make the difference",
-        d->path, (kernels < s.busy ? kernels : s.busy) * 1e-3, s.busy * 1e-3);
+    if (s.collectives > 0 && kernels < s.busy)
+        say("%s: a replay on this GPU should take %.1f to %.1f ms; collectives, some of which wait "
+            "for other ranks, make the difference",
+            d->path, kernels * 1e-3, s.busy * 1e-3);
+    else
+        say("%s: a replay on this GPU should take about %.1f ms", d->path, s.busy * 1e-3);
     double idle = s.end > s.begin ? 1 - s.busy / (s.end - s.begin) : 0;
     if (idle > IDLE_SHARE)
         say("%s: the GPU waited for the CPU in %.0f%% of the step, which a replay does not: "

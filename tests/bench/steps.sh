@@ -95,9 +95,8 @@ level_step() {
         absent "$1" step 'this gradsync imports no training steps'
         return
     fi
-    # A replayed CUDA graph has no shapes in its trace: profile the step as it was before the capture.
     # shellcheck disable=SC2086
-    if ! torch ${step_args[$1]//--graph/} --warmup 10 --profile "$trace" >"$out/$1.profile.log" 2>&1 ||
+    if ! torch ${step_args[$1]} --warmup 10 --profile "$trace" >"$out/$1.profile.log" 2>&1 ||
         ! "$gradsync" import --step "$trace" -o "$profile" >>"$out/$1.profile.log" 2>&1; then
         failed "$1" step "$(last_line "$out/$1.profile.log")"
         return

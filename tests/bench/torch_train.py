@@ -10,7 +10,8 @@
 The job knows nothing of gradsync. --config gives it a communicator of its own with an NCCL setting,
 written as the arms of a trial are; "auto" is one too, so that settings are compared like with like. --compare trains one copy of the model for each setting, each on a communicator
 of its own, in turns of some steps in random order, with auto twice; it prints the change of the step
-time against auto, with its 95% interval. --graph captures the step of --mode ddp in a CUDA graph.
+time against auto, with its 95% interval. --graph captures the step of --mode ddp in a CUDA graph; with
+--profile, it runs the same step without the graph, whose replay has no shapes in a trace.
 --sync reads the loss after each step. --eval N makes an evaluation every N steps, with collectives
 of its own.
 """
@@ -136,7 +137,7 @@ class Training:
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, capturable=o.graph)
         self.tokens = torch.randint(o.vocabulary, (o.batch, o.length + 1), device=device)
         self.graph = None
-        if o.graph:
+        if o.graph and not o.profile:
             for _ in range(11):
                 self.step()
             self.graph = torch.cuda.CUDAGraph()
