@@ -31,7 +31,7 @@ struct measuring {
     const struct request *q;
     struct words overrides, dirs;
     size_t ranks;
-    bool cuda;
+    bool cuda, interrupted;
 };
 
 /* ---- measuring ---- */
@@ -44,7 +44,8 @@ static int run_text(struct measuring *m, const struct text *config)
     struct run_options options = {.data = m->q->out,
                                   .quiet = m->q->quiet,
                                   .overrides = (const char *const *)m->overrides.v,
-                                  .dir = &dir};
+                                  .dir = &dir,
+                                  .interrupted = &m->interrupted};
     int code = fd >= 0 && files_write_all(fd, config->s, config->len)
                    ? run_config(path, &options)
                    : fail_file(path, "written", errno);
@@ -119,7 +120,8 @@ static int read_runs(struct suspects_data *d, char *const *dirs, size_t n)
     return code;
 }
 
-/* Measures the rounds, then alone the links that stand out. A failure is one of the results. */
+/* Measures the rounds, then alone the links that stand out. A failure is one of the results; of a
+ * part of the measurement there is no verdict. */
 static int measure(struct measuring *m, struct suspects_data *d)
 {
     struct text config = {0};
@@ -127,7 +129,7 @@ static int measure(struct measuring *m, struct suspects_data *d)
     suspects_config(&config, m->ranks, m->cuda);
     int code = run_text(m, &config);
     text_clear(&config);
-    if (code == GS_USAGE || code == GS_CANNOT || !m->dirs.n) {
+    if (code == GS_USAGE || code == GS_CANNOT || m->interrupted || !m->dirs.n) {
         text_free(&config);
         return code;
     }
@@ -139,7 +141,7 @@ static int measure(struct measuring *m, struct suspects_data *d)
         verdicts_free(&v);
     }
     text_free(&config);
-    return code;
+    return m->interrupted ? GS_FAILED : code;
 }
 
 static int report(const struct request *q, const struct suspects_data *d)
