@@ -84,4 +84,16 @@ else
     skip 'slow GPUs are named' 'built without CUDA or NCCL'
 fi
 
+# ---- interrupted ----
+
+"$gradsync" suspects -q -o stopped --ranks 2 -s launch:oversubscribe=yes -s pairs:backend=host \
+    -s measure:blocks=1000 -s measure:max_blocks=1000 -s measure:budget=600s >said 2>why &
+pid=$!
+begun() { grep -qs '"type":"block"' stopped/*/pairs/*/launch-01.01.jsonl; }
+ok 'a long measurement begins' until_true 60 begun
+kill -TERM "$pid"
+wait "$pid"
+is "$?|$(cat said)" '1|' 'a measurement that was interrupted has exit code 1 and no verdict'
+like "$(cat why)" 'interrupted; .*resume' 'the error says that it was interrupted'
+
 done_testing

@@ -162,35 +162,42 @@ static void add_effects(struct families *f, const struct pairs_of *p, enum suspe
     free(rank);
 }
 
+/* The median over the pairs between two hosts; NaN: none. */
+static double between(const double *x, size_t n, const size_t *host, size_t h, size_t k,
+                      double *scratch)
+{
+    size_t m = 0;
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = a + 1; b < n && host[a] == h; b++)
+            if (host[b] == k && isfinite(x[a * n + b]))
+                scratch[m++] = x[a * n + b];
+    return stats_quantile_of(scratch, m, 0.5);
+}
+
 /* Between hosts: what the hosts contribute is taken away, for what is left to be the ranks'. */
 static void add_routes(struct families *f, struct pairs_of *p)
 {
     size_t n = p->d->ranks;
     struct pairs_of hosts = *p;
     double *scratch = xcalloc(n * n + 1, sizeof *scratch);
+    size_t *host = xcalloc(n + 1, sizeof *host);
     hosts.x = xcalloc(p->rows * n * n + 1, sizeof *hosts.x);
-    for (size_t i = 0; i < p->rows * n * n; i++)
-        hosts.x[i] = NAN;
+    for (size_t a = 0; a < n; a++)
+        host[a] = families_host(p->d, a);
     for (size_t row = 0; row < p->rows; row++)
         for (size_t h = 0; h < n; h++)
-            for (size_t k = 0; k < n; k++) {
-                double *x = p->x + row * n * n;
-                size_t m = 0;
-                for (size_t a = 0; a < n; a++)
-                    for (size_t b = a + 1; b < n; b++) {
-                        size_t first = families_host(p->d, a), second = families_host(p->d, b);
-                        if (first == h && second == k && isfinite(x[a * n + b]))
-                            scratch[m++] = x[a * n + b];
-                    }
-                hosts.x[row * n * n + h * n + k] = stats_quantile_of(scratch, m, 0.5);
-            }
+            for (size_t k = 0; k < n; k++)
+                hosts.x[(row * n + h) * n + k] =
+                    host[h] == h && host[k] == k
+                        ? between(p->x + row * n * n, n, host, h, k, scratch)
+                        : NAN;
     add_effects(f, &hosts, SUSPECT_NETWORK, SUSPECT_ROUTE);
     for (size_t row = 0; row < p->rows; row++)
         for (size_t a = 0; a < n; a++)
             for (size_t b = a + 1; b < n; b++)
-                p->x[row * n * n + a * n + b] -=
-                    hosts.x[row * n * n + families_host(p->d, a) * n + families_host(p->d, b)];
+                p->x[(row * n + a) * n + b] -= hosts.x[(row * n + host[a]) * n + host[b]];
     free(hosts.x);
+    free(host);
     free(scratch);
 }
 
@@ -211,25 +218,31 @@ static bool lone_ranks(const struct suspects_data *d)
     return true;
 }
 
-/* The pairs of the kind of (c, e), unless an earlier pair has it. */
+static bool is_first_of_kind(const struct suspects_data *d, size_t c, size_t e)
+{
+    for (size_t a = 0; a <= c; a++)
+        for (size_t b = a + 1; b < (a < c ? d->ranks : e); b++)
+            if (kind_of_pair(d, a, b, c, e))
+                return false;
+    return true;
+}
+
+/* The pairs of the kind of (c, e). */
 static void add_kind(struct families *f, const struct suspects_data *d, size_t test, size_t c,
                      size_t e, const double *x, size_t rows)
 {
     size_t n = d->ranks;
     struct pairs_of p = {.d = d, .test = test, .rows = rows};
     p.x = xcalloc(rows * n * n + 1, sizeof *p.x);
-    bool first = true;
     for (size_t a = 0; a < n; a++)
         for (size_t b = 0; b < n; b++) {
             bool ours = a < b && kind_of_pair(d, a, b, c, e);
-            first = first && !(ours && a * n + b < c * n + e);
             for (size_t row = 0; row < rows; row++)
                 p.x[(row * n + a) * n + b] = ours ? x[(row * n + a) * n + b] : NAN;
         }
-    if (first && !rank_facts_same_host(&d->rank[c], &d->rank[e]) && !lone_ranks(d))
+    if (!rank_facts_same_host(&d->rank[c], &d->rank[e]) && !lone_ranks(d))
         add_routes(f, &p);
-    if (first)
-        add_effects(f, &p, SUSPECT_RANK, SUSPECT_LINK);
+    add_effects(f, &p, SUSPECT_RANK, SUSPECT_LINK);
     free(p.x);
 }
 
@@ -243,7 +256,8 @@ void families_make(struct families *f, const struct suspects_data *d)
             add_ranks(f, d, SUSPECT_RANK, t, x, rows);
         for (size_t a = 0; rows && suspects_tests[t].pair && a < d->ranks; a++)
             for (size_t b = a + 1; b < d->ranks; b++)
-                add_kind(f, d, t, a, b, x, rows);
+                if (is_first_of_kind(d, a, b))
+                    add_kind(f, d, t, a, b, x, rows);
         free(x);
     }
 }

@@ -110,10 +110,11 @@ static double log_floor(void)
     return log1p(OUTLIERS_FLOOR);
 }
 
-/* Of what healthy entities are expected to differ by. */
+/* The square of a usual spread of healthy entities: where few say little about theirs, large enough
+ * for those that differ by 2%. tests/sim/suspect_rates.c holds it to that. */
 static double square_of_health(size_t n)
 {
-    return log_floor() * log_floor() * (n < 8 ? 2 / (double)n : 0.25);
+    return log_floor() * log_floor() * (n < 3 ? 1 : n < 8 ? 1.7 : 0.25);
 }
 
 static size_t steps_of(size_t n)

@@ -14,7 +14,7 @@
  * The spread of the others is that between healthy entities, with the noise of measuring them. Few
  * entities say little about it. So it is moderated (Smyth 2004, Stat. Appl. Genet. Mol. Biol. 3, 3): its
  * square is averaged with OUTLIERS_PRIOR degrees of freedom of a usual one: that of the rows, and half
- * the floor; of two entities, which tell nothing of their spread, the floor. A spread that is larger
+ * the floor; of two entities the floor, of 3 to 7 entities 1.3 times the floor. A spread that is larger
  * than usual stands by itself.
  *
  * Only what exceeds the floor counts as slower: a smaller difference is of no use to anybody. And

@@ -27,7 +27,7 @@ struct measuring {
     const struct request *q;
     struct words overrides, dirs;
     size_t ranks;
-    bool cuda;
+    bool cuda, interrupted;
 };
 
 /* ---- measuring ---- */
@@ -38,7 +38,8 @@ static int run_text(struct measuring *m, const struct text *config)
     struct run_options options = {.data = m->q->out,
                                   .quiet = m->q->quiet,
                                   .overrides = (const char *const *)m->overrides.v,
-                                  .dir = &dir};
+                                  .dir = &dir,
+                                  .interrupted = &m->interrupted};
     int code = run_config_text("suspects", config, &options);
     if (dir)
         words_add(&m->dirs, dir);
@@ -105,7 +106,8 @@ static int read_runs(struct suspects_data *d, char *const *dirs, size_t n)
     return code;
 }
 
-/* Measures the rounds, then alone the links that stand out. A failure is one of the results. */
+/* Measures the rounds, then alone the links that stand out. A failure is one of the results; of a
+ * part of the measurement there is no verdict. */
 static int measure(struct measuring *m, struct suspects_data *d)
 {
     AUTO_TEXT struct text config = {0};
@@ -113,7 +115,7 @@ static int measure(struct measuring *m, struct suspects_data *d)
     suspects_config(&config, m->ranks, m->cuda);
     int code = run_text(m, &config);
     text_clear(&config);
-    if (code == GS_USAGE || code == GS_CANNOT || !m->dirs.n)
+    if (code == GS_USAGE || code == GS_CANNOT || m->interrupted || !m->dirs.n)
         return code;
     code = read_runs(d, m->dirs.v, m->dirs.n);
     if (!code && !m->q->baseline) {
@@ -122,7 +124,7 @@ static int measure(struct measuring *m, struct suspects_data *d)
             code = suspects_data_add(d, m->dirs.v[m->dirs.n - 1]);
         verdicts_free(&v);
     }
-    return code;
+    return m->interrupted ? GS_FAILED : code;
 }
 
 static int report(const struct request *q, const struct suspects_data *d)
