@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool of_shape(const struct evidence *e, size_t shape)
@@ -125,9 +126,9 @@ static void say_advised(FILE *f, const struct steps_evidence *s, size_t shape,
     const struct shape *at = &s->shapes[shape];
     char span[64];
     size_t missing = not_measured(s, c->best, c->steps);
-    fprintf(f, "%s %s for %s ranks on %s node%s of %s: %s shorter in %zu of %zu step%s",
-            c->best->level == LEVEL_SYNTHETIC ? "Try" : "Set", c->best->c->config, at->ranks,
-            at->nodes, strcmp(at->nodes, "1") ? "s" : "", at->platform,
+    fprintf(f, "%s %s for %s of %s: %s shorter in %zu of %zu step%s",
+            c->best->level == LEVEL_SYNTHETIC ? "Try" : "Set", c->best->c->config,
+            RANKS_ON(atoll(at->ranks), atoll(at->nodes)), at->platform,
             advice_span(span, sizeof span, c->low, c->high), c->wins, c->steps,
             c->steps == 1 ? "" : "s");
     if (missing)
