@@ -6,7 +6,7 @@
 #                               rate, and of the smallest one at the lowest
 #   every                       efficiency against H by what is on the wire: measured, and the model's line
 #   modelled                    measured over modelled time, a row a network
-# The first four are of synchronisations alone over tcp beside MPI's own, in fp32, of the network with
+# The first four are of links without disturbances, of synchronisations alone over tcp beside MPI's own, in fp32, of the network with
 # the RTT in the middle and the least loss, for which there are sizes, and of as many ranks at as many
 # sites as most cells are. After csv.awk.
 
@@ -37,7 +37,7 @@ function label_of(i,    s) {
     return s == "mpi" ? "MPI_Allreduce" : s
 }
 function plain(i) {
-    return shape[i] == common && !trains[i] && wire[i] == "fp32" && rate[i] > 0 && !special[i] && (strategy[i] == "mpi" || transport[i] == "tcp")
+    return shape[i] == common && platform[i] !~ /-internet/ && !trains[i] && wire[i] == "fp32" && rate[i] > 0 && !special[i] && (strategy[i] == "mpi" || transport[i] == "tcp")
 }
 function network(r) { return sprintf("%.4g Mbit/s", r * 8e-6) }
 function milliseconds(s) { return sprintf("%.4g ms", s * 1e3) }

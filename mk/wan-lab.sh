@@ -3,7 +3,7 @@
 #
 #   wan-lab.sh GRADSYNC DATA JOBS [WORD]
 #
-# Records wan_sync in the lab: on every network of the list below whose name holds WORD, JOBS of them
+# Records wan_sync in the lab: on every network of the list below whose name and a blank hold WORD, JOBS
 # at a time. Each is a platform of its own; one that has a finished recording in DATA is left alone, an
 # unfinished one is completed. A lab wants a processor for itself and one for each rank: a run whose
 # lab could not keep its times is gone on with, up to `tries` times, and then left unfinished and told here.
@@ -24,6 +24,8 @@ networks() {
     done
     echo wan-lab-every configs/wan-lab-every.ini
     echo wan-lab-unequal configs/wan-lab-unequal.ini
+    echo wan-lab-unequal-100 configs/wan-lab-unequal.ini wan_sync links:rate=100Mbit/s links:mtu=1500 \
+        "sites:west=gpus=1+up=25Mbit/s+down=25Mbit/s" "wan_sync:size=1MiB,4MiB"
     echo wan-lab-pairs configs/wan-lab.ini wan_sync launch:ranks=8 sites:{north,east,south,west}=gpus=2 \
         "wan_sync:size=64KiB,16MiB wan_sync:configs=strategy=mpi,ring,hierarchical"
     for rate in 100 1000; do
@@ -33,7 +35,7 @@ networks() {
             [ $rate = 100 ] || lossless+=,64MiB
             echo "$name configs/wan-lab.ini wan_sync links:rate=${rate}Mbit/s links:rtt=${rtt}ms wan_sync:size=$lossless"
             echo "$name-loss configs/wan-lab.ini wan_sync links:rate=${rate}Mbit/s links:rtt=${rtt}ms links:loss=0.1%" \
-                "wan_sync:size=64KiB,1MiB,16MiB wan_sync:exclude=size=16MiB_strategy=mpi"
+                "wan_sync:size=64KiB,1MiB,16MiB wan_sync:exclude=size=16MiB+strategy=mpi"
         done
     done
 }
@@ -71,7 +73,7 @@ unfinished() { # of the runs of platform $1; fails when it has none at all
 attempt() { # NAME LOG OVERRIDES
     local name=$1 log=$2 config=$3 section=${4:-} set=() o run
     shift $(($# < 4 ? $# : 4))
-    for o in "platform:name=$name" "$@"; do set+=(--set "${o//MiB_/MiB }"); done # a word of the list has no blank
+    for o in "platform:name=$name" "$@"; do set+=(--set "${o//+/ }"); done # + is a blank
     if run=$(unfinished "$name"); then
         set -- resume -q "${run%%$'\n'*}"
     else
@@ -100,5 +102,5 @@ record() { # NAME OVERRIDES
 }
 export -f unfinished attempt record
 
-{ networks && internet; } | awk -v word="$word" 'index($1, word)' |
+{ networks && internet; } | awk -v word="$word" 'index($1 " ", word)' |
     xargs -P "$jobs" -I NETWORK bash -euo pipefail -c 'record NETWORK'

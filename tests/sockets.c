@@ -5,6 +5,10 @@
  *   sockets listen PORT
  *       listens, prints "listening", and stays until it is killed
  *
+ *   sockets forward PORT HOST TO
+ *       connects each connection to PORT with port TO of HOST, as a router that forwards a port;
+ *       prints "listening"
+ *
  *   sockets strangers PORT HOST
  *       sends several things that are not of gradsync; prints the number of bytes answered
  *
@@ -23,6 +27,7 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <netdb.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +59,40 @@ static int connected(const char *host, const char *port)
         err(1, "no connection to %s, port %s", host, port);
     freeaddrinfo(at);
     return fd;
+}
+
+static void copy(int from, int to)
+{
+    static char bytes[65536];
+    ssize_t n, sent = 0;
+    while (sent >= 0 && (n = recv(from, bytes, sizeof bytes, 0)) > 0)
+        for (ssize_t at = 0; at < n && sent >= 0; at += sent)
+            sent = send(to, bytes + at, (size_t)(n - at), MSG_NOSIGNAL);
+    shutdown(to, SHUT_WR);
+    shutdown(from, SHUT_RD);
+}
+
+static int forward(const char *port, const char *host, const char *to)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&at, sizeof at) || listen(listener, 100))
+        err(1, "port %s", port);
+    puts("listening");
+    fflush(stdout);
+    signal(SIGCHLD, SIG_IGN);
+    for (;;) {
+        int in = accept(listener, NULL, NULL);
+        if (fork() == 0) {
+            int out = connected(host, to);
+            if (fork() == 0)
+                copy(in, out);
+            else
+                copy(out, in);
+            exit(0);
+        }
+        close(in);
+    }
 }
 
 static int strangers(const char *port, const char *host)
@@ -156,6 +195,8 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "listen"))
         return listen_at(argv[2]);
+    if (argc == 5 && !strcmp(argv[1], "forward"))
+        return forward(argv[2], argv[3], argv[4]);
     if (argc == 4 && !strcmp(argv[1], "strangers"))
         return strangers(argv[2], argv[3]);
     if (argc > 4 && !strcmp(argv[1], "silent"))
@@ -164,6 +205,6 @@ int main(int argc, char **argv)
         return number(argv[2], argv[3], (uint32_t)atoi(argv[4]), (unsigned)atoi(argv[5]));
     if (argc == 3 && !strcmp(argv[1], "count"))
         return count(argv[2]);
-    errx(2, "usage: sockets listen PORT | strangers PORT HOST | silent PATH N COMMAND… | "
-            "number HOST PORT N MICROSECONDS | count PORT");
+    errx(2, "usage: sockets listen PORT | forward PORT HOST TO | strangers PORT HOST | "
+            "silent PATH N COMMAND… | number HOST PORT N MICROSECONDS | count PORT");
 }

@@ -18,6 +18,21 @@ near() { # VALUE WANT RELATIVE
         'BEGIN { d = x - want; exit !(x != "" && (d < 0 ? -d : d) <= by * want) }'
 }
 
+# ---- the bound
+bound() { # LINE…: of four sites with these links
+    printf '%s\n' '[sites]' 'a = gpus=1' 'b = gpus=1' 'c = gpus=1' 'd = gpus=1' '[links]' \
+        'rate = 100Mbit/s' 'rtt = 30ms' "$@" '[model]' 'parameters = 8e6' 'tokens = 1' \
+        'compute = 1s' >bound.ini
+    "$gradsync" model bound.ini | sed -n 's/.*no all-reduce takes less than //p'
+}
+clean=$(bound 'mtu = 1500')
+is "$(bound 'mtu = 1500' 'loss = 0.01%' 'streams = 1')" "$clean" \
+    'one stream of CUBIC that losses slow down does not raise the bound'
+is "$(bound 'mtu = 1500' 'a-b = rate=5Mbit/s')" "$clean" \
+    'a slow pair that a ring can avoid does not raise the bound'
+unlike "$(bound 'mtu = 1500' 'a-b = rate=5Mbit/s' 'a-c = rate=5Mbit/s' 'a-d = rate=5Mbit/s')" \
+    "^$clean\$" 'a site whose links are all slow raises the bound'
+
 # ---- the four-site plan
 ok 'the model of the four-site plan is printed' \
     "$gradsync" model "$plan" --csv plan.csv --claims claims.csv

@@ -34,6 +34,18 @@ run "$gradsync" model --plan short.ini
 like "$out" 'wire = int[84], every = [1-9][0-9]+, fragments = 8, overlap = 1' \
     'short steps get fewer bits, fragments and overlap'
 
+every=$(sed -n 's/.*every = \([0-9]*\),.*/\1/p' <<<"$out")
+is "$((every % 8))" 0 'each fragment has a step of its own'
+like "$out" "sync_steps=$every --fault_tolerance.num_fragments=8" 'torchtitan gets the fragments'
+like "$out" 'OpenDiLoCo --hv.local-steps [0-9]+ --hv.hivemind-compression uniform8bit' \
+    'OpenDiLoCo gets the compression'
+like "$out" 'quantized_datatype=pcclUint8' 'PCCL gets the quantisation'
+
+links 'north-east = rate=20Mbit/s' 'windwo = 3MiB' >typo.ini
+printf '%s\n' '[launch]' 'ranks = 4' 'oversubscribe = yes' '[mpi_allreduce]' 'size = 64KiB' >>typo.ini
+exits 2 'plan refuses an unknown key in [links]' "$gradsync" plan typo.ini
+like "$err" "typo.ini:.*unknown key in .links., did you mean 'window'" 'the error names the key'
+
 links 'congestion = bbr' 'rtt = 200ms' 'streams = 16' | sed '/^rtt = 10ms/d' >far.ini
 run "$gradsync" model --plan far.ini
 like "$out" 'congestion = bbr' 'the congestion control is that of the links'

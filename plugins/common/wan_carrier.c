@@ -35,15 +35,22 @@ double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k)
     return stalled_s;
 }
 
-/* Of Poisson's distribution: the least n with P(N <= n) >= 1/2. */
-static double poisson_median(double mean)
+/* Of the binomial distribution: the least k of n with P(K <= k) >= 1/2. */
+static double binomial_median(double n, double p)
 {
-    double n = 0, term = exp(-mean), sum = term;
-    while (sum < 0.5 && n < 1e4) {
-        term *= mean / ++n;
+    double k = 0, term = pow(1 - p, n), sum = term;
+    for (; sum < 0.5 && k < n && p < 1; k++) {
+        term *= (n - k) / (k + 1) * p / (1 - p);
         sum += term;
     }
-    return n;
+    return p < 1 ? k : n;
+}
+
+/* A block ends with a packet that is not full. */
+static double packets_of(const struct wan_carrier *c, const struct wan_course *k)
+{
+    double block_B = k->block_B > 0 ? k->block_B : k->sent_B;
+    return ceil(k->sent_B / block_B) * ceil(block_B / c->segment_B);
 }
 
 /* The last exchange has nothing behind it that could keep the line busy. What is lost early in it
@@ -62,7 +69,7 @@ double wan_repair_s(const struct wan_carrier *c, const struct wan_course *k)
     if (c->loss <= 0 || c->segment_B <= 0 || k->sent_B <= 0)
         return 0;
     double repair_s = (1 + REORDERING) * k->rtt_s + TICKS_LEAST * c->tick_s;
-    double losses = c->loss * k->sites * ceil(k->sent_B / c->segment_B); /* in an exchange */
+    double losses = c->loss * k->sites * packets_of(c, k); /* in an exchange */
     double slack_s = fmax(0, k->send_s - k->wait_s), late_s;
     double inner = (k->exchanges - 1) * (1 - exp(-losses));
     double inner_s = fmax(0, repair_s - slack_s);
@@ -70,5 +77,7 @@ double wan_repair_s(const struct wan_carrier *c, const struct wan_course *k)
     inner = inner_s > 0 ? inner : 0;
     if (inner + last <= 0)
         return 0;
-    return poisson_median(inner + last) * (inner * inner_s + last * late_s) / (inner + last);
+    double chances = inner > 0 ? k->exchanges : 1;
+    double late = binomial_median(chances, (inner + last) / chances);
+    return late * (inner * inner_s + last * late_s) / (inner + last);
 }

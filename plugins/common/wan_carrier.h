@@ -10,9 +10,10 @@
  *   Losses: a lost segment is sent again a quarter of a round trip after the next one is
  *   acknowledged, because it might only be late (RACK, RFC 8985, 6.2: reo_wnd). The kernel's timer
  *   rounds this up, to two ticks at least: 5/4 RTT + 2 / HZ after it was due. Such a late block
- *   delays the next exchange, unless other blocks keep the link busy for that time. The number of
- *   losses follows a Poisson distribution, and an exchange with several losses is late once. The
- *   result is a median, as for measured times.
+ *   delays the next exchange, unless other blocks keep the link busy for that time. Losses are
+ *   independent, and an exchange with several losses is late once. The result is a median, as for
+ *   measured times: where about half of all synchronisations lose a packet, it is either with or
+ *   without the delay, and so is what was measured.
  */
 #pragma once
 
@@ -32,6 +33,7 @@ struct wan_course {
     double time_s; /* all exchanges, without slow start and losses */
     double exchanges;
     double sent_B; /* bytes that a site sends in one exchange */
+    double block_B;
     double peers;  /* peers that a site sends to in one exchange */
     double visits; /* number of exchanges with the same peers */
     double send_s; /* time that the uplink is busy in one exchange */

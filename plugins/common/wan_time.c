@@ -74,6 +74,7 @@ static struct wan_course ring(const struct wan_net *net, double bytes)
         .visits = steps,
         .sent_B = part_B,
         .send_s = send_s,
+        .block_B = s.block_s * rate_Bps,
         .wait_s = chain_s,
     };
 }
@@ -99,6 +100,7 @@ static struct wan_course direct(const struct wan_net *net, double bytes)
         .peers = others,
         .sent_B = sent_B,
         .send_s = send_s,
+        .block_B = s.block_s * rate_Bps,
         .wait_s = block_s + s.wait_s,
     };
 }
@@ -114,6 +116,7 @@ static struct wan_course recursive_doubling(const struct wan_net *net, double by
         .exchanges = steps,
         .sent_B = bytes,
         .send_s = send_s,
+        .block_B = s.block_s * rate_Bps,
         .wait_s = s.block_s + s.wait_s,
     };
 }
@@ -139,6 +142,7 @@ static struct wan_course rabenseifner(const struct wan_net *net, double bytes)
         .visits = 2,
         .sent_B = (members - 1) / members / steps * bytes,
         .send_s = sent_s / 2 / steps,
+        .block_B = s.block_s * rate_Bps,
         .wait_s = s.block_s + s.wait_s,
     };
 }
@@ -154,18 +158,24 @@ static struct wan_course hierarchical(const struct wan_net *net, double bytes)
     return k;
 }
 
-double wan_sync_s(enum wan_strategy strategy, const struct wan_net *net, double bytes)
+static struct wan_course course_of(enum wan_strategy strategy, const struct wan_net *net,
+                                   double bytes)
 {
-    static struct wan_course (*const course_of[])(const struct wan_net *, double) = {
+    static struct wan_course (*const all[])(const struct wan_net *, double) = {
         [WAN_RING] = ring,
         [WAN_DIRECT] = direct,
         [WAN_RECURSIVE_DOUBLING] = recursive_doubling,
         [WAN_RABENSEIFNER] = rabenseifner,
         [WAN_HIERARCHICAL] = hierarchical,
     };
+    return all[strategy](net, bytes);
+}
+
+double wan_sync_s(enum wan_strategy strategy, const struct wan_net *net, double bytes)
+{
     if (net->n < 2)
         return 0;
-    struct wan_course k = course_of[strategy](net, bytes);
+    struct wan_course k = course_of(strategy, net, bytes);
     if (!net->carrier)
         return k.time_s;
     k.sites = (double)net->n;
@@ -173,6 +183,14 @@ double wan_sync_s(enum wan_strategy strategy, const struct wan_net *net, double 
     k.visits = fmax(k.visits, 1);
     k.rtt_s = 2 * net->farthest_s;
     return k.time_s + wan_opening_s(net->carrier, &k) + wan_repair_s(net->carrier, &k);
+}
+
+double wan_busy_s(enum wan_strategy strategy, const struct wan_net *net, double bytes)
+{
+    if (net->n < 2)
+        return 0;
+    struct wan_course k = course_of(strategy, net, bytes);
+    return k.exchanges * k.send_s;
 }
 
 double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes)

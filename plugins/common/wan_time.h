@@ -32,6 +32,9 @@ struct wan_net {
 /* Seconds of one all-reduce of `bytes` over all sites; infinite if a link has rate 0. */
 double wan_sync_s(enum wan_strategy strategy, const struct wan_net *net, double bytes);
 
+/* The part of it in which the uplinks are busy: the rest is delays. */
+double wan_busy_s(enum wan_strategy strategy, const struct wan_net *net, double bytes);
+
 /* Bytes that one site sends in it. */
 double wan_wire_bytes(enum wan_strategy strategy, size_t sites, double bytes);
 

@@ -50,7 +50,7 @@ struct cell {
     int way, congestion;
     double measure, timeout;
     bool at_once;
-    char interface[WL_TEXT_MAX], secret_file[WL_TEXT_MAX];
+    char interface[WL_TEXT_MAX], addresses[WL_TEXT_MAX], secret_file[WL_TEXT_MAX];
 };
 
 #define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct cell, member, ctype)
@@ -65,7 +65,7 @@ static const struct wl_param params[] = {
      "TCP connections that carry the data of a pair: 1, 4, 8 or 16"},
     {P(congestion, WL_CHOICE, WL_CONFIG, int), NULL, "cubic", 0, 0, congestions,
      "TCP congestion control of both ends"},
-    {P(measure, WL_TIME, WL_AXIS, double), "s", "500ms", 0.05, 60, NULL,
+    {P(measure, WL_TIME, WL_AXIS, double), "s", "300ms", 0.05, 60, NULL,
      "time of a measurement, after a warm-up of 200 ms and six round trips"},
     {P(at_once, WL_BOOL, WL_AXIS, bool), NULL, "yes", 0, 0, NULL,
      "no: the pairs of a round measure one after the other, for pairs that share a line"},
@@ -75,6 +75,8 @@ static const struct wl_param params[] = {
      "network interface; empty: all but loopback"},
     {P(port, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 65535, NULL,
      "TCP port of the first rank on a node; the others add their local rank; 0: any free port"},
+    {T(addresses, WL_AXIS), NULL, "", 0, 0, NULL,
+     "file with the addresses by which others reach each host; as in wan_sync"},
     {T(secret_file, WL_AXIS), NULL, "", 0, 0, NULL,
      "file with the job's secret, mode 0600, the same on every host; empty: the ranks agree on keys over MPI"},
     {0}};
@@ -208,6 +210,7 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
         struct link_tcp_options options = {.streams = STREAMS_ALL,
                                            .interface = c->interface,
                                            .port = (int)c->port,
+                                           .addresses = c->addresses,
                                            .congestion = "",
                                            .secret_file = c->secret_file,
                                            .protection = TCP_BARE, /* it sends nothing secret */
@@ -357,6 +360,8 @@ static void abort_plugin(void *self)
     pthread_mutex_unlock(&s->lock);
 }
 
+static const char *const added[] = {"addresses", NULL};
+
 const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),
     .name = "wan_links",
@@ -373,4 +378,5 @@ const struct wl_plugin wl_plugin_v1 = {
     .sample = sample,
     .verify = verify,
     .abort = abort_plugin,
+    .added = added,
 };

@@ -104,6 +104,8 @@ const struct wl_param cell_params[] = {
      "network interface, transport=tcp; empty: all but loopback"},
     {P(port, WL_INT, WL_AXIS, int64_t), NULL, "0", 0, 65535, NULL,
      "TCP port of the first rank on a node, transport=tcp; the others add their local rank; 0: any free port"},
+    {T(addresses, WL_AXIS), NULL, "", 0, 0, NULL,
+     "file with a line HOST ADDRESS[:PORT] for each host, transport=tcp, by which the others reach it, e.g. through NAT; own: its own addresses; none: it connects to all others; the same on every host"},
     {T(secret_file, WL_AXIS), NULL, "", 0, 0, NULL,
      "file with the job's secret, transport=tcp, mode 0600, the same on every host; empty: the ranks agree on keys over MPI"},
     {0}};

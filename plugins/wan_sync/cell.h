@@ -40,6 +40,7 @@ struct cell {
     double timeout;
     char interface[WL_TEXT_MAX], congestion[WL_TEXT_MAX], secret_file[WL_TEXT_MAX];
     int64_t port;
+    char addresses[WL_TEXT_MAX];
     int protection;
     bool pacing;
     double probe;

@@ -266,7 +266,7 @@ static void abort_plugin(void *self)
     inside_gpu_abort(&s->gpu);
 }
 
-static const char *const added[] = {"feedback", "pattern", NULL};
+static const char *const added[] = {"feedback", "pattern", "addresses", NULL};
 
 const struct wl_plugin wl_plugin_v1 = {
     .size = sizeof(struct wl_plugin),

@@ -128,6 +128,17 @@ double stats_mean(const double *x, size_t n)
     return n ? sum / (double)n : NAN;
 }
 
+double stats_middle_mean(const double *x, size_t n)
+{
+    AUTO_FREE double *copy = copy_of(x, n);
+    size_t cut = n < 3 ? 0 : (n + 4) / 5;
+    if (cut) {
+        select_kth(copy, n, cut); /* the lowest are before it */
+        select_kth(copy + cut, n - cut, n - 2 * cut - 1);
+    }
+    return stats_mean(copy + cut, n - 2 * cut);
+}
+
 size_t stats_warmup(const double *x, size_t n, size_t most)
 {
     if (n < 8)

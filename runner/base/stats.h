@@ -20,7 +20,9 @@ struct interval {
 double stats_quantile(const double *x, size_t n, double p);
 double stats_median(const double *x, size_t n);
 double stats_mean(const double *x, size_t n);
-/* The same without a copy; reorders scratch. */
+/* The mean without the lowest and the highest fifth, rounded up; of n < 3 the mean. */
+double stats_middle_mean(const double *x, size_t n);
+/* stats_quantile without a copy; reorders scratch. */
 double stats_quantile_of(double *scratch, size_t n, double p);
 
 /* Distribution-free CI of the median from order statistics: the narrowest symmetric pair

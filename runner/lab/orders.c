@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum what { RATE, LOSS, CUT, HELD };
+enum what { RATE, LOSS, ADMIT, CUT, HELD };
 static const struct order {
     const char *name;
     enum what what;
     bool on; /* the value of CUT and HELD; the others have one on the line */
 } orders[] = {
-    {"rate", RATE, false}, {"loss", LOSS, false}, {"down", CUT, true},
+    {"rate", RATE, false}, {"loss", LOSS, false}, {"admit", ADMIT, false}, {"down", CUT, true},
     {"up", CUT, false},    {"stall", HELD, true}, {"go", HELD, false},
 };
 
@@ -40,17 +40,29 @@ static void hold(struct relay *r, size_t to, bool *held, bool on)
     *held = on;
 }
 
-/* A rate, or a percentage as a share of 1. */
+/* A rate, a percentage as a share of 1, or a port: 0: none, less: all. */
 struct amount {
     double x;
     bool share;
 };
 
+static const char *read_port(const char *text, struct amount *a)
+{
+    char *end = NULL;
+    bool all = !strcmp(text, "all"), none = !strcmp(text, "none");
+    a->x = all ? -1 : none ? 0 : (double)strtol(text, &end, 10);
+    return all || none || (!*end && a->x >= 1 && a->x <= 65535)
+               ? NULL
+               : "not a port; write e.g. 5300, none or all";
+}
+
 static const char *read_amount(const struct order *o, const char *text, struct amount *a)
 {
     *a = (struct amount){.share = o->what == LOSS || (text && strchr(text, '%'))};
-    if (o->what > LOSS)
+    if (o->what > ADMIT)
         return NULL;
+    if (o->what == ADMIT)
+        return read_port(text, a);
     bool good = a->share ? units_parse_real(text, &a->x) : units_parse_rate(text, &a->x);
     if (o->what == LOSS)
         return good && a->x >= 0 && a->x <= 1 ? NULL : "not a loss; write e.g. 0.1% or 0.001";
@@ -87,7 +99,10 @@ static void obey_site(struct relay *r, const struct order *o, size_t i, struct a
         r->mesh.ends[i].cut = o->on;
     else if (o->what == HELD)
         hold(r, i, &r->held[i], o->on);
-    else
+    else if (o->what == ADMIT) {
+        r->guarded[i] = a.x >= 0;
+        r->admitted[i] = (int)a.x;
+    } else
         for (size_t to = 0; to < r->mesh.spec->n; to++)
             obey_way(r, o, i, to, a);
 }
@@ -98,6 +113,7 @@ static void reset(struct relay *r)
     for (size_t i = 0; i < s->n; i++) {
         set_site_rate(r, i, s->sites[i].up_Bps, s->sites[i].down_Bps);
         r->mesh.ends[i].cut = false;
+        r->guarded[i] = false;
         hold(r, i, &r->held[i], false);
     }
     for (size_t i = 0; i < s->n * s->n; i++) {
@@ -154,6 +170,8 @@ static char *obey_at(struct relay *r, const struct order *o, char *where, const 
         wrong = find_site(r, where + at + 1, &to);
     if (wrong)
         return wrong;
+    if (sign && o->what == ADMIT)
+        return xstrdup("error: admit takes a site; write e.g. admit north 5300");
     if (sign && from == to)
         return xstrdup("error: a link joins two sites; write e.g. down north-east");
     const char *why = read_amount(o, value, &a);
@@ -171,9 +189,10 @@ static char *obey_at(struct relay *r, const struct order *o, char *where, const 
 static char *obey_words(struct relay *r, const struct words *w)
 {
     for (size_t i = 0; i < sizeof orders / sizeof *orders && w->n; i++)
-        if (!strcmp(orders[i].name, w->v[0]) && w->n == (orders[i].what <= LOSS ? 3 : 2))
+        if (!strcmp(orders[i].name, w->v[0]) && w->n == (orders[i].what <= ADMIT ? 3 : 2))
             return obey_at(r, &orders[i], w->v[1], w->v[2]);
-    return xstrdup("error: unknown command; use: rate WHERE RATE, loss WHERE SHARE, down WHERE, "
+    return xstrdup("error: unknown command; use: rate WHERE RATE, loss WHERE SHARE, admit SITE "
+                   "PORT, down WHERE, "
                    "up WHERE, stall WHERE, go WHERE, disturb on|off, reset, stats; "
                    "WHERE is SITE, A-B or A>B");
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "lab/headers.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,8 +19,7 @@
 #define BATCH 32 /* packets read from one device before the next device */
 #define NAP_NS 50000
 #define CLIENTS 8
-#define DESTINATION_AT 16 /* in an IPv4 header */
-#define IPV4_HEADER_B 20
+#define STRANGE_B 64 /* enough to read a packet that is not kept */
 
 enum net { WAN, CTL, NETS };
 /* Identifies an epoll event: a device, the listening socket, or a client. */
@@ -42,11 +42,16 @@ struct clients {
 /* The site that a packet is addressed to; n: none. */
 static size_t destination(const struct packet *one, size_t n)
 {
-    const unsigned char *ip = one->data + PACKET_HEAD_B;
-    if (one->bytes < IPV4_HEADER_B || ip[0] >> 4 != 4)
-        return n;
-    size_t host = ip[DESTINATION_AT + 3];
-    return host >= SITE_FIRST_HOST && host < SITE_FIRST_HOST + n ? host - SITE_FIRST_HOST : n;
+    int host = header_host(one->data + PACKET_HEAD_B, one->bytes);
+    bool ours = host >= SITE_FIRST_HOST && host < SITE_FIRST_HOST + (int)n;
+    return ours ? (size_t)host - SITE_FIRST_HOST : n;
+}
+
+/* False: the site's firewall drops it. */
+static bool admits(const struct relay *r, const struct packet *one, size_t to)
+{
+    int port = r->guarded[to] ? header_opens(one->data + PACKET_HEAD_B, one->bytes) : -1;
+    return port < 0 || port == r->admitted[to];
 }
 
 static void write_out(struct relay *r, int fd, const struct packet *one)
@@ -60,6 +65,9 @@ static void forward(struct relay *r, struct packet *one, size_t from, enum net n
     size_t n = r->mesh.spec->n, to = destination(one, n);
     if (to == n || to == from) {
         r->counts.strange++;
+        packet_put(&r->mesh.packets, one);
+    } else if (net == WAN && !admits(r, one, to)) {
+        r->mesh.counts.cut_drops++;
         packet_put(&r->mesh.packets, one);
     } else if (net == WAN) {
         lab_mesh_put(&r->mesh, packet_fit(&r->mesh.packets, one), from, to, (double)clock_now_ns());
@@ -78,7 +86,7 @@ static bool read_some(struct relay *r, size_t from, enum net net)
     for (int i = 0; i < BATCH; i++) {
         struct packet *one = packet_get(&r->mesh.packets, false);
         if (!one) {
-            char lost[PACKET_HEAD_B + IPV4_HEADER_B];
+            char lost[PACKET_HEAD_B + STRANGE_B];
             r->mesh.counts.memory_drops++;
             return read(fd, lost, sizeof lost) > 0;
         }

@@ -30,7 +30,9 @@ struct relay {
     struct lab_mesh mesh;
     const struct site_devices *devices; /* by site */
     struct relay_counts counts;
-    bool held[LAB_SITES_MAX]; /* stalled: packets from and to the site wait */
+    bool guarded[LAB_SITES_MAX]; /* new TCP connections to the site only to the admitted port */
+    int admitted[LAB_SITES_MAX]; /* 0: to none */
+    bool held[LAB_SITES_MAX];    /* stalled: packets from and to the site wait */
     double released_ns[LAB_SITES_MAX];
     void (*answer)(struct relay *r, int client);
 };

@@ -53,7 +53,8 @@ static struct wan_outcome no_outcome(void)
 static double hidden_steps(const struct wan_cell *s)
 {
     bool waits = s->strict || (s->fragments <= 1 && s->overlap <= 0);
-    return (double)s->overlap + (waits ? 0 : (double)s->every / (double)s->fragments);
+    double steps = (double)s->overlap + (waits ? 0 : (double)s->every / (double)s->fragments);
+    return fmin(steps, (double)s->every);
 }
 
 static struct wan_training training_of(const struct rec_cell *c, const struct wan_cell *s,
@@ -85,11 +86,22 @@ static void leave_out(struct wan_outcome *o, const struct wan_cell *s)
         o->tokens_per_s = o->seconds = NAN;
 }
 
-static void set_streams(struct wan_map *map, int64_t streams)
+static void set_streams(struct wan_map *map, int64_t streams, int congestion)
 {
     map->common.streams = streams;
-    for (size_t i = 0; i < map->n_pairs; i++)
+    map->common.congestion = congestion;
+    for (size_t i = 0; i < map->n_pairs; i++) {
         map->pairs[i].link.streams = streams;
+        map->pairs[i].link.congestion = congestion;
+    }
+}
+
+/* congestion=auto: BBR where packets are lost. */
+static int congestion_of(const struct wan_cell *s, int given, double loss)
+{
+    if (s->congestion == WAN_CELL_AUTO)
+        return loss > 0 ? WAN_BBR : given;
+    return s->congestion < 0 ? given : s->congestion;
 }
 
 static void worst_of(struct modelled *m, const struct wan_map *map)
@@ -105,18 +117,16 @@ static void worst_of(struct modelled *m, const struct wan_map *map)
     m->rate_Bps = wan_map_rate(map);
 }
 
+/* `network` and `given`: of the map, before anything disturbs it or a cell changes it. */
 static struct modelled model(struct wan_map *map, const struct rec_cell *c,
-                             const struct wan_cell *s, const struct measured *t, int64_t ranks)
+                             const struct wan_cell *s, const struct measured *t, int64_t ranks,
+                             const struct modelled *network, int given)
 {
-    struct modelled m = {.o = no_outcome(), .bound_s = NAN};
+    struct modelled m = *network;
     struct wan_training training = training_of(c, s, t);
-    struct wan_view view;
-    set_streams(map, s->streams);
-    worst_of(&m, map);
+    set_streams(map, s->streams, congestion_of(s, given, m.loss));
     struct wan_carrier carrier = wan_cell_carrier(s, map, m.loss);
-    wan_view_make(&view, map, WAN_DIRECT, 1);
-    m.bound_s = wan_bound_s(&view.net, wan_training_bytes(&training, s->bits));
-    wan_view_free(&view);
+    m.bound_s = wan_map_bound_s(map, wan_training_bytes(&training, s->bits));
     if (s->model < WAN_STRATEGIES) {
         struct wan_case one = wan_case_of(map, &training);
         one.strategy = (enum wan_strategy)s->model;
@@ -209,15 +219,22 @@ static void put_row(struct csv *c, const struct recorded *r, const struct series
 static void put_rows(struct csv *c, const struct recorded *r, const struct gathered *g,
                      struct wan_map *map)
 {
+    struct modelled network = {NAN, NAN, NAN, NAN, no_outcome()};
+    int given = map->common.congestion;
+    if (map->n) {
+        network.rtt_s = network.loss = 0;
+        worst_of(&network, map);
+        wan_map_disturb(map);
+    }
     for (size_t i = 0; i < g->n; i++) {
         const struct series *series = &g->series[i];
         if (series->copy || !series_status(r, series).numbers)
             continue;
         struct wan_cell s = wan_cell_read(&r->cells[series->cell]);
         struct measured t = measure(r, series);
-        struct modelled m = {NAN, NAN, NAN, NAN, no_outcome()};
+        struct modelled m = network;
         if (map->n)
-            m = model(map, &r->cells[series->cell], &s, &t, r->ranks);
+            m = model(map, &r->cells[series->cell], &s, &t, r->ranks, &network, given);
         put_row(c, r, series, &s, &t, &m, map->n ? map->n : (size_t)r->nodes);
     }
 }

@@ -2,6 +2,7 @@
 #include "reduce/measured_cell.h"
 
 #include "base/units.h"
+#include "wan/net_words.h"
 
 #include <string.h>
 
@@ -34,9 +35,19 @@ static double read_size(const struct rec_cell *c, const char *key, uint64_t othe
     return (double)value;
 }
 
+static int read_congestion(const struct rec_cell *c)
+{
+    char word[64];
+    read_word(c, "congestion", word, sizeof word);
+    for (int i = 0; wan_congestions[i]; i++)
+        if (!strcmp(word, wan_congestions[i]))
+            return i;
+    return strcmp(word, "auto") ? WAN_CELL_GIVEN : WAN_CELL_AUTO;
+}
+
 struct wan_cell wan_cell_read(const struct rec_cell *c)
 {
-    struct wan_cell s = {.model = WAN_STRATEGIES, .bits = 32};
+    struct wan_cell s = {.model = WAN_STRATEGIES, .bits = 32, .congestion = read_congestion(c)};
     char word[64];
     read_word(c, "strategy", s.strategy, sizeof s.strategy);
     read_word(c, "transport", s.transport, sizeof s.transport);
@@ -82,7 +93,7 @@ struct wan_carrier wan_cell_carrier(const struct wan_cell *s, const struct wan_m
         return c;
     c.streams = (double)s->streams;
     c.segment_B = wan_segment_B(&map->common);
-    c.window = FIRST_WINDOW;
+    c.window = map->common.congestion == WAN_BBR ? 0 : FIRST_WINDOW; /* BBR keeps its window */
     c.tick_s = TICK_S;
     c.loss = loss;
     return c;

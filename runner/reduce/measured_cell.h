@@ -10,9 +10,13 @@
 
 #define WAN_CELL_GROUP 128 /* values that share a scale on the wire below 16 bits */
 
+#define WAN_CELL_AUTO (-1)
+#define WAN_CELL_GIVEN (-2)
+
 struct wan_cell {
     char strategy[32], transport[16], wire[16];
-    int model; /* enum wan_strategy; WAN_STRATEGIES: none */
+    int congestion; /* enum wan_congestion, WAN_CELL_AUTO, or that of the network */
+    int model;      /* enum wan_strategy; WAN_STRATEGIES: none */
     double bits, compute_s, block_B;
     int64_t streams, every, fragments, overlap, accumulate, tokens, target_tokens;
     bool strict, trains, equal_shares;

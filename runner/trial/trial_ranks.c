@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/jsontext.h"
+#include "base/stats.h"
 #include "base/text.h"
 
 #include <dirent.h>
@@ -103,20 +104,32 @@ static struct trial_visit *visit_of(struct reader *f, struct trial_comm *c, cons
     return v;
 }
 
-/* The first step still runs collectives of the arm before. And the time on the host is right only
- * after the host has caught up with the GPU. */
+/* The time of a visit: that of its middle steps, for as many steps as there are without the first, which
+ * still runs collectives of the arm before. Steps are timed on the host. Where a job waits for its
+ * GPUs, to log a loss, one step is longer, and the next is shorter, because the host gets ahead of the
+ * GPU again. A visit can have one of the two without the other. 0: the times are in no order. */
+static uint64_t visit_ns(const json_t *at, size_t n)
+{
+    AUTO_FREE double *step = xcalloc(n, sizeof *step);
+    for (size_t i = 0; i + 2 < n; i++) {
+        step[i] = (double)(json_integer_value(json_array_get(at, i + 2)) -
+                           json_integer_value(json_array_get(at, i + 1)));
+        if (step[i] <= 0)
+            return 0;
+    }
+    return (uint64_t)(stats_middle_mean(step, n - 2) * (double)(n - 2));
+}
+
 static bool read_visit(struct reader *f, struct trial_comm *c, const json_t *o)
 {
     const json_t *at = json_object_get(o, "at_ns");
     size_t n = json_array_size(at);
     if (n < 3 || n != (size_t)integer(o, "steps") + 1)
         return false;
-    int64_t from = json_integer_value(json_array_get(at, 1));
-    int64_t to = json_integer_value(json_array_get(at, n - 1));
-    if (to <= from)
+    uint64_t took = visit_ns(at, n);
+    if (!took)
         return false;
     struct trial_visit *v = visit_of(f, c, o);
-    uint64_t took = (uint64_t)(to - from);
     if (!v->ranks++)
         v->at = f->unix_s + ((double)json_integer_value(json_array_get(at, 0)) - f->at_ns) / 1e9;
     v->most_ns = took > v->most_ns ? took : v->most_ns;

@@ -122,8 +122,9 @@ int cmd_lab_set(int argc, char **argv)
         .arguments = "ORDER",
         .summary =
             "Changes the network of the lab in which it is called: rate WHERE 100Mbit/s (or "
-            "10%), loss WHERE 1%, down WHERE, up WHERE, stall WHERE, go WHERE, disturb on or "
-            "off, or reset. WHERE is a site, two sites A-B, or one direction 'A>B'. stats "
+            "10%), loss WHERE 1%, down WHERE, up WHERE, stall WHERE, go WHERE, admit SITE PORT "
+            "(none, all), disturb on or off, or reset. WHERE is a site, two sites A-B, or one "
+            "direction 'A>B'. stats "
             "prints packet counts.",
         .example = "gradsync lab-set rate east 10%",
         .options = no_options,

@@ -64,8 +64,10 @@ static int model(void *request, char **words, int n)
         code = fail_at(GS_USAGE, c->path, 0, "no [model] section; add one (gradsync help model)");
     if (!code)
         code = wan_map_read(&m, c);
-    if (!code)
+    if (!code) {
+        wan_map_disturb(&m);
         code = model_training(q, c, set.platform.name, &m);
+    }
     wan_map_free(&m);
     config_free(c);
     return code;

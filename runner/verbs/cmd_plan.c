@@ -12,6 +12,7 @@
 #include "plan/plan_table.h"
 #include "plan/sections.h"
 #include "verbs/commands.h"
+#include "wan/net.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -240,6 +241,8 @@ static int plan_config(void *request, char **words, int n)
     int code = config_load(&c, words[0], o->set);
     if (!code)
         code = settings_read(c, &set);
+    if (!code)
+        code = wan_map_check_words(c);
     if (!code)
         code = show_sections(c, o);
     config_free(c);

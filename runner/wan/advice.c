@@ -28,6 +28,26 @@ static struct wan_outcome outcome(const struct wan_training *t, const struct wan
     return o;
 }
 
+#define RTO_S 0.2 /* Linux: a pause of this and a round trip empties a stream's window */
+
+/* The mean over the fragments of a period. Only the first follows a pause that is long enough. */
+static double fragment_s(const struct wan_case *c, const struct wan_net *net,
+                         const struct wan_schedule *sch, double compute_s, double bytes)
+{
+    double cold_s = wan_sync_s(c->strategy, net, bytes);
+    if (!net->carrier || sch->fragments <= 1)
+        return cold_s;
+    struct wan_carrier carrier = *net->carrier;
+    struct wan_net warm = *net;
+    carrier.window = 0;
+    warm.carrier = &carrier;
+    double warm_s = wan_sync_s(c->strategy, &warm, bytes);
+    double pause_s = sch->every / sch->fragments * compute_s - warm_s;
+    return pause_s > RTO_S + 2 * net->farthest_s
+               ? cold_s
+               : (cold_s + (sch->fragments - 1) * warm_s) / sch->fragments;
+}
+
 /* On a view that is there already: searches ask many times. */
 static struct wan_outcome on_view(const struct wan_case *c, const struct wan_net *net)
 {
@@ -35,13 +55,16 @@ static struct wan_outcome on_view(const struct wan_case *c, const struct wan_net
     struct wan_schedule sch = wan_training_schedule(t);
     sch.every = c->every;
     sch.fragments = fmin(sch.fragments, sch.every);
+    size_t members = (size_t)((double)net->n * fmax(1, net->flat));
     double bytes = wan_training_bytes(t, c->bits), part = 1 / sch.fragments;
+    double compute_s = wan_training_compute_s(t);
+    double sent = wan_wire_bytes(c->strategy, members, bytes);
     double measured_s = t->sync_s * bytes / wan_training_bytes(t, t->bits) / c->factor;
-    double fragment_s =
-        measured_s > 0 ? measured_s * part : wan_sync_s(c->strategy, net, bytes * part);
-    return outcome(
-        t, &sch, wan_training_compute_s(t), fragment_s,
-        wan_wire_bytes(c->strategy, (size_t)((double)net->n * fmax(1, net->flat)), bytes));
+    double each_s =
+        measured_s > 0 ? measured_s * part : fragment_s(c, net, &sch, compute_s, bytes * part);
+    if (measured_s <= 0)
+        sch.wire_s = wan_busy_s(c->strategy, net, bytes * part);
+    return outcome(t, &sch, compute_s, each_s, sent);
 }
 
 struct wan_outcome wan_evaluate(const struct wan_case *c)
@@ -117,6 +140,39 @@ struct wan_outcome wan_alternative_outcome(const struct wan_training *t,
     if (a->rate_Bps > 0)
         sync = sent / a->rate_Bps + (n > 1 ? 2 * (n - 1) * a->rtt_s / 2 : 0);
     return outcome(t, &each, compute, sync, sent);
+}
+
+#define ROWS_MOST 1000 /* more are not looked at pair by pair */
+
+/* All that a row's links carry in one direction. */
+static double links_Bps(const struct wan_map *m, size_t row, bool out)
+{
+    double sum = m->n_rows > ROWS_MOST ? INFINITY : 0;
+    for (size_t k = 0; k < m->n_rows && m->n_rows <= ROWS_MOST; k++) {
+        struct wan_link l = out ? wan_map_link(m, row, k) : wan_map_link(m, k, row);
+        sum += (double)(m->sites[k].count - (k == row)) * wan_link_Bps(&l, 1);
+    }
+    return sum;
+}
+
+double wan_map_bound_s(const struct wan_map *m, double bytes)
+{
+    struct wan_map any = *m;
+    struct wan_view v;
+    double payload = m->common.mtu_B > 0 ? wan_goodput(m->common.mtu_B) : 1;
+    any.any_transport = true;
+    wan_view_make(&v, &any, WAN_DIRECT, 1);
+    for (size_t r = 0, k = 0; r < m->n_rows; r++) {
+        double up = fmin(m->sites[r].up_Bps * payload, links_Bps(&any, r, true));
+        double down = fmin(m->sites[r].down_Bps * payload, links_Bps(&any, r, false));
+        for (int64_t i = 0; i < m->sites[r].count; i++, k++) {
+            v.up[k] = up;
+            v.down[k] = down;
+        }
+    }
+    double s = wan_bound_s(&v.net, bytes);
+    wan_view_free(&v);
+    return s;
 }
 
 double wan_map_rate(const struct wan_map *m)

@@ -66,7 +66,9 @@ static void try_schedule(struct wan_choice *c, double bits, double fragments, do
     c->training.overlap = overlap;
     c->training.every = 1;
     c->plan.strategy = wan_best_strategy(c->plan.map, &c->training);
-    c->plan.every = fragments > 1 ? fmax(fragments, wan_every_for(&c->plan, c->target)) : 1;
+    /* Each fragment has a place of its own among the steps. */
+    c->plan.every =
+        fragments > 1 ? fragments * ceil(wan_every_for(&c->plan, c->target) / fragments) : 1;
     c->training.every = c->plan.every;
     c->outcome = wan_evaluate(&c->plan);
 }
@@ -140,7 +142,8 @@ static void print_wan_sync(const struct wan_choice *c)
            c->outcome.efficiency < c->target * (1 - 1e-9) ? ", below the target" : "");
 }
 
-/* Names as NCCL 2.28, OpenDiLoCo, torchtitan with torchft, and PCCL have them. */
+/* Names as NCCL 2.28, train_fsdp.py of OpenDiLoCo, the command line of torchtitan (for torchft) and
+ * pccl.h have them. OpenDiLoCo has neither fragments nor overlap. */
 static void print_elsewhere(const struct wan_choice *c)
 {
     double buffer_B = fmax(BUFFER_LEAST_B, 2 * largest_bdp(c->plan.map));
@@ -159,14 +162,19 @@ static void print_elsewhere(const struct wan_choice *c)
         printf("  OpenDiLoCo --hv.local-steps %.0f%s\n", c->plan.every,
                c->plan.bits < 16 ? " --hv.hivemind-compression uniform8bit"
                                  : " --hv.hivemind-compression fp16");
-        printf("  torchft    fault_tolerance.semi_sync_method=diloco sync_steps=%.0f "
-               "fragment_sync_delay=%.0f%s\n",
-               c->plan.every, c->training.overlap,
-               c->plan.bits < 16 ? " should_quantize=true" : "");
+        printf(
+            "  torchtitan --fault_tolerance.enable --fault_tolerance.semi_sync_method=diloco\n"
+            "             --fault_tolerance.sync_steps=%.0f --fault_tolerance.num_fragments=%.0f\n"
+            "             --fault_tolerance.fragment_sync_delay=%.0f%s\n",
+            c->plan.every, c->training.fragments, c->training.overlap,
+            c->plan.bits < 16 ? " --fault_tolerance.should_quantize" : "");
     }
-    printf("  PCCL       p2p_connection_pool_size=%lld, optimise the topology once all have "
+    printf("  PCCL       p2p_connection_pool_size=%lld, pcclOptimizeTopology once all have "
            "joined%s\n",
-           (long long)c->streams, c->plan.bits < 16 ? ", quantise to uint8" : "");
+           (long long)c->streams,
+           c->plan.bits < 16 ? ",\n             quantized_datatype=pcclUint8 "
+                               "algorithm=pcclQuantMinMax"
+                             : "");
 }
 
 void wan_choice_print(const struct wan_choice *c)

@@ -35,7 +35,9 @@ double wan_compute_s(const struct wan_job *job)
 double wan_exposed_s(const struct wan_schedule *sch, double compute_s, double fragment_s)
 {
     double late_s = sch->fragments * fmax(0, fragment_s - sch->hidden * compute_s);
-    return fmax(late_s, sch->fragments * fragment_s - sch->every * compute_s);
+    bool several = sch->wire_s > 0 && sch->hidden * sch->fragments > sch->every;
+    double each_s = several ? fmin(sch->wire_s, fragment_s) : fragment_s;
+    return fmax(late_s, sch->fragments * each_s - sch->every * compute_s);
 }
 
 double wan_efficiency(const struct wan_schedule *sch, double compute_s, double fragment_s)

@@ -41,10 +41,12 @@ struct wan_schedule {
     double hidden;           /* steps of compute that can overlap with the exchange of a fragment */
     double outer_s;          /* the outer optimiser's step, per synchronisation */
     double straggle_s;       /* waiting for the slowest, per step */
+    double wire_s;           /* a fragment's time on the uplink alone; 0: all of its exchange */
 };
 /* Seconds per H steps in which nothing is computed, given the sync of one fragment:
  * P max(0, T_fragment - hidden T_c). The fragments follow each other over the same links, so it is
- * at least P T_fragment - H T_c. Solved for the rate, this is the formula of Douillard et al. 2025
+ * at least P T_fragment - H T_c; where several may be in flight, only their time on the uplink adds
+ * up. Solved for the rate, this is the formula of Douillard et al. 2025
  * with hidden = 2/3 + tau: W = (bytes / P) / [(H T_c / P)(1/CU - 1) + (2/3 + tau) T_c]. The 2/3 is
  * the backward pass, beside which even the exchange of every step can run. */
 double wan_exposed_s(const struct wan_schedule *sch, double compute_s, double fragment_s);

@@ -86,11 +86,46 @@ double wan_link_Bps(const struct wan_link *l, double factor)
     double window_B = l->window_B > 0 ? l->window_B : WAN_WINDOW_B;
     bool limited = l->streams > 0 || l->loss > 0 || l->window_B > 0;
     if (l->rtt_s > 0 && limited) {
-        double stream = wan_stream_Bps((enum wan_congestion)l->congestion, rate, l->rtt_s, l->loss,
+        double events = l->loss / fmax(1, l->burst); /* a burst slows a stream down once */
+        double stream = wan_stream_Bps((enum wan_congestion)l->congestion, rate, l->rtt_s, events,
                                        mss, window_B);
         rate = fmin(rate, fmax(1, (double)l->streams) * stream);
     }
     return l->mtu_B > 0 ? rate * wan_goodput(l->mtu_B) : rate;
+}
+
+/* Other traffic on the links of a row, in one direction. It does not slow down. */
+static double others_Bps(const struct wan_map *m, size_t row, bool out)
+{
+    double sum = 0;
+    for (size_t k = 0; k < m->n_rows; k++) {
+        const struct wan_pair *p = out ? find_pair(m, row, k) : find_pair(m, k, row);
+        sum += k == row ? 0 : p ? p->link.cross_Bps : m->common.cross_Bps;
+    }
+    return sum;
+}
+
+/* The delay wanders between nothing and `jitter`, in each direction. */
+static void disturb(struct wan_link *l)
+{
+    if (l->rtt_s > 0)
+        l->rtt_s += l->jitter_s;
+    if (l->rate_Bps > l->cross_Bps)
+        l->rate_Bps -= l->cross_Bps;
+}
+
+void wan_map_disturb(struct wan_map *m)
+{
+    bool any = m->common.cross_Bps > 0;
+    for (size_t i = 0; i < m->n_pairs; i++) {
+        any = any || m->pairs[i].link.cross_Bps > 0;
+        disturb(&m->pairs[i].link);
+    }
+    disturb(&m->common);
+    for (size_t r = 0; any && r < m->n_rows; r++) {
+        m->sites[r].up_Bps -= fmin(others_Bps(m, r, true), 0.9 * m->sites[r].up_Bps);
+        m->sites[r].down_Bps -= fmin(others_Bps(m, r, false), 0.9 * m->sites[r].down_Bps);
+    }
 }
 
 int64_t wan_map_gpus(const struct wan_map *m)

@@ -94,6 +94,8 @@ struct wan_map {
  * cases. The config must outlive the map. */
 int wan_map_read(struct wan_map *m, const struct config *c);
 void wan_map_free(struct wan_map *m);
+/* Checks their words alone, where rates are not needed. Without [sites] it does nothing. */
+int wan_map_check_words(const struct config *c);
 
 /* Finds each row's typical peers; the last step of wan_map_read. */
 void wan_map_peers(struct wan_map *m);
@@ -101,6 +103,10 @@ void wan_map_peers(struct wan_map *m);
 /* Searches n elements of `size` bytes that begin with their wan_ends and are sorted by them.
  * Returns the index of the first that is not before (from, to). */
 size_t wan_ends_find(const void *sorted, size_t n, size_t size, size_t from, size_t to);
+
+/* Takes what the disturbances of a lab cost from the rates and adds it to the round trips. For the
+ * model: the lab makes them itself. */
+void wan_map_disturb(struct wan_map *m);
 
 /* The link between sites of two rows (or of one row). Fills in the RTT from the distance, and the
  * rate from the limits of both sites. */

@@ -230,14 +230,28 @@ static int read_links(struct wan_map *m, const struct config *c)
     return code;
 }
 
-int wan_map_read(struct wan_map *m, const struct config *c)
+static int read_words(struct wan_map *m, const struct config *c)
 {
     *m = (struct wan_map){0};
     int sites = read_sites(m, c);
     int links = read_links(m, c);
-    if (sites || links)
-        return GS_USAGE;
-    return wan_map_check(m, c);
+    return sites || links ? GS_USAGE : GS_OK;
+}
+
+int wan_map_read(struct wan_map *m, const struct config *c)
+{
+    int code = read_words(m, c);
+    return code ? code : wan_map_check(m, c);
+}
+
+int wan_map_check_words(const struct config *c)
+{
+    if (!config_section(c, "sites"))
+        return GS_OK;
+    struct wan_map m;
+    int code = read_words(&m, c);
+    wan_map_free(&m);
+    return code;
 }
 
 void wan_map_free(struct wan_map *m)

@@ -76,13 +76,7 @@ static int judge(const struct wan_ground *g, const struct config_entry *e, struc
 static struct wan_reach physics_of(const struct wan_map *m, const struct wan_training *t,
                                    double bytes)
 {
-    struct wan_map any = *m;
-    struct wan_view v;
-    struct wan_reach p = {.compute_s = t->compute_s};
-    any.any_transport = true;
-    wan_view_make(&v, &any, WAN_DIRECT, 1);
-    p.sync_s = wan_bound_s(&v.net, bytes);
-    wan_view_free(&v);
+    struct wan_reach p = {.compute_s = t->compute_s, .sync_s = wan_map_bound_s(m, bytes)};
     if (p.compute_s <= 0)
         p.compute_s = wan_training_compute_s(t) * t->mfu;
     p.step_s = fmax(p.compute_s, p.sync_s / t->every);

@@ -94,7 +94,7 @@ static void print_network(const struct wan_report *r)
            scaled(wan_map_rate(r->map) * 8, "bit/s").s, seconds(v.nearest_rtt_s).s,
            seconds(v.farthest_rtt_s).s);
     printf("  bound      no all-reduce takes less than %s\n",
-           seconds(wan_bound_s(&v.net, wan_training_bytes(r->training, r->training->bits))).s);
+           seconds(wan_map_bound_s(r->map, wan_training_bytes(r->training, r->training->bits))).s);
     wan_view_free(&v);
 }
 

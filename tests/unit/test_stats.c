@@ -41,6 +41,18 @@ static void quantiles_are_type_7(void **state)
     assert_true(isnan(stats_median(d, 0)));
 }
 
+static void a_middle_mean_leaves_out_the_ends(void **state)
+{
+    (void)state;
+    const double steps[] = {100, 40, 100, 160, 100}, two[] = {60, 140};
+    const double ten[] = {9, 1, 8, 2, 7, 3, 6, 4, 5, 1000};
+    near(stats_middle_mean(steps, 5), 100, 1e-12);
+    near(stats_middle_mean(steps, 3), 100, 1e-12);
+    near(stats_middle_mean(two, 2), 100, 1e-12);
+    near(stats_middle_mean(ten, 10), 5.5, 1e-12);
+    assert_true(isnan(stats_middle_mean(ten, 0)));
+}
+
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -244,6 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_are_type_7),
+        cmocka_unit_test(a_middle_mean_leaves_out_the_ends),
         cmocka_unit_test(selection_agrees_with_sorting),
         cmocka_unit_test(median_intervals_are_order_statistics),
         cmocka_unit_test(warmup_is_found_and_not_invented),

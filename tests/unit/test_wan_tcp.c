@@ -31,10 +31,11 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 struct plan {
     struct link_tcp_options options;
-    int blocks;   /* each way between two ranks */
-    int breaks;   /* streams to break meanwhile, a rank */
-    int late;     /* buffers are posted in reverse, this many turns after the sends */
-    size_t bytes; /* of each block; 0: sizes[] in turn */
+    const char *addresses_0; /* of rank 0, in place of those of the options */
+    int blocks;              /* each way between two ranks */
+    int breaks;              /* streams to break meanwhile, a rank */
+    int late;                /* buffers are posted in reverse, this many turns after the sends */
+    size_t bytes;            /* of each block; 0: sizes[] in turn */
 };
 
 static size_t size_of(const struct plan *p, int id)
@@ -140,8 +141,11 @@ static int exchange(const struct wl_host *h, void *arg)
     struct rng rng;
     char why[256];
     struct wan_event e;
+    struct link_tcp_options options = p->options;
+    if (h->rank == 0 && p->addresses_0)
+        options.addresses = p->addresses_0;
     rng_stream(&rng, 7, (uint64_t)h->rank);
-    if (link_tcp_open(&l, h, &p->options, why, sizeof why))
+    if (link_tcp_open(&l, h, &options, why, sizeof why))
         return say(h, "open", why);
     make(&b, h, p);
     if ((!p->late && recv_all(l, h, p, &b)) || send_all(l, h, p, &b, &rng))
@@ -542,6 +546,50 @@ static void refusals(void **state)
     unlink(a), unlink(b), close(taken);
 }
 
+/* ---- addresses from a file ---- */
+
+/* A file with a comment and this line of this host; the caller frees and unlinks its path. */
+static char *write_addresses(const char *where)
+{
+    char host[64] = "", text[256], *path = some(strdup("/tmp/wan_addresses_XXXXXX"));
+    gethostname(host, sizeof host - 1);
+    snprintf(text, sizeof text, "# who where\nelsewhere 192.0.2.1:5300\n%s %s # ours\n", host,
+             where);
+    close(mkstemp(path));
+    write_secret(path, text, 0644);
+    return path;
+}
+
+static void given_addresses(void **state)
+{
+    (void)state;
+    char *six = write_addresses("[::1]"), *none = write_addresses("none"),
+         *own = write_addresses("own"), *bad = write_addresses("[::1]:0");
+    struct plan p = {.options = plain, .blocks = 20, .bytes = 65536, .breaks = 4};
+    p.options.addresses = six;
+    assert_true(team_run(2, 2, 20, exchange, &p, NULL));
+    p.addresses_0 = none; /* rank 0 connects, as nobody can connect to it */
+    assert_true(team_run(2, 2, 20, exchange, &p, NULL));
+    p.breaks = 0;
+    assert_true(team_run(4, 2, 20, exchange, &p, NULL)); /* two of the ranks share its host */
+    p.options.addresses = own;
+    assert_true(team_run(2, 2, 20, exchange, &p, NULL));
+
+    struct refusal r = {{plain, plain}, "nobody can connect to it, nor to rank 1"};
+    r.options[0].deadline_s = r.options[1].deadline_s = 1;
+    r.options[0].addresses = r.options[1].addresses = none;
+    assert_true(team_run(2, 2, 20, refused, &r, NULL));
+    r.want = "port '0'";
+    r.options[1].addresses = bad;
+    assert_true(team_run(2, 2, 20, refused, &r, NULL));
+    r.want = "no line for host";
+    r.options[1].addresses = "/dev/null";
+    assert_true(team_run(2, 2, 20, refused, &r, NULL));
+    char *const all[] = {six, none, own, bad};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        unlink(all[i]), free(all[i]);
+}
+
 /* ---- from another thread ---- */
 
 static void *stop_soon(void *arg)
@@ -580,10 +628,15 @@ static void abort_from_outside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_sizes), cmocka_unit_test(posted_late),
-        cmocka_unit_test(flooded),    cmocka_unit_test(broken_streams),
-        cmocka_unit_test(dealt),      cmocka_unit_test(faults),
-        cmocka_unit_test(refusals),   cmocka_unit_test(abort_from_outside),
+        cmocka_unit_test(many_sizes),
+        cmocka_unit_test(posted_late),
+        cmocka_unit_test(flooded),
+        cmocka_unit_test(broken_streams),
+        cmocka_unit_test(dealt),
+        cmocka_unit_test(faults),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(given_addresses),
+        cmocka_unit_test(abort_from_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

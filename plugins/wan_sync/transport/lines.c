@@ -29,6 +29,7 @@ static int open_tcp(struct lines *l, const struct line *line, struct wan_link **
     struct link_tcp_options options = {.streams = (int)c->streams,
                                        .interface = c->interface,
                                        .port = (int)c->port,
+                                       .addresses = c->addresses,
                                        .congestion = c->congestion,
                                        .secret_file = c->secret_file,
                                        .protection = (enum tcp_protection)c->protection,

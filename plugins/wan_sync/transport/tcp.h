@@ -33,6 +33,8 @@ struct link_tcp_options {
     int streams;             /* between two ranks, 1 to LINK_TCP_STREAMS_MAX */
     const char *interface;   /* use only its addresses; "": all but loopback */
     int port;                /* listen on port + local rank; 0: any free port */
+    const char *addresses;   /* file with the addresses that other hosts use (tcp_addr.h); "" or
+                                NULL: those of the interface */
     const char *congestion;  /* e.g. "bbr"; "": the kernel's default; "auto": that, and bbr
                                 once losses limit it (tcp_congestion.c) */
     const char *secret_file; /* at least 16 bytes, mode 0600; "": keys are agreed over MPI */

@@ -16,7 +16,7 @@ static bool same_interface(const struct ifaddrs *i, const char *interface)
 }
 
 /* Link-local addresses of IPv6 mean nothing on another host. */
-static void add_address(struct tcp_contact *c, const struct sockaddr *a)
+void tcp_contact_add(struct tcp_contact *c, const struct sockaddr *a)
 {
     if (c->addresses == TCP_ADDRESSES_MAX || !a)
         return;
@@ -35,6 +35,15 @@ static void add_address(struct tcp_contact *c, const struct sockaddr *a)
     c->addresses++;
 }
 
+void tcp_contact_here(struct tcp_contact *c)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    c->addresses = 0;
+    c->closed = false;
+    c->port = c->listens;
+    tcp_contact_add(c, (const struct sockaddr *)&a);
+}
+
 static void names_of(const struct ifaddrs *all, char *text, size_t size)
 {
     text[0] = 0;
@@ -51,8 +60,7 @@ int tcp_contact_own(struct tcp_contact *out, const char *interface, bool loopbac
     *out = (struct tcp_contact){0};
     gethostname(out->host, sizeof out->host - 1);
     if (loopback) {
-        struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-        add_address(out, (const struct sockaddr *)&a);
+        tcp_contact_here(out);
         return 0;
     }
     struct ifaddrs *all = NULL;
@@ -65,7 +73,7 @@ int tcp_contact_own(struct tcp_contact *out, const char *interface, bool loopbac
         for (const struct ifaddrs *i = all; i; i = i->ifa_next)
             if ((i->ifa_flags & IFF_UP) && i->ifa_addr && i->ifa_addr->sa_family == families[f] &&
                 same_interface(i, interface))
-                add_address(out, i->ifa_addr);
+                tcp_contact_add(out, i->ifa_addr);
     char names[128];
     names_of(all, names, sizeof names);
     freeifaddrs(all);

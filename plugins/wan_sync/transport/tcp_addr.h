@@ -15,6 +15,9 @@
 /* A rank's addresses, for the other ranks; sent as raw bytes. */
 struct tcp_contact {
     char host[64];
+    int node;
+    bool closed;      /* other hosts cannot connect to it: it connects to them */
+    uint16_t listens; /* its port; others may need `port` */
     uint16_t port, addresses;
     struct {
         uint16_t family;
@@ -26,6 +29,14 @@ struct tcp_contact {
  * only loopback's. */
 int tcp_contact_own(struct tcp_contact *out, const char *interface, bool loopback, char *why,
                     size_t size);
+
+/* What `path` says of this host in place of that: fills in its addresses and its port, which is that
+ * of its first rank, or `closed`. Lines of the file: HOST and ADDRESS[:PORT], own or none. */
+int tcp_contact_given(struct tcp_contact *c, const char *path, int local_rank, char *why,
+                      size_t size);
+void tcp_contact_add(struct tcp_contact *c, const struct sockaddr *a);
+/* Makes it the contact of a rank on this host. */
+void tcp_contact_here(struct tcp_contact *c);
 
 /* Returns a socket that listens on `port` (0: any free port), and the port in *bound; or -1 and
  * why. */

@@ -47,6 +47,13 @@ static void hello_free(struct tcp_hello *h)
     free(h);
 }
 
+bool tcp_hello_calls(const struct tcp_link *l, int peer)
+{
+    const struct tcp_contact *me = &l->peers[l->host.rank].contact, *c = &l->peers[peer].contact;
+    bool alike = me->node == c->node || me->closed == c->closed;
+    return alike ? l->host.rank > peer : me->closed;
+}
+
 static bool calls(const struct tcp_hello *h)
 {
     return h->step == TCP_CONNECTING || h->step == TCP_WANTS_ANSWER;
@@ -126,8 +133,9 @@ static void take_call(struct tcp_hello *h)
 {
     struct tcp_link *l = h->link;
     const struct tcp_call *c = &h->call;
-    if (c->to != l->host.rank || c->from <= c->to || c->from >= l->host.ranks ||
-        c->stream >= l->options.streams || !tcp_call_proved(&l->pairs[c->from].hello, c)) {
+    if (c->to != l->host.rank || c->from == c->to || c->from >= l->host.ranks ||
+        tcp_hello_calls(l, c->from) || c->stream >= l->options.streams ||
+        !tcp_call_proved(&l->pairs[c->from].hello, c)) {
         tcp_hello_drop(h, "");
         return;
     }
@@ -288,7 +296,7 @@ void tcp_hello_tick(struct tcp_link *l)
         if (l->now > h->deadline)
             tcp_hello_drop(h, "no answer");
     }
-    for (int r = 0; r < l->host.rank; r++)
-        if (!l->peers[r].closed)
+    for (int r = 0; r < l->host.ranks; r++)
+        if (r != l->host.rank && tcp_hello_calls(l, r) && !l->peers[r].closed)
             dial_due(&l->peers[r]);
 }

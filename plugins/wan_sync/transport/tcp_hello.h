@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A connection until both ends have proved that they know the secret: a few messages of fixed size,
- * within a short deadline. The higher rank connects to the lower one, at the start and whenever a
- * stream broke.
+ * within a short deadline. The higher rank connects to the lower one, or the one that nobody can
+ * connect to connects to the other, at the start and whenever a stream broke.
  */
 #pragma once
 

@@ -38,6 +38,11 @@ static int check_options(const struct link_tcp_options *o, const struct wl_host 
     return -1;
 }
 
+static bool has_addresses(const struct tcp_link *l)
+{
+    return l->host.nodes > 1 && l->options.addresses && l->options.addresses[0];
+}
+
 /* All that a rank does alone. */
 static int prepare_own(struct tcp_link *l, struct word *own, char *why, size_t size)
 {
@@ -46,9 +51,14 @@ static int prepare_own(struct tcp_link *l, struct word *own, char *why, size_t s
     int port = o->port ? o->port + l->host.local_rank : 0;
     if (check_options(o, &l->host, why, size) ||
         tcp_contact_own(&own->contact, o->interface, loopback, why, size) ||
-        (l->listener = tcp_listen(loopback, port, o->congestion, &own->contact.port, why, size)) <
-            0)
+        (has_addresses(l) &&
+         tcp_contact_given(&own->contact, o->addresses, l->host.local_rank, why, size)) ||
+        (l->listener =
+             tcp_listen(loopback, port, o->congestion, &own->contact.listens, why, size)) < 0)
         return -1;
+    own->contact.node = l->host.node;
+    if (!own->contact.port)
+        own->contact.port = own->contact.listens;
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
     l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     l->listener_watched = TCP_LISTENER, l->wake_watched = TCP_WAKE;
@@ -89,6 +99,8 @@ static int agree(struct tcp_link *l, const struct word *own, struct tcp_peer *pe
         if (!peers)
             continue;
         peers[r].contact = w.contact;
+        if (has_addresses(l) && r != l->host.rank && w.contact.node == l->host.node)
+            tcp_contact_here(&peers[r].contact);
         peers[r].public = w.public;
         peers[r].local =
             r != l->host.rank && l->paces && !strcmp(w.contact.host, own->contact.host);
@@ -104,6 +116,33 @@ static const struct tcp_peer *not_connected(const struct tcp_link *l)
     return NULL;
 }
 
+/* Two ranks that nobody can connect to have no link. */
+static int check_closed(struct tcp_link *l)
+{
+    const struct tcp_peer *me = &l->peers[l->host.rank];
+    for (int r = 0; me->contact.closed && r < l->host.ranks; r++)
+        if (l->peers[r].contact.closed && l->peers[r].contact.node != me->contact.node)
+            return tcp_fail(l,
+                            "nobody can connect to it, nor to rank %d (%s), by %s: give one of "
+                            "them an address there",
+                            r, l->peers[r].contact.host, l->options.addresses);
+    return 0;
+}
+
+/* Where a peer that should have connected to us tried to. */
+static void where_called(const struct tcp_link *l, const struct tcp_peer *p, char *text,
+                         size_t size)
+{
+    const struct tcp_contact *own = &l->peers[l->host.rank].contact;
+    char at[64];
+    text[0] = 0;
+    if (tcp_hello_calls(l, p->rank) || !own->addresses)
+        return;
+    tcp_contact_text(own, 0, at, sizeof at);
+    snprintf(text, size, ": it should connect to %s%s", at,
+             own->addresses > 1 ? " or another address of this host" : "");
+}
+
 static int connect_all(struct tcp_link *l)
 {
     const struct tcp_peer *p;
@@ -114,13 +153,14 @@ static int connect_all(struct tcp_link *l)
                 return -1;
             continue;
         }
-        char strangers[96] = "";
+        char strangers[96] = "", called[128];
         if (l->seen.strangers)
             snprintf(strangers, sizeof strangers,
                      "; refused %u that were silent or without the secret: is it the same there?",
                      l->seen.strangers);
-        return tcp_fail(l, "%d of %d streams with rank %d (%s) after %g s%s%s%s", p->up,
-                        l->options.streams, p->rank, p->contact.host, l->options.deadline_s,
+        where_called(l, p, called, sizeof called);
+        return tcp_fail(l, "%d of %d streams with rank %d (%s) after %g s%s%s%s%s", p->up,
+                        l->options.streams, p->rank, p->contact.host, l->options.deadline_s, called,
                         p->last[0] ? ": " : "", p->last, strangers);
     }
     return 0;
@@ -248,7 +288,7 @@ static int open_steps(struct tcp_link *l, struct word *own, char *why, size_t si
 {
     prepare_own(l, own, own->why, sizeof own->why);
     if (agree(l, own, l->peers, why, size) || together(l, tcp_keyring_pair(l), own, why, size) ||
-        together(l, connect_all(l), own, why, size))
+        together(l, check_closed(l), own, why, size) || together(l, connect_all(l), own, why, size))
         return -1;
     bool probes = l->paces && l->options.probe_s > 0;
     for (int by = 1; probes && by < l->host.ranks && by <= PROBES_MOST; by++)

@@ -4,6 +4,7 @@
  *
  *   tcp_open      collective opening        tcp_link   the loop, deadlines, the operations
  *   tcp_addr      addresses, listening      tcp_hello  connections until both ends are proved
+ *   tcp_given     addresses from a file
  *   tcp_out       a stream's sending side   tcp_in     its receiving side
  *   tcp_peer      blocks on their way       tcp_slot   buffers for received blocks
  *   tcp_grant     bytes that a peer may send tcp_stream a stream comes and goes
@@ -241,6 +242,7 @@ void tcp_out_bye(struct tcp_peer *p, const char *text);
 void tcp_in_pull(struct tcp_stream *s);
 
 /* tcp_hello.c */
+bool tcp_hello_calls(const struct tcp_link *l, int peer); /* this rank connects to the peer */
 void tcp_hello_accept(struct tcp_link *l);
 void tcp_hello_step(struct tcp_hello *h);
 void tcp_hello_tick(struct tcp_link *l); /* reconnects streams, drops late connections */
