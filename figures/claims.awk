@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The panel of limits.csv, after csv.awk: each published claim that has a fraction, the least possible
-# first, and the highest value measured on each platform.
+# first, and the highest value measured on each platform. A claim that is held against several
+# measurements is drawn where it is furthest from them.
 
 function shorten(text, n) { return length(text) > n ? substr(text, 1, n - 1) "…" : text }
 
-function add(name, what, fraction, verdict) {
-    n++
-    row_name[n] = name; row_what[n] = what; row_fraction[n] = fraction; row_verdict[n] = verdict
-    order[n] = n
+function add(name, what, fraction, verdict,    i) {
+    for (i = 1; i <= n && (row_name[i] != name || row_what[i] != what);)
+        i++
+    if (i <= n && row_fraction[i] + 0 >= fraction + 0)
+        return
+    n = i > n ? i : n
+    row_name[i] = name; row_what[i] = what; row_fraction[i] = fraction; row_verdict[i] = verdict
+    order[i] = i
 }
 
 NR == 1 { header(); next }

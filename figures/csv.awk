@@ -27,15 +27,25 @@ function csv(line, f,    n, part) {
     }
 }
 
-# The line that names the columns.
-function header(    i, n) {
+# The line that names the columns. Those of parameters, "param_size", are the last ones.
+function header(    i) {
     delete col
-    n = csv($0, f)
-    for (i = 1; i <= n; i++)
+    n_columns = csv($0, f)
+    for (i = 1; i <= n_columns; i++) {
         col[f[i]] = i
+        param_name[i] = f[i] ~ /^param_/ ? substr(f[i], 7) : ""
+    }
 }
 
-function get(name) { return name in col ? f[col[name]] : "" }
+function get(name) { return name in col ? f[col[name]] : name == "params" ? params_text() : "" }
+
+# The parameters of the row, "size=8 gemms=4".
+function params_text(    i, text) {
+    for (i = n_columns; i && param_name[i] != ""; i--)
+        if (f[i] != "")
+            text = param_name[i] "=" f[i] (text == "" ? "" : " ") text
+    return text
+}
 
 # A field that is a number, or empty; any other ends the script.
 function num(name,    v) {

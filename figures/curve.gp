@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Shared by the figures against size: logarithmic axes, a line for each config with a ribbon for its 95%
-# interval, and a ring at the best config of a size by verdict (verdicts.awk). Needs the columns c_y,
-# c_low and c_high of $curve, and y_text(v), the label of a tic of the y axis.
+# The axes of figures against size, both logarithmic. Needs the columns c_y, c_low and c_high of $curve, and
+# y_text(v), the label of a tic of the y axis.
 
 set logscale xy
 set xlabel "size of the buffer on one rank" offset 0, 0.6

@@ -1,33 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Error rates of the verdicts, and of a test over raw iterations, in simulated campaigns with a known
-# truth. The bar is the rate with its 95% interval; the green line is the required rate.
+# Power: how often a difference is found, against its size, in simulated campaigns with a known truth. At 0
+# this is the rate of false differences. Green: the rates that a test requires.
 
 load data
 load "figures/words.gp"
-y_title = ""
-PLOT = 0.1 + 0.15 * last
-KEY = 0.02
-LEFT = 2.02
-RIGHT = 0.18
+y_title = "share of the campaigns that find it, %"
+PLOT = 1.75
+more = ""
 ranks = 0
 nodes = 0
+array tone[4] = [3, 2, 1, 9]
+load "figures/legend.gp"
 load "figures/style.gp"
 unset label 500
 set label 500 title_of at screen 0.5, 1 - 0.08 / HEIGHT center
-set label 501 detail at screen 0.5, 1 - 0.21 / HEIGHT center textcolor rgb "#404040"
+load "figures/legend.gp"
 
-set xrange [0 : 100]
-set yrange [last + 0.4 : 0.2]
-set xtics 0, 25, 100
-set mxtics 5
-set xlabel "share of the campaigns, %" offset 0, 0.6
-set ytics scale 0 ()
-do for [i = 1 : rows] { set ytics add (label[i] place[i]) }
-set grid noytics
-do for [g = 1 : groups] { set label 20 + g heading[g] at screen 0.06 / WIDTH, first heading_at[g] left textcolor rgb "#404040" }
-plot $rates using (100 * $2):1:(0):(100 * $2):($1 - 0.33):($1 + 0.33) with boxxyerror fillcolor rgb "#C9DDEB" \
-        fillstyle solid 1 border linecolor rgb "#5080A0" linewidth 0.5, \
-    $rates using (100 * $2):1:(100 * $3):(100 * $4) with xerrorbars pointtype 7 pointsize 0.2 linewidth 1 dashtype solid \
-        linecolor rgb "#000000", \
-    $held using (100 * $2):($1 - 0.45):(0):(0.9) with vectors nohead linewidth 2 dashtype solid linecolor rgb "#009E73"
+stats $power using 1 nooutput
+set xrange [-0.12 : STATS_max + 0.12]
+set yrange [0 : 102]
+set ytics 0, 20, 100
+set xtics 1
+set mxtics 4
+set xlabel "true difference of the two times, %" offset 0, 0.6
+GREEN = "#009E73"
+set arrow 1 from first -0.12, first at_most to first 0.35, first at_most nohead front linewidth 2.5 dashtype solid linecolor rgb GREEN
+set label 1 sprintf("at most %g%%", at_most) at first 0.4, first at_most left textcolor rgb "#00664A" front font ",6"
+set arrow 2 from first least_size - 0.22, first at_least to first least_size + 0.22, first at_least nohead front linewidth 2.5 \
+    dashtype solid linecolor rgb GREEN
+set label 2 sprintf("at least %g%%", at_least) at first least_size + 0.28, first at_least left textcolor rgb "#00664A" front font ",6"
+plot for [i = 1 : n] $power index i - 1 using 1:3:4 with filledcurves linetype tone[i] fillstyle solid 0.15 noborder, \
+    for [i = 1 : n] $power index i - 1 using 1:2 with linespoints linetype tone[i]

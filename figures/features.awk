@@ -67,7 +67,7 @@ function on_line(p, s, value, size, from, to,    a, b) {
 }
 
 # The datablock $marks: size, time, busbw, kind (1 switch, 2 knee, 3 dip, 4 spike, 5 warm-up, 6 kink),
-# words, and whether it is the curve of the words.
+# words, and whether it is the curve of the words. Figures of ratios mark that curve alone.
 function worded(p,    s) {
     for (s = 1; s <= n_series[p]; s++)
         if (series_name[p, s] == "auto")

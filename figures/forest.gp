@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Every config against the baseline: the ratio of times with its 95% interval, and for each size the A/A
-# floor, the band inside which two copies of the baseline differ.
+# floor, the band inside which two copies of the baseline differ. The pale band is that of equivalence.
 
 load data
 load "figures/words.gp"
@@ -38,14 +38,12 @@ set grid noytics
 do for [g = 1 : groups] {
     set label 20 + g bytes(size[g]) at screen 0.04 / WIDTH, first top[g] + 0.5 left textcolor rgb "#404040"
     set object 20 + g rectangle from first spread(1 / (1 + floor_of[g])), first top[g] to first spread(1 + floor_of[g]), first bottom[g] \
-        fillcolor rgb "#CFCFCF" fillstyle solid 1 noborder behind
+        fillcolor rgb "#C4C4C4" fillstyle solid 1 noborder behind
     if (g > 1) { set arrow 20 + g from screen 0.04 / WIDTH, first top[g] - 0.3 to graph 1, first top[g] - 0.3 nohead linewidth 0.4 linecolor rgb "#C0C0C0" }
 }
-do for [k = 1 : 2] {
-    if (equivalence > 0) {
-        set arrow 1 + k from first (k == 1 ? 1 : -1) * spread(1 + equivalence), graph 0 to first (k == 1 ? 1 : -1) * spread(1 + equivalence), graph 1 \
-            nohead linewidth 0.8 dashtype (2, 3) linecolor rgb "#606060" back
-    }
+if (equivalence > 0) {
+    set object 1 rectangle from first -spread(1 + equivalence), graph 0 to first spread(1 + equivalence), graph 1 \
+        fillcolor rgb "#EFEFEF" fillstyle solid 1 noborder behind
 }
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linecolor rgb "#404040" back
 do for [k = 1 : 5] {
@@ -53,7 +51,7 @@ do for [k = 1 : 5] {
     set label 200 + k "" at screen (x + 0.04) / WIDTH, 0.19 / HEIGHT point pointtype mark[k] pointsize 0.6 linecolor rgb shade[k]
     set label 210 + k verdict[k] at screen (x + 0.12) / WIDTH, 0.19 / HEIGHT left font ",6"
 }
-set label 220 "bar: 95% interval; grey: A/A floor" . (equivalence > 0 ? "; dotted: equivalent" : "") . (groups < n_sizes ? sprintf("; %d of %d sizes", groups, n_sizes) : "") \
+set label 220 "bar: 95% interval; grey: A/A floor" . (equivalence > 0 ? "; pale: equivalent" : "") . (groups < n_sizes ? sprintf("; %d of %d sizes", groups, n_sizes) : "") \
     at screen 0.5, 0.06 / HEIGHT center textcolor rgb "#404040"
 plot for [k = 1 : 5] $forest using ($5 == k ? spread($2) : NaN):1:(spread($3)):(spread($4)) with xerrorbars \
     pointtype mark[k] pointsize 0.5 linewidth 1 dashtype solid linecolor rgb shade[k]

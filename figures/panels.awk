@@ -253,13 +253,15 @@ function tones(n, name, tone,    s, i, known, letters, t, used) {
 
 # ---- which curves have a colour
 
-# At most LEADS: auto, the best at the largest size, and those that are best at most sizes.
+# At most LEADS: auto, the best at the largest size, and those that are best at most sizes, by verdict before
+# by median.
 function write_leads(p, file,    s, k, n, i, points, best_at, least, largest, of, lead, rest, n_lead, n_rest) {
     for (s = 1; s <= n_series[p]; s++) {
         points[s] = (series_name[p, s] == "auto") * 1e9
         for (k = 1; k <= n_sizes[p, s]; k++) {
             of = sizes[p, s, k]
             i = at[p, s, of]
+            points[s] += 1000 * best(p, i)
             if (!(of in least) || y[i] + 0 < least[of]) {
                 least[of] = y[i] + 0
                 best_at[of] = s
@@ -288,6 +290,7 @@ function write_leads(p, file,    s, k, n, i, points, best_at, least, largest, of
 # What NCCL ran in the curve of auto: $strip has a line for each stretch of sizes.
 function write_strip(p, file,    s, k, i, text, last, from, to, n) {
     s = worded(p)
+    sort_sizes(p, s)
     print "$strip << EOD" > file
     for (k = 1; k <= n_sizes[p, s] + 1; k++) {
         i = k <= n_sizes[p, s] ? at[p, s, sizes[p, s, k]] : 0
@@ -306,6 +309,44 @@ function write_strip(p, file,    s, k, i, text, last, from, to, n) {
     if (!n)
         print "NaN NaN \"\"" > file
     printf "EOD\nstrips = %d\nstrip_of = %s\n", n, quote(series_name[p, s]) > file
+}
+
+# ---- curves as a ratio to the baseline
+
+# What the baseline measured at each size: $baseline, with its series in `baseline_at` (0: only it was
+# measured, or everything but it).
+function write_baseline(p, file,    s, k, i) {
+    s = worded(p)
+    baseline_of[p] = series_name[p, s] == "auto" && n_series[p] > 1 ? s : 0
+    print "$baseline << EOD" > file
+    for (k = 1; k <= n_sizes[p, s]; k++) {
+        i = at[p, s, sizes[p, s, k]]
+        print size[i], median[i], (busbw[i] > 0 ? busbw[i] : "NaN") > file
+    }
+    printf "EOD\nvalues = %d\nbaseline_at = %d\n", n_sizes[p, s], baseline_of[p] > file
+}
+
+# Time over that of the baseline, with its interval: from the same blocks if they were compared. Of the
+# baseline, the interval is the A/A floor.
+function ratio_of(p, i,    b, of, j, s, floor) {
+    b = baseline_of[p]
+    if (!b || !((p, b, size[i]) in at))
+        return "NaN NaN NaN"
+    of = contrast_of(i)
+    b = at[p, b, size[i]]
+    if (i == b) {
+        for (s = 1; s <= n_series[p]; s++)
+            if (((p, s, size[i]) in at) && (j = contrast_of(at[p, s, size[i]])))
+                floor = v_floor[j]
+        ratio[i] = 1
+        return "1 " 1 / (1 + floor) " " 1 + floor
+    }
+    if (of && v_ratio[of] != "" && v_baseline[of] == config[b]) {
+        ratio[i] = v_ratio[of]
+        return ratio[i] " " (v_low[of] == "" ? ratio[i] " " ratio[i] : v_low[of] " " v_high[of])
+    }
+    ratio[i] = median[i] / median[b]
+    return ratio[i] " " ratio[i] " " ratio[i]
 }
 
 function bytes(b) {
@@ -355,15 +396,16 @@ function write_curves(p,    first, name, file, s, k, i, row, names, plain, tone,
     array(file, "tone", n_series[p], tone)
     write_leads(p, file)
     write_strip(p, file)
+    write_baseline(p, file)
     print "c_size = 1; c_time = 2; c_time_low = 3; c_time_high = 4\n" \
-        "c_bus = 5; c_bus_low = 6; c_bus_high = 7; c_best = 8\n$curve << EOD" > file
+        "c_bus = 5; c_bus_low = 6; c_bus_high = 7; c_best = 8; c_ratio = 9; c_ratio_low = 10; c_ratio_high = 11\n$curve << EOD" > file
     for (s = 1; s <= n_series[p]; s++) {
         sort_sizes(p, s)
         for (k = 1; k <= n_sizes[p, s]; k++) {
             i = at[p, s, sizes[p, s, k]]
             row = busbw[i] > 0 ? busbw[i] " " busbw[i] * median[i] / high[i] " " busbw[i] * median[i] / low[i] \
                                : "NaN NaN NaN"
-            print size[i], y[i], y_low[i], y_high[i], row, best(p, i) > file
+            print size[i], y[i], y_low[i], y_high[i], row, best(p, i), ratio_of(p, i) > file
         }
         if (s < n_series[p])
             print "\n" > file

@@ -7,6 +7,7 @@
 #   orange       highest bandwidth, if some config is shown to be faster in the step
 #   blue         shortest step, if it is shown to be faster than the orange one
 #   grey         anything else: crossing grey lines claim nothing
+#   ranks        by verdict against the baseline; "2=" is shared
 #   ≡            the same operation as the baseline: drawn below it, without a rank
 
 load data
@@ -16,8 +17,8 @@ PLOT = 0.16 + 0.17 * n
 KEY = 0.2
 longest = 1
 do for [i = 1 : n] { longest = strlen(label[i]) > longest ? strlen(label[i]) : longest }
-LEFT = 0.72 + 0.058 * longest
-RIGHT = 1.28
+LEFT = 0.78 + 0.058 * longest
+RIGHT = 1.24
 load "figures/style.gp"
 
 unset border
@@ -55,14 +56,25 @@ half(i) = (time_high[i] - time_low[i]) / 2
 
 set label 1 "bus bandwidth alone, " . (rate_unit == 1e9 ? "GB/s" : "MB/s") at screen (LEFT - 0.02) / WIDTH, 1 - (TOP - 0.1) / HEIGHT right
 set label 2 "iteration time, " . time_name(most) at screen 1 - (RIGHT - 0.02) / WIDTH, 1 - (TOP - 0.1) / HEIGHT left
-place(by, again) = again ? "≡" : sprintf("%d", by)
+# Ranks by verdict: faster than the baseline, not told from it, slower. "2=" shares its rank with others.
+array members_alone[3] = [0, 0, 0]
+array members_step[3] = [0, 0, 0]
+class(code) = code == 1 ? 1 : code == 2 ? 3 : 2
 twins = 0
-do for [i = 1 : n] { twins = twins + again_comm[i] + again_time[i] }
 do for [i = 1 : n] {
-    set label 10 + i label[i] at screen (LEFT - 0.64) / WIDTH, first by_comm[i] right
-    set label 30 + i digits(bus(i) / rate_unit, 3) at screen (LEFT - 0.25) / WIDTH, first by_comm[i] right
-    set label 50 + i place(by_comm[i], again_comm[i]) at screen (LEFT - 0.1) / WIDTH, first by_comm[i] right
-    set label 70 + i place(by_time[i], again_time[i]) at screen 1 - (RIGHT - 0.22) / WIDTH, first by_time[i] right
+    twins = twins + again_comm[i] + again_time[i]
+    if (!again_comm[i]) { members_alone[class(alone[i])] = members_alone[class(alone[i])] + 1 }
+    if (!again_time[i]) { members_step[class(step[i])] = members_step[class(step[i])] + 1 }
+}
+before(k, one, two) = (k > 1 ? one : 0) + (k > 2 ? two : 0)
+rank(k, one, two, mine) = sprintf("%d%s", 1 + before(k, one, two), mine > 1 ? "=" : "")
+place_alone(i) = again_comm[i] ? "≡" : rank(class(alone[i]), members_alone[1], members_alone[2], members_alone[class(alone[i])])
+place_step(i) = again_time[i] ? "≡" : rank(class(step[i]), members_step[1], members_step[2], members_step[class(step[i])])
+do for [i = 1 : n] {
+    set label 10 + i label[i] at screen (LEFT - 0.72) / WIDTH, first by_comm[i] right
+    set label 30 + i digits(bus(i) / rate_unit, 3) at screen (LEFT - 0.31) / WIDTH, first by_comm[i] right
+    set label 50 + i place_alone(i) at screen (LEFT - 0.08) / WIDTH, first by_comm[i] right
+    set label 70 + i place_step(i) at screen 1 - (RIGHT - 0.22) / WIDTH, first by_time[i] right
     set label 90 + i digits(time[i] / time_unit(most), 4) . " ± " . digits(half(i) / time_unit(most), 2) \
         at screen 1 - (RIGHT - 0.3) / WIDTH, first by_time[i] left
     set arrow 10 + i from first 0, first by_comm[i] to first 1, first by_time[i] nohead linewidth weight(i) \
@@ -85,7 +97,7 @@ some = compared < n - 1 ? sprintf(" (%d of %d compared)", compared, n - 1) : ""
 if (compared) { on_first = "no config shown to beat " . label[first_alone] . " in the step" . some }
 if (beaten_by) { on_first = plural(beaten_by, "config") . (beaten_by == 1 ? " beats " : " beat ") . label[first_alone] . " in the step" . (some eq "" ? ", by verdict" : some) }
 set label 5 on_first at screen 0.5, row(2) center
-set label 6 "● faster or slower than " . reference . ", by verdict   ○ not shown" at screen 0.5, row(3) center textcolor rgb "#404040"
+set label 6 "● faster or slower than " . reference . ", by verdict   ○ not shown   = shared rank" at screen 0.5, row(3) center textcolor rgb "#404040"
 set label 7 (twins ? "≡ same operation   " : "") . "dark line: changes places; grey: no verdict" at screen 0.5, row(4) center \
     textcolor rgb "#404040"
 

@@ -9,7 +9,7 @@
 # The colours are Okabe and Ito's, which the colour-blind can tell apart; in greyscale the markers and
 # the dashes do. Each config has one of the 24 line types below in every figure (tones in panels.awk):
 # auto black, ring/LL vermilion, ring/LL128 blue, ring/Simple green, tree/LL orange, tree/LL128 purple,
-# tree/Simple sky, ctas=4 brown, and so on with other markers and dashes. GREY_TONE: configs that a figure
+# tree/Simple sky, ctas=4 brown, and so on with other markers and dashes. COLOURS may hold eight others. GREY_TONE: configs that a figure
 # does not stress.
 
 WIDTH = 3.4
@@ -28,7 +28,8 @@ set rmargin at screen 1 - RIGHT / WIDTH
 set tmargin at screen 1 - TOP / HEIGHT
 set bmargin at screen BOTTOM / HEIGHT
 
-COLOURS = "#000000 #D55E00 #0072B2 #009E73 #E69F00 #CC79A7 #56B4E9 #8C6D31"
+if (!exists("COLOURS")) { COLOURS = "" }
+if (COLOURS eq "") { COLOURS = "#000000 #D55E00 #0072B2 #009E73 #E69F00 #CC79A7 #56B4E9 #8C6D31" }
 MARKS = "7 5 9 13 11 6 4 8"
 DASHES = "1 11 12 13 14 15 16 17"
 set dashtype 11 (16, 4)

@@ -17,7 +17,7 @@ $(call stop_without,gnuplot,figures drawn sound-drawn report readme model-error 
 .PHONY: figures figures-all tables drawn reduced sound-tables sound-drawn
 # A PLATFORM of the environment may be meant for another program; a report takes it.
 drawn_only := $(if $(or $(filter report,$(MAKECMDGOALS)),$(filter command,$(platform_given))),$(PLATFORM))
-figures: all ## measure this machine if it has no recording, and draw its figures; PLATFORM=NAME, CONFIGS=auto,ring: only these
+figures: all ## measure this machine if it has no recording, and draw its figures; PLATFORM=NAME, CONFIGS=auto,ring: only these; COLOURS: docs/tables.md
 	@$(if $(filter-out local,$(drawn_only)),,bash mk/measure.sh '$(BUILD)/gradsync')
 	@$(MAKE) --no-print-directory drawn ONLY='$(or $(drawn_only),own)'
 	@bash mk/drawn.sh $(csv)/drawings
@@ -83,7 +83,7 @@ $(csv)/panels/$1.plot: $3 $(4:%=figures/%.awk)
 $(addprefix figures/out/$1,.svg .png .pdf) &: $(csv)/panels/$1.plot figures/$2.gp $(style)
 	$$(call quiet,FIGURE,figures/out/$1)figures/draw $2 $$< figures/out/$1
 endef
-style := figures/features.gp figures/draw figures/formats.gp figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/strip.gp figures/verdict.gp
+style := $(csv)/panels/colours figures/features.gp figures/draw figures/formats.gp figures/style.gp figures/words.gp figures/legend.gp figures/curve.gp figures/config_curves.gp figures/strip.gp figures/verdict.gp
 drawings :=
 
 draws := $(filter sound-drawn written,$(MAKECMDGOALS))
@@ -102,7 +102,7 @@ $(call remember,$(csv)/runs,$(runs))
 $(csv)/stamp: $(library) $(BUILD)/runner/verbs/cmd_compare.o $(configs:%=configs/%.ini) $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs
 	@runs=" $$(<$(csv)/runs) "; for part in $(csv)/parts/*/*/*; do \
 	  [[ $$runs == *" $${part#$(csv)/parts/} "* ]] || rm -rf "$$part"; done
-	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv) && bash mk/compare.sh $(csv) $(runs:%=$(csv)/parts/%) && \
+	@$(if $(runs),$(BUILD)/gradsync reduce -q --merge $(runs:%=$(csv)/parts/%) -o $(csv) && \
 	$(BUILD)/gradsync compare -q --again $(csv)/compare.csv -o $(csv) && \
 	$(BUILD)/gradsync compare -q --again $(csv)/chosen.csv -o $(csv)/chosen && \
 	$(BUILD)/gradsync transitions -q $(csv),mkdir -p $(csv)) && \
@@ -113,10 +113,11 @@ sound-tables: $(csv)/stamp
 endif
 ifneq ($(draws),)
 $(call remember,$(csv)/panels/configs,all $(CONFIGS))
+$(call remember,$(csv)/panels/colours,all $(COLOURS))
 $(foreach p,$(pairs),$(call remember,$(csv)/panels/$p/runs,$(filter $p/%,$(runs)))$(eval $(call panels,$p)))
 include $(pairs:%=$(csv)/panels/%/figures.mk)
 # The answer, for each platform with training steps.
-step_levels := ,(synthetic|step|trial|training)$$
+step_levels := ,(synthetic|step|trial|training)(,|$$)
 stepped := $(sort $(foreach r,$(if $(shown),$(shell cd $(csv)/parts && grep -lsE '$(step_levels)' $(shown:%=%/compare.csv) || true)),$(firstword $(subst /, ,$r))))
 $(foreach p,$(stepped),$(eval $(call drawing,$p/answer,answer,$(csv)/compare.csv $(csv)/chosen.csv,csv answer)))
 # What else is drawn is added to `drawings` by the makefiles that follow.

@@ -25,6 +25,7 @@ PART ?=
 TESTS ?=
 TELL ?=
 CONFIGS ?=
+COLOURS ?=
 ONLY ?=
 V ?=
 

@@ -14,7 +14,9 @@ ok 'every committed recording is compared' "$gradsync" compare -q data/raw -o "$
 # number, t(COLUMN) a text, has(COLUMN) whether there is one.
 obeys() {
     run awk -f figures/csv.awk -f <(printf '%s\n' \
-        'function t(c) { if (!(c in col)) { print "no column " c; exit } return f[col[c]] }' \
+        'function t(c) {' \
+        '    if (!(c in col) && c != "params") { print "no column " c; exit }' \
+        '    return get(c) }' \
         'function v(c) { return t(c) + 0 }' \
         'function has(c) { return t(c) != "" }' \
         'function bad(what) { if (++broken <= 3) print FILENAME ":" NR ": " what; }' \

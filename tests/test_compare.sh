@@ -35,11 +35,11 @@ ok 'compare --all succeeds' "$gradsync" compare --all raw1 -o csv
 like "$out" $'\n  8 +c2 .* faster' 'compare --all prints a row for each contrast'
 like "$out" '2 faster, 2 slower, 2 equivalent, 0 inconclusive' \
     'compare --all ends with a count of each verdict'
-columns='platform,workload,label,run_id,mode,size_B,params,baseline,config,launches,blocks,ratio,'
+columns='platform,workload,label,run_id,mode,size_B,baseline,config,launches,blocks,ratio,'
 columns+='ratio_low,ratio_high,p_permutation,p_interval,p_holm,p_holm_of,floor,equivalence,verdict,'
-columns+='launches_needed,reason,measured_verdict,baseline_ran,ran,level'
+columns+='launches_needed,reason,measured_verdict,baseline_ran,ran,level,param_size,param_config'
 is "$(head -n 1 csv/compare.csv)" "$columns" 'compare.csv has these columns in this order'
-is "$(cut -d, -f6,8,9 csv/compare.csv | tail -n +2 | tr '\n' ' ')" \
+is "$(cut -d, -f6-8 csv/compare.csv | tail -n +2 | tr '\n' ' ')" \
     '8,c0,c1 8,c0,c2 8,c0,c3 16,c0,c1 16,c0,c2 16,c0,c3 ' \
     'every config but the baseline has a row for each size'
 is "$(of csv 8 c1 verdict) $(of csv 8 c2 verdict) $(of csv 8 c3 verdict)" \
@@ -118,14 +118,14 @@ like "$out" '^sim null overlapped, alone: .* best of comm in 1 of 1 ' \
 like "$("$gradsync" compare --best-of comm --all modes)" \
     'comm is beaten in 1 of 1 groups, .* best in 0, undecided in 0' \
     'all contrasts end with the same count'
-is "$(cut -d, -f5,8,9,21 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" \
+is "$(cut -d, -f5,7,8,20 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" \
     'overlapped,c2,c0,faster overlapped,c2,c1,faster overlapped,c2,c3,faster ' \
     'each other config is faster in the step than the one that is best alone'
 ok 'the floor in chosen.csv is between 0 and 1%' within \
-    "$(sed -n 's/,/ /g;2p' modes.csv/chosen.csv | awk '{ print $19 }')" 0 0.01
+    "$(sed -n 2p modes.csv/chosen.csv | cut -d, -f18)" 0 0.01
 ok 'compare --best-of overlapped succeeds' "$gradsync" compare -q --best-of overlapped modes -o \
     modes.csv
-is "$(cut -d, -f5,8,9,21 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" \
+is "$(cut -d, -f5,7,8,20 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" \
     'comm,c3,c0,faster comm,c3,c1,faster comm,c3,c2,faster ' \
     'each other config is faster alone than the one that is best in the step'
 ok '--best-of a mode that this run lacks succeeds' "$gradsync" compare --best-of compute modes
@@ -182,7 +182,7 @@ is "$(of varies.csv 8 c2 verdict baseline_ran)" 'faster RING/LL ctas=24 | RING/L
     'an operation that differs between launches is not called the same'
 ok 'a comparison of two runs of one operation succeeds' "$gradsync" compare same varies -o \
     sides.same
-unlike "$(cut -d, -f19 sides.same/compare.csv)" 'same operation' \
+unlike "$(cut -d, -f18 sides.same/compare.csv)" 'same operation' \
     'two runs are judged by their times, whatever they ran'
 like "$(reason sides.same ',c0,')" \
     'not the same operation: RING/LL ctas=24 \| RING/LL ctas=24 \| RING/LL ctas=22' \
@@ -206,7 +206,7 @@ cp -r modes best
 for config in c0 c2; do ran best $config 'RING/LL ctas=24'; done
 ok 'compare --best-of succeeds where the best config ran what the baseline ran' "$gradsync" \
     compare --best-of comm best -o best.csv
-is "$(cut -d, -f5,8,9 best.csv/chosen.csv | tail -n +2 | head -n 1)" 'overlapped,c0,c1' \
+is "$(cut -d, -f5,7,8 best.csv/chosen.csv | tail -n +2 | head -n 1)" 'overlapped,c0,c1' \
     'the baseline stands for a best config that ran the same'
 ok 'a run of several modes is compared' "$gradsync" compare --all best
 like "$out" $'\n3 contrasts of mode comm: .*\n3 contrasts of mode overlapped: ' \
@@ -235,15 +235,15 @@ like "$out" "$want"$'\n  0 of 6 intervals overlap' \
 like "$out" $'\n  8 +c2 +earlier faster -[0-9.]+% \\[.*\\], later slower \\+' \
     'each contrast that does not agree is printed with both verdicts'
 "$gradsync" compare -q days -o days.csv
-is "$(cut -d, -f4,6,9,21,28,29,33- days.csv/again.csv | sed -n '1,4p;8,10p')" \
+is "$(cut -d, -f4,6,8,20,27,28,32-34 days.csv/again.csv | sed -n '1,4p;8,10p')" \
     "$(printf '%s\n' \
     run_id,size_B,config,verdict,earlier_run_id,earlier_launches,earlier_verdict,agreement,overlap \
         2,8,c1,equivalent,1,5,equivalent,same,yes 2,8,c2,faster,1,5,faster,same,yes \
         2,8,c3,slower,1,5,slower,same,yes 3,8,c3,equivalent,2,5,slower,different,no \
         3,8,c1,faster,2,5,equivalent,different,no 3,8,c2,slower,2,5,faster,contrary,no)" \
     'again.csv has both verdicts of each contrast and whether they agree'
-is "$(sed -n 4p days.csv/again.csv | cut -d, -f30-32)" \
-    "$(grep '^sim,null,,1,.*,8,.*,c3,' days.csv/compare.csv | cut -d, -f12-14)" \
+is "$(sed -n 4p days.csv/again.csv | cut -d, -f29-31)" \
+    "$(grep '^sim,null,,1,.*,8,.*,c3,' days.csv/compare.csv | cut -d, -f11-13)" \
     'a row of again.csv has the ratio and interval of the earlier run'
 "$make_campaign" other/1 groups=1 spread=0.02 seed=9
 ok 'compare --again of a noisy and a precise run succeeds' "$gradsync" compare --again other days/2
@@ -343,12 +343,12 @@ ok 'a noisy run says how many launches would settle it' test \
 "$make_campaign" family groups=1 configs=5 launches=12
 ok 'a comparison of twelve launches succeeds' "$gradsync" compare -q family -o family.csv
 # p_holm is of the larger of the two tests
-awk -F, 'NR > 1 { print ($15 > $16 ? $15 : $16) "," $17 }' OFMT=%.17g family.csv/compare.csv |
+awk -F, 'NR > 1 { print ($14 > $15 ? $14 : $15) "," $16 }' OFMT=%.17g family.csv/compare.csv |
     sort -t, -k1,1g >p
 holm=$(awk -F, '{ a = $1 * (4 - NR + 1); m = a > m ? a : m; printf "%.6f ", m < 1 ? m : 1 }' p)
 is "$(awk -F, '{ printf "%.6f ", $2 }' p)" "$holm" \
     "p_holm is Holm's adjustment of the larger of both p"
-is "$(cut -d, -f18 family.csv/compare.csv | tail -n +2 | sort -u) $(cut -d, -f18 csv/compare.csv |
+is "$(cut -d, -f17 family.csv/compare.csv | tail -n +2 | sort -u) $(cut -d, -f17 csv/compare.csv |
     tail -n +2 | sort -u)" 'both interval' 'p_holm_of says which tests the adjusted p is of'
 is "$(of family.csv 8 c2 p_permutation)" 0.00048828125 \
     'the smallest permutation p of twelve launches is 2 in 4096'
@@ -397,7 +397,7 @@ is "$(of wrong.csv 8 c1 launches ratio verdict)|$(reason wrong.csv ',c1,')" \
 "$make_campaign" after groups=3 seed=4 scale=1.05 mpi='Open MPI v5.0.0'
 ok 'a comparison of two runs succeeds' "$gradsync" compare before after -o sides.csv
 like "$err" '4 cells of after are not in before' 'a note counts the cells that only one run has'
-is "$(tail -n +2 sides.csv/compare.csv | cut -d, -f21 | sort | uniq -c | tr -s ' ')" ' 8 slower' \
+is "$(tail -n +2 sides.csv/compare.csv | cut -d, -f20 | sort | uniq -c | tr -s ' ')" ' 8 slower' \
     'every cell of the second run is slower'
 ok 'the ratio of the runs is the simulated 5%' within "$(of sides.csv 8 c0 ratio)" 1.04 1.06
 is "$(of sides.csv 8 c0 run_id baseline)" 'after before' \
@@ -408,7 +408,7 @@ ok 'two runs have an A/A floor' within "$(of sides.csv 8 c0 floor)" 0.00001 0.02
 cp -r after bare && sed -i '/"copy":1/d' bare/*.jsonl
 ok 'a comparison with a run without a second baseline copy succeeds' "$gradsync" compare before \
     bare -o bare.csv
-is "$(tail -n +2 bare.csv/compare.csv | cut -d, -f19,21 | sort | uniq -c | tr -s ' ')" \
+is "$(tail -n +2 bare.csv/compare.csv | cut -d, -f18,20 | sort | uniq -c | tr -s ' ')" \
     ' 8 ,inconclusive' 'without a second baseline copy there is no floor and no verdict'
 like "$(reason bare.csv ',c0,')" 'no verdict without an A/A floor; no A/A floor in after' \
     'the reason names the run that lacks the floor'
@@ -422,7 +422,7 @@ ok 'a comparison of runs with different numbers of ranks succeeds' "$gradsync" c
 like "$(reason sides.csv ',c0,')" 'not alike: ranks 2 \| 4, mpi ' \
     'the reason names the numbers of ranks first'
 ok 'a comparison of a run with itself succeeds' "$gradsync" compare before before -o self.csv
-is "$(tail -n +2 self.csv/compare.csv | cut -d, -f12 | sort -u)" 1.0 \
+is "$(tail -n +2 self.csv/compare.csv | cut -d, -f11 | sort -u)" 1.0 \
     'a run is exactly as fast as itself'
 is "$(grep -c 'the same recording on both sides' self.csv/compare.csv)" 8 \
     'each row of a run against itself says so'
@@ -438,10 +438,10 @@ slower_where() { # REGEX: the run `like` is `before`, but block lines that match
     "$gradsync" compare -q before like -o sides.csv
 }
 slower_where '"copy":1'
-is "$(tail -n +2 sides.csv/compare.csv | cut -d, -f12 | sort -u)" 1.0 \
+is "$(tail -n +2 sides.csv/compare.csv | cut -d, -f11 | sort -u)" 1.0 \
     'the second copy of the baseline is not compared between runs'
 slower_where '"block":[123],'
-is "$(tail -n +2 sides.csv/compare.csv | cut -d, -f19 | grep -c er)" 0 \
+is "$(tail -n +2 sides.csv/compare.csv | cut -d, -f18 | grep -c er)" 0 \
     'blocks of warm-up are not compared between runs'
 "$gradsync" compare -q before mixed -o sides.csv
 like "$(reason sides.csv ',c1,')" \

@@ -27,7 +27,7 @@ config = a, b
 INI
 recordings() { find "$1" -name '*.jsonl' 2>/dev/null; }
 # All of a table but which run it was and how far apart the ranks started: the rest is scripted.
-shape() { cut -d, -f2-25,27- "$1/summary.csv"; }
+shape() { cut -d, -f2-24,26- "$1/summary.csv"; }
 
 exits 0 'a plain run succeeds' "$gradsync" run -q tiny.ini -o plain
 is "$(recordings plain | wc -l)" 1 'a plain run writes one recording'

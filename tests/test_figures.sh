@@ -147,6 +147,14 @@ is "$(grep -h '^array label' data/csv/panels/two/iter_proxy/*-overlapped.plot)" 
     "array label[2] = ['auto', 'ctas=8']" \
     'CONFIGS limits the configs in a figure'
 is "$(cut -d, -f1-2 data/csv/summary.csv | sort -u | wc -l)" 5 'the tables have every recording'
+(figures_of ONLY=two CONFIGS=auto,ring/LL128 >/dev/null)
+blue() { cat figures/out/two/*latency.svg | grep -cE 'rgb\(0,114,178\)|#0072B2'; }
+is "$(blue | grep -c '^[1-9]')" 1 'ring/LL128 is blue'
+other='#111111 #222222 #333333 #444444 #555555 #666666 #777777 #888888'
+is "$(figures_of ONLY=two CONFIGS=auto,ring/LL128 COLOURS="$other" | wc -l)|$(blue)" '30|0' \
+    'COLOURS gives the configs other colours'
+exits 2 'a wrong colour is refused' env COLOURS='#12345' figures/draw latency x y
+like "$err" "COLOURS='#12345': must be eight colours" 'the error says what COLOURS must be'
 like "$(bash mk/drawn.sh data/csv/drawings)" 'figures/out/two/answer.svg' 'the figures are named'
 like "$(bash mk/drawn.sh data/csv/drawings)" 'show the result: build/gradsync show data/raw/two/' \
     'the command that shows the run is named'
@@ -224,8 +232,12 @@ compared+='ratio_low,ratio_high,floor,verdict'
 : >same/part/iteration.csv
 exits 0 'panels are made of one operation under two names' env FEATURES=same/transitions.csv bash \
     figures/panels same/out p/w same/part
-is "$(sed -n '/^\$curve/,/^EOD/p' same/out/w.plot | awk 'NF > 6 { print $NF }' | tr '\n' ' ')" \
+is "$(sed -n '/^\$curve/,/^EOD/p' same/out/w.plot | awk 'NF > 6 { print $8 }' | tr '\n' ' ')" \
     '1 1 1 0 0 0 0 0 0 ' 'the baseline is the best config, and its twin is not'
+is "$(awk '/^\$curve/ { on = 1 } on && $1 == 8 { printf "%.4g %.4g %.4g,", $9, $10, $11 }' \
+    same/out/w.plot)" \
+    '1 0.999 1.001,0.75 0.7 0.8,1.5 1.4 1.6,' \
+    'ratios to the baseline are those of the verdicts; its own interval is the A/A floor'
 is "$(sed -n '/^\$map/,/^EOD/p' same/out/w-sizes.plot | awk '$2 == 1 { print $3 }' | tr '\n' ' ')" \
     '5 5 5 ' "the verdict 'same operation' has a value of its own in the map"
 is "$(sed -n '/^\$marks/,/^EOD/p' same/out/w.plot | cut -d' ' -f1,4- | sed -n 2p)" \

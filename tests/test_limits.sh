@@ -44,9 +44,9 @@ mkdir -p data/raw/p3 data/csv && cp many/launches.csv data/csv
 is "$("$gradsync" transitions p3 | awk '/ kink / { print $1 }')" p3 \
     'the name of a platform leaves out the others'
 rm -r data
-columns='platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,before_a_s,'
+columns='platform,workload,label,config,mode,ranks,nodes,kind,size_B,from_B,to_B,before_a_s,'
 columns+='before_b_Bps,after_a_s,after_b_Bps,change,agree,replicates,verdict,fit_error,'
-columns+='fit_error_out,reason'
+columns+='fit_error_out,reason,param_protocol'
 is "$(head -n 1 csv/transitions.csv)" "$columns" 'transitions.csv has these columns in this order'
 like "$(row csv/transitions.csv kind=kink)" \
     $'workload=w, x\n.*from_B=32768\nto_B=65536\n.*agree=2\nreplicates=2\nverdict=confirmed' \
@@ -111,7 +111,7 @@ if [ -e "$fixture" ]; then
     is "$(row l40s.csv/transitions.csv kind=dip | grep -E '^(size_B|verdict)' | tr '\n' ' ')" \
         'size_B=16777216 verdict=unconfirmed size_B=16777216 verdict=unconfirmed ' \
         'the dip of the L40S at 16 MiB is found in place and out of place'
-    unlike "$(cut -d, -f20 l40s.csv/transitions.csv)" '^confirmed' \
+    unlike "$(cut -d, -f19 l40s.csv/transitions.csv)" '^confirmed' \
         'one imported file confirms nothing'
 else
     skip 'recordings of others' "$fixture is not here"

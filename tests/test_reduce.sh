@@ -18,9 +18,10 @@ is "$(wc -l <csv/samples.csv)" $((1 + 2 * (2 * 9 + 3))) \
 is "$(grep -c ",a,,1,2,1,8," csv/samples.csv)" 12 \
     "samples.csv tells the baseline's second copy apart"
 is "$(head -n 1 csv/summary.csv)" \
-    'run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,params,n,launches,'\
+    'run_id,platform,workload,label,cell_id,config,mode,ranks,nodes,size_B,n,launches,'\
 'blocks,warmup_blocks,median_s,ci_low_s,ci_high_s,p95_s,p99_s,min_s,algbw_Bps,busbw_Bps,'\
-'limit_Bps,limit_fraction,skew_s,converged,status,reason,ran,iterations,throttled,note' \
+'limit_Bps,limit_fraction,skew_s,converged,status,reason,ran,iterations,throttled,note,'\
+'param_size,param_config' \
     'summary.csv has its columns'
 is "$(cut -d, -f5 csv/summary.csv)" "cell_id
 $A
@@ -48,7 +49,7 @@ rm -r configs
 is "$(of csv $A converged) $(of csv $C converged)" 'yes yes' \
     'convergence is judged by the interval in the row, not by what a launch recorded'
 is "$(tail -n 1 csv/summary.csv)" \
-    "r1,p,null,,$S,b,,2,1,16,size=16 config=b,,,,,,,,,,,,,,,,no,skip,\"no \"\"b\"\", here\",,,," \
+    "r1,p,null,,$S,b,,2,1,16,,,,,,,,,,,,,,,,no,skip,\"no \"\"b\"\", here\",,,,,16,b" \
     'a skipped cell has a row with its reason'
 is "$(grep -c . csv/metrics.csv)" 4 'metrics beyond the time have rows in metrics.csv'
 is "$(sed -n 2p csv/metrics.csv)" "r1,p,null,,$A,a,,2,1,8,steps,1,4,1.5,1.0,2.0" \
@@ -185,7 +186,8 @@ is "$(of warm.csv $A warmup_blocks) $(of warm.csv $A blocks) $(of warm.csv $A co
 is "$(of warm.csv $A note)" \
     'launch 1 changes level after block 13 of 30: 5.00 us before and 1.00 us after' \
     'the note names the change of level with the times before and after'
-is "$(sed -n 2p warm.csv/launches.csv | cut -d, -f13,14,16-)" '17,1.0001e-06,13,5e-06,1.0001e-06' \
+is "$(sed -n 2p warm.csv/launches.csv | cut -d, -f12,13,15-17)" \
+    '17,1.0001e-06,13,5e-06,1.0001e-06' \
     'launches.csv has the times before and after a change of level'
 ok 'a run that changes its level is shown' "$gradsync" show warm
 like "$out" $'us  -  .*ok \\[1\\]\n.*\n\\[1\\] launch 1 changes level after block 13 of 30: '\
@@ -229,7 +231,8 @@ is "$(of wide.csv $A iterations) $(of wide.csv $A throttled)" '10 0.75' \
     'summary.csv has the operations of a sample and the share of throttled readings'
 like "$(sed -n 2p wide.csv/summary.csv)" \
     ',"?T_ss over 10 operations, fewer than 16; power cap or clock throttle in 75% of readings: '\
-'compare inside this group only"?$' 'the note tells of few operations and of throttled clocks'
+'compare inside this group only"?,T_ss,8,a$' \
+    'the note tells of few operations and of throttled clocks'
 like "$("$gradsync" show wide 2>/dev/null)" \
     $'ok \\[1\\]\n.*\n\\[1\\] T_ss over 10 operations, fewer than 16; power cap' \
     'show tells of few operations and of throttled clocks'
@@ -265,18 +268,18 @@ for launch in 1 2; do
 done
 ok 'steps that were imported without a plan are reduced' "$gradsync" reduce steps -o steps.csv
 decomposition=$(awk -F, \
-    'NR == 2 { printf "%s", $1; for (i = 5; i <= NF; i++) printf " %s", $i + 0 == 0 || i < 10 ? '\
+    'NR == 2 { printf "%s", $1; for (i = 5; i <= NF; i++) printf " %s", $i + 0 == 0 || i < 9 ? '\
 '$i : sprintf("%.6g", $i) }' steps.csv/iteration.csv)
 # A = 10, 20, 30 ms, B = 4 ms, C = A + B, D = A + 1 ms: exposed 1 ms, hidden 3 ms, overlap (C - D)/B
-is "$decomposition" 's ring/LL 2 1 1024 size=1024 2 6 0.02 0.004 0.024 0.021 0.011 0.031 0.001 '\
-'0.001 0.001 0.003 0.75 0.75 0.75  ' 'a step is decomposed block by block'
+is "$decomposition" 's ring/LL 2 1 1024 2 6 0.02 0.004 0.024 0.021 0.011 0.031 0.001 '\
+'0.001 0.001 0.003 0.75 0.75 0.75   1024' 'a step is decomposed block by block'
 is "$(cat steps.csv/classic/p/null/s/iteration_times_ring-LL.txt)" \
     "$(printf '%s\n' 11 11 21 21 31 31 11 11 21 21 31 31)" 'iteration times are in ms, as measured'
 
 # B = 50 us, 0.3% of A: what C - D is of it is noise
 sed -i '/"cell":"b1"/s/\[4000000\]/[50000]/' steps/s/*.jsonl
 ok 'a step with next to no communication is reduced' "$gradsync" reduce steps -o steps.csv
-is "$(sed -n 2p steps.csv/iteration.csv | cut -d, -f12,13,21-)" '0.02,5e-05,0.0,,,,,' \
+is "$(sed -n 2p steps.csv/iteration.csv | cut -d, -f11,12,20-24)" '0.02,5e-05,0.0,,,,' \
     'a step with next to no communication has no overlap'
 
 rm -r steps && mkdir -p steps/s
@@ -291,7 +294,7 @@ for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
     done
 done
 ok 'a step whose compute warms up is reduced' "$gradsync" reduce steps -o steps.csv
-is "$(sed -n 2p steps.csv/iteration.csv | cut -d, -f11)" 10 \
+is "$(sed -n 2p steps.csv/iteration.csv | cut -d, -f10)" 10 \
     'a step is decomposed in the blocks where every mode is warm'
 
 # ---- damage

@@ -59,7 +59,7 @@ like "$out" 'cost=3000 .*\+(2\.[5-9]|3\.[0-4]).*slower' 'an effect of 3% is foun
 like "$out" 'cost=100 .*equivalent' 'an effect of 0.1% is equivalent'
 exits 0 'the recording of a training is shown' "$gradsync" show "$run"
 exits 0 'the recording of a training is reduced' "$gradsync" reduce raw -o csv
-is "$(awk -F, 'NR > 1 { print $12, $13, ($15 >= 20) }' csv/summary.csv | sort -u)" '300 5 1' \
+is "$(awk -F, 'NR > 1 { print $11, $12, ($14 >= 20) }' csv/summary.csv | sort -u)" '300 5 1' \
     'every step is recorded, and the slow ones at the start of each launch are warm-up'
 is "$(lines header | jq -r '"\(.workload) \(.ranks) \(.seed)"' | sort -u)" 'train 1 7' \
     'the header has the workload and the seed'

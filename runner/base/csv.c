@@ -83,23 +83,28 @@ static void flush(struct csv *c)
     c->n = 0;
 }
 
-int csv_flush(struct csv *c)
+int csv_finish(struct csv *c)
 {
+    int (*last_pass)(struct csv *) = c->last_pass;
     flush(c);
-    return c->error ? cannot_write(c, c->error) : GS_OK;
+    c->last_pass = NULL;
+    if (c->error)
+        return cannot_write(c, c->error);
+    return last_pass ? last_pass(c) : GS_OK;
 }
 
 int csv_close(struct csv *c, bool keep)
 {
     if (!c->path)
         return GS_OK;
-    flush(c);
-    if (close(c->fd) && !c->error)
-        c->error = errno;
-    if (keep && !c->error && rename(c->temp, c->path))
-        c->error = errno;
-    int code = keep && c->error ? cannot_write(c, c->error) : GS_OK;
-    if (!keep || c->error)
+    int code = keep ? csv_finish(c) : GS_OK, error = 0;
+    if (close(c->fd))
+        error = errno;
+    if (keep && !code && !error && rename(c->temp, c->path))
+        error = errno;
+    if (keep && !code && error)
+        code = cannot_write(c, error);
+    if (!keep || code)
         unlink(c->temp);
     free(c->path);
     free(c->temp);

@@ -16,6 +16,8 @@ struct csv {
     int fd;    /* -1: not open */
     int error; /* errno of the first write that failed */
     bool in_row;
+    int (*last_pass)(
+        struct csv *); /* over the file when it is whole; NULL: none. A code, reported */
     uint64_t written;
     size_t n;
     char *buf;
@@ -23,9 +25,9 @@ struct csv {
 
 /* Makes the folders above path. GS_OK or GS_FAILED, reported. */
 int csv_open(struct csv *c, const char *path);
-/* Writes out the buffer. GS_OK or GS_FAILED, reported. */
-int csv_flush(struct csv *c);
-/* Renames the file if `keep`, else removes it. GS_OK or GS_FAILED, reported. Does nothing if the
+/* Writes what is left, after the last row. GS_OK or GS_FAILED, reported. */
+int csv_finish(struct csv *c);
+/* Finishes and renames the file if `keep`, else removes it. GS_OK or GS_FAILED, reported. Does nothing if the
  * table was never opened. */
 int csv_close(struct csv *c, bool keep);
 

@@ -94,17 +94,52 @@ static int read_fields(struct csv_reader *r, bool *got)
     return code;
 }
 
+/* The fields of the parameters become one, "size=8 gemms=4". */
+static void fold_params(struct csv_reader *r)
+{
+    AUTO_TEXT struct text all = {0};
+    size_t first = r->n_header - 1;
+    text_clear(&all);
+    for (size_t i = 0; i < r->params.n; i++) {
+        const char *value = r->fields.s + r->starts[first + i];
+        if (*value)
+            text_addf(&all, "%s%s=%s", all.len ? " " : "", r->params.v[i], value);
+    }
+    r->starts[first] = r->fields.len;
+    r->n_starts = r->n_header;
+    text_addn(&r->fields, all.s, all.len + 1);
+}
+
 int csv_read_row(struct csv_reader *r, bool *got)
 {
     int code = read_fields(r, got);
-    if (*got && r->n_starts != r->n_header)
+    size_t expected = r->n_header - (r->params.n > 0) + r->params.n;
+    if (*got && r->n_starts != expected)
         return fail_at(GS_FAILED, r->path, (int)r->number,
                        "%zu fields under a header of %zu; make the tables again", r->n_starts,
-                       r->n_header);
+                       expected);
+    if (*got && r->params.n)
+        fold_params(r);
     return code;
 }
 
 /* ---- the file ---- */
+
+/* The last columns are those of parameters. */
+static void find_params(struct csv_reader *r)
+{
+    size_t first = r->n_starts, n = strlen(CSV_PARAM);
+    while (first && !strncmp(r->fields.s + r->starts[first - 1], CSV_PARAM, n))
+        first--;
+    for (size_t i = first; i < r->n_starts; i++)
+        words_add(&r->params, r->fields.s + r->starts[i] + n);
+    if (r->params.n) {
+        r->n_starts = first + 1;
+        r->starts[first] = r->fields.len;
+        text_addn(&r->fields, CSV_PARAMS, sizeof CSV_PARAMS);
+    }
+    r->n_header = r->n_starts;
+}
 
 static int find_columns(struct csv_reader *r, const char *const *columns)
 {
@@ -141,7 +176,7 @@ int csv_read_open(struct csv_reader *r, const char *path, const char *const *col
     int code = read_fields(r, &got);
     if (!code && !got)
         code = fail_at(GS_USAGE, path, 0, "empty; a table begins with a header");
-    r->n_header = r->n_starts;
+    find_params(r);
     if (!code)
         code = find_columns(r, columns);
     if (code)
@@ -156,6 +191,7 @@ void csv_read_close(struct csv_reader *r)
     free(r->line);
     free(r->starts);
     free(r->columns);
+    words_free(&r->params);
     text_free(&r->fields);
     *r = (struct csv_reader){0};
 }

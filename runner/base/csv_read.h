@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads the derived tables row by row, with columns by name and RFC 4180 quotes.
+ * Reads the derived tables row by row, with columns by name and RFC 4180 quotes. The columns of the
+ * parameters are one column here, CSV_PARAMS, behind the others (csv_params.h).
  */
 #pragma once
 
@@ -11,6 +12,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define CSV_PARAMS "params"  /* all parameters of a row, "size=8 gemms=4" (csv_params.h) */
+#define CSV_PARAM "param_"   /* the beginning of the name of each column in a file */
+#define CSV_PARAM_ANY "NAME" /* the end of it in a table without parameters */
+
 struct csv_reader {
     const char *path; /* as given to csv_read_open, which must outlive this */
     FILE *file;
@@ -19,7 +24,8 @@ struct csv_reader {
     long number;              /* of the last line */
     struct text fields;       /* of the row, each ended by a NUL */
     size_t *starts, n_starts; /* the start of each field */
-    size_t n_header;          /* columns of the file */
+    size_t n_header;          /* columns, with those of parameters as one */
+    struct words params;      /* the keys of the columns of parameters */
     size_t *columns, n;       /* the caller's columns as positions in the row */
 };
 

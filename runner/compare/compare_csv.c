@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/csv.h"
-#include "base/csv_read.h"
+#include "base/csv_params.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "compare/compare.h"
@@ -95,7 +94,7 @@ int comparison_write(const struct comparison *c, const char *dir, const char *fi
     int code = csv_open(&csv, path);
     if (code)
         return code;
-    csv_header(&csv, compare_columns);
+    csv_params_header(&csv, compare_columns);
     for (size_t i = 0; i < c->n; i++) {
         contrast_row(&csv, &c->v[i]);
         csv_end(&csv);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/repeatability.h"
 
-#include "base/csv.h"
+#include "base/csv_params.h"
 #include "base/err.h"
 #include "base/text.h"
 
@@ -137,7 +137,7 @@ int repeats_write(const struct repeats *r, const char *dir)
     char *columns = xstrfmt("%s,%s", compare_columns, again_columns);
     int code = csv_open(&csv, path);
     if (!code) {
-        csv_header(&csv, columns);
+        csv_params_header(&csv, columns);
         for (size_t i = 0; i < r->n; i++) {
             const struct contrast *first = r->v[i].earlier;
             contrast_row(&csv, r->v[i].later);

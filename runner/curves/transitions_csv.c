@@ -2,7 +2,7 @@
  *
  * Writes transitions.csv.
  */
-#include "base/csv.h"
+#include "base/csv_params.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "curves/curves.h"
@@ -70,7 +70,7 @@ int transitions_write(const char *dir)
     if (!code)
         code = csv_open(&csv, path);
     if (!code) {
-        csv_header(&csv, transitions_columns);
+        csv_params_header(&csv, transitions_columns);
         for (size_t i = 0; i < all.n; i++)
             write_curve(&csv, &all.v[i]);
         code = csv_close(&csv, true);

@@ -18,7 +18,12 @@ const struct column column_words[] = {
     {"config", COLUMN_TEXT, "choice of tuning, such as ring/LL128 or ctas=16", NULL},
     {"mode", COLUMN_TEXT, "compute, comm, sequential or overlapped; empty: the operation alone",
      NULL},
-    {"params", COLUMN_TEXT, "parameters of the cell as KEY=VALUE, separated by spaces", NULL},
+    {PARAM_COLUMNS, COLUMN_TEXT,
+     "value of the workload's parameter NAME, such as param_size or param_gemms: one column for "
+     "each "
+     "parameter, after all other columns; empty: the cell has no such parameter. 'gradsync help "
+     "NAME' describes the parameter",
+     NULL},
     {"ranks", INTEGER, "ranks of the run", NULL},
     {"nodes", INTEGER, "nodes of the run", NULL},
     {"size_B", INTEGER, "place of the change: bytes of the buffer on one rank", "transitions.csv"},
@@ -194,11 +199,11 @@ const struct column column_words[] = {
 
 const struct term terms[] = {
     {"T_ss", "s",
-     "time per operation with operations issued back to back. metric=T_ss in params: "
+     "time per operation with operations issued back to back. param_metric=T_ss: "
      "time_s and median_s have this time"},
     {"L_iso", "s",
      "latency of one operation from an idle, aligned start: from the first rank's "
-     "start to the last rank's end. metric=L_iso in params"},
+     "start to the last rank's end. param_metric=L_iso"},
     {"A", "s", "compute_s of a training step: computation alone"},
     {"B", "s", "comm_s: communication alone"},
     {"C", "s", "sequential_s: computation, then communication"},

@@ -62,7 +62,8 @@ static bool in_list(const char *list, const char *name)
 
 static bool has_column(const struct table_of *t, const char *name)
 {
-    return in_list(t->columns, name) || in_list(t->more, name);
+    const char *column = strcmp(name, PARAM_COLUMNS) ? name : CSV_PARAMS;
+    return in_list(t->columns, column) || in_list(t->more, column);
 }
 
 /* Is this the row that describes the column in this table? */
@@ -101,6 +102,8 @@ static void type_and_unit(const struct column *c, char *buf, size_t n)
 static bool is_named(const struct column *c, const char *word)
 {
     size_t n = strlen(word), unit = unit_of(c->name);
+    if (!strcmp(c->name, PARAM_COLUMNS))
+        return !strncmp(word, CSV_PARAM, strlen(CSV_PARAM)) || !strcmp(word, CSV_PARAMS);
     return !strcmp(c->name, word) || (unit < COUNT(units) && !strncmp(c->name, word, n) &&
                                       !strcmp(c->name + n, units[unit][0]));
 }
@@ -128,7 +131,8 @@ static bool table_help(const char *word, const char *before)
     cli_put_wrapped(2, row);
     free(row);
     struct words names;
-    char *all = xstrfmt("%s%s%s", t->columns, t->more ? "," : "", t->more ? t->more : "");
+    char *all = xstrfmt("%s%s%s%s", t->columns, t->more ? "," : "", t->more ? t->more : "",
+                        in_list(t->columns, CSV_PARAMS) ? "," PARAM_COLUMNS : "");
     words_split(&names, all, ',');
     for (size_t k = 0; k < names.n; k++)
         for (size_t c = 0; column_words[c].name; c++)

@@ -5,11 +5,13 @@
  */
 #pragma once
 
+#include "base/csv_read.h"
 #include "base/text.h"
 
 #include <stdbool.h>
 
 #define COLUMN_TEXT "text"
+#define PARAM_COLUMNS CSV_PARAM CSV_PARAM_ANY /* stands for all columns of parameters */
 
 struct column {
     const char *name, *type, *help;

@@ -47,8 +47,10 @@ static const struct kind kinds[] = {
      "Verdict on each config at each size, against the baseline."},
     {"-forest", "forest", "compare", false, DIFFER,
      "Time of each config against the baseline, with its 95% interval and the A/A floor."},
-    {"-bandwidth", "bandwidth", "summary", false, ALONE, "Bus bandwidth against size."},
-    {"-latency", "latency", "summary", false, ALONE, "Time against size."},
+    {"-bandwidth", "bandwidth", "summary", false, ALONE,
+     "Bus bandwidth of each config over that of the baseline, against size."},
+    {"-latency", "latency", "summary", false, ALONE,
+     "Time of each config over that of the baseline, against size."},
     {"-by-contention", "contention", "summary", false, ALONE,
      "Time of one operation while other work uses the GPU."},
     {"sync_size", "wan_sync", "wan", true, SITES, "Time of a synchronisation against its size."},
@@ -68,7 +70,7 @@ static const struct kind kinds[] = {
     {"wan_needed", "wan_needed", "wan/needed", true, CLAIMS,
      "Bandwidth that a utilisation needs, by size of the model."},
     {"error_rates", "error_rates", "error_rates", true, CLAIMS,
-     "How often verdicts are right and wrong, by simulation."},
+     "How often a difference is found, against its size, by simulation."},
 };
 static const struct kind other = {"", "", "", true, CLAIMS, ""};
 

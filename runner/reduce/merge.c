@@ -2,6 +2,7 @@
  *
  * Puts the parts of reduce_run together, in the order of their keys.
  */
+#include "base/csv_params.h"
 #include "base/err.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -24,32 +25,102 @@ static void copy_rest(FILE *in, struct csv *out)
         csv_bytes(out, buf, n);
 }
 
-/* Skips the header line; false: it is not the header of this version. */
-static bool skip_header(FILE *in, const char *columns)
+static int other_version(const char *path)
 {
-    for (const char *s = columns; *s; s++)
-        if (getc(in) != (unsigned char)*s)
-            return false;
-    return getc(in) == '\n';
+    return fail_at(
+        GS_FAILED, path, 1,
+        "has the columns of another version; repeat 'gradsync reduce --run' for this run");
 }
 
-static int add_table(const char *part, enum table table, struct csv *out)
+/* Adds a table that has these columns, byte for byte. */
+static int copy_rows(const char *path, const char *columns, struct csv *out)
 {
-    AUTO_FREE char *path = xstrfmt("%s/%s", part, table_names[table]);
     FILE *in = files_stream(path, FILES_ANY);
     int code = GS_OK;
     if (!in)
-        code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
-    else if (!skip_header(in, table_columns[table]))
-        code = fail_at(
-            GS_FAILED, path, 1,
-            "has the columns of another version; repeat 'gradsync reduce --run' for this run");
-    else
+        return fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
+    for (const char *s = columns; *s && !code; s++)
+        code = getc(in) == (unsigned char)*s ? GS_OK : other_version(path);
+    if (!code)
+        code = getc(in) == '\n' ? GS_OK : other_version(path);
+    if (!code)
         copy_rest(in, out);
-    if (in && ferror(in) && !code)
+    if (ferror(in) && !code)
         code = fail_at(GS_FAILED, path, 0, "cannot be read: %s", strerror(errno));
-    if (in)
-        fclose(in);
+    fclose(in);
+    return code;
+}
+
+/* Adds a table whose parameters are columns: other parts may have other parameters. */
+static int add_rows(const char *path, const struct words *columns, struct csv *out)
+{
+    struct csv_reader r;
+    bool got = true;
+    int code = csv_read_open(&r, path, (const char *const *)columns->v);
+    if (code)
+        return code;
+    if (r.n_header != columns->n)
+        code = other_version(path);
+    while (!code && !(code = csv_read_row(&r, &got)) && got) {
+        for (size_t i = 0; i < columns->n; i++)
+            csv_text(out, csv_read_text(&r, i));
+        csv_end(out);
+    }
+    csv_read_close(&r);
+    return code;
+}
+
+static int add_table(const char *part, const char *name, const char *columns, struct csv *out)
+{
+    AUTO_FREE char *path = xstrfmt("%s/%s", part, name);
+    AUTO_WORDS struct words names = {0};
+    words_split(&names, columns, ',');
+    return out->last_pass ? add_rows(path, &names, out) : copy_rows(path, columns, out);
+}
+
+/* ---- tables of other verbs ---- */
+
+static char *columns_of(const char *path)
+{
+    static const char *const none[] = {NULL};
+    struct csv_reader r;
+    struct text t = {0};
+    if (csv_read_open(&r, path, none))
+        return NULL;
+    for (size_t i = 0; i < r.n_header; i++)
+        text_addf(&t, "%s%s", i ? "," : "", r.fields.s + r.starts[i]);
+    csv_read_close(&r);
+    return t.s;
+}
+
+static int merge_other(const struct runs *parts, const char *name, const char *out)
+{
+    struct csv csv;
+    AUTO_FREE char *first = xstrfmt("%s/%s", parts->v[0].dir, name),
+                   *path = xstrfmt("%s/%s", out, name), *columns = columns_of(first);
+    int code = columns ? csv_open(&csv, path) : GS_FAILED;
+    if (code)
+        return code;
+    csv_params_header(&csv, columns);
+    for (size_t i = 0; i < parts->n && !code; i++)
+        code = add_table(parts->v[i].dir, name, columns, &csv);
+    int closed = csv_close(&csv, !code);
+    return code ? code : closed;
+}
+
+/* The tables that the parts have beside those of this verb: `gradsync compare -o PART`. */
+static int merge_others(const struct runs *parts, const char *out)
+{
+    int code = GS_OK;
+    DIR *d = parts->n ? opendir(parts->v[0].dir) : NULL;
+    for (struct dirent *e; d && !code && (e = readdir(d));) {
+        bool other = text_ends(e->d_name, ".csv") && e->d_name[0] != '.';
+        for (int t = 0; t < TABLES && other; t++)
+            other = strcmp(e->d_name, table_names[t]) != 0;
+        code = other ? merge_other(parts, e->d_name, out) : GS_OK;
+    }
+    if (d)
+        closedir(d);
     return code;
 }
 
@@ -121,7 +192,7 @@ static int add_part(struct tables *tables, const char *part, const char *out)
 {
     int code = GS_OK;
     for (int t = 0; t < TABLES && !code; t++)
-        code = add_table(part, (enum table)t, &tables->csv[t]);
+        code = add_table(part, table_names[t], table_columns[t], &tables->csv[t]);
     AUTO_FREE char *from = xstrfmt("%s/classic", part), *to = xstrfmt("%s/classic", out);
     return code ? code : copy_tree(from, to);
 }
@@ -142,6 +213,8 @@ int reduce_merge(const char *const *dirs, size_t n, const char *out)
     for (size_t i = 0; i < parts.n && !code; i++)
         code = add_part(&tables, parts.v[i].dir, out);
     int closed = tables_close(&tables, !code);
+    code = code ? code : closed;
+    code = code ? code : merge_others(&parts, out);
     runs_free(&parts);
-    return code ? code : closed;
+    return code;
 }

@@ -16,7 +16,8 @@
  *   launches.csv   a row for each (cell, launch): its median; launches are the replicates of a cell
  *   wan.csv        a row for each cell of wan_sync, beside the model (measured.h)
  *   classic/PLATFORM/WORKLOAD/RUN/   the classic files (classic.h)
- * A PART also has `run`, its sort key. After a success all of them exist; a table without rows has
+ * A PART also has `run`, its sort key. --merge also merges the tables that 'gradsync compare -o PART'
+ * wrote there. After a success all of them exist; a table without rows has
  * its header. Each is written under another name and renamed, and the same input gives the same
  * bytes. --merge gives the bytes of the direct way. Rows are ordered by platform, workload, label
  * and run, then by the plan.

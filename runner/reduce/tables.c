@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reduce/tables.h"
 
+#include "base/csv_params.h"
 #include "base/err.h"
 #include "reduce/iteration.h"
 #include "reduce/measured.h"
@@ -30,7 +31,7 @@ int tables_open(struct tables *t, const char *dir)
         char *path = xstrfmt("%s/%s", dir, table_names[i]);
         code = csv_open(&t->csv[i], path);
         if (!code)
-            csv_header(&t->csv[i], table_columns[i]);
+            csv_params_header(&t->csv[i], table_columns[i]);
         free(path);
     }
     if (code)
@@ -42,7 +43,7 @@ int tables_close(struct tables *t, bool keep)
 {
     int code = GS_OK;
     for (int i = 0; i < TABLES && keep && !code; i++) /* all are whole before one is renamed */
-        code = csv_flush(&t->csv[i]);
+        code = csv_finish(&t->csv[i]);
     for (int i = 0; i < TABLES; i++) {
         int one = csv_close(&t->csv[i], keep && !code);
         code = code ? code : one;

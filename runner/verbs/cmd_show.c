@@ -79,6 +79,7 @@ static void put(struct table *t, const char *s)
     words_add(&t->cells, s);
 }
 
+#define LONGEST_WHY 60 /* in the table; a longer reason stands below it, once */
 /* A status that needs no attention begins with "ok". */
 static bool is_ok(const char *status)
 {
@@ -138,7 +139,10 @@ static void put_status(struct table *t, const struct recorded *r, const struct g
     struct series_status o = series_status(r, s);
     bool wide = o.numbers && s->whole && s->launches > 1 && !summary_converged(r, s, m);
     char *note = o.numbers ? remarks_of(r, g, s) : xstrdup("");
-    words_addf(&t->cells, "%s%s%s", o.status, *o.why ? ": " : "", o.why);
+    bool below = strlen(o.why) > LONGEST_WHY;
+    words_addf(&t->cells, "%s%s%s", o.status, below || !*o.why ? "" : ": ", below ? "" : o.why);
+    if (below)
+        add_note_number(t, o.why);
     if (wide)
         add_note_number(t, "not converged: the interval is wider than [measure] precision asks");
     if (*note)

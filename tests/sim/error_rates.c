@@ -93,8 +93,12 @@ enum rate {
     FEW_EXPANDED,
     OTHER_USED, /* in the order of `others` */
     OTHER_LAST = OTHER_USED + 5,
-    RATES
+    POWER, /* for each of power_effects: POWERS rates */
+    RATES = POWER + 24
 };
+/* By effect size; a difference of EFFECT has rates of its own. Each POWER_EACH-th campaign. */
+static const double power_effects[] = {0.0025, 0.005, 0.01, 0.015, 0.03, 0.05};
+enum { POWER_VERDICT, POWER_FEW, POWER_NAIVE, POWER_NAIVE_WRONG, POWERS, POWER_EACH = 4 };
 /* What else may be in the noise. Of the last three the promise of the interval does not hold. */
 static const struct regime *const others[] = {&new_communicators,   &one_sample,
                                               &cold_starts,         &lasting_communicators,
@@ -108,6 +112,14 @@ static const char nothing[] = "nothing there but called a difference",
                   other[] = "95% interval covers: other noise",
                   sequence[] = "Mann-Whitney one after the other", used[] = "as used here",
                   plain[] = "percentile bootstrap", expanded[] = "expanded percentile";
+#define POWER_OF(i, percent)                                                                       \
+    [POWER + (i)*POWERS +                                                                          \
+        POWER_VERDICT] = {percent " there and found", "verdict", 0, 1},                            \
+        [POWER + (i)*POWERS + POWER_FEW] = {percent " there and found",                            \
+                                            "verdict: one of fourteen; three blocks", 0, 1},       \
+        [POWER + (i)*POWERS + POWER_NAIVE] = {percent " there and found", sequence, 0, 1},         \
+        [POWER + (i)*POWERS +                                                                      \
+            POWER_NAIVE_WRONG] = {percent " there and called the other way", sequence, 0, 1}
 static const struct rate_bounds rates[RATES] = {
     [AA_VERDICT] = {nothing, "verdict", 0, 0.05},
     [AA_FAMILY] = {nothing, "verdict: any of five", 0, 0.05},
@@ -142,6 +154,12 @@ static const struct rate_bounds rates[RATES] = {
     [OTHER_USED + 3] = {other, "lasting communicators", 0, 1},
     [OTHER_USED + 4] = {other, "correlated launches", 0, 1},
     [OTHER_LAST] = {other, "rare slow launches", 0, 1},
+    POWER_OF(0, "0.25%"),
+    POWER_OF(1, "0.5%"),
+    POWER_OF(2, "1%"),
+    POWER_OF(3, "1.5%"),
+    POWER_OF(4, "3%"),
+    POWER_OF(5, "5%"),
 };
 
 struct tally {
@@ -257,9 +275,14 @@ static void count_family(struct tally *t, struct campaign *c, struct rng *rng)
     count(t, AA_FAMILY, any_called(&f));
 }
 
+static double truth_of(double effect, bool faster)
+{
+    return log1p(faster ? -effect : effect);
+}
+
 static void count_few(struct tally *t, struct campaign *c, bool faster, struct rng *rng)
 {
-    double truth = faster ? log1p(-EFFECT) : log1p(EFFECT);
+    double truth = truth_of(EFFECT, faster);
     struct family f;
     make_family(&f, LARGE_FAMILY, &few_blocks, 0, t->draws / 4, c, rng);
     count_coverage(t, FEW_USED, c, &f.e[f.n - 1], 0, rng);
@@ -272,7 +295,7 @@ static void count_few(struct tally *t, struct campaign *c, bool faster, struct r
 
 static void count_effect(struct tally *t, struct campaign *c, bool faster, struct rng *rng)
 {
-    double truth = faster ? log1p(-EFFECT) : log1p(EFFECT);
+    double truth = truth_of(EFFECT, faster);
     enum verdict right = faster ? VERDICT_FASTER : VERDICT_SLOWER;
     struct effect e = solve(c, &noisy_blocks, truth, t->draws, rng);
     count_used(t, NOISY_USED, &e, truth);
@@ -282,6 +305,25 @@ static void count_effect(struct tally *t, struct campaign *c, bool faster, struc
     bool less, naive = in_sequence(truth, &less, rng) < 0.05;
     count(t, FOUND_NAIVE, naive && less == faster);
     count(t, WRONG_NAIVE, naive && less != faster);
+}
+
+/* The last draws of a campaign: the rates above do not depend on them. */
+static void count_power(struct tally *t, struct campaign *c, bool faster, struct rng *rng)
+{
+    enum verdict right = faster ? VERDICT_FASTER : VERDICT_SLOWER;
+    for (size_t i = 0; i < sizeof power_effects / sizeof *power_effects; i++) {
+        int first = POWER + (int)i * POWERS;
+        double truth = truth_of(power_effects[i], faster);
+        struct effect e = solve(c, &noisy_blocks, truth, t->draws / 4, rng);
+        enum verdict v = judge_campaign(c, &e, judgement_p(&e, 1)).verdict;
+        count(t, (enum rate)(first + POWER_VERDICT), v == right);
+        struct family f;
+        make_family(&f, LARGE_FAMILY, &few_blocks, truth, t->draws / 4, c, rng);
+        count(t, (enum rate)(first + POWER_FEW), member(&f, f.n - 1) == right);
+        bool less, naive = in_sequence(truth, &less, rng) < 0.05;
+        count(t, (enum rate)(first + POWER_NAIVE), naive && less == faster);
+        count(t, (enum rate)(first + POWER_NAIVE_WRONG), naive && less != faster);
+    }
 }
 
 /* ---- report ---- */
@@ -312,6 +354,8 @@ static void *work(void *arg)
         count_others(&s->t, c, &rng);
         count_family(&s->t, c, &rng);
         count_few(&s->t, c, i % 2, &rng);
+        if (i % POWER_EACH == 0)
+            count_power(&s->t, c, i / POWER_EACH % 2, &rng);
     }
     free(c);
     return NULL;

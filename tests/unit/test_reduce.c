@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/csv.h"
-#include "base/csv_read.h"
+#include "base/csv_params.h"
 #include "base/err.h"
 #include "base/stats.h"
 #include "base/text.h"
@@ -94,6 +93,42 @@ static void fields_are_quoted_when_they_must_be(void **state)
                 "-9223372036854775808,0.1,,\n"
                 "\"x,y\",3,1,0.000000005\n\"x,y\",3,2,0.000007\n");
     text_free(&prefix);
+}
+
+/* Their order agrees with every row, whichever comes first; a key without a value has no column. */
+static void parameters_are_columns_in_files_alone(void **state)
+{
+    struct folder *f = *state;
+    static const char *const columns[] = {"params", "b", NULL};
+    static const char *const params[] = {"size=8 op=sum", "size=8 gemms=4 op=a, b c=d",
+                                         "rates=", "gemms=1 note=two words"};
+    static const char *const read_back[] = {"size=8 op=sum", "size=8 gemms=4 op=a, b c=d", "",
+                                            "gemms=1 note=two words"};
+    struct csv c;
+    struct csv_reader r;
+    bool got;
+    assert_int_equal(csv_open(&c, folder_path(f, TABLE)), GS_OK);
+    csv_params_header(&c, "a,params,b");
+    for (size_t i = 0; i < 4; i++) {
+        csv_integer(&c, (int64_t)i);
+        csv_text(&c, params[i]);
+        csv_text(&c, "x");
+        csv_end(&c);
+    }
+    assert_int_equal(csv_close(&c, true), GS_OK);
+    assert_file(folder_path(f, TABLE), "a,b,param_size,param_gemms,param_note,param_op,param_c\n"
+                                       "0,x,8,,,sum,\n"
+                                       "1,x,8,4,,\"a, b\",d\n"
+                                       "2,x,,,,,\n"
+                                       "3,x,,1,two words,,\n");
+    assert_int_equal(csv_read_open(&r, folder_path(f, TABLE), columns), GS_OK);
+    assert_int_equal(r.n_header, 3);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(csv_read_row(&r, &got), GS_OK);
+        assert_string_equal(csv_read_text(&r, 0), read_back[i]);
+        assert_string_equal(csv_read_text(&r, 1), "x");
+    }
+    csv_read_close(&r);
 }
 
 static void a_table_given_up_leaves_nothing(void **state)
@@ -261,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(times_are_exact_decimals),
         TEST(fields_are_quoted_when_they_must_be),
+        TEST(parameters_are_columns_in_files_alone),
         TEST(a_table_given_up_leaves_nothing),
         TEST(a_folder_that_cannot_be_is_named),
         TEST(no_row_is_lost_on_reading),

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The figures bandwidth and latency: a line for each config against size, as a ratio to the baseline, with a
+# ribbon for its 95% interval (of the baseline: the A/A floor) and a ring at the best config of a size by
+# verdict (verdicts.awk). The values of the baseline stand below the axis. Without a baseline the figure has
+# absolute values. Needs
+#   value          "time" or "bus"
+#   value_text(v)  an absolute value as text
+#   y_title        of absolute values
+
+load "figures/words.gp"
+PLOT = 1.75
+as_ratio = baseline_at > 0
+stats $curve using c_best nooutput
+more = STATS_max > 0 ? "best, by the verdicts" : ""
+if (as_ratio) { y_title = (value eq "bus" ? "bus bandwidth" : "time") . " / that of " . label[baseline_at] . what_of }
+load "figures/legend.gp"
+STRIP = (strips > 0 ? 0.14 : 0) + (as_ratio ? 0.14 : 0)
+load "figures/style.gp"
+
+c_y = as_ratio ? c_ratio : value eq "bus" ? c_bus : c_time
+c_low = as_ratio ? c_ratio_low : value eq "bus" ? c_bus_low : c_time_low
+c_high = as_ratio ? c_ratio_high : value eq "bus" ? c_bus_high : c_time_high
+drawn(v) = as_ratio && value eq "bus" ? 1 / v : v
+y_text(v) = as_ratio ? sprintf("×%g", v) : value_text(v)
+
+y_limit = limit
+has_limit = value eq "bus" && limit == limit
+if (value ne "bus") { y_limit = NaN }
+load "figures/curve.gp"
+is_labelled(v) = int(log10(v) / log10(2) + 0.5) % step == (step == 4 ? 2 : 0)
+
+# Ratios: as many round ones as there is room for, and always 1. One beyond a factor of FAR, and an
+# interval, may lie outside of the picture.
+FAR = 3.
+array ratio[23] = [0.2, 0.25, 0.33, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1, 1.01, 1.02, 1.05, 1.1, 1.2, 1.4, 1.6, 2, 2.5, 3, 4]
+if (as_ratio) {
+    set autoscale y
+    stats $curve using (drawn(column(c_y))) nooutput
+    y_low = STATS_min > 0.97 ? 0.97 : STATS_min < 1 / FAR ? 1 / FAR : STATS_min
+    y_high = STATS_max < 1.03 ? 1.03 : STATS_max > FAR ? FAR : STATS_max
+    y_low = y_low / (y_high / y_low) ** 0.06
+    y_high = y_high * (y_high / y_low) ** 0.2
+    set yrange [y_low : y_high]
+    set ytics ()
+    room = 0.12 * log10(y_high / y_low) / PLOT
+    shown = -9
+    do for [i = 1 : 23] {
+        place = log10(ratio[i])
+        if (ratio[i] >= y_low && ratio[i] <= y_high && (ratio[i] == 1 || (place - shown > room && abs(place) > room))) {
+            set ytics add (y_text(ratio[i]) ratio[i])
+            shown = place
+        }
+    }
+}
+
+# The baseline's own values, below the axis.
+at_values = (KEY + 0.112 + (strips > 0 ? 0.13 : 0)) / HEIGHT
+if (as_ratio) {
+    array value_at[values]
+    array value_of[values]
+    stats $baseline using (value_at[int($0) + 1] = $1, value_of[int($0) + 1] = column(value eq "bus" ? 3 : 2), y_low) nooutput
+    do for [i = 1 : values] {
+        if ((values < 9 || is_labelled(value_at[i])) && value_of[i] == value_of[i]) {
+            set label 600 + i value_text(value_of[i]) at first value_at[i], screen at_values center font ",5"
+        }
+    }
+    set label 600 label[baseline_at] at screen 0.02, at_values left font ",5.5" textcolor rgb "#404040"
+}
+if (strips > 0) { load "figures/strip.gp" }
+
+if (has_limit && !as_ratio) {
+    set arrow 1 from graph 0, first limit to graph 1, first limit nohead linewidth 1 dashtype (4, 3) linecolor rgb "#606060"
+    set label 1 "limit " . rate(limit) at graph 0.02, first limit offset 0, 0.5 textcolor rgb "#404040"
+}
+if (has_limit && point_high > limit && !as_ratio) {
+    set label 2 "× above the limit" at screen 1 - RIGHT / WIDTH, 1 - (TOP - 0.1) / HEIGHT right textcolor rgb "#D00000"
+}
+
+limit_curve = as_ratio && has_limit ? \
+    "$baseline using 1:(limit / $3) with lines linewidth 1 dashtype (4, 3) linecolor rgb '#606060', " . \
+    "$baseline every ::::0 using 1:(y_high):('- - limit ' . rate(limit)) with labels left offset 0, -0.5 textcolor rgb '#404040'" : "NaN with points"
+# A ribbon that leaves the picture is cut there: gnuplot would draw another shape.
+cut(v) = v < y_low ? y_low : v > y_high ? y_high : v
+curves = "for [k = 1 : n_rest] $curve index rest[k] - 1 using c_size:(drawn(column(c_y))) with linespoints linetype GREY_TONE, " . \
+    "for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(cut(drawn(column(c_low)))):(cut(drawn(column(c_high)))) with filledcurves linetype tone[lead[k]], " . \
+    "for [k = 1 : n_lead] $curve index lead[k] - 1 using c_size:(drawn(column(c_y))) with linespoints linetype tone[lead[k]], " . \
+    "$curve using c_size:(column(c_best) == 1 ? drawn(column(c_y)) : NaN) with points pointtype 6 pointsize 1.1 linewidth 0.8 linecolor rgb '#000000', " . \
+    "$curve using c_size:(has_limit && column(c_bus) > limit ? drawn(column(c_y)) : NaN) with points pointtype 2 pointsize 0.9 linewidth 1.2 linecolor rgb '#D00000'"
