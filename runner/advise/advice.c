@@ -174,8 +174,8 @@ static void say_left_alone(FILE *f, const struct steps_evidence *s, size_t shape
     say_what_stays(f, s, shape);
     fprintf(f,
             ": no setting was shown to shorten a step by more than %.1f%% on %s (%s "
-            "ranks)%s; ",
-            100 * GAIN_LEAST, at->platform, at->ranks,
+            "rank%s)%s; ",
+            100 * GAIN_LEAST, at->platform, at->ranks, strcmp(at->ranks, "1") ? "s" : "",
             any_win(s, shape) ? " without lengthening another" : "");
     if (!isnan(open))
         fprintf(f, "the largest possible gain left open is %.1f%%.\n", 100 * open);
