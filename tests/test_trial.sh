@@ -121,6 +121,17 @@ is "$(jq -r 'select(.type == "end") | .status' "$(run_of)"/*.jsonl)" interrupted
     'a trial whose job ends first is recorded as interrupted'
 like "$err" ' [1-9][0-9]* dropped' 'trial says how many visits were dropped'
 
+cat >second <<END
+#!/bin/sh
+[ ! -e again ] || exit 4
+touch again
+exec "$job" steps=300 step_us=1000
+END
+chmod +x second
+exits 4 'a trial whose second launch fails exits with its exit code' \
+    trial --arms ctas=8 --steps 4 --blocks 8 --launches 3 -- ./second
+exits 0 'the launches before one that fails are a complete recording' "$gradsync" check "$(run_of)"
+
 # ---- the command's own ways
 
 exits 7 'trial exits with the exit code of the command' trial --arms ctas=8 --steps 4 --blocks 2 \

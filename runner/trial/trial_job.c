@@ -163,10 +163,6 @@ static int record(struct job *j, const struct trial_comm *c)
             (long long)c->dropped);
     if (!code)
         trial_result_say(c);
-    if (!code && j->launch == j->o->launches) {
-        code = manifest_write(j->run);
-        say("trial: %s; next: gradsync compare %s", j->run, j->run);
-    }
     return code;
 }
 
@@ -258,6 +254,14 @@ static int launch(struct job *j, int *status)
     return code;
 }
 
+/* Also of the launches before one that failed or was interrupted. */
+static int seal(const struct job *j)
+{
+    int code = manifest_write(j->run);
+    say("trial: %s; next: gradsync compare %s", j->run, j->run);
+    return code;
+}
+
 int trial_job(const struct trial_options *o, char **command)
 {
     struct job j = {.o = o, .command = command};
@@ -268,6 +272,8 @@ int trial_job(const struct trial_options *o, char **command)
         code = GS_CANNOT;
     for (j.launch = 1; j.tuner && j.launch <= o->launches && !code && !status; j.launch++)
         code = launch(&j, &status);
+    if (j.run && !code)
+        code = seal(&j);
     words_free(&j.arms);
     free(j.tuner);
     free(j.run);
