@@ -23,8 +23,9 @@ gradsync \\- measure gradient synchronisation
 .I VERB
 [options] [arguments]
 .SH DESCRIPTION
-Measures the all\\-reduce that ends every step of data\\-parallel training, alone and beside compute,
-and says whether the config with the best bandwidth is also the one with the shortest iteration.
+Measures gradient synchronisation: the communication in every step of data\\-parallel training. Says which
+communication setting gives the shortest step, and how certain that is.
+.PP
 A config is a file, or the bare name of one in ./configs or of one that was installed; a run is its
 folder, or its id below data/raw.
 .SH VERBS

@@ -3,8 +3,8 @@
 #
 #   sums.sh --check GRADSYNC   every file in data/SHA256SUMS is as it was when it was entered, every
 #                              committed recording is entered, and every recording is sound in itself
-#   sums.sh --add GRADSYNC     enters the finished recordings that are not; changes no line. What is
-#                              below data/raw/local is of whatever machine one is at, and for no commit
+#   sums.sh --add GRADSYNC     enters the recordings that are finished or committed and not yet entered;
+#                              changes no line. data/raw/local is any machine's, so it is left out
 set -euo pipefail
 export LC_ALL=C
 sums=data/SHA256SUMS gradsync=$2
@@ -14,6 +14,7 @@ finished() { # the files of runs with a manifest
         find "$run" -type f
     done | sort
 }
+committed() { if git rev-parse --git-dir >/dev/null 2>&1; then git ls-files data/raw | sort; fi; }
 
 runs() { # folders below data/raw that hold a recording, with a manifest (-e) or without (! -e)
     find data/raw -name 'launch-*.jsonl' -printf '%h\0' | sort -zu | while IFS= read -rd '' run; do
@@ -36,7 +37,7 @@ check_runs() {
 
 if [ "$1" = --add ]; then
     check_runs
-    comm -13 <(entered) <(finished) | while IFS= read -r f; do sha256sum "$f"; done >>"$sums"
+    comm -13 <(entered) <(sort -u <(finished) <(committed)) | while IFS= read -r f; do sha256sum "$f"; done >>"$sums"
     echo "$sums: $(wc -l <"$sums") files"
     exit 0
 fi
@@ -46,12 +47,10 @@ if [ -s "$sums" ] && ! sha256sum --check --quiet "$sums"; then
     echo "$sums: 'git checkout' brings back what was changed; of a recording that was given up, delete its lines" >&2
     bad=1
 fi
-if git rev-parse --git-dir >/dev/null 2>&1; then
-    while IFS= read -r f; do
-        echo "$f: committed but not in $sums; 'make sums' enters it" >&2
-        bad=1
-    done < <(comm -13 <(entered) <(git ls-files data/raw | sort))
-fi
+while IFS= read -r f; do
+    echo "$f: committed but not in $sums; 'make sums' enters it" >&2
+    bad=1
+done < <(comm -13 <(entered) <(committed))
 check_runs || bad=1
 [ $bad = 0 ] || exit 1
 echo "verify: the $(entered | wc -l) files in $sums are as they were entered, and every recording is sound"

@@ -34,6 +34,11 @@ is "$(cat $sums)" "$before" 'a recording of local is not entered'
 whole_run data/raw/p/null/r2
 add >/dev/null 2>&1
 is "$(cat $sums)" "$before" 'a recording without a manifest is not entered'
+git add data/raw/p
+exits 1 'a committed recording without a manifest and without an entry fails' verify
+ok 'a committed recording without a manifest is entered' add
+ok 'after that, verify passes' verify
+printf '%s\n' "$before" >$sums
 manifest data/raw/p/null/r2
 ok 'another finished recording is entered' add
 entered() { grep -c r2 $sums; }
@@ -83,6 +88,12 @@ manifest data/raw/local/null/r3
 echo x >>data/raw/local/null/r3/config.ini
 exits 1 'a damaged recording that was never entered fails' verify
 like "$err" 'local/null/r3/config.ini: edited' 'the damaged file is named'
+
+# ---- this tree
+
+is "$(comm -23 <(git -C "$top" ls-files data/raw | LC_ALL=C sort) \
+    <(sed 's/^[0-9a-f]*  //' "$top/$sums" | LC_ALL=C sort))" '' \
+    'every recording of this tree is entered (else: make sums)'
 
 no_orphans 'no process is left running'
 done_testing

@@ -43,6 +43,8 @@ cost = 0, 3000, 100
 END
 exits 0 'a train section is planned' "$gradsync" plan effect.ini
 like "$out" 'The command runs 20 times' 'the plan counts the starts of the command'
+like "$(head -n 1 <<<"$out")" '^[0-9]+ cells in 1 workload: at most [0-9.]+ [a-z]+$' \
+    'the plan of a training begins with its longest time'
 like "$out" 'next: gradsync train effect\.ini' 'the plan ends with the command that launches it'
 exits 0 'a train section is measured' train effect.ini
 like "$err" 'launch 1 of 5: cost=3000: 60 step times, median 10[23][0-9.]* ms, in .* left' \
@@ -212,6 +214,8 @@ fault 'kill -SEGV $$; : {n}' 'crash: ended by SIGSEGV' 'ends by a signal'
 fault './none {n}' 'crash: exit code 127; its last line: .*none: not found' 'is not there'
 like "$err" 'nothing was measured. Fix the cause, then: gradsync resume' \
     'the message says that nothing was measured, and how to resume'
+like "$err" 'resume .* \(with the config as it was; if the config was wrong, run it again\)' \
+    'the message says that resume does not read the config again'
 launches=3 config all <<'END'
 command = '[ -e fixed ] && echo x=1 || exit 4; : {n}'
 time = x=(.*)

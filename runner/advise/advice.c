@@ -122,9 +122,9 @@ static void say_advised(FILE *f, const struct steps_evidence *s, size_t shape,
     const struct shape *at = &s->shapes[shape];
     char span[64];
     size_t missing = not_measured(s, c->best, c->steps);
-    fprintf(f, "%s %s for %s ranks on %s node%s of %s: %s shorter in %zu of %zu step%s",
-            c->best->level == LEVEL_SYNTHETIC ? "Try" : "Set", c->best->c->config, at->ranks,
-            at->nodes, strcmp(at->nodes, "1") ? "s" : "", at->platform,
+    fprintf(f, "%s %s for %s of %s: %s shorter in %zu of %zu step%s",
+            c->best->level == LEVEL_SYNTHETIC ? "Try" : "Set", c->best->c->config,
+            RANKS_ON(atoll(at->ranks), atoll(at->nodes)), at->platform,
             advice_span(span, sizeof span, c->low, c->high), c->wins, c->steps,
             c->steps == 1 ? "" : "s");
     if (missing)
@@ -170,8 +170,8 @@ static void say_left_alone(FILE *f, const struct steps_evidence *s, size_t shape
     say_what_stays(f, s, shape);
     fprintf(f,
             ": no setting was shown to shorten a step by more than %.1f%% on %s (%s "
-            "ranks)%s; ",
-            100 * GAIN_LEAST, at->platform, at->ranks,
+            "rank%s)%s; ",
+            100 * GAIN_LEAST, at->platform, at->ranks, strcmp(at->ranks, "1") ? "s" : "",
             any_win(s, shape) ? " without lengthening another" : "");
     if (!isnan(open))
         fprintf(f, "the largest possible gain left open is %.1f%%.", 100 * open);

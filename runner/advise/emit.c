@@ -193,15 +193,15 @@ static void put_origin(const struct emitted *e, const struct candidate *c, const
 {
     char span[64];
     printf("# %s: %s shorter steps, level of evidence: %s, %zu of %zu steps faster, none slower.\n"
-           "# Run %s%s%s; NCCL %s; %s; %s ranks on %s node%s. Holds for this number of ranks and "
+           "# Run %s%s%s; NCCL %s; GPU %s; %s. Holds for this number of ranks and "
            "nodes.\n"
            "# %s\n",
            e->of->c->config, advice_span(span, sizeof span, c->low, c->high),
            level_names[e->of->level], c->wins, c->steps, e->of->c->run_id,
            evidence_proof(e->of) ? ", a proof of " : "",
            evidence_proof(e->of) ? fact(e->of, FACT_PROOF_OF) : "", fact(e->of, FACT_NCCL),
-           fact(e->of, FACT_GPU), e->shape->ranks, e->shape->nodes,
-           strcmp(e->shape->nodes, "1") ? "s" : "", form->use);
+           fact(e->of, FACT_GPU), RANKS_ON(atoll(e->shape->ranks), atoll(e->shape->nodes)),
+           form->use);
 }
 
 /* What the form has no place for. */
@@ -222,9 +222,8 @@ static void put_shape(const struct steps_evidence *s, size_t shape, const struct
     bool advised = advice_find(s, shape, &c);
     e.of = c.best;
     if (!advised)
-        printf("# Nothing to set on %s with %s ranks on %s node%s: no setting is advised.\n",
-               e.shape->platform, e.shape->ranks, e.shape->nodes,
-               strcmp(e.shape->nodes, "1") ? "s" : "");
+        printf("# Nothing to set on %s with %s: no setting is advised.\n", e.shape->platform,
+               RANKS_ON(atoll(e.shape->ranks), atoll(e.shape->nodes)));
     else if (!setting_of(&e.setting, c.best->c))
         printf("# %s is advised on %s, but is no setting of NCCL.\n", c.best->c->config,
                e.shape->platform);

@@ -143,8 +143,9 @@ void outcome_say(const struct run_outcome *o)
         fail(GS_FAILED,
              "interrupted; finished groups are recorded. Continue with: gradsync resume %s", dir);
     else if (o->nothing)
-        say("nothing was measured. Fix the cause, then: gradsync resume %s; to discard the run: rm "
-            "-r %s",
+        say("nothing was measured. Fix the cause, then: gradsync resume %s (with the config as it "
+            "was; if "
+            "the config was wrong, run it again); to discard the run: rm -r %s",
             dir, dir);
     else
         say("incomplete; finished groups are recorded. Fix the cause, then: gradsync resume %s",

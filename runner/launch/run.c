@@ -82,9 +82,9 @@ static void announce(const struct plan *p, const char *dir)
 {
     char time[32];
     units_human_time(time, sizeof time, plan_cost(p).time_s);
-    say("%s: %zu cells in %zu groups, launches: %lld, %s %s; recording into %s", p->section,
-        p->n_cells, p->n_groups, (long long)p->set.measure.launches,
-        plan_is_train(p) ? "at most" : "about", time, dir);
+    say("%s: %zu cell%s in %zu group%s, launches: %lld, %s %s; recording into %s", p->section,
+        p->n_cells, p->n_cells == 1 ? "" : "s", p->n_groups, p->n_groups == 1 ? "" : "s",
+        (long long)p->set.measure.launches, plan_is_train(p) ? "at most" : "about", time, dir);
 }
 
 static int run_plan(struct plan *p, const char *dir, struct interrupts *i,

@@ -119,8 +119,8 @@ static void print_run(const struct proof *p)
 {
     const struct machine *m = &p->machine;
     const char *commit = m->facts[FACT_COMMIT];
-    put("run", "%s, %lld ranks on %lld node%s, %d launch%s, begun %s%s", p->dir,
-        (long long)p->r->ranks, (long long)p->r->nodes, p->r->nodes == 1 ? "" : "s", m->launches,
+    put("run", "%s, %s, %d launch%s, begun %s%s", p->dir,
+        RANKS_ON((long long)p->r->ranks, (long long)p->r->nodes), m->launches,
         m->launches == 1 ? "" : "es", m->facts[FACT_STARTED], p->finished ? "" : "; not finished");
     print_facts("machine", m, machine_line, COUNT(machine_line));
     print_facts("versions", m, version_line, COUNT(version_line));

@@ -73,10 +73,8 @@ char *nccl_table_text(const struct recorded *r, const struct summary *cells)
         if (!nccl_sections_is_new(&s, i))
             continue;
         if (!t.len)
-            text_addf(&t,
-                      "# %s on %s, run %s: %lld ranks on %lld node%s; median time an iteration\n",
-                      r->workload, r->platform, r->run_id, (long long)r->ranks, (long long)r->nodes,
-                      r->nodes == 1 ? "" : "s");
+            text_addf(&t, "# %s on %s, run %s: %s; median time an iteration\n", r->workload,
+                      r->platform, r->run_id, RANKS_ON((long long)r->ranks, (long long)r->nodes));
         add_section(&t, &s, i);
     }
     nccl_sections_free(&s);

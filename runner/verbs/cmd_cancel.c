@@ -34,7 +34,8 @@ static int cancel_queue(const struct campaign *c)
     if (!code)
         code = slurm_cancel(jobs, n);
     if (!code)
-        say("cancelled: %zu arrays; recordings are kept, resume measures the missing cells", n);
+        say("cancelled: %zu array%s; recordings are kept, resume measures the missing cells", n,
+            n == 1 ? "" : "s");
     queue_free(&q);
     return code;
 }

@@ -30,8 +30,8 @@ static int run(void *request, char **words, int n)
     if (!code) {
         whole =
             realpath(q->raw, NULL); /* absolute, because data/raw depends on the current folder */
-        say("collected into %s: %zu runs (%s), %zu already there, %zu incomplete%s",
-            whole ? whole : q->raw, got.copied,
+        say("collected into %s: %zu run%s (%s), %zu already there, %zu incomplete%s",
+            whole ? whole : q->raw, got.copied, got.copied == 1 ? "" : "s",
             units_human_size(size, sizeof size, (double)got.bytes), got.there, got.lacking,
             got.lacking ? " (see gradsync status)" : "");
         free(whole);

@@ -70,9 +70,8 @@ static void print_cost(const struct plan *p)
 
 static void print_plan(const struct plan *p, bool all)
 {
-    printf("[%s] on %s, %lld %s on %lld %s%s\n", p->section, p->set.platform.name,
-           (long long)p->set.launch.ranks, p->set.launch.ranks == 1 ? "rank" : "ranks",
-           (long long)p->set.launch.nodes, p->set.launch.nodes == 1 ? "node" : "nodes",
+    printf("[%s] on %s, %s%s\n", p->section, p->set.platform.name,
+           RANKS_ON((long long)p->set.launch.ranks, (long long)p->set.launch.nodes),
            launcher_binds_to_gpus(p) ? ", each bound beside its GPU" : "");
     plan_table(p, all);
     print_cost(p);
@@ -145,17 +144,22 @@ static void print_total(const struct planned *all)
 {
     char least[32], most[32];
     double least_s = 0, most_s = 0;
-    size_t cells = 0;
+    size_t cells = 0, train = 0;
     for (size_t i = 0; i < all->n; i++) {
         struct plan_cost cost = plan_cost(all->plans[i]);
         cells += all->plans[i]->n_cells;
         least_s += cost.time_s;
         most_s += cost.most_s;
+        train += plan_is_train(all->plans[i]);
     }
-    printf("%zu cell%s in %zu workload%s: %s to %s, more on a busy machine\n\n", cells,
-           cells == 1 ? "" : "s", all->n, all->n == 1 ? "" : "s",
-           units_human_time(least, sizeof least, least_s),
-           units_human_time(most, sizeof most, most_s));
+    units_human_time(most, sizeof most, most_s);
+    printf("%zu cell%s in %zu workload%s: ", cells, cells == 1 ? "" : "s", all->n,
+           all->n == 1 ? "" : "s");
+    if (train == all->n)
+        printf("at most %s\n\n", most);
+    else
+        printf("%s to %s, more on a busy machine\n\n",
+               units_human_time(least, sizeof least, least_s), most);
 }
 
 static void print_plans(const struct planned *all, const struct plan_options *o)

@@ -56,8 +56,9 @@ static int prove_steps(const struct request *q, const struct steps_evidence *s)
         if (level_of(s->runs[i].machine.facts[FACT_WORKLOAD], "overlapped", "") < LEVEL_TRIAL)
             code = prove_run(q, s, &s->runs[i], &plans);
     if (!code && !plans)
-        say("prove: nothing to repeat: no setting is advised for a step of %s (see gradsync "
-            "advise). To measure inside a job: gradsync prove PLATFORM -- COMMAND",
+        say("prove: nothing to repeat: no setting is advised for a replayed step of %s (see gradsync "
+            "advise). A trial or a training is measured again by gradsync prove PLATFORM -- "
+            "COMMAND, or gradsync train CONFIG",
             s->platforms);
     return code;
 }
@@ -89,8 +90,9 @@ static int prove_in_job(const struct request *q, const struct steps_evidence *s)
     if (!arms.len)
         return fail(GS_USAGE,
                     "prove: a trial cannot switch %s; compare launches of the command instead: "
-                    "gradsync train (docs/training.md)",
-                    settings.v[0]);
+                    "gradsync train (docs/training.md; gradsync advise %s --emit train "
+                    "begins its config)",
+                    settings.v[0], s->platforms);
     const struct trial_options o = {.arms = arms.s,
                                     .platform = s->shapes[0].platform,
                                     .proof_of = best.best->c->run_id,

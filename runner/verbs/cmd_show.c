@@ -216,9 +216,9 @@ static int show_run(const char *dir)
     find_axes(r, &axes);
     code = fill(&t, r, &axes, &known, &curve);
     if (!code) {
-        char *title = xstrfmt("%s%s%s on %s, run %s: %lld ranks on %lld node%s, %lld launch%s",
-                              r->workload, *r->label ? " " : "", r->label, r->platform, r->run_id,
-                              (long long)r->ranks, (long long)r->nodes, r->nodes == 1 ? "" : "s",
+        char *title = xstrfmt("%s%s%s on %s, run %s: %s, %lld launch%s", r->workload,
+                              *r->label ? " " : "", r->label, r->platform, r->run_id,
+                              RANKS_ON((long long)r->ranks, (long long)r->nodes),
                               (long long)r->launches, r->launches == 1 ? "" : "es");
         screen_say(title);
         free(title);

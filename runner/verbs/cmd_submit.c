@@ -108,8 +108,8 @@ static int submit(const struct submit *s)
         code = slurm_submit_tasks(&c, NULL);
     if (!code) {
         char *dir = shell_quoted(c.dir);
-        say("submitted: %zu tasks in %zu arrays; next: gradsync status %s", c.n_tasks, c.n_arrays,
-            dir);
+        say("submitted: %zu task%s in %zu array%s; next: gradsync status %s", c.n_tasks,
+            c.n_tasks == 1 ? "" : "s", c.n_arrays, c.n_arrays == 1 ? "" : "s", dir);
         printf("%s\n", c.dir);
         free(dir);
     } else if (c.n_tasks && campaign_is(c.dir)) {
