@@ -56,7 +56,8 @@ static int prove_steps(const struct request *q, const struct steps_evidence *s)
         if (level_of(s->runs[i].machine.facts[FACT_WORKLOAD], "overlapped", "") < LEVEL_TRIAL)
             code = prove_run(q, s, &s->runs[i], &plans);
     if (!code && !plans)
-        say("prove: nothing to repeat: no setting is advised for a replayed step of %s (see gradsync "
+        say("prove: nothing to repeat: no setting is advised for a replayed step of %s (see "
+            "gradsync "
             "advise). A trial or a training is measured again by gradsync prove PLATFORM -- "
             "COMMAND, or gradsync train CONFIG",
             s->platforms);
