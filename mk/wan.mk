@@ -14,19 +14,27 @@ model-error: figures-all ## print the error of the WAN model for each measured n
 wan-lab: all ## JOBS=1 WORD=internet measure wan_sync in emulated networks whose name has WORD, JOBS at a time
 	@bash mk/wan-lab.sh '$(BUILD)/gradsync' data/raw '$(or $(JOBS),1)' $(WORD)
 
-ifneq ($(draws),)
-
+# Numbers of the documents are read from them as well, so they are among the tables of every recording.
+ifneq ($(filter sound-drawn sound-tables written,$(MAKECMDGOALS)),)
 define wan_plan
 $(csv)/wan/$1.csv $(csv)/wan/$1-claims.csv &: configs/$1.ini $(library) $(BUILD)/runner/verbs/cmd_model.o | $(BUILD)/gradsync
 	@mkdir -p $$(@D) && $(BUILD)/gradsync model -q configs/$1.ini --csv $(csv)/wan/$1.csv --claims $(csv)/wan/$1-claims.csv
-$(call drawing,$1/wan_every,wan_every,$(csv)/wan/$1.csv,csv wan_curves)
-$(call drawing,$1/wan_claims,wan_claims,$(csv)/wan/$1-claims.csv,csv wan_claims)
 endef
-wan_plans := $(if $(ONLY),,$(patsubst configs/%.ini,%,$(shell grep -lsx '\[model\]' $(configs:%=configs/%.ini) /dev/null || true)))
+wan_plans := $(patsubst configs/%.ini,%,$(shell grep -lsx '\[model\]' $(configs:%=configs/%.ini) /dev/null || true))
 $(foreach p,$(wan_plans),$(eval $(call wan_plan,$p)))
 
 $(csv)/wan/needed.csv: mk/wan-needed.sh $(library) | $(BUILD)/gradsync
 	@mkdir -p $(@D) && bash $< $(BUILD)/gradsync >$@.new && mv $@.new $@
+sound-tables: $(wan_plans:%=$(csv)/wan/%.csv) $(csv)/wan/needed.csv
+endif
+
+ifneq ($(draws),)
+
+define wan_plan_figures
+$(call drawing,$1/wan_every,wan_every,$(csv)/wan/$1.csv,csv wan_curves)
+$(call drawing,$1/wan_claims,wan_claims,$(csv)/wan/$1-claims.csv,csv wan_claims)
+endef
+$(if $(ONLY),,$(foreach p,$(wan_plans),$(eval $(call wan_plan_figures,$p))))
 $(if $(ONLY),,$(eval $(call drawing,method/wan_needed,wan_needed,$(csv)/wan/needed.csv,csv wan_curves)))
 
 # How far the model is from them, also where there are none: the paper asks.

@@ -132,7 +132,7 @@ fi
 if command -v script >/dev/null && [ -d "$top/data/raw/h200-2gpu-steps" ]; then
     is "$(cd "$top" && NO_COLOR=1 on_a_terminal \
         "stty cols 80 rows 30; '$gradsync' show h200-2gpu-steps 2>&1" | tr -d '\r' |
-        sed 's/…/./g' | awk 'length > 80' | grep -v '^next: ')" '' 'show fits 80 columns'
+        sed 's/…/./g' | awk 'length > 80' | grep -v '^next: \|^warning: ')" '' 'show fits 80 columns'
 fi
 show=$("$gradsync" show "$(echo "$top"/data/raw/h200-2gpu-collectives/*/*-zero-cta-70cb)")
 is "$(grep -c 'NCCL ran RING/SIMPLE ctas=24 where policy=zero was asked' <<<"$show")" 1 \

@@ -59,12 +59,11 @@ ours() { # LAUNCH ROUND: "ours COLLECTIVE LAUNCH bytes microseconds" a line
     config "$1" >"$tmp/$name.ini"
     "$gradsync" run -q "$tmp/$name.ini" -o "$tmp/data" >&2 || return 0
     "$gradsync" reduce -q "$tmp/data/$name" -o "$tmp/csv-$name" >&2
-    awk -F, -v launch="$1" '
-        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-        { what = "allreduce"
-          if (match($at["params"], /collective=[a-z]+/))
-              what = substr($at["params"], RSTART + 11, RLENGTH - 11)
-          print "ours", what, launch, $at["size_B"], 1e6 * $at["median_s"] }' \
+    awk -v launch="$1" -f "$top/figures/csv.awk" -f <(echo '
+        FNR == 1 { header(); next }
+        { csv($0, f)
+          what = get("param_collective")
+          print "ours", what == "" ? "allreduce" : what, launch, get("size_B"), 1e6 * get("median_s") }') \
         "$tmp/csv-$name/launches.csv"
 }
 
