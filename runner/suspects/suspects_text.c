@@ -2,6 +2,7 @@
 #include "suspects/suspects_text.h"
 
 #include "base/csv.h"
+#include "base/err.h"
 #include "base/jsontext.h"
 #include "base/prometheus.h"
 #include "base/text.h"
@@ -129,10 +130,12 @@ static size_t count_gpus(const struct suspects_data *d)
     return n;
 }
 
+#define SEEN_MOST 1 /* a larger slowdown that could have been seen tells nothing */
+
 static void add_seen(struct text *t, const char *what, double seen)
 {
-    if (isfinite(seen))
-        text_addf(t, "%s%s %.1f%% slower", t->len ? ", " : "", what, 100 * seen);
+    if (isfinite(seen) && seen < SEEN_MOST)
+        text_addf(t, "%s%s %.1f%% slower", t->len ? ", " : " (would have seen ", what, 100 * seen);
 }
 
 static void print_none(const struct suspects_report *r)
@@ -143,9 +146,15 @@ static void print_none(const struct suspects_report *r)
     add_seen(&t, gpus ? "a GPU" : "a rank", seen[SUSPECT_RANK]);
     add_seen(&t, "a link", seen[SUSPECT_LINK]);
     add_seen(&t, "a host's network", seen[SUSPECT_NETWORK]);
-    printf("no suspect among %zu %s%s and %zu link%s%s%s%s\n", r->d->ranks, gpus ? "GPU" : "rank",
-           r->d->ranks == 1 ? "" : "s", r->v->links, r->v->links == 1 ? "" : "s",
-           t.len ? " (would have seen " : "", t.len ? t.s : "", t.len ? ")" : "");
+    if (t.len)
+        text_add(&t, ")");
+    if (isfinite(seen[SUSPECT_RANK]) && seen[SUSPECT_RANK] >= SEEN_MOST)
+        text_addf(&t,
+                  "; the times spread too much to see a slow %s: measure again while nothing "
+                  "else runs",
+                  gpus ? "GPU" : "rank");
+    printf("no suspect among %zu %s%s and %zu link%s%s\n", r->d->ranks, gpus ? "GPU" : "rank",
+           r->d->ranks == 1 ? "" : "s", r->v->links, r->v->links == 1 ? "" : "s", t.len ? t.s : "");
     text_free(&t);
 }
 
