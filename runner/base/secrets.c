@@ -42,6 +42,15 @@ static size_t value_length(const char *s)
     return end ? (size_t)(end + 1 - s) : strcspn(s, " \t\r\n\"',;");
 }
 
+/* The same of an HTTP header, whose value may begin with the name of its scheme. */
+static size_t header_length(const char *s)
+{
+    size_t scheme = strcspn(s, " \t\r\n\"',;"), gap = strspn(s + scheme, " \t");
+    bool named = gap && (!strncasecmp(s, "Bearer", scheme) || !strncasecmp(s, "Basic", scheme) ||
+                         !strncasecmp(s, "Token", scheme));
+    return named ? scheme + gap + value_length(s + scheme + gap) : value_length(s);
+}
+
 /* Does the line before s end in the backslash that continues it? */
 static bool is_continued(const char *text, const char *s)
 {
@@ -90,10 +99,14 @@ static bool find_secret(const char *s, size_t *before, size_t *secret)
         *before += n + 3;
         return true;
     }
-    size_t gap = s[n] == '=' ? 1 : !strncmp(s, "--", 2) ? strspn(s + n, " \t") : 0;
+    bool header = s[n] == ':' && s[n + 1] != '/';
+    size_t gap = s[n] == '='            ? 1
+                 : header               ? 1 + strspn(s + n + 1, " \t")
+                 : !strncmp(s, "--", 2) ? strspn(s + n, " \t")
+                                        : 0;
     const char *value = s + n + gap;
     *before = n + gap;
-    *secret = value_length(value);
+    *secret = header ? header_length(value) : value_length(value);
     return gap && *secret && *value != '$' && strncmp(value, "\"$", 2) &&
            !(s[n] != '=' && *value == '-') && secrets_name(s, n);
 }
@@ -127,16 +140,17 @@ char *secrets_hidden(const char *text)
 static char *variable_of(const char *text, size_t n)
 {
     size_t end = n;
-    while (end && strchr("= \t", text[end - 1]))
+    while (end && strchr("= \t:", text[end - 1]))
         end--;
     size_t start = end;
     while (start && (isalnum((unsigned char)text[start - 1]) || strchr("_-", text[start - 1])))
         start--;
-    bool option = !strncmp(text + start, "--", 2);
-    if (end == n)
+    bool dashes = !strncmp(text + start, "--", 2), header = text[end] == ':';
+    bool option = dashes || header;
+    if (end == n || (header && !secrets_name(text + start, end - start)))
         return xstrdup(URL_VARIABLE);
     char *name =
-        xstrfmt("%.*s", (int)(end - start - (option ? 2 : 0)), text + start + (option ? 2 : 0));
+        xstrfmt("%.*s", (int)(end - start - (dashes ? 2 : 0)), text + start + (dashes ? 2 : 0));
     for (char *s = name; option && *s; s++)
         *s = *s == '-' ? '_' : (char)toupper((unsigned char)*s);
     return name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Recordings, plans and printed commands are shared, so they hold no secrets. A value is one by the
- * name in front of it: NAME=VALUE or --name VALUE with KEY, TOKEN, SECRET, PASS, CREDENTIAL or AUTH in
+ * name in front of it: NAME=VALUE, --name VALUE or NAME: VALUE with KEY, TOKEN, SECRET, PASS, CREDENTIAL or AUTH in
  * the name, but not a name that ends in FILE, PATH or DIR, nor a VALUE that begins with '$'. So is a
  * password in a URL. "(hidden)" takes its place.
  */
@@ -17,6 +17,6 @@ bool secrets_name(const char *name, size_t n);
 char *secrets_hidden(const char *text);
 
 /* Puts back what was hidden, from the variables of the environment that are called like the names
- * (--api-key: API_KEY; a URL: GRADSYNC_URL_PASSWORD). *missing is the first variable that is not set,
+ * (--api-key: API_KEY; X-Auth: X_AUTH; a URL: GRADSYNC_URL_PASSWORD). *missing is the first variable that is not set,
  * or NULL; the caller frees both. */
 char *secrets_restored(const char *text, char **missing);

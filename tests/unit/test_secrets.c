@@ -16,6 +16,9 @@ static const char *const hides[][2] = {
     {"run --auth-token=hunter2", "run --auth-token=(hidden)"},
     {"run --password 'a b' c", "run --password (hidden) c"},
     {"-x AWS_CREDENTIALS=hunter2,-x A=1", "-x AWS_CREDENTIALS=(hidden),-x A=1"},
+    {"curl -H 'Authorization: Bearer hunter2' x", "curl -H 'Authorization: (hidden)' x"},
+    {"curl -H X-Auth:hunter2 x", "curl -H X-Auth:(hidden) x"},
+    {"run --password:hunter2", "run --password:(hidden)"},
     {"https://me:hunter2@host/x", "https://me:(hidden)@host/x"},
     {"launch:prefix=env MY_PASSWORD=hunter2", "launch:prefix=env MY_PASSWORD=(hidden)"},
     {"launch:prefix=A_KEY=hunter2 x", "launch:prefix=A_KEY=(hidden) x"},
@@ -68,6 +71,11 @@ static void the_environment_gives_it_back(void **state)
     unsetenv("GRADSYNC_URL_PASSWORD");
     whole = secrets_restored("env A_KEY=(hidden) x --api-token (hidden)", &missing);
     assert_string_equal(whole, "env A_KEY=one x --api-token two");
+    assert_null(missing);
+    free(whole);
+    setenv("X_AUTH", "hunter2", 1);
+    whole = secrets_restored("x -H 'X-Auth: (hidden)'", &missing);
+    assert_string_equal(whole, "x -H 'X-Auth: hunter2'");
     assert_null(missing);
     free(whole);
     whole = secrets_restored("x https://me:(hidden)@host", &missing);
