@@ -63,11 +63,14 @@ char *advice_step_name(const struct steps_evidence *s, const struct evidence *e)
     struct text t = {0};
     AUTO_WORDS struct words parts = {0};
     char size[32];
-    for (size_t i = 0; i < s->n; i++)
+    bool labels_differ = false;
+    for (size_t i = 0; i < s->n; i++) {
         if (same_section(&s->v[i], e))
             axes_add(&axes, e->step, s->v[i].step);
+        labels_differ = labels_differ || strcmp(s->v[i].c->label, e->c->label);
+    }
     AUTO_FREE char *where = axes_where(&axes, "", e->step);
-    if (*e->c->label)
+    if (labels_differ && *e->c->label)
         text_addf(&t, "%s ", e->c->label);
     text_add(&t, e->c->size_B ? short_size(size, sizeof size, e->c->size_B) : "step");
     words_split(&parts, where, ' ');

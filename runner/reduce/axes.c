@@ -62,6 +62,13 @@ void axes_add(struct axes *a, const char *first, const char *params)
     add_missing(a, params, first);
 }
 
+/* A collective's name says what it is. */
+static const char *shown(const char *word)
+{
+    const char key[] = "collective=";
+    return strncmp(word, key, strlen(key)) ? word : word + strlen(key);
+}
+
 char *axes_where(const struct axes *a, const char *mode, const char *params)
 {
     AUTO_WORDS struct words w = {0};
@@ -70,7 +77,7 @@ char *axes_where(const struct axes *a, const char *mode, const char *params)
     words_split(&w, params, ' ');
     for (size_t i = 0; i < w.n; i++)
         if (is_among(&a->differ, w.v[i], strcspn(w.v[i], "=")))
-            text_addf(&t, "%s%s", t.len ? " " : "", w.v[i]);
+            text_addf(&t, "%s%s", t.len ? " " : "", shown(w.v[i]));
     if (!t.len)
         text_add(&t, "-");
     return t.s;
