@@ -19,7 +19,7 @@ for columns in 80 100; do
     for verb in compare advise show 'advise --check'; do
         for platform in h200-4gpu h200-2gpu h200-2gpu-steps; do
             [ -d "$top/data/raw/$platform" ] || continue
-            is "$(on_columns $columns "$verb" $platform | grep -v '^next: ' |
+            is "$(on_columns $columns "$verb" $platform | grep -v '^next: \|^warning: ' |
                 awk -v n=$columns 'length > n')" '' "$verb $platform fits $columns columns"
         done
     done

@@ -74,6 +74,27 @@ static size_t arrange(struct words *cells, const struct words *rows, bool level,
     return ADVICE_COLUMNS - (level ? 1U : 2U) - (ran ? 0U : 1U);
 }
 
+/* Leaves out `what`, or puts `with` in its place. */
+static void replace(char **cell, const char *what, const char *with)
+{
+    char *at = strstr(*cell, what);
+    if (!at)
+        return;
+    char *text = xstrfmt("%.*s%s%s", (int)(at - *cell), *cell, with, at + strlen(what));
+    free(*cell);
+    *cell = text;
+}
+
+/* For a terminal that is too narrow even for fewer columns. */
+static void shorten(struct words *cells)
+{
+    for (size_t i = 0; i < cells->n; i++) {
+        replace(&cells->v[i], "undecided: ", "");
+        replace(&cells->v[i], "nothing is shorter", "nothing shorter");
+        replace(&cells->v[i], " to ", "..");
+    }
+}
+
 /* A terminal that is too narrow gets the level above the rows, or does without what NCCL ran. */
 static void print_rows(const struct words *rows)
 {
@@ -88,6 +109,9 @@ static void print_rows(const struct words *rows)
         cells = (struct words){0};
         columns = arrange(&cells, rows, level, ran);
     }
+    if (isatty(fileno(stdout)) &&
+        width_before_last(&cells, columns) + ADVICE_MIN > screen_columns(stdout))
+        shorten(&cells);
     if (!level)
         printf("level of evidence of all rows: %s\n", rows->v[ADVICE_COLUMNS + ADVICE_LEVEL]);
     text_table_print(&cells, columns, NULL);
