@@ -29,10 +29,10 @@ like "$out" 'allgather 512 graph 10.40 10.00 1.0400 0.95..1.05 within' \
 like "$out" 'allgather 1024 graph 10.40 10.00 1.0400 0.98..1.02 outside 9.00..10.10 of 3' \
     'of three rounds the medians count, and 4% is outside the target at 1 KiB'
 like "$out" 'reduce 8192 stream 10.00 9.60 1.0417 0.98..1.02 among' \
-    'a time between two rounds of nccl-tests is told apart from one outside them'
+    'a time between those of two nccl-tests rounds is called "among", not "outside"'
 like "$out" ': 1 of 4 within .*, 1 outside it but .*, 2 outside: gradsync slower in 1, faster in 1' \
     'the last sentence counts the verdicts'
-like "$out" '1 sizes? measured by nccl-tests alone' 'a size without a time of gradsync is said'
+like "$out" '1 sizes? measured by nccl-tests alone' 'the last lines count the sizes that gradsync did not measure'
 
 [ -e "$build/plugins/nccl_allreduce/cuda.so" ] || {
     skip 'the script runs' 'built without CUDA or NCCL'

@@ -58,7 +58,7 @@ double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k)
     return stalled_s;
 }
 
-#define SAMPLES 9 /* of which a measured time is the median */
+#define SAMPLES 9 /* a measured time is the median of so many */
 
 /* P(at least half of the samples), each with probability p. */
 static double most_of_them(double p)

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #define COLUMN_TEXT "text"
-#define PARAM_COLUMNS CSV_PARAM CSV_PARAM_ANY /* stands for all columns of parameters */
+#define PARAM_COLUMNS CSV_PARAM CSV_PARAM_ANY /* in a list of columns: all param_NAME */
 
 struct column {
     const char *name, *type, *help;

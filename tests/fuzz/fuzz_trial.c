@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Any bytes as the logs of the ranks of a job under `trial`: what is joined is judged, and written as
- * a recording.
+ * Reads any bytes as the logs of a trial's ranks, judges the trial and writes its recording.
  */
 #include "bundle.h"
 #include "trial/trial_recording.h"

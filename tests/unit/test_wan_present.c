@@ -59,7 +59,8 @@ static void strike(int how)
         waitpid(child, NULL, 0);
 }
 
-/* Everybody's number to everybody; the sum is of the numbers that came. -1: it changed. */
+/* Each rank sends its number to all others and adds the numbers that arrive. -1: the set of ranks
+ * changed. */
 static int exchange(struct wan_link *l, int me, rank_set set, uint64_t view, bool struck, int how)
 {
     static uint32_t out[BLOCK / 4], in[RANKS][BLOCK / 4];
