@@ -118,7 +118,8 @@ void step_times_report(struct step_draft *d, const struct trace_events *t, doubl
     say("%s: %s", d->path, text.s);
     double kernels = s.gemms + s.others;
     if (s.collectives > 0 && kernels < s.busy)
-        say("%s: a replay on this GPU should take %.1f to %.1f ms (without collectives, and with all "
+        say("%s: a replay on this GPU should take %.1f to %.1f ms (without collectives, and with "
+            "all "
             "of their time in the trace)",
             d->path, kernels * 1e-3, s.busy * 1e-3);
     else
