@@ -97,7 +97,7 @@ some = compared < n - 1 ? sprintf(" (%d of %d compared)", compared, n - 1) : ""
 if (compared) { on_first = "no config shown to beat " . label[first_alone] . " in the step" . some }
 if (beaten_by) { on_first = plural(beaten_by, "config") . (beaten_by == 1 ? " beats " : " beat ") . label[first_alone] . " in the step" . (some eq "" ? ", by verdict" : some) }
 set label 5 on_first at screen 0.5, row(2) center
-set label 6 "● faster or slower than " . reference . ", by verdict   ○ not shown   = shared rank" at screen 0.5, row(3) center textcolor rgb "#404040"
+set label 6 "● faster or slower than " . reference . ", by verdict   ○ not shown   = same verdict" at screen 0.5, row(3) center textcolor rgb "#404040"
 set label 7 (twins ? "≡ same operation   " : "") . "dark line: changes places; grey: no verdict" at screen 0.5, row(4) center \
     textcolor rgb "#404040"
 
