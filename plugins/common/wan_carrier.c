@@ -8,8 +8,7 @@
 
 /* Constants of plugins/wan_sync. A hop costs a wake-up of the relay's host and one of the receiver,
  * two copies and an addition: a tenth of a millisecond on an idle machine. */
-#define LEAST_BLOCK_B 8192.0 /* cell.c */
-#define PIECES 128.0         /* schedule.c: PIPELINE */
+#define PIECES 128.0 /* schedule.c: PIPELINE */
 #define HOP_S 1e-4
 #define FIRST_WINDOW 10.0 /* RFC 6928; BBR keeps its window during a pause */
 #define TICK_S 4e-3       /* CONFIG_HZ=250, the kernels of Debian and Ubuntu */
@@ -18,7 +17,7 @@ struct wan_carrier wan_carrier_make(double block_B, double streams, double segme
                                     double loss)
 {
     struct wan_carrier c = {
-        .least_B = LEAST_BLOCK_B, .most_B = block_B, .pieces = PIECES, .hop_s = HOP_S};
+        .least_B = WAN_LEAST_BLOCK_B, .most_B = block_B, .pieces = PIECES, .hop_s = HOP_S};
     if (segment_B <= 0)
         return c;
     c.streams = streams;

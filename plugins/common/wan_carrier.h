@@ -19,6 +19,10 @@
 
 #include <stdbool.h>
 
+/* Smaller blocks cost more than pipelining gains. A larger one would wait a round trip on a stream that
+ * was idle: the first window is ten packets, and 1368 bytes of each are payload inside WireGuard. */
+#define WAN_LEAST_BLOCK_B 8192
+
 struct wan_carrier {
     double least_B, most_B; /* minimum and maximum block size */
     double pieces;          /* blocks per part, if they are then not smaller than least_B */

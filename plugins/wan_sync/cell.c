@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define ELEMENT_B sizeof(float)
-#define LEAST_BLOCK_B 8192 /* within the first window of a stream, ten packets, at an MTU of 1500 */
 #define BLOCKS_MOST (1 << 24)
 /* For plans alone: a site's uplink and a round trip, common ones. */
 #define ROUGH_RATE_BPS 1e8
@@ -163,7 +162,7 @@ struct schedule_shape cell_shape(const struct cell *c, int members, size_t count
                                    .count = count,
                                    .align = WIRE_GROUP,
                                    .block = elements_of(c, c->block),
-                                   .least = elements_of(c, LEAST_BLOCK_B),
+                                   .least = elements_of(c, WAN_LEAST_BLOCK_B),
                                    .plain = c->wire == WIRE_FP32};
 }
 

@@ -244,6 +244,16 @@ static void slow_start(void **state)
     assert_true(wan_opening_s(&tcp, &k) == 0);
 }
 
+/* What 64 KiB of four sites is cut into leaves at once on an idle stream, also inside WireGuard, where
+ * a packet carries 1368 bytes. */
+static void first_window_holds_a_block(void **state)
+{
+    (void)state;
+    enum { FRAME_HEADER_B = 100 };
+    const struct wan_carrier tcp = wan_carrier_make(262144, 8, 1368, false, 0);
+    assert_true(wan_block_B(&tcp, 65536 / 4) + FRAME_HEADER_B <= tcp.window * tcp.segment_B);
+}
+
 /* A packet in a thousand: two exchanges of seven packets a site lose none as a rule. Of six of 470,
  * five lose one, and of the 32 streams the unluckiest two; 5/4 RTT and two ticks. */
 static void losses(void **state)
@@ -280,6 +290,7 @@ int main(void)
         cmocka_unit_test(carried_in_blocks),
         cmocka_unit_test(carried_by_halves),
         cmocka_unit_test(slow_start),
+        cmocka_unit_test(first_window_holds_a_block),
         cmocka_unit_test(losses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
