@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wan_sync/cell.h"
 
+#include "common/wan_carrier.h"
 #include "wan_sync/present/agree.h"
 #include "wan_sync/sync/pattern.h"
 #include "wan_sync/transport/tcp.h"

@@ -12,6 +12,7 @@
 /* ---- a cell ---- */
 
 #define NOTE_MAX 512
+#define SHARES_GAIN 0.85
 #define TAIL_ERROR 0.15 /* of one rounding, relative to the rms: above, a user is warned */
 
 void wan_note_ranks(const struct self *s, const char *key, const int *x, int n)
@@ -89,7 +90,19 @@ static bool name_members(struct prepared *p)
     return p->rank_of && (p->share || p->cell.shares != SHARES_LP);
 }
 
-/* By the linear program of the model: the least time of a direct exchange. */
+/* By the linear program of the model: the least time of a direct exchange. Measured rates of equal
+ * sites differ, so shares by them stay equal where the program gains less than SHARES_GAIN. */
+static void share_by(struct prepared *p, const double *rate, size_t n, bool measured)
+{
+    double bytes = (double)p->cell.size, least = INFINITY;
+    double unequal_s = wan_shares(rate, n, bytes, p->share);
+    for (size_t m = 0; m < n; m++)
+        least = fmin(least, rate[m]);
+    double equal_s = 2 * (double)(n - 1) / (double)n * bytes / least;
+    for (size_t m = 0; m < n && measured && unequal_s > SHARES_GAIN * equal_s; m++)
+        p->share[m] = 1 / (double)n;
+}
+
 static bool share_out(struct prepared *p)
 {
     struct self *s = p->self;
@@ -97,7 +110,8 @@ static bool share_out(struct prepared *p)
     if (p->cell.shares != SHARES_LP)
         return true;
     double given[PATTERN_RANKS_MOST], *rate = given;
-    if (cell_rates(&p->cell, given, PATTERN_RANKS_MOST) == 0) {
+    bool measured = cell_rates(&p->cell, given, PATTERN_RANKS_MOST) == 0;
+    if (measured) {
         if (!lines_measure_rate(&s->lines, p->line))
             return false;
         rate = p->line->rate_Bps;
@@ -106,7 +120,7 @@ static bool share_out(struct prepared *p)
     double by_member[PATTERN_RANKS_MOST];
     for (size_t m = 0; m < n; m++)
         by_member[m] = rate[p->rank_of[m]];
-    wan_shares(by_member, n, (double)p->cell.size, p->share);
+    share_by(p, by_member, n, measured);
     note_numbers(s, "shares", p->share, n);
     return true;
 }

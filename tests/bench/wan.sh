@@ -320,20 +320,25 @@ order() {
 
 # strategy=auto against the best of all strategies, cell by cell.
 choice() {
-    local line mbit rtt size pair site c best t cells=0 good=0
+    local line mbit rtt size pair site c best t took cells=0 good=0
     for line in '100 10 64KiB' '100 10 4MiB' '100 40 512KiB' '100 10 4MiB 20' '100 40 2MiB 20' \
         '100 10 4MiB - 25'; do
         read -r mbit rtt size pair site <<<"$line"
-        slow_mbit=${site:-} blocks=3 config "$tmp/choice.ini" "$mbit" "$rtt" "size = $size" \
+        slow_mbit=${site:-} blocks=5 config "$tmp/choice.ini" "$mbit" "$rtt" "size = $size" \
             'configs = order=rate, direct, direct/lp, recursive_doubling, rabenseifner, auto'
         [ "${pair:--}" = - ] || echo "north-east = rate=${pair}Mbit/s" |
             sed -i '/^mtu/r /dev/stdin' "$tmp/choice.ini"
         measure "$tmp/choice.ini" || continue
+        took=$(grep -h '"key":"strategy"' "$tmp"/data/*/wan_sync/*/launch-*.jsonl | head -n 1 |
+            sed 's/.*"value":"\([^"]*\)".*/\1/')
         best=$(for c in rate direct direct/lp recursive_doubling rabenseifner; do
             median "$c" 2; done | sort -g | head -n 1)
         t=$(calc 3 "$(median auto 2) / $best") cells=$((cells + 1))
         printf '%-62s %10s x\n' "auto, $mbit Mbit/s, $rtt ms, $size, slow pair ${pair:--}, slow \
 site ${site:--}: over the best" "$t"
+        for c in rate direct direct/lp recursive_doubling rabenseifner auto; do
+            printf '%-62s %10s ms\n' "  ${c/#auto/auto: $took}" "$(calc 1 "1000 * $(median "$c" 2)")"
+        done
         if awk "BEGIN { exit !($t <= 1.05) }"; then good=$((good + 1)); fi
     done
     [ "$cells" = 0 ] || row 'cells where auto is within 5% of the best strategy' \
