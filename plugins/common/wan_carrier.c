@@ -34,11 +34,16 @@ double wan_block_B(const struct wan_carrier *c, double part_B)
     return fmin(part_B, fmin(fmax(fine, c->least_B), fmax(c->most_B, c->least_B)));
 }
 
+double wan_burst_B(const struct wan_carrier *c)
+{
+    return 2 * c->segment_B;
+}
+
 double wan_streams_used(const struct wan_carrier *c, double rate_Bps, double rtt_s, double peers)
 {
     if (c->segment_B <= 0)
         return fmax(1, c->streams);
-    double worth = fmax(1, floor(rate_Bps * rtt_s / (4 * c->segment_B)));
+    double worth = fmax(1, floor(rate_Bps * rtt_s / 2 / wan_burst_B(c)));
     return fmax(1, fmin(c->streams, ceil(worth / peers)));
 }
 

@@ -55,6 +55,8 @@ struct wan_course {
  * segments each) of about half of rate x RTT together, and at most those that exist
  * (plugins/wan_sync, tcp_meter.c and tcp_peer.c). */
 double wan_streams_used(const struct wan_carrier *c, double rate_Bps, double rtt_s, double peers);
+/* What a paced stream sends at once: two segments. */
+double wan_burst_B(const struct wan_carrier *c);
 /* Size of the blocks of a part. */
 double wan_block_B(const struct wan_carrier *c, double part_B);
 /* Seconds that slow start adds. */

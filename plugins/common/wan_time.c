@@ -78,8 +78,8 @@ static struct wan_course ring(const struct wan_net *net, double bytes)
     };
 }
 
-/* The blocks to all others leave side by side, one on each stream to each of them, and a sum has to
- * wait for the last of its blocks. */
+/* The blocks to all others leave side by side, one on each stream to each of them or as much as
+ * leaves at once, and a sum has to wait for the last of its blocks. */
 static struct wan_course direct(const struct wan_net *net, double bytes)
 {
     double n = (double)net->n, others = n - 1, sent_B = others / n * bytes;
@@ -91,7 +91,9 @@ static struct wan_course direct(const struct wan_net *net, double bytes)
     struct step s = step_of(net, net->farthest_s, bytes / n, rate_Bps);
     double streams =
         net->carrier ? wan_streams_used(net->carrier, rate_Bps, 2 * net->farthest_s, others) : 1;
-    double block_s = fmin(send_s, others * streams * s.block_s);
+    double burst_B = net->carrier ? fmin(bytes / n, wan_burst_B(net->carrier)) : 0;
+    double turn_s = fmax(s.block_s, burst_B / rate_Bps);
+    double block_s = fmin(send_s, (others * streams - 1) * turn_s + s.block_s);
     return (struct wan_course){
         .time_s = send_s + s.wait_s + fmax(send_s, block_s + s.wait_s),
         .exchanges = 2,
