@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The error of the model as a share of the measured time, for the synchronisations of wan.csv: a row for
-# each network, and one each for all networks without and with loss. After csv.awk.
+# each network, and one each for all networks without and with loss. Of a cell that was recorded again
+# the last recording counts. After csv.awk.
 
 NR == 1 { header(); next }
 {
     csv($0, f)
     if (num("model_sync_s") == "" || num("sync_s") == "") next
-    error = num("model_sync_s") / num("sync_s") - 1
-    take(get("platform"), num("loss") + 0)
-    take(num("loss") + 0 > 0 ? "all with loss" : "all without loss", "")
+    key = get("platform") SUBSEP get("cell_id")
+    if (!(key in last)) keys[++n_keys] = key
+    last[key] = $0
 }
 END {
     stop_if_stopped()
+    for (i = 1; i <= n_keys; i++) {
+        csv(last[keys[i]], f)
+        error = num("model_sync_s") / num("sync_s") - 1
+        take(get("platform"), num("loss") + 0)
+        take(num("loss") + 0 > 0 ? "all with loss" : "all without loss", "")
+    }
     print "network,loss,cells,median_error,worst_error,worst_config,worst_size_B"
     for (k = 1; k <= n; k++) if (names[k] !~ /^all /) row(k)
     for (k = 1; k <= n; k++) if (names[k] ~ /^all /) row(k)

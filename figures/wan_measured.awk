@@ -8,12 +8,14 @@
 #   modelled                    measured over modelled time, a row a network
 # The first four are of links without disturbances, of synchronisations alone over tcp beside MPI's own, in fp32, of the network with
 # the RTT in the middle and the least loss, for which there are sizes, and of as many ranks at as many
-# sites as most cells are. After csv.awk.
+# sites as most cells are. Of a cell that was recorded again the last recording counts. After csv.awk.
 
 NR == 1 { header(); next }
 {
     csv($0, f)
-    rows++
+    cell = get("platform") SUBSEP get("cell_id")
+    if (!(cell in row_of)) row_of[cell] = ++count
+    rows = row_of[cell]
     platform[rows] = get("platform"); strategy[rows] = get("strategy"); transport[rows] = get("transport")
     config[rows] = get("config"); wire[rows] = get("wire"); size[rows] = num("size_B") + 0; every[rows] = num("every") + 0
     rate[rows] = num("rate_Bps") + 0; rtt[rows] = num("rtt_s") + 0; loss[rows] = num("loss") + 0
@@ -25,6 +27,7 @@ NR == 1 { header(); next }
 }
 END {
     stop_if_stopped()
+    rows = count
     for (i = 1; i <= rows; i++) if (++cells_of[shape[i]] > cells_of[common]) common = shape[i]
     if (name ~ /^sync/) synchronisations()
     else if (name == "every") trainings()

@@ -47,6 +47,16 @@ double wan_streams_used(const struct wan_carrier *c, double rate_Bps, double rtt
     return fmax(1, fmin(c->streams, ceil(worth / peers)));
 }
 
+/* The kernel paces a stream to two windows a round trip, all but its first burst. A window grows by
+ * what the stream has sent. */
+static double paced_s(const struct wan_carrier *c, const struct wan_course *k, double streams)
+{
+    double block_B = wan_block_B(c, k->sent_B / k->peers);
+    double grown_B = c->window * c->segment_B + k->visits * k->sent_B / streams / k->peers / 2;
+    double late_s = fmax(0, block_B - wan_burst_B(c)) * k->rtt_s / (2 * grown_B);
+    return k->exchanges * fmax(0, late_s - fmax(0, k->send_s - k->wait_s));
+}
+
 double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k)
 {
     double streams = wan_streams_used(c, k->sent_B / k->send_s, k->rtt_s, k->peers);
@@ -55,6 +65,7 @@ double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k)
     double stalled_s = 0;
     if (window_B <= 0)
         return 0;
+    stalled_s = paced_s(c, k, streams);
     while ((left_B -= window_B) > 0 && window_B * pace_s < k->rtt_s) {
         stalled_s += k->rtt_s - window_B * pace_s;
         window_B *= 2;

@@ -5,7 +5,8 @@
  *
  *   Slow start: after a pause longer than a retransmission time-out, a stream's window is back at
  *   ten segments (RFC 5681, 4.1; RFC 6928) and doubles every round trip. Each round trip has an
- *   idle part until the window covers the data to send, or rate x RTT.
+ *   idle part until the window covers the data to send, or rate x RTT. The kernel spreads what a
+ *   stream sends: two windows a round trip, which delays blocks of more than two segments.
  *
  *   Losses: a lost segment is sent again a quarter of a round trip after the next one is
  *   acknowledged, because it might only be late (RACK, RFC 8985, 6.2: reo_wnd). The kernel's timer
