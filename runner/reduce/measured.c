@@ -125,7 +125,7 @@ static struct modelled model(struct wan_map *map, const struct rec_cell *c,
     struct modelled m = *network;
     struct wan_training training = training_of(c, s, t);
     set_streams(map, s->streams, congestion_of(s, given, m.loss));
-    struct wan_carrier carrier = wan_cell_carrier(s, map, m.loss);
+    struct wan_carrier carrier = wan_cell_carrier(s, map, m.loss, given);
     m.bound_s = wan_map_bound_s(map, wan_training_bytes(&training, s->bits));
     if (s->model < WAN_STRATEGIES) {
         struct wan_case one = wan_case_of(map, &training);

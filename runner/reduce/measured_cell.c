@@ -78,11 +78,12 @@ struct wan_cell wan_cell_read(const struct rec_cell *c)
 #define HEADROOM 0.98 /* tcp_pace.h: PACE_HEADROOM, a share of the uplink */
 
 struct wan_carrier wan_cell_carrier(const struct wan_cell *s, const struct wan_map *map,
-                                    double loss)
+                                    double loss, int given)
 {
-    bool tcp = !strcmp(s->transport, "tcp"), bbr = map->common.congestion == WAN_BBR;
+    bool tcp = !strcmp(s->transport, "tcp");
+    int begins = s->congestion == WAN_CELL_AUTO ? given : map->common.congestion;
     return wan_carrier_make(s->block_B, (double)s->streams, tcp ? wan_segment_B(&map->common) : 0,
-                            bbr, loss);
+                            begins == WAN_BBR, loss);
 }
 
 double wan_cell_headroom(const struct wan_cell *s)

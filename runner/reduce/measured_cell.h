@@ -23,8 +23,9 @@ struct wan_cell {
 };
 
 struct wan_cell wan_cell_read(const struct rec_cell *c);
-/* How its blocks are sent. loss: the greatest of the map. */
+/* How its blocks are sent. loss: the greatest of the map. given: the congestion control that
+ * congestion=auto begins with, and leaves only after some losses. */
 struct wan_carrier wan_cell_carrier(const struct wan_cell *s, const struct wan_map *map,
-                                    double loss);
+                                    double loss, int given);
 /* The share of the uplink's rate that its transport uses. */
 double wan_cell_headroom(const struct wan_cell *s);
