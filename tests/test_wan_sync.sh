@@ -132,6 +132,14 @@ like "$(grep -c '"key":"warning","value":"wire=int4: the largest of 128' <<<"$li
 like "$(grep '"kind":"skip"' <<<"$lines")" 'with wire=fp32 has no feedback' \
     'feedback without rounding is skipped'
 
+config cold.ini 2 'size = 64KiB' 'pattern = normal' 'wire = int4' 'transport = mpi'
+sed -i 's/^warmup = .*/warmup = 0/' cold.ini
+for ops in 0 1; do
+    measure cold.ini --set measure:warmup_ops=$ops
+    ok "warmup_ops=$ops: the first block is sample $((ops + 1)) of its cell" holds \
+        "(x = $(metric rms_error) / $(metric summed_error) - 1) ^ 2 < 1e-16 ? !$ops : $ops"
+done
+
 # ---- a training ----
 
 config train.ini 2 'size = 64KiB' 'transport = tcp' 'compute = 2ms' 'accumulate = 2' 'every = 8' \

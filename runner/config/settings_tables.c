@@ -52,7 +52,7 @@ const struct wl_param settings_measure[] = {
     {REAL(set_measure, precision), NULL, "1%", 1e-4, 0.5, NULL, "stop when the half-width of the median's 95% interval is below this share of the median"},
     {TIME(set_measure, budget), "s", "10s", 1e-3, DAY, NULL, "time limit per group and launch"},
     {TIME(set_measure, warmup), "s", "200ms", 0, 3600, NULL, "time of the warm-up before the first block"},
-    {INT(set_measure, warmup_ops), NULL, "10", 0, 1e6, NULL, "minimum warm-up operations per cell"},
+    {INT(set_measure, warmup_ops), NULL, "10", 0, 1e6, NULL, "minimum warm-up operations per cell; 0, with warmup=0: only those that choose the number of iterations"},
     {TIME(set_measure, deadline), "s", "60s", 0.1, DAY, NULL, "time limit for one call of a cell (prepare, visit or verify)"},
     {INT(set_measure, retries), NULL, "2", 0, 100, NULL, "number of retries after a crash, a hang or a lost rank"},
     {BOOL(set_measure, verify), NULL, "yes", 0, 0, NULL, "check the timed result after each block"},

@@ -90,6 +90,14 @@ static bool settle_iterations(struct grouping *g, struct slot *s)
     return settled;
 }
 
+/* No warm-up is wanted, and its number of iterations is fixed. */
+static bool needs_none(const struct slot *s, const struct set_measure *set)
+{
+    const struct wl_shape *shape = &s->cell->shape;
+    return set->warmup_ops == 0 && set->warmup <= 0 && shape->iters_max > 0 &&
+           shape->iters_min == shape->iters_max;
+}
+
 /* Takes one sample of each cell per round, until all ran often and long enough and no sample is too
  * short for the clock. It adds up the sample times, which are the same on every rank. */
 static enum course warm_up(struct grouping *g)
@@ -102,7 +110,7 @@ static enum course warm_up(struct grouping *g)
         warm = true;
         for (size_t i = 0; i < g->n && course == GO_ON; i++) {
             struct slot *s = &g->slots[i];
-            if (!s->live)
+            if (!s->live || needs_none(s, set))
                 continue;
             course = visit_slot(g, s, "warmup", 0, 1);
             if (course != GO_ON || !s->live)

@@ -120,7 +120,9 @@ int tcp_listen(bool loopback, int port, uint16_t *bound, char *why, size_t size)
               getsockname(fd, (struct sockaddr *)&a, &n) == 0;
     if (!ok) {
         if (errno == EADDRINUSE)
-            snprintf(why, size, "port %d is taken by another program; choose another port, or 0",
+            snprintf(why, size,
+                     "port %d is taken by another program or connection; choose another port, best "
+                     "outside of net.ipv4.ip_local_port_range, or 0",
                      port);
         else
             snprintf(why, size, "listening on port %d: %s: %s", port, step, strerror(errno));
