@@ -26,6 +26,8 @@ ranks = 0
 nodes = 0
 load "figures/style.gp"
 unset label 500
+# A name hides the axis behind it.
+set style textbox opaque noborder fillcolor rgb "#FFFFFF" margins 0.3, 0.3
 set label 500 platform at screen 0.5, 1 - 0.08 / HEIGHT center
 
 stats $lost using 4 nooutput
@@ -64,8 +66,8 @@ set ytics scale 0 ()
 if (above) { unset ytics }
 do for [i = 1 : rows] {
     if (above) {
-        set label 20 + i label[i] at screen 0.1 / WIDTH, first place[i] - 0.45 left font ",6.5"
-        set label 120 + i pair[i] at screen 1 - 0.06 / WIDTH, first place[i] - 0.45 right font ",6.2" textcolor rgb "#404040"
+        set label 20 + i label[i] at screen 0.1 / WIDTH, first place[i] - 0.45 left front boxed font ",6.5"
+        set label 120 + i pair[i] at screen 1 - 0.06 / WIDTH, first place[i] - 0.45 right front boxed font ",6.2" textcolor rgb "#404040"
     } else {
         set ytics add (label[i] place[i])
         set label 20 + i pair[i] at graph 1, first place[i] offset 0.8, 0 left font ",6.2" textcolor rgb "#404040"
@@ -74,7 +76,7 @@ do for [i = 1 : rows] {
 if (!above) { set ytics font ",6.5" }
 set grid noytics
 set border 1
-do for [g = 1 : groups] { set label 220 + g heading[g] at screen 0.06 / WIDTH, first heading_at[g] left font ",7" textcolor rgb "#000000" }
+do for [g = 1 : groups] { set label 220 + g heading[g] at screen 0.06 / WIDTH, first heading_at[g] left front boxed font ",7" textcolor rgb "#000000" }
 set label 504 "highest bandwidth → best other" at screen 1 - 0.04 / WIDTH, 1 - (TOP - 0.06) / HEIGHT right font ",6" textcolor rgb "#404040"
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linecolor rgb "#404040" back
 set label 230 "● verdict ○ undecided bar: 95% interval" at screen 0.5, 0.07 / HEIGHT center
