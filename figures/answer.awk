@@ -90,6 +90,8 @@ function step_words(step,    part, n, i, word, key, text) {
             continue # a replayed step has its own
         if (key == "gemms")
             text = text ", " word[i] (word[i] == 1 ? " GEMM" : " GEMMs")
+        else if (key == "collective")
+            text = text ", " word[i]
         else if (key == "launch" || values[group_of(step), key] > 1)
             text = text ", " key " " word[i]
     }

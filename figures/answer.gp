@@ -8,7 +8,6 @@ load "figures/words.gp"
 load "figures/verdict.gp"
 y_title = ""
 ROW = rows > 30 ? 0.105 : 0.125
-PLOT = 0.05 + ROW * last
 KEY = 0.12
 longest = 1
 widest = 18
@@ -18,11 +17,18 @@ do for [i = 1 : rows] {
 }
 LEFT = 0.18 + 0.047 * longest
 RIGHT = 0.16 + 0.043 * widest
+# Long names stand above their bars, so that the bars have room.
+above = 3.4 - LEFT - RIGHT < 1
+if (above) { LEFT = 0.2; RIGHT = 0.2; ROW = 0.24 }
+PLOT = 0.05 + ROW * last
+detail = "time lost by the config with the highest bandwidth"
 ranks = 0
 nodes = 0
 load "figures/style.gp"
 unset label 500
-set label 500 platform . ": time lost by the config with the highest bandwidth" at screen 0.5, 1 - 0.08 / HEIGHT center
+# A name hides the axis behind it.
+set style textbox opaque noborder fillcolor rgb "#FFFFFF" margins 0.3, 0.3
+set label 500 platform at screen 0.5, 1 - 0.08 / HEIGHT center
 
 stats $lost using 4 nooutput
 high = STATS_max
@@ -57,15 +63,21 @@ if (far) {
 }
 set label 503 "step time, highest bandwidth against best other config" at screen 0.5, (KEY + 0.10) / HEIGHT center
 set ytics scale 0 ()
+if (above) { unset ytics }
 do for [i = 1 : rows] {
-    set ytics add (label[i] place[i])
-    set label 20 + i pair[i] at graph 1, first place[i] offset 0.8, 0 left font ",6.2" textcolor rgb "#404040"
+    if (above) {
+        set label 20 + i label[i] at screen 0.1 / WIDTH, first place[i] - 0.45 left front boxed font ",6.5"
+        set label 120 + i pair[i] at screen 1 - 0.06 / WIDTH, first place[i] - 0.45 right front boxed font ",6.2" textcolor rgb "#404040"
+    } else {
+        set ytics add (label[i] place[i])
+        set label 20 + i pair[i] at graph 1, first place[i] offset 0.8, 0 left font ",6.2" textcolor rgb "#404040"
+    }
 }
-set ytics font ",6.5"
+if (!above) { set ytics font ",6.5" }
 set grid noytics
 set border 1
-do for [g = 1 : groups] { set label 220 + g heading[g] at screen 0.06 / WIDTH, first heading_at[g] left font ",7" textcolor rgb "#000000" }
-set label 501 "highest bandwidth → best other" at screen 1 - 0.04 / WIDTH, 1 - (TOP - 0.06) / HEIGHT right font ",6" textcolor rgb "#404040"
+do for [g = 1 : groups] { set label 220 + g heading[g] at screen 0.06 / WIDTH, first heading_at[g] left front boxed font ",7" textcolor rgb "#000000" }
+set label 504 "highest bandwidth → best other" at screen 1 - 0.04 / WIDTH, 1 - (TOP - 0.06) / HEIGHT right font ",6" textcolor rgb "#404040"
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead linewidth 0.8 linecolor rgb "#404040" back
 set label 230 "● verdict ○ undecided bar: 95% interval" at screen 0.5, 0.07 / HEIGHT center
 clip(r) = r > high ? high : r < low ? low : r

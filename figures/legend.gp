@@ -17,6 +17,9 @@ if (!exists("ROWS")) {
     do for [i = 1 : n_keys] { longest = strlen(key_label[i]) > longest ? strlen(key_label[i]) : longest }
     entries = n_keys + (more ne "")
     COLUMN = 0.42 + 0.053 * longest
+    # One that is longer than the figure is wide gets smaller letters.
+    KEY_FONT = 6.75 * (COLUMN > 3.35 ? 3.35 / COLUMN : 1)
+    COLUMN = COLUMN > 3.35 ? 3.35 : COLUMN
     COLUMNS = int(3.3 / COLUMN)
     COLUMNS = COLUMNS < 1 ? 1 : COLUMNS > entries ? entries : COLUMNS
     ROWS = (entries + COLUMNS - 1) / COLUMNS
@@ -35,6 +38,6 @@ if (!exists("ROWS")) {
                 linewidth 0.8 linecolor rgb "#000000"
         }
         entry = i <= n_keys ? key_label[i] : more
-        set label 300 + i entry at screen (x + 0.34) / WIDTH, y / HEIGHT left
+        set label 300 + i entry at screen (x + 0.34) / WIDTH, y / HEIGHT left font sprintf(",%.2f", KEY_FONT)
     }
 }

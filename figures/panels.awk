@@ -222,10 +222,13 @@ function say(label, mode, axes,    n, i, word, key, value, text) {
 function in_words(key, value, is_step,    unit) {
     unit = value
     gsub(/[0-9.]/, "", unit)
+    if (key == "size" && unit == "KiB" && value + 0 >= 10240) # of a recorded step
+        return sprintf("%.0f MiB", value / 1024) (is_step ? " of gradient" : "")
     if (key == "size") return substr(value, 1, length(value) - length(unit)) " " unit (is_step ? " of gradient" : "")
     if (key == "gemms") return "beside " (value == 1 ? "one GEMM" : value " GEMMs")
     if (key == "buffers") return value " buffers"
     if (key == "contention") return value == "none" ? "no contention" : value " contention"
+    if (key == "collective") return value
     return key == value ? value : key " " value
 }
 

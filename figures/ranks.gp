@@ -14,8 +14,16 @@ load data
 load "figures/words.gp"
 y_title = ""
 PLOT = 0.16 + 0.17 * n
-KEY = 0.2
 longest = 1
+first_alone = 1
+first_in_step = 1
+do for [i = 1 : n] {
+    first_alone = by_comm[i] == 1 ? i : first_alone
+    first_in_step = by_time[i] == 1 ? i : first_in_step
+}
+# Two long names need a line each.
+apart = first_alone != first_in_step && strlen(label[first_alone] . label[first_in_step]) > 24
+KEY = 0.2 + (apart ? 0.125 : 0)
 do for [i = 1 : n] { longest = strlen(label[i]) > longest ? strlen(label[i]) : longest }
 LEFT = 0.78 + 0.058 * longest
 RIGHT = 1.24
@@ -39,12 +47,6 @@ do for [i = 1 : n] {
     compared = compared + (against_first[i] > 0)
 }
 rate_unit = best >= 1e9 ? 1e9 : 1e6
-first_alone = 1
-first_in_step = 1
-do for [i = 1 : n] {
-    first_alone = by_comm[i] == 1 ? i : first_alone
-    first_in_step = by_time[i] == 1 ? i : first_in_step
-}
 BLACK = "#000000"; DARK = "#505050"; GREY = "#B0B0B0"
 changes_places(i) = alone[i] == 1 && step[i] == 2 || alone[i] == 2 && step[i] == 1
 ink(i) = i == baseline_at ? BLACK : i == first_in_step && against_first[i] == 1 ? "#0072B2" : \
@@ -91,6 +93,10 @@ if (first_alone == first_in_step) {
 } else {
     set label 3 "highest bandwidth: " . label[first_alone] at screen 0.48, row(1) right textcolor rgb word_ink(first_alone)
     set label 4 "shortest step: " . label[first_in_step] at screen 0.52, row(1) left textcolor rgb word_ink(first_in_step)
+}
+if (apart) {
+    set label 3 at screen 0.5, row(0) center
+    set label 4 at screen 0.5, row(1) center
 }
 on_first = "in the step " . label[first_alone] . " was not compared with the others"
 some = compared < n - 1 ? sprintf(" (%d of %d compared)", compared, n - 1) : ""

@@ -79,10 +79,10 @@ is "$(grep -c '20250102T000000Z-eeee</a>' again.html)$(sed -n '/Every verdict/,/
     'a contrast that was measured again counts as in the latest run'
 rm -r data/raw/p/null/20250102T000000Z-eeee data/csv && mv once data/csv
 like "$page" '<summary>Every cell</summary>' 'the page has the table of every cell'
-like "$page" '<td class="n">-[0-9.]+ … \+[0-9.]+ %</td>' \
+like "$page" '<td class=n>-[0-9.]+ … \+[0-9.]+ %<' \
     'the page has the A/A floors with both ends'
 line=$(sed -n '/<summary>Every cell/,/<.details>/s,^<tr><td class="n '\
-'soft">\([0-9]*\)</td>.*#run-'$id'-bbbb.*,\1,p' report.html | head -1)
+'soft">\([0-9]*\)<td.*#run-'$id'-bbbb.*,\1,p' report.html | head -1)
 like "$("$gradsync" why "summary:$line")" \
     "run +data/raw/p/null/$id-bbbb.*launch-01.01.jsonl:[0-9]" \
     'the page numbers the rows by which why traces each'

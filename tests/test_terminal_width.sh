@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
 #
-# compare, advise and show fit the columns of a terminal, on the recordings of this repository.
+# Every verb that prints a table fits the columns of a terminal, on the recordings of this repository.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 command -v script >/dev/null || skip_all 'no script(1) here'
@@ -16,8 +16,8 @@ on_columns() { # COLUMNS VERB [PLATFORM…]
         tr -d '\r' | sed 's/…/./g'
 }
 for columns in 80 100; do
-    for verb in compare advise show 'advise --check'; do
-        for platform in h200-4gpu h200-2gpu h200-2gpu-steps; do
+    for verb in compare advise show 'advise --check' plan; do
+        for platform in h200-4gpu h200-2gpu h200-2gpu-steps h200-2gpu-collectives h200-2x2-sock; do
             [ -d "$top/data/raw/$platform" ] || continue
             is "$(on_columns $columns "$verb" $platform | grep -v '^next: \|^warning: ' |
                 awk -v n=$columns 'length > n')" '' "$verb $platform fits $columns columns"

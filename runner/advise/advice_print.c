@@ -37,19 +37,6 @@ static void add_ran(struct words *cells, const char *baseline, const char *setti
                    strcmp(b[0], b[1]) ? b[1] : "");
 }
 
-/* The widths of the columns before the last, with two blanks each. */
-static size_t width_before_last(const struct words *cells, size_t columns)
-{
-    size_t sum = 0;
-    for (size_t k = 0; k + 1 < columns; k++) {
-        size_t most = 0;
-        for (size_t i = k; i < cells->n; i += columns)
-            most = text_width(cells->v[i]) > most ? text_width(cells->v[i]) : most;
-        sum += most + 2;
-    }
-    return sum;
-}
-
 static bool one_level(const struct words *rows)
 {
     for (size_t i = 2 * ADVICE_COLUMNS; i < rows->n; i += ADVICE_COLUMNS)
@@ -95,26 +82,33 @@ static void shorten(struct words *cells)
     }
 }
 
+static bool too_wide(const struct words *cells, size_t columns)
+{
+    return isatty(fileno(stdout)) &&
+           text_table_before_last(cells, columns) + ADVICE_MIN > screen_columns(stdout);
+}
+
 /* A terminal that is too narrow gets the level above the rows, or does without what NCCL ran. */
 static void print_rows(const struct words *rows)
 {
-    bool level = true, ran = true;
+    static const struct {
+        bool level, ran;
+    } ways[] = {{true, true}, {false, true}, {true, false}, {false, false}};
     AUTO_WORDS struct words cells = {0};
-    size_t columns = arrange(&cells, rows, level, ran);
-    while (isatty(fileno(stdout)) && ran &&
-           width_before_last(&cells, columns) + ADVICE_MIN > screen_columns(stdout)) {
-        ran = level && one_level(rows);
-        level = !ran;
+    size_t columns = 0, way = 0, n = sizeof ways / sizeof *ways;
+    for (size_t i = 0; i < n && (!i || too_wide(&cells, columns)); i++) {
+        if (!ways[i].level && !one_level(rows))
+            continue;
         words_free(&cells);
         cells = (struct words){0};
-        columns = arrange(&cells, rows, level, ran);
+        columns = arrange(&cells, rows, ways[i].level, ways[i].ran);
+        way = i;
     }
-    if (isatty(fileno(stdout)) &&
-        width_before_last(&cells, columns) + ADVICE_MIN > screen_columns(stdout))
+    if (too_wide(&cells, columns))
         shorten(&cells);
-    if (!level)
+    if (!ways[way].level)
         printf("level of evidence of all rows: %s\n", rows->v[ADVICE_COLUMNS + ADVICE_LEVEL]);
-    text_table_print(&cells, columns, NULL);
+    text_table_print(&cells, columns, 0, NULL);
 }
 
 /* The winner with the largest gain that is not advised since it lengthens another step. */
@@ -180,13 +174,20 @@ static void print_shape(const struct steps_evidence *s, size_t shape)
     print_rows(&cells);
 }
 
+static void say_none(const struct steps_evidence *s)
+{
+    AUTO_FREE char *line =
+        xstrfmt("No advice for %s: no training step was compared with auto there, and a "
+                "collective alone does not tell whether a step gets shorter.",
+                s->platforms);
+    screen_say(line);
+    printf("Next: gradsync trial --arms ctas=16 -- COMMAND, or a config with [iter_proxy]\n");
+}
+
 void advice_print(const struct steps_evidence *s)
 {
     if (!s->n)
-        printf("No advice for %s: no training step was compared with auto there, and a collective "
-               "alone does not tell whether a step gets shorter.\n"
-               "Next: gradsync trial --arms ctas=16 -- COMMAND, or a config with [iter_proxy]\n",
-               s->platforms);
+        say_none(s);
     for (size_t i = 0; i < s->n_shapes; i++) {
         if (!advice_has_steps(s, i))
             continue;

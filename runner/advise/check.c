@@ -85,7 +85,7 @@ static size_t print_platform(const struct check *c, size_t from)
                    a->counts[EFFECT_UNKNOWN] ? " (the rest does not say what ran)" : "");
     }
     printf("%s%s\n", from ? "\n" : "", c->v[from].platform);
-    text_table_print(&cells, COLUMNS, NULL);
+    text_table_print(&cells, COLUMNS, 0, NULL);
     return i;
 }
 

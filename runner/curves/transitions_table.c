@@ -24,6 +24,7 @@ struct line {
     int64_t from_B, to_B;
     double change; /* NaN: the kind has none */
     size_t order;
+    size_t alike; /* curves that this row stands for */
 };
 
 struct lines_of {
@@ -75,7 +76,44 @@ static int by_weight(const void *a, const void *b)
     return u != v ? (u > v ? -1 : 1) : x->order < y->order ? -1 : 1;
 }
 
+/* ---- rows that would read alike ---- */
+
+static bool is_alike(const struct line *a, const struct line *b)
+{
+    for (size_t k = 0; k < TEXTS; k++)
+        if (strcmp(a->text[k], b->text[k]) != 0)
+            return false;
+    return a->from_B == b->from_B && a->to_B == b->to_B && isnan(a->change) && isnan(b->change);
+}
+
+/* Curves of groups that differ in what the table has no column for. Returns the number of rows. */
+static size_t fold(struct lines_of *all)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        size_t first = 0;
+        while (first < rows && !is_alike(&all->v[first], &all->v[i]))
+            first++;
+        if (first < rows) {
+            all->v[first].alike++;
+            continue;
+        }
+        struct line l = all->v[i];
+        all->v[i] = all->v[rows];
+        all->v[rows] = l;
+        all->v[rows++].alike = 1;
+    }
+    return rows;
+}
+
 /* ---- printing ---- */
+
+/* "recorded ×3" */
+static bool is_sure(const char *verdict)
+{
+    AUTO_FREE char *word = xstrfmt("%.*s", (int)strcspn(verdict, " "), verdict);
+    return transition_is_sure(word);
+}
 
 static void put_line(struct words *cells, const struct line *l)
 {
@@ -93,25 +131,29 @@ static void put_line(struct words *cells, const struct line *l)
         words_add(cells, "-");
     else
         words_addf(cells, "%+.0f%%", 100 * l->change);
-    words_add(cells, l->text[VERDICT]);
+    if (l->alike > 1)
+        words_addf(cells, "%s ×%zu", l->text[VERDICT], l->alike);
+    else
+        words_add(cells, l->text[VERDICT]);
 }
 
-static void print(const struct lines_of *all, const char *path, bool whole)
+static void print(struct lines_of *all, const char *path, bool whole)
 {
     static const char *const head[] = {"platform", "workload", "config", "mode",
                                        "kind",     "sizes",    "change", "verdict"};
     const size_t n = sizeof head / sizeof *head, most = screen_lines(stdout) - 3;
-    size_t shown = whole || all->n < most ? all->n : most;
+    const size_t rows = fold(all);
+    size_t shown = whole || rows < most ? rows : most;
     AUTO_WORDS struct words cells = {0};
     for (size_t i = 0; i < n && shown; i++)
         words_add(&cells, head[i]);
     for (size_t i = 0; i < shown; i++)
         put_line(&cells, &all->v[i]);
-    text_table_print(&cells, n, transition_is_sure);
+    text_table_print(&cells, n, 1, is_sure);
     if (!all->n)
         printf("no transition found\n");
-    if (shown < all->n)
-        printf("%zu more: --all\n", all->n - shown);
+    if (shown < rows)
+        printf("%zu more: --all\n", rows - shown);
     printf("%zu curve%s too short or irregular; reasons and fits: %s\n", all->curves_refused,
            all->curves_refused == 1 ? " is" : "s are", path);
 }

@@ -202,7 +202,7 @@ static void print(const struct lines_of *all, const char *path)
         words_add(&cells, head[i]);
     for (size_t i = 0; i < all->n; i++)
         put_line(&cells, &sources, &all->v[i]);
-    text_table_print(&cells, n, is_fine);
+    text_table_print(&cells, n, 0, is_fine);
     for (size_t i = 0; i < sources.n; i++)
         printf("%s[%zu] %s\n", i ? "" : "\n", i + 1, sources.v[i]);
     printf("\nthe reason of every row: %s, column physics\n", path);

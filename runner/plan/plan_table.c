@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/plan_table.h"
 
+#include "base/screen.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "config/params.h"
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SHOWN_MAX 60 /* cells that are all printed; of more, the ends */
 #define HEAD 8
@@ -25,6 +27,7 @@ struct table {
     const struct plan *p;
     struct column *columns;
     size_t n;
+    struct words reasons; /* for cells that are skipped: below the table, by number from 1 */
 };
 
 static const char *id_text(const struct cell *c, const struct group *g)
@@ -105,7 +108,7 @@ static void choose_columns(struct table *t)
         if (q->role == WL_AXIS && (!strcmp(q->name, "size") || varies(t->p, q)))
             add_column(t, (struct column){.title = q->name, .param = q});
     if (any_text(t->p, skip_text))
-        add_column(t, (struct column){.title = "skipped here", .text = skip_text});
+        add_column(t, (struct column){.title = "skipped", .text = skip_text});
 }
 
 static bool shown(const struct plan *p, size_t i, bool all)
@@ -130,7 +133,9 @@ static void measure(struct table *t, const struct cell *c, const struct group *g
 {
     char buf[256];
     for (size_t i = 0; c && i < t->n; i++) {
-        size_t n = strlen(column_text(&t->columns[i], c, g, buf, sizeof buf));
+        size_t n = t->columns[i].text == skip_text
+                       ? 0
+                       : strlen(column_text(&t->columns[i], c, g, buf, sizeof buf));
         t->columns[i].width = n > t->columns[i].width ? n : t->columns[i].width;
     }
 }
@@ -148,9 +153,33 @@ static void print_row(struct table *t, const struct cell *c, const struct group 
         printf("  … %zu more cells (--all)\n", t->p->n_cells - HEAD - TAIL);
         return;
     }
-    for (size_t i = 0; i < t->n; i++)
-        printf("  %-*s", column_width(t, i), column_text(&t->columns[i], c, g, buf, sizeof buf));
+    for (size_t i = 0; i < t->n; i++) {
+        const char *s = column_text(&t->columns[i], c, g, buf, sizeof buf);
+        if (t->columns[i].text == skip_text && *s) {
+            snprintf(buf, sizeof buf, "[%zu]", words_add_once(&t->reasons, s) + 1);
+            s = buf;
+        }
+        printf("  %-*s", column_width(t, i), s);
+    }
     printf("\n");
+}
+
+/* On a terminal that is too narrow the column that is read least goes: the group's id. */
+static void fit(struct table *t)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < t->n; i++)
+        width += 2 + t->columns[i].width;
+    if (isatty(fileno(stdout)) && width > screen_columns(stdout))
+        memmove(t->columns + 1, t->columns + 2, (--t->n - 1) * sizeof *t->columns);
+}
+
+static void print_reasons(const struct table *t)
+{
+    for (size_t i = 0; i < t->reasons.n; i++) {
+        AUTO_FREE char *line = xstrfmt("[%zu] %s", i + 1, t->reasons.v[i]);
+        screen_say(line);
+    }
 }
 
 void plan_table(const struct plan *p, bool all)
@@ -160,9 +189,12 @@ void plan_table(const struct plan *p, bool all)
     for (size_t i = 0; i < t.n; i++)
         t.columns[i].width = strlen(t.columns[i].title);
     each_shown(&t, all, measure);
+    fit(&t);
     for (size_t i = 0; i < t.n; i++)
         printf("  %-*s", column_width(&t, i), t.columns[i].title);
     printf("\n");
     each_shown(&t, all, print_row);
+    print_reasons(&t);
+    words_free(&t.reasons);
     free(t.columns);
 }

@@ -23,12 +23,12 @@ __attribute__((format(printf, 2, 3))) static void put(const char *title, const c
     va_end(args);
     if (n < 0)
         abort(); /* no memory, as in xmalloc */
-    screen_wrap((size_t)printf("  %-8s ", title), 11, SCREEN_COLUMNS, words);
+    screen_wrap((size_t)printf("  %-8s ", title), 11, screen_columns(stdout), words);
 }
 
 /* ---- lines of a recording ---- */
 
-/* "12-15,18": ranges of the lines that speak of a cell. */
+/* "12-15, 18": ranges of the lines that speak of a cell. */
 struct lines {
     struct text t;
     size_t first, last, n;
@@ -38,7 +38,7 @@ static void end_range(struct lines *l)
 {
     if (!l->n)
         return;
-    text_addf(&l->t, "%s%zu", l->t.len ? "," : "", l->first);
+    text_addf(&l->t, "%s%zu", l->t.len ? ", " : "", l->first);
     if (l->last != l->first)
         text_addf(&l->t, "-%zu", l->last);
 }
@@ -91,7 +91,8 @@ static int print_cell(const struct proof *p, size_t cell)
         const char *path = p->r->ledger->files[span->file].path;
         code = find_lines(&l, path, c->id);
         if (!code && l.n)
-            printf("    %s:%s\n", path_name(path), l.t.s);
+            screen_wrap((size_t)printf("    %s:", path_name(path)), 6, screen_columns(stdout),
+                        l.t.s);
         text_free(&l.t);
     }
     return code;

@@ -2,6 +2,7 @@
 #include "record/choose_runs.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/locate.h"
 #include "base/text.h"
 
@@ -9,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define SUMS "data/SHA256SUMS" /* lists the recordings of the repository */
 
 /* ---- order ---- */
 
@@ -27,19 +30,13 @@ static bool is_later(const struct run_folder *a, const struct run_folder *b)
     return strcmp(run_id(a), run_id(b)) > 0;
 }
 
-static const struct run_folder *latest_of(const struct runs *runs,
-                                          bool wanted(const struct run_folder *run))
-{
-    const struct run_folder *latest = NULL;
-    for (size_t i = 0; i < runs->n; i++)
-        if ((!wanted || wanted(&runs->v[i])) && (!latest || is_later(&runs->v[i], latest)))
-            latest = &runs->v[i];
-    return latest;
-}
-
 const struct run_folder *choice_latest(const struct choice *c)
 {
-    return latest_of(&c->runs, NULL);
+    const struct run_folder *latest = NULL;
+    for (size_t i = 0; i < c->runs.n; i++)
+        if (!latest || is_later(&c->runs.v[i], latest))
+            latest = &c->runs.v[i];
+    return latest;
 }
 
 /* ---- this machine ---- */
@@ -50,12 +47,32 @@ static bool is_platform(const struct run_folder *run, const char *name)
     return !strncmp(run->key, name, n) && run->key[n] == '\n';
 }
 
-static bool is_here(const struct run_folder *run)
+/* Part of the repository. A host name does not tell: many machines are called `vm` or `localhost`. */
+static bool is_listed(const struct run_folder *run, const struct text *sums)
+{
+    AUTO_FREE char *path = xstrfmt("  %s/", run->dir);
+    return sums->len && strstr(sums->s, path);
+}
+
+static bool is_here(const struct run_folder *run, const struct text *sums)
 {
     char host[256] = "";
-    if (gethostname(host, sizeof host - 1) || !*host)
-        return is_platform(run, "local");
-    return is_platform(run, "local") || is_platform(run, host) || !strcmp(run->host, host);
+    if (is_platform(run, "local"))
+        return true;
+    if (gethostname(host, sizeof host - 1) || !*host || is_listed(run, sums))
+        return false;
+    return is_platform(run, host) || !strcmp(run->host, host);
+}
+
+static const struct run_folder *latest_here(const struct runs *runs)
+{
+    AUTO_TEXT struct text sums = {0};
+    const struct run_folder *latest = NULL;
+    files_read(SUMS, FILES_ANY, FILES_WHOLE_MAX, &sums); /* a folder of recordings may have none */
+    for (size_t i = 0; i < runs->n; i++)
+        if (is_here(&runs->v[i], &sums) && (!latest || is_later(&runs->v[i], latest)))
+            latest = &runs->v[i];
+    return latest;
 }
 
 /* ---- the latest of each section ---- */
@@ -99,7 +116,7 @@ int choose_runs(struct choice *c, const char *const *args, size_t n)
     if (!code && folder)
         c->platform = xstrdup(args[0]);
     if (!code && !n) {
-        const struct run_folder *mine = latest_of(&c->runs, is_here);
+        const struct run_folder *mine = latest_here(&c->runs);
         c->here = mine;
         c->platform = platform_of(mine ? mine : choice_latest(c));
         keep_platform(&c->runs, c->platform);
@@ -132,11 +149,11 @@ void choice_say(const struct choice *c)
     if (c->older)
         snprintf(older, sizeof older, ", without %zu older run%s", c->older,
                  c->older == 1 ? "" : "s");
-    say("platform %s%s%s; others: gradsync list measured", c->platform,
+    say("platform %s%s%s%s", c->platform,
         c->named  ? ""
         : c->here ? ", the latest of this machine"
                   : ", the latest (this machine has no recording)",
-        older);
+        older, c->named ? "" : "; others: gradsync list measured");
 }
 
 void choice_free(struct choice *c)

@@ -2,6 +2,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/jsontext.h"
+#include "base/screen.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -70,9 +71,11 @@ static void print_cost(const struct plan *p)
 
 static void print_plan(const struct plan *p, bool all)
 {
-    printf("[%s] on %s, %s%s\n", p->section, p->set.platform.name,
-           RANKS_ON((long long)p->set.launch.ranks, (long long)p->set.launch.nodes),
-           launcher_binds_to_gpus(p) ? ", each bound beside its GPU" : "");
+    AUTO_FREE char *title =
+        xstrfmt("[%s] on %s, %s%s", p->section, p->set.platform.name,
+                RANKS_ON((long long)p->set.launch.ranks, (long long)p->set.launch.nodes),
+                launcher_binds_to_gpus(p) ? ", each bound beside its GPU" : "");
+    screen_say(title);
     plan_table(p, all);
     print_cost(p);
 }

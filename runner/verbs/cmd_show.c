@@ -222,7 +222,7 @@ static int show_run(const char *dir)
                               (long long)r->launches, r->launches == 1 ? "" : "es");
         screen_say(title);
         free(title);
-        text_table_print(&t.cells, t.columns, is_ok);
+        text_table_print(&t.cells, t.columns, 1 + axes.n, is_ok);
         print_notes(&t);
         show_curve_print(&curve);
         char *lines = multinode_text(&known);

@@ -179,7 +179,7 @@ void links_print(const struct links *l)
         for (size_t to = 0; to < l->n; to++)
             if (links_rate(l, from, to) > 0)
                 add_row(&w, l, from, to);
-    text_table_print(&w, columns, NULL);
+    text_table_print(&w, columns, 0, NULL);
     printf("RTT: shortest idle round trip + to its 90th percentile. cubic/1 ...: Mbit/s of IP "
            "packets\n"
            "alone, by congestion control and streams; both: while the other direction is busy.\n");
