@@ -152,6 +152,7 @@ void verdicts_finish(struct verdicts *v, const struct suspects_data *d)
 static void note_seen(struct verdicts *out, enum suspect_kind kind, double seen)
 {
     double relative = expm1(seen);
+    out->compared = out->compared || isfinite(seen);
     if (isfinite(relative) && !(out->seen[kind] > relative))
         out->seen[kind] = relative;
 }

@@ -138,6 +138,14 @@ static void add_seen(struct text *t, const char *what, double seen)
         text_addf(t, "%s%s %.1f%% slower", t->len ? ", " : " (would have seen ", what, 100 * seen);
 }
 
+/* The first recording of one GPU is its past later. */
+static void print_not_compared(const struct suspects_report *r)
+{
+    printf("nothing was compared: %s; to compare with this recording later: %s\n",
+           r->d->ranks == 1 ? "one rank has no peers" : "no two ranks and no two links are alike",
+           r->later);
+}
+
 static void print_none(const struct suspects_report *r)
 {
     const double *seen = r->v->seen;
@@ -167,7 +175,9 @@ void suspects_print(const struct suspects_report *r)
     }
     for (size_t i = 0; i < r->d->n_failed; i++)
         printf("failed: %s\n", r->d->failed[i]);
-    if (!r->v->n && !r->d->n_failed)
+    if (!r->v->n && !r->d->n_failed && !r->v->compared)
+        print_not_compared(r);
+    else if (!r->v->n && !r->d->n_failed)
         print_none(r);
 }
 
@@ -220,11 +230,12 @@ void suspects_print_json(const struct suspects_report *r)
     for (size_t k = 0; k < SUSPECT_KINDS; k++)
         if (isfinite(r->v->seen[k]))
             json_object_set_new(seen, kinds[k], json_real(100 * r->v->seen[k]));
-    json_t *o = json_pack("{ss so so so sI sI so so so}", "schema", "gradsync-suspects-1",
-                          "platform", json_text(r->d->platform), "run_id", json_text(r->d->run_id),
-                          "baseline", r->past ? json_text(r->past) : json_null(), "ranks",
-                          (json_int_t)r->d->ranks, "links", (json_int_t)r->v->links, "suspects",
-                          suspects, "failed", failed, "would_have_seen_percent", seen);
+    json_t *o =
+        json_pack("{ss so so so sI sI sb so so so}", "schema", "gradsync-suspects-1", "platform",
+                  json_text(r->d->platform), "run_id", json_text(r->d->run_id), "baseline",
+                  r->past ? json_text(r->past) : json_null(), "ranks", (json_int_t)r->d->ranks,
+                  "links", (json_int_t)r->v->links, "compared", r->v->compared, "suspects",
+                  suspects, "failed", failed, "would_have_seen_percent", seen);
     char *dump = json_dumps(o, JSON_INDENT(1));
     puts(dump);
     free(dump);

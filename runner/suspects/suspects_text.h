@@ -9,7 +9,8 @@
 struct suspects_report {
     const struct suspects_data *d;
     const struct verdicts *v;
-    const char *past; /* id of the run that is the baseline; NULL: compared with peers */
+    const char *past;  /* id of the run that is the baseline; NULL: compared with peers */
+    const char *later; /* the command that compares with this recording */
 };
 
 /* One line for each suspect, and one for each failure; without either, one that says so. */
