@@ -139,6 +139,8 @@ static int report(const struct measuring *m, const char *config, const struct su
     struct verdicts v;
     AUTO_FREE char *dir = q->baseline ? locate_run(q->baseline) : NULL;
     int code = dir ? suspects_data_add(&past, dir) : GS_OK;
+    if (dir && !code)
+        code = suspects_data_alike(d, past.params, dir);
     if (!code) {
         if (dir)
             suspects_judge_since(&v, d, &past);
