@@ -14,9 +14,6 @@ suspects() { run "$gradsync" suspects -q -o data "$@" "${few[@]}"; }
 
 # ---- what is refused ----
 
-exits 2 'one rank is refused' "$gradsync" suspects --ranks 1
-one_line "$err" 'the error about one rank is one line'
-like "$err" 'one rank has no peers: give --baseline RUN' 'the error about one rank names the remedy'
 exits 2 'two configs are refused' "$gradsync" suspects local wan-lab
 mkdir -p other
 printf '[launch]\nranks = 2\n[measure]\nlaunches = 1\nblocks = 2\nmax_blocks = 2\n[null]\n' >n.ini
@@ -25,6 +22,30 @@ exits 2 'a recording of another plugin is refused' "$gradsync" suspects other/*/
 like "$err" 'not a recording of gradsync suspects' 'the error says what the recording is not'
 exits 2 'a launcher in front is refused' mpirun -n 2 --oversubscribe "$gradsync" suspects
 like "$err" 'run it without mpirun or srun' 'the error about a launcher names the remedy'
+
+# ---- one rank ----
+
+host=(-o one --ranks 1 -s pairs:backend=host)
+suspects "${host[@]}"
+is "$rc" 0 'one rank is measured'
+first=$(echo one/*/pairs/*)
+like "$out" '^nothing was compared: one rank has no peers; to compare with this recording later: ' \
+    'the line says that nothing was compared'
+one_line "$out" 'it is one line'
+like "$out" "gradsync suspects --set pairs:backend=host .*--ranks 1 --baseline $first\$" \
+    'the line names the command that compares later'
+suspects "${host[@]}" --baseline "$first" --json
+is "$(jq .compared <<<"$out")" true 'that command compares'
+run "$gradsync" suspects --json "$first"
+is "$rc|$(jq .compared <<<"$out")" '0|false' 'the JSON says that nothing was compared'
+suspects "${host[@]}" --baseline "$first" -s pairs:size=64KiB
+is "$rc" 2 'a baseline with messages of another size is refused'
+like "$err" 'measured .*size=4MiB .*, not .*size=64KiB' 'the error names both sizes'
+mkdir -p far/p/pairs/20260101T000000Z-far
+sed -E 's/,"chain":"[0-9a-f]+"//; s/"host":"[^"]*"/"host":"far"/g' \
+    "$first"/launch-01.01.jsonl >far/p/pairs/20260101T000000Z-far/launch-01.01.jsonl
+exits 2 'a baseline of another host is refused' "$gradsync" suspects "$first" -b far/p/pairs/*
+like "$err" 'has none of these ranks: they are matched by host and GPU' 'the error says why'
 
 # ---- pretended GPUs ----
 

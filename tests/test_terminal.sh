@@ -80,6 +80,16 @@ exits 2 'plan refuses a value that is no choice' "$gradsync" plan mine --set nul
 like "$err" 'is not a choice' 'the message says which values are allowed'
 exits 2 'plan refuses a path that resembles nothing' "$gradsync" plan no/such/thing/at/all
 unlike "$err" 'did you mean' 'a path that resembles nothing gets no suggestion'
+mkdir home
+exits 2 'suspects refuses a path that is not there' "$gradsync" suspects ./nope
+unlike "$err" 'did you mean' 'a name with half of its letters wrong gets no suggestion'
+exits 2 'suspects refuses a path with swapped letters' "$gradsync" suspects ./hoem
+like "$err" "did you mean './home'" 'swapped letters get a suggestion'
+exits 2 'status without a campaign takes the latest' "$gradsync" status
+like "$err" 'data/campaigns/gs-20250101-abcd' 'it names the folder of the campaign'
+exits 2 'status without any campaign is refused' env -C home "$gradsync" status
+like "$err" "no campaign below data/campaigns; 'gradsync submit' makes one" \
+    'the error says what makes a campaign'
 
 # ---- names ----
 

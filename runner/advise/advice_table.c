@@ -43,13 +43,6 @@ static bool same_section(const struct evidence *a, const struct evidence *b)
     return a->run->shape == b->run->shape && contrasts_of_one_section(a->c, b->c);
 }
 
-/* "256KiB"; "1.09 GiB" of a size that is no round number. */
-static const char *short_size(char *buf, size_t n, int64_t bytes)
-{
-    units_size(buf, n, (uint64_t)bytes);
-    return strlen(buf) > strlen("1023MiB") ? units_human_size(buf, n, (double)bytes) : buf;
-}
-
 /* A trial's "step_size=1169072128". */
 static bool repeats_size(const char *part, int64_t bytes)
 {
@@ -72,7 +65,7 @@ char *advice_step_name(const struct steps_evidence *s, const struct evidence *e)
     AUTO_FREE char *where = axes_where(&axes, "", e->step);
     if (labels_differ && *e->c->label)
         text_addf(&t, "%s ", e->c->label);
-    text_add(&t, e->c->size_B                 ? short_size(size, sizeof size, e->c->size_B)
+    text_add(&t, e->c->size_B ? units_short_size(size, sizeof size, (uint64_t)e->c->size_B)
                  : e->level == LEVEL_TRAINING ? "job"
                                               : "step");
     words_split(&parts, where, ' ');

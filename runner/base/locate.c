@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define CONFIG_SUFFIX ".ini"
+#define CAMPAIGNS "data/campaigns" /* their names begin with their date */
 #define PLATFORMS_PATTERN LOCATE_DATA "/*"
 #define RUNS_PATTERN PLATFORMS_PATTERN "/*/"
 
@@ -127,6 +128,13 @@ void locate_runs(struct words *names)
 void locate_platforms(struct words *names)
 {
     folders_of(names, PLATFORMS_PATTERN);
+}
+
+char *locate_campaign(void)
+{
+    AUTO_WORDS struct words names = {0};
+    folders_of(&names, CAMPAIGNS "/*");
+    return names.n ? xstrfmt(CAMPAIGNS "/%s", names.v[names.n - 1]) : NULL;
 }
 
 /* ---- typos ---- */

@@ -16,6 +16,9 @@ char *locate_config(const char *name);
  * folders below data/raw. If none exists: a copy of `name`. */
 char *locate_run(const char *name);
 
+/* The latest folder below data/campaigns; the caller frees it. NULL: none. */
+char *locate_campaign(void);
+
 #define LOCATE_DATA "data/raw"
 /* The folder of the recordings of a platform, data/raw/NAME; the caller frees it. NULL: there is
  * none, or `name` is the path of something else. */

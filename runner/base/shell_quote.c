@@ -43,8 +43,9 @@ char *shell_command(const char *verb, const char *config, const char *workload,
                     const char *const *overrides)
 {
     struct text t = {0};
-    text_addf(&t, "gradsync %s ", verb);
-    shell_quote(&t, config);
+    text_addf(&t, "gradsync %s%s", verb, config ? " " : "");
+    if (config)
+        shell_quote(&t, config);
     if (workload) {
         text_add(&t, " --workload ");
         shell_quote(&t, workload);

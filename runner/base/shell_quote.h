@@ -15,7 +15,7 @@ char *shell_quoted(const char *s); /* the caller frees it */
 const char *shell_word(char *buf, size_t size, const char *s);
 #define SHELL_WORD(s) shell_word((char[4096]){0}, 4096, s)
 
-/* "gradsync VERB CONFIG --workload W --set O…"; `workload` and `overrides` may be NULL. The caller
- * frees it. */
+/* "gradsync VERB CONFIG --workload W --set O…"; all but the verb may be NULL. The caller frees
+ * it. */
 char *shell_command(const char *verb, const char *config, const char *workload,
                     const char *const *overrides);

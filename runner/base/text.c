@@ -195,28 +195,35 @@ void words_free(struct words *w)
 /* Fewer letters are part of too many names. */
 #define PART_MIN 3
 
-/* Levenshtein distance by rows; names are short. */
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Letters to change, add, drop or swap with their neighbour; by rows, names are short. */
 static size_t distance(const char *a, const char *b)
 {
     size_t n = strlen(b);
     if (n > 127)
         return SIZE_MAX;
-    size_t row[128];
+    size_t before[128], last[128] = {0}, row[128]; /* before, last: the rows above */
     for (size_t j = 0; j <= n; j++)
         row[j] = j;
     for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
+        memcpy(before, last, sizeof before);
+        memcpy(last, row, sizeof last);
         row[0] = i;
         for (size_t j = 1; j <= n; j++) {
-            size_t above = row[j];
-            size_t best =
-                diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
-            if (above + 1 < best)
-                best = above + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
-            diagonal = above;
+            row[j] = least(last[j] + 1, row[j - 1] + 1);
+            row[j] = least(row[j], last[j - 1] + !same_letter(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+                same_letter(a[i - 2], b[j - 1]))
+                row[j] = least(row[j], before[j - 2] + 1);
         }
     }
     return row[n];
@@ -229,7 +236,7 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
     for (size_t i = 0; i < n; i++) {
         size_t d = distance(word, candidates[i]);
         /* Something must be common: 'x' is not like 'n'. */
-        if (d < best_distance && d < strlen(word) && d <= 1 + strlen(candidates[i]) / 3) {
+        if (d < best_distance && d < strlen(word) && d <= 1 + strlen(candidates[i]) / 5) {
             best = candidates[i];
             best_distance = d;
         }

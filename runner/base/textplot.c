@@ -99,11 +99,11 @@ static void put_sizes(const struct textplot *p)
     memset(line, ' ', sizeof line);
     size_t end = 0, last_begin;
     char last[32];
-    units_size(last, sizeof last, (uint64_t)p->sizes[p->n_sizes - 1]);
+    units_short_size(last, sizeof last, (uint64_t)p->sizes[p->n_sizes - 1]);
     last_begin = COLUMNS - strlen(last);
     for (size_t x = 0; x + 1 < p->n_sizes; x++) {
         char word[32];
-        units_size(word, sizeof word, (uint64_t)p->sizes[x]);
+        units_short_size(word, sizeof word, (uint64_t)p->sizes[x]);
         size_t n = strlen(word), at = column(p, x);
         if ((x && at < end + 2) || at + n + 2 > last_begin)
             continue;

@@ -32,6 +32,8 @@ const char *units_rate(char *buf, size_t n, double bytes_per_s);
 const char *units_human_time(char *buf, size_t n, double seconds);
 const char *units_human_rate(char *buf, size_t n, double bytes_per_s);
 const char *units_human_size(char *buf, size_t n, double bytes);
+/* For tables: "256KiB"; "1.09 GiB" of a size that is no round number. */
+const char *units_short_size(char *buf, size_t n, uint64_t bytes);
 /* Any unit, in powers of 1000, without trailing zeros: "1.17 PFLOP/s", "3.9 GB". */
 const char *units_human_si(char *buf, size_t n, double value, const char *unit);
 

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 struct step {
     double at_least, one;
@@ -47,6 +48,12 @@ const char *units_human_size(char *buf, size_t n, double bytes)
                                         {0, 1, "B"},
                                         {0, 0, NULL}};
     return human(buf, n, bytes, steps);
+}
+
+const char *units_short_size(char *buf, size_t n, uint64_t bytes)
+{
+    units_size(buf, n, bytes);
+    return strlen(buf) > strlen("1023MiB") ? units_human_size(buf, n, (double)bytes) : buf;
 }
 
 const char *units_human_si(char *buf, size_t n, double value, const char *unit)

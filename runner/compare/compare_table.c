@@ -50,7 +50,7 @@ static void print_row(const struct contrast *c, const char *where, int width)
     const struct effect *e = &c->effect;
     snprintf(p, sizeof p, c->p_holm < 5e-5 ? "<0.0001" : "%.4f", c->p_holm);
     printf("  %-9s %-20s %-*s %9s  %-20s %7s  %-18s  %-9s  %-12s ",
-           c->size_B ? units_size(size, sizeof size, (uint64_t)c->size_B) : "-",
+           c->size_B ? units_short_size(size, sizeof size, (uint64_t)c->size_B) : "-",
            *c->config ? c->config : "-", width, where,
            comparison_percent(ratio, sizeof ratio, e->value),
            span(interval, sizeof interval, e->lo, e->hi), isnan(c->p_holm) ? "-" : p,

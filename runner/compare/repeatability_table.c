@@ -86,8 +86,8 @@ static void print_disagreeing(const struct repeat *v, size_t n)
         char size[32], *where = axes_where(&axes, c->mode, c->params);
         bool placed = strcmp(where, "-") != 0;
         printf("  %-9s %-12s%s%s ",
-               c->size_B ? units_size(size, sizeof size, (uint64_t)c->size_B) : "-", c->config,
-               placed ? " " : "", placed ? where : "");
+               c->size_B ? units_short_size(size, sizeof size, (uint64_t)c->size_B) : "-",
+               c->config, placed ? " " : "", placed ? where : "");
         print_side("earlier", repeat_earlier(&v[i]), v[i].earlier);
         printf(",");
         print_side("later", c->judgement.verdict, c);

@@ -141,7 +141,7 @@ static void add_cells(struct words *cells, const struct summary_rows *s,
     char *where = axes_where(&s->questions[r->question].axes, "", c->params);
     bool placed = strcmp(where, "-") != 0;
     if (c->size_B)
-        units_size(size, sizeof size, (uint64_t)c->size_B);
+        units_short_size(size, sizeof size, (uint64_t)c->size_B);
     words_addf(cells, "%s%s%s", size, *size && placed ? " " : "", placed || !*size ? where : "");
     free(where);
     words_add(cells, r->w ? winner_config(r->w) : c->config);

@@ -56,18 +56,27 @@ static bool parse_real(const struct wl_param *p, const char *text, void *member)
     return units_parse_real(text, member);
 }
 
-static void bound_real(double bound, char *buf, size_t n)
+static void format_plain(double value, char *buf, size_t n)
 {
-    units_double(buf, n, bound);
+    units_double(buf, n, value);
     size_t len = strlen(buf);
     if (len > 2 && !strcmp(buf + len - 2, ".0"))
         buf[len - 2] = '\0';
 }
 
+/* Of large ones "1e15": zeros are hard to count. */
+static void bound_real(double bound, char *buf, size_t n)
+{
+    format_plain(bound, buf, n);
+    char *plus = strstr(buf, "e+");
+    if (plus)
+        memmove(plus + 1, plus + 2, strlen(plus + 2) + 1);
+}
+
 static void format_real(const struct wl_param *p, const void *member, char *buf, size_t n)
 {
     (void)p;
-    bound_real(*(const double *)member, buf, n);
+    format_plain(*(const double *)member, buf, n);
 }
 
 static double number_double(const void *member)
@@ -81,9 +90,14 @@ static bool parse_time(const struct wl_param *p, const char *text, void *member)
     return units_parse_time(text, member);
 }
 
+#define DAY_S 86400.
+
 static void bound_time(double bound, char *buf, size_t n)
 {
-    units_time(buf, n, bound);
+    if (bound >= 2 * DAY_S)
+        snprintf(buf, n, "%.3g days", bound / DAY_S);
+    else
+        units_time(buf, n, bound);
 }
 
 static void format_time(const struct wl_param *p, const void *member, char *buf, size_t n)

@@ -67,7 +67,7 @@ static const char *column_text(const struct column *k, const struct cell *c, con
         return k->text(c, g);
     /* A recorded step has a size that no parameter gives. */
     if (!strcmp(k->param->name, "size") && c->shape.size_B)
-        return units_size(buf, n, c->shape.size_B);
+        return units_short_size(buf, n, c->shape.size_B);
     return param_format(k->param, c->values, buf, n);
 }
 

@@ -26,7 +26,8 @@ int sections_none(const struct config *c, const char *word)
         return fail_at(GS_USAGE, c->path, 0,
                        "no workload section; add one, e.g. [mpi_allreduce] ('gradsync list')");
     const char *near = text_nearest(word, names, n);
-    return fail_at(GS_USAGE, c->path, 0, "no workload section [%s]%s", word, DID_YOU_MEAN(near));
+    return fail_at(GS_USAGE, c->path, 0, "no workload section [%s]%s%s", word, DID_YOU_MEAN(near),
+                   strcmp(word, "train") ? "" : "; 'gradsync help train' shows how to write one");
 }
 
 static int plan_one(struct sections *s, struct config *c, const char *section)

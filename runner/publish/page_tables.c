@@ -105,7 +105,7 @@ static const char *number(char *buf, size_t n, enum kind kind, double x)
         snprintf(buf, n, "%.0f", x);
         break;
     case SIZE:
-        return units_size(buf, n, (uint64_t)x);
+        return units_short_size(buf, n, (uint64_t)x);
     case TIME:
         return units_human_time(buf, n, x);
     case RATE:

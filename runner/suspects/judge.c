@@ -149,11 +149,12 @@ void verdicts_finish(struct verdicts *v, const struct suspects_data *d)
 
 /* ---- the judgement ---- */
 
-static void note_seen(struct verdicts *out, enum suspect_kind kind, double seen)
+static void note_seen(struct verdicts *out, enum suspect_kind kind, size_t test, double seen)
 {
-    double relative = expm1(seen);
-    if (isfinite(relative) && !(out->seen[kind] > relative))
-        out->seen[kind] = relative;
+    double relative = expm1(seen), *to = &out->seen[kind][test];
+    out->compared = out->compared || isfinite(seen);
+    if (isfinite(relative) && !(*to > relative))
+        *to = relative;
 }
 
 static bool is_slow_in(const struct verdicts *v, enum suspect_kind kind, size_t rank, size_t test)
@@ -185,7 +186,7 @@ static void judge_family(struct verdicts *out, struct peers *p, size_t ranks, do
     struct excess *excess = xcalloc(p->n, sizeof *excess);
     double seen;
     outliers_find(&family, alpha, excess, &seen);
-    note_seen(out, p->kind, seen);
+    note_seen(out, p->kind, p->test, seen);
     for (size_t i = 0; i < p->n; i++)
         if (excess[i].slow)
             verdicts_add(out, p->kind, p->a[i], p->b[i], &(struct finding){p->test, excess[i]});
@@ -196,7 +197,8 @@ static void begin(struct verdicts *out, const struct suspects_data *d)
 {
     *out = (struct verdicts){0};
     for (size_t k = 0; k < SUSPECT_KINDS; k++)
-        out->seen[k] = NAN;
+        for (size_t t = 0; t < SUSPECTS_TESTS; t++)
+            out->seen[k][t] = NAN;
     size_t n = d->ranks * d->ranks;
     for (size_t i = 0; i < n; i++) {
         bool measured = d->silent[i];
@@ -263,7 +265,7 @@ static void judge_test_since(struct verdicts *out, const struct suspects_data *d
     const struct family is = {width, rows, now, 0}, was = {width, before, placed, 0};
     enum suspect_kind kind = pair ? SUSPECT_LINK : SUSPECT_RANK;
     outliers_since(&is, &was, SUSPECTS_ALPHA / SUSPECTS_TESTS, excess, &seen);
-    note_seen(out, kind, seen);
+    note_seen(out, kind, test, seen);
     for (size_t i = 0; i < width; i++)
         if (excess[i].slow)
             verdicts_add(out, kind, pair ? i / d->ranks : i, i % d->ranks,

@@ -33,9 +33,11 @@ struct suspect {
 };
 
 struct verdicts {
-    struct suspect *v;          /* by kind, then rank */
-    size_t n, links;            /* links: pairs that were measured */
-    double seen[SUSPECT_KINDS]; /* relative: this excess would have been found; NaN: not judged */
+    struct suspect *v; /* by kind, then rank */
+    size_t n, links;   /* links: pairs that were measured */
+    /* Relative: this excess would have been found; NaN: not judged. */
+    double seen[SUSPECT_KINDS][SUSPECTS_TESTS];
+    bool compared; /* anything with anything */
 };
 
 void suspects_judge(struct verdicts *out, const struct suspects_data *d);

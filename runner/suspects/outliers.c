@@ -192,7 +192,8 @@ void outliers_find(const struct family *f, double alpha, struct excess *out, dou
         interval(f, v[i].entity, peer, &out[v[i].entity]);
     *seen = NAN;
     if (n > 1) {
-        struct others o = others_of(v + slow, n - slow, f->fitted, usual);
+        size_t one = n - slow == 2; /* of two, one is the other's only peer */
+        struct others o = others_of(v + slow + one, n - slow - one, f->fitted, usual);
         *seen = seen_excess(o.error, o.df, n * steps_of(n), alpha);
     }
     free(peer);

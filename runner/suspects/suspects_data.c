@@ -181,8 +181,24 @@ static int read_run(struct suspects_data *d, const struct recorded *r)
     return code;
 }
 
+/* All but the patience and the place of the cell in the tournament. */
+static char *params_of(const struct recorded *r)
+{
+    const char *params = r->cells[0].params, *rest = strstr(params, " patience=");
+    return xstrfmt("%.*s", (int)(rest ? (size_t)(rest - params) : strlen(params)), params);
+}
+
+int suspects_data_alike(const struct suspects_data *d, const char *params, const char *dir)
+{
+    if (!strcmp(d->params, params))
+        return GS_OK;
+    return fail(GS_USAGE, "%s: measured %s, not %s: compare recordings with the same --set", dir,
+                params, d->params);
+}
+
 static void begin(struct suspects_data *d, const struct recorded *r)
 {
+    d->params = params_of(r);
     d->platform = xstrdup(r->platform);
     d->run_id = xstrdup(r->run_id);
     d->ranks = (size_t)r->ranks;
@@ -205,6 +221,9 @@ int suspects_data_add(struct suspects_data *d, const char *dir)
         code = fail(GS_USAGE, "%s: has %lld ranks, not %zu", dir, (long long)r->ranks, d->ranks);
     if (!code && !d->rank)
         begin(d, r);
+    AUTO_FREE char *params = code ? NULL : params_of(r);
+    if (!code)
+        code = suspects_data_alike(d, params, dir);
     if (!code)
         code = read_run(d, r);
     recorded_free(r);
@@ -223,6 +242,7 @@ void suspects_data_free(struct suspects_data *d)
     free(d->silent);
     free(d->launch);
     free(d->rank);
+    free(d->params);
     free(d->platform);
     free(d->run_id);
     *d = (struct suspects_data){0};

@@ -22,6 +22,7 @@ extern const struct suspects_test suspects_tests[SUSPECTS_TESTS];
 
 struct suspects_data {
     char *platform, *run_id; /* of the first recording */
+    char *params;            /* of the tests: "backend=host size=4MiB gemm=512" */
     size_t ranks, visits;
     int *launch;               /* of each visit (a block of a launch) */
     double *x[SUSPECTS_TESTS]; /* [visit * entities + entity], log seconds; NaN: none */
@@ -31,8 +32,10 @@ struct suspects_data {
     size_t n_failed;
 };
 
-/* Adds a recording of the same ranks. GS_OK or reported. *d is zero before the first. */
+/* Adds a recording of the same ranks and params. GS_OK or reported. *d is zero before the first. */
 int suspects_data_add(struct suspects_data *d, const char *dir);
+/* GS_OK if the params of the recording `dir` are these; else reported. */
+int suspects_data_alike(const struct suspects_data *d, const char *params, const char *dir);
 void suspects_data_free(struct suspects_data *d);
 
 size_t suspects_entities(const struct suspects_data *d, size_t test);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "suspects/suspects_text.h"
 
-#include "base/csv.h"
-#include "base/err.h"
-#include "base/jsontext.h"
-#include "base/prometheus.h"
 #include "base/text.h"
 #include "suspects/cause.h"
 #include "suspects/rank_facts.h"
@@ -14,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kinds[SUSPECT_KINDS] = {[SUSPECT_RANK] = "rank",
-                                                 [SUSPECT_HOST] = "host",
-                                                 [SUSPECT_NETWORK] = "network of a host",
-                                                 [SUSPECT_LINK] = "link",
-                                                 [SUSPECT_ROUTE] = "link between hosts"};
+const char *const suspect_kinds[SUSPECT_KINDS] = {[SUSPECT_RANK] = "rank",
+                                                  [SUSPECT_HOST] = "host",
+                                                  [SUSPECT_NETWORK] = "network of a host",
+                                                  [SUSPECT_LINK] = "link",
+                                                  [SUSPECT_ROUTE] = "link between hosts"};
 
 /* ---- lines ---- */
 
@@ -73,7 +69,7 @@ static void add_name(struct text *t, const struct suspects_data *d, const struct
     }
 }
 
-static double percent(double log_ratio)
+double suspects_percent(double log_ratio)
 {
     return 100 * expm1(log_ratio);
 }
@@ -83,11 +79,11 @@ static void add_findings(struct text *t, const struct suspect *s, const char *pa
     for (size_t i = 0; i < s->n; i++) {
         const struct excess *e = &s->findings[i].excess;
         text_addf(t, "%s%s takes %.1f%% longer", i ? ", " : "",
-                  suspects_tests[s->findings[i].test].name, percent(e->value));
+                  suspects_tests[s->findings[i].test].name, suspects_percent(e->value));
         if (!i)
             text_addf(t, " than %s", past ? past : "its peers'");
         if (isfinite(e->lo))
-            text_addf(t, " (%.1f to %.1f%%)", percent(e->lo), percent(e->hi));
+            text_addf(t, " (%.1f to %.1f%%)", suspects_percent(e->lo), suspects_percent(e->hi));
     }
 }
 
@@ -108,7 +104,7 @@ static void add_cause(struct text *t, const struct suspects_data *d, const struc
     text_free(&b);
 }
 
-static char *line_of(const struct suspects_report *r, const struct suspect *s)
+char *suspects_line(const struct suspects_report *r, const struct suspect *s)
 {
     struct text t = {0};
     add_name(&t, r->d, s);
@@ -130,29 +126,60 @@ static size_t count_gpus(const struct suspects_data *d)
     return n;
 }
 
-#define SEEN_MOST 1 /* a larger slowdown that could have been seen tells nothing */
+#define SEEN_MOST 1    /* a larger slowdown that could have been seen tells nothing */
+#define SEEN_ALIKE 1.5 /* of tests that differ by less, one number is told */
 
-static void add_seen(struct text *t, const char *what, double seen)
+struct suspects_seen suspects_seen_in(const double *seen)
 {
-    if (isfinite(seen) && seen < SEEN_MOST)
-        text_addf(t, "%s%s %.1f%% slower", t->len ? ", " : " (would have seen ", what, 100 * seen);
+    struct suspects_seen s = {0};
+    for (size_t t = 0; t < SUSPECTS_TESTS; t++) {
+        if (!isfinite(seen[t]))
+            continue;
+        s.least = s.any && seen[s.least] <= seen[t] ? s.least : t;
+        s.most = s.any && seen[s.most] >= seen[t] ? s.most : t;
+        s.any = true;
+    }
+    return s;
+}
+
+static void add_seen(struct text *t, const char *what, const double *seen)
+{
+    struct suspects_seen s = suspects_seen_in(seen);
+    if (!s.any || seen[s.least] >= SEEN_MOST)
+        return;
+    text_addf(t, "%s%s ", t->len ? ", " : " (would have seen ", what);
+    if (seen[s.most] <= SEEN_ALIKE * seen[s.least])
+        text_addf(t, "%.1f%% slower", 100 * seen[s.most]);
+    else
+        text_addf(t, "%.1f%% slower in %s", 100 * seen[s.least], suspects_tests[s.least].name);
+    if (seen[s.most] > SEEN_ALIKE * seen[s.least] && seen[s.most] < SEEN_MOST)
+        text_addf(t, ", %.1f%% in %s", 100 * seen[s.most], suspects_tests[s.most].name);
+}
+
+/* The first recording of one GPU is its past later. */
+static void print_not_compared(const struct suspects_report *r)
+{
+    printf("nothing was compared: %s; to compare with this recording later: %s\n",
+           r->d->ranks == 1 ? "one rank has no peers" : "no two ranks and no two links are alike",
+           r->later);
 }
 
 static void print_none(const struct suspects_report *r)
 {
-    const double *seen = r->v->seen;
     bool gpus = count_gpus(r->d) == r->d->ranks;
+    const double *of_rank = r->v->seen[SUSPECT_RANK];
+    struct suspects_seen s = suspects_seen_in(of_rank);
     struct text t = {0};
-    add_seen(&t, gpus ? "a GPU" : "a rank", seen[SUSPECT_RANK]);
-    add_seen(&t, "a link", seen[SUSPECT_LINK]);
-    add_seen(&t, "a host's network", seen[SUSPECT_NETWORK]);
+    add_seen(&t, gpus ? "a GPU" : "a rank", of_rank);
+    add_seen(&t, "a link", r->v->seen[SUSPECT_LINK]);
+    add_seen(&t, "a host's network", r->v->seen[SUSPECT_NETWORK]);
     if (t.len)
         text_add(&t, ")");
-    if (isfinite(seen[SUSPECT_RANK]) && seen[SUSPECT_RANK] >= SEEN_MOST)
+    if (s.any && of_rank[s.most] >= SEEN_MOST)
         text_addf(&t,
-                  "; the times spread too much to see a slow %s: measure again while nothing "
-                  "else runs",
-                  gpus ? "GPU" : "rank");
+                  "; the times of %s spread too much to see a slow %s: measure again while "
+                  "nothing else runs",
+                  suspects_tests[s.most].name, gpus ? "GPU" : "rank");
     printf("no suspect among %zu %s%s and %zu link%s%s\n", r->d->ranks, gpus ? "GPU" : "rank",
            r->d->ranks == 1 ? "" : "s", r->v->links, r->v->links == 1 ? "" : "s", t.len ? t.s : "");
     text_free(&t);
@@ -161,107 +188,14 @@ static void print_none(const struct suspects_report *r)
 void suspects_print(const struct suspects_report *r)
 {
     for (size_t i = 0; i < r->v->n; i++) {
-        char *line = line_of(r, &r->v->v[i]);
+        char *line = suspects_line(r, &r->v->v[i]);
         printf("suspect: %s\n", line);
         free(line);
     }
     for (size_t i = 0; i < r->d->n_failed; i++)
         printf("failed: %s\n", r->d->failed[i]);
-    if (!r->v->n && !r->d->n_failed)
+    if (!r->v->n && !r->d->n_failed && !r->v->compared)
+        print_not_compared(r);
+    else if (!r->v->n && !r->d->n_failed)
         print_none(r);
-}
-
-/* ---- JSON ---- */
-
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
-static json_t *json_finding(const struct finding *f)
-{
-    return json_pack("{ss so so so so}", "test", suspects_tests[f->test].name, "slower_percent",
-                     number(percent(f->excess.value)), "low_percent", number(percent(f->excess.lo)),
-                     "high_percent", number(percent(f->excess.hi)), "p",
-                     number(f->excess.p < 1 ? f->excess.p : 1));
-}
-
-static json_t *json_rank(const struct suspects_data *d, size_t rank)
-{
-    const struct rank_facts *r = &d->rank[rank];
-    return json_pack("{sI so so so so}", "rank", (json_int_t)rank, "host", json_text(r->host),
-                     "gpu", r->gpu ? json_integer(r->index) : json_null(), "model",
-                     json_text(r->model), "uuid", json_text(r->uuid));
-}
-
-static json_t *json_suspect(const struct suspects_report *r, const struct suspect *s)
-{
-    json_t *ranks = json_array(), *findings = json_array();
-    char *line = line_of(r, s);
-    json_array_append_new(ranks, json_rank(r->d, s->a));
-    if (s->kind == SUSPECT_LINK || s->kind == SUSPECT_ROUTE)
-        json_array_append_new(ranks, json_rank(r->d, s->b));
-    for (size_t i = 0; i < s->n; i++)
-        json_array_append_new(findings, json_finding(&s->findings[i]));
-    json_t *o =
-        json_pack("{ss so so sb sb so}", "kind", kinds[s->kind], "ranks", ranks, "findings",
-                  findings, "silent", s->silent, "shared", s->shared, "text", json_text(line));
-    free(line);
-    return o;
-}
-
-void suspects_print_json(const struct suspects_report *r)
-{
-    json_t *suspects = json_array(), *failed = json_array(), *seen = json_object();
-    for (size_t i = 0; i < r->v->n; i++)
-        json_array_append_new(suspects, json_suspect(r, &r->v->v[i]));
-    for (size_t i = 0; i < r->d->n_failed; i++)
-        json_array_append_new(failed, json_text(r->d->failed[i]));
-    for (size_t k = 0; k < SUSPECT_KINDS; k++)
-        if (isfinite(r->v->seen[k]))
-            json_object_set_new(seen, kinds[k], json_real(100 * r->v->seen[k]));
-    json_t *o = json_pack("{ss so so so sI sI so so so}", "schema", "gradsync-suspects-1",
-                          "platform", json_text(r->d->platform), "run_id", json_text(r->d->run_id),
-                          "baseline", r->past ? json_text(r->past) : json_null(), "ranks",
-                          (json_int_t)r->d->ranks, "links", (json_int_t)r->v->links, "suspects",
-                          suspects, "failed", failed, "would_have_seen_percent", seen);
-    char *dump = json_dumps(o, JSON_INDENT(1));
-    puts(dump);
-    free(dump);
-    json_decref(o);
-}
-
-/* ---- Prometheus ---- */
-
-static void add_gauge(struct text *t, const struct suspects_data *d, const struct suspect *s)
-{
-    char rank[24], peer[24] = "";
-    double worst = s->n ? percent(s->findings[0].excess.value) : NAN;
-    snprintf(rank, sizeof rank, "%zu", s->a);
-    if (s->a != s->b)
-        snprintf(peer, sizeof peer, "%zu", s->b);
-    text_add(t, "gradsync_suspect_slower_percent{");
-    prometheus_label(t, "kind", kinds[s->kind]);
-    prometheus_label(t, "rank", rank);
-    prometheus_label(t, "peer", peer);
-    prometheus_label(t, "host", d->rank[s->a].host);
-    prometheus_label(t, "uuid", d->rank[s->a].uuid);
-    text_addf(t, isfinite(worst) ? "} %.3f\n" : "} NaN\n", worst);
-}
-
-int suspects_write_prometheus(const struct suspects_report *r, const char *path)
-{
-    struct text t = {0};
-    text_addf(&t,
-              "# HELP gradsync_suspects Ranks, links and hosts that are slower than their peers\n"
-              "# TYPE gradsync_suspects gauge\ngradsync_suspects %zu\n",
-              r->v->n);
-    if (r->v->n)
-        text_add(&t, "# HELP gradsync_suspect_slower_percent Time beyond that of its peers, in the "
-                     "worst test\n# TYPE gradsync_suspect_slower_percent gauge\n");
-    for (size_t i = 0; i < r->v->n; i++)
-        add_gauge(&t, r->d, &r->v->v[i]);
-    int code = csv_write_file(path, t.s);
-    text_free(&t);
-    return code;
 }

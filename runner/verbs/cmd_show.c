@@ -149,7 +149,7 @@ static void put_row(struct table *t, const struct recorded *r, const struct word
 {
     const struct rec_cell *cell = &r->cells[s->cell];
     char buf[128];
-    put(t, cell->size_B ? units_size(buf, sizeof buf, (uint64_t)cell->size_B) : "-");
+    put(t, cell->size_B ? units_short_size(buf, sizeof buf, (uint64_t)cell->size_B) : "-");
     for (size_t i = 0; i < axes->n; i++) {
         const char *v = recorded_param(cell, axes->v[i], buf, sizeof buf);
         put(t, v ? v : "-");

@@ -2,6 +2,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/jsontext.h"
+#include "base/locate.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
 #include "cluster/campaign.h"
@@ -162,11 +163,16 @@ struct request {
 
 static int status(void *request, char **words, int n)
 {
-    (void)n;
     const struct request *q = request;
     struct campaign c;
     struct cluster_status s = {0};
-    int code = campaign_read(&c, words[0]);
+    AUTO_FREE char *latest = n ? NULL : locate_campaign();
+    if (!n && !latest)
+        return fail(GS_USAGE, "status: no campaign below data/campaigns; 'gradsync submit' makes "
+                              "one, or give the folder of yours");
+    if (latest && !q->json)
+        printf("%s\n", latest);
+    int code = campaign_read(&c, n ? words[0] : latest);
     if (!code)
         code = cluster_status_read(&s, &c, true);
     if (!code && q->json) {
@@ -196,12 +202,13 @@ int cmd_status(int argc, char **argv)
         {"all", 'a', CLI_FLAG, &q.all, NULL, "print every failed cell (default: the first 10)"},
         {0}};
     const struct cli cli = {.verb = "status",
-                            .arguments = "CAMPAIGN",
+                            .arguments = "[CAMPAIGN]",
                             .summary = "Shows the cells that a campaign has measured, the state of "
-                                       "its jobs, and what to do next.",
+                                       "its jobs, and what to do next. Default: the latest "
+                                       "campaign below data/campaigns.",
                             .example = "gradsync status data/campaigns/gs-20250101T000000Z-ab12",
                             .options = options,
-                            .min_args = 1,
+                            .min_args = 0,
                             .max_args = 1};
     return cli_request(&cli, argc, argv, status, &q);
 }

@@ -2,6 +2,7 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/locate.h"
+#include "base/shell_quote.h"
 #include "base/text.h"
 #include "launch/gpus_here.h"
 #include "launch/joined.h"
@@ -88,9 +89,6 @@ static int plan(struct measuring *m, const char *config)
     int code = config ? plan_config(m, config) : plan_here(m);
     for (size_t i = 0; m->q->set && m->q->set[i]; i++)
         words_add(&m->overrides, m->q->set[i]);
-    if (!code && m->ranks < 2 && !m->q->baseline)
-        code = fail(GS_USAGE, "suspects: one rank has no peers: give --baseline RUN to compare it "
-                              "with its past, or more ranks");
     return code;
 }
 
@@ -127,23 +125,37 @@ static int measure(struct measuring *m, struct suspects_data *d)
     return m->interrupted ? GS_FAILED : code;
 }
 
-static int report(const struct request *q, const struct suspects_data *d)
+static char *command_later(const struct measuring *m, const char *config,
+                           const struct suspects_data *d)
 {
+    AUTO_FREE char *command = shell_command("suspects", config, NULL, m->q->set);
+    return xstrfmt("%s --ranks %zu --baseline %s", command, d->ranks, SHELL_WORD(m->dirs.v[0]));
+}
+
+static int report(const struct measuring *m, const char *config, const struct suspects_data *d)
+{
+    const struct request *q = m->q;
     struct suspects_data past = {0};
     struct verdicts v;
     AUTO_FREE char *dir = q->baseline ? locate_run(q->baseline) : NULL;
     int code = dir ? suspects_data_add(&past, dir) : GS_OK;
+    if (dir && !code)
+        code = suspects_data_alike(d, past.params, dir);
     if (!code) {
         if (dir)
             suspects_judge_since(&v, d, &past);
         else
             suspects_judge(&v, d);
-        const struct suspects_report r = {d, &v, dir ? past.run_id : NULL};
-        if (q->json)
+        AUTO_FREE char *later = command_later(m, config, d);
+        const struct suspects_report r = {d, &v, dir ? past.run_id : NULL, later};
+        if (dir && !v.compared && !v.n)
+            code = fail(GS_USAGE, "%s: has none of these ranks: they are matched by host and GPU",
+                        q->baseline);
+        else if (q->json)
             suspects_print_json(&r);
         else
             suspects_print(&r);
-        if (q->prometheus)
+        if (q->prometheus && !code)
             code = suspects_write_prometheus(&r, q->prometheus);
         if (!code && (v.n || d->n_failed))
             code = GS_FAILED;
@@ -166,6 +178,7 @@ static int suspects(void *request, char **words, int count)
         if (runs_is_run(dir))
             words_add(&m.dirs, dir);
     }
+    const char *config = n && !m.dirs.n ? words[0] : NULL;
     if (m.dirs.n && m.dirs.n < n)
         code = fail(GS_USAGE, "suspects: give recordings, or one config");
     else if (m.dirs.n)
@@ -173,11 +186,11 @@ static int suspects(void *request, char **words, int count)
     else if (n > 1)
         code = fail(GS_USAGE, "suspects: give one config, or recordings of gradsync suspects");
     else
-        code = plan(&m, n ? words[0] : NULL);
+        code = plan(&m, config);
     if (!code && !d.rank)
         code = measure(&m, &d);
     if (!code)
-        code = report(q, &d);
+        code = report(&m, config, &d);
     suspects_data_free(&d);
     words_free(&m.overrides);
     words_free(&m.dirs);

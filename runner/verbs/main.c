@@ -21,7 +21,7 @@ static const struct verb verbs[] = {
     {"run", cmd_run, "CONFIG... | RUN", "measure configs, or the rest of a run; see also"},
     {"resume", cmd_resume, "RUN | CAMPAIGN", NULL},
     {"submit", cmd_submit, "CONFIG...", "measure in Slurm jobs; see also"},
-    {"status", cmd_status, "CAMPAIGN", NULL},
+    {"status", cmd_status, "[CAMPAIGN]", NULL},
     {"cancel", cmd_cancel, "CAMPAIGN", NULL},
     {"collect", cmd_collect, "CAMPAIGN", NULL},
     {"show", cmd_show, "[RUN]", "print a table and a curve of a run"},

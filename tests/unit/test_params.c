@@ -103,8 +103,12 @@ static void open_ranges(void **state)
     (void)state;
     const struct wl_param least = {"n", WL_INT, WL_AXIS, 0, NULL, "1", 1, INFINITY, NULL, ""};
     const struct wl_param most = {"n", WL_INT, WL_AXIS, 0, NULL, "1", -INFINITY, 5, NULL, ""};
+    const struct wl_param large = {"n", WL_REAL, WL_AXIS, 0, NULL, "1", 0, 1e15, NULL, ""};
+    const struct wl_param longest = {"n", WL_TIME, WL_AXIS, 0, NULL, "1s", 0, 1e6, NULL, ""};
     int64_t n;
     char buf[64];
+    assert_string_equal(param_allowed(&large, buf, sizeof buf), "0..1e15");
+    assert_string_equal(param_allowed(&longest, buf, sizeof buf), "0..11.6 days");
     assert_string_equal(param_allowed(&least, buf, sizeof buf), "1 or more");
     assert_string_equal(param_allowed(&most, buf, sizeof buf), "at most 5");
     assert_true(param_parse(&least, "1000000", &n, buf, sizeof buf));

@@ -204,9 +204,21 @@ static void only_what_differs_from_the_past_is_slower_than_it(void **state)
     free(now);
 }
 
+/* A difference that is too small for a suspect is no spread of healthy ones. */
+static void two_ranks_see_what_they_could(void **state)
+{
+    (void)state;
+    double x[6] = {0, 0.04, 0, 0.04, 0, 0.04}, seen;
+    struct excess excess[2];
+    outliers_find(&(struct family){2, 3, x, 0}, SUSPECTS_ALPHA / 2, excess, &seen);
+    assert_false(excess[1].slow);
+    assert_true(seen > 0.05 && seen < 0.1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_ranks_see_what_they_could),
         cmocka_unit_test(each_pair_meets_once),
         cmocka_unit_test(a_slow_link_is_no_slow_rank),
         cmocka_unit_test(a_slow_rank_is_no_slow_link),

@@ -165,6 +165,8 @@ static void for_people(void **state)
     assert_string_equal(units_human_si(buf, sizeof buf, 999.6, "B"), "1 kB");
     assert_string_equal(units_human_size(buf, sizeof buf, 1536), "1.50 KiB");
     assert_string_equal(units_human_size(buf, sizeof buf, 100), "100 B");
+    assert_string_equal(units_short_size(buf, sizeof buf, 65536), "64KiB");
+    assert_string_equal(units_short_size(buf, sizeof buf, 846448 * 1024), "827 MiB");
 }
 
 static void decimal_commas(void **state)
