@@ -8,7 +8,6 @@
 #include "plugin/plugin.h"
 #include "record/recorded.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- a step ---- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/csv_params.h"
 
-#include "base/err.h"
 #include "base/text.h"
 
 #include <string.h>

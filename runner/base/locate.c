@@ -2,7 +2,6 @@
 #include "base/locate.h"
 
 #include "base/program_dir.h"
-#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,6 @@
 #include "cluster/campaign_configs.h"
 
 #include "base/err.h"
-#include "base/text.h"
 #include "cluster/campaign.h"
 
 #include <dirent.h>

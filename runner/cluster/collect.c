@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "cluster/cluster_status.h"
 #include "cluster/copy_run.h"
-#include "launch/run.h"
 #include "record/manifest.h"
 #include "record/runs.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/baseline.h"
 
-#include "base/err.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "config/train_settings.h"

@@ -2,7 +2,6 @@
 #include "compare/repeatability.h"
 
 #include "base/csv_params.h"
-#include "base/err.h"
 #include "base/text.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 #include "base/screen.h"
 #include "base/term.h"
 #include "base/text.h"
-#include "base/text_table.h"
 #include "base/units.h"
 #include "compare/setting.h"
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/winner.h"
 
-#include "base/text.h"
 #include "record/recorded.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const char *winner_config(const struct winner *w)
 {

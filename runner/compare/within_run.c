@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/within_run.h"
 
-#include "base/err.h"
 #include "base/text.h"
 #include "compare/baseline.h"
 #include "compare/unpaired.h"

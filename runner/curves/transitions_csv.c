@@ -3,14 +3,12 @@
  * Writes transitions.csv.
  */
 #include "base/csv_params.h"
-#include "base/err.h"
 #include "base/text.h"
 #include "curves/curves.h"
 #include "curves/transitions.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char transitions_columns[] =
     "platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,before_a_s,"

@@ -2,7 +2,6 @@
 #include "lab/orders.h"
 
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/text.h"
 #include "base/units.h"
 

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/text.h"
-#include "lab/probe_site.h"
 #include "lab/site.h"
 
 #include <errno.h>

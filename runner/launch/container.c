@@ -3,9 +3,7 @@
 
 #include "base/err.h"
 #include "base/program_dir.h"
-#include "base/text.h"
 #include "launch/launcher_here.h"
-#include "plugin/plugin.h"
 
 #include <stdlib.h>
 #include <string.h>

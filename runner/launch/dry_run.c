@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/family.h"
-#include "base/text.h"
 #include "launch/launcher.h"
 
 #include <dirent.h>

@@ -5,7 +5,6 @@
 #include "base/lock.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
-#include "launch/joined.h"
 #include "launch/launcher.h"
 #include "launch/outcome.h"
 #include "launch/supervise.h"
@@ -17,9 +16,7 @@
 #include "record/runs.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct rank_run {
     const struct joined *joined;

@@ -5,7 +5,6 @@
 #include "base/jsontext.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
-#include "plan/plan.h"
 #include "record/ledger.h"
 
 #include <errno.h>

@@ -8,12 +8,10 @@
 #include "base/lock.h"
 #include "base/secrets.h"
 #include "base/shell_quote.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "launch/launcher.h"
 #include "launch/outcome.h"
 #include "launch/run_launch.h"
-#include "plan/plan.h"
 #include "plan/sections.h"
 #include "record/check_run.h"
 #include "record/host_load.h"
@@ -22,7 +20,6 @@
 #include "record/runs.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "lab/facts.h"
 #include "launch/supervise.h"
-#include "plan/plan.h"
 #include "record/attempt_number.h"
 #include "record/ledger.h"
 #include "train/train_launch.h"

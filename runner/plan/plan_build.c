@@ -6,10 +6,8 @@
 #include "base/text.h"
 #include "config/train_settings.h"
 #include "plan/plan_cells.h"
-#include "plan/plan_groups.h"
 #include "plugin/plugin_train.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>

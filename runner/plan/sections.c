@@ -6,7 +6,6 @@
 #include "config/config.h"
 #include "plan/plan_build.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

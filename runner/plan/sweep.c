@@ -10,7 +10,6 @@
 #include "config/train_settings.h"
 #include "plan/label.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/locate.h"
-#include "base/text.h"
 #include "config/params.h"
 #include "plugin/plugin_search.h"
 

@@ -2,7 +2,6 @@
 #include "publish/columns.h"
 
 #include "base/cli.h"
-#include "base/text.h"
 #include "compare/compare.h"
 #include "compare/placebo.h"
 #include "compare/repeatability.h"

@@ -2,7 +2,6 @@
 #include "publish/expand.h"
 
 #include "base/err.h"
-#include "base/text.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

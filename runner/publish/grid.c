@@ -2,7 +2,6 @@
 #include "publish/grid.h"
 
 #include "base/csv_read.h"
-#include "base/err.h"
 #include "base/text.h"
 #include "record/recorded.h"
 

@@ -8,7 +8,6 @@
 #include <fnmatch.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

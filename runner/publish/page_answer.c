@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "publish/page.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define ADVISED "advised"

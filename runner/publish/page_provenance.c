@@ -12,7 +12,6 @@
 #include "record/raw.h"
 #include "record/record.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "config/config.h"
-#include "config/settings.h"
 #include "plan/plan.h"
 #include "publish/paper_tables.h"
 #include "record/machine.h"

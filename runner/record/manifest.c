@@ -5,7 +5,6 @@
 #include "base/files.h"
 #include "base/json_names.h"
 #include "base/jsontext.h"
-#include "base/sha256.h"
 #include "base/text.h"
 #include "record/check_run.h"
 #include "record/raw.h"
@@ -13,8 +12,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/locate.h"
 #include "base/printable.h"
-#include "base/text.h"
 #include "record/raw.h"
 #include "record/record.h"
 

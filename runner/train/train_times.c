@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "wan/watch_lines.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <regex.h>
 #include <stdio.h>

@@ -14,7 +14,6 @@
 #include "verbs/compare_inputs.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* ---- warnings ---- */

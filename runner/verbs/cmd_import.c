@@ -6,7 +6,6 @@
 #include "import/import_write.h"
 #include "verbs/commands.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct request {

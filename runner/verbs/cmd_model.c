@@ -8,8 +8,6 @@
 #include "wan/choice.h"
 #include "wan/wan_report.h"
 
-#include <string.h>
-
 struct request {
     const char **set;
     const char *csv, *claims;

@@ -2,7 +2,6 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/locate.h"
-#include "base/text.h"
 #include "publish/page.h"
 #include "record/choose_runs.h"
 #include "verbs/commands.h"

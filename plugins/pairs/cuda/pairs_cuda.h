@@ -6,7 +6,6 @@
 #pragma once
 
 #include "common/cuda_burn.h"
-#include "common/cuda_open.h"
 #include "pairs/pairs.h"
 
 struct state {
