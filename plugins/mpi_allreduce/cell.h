@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "common/collective_mpi.h"
 #include "common/payload.h"
 #include "mpi_allreduce/slots.h"
 #include "workload.h"

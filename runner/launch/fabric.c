@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/fabric.h"
 
+#include "base/files.h"
 #include "base/text.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,12 +16,10 @@
 /* The file's first line without its end; "" when it cannot be read. */
 static const char *line_of(char *buf, size_t n, const char *path)
 {
-    FILE *f = fopen(path, "r");
+    AUTO_FCLOSE FILE *f = fopen(path, "r");
     buf[0] = '\0';
     if (f && fgets(buf, (int)n, f))
         buf[strcspn(buf, "\n")] = '\0';
-    if (f)
-        fclose(f);
     return buf;
 }
 
@@ -36,26 +34,10 @@ __attribute__((format(printf, 3, 4))) static const char *read_at(char *buf, size
     return line_of(buf, n, path);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Sorted, because the first name must not depend on the file system. */
 static struct words names_in(const char *folder)
 {
     struct words w = {0};
-    DIR *d = opendir(folder);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        if (e->d_name[0] == '.')
-            continue;
-        w.v = xrealloc(w.v, (w.n + 1) * sizeof *w.v);
-        w.v[w.n++] = xstrdup(e->d_name);
-    }
-    if (d)
-        closedir(d);
-    if (w.n)
-        qsort(w.v, w.n, sizeof *w.v, by_name);
+    files_list(folder, "*", &w);
     return w;
 }
 

@@ -2,37 +2,23 @@
 #include "publish/paper_tables.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "record/record.h"
 #include "record/runs.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* ---- a table by its name ---- */
 
-/* Names of the tables in the folder, for a name that is none of them. */
-static void list_tables(struct words *w, const char *dir)
-{
-    DIR *d = opendir(dir);
-    struct dirent *e;
-    while (d && (e = readdir(d))) {
-        size_t n = strlen(e->d_name);
-        if (n < 5 || strcmp(e->d_name + n - 4, ".csv"))
-            continue;
-        w->v = xrealloc(w->v, (w->n + 1) * sizeof *w->v);
-        w->v[w->n++] = xstrfmt("%.*s", (int)(n - 4), e->d_name);
-    }
-    if (d)
-        closedir(d);
-}
-
 int paper_tables_no_table(const struct paper_tables *s, const char *name, const char *path)
 {
     AUTO_WORDS struct words w = {0};
-    list_tables(&w, s->csv);
+    files_list(s->csv, "*.csv", &w);
+    for (size_t i = 0; i < w.n; i++)
+        w.v[i][strlen(w.v[i]) - strlen(".csv")] = '\0';
     const char *near = text_nearest(name, (const char *const *)w.v, w.n);
     return w.n ? fail(GS_USAGE,
                       "no table '%s': %s does not exist%s; run 'make tables', or 'make "

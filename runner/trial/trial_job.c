@@ -13,7 +13,6 @@
 #include "trial/trial_recording.h"
 #include "trial/trial_result.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,14 +88,12 @@ static int make_folder(struct job *j)
 
 static void empty(const char *dir)
 {
-    struct dirent *e;
-    DIR *d = opendir(dir);
-    while (d && (e = readdir(d))) {
-        AUTO_FREE char *path = xstrfmt("%s/%s", dir, e->d_name);
+    AUTO_WORDS struct words names = {0};
+    files_list(dir, NULL, &names);
+    for (size_t i = 0; i < names.n; i++) {
+        AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
         unlink(path);
     }
-    if (d)
-        closedir(d);
 }
 
 /* A job that still runs cannot write to it any more; its trial is over. */

@@ -9,6 +9,7 @@
 
 #include "common/cuda_collective.h"
 #include "common/cuda_memory.h"
+#include "common/cuda_open.h"
 #include "iter_proxy/backend.h"
 
 #include <cublas_v2.h>

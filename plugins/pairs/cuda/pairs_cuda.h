@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/cuda_burn.h"
+#include "common/cuda_open.h"
 #include "pairs/pairs.h"
 
 struct state {
