@@ -79,7 +79,7 @@ int campaign_make(struct campaign *c, const char *root)
     int code = make_root(root);
     if (code)
         return code;
-    char *absolute = realpath(root, NULL);
+    AUTO_FREE char *absolute = realpath(root, NULL);
     if (!absolute)
         return cannot(root);
     if (!sbatch_words_path(absolute))
@@ -92,7 +92,6 @@ int campaign_make(struct campaign *c, const char *root)
         code = make_below(c, "runs");
     if (!code)
         code = make_below(c, "log");
-    free(absolute);
     return code;
 }
 

@@ -145,7 +145,7 @@ static int take_run(struct cluster_status *s, const struct campaign *c, size_t r
     struct inventory v;
     AUTO_FREE char *dir = campaign_path(c, r->dir);
     int code = inventory_take(&v, dir, r->launches, r->retries);
-    enum work_state *of_launch = xcalloc((size_t)r->launches, sizeof *of_launch);
+    AUTO_FREE enum work_state *of_launch = xcalloc((size_t)r->launches, sizeof *of_launch);
     s->runs[run].complete = !code;
     for (size_t i = 0; !code && i < c->n_tasks; i++) {
         const struct camp_task *t = &c->tasks[i];
@@ -161,7 +161,6 @@ static int take_run(struct cluster_status *s, const struct campaign *c, size_t r
     }
     if (!code)
         count_cells(s, run, &v, of_launch);
-    free(of_launch);
     inventory_free(&v);
     return code;
 }

@@ -165,7 +165,7 @@ int slurm_release(const long *jobs, size_t n)
 int slurm_cancel(const long *jobs, size_t n)
 {
     struct reply r;
-    struct words w = {0};
+    AUTO_WORDS struct words w = {0};
     if (!n)
         return GS_OK;
     words_add(&w, "scancel");
@@ -173,6 +173,5 @@ int slurm_cancel(const long *jobs, size_t n)
         words_addf(&w, "%ld", jobs[i]);
     int code = client_run(&r, (const char *const *)w.v, "not all jobs were cancelled");
     reply_free(&r);
-    words_free(&w);
     return code;
 }

@@ -101,7 +101,7 @@ static int no_partition(const struct config *c, const char *name, const struct w
 int slurm_partition(struct partition *p, const struct config *c, const char *name)
 {
     struct reply r;
-    struct words lines;
+    AUTO_WORDS struct words lines = {0};
     char value[128];
     int code = client_run(&r, (const char *const[]){"scontrol", "show", "partition", "-o", NULL},
                           "nothing was submitted");
@@ -119,7 +119,6 @@ int slurm_partition(struct partition *p, const struct config *c, const char *nam
     }
     if (!found)
         code = no_partition(c, name, &lines);
-    words_free(&lines);
     reply_free(&r);
     return code;
 }

@@ -117,7 +117,7 @@ static const char *verdict_of(const struct summary_row *r)
 
 static void add_alike(struct words *cells, const struct summary_row *r)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     const char *why = r->c->judgement.reason;
     if (!r->w) {
         words_add(cells, "");
@@ -129,7 +129,6 @@ static void add_alike(struct words *cells, const struct summary_row *r)
     for (size_t i = 0; i < r->w->alike.n; i++)
         text_addf(&t, "%s%s", i ? ", " : "", r->w->alike.v[i]);
     words_add(cells, t.len ? t.s : "-");
-    text_free(&t);
 }
 
 static void add_cells(struct words *cells, const struct summary_rows *s,

@@ -131,9 +131,8 @@ static int prove(struct lab *l, const char *key, char *why, size_t size)
             i ? probe_judge(&p, l->spec, again, sizeof again) : probe_judge(&p, l->spec, why, size);
         json_object_set_new(l->facts, key, probe_json(&p, l->spec));
         if (!code && !l->options->quiet) {
-            char *text = probe_text(&p, l->spec);
+            AUTO_FREE char *text = probe_text(&p, l->spec);
             say("lab: %s the command: %s", key, text);
-            free(text);
         }
         probe_free(&p);
     }

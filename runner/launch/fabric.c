@@ -72,9 +72,8 @@ static void read_gpus(struct fabric *f, const char *root)
         read_at(class, sizeof class, "%s/%s/class", folder, w.v[i]);
         if (strcmp(vendor, "0x10de") || (strncmp(class, "0x03", 4) && strncmp(class, "0x12", 4)))
             continue;
-        char *path = xstrfmt("%s/%s", folder, w.v[i]);
+        AUTO_FREE char *path = xstrfmt("%s/%s", folder, w.v[i]);
         read_pci(&f->gpu[f->gpus++], path);
-        free(path);
     }
 }
 
@@ -176,12 +175,11 @@ static void read_interfaces(struct fabric *f, const char *root)
     struct words w = names_in(folder);
     for (size_t i = 0; i < w.n && f->interfaces < FABRIC_MAX; i++) {
         struct fabric_interface *to = &f->interface[f->interfaces++];
-        char *device = xstrfmt("%s/%s/device", folder, w.v[i]);
+        AUTO_FREE char *device = xstrfmt("%s/%s/device", folder, w.v[i]);
         snprintf(to->name, sizeof to->name, "%s", w.v[i]);
         const char *state = read_at(buf, sizeof buf, "%s/%s/operstate", folder, w.v[i]);
         to->up = !strcmp(state, "up") || !strcmp(state, "unknown");
         to->virtual = access(device, F_OK) != 0; /* loop-back, bridges, containers' */
-        free(device);
     }
     words_free(&w);
     free(folder);
@@ -200,10 +198,9 @@ static char *find_plugin(const char *root)
     static const char *const files[] = {"libnccl-net-ofi.so", "libnccl-net.so"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         for (size_t j = 0; j < sizeof files / sizeof *files; j++) {
-            char *path = xstrfmt("%s%s/%s", root, folders[i], files[j]);
+            AUTO_FREE char *path = xstrfmt("%s%s/%s", root, folders[i], files[j]);
             bool found = access(path, R_OK) == 0;
             char *name = found ? xstrdup(path + strlen(root)) : NULL;
-            free(path);
             if (found)
                 return name;
         }

@@ -173,7 +173,7 @@ int launcher_command_in(const struct plan *p, const char *scratch, const char *c
     char *rank = here_rank_program();
     if (!rank)
         return GS_CANNOT;
-    char *program = l->find();
+    AUTO_FREE char *program = l->find();
     if (!program) {
         free(rank);
         return fail(GS_CANNOT, "no %s in %s%s: %s", l->name,
@@ -181,7 +181,6 @@ int launcher_command_in(const struct plan *p, const char *scratch, const char *c
                     here_is_set("MPI_HOME") ? getenv("MPI_HOME") : "", l->remedy);
     }
     words_add(&w, program);
-    free(program);
     l->options(&w, set, scratch);
     add_split(&w, set->args);
     add_split(&w, set->prefix);

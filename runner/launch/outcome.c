@@ -71,10 +71,9 @@ void outcome_set_skipped_aside(const struct plan *p, const char *dir)
         return;
     for (size_t i = 0; i < l->n_files; i++) {
         const struct ledger_file *f = &l->files[i];
-        char *aside = xstrfmt("%s/skipped-%02d.%02d.jsonl", dir, f->launch, f->attempt);
+        AUTO_FREE char *aside = xstrfmt("%s/skipped-%02d.%02d.jsonl", dir, f->launch, f->attempt);
         if (skipped_all(l, f, p) && rename(f->path, aside))
             fail_file(f->path, "renamed", errno);
-        free(aside);
     }
     ledger_free(l);
 }

@@ -34,10 +34,9 @@ int run_make_folder(const struct plan *p, const char *data, char **dir)
 {
     int code = record_make_run(data, p->set.platform.name, p->workload, p->label, dir);
     if (!code && (code = plan_write(p, *dir)) != GS_OK) { /* a folder without a plan is no run */
-        char *config = xstrfmt("%s/config.ini", *dir);
+        AUTO_FREE char *config = xstrfmt("%s/config.ini", *dir);
         unlink(config);
         rmdir(*dir);
-        free(config);
     }
     return code;
 }

@@ -46,15 +46,14 @@ static int read_table(struct paper_tables *s, const char *name, struct grid **ou
 static enum grid_run state_of(const char *dir)
 {
     AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
-    enum grid_run state = !runs_measured(dir)      ? GRID_RUN_EMPTY
+    return !runs_measured(dir)      ? GRID_RUN_EMPTY
                           : access(manifest, F_OK) ? GRID_RUN_PART
                                                    : GRID_RUN_FINISHED;
-    return state;
 }
 
 static void keep_latest(struct paper_tables *s, struct grid *g)
 {
-    enum grid_run *runs = xcalloc(g->n + 1, sizeof *runs);
+    AUTO_FREE enum grid_run *runs = xcalloc(g->n + 1, sizeof *runs);
     for (size_t i = 0; i < g->n && grid_has(g, "run_id"); i++) {
         /* Rows of a run stand together. */
         if (i && !strcmp(grid_text(g, i, "run_id"), grid_text(g, i - 1, "run_id"))) {
@@ -65,7 +64,6 @@ static void keep_latest(struct paper_tables *s, struct grid *g)
         runs[i] = dir ? state_of(dir) : GRID_RUN_EMPTY;
     }
     grid_latest(g, runs);
-    free(runs);
 }
 
 int paper_tables_find(struct paper_tables *s, const char *name, const struct grid **out)

@@ -94,7 +94,7 @@ static int check(const struct links *l, const char *dir)
 int links_read(struct links *l, const char *dir)
 {
     struct recorded *r;
-    struct words paths = {0};
+    AUTO_WORDS struct words paths = {0};
     *l = (struct links){0};
     int code = recorded_read(&r, dir);
     if (code || !r)
@@ -112,7 +112,6 @@ int links_read(struct links *l, const char *dir)
         code = fail(GS_FAILED, "%s: cannot be read", dir);
     for (size_t i = 0; !code && i < paths.n; i++)
         code = take_file(l, r, paths.v[i]);
-    words_free(&paths);
     recorded_free(r);
     return code ? code : check(l, dir);
 }

@@ -28,11 +28,10 @@ int tables_open(struct tables *t, const char *dir)
     int code = GS_OK;
     *t = (struct tables){0};
     for (int i = 0; i < TABLES && !code; i++) {
-        char *path = xstrfmt("%s/%s", dir, table_names[i]);
+        AUTO_FREE char *path = xstrfmt("%s/%s", dir, table_names[i]);
         code = csv_open(&t->csv[i], path);
         if (!code)
             csv_params_header(&t->csv[i], table_columns[i]);
-        free(path);
     }
     if (code)
         tables_close(t, false);

@@ -114,14 +114,13 @@ static int list_names(const char *kind)
 {
     const char *all[KINDS];
     for (size_t i = 0; i < KINDS; i++) {
-        struct words names;
+        AUTO_WORDS struct words names = {0};
         all[i] = kinds[i].kind;
         if (strcmp(kind, kinds[i].kind))
             continue;
         int code = kinds[i].sound ? kinds[i].sound(&names) : (kinds[i].names(&names), GS_OK);
         for (size_t k = 0; k < names.n && !code; k++)
             printf("%s\n", names.v[k]);
-        words_free(&names);
         return code;
     }
     const char *near = text_nearest(kind, all, KINDS);

@@ -68,7 +68,7 @@ static void print_tasks(const struct campaign *c, const struct cluster_status *s
     bool *told = xcalloc(c->n_tasks + 1, sizeof *told), any = false;
     for (size_t i = 0; i < c->n_tasks; i++) {
         const struct task_status *t = &s->tasks[i];
-        struct text list = {0};
+        AUTO_TEXT struct text list = {0};
         if (t->state == WORK_DONE || told[i])
             continue;
         if (!any)
@@ -77,7 +77,6 @@ static void print_tasks(const struct campaign *c, const struct cluster_status *s
         list_alike(&list, c, s, i, told);
         printf("%-16s %-8s %8ld  %s%s%s\n", list.s, state_names[t->state], t->job, t->why,
                *t->remedy ? ": " : "", t->remedy);
-        text_free(&list);
     }
     free(told);
 }
