@@ -90,9 +90,7 @@ int campaign_make(struct campaign *c, const char *root)
         code = make_folder(c, absolute);
     if (!code)
         code = make_below(c, "runs");
-    if (!code)
-        code = make_below(c, "log");
-    return code;
+    return code ? code : make_below(c, "log");
 }
 
 int campaign_add_run(struct campaign *c, const char *dir, const struct plan *p)

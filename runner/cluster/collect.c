@@ -129,7 +129,7 @@ static int collect_run(struct collected *out, const struct campaign *c, const st
 
 int collect(struct collected *out, const struct campaign *c, const char *raw, bool so_far)
 {
-    struct cluster_status s;
+    AUTO(cluster_status_free) struct cluster_status s = {0};
     *out = (struct collected){0};
     int code = cluster_status_read(&s, c, false);
     for (size_t i = 0; !code && i < c->n_runs; i++) {
@@ -141,6 +141,5 @@ int collect(struct collected *out, const struct campaign *c, const char *raw, bo
                 c->runs[i].platform, s.runs[i].cells[WORK_MISSING], s.runs[i].n_cells,
                 so_far ? "copied unfinished" : "left out (--so-far copies it)");
     }
-    cluster_status_free(&s);
     return code;
 }

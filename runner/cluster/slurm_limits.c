@@ -125,7 +125,7 @@ int slurm_partition(struct partition *p, const struct config *c, const char *nam
 
 int slurm_array_max(long *indices)
 {
-    struct reply r;
+    AUTO(reply_free) struct reply r = {0};
     *indices = 1001;
     int code = client_run(&r, (const char *const[]){"scontrol", "show", "config", NULL},
                           "nothing was submitted");
@@ -133,6 +133,5 @@ int slurm_array_max(long *indices)
     const char *value = at ? strchr(at, '=') : NULL;
     if (value)
         *indices = strtol(value + 1, NULL, 10);
-    reply_free(&r);
     return code;
 }

@@ -110,14 +110,13 @@ static int add_run(struct run_set *s, const char *dir)
 
 int run_set_read(struct run_set *s, const char *root)
 {
-    struct runs runs = {0};
+    AUTO(runs_free) struct runs runs = {0};
     *s = (struct run_set){0};
     int code = runs_below(&runs, &root, 1);
     s->runs = xcalloc(runs.n + 1, sizeof(struct recorded *));
     s->origins = xcalloc(runs.n + 1, sizeof *s->origins);
     for (size_t i = 0; i < runs.n && !code; i++)
         code = add_run(s, runs.v[i].dir);
-    runs_free(&runs);
     return code;
 }
 

@@ -188,7 +188,7 @@ static int take_row(struct comparison *c, const struct csv_reader *r)
 int comparison_read(struct comparison *c, const char *path)
 {
     AUTO_WORDS struct words names = {0};
-    struct csv_reader r;
+    AUTO(csv_read_close) struct csv_reader r = {0};
     const char *columns[COLUMNS + 1] = {0};
     bool got = false;
     words_split(&names, compare_columns, ',');
@@ -203,6 +203,5 @@ int comparison_read(struct comparison *c, const char *path)
                     "has other columns than compare.csv and chosen.csv; repeat 'gradsync compare'");
     while (!code && !(code = csv_read_row(&r, &got)) && got)
         code = take_row(c, &r);
-    csv_read_close(&r);
     return code;
 }

@@ -290,7 +290,7 @@ static const struct question *winning_step(const struct summary_rows *s)
 
 void summary_print(const struct summary_request *q)
 {
-    struct summary_rows s;
+    AUTO(summary_rows_free) struct summary_rows s = {0};
     size_t questions, shown = 0;
     summary_rows_find(&s, q);
     AUTO_FREE size_t *lines = share(q, &s, &questions);
@@ -304,5 +304,4 @@ void summary_print(const struct summary_request *q)
     const struct question *won = winning_step(&s);
     if (q->winners && won)
         printf("What to set for all steps together: gradsync advise %s\n", won->of->platform);
-    summary_rows_free(&s);
 }

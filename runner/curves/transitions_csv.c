@@ -43,7 +43,7 @@ static void write_one(struct csv *c, const struct curve_rows *g, const struct tr
 
 static void write_curve(struct csv *c, struct curve_rows *g)
 {
-    struct curve_grid grid = curve_grid_of(g);
+    AUTO(curve_grid_free) struct curve_grid grid = curve_grid_of(g);
     if (grid.n) {
         const char *const **ran = xmalloc(grid.replicates * sizeof *ran);
         for (size_t r = 0; r < grid.replicates; r++)
@@ -56,12 +56,11 @@ static void write_curve(struct csv *c, struct curve_rows *g)
         transitions_free(&t);
         free(ran);
     }
-    curve_grid_free(&grid);
 }
 
 int transitions_write(const char *dir)
 {
-    struct curves all;
+    AUTO(curves_free) struct curves all = {0};
     struct csv csv;
     int code = curves_read(&all, dir);
     AUTO_FREE char *path = xstrfmt("%s/%s", dir, TRANSITIONS_CSV);
@@ -73,6 +72,5 @@ int transitions_write(const char *dir)
             write_curve(&csv, &all.v[i]);
         code = csv_close(&csv, true);
     }
-    curves_free(&all);
     return code;
 }

@@ -130,7 +130,7 @@ int dry_run(struct dry_run *d, const char *plugin, int log)
 {
     const char *tmp = getenv("TMPDIR");
     AUTO_FREE char *dir = xstrfmt("%s/gradsync-check.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    char **argv = NULL;
+    AUTO(launcher_free_of) char **argv = NULL;
     int code = command(plugin, &argv);
     if (!code && !mkdtemp(dir))
         code = fail(GS_CANNOT, "%s cannot be created: %s; set TMPDIR to a writable folder", dir,
@@ -139,7 +139,6 @@ int dry_run(struct dry_run *d, const char *plugin, int log)
         code = run_in(d, argv, dir, log);
         look_at_folder(d, dir);
     }
-    launcher_free(argv);
     return code;
 }
 

@@ -212,8 +212,6 @@ void launcher_free(char **argv)
 
 int launcher_check(const struct plan *p)
 {
-    char **argv = NULL;
-    int code = launcher_command(p, (const char *const[]){NULL}, &argv);
-    launcher_free(argv);
-    return code;
+    AUTO(launcher_free_of) char **argv = NULL;
+    return launcher_command(p, (const char *const[]){NULL}, &argv);
 }

@@ -40,7 +40,7 @@ static const struct ledger_fail *given_up(const struct ledger *l, const struct p
 
 bool outcome_all_skipped(const struct plan *p, const char *dir)
 {
-    struct ledger *l;
+    AUTO(ledger_free_of) struct ledger *l = NULL;
     size_t skipped = 0;
     if (ledger_read(&l, dir))
         return false;
@@ -48,7 +48,6 @@ bool outcome_all_skipped(const struct plan *p, const char *dir)
         const struct ledger_fail *f = given_up(l, p, p->cells[i].id);
         skipped += f && !strcmp(f->kind, "skip");
     }
-    ledger_free(l);
     return skipped == p->n_cells;
 }
 
@@ -66,7 +65,7 @@ static bool skipped_all(const struct ledger *l, const struct ledger_file *f, con
 
 void outcome_set_skipped_aside(const struct plan *p, const char *dir)
 {
-    struct ledger *l;
+    AUTO(ledger_free_of) struct ledger *l = NULL;
     if (ledger_read(&l, dir))
         return;
     for (size_t i = 0; i < l->n_files; i++) {
@@ -75,18 +74,16 @@ void outcome_set_skipped_aside(const struct plan *p, const char *dir)
         if (skipped_all(l, f, p) && rename(f->path, aside))
             fail_file(f->path, "renamed", errno);
     }
-    ledger_free(l);
 }
 
 bool outcome_nothing(const struct plan *p, const char *dir)
 {
-    struct ledger *l;
+    AUTO(ledger_free_of) struct ledger *l = NULL;
     size_t closed = 0;
     if (ledger_read(&l, dir))
         return false;
     for (size_t i = 0; i < l->n_files; i++)
         closed += l->files[i].n_closed;
-    ledger_free(l);
     return !closed || outcome_all_skipped(p, dir);
 }
 
@@ -110,7 +107,7 @@ static int report_cells(const struct run_outcome *o, const struct plan *p, const
 
 int outcome_judge(struct run_outcome *o, const struct plan *p, const char *dir)
 {
-    struct ledger *l;
+    AUTO(ledger_free_of) struct ledger *l = NULL;
     int code = ledger_read(&l, dir);
     if (code)
         return code;
@@ -127,9 +124,7 @@ int outcome_judge(struct run_outcome *o, const struct plan *p, const char *dir)
         }
         *(skip ? &o->skipped : &o->failed) += 1;
     }
-    code = report_cells(o, p, cell, first);
-    ledger_free(l);
-    return code;
+    return report_cells(o, p, cell, first);
 }
 
 void outcome_say(const struct run_outcome *o)

@@ -260,14 +260,11 @@ static int run_sections(const struct sections *plans, const struct run_options *
 
 int run_config(const char *config, const struct run_options *options)
 {
-    struct sections s;
+    AUTO(sections_free) struct sections s = {0};
     int code = sections_plan(&s, config, options->overrides, options->workload);
     if (!code)
         s.left_out = err_worse(s.left_out, launcher_check_gpus(s.plans, &s.n));
-    if (!code)
-        code = run_sections(&s, options);
-    sections_free(&s);
-    return code;
+    return code ? code : run_sections(&s, options);
 }
 
 int run_config_text(const char *name, const struct text *config, const struct run_options *options)

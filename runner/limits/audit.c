@@ -217,7 +217,7 @@ static void write_finding(struct writer *w, const struct platform *p, const stru
 
 static int write_wan(struct writer *w, const struct platform *p)
 {
-    struct wan_map m;
+    AUTO(wan_map_free) struct wan_map m = {0};
     struct wan_training t;
     size_t n;
     if (!config_section(p->config, "model"))
@@ -232,7 +232,6 @@ static int write_wan(struct writer *w, const struct platform *p)
         code = f ? GS_OK : GS_USAGE;
         wan_findings_free(f, n);
     }
-    wan_map_free(&m);
     return code;
 }
 

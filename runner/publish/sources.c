@@ -22,7 +22,7 @@ static const char *const run_rest[] = {"launches", "finished", "path"};
 
 static int add_run(struct grid *g, const char *dir)
 {
-    struct machine m;
+    AUTO(machine_free) struct machine m = {0};
     const char *fields[RUN_COLUMNS];
     char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST), launches[24];
     int code = machine_of_run(&m, dir);
@@ -35,7 +35,6 @@ static int add_run(struct grid *g, const char *dir)
         fields[RUN_PATH] = dir;
         grid_add(g, (long)g->n + 1, fields);
     }
-    machine_free(&m);
     free(manifest);
     return code;
 }

@@ -55,7 +55,7 @@ static const char *member(const json_t *header, const char *key)
 
 static int read_key(const char *path, struct run_folder *run)
 {
-    struct raw *raw;
+    AUTO(raw_close_of) struct raw *raw = NULL;
     struct raw_line l;
     int code = raw_open(&raw, path);
     if (code)
@@ -67,7 +67,6 @@ static int read_key(const char *path, struct run_folder *run)
                 xstrfmt("%s\n%s\n%s\n%s\n", member(l.json, "platform"), member(l.json, "workload"),
                         member(l.json, "label"), member(l.json, "run_id")),
             .host = xstrdup(member(json_array_get(json_object_get(l.json, "hosts"), 0), "host"))};
-    raw_close(raw);
     return got < 0 ? GS_FAILED : GS_OK;
 }
 

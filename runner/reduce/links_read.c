@@ -71,14 +71,13 @@ static int take_block(struct links *l, const struct recorded *r, const json_t *b
 
 static int take_file(struct links *l, const struct recorded *r, const char *path)
 {
-    struct raw *raw;
+    AUTO(raw_close_of) struct raw *raw = NULL;
     struct raw_line line;
     int got, code = raw_open(&raw, path);
     if (code)
         return code;
     while (!code && (got = raw_next(raw, 1u << RAW_BLOCK, &line)) == 1)
         code = take_block(l, r, line.json);
-    raw_close(raw);
     return code ? code : got < 0 ? GS_FAILED : GS_OK;
 }
 

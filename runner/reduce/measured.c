@@ -243,15 +243,13 @@ int wan_rows(struct csv *c, const struct recorded *r, const struct gathered *g)
 {
     if (strcmp(r->workload, WORKLOAD))
         return GS_OK;
-    struct config *config = NULL;
-    struct wan_map map = {0};
+    AUTO(config_free_of) struct config *config = NULL;
+    AUTO(wan_map_free) struct wan_map map = {0};
     AUTO_FREE char *path = xstrfmt("%s/config.ini", r->dir);
     int code = config_load(&config, path, (const char *const *)r->overrides);
     if (!code && config_section(config, "sites"))
         code = wan_map_read(&map, config);
     if (!code)
         put_rows(c, r, g, &map);
-    wan_map_free(&map);
-    config_free(config);
     return code;
 }

@@ -53,7 +53,7 @@ static int copy_rows(const char *path, const char *columns, struct csv *out)
 /* Adds a table whose parameters are columns: other parts may have other parameters. */
 static int add_rows(const char *path, const struct words *columns, struct csv *out)
 {
-    struct csv_reader r;
+    AUTO(csv_read_close) struct csv_reader r = {0};
     bool got = true;
     int code = csv_read_open(&r, path, (const char *const *)columns->v);
     if (code)
@@ -65,7 +65,6 @@ static int add_rows(const char *path, const struct words *columns, struct csv *o
             csv_text(out, csv_read_text(&r, i));
         csv_end(out);
     }
-    csv_read_close(&r);
     return code;
 }
 
@@ -82,13 +81,12 @@ static int add_table(const char *part, const char *name, const char *columns, st
 static char *columns_of(const char *path)
 {
     static const char *const none[] = {NULL};
-    struct csv_reader r;
+    AUTO(csv_read_close) struct csv_reader r = {0};
     struct text t = {0};
     if (csv_read_open(&r, path, none))
         return NULL;
     for (size_t i = 0; i < r.n_header; i++)
         text_addf(&t, "%s%s", i ? "," : "", r.fields.s + r.starts[i]);
-    csv_read_close(&r);
     return t.s;
 }
 

@@ -204,7 +204,7 @@ static void warn_captured(struct job *j, const struct trial_ranks *r)
  * command that failed has reported why itself. */
 static int collect(struct job *j, bool ended, int status)
 {
-    struct trial_ranks r;
+    AUTO(trial_ranks_free) struct trial_ranks r = {0};
     int code = trial_ranks_read(&r, j->ranks);
     if (code)
         return ended ? code : GS_OK;
@@ -224,7 +224,6 @@ static int collect(struct job *j, bool ended, int status)
         if (!code && !ended && j->o->keep_best)
             keep_best(j, c);
     }
-    trial_ranks_free(&r);
     return code;
 }
 

@@ -32,7 +32,7 @@ static void put_config(const char *dir, const char *file)
 {
     char why[1024];
     AUTO_FREE char *path = xstrfmt("%s/%s", dir, file);
-    struct config *c = NULL;
+    AUTO(config_free_of) struct config *c = NULL;
     err_capture(why, sizeof why);
     config_load(&c, path, NULL);
     err_capture(NULL, 0);
@@ -40,7 +40,6 @@ static void put_config(const char *dir, const char *file)
     printf("  %-16.*s %s\n", (int)strlen(file) - 4, file, path);
     if (!c || title)
         printf("  %-16s %s\n", "", c ? title->value : why);
-    config_free(c);
 }
 
 /* Returns the number of configs. */

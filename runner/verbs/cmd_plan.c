@@ -235,17 +235,14 @@ static int plan_config(void *request, char **words, int n)
 {
     (void)n;
     const struct plan_options *o = request;
-    struct config *c;
+    AUTO(config_free_of) struct config *c = NULL;
     struct settings set;
     int code = config_load(&c, words[0], o->set);
     if (!code)
         code = settings_read(c, &set);
     if (!code)
         code = wan_map_check_words(c);
-    if (!code)
-        code = show_sections(c, o);
-    config_free(c);
-    return code;
+    return code ? code : show_sections(c, o);
 }
 
 int cmd_plan(int argc, char **argv)

@@ -163,8 +163,8 @@ static int status(void *request, char **words, int n)
 {
     (void)n;
     const struct request *q = request;
-    struct campaign c;
-    struct cluster_status s = {0};
+    AUTO(campaign_free) struct campaign c = {0};
+    AUTO(cluster_status_free) struct cluster_status s = {0};
     int code = campaign_read(&c, words[0]);
     if (!code)
         code = cluster_status_read(&s, &c, true);
@@ -182,8 +182,6 @@ static int status(void *request, char **words, int n)
     }
     if (!code && (s.n_fails || count(&c, &s, WORK_MISSING)))
         code = GS_FAILED;
-    cluster_status_free(&s);
-    campaign_free(&c);
     return code;
 }
 

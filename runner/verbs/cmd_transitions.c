@@ -21,7 +21,7 @@ struct request {
 static void choose(struct request *q, const char *word)
 {
     AUTO_FREE char *folder = word ? locate_platform(word) : NULL;
-    struct choice choice = {0};
+    AUTO(choice_free) struct choice choice = {0};
     q->dir = word && !folder ? word : CSV;
     if (folder)
         q->platform = xstrdup(word);
@@ -29,7 +29,6 @@ static void choose(struct request *q, const char *word)
         choice_say(&choice);
         q->platform = xstrdup(choice.platform);
     }
-    choice_free(&choice);
 }
 
 static int transitions(void *request, char **words, int n)
