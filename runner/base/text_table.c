@@ -22,7 +22,8 @@ static void put_last(size_t indent, const char *s)
 
 void text_table_print(const struct words *cells, size_t columns, bool (*fine)(const char *last))
 {
-    size_t *width = xcalloc(columns, sizeof *width), indent = 0;
+    AUTO_FREE size_t *width = xcalloc(columns, sizeof *width);
+    size_t indent = 0;
     for (size_t i = 0; i < cells->n; i++) {
         size_t n = text_width(cells->v[i]);
         width[i % columns] = n > width[i % columns] ? n : width[i % columns];
@@ -41,5 +42,4 @@ void text_table_print(const struct words *cells, size_t columns, bool (*fine)(co
         } else
             printf("%s%*s  ", s, (int)(width[i % columns] - text_width(s)), "");
     }
-    free(width);
 }

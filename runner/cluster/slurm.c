@@ -73,8 +73,7 @@ int slurm_queue(struct queue *q, const struct campaign *c)
         struct job j = {0};
         if (!parse_job(c, line, &j))
             continue;
-        if (!(q->n & (q->n - 1)))
-            q->v = xrealloc(q->v, (q->n ? 2 * q->n : 1) * sizeof *q->v);
+        ALLOC_MORE(q->v, q->n);
         q->v[q->n++] = j;
     }
     if (q->n)

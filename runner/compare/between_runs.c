@@ -69,8 +69,7 @@ static void add_cell(const struct run_pass *p, const struct gathered *g, const s
     if (s->copy || !series_status(p->r, s).numbers)
         return;
     origin = main_origin(p, s, &others);
-    if (!(set->n & (set->n - 1)))
-        set->cells = xrealloc(set->cells, (set->n ? 2 * set->n : 1) * sizeof *set->cells);
+    ALLOC_MORE(set->cells, set->n);
     struct set_cell *c = &set->cells[set->n++];
     *c = (struct set_cell){.r = p->r,
                            .cell = &p->r->cells[s->cell],

@@ -157,12 +157,12 @@ static int prove_before(struct lab *l)
  * `gradsync run` already checks every block (lab/lateness.h). */
 static int prove_after(struct lab *l)
 {
-    char why[512], *answer = NULL;
+    AUTO_FREE char *answer = NULL;
+    char why[512];
     int code = control_socket_send(l->control_path, "stats", &answer);
     if (code)
         return code;
     json_object_set_new(l->facts, "relay_counts", json_loads(answer, 0, NULL));
-    free(answer);
     code = control_socket_send(l->control_path, "disturb off", NULL);
     if (!code)
         code = control_socket_send(l->control_path, "reset", NULL);

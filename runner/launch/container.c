@@ -25,12 +25,6 @@ static const struct kind {
     {".sqsh", "enroot", "start", NULL, "--mount", true},
 };
 
-static bool ends_in(const char *s, const char *suffix)
-{
-    size_t n = strlen(s), k = strlen(suffix);
-    return n > k && !strcmp(s + n - k, suffix);
-}
-
 static void mount(struct words *argv, const struct kind *k, const char *folder)
 {
     add(argv, xstrdup(k->mount));
@@ -42,7 +36,7 @@ static const struct kind *kind_of(const struct plan *p)
 {
     const char *image = p->set.slurm.container;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (ends_in(image, kinds[i].suffix))
+        if (text_ends(image, kinds[i].suffix))
             return &kinds[i];
     config_error(config_find(p->config, "slurm", "container"),
                  "'%.80s' is not a container image (.sif for apptainer, .sqsh for enroot); for "
@@ -73,7 +67,8 @@ int container_prefix(struct words *argv, const struct plan *p, const char *run_d
     const struct kind *k = kind_of(p);
     if (!k)
         return GS_USAGE;
-    char *program = here_find(k->program), *run = run_dir ? realpath(run_dir, NULL) : NULL;
+    AUTO_FREE char *run = run_dir ? realpath(run_dir, NULL) : NULL;
+    char *program = here_find(k->program);
     if (!program)
         return fail(
             GS_CANNOT,
@@ -89,6 +84,5 @@ int container_prefix(struct words *argv, const struct plan *p, const char *run_d
     if (run)
         mount(argv, k, run);
     add(argv, xstrdup(image));
-    free(run);
     return GS_OK;
 }

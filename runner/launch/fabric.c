@@ -137,9 +137,10 @@ static struct fabric_interface *interface_named(struct fabric *f, const char *na
 /* The routes show which interfaces have an IPv4 address and which has the default route. */
 static void read_routes(struct fabric *f, const char *root)
 {
-    char *path = xstrfmt("%s/proc/net/route", root), line[512], name[32];
+    AUTO_FREE char *path = xstrfmt("%s/proc/net/route", root);
+    AUTO_FCLOSE FILE *in = fopen(path, "r");
+    char line[512], name[32];
     unsigned long destination;
-    FILE *in = fopen(path, "r");
     while (in && fgets(line, sizeof line, in)) {
         struct fabric_interface *i;
         if (sscanf(line, "%31s %lx", name, &destination) != 2 || !(i = interface_named(f, name)))
@@ -147,32 +148,28 @@ static void read_routes(struct fabric *f, const char *root)
         i->ipv4 = true;
         i->default_route = i->default_route || destination == 0;
     }
-    if (in)
-        fclose(in);
-    free(path);
 }
 
 /* "20010db8… 02 40 00 80 eth0": scope 00 is global. */
 static void read_ipv6(struct fabric *f, const char *root)
 {
-    char *path = xstrfmt("%s/proc/net/if_inet6", root), line[256], name[32];
+    AUTO_FREE char *path = xstrfmt("%s/proc/net/if_inet6", root);
+    AUTO_FCLOSE FILE *in = fopen(path, "r");
+    char line[256], name[32];
     unsigned scope;
-    FILE *in = fopen(path, "r");
     while (in && fgets(line, sizeof line, in)) {
         struct fabric_interface *i;
         if (sscanf(line, "%*s %*x %*x %x %*x %31s", &scope, name) == 2 && scope == 0 &&
             (i = interface_named(f, name)))
             i->ipv6 = true;
     }
-    if (in)
-        fclose(in);
-    free(path);
 }
 
 static void read_interfaces(struct fabric *f, const char *root)
 {
-    char *folder = xstrfmt("%s/sys/class/net", root), buf[64];
-    struct words w = names_in(folder);
+    AUTO_FREE char *folder = xstrfmt("%s/sys/class/net", root);
+    AUTO_WORDS struct words w = names_in(folder);
+    char buf[64];
     for (size_t i = 0; i < w.n && f->interfaces < FABRIC_MAX; i++) {
         struct fabric_interface *to = &f->interface[f->interfaces++];
         AUTO_FREE char *device = xstrfmt("%s/%s/device", folder, w.v[i]);
@@ -181,8 +178,6 @@ static void read_interfaces(struct fabric *f, const char *root)
         to->up = !strcmp(state, "up") || !strcmp(state, "unknown");
         to->virtual = access(device, F_OK) != 0; /* loop-back, bridges, containers' */
     }
-    words_free(&w);
-    free(folder);
     read_routes(f, root);
     read_ipv6(f, root);
 }

@@ -131,19 +131,15 @@ static int finish_folder(const char *dir, const struct run_options *options, str
 /* What config.ini does not hold comes from the environment. */
 static int restore(const struct plan *p, const char *key, char value[SET_TEXT_MAX])
 {
-    char *missing, *whole = secrets_restored(value, &missing);
-    int code = GS_OK;
+    AUTO_FREE char *missing = NULL, *whole = secrets_restored(value, &missing);
     if (missing)
-        code = fail_at(GS_USAGE, p->config->path, 0,
+        return fail_at(GS_USAGE, p->config->path, 0,
                        "[launch] %s: secrets are not recorded; give it again: export %s=…", key,
                        missing);
-    else if (strlen(whole) >= SET_TEXT_MAX)
-        code = fail_at(GS_USAGE, p->config->path, 0, "[launch] %s: too long", key);
-    else
-        strcpy(value, whole);
-    free(missing);
-    free(whole);
-    return code;
+    if (strlen(whole) >= SET_TEXT_MAX)
+        return fail_at(GS_USAGE, p->config->path, 0, "[launch] %s: too long", key);
+    strcpy(value, whole);
+    return GS_OK;
 }
 
 /* The folder may be another person's, and `resume` be the advice of a message about it. */

@@ -26,9 +26,8 @@ static int no_such(const char *name)
     for (size_t i = 0; i < f.n; i++)
         names[i] = f.v[i].name;
     const char *near = text_nearest(name, names, f.n);
-    int code = fail(GS_USAGE, "no plugin '%s'%s; 'gradsync list' shows those found here", name,
-                    DID_YOU_MEAN(near));
-    return code;
+    return fail(GS_USAGE, "no plugin '%s'%s; 'gradsync list' shows those found here", name,
+                DID_YOU_MEAN(near));
 }
 
 /* Of the linker's reasons, one is the machine's fault: a library that the plugin needs is absent or

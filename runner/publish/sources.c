@@ -24,7 +24,8 @@ static int add_run(struct grid *g, const char *dir)
 {
     AUTO(machine_free) struct machine m = {0};
     const char *fields[RUN_COLUMNS];
-    char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST), launches[24];
+    AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    char launches[24];
     int code = machine_of_run(&m, dir);
     if (!code && m.files) {
         for (size_t i = 0; i < MACHINE_FACTS; i++)
@@ -35,7 +36,6 @@ static int add_run(struct grid *g, const char *dir)
         fields[RUN_PATH] = dir;
         grid_add(g, (long)g->n + 1, fields);
     }
-    free(manifest);
     return code;
 }
 

@@ -10,10 +10,8 @@
 
 char *check_run_id(const char *dir)
 {
-    char *whole = realpath(dir, NULL), *slash = whole ? strrchr(whole, '/') : NULL;
-    char *name = xstrdup(slash ? slash + 1 : dir);
-    free(whole);
-    return name;
+    AUTO_FREE char *whole = realpath(dir, NULL);
+    return xstrdup(whole ? path_name(whole) : dir);
 }
 
 int check_recordings(const char *dir)

@@ -68,17 +68,14 @@ static char *config_text(const struct job *j)
 /* In the folder of the recordings, which all nodes of the job must see. */
 static int make_folder(struct job *j)
 {
-    char *root = realpath(j->o->out, NULL), *agree;
+    AUTO_FREE char *root = realpath(j->o->out, NULL);
     if (!root)
         return fail_file(j->o->out, "written to", errno);
     j->ranks = xstrfmt("%s/.trial.XXXXXX", root);
-    free(root);
     if (!mkdtemp(j->ranks))
         return fail_file(j->ranks, "made", errno);
-    agree = xstrfmt("%s/agree", j->ranks);
-    int made = mkdir(agree, 0777);
-    free(agree);
-    if (made)
+    AUTO_FREE char *agree = xstrfmt("%s/agree", j->ranks);
+    if (mkdir(agree, 0777))
         return fail_file(j->ranks, "written to", errno);
     j->config = xstrfmt("%s/trial.txt", j->ranks);
     AUTO_FREE char *text = config_text(j);
