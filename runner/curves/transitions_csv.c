@@ -25,9 +25,7 @@ static void write_one(struct csv *c, const struct curve_rows *g, const struct tr
     csv_integer(c, g->ranks);
     csv_integer(c, g->nodes);
     csv_text(c, transition_names[one->kind]);
-    csv_integer(c, llround(one->size));
-    csv_integer(c, llround(one->low));
-    csv_integer(c, llround(one->high));
+    CSV_INTEGERS(c, llround(one->size), llround(one->low), llround(one->high));
     const double real[] = {one->before.a_s, one->before.b_Bps, one->after.a_s, one->after.b_Bps,
                            one->change};
     for (size_t i = 0; i < sizeof real / sizeof *real; i++)

@@ -138,11 +138,7 @@ static void write_row(struct writer *w, const char *platform, int kind, const ch
                       const char *source, const struct limits_row *row)
 {
     struct csv *c = &w->csv;
-    csv_text(c, platform);
-    csv_text(c, kinds[kind]);
-    csv_text(c, claim);
-    csv_text(c, source);
-    csv_text(c, row->quantity);
+    CSV_TEXTS(c, platform, kinds[kind], claim, source, row->quantity);
     csv_real(c, row->value);
     csv_text(c, row->unit);
     csv_real(c, row->limit);
