@@ -47,8 +47,8 @@ static enum grid_run state_of(const char *dir)
 {
     AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
     return !runs_measured(dir)      ? GRID_RUN_EMPTY
-                          : access(manifest, F_OK) ? GRID_RUN_PART
-                                                   : GRID_RUN_FINISHED;
+           : access(manifest, F_OK) ? GRID_RUN_PART
+                                    : GRID_RUN_FINISHED;
 }
 
 static void keep_latest(struct paper_tables *s, struct grid *g)
