@@ -5,7 +5,6 @@
 #include "base/term.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* A last cell that has too little room is left to the terminal. */

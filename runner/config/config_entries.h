@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct config_entry {

@@ -6,7 +6,6 @@
 #include "launch/launcher_here.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void add(struct words *w, char *word)
 {

@@ -6,7 +6,6 @@
 #include "record/ledger.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 char *check_run_id(const char *dir)
 {

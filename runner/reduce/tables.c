@@ -7,8 +7,6 @@
 #include "reduce/measured.h"
 #include "reduce/summary.h"
 
-#include <stdlib.h>
-
 const char *const table_names[TABLES] = {
     [SAMPLES] = "samples.csv", [SUMMARY] = "summary.csv",   [ITERATION] = "iteration.csv",
     [METRICS] = "metrics.csv", [LAUNCHES] = "launches.csv", [WAN] = "wan.csv",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "train/train_times.h"
 
-#include "base/text.h"
 #include "wan/watch_lines.h"
 
 #include <math.h>
