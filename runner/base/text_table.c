@@ -5,6 +5,7 @@
 #include "base/term.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* A last cell that has too little room is left to the terminal. */
@@ -21,8 +22,7 @@ static void put_last(size_t indent, const char *s)
 
 void text_table_print(const struct words *cells, size_t columns, bool (*fine)(const char *last))
 {
-    AUTO_FREE size_t *width = xcalloc(columns, sizeof *width);
-    size_t indent = 0;
+    size_t *width = xcalloc(columns, sizeof *width), indent = 0;
     for (size_t i = 0; i < cells->n; i++) {
         size_t n = text_width(cells->v[i]);
         width[i % columns] = n > width[i % columns] ? n : width[i % columns];
@@ -41,4 +41,5 @@ void text_table_print(const struct words *cells, size_t columns, bool (*fine)(co
         } else
             printf("%s%*s  ", s, (int)(width[i % columns] - text_width(s)), "");
     }
+    free(width);
 }

@@ -68,7 +68,7 @@ static void print_tasks(const struct campaign *c, const struct cluster_status *s
     bool *told = xcalloc(c->n_tasks + 1, sizeof *told), any = false;
     for (size_t i = 0; i < c->n_tasks; i++) {
         const struct task_status *t = &s->tasks[i];
-        AUTO_TEXT struct text list = {0};
+        struct text list = {0};
         if (t->state == WORK_DONE || told[i])
             continue;
         if (!any)
@@ -77,6 +77,7 @@ static void print_tasks(const struct campaign *c, const struct cluster_status *s
         list_alike(&list, c, s, i, told);
         printf("%-16s %-8s %8ld  %s%s%s\n", list.s, state_names[t->state], t->job, t->why,
                *t->remedy ? ": " : "", t->remedy);
+        text_free(&list);
     }
     free(told);
 }
@@ -163,8 +164,8 @@ static int status(void *request, char **words, int n)
 {
     (void)n;
     const struct request *q = request;
-    AUTO(campaign_free) struct campaign c = {0};
-    AUTO(cluster_status_free) struct cluster_status s = {0};
+    struct campaign c;
+    struct cluster_status s = {0};
     int code = campaign_read(&c, words[0]);
     if (!code)
         code = cluster_status_read(&s, &c, true);
@@ -182,6 +183,8 @@ static int status(void *request, char **words, int n)
     }
     if (!code && (s.n_fails || count(&c, &s, WORK_MISSING)))
         code = GS_FAILED;
+    cluster_status_free(&s);
+    campaign_free(&c);
     return code;
 }
 

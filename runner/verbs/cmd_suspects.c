@@ -129,7 +129,7 @@ static int measure(struct measuring *m, struct suspects_data *d)
 
 static int report(const struct request *q, const struct suspects_data *d)
 {
-    AUTO(suspects_data_free) struct suspects_data past = {0};
+    struct suspects_data past = {0};
     struct verdicts v;
     AUTO_FREE char *dir = q->baseline ? locate_run(q->baseline) : NULL;
     int code = dir ? suspects_data_add(&past, dir) : GS_OK;
@@ -149,6 +149,7 @@ static int report(const struct request *q, const struct suspects_data *d)
             code = GS_FAILED;
         verdicts_free(&v);
     }
+    suspects_data_free(&past);
     return code;
 }
 
