@@ -30,8 +30,8 @@ static enum wl_status blas_try(struct burn *b, cublasStatus_t e, const char *cal
 {
     if (e == CUBLAS_STATUS_SUCCESS)
         return WL_OK;
-    HOST_FAIL(b->gpu->host, "%s on GPU %d: %s", call, b->gpu->device, cublasGetStatusString(e));
-    return WL_FAIL;
+    return HOST_FAILED(b->gpu->host, "%s on GPU %d: %s", call, b->gpu->device,
+                       cublasGetStatusString(e));
 }
 
 static enum wl_status gemm_piece(struct burn *b)

@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define OLDEST 21800
 #define POLLS_A_LOOK 2048 /* looks at errors once in so many polls of the event */

@@ -217,9 +217,8 @@ enum wl_status gpu_try(struct gpu *g, cudaError_t error, const char *call)
 {
     if (error == cudaSuccess)
         return WL_OK;
-    HOST_FAIL(g->host, "%s on GPU %d: %s (%s)", call, g->device, cudaGetErrorString(error),
-              cudaGetErrorName(error));
-    return WL_FAIL;
+    return HOST_FAILED(g->host, "%s on GPU %d: %s (%s)", call, g->device, cudaGetErrorString(error),
+                       cudaGetErrorName(error));
 }
 
 enum wl_status gpu_graph_start(struct gpu *g, cudaGraph_t graph, cudaGraphExec_t *exec)
@@ -293,7 +292,7 @@ enum wl_status gpu_record_read(struct gpu *g, const struct gpu_mismatch *record,
         e = cudaStreamSynchronize(stream);
     if (e || !m.wrong)
         return gpu_try(g, e, "verification");
-    HOST_FAIL(g->host, "%s: %llu elements are wrong: element %llu is 0x%llx, expected 0x%llx", what,
-              m.wrong, m.first, m.found, m.expected);
-    return WL_FAIL;
+    return HOST_FAILED(g->host,
+                       "%s: %llu elements are wrong: element %llu is 0x%llx, expected 0x%llx", what,
+                       m.wrong, m.first, m.found, m.expected);
 }

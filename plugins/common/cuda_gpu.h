@@ -8,12 +8,10 @@
 #pragma once
 
 #include "common/cuda_kernels.h"
-#include "workload.h"
+#include "common/host_fail.h"
 
 #include <cuda_runtime_api.h>
 #include <stdatomic.h>
-
-#define HOST_FAIL(host, ...) (host)->fail((host)->ctx, __VA_ARGS__)
 
 struct gpu {
     const struct wl_host *host;

@@ -10,7 +10,6 @@
  */
 #include "common/cuda_comm.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

@@ -2,6 +2,7 @@
 #include "iter_proxy/backends.h"
 
 #include "common/beside.h"
+#include "common/host_fail.h"
 #include "iter_proxy/traits.h"
 
 #include <dlfcn.h>
@@ -9,10 +10,8 @@
 enum wl_status backends_open(struct backends *b, const struct wl_host *host)
 {
     *b = (struct backends){.host = host};
-    if (MPI_Comm_dup(MPI_COMM_WORLD, &b->comm) != MPI_SUCCESS) {
-        host->fail(host->ctx, "MPI_Comm_dup failed");
-        return WL_FAIL;
-    }
+    if (MPI_Comm_dup(MPI_COMM_WORLD, &b->comm) != MPI_SUCCESS)
+        return HOST_FAILED(host, "MPI_Comm_dup failed");
     return WL_OK;
 }
 

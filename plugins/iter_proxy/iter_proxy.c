@@ -8,6 +8,7 @@
  * A backend computes and communicates (backend.h). work.c turns a cell into work. judge.c
  * lists what makes no cell, traits.c what a backend accepts.
  */
+#include "common/host_fail.h"
 #include "iter_proxy/backends.h"
 #include "iter_proxy/judge.h"
 #include "iter_proxy/traits.h"
@@ -130,10 +131,8 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
 static enum wl_status open_plugin(void **self, const struct wl_host *host)
 {
     struct backends *b = calloc(1, sizeof *b);
-    if (!b) {
-        host->fail(host->ctx, "out of memory");
-        return WL_FAIL;
-    }
+    if (!b)
+        return HOST_FAILED(host, "out of memory");
     enum wl_status status = backends_open(b, host);
     if (status != WL_OK) {
         free(b);
@@ -241,10 +240,8 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
 {
     struct backends *b = self;
     struct prepared *p = calloc(1, sizeof *p);
-    if (!p) {
-        b->host->fail(b->host->ctx, "out of memory");
-        return WL_FAIL;
-    }
+    if (!p)
+        return HOST_FAILED(b->host, "out of memory");
     p->backends = b;
     p->cell = *(const struct proxy_cell *)cell;
     enum wl_status status = prepare_step(p);

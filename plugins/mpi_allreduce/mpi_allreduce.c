@@ -15,6 +15,7 @@
  * There is no abort(): MPI has no means to end a collective that hangs; the runner's deadline does.
  */
 #include "common/clock.h"
+#include "common/host_fail.h"
 #include "mpi_allreduce/cell.h"
 
 #include <stdio.h>
@@ -52,17 +53,14 @@ static enum wl_status mpi_failed(const struct self *self, const char *what, int 
     char text[MPI_MAX_ERROR_STRING] = "";
     int n = 0;
     MPI_Error_string(code, text, &n);
-    self->host->fail(self->host->ctx, "%s: %s", what, text);
-    return WL_FAIL;
+    return HOST_FAILED(self->host, "%s: %s", what, text);
 }
 
 static enum wl_status open_plugin(void **self, const struct wl_host *host)
 {
     struct self *s = calloc(1, sizeof *s);
-    if (!s) {
-        host->fail(host->ctx, "out of memory");
-        return WL_FAIL;
-    }
+    if (!s)
+        return HOST_FAILED(host, "out of memory");
     s->host = host;
     int rc = MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
     if (rc != MPI_SUCCESS) {
@@ -249,9 +247,8 @@ static enum wl_status verify(void *prepared)
             ? check_parts(p, &f)
             : payload_check(&p->payload, p->call.recv, (size_t)p->call.count, turns, &f))
         return WL_OK;
-    p->self->host->fail(p->self->host->ctx, "element %zu of %d is %.17g, not %.17g, on rank %d",
-                        f.element, p->call.count, f.got, f.expected, p->call.rank);
-    return WL_FAIL;
+    return HOST_FAILED(p->self->host, "element %zu of %d is %.17g, not %.17g, on rank %d",
+                       f.element, p->call.count, f.got, f.expected, p->call.rank);
 }
 
 const struct wl_plugin wl_plugin_v1 = {

@@ -13,9 +13,9 @@
 #include "common/collective.h"
 #include "common/comm_memory.h"
 #include "common/cuda_payload.h"
+#include "common/host_fail.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct nccl_cell, member, ctype)
@@ -194,86 +194,51 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
     return cannot(why, why_size, c, job) ? WL_SKIP : WL_OK;
 }
 
-struct self {
-    const struct nccl_backend *backend;
-    void *state;
-};
-
-/* Cells carry their backend, since release() and sample() are given nothing else. */
-struct prepared {
-    const struct nccl_backend *backend;
-    void *state;
-};
+/* It stays loaded: CUDA and NCCL keep threads in it. */
+static const struct nccl_backend *backend;
 
 static enum wl_status open_nccl(void **self, const struct wl_host *host)
 {
     char why[512];
     struct beside so;
-    struct self *s = calloc(1, sizeof *s);
-    if (!s) {
-        host->fail(host->ctx, "out of memory");
-        return WL_FAIL;
-    }
     enum wl_status status =
-        beside_open(&so, "cuda", NCCL_BACKEND_SYMBOL, sizeof *s->backend, why, sizeof why);
-    if (status != WL_OK)
-        host->fail(host->ctx, "%s", why);
-    s->backend = so.ops;
-    if (status == WL_OK)
-        status = s->backend->open(&s->state, host);
-    if (status == WL_OK)
-        *self = s;
-    else
-        free(s);
-    return status;
+        beside_open(&so, "cuda", NCCL_BACKEND_SYMBOL, sizeof *backend, why, sizeof why);
+    if (status != WL_OK) {
+        HOST_FAIL(host, "%s", why);
+        return status;
+    }
+    backend = so.ops;
+    return backend->open(self, host);
 }
 
-/* The library stays loaded: CUDA and NCCL keep threads in it. */
 static void close_nccl(void *self)
 {
-    struct self *s = self;
-    s->backend->close(s->state);
-    free(s);
+    backend->close(self);
 }
 
 static enum wl_status prepare(void *self, const void *cell, void **prepared)
 {
-    struct self *s = self;
-    struct prepared *p = malloc(sizeof *p);
-    if (!p)
-        return WL_FAIL;
-    p->backend = s->backend;
-    enum wl_status status = s->backend->prepare(s->state, cell, &p->state);
-    if (status == WL_OK)
-        *prepared = p;
-    else
-        free(p);
-    return status;
+    return backend->prepare(self, cell, prepared);
 }
 
 static void release(void *prepared)
 {
-    struct prepared *p = prepared;
-    p->backend->release(p->state);
-    free(p);
+    backend->release(prepared);
 }
 
 static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *out)
 {
-    struct prepared *p = prepared;
-    return p->backend->sample(p->state, iters, out);
+    return backend->sample(prepared, iters, out);
 }
 
 static enum wl_status verify(void *prepared)
 {
-    struct prepared *p = prepared;
-    return p->backend->verify(p->state);
+    return backend->verify(prepared);
 }
 
 static void abort_nccl(void *self)
 {
-    struct self *s = self;
-    s->backend->abort(s->state);
+    backend->abort(self);
 }
 
 const struct wl_plugin wl_plugin_v1 = {

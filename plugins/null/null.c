@@ -10,6 +10,8 @@
  */
 #include "null/null.h"
 
+#include "common/host_fail.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,10 +94,8 @@ static enum wl_status describe(const void *cell, const struct wl_job *job, struc
 static enum wl_status open_null(void **self, const struct wl_host *host)
 {
     struct self *s = calloc(1, sizeof *s);
-    if (!s) {
-        host->fail(host->ctx, "out of memory");
-        return WL_FAIL;
-    }
+    if (!s)
+        return HOST_FAILED(host, "out of memory");
     s->host = host;
     *self = s;
     return WL_OK;
@@ -133,10 +133,8 @@ static enum wl_status prepare(void *self, const void *cell, void **prepared)
 {
     struct self *s = self;
     struct prepared *p = calloc(1, sizeof *p);
-    if (!p) {
-        s->host->fail(s->host->ctx, "out of memory");
-        return WL_FAIL;
-    }
+    if (!p)
+        return HOST_FAILED(s->host, "out of memory");
     p->self = s;
     p->cell = *(const struct cell *)cell;
     /* Nothing reads the buffer: it makes the cell as large as a real operation's. */

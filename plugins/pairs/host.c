@@ -6,6 +6,7 @@
  */
 #include "common/clock.h"
 #include "common/gemm.h"
+#include "common/host_fail.h"
 #include "pairs/pairs.h"
 
 #include <cblas.h>
@@ -40,8 +41,7 @@ static enum wl_status try_mpi(const struct state *s, int rc, const char *what)
     if (rc == MPI_SUCCESS)
         return WL_OK;
     MPI_Error_string(rc, text, &n);
-    s->host->fail(s->host->ctx, "%s: %s", what, text);
-    return WL_FAIL;
+    return HOST_FAILED(s->host, "%s: %s", what, text);
 }
 
 static void close_host(void *state)
@@ -97,10 +97,8 @@ static enum wl_status open_host(void **state, const struct wl_host *host,
                                 const struct pairs_cell *cell)
 {
     struct state *s = calloc(1, sizeof *s);
-    if (!s) {
-        host->fail(host->ctx, "out of memory");
-        return WL_FAIL;
-    }
+    if (!s)
+        return HOST_FAILED(host, "out of memory");
     *s = (struct state){.host = host, .cell = *cell, .world = MPI_COMM_NULL};
     enum wl_status status = try_mpi(s, MPI_Comm_dup(MPI_COMM_WORLD, &s->world), "MPI_Comm_dup");
     if (status == WL_OK && !allocate(s)) {
@@ -175,9 +173,8 @@ static enum wl_status check(const struct state *s, enum pairs_test test, int par
             want += pairs_word(s->host->rank, i);
         if (s->receive[i] == want)
             continue;
-        s->host->fail(s->host->ctx, "rank %d got wrong data from rank %d: word %zu is %u, not %u",
-                      s->host->rank, partner, i, s->receive[i], want);
-        return WL_FAIL;
+        return HOST_FAILED(s->host, "rank %d got wrong data from rank %d: word %zu is %u, not %u",
+                           s->host->rank, partner, i, s->receive[i], want);
     }
     return WL_OK;
 }
@@ -208,8 +205,7 @@ static enum wl_status run_gemm(struct state *s, unsigned times, double *seconds)
     *seconds = (double)(now_ns() - start) * 1e-9 / times / PIECES;
     if (gemm_check(s->gemm, &shape))
         return WL_OK;
-    s->host->fail(s->host->ctx, "rank %d computed a wrong GEMM", s->host->rank);
-    return WL_FAIL;
+    return HOST_FAILED(s->host, "rank %d computed a wrong GEMM", s->host->rank);
 }
 
 static enum wl_status run_memory(struct state *s, unsigned times, double *seconds)
@@ -222,8 +218,7 @@ static enum wl_status run_memory(struct state *s, unsigned times, double *second
     *seconds = (double)(now_ns() - start) * 1e-9 / times;
     if (memcmp(s->to, s->from, MEMORY_B) == 0)
         return WL_OK;
-    s->host->fail(s->host->ctx, "rank %d copied memory wrong", s->host->rank);
-    return WL_FAIL;
+    return HOST_FAILED(s->host, "rank %d copied memory wrong", s->host->rank);
 }
 
 static enum wl_status run(void *state, enum pairs_test test, int partner, unsigned times,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "advise/advice.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,8 +12,6 @@
 #include "advise/evidence.h"
 #include "base/text.h"
 
-#include <stdio.h>
-
 /* A setting over the steps of a shape. */
 struct candidate {
     const struct evidence *best;   /* the win with the largest lower bound; NULL: it wins nowhere */

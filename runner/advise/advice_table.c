@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "advise/advice.h"
-#include "base/text_table.h"
 #include "base/units.h"
 #include "reduce/axes.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -56,13 +56,12 @@ static void take_cell(struct check *c, const struct recorded *r, const struct re
 
 static int check_run(struct check *c, const char *dir)
 {
-    struct recorded *r;
+    AUTO(recorded_free_of) struct recorded *r = NULL;
     int code = recorded_read(&r, dir);
     if (code || !r)
         return code;
     for (size_t i = 0; i < r->n_cells; i++)
         take_cell(c, r, &r->cells[i]);
-    recorded_free(r);
     return GS_OK;
 }
 
@@ -92,7 +91,7 @@ static size_t print_platform(const struct check *c, size_t from)
 int advice_check(char **roots, size_t n)
 {
     struct check c = {0};
-    struct runs runs = {0};
+    AUTO(runs_free) struct runs runs = {0};
     int code = evidence_runs(&runs, roots, n);
     for (size_t i = 0; i < runs.n && !code; i++)
         code = check_run(&c, runs.v[i].dir);
@@ -107,6 +106,5 @@ int advice_check(char **roots, size_t n)
         free(c.v[i].other);
     }
     free(c.v);
-    runs_free(&runs);
     return code;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "advise/evidence.h"
 
-#include "base/err.h"
 #include "base/locate.h"
 #include "base/text.h"
 #include "compare/alike.h"

@@ -8,7 +8,6 @@
 #include "plugin/plugin.h"
 #include "record/recorded.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- a step ---- */
@@ -123,8 +122,8 @@ static int add_entry(struct proof_plan *p, const struct config_entry *e, const c
 
 static int add_overrides(struct proof_plan *p, const struct advice_run *run, const char *const *set)
 {
-    struct recorded *r;
-    struct config *c;
+    AUTO(recorded_free_of) struct recorded *r = NULL;
+    AUTO(config_free_of) struct config *c = NULL;
     int code = recorded_read(&r, run->dir);
     if (code)
         return code;
@@ -135,8 +134,6 @@ static int add_overrides(struct proof_plan *p, const struct advice_run *run, con
             code = add_entry(p, &c->entries[i], set);
     words_addf(&p->overrides, "platform:name=%s", r->platform);
     words_addf(&p->overrides, "measure:proof_of=%s", r->run_id);
-    config_free(c);
-    recorded_free(r);
     return code;
 }
 

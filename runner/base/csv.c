@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/text.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -29,8 +28,7 @@ static int cannot_write(const struct csv *c, int error)
 
 int csv_open(struct csv *c, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash + 1 - path) : 0;
+    int folder = (int)(path_name(path) - path);
     struct stat st;
     /* The rename would put a file in the place of a device or a pipe. */
     if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
@@ -97,11 +95,8 @@ int csv_close(struct csv *c, bool keep)
 {
     if (!c->path)
         return GS_OK;
-    int code = keep ? csv_finish(c) : GS_OK, error = 0;
-    if (close(c->fd))
-        error = errno;
-    if (keep && !code && !error && rename(c->temp, c->path))
-        error = errno;
+    int code = keep ? csv_finish(c) : GS_OK;
+    int error = close(c->fd) || (keep && !code && rename(c->temp, c->path)) ? errno : 0;
     if (keep && !code && error)
         code = cannot_write(c, error);
     if (!keep || code)
@@ -171,6 +166,24 @@ void csv_real(struct csv *c, double v)
     char buf[32];
     snprintf(buf, sizeof buf, "%.12g", v);
     put(c, isfinite(v) ? units_double(buf, sizeof buf, strtod(buf, NULL)) : "");
+}
+
+void csv_texts(struct csv *c, const char *const *fields, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        csv_text(c, fields[i]);
+}
+
+void csv_integers(struct csv *c, const int64_t *fields, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        csv_integer(c, fields[i]);
+}
+
+void csv_reals(struct csv *c, const double *fields, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        csv_real(c, fields[i]);
 }
 
 void csv_header(struct csv *c, const char *columns)
@@ -279,9 +292,8 @@ int csv_write_file(const char *path, const char *text)
 {
     struct csv file;
     int code = csv_open(&file, path);
-    if (!code) {
-        csv_bytes(&file, text, strlen(text));
-        code = csv_close(&file, true);
-    }
-    return code;
+    if (code)
+        return code;
+    csv_bytes(&file, text, strlen(text));
+    return csv_close(&file, true);
 }

@@ -37,6 +37,16 @@ void csv_integer(struct csv *c, int64_t v);
 /* Twelve significant digits, more than any clock here has. Empty if not finite. */
 void csv_real(struct csv *c, double v);
 void csv_end(struct csv *c);
+/* Several fields of one kind: CSV_REALS(c, low, high). */
+#define CSV_TEXTS(c, ...) CSV_ARRAY(text, char *const, c, __VA_ARGS__)
+#define CSV_INTEGERS(c, ...) CSV_ARRAY(integer, int64_t, c, __VA_ARGS__)
+#define CSV_REALS(c, ...) CSV_ARRAY(real, double, c, __VA_ARGS__)
+#define CSV_ARRAY(kind, type, c, ...)                                                              \
+    csv_##kind##s(c, (const type[]){__VA_ARGS__},                                                  \
+                  sizeof((const type[]){__VA_ARGS__}) / sizeof(type))
+void csv_texts(struct csv *c, const char *const *fields, size_t n);
+void csv_integers(struct csv *c, const int64_t *fields, size_t n);
+void csv_reals(struct csv *c, const double *fields, size_t n);
 void csv_header(struct csv *c, const char *columns); /* "a,b,c" */
 
 /* Writes a whole file of this text, of any format. GS_OK or GS_FAILED, reported. */

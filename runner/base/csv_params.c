@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/csv_params.h"
 
-#include "base/err.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -137,7 +136,7 @@ static void write_row(struct csv *out, const struct spread *s, const struct csv_
 static int pass(struct spread *s, const char *path, struct csv *out)
 {
     static const char *const wanted[] = {CSV_PARAMS, NULL};
-    struct csv_reader r;
+    AUTO(csv_read_close) struct csv_reader r = {0};
     bool got = true;
     int code = csv_read_open(&r, path, wanted);
     if (code)
@@ -150,7 +149,6 @@ static int pass(struct spread *s, const char *path, struct csv *out)
             write_row(out, s, &r);
         else
             see(s, csv_read_text(&r, 0));
-    csv_read_close(&r);
     return code;
 }
 

@@ -5,7 +5,6 @@
 #include "base/files.h"
 #include "base/locate.h"
 #include "base/printable.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/files.h"
 
-#include "base/text.h"
-
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
+#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -53,6 +54,50 @@ bool files_read(const char *path, enum files_place place, size_t most, struct te
     close(fd);
     errno = error;
     return !error;
+}
+
+bool files_list(const char *dir, const char *pattern, struct words *names)
+{
+    struct dirent **entries;
+    int n = scandir(dir, &entries, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        const char *name = entries[i]->d_name;
+        bool itself = !strcmp(name, ".") || !strcmp(name, "..");
+        if (!itself && (!pattern || !fnmatch(pattern, name, FNM_PERIOD)))
+            words_add(names, name);
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+    return n >= 0;
+}
+
+static int remove_one(const char *path, const struct stat *s, int type, struct FTW *at)
+{
+    (void)s, (void)type, (void)at;
+    remove(path);
+    return 0;
+}
+
+void files_remove_tree(const char *path)
+{
+    nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+void files_auto_close(const int *fd)
+{
+    int error = errno;
+    if (*fd >= 0)
+        close(*fd);
+    errno = error;
+}
+
+void files_auto_fclose(FILE **f)
+{
+    int error = errno;
+    if (*f)
+        fclose(*f);
+    errno = error;
 }
 
 const char *files_why(int error)
@@ -107,6 +152,12 @@ bool files_replace(const char *path, const char *text, mode_t mode)
     return good;
 }
 
+bool files_put(const char *path, const char *text)
+{
+    AUTO_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC);
+    return fd >= 0 && files_write_all(fd, text, strlen(text));
+}
+
 char *files_make_above(const char *path)
 {
     char *p = xstrdup(path);
@@ -121,9 +172,7 @@ char *files_make_above(const char *path)
 
 void files_sync_folder(const char *dir)
 {
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    fsync(fd);
-    close(fd);
+    AUTO_CLOSE int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0)
+        fsync(fd);
 }

@@ -25,11 +25,24 @@ bool files_read(const char *path, enum files_place place, size_t most, struct te
 #define FILES_WHOLE_MAX ((size_t)64 << 20) /* plans, manifests, campaigns: read whole */
 const char *files_why(int error);          /* strerror, and what errno means here */
 
+/* Adds the names in a folder, sorted, that match the pattern of fnmatch; NULL: all, also hidden ones. */
+bool files_list(const char *dir, const char *pattern, struct words *names);
+void files_remove_tree(const char *path); /* as far as it can, and not beyond its file system */
+
+/* In front of the declaration of a local variable: closes it when its block ends, if it is open (not
+ * -1, not NULL), and keeps errno. */
+#define AUTO_CLOSE __attribute__((cleanup(files_auto_close)))
+#define AUTO_FCLOSE __attribute__((cleanup(files_auto_fclose)))
+void files_auto_close(const int *fd);
+void files_auto_fclose(FILE **f);
+
 bool files_write_all(int fd, const void *bytes, size_t n);
 /* Creates a file and syncs it to disk. Fails if the name exists, even as a link. */
 bool files_write_new(const char *path, const char *text, mode_t mode);
 /* Writes a file whole or not at all: a new one is synced, then renamed. */
 bool files_replace(const char *path, const char *text, mode_t mode);
+/* Writes to a file that is there, for one of the kernel's in /proc. */
+bool files_put(const char *path, const char *text);
 /* Creates all folders above `path`. Returns NULL, or the folder that failed; the caller frees it. */
 char *files_make_above(const char *path);
 /* A new name survives a power failure only after its folder was synced. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/locate.h"
 
+#include "base/files.h"
 #include "base/program_dir.h"
-#include "base/text.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
@@ -56,22 +55,14 @@ char *locate_config(const char *name)
     return path ? path : xstrdup(name);
 }
 
-static int is_config(const struct dirent *e)
-{
-    return e->d_name[0] != '.' && text_ends(e->d_name, CONFIG_SUFFIX);
-}
-
 static void configs_of(struct words *names, const char *dir)
 {
-    struct dirent **entries;
-    int n = scandir(dir, &entries, is_config, alphasort);
-    for (int i = 0; i < n; i++) {
-        entries[i]->d_name[strlen(entries[i]->d_name) - strlen(CONFIG_SUFFIX)] = '\0';
-        words_add_once(names, entries[i]->d_name);
-        free(entries[i]);
+    AUTO_WORDS struct words files = {0};
+    files_list(dir, "*" CONFIG_SUFFIX, &files);
+    for (size_t i = 0; i < files.n; i++) {
+        files.v[i][strlen(files.v[i]) - strlen(CONFIG_SUFFIX)] = '\0';
+        words_add_once(names, files.v[i]);
     }
-    if (n >= 0)
-        free(entries);
 }
 
 void locate_configs(struct words *names)
@@ -139,11 +130,6 @@ char *locate_campaign(void)
 
 /* ---- typos ---- */
 
-static int is_visible(const struct dirent *e)
-{
-    return e->d_name[0] != '.';
-}
-
 /* What distance is taken of: endings that agree would make strangers alike. */
 static char *stem(const char *name, const char *ending)
 {
@@ -155,28 +141,20 @@ static char *stem(const char *name, const char *ending)
  * has none; NULL: none. The caller's. */
 static char *nearest_entry(const char *dir, const char *base)
 {
-    struct dirent **entries;
-    int n = scandir(*dir ? dir : ".", &entries, is_visible, alphasort);
     const char *dot = strrchr(base, '.'), *ending = dot && dot > base ? dot : CONFIG_SUFFIX;
-    AUTO_WORDS struct words stems = {0};
-    char *found = NULL, *word = stem(base, ending);
-    for (int i = 0; i < n; i++) {
-        AUTO_FREE char *one = stem(entries[i]->d_name, ending);
+    AUTO_WORDS struct words names = {0}, stems = {0};
+    AUTO_FREE char *word = stem(base, ending);
+    const char *found = NULL;
+    files_list(*dir ? dir : ".", "*", &names);
+    for (size_t i = 0; i < names.n; i++) {
+        AUTO_FREE char *one = stem(names.v[i], ending);
         words_add(&stems, one);
     }
     const char *near = text_nearest(word, (const char *const *)stems.v, stems.n);
-    for (int i = 0; i < n; i++) {
-        if (near &&
-            !strcmp(near, stems.v[i])) { /* of a folder and a file the file, which is later */
-            free(found);
-            found = xstrdup(entries[i]->d_name);
-        }
-        free(entries[i]);
-    }
-    if (n >= 0)
-        free(entries);
-    free(word);
-    return found;
+    for (size_t i = 0; i < names.n && near; i++)
+        if (!strcmp(near, stems.v[i])) /* of a folder and a file the file, which is later */
+            found = names.v[i];
+    return found ? xstrdup(found) : NULL;
 }
 
 /* What a bare word that is nothing may be, by what it may name. */
@@ -196,18 +174,14 @@ static char *nearest_path(const char *path)
     if (!access(path, F_OK))
         return xstrdup(path);
     const char *base = path_name(path);
-    char *dir = xstrfmt("%.*s", (int)(base - path), path), *found = NULL;
+    AUTO_FREE char *dir = xstrfmt("%.*s", (int)(base - path), path);
     size_t n = strlen(dir);
     while (n > 1 && dir[n - 1] == '/')
         dir[--n] = '\0';
     AUTO_FREE char *there = *dir ? nearest_path(dir) : xstrdup("");
     AUTO_FREE char *entry = there ? nearest_entry(there, base) : NULL;
-    if (entry && *there)
-        found = xstrfmt("%s%s%s", there, strcmp(there, "/") ? "/" : "", entry);
-    else if (entry)
-        found = xstrdup(entry);
-    free(dir);
-    return found;
+    bool slash = there && *there && strcmp(there, "/") != 0;
+    return entry ? xstrfmt("%s%s%s", there, slash ? "/" : "", entry) : NULL;
 }
 
 static char *nearest_of(const char *word, void list(struct words *names))

@@ -17,7 +17,7 @@
 static long holder(int fd)
 {
     struct stat s;
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     long found = 0;
     if (fstat(fd, &s) || !text_read_file("/proc/locks", &t))
         return 0;
@@ -30,7 +30,6 @@ static long holder(int fd)
             inode == s.st_ino)
             found = pid;
     }
-    text_free(&t);
     return found;
 }
 

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/scratch.h"
 
+#include "base/files.h"
 #include "base/text.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -19,21 +16,6 @@
 #include <unistd.h>
 
 #define SHARED_MEMORY "/dev/shm"
-#define OPEN_AT_ONCE 8
-
-static int remove_one(const char *path, const struct stat *s, int type, struct FTW *at)
-{
-    (void)s;
-    (void)type;
-    (void)at;
-    remove(path);
-    return 0;
-}
-
-static void remove_tree(const char *path)
-{
-    nftw(path, remove_one, OPEN_AT_ONCE, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-}
 
 /* The lock of a folder, or -1: another process has it, another user owns the folder (root may open
  * it all the same), or it is gone. */
@@ -50,20 +32,15 @@ static int lock_of(const char *path)
 
 static void sweep(const char *prefix)
 {
-    DIR *d = opendir(SHARED_MEMORY);
-    if (!d)
-        return;
-    for (struct dirent *e; (e = readdir(d));) {
-        if (strncmp(e->d_name, prefix, strlen(prefix)))
-            continue;
-        AUTO_FREE char *path = xstrfmt(SHARED_MEMORY "/%s", e->d_name);
-        int lock = lock_of(path);
-        if (lock >= 0) {
-            remove_tree(path);
-            close(lock);
-        }
+    AUTO_WORDS struct words names = {0};
+    AUTO_FREE char *pattern = xstrfmt("%s*", prefix);
+    files_list(SHARED_MEMORY, pattern, &names);
+    for (size_t i = 0; i < names.n; i++) {
+        AUTO_FREE char *path = xstrfmt(SHARED_MEMORY "/%s", names.v[i]);
+        AUTO_CLOSE int lock = lock_of(path);
+        if (lock >= 0)
+            files_remove_tree(path);
     }
-    closedir(d);
 }
 
 /* Between its making and its locking another gradsync may have swept it away. */
@@ -88,7 +65,7 @@ static void keep(const char *path, int alive)
     while (read(0, &byte, 1) < 0 && errno == EINTR)
         ;
     for (int tries = 0; tries < 100 && !access(path, F_OK); tries++) {
-        remove_tree(path);
+        files_remove_tree(path);
         nanosleep(&pause, NULL);
     }
     _exit(0);
@@ -131,7 +108,7 @@ void scratch_remove(struct scratch *s)
 {
     if (!s->dir)
         return;
-    remove_tree(s->dir);
+    files_remove_tree(s->dir);
     close(s->lock);
     if (s->alive >= 0)
         close(s->alive);

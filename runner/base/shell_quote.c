@@ -2,7 +2,6 @@
 #include "base/shell_quote.h"
 
 #include "base/secrets.h"
-#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define SKETCH_EXACT 4096

@@ -85,6 +85,14 @@ bool text_read_file(const char *path, struct text *out); /* false and errno */
 #define AUTO_FREE __attribute__((cleanup(auto_free)))
 #define AUTO_TEXT __attribute__((cleanup(text_free)))
 #define AUTO_WORDS __attribute__((cleanup(words_free)))
+/* The same for a struct with a function of its own: AUTO(runs_free) struct runs runs = {0}; For a pointer
+ * to one, AUTO_POINTER makes a second function: AUTO(plan_free_of) struct plan *plan = NULL; */
+#define AUTO(free_it) __attribute__((cleanup(free_it)))
+#define AUTO_POINTER(type, free_it)                                                                \
+    static inline void free_it##_of(type *const *p)                                                \
+    {                                                                                              \
+        free_it(*p);                                                                               \
+    }
 void auto_free(void *pointer); /* takes the address of the pointer */
 
 void *xmalloc(size_t n);

@@ -2,7 +2,6 @@
 #include "base/textplot.h"
 
 #include "base/term.h"
-#include "base/text.h"
 #include "base/units.h"
 
 #include <math.h>

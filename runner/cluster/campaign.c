@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -80,7 +79,7 @@ int campaign_make(struct campaign *c, const char *root)
     int code = make_root(root);
     if (code)
         return code;
-    char *absolute = realpath(root, NULL);
+    AUTO_FREE char *absolute = realpath(root, NULL);
     if (!absolute)
         return cannot(root);
     if (!sbatch_words_path(absolute))
@@ -91,10 +90,7 @@ int campaign_make(struct campaign *c, const char *root)
         code = make_folder(c, absolute);
     if (!code)
         code = make_below(c, "runs");
-    if (!code)
-        code = make_below(c, "log");
-    free(absolute);
-    return code;
+    return code ? code : make_below(c, "log");
 }
 
 int campaign_add_run(struct campaign *c, const char *dir, const struct plan *p)

@@ -74,8 +74,8 @@ static int submit_lacking(const struct campaign *c, const struct cluster_status 
 
 int campaign_resume(const char *dir)
 {
-    struct campaign c;
-    struct cluster_status s = {0};
+    AUTO(campaign_free) struct campaign c = {0};
+    AUTO(cluster_status_free) struct cluster_status s = {0};
     int lock = -1, code = campaign_read(&c, dir);
     if (!code)
         code = campaign_lock(&c, &lock);
@@ -85,15 +85,13 @@ int campaign_resume(const char *dir)
         code = release_held(&c, &s);
     if (!code)
         code = submit_lacking(&c, &s);
-    cluster_status_free(&s);
     lock_free(lock);
-    campaign_free(&c);
     return code;
 }
 
 int campaign_resume_task(const char *dir, long task)
 {
-    struct campaign c;
+    AUTO(campaign_free) struct campaign c = {0};
     int code = campaign_read(&c, dir);
     if (!code && (task < 1 || (size_t)task > c.n_tasks))
         code = fail_at(GS_USAGE, dir, 0, "no task %ld; tasks are 1 to %zu", task, c.n_tasks);
@@ -103,6 +101,5 @@ int campaign_resume_task(const char *dir, long task)
         struct run_options options = {.first = t->first, .last = t->last};
         code = run_folder(run, &options);
     }
-    campaign_free(&c);
     return code;
 }

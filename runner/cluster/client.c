@@ -3,14 +3,12 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

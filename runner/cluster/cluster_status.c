@@ -142,10 +142,10 @@ static int take_run(struct cluster_status *s, const struct campaign *c, size_t r
                     const struct job *const *job_of, const struct jobs *jobs)
 {
     const struct camp_run *r = &c->runs[run];
-    struct inventory v;
+    AUTO(inventory_free) struct inventory v = {0};
     AUTO_FREE char *dir = campaign_path(c, r->dir);
     int code = inventory_take(&v, dir, r->launches, r->retries);
-    enum work_state *of_launch = xcalloc((size_t)r->launches, sizeof *of_launch);
+    AUTO_FREE enum work_state *of_launch = xcalloc((size_t)r->launches, sizeof *of_launch);
     s->runs[run].complete = !code;
     for (size_t i = 0; !code && i < c->n_tasks; i++) {
         const struct camp_task *t = &c->tasks[i];
@@ -161,8 +161,6 @@ static int take_run(struct cluster_status *s, const struct campaign *c, size_t r
     }
     if (!code)
         count_cells(s, run, &v, of_launch);
-    free(of_launch);
-    inventory_free(&v);
     return code;
 }
 
@@ -170,8 +168,8 @@ static int take_run(struct cluster_status *s, const struct campaign *c, size_t r
 
 int cluster_status_read(struct cluster_status *s, const struct campaign *c, bool ask)
 {
-    struct queue q = {0};
-    struct jobs jobs;
+    AUTO(queue_free) struct queue q = {0};
+    AUTO(jobs_free) struct jobs jobs = {0};
     *s = (struct cluster_status){.tasks = xcalloc(c->n_tasks + 1, sizeof *s->tasks),
                                  .runs = xcalloc(c->n_runs + 1, sizeof *s->runs)};
     int code = jobs_read(&jobs, c);
@@ -182,8 +180,6 @@ int cluster_status_read(struct cluster_status *s, const struct campaign *c, bool
     find_orphans(s, &jobs, &q);
     for (size_t i = 0; !code && i < c->n_runs; i++)
         code = take_run(s, c, i, job_of, &jobs);
-    queue_free(&q);
-    jobs_free(&jobs);
     return code;
 }
 

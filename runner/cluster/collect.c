@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "cluster/cluster_status.h"
 #include "cluster/copy_run.h"
-#include "launch/run.h"
 #include "record/manifest.h"
 #include "record/runs.h"
 
@@ -130,7 +129,7 @@ static int collect_run(struct collected *out, const struct campaign *c, const st
 
 int collect(struct collected *out, const struct campaign *c, const char *raw, bool so_far)
 {
-    struct cluster_status s;
+    AUTO(cluster_status_free) struct cluster_status s = {0};
     *out = (struct collected){0};
     int code = cluster_status_read(&s, c, false);
     for (size_t i = 0; !code && i < c->n_runs; i++) {
@@ -142,6 +141,5 @@ int collect(struct collected *out, const struct campaign *c, const char *raw, bo
                 c->runs[i].platform, s.runs[i].cells[WORK_MISSING], s.runs[i].n_cells,
                 so_far ? "copied unfinished" : "left out (--so-far copies it)");
     }
-    cluster_status_free(&s);
     return code;
 }

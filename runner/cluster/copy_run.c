@@ -36,11 +36,11 @@ static bool is_log(const char *name)
     return sscanf(name, "launch-%d.%d.log%n", &launch, &attempt, &at) == 2 && at && !name[at];
 }
 
-static int is_recorded(const struct dirent *e)
+static bool is_recorded(const char *name)
 {
     int launch, attempt;
-    return !strcmp(e->d_name, "config.ini") || !strcmp(e->d_name, "plan.json") ||
-           is_log(e->d_name) || record_parse_name(e->d_name, &launch, &attempt);
+    return !strcmp(name, "config.ini") || !strcmp(name, "plan.json") || is_log(name) ||
+           record_parse_name(name, &launch, &attempt);
 }
 
 /* ---- one file ---- */
@@ -91,27 +91,26 @@ static int copy_file(const char *from, const char *to, bool final, char hex[65],
 static int copy_one(const char *from, const char *to, const char *name, bool final, json_t *files,
                     uint64_t *bytes)
 {
-    char *source = xstrfmt("%s/%s", from, name), *target = xstrfmt("%s/%s", to, name), hex[65];
+    AUTO_FREE char *source = xstrfmt("%s/%s", from, name), *target = xstrfmt("%s/%s", to, name);
+    char hex[65];
     uint64_t size = 0;
     int code = copy_file(source, target, final, hex, &size);
     if (!code)
         json_object_set_new(files, name, manifest_entry(target, size, hex));
     *bytes += size;
-    free(source);
-    free(target);
     return code;
 }
 
 /* Checks the copy, which is what the manifest vouches for. An error names the original. */
 static int check_copy(const char *from, const char *to)
 {
-    char ignored[8], *run_id = check_run_id(from);
+    AUTO_FREE char *run_id = check_run_id(from);
+    char ignored[8];
     struct ledger *l;
     err_capture(ignored, sizeof ignored);
     int code = ledger_read_of(&l, to, run_id);
     err_capture(NULL, 0);
     ledger_free(l);
-    free(run_id);
     if (!code)
         return GS_OK;
     code = check_before_final(from);
@@ -121,18 +120,14 @@ static int check_copy(const char *from, const char *to)
 
 int copy_run_folder(const char *from, const char *to, bool final, uint64_t *bytes)
 {
-    struct dirent **names;
-    int n = scandir(from, &names, is_recorded, alphasort);
-    if (n < 0)
+    AUTO_WORDS struct words names = {0};
+    if (!files_list(from, "*", &names))
         return cannot(from, "read");
     AUTO_JSON json_t *files = json_object();
     int code = GS_OK;
-    for (int i = 0; i < n; i++) {
-        if (!code)
-            code = copy_one(from, to, names[i]->d_name, final, files, bytes);
-        free(names[i]);
-    }
-    free(names);
+    for (size_t i = 0; i < names.n && !code; i++)
+        if (is_recorded(names.v[i]))
+            code = copy_one(from, to, names.v[i], final, files, bytes);
     if (!code)
         code = check_copy(from, to);
     if (!code && final)

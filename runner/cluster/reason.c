@@ -5,7 +5,6 @@
 #include "base/printable.h"
 #include "base/text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "cluster/slurm.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct reason {
     char why[256], remedy[160];

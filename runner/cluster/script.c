@@ -5,12 +5,9 @@
 #include "base/program_dir.h"
 #include "base/secrets.h"
 #include "base/shell_quote.h"
-#include "base/text.h"
 #include "cluster/sbatch_words.h"
-#include "plugin/plugin.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define START_S 20.0  /* to start a launch: processes, modules, container image */

@@ -60,7 +60,7 @@ static int by_task(const void *a, const void *b)
 
 int slurm_queue(struct queue *q, const struct campaign *c)
 {
-    struct reply r;
+    AUTO(reply_free) struct reply r = {0};
     *q = (struct queue){0};
     int code = client_run(&r,
                           (const char *const[]){"squeue", "-h", "-r", "-t", "all", "-n", c->id,
@@ -73,13 +73,11 @@ int slurm_queue(struct queue *q, const struct campaign *c)
         struct job j = {0};
         if (!parse_job(c, line, &j))
             continue;
-        if (!(q->n & (q->n - 1)))
-            q->v = xrealloc(q->v, (q->n ? 2 * q->n : 1) * sizeof *q->v);
+        ALLOC_MORE(q->v, q->n);
         q->v[q->n++] = j;
     }
     if (q->n)
         qsort(q->v, q->n, sizeof *q->v, by_task);
-    reply_free(&r);
     return code;
 }
 
@@ -136,14 +134,13 @@ void slurm_command_free(char **argv)
 
 int slurm_submit(const struct campaign *c, size_t k, const char *indices, long *job)
 {
-    struct reply r;
+    AUTO(reply_free) struct reply r = {0};
     char **argv = slurm_submit_command(c, k, indices);
     int code = client_run(&r, (const char *const *)argv, "nothing was submitted");
     *job = !code && r.out.s ? strtol(r.out.s, NULL, 10) : 0; /* "12" or "12;cluster" */
     if (!code && *job < 1)
         code = fail(GS_FAILED, "sbatch printed no job id: '%.80s'", r.out.s ? r.out.s : "");
     slurm_command_free(argv);
-    reply_free(&r);
     return code;
 }
 
@@ -164,15 +161,12 @@ int slurm_release(const long *jobs, size_t n)
 /* One scancel for all jobs: it accepts that some have ended meanwhile. */
 int slurm_cancel(const long *jobs, size_t n)
 {
-    struct reply r;
-    struct words w = {0};
+    AUTO(reply_free) struct reply r = {0};
+    AUTO_WORDS struct words w = {0};
     if (!n)
         return GS_OK;
     words_add(&w, "scancel");
     for (size_t i = 0; i < n; i++)
         words_addf(&w, "%ld", jobs[i]);
-    int code = client_run(&r, (const char *const *)w.v, "not all jobs were cancelled");
-    reply_free(&r);
-    words_free(&w);
-    return code;
+    return client_run(&r, (const char *const *)w.v, "not all jobs were cancelled");
 }

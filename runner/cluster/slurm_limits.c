@@ -101,7 +101,7 @@ static int no_partition(const struct config *c, const char *name, const struct w
 int slurm_partition(struct partition *p, const struct config *c, const char *name)
 {
     struct reply r;
-    struct words lines;
+    AUTO_WORDS struct words lines = {0};
     char value[128];
     int code = client_run(&r, (const char *const[]){"scontrol", "show", "partition", "-o", NULL},
                           "nothing was submitted");
@@ -119,14 +119,13 @@ int slurm_partition(struct partition *p, const struct config *c, const char *nam
     }
     if (!found)
         code = no_partition(c, name, &lines);
-    words_free(&lines);
     reply_free(&r);
     return code;
 }
 
 int slurm_array_max(long *indices)
 {
-    struct reply r;
+    AUTO(reply_free) struct reply r = {0};
     *indices = 1001;
     int code = client_run(&r, (const char *const[]){"scontrol", "show", "config", NULL},
                           "nothing was submitted");
@@ -134,6 +133,5 @@ int slurm_array_max(long *indices)
     const char *value = at ? strchr(at, '=') : NULL;
     if (value)
         *indices = strtol(value + 1, NULL, 10);
-    reply_free(&r);
     return code;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/baseline.h"
 
-#include "base/err.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "config/train_settings.h"
@@ -18,7 +17,7 @@ int compare_rules_read(struct compare_rules *out, const struct recorded *r)
     static const char defaults[] = "";
     AUTO_FREE char *path = xstrfmt("%s/config.ini", r->dir);
     bool there = !access(path, F_OK);
-    struct config *config = NULL;
+    AUTO(config_free_of) struct config *config = NULL;
     struct settings set;
     int code = there ? config_load(&config, path, (const char *const *)r->overrides)
                      : config_from_text(&config, path, defaults, 0, NULL);
@@ -31,7 +30,6 @@ int compare_rules_read(struct compare_rules *out, const struct recorded *r)
                                       .blocks = asked ? set.measure.blocks : 1};
         memcpy(out->baseline, set.measure.baseline, sizeof out->baseline);
     }
-    config_free(config);
     return code;
 }
 

@@ -7,7 +7,6 @@
 
 #include "compare/compare.h"
 #include "compare/origin.h"
-#include "config/settings.h"
 #include "reduce/gather.h"
 
 /* A launch with fewer blocks is left out, unless the config asks for so few. */

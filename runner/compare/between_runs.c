@@ -69,8 +69,7 @@ static void add_cell(const struct run_pass *p, const struct gathered *g, const s
     if (s->copy || !series_status(p->r, s).numbers)
         return;
     origin = main_origin(p, s, &others);
-    if (!(set->n & (set->n - 1)))
-        set->cells = xrealloc(set->cells, (set->n ? 2 * set->n : 1) * sizeof *set->cells);
+    ALLOC_MORE(set->cells, set->n);
     struct set_cell *c = &set->cells[set->n++];
     *c = (struct set_cell){.r = p->r,
                            .cell = &p->r->cells[s->cell],
@@ -110,14 +109,13 @@ static int add_run(struct run_set *s, const char *dir)
 
 int run_set_read(struct run_set *s, const char *root)
 {
-    struct runs runs = {0};
+    AUTO(runs_free) struct runs runs = {0};
     *s = (struct run_set){0};
     int code = runs_below(&runs, &root, 1);
     s->runs = xcalloc(runs.n + 1, sizeof(struct recorded *));
     s->origins = xcalloc(runs.n + 1, sizeof *s->origins);
     for (size_t i = 0; i < runs.n && !code; i++)
         code = add_run(s, runs.v[i].dir);
-    runs_free(&runs);
     return code;
 }
 

@@ -11,7 +11,6 @@
 
 #include "compare/compare.h"
 #include "compare/origin.h"
-#include "record/recorded.h"
 
 /* GS_OK or reported; GS_USAGE: they have no cell in common. */
 int compare_between_runs(struct comparison *c, const char *a, const char *b);

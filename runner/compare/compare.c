@@ -17,8 +17,7 @@
 
 struct contrast *comparison_append(struct comparison *c)
 {
-    if (!(c->n & (c->n - 1))) /* grows at powers of two */
-        c->v = xrealloc(c->v, (c->n ? 2 * c->n : 1) * sizeof *c->v);
+    ALLOC_MORE(c->v, c->n);
     c->v[c->n] = (struct contrast){0};
     return &c->v[c->n++];
 }
@@ -60,8 +59,7 @@ void contrast_note(struct contrast *c, const char *fmt, ...)
 
 void values_add(struct values *x, struct nested value)
 {
-    if (!(x->n & (x->n - 1)))
-        x->v = xrealloc(x->v, (x->n ? 2 * x->n : 1) * sizeof *x->v);
+    ALLOC_MORE(x->v, x->n);
     x->v[x->n++] = value;
 }
 

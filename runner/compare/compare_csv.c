@@ -58,20 +58,14 @@ static void write_reason(struct csv *csv, const struct contrast *c)
 
 void contrast_row(struct csv *csv, const struct contrast *c)
 {
-    const char *const texts[] = {c->platform, c->workload, c->label, c->run_id, c->mode};
     const struct effect *e = &c->effect;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        csv_text(csv, texts[i]);
+    CSV_TEXTS(csv, c->platform, c->workload, c->label, c->run_id, c->mode);
     csv_integer(csv, c->size_B);
-    csv_text(csv, c->params);
-    csv_text(csv, c->baseline);
-    csv_text(csv, c->config);
+    CSV_TEXTS(csv, c->params, c->baseline, c->config);
     csv_integer(csv, e->launches);
     csv_integer(csv, (int64_t)e->blocks);
-    const double numbers[] = {exp(e->value),    exp(e->lo),    exp(e->hi),
-                              e->p_permutation, e->p_interval, c->p_holm};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        csv_real(csv, numbers[i]);
+    CSV_REALS(csv, exp(e->value), exp(e->lo), exp(e->hi), e->p_permutation, e->p_interval,
+              c->p_holm);
     csv_text(csv, isnan(c->p_holm) ? "" : c->permuted ? holm_of_both : holm_of_interval);
     csv_real(csv, expm1(c->floor));
     csv_real(csv, c->bound);
@@ -81,10 +75,8 @@ void contrast_row(struct csv *csv, const struct contrast *c)
     else
         csv_text(csv, "");
     write_reason(csv, c);
-    csv_text(csv, verdict_names[c->measured]);
-    csv_text(csv, c->baseline_ran);
-    csv_text(csv, c->ran);
-    csv_text(csv, level_names[contrast_level(c)]);
+    CSV_TEXTS(csv, verdict_names[c->measured], c->baseline_ran, c->ran,
+              level_names[contrast_level(c)]);
 }
 
 int comparison_write(const struct comparison *c, const char *dir, const char *file)
@@ -188,7 +180,7 @@ static int take_row(struct comparison *c, const struct csv_reader *r)
 int comparison_read(struct comparison *c, const char *path)
 {
     AUTO_WORDS struct words names = {0};
-    struct csv_reader r;
+    AUTO(csv_read_close) struct csv_reader r = {0};
     const char *columns[COLUMNS + 1] = {0};
     bool got = false;
     words_split(&names, compare_columns, ',');
@@ -203,6 +195,5 @@ int comparison_read(struct comparison *c, const char *path)
                     "has other columns than compare.csv and chosen.csv; repeat 'gradsync compare'");
     while (!code && !(code = csv_read_row(&r, &got)) && got)
         code = take_row(c, &r);
-    csv_read_close(&r);
     return code;
 }

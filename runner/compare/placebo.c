@@ -2,11 +2,9 @@
 #include "compare/placebo.h"
 
 #include "base/csv.h"
-#include "base/err.h"
 #include "base/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- counting ---- */

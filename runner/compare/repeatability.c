@@ -2,7 +2,6 @@
 #include "compare/repeatability.h"
 
 #include "base/csv_params.h"
-#include "base/err.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -143,12 +142,10 @@ int repeats_write(const struct repeats *r, const char *dir)
             contrast_row(&csv, r->v[i].later);
             csv_text(&csv, first->run_id);
             csv_integer(&csv, first->effect.launches);
-            csv_real(&csv, exp(first->effect.value));
-            csv_real(&csv, exp(first->effect.lo));
-            csv_real(&csv, exp(first->effect.hi));
-            csv_text(&csv, verdict_names[repeat_earlier(&r->v[i])]);
-            csv_text(&csv, agreements[repeat_agreement(&r->v[i])]);
-            csv_text(&csv, repeat_overlaps(&r->v[i]) ? "yes" : "no");
+            CSV_REALS(&csv, exp(first->effect.value), exp(first->effect.lo), exp(first->effect.hi));
+            CSV_TEXTS(&csv, verdict_names[repeat_earlier(&r->v[i])],
+                      agreements[repeat_agreement(&r->v[i])],
+                      repeat_overlaps(&r->v[i]) ? "yes" : "no");
             csv_end(&csv);
         }
         code = csv_close(&csv, true);

@@ -111,7 +111,7 @@ bool setting_is_tunable(const struct setting *s, const struct contrast *c)
 char *setting_export_line(const struct contrast *c)
 {
     struct setting s;
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     if (!setting_of(&s, c))
         return NULL;
     const char *quote = strchr(s.algorithm, ';') ? "'" : "";
@@ -122,9 +122,7 @@ char *setting_export_line(const struct contrast *c)
     if (s.ctas)
         text_addf(&t, " NCCL_MIN_CTAS=%d NCCL_MAX_CTAS=%d", s.ctas, s.ctas);
     text_addf(&t, "%s", s.variables);
-    char *line = t.len ? xstrdup(t.s + 1) : NULL;
-    text_free(&t);
-    return line;
+    return t.len ? xstrdup(t.s + 1) : NULL;
 }
 
 /* ---- what it did ---- */
@@ -170,7 +168,7 @@ enum setting_effect setting_effect(const char *config, const char *ran)
 {
     struct choice asked;
     AUTO_TEXT struct text rest = {0};
-    struct words launches;
+    AUTO_WORDS struct words launches = {0};
     enum setting_effect worst = EFFECT_UNKNOWN;
     bool good = split(&asked, &rest, config);
     if (!good || (asked.algo < 0 && asked.proto < 0 && !asked.channels))
@@ -180,6 +178,5 @@ enum setting_effect setting_effect(const char *config, const char *ran)
         enum setting_effect one = launch_effect(&asked, launches.v[i]);
         worst = one > worst ? one : worst;
     }
-    words_free(&launches);
     return worst;
 }

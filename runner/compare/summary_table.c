@@ -4,7 +4,6 @@
 #include "base/screen.h"
 #include "base/term.h"
 #include "base/text.h"
-#include "base/text_table.h"
 #include "base/units.h"
 #include "compare/setting.h"
 
@@ -118,7 +117,7 @@ static const char *verdict_of(const struct summary_row *r)
 
 static void add_alike(struct words *cells, const struct summary_row *r)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     const char *why = r->c->judgement.reason;
     if (!r->w) {
         words_add(cells, "");
@@ -130,7 +129,6 @@ static void add_alike(struct words *cells, const struct summary_row *r)
     for (size_t i = 0; i < r->w->alike.n; i++)
         text_addf(&t, "%s%s", i ? ", " : "", r->w->alike.v[i]);
     words_add(cells, t.len ? t.s : "-");
-    text_free(&t);
 }
 
 static void add_cells(struct words *cells, const struct summary_rows *s,
@@ -292,7 +290,7 @@ static const struct question *winning_step(const struct summary_rows *s)
 
 void summary_print(const struct summary_request *q)
 {
-    struct summary_rows s;
+    AUTO(summary_rows_free) struct summary_rows s = {0};
     size_t questions, shown = 0;
     summary_rows_find(&s, q);
     AUTO_FREE size_t *lines = share(q, &s, &questions);
@@ -306,5 +304,4 @@ void summary_print(const struct summary_request *q)
     const struct question *won = winning_step(&s);
     if (q->winners && won)
         printf("What to set for all steps together: gradsync advise %s\n", won->of->platform);
-    summary_rows_free(&s);
 }

@@ -31,8 +31,7 @@ struct pass {
 static struct unpaired_cell *add_cell(struct pass *p, const struct rec_cell *cell, size_t origin,
                                       const struct series_status *o)
 {
-    if (!(p->n & (p->n - 1)))
-        p->cells = xrealloc(p->cells, (p->n ? 2 * p->n : 1) * sizeof *p->cells);
+    ALLOC_MORE(p->cells, p->n);
     struct unpaired_cell *one = &p->cells[p->n++];
     *one = (struct unpaired_cell){.cell = cell,
                                   .params = alike_without(cell->params, alike_config),

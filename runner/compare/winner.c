@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/winner.h"
 
-#include "base/text.h"
 #include "record/recorded.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const char *winner_config(const struct winner *w)
 {
@@ -91,7 +89,7 @@ static void count(struct winner *w, const struct contrast *rival)
 static void judge_rivals(struct winners *w, const struct comparison *c, const size_t *of_family,
                          long threads)
 {
-    struct comparison rivals = {.families = c->families};
+    AUTO(comparison_free) struct comparison rivals = {.families = c->families};
     for (size_t i = 0; i < c->n; i++) {
         const struct contrast *one = &c->v[i];
         struct winner *x = &w->v[of_family[one->family] - 1];
@@ -103,7 +101,6 @@ static void judge_rivals(struct winners *w, const struct comparison *c, const si
     comparison_solve(&rivals, threads);
     for (size_t i = 0; i < rivals.n; i++)
         count(&w->v[of_family[rivals.v[i].family] - 1], &rivals.v[i]);
-    comparison_free(&rivals);
 }
 
 void winners_find(struct winners *w, const struct comparison *c, long threads)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/within_run.h"
 
-#include "base/err.h"
 #include "base/text.h"
 #include "compare/baseline.h"
 #include "compare/unpaired.h"
@@ -125,7 +124,7 @@ static void contrast_group(const struct group_pass *p)
 static int contrast_run(struct comparison *c, const struct recorded *r, const char *best_of,
                         const char *baseline)
 {
-    struct origins origins;
+    AUTO(origins_free) struct origins origins = {0};
     struct compare_rules rules;
     int code = compare_rules_read(&rules, r);
     if (code)
@@ -144,18 +143,15 @@ static int contrast_run(struct comparison *c, const struct recorded *r, const ch
         contrast_group(&(struct group_pass){c, r, &origins, &rules, i, &g, best_of});
         gathered_free(r, &g);
     }
-    origins_free(&origins);
     return code;
 }
 
 int compare_within_run(struct comparison *c, const char *dir, const char *best_of,
                        const char *baseline)
 {
-    struct recorded *r;
+    AUTO(recorded_free_of) struct recorded *r = NULL;
     int code = recorded_read(&r, dir);
     if (code || !r)
         return code;
-    code = contrast_run(c, r, best_of, baseline);
-    recorded_free(r);
-    return code;
+    return contrast_run(c, r, best_of, baseline);
 }

@@ -2,7 +2,6 @@
 #include "config/config_entries.h"
 
 #include "base/err.h"
-#include "base/text.h"
 #include "config/settings_tables.h"
 
 #include <stdarg.h>

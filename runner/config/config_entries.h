@@ -4,7 +4,8 @@
  */
 #pragma once
 
-#include <stdbool.h>
+#include "base/text.h"
+
 #include <stddef.h>
 
 struct config_entry {
@@ -33,6 +34,7 @@ struct config {
 
 struct config *config_share(struct config *c); /* adds an owner; returns c */
 void config_free(struct config *c);            /* the last owner frees it */
+AUTO_POINTER(struct config, config_free)
 
 void config_add_section(struct config *c, const char *name, int line);
 void config_add_entry(struct config *c, const char *section, const char *key, const char *value,

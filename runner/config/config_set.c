@@ -44,27 +44,19 @@ static int set(struct config *c, const char *section, const char *key, const cha
 
 static int apply(struct config *c, const char *override)
 {
-    char *section = xstrdup(override), *equals = strchr(section, '=');
-    char *colon = strchr(section, ':');
-    int code;
-    if (!equals || !colon || colon > equals) {
-        code = fail(GS_USAGE, "--set '%s' is not SECTION:KEY=VALUE, e.g. measure:launches=3",
+    AUTO_FREE char *section = xstrdup(override);
+    char *equals = strchr(section, '='), *colon = strchr(section, ':');
+    if (!equals || !colon || colon > equals)
+        return fail(GS_USAGE, "--set '%s' is not SECTION:KEY=VALUE, e.g. measure:launches=3",
                     override);
-    } else {
-        *colon = *equals = '\0';
-        if (!scan_section_name(section) || !scan_key_name(section, colon + 1))
-            code =
-                fail(GS_USAGE, "--set '%s': the name of the section or key is not valid", override);
-        else if (!scan_is_value(equals + 1))
-            code = fail(GS_USAGE,
-                        "--set %s:%s: the value is not UTF-8 text or contains control "
-                        "characters",
-                        section, colon + 1);
-        else
-            code = set(c, section, colon + 1, equals + 1);
-    }
-    free(section);
-    return code;
+    *colon = *equals = '\0';
+    if (!scan_section_name(section) || !scan_key_name(section, colon + 1))
+        return fail(GS_USAGE, "--set '%s': the name of the section or key is not valid", override);
+    if (!scan_is_value(equals + 1))
+        return fail(GS_USAGE,
+                    "--set %s:%s: the value is not UTF-8 text or contains control characters",
+                    section, colon + 1);
+    return set(c, section, colon + 1, equals + 1);
 }
 
 int config_set_all(struct config *c, const char *const *overrides)

@@ -2,7 +2,6 @@
 #include "curves/curves.h"
 
 #include "base/csv_read.h"
-#include "base/err.h"
 #include "base/text.h"
 #include "compare/alike.h"
 

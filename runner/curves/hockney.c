@@ -153,7 +153,8 @@ static size_t pieces_by_bic(const struct search *s)
 double piecewise_error_out(const struct piecewise *p, const double *size, const double *time,
                            size_t n)
 {
-    double *x = xmalloc(n * sizeof *x), *y = xmalloc(n * sizeof *y), squares = 0;
+    AUTO_FREE double *x = xmalloc(n * sizeof *x), *y = xmalloc(n * sizeof *y);
+    double squares = 0;
     size_t count = 0;
     for (size_t k = 0; k < p->n; k++) {
         size_t first = p->first[k], len = p->first[k + 1] - first;
@@ -168,8 +169,6 @@ double piecewise_error_out(const struct piecewise *p, const double *size, const 
             count++;
         }
     }
-    free(x);
-    free(y);
     return count ? sqrt(squares / (double)count) : (double)NAN;
 }
 

@@ -29,8 +29,6 @@
 
 #include "curves/findings.h"
 
-#include <stdint.h>
-
 #define TRANSITIONS_CSV "transitions.csv"
 extern const char transitions_columns[];
 #define TRANSITION_CHAOS 0.2    /* error of the fit */

@@ -3,14 +3,12 @@
  * Writes transitions.csv.
  */
 #include "base/csv_params.h"
-#include "base/err.h"
 #include "base/text.h"
 #include "curves/curves.h"
 #include "curves/transitions.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char transitions_columns[] =
     "platform,workload,label,config,mode,params,ranks,nodes,kind,size_B,from_B,to_B,before_a_s,"
@@ -27,9 +25,7 @@ static void write_one(struct csv *c, const struct curve_rows *g, const struct tr
     csv_integer(c, g->ranks);
     csv_integer(c, g->nodes);
     csv_text(c, transition_names[one->kind]);
-    csv_integer(c, llround(one->size));
-    csv_integer(c, llround(one->low));
-    csv_integer(c, llround(one->high));
+    CSV_INTEGERS(c, llround(one->size), llround(one->low), llround(one->high));
     const double real[] = {one->before.a_s, one->before.b_Bps, one->after.a_s, one->after.b_Bps,
                            one->change};
     for (size_t i = 0; i < sizeof real / sizeof *real; i++)
@@ -45,7 +41,7 @@ static void write_one(struct csv *c, const struct curve_rows *g, const struct tr
 
 static void write_curve(struct csv *c, struct curve_rows *g)
 {
-    struct curve_grid grid = curve_grid_of(g);
+    AUTO(curve_grid_free) struct curve_grid grid = curve_grid_of(g);
     if (grid.n) {
         const char *const **ran = xmalloc(grid.replicates * sizeof *ran);
         for (size_t r = 0; r < grid.replicates; r++)
@@ -58,12 +54,11 @@ static void write_curve(struct csv *c, struct curve_rows *g)
         transitions_free(&t);
         free(ran);
     }
-    curve_grid_free(&grid);
 }
 
 int transitions_write(const char *dir)
 {
-    struct curves all;
+    AUTO(curves_free) struct curves all = {0};
     struct csv csv;
     int code = curves_read(&all, dir);
     AUTO_FREE char *path = xstrfmt("%s/%s", dir, TRANSITIONS_CSV);
@@ -75,6 +70,5 @@ int transitions_write(const char *dir)
             write_curve(&csv, &all.v[i]);
         code = csv_close(&csv, true);
     }
-    curves_free(&all);
     return code;
 }

@@ -2,7 +2,6 @@
 #include "curves/transitions_table.h"
 
 #include "base/csv_read.h"
-#include "base/err.h"
 #include "base/screen.h"
 #include "base/text.h"
 #include "base/text_table.h"

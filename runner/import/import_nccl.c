@@ -13,7 +13,6 @@
 #include "import/import_nccl.h"
 
 #include "base/err.h"
-#include "base/text.h"
 #include "import/import_collective.h"
 #include "import/import_messages.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/text.h"
 #include "base/units.h"
 
 #include <errno.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/import_table.h"
 
-#include <string.h>
-
 static const struct {
     const char *name;
     enum column is;

@@ -39,7 +39,7 @@ static void tell(const struct import_launch *l, int number)
 static int write_run(struct import_launch *all, size_t n, size_t first, const char *out,
                      bool as_launches)
 {
-    char *dir;
+    AUTO_FREE char *dir = NULL;
     int number = 0;
     bool contrast = false; /* the configs differ */
     struct import_launch *lead = &all[first];
@@ -64,7 +64,6 @@ static int write_run(struct import_launch *all, size_t n, size_t first, const ch
         say("next: gradsync %s %s", contrast ? "compare" : "show", SHELL_WORD(dir));
     }
     fflush(stdout);
-    free(dir);
     return code;
 }
 

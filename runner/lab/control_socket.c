@@ -2,6 +2,7 @@
 #include "lab/control_socket.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "lab/orders.h"
 
@@ -38,20 +39,18 @@ static bool read_line(int fd, char *line, size_t size, int wait_ms)
 
 static void send_line(int fd, const char *text)
 {
-    char *line = xstrfmt("%s\n", text);
+    AUTO_FREE char *line = xstrfmt("%s\n", text);
     /* The relay must not wait for a client that does not read. */
     if (send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         shutdown(fd, SHUT_RDWR);
-    free(line);
 }
 
 void control_socket_answer(struct relay *r, int client)
 {
     char line[CONTROL_LINE_MAX];
     if (read_line(client, line, sizeof line, 0)) {
-        char *answer = orders_obey(r, line);
+        AUTO_FREE char *answer = orders_obey(r, line);
         send_line(client, answer);
-        free(answer);
     }
 }
 
@@ -62,18 +61,12 @@ int control_socket_send(const char *socket_path, const char *order, char **answe
     if (answer)
         *answer = NULL;
     snprintf(to.sun_path, sizeof to.sun_path, "%s", socket_path);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to)) {
-        int why = errno;
-        if (fd >= 0)
-            close(fd);
+    AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to))
         return fail(GS_CANNOT, "lab: %s: no lab answers on this socket: %s", socket_path,
-                    strerror(why));
-    }
+                    strerror(errno));
     send_line(fd, order);
-    bool came = read_line(fd, line, sizeof line, ANSWER_MS);
-    close(fd);
-    if (!came)
+    if (!read_line(fd, line, sizeof line, ANSWER_MS))
         return fail(GS_FAILED, "lab: %s: no answer within %d s", socket_path, ANSWER_MS / 1000);
     if (!strncmp(line, "error: ", strlen("error: ")))
         return fail(GS_USAGE, "lab: %s", line + strlen("error: "));

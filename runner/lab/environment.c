@@ -4,7 +4,6 @@
 #include "base/program_dir.h"
 #include "base/text.h"
 #include "lab/facts.h"
-#include "plugin/plugin.h"
 
 #include <stdlib.h>
 #include <unistd.h>

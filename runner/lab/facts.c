@@ -69,12 +69,10 @@ json_t *facts_make(const struct lab_spec *s, double rmem_B, const pid_t *holders
 
 int facts_write(const json_t *facts, const char *path)
 {
-    char *temp = xstrfmt("%s.new", path);
-    int code = GS_OK;
+    AUTO_FREE char *temp = xstrfmt("%s.new", path);
     if (json_dump_file(facts, temp, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) || rename(temp, path))
-        code = fail_at(GS_FAILED, path, 0, "cannot be written: %s", strerror(errno));
-    free(temp);
-    return code;
+        return fail_at(GS_FAILED, path, 0, "cannot be written: %s", strerror(errno));
+    return GS_OK;
 }
 
 int facts_read(json_t **facts)
@@ -109,11 +107,10 @@ json_t *facts_recorded(void)
 
 bool facts_missed(const struct config *c, const char *hosts)
 {
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     words_split(&w, hosts, ',');
     bool all = w.n > 0 && !getenv(FACTS_VARIABLE);
     for (size_t i = 0; all && i < w.n; i++)
         all = config_find(c, "sites", w.v[i]);
-    words_free(&w);
     return all;
 }

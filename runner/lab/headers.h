@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* The last byte of the destination's address; -1: no unicast packet. */
 int header_host(const unsigned char *ip, size_t bytes);

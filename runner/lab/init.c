@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -132,9 +131,8 @@ static int prove(struct lab *l, const char *key, char *why, size_t size)
             i ? probe_judge(&p, l->spec, again, sizeof again) : probe_judge(&p, l->spec, why, size);
         json_object_set_new(l->facts, key, probe_json(&p, l->spec));
         if (!code && !l->options->quiet) {
-            char *text = probe_text(&p, l->spec);
+            AUTO_FREE char *text = probe_text(&p, l->spec);
             say("lab: %s the command: %s", key, text);
-            free(text);
         }
         probe_free(&p);
     }
@@ -159,12 +157,12 @@ static int prove_before(struct lab *l)
  * `gradsync run` already checks every block (lab/lateness.h). */
 static int prove_after(struct lab *l)
 {
-    char why[512], *answer = NULL;
+    AUTO_FREE char *answer = NULL;
+    char why[512];
     int code = control_socket_send(l->control_path, "stats", &answer);
     if (code)
         return code;
     json_object_set_new(l->facts, "relay_counts", json_loads(answer, 0, NULL));
-    free(answer);
     code = control_socket_send(l->control_path, "disturb off", NULL);
     if (!code)
         code = control_socket_send(l->control_path, "reset", NULL);

@@ -48,7 +48,7 @@ static int wait_for(pid_t init)
 
 int lab_run(const struct lab_spec *s, const struct lab_options *o, char **command)
 {
-    struct scratch folder;
+    AUTO(scratch_remove) struct scratch folder = {0};
     if (getenv(FACTS_VARIABLE))
         return fail(GS_USAGE, "lab: already inside a lab (" FACTS_VARIABLE " is set)");
     scratch_make(&folder);
@@ -62,7 +62,6 @@ int lab_run(const struct lab_spec *s, const struct lab_options *o, char **comman
         take_signals(init);
         code = wait_for(init);
     }
-    scratch_remove(&folder);
     return code;
 }
 

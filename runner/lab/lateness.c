@@ -33,14 +33,13 @@ void lateness_end(struct lateness *k)
 
 int lateness_mark(struct lateness *k)
 {
-    char *answer;
+    AUTO_FREE char *answer = NULL;
     if (!k->control)
         return GS_OK;
     int code = control_socket_send(k->control, "stats", &answer);
     if (code)
         return code;
     AUTO_JSON json_t *o = json_loads(answer, 0, NULL);
-    free(answer);
     k->delivered = json_number_value(json_object_get(o, "delivered"));
     k->late = json_number_value(json_object_get(o, "late"));
     k->late_max_s = json_number_value(json_object_get(o, "late_max_s"));

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct lateness {
     char *control;     /* path of the control socket; NULL outside of a lab: nothing is ever late */

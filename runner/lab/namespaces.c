@@ -2,6 +2,7 @@
 #include "lab/namespaces.h"
 
 #include "base/err.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,23 +24,14 @@ static pid_t fork_into(int spaces)
     return (pid_t)syscall(SYS_clone, spaces | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-static bool write_map(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-    if (fd >= 0)
-        close(fd);
-    return ok;
-}
-
 /* Root of its own namespace, and outside who it was. */
 static bool map_users(uid_t uid, gid_t gid)
 {
     char users[32], groups[32];
     snprintf(users, sizeof users, "0 %u 1", uid);
     snprintf(groups, sizeof groups, "0 %u 1", gid);
-    return write_map("/proc/self/uid_map", users) && write_map("/proc/self/setgroups", "deny") &&
-           write_map("/proc/self/gid_map", groups);
+    return files_put("/proc/self/uid_map", users) && files_put("/proc/self/setgroups", "deny") &&
+           files_put("/proc/self/gid_map", groups);
 }
 
 /* The child lives no longer than its parent. The parent's death before prctl is seen in the pipe,

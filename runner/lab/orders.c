@@ -2,7 +2,6 @@
 #include "lab/orders.h"
 
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -139,8 +138,7 @@ static char *stats(const struct relay *r)
                   (json_int_t)c->memory_drops, "ctl_packets", (json_int_t)d->ctl_packets, "strange",
                   (json_int_t)d->strange, "refused", (json_int_t)d->refused, "detours",
                   (json_int_t)c->detours, "others", (json_int_t)c->others);
-    char *dumped = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(9)), *text = xstrdup(dumped);
-    free(dumped);
+    char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(9));
     json_decref(o);
     return text;
 }
@@ -199,7 +197,7 @@ static char *obey_words(struct relay *r, const struct words *w)
 
 char *orders_obey(struct relay *r, const char *line)
 {
-    struct words w;
+    AUTO_WORDS struct words w = {0};
     char *answer = NULL;
     if (!strcmp(line, "stats"))
         return stats(r);
@@ -210,7 +208,6 @@ char *orders_obey(struct relay *r, const char *line)
     else {
         words_split(&w, line, ' ');
         answer = obey_words(r, &w);
-        words_free(&w);
     }
     return answer ? answer : xstrdup("ok");
 }

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/text.h"
-#include "lab/probe_site.h"
 #include "lab/site.h"
 
 #include <errno.h>
@@ -142,7 +141,7 @@ void probe_make(struct probe *p, size_t sites)
 
 int probe_run(struct probe *p, const struct lab_spec *s, const pid_t *holders)
 {
-    struct probe_plan plan;
+    AUTO(probe_plan_free) struct probe_plan plan = {0};
     probe_make(p, s->n);
     probe_plan_make(&plan, s, clock_now_ns() + LEAD_NS);
     size_t bytes = plan.n * s->n * s->n * sizeof(struct probe_seen);
@@ -154,7 +153,6 @@ int probe_run(struct probe *p, const struct lab_spec *s, const pid_t *holders)
         probe_take(p, s, &plan, seen);
     if (seen != MAP_FAILED)
         munmap(seen, bytes);
-    probe_plan_free(&plan);
     return code;
 }
 

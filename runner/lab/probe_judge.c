@@ -2,7 +2,6 @@
 #include "base/err.h"
 #include "base/jsontext.h"
 #include "base/text.h"
-#include "base/units.h"
 #include "lab/probe.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 #include "lab/site.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/text.h"
 
 #include <arpa/inet.h>
@@ -25,20 +26,9 @@
 
 /* ---- settings of a network ---- */
 
-static bool write_setting(const char *path, const char *value)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && write(fd, value, strlen(value)) == (ssize_t)strlen(value);
-    int why = errno;
-    if (fd >= 0)
-        close(fd);
-    errno = why;
-    return ok;
-}
-
 static int setting(const char *path, const char *value)
 {
-    if (write_setting(path, value))
+    if (files_put(path, value))
         return GS_OK;
     return fail(GS_CANNOT, "lab: cannot set %s to '%s': %s", path, value, strerror(errno));
 }
@@ -59,10 +49,7 @@ void site_lend_congestion(struct site_loan *l, const char *name)
     AUTO_WORDS struct words w = {0};
     allowed.s[strcspn(allowed.s, "\n")] = '\0';
     words_split(&w, allowed.s, ' ');
-    bool there = false;
-    for (size_t i = 0; i < w.n; i++)
-        there = there || !strcmp(w.v[i], name);
-    if (!there) {
+    if (!words_has(&w, name)) {
         AUTO_FREE char *more = xstrfmt("%s %s", allowed.s, name);
         l->before = xstrdup(allowed.s);
         if (pwrite(l->fd, more, strlen(more), 0) < 0)
@@ -86,7 +73,7 @@ void site_return_congestion(struct site_loan *l)
 
 static int set_congestion(const char *name)
 {
-    if (write_setting(SYS "ipv4/tcp_congestion_control", name))
+    if (files_put(SYS "ipv4/tcp_congestion_control", name))
         return GS_OK;
     return fail(GS_CANNOT,
                 "lab: congestion=%s: %s: not available here, or not permitted for sites; run as "
@@ -175,16 +162,13 @@ static int set_up(const struct lab_spec *s, size_t i)
     char wan[32], ctl[32];
     snprintf(wan, sizeof wan, SITE_WAN_NET "%zu", i + SITE_FIRST_HOST);
     snprintf(ctl, sizeof ctl, SITE_CTL_NET "%zu", i + SITE_FIRST_HOST);
-    int ask = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    AUTO_CLOSE int ask = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     bool ok = ask >= 0 && bring_up(ask, "lo") && configure(ask, "wan0", wan, s->mtu_B) &&
               configure(ask, "ctl0", ctl, s->mtu_B) && bring_up(ask, "wan0") &&
               bring_up(ask, "ctl0");
-    int why = errno;
-    if (ask >= 0)
-        close(ask);
     return ok ? GS_OK
               : fail(GS_CANNOT, "lab: cannot set up the devices of site %s: %s", s->sites[i].name,
-                     strerror(why));
+                     strerror(errno));
 }
 
 int site_make(const struct lab_spec *s, size_t i, double rmem_B, struct site_devices *d)
@@ -198,7 +182,7 @@ int site_make(const struct lab_spec *s, size_t i, double rmem_B, struct site_dev
         return fail(GS_CANNOT, "lab: cannot set the host name of site %s: %s", name,
                     strerror(errno));
     /* IPv6 is not used, and its announcements would be counted as packets. */
-    write_setting(SYS "ipv6/conf/default/disable_ipv6", "1");
+    files_put(SYS "ipv6/conf/default/disable_ipv6", "1");
     if ((d->wan = open_tun("wan0")) < 0 || (d->ctl = open_tun("ctl0")) < 0)
         return GS_CANNOT;
     int code = set_tcp(s, rmem_B);
@@ -215,16 +199,11 @@ int site_enter(const char *name, long holder)
     } spaces[] = {{"net", CLONE_NEWNET}, {"uts", CLONE_NEWUTS}};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
         AUTO_FREE char *path = xstrfmt("/proc/%ld/ns/%s", holder, spaces[i].file);
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        bool ok = fd >= 0 && !setns(fd, spaces[i].kind);
-        int why = errno;
-        if (fd >= 0)
-            close(fd);
-        if (!ok)
+        AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || setns(fd, spaces[i].kind))
             return fail(GS_CANNOT,
-                        "lab: cannot enter site %s: %s; this works only inside "
-                        "gradsync lab",
-                        name, strerror(why));
+                        "lab: cannot enter site %s: %s; this works only inside gradsync lab", name,
+                        strerror(errno));
     }
     return GS_OK;
 }

@@ -183,7 +183,7 @@ static int check_ways(const struct lab_spec *s, const struct config *c)
 
 int lab_spec_read(struct lab_spec *s, const struct config *c)
 {
-    struct wan_map m;
+    AUTO(wan_map_free) struct wan_map m = {0};
     struct lab_words w;
     *s = (struct lab_spec){0};
     int words = read_words(&w, c);
@@ -198,7 +198,6 @@ int lab_spec_read(struct lab_spec *s, const struct config *c)
         if (!code)
             code = check_ways(s, c);
     }
-    wan_map_free(&m);
     return code ? code : words;
 }
 

@@ -13,8 +13,8 @@
 /* The first paragraph of the log as one line, without the dashed frames of launchers. */
 static void quote_log(const char *path, char *buf, size_t n)
 {
-    struct text t = {0};
-    struct words lines;
+    AUTO_TEXT struct text t = {0};
+    AUTO_WORDS struct words lines = {0};
     size_t used = 0;
     snprintf(buf, n, "its log gives no reason");
     if (!files_read(path, FILES_OWN, FILES_WHOLE_MAX, &t))
@@ -28,8 +28,6 @@ static void quote_log(const char *path, char *buf, size_t n)
             continue;
         used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? " " : "", line);
     }
-    words_free(&lines);
-    text_free(&t);
 }
 
 /* Makes up the report of a death that no rank reported: the launcher ended, or all were silent. */

@@ -3,12 +3,9 @@
 
 #include "base/err.h"
 #include "base/program_dir.h"
-#include "base/text.h"
 #include "launch/launcher_here.h"
-#include "plugin/plugin.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void add(struct words *w, char *word)
 {
@@ -27,12 +24,6 @@ static const struct kind {
     {".sqsh", "enroot", "start", NULL, "--mount", true},
 };
 
-static bool ends_in(const char *s, const char *suffix)
-{
-    size_t n = strlen(s), k = strlen(suffix);
-    return n > k && !strcmp(s + n - k, suffix);
-}
-
 static void mount(struct words *argv, const struct kind *k, const char *folder)
 {
     add(argv, xstrdup(k->mount));
@@ -44,7 +35,7 @@ static const struct kind *kind_of(const struct plan *p)
 {
     const char *image = p->set.slurm.container;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (ends_in(image, kinds[i].suffix))
+        if (text_ends(image, kinds[i].suffix))
             return &kinds[i];
     config_error(config_find(p->config, "slurm", "container"),
                  "'%.80s' is not a container image (.sif for apptainer, .sqsh for enroot); for "
@@ -75,7 +66,8 @@ int container_prefix(struct words *argv, const struct plan *p, const char *run_d
     const struct kind *k = kind_of(p);
     if (!k)
         return GS_USAGE;
-    char *program = here_find(k->program), *run = run_dir ? realpath(run_dir, NULL) : NULL;
+    AUTO_FREE char *run = run_dir ? realpath(run_dir, NULL) : NULL;
+    char *program = here_find(k->program);
     if (!program)
         return fail(
             GS_CANNOT,
@@ -91,6 +83,5 @@ int container_prefix(struct words *argv, const struct plan *p, const char *run_d
     if (run)
         mount(argv, k, run);
     add(argv, xstrdup(image));
-    free(run);
     return GS_OK;
 }

@@ -3,18 +3,15 @@
 
 #include "base/err.h"
 #include "base/family.h"
-#include "base/text.h"
+#include "base/files.h"
 #include "launch/launcher.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -85,29 +82,15 @@ static void follow(struct dry_run *d, struct family *f, struct interrupts *i)
 
 /* ---- the folder that the ranks run in ---- */
 
-static int remove_one(const char *path, const struct stat *s, int type, struct FTW *ftw)
-{
-    (void)s;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
 static void look_at_folder(struct dry_run *d, const char *dir)
 {
-    struct dirent **entries;
-    int n = scandir(dir, &entries, NULL, alphasort);
-    for (int i = 0; i < n; i++) {
-        if (strcmp(entries[i]->d_name, ".") && strcmp(entries[i]->d_name, "..")) {
-            AUTO_FREE char *text =
-                xstrfmt("writes files: '%s' in the working folder", entries[i]->d_name);
-            hear(d->faults, &d->n_faults, DRY_RUN_ALL, text);
-        }
-        free(entries[i]);
+    AUTO_WORDS struct words names = {0};
+    files_list(dir, NULL, &names);
+    for (size_t i = 0; i < names.n; i++) {
+        AUTO_FREE char *text = xstrfmt("writes files: '%s' in the working folder", names.v[i]);
+        hear(d->faults, &d->n_faults, DRY_RUN_ALL, text);
     }
-    if (n >= 0)
-        free(entries);
-    nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    files_remove_tree(dir);
 }
 
 /* ---- the launch ---- */
@@ -146,7 +129,7 @@ int dry_run(struct dry_run *d, const char *plugin, int log)
 {
     const char *tmp = getenv("TMPDIR");
     AUTO_FREE char *dir = xstrfmt("%s/gradsync-check.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    char **argv = NULL;
+    AUTO(launcher_free_of) char **argv = NULL;
     int code = command(plugin, &argv);
     if (!code && !mkdtemp(dir))
         code = fail(GS_CANNOT, "%s cannot be created: %s; set TMPDIR to a writable folder", dir,
@@ -155,7 +138,6 @@ int dry_run(struct dry_run *d, const char *plugin, int log)
         code = run_in(d, argv, dir, log);
         look_at_folder(d, dir);
     }
-    launcher_free(argv);
     return code;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/fabric.h"
 
+#include "base/files.h"
 #include "base/text.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,12 +16,10 @@
 /* The file's first line without its end; "" when it cannot be read. */
 static const char *line_of(char *buf, size_t n, const char *path)
 {
-    FILE *f = fopen(path, "r");
+    AUTO_FCLOSE FILE *f = fopen(path, "r");
     buf[0] = '\0';
     if (f && fgets(buf, (int)n, f))
         buf[strcspn(buf, "\n")] = '\0';
-    if (f)
-        fclose(f);
     return buf;
 }
 
@@ -36,26 +34,10 @@ __attribute__((format(printf, 3, 4))) static const char *read_at(char *buf, size
     return line_of(buf, n, path);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Sorted, because the first name must not depend on the file system. */
 static struct words names_in(const char *folder)
 {
     struct words w = {0};
-    DIR *d = opendir(folder);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        if (e->d_name[0] == '.')
-            continue;
-        w.v = xrealloc(w.v, (w.n + 1) * sizeof *w.v);
-        w.v[w.n++] = xstrdup(e->d_name);
-    }
-    if (d)
-        closedir(d);
-    if (w.n)
-        qsort(w.v, w.n, sizeof *w.v, by_name);
+    files_list(folder, "*", &w);
     return w;
 }
 
@@ -90,9 +72,8 @@ static void read_gpus(struct fabric *f, const char *root)
         read_at(class, sizeof class, "%s/%s/class", folder, w.v[i]);
         if (strcmp(vendor, "0x10de") || (strncmp(class, "0x03", 4) && strncmp(class, "0x12", 4)))
             continue;
-        char *path = xstrfmt("%s/%s", folder, w.v[i]);
+        AUTO_FREE char *path = xstrfmt("%s/%s", folder, w.v[i]);
         read_pci(&f->gpu[f->gpus++], path);
-        free(path);
     }
 }
 
@@ -156,9 +137,10 @@ static struct fabric_interface *interface_named(struct fabric *f, const char *na
 /* The routes show which interfaces have an IPv4 address and which has the default route. */
 static void read_routes(struct fabric *f, const char *root)
 {
-    char *path = xstrfmt("%s/proc/net/route", root), line[512], name[32];
+    AUTO_FREE char *path = xstrfmt("%s/proc/net/route", root);
+    AUTO_FCLOSE FILE *in = fopen(path, "r");
+    char line[512], name[32];
     unsigned long destination;
-    FILE *in = fopen(path, "r");
     while (in && fgets(line, sizeof line, in)) {
         struct fabric_interface *i;
         if (sscanf(line, "%31s %lx", name, &destination) != 2 || !(i = interface_named(f, name)))
@@ -166,43 +148,36 @@ static void read_routes(struct fabric *f, const char *root)
         i->ipv4 = true;
         i->default_route = i->default_route || destination == 0;
     }
-    if (in)
-        fclose(in);
-    free(path);
 }
 
 /* "20010db8… 02 40 00 80 eth0": scope 00 is global. */
 static void read_ipv6(struct fabric *f, const char *root)
 {
-    char *path = xstrfmt("%s/proc/net/if_inet6", root), line[256], name[32];
+    AUTO_FREE char *path = xstrfmt("%s/proc/net/if_inet6", root);
+    AUTO_FCLOSE FILE *in = fopen(path, "r");
+    char line[256], name[32];
     unsigned scope;
-    FILE *in = fopen(path, "r");
     while (in && fgets(line, sizeof line, in)) {
         struct fabric_interface *i;
         if (sscanf(line, "%*s %*x %*x %x %*x %31s", &scope, name) == 2 && scope == 0 &&
             (i = interface_named(f, name)))
             i->ipv6 = true;
     }
-    if (in)
-        fclose(in);
-    free(path);
 }
 
 static void read_interfaces(struct fabric *f, const char *root)
 {
-    char *folder = xstrfmt("%s/sys/class/net", root), buf[64];
-    struct words w = names_in(folder);
+    AUTO_FREE char *folder = xstrfmt("%s/sys/class/net", root);
+    AUTO_WORDS struct words w = names_in(folder);
+    char buf[64];
     for (size_t i = 0; i < w.n && f->interfaces < FABRIC_MAX; i++) {
         struct fabric_interface *to = &f->interface[f->interfaces++];
-        char *device = xstrfmt("%s/%s/device", folder, w.v[i]);
+        AUTO_FREE char *device = xstrfmt("%s/%s/device", folder, w.v[i]);
         snprintf(to->name, sizeof to->name, "%s", w.v[i]);
         const char *state = read_at(buf, sizeof buf, "%s/%s/operstate", folder, w.v[i]);
         to->up = !strcmp(state, "up") || !strcmp(state, "unknown");
         to->virtual = access(device, F_OK) != 0; /* loop-back, bridges, containers' */
-        free(device);
     }
-    words_free(&w);
-    free(folder);
     read_routes(f, root);
     read_ipv6(f, root);
 }
@@ -218,10 +193,9 @@ static char *find_plugin(const char *root)
     static const char *const files[] = {"libnccl-net-ofi.so", "libnccl-net.so"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         for (size_t j = 0; j < sizeof files / sizeof *files; j++) {
-            char *path = xstrfmt("%s%s/%s", root, folders[i], files[j]);
+            AUTO_FREE char *path = xstrfmt("%s%s/%s", root, folders[i], files[j]);
             bool found = access(path, R_OK) == 0;
             char *name = found ? xstrdup(path + strlen(root)) : NULL;
-            free(path);
             if (found)
                 return name;
         }

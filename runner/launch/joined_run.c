@@ -5,7 +5,6 @@
 #include "base/lock.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
-#include "launch/joined.h"
 #include "launch/launcher.h"
 #include "launch/outcome.h"
 #include "launch/supervise.h"
@@ -17,9 +16,7 @@
 #include "record/runs.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct rank_run {
     const struct joined *joined;
@@ -55,7 +52,7 @@ static int check_ranks(const struct plan *p, const struct joined *j)
 /* One workload only: a process can call MPI_Init once. */
 static int plan_config(struct rank_run *r, const char *config)
 {
-    struct sections s;
+    AUTO(sections_free) struct sections s = {0};
     int code = sections_plan(&s, config, r->options->overrides, r->options->workload);
     if (!code && s.n > 1)
         code = fail_at(GS_USAGE, config, 0,
@@ -74,7 +71,6 @@ static int plan_config(struct rank_run *r, const char *config)
         r->plan = s.plans[0];
         s.n = 0;
     }
-    sections_free(&s);
     return code;
 }
 
@@ -90,7 +86,7 @@ static int plan_folder(struct rank_run *r, const char *dir)
 /* The first incomplete launch, and the number of incomplete launches. */
 static int find_launch(struct rank_run *r, int *lacking)
 {
-    struct ledger *l;
+    AUTO(ledger_free_of) struct ledger *l = NULL;
     int code = ledger_read(&l, r->todo.dir);
     r->todo.launch = *lacking = 0;
     if (code)
@@ -100,7 +96,6 @@ static int find_launch(struct rank_run *r, int *lacking)
             r->todo.launch = i;
             r->todo.attempt = ledger_next_attempt(l, i);
         }
-    ledger_free(l);
     return GS_OK;
 }
 
@@ -118,7 +113,7 @@ static int decide(struct rank_run *r, const char *what)
 
 static int finish(struct rank_run *r)
 {
-    struct run_outcome o;
+    AUTO(outcome_free) struct run_outcome o = {0};
     int lacking;
     int code = find_launch(r, &lacking);
     if (code)
@@ -138,7 +133,6 @@ static int finish(struct rank_run *r)
     o.code = code;
     if (r->options->json)
         outcome_print(&o, 1);
-    outcome_free(&o);
     return code;
 }
 

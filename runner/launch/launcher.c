@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct launcher {
     const char *name;
@@ -174,7 +173,7 @@ int launcher_command_in(const struct plan *p, const char *scratch, const char *c
     char *rank = here_rank_program();
     if (!rank)
         return GS_CANNOT;
-    char *program = l->find();
+    AUTO_FREE char *program = l->find();
     if (!program) {
         free(rank);
         return fail(GS_CANNOT, "no %s in %s%s: %s", l->name,
@@ -182,7 +181,6 @@ int launcher_command_in(const struct plan *p, const char *scratch, const char *c
                     here_is_set("MPI_HOME") ? getenv("MPI_HOME") : "", l->remedy);
     }
     words_add(&w, program);
-    free(program);
     l->options(&w, set, scratch);
     add_split(&w, set->args);
     add_split(&w, set->prefix);
@@ -214,8 +212,6 @@ void launcher_free(char **argv)
 
 int launcher_check(const struct plan *p)
 {
-    char **argv = NULL;
-    int code = launcher_command(p, (const char *const[]){NULL}, &argv);
-    launcher_free(argv);
-    return code;
+    AUTO(launcher_free_of) char **argv = NULL;
+    return launcher_command(p, (const char *const[]){NULL}, &argv);
 }

@@ -17,6 +17,7 @@ int launcher_command(const struct plan *p, const char *const *rank_args, char **
 int launcher_command_in(const struct plan *p, const char *scratch, const char *const *rank_args,
                         char ***argv);
 void launcher_free(char **argv);
+AUTO_POINTER(char *, launcher_free)
 
 /* Only checks that the ranks can start; called before a run folder is created. */
 int launcher_check(const struct plan *p);

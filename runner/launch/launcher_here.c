@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/program_dir.h"
 #include "base/text.h"
-#include "plugin/plugin.h"
 
 #include <sched.h>
 #include <stdlib.h>

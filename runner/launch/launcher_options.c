@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/launcher_options.h"
 
-#include "base/text.h"
 #include "launch/launcher_here.h"
 
 #include <stdlib.h>

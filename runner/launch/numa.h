@@ -5,7 +5,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct numa {
     char cpus[256]; /* "0-31,64-95": the processors; "": not bound, see why */

@@ -5,7 +5,6 @@
 #include "base/jsontext.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
-#include "plan/plan.h"
 #include "record/ledger.h"
 
 #include <errno.h>
@@ -41,7 +40,7 @@ static const struct ledger_fail *given_up(const struct ledger *l, const struct p
 
 bool outcome_all_skipped(const struct plan *p, const char *dir)
 {
-    struct ledger *l;
+    AUTO(ledger_free_of) struct ledger *l = NULL;
     size_t skipped = 0;
     if (ledger_read(&l, dir))
         return false;
@@ -49,7 +48,6 @@ bool outcome_all_skipped(const struct plan *p, const char *dir)
         const struct ledger_fail *f = given_up(l, p, p->cells[i].id);
         skipped += f && !strcmp(f->kind, "skip");
     }
-    ledger_free(l);
     return skipped == p->n_cells;
 }
 
@@ -67,28 +65,25 @@ static bool skipped_all(const struct ledger *l, const struct ledger_file *f, con
 
 void outcome_set_skipped_aside(const struct plan *p, const char *dir)
 {
-    struct ledger *l;
+    AUTO(ledger_free_of) struct ledger *l = NULL;
     if (ledger_read(&l, dir))
         return;
     for (size_t i = 0; i < l->n_files; i++) {
         const struct ledger_file *f = &l->files[i];
-        char *aside = xstrfmt("%s/skipped-%02d.%02d.jsonl", dir, f->launch, f->attempt);
+        AUTO_FREE char *aside = xstrfmt("%s/skipped-%02d.%02d.jsonl", dir, f->launch, f->attempt);
         if (skipped_all(l, f, p) && rename(f->path, aside))
             fail_file(f->path, "renamed", errno);
-        free(aside);
     }
-    ledger_free(l);
 }
 
 bool outcome_nothing(const struct plan *p, const char *dir)
 {
-    struct ledger *l;
+    AUTO(ledger_free_of) struct ledger *l = NULL;
     size_t closed = 0;
     if (ledger_read(&l, dir))
         return false;
     for (size_t i = 0; i < l->n_files; i++)
         closed += l->files[i].n_closed;
-    ledger_free(l);
     return !closed || outcome_all_skipped(p, dir);
 }
 
@@ -112,7 +107,7 @@ static int report_cells(const struct run_outcome *o, const struct plan *p, const
 
 int outcome_judge(struct run_outcome *o, const struct plan *p, const char *dir)
 {
-    struct ledger *l;
+    AUTO(ledger_free_of) struct ledger *l = NULL;
     int code = ledger_read(&l, dir);
     if (code)
         return code;
@@ -129,9 +124,7 @@ int outcome_judge(struct run_outcome *o, const struct plan *p, const char *dir)
         }
         *(skip ? &o->skipped : &o->failed) += 1;
     }
-    code = report_cells(o, p, cell, first);
-    ledger_free(l);
-    return code;
+    return report_cells(o, p, cell, first);
 }
 
 void outcome_say(const struct run_outcome *o)

@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/units.h"
-#include "plan/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

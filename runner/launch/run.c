@@ -8,12 +8,10 @@
 #include "base/lock.h"
 #include "base/secrets.h"
 #include "base/shell_quote.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "launch/launcher.h"
 #include "launch/outcome.h"
 #include "launch/run_launch.h"
-#include "plan/plan.h"
 #include "plan/sections.h"
 #include "record/check_run.h"
 #include "record/host_load.h"
@@ -22,7 +20,6 @@
 #include "record/runs.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,10 +34,9 @@ int run_make_folder(const struct plan *p, const char *data, char **dir)
 {
     int code = record_make_run(data, p->set.platform.name, p->workload, p->label, dir);
     if (!code && (code = plan_write(p, *dir)) != GS_OK) { /* a folder without a plan is no run */
-        char *config = xstrfmt("%s/config.ini", *dir);
+        AUTO_FREE char *config = xstrfmt("%s/config.ini", *dir);
         unlink(config);
         rmdir(*dir);
-        free(config);
     }
     return code;
 }
@@ -135,19 +131,15 @@ static int finish_folder(const char *dir, const struct run_options *options, str
 /* What config.ini does not hold comes from the environment. */
 static int restore(const struct plan *p, const char *key, char value[SET_TEXT_MAX])
 {
-    char *missing, *whole = secrets_restored(value, &missing);
-    int code = GS_OK;
+    AUTO_FREE char *missing = NULL, *whole = secrets_restored(value, &missing);
     if (missing)
-        code = fail_at(GS_USAGE, p->config->path, 0,
+        return fail_at(GS_USAGE, p->config->path, 0,
                        "[launch] %s: secrets are not recorded; give it again: export %s=…", key,
                        missing);
-    else if (strlen(whole) >= SET_TEXT_MAX)
-        code = fail_at(GS_USAGE, p->config->path, 0, "[launch] %s: too long", key);
-    else
-        strcpy(value, whole);
-    free(missing);
-    free(whole);
-    return code;
+    if (strlen(whole) >= SET_TEXT_MAX)
+        return fail_at(GS_USAGE, p->config->path, 0, "[launch] %s: too long", key);
+    strcpy(value, whole);
+    return GS_OK;
 }
 
 /* The folder may be another person's, and `resume` be the advice of a message about it. */
@@ -264,14 +256,11 @@ static int run_sections(const struct sections *plans, const struct run_options *
 
 int run_config(const char *config, const struct run_options *options)
 {
-    struct sections s;
+    AUTO(sections_free) struct sections s = {0};
     int code = sections_plan(&s, config, options->overrides, options->workload);
     if (!code)
         s.left_out = err_worse(s.left_out, launcher_check_gpus(s.plans, &s.n));
-    if (!code)
-        code = run_sections(&s, options);
-    sections_free(&s);
-    return code;
+    return code ? code : run_sections(&s, options);
 }
 
 int run_config_text(const char *name, const struct text *config, const struct run_options *options)

@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "lab/facts.h"
 #include "launch/supervise.h"
-#include "plan/plan.h"
 #include "record/attempt_number.h"
 #include "record/ledger.h"
 #include "train/train_launch.h"
@@ -20,7 +19,7 @@ struct launch_state {
 
 static int read_state(const struct run_at *r, int launch, struct launch_state *s)
 {
-    struct ledger *l;
+    AUTO(ledger_free_of) struct ledger *l = NULL;
     int code = ledger_read(&l, r->dir);
     if (code)
         return code;
@@ -28,7 +27,6 @@ static int read_state(const struct run_at *r, int launch, struct launch_state *s
                                .next_attempt = ledger_next_attempt(l, launch)};
     for (size_t i = 0; i < l->n_fails; i++)
         s->fails += l->fails[i].launch == launch && *l->fails[i].cell;
-    ledger_free(l);
     return GS_OK;
 }
 

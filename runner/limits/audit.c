@@ -138,11 +138,7 @@ static void write_row(struct writer *w, const char *platform, int kind, const ch
                       const char *source, const struct limits_row *row)
 {
     struct csv *c = &w->csv;
-    csv_text(c, platform);
-    csv_text(c, kinds[kind]);
-    csv_text(c, claim);
-    csv_text(c, source);
-    csv_text(c, row->quantity);
+    CSV_TEXTS(c, platform, kinds[kind], claim, source, row->quantity);
     csv_real(c, row->value);
     csv_text(c, row->unit);
     csv_real(c, row->limit);
@@ -217,7 +213,7 @@ static void write_finding(struct writer *w, const struct platform *p, const stru
 
 static int write_wan(struct writer *w, const struct platform *p)
 {
-    struct wan_map m;
+    AUTO(wan_map_free) struct wan_map m = {0};
     struct wan_training t;
     size_t n;
     if (!config_section(p->config, "model"))
@@ -232,7 +228,6 @@ static int write_wan(struct writer *w, const struct platform *p)
         code = f ? GS_OK : GS_USAGE;
         wan_findings_free(f, n);
     }
-    wan_map_free(&m);
     return code;
 }
 

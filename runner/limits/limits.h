@@ -20,7 +20,6 @@
 
 #include "limits/claims.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define LIMITS_CSV "limits.csv"

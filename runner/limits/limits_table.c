@@ -2,7 +2,6 @@
 #include "limits/limits_table.h"
 
 #include "base/csv_read.h"
-#include "base/err.h"
 #include "base/text.h"
 #include "base/text_table.h"
 #include "base/units.h"

@@ -231,7 +231,7 @@ static int read_config(struct config **out, const struct recorded *r, const char
 
 int compare_reference(struct comparison *c, const char *root, const char *other)
 {
-    struct run_set side;
+    AUTO(run_set_free) struct run_set side = {0};
     int code = run_set_read(&side, root);
     for (size_t i = 0; i < side.n_runs && !code; i++) {
         struct reference_pass p = {.c = c, .side = &side, .r = side.runs[i]};
@@ -250,7 +250,6 @@ int compare_reference(struct comparison *c, const char *root, const char *other)
                     "%s: no published number of its workloads in [reference] of its config; add "
                     "one, e.g. NAME = 1.2ms ± 5%% at mpi_allreduce/auto/1MiB",
                     root);
-    run_set_free(&side);
     return code;
 }
 

@@ -55,6 +55,7 @@ struct plan {
 };
 
 void plan_free(struct plan *p);
+AUTO_POINTER(struct plan, plan_free)
 bool plan_is_train(const struct plan *p); /* of [train]: the command of a user, not a plugin */
 void cell_free(struct cell *c);
 

@@ -6,10 +6,8 @@
 #include "base/text.h"
 #include "config/train_settings.h"
 #include "plan/plan_cells.h"
-#include "plan/plan_groups.h"
 #include "plugin/plugin_train.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -92,7 +90,8 @@ int plan_plugin(struct plugin **out, const struct config *c, const char *section
         return no_section(c, section);
     if (train_is_section(section))
         return plugin_train(out, c, section);
-    char *name = xstrfmt("%.*s", (int)strcspn(section, " "), section), said[1024];
+    AUTO_FREE char *name = xstrfmt("%.*s", (int)strcspn(section, " "), section);
+    char said[1024];
     err_capture(said, sizeof said);
     int code = plugin_load(out, name);
     err_capture(NULL, 0);
@@ -105,7 +104,6 @@ int plan_plugin(struct plugin **out, const struct config *c, const char *section
     if (code)
         fail_at((enum gs_exit)code, c->path, s->line, "[%s]: %s%s", section, text,
                 DID_YOU_MEAN_SECTION(near));
-    free(name);
     return code;
 }
 

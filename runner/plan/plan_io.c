@@ -115,8 +115,10 @@ static const char **overrides(const struct reader *r, char **platform)
 
 static int load_config(const struct reader *r, struct config **out)
 {
-    char *path = xstrfmt("%s/config.ini", r->dir), *platform, hex[65];
-    const char **list = overrides(r, &platform), *sha256 = string(r, "config_sha256");
+    AUTO_FREE char *path = xstrfmt("%s/config.ini", r->dir), *platform = NULL;
+    AUTO_FREE const char **list = overrides(r, &platform);
+    const char *sha256 = string(r, "config_sha256");
+    char hex[65];
     int code = platform && sha256 ? config_load(out, path, list) : GS_FAILED;
     if (!code) {
         sha256_hex((*out)->text, strlen((*out)->text), hex);
@@ -127,9 +129,6 @@ static int load_config(const struct reader *r, struct config **out)
                            "plan.json");
         }
     }
-    free(platform);
-    free(list);
-    free(path);
     return code;
 }
 

@@ -6,7 +6,6 @@
 #include "config/config.h"
 #include "plan/plan_build.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +47,7 @@ static int plan_one(struct sections *s, struct config *c, const char *section)
 int sections_plan(struct sections *s, const char *config, const char *const *overrides,
                   const char *workload)
 {
-    struct config *c;
+    AUTO(config_free_of) struct config *c = NULL;
     *s = (struct sections){0};
     int code = config_load(&c, config, overrides);
     if (code)
@@ -58,7 +57,6 @@ int sections_plan(struct sections *s, const char *config, const char *const *ove
             code = plan_one(s, c, config_workload(c, i));
     if (!code && !s->n)
         code = s->left_out ? s->left_out : sections_none(c, workload);
-    config_free(c);
     return code;
 }
 

@@ -10,7 +10,6 @@
 #include "config/train_settings.h"
 #include "plan/label.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,8 +37,7 @@ static const char *nearest_key(const struct wl_plugin *wl, const char *key)
     for (size_t i = 0; i < n; i++)
         names[i] = wl->params[i].name;
     memcpy(names + n, sweep_keys, sizeof sweep_keys);
-    const char *near = text_nearest(key, names, n + SWEEP_KEYS);
-    return near;
+    return text_nearest(key, names, n + SWEEP_KEYS);
 }
 
 static int unknown_param(const struct config_entry *e, const struct wl_plugin *wl)

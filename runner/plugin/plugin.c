@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/locate.h"
-#include "base/text.h"
 #include "config/params.h"
 #include "plugin/plugin_search.h"
 
@@ -22,15 +21,13 @@
 
 static int no_such(const char *name)
 {
-    struct plugin_files f = plugin_files();
+    AUTO(plugin_files_free) struct plugin_files f = plugin_files();
     AUTO_FREE const char **names = xcalloc(f.n, sizeof *names);
     for (size_t i = 0; i < f.n; i++)
         names[i] = f.v[i].name;
     const char *near = text_nearest(name, names, f.n);
-    int code = fail(GS_USAGE, "no plugin '%s'%s; 'gradsync list' shows those found here", name,
-                    DID_YOU_MEAN(near));
-    plugin_files_free(&f);
-    return code;
+    return fail(GS_USAGE, "no plugin '%s'%s; 'gradsync list' shows those found here", name,
+                DID_YOU_MEAN(near));
 }
 
 /* Of the linker's reasons, one is the machine's fault: a library that the plugin needs is absent or
@@ -190,7 +187,7 @@ void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
                                const struct plugin *p, const char *why),
                  void *ctx)
 {
-    struct plugin_files f = plugin_files();
+    AUTO(plugin_files_free) struct plugin_files f = plugin_files();
     for (size_t i = 0; i < f.n; i++) {
         struct plugin *p = NULL;
         char why[1024];
@@ -203,14 +200,12 @@ void plugin_each(void (*visit)(void *ctx, const char *name, const char *path,
         visit(ctx, f.v[i].name, f.v[i].path, p, p ? NULL : why + (strlen(why) > place ? place : 0));
         plugin_unload(p);
     }
-    plugin_files_free(&f);
 }
 
 void plugin_names(struct words *names)
 {
-    struct plugin_files f = plugin_files();
+    AUTO(plugin_files_free) struct plugin_files f = plugin_files();
     *names = (struct words){0};
     for (size_t i = 0; i < f.n; i++)
         words_add(names, f.v[i].name);
-    plugin_files_free(&f);
 }

@@ -8,7 +8,6 @@
 #include "workload.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct plugin {
     char *path;

@@ -5,7 +5,6 @@
 #include "base/program_dir.h"
 #include "base/text.h"
 
-#include <dirent.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,20 +56,14 @@ static bool is_new(const struct plugin_files *f, const char *name)
     return true;
 }
 
-static int is_shared_object(const struct dirent *e)
-{
-    return text_ends(e->d_name, ".so");
-}
-
 static void find_in(struct plugin_files *f, const char *dir)
 {
-    struct dirent **entries;
-    int n = *dir ? scandir(dir, &entries, is_shared_object, alphasort) : -1;
-    for (int i = 0; i < n; i++) {
-        struct plugin_file one = {
-            .name = xstrfmt("%.*s", (int)strlen(entries[i]->d_name) - 3, entries[i]->d_name),
-            .path = xstrfmt("%s/%s", dir, entries[i]->d_name)};
-        free(entries[i]);
+    AUTO_WORDS struct words files = {0};
+    if (*dir)
+        files_list(dir, "*.so", &files);
+    for (size_t i = 0; i < files.n; i++) {
+        struct plugin_file one = {.name = xstrfmt("%.*s", (int)strlen(files.v[i]) - 3, files.v[i]),
+                                  .path = xstrfmt("%s/%s", dir, files.v[i])};
         if (is_new(f, one.name) && mentions_abi(one.path)) {
             f->v = xrealloc(f->v, (f->n + 1) * sizeof *f->v);
             f->v[f->n++] = one;
@@ -79,8 +72,6 @@ static void find_in(struct plugin_files *f, const char *dir)
             free(one.path);
         }
     }
-    if (n >= 0)
-        free(entries);
 }
 
 struct plugin_files plugin_files(void)

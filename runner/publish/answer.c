@@ -44,13 +44,12 @@ static char *differences(const struct grid *g, const struct chosen *rows)
 /* A query of rowid: the rows, counted from 0. */
 static int find_rows(struct numbers *b, struct answer *a, char *query, const struct sql_values *in)
 {
-    struct sql_result r;
+    AUTO(sql_result_free) struct sql_result r = {0};
     int code = sql_run(&b->sql, &r, query, in, source_of(b, a->macro));
     chosen_free(&a->rows);
     a->rows.rows = xcalloc(r.rows + 1, sizeof *a->rows.rows);
     for (size_t i = 0; i < r.rows; i++)
         a->rows.rows[a->rows.n++] = (size_t)r.cells.v[i].number - 1;
-    sql_result_free(&r);
     free(query);
     return code;
 }
@@ -107,14 +106,11 @@ static int take_result(struct numbers *b, struct answer *a, const struct sql_par
 static int run_query(struct numbers *b, struct answer *a, const char *query,
                      const struct sql_parts *p, const struct sql_values *in)
 {
-    struct sql_result r;
+    AUTO(sql_result_free) struct sql_result r = {0};
     int code = sql_run(&b->sql, &r, query, in, source_of(b, a->macro));
     if (!code && p->from && (p->limit || !a->grid))
         code = find_rows(b, a, xstrfmt("SELECT rowid %s", p->from), in);
-    if (!code)
-        code = take_result(b, a, p, &r);
-    sql_result_free(&r);
-    return code;
+    return code ? code : take_result(b, a, p, &r);
 }
 
 /* The condition between WHERE and ORDER BY, for messages; the caller frees it. */

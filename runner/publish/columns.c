@@ -2,7 +2,6 @@
 #include "publish/columns.h"
 
 #include "base/cli.h"
-#include "base/text.h"
 #include "compare/compare.h"
 #include "compare/placebo.h"
 #include "compare/repeatability.h"
@@ -119,9 +118,8 @@ static bool table_help(const char *word, const char *before)
         return false;
     const struct table_of *t = &tables[i];
     printf("%s%s, written by 'gradsync %s'\n", before, t->file, t->verb);
-    char *row = xstrfmt("One row for each %s. Columns:", t->row);
+    AUTO_FREE char *row = xstrfmt("One row for each %s. Columns:", t->row);
     cli_put_wrapped(2, row);
-    free(row);
     AUTO_WORDS struct words names = {0};
     AUTO_FREE char *all =
         xstrfmt("%s%s%s%s", t->columns, t->more ? "," : "", t->more ? t->more : "",
@@ -152,13 +150,11 @@ static bool column_help(const char *word, const char *before)
     for (size_t i = 0; column_words[i].name; i++) {
         if (!is_named(&column_words[i], word))
             continue;
-        char *where = tables_of(&column_words[i], "%s");
-        char *line = xstrfmt("a column of %s", where);
+        AUTO_FREE char *where = tables_of(&column_words[i], "%s");
+        AUTO_FREE char *line = xstrfmt("a column of %s", where);
         fputs(found ? "\n" : before, stdout);
         cli_put_wrapped(0, line);
         put_column(&column_words[i]);
-        free(line);
-        free(where);
         found = true;
     }
     return found;

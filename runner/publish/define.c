@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 const struct macro *definitions_find(const struct definitions *d, const char *name)
 {

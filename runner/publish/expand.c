@@ -2,7 +2,6 @@
 #include "publish/expand.h"
 
 #include "base/err.h"
-#include "base/text.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -29,7 +28,7 @@ const struct set *expand_find(const struct reading *r, const char *name, size_t 
 static int query_set(const struct reading *r, struct words *values, const char *query)
 {
     const struct grid *g;
-    struct sql_result found = {0};
+    AUTO(sql_result_free) struct sql_result found = {0};
     struct sql_parts parts;
     int code = sql_split(&parts, query, r->at);
     if (!code && parts.from)
@@ -42,7 +41,6 @@ static int query_set(const struct reading *r, struct words *values, const char *
     for (size_t i = 0; i < found.rows * found.columns; i += found.columns)
         if (*found.cells.v[i].text)
             words_add_once(values, found.cells.v[i].text);
-    sql_result_free(&found);
     return code;
 }
 

@@ -2,7 +2,6 @@
 #include "publish/grid.h"
 
 #include "base/csv_read.h"
-#include "base/err.h"
 #include "base/text.h"
 #include "record/recorded.h"
 
@@ -33,9 +32,7 @@ struct grid *grid_new(const char *name, const char *path, const char *const *col
 
 void grid_add(struct grid *g, long line, const char *const *fields)
 {
-    /* In steps that double: tables have thousands of rows. */
-    if ((g->n & (g->n - 1)) == 0)
-        g->rows = xrealloc(g->rows, (g->n ? 2 * g->n : 1) * sizeof *g->rows);
+    ALLOC_MORE(g->rows, g->n);
     struct grid_row *row = &g->rows[g->n++];
     *row = (struct grid_row){xcalloc(g->n_columns + 1, sizeof *row->fields), line};
     for (size_t i = 0; i < g->n_columns; i++)

@@ -8,7 +8,6 @@
 #include <fnmatch.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,13 +88,10 @@ static int resolve(struct numbers *b, struct answer *a, struct text *query, stru
 static int look_up(struct numbers *b, struct answer *a)
 {
     AUTO_TEXT struct text query = {0};
-    struct sql_values in = {0};
+    AUTO(sql_values_free) struct sql_values in = {0};
     text_add(&query, "");
     int code = resolve(b, a, &query, &in);
-    if (!code)
-        code = answer_query(b, a, query.s, &in);
-    sql_values_free(&in);
-    return code;
+    return code ? code : answer_query(b, a, query.s, &in);
 }
 
 /* ---- printed ---- */

@@ -2,7 +2,6 @@
 #include "publish/page.h"
 
 #include "base/err.h"
-#include "base/text.h"
 #include "base/version.h"
 
 #include <errno.h>

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "publish/page.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define ADVISED "advised"
@@ -89,7 +88,7 @@ int page_put_answer(FILE *f, const struct page_source *source, const struct word
                     int *serial)
 {
     AUTO_WORDS struct words roots = {0};
-    struct steps_evidence s;
+    AUTO(evidence_free) struct steps_evidence s = {0};
     bool any = false;
     for (size_t i = 0; i < platforms->n; i++)
         words_addf(&roots, "%s/%s", source->raw, platforms->v[i]);
@@ -105,6 +104,5 @@ int page_put_answer(FILE *f, const struct page_source *source, const struct word
               "alone does not tell whether a step gets shorter.</p>\n",
               f);
     fputs("</section>\n", f);
-    evidence_free(&s);
     return code;
 }

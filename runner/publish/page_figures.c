@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "publish/page.h"
 
-#include <dirent.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,25 +170,17 @@ static int put_figure(FILE *f, const char *figures, const char *folder, const ch
 /* Names without the suffix, sorted. */
 static void find_figures(struct words *names, const char *figures, const char *folder)
 {
-    struct dirent **files;
     AUTO_FREE char *dir = xstrfmt("%s/%s", figures, folder);
-    int found = scandir(dir, &files, NULL, alphasort);
-    for (int i = 0; i < found; i++) {
-        const char *name = files[i]->d_name;
-        if (*name != '.' && text_ends(name, SUFFIX))
-            words_addf(names, "%.*s", (int)(strlen(name) - strlen(SUFFIX)), name);
-        free(files[i]);
-    }
-    if (found >= 0)
-        free(files);
+    files_list(dir, "*" SUFFIX, names);
+    for (size_t i = 0; i < names->n; i++)
+        names->v[i][strlen(names->v[i]) - strlen(SUFFIX)] = '\0';
 }
 
 size_t page_count_figures(const char *figures, const char *folder)
 {
     AUTO_WORDS struct words names = {0};
     find_figures(&names, figures, folder);
-    size_t n = names.n;
-    return n;
+    return names.n;
 }
 
 int page_put_answer_figure(FILE *f, const char *figures, const char *platform, int *serial)

@@ -12,7 +12,6 @@
 #include "record/raw.h"
 #include "record/record.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,7 +73,7 @@ static int read_run(struct page_run *run, const char *dir, bool *got)
 
 int page_runs_read(struct page_run **runs, size_t *n, const char *raw)
 {
-    struct runs found = {0};
+    AUTO(runs_free) struct runs found = {0};
     int code = runs_find(&found, raw);
     if (!code)
         code = runs_sort(&found);
@@ -85,7 +84,6 @@ int page_runs_read(struct page_run **runs, size_t *n, const char *raw)
         code = read_run(&(*runs)[*n], found.v[i].dir, &got);
         *n += 1;
     }
-    runs_free(&found);
     return code;
 }
 

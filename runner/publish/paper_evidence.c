@@ -6,7 +6,6 @@
 #include "publish/config_match.h"
 #include "record/record.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

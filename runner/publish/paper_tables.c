@@ -2,38 +2,23 @@
 #include "publish/paper_tables.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "record/record.h"
 #include "record/runs.h"
 
-#include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* ---- a table by its name ---- */
 
-/* Names of the tables in the folder, for a name that is none of them. */
-static void list_tables(struct words *w, const char *dir)
-{
-    DIR *d = opendir(dir);
-    struct dirent *e;
-    while (d && (e = readdir(d))) {
-        size_t n = strlen(e->d_name);
-        if (n < 5 || strcmp(e->d_name + n - 4, ".csv"))
-            continue;
-        w->v = xrealloc(w->v, (w->n + 1) * sizeof *w->v);
-        w->v[w->n++] = xstrfmt("%.*s", (int)(n - 4), e->d_name);
-    }
-    if (d)
-        closedir(d);
-}
-
 int paper_tables_no_table(const struct paper_tables *s, const char *name, const char *path)
 {
     AUTO_WORDS struct words w = {0};
-    list_tables(&w, s->csv);
+    files_list(s->csv, "*.csv", &w);
+    for (size_t i = 0; i < w.n; i++)
+        w.v[i][strlen(w.v[i]) - strlen(".csv")] = '\0';
     const char *near = text_nearest(name, (const char *const *)w.v, w.n);
     return w.n ? fail(GS_USAGE,
                       "no table '%s': %s does not exist%s; run 'make tables', or 'make "
@@ -61,15 +46,14 @@ static int read_table(struct paper_tables *s, const char *name, struct grid **ou
 static enum grid_run state_of(const char *dir)
 {
     AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
-    enum grid_run state = !runs_measured(dir)      ? GRID_RUN_EMPTY
-                          : access(manifest, F_OK) ? GRID_RUN_PART
-                                                   : GRID_RUN_FINISHED;
-    return state;
+    return !runs_measured(dir)      ? GRID_RUN_EMPTY
+           : access(manifest, F_OK) ? GRID_RUN_PART
+                                    : GRID_RUN_FINISHED;
 }
 
 static void keep_latest(struct paper_tables *s, struct grid *g)
 {
-    enum grid_run *runs = xcalloc(g->n + 1, sizeof *runs);
+    AUTO_FREE enum grid_run *runs = xcalloc(g->n + 1, sizeof *runs);
     for (size_t i = 0; i < g->n && grid_has(g, "run_id"); i++) {
         /* Rows of a run stand together. */
         if (i && !strcmp(grid_text(g, i, "run_id"), grid_text(g, i - 1, "run_id"))) {
@@ -80,7 +64,6 @@ static void keep_latest(struct paper_tables *s, struct grid *g)
         runs[i] = dir ? state_of(dir) : GRID_RUN_EMPTY;
     }
     grid_latest(g, runs);
-    free(runs);
 }
 
 int paper_tables_find(struct paper_tables *s, const char *name, const struct grid **out)

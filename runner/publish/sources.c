@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "config/config.h"
-#include "config/settings.h"
 #include "plan/plan.h"
 #include "publish/paper_tables.h"
 #include "record/machine.h"
 #include "record/record.h"
 #include "record/runs.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +22,10 @@ static const char *const run_rest[] = {"launches", "finished", "path"};
 
 static int add_run(struct grid *g, const char *dir)
 {
-    struct machine m;
+    AUTO(machine_free) struct machine m = {0};
     const char *fields[RUN_COLUMNS];
-    char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST), launches[24];
+    AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
+    char launches[24];
     int code = machine_of_run(&m, dir);
     if (!code && m.files) {
         for (size_t i = 0; i < MACHINE_FACTS; i++)
@@ -36,8 +36,6 @@ static int add_run(struct grid *g, const char *dir)
         fields[RUN_PATH] = dir;
         grid_add(g, (long)g->n + 1, fields);
     }
-    machine_free(&m);
-    free(manifest);
     return code;
 }
 
@@ -96,23 +94,15 @@ static int add_asked(struct grid *g, const char *configs, const char *file)
     return code;
 }
 
-static int is_config(const struct dirent *e)
-{
-    size_t n = strlen(e->d_name);
-    return n > strlen(".ini") && !strcmp(e->d_name + n - strlen(".ini"), ".ini");
-}
-
 int paper_tables_asked(struct grid **out, const char *configs)
 {
     static const char *const columns[] = {"platform", "section", "key", "value", "place", NULL};
-    AUTO_FREE struct dirent **files = NULL;
+    AUTO_WORDS struct words files = {0};
     struct grid *g = grid_new("asked", configs, columns);
-    int n = scandir(configs, &files, is_config, alphasort), code = GS_OK;
-    for (int i = 0; i < n; i++) {
-        if (!code)
-            code = add_asked(g, configs, files[i]->d_name);
-        free(files[i]);
-    }
+    int code = GS_OK;
+    files_list(configs, "*.ini", &files);
+    for (size_t i = 0; i < files.n && !code; i++)
+        code = add_asked(g, configs, files.v[i]);
     if (code)
         grid_free(g);
     else

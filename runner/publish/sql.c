@@ -14,8 +14,7 @@
 
 void sql_add(struct sql_values *values, char *text, double number)
 {
-    if ((values->n & (values->n - 1)) == 0)
-        values->v = xrealloc(values->v, (values->n ? 2 * values->n : 1) * sizeof *values->v);
+    ALLOC_MORE(values->v, values->n);
     values->v[values->n++] = (struct sql_value){text, number};
 }
 

@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "publish/sql.h"
-#include "record/recorded.h"
 
 #include <math.h>
 #include <stdlib.h>

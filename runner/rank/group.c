@@ -131,7 +131,7 @@ static enum course verify(struct grouping *g)
 {
     struct session *r = g->session;
     enum course course = GO_ON;
-    enum call_result *mine = xcalloc(g->n, sizeof *mine);
+    AUTO_FREE enum call_result *mine = xcalloc(g->n, sizeof *mine);
     AUTO_FREE int *worst = xcalloc(g->n, sizeof *worst),
                   *culprits = xcalloc(g->n, sizeof *culprits);
     for (size_t i = 0; i < g->n && r->plan->set.measure.verify; i++) {
@@ -151,7 +151,6 @@ static enum course verify(struct grouping *g)
     for (size_t i = 0; i < g->n && course == GO_ON; i++)
         if (worst[i] != FINE && g->slots[i].live)
             course = grouping_lose(g, &g->slots[i], "verify", mine[i], "wrong");
-    free(mine);
     return course;
 }
 

@@ -14,7 +14,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Seconds for steps that the config's deadline does not cover: loading the plugin's libraries,
  * MPI_Init, and the end. */

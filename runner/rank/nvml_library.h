@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 typedef struct nvmlDevice *nvml_device;
 
 struct nvml_memory {

@@ -2,8 +2,6 @@
 #include "rank/report.h"
 
 #include "base/err.h"
-#include "base/jsontext.h"
-#include "base/text.h"
 #include "record/record_cells.h"
 #include "record/record_end.h"
 

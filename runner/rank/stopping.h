@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "config/settings.h"
 #include "rank/slot.h"
 
 /* Sets half_width and converged of every live slot. A slot has converged if the 95% order-statistic

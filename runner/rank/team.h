@@ -8,7 +8,6 @@
 #include "rank/beat.h"
 
 #include <mpi.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

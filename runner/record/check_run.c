@@ -6,25 +6,21 @@
 #include "record/ledger.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 char *check_run_id(const char *dir)
 {
-    char *whole = realpath(dir, NULL), *slash = whole ? strrchr(whole, '/') : NULL;
-    char *name = xstrdup(slash ? slash + 1 : dir);
-    free(whole);
-    return name;
+    AUTO_FREE char *whole = realpath(dir, NULL);
+    return xstrdup(whole ? path_name(whole) : dir);
 }
 
 int check_recordings(const char *dir)
 {
-    struct ledger *l;
+    AUTO(ledger_free_of) struct ledger *l = NULL;
     AUTO_FREE char *run_id = check_run_id(dir);
     int code = ledger_read_of(&l, dir, run_id);
     for (size_t i = 0; !code && i < l->n_files; i++)
         if (l->files[i].torn)
             say("%s: ignoring the incomplete last line", l->files[i].path);
-    ledger_free(l);
     return code;
 }
 

@@ -6,8 +6,6 @@
 #include "record/raw.h"
 #include "record/record.h"
 
-#include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

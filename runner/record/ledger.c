@@ -95,7 +95,7 @@ static int by_attempt(const void *a, const void *b)
 
 static int list_recordings(struct ledger *l)
 {
-    struct words paths;
+    AUTO_WORDS struct words paths = {0};
     if (!record_list(l->dir, &paths))
         return fail_at(GS_USAGE, l->dir, 0, "is not a run folder: %s", strerror(errno));
     l->files = xcalloc(paths.n + 1, sizeof *l->files);
@@ -104,7 +104,6 @@ static int list_recordings(struct ledger *l)
         f->path = xstrdup(paths.v[l->n_files]);
         record_parse_name(strrchr(f->path, '/') + 1, &f->launch, &f->attempt);
     }
-    words_free(&paths);
     qsort(l->files, l->n_files, sizeof *l->files, by_attempt);
     return GS_OK;
 }

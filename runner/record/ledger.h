@@ -42,6 +42,7 @@ int ledger_read(struct ledger **out, const char *dir);
 /* The same, and every recording must be of this run. */
 int ledger_read_of(struct ledger **out, const char *dir, const char *run_id);
 void ledger_free(struct ledger *l);
+AUTO_POINTER(struct ledger, ledger_free)
 
 /* True if the group is closed in this launch; *attempt (may be NULL) is the attempt that did. */
 bool ledger_closed(const struct ledger *l, int launch, const char *group, int *attempt);

@@ -100,7 +100,7 @@ static void tell_note(struct machine *m, const json_t *note)
 
 static int read_file(struct machine *m, const char *path)
 {
-    struct raw *raw;
+    AUTO(raw_close_of) struct raw *raw = NULL;
     struct raw_line l;
     int got = 0, code = raw_open(&raw, path);
     if (code)
@@ -112,13 +112,12 @@ static int read_file(struct machine *m, const char *path)
         else
             tell_note(m, l.json);
     }
-    raw_close(raw);
     return got < 0 ? GS_FAILED : GS_OK;
 }
 
 int machine_of_run(struct machine *m, const char *dir)
 {
-    struct ledger *l;
+    AUTO(ledger_free_of) struct ledger *l = NULL;
     *m = (struct machine){0};
     int code = ledger_read(&l, dir);
     if (code)
@@ -129,7 +128,6 @@ int machine_of_run(struct machine *m, const char *dir)
             code = read_file(m, l->files[i].path);
     }
     m->files = m->facts[FACT_RUN] ? (int)l->n_files : 0;
-    ledger_free(l);
     return code;
 }
 

@@ -5,42 +5,28 @@
 #include "base/files.h"
 #include "base/json_names.h"
 #include "base/jsontext.h"
-#include "base/sha256.h"
 #include "base/text.h"
 #include "record/check_run.h"
 #include "record/raw.h"
 #include "record/record.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- a run folder's files ---- */
 
-static int is_recorded(const struct dirent *e)
+/* The names in the folder, sorted. GS_OK or GS_FAILED, reported. */
+static int list(const char *dir, struct words *names)
 {
-    return strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && strcmp(e->d_name, RECORD_MANIFEST);
-}
-
-/* The names in the folder, sorted; -1: reported. */
-static int list(const char *dir, struct dirent ***names)
-{
-    int n = scandir(dir, names, is_recorded, alphasort);
-    if (n < 0)
-        fail_at(GS_FAILED, dir, 0, "cannot be read: %s", strerror(errno));
-    return n;
-}
-
-static void list_free(struct dirent **names, int n)
-{
-    for (int i = 0; i < n; i++)
-        free(names[i]);
-    free(names);
+    AUTO_WORDS struct words all = {0};
+    if (!files_list(dir, NULL, &all))
+        return fail_at(GS_FAILED, dir, 0, "cannot be read: %s", strerror(errno));
+    for (size_t i = 0; i < all.n; i++)
+        if (strcmp(all.v[i], RECORD_MANIFEST) != 0)
+            words_add(names, all.v[i]);
+    return GS_OK;
 }
 
 /* The lines have the running hash, or there is no line. Damage is reported by the check. */
@@ -121,39 +107,31 @@ int manifest_put(const char *dir, json_t *files)
 static void make_read_only(const char *path)
 {
     struct stat st;
-    int fd = files_open(path, FILES_OWN);
+    AUTO_CLOSE int fd = files_open(path, FILES_OWN);
     if (fd >= 0 && !fstat(fd, &st))
         fchmod(fd, st.st_mode & 0555);
-    if (fd >= 0)
-        close(fd);
 }
 
 /* Checked after it was hashed: what is altered from then on differs from the hash. */
 int manifest_write(const char *dir)
 {
-    struct dirent **names;
-    int n = list(dir, &names), code = n < 0 ? GS_FAILED : GS_OK;
+    AUTO_WORDS struct words names = {0};
     AUTO_JSON json_t *files = json_object();
-    for (int i = 0; i < n && !code; i++) {
+    int code = list(dir, &names);
+    for (size_t i = 0; i < names.n && !code; i++) {
         json_t *entry = NULL;
-        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+        AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
         code = describe_file(path, &entry);
         if (entry)
-            json_object_set_new(files, names[i]->d_name, entry);
-        free(path);
+            json_object_set_new(files, names.v[i], entry);
     }
     if (!code)
         code = check_before_final(dir);
-    for (int i = 0; i < n && !code; i++) {
-        char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+    for (size_t i = 0; i < names.n && !code; i++) {
+        AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
         make_read_only(path);
-        free(path);
     }
-    if (!code)
-        code = manifest_put(dir, files);
-    if (n >= 0)
-        list_free(names, n);
-    return code;
+    return code ? code : manifest_put(dir, files);
 }
 
 /* ---- verifying ---- */
@@ -199,15 +177,13 @@ static int verify_listed(const char *dir, json_t *files)
 
 static int verify_foreign(const char *dir, json_t *files)
 {
-    struct dirent **names;
-    int n = list(dir, &names), code = n < 0 ? GS_FAILED : GS_OK;
-    for (int i = 0; i < n; i++)
-        if (!json_object_get(files, names[i]->d_name)) {
-            AUTO_FREE char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+    AUTO_WORDS struct words names = {0};
+    int code = list(dir, &names);
+    for (size_t i = 0; i < names.n; i++)
+        if (!json_object_get(files, names.v[i])) {
+            AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
             code = fail_at(GS_FAILED, path, 0, "foreign: " RECORD_MANIFEST " does not list it");
         }
-    if (n >= 0)
-        list_free(names, n);
     return code;
 }
 
@@ -229,15 +205,11 @@ static json_t *load(const char *dir, json_t **root)
 
 int manifest_verify(const char *dir)
 {
-    json_t *root, *files = load(dir, &root);
-    int code = GS_FAILED;
-    if (files) {
-        code = verify_listed(dir, files);
-        int foreign = verify_foreign(dir, files);
-        code = foreign ? foreign : code;
-    }
-    json_decref(root);
-    return code;
+    AUTO_JSON json_t *root = NULL, *files = load(dir, &root);
+    if (!files)
+        return GS_FAILED;
+    int code = verify_listed(dir, files), foreign = verify_foreign(dir, files);
+    return foreign ? foreign : code;
 }
 
 int manifest_verify_file(const char *dir, const char *name)

@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/json_names.h"
-#include "base/text.h"
 #include "base/version.h"
 #include "record/record.h"
 

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/text.h"
 #include "record/raw_lines.h"
 
 #include <jansson.h>
@@ -43,6 +44,7 @@ int raw_next(struct raw *r, unsigned want, struct raw_line *line);
 /* True at the end if an incomplete last line was ignored. */
 bool raw_torn(const struct raw *r);
 void raw_close(struct raw *r);
+AUTO_POINTER(struct raw, raw_close)
 
 /* raw_tell: where the next line starts. raw_seek goes back there: GS_OK or reported. */
 struct raw_place raw_tell(const struct raw *r);

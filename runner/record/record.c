@@ -3,9 +3,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/text.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -180,24 +178,16 @@ bool record_parse_name(const char *name, int *launch, int *attempt)
            !strcmp(name, record_name(again, sizeof again, *launch, *attempt, "jsonl"));
 }
 
-static int is_recording(const struct dirent *e)
-{
-    int launch, attempt;
-    return record_parse_name(e->d_name, &launch, &attempt);
-}
-
 bool record_list(const char *dir, struct words *paths)
 {
-    struct dirent **names;
-    int n = scandir(dir, &names, is_recording, alphasort);
+    AUTO_WORDS struct words names = {0};
+    int launch, attempt;
+    bool found = files_list(dir, "launch-*", &names);
     *paths = (struct words){0};
-    for (int i = 0; i < n; i++) {
-        words_addf(paths, "%s/%s", dir, names[i]->d_name);
-        free(names[i]);
-    }
-    if (n >= 0)
-        free(names);
-    return n >= 0;
+    for (size_t i = 0; i < names.n; i++)
+        if (record_parse_name(names.v[i], &launch, &attempt))
+            words_addf(paths, "%s/%s", dir, names.v[i]);
+    return found;
 }
 
 /* Names from a config become folder names: only letters, digits, '.', '_' and '-', and no leading

@@ -101,7 +101,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #define RECORD_SCHEMA 1
 #define RECORD_MANIFEST "MANIFEST.json"

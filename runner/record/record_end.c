@@ -47,7 +47,7 @@ static off_t whole_lines(int fd)
 /* Reads the recording up to its end: more lines follow only those that were written. */
 static int find_end(struct record *r, bool *ended)
 {
-    struct raw *raw;
+    AUTO(raw_close_of) struct raw *raw = NULL;
     struct raw_line line;
     int got = 0, code = raw_open(&raw, r->path);
     if (code)
@@ -55,7 +55,6 @@ static int find_end(struct record *r, bool *ended)
     while ((got = raw_next(raw, 1u << RAW_END, &line)) == 1)
         *ended = true;
     r->chain = raw_tell(raw).chain;
-    raw_close(raw);
     return got < 0 ? GS_FAILED : GS_OK;
 }
 

@@ -9,7 +9,6 @@
 #include "record/record.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -92,7 +91,7 @@ static int read_cell(struct recorded *r, const struct raw *raw, const struct raw
 static int read_recording(struct recorded *r, size_t file, unsigned want)
 {
     const char *path = r->ledger->files[file].path;
-    struct raw *raw;
+    AUTO(raw_close_of) struct raw *raw = NULL;
     struct raw_line l;
     int got = 0, code = raw_open(&raw, path);
     if (code)
@@ -106,7 +105,6 @@ static int read_recording(struct recorded *r, size_t file, unsigned want)
                 l.type == RAW_HEADER ? read_header(r, raw, path, &l) : read_cell(r, raw, &l, file);
     if (r->ledger->files[file].torn && want & 1u << RAW_CELL)
         say("%s: ignoring the incomplete last line", path);
-    raw_close(raw);
     return got < 0 ? GS_FAILED : code;
 }
 
@@ -130,13 +128,12 @@ static int read_recordings(struct recorded *r)
 static int read_limit(struct recorded *r, const struct config *recorded)
 {
     AUTO_FREE char *path = xstrfmt("configs/%s.ini", r->platform);
-    struct config *today = NULL;
+    AUTO(config_free_of) struct config *today = NULL;
     int code =
         access(path, F_OK) ? GS_OK : config_load(&today, path, (const char *const *)r->overrides);
     r->limit = today      ? settings_limit(today, "busbw")
                : recorded ? settings_limit(recorded, "busbw")
                           : (double)NAN;
-    config_free(today);
     return code;
 }
 
@@ -144,7 +141,7 @@ static int read_config(struct recorded *r)
 {
     AUTO_FREE char *path = xstrfmt("%s/config.ini", r->dir);
     bool there = !access(path, F_OK);
-    struct config *config = NULL;
+    AUTO(config_free_of) struct config *config = NULL;
     struct settings set;
     int code = there ? config_load(&config, path, (const char *const *)r->overrides)
                      : config_from_text(&config, path, "", 0, NULL);
@@ -152,10 +149,7 @@ static int read_config(struct recorded *r)
         r->verified = there && set.measure.verify && !r->imported;
         r->precision = set.measure.precision;
     }
-    if (!code)
-        code = read_limit(r, there ? config : NULL);
-    config_free(config);
-    return code;
+    return code ? code : read_limit(r, there ? config : NULL);
 }
 
 /* ---- the folder ---- */

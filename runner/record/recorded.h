@@ -14,6 +14,7 @@
  * line is recorded yet. */
 int recorded_read(struct recorded **out, const char *dir);
 void recorded_free(struct recorded *r);
+AUTO_POINTER(struct recorded, recorded_free)
 
 /* The span whose blocks count for the group in this launch (reduce.h), or NULL. *closed: its attempt
  * closed the group. */

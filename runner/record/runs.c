@@ -2,32 +2,18 @@
 #include "record/runs.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/locate.h"
 #include "base/printable.h"
-#include "base/text.h"
 #include "record/raw.h"
 #include "record/record.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define DEPTH 16 /* limit of nested folders: a link may point to a parent */
-
-static int is_visible(const struct dirent *e)
-{
-    return e->d_name[0] != '.';
-}
-
-static void names_free(struct dirent **names, int n)
-{
-    for (int i = 0; i < n; i++)
-        free(names[i]);
-    if (n >= 0)
-        free(names);
-}
 
 bool runs_is_run(const char *dir)
 {
@@ -69,7 +55,7 @@ static const char *member(const json_t *header, const char *key)
 
 static int read_key(const char *path, struct run_folder *run)
 {
-    struct raw *raw;
+    AUTO(raw_close_of) struct raw *raw = NULL;
     struct raw_line l;
     int code = raw_open(&raw, path);
     if (code)
@@ -81,7 +67,6 @@ static int read_key(const char *path, struct run_folder *run)
                 xstrfmt("%s\n%s\n%s\n%s\n", member(l.json, "platform"), member(l.json, "workload"),
                         member(l.json, "label"), member(l.json, "run_id")),
             .host = xstrdup(member(json_array_get(json_object_get(l.json, "hosts"), 0), "host"))};
-    raw_close(raw);
     return got < 0 ? GS_FAILED : GS_OK;
 }
 
@@ -145,17 +130,16 @@ static int find_run(struct runs *r, const char *dir)
 
 static int find_below(struct runs *r, const char *dir, int depth)
 {
-    struct dirent **names;
-    int code = GS_OK, n = scandir(dir, &names, is_visible, alphasort);
-    if (n < 0)
+    AUTO_WORDS struct words names = {0};
+    int code = GS_OK;
+    if (!files_list(dir, "*", &names))
         return locate_failed(GS_USAGE, dir, LOCATE_RUN);
-    for (int i = 0; i < n; i++) {
+    for (size_t i = 0; i < names.n; i++) {
         struct stat st;
-        AUTO_FREE char *path = xstrfmt("%s/%s", dir, names[i]->d_name);
+        AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
         int one = stat(path, &st) || !S_ISDIR(st.st_mode) ? GS_OK : find(r, path, depth + 1);
         code = code ? code : one;
     }
-    names_free(names, n);
     return code;
 }
 
@@ -180,14 +164,15 @@ enum { NAMES_DEPTH = 3 }; /* platform, workload, run */
 
 static int names_below(struct words *names, const char *root, const char *below, int depth)
 {
-    struct dirent **entries;
+    AUTO_WORDS struct words entries = {0};
     AUTO_FREE char *dir = xstrfmt("%s%s", root, below);
-    int code = GS_OK, n = scandir(dir, &entries, is_visible, alphasort);
+    int code = GS_OK;
+    files_list(dir, "*", &entries);
     if (depth == NAMES_DEPTH && runs_is_run(dir))
         words_add(names, below + 1);
-    for (int i = 0; i < n && !code; i++) {
+    for (size_t i = 0; i < entries.n && !code; i++) {
         struct stat st;
-        const char *name = entries[i]->d_name;
+        const char *name = entries.v[i];
         AUTO_FREE char *path = xstrfmt("%s/%s", dir, name), *next = xstrfmt("%s/%s", below, name);
         bool folder = !stat(path, &st) && S_ISDIR(st.st_mode);
         if ((folder || depth == NAMES_DEPTH) && !printable_name(name))
@@ -196,7 +181,6 @@ static int names_below(struct words *names, const char *root, const char *below,
         else if (folder && depth < NAMES_DEPTH)
             code = names_below(names, root, next, depth + 1);
     }
-    names_free(entries, n);
     return code;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/throttle.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 bool throttle_follows_load(const char *reason)

@@ -42,7 +42,8 @@ static int open_times(struct classic *c, const struct rec_cell *cell, struct csv
             *file = &c->times[i].file;
             return GS_OK;
         }
-    char *config = file_name(cell->config), suffix[24] = "";
+    AUTO_FREE char *config = file_name(cell->config);
+    char suffix[24] = "";
     if (c->several)
         snprintf(suffix, sizeof suffix, ".%zu", cell->group + 1);
     AUTO_FREE char *path = xstrfmt("%s/iteration_times_%s%s.txt", c->dir, config, suffix);
@@ -51,7 +52,6 @@ static int open_times(struct classic *c, const struct rec_cell *cell, struct csv
     *file = &c->times[c->n_times].file;
     int code = csv_open(*file, path);
     c->n_times += !code;
-    free(config);
     return code;
 }
 

@@ -142,7 +142,7 @@ static int read_span(struct pass *p, const struct rec_span *span)
 {
     const char *path = p->r->ledger->files[span->file].path, *id = p->r->groups[p->group].id;
     const unsigned want = 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_HEALTH | 1u << RAW_GROUP;
-    struct raw *raw;
+    AUTO(raw_close_of) struct raw *raw = NULL;
     struct raw_line l;
     int got = 0, code = raw_open(&raw, path);
     if (code)
@@ -158,7 +158,6 @@ static int read_span(struct pass *p, const struct rec_span *span)
         else if (l.type == RAW_HEALTH && ours)
             throttle_count(l.json, &p->out->readings, &p->out->throttled);
     }
-    raw_close(raw);
     return got < 0 ? GS_FAILED : code;
 }
 

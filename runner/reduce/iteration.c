@@ -113,31 +113,20 @@ static void overlap_fields(struct csv *c, const struct estimate *v)
 {
     const struct estimate *o = &v[OVERLAP];
     bool told = v[B].median >= OVERLAP_LEAST * v[A].median;
-    csv_real(c, told ? o->median : NAN);
-    csv_real(c, told ? o->lo : NAN);
-    csv_real(c, told ? o->hi : NAN);
+    CSV_REALS(c, told ? o->median : NAN, told ? o->lo : NAN, told ? o->hi : NAN);
 }
 
 static void row(struct csv *c, const struct recorded *r, const struct gathered *g,
                 const struct rec_cell *cell, const struct decomposition *d)
 {
     const struct estimate *v = d->values;
-    csv_text(c, r->run_id);
-    csv_text(c, r->platform);
-    csv_text(c, r->workload);
-    csv_text(c, r->label);
-    csv_text(c, cell->config);
-    csv_integer(c, r->ranks);
-    csv_integer(c, r->nodes);
-    csv_integer(c, cell->size_B);
+    CSV_TEXTS(c, r->run_id, r->platform, r->workload, r->label, cell->config);
+    CSV_INTEGERS(c, r->ranks, r->nodes, cell->size_B);
     csv_text(c, cell->params);
     csv_integer(c, d->launches);
     csv_integer(c, (int64_t)d->blocks);
-    const double numbers[] = {v[A].median,   v[B].median,     v[C].median,       v[D].median,
-                              v[D].lo,       v[D].hi,         v[EXPOSED].median, v[EXPOSED].lo,
-                              v[EXPOSED].hi, v[HIDDEN].median};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        csv_real(c, numbers[i]);
+    CSV_REALS(c, v[A].median, v[B].median, v[C].median, v[D].median, v[D].lo, v[D].hi,
+              v[EXPOSED].median, v[EXPOSED].lo, v[EXPOSED].hi, v[HIDDEN].median);
     overlap_fields(c, v);
     csv_real(c, gathered_throttled(g));
     AUTO_FREE char *note = remarks_throttled(g);

@@ -71,14 +71,13 @@ static int take_block(struct links *l, const struct recorded *r, const json_t *b
 
 static int take_file(struct links *l, const struct recorded *r, const char *path)
 {
-    struct raw *raw;
+    AUTO(raw_close_of) struct raw *raw = NULL;
     struct raw_line line;
     int got, code = raw_open(&raw, path);
     if (code)
         return code;
     while (!code && (got = raw_next(raw, 1u << RAW_BLOCK, &line)) == 1)
         code = take_block(l, r, line.json);
-    raw_close(raw);
     return code ? code : got < 0 ? GS_FAILED : GS_OK;
 }
 
@@ -94,7 +93,7 @@ static int check(const struct links *l, const char *dir)
 int links_read(struct links *l, const char *dir)
 {
     struct recorded *r;
-    struct words paths = {0};
+    AUTO_WORDS struct words paths = {0};
     *l = (struct links){0};
     int code = recorded_read(&r, dir);
     if (code || !r)
@@ -112,7 +111,6 @@ int links_read(struct links *l, const char *dir)
         code = fail(GS_FAILED, "%s: cannot be read", dir);
     for (size_t i = 0; !code && i < paths.n; i++)
         code = take_file(l, r, paths.v[i]);
-    words_free(&paths);
     recorded_free(r);
     return code ? code : check(l, dir);
 }

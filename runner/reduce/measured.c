@@ -154,21 +154,10 @@ const char wan_columns[] =
 static void put_identity(struct csv *c, const struct recorded *r, const struct rec_cell *cell,
                          const struct wan_cell *s, size_t sites)
 {
-    csv_text(c, r->run_id);
-    csv_text(c, r->platform);
-    csv_text(c, r->label);
-    csv_text(c, cell->id);
-    csv_text(c, cell->config);
-    csv_text(c, s->strategy);
-    csv_text(c, s->transport);
-    csv_text(c, s->wire);
-    csv_integer(c, r->ranks);
-    csv_integer(c, (int64_t)sites);
-    csv_integer(c, cell->size_B);
-    csv_integer(c, s->streams);
-    csv_integer(c, s->every);
-    csv_integer(c, s->fragments);
-    csv_integer(c, s->overlap);
+    CSV_TEXTS(c, r->run_id, r->platform, r->label, cell->id, cell->config, s->strategy,
+              s->transport, s->wire);
+    CSV_INTEGERS(c, r->ranks, (int64_t)sites, cell->size_B, s->streams, s->every, s->fragments,
+                 s->overlap);
 }
 
 static void put_row(struct csv *c, const struct recorded *r, const struct series *series,
@@ -181,9 +170,7 @@ static void put_row(struct csv *c, const struct recorded *r, const struct series
     double busbw_B = (double)cell->size_B * 2 * (double)(r->ranks - 1) / (double)r->ranks;
     double tokens_per_s = s->tokens ? (double)s->tokens / step->median : NAN;
     put_identity(c, r, cell, s, sites);
-    const double network[] = {m->rate_Bps, m->rtt_s, m->loss};
-    for (size_t i = 0; i < 3; i++)
-        csv_real(c, network[i]);
+    CSV_REALS(c, m->rate_Bps, m->rtt_s, m->loss);
     csv_integer(c, series->launches);
     csv_integer(c, (int64_t)(series->n_blocks - series->n_warm));
     const double numbers[] = {
@@ -211,8 +198,7 @@ static void put_row(struct csv *c, const struct recorded *r, const struct series
         x[RMS_ERROR].median,
         x[MAX_ERROR].median,
     };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        csv_real(c, numbers[i]);
+    csv_reals(c, numbers, sizeof numbers / sizeof *numbers);
     csv_end(c);
 }
 
@@ -243,15 +229,13 @@ int wan_rows(struct csv *c, const struct recorded *r, const struct gathered *g)
 {
     if (strcmp(r->workload, WORKLOAD))
         return GS_OK;
-    struct config *config = NULL;
-    struct wan_map map = {0};
+    AUTO(config_free_of) struct config *config = NULL;
+    AUTO(wan_map_free) struct wan_map map = {0};
     AUTO_FREE char *path = xstrfmt("%s/config.ini", r->dir);
     int code = config_load(&config, path, (const char *const *)r->overrides);
     if (!code && config_section(config, "sites"))
         code = wan_map_read(&map, config);
     if (!code)
         put_rows(c, r, g, &map);
-    wan_map_free(&map);
-    config_free(config);
     return code;
 }

@@ -10,7 +10,6 @@
 #include "reduce/reduce.h"
 #include "reduce/tables.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +53,7 @@ static int copy_rows(const char *path, const char *columns, struct csv *out)
 /* Adds a table whose parameters are columns: other parts may have other parameters. */
 static int add_rows(const char *path, const struct words *columns, struct csv *out)
 {
-    struct csv_reader r;
+    AUTO(csv_read_close) struct csv_reader r = {0};
     bool got = true;
     int code = csv_read_open(&r, path, (const char *const *)columns->v);
     if (code)
@@ -66,7 +65,6 @@ static int add_rows(const char *path, const struct words *columns, struct csv *o
             csv_text(out, csv_read_text(&r, i));
         csv_end(out);
     }
-    csv_read_close(&r);
     return code;
 }
 
@@ -83,13 +81,12 @@ static int add_table(const char *part, const char *name, const char *columns, st
 static char *columns_of(const char *path)
 {
     static const char *const none[] = {NULL};
-    struct csv_reader r;
+    AUTO(csv_read_close) struct csv_reader r = {0};
     struct text t = {0};
     if (csv_read_open(&r, path, none))
         return NULL;
     for (size_t i = 0; i < r.n_header; i++)
         text_addf(&t, "%s%s", i ? "," : "", r.fields.s + r.starts[i]);
-    csv_read_close(&r);
     return t.s;
 }
 
@@ -111,16 +108,16 @@ static int merge_other(const struct runs *parts, const char *name, const char *o
 /* The tables that the parts have beside those of this verb: `gradsync compare -o PART`. */
 static int merge_others(const struct runs *parts, const char *out)
 {
+    AUTO_WORDS struct words tables = {0};
     int code = GS_OK;
-    DIR *d = parts->n ? opendir(parts->v[0].dir) : NULL;
-    for (struct dirent *e; d && !code && (e = readdir(d));) {
-        bool other = text_ends(e->d_name, ".csv") && e->d_name[0] != '.';
+    if (parts->n)
+        files_list(parts->v[0].dir, "*.csv", &tables);
+    for (size_t i = 0; i < tables.n && !code; i++) {
+        bool other = true;
         for (int t = 0; t < TABLES && other; t++)
-            other = strcmp(e->d_name, table_names[t]) != 0;
-        code = other ? merge_other(parts, e->d_name, out) : GS_OK;
+            other = strcmp(tables.v[i], table_names[t]) != 0;
+        code = other ? merge_other(parts, tables.v[i], out) : GS_OK;
     }
-    if (d)
-        closedir(d);
     return code;
 }
 
@@ -128,41 +125,36 @@ static int merge_others(const struct runs *parts, const char *out)
 
 static int copy_file(const char *from, const char *to)
 {
-    FILE *in = files_stream(from, FILES_ANY);
+    AUTO_FCLOSE FILE *in = files_stream(from, FILES_ANY);
     if (!in)
         return fail_at(GS_FAILED, from, 0, "cannot be read: %s", files_why(errno));
     struct csv out;
     int code = csv_open(&out, to);
-    if (!code) {
-        copy_rest(in, &out);
-        bool whole = !ferror(in);
-        if (!whole)
-            code = fail_at(GS_FAILED, from, 0, "cannot be read: %s", strerror(errno));
-        int closed = csv_close(&out, whole);
-        code = code ? code : closed;
-    }
-    fclose(in);
-    return code;
+    if (code)
+        return code;
+    copy_rest(in, &out);
+    bool whole = !ferror(in);
+    if (!whole)
+        code = fail_at(GS_FAILED, from, 0, "cannot be read: %s", strerror(errno));
+    int closed = csv_close(&out, whole);
+    return code ? code : closed;
 }
 
 /* Copies all files below a folder, which may be missing. */
 static int copy_tree(const char *from, const char *to)
 {
-    DIR *d = opendir(from);
+    AUTO_WORDS struct words names = {0};
     int code = GS_OK;
-    if (!d)
+    if (!files_list(from, "*", &names))
         return errno == ENOENT ? GS_OK
                                : fail_at(GS_FAILED, from, 0, "cannot be read: %s", strerror(errno));
-    for (struct dirent *e; !code && (e = readdir(d));) {
+    for (size_t i = 0; i < names.n && !code; i++) {
         struct stat st;
-        if (e->d_name[0] == '.')
-            continue;
-        AUTO_FREE char *source = xstrfmt("%s/%s", from, e->d_name),
-                       *target = xstrfmt("%s/%s", to, e->d_name);
+        AUTO_FREE char *source = xstrfmt("%s/%s", from, names.v[i]),
+                       *target = xstrfmt("%s/%s", to, names.v[i]);
         bool folder = !stat(source, &st) && S_ISDIR(st.st_mode);
         code = folder ? copy_tree(source, target) : copy_file(source, target);
     }
-    closedir(d);
     return code;
 }
 

@@ -151,9 +151,8 @@ char *nccl_table_json(const struct recorded *r, const struct summary *cells)
         if (nccl_sections_is_new(&s, i))
             json_array_append_new(all, json_section(&s, i));
     const json_t *one = json_array_size(all) == 1 ? json_array_get(all, 0) : all;
-    char *dump = json_array_size(all) ? json_dumps(one, JSON_INDENT(1)) : NULL;
+    AUTO_FREE char *dump = json_array_size(all) ? json_dumps(one, JSON_INDENT(1)) : NULL;
     char *text = dump ? xstrfmt("%s\n", dump) : NULL;
-    free(dump);
     nccl_sections_free(&s);
     return text;
 }

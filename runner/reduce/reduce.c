@@ -75,7 +75,7 @@ static int reduce_group(struct reduction *d, size_t group)
 /* *unwritten: the code, when it is the output that failed, and the next run's would as well. */
 static int reduce_into(struct tables *tables, const char *dir, const char *out, int *unwritten)
 {
-    struct recorded *r;
+    AUTO(recorded_free_of) struct recorded *r = NULL;
     int code = recorded_read(&r, dir);
     if (code || !r)
         return code;
@@ -90,7 +90,6 @@ static int reduce_into(struct tables *tables, const char *dir, const char *out, 
     classic_close(&d.classic);
     text_free(&d.prefix);
     free(d.cells);
-    recorded_free(r);
     return code;
 }
 
@@ -113,7 +112,7 @@ static int reduce_runs(const struct runs *runs, const char *out)
 
 int reduce_trees(const char *const *roots, size_t n, const char *out)
 {
-    struct runs runs = {0};
+    AUTO(runs_free) struct runs runs = {0};
     int code = runs_below(&runs, roots, n);
     if (!code)
         code = reduce_runs(&runs, out);
@@ -122,7 +121,6 @@ int reduce_trees(const char *const *roots, size_t n, const char *out)
             say("unfinished: %s: its tables are incomplete; 'gradsync show' names the missing "
                 "cells",
                 runs.v[i].dir);
-    runs_free(&runs);
     return code;
 }
 
@@ -140,12 +138,9 @@ static int write_key(const struct run_folder *run, const char *out)
 
 int reduce_run(const char *run, const char *out)
 {
-    struct runs runs = {0};
+    AUTO(runs_free) struct runs runs = {0};
     int code = runs_add(&runs, run);
     if (!code)
         code = reduce_runs(&runs, out);
-    if (!code)
-        code = write_key(&runs.v[0], out);
-    runs_free(&runs);
-    return code;
+    return code ? code : write_key(&runs.v[0], out);
 }

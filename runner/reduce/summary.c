@@ -109,16 +109,8 @@ const char summary_columns[] =
 
 static void identity(struct csv *c, const struct recorded *r, const struct rec_cell *cell)
 {
-    csv_text(c, r->run_id);
-    csv_text(c, r->platform);
-    csv_text(c, r->workload);
-    csv_text(c, r->label);
-    csv_text(c, cell->id);
-    csv_text(c, cell->config);
-    csv_text(c, cell->mode);
-    csv_integer(c, r->ranks);
-    csv_integer(c, r->nodes);
-    csv_integer(c, cell->size_B);
+    CSV_TEXTS(c, r->run_id, r->platform, r->workload, r->label, cell->id, cell->config, cell->mode);
+    CSV_INTEGERS(c, r->ranks, r->nodes, cell->size_B);
 }
 
 bool summary_converged(const struct recorded *r, const struct series *s, const struct summary *m)
@@ -147,23 +139,16 @@ void summary_row(struct csv *c, const struct recorded *r, const struct gathered 
     identity(c, r, cell);
     csv_text(c, cell->params);
     if (o.numbers) {
-        csv_integer(c, (int64_t)s->n_samples);
-        csv_integer(c, s->launches);
-        csv_integer(c, (int64_t)(s->n_blocks - s->n_warm));
-        csv_integer(c, (int64_t)s->n_warm);
-        const double numbers[] = {m->time_s.median, m->time_s.lo,      m->time_s.hi, m->p95_s,
-                                  m->p99_s,         m->min_s,          m->algbw,     m->busbw,
-                                  r->limit,         m->limit_fraction, m->skew_s};
-        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-            csv_real(c, numbers[i]);
+        CSV_INTEGERS(c, (int64_t)s->n_samples, s->launches, (int64_t)(s->n_blocks - s->n_warm),
+                     (int64_t)s->n_warm);
+        CSV_REALS(c, m->time_s.median, m->time_s.lo, m->time_s.hi, m->p95_s, m->p99_s, m->min_s,
+                  m->algbw, m->busbw, r->limit, m->limit_fraction, m->skew_s);
     } else {
         for (int i = 0; i < 15; i++)
             csv_text(c, "");
     }
-    csv_text(c, o.numbers && summary_converged(r, s, m) ? "yes" : "no");
-    csv_text(c, o.status);
-    csv_text(c, o.why);
-    csv_text(c, cell->ran);
+    CSV_TEXTS(c, o.numbers && summary_converged(r, s, m) ? "yes" : "no", o.status, o.why,
+              cell->ran);
     notes(c, r, g, s, o.numbers);
     csv_end(c);
 }
@@ -183,9 +168,7 @@ void metrics_rows(struct csv *c, const struct recorded *r, const struct series *
         csv_text(c, cell->metrics[i]);
         csv_text(c, cell->units[i]);
         csv_integer(c, (int64_t)(s->n_blocks - s->n_warm));
-        csv_real(c, e.median);
-        csv_real(c, e.lo);
-        csv_real(c, e.hi);
+        CSV_REALS(c, e.median, e.lo, e.hi);
         csv_end(c);
     }
 }

@@ -7,8 +7,6 @@
 #include "reduce/measured.h"
 #include "reduce/summary.h"
 
-#include <stdlib.h>
-
 const char *const table_names[TABLES] = {
     [SAMPLES] = "samples.csv", [SUMMARY] = "summary.csv",   [ITERATION] = "iteration.csv",
     [METRICS] = "metrics.csv", [LAUNCHES] = "launches.csv", [WAN] = "wan.csv",
@@ -28,11 +26,10 @@ int tables_open(struct tables *t, const char *dir)
     int code = GS_OK;
     *t = (struct tables){0};
     for (int i = 0; i < TABLES && !code; i++) {
-        char *path = xstrfmt("%s/%s", dir, table_names[i]);
+        AUTO_FREE char *path = xstrfmt("%s/%s", dir, table_names[i]);
         code = csv_open(&t->csv[i], path);
         if (!code)
             csv_params_header(&t->csv[i], table_columns[i]);
-        free(path);
     }
     if (code)
         tables_close(t, false);

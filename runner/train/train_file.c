@@ -21,7 +21,7 @@ void train_file_note(struct train_file *f, const char *path)
 
 bool train_file_read(const struct train_file *f, struct train_times *times)
 {
-    struct text t = {0};
+    AUTO_TEXT struct text t = {0};
     struct stat s;
     if (stat(f->path, &s) || !files_read(f->path, FILES_ANY, LOG_MAX, &t))
         return false;
@@ -33,6 +33,5 @@ bool train_file_read(const struct train_file *f, struct train_times *times)
             *end++ = '\0';
         train_times_line(times, line, at);
     }
-    text_free(&t);
     return true;
 }

@@ -106,7 +106,7 @@ static void read_file(const struct train_file *f, struct train_times *t, struct 
 
 static int start(struct launching *l, struct train_slot *s, bool *stopped)
 {
-    struct train_times *times = train_times_new(&l->set);
+    AUTO(train_times_free_of) struct train_times *times = train_times_new(&l->set);
     struct train_output output = {.log = l->log, .times = l->set.file ? NULL : times};
     struct train_ended ended;
     struct train_file file;
@@ -129,7 +129,6 @@ static int start(struct launching *l, struct train_slot *s, bool *stopped)
         say_result(l, s, &f, times, ended.took_s);
     }
     train_output_free(&output);
-    train_times_free(times);
     return code;
 }
 

@@ -3,9 +3,7 @@
 
 #include "base/files.h"
 #include "base/secrets.h"
-#include "base/text.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

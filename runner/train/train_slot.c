@@ -116,7 +116,7 @@ static int each_line(struct carrier *c, const char *path,
                      int (*take)(struct carrier *, struct train_slot *, const struct raw_line *))
 {
     const unsigned want = 1u << RAW_CELL | 1u << RAW_NOTE | 1u << RAW_BLOCK | 1u << RAW_FAIL;
-    struct raw *raw;
+    AUTO(raw_close_of) struct raw *raw = NULL;
     struct raw_line l;
     int got = 0, code = raw_open(&raw, path);
     if (code)
@@ -125,14 +125,13 @@ static int each_line(struct carrier *c, const char *path,
         struct train_slot *s = slot_of(c, &l);
         code = s ? take(c, s, &l) : GS_OK;
     }
-    raw_close(raw);
     return got < 0 ? GS_FAILED : code;
 }
 
 int train_slots_carry(struct record *r, struct train_slot *slots, size_t n, const char *dir,
                       int launch)
 {
-    struct ledger *l;
+    AUTO(ledger_free_of) struct ledger *l = NULL;
     int code = ledger_read(&l, dir);
     if (code)
         return code;
@@ -143,6 +142,5 @@ int train_slots_carry(struct record *r, struct train_slot *slots, size_t n, cons
             code = each_line(&c, path, mark) ? GS_FAILED : each_line(&c, path, copy_line);
         free(c.theirs);
     }
-    ledger_free(l);
     return code;
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "train/train_times.h"
 
-#include "base/text.h"
 #include "wan/watch_lines.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <regex.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/text.h"
 #include "config/train_settings.h"
 
 #include <stddef.h>
@@ -17,6 +18,7 @@ struct train_step {
 struct train_times;
 struct train_times *train_times_new(const struct train_settings *s);
 void train_times_free(struct train_times *t);
+AUTO_POINTER(struct train_times, train_times_free)
 /* A terminated line, which may be changed. */
 void train_times_line(struct train_times *t, char *line, double at);
 size_t train_times_get(const struct train_times *t, const struct train_step **steps);

@@ -13,7 +13,6 @@
 #include "trial/trial_recording.h"
 #include "trial/trial_result.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,17 +68,14 @@ static char *config_text(const struct job *j)
 /* In the folder of the recordings, which all nodes of the job must see. */
 static int make_folder(struct job *j)
 {
-    char *root = realpath(j->o->out, NULL), *agree;
+    AUTO_FREE char *root = realpath(j->o->out, NULL);
     if (!root)
         return fail_file(j->o->out, "written to", errno);
     j->ranks = xstrfmt("%s/.trial.XXXXXX", root);
-    free(root);
     if (!mkdtemp(j->ranks))
         return fail_file(j->ranks, "made", errno);
-    agree = xstrfmt("%s/agree", j->ranks);
-    int made = mkdir(agree, 0777);
-    free(agree);
-    if (made)
+    AUTO_FREE char *agree = xstrfmt("%s/agree", j->ranks);
+    if (mkdir(agree, 0777))
         return fail_file(j->ranks, "written to", errno);
     j->config = xstrfmt("%s/trial.txt", j->ranks);
     AUTO_FREE char *text = config_text(j);
@@ -89,14 +85,12 @@ static int make_folder(struct job *j)
 
 static void empty(const char *dir)
 {
-    struct dirent *e;
-    DIR *d = opendir(dir);
-    while (d && (e = readdir(d))) {
-        AUTO_FREE char *path = xstrfmt("%s/%s", dir, e->d_name);
+    AUTO_WORDS struct words names = {0};
+    files_list(dir, NULL, &names);
+    for (size_t i = 0; i < names.n; i++) {
+        AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
         unlink(path);
     }
-    if (d)
-        closedir(d);
 }
 
 /* A job that still runs cannot write to it any more; its trial is over. */
@@ -207,7 +201,7 @@ static void warn_captured(struct job *j, const struct trial_ranks *r)
  * command that failed has reported why itself. */
 static int collect(struct job *j, bool ended, int status)
 {
-    struct trial_ranks r;
+    AUTO(trial_ranks_free) struct trial_ranks r = {0};
     int code = trial_ranks_read(&r, j->ranks);
     if (code)
         return ended ? code : GS_OK;
@@ -227,7 +221,6 @@ static int collect(struct job *j, bool ended, int status)
         if (!code && !ended && j->o->keep_best)
             keep_best(j, c);
     }
-    trial_ranks_free(&r);
     return code;
 }
 

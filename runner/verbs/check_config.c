@@ -8,7 +8,6 @@
 #include "plan/sweep.h"
 #include "wan/wan_audit.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* With faulty settings there are no cells, but keys and values can still be checked. */

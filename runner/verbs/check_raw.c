@@ -22,7 +22,7 @@ static int check_run(const char *dir)
 
 static int check_tree(const char *dir)
 {
-    struct runs runs = {.unsorted = true};
+    AUTO(runs_free) struct runs runs = {.unsorted = true};
     int code = runs_find(&runs, dir);
     if (!code && !runs.n)
         code = fail_at(GS_USAGE, dir, 0, "holds no recording");
@@ -30,7 +30,6 @@ static int check_tree(const char *dir)
         int one = check_run(runs.v[i].dir);
         code = code ? code : one;
     }
-    runs_free(&runs);
     return code;
 }
 
@@ -40,7 +39,7 @@ static int check_file(const char *path)
     const char *slash = strrchr(path, '/'), *name = path_name(path);
     AUTO_FREE char *dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
     AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST), *run_id = NULL;
-    struct check_plan plan;
+    AUTO(check_plan_free) struct check_plan plan = {0};
     bool torn = false;
     int code = check_plan_read(&plan, dir);
     if (!access(manifest, F_OK)) {
@@ -52,7 +51,6 @@ static int check_file(const char *path)
     int one = check_recording(path, &(struct check){.plan = &plan, .run_id = run_id}, &torn);
     if (torn)
         say("%s: ignoring the incomplete last line", path);
-    check_plan_free(&plan);
     return code ? code : one;
 }
 

@@ -13,7 +13,7 @@ struct request {
 static int advise(void *request, char **roots, int n)
 {
     const struct request *q = request;
-    struct steps_evidence s;
+    AUTO(evidence_free) struct steps_evidence s = {0};
     if (q->check && q->emit)
         return fail(GS_USAGE, "advise: --check excludes --emit");
     if (q->check)
@@ -26,7 +26,6 @@ static int advise(void *request, char **roots, int n)
         code = emit_print(&s, q->emit);
     else if (!code)
         advice_print(&s);
-    evidence_free(&s);
     return code;
 }
 

@@ -25,7 +25,7 @@ static size_t living(const struct queue *q, long *jobs)
 
 static int cancel_queue(const struct campaign *c)
 {
-    struct queue q;
+    AUTO(queue_free) struct queue q = {0};
     int code = slurm_queue(&q, c);
     AUTO_FREE long *jobs = xcalloc(q.n + 1, sizeof *jobs);
     size_t n = living(&q, jobs);
@@ -36,20 +36,18 @@ static int cancel_queue(const struct campaign *c)
     if (!code)
         say("cancelled: %zu array%s; recordings are kept, resume measures the missing cells", n,
             n == 1 ? "" : "s");
-    queue_free(&q);
     return code;
 }
 
 static int cancel(const char *dir)
 {
-    struct campaign c;
+    AUTO(campaign_free) struct campaign c = {0};
     int lock = -1, code = campaign_read(&c, dir);
     if (!code)
         code = campaign_lock(&c, &lock);
     if (!code)
         code = cancel_queue(&c);
     lock_free(lock);
-    campaign_free(&c);
     return code;
 }
 

@@ -18,7 +18,7 @@ struct request {
 static int run(void *request, char **words, int n)
 {
     const struct request *q = request;
-    struct campaign c;
+    AUTO(campaign_free) struct campaign c = {0};
     struct collected got = {0};
     char size[32], *whole;
     (void)n;
@@ -38,7 +38,6 @@ static int run(void *request, char **words, int n)
         code = got.lacking ? GS_FAILED : GS_OK;
     }
     lock_free(lock);
-    campaign_free(&c);
     return code;
 }
 

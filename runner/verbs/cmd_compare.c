@@ -14,7 +14,6 @@
 #include "verbs/compare_inputs.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* ---- warnings ---- */
@@ -120,7 +119,7 @@ static bool any_twin(const struct comparison *c)
 
 static int show_repeats(const struct compare_request *q, const struct comparison *c)
 {
-    struct repeats r;
+    AUTO(repeats_free) struct repeats r = {0};
     repeats_find(&r, c);
     int code = q->out ? repeats_write(&r, q->out) : GS_OK;
     if (!code && !any_twin(c))
@@ -130,15 +129,14 @@ static int show_repeats(const struct compare_request *q, const struct comparison
     else if (!code && !q->quiet)
         repeats_print(&r);
     say_refused(c);
-    repeats_free(&r);
     return code;
 }
 
 /* A table already holds the solved contrasts; recordings are solved here. */
 static int compare_again(const struct compare_request *q, long threads)
 {
-    struct comparison c = {0};
-    struct choice choice = {0};
+    AUTO(comparison_free) struct comparison c = {0};
+    AUTO(choice_free) struct choice choice = {0};
     bool table = q->n == 1 && is_table(q->args[0]);
     for (size_t i = 0; i < q->n && !table; i++)
         if (is_table(q->args[i]))
@@ -147,11 +145,7 @@ static int compare_again(const struct compare_request *q, long threads)
     int code = table ? comparison_read(&c, q->args[0]) : compare_collect(&c, q, &choice);
     if (!code && !table)
         comparison_solve(&c, threads);
-    if (!code)
-        code = show_repeats(q, &c);
-    choice_free(&choice);
-    comparison_free(&c);
-    return code;
+    return code ? code : show_repeats(q, &c);
 }
 
 /* ---- the verb ---- */
@@ -174,8 +168,8 @@ static int compare(void *request, char **words, int n)
     int code = compare_check(q);
     if (code || q->again)
         return code ? code : compare_again(q, threads);
-    struct comparison c = {0};
-    struct choice choice = {0};
+    AUTO(comparison_free) struct comparison c = {0};
+    AUTO(choice_free) struct choice choice = {0};
     code = compare_collect(&c, q, &choice);
     if (!code) {
         comparison_solve(&c, threads);
@@ -187,8 +181,6 @@ static int compare(void *request, char **words, int n)
         code = gate(q, &c);
     if (!code && comparison_regressed(&c))
         code = fail(GS_FAILED, "%s: slower than [reference] allows", q->args[0]);
-    choice_free(&choice);
-    comparison_free(&c);
     return code;
 }
 

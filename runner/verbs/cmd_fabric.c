@@ -94,7 +94,7 @@ static int show(void *request, char **words, int n)
     struct stat is;
     if (q->root && (stat(q->root, &is) != 0 || !S_ISDIR(is.st_mode)))
         return fail(GS_USAGE, "fabric: --root %s: not a folder", q->root);
-    struct fabric f;
+    AUTO(fabric_free) struct fabric f = {0};
     struct fabric_setting settings[FABRIC_SETTINGS_MAX];
     AUTO_FREE char *real = q->root ? realpath(q->root, NULL) : xstrdup("");
     fabric_read(&f, real);
@@ -109,7 +109,6 @@ static int show(void *request, char **words, int n)
         show_rest(&f);
         show_settings(settings, chosen);
     }
-    fabric_free(&f);
     return GS_OK;
 }
 

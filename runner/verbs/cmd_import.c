@@ -6,7 +6,6 @@
 #include "import/import_write.h"
 #include "verbs/commands.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct request {
@@ -63,9 +62,7 @@ static int read_file(const struct request *q, const char *path, struct imported 
     int code = q->pattern ? facts_from_path(&out->facts, q->pattern, path) : GS_OK;
     if (!code)
         code = import_read(&out->imp, path, q->format);
-    if (!code)
-        code = name_config(out);
-    return code;
+    return code ? code : name_config(out);
 }
 
 static void forget(struct imported *f)

@@ -24,17 +24,13 @@ static int lab(void *request, char **words, int n)
 {
     (void)n;
     const struct request *q = request;
-    struct config *c;
-    struct lab_spec s;
+    AUTO(config_free_of) struct config *c = NULL;
+    AUTO(lab_spec_free) struct lab_spec s = {0};
     int code = config_load(&c, words[0], q->set);
     if (code)
         return code;
     code = lab_spec_read(&s, c);
-    if (!code)
-        code = lab_run(&s, &q->lab, words + 1);
-    lab_spec_free(&s);
-    config_free(c);
-    return code;
+    return code ? code : lab_run(&s, &q->lab, words + 1);
 }
 
 int cmd_lab(int argc, char **argv)

@@ -181,7 +181,7 @@ static int write_config(const struct links *l, const char *dir, const char *to)
 
 static int answer(const struct request *q, const char *dir, const struct words *sites)
 {
-    struct links l;
+    AUTO(links_free) struct links l = {0};
     int code = links_read(&l, dir);
     if (!code && sites->n != l.n)
         code = fail(GS_USAGE, "%s: %zu ranks for the %zu sites of its config", dir, l.n, sites->n);
@@ -193,7 +193,6 @@ static int answer(const struct request *q, const char *dir, const struct words *
         links_print(&l);
     if (!code && q->write)
         code = write_config(&l, dir, q->write);
-    links_free(&l);
     return code;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "base/locate.h"
 #include "base/printable.h"
 #include "base/program_dir.h"
@@ -14,7 +15,6 @@
 #include "record/runs.h"
 #include "verbs/commands.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,16 +28,11 @@ static void put_plugin(void *ctx, const char *name, const char *path, const stru
     printf("  %-16s %-6s %s\n", "", "", path);
 }
 
-static int is_config(const struct dirent *e)
-{
-    return e->d_name[0] != '.' && text_ends(e->d_name, ".ini");
-}
-
 static void put_config(const char *dir, const char *file)
 {
     char why[1024];
     AUTO_FREE char *path = xstrfmt("%s/%s", dir, file);
-    struct config *c = NULL;
+    AUTO(config_free_of) struct config *c = NULL;
     err_capture(why, sizeof why);
     config_load(&c, path, NULL);
     err_capture(NULL, 0);
@@ -45,21 +40,16 @@ static void put_config(const char *dir, const char *file)
     printf("  %-16.*s %s\n", (int)strlen(file) - 4, file, path);
     if (!c || title)
         printf("  %-16s %s\n", "", c ? title->value : why);
-    config_free(c);
 }
 
 /* Returns the number of configs. */
-static int put_configs(const char *dir)
+static size_t put_configs(const char *dir)
 {
-    struct dirent **entries;
-    int n = scandir(dir, &entries, is_config, alphasort);
-    for (int i = 0; i < n; i++) {
-        put_config(dir, entries[i]->d_name);
-        free(entries[i]);
-    }
-    if (n >= 0)
-        free(entries);
-    return n > 0 ? n : 0;
+    AUTO_WORDS struct words files = {0};
+    files_list(dir, "*.ini", &files);
+    for (size_t i = 0; i < files.n; i++)
+        put_config(dir, files.v[i]);
+    return files.n;
 }
 
 static int list(void)
@@ -96,20 +86,16 @@ static int recordings(struct words *names)
 
 static int platforms(struct words *names)
 {
-    struct dirent **entries;
-    int code = GS_OK, n = scandir("configs", &entries, is_config, alphasort);
+    int code = GS_OK;
     *names = (struct words){0};
-    for (int i = 0; i < n; i++) {
-        char *file = entries[i]->d_name;
+    files_list("configs", "*.ini", names);
+    for (size_t i = 0; i < names->n; i++) {
+        char *file = names->v[i];
         if (!printable_name(file))
             code = fail_at(GS_FAILED, "configs", 0, "'%s' is not a name (%s); rename the file",
                            file, PRINTABLE_NAME_RULE);
         file[strlen(file) - strlen(".ini")] = '\0';
-        words_add(names, file);
-        free(entries[i]);
     }
-    if (n >= 0)
-        free(entries);
     return code;
 }
 
@@ -127,14 +113,13 @@ static int list_names(const char *kind)
 {
     const char *all[KINDS];
     for (size_t i = 0; i < KINDS; i++) {
-        struct words names;
+        AUTO_WORDS struct words names = {0};
         all[i] = kinds[i].kind;
         if (strcmp(kind, kinds[i].kind))
             continue;
         int code = kinds[i].sound ? kinds[i].sound(&names) : (kinds[i].names(&names), GS_OK);
         for (size_t k = 0; k < names.n && !code; k++)
             printf("%s\n", names.v[k]);
-        words_free(&names);
         return code;
     }
     const char *near = text_nearest(kind, all, KINDS);

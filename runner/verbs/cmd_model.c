@@ -8,8 +8,6 @@
 #include "wan/choice.h"
 #include "wan/wan_report.h"
 
-#include <string.h>
-
 struct request {
     const char **set;
     const char *csv, *claims;
@@ -51,9 +49,9 @@ static int model(void *request, char **words, int n)
     (void)n;
     const struct request *q = request;
     const char *path = words[0];
-    struct config *c;
+    AUTO(config_free_of) struct config *c = NULL;
     struct settings set;
-    struct wan_map m = {0};
+    AUTO(wan_map_free) struct wan_map m = {0};
     int code = config_load(&c, path, q->set);
     if (code)
         return code;
@@ -66,8 +64,6 @@ static int model(void *request, char **words, int n)
         wan_map_disturb(&m);
         code = model_training(q, c, set.platform.name, &m);
     }
-    wan_map_free(&m);
-    config_free(c);
     return code;
 }
 

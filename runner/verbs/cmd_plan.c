@@ -18,7 +18,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct plan_options {
     const char **set;
@@ -239,17 +238,14 @@ static int plan_config(void *request, char **words, int n)
 {
     (void)n;
     const struct plan_options *o = request;
-    struct config *c;
+    AUTO(config_free_of) struct config *c = NULL;
     struct settings set;
     int code = config_load(&c, words[0], o->set);
     if (!code)
         code = settings_read(c, &set);
     if (!code)
         code = wan_map_check_words(c);
-    if (!code)
-        code = show_sections(c, o);
-    config_free(c);
-    return code;
+    return code ? code : show_sections(c, o);
 }
 
 int cmd_plan(int argc, char **argv)

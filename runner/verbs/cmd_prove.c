@@ -36,7 +36,7 @@ static int run_plan(const struct request *q, struct proof_plan *p)
 static int prove_run(const struct request *q, const struct steps_evidence *s,
                      const struct advice_run *run, size_t *plans)
 {
-    struct proof_plan p;
+    AUTO(proof_plan_free) struct proof_plan p = {0};
     AUTO_WORDS struct words settings = {0};
     advice_settings(&settings, s, run->shape);
     int code = proof_plan(&p, s, run, &settings, (const char *const *)q->set);
@@ -44,7 +44,6 @@ static int prove_run(const struct request *q, const struct steps_evidence *s,
         ++*plans;
         code = run_plan(q, &p);
     }
-    proof_plan_free(&p);
     return code;
 }
 
@@ -122,7 +121,7 @@ static bool is_new(const struct evidence *e, const struct steps_evidence *before
 /* From the platform's recordings, where the new runs are. */
 static int answer(const struct request *q, const struct steps_evidence *before)
 {
-    struct steps_evidence after;
+    AUTO(evidence_free) struct steps_evidence after = {0};
     AUTO_FREE char *root = xstrfmt("%s/%s", q->out, before->shapes[0].platform);
     int code = evidence_read(&after, &root, 1);
     for (size_t i = 0; i < after.n && !code; i++) {
@@ -136,14 +135,13 @@ static int answer(const struct request *q, const struct steps_evidence *before)
                        : "unknown",
                    level_names[e->level], e->c->run_id);
     }
-    evidence_free(&after);
     return code;
 }
 
 static int prove(void *request, char **roots, int n)
 {
     const struct request *q = request;
-    struct steps_evidence s;
+    AUTO(evidence_free) struct steps_evidence s = {0};
     if (q->command && !*q->command)
         return fail(GS_USAGE, "prove: there is no command behind '--'");
     int code = evidence_read(&s, roots, (size_t)n);
@@ -151,7 +149,6 @@ static int prove(void *request, char **roots, int n)
         code = q->command ? prove_in_job(q, &s) : prove_steps(q, &s);
     if (!code && !q->quiet && s.n_shapes)
         code = answer(q, &s);
-    evidence_free(&s);
     return code;
 }
 

@@ -2,7 +2,6 @@
 #include "base/cli.h"
 #include "base/err.h"
 #include "base/locate.h"
-#include "base/text.h"
 #include "publish/page.h"
 #include "record/choose_runs.h"
 #include "verbs/commands.h"
@@ -18,7 +17,7 @@ struct request {
 static int report(void *request, char **platforms, int n)
 {
     struct request *q = request;
-    struct choice choice = {0};
+    AUTO(choice_free) struct choice choice = {0};
     int code = GS_OK;
     if (!n && !q->all && !q->source.raw) {
         code = choose_runs(&choice, NULL, 0);
@@ -32,7 +31,6 @@ static int report(void *request, char **platforms, int n)
         code = page_write(q->path, &q->source);
     if (!code)
         say("%s: open it in a browser", q->path);
-    choice_free(&choice);
     return code;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "base/err.h"
 #include "base/locate.h"
 #include "base/text.h"
 #include "cluster/campaign.h"

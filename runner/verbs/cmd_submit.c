@@ -15,7 +15,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct submit {
@@ -100,7 +99,7 @@ static int make_campaign(const struct submit *s, struct campaign *c)
 
 static int submit(const struct submit *s)
 {
-    struct campaign c;
+    AUTO(campaign_free) struct campaign c = {0};
     int lock = -1, code = make_campaign(s, &c);
     if (!code)
         code = campaign_lock(&c, &lock);
@@ -118,7 +117,6 @@ static int submit(const struct submit *s)
         free(dir);
     }
     lock_free(lock);
-    campaign_free(&c);
     return code;
 }
 
@@ -145,14 +143,13 @@ static void print_command(const struct campaign *c, size_t k)
 
 static int dry_run(const struct submit *s)
 {
-    struct campaign c = {.id = xstrdup("gs-DATE-XXXX")};
+    AUTO(campaign_free) struct campaign c = {.id = xstrdup("gs-DATE-XXXX")};
     AUTO_FREE char *cwd = getcwd(NULL, 0);
     c.dir = *s->root == '/' ? xstrfmt("%s/%s", s->root, c.id)
                             : xstrfmt("%s/%s/%s", cwd ? cwd : "", s->root, c.id);
     int code = compose_tasks(&c, &s->shapes, s->sections.plans, s->array_max, print_script);
     for (size_t k = 0; !code && k < c.n_arrays; k++)
         print_command(&c, k);
-    campaign_free(&c);
     return code;
 }
 

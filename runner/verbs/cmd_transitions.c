@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
-#include "base/err.h"
 #include "base/locate.h"
 #include "base/text.h"
 #include "curves/transitions.h"
@@ -22,7 +21,7 @@ struct request {
 static void choose(struct request *q, const char *word)
 {
     AUTO_FREE char *folder = word ? locate_platform(word) : NULL;
-    struct choice choice = {0};
+    AUTO(choice_free) struct choice choice = {0};
     q->dir = word && !folder ? word : CSV;
     if (folder)
         q->platform = xstrdup(word);
@@ -30,7 +29,6 @@ static void choose(struct request *q, const char *word)
         choice_say(&choice);
         q->platform = xstrdup(choice.platform);
     }
-    choice_free(&choice);
 }
 
 static int transitions(void *request, char **words, int n)

@@ -46,8 +46,8 @@ struct input {
 /* Takes the predicted rate and step time from the model of a config. */
 static int expect(const struct request *q, struct watch_options *o)
 {
-    struct config *c;
-    struct wan_map m = {0};
+    AUTO(config_free_of) struct config *c = NULL;
+    AUTO(wan_map_free) struct wan_map m = {0};
     struct wan_training t;
     int code = config_load(&c, q->config, q->set);
     if (code)
@@ -63,8 +63,6 @@ static int expect(const struct request *q, struct watch_options *o)
         o->tokens = t.tokens;
         o->gpus = t.gpus;
     }
-    wan_map_free(&m);
-    config_free(c);
     return code;
 }
 

@@ -70,7 +70,7 @@ static int explain_line(struct paper_tables tables, const char *table, long line
 static int answer(void *request, char **words, int n)
 {
     const struct request *q = request;
-    struct numbers b;
+    AUTO(numbers_close) struct numbers b = {0};
     const struct paper_tables tables = {.csv = q->csv, .raw = q->raw, .configs = q->configs};
     AUTO_FREE char *table = NULL;
     if (q->output && n)
@@ -85,7 +85,6 @@ static int answer(void *request, char **words, int n)
         code = explain(q, &b, words[i]);
     for (size_t i = 0; i < b.d.n && !code && !n && !q->output; i++)
         puts(b.d.v[i].name);
-    numbers_close(&b);
     return code;
 }
 

@@ -91,7 +91,7 @@ static void put_point(struct textplot *p, const struct show_point *q, bool busbw
 void show_curve_print(const struct show_curve *c)
 {
     const char *panel = fullest(c);
-    struct textplot p = {0};
+    AUTO(textplot_free) struct textplot p = {0};
     bool busbw = panel, steps = false;
     if (!panel)
         return;
@@ -112,7 +112,6 @@ void show_curve_print(const struct show_curve *c)
     textplot_print(&p);
     if (steps)
         puts("  clocks may differ between sizes: compare configs at one size only");
-    textplot_free(&p);
 }
 
 void show_curve_free(struct show_curve *c)

@@ -179,7 +179,7 @@ static int write_text(const char *text, const char *out)
 int show_format(const char *dir, const char *format, const char *out)
 {
     const char *names[FORMATS];
-    struct run_summary s;
+    AUTO(run_summary_free) struct run_summary s = {0};
     size_t k = 0;
     for (size_t i = 0; i < FORMATS; i++)
         names[i] = formats[i].name;
@@ -196,8 +196,5 @@ int show_format(const char *dir, const char *format, const char *out)
         code =
             fail(GS_USAGE, "%s: holds no collective, which %s needs; --format json has all cells",
                  dir, format);
-    if (!code)
-        code = write_text(text, out);
-    run_summary_free(&s);
-    return code;
+    return code ? code : write_text(text, out);
 }

@@ -195,9 +195,8 @@ enum wl_status compute_queue(struct state *s, const struct operands *o,
     cublasStatus_t e = multiply(s, &o->pool[proxy_pool(c->precision)], c);
     if (e == CUBLAS_STATUS_SUCCESS)
         return WL_OK;
-    HOST_FAIL(s->host, "cublasGemmEx, m=%d n=%d k=%d x%d: %s", c->m, c->n, c->k, c->count,
-              cublasGetStatusString(e));
-    return WL_FAIL;
+    return HOST_FAILED(s->host, "cublasGemmEx, m=%d n=%d k=%d x%d: %s", c->m, c->n, c->k, c->count,
+                       cublasGetStatusString(e));
 }
 
 cudaError_t operands_poison(struct state *s, const struct operands *o)

@@ -40,8 +40,7 @@ static enum wl_status set_up(struct state *s)
         e = cublasSetWorkspace(s->blas, s->workspace, WORKSPACE_B);
     if (e == CUBLAS_STATUS_SUCCESS)
         return WL_OK;
-    HOST_FAIL(s->host, "cuBLAS: %s", cublasGetStatusString(e));
-    return WL_FAIL;
+    return HOST_FAILED(s->host, "cuBLAS: %s", cublasGetStatusString(e));
 }
 
 static void close_proxy(void *state)
@@ -65,10 +64,8 @@ static void close_proxy(void *state)
 static enum wl_status open_proxy(void **state, const struct wl_host *host)
 {
     struct state *s = calloc(1, sizeof *s);
-    if (!s) {
-        HOST_FAIL(host, "out of host memory");
-        return WL_FAIL;
-    }
+    if (!s)
+        return HOST_FAILED(host, "out of host memory");
     s->host = host;
     enum wl_status status = cuda_open(&s->gpu, &s->comms, host);
     if (status == WL_OK)

@@ -238,10 +238,8 @@ enum wl_status prepare_step(void *state, const struct proxy_cell *cell,
 {
     struct state *s = state;
     struct step *p = calloc(1, sizeof *p);
-    if (!p) {
-        HOST_FAIL(s->host, "out of host memory");
-        return WL_FAIL;
-    }
+    if (!p)
+        return HOST_FAILED(s->host, "out of host memory");
     *p = (struct step){.state = s, .cell = cell, .work = work};
     enum wl_status status = prepare_parts(p);
     if (status == WL_OK)

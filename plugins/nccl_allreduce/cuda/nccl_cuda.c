@@ -19,10 +19,8 @@ static void close_cuda(void *self)
 static enum wl_status open_cuda(void **self, const struct wl_host *host)
 {
     struct state *s = calloc(1, sizeof *s);
-    if (!s) {
-        HOST_FAIL(host, "out of host memory");
-        return WL_FAIL;
-    }
+    if (!s)
+        return HOST_FAILED(host, "out of host memory");
     s->host = host;
     enum wl_status status = cuda_open(&s->gpu, &s->comms, host);
     if (status == WL_OK)

@@ -106,10 +106,8 @@ enum wl_status prepare_cuda(void *self, const void *cell, void **prepared)
 {
     struct state *s = self;
     struct prepared *p = calloc(1, sizeof *p);
-    if (!p) {
-        HOST_FAIL(s->host, "out of host memory");
-        return WL_FAIL;
-    }
+    if (!p)
+        return HOST_FAILED(s->host, "out of host memory");
     p->state = s;
     p->cell = *(const struct nccl_cell *)cell;
     enum wl_status status = prepare_steps(p);

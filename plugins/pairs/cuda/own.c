@@ -52,8 +52,7 @@ static enum wl_status check_copy(struct state *s, enum pairs_test test)
     if (test == PAIRS_FROM_DEVICE) {
         if (memcmp(s->back, s->mine, s->cell.size) == 0)
             return WL_OK;
-        HOST_FAIL(s->host, "GPU %d: a copy to the host is wrong", g->device);
-        return WL_FAIL;
+        return HOST_FAILED(s->host, "GPU %d: a copy to the host is wrong", g->device);
     }
     cudaError_t e = gpu_record_clear(s->wrong, g->stream);
     if (!e)

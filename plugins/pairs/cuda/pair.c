@@ -30,8 +30,7 @@ static enum wl_status look(struct state *s, uint64_t deadline_ns)
     sched_yield();
     if (!atomic_load(&s->gpu.aborted))
         return gpu_now_ns() > deadline_ns ? WL_RETRY : WL_OK;
-    HOST_FAIL(s->host, "not finished by its deadline");
-    return WL_FAIL;
+    return HOST_FAILED(s->host, "not finished by its deadline");
 }
 
 /* Waits until a call that does not block is over. WL_RETRY: it failed, or takes too long. */
