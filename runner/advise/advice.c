@@ -157,10 +157,10 @@ static void say_what_stays(FILE *f, const struct steps_evidence *s, size_t shape
     for (size_t i = 0; i < s->n; i++)
         if (of_shape(&s->v[i], shape) && (!last || s->v[i].level >= last->level))
             last = &s->v[i];
-    if (last->level == LEVEL_TRAINING)
+    if (last && last->level == LEVEL_TRAINING)
         fprintf(f, "Keep %s", last->c->baseline);
     else
-        fprintf(f, "Leave %s alone", setting_of(&setting, last->c) ? "NCCL" : "MPI");
+        fprintf(f, "Leave %s alone", last && setting_of(&setting, last->c) ? "NCCL" : "MPI");
 }
 
 static void say_left_alone(FILE *f, const struct steps_evidence *s, size_t shape)

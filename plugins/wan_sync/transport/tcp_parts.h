@@ -3,6 +3,7 @@
  * Private header of the modules of the tcp transport:
  *
  *   tcp_open      collective opening        tcp_link   the loop, deadlines, the operations
+ *   tcp_probe     first estimates of rates
  *   tcp_addr      addresses, listening      tcp_hello  connections until both ends are proved
  *   tcp_door      links that share a port   tcp_given  addresses from a file
  *   tcp_out       a stream's sending side   tcp_in     its receiving side
@@ -215,7 +216,12 @@ int tcp_keyring_open(struct tcp_link *l, char *why, size_t size); /* this rank's
 int tcp_keyring_pair(struct tcp_link *l); /* with every peer; forgets our own */
 void tcp_keyring_close(struct tcp_link *l);
 
-/* tcp_open.c */
+/* tcp_probe.c */
+#define TCP_PROBES_MOST 7 /* neighbours: of up to eight ranks every pair */
+/* All ranks at once, each to the rank `by` places on, as in a ring. 0, or -1: broken. */
+int tcp_probe(struct tcp_link *l, int by);
+/* The best rate becomes that of the uplink; a peer with a much lower one is narrow. */
+void tcp_probes_compare(struct tcp_link *l);
 void tcp_probe_push(struct tcp_peer *p); /* sends probes on all streams that have room */
 bool tcp_probe_sends(const struct tcp_peer *p);
 
