@@ -80,7 +80,7 @@ function bytes_text(b) {
 # Parameters in which the steps of a section differ, or all with a number of GEMMs or buckets.
 function step_words(step,    part, n, i, word, key, text) {
     split(step, part, SUBSEP)
-    text = part[4] > 0 ? bytes_text(part[4]) : part[3] != "" ? part[3] : "step"
+    text = part[4] > 0 ? bytes_text(part[4]) : part[3] != "" ? part[3] : part[1] == "training" ? "job" : "step"
     n = split(part[5], word, " ")
     for (i = 1; i <= n; i++) {
         key = word[i]

@@ -40,7 +40,7 @@ first() { head -n 1 <<<"$out"; }
 
 two='1\.[0-9] to 2\.[0-9]' synthetic='shown in synthetic steps only\.$'
 in_one='shorter in 1 of 1 step'
-no_win='no setting was shown to shorten a step by more than 0\.5% on sim \(2 ranks\)'
+no_win='no setting was shown to shorten a step by 0\.5% or more on sim \(2 ranks\)'
 cuda='"backend":"cuda","gemms":"1"'
 
 # ---- a winner
@@ -252,9 +252,17 @@ fresh
 steps 1 '' "$cuda" effect=0
 edit 1 's/"iter_proxy"/"train"/; s/"mode":"overlapped"/"mode":""/'
 edit 1 's/"config":"auto"/"config":"bucket_cap=25"/'
+edit 1 's/"size":"8",//; s/"size_B":8/"size_B":0/'
 exits 0 'advise on a training without a winner succeeds' "$gradsync" advise sim
 like "$(first)" '^Keep bucket_cap=25: no setting was shown' \
     'a training without a winner keeps its baseline'
+like "$out" 'job +ctas=16' 'a training without a size is called a job'
+steps 2 other '"backend":"cuda","gemms":"4"' effect=0
+edit 2 's/"ctas=/&1/g'
+sed -i 's/0.1%/1%/' data/raw/sim/iter_proxy/2/config.ini
+exits 0 'advise on a training and a synthetic step succeeds' "$gradsync" advise sim
+like "$(first)" '^Change nothing: no setting was shown to shorten a step by 1% or more' \
+    'without one baseline the advice names none, and the widest bound of a verdict is the least gain'
 
 # ---- proof inside a job, which plays NCCL and its ranks: there ctas=8 shortens a step
 

@@ -153,6 +153,17 @@ defines "time.a = time: SELECT median_s FROM summary WHERE $A_ROW"
 config $'size = 32\nconfigs = a, b' 2
 refused 'a recording of another config' \
     "$first: stale: configs/p.ini.*fill it: gradsync run configs/p.ini"
+cp -r "$first" kept
+sed -i 's/"label":""/"label":"proof-1"/' "$first"/*.jsonl && manifest "$first"
+refused 'a proof of advice' "$first: stale: .*fill it: gradsync prove p$"
+sed -i 's/"null"/"train"/; s/"label":"proof-1"/"label":""/' "$first"/*.jsonl && manifest "$first"
+sed -i "s/workload='null'/workload='train'/" macros.txt
+mv raw/p/null raw/p/train
+tables
+why time.a
+is "$rc" 0 'a training has a config of its own, which the config of the platform need not name'
+rm -rf raw/p/* tex2 && mkdir raw/p/null && mv kept "$first"
+defines "time.a = time: SELECT median_s FROM summary WHERE $A_ROW"
 config $'size = 8, 16\nconfigs = a, b\nsizes = 9' 2
 refused 'a config that cannot be planned' \
     "$first: its config cannot be planned: configs/p.ini:[0-9]+: .*sizes.*fill it: gradsync \

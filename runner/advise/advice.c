@@ -149,18 +149,38 @@ static bool any_numbers(const struct steps_evidence *s, size_t shape)
     return false;
 }
 
-/* What to do without advice: "Leave NCCL alone", "Keep bucket_cap=25". */
+/* What to do without advice: "Leave NCCL alone", "Keep bucket_cap=25"; "Change nothing" where the
+ * recordings do not share one baseline. */
 static void say_what_stays(FILE *f, const struct steps_evidence *s, size_t shape)
 {
-    const struct evidence *last = NULL;
+    const struct evidence *first = NULL;
     struct setting setting;
-    for (size_t i = 0; i < s->n; i++)
-        if (of_shape(&s->v[i], shape) && (!last || s->v[i].level >= last->level))
-            last = &s->v[i];
-    if (last && last->level == LEVEL_TRAINING)
-        fprintf(f, "Keep %s", last->c->baseline);
+    bool differ = false, training = false;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct evidence *e = &s->v[i];
+        if (!of_shape(e, shape))
+            continue;
+        first = first ? first : e;
+        differ = differ || strcmp(e->c->baseline, first->c->baseline);
+        training = training || e->level == LEVEL_TRAINING;
+    }
+    if (differ)
+        fprintf(f, "Change nothing");
+    else if (training)
+        fprintf(f, "Keep %s", first->c->baseline);
     else
-        fprintf(f, "Leave %s alone", last && setting_of(&setting, last->c) ? "NCCL" : "MPI");
+        fprintf(f, "Leave %s alone", first && setting_of(&setting, first->c) ? "NCCL" : "MPI");
+}
+
+/* The least gain that a verdict shows: the bound of equivalence, of whichever recording has the
+ * widest. */
+static double least_shown(const struct steps_evidence *s, size_t shape)
+{
+    double least = GAIN_LEAST;
+    for (size_t i = 0; i < s->n; i++)
+        if (of_shape(&s->v[i], shape))
+            least = fmax(least, s->v[i].c->bound);
+    return least;
 }
 
 static void say_left_alone(FILE *f, const struct steps_evidence *s, size_t shape)
@@ -169,9 +189,9 @@ static void say_left_alone(FILE *f, const struct steps_evidence *s, size_t shape
     double open = left_open(s, shape);
     say_what_stays(f, s, shape);
     fprintf(f,
-            ": no setting was shown to shorten a step by more than %.1f%% on %s (%s "
+            ": no setting was shown to shorten a step by %.3g%% or more on %s (%s "
             "rank%s)%s; ",
-            100 * GAIN_LEAST, at->platform, at->ranks, strcmp(at->ranks, "1") ? "s" : "",
+            100 * least_shown(s, shape), at->platform, at->ranks, strcmp(at->ranks, "1") ? "s" : "",
             any_win(s, shape) ? " without lengthening another" : "");
     if (!isnan(open))
         fprintf(f, "the largest possible gain left open is %.1f%%.", 100 * open);

@@ -72,7 +72,9 @@ char *advice_step_name(const struct steps_evidence *s, const struct evidence *e)
     AUTO_FREE char *where = axes_where(&axes, "", e->step);
     if (labels_differ && *e->c->label)
         text_addf(&t, "%s ", e->c->label);
-    text_add(&t, e->c->size_B ? short_size(size, sizeof size, e->c->size_B) : "step");
+    text_add(&t, e->c->size_B                 ? short_size(size, sizeof size, e->c->size_B)
+                 : e->level == LEVEL_TRAINING ? "job"
+                                              : "step");
     words_split(&parts, where, ' ');
     for (size_t i = 0; i < parts.n; i++)
         if (strcmp(parts.v[i], "-") && !repeats_size(parts.v[i], e->c->size_B))

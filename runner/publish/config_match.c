@@ -92,8 +92,8 @@ int64_t config_match_cells(const struct recorded *r, const char *path, const cha
 {
     char said[512] = "";
     *why = NULL;
-    if (!strcmp(r->workload,
-                "trial")) { /* its cells come from the command line, not from a config */
+    /* Their cells come from the command line and from a config of any name. */
+    if (!strcmp(r->workload, "trial") || !strcmp(r->workload, "train")) {
         for (size_t i = 0; i < r->n_cells; i++)
             requested[i] = true;
         return 0;
