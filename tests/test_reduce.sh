@@ -236,6 +236,9 @@ like "$(sed -n 2p wide.csv/summary.csv)" \
 like "$("$gradsync" show wide 2>/dev/null)" \
     $'ok \\[1\\]\n.*\n\\[1\\] T_ss over 10 operations, fewer than 16; power cap' \
     'show tells of few operations and of throttled clocks'
+sed -i '/"type":"block"/s/"iters":10/"iters":20/' wide/w/launch-02.01.jsonl
+"$gradsync" reduce -q wide -o wide.csv
+is "$(of wide.csv $A iterations)" 10 'iterations is the smallest number of any timed sample'
 
 # ---- steps
 step() { # LAUNCH CELL CONFIG MODE
