@@ -239,6 +239,10 @@ like "$("$gradsync" show wide 2>/dev/null)" \
 sed -i '/"type":"block"/s/"iters":10/"iters":20/' wide/w/launch-02.01.jsonl
 "$gradsync" reduce -q wide -o wide.csv
 is "$(of wide.csv $A iterations)" 10 'iterations is the smallest number of any timed sample'
+sed -i -E 's/("busbw_factor": ?)1[.0]*/\11.5/' wide/w/plan.json wide/w/launch-0?.01.jsonl
+"$gradsync" reduce -q wide -o wide.csv
+is "$(awk "BEGIN { print $(of wide.csv $A busbw_Bps) / $(of wide.csv $A algbw_Bps) }")" 1.5 \
+    'the bus bandwidth is the algorithm bandwidth times the factor of the collective'
 
 # ---- steps
 step() { # LAUNCH CELL CONFIG MODE
