@@ -4,7 +4,7 @@
  *
  * A plugin is a shared object that exports one constant, wl_plugin_v1. It declares its
  * parameters and metrics in tables; the runner parses, checks, documents and sweeps them,
- * and owns order, warm-up, iterations a sample, stopping, statistics, recording, deadlines
+ * and owns order, warm-up, iterations per sample, stopping, statistics, recording, deadlines
  * and retries. A plugin never prints, exits, reads the environment or argv, writes files or
  * does statistics. Everything here is append-only within a version.
  *
@@ -27,11 +27,12 @@ extern "C" {
 #define WL_METRICS_MAX 16
 #define WL_WARNING "warning" /* the key of a note that the user is told as well, once a run */
 
-/* What a call made of it. Any status but WL_OK is preceded by host->fail() or by text in `why`. */
+/* The result of a call. Before any status but WL_OK, the call gives its reason by host->fail() or in
+ * `why`. */
 enum wl_status {
     WL_OK,
-    WL_SKIP,  /* this machine cannot: recorded with the reason, the rest goes on */
-    WL_RETRY, /* this sample is invalid, take it again */
+    WL_SKIP,  /* this machine cannot do it: recorded with the reason, and the run continues */
+    WL_RETRY, /* this sample is invalid; take it again */
     WL_FAIL   /* it should have worked and did not */
 };
 
@@ -74,8 +75,8 @@ struct wl_param {
 #define WL_TEXT_FIELD(S, member)                                                                   \
     (offsetof(S, member) + 0 * sizeof(&((S *)0)->member == (char(*)[WL_TEXT_MAX])0))
 
-/* How the values of the ranks become one. WL_EACH: the mean; the recording has those of every rank
- * beside it (a gradsync older than 1.4 records the mean alone). */
+/* How the values of the ranks become one. WL_EACH: the mean, and the recording also has the value of
+ * every rank (a gradsync older than 1.4 records the mean alone). */
 enum wl_across { WL_MAX, WL_SUM, WL_MEAN, WL_EACH };
 
 /* metrics[0] is the time of one iteration, "time" in "s"; it steers the stopping rule. */
@@ -84,13 +85,13 @@ struct wl_metric {
     enum wl_across across;
 };
 
-/* Who runs: known before anything is opened. */
+/* The ranks; known before anything is opened. */
 struct wl_job {
     size_t size;
     int ranks, nodes, local_ranks; /* local_ranks: on one node */
 };
 
-/* What a cell is, known before anything is allocated. Zeroed by the runner before describe(). */
+/* Facts about a cell, known before anything is allocated. The runner zeroes it before describe(). */
 struct wl_shape {
     size_t size;
     uint64_t size_B;           /* payload on one rank; 0: none */
@@ -99,12 +100,12 @@ struct wl_shape {
     double iteration_s;        /* rough time of one iteration, for the plan */
     unsigned iters_min, iters_max; /* iterations in one sample; 0: no bound */
     bool span; /* isolated latency: the runner takes max(end_ns) - min(start_ns) over ranks */
-    bool config_free; /* does not depend on the WL_CONFIG parameters: measured once a group */
-    bool settled;     /* sample() begins with iterations that it does not time, so that none need be
-                         thrown away after a switch of config */
+    bool config_free; /* does not depend on the WL_CONFIG parameters: measured once per group */
+    bool settled;     /* sample() begins with untimed iterations of its own, so the runner discards
+                         no samples after a switch of config */
 };
 
-/* Lent by the runner from open() to close(). Collective calls are made by every rank. */
+/* Belongs to the runner; valid from open() to close(). Every rank makes the collective calls. */
 struct wl_host {
     size_t size;
     int rank, ranks, local_rank, local_ranks, node, nodes;
@@ -112,35 +113,35 @@ struct wl_host {
     void *ctx;
     void (*barrier)(void *ctx);
     void (*bcast)(void *ctx, void *buf, size_t bytes, int root);
-    /* Says why a call is about to return other than WL_OK. printf-like; the last text counts. */
+    /* Gives the reason before a call returns anything but WL_OK. Like printf; the last text counts. */
     void (*fail)(void *ctx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-    /* Notes a fact about the prepared cell in the recording (e.g. "algorithm", "ring"): may be
-     * called from open(), prepare() and sample(). What works, but not as the user may expect, is a note of
-     * the key WL_WARNING: one line that names the remedy. */
+    /* Notes a fact about the prepared cell in the recording (e.g. "algorithm", "ring"). May be called
+     * from open(), prepare() and sample(). If something works, but not as the user may expect, note it
+     * under WL_WARNING, in one line that names the remedy. */
     void (*note)(void *ctx, const char *key, const char *value);
-    /* Returns on all ranks at nearly the same time, whatever clocks their nodes have. A barrier
-     * lets its first rank go a message's time before its last: between sites, half a round trip.
-     * May be called from sample(). NULL in a gradsync older than 1.1. */
+    /* Returns on all ranks at nearly the same time, whatever clocks their nodes have. (A barrier
+     * releases its first rank earlier than its last, between sites by half a round trip.) May be
+     * called from sample(). NULL in a gradsync older than 1.1. */
     void (*start)(void *ctx);
-    /* Which copy of the cell prepare() is called for: 0, or 1 for the second copy of a baseline
-     * (A/A). A communicator, or anything else that configs do not share and that can differ from
-     * its equals, is made anew for copy 1: otherwise the two copies agree in what two configs do
-     * not. Set before each prepare(). Not in a gradsync older than 1.2. */
+    /* The copy of the cell that prepare() is called for: 0, or 1 for the second copy of a baseline
+     * (A/A). Make everything that two configs do not share, such as a communicator, anew for copy 1:
+     * otherwise the difference of the copies is smaller than that of two equal configs. Set before
+     * each prepare(). Not in a gradsync older than 1.2. */
     int copy;
-    /* The network to that host is cut (a slow program is no reason). The launcher hears of it without
-     * MPI and ends the run within two seconds; it names the host that most others have lost. Any
-     * thread may call it. NULL inside a site, and not in a gradsync older than 1.4. */
+    /* Reports that the network to that host is cut (not that a program is slow). The launcher learns it
+     * without MPI, ends the run within two seconds, and names the host that most others have lost.
+     * Any thread may call it. NULL inside a site; not in a gradsync older than 1.4. */
     void (*lost)(void *ctx, const char *host);
-    /* Other conditions held in this sample than the cell names, e.g. a rank was missing: the runner
-     * leaves the block out of all statistics, notes why and measures it again. Called in sample().
-     * NULL in a gradsync older than 1.5. */
+    /* Reports that this sample had other conditions than the cell names, e.g. a rank was missing. The
+     * runner leaves the block out of all statistics, notes why and measures it again. Call it in
+     * sample(). NULL in a gradsync older than 1.5. */
     void (*apart)(void *ctx, const char *why);
 };
 
 /* One sample of `iters` iterations on this rank. */
 struct wl_sample {
     size_t size;
-    double values[WL_METRICS_MAX]; /* one a metric, values[0] in seconds an iteration */
+    double values[WL_METRICS_MAX]; /* one per metric; values[0] in seconds per iteration */
     uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC around the operation; skew comes from start_ns */
 };
 
@@ -156,7 +157,7 @@ struct wl_plugin {
     enum wl_status (*describe)(const void *cell, const struct wl_job *job, struct wl_shape *shape,
                                char *why, size_t why_size);
 
-    /* Once a process; close() undoes it. Collective. */
+    /* Once per process; close() undoes it. Collective. */
     enum wl_status (*open)(void **self, const struct wl_host *host);
     void (*close)(void *self);
 
@@ -166,18 +167,19 @@ struct wl_plugin {
     enum wl_status (*prepare)(void *self, const void *cell, void **prepared);
     void (*release)(void *prepared);
 
-    /* `iters` iterations, timed by this rank. Collective. Outputs are poisoned untimed, before. */
+    /* Runs `iters` iterations, timed by this rank. Collective. Before, untimed, it fills the outputs
+     * with values that no correct result has. */
     enum wl_status (*sample)(void *prepared, unsigned iters, struct wl_sample *out);
 
-    /* After a block: is the result of the operation that was just timed right, on this rank? */
+    /* After a block: checks on this rank the result of the operation that was just timed. */
     enum wl_status (*verify)(void *prepared);
 
-    /* Optional. From another thread, past the deadline: make a hung call return WL_FAIL. */
+    /* Optional. Called from another thread after the deadline: makes a hung call return WL_FAIL. */
     void (*abort)(void *self);
 
-    /* Optional: the names of parameters that the plugin was given after recordings of it were made,
-     * NULL-terminated. Where such a parameter has its default, it is no part of a cell: the cell has
-     * the id and the parameters of the older recordings. Not in a gradsync older than 1.3. */
+    /* Optional: the names of parameters that were added to the plugin after it was used for recordings,
+     * NULL-terminated. A cell in which such a parameter has its default has the same id and parameters
+     * as in the older recordings. Not in a gradsync older than 1.3. */
     const char *const *added;
 };
 

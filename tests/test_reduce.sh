@@ -236,6 +236,13 @@ like "$(sed -n 2p wide.csv/summary.csv)" \
 like "$("$gradsync" show wide 2>/dev/null)" \
     $'ok \\[1\\]\n.*\n\\[1\\] T_ss over 10 operations, fewer than 16; power cap' \
     'show tells of few operations and of throttled clocks'
+sed -i '/"type":"block"/s/"iters":10/"iters":20/' wide/w/launch-02.01.jsonl
+"$gradsync" reduce -q wide -o wide.csv
+is "$(of wide.csv $A iterations)" 10 'iterations is the smallest number of any timed sample'
+sed -i -E 's/("busbw_factor": ?)1[.0]*/\11.5/' wide/w/plan.json wide/w/launch-0?.01.jsonl
+"$gradsync" reduce -q wide -o wide.csv
+is "$(awk "BEGIN { print $(of wide.csv $A busbw_Bps) / $(of wide.csv $A algbw_Bps) }")" 1.5 \
+    'the bus bandwidth is the algorithm bandwidth times the factor of the collective'
 
 # ---- steps
 step() { # LAUNCH CELL CONFIG MODE

@@ -119,7 +119,9 @@ is "$(last)" 'hold 15' 'each communicator makes all visits of its own trial'
 # ---- the end of a trial
 
 trial 'steps = 4' 'warmup = 5'
-(sleep 0.7 && touch out/stop && sleep 0.3 && echo 1 >keep.new && mv keep.new out/keep) &
+logged() { grep -qs "\"type\":\"$1\"" out/*.jsonl; }
+(until_true 20 logged visit && touch out/stop && until_true 20 logged over &&
+    echo 1 >keep.new && mv keep.new out/keep) &
 exits 0 'all ranks agree when a trial is stopped and told which arm to keep' \
     job steps=3000 step_us=500 jitter_us=100
 is "$(lines over | jq -r .why | sort -u)" stop \

@@ -18,7 +18,7 @@ struct gpu_words { /* passed by value: a kernel argument */
 };
 
 struct gpu_mismatch {
-    unsigned long long wrong; /* elements; 0: first and found mean nothing */
+    unsigned long long wrong; /* elements; 0: the other members are not set */
     unsigned long long first; /* index of one of the first */
     unsigned long long found, expected;
 };

@@ -52,7 +52,7 @@ struct proxy_cell {
     int64_t buckets;
     int64_t gemm;                   /* n of one n x n x n GEMM */
     int64_t gemm_m, gemm_n, gemm_k; /* 0: gemm */
-    int64_t gemms;                  /* GEMMs an iteration */
+    int64_t gemms;                  /* GEMMs per iteration */
     int layout;
     int precision;
     int issue;
@@ -80,7 +80,7 @@ struct proxy_compute {
     unsigned line;  /* of the step file; 0: none */
 };
 
-/* Its buffers are as collective.h describes them, at the same place in the input and the output. */
+/* Its buffers (collective.h) have the same place in the input and in the output. */
 struct proxy_collective {
     enum collective collective;
     enum step_dtype dtype;
@@ -91,11 +91,11 @@ struct proxy_collective {
 
 /* One iteration as data: its tasks, in the order in which they are issued.
  *   COMPUTE  compute first .. first+n-1, on the compute queue
- *   COMM     collective `first`, on the communication queue, not before the COMPUTE tasks issued so
- *            far have finished when `n` is 1; at once when `n` is 0
+ *   COMM     collective `first`, on the communication queue. n 1: after the COMPUTE tasks issued so
+ *            far; n 0: at once
  *   WAIT     later COMPUTE tasks wait for collectives 0 .. first
- *   JOIN     nothing issued later starts before all issued so far has finished, on both queues.
- *            Every list of tasks ends with one: it is the end of the iteration */
+ *   JOIN     later tasks wait for all tasks issued so far, on both queues. It ends every list of
+ *            tasks, and so the iteration */
 enum proxy_verb { PROXY_COMPUTE, PROXY_COMM, PROXY_WAIT, PROXY_JOIN };
 struct proxy_task {
     enum proxy_verb verb;
@@ -140,28 +140,28 @@ struct proxy_backend {
     size_t size; /* sizeof(struct proxy_backend) */
     const char *name;
 
-    /* Once a process, when a cell first asks for this backend. WL_SKIP: this machine cannot (no
-     * device); with backend = auto the next one is tried then. `host` lives until close(). What
-     * cells share (operands, streams, communicators of equal algorithm,
-     * protocol, ctas and host->copy) belongs to the state. */
+    /* Once per process, when the first cell needs this backend. WL_SKIP: this machine cannot (no
+     * device); backend = auto then tries the next one. `host` is valid until close(). The state owns
+     * what cells share: operands, streams, and communicators of equal algorithm, protocol, ctas and
+     * host->copy. */
     enum wl_status (*open)(void **state, const struct wl_host *host);
     void (*close)(void *state);
 
-    /* One instance a (config, mode); many live at once. `cell` and `work` belong to the caller and
+    /* One step per (config, mode); many exist at once. `cell` and `work` belong to the caller and
      * outlive the step. */
     enum wl_status (*prepare)(void *state, const struct proxy_cell *cell,
                               const struct proxy_work *work, void **step);
     void (*release)(void *step);
 
-    /* Untimed: fills every output that the tasks write with what no right result holds. */
+    /* Untimed: fills every output of the tasks with values that no correct result has. */
     enum wl_status (*poison)(void *step);
     /* Aligns the ranks, runs the tasks `iters` times and times it on this rank: values[0],
      * start_ns and end_ns. Returns when the device is idle again. */
     enum wl_status (*run)(void *step, unsigned iters, struct wl_sample *out);
-    /* Every output that run() just wrote, on this rank. */
+    /* Checks every output that run() just wrote on this rank. */
     enum wl_status (*verify)(void *step);
 
-    /* Optional, from another thread: make a hung run() return WL_FAIL. */
+    /* Optional. Called from another thread: makes a hung run() return WL_FAIL. */
     void (*abort)(void *state);
 };
 

@@ -32,7 +32,7 @@ int comm_thread_start(struct comm_thread *t);
 /* No job may be running. */
 void comm_thread_stop(struct comm_thread *t);
 
-/* Waits until `jobs` of those posted since the last comm_thread_wait() are done. */
+/* Waits until `jobs` of the jobs posted since the last comm_thread_wait() are done. */
 void comm_thread_wait_for(struct comm_thread *t, unsigned jobs);
 void comm_thread_post(struct comm_thread *t, struct comm_job *job);
 /* Waits for all posted jobs. Returns MPI_SUCCESS or the first error code. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether the parameters of a cell make sense together, whatever its backend.
+ * Checks that the parameters of a cell fit each other, with any backend.
  */
 #pragma once
 

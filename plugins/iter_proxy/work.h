@@ -24,7 +24,7 @@ bool work_has(const struct proxy_work *w, enum proxy_verb verb);
 
 /* ---- for the two makers: false when `why` is written ---- */
 
-/* Room for that many; zeroed. */
+/* Allocates zeroed room for this many of each. */
 bool work_allocate(struct proxy_work *w, const struct work_request *q, size_t compute,
                    size_t collectives, size_t tasks);
 /* On the host everything is computed and sent as fp32. */
@@ -42,5 +42,5 @@ bool work_from_step(struct proxy_work *w, const struct work_request *q);
 /* Adds the tasks of mode = overlapped, by `issue` (enum proxy_issue), without the JOIN
  * (schedule.c). */
 void schedule_synthetic(struct proxy_work *w, int issue);
-/* From the tasks of mode = overlapped, without the JOIN, makes those of `mode`, with it. */
+/* Turns the tasks of mode = overlapped into those of `mode`, and adds the JOIN. */
 void schedule_mode(struct proxy_work *w, int mode);

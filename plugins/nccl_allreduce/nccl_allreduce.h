@@ -15,8 +15,8 @@ enum cell_buffers { BUFFERS_HOT, BUFFERS_COLD };
 enum cell_metric { METRIC_T_SS, METRIC_L_ISO };
 
 /* Operations in a steady-state sample and in one graph. Starting a graph takes a few microseconds
- * (on H200s about 10, 2.7% of 16 operations of 1 KiB). So a sample lasts SAMPLE_S or has the most
- * operations. Long operations are fewer, because the start no longer matters. */
+ * (on H200s about 10, 2.7% of 16 operations of 1 KiB). So a sample lasts SAMPLE_S, or has the largest
+ * number of operations. For long operations the start does not matter: a sample has fewer of them. */
 #define BACK_TO_BACK_MOST 64
 #define BACK_TO_BACK_STREAM 256 /* on a stream, where more cost no capture */
 #define BACK_TO_BACK 16
@@ -41,9 +41,9 @@ struct nccl_cell {
     int policy;     /* enum nccl_policy */
 };
 
-/* Hot operations are timed behind untimed ones, so many: the first ones after an idle device, and
- * the way from an event into the first graph, are no steady state. Cold ones must not be warmed up.
- */
+/* The number of untimed operations in front of the timed ones. Hot operations need them: the first ones
+ * after an idle device, and the start of the first graph, are not the steady state. Cold operations
+ * must not be warmed up. */
 static inline unsigned nccl_lead(const struct nccl_cell *c, unsigned iters)
 {
     if (c->metric != METRIC_T_SS || c->buffers != BUFFERS_HOT)

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* `answer` is what this rank proposes, and then what all have agreed on. */
+/* `answer` holds this rank's proposal, and afterwards the common answer. False: there is none. */
 bool agree(const char *out, const char *comm, const char *key, char *answer, size_t n);
 /* Number of answers whose key begins with `prefix`. */
 size_t agree_count(const char *out, const char *comm, const char *prefix);

@@ -5,7 +5,8 @@
  *   comm      once: schema, host, pid, rank (of the job, -1: unknown), comm, ranks, nodes, abi,
  *             takes_part, nccl (its version, 0: unknown), at_ns (CLOCK_MONOTONIC), unix_s
  *   step      a step was found: number (from 1), call (of the communicator, from 1), calls per
- *             step, bytes per step, hash (of the calls), first (its first calls: [[collective, bytes], ...])
+ *             step, bytes per step, hash (of the calls), first (its first calls: [[collective,
+ *             bytes], ...])
  *   begin     visits begin, or get shorter: steps per visit, step (its number), block (the first)
  *   visit     step (its number), block, visit (in the block), arm, copy, steps, calls, taken
  *             {"ring/LL128": calls, ...} (the pair with the lowest cost), ran {"ring/LL128 ctas=8":

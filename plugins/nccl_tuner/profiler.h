@@ -8,13 +8,13 @@
 
 #include <stdbool.h>
 
-/* Of one communicator on one rank. */
+/* One communicator on one rank. */
 struct observer {
     void *comm; /* NULL: the tuner half has no use for it, or has ended */
     /* pair: as choice_taken() numbers them; channels 0: NCCL does not report them. */
     void (*ran)(void *comm, int pair, int channels);
     void (*captured)(void *comm);
-    bool ended; /* the profiler half has */
+    bool ended; /* the profiler half has ended */
 };
 
 /* The observer of the communicator that this thread is creating; NULL: NCCL loaded no profiler. */

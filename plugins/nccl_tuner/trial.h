@@ -41,8 +41,9 @@ struct trial {
     struct sequence sequence;
     enum trial_state state;
 
-    unsigned number, tries; /* of the step; questions whether to begin */
-    uint64_t found_at;      /* call */
+    unsigned number,
+        tries;         /* number of the step; how often the ranks were asked whether to begin */
+    uint64_t found_at; /* call */
     uint32_t step_hash;
     uint64_t warm_steps, warm_from_ns;
 
@@ -96,8 +97,8 @@ bool trial_ask(struct trial *t, const char *what, uint64_t a, uint64_t b,
                char answer[TRIAL_ANSWER]);
 /* Tells the other ranks that this one found its step, which, and at which call. */
 void trial_announce_step(const struct trial *t);
-/* Have all ranks found this step at the same call? Ranks that have not run without the plugin, do
- * not see the folder, or see other calls. */
+/* Have all ranks found this step at the same call? A rank that has not runs without the plugin, does
+ * not see the folder, or sees other calls. */
 bool trial_all_found_step(const struct trial *t);
 /* Is the time over, or has gradsync asked for the end? */
 bool trial_asked_to_stop(const struct trial *t);

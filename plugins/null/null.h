@@ -37,7 +37,7 @@ extern const char *const faults[]; /* NULL-terminated; the index is cell.fault *
 
 bool fault_is_here(const struct cell *c, const struct wl_host *host);
 
-/* What the fault makes of a call; one that belongs to another call makes WL_OK. */
+/* The status of a call with this fault; WL_OK if the fault belongs to another call. */
 enum wl_status fault_describe(const struct cell *c, char *why, size_t why_size);
 enum wl_status fault_prepare(const struct prepared *p);
 enum wl_status fault_sample(const struct prepared *p);

@@ -54,8 +54,8 @@ extern const char *const cell_strategies[], *const cell_wires[];
 enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct wl_shape *shape,
                              char *why, size_t why_size);
 
-#define CELL_SLOTS_B                                                                               \
-    ((size_t)16 << 20) /* for blocks that are received outside the buffer, or kept */
+/* Memory for blocks that are received outside the buffer, or kept. */
+#define CELL_SLOTS_B ((size_t)16 << 20)
 
 size_t cell_count(const struct cell *c); /* elements */
 /* Elements of fragment f: [cell_fragment(c, f), cell_fragment(c, f + 1)). */

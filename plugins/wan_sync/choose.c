@@ -31,8 +31,8 @@ static bool look(struct prepared *p, const int *rank_of, int n, bool rates, stru
     if (!lines_measure_rtt(&s->lines, p->line) ||
         (rates && !lines_measure_pairs(&s->lines, p->line)))
         return false;
-    m->rtt_s = calloc((size_t)(n * n), sizeof *m->rtt_s);
-    m->rate_Bps = calloc((size_t)(n * n), sizeof *m->rate_Bps);
+    m->rtt_s = calloc((size_t)n * (size_t)n, sizeof *m->rtt_s);
+    m->rate_Bps = calloc((size_t)n * (size_t)n, sizeof *m->rate_Bps);
     if (!m->rtt_s || !m->rate_Bps) {
         forget(m);
         return false;

@@ -42,11 +42,11 @@ struct prepared {
     float *residual; /* NULL: no feedback */
     size_t samples;
     float *errors;          /* of the first elements, summed over the samples */
-    enum wl_status verdict; /* of the last sample */
+    enum wl_status verdict; /* on the last sample */
     uint64_t bits;          /* hash of its sum */
     char why[256];
     /* on_loss=continue: */
-    rank_set present, noted; /* those that `sync` is between; the last note was of */
+    rank_set present, noted; /* the ranks of `sync`; those of the last note */
     int *among;              /* their ranks */
     struct pattern *fewer;   /* the sum without all ranks */
 };

@@ -167,7 +167,7 @@ static void say_what_stays(FILE *f, const struct steps_evidence *s, size_t shape
     else if (training)
         fprintf(f, "Keep %s", first->c->baseline);
     else
-        fprintf(f, "Leave %s alone", setting_of(&setting, first->c) ? "NCCL" : "MPI");
+        fprintf(f, "Leave %s alone", first && setting_of(&setting, first->c) ? "NCCL" : "MPI");
 }
 
 /* The least gain that a verdict shows: the bound of equivalence, of whichever recording has the

@@ -18,8 +18,9 @@ struct cli_option {
     const char *name; /* long name without "--" */
     char letter;      /* 0: none */
     enum cli_kind kind;
-    void *value;          /* bool *, const char **, const char *** (NULL-terminated, cli_free) or
-                    struct cli_int *; CLI_QUIET calls say_quiet, and needs none */
+    /* bool *, const char **, const char *** (NULL-terminated; cli_free) or struct cli_int *. NULL for
+     * CLI_QUIET, which calls say_quiet. */
+    void *value;
     const char *argument; /* "FILE"; NULL for a flag */
     const char *help;
 };

@@ -16,8 +16,7 @@ struct csv {
     int fd;    /* -1: not open */
     int error; /* errno of the first write that failed */
     bool in_row;
-    int (*last_pass)(
-        struct csv *); /* over the file when it is whole; NULL: none. A code, reported */
+    int (*last_pass)(struct csv *); /* rewrites the complete file; a code, reported. NULL: none */
     uint64_t written;
     size_t n;
     char *buf;
@@ -27,8 +26,8 @@ struct csv {
 int csv_open(struct csv *c, const char *path);
 /* Writes what is left, after the last row. GS_OK or GS_FAILED, reported. */
 int csv_finish(struct csv *c);
-/* Finishes and renames the file if `keep`, else removes it. GS_OK or GS_FAILED, reported. Does nothing if the
- * table was never opened. */
+/* Finishes and renames the file if `keep`, else removes it. GS_OK or GS_FAILED, reported. Does nothing
+ * if the table was never opened. */
 int csv_close(struct csv *c, bool keep);
 
 /* Add a field to the row; csv_end ends the row. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Parameters in tables. In memory they are one text, "size=8 gemms=4", in the column CSV_PARAMS. In a
- * file each has a column, param_size and param_gemms, behind all other columns. csv_read.h reads them
+ * file each has a column, param_size and param_gemms, after all other columns. csv_read.h reads them
  * as the text again.
  */
 #pragma once

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Reads the derived tables row by row, with columns by name and RFC 4180 quotes. The columns of the
- * parameters are one column here, CSV_PARAMS, behind the others (csv_params.h).
+ * parameters are one column here, CSV_PARAMS, after the others (csv_params.h).
  */
 #pragma once
 

@@ -10,5 +10,5 @@
 #define AUTO_JSON __attribute__((cleanup(auto_json)))
 void auto_json(json_t **json);
 
-/* Never returns NULL. Only its printable characters stay (printable.h): it is one line. NULL counts as "". */
+/* One line of the printable characters of s (printable.h); NULL counts as "". Never returns NULL. */
 json_t *json_text(const char *s);

@@ -8,8 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes at s that may not: a control character (C0, DEL, C1), a line separator, a character that
- * changes the direction of text, or a byte that is not UTF-8 of RFC 3629. 0: none, or the end. */
+/* The length in bytes of a forbidden character at s: a control character (C0, DEL, C1), a line
+ * separator, a character that changes the direction of text, or a byte that is not UTF-8 (RFC 3629).
+ * 0: the character is allowed, or s ends. */
 size_t printable_fault(const char *s);
 /* Is the whole text printable? It may also hold the characters in `also`, such as "\n\t". */
 bool printable(const char *s, const char *also);

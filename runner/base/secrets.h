@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Recordings, plans and printed commands are shared, so they hold no secrets. A value is one by the
- * name in front of it: NAME=VALUE, --name VALUE or NAME: VALUE with KEY, TOKEN, SECRET, PASS, CREDENTIAL or AUTH in
- * the name, but not a name that ends in FILE, PATH or DIR, nor a VALUE that begins with '$'. So is a
- * password in a URL. "(hidden)" takes its place.
+ * Recordings, plans and printed commands are shared, so "(hidden)" replaces every secret in them. A
+ * secret is recognised by its name: VALUE in NAME=VALUE, --name VALUE or NAME: VALUE, if the name
+ * contains KEY, TOKEN, SECRET, PASS, CREDENTIAL or AUTH. Names that end in FILE, PATH or DIR, and
+ * values that begin with '$', are no secrets. A password in a URL is one.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ bool secrets_name(const char *name, size_t n);
  * override SECTION:KEY=VALUE; the keys of configs themselves are no secrets. */
 char *secrets_hidden(const char *text);
 
-/* Puts back what was hidden, from the variables of the environment that are called like the names
- * (--api-key: API_KEY; X-Auth: X_AUTH; a URL: GRADSYNC_URL_PASSWORD). *missing is the first variable that is not set,
- * or NULL; the caller frees both. */
+/* Replaces each "(hidden)" by the environment variable with the secret's name (--api-key: API_KEY;
+ * X-Auth: X_AUTH; a URL: GRADSYNC_URL_PASSWORD). *missing is the first variable that is not set, or
+ * NULL. The caller frees both. */
 char *secrets_restored(const char *text, char **missing);

@@ -71,7 +71,8 @@ bool text_integer(const char *s, long long min, long long max, long long *value,
         }                                                                                          \
     } while (0)
 
-/* Makes room for one more element in an array of n, which only this grows: at each power of two. */
+/* Makes room for one more element in an array of n, by reallocating it at each power of two. Nothing
+ * else may grow the array. */
 #define ALLOC_MORE(array, n)                                                                       \
     do {                                                                                           \
         if (((n) & ((n)-1)) == 0)                                                                  \

@@ -18,8 +18,8 @@ struct inventory {
     const char **cells; /* ids in plan order; strings of `plan` */
     size_t *group_of;   /* by cell */
     bool *closed;       /* [launch - 1][group] */
-    const struct ledger_fail *
-        *gone; /* [launch - 1][cell]: failure that gave the cell up, or NULL */
+    /* [launch - 1][cell]: the failure that gave the cell up, or NULL. */
+    const struct ledger_fail **gone;
     struct ledger *ledger;
 };
 

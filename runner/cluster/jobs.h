@@ -19,8 +19,8 @@ struct jobs {
     bool cancelled; /* cancelled after the last submission */
 };
 
-int jobs_read(struct jobs *j,
-              const struct campaign *c); /* GS_OK (empty without a ledger) or reported */
+/* GS_OK (empty without a ledger) or reported. */
+int jobs_read(struct jobs *j, const struct campaign *c);
 void jobs_free(struct jobs *j);
 
 /* Append a line and fsync it. */

@@ -39,10 +39,11 @@
  * without numbers, inconclusive, with the reason.
  *
  * A paired contrast has the verdict "same operation" if both configs differ in the library's tuning
- * alone, and the recording says that both ran the same algorithm with as many CTAs. It keeps its numbers, and measured_verdict is the verdict by its times. How often
- * that is faster or slower is a placebo test of the method (placebo.h). In other contrasts
- * measured_verdict is the verdict. Two runs may run the same operation on purpose: there the times
- * decide, and the reason names a difference in what ran.
+ * alone, and the recording says that both ran the same algorithm with as many CTAs. It keeps its
+ * numbers, and measured_verdict is the verdict by its times. How often that is faster or slower is a
+ * placebo test of the method (placebo.h). In other contrasts measured_verdict is the verdict. When two
+ * runs are compared, the times decide, because both may run the same operation on purpose; the reason
+ * names a difference in what ran.
  *
  * level is the level of evidence (level.h).
  */

@@ -183,13 +183,13 @@ static double deal_p(const struct launches *a, const struct launches *b, size_t 
                      struct rng *rng)
 {
     size_t n = a->n + b->n, far = 0;
-    double *mean = xmalloc(n * sizeof *mean), seen = stats_mean(b->mean, b->n);
+    double seen = stats_mean(b->mean, b->n) - stats_mean(a->mean, a->n);
+    AUTO_FREE double *mean = xmalloc(n * sizeof *mean);
     AUTO_FREE size_t *order = xmalloc(n * sizeof *order);
     for (size_t i = 0; i < n; i++) {
         mean[i] = i < a->n ? a->mean[i] : b->mean[i - a->n];
         order[i] = i;
     }
-    seen -= stats_mean(a->mean, a->n);
     for (size_t d = 0; d < draws; d++) {
         double side[2] = {0, 0};
         rng_shuffle(rng, order, n);
@@ -197,7 +197,6 @@ static double deal_p(const struct launches *a, const struct launches *b, size_t 
             side[i >= a->n] += mean[order[i]];
         far += as_far(side[1] / (double)b->n - side[0] / (double)a->n, seen);
     }
-    free(mean);
     return (double)(far + 1) / (double)(draws + 1);
 }
 
@@ -291,7 +290,8 @@ struct interval contrast_percentile(const struct nested *x, size_t n, size_t dra
 
 void contrast_holm(double *p, size_t n)
 {
-    size_t *order = xmalloc((n + 1) * sizeof *order), m = 0;
+    AUTO_FREE size_t *order = xmalloc((n + 1) * sizeof *order);
+    size_t m = 0;
     for (size_t i = 0; i < n; i++) { /* families are small: by insertion */
         if (isnan(p[i]))
             continue;
@@ -306,5 +306,4 @@ void contrast_holm(double *p, size_t n)
         most = adjusted > most ? adjusted : most;
         p[order[k]] = most < 1 ? most : 1;
     }
-    free(order);
 }

@@ -15,9 +15,9 @@ struct summary_request {
 };
 
 struct summary_row {
-    const struct contrast *c; /* that the line is about; of a family whose best config is the
-                                 baseline, its first */
-    const struct winner *w;   /* NULL: a line for this contrast alone */
+    const struct contrast
+        *c;                 /* if the baseline is best in its family, the family's first contrast */
+    const struct winner *w; /* NULL: a line for this contrast alone */
     size_t question;
 };
 

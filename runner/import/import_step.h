@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "common/step_file.h"
 
-#define STEP_TRACE_MAX                                                                             \
-    ((uint64_t)512 << 20) /* bytes; in memory a trace takes about eight times that */
+/* Bytes of a trace, which takes about eight times that in memory. */
+#define STEP_TRACE_MAX ((uint64_t)512 << 20)
 
 struct step_draft {
     const char *path;

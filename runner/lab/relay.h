@@ -22,8 +22,9 @@
 struct relay_counts {
     uint64_t delivered, late; /* packets; more than RELAY_LATE_NS after their time */
     double late_sum_ns, late_max_ns;
-    uint64_t ctl_packets, strange,
-        refused; /* strange: for no site; refused: by the kernel of a site */
+    uint64_t ctl_packets;
+    uint64_t strange; /* packets for no site */
+    uint64_t refused; /* packets that the kernel of a site did not take */
 };
 
 struct relay {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The specification of a lab: [sites] and [links] of a config (wan/net.h) in the form that the
- * relay and the namespaces need. Rates count IP packets, headers included. Units: bytes, bytes/s, seconds.
+ * relay and the namespaces need. Rates count IP packets, headers included. Units: bytes, bytes/s,
+ * seconds.
  */
 #pragma once
 
@@ -15,8 +16,8 @@
 /* Slower or longer values usually lack a unit, and the probe would take minutes. */
 #define LAB_RATE_MIN_BPS 125e3
 #define LAB_RTT_MAX_S 5.0
-#define LAB_MTU_B                                                                                  \
-    9000 /* default of mtu in [links]: jumbo frames, usual between sites with their own links */
+/* Default of mtu in [links]: jumbo frames, as usual between sites with their own links. */
+#define LAB_MTU_B 9000
 
 struct lab_site {
     char name[WL_TEXT_MAX];

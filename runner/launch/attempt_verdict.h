@@ -16,7 +16,7 @@ enum attempt_end { ATTEMPT_COMPLETE, ATTEMPT_INTERRUPTED, ATTEMPT_DIED, ATTEMPT_
 struct attempt {
     int launch, attempt;
     const struct joined
-        *joined; /* NULL: a launcher starts all ranks; else this process starts one rank */
+        *joined; /* NULL: a launcher starts all ranks; else this process starts one */
     enum attempt_end end;
     int code;           /* REFUSED: exit code */
     char kind[16];      /* DIED: crash, hang, lost */
@@ -28,8 +28,8 @@ struct attempt {
 
 /* What the supervisor observed of an attempt. */
 struct attempt_evidence {
-    struct control beat, dead, error,
-        done; /* the last beat of rank 0; the first line of each other event */
+    struct control beat;                                 /* the last of rank 0 */
+    struct control dead, error, done;                    /* the first of each */
     bool heard, has_beat, has_dead, has_error, has_done; /* heard: any control line */
     bool interrupted;                                    /* this process told the ranks to stop */
     struct cut cut;    /* hosts that others have lost; n 0: none */

@@ -4,7 +4,7 @@
  * limits.csv:
  *
  *   platform, kind (measured, published), claim, source, quantity, value, unit, limit,
- * limit_source, fraction, physics, verdict
+ *   limit_source, fraction, physics, verdict
  *
  * Verdicts: possible; at the limit (LIMITS_NEAR of it or more); impossible (above it by more than
  * LIMITS_ROUNDING, or two numbers that must agree differ by more than LIMITS_APART); not a

@@ -23,5 +23,5 @@ void sections_free(struct sections *s);
 
 /* "null" selects [null] and [null small]; "null small" only itself; NULL all. */
 bool sections_wanted(const char *section, const char *word);
-int sections_none(const struct config *c,
-                  const char *word); /* GS_USAGE; reports the nearest name */
+/* Reports that no section is selected, with the nearest name. GS_USAGE. */
+int sections_none(const struct config *c, const char *word);

@@ -14,7 +14,7 @@
 struct sweep {
     const struct wl_plugin *wl;
     void *defaults;          /* a cell struct */
-    struct sweep_axis *axes; /* one a parameter, table order */
+    struct sweep_axis *axes; /* one per parameter, in table order */
     size_t n_axes;
     /* Of each dimension. Dimensions are numbered as axes; an unused one has length 1. */
     size_t *lengths, *strides;

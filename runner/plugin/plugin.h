@@ -33,7 +33,7 @@ int plugin_lint(const struct plugin *p, void (*report)(void *ctx, const char *li
 /* Is the parameter part of this cell? Not if it was added (wl_plugin.added) and has its default. */
 bool plugin_has_param(const struct wl_plugin *wl, const struct wl_param *p, const void *cell);
 
-/* Their names, none of them opened; words_free. */
+/* Adds the names of all plugins in the search path, without loading them. */
 void plugin_names(struct words *names);
 
 /* Calls visit for every plugin in the search path, first found wins; p is NULL and `why` says the

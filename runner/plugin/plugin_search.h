@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where plugins lie: files by name, none of them opened as what it is.
+ * Finds the files of plugins by name, without loading them.
  */
 #pragma once
 
 #include <stddef.h>
 
-#define PLUGIN_ABI_STEM "wl_plugin_v" /* what the symbol of every ABI begins with */
+#define PLUGIN_ABI_STEM                                                                            \
+    "wl_plugin_v" /* how the exported symbol begins in every version of the ABI */
 
 struct plugin_file {
     char *name, *path;
@@ -17,7 +18,8 @@ struct plugin_files {
     size_t n;
 };
 
-char *plugin_file(const char *name); /* that a name (plugin.h) stands for, the caller's; or NULL */
-/* All in the search path that mention the ABI's symbol, the first of each name. */
+/* The path for a name (plugin_load); NULL: there is none. The caller frees it. */
+char *plugin_file(const char *name);
+/* Every file in the search path that mentions the ABI's symbol; of equal names the first. */
 struct plugin_files plugin_files(void);
 void plugin_files_free(struct plugin_files *f);

@@ -42,8 +42,8 @@ void page_runs_free(struct page_run *runs, size_t n);
 /* The runs of a platform and the machines that they were measured on. */
 void page_put_runs(FILE *f, const struct page_run *runs, size_t n, const char *platform);
 
-/* What `gradsync advise` says of the platforms, a row for each step, and the figure of the answer.
- * `serial` tells the identifiers of one figure from those of another and is counted on. */
+/* The output of `gradsync advise` for the platforms, a row for each step, and the figure of the answer.
+ * Each figure takes the next *serial for its identifiers. */
 int page_put_answer(FILE *f, const struct page_source *source, const struct words *platforms,
                     int *serial);
 
@@ -53,18 +53,19 @@ struct page_place {
     size_t room;
 };
 size_t page_count_figures(const char *figures, const char *folder);
-/* Grouped by question, folded, all but the figure of the answer; and that one alone. */
+/* The first writes all figures but that of the answer, folded, grouped by question; the second that
+ * one alone. */
 int page_put_figures(FILE *f, const struct page_place *at, int *serial);
 int page_put_answer_figure(FILE *f, const char *figures, const char *platform, int *serial);
 
 /* A command that the reader can copy. */
 void page_command(FILE *f, const char *command);
 
-/* Of what several runs measured the latest is counted and shown.
- * How many contrasts of a platform have which verdict, in a sentence for each mode. */
+/* The next three use the latest of several runs that measured the same.
+ * Writes how many contrasts of a platform have which verdict, in one sentence per mode. */
 int page_put_counts(FILE *f, struct paper_tables *tables, const char *platform);
-/* The same of all of them, a row for each platform and mode, with where it begins. */
+/* The same for all platforms: a row for each platform and mode, with a link to its section. */
 int page_put_overview(FILE *f, struct paper_tables *tables, const struct words *platforms);
-/* The tables of a platform: what is faster than its baseline, and, folded, all the rest; of each
- * table `most` rows at most. */
+/* The tables of a platform, at most `most` rows each: the configs that are faster than their baseline,
+ * then, folded, all others. */
 int page_put_tables(FILE *f, struct paper_tables *tables, const char *platform, size_t most);

@@ -34,6 +34,6 @@ struct proofs {
 int proof_of(struct proofs *p, const char *dir, struct proof **out);
 void proofs_free(struct proofs *p);
 
-/* Places in r->cells of the cells that the row is of, into cells (room for r->n_cells); of a
- * contrast the baseline's too. How many. */
+/* Fills cells[] (room for r->n_cells) with the indices in r->cells of the cells of this row; a contrast
+ * has those of its baseline too. Returns how many. */
 size_t proof_cells(const struct proof *p, const struct grid *g, size_t row, size_t *cells);

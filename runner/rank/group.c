@@ -187,7 +187,7 @@ static void record(struct grouping *g, json_t *before, json_t *after)
 static void note_late(struct grouping *g, const struct lateness *before)
 {
     struct session *r = g->session;
-    AUTO_FREE char *text = lateness_text(&r->kept, before), *note = NULL;
+    AUTO_FREE char *text = lateness_text(&r->lateness, before), *note = NULL;
     note = xstrfmt("block %d left out: %s", g->block, text);
     report_note(&r->report, "", 0, "lab", note);
     if (g->late == LATE_MOST && !r->report.code)
@@ -203,10 +203,10 @@ static void note_late(struct grouping *g, const struct lateness *before)
 static bool lab_was_late(struct grouping *g)
 {
     struct session *r = g->session;
-    struct lateness before = r->kept;
+    struct lateness before = r->lateness;
     bool late = false;
     if (!r->report.code)
-        r->report.code = lateness_judge(&r->kept, &late);
+        r->report.code = lateness_judge(&r->lateness, &late);
     g->late = team_max(&r->team, late) ? g->late + 1 : 0;
     if (late)
         note_late(g, &before);
@@ -238,7 +238,7 @@ static enum course block(struct grouping *g)
     team_align_clocks(&r->team);
     json_t *before = health_read(&r->health, &r->team);
     if (!r->report.code)
-        r->report.code = lateness_mark(&r->kept);
+        r->report.code = lateness_mark(&r->lateness);
     team_meet(&r->team); /* rank 0 had more to do: all start the block together */
     r->api.apart[0] = '\0';
     enum course course = visit_all(g);
@@ -281,7 +281,7 @@ static enum course agree(struct grouping *g, bool *enough)
 
 static void note_lab(struct session *r, const struct lateness *before)
 {
-    AUTO_FREE char *text = lateness_text(&r->kept, before);
+    AUTO_FREE char *text = lateness_text(&r->lateness, before);
     if (text)
         report_note(&r->report, "", 0, "lab", text);
 }
@@ -290,7 +290,7 @@ enum course group_measure(struct session *r, struct visit *v, size_t index)
 {
     struct grouping g;
     bool enough = false;
-    struct lateness before = r->kept;
+    struct lateness before = r->lateness;
     grouping_begin(&g, r, v, index);
     enum course course = prepare(&g);
     if (course == GO_ON)

@@ -109,7 +109,7 @@ static int open_recording(struct session *r)
         json_object_set_new(header, "hosts", hosts);
         report_open(&r->report, path, header);
         if (!r->report.code)
-            r->report.code = lateness_begin(&r->kept);
+            r->report.code = lateness_begin(&r->lateness);
     }
     return team_max(&r->team, r->report.code);
 }
@@ -192,7 +192,7 @@ static enum course take_down(struct session *r, enum course course)
         report_sync(&r->report);
     }
     report_close(&r->report);
-    lateness_end(&r->kept);
+    lateness_end(&r->lateness);
     close_plugin(r, course);
     if (r->report.code)
         course = BROKEN;

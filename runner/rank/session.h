@@ -36,10 +36,10 @@ struct session {
     struct health health;
     struct gpu_binding binding;
     struct report report;
-    struct lateness kept; /* rank 0, in a lab */
-    void *self;           /* state of the plugin */
-    bool *missing;        /* by group: not yet measured in this launch */
-    bool *given_up;       /* by cell */
+    struct lateness lateness; /* rank 0, in a lab */
+    void *self;               /* state of the plugin */
+    bool *missing;            /* by group: not yet measured in this launch */
+    bool *given_up;           /* by cell */
     uint64_t clock_step_ns;
     uint64_t sample_ns; /* minimum duration of a sample */
     uint64_t began_ns;  /* CLOCK_MONOTONIC, first group */

@@ -10,10 +10,10 @@
 /* Buffers for all visits of a session. */
 struct visit {
     size_t cap, metrics;
-    int64_t *mine, *all;      /* to reduce: ROWS rows of samples, and a result */
-    double *values, *reduced; /* one row for each metric after the first */
-    double *skew, *spread, *time,
-        *kept; /* samples that are kept, over the ranks; kept: by metric */
+    int64_t *mine, *all;          /* to reduce: ROWS rows of samples, and a result */
+    double *values, *reduced;     /* one row for each metric after the first */
+    double *skew, *spread, *time; /* of the samples that are kept, over the ranks */
+    double *kept;                 /* the same, by metric */
 };
 
 void visit_begin(struct visit *v, const struct session *r);

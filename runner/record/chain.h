@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 #define CHAIN_DIGITS 16
-#define CHAIN_MEMBER                                                                               \
-    (sizeof ",\"chain\":\"\"" - 1 + CHAIN_DIGITS) /* bytes of the member in a line */
+/* Bytes of the member in a line. */
+#define CHAIN_MEMBER (sizeof ",\"chain\":\"\"" - 1 + CHAIN_DIGITS)
 
 /* Initialise with {0}. */
 struct chain {

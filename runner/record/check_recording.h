@@ -13,8 +13,8 @@
 struct check {
     const struct check_plan *plan; /* NULL: the file is not compared with a plan */
     const char *run_id;            /* NULL: of any run */
-    void (*line)(void *ctx,
-                 const struct raw_line *l); /* takes each line that has no fault; or NULL */
+    /* Takes each line without a fault; may be NULL. */
+    void (*line)(void *ctx, const struct raw_line *l);
     void *ctx;
 };
 

@@ -14,7 +14,8 @@
  *   MANIFEST.json         SHA-256 of all files above; written last, makes the run final (manifest.h)
  *
  * Each line of a .jsonl file is one JSON object. Its first member is "type", its second "chain", the
- * running hash over all lines up to this one (chain.h); older recordings have none. A line is appended with one write, and the file is synced after each block. A killed writer may leave an incomplete
+ * running hash over all lines up to this one (chain.h); older recordings have none. A line is appended
+ * with one write, and the file is synced after each block. A killed writer may leave an incomplete
  * last line: readers ignore it, the next writer removes it.
  *
  *   type    member         meaning
@@ -40,6 +41,7 @@
  *           job            in a Slurm job: {id, array, task, restarts, nodes, partition, cluster}
  *           lab            under `gradsync lab`: configured sites and links, and their
  *                          measurement before the command (lab/facts.h)
+ *           trial          of `gradsync trial` (trial/trial_recording.h)
  *   note                   a fact from the plugin or the runner
  *           cell, copy     the cell, "" for the whole process
  *           key, value     texts
@@ -83,7 +85,7 @@
  *           group, blocks
  *           cells          [{cell, copy, blocks, converged, half_width}]
  *   end                    last line
- *           at             Unix seconds
+ *           at             Unix seconds; absent in a trial
  *           status         complete, interrupted, crash, hang, lost
  *
  * An imported run has no plan.json, and has a config.ini only if a config gave its platform. Each

@@ -28,8 +28,9 @@ bool runs_is_run(const char *dir);
  * its reader reports it. */
 bool runs_measured(const char *dir);
 
-/* Adds the run folder `root`, or all run folders below it; `root` may be the name of a platform. A run without a recorded line is reported
- * and ignored. GS_OK, or reported: no such folder, or a header cannot be read. */
+/* Adds the run folder `root`, or all run folders below it; `root` may be the name of a platform. A run
+ * without a recorded line is reported and ignored. GS_OK, or reported: no such folder, or a header
+ * cannot be read. */
 int runs_find(struct runs *r, const char *root);
 /* All run folders below the roots, sorted. GS_OK, or reported: as runs_find and runs_sort, or there
  * is no recording at all. */
@@ -38,8 +39,8 @@ int runs_below(struct runs *r, const char *const *roots, size_t n);
 int runs_add(struct runs *r, const char *dir);
 /* GS_OK, or GS_USAGE, reported: the same run twice. */
 int runs_sort(struct runs *r);
-/* Adds P/W/RUN for each folder ROOT/P/W/RUN with a recording, by name. GS_OK, or reported: a folder
- * or a file in one has no plain name (printable.h), though such a name would be text of a makefile. */
+/* Adds "P/W/RUN" for each folder ROOT/P/W/RUN with a recording, sorted. A makefile uses these names, so
+ * they must be plain (printable.h). GS_OK, or reported: a folder or a file in one has another name. */
 int runs_names(struct words *names, const char *root);
 void runs_free(struct runs *r);
 void run_folder_free(struct run_folder *run);

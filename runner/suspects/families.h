@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which entities are compared with each other, and by what values (judge.h).
+ * The families of entities that are compared with each other, and their values (judge.h).
  */
 #pragma once
 
@@ -12,8 +12,9 @@ struct peers {
     size_t *a, *b; /* entities, as in struct suspect */
     double *x;     /* [row * n + entity] */
     size_t n, rows, fitted;
-    /* Of few links: what each rank contributes, [row * ranks + rank]. It is taken away where the rank is
-     * slow in this test (kind rank_kind). With many links, x is without it. NULL: nothing is. */
+    /* The contribution of each rank to the times of its links, [row * ranks + rank]. Many links: it is
+     * already subtracted from x, and this is NULL. Few links: judge.c subtracts it for the ranks that
+     * are slow in this test (as rank_kind). */
     double *of_rank;
     enum suspect_kind rank_kind;
 };

@@ -81,28 +81,24 @@ static void merge_hosts(struct verdicts *v, const struct suspects_data *d)
 static double pair_time(const struct suspects_data *d, size_t test, size_t at)
 {
     size_t n = d->ranks * d->ranks, k = 0;
-    double *x = xcalloc(d->visits + 1, sizeof *x);
+    AUTO_FREE double *x = xcalloc(d->visits + 1, sizeof *x);
     for (size_t v = 0; v < d->visits; v++)
         if (isfinite(d->x[test][v * n + at]))
             x[k++] = d->x[test][v * n + at];
-    double median = k ? stats_median(x, k) : NAN;
-    free(x);
-    return median;
+    return k ? stats_median(x, k) : NAN;
 }
 
 /* The log of how much longer a pair takes than the median of the others; NaN: unknown. */
 static double pair_excess(const struct suspects_data *d, size_t test, size_t at)
 {
     size_t n = d->ranks * d->ranks, k = 0;
-    double *x = xcalloc(n + 1, sizeof *x);
+    AUTO_FREE double *x = xcalloc(n + 1, sizeof *x);
     for (size_t other = 0; other < n; other++) {
         double t = other == at ? NAN : pair_time(d, test, other);
         if (isfinite(t))
             x[k++] = t;
     }
-    double excess = k ? pair_time(d, test, at) - stats_median(x, k) : NAN;
-    free(x);
-    return excess;
+    return k ? pair_time(d, test, at) - stats_median(x, k) : NAN;
 }
 
 /* Alone it takes less than half of the excess that it has while others run, in every test. Too few
@@ -183,14 +179,13 @@ static void judge_family(struct verdicts *out, struct peers *p, size_t ranks, do
 {
     take_slow_ranks(out, p, ranks);
     const struct family family = {p->n, p->rows, p->x, p->fitted};
-    struct excess *excess = xcalloc(p->n, sizeof *excess);
+    AUTO_FREE struct excess *excess = xcalloc(p->n, sizeof *excess);
     double seen;
     outliers_find(&family, alpha, excess, &seen);
     note_seen(out, p->kind, p->test, seen);
     for (size_t i = 0; i < p->n; i++)
         if (excess[i].slow)
             verdicts_add(out, p->kind, p->a[i], p->b[i], &(struct finding){p->test, excess[i]});
-    free(excess);
 }
 
 static void begin(struct verdicts *out, const struct suspects_data *d)
@@ -257,11 +252,12 @@ static void judge_test_since(struct verdicts *out, const struct suspects_data *d
 {
     bool pair = suspects_tests[test].pair;
     size_t width = suspects_entities(d, test);
-    double *now, *then, *placed, seen;
+    AUTO_FREE double *now = NULL, *then = NULL;
     size_t rows = suspects_rows(d, test, false, &now),
            before = suspects_rows(past, test, false, &then);
-    placed = in_places(d, past, pair, then, before);
-    struct excess *excess = xcalloc(width, sizeof *excess);
+    AUTO_FREE double *placed = in_places(d, past, pair, then, before);
+    double seen;
+    AUTO_FREE struct excess *excess = xcalloc(width, sizeof *excess);
     const struct family is = {width, rows, now, 0}, was = {width, before, placed, 0};
     enum suspect_kind kind = pair ? SUSPECT_LINK : SUSPECT_RANK;
     outliers_since(&is, &was, SUSPECTS_ALPHA / SUSPECTS_TESTS, excess, &seen);
@@ -270,10 +266,6 @@ static void judge_test_since(struct verdicts *out, const struct suspects_data *d
         if (excess[i].slow)
             verdicts_add(out, kind, pair ? i / d->ranks : i, i % d->ranks,
                          &(struct finding){test, excess[i]});
-    free(excess);
-    free(placed);
-    free(then);
-    free(now);
 }
 
 /* Is a rank of this link slower than in the past, by at least half of what the link is? */

@@ -24,8 +24,8 @@ struct finding {
 
 struct suspect {
     enum suspect_kind kind;
-    size_t a,
-        b; /* ranks; of a host, network (of a host) or route (between two hosts): a rank on it */
+    /* Ranks. A host, a network (of a host) and a route (between hosts) are named by a rank on it. */
+    size_t a, b;
     bool silent;              /* a link that did not answer */
     bool shared;              /* a link that is slow while others run, but not alone */
     struct finding *findings; /* the largest excess first */

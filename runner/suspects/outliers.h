@@ -12,10 +12,10 @@
  * is that of Student's t, times the number of values that are left and the number of steps.
  *
  * The spread of the others is that between healthy entities, with the noise of measuring them. Few
- * entities say little about it. So it is moderated (Smyth 2004, Stat. Appl. Genet. Mol. Biol. 3, 3): its
- * square is averaged with OUTLIERS_PRIOR degrees of freedom of a usual one: that of the rows, and half
- * the floor; of two entities the floor, of 3 to 7 entities 1.3 times the floor. A spread that is larger
- * than usual stands by itself.
+ * entities say little about it. So it is moderated (Smyth 2004, Stat. Appl. Genet. Mol. Biol. 3, 3):
+ * its square is averaged with the square of a usual spread, which counts as OUTLIERS_PRIOR degrees of
+ * freedom. The usual spread is that of the rows and half the floor; with two entities it is the floor,
+ * with 3 to 7 entities 1.3 times the floor. A spread that is larger than usual is not moderated.
  *
  * Only what exceeds the floor counts as slower: a smaller difference is of no use to anybody. And
  * the interval over the rows must exclude 0, so that one disturbed launch makes no suspect.
@@ -35,9 +35,9 @@ struct family {
 };
 
 struct excess {
-    double value, lo,
-        hi;   /* log: over the others that are not slow; 95% interval, NaN with one row */
-    double p; /* adjusted for the family */
+    double value;  /* log: over the others that are not slow */
+    double lo, hi; /* 95% interval; NaN with one row */
+    double p;      /* adjusted for the family */
     bool slow;
 };
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The configs that `gradsync suspects` measures: all pairs in rounds, then those that stand out alone.
+ * The configs that `gradsync suspects` measures: first all pairs, in rounds; then the pairs that stand
+ * out, one at a time.
  */
 #pragma once
 
 #include "base/text.h"
 #include "suspects/judge.h"
 
-/* The ranks of rounds in which all pairs run at once: text of an .ini file. */
+/* Adds the text of an .ini file: rounds, in each of which all pairs run at once. */
 void suspects_config(struct text *t, size_t ranks, bool cuda);
 
-/* The links among the suspects, each with other links of its kind, alone. False: there is none, or
- * every pair was alone already. */
+/* Adds a config that measures each suspected link, and others of its kind, alone. False: no link is a
+ * suspect, or every pair was alone already. */
 bool suspects_config_alone(struct text *t, const struct suspects_data *d, const struct verdicts *v,
                            bool cuda);
 

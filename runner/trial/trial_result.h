@@ -13,9 +13,9 @@
 #include <stddef.h>
 
 #define TRIAL_EQUIVALENCE 0.005
-/* A verdict needs as many blocks: with fewer, the same sign in all of them is likelier than 5% by
- * chance. The time of a visit is not normal: a job that waits for its GPUs every some steps makes some
- * visits a few per cent shorter than others. */
+/* A verdict needs this many blocks: with fewer, all have the same sign by chance in more than 5% of
+ * cases. The time of a visit is not normal: a job that waits for its GPUs only now and then makes
+ * some visits a few per cent shorter than others. */
 #define TRIAL_BLOCKS_MIN 6
 
 struct trial_verdict {
@@ -28,14 +28,15 @@ struct trial_verdict {
                            * few blocks */
 };
 
-/* Of each arm, and of auto's second copy; `auto` itself is left out. The caller frees *v. `draws` of
- * the bootstrap. */
+/* The verdicts of each arm and of auto's second copy, without `auto` itself. draws: of the bootstrap.
+ * Returns how many; the caller frees *v. */
 size_t trial_verdicts(struct trial_verdict **v, const struct trial_comm *c, size_t draws);
 /* True: each arm has a verdict, so the trial can end. It looks at TRIAL_BLOCKS_MIN blocks and each time
- * there are twice as many; *looked_at, 0 at first, is its own. Because it looks more than once, it asks
- * for more than trial_verdicts does: each p times the number of looks, and wider intervals. */
+ * their number has doubled. *looked_at is 0 at first and belongs to this function. Because it looks
+ * more than once, it demands more than trial_verdicts: p times the number of looks, and wider
+ * intervals. */
 bool trial_result_enough(const struct trial_comm *c, size_t *looked_at, size_t draws);
-/* By say(): a line for each arm. */
+/* Prints a line for each arm, by say(). */
 void trial_result_say(const struct trial_comm *c);
 /* The arm with the shortest step among those that are faster than auto; NULL: none. */
 const char *trial_result_best(const struct trial_comm *c);

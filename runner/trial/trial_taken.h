@@ -21,7 +21,6 @@ struct trial_taken {
     char text[256]; /* "clamped: NCCL ran at most 24 CTAs" */
 };
 
-/* The text of this: "honoured", or how it was not and what ran instead. */
 struct trial_taken trial_taken(const struct trial_comm *c, const char *arm, int64_t copy);
 /* Is the time of the arm really that of what it requested, as far as is known? */
 bool trial_taken_counts(const struct trial_taken *t);

@@ -3,7 +3,8 @@
  * The links between sites as `gradsync links` measured them: for each direction of each pair and
  * each config (streams and congestion control) the rate alone and with the other direction. Prints
  * them, and writes them into a config.
- * Rates count IP packets, in bytes/s, the best of all blocks; matrices are [from * n + to], NaN where nothing is known.
+ * Rates count IP packets, in bytes/s; each is the best of all blocks. Matrices are [from * n + to];
+ * NaN: unknown.
  */
 #pragma once
 
@@ -30,7 +31,7 @@ void links_free(struct links *l);
 /* The config with these settings, added if it is new; NULL: there are too many. */
 struct links_config *links_config(struct links *l, int streams, const char *congestion);
 
-/* What the best configs reach in this direction alone. */
+/* The highest rate of any config, in this direction alone. */
 double links_rate(const struct links *l, size_t from, size_t to);
 
 void links_print(const struct links *l);

@@ -86,15 +86,15 @@ struct wan_map {
     size_t n_lines;
     struct wan_crossing *crossings;
     size_t n_crossings;
-    size_t (
-        *typical)[3]; /* by row: nearest, farthest and slowest peer that has no pair of its own */
+    /* By row: nearest, farthest and slowest peer that has no pair of its own. */
+    size_t (*typical)[3];
 };
 
 /* Reads [sites] and [links]. GS_OK or GS_USAGE, every fault reported. Call wan_map_free in both
  * cases. The config must outlive the map. */
 int wan_map_read(struct wan_map *m, const struct config *c);
 void wan_map_free(struct wan_map *m);
-/* Checks their words alone, where rates are not needed. Without [sites] it does nothing. */
+/* Checks only keys and values, for a use that needs no rates. Without [sites] it does nothing. */
 int wan_map_check_words(const struct config *c);
 
 /* Finds each row's typical peers; the last step of wan_map_read. */
@@ -104,8 +104,8 @@ void wan_map_peers(struct wan_map *m);
  * Returns the index of the first that is not before (from, to). */
 size_t wan_ends_find(const void *sorted, size_t n, size_t size, size_t from, size_t to);
 
-/* Takes what the disturbances of a lab cost from the rates and adds it to the round trips. For the
- * model: the lab makes them itself. */
+/* Lowers the rates and lengthens the round trips by the cost of a lab's disturbances. Only the model
+ * needs this: a lab makes the disturbances itself. */
 void wan_map_disturb(struct wan_map *m);
 
 /* The link between sites of two rows (or of one row). Fills in the RTT from the distance, and the

@@ -166,7 +166,7 @@ static void take(struct watch *w, double rate, double step)
 
 static void measure(struct watch *w, const char *line)
 {
-    struct watch_said s = watch_lines_read(w->says, line);
+    struct watch_values s = watch_lines_read(w->says, line);
     if (s.of_gpu && w->o.gpus > 0)
         s.rate *= w->o.gpus;
     if (s.rate <= 0 && s.step_s <= 0)

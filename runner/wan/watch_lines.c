@@ -147,9 +147,9 @@ static double step_seconds(enum watch_meaning meaning, double x)
     }
 }
 
-struct watch_said watch_lines_read(const struct watch_lines *w, const char *line)
+struct watch_values watch_lines_read(const struct watch_lines *w, const char *line)
 {
-    struct watch_said said = {.step = -1};
+    struct watch_values said = {.step = -1};
     enum watch_meaning meaning = WATCH_RATE;
     size_t length;
     said.rate = find(w->rates, w->n_rates, line, &meaning);

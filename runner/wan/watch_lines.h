@@ -9,7 +9,7 @@
 
 #define WATCH_PATTERNS_MAX 16 /* of a kind */
 
-struct watch_said {
+struct watch_values {
     double rate;    /* tokens/s; 0: not in the line */
     bool of_gpu;    /* rate of one GPU, not of all */
     double step_s;  /* 0: not in the line */
@@ -20,8 +20,9 @@ struct watch_lines;
 /* pattern: see watch.h. NULL, reported: it is invalid or has no group. */
 struct watch_lines *watch_lines_new(const char *pattern);
 void watch_lines_free(struct watch_lines *w);
-struct watch_said watch_lines_read(const struct watch_lines *w, const char *line);
+struct watch_values watch_lines_read(const struct watch_lines *w, const char *line);
 /* Index in watch_troubles; -1: no trouble. */
 int watch_lines_trouble(const struct watch_lines *w, const char *line);
-/* Removes colours, cursor movements (ESC [ … letter) and NULs. Makes the rest printable (printable.h). */
+/* Removes colours, cursor movements (ESC [ … letter) and NULs; makes the rest printable
+ * (printable.h). */
 void watch_clean(char *line, size_t n);

@@ -63,7 +63,8 @@ ours() { # LAUNCH ROUND: "ours COLLECTIVE LAUNCH bytes microseconds" a line
         FNR == 1 { header(); next }
         { csv($0, f)
           what = get("param_collective")
-          print "ours", what == "" ? "allreduce" : what, launch, get("size_B"), 1e6 * get("median_s") }') \
+          print "ours", what == "" ? "allreduce" : what, launch, get("size_B"),
+              1e6 * get("median_s") }') \
         "$tmp/csv-$name/launches.csv"
 }
 

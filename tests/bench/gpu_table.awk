@@ -2,7 +2,8 @@
 #
 # "ours|theirs COLLECTIVE LAUNCH bytes microseconds" of each round: a line for each size that both
 # measured, and a sentence. within: the ratio of the medians is in the target, 2% from 1 KiB, 5%
-# below. among: it is not, but our median is between the fastest and the slowest round of nccl-tests.
+# below. among: it is not, but our median is between the fastest and the slowest round of
+# nccl-tests.
 function sort_all(side, key, k, i, j, x) {
     k = n[side, key]
     for (i = 2; i <= k; i++) {

@@ -42,10 +42,12 @@ for folder in "${NCCL_SRC:-}"{/plugins/tuner/example,/ext-tuner/example,}; do
     break
 done
 [ -z "${NCCL_SRC:-}" ] || [ -e "$tmp/example.so" ] || {
-    echo "bench-gpu: NCCL_SRC=$NCCL_SRC has no plugins/tuner/example/plugin.c: name the source of NCCL" >&2
+    echo "bench-gpu: NCCL_SRC=$NCCL_SRC has no plugins/tuner/example/plugin.c:" \
+        'name the source of NCCL' >&2
     exit 2
 }
-[ -n "${NCCL_SRC:-}" ] || echo "# NVIDIA's example tuner: not measured, NCCL_SRC names no source of NCCL"
+[ -n "${NCCL_SRC:-}" ] ||
+    echo "# NVIDIA's example tuner: not measured, NCCL_SRC names no source of NCCL"
 
 measure() { # ROUND ARM: the table "csv-ROUND-ARM"
     local name=$1-$2 tuner=()

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The same NCCL settings on the same PyTorch training steps at every level of evidence
-# (docs/deciding.md), side by side. It needs two GPUs, and python3 with torch. Exits 1 if a target is missed or a level
-# fails.
+# (docs/deciding.md), side by side. It needs two GPUs, and python3 with torch. Exits 1 if a target is
+# missed or a level fails.
 #   STEPS    names below (default: all of them)
 #   LEVELS   alone synthetic step trial training launches (default: all but launches, which needs a
 #            new torchrun for each config)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Lines "STEP LEVEL CONFIG MS PERCENT LOW HIGH" (or "STEP LEVEL absent|failed REASON") as a table, and
-# for each step whether the levels agree with the training. "training" is the truth; without it, launches.
+# for each step whether the levels agree with the training. "training" is the truth; without it,
+# launches.
 
 {
     step = $1
@@ -34,7 +35,9 @@ function show(step,    n, i, k, level, parts, truth) {
     print ""
     n = split(levels[step], parts, " ")
     for (i = 1; i <= n; i++) row(step, parts[i])
-    truth = (step, "training", "auto") in ms ? "training" : (step, "launches", "auto") in ms ? "launches" : ""
+    truth = ""
+    if ((step, "training", "auto") in ms) truth = "training"
+    else if ((step, "launches", "auto") in ms) truth = "launches"
     if (truth == "") { print "  no training to hold the levels against"; return }
     for (i = 1; i <= n; i++) judge(step, parts[i], truth)
 }
@@ -47,7 +50,8 @@ function row(step, level,    k, c) {
         c = configs[k]
         if (c == "auto") continue
         if (!((step, level, c) in percent)) printf "  %-26s", "-"
-        else printf "  %-26s", number(percent[step, level, c]) " [" number(low[step, level, c]) ", " number(high[step, level, c]) "]"
+        else printf "  %-26s", number(percent[step, level, c]) " [" number(low[step, level, c]) \
+            ", " number(high[step, level, c]) "]"
     }
     print ""
 }
@@ -60,15 +64,20 @@ function judge(step, level, truth,    k, c, d, most, worst, contrary, room) {
     if (level == truth || (step, level) in none) return
     for (k = 1; k <= n_configs; k++) {
         c = configs[k]
-        if (!is_contrast(c) || !((step, level, c) in percent) || !((step, truth, c) in percent)) continue
+        if (!is_contrast(c) || !((step, level, c) in percent) || !((step, truth, c) in percent))
+            continue
         d = percent[step, level, c] - percent[step, truth, c]
         if (d * d >= most * most) { most = d; worst = c }
         if (side(step, level, c) * side(step, truth, c) < 0) contrary = contrary " " c
     }
     if (worst == "") return
     room = level == "trial" || level == "launches" ? 0.5 : level == "step" ? 1 : 0
-    if (room) verdict(level " differs from " truth " by at most " room " points", most * most <= room * room, sprintf("%+.2f (%s)", most, worst))
-    else printf "  %-56s %s\n", level " differs from " truth " by up to", sprintf("%+.2f points (%s)", most, worst)
+    if (room)
+        verdict(level " differs from " truth " by at most " room " points",
+            most * most <= room * room, sprintf("%+.2f (%s)", most, worst))
+    else
+        printf "  %-56s %s\n", level " differs from " truth " by up to",
+            sprintf("%+.2f points (%s)", most, worst)
     if (room) verdict(level " has no verdict contrary to " truth, contrary == "", contrary)
     else if (contrary != "") printf "  %-56s%s\n", level " has verdicts contrary to " truth ":", contrary
     if (level == "step") {

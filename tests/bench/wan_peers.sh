@@ -120,7 +120,8 @@ peer_turn() {
 }
 peers_inside() {
     local p i
-    tune_sizes=$(tr ' ' '\n' <<<"$peer_sizes $tune_up_to" | sort -nu | awk -v n="$tune_up_to" '$1 <= n')
+    tune_sizes=$(tr ' ' '\n' <<<"$peer_sizes $tune_up_to" | sort -nu |
+        awk -v n="$tune_up_to" '$1 <= n')
     for p in $peer_names; do peer_tune "$p"; done
     for ((i = 0; i < ROUNDS; i++)); do
         for p in $(tr ' ' '\n' <<<"ours $peer_names" | sort -R); do peer_turn "$p"; done
@@ -165,7 +166,9 @@ peer_line() { # MBIT RTT CONGESTION BYTES
     if [ -n "$ours" ]; then
         percent=$(calc 1 "100 * $bound / $ours")
         printf '  %5s%% of the bound' "$percent"
-        if [ "$4" -ge 16777216 ] && awk "BEGIN { exit !($percent < 95) }"; then note+=' MISSED 95%'; fi
+        if [ "$4" -ge 16777216 ] && awk "BEGIN { exit !($percent < 95) }"; then
+            note+=' MISSED 95%'
+        fi
         if [ "$4" -le 65536 ] && awk "BEGIN { exit !($ours > 1.2 * $bound) }"; then
             note+=' MISSED 1.2x'
         fi
@@ -186,7 +189,8 @@ peer_network() { # MBIT RTT CONGESTION
     export -f peer_time peer_tune ours_time peer_turn peers_inside
     export tmp gradsync sites PEERS_BUILD ROUNDS ITERATIONS peer_names peer_sizes tune_up_to
     declare -p peer_try >"$tmp/try"
-    if ! "$gradsync" lab -q "$tmp/peers.ini" -- bash -c ". $tmp/try; peers_inside" 2>"$tmp/err"; then
+    if ! "$gradsync" lab -q "$tmp/peers.ini" -- bash -c ". $tmp/try; peers_inside" \
+        2>"$tmp/err"; then
         printf '%4s Mbit/s %3s ms %-5s: not measured: %s\n' "$1" "$2" "$3" \
             "$(tail -n 1 "$tmp/err")"
         missed=1

@@ -59,19 +59,19 @@ char *slot_out(const struct prepared *p, unsigned slot);
 enum wl_status arena_take(struct state *s, size_t bytes, enum memory memory, struct arena **out,
                           char *why, size_t n);
 void arenas_free(struct state *s);
-/* Inputs, and outputs poisoned, queued on the stream. */
+/* Queues the writing of the inputs, and of wrong values into the outputs. */
 enum wl_status arena_load(struct prepared *p);
 
 /* Queues operation `i` of a sample. */
 ncclResult_t operation(struct prepared *p, unsigned i);
-/* Makes what launches `iters` operations, once: captured, instantiated, uploaded, replayed. */
+/* Captures, instantiates, uploads and once replays the graphs that launch `iters` operations. */
 enum wl_status graphs_make(struct prepared *p, unsigned iters);
 void graphs_free(struct prepared *p);
 /* Queues `iters` operations as the cell says. */
 enum wl_status launch(struct prepared *p, unsigned iters);
-/* Queues what goes untimed before a steady-state sample of `iters`: nccl_lead(). */
+/* Queues the untimed operations before a sample of `iters`: nccl_lead(). */
 enum wl_status launch_lead(struct prepared *p, unsigned iters);
-/* Of the last sample's operations, those on this slot. */
+/* How many operations of the last sample used this slot. */
 unsigned operations_on(const struct prepared *p, unsigned slot);
 
 /* Of struct nccl_backend. */

@@ -30,5 +30,5 @@ void pair_end(struct state *s, int partner);
 
 /* Seconds of one of `times` operations between the events of the GPU, which have happened. */
 enum wl_status elapsed(struct state *s, unsigned times, double *seconds);
-/* The words of the message of a rank; plus: their sums with those of this rank, -1: none. */
+/* The words of a rank's message. plus >= 0: their sums with the words of that rank. */
 struct gpu_words words_of(int rank, int plus);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whose gradients are in a sum, when ranks are lost and return: the ranks agree. No sockets and no
- * clock here: words go in and come out, in any order, late, twice or never.
+ * The agreement of the ranks on whose gradients are in a sum, while ranks are lost and return. It has
+ * no sockets and no clock: words go in and come out, in any order, late, twice or never.
  *
  * The ranks make one decision after the other, the same on every rank. View v has a set of ranks,
  * which exchange their gradients for one synchronisation (a round). Its decision is
@@ -16,9 +16,9 @@
  *
  * Safe: two majorities share a rank, and so do a majority and a set. So a view has one decision, and
  * all ranks that use a sum of a round use the sum over the same set. A set is a majority of all
- * ranks, so a minority does not go on, nor do two halves. A rank that does not know the decision uses no sum; it learns it from the
- * first word of a later view. Not safe for a process that was started again: it has forgotten what
- * it voted for.
+ * ranks, so a minority does not go on, nor do two halves. A rank that does not know the decision uses
+ * no sum; it learns it from the first word of a later view. Not safe for a process that was started
+ * again, because it has forgotten its votes.
  */
 #pragma once
 
@@ -41,7 +41,7 @@ static inline int ranks_in(rank_set s)
 enum agree_phase { AGREE_QUIET, AGREE_ASKS, AGREE_PROPOSES };
 #define AGREE_COMMIT 0 /* as a value; others are sets */
 
-/* All that a rank knows; it tells it again and again, and the newest word replaces the others. */
+/* All that a rank knows. It sends its word again and again; the newest replaces the others. */
 struct agree_word {
     uint64_t count;            /* of this rank's words */
     uint64_t view, round;      /* of the next decision */
@@ -77,8 +77,8 @@ void agree_open(struct agree *a, int me, int ranks);
 /* The caller's next synchronisation, or another try of the last. A turn has the same number on all
  * ranks: one that was away goes on with the number of the others. */
 void agree_turn(struct agree *a);
-/* What of this rank: it began its exchange; it has the whole sum of that view; it used a sum that was
- * committed; it takes no part in this turn. */
+/* Tell what this rank did: it began its exchange; it has the whole sum of that view; it used a sum that
+ * was committed; it takes no part in this turn. */
 void agree_began(struct agree *a);
 void agree_has_sum(struct agree *a, uint64_t view);
 void agree_used_sum(struct agree *a);
@@ -89,7 +89,7 @@ void agree_tick(struct agree *a, double now_s, rank_set hears);
 /* Ranks that could be taken into the set: they and all of it hear each other. */
 rank_set agree_returning(const struct agree *a);
 bool agree_leads(const struct agree *a); /* the first rank of the set that this one hears */
-/* No sum of this turn is for this rank any more: another has used it, the set has begun without this
- * one, or no majority takes part. */
+/* True: this rank gets no sum in this turn any more. Another rank has used one, the set has begun
+ * without this rank, or no majority takes part. */
 bool agree_is_over(const struct agree *a);
 bool agree_majority(const struct agree *a, rank_set s);

@@ -22,7 +22,8 @@ void present_turn(struct wan_link *link);
 /* Waits until the exchange may begin. Returns the ranks that it is between, this one too, and the
  * view; 0: it is over for this rank, which leaves. */
 rank_set present_set(struct wan_link *link, uint64_t *view);
-/* This rank has the whole sum. USED: it counts. AGAIN: it does not, and present_set() says what now. */
+/* Call it when this rank has the whole sum. USED: the sum counts. AGAIN: it does not; call
+ * present_set() again. */
 enum present_end present_commit(struct wan_link *link);
 void present_leave(struct wan_link *link);
 /* Drives the link between exchanges. False: broken for good, see link->why. */

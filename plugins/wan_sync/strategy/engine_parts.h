@@ -22,8 +22,8 @@ struct engine {
     uint32_t left, sums_left; /* steps to do; without sends */
     uint32_t *waits;
     unsigned char *state;
-    uint32_t *work, work_head,
-        work_tail;       /* ring of steps that this rank can do now; each step once */
+    uint32_t *work; /* ring of steps that this rank can do now; each step once */
+    uint32_t work_head, work_tail;
     struct progress *at; /* by member */
     int *member_of;      /* by rank, for the first `ranks` */
     int ranks, members_cap;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The outer step of local SGD (Douillard et al. 2023, DiLoCo): Nesterov momentum on the mean of the
- * ranks' changes, on the host. With sum the sum over n ranks:
+ * ranks' changes, on the host. sum: the sum over n ranks.
  *   m = momentum m + sum / n;   x = x - rate (sum / n + momentum m)
  */
 #pragma once

@@ -34,7 +34,7 @@ struct lines {
     pthread_mutex_t lock; /* abort() comes from another thread */
     struct line *first;
     int meeting, met; /* buffers of an agreement, which may never complete */
-    bool lost;        /* a rank missed an agreement: none is possible any more */
+    bool lost;        /* a rank missed an agreement, so no other is possible */
     atomic_bool aborted;
     char why[256];
 };

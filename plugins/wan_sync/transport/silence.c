@@ -88,7 +88,7 @@ static void look_at(struct silence *s, int fd, double passed_s, double timeout_s
     int r = rank_at(s, &a);
     if (r < 0)
         return;
-    bool known = keep_alive(fd, 1 + (int)(timeout_s / (PROBES / 2)));
+    bool known = keep_alive(fd, 1 + (int)(2 * timeout_s / PROBES));
     bool full = t.tcpi_unacked == 0 && t.tcpi_notsent_bytes > 0 && t.tcpi_snd_wnd < t.tcpi_snd_mss;
     double kernel_s = 1e-3 * fmin(t.tcpi_last_ack_recv, t.tcpi_last_data_recv);
     s->counted_s[fd] = known && !full ? fmin(s->counted_s[fd] + passed_s, kernel_s) : 0;
@@ -157,7 +157,7 @@ static bool gather(struct silence *s, MPI_Comm comm)
     char why[256];
     const struct wl_host *h = s->host;
     int good = s->contact && s->same && s->quiet_s && s->told, all = 0;
-    if (MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !all)
+    if (MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !all || !good)
         return false;
     tcp_contact_own(&s->contact[h->rank], "", false, why, sizeof why);
     if (MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, s->contact, sizeof *s->contact, MPI_BYTE,

@@ -25,8 +25,9 @@
 
 #define LINK_TCP_STREAMS_MAX 64
 
-/* Against who is on the way between two ranks. Proof: he can read, but not alter, repeat, leave out
- * or swap anything. Encryption: nor can he read. Bare: nothing. */
+/* Protection against an attacker on the network between two ranks. Proof: the attacker can read, but
+ * alters, repeats, leaves out or swaps nothing unnoticed. Encryption: neither can the attacker read.
+ * Bare: no protection. */
 enum tcp_protection { TCP_PROOF, TCP_ENCRYPTION, TCP_BARE };
 
 struct link_tcp_options {
@@ -46,20 +47,21 @@ struct link_tcp_options {
 };
 
 /* Connects every two ranks of the host. Collective: it succeeds on all ranks or fails on all, with
- * the same line in why. Adds the notes tcp_congestion and tcp_interface. Only open, close and a note of losses use
- * `host`. The caller closes it with ops->close. */
+ * the same line in why. Adds the notes tcp_congestion and tcp_interface. Only open,
+ * close and a note of losses use `host`. The caller closes the link with ops->close. */
 int link_tcp_open(struct wan_link **out, const struct wl_host *host,
                   const struct link_tcp_options *options, char *why, size_t why_size);
 
-/* Bytes/s to each rank, by the probes of its opening; 0: not probed. Another transport has none. */
+/* Bytes/s to each rank, from the probes when the link was opened; 0: not probed, or another
+ * transport. */
 void link_tcp_rates(const struct wan_link *link, double *rate_Bps);
 
 /* Payload of a full packet, and whether the congestion control is BBR, as this rank sees it. 0 and
  * false: not known, or another transport. */
 double link_tcp_segment(const struct wan_link *link, bool *bbr);
 
-/* One way between two ranks, filled by some of the streams between them for a while. Both ranks call
- * it; `peer` is the other. False: broken, see link->why. */
+/* link_tcp_flow() fills one direction between two ranks for a while, with some of the streams between
+ * them, and measures it. Both ranks call it; `peer` is the other. False: broken, see link->why. */
 struct link_tcp_flow {
     int peer, first, streams; /* streams first to first + streams - 1 */
     const char *congestion;
@@ -74,12 +76,12 @@ struct link_tcp_path {
 };
 bool link_tcp_flow(struct wan_link *link, const struct link_tcp_flow *f, struct link_tcp_path *out);
 
-/* Of a link that `survives`. The ranks that are connected, or were just now, and are not silent while
- * something waits for them; blocks that this one has not acknowledged. */
+/* For a link that `survives`. The ranks that are connected, or were just now, and are not silent while
+ * something waits for them; and the number of blocks that a peer has not acknowledged. */
 uint64_t link_tcp_reaches(const struct wan_link *link);
 size_t link_tcp_unacked(const struct wan_link *link, int peer);
-/* Forgets all blocks and connects anew, with who does the same: another epoch's connections are
- * refused. */
+/* Forgets all blocks and connects anew to the ranks that do the same; refuses connections of another
+ * epoch. */
 void link_tcp_restart(struct wan_link *link, uint64_t epoch);
 
 /* Counts of events on the connections. */

@@ -25,13 +25,14 @@ struct tcp_contact {
     } address[TCP_ADDRESSES_MAX];
 };
 
-/* Fills in host and addresses: those of `interface`, of all interfaces but loopback if it is "", or
- * only loopback's. */
+/* Fills in host and addresses: those of `interface`; of all interfaces but loopback if it is ""; or
+ * only loopback's. 0, or -1 and why. */
 int tcp_contact_own(struct tcp_contact *out, const char *interface, bool loopback, char *why,
                     size_t size);
 
-/* What `path` says of this host in place of that: fills in its addresses and its port, which is that
- * of its first rank, or `closed`. Lines of the file: HOST and ADDRESS[:PORT], own or none. */
+/* Replaces the addresses by those that the file gives for this host, for example behind a NAT. A line
+ * of the file is "HOST ADDRESS[:PORT]" (the port is that of the host's first rank), "HOST own" (no
+ * change) or "HOST none" (sets `closed`). 0, or -1 and why. */
 int tcp_contact_given(struct tcp_contact *c, const char *path, int local_rank, char *why,
                       size_t size);
 void tcp_contact_add(struct tcp_contact *c, const struct sockaddr *a);

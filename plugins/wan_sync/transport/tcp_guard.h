@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Protects one direction of a connection against everybody on the way.
+ * Protects one direction of a connection against attackers on the network.
  *
- * Proof: Poly1305 over the payload of each frame, and over its head, which holds the former. Each
- * of these has a key of its own: ChaCha20 derives it from the connection's key and the number of
- * the frame, which is not sent. So a frame that was altered, repeated, left out or swapped has a
- * wrong proof.
+ * Proof: Poly1305 over the payload of each frame, and over its head, which contains the first proof.
+ * Each of the two has a key of its own, which ChaCha20 derives from the connection's key and the number
+ * of the frame. This number is not sent. So a frame that was altered, repeated, left out or swapped
+ * has a wrong proof.
  *
  * Encryption: libsodium's secretstream (XChaCha20-Poly1305). The head is a message, and so is each
  * TCP_SEALED_B of the payload. It refuses the same changes.
@@ -29,8 +29,8 @@ struct tcp_guard {
     crypto_secretstream_xchacha20poly1305_state stream;
     bool begun;      /* the header of the stream is sent, or received */
     uint8_t *sealed; /* messages on their way to or from the socket */
-    size_t n, at;    /* bytes in it; of them sent */
-    size_t plain;    /* what they hold */
+    size_t n, at;    /* bytes in it; bytes of it that are sent */
+    size_t plain;    /* bytes of plain text in it */
 };
 
 /* Begins a connection. False: no memory. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A connection until both ends have proved that they know the secret: a few messages of fixed size,
- * within a short deadline. The higher rank connects to the lower one, or the one that nobody can
- * connect to connects to the other, at the start and whenever a stream broke.
+ * within a short deadline, at the start and whenever a stream broke. The higher rank connects to the
+ * lower one, unless nobody can connect to the lower one: then the lower one connects.
  */
 #pragma once
 
@@ -19,8 +19,7 @@ struct tcp_hello {
     enum tcp_watched watched; /* TCP_HELLO */
     struct tcp_hello *next;
     struct tcp_link *link;
-    struct tcp_stream
-        *stream; /* of the caller from the start, of the called once the call is proved */
+    struct tcp_stream *stream; /* the called end sets it once the call is proved */
     enum tcp_hello_step step;
     int fd;
     double deadline;
@@ -33,6 +32,6 @@ struct tcp_hello {
 /* NULL: no memory; the socket is closed. */
 struct tcp_hello *tcp_hello_new(struct tcp_link *l, int fd, enum tcp_hello_step step,
                                 uint32_t events);
-/* Puts it with the hellos of a link, with a fresh deadline; takes it away from its link's. */
+/* Add it to the hellos of a link, with a new deadline; remove it from those of its link. */
 void tcp_hello_list(struct tcp_hello *h, struct tcp_link *l);
 void tcp_hello_unlist(struct tcp_hello *h);

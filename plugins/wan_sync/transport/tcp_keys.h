@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How two ranks come to keys that never travel. Each rank makes a key pair for this job (X25519,
+ * How two ranks get common keys that are never sent. Each rank makes a key pair for this job (X25519,
  * libsodium's crypto_kx) and tells the others the public half over MPI. Every two ranks derive a
  * key from their halves and, if there is a secret_file, from its content. crypto_kdf derives from
  * it one key for each purpose: to prove a connection (tcp_secret.h), and to derive the keys of a
  * connection, one for each direction and kind of protection (tcp_guard.h).
  *
- * Who only reads MPI's traffic learns no key. Who changes it while the job starts can take a rank's
- * place, unless there is a secret_file.
+ * An attacker who only reads MPI's traffic learns no key. One who changes it while the job starts can
+ * take a rank's place, unless there is a secret_file.
  */
 #pragma once
 

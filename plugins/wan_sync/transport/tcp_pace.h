@@ -16,9 +16,9 @@
  * that was sent arrived counts as the estimate itself. So a single late reader or burst of
  * acknowledgements has no effect, and a drop to a tenth is detected within two or three seconds.
  *
- * What it earns (four sites, 100 Mbit/s, packets of 9000 bytes; `make bench-wan PART=ablate`): a ring
+ * Its benefit (four sites, 100 Mbit/s, packets of 9000 bytes; `make bench-wan PART=ablate`): a ring
  * reaches 98% of the bound with it. Without it CUBIC reaches 92% at 10 ms and 88% at 30 ms, BBR 96%
- * and 94%. Where losses are the limit (0.1%, packets of 1500 bytes) it earns nothing: 72 and 73% with
+ * and 94%. Where losses are the limit (0.1%, packets of 1500 bytes) it has none: 72 and 73% with
  * CUBIC, 95 and 97% with BBR.
  *
  * Pure arithmetic: no clock, no socket. Rates are payload bytes per second, times are seconds. The

@@ -3,6 +3,7 @@
  * Private header of the modules of the tcp transport:
  *
  *   tcp_open      collective opening        tcp_link   the loop, deadlines, the operations
+ *   tcp_probe     first estimates of rates
  *   tcp_addr      addresses, listening      tcp_hello  connections until both ends are proved
  *   tcp_door      links that share a port   tcp_given  addresses from a file
  *   tcp_out       a stream's sending side   tcp_in     its receiving side
@@ -34,9 +35,8 @@
  * waits for these acknowledgements, and the buffer for the sum, that is a deadlock. */
 #define TCP_AHEAD_OWN_B (8u << 20)
 #define TCP_AHEAD_SHARED_B (14u << 20)
-#define TCP_SEQ_WINDOW                                                                             \
-    65536u /* blocks between the oldest that is not acknowledged and the next                      \
-            */
+/* Blocks between the oldest that is not acknowledged and the next. */
+#define TCP_SEQ_WINDOW 65536u
 #define TCP_UNSENT_LOW_B (128 << 10) /* a stream with more unsent bytes takes no block */
 #define TCP_SCRATCH_B (64u << 10)
 #define TCP_SLOTS 1024u
@@ -199,8 +199,8 @@ int tcp_peer_send(struct tcp_peer *p, uint64_t id, const void *data, size_t byte
 struct tcp_out *tcp_peer_take(struct tcp_peer *p); /* the next block for a free stream, or NULL */
 void tcp_peer_pump(struct tcp_peer *p);            /* gives waiting blocks to free streams */
 void tcp_peers_begin(struct tcp_link *l);          /* the same for all peers, after a pause */
-bool tcp_stream_may(
-    const struct tcp_stream *s); /* true: it may take a block; not too many streams have one */
+/* True: it may take a block, because not too many streams have one. */
+bool tcp_stream_may(const struct tcp_stream *s);
 void tcp_peer_acked(struct tcp_stream *s, uint64_t acked);
 void tcp_peer_begin_wait(struct tcp_peer *p);  /* call it before posting */
 bool tcp_peer_waits(const struct tcp_peer *p); /* true: something depends on this peer */
@@ -208,7 +208,7 @@ bool tcp_peer_waits(const struct tcp_peer *p); /* true: something depends on thi
 /* tcp_stream.c */
 void tcp_stream_up(struct tcp_stream *s, int fd, const struct tcp_ways *keys);
 void tcp_stream_lost(struct tcp_stream *s, const char *reason);
-/* What came over it was not what the peer sent: breaks the link. Returns false. */
+/* Breaks the link, because the peer did not send what was received. Returns false. */
 bool tcp_stream_tampered(struct tcp_stream *s);
 
 /* tcp_keyring.c */
@@ -216,7 +216,12 @@ int tcp_keyring_open(struct tcp_link *l, char *why, size_t size); /* this rank's
 int tcp_keyring_pair(struct tcp_link *l); /* with every peer; forgets our own */
 void tcp_keyring_close(struct tcp_link *l);
 
-/* tcp_open.c */
+/* tcp_probe.c */
+#define TCP_PROBES_MOST 7 /* neighbours: of up to eight ranks every pair */
+/* All ranks at once, each to the rank `by` places on, as in a ring. 0, or -1: broken. */
+int tcp_probe(struct tcp_link *l, int by);
+/* The best rate becomes that of the uplink; a peer with a much lower one is narrow. */
+void tcp_probes_compare(struct tcp_link *l);
 void tcp_probe_push(struct tcp_peer *p); /* sends probes on all streams that have room */
 bool tcp_probe_sends(const struct tcp_peer *p);
 
@@ -259,9 +264,8 @@ void tcp_hello_tick(struct tcp_link *l); /* reconnects streams, drops late conne
 void tcp_hello_drop(struct tcp_hello *h, const char *why);
 
 /* tcp_meter.c */
-bool tcp_meter_tick(struct tcp_link *l); /* true: something is on its way */
-void tcp_meter_choose(
-    struct tcp_link *l); /* chooses the estimate in use and the number of streams */
+bool tcp_meter_tick(struct tcp_link *l);   /* true: something is on its way */
+void tcp_meter_choose(struct tcp_link *l); /* the estimate in use, and the number of streams */
 void tcp_meter_begin(struct tcp_link *l, unsigned streams); /* `streams` start sending at once */
 void tcp_meter_fresh(struct tcp_stream *s);
 void tcp_meter_gone(struct tcp_stream *s);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who may connect. Both ends prove that they know the key of their pair (tcp_keys.h) without sending
- * it: keyed BLAKE2b (libsodium's crypto_generichash) over a nonce of each end, the version, the job
- * and the two ranks. The caller's first message already carries a proof, so a stranger gets no answer.
+ * The proofs of a new connection. Both ends prove that they know the key of their pair (tcp_keys.h)
+ * without sending it: keyed BLAKE2b (libsodium's crypto_generichash) over a nonce of each end, the
+ * version, the job and the two ranks. The caller's first message already carries a proof, so a stranger
+ * gets no answer.
  *
  *   caller -> called   struct tcp_call
  *   called -> caller   struct tcp_answer
