@@ -352,7 +352,7 @@ goodput() {
     local cycle=${CYCLE:-600} cycles=${CYCLES:-2} usual whole fewer
     config "$tmp/goodput.ini" 100 10 'size = 16MiB' 'compute = 2s' 'on_loss = continue' \
         "timeout = $((cycle / 20))s" 'interface = wan0'
-    sed -i 's/blocks = .*/blocks = 100000/; s/^budget = .*/budget = 24h/' "$tmp/goodput.ini"
+    sed -i 's/blocks = .*/blocks = 100000/; s/^budget = .*/budget = 24h\nretries = 0/' "$tmp/goodput.ini"
     cat >"$tmp/inside" <<INSIDE
 links() { for pair in north-south east-south south-west; do $gradsync lab-set "\$1 \$pair"; done; }
 count() { cat $tmp/data/*/*/*/launch-*.jsonl | grep -c "\$1"; }
