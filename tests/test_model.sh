@@ -278,9 +278,6 @@ constant() { # NAME FILE: of a #define, as a number
 is "$(constant HEADROOM runner/reduce/measured_cell.c)" \
     "$(constant PACE_HEADROOM plugins/wan_sync/transport/tcp_pace.h)" \
     'the model and wan_sync have the same pacing headroom'
-is "$(constant LEAST_BLOCK_B plugins/common/wan_carrier.c)" \
-    "$(constant LEAST_BLOCK_B plugins/wan_sync/cell.c)" \
-    'the model and wan_sync have the same smallest block'
 is "$(constant PIECES plugins/common/wan_carrier.c)" \
     "$(constant PIPELINE plugins/wan_sync/strategy/schedule.c)" \
     'the model and wan_sync cut a part into the same number of pieces'
