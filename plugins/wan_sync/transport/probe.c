@@ -14,7 +14,7 @@
 #define BLOCK_B ((size_t)64 << 10)
 #define WINDOW 8u
 /* Grows until the third quarter of the shortest flow lasts so long, or all of the longest. */
-#define FLOW_S 0.1
+#define FLOW_S 0.3
 #define FLOOD_S 3.0
 #define BLOCKS_FIRST 16u
 #define BLOCKS_MOST 4096u
