@@ -159,7 +159,7 @@ like "$err$("$gradsync" show 2>&1 >/dev/null)" 'here, the latest of this machine
     'the message says that the latest run of this machine was chosen, and how to see others'
 printf '%064d  %s\n' 0 "$(ls -d data/raw/here/*/*/)MANIFEST.json" >data/SHA256SUMS
 like "$("$gradsync" show 2>&1 >/dev/null)" 'this machine has no recording' \
-    'a recording listed in data/SHA256SUMS is not of this machine, though the host has the same name'
+    'a recording listed in data/SHA256SUMS is not of this machine, whatever its host name'
 rm data/SHA256SUMS
 whole_run data/raw/p/null/20990101T000000Z-abcd
 like "$("$gradsync" show 2>/dev/null)" ' on here, ' \

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
 #
-# Every verb that prints a table fits the columns of a terminal, on the recordings of this repository.
+# Verbs that print a table fit the columns of a terminal, on the recordings of this repository.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 command -v script >/dev/null || skip_all 'no script(1) here'

@@ -62,7 +62,8 @@ like "$out" "run +$first, 2 ranks on 1 node, 2 launches" \
 like "$out" $'\n  commit +c\n' 'why names the commit that measured it'
 # Every line that is named speaks of the cell, and there is no other that does.
 lines=$(grep -o 'launch-01.01.jsonl:.*' <<<"$out" | cut -d: -f2)
-is "$(tr ',' '\n' <<<"$lines" | awk -F- '{ for (i = $1; i <= (NF > 1 ? $2 : $1); i++) print i }')" \
+is "$(tr -s ', ' '\n' <<<"$lines" |
+    awk -F- '{ for (i = $1; i <= (NF > 1 ? $2 : $1); i++) print i }')" \
     "$(grep -n "\"cell\":\"$A\"" $first/launch-01.01.jsonl | grep -v '"type":"group"' | cut -d: \
     -f1)" 'why names every line of the recording that speaks of the cell, and no other'
 why '\val{time.a}'

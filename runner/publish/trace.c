@@ -6,6 +6,7 @@
 #include "base/text.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +92,8 @@ static int print_cell(const struct proof *p, size_t cell)
         const char *path = p->r->ledger->files[span->file].path;
         code = find_lines(&l, path, c->id);
         if (!code && l.n)
-            screen_wrap((size_t)printf("    %s:", path_name(path)), 6, screen_columns(stdout),
-                        l.t.s);
+            screen_wrap((size_t)printf("    %s:", path_name(path)), 6,
+                        isatty(fileno(stdout)) ? screen_columns(stdout) : SIZE_MAX, l.t.s);
         text_free(&l.t);
     }
     return code;
