@@ -93,6 +93,8 @@ refused 'JSON that is no trace' 'no "traceEvents": give what torch' json.json
 refused 'an empty file' 'empty: give a trace' empty.json
 gzip -c ddp.json >ddp.json.gz
 refused 'a compressed trace' 'compressed: run gunzip' ddp.json.gz
+printf '\0\1' >binary.json
+refused 'a file that is not text' 'not text: give a trace .* as JSON, or a table' binary.json
 truncate -s 2G large.json
 refused 'a trace of 2 GB' '2 GiB is more than 512 MiB: record fewer steps' large.json
 rm large.json
@@ -202,7 +204,8 @@ refuses() { # NAME REGEX LINE…
     like "$err" "^refused\.ini:[0-9]+: .*$2" "the message names the file and the line of $1"
 }
 printf 'gradsync-step 1\ngemm nn 1 2 3 bf16\ngradient 0 fp32\n' >zero.step
-refuses 'a gradient of zero elements' "zero\.step:3: ELEMENTS is '0'" 'step = zero.step'
+refuses 'a gradient of zero elements' "zero\.step:3: ELEMENTS is '0'" 'step = ddp.step, zero.step'
+unlike "$err" 'cell:' 'the message about a line of a step leaves out the other parameters'
 printf 'gradsync-step 1\ngemm nn 1 2 3 fp8\n' >dtype.step
 refuses 'a GEMM of an unknown dtype' "dtype\.step:2: no dtype 'fp8'" 'step = dtype.step'
 printf 'gradsync-step 1\ngemm nn 16777216 16777216 16777216 bf16\ngradient 1 fp32\n' >huge.step

@@ -184,6 +184,29 @@ exits 0 'a command that makes fewer steps is no fault' train short.ini
 like "$err" 'warning: launch 1 of n=20 has less than half as many step times as others; did' \
     'a warning says that a launch has fewer step times than others'
 
+launches=1 config unit <<'END'
+command = ./steps 10 100000
+time = took ([0-9]+) us
+END
+exits 0 'a config with a wrong unit is measured' train unit.ini
+like "$err" "warning: default: the step times add up to .*, but the command took .*; set 'unit'" \
+    'a warning says that the unit of the step times cannot be right'
+launches=1 config few <<'END'
+command = ./steps 7 100000
+time = took ([0-9]+) us
+unit = us
+END
+exits 0 'a command with seven step times is measured' train few.ini
+like "$err" 'warning: default: 7 step times are too few to leave out the warm-up; .* 8 or more' \
+    'a warning says that there are too few step times'
+launches=1 config enough <<'END'
+command = ./steps 8 10
+time = took ([0-9]+) us
+unit = us
+END
+exits 0 'a command with eight step times is measured' train enough.ini
+unlike "$err" 'warning' 'eight step times in the right unit give no warning'
+
 printf '#!/bin/sh\ntrap "" TERM\nexec sleep 1000\n' >deaf
 chmod +x deaf
 launches=1 config hang <<'END'

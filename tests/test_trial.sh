@@ -169,6 +169,11 @@ exits 0 'NCCL_TUNER_PLUGIN=none lets a trial run beside another tuner' \
 exits 2 'trial refuses a misspelt arm' trial --arms rign/LL -- true
 like "$err" "--arms: 'rign/LL': must be auto, ctas=1 to 64, an algorithm" \
     'the message names the misspelt arm and what an arm may be'
+exits 2 'trial refuses an arm that is given twice' \
+    trial --arms ring/LL128,auto,ll128/ring -- true
+one_line "$err" 'an arm that is given twice is refused in one line'
+like "$err" "--arms: 'll128/ring': sets the same as 'ring/LL128'; remove one" \
+    'the message names both forms of an arm that is given twice'
 exits 2 'trial refuses auto as the only arm' trial --arms auto -- true
 exits 2 'trial refuses to run without arms' trial -- true
 exits 2 'trial refuses to run without a command' trial --arms ctas=8
@@ -207,6 +212,10 @@ like "$err" '1 of 2 ranks run without the plugin' \
 exits 1 'a trial of a job that is too short ends with 1' trial --arms ctas=8 -- "$job" steps=20
 like "$err" 'ended before a visit was complete: 103 collectives, 5 of them a step' \
     'the message says how many collectives a short job had'
+exits 1 'a trial with a wrong number of calls ends with 1' \
+    trial --arms ctas=8 --calls 7 -- "$job" steps=200
+like "$err" 'no step of 7 collectives was found in 1003: .* another number, or none: --calls 0' \
+    'the message has the wrong number of calls'
 exits 1 'a trial without a communicator of the given size ends with 1' \
     trial --arms ctas=8 --ranks 5 -- "$job" steps=200
 like "$err" 'no communicator has .*: --ranks 2' \

@@ -84,6 +84,9 @@ static int read_draft(struct step_draft *d, const struct text *in, bool fsdp)
     const char *first = s + strspn(s, " \t\r\n");
     if (in->len > 1 && bytes[0] == 0x1f && bytes[1] == 0x8b)
         return fail_at(GS_FAILED, d->path, 0, "compressed: run gunzip on it first");
+    if (strlen(s) < in->len)
+        return fail_at(GS_FAILED, d->path, 0,
+                       "not text: give a trace of torch.profiler as JSON, or a table");
     if (!*first)
         return fail_at(GS_FAILED, d->path, 0, "empty: give a trace of torch.profiler, or a table");
     if (*first == '{' || *first == '[') {

@@ -102,18 +102,25 @@ static char *params_text(const struct wl_plugin *wl, const void *values)
 
 /* ---- cells ---- */
 
-/* The key of the section that a plugin's reason names, as KEY=… or by a text value at its start;
- * NULL: none. */
-static const struct config_entry *named_key(const struct builder *b, const char *why)
+/* Whether a plugin's reason begins with FILE:, the value of this parameter. */
+static bool names_file(const struct wl_param *p, const void *values, const char *why)
+{
+    const char *value = (const char *)values + p->offset;
+    size_t n = p->type == WL_TEXT ? strlen(value) : 0;
+    return n && !strncmp(why, value, n) && why[n] == ':';
+}
+
+/* The key of the section that a plugin's reason names, as KEY=… or by its file; NULL: none. With a
+ * file, the rest of the cell does not matter. */
+static const struct config_entry *named_key(const struct builder *b, const void *values,
+                                            const char *why, bool *file)
 {
     const struct config *c = b->p->config;
     for (const struct wl_param *p = b->p->plugin->wl.params; p->name; p++) {
         const struct config_entry *e = config_find(c, b->p->section, p->name);
         size_t n = strlen(p->name);
-        if (e && !strncmp(why, p->name, n) && why[n] == '=')
-            return e;
-        n = e && p->type == WL_TEXT ? strlen(e->value) : 0;
-        if (n && !strncmp(why, e->value, n) && why[n] == ':')
+        *file = e && names_file(p, values, why);
+        if (*file || (e && !strncmp(why, p->name, n) && why[n] == '='))
             return e;
     }
     return NULL;
@@ -122,13 +129,13 @@ static const struct config_entry *named_key(const struct builder *b, const char 
 static int rejected(const struct builder *b, const void *values, const char *why)
 {
     const struct config *c = b->p->config;
-    const struct config_entry *key = named_key(b, why);
-    AUTO_FREE char *params = params_text(&b->p->plugin->wl, values);
-    int code =
-        fail_at(GS_USAGE, key ? key->file : c->path,
-                key ? key->line : config_section(c, b->p->section)->line, "[%s] %s (cell: %s)",
-                b->p->section, *why ? why : "the plugin rejects a cell without a reason", params);
-    return code;
+    bool file = false;
+    const struct config_entry *key = named_key(b, values, why, &file);
+    AUTO_FREE char *params = file ? NULL : params_text(&b->p->plugin->wl, values);
+    return fail_at(GS_USAGE, key ? key->file : c->path,
+                   key ? key->line : config_section(c, b->p->section)->line, "[%s] %s%s%s%s",
+                   b->p->section, *why ? why : "the plugin rejects a cell without a reason",
+                   params ? " (cell: " : "", params ? params : "", params ? ")" : "");
 }
 
 static int describe(struct builder *b, const void *values, struct wl_shape *shape, char **skip)

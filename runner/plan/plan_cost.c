@@ -161,11 +161,12 @@ int plan_memory_check(const struct plan *p)
     char one_text[32], all_text[32], free_text[32];
     if (!__builtin_mul_overflow(one, local, &all) && all <= there)
         return GS_OK;
-    return fail_at(GS_CANNOT, p->config->path, config_section(p->config, p->section)->line,
-                   "[%s] needs %s of memory on each of %llu ranks, %s in all, but %s are free: "
-                   "use smaller sizes, or compare fewer configs at once",
-                   p->section, units_human_size(one_text, sizeof one_text, (double)one),
-                   (unsigned long long)local,
-                   units_human_size(all_text, sizeof all_text, (double)one * (double)local),
-                   units_human_size(free_text, sizeof free_text, (double)there));
+    return fail_at(
+        GS_CANNOT, p->config->path, config_section(p->config, p->section)->line,
+        "[%s] needs %s of memory on each of %llu ranks, %s in all, but %s are free: "
+        "use smaller sizes, a smaller scale or batch of a step, or fewer configs at once",
+        p->section, units_human_size(one_text, sizeof one_text, (double)one),
+        (unsigned long long)local,
+        units_human_size(all_text, sizeof all_text, (double)one * (double)local),
+        units_human_size(free_text, sizeof free_text, (double)there));
 }

@@ -18,6 +18,7 @@
 #include "train/train_process.h"
 #include "train/train_script.h"
 #include "train/train_slot.h"
+#include "train/train_warn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,23 +128,14 @@ static int start(struct launching *l, struct train_slot *s, bool *stopped)
         struct train_fault f = train_judge(&l->set, l->plan->section, &ended, &output, times);
         code = record_result(l, s, &f, times, ended.took_s);
         say_result(l, s, &f, times, ended.took_s);
+        if (!f.kind && l->launch == 1 && !s->copy)
+            train_warn_times(l->plan, s, times, ended.took_s);
     }
     train_output_free(&output);
     return code;
 }
 
 /* ---- a group ---- */
-
-/* A command that ends early may end well. */
-static void warn_short(const struct launching *l, const struct train_slot *s, size_t most)
-{
-    char name[256];
-    if (s->measured && 2 * s->blocks < most)
-        say("%s: warning: launch %d of %s has less than half as many step times as others; did it "
-            "end early? See %s",
-            l->plan->section, l->launch, train_slot_name(l->plan, s, name, sizeof name),
-            strrchr(l->log_path, '/') + 1);
-}
 
 /* A group in which nothing was measured stays open: its failures say why. */
 static int close_group(struct launching *l, const struct group *g, const struct train_slot *slots,
@@ -154,7 +146,7 @@ static int close_group(struct launching *l, const struct group *g, const struct 
     for (size_t i = 0; i < n; i++)
         most = slots[i].blocks > most ? slots[i].blocks : most;
     for (size_t i = 0; i < n; i++) {
-        warn_short(l, &slots[i], most);
+        train_warn_short(l->plan, &slots[i], l->launch, most, l->log_path);
         if (slots[i].measured)
             json_array_append_new(cells, record_closed_cell(slots[i].cell, slots[i].copy,
                                                             slots[i].blocks, false, NAN));

@@ -8,6 +8,7 @@
 #include "nccl_tuner/trial_config.h"
 #include "record/manifest.h"
 #include "record/record.h"
+#include "trial/trial_arms.h"
 #include "trial/trial_child.h"
 #include "trial/trial_environment.h"
 #include "trial/trial_recording.h"
@@ -114,31 +115,6 @@ static int make_out(const char *out)
     return failed ? fail_file(failed, "made", errno) : GS_OK;
 }
 
-/* The baseline, NCCL's own choice, is always added. */
-static int read_arms(struct words *arms, const char *list)
-{
-    AUTO_WORDS struct words all = {0};
-    int code = GS_OK;
-    words_split(&all, list, ',');
-    words_add(arms, "auto");
-    for (size_t i = 0; i < all.n && !code; i++) {
-        struct choice c;
-        if (!choice_parse(&c, all.v[i]))
-            code =
-                fail(GS_USAGE,
-                     "trial: --arms: '%s': must be auto, ctas=1 to 64, an algorithm (ring, tree, "
-                     "nvls, nvls-tree, collnet-direct, collnet-chain, pat), a protocol (LL, "
-                     "LL128, Simple), or several joined by '/'",
-                     all.v[i]);
-        else if (strcmp(all.v[i], "auto"))
-            words_add(arms, all.v[i]);
-    }
-    if (!code && (arms->n < 2 || arms->n > TRIAL_ARMS))
-        code = fail(GS_USAGE, "trial: --arms names %zu beside auto: must be 1 to %d", arms->n - 1,
-                    TRIAL_ARMS - 1);
-    return code;
-}
-
 /* ---- after ---- */
 
 static int record(struct job *j, const struct trial_comm *c)
@@ -212,7 +188,7 @@ static int collect(struct job *j, bool ended, int status)
     if (!ended && c && !over)
         end_early(j, c);
     if (ended && !c && !status)
-        code = trial_result_explain(&r);
+        code = trial_result_explain(&r, j->o->calls.value);
     if ((ended || over) && c) {
         if (!j->run)
             code = record_make_run(j->o->out, j->o->platform, "trial", "", &j->run);
@@ -259,7 +235,7 @@ int trial_job(const struct trial_options *o, char **command)
 {
     struct job j = {.o = o, .command = command};
     int status = 0, code = trial_environment_check();
-    code = code ? code : read_arms(&j.arms, o->arms);
+    code = code ? code : trial_arms_read(&j.arms, o->arms);
     code = code ? code : make_out(o->out);
     if (!code && !(j.tuner = find_tuner()))
         code = GS_CANNOT;

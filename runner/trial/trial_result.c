@@ -223,11 +223,16 @@ static int explain_unasked(const struct trial_ranks *r)
 }
 
 /* Of ranks that all run with the plugin. */
-static int explain_calls(const struct trial_comm *c)
+static int explain_calls(const struct trial_comm *c, long given)
 {
     int64_t alike = trial_ranks_alike(c);
     if (c->captured || c->silent_s > 5 || c->n)
         return fail(GS_FAILED, "trial: " TRIAL_CAPTURED);
+    if (!c->step && given)
+        return fail(GS_FAILED,
+                    "trial: no step of %ld collectives was found in %lld: their sequence does not "
+                    "repeat after so many; give another number, or none: --calls 0",
+                    given, (long long)c->calls);
     if (!c->step)
         return fail(GS_FAILED,
                     "trial: no step was found in %lld collectives: their sequence does not repeat; "
@@ -244,7 +249,7 @@ static int explain_calls(const struct trial_comm *c)
                 (long long)c->calls, (long long)c->step_calls, (long long)c->dropped);
 }
 
-int trial_result_explain(const struct trial_ranks *r)
+int trial_result_explain(const struct trial_ranks *r, long given)
 {
     const struct trial_comm *c = most_calls(r, true), *other = most_calls(r, false);
     if (!c && !other)
@@ -259,5 +264,5 @@ int trial_result_explain(const struct trial_ranks *r)
                     "trial: %lld of %lld ranks run without the plugin, or do not see the folder of "
                     "the recordings",
                     (long long)(c->ranks - c->files), (long long)c->ranks);
-    return explain_calls(c);
+    return explain_calls(c, given);
 }

@@ -40,8 +40,8 @@ bool trial_result_enough(const struct trial_comm *c, size_t *looked_at, size_t d
 void trial_result_say(const struct trial_comm *c);
 /* The arm with the shortest step among those that are faster than auto; NULL: none. */
 const char *trial_result_best(const struct trial_comm *c);
-/* Reports why there is no visit at all; GS_FAILED. */
-int trial_result_explain(const struct trial_ranks *r);
+/* Reports why there is no visit at all; GS_FAILED. `given`: of --calls, 0: none. */
+int trial_result_explain(const struct trial_ranks *r, long given);
 
 /* What a user reads as soon as NCCL reports a captured collective, and at the end. */
 #define TRIAL_CAPTURED                                                                             \
