@@ -19,7 +19,7 @@ LEFT = 0.18 + 0.047 * longest
 RIGHT = 0.16 + 0.043 * widest
 # Long names stand above their bars, so that the bars have room.
 above = 3.4 - LEFT - RIGHT < 1
-if (above) { LEFT = 0.2; RIGHT = 0.2; ROW = 0.24 }
+if (above) { LEFT = 0.2; RIGHT = 0.2; ROW = 0.21 }
 PLOT = 0.05 + ROW * last
 detail = "time lost by the config with the highest bandwidth"
 ranks = 0
@@ -32,11 +32,13 @@ set label 500 platform at screen 0.5, 1 - 0.08 / HEIGHT center
 
 stats $lost using 4 nooutput
 high = STATS_max
+stats $lost using 3 nooutput
+whole = high <= 2 && STATS_min >= 0.5 # no interval is cut
 stats $lost using 2 nooutput
-high = high > 1.6 * STATS_max ? 1.6 * STATS_max : high
+high = !whole && high > 1.6 * STATS_max ? 1.6 * STATS_max : high
 low = STATS_min
 stats $lost using 3 nooutput
-low = STATS_min > low - 0.3 * (high - 1) ? STATS_min : low - 0.3 * (high - 1)
+low = whole || STATS_min > low - 0.3 * (high - 1) ? STATS_min : low - 0.3 * (high - 1)
 far = high > 2
 where(r) = far ? spread(r) : 100 * (r - 1)
 low = low > 0.995 ? 0.995 : low
