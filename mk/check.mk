@@ -23,7 +23,7 @@ $(call stop_without,cmocka,check check-asan unit test-programs asan-build)
 
 ##@ Checks and benchmarks
 .PHONY: check check-all check-asan unit verify sums bench bench-wan fuzz fuzzers lint asan-build test-programs
-check: test-programs ## run the fast tests, under 5 minutes; TESTS=REGEX: those that match, slow ones too
+check: test-programs $(fuzz_bin:=.o) ## run the fast tests, under 5 minutes; TESTS=REGEX: those that match, slow ones too
 	@BUILD='$(BUILD)' TESTS='$(TESTS)' bash tests/run
 check-all: ## run every test: also Slurm, emulated sites, faults, fuzzing, ASan and UBSan
 check-all: test-programs asan-build $(if $(shell command -v $(CLANG) || true),fuzzers)
@@ -76,6 +76,8 @@ $(BUILD)/sim/error_rates: $(sim_lib) $(BUILD)/runner/rank/stopping.o
 $(BUILD)/sim/trial_rates $(BUILD)/sim/suspect_rates $(BUILD)/sim/advice_rates: tests/sim/rates.c
 $(BUILD)/sim/%: tests/sim/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) -lpthread && $(CC) $(test_depends)
+$(BUILD)/fuzz/%.o: tests/fuzz/%.c $(commit)
+	$(call quiet,FUZZ,$<)mkdir -p $(@D) && $(CC) $(compile) -c -o $@ $<
 $(BUILD)/fuzz/fuzz_import: $(BUILD)/runner/verbs/check_raw.o
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(commit) $(library)
 	$(call quiet,FUZZ,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(test_parts) $(LIBS)

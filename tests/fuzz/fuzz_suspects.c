@@ -16,7 +16,7 @@ static void judge(const char *dir)
     if (!code) {
         struct verdicts v;
         suspects_judge(&v, &d);
-        const struct suspects_report r = {&d, &v, NULL};
+        const struct suspects_report r = {.d = &d, .v = &v};
         char *gauges = xstrfmt("%s/gauges", dir);
         suspects_print(&r);
         suspects_print_json(&r);
