@@ -262,7 +262,7 @@ function write_leads(p, file,    s, k, n, i, points, best_at, least, largest, of
     for (s = 1; s <= n_series[p]; s++) {
         points[s] = (series_name[p, s] == "auto") * 1e9
         for (k = 1; k <= n_sizes[p, s]; k++) {
-            of = sizes[p, s, k]
+            of = sprintf("%.0f", sizes[p, s, k]) # mawk writes an integer above 2^31 as 2.9e+09
             i = at[p, s, of]
             points[s] += 1000 * best(p, i)
             if (!(of in least) || y[i] + 0 < least[of]) {
@@ -296,7 +296,7 @@ function write_strip(p, file,    s, k, i, text, last, from, to, n) {
     sort_sizes(p, s)
     print "$strip << EOD" > file
     for (k = 1; k <= n_sizes[p, s] + 1; k++) {
-        i = k <= n_sizes[p, s] ? at[p, s, sizes[p, s, k]] : 0
+        i = k <= n_sizes[p, s] ? at[p, s, sprintf("%.0f", sizes[p, s, k])] : 0
         text = i ? ran[i] : ""
         sub(/ .*/, "", text)
         if (text != last || !i) {
@@ -323,7 +323,7 @@ function write_baseline(p, file,    s, k, i) {
     baseline_of[p] = series_name[p, s] == "auto" && n_series[p] > 1 ? s : 0
     print "$baseline << EOD" > file
     for (k = 1; k <= n_sizes[p, s]; k++) {
-        i = at[p, s, sizes[p, s, k]]
+        i = at[p, s, sprintf("%.0f", sizes[p, s, k])]
         print size[i], median[i], (busbw[i] > 0 ? busbw[i] : "NaN") > file
     }
     printf "EOD\nvalues = %d\nbaseline_at = %d\n", n_sizes[p, s], baseline_of[p] > file
