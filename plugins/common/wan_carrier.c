@@ -73,7 +73,7 @@ double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k)
     return stalled_s;
 }
 
-#define SAMPLES 9 /* a measured time is the median of so many */
+#define SAMPLES 9 /* measured times; their median counts */
 
 /* P(at least half of the samples), each with probability p. */
 static double most_of_them(double p)

@@ -23,7 +23,7 @@ struct line {
     int64_t from_B, to_B;
     double change; /* NaN: the kind has none */
     size_t order;
-    size_t alike; /* curves that this row stands for */
+    size_t alike; /* number of curves with this same row */
 };
 
 struct lines_of {

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "suspects/judge.h"
 
-/* Adds the text of an .ini file: rounds, in each of which all pairs run at once. */
+/* Adds a config as .ini text. Each rank has one partner a round; all pairs of a round run at once. */
 void suspects_config(struct text *t, size_t ranks, bool cuda);
 
 /* Adds a config that measures each suspected link, and others of its kind, alone. False: no link is a

@@ -127,7 +127,7 @@ static size_t count_gpus(const struct suspects_data *d)
 }
 
 #define SEEN_MOST 1    /* a larger slowdown that could have been seen tells nothing */
-#define SEEN_ALIKE 1.5 /* of tests that differ by less, one number is told */
+#define SEEN_ALIKE 1.5 /* if all limits are within this factor, only the largest is printed */
 
 struct suspects_seen suspects_seen_in(const double *seen)
 {

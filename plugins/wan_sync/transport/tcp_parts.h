@@ -208,7 +208,7 @@ bool tcp_peer_waits(const struct tcp_peer *p); /* true: something depends on thi
 /* tcp_stream.c */
 void tcp_stream_up(struct tcp_stream *s, int fd, const struct tcp_ways *keys);
 void tcp_stream_lost(struct tcp_stream *s, const char *reason);
-/* Breaks the link, because the peer did not send what was received. Returns false. */
+/* Call it where a frame fails its check: it was changed on the way. Closes the link; returns false. */
 bool tcp_stream_tampered(struct tcp_stream *s);
 
 /* tcp_keyring.c */
