@@ -17,7 +17,8 @@ enum { TYPES = sizeof type_names / sizeof *type_names };
 struct raw {
     struct raw_lines lines;
     struct chain chain;
-    bool trusted, without_trees;
+    bool trusted;
+    unsigned without_trees;
     json_t *json; /* of the line last returned */
     struct raw_head head;
     uint64_t *times;
@@ -137,8 +138,7 @@ static int parse(struct raw *r, char *text, size_t n, struct raw_line *out)
         cut[1] = '\0';
         n = (size_t)(cut - text) + 1;
     }
-    if (r->without_trees && (out->type == RAW_BLOCK || out->type == RAW_NOTE) &&
-        raw_head_read(&r->head, text)) {
+    if (r->without_trees & 1u << out->type && raw_head_read(&r->head, text, n)) {
         out->head = &r->head;
         return 1;
     }
@@ -232,9 +232,9 @@ int raw_open(struct raw **out, const char *path)
     return GS_OK;
 }
 
-void raw_without_trees(struct raw *r)
+void raw_without_trees(struct raw *r, unsigned types)
 {
-    r->without_trees = true;
+    r->without_trees = types;
 }
 
 bool raw_torn(const struct raw *r)
@@ -274,11 +274,22 @@ static bool lacks(const struct raw *r, const struct raw_line *l, const char *key
     return false;
 }
 
-bool raw_string(const struct raw *r, const struct raw_line *l, const char *key, const char **out)
+static const char *text_of(const struct raw_line *l, const char *key)
 {
     const struct raw_member *m = l->head ? raw_head_find(l->head, NULL, key) : NULL;
-    *out = m && m->kind == '"' ? m->value : json_string_value(json_object_get(l->json, key));
+    return m && m->kind == '"' ? m->value : json_string_value(json_object_get(l->json, key));
+}
+
+bool raw_string(const struct raw *r, const struct raw_line *l, const char *key, const char **out)
+{
+    *out = text_of(l, key);
     return *out || lacks(r, l, key, "text");
+}
+
+const char *raw_text(const struct raw_line *l, const char *key)
+{
+    const char *s = text_of(l, key);
+    return s ? s : "";
 }
 
 bool raw_integer(const struct raw *r, const struct raw_line *l, const char *key, int64_t *out)

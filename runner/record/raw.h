@@ -43,9 +43,9 @@ int raw_open_trusted(struct raw **out, const char *path);
 /* Returns the next line whose type is in `want` (bits 1u << type); only those are parsed. 1: a line;
  * 0: the end; -1: damaged, reported with file:line. */
 int raw_next(struct raw *r, unsigned want, struct raw_line *line);
-/* From now on, blocks and notes of a simple form come without json: only the members below are read.
- * The tree takes several times as long. */
-void raw_without_trees(struct raw *r);
+/* From now on, a line of one of these types (as in raw_next) comes without json if its form is simple
+ * (raw_head.h): it is read by the functions below. Its tree would take several times as long. */
+void raw_without_trees(struct raw *r, unsigned types);
 /* True at the end if an incomplete last line was ignored. */
 bool raw_torn(const struct raw *r);
 void raw_close(struct raw *r);
@@ -58,5 +58,7 @@ int raw_seek(struct raw *r, struct raw_place to);
 /* A member of the given type; false, reported with file:line, if it is absent or of another type. */
 bool raw_string(const struct raw *r, const struct raw_line *l, const char *key, const char **out);
 bool raw_integer(const struct raw *r, const struct raw_line *l, const char *key, int64_t *out);
+/* The same text, or "": there is none. */
+const char *raw_text(const struct raw_line *l, const char *key);
 /* A number of the line, or of its member `in` (NULL: of the line itself); NaN: there is none. */
 double raw_number(const struct raw_line *l, const char *in, const char *key);

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/raw_head.h"
 
+#include "base/json_names.h"
 #include "base/printable.h"
 
 #include <string.h>
 
-#define INTEGER_DIGITS 18 /* that an int64_t holds, whatever they are */
-#define NUMBER_BYTES 40   /* with two digits of exponent: no double overflows */
+#define INTEGER_BYTES 18 /* that an int64_t holds, whatever the digits */
+#define NUMBER_BYTES 40  /* with two digits of exponent: no double overflows */
+
+/* ---- values: each function returns the end of what begins at s, or NULL: not of this form ---- */
 
 static const char *skip_digits(const char *s)
 {
-    while ((unsigned char)(*s - '0') <= 9)
+    while (*s >= '0' && *s <= '9')
         s++;
     return s;
 }
 
-/* The end of the number at s; NULL: not a simple one. */
 static const char *skip_number(const char *s, char *kind)
 {
     const char *start = s, *first = s + (*s == '-'), *from;
@@ -36,10 +38,10 @@ static const char *skip_number(const char *s, char *kind)
         if (s == from || s > from + 2)
             return NULL;
     }
-    return s - start <= (*kind == 'i' ? INTEGER_DIGITS : NUMBER_BYTES) ? s : NULL;
+    return s - start <= (*kind == 'i' ? INTEGER_BYTES : NUMBER_BYTES) ? s : NULL;
 }
 
-/* The quote behind a text of printable ASCII without escapes; NULL: another one. */
+/* Up to the quote: printable ASCII without escapes. */
 static const char *skip_text(const char *s)
 {
     while (*s >= 0x20 && *s < 0x7f && *s != '"' && *s != '\\')
@@ -47,97 +49,101 @@ static const char *skip_text(const char *s)
     return *s == '"' ? s : NULL;
 }
 
-/* [1,null,2.5]: the values of the ranks */
-static const char *skip_numbers(const char *s)
+static const char *skip_word(const char *s)
 {
-    char kind;
-    if (s[1] == ']')
-        return s + 2;
-    do {
-        s = !strncmp(s + 1, "null", 4) ? s + 5 : skip_number(s + 1, &kind);
-    } while (s && *s == ',');
-    return s && *s == ']' ? s + 1 : NULL;
-}
-
-static bool repeated(const struct raw_head *h, const struct raw_member *m)
-{
-    for (const struct raw_member *k = h->v; k < m; k++)
-        if (k->in == m->in && k->key_n == m->key_n && !memcmp(k->key, m->key, m->key_n))
-            return true;
-    return false;
+    static const char *const words[] = {"true", "false", "null"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strncmp(s, words[i], strlen(words[i])))
+            return s + strlen(words[i]);
+    return NULL;
 }
 
 static const char *read_members(struct raw_head *h, const char *s, const struct raw_member *in);
-
-/* An object holds texts only if its own name allows them, so others than these are not read here. */
-static bool holds_numbers(const struct raw_member *m)
-{
-    return !m->in && ((m->key_n == 7 && !memcmp(m->key, "metrics", 7)) ||
-                      (m->key_n == 4 && !memcmp(m->key, "each", 4)));
-}
 
 static const char *read_value(struct raw_head *h, struct raw_member *m, const char *s)
 {
     m->kind = *s;
     m->value = s;
-    switch (*s) {
-    case '"':
+    if (*s == '"') {
         m->value = s + 1;
-        s = m->in ? NULL : skip_text(m->value);
+        s = skip_text(m->value);
         m->text_n = s ? (size_t)(s - m->value) : 0;
         return s ? s + 1 : NULL;
-    case '{':
-        return holds_numbers(m) ? read_members(h, s, m) : NULL;
-    case '[':
-        return skip_numbers(s);
-    default:
-        return skip_number(s, &m->kind);
     }
+    if (*s == '{' || *s == '[')
+        return read_members(h, s, m);
+    return *s >= 'a' ? skip_word(s) : skip_number(s, &m->kind);
 }
 
-/* The end of the object at s. */
+/* Sets the key, which no neighbour may have. */
+static const char *read_key(struct raw_member *m, const char *s)
+{
+    const char *quote = *s == '"' ? skip_text(s + 1) : NULL;
+    if (!quote || quote[1] != ':')
+        return NULL;
+    m->key = s + 1;
+    m->key_n = (size_t)(quote - m->key);
+    for (const struct raw_member *k = m->before; k; k = k->before)
+        if (k->key_n == m->key_n && !memcmp(k->key, m->key, m->key_n))
+            return NULL;
+    return quote + 2;
+}
+
+/* The object or array at s. */
 static const char *read_members(struct raw_head *h, const char *s, const struct raw_member *in)
 {
-    bool more = s[1] != '}';
-    for (s++; more; s += more) {
-        if (*s != '"' || h->n == RAW_MEMBERS)
+    const bool array = *s == '[';
+    const char close = array ? ']' : '}';
+    const struct raw_member *before = NULL;
+    for (bool more = *++s != close; more; s += more) {
+        if (h->n == RAW_MEMBERS)
             return NULL;
         struct raw_member *m = &h->v[h->n++];
-        *m = (struct raw_member){.key = s + 1, .in = in};
-        s = skip_text(m->key);
-        if (!s || s[1] != ':')
+        *m = (struct raw_member){.in = in, .before = before};
+        if (array)
+            m->key = in->key, m->key_n = in->key_n;
+        else
+            s = read_key(m, s);
+        s = s ? read_value(h, m, s) : NULL;
+        if (!s)
             return NULL;
-        m->key_n = (size_t)(s - m->key);
-        if (repeated(h, m) || !(s = read_value(h, m, s + 2)))
-            return NULL;
+        before = m;
         more = *s == ',';
     }
-    return *s == '}' ? s + 1 : NULL;
+    return *s == close ? s + 1 : NULL;
 }
 
-/* A name is good wherever a text is (json_names.h); of a note, many values are longer. */
-static bool good(const struct raw_member *m)
-{
-    return !*m->value || printable_name(m->value) ||
-           (m->key_n == 5 && !memcmp(m->key, "value", 5) && printable_label(m->value));
-}
+/* ---- texts ---- */
 
+/* Writes `with` over the quotes behind the keys and the texts. */
 static void end_texts(const struct raw_head *h, char *line, char with)
 {
-    for (const struct raw_member *m = h->v; m < h->v + h->n; m++)
+    for (const struct raw_member *m = h->v; m < h->v + h->n; m++) {
+        line[m->key - line + (ptrdiff_t)m->key_n] = with;
         if (m->kind == '"')
             line[m->value - line + (ptrdiff_t)m->text_n] = with;
+    }
 }
 
-bool raw_head_read(struct raw_head *h, char *s)
+static bool good(const struct raw_member *m)
+{
+    bool simple = printable_name(m->key);
+    if (m->kind != '"' || !*m->value || printable_name(m->value))
+        return simple;
+    for (const struct raw_member *p = m; p && simple; p = p->in)
+        simple = json_names_simple(p->key, m->value);
+    return simple;
+}
+
+bool raw_head_read(struct raw_head *h, char *s, size_t n)
 {
     h->n = 0;
-    const char *end = read_members(h, s, NULL);
-    if (!end || *end)
+    const char *end = *s == '{' ? read_members(h, s, NULL) : NULL;
+    if (end != s + n)
         return false;
     end_texts(h, s, '\0');
     for (const struct raw_member *m = h->v; m < h->v + h->n; m++)
-        if (m->kind == '"' && !good(m)) {
+        if (!good(m)) {
             end_texts(h, s, '"');
             return false;
         }
@@ -147,9 +153,10 @@ bool raw_head_read(struct raw_head *h, char *s)
 const struct raw_member *raw_head_find(const struct raw_head *h, const char *in, const char *key)
 {
     const struct raw_member *parent = in ? raw_head_find(h, NULL, in) : NULL;
-    size_t n = strlen(key);
-    for (const struct raw_member *m = h->v; (parent || !in) && m < h->v + h->n; m++)
-        if (m->in == parent && m->key_n == n && !memcmp(m->key, key, n))
+    if (in && (!parent || parent->kind != '{'))
+        return NULL;
+    for (const struct raw_member *m = h->v; m < h->v + h->n; m++)
+        if (m->in == parent && !strcmp(m->key, key))
             return m;
     return NULL;
 }

@@ -143,11 +143,10 @@ static int read_span(struct pass *p, const struct rec_span *span)
     int got = 0, code = raw_open_trusted(&raw, path);
     if (code)
         return code;
-    raw_without_trees(raw);
+    raw_without_trees(raw, 1u << RAW_CELL | 1u << RAW_BLOCK);
     code = raw_seek(raw, span->start);
     for (bool more = true; more && !code && (got = raw_next(raw, want, &l)) == 1;) {
-        const char *group = json_string_value(json_object_get(l.json, "group"));
-        bool ours = group && !strcmp(group, id);
+        bool ours = !strcmp(raw_text(&l, "group"), id);
         more = l.type == RAW_BLOCK || ((l.type == RAW_CELL || l.type == RAW_HEALTH) && ours);
         if (l.type == RAW_BLOCK)
             code = read_block(p, raw, path, &l);
