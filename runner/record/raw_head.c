@@ -2,43 +2,23 @@
 #include "record/raw_head.h"
 
 #include "base/json_names.h"
+#include "base/jsontext.h"
 #include "base/printable.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define INTEGER_BYTES 18 /* that an int64_t holds, whatever the digits */
-#define NUMBER_BYTES 40  /* with two digits of exponent: no double overflows */
 
 /* ---- values: each function returns the end of what begins at s, or NULL: not of this form ---- */
 
-static const char *skip_digits(const char *s)
-{
-    while (*s >= '0' && *s <= '9')
-        s++;
-    return s;
-}
-
 static const char *skip_number(const char *s, char *kind)
 {
-    const char *start = s, *first = s + (*s == '-'), *from;
-    s = skip_digits(first);
-    if (s == first || (*first == '0' && s > first + 1))
-        return NULL;
-    *kind = 'i';
-    if (*s == '.') {
-        *kind = 'r';
-        s = skip_digits(from = s + 1);
-        if (s == from)
-            return NULL;
-    }
-    if (*s == 'e' || *s == 'E') {
-        *kind = 'r';
-        from = s + 1 + (s[1] == '-' || s[1] == '+');
-        s = skip_digits(from);
-        if (s == from || s > from + 2)
-            return NULL;
-    }
-    return s - start <= (*kind == 'i' ? INTEGER_BYTES : NUMBER_BYTES) ? s : NULL;
+    bool integer;
+    const char *end = json_number_end(s, &integer);
+    *kind = integer ? 'i' : 'r';
+    return end && (integer ? end - s <= INTEGER_BYTES : isfinite(strtod(s, NULL))) ? end : NULL;
 }
 
 /* Up to the quote: printable ASCII without escapes. */
