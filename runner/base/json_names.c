@@ -109,3 +109,11 @@ bool json_names_good(json_t *document, char *why, size_t n)
 {
     return walk("", document, TEXT, why, n);
 }
+
+bool json_names_simple(const char *key, const char *s)
+{
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (members[i].kind == NAME && !strcmp(members[i].key, key))
+            return printable_name(s);
+    return printable_label(s);
+}

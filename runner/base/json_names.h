@@ -15,3 +15,6 @@ int json_names_load(json_t **out, const char *path);
 /* Every text and key must be printable; members that are names or labels (a table in json_names.c)
  * must be such. False: *why says which is not. */
 bool json_names_good(json_t *document, char *why, size_t n);
+
+/* True only if the text is good as a member of this name, whatever else the document holds. */
+bool json_names_simple(const char *key, const char *s);

@@ -14,3 +14,31 @@ json_t *json_text(const char *s)
     AUTO_FREE char *clean = printable_make(xstrdup(s ? s : ""), "");
     return json_string(clean);
 }
+
+static const char *skip_digits(const char *s)
+{
+    while (*s >= '0' && *s <= '9')
+        s++;
+    return s;
+}
+
+const char *json_number_end(const char *s, bool *integer)
+{
+    const char *first = s + (*s == '-'), *from;
+    s = skip_digits(first);
+    if (s == first || (*first == '0' && s > first + 1))
+        return NULL;
+    *integer = *s != '.' && *s != 'e' && *s != 'E';
+    if (*s == '.') {
+        s = skip_digits(from = s + 1);
+        if (s == from)
+            return NULL;
+    }
+    if (*s == 'e' || *s == 'E') {
+        from = s + 1 + (s[1] == '-' || s[1] == '+');
+        s = skip_digits(from);
+        if (s == from)
+            return NULL;
+    }
+    return s;
+}

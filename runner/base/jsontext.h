@@ -5,6 +5,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /* As AUTO_FREE (text.h), for a json_t *. */
 #define AUTO_JSON __attribute__((cleanup(auto_json)))
@@ -12,3 +13,6 @@ void auto_json(json_t **json);
 
 /* One line of the printable characters of s (printable.h); NULL counts as "". Never returns NULL. */
 json_t *json_text(const char *s);
+
+/* The end of the JSON number at s; NULL: there is none. */
+const char *json_number_end(const char *s, bool *integer);

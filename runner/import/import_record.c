@@ -122,15 +122,16 @@ static uint64_t block_size(uint64_t samples)
 static int put_blocks(struct record *r, const struct imp_cell *c, const char *id,
                       json_int_t *blocks)
 {
+    char head[160];
     uint64_t size = block_size(c->n_samples);
     int code = GS_OK;
     *blocks = 0;
     for (size_t i = 0, end; i < c->n_samples && !code; i = end) {
         end = c->n_samples - i < 2 * size ? c->n_samples : i + size;
-        code = record_block(r,
-                            json_pack("{ss ss si sI sI}", "type", "block", "cell", id, "copy", 0,
-                                      "block", ++*blocks, "iters", (json_int_t)c->iters),
-                            c->time_ns + i, end - i);
+        snprintf(head, sizeof head,
+                 "{\"type\":\"block\",\"cell\":\"%s\",\"copy\":0,\"block\":%lld,\"iters\":%llu", id,
+                 (long long)++*blocks, (unsigned long long)c->iters);
+        code = record_block_text(r, head, c->time_ns + i, end - i);
     }
     return code;
 }
@@ -198,6 +199,7 @@ int import_launch_write(const struct import_launch *l, const char *dir, int numb
     AUTO_FREE char *path =
         xstrfmt("%s/%s", dir, record_name(name, sizeof name, number, 1, "jsonl"));
     int code = record_create(&r, path);
+    r.in_batches = true;
     if (!code) {
         code = put_launch(&r, l, dir, number);
         int closed = record_close(&r);

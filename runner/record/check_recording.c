@@ -246,6 +246,7 @@ int check_recording(const char *path, const struct check *check, bool *torn)
     struct raw_line l;
     if (raw_open(&w.raw, path))
         return GS_FAILED;
+    raw_without_trees(w.raw, 1u << RAW_NOTE | 1u << RAW_CELL | 1u << RAW_BLOCK | 1u << RAW_HEALTH);
     for (int got; w.faults < CHECK_MAX_FAULTS && (got = raw_next(w.raw, ~0u, &l)) != 0;) {
         if (got < 0)
             w.faults++;

@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "record/record.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,9 @@ struct raw {
     struct raw_lines lines;
     struct chain chain;
     bool trusted;
+    unsigned without_trees;
     json_t *json; /* of the line last returned */
+    struct raw_head head;
     uint64_t *times;
     size_t times_cap;
 };
@@ -131,8 +134,13 @@ static int parse(struct raw *r, char *text, size_t n, struct raw_line *out)
         if (!scan_times(r, array, line_end, &out->n))
             return damaged(r, "time_ns is not a list of integers");
         out->time_ns = r->times;
-        *cut = '}';
+        cut[0] = '}';
+        cut[1] = '\0';
         n = (size_t)(cut - text) + 1;
+    }
+    if (r->without_trees & 1u << out->type && raw_head_read(&r->head, text, n)) {
+        out->head = &r->head;
+        return 1;
     }
     json_error_t why;
     r->json = out->json = json_loadb(text, n, r->trusted ? 0 : JSON_REJECT_DUPLICATES, &why);
@@ -224,6 +232,11 @@ int raw_open(struct raw **out, const char *path)
     return GS_OK;
 }
 
+void raw_without_trees(struct raw *r, unsigned types)
+{
+    r->without_trees = types;
+}
+
 bool raw_torn(const struct raw *r)
 {
     return r->lines.torn;
@@ -254,39 +267,46 @@ void raw_close(struct raw *r)
 
 /* ---- members ---- */
 
-static json_t *member(const struct raw *r, const struct raw_line *l, const char *key,
-                      const char *kind, bool (*is)(const json_t *))
+static bool lacks(const struct raw *r, const struct raw_line *l, const char *key, const char *kind)
 {
-    json_t *v = json_object_get(l->json, key);
-    if (v && is(v))
-        return v;
     fail_at(GS_FAILED, r->lines.path, (int)l->number, "damaged: %s has no %s '%s'",
             type_names[l->type], kind, key);
-    return NULL;
+    return false;
 }
 
-static bool is_string(const json_t *v)
+static const char *text_of(const struct raw_line *l, const char *key)
 {
-    return json_is_string(v);
-}
-
-static bool is_integer(const json_t *v)
-{
-    return json_is_integer(v);
+    const struct raw_member *m = l->head ? raw_head_find(l->head, NULL, key) : NULL;
+    return m && m->kind == '"' ? m->value : json_string_value(json_object_get(l->json, key));
 }
 
 bool raw_string(const struct raw *r, const struct raw_line *l, const char *key, const char **out)
 {
-    const json_t *v = member(r, l, key, "text", is_string);
-    if (v)
-        *out = json_string_value(v);
-    return v;
+    *out = text_of(l, key);
+    return *out || lacks(r, l, key, "text");
+}
+
+const char *raw_text(const struct raw_line *l, const char *key)
+{
+    const char *s = text_of(l, key);
+    return s ? s : "";
 }
 
 bool raw_integer(const struct raw *r, const struct raw_line *l, const char *key, int64_t *out)
 {
-    const json_t *v = member(r, l, key, "integer", is_integer);
-    if (v)
-        *out = json_integer_value(v);
-    return v;
+    const struct raw_member *m = l->head ? raw_head_find(l->head, NULL, key) : NULL;
+    const json_t *v = json_object_get(l->json, key);
+    if (!json_is_integer(v) && !(m && m->kind == 'i'))
+        return lacks(r, l, key, "integer");
+    *out = m ? strtoll(m->value, NULL, 10) : json_integer_value(v);
+    return true;
+}
+
+double raw_number(const struct raw_line *l, const char *in, const char *key)
+{
+    const struct raw_member *m = l->head ? raw_head_find(l->head, in, key) : NULL;
+    const json_t *v = json_object_get(in ? json_object_get(l->json, in) : l->json, key);
+    if (m && (m->kind == 'i' || m->kind == 'r'))
+        return strtod(m->value, NULL);
+    return json_is_number(v) ? json_number_value(v) : (double)NAN;
 }

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define BATCH ((size_t)256 << 10)
+
 static const char *remedy(int error)
 {
     static const struct {
@@ -83,6 +85,21 @@ static int append(struct record *r, const char *bytes, size_t n)
     return code;
 }
 
+static int write_batch(struct record *r)
+{
+    size_t n = r->batch.len;
+    r->batch.len = 0;
+    return n ? append(r, r->batch.s, n) : GS_OK;
+}
+
+static int put(struct record *r, const char *line, size_t n)
+{
+    if (!r->in_batches)
+        return append(r, line, n);
+    text_addn(&r->batch, line, n);
+    return r->batch.len < BATCH ? GS_OK : write_batch(r);
+}
+
 /* printf would be most of the cost of a sample. Returns the end of the digits. */
 static char *put_number(char *at, uint64_t v)
 {
@@ -108,16 +125,11 @@ static char *put_times(char *at, const uint64_t *time_ns, size_t n)
     return at;
 }
 
-/* Takes ownership of the object. The samples are its last member; NULL: it has none. */
-static int write_line(struct record *r, json_t *object, const uint64_t *time_ns, size_t n)
+/* `text` is the object without its last brace. The samples are its last member; NULL: it has none. */
+static int write_text(struct record *r, const char *text, size_t length, const uint64_t *time_ns,
+                      size_t n)
 {
     static const char key[] = ",\"time_ns\":[]";
-    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(16));
-    json_decref(object);
-    if (!text)
-        return fail_at(GS_FAILED, r->path, 0,
-                       "a line cannot be written as JSON (not UTF-8, or not a finite number)");
-    size_t length = strlen(text) - 1; /* without the brace */
     size_t place = r->chain.absent ? 0 : chain_place(text, length);
     AUTO_FREE char *line = xmalloc(length + CHAIN_MEMBER + sizeof key +
                                    n * sizeof "18446744073709551615," + sizeof "}\n");
@@ -131,11 +143,21 @@ static int write_line(struct record *r, json_t *object, const uint64_t *time_ns,
     if (place)
         chain = chain_write(&r->chain, line, (size_t)(at - line), place);
     *at++ = '\n';
-    int code = append(r, line, (size_t)(at - line));
+    int code = put(r, line, (size_t)(at - line));
     if (!code)
         r->chain = chain;
-    free(text);
     return code;
+}
+
+/* Takes ownership of the object. */
+static int write_line(struct record *r, json_t *object, const uint64_t *time_ns, size_t n)
+{
+    AUTO_FREE char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(16));
+    json_decref(object);
+    if (!text)
+        return fail_at(GS_FAILED, r->path, 0,
+                       "a line cannot be written as JSON (not UTF-8, or not a finite number)");
+    return write_text(r, text, strlen(text) - 1, time_ns, n);
 }
 
 int record_line(struct record *r, json_t *object)
@@ -149,17 +171,26 @@ int record_block(struct record *r, json_t *head, const uint64_t *time_ns, size_t
     return write_line(r, head, n ? time_ns : &none, n);
 }
 
+int record_block_text(struct record *r, const char *head, const uint64_t *time_ns, size_t n)
+{
+    return write_text(r, head, strlen(head), time_ns, n);
+}
+
 int record_sync(struct record *r)
 {
+    int code = write_batch(r);
+    if (code)
+        return code;
     return fsync(r->fd) ? record_cannot("write", r->path) : GS_OK;
 }
 
 int record_close(struct record *r)
 {
-    int code = GS_OK;
-    if (r->fd >= 0 && r->path && close(r->fd))
+    int code = r->fd >= 0 && r->path ? write_batch(r) : GS_OK;
+    if (r->fd >= 0 && r->path && close(r->fd) && !code)
         code = record_cannot("write", r->path);
     free(r->path);
+    text_free(&r->batch);
     *r = (struct record){.fd = -1};
     return code;
 }

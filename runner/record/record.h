@@ -112,6 +112,8 @@ struct record {
     int fd;
     char *path;
     struct chain chain;
+    bool in_batches;   /* lines are written many at a time: they can be made again */
+    struct text batch; /* lines that are not yet written */
 };
 
 /* Creates the file (O_EXCL). GS_OK, or GS_FAILED with the system's error reported. */
@@ -125,6 +127,8 @@ bool record_is_being_written(const char *path);
 int record_line(struct record *r, json_t *object);
 /* Writes a block line: `head` (owned) is the object without time_ns, which holds the samples. */
 int record_block(struct record *r, json_t *head, const uint64_t *time_ns, size_t n);
+/* The same; `head` is the text of the object, compact and without its last brace. */
+int record_block_text(struct record *r, const char *head, const uint64_t *time_ns, size_t n);
 int record_sync(struct record *r);
 int record_close(struct record *r);
 

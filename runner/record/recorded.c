@@ -96,9 +96,10 @@ static int read_recording(struct recorded *r, size_t file, unsigned want)
     int got = 0, code = raw_open_trusted(&raw, path);
     if (code)
         return code;
+    raw_without_trees(raw, 1u << RAW_NOTE);
     while (!code && (got = raw_next(raw, want, &l)) == 1)
         if (l.type == RAW_NOTE)
-            recorded_note(r, l.json);
+            recorded_note(r, &l);
         else
             code =
                 l.type == RAW_HEADER ? read_header(r, raw, path, &l) : read_cell(r, raw, &l, file);

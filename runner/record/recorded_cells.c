@@ -96,12 +96,11 @@ void recorded_set_metrics(struct rec_cell *c, const json_t *metrics)
 #define RAN_OR " | "
 
 /* The note is "unproven: …" if the library does not report its operation. */
-void recorded_note(struct recorded *r, const json_t *note)
+void recorded_note(struct recorded *r, const struct raw_line *note)
 {
-    const char *value = recorded_text(note, "value");
-    struct rec_cell *c = strcmp(recorded_text(note, "key"), "ran") != 0
-                             ? NULL
-                             : recorded_find(r, recorded_text(note, "cell"));
+    const char *value = raw_text(note, "value");
+    struct rec_cell *c =
+        strcmp(raw_text(note, "key"), "ran") != 0 ? NULL : recorded_find(r, raw_text(note, "cell"));
     if (!c || !*value || !strncmp(value, "unproven", strlen("unproven")) ||
         text_lists(c->ran, RAN_OR, value))
         return;

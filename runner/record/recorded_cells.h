@@ -64,7 +64,7 @@ void recorded_describe(struct rec_cell *c, const json_t *o); /* from plan.json o
 void recorded_set_params(struct rec_cell *c, json_t *params);
 void recorded_set_metrics(struct rec_cell *c, const json_t *metrics); /* the first call counts */
 /* Takes a note line; only the key "ran" matters. */
-void recorded_note(struct recorded *r, const json_t *note);
+void recorded_note(struct recorded *r, const struct raw_line *note);
 void recorded_free_cell(struct rec_cell *c);
 
 /* After reading: sorts the cells by group, and counts the launches each should have. */

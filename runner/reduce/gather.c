@@ -92,17 +92,13 @@ static void add_block(struct pass *p, struct series *s, const struct raw_line *l
     const struct rec_cell *cell = &p->r->cells[s->cell];
     grow(s, cell->n_metrics);
     s->launches += s->n_blocks == 0 || s->blocks[s->n_blocks - 1].launch != p->launch;
-    const json_t *metrics = json_object_get(l->json, "metrics");
-    const json_t *skew = json_object_get(l->json, "skew_ns");
-    for (size_t i = 0; i < cell->n_metrics; i++) {
-        const json_t *v = json_object_get(metrics, cell->metrics[i]);
-        s->metrics[i][s->n_blocks] = json_is_number(v) ? json_number_value(v) : NAN;
-    }
+    for (size_t i = 0; i < cell->n_metrics; i++)
+        s->metrics[i][s->n_blocks] = raw_number(l, "metrics", cell->metrics[i]);
     s->blocks[s->n_blocks++] = (struct block){
         .launch = p->launch,
         .number = number,
         .time_s = median_of(p, l->time_ns, l->n) / ((double)iters * 1e9),
-        .skew_s = json_is_number(skew) ? json_number_value(skew) / 1e9 : NAN,
+        .skew_s = raw_number(l, NULL, "skew_ns") / 1e9,
     };
     s->n_samples += l->n;
     s->iterations = s->n_blocks == 1 || iters < s->iterations ? iters : s->iterations;
@@ -147,10 +143,10 @@ static int read_span(struct pass *p, const struct rec_span *span)
     int got = 0, code = raw_open_trusted(&raw, path);
     if (code)
         return code;
+    raw_without_trees(raw, 1u << RAW_CELL | 1u << RAW_BLOCK);
     code = raw_seek(raw, span->start);
     for (bool more = true; more && !code && (got = raw_next(raw, want, &l)) == 1;) {
-        const char *group = json_string_value(json_object_get(l.json, "group"));
-        bool ours = group && !strcmp(group, id);
+        bool ours = !strcmp(raw_text(&l, "group"), id);
         more = l.type == RAW_BLOCK || ((l.type == RAW_CELL || l.type == RAW_HEALTH) && ours);
         if (l.type == RAW_BLOCK)
             code = read_block(p, raw, path, &l);

@@ -4,6 +4,7 @@
  * JSON, and must read what JSON says.
  */
 #include "base/err.h"
+#include "base/json_names.h"
 #include "record/check_recording.h"
 #include "record/raw.h"
 
@@ -43,6 +44,51 @@ static void compare(const uint8_t *data, size_t n, const struct raw_line *l)
     json_decref(whole);
 }
 
+/* The value of a member in the tree of its line. */
+static const json_t *value_of(const json_t *whole, const struct raw_member *m)
+{
+    size_t index = 0;
+    const json_t *in = m->in ? value_of(whole, m->in) : whole;
+    for (const struct raw_member *k = m->before; k; k = k->before)
+        index++;
+    return json_is_array(in) ? json_array_get(in, index) : json_object_get(in, m->key);
+}
+
+/* What is read without a tree is JSON, has good names, and says what the tree says. */
+static void compare_head(const uint8_t *data, size_t n, const struct raw_line *l)
+{
+    size_t length;
+    char why[320];
+    const char *line = line_of(data, n, l->number, &length);
+    json_t *whole = json_loadb(line, length, 0, NULL);
+    if (!whole || !json_names_good(whole, why, sizeof why))
+        abort();
+    for (const struct raw_member *m = l->head->v; m < l->head->v + l->head->n; m++) {
+        const json_t *v = value_of(whole, m);
+        if (l->type == RAW_BLOCK && !strcmp(m->key, "time_ns"))
+            continue; /* the samples have this name as well */
+        if (!v || (m->kind == '"' && strcmp(m->value, json_string_value(v))) ||
+            (m->kind == 'i' && strtoll(m->value, NULL, 10) != json_integer_value(v)) ||
+            (m->kind == 'r' && strtod(m->value, NULL) != json_real_value(v)) ||
+            (m->kind == '{') != json_is_object(v) || (m->kind == '[') != json_is_array(v))
+            abort();
+    }
+    json_decref(whole);
+}
+
+static void read_heads(const char *path, const uint8_t *data, size_t n)
+{
+    struct raw *r;
+    struct raw_line l;
+    if (raw_open(&r, path))
+        return;
+    raw_without_trees(r, ~0u);
+    for (int got; (got = raw_next(r, ~0u, &l)) != 0;)
+        if (got > 0 && l.head)
+            compare_head(data, n, &l);
+    raw_close(r);
+}
+
 static void read_all(const char *path, const uint8_t *data, size_t n)
 {
     struct raw *r;
@@ -68,6 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     err_capture(error, sizeof error);
     say_quiet(1);
     read_all(path, data, n);
+    read_heads(path, data, n);
     check_recording(path, &(struct check){0}, &torn);
     err_capture(NULL, 0);
     close(fd);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -309,6 +310,91 @@ static void a_place_can_be_returned_to(void **state)
     raw_close(r);
 }
 
+/* Both ways of reading accept the same lines, and report the others in the same words. */
+static void a_line_means_the_same_with_and_without_a_tree(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *members;
+        bool simple;
+    } lines[] = {
+        {"\"cell\":\"a1\",\"key\":\"k\",\"value\":\"RING/LL128 ctas=24\"", true},
+        {"\"value\":\"\",\"n\":-0,\"r\":1.5e-3,\"x\":[1,null,[{}]],\"y\":{\"z\":[],\"w\":{}}",
+         true},
+        {"\"params\":{\"size\":\"16MiB\",\"mode\":\"\"},\"b\":true,\"c\":false", true},
+        {"\"n\":123456789012345678", true},
+        {"\"n\":1234567890123456789", false},
+        {"\"value\":\"a quote ' and a \\u00e4\"", false},
+        {"\"metrics\":{\"alg bw\":1.0}", false},
+        {"\"value\":\"-5\"", false},
+        {"\"cell\":\"a b\"", false},
+        {"\"cell\":{\"x\":\"a b\"}", false},
+        {"\"cell\":[\"..\"]", false},
+        {"\"mode\":\"$(x)\"", false},
+        {"\"value\":\"\x1b[2J\"", false},
+        {"\"value\":\"\xff\"", false},
+        {"\"a\":1,\"b\":{\"c\":1,\"d\":2,\"c\":3}", false},
+        {"\"r\":1e999", false},
+        {"\"n\":01", false},
+        {"\"n\":1.", false},
+        {"\"n\":-", false},
+        {"\"n\":1e", false},
+        {"\"n\":[1,]", false},
+        {"\"n\":nul", false},
+        {"\"n\":{\"a\":1,}", false},
+        {"\"n\" :1", false},
+        {"\"n\":1}", false},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char error[2][sizeof f->error] = {"", ""};
+        AUTO_FREE char *text = xstrfmt(HEADER "{\"type\":\"note\",%s}\n", lines[i].members);
+        for (int way = 0; way < 2; way++) {
+            struct raw_line l = {0};
+            struct raw *r = open_text(f, text);
+            raw_without_trees(r, way ? ~0u : 0);
+            *f->error = '\0';
+            int got = raw_next(r, 1u << RAW_NOTE, &l);
+            assert_int_equal(got < 0, *f->error != '\0');
+            if (!l.head != !(way && lines[i].simple))
+                fail_msg("%s: head %d", lines[i].members, l.head != NULL);
+            strcpy(error[way], f->error);
+            raw_close(r);
+        }
+        assert_string_equal(error[0], error[1]);
+    }
+}
+
+static void members_are_read_without_a_tree(void **state)
+{
+    struct fixture *f = *state;
+    struct raw *r =
+        open_text(f, HEADER "{\"type\":\"block\",\"cell\":\"c\",\"copy\":-1,\"skew_ns\":7,"
+                            "\"metrics\":{\"copy\":2.5,\"n\":3},\"x\":[\"cell\"],"
+                            "\"time_ns\":[3]}\n");
+    struct raw_line l;
+    const char *s;
+    int64_t i;
+    raw_without_trees(r, 1u << RAW_BLOCK);
+    assert_int_equal(raw_next(r, ~0u, &l), 1);
+    assert_non_null(l.json); /* of the header */
+    assert_int_equal(raw_next(r, ~0u, &l), 1);
+    assert_null(l.json);
+    assert_int_equal(l.n, 1);
+    assert_true(raw_string(r, &l, "cell", &s) && !strcmp(s, "c"));
+    assert_true(raw_integer(r, &l, "copy", &i) && i == -1);
+    assert_true(raw_number(&l, NULL, "skew_ns") == 7);
+    assert_true(raw_number(&l, "metrics", "copy") == 2.5);
+    assert_true(raw_number(&l, "metrics", "n") == 3);
+    assert_true(isnan(raw_number(&l, "metrics", "cell")));
+    assert_true(isnan(raw_number(&l, "x", "x")));
+    assert_string_equal(raw_text(&l, "absent"), "");
+    assert_false(raw_integer(r, &l, "metrics", &i));
+    assert_non_null(strstr(f->error, ":2: damaged: block has no integer 'metrics'"));
+    assert_false(raw_string(r, &l, "copy", &s));
+    assert_non_null(strstr(f->error, "no text 'copy'"));
+    raw_close(r);
+}
+
 static void absent_members_are_named(void **state)
 {
     struct fixture *f = *state;
@@ -339,6 +425,8 @@ int main(void)
         TEST(any_cut_is_a_torn_line),
         TEST(damage_is_named_by_its_line),
         TEST(bytes_after_a_nul_are_damage),
+        TEST(a_line_means_the_same_with_and_without_a_tree),
+        TEST(members_are_read_without_a_tree),
         TEST(what_is_no_recording_is_refused),
         TEST(a_newer_schema_names_both_versions),
         TEST(a_line_without_end_is_refused),

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <sodium.h>
 
 static const struct {
     const char *text, *hex;
@@ -47,9 +48,26 @@ static void in_pieces_as_at_once(void **state)
     }
 }
 
+/* Blocks and rest by the CPU's instructions, where it has them, and by the library alone. */
+static void every_length_as_the_library(void **state)
+{
+    (void)state;
+    unsigned char data[400], hash[crypto_hash_sha256_BYTES];
+    char ours[65], library[65];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (unsigned char)(i * i + 11);
+    for (size_t n = 0; n <= sizeof data; n++) {
+        crypto_hash_sha256(hash, data, n);
+        sodium_bin2hex(library, sizeof library, hash, sizeof hash);
+        sha256_hex(data, n, ours);
+        assert_string_equal(ours, library);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(known_answers),
+                                       cmocka_unit_test(every_length_as_the_library),
                                        cmocka_unit_test(in_pieces_as_at_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
