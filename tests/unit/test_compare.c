@@ -316,7 +316,8 @@ static int64_t further_launches(const struct effect *e, double room)
 static void launches_are_counted_exactly(void **state)
 {
     (void)state;
-    for (double half = 0.0205; half < 0.06; half += 0.0005) {
+    for (int i = 0; i < 79; i++) {
+        double half = 0.0205 + 0.0005 * i;
         struct effect e = made(0.02, half, 5), r = made(0.03, half, 5);
         assert_int_equal(judge_effect(&e, 0.01, 0, 0.06).needed, further_launches(&e, 0.02));
         assert_int_equal(judge_reference(&r, 0.01).needed,
