@@ -104,6 +104,11 @@ for f in close/*.jsonl; do
 done
 like "$("$gradsync" compare close)" $'\n  8 +c[23] .* faster +2/3 +c[23]$' \
     'a rival with the same time is not distinguishable from the best'
+for f in close/*.jsonl; do # and c3 then 5%
+    jq -c 'if .type == "block" and .cell == "0000000000000004"
+        then .time_ns |= map(. * 0.97 | floor) else . end' "$f" >near && mv near "$f"
+done
+like "$("$gradsync" compare close)" $'\n  8 +c3 .* faster +3/3' 'of two faster configs, the fastest wins'
 
 # ---- against the best of a mode: alone c2 is the fastest, in the step c3, and c2 the slowest
 "$make_campaign" modes groups=2 spread=0.002
