@@ -41,7 +41,7 @@ $(BUILD)/gradsync-rank: $(rank_obj) $(commit) $(library)
 # its options yet is taken to have these.) Warnings do not change objects.
 options = $(CC) $(CPPFLAGS_ALL) $(CFLAGS) $(LDFLAGS) $(gs_harden_cc) $(gs_harden_ld)
 $(BUILD)/options: FORCE | $(BUILD)/
-	@$(file >$@.new,$(options))if cmp -s $@.new $@; then rm $@.new; else \
+	@$(shell mkdir -p $(@D))$(file >$@.new,$(options))if cmp -s $@.new $@; then rm $@.new; else \
 	  [ -e $@ ] || touch -d @0 $@.new; mv $@.new $@; fi
 
 $(BUILD)/runner/rank/%.o: runner/rank/%.c $(BUILD)/options | $(BUILD)/deps.ok

@@ -49,7 +49,7 @@ cloned := $(if $(and $(reads),$(filter own,$(ONLY))),$(filter-out local/%,$(shel
 of_only = $(if $(filter own,$(ONLY)),$(filter-out $(cloned),$1),$(if $(ONLY),$(filter $(ONLY:%=%/%),$1),$1))
 
 # $(call remember,FILE,TEXT): FILE holds TEXT, and is written only when it did not.
-remember = $(if $(subst <$(strip $(file <$1))>,,<$(strip $2)>),$(shell mkdir -p $(dir $1))$(file >$1,$2))
+remember = $(if $(subst $(if $(wildcard $1),<$(strip $(file <$1))>),,<$(strip $2)>),$(shell mkdir -p $(dir $1))$(file >$1,$2))
 
 # $(call part,RUN), $(call panels,P/W), $(call figure,SCRIPT,P/W,P/NAME)
 define part

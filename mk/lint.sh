@@ -4,6 +4,7 @@
 # Runs the linters that are installed; fails if one reports anything.
 set -uo pipefail
 worst=0
+: "${CPPFLAGS:?is not set; run it with: make lint}"
 files() { git ls-files "$@" | while IFS= read -r f; do [ -e "$f" ] && echo "$f"; done; }
 lint() { # NAME COMMAND…
     local name=$1

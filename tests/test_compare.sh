@@ -104,6 +104,11 @@ for f in close/*.jsonl; do
 done
 like "$("$gradsync" compare close)" $'\n  8 +c[23] .* faster +2/3 +c[23]$' \
     'a rival with the same time is not distinguishable from the best'
+for f in close/*.jsonl; do # and c3 then 5%
+    jq -c 'if .type == "block" and .cell == "0000000000000004"
+        then .time_ns |= map(. * 0.97 | floor) else . end' "$f" >near && mv near "$f"
+done
+like "$("$gradsync" compare close)" $'\n  8 +c3 .* faster +3/3' 'of two faster configs, the fastest wins'
 
 # ---- against the best of a mode: alone c2 is the fastest, in the step c3, and c2 the slowest
 "$make_campaign" modes groups=2 spread=0.002
@@ -131,11 +136,31 @@ is "$(cut -d, -f5,7,8,20 modes.csv/chosen.csv | tail -n +2 | tr '\n' ' ')" \
 ok '--best-of a mode that this run lacks succeeds' "$gradsync" compare --best-of compute modes
 like "$err" "nothing to compare: .* configs of the mode 'compute' beside another mode" \
     'the note says that this mode was not measured beside another'
+baselines() { cut -d, -f7 "$1" | sed 1d | sort -u | xargs; }
+cp -r modes fast_copy
+for f in fast_copy/*.jsonl; do
+    jq -c 'if .type == "block" and .copy == 1 then .time_ns |= map(. * 0.9 | floor) else . end' \
+        "$f" >copy && mv copy "$f"
+done
+ok 'compare --best-of succeeds where the copies of the baseline differ' "$gradsync" compare -q \
+    --best-of comm fast_copy -o fast_copy.csv
+is "$(baselines fast_copy.csv/chosen.csv)" c2 'the second copy of the baseline is best of nothing'
 exits 2 '--best-of a mode that does not exist is refused' "$gradsync" compare --best-of com modes
 like "$err" "a mode 'com' beside another mode, did you mean 'comm'" \
     'the error names the nearest mode'
 exits 2 '--best-of with two runs is refused' "$gradsync" compare --best-of comm raw1 raw1
 like "$err" '--best-of compares configs of a run' 'the error says that --best-of takes one run'
+
+# ---- which config is the baseline
+cp -r raw1 named && printf '[measure]\nbaseline = c1\n[null]\nsize = 8\n' >named/config.ini
+"$gradsync" compare -q named -o named.csv
+is "$(baselines named.csv/compare.csv)" c0 'the config that was measured twice is the baseline'
+sed -i '/"copy":1/d' named/*.jsonl
+"$gradsync" compare -q named -o named.csv
+is "$(baselines named.csv/compare.csv)" c1 \
+    'where none was measured twice, it is the one that the config names'
+rm named/config.ini && "$gradsync" compare -q named -o named.csv
+is "$(baselines named.csv/compare.csv)" c0 'and where it names none, the first'
 
 # ---- same operation: c2 is 2% faster than the baseline, c3 slower; c2 ran what the baseline ran
 "$make_campaign" same groups=2 spread=0.002

@@ -75,4 +75,15 @@ compiles() { make --no-print-directory -C tree BUILD=build TELL='>/dev/null' "$o
 ok 'an object is compiled' compiles
 unlike "$(compiles)" 'CC ' 'the same options compile nothing again'
 like "$(compiles CFLAGS='-O1 -g')" 'CC ' 'other options compile it again'
+
+# ---- variables that nobody set ----
+
+cp -r "$top"/{configs,figures,paper,tests} tree && ln -s "$build/gradsync" tree/build/gradsync
+in_tree() { make --no-print-directory -C tree BUILD=build PLATFORM=local FROM=configs "$@"; }
+targets=$(in_tree help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p')
+like " ${targets//$'\n'/ } " ' figures .* bench-wan .* plugin ' 'the help names the targets'
+for target in $targets; do in_tree -n "$target" >"$target.out" 2>"$target.err"; done
+is "$(grep -h 'undefined variable' ./*.err | sort -u)" '' \
+    'no documented target expands a variable that nobody set'
+is "$(grep -l 'Error' ./*.err)" '' 'every documented target can be shown with -n'
 done_testing

@@ -11,7 +11,7 @@ exits 0 'every include of this tree follows the order of the rooms' bash "$top/m
 mkdir -p tree/mk tree/runner/{base,verbs} tree/plugins/{null,wan_sync}
 cp "$top/mk/rooms.sh" tree/mk
 cp "$top/CONTRIBUTING.md" tree
-cd tree
+cd tree || exit
 git init -q
 lint() { git add -A && run bash mk/rooms.sh; }
 put() { printf '%s\n' "${@:2}" >"$1"; }
@@ -23,6 +23,9 @@ put plugins/null/null.c '#include "workload.h"' '#include "null/null.h"' '#inclu
 lint
 is "$rc:$err" 0: 'a tree in order has no fault'
 
+put runner/base/text.c '#include "config/config.h"'
+lint
+like "$rc:$err" '^1:.* base comes before config' 'a room that includes the next below is a fault'
 put runner/base/text.c '#include <stdio.h>' '#include "verbs/main.h"'
 lint
 is "$rc" 1 'a room that includes one below it is a fault'
@@ -38,14 +41,21 @@ rm runner/base/units.h
 put runner/base/text.c ''
 put plugins/null/null.c '' '' '#include "base/text.h"'
 lint
-like "$rc:$err" '^1:plugins/null/null\.c:3: ' 'a plugin that includes the runner is a fault'
+like "$rc:$err" '^1:plugins/null/null\.c:3: .* a plugin may include workload\.h' \
+    'a plugin that includes the runner is a fault'
 
 put plugins/null/null.c '#include "wan_sync/cell.h"'
 lint
-like "$rc:$err" '^1:plugins/null/null\.c:1: ' 'a plugin that includes another plugin is a fault'
+like "$rc:$err" '^1:plugins/null/null\.c:1: .* a plugin may include' \
+    'a plugin that includes another plugin is a fault'
 
 put plugins/null/null.c ''
 put runner/loose.c ''
 lint
 like "$rc:$err" '^1:runner/loose\.c: ' 'a file outside the rooms is a fault'
+rm runner/loose.c
+
+sed -i '/^| `runner/d' CONTRIBUTING.md
+lint
+is "$rc:$err" '1:CONTRIBUTING.md: the table of rooms is missing' 'a missing table is a fault'
 done_testing

@@ -89,6 +89,10 @@ echo x >>data/raw/local/null/r3/config.ini
 exits 1 'a damaged recording that was never entered fails' verify
 like "$err" 'local/null/r3/config.ini: edited' 'the damaged file is named'
 
+cd "$tmp" && mkdir nothing && cd nothing || exit
+exits 0 'a folder without recordings passes' verify
+is "$err" '' 'nothing is missed there'
+
 # ---- this tree
 
 is "$(comm -23 <(git -C "$top" ls-files data/raw | LC_ALL=C sort) \

@@ -75,7 +75,7 @@ bool text_integer(const char *s, long long min, long long max, long long *value,
  * else may grow the array. */
 #define ALLOC_MORE(array, n)                                                                       \
     do {                                                                                           \
-        if (((n) & ((n)-1)) == 0)                                                                  \
+        if (!(array) || ((n) & ((n)-1)) == 0)                                                      \
             (array) = xrealloc((array), ((n) ? 2 * (n) : 1) * sizeof *(array));                    \
     } while (0)
 

@@ -71,7 +71,7 @@ static void take_pairs(struct suspects_data *d, size_t t, const json_t *values, 
         int b = round_peer(a, round - 1, n);
         if (b < a || (alone >= 0 && a != alone && b != alone))
             continue;
-        size_t at = (size_t)(a * n + b);
+        size_t at = (size_t)a * d->ranks + (size_t)b;
         double x = log_of(values, (size_t)a), y = log_of(values, (size_t)b);
         to[at] = isfinite(x) && isfinite(y) ? fmax(x, y) : NAN;
         d->silent[at] = d->silent[at] || !isfinite(to[at]);
@@ -205,14 +205,19 @@ static void begin(struct suspects_data *d, const struct recorded *r)
     d->silent = xcalloc(d->ranks * d->ranks, sizeof *d->silent);
 }
 
+static int not_pairs(const char *dir)
+{
+    return fail(GS_USAGE, "%s: not a recording of gradsync suspects (plugin pairs)", dir);
+}
+
 int suspects_data_add(struct suspects_data *d, const char *dir)
 {
     struct recorded *r;
     int code = recorded_read(&r, dir);
-    if (code)
-        return code;
-    if (!r || strcmp(r->workload, "pairs") != 0 || !r->n_groups)
-        code = fail(GS_USAGE, "%s: not a recording of gradsync suspects (plugin pairs)", dir);
+    if (code || !r)
+        return code ? code : not_pairs(dir);
+    if (strcmp(r->workload, "pairs") != 0 || !r->n_groups)
+        code = not_pairs(dir);
     else if (r->ranks < 1 || r->ranks > RANKS_MAX)
         code = fail(GS_USAGE, "%s: has %lld ranks; must be 1 to %d", dir, (long long)r->ranks,
                     RANKS_MAX);

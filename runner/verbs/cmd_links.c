@@ -185,7 +185,7 @@ static int answer(const struct request *q, const char *dir, const struct words *
     int code = links_read(&l, dir);
     if (!code && sites->n != l.n)
         code = fail(GS_USAGE, "%s: %zu ranks for the %zu sites of its config", dir, l.n, sites->n);
-    for (size_t i = 0; !code && i < l.n; i++) {
+    for (size_t i = 0; !code && i < sites->n; i++) {
         free(l.names[i]);
         l.names[i] = xstrdup(sites->v[i]);
     }
@@ -210,7 +210,7 @@ static int run(void *request, char **words, int n)
         dir = NULL;
     }
     int code = folder ? recorded_sites(dir, &sites) : measure(q, words[0], &dir, &sites);
-    if (!code)
+    if (!code && dir)
         code = answer(q, dir, &sites);
     free(dir);
     return code;

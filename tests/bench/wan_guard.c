@@ -62,8 +62,10 @@ int main(int argc, char **argv)
     struct work w = {.n = argc > 1 ? strtoul(argv[1], NULL, 10) : 256u << 10};
     uint8_t header[crypto_secretstream_xchacha20poly1305_HEADERBYTES];
     w.block = calloc(1, w.n), w.sealed = calloc(1, w.n + TCP_SEALED_B);
-    if (sodium_init() < 0 || !w.block || !w.sealed || !w.n)
+    if (sodium_init() < 0 || !w.block || !w.sealed || !w.n) {
+        free(w.block), free(w.sealed);
         return 1;
+    }
     tcp_guard_begin(&w.guard, TCP_PROOF, key);
     crypto_secretstream_xchacha20poly1305_init_push(&w.guard.stream, header, key);
     w.frame.bytes = w.n;

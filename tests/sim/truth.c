@@ -92,7 +92,7 @@ static void measure(struct campaign *c, struct launch *l, const struct regime *r
     const struct set_measure set = {
         .blocks = r->blocks, .max_blocks = r->most, .precision = PRECISION, .budget = INFINITY};
     struct slot slots[CONFIGS] = {0};
-    make_weather(l->log_time, (size_t)(r->most * CONFIGS * r->samples), r->noise, rng);
+    make_weather(l->log_time, (size_t)r->most * CONFIGS * (size_t)r->samples, r->noise, rng);
     for (bool enough = false; !enough;) {
         visit_block(c, l, r, rng);
         for (int i = 0; i < CONFIGS; i++) {
@@ -124,8 +124,7 @@ void make_campaign(struct campaign *c, const struct regime *r, double truth, str
     c->n = c->n_aa = c->n_raw = 0;
     draw_communicators(offset, r, rng);
     for (int k = 0; k < LAUNCHES; k++) {
-        struct launch l;
-        l.blocks = 0;
+        struct launch l = {0};
         draw_own(own, r, k == 0, rng);
         if (k && !r->lasting)
             draw_communicators(offset, r, rng);

@@ -3,6 +3,7 @@
  * Expected values are computed with SciPy 1.17.1 by the call quoted at each, or by hand.
  */
 #include "base/student.h"
+#include "compare/baseline.h"
 #include "compare/judgement.h"
 #include "compare/origin.h"
 #include "compare/setting.h"
@@ -316,7 +317,8 @@ static int64_t further_launches(const struct effect *e, double room)
 static void launches_are_counted_exactly(void **state)
 {
     (void)state;
-    for (double half = 0.0205; half < 0.06; half += 0.0005) {
+    for (int i = 0; i < 79; i++) {
+        double half = 0.0205 + 0.0005 * i;
         struct effect e = made(0.02, half, 5), r = made(0.03, half, 5);
         assert_int_equal(judge_effect(&e, 0.01, 0, 0.06).needed, further_launches(&e, 0.02));
         assert_int_equal(judge_reference(&r, 0.01).needed,
@@ -428,6 +430,38 @@ static void differences_are_named(void **state)
     }
 }
 
+/* One launch for each number of blocks; 0 ends them. Returns the launches that are kept, as text. */
+static const char *kept_of(int64_t asked, const size_t *blocks, struct contrast *c)
+{
+    static char text[64];
+    struct values x = {0};
+    *text = '\0';
+    for (int launch = 1; blocks[launch - 1]; launch++)
+        for (size_t i = 0; i < blocks[launch - 1]; i++)
+            values_add(&x, (struct nested){.launch = launch, .value = 1});
+    values_drop_short(&x, asked, c);
+    for (size_t i = 0; i < x.n; i++)
+        if (!i || x.v[i].launch != x.v[i - 1].launch)
+            snprintf(text + strlen(text), sizeof text - strlen(text), " %d", x.v[i].launch);
+    free(x.v);
+    return text;
+}
+
+static void short_launches_are_dropped(void **state)
+{
+    (void)state;
+    struct contrast many = {0}, few = {0}, none = {0};
+    assert_string_equal(kept_of(20, (size_t[]){3, 2, 10, 9, 0}, &many), " 1 3 4");
+    assert_string_equal(many.note, "left out for want of blocks: launch 2 (2) of 20; few blocks: "
+                                   "launch 1 (3), 4 (9) of 20");
+    assert_string_equal(kept_of(4, (size_t[]){2, 1, 4, 0}, &few), " 1 3");
+    assert_string_equal(few.note, "left out for want of blocks: launch 2 (1) of 4");
+    assert_string_equal(kept_of(1, (size_t[]){1, 1, 0}, &none), " 1 2");
+    assert_null(none.note);
+    free(many.note);
+    free(few.note);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -450,6 +484,7 @@ int main(void)
         cmocka_unit_test(the_interval_and_its_p_agree),
         cmocka_unit_test(published_values),
         cmocka_unit_test(differences_are_named),
+        cmocka_unit_test(short_launches_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,10 @@ static void each_pair_meets_once(void **state)
         for (int a = 0; a < n; a++)
             for (int b = 0; b < n; b++)
                 assert_int_equal(met[a][b], a != b);
+        for (int a = 0; a < n; a++) { /* as a damaged recording may ask */
+            assert_int_equal(round_peer(a, -1, n), -1);
+            assert_int_equal(round_peer(a, INT_MAX, n), -1);
+        }
     }
 }
 

@@ -251,7 +251,7 @@ static void first_window_holds_a_block(void **state)
     (void)state;
     enum { FRAME_HEADER_B = 100 };
     const struct wan_carrier tcp = wan_carrier_make(262144, 8, 1368, false, 0);
-    assert_true(wan_block_B(&tcp, 65536 / 4) + FRAME_HEADER_B <= tcp.window * tcp.segment_B);
+    assert_true(wan_block_B(&tcp, 65536 / 4.0) + FRAME_HEADER_B <= tcp.window * tcp.segment_B);
 }
 
 /* A packet in a thousand: two exchanges of seven packets a site lose none as a rule. Of six of 470,

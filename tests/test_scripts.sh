@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# The scripts of mk/ on pretended programs: the linters, the packages, the lab, and what keeps or
+# replaces files. mk/rooms.sh and mk/sums.sh have tests of their own.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+command -v git >/dev/null || skip_all 'no git here'
+
+pretend() { # PROGRAM LINE…: a script bin/PROGRAM
+    printf '%s\n' '#!/bin/bash' "${@:2}" >"bin/$1" && chmod +x "bin/$1"
+}
+mkdir bin # the only programs that the scripts find below
+for name in awk basename bash cat dirname git grep mktemp nproc rm sed sort tsort xargs; do
+    ln -s "$(command -v $name)" bin/
+done
+
+# ---- lint.sh ----
+
+mkdir -p tree/{mk,runner/base,tests/bad_plugins}
+cp "$top"/mk/{lint,rooms}.sh tree/mk
+# shellcheck disable=SC2016 # a table of Markdown
+echo '| `runner/base/` | all |' >tree/CONTRIBUTING.md
+touch tree/runner/base/{good.c,good.h,gone.c} tree/tests/bad_plugins/bad.c
+git -C tree init -q && git -C tree add -A
+for name in clang-format shellcheck clang-tidy; do
+    # shellcheck disable=SC2016 # for that script
+    pretend $name 'echo "${0##*/} $*" >>"$CALLS"' '[ "${0##*/}" != "$BROKEN" ]'
+done
+lint() { # PROGRAM-THAT-REPORTS
+    (cd tree && CALLS=$tmp/calls BROKEN=$1 PATH=$tmp/bin CPPFLAGS=-Irunner MPICC=true bash \
+        mk/lint.sh)
+}
+exits 0 'lint succeeds when no linter reports anything' lint none
+for name in rooms clang-format shellcheck clang-tidy; do
+    like "$out" "lint: $name: ok" "lint says that $name found nothing"
+done
+like "$(<calls)" 'clang-format .*runner/base/gone.c runner/base/good.c runner/base/good.h ' \
+    'clang-format reads sources and headers'
+like "$(<calls)" 'shellcheck .*mk/lint.sh mk/rooms.sh' 'shellcheck reads the scripts'
+unlike "$(grep clang-tidy calls)" bad_plugins 'clang-tidy leaves out what is bad on purpose'
+for name in clang-format shellcheck clang-tidy; do
+    exits 1 "lint fails when $name reports something" lint $name
+    unlike "$out" "lint: $name: ok" "lint does not call $name ok then"
+done
+echo '#include "else/where.h"' >tree/runner/base/good.h
+exits 1 'lint fails when an include breaks the order of the rooms' lint none
+rm calls tree/runner/base/{good.h,gone.c}
+exits 0 'lint succeeds after files are removed' lint none
+unlike "$(<calls)" 'gone.c|good.h' 'a removed file is not linted'
+exits 1 'lint without the flags of the compiler stops' env -u CPPFLAGS bash tree/mk/lint.sh
+like "$err" 'run it with: make lint$' 'the error says how to run it'
+rm bin/clang-tidy
+exits 0 'a linter that is missing is no fault' lint none
+like "$out" 'lint: clang-tidy is not installed; skipped' 'lint says which linter is missing'
+
+# ---- found.sh and setup.sh ----
+
+found() { CC="$1" bash "$top/mk/found.sh" --require; }
+exits 3 'a machine without a compiler cannot build it' found "$tmp/no-cc"
+like "$err" "cannot be built here without .*no-cc .the C compiler.*make setup installs them" \
+    'the error names what is missing and the remedy'
+pretend dpkg-query 'exit 1'
+# shellcheck disable=SC2016 # for that script
+pretend apt-get 'echo "$*" >>"$APT"'
+setup() { # USER-ID
+    pretend id "echo $1"
+    APT=$tmp/apt PATH=$tmp/bin bash "$top/mk/setup.sh"
+}
+exits 3 'setup without root and sudo stops' setup 1000
+like "$out" 'needs root or sudo.* apt-get install --no-install-recommends gcc ' \
+    'it prints the command for the administrator'
+ok 'it installs nothing' test ! -e apt
+ln -s "$(command -v env)" bin/
+exits 3 'setup fails if a package is missing afterwards' setup 0
+like "$err" 'apt-get did not install: gcc ' 'the error names the packages'
+like "$(<apt)" 'install --no-install-recommends gcc ' 'it had apt-get install them'
+
+# ---- wan-lab.sh ----
+
+# In place of gradsync lab … -- gradsync …: prints $SAYS, and finishes the run in call $FINISHES.
+cat >bin/lab <<'END'
+#!/bin/bash
+echo "$*" >>calls
+words=$* name=${words#*platform:name=} name=${name%% *}
+mkdir -p "$DATA/$name/wan_sync/r1"
+[ "$(wc -l <calls)" -lt "$FINISHES" ] || touch "$DATA/$name/wan_sync/r1/MANIFEST.json"
+echo "$SAYS"
+[ -e "$DATA/$name/wan_sync/r1/MANIFEST.json" ]
+END
+chmod +x bin/lab
+wan_lab() { # FINISHES SAYS WORD
+    rm -f calls
+    DATA=$tmp/data FINISHES=$1 SAYS=$2 bash mk/wan-lab.sh "$tmp/bin/lab" "$tmp/data" 1 "$3"
+}
+cp "$top/mk/wan-lab.sh" tree/mk && cd tree || exit
+exits 0 'networks are measured' wan_lab 1 measured internet-mtu
+is "$(wc -l <calls)" 2 'a word picks those whose name has it'
+exits 0 'a network is measured' wan_lab 1 measured '100-50 '
+is "$(wc -l <calls) $(grep -c 'platform:name=wan-lab-100-50 .* run -q -w wan_sync ' calls)" '1 1' \
+    'a word that ends in a blank picks the name that ends so'
+ok 'a finished recording leaves no log' test ! -e ../data/wan-lab-100-50.log
+exits 0 'networks that were measured need no lab' wan_lab 1 measured internet-mtu
+ok 'they are left alone' test ! -e calls
+exits 0 'a lab that was late twice is tried again' wan_lab 3 'delivered packets late' jitter
+is "$(grep -c ' resume -q .*/data/wan-lab-internet-jitter/wan_sync/r1' calls)/$(wc -l <calls)" 2/3 \
+    'its run is completed'
+run wan_lab 99 'delivered packets late' reorder
+isnt "$rc" 0 'a lab that is always late is an error'
+is "$(wc -l <calls)" 20 'it is tried 20 times'
+run wan_lab 99 'No space left' cross
+isnt "$rc" 0 'another failure is an error'
+log=$tmp/data/wan-lab-internet-cross.log
+is "$(wc -l <calls)|$err" "1|wan-lab-internet-cross: No space left ($log)" \
+    'it is tried once, and the error has its last line and its log'
+cd .. || exit
+
+# ---- what keeps or replaces files ----
+
+mkdir -p new/deep old/.hidden
+echo same | tee new/same >old/same
+echo new | tee new/deep/added >new/changed
+touch old/{changed,gone,stamp,runs,.hidden/file}
+touch -d @1 old/same
+ok 'renew.sh succeeds' bash "$top/mk/renew.sh" new old
+is "$(find old -type f -printf '%P\n' | sort | xargs)" \
+    '.hidden/file changed deep/added runs same stamp' \
+    'what the new folder lacks is removed, but for stamp, runs and hidden files'
+is "$(stat -c %Y old/same) $(<old/changed)" '1 new' \
+    'a file whose content stays keeps its time, another is replaced'
+ok 'the new folder is gone' test ! -e new
+
+# shellcheck disable=SC2016 # Markdown
+printf '%s\n' '$ echo left' '```console' '$ echo one; echo two' stale '```' after '```sh' \
+    '$ false' '```' >text.md
+# shellcheck disable=SC2016 # Markdown
+is "$(bash "$top/mk/readme.sh" text.md)" "$(printf '%s\n' '$ echo left' '```console' \
+    '$ echo one; echo two' one two '```' after '```sh' '$ false' '```')" \
+    'readme.sh renews the output of the commands of console blocks, and nothing else'
+printf '%s\n' '```console' '$ exit 3' '```' after >text.md
+exits 3 'a command that fails ends readme.sh' bash "$top/mk/readme.sh" text.md
+unlike "$out" after 'nothing is written after that'
+
+mkdir -p data/raw/{local,far}/w/20250101T000000Z-aaaa
+touch data/raw/{local,far}/w/20250101T000000Z-aaaa/MANIFEST.json
+: >drawings
+ok 'drawn.sh succeeds without figures' bash "$top/mk/drawn.sh" drawings
+is "$out" '' 'it prints nothing then'
+echo figures/out/{far,local}/a.{svg,png,pdf} >drawings
+is "$(bash "$top/mk/drawn.sh" drawings)" 'figures: 2 in figures/out/, as SVG, PDF and PNG
+show the result: build/gradsync show data/raw/local/w/20250101T000000Z-aaaa' \
+    'drawn.sh counts the figures, and names the run of this machine'
+no_orphans 'nothing is left running'
+done_testing
