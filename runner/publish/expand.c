@@ -104,7 +104,6 @@ char *expand_text(const struct reading *r, const struct bound *b, const char *te
 {
     struct text t = {0};
     text_clear(&t);
-    text_add(&t, "");
     for (const char *s = text; *s;) {
         size_t n = variable_at(s);
         const char *value = n ? bound_value(b, s + 1, n - 2) : NULL;

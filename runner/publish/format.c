@@ -175,7 +175,6 @@ char *form_tex(const char *text)
 {
     struct text t = {0};
     text_clear(&t);
-    text_add(&t, "");
     while (*text) {
         size_t i = 0;
         while (i < COUNT(escapes) && strncmp(text, escapes[i].from, strlen(escapes[i].from)))

@@ -279,7 +279,6 @@ int cmd_help(int argc, char **argv)
                                        "Without an argument: lists the verbs.",
                             .example = "gradsync help measure",
                             .options = options,
-                            .min_args = 0,
                             .max_args = 1};
     return cli_request(&cli, argc, argv, run, &markdown);
 }

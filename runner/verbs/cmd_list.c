@@ -145,7 +145,6 @@ int cmd_list(int argc, char **argv)
                    "finds, or the names of one kind, one per line.",
         .example = "gradsync list plugins",
         .options = options,
-        .min_args = 0,
         .max_args = 1};
     return cli_request(&cli, argc, argv, run, NULL);
 }

@@ -18,11 +18,6 @@
 
 /* ---- JSON ---- */
 
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *json_cell(const struct run_summary *s, size_t i)
 {
     const struct rec_cell *c = &s->r->cells[i];
@@ -44,7 +39,8 @@ static json_t *json_cell(const struct run_summary *s, size_t i)
                             json_text(o->status ? o->status : "missing"), "why", json_text(o->why),
                             "launches", o->launches, "converged", (int)o->converged);
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
-        json_object_set_new(out, numbers[k].key, measured ? number(numbers[k].value) : json_null());
+        json_object_set_new(out, numbers[k].key,
+                            measured ? json_finite(numbers[k].value) : json_null());
     return out;
 }
 
