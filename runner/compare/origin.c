@@ -14,7 +14,6 @@ static const char *const host_keys[] = {"host",   "cpu",    "kernel",     "devic
 static const char *const gpu_keys[] = {"name", "driver", "cuda_driver"};
 static const char *const note_keys[] = {"nccl", "cublas",    "cuda_runtime", "cuda_driver",
                                         "gpu",  "gpu_shape", "backend"};
-#define COUNT(a) (sizeof(a) / sizeof *(a))
 
 /* The value of the line with this key; NULL: none. */
 static const char *value_in(const char *text, const char *key, size_t n)

@@ -46,8 +46,7 @@ static int query_set(const struct reading *r, struct words *values, const char *
 
 int expand_set(struct reading *r, const char *name, const char *values)
 {
-    r->sets = xrealloc(r->sets, (r->n_sets + 1) * sizeof *r->sets);
-    struct set *s = &r->sets[r->n_sets++];
+    struct set *s = &APPEND(r->sets, r->n_sets);
     *s = (struct set){.name = xstrdup(name)};
     if (!strncasecmp(values, "SELECT ", strlen("SELECT ")))
         return query_set(r, &s->values, values);

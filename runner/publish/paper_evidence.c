@@ -48,8 +48,7 @@ int proof_of(struct proofs *ps, const char *dir, struct proof **out)
         }
     struct proof *p = *out = xcalloc(1, sizeof *p);
     p->dir = xstrdup(dir);
-    ps->v = xrealloc(ps->v, (ps->n + 1) * sizeof(struct proof *));
-    ps->v[ps->n++] = p;
+    APPEND(ps->v, ps->n) = p;
     int code = read_proof(p, ps->configs);
     if (code || p->r)
         return code;

@@ -132,8 +132,7 @@ static void plan_section(struct planned *all, struct config *c, const char *sect
         words_add(&all->faults, why);
         return;
     }
-    all->plans = xrealloc(all->plans, (all->n + 1) * sizeof *all->plans);
-    all->plans[all->n++] = p;
+    APPEND(all->plans, all->n) = p;
 }
 
 /* "72 cells in 2 workloads; 40 s to 2.1 min" */
