@@ -160,7 +160,7 @@ static const struct form {
      "tuner has no -1 as algorithm or protocol"},
     {"train", put_train, "a config for 'gradsync train': NCCL's choice against the setting"},
 };
-#define FORMS (sizeof forms / sizeof *forms)
+#define FORMS COUNT(forms)
 
 static const struct form *find_form(const char *name)
 {
@@ -172,12 +172,9 @@ static const struct form *find_form(const char *name)
 
 int emit_known(const char *name)
 {
-    const char *names[FORMS];
-    for (size_t i = 0; i < FORMS; i++)
-        names[i] = forms[i].name;
     if (find_form(name))
         return GS_OK;
-    const char *near = text_nearest(name, names, FORMS);
+    const char *near = NEAREST(name, forms, FORMS, name);
     return fail(GS_USAGE,
                 "advise: no form '%s'%s; choose env, nccl.conf, pytorch, megatron, deepspeed, "
                 "sbatch, tuner or train",

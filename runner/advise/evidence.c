@@ -139,8 +139,7 @@ static size_t shape_of(struct steps_evidence *s, const struct machine *m)
 
 static void add_run(struct steps_evidence *s, const char *dir, struct machine *m)
 {
-    s->runs = xrealloc(s->runs, (s->n_runs + 1) * sizeof *s->runs);
-    s->runs[s->n_runs++] = (struct advice_run){xstrdup(dir), *m, shape_of(s, m)};
+    APPEND(s->runs, s->n_runs) = (struct advice_run){xstrdup(dir), *m, shape_of(s, m)};
 }
 
 static void add_platform(struct text *t, const char *platform)

@@ -18,6 +18,11 @@ uint64_t clock_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+double clock_now_s(void)
+{
+    return (double)clock_now_ns() * 1e-9;
+}
+
 uint64_t clock_step_ns(uint64_t (*now)(void))
 {
     uint64_t least = UINT64_MAX, before = now();

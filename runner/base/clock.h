@@ -11,6 +11,7 @@
 #define CLOCK_NAME "CLOCK_MONOTONIC"
 
 uint64_t clock_now_ns(void);
+double clock_now_s(void);
 
 /* The smallest difference between two successive readings, out of some thousands: the resolution or
  * the cost of a reading, whichever is larger. `now` is clock_now_ns, or a fake clock in tests. */

@@ -72,6 +72,12 @@ bool files_list(const char *dir, const char *pattern, struct words *names)
     return n >= 0;
 }
 
+bool files_is_folder(const char *path)
+{
+    struct stat s;
+    return !stat(path, &s) && S_ISDIR(s.st_mode);
+}
+
 static int remove_one(const char *path, const struct stat *s, int type, struct FTW *at)
 {
     (void)s, (void)type, (void)at;

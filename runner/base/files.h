@@ -27,6 +27,7 @@ const char *files_why(int error);          /* strerror, and what errno means her
 
 /* Adds the names in a folder, sorted, that match the pattern of fnmatch; NULL: all, also hidden ones. */
 bool files_list(const char *dir, const char *pattern, struct words *names);
+bool files_is_folder(const char *path);
 void files_remove_tree(const char *path); /* as far as it can, and not beyond its file system */
 
 /* In front of the declaration of a local variable: closes it when its block ends, if it is open (not

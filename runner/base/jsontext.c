@@ -4,6 +4,8 @@
 #include "base/printable.h"
 #include "base/text.h"
 
+#include <stdio.h>
+
 void auto_json(json_t **json)
 {
     json_decref(*json);
@@ -41,4 +43,16 @@ const char *json_number_end(const char *s, bool *integer)
             return NULL;
     }
     return s;
+}
+
+json_t *json_finite(double v)
+{
+    json_t *number = json_real(v); /* NULL when not finite */
+    return number ? number : json_null();
+}
+
+void json_print(const json_t *json, size_t flags)
+{
+    json_dumpf(json, stdout, flags);
+    putchar('\n');
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Text from outside (host names, messages of plugins, environment values) as a JSON string.
+ * Text from outside (host names, messages of plugins, environment values) as a JSON string, and other
+ * helpers for jansson.
  */
 #pragma once
 
@@ -13,6 +14,9 @@ void auto_json(json_t **json);
 
 /* One line of the printable characters of s (printable.h); NULL counts as "". Never returns NULL. */
 json_t *json_text(const char *s);
-
 /* The end of the JSON number at s; NULL: there is none. */
 const char *json_number_end(const char *s, bool *integer);
+json_t *json_finite(double v); /* null if it is not finite */
+
+/* Prints it, and a line feed, with these flags of json_dumpf. */
+void json_print(const json_t *json, size_t flags);

@@ -44,8 +44,7 @@ static char *config_in(const char *dir, const char *name)
 
 char *locate_config(const char *name)
 {
-    struct stat st;
-    bool there = stat(name, &st) == 0 && !S_ISDIR(st.st_mode);
+    bool there = is_file(name);
     char *path = there ? NULL : config_in("", name);
     if (!there && !path && !strchr(name, '/')) {
         AUTO_FREE char *installed = locate_installed_configs();
@@ -102,10 +101,8 @@ static void folders_of(struct words *names, const char *pattern)
 
 char *locate_platform(const char *name)
 {
-    struct stat st;
     char *path = xstrfmt(LOCATE_DATA "/%s", name);
-    if (*name && *name != '.' && !strchr(name, '/') && access(name, F_OK) && !stat(path, &st) &&
-        S_ISDIR(st.st_mode))
+    if (*name && *name != '.' && !strchr(name, '/') && access(name, F_OK) && files_is_folder(path))
         return path;
     free(path);
     return NULL;

@@ -23,13 +23,6 @@ void shell_quote(struct text *t, const char *s)
     text_add(t, "'");
 }
 
-char *shell_quoted(const char *s)
-{
-    struct text t = {0};
-    shell_quote(&t, s);
-    return t.s;
-}
-
 const char *shell_word(char *buf, size_t size, const char *s)
 {
     AUTO_TEXT struct text t = {0};

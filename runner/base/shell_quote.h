@@ -9,7 +9,6 @@
 
 /* Adds the text as one shell word, quoted only if necessary. */
 void shell_quote(struct text *t, const char *s);
-char *shell_quoted(const char *s); /* the caller frees it */
 
 /* The same in buf, which it returns; SHELL_WORD is valid until the end of the block. */
 const char *shell_word(char *buf, size_t size, const char *s);

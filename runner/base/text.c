@@ -229,21 +229,27 @@ static size_t distance(const char *a, const char *b)
     return row[n];
 }
 
-const char *text_nearest(const char *word, const char *const *candidates, size_t n)
+const char *text_nearest_row(const char *word, const void *first, size_t n, size_t row_size)
 {
-    const char *best = NULL;
+    const char *best = NULL, *part = NULL;
     size_t best_distance = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
-        size_t d = distance(word, candidates[i]);
+        const char *candidate = *(const char *const *)((const char *)first + i * row_size);
+        size_t d = distance(word, candidate);
         /* Something must be common: 'x' is not like 'n'. */
-        if (d < best_distance && d < strlen(word) && d <= 1 + strlen(candidates[i]) / 5) {
-            best = candidates[i];
+        if (d < best_distance && d < strlen(word) && d <= 1 + strlen(candidate) / 5) {
+            best = candidate;
             best_distance = d;
         }
+        if (!part && strlen(word) >= PART_MIN && strstr(candidate, word))
+            part = candidate;
     }
-    for (size_t i = 0; !best && strlen(word) >= PART_MIN && i < n; i++)
-        best = strstr(candidates[i], word) ? candidates[i] : NULL;
-    return best;
+    return best ? best : part;
+}
+
+const char *text_nearest(const char *word, const char *const *candidates, size_t n)
+{
+    return text_nearest_row(word, candidates, n, sizeof *candidates);
 }
 
 const char *text_did_you_mean(char *buf, size_t size, const char *open, const char *near,

@@ -44,6 +44,10 @@ bool text_ends(const char *s, const char *ending);
 /* The candidate nearest to `word`, within a third of its length in edits; if there is none, the first
  * candidate that contains `word`; or NULL. */
 const char *text_nearest(const char *word, const char *const *candidates, size_t n);
+/* Of the names of a table's n rows: NEAREST(word, table, n, name). */
+#define NEAREST(word, table, n, member)                                                            \
+    text_nearest_row(word, (n) ? &(table)->member : NULL, n, sizeof *(table))
+const char *text_nearest_row(const char *word, const void *first, size_t n, size_t row_size);
 /* Writes ", did you mean 'NEAR'?" with `open` and `close` as quotes, or "" if near is NULL. Returns
  * buf. */
 const char *text_did_you_mean(char *buf, size_t size, const char *open, const char *near,
@@ -61,6 +65,13 @@ const char *text_ranks_on(char *buf, size_t size, long long ranks, long long nod
 /* Parses the decimal integer at the start of s and sets *end behind it. False if there is none, or
  * if it is outside min..max. */
 bool text_integer(const char *s, long long min, long long max, long long *value, const char **end);
+
+/* The number of elements of an array. */
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* The new last element of an array of n, for an assignment: APPEND(list, n) = value; */
+#define APPEND(array, n)                                                                           \
+    (*((array) = xrealloc((array), ((n) + 1) * sizeof *(array)), &(array)[(n)++]))
 
 /* Makes room for n + 1 elements in an array with room for cap, at least doubling it. */
 #define ALLOC_GROW(array, n, cap)                                                                  \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/units.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <locale.h>
 #include <math.h>
@@ -49,19 +51,19 @@ static const struct unit rate_units[] = {
     {"B/s", 1, 1}, {"Bps", 1, 1}, {"bit/s", 1, 8}, {"b/s", 1, 8}, {"bps", 1, 8}, {NULL, 0, 0},
 };
 
-#define COUNT(a) (sizeof(a) / sizeof *(a)-1) /* without the row that ends it */
+#define ROWS(a) (COUNT(a) - 1) /* without the row that ends it */
 
 bool units_spelling(size_t i, char *buf, size_t n)
 {
     static const char *const bytes[] = {"", "B"};
     const size_t sizes = sizeof bytes / sizeof *bytes;
-    if (i < COUNT(time_units))
+    if (i < ROWS(time_units))
         return snprintf(buf, n, "%s", time_units[i].name) > 0;
-    i -= COUNT(time_units);
-    size_t of = i / COUNT(prefixes);
-    if (of >= sizes + COUNT(rate_units))
+    i -= ROWS(time_units);
+    size_t of = i / ROWS(prefixes);
+    if (of >= sizes + ROWS(rate_units))
         return false;
-    snprintf(buf, n, "%s%s", prefixes[i % COUNT(prefixes)].name,
+    snprintf(buf, n, "%s%s", prefixes[i % ROWS(prefixes)].name,
              of < sizes ? bytes[of] : rate_units[of - sizes].name);
     return true;
 }

@@ -34,6 +34,11 @@ const char *units_human_rate(char *buf, size_t n, double bytes_per_s);
 const char *units_human_size(char *buf, size_t n, double bytes);
 /* For tables: "256KiB"; "1.09 GiB" of a size that is no round number. */
 const char *units_short_size(char *buf, size_t n, uint64_t bytes);
+/* The same, valid until the end of the block. */
+#define HUMAN_TIME(seconds) units_human_time((char[32]){0}, 32, seconds)
+#define HUMAN_RATE(bytes_per_s) units_human_rate((char[32]){0}, 32, bytes_per_s)
+#define HUMAN_SIZE(bytes) units_human_size((char[32]){0}, 32, (double)(bytes))
+#define SHORT_SIZE(bytes) units_short_size((char[32]){0}, 32, (uint64_t)(bytes))
 /* Any unit, in powers of 1000, without trailing zeros: "1.17 PFLOP/s", "3.9 GB". */
 const char *units_human_si(char *buf, size_t n, double value, const char *unit);
 

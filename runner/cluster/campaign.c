@@ -98,8 +98,7 @@ int campaign_add_run(struct campaign *c, const char *dir, const struct plan *p)
     size_t n = strlen(c->dir);
     if (strncmp(dir, c->dir, n) || dir[n] != '/')
         return fail_at(GS_FAILED, dir, 0, "is not inside the campaign folder");
-    c->runs = xrealloc(c->runs, (c->n_runs + 1) * sizeof *c->runs);
-    c->runs[c->n_runs++] = (struct camp_run){.dir = xstrdup(dir + n + 1),
+    APPEND(c->runs, c->n_runs) = (struct camp_run){.dir = xstrdup(dir + n + 1),
                                              .platform = xstrdup(p->set.platform.name),
                                              .section = xstrdup(p->section),
                                              .launches = (int)p->set.measure.launches,
@@ -109,15 +108,13 @@ int campaign_add_run(struct campaign *c, const char *dir, const struct plan *p)
 
 void campaign_add_task(struct campaign *c, struct camp_task t)
 {
-    c->tasks = xrealloc(c->tasks, (c->n_tasks + 1) * sizeof *c->tasks);
-    c->tasks[c->n_tasks++] = t;
+    APPEND(c->tasks, c->n_tasks) = t;
 }
 
 void campaign_add_array(struct campaign *c, const char *script, size_t first, size_t n,
                         int throttle)
 {
-    c->arrays = xrealloc(c->arrays, (c->n_arrays + 1) * sizeof *c->arrays);
-    c->arrays[c->n_arrays++] = (struct camp_array){xstrdup(script), first, n, throttle};
+    APPEND(c->arrays, c->n_arrays) = (struct camp_array){xstrdup(script), first, n, throttle};
 }
 
 int campaign_file(const struct campaign *c, const char *name, const char *text, bool executable)

@@ -105,8 +105,7 @@ static char *name_of(const struct inventory *v, size_t cell)
 static void note_fail(struct cluster_status *s, size_t run, const struct inventory *v, size_t cell,
                       const struct ledger_fail *f)
 {
-    s->fails = xrealloc(s->fails, (s->n_fails + 1) * sizeof *s->fails);
-    struct cell_fail *x = &s->fails[s->n_fails++];
+    struct cell_fail *x = &APPEND(s->fails, s->n_fails);
     *x = (struct cell_fail){
         .run = run, .launch = f->launch, .cell = name_of(v, cell), .why = xstrdup(f->why)};
     snprintf(x->kind, sizeof x->kind, "%s", f->kind);

@@ -45,8 +45,7 @@ int compose_shapes(struct shapes *s, struct plan *const *plans, size_t n)
         struct shape *h = shape_of(s, t.s);
         double time_s = script_time_most(plans[i], launches_of_a_task(plans[i]));
         h->time_s = time_s > h->time_s ? time_s : h->time_s;
-        h->plans = xrealloc(h->plans, (h->n + 1) * sizeof *h->plans);
-        h->plans[h->n++] = i;
+        APPEND(h->plans, h->n) = i;
     }
     return refused ? GS_USAGE : GS_OK;
 }

@@ -63,8 +63,7 @@ static void take(struct jobs *j, const struct campaign *c, json_t *o)
         array < 0 || (size_t)array >= c->n_arrays)
         return;
     j->cancelled = false;
-    j->v = xrealloc(j->v, (j->n + 1) * sizeof *j->v);
-    j->v[j->n++] = (struct submission){(long)job, (size_t)array, xstrdup(indices)};
+    APPEND(j->v, j->n) = (struct submission){(long)job, (size_t)array, xstrdup(indices)};
 }
 
 int jobs_read(struct jobs *j, const struct campaign *c)

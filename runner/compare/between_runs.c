@@ -24,7 +24,8 @@ struct run_pass {
 /* The origin of most launches of the series. *others: the launches of other origins. */
 static size_t main_origin(const struct run_pass *p, const struct series *s, size_t *others)
 {
-    size_t *count = xcalloc(p->origins->n + 1, sizeof *count), best = 0, all = 0;
+    AUTO_FREE size_t *count = xcalloc(p->origins->n + 1, sizeof *count);
+    size_t best = 0, all = 0;
     for (size_t i = 0; i < s->n_blocks; i++)
         if (i == 0 || s->blocks[i].launch != s->blocks[i - 1].launch) {
             count[origins_of(p->origins, p->r, p->group, s->blocks[i].launch)]++;
@@ -33,7 +34,6 @@ static size_t main_origin(const struct run_pass *p, const struct series *s, size
     for (size_t o = 0; o < p->origins->n; o++)
         best = count[o] > count[best] ? o : best;
     *others = all - count[best];
-    free(count);
     return best;
 }
 
@@ -235,13 +235,9 @@ static int match(struct comparison *c, const struct run_set *a, const struct run
 
 int compare_between_runs(struct comparison *c, const char *a, const char *b)
 {
-    struct run_set sa = {0}, sb = {0};
+    AUTO(run_set_free) struct run_set sa = {0}, sb = {0};
     int code = run_set_read(&sa, a);
     if (!code)
         code = run_set_read(&sb, b);
-    if (!code)
-        code = match(c, &sa, &sb, a, b);
-    run_set_free(&sb);
-    run_set_free(&sa);
-    return code;
+    return code ? code : match(c, &sa, &sb, a, b);
 }

@@ -74,6 +74,11 @@ bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b)
     return contrasts_of_one_section(a, b) && !strcmp(a->run_id, b->run_id);
 }
 
+bool contrasts_of_one_question(const struct contrast *a, const struct contrast *b)
+{
+    return contrasts_of_one_run(a, b) && !strcmp(a->mode, b->mode);
+}
+
 enum level contrast_level(const struct contrast *c)
 {
     return level_of(c->workload, c->mode, c->params);

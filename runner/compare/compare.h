@@ -105,6 +105,8 @@ void contrast_note(struct contrast *c, const char *fmt, ...) __attribute__((form
 /* Same platform, workload and label; and the same run. */
 bool contrasts_of_one_section(const struct contrast *a, const struct contrast *b);
 bool contrasts_of_one_run(const struct contrast *a, const struct contrast *b);
+/* The same run and mode. */
+bool contrasts_of_one_question(const struct contrast *a, const struct contrast *b);
 void values_add(struct values *x, struct nested value);
 struct values values_copy(const struct values *from);
 

@@ -13,36 +13,11 @@ const char compare_columns[] =
     "launches_needed,reason,measured_verdict,baseline_ran,ran,level";
 
 /* Indices of the columns. */
-enum {
-    PLATFORM,
-    WORKLOAD,
-    LABEL,
-    RUN_ID,
-    MODE,
-    SIZE,
-    PARAMS,
-    BASELINE,
-    CONFIG,
-    LAUNCHES,
-    BLOCKS,
-    RATIO,
-    RATIO_LOW,
-    RATIO_HIGH,
-    P_PERMUTATION,
-    P_INTERVAL,
-    P_HOLM,
-    P_HOLM_OF,
-    FLOOR,
-    EQUIVALENCE,
-    VERDICT,
-    NEEDED,
-    REASON,
-    MEASURED,
-    BASELINE_RAN,
-    RAN,
-    LEVEL,
-    COLUMNS
-};
+/* clang-format off */
+enum { PLATFORM, WORKLOAD, LABEL, RUN_ID, MODE, SIZE, PARAMS, BASELINE, CONFIG, LAUNCHES, BLOCKS, RATIO,
+       RATIO_LOW, RATIO_HIGH, P_PERMUTATION, P_INTERVAL, P_HOLM, P_HOLM_OF, FLOOR, EQUIVALENCE, VERDICT,
+       NEEDED, REASON, MEASURED, BASELINE_RAN, RAN, LEVEL, COLUMNS };
+/* clang-format on */
 
 /* Which tests p_holm adjusts. */
 static const char holm_of_interval[] = "interval", holm_of_both[] = "both";

@@ -6,16 +6,10 @@
 #include "compare/setting.h"
 
 #include <math.h>
-#include <stdio.h>
-
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
 
 static json_t *percent(double log_ratio)
 {
-    return number(100 * expm1(log_ratio));
+    return json_finite(100 * expm1(log_ratio));
 }
 
 static void name(json_t *o, const struct contrast *c)
@@ -50,7 +44,7 @@ static json_t *contrast(const struct contrast *c)
     json_object_set_new(o, "params", json_text(c->params));
     effect(o, c);
     json_object_set_new(o, "floor_percent", percent(c->floor));
-    json_object_set_new(o, "p_holm", number(c->p_holm));
+    json_object_set_new(o, "p_holm", json_finite(c->p_holm));
     json_object_set_new(o, "launches", json_integer(c->effect.launches));
     json_object_set_new(o, "launches_needed",
                         c->judgement.needed >= 0 ? json_integer(c->judgement.needed) : json_null());
@@ -103,6 +97,5 @@ void comparison_print_json(const struct comparison *c, const struct winners *w)
         json_array_append_new(contrasts, contrast(&c->v[i]));
     AUTO_JSON json_t *o = json_pack("{ss, so, so}", "schema", "gradsync-compare-1", "groups",
                                     groups, "contrasts", contrasts);
-    json_dumpf(o, stdout, JSON_INDENT(1));
-    putchar('\n');
+    json_print(o, JSON_INDENT(1));
 }

@@ -38,24 +38,20 @@ static void print_heading(const struct contrast *c, int width)
 /* "-1.20% .. +0.40%" from logarithms; "-" for NaN. */
 static const char *span(char *buf, size_t n, double lo, double hi)
 {
-    char a[32], b[32];
-    snprintf(buf, n, "%s .. %s", comparison_percent(a, sizeof a, lo),
-             comparison_percent(b, sizeof b, hi));
+    snprintf(buf, n, "%s .. %s", PERCENT(lo), PERCENT(hi));
     return isnan(lo) ? "-" : buf;
 }
 
 static void print_row(const struct contrast *c, const char *where, int width)
 {
-    char size[32], ratio[32], interval[72], p[32], floor[72];
+    char interval[72], p[32], floor[72];
     const struct effect *e = &c->effect;
     snprintf(p, sizeof p, c->p_holm < 5e-5 ? "<0.0001" : "%.4f", c->p_holm);
     printf("  %-9s %-20s %-*s %9s  %-20s %7s  %-18s  %-9s  %-12s ",
-           c->size_B ? units_short_size(size, sizeof size, (uint64_t)c->size_B) : "-",
-           *c->config ? c->config : "-", width, where,
-           comparison_percent(ratio, sizeof ratio, e->value),
-           span(interval, sizeof interval, e->lo, e->hi), isnan(c->p_holm) ? "-" : p,
-           span(floor, sizeof floor, -c->floor, c->floor), level_names[contrast_level(c)],
-           verdict_names[c->judgement.verdict]);
+           c->size_B ? SHORT_SIZE(c->size_B) : "-", *c->config ? c->config : "-", width, where,
+           PERCENT(e->value), span(interval, sizeof interval, e->lo, e->hi),
+           isnan(c->p_holm) ? "-" : p, span(floor, sizeof floor, -c->floor, c->floor),
+           level_names[contrast_level(c)], verdict_names[c->judgement.verdict]);
     printf("%s%s%s", c->judgement.reason, *c->judgement.reason && c->note ? "; " : "",
            c->note ? c->note : "");
     if (c->judgement.verdict == VERDICT_SAME && verdict_is_difference(c->measured))
@@ -139,11 +135,6 @@ static size_t print_part(const struct comparison *c, size_t first)
 
 /* ---- how often the best of a mode is beaten ---- */
 
-static bool same_question(const struct contrast *a, const struct contrast *b)
-{
-    return contrasts_of_one_run(a, b) && !strcmp(a->mode, b->mode);
-}
-
 struct beaten {
     size_t groups, beaten, settled;
 };
@@ -156,7 +147,7 @@ static struct beaten count_beaten(const struct comparison *c, size_t first)
     for (size_t i = first; i < c->n; i++) {
         const struct contrast *one = &c->v[i];
         bool faster = false, open = false;
-        if (seen[one->family] || !same_question(one, &c->v[first]))
+        if (seen[one->family] || !contrasts_of_one_question(one, &c->v[first]))
             continue;
         seen[one->family] = true;
         for (size_t k = i; k < c->n; k++)
@@ -176,7 +167,7 @@ static void print_beaten(const struct comparison *c, const char *best_of)
     for (size_t i = 0; i < c->n; i++) {
         const struct contrast *one = &c->v[i];
         size_t k = 0;
-        while (k < i && !same_question(&c->v[k], one))
+        while (k < i && !contrasts_of_one_question(&c->v[k], one))
             k++;
         if (k < i)
             continue;

@@ -11,3 +11,5 @@
 void comparison_print(const struct comparison *c, const char *best_of);
 /* Writes "+1.25%", or "-" for NaN, into buf and returns buf. */
 const char *comparison_percent(char *buf, size_t n, double log_ratio);
+/* The same, valid until the end of the block. */
+#define PERCENT(log_ratio) comparison_percent((char[32]){0}, 32, log_ratio)

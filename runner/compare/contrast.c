@@ -285,25 +285,3 @@ struct interval contrast_percentile(const struct nested *x, size_t n, size_t dra
     launches_free(&l);
     return ci;
 }
-
-/* ---- families ---- */
-
-void contrast_holm(double *p, size_t n)
-{
-    AUTO_FREE size_t *order = xmalloc((n + 1) * sizeof *order);
-    size_t m = 0;
-    for (size_t i = 0; i < n; i++) { /* families are small: by insertion */
-        if (isnan(p[i]))
-            continue;
-        size_t k = m++;
-        for (; k > 0 && p[order[k - 1]] > p[i]; k--)
-            order[k] = order[k - 1];
-        order[k] = i;
-    }
-    double most = 0;
-    for (size_t k = 0; k < m; k++) {
-        double adjusted = p[order[k]] * (double)(m - k);
-        most = adjusted > most ? adjusted : most;
-        p[order[k]] = most < 1 ? most : 1;
-    }
-}

@@ -59,6 +59,3 @@ struct effect effect_unpaired(const struct nested *a, size_t n_a, const struct n
 /* For the simulation: the uncorrected interval, or Hesterberg's. Paired. */
 struct interval contrast_percentile(const struct nested *x, size_t n, size_t draws, bool expanded,
                                     struct rng *rng);
-
-/* Holm's step-down adjustment of a family's p, in place. Skips NaN. */
-void contrast_holm(double *p, size_t n);

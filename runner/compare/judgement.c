@@ -2,6 +2,7 @@
 #include "compare/judgement.h"
 
 #include "base/student.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +25,26 @@ bool judgement_permutes(const struct effect *e, size_t n)
 double judgement_p(const struct effect *e, size_t n)
 {
     return judgement_permutes(e, n) ? fmax(e->p_interval, e->p_permutation) : e->p_interval;
+}
+
+void contrast_holm(double *p, size_t n)
+{
+    AUTO_FREE size_t *order = xmalloc((n + 1) * sizeof *order);
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) { /* families are small: by insertion */
+        if (isnan(p[i]))
+            continue;
+        size_t k = m++;
+        for (; k > 0 && p[order[k - 1]] > p[i]; k--)
+            order[k] = order[k - 1];
+        order[k] = i;
+    }
+    double most = 0;
+    for (size_t k = 0; k < m; k++) {
+        double adjusted = p[order[k]] * (double)(m - k);
+        most = adjusted > most ? adjusted : most;
+        p[order[k]] = most < 1 ? most : 1;
+    }
 }
 
 static bool within(const struct effect *e, double bound)

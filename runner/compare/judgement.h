@@ -60,6 +60,9 @@ double judgement_p(const struct effect *e, size_t n);
 /* Does that use p_permutation? */
 bool judgement_permutes(const struct effect *e, size_t n);
 
+/* Holm's step-down adjustment of a family's p, in place. Skips NaN. */
+void contrast_holm(double *p, size_t n);
+
 /* For the ratio e of a measured to a published value: equivalent if the interval lies inside the
  * tolerance, slower or faster if all of it lies outside. */
 struct judgement judge_reference(const struct effect *e, double tolerance);

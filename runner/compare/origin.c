@@ -14,7 +14,6 @@ static const char *const host_keys[] = {"host",   "cpu",    "kernel",     "devic
 static const char *const gpu_keys[] = {"name", "driver", "cuda_driver"};
 static const char *const note_keys[] = {"nccl", "cublas",    "cuda_runtime", "cuda_driver",
                                         "gpu",  "gpu_shape", "backend"};
-#define COUNT(a) (sizeof(a) / sizeof *(a))
 
 /* The value of the line with this key; NULL: none. */
 static const char *value_in(const char *text, const char *key, size_t n)
@@ -64,7 +63,8 @@ static void add_hosts(struct text *t, const json_t *hosts, const char *part, con
 static void add_env(struct text *t, json_t *env)
 {
     size_t n = json_object_size(env), m = 0;
-    const char **names = xcalloc(n + 1, sizeof *names), *name;
+    AUTO_FREE const char **names = xcalloc(n + 1, sizeof *names);
+    const char *name;
     json_t *v;
     json_object_foreach(env, name, v) names[m++] = name;
     qsort(names, m, sizeof *names, by_text);
@@ -72,7 +72,6 @@ static void add_env(struct text *t, json_t *env)
         const char *value = json_string_value(json_object_get(env, names[i]));
         add_line(t, names[i], value ? value : "");
     }
-    free(names);
 }
 
 static void add_header(struct text *t, const json_t *header)
@@ -110,7 +109,6 @@ int origin_read(char **out, const char *path)
     if (code)
         return code;
     text_clear(&t);
-    text_add(&t, "");
     /* Notes of a process are before the first cell. */
     while ((got = raw_next(raw, want, &l)) == 1 && l.type != RAW_CELL) {
         if (l.type == RAW_HEADER)
@@ -194,7 +192,6 @@ char *origin_difference(const char *a, const char *b)
 {
     struct text t = {0};
     text_clear(&t);
-    text_add(&t, "");
     for (const char *s = a; *s; s += strcspn(s, "\n") + 1) {
         size_t n = strcspn(s, " ");
         const char *v = s + n + 1, *w = value_in(b, s, n);

@@ -30,8 +30,7 @@ struct placebo *placebo_rows(const struct comparison *c, size_t *n)
     *n = 0;
     for (size_t i = 0; i < c->n; i++) {
         size_t k = *n;
-        while (k > 0 &&
-               !(contrasts_of_one_run(v[k - 1].of, &c->v[i]) && same_mode(v[k - 1].of, &c->v[i])))
+        while (k > 0 && !contrasts_of_one_question(v[k - 1].of, &c->v[i]))
             k--;
         if (!k)
             v[k = (*n)++].of = &c->v[i];
@@ -103,13 +102,9 @@ int placebo_write(const struct comparison *c, const char *dir)
         csv_header(&csv, placebo_columns);
         for (size_t i = 0; i < n; i++) {
             const struct contrast *of = v[i].of;
-            const char *const texts[] = {of->platform, of->workload, of->label, of->run_id,
-                                         of->mode};
-            const size_t counts[] = {v[i].contrasts, v[i].called, v[i].aa, v[i].aa_called};
-            for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-                csv_text(&csv, texts[k]);
-            for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-                csv_integer(&csv, (int64_t)counts[k]);
+            CSV_TEXTS(&csv, of->platform, of->workload, of->label, of->run_id, of->mode);
+            CSV_INTEGERS(&csv, (int64_t)v[i].contrasts, (int64_t)v[i].called, (int64_t)v[i].aa,
+                         (int64_t)v[i].aa_called);
             csv_end(&csv);
         }
         code = csv_close(&csv, true);

@@ -70,7 +70,7 @@ static bool single(const struct contrast *const *v, size_t n, size_t i)
 
 void repeats_find(struct repeats *r, const struct comparison *c)
 {
-    const struct contrast **v = xcalloc(c->n + 1, sizeof *v);
+    AUTO_FREE const struct contrast **v = xcalloc(c->n + 1, sizeof *v);
     for (size_t i = 0; i < c->n; i++)
         v[i] = &c->v[i];
     qsort(v, c->n, sizeof *v, by_question_and_run);
@@ -83,7 +83,6 @@ void repeats_find(struct repeats *r, const struct comparison *c)
             r->v[r->n++] = (struct repeat){last, v[i]};
         last = v[i];
     }
-    free(v);
     qsort(r->v, r->n, sizeof *r->v, by_place);
 }
 

@@ -67,11 +67,8 @@ static void print_counts(const struct comparison *all, const struct repeat *v, s
 
 static void print_side(const char *when, enum verdict verdict, const struct contrast *c)
 {
-    char ratio[32], lo[32], hi[32];
-    printf(" %s %s %s [%s, %s]", when, verdict_names[verdict],
-           comparison_percent(ratio, sizeof ratio, c->effect.value),
-           comparison_percent(lo, sizeof lo, c->effect.lo),
-           comparison_percent(hi, sizeof hi, c->effect.hi));
+    printf(" %s %s %s [%s, %s]", when, verdict_names[verdict], PERCENT(c->effect.value),
+           PERCENT(c->effect.lo), PERCENT(c->effect.hi));
 }
 
 static void print_disagreeing(const struct repeat *v, size_t n)
@@ -83,16 +80,14 @@ static void print_disagreeing(const struct repeat *v, size_t n)
         const struct contrast *c = v[i].later;
         if (repeat_agreement(&v[i]) < AGREEMENT_DIFFERENT)
             continue;
-        char size[32], *where = axes_where(&axes, c->mode, c->params);
+        AUTO_FREE char *where = axes_where(&axes, c->mode, c->params);
         bool placed = strcmp(where, "-") != 0;
-        printf("  %-9s %-12s%s%s ",
-               c->size_B ? units_short_size(size, sizeof size, (uint64_t)c->size_B) : "-",
-               c->config, placed ? " " : "", placed ? where : "");
+        printf("  %-9s %-12s%s%s ", c->size_B ? SHORT_SIZE(c->size_B) : "-", c->config,
+               placed ? " " : "", placed ? where : "");
         print_side("earlier", repeat_earlier(&v[i]), v[i].earlier);
         printf(",");
         print_side("later", c->judgement.verdict, c);
         puts("");
-        free(where);
     }
 }
 

@@ -13,15 +13,10 @@ bool summary_row_differs(const struct summary_row *r)
 
 /* ---- questions ---- */
 
-static bool same_question(const struct contrast *a, const struct contrast *b)
-{
-    return contrasts_of_one_run(a, b) && !strcmp(a->mode, b->mode);
-}
-
 static size_t question_of(struct summary_rows *s, const struct contrast *c)
 {
     for (size_t i = 0; i < s->n_questions; i++)
-        if (same_question(s->questions[i].of, c))
+        if (contrasts_of_one_question(s->questions[i].of, c))
             return i;
     s->questions = xrealloc(s->questions, (s->n_questions + 1) * sizeof *s->questions);
     s->questions[s->n_questions] = (struct question){.of = c};

@@ -80,9 +80,8 @@ static size_t further_lines(const struct summary_request *r, const struct summar
 {
     size_t lines = 0;
     for (size_t i = 0; i < n; i++) {
-        struct text t = sentence(r, s, i);
+        AUTO_TEXT struct text t = sentence(r, s, i);
         lines += (text_width(t.s) - 1) / screen_columns(stdout);
-        text_free(&t);
     }
     return lines;
 }
@@ -134,14 +133,12 @@ static void add_alike(struct words *cells, const struct summary_row *r)
 static void add_cells(struct words *cells, const struct summary_rows *s,
                       const struct summary_row *r)
 {
-    char size[32] = "", buf[96];
+    char buf[96];
     const struct contrast *c = r->c;
-    char *where = axes_where(&s->questions[r->question].axes, "", c->params);
+    AUTO_FREE char *where = axes_where(&s->questions[r->question].axes, "", c->params);
     bool placed = strcmp(where, "-") != 0;
-    if (c->size_B)
-        units_short_size(size, sizeof size, (uint64_t)c->size_B);
+    const char *size = c->size_B ? SHORT_SIZE(c->size_B) : "";
     words_addf(cells, "%s%s%s", size, *size && placed ? " " : "", placed || !*size ? where : "");
-    free(where);
     words_add(cells, r->w ? winner_config(r->w) : c->config);
     words_add(cells, r->w && !r->w->best ? "-" : change(c, buf, sizeof buf));
     if (isnan(c->floor))

@@ -2,6 +2,7 @@
 #include "config/config_entries.h"
 
 #include "base/err.h"
+#include "base/text.h"
 #include "config/settings_tables.h"
 
 #include <stdarg.h>
@@ -81,15 +82,13 @@ int config_error(const struct config_entry *e, const char *fmt, ...)
 
 void config_add_section(struct config *c, const char *name, int line)
 {
-    c->sections = xrealloc(c->sections, (c->n_sections + 1) * sizeof *c->sections);
-    c->sections[c->n_sections++] = (struct config_section){xstrdup(name), line};
+    APPEND(c->sections, c->n_sections) = (struct config_section){xstrdup(name), line};
 }
 
 void config_add_entry(struct config *c, const char *section, const char *key, const char *value,
                       const char *file, int line)
 {
-    c->entries = xrealloc(c->entries, (c->n + 1) * sizeof *c->entries);
-    c->entries[c->n++] = (struct config_entry){.section = xstrdup(section),
+    APPEND(c->entries, c->n) = (struct config_entry){.section = xstrdup(section),
                                                .key = xstrdup(key),
                                                .value = xstrdup(value),
                                                .file = file,

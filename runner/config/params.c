@@ -191,9 +191,5 @@ const struct wl_param *params_find(const struct wl_param *table, const char *nam
 
 const char *params_nearest(const struct wl_param *table, const char *name)
 {
-    size_t n = params_count(table);
-    AUTO_FREE const char **names = xmalloc(n * sizeof *names);
-    for (size_t i = 0; i < n; i++)
-        names[i] = table[i].name;
-    return text_nearest(name, names, n);
+    return NEAREST(name, table, params_count(table), name);
 }

@@ -54,8 +54,7 @@ static struct curve_rows *group_of(struct curves *all, const struct csv_reader *
             return &all->v[i];
         }
     }
-    all->v = xrealloc(all->v, (all->n + 1) * sizeof *all->v);
-    struct curve_rows *g = &all->v[all->n++];
+    struct curve_rows *g = &APPEND(all->v, all->n);
     *g = (struct curve_rows){
         .params = params, .ranks = csv_read_integer(r, RANKS), .nodes = csv_read_integer(r, NODES)};
     for (size_t i = 0; i < 5; i++)
@@ -99,8 +98,7 @@ static void take_row(void *ctx, const struct csv_reader *r)
     struct curve_rows *g = group_of(all, r);
     s.replicate = replicate_of(g, r);
     s.ran = index_in(&g->ran, &g->n_ran, csv_read_text(r, RAN));
-    g->samples = xrealloc(g->samples, (g->n + 1) * sizeof *g->samples);
-    g->samples[g->n++] = s;
+    APPEND(g->samples, g->n) = s;
 }
 
 int curves_read(struct curves *all, const char *dir)

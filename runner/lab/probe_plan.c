@@ -29,8 +29,7 @@ static struct probe_phase *add_phase(struct probe_plan *p, const struct lab_spec
         send_ns += way_ns / 2;
         queue_ns = (BULK_OVER - 1) * send_ns + 1e9 * (double)s->n * s->mtu_B / lab_slowest_Bps(s);
     }
-    p->phases = xrealloc(p->phases, (p->n + 1) * sizeof *p->phases);
-    struct probe_phase *f = &p->phases[p->n++];
+    struct probe_phase *f = &APPEND(p->phases, p->n);
     *f = (struct probe_phase){.kind = kind, .start_ns = p->end_ns};
     f->count_ns = f->start_ns + (kind == PROBE_BULK ? BULK_WARM_MS * MS + (uint64_t)way_ns / 2 : 0);
     f->stop_ns = f->start_ns + (uint64_t)send_ns;

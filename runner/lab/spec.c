@@ -75,8 +75,7 @@ static void take_lines(struct lab_way *w, const struct wan_map *m, size_t from, 
     for (size_t i = wan_ends_find(m->crossings, m->n_crossings, sizeof *m->crossings, from, to);
          i < m->n_crossings && m->crossings[i].ends.from == from && m->crossings[i].ends.to == to;
          i++) {
-        w->lines = xrealloc(w->lines, (w->n_lines + 1) * sizeof *w->lines);
-        w->lines[w->n_lines++] = m->crossings[i].line;
+        APPEND(w->lines, w->n_lines) = m->crossings[i].line;
     }
 }
 

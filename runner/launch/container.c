@@ -7,13 +7,6 @@
 
 #include <stdlib.h>
 
-static void add(struct words *w, char *word)
-{
-    w->v = xrealloc(w->v, (w->n + 2) * sizeof *w->v);
-    w->v[w->n++] = word;
-    w->v[w->n] = NULL;
-}
-
 static const struct kind {
     const char *suffix;
     const char *program, *verb, *gpus; /* gpus: the option that adds GPUs; NULL: not needed */
@@ -26,8 +19,8 @@ static const struct kind {
 
 static void mount(struct words *argv, const struct kind *k, const char *folder)
 {
-    add(argv, xstrdup(k->mount));
-    add(argv, k->twice ? xstrfmt("%s:%s", folder, folder) : xstrdup(folder));
+    words_add(argv, k->mount);
+    words_addf(argv, "%s%s%s", folder, k->twice ? ":" : "", k->twice ? folder : "");
 }
 
 /* NULL: reported. */
@@ -67,21 +60,21 @@ int container_prefix(struct words *argv, const struct plan *p, const char *run_d
     if (!k)
         return GS_USAGE;
     AUTO_FREE char *run = run_dir ? realpath(run_dir, NULL) : NULL;
-    char *program = here_find(k->program);
+    AUTO_FREE char *program = here_find(k->program);
     if (!program)
         return fail(
             GS_CANNOT,
             "[slurm] container needs %s, which is not in PATH on this node; name its module in "
             "[slurm] modules, or its folder in [slurm] setup",
             k->program);
-    add(argv, program);
-    add(argv, xstrdup(k->verb));
+    words_add(argv, program);
+    words_add(argv, k->verb);
     if (k->gpus && (p->set.slurm.gpus_per_node || *p->set.slurm.gres))
-        add(argv, xstrdup(k->gpus));
+        words_add(argv, k->gpus);
     mount(argv, k, program_dir());
     mount_plugins(argv, k);
     if (run)
         mount(argv, k, run);
-    add(argv, xstrdup(image));
+    words_add(argv, image);
     return GS_OK;
 }

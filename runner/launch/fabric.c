@@ -93,19 +93,19 @@ static int find_gid(const char *port)
 
 static bool is_efa(const char *device)
 {
-    char *link = xstrfmt("%s/device/driver", device), target[PATH_MAX], vendor[16];
+    AUTO_FREE char *link = xstrfmt("%s/device/driver", device);
+    char target[PATH_MAX], vendor[16];
     ssize_t n = readlink(link, target, sizeof target - 1);
-    free(link);
     target[n > 0 ? n : 0] = '\0';
-    const char *slash = strrchr(target, '/');
     read_at(vendor, sizeof vendor, "%s/device/vendor", device);
-    return !strcmp(slash ? slash + 1 : target, "efa") || !strcmp(vendor, "0x1d0f");
+    return !strcmp(path_name(target), "efa") || !strcmp(vendor, "0x1d0f");
 }
 
 static void read_port(struct fabric_port *p, const char *folder, const char *name)
 {
-    AUTO_FREE char *device = xstrfmt("%s/%s", folder, name), *port = xstrfmt("%s/ports/1", device);
-    char *link = xstrfmt("%s/device", device), buf[64];
+    AUTO_FREE char *device = xstrfmt("%s/%s", folder, name), *port = xstrfmt("%s/ports/1", device),
+                   *link = xstrfmt("%s/device", device);
+    char buf[64];
     double gigabits = 0;
     snprintf(p->name, sizeof p->name, "%s", name);
     read_pci(&p->pci, link);
@@ -115,7 +115,6 @@ static void read_port(struct fabric_port *p, const char *folder, const char *nam
     if (sscanf(read_at(buf, sizeof buf, "%s/rate", port), "%lf", &gigabits) == 1)
         p->rate = gigabits * 1e9 / 8;
     p->gid = p->kind == FABRIC_ROCE ? find_gid(port) : -1;
-    free(link);
 }
 
 static void read_ports(struct fabric *f, const char *root)
@@ -194,10 +193,8 @@ static char *find_plugin(const char *root)
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         for (size_t j = 0; j < sizeof files / sizeof *files; j++) {
             AUTO_FREE char *path = xstrfmt("%s%s/%s", root, folders[i], files[j]);
-            bool found = access(path, R_OK) == 0;
-            char *name = found ? xstrdup(path + strlen(root)) : NULL;
-            if (found)
-                return name;
+            if (!access(path, R_OK))
+                return xstrdup(path + strlen(root));
         }
     return NULL;
 }

@@ -2,6 +2,7 @@
 #include "launch/joined_run.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/lock.h"
 #include "base/shell_quote.h"
 #include "base/text.h"
@@ -16,7 +17,6 @@
 #include "record/runs.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 struct rank_run {
     const struct joined *joined;
@@ -25,12 +25,6 @@ struct rank_run {
     struct plan *plan; /* owned */
     int lock;          /* rank 0's, on the run folder */
 };
-
-static bool is_folder(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
-}
 
 /* ---- rank 0 ---- */
 
@@ -102,7 +96,7 @@ static int find_launch(struct rank_run *r, int *lacking)
 static int decide(struct rank_run *r, const char *what)
 {
     int lacking;
-    int code = is_folder(what) ? plan_folder(r, what) : plan_config(r, what);
+    int code = files_is_folder(what) ? plan_folder(r, what) : plan_config(r, what);
     if (code || !r->plan)
         return code;
     code = lock_take(&r->lock, r->todo.dir);
@@ -182,7 +176,7 @@ static int lead(struct rank_run *r, const char *what, const char *place)
     }
     if (!r->todo.code && !r->todo.launch)
         return finish(r); /* the others wait for the manifest */
-    int code = is_folder(place) ? joined_tell(r->joined, place, &r->todo) : GS_OK;
+    int code = files_is_folder(place) ? joined_tell(r->joined, place, &r->todo) : GS_OK;
     if (r->todo.code || code)
         return r->todo.code ? r->todo.code : code;
     code = measure(r);
@@ -191,7 +185,7 @@ static int lead(struct rank_run *r, const char *what, const char *place)
 
 static int follow(struct rank_run *r, const char *what, const char *place)
 {
-    AUTO_FREE char *manifest = is_folder(what) ? xstrfmt("%s/" RECORD_MANIFEST, what) : NULL;
+    AUTO_FREE char *manifest = files_is_folder(what) ? xstrfmt("%s/" RECORD_MANIFEST, what) : NULL;
     int code = joined_ask(r->joined, place, manifest, &r->todo);
     if (code || r->todo.code || !r->todo.launch)
         return code ? code : r->todo.code;
@@ -202,7 +196,7 @@ static int follow(struct rank_run *r, const char *what, const char *place)
 int joined_run(const struct joined *j, const char *what, const struct run_options *options)
 {
     struct rank_run r = {.joined = j, .options = options, .lock = -1};
-    AUTO_FREE char *place = is_folder(what) ? xstrfmt("%s/..", what) : xstrdup(options->data);
+    AUTO_FREE char *place = files_is_folder(what) ? xstrfmt("%s/..", what) : xstrdup(options->data);
     int code = j->rank == 0 ? lead(&r, what, place) : follow(&r, what, place);
     if (j->rank == 0)
         joined_forget(j, place);

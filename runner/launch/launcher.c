@@ -170,28 +170,23 @@ int launcher_command_in(const struct plan *p, const char *scratch, const char *c
     int code = launcher_check_slots(p);
     if (code)
         return code;
-    char *rank = here_rank_program();
+    AUTO_FREE char *rank = here_rank_program(), *program = rank ? l->find() : NULL;
     if (!rank)
         return GS_CANNOT;
-    AUTO_FREE char *program = l->find();
-    if (!program) {
-        free(rank);
+    if (!program)
         return fail(GS_CANNOT, "no %s in %s%s: %s", l->name,
                     here_is_set("MPI_HOME") ? "MPI_HOME=" : "PATH",
                     here_is_set("MPI_HOME") ? getenv("MPI_HOME") : "", l->remedy);
-    }
     words_add(&w, program);
     l->options(&w, set, scratch);
     add_split(&w, set->args);
     add_split(&w, set->prefix);
     code = container_prefix(&w, p, rank_args[0]);
     if (code) {
-        free(rank);
-        launcher_free(w.v);
+        words_free(&w);
         return code;
     }
     words_add(&w, rank);
-    free(rank);
     for (; *rank_args; rank_args++)
         words_add(&w, *rank_args);
     *argv = w.v;

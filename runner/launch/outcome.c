@@ -129,7 +129,7 @@ int outcome_judge(struct run_outcome *o, const struct plan *p, const char *dir)
 
 void outcome_say(const struct run_outcome *o)
 {
-    AUTO_FREE char *dir = shell_quoted(o->dir);
+    const char *dir = SHELL_WORD(o->dir);
     if (o->complete)
         say("recorded: %s\nnext: gradsync %s %s", dir, o->compares ? "compare" : "show", dir);
     else if (o->interrupted)
@@ -160,8 +160,7 @@ void outcome_print(const struct run_outcome *o, size_t n)
                                json_text(o[i].dir), "status", status(&o[i]), "exit", o[i].code,
                                "cells", (int)o[i].cells, "failed", (int)o[i].failed, "skipped",
                                (int)o[i].skipped));
-    json_dumpf(all, stdout, JSON_INDENT(1));
-    putchar('\n');
+    json_print(all, JSON_INDENT(1));
 }
 
 void outcome_free(struct run_outcome *o)

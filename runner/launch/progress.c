@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/progress.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/units.h"
 
@@ -8,18 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #define REDRAW_NS UINT64_C(200000000)
 #define BAR 20
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
 
 static enum progress_style style_here(void)
 {
@@ -56,7 +49,7 @@ static double time_left(const struct progress *p, const struct control *beat)
 {
     double to_come = (double)(p->plan->set.measure.launches - p->launch);
     int seen = p->launch - p->began_launch;
-    double elapsed = (double)(now_ns() - p->began_ns) * 1e-9;
+    double elapsed = (double)(clock_now_ns() - p->began_ns) * 1e-9;
     double launch_s = seen > 0 ? elapsed / seen : elapsed + beat->left_s;
     return beat->left_s + to_come * launch_s;
 }
@@ -77,13 +70,12 @@ static void human_left(char *buf, size_t n, double s)
 static void describe_cell(const struct progress *p, const struct control *beat, char *buf, size_t n)
 {
     const struct cell *c = cell_find(p->plan, beat->cell);
-    char size[32] = "", ci[32] = "";
+    char ci[32] = "";
     if (!c) {
         snprintf(buf, n, "%s", beat->phase);
         return;
     }
-    if (c->shape.size_B)
-        units_human_size(size, sizeof size, (double)c->shape.size_B);
+    const char *size = c->shape.size_B ? HUMAN_SIZE(c->shape.size_B) : "";
     if (beat->half_width > 0)
         snprintf(ci, sizeof ci, ", CI +-%.2g%%", beat->half_width * 100);
     snprintf(buf, n, "%s%s%s%s%s%s", size, *size ? " " : "", c->config, *c->mode ? " " : "",
@@ -122,7 +114,7 @@ static size_t columns_here(void)
 static void draw(struct progress *p, const struct control *beat)
 {
     char line[512];
-    uint64_t now = now_ns();
+    uint64_t now = clock_now_ns();
     if (p->drawn && now - p->drawn_ns < REDRAW_NS)
         return;
     p->drawn_ns = now;
@@ -149,7 +141,7 @@ void progress_launch(struct progress *p, int launch, int attempt, size_t closed)
     p->attempt = attempt;
     p->closed = closed;
     if (!p->began_ns) {
-        p->began_ns = now_ns();
+        p->began_ns = clock_now_ns();
         p->began_launch = launch;
         p->tenths = (int)(fraction(p, NULL) * 10);
     }

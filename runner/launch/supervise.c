@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/family.h"
+#include "base/files.h"
 #include "base/scratch.h"
 #include "base/text.h"
 #include "launch/control.h"
@@ -48,16 +49,11 @@ struct supervisor {
     bool kill;
 };
 
-static double now_s(void)
-{
-    return (double)clock_now_ns() * 1e-9;
-}
-
 /* ---- what the ranks say ---- */
 
 static void heard(struct supervisor *w, const struct control *c)
 {
-    w->heard = now_s();
+    w->heard = clock_now_s();
     switch (c->event) {
     case CONTROL_WARN:
         progress_warn(w->progress, c->why);
@@ -96,15 +92,7 @@ static void heard(struct supervisor *w, const struct control *c)
 /* A full disk must not stop the supervisor, so output that cannot be logged is dropped. */
 static void to_log(struct supervisor *w, const char *bytes, size_t n)
 {
-    while (n) {
-        ssize_t got = write(w->log, bytes, n);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return;
-        bytes += got;
-        n -= (size_t)got;
-    }
+    (void)files_write_all(w->log, bytes, n);
 }
 
 static void take_line(struct supervisor *w, char *line, size_t n)
@@ -183,7 +171,7 @@ static void obey_interrupts(struct supervisor *w)
 
 static void keep_deadlines(struct supervisor *w)
 {
-    double now = now_s();
+    double now = clock_now_s();
     double patience = w->heard > w->started ? w->plan->set.measure.deadline + SILENCE_S : START_S;
     if (w->end_by) {
         w->kill |= now > w->end_by;
@@ -221,28 +209,21 @@ static int watch(struct supervisor *w)
 
 /* ---- the attempt ---- */
 
-static int close_after(const char *recording, const struct control *dead)
-{
-    struct record_death death = {.cell = dead->cell,
-                                 .kind = dead->kind,
-                                 .why = dead->why,
-                                 .host = dead->host,
-                                 .phase = dead->phase,
-                                 .copy = dead->copy,
-                                 .rank = dead->rank};
-    return record_end_write(recording, dead->kind, &death);
-}
-
 static int close_recording(const struct supervisor *w)
 {
-    switch (w->attempt->end) {
-    case ATTEMPT_INTERRUPTED:
-        return hears_rank_0(w) ? record_end_write(w->recording, "interrupted", NULL) : GS_OK;
-    case ATTEMPT_DIED:
-        return close_after(w->recording, &w->seen.dead);
-    default:
+    const struct control *dead = &w->seen.dead;
+    if (w->attempt->end == ATTEMPT_INTERRUPTED && hears_rank_0(w))
+        return record_end_write(w->recording, "interrupted", NULL);
+    if (w->attempt->end != ATTEMPT_DIED)
         return GS_OK;
-    }
+    return record_end_write(w->recording, dead->kind,
+                            &(struct record_death){.cell = dead->cell,
+                                                   .kind = dead->kind,
+                                                   .why = dead->why,
+                                                   .host = dead->host,
+                                                   .phase = dead->phase,
+                                                   .copy = dead->copy,
+                                                   .rank = dead->rank});
 }
 
 static int open_log(struct supervisor *w)
@@ -259,14 +240,13 @@ static int open_log(struct supervisor *w)
 
 static int rank_command(const char *const *args, char ***argv)
 {
-    char *program = here_rank_program();
+    AUTO_FREE char *program = here_rank_program();
+    struct words w = {0};
     if (!program)
         return GS_CANNOT;
-    size_t n = 0;
-    *argv = xcalloc(1 + 3 + 1, sizeof **argv);
-    (*argv)[n++] = program;
-    for (; *args; args++)
-        (*argv)[n++] = xstrdup(*args);
+    for (words_add(&w, program); *args; args++)
+        words_add(&w, *args);
+    *argv = w.v;
     return GS_OK;
 }
 
@@ -282,8 +262,8 @@ static int start(struct supervisor *w, const char *dir)
         return code;
     code = open_log(w);
     if (!code) {
-        snprintf(w->seen.launcher, sizeof w->seen.launcher, "%s", strrchr(argv[0], '/') + 1);
-        w->started = w->heard = now_s();
+        snprintf(w->seen.launcher, sizeof w->seen.launcher, "%s", path_name(argv[0]));
+        w->started = w->heard = clock_now_s();
         code = family_start(&w->family, argv, w->log, w->interrupts);
     }
     launcher_free(argv);
@@ -295,16 +275,14 @@ static void close_log(struct supervisor *w)
     struct stat s;
     if (w->log < 0)
         return;
-    if (!hears_rank_0(w)) {
-        close(w->log);
-        return;
-    }
     bool empty = fstat(w->log, &s) == 0 && s.st_size == 0;
     close(w->log);
+    if (!hears_rank_0(w))
+        return;
     if (empty && w->attempt->end == ATTEMPT_COMPLETE)
         unlink(w->log_path);
     else
-        snprintf(w->attempt->log, sizeof w->attempt->log, "%s", strrchr(w->log_path, '/') + 1);
+        snprintf(w->attempt->log, sizeof w->attempt->log, "%s", path_name(w->log_path));
 }
 
 int supervise(const struct plan *p, const char *dir, struct interrupts *i,

@@ -90,8 +90,7 @@ static void take_cell(void *ctx, const struct csv_reader *r)
     struct measured_cells *all = ctx;
     if (isnan(csv_read_real(r, MEDIAN)))
         return;
-    all->v = xrealloc(all->v, (all->n + 1) * sizeof *all->v);
-    struct measured_cell *c = &all->v[all->n++];
+    struct measured_cell *c = &APPEND(all->v, all->n);
     char **const texts[] = {&c->run_id, &c->platform, &c->workload, &c->label,
                             &c->config, &c->mode,     &c->params};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

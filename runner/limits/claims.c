@@ -120,8 +120,7 @@ static int take_claim(struct claims *out, const struct config *c, const struct c
     if (!given)
         return config_error(e, "no %s.given; add it, e.g. %s.given = ranks 8, busbw 168GB/s",
                             e->key, e->key);
-    out->v = xrealloc(out->v, (out->n + 1) * sizeof *out->v);
-    struct claim *one = &out->v[out->n++];
+    struct claim *one = &APPEND(out->v, out->n);
     *one = (struct claim){.entry = e,
                           .name = e->key + strlen("claim."),
                           .says = e->value,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "config/train_settings.h"
@@ -82,12 +83,10 @@ struct plan_cost plan_cost(const struct plan *p)
 static bool read_number(const char *path, uint64_t *value)
 {
     char word[64];
-    FILE *f = fopen(path, "re");
+    AUTO_FCLOSE FILE *f = fopen(path, "re");
     bool good = f && fscanf(f, "%63s", word) == 1 && word[0] >= '0' && word[0] <= '9';
     if (good)
         *value = strtoull(word, NULL, 10); /* "max" is no number: no limit */
-    if (f)
-        fclose(f);
     return good;
 }
 
@@ -95,11 +94,9 @@ static uint64_t available(void)
 {
     char line[256];
     unsigned long long kib = 0;
-    FILE *f = fopen("/proc/meminfo", "re");
+    AUTO_FCLOSE FILE *f = fopen("/proc/meminfo", "re");
     while (f && fgets(line, sizeof line, f) && sscanf(line, "MemAvailable: %llu", &kib) != 1)
         ;
-    if (f)
-        fclose(f);
     return kib ? kib * 1024 : UINT64_MAX;
 }
 
@@ -135,7 +132,7 @@ uint64_t plan_free_memory(void)
 {
     uint64_t least = available();
     char line[4096];
-    FILE *f = fopen("/proc/self/cgroup", "re");
+    AUTO_FCLOSE FILE *f = fopen("/proc/self/cgroup", "re");
     while (f && fgets(line, sizeof line, f)) {
         char *controllers = strchr(line, ':'),
              *group = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -149,8 +146,6 @@ uint64_t plan_free_memory(void)
                 least = left < least ? left : least;
             }
     }
-    if (f)
-        fclose(f);
     return least;
 }
 
@@ -158,15 +153,12 @@ int plan_memory_check(const struct plan *p)
 {
     uint64_t local = (uint64_t)(p->set.launch.ranks / p->set.launch.nodes);
     uint64_t one = plan_cost(p).host_B, all, there = plan_free_memory();
-    char one_text[32], all_text[32], free_text[32];
     if (!__builtin_mul_overflow(one, local, &all) && all <= there)
         return GS_OK;
     return fail_at(
         GS_CANNOT, p->config->path, config_section(p->config, p->section)->line,
         "[%s] needs %s of memory on each of %llu ranks, %s in all, but %s are free: "
         "use smaller sizes, a smaller scale or batch of a step, or fewer configs at once",
-        p->section, units_human_size(one_text, sizeof one_text, (double)one),
-        (unsigned long long)local,
-        units_human_size(all_text, sizeof all_text, (double)one * (double)local),
-        units_human_size(free_text, sizeof free_text, (double)there));
+        p->section, HUMAN_SIZE(one), (unsigned long long)local,
+        HUMAN_SIZE((double)one * (double)local), HUMAN_SIZE(there));
 }

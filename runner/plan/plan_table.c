@@ -92,8 +92,7 @@ static bool any_text(const struct plan *p,
 
 static void add_column(struct table *t, struct column k)
 {
-    t->columns = xrealloc(t->columns, (t->n + 1) * sizeof *t->columns);
-    t->columns[t->n++] = k;
+    APPEND(t->columns, t->n) = k;
 }
 
 /* Config and mode stand for their parameters; size is shown even where it is one. */

@@ -39,8 +39,7 @@ static int plan_one(struct sections *s, struct config *c, const char *section)
     }
     if (code)
         return code;
-    s->plans = xrealloc(s->plans, (s->n + 1) * sizeof *s->plans);
-    s->plans[s->n++] = p;
+    APPEND(s->plans, s->n) = p;
     return GS_OK;
 }
 

@@ -32,8 +32,7 @@ static int read_clause(struct sweep_excludes *x, const struct wl_param *params,
 {
     AUTO_WORDS struct words terms = {0};
     int code = GS_OK;
-    x->v = xrealloc(x->v, (x->n + 1) * sizeof *x->v);
-    struct sweep_clause *clause = &x->v[x->n++];
+    struct sweep_clause *clause = &APPEND(x->v, x->n);
     words_split(&terms, text, ' ');
     *clause = (struct sweep_clause){.terms = xcalloc(terms.n, sizeof *clause->terms)};
     for (size_t i = 0; i < terms.n; i++)

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/locate.h"
+#include "base/text.h"
 #include "config/params.h"
 #include "plugin/plugin_search.h"
 
@@ -22,10 +23,7 @@
 static int no_such(const char *name)
 {
     AUTO(plugin_files_free) struct plugin_files f = plugin_files();
-    AUTO_FREE const char **names = xcalloc(f.n, sizeof *names);
-    for (size_t i = 0; i < f.n; i++)
-        names[i] = f.v[i].name;
-    const char *near = text_nearest(name, names, f.n);
+    const char *near = NEAREST(name, f.v, f.n, name);
     return fail(GS_USAGE, "no plugin '%s'%s; 'gradsync list' shows those found here", name,
                 DID_YOU_MEAN(near));
 }

@@ -65,8 +65,7 @@ static void find_in(struct plugin_files *f, const char *dir)
         struct plugin_file one = {.name = xstrfmt("%.*s", (int)strlen(files.v[i]) - 3, files.v[i]),
                                   .path = xstrfmt("%s/%s", dir, files.v[i])};
         if (is_new(f, one.name) && mentions_abi(one.path)) {
-            f->v = xrealloc(f->v, (f->n + 1) * sizeof *f->v);
-            f->v[f->n++] = one;
+            APPEND(f->v, f->n) = one;
         } else {
             free(one.name);
             free(one.path);

@@ -15,8 +15,7 @@ static struct sql_source source_of(const struct numbers *b, const struct macro *
 
 void answer_part(struct answer *a, struct answer *part)
 {
-    a->parts = xrealloc(a->parts, (a->n_parts + 1) * sizeof(struct answer *));
-    a->parts[a->n_parts++] = part;
+    APPEND(a->parts, a->n_parts) = part;
     if (part->gap && !a->gap) {
         a->gap = xstrdup(part->gap);
         a->fault = part->fault;

@@ -2,6 +2,7 @@
 #include "publish/columns.h"
 
 #include "base/cli.h"
+#include "base/text.h"
 #include "compare/compare.h"
 #include "compare/placebo.h"
 #include "compare/repeatability.h"
@@ -18,7 +19,6 @@
 #include <string.h>
 
 #define INDENT 18
-#define COUNT(a) (sizeof(a) / sizeof *(a))
 
 /* ---- tables ---- */
 

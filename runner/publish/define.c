@@ -51,8 +51,7 @@ static int add_macro(const struct reading *r, const struct bound *b, void *ctx)
     }
     t->d->places = t->d->places ? t->d->places : json_object();
     json_object_set_new(t->d->places, m.name, json_integer((json_int_t)t->d->n));
-    t->d->v = xrealloc(t->d->v, (t->d->n + 1) * sizeof *t->d->v);
-    t->d->v[t->d->n++] = m;
+    APPEND(t->d->v, t->d->n) = m;
     return GS_OK;
 }
 
@@ -116,8 +115,7 @@ static int add_body(const struct reading *r, const struct bound *named, void *ct
     rows->text = (struct text){0};
     text_add(&rows->text, "");
     int code = expand_each(r, &b, rows->named, rows->all, add_line, rows);
-    d->bodies = xrealloc(d->bodies, (d->n_bodies + 1) * sizeof *d->bodies);
-    d->bodies[d->n_bodies++] = (struct body){expand_text(r, &b, rows->name), rows->text.s};
+    APPEND(d->bodies, d->n_bodies) = (struct body){expand_text(r, &b, rows->name), rows->text.s};
     return code;
 }
 
@@ -194,10 +192,7 @@ int definitions_read(struct definitions *d, const char *path, struct sql *sql)
 
 const char *definitions_nearest(const struct definitions *d, const char *word)
 {
-    AUTO_FREE const char **names = xcalloc(d->n + 1, sizeof *names);
-    for (size_t i = 0; i < d->n; i++)
-        names[i] = d->v[i].name;
-    return text_nearest(word, names, d->n);
+    return NEAREST(word, d->v, d->n, name);
 }
 
 void definitions_free(struct definitions *d)

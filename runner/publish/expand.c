@@ -46,8 +46,7 @@ static int query_set(const struct reading *r, struct words *values, const char *
 
 int expand_set(struct reading *r, const char *name, const char *values)
 {
-    r->sets = xrealloc(r->sets, (r->n_sets + 1) * sizeof *r->sets);
-    struct set *s = &r->sets[r->n_sets++];
+    struct set *s = &APPEND(r->sets, r->n_sets);
     *s = (struct set){.name = xstrdup(name)};
     if (!strncasecmp(values, "SELECT ", strlen("SELECT ")))
         return query_set(r, &s->values, values);
@@ -104,7 +103,6 @@ char *expand_text(const struct reading *r, const struct bound *b, const char *te
 {
     struct text t = {0};
     text_clear(&t);
-    text_add(&t, "");
     for (const char *s = text; *s;) {
         size_t n = variable_at(s);
         const char *value = n ? bound_value(b, s + 1, n - 2) : NULL;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(a) (sizeof(a) / sizeof *(a))
 #define MINUS "\u2212"
 #define SPACE "\u00a0" /* no line ends between a number and its unit */
 
@@ -79,10 +78,7 @@ const struct form *form_find(const char *name)
 
 const char *form_nearest(const char *name)
 {
-    const char *names[COUNT(forms)];
-    for (size_t i = 0; i < COUNT(forms); i++)
-        names[i] = forms[i].name;
-    return text_nearest(name, names, COUNT(forms));
+    return NEAREST(name, forms, COUNT(forms), name);
 }
 
 bool form_is_text(const struct form *f)
@@ -175,7 +171,6 @@ char *form_tex(const char *text)
 {
     struct text t = {0};
     text_clear(&t);
-    text_add(&t, "");
     while (*text) {
         size_t i = 0;
         while (i < COUNT(escapes) && strncmp(text, escapes[i].from, strlen(escapes[i].from)))

@@ -10,14 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(a) (sizeof(a) / sizeof *(a))
-
 /* ---- making one ---- */
 
 static void add_column(struct grid *g, const char *name)
 {
-    g->columns = xrealloc(g->columns, (g->n_columns + 1) * sizeof *g->columns);
-    g->columns[g->n_columns++] = xstrdup(name);
+    APPEND(g->columns, g->n_columns) = xstrdup(name);
 }
 
 struct grid *grid_new(const char *name, const char *path, const char *const *columns)

@@ -62,7 +62,7 @@ static int choose(struct words *chosen, const struct page_source *s, const struc
     int code = GS_OK;
     *chosen = (struct words){0};
     for (size_t i = 0; i < n; i++)
-        words_add_once(&all, runs[i].platform);
+        words_add_once(&all, page_fact(&runs[i], FACT_PLATFORM));
     for (size_t i = 0; s->platforms[i] && !code; i++) {
         const char *near = text_nearest(s->platforms[i], (const char *const *)all.v, all.n);
         if (words_has(&all, s->platforms[i]))
@@ -136,9 +136,9 @@ static bool has_run(const struct page_run *runs, size_t n, const char *platform,
                     const struct words *platforms, bool of_sites)
 {
     for (size_t i = 0; i < n; i++)
-        if ((platform ? !strcmp(runs[i].platform, platform)
-                      : words_has(platforms, runs[i].platform)) &&
-            !strcmp(runs[i].workload, SITES_WORKLOAD) == of_sites)
+        if ((platform ? !strcmp(page_fact(&runs[i], FACT_PLATFORM), platform)
+                      : words_has(platforms, page_fact(&runs[i], FACT_PLATFORM))) &&
+            !strcmp(page_fact(&runs[i], FACT_WORKLOAD), SITES_WORKLOAD) == of_sites)
             return true;
     return false;
 }

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "publish/paper_tables.h"
+#include "record/machine.h"
 #include "record/runs.h"
 
 #include <stdio.h>
@@ -30,11 +31,12 @@ void page_put(FILE *f, const char *html, ...) __attribute__((format(printf, 2, 3
 
 /* A run, as described in its first recording. */
 struct page_run {
-    char *dir, *id, *platform, *workload, *label, *started, *commit, *origin;
+    struct machine machine;
+    char *dir, *origin;
     char *load;    /* host_load.h; NULL: idle, or not known */
-    int launches;  /* recordings of different launches */
     bool finished; /* its manifest exists and matches */
 };
+const char *page_fact(const struct page_run *r, enum machine_fact fact); /* "": not recorded */
 /* Lists all runs below `raw`, sorted by platform, workload, label, id. GS_OK or reported. */
 int page_runs_read(struct page_run **runs, size_t *n, const char *raw);
 void page_runs_free(struct page_run *runs, size_t n);

@@ -4,11 +4,10 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "publish/config_match.h"
-#include "record/record.h"
+#include "record/runs.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- runs ---- */
 
@@ -26,8 +25,7 @@ static void proof_free(struct proof *p)
 
 static int read_proof(struct proof *p, const char *configs)
 {
-    AUTO_FREE char *manifest = xstrfmt("%s/%s", p->dir, RECORD_MANIFEST);
-    p->finished = !access(manifest, F_OK);
+    p->finished = run_is_final(p->dir);
     int code = recorded_read(&p->r, p->dir);
     if (!code && p->r)
         code = origins_read(&p->origins, p->r);
@@ -50,8 +48,7 @@ int proof_of(struct proofs *ps, const char *dir, struct proof **out)
         }
     struct proof *p = *out = xcalloc(1, sizeof *p);
     p->dir = xstrdup(dir);
-    ps->v = xrealloc(ps->v, (ps->n + 1) * sizeof(struct proof *));
-    ps->v[ps->n++] = p;
+    APPEND(ps->v, ps->n) = p;
     int code = read_proof(p, ps->configs);
     if (code || p->r)
         return code;

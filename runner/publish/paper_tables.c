@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "record/record.h"
 #include "record/runs.h"
 
 #include <stdlib.h>
@@ -45,10 +44,9 @@ static int read_table(struct paper_tables *s, const char *name, struct grid **ou
 
 static enum grid_run state_of(const char *dir)
 {
-    AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
-    return !runs_measured(dir)      ? GRID_RUN_EMPTY
-           : access(manifest, F_OK) ? GRID_RUN_PART
-                                    : GRID_RUN_FINISHED;
+    return !runs_measured(dir) ? GRID_RUN_EMPTY
+           : run_is_final(dir) ? GRID_RUN_FINISHED
+                               : GRID_RUN_PART;
 }
 
 static void keep_latest(struct paper_tables *s, struct grid *g)

@@ -6,13 +6,11 @@
 #include "plan/plan.h"
 #include "publish/paper_tables.h"
 #include "record/machine.h"
-#include "record/record.h"
 #include "record/runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- runs ---- */
 
@@ -24,7 +22,6 @@ static int add_run(struct grid *g, const char *dir)
 {
     AUTO(machine_free) struct machine m = {0};
     const char *fields[RUN_COLUMNS];
-    AUTO_FREE char *manifest = xstrfmt("%s/%s", dir, RECORD_MANIFEST);
     char launches[24];
     int code = machine_of_run(&m, dir);
     if (!code && m.files) {
@@ -32,7 +29,7 @@ static int add_run(struct grid *g, const char *dir)
             fields[i] = m.facts[i];
         snprintf(launches, sizeof launches, "%d", m.launches);
         fields[RUN_LAUNCHES] = launches;
-        fields[RUN_FINISHED] = access(manifest, F_OK) ? "no" : "yes";
+        fields[RUN_FINISHED] = run_is_final(dir) ? "yes" : "no";
         fields[RUN_PATH] = dir;
         grid_add(g, (long)g->n + 1, fields);
     }

@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COUNT(a) (sizeof(a) / sizeof *(a))
-
 /* Prints "  title    words …", wrapped to the screen. */
 __attribute__((format(printf, 2, 3))) static void put(const char *title, const char *fmt, ...)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank/health.h"
 
+#include "base/clock.h"
+#include "base/files.h"
 #include "base/text.h"
 
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Files read per block: on a machine with hundreds of cores a sample of them suffices. */
@@ -21,18 +22,9 @@ struct host {
 static double busy_s(void)
 {
     double user = 0, nice = 0, system = 0;
-    FILE *f = fopen("/proc/stat", "r");
+    AUTO_FCLOSE FILE *f = fopen("/proc/stat", "r");
     int got = f ? fscanf(f, "cpu %lf %lf %lf", &user, &nice, &system) : 0;
-    if (f)
-        fclose(f);
     return got == 3 ? (user + nice + system) / (double)sysconf(_SC_CLK_TCK) : 0;
-}
-
-static double wall_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static bool host_open(void **self, const struct team *team)
@@ -41,7 +33,7 @@ static bool host_open(void **self, const struct team *team)
     struct host *h = xcalloc(1, sizeof *h);
     glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq", 0, NULL, &h->frequencies);
     glob("/sys/class/thermal/thermal_zone*/temp", 0, NULL, &h->temperatures);
-    h->wall_s = wall_s();
+    h->wall_s = clock_now_s();
     h->busy_s = busy_s();
     *self = h;
     return true;
@@ -56,11 +48,8 @@ static void host_close(void *self)
 
 static bool read_number(const char *path, double *value)
 {
-    FILE *f = fopen(path, "r");
-    bool ok = f && fscanf(f, "%lf", value) == 1;
-    if (f)
-        fclose(f);
-    return ok;
+    AUTO_FCLOSE FILE *f = fopen(path, "r");
+    return f && fscanf(f, "%lf", value) == 1;
 }
 
 /* Minimum, mean and maximum of the numbers in evenly chosen files, and how many were read. */
@@ -69,18 +58,22 @@ struct spread {
     int n;
 };
 
+static void spread_add(struct spread *s, double v)
+{
+    s->min = s->n && s->min < v ? s->min : v;
+    s->max = s->n && s->max > v ? s->max : v;
+    s->sum += v;
+    s->n++;
+}
+
 static struct spread read_files(const glob_t *files)
 {
     struct spread s = {0};
     size_t n = files->gl_pathc < FILES_MAX ? files->gl_pathc : FILES_MAX;
     for (size_t i = 0; i < n; i++) {
         double v;
-        if (!read_number(files->gl_pathv[i * files->gl_pathc / n], &v))
-            continue;
-        s.min = s.n && s.min < v ? s.min : v;
-        s.max = s.n && s.max > v ? s.max : v;
-        s.sum += v;
-        s.n++;
+        if (read_number(files->gl_pathv[i * files->gl_pathc / n], &v))
+            spread_add(&s, v);
     }
     return s;
 }
@@ -90,19 +83,12 @@ static struct spread read_cpuinfo(void)
 {
     struct spread s = {0};
     char line[256];
-    FILE *f = fopen("/proc/cpuinfo", "r");
+    AUTO_FCLOSE FILE *f = fopen("/proc/cpuinfo", "r");
     while (f && s.n < FILES_MAX && fgets(line, sizeof line, f)) {
         double mhz;
-        if (sscanf(line, "cpu MHz : %lf", &mhz) != 1)
-            continue;
-        double khz = mhz * 1e3;
-        s.min = s.n && s.min < khz ? s.min : khz;
-        s.max = s.n && s.max > khz ? s.max : khz;
-        s.sum += khz;
-        s.n++;
+        if (sscanf(line, "cpu MHz : %lf", &mhz) == 1)
+            spread_add(&s, mhz * 1e3);
     }
-    if (f)
-        fclose(f);
     return s;
 }
 
@@ -112,7 +98,7 @@ static void host_read(void *self, json_t *now)
     double load;
     if (read_number("/proc/loadavg", &load))
         json_object_set_new(now, "load1", json_real(load));
-    double since_s = wall_s() - h->wall_s;
+    double since_s = clock_now_s() - h->wall_s;
     if (since_s >= HEALTH_MEAN_S && h->busy_s > 0)
         json_object_set_new(now, "busy_cores", health_cores(busy_s() - h->busy_s, since_s));
     struct spread khz = read_files(&h->frequencies);

@@ -2,6 +2,7 @@
 #include "rank/report.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "record/record_cells.h"
 #include "record/record_end.h"
 
@@ -66,10 +67,8 @@ void report_note(struct report *r, const char *cell, int copy, const char *key, 
 static json_t *metric_medians(const struct wl_metric *metrics, const struct visited *v)
 {
     json_t *o = json_object();
-    for (size_t m = 1; metrics[m].name; m++) {
-        json_t *value = json_real(v->metrics[m]); /* NULL when not finite */
-        json_object_set_new(o, metrics[m].name, value ? value : json_null());
-    }
+    for (size_t m = 1; metrics[m].name; m++)
+        json_object_set_new(o, metrics[m].name, json_finite(v->metrics[m]));
     return o;
 }
 
@@ -80,10 +79,8 @@ static json_t *each_rank(const struct wl_metric *metrics, const double *each, in
         if (metrics[m].across != WL_EACH)
             continue;
         json_t *row = json_array();
-        for (int r = 0; r < ranks; r++) {
-            json_t *value = json_real(each[m * ranks + r]); /* NULL when not finite */
-            json_array_append_new(row, value ? value : json_null());
-        }
+        for (int r = 0; r < ranks; r++)
+            json_array_append_new(row, json_finite(each[m * ranks + r]));
         json_object_set_new(o, metrics[m].name, row);
     }
     return o;

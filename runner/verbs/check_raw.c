@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
+#include "base/files.h"
 #include "base/locate.h"
 #include "base/text.h"
 #include "record/check_recording.h"
@@ -57,10 +58,8 @@ static int check_file(const char *path)
 /* Other files are not called damaged. */
 static bool may_be_recording(const char *path)
 {
-    FILE *f = fopen(path, "re");
+    AUTO_FCLOSE FILE *f = fopen(path, "re");
     int first = f ? fgetc(f) : EOF;
-    if (f)
-        fclose(f);
     return first == EOF || first == '{' || text_ends(path, ".jsonl");
 }
 

@@ -47,7 +47,6 @@ int cmd_advise(int argc, char **argv)
             "to, and on what evidence. Default: all recordings below data/raw.",
         .example = "gradsync advise h200-4gpu",
         .options = options,
-        .min_args = 0,
         .max_args = -1};
     return cli_request(&cli, argc, argv, advise, &q);
 }

@@ -39,23 +39,17 @@ static int cancel_queue(const struct campaign *c)
     return code;
 }
 
-static int cancel(const char *dir)
+static int cancel(void *request, char **words, int n)
 {
+    (void)request, (void)n;
     AUTO(campaign_free) struct campaign c = {0};
-    int lock = -1, code = campaign_read(&c, dir);
+    int lock = -1, code = campaign_read(&c, words[0]);
     if (!code)
         code = campaign_lock(&c, &lock);
     if (!code)
         code = cancel_queue(&c);
     lock_free(lock);
     return code;
-}
-
-static int run(void *request, char **words, int n)
-{
-    (void)request;
-    (void)n;
-    return cancel(words[0]);
 }
 
 int cmd_cancel(int argc, char **argv)
@@ -68,5 +62,5 @@ int cmd_cancel(int argc, char **argv)
                             .options = options,
                             .min_args = 1,
                             .max_args = 1};
-    return cli_request(&cli, argc, argv, run, NULL);
+    return cli_request(&cli, argc, argv, cancel, NULL);
 }

@@ -20,7 +20,6 @@ static int run(void *request, char **words, int n)
     const struct request *q = request;
     AUTO(campaign_free) struct campaign c = {0};
     struct collected got = {0};
-    char size[32], *whole;
     (void)n;
     int lock = -1, code = campaign_read(&c, words[0]);
     if (!code)
@@ -28,13 +27,11 @@ static int run(void *request, char **words, int n)
     if (!code)
         code = collect(&got, &c, q->raw, q->so_far);
     if (!code) {
-        whole =
-            realpath(q->raw, NULL); /* absolute, because data/raw depends on the current folder */
+        /* Absolute, because data/raw depends on the current folder. */
+        AUTO_FREE char *whole = realpath(q->raw, NULL);
         say("collected into %s: %zu run%s (%s), %zu already there, %zu incomplete%s",
-            whole ? whole : q->raw, got.copied, got.copied == 1 ? "" : "s",
-            units_human_size(size, sizeof size, (double)got.bytes), got.there, got.lacking,
-            got.lacking ? " (see gradsync status)" : "");
-        free(whole);
+            whole ? whole : q->raw, got.copied, got.copied == 1 ? "" : "s", HUMAN_SIZE(got.bytes),
+            got.there, got.lacking, got.lacking ? " (see gradsync status)" : "");
         code = got.lacking ? GS_FAILED : GS_OK;
     }
     lock_free(lock);

@@ -92,11 +92,9 @@ static int gate(const struct compare_request *q, const struct comparison *c)
     if (counts[VERDICT_INCONCLUSIVE])
         say("%zu of %zu cells are inconclusive and pass; more launches would decide",
             counts[VERDICT_INCONCLUSIVE], c->n);
-    char percent[32];
     return worst ? fail(GS_FAILED, "%s: slower than %s in %zu of %zu cells, most %s: %s at %s",
                         q->args[1], q->args[0], counts[VERDICT_SLOWER], c->n, worst->config,
-                        comparison_percent(percent, sizeof percent, worst->effect.value),
-                        worst->params)
+                        PERCENT(worst->effect.value), worst->params)
                  : GS_OK;
 }
 
@@ -227,7 +225,6 @@ int cmd_compare(int argc, char **argv)
                    "latest runs (default: the platform of the latest run of this machine).",
         .example = "gradsync compare h200-4gpu --mode overlapped",
         .options = options,
-        .min_args = 0,
         .max_args = -1};
     return cli_request(&cli, argc, argv, compare, &o);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "base/jsontext.h"
 #include "base/text.h"
 #include "launch/fabric.h"
@@ -8,7 +9,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 static void show_ports(const struct fabric *f)
 {
@@ -91,8 +91,7 @@ static int show(void *request, char **words, int n)
     (void)words;
     (void)n;
     const struct request *q = request;
-    struct stat is;
-    if (q->root && (stat(q->root, &is) != 0 || !S_ISDIR(is.st_mode)))
+    if (q->root && !files_is_folder(q->root))
         return fail(GS_USAGE, "fabric: --root %s: not a folder", q->root);
     AUTO(fabric_free) struct fabric f = {0};
     struct fabric_setting settings[FABRIC_SETTINGS_MAX];
@@ -101,8 +100,7 @@ static int show(void *request, char **words, int n)
     size_t chosen = fabric_choose(&f, getenv, settings);
     if (q->json) {
         AUTO_JSON json_t *j = fabric_json(&f, settings, chosen);
-        json_dumpf(j, stdout, JSON_INDENT(2));
-        printf("\n");
+        json_print(j, JSON_INDENT(2));
     } else {
         show_ports(&f);
         show_order(&f);
@@ -126,7 +124,6 @@ int cmd_fabric(int argc, char **argv)
                                        "NCCL settings that gradsync would choose.",
                             .example = "gradsync fabric --json",
                             .options = options,
-                            .min_args = 0,
                             .max_args = 0};
     return cli_request(&cli, argc, argv, show, &q);
 }

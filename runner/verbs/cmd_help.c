@@ -62,15 +62,15 @@ static int plugin_help(const char *name)
     int code = plugin_load(&p, name);
     if (code)
         return code;
-    char *about = xstrfmt("Parameters are keys of [%s] in a config; a list of values is a sweep. "
-                          "Configs are compared with each other at equal values of all axes "
-                          "and in the same mode.",
-                          p->wl.name);
+    AUTO_FREE char *about =
+        xstrfmt("Parameters are keys of [%s] in a config; a list of values is a sweep. "
+                "Configs are compared with each other at equal values of all axes "
+                "and in the same mode.",
+                p->wl.name);
     printf("%s %s\n", p->wl.name, p->wl.version);
     cli_put_wrapped(2, p->wl.summary);
     putchar('\n');
     cli_put_wrapped(0, about);
-    free(about);
     for (const struct wl_param *q = p->wl.params; q->name; q++)
         put_param(q, roles[q->role]);
     printf("\nmetrics\n");
@@ -149,31 +149,26 @@ static bool section_help(const char *word)
     return s;
 }
 
+static void put_key(bool *found, const char *kind, const char *section, const struct wl_param *p)
+{
+    printf("%sa %s of [%s]\n", *found ? "\n" : "", kind, section);
+    put_param(p, "");
+    *found = true;
+}
+
 static bool key_help(const char *word)
 {
     bool found = false;
-    for (const struct settings_section *s = settings_sections; s->name; s++) {
-        const struct wl_param *p = s->table ? params_find(s->table, word) : NULL;
-        if (!p)
-            continue;
-        printf("%sa key of [%s]\n", found ? "\n" : "", s->name);
-        put_param(p, "");
-        found = true;
-    }
-    const struct wl_param *train = params_find(train_keys, word);
-    if (train) {
-        printf("%sa key of [train]\n", found ? "\n" : "");
-        put_param(train, "");
-        found = true;
-    }
+    const struct wl_param *p;
+    for (const struct settings_section *s = settings_sections; s->name; s++)
+        if ((p = s->table ? params_find(s->table, word) : NULL))
+            put_key(&found, "key", s->name, p);
+    if ((p = params_find(train_keys, word)))
+        put_key(&found, "key", "train", p);
     for (const struct wan_words *w = wan_words; w->section; w++)
-        for (const struct wl_param *p = w->table; p->name; p = wan_words_next(w, p)) {
-            if (strcmp(p->name, word))
-                continue;
-            printf("%sa %s of [%s]\n", found ? "\n" : "", w->form ? "word" : "key", w->section);
-            put_param(p, "");
-            found = true;
-        }
+        for (p = w->table; p->name; p = wan_words_next(w, p))
+            if (!strcmp(p->name, word))
+                put_key(&found, w->form ? "word" : "key", w->section, p);
     return found;
 }
 
@@ -215,8 +210,7 @@ static bool is_plugin(const char *word, const struct words *names)
 
 static int no_such_word(const char *word, struct words *names)
 {
-    for (size_t i = 0; main_verb(i); i++)
-        words_add(names, main_verb(i));
+    main_verbs(names);
     for (const struct settings_section *s = settings_sections; s->name; s++) {
         words_add(names, s->name);
         for (const struct wl_param *p = s->table; p && p->name; p++)
@@ -279,7 +273,6 @@ int cmd_help(int argc, char **argv)
                                        "Without an argument: lists the verbs.",
                             .example = "gradsync help measure",
                             .options = options,
-                            .min_args = 0,
                             .max_args = 1};
     return cli_request(&cli, argc, argv, run, &markdown);
 }

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define SECTION "wan_links"
@@ -33,13 +32,18 @@ struct job {
     struct text text; /* the config, with a section [wan_links] */
 };
 
+static void list_sites(const struct config *c, struct words *sites)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (!strcmp(c->entries[i].section, "sites"))
+            words_add(sites, c->entries[i].key);
+}
+
 static int read_sites(struct job *j, const char *hosts)
 {
     AUTO_WORDS struct words host = {0};
     int code = GS_OK;
-    for (size_t i = 0; i < j->config->n; i++)
-        if (!strcmp(j->config->entries[i].section, "sites"))
-            words_add(&j->sites, j->config->entries[i].key);
+    list_sites(j->config, &j->sites);
     if (*hosts)
         words_split(&host, hosts, ',');
     if (j->sites.n < 2)
@@ -110,8 +114,7 @@ static int run_text(struct job *j, const struct run_options *options)
     char folder[] = "/tmp/gradsync-links-XXXXXX";
     if (!mkdtemp(folder))
         return fail_file(folder, "created", errno);
-    const char *slash = strrchr(j->config->path, '/');
-    AUTO_FREE char *path = xstrfmt("%s/%s", folder, slash ? slash + 1 : j->config->path);
+    AUTO_FREE char *path = xstrfmt("%s/%s", folder, path_name(j->config->path));
     int code = files_write_new(path, j->text.s, 0600) ? run_config(path, options)
                                                       : fail_file(path, "written", errno);
     unlink(path);
@@ -151,13 +154,10 @@ static int measure(const struct request *q, const char *path, char **dir, struct
 static int recorded_sites(const char *dir, struct words *sites)
 {
     AUTO_FREE char *path = xstrfmt("%s/config.ini", dir);
-    struct config *c;
+    AUTO(config_free_of) struct config *c = NULL;
     int code = config_load(&c, path, NULL);
-    for (size_t i = 0; !code && i < c->n; i++)
-        if (!strcmp(c->entries[i].section, "sites"))
-            words_add(sites, c->entries[i].key);
     if (!code)
-        config_free(c);
+        list_sites(c, sites);
     return code;
 }
 
@@ -165,13 +165,12 @@ static int recorded_sites(const char *dir, struct words *sites)
 static int write_config(const struct links *l, const char *dir, const char *to)
 {
     AUTO_FREE char *path = xstrfmt("%s/config.ini", dir), *text = NULL;
-    const char *slash = strrchr(dir, '/');
     AUTO_TEXT struct text config = {0};
     int code = files_read(path, FILES_OWN, FILES_WHOLE_MAX, &config)
                    ? GS_OK
                    : fail_at(GS_FAILED, path, 0, "cannot be read: %s", files_why(errno));
     if (!code)
-        text = links_config_text(l, config.s, slash ? slash + 1 : dir);
+        text = links_config_text(l, config.s, path_name(dir));
     if (text && !files_replace(to, text, 0644))
         code = fail_file(to, "written", errno);
     if (!code)
@@ -201,19 +200,12 @@ static int run(void *request, char **words, int n)
     (void)n; /* one: min_args and max_args say so */
     const struct request *q = request;
     AUTO_WORDS struct words sites = {0};
-    struct stat s;
     say_quiet(q->quiet);
-    char *dir = locate_run(words[0]);
-    bool folder = stat(dir, &s) == 0 && S_ISDIR(s.st_mode);
-    if (!folder) {
-        free(dir);
-        dir = NULL;
-    }
-    int code = folder ? recorded_sites(dir, &sites) : measure(q, words[0], &dir, &sites);
-    if (!code && dir)
-        code = answer(q, dir, &sites);
-    free(dir);
-    return code;
+    AUTO_FREE char *run = locate_run(words[0]), *measured = NULL;
+    bool folder = files_is_folder(run);
+    int code = folder ? recorded_sites(run, &sites) : measure(q, words[0], &measured, &sites);
+    const char *dir = folder ? run : measured;
+    return code || !dir ? code : answer(q, dir, &sites);
 }
 
 int cmd_links(int argc, char **argv)

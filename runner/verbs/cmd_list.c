@@ -73,8 +73,7 @@ static int list(void)
 static void verb_names(struct words *names)
 {
     *names = (struct words){0};
-    for (size_t i = 0; main_verb(i); i++)
-        words_add(names, main_verb(i));
+    main_verbs(names);
 }
 
 /* For make, which cannot quote: a folder or file that others named ends the list. */
@@ -107,14 +106,11 @@ static const struct {
              {"configs", locate_configs, NULL},    {"runs", locate_runs, NULL},
              {"measured", locate_platforms, NULL}, {"recordings", NULL, recordings},
              {"platforms", NULL, platforms}};
-#define KINDS (sizeof kinds / sizeof *kinds)
 
 static int list_names(const char *kind)
 {
-    const char *all[KINDS];
-    for (size_t i = 0; i < KINDS; i++) {
+    for (size_t i = 0; i < COUNT(kinds); i++) {
         AUTO_WORDS struct words names = {0};
-        all[i] = kinds[i].kind;
         if (strcmp(kind, kinds[i].kind))
             continue;
         int code = kinds[i].sound ? kinds[i].sound(&names) : (kinds[i].names(&names), GS_OK);
@@ -122,7 +118,7 @@ static int list_names(const char *kind)
             printf("%s\n", names.v[k]);
         return code;
     }
-    const char *near = text_nearest(kind, all, KINDS);
+    const char *near = NEAREST(kind, kinds, COUNT(kinds), kind);
     return fail(GS_USAGE,
                 "list: no kind '%s'%s; kinds are verbs, plugins, configs, runs, measured, "
                 "recordings and platforms",
@@ -145,7 +141,6 @@ int cmd_list(int argc, char **argv)
                    "finds, or the names of one kind, one per line.",
         .example = "gradsync list plugins",
         .options = options,
-        .min_args = 0,
         .max_args = 1};
     return cli_request(&cli, argc, argv, run, NULL);
 }

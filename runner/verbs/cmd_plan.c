@@ -29,23 +29,18 @@ struct plan_options {
 
 static void print_train_cost(const struct plan *p, const struct plan_cost *cost)
 {
-    char most[32];
     long long starts = (long long)plan_visits(p) * p->set.measure.launches;
     printf("The command runs %lld times: in each launch once for each cell and twice for a "
            "baseline, in random order\ntime: at most %s, if every run reaches its timeout\n",
-           starts, units_human_time(most, sizeof most, cost->most_s));
+           starts, HUMAN_TIME(cost->most_s));
 }
 
 static void print_rank_cost(const struct plan_cost *cost)
 {
-    char least[32], most[32], host[32], device[32];
-    printf("memory: %s a rank on the host",
-           units_human_size(host, sizeof host, (double)cost->host_B));
+    printf("memory: %s a rank on the host", HUMAN_SIZE(cost->host_B));
     if (cost->device_B)
-        printf(", %s on its device",
-               units_human_size(device, sizeof device, (double)cost->device_B));
-    printf("\ntime: %s to %s\n", units_human_time(least, sizeof least, cost->time_s),
-           units_human_time(most, sizeof most, cost->most_s));
+        printf(", %s on its device", HUMAN_SIZE(cost->device_B));
+    printf("\ntime: %s to %s\n", HUMAN_TIME(cost->time_s), HUMAN_TIME(cost->most_s));
 }
 
 static void print_cost(const struct plan *p)
@@ -137,14 +132,12 @@ static void plan_section(struct planned *all, struct config *c, const char *sect
         words_add(&all->faults, why);
         return;
     }
-    all->plans = xrealloc(all->plans, (all->n + 1) * sizeof *all->plans);
-    all->plans[all->n++] = p;
+    APPEND(all->plans, all->n) = p;
 }
 
 /* "72 cells in 2 workloads; 40 s to 2.1 min" */
 static void print_total(const struct planned *all)
 {
-    char least[32], most[32];
     double least_s = 0, most_s = 0;
     size_t cells = 0, train = 0;
     for (size_t i = 0; i < all->n; i++) {
@@ -154,14 +147,12 @@ static void print_total(const struct planned *all)
         most_s += cost.most_s;
         train += plan_is_train(all->plans[i]);
     }
-    units_human_time(most, sizeof most, most_s);
     printf("%zu cell%s in %zu workload%s: ", cells, cells == 1 ? "" : "s", all->n,
            all->n == 1 ? "" : "s");
     if (train == all->n)
-        printf("at most %s\n\n", most);
+        printf("at most %s\n\n", HUMAN_TIME(most_s));
     else
-        printf("%s to %s, more on a busy machine\n\n",
-               units_human_time(least, sizeof least, least_s), most);
+        printf("%s to %s, more on a busy machine\n\n", HUMAN_TIME(least_s), HUMAN_TIME(most_s));
 }
 
 static void print_plans(const struct planned *all, const struct plan_options *o)
@@ -176,10 +167,8 @@ static void print_plans(const struct planned *all, const struct plan_options *o)
             printf("%s", i ? "\n" : "");
             print_plan(all->plans[i], o->all);
         }
-    if (o->json) {
-        json_dumpf(list, stdout, JSON_SORT_KEYS | JSON_INDENT(1));
-        printf("\n");
-    }
+    if (o->json)
+        json_print(list, JSON_SORT_KEYS | JSON_INDENT(1));
     fflush(stdout);
 }
 

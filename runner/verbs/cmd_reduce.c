@@ -48,7 +48,6 @@ int cmd_reduce(int argc, char **argv)
                                        "tables: samples.csv, launches.csv, summary.csv and others.",
                             .example = "gradsync reduce data/raw --output data/csv",
                             .options = options,
-                            .min_args = 0,
                             .max_args = -1};
     return cli_request(&cli, argc, argv, reduce, &q);
 }

@@ -57,7 +57,6 @@ int cmd_report(int argc, char **argv)
                    "'make report' also makes the tables and figures first.",
         .example = "gradsync report local --output local.html",
         .options = options,
-        .min_args = 0,
         .max_args = -1};
     return cli_request(&cli, argc, argv, report, &q);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "base/locate.h"
 #include "base/text.h"
 #include "cluster/campaign.h"
@@ -13,7 +14,6 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 struct run_request {
     const char *launches; /* "3", "2-4"; NULL: all */
@@ -25,9 +25,8 @@ struct run_request {
 
 static int run_path(const char *what, const struct run_options *options)
 {
-    struct stat s;
     struct joined j;
-    bool folder = stat(what, &s) == 0 && S_ISDIR(s.st_mode);
+    bool folder = files_is_folder(what);
     if (folder && (options->overrides || options->workload))
         return fail(GS_USAGE, "run: --set and --workload need a config; the plan of a run folder "
                               "is fixed");
@@ -50,8 +49,7 @@ static int check_configs(const struct run_request *a, const struct run_options *
     int code = GS_OK;
     for (size_t i = 0; i < a->configs.n; i++) {
         struct sections s;
-        struct stat st;
-        if (stat(a->configs.v[i], &st) == 0 && S_ISDIR(st.st_mode))
+        if (files_is_folder(a->configs.v[i]))
             continue;
         int one = sections_plan(&s, a->configs.v[i], options->overrides, options->workload);
         code = one == GS_USAGE ? one : code;

@@ -102,10 +102,10 @@ static const char *interval(char *buf, size_t n, double low, double high)
 
 static void put_numbers(struct table *t, const struct summary *m)
 {
-    char a[32], b[80];
-    put(t, isfinite(m->time_s.median) ? units_human_time(a, sizeof a, m->time_s.median) : "-");
-    put(t, interval(b, sizeof b, m->time_s.lo, m->time_s.hi));
-    put(t, isfinite(m->busbw) && m->busbw > 0 ? units_human_rate(a, sizeof a, m->busbw) : "-");
+    char span[80];
+    put(t, isfinite(m->time_s.median) ? HUMAN_TIME(m->time_s.median) : "-");
+    put(t, interval(span, sizeof span, m->time_s.lo, m->time_s.hi));
+    put(t, isfinite(m->busbw) && m->busbw > 0 ? HUMAN_RATE(m->busbw) : "-");
 }
 
 /* To the last cell. */
@@ -149,7 +149,7 @@ static void put_row(struct table *t, const struct recorded *r, const struct word
 {
     const struct rec_cell *cell = &r->cells[s->cell];
     char buf[128];
-    put(t, cell->size_B ? units_short_size(buf, sizeof buf, (uint64_t)cell->size_B) : "-");
+    put(t, cell->size_B ? SHORT_SIZE(cell->size_B) : "-");
     for (size_t i = 0; i < axes->n; i++) {
         const char *v = recorded_param(cell, axes->v[i], buf, sizeof buf);
         put(t, v ? v : "-");
@@ -288,7 +288,6 @@ int cmd_show(int argc, char **argv)
                                        "latest run of this machine).",
                             .example = "gradsync show local",
                             .options = options,
-                            .min_args = 0,
                             .max_args = 1};
     return cli_request(&cli, argc, argv, show, &q);
 }

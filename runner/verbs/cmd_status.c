@@ -107,7 +107,7 @@ static size_t count(const struct campaign *c, const struct cluster_status *s, en
 
 static void print_next(const struct campaign *c, const struct cluster_status *s)
 {
-    AUTO_FREE char *dir = shell_quoted(c->dir);
+    const char *dir = SHELL_WORD(c->dir);
     bool held = s->n_orphans > 0;
     for (size_t i = 0; i < c->n_tasks; i++)
         held = held || s->tasks[i].held;
@@ -151,8 +151,7 @@ static json_t *as_json(const struct campaign *c, const struct cluster_status *s)
 static void print_json(const struct campaign *c, const struct cluster_status *s)
 {
     AUTO_JSON json_t *o = as_json(c, s);
-    json_dumpf(o, stdout, JSON_INDENT(1));
-    putchar('\n');
+    json_print(o, JSON_INDENT(1));
 }
 
 /* ---- the verb ---- */
@@ -208,7 +207,6 @@ int cmd_status(int argc, char **argv)
                                        "campaign below data/campaigns.",
                             .example = "gradsync status data/campaigns/gs-20250101T000000Z-ab12",
                             .options = options,
-                            .min_args = 0,
                             .max_args = 1};
     return cli_request(&cli, argc, argv, status, &q);
 }

@@ -106,15 +106,11 @@ static int submit(const struct submit *s)
     if (!code)
         code = slurm_submit_tasks(&c, NULL);
     if (!code) {
-        char *dir = shell_quoted(c.dir);
         say("submitted: %zu task%s in %zu array%s; next: gradsync status %s", c.n_tasks,
-            c.n_tasks == 1 ? "" : "s", c.n_arrays, c.n_arrays == 1 ? "" : "s", dir);
+            c.n_tasks == 1 ? "" : "s", c.n_arrays, c.n_arrays == 1 ? "" : "s", SHELL_WORD(c.dir));
         printf("%s\n", c.dir);
-        free(dir);
     } else if (c.n_tasks && campaign_is(c.dir)) {
-        char *dir = shell_quoted(c.dir);
-        say("the campaign remains; correct the cause, then: gradsync resume %s", dir);
-        free(dir);
+        say("the campaign remains; correct the cause, then: gradsync resume %s", SHELL_WORD(c.dir));
     }
     lock_free(lock);
     return code;

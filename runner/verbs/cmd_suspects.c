@@ -224,7 +224,6 @@ int cmd_suspects(int argc, char **argv)
             "0. At most 5% of machines without a fault have a suspect.",
         .example = "gradsync suspects h200-4gpu --baseline 20261123T031837Z-78d4",
         .options = options,
-        .min_args = 0,
         .max_args = -1};
     return cli_request(&cli, argc, argv, suspects, &q);
 }

@@ -59,7 +59,6 @@ int cmd_transitions(int argc, char **argv)
             "those of a platform (default: that of the latest run of this machine).",
         .example = "gradsync transitions h200-4gpu",
         .options = options,
-        .min_args = 0,
         .max_args = 1};
     return cli_request(&cli, argc, argv, transitions, &q);
 }

@@ -178,17 +178,12 @@ static int take_input(struct input *in, struct watch *w)
     return 0;
 }
 
-static double seconds_now(void)
-{
-    return (double)clock_now_ns() / 1e9;
-}
-
 /* Follows the log until its end or Ctrl-C. */
 static void follow(struct input *in, struct watch *w, struct interrupts *stop)
 {
     int came = 0;
     size_t steps = 0;
-    double last_s = seconds_now();
+    double last_s = clock_now_s();
     while (came >= 0 && !stop->count) {
         struct pollfd p[] = {{.fd = stop->fd, .events = POLLIN}, {.fd = in->fd, .events = POLLIN}};
         /* A regular file always polls as readable, so wait for time to pass. */
@@ -198,9 +193,9 @@ static void follow(struct input *in, struct watch *w, struct interrupts *stop)
         if (!stop->count && ready)
             came = take_input(in, w);
         if (steps != watch_measured(w))
-            last_s = seconds_now();
+            last_s = clock_now_s();
         steps = watch_measured(w);
-        watch_idle(w, seconds_now() - last_s);
+        watch_idle(w, clock_now_s() - last_s);
         if (came <= 0)
             fflush(stdout);
     }

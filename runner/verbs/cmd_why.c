@@ -116,7 +116,6 @@ int cmd_why(int argc, char **argv)
                    "the paper's numbers.",
         .example = "gradsync why summary.csv:12",
         .options = options,
-        .min_args = 0,
         .max_args = -1};
     return cli_request(&cli, argc, argv, answer, &q);
 }

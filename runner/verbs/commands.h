@@ -5,40 +5,49 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/text.h"
 
-int cmd_plan(int argc, char **argv);
-int cmd_run(int argc, char **argv);
-int cmd_resume(int argc, char **argv);
-int cmd_submit(int argc, char **argv);
-int cmd_status(int argc, char **argv);
-int cmd_cancel(int argc, char **argv);
-int cmd_collect(int argc, char **argv);
-int cmd_reduce(int argc, char **argv);
-int cmd_compare(int argc, char **argv);
-int cmd_advise(int argc, char **argv);
-int cmd_prove(int argc, char **argv);
-int cmd_transitions(int argc, char **argv);
-int cmd_limits(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_show(int argc, char **argv);
-int cmd_why(int argc, char **argv);
-int cmd_model(int argc, char **argv);
-int cmd_links(int argc, char **argv);
-int cmd_watch(int argc, char **argv);
-int cmd_suspects(int argc, char **argv);
-int cmd_trial(int argc, char **argv);
-int cmd_train(int argc, char **argv);
-int cmd_lab(int argc, char **argv);
-int cmd_lab_enter(int argc, char **argv);
-int cmd_lab_set(int argc, char **argv);
-int cmd_list(int argc, char **argv);
-int cmd_import(int argc, char **argv);
-int cmd_help(int argc, char **argv);
-int cmd_check(int argc, char **argv);
-int cmd_fabric(int argc, char **argv);
+#include <stdbool.h>
+
+/* The verbs in the order of `gradsync help`; without help, a verb is listed in the row above. */
+/* clang-format off */
+#define EACH_VERB(X) \
+    X("plan", cmd_plan, "CONFIG", "list cells, memory and time; measure nothing") \
+    X("run", cmd_run, "CONFIG... | RUN", "measure configs, or the rest of a run; see also") \
+    X("resume", cmd_resume, "RUN | CAMPAIGN", NULL) \
+    X("submit", cmd_submit, "CONFIG...", "measure in Slurm jobs; see also") \
+    X("status", cmd_status, "[CAMPAIGN]", NULL) \
+    X("cancel", cmd_cancel, "CAMPAIGN", NULL) \
+    X("collect", cmd_collect, "CAMPAIGN", NULL) \
+    X("show", cmd_show, "[RUN]", "print a table and a curve of a run") \
+    X("report", cmd_report, "[PLATFORM...]", "write one HTML page of figures, tables, verdicts") \
+    X("reduce", cmd_reduce, "RAW -o CSV", "turn recordings into samples.csv, summary.csv, ...") \
+    X("import", cmd_import, "FILE...", "turn output of nccl-tests and others into recordings") \
+    X("compare", cmd_compare, "[RAW | A B]", "print verdicts: config against baseline, B against A") \
+    X("advise", cmd_advise, "[PLATFORM]", "say which NCCL setting shortens a step; see also") \
+    X("prove", cmd_prove, "PLATFORM", NULL) \
+    X("transitions", cmd_transitions, "[CSV]", "find switches, kinks, knees, dips, spikes in curves") \
+    X("limits", cmd_limits, "CONFIG...", "check measured and published numbers against physics") \
+    X("why", cmd_why, "[NUMBER]", "trace a number of the paper to its recording") \
+    X("check", cmd_check, "FILE...", "report every fault in a config, plugin or recording") \
+    X("fabric", cmd_fabric, "", "show network ports, GPUs, NCCL settings; see also") \
+    X("list", cmd_list, "", NULL) \
+    X("suspects", cmd_suspects, "[CONFIG]", "find the slow GPU, link or host of a machine") \
+    X("trial", cmd_trial, "-- COMMAND", "compare settings in your training job; see also") \
+    X("train", cmd_train, "CONFIG", NULL) \
+    X("model", cmd_model, "CONFIG", "compute a training between sites; see also") \
+    X("links", cmd_links, "CONFIG", NULL) \
+    X("watch", cmd_watch, "FILE|-", "follow a training log; report low rates and faults") \
+    X("lab", cmd_lab, "CONFIG -- COMMAND", "emulate several sites here; see also") \
+    X("lab-enter", cmd_lab_enter, "SITE COMMAND", NULL) \
+    X("lab-set", cmd_lab_set, "ORDER", NULL) \
+    X("help", cmd_help, "[WORD]", "describe a verb, plugin, config section or key")
+/* clang-format on */
+
+#define VERB(name, run, arguments, help) int run(int argc, char **argv);
+EACH_VERB(VERB)
+#undef VERB
 
 int main_help(void);                   /* prints the verbs, one per line */
 bool main_help_verb(const char *name); /* prints VERB --help; false if there is no such verb */
-const char *main_verb(size_t i);       /* name of verb i; NULL after the last */
+void main_verbs(struct words *names);  /* adds their names */

@@ -9,51 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
-struct verb {
+static const struct verb {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *arguments, *help; /* help NULL: listed in the row above */
+} verbs[] = {
+#define VERB(name, run, arguments, help) {name, run, arguments, help},
+    EACH_VERB(VERB)
+#undef VERB
 };
-
-/* clang-format off */
-static const struct verb verbs[] = {
-    {"plan", cmd_plan, "CONFIG", "list cells, memory and time; measure nothing"},
-    {"run", cmd_run, "CONFIG... | RUN", "measure configs, or the rest of a run; see also"},
-    {"resume", cmd_resume, "RUN | CAMPAIGN", NULL},
-    {"submit", cmd_submit, "CONFIG...", "measure in Slurm jobs; see also"},
-    {"status", cmd_status, "[CAMPAIGN]", NULL},
-    {"cancel", cmd_cancel, "CAMPAIGN", NULL},
-    {"collect", cmd_collect, "CAMPAIGN", NULL},
-    {"show", cmd_show, "[RUN]", "print a table and a curve of a run"},
-    {"report", cmd_report, "[PLATFORM...]", "write one HTML page of figures, tables, verdicts"},
-    {"reduce", cmd_reduce, "RAW -o CSV", "turn recordings into samples.csv, summary.csv, ..."},
-    {"import", cmd_import, "FILE...", "turn output of nccl-tests and others into recordings"},
-    {"compare", cmd_compare, "[RAW | A B]", "print verdicts: config against baseline, B against A"},
-    {"advise", cmd_advise, "[PLATFORM]", "say which NCCL setting shortens a step; see also"},
-    {"prove", cmd_prove, "PLATFORM", NULL},
-    {"transitions", cmd_transitions, "[CSV]", "find switches, kinks, knees, dips, spikes in curves"},
-    {"limits", cmd_limits, "CONFIG...", "check measured and published numbers against physics"},
-    {"why", cmd_why, "[NUMBER]", "trace a number of the paper to its recording"},
-    {"check", cmd_check, "FILE...", "report every fault in a config, plugin or recording"},
-    {"fabric", cmd_fabric, "", "show network ports, GPUs, NCCL settings; see also"},
-    {"list", cmd_list, "", NULL},
-    {"suspects", cmd_suspects, "[CONFIG]", "find the slow GPU, link or host of a machine"},
-    {"trial", cmd_trial, "-- COMMAND", "compare settings in your training job; see also"},
-    {"train", cmd_train, "CONFIG", NULL},
-    {"model", cmd_model, "CONFIG", "compute a training between sites; see also"},
-    {"links", cmd_links, "CONFIG", NULL},
-    {"watch", cmd_watch, "FILE|-", "follow a training log; report low rates and faults"},
-    {"lab", cmd_lab, "CONFIG -- COMMAND", "emulate several sites here; see also"},
-    {"lab-enter", cmd_lab_enter, "SITE COMMAND", NULL},
-    {"lab-set", cmd_lab_set, "ORDER", NULL},
-    {"help", cmd_help, "[WORD]", "describe a verb, plugin, config section or key"},
-};
-/* clang-format on */
-#define VERBS (sizeof verbs / sizeof *verbs)
 
 static const struct verb *find_verb(const char *name)
 {
-    for (size_t i = 0; i < VERBS; i++)
+    for (size_t i = 0; i < COUNT(verbs); i++)
         if (!strcmp(name, verbs[i].name))
             return &verbs[i];
     return NULL;
@@ -65,9 +33,10 @@ bool main_help_verb(const char *name)
     return v && v->run(2, (char *[]){(char *)v->name, "--help", NULL}) == GS_OK;
 }
 
-const char *main_verb(size_t i)
+void main_verbs(struct words *names)
 {
-    return i < VERBS ? verbs[i].name : NULL;
+    for (size_t i = 0; i < COUNT(verbs); i++)
+        words_add(names, verbs[i].name);
 }
 
 /* Fits a screen of 24 lines and 80 columns. */
@@ -75,11 +44,11 @@ int main_help(void)
 {
     printf("gradsync %s: measures gradient synchronisation. Usage: gradsync VERB ...\n",
            GRADSYNC_VERSION);
-    for (size_t i = 0; i < VERBS; i++) {
+    for (size_t i = 0; i < COUNT(verbs); i++) {
         char left[40];
         snprintf(left, sizeof left, "%s %s", verbs[i].name, verbs[i].arguments);
         printf("  %-22s %s", left, verbs[i].help);
-        for (; i + 1 < VERBS && !verbs[i + 1].help; i++)
+        for (; i + 1 < COUNT(verbs) && !verbs[i + 1].help; i++)
             printf(" %s", verbs[i + 1].name);
         putchar('\n');
     }
@@ -91,10 +60,7 @@ int main_help(void)
 
 static int unknown_verb(const char *word)
 {
-    const char *names[VERBS];
-    for (size_t i = 0; i < VERBS; i++)
-        names[i] = verbs[i].name;
-    const char *near = text_nearest(word, names, VERBS);
+    const char *near = NEAREST(word, verbs, COUNT(verbs), name);
     return fail(GS_USAGE, "no verb '%s'%s; 'gradsync help' lists them", word, DID_YOU_MEAN(near));
 }
 

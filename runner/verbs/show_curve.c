@@ -24,8 +24,7 @@ void show_curve_add(struct show_curve *c, const struct rec_cell *cell, const str
         text_free(&panel);
         return;
     }
-    c->v = xrealloc(c->v, (c->n + 1) * sizeof *c->v);
-    c->v[c->n++] = (struct show_point){cell, m->time_s.median, m->busbw, panel.s};
+    APPEND(c->v, c->n) = (struct show_point){cell, m->time_s.median, m->busbw, panel.s};
 }
 
 /* ---- which panel ---- */
@@ -73,8 +72,7 @@ static struct textplot_curve *curve_of(struct textplot *p, const char *name)
     for (size_t i = 0; i < p->n_curves; i++)
         if (!strcmp(p->curves[i].name, name))
             return &p->curves[i];
-    p->curves = xrealloc(p->curves, (p->n_curves + 1) * sizeof *p->curves);
-    struct textplot_curve *new = &p->curves[p->n_curves++];
+    struct textplot_curve *new = &APPEND(p->curves, p->n_curves);
     *new = (struct textplot_curve){xstrdup(name), xcalloc(p->n_sizes, sizeof *new->y)};
     for (size_t i = 0; i < p->n_sizes; i++)
         new->y[i] = NAN;

@@ -18,11 +18,6 @@
 
 /* ---- JSON ---- */
 
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *json_cell(const struct run_summary *s, size_t i)
 {
     const struct rec_cell *c = &s->r->cells[i];
@@ -44,7 +39,8 @@ static json_t *json_cell(const struct run_summary *s, size_t i)
                             json_text(o->status ? o->status : "missing"), "why", json_text(o->why),
                             "launches", o->launches, "converged", (int)o->converged);
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
-        json_object_set_new(out, numbers[k].key, measured ? number(numbers[k].value) : json_null());
+        json_object_set_new(out, numbers[k].key,
+                            measured ? json_finite(numbers[k].value) : json_null());
     return out;
 }
 
@@ -166,7 +162,6 @@ static const struct {
                {"nccl-tests", nccl_of},
                {"nccl-tests-json", nccl_json_of},
                {"prometheus", prometheus_of}};
-#define FORMATS (sizeof formats / sizeof *formats)
 
 static int write_text(const char *text, const char *out)
 {
@@ -178,18 +173,15 @@ static int write_text(const char *text, const char *out)
 
 int show_format(const char *dir, const char *format, const char *out)
 {
-    const char *names[FORMATS];
     AUTO(run_summary_free) struct run_summary s = {0};
     size_t k = 0;
-    for (size_t i = 0; i < FORMATS; i++)
-        names[i] = formats[i].name;
-    while (k < FORMATS && strcmp(names[k], format))
+    while (k < COUNT(formats) && strcmp(formats[k].name, format))
         k++;
-    if (k == FORMATS)
+    if (k == COUNT(formats))
         return fail(GS_USAGE,
                     "show: no format '%s'%s; formats are json, nccl-tests, nccl-tests-json and "
                     "prometheus",
-                    format, DID_YOU_MEAN(text_nearest(format, names, FORMATS)));
+                    format, DID_YOU_MEAN(NEAREST(format, formats, COUNT(formats), name)));
     int code = run_summary_read(&s, dir);
     AUTO_FREE char *text = code ? NULL : formats[k].text(&s);
     if (!code && !text)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
 #include "wan/wan_report.h"
 
 #include "base/csv.h"
@@ -10,7 +11,6 @@
 static const double steps[] = {1, 2, 5, 10, 20, 30, 50, 100, 200, 300, 500, 1000};
 static const double factors[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000};
 static const double widths[] = {32, 16, 8, 4};
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static void put_case(struct csv *f, const char *name, const char *sweep, const struct wan_case *c)
 {

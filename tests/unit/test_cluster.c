@@ -61,11 +61,8 @@ static void words_come_back_from_a_shell(void **state)
         {"$(x)", "'$(x)'"},
         {"~", "'~'"},
     };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        char *got = shell_quoted(known[i].word);
-        assert_string_equal(got, known[i].quoted);
-        free(got);
-    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        assert_string_equal(SHELL_WORD(known[i].word), known[i].quoted);
 }
 
 static void words_that_sbatch_may_read(void **state)
