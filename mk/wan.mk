@@ -5,9 +5,10 @@
 
 ##@ Figures and papers
 .PHONY: model-error
-model-error: figures-all ## print the error of the WAN model for each measured network
-	@awk -F, '{ printf NR == 1 ? "%-24s %6s %8s %8s  %s\n" : "%-24s %6d %7.1f%% %7.1f%%  %s, %s B\n", $$1, $$3, \
-	  NR == 1 ? "median" : 100 * $$4, NR == 1 ? "worst" : 100 * $$5, NR == 1 ? "at" : $$6, $$7 }' data/csv/wan/model-error.csv
+model-error: figures-all ## print the error of the WAN model for each network, beside the spread of its recording
+	@awk -F, 'NR == 1 { printf "%-24s %6s %8s %8s %8s %8s  %s\n", $$1, $$3, "median", "worst", "spread", "beyond", "at"; next } \
+	  { printf "%-24s %6d %7.1f%% %7.1f%% %7.1f%% %7.1f%%  %s, %s B\n", $$1, $$3, 100 * $$4, 100 * $$5, 100 * $$7, 100 * $$8, $$9, $$10 }' \
+	  data/csv/wan/model-error.csv
 
 ##@ Measure
 .PHONY: wan-lab

@@ -47,30 +47,63 @@ double wan_streams_used(const struct wan_carrier *c, double rate_Bps, double rtt
     return fmax(1, fmin(c->streams, ceil(worth / peers)));
 }
 
-/* The kernel paces a stream to two windows a round trip, all but its first burst. A window grows by
- * what the stream has sent. */
-static double paced_s(const struct wan_carrier *c, const struct wan_course *k, double streams)
+/* One stream, for all are alike: its bytes of each exchange leave in units, as many as a paced stream
+ * sends at once. */
+struct stream {
+    double unit_B, window_B; /* window_B: to begin with */
+    double line_s;           /* of a unit of every stream on the uplink */
+    double way_s;            /* from a block's last unit until it can be forwarded */
+    int units, block;        /* of an exchange, of a block */
+};
+
+#define UNITS_MOST 4096 /* windows are open long before */
+
+/* The unit of the previous exchange that unit i needs: the last one of the same block. */
+static int needed(const struct stream *s, int i)
 {
-    double block_B = wan_block_B(c, k->sent_B / k->peers);
-    double grown_B = c->window * c->segment_B + k->visits * k->sent_B / streams / k->peers / 2;
-    double late_s = fmax(0, block_B - wan_burst_B(c)) * k->rtt_s / (2 * grown_B);
-    return k->exchanges * fmax(0, late_s - fmax(0, k->send_s - k->wait_s));
+    int at = i % s->units, last = at - at % s->block + s->block - 1;
+    return i - at - s->units + (last < s->units ? last : s->units - 1);
+}
+
+/* Seconds until the last unit leaves. One leaves when its block has come, the kernel's pace allows,
+ * two windows a round trip, and the window takes it: it has grown by all that was acknowledged. */
+static double last_leaves(const struct stream *s, const struct wan_course *k, double visits)
+{
+    double left_s[UNITS_MOST], free_s = 0, at_s = 0;
+    int n = (int)fmin(s->units * visits, UNITS_MOST);
+    for (int i = 0; i < n; i++) {
+        double beyond_B = fmax(0, (i + 1) * s->unit_B - s->window_B);
+        int acked = (int)ceil(beyond_B / 2 / s->unit_B);
+        at_s = free_s;
+        if (i >= s->units)
+            at_s = fmax(at_s, left_s[needed(s, i)] + s->way_s);
+        if (acked)
+            at_s = fmax(at_s, left_s[acked - 1] + k->rtt_s);
+        left_s[i] = at_s;
+        double paced_s = s->unit_B * k->rtt_s / 2 / (s->window_B + acked * s->unit_B);
+        free_s = at_s + fmax(s->line_s, paced_s);
+    }
+    return at_s;
 }
 
 double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k)
 {
-    double streams = wan_streams_used(c, k->sent_B / k->send_s, k->rtt_s, k->peers);
-    double window_B = c->window * c->segment_B * streams * k->peers, left_B = k->visits * k->sent_B;
-    double pace_s = fmax(k->send_s, k->visits > 1 ? k->wait_s : 0) / k->sent_B; /* a byte */
-    double stalled_s = 0;
-    if (window_B <= 0)
+    if (c->window <= 0)
         return 0;
-    stalled_s = paced_s(c, k, streams);
-    while ((left_B -= window_B) > 0 && window_B * pace_s < k->rtt_s) {
-        stalled_s += k->rtt_s - window_B * pace_s;
-        window_B *= 2;
-    }
-    return stalled_s;
+    double streams = wan_streams_used(c, k->sent_B / k->send_s, k->rtt_s, k->peers);
+    double part_B = k->sent_B / k->peers, block_B = wan_block_B(c, part_B);
+    double busy = fmin(streams, ceil(part_B / block_B)), share_B = part_B / busy;
+    double units = fmin(UNITS_MOST, ceil(share_B / fmin(block_B, wan_burst_B(c))));
+    struct stream s = {.unit_B = share_B / units,
+                       .window_B = c->window * c->segment_B,
+                       .line_s = k->send_s / units,
+                       .way_s = k->wait_s - block_B * k->send_s / k->sent_B,
+                       .units = (int)units,
+                       .block = (int)fmax(1, rint(block_B / share_B * units))};
+    bool others = busy < streams; /* each exchange begins on other streams */
+    double visits = others ? 1 : k->visits, slow_s = last_leaves(&s, k, visits);
+    s.window_B = INFINITY;
+    return (others ? k->exchanges : 1) * (slow_s - last_leaves(&s, k, visits));
 }
 
 #define SAMPLES 9 /* measured times; their median counts */

@@ -4,9 +4,9 @@
  * and TCP streams start with a small window and retransmit losses. Pure functions; SI units.
  *
  *   Slow start: after a pause longer than a retransmission time-out, a stream's window is back at
- *   ten segments (RFC 5681, 4.1; RFC 6928) and doubles every round trip. Each round trip has an
- *   idle part until the window covers the data to send, or rate x RTT. The kernel spreads what a
- *   stream sends: two windows a round trip, which delays blocks of more than two segments.
+ *   ten segments (RFC 5681, 4.1; RFC 6928), grows by what is acknowledged, and the kernel spreads
+ *   what a stream sends over half a round trip. A block waits for its own stream's window, and what
+ *   the next exchange makes of it waits too.
  *
  *   Losses: a lost segment is sent again a quarter of a round trip after the next one is
  *   acknowledged, because it might only be late (RACK, RFC 8985, 6.2: reo_wnd). The kernel's timer

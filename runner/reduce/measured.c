@@ -117,15 +117,20 @@ static void worst_of(struct modelled *m, const struct wan_map *map)
     m->rate_Bps = wan_map_rate(map);
 }
 
+/* Earlier recordings are of a wan_sync whose smallest block was twice as large. */
+#define SMALLER_BLOCKS_SINCE "20261123T104844Z"
+
 /* `network` and `given`: of the map, before anything disturbs it or a cell changes it. */
 static struct modelled model(struct wan_map *map, const struct rec_cell *c,
-                             const struct wan_cell *s, const struct measured *t, int64_t ranks,
-                             const struct modelled *network, int given)
+                             const struct wan_cell *s, const struct measured *t,
+                             const struct recorded *r, const struct modelled *network, int given)
 {
     struct modelled m = *network;
     struct wan_training training = training_of(c, s, t);
     set_streams(map, s->streams, congestion_of(s, given, m.loss));
     struct wan_carrier carrier = wan_cell_carrier(s, map, m.loss, given);
+    if (strcmp(r->run_id, SMALLER_BLOCKS_SINCE) < 0)
+        carrier.least_B = 2 * WAN_LEAST_BLOCK_B;
     m.bound_s = wan_map_bound_s(map, wan_training_bytes(&training, s->bits));
     if (s->model < WAN_STRATEGIES) {
         struct wan_case one = wan_case_of(map, &training);
@@ -134,7 +139,7 @@ static struct modelled model(struct wan_map *map, const struct rec_cell *c,
         one.factor = wan_cell_headroom(s);
         one.carrier = &carrier;
         if (one.strategy != WAN_HIERARCHICAL)
-            one.flat = (double)ranks / (double)map->n;
+            one.flat = (double)r->ranks / (double)map->n;
         m.o = wan_evaluate(&one);
     }
     leave_out(&m.o, s);
@@ -220,7 +225,7 @@ static void put_rows(struct csv *c, const struct recorded *r, const struct gathe
         struct measured t = measure(r, series);
         struct modelled m = network;
         if (map->n)
-            m = model(map, &r->cells[series->cell], &s, &t, r->ranks, &network, given);
+            m = model(map, &r->cells[series->cell], &s, &t, r, &network, given);
         put_row(c, r, series, &s, &t, &m, map->n ? map->n : (size_t)r->nodes);
     }
 }
