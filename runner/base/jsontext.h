@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Text from outside (host names, messages of plugins, environment values) as a JSON string.
+ * Text from outside (host names, messages of plugins, environment values) as a JSON string, and
+ * members of an object that may lack them.
  */
 #pragma once
 
 #include <jansson.h>
+#include <stdint.h>
 
 /* As AUTO_FREE (text.h), for a json_t *. */
 #define AUTO_JSON __attribute__((cleanup(auto_json)))
@@ -12,3 +14,7 @@ void auto_json(json_t **json);
 
 /* One line of the printable characters of s (printable.h); NULL counts as "". Never returns NULL. */
 json_t *json_text(const char *s);
+
+/* A member: "" or 0 if it is absent or of another type. */
+const char *json_text_of(const json_t *object, const char *key);
+int64_t json_integer_of(const json_t *object, const char *key);
