@@ -34,6 +34,14 @@ ok 'a trace of a known GPU becomes a step' import h200.json
 like "$(cat h200.step)" 'kernel 14169600 3\.6us' \
     'without large copies in the trace, kernels move what the data sheet of the GPU says'
 
+unlike "$err" schemaVersion 'a trace in the format of PyTorch 2.11 gives no warning about it'
+"$make" schema=2 >next.json
+ok 'a trace of an unknown schemaVersion becomes a step' import next.json
+is "$(grep -c schemaVersion <<<"$err")" 1 'a trace of an unknown schemaVersion gives one warning'
+like "$err" 'next.json: warning: schemaVersion 2 was never tried, only 1; compare the step' \
+    'the warning names both versions'
+is "$(lines next.step)" "$(lines ddp.step)" 'a trace of an unknown schemaVersion is read as the known'
+
 "$make" comms=fsdp >fsdp.json
 ok 'a trace of FSDP becomes a step' import fsdp.json
 is "$(grep -E '^(all|red|wait|gradient)' fsdp.step | paste -sd';')" \

@@ -5,6 +5,8 @@
 # Verbs that print a table fit the columns of a terminal, on the recordings of this repository.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/committed.sh
+. "$top/tests/committed.sh"
 command -v script >/dev/null || skip_all 'no script(1) here'
 export GRADSYNC_PLUGIN_PATH=$build/plugins
 
@@ -15,12 +17,21 @@ on_columns() { # COLUMNS VERB [PLATFORM…]
     (cd "$top" && NO_COLOR=1 on_a_terminal "stty cols $columns rows 30; '$gradsync' $* 2>&1") |
         tr -d '\r' | sed 's/…/./g'
 }
+fits() { # NAME VERB…: on $columns; lines of messages may be longer
+    is "$(on_columns "$columns" "${@:2}" | grep -v '^next: \|^warning: \|^platform ' |
+        awk -v n="$columns" 'length > n')" '' "$1 fits $columns columns"
+}
+ok 'the tables of the recordings are made' committed_tables "$tmp/csv"
+why="why --csv $tmp/csv"
 for columns in 80 100; do
+    fits 'transitions' "transitions --all $tmp/csv"
+    for number in '' verdicts.steps '--all top.h200-4gpu.change' summary:12 limits:5; do
+        fits "why $number" "$why $number"
+    done
     for verb in compare advise show 'advise --check' plan; do
         for platform in h200-4gpu h200-2gpu h200-2gpu-steps h200-2gpu-collectives h200-2x2-sock; do
             [ -d "$top/data/raw/$platform" ] || continue
-            is "$(on_columns $columns "$verb" $platform | grep -v '^next: \|^warning: ' |
-                awk -v n=$columns 'length > n')" '' "$verb $platform fits $columns columns"
+            fits "$verb $platform" "$verb" $platform
         done
     done
     ok "compare fits the lines of a terminal of $columns columns" \

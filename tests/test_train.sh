@@ -174,6 +174,26 @@ like "$out" 'n=2 .*crash: exit code 3' 'a config that crashed has no verdict'
 like "$out" 'n=3 .*(equivalent|inconclusive|slower|faster)' \
     'the configs beside one that crashed have verdicts'
 
+config late <<'END'
+command = './steps 30 100000; [ {n} != 2 ] || { echo bad end; exit 3; }'
+time = took ([0-9]+) us
+unit = us
+n = 1, 2
+END
+exits 1 'a command that fails after its last step makes the exit code 1' train late.ini
+printed='exit code 3; 30 step times recorded, not compared'
+like "$err" "n=2: crash: $printed; its last line: bad end" \
+    'the warning says that the times of a failed command are not compared'
+is "$(lines fail | jq '.printed_ns | length' | xargs)" '30 30' \
+    'the times that a failed command printed are recorded'
+like "$(lines fail | jq -c '.printed_ns[5:7]' | head -n 1)" '^\[(99|100)[0-9]{6},' \
+    'the times of a failed command are in nanoseconds'
+is "$(lines block | jq -r .cell | sort -u | wc -l)" 1 'a failed command has no block'
+exits 0 'a run with the times of a failed command is sound' "$gradsync" check "$(run_of)"
+run "$gradsync" compare --all "$(run_of)" -o csv
+like "$(tr -s ' \n' ' ' <<<"$out")" "n=2 .*crash: $printed" \
+    'compare names the exit code of a command that failed after its last step'
+
 launches=1 config short <<END
 command = ./steps {n} 100000
 time = $last
@@ -216,7 +236,7 @@ n = 1, 2
 timeout = 1s
 END
 exits 1 'a command that hangs makes the exit code 1' train hang.ini
-like "$err" 'n=2: hang: ended after 1 s .timeout.; its last line: on my way' \
+like "$err" 'n=2: hang: ended after 1 s .timeout.; 1 step time recorded, not compared; its last' \
     'a command that hangs is ended at its timeout'
 no_orphans 'no process of a command that hangs is left'
 
@@ -328,7 +348,8 @@ exits 0 'a doubled brace is a brace, and braces of the shell stay as they are' t
 
 printf '[null]\n' >none.ini
 exits 2 'train refuses a config without [train]' train none.ini
-like "$err" "no workload section \[train\]; 'gradsync help train' shows how" 'the error names the remedy'
+like "$err" "no workload section \[train\]; 'gradsync help train' shows how" \
+    'the error names the remedy'
 exits 2 'train refuses to run under a launcher' env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 \
     OMPI_MCA_orte_precondition_transports=x "$gradsync" train effect.ini -o raw
 one_line "$err" 'train under a launcher is refused in one line'

@@ -17,6 +17,10 @@ for noise in 'noise 0.5%' 'noise 1%' 'noise 1%; three arms' 'noise 1%; correlate
     ok "$noise: a difference is never found in the wrong direction" \
         holds "$(rate 'other way' "$noise")" 'x == 0'
 done
+ok 'noise 3%; three arms: an A/A comparison finds a difference in 5% or less' \
+    holds "$(rate 'arm called' 'noise 3%; three arms')" 'x <= 0.05'
+ok 'noise 3%; three arms: a true difference of 2% is found in 75% or more' \
+    holds "$(rate '^trial: 2% there' 'noise 3%; three arms')" 'x >= 0.75'
 ok 'a noise of 3% hides a difference of 1%' \
     holds "$(rate '^trial: 1% there' 'noise 3%; three arms')" 'x < 0.5'
 "$build/sim/trial_rates" 5 3 >first 2>/dev/null

@@ -56,3 +56,14 @@ void json_print(const json_t *json, size_t flags)
     json_dumpf(json, stdout, flags);
     putchar('\n');
 }
+
+const char *json_text_of(const json_t *object, const char *key)
+{
+    const char *s = json_string_value(json_object_get(object, key));
+    return s ? s : "";
+}
+
+int64_t json_integer_of(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}

@@ -45,6 +45,12 @@ char *xstrdup(const char *s)
     return checked(strdup(s));
 }
 
+void xstrset(char **to, const char *s)
+{
+    free(*to);
+    *to = xstrdup(s);
+}
+
 static char *xvstrfmt(const char *fmt, va_list args)
 {
     char *s = NULL;

@@ -111,6 +111,7 @@ void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);
 char *xstrdup(const char *s);
+void xstrset(char **to, const char *s); /* replaces *to by a copy of s */
 char *xstrfmt(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The number of UTF-8 characters. */
 size_t text_width(const char *s);

@@ -6,6 +6,7 @@
  * times of all iterations in "times_us"; these are the samples then. A missing number is "nan".
  */
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "import/import_collective.h"
 
@@ -28,17 +29,6 @@ static bool claims(const char *line)
     return *s == '{';
 }
 
-static int64_t integer(const json_t *o, const char *key)
-{
-    return json_integer_value(json_object_get(o, key));
-}
-
-static const char *string(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-    return s ? s : "";
-}
-
 /* ---- what was run ---- */
 
 static int read_devices(struct report *r)
@@ -52,22 +42,24 @@ static int read_devices(struct report *r)
     text_add(&hosts, "\n");
     json_array_foreach(devices, i, d)
     {
-        if (integer(d, "group") != integer(json_array_get(devices, 0), "group"))
+        if (json_integer_of(d, "group") != json_integer_of(json_array_get(devices, 0), "group"))
             continue; /* another communicator */
-        AUTO_FREE char *host = xstrfmt("\n%s\n", string(d, "hostname"));
+        AUTO_FREE char *host = xstrfmt("\n%s\n", json_text_of(d, "hostname"));
         if (!strstr(hosts.s, host)) {
             text_add(&hosts, host + 1);
             t->nodes++;
         }
-        json_array_append_new(t->hosts,
-                              json_pack("{sI ss ss ss}", "rank", (json_int_t)integer(d, "rank"),
-                                        "host", string(d, "hostname"), "device",
-                                        string(d, "device_info"), "bus", string(d, "device_hex")));
+        json_array_append_new(t->hosts, json_pack("{sI ss ss ss}", "rank",
+                                                  (json_int_t)json_integer_of(d, "rank"), "host",
+                                                  json_text_of(d, "hostname"), "device",
+                                                  json_text_of(d, "device_info"), "bus",
+                                                  json_text_of(d, "device_hex")));
     }
     text_free(&hosts);
     t->ranks = (int64_t)json_array_size(t->hosts);
     /* Up to 2.19 the report names the first device of each process only. */
-    int64_t a_process = integer(r->config, "nthreads") * integer(r->config, "ngpus");
+    int64_t a_process =
+        json_integer_of(r->config, "nthreads") * json_integer_of(r->config, "ngpus");
     if (a_process > 0 && a_process <= 64)
         t->ranks *= a_process;
     if (t->ranks > 1 || !t->ranks)
@@ -102,20 +94,21 @@ static int read_config(struct report *r, const json_t *root)
     t->line = 1;
     t->factor = c->factor;
     t->collective = c->collective;
-    t->graph = integer(r->config, "graph") > 0;
-    t->unverified = integer(r->config, "validation") == 0;
-    r->iters = collective_iters(integer(r->config, "iterations"),
-                                integer(r->config, "aggregated_iterations"));
+    t->graph = json_integer_of(r->config, "graph") > 0;
+    t->unverified = json_integer_of(r->config, "validation") == 0;
+    r->iters = collective_iters(json_integer_of(r->config, "iterations"),
+                                json_integer_of(r->config, "aggregated_iterations"));
     return read_devices(r);
 }
 
 static void read_facts(struct report *r, const json_t *root)
 {
     struct imp_test *t = r->test;
-    snprintf(t->tool, sizeof t->tool, "nccl-tests json %lld", (long long)integer(root, "version"));
-    if (integer(root, "nccl_version") > 0)
-        collective_version(t->nccl, sizeof t->nccl, integer(root, "nccl_version"));
-    snprintf(t->started, sizeof t->started, "%s", string(root, "start_time"));
+    snprintf(t->tool, sizeof t->tool, "nccl-tests json %lld",
+             (long long)json_integer_of(root, "version"));
+    if (json_integer_of(root, "nccl_version") > 0)
+        collective_version(t->nccl, sizeof t->nccl, json_integer_of(root, "nccl_version"));
+    snprintf(t->started, sizeof t->started, "%s", json_text_of(root, "start_time"));
     read_env(t, json_object_get(root, "env"));
 }
 
@@ -198,14 +191,14 @@ static int take_side(struct report *r, const json_t *row, int in_place, struct i
 
 static int take_row(struct report *r, const json_t *row)
 {
-    struct imp_cell like = {.size_B = integer(row, "size"), .root = -1};
-    int64_t count = integer(row, "count");
-    const char *type = string(row, "type"), *op = string(row, "redop");
+    struct imp_cell like = {.size_B = json_integer_of(row, "size"), .root = -1};
+    int64_t count = json_integer_of(row, "count");
+    const char *type = json_text_of(row, "type"), *op = json_text_of(row, "redop");
     if (!json_is_integer(json_object_get(row, "size")) || like.size_B < 0 || count < 0)
         return import_refuse(r->in, "a row without its size");
     if (!text_plain(type, strlen(type)) || !text_plain(op, strlen(op)))
         return import_refuse(r->in, "a row whose type and operation are not names");
-    like.root = atoi(string(row, "root"));
+    like.root = atoi(json_text_of(row, "root"));
     like.root = like.root < 0 ? -1 : like.root;
     int code = collective_set_type(r->in, r->test, type, op, count, &like);
     for (int in_place = 0; in_place < 2 && !code; in_place++)

@@ -27,8 +27,7 @@ struct trace {
         double at; /* when the CPU issued it */
         size_t order;
         struct step_line line;
-        double end;   /* of a collective's kernel; 0: unknown */
-        double begin; /* of a GEMM's or kernel's kernel; 0: unknown */
+        double begin, end; /* of its kernels on the GPU; 0: unknown */
     } * item;
     size_t n, cap;
     size_t gemms, guessed, skipped;
@@ -90,7 +89,7 @@ static int add_gemm(struct trace *t, const struct trace_event *e)
     i->line.number[STEP_COUNT].value = batched ? (uint64_t)a->dim[0] : 1;
     i->line.transpose_a = transposed(a);
     i->line.transpose_b = b->strided ? transposed(b) : e->op == TRACE_ADDMM;
-    i->begin = trace_kernel_begin(&t->e, e->id);
+    trace_kernel_span(&t->e, e->id, &i->begin, &i->end);
     t->guessed += !b->strided;
     t->gemms++;
     return GS_OK;
@@ -133,7 +132,7 @@ static void add_collective(struct trace *t, const struct trace_event *e)
     struct item *i = add_item(t, e->ts, (enum step_kind)e->collective, e->message_dtype);
     i->line.number[0].value = (uint64_t)e->elements;
     snprintf(i->line.group, sizeof i->line.group, "%s", e->group);
-    i->end = trace_kernel_end(&t->e, e->id);
+    trace_kernel_span(&t->e, e->id, &i->begin, &i->end);
 }
 
 static int read_items(struct trace *t)

@@ -2,6 +2,7 @@
 #include "import/trace_event.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "common/step_file.h"
 
 #include <jansson.h>
@@ -9,11 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text_of(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-    return s ? s : "";
-}
+#define SCHEMA_TRIED 1 /* of PyTorch 2.11 */
 
 /* PyTorch writes some integers as text. */
 static int64_t integer_of(const json_t *o, const char *key, int64_t otherwise)
@@ -142,17 +139,19 @@ static void read_shapes(struct trace_event *e, const json_t *args)
     }
 }
 
-static void read_comms(struct trace_event *e, const json_t *args)
+static void read_comms(struct trace_events *t, struct trace_event *e, const json_t *args)
 {
     unsigned element_B;
-    const char *group = text_of(args, "Process Group Description");
+    const char *group = json_text_of(args, "Process Group Description");
     int64_t in = integer_of(args, "In msg nelems", 0), out = integer_of(args, "Out msg nelems", 0);
-    e->collective = collective_of(text_of(args, "Collective name"));
-    e->message_dtype = dtype_of(text_of(args, "dtype"), &element_B);
+    const char *name = json_text_of(args, "Collective name");
+    *(*name ? &t->named : &t->unnamed) = true;
+    e->collective = collective_of(name);
+    e->message_dtype = dtype_of(json_text_of(args, "dtype"), &element_B);
     e->elements = e->collective == STEP_ALL_GATHER ? out : in;
     e->group_size = integer_of(args, "Group size", 0);
     if (!*group)
-        group = text_of(args, "Process Group Name");
+        group = json_text_of(args, "Process Group Name");
     snprintf(e->group, sizeof e->group, "%s", *group ? group : "world");
     for (char *p = e->group; *p; p++)
         if (*p <= ' ' || *p == '#')
@@ -162,9 +161,9 @@ static void read_comms(struct trace_event *e, const json_t *args)
 static void read_event(struct trace_events *t, const json_t *o)
 {
     enum trace_kind kind;
-    const char *name = text_of(o, "name");
+    const char *name = json_text_of(o, "name");
     const json_t *args = json_object_get(o, "args");
-    if (strcmp(text_of(o, "ph"), "X") != 0 || !kind_of(text_of(o, "cat"), name, &kind))
+    if (strcmp(json_text_of(o, "ph"), "X") != 0 || !kind_of(json_text_of(o, "cat"), name, &kind))
         return;
     ALLOC_GROW(t->event, t->n, t->cap);
     struct trace_event *e = &t->event[t->n++];
@@ -175,14 +174,14 @@ static void read_event(struct trace_events *t, const json_t *o)
                               .dur = json_number_value(json_object_get(o, "dur")),
                               .id = integer_of(args, "External id", -1),
                               .correlation = integer_of(args, "correlation", -1)};
-    if (is_device_copy(text_of(o, "cat"), name))
+    if (is_device_copy(json_text_of(o, "cat"), name))
         e->copied_B = integer_of(args, "bytes", 0);
     if (kind == TRACE_OP || kind == TRACE_GRADIENT)
         read_shapes(e, args);
     if (kind == TRACE_OP)
         e->op = op_of(name);
     if (kind == TRACE_COMMS)
-        read_comms(e, args);
+        read_comms(t, e, args);
 }
 
 /* ---- indices ---- */
@@ -235,46 +234,25 @@ double trace_launch(const struct trace_events *t, const struct trace_event *kern
     return i < t->launches ? t->event[t->launch[i].event].ts : kernel->ts;
 }
 
-double trace_kernel_begin(const struct trace_events *t, int64_t id)
+void trace_kernel_span(const struct trace_events *t, int64_t id, double *begin, double *end)
 {
-    double begin = 0;
-    for (size_t i = find(t->kernel, t->kernels, id); i < t->kernels && t->kernel[i].key == id;
-         i++) {
-        double at = t->event[t->kernel[i].event].ts;
-        begin = begin == 0 || at < begin ? at : begin;
-    }
-    return begin;
-}
-
-double trace_kernel_end(const struct trace_events *t, int64_t id)
-{
-    double end = 0;
     for (size_t i = find(t->kernel, t->kernels, id); i < t->kernels && t->kernel[i].key == id;
          i++) {
         const struct trace_event *e = &t->event[t->kernel[i].event];
-        end = e->ts + e->dur > end ? e->ts + e->dur : end;
+        *begin = *begin == 0 || e->ts < *begin ? e->ts : *begin;
+        *end = e->ts + e->dur > *end ? e->ts + e->dur : *end;
     }
-    return end;
 }
 
 /* ---- the file ---- */
 
-/* A trace of a PyTorch whose record_param_comms does not name its collective. */
-static int check_version(const char *path, const json_t *events)
+static void warn_schema(const char *path, const json_t *root)
 {
-    size_t i;
-    json_t *o;
-    json_array_foreach(events, i, o)
-    {
-        if (strcmp(text_of(o, "name"), "record_param_comms") != 0)
-            continue;
-        if (json_object_get(json_object_get(o, "args"), "Collective name"))
-            return GS_OK;
-        return fail_at(GS_FAILED, path, 0,
-                       "record_param_comms without \"Collective name\": record with PyTorch 2.2 or "
-                       "newer, or give a table of layers");
-    }
-    return GS_OK;
+    int64_t version = json_integer_of(root, "schemaVersion");
+    if (version && version != SCHEMA_TRIED)
+        say("%s: warning: schemaVersion %lld was never tried, only %d; compare the step's GEMMs "
+            "and gradients with the model",
+            path, (long long)version, SCHEMA_TRIED);
 }
 
 int trace_events_read(struct trace_events *t, const char *path, const struct text *json)
@@ -290,10 +268,12 @@ int trace_events_read(struct trace_events *t, const char *path, const struct tex
     if (!json_is_array(events))
         return fail_at(GS_FAILED, path, 0,
                        "no \"traceEvents\": give what torch.profiler's export_chrome_trace wrote");
-    int code = check_version(path, events);
-    if (code)
-        return code;
+    warn_schema(path, root);
     json_array_foreach(events, i, o) read_event(t, o);
+    if (t->unnamed && !t->named)
+        return fail_at(GS_FAILED, path, 0,
+                       "record_param_comms without \"Collective name\": record with PyTorch 2.2 or "
+                       "newer, or give a table of layers");
     t->ops = index_of(t, 1u << TRACE_OP, false, &t->op);
     t->launches = index_of(t, 1u << TRACE_LAUNCH, true, &t->launch);
     t->kernels = index_of(t, 1u << TRACE_KERNEL | 1u << TRACE_NCCL, false, &t->kernel);

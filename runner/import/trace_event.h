@@ -53,6 +53,7 @@ struct trace_events {
     struct trace_event *event;
     size_t n, cap;
     void *json;
+    bool named, unnamed; /* collectives; older PyTorch did not name them */
     /* indices, by id or correlation */
     struct trace_key {
         int64_t key;
@@ -69,6 +70,5 @@ void trace_events_free(struct trace_events *t);
 const struct trace_event *trace_op(const struct trace_events *t, int64_t id);
 /* When the CPU launched a kernel; its own begin if that is unknown. */
 double trace_launch(const struct trace_events *t, const struct trace_event *kernel);
-/* When the first kernel of this id began, and the last one ended; 0: unknown. */
-double trace_kernel_begin(const struct trace_events *t, int64_t id);
-double trace_kernel_end(const struct trace_events *t, int64_t id);
+/* When the first kernel of this id began, and the last one ended; unchanged, 0: unknown. */
+void trace_kernel_span(const struct trace_events *t, int64_t id, double *begin, double *end);

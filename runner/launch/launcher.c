@@ -116,9 +116,12 @@ static int no_gpu(const struct plan *first, size_t more, const char *why)
     char others[48] = "";
     if (more)
         snprintf(others, sizeof others, " and %zu more section%s", more, more == 1 ? "" : "s");
-    return fail_at(GS_CANNOT, first->config->path,
-                   config_section(first->config, first->section)->line, "[%s]%s need%s a GPU: %s",
-                   first->section, others, more ? "" : "s", why);
+    const struct config_entry *e = config_find(first->config, first->section, "backend");
+    bool file = !e || e->line; /* else the command line asks for GPUs */
+    AUTO_FREE char *set = file ? NULL : xstrfmt("--set %s:%s=%s", e->section, e->key, e->value);
+    return fail_at(GS_CANNOT, file ? first->config->path : set,
+                   file ? config_section(first->config, first->section)->line : 0,
+                   "[%s]%s need%s a GPU: %s", first->section, others, more ? "" : "s", why);
 }
 
 /* True for device memory only, or if the platform names a device. Otherwise cells that also accept

@@ -9,6 +9,7 @@
 #include "base/secrets.h"
 #include "base/shell_quote.h"
 #include "base/units.h"
+#include "config/config.h"
 #include "launch/launcher.h"
 #include "launch/outcome.h"
 #include "launch/run_launch.h"
@@ -254,26 +255,25 @@ static int run_sections(const struct sections *plans, const struct run_options *
     return caught ? caught : code;
 }
 
+static int run_planned(struct sections *s, const struct run_options *options)
+{
+    s->left_out = err_worse(s->left_out, launcher_check_gpus(s->plans, &s->n));
+    return run_sections(s, options);
+}
+
 int run_config(const char *config, const struct run_options *options)
 {
     AUTO(sections_free) struct sections s = {0};
     int code = sections_plan(&s, config, options->overrides, options->workload);
-    if (!code)
-        s.left_out = err_worse(s.left_out, launcher_check_gpus(s.plans, &s.n));
-    return code ? code : run_sections(&s, options);
+    return code ? code : run_planned(&s, options);
 }
 
 int run_config_text(const char *name, const struct text *config, const struct run_options *options)
 {
-    const char *folder = getenv("TMPDIR");
-    AUTO_FREE char *path = xstrfmt("%s/%s.XXXXXX.ini", folder ? folder : "/tmp", name);
-    int fd = mkstemps(path, 4);
-    int code = fd >= 0 && files_write_all(fd, config->s, config->len)
-                   ? run_config(path, options)
-                   : fail_file(path, "written", errno);
-    if (fd >= 0) {
-        close(fd);
-        unlink(path);
-    }
-    return code;
+    AUTO(config_free_of) struct config *c = NULL;
+    AUTO(sections_free) struct sections s = {0};
+    int code = config_from_text(&c, name, config->s, config->len, options->overrides);
+    if (!code)
+        code = sections_of(&s, c, options->workload);
+    return code ? code : run_planned(&s, options);
 }

@@ -27,7 +27,7 @@ struct run_options {
 /* Runs every workload section of a config in its own run folder; the next section runs even if one
  * fails. Returns the worst exit code, everything reported. */
 int run_config(const char *config, const struct run_options *options);
-/* The same for the text of a config; `name` begins the name of its temporary file. */
+/* The same for the text of a config; messages call it `name`. */
 int run_config_text(const char *name, const struct text *config, const struct run_options *options);
 
 /* Measures the missing groups of a run folder. Reports GS_OK if nothing is missing. */

@@ -124,6 +124,7 @@ static int load_config(const struct reader *r, struct config **out)
         sha256_hex((*out)->text, strlen((*out)->text), hex);
         if (strcmp(sha256, hex)) {
             config_free(*out);
+            *out = NULL;
             code = fail_at(GS_FAILED, path, 0,
                            "edited since the run was planned: its SHA-256 is not the one in "
                            "plan.json");

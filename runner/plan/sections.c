@@ -49,8 +49,13 @@ int sections_plan(struct sections *s, const char *config, const char *const *ove
     AUTO(config_free_of) struct config *c = NULL;
     *s = (struct sections){0};
     int code = config_load(&c, config, overrides);
-    if (code)
-        return code;
+    return code ? code : sections_of(s, c, workload);
+}
+
+int sections_of(struct sections *s, struct config *c, const char *workload)
+{
+    int code = GS_OK;
+    *s = (struct sections){0};
     for (size_t i = 0; !code && config_workload(c, i); i++)
         if (sections_wanted(config_workload(c, i), workload))
             code = plan_one(s, c, config_workload(c, i));

@@ -19,6 +19,8 @@ struct sections {
  * sections are left out. GS_OK or reported. Call sections_free in both cases. */
 int sections_plan(struct sections *s, const char *config, const char *const *overrides,
                   const char *workload);
+/* The same for a config that was read; the plans share it. */
+int sections_of(struct sections *s, struct config *c, const char *workload);
 void sections_free(struct sections *s);
 
 /* "null" selects [null] and [null small]; "null small" only itself; NULL all. */

@@ -73,6 +73,9 @@ size_t admissibility_missing(struct admissibility *admissibility, const struct p
 
 /* ---- one row ---- */
 
+/* A judged row: one of these, or the index of its gap plus 1. */
+enum { ROW_SKIPPED = -2, ROW_GOOD = -1 };
+
 static int64_t launches_of(const struct grid *g, size_t row, enum row_run which)
 {
     const char *s = grid_text(g, row,
@@ -154,16 +157,25 @@ static bool refuse_run(struct admissibility *admissibility, struct paper_tables 
     return refused;
 }
 
+/* A cell that its platform cannot run: there is nothing to measure and no number to print. */
+static bool is_skipped(const struct grid *g, size_t row)
+{
+    return !strcmp(grid_text(g, row, "status"), "skip") ||
+           !strncmp(grid_text(g, row, "reason"), "skip: ", strlen("skip: "));
+}
+
 /* Rows that are of no cell, as those of runs, are of no launches either. */
 static int judge_row(struct admissibility *admissibility, struct paper_tables *s,
                      const struct grid *g, size_t row)
 {
     size_t gap = 0;
     bool refused = false;
+    if (is_skipped(g, row))
+        return ROW_SKIPPED;
     for (enum row_run which = ROW_RUN; which < ROW_RUNS && grid_has(g, "config") && !refused;
          which++)
         refused = refuse_run(admissibility, s, g, row, which, &gap);
-    return refused ? (int)gap + 1 : -1;
+    return refused ? (int)gap + 1 : ROW_GOOD;
 }
 
 int admissibility_rows(struct admissibility *admissibility, struct paper_tables *s,
@@ -176,10 +188,10 @@ int admissibility_rows(struct admissibility *admissibility, struct paper_tables 
         int *judged = &g->judged[rows->rows[i]];
         if (!*judged)
             *judged = judge_row(admissibility, s, g, rows->rows[i]);
-        if (*judged < 0) {
+        if (*judged == ROW_GOOD)
             rows->rows[kept++] = rows->rows[i];
+        if (*judged < 0)
             continue;
-        }
         *gap = (size_t)(*judged - 1);
         if (*gap != seen)
             lack(&admissibility->v[*gap], number);

@@ -5,6 +5,7 @@
  *   under-sampled  it has fewer launches than that config requests
  *   mixed          its launches have different origins (origin.h)
  *   damaged        its files differ from its manifest
+ * The row of a cell that was skipped is left out without a fault.
  * A number is refused when all its rows are, or when it is calculated from recordings of different
  * machines or software. Each fault is listed once, with the command that repairs it.
  */

@@ -182,12 +182,12 @@ static void print_source(const struct grid *g, size_t row)
     const char *platform = grid_text(g, row, "platform"), *name = path_name(g->name);
     for (size_t i = 0; i < COUNT(made); i++)
         if (!strncmp(name, made[i].table, strlen(made[i].table)))
-            printf("  made by  %s%s%s%s\n", made[i].made, *platform ? ", configs/" : "", platform,
-                   *platform ? ".ini" : "");
+            put("made by", "%s%s%s%s", made[i].made, *platform ? ", configs/" : "", platform,
+                *platform ? ".ini" : "");
     if (*grid_text(g, row, "source"))
-        printf("  source   %s\n", grid_text(g, row, "source"));
+        put("source", "%s", grid_text(g, row, "source"));
     if (grid_has(g, "path"))
-        printf("  run      %s\n", grid_text(g, row, "path"));
+        put("run", "%s", grid_text(g, row, "path"));
 }
 
 static int print_rows(struct numbers *b, const struct answer *a, size_t most)
@@ -200,8 +200,8 @@ static int print_rows(struct numbers *b, const struct answer *a, size_t most)
         code = print_evidence(b, a->grid, a->rows.rows[i], shown);
     }
     if (a->rows.n > most)
-        printf("  and %zu more rows of %s; 'gradsync why --all' traces them too\n",
-               a->rows.n - most, a->grid->path);
+        put("and", "%zu more rows of %s; 'gradsync why --all' traces them too", a->rows.n - most,
+            a->grid->path);
     return code;
 }
 
@@ -240,11 +240,11 @@ int trace_print(struct numbers *b, const struct answer *a, size_t most)
     printf("%s = %s\n", m->name, a->text);
     put("defined", "%s:%d  %s", m->line ? b->d.path : "command line", m->line, m->query);
     if (a->gap)
-        printf("  missing  %s\n", a->gap);
+        put("missing", "%s", a->gap);
     if (a->left_out)
-        printf("  refused  %zu row%s, the last one: %s; fill it: %s\n", a->left_out,
-               a->left_out == 1 ? "" : "s", b->admissibility.v[a->fault].what,
-               b->admissibility.v[a->fault].command);
+        put("refused", "%zu row%s, the last one: %s; fill it: %s", a->left_out,
+            a->left_out == 1 ? "" : "s", b->admissibility.v[a->fault].what,
+            b->admissibility.v[a->fault].command);
     int code = a->gap ? GS_OK : print_rows(b, a, most);
     for (size_t i = 0; i < a->n_parts && !code; i++) {
         printf("from ");

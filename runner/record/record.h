@@ -80,6 +80,8 @@
  *           why            reason
  *           rank, host     where it failed
  *           phase          step in which it failed
+ *           printed_ns     only of `gradsync train`: the step times that the command printed
+ *                          before it failed; they count in no table and no verdict
  *   group                  closes a group; blocks of a group without this line count only until
  *                          another attempt closes the group
  *           group, blocks

@@ -2,6 +2,7 @@
 #include "record/recorded.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "config/settings.h"
@@ -22,7 +23,7 @@ static void read_plan(struct recorded *r)
     json_t *cell;
     r->planned = root;
     json_array_foreach(json_object_get(root, "cells"), i, cell) recorded_describe(
-        recorded_add(r, recorded_text(cell, "id"), recorded_text(cell, "group")), cell);
+        recorded_add(r, json_text_of(cell, "id"), json_text_of(cell, "group")), cell);
     r->launches = json_integer_value(json_object_get(root, "launches"));
 }
 
@@ -54,10 +55,10 @@ static int read_header(struct recorded *r, const struct raw *raw, const char *pa
                        "foreign: recorded by workload '%s', but this run folder belongs to '%s'; "
                        "move the file to its own folder",
                        workload, r->workload);
-    recorded_set(&r->run_id, run);
-    recorded_set(&r->platform, platform);
-    recorded_set(&r->workload, workload);
-    recorded_set(&r->label, recorded_text(l->json, "label"));
+    xstrset(&r->run_id, run);
+    xstrset(&r->platform, platform);
+    xstrset(&r->workload, workload);
+    xstrset(&r->label, json_text_of(l->json, "label"));
     read_overrides(r, json_object_get(l->json, "overrides"));
     r->imported = json_is_object(json_object_get(l->json, "imported"));
     r->seed = (uint64_t)json_integer_value(json_object_get(l->json, "seed"));

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/recorded_cells.h"
 
+#include "base/jsontext.h"
 #include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *recorded_text(const json_t *object, const char *key)
-{
-    const char *s = json_string_value(json_object_get(object, key));
-    return s ? s : "";
-}
 
 static size_t group_index(struct recorded *r, const char *id)
 {
@@ -32,33 +27,27 @@ struct rec_cell *recorded_find(const struct recorded *r, const char *id)
     return NULL;
 }
 
-void recorded_set(char **to, const char *s)
-{
-    free(*to);
-    *to = xstrdup(s);
-}
-
 struct rec_cell *recorded_add(struct recorded *r, const char *id, const char *group)
 {
     ALLOC_MORE(r->cells, r->n_cells);
     struct rec_cell *c = &r->cells[r->n_cells++];
     *c = (struct rec_cell){.group = group_index(r, group)};
     snprintf(c->id, sizeof c->id, "%s", id);
-    recorded_set(&c->config, "");
-    recorded_set(&c->mode, "");
-    recorded_set(&c->params, "");
-    recorded_set(&c->ran, "");
+    xstrset(&c->config, "");
+    xstrset(&c->mode, "");
+    xstrset(&c->params, "");
+    xstrset(&c->ran, "");
     return c;
 }
 
 void recorded_describe(struct rec_cell *c, const json_t *o)
 {
-    recorded_set(&c->config, recorded_text(o, "config"));
-    recorded_set(&c->mode, recorded_text(o, "mode"));
+    xstrset(&c->config, json_text_of(o, "config"));
+    xstrset(&c->mode, json_text_of(o, "mode"));
     c->size_B = json_integer_value(json_object_get(o, "size_B"));
     c->busbw_factor = json_number_value(json_object_get(o, "busbw_factor"));
     if (json_is_string(json_object_get(o, "params")))
-        recorded_set(&c->params, recorded_text(o, "params"));
+        xstrset(&c->params, json_text_of(o, "params"));
 }
 
 /* The parameters of a cell line are an object, in the plugin's order, of texts and numbers. */
@@ -74,7 +63,7 @@ void recorded_set_params(struct rec_cell *c, json_t *params)
         text_addf(&t, "%s%s=%s", t.len ? " " : "", key, number ? number : json_string_value(v));
     }
     if (t.len)
-        recorded_set(&c->params, t.s);
+        xstrset(&c->params, t.s);
 }
 
 void recorded_set_metrics(struct rec_cell *c, const json_t *metrics)
@@ -86,8 +75,8 @@ void recorded_set_metrics(struct rec_cell *c, const json_t *metrics)
     c->units = xcalloc(c->n_metrics, sizeof *c->units);
     for (size_t i = 0; i < c->n_metrics; i++) {
         const json_t *m = json_array_get(metrics, i);
-        c->metrics[i] = xstrdup(recorded_text(m, "name"));
-        c->units[i] = xstrdup(recorded_text(m, "unit"));
+        c->metrics[i] = xstrdup(json_text_of(m, "name"));
+        c->units[i] = xstrdup(json_text_of(m, "unit"));
     }
 }
 

@@ -54,10 +54,6 @@ struct recorded {
     size_t n_spans;
 };
 
-/* recorded_text: a text member, "" if absent. recorded_set: replaces *to by a copy of s. */
-const char *recorded_text(const json_t *object, const char *key);
-void recorded_set(char **to, const char *s);
-
 struct rec_cell *recorded_find(const struct recorded *r, const char *id); /* NULL: none */
 struct rec_cell *recorded_add(struct recorded *r, const char *id, const char *group);
 void recorded_describe(struct rec_cell *c, const json_t *o); /* from plan.json or a cell line */

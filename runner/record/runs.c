@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/jsontext.h"
 #include "base/locate.h"
 #include "base/printable.h"
 #include "record/raw.h"
@@ -47,12 +48,6 @@ bool runs_measured(const char *dir)
 
 /* ---- keys ---- */
 
-static const char *member(const json_t *header, const char *key)
-{
-    const char *s = json_string_value(json_object_get(header, key));
-    return s ? s : "";
-}
-
 static int read_key(const char *path, struct run_folder *run)
 {
     AUTO(raw_close_of) struct raw *raw = NULL;
@@ -63,10 +58,11 @@ static int read_key(const char *path, struct run_folder *run)
     int got = raw_next(raw, 1u << RAW_HEADER, &l);
     if (got == 1)
         *run = (struct run_folder){
-            .key =
-                xstrfmt("%s\n%s\n%s\n%s\n", member(l.json, "platform"), member(l.json, "workload"),
-                        member(l.json, "label"), member(l.json, "run_id")),
-            .host = xstrdup(member(json_array_get(json_object_get(l.json, "hosts"), 0), "host"))};
+            .key = xstrfmt("%s\n%s\n%s\n%s\n", json_text_of(l.json, "platform"),
+                           json_text_of(l.json, "workload"), json_text_of(l.json, "label"),
+                           json_text_of(l.json, "run_id")),
+            .host =
+                xstrdup(json_text_of(json_array_get(json_object_get(l.json, "hosts"), 0), "host"))};
     return got < 0 ? GS_FAILED : GS_OK;
 }
 

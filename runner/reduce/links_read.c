@@ -2,6 +2,7 @@
 #include "reduce/links_read.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "common/round_peer.h"
 #include "record/record.h"
@@ -51,7 +52,7 @@ static void take_rank(struct links *l, struct links_config *to, const char *way,
 
 static int take_block(struct links *l, const struct recorded *r, const json_t *block)
 {
-    const struct rec_cell *c = recorded_find(r, recorded_text(block, "cell"));
+    const struct rec_cell *c = recorded_find(r, json_text_of(block, "cell"));
     const json_t *o = json_object_get(block, "each");
     char way[16] = "", congestion[16] = "";
     if (!c || !o || !recorded_param(c, "way", way, sizeof way) ||

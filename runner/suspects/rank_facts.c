@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "suspects/rank_facts.h"
 
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "record/recorded_cells.h"
 #include "record/throttle.h"
@@ -38,10 +39,10 @@ static void read_host(struct rank_facts *ranks, size_t rank, const json_t *host)
 {
     struct rank_facts *r = &ranks[rank];
     const json_t *gpu = json_object_get(host, "gpu");
-    r->host = xstrdup(recorded_text(host, "host"));
+    r->host = xstrdup(json_text_of(host, "host"));
     r->gpu = gpu;
-    r->model = xstrdup(gpu ? recorded_text(gpu, "name") : recorded_text(host, "cpu"));
-    r->uuid = xstrdup(recorded_text(gpu, "uuid"));
+    r->model = xstrdup(gpu ? json_text_of(gpu, "name") : json_text_of(host, "cpu"));
+    r->uuid = xstrdup(json_text_of(gpu, "uuid"));
     r->pcie_width = number(gpu, "pcie_width");
     r->nvlinks = number(gpu, "nvlinks");
     read_ways(r, json_object_get(gpu, "pcie_ways"));

@@ -2,6 +2,7 @@
 #include "suspects/suspects_data.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "common/round_peer.h"
 #include "record/recorded.h"
@@ -94,7 +95,7 @@ static int64_t param(const struct rec_cell *c, const char *key)
 static void read_block(struct reader *in, const struct raw_line *l)
 {
     struct suspects_data *d = in->d;
-    const struct rec_cell *c = recorded_find(in->r, recorded_text(l->json, "cell"));
+    const struct rec_cell *c = recorded_find(in->r, json_text_of(l->json, "cell"));
     int64_t block = json_integer_value(json_object_get(l->json, "block"));
     if (!in->counts || !c || c->group != 0)
         return;
@@ -118,15 +119,14 @@ static void read_block(struct reader *in, const struct raw_line *l)
 static void read_fail(struct reader *in, const json_t *o)
 {
     struct suspects_data *d = in->d;
-    const struct rec_cell *c = recorded_find(in->r, recorded_text(o, "cell"));
+    const struct rec_cell *c = recorded_find(in->r, json_text_of(o, "cell"));
     int rank = (int)json_integer_value(json_object_get(o, "rank"));
     int round = c ? (int)param(c, "round") : 0;
     int partner = round > 0 ? round_peer(rank, round - 1, (int)d->ranks) : -1;
     char *where =
         partner < 0 ? xstrfmt("rank %d", rank) : xstrfmt("rank %d with rank %d", rank, partner);
-    char *text =
-        xstrfmt("%s (host %s): %s in %s: %s", where, recorded_text(o, "host"),
-                recorded_text(o, "kind"), recorded_text(o, "phase"), recorded_text(o, "why"));
+    char *text = xstrfmt("%s (host %s): %s in %s: %s", where, json_text_of(o, "host"),
+                         json_text_of(o, "kind"), json_text_of(o, "phase"), json_text_of(o, "why"));
     bool known = false;
     for (size_t i = 0; i < d->n_failed; i++)
         known = known || !strcmp(d->failed[i], text);

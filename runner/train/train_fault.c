@@ -6,6 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* "; 60 step times recorded, not compared" */
+static void printed(struct train_fault *f, size_t steps)
+{
+    size_t n = strlen(f->why);
+    if (steps)
+        snprintf(f->why + n, sizeof f->why - n, "; %zu step time%s recorded, not compared", steps,
+                 steps == 1 ? "" : "s");
+}
+
 static void last_words(struct train_fault *f, const struct train_output *o)
 {
     size_t n = strlen(f->why);
@@ -20,6 +29,7 @@ struct train_fault train_judge(const struct train_settings *set, const char *sec
     struct train_fault f = {0};
     char limit[32];
     const struct train_step *steps;
+    size_t n = train_times_get(t, &steps);
     if (e->hung) {
         f.kind = "hang";
         snprintf(f.why, sizeof f.why, "ended after %s (timeout)",
@@ -34,12 +44,14 @@ struct train_fault train_judge(const struct train_settings *set, const char *sec
         f.kind = "failed";
         snprintf(f.why, sizeof f.why, "%s", train_times_wrong(t));
         return f;
-    } else if (!train_times_get(t, &steps)) {
+    } else if (!n) {
         f.kind = "failed";
         snprintf(f.why, sizeof f.why, "no step time in %s; compare its lines with 'time' of [%s]",
                  set->file ? "its file" : "its output", section);
     }
-    if (f.kind)
+    if (f.kind) {
+        printed(&f, n);
         last_words(&f, o);
+    }
     return f;
 }

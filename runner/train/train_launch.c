@@ -28,6 +28,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PRINTED_MAX 300000 /* times, at most 20 bytes each: a line has at most RAW_LINE_MAX */
+
 struct launching {
     const struct plan *plan;
     const char *dir;
@@ -75,6 +77,20 @@ static void say_result(const struct launching *l, const struct train_slot *s,
             more > 0 ? "; about " : "", more > 0 ? left : "", more > 0 ? " left" : "");
 }
 
+/* The times that the command printed before it failed stand in the fail line: no verdict reads them
+ * there. */
+static json_t *fail_line(const struct train_slot *s, const struct train_fault *f,
+                         const struct train_step *steps, size_t n)
+{
+    json_t *line = record_fail_line(
+        &(struct record_death){s->cell->id, f->kind, f->why, "", "train", s->copy, -1});
+    json_t *printed = json_array();
+    for (size_t i = 0; i < n && i < PRINTED_MAX; i++)
+        json_array_append_new(printed, json_integer((json_int_t)steps[i].ns));
+    json_object_set_new(line, "printed_ns", printed);
+    return line;
+}
+
 static int record_result(struct launching *l, struct train_slot *s, const struct train_fault *f,
                          const struct train_times *t, double took_s)
 {
@@ -83,9 +99,7 @@ static int record_result(struct launching *l, struct train_slot *s, const struct
     if (!f->kind)
         return train_slot_record(&l->record, s, steps, n, l->plan->set.measure.max_blocks, took_s);
     s->failed = true;
-    int code =
-        record_line(&l->record, record_fail_line(&(struct record_death){
-                                    s->cell->id, f->kind, f->why, "", "train", s->copy, -1}));
+    int code = record_line(&l->record, fail_line(s, f, steps, n));
     return code ? code : record_sync(&l->record);
 }
 

@@ -24,68 +24,53 @@ struct reader {
     int64_t dropped;
 };
 
-static int64_t integer(const json_t *o, const char *key)
-{
-    return json_integer_value(json_object_get(o, key));
-}
-
-static const char *string(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-    return s ? s : "";
-}
-
-static void set(char **to, const char *s)
-{
-    free(*to);
-    *to = xstrdup(s);
-}
-
 /* ---- lines ---- */
 
-static void read_comm(struct reader *f, const json_t *o)
+static bool read_comm(struct reader *f, const json_t *o)
 {
     struct trial_ranks *all = f->all;
     for (f->comm = 0; f->comm < all->n; f->comm++)
-        if (!strcmp(all->v[f->comm].name, string(o, "comm")))
+        if (!strcmp(all->v[f->comm].name, json_text_of(o, "comm")))
             break;
     if (f->comm == all->n) {
         all->v = xrealloc(all->v, (all->n + 1) * sizeof *all->v);
         all->v[all->n++] = (struct trial_comm){
-            .name = xstrdup(string(o, "comm")),
-            .ranks = integer(o, "ranks"),
-            .nodes = integer(o, "nodes"),
-            .abi = integer(o, "abi"),
-            .nccl = integer(o, "nccl"),
+            .name = xstrdup(json_text_of(o, "comm")),
+            .ranks = json_integer_of(o, "ranks"),
+            .nodes = json_integer_of(o, "nodes"),
+            .abi = json_integer_of(o, "abi"),
+            .nccl = json_integer_of(o, "nccl"),
             .takes_part = json_is_true(json_object_get(o, "takes_part")),
         };
     }
     struct trial_comm *c = &all->v[f->comm];
     c->found = xrealloc(c->found, (size_t)(c->files + 1) * sizeof *c->found);
     c->found[c->files++] = 0;
-    f->unix_s = (double)integer(o, "unix_s");
-    f->at_ns = (double)integer(o, "at_ns");
+    f->unix_s = (double)json_integer_of(o, "unix_s");
+    f->at_ns = (double)json_integer_of(o, "at_ns");
+    return true;
 }
 
 static bool read_step(struct trial_comm *c, const json_t *o)
 {
-    int64_t number = integer(o, "number");
+    int64_t number = json_integer_of(o, "number");
     if (number < 1 || number > STEPS_MAX)
         return false;
-    uint32_t hash = (uint32_t)strtoul(string(o, "hash"), NULL, 16);
-    c->found[c->files - 1] = hash ^ (uint32_t)integer(o, "call") * 2654435761u;
+    uint32_t hash = (uint32_t)strtoul(json_text_of(o, "hash"), NULL, 16);
+    c->found[c->files - 1] = hash ^ (uint32_t)json_integer_of(o, "call") * 2654435761u;
     for (; c->step < number; c->step++) {
         c->steps = xrealloc(c->steps, (size_t)(c->step + 1) * sizeof *c->steps);
-        c->steps[c->step] = (struct trial_step){integer(o, "calls"), integer(o, "bytes")};
+        c->steps[c->step] =
+            (struct trial_step){json_integer_of(o, "calls"), json_integer_of(o, "bytes")};
     }
     return true;
 }
 
 static bool same(const struct trial_visit *v, const json_t *o)
 {
-    return v->step == integer(o, "step") && v->block == integer(o, "block") &&
-           v->copy == integer(o, "copy") && v->steps == integer(o, "steps") &&
-           !strcmp(v->arm, string(o, "arm"));
+    return v->step == json_integer_of(o, "step") && v->block == json_integer_of(o, "block") &&
+           v->copy == json_integer_of(o, "copy") && v->steps == json_integer_of(o, "steps") &&
+           !strcmp(v->arm, json_text_of(o, "arm"));
 }
 
 static struct trial_visit *visit_of(struct reader *f, struct trial_comm *c, const json_t *o)
@@ -98,12 +83,12 @@ static struct trial_visit *visit_of(struct reader *f, struct trial_comm *c, cons
         return &c->visits[i];
     c->visits = xrealloc(c->visits, (c->n + 1) * sizeof *c->visits);
     struct trial_visit *v = &c->visits[c->n++];
-    *v = (struct trial_visit){.step = integer(o, "step"),
-                              .block = integer(o, "block"),
-                              .copy = integer(o, "copy"),
-                              .steps = integer(o, "steps"),
-                              .calls = integer(o, "calls"),
-                              .arm = xstrdup(string(o, "arm")),
+    *v = (struct trial_visit){.step = json_integer_of(o, "step"),
+                              .block = json_integer_of(o, "block"),
+                              .copy = json_integer_of(o, "copy"),
+                              .steps = json_integer_of(o, "steps"),
+                              .calls = json_integer_of(o, "calls"),
+                              .arm = xstrdup(json_text_of(o, "arm")),
                               .least_ns = UINT64_MAX,
                               .taken = json_incref(json_object_get(o, "taken")),
                               .ran = json_incref(json_object_get(o, "ran"))};
@@ -111,9 +96,8 @@ static struct trial_visit *visit_of(struct reader *f, struct trial_comm *c, cons
 }
 
 /* The time of a visit: that of its middle steps, for as many steps as there are without the first, which
- * still runs collectives of the arm before. Steps are timed on the host. Where a job waits for its
- * GPUs, to log a loss, one step is longer, and the next is shorter, because the host gets ahead of the
- * GPU again. A visit can have one of the two without the other. 0: the times are in no order. */
+ * still runs collectives of the arm before. The host times the steps: where a job waits for its GPUs,
+ * one step is longer and the next shorter, and a visit may have one of the two. 0: times in no order. */
 static uint64_t visit_ns(const json_t *at, size_t n)
 {
     AUTO_FREE double *step = xcalloc(n, sizeof *step);
@@ -130,9 +114,7 @@ static bool read_visit(struct reader *f, struct trial_comm *c, const json_t *o)
 {
     const json_t *at = json_object_get(o, "at_ns");
     size_t n = json_array_size(at);
-    if (n < 3 || n != (size_t)integer(o, "steps") + 1)
-        return false;
-    uint64_t took = visit_ns(at, n);
+    uint64_t took = n < 3 || n != (size_t)json_integer_of(o, "steps") + 1 ? 0 : visit_ns(at, n);
     if (!took)
         return false;
     struct trial_visit *v = visit_of(f, c, o);
@@ -140,31 +122,29 @@ static bool read_visit(struct reader *f, struct trial_comm *c, const json_t *o)
         v->at = f->unix_s + ((double)json_integer_value(json_array_get(at, 0)) - f->at_ns) / 1e9;
     v->most_ns = took > v->most_ns ? took : v->most_ns;
     v->least_ns = took < v->least_ns ? took : v->least_ns;
-    int64_t unavailable = integer(o, "unavailable");
+    int64_t unavailable = json_integer_of(o, "unavailable");
     v->unavailable = unavailable > v->unavailable ? unavailable : v->unavailable;
     return true;
 }
 
 static void read_end(struct reader *f, struct trial_comm *c, const json_t *o)
 {
-    int64_t last = integer(o, "last_call_ns");
+    int64_t last = json_integer_of(o, "last_call_ns");
     c->ended++;
-    c->calls = integer(o, "calls");
+    c->calls = json_integer_of(o, "calls");
     c->dropped = f->dropped;
-    c->silent_s = last ? (double)(integer(o, "at_ns") - last) / 1e9 : 0;
-    set(&c->state, string(o, "state"));
+    c->silent_s = last ? (double)(json_integer_of(o, "at_ns") - last) / 1e9 : 0;
+    xstrset(&c->state, json_text_of(o, "state"));
 }
 
 static bool read_line(struct reader *f, const json_t *o)
 {
-    const char *type = string(o, "type");
-    if (!strcmp(type, "comm")) {
-        read_comm(f, o);
-        return true;
-    }
+    const char *type = json_text_of(o, "type");
+    if (!strcmp(type, "comm"))
+        return read_comm(f, o);
     if (!strcmp(type, "loaded")) {
         f->all->loaded++;
-        f->all->nccl = integer(o, "nccl");
+        f->all->nccl = json_integer_of(o, "nccl");
         return true;
     }
     if (f->comm >= f->all->n)
@@ -172,9 +152,9 @@ static bool read_line(struct reader *f, const json_t *o)
     struct trial_comm *c = &f->all->v[f->comm];
     if (!strcmp(type, "step"))
         return read_step(c, o);
-    else if (!strcmp(type, "visit"))
+    if (!strcmp(type, "visit"))
         return read_visit(f, c, o);
-    else if (!strcmp(type, "dropped"))
+    if (!strcmp(type, "dropped"))
         f->dropped++;
     else if (!strcmp(type, "end"))
         read_end(f, c, o);
@@ -182,7 +162,7 @@ static bool read_line(struct reader *f, const json_t *o)
         c->captured = true;
     else if (!strcmp(type, "over")) {
         c->over++;
-        set(&c->why, string(o, "why"));
+        xstrset(&c->why, json_text_of(o, "why"));
     }
     return true;
 }
@@ -192,7 +172,7 @@ static bool read_line(struct reader *f, const json_t *o)
 static int read_file(struct trial_ranks *r, const char *path)
 {
     struct reader f = {.all = r, .comm = SIZE_MAX};
-    char *line = NULL;
+    AUTO_FREE char *line = NULL;
     size_t cap = 0;
     ssize_t n;
     int number = 0, code = GS_OK;
@@ -208,7 +188,6 @@ static int read_file(struct trial_ranks *r, const char *path)
     if (f.comm < r->n && f.dropped > r->v[f.comm].dropped)
         r->v[f.comm].dropped = f.dropped;
     fclose(in);
-    free(line);
     return code;
 }
 
@@ -248,8 +227,7 @@ static void keep_whole(struct trial_comm *c)
 
 static int is_journal(const struct dirent *e)
 {
-    size_t n = strlen(e->d_name);
-    return n > 6 && !strcmp(e->d_name + n - 6, ".jsonl");
+    return text_ends(e->d_name, ".jsonl");
 }
 
 int trial_ranks_read(struct trial_ranks *r, const char *dir)

@@ -29,6 +29,16 @@ static const struct trial_visit *find(const struct trial_comm *c, int64_t block,
     return NULL;
 }
 
+/* The logarithm of auto's step in a block, the mean of its two visits, for an arm; for auto's second
+ * copy that of the first. NaN: the block lacks it. */
+static double base_of(const struct trial_comm *c, const struct trial_visit *v)
+{
+    const struct trial_visit *base = find(c, v->block, BASELINE, 0), *again = NULL;
+    if (!v->copy)
+        again = find(c, v->block, BASELINE, 1);
+    return !base ? (double)NAN : (log(step_s(base)) + log(step_s(again ? again : base))) / 2;
+}
+
 /* From the blocks that have both the arm and auto. */
 static struct effect effect_of(const struct trial_comm *c, const char *arm, int64_t copy,
                                size_t draws)
@@ -37,10 +47,11 @@ static struct effect effect_of(const struct trial_comm *c, const char *arm, int6
     struct rng rng;
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++) {
-        const struct trial_visit *v = &c->visits[i], *base;
-        if (strcmp(v->arm, arm) || v->copy != copy || !(base = find(c, v->block, BASELINE, 0)))
+        const struct trial_visit *v = &c->visits[i];
+        double base;
+        if (strcmp(v->arm, arm) || v->copy != copy || isnan(base = base_of(c, v)))
             continue;
-        x[n] = (struct nested){.launch = (int)n, .value = log(step_s(v) / step_s(base))};
+        x[n] = (struct nested){.launch = (int)n, .value = log(step_s(v)) - base};
         n++;
     }
     rng_seed(&rng, 1);

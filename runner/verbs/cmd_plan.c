@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct plan_options {
     const char **set;
@@ -26,6 +27,17 @@ struct plan_options {
 };
 
 /* ---- one workload ---- */
+
+/* "25 s to 30 s"; one of them if both are the same. */
+static const char *range(char *buf, size_t n, double least_s, double most_s)
+{
+    char least[32], most[32];
+    units_human_time(least, sizeof least, least_s);
+    units_human_time(most, sizeof most, most_s);
+    bool same = !strcmp(least, most);
+    snprintf(buf, n, "%s%s%s", least, same ? "" : " to ", same ? "" : most);
+    return buf;
+}
 
 static void print_train_cost(const struct plan *p, const struct plan_cost *cost)
 {
@@ -40,7 +52,8 @@ static void print_rank_cost(const struct plan_cost *cost)
     printf("memory: %s a rank on the host", HUMAN_SIZE(cost->host_B));
     if (cost->device_B)
         printf(", %s on its device", HUMAN_SIZE(cost->device_B));
-    printf("\ntime: %s to %s\n", HUMAN_TIME(cost->time_s), HUMAN_TIME(cost->most_s));
+    char time[80];
+    printf("\ntime: %s\n", range(time, sizeof time, cost->time_s, cost->most_s));
 }
 
 static void print_cost(const struct plan *p)
@@ -138,6 +151,7 @@ static void plan_section(struct planned *all, struct config *c, const char *sect
 /* "72 cells in 2 workloads; 40 s to 2.1 min" */
 static void print_total(const struct planned *all)
 {
+    char time[80];
     double least_s = 0, most_s = 0;
     size_t cells = 0, train = 0;
     for (size_t i = 0; i < all->n; i++) {
@@ -152,7 +166,7 @@ static void print_total(const struct planned *all)
     if (train == all->n)
         printf("at most %s\n\n", HUMAN_TIME(most_s));
     else
-        printf("%s to %s, more on a busy machine\n\n", HUMAN_TIME(least_s), HUMAN_TIME(most_s));
+        printf("%s, more on a busy machine\n\n", range(time, sizeof time, least_s, most_s));
 }
 
 static void print_plans(const struct planned *all, const struct plan_options *o)

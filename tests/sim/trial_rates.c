@@ -39,7 +39,7 @@ static const struct regime regimes[] = {
     {"noise 1%; three arms", 3, 0.01, 0, 0.05, -0.03, 0, 0.8},
     {"noise 1%; correlated visits", 3, 0.005, 0.01, 0.05, -0.03, 0, 0.8},
     {"noise 1%; one visit of fifty 5% slower", 3, 0.01, 0, 0.05, -0.03, 0.05, 0.8},
-    {"noise 3%; three arms", 3, 0.03, 0, 0.05, -0.03, 0, 0},
+    {"noise 3%; three arms", 3, 0.03, 0, 0.05, -0.03, 0, 0.75}, /* 0.84 of many trials */
 };
 enum { REGIMES = sizeof regimes / sizeof *regimes };
 

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tier: slow
+#
+# The page of all platforms stays small enough to be sent by mail: 3 MB, of which the figures of all
+# recordings take 1 MB. Figures take minutes to draw, so the page here has none.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/committed.sh
+. "$top/tests/committed.sh"
+
+ok 'the tables of the recordings are made' committed_tables "$tmp/csv"
+cd "$top" || exit 1
+ok 'a page of all platforms is made' \
+    "$gradsync" report -q --all --csv "$tmp/csv" --figures "$tmp/none" -o "$tmp/page.html"
+size=$(wc -c <"$tmp/page.html")
+is "$((size > 500000 && size < 2000000))" 1 'the page without figures has less than 2 MB'
+diag "$size bytes"
+done_testing
