@@ -5,6 +5,9 @@
 
 #include <math.h>
 
+/* A smaller payload would read "0.0GB". */
+#define LEAST_B 0.05e9
+
 void multinode_see(struct multinode *m, const struct recorded *r, const struct series *s,
                    const struct summary *summary)
 {
@@ -21,7 +24,7 @@ void multinode_see(struct multinode *m, const struct recorded *r, const struct s
 
 char *multinode_text(const struct multinode *m)
 {
-    if (!(m->size_B > 0))
+    if (m->size_B < LEAST_B)
         return NULL;
     return xstrfmt("The median bandwidth of all_reduce with a %.1fGB payload (%zu trials, %lld "
                    "ranks):\n algbw: %.3f GBps (%.1f Gbps)\n busbw: %.3f GBps (%.1f Gbps)\n",

@@ -19,5 +19,5 @@ struct multinode {
 /* Keeps the series if it is a collective with the largest payload so far. */
 void multinode_see(struct multinode *m, const struct recorded *r, const struct series *s,
                    const struct summary *summary);
-/* The lines; the caller frees them. NULL: no series was kept. */
+/* The lines; the caller frees them. NULL: no series of 50 MB or more was kept. */
 char *multinode_text(const struct multinode *m);

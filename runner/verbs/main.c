@@ -95,7 +95,7 @@ static int unknown_verb(const char *word)
     for (size_t i = 0; i < VERBS; i++)
         names[i] = verbs[i].name;
     const char *near = text_nearest(word, names, VERBS);
-    return fail(GS_USAGE, "no verb '%s'%s; 'gradsync help' lists them", word, DID_YOU_MEAN(near));
+    return fail(GS_USAGE, "no verb '%s'; 'gradsync help' lists them%s", word, DID_YOU_MEAN(near));
 }
 
 int main(int argc, char **argv)

@@ -20,6 +20,8 @@ static void the_known_lines(void **state)
                               "16 ranks):\n algbw: 239.742 GBps (1917.9 Gbps)\n"
                               " busbw: 449.515 GBps (3596.1 Gbps)\n");
     free(text);
+    m.size_B = 4e6; /* it would read 0.0GB */
+    assert_null(multinode_text(&m));
 }
 
 static void the_largest_payload_on_several_nodes(void **state)
