@@ -2,18 +2,20 @@
 #include "reduce/multinode.h"
 
 #include "base/text.h"
+#include "reduce/nccl_sections.h"
 
 #include <math.h>
 
-/* A smaller payload would read "0.0GB". */
-#define LEAST_B 0.05e9
+#define LEAST_B 0.1e9 /* a smaller payload would be printed as 0.0GB */
 
 void multinode_see(struct multinode *m, const struct recorded *r, const struct series *s,
                    const struct summary *summary)
 {
     const struct rec_cell *cell = &r->cells[s->cell];
     double size_B = (double)cell->size_B;
-    if (r->nodes < 2 || size_B <= m->size_B || !(summary->busbw > 0) || !isfinite(summary->algbw))
+    if (nccl_sections_collective(cell) != COLLECTIVE_ALLREDUCE || r->nodes < 2 ||
+        size_B < LEAST_B || size_B <= m->size_B || !(summary->busbw > 0) ||
+        !isfinite(summary->algbw))
         return;
     *m = (struct multinode){.size_B = size_B,
                             .algbw = summary->algbw,
@@ -24,7 +26,7 @@ void multinode_see(struct multinode *m, const struct recorded *r, const struct s
 
 char *multinode_text(const struct multinode *m)
 {
-    if (m->size_B < LEAST_B)
+    if (!(m->size_B > 0))
         return NULL;
     return xstrfmt("The median bandwidth of all_reduce with a %.1fGB payload (%zu trials, %lld "
                    "ranks):\n algbw: %.3f GBps (%.1f Gbps)\n busbw: %.3f GBps (%.1f Gbps)\n",
