@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-#   drawn.sh DRAWINGS   names the figures that were drawn, and the command that shows the latest run of
-#                       this machine, or else of the platform that was drawn
+#   drawn.sh DRAWINGS GRADSYNC   names the figures that were drawn, what to set where training steps
+#                                were measured, and the command that shows the latest run of this
+#                                machine, or else of the platform that was drawn
 set -euo pipefail
 shopt -s nullglob
 read -ra drawings <"$1" || true
@@ -18,5 +19,8 @@ if [ ${#folders[@]} -gt 1 ]; then
     printf 'figures: %s in figures/out/, as SVG, PDF and PNG\n' "${#figures[@]}"
 else
     printf '%s\n' "${figures[@]}"
+fi
+if [[ " ${figures[*]} " == *" figures/out/$platform/answer.svg "* ]]; then
+    "$2" advise "$platform" 2>/dev/null | sed -n 1p || true
 fi
 if [ -n "$latest" ]; then echo "show the result: build/gradsync show $latest"; fi

@@ -20,11 +20,11 @@ drawn_only := $(if $(or $(filter report,$(MAKECMDGOALS)),$(filter command,$(plat
 figures: all ## measure this machine if it has no recording, and draw its figures; PLATFORM=NAME, CONFIGS=auto,ring: only these; COLOURS: docs/tables.md
 	@$(if $(filter-out local,$(drawn_only)),,bash mk/measure.sh '$(BUILD)/gradsync')
 	@$(MAKE) --no-print-directory drawn ONLY='$(or $(drawn_only),own)'
-	@bash mk/drawn.sh $(csv)/drawings
+	@bash mk/drawn.sh $(csv)/drawings '$(BUILD)/gradsync'
 figures-all: all ## draw every recording, also those of this repository
 	@bash mk/measure.sh '$(BUILD)/gradsync'
 	@$(MAKE) --no-print-directory drawn ONLY=
-	@bash mk/drawn.sh $(csv)/drawings
+	@bash mk/drawn.sh $(csv)/drawings '$(BUILD)/gradsync'
 # What can be drawn is known when every recording was read: one that is damaged is named and left out,
 # the rest is drawn, and that ends in an error. A paper or tables asked for by name stop at it instead.
 drawn:
@@ -118,7 +118,7 @@ $(foreach p,$(pairs),$(call remember,$(csv)/panels/$p/runs,$(filter $p/%,$(runs)
 include $(pairs:%=$(csv)/panels/%/figures.mk)
 # The answer, for each platform with training steps.
 step_levels := ,(synthetic|step|trial|training)(,|$$)
-stepped := $(sort $(foreach r,$(if $(shown),$(shell cd $(csv)/parts && grep -lsE '$(step_levels)' $(shown:%=%/compare.csv) || true)),$(firstword $(subst /, ,$r))))
+stepped := $(sort $(foreach r,$(if $(and $(shown),$(wildcard $(csv)/parts)),$(shell cd $(csv)/parts && grep -lsE '$(step_levels)' $(shown:%=%/compare.csv) || true)),$(firstword $(subst /, ,$r))))
 $(foreach p,$(stepped),$(eval $(call drawing,$p/answer,answer,$(csv)/compare.csv $(csv)/chosen.csv,csv answer)))
 # What else is drawn is added to `drawings` by the makefiles that follow.
 .SECONDEXPANSION:

@@ -22,14 +22,15 @@ runs() { # folders below data/raw that hold a recording, with a manifest (-e) or
     done
 }
 # Finished runs as a whole; of an unfinished one each recording, in itself. That it is unfinished is
-# no fault, unless its manifest is in $sums: sha256sum misses it then.
+# no fault, unless its manifest is in $sums: sha256sum misses it then. One that was entered as it is
+# needs no remark.
 check_runs() {
     local bad=0 run
     [ -d data/raw ] || return 0
     runs -e | xargs -0 -r "$gradsync" check -q || bad=1
     while IFS= read -rd '' run; do
         find "$run" -name 'launch-*.jsonl' -print0 | xargs -0 -r "$gradsync" check -q || bad=1
-        entered | grep -Fqx "$run/MANIFEST.json" ||
+        entered | grep -Fq "$run/" ||
             echo "$run: unfinished, which is harmless here: 'gradsync resume $run' completes it, or remove the folder" >&2
     done < <(runs ! -e)
     return $bad

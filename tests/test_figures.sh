@@ -155,8 +155,10 @@ is "$(figures_of ONLY=two CONFIGS=auto,ring/LL128 COLOURS="$other" | wc -l)|$(bl
     'COLOURS gives the configs other colours'
 exits 2 'a wrong colour is refused' env COLOURS='#12345' figures/draw latency x y
 like "$err" "COLOURS='#12345': must be eight colours" 'the error says what COLOURS must be'
-like "$(bash mk/drawn.sh data/csv/drawings)" 'figures/out/two/answer.svg' 'the figures are named'
-like "$(bash mk/drawn.sh data/csv/drawings)" 'show the result: build/gradsync show data/raw/two/' \
+drawn=$(bash mk/drawn.sh data/csv/drawings "$gradsync")
+like "$drawn" 'figures/out/two/answer.svg' 'the figures are named'
+like "$drawn" $'\n(Try|Set|Change|Leave) .* two[ (]' 'what to set is said in one line'
+like "$drawn" 'show the result: build/gradsync show data/raw/two/' \
     'the command that shows the run is named'
 rm data/SHA256SUMS
 

@@ -71,6 +71,13 @@ like "$("$gradsync" help links)" \
 like "$("$gradsync" help lan)" 'a word of \[sites\].*lan +rate, B/s' \
     'help explains a word of a site by itself'
 
+# ---- its links need hosts
+exits 2 'links refuses sites without hosts, whose ranks would all run here' \
+    "$gradsync" links -o links.data "$plan"
+one_line "$err" 'the refusal is one line'
+like "$err" '0 hosts for 4 sites; name one host of each site' 'the refusal says what to do'
+is "$(ls links.data 2>/dev/null)" '' 'nothing was measured'
+
 # ---- its claims
 ok 'a config with impossible claims is still a config' "$gradsync" check "$plan"
 is "$(grep -c 'wan-4site.ini:[0-9]*: warning: ' <<<"$err")" 14 \

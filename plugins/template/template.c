@@ -21,7 +21,7 @@ struct cell {
 };
 
 static const struct wl_param params[] = {
-    {"size", WL_SIZE, WL_AXIS, WL_FIELD(struct cell, size, uint64_t), "B", "64KiB", 8, 1e12, NULL,
+    {"size", WL_SIZE, WL_AXIS, WL_FIELD(struct cell, size, uint64_t), "B", "64KiB", 8, 0x1p40, NULL,
      "bytes to copy; a multiple of 8"},
     {"method", WL_CHOICE, WL_CONFIG, WL_FIELD(struct cell, method, int), NULL, "memcpy", 0, 0,
      methods, "how to copy them"},

@@ -100,7 +100,8 @@ static void put_tuner(const struct emitted *e)
     struct choice c;
     size_t n = e->of->level < LEVEL_TRIAL ? 1 : 3;
     if (!setting_is_tunable(&e->setting, e->of->c) || !choice_parse(&c, e->of->c->config)) {
-        printf("# %s is more than a tuner can choose; it can only lower the number of CTAs.\n",
+        printf("# %s is more than a tuner can choose: algorithm, protocol, and fewer CTAs than "
+               "NCCL takes by itself.\n",
                e->of->c->config);
         return;
     }
@@ -231,11 +232,24 @@ static void put_shape(const struct steps_evidence *s, size_t shape, const struct
     }
 }
 
+/* Those with steps: only they can have advice. */
+static int need_one(const struct steps_evidence *s)
+{
+    AUTO_TEXT struct text names = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_shapes; i++)
+        if (!i || strcmp(s->shapes[i].platform, s->shapes[i - 1].platform) != 0)
+            text_addf(&names, "%s%s", n++ ? ", " : "", s->shapes[i].platform);
+    return n < 2 ? GS_OK
+                 : fail(GS_USAGE, "advise: --emit needs one platform; with steps there are %s",
+                        names.s);
+}
+
 int emit_print(const struct steps_evidence *s, const char *name)
 {
-    for (size_t i = 1; i < s->n_shapes; i++)
-        if (strcmp(s->shapes[i].platform, s->shapes[0].platform) != 0)
-            return fail(GS_USAGE, "advise: --emit needs one platform; there are %s", s->platforms);
+    int code = need_one(s);
+    if (code)
+        return code;
     if (!s->n_shapes)
         printf("# Nothing to set: no steps were measured on %s.\n", s->platforms);
     for (size_t i = 0; i < s->n_shapes; i++)

@@ -37,21 +37,28 @@ static size_t groups_done(const struct progress *p, const struct control *beat)
     return left < p->plan->n_groups ? p->plan->n_groups - left : 0;
 }
 
-static double fraction(const struct progress *p, const struct control *beat)
+static double of_launch(const struct progress *p, const struct control *beat)
 {
     size_t done = groups_done(p, beat);
-    double of_launch = p->plan->n_groups ? (double)done / (double)p->plan->n_groups : 1;
-    return (p->launch - 1 + of_launch) / (double)p->plan->set.measure.launches;
+    return p->plan->n_groups ? (double)done / (double)p->plan->n_groups : 1;
 }
 
-/* Each remaining launch is assumed to take the mean time of the launches so far. */
+static double fraction(const struct progress *p, const struct control *beat)
+{
+    return (p->launch - 1 + of_launch(p, beat)) / (double)p->plan->set.measure.launches;
+}
+
+/* Each remaining launch is assumed to take the mean time of the launches so far, and so is this one
+ * until its ranks have an estimate. */
 static double time_left(const struct progress *p, const struct control *beat)
 {
     double to_come = (double)(p->plan->set.measure.launches - p->launch);
     int seen = p->launch - p->began_launch;
     double elapsed = (double)(clock_now_ns() - p->began_ns) * 1e-9;
     double launch_s = seen > 0 ? elapsed / seen : elapsed + beat->left_s;
-    return beat->left_s + to_come * launch_s;
+    double here_s =
+        seen > 0 && !(beat->left_s > 0) ? launch_s * (1 - of_launch(p, beat)) : beat->left_s;
+    return here_s + to_come * launch_s;
 }
 
 /* ---- the line ---- */

@@ -148,7 +148,8 @@ int numbers_open(struct numbers *b, const char *path, struct paper_tables tables
 static int no_such(const struct numbers *b, const char *name)
 {
     const char *near = definitions_nearest(&b->d, name);
-    return fail(GS_USAGE, "no number '%s' in %s%s", name, b->d.path, DID_YOU_MEAN(near));
+    return fail(GS_USAGE, "no number '%s' in %s; 'gradsync why' lists them%s", name, b->d.path,
+                DID_YOU_MEAN(near));
 }
 
 int numbers_answer(struct numbers *b, const char *name, struct answer **out)

@@ -147,15 +147,18 @@ static int verify_file(const char *path, json_t *entry)
     if (!S_ISREG(st.st_mode))
         return fail_at(GS_FAILED, path, 0, "is not a regular file; restore the file");
     if (st.st_size < bytes)
-        return fail_at(GS_FAILED, path, 0, "truncated: %lld of the %lld bytes recorded",
-                       (long long)st.st_size, (long long)bytes);
+        return fail_at(
+            GS_FAILED, path, 0,
+            "truncated: %lld of the %lld bytes recorded; restore the file, or remove its "
+            "run folder",
+            (long long)st.st_size, (long long)bytes);
     char hex[65];
     bool same = sha256 && st.st_size == bytes;
     int code = same ? sha256_file(path, hex) : GS_OK;
     if (!code && (!same || strcmp(hex, sha256)))
         code = fail_at(GS_FAILED, path, 0,
                        "edited since the run was completed: its SHA-256 is not the "
-                       "one in " RECORD_MANIFEST);
+                       "one in " RECORD_MANIFEST "; restore the file, or remove its run folder");
     return code;
 }
 

@@ -39,7 +39,7 @@ static void list_sites(const struct config *c, struct words *sites)
             words_add(sites, c->entries[i].key);
 }
 
-static int read_sites(struct job *j, const char *hosts)
+static int read_sites(struct job *j, const char *hosts, int64_t nodes)
 {
     AUTO_WORDS struct words host = {0};
     int code = GS_OK;
@@ -49,7 +49,7 @@ static int read_sites(struct job *j, const char *hosts)
     if (j->sites.n < 2)
         code = fail_at(GS_USAGE, j->config->path, 0,
                        "[sites] has %zu sites; links need two or more", j->sites.n);
-    else if (*hosts && host.n != j->sites.n)
+    else if (*hosts ? host.n != j->sites.n : nodes < (int64_t)j->sites.n)
         code = fail_at(GS_USAGE, j->config->path, 0,
                        "[launch] hosts has %zu hosts for %zu sites; name one host of each site, in "
                        "the order of [sites], e.g. --set launch:hosts=a,b",
@@ -131,7 +131,7 @@ static int measure(const struct request *q, const char *path, char **dir, struct
         return code;
     code = settings_read(j.config, &set);
     if (!code)
-        code = read_sites(&j, set.launch.hosts);
+        code = read_sites(&j, set.launch.hosts, set.launch.nodes);
     if (!code)
         code = make_text(&j);
     if (!code) {
@@ -174,7 +174,10 @@ static int write_config(const struct links *l, const char *dir, const char *to)
     if (text && !files_replace(to, text, 0644))
         code = fail_file(to, "written", errno);
     if (!code)
-        say("written: %s; next: gradsync model %s", to, to);
+        say("written: %s; next: %sgradsync model --plan %s", to,
+            strstr(config.s, "[model]") ? ""
+                                        : "add the section [model] ('gradsync help model'), then ",
+            to);
     return code;
 }
 
@@ -226,7 +229,7 @@ int cmd_links(int argc, char **argv)
             "Measures the links between the sites of a config, over the ports of wan_sync: "
             "rates by streams and congestion control, RTT, loss, MTU. With RUN: prints the result "
             "of that earlier run.",
-        .example = "gradsync links wan-4site --write measured.ini",
+        .example = "gradsync links my-sites.ini --write measured.ini",
         .options = options,
         .min_args = 1,
         .max_args = 1};

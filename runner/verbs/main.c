@@ -61,7 +61,7 @@ int main_help(void)
 static int unknown_verb(const char *word)
 {
     const char *near = NEAREST(word, verbs, COUNT(verbs), name);
-    return fail(GS_USAGE, "no verb '%s'%s; 'gradsync help' lists them", word, DID_YOU_MEAN(near));
+    return fail(GS_USAGE, "no verb '%s'; 'gradsync help' lists them%s", word, DID_YOU_MEAN(near));
 }
 
 int main(int argc, char **argv)

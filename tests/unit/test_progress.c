@@ -9,6 +9,8 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static char a[] = "size=8 config=a", section[] = "null", config[] = "ring", mode[] = "";
 static struct cell cells[] = {
@@ -59,12 +61,41 @@ static void what_was_there_before_is_done(void **state)
     assert_non_null(strstr(line, " 33% 1s left, launch 1/1, group 2/6, null init"));
 }
 
+/* Two launches took 20 s, so the third, which has no estimate yet, takes 10 s. */
+static void a_launch_without_an_estimate_takes_as_long_as_the_others(void **state)
+{
+    (void)state;
+    struct plan plan = plan_of(4, 3);
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    struct progress p = {.plan = &plan,
+                         .style = PROGRESS_PLAIN,
+                         .launch = 3,
+                         .began_launch = 1,
+                         .began_ns = (uint64_t)(t.tv_sec - 20) * UINT64_C(1000000000)};
+    const struct control first = {.phase = "init", .groups = 4};
+    char said[80] = "";
+    int real = dup(STDERR_FILENO);
+    FILE *f = tmpfile();
+    assert_non_null(f);
+    assert_true(dup2(fileno(f), STDERR_FILENO) >= 0);
+    progress_beat(&p, &first);
+    fflush(stderr);
+    assert_true(dup2(real, STDERR_FILENO) >= 0);
+    close(real);
+    rewind(f);
+    assert_non_null(fgets(said, sizeof said, f));
+    fclose(f);
+    assert_non_null(strstr(said, "null: 60%, about 1"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_line_says_it_all),
         cmocka_unit_test(a_narrow_terminal_cuts_the_end),
         cmocka_unit_test(what_was_there_before_is_done),
+        cmocka_unit_test(a_launch_without_an_estimate_takes_as_long_as_the_others),
     };
     return cmocka_run_group_tests_name("progress", tests, NULL, NULL);
 }
