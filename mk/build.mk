@@ -5,7 +5,7 @@
 iniparser_dir := $(firstword $(wildcard /usr/include/iniparser /usr/local/include/iniparser))
 CPPFLAGS_ALL := -std=c11 -D_GNU_SOURCE -Irunner -Iplugins $(iniparser_dir:%=-isystem %) -MMD -MP
 numa := $(if $(wildcard /usr/include/hwloc.h /usr/local/include/hwloc.h),hwloc,none)
-LIBS := -liniparser -ljansson -lsodium -lsqlite3 $(if $(filter hwloc,$(numa)),-lhwloc) -lm -ldl -lpthread
+LIBS := -liniparser -ljansson -lsodium -lcrypto -lsqlite3 $(if $(filter hwloc,$(numa)),-lhwloc) -lm -ldl -lpthread
 # Hardening as in plugins (plugin.mk); programs are position-independent.
 compile = $(CPPFLAGS_ALL) $(WARNINGS) $(CFLAGS) $(gs_harden_cc) $(if $(gs_hardened),-fPIE)
 link_program = $(CFLAGS) $(LDFLAGS) $(gs_harden_ld) $(if $(gs_hardened),-pie) -rdynamic

@@ -9,7 +9,7 @@ packages=(
     gcc libc6-dev make perl git pkg-config # builds it; perl runs the tests
     libiniparser-dev                       # reads configs
     libjansson-dev                         # reads and writes recordings
-    libsodium-dev                          # checksums of recordings
+    libssl-dev libsodium-dev               # checksums of recordings, proofs between sites
     libsqlite3-dev                         # queries of the tables, for why and the papers
     openmpi-bin libopenmpi-dev             # starts the ranks, and mpi_allreduce
     libhwloc-dev                           # binds them to processors near their GPUs
@@ -31,11 +31,11 @@ elsewhere() {
     cat <<'TXT'
 gradsync: this is neither Debian nor Ubuntu. Install these with your package manager:
   gcc 10+, GNU make 4.3+, bash, perl, git, pkg-config
-  iniparser 4.1+, jansson 2.10+, libsodium, SQLite 3.35+, an MPI with mpicc and mpirun (Open MPI; MPI_HOME=…),
+  iniparser 4.1+, jansson 2.10+, libsodium, OpenSSL 1.1+, SQLite 3.35+, an MPI with mpicc and mpirun (Open MPI; MPI_HOME=…),
   OpenBLAS, gnuplot 5.4+ with the cairo terminals, DejaVu Sans, cmocka 1.1.5+
-  Fedora:    dnf install gcc make perl perl-Test-Harness git pkgconf iniparser-devel jansson-devel libsodium-devel sqlite-devel
+  Fedora:    dnf install gcc make perl perl-Test-Harness git pkgconf iniparser-devel jansson-devel libsodium-devel openssl-devel sqlite-devel
              openmpi-devel openblas-devel gnuplot dejavu-sans-fonts libcmocka-devel
-  openSUSE:  zypper install gcc make perl git pkgconf libiniparser-devel libjansson-devel libsodium-devel sqlite3-devel
+  openSUSE:  zypper install gcc make perl git pkgconf libiniparser-devel libjansson-devel libsodium-devel libopenssl-devel sqlite3-devel
              openmpi4-devel openblas-devel gnuplot dejavu-fonts libcmocka-devel
 TXT
     CC=${CC:-gcc} exec bash "$(dirname "$0")/found.sh" --require

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SHA-256 checksums by libsodium.
+ * SHA-256 checksums by OpenSSL, which uses the instructions of the CPU.
  */
 #pragma once
 

@@ -24,6 +24,7 @@ class Gradsync(MakefilePackage, CudaPackage):
     depends_on("iniparser@4.1:")
     depends_on("jansson@2.10:")
     depends_on("libsodium")
+    depends_on("openssl@1.1:")
     depends_on("sqlite@3.35:")
     depends_on("hwloc")
     depends_on("openblas", when="+blas")
