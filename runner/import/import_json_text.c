@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A call of strspn takes longer than the number behind the blanks. */
 static const char *skip_blank(const char *s)
 {
-    return s + strspn(s, " \t\r\n");
+    while (*s == ' ' || *s == '\t' || *s == '\r' || *s == '\n')
+        s++;
+    return s;
 }
 
 /* The ']' of a list of one number or more; NULL: it has something else. */
