@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#define TEXT_PIECE ((size_t)64 << 10)
 
 static void *checked(void *p)
 {
@@ -288,11 +291,18 @@ bool text_read_file(const char *path, struct text *out)
     FILE *f = fopen(path, "rb");
     if (!f)
         return false;
-    char buf[65536];
-    size_t n;
+    struct stat st;
+    size_t n, more = !fstat(fileno(f), &st) && S_ISREG(st.st_mode) ? (size_t)st.st_size : 0;
     text_clear(out);
-    while ((n = fread(buf, 1, sizeof buf, f)) > 0)
-        text_addn(out, buf, n);
+    do {
+        more = more < TEXT_PIECE ? TEXT_PIECE : more;
+        if (out->len + more + 1 > out->cap)
+            out->s = xrealloc(out->s, out->cap = out->len + more + 1);
+        n = fread(out->s + out->len, 1, more, f);
+        out->len += n;
+        more = out->len; /* a pipe, or a file that grows */
+    } while (n);
+    out->s[out->len] = '\0';
     bool ok = !ferror(f);
     fclose(f);
     return ok;

@@ -74,8 +74,9 @@ int collective_set_type(const struct import_lines *in, const struct imp_test *t,
                         const char *op, int64_t count, struct imp_cell *cell)
 {
     int64_t bytes;
-    snprintf(cell->dtype, sizeof cell->dtype, "%s", dtype_of(type, &bytes));
-    snprintf(cell->op, sizeof cell->op, "%s", op);
+    const char *dtype = dtype_of(type, &bytes);
+    word_copy(cell->dtype, sizeof cell->dtype, &(struct word){dtype, strlen(dtype)});
+    word_copy(cell->op, sizeof cell->op, &(struct word){op, strlen(op)});
     if (t->factor == IMP_ALLREDUCE && bytes &&
         (count > INT64_MAX / 8 || count * bytes != cell->size_B))
         return import_refuse(in, "%lld elements of %.20s are not %lld bytes", (long long)count,

@@ -25,13 +25,14 @@ static int take(struct import *imp, struct import_lines *in, struct imp_test *t,
     struct word w;
     struct number x;
     uint64_t ns;
-    if (!line[strspn(line, " \t")])
+    bool number = one_number(line, &w, &x);
+    if (!number && !line[strspn(line, " \t")])
         return GS_OK;
     if (in->torn) { /* 9.7 may have been 9.795 */
         strcpy(t->missing, "its last line is torn");
         return GS_OK;
     }
-    if (in->cut || !one_number(line, &w, &x))
+    if (in->cut || !number)
         return import_refuse(in, "the line must be one time in milliseconds");
     if (!number_scaled(&x, 6, &ns) || x.negative || !ns)
         return import_refuse(in, "%.*s ms is no time", (int)(w.n < 40 ? w.n : 40), w.s);

@@ -9,6 +9,7 @@
 #include "base/jsontext.h"
 #include "base/text.h"
 #include "import/import_collective.h"
+#include "import/import_json_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@ struct report {
     struct imp_test *test;
     const json_t *config;
     int64_t iters;
+    bool cut; /* its lists of times are places in the text */
 };
 
 static bool claims(const char *line)
@@ -123,9 +125,9 @@ static struct number number_of(const json_t *v)
     return (struct number){.finite = true, .negative = x < 0, .value = x, .half = 0.5e-6};
 }
 
-static bool nanoseconds(const json_t *us, uint64_t *out)
+static bool nanoseconds(double us, uint64_t *out)
 {
-    double ns = json_is_number(us) ? json_number_value(us) * 1e3 : NAN;
+    double ns = us * 1e3;
     if (!(ns > 0 && ns < 1e15))
         return false;
     *out = (uint64_t)llround(ns);
@@ -135,23 +137,33 @@ static bool nanoseconds(const json_t *us, uint64_t *out)
 static void take_mean(struct report *r, struct imp_cell *c, const json_t *mean)
 {
     uint64_t ns;
-    if (nanoseconds(mean, &ns))
+    if (nanoseconds(json_is_number(mean) ? json_number_value(mean) : NAN, &ns))
         import_sample(r->imp, r->in, c, ns);
     else
         import_fault(c, "failed", "its time is not a number of microseconds");
 }
 
+static void take_sample(struct report *r, struct imp_cell *c, size_t i, double us)
+{
+    uint64_t ns;
+    if (nanoseconds(us, &ns))
+        import_sample(r->imp, r->in, c, ns);
+    else
+        import_fault(c, "failed", "iteration %zu has no time", i + 1);
+}
+
 static void take_samples(struct report *r, struct imp_cell *c, const json_t *times)
 {
-    size_t i;
+    size_t i = 0;
     json_t *v;
-    uint64_t ns;
-    json_array_foreach(times, i, v)
-    {
-        if (nanoseconds(v, &ns))
-            import_sample(r->imp, r->in, c, ns);
-        else
-            import_fault(c, "failed", "iteration %zu has no time", i + 1);
+    double us;
+    const char *next = r->cut ? json_text_times(&r->in->text, times) : NULL;
+    if (!next)
+        json_array_foreach(times, i, v)
+            take_sample(r, c, i, json_is_number(v) ? json_number_value(v) : NAN);
+    while (next) {
+        next = json_text_number(next, &us);
+        take_sample(r, c, i++, us);
     }
 }
 
@@ -208,52 +220,22 @@ static int take_row(struct report *r, const json_t *row)
 
 /* ---- the report ---- */
 
-/* Cuts a report that broke off behind its last whole member or row, and closes it there; false: it
- * did not break off. */
-static bool close_cut(struct text *t)
+static json_t *parse(struct report *r, json_error_t *why)
 {
-    char outer[2] = "";
-    size_t depth = 0, whole = 0;
-    bool in_string = false, in_array = false;
-    for (size_t i = 0; i < t->len; i++) {
-        char c = t->s[i];
-        if (in_string) {
-            i += c == '\\';
-            in_string = c != '"';
-        } else if (c == '"') {
-            in_string = true;
-        } else if (c == '{' || c == '[') {
-            if (depth < 2)
-                outer[depth] = c;
-            depth++;
-        } else if ((c == '}' || c == ']') && depth) {
-            depth--;
-            if (depth == 1 || (depth == 2 && outer[1] == '[')) {
-                whole = i + 1;
-                in_array = depth == 2;
-            }
-        }
-    }
-    if (!depth || !whole)
-        return false;
-    t->len = whole;
-    text_add(t, in_array ? "]}" : "}");
-    return true;
-}
-
-static json_t *parse(const struct import_lines *in, json_error_t *why)
-{
-    return json_loadb(in->text.s, in->text.len, JSON_REJECT_DUPLICATES, why);
+    AUTO_TEXT struct text rest = {0};
+    r->cut = json_text_cut(&rest, &r->in->text);
+    return json_loadb(rest.s, rest.len, JSON_REJECT_DUPLICATES, why);
 }
 
 /* *whole is false when the text broke off; *root then has what was whole. */
-static int load(struct import_lines *in, json_t **root, bool *whole)
+static int load(struct report *r, json_t **root, bool *whole)
 {
+    struct import_lines *in = r->in;
     json_error_t first, why;
-    *root = parse(in, &first);
+    *root = parse(r, &first);
     *whole = *root;
-    if (!*root && close_cut(&in->text))
-        *root = parse(in, &why);
+    if (!*root && json_text_close(&in->text))
+        *root = parse(r, &why);
     if (*root && (*whole || json_object_get(*root, "results")))
         return GS_OK;
     in->number = (size_t)first.line;
@@ -266,7 +248,7 @@ static int read_report(struct import *imp, struct import_lines *in)
     json_t *root, *row;
     size_t i;
     bool whole;
-    int code = load(in, &root, &whole);
+    int code = load(&r, &root, &whole);
     const json_t *results = json_object_get(root, "results");
     r.config = json_object_get(root, "config");
     if (!code && (!json_is_object(r.config) || !json_is_array(results)))

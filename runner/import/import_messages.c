@@ -57,8 +57,10 @@ char *import_message_in(char *line)
 {
     static const char *const kinds[] = {"] NCCL INFO", "] NCCL WARN", "] NCCL TRACE", "] NCCL CALL",
                                         "] NCCL ABORT"};
-    struct word w[1];
+    struct word w[3];
     char *at = NULL;
+    if (!strstr(line, "] NCCL "))
+        return NULL;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !at; i++)
         at = strstr(line, kinds[i]);
     if (!at)
@@ -71,7 +73,7 @@ char *import_message_in(char *line)
         at--;
     char keep = *at;
     *at = '\0';
-    size_t words = words_of(line, w, 1);
+    size_t words = words_of(line, w, 3);
     *at = keep;
     return with_time(line, past_field(at, words));
 }

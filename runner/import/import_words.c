@@ -17,7 +17,7 @@ static bool blank(char c)
 size_t words_of(const char *line, struct word *out, size_t max)
 {
     size_t n = 0;
-    for (const char *s = line; *s;) {
+    for (const char *s = line; *s && n <= max;) {
         while (blank(*s))
             s++;
         const char *start = s;
@@ -59,7 +59,9 @@ bool text_plain(const char *s, size_t n)
 
 const char *word_copy(char *buf, size_t n, const struct word *w)
 {
-    snprintf(buf, n, "%.*s", (int)(w->n < n ? w->n : n - 1), w->s);
+    size_t length = w->n < n ? w->n : n - 1;
+    memcpy(buf, w->s, length);
+    buf[length] = '\0';
     return buf;
 }
 
@@ -107,6 +109,18 @@ static const char *read_exponent(const char *s, const char *end, int *exponent)
     return s;
 }
 
+/* After the point, `fraction` is 1. */
+static const char *read_digits(struct number *out, const char *s, const char *end, int fraction)
+{
+    for (unsigned digit; s < end && (digit = (unsigned)(*s - '0')) <= 9; s++) {
+        bool room = out->digits < 100000000000000000; /* 18 digits: more than a double holds */
+        if (room)
+            out->digits = out->digits * 10 + digit;
+        out->exponent += room ? -fraction : !fraction;
+    }
+    return s;
+}
+
 bool number_read(struct number *out, const char *s, const char *end)
 {
     *out = (struct number){0};
@@ -115,20 +129,10 @@ bool number_read(struct number *out, const char *s, const char *end)
         stop++;
     out->negative = s < stop && *s == '-';
     s += s < stop && (*s == '-' || *s == '+');
-    const char *first = s;
-    bool point = false, any = false;
-    for (; s < stop && ((*s >= '0' && *s <= '9') || (*s == '.' && !point)); s++) {
-        if (*s == '.') {
-            point = true;
-            continue;
-        }
-        any = true;
-        bool room = out->digits < 100000000000000000; /* 18 digits: more than a double holds */
-        if (room)
-            out->digits = out->digits * 10 + (uint64_t)(*s - '0');
-        out->exponent += room ? -point : !point;
-    }
-    if (!any)
+    const char *first = s, *point = s = read_digits(out, s, stop, 0);
+    if (s < stop && *s == '.')
+        s = read_digits(out, s + 1, stop, 1);
+    if (point == first && s <= point + 1)
         return read_word(out, first, stop);
     s = read_exponent(s, stop, &out->exponent);
     if (s != stop)

@@ -25,7 +25,8 @@ struct word {
     const char *s;
     size_t n;
 };
-/* The words between blanks, `max` of them at most into out; returns how many there are. */
+/* The words between blanks, `max` of them at most into out; returns how many there are, or max + 1:
+ * there are more. */
 size_t words_of(const char *line, struct word *out, size_t max);
 bool word_is(const struct word *w, const char *text);
 bool word_integer(const struct word *w, int64_t *out); /* digits, with or without a sign */

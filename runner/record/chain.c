@@ -23,8 +23,10 @@ static struct chain after(const struct chain *before, const char *line, size_t n
     struct chain c = {0};
     unsigned char hash[crypto_generichash_BYTES_MIN];
     crypto_generichash_state state;
-    if (sodium_init() < 0) /* chooses the fastest code for this CPU; only the first call works */
+    static _Atomic bool ready;
+    if (!ready && sodium_init() < 0) /* chooses the fastest code for this CPU */
         abort();
+    ready = true;
     crypto_generichash_init(&state, NULL, 0, sizeof hash);
     crypto_generichash_update(&state, (const unsigned char *)before->last, strlen(before->last));
     crypto_generichash_update(&state, (const unsigned char *)line, place);

@@ -136,7 +136,7 @@ const struct raw_member *raw_head_find(const struct raw_head *h, const char *in,
     if (in && (!parent || parent->kind != '{'))
         return NULL;
     for (const struct raw_member *m = h->v; m < h->v + h->n; m++)
-        if (m->in == parent && !strcmp(m->key, key))
+        if (m->in == parent && *m->key == *key && !strcmp(m->key, key))
             return m;
     return NULL;
 }
