@@ -108,7 +108,26 @@ for f in close/*.jsonl; do # and c3 then 5%
     jq -c 'if .type == "block" and .cell == "0000000000000004"
         then .time_ns |= map(. * 0.97 | floor) else . end' "$f" >near && mv near "$f"
 done
-like "$("$gradsync" compare close)" $'\n  8 +c3 .* faster +3/3' 'of two faster configs, the fastest wins'
+like "$("$gradsync" compare close)" $'\n  8 +c3 .* faster +3/3' \
+    'of two faster configs, the fastest wins'
+rivals() {
+    "$gradsync" compare --json "$1" |
+        jq -r '.groups[0] | "\(.rivals_slower) \(.not_distinguishable_from | join(","))"'
+}
+cp -r close failing && sed -i '/"type":"end"/d' failing/launch-02.01.jsonl
+line='{"type":"fail","cell":"0000000000000002","copy":0,"kind":"wrong","why":"sum off",'
+echo "$line"'"rank":0,"host":"h","phase":"verify"}' >>failing/launch-02.01.jsonl
+is "$(rivals failing)" '2 ' 'a rival without numbers is neither slower nor as fast'
+cp -r close gaps
+for f in gaps/*.jsonl; do # c2 was fast in a block that the best config lacks
+    jq -c 'if .type != "block" or .block != 11 then . elif .cell == "0000000000000004" then empty
+        elif .cell == "0000000000000003" then .time_ns |= map(. * 0.6 | floor) else . end' "$f" \
+        >gap && mv gap "$f"
+done
+is "$(rivals gaps)" '3 ' 'a rival is compared with the best in the blocks of both'
+ran close c2 tree/LL
+ran close c3 tree/LL
+is "$(rivals close)" '2 c2' 'a rival that ran the same operation is not called slower'
 
 # ---- against the best of a mode: alone c2 is the fastest, in the step c3, and c2 the slowest
 "$make_campaign" modes groups=2 spread=0.002
