@@ -79,6 +79,8 @@ is "$("$gradsync" compare --size 16 raw1 | grep -c ' 8 ')|$("$gradsync" compare 
     grep -c ' 16 ')" '0|1' '--size leaves out other sizes, with or without the unit'
 is "$("$gradsync" compare --config c3 --all raw1 | grep -c ' c[123] ')" 2 \
     '--config leaves out other configs'
+is "$("$gradsync" compare --mode alone --all raw1 | grep -c ' c[123] ')" 6 \
+    'an operation by itself has the mode alone'
 like "$("$gradsync" compare --config c3 raw1)" 'c3 is slower than c0 in 2 of 2' \
     'the first line with --config is about that config'
 exits 2 'a config that was not measured is refused' "$gradsync" compare --config c9 raw1
@@ -108,7 +110,26 @@ for f in close/*.jsonl; do # and c3 then 5%
     jq -c 'if .type == "block" and .cell == "0000000000000004"
         then .time_ns |= map(. * 0.97 | floor) else . end' "$f" >near && mv near "$f"
 done
-like "$("$gradsync" compare close)" $'\n  8 +c3 .* faster +3/3' 'of two faster configs, the fastest wins'
+like "$("$gradsync" compare close)" $'\n  8 +c3 .* faster +3/3' \
+    'of two faster configs, the fastest wins'
+rivals() {
+    "$gradsync" compare --json "$1" |
+        jq -r '.groups[0] | "\(.rivals_slower) \(.not_distinguishable_from | join(","))"'
+}
+cp -r close failing && sed -i '/"type":"end"/d' failing/launch-02.01.jsonl
+line='{"type":"fail","cell":"0000000000000002","copy":0,"kind":"wrong","why":"sum off",'
+echo "$line"'"rank":0,"host":"h","phase":"verify"}' >>failing/launch-02.01.jsonl
+is "$(rivals failing)" '2 ' 'a rival without numbers is neither slower nor as fast'
+cp -r close gaps
+for f in gaps/*.jsonl; do # c2 was fast in a block that the best config lacks
+    jq -c 'if .type != "block" or .block != 11 then . elif .cell == "0000000000000004" then empty
+        elif .cell == "0000000000000003" then .time_ns |= map(. * 0.6 | floor) else . end' "$f" \
+        >gap && mv gap "$f"
+done
+is "$(rivals gaps)" '3 ' 'a rival is compared with the best in the blocks of both'
+ran close c2 tree/LL
+ran close c3 tree/LL
+is "$(rivals close)" '2 c2' 'a rival that ran the same operation is not called slower'
 
 # ---- against the best of a mode: alone c2 is the fastest, in the step c3, and c2 the slowest
 "$make_campaign" modes groups=2 spread=0.002
@@ -193,6 +214,9 @@ is "$(cat same.csv/placebo.csv)" \
     'placebo.csv has the counts of the placebo line'
 unlike "$("$gradsync" compare --all raw1)" 'placebo' \
     'a comparison of runs that do not name what ran has no placebo line'
+mkdir some && cp -r same some/same && "$make_campaign" some/other groups=2 seed=9
+like "$("$gradsync" compare --all some)" 'placebo: .* 2 of 2 alone \(100.0%; A/A copies 0 of 2' \
+    'a run without a placebo adds no A/A copies to the line'
 cp -r same buckets &&
     sed -i 's/"config":"c2"}/"config":"c2","bucket_cap":"5MiB"}/' buckets/*.jsonl
 ok 'a config that sets more than tuning is compared' "$gradsync" compare -q buckets -o buckets.csv
@@ -388,6 +412,8 @@ is "$(of family.csv 8 c2 p_permutation)" 0.00048828125 \
 ok 'a comparison of launches under two versions of MPI succeeds' "$gradsync" compare mixed -o \
     mixed.csv
 is "$(of mixed.csv 8 c1 launches)" $'2\n3' 'launches under different versions of MPI are kept apart'
+is "$("$gradsync" compare --json mixed | jq '.groups | length')" 2 \
+    'each version has a best config of its own'
 like "$(reason mixed.csv ',c1,2')" \
     'mixed provenance, launches 1, 2 .*mpi Open MPI v4.1.4 \| Open MPI v5.0.0' \
     'the reason names the launches and both versions of MPI'

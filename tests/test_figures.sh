@@ -174,6 +174,8 @@ mkdir -p data/raw/local/x/y && touch data/raw/local/x/y/plan.json
 exits 0 'measure.sh succeeds if a run was interrupted' bash mk/measure.sh /bin/echo
 is "$out" 'resume data/raw/local/x/y' 'an interrupted run is completed'
 exits 0 'a failed cell does not stop the figures' bash mk/measure.sh /bin/false
+printf '#!/bin/sh\nexit 3\n' >cannot && chmod +x cannot
+exits 3 'a machine that cannot measure stops them' bash mk/measure.sh ./cannot
 rm -r data/raw/local
 
 exits 2 'a mistyped target is an error' make --no-print-directory BUILD=build figurs

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "folder.h"
+#include "record/check_recording.h"
 #include "record/check_run.h"
 #include "record/ledger.h"
 #include "record/manifest.h"
@@ -92,6 +93,8 @@ static void each_fault_is_found(void **state)
         {HEADER CELL("c", "g", "2") BLOCK_OF("c", "2", "1", "4", "5"), ":3: copy 2, block 1"},
         {HEADER CELL("c", "g", "0") BLOCK("2147483648"), ":3: copy 0, block 2147483648"},
         {HEADER CELL("c", "g", "0") BLOCK_OF("c", "0", "1", "0", "5"), ":3: iters=0: must be"},
+        {HEADER CELL("c", "g", "0") BLOCK_OF("c", "0", "1", "2147483648", "5"),
+         ":3: copy 0, block 1, iters=2147483648: out of range"},
         {HEADER CELL("c", "g", "0") BLOCK_OF("c", "0", "1", "4", ""),
          ":3: a block without samples"},
         {HEADER CELL("c", "g", "0") BLOCK_OF("c", "0", "1", "4", "5,0"), ":3: sample 2 is 0 ns"},
@@ -121,6 +124,29 @@ static void a_recording_is_of_its_folder(void **state)
                "\"launch\":2,\"attempt\":1}\n");
     assert_int_equal(ledger_read(&l, folder_path(f, "other")), GS_FAILED);
     assert_non_null(strstr(f->error, "recorded by run 'second', in the folder of 'run'"));
+}
+
+static void a_header_is_of_its_file(void **state)
+{
+    struct folder *f = *state;
+    folder_put(f, RUN "/launch-01.02.jsonl", HEADER);
+    assert_int_equal(check_recordings(folder_path(f, RUN)), GS_FAILED);
+    assert_non_null(
+        strstr(f->error, "01.02.jsonl:1: foreign: its header names launch 1, attempt 1"));
+}
+
+static void of_many_faults_the_first_are_reported(void **state)
+{
+    struct text t = {0};
+    text_add(&t, HEADER);
+    for (int i = 0; i < CHECK_MAX_FAULTS - 1; i++)
+        text_add(&t, FAIL("tired"));
+    folder_put(*state, LAUNCH, t.s);
+    assert_int_equal(check_recordings(folder_path(*state, RUN)), GS_FAILED);
+    assert_null(strstr(((struct folder *)*state)->error, "was not checked"));
+    text_add(&t, FAIL("tired"));
+    checks_as(*state, t.s, "more than 19 faults; the rest of the file was not checked");
+    text_free(&t);
 }
 
 static void a_recording_is_of_its_plan(void **state)
@@ -158,6 +184,8 @@ static void a_damaged_plan_is_named(void **state)
         {PLAN_OF("{\"group\":\"g\"}"), "plan.json: damaged: cell 1 has no id, or no group"},
         {PLAN_OF(PLANNED("", "g")), "plan.json: damaged: cell 1 has no id, or no group"},
         {"{\"cells\":[],\"cells\":[]}", "plan.json:1: damaged"},
+        {"{\"launches\":0}", "plan.json: damaged: launches = 0: must be 1 to"},
+        {"{\"launches\":2147483647}", "plan.json: damaged: launches = 2147483647: must be 1 to"},
         {"{\"config_sha256\":\"0\"}", "config.ini: edited: its SHA-256 differs"},
     };
     folder_put(*state, RUN "/config.ini", "");
@@ -183,6 +211,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, folder_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(each_fault_is_found),        TEST(a_recording_is_of_its_folder),
+        TEST(a_header_is_of_its_file),    TEST(of_many_faults_the_first_are_reported),
         TEST(a_recording_is_of_its_plan), TEST(a_damaged_plan_is_named),
         TEST(an_end_is_written_once),
     };
