@@ -317,11 +317,11 @@ static int wait_for_block(struct wan_link *l, const struct fault *f, const struc
 {
     static char block[4096];
     struct wan_event e;
-    double start = tcp_now();
+    double start = now_s();
     int got = 0;
     if (l->ops->recv(l, 1, 1, block, sizeof block))
         return say(h, "recv", l->why);
-    while (got == 0 && tcp_now() - start < 8)
+    while (got == 0 && now_s() - start < 8)
         got = l->ops->next(l, &e, 0.5);
     if (!f->want)
         return got == 1 ? 0 : say(h, "no block", l->why);
@@ -700,10 +700,10 @@ static int stopped(const struct wl_host *h, void *arg)
     if (link_tcp_open(&l, h, &plain, why, sizeof why))
         return say(h, "open", why);
     pthread_create(&thread, NULL, stop_soon, l);
-    double start = tcp_now();
+    double start = now_s();
     int got = l->ops->next(l, &e, 20);
     pthread_join(thread, NULL);
-    double took = tcp_now() - start;
+    double took = now_s() - start;
     int rc = got == -1 && took < 10 ? 0 : say(h, "abort", "next went on");
     l->ops->close(l);
     return rc;
