@@ -63,7 +63,7 @@ $(BUILD)/tests/%: tests/unit/%.c $(unit_lib) $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -rdynamic -o $@ $(test_parts) $(LIBS) -lpthread -lcmocka && $(CC) $(test_depends)
 # This part of rank/ needs no MPI:
 $(BUILD)/tests/test_stopping: $(BUILD)/runner/rank/stopping.o
-$(BUILD)/tests/test_wan_tcp: $(wildcard plugins/wan_sync/transport/tcp*.c)
+$(BUILD)/tests/test_wan_tcp $(BUILD)/tests/test_wan_tcp_faults: $(wildcard plugins/wan_sync/transport/tcp*.c)
 $(BUILD)/tests/test_wan_agree: plugins/wan_sync/present/agree.c
 $(BUILD)/tests/test_wan_present: $(wildcard plugins/wan_sync/present/*.c plugins/wan_sync/transport/tcp*.c)
 $(BUILD)/tests/test_wan_schedule: $(wildcard $(patsubst %,plugins/wan_sync/%*.c,strategy/engine strategy/schedule wire/wire))

@@ -13,3 +13,8 @@ static inline uint64_t now_ns(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
+
+static inline double now_s(void)
+{
+    return (double)now_ns() * 1e-9;
+}

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ELEMENT_B sizeof(float)
 #define BLOCKS_MOST (1 << 24)
 /* For plans alone: a site's uplink and a round trip, common ones. */
 #define ROUGH_RATE_BPS 1e8
@@ -24,10 +23,6 @@ static const char *const transports[] = {[CELL_BY_MPI] = "mpi", [CELL_BY_TCP] = 
 const char *const cell_wires[] = {
     [WIRE_FP32] = "fp32", [WIRE_BF16] = "bf16", [WIRE_INT8] = "int8", [WIRE_INT4] = "int4", NULL};
 static const char *const insides[] = {[INSIDE_BY_MPI] = "mpi", [INSIDE_BY_NCCL] = "nccl", NULL};
-static const char *const patterns[] = {[PATTERN_INTEGERS] = "integers",
-                                       [PATTERN_NORMAL] = "normal",
-                                       [PATTERN_STUDENT3] = "student3",
-                                       NULL};
 static const char *const protections[] = {
     [TCP_PROOF] = "proof", [TCP_ENCRYPTION] = "encryption", [TCP_BARE] = "none", NULL};
 static const char *const shares[] = {[SHARES_EQUAL] = "equal", [SHARES_LP] = "lp", NULL};
@@ -41,6 +36,8 @@ static const char *const outers[] = {[OUTER_NONE] = "none", [OUTER_NESTEROV] = "
 #define P(member, type, role, ctype) #member, type, role, WL_FIELD(struct cell, member, ctype)
 #define T(member, role) #member, WL_TEXT, role, WL_TEXT_FIELD(struct cell, member)
 /* clang-format off */
+static const char *const patterns[] = {
+    [PATTERN_INTEGERS] = "integers", [PATTERN_NORMAL] = "normal", [PATTERN_STUDENT3] = "student3", NULL};
 const struct wl_param cell_params[] = {
     {P(size, WL_SIZE, WL_AXIS, uint64_t), "B", "1MiB", 1, 1ull << 40, NULL,
      "bytes of the float32 gradient on each rank; a multiple of 4"},
@@ -120,7 +117,7 @@ _Static_assert(sizeof cell_strategies / sizeof *cell_strategies == WAN_STRATEGIE
 
 size_t cell_count(const struct cell *c)
 {
-    return (size_t)c->size / ELEMENT_B;
+    return (size_t)c->size / sizeof(float);
 }
 
 size_t cell_fragment(const struct cell *c, int64_t f)
@@ -190,10 +187,10 @@ static enum wl_status judge_size(const struct cell *c, const struct wl_job *job,
 {
     if (job->ranks < 2 || job->ranks > PATTERN_RANKS_MOST)
         snprintf(why, n, "ranks=%d: a synchronisation has 2..%d", job->ranks, PATTERN_RANKS_MOST);
-    else if (c->size == 0 || c->size % ELEMENT_B)
+    else if (c->size == 0 || c->size % sizeof(float))
         snprintf(why, n, "size=%llu is not a multiple of the %zu bytes of a float",
-                 (unsigned long long)c->size, ELEMENT_B);
-    else if (c->size / ELEMENT_B > INT_MAX)
+                 (unsigned long long)c->size, sizeof(float));
+    else if (c->size / sizeof(float) > INT_MAX)
         snprintf(why, n, "size=%llu is more than the %d elements that MPI can count",
                  (unsigned long long)c->size, INT_MAX);
     else if (c->size / c->block >= BLOCKS_MOST)
@@ -221,9 +218,9 @@ static enum wl_status judge_training(const struct cell *c, char *why, size_t n)
     else if (c->overlap > c->every)
         snprintf(why, n, "overlap=%lld is above every=%lld (0..every)", (long long)c->overlap,
                  (long long)c->every);
-    else if ((uint64_t)c->fragments > c->size / ELEMENT_B)
+    else if ((uint64_t)c->fragments > c->size / sizeof(float))
         snprintf(why, n, "fragments=%lld are more than the %llu elements of size=%llu",
-                 (long long)c->fragments, (unsigned long long)(c->size / ELEMENT_B),
+                 (long long)c->fragments, (unsigned long long)(c->size / sizeof(float)),
                  (unsigned long long)c->size);
     else
         return WL_OK;
@@ -289,7 +286,6 @@ enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct 
         status = judge_training(c, why, why_size);
     if (status != WL_OK)
         return status;
-    status = judge_config(c, job, why, why_size);
     double steps = (double)(c->every + cell_steps_beside(c));
     shape->size_B = c->size;
     shape->busbw_factor = cell_trains(c) ? 0 : 2.0 * (job->ranks - 1) / job->ranks;
@@ -299,5 +295,5 @@ enum wl_status cell_describe(const void *cell, const struct wl_job *job, struct 
     shape->iteration_s = steps * (double)c->accumulate * c->compute + 2 * ROUGH_DELAY_S +
                          2 * (double)c->size / ROUGH_RATE_BPS;
     shape->iters_min = shape->iters_max = 1;
-    return status;
+    return judge_config(c, job, why, why_size);
 }

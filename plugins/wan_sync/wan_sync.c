@@ -13,8 +13,7 @@
  *   sync/        one synchronisation, the sites, the training steps around it, and their compute
  *   cuda/        sums inside a site on its GPUs; a shared object of its own (cuda.so)
  *
- * Where X.h has no X.c, it is the interface, X_parts.h or X_state.h is private, and X_*.c are the
- * sources.
+ * Of an X.h without X.c, X_*.c are the sources, and X_parts.h or X_state.h is private.
  *
  * Without compute, one iteration is one synchronisation of the whole buffer. With compute, it is H
  * steps and their synchronisations (train.h). These follow from a recording and the cell's
@@ -28,8 +27,7 @@
  * All cells share one buffer. It is filled before each sample and checked after it; neither is
  * timed. verify() reports the result of the check. fp32 must give the exact sum. A lossy wire must
  * stay within the bound of its rounding errors. All ranks must end with the same bits. Memory: the
- * buffer, block slots (CELL_SLOTS_B), the transport's buffers, and two more buffers for the outer
- * step.
+ * buffer, block slots (CELL_SLOTS_B), the transport's buffers, and two more for the outer step.
  */
 #include "wan_sync/wan_sync.h"
 #include "common/clock.h"
@@ -130,8 +128,7 @@ static void close_plugin(void *self)
 static double error_bound(const struct prepared *p, const struct pattern_error *e)
 {
     const struct cell *c = &p->cell;
-    bool lossy = c->wire != WIRE_FP32 && c->strategy != CELL_MPI,
-         exact = c->pattern == PATTERN_INTEGERS;
+    bool lossy = c->wire != WIRE_FP32 && c->strategy != CELL_MPI;
     double inputs = c->strategy == CELL_FIRST + WAN_HIERARCHICAL ? p->sites.largest : 1,
            n = p->sites.ranks;
     double one = wire_error((enum wire)c->wire), bound = 0;
@@ -139,7 +136,7 @@ static double error_bound(const struct prepared *p, const struct pattern_error *
         bound = one * strategies[cell_model(c)].rounded(wan_members(p)) * inputs * (1 + 1e-6);
     if (lossy && c->feedback) /* this one's and the last one's, of numbers that these made larger */
         bound *= 2 / (1 - one) / (1 - one);
-    if (!exact) /* n additions to a sum of at most n inputs */
+    if (c->pattern != PATTERN_INTEGERS) /* n additions to a sum of at most n inputs */
         bound += 0x1p-24 * n * n;
     return e->scale > 0 ? bound * p->pattern->largest / e->scale : 0;
 }
@@ -158,7 +155,6 @@ static void judge(struct prepared *p, const struct pattern_error *e, double boun
 /* What befell the link since it was last told. */
 static void note_link(struct line *line, double *reopened, double *strangers)
 {
-    *reopened = *strangers = 0;
     if (!line || !line->link)
         return;
     struct wan_link_stats now;
@@ -184,6 +180,7 @@ void wan_report(struct prepared *p, const struct train_times *t, struct wl_sampl
     const struct cell *c = &p->cell;
     double steps = (double)c->every, runs = (double)n.runs / (double)c->fragments;
     double *v = out->values, bound = error_bound(p, &e);
+    v[M_REOPENED] = v[M_STRANGERS] = 0;
     v[M_TIME] = t->all_s / steps;
     v[M_SYNC_TIME] = (double)n.busy_ns * 1e-9 / runs;
     v[M_EXPOSED] = fmax(0, t->all_s - t->compute_s - t->outer_s) / steps;
@@ -244,8 +241,7 @@ static enum wl_status sample(void *prepared, unsigned iters, struct wl_sample *o
     bool filled = !p->gpu || inside_gpu_fill(p->gpu, count);
     struct train train = wan_train(p);
     s->host->start(s->host->ctx);
-    bool good = filled && train_run(&train, &times);
-    if (!good) {
+    if (!filled || !train_run(&train, &times)) {
         if (p->line)
             p->line->broken = true;
         if (p->inside)

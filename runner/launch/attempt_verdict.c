@@ -62,9 +62,8 @@ static void judge_error(struct attempt *a, const struct control *error)
 static void judge_launcher(struct attempt *a, struct attempt_evidence *e)
 {
     char why[512], log[256];
-    if (e->silent_s > 0) {
-        snprintf(why, sizeof why, "no message from the ranks for %.0f s", e->silent_s);
-        presume_death(e, "hang", why);
+    if (*e->given_up) {
+        presume_death(e, "hang", e->given_up);
         return;
     }
     if (WIFSIGNALED(e->status)) {

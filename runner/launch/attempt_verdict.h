@@ -16,7 +16,9 @@ enum attempt_end { ATTEMPT_COMPLETE, ATTEMPT_INTERRUPTED, ATTEMPT_DIED, ATTEMPT_
 struct attempt {
     int launch, attempt;
     const struct joined
-        *joined; /* NULL: a launcher starts all ranks; else this process starts one */
+        *joined;       /* NULL: a launcher starts all ranks; else this process starts one */
+    double start_by_s; /* longest time to the first cell; 0: as long as the ranks allow */
+    double started_s;  /* it took so long; 0: none has begun */
     enum attempt_end end;
     int code;           /* REFUSED: exit code */
     char kind[16];      /* DIED: crash, hang, lost */
@@ -33,7 +35,7 @@ struct attempt_evidence {
     bool heard, has_beat, has_dead, has_error, has_done; /* heard: any control line */
     bool interrupted;                                    /* this process told the ranks to stop */
     struct cut cut;    /* hosts that others have lost; n 0: none */
-    double silent_s;   /* killed after this many seconds without a control line; 0: not */
+    char given_up[64]; /* why the supervisor ended it; "": it did not */
     char launcher[32]; /* program name */
     int status;        /* its wait status */
     const char *log_path;

@@ -62,6 +62,8 @@ static void heard(struct supervisor *w, const struct control *c)
         if (c->rank == 0) {
             w->seen.beat = *c;
             w->seen.has_beat = true;
+            if (*c->cell && !w->attempt->started_s)
+                w->attempt->started_s = w->heard - w->started;
             progress_beat(w->progress, c);
         }
         return;
@@ -169,15 +171,22 @@ static void obey_interrupts(struct supervisor *w)
     kill(w->family.launcher, SIGUSR1);
 }
 
+static void give_up(struct supervisor *w, const char *what, double seconds)
+{
+    snprintf(w->seen.given_up, sizeof w->seen.given_up, "%s %.0f s", what, seconds);
+    w->kill = true;
+}
+
 static void keep_deadlines(struct supervisor *w)
 {
-    double now = clock_now_s();
+    double now = clock_now_s(), start_by_s = w->attempt->started_s ? 0 : w->attempt->start_by_s;
     double patience = w->heard > w->started ? w->plan->set.measure.deadline + SILENCE_S : START_S;
     if (w->end_by) {
         w->kill |= now > w->end_by;
     } else if (hears_rank_0(w) && now > w->heard + patience) {
-        w->seen.silent_s = now - w->heard;
-        w->kill = true;
+        give_up(w, "no message from the ranks for", now - w->heard);
+    } else if (start_by_s && now > w->started + start_by_s) {
+        give_up(w, "the ranks did not begin within", start_by_s);
     }
 }
 

@@ -130,7 +130,10 @@ static void a_cut_network_is_named_and_costs_no_cell(void **state)
 static void silence_is_a_hang(void **state)
 {
     (void)state;
-    struct attempt_evidence e = {.heard = true, .beat = beat, .silent_s = 40, .status = SIGKILL};
+    struct attempt_evidence e = {.heard = true,
+                                 .beat = beat,
+                                 .given_up = "no message from the ranks for 40 s",
+                                 .status = SIGKILL};
     struct attempt a = judged(&e);
     assert_string_equal(a.kind, "hang");
     assert_string_equal(a.why, "no message from the ranks for 40 s");

@@ -136,7 +136,7 @@ static void use_sum(struct world *w, struct rank *r)
     assert_int_equal(w->view_of_round[round], r->view);
     assert_int_equal(r->set, w->entered[r->view].set);
     r->used = r->done = true;
-    agree_used_sum(&r->a);
+    agree_did(&r->a, &r->a.mine.used);
 }
 
 static rank_set heard(const struct world *w, const struct rank *r)
@@ -150,7 +150,7 @@ static rank_set heard(const struct world *w, const struct rank *r)
 
 static void leave(struct rank *r)
 {
-    agree_leave(&r->a);
+    agree_did(&r->a, &r->a.mine.out);
     r->view = 0;
     r->done = true;
 }
@@ -177,7 +177,7 @@ static void take_part(struct world *w, int me)
         return;
     if (!r->view && w->now >= r->slow) {
         r->view = m->view, r->set = m->set, r->came = rank_bit(me);
-        agree_began(&r->a);
+        agree_did(&r->a, &r->a.mine.began);
     }
     if (r->view && !r->has_sum && r->came == r->set) {
         r->has_sum = true;

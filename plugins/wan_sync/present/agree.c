@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wan_sync/present/agree.h"
 
-#include <string.h>
-
 #define FAST 1      /* the ballot that is for commit */
 #define STUCK_S 2.0 /* a ballot without a decision is begun again */
-
-static bool has(rank_set s, int rank)
-{
-    return s >> rank & 1;
-}
 
 /* What it says of the view that this rank is in; NULL: nothing. */
 static const struct agree_word *word_of(const struct agree *a, int rank)
@@ -42,11 +35,8 @@ static void enter(struct agree *a, const struct agree_word *at)
     m->promised = a->highest = FAST;
     m->voted = m->value = m->ballot = m->proposal = 0;
     m->phase = AGREE_QUIET;
-    m->began = m->has_sum = false;
-    a->since_s = -1;
-    a->wait_s = 0;
-    a->losses = 0;
-    a->yields = false;
+    m->began = m->has_sum = a->yields = false;
+    a->since_s = -1, a->wait_s = 0, a->losses = 0;
     a->changed = true;
 }
 
@@ -104,6 +94,7 @@ void agree_has_sum(struct agree *a, uint64_t view)
 static void answer(struct agree *a, const struct agree_word *w)
 {
     struct agree_word *m = &a->mine;
+    a->highest = w->promised > a->highest ? w->promised : a->highest;
     if (w->phase >= AGREE_ASKS && w->ballot > m->promised) {
         m->promised = w->ballot;
         a->yields = a->changed = true;
@@ -119,11 +110,10 @@ void agree_hear(struct agree *a, int from, const struct agree_word *w)
     a->of[from] = *w;
     if (w->view > a->mine.view)
         enter(a, w);
-    if (w->view != a->mine.view)
-        return;
-    a->highest = w->promised > a->highest ? w->promised : a->highest;
-    answer(a, w);
-    learn(a);
+    if (w->view == a->mine.view) {
+        answer(a, w);
+        learn(a);
+    }
 }
 
 /* ---- ballots of this rank ---- */
@@ -146,9 +136,9 @@ static rank_set hear_each_other(const struct agree *a, rank_set s)
         int worst = -1, most = 0;
         for (int r = 0; r < a->ranks; r++) {
             int misses = 0;
-            for (int q = 0; has(s, r) && q < a->ranks; q++)
-                misses += q != r && has(s, q) &&
-                          (!has(word_of(a, r)->hears, q) || !has(word_of(a, q)->hears, r));
+            for (int q = 0; rank_in(s, r) && q < a->ranks; q++)
+                misses += q != r && rank_in(s, q) &&
+                          (!rank_in(word_of(a, r)->hears, q) || !rank_in(word_of(a, q)->hears, r));
             if (misses && misses >= most)
                 worst = r, most = misses;
         }
@@ -234,20 +224,15 @@ bool agree_leads(const struct agree *a)
     return leader(a) == a->me;
 }
 
-/* The set has begun without it. */
-static bool shut_out(const struct agree *a)
+bool agree_is_over(const struct agree *a)
 {
     int first = leader(a);
     const struct agree_word *w = first < 0 ? NULL : word_of(a, first);
-    return !has(a->mine.set, a->me) && w && w->began && w->turn >= a->mine.turn;
-}
-
-bool agree_is_over(const struct agree *a)
-{
     for (int r = 0; r < a->ranks; r++)
         if (r != a->me && a->of[r].used && a->of[r].turn >= a->mine.turn)
             return true;
-    return shut_out(a) || !agree_majority(a, a->part);
+    bool shut_out = !rank_in(a->mine.set, a->me) && w && w->began && w->turn >= a->mine.turn;
+    return shut_out || !agree_majority(a, a->part);
 }
 
 rank_set agree_returning(const struct agree *a)
@@ -255,11 +240,9 @@ rank_set agree_returning(const struct agree *a)
     rank_set back = a->part & ~a->mine.set;
     for (int r = 0; r < a->ranks; r++) {
         const struct agree_word *w = word_of(a, r);
-        if (has(a->mine.set, r) && w)
-            back &= w->hears;
-        else if (has(a->mine.set, r))
-            back = 0;
-        else if (has(back, r) && (!w || a->mine.set & ~w->hears))
+        if (rank_in(a->mine.set, r))
+            back &= w ? w->hears : 0;
+        else if (rank_in(back, r) && (!w || a->mine.set & ~w->hears))
             back &= ~rank_bit(r);
     }
     return hear_each_other(a, back | rank_bit(a->me)) & back;
@@ -269,16 +252,9 @@ rank_set agree_returning(const struct agree *a)
 static bool wants_ballot(const struct agree *a)
 {
     const struct agree_word *m = &a->mine;
-    if (!has(m->set, a->me) || !agree_majority(a, a->part))
-        return false;
-    return m->set & ~a->part || (m->has_sum && m->promised > FAST) ||
-           (agree_leads(a) && !m->began && !m->voted && agree_returning(a));
-}
-
-/* The first rank of the set that can be heard proposes at once, the second a step later. */
-static double turn_s(const struct agree *a)
-{
-    return AGREE_STEP_S * ranks_in(a->mine.set & a->part & (rank_bit(a->me) - 1));
+    return rank_in(m->set, a->me) && agree_majority(a, a->part) &&
+           (m->set & ~a->part || (m->has_sum && m->promised > FAST) ||
+            (agree_leads(a) && !m->began && !m->voted && agree_returning(a)));
 }
 
 void agree_tick(struct agree *a, double now_s, rank_set hears)
@@ -292,9 +268,10 @@ void agree_tick(struct agree *a, double now_s, rank_set hears)
         a->since_s = -1;
         return;
     }
-    if (a->since_s < 0) {
+    if (a->since_s <
+        0) { /* the first of the set that can be heard at once, the second a step later */
         a->since_s = now_s;
-        a->wait_s = turn_s(a);
+        a->wait_s = AGREE_STEP_S * ranks_in(m->set & a->part & (rank_bit(a->me) - 1));
     }
     if (a->yields || (m->phase != AGREE_QUIET && now_s - a->since_s > STUCK_S))
         yield(a, now_s);
@@ -315,17 +292,7 @@ void agree_turn(struct agree *a)
     a->changed = true;
 }
 
-void agree_began(struct agree *a)
+void agree_did(struct agree *a, bool *what)
 {
-    a->mine.began = a->changed = true;
-}
-
-void agree_used_sum(struct agree *a)
-{
-    a->mine.used = a->changed = true;
-}
-
-void agree_leave(struct agree *a)
-{
-    a->mine.out = a->changed = true;
+    *what = a->changed = true;
 }

@@ -23,6 +23,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define AGREE_RANKS_MOST 64
@@ -32,6 +33,10 @@ typedef uint64_t rank_set; /* bit r: rank r */
 static inline rank_set rank_bit(int rank)
 {
     return (rank_set)1 << rank;
+}
+static inline bool rank_in(rank_set s, int rank)
+{
+    return s >> rank & 1;
 }
 static inline int ranks_in(rank_set s)
 {
@@ -79,10 +84,8 @@ void agree_open(struct agree *a, int me, int ranks);
 void agree_turn(struct agree *a);
 /* Tell what this rank did: it began its exchange; it has the whole sum of that view; it used a sum that
  * was committed; it takes no part in this turn. */
-void agree_began(struct agree *a);
+void agree_did(struct agree *a, bool *what); /* &a->mine.began, .used or .out */
 void agree_has_sum(struct agree *a, uint64_t view);
-void agree_used_sum(struct agree *a);
-void agree_leave(struct agree *a);
 void agree_hear(struct agree *a, int from, const struct agree_word *w);
 /* Call it often. hears: the ranks heard of late. */
 void agree_tick(struct agree *a, double now_s, rank_set hears);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wan_sync/present/present.h"
 
+#include "common/clock.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #define SLICE_S 0.002    /* of attention to one link, then to the other */
 #define DRIVE_S 0.0005   /* words are looked at no more often */
@@ -30,13 +30,6 @@ struct present {
 static struct present *present_of(const struct wan_link *link)
 {
     return (struct present *)(uintptr_t)link;
-}
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static bool broken(struct present *p, const struct wan_link *of)
@@ -175,26 +168,21 @@ void present_leave(struct wan_link *link)
 {
     struct present *p = present_of(link);
     p->view = 0;
-    agree_leave(&p->a);
-}
-
-static bool may_begin(const struct present *p, double until_s)
-{
-    const struct agree *a = &p->a;
-    bool waits = agree_leads(a) && agree_returning(a) && now_s() < until_s;
-    return a->mine.set >> a->me & 1 && !waits;
+    agree_did(&p->a, &p->a.mine.out);
 }
 
 rank_set present_set(struct wan_link *link, uint64_t *view)
 {
     struct present *p = present_of(link);
+    struct agree *a = &p->a;
     double until_s = now_s() + JOIN_S;
     p->view = 0;
-    while (present_poll(link, DRIVE_S) && !agree_is_over(&p->a)) {
-        if (may_begin(p, until_s)) {
-            agree_began(&p->a);
-            *view = p->view = p->a.mine.view;
-            return p->a.mine.set;
+    while (present_poll(link, DRIVE_S) && !agree_is_over(a)) {
+        bool waits = agree_leads(a) && agree_returning(a) && now_s() < until_s;
+        if (rank_in(a->mine.set, a->me) && !waits) {
+            agree_did(a, &a->mine.began);
+            *view = p->view = a->mine.view;
+            return a->mine.set;
         }
     }
     present_leave(link);
@@ -212,7 +200,7 @@ enum present_end present_commit(struct wan_link *link)
             return PRESENT_FAILED;
     if (p->a.mine.view == view || p->a.mine.committed != view)
         return PRESENT_AGAIN;
-    agree_used_sum(&p->a);
+    agree_did(&p->a, &p->a.mine.used);
     return drive(p, DRIVE_S) ? PRESENT_USED : PRESENT_FAILED;
 }
 
@@ -278,9 +266,7 @@ static int open_words(struct present *p, const struct wl_host *host, struct link
 {
     struct wl_host silent = *host;
     silent.note = NULL;
-    o.streams = 1;
-    o.unpaced = true;
-    o.probe_s = 0;
+    o.streams = 1, o.unpaced = true, o.probe_s = 0;
     return link_tcp_open(&p->words, &silent, &o, why, size);
 }
 
@@ -305,10 +291,9 @@ int link_present_open(struct wan_link **out, const struct wl_host *host,
         p->heard_s[r] = p->driven_s = now_s();
         good = good && (r == host->rank || await_word(p, r));
     }
-    if (good) {
+    if (good)
         *out = &p->base;
-        return 0;
-    }
-    close_present(&p->base);
-    return -1;
+    else
+        close_present(&p->base);
+    return good ? 0 : -1;
 }

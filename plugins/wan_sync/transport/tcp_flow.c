@@ -20,7 +20,7 @@ struct count {
 
 static struct count count(const struct tcp_stream *s, int streams)
 {
-    struct count c = {.at = tcp_now()};
+    struct count c = {.at = now_s()};
     for (int i = 0; i < streams; i++) {
         struct tcp_info info = {0};
         socklen_t n = sizeof info;
@@ -52,8 +52,8 @@ static void take(struct link_tcp_path *out, const struct count *a, const struct 
 
 static bool drive(struct tcp_link *l, double seconds)
 {
-    for (double end = tcp_now() + seconds; l->now < end;)
-        if (tcp_turn(l, end - tcp_now()))
+    for (double end = now_s() + seconds; l->now < end;)
+        if (tcp_turn(l, end - now_s()))
             return false;
     return true;
 }
@@ -108,7 +108,7 @@ bool link_tcp_flow(struct wan_link *base, const struct link_tcp_flow *f, struct 
     struct tcp_link *l = (struct tcp_link *)(void *)base;
     struct tcp_peer *p = &l->peers[f->peer];
     l->first = f->first, l->use = f->streams;
-    l->now = tcp_now();
+    l->now = now_s();
     bool good = !f->send || send_flow(l, p, f, out);
     double end = l->now + f->warm_s + f->measure_s + FLOW_END_S + l->options.deadline_s;
     while (good &&

@@ -30,7 +30,7 @@ struct tcp_hello *tcp_hello_new(struct tcp_link *l, int fd, enum tcp_hello_step 
 void tcp_hello_list(struct tcp_hello *h, struct tcp_link *l)
 {
     h->link = l;
-    h->deadline = tcp_now() + HELLO_S;
+    h->deadline = now_s() + HELLO_S;
     h->next = l->hellos;
     l->hellos = h;
     l->hellos_n++;

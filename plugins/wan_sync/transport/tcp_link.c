@@ -18,13 +18,6 @@
 #define COME_BACK_S 5.0
 #define BATCH 64
 
-double tcp_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 int tcp_fail(struct tcp_link *l, const char *fmt, ...)
 {
     va_list args;
@@ -136,7 +129,7 @@ static void handle(struct tcp_link *l, const struct epoll_event *e)
 int tcp_turn(struct tcp_link *l, double timeout_s)
 {
     struct epoll_event events[BATCH];
-    l->now = tcp_now();
+    l->now = now_s();
     if (l->begins)
         tcp_peers_begin(l);
     if (l->asked)
@@ -146,7 +139,7 @@ int tcp_turn(struct tcp_link *l, double timeout_s)
     struct timespec t = {.tv_sec = (time_t)wait,
                          .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9)};
     int n = epoll_pwait2(l->epoll, events, BATCH, &t, NULL);
-    l->now = tcp_now();
+    l->now = now_s();
     if (n < 0 && errno != EINTR)
         return tcp_fail(l, "epoll_pwait2: %s (Linux 5.11 or newer has it)", strerror(errno));
     for (int i = 0; i < n && !l->failed; i++)
@@ -188,13 +181,13 @@ static int link_recv(struct wan_link *base, int peer, uint64_t id, void *data, s
 static int link_next(struct wan_link *base, struct wan_event *out, double timeout_s)
 {
     struct tcp_link *l = link_of(base);
-    double end = tcp_now() + timeout_s;
+    double end = now_s() + timeout_s;
     do {
         if (take_event(l, out))
             return 1;
         if (l->failed)
             return -1;
-        tcp_turn(l, end - tcp_now());
+        tcp_turn(l, end - now_s());
     } while (l->events.n > 0 || l->failed || l->now < end);
     return 0;
 }
@@ -217,11 +210,11 @@ static bool settled(const struct tcp_link *l)
 static int link_settle(struct wan_link *base, double timeout_s)
 {
     struct tcp_link *l = link_of(base);
-    double end = tcp_now() + timeout_s;
+    double end = now_s() + timeout_s;
     while (!settled(l)) {
         if (l->now > end)
             return tcp_fail(l, "peers have not received all blocks after %g s", timeout_s);
-        if (tcp_turn(l, end - tcp_now()))
+        if (tcp_turn(l, end - now_s()))
             return -1;
     }
     return 0;

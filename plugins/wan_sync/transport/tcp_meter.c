@@ -151,7 +151,7 @@ bool tcp_meter_tick(struct tcp_link *l)
     if (!due)
         return flows;
     put_in_force(l);
-    seen.now = tcp_now(); /* of the readings, not of the turn */
+    seen.now = now_s(); /* of the readings, not of the turn */
     l->metered = l->now;
     seen.acked = l->acked_B, seen.resent = l->resent_B;
     seen.busy = active > 0;

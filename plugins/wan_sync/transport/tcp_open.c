@@ -220,7 +220,7 @@ int link_tcp_open(struct wan_link **out, const struct wl_host *host,
     l->epoll = l->listener = l->wake = -1;
     l->paces = host->nodes > 1 &&
                !options->unpaced; /* between processes of one host there is no link to fill */
-    l->now = l->ticked = tcp_now();
+    l->now = l->ticked = now_s();
     pace_init(&l->pace);
     l->paced = &l->pace;
     struct word own = {.why = ""};

@@ -19,6 +19,7 @@
  */
 #pragma once
 
+#include "common/clock.h"
 #include "wan_sync/transport/tcp.h"
 #include "wan_sync/transport/tcp_addr.h"
 #include "wan_sync/transport/tcp_guard.h"
@@ -182,7 +183,6 @@ struct tcp_link {
     uint8_t scratch[TCP_SCRATCH_B];
 };
 
-double tcp_now(void);
 /* Marks the link broken; keeps the first reason. Returns -1. */
 int tcp_fail(struct tcp_link *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int tcp_tell(struct tcp_link *l, enum wan_done done, int peer, uint64_t id);

@@ -89,7 +89,7 @@ void tcp_peer_begin_wait(struct tcp_peer *p)
 {
     if (tcp_peer_waits(p))
         return;
-    p->heard = tcp_now();
+    p->heard = now_s();
     if (p->up == 0)
         p->down_since = p->heard;
 }

@@ -47,13 +47,13 @@ void tcp_probe_push(struct tcp_peer *p)
 /* Until there is an estimate, and what was sent for it has come to its end. */
 static int fill(struct tcp_link *l, struct tcp_peer *to)
 {
-    double end = tcp_now() + l->options.probe_s;
+    double end = now_s() + l->options.probe_s;
     l->paced = &to->pace;
     l->probe_ends = false;
     to->probing = true;
     tcp_probe_push(to);
     while (!pace_known(&to->pace) && l->now < end)
-        if (tcp_turn(l, end - tcp_now()))
+        if (tcp_turn(l, end - now_s()))
             return -1;
     l->probe_ends = true;
     tcp_probe_push(to);
@@ -65,7 +65,7 @@ int tcp_probe(struct tcp_link *l, int by)
     struct tcp_peer *to = neighbour(l, by), *from = neighbour(l, -by);
     if (to && fill(l, to))
         return -1;
-    double end = tcp_now() + PROBE_END_S + l->options.deadline_s;
+    double end = now_s() + PROBE_END_S + l->options.deadline_s;
     while ((from && !from->probed) || (to && tcp_probe_sends(to))) {
         const struct tcp_peer *p = from && !from->probed ? from : to;
         if (l->now > end)

@@ -68,7 +68,7 @@ static void begin_anew(struct tcp_peer *p)
 void link_tcp_restart(struct wan_link *base, uint64_t epoch)
 {
     struct tcp_link *l = link_of(base);
-    l->now = tcp_now();
+    l->now = now_s();
     for (struct tcp_hello *h = l->hellos, *next; h; h = next) {
         next = h->next;
         if (h->stream)

@@ -3,6 +3,7 @@
 
 #include "wan_sync/wire/vectorise.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -43,11 +44,6 @@ static inline uint16_t narrow(float x)
     return (uint16_t)((u & ~0x80000000u) > NOT_FINITE ? QUIET_NAN : rounded);
 }
 
-static size_t bytes_bf16(size_t n)
-{
-    return n * sizeof(uint16_t);
-}
-
 VECTORISE_WIDE static void encode_bf16(const float *x, size_t n, void *to)
 {
     uint16_t *out = to;
@@ -70,11 +66,6 @@ VECTORISE_WIDE static void add_bf16(const void *from, size_t n, float *sum)
 }
 
 /* ---- fp32 ---- */
-
-static size_t bytes_fp32(size_t n)
-{
-    return n * sizeof(float);
-}
 
 static void encode_fp32(const float *x, size_t n, void *to)
 {
@@ -147,19 +138,26 @@ static inline size_t group_n(size_t n, size_t at)
     return n - at < WIRE_GROUP ? n - at : WIRE_GROUP;
 }
 
+static inline uint16_t some_levels(const float *x, size_t n, int levels, int8_t *q)
+{
+    uint16_t scale = scale_of(largest_of(x, n), levels);
+    levels_of(x, n, scale, q);
+    return scale;
+}
+
+/* The levels of a group, and its scale; of a whole one the compiler knows the count. */
+static inline uint16_t group_levels(const float *x, size_t n, int levels, int8_t *q)
+{
+    return n == WIRE_GROUP ? some_levels(x, WIRE_GROUP, levels, q) : some_levels(x, n, levels, q);
+}
+
 VECTORISE_WIDE static void encode_int8(const float *x, size_t n, void *to)
 {
     unsigned char *out = to;
     int8_t *q = (int8_t *)(out + groups_of(n) * sizeof(uint16_t));
-    for (size_t at = 0, g = 0; at < n; at += WIRE_GROUP, g++) {
-        size_t m = group_n(n, at);
-        uint16_t scale = m == WIRE_GROUP ? scale_of(largest_of(x + at, WIRE_GROUP), 127)
-                                         : scale_of(largest_of(x + at, m), 127);
-        memcpy(out + g * sizeof scale, &scale, sizeof scale);
-        if (m == WIRE_GROUP) /* a count that the compiler knows */
-            levels_of(x + at, WIRE_GROUP, scale, q + at);
-        else
-            levels_of(x + at, m, scale, q + at);
+    for (size_t at = 0; at < n; at += WIRE_GROUP, out += sizeof(uint16_t)) {
+        uint16_t scale = group_levels(x + at, group_n(n, at), 127, q + at);
+        memcpy(out, &scale, sizeof scale);
     }
 }
 
@@ -170,26 +168,30 @@ static inline float scale_at(const unsigned char *in, size_t g)
     return widen(scale);
 }
 
-VECTORISE_WIDE static void decode_int8(const void *from, size_t n, float *x)
+/* Constant for the compiler: adds, or replaces. */
+static inline void put(float *x, float value, bool adds)
 {
-    const unsigned char *in = from;
+    *x = adds ? *x + value : value;
+}
+
+static inline void take_int8(const unsigned char *in, size_t n, float *x, bool adds)
+{
     const int8_t *q = (const int8_t *)(in + groups_of(n) * sizeof(uint16_t));
     for (size_t at = 0, g = 0; at < n; at += WIRE_GROUP, g++) {
         float scale = scale_at(in, g);
         for (size_t i = 0, m = group_n(n, at); i < m; i++)
-            x[at + i] = scale * (float)q[at + i];
+            put(&x[at + i], scale * (float)q[at + i], adds);
     }
+}
+
+VECTORISE_WIDE static void decode_int8(const void *from, size_t n, float *x)
+{
+    take_int8(from, n, x, false);
 }
 
 VECTORISE_WIDE static void add_int8(const void *from, size_t n, float *sum)
 {
-    const unsigned char *in = from;
-    const int8_t *q = (const int8_t *)(in + groups_of(n) * sizeof(uint16_t));
-    for (size_t at = 0, g = 0; at < n; at += WIRE_GROUP, g++) {
-        float scale = scale_at(in, g);
-        for (size_t i = 0, m = group_n(n, at); i < m; i++)
-            sum[at + i] += scale * (float)q[at + i];
-    }
+    take_int8(from, n, sum, true);
 }
 
 /* ---- int4: in a group of m values, byte i holds value i and value i + half above it ---- */
@@ -199,26 +201,15 @@ static inline size_t half_of(size_t m)
     return (m + 1) / 2;
 }
 
-static size_t nibble_bytes(size_t n)
-{
-    return n / WIRE_GROUP * (WIRE_GROUP / 2) + half_of(n % WIRE_GROUP);
-}
-
 VECTORISE_WIDE static void encode_int4(const float *x, size_t n, void *to)
 {
-    unsigned char *out = to;
-    unsigned char *q = out + groups_of(n) * sizeof(uint16_t);
+    unsigned char *out = to, *q = out + groups_of(n) * sizeof(uint16_t);
     int8_t level_of[WIRE_GROUP + 1];
-    for (size_t at = 0, g = 0; at < n; at += WIRE_GROUP, g++) {
+    for (size_t at = 0; at < n; at += WIRE_GROUP, out += sizeof(uint16_t)) {
         size_t m = group_n(n, at), half = half_of(m);
-        uint16_t scale = m == WIRE_GROUP ? scale_of(largest_of(x + at, WIRE_GROUP), 7)
-                                         : scale_of(largest_of(x + at, m), 7);
-        memcpy(out + g * sizeof scale, &scale, sizeof scale);
+        uint16_t scale = group_levels(x + at, m, 7, level_of);
+        memcpy(out, &scale, sizeof scale);
         level_of[m] = 0; /* above the last of an odd number */
-        if (m == WIRE_GROUP)
-            levels_of(x + at, WIRE_GROUP, scale, level_of);
-        else
-            levels_of(x + at, m, scale, level_of);
         for (size_t i = 0; i < half; i++)
             q[i] = (unsigned char)((level_of[i] & 15) | (level_of[i + half] & 15) << 4);
         q += half;
@@ -235,50 +226,33 @@ static inline float high_of(unsigned char q)
     return (float)((q >> 4 ^ 8) - 8);
 }
 
-VECTORISE_WIDE static void decode_int4(const void *from, size_t n, float *x)
+static inline void take_int4(const unsigned char *in, size_t n, float *x, bool adds)
 {
-    const unsigned char *in = from;
     const unsigned char *q = in + groups_of(n) * sizeof(uint16_t);
     for (size_t at = 0, g = 0; at < n; at += WIRE_GROUP, g++) {
         size_t m = group_n(n, at), half = half_of(m);
         float scale = scale_at(in, g);
         for (size_t i = 0; i < half; i++)
-            x[at + i] = scale * low_of(q[i]);
+            put(&x[at + i], scale * low_of(q[i]), adds);
         for (size_t i = 0; i < m - half; i++)
-            x[at + half + i] = scale * high_of(q[i]);
+            put(&x[at + half + i], scale * high_of(q[i]), adds);
         q += half;
     }
+}
+
+VECTORISE_WIDE static void decode_int4(const void *from, size_t n, float *x)
+{
+    take_int4(from, n, x, false);
 }
 
 VECTORISE_WIDE static void add_int4(const void *from, size_t n, float *sum)
 {
-    const unsigned char *in = from;
-    const unsigned char *q = in + groups_of(n) * sizeof(uint16_t);
-    for (size_t at = 0, g = 0; at < n; at += WIRE_GROUP, g++) {
-        size_t m = group_n(n, at), half = half_of(m);
-        float scale = scale_at(in, g);
-        for (size_t i = 0; i < half; i++)
-            sum[at + i] += scale * low_of(q[i]);
-        for (size_t i = 0; i < m - half; i++)
-            sum[at + half + i] += scale * high_of(q[i]);
-        q += half;
-    }
-}
-
-static size_t bytes_int8(size_t n)
-{
-    return groups_of(n) * sizeof(uint16_t) + n;
-}
-
-static size_t bytes_int4(size_t n)
-{
-    return groups_of(n) * sizeof(uint16_t) + nibble_bytes(n);
+    take_int4(from, n, sum, true);
 }
 
 /* ---- the encodings ---- */
 
 struct encoding {
-    size_t (*bytes)(size_t n);
     void (*encode)(const float *x, size_t n, void *to);
     void (*decode)(const void *from, size_t n, float *x);
     void (*add)(const void *from, size_t n, float *sum);
@@ -287,15 +261,19 @@ struct encoding {
 
 /* The errors are half a step. A scale is rounded up to bf16, which adds at most 2^-7. */
 static const struct encoding encodings[] = {
-    [WIRE_FP32] = {bytes_fp32, encode_fp32, decode_fp32, add_fp32, 0x1p-24},
-    [WIRE_BF16] = {bytes_bf16, encode_bf16, decode_bf16, add_bf16, 0x1p-8},
-    [WIRE_INT8] = {bytes_int8, encode_int8, decode_int8, add_int8, 0.5 / 127 * (1 + 0x1p-7)},
-    [WIRE_INT4] = {bytes_int4, encode_int4, decode_int4, add_int4, 0.5 / 7 * (1 + 0x1p-7)},
+    [WIRE_FP32] = {encode_fp32, decode_fp32, add_fp32, 0x1p-24},
+    [WIRE_BF16] = {encode_bf16, decode_bf16, add_bf16, 0x1p-8},
+    [WIRE_INT8] = {encode_int8, decode_int8, add_int8, 0.5 / 127 * (1 + 0x1p-7)},
+    [WIRE_INT4] = {encode_int4, decode_int4, add_int4, 0.5 / 7 * (1 + 0x1p-7)},
 };
 
 size_t wire_bytes(enum wire w, size_t n)
 {
-    return encodings[w].bytes(n);
+    size_t scales = groups_of(n) * sizeof(uint16_t);
+    return w == WIRE_FP32   ? n * sizeof(float)
+           : w == WIRE_BF16 ? n * sizeof(uint16_t)
+           : w == WIRE_INT8 ? scales + n
+                            : scales + half_of(n);
 }
 
 void wire_encode(enum wire w, const float *x, size_t n, void *out)

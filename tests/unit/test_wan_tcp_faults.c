@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tcp transport between forked processes: every fault ends in one line in time, on every rank.
+ */
+#include "tcp_exchange.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+
+/* ---- faults: each ends in one line, in time ---- */
+
+/* Two ranks of which rank 1 misbehaves; rank 0 waits for a block and must hear why none comes. */
+struct fault {
+    struct link_tcp_options options;
+    const char *want; /* of rank 0's line; NULL: the block comes after all */
+    void (*act)(struct wan_link *l, const struct wl_host *h);
+    unsigned strangers;
+    bool crowd; /* how many strangers are counted is chance */
+};
+
+static int wait_for_block(struct wan_link *l, const struct fault *f, const struct wl_host *h)
+{
+    static char block[4096];
+    struct wan_event e;
+    double start = now_s();
+    int got = 0;
+    if (l->ops->recv(l, 1, 1, block, sizeof block))
+        return say(h, "recv", l->why);
+    while (got == 0 && now_s() - start < 8)
+        got = l->ops->next(l, &e, 0.5);
+    if (!f->want)
+        return got == 1 ? 0 : say(h, "no block", l->why);
+    if (got >= 0 || !strstr(l->why, f->want) || strchr(l->why, '\n'))
+        return say(h, f->want, got < 0 ? l->why : "went on");
+    return 0;
+}
+
+static int meet(const struct wl_host *h, void *arg)
+{
+    const struct fault *f = arg;
+    struct wan_link *l;
+    char why[256];
+    if (link_tcp_open(&l, h, &f->options, why, sizeof why))
+        return say(h, "open", why);
+    int rc = 0;
+    if (h->rank == 0)
+        rc = wait_for_block(l, f, h);
+    else
+        f->act(l, h);
+    struct link_tcp_events seen;
+    link_tcp_events(l, &seen);
+    if (h->rank == 0 && !rc && (f->crowd ? !seen.strangers : seen.strangers != f->strangers))
+        rc = say(h, "strangers", "another number was counted");
+    l->ops->close(l);
+    return rc;
+}
+
+static void send_block(struct wan_link *l)
+{
+    static char block[4096];
+    struct wan_event e;
+    l->ops->send(l, 0, 1, block, sizeof block);
+    l->ops->next(l, &e, 1);
+    l->ops->settle(l, 1);
+}
+
+static void dies(struct wan_link *l, const struct wl_host *h)
+{
+    (void)l, (void)h;
+    raise(SIGKILL);
+}
+
+static void leaves(struct wan_link *l, const struct wl_host *h)
+{
+    (void)l, (void)h;
+}
+
+static void is_silent(struct wan_link *l, const struct wl_host *h)
+{
+    (void)l, (void)h;
+    sleep(3);
+}
+
+static void is_slow(struct wan_link *l, const struct wl_host *h)
+{
+    (void)h;
+    usleep(700000);
+    send_block(l);
+}
+
+/* A new connection to rank 0. */
+static int knock(const struct tcp_link *l)
+{
+    struct sockaddr_storage a;
+    socklen_t n = tcp_contact_address(&l->peers[0].contact, 0, &a);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(fd, (struct sockaddr *)&a, n))
+        raise(SIGABRT);
+    return fd;
+}
+
+static void speaks_version_9(struct wan_link *base, const struct wl_host *h)
+{
+    struct tcp_link *l = (struct tcp_link *)base;
+    struct tcp_call call;
+    struct tcp_answer answer;
+    int fd = knock(l);
+    tcp_call_make(&l->pairs[0].hello, 9, h->rank, 0, 0, &call);
+    if (write(fd, &call, sizeof call) < 0 ||
+        recv(fd, &answer, sizeof answer, MSG_WAITALL) != sizeof answer ||
+        !tcp_answer_proved(&l->pairs[0].hello, &call, &answer) || answer.version != TCP_VERSION)
+        raise(SIGABRT); /* the answer names the other's version */
+    sleep(1);
+    close(fd);
+}
+
+/* Nothing, noise, much noise, a call whose proof is wrong, and one said again. */
+static void has_strangers(struct wan_link *base, const struct wl_host *h)
+{
+    struct tcp_link *l = (struct tcp_link *)base;
+    struct tcp_call call;
+    char noise[65536];
+    memset(noise, 'x', sizeof noise);
+    tcp_call_make(&l->pairs[0].hello, TCP_VERSION, h->rank, 0, 0, &call);
+    call.nonce[0] ^= 1;
+    const struct {
+        const void *bytes;
+        size_t n;
+    } said[] = {{"", 0}, {noise, 96}, {noise, sizeof noise}, {&call, sizeof call}};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        int fd = knock(l);
+        if (send(fd, said[i].bytes, said[i].n, 0) < 0)
+            raise(SIGABRT);
+        shutdown(fd, SHUT_WR);
+        char answer;
+        if (recv(fd, &answer, 1, 0) > 0) /* a stranger is told nothing */
+            raise(SIGABRT);
+        close(fd);
+    }
+    send_block(base);
+}
+
+/* More idle connections than may be half-way in, and then a stream that has to come back. */
+static void is_crowded(struct wan_link *base, const struct wl_host *h)
+{
+    (void)h;
+    enum { IDLE = 300 };
+    struct tcp_link *l = (struct tcp_link *)base;
+    int fds[IDLE];
+    for (int i = 0; i < IDLE; i++)
+        fds[i] = knock(l);
+    for (int i = 0; i < l->options.streams; i++)
+        shutdown(l->peers[0].streams[i].fd, SHUT_RDWR);
+    for (int i = 0; i < 4; i++)
+        send_block(base);
+    for (int i = 0; i < IDLE; i++)
+        close(fds[i]);
+}
+
+static void faults(void **state)
+{
+    (void)state;
+    const struct fault all[] = {
+        {.want = "is gone", .act = dies},
+        {.want = "has left", .act = leaves},
+        {.want = "has not answered for 1 s", .act = is_silent},
+        {.want = NULL, .act = is_slow},
+        {.want = "speaks version 9", .act = speaks_version_9},
+        {.want = NULL, .act = has_strangers, .strangers = 4},
+        {.want = NULL, .act = is_crowded, .crowd = true},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct fault f = all[i];
+        int exits[2];
+        f.options = plain;
+        f.options.deadline_s = f.want ? 1 : 5; /* what goes on is not hurried */
+        team_run(2, 1, 20, meet, &f, exits);
+        assert_int_equal(exits[0], 0);
+        assert_int_equal(exits[1], f.act == dies ? -SIGKILL : 0);
+    }
+}
+
+/* ---- what cannot be opened is told on every rank, with the same line ---- */
+
+struct refusal {
+    struct link_tcp_options options[2]; /* of rank 0 and of the others */
+    const char *want;
+};
+
+static int refused(const struct wl_host *h, void *arg)
+{
+    const struct refusal *r = arg;
+    struct wan_link *l;
+    char why[256] = "";
+    if (link_tcp_open(&l, h, &r->options[h->rank > 0], why, sizeof why) == 0) {
+        l->ops->close(l);
+        return say(h, r->want, "opened");
+    }
+    return strstr(why, r->want) && !strchr(why, '\n') ? 0 : say(h, r->want, why);
+}
+
+static void write_secret(const char *path, const char *text, mode_t mode)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    assert_int_equal(chmod(path, mode), 0);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    char a[] = "/tmp/wan_secret_a_XXXXXX", b[] = "/tmp/wan_secret_b_XXXXXX", why[256];
+    uint16_t port = 0;
+    close(mkstemp(a)), close(mkstemp(b));
+    int taken = tcp_listen(true, 0, &port, why, sizeof why);
+    assert_true(taken >= 0);
+    struct refusal r = {{plain, plain}, "is taken by another program or connection"};
+    r.options[0].deadline_s = r.options[1].deadline_s = 1;
+    r.options[0].port = port;
+    assert_true(team_run(2, 1, 20, refused, &r, NULL));
+    r.options[0].port = 0;
+
+    write_secret(a, "sixteen bytes at least", 0600);
+    r.options[0].secret_file = r.options[1].secret_file = a;
+    struct plan p = {.options = r.options[0], .blocks = 2};
+    assert_true(team_run(2, 1, 20, exchange, &p, NULL));
+    write_secret(b, "sixteen other bytes", 0600);
+    r.options[1].secret_file = b;
+    r.want = "without the secret: is it the same there?";
+    assert_true(team_run(2, 1, 20, refused, &r, NULL));
+    write_secret(b, "sixteen bytes at least", 0644);
+    r.want = "chmod 600";
+    assert_true(team_run(2, 1, 20, refused, &r, NULL));
+    r.options[1].secret_file = "/nonexistent";
+    r.want = "No such file";
+    assert_true(team_run(2, 1, 20, refused, &r, NULL));
+    r.options[1].secret_file = a;
+
+    r.options[1].congestion = "nonesuch";
+    r.want = "congestion = nonesuch";
+    assert_true(team_run(2, 1, 20, refused, &r, NULL));
+    r.options[1].congestion = "";
+    r.options[1].interface = "nonesuch0";
+    r.want = "interface = nonesuch0";
+    assert_true(team_run(2, 2, 20, refused, &r, NULL));
+    unlink(a), unlink(b), close(taken);
+}
+/* ---- addresses from a file ---- */
+
+/* A file with a comment and this line of this host; the caller frees and unlinks its path. */
+static char *write_addresses(const char *where)
+{
+    char host[64] = "", text[256], *path = some(strdup("/tmp/wan_addresses_XXXXXX"));
+    gethostname(host, sizeof host - 1);
+    snprintf(text, sizeof text, "# who where\nelsewhere 192.0.2.1:5300\n%s %s # ours\n", host,
+             where);
+    close(mkstemp(path));
+    write_secret(path, text, 0644);
+    return path;
+}
+
+static void given_addresses(void **state)
+{
+    (void)state;
+    char *six = write_addresses("[::1]"), *none = write_addresses("none"),
+         *own = write_addresses("own"), *bad = write_addresses("[::1]:0");
+    struct plan p = {.options = plain, .blocks = 20, .bytes = 65536, .breaks = 4};
+    p.options.addresses = six;
+    assert_true(team_run(2, 2, 20, exchange, &p, NULL));
+    p.addresses_0 = none; /* rank 0 connects, as nobody can connect to it */
+    assert_true(team_run(2, 2, 20, exchange, &p, NULL));
+    p.breaks = 0;
+    assert_true(team_run(4, 2, 20, exchange, &p, NULL)); /* two of the ranks share its host */
+    p.options.addresses = own;
+    assert_true(team_run(2, 2, 20, exchange, &p, NULL));
+
+    struct refusal r = {{plain, plain}, "nobody can connect to it, nor to rank 1"};
+    r.options[0].deadline_s = r.options[1].deadline_s = 1;
+    r.options[0].addresses = r.options[1].addresses = none;
+    assert_true(team_run(2, 2, 20, refused, &r, NULL));
+    r.want = "port '0'";
+    r.options[1].addresses = bad;
+    assert_true(team_run(2, 2, 20, refused, &r, NULL));
+    r.want = "no line for host";
+    r.options[1].addresses = "/dev/null";
+    assert_true(team_run(2, 2, 20, refused, &r, NULL));
+    char *const all[] = {six, none, own, bad};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        unlink(all[i]), free(all[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(faults), cmocka_unit_test(refusals),
+                                       cmocka_unit_test(given_addresses)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
