@@ -46,6 +46,11 @@ like "$out" 'seed: drawn at run' 'plan says that the seed is drawn by the run'
 like "$out" "next: gradsync run ([^ ',]+|'[^']+')\$" 'plan prints the next command'
 ok 'plan writes nothing' test ! -e data
 
+config '[measure]' 'blocks = 4' 'max_blocks = 4' '[null]'
+run "$gradsync" plan x.ini
+like "$out" '^1 cell in 1 workload: [0-9.]+ s, more .*time: [0-9.]+ s'$'\n' \
+    'plan prints one time if the longest is the shortest'
+
 config '[null]' '[slurm]' 'partition = main'
 run "$gradsync" plan x.ini
 like "$out" 'or in Slurm jobs: gradsync submit ' 'plan of a config with [slurm] names submit too'

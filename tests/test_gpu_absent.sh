@@ -60,6 +60,12 @@ END
 exits 2 'an unknown algorithm is refused' "$gradsync" plan typo.ini
 like "$err" "did you mean 'ring'" 'the error names the nearest algorithm'
 
+exits 3 'suspects does not look for GPUs where there is no driver' \
+    "$gradsync" suspects -o data --set pairs:backend=cuda --set launch:ranks=2
+like "$err" '^--set pairs:backend=cuda: \[pairs\] needs a GPU: ' \
+    'suspects: the error names the option that asks for GPUs'
+one_line "$err" 'suspects: the error about GPUs is one line'
+
 # Backends are built wherever their headers are; elsewhere the build says what it left out.
 if [ -e "$build/plugins/nccl_allreduce/cuda.so" ]; then
     for backend in nccl_allreduce iter_proxy; do

@@ -125,6 +125,10 @@ ok 'the macros have the body of a table' \
     grep -qxF '\expandafter\def\csname gs@rows@sizes\endcsname{8 & \val{size.8} \\' tex/macros.tex
 like "$(cat tex/trace.tsv)" $'time.a\t.*\tsummary:[0-9]+\t'$first \
     'the trace names the row and the run of a number'
+unlike "$err" 'under-sampled' 'a cell that was skipped does not lack launches'
+why "integer: SELECT count(*) FROM summary WHERE platform='p' AND config='b'"
+is "$rc|${out%%$'\n'*}" '0|query = 1' 'a cell that was skipped is not counted'
+unlike "$out" 'refused' 'a cell that was skipped is not called refused'
 why -o again
 ok 'why -o writes the same bytes again' diff -r tex again
 

@@ -148,7 +148,7 @@ static void print(struct lines_of *all, const char *path, bool whole)
         words_add(&cells, head[i]);
     for (size_t i = 0; i < shown; i++)
         put_line(&cells, &all->v[i]);
-    text_table_print(&cells, n, 1, is_sure);
+    text_table_print(&cells, n, 2, is_sure);
     if (!all->n)
         printf("no transition found\n");
     if (shown < rows)

@@ -73,9 +73,6 @@ size_t admissibility_missing(struct admissibility *admissibility, const struct p
 
 /* ---- one row ---- */
 
-/* A judged row: one of these, or the index of its gap plus 1. */
-enum { ROW_SKIPPED = -2, ROW_GOOD = -1 };
-
 static int64_t launches_of(const struct grid *g, size_t row, enum row_run which)
 {
     const char *s = grid_text(g, row,

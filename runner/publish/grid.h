@@ -13,13 +13,16 @@ struct grid_row {
     long line;
 };
 
+enum row_judged { ROW_SKIPPED = -2, ROW_GOOD, ROW_UNJUDGED };
+
 struct grid {
     char *name, *path;
     char **columns;
     size_t n_columns;
     struct grid_row *rows;
     size_t n;
-    int *judged; /* result for each row (admissibility.h); NULL: not judged */
+    int *judged; /* for each row, one of enum row_judged, or the index of its gap plus 1
+                    (admissibility.h); NULL: not judged */
 };
 
 /* Some rows of a grid. */

@@ -42,7 +42,7 @@ static void admissible(sqlite3_context *context, int n, sqlite3_value **v)
     (void)n;
     sqlite3_int64 row = sqlite3_value_int64(v[0]) - 1;
     bool known = s->grid && row >= 0 && (size_t)row < s->grid->n;
-    sqlite3_result_int(context, s->refused || (known && s->grid->judged[row] < 0));
+    sqlite3_result_int(context, s->refused || (known && s->grid->judged[row] == ROW_GOOD));
 }
 
 int sql_failed(const struct sql *s)
