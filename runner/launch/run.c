@@ -79,9 +79,10 @@ static void announce(const struct plan *p, const char *dir)
 {
     char time[32];
     units_human_time(time, sizeof time, plan_cost(p).time_s);
-    say("%s: %zu cell%s in %zu group%s, launches: %lld, %s %s; recording into %s", p->section,
+    say("%s: %zu cell%s in %zu group%s, launches: %lld, %s %s%s; recording into %s", p->section,
         p->n_cells, p->n_cells == 1 ? "" : "s", p->n_groups, p->n_groups == 1 ? "" : "s",
-        (long long)p->set.measure.launches, plan_is_train(p) ? "at most" : "about", time, dir);
+        (long long)p->set.measure.launches, plan_is_train(p) ? "at most" : "about", time,
+        plan_is_train(p) ? " (if every run reaches its timeout)" : "", dir);
 }
 
 static int run_plan(struct plan *p, const char *dir, struct interrupts *i,

@@ -183,7 +183,7 @@ static int read_file(struct trial_ranks *r, const char *path)
         AUTO_JSON json_t *o = json_loadb(line, (size_t)n, 0, NULL);
         number++;
         if (!o || !read_line(&f, o))
-            code = fail_at(GS_FAILED, path, number, "damaged: no line of a trial");
+            code = fail_at(GS_FAILED, path, number, "damaged: not a line of a trial");
     }
     if (f.comm < r->n && f.dropped > r->v[f.comm].dropped)
         r->v[f.comm].dropped = f.dropped;

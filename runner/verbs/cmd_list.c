@@ -137,8 +137,10 @@ int cmd_list(int argc, char **argv)
     static const struct cli cli = {
         .verb = "list",
         .arguments = "[verbs | plugins | configs | runs | measured | recordings | platforms]",
-        .summary = "Lists the workload plugins and configs that gradsync "
-                   "finds, or the names of one kind, one per line.",
+        .summary =
+            "Lists the workload plugins and configs that gradsync finds, or the names of one "
+            "kind, one per line. measured: platforms with recordings; runs: ids of runs; "
+            "recordings: run folders below data/raw; platforms: those of configs/.",
         .example = "gradsync list plugins",
         .options = options,
         .max_args = 1};
