@@ -140,6 +140,10 @@ for ops in 0 1; do
         "(x = $(metric rms_error) / $(metric summed_error) - 1) ^ 2 < 1e-16 ? !$ops : $ops"
 done
 
+config strategies.ini 2 'size = 4KiB' 'configs = ring, direct'
+measure strategies.ini
+is "$(grep -c '"key":"tcp_keys"' <<<"$lines")" 2 'each strategy has connections of its own'
+
 # ---- a training ----
 
 config train.ini 2 'size = 64KiB' 'transport = tcp' 'compute = 2ms' 'accumulate = 2' 'every = 8' \

@@ -183,6 +183,9 @@ bool lines_measure_pairs(struct lines *l, struct line *line)
 
 /* ---- all of them ---- */
 
+/* Each strategy has connections of its own: what one sends changes the windows and the estimated rates
+ * that the next one would find. A ring of 1 MiB under BBR took 269 ms on those of a direct exchange,
+ * and 193 ms on its own (4 sites, 100 Mbit/s, 30 ms). */
 static bool same(const struct line *x, const struct line *y)
 {
     const struct cell *a = &x->options, *b = &y->options;
@@ -190,10 +193,11 @@ static bool same(const struct line *x, const struct line *y)
         return x->inside == y->inside && a->site_ranks == b->site_ranks;
     if (a->transport != b->transport || a->transport == CELL_BY_MPI)
         return a->transport == b->transport;
-    return a->streams == b->streams && a->port == b->port && a->protection == b->protection &&
-           a->timeout == b->timeout && a->probe == b->probe && a->pacing == b->pacing &&
-           a->on_loss == b->on_loss && !strcmp(a->interface, b->interface) &&
-           !strcmp(a->congestion, b->congestion) && !strcmp(a->secret_file, b->secret_file);
+    return a->strategy == b->strategy && a->streams == b->streams && a->port == b->port &&
+           a->protection == b->protection && a->timeout == b->timeout && a->probe == b->probe &&
+           a->pacing == b->pacing && a->on_loss == b->on_loss &&
+           !strcmp(a->interface, b->interface) && !strcmp(a->congestion, b->congestion) &&
+           !strcmp(a->secret_file, b->secret_file);
 }
 
 static void drop(struct line *line)
