@@ -73,7 +73,7 @@ static double last_leaves(const struct stream *s, const struct wan_course *k, do
     int n = (int)fmin(s->units * visits, UNITS_MOST);
     for (int i = 0; i < n; i++) {
         double beyond_B = fmax(0, (i + 1) * s->unit_B - s->window_B);
-        int acked = (int)ceil(beyond_B / 2 / s->unit_B);
+        int acked = (int)fmin(i, ceil(beyond_B / 2 / s->unit_B));
         at_s = free_s;
         if (i >= s->units)
             at_s = fmax(at_s, left_s[needed(s, i)] + s->way_s);
@@ -88,7 +88,7 @@ static double last_leaves(const struct stream *s, const struct wan_course *k, do
 
 double wan_opening_s(const struct wan_carrier *c, const struct wan_course *k)
 {
-    if (c->window <= 0)
+    if (c->window <= 0 || k->sent_B <= 0 || !isfinite(k->send_s))
         return 0;
     double streams = wan_streams_used(c, k->sent_B / k->send_s, k->rtt_s, k->peers);
     double part_B = k->sent_B / k->peers, block_B = wan_block_B(c, part_B);

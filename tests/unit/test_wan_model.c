@@ -260,6 +260,8 @@ static void held_back_part_holds_back_the_next(void **state)
     k.send_s = k.sent_B / GIGABIT, k.wait_s = 0.0151 + 8192 / GIGABIT;
     double ring_s = wan_opening_s(&tcp, &k);
     assert_true(ring_s > 0.03 && ring_s < 2 * 0.03);
+    k.send_s = INFINITY; /* a link without a rate takes for ever, and not NaN longer */
+    assert_true(wan_opening_s(&tcp, &k) == 0);
 }
 
 /* What 64 KiB of four sites is cut into leaves at once on an idle stream, also inside WireGuard, where
