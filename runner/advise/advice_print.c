@@ -45,6 +45,16 @@ static bool one_level(const struct words *rows)
     return rows->n > ADVICE_COLUMNS;
 }
 
+/* Nothing does where MPI or a command of the user communicates. */
+static bool any_ran(const struct words *rows)
+{
+    for (size_t i = ADVICE_COLUMNS; i < rows->n; i += ADVICE_COLUMNS)
+        if (strcmp(rows->v[i + ADVICE_RAN_BASELINE], "-") ||
+            strcmp(rows->v[i + ADVICE_RAN_SETTING], "-"))
+            return true;
+    return false;
+}
+
 /* The cells of the rows, with one column of what NCCL ran. Returns the number of columns. */
 static size_t arrange(struct words *cells, const struct words *rows, bool level, bool ran)
 {
@@ -101,7 +111,7 @@ static void print_rows(const struct words *rows)
             continue;
         words_free(&cells);
         cells = (struct words){0};
-        columns = arrange(&cells, rows, ways[i].level, ways[i].ran);
+        columns = arrange(&cells, rows, ways[i].level, ways[i].ran && any_ran(rows));
         way = i;
     }
     if (too_wide(&cells, columns))
