@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SHA-256 checksums by libsodium.
+ * SHA-256 checksums, by the instructions of the CPU where it has them, otherwise by libsodium.
  */
 #pragma once
 
