@@ -378,6 +378,22 @@ like "$(head -n 1 json8/*/*/*/*.jsonl)" '"ranks":8' 'each GPU of a process is a 
 "$json" per_iter=1 iters=7 >iterations.json
 ok 'a report of every iteration is imported' import -o json_iterations iterations.json
 is "$(launch)" '36 cells, 252 samples, config unstated' 'each iteration of a report is a sample'
+lines() { tail -n +2 "$1"/*/*/*/launch-01.01.jsonl | sed 's/"chain":"[^"]*",//'; }
+sed 's/"times_us":/"times\\u005fus":/g' iterations.json >escaped.json
+sed 's/,/ ,\n /g; s/"times_us":\[/"times_us" : [ /g' iterations.json >spread.json
+for way in escaped spread; do
+    ok "a report of every iteration is imported, $way" import -o "json_$way" $way.json
+    is "$(lines json_$way)" "$(lines json_iterations)" "its times are the same, $way"
+done
+for name in 'times_us' 'times\\u005fus'; do
+    sed 's/"times_us":\[[^]]*\]/"'"$name"'":[21]/g' iterations.json >single.json
+    ok "a report of one iteration is imported, $name" import -o "json_$name" single.json
+    is "$(lines "json_$name" | grep -c '"time_ns":\[21000\]}')" 36 "21 is one time, $name"
+done
+number=$(grep -n '"redop"' spread.json | tail -n 1 | cut -d: -f1)
+sed "${number}s/:/ /" spread.json >broken.json
+refused 1 "broken.json:$number: refused: not JSON" 'damage behind lists of many lines has its line' \
+    broken.json
 "$json" wrong=1024 >wrong.json
 ok 'a report with wrong values is imported' import -o json_wrong wrong.json
 like "$err" '2 cells have a fault' 'import counts the cells with wrong values of a report'
