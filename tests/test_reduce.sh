@@ -90,6 +90,16 @@ ok 'a part has the samples that a reduction of its run alone gives' \
 exits 2 'the same run twice is refused' "$gradsync" reduce raw raw -o twice
 like "$err" 'the same run as' 'the message says that the same run was given twice'
 exits 2 'a merge of a folder that is no part is refused' "$gradsync" reduce --merge raw -o csv
+for table in samples compare; do # copied as it is, and with parameters as columns
+    cp -r 'part 9' newer
+    "$gradsync" compare -q raw/p/null/r1 -o 'part 1'
+    "$gradsync" compare -q raw/p/null/r9 -o newer
+    sed -i '1s/$/,more/; 2,$s/$/,1/' newer/$table.csv
+    exits 1 "a $table with a further column is not merged" \
+        "$gradsync" reduce --merge 'part 1' newer -o mixed
+    like "$err" "$table.csv:1: has the columns of another version" "the error names a table of $table"
+    rm -r newer
+done
 rm -rf raw/p/null/r9
 mkdir locale && (cd locale && LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE.UTF-8 "$gradsync" reduce ../raw \
     -o csv)
@@ -280,6 +290,17 @@ decomposition=$(awk -F, \
 # A = 10, 20, 30 ms, B = 4 ms, C = A + B, D = A + 1 ms: exposed 1 ms, hidden 3 ms, overlap (C - D)/B
 is "$decomposition" 's ring/LL 2 1 1024 2 6 0.02 0.004 0.024 0.021 0.011 0.031 0.001 '\
 '0.001 0.001 0.003 0.75 0.75 0.75   1024' 'a step is decomposed block by block'
+cp -r steps twice && sed -i '/"cell":"c0"/{ p; s/"copy":0/"copy":1/; s/"time_ns":\[/&9/ }' \
+    twice/s/*.jsonl
+ok 'steps whose compute was measured twice are reduced' "$gradsync" reduce -q twice -o twice.csv
+ok 'the second copy of compute is no part of a step' \
+    diff steps.csv/iteration.csv twice.csv/iteration.csv
+cp -r steps lone && sed -i '/"config":"ring\/LL"/{ p; s/"cell":"./&_/; s,ring/LL,tree/LL, }' \
+    lone/s/*.jsonl
+sed -i '/"block","cell":"o1"/{ p; s/"cell":"./&_/ }; /"cell":"[bs]_1"/d' lone/s/*.jsonl
+ok 'steps with a config that lacks modes are reduced' "$gradsync" reduce -q lone -o lone.csv
+is "$(of lone.csv o_1 status)|$(cut -d, -f5 lone.csv/iteration.csv | xargs)" \
+    'ok|config ring/LL' 'a step is not decomposed with the modes of another config'
 is "$(cat steps.csv/classic/p/null/s/iteration_times_ring-LL.txt)" \
     "$(printf '%s\n' 11 11 21 21 31 31 11 11 21 21 31 31)" 'iteration times are in ms, as measured'
 
