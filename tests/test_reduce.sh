@@ -90,14 +90,13 @@ ok 'a part has the samples that a reduction of its run alone gives' \
 exits 2 'the same run twice is refused' "$gradsync" reduce raw raw -o twice
 like "$err" 'the same run as' 'the message says that the same run was given twice'
 exits 2 'a merge of a folder that is no part is refused' "$gradsync" reduce --merge raw -o csv
-for table in samples compare; do # copied as it is, and with parameters as columns
+for more in 'samples 1s/$/,more/;2,$s/$/,1/' 'summary 1s/^/more,/;2,$s/^/1,/'; do
     cp -r 'part 9' newer
-    "$gradsync" compare -q raw/p/null/r1 -o 'part 1'
-    "$gradsync" compare -q raw/p/null/r9 -o newer
-    sed -i '1s/$/,more/; 2,$s/$/,1/' newer/$table.csv
-    exits 1 "a $table with a further column is not merged" \
+    sed -i "${more#* }" "newer/${more% *}.csv"
+    exits 1 "a table ${more% *} with a further column is not merged" \
         "$gradsync" reduce --merge 'part 1' newer -o mixed
-    like "$err" "$table.csv:1: has the columns of another version" "the error names a table of $table"
+    like "$err" "newer/${more% *}.csv:1: has the columns of another version" \
+        "the error names the table ${more% *}"
     rm -r newer
 done
 rm -rf raw/p/null/r9
