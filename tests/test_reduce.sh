@@ -188,10 +188,14 @@ header warm/w 1 1
 cell warm/w 1 1 $G $A 0 a 8
 for n in {1..13}; do block warm/w 1 1 $A 0 "$n" 50000; done
 for n in {14..30}; do block warm/w 1 1 $A 0 "$n" $((10000 + n % 3)); done
+for n in {1..30}; do # the skew of a warm block is its number
+    printf '%s\n' 's/"block":'"$n"',\(.*"skew_ns":\)30/"block":'"$n"',\1'$((n < 14 ? 90 : n))/
+done | sed -i -f - "$(recording warm/w 1 1)"
 closed warm/w 1 1 $G $A true
 ok 'a launch that changes its level is reduced' "$gradsync" reduce warm -o warm.csv
 is "$(of warm.csv $A warmup_blocks) $(of warm.csv $A blocks) $(of warm.csv $A converged)" \
     '13 17 no' 'a slow first level is taken for warm-up, and the cell does not converge'
+is "$(of warm.csv $A skew_s)" 2.2e-08 'the skew leaves warm-up out'
 is "$(of warm.csv $A note)" \
     'launch 1 changes level after block 13 of 30: 5.00 us before and 1.00 us after' \
     'the note names the change of level with the times before and after'
