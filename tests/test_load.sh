@@ -47,6 +47,8 @@ like "$said" "^warning: raw/old/p/null/20250101T000000Z-aaaa: load 6.7 on 2 core
     'an older recording is judged by its load average'
 run_with oldidle '"load1":3.9' ''
 quiet 'a load of two per rank is taken as our own in an older recording'
+run_with part '"load1":2.9,"busy_cores":2.0,"own_cores":0.3' '"load1":2.9'
+quiet 'nor do its readings tell of others where one rank does not tell what it used'
 run_with three '"load1":1.0,"busy_cores":0.4,"own_cores":0.2' '"own_cores":0.2' \
     "${hosts%]},{\"rank\":2,\"host\":\"h\",\"cores\":2}]"
 is "$rc" 0 'show reads a recording of three ranks'

@@ -90,6 +90,15 @@ ok 'a part has the samples that a reduction of its run alone gives' \
 exits 2 'the same run twice is refused' "$gradsync" reduce raw raw -o twice
 like "$err" 'the same run as' 'the message says that the same run was given twice'
 exits 2 'a merge of a folder that is no part is refused' "$gradsync" reduce --merge raw -o csv
+for more in 'samples 1s/$/,more/;2,$s/$/,1/' 'summary 1s/^/more,/;2,$s/^/1,/'; do
+    cp -r 'part 9' newer
+    sed -i "${more#* }" "newer/${more% *}.csv"
+    exits 1 "a table ${more% *} with a further column is not merged" \
+        "$gradsync" reduce --merge 'part 1' newer -o mixed
+    like "$err" "newer/${more% *}.csv:1: has the columns of another version" \
+        "the error names the table ${more% *}"
+    rm -r newer
+done
 rm -rf raw/p/null/r9
 mkdir locale && (cd locale && LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE.UTF-8 "$gradsync" reduce ../raw \
     -o csv)
@@ -179,10 +188,14 @@ header warm/w 1 1
 cell warm/w 1 1 $G $A 0 a 8
 for n in {1..13}; do block warm/w 1 1 $A 0 "$n" 50000; done
 for n in {14..30}; do block warm/w 1 1 $A 0 "$n" $((10000 + n % 3)); done
+for n in {1..30}; do # the skew of a warm block is its number
+    printf '%s\n' 's/"block":'"$n"',\(.*"skew_ns":\)30/"block":'"$n"',\1'$((n < 14 ? 90 : n))/
+done | sed -i -f - "$(recording warm/w 1 1)"
 closed warm/w 1 1 $G $A true
 ok 'a launch that changes its level is reduced' "$gradsync" reduce warm -o warm.csv
 is "$(of warm.csv $A warmup_blocks) $(of warm.csv $A blocks) $(of warm.csv $A converged)" \
     '13 17 no' 'a slow first level is taken for warm-up, and the cell does not converge'
+is "$(of warm.csv $A skew_s)" 2.2e-08 'the skew leaves warm-up out'
 is "$(of warm.csv $A note)" \
     'launch 1 changes level after block 13 of 30: 5.00 us before and 1.00 us after' \
     'the note names the change of level with the times before and after'
@@ -280,6 +293,17 @@ decomposition=$(awk -F, \
 # A = 10, 20, 30 ms, B = 4 ms, C = A + B, D = A + 1 ms: exposed 1 ms, hidden 3 ms, overlap (C - D)/B
 is "$decomposition" 's ring/LL 2 1 1024 2 6 0.02 0.004 0.024 0.021 0.011 0.031 0.001 '\
 '0.001 0.001 0.003 0.75 0.75 0.75   1024' 'a step is decomposed block by block'
+cp -r steps twice && sed -i '/"cell":"c0"/{ p; s/"copy":0/"copy":1/; s/"time_ns":\[/&9/ }' \
+    twice/s/*.jsonl
+ok 'steps whose compute was measured twice are reduced' "$gradsync" reduce -q twice -o twice.csv
+ok 'the second copy of compute is no part of a step' \
+    diff steps.csv/iteration.csv twice.csv/iteration.csv
+cp -r steps lone && sed -i '/"config":"ring\/LL"/{ p; s/"cell":"./&_/; s,ring/LL,tree/LL, }' \
+    lone/s/*.jsonl
+sed -i '/"block","cell":"o1"/{ p; s/"cell":"./&_/ }; /"cell":"[bs]_1"/d' lone/s/*.jsonl
+ok 'steps with a config that lacks modes are reduced' "$gradsync" reduce -q lone -o lone.csv
+is "$(of lone.csv o_1 status)|$(cut -d, -f5 lone.csv/iteration.csv | xargs)" \
+    'ok|config ring/LL' 'a step is not decomposed with the modes of another config'
 is "$(cat steps.csv/classic/p/null/s/iteration_times_ring-LL.txt)" \
     "$(printf '%s\n' 11 11 21 21 31 31 11 11 21 21 31 31)" 'iteration times are in ms, as measured'
 

@@ -160,6 +160,11 @@ like "$err$("$gradsync" show 2>&1 >/dev/null)" 'here, the latest of this machine
 printf '%064d  %s\n' 0 "$(ls -d data/raw/here/*/*/)MANIFEST.json" >data/SHA256SUMS
 like "$("$gradsync" show 2>&1 >/dev/null)" 'this machine has no recording' \
     'a recording listed in data/SHA256SUMS is not of this machine, whatever its host name'
+cp -r data/raw/p data/raw/local-more && chmod -R u+w data/raw/local-more
+sed -i '1s/"platform":"p"/"platform":"local-more"/' data/raw/local-more/*/*/*.jsonl
+like "$("$gradsync" show 2>&1 >/dev/null)" 'this machine has no recording' \
+    'nor is a platform whose name only begins with local'
+rm -r data/raw/local-more
 rm data/SHA256SUMS
 whole_run data/raw/p/null/20990101T000000Z-abcd
 like "$("$gradsync" show 2>/dev/null)" ' on here, ' \

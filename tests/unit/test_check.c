@@ -206,6 +206,18 @@ static void an_end_is_written_once(void **state)
     text_free(&got);
 }
 
+static void an_end_is_not_written_through_a_link(void **state)
+{
+    struct folder *f = *state;
+    struct text got = {0};
+    folder_put(f, "theirs", "not a recording");
+    assert_int_equal(symlink("../theirs", folder_path(f, LAUNCH)), 0);
+    assert_int_equal(record_end_write(folder_path(f, LAUNCH), "crash", NULL), GS_FAILED);
+    assert_true(text_read_file(folder_path(f, "theirs"), &got));
+    assert_string_equal(got.s, "not a recording");
+    text_free(&got);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, folder_tear_down)
@@ -213,7 +225,7 @@ int main(void)
         TEST(each_fault_is_found),        TEST(a_recording_is_of_its_folder),
         TEST(a_header_is_of_its_file),    TEST(of_many_faults_the_first_are_reported),
         TEST(a_recording_is_of_its_plan), TEST(a_damaged_plan_is_named),
-        TEST(an_end_is_written_once),
+        TEST(an_end_is_written_once),     TEST(an_end_is_not_written_through_a_link),
     };
     return cmocka_run_group_tests_name("check", tests, NULL, NULL);
 }

@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "common/rng.h"
 #include "folder.h"
+#include "record/throttle.h"
+#include "reduce/axes.h"
 #include "reduce/reduce.h"
 #include "reduce/summary.h"
 
@@ -291,6 +293,48 @@ static void long_launches_keep_their_interval(void **state)
     free(copy);
 }
 
+/* Of pairs of blocks the median is between the two, whichever of them is drawn. */
+static void a_run_of_blocks_is_whole(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 2 * SUMMARY_BATCHES };
+    struct nested x[2 * BLOCKS];
+    for (int i = 0; i < 2 * BLOCKS; i++)
+        x[i] = (struct nested){.launch = i / BLOCKS, .value = i % 2 ? 3 : 1};
+    struct estimate e = estimate_median(x, 2 * BLOCKS, 1, "0123456789abcdef");
+    assert_true(e.median == 2 && e.lo == 2 && e.hi == 2);
+}
+
+static void where_is(const struct axes *a, const char *mode, const char *params, const char *want)
+{
+    char *got = axes_where(a, mode, params);
+    assert_string_equal(got, want);
+    free(got);
+}
+
+static void axes_are_what_differs(void **state)
+{
+    (void)state;
+    struct axes a = {0}, added = {0};
+    axes_config(&a, "ctas=8/checksum=yes");
+    axes_add(&a, "size=8 gemms=1 gem=1 ctas=4", "size=8 gemms=2 gem=1 ctas=8");
+    where_is(&a, "overlapped", "size=8 gemms=2 gem=1 ctas=8", "overlapped gemms=2");
+    where_is(&a, "", "size=8 gem=1", "-");
+    axes_add(&added, "size=8 passes=3 collective=all_gather", "size=8"); /* as of an older plugin */
+    where_is(&added, "", "size=8 passes=3 collective=all_gather", "passes=3 all_gather");
+}
+
+static void what_throttles_follows_the_load(void **state)
+{
+    (void)state;
+    static const char *const yes[] = {"power_cap", "hw_slowdown", "sw_thermal", "hw_thermal",
+                                      "power_brake"};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        assert_true(throttle_follows_load(yes[i]));
+    assert_false(throttle_follows_load("idle"));
+    assert_false(throttle_follows_load("power"));
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, folder_set_up, folder_tear_down)
@@ -306,6 +350,9 @@ int main(void)
         TEST(launches_widen_the_interval),
         TEST(the_stream_is_the_seeds_and_the_cells),
         TEST(long_launches_keep_their_interval),
+        TEST(a_run_of_blocks_is_whole),
+        TEST(axes_are_what_differs),
+        TEST(what_throttles_follows_the_load),
     };
     return cmocka_run_group_tests_name("reduce", tests, NULL, NULL);
 }
