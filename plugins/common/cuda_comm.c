@@ -29,9 +29,7 @@ void *comm_symbol(const struct comms *c, const char *name)
 
 enum wl_status comms_open(struct comms *c, struct gpu *gpu)
 {
-    memset(c, 0, sizeof *c);
-    c->gpu = gpu;
-    c->log.fd = -1;
+    *c = (struct comms){.gpu = gpu, .log.fd = -1};
     ncclResult_t e = ncclGetVersion(&c->version);
     if (e != ncclSuccess || c->version < OLDEST) {
         HOST_FAIL(gpu->host,
@@ -75,13 +73,18 @@ static ncclComm_t take(struct comm *comm)
     return atomic_exchange(&comm->nccl, NULL);
 }
 
-void comms_close(struct comms *c)
+static void end_all(struct comms *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         ncclComm_t nccl = take(&c->comm[i]);
         if (nccl)
             (void)(atomic_load(&c->gpu->aborted) ? ncclCommAbort(nccl) : ncclCommDestroy(nccl));
     }
+}
+
+void comms_close(struct comms *c)
+{
+    end_all(c);
     c->n = 0;
     if (c->library)
         dlclose(c->library);
@@ -91,11 +94,7 @@ void comms_close(struct comms *c)
 void comms_abort(struct comms *c)
 {
     atomic_store(&c->gpu->aborted, true);
-    for (size_t i = 0; i < c->n; i++) {
-        ncclComm_t nccl = take(&c->comm[i]);
-        if (nccl)
-            ncclCommAbort(nccl);
-    }
+    end_all(c);
 }
 
 /* By which NCCL says that it will not, rather than that something broke. What it has no kernel for
@@ -112,8 +111,7 @@ enum wl_status comm_judge(struct comms *c, struct comm *comm, ncclResult_t resul
     if (result == ncclSuccess)
         return WL_OK;
     ncclComm_t nccl = comm ? atomic_load(&comm->nccl) : NULL;
-    const char *last = ncclGetLastError(nccl);
-    last = last ? last : "";
+    const char *told = ncclGetLastError(nccl), *last = told ? told : "";
     bool will_not = refused(result, last) && !atomic_load(&c->gpu->aborted);
     snprintf(why, n, "%s: %s%s%.120s%s", what,
              will_not ? "NCCL refuses it here" : ncclGetErrorString(result), *last ? ": " : "",
@@ -209,27 +207,17 @@ static enum wl_status make(struct comms *c, struct comm *comm, char *why, size_t
     return status;
 }
 
-static bool same(struct comm_key a, struct comm_key b)
-{
-    return a.algorithm == b.algorithm && a.protocol == b.protocol && a.ctas == b.ctas &&
-           a.policy == b.policy && a.copy == b.copy;
-}
-
 enum wl_status comm_get(struct comms *c, struct comm_key key, struct comm **out)
 {
-    struct comm *comm = NULL;
-    for (size_t i = 0; i < c->n && !comm; i++)
-        if (same(c->comm[i].key, key))
-            comm = &c->comm[i];
-    if (!comm && c->n == COMMS_MAX) {
+    struct comm *comm = c->comm; /* a key is integers alone */
+    while (comm < c->comm + c->n && memcmp(&comm->key, &key, sizeof key) != 0)
+        comm++;
+    if (comm == c->comm + COMMS_MAX) {
         HOST_FAIL(c->gpu->host, "more than %d NCCL configs in one run: split the section",
                   COMMS_MAX);
         return WL_SKIP;
     }
-    if (!comm) {
-        comm = &c->comm[c->n];
-        comm->key = key;
-    }
+    comm->key = key;
     *out = comm;
     if (atomic_load(&comm->nccl))
         return WL_OK;
@@ -261,9 +249,7 @@ static enum wl_status look(struct comms *c, struct comm *comm)
 {
     const struct wl_host *host = c->gpu->host;
     ncclComm_t nccl = atomic_load(&comm->nccl);
-    ncclResult_t e = ncclSuccess, asked = ncclSuccess;
-    if (nccl)
-        asked = ncclCommGetAsyncError(nccl, &e);
+    ncclResult_t e = ncclSuccess, asked = nccl ? ncclCommGetAsyncError(nccl, &e) : ncclSuccess;
     if (atomic_load(&c->gpu->aborted) || !nccl) {
         HOST_FAIL(host, "not finished by its deadline: a peer is dead or stuck, communicators were "
                         "aborted");

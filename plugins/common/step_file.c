@@ -25,17 +25,6 @@ static const struct kind {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static const struct {
-    const char *name;
-    unsigned size_B;
-} dtypes[] = {
-    [STEP_FP32] = {"fp32", 4},
-    [STEP_TF32] = {"tf32", 4},
-    [STEP_BF16] = {"bf16", 2},
-    [STEP_FP16] = {"fp16", 2},
-};
-enum { DTYPES = sizeof dtypes / sizeof *dtypes };
-
 struct reader {
     struct step_file *f;
     const char *name;
@@ -47,17 +36,9 @@ struct reader {
     size_t why_size;
 };
 
-unsigned step_dtype_B(enum step_dtype dtype)
+const char *step_kind_name(enum step_kind kind)
 {
-    return dtypes[dtype].size_B;
-}
-
-int step_dtype_of(const char *name)
-{
-    for (int i = 0; i < DTYPES; i++)
-        if (!strcmp(dtypes[i].name, name))
-            return i;
-    return -1;
+    return kinds[kind].name;
 }
 
 bool step_is_collective(enum step_kind kind)
@@ -304,41 +285,4 @@ void step_free(struct step_file *f)
 {
     free(f->line);
     *f = (struct step_file){0};
-}
-
-/* ---- writing ---- */
-
-static void write_number(FILE *out, const char *before, struct step_number n)
-{
-    fprintf(out, "%s%llu%s", before, (unsigned long long)n.value, n.per_batch ? "*" : "");
-}
-
-void step_write_version(FILE *out)
-{
-    fprintf(out, "gradsync-step %d\n", STEP_VERSION);
-}
-
-void step_write_line(FILE *out, const struct step_line *l)
-{
-    fputs(kinds[l->kind].name, out);
-    if (l->kind == STEP_GEMM) {
-        fprintf(out, " %c%c", l->transpose_a ? 't' : 'n', l->transpose_b ? 't' : 'n');
-        for (int i = 0; i < 3; i++)
-            write_number(out, " ", l->number[i]);
-        fprintf(out, " %s", dtypes[l->dtype].name);
-        if (l->number[STEP_COUNT].value != 1 || l->number[STEP_COUNT].per_batch)
-            write_number(out, " x", l->number[STEP_COUNT]);
-    } else if (l->kind == STEP_KERNEL) {
-        write_number(out, " ", l->number[0]);
-        fprintf(out, " %.9gus", l->time_s * 1e6);
-    } else if (l->kind == STEP_WAIT) {
-        if (l->number[0].value)
-            write_number(out, " ", l->number[0]);
-    } else {
-        write_number(out, " ", l->number[0]);
-        fprintf(out, " %s", dtypes[l->dtype].name);
-        if (l->group[0])
-            fprintf(out, " %s", l->group);
-    }
-    fputc('\n', out);
 }

@@ -68,4 +68,5 @@ void step_write_line(FILE *out, const struct step_line *l);
 unsigned step_dtype_B(enum step_dtype dtype);
 /* -1: unknown. */
 int step_dtype_of(const char *name);
+const char *step_kind_name(enum step_kind kind);
 bool step_is_collective(enum step_kind kind);

@@ -9,40 +9,16 @@
  * under test, and D shows it; a processor more for each rank shows the overlap. The number of
  * processors a rank may use is noted in the recording.
  */
-#include "common/clock.h"
+#include "iter_proxy/host.h"
+
 #include "common/collective_mpi.h"
-#include "common/gemm.h"
-#include "common/payload.h"
-#include "iter_proxy/backend.h"
-#include "iter_proxy/comm_thread.h"
-#include "iter_proxy/work.h"
+#include "common/host_fail.h"
 
 #include <cblas.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct state {
-    const struct wl_host *host;
-    MPI_Comm buckets; /* for the communication thread */
-    struct comm_thread thread;
-    struct gemm *operands;
-};
-
-struct step {
-    struct state *state;
-    const struct proxy_cell *cell;
-    const struct proxy_work *work;
-    bool computes, communicates;
-    struct gemm *gemm;                /* NULL: no GEMM is computed */
-    const struct proxy_compute *last; /* the last GEMM: whose result C holds */
-    char *kernel_from, *kernel_to;    /* half of the largest kernel's bytes each */
-    struct payload payload;
-    char *in, *out;
-    void *scratch; /* one: collectives run one after the other */
-    struct comm_job *jobs;
-};
 
 static const enum allreduce_kind how[] = {
     [PROXY_ALGORITHM_AUTO] = ALLREDUCE_AUTO,
@@ -51,15 +27,6 @@ static const enum allreduce_kind how[] = {
     [PROXY_RECURSIVE_DOUBLING] = ALLREDUCE_RECURSIVE_DOUBLING,
     [PROXY_RABENSEIFNER] = ALLREDUCE_RABENSEIFNER,
 };
-
-static enum wl_status failed(const struct state *s, const char *what, int code)
-{
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int n = 0;
-    MPI_Error_string(code, text, &n);
-    s->host->fail(s->host->ctx, "%s: %s", what, text);
-    return WL_FAIL;
-}
 
 /* ---- once a process ---- */
 
@@ -98,18 +65,14 @@ static enum wl_status open_host(void **state, const struct wl_host *host)
         return WL_SKIP;
     }
     struct state *s = calloc(1, sizeof *s);
-    if (!s) {
-        host->fail(host->ctx, "out of memory");
-        return WL_FAIL;
-    }
+    if (!s)
+        return HOST_FAILED(host, "out of memory");
     s->host = host;
     s->buckets = MPI_COMM_NULL;
     int rc = open_comm(s);
-    enum wl_status status = rc == MPI_SUCCESS ? WL_OK : failed(s, "MPI_Comm_dup", rc);
-    if (status == WL_OK && comm_thread_start(&s->thread) != 0) {
-        host->fail(host->ctx, "the communication thread cannot be started");
-        status = WL_FAIL;
-    }
+    enum wl_status status = rc == MPI_SUCCESS ? WL_OK : host_failed(s, "MPI_Comm_dup", rc);
+    if (status == WL_OK && comm_thread_start(&s->thread) != 0)
+        status = HOST_FAILED(host, "the communication thread cannot be started");
     if (status != WL_OK) {
         free_state(s);
         return status;
@@ -246,10 +209,8 @@ static enum wl_status prepare_host(void *state, const struct proxy_cell *cell,
 {
     struct state *s = state;
     struct step *p = calloc(1, sizeof *p);
-    if (!p) {
-        s->host->fail(s->host->ctx, "out of memory");
-        return WL_FAIL;
-    }
+    if (!p)
+        return HOST_FAILED(s->host, "out of memory");
     *p = (struct step){.state = s,
                        .cell = cell,
                        .work = work,
@@ -264,93 +225,6 @@ static enum wl_status prepare_host(void *state, const struct proxy_cell *cell,
         fill_collectives(p);
     *step = p;
     return WL_OK;
-}
-
-static struct gemm_shape shape_of(const struct proxy_compute *c)
-{
-    return (struct gemm_shape){(size_t)c->m, (size_t)c->n, (size_t)c->k, c->transpose_a,
-                               c->transpose_b};
-}
-
-static void compute(const struct step *p, const struct proxy_compute *c)
-{
-    if (c->m) {
-        struct gemm_shape shape = shape_of(c);
-        gemm_run(p->gemm, &shape, (unsigned)c->count);
-    } else {
-        memcpy(p->kernel_to, p->kernel_from, (size_t)c->bytes / 2 + 1);
-    }
-}
-
-/* GEMMs are done when gemm_run() returns, so that what is issued later is after them anyway. */
-static int do_task(struct step *p, const struct proxy_task *t)
-{
-    switch (t->verb) {
-    case PROXY_COMPUTE:
-        for (unsigned i = t->first; i < t->first + t->n; i++)
-            compute(p, &p->work->compute[i]);
-        return MPI_SUCCESS;
-    case PROXY_COMM:
-        comm_thread_post(&p->state->thread, &p->jobs[t->first]);
-        return MPI_SUCCESS;
-    case PROXY_WAIT:
-        comm_thread_wait_for(&p->state->thread, t->first + 1);
-        return MPI_SUCCESS;
-    case PROXY_JOIN:
-        return comm_thread_wait(&p->state->thread);
-    }
-    return MPI_ERR_INTERN;
-}
-
-static enum wl_status run_host(void *step, unsigned iters, struct wl_sample *out)
-{
-    struct step *p = step;
-    int rc = MPI_SUCCESS;
-    p->state->host->start(p->state->host->ctx);
-    out->start_ns = now_ns();
-    for (unsigned i = 0; i < iters && rc == MPI_SUCCESS; i++)
-        for (size_t t = 0; t < p->work->n_tasks && rc == MPI_SUCCESS; t++)
-            rc = do_task(p, &p->work->task[t]);
-    out->end_ns = now_ns();
-    out->values[0] = (double)(out->end_ns - out->start_ns) * 1e-9 / iters;
-    return rc == MPI_SUCCESS ? WL_OK : failed(p->state, p->jobs ? p->jobs[0].how->name : "MPI", rc);
-}
-
-static bool check_collective(struct step *p, const struct proxy_collective *c)
-{
-    const struct wl_host *host = p->state->host;
-    struct payload_fault f;
-    for (int i = 0; i < collective_parts(c->collective, host->rank, host->ranks); i++) {
-        struct collective_part of =
-            collective_part(c->collective, host->rank, host->ranks, (size_t)c->elements, i);
-        const char *at = p->out + c->first + of.first * sizeof(float);
-        if (payload_check_part(&p->payload, at, of.n, of.source, of.input_first, &f))
-            continue;
-        host->fail(host->ctx,
-                   "element %zu of the %s is %.9g, not %.9g, on rank %d (collective %td)",
-                   of.first + f.element,
-                   collective_reduces(c->collective) ? "reduced gradient" : "gathered parameters",
-                   f.got, f.expected, host->rank, c - p->work->collective + 1);
-        return false;
-    }
-    return true;
-}
-
-static enum wl_status verify_host(void *step)
-{
-    struct step *p = step;
-    const struct wl_host *host = p->state->host;
-    for (size_t i = 0; p->communicates && i < p->work->n_collectives; i++)
-        if (!check_collective(p, &p->work->collective[i]))
-            return WL_FAIL;
-    if (!p->gemm)
-        return WL_OK;
-    struct gemm_shape shape = shape_of(p->last);
-    if (gemm_check(p->gemm, &shape))
-        return WL_OK;
-    host->fail(host->ctx, "the GEMM of m = %zu, n = %zu, k = %zu is wrong on rank %d", shape.m,
-               shape.n, shape.k, host->rank);
-    return WL_FAIL;
 }
 
 const struct proxy_backend proxy_backend_host = {

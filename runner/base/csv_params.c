@@ -7,14 +7,6 @@
 
 #define ROUNDS 100 /* of ordering: texts that contradict each other have no order */
 
-static size_t place_of(const struct words *w, const char *word)
-{
-    size_t i = 0;
-    while (i < w->n && strcmp(w->v[i], word) != 0)
-        i++;
-    return i;
-}
-
 /* ---- one text ---- */
 
 /* Its keys and values, without empty values. A word without '=' belongs to the value before it. */
@@ -62,7 +54,7 @@ static bool order_by(struct words *keys, const char *seen)
     size_t next = 0;
     words_split(&w, seen, ' ');
     for (size_t i = 0; i < w.n; i++) {
-        size_t at = place_of(keys, w.v[i]);
+        size_t at = words_find(keys, w.v[i]);
         bool is_new = at == keys->n, behind = at < next;
         if (is_new)
             words_add(keys, w.v[i]);
@@ -126,7 +118,7 @@ static void write_row(struct csv *out, const struct spread *s, const struct csv_
     split_params(field(r, s->column), &keys, &values);
     write_others(out, r, s->column);
     for (size_t i = 0; i < s->keys.n; i++) {
-        size_t at = place_of(&keys, s->keys.v[i]);
+        size_t at = words_find(&keys, s->keys.v[i]);
         csv_text(out, at < keys.n ? values.v[at] : "");
     }
     csv_end(out);

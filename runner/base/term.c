@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-bool term_colours(FILE *f)
+static bool term_colours(FILE *f)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     return isatty(fileno(f)) && !(no && *no) && term && *term && strcmp(term, "dumb");

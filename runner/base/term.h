@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-bool term_colours(FILE *f);
 /* Escape sequences: start colour i of the eight of the figures, start bold or warning text, end
  * either. "" if colours are off. */
 const char *term_colour(FILE *f, size_t i);

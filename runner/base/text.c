@@ -147,7 +147,7 @@ void words_addf(struct words *w, const char *fmt, ...)
     va_end(args);
 }
 
-static size_t words_find(const struct words *w, const char *word)
+size_t words_find(const struct words *w, const char *word)
 {
     size_t i = 0;
     while (i < w->n && strcmp(w->v[i], word) != 0)

@@ -30,6 +30,7 @@ void words_split(struct words *w, const char *s, char separator);
 void words_add(struct words *w, const char *word);
 void words_addf(struct words *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool words_has(const struct words *w, const char *word);
+size_t words_find(const struct words *w, const char *word); /* its index; n: the list has it not */
 /* Adds the word unless the list has it. Returns its index. */
 size_t words_add_once(struct words *w, const char *word);
 void words_free(struct words *w);

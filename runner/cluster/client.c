@@ -124,7 +124,8 @@ static const char *after(const char *line, const char *word)
     return at ? at + strlen(word) : line;
 }
 
-char *reply_why(const struct reply *r)
+/* First line of its error output, without the program name. */
+static char *reply_why(const struct reply *r)
 {
     const char *s = r->err.s ? r->err.s : "";
     s = after(s, ": error: ");
@@ -189,7 +190,7 @@ static int report(const struct reply *r, const char *program, const char *purpos
     return code;
 }
 
-int client_try(struct reply *r, const char *const *argv, const char *purpose)
+static int client_try(struct reply *r, const char *const *argv, const char *purpose)
 {
     *r = (struct reply){0};
     int code = run(r, argv);

@@ -16,9 +16,4 @@ struct reply {
  * program or controller, GS_USAGE for a fault of the config, else GS_FAILED. `purpose` begins that
  * line: "nothing was submitted". Call reply_free in all cases. */
 int client_run(struct reply *r, const char *const *argv, const char *purpose);
-/* The same, but the caller reports a nonzero exit status. */
-int client_try(struct reply *r, const char *const *argv, const char *purpose);
 void reply_free(struct reply *r);
-
-/* First line of its error output, without the program name. The caller frees it. */
-char *reply_why(const struct reply *r);

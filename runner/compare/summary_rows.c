@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool summary_row_differs(const struct summary_row *r)
+/* A difference that the row shows: of the best config, or of the contrast. */
+static bool summary_row_differs(const struct summary_row *r)
 {
     return r->w ? r->w->best != NULL : verdict_is_difference(r->c->judgement.verdict);
 }

@@ -38,6 +38,3 @@ struct summary_rows {
 
 void summary_rows_find(struct summary_rows *s, const struct summary_request *q);
 void summary_rows_free(struct summary_rows *s);
-
-/* A difference that the row shows: of the best config, or of the contrast. */
-bool summary_row_differs(const struct summary_row *r);

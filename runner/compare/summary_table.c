@@ -188,13 +188,16 @@ static void fit(size_t *width)
 static void print_line(const char *const *cell, const size_t *width, bool title, bool list)
 {
     AUTO_TEXT struct text t = {0};
+    const size_t room = screen_columns(stdout);
     for (size_t k = 0; k < ALIKE; k++)
         if (width[k])
             text_addf(&t, "  %s%*s", cell[k], (int)(width[k] - text_width(cell[k])), "");
     text_add(&t, "  ");
     if (list)
         add_list(&t, cell[ALIKE]);
-    else if (taken(width) < screen_columns(stdout))
+    else if (title && taken(width) + text_width(cell[ALIKE]) > room)
+        text_add(&t, "ties"); /* shorter, where there is no room */
+    else if (title || taken(width) < room)
         text_add(&t, cell[ALIKE]);
     while (t.len && t.s[t.len - 1] == ' ')
         t.s[--t.len] = '\0';
@@ -227,16 +230,6 @@ static size_t *share(const struct summary_request *q, const struct summary_rows 
     return of;
 }
 
-/* The heading of the last column is shorter where there is no room. */
-static void print_titles(const char *const *titles, const size_t *width)
-{
-    const char *fitting[COLUMNS];
-    memcpy(fitting, titles, sizeof fitting);
-    if (taken(width) + text_width(titles[ALIKE]) > screen_columns(stdout))
-        fitting[ALIKE] = "ties";
-    print_line(fitting, width, true, false);
-}
-
 /* "    use: NCCL_MIN_CTAS=16 NCCL_MAX_CTAS=16 COMMAND" under a config that is faster. */
 static bool print_setting(const struct summary_row *r)
 {
@@ -265,7 +258,7 @@ static size_t print_question(const struct summary_rows *s, const struct question
     }
     fit(width);
     if (titled)
-        print_titles(titles, width);
+        print_line(titles, width, true, false);
     size_t k = 0;
     for (size_t used = 0; k < n && used < lines; k++) {
         print_line((const char *const *)cells.v + k * COLUMNS, width, false, rows->w);

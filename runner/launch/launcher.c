@@ -213,3 +213,15 @@ int launcher_check(const struct plan *p)
     AUTO(launcher_free_of) char **argv = NULL;
     return launcher_command(p, (const char *const[]){NULL}, &argv);
 }
+
+int launcher_rank_command(const char *const *rank_args, char ***argv)
+{
+    AUTO_FREE char *program = here_rank_program();
+    struct words w = {0};
+    if (!program)
+        return GS_CANNOT;
+    for (words_add(&w, program); *rank_args; rank_args++)
+        words_add(&w, *rank_args);
+    *argv = w.v;
+    return GS_OK;
+}

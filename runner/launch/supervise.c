@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "launch/control.h"
 #include "launch/launcher.h"
-#include "launch/launcher_here.h"
 #include "record/record.h"
 #include "record/record_end.h"
 
@@ -92,11 +91,6 @@ static void heard(struct supervisor *w, const struct control *c)
 }
 
 /* A full disk must not stop the supervisor, so output that cannot be logged is dropped. */
-static void to_log(struct supervisor *w, const char *bytes, size_t n)
-{
-    (void)files_write_all(w->log, bytes, n);
-}
-
 static void take_line(struct supervisor *w, char *line, size_t n)
 {
     struct control c;
@@ -106,7 +100,7 @@ static void take_line(struct supervisor *w, char *line, size_t n)
         return;
     }
     line[n - 1] = '\n';
-    to_log(w, line, n);
+    (void)files_write_all(w->log, line, n);
 }
 
 static void take_lines(struct supervisor *w)
@@ -118,7 +112,7 @@ static void take_lines(struct supervisor *w)
         start = end;
     }
     if (!start && w->line.len > LINE_MAX_B) { /* too long for a control line */
-        to_log(w, w->line.s, w->line.len);
+        (void)files_write_all(w->log, w->line.s, w->line.len);
         start = w->line.len;
     }
     memmove(w->line.s, w->line.s + start, w->line.len - start);
@@ -190,17 +184,12 @@ static void keep_deadlines(struct supervisor *w)
     }
 }
 
-static void wait_for_news(struct supervisor *w)
-{
-    struct pollfd fds[] = {{.fd = w->family.out, .events = POLLIN},
-                           {.fd = w->interrupts->fd, .events = POLLIN}};
-    poll(fds, 2, 200);
-}
-
 static int watch(struct supervisor *w)
 {
     while (!w->family.ended && !w->kill) {
-        wait_for_news(w);
+        struct pollfd news[] = {{.fd = w->family.out, .events = POLLIN},
+                                {.fd = w->interrupts->fd, .events = POLLIN}};
+        poll(news, 2, 200);
         read_output(w);
         obey_interrupts(w);
         family_reap(&w->family);
@@ -209,7 +198,7 @@ static int watch(struct supervisor *w)
     int code = family_kill(&w->family);
     read_output(w);
     if (w->line.len)
-        to_log(w, w->line.s, w->line.len);
+        (void)files_write_all(w->log, w->line.s, w->line.len);
     w->seen.heard = w->heard > w->started;
     w->seen.interrupted = w->obeyed > 0;
     w->seen.status = w->family.status;
@@ -247,25 +236,13 @@ static int open_log(struct supervisor *w)
     return fail_at(GS_FAILED, w->log_path, 0, "cannot be written: %s", strerror(errno));
 }
 
-static int rank_command(const char *const *args, char ***argv)
-{
-    AUTO_FREE char *program = here_rank_program();
-    struct words w = {0};
-    if (!program)
-        return GS_CANNOT;
-    for (words_add(&w, program); *args; args++)
-        words_add(&w, *args);
-    *argv = w.v;
-    return GS_OK;
-}
-
 static int start(struct supervisor *w, const char *dir)
 {
     char launch[16], attempt[16], **argv;
     const char *const args[] = {dir, launch, attempt, NULL};
     snprintf(launch, sizeof launch, "%d", w->attempt->launch);
     snprintf(attempt, sizeof attempt, "%d", w->attempt->attempt);
-    int code = w->attempt->joined ? rank_command(args, &argv)
+    int code = w->attempt->joined ? launcher_rank_command(args, &argv)
                                   : launcher_command_in(w->plan, w->scratch.dir, args, &argv);
     if (code)
         return code;

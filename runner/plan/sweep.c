@@ -30,22 +30,14 @@ static struct sweep_axis *find_axis(const struct sweep *s, const char *name)
 
 /* ---- keys ---- */
 
-static const char *nearest_key(const struct wl_plugin *wl, const char *key)
-{
-    size_t n = params_count(wl->params);
-    AUTO_FREE const char **names = xmalloc((n + SWEEP_KEYS) * sizeof *names);
-    for (size_t i = 0; i < n; i++)
-        names[i] = wl->params[i].name;
-    memcpy(names + n, sweep_keys, sizeof sweep_keys);
-    return text_nearest(key, names, n + SWEEP_KEYS);
-}
-
 static int unknown_param(const struct config_entry *e, const struct wl_plugin *wl)
 {
     for (const struct settings_section *t = settings_sections; t->name; t++)
         if (t->table && params_find(t->table, e->key))
             return config_error(e, "is not a parameter of %s: move it to [%s]", wl->name, t->name);
-    const char *near = nearest_key(wl, e->key);
+    const char *near = params_nearest(wl->params, e->key);
+    if (!near)
+        near = text_nearest(e->key, sweep_keys, SWEEP_KEYS);
     if (near)
         return config_error(e, "is not a parameter of %s%s", wl->name, DID_YOU_MEAN(near));
     return config_error(e, "is not a parameter of %s; 'gradsync help %s' lists them", wl->name,
@@ -69,11 +61,6 @@ static int check_keys(const struct config *c, const char *section, const struct 
 
 /* ---- axes ---- */
 
-static void push_from(struct sweep_axis *axis, const void *cell)
-{
-    sweep_push(axis, (const char *)cell + axis->p->offset);
-}
-
 static int read_axes(struct sweep *s, const struct config *c, const char *section)
 {
     int code = GS_OK;
@@ -82,7 +69,7 @@ static int read_axes(struct sweep *s, const struct config *c, const char *sectio
         *axis = (struct sweep_axis){.p = &s->wl->params[i], .dim = i};
         axis->from = config_find(c, section, axis->p->name);
         if (!axis->from)
-            push_from(axis, s->defaults);
+            sweep_push(axis, (const char *)s->defaults + axis->p->offset);
         else if (sweep_list(axis))
             code = GS_USAGE;
     }
@@ -112,7 +99,7 @@ static int read_configs(struct sweep *s, const struct config_entry *e)
             code = config_error(e, "'%s': %s", labels.v[k], why);
         for (size_t i = dim; i < s->n_axes; i++)
             if (s->axes[i].p->role == WL_CONFIG) {
-                push_from(&s->axes[i], cell);
+                sweep_push(&s->axes[i], (const char *)cell + s->axes[i].p->offset);
                 s->axes[i].dim = dim;
             }
     }
@@ -219,12 +206,12 @@ static int check_texts(const struct sweep_axis *axis, const struct config_entry 
 static int check_axes(const struct sweep *s, const struct config_entry *configs)
 {
     int code = GS_OK;
-    for (size_t i = 0; i < s->n_axes; i++)
+    AUTO_FREE size_t *members = xcalloc(s->n_axes, sizeof *members);
+    for (size_t i = 0; i < s->n_axes; i++) {
         if (check_texts(&s->axes[i], s->axes[i].from ? s->axes[i].from : configs))
             code = GS_USAGE;
-    AUTO_FREE size_t *members = xcalloc(s->n_axes, sizeof *members);
-    for (size_t i = 0; i < s->n_axes; i++)
         members[s->axes[i].dim]++;
+    }
     for (size_t i = 0; i < s->n_axes; i++)
         if (members[s->axes[i].dim] == 1 && s->axes[i].from && check_twins(&s->axes[i]))
             code = GS_USAGE;

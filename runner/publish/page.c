@@ -2,12 +2,12 @@
 #include "publish/page.h"
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/version.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The folders of figures that are of no platform alone: of the method, of all networks together. */
 #define METHOD "method"
@@ -230,17 +230,13 @@ static int put_page(FILE *f, const struct page_source *s, const struct words *pl
 static int write_whole(const char *path, const struct page_source *s, const struct words *platforms,
                        const struct page_run *runs, size_t n)
 {
-    AUTO_FREE char *new = xstrfmt("%s.new", path);
-    FILE *f = fopen(new, "we");
-    int code = f ? put_page(f, s, platforms, runs, n)
-                 : fail_at(GS_FAILED, new, 0, "cannot be written: %s", strerror(errno));
-    bool bad = f && ferror(f);
-    if (f && (fclose(f) || bad) && !code)
-        code = fail_at(GS_FAILED, new, 0, "cannot be written: %s", strerror(errno));
-    if (!code && rename(new, path))
-        code = fail_at(GS_FAILED, path, 0, "cannot be written: %s", strerror(errno));
-    if (code && f)
-        unlink(new);
+    AUTO_FREE char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    int code = f ? put_page(f, s, platforms, runs, n) : GS_OK;
+    bool whole = f && fclose(f) == 0;
+    if (!code && (!whole || !files_replace(path, text, 0644)))
+        code = fail_file(path, "written", errno);
     return code;
 }
 

@@ -16,56 +16,6 @@ enum { ROUNDS_MAX = 10000 };
 /* Late blocks in a row: the machine is too small for the lab, not just busy for a moment. */
 enum { LATE_MOST = 8 };
 
-static void keep_why(struct slot *s, const char *why, const char *otherwise)
-{
-    snprintf(s->why, sizeof s->why, "%s", *why ? why : otherwise);
-}
-
-static enum call_result prepare_slot(struct session *r, struct slot *s)
-{
-    struct wl_job job = {.size = sizeof job,
-                         .ranks = r->team.ranks,
-                         .nodes = r->team.nodes,
-                         .local_ranks = r->team.local_ranks};
-    struct wl_shape shape = {.size = sizeof shape};
-    char why[sizeof s->why] = "";
-    enum call_result result =
-        session_result(r, r->wl->describe(s->cell->values, &job, &shape, why, sizeof why));
-    if (result == FINE) {
-        r->api.cell = s->cell->id;
-        r->api.copy = r->api.wl.copy = s->copy;
-        r->api.why[0] = '\0';
-        session_step(r, "prepare");
-        result = session_result(r, r->wl->prepare(r->self, s->cell->values, &s->prepared));
-        snprintf(why, sizeof why, "%s", r->api.why);
-    }
-    if (result == FINE)
-        return FINE;
-    s->prepared = NULL;
-    keep_why(s, why, "prepare() failed without a reason");
-    return result == AGAIN ? FAILED : result;
-}
-
-static enum course prepare(struct grouping *g)
-{
-    const struct session *r = g->session;
-    enum course course = GO_ON;
-    order_prepared(g->order, g->n, r->plan->seed, r->launch, g->index);
-    for (size_t i = 0; i < g->n && course == GO_ON; i++) {
-        struct slot *s = &g->slots[g->order[i]];
-        s->prepared_as = i + 1;
-        if (s->lost)
-            continue;
-        beat_cell(g->session->beat, s->cell, s->copy);
-        enum call_result mine = prepare_slot(g->session, s);
-        s->live = team_max(&g->session->team, mine) == FINE;
-        if (!s->live)
-            course = grouping_lose(g, s, "prepare", mine, "failed");
-        s->iters = clock_iterations(0, 0, 0, s->cell->shape.iters_min, s->cell->shape.iters_max);
-    }
-    return course;
-}
-
 static enum course visit_slot(struct grouping *g, struct slot *s, const char *phase, size_t discard,
                               size_t n)
 {
@@ -143,7 +93,8 @@ static enum course verify(struct grouping *g)
         session_step(r, "verify");
         mine[i] = session_result(r, r->wl->verify(s->prepared));
         if (mine[i] != FINE)
-            keep_why(s, r->api.why, "verify() failed without a reason");
+            snprintf(s->why, sizeof s->why, "%s",
+                     *r->api.why ? r->api.why : "verify() failed without a reason");
         worst[i] = mine[i];
     }
     session_own_step(r, "verify");
@@ -292,7 +243,7 @@ enum course group_measure(struct session *r, struct visit *v, size_t index)
     bool enough = false;
     struct lateness before = r->lateness;
     grouping_begin(&g, r, v, index);
-    enum course course = prepare(&g);
+    enum course course = grouping_prepare(&g);
     if (course == GO_ON)
         course = warm_up(&g);
     while (course == GO_ON && !enough) {

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "plan/order.h"
 #include "plan/plan.h"
 
 #include <stdio.h>
@@ -124,4 +125,51 @@ void grouping_release(struct grouping *g)
     for (size_t i = g->n; i-- > 0;)
         release(g, &g->slots[i]);
     beat_cell(g->session->beat, NULL, 0);
+}
+
+/* ---- preparing ---- */
+
+static enum call_result prepare_slot(struct session *r, struct slot *s)
+{
+    struct wl_job job = {.size = sizeof job,
+                         .ranks = r->team.ranks,
+                         .nodes = r->team.nodes,
+                         .local_ranks = r->team.local_ranks};
+    struct wl_shape shape = {.size = sizeof shape};
+    char why[sizeof s->why] = "";
+    enum call_result result =
+        session_result(r, r->wl->describe(s->cell->values, &job, &shape, why, sizeof why));
+    if (result == FINE) {
+        r->api.cell = s->cell->id;
+        r->api.copy = r->api.wl.copy = s->copy;
+        r->api.why[0] = '\0';
+        session_step(r, "prepare");
+        result = session_result(r, r->wl->prepare(r->self, s->cell->values, &s->prepared));
+        snprintf(why, sizeof why, "%s", r->api.why);
+    }
+    if (result == FINE)
+        return FINE;
+    s->prepared = NULL;
+    snprintf(s->why, sizeof s->why, "%s", *why ? why : "prepare() failed without a reason");
+    return result == AGAIN ? FAILED : result;
+}
+
+enum course grouping_prepare(struct grouping *g)
+{
+    struct session *r = g->session;
+    enum course course = GO_ON;
+    order_prepared(g->order, g->n, r->plan->seed, r->launch, g->index);
+    for (size_t i = 0; i < g->n && course == GO_ON; i++) {
+        struct slot *s = &g->slots[g->order[i]];
+        s->prepared_as = i + 1;
+        if (s->lost)
+            continue;
+        beat_cell(r->beat, s->cell, s->copy);
+        enum call_result mine = prepare_slot(r, s);
+        s->live = team_max(&r->team, mine) == FINE;
+        if (!s->live)
+            course = grouping_lose(g, s, "prepare", mine, "failed");
+        s->iters = clock_iterations(0, 0, 0, s->cell->shape.iters_min, s->cell->shape.iters_max);
+    }
+    return course;
 }

@@ -25,6 +25,8 @@ struct grouping {
  * that this launch has given up. */
 void grouping_begin(struct grouping *g, struct session *r, struct visit *v, size_t index);
 void grouping_end(struct grouping *g);
+/* Prepares the slots, in another order in each launch. Collective; GO_ON, or HUNG. */
+enum course grouping_prepare(struct grouping *g);
 size_t grouping_living(const struct grouping *g);
 
 /* Releases the slots, last to first, in the same order on every rank. */

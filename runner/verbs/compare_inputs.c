@@ -43,8 +43,10 @@ static bool has_twin(const struct runs *runs, size_t i)
            (i + 1 < runs->n && runs_same_section(&runs->v[i], &runs->v[i + 1]));
 }
 
-int compare_inside(struct comparison *c, const struct compare_request *q,
-                   const struct choice *choice, bool twins_only)
+/* Adds the contrasts inside each run that was chosen. twins_only: only of sections with several
+ * runs. Every damaged run is named. */
+static int compare_inside(struct comparison *c, const struct compare_request *q,
+                          const struct choice *choice, bool twins_only)
 {
     int code = GS_OK;
     for (size_t i = 0; i < choice->runs.n && code != GS_USAGE; i++) {

@@ -16,10 +16,6 @@ struct compare_request {
     size_t n;
 };
 
-/* Adds the contrasts inside each run that was chosen. twins_only: only of sections with several
- * runs. Every damaged run is named. */
-int compare_inside(struct comparison *c, const struct compare_request *q,
-                   const struct choice *choice, bool twins_only);
 /* Adds the contrasts that the request asks for. *choice gets the runs whose load matters. */
 int compare_collect(struct comparison *c, const struct compare_request *q, struct choice *choice);
 /* GS_OK; or GS_USAGE, reported: options that exclude each other. */

@@ -2,8 +2,8 @@
  *
  * The CUDA backend of iter_proxy: GEMMs by cuBLAS and memory-bound kernels on one stream, collectives
  * by NCCL on another of the highest priority, launched one by one or as a CUDA graph. blas.c
- * computes, collectives.c has the buffers of collectives, proxy_cuda.c opens, step.c prepares, runs
- * and checks a step.
+ * computes, collectives.c has the buffers of collectives, proxy_cuda.c opens, prepare.c prepares
+ * a step, step.c runs and checks it.
  */
 #pragma once
 
@@ -100,6 +100,12 @@ void windows_drop(struct state *s, struct buffers *b, struct windows *w);
 struct nccl_operation operation_of(const struct proxy_collective *c);
 /* Queues the check of every output on gpu.stream. */
 cudaError_t buffers_check(struct state *s, const struct buffers *b, struct gpu_mismatch *record);
+
+/* Queues one iteration; the same for a capture, which must end on the stream where it began; waits for
+ * what is queued. */
+enum wl_status step_issue(struct step *p);
+enum wl_status step_issue_captured(struct step *p);
+enum wl_status step_finish(struct step *p);
 
 /* Of struct proxy_backend. */
 enum wl_status prepare_step(void *state, const struct proxy_cell *cell,
