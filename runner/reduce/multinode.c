@@ -2,15 +2,20 @@
 #include "reduce/multinode.h"
 
 #include "base/text.h"
+#include "reduce/nccl_sections.h"
 
 #include <math.h>
+
+#define LEAST_B 0.1e9 /* a smaller payload would be printed as 0.0GB */
 
 void multinode_see(struct multinode *m, const struct recorded *r, const struct series *s,
                    const struct summary *summary)
 {
     const struct rec_cell *cell = &r->cells[s->cell];
     double size_B = (double)cell->size_B;
-    if (r->nodes < 2 || size_B <= m->size_B || !(summary->busbw > 0) || !isfinite(summary->algbw))
+    if (nccl_sections_collective(cell) != COLLECTIVE_ALLREDUCE || r->nodes < 2 ||
+        size_B < LEAST_B || size_B <= m->size_B || !(summary->busbw > 0) ||
+        !isfinite(summary->algbw))
         return;
     *m = (struct multinode){.size_B = size_B,
                             .algbw = summary->algbw,

@@ -16,7 +16,7 @@ struct multinode {
     long long ranks;
 };
 
-/* Keeps the series if it is a collective with the largest payload so far. */
+/* Keeps the series if it is a collective with the largest payload so far, of 0.1 GB or more. */
 void multinode_see(struct multinode *m, const struct recorded *r, const struct series *s,
                    const struct summary *summary);
 /* The lines; the caller frees them. NULL: no series was kept. */

@@ -25,16 +25,24 @@ static void the_known_lines(void **state)
 static void the_largest_payload_on_several_nodes(void **state)
 {
     (void)state;
-    struct rec_cell cells[3] = {{.size_B = 8}, {.size_B = 64}, {.size_B = 64}};
-    struct recorded r = {.cells = cells, .n_cells = 3, .nodes = 1, .ranks = 4};
+    struct rec_cell cells[] = {{.size_B = 8, .params = ""},
+                               {.size_B = 1e9, .params = ""},
+                               {.size_B = 1e9, .params = ""},
+                               {.size_B = 2e9, .params = "collective=allgather"}};
+    struct recorded r = {.cells = cells, .n_cells = 4, .nodes = 1, .ranks = 4};
     struct multinode m = {0};
     struct summary numbers = {.algbw = 1e9, .busbw = 1.5e9}, none = {.algbw = 0, .busbw = 0};
-    struct series s = {.cell = 1, .n_samples = 7};
+    struct series small = {.n_samples = 5}, other = {.cell = 3, .n_samples = 3},
+                  s = {.cell = 1, .n_samples = 7};
     multinode_see(&m, &r, &s, &numbers);
     assert_null(multinode_text(&m)); /* one node */
     r.nodes = 2;
     multinode_see(&m, &r, &s, &none);
     assert_null(multinode_text(&m)); /* no collective */
+    multinode_see(&m, &r, &other, &numbers);
+    assert_null(multinode_text(&m)); /* no all-reduce */
+    multinode_see(&m, &r, &small, &numbers);
+    assert_null(multinode_text(&m)); /* 8 B are 0.0GB in this text */
     multinode_see(&m, &r, &s, &numbers);
     assert_int_equal(m.trials, 7);
     s = (struct series){.cell = 2, .n_samples = 9};
