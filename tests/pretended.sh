@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# GPUs that are not here are pretended (tests/gpu/pretend.c), and NCCL too.
+# GPUs that are not here are pretended (tests/gpu/pretend.h), and NCCL too.
 #   begin RANKS                    a config's first lines
 #   on NAME BODY VARIABLE=VALUE…   measures [nccl_allreduce] with that body on a machine described by
 #                                  the variables: $rc, $out, $err; $recording
@@ -13,7 +13,7 @@
 # shellcheck disable=SC2154 # lib.sh's
 [ -e "$build/plugins/nccl_allreduce/cuda.so" ] || skip_all 'built without CUDA or NCCL'
 ok 'the library that pretends compiles' "${CC:-gcc}" -std=gnu11 -Wall -Wextra -shared -fPIC \
-    -Wl,-soname,libcuda.so.1 -o pretend.so "$top/tests/gpu/pretend.c"
+    -Wl,-soname,libcuda.so.1 -o pretend.so "$top"/tests/gpu/pretend_*.c
 
 begin() {
     printf '%s\n' '[launch]' "ranks = $1" 'oversubscribe = yes' '[measure]' 'launches = 1' \

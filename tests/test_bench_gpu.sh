@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# make bench-gpu beside nccl-tests, without GPUs: its script on pretended GPUs (tests/gpu/pretend.c,
+# make bench-gpu beside nccl-tests, without GPUs: its script on pretended GPUs (tests/gpu/pretend.h,
 # 10 us an operation) and on a stand-in for the programs of nccl-tests, and its table.
 . "$(dirname "$0")/lib.sh"
 
@@ -39,7 +39,7 @@ like "$out" '1 sizes? measured by nccl-tests alone' 'the last lines count the si
     done_testing
 }
 ok 'the library that pretends compiles' "${CC:-gcc}" -std=gnu11 -shared -fPIC \
-    -Wl,-soname,libcuda.so.1 -o pretend.so "$top/tests/gpu/pretend.c"
+    -Wl,-soname,libcuda.so.1 -o pretend.so "$top"/tests/gpu/pretend_*.c
 mkdir -p perf/build
 cat >perf/build/all_reduce_perf <<'END'
 #!/usr/bin/env bash

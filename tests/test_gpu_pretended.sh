@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Machines that are not here are pretended (tests/gpu/pretend.c). One that cannot run GPU plugins
+# Machines that are not here are pretended (tests/gpu/pretend.h). One that cannot run GPU plugins
 # (a driver older than the runtime, fewer GPUs than ranks, an NCCL too old, no GPU at all) gives one
 # line that names the remedy, and exit code 3. On one that can run most of a plan (too little
 # memory, a dtype or an algorithm that its NCCL lacks) the rest is measured, and what is not is

@@ -40,7 +40,8 @@ ok 'a trace of an unknown schemaVersion becomes a step' import next.json
 is "$(grep -c schemaVersion <<<"$err")" 1 'a trace of an unknown schemaVersion gives one warning'
 like "$err" 'next.json: warning: schemaVersion 2 was never tried, only 1; compare the step' \
     'the warning names both versions'
-is "$(lines next.step)" "$(lines ddp.step)" 'a trace of an unknown schemaVersion is read as the known'
+is "$(lines next.step)" "$(lines ddp.step)" \
+    'a trace of an unknown schemaVersion is read as the known'
 
 "$make" comms=fsdp >fsdp.json
 ok 'a trace of FSDP becomes a step' import fsdp.json

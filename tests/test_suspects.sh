@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # gradsync suspects: that it names a slow rank and a pair that does not answer, on pretended GPUs
-# (tests/gpu/pretend.c), whose times are exact; and what it refuses. On real ranks:
+# (tests/gpu/pretend.h), whose times are exact; and what it refuses. On real ranks:
 # tests/test_suspect_ranks.sh. How often it is wrong: tests/test_suspect_rates.sh. In a lab:
 # tests/test_lab_suspects.sh.
 . "$(dirname "$0")/lib.sh"
@@ -50,7 +50,7 @@ like "$err" 'has none of these ranks: they are matched by host and GPU' 'the err
 # ---- pretended GPUs ----
 
 if [ -e "$build/plugins/pairs/cuda.so" ] && "${CC:-gcc}" -std=gnu11 -shared -fPIC \
-    -Wl,-soname,libcuda.so.1 -o pretend.so "$top/tests/gpu/pretend.c"; then
+    -Wl,-soname,libcuda.so.1 -o pretend.so "$top"/tests/gpu/pretend_*.c; then
     pretended() { # VARIABLE=VALUE… -- ARGUMENT…
         local set=()
         while [ "$1" != -- ]; do set+=("$1") && shift; done

@@ -153,8 +153,10 @@ static void print(struct lines_of *all, const char *path, bool whole)
         printf("no transition found\n");
     if (shown < rows)
         printf("%zu more: --all\n", rows - shown);
-    printf("%zu curve%s too short or irregular; reasons and fits: %s\n", all->curves_refused,
-           all->curves_refused == 1 ? " is" : "s are", path);
+    AUTO_FREE char *refused =
+        xstrfmt("%zu curve%s too short or irregular; reasons and fits: %s", all->curves_refused,
+                all->curves_refused == 1 ? " is" : "s are", path);
+    screen_say(refused);
 }
 
 int transitions_print(const char *dir, const char *platform, bool all)
