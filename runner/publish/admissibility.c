@@ -63,11 +63,11 @@ static char *measure_first(const struct paper_tables *tables, const char *query)
     return command ? command : xstrdup("make figures");
 }
 
-size_t admissibility_missing(struct admissibility *a, const struct paper_tables *s,
+size_t admissibility_missing(struct admissibility *admissibility, const struct paper_tables *s,
                              const char *query, const char *number, char *what)
 {
-    size_t gap = add_gap(a, what, measure_first(s, query));
-    lack(&a->v[gap], number);
+    size_t gap = add_gap(admissibility, what, measure_first(s, query));
+    lack(&admissibility->v[gap], number);
     return gap;
 }
 
@@ -98,8 +98,8 @@ static char *mixed_launches(const struct proof *p, size_t cell)
 }
 
 /* True, and the gap, when a cell of the row is refused. */
-static bool refuse_cells(struct admissibility *a, const struct proof *p, const size_t *cells,
-                         size_t n, size_t *gap)
+static bool refuse_cells(struct admissibility *admissibility, const struct proof *p,
+                         const size_t *cells, size_t n, size_t *gap)
 {
     AUTO_FREE char *mixed = NULL;
     bool stale = !n;
@@ -108,23 +108,26 @@ static bool refuse_cells(struct admissibility *a, const struct proof *p, const s
         mixed = mixed ? mixed : mixed_launches(p, cells[i]);
     }
     if (p->why)
-        *gap = add_gap(a, xstrfmt("%s: its config cannot be planned: %s", p->dir, p->why),
-                       xstrfmt("gradsync check %s", p->config));
+        *gap =
+            add_gap(admissibility, xstrfmt("%s: its config cannot be planned: %s", p->dir, p->why),
+                    xstrfmt("gradsync check %s", p->config));
     else if (stale)
-        *gap = add_gap(a, xstrfmt("%s: stale: %s no longer requests this cell", p->dir, p->config),
+        *gap = add_gap(admissibility,
+                       xstrfmt("%s: stale: %s no longer requests this cell", p->dir, p->config),
                        measure_again(p));
     else if (mixed)
-        *gap = add_gap(a, xstrfmt("%s: mixed: its launches differ in %s", p->dir, mixed),
-                       measure_again(p));
+        *gap =
+            add_gap(admissibility, xstrfmt("%s: mixed: its launches differ in %s", p->dir, mixed),
+                    measure_again(p));
     return p->why || stale || mixed;
 }
 
-static bool refuse_row(struct admissibility *a, const struct proof *p, const struct grid *g,
-                       size_t row, enum row_run which, size_t *gap)
+static bool refuse_row(struct admissibility *admissibility, const struct proof *p,
+                       const struct grid *g, size_t row, enum row_run which, size_t *gap)
 {
     int64_t launches = launches_of(g, row, which);
     if (launches >= 0 && p->launches && launches < p->launches) {
-        *gap = add_gap(a,
+        *gap = add_gap(admissibility,
                        xstrfmt("%s: under-sampled: fewer launches count than the %lld that %s "
                                "asks for",
                                p->dir, (long long)p->launches, p->config),
@@ -132,52 +135,54 @@ static bool refuse_row(struct admissibility *a, const struct proof *p, const str
         return true;
     }
     AUTO_FREE size_t *cells = xcalloc(p->r->n_cells + 1, sizeof *cells);
-    return refuse_cells(a, p, cells, proof_cells(p, g, row, cells), gap);
+    return refuse_cells(admissibility, p, cells, proof_cells(p, g, row, cells), gap);
 }
 
-static bool refuse_run(struct admissibility *a, struct paper_tables *s, const struct grid *g,
-                       size_t row, enum row_run which, size_t *gap)
+static bool refuse_run(struct admissibility *admissibility, struct paper_tables *s,
+                       const struct grid *g, size_t row, enum row_run which, size_t *gap)
 {
     struct proof *p;
     AUTO_FREE char *dir = paper_tables_run(s, g, row, which);
     bool refused = false;
-    if (dir && proof_of(&a->proofs, dir, &p)) {
-        *gap = add_gap(a, xstrfmt("%s: damaged", dir), xstrfmt("git checkout -- %s", dir));
+    if (dir && proof_of(&admissibility->proofs, dir, &p)) {
+        *gap =
+            add_gap(admissibility, xstrfmt("%s: damaged", dir), xstrfmt("git checkout -- %s", dir));
         refused = true;
     } else if (dir) {
-        refused = refuse_row(a, p, g, row, which, gap);
+        refused = refuse_row(admissibility, p, g, row, which, gap);
     }
     return refused;
 }
 
 /* Rows that are of no cell, as those of runs, are of no launches either. */
-static int judge_row(struct admissibility *a, struct paper_tables *s, const struct grid *g,
-                     size_t row)
+static int judge_row(struct admissibility *admissibility, struct paper_tables *s,
+                     const struct grid *g, size_t row)
 {
     size_t gap = 0;
     bool refused = false;
     for (enum row_run which = ROW_RUN; which < ROW_RUNS && grid_has(g, "config") && !refused;
          which++)
-        refused = refuse_run(a, s, g, row, which, &gap);
+        refused = refuse_run(admissibility, s, g, row, which, &gap);
     return refused ? (int)gap + 1 : -1;
 }
 
-int admissibility_rows(struct admissibility *a, struct paper_tables *s, const struct grid *g,
-                       struct chosen *rows, const char *number, size_t *left_out, size_t *gap)
+int admissibility_rows(struct admissibility *admissibility, struct paper_tables *s,
+                       const struct grid *g, struct chosen *rows, const char *number,
+                       size_t *left_out, size_t *gap)
 {
     size_t kept = 0, seen = SIZE_MAX;
     *left_out = 0;
     for (size_t i = 0; i < rows->n; i++) {
         int *judged = &g->judged[rows->rows[i]];
         if (!*judged)
-            *judged = judge_row(a, s, g, rows->rows[i]);
+            *judged = judge_row(admissibility, s, g, rows->rows[i]);
         if (*judged < 0) {
             rows->rows[kept++] = rows->rows[i];
             continue;
         }
         *gap = (size_t)(*judged - 1);
         if (*gap != seen)
-            lack(&a->v[*gap], number);
+            lack(&admissibility->v[*gap], number);
         seen = *gap;
         ++*left_out;
     }
@@ -191,29 +196,30 @@ int admissibility_rows(struct admissibility *a, struct paper_tables *s, const st
 static const enum machine_fact common[] = {FACT_GPU, FACT_DRIVER, FACT_CUDA,  FACT_NCCL,
                                            FACT_CPU, FACT_KERNEL, FACT_RANKS, FACT_MPI};
 
-static const struct proof *proof_of_row(struct admissibility *a, struct paper_tables *s,
+static const struct proof *proof_of_row(struct admissibility *admissibility, struct paper_tables *s,
                                         const struct grid *g, size_t row)
 {
     struct proof *p = NULL;
     AUTO_FREE char *dir = paper_tables_run(s, g, row, ROW_RUN);
-    bool good = dir && !proof_of(&a->proofs, dir, &p);
+    bool good = dir && !proof_of(&admissibility->proofs, dir, &p);
     return good ? p : NULL;
 }
 
-bool admissibility_unlike(struct admissibility *a, struct paper_tables *s, const struct grid *g,
-                          size_t row, const struct grid *h, size_t other, const char *number,
-                          size_t *gap)
+bool admissibility_unlike(struct admissibility *admissibility, struct paper_tables *s,
+                          const struct grid *g, size_t row, const struct grid *h, size_t other,
+                          const char *number, size_t *gap)
 {
-    const struct proof *p = proof_of_row(a, s, g, row), *q = proof_of_row(a, s, h, other);
+    const struct proof *p = proof_of_row(admissibility, s, g, row),
+                       *q = proof_of_row(admissibility, s, h, other);
     for (size_t f = 0; p && q && p != q && f < sizeof common / sizeof *common; f++) {
         const char *x = p->machine.facts[common[f]], *y = q->machine.facts[common[f]];
         if (!x || !y || !strcmp(x, y))
             continue;
-        *gap = add_gap(a,
+        *gap = add_gap(admissibility,
                        xstrfmt("%s and %s: mixed: %s %s and %s", p->dir, q->dir,
                                machine_facts[common[f]], x, y),
                        measure_again(q));
-        lack(&a->v[*gap], number);
+        lack(&admissibility->v[*gap], number);
         return true;
     }
     return false;
@@ -221,11 +227,11 @@ bool admissibility_unlike(struct admissibility *a, struct paper_tables *s, const
 
 /* ---- report ---- */
 
-int admissibility_report(const struct admissibility *a)
+int admissibility_report(const struct admissibility *admissibility)
 {
     int code = GS_OK;
-    for (size_t i = 0; i < a->n; i++) {
-        const struct gap *g = &a->v[i];
+    for (size_t i = 0; i < admissibility->n; i++) {
+        const struct gap *g = &admissibility->v[i];
         AUTO_FREE char *more =
             g->numbers > 1 ? xstrfmt(" and %zu more", g->numbers - 1) : xstrdup("");
         if (g->needed)
@@ -237,14 +243,14 @@ int admissibility_report(const struct admissibility *a)
     return code;
 }
 
-void admissibility_free(struct admissibility *a)
+void admissibility_free(struct admissibility *admissibility)
 {
-    for (size_t i = 0; i < a->n; i++) {
-        free(a->v[i].what);
-        free(a->v[i].command);
-        free(a->v[i].first);
+    for (size_t i = 0; i < admissibility->n; i++) {
+        free(admissibility->v[i].what);
+        free(admissibility->v[i].command);
+        free(admissibility->v[i].first);
     }
-    free(a->v);
-    proofs_free(&a->proofs);
-    *a = (struct admissibility){0};
+    free(admissibility->v);
+    proofs_free(&admissibility->proofs);
+    *admissibility = (struct admissibility){0};
 }
