@@ -99,10 +99,10 @@ int campaign_add_run(struct campaign *c, const char *dir, const struct plan *p)
     if (strncmp(dir, c->dir, n) || dir[n] != '/')
         return fail_at(GS_FAILED, dir, 0, "is not inside the campaign folder");
     APPEND(c->runs, c->n_runs) = (struct camp_run){.dir = xstrdup(dir + n + 1),
-                                             .platform = xstrdup(p->set.platform.name),
-                                             .section = xstrdup(p->section),
-                                             .launches = (int)p->set.measure.launches,
-                                             .retries = (int)p->set.measure.retries};
+                                                   .platform = xstrdup(p->set.platform.name),
+                                                   .section = xstrdup(p->section),
+                                                   .launches = (int)p->set.measure.launches,
+                                                   .retries = (int)p->set.measure.retries};
     return GS_OK;
 }
 

@@ -89,8 +89,8 @@ void config_add_entry(struct config *c, const char *section, const char *key, co
                       const char *file, int line)
 {
     APPEND(c->entries, c->n) = (struct config_entry){.section = xstrdup(section),
-                                               .key = xstrdup(key),
-                                               .value = xstrdup(value),
-                                               .file = file,
-                                               .line = line};
+                                                     .key = xstrdup(key),
+                                                     .value = xstrdup(value),
+                                                     .file = file,
+                                                     .line = line};
 }
