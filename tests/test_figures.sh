@@ -122,6 +122,7 @@ mv data/raw/two "$tmp/two"
 exits 0 'drawing succeeds after a platform is removed' draw
 is "$(find figures/out -type f -path '*two*' | wc -l)$(grep -c ',two,' data/csv/summary.csv)" 00 \
     'a removed platform leaves no figure and no row'
+is "$(find data/csv/parts/two -type f)" '' 'nor tables of its own'
 mv "$tmp/two" data/raw/two
 exits 0 'drawing succeeds after the platform is back' draw
 is "$(find figures/out -type f | wc -l)" 108 'all figures are back'

@@ -128,11 +128,14 @@ bool work_add_collective(struct proxy_work *w, const struct work_request *q,
 
 void work_add_task(struct proxy_work *w, enum proxy_verb verb, unsigned first, unsigned n)
 {
-    struct proxy_task *last = w->n_tasks ? &w->task[w->n_tasks - 1] : NULL;
-    if (verb == PROXY_COMPUTE && last && last->verb == verb && last->first + last->n == first)
-        last->n += n;
-    else if (verb != PROXY_COMPUTE || n)
-        w->task[w->n_tasks++] = (struct proxy_task){verb, first, n};
+    struct proxy_task *next = w->task + w->n_tasks;
+    if (verb == PROXY_COMPUTE && w->n_tasks && next[-1].verb == verb &&
+        next[-1].first + next[-1].n == first) {
+        next[-1].n += n;
+    } else if (verb != PROXY_COMPUTE || n) {
+        *next = (struct proxy_task){verb, first, n};
+        w->n_tasks++;
+    }
 }
 
 /* ---- without a step file ---- */
