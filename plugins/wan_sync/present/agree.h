@@ -30,13 +30,13 @@
 #define AGREE_STEP_S 0.25 /* between the first rank that may propose and the second */
 
 typedef uint64_t rank_set; /* bit r: rank r */
-static inline rank_set rank_bit(int rank)
+static inline rank_set rank_bit(int rank) /* empty for no rank, -1 */
 {
-    return (rank_set)1 << rank;
+    return rank < 0 ? 0 : (rank_set)1 << rank;
 }
 static inline bool rank_in(rank_set s, int rank)
 {
-    return s >> rank & 1;
+    return (s & rank_bit(rank)) != 0;
 }
 static inline int ranks_in(rank_set s)
 {

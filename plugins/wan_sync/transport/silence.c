@@ -156,8 +156,9 @@ static bool gather(struct silence *s, MPI_Comm comm)
 {
     char why[256];
     const struct wl_host *h = s->host;
-    int good = s->contact && s->same && s->quiet_s && s->told, all = 0;
-    if (MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !all || !good)
+    const bool good = s->contact && s->same && s->quiet_s && s->told;
+    int mine = good, all = 0;
+    if (MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !all || !good)
         return false;
     tcp_contact_own(&s->contact[h->rank], "", false, why, sizeof why);
     if (MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, s->contact, sizeof *s->contact, MPI_BYTE,
