@@ -30,7 +30,8 @@
 #define AGREE_STEP_S 0.25 /* between the first rank that may propose and the second */
 
 typedef uint64_t rank_set; /* bit r: rank r */
-static inline rank_set rank_bit(int rank) /* empty for no rank, -1 */
+/* Empty for no rank, -1. */
+static inline rank_set rank_bit(int rank)
 {
     return rank < 0 ? 0 : (rank_set)1 << rank;
 }
