@@ -12,16 +12,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define GRACE_S 3.0 /* from SIGTERM to SIGKILL */
 #define READS 64    /* 16 KiB each: a command that prints forever must not delay its deadline */
-
-static double now_s(void)
-{
-    return (double)clock_now_ns() * 1e-9;
-}
 
 /* ---- the guard ---- */
 
@@ -41,10 +35,10 @@ static void await(struct family *f, const sigset_t *news)
 {
     const struct timespec patience = {.tv_nsec = 100000000};
     double kill_by = 0;
-    while (!f->ended && !(kill_by > 0 && now_s() > kill_by)) {
+    while (!f->ended && !(kill_by > 0 && clock_now_s() > kill_by)) {
         if (sigtimedwait(news, NULL, &patience) == SIGTERM && !(kill_by > 0)) {
             kill(-f->launcher, SIGTERM);
-            kill_by = now_s() + GRACE_S;
+            kill_by = clock_now_s() + GRACE_S;
         }
         family_reap(f);
     }
@@ -120,7 +114,7 @@ static void obey(struct watcher *w, struct train_ended *ended)
 
 static void watch(struct watcher *w, double timeout_s, struct train_ended *ended)
 {
-    double began = now_s();
+    double began = clock_now_s();
     int status = 0;
     while (waitpid(w->guard, &status, WNOHANG) == 0) {
         struct pollfd fds[] = {{.fd = w->out, .events = POLLIN},
@@ -128,7 +122,7 @@ static void watch(struct watcher *w, double timeout_s, struct train_ended *ended
         poll(fds, 2, 50);
         read_output(w);
         obey(w, ended);
-        if (!ended->hung && !ended->stopped && now_s() > began + timeout_s) {
+        if (!ended->hung && !ended->stopped && clock_now_s() > began + timeout_s) {
             ended->hung = true;
             kill(w->guard, SIGTERM);
         }
@@ -139,7 +133,7 @@ static void watch(struct watcher *w, double timeout_s, struct train_ended *ended
             break;
         read_output(w);
     }
-    ended->took_s = now_s() - began;
+    ended->took_s = clock_now_s() - began;
     ended->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
