@@ -272,7 +272,7 @@ steps 1 '' "$cuda"
 edit 1 's/ctas=8/ctas=4/g; s/ctas=16/ctas=8/g'
 prove() { # NAME FACTOR: of the time of a step with ctas=8
     exits 0 "$1" "$gradsync" prove sim --steps 8 --blocks 6 --launches 5 -- \
-        "$build/tuner/job" steps=400 step_us=2000 "factor=$2"
+        "$build/tuner/job" steps=400 step_us=4000 "factor=$2"
 }
 lines() { # TYPE FILTER FILE…
     local type=$1 filter=$2

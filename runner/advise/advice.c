@@ -54,7 +54,7 @@ bool advice_find(const struct steps_evidence *s, size_t shape, struct candidate 
     advice_settings(&configs, s, shape);
     for (size_t i = 0; i < configs.n; i++) {
         struct candidate c = candidate_of(s, shape, configs.v[i]);
-        if (!out->best || better(c.best, out->best))
+        if (c.best && (!out->best || better(c.best, out->best)))
             *out = c;
     }
     return out->best;

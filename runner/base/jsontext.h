@@ -15,7 +15,7 @@ void auto_json(json_t **json);
 
 /* One line of the printable characters of s (printable.h); NULL counts as "". Never returns NULL. */
 json_t *json_text(const char *s);
-/* The end of the JSON number at s; NULL: there is none. */
+/* The end of the JSON number at s; NULL: there is none, and *integer is unset. */
 const char *json_number_end(const char *s, bool *integer);
 json_t *json_finite(double v); /* null if it is not finite */
 

@@ -45,9 +45,11 @@ bool text_ends(const char *s, const char *ending);
 /* The candidate nearest to `word`, within a third of its length in edits; if there is none, the first
  * candidate that contains `word`; or NULL. */
 const char *text_nearest(const char *word, const char *const *candidates, size_t n);
-/* Of the names of a table's n rows: NEAREST(word, table, n, name). */
+/* Of the names of a table's n rows, which are pointers and no arrays: NEAREST(word, table, n, name). */
 #define NEAREST(word, table, n, member)                                                            \
-    text_nearest_row(word, (n) ? &(table)->member : NULL, n, sizeof *(table))
+    text_nearest_row(word, (n) ? TEXT_POINTER(&(table)->member) : NULL, n, sizeof *(table))
+#define TEXT_POINTER(p)                                                                            \
+    _Generic((p), char **: (p), char *const *: (p), const char **: (p), const char *const *: (p))
 const char *text_nearest_row(const char *word, const void *first, size_t n, size_t row_size);
 /* Writes ", did you mean 'NEAR'?" with `open` and `close` as quotes, or "" if near is NULL. Returns
  * buf. */

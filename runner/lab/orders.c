@@ -145,11 +145,14 @@ static char *stats(const struct relay *r)
 
 static char *find_site(const struct relay *r, const char *name, size_t *site)
 {
+    const char *names[LAB_SITES_MAX];
     size_t n = r->mesh.spec->n;
     *site = lab_site_find(r->mesh.spec, name);
     if (*site < n)
         return NULL;
-    const char *near = NEAREST(name, r->mesh.spec->sites, n, name);
+    for (size_t k = 0; k < n; k++)
+        names[k] = r->mesh.spec->sites[k].name;
+    const char *near = text_nearest(name, names, n);
     return xstrfmt("error: no site '%.64s'%s", name, DID_YOU_MEAN(near));
 }
 

@@ -17,8 +17,10 @@ static const char *skip_number(const char *s, char *kind)
 {
     bool integer;
     const char *end = json_number_end(s, &integer);
+    if (!end)
+        return NULL;
     *kind = integer ? 'i' : 'r';
-    return end && (integer ? end - s <= INTEGER_BYTES : isfinite(strtod(s, NULL))) ? end : NULL;
+    return (integer ? end - s <= INTEGER_BYTES : isfinite(strtod(s, NULL))) ? end : NULL;
 }
 
 /* Up to the quote: printable ASCII without escapes. */

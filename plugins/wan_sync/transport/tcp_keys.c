@@ -15,9 +15,10 @@
 static const char context[crypto_kdf_CONTEXTBYTES] = "gsyncWAN";
 enum { FOR_HELLO = 1, FOR_CONNECTIONS };
 
-_Static_assert(TCP_KEY_B == crypto_kx_SESSIONKEYBYTES && TCP_KEY_B == crypto_kdf_KEYBYTES &&
-                   TCP_KEY_B == crypto_kx_PUBLICKEYBYTES && TCP_KEY_B == crypto_kx_SECRETKEYBYTES,
-               "all keys have one size");
+_Static_assert(TCP_KEY_B == crypto_kx_SESSIONKEYBYTES, "all keys have one size");
+_Static_assert(TCP_KEY_B == crypto_kdf_KEYBYTES, "all keys have one size");
+_Static_assert(TCP_KEY_B == crypto_kx_PUBLICKEYBYTES, "all keys have one size");
+_Static_assert(TCP_KEY_B == crypto_kx_SECRETKEYBYTES, "all keys have one size");
 
 static int read_checked(int fd, uint8_t *buf, size_t *n, const char *path, char *why, size_t size)
 {
