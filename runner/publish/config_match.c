@@ -92,9 +92,8 @@ int64_t config_match_cells(const struct recorded *r, const char *path, const cha
 {
     char said[512] = "";
     *why = NULL;
-    /* Their cells come from the command line, a config of any name, or an advice. */
-    if (!strcmp(r->workload, "trial") || !strcmp(r->workload, "train") ||
-        !strncmp(r->label, "proof-", strlen("proof-"))) {
+    /* Their cells come from the command line and from a config of any name. */
+    if (!strcmp(r->workload, "trial") || !strcmp(r->workload, "train")) {
         for (size_t i = 0; i < r->n_cells; i++)
             requested[i] = true;
         return 0;
