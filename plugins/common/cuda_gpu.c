@@ -221,18 +221,6 @@ enum wl_status gpu_try(struct gpu *g, cudaError_t error, const char *call)
                        cudaGetErrorName(error));
 }
 
-enum wl_status gpu_graph_start(struct gpu *g, cudaGraph_t graph, cudaGraphExec_t *exec)
-{
-    enum wl_status status =
-        gpu_try(g, cudaGraphInstantiateWithFlags(exec, graph, 0), "cudaGraphInstantiate");
-    cudaGraphDestroy(graph);
-    if (status == WL_OK)
-        status = gpu_try(g, cudaGraphUpload(*exec, g->stream), "cudaGraphUpload");
-    if (status == WL_OK)
-        status = gpu_try(g, cudaGraphLaunch(*exec, g->stream), "cudaGraphLaunch");
-    return status;
-}
-
 size_t gpu_free_memory(void)
 {
     size_t free_B = 0, total_B = 0;

@@ -39,9 +39,10 @@ void gpu_note_peers(const struct gpu *g);
 /* Reports the error of a CUDA call, e.g. gpu_try(g, cudaMalloc(&p, n), "cudaMalloc"). */
 enum wl_status gpu_try(struct gpu *g, cudaError_t error, const char *call);
 
-/* Instantiates a captured graph, uploads it and launches it once on g->stream. Destroys `graph`; the
+/* Captures what issue(arg) queues on g->stream, uploads the graph and launches it once, untimed. The
  * caller destroys *exec, also after a failure, if it is set. */
-enum wl_status gpu_graph_start(struct gpu *g, cudaGraph_t graph, cudaGraphExec_t *exec);
+enum wl_status gpu_graph_make(struct gpu *g, enum wl_status (*issue)(void *arg), void *arg,
+                              cudaGraphExec_t *exec);
 
 /* Allocates device memory; on failure `why` has the bytes requested and free. */
 cudaError_t gpu_alloc(void **p, size_t bytes, char *why, size_t n);

@@ -4,17 +4,17 @@
  * and TCP streams start with a small window and retransmit losses. Pure functions; SI units.
  *
  *   Slow start: after a pause longer than a retransmission time-out, a stream's window is back at
- *   ten segments (RFC 5681, 4.1; RFC 6928), grows by what is acknowledged, and the kernel spreads
- *   what a stream sends over half a round trip. A block waits for its own stream's window, and what
- *   the next exchange makes of it waits too.
+ *   ten segments (RFC 5681, 4.1; RFC 6928) and grows by the bytes that are acknowledged. The kernel
+ *   spreads what a stream sends over half a round trip. A block waits until its stream's window has
+ *   room, and the block that the next exchange makes from it waits as long.
  *
  *   Losses: a lost segment is sent again a quarter of a round trip after the next one is
  *   acknowledged, because it might only be late (RACK, RFC 8985, 6.2: reo_wnd). The kernel's timer
  *   rounds this up, to two ticks at least: 5/4 RTT + 2 / HZ after it was due. What waits behind it
  *   in its stream is late too, unless other blocks keep the link busy for that time. Losses are
- *   independent, and those of different streams delay side by side: the stream with the most
- *   counts. The result is that of a median of a few samples, as times are measured: where half of
- *   all synchronisations lose nothing, it lies between the time with and without a delay.
+ *   independent. Streams recover at the same time, so the stream with the most losses counts. The
+ *   result models the median of a few samples, as times are measured: where half of all
+ *   synchronisations lose nothing, it lies between the time with and without a delay.
  */
 #pragma once
 

@@ -31,7 +31,7 @@ static void compute(const struct step *p, const struct proxy_compute *c)
     }
 }
 
-/* GEMMs are done when gemm_run() returns, so that what is issued later is after them anyway. */
+/* gemm_run() returns when its GEMMs are done, so later tasks need no wait for them. */
 static int do_task(struct step *p, const struct proxy_task *t)
 {
     switch (t->verb) {

@@ -4,6 +4,6 @@ wan_sync_extra := $(wildcard $(addprefix plugins/wan_sync/,transport/*.c present
 wan_sync_libs := -lsodium
 wan_sync_backends := cuda
 wan_sync/cuda_needs := cuda nccl
-wan_sync/cuda_extra := $(filter-out %/cuda_burn.c %/cuda_collective.c %/cuda_memory.c %/cuda_proof_graph.c,$(wildcard plugins/common/cuda_*.c)) plugins/common/cuda_kernels.cu
+wan_sync/cuda_extra := $(filter-out %/cuda_burn.c %/cuda_collective.c %/cuda_memory.c %/cuda_graph.c %/cuda_proof_graph.c,$(wildcard plugins/common/cuda_*.c)) plugins/common/cuda_kernels.cu
 wan_sync/cuda_libs := -lcublas -Wl,-z,nodelete
 wan_sync/cuda_nvccflags := -arch=all-major -Xcompiler -fno-exceptions,-fno-threadsafe-statics

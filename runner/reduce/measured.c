@@ -117,7 +117,7 @@ static void worst_of(struct modelled *m, const struct wan_map *map)
     m->rate_Bps = wan_map_rate(map);
 }
 
-/* Earlier recordings are of a wan_sync whose smallest block was twice as large. */
+/* Before this time, the smallest block of wan_sync was twice as large. */
 #define SMALLER_BLOCKS_SINCE "20261123T104844Z"
 
 /* `network` and `given`: of the map, before anything disturbs it or a cell changes it. */

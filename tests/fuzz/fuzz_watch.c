@@ -19,7 +19,8 @@ static void read_log(struct watch *w, char *log)
         abort();
 }
 
-/* regcomp copies what is repeated: repetitions of repetitions take memory without bound. */
+/* regcomp copies a repeated expression, so nested repetitions such as (((a{99}){99}){99}) need more
+ * memory than there is. */
 static bool affordable(const char *pattern)
 {
     size_t repetitions = 0;

@@ -249,8 +249,8 @@ static void slow_start(void **state)
     assert_true(wan_opening_s(&tcp, &k) == 0);
 }
 
-/* A ring's exchanges wait for each other, and so does what a window holds back: more than a round
- * trip for six parts of 1 MiB, one of which alone is held back for 24 ms. */
+/* The exchanges of a ring wait for each other, and a full window delays each of them. Six parts of
+ * 1 MiB wait for more than a round trip in all; one of them alone would wait for 24 ms. */
 static void held_back_part_holds_back_the_next(void **state)
 {
     (void)state;

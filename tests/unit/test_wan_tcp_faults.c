@@ -9,13 +9,14 @@
 
 /* ---- faults: each ends in one line, in time ---- */
 
-/* Two ranks of which rank 1 misbehaves; rank 0 waits for a block and must hear why none comes. */
+/* Two ranks. Rank 1 does something wrong; rank 0 waits for a block and must get the reason why none
+ * arrives. */
 struct fault {
     struct link_tcp_options options;
     const char *want; /* of rank 0's line; NULL: the block comes after all */
     void (*act)(struct wan_link *l, const struct wl_host *h);
     unsigned strangers;
-    bool crowd; /* how many strangers are counted is chance */
+    bool crowd; /* the number of strangers varies: do not check it */
 };
 
 static int wait_for_block(struct wan_link *l, const struct fault *f, const struct wl_host *h)
@@ -140,7 +141,7 @@ static void has_strangers(struct wan_link *base, const struct wl_host *h)
     send_block(base);
 }
 
-/* More idle connections than may be half-way in, and then a stream that has to come back. */
+/* More idle connections than a rank accepts before their handshake, then a stream that must reopen. */
 static void is_crowded(struct wan_link *base, const struct wl_host *h)
 {
     (void)h;

@@ -71,39 +71,24 @@ static enum wl_status take_memory(struct step *p, char *why, size_t size)
     return status;
 }
 
-static enum wl_status capture(struct step *p, cudaGraph_t *graph)
+static enum wl_status issue_captured(void *step)
 {
-    struct gpu *g = &p->state->gpu;
-    enum wl_status status =
-        gpu_try(g, cudaStreamBeginCapture(g->stream, cudaStreamCaptureModeThreadLocal),
-                "cudaStreamBeginCapture");
-    if (status != WL_OK)
-        return status;
-    status = step_issue_captured(p);
-    cudaError_t e = cudaStreamEndCapture(g->stream, graph);
-    return status == WL_OK ? gpu_try(g, e, "cudaStreamEndCapture") : status;
+    return step_issue_captured(step);
 }
 
-/* Run once, because libraries load kernels and connect peers at first use. Then captured, uploaded
- * and replayed once untimed. */
+/* Run once before, because libraries load kernels and connect peers at first use. */
 static enum wl_status make_graph(struct step *p)
 {
-    struct gpu *g = &p->state->gpu;
-    cudaGraph_t graph = NULL;
     enum wl_status status = step_issue(p);
     if (status == WL_OK)
         status = step_finish(p);
     if (status == WL_OK)
-        status = capture(p, &graph);
-    if (status == WL_OK)
-        status = gpu_graph_start(g, graph, &p->graph);
-    else if (graph)
-        cudaGraphDestroy(graph);
+        status = gpu_graph_make(&p->state->gpu, issue_captured, p, &p->graph);
     return status == WL_OK ? step_finish(p) : status;
 }
 
-/* One of each kind, the largest, untimed: does NCCL accept the config, and with what does it run it?
- * "ran" in the recording is of the last one. */
+/* Runs the largest collective of each kind once, untimed: it shows whether NCCL accepts the config and
+ * which algorithm and protocol it runs. The note "ran" in the recording is about the last of them. */
 static enum wl_status try_out(struct step *p)
 {
     struct state *s = p->state;

@@ -101,10 +101,11 @@ struct nccl_operation operation_of(const struct proxy_collective *c);
 /* Queues the check of every output on gpu.stream. */
 cudaError_t buffers_check(struct state *s, const struct buffers *b, struct gpu_mismatch *record);
 
-/* Queues one iteration; the same for a capture, which must end on the stream where it began; waits for
- * what is queued. */
+/* Queues one iteration. */
 enum wl_status step_issue(struct step *p);
+/* The same for a capture: its last operation is on the stream where the capture began. */
 enum wl_status step_issue_captured(struct step *p);
+/* Waits for all queued iterations. */
 enum wl_status step_finish(struct step *p);
 
 /* Of struct proxy_backend. */

@@ -16,17 +16,15 @@ static enum wl_status queue(struct prepared *p, unsigned n)
     return comm_try(&p->state->comms, p->comm, e, nccl_operation_name(&p->what));
 }
 
-static enum wl_status capture(struct prepared *p, unsigned n, cudaGraph_t *graph)
+struct queued {
+    struct prepared *p;
+    unsigned n;
+};
+
+static enum wl_status queue_captured(void *what)
 {
-    struct gpu *g = &p->state->gpu;
-    enum wl_status status =
-        gpu_try(g, cudaStreamBeginCapture(g->stream, cudaStreamCaptureModeThreadLocal),
-                "cudaStreamBeginCapture");
-    if (status != WL_OK)
-        return status;
-    status = queue(p, n);
-    cudaError_t e = cudaStreamEndCapture(g->stream, graph);
-    return status == WL_OK ? gpu_try(g, e, "cudaStreamEndCapture") : status;
+    const struct queued *q = what;
+    return queue(q->p, q->n);
 }
 
 static enum wl_status finish(struct prepared *p)
@@ -47,16 +45,11 @@ static void graph_free(struct op_graph *o)
 /* Captured for n operations, uploaded and replayed once untimed. */
 static enum wl_status graph_make(struct prepared *p, struct op_graph *o, unsigned n)
 {
-    struct gpu *g = &p->state->gpu;
-    cudaGraph_t graph = NULL;
     if (o->n == n)
         return WL_OK;
     graph_free(o);
-    enum wl_status status = capture(p, n, &graph);
-    if (status == WL_OK)
-        status = gpu_graph_start(g, graph, &o->exec);
-    else if (graph)
-        cudaGraphDestroy(graph);
+    enum wl_status status =
+        gpu_graph_make(&p->state->gpu, queue_captured, &(struct queued){p, n}, &o->exec);
     if (status == WL_OK)
         status = finish(p);
     o->n = status == WL_OK ? n : 0;
