@@ -24,7 +24,7 @@ END {
         take(get("platform"), num("loss") + 0)
         take(num("loss") + 0 > 0 ? "all with loss" : "all without loss", "")
     }
-    print "network,loss,cells,median_error,worst_error,median_spread,worst_spread,worst_beyond,worst_config,worst_size_B"
+    print "network,loss,cells,median_error,worst_error,median_spread,spread_at_worst,worst_beyond,worst_config,worst_size_B"
     for (k = 1; k <= n; k++) if (names[k] !~ /^all /) row(k)
     for (k = 1; k <= n; k++) if (names[k] ~ /^all /) row(k)
 }

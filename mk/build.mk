@@ -40,8 +40,9 @@ $(BUILD)/gradsync-rank: $(rank_obj) $(commit) $(library)
 # Other options than those of the last build: everything is compiled again. (A folder that does not know
 # its options yet is taken to have these.) Warnings do not change objects.
 options = $(CC) $(CPPFLAGS_ALL) $(CFLAGS) $(LDFLAGS) $(gs_harden_cc) $(gs_harden_ld)
+$(BUILD)/options: export build_options = $(options)
 $(BUILD)/options: FORCE | $(BUILD)/
-	@$(shell mkdir -p $(@D))$(file >$@.new,$(options))if cmp -s $@.new $@; then rm $@.new; else \
+	@printf '%s\n' "$$build_options" >$@.new; if cmp -s $@.new $@; then rm $@.new; else \
 	  [ -e $@ ] || touch -d @0 $@.new; mv $@.new $@; fi
 
 $(BUILD)/runner/rank/%.o: runner/rank/%.c $(BUILD)/options | $(BUILD)/deps.ok

@@ -76,7 +76,7 @@ $(BUILD)/sim/error_rates: $(sim_lib) $(BUILD)/runner/rank/stopping.o
 $(BUILD)/sim/trial_rates $(BUILD)/sim/suspect_rates $(BUILD)/sim/advice_rates: tests/sim/rates.c
 $(BUILD)/sim/%: tests/sim/%.c $(commit) $(library)
 	$(call quiet,TEST,$<)mkdir -p $(@D) && $(CC) $(compile) $(LDFLAGS) -o $@ $(test_parts) $(LIBS) -lpthread && $(CC) $(test_depends)
-$(BUILD)/fuzz/%.o: tests/fuzz/%.c $(commit)
+$(BUILD)/fuzz/%.o: tests/fuzz/%.c $(BUILD)/options | $(BUILD)/deps.ok
 	$(call quiet,FUZZ,$<)mkdir -p $(@D) && $(CC) $(compile) -c -o $@ $<
 $(BUILD)/fuzz/fuzz_import: $(BUILD)/runner/verbs/check_raw.o
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(commit) $(library)

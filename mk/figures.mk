@@ -35,11 +35,13 @@ tables: all
 
 raw := data/raw
 csv := data/csv
+# `make -n` shows what would be done, from the tables that are there: it makes and writes nothing.
+dry := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 # What others named becomes text of makefiles and commands: gradsync lists it, and refuses any name but
 # of letters, digits, '.', '_' and '-'.
 listed = $(call sound_list,$(shell '$(BUILD)/gradsync' list $1 2>&1))
 sound_list = $(if $(filter-out 0,$(.SHELLSTATUS)),$(error $1),$1)
-reads := $(filter reduced sound-drawn sound-tables written,$(MAKECMDGOALS))
+reads := $(if $(and $(dry),$(if $(wildcard $(BUILD)/gradsync),,not built)),,$(filter reduced sound-drawn sound-tables written,$(MAKECMDGOALS)))
 runs := $(if $(reads),$(call listed,recordings))
 configs := $(if $(reads),$(call listed,platforms))
 tables_of_a_run := samples summary iteration metrics launches wan compare placebo chosen
@@ -49,7 +51,7 @@ cloned := $(if $(and $(reads),$(filter own,$(ONLY))),$(filter-out local/%,$(shel
 of_only = $(if $(filter own,$(ONLY)),$(filter-out $(cloned),$1),$(if $(ONLY),$(filter $(ONLY:%=%/%),$1),$1))
 
 # $(call remember,FILE,TEXT): FILE holds TEXT, and is written only when it did not.
-remember = $(if $(subst $(if $(wildcard $1),<$(strip $(file <$1))>),,<$(strip $2)>),$(shell mkdir -p $(dir $1))$(file >$1,$2))
+remember = $(if $(dry),,$(if $(subst $(if $(wildcard $1),<$(strip $(file <$1))>),,<$(strip $2)>),$(shell mkdir -p $(dir $1))$(file >$1,$2)))
 
 # $(call part,RUN), $(call panels,P/W), $(call figure,SCRIPT,P/W,P/NAME)
 define part
@@ -115,7 +117,11 @@ ifneq ($(draws),)
 $(call remember,$(csv)/panels/configs,all $(CONFIGS))
 $(call remember,$(csv)/panels/colours,all $(COLOURS))
 $(foreach p,$(pairs),$(call remember,$(csv)/panels/$p/runs,$(filter $p/%,$(runs)))$(eval $(call panels,$p)))
+ifeq ($(dry),)
 include $(pairs:%=$(csv)/panels/%/figures.mk)
+else # make would make what it includes
+$(foreach p,$(pairs),$(eval $(file <$(csv)/panels/$p/figures.mk)))
+endif
 # The answer, for each platform with training steps.
 step_levels := ,(synthetic|step|trial|training)(,|$$)
 stepped := $(sort $(foreach r,$(if $(and $(shown),$(wildcard $(csv)/parts)),$(shell cd $(csv)/parts && grep -lsE '$(step_levels)' $(shown:%=%/compare.csv) || true)),$(firstword $(subst /, ,$r))))

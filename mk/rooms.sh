@@ -14,8 +14,7 @@ rooms=$(sed -n 's,^| `runner/\([a-z]*\)/` .*,\1,p' CONTRIBUTING.md)
 [ -n "$rooms" ] || { echo 'CONTRIBUTING.md: the table of rooms is missing' >&2; exit 1; }
 
 includes() { # "file:line:included path", from runner/ or plugins/
-    git ls-files -z -- 'runner/*.[ch]' 'plugins/*.[ch]' 'plugins/*.cu' |
-        { xargs -0 grep -sn '^ *# *include "' /dev/null || true; } | # some may be deleted
+    git grep -n '^ *# *include "' -- 'runner/*.[ch]' 'plugins/*.[ch]' 'plugins/*.cu' |
         sed 's/:[^:"]*"\([^"]*\)".*/:\1/'
 }
 

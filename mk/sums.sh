@@ -30,7 +30,7 @@ check_runs() {
     runs -e | xargs -0 -r "$gradsync" check -q || bad=1
     while IFS= read -rd '' run; do
         find "$run" -name 'launch-*.jsonl' -print0 | xargs -0 -r "$gradsync" check -q || bad=1
-        entered | grep -Fq "$run/" ||
+        entered | grep -F "$run/" >/dev/null ||
             echo "$run: unfinished, which is harmless here: 'gradsync resume $run' completes it, or remove the folder" >&2
     done < <(runs ! -e)
     return $bad

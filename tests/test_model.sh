@@ -272,7 +272,7 @@ b,1,0.001,ring,8,1.0,0.5,1.6,1.5
 b,4,0.001,strategy=mpi,8,1.0,0.9,1.1,
 EOF
 is "$(awk -f "$top/figures/csv.awk" -f "$top/figures/wan_errors.awk" wan.csv)" \
-    'network,loss,cells,median_error,worst_error,median_spread,worst_spread,worst_beyond,'\
+    'network,loss,cells,median_error,worst_error,median_spread,spread_at_worst,worst_beyond,'\
 'worst_config,worst_size_B
 a,0,3,0.040000,0.100000,0.020000,0.050000,0.050000,ring,8
 b,0.001,1,0.500000,0.500000,0.550000,0.550000,0.000000,ring,8
