@@ -99,6 +99,9 @@ runs := $(filter-out $(damaged),$(runs))
 shown := $(call of_only,$(runs))
 # wan_sync has figures of its own (wan.mk).
 pairs := $(filter-out %/wan_sync,$(sort $(foreach r,$(shown),$(patsubst %/,%,$(dir $r)))))
+ifneq ($(dry),) # nothing was remembered
+$(csv)/runs $(csv)/panels/configs $(csv)/panels/colours $(pairs:%=$(csv)/panels/%/runs): ;
+endif
 ifneq ($(filter sound-drawn sound-tables written,$(MAKECMDGOALS)),)
 $(call remember,$(csv)/runs,$(runs))
 $(csv)/stamp: $(library) $(BUILD)/runner/verbs/cmd_compare.o $(configs:%=configs/%.ini) $(foreach r,$(runs),$(tables_of_a_run:%=$(csv)/parts/$r/%.csv)) $(csv)/runs

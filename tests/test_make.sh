@@ -82,8 +82,14 @@ cp -r "$top"/{configs,figures,paper,tests} tree && ln -s "$build/gradsync" tree/
 in_tree() { make --no-print-directory -C tree BUILD=build PLATFORM=local FROM=configs "$@"; }
 targets=$(in_tree help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p')
 like " ${targets//$'\n'/ } " ' figures .* bench-wan .* plugin ' 'the help names the targets'
+mkdir -p tree/data/raw && cp -r "$top/data/raw/h200-2x2-sock" tree/data/raw
+find tree -printf '%p %T@\n' | sort >before
 for target in $targets; do in_tree -n "$target" >"$target.out" 2>"$target.err"; done
 is "$(grep -h 'undefined variable' ./*.err | sort -u)" '' \
     'no documented target expands a variable that nobody set'
 is "$(grep -l 'Error' ./*.err)" '' 'every documented target can be shown with -n'
+is "$(find tree -printf '%p %T@\n' | sort | diff before -)" '' \
+    '-n makes nothing and writes nothing, also where there are recordings'
+rm tree/build/gradsync
+ok 'figures can be shown with -n before the first build' in_tree -n figures
 done_testing
