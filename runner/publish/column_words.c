@@ -208,6 +208,6 @@ const struct term terms[] = {
     {"B", "s", "comm_s: communication alone"},
     {"C", "s", "sequential_s: computation, then communication"},
     {"D", "s", "overlapped_s: both at once"},
-    {"A/A", "", "the baseline measured as two configs: what they differ by is noise; see floor"},
+    {"A/A", "", "the baseline measured as two configs: their difference is noise; see floor"},
     {0},
 };
