@@ -214,7 +214,7 @@ like "$err" 'ended before a visit was complete: 103 collectives, 5 of them a ste
     'the message says how many collectives a short job had'
 exits 1 'a trial with a wrong number of calls ends with 1' \
     trial --arms ctas=8 --calls 7 -- "$job" steps=200
-like "$err" 'no step of 7 collectives was found in 1003: .* another number, or none: --calls 0' \
+like "$err" 'no step of 7 collectives was found in 1003: .* another number, or --calls 0 to detect it' \
     'the message has the wrong number of calls'
 exits 1 'a trial without a communicator of the given size ends with 1' \
     trial --arms ctas=8 --ranks 5 -- "$job" steps=200

@@ -242,7 +242,7 @@ static int explain_calls(const struct trial_comm *c, long given)
     if (!c->step && given)
         return fail(GS_FAILED,
                     "trial: no step of %ld collectives was found in %lld: their sequence does not "
-                    "repeat after so many; give another number, or none: --calls 0",
+                    "repeat after that number; give another number, or --calls 0 to detect it",
                     given, (long long)c->calls);
     if (!c->step)
         return fail(GS_FAILED,

@@ -206,7 +206,7 @@ int cmd_compare(int argc, char **argv)
          "folder for the complete table (default: write no table)"},
         {"reference", 0, CLI_FLAG, &q->reference, NULL,
          "compare a run with the numbers in [reference]; exit 1 if it is slower than their "
-         "tolerance"},
+         "tolerances allow"},
         {"best-of", 0, CLI_TEXT, &q->best_of, "MODE",
          "compare with the config that is fastest in MODE, e.g. comm; the table is chosen.csv"},
         {"again", 0, CLI_FLAG, &q->again, NULL,
