@@ -88,7 +88,7 @@ exits 0 'advise on a winner that lengthens another step succeeds' "$gradsync" ad
 like "$(first)" "^Leave NCCL alone: $no_win without lengthening another; " \
     'a winner that lengthens another step is not advised'
 like "$out" 'ctas=16 .* not advised: slower at other 8B?' 'the row names the step that is slower'
-like "$out" $'\nNot ctas=16, although '"$two% shorter in 8: it is slower in other 8" \
+like "$out" $'\nNot advised: ctas=16, although '"$two% shorter in 8: it is slower in other 8" \
     'a sentence says why the winner of a step is not advised'
 # ---- the latest run of a step counts, the highest level of a setting
 
