@@ -339,7 +339,7 @@ like "$(first)" \
     'ring is worth a try if it wins'
 like "$out" 'gradsync prove mine' 'ring is worth a proof if it wins'
 exits 0 "a form of a setting that is not NCCL's succeeds" "$gradsync" advise --emit env mine
-like "$out" '^# ring is advised on mine, but is no setting of NCCL\.$' \
+like "$out" '^# ring is advised on mine, but is not a setting of NCCL\.$' \
     "no form sets what is not NCCL's"
 exits 2 'a proof does not run a command of a recording' "$gradsync" prove mine
 like "$err" "config\.ini:3: key 'prefix': a command of a recording .* --set 'launch:prefix=env BY=" \

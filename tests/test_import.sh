@@ -424,7 +424,7 @@ refused 1 'the file has no times' 'a report of nothing but nan is refused' nan.j
 "$json" time=77.0 >changed.json
 refused 1 'does not fit its size' 'a report with changed times is refused' changed.json
 "$json" program=/opt/what >what.json
-refused 1 "'/opt/what' is no known collective" 'a report of another program is refused' what.json
+refused 1 "'/opt/what' is not a known collective" 'a report of another program is refused' what.json
 echo '{"a": [1, 2]}' >other.json
 refused 1 'not of nccl-tests' 'JSON of something else is refused' other.json
 

@@ -31,7 +31,7 @@ static void check_busbw(const struct audit *a, const struct claim *c, struct lim
         LIMITS_SAY(
             row,
             "a rank passes 2(n-1)/n of the payload each way; a flat ring between the nodes could "
-            "not exceed its %.4g GB/s, so this is no flat ring",
+            "not exceed its %.4g GB/s, so this is not a flat ring",
             network / 1e9);
     else
         LIMITS_SAY(

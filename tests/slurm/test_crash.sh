@@ -101,7 +101,7 @@ like "$err" 'correct the cause, then: gradsync resume' \
 
 run "$gradsync" submit -o none q.ini --set slurm:sbatch.bogus=1
 is "$rc" 2 'an option that sbatch does not have is refused'
-like "$err" 'sbatch.NAME is no option of this sbatch' \
+like "$err" 'sbatch.NAME is not an option of this sbatch' \
     'the message says that sbatch does not have the option'
 submitted q.ini --set slurm:gres=gpu:other:4
 constrained() { "$gradsync" status "$camp" | grep -q 'that no node has: see sinfo'; }
