@@ -249,7 +249,7 @@ static enum wl_status judge_config(const struct cell *c, const struct wl_job *jo
         return WL_SKIP;
     }
     if (*c->rates && rates != job->ranks) {
-        snprintf(why, n, "rates=%s: %d numbers above 0 joined by ':', one a rank, are allowed",
+        snprintf(why, n, "rates=%s: %d numbers above 0 joined by ':', one per rank, are allowed",
                  c->rates, job->ranks);
         return WL_FAIL;
     }
