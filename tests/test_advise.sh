@@ -88,7 +88,7 @@ exits 0 'advise on a winner that lengthens another step succeeds' "$gradsync" ad
 like "$(first)" "^Leave NCCL alone: $no_win without lengthening another; " \
     'a winner that lengthens another step is not advised'
 like "$out" 'ctas=16 .* not advised: slower at other 8B?' 'the row names the step that is slower'
-like "$out" $'\nNot ctas=16, although '"$two% shorter in 8: it is slower in other 8" \
+like "$out" $'\nNot advised: ctas=16, although '"$two% shorter in 8: it is slower in other 8" \
     'a sentence says why the winner of a step is not advised'
 # ---- the latest run of a step counts, the highest level of a setting
 
@@ -339,7 +339,7 @@ like "$(first)" \
     'ring is worth a try if it wins'
 like "$out" 'gradsync prove mine' 'ring is worth a proof if it wins'
 exits 0 "a form of a setting that is not NCCL's succeeds" "$gradsync" advise --emit env mine
-like "$out" '^# ring is advised on mine, but is no setting of NCCL\.$' \
+like "$out" '^# ring is advised on mine, but is not a setting of NCCL\.$' \
     "no form sets what is not NCCL's"
 exits 2 'a proof does not run a command of a recording' "$gradsync" prove mine
 like "$err" "config\.ini:3: key 'prefix': a command of a recording .* --set 'launch:prefix=env BY=" \

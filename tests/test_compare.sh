@@ -434,7 +434,7 @@ like "$(reason thin.csv ',c1,')" 'few blocks: launch 3 \(9\) of 20' \
 less 2 2
 ok 'a comparison with a launch of 2 of 20 blocks succeeds' "$gradsync" compare thin -o thin.csv
 is "$(of thin.csv 8 c1 launches)" 3 'a launch of 2 of 20 blocks does not count'
-like "$(reason thin.csv ',c1,')" 'left out for want of blocks: launch 2 \(2\) of 20' \
+like "$(reason thin.csv ',c1,')" 'left out, too few blocks: launch 2 \(2\) of 20' \
     'the reason names the launch that is left out'
 for launch in 1 3 4; do less $launch 1; done
 ok 'a comparison succeeds where no launch has enough blocks' "$gradsync" compare thin -o thin.csv

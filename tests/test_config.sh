@@ -40,7 +40,7 @@ like "$out" '\[mpi_allreduce\] on local, 2 ranks on 1 node' 'plan names section,
 like "$out" 'recursive_doubling +8'$'\n' 'plan prints the cells'
 like "$out" '48 cells in 12 groups, 3 launches' \
     'plan prints the number of cells, groups and launches'
-like "$out" 'memory: [0-9.]+ MiB a rank on the host' 'plan prints the memory per rank'
+like "$out" 'memory: [0-9.]+ MiB per rank on the host' 'plan prints the memory per rank'
 like "$out" 'time: [0-9.]+ s to [0-9.]+ s' 'plan prints the time'
 like "$out" 'seed: drawn at run' 'plan says that the seed is drawn by the run'
 like "$out" "next: gradsync run ([^ ',]+|'[^']+')\$" 'plan prints the next command'

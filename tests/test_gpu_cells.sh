@@ -55,13 +55,13 @@ like "$out$err" 'warning: no peer access' 'check warns of missing peer access'
 
 on registered $'size = 1KiB, 256MiB\nmemory = ncclMemAlloc' PRETEND_MEMORY=400
 but_one 'too little memory for ncclMemAlloc' \
-    '512\.0 MiB of device memory asked for, [0-9.]+ MiB of 400\.0 MiB free: smaller sizes'
+    '512\.0 MiB of device memory needed, but [0-9.]+ MiB of 400\.0 MiB are free: use smaller sizes'
 on contention $'size = 1KiB\ncontention = none, low' PRETEND_MEMORY=150
 but_one 'too little memory for contention' \
-    '64\.0 MiB of device memory asked for, [0-9.]+ MiB of 150\.0 MiB free: smaller sizes'
+    '64\.0 MiB of device memory needed, but [0-9.]+ MiB of 150\.0 MiB are free: use smaller sizes'
 on symmetric $'size = 1KiB\nmemory = plain, symmetric' PRETEND_NCCL=22604
 but_one 'a kind of memory that this NCCL lacks' \
-    'this NCCL, 2\.26, has no ncclCommWindowRegister: memory = plain, or NCCL 2\.27'
+    'this NCCL, 2\.26, has no ncclCommWindowRegister: use memory=plain, or NCCL 2\.27'
 
 # ---- other collectives, and CTA policies ----
 
@@ -82,7 +82,7 @@ like "$(values)" 'copy-engine ctas=0' 'a graph without kernels is recorded as co
 on ignored $'size = 1KiB\ncollective = allgather\nconfigs = auto, symmetric/zero' \
     PRETEND_NO_COPIES=1
 but_one 'a policy that NCCL ignores' \
-    'NCCL ran SendRecv ctas=8 where policy=zero was asked: it uses copy engines for'
+    'NCCL ran SendRecv ctas=8 despite policy=zero: it uses copy engines only for'
 on oldpolicy $'size = 1KiB\ncollective = allgather\nconfigs = auto, symmetric/zero' \
     PRETEND_NCCL=22703
 but_one 'a policy that this NCCL lacks' \
@@ -105,7 +105,7 @@ is "$rc $(grep -c '"type":"group"' "$recording")" '0 4' \
 is "$(grep -h '"type":"fail"' "$recording" | grep -vc 'has no gradient lines')" 0 \
     'no replayed cell fails, but those without gradient lines'
 memory=700 recorded 'step = configs/steps/gpt2-124m-ddp.step' 'batch = 1, 8'
-asked='[0-9.]+ MiB of device memory asked for'
+asked='[0-9.]+ MiB of device memory needed'
 like "$(cat "$(dirname "$recording")"/*.jsonl)" \
     '"kind":"skip","why":"configs/steps/gpt2-124m-ddp\.step:[0-9]+: '"$asked" \
     'a GEMM too large for the device is named by its line'
@@ -128,7 +128,7 @@ like "$(grep -h '"kind":"skip"' "$recording")" \
     'a ring with inside=nccl is skipped with a reason'
 sites $'strategy = hierarchical\nsize = 1MiB, 256MiB\ninside = nccl' PRETEND_MEMORY=100
 but_one 'too little memory for a gradient' \
-    '256\.0 MiB of device memory asked for, [0-9.]+ MiB of 100\.0 MiB free'
+    '256\.0 MiB of device memory needed, but [0-9.]+ MiB of 100\.0 MiB are free'
 sites $'strategy = hierarchical\nsize = 1MiB\ninside = nccl, mpi' PRETEND_GPUS=1
 but_one 'no GPU for each rank of a site' 'shares GPU 0000:01:00\.0 with rank'
 is "$(ls /dev/shm/pretended-* 2>/dev/null)" '' 'no pretended shared memory is left'

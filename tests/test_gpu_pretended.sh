@@ -22,7 +22,7 @@ cannot 'a driver too old' 'driver is for CUDA 11\.8, older than the runtime [0-9
     PRETEND_DRIVER=11080
 remedy='a GPU for each of its 2 ranks, or fewer ranks in \[launch\]'
 cannot 'one GPU for two ranks' "shares GPU 0000:01:00\.0 with rank .*$remedy" 2 PRETEND_GPUS=1
-cannot 'two GPUs for three ranks' '3 ranks on this node and 2 GPUs: set ranks in \[launch\] to 2' \
+cannot 'two GPUs for three ranks' '3 ranks on this node, but 2 GPUs: lower \[launch\] ranks to 2' \
     3 PRETEND_GPUS=2
 cannot 'an NCCL too old' 'NCCL 2\.17 is too old, 2\.18 is the first .*install a newer one' 2 \
     PRETEND_NCCL=21700
@@ -92,10 +92,10 @@ like "$(cat "$recording")" '"key":"warning","value":"no peer access' \
 
 on memory 'size = 1KiB, 256MiB' PRETEND_MEMORY=200
 but_one 'too little device memory' \
-    '512\.0 MiB of device memory asked for, [0-9.]+ MiB of 200\.0 MiB free: smaller sizes'
+    '512\.0 MiB of device memory needed, but [0-9.]+ MiB of 200\.0 MiB are free: use smaller sizes'
 on dtype $'size = 1KiB\ndtype = fp32, fp8_e4m3' PRETEND_NCCL=22304
 but_one 'a dtype that this NCCL lacks' \
-    'this NCCL, 2\.23, has no fp8_e4m3: 2\.24 is the first that has'
+    'this NCCL, 2\.23, has no fp8_e4m3: it needs 2\.24'
 on algorithm $'size = 1KiB\nalgorithm = auto, pat' PRETEND_REFUSES=PAT
 but_one 'an algorithm that NCCL refuses' 'ncclAllReduce: NCCL refuses it here'
 { begin 2 && printf '%s\n' '[iter_proxy]' 'backend = cuda' 'size = 1MiB' 'gemm = 64' 'gemms = 2' \

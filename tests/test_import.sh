@@ -264,7 +264,7 @@ printf '%s\n' "# nThread 1 nGpus 1 minBytes 8 maxBytes 64 $step" \
     '#  size count type redop root time algbw busbw #wrong time algbw busbw #wrong' \
     '    1048576   262144   float   sum   -1   4.63  226.48   0.00   0   0.10   10486   0.00   0' \
     '# Avg bus bandwidth : 0' >one.txt
-refused 1 'one rank a communicator: its times are of a copy' 'a table of one rank is refused' \
+refused 1 'one rank per communicator: its times are of a copy' 'a table of one rank is refused' \
     one.txt
 { head -n 14 table.txt && sed -n '7,14p' table.txt && sed -n '15,$p' table.txt; } >twice.txt
 refused 1 'twice.txt:[0-9]+: refused: .*rank|table' 'a table with two lists of devices is refused' \
@@ -414,7 +414,7 @@ like "$err" '36 cells have a fault' 'import counts the cells that have an iterat
 head -c 700 report.json >cut.json
 refused 1 'cut.json:1: refused: not JSON' 'a report without a row is refused' cut.json
 "$json" ranks=1 >one.json
-refused 1 'one rank a communicator' 'a report of one rank is refused' one.json
+refused 1 'one rank per communicator' 'a report of one rank is refused' one.json
 "$json" cpu=1 >cpu.json
 refused 1 'nccl-tests -C' 'a report of host times is refused' cpu.json
 "$json" time=-3.0 >negative.json
@@ -424,7 +424,7 @@ refused 1 'the file has no times' 'a report of nothing but nan is refused' nan.j
 "$json" time=77.0 >changed.json
 refused 1 'does not fit its size' 'a report with changed times is refused' changed.json
 "$json" program=/opt/what >what.json
-refused 1 "'/opt/what' is no known collective" 'a report of another program is refused' what.json
+refused 1 "'/opt/what' is not a known collective" 'a report of another program is refused' what.json
 echo '{"a": [1, 2]}' >other.json
 refused 1 'not of nccl-tests' 'JSON of something else is refused' other.json
 

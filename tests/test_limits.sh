@@ -200,6 +200,6 @@ like "$err" 'measured: 1 possible, 1 at the limit, 1 impossible, 1 no limit' \
 exits 2 'limits without a table or a config is refused' "$gradsync" limits
 printf '[reference]\nclaim.x = y\nclaim.x.given = busbw 3 parrots\n' >wrong.ini
 exits 2 'a claim that cannot be read is refused' "$gradsync" limits -o csv wrong.ini
-like "$err" "wrong.ini:3: key 'claim.x.given': '3 parrots' is no busbw" \
+like "$err" "wrong.ini:3: key 'claim.x.given': '3 parrots' is not a valid value of busbw" \
     'the error names the line of the claim that cannot be read'
 done_testing

@@ -87,7 +87,7 @@ like "$err" '150K tokens/s on 1 GPU are 1.17 PFLOP/s, 375% of the peak' \
 like "$err" 'claim.sync_bytes.* = 3.9 GB' 'a claim of fewer bytes than are sent is warned of'
 like "$err" 'claim.sync_time.* take 31.2 s' \
     'a claim of less time than a synchronisation takes is warned of'
-like "$err" 'claim.efficiency.* are 9.5%; 60% needs 14.4 Gbit/s a site, or a synchronisation '\
+like "$err" 'claim.efficiency.* are 9.5%; 60% needs 14.4 Gbit/s per site, or a synchronisation '\
 'every 15 steps' 'an efficiency out of reach is warned of with what it would need'
 like "$err" 'claim.tokens_per_s.* 15.2K tokens/s' 'a claim of too many tokens a second is warned of'
 like "$err" 'claim.time.* take 76.1 days, not 35 h' 'a claim of too few days is warned of'

@@ -130,11 +130,11 @@ is "$(ls "$top"/configs/steps/*.step | wc -l)" 12 'twelve steps come with gradsy
 
 row() { printf '%s\n' "${@:2}" >"$1"; }
 row table.csv 'linear,4*,8' && refused \
-    'a row that is too short' "another number of words .*'linear'" table.csv
-row table.csv '' 'conv,4,8,9' && refused 'an unknown row' "no row 'conv'" table.csv
+    'a row that is too short' "wrong number of words .*'linear'" table.csv
+row table.csv '' 'conv,4,8,9' && refused 'an unknown row' "unknown row 'conv'" table.csv
 row table.csv 'linear,0,8,9' && refused 'a row with a zero' "not a number from 1 .*'0'" table.csv
 row table.csv 'repeat,2' 'linear,4,8,9' && refused \
-    'a repeat without an end' "no 'end' behind 'repeat'" table.csv
+    'a repeat without an end' "no 'end' after 'repeat'" table.csv
 row table.csv 'kernel,4,8' && refused 'a table without parameters' 'no row has parameters' table.csv
 row table.csv 'dtype,bf16,int' && refused \
     'a gradient of an unknown dtype' "no dtype of gradients.*'int'" table.csv

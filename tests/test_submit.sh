@@ -125,8 +125,8 @@ exits 1 'submit fails when sbatch fails, even where SIGCHLD is ignored' \
 like "$err" 'nothing was submitted: sbatch: no such thing' 'the message repeats what sbatch said'
 run env PATH="$tmp/empty" "$gradsync" submit -o camps q.ini
 is "$rc" 3 'submit without Slurm exits with 3'
-like "$err" 'no scontrol in PATH: this is no login node' \
-    'submit without Slurm says that this is no login node'
+like "$err" 'no scontrol in PATH: this is not a login node' \
+    'submit without Slurm says that this is not a login node'
 one_line "$err" 'submit without Slurm says so in one line'
 ok 'submit --dry-run works without Slurm' \
     env PATH="$tmp/empty" "$gradsync" submit --dry-run -o camps q.ini

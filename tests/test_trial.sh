@@ -160,7 +160,7 @@ for found in LD_LIBRARY_PATH=$PWD/libs "LD_LIBRARY_PATH=$PWD/net NCCL_NET_PLUGIN
         env $found "$gradsync" trial --arms ctas=8 \
         -- true
     one_line "$err" "a tuner that NCCL would load by itself is refused in one line ($found)"
-    like "$err" 'brings a tuner, .* set NCCL_TUNER_PLUGIN=none' \
+    like "$err" 'has a tuner, .* set NCCL_TUNER_PLUGIN=none' \
         "the message says how to turn that tuner off ($found)"
 done
 exits 0 'NCCL_TUNER_PLUGIN=none lets a trial run beside another tuner' \
@@ -184,7 +184,7 @@ exits 1 'a trial of a job without NCCL ends with 1' trial --arms ctas=8 -- true
 like "$err" 'no rank loaded the tuner plugin' \
     'the message says that no rank loaded the tuner plugin'
 exits 1 'a trial with an NCCL before 2.22 ends with 1' trial --arms ctas=8 -- "$job" abi=2
-like "$err" 'NCCL loaded the tuner plugin but never asked it: NCCL is older than 2.22' \
+like "$err" 'NCCL loaded the tuner plugin but never called it: NCCL is older than 2.22' \
     'the message says that NCCL is older than 2.22'
 is "$out" "$("$job")" 'a job with an old NCCL has the output that it has without a trial'
 echo 'int ncclGetVersion(int *v) { return *v = 22105, 0; }' | gcc -shared -Wl,-soname,libnccl.so.2 \
@@ -214,7 +214,7 @@ like "$err" 'ended before a visit was complete: 103 collectives, 5 of them a ste
     'the message says how many collectives a short job had'
 exits 1 'a trial with a wrong number of calls ends with 1' \
     trial --arms ctas=8 --calls 7 -- "$job" steps=200
-like "$err" 'no step of 7 collectives was found in 1003: .* another number, or none: --calls 0' \
+like "$err" 'no step of 7 collectives was found in 1003: .* another number, or --calls 0 to detect it' \
     'the message has the wrong number of calls'
 exits 1 'a trial without a communicator of the given size ends with 1' \
     trial --arms ctas=8 --ranks 5 -- "$job" steps=200

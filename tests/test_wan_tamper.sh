@@ -52,7 +52,7 @@ between() { # FAULT PROTECTION: a run with the proxy between its ranks
     kill "$proxy" && wait "$proxy" 2>/dev/null
     rm -f tamper.out
 }
-pair='what rank 1 \([^)]*\) sent to rank 0 \([^)]*\) was altered, repeated, left out or swapped'
+pair='a frame from rank 1 \([^)]*\) to rank 0 \([^)]*\) was altered, repeated, left out or swapped'
 for fault in payload head repeat drop swap; do
     between "$fault" proof
     is "$rc" 1 "$fault: the run ends with 1"

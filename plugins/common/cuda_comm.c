@@ -58,8 +58,8 @@ enum wl_status comms_pretend(struct comms *c, int hosts)
     const struct wl_host *host = c->gpu->host;
     if (c->hosts && c->hosts != hosts) {
         HOST_FAIL(host,
-                  "hosts = %d after hosts = %d: NCCL reads its host id once a process, so give "
-                  "each value a section",
+                  "hosts = %d after hosts = %d: NCCL reads its host id once per process, so give "
+                  "each value its own section",
                   hosts, c->hosts);
         return WL_SKIP;
     }

@@ -85,15 +85,14 @@ static const struct {
     const char *remedy;
 } remedies[] = {
     {cudaErrorMemoryAllocation, "its memory is full: nvidia-smi lists who uses it"},
-    {cudaErrorDevicesUnavailable,
-     "somebody has it for himself (exclusive mode): nvidia-smi lists who"},
-    {cudaErrorSystemNotReady, "start nvidia-fabricmanager, which GPUs behind NVSwitch wait for"},
+    {cudaErrorDevicesUnavailable, "another process uses it exclusively: nvidia-smi lists it"},
+    {cudaErrorSystemNotReady, "start nvidia-fabricmanager, which GPUs behind NVSwitch need"},
     {cudaErrorSystemDriverMismatch,
-     "the driver's library is of another version than its kernel module: reboot, or give the "
-     "container this host's"},
+     "the driver's library and kernel module have different versions: reboot, or give the "
+     "container this host's library"},
     {cudaErrorCompatNotSupportedOnDevice,
      "this GPU cannot run on CUDA's compatibility library: build with the driver's CUDA_HOME"},
-    {cudaErrorECCUncorrectable, "its memory has failed: leave it out by CUDA_VISIBLE_DEVICES"},
+    {cudaErrorECCUncorrectable, "its memory has failed: leave it out with CUDA_VISIBLE_DEVICES"},
 };
 
 static const char *remedy_of(cudaError_t error)
@@ -136,7 +135,7 @@ static enum wl_status pick(struct gpu *g, char *why, size_t n)
         return WL_SKIP;
     }
     if (local >= count && count > 1) {
-        snprintf(why, n, "%d ranks on this node and %d GPUs: set ranks in [launch] to %d a node",
+        snprintf(why, n, "%d ranks on this node, but %d GPUs: lower [launch] ranks to %d per node",
                  g->host->local_ranks, count, count);
         return WL_SKIP;
     }
@@ -232,8 +231,8 @@ void gpu_say_memory(size_t bytes, char *why, size_t n)
     size_t free_B = 0, total_B = 0;
     cudaMemGetInfo(&free_B, &total_B);
     snprintf(why, n,
-             "%.1f MiB of device memory asked for, %.1f MiB of %.1f MiB free: smaller sizes, "
-             "or GPUs that nobody else uses",
+             "%.1f MiB of device memory needed, but %.1f MiB of %.1f MiB are free: use smaller "
+             "sizes, or GPUs that nobody else uses",
              (double)bytes / 1048576, (double)free_B / 1048576, (double)total_B / 1048576);
 }
 

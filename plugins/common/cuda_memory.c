@@ -16,7 +16,7 @@ static void *find(const struct comms *c, const char *function, int since, char *
 {
     void *symbol = c->version < since ? NULL : comm_symbol(c, function);
     if (!symbol)
-        snprintf(why, n, "this NCCL, %d.%d, has no %s: memory = plain, or NCCL %d.%d",
+        snprintf(why, n, "this NCCL, %d.%d, has no %s: use memory=plain, or NCCL %d.%d",
                  c->version / 10000, c->version % 10000 / 100, function, since / 10000,
                  since % 10000 / 100);
     return symbol;

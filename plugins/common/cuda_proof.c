@@ -99,19 +99,18 @@ enum wl_status comm_prove(struct comms *c, const struct comm *comm, const struct
              ran->protocol, ran->ctas);
     host->note(host->ctx, "ran", text);
     if (comm->key.policy == NCCL_POLICY_ZERO && ran->ctas > 0) {
-        HOST_FAIL(
-            host,
-            "NCCL ran %s where policy=zero was asked: it uses copy engines for all-gather and "
-            "all-to-all of memory=symmetric on one host only",
-            text);
+        HOST_FAIL(host,
+                  "NCCL ran %s despite policy=zero: it uses copy engines only for all-gather and "
+                  "all-to-all of memory=symmetric on one host",
+                  text);
         return WL_SKIP;
     }
     if (kept(algorithm_log[comm->key.algorithm], ran->algorithm) &&
         kept(protocol_log[comm->key.protocol], ran->protocol))
         return WL_OK;
     HOST_FAIL(host,
-              "NCCL ran %s where algorithm %s, protocol %s was asked for: it has no such kernel "
-              "for this cell here",
+              "NCCL ran %s despite algorithm %s, protocol %s: it has no such kernel for this "
+              "cell here",
               text,
               *algorithm_log[comm->key.algorithm] ? algorithm_log[comm->key.algorithm] : "auto",
               *protocol_log[comm->key.protocol] ? protocol_log[comm->key.protocol] : "auto");

@@ -77,10 +77,10 @@ static const struct wl_param params[] = {
     {P(collective, WL_CHOICE, WL_AXIS, int), NULL, "allreduce", 0, 0, proxy_collectives,
      "the collective of each bucket; a bucket is the larger buffer, as in nccl-tests"},
     {P(policy, WL_CHOICE, WL_CONFIG, int), NULL, "default", 0, 0, proxy_policies,
-     "NCCL's CTA policy; efficiency: few CTAs (2.27); zero: copy engines, for an all-gather of "
-     "symmetric memory (2.28)"},
+     "NCCL's CTA policy; efficiency: few CTAs (NCCL 2.27); zero: copy engines, for an all-gather "
+     "of symmetric memory (2.28)"},
     {P(memory, WL_CHOICE, WL_CONFIG, int), NULL, "plain", 0, 0, proxy_memories,
-     "symmetric: the gradient is in windows that NCCL registers (2.27); host: plain only"},
+     "symmetric: the gradient is in windows that NCCL registers (NCCL 2.27); host: plain only"},
     {0}};
 /* clang-format on */
 

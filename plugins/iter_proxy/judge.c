@@ -59,7 +59,7 @@ static enum wl_status judge_size(const struct proxy_cell *c, const struct wl_job
         return WL_FAIL;
     }
     if (count / (uint64_t)c->buckets >= INT_MAX) {
-        snprintf(why, n, "size=%llu in buckets=%lld is more than %d elements a bucket",
+        snprintf(why, n, "size=%llu in buckets=%lld is more than %d elements per bucket",
                  (unsigned long long)c->size, (long long)c->buckets, INT_MAX);
         return WL_FAIL;
     }

@@ -61,11 +61,12 @@ static const struct wl_param params[] = {
      "exact number of CTAs (thread blocks); 0: NCCL chooses"},
     {P(memory, WL_CHOICE, WL_CONFIG, int), NULL, "plain", 0, 0, memories,
      "plain: cudaMalloc, as in frameworks; ncclMemAlloc: NCCL registers it in graphs, as in "
-     "nccl-tests (2.19); registered: the same, registered at once; symmetric: windows (2.27)"},
+     "nccl-tests (NCCL 2.19); registered: the same, but by ncclCommRegister; symmetric: in "
+     "windows that NCCL registers (2.27)"},
     {P(collective, WL_CHOICE, WL_AXIS, int), NULL, "allreduce", 0, 0, collective_names,
      "the collective; sendrecv: to the next rank, from the one before; size as in nccl-tests"},
     {P(policy, WL_CHOICE, WL_CONFIG, int), NULL, "default", 0, 0, policies,
-     "NCCL's CTA policy; efficiency: few CTAs (2.27); zero: copy engines, for all-gather and "
+     "NCCL's CTA policy; efficiency: few CTAs (NCCL 2.27); zero: copy engines, for all-gather and "
      "all-to-all of symmetric memory (2.28)"},
     {0}};
 

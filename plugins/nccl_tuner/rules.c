@@ -111,7 +111,7 @@ static bool take_line(struct rules *r, char *line, size_t bytes, char *why, size
 {
     struct rule rule;
     if (strlen(line) != bytes) {
-        snprintf(why, n, "a NUL byte: this is no text file");
+        snprintf(why, n, "a NUL byte: this is not a text file");
         return false;
     }
     char *text = trim(line);

@@ -92,7 +92,7 @@ bool trial_config_read(struct trial_config *c, const char *path, char *why, size
     }
     fclose(f);
     if (!good)
-        snprintf(why, n, "%s:%zu: no such key, or a value that it cannot have", path, at);
+        snprintf(why, n, "%s:%zu: unknown key, or invalid value", path, at);
     else if (!*c->out || c->n_arms < 2)
         snprintf(why, n, "%s: needs 'out', and two arms or more", path);
     free(line);

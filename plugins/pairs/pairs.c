@@ -29,7 +29,7 @@ static const struct wl_param params[] = {
     {P(gemm, WL_INT, WL_AXIS, int64_t), NULL, "512", 16, 16384, NULL,
      "dimension n of an n x n x n GEMM on the host; cuda: 2048, in bf16"},
     {P(patience, WL_TIME, WL_AXIS, double), "s", "10s", 0.1, 3600, NULL,
-     "a pair that takes longer for one sample of a test hangs, and is left out"},
+     "time limit of a pair for one sample of a test; a pair that exceeds it is left out"},
     {P(round, WL_INT, WL_MODE, int64_t), NULL, "0", 0, 1e5, NULL,
      "0: each rank by itself; from 1: round of a tournament in which each pair meets once"},
     {P(alone, WL_INT, WL_MODE, int64_t), NULL, "-1", -1, 1e5, NULL,

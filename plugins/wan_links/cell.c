@@ -18,7 +18,7 @@ const char *const cell_congestions[] = {"cubic", "bbr", NULL};
 /* clang-format off */
 const struct wl_param cell_params[] = {
     {P(round, WL_INT, WL_AXIS, int64_t), NULL, "1", 1, 65535, NULL,
-     "round of the pairs: in n - 1 rounds (n with an odd n) each of n ranks meets each other one"},
+     "round of the pairs; after n - 1 rounds (n if n is odd) each of n ranks has met all others"},
     {P(way, WL_CHOICE, WL_MODE, int), NULL, "both", 0, 0, ways,
      "idle: round trips alone; alone: each direction after the other; both: both at once"},
     {P(streams, WL_INT, WL_CONFIG, int64_t), NULL, "8", 1, 16, NULL,
@@ -43,7 +43,7 @@ const struct wl_param cell_params[] = {
 /* clang-format on */
 
 const struct wl_metric cell_metrics[] = {
-    [M_TIME] = {"time", "s", "1 MiB in the slower direction of the slowest pair", WL_MAX},
+    [M_TIME] = {"time", "s", "time of 1 MiB in the slower direction of the slowest pair", WL_MAX},
     [M_RATE] = {"rate", "B/s", "payload that the rank sent to its peer", WL_EACH},
     [M_LOSS] = {"loss", "1", "share of the segments that the rank sent again", WL_EACH},
     [M_RTT] = {"rtt", "s", "round trip to the peer: the shortest one if idle, else under load",

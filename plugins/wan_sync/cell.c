@@ -90,7 +90,7 @@ const struct wl_param cell_params[] = {
     {P(pattern, WL_CHOICE, WL_AXIS, int), NULL, "integers", 0, 0, patterns,
      "distribution of the gradient; integers: the sum is exact; normal, student3: floats, with the tail of Student's t with 3 degrees of freedom"},
     {P(timeout, WL_TIME, WL_AXIS, double), "s", "30s", 0.1, 86400, NULL,
-     "longest time without any block before the cell fails, and of a cut network before the run ends"},
+     "longest time without any block before the cell fails, or with a cut network before the run ends"},
     {P(on_loss, WL_CHOICE, WL_CONFIG, int), NULL, "end", 0, 0, losses,
      "what to do when a rank has not answered for `timeout`; continue: sum without it, and take it back when it answers; blocks without all ranks are noted and left out"},
     {T(congestion, WL_CONFIG), NULL, "", 0, 0, NULL,
@@ -249,7 +249,7 @@ static enum wl_status judge_config(const struct cell *c, const struct wl_job *jo
         return WL_SKIP;
     }
     if (*c->rates && rates != job->ranks) {
-        snprintf(why, n, "rates=%s: %d numbers above 0 joined by ':', one a rank, are allowed",
+        snprintf(why, n, "rates=%s: %d numbers above 0 joined by ':', one per rank, are allowed",
                  c->rates, job->ranks);
         return WL_FAIL;
     }
@@ -270,7 +270,7 @@ static enum wl_status judge_config(const struct cell *c, const struct wl_job *jo
         snprintf(why, n, "strategy=%s sums nothing inside a site: it has no inside=%s (mpi)",
                  cell_strategies[c->strategy], insides[c->inside]);
     else if (c->inside != INSIDE_BY_MPI && (cell_steps_beside(c) || c->outer != OUTER_NONE))
-        snprintf(why, n, "inside=%s has no overlap and no outer step: they are the host's",
+        snprintf(why, n, "inside=%s has no overlap and no outer step, which run on the host",
                  insides[c->inside]);
     else
         return WL_OK;

@@ -187,7 +187,7 @@ static enum wl_status use_gpus(struct prepared *p)
     int worst = (int)mine;
     MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, s->comm);
     if (worst != WL_OK)
-        wan_failed(s, mine == WL_OK ? "inside=nccl is not there at another site" : s->gpu.why);
+        wan_failed(s, mine == WL_OK ? "inside=nccl is not available at another site" : s->gpu.why);
     p->gpu = &s->gpu;
     return (enum wl_status)worst;
 }

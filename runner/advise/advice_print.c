@@ -148,7 +148,7 @@ static void say_withheld(const struct steps_evidence *s, size_t shape)
     AUTO_FREE char *in = advice_step_name(s, e),
                    *at = advice_step_name(s, candidate_of(s, shape, e->c->config).slower);
     AUTO_FREE char *line = xstrfmt(
-        "Not %s, although %s shorter in %s: it is slower in %s. For such a step "
+        "Not advised: %s, although %s shorter in %s: it is slower in %s. For such a step "
         "alone: gradsync compare %s",
         e->c->config, advice_span(span, sizeof span, evidence_gain_low(e), evidence_gain_high(e)),
         in, at, e->c->platform);

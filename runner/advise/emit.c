@@ -223,7 +223,7 @@ static void put_shape(const struct steps_evidence *s, size_t shape, const struct
         printf("# Nothing to set on %s with %s: no setting is advised.\n", e.shape->platform,
                RANKS_ON(atoll(e.shape->ranks), atoll(e.shape->nodes)));
     else if (!setting_of(&e.setting, c.best->c))
-        printf("# %s is advised on %s, but is no setting of NCCL.\n", c.best->c->config,
+        printf("# %s is advised on %s, but is not a setting of NCCL.\n", c.best->c->config,
                e.shape->platform);
     else {
         put_origin(&e, &c, form);

@@ -113,7 +113,7 @@ static int add_entry(struct proof_plan *p, const struct config_entry *e, const c
     AUTO_FREE char *entry = xstrfmt("%s:%s=%s", e->section, e->key, e->value);
     if (is_command(e) && !is_given(e, set))
         return config_error(e,
-                            "a command of a recording is not run by itself; read it, then "
+                            "a command of a recording runs only with your consent; read it, then "
                             "give it: --set %s",
                             SHELL_WORD(entry));
     words_add(&p->overrides, entry);

@@ -34,7 +34,8 @@ int campaign_configs_add(struct words *list, const char *path)
         return fail_at(GS_USAGE, path, 0, "cannot be read: %s", strerror(errno));
     for (size_t i = 0; i < names.n; i++)
         words_addf(list, "%s/%s", path, names.v[i]);
-    return names.n ? GS_OK
-                   : fail_at(GS_USAGE, path, 0,
-                             "is no run folder and no campaign, and holds no config (NAME.ini)");
+    return names.n
+               ? GS_OK
+               : fail_at(GS_USAGE, path, 0,
+                         "is neither a run folder nor a campaign, and holds no config (NAME.ini)");
 }

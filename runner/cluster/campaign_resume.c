@@ -22,7 +22,7 @@ static int release_held(const struct campaign *c, const struct cluster_status *s
     int code = GS_OK;
     for (size_t i = 0; !code && i < s->n_orphans; i++) {
         code = jobs_add(c, s->orphans[i], s->orphan_arrays[i], "");
-        say("job %ld: missing in the ledger, because submit was interrupted: taken over",
+        say("job %ld: missing in jobs.jsonl, because submit was interrupted; taken over",
             s->orphans[i]);
     }
     for (size_t i = 0; i < c->n_tasks; i++) {

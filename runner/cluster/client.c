@@ -156,8 +156,8 @@ static const struct {
      "the partition has too few processors or nodes; see sinfo -o '%P %D %c', then change [launch] "
      "ranks and nodes",
      GS_USAGE},
-    {"unrecognized option", "a [slurm] sbatch.NAME is no option of this sbatch; see sbatch --help",
-     GS_USAGE},
+    {"unrecognized option",
+     "a [slurm] sbatch.NAME is not an option of this sbatch; see sbatch --help", GS_USAGE},
     {"Invalid node name", "[slurm] names an unknown node; sinfo -N lists them", GS_USAGE},
     {"Invalid license", "[slurm] names an unknown licence; scontrol show lic lists them", GS_USAGE},
     {"reservation is invalid",
@@ -198,7 +198,7 @@ static int client_try(struct reply *r, const char *const *argv, const char *purp
         return code;
     if (r->status == NOT_FOUND && !r->err.len)
         return fail(GS_CANNOT,
-                    "%s: no %s in PATH: this is no login node of a Slurm cluster; to measure "
+                    "%s: no %s in PATH: this is not a login node of a Slurm cluster; to measure "
                     "without Slurm: gradsync run",
                     purpose, argv[0]);
     return GS_OK;

@@ -48,7 +48,7 @@ static int other_option(struct text *t, const struct plan *p, const struct confi
 {
     const char *name = e->key + strlen("sbatch.");
     if (!sbatch_words_option(name))
-        return config_error(e, "'%.80s' is no option of sbatch; use lower case, digits and '-'",
+        return config_error(e, "'%.80s' is not an option of sbatch; use lower case, digits and '-'",
                             name);
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         if (!strcmp(ours[i], name))

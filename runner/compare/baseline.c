@@ -56,7 +56,7 @@ void values_drop_short(struct values *x, int64_t asked, struct contrast *c)
     }
     x->n = kept;
     if (out.len)
-        contrast_note(c, "left out for want of blocks: launch %s of %lld", out.s, (long long)asked);
+        contrast_note(c, "left out, too few blocks: launch %s of %lld", out.s, (long long)asked);
     if (few.len)
         contrast_note(c, "few blocks: launch %s of %lld", few.s, (long long)asked);
 }

@@ -225,8 +225,8 @@ static int match(struct comparison *c, const struct run_set *a, const struct run
     }
     if (!c->n)
         return fail(GS_USAGE,
-                    "%s and %s have no cell in common: same workload, label, config, "
-                    "mode, size and parameters",
+                    "%s and %s have no cell in common: workload, label, config, mode, size "
+                    "and parameters must be equal",
                     A, B);
     if (alone)
         say("%zu cells of %s are not in %s", alone, B, A);

@@ -106,9 +106,9 @@ static void explain(struct judgement *j, const struct effect *e, double bound, d
     j->needed = launches_needed(e, room);
     snprintf(j->reason, sizeof j->reason, "%s",
              size > bound && size <= floor ? "not above the A/A floor"
-             : size > bound && spans ? "the interval reaches what the baseline differs from itself"
-             : size > bound          ? "significant alone, not in its family"
-                                     : "the interval reaches beyond the bounds of equivalence");
+             : size > bound && spans       ? "the interval reaches into the A/A floor"
+             : size > bound                ? "significant alone, but not after adjustment"
+                            : "the interval reaches beyond the bounds of equivalence");
 }
 
 struct judgement judge_effect(const struct effect *e, double equivalence, double floor,

@@ -48,7 +48,7 @@ static bool refuse(const struct curve *c, const struct trace *t, char *why, size
 {
     double apart = disagreement(c), share = falling(t->time, t->n);
     if (c->n < TRANSITIONS_LEAST)
-        snprintf(why, size, "%zu sizes, and %d are the least in which a break can be told", c->n,
+        snprintf(why, size, "%zu sizes, but a break can be told only in %d or more", c->n,
                  TRANSITIONS_LEAST);
     else if (share > TRANSITION_FALLING)
         snprintf(why, size, "chaotic: in %.0f%% of the steps the larger size is faster",

@@ -28,7 +28,7 @@ const struct collective *collective_of(const struct import_lines *in, const char
     for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
         if (!strncmp(name, collectives[i].program, strlen(collectives[i].program)))
             return &collectives[i];
-    import_refuse(in, "'%.60s' is no known collective of nccl-tests", program);
+    import_refuse(in, "'%.60s' is not a known collective of nccl-tests", program);
     return NULL;
 }
 

@@ -35,7 +35,7 @@ static int take(struct import *imp, struct import_lines *in, struct imp_test *t,
     if (in->cut || !number)
         return import_refuse(in, "the line must be one time in milliseconds");
     if (!number_scaled(&x, 6, &ns) || x.negative || !ns)
-        return import_refuse(in, "%.*s ms is no time", (int)(w.n < 40 ? w.n : 40), w.s);
+        return import_refuse(in, "%.*s ms is not a time", (int)(w.n < 40 ? w.n : 40), w.s);
     struct imp_cell *c = t->cells; /* the only one */
     if (!c)
         c = import_cell(in, t, &(struct imp_cell){.in_place = -1, .root = -1, .iters = 1});

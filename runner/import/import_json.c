@@ -66,7 +66,7 @@ static int read_devices(struct report *r)
         t->ranks *= a_process;
     if (t->ranks > 1 || !t->ranks)
         return GS_OK;
-    return import_refuse(r->in, "one rank a communicator: its times are of a copy, not of a "
+    return import_refuse(r->in, "one rank per communicator: its times are of a copy, not a "
                                 "collective; build nccl-tests with MPI=1");
 }
 

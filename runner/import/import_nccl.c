@@ -25,11 +25,10 @@ static int check_ranks(struct nccl *r, struct imp_test *t)
 {
     t->ranks = r->ranks;
     if (t->ranks == 1 || (!t->ranks && r->moved && !r->bus))
-        return import_refuse(
-            r->in,
-            "the test that begins in line %zu has one rank a communicator: its "
-            "times are of a copy, not of a collective; build nccl-tests with MPI=1",
-            t->line);
+        return import_refuse(r->in,
+                             "the test that begins in line %zu has one rank per communicator: its "
+                             "times are of a copy, not a collective; build nccl-tests with MPI=1",
+                             t->line);
     return GS_OK;
 }
 

@@ -161,7 +161,7 @@ static int take_row(struct osu *r, const struct word *w)
         like.iters = (uint64_t)iterations;
     const struct word *text = &w[r->time];
     if (!word_number(text, &time) || time.negative)
-        return import_refuse(r->in, "'%.*s' us is no time", (int)text->n, text->s);
+        return import_refuse(r->in, "'%.*s' us is not a time", (int)text->n, text->s);
     struct imp_cell *c = import_cell(r->in, t, &like);
     if (!c)
         return GS_FAILED;

@@ -97,7 +97,7 @@ static int end_repeat(struct table *t)
 {
     size_t n = t->layers.n - t->repeat_from;
     if (!t->repeat || !n)
-        return refuse(t, "an empty repeat, or none:", "end");
+        return refuse(t, "no repeat, or no rows in it, before", "end");
     for (size_t i = 0; i < n; i++)
         t->layers.v[t->repeat_from + i].unit = t->layers.units + 1;
     int code = GS_OK;
@@ -120,9 +120,9 @@ static int read_layer(struct table *t, char *const *word, size_t n)
     while (op < OPS && strcmp(ops[op].name, word[0]) != 0)
         op++;
     if (op == OPS)
-        return refuse(t, "no row", word[0]);
+        return refuse(t, "unknown row", word[0]);
     if (n - 1 != ops[op].numbers)
-        return refuse(t, "another number of words than this row has:", word[0]);
+        return refuse(t, "wrong number of words for the row", word[0]);
     layer.op = (enum layer_op)op;
     for (size_t i = 0; i + 1 < n && !code; i++)
         code = read_number(t, word[1 + i], numbers[i]);
@@ -161,7 +161,7 @@ static int write_lines(struct table *t, bool fsdp)
 {
     uint64_t all = layers_parameters(&t->layers);
     if (t->repeat)
-        return refuse(t, "no 'end' behind", "repeat");
+        return refuse(t, "no 'end' after", "repeat");
     if (!all)
         return fail_at(GS_FAILED, t->d->path, 0, "no row has parameters: nothing to synchronise");
     if (t->layers.dtype == STEP_TF32 && fsdp)

@@ -154,7 +154,8 @@ static void choose_efa(struct chooser *c, const struct fabric *f)
     snprintf(s->why, sizeof s->why, "EFA speaks libfabric, which NCCL reaches through this plugin");
     s = add(c, "FI_PROVIDER");
     snprintf(s->value, sizeof s->value, "efa");
-    snprintf(s->why, sizeof s->why, "libfabric's provider for EFA, lest it take TCP");
+    snprintf(s->why, sizeof s->why,
+             "libfabric's provider for EFA; without it, libfabric may take TCP");
 }
 
 static void choose_control(struct chooser *c, const struct fabric *f)
@@ -174,7 +175,7 @@ static void choose_control(struct chooser *c, const struct fabric *f)
     if (highest_rate(f, FABRIC_ROCE) > 0) {
         s = add(c, "NCCL_IB_ADDR_FAMILY");
         snprintf(s->value, sizeof s->value, "AF_INET");
-        snprintf(s->why, sizeof s->why, "data goes over RoCE's IPv4 addresses all the same");
+        snprintf(s->why, sizeof s->why, "data still goes over RoCE's IPv4 addresses");
     }
 }
 

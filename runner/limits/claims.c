@@ -89,7 +89,7 @@ static int take_quantity(struct claim *c, const struct config_entry *e, const ch
     if (q == QUANTITIES)
         return unknown_quantity(e, name);
     if (!(parsers[q] ? parsers[q] : parse_count)(value, &c->q[q]) || !(c->q[q] > 0))
-        return config_error(e, "'%s' is no %s", value, name);
+        return config_error(e, "'%s' is not a valid value of %s", value, name);
     return GS_OK;
 }
 

@@ -31,7 +31,7 @@ static void check_busbw(const struct audit *a, const struct claim *c, struct lim
         LIMITS_SAY(
             row,
             "a rank passes 2(n-1)/n of the payload each way; a flat ring between the nodes could "
-            "not exceed its %.4g GB/s, so this is no flat ring",
+            "not exceed its %.4g GB/s, so this is not a flat ring",
             network / 1e9);
     else
         LIMITS_SAY(
@@ -48,7 +48,7 @@ static void check_ratio(const struct audit *a, const struct claim *c, struct lim
     limits_judge_equal(row, c->q[Q_BUSBW] / c->q[Q_ALGBW], expected);
     LIMITS_FROM(row, "2(n-1)/n, n = %.0f", c->q[Q_RANKS]);
     LIMITS_SAY(row, "busbw is algbw times 2(n-1)/n by definition: the two numbers %s",
-               row->verdict == LIMIT_POSSIBLE ? "agree" : "are not of that many ranks");
+               row->verdict == LIMIT_POSSIBLE ? "agree" : "do not fit this number of ranks");
 }
 
 static void check_time(const struct audit *a, const struct claim *c, struct limits_row *row)

@@ -191,7 +191,7 @@ static void lint_added(struct lint *l)
     const struct wl_plugin *w = &l->plugin->wl;
     for (const char *const *added = w->added; added && *added; added++)
         if (w->params && !params_find(w->params, *added))
-            fault(l, "added holds '%s', which is no parameter", *added);
+            fault(l, "added holds '%s', which is not a parameter", *added);
 }
 
 /* ---- the metrics ---- */

@@ -92,7 +92,7 @@ static int take_result(struct numbers *b, struct answer *a, const struct sql_par
     if (r->rows > 1)
         return several_rows(b, a, r->rows);
     if (!r->rows) {
-        a->gap = a->gap ? a->gap : xstrdup("no number is like that");
+        a->gap = a->gap ? a->gap : xstrdup("no row matches");
         a->plain = xstrdup("nan");
         return GS_OK;
     }
@@ -156,7 +156,7 @@ static void compare_parts(struct numbers *b, struct answer *a)
         first = first ? first : p;
         if (admissibility_unlike(&b->admissibility, &b->tables, first->grid, first->rows.rows[0],
                                  p->grid, p->rows.rows[0], a->macro->name, &a->fault))
-            a->gap = xstrdup("worked out from unlike recordings");
+            a->gap = xstrdup("computed from recordings that differ");
     }
 }
 

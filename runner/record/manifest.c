@@ -88,8 +88,8 @@ static void say_unchained(const char *dir, json_t *files)
     json_t *entry;
     json_object_foreach(files, name, entry) n += json_is_false(json_object_get(entry, "chained"));
     if (n)
-        say("%s: %d recordings of an older gradsync have no running hash: the manifest shows what "
-            "is altered from now on, not what was altered before",
+        say("%s: %d recordings of an older gradsync have no running hash: the manifest shows "
+            "alterations from now on, not earlier ones",
             dir, n);
 }
 
@@ -171,7 +171,7 @@ static int verify_listed(const char *dir, json_t *files)
     {
         AUTO_FREE char *path = xstrfmt("%s/%s", dir, name);
         int one = strchr(name, '/') ? fail_at(GS_FAILED, dir, 0,
-                                              RECORD_MANIFEST " lists '%s', no file name", name)
+                                              RECORD_MANIFEST " lists '%s', not a file name", name)
                                     : verify_file(path, entry);
         code = one ? one : code;
     }

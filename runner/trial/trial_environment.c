@@ -37,10 +37,11 @@ static bool is_plugin(const char *library, const char *symbol)
 
 static int refuse(const char *library)
 {
-    return fail(GS_USAGE,
-                "trial: %s brings a tuner, and a job has one; set NCCL_TUNER_PLUGIN=none to run "
-                "the trial without it: auto is then NCCL's own choice",
-                library);
+    return fail(
+        GS_USAGE,
+        "trial: %s has a tuner, and a job takes only one; set NCCL_TUNER_PLUGIN=none to run "
+        "the trial without it: auto is then NCCL's own choice",
+        library);
 }
 
 /* NCCL takes the tuner of the network plugin if there is no other. */
@@ -59,10 +60,11 @@ int trial_environment_check(void)
     if (tuner && !strcasecmp(tuner, "none"))
         return GS_OK;
     if (tuner && *tuner)
-        return fail(GS_USAGE,
-                    "trial: NCCL_TUNER_PLUGIN is '%s', and a job has one tuner; set it to none to "
-                    "run the trial without that one: auto is then NCCL's own choice",
-                    tuner);
+        return fail(
+            GS_USAGE,
+            "trial: NCCL_TUNER_PLUGIN is '%s', and a job takes only one tuner; set it to none "
+            "to run the trial without that one: auto is then NCCL's own choice",
+            tuner);
     if (is_plugin("libnccl-tuner.so", "ncclTunerPlugin"))
         return refuse("libnccl-tuner.so");
     return check_network();

@@ -227,7 +227,7 @@ static int explain_unasked(const struct trial_ranks *r)
                     "train",
                     r->nccl < 10000 ? r->nccl / 1000 : major, minor, patch);
     if (r->loaded)
-        return fail(GS_FAILED, "trial: NCCL loaded the tuner plugin but never asked it: NCCL is "
+        return fail(GS_FAILED, "trial: NCCL loaded the tuner plugin but never called it: NCCL is "
                                "older than 2.22, or made no communicator of two ranks or more");
     return fail(GS_FAILED, "trial: no rank loaded the tuner plugin: the command uses no NCCL, or "
                            "does not pass on NCCL_TUNER_PLUGIN and GRADSYNC_TRIAL to its ranks");
@@ -242,7 +242,7 @@ static int explain_calls(const struct trial_comm *c, long given)
     if (!c->step && given)
         return fail(GS_FAILED,
                     "trial: no step of %ld collectives was found in %lld: their sequence does not "
-                    "repeat after so many; give another number, or none: --calls 0",
+                    "repeat after that number; give another number, or --calls 0 to detect it",
                     given, (long long)c->calls);
     if (!c->step)
         return fail(GS_FAILED,

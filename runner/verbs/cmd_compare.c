@@ -188,7 +188,7 @@ int cmd_compare(int argc, char **argv)
         .threads = {.min = 1, .max = COMPARE_THREADS_MAX}}; /* 0: all processors */
     struct compare_request *q = &o.q;
     const struct cli_option options[] = {
-        {"all", 'a', CLI_FLAG, &q->all, NULL, "print every contrast (default: a screen)"},
+        {"all", 'a', CLI_FLAG, &q->all, NULL, "print every contrast (default: one screen)"},
         {"size", 0, CLI_TEXT, &q->filter.size, "SIZE", "print only this size, e.g. 16MiB"},
         {"mode", 0, CLI_TEXT, &q->filter.mode, "MODE",
          "print only this mode: compute, comm, sequential or overlapped; alone: operations without "
@@ -206,7 +206,7 @@ int cmd_compare(int argc, char **argv)
          "folder for the complete table (default: write no table)"},
         {"reference", 0, CLI_FLAG, &q->reference, NULL,
          "compare a run with the numbers in [reference]; exit 1 if it is slower than their "
-         "tolerance"},
+         "tolerances allow"},
         {"best-of", 0, CLI_TEXT, &q->best_of, "MODE",
          "compare with the config that is fastest in MODE, e.g. comm; the table is chosen.csv"},
         {"again", 0, CLI_FLAG, &q->again, NULL,

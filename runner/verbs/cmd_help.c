@@ -130,10 +130,11 @@ static void put_section(const struct settings_section *s)
 static void put_train(void)
 {
     printf("\n[train]\n");
-    cli_put_wrapped(2, "a command of yours, launched anew for each config. Any key but the ones "
-                       "below is a list of values: in lower case a placeholder of the command, in "
-                       "capitals an environment variable, where the value " TRAIN_UNSET
-                       " removes it. 'zip' and 'exclude' work as in other workloads");
+    cli_put_wrapped(2,
+                    "a command of yours, launched anew for each config. Any other key "
+                    "than those below is a list of values: a placeholder of the command in lower "
+                    "case, or an environment variable in capitals, where the value " TRAIN_UNSET
+                    " removes it. 'zip' and 'exclude' work as in other workloads");
     put_example(TRAIN_WORKLOAD);
     for (const struct wl_param *p = train_keys; p->name; p++)
         put_param(p, "");

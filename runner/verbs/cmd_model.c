@@ -77,7 +77,7 @@ int cmd_model(int argc, char **argv)
         {"claims", 0, CLI_TEXT, &q.claims, "FILE",
          "write the claims and what is physically possible, as CSV"},
         {"plan", 'p', CLI_FLAG, &q.plan, NULL,
-         "print what to set instead: ring order, strategy, wire, H, and NCCL, sysctl, others"},
+         "print which settings to choose: ring order, strategy, wire, H, NCCL, sysctl, others"},
         {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only"},
         {0}};
     const struct cli cli = {.verb = "model",

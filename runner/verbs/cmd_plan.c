@@ -49,7 +49,7 @@ static void print_train_cost(const struct plan *p, const struct plan_cost *cost)
 
 static void print_rank_cost(const struct plan_cost *cost)
 {
-    printf("memory: %s a rank on the host", HUMAN_SIZE(cost->host_B));
+    printf("memory: %s per rank on the host", HUMAN_SIZE(cost->host_B));
     if (cost->device_B)
         printf(", %s on its device", HUMAN_SIZE(cost->device_B));
     char time[80];

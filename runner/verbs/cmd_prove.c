@@ -143,7 +143,7 @@ static int prove(void *request, char **roots, int n)
     const struct request *q = request;
     AUTO(evidence_free) struct steps_evidence s = {0};
     if (q->command && !*q->command)
-        return fail(GS_USAGE, "prove: there is no command behind '--'");
+        return fail(GS_USAGE, "prove: there is no command after '--'");
     int code = evidence_read(&s, roots, (size_t)n);
     if (!code)
         code = q->command ? prove_in_job(q, &s) : prove_steps(q, &s);

@@ -21,8 +21,8 @@ int cmd_resume(int argc, char **argv)
         {"quiet", 'q', CLI_QUIET, &options.quiet, NULL, "print errors only, no progress"},
         {"json", 0, CLI_FLAG, &options.json, NULL, "print a summary as JSON"},
         {"commands", 0, CLI_FLAG, &options.commands, NULL,
-         "of a run that was begun on another machine: run the prefix, args or command of its "
-         "config.ini; read that file first"},
+         "run the prefix, args or command of config.ini although the run was begun on another "
+         "machine; read that file first"},
         {0}};
     const struct cli cli = {.verb = "resume",
                             .arguments = "RUN | CAMPAIGN",

@@ -279,7 +279,7 @@ int cmd_show(int argc, char **argv)
          "nccl-tests: tables as nccl-tests prints them; nccl-tests-json: as its -J writes them; "
          "prometheus: metrics for the textfile collector, with the names of NCCL's inspector"},
         {"output", 'o', CLI_TEXT, &q.out, "FILE",
-         "write the format to this file, replaced in one step (default: print it)"},
+         "write the output of --format to this file, replaced atomically (default: print it)"},
         {0}};
     const struct cli cli = {.verb = "show",
                             .arguments = "[PLATFORM | RUN | RAW]",

@@ -181,7 +181,7 @@ static int status(void *request, char **words, int n)
         print_tasks(&c, &s);
         print_fails(&c, &s, q->all);
         if (s.n_orphans)
-            printf("\nmissing in the ledger, because submit was interrupted: %zu jobs: resume "
+            printf("\nmissing in jobs.jsonl, because submit was interrupted: %zu jobs; resume "
                    "takes them over\n",
                    s.n_orphans);
         print_next(&c, &s);

@@ -206,7 +206,7 @@ int cmd_suspects(int argc, char **argv)
         {"baseline", 'b', CLI_TEXT, &q.baseline, "RUN",
          "compare each GPU and link with itself in this earlier recording, not with its peers"},
         {"set", 's', CLI_LIST, &q.set, "SECTION:KEY=VALUE",
-         "override a key, such as measure:blocks=100 for a longer test, pairs:backend=host"},
+         "override a key: measure:blocks=100 for a longer test, pairs:backend=host for processors"},
         {"output", 'o', CLI_TEXT, &q.out, "DATA",
          "folder for the recordings (default data/suspects)"},
         {"json", 0, CLI_FLAG, &q.json, NULL, "print JSON"},

@@ -21,7 +21,7 @@ static int train(void *request, char **words, int n)
     struct joined ranks;
     if (joined_find(&ranks))
         return fail(GS_USAGE,
-                    "train: a launcher started %d of it; the command starts its own "
+                    "train: a launcher started it %d times; the command starts its own "
                     "ranks, so run gradsync once",
                     ranks.ranks);
     q->options.overrides = q->overrides;

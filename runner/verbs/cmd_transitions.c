@@ -46,7 +46,7 @@ int cmd_transitions(int argc, char **argv)
 {
     struct request q = {0};
     const struct cli_option options[] = {
-        {"all", 'a', CLI_FLAG, &q.all, NULL, "print every transition (default: a screen)"},
+        {"all", 'a', CLI_FLAG, &q.all, NULL, "print every transition (default: one screen)"},
         {"quiet", 'q', CLI_QUIET, &q.quiet, NULL, "print errors only, no table"},
         {0},
     };

@@ -23,7 +23,7 @@ const struct wl_param wan_link_words[] = {
     {DOUBLE(wan_link, "rate", WL_RATE, rate_Bps), "B/s", "0B/s", 0, 1e15, NULL, "rate of the link; 0: limited by the sites only"},
     {DOUBLE(wan_link, "rtt", WL_TIME, rtt_s), "s", "0", 0, 3600, NULL, "round-trip time; 0: computed from the distance"},
     {DOUBLE(wan_link, "loss", WL_REAL, loss), NULL, "0", 0, 0.5, NULL, "fraction of packets lost"},
-    {DOUBLE(wan_link, "mtu", WL_REAL, mtu_B), "B", "0", 0, 65536, NULL, "IP packet size, rates include headers; 0: rates count payload only"},
+    {DOUBLE(wan_link, "mtu", WL_REAL, mtu_B), "B", "0", 0, 65536, NULL, "IP packet size: rates include headers; 0: rates count only payload"},
     {INT(wan_link, streams), NULL, "0", 0, 1e4, NULL, "TCP streams per link; 0: as many as fill the rate, or one if loss or window is set"},
     {"congestion", WL_CHOICE, WL_AXIS, WL_FIELD(struct wan_link, congestion, int), NULL, "cubic", 0, 0, wan_congestions, "TCP congestion control"},
     {DOUBLE(wan_link, "window", WL_REAL, window_B), "B", "0", 0, 1e12, NULL, "maximum bytes in flight per stream; 0: 3 MiB, the default of Linux"},

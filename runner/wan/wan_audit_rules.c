@@ -138,7 +138,7 @@ static void why_efficiency(const struct wan_ground *g, struct wan_finding *f)
     double factor = wan_factor_for(&g->plan, f->low);
     text_addf(
         &f->why,
-        "%.3g s of compute in a step of %.3g s are %.2g%%; %.0f%% needs %.3g Gbit/s a site, or "
+        "%.3g s of compute in a step of %.3g s are %.2g%%; %.0f%% needs %.3g Gbit/s per site, or "
         "a synchronisation every %.0f steps",
         g->reached.compute_s, g->reached.step_s, 100 * f->reached, 100 * f->low,
         factor * wan_map_rate(g->map) * 8e-9, wan_every_for(&g->plan, f->low));

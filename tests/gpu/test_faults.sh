@@ -45,7 +45,7 @@ run "$gradsync" run -q large.ini -o data-large
 recording=$(find data-large -name 'launch-01.01.jsonl')
 is "$(fails skip)" 1 'a size that does not fit is skipped'
 ok 'the recording says how much device memory was asked for' \
-    grep -q 'device memory asked for' "$recording"
+    grep -q 'device memory needed' "$recording"
 ok 'the sizes beside one that does not fit are measured' grep -q '"type":"block"' "$recording"
 
 config refused '[nccl_allreduce]' 'size = 1KiB' 'configs = auto, pat'

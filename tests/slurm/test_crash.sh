@@ -37,7 +37,7 @@ is "$(cat "$camp/jobs.jsonl" 2>/dev/null)" '' \
     'a submit that is killed between sbatch and the ledger leaves no line'
 status_is 0 'status works after submit was killed between sbatch and the ledger'
 like "$out" 'waiting +[0-9]+ +held: resume releases it' 'status finds the held job by its comment'
-like "$out" '1 jobs: resume takes them over' 'status says that the ledger lacks a job'
+like "$out" '1 jobs; resume takes them over' 'status says that the ledger lacks a job'
 run "$gradsync" resume "$camp"
 like "$err" 'taken over.*released' 'resume takes over the job that the ledger lacks'
 is "$(squeue -h -t all -n "$(basename "$camp")" -o %F | sort -u | wc -l)" 1 \
@@ -101,7 +101,7 @@ like "$err" 'correct the cause, then: gradsync resume' \
 
 run "$gradsync" submit -o none q.ini --set slurm:sbatch.bogus=1
 is "$rc" 2 'an option that sbatch does not have is refused'
-like "$err" 'sbatch.NAME is no option of this sbatch' \
+like "$err" 'sbatch.NAME is not an option of this sbatch' \
     'the message says that sbatch does not have the option'
 submitted q.ini --set slurm:gres=gpu:other:4
 constrained() { "$gradsync" status "$camp" | grep -q 'that no node has: see sinfo'; }

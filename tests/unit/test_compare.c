@@ -452,10 +452,10 @@ static void short_launches_are_dropped(void **state)
     (void)state;
     struct contrast many = {0}, few = {0}, none = {0};
     assert_string_equal(kept_of(20, (size_t[]){3, 2, 10, 9, 0}, &many), " 1 3 4");
-    assert_string_equal(many.note, "left out for want of blocks: launch 2 (2) of 20; few blocks: "
+    assert_string_equal(many.note, "left out, too few blocks: launch 2 (2) of 20; few blocks: "
                                    "launch 1 (3), 4 (9) of 20");
     assert_string_equal(kept_of(4, (size_t[]){2, 1, 4, 0}, &few), " 1 3");
-    assert_string_equal(few.note, "left out for want of blocks: launch 2 (1) of 4");
+    assert_string_equal(few.note, "left out, too few blocks: launch 2 (1) of 4");
     assert_string_equal(kept_of(1, (size_t[]){1, 1, 0}, &none), " 1 2");
     assert_null(none.note);
     free(many.note);

@@ -140,9 +140,11 @@ static void faults_of_claims(void **state)
     (void)state;
     claim_error("claim.c = words\n", "c.ini:2: key 'claim.c': no claim.c.given; add it");
     claim_error("claim.c = words\nclaim.c.given = busbv 3GB/s\n", "did you mean 'busbw'?");
-    claim_error("claim.c = words\nclaim.c.given = busbw 3 parrots\n", "'3 parrots' is no busbw");
+    claim_error("claim.c = words\nclaim.c.given = busbw 3 parrots\n",
+                "'3 parrots' is not a valid value of busbw");
     claim_error("claim.c = words\nclaim.c.given = ranks\n", "'ranks' is not QUANTITY VALUE");
-    claim_error("claim.c = words\nclaim.c.given = ranks -1\n", "'-1' is no ranks");
+    claim_error("claim.c = words\nclaim.c.given = ranks -1\n",
+                "'-1' is not a valid value of ranks");
     claim_error("claim.d.given = ranks 3\n", "belongs to no claim");
 }
 

@@ -100,7 +100,7 @@ static void a_manifest_lists_no_path(void **state)
     assert_int_equal(unlink(folder_path(f, "config.ini")), 0);
     folder_put(f, RECORD_MANIFEST, "{\"files\":{\"../x\":{}}}");
     assert_int_equal(manifest_verify(f->dir), GS_FAILED);
-    assert_non_null(strstr(f->error, "lists '../x', no file name"));
+    assert_non_null(strstr(f->error, "lists '../x', not a file name"));
 }
 
 static void an_entry_without_its_facts_vouches_for_nothing(void **state)
@@ -117,7 +117,7 @@ static void an_entry_without_its_facts_vouches_for_nothing(void **state)
         {"\"bytes\":4,\"sha256\":\"" ABC "\"", "x: truncated"},
         {"\"bytes\":3,\"sha256\":\"" ABC "\",\"bytes\":3", "MANIFEST.json:1: damaged"},
         {"\"bytes\":3,\"sha256\":\"" ABC "\"},\"x\":{\"bytes\":3", "MANIFEST.json:1: damaged"},
-        {"\"bytes\":3,\"sha256\":\"" ABC "\"},\"a/x\":{\"bytes\":3", "'a/x', no file name"},
+        {"\"bytes\":3,\"sha256\":\"" ABC "\"},\"a/x\":{\"bytes\":3", "'a/x', not a file name"},
     };
     assert_int_equal(unlink(folder_path(f, "launch-01.01.log")), 0);
     assert_int_equal(unlink(folder_path(f, "config.ini")), 0);

@@ -41,9 +41,8 @@ static enum wl_status take_buffers(struct prepared *p, char *why, size_t n)
                                       .in_place = c->in_place};
     p->slots = slots_for(s, c, p->slot_B);
     if (s->comms.version < payload_dtypes[c->dtype].nccl_since) {
-        snprintf(why, n, "this NCCL, %d.%d, has no %s: 2.24 is the first that has",
-                 s->comms.version / 10000, s->comms.version % 10000 / 100,
-                 payload_dtypes[c->dtype].name);
+        snprintf(why, n, "this NCCL, %d.%d, has no %s: it needs 2.24", s->comms.version / 10000,
+                 s->comms.version % 10000 / 100, payload_dtypes[c->dtype].name);
         return WL_SKIP;
     }
     if (gpu_record_new(&s->gpu, &p->record) != WL_OK) {

@@ -44,7 +44,7 @@ static int resolve(struct tcp_contact *c, const char *name, char *why, size_t si
         freeaddrinfo(all);
     if (!rc && c->addresses)
         return 0;
-    snprintf(why, size, "addresses: '%.64s' is no address: %s", name,
+    snprintf(why, size, "addresses: '%.64s' is not an address: %s", name,
              rc ? gai_strerror(rc) : "none that others can reach");
     return -1;
 }

@@ -190,7 +190,7 @@ static void take_answer(struct tcp_hello *h)
     if (say_it(h, &h->confirm, sizeof h->confirm))
         proved(h);
     else
-        tcp_hello_drop(h, "closed while saying hello");
+        tcp_hello_drop(h, "closed during the handshake");
 }
 
 static void take_confirm(struct tcp_hello *h)

@@ -31,7 +31,7 @@ static bool place_block(struct tcp_stream *s)
         return true;
     }
     if (f->seq - p->low >= TCP_SEQ_WINDOW) {
-        tcp_stream_lost(s, "a block out of its order");
+        tcp_stream_lost(s, "a block came out of order");
         return false;
     }
     overtake(p, s);
@@ -89,7 +89,7 @@ static bool begin(struct tcp_stream *s)
     if (proves(s) && !tcp_guard_head(s->in_guard, &s->frame))
         return tcp_stream_tampered(s);
     if (!sane(&s->frame)) {
-        tcp_stream_lost(s, "what came over it is no frame");
+        tcp_stream_lost(s, "it received data that is not a frame");
         return false;
     }
     tcp_peer_acked(s, s->frame.acked);

@@ -38,7 +38,7 @@ int tcp_keyring_pair(struct tcp_link *l)
         struct tcp_pair_keys *pair = &l->pairs[r];
         memcpy(pair->hello.job, l->peers[0].public.job, sizeof pair->hello.job);
         if (r != l->host.rank && tcp_keys_pair(l->keys, l->host.rank, &l->peers[r].public, r, pair))
-            return tcp_fail(l, "rank %d (%s) sent a public key that is none", r,
+            return tcp_fail(l, "rank %d (%s) sent an invalid public key", r,
                             l->peers[r].contact.host);
     }
     sodium_memzero(l->keys, sizeof *l->keys);

@@ -55,10 +55,11 @@ bool tcp_stream_tampered(struct tcp_stream *s)
 {
     const struct tcp_peer *p = s->peer;
     const struct tcp_link *l = p->link;
-    tcp_fail(p->link,
-             "what rank %d (%s) sent to rank %d (%s) was altered, repeated, left out or swapped on "
-             "the way: its proof is wrong; look for who can change packets between them",
-             p->rank, p->contact.host, l->host.rank, l->peers[l->host.rank].contact.host);
+    tcp_fail(
+        p->link,
+        "a frame from rank %d (%s) to rank %d (%s) was altered, repeated, left out or swapped on "
+        "the way: its proof is wrong; look for who can change packets between them",
+        p->rank, p->contact.host, l->host.rank, l->peers[l->host.rank].contact.host);
     return false;
 }
 
