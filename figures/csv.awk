@@ -73,3 +73,10 @@ function datum(text) {
     gsub(/"/, "'", text)
     return "\"" text "\""
 }
+
+# What a row of wan.csv measured: the same in every recording of it, also by another version of wan_sync.
+function wan_cell(    key) {
+    key = get("platform") SUBSEP get("label") SUBSEP get("config") SUBSEP get("size_B") SUBSEP get("transport") SUBSEP \
+        get("every") SUBSEP get("overlap") SUBSEP get("fragments")
+    return key SUBSEP (++wan_nth[key, get("run_id")])
+}

@@ -9,7 +9,7 @@ NR == 1 { header(); next }
 {
     csv($0, f)
     if (num("model_sync_s") == "" || num("sync_s") == "") next
-    key = get("platform") SUBSEP get("cell_id")
+    key = wan_cell()
     if (!(key in last)) keys[++n_keys] = key
     last[key] = $0
 }

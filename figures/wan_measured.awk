@@ -13,7 +13,7 @@
 NR == 1 { header(); next }
 {
     csv($0, f)
-    cell = get("platform") SUBSEP get("cell_id")
+    cell = wan_cell()
     if (!(cell in row_of)) row_of[cell] = ++count
     rows = row_of[cell]
     platform[rows] = get("platform"); strategy[rows] = get("strategy"); transport[rows] = get("transport")

@@ -150,16 +150,26 @@ struct candidate {
     size_t row;
 };
 
+static void add_columns(struct text *t, const struct grid *g, size_t row,
+                        const char *const *columns, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        text_addf(t, "%s\n", grid_text(g, row, columns[i]));
+}
+
 static char *row_key(const struct grid *g, size_t row)
 {
     static const char *const identity[] = {"platform", "workload", "label",  "config", "mode",
                                            "params",   "size_B",   "metric", "launch"};
+    static const char *const of_wan[] = {"transport", "every", "overlap", "fragments"};
     struct text t = {0};
     text_clear(&t);
-    for (size_t i = 0; i < COUNT(identity); i++)
-        text_addf(&t, "%s\n", grid_text(g, row, identity[i]));
-    /* The hash of the parameters stands for them where they are not written out. */
-    if (!grid_has(g, "params"))
+    add_columns(&t, g, row, identity, COUNT(identity));
+    /* The hash of the parameters stands for them where they are not written out. wan.csv has those that
+     * count; the hash also changes with the version of wan_sync. */
+    if (grid_has(g, "strategy"))
+        add_columns(&t, g, row, of_wan, COUNT(of_wan));
+    else if (!grid_has(g, "params"))
         text_add(&t, grid_text(g, row, "cell_id"));
     return t.s;
 }
