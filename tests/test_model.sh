@@ -263,13 +263,13 @@ ok 'a plan of ten thousand sites is answered' timeout 20 "$gradsync" model many.
 like "$out" '20000 GPUs on 10000 sites' 'all GPUs of ten thousand sites are counted'
 # ---- how far it is from what was measured
 cat >wan.csv <<'EOF'
-platform,cell_id,loss,config,size_B,sync_s,sync_ci_low_s,sync_ci_high_s,model_sync_s
+platform,run_id,loss,config,size_B,sync_s,sync_ci_low_s,sync_ci_high_s,model_sync_s
 a,1,0.0,ring,8,9.0,8.0,10.0,0.9
-a,1,0.0,ring,8,1.0,0.95,1.05,0.9
+a,2,0.0,ring,8,1.0,0.95,1.05,0.9
 a,2,0.0,"ring, odd",8,1.0,0.98,1.02,1.04
-a,3,0.0,direct,8,2.0,2.0,2.0,2.0
+a,2,0.0,direct,8,2.0,2.0,2.0,2.0
 b,1,0.001,ring,8,1.0,0.5,1.6,1.5
-b,4,0.001,strategy=mpi,8,1.0,0.9,1.1,
+b,1,0.001,strategy=mpi,8,1.0,0.9,1.1,
 EOF
 is "$(awk -f "$top/figures/csv.awk" -f "$top/figures/wan_errors.awk" wan.csv)" \
     'network,loss,cells,median_error,worst_error,median_spread,spread_at_worst,worst_beyond,'\
@@ -281,7 +281,8 @@ all with loss,,1,0.500000,0.500000,0.550000,0.550000,0.000000,ring,8' \
     "the model's error is listed by network and in all, beside the spread of the recording"
 
 # ---- recordings before the smallest block was halved: each of 6 exchanges forwards 16 KiB, 1.3 ms
-mkdir old && ln -s "$top/data/raw/wan-lab-100-10" old
+mkdir -p old/wan-lab-100-10/wan_sync
+ln -s "$top/data/raw/wan-lab-100-10/wan_sync/20261122T020813Z-662f" old/wan-lab-100-10/wan_sync
 ok 'a recording of 100 Mbit/s is reduced' "$gradsync" reduce -q old -o old.csv
 is "$(awk -f "$top/figures/csv.awk" -f - old.csv/wan.csv <<'END'
 NR == 1 { header(); next }
