@@ -281,17 +281,23 @@ all with loss,,1,0.500000,0.500000,0.550000,0.550000,0.000000,ring,8' \
     "the model's error is listed by network and in all, beside the spread of the recording"
 
 # ---- recordings before the smallest block was halved: each of 6 exchanges forwards 16 KiB, 1.3 ms
-mkdir -p old/wan-lab-100-10/wan_sync
-ln -s "$top/data/raw/wan-lab-100-10/wan_sync/20261122T020813Z-662f" old/wan-lab-100-10/wan_sync
-ok 'a recording of 100 Mbit/s is reduced' "$gradsync" reduce -q old -o old.csv
-is "$(awk -f "$top/figures/csv.awk" -f - old.csv/wan.csv <<'END'
+predicted() { # CSV: the model in per cent of the measurement
+    awk -f "$top/figures/csv.awk" -f - "$1/wan.csv" <<'END'
 NR == 1 { header(); next }
 { csv($0, f) }
 get("config") == "ring" && num("size_B") == 65536 {
     print int(100 * num("model_sync_s") / num("sync_s") + 0.5)
 }
 END
-)" 99 'a recording is modelled with the smallest block that it had'
+}
+mkdir -p old/wan-lab-100-10/wan_sync
+ln -s "$top/data/raw/wan-lab-100-10/wan_sync/20261122T020813Z-662f" old/wan-lab-100-10/wan_sync
+ok 'a recording of 100 Mbit/s is reduced' "$gradsync" reduce -q old -o old.csv
+is "$(predicted old.csv)" 99 'a recording is modelled with the smallest block that it had'
+cp -rL old new && chmod -R u+w new && rm new/*/*/*/MANIFEST.json
+sed -i 's/"plugin":"1.0.0"/"plugin":"1.1.0"/' new/*/*/*/launch-*.jsonl
+ok 'the same recording of wan_sync 1.1.0 is reduced' "$gradsync" reduce -q new -o new.csv
+is "$(predicted new.csv)" 90 'the version of wan_sync decides on the smallest block, not the time'
 
 # ---- what it knows of wan_sync stands there
 constant() { # NAME FILE: of a #define, as a number

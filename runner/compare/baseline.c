@@ -63,15 +63,27 @@ void values_drop_short(struct values *x, int64_t asked, struct contrast *c)
 
 /* ---- pairs ---- */
 
+/* The logarithm by which the mean of two visits of a block is longer than the first; 0: one visit. */
+static double second_visit(const struct series *again, const struct block *first, size_t *from)
+{
+    const struct block *x = again ? series_block(again, first->launch, first->number, from) : NULL;
+    return x && !x->warm ? log(x->time_s / first->time_s) / 2 : 0;
+}
+
 void group_pairs(const struct group_pass *p, const struct series *a, const struct series *b,
                  size_t origin, struct values *out)
 {
-    size_t from = 0;
+    size_t from = 0, from_a = 0, from_b = 0;
+    bool both = a->cell != b->cell && !strcmp(p->r->workload, "trial");
+    const struct series *a2 = both ? gathered_find(p->g, a->cell, 1) : NULL;
+    const struct series *b2 = both ? gathered_find(p->g, b->cell, 1) : NULL;
     for (size_t i = 0; i < b->n_blocks; i++) {
         const struct block *y = &b->blocks[i], *x = series_block(a, y->launch, y->number, &from);
         if (!x || x->warm || y->warm || origins_of(p->origins, p->r, p->group, y->launch) != origin)
             continue;
-        values_add(out, (struct nested){y->launch, log(y->time_s / x->time_s), y->number});
+        double ratio = log(y->time_s / x->time_s) + second_visit(b2, y, &from_b) -
+                       second_visit(a2, x, &from_a);
+        values_add(out, (struct nested){y->launch, ratio, y->number});
     }
 }
 

@@ -40,7 +40,13 @@ struct group_pass {
 const char *group_config(const struct group_pass *p, const struct series *s);
 const char *group_mode(const struct group_pass *p, const struct series *s);
 
-/* Adds log(b / a) of the blocks that both have and that are of this origin. */
+/* Adds log(b / a) of the blocks that both have and that are of this origin.
+ *
+ * A block of a trial visits its baseline twice. Then the time is the mean of the logarithms of both
+ * visits, as in trial/trial_result.c; but not if a and b are the two copies. The A/A floor is copy 1
+ * against copy 0 everywhere. For a mean of two copies it is too large rather than too small: a visit
+ * against another has 4/3 of the variance of a visit against the mean of two, and a lasting
+ * difference between the copies is half as large from their mean. */
 void group_pairs(const struct group_pass *p, const struct series *a, const struct series *b,
                  size_t origin, struct values *out);
 

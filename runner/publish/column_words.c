@@ -125,7 +125,10 @@ const struct column column_words[] = {
     {"max_error", NUMBER, "largest error that the wire format adds, relative to the gradient",
      NULL},
     {"baseline", COLUMN_TEXT, "config that it is compared with", NULL},
-    {"ratio", NUMBER, "time of config over time of baseline, from the same blocks", NULL},
+    {"ratio", NUMBER,
+     "time of config over time of baseline, from the same blocks; in a trial over the mean of both "
+     "visits of the baseline",
+     NULL},
     {"ratio_low", NUMBER, "lower end of the 95% interval of ratio", NULL},
     {"ratio_high", NUMBER, "upper end of the 95% interval of ratio", NULL},
     {"p_permutation", NUMBER, "p-value of the permutation test over launches", NULL},

@@ -59,6 +59,7 @@ static int read_header(struct recorded *r, const struct raw *raw, const char *pa
     xstrset(&r->platform, platform);
     xstrset(&r->workload, workload);
     xstrset(&r->label, json_text_of(l->json, "label"));
+    xstrset(&r->plugin, json_text_of(l->json, "plugin"));
     read_overrides(r, json_object_get(l->json, "overrides"));
     r->imported = json_is_object(json_object_get(l->json, "imported"));
     r->seed = (uint64_t)json_integer_value(json_object_get(l->json, "seed"));
@@ -207,6 +208,7 @@ void recorded_free(struct recorded *r)
     free(r->platform);
     free(r->workload);
     free(r->label);
+    free(r->plugin);
     free(r);
 }
 

@@ -35,6 +35,7 @@ struct rec_span {
 
 struct recorded {
     char *dir, *run_id, *platform, *workload, *label;
+    char *plugin;                   /* its version */
     int64_t ranks, nodes, launches; /* launches: as planned */
     uint64_t seed;
     char **overrides; /* of the config, NULL-terminated */

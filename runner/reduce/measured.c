@@ -117,8 +117,13 @@ static void worst_of(struct modelled *m, const struct wan_map *map)
     m->rate_Bps = wan_map_rate(map);
 }
 
-/* Before this time, the smallest block of wan_sync was twice as large. */
-#define SMALLER_BLOCKS_SINCE "20261123T104844Z"
+/* The smallest block of wan_sync 1.0.0 was twice as large. Recordings of it that are later than the
+ * change were made before its version was raised. */
+static double least_block_of(const struct recorded *r)
+{
+    bool older = !strcmp(r->plugin, "1.0.0") && strcmp(r->run_id, "20261123T104844Z") < 0;
+    return older ? 2 * WAN_LEAST_BLOCK_B : WAN_LEAST_BLOCK_B;
+}
 
 /* `network` and `given`: of the map, before anything disturbs it or a cell changes it. */
 static struct modelled model(struct wan_map *map, const struct rec_cell *c,
@@ -129,8 +134,7 @@ static struct modelled model(struct wan_map *map, const struct rec_cell *c,
     struct wan_training training = training_of(c, s, t);
     set_streams(map, s->streams, congestion_of(s, given, m.loss));
     struct wan_carrier carrier = wan_cell_carrier(s, map, m.loss, given);
-    if (strcmp(r->run_id, SMALLER_BLOCKS_SINCE) < 0)
-        carrier.least_B = 2 * WAN_LEAST_BLOCK_B;
+    carrier.least_B = least_block_of(r);
     m.bound_s = wan_map_bound_s(map, wan_training_bytes(&training, s->bits));
     if (s->model < WAN_STRATEGIES) {
         struct wan_case one = wan_case_of(map, &training);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What `gradsync trial` prints of its visits, and `gradsync compare` of the recording of the same
+ * visits.
+ */
+#include "base/err.h"
+#include "compare/within_run.h"
+#include "trial/trial_recording.h"
+#include "trial/trial_result.h"
+
+#include "folder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { BLOCKS = 12, VISITS = 3 };
+
+struct made {
+    struct trial_comm comm;
+    struct trial_visit visits[BLOCKS * VISITS];
+    json_t *none;
+};
+
+static struct trial_visit visit(int block, int k, json_t *none)
+{
+    static const double factor[VISITS] = {1, 1.02, 1.03};
+    double ns = 1e7 * factor[k] * (1 + 0.002 * ((3 * block + 5 * k) % 7));
+    return (struct trial_visit){.step = 1,
+                                .block = block,
+                                .copy = k == 1,
+                                .steps = 11,
+                                .calls = 55,
+                                .ranks = 2,
+                                .arm = (char *)(k == 2 ? "ctas=8" : "auto"),
+                                .most_ns = (uint64_t)ns * 10,
+                                .least_ns = (uint64_t)ns * 9,
+                                .taken = none,
+                                .ran = none};
+}
+
+/* In each block ctas=8 takes 3% more than auto, and auto's second visit 2% more than its first one,
+ * which has no second in block 5. */
+static void make(struct made *m)
+{
+    m->comm = (struct trial_comm){.name = (char *)"comm",
+                                  .ranks = 2,
+                                  .nodes = 1,
+                                  .step_calls = 5,
+                                  .step_bytes = 4096,
+                                  .visits = m->visits};
+    m->none = json_object();
+    for (int block = 0; block < BLOCKS; block++)
+        for (int k = 0; k < VISITS; k++)
+            if (block != 5 || k != 1)
+                m->visits[m->comm.n++] = visit(block, k, m->none);
+}
+
+/* A recording whose launches have so many blocks each. */
+static void record(const char *dir, struct trial_comm c, int blocks)
+{
+    char *command[] = {(char *)"job", NULL};
+    struct trial_visit *end = c.visits + c.n;
+    assert_int_equal(mkdir(dir, 0777), 0);
+    for (int launch = 1; c.visits < end; launch++) {
+        struct trial_source s = {.platform = "made",
+                                 .dir = dir,
+                                 .command = command,
+                                 .seed = 1,
+                                 .launch = launch,
+                                 .complete = true};
+        for (c.n = 0; c.visits + c.n < end && c.visits[c.n].block < launch * blocks;)
+            c.n++;
+        assert_int_equal(trial_recording_write(&c, &s), GS_OK);
+        c.visits += c.n;
+    }
+}
+
+static const struct effect *effect_of(const struct comparison *c, const char *config)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (!strcmp(c->v[i].config, config))
+            return &c->v[i].effect;
+    fail_msg("no contrast of %s", config);
+    return NULL;
+}
+
+static void near(double got, double want, double tolerance)
+{
+    if (!(fabs(got - want) <= tolerance))
+        fail_msg("got %.9f, want %.9f within %g", got, want, tolerance);
+}
+
+static void compare_at(struct comparison *c, const char *dir, const char *baseline)
+{
+    *c = (struct comparison){0};
+    assert_int_equal(compare_within_run(c, dir, NULL, baseline), GS_OK);
+    comparison_solve(c, 1);
+}
+
+/* With a block in each launch, because in what a trial prints a block stands for a launch. */
+static void compare_repeats_what_the_trial_printed(void **state)
+{
+    const char *dir = folder_path(*state, "20261123T000000Z-0001");
+    struct comparison c;
+    struct made m;
+    struct trial_verdict *printed;
+    make(&m);
+    assert_int_equal(trial_verdicts(&printed, &m.comm, CONTRAST_DRAWS), 2);
+    assert_int_equal(printed[0].copy, 1);
+    const struct effect *want = &printed[1].effect, *e;
+    record(dir, m.comm, 1);
+
+    compare_at(&c, dir, NULL);
+    e = effect_of(&c, "ctas=8");
+    assert_int_equal(e->launches, BLOCKS);
+    near(e->value, want->value, 1e-9);
+    near(e->se, want->se, 1e-9);
+    near(e->lo, want->lo, 0.15 * want->se); /* other random draws */
+    near(e->hi, want->hi, 0.15 * want->se);
+    near(c.v[0].floor, fabs(printed[0].effect.value), 1e-9);
+    comparison_free(&c);
+
+    compare_at(&c, dir, "ctas=8");
+    near(effect_of(&c, "auto")->value, -want->value, 1e-9);
+    comparison_free(&c);
+    free(printed);
+    json_decref(m.none);
+}
+
+static void a_second_visit_that_is_warm_up_does_not_count(void **state)
+{
+    const char *dir = folder_path(*state, "20261123T000000Z-0002");
+    struct comparison c;
+    struct made m;
+    make(&m);
+    assert_int_equal(m.visits[1].copy, 1);
+    m.visits[1].most_ns *= 3;
+    record(dir, m.comm, BLOCKS);
+    compare_at(&c, dir, NULL);
+    assert_int_equal(c.v[0].x.n, BLOCKS);
+    near(c.v[0].x.v[0].value, log((double)m.visits[2].most_ns / (double)m.visits[0].most_ns), 1e-9);
+    comparison_free(&c);
+    json_decref(m.none);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(compare_repeats_what_the_trial_printed, folder_set_up,
+                                        folder_tear_down),
+        cmocka_unit_test_setup_teardown(a_second_visit_that_is_warm_up_does_not_count,
+                                        folder_set_up, folder_tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
