@@ -6,13 +6,12 @@
 #include "base/text.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Prints "  title    words …", wrapped to the screen. */
+/* Prints "  title    words …". */
 __attribute__((format(printf, 2, 3))) static void put(const char *title, const char *fmt, ...)
 {
     AUTO_FREE char *words = NULL;
@@ -22,7 +21,7 @@ __attribute__((format(printf, 2, 3))) static void put(const char *title, const c
     va_end(args);
     if (n < 0)
         abort(); /* no memory, as in xmalloc */
-    screen_wrap((size_t)printf("  %-8s ", title), 11, screen_columns(stdout), words);
+    screen_say_from((size_t)printf("  %-8s ", title), 11, words);
 }
 
 /* ---- lines of a recording ---- */
@@ -90,8 +89,7 @@ static int print_cell(const struct proof *p, size_t cell)
         const char *path = p->r->ledger->files[span->file].path;
         code = find_lines(&l, path, c->id);
         if (!code && l.n)
-            screen_wrap((size_t)printf("    %s:", path_name(path)), 6,
-                        isatty(fileno(stdout)) ? screen_columns(stdout) : SIZE_MAX, l.t.s);
+            screen_say_from((size_t)printf("    %s:", path_name(path)), 6, l.t.s);
         text_free(&l.t);
     }
     return code;
