@@ -28,8 +28,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PRINTED_MAX 300000 /* times, at most 20 bytes each: a line has at most RAW_LINE_MAX */
-
 struct launching {
     const struct plan *plan;
     const char *dir;
@@ -85,7 +83,7 @@ static json_t *fail_line(const struct train_slot *s, const struct train_fault *f
     json_t *line = record_fail_line(
         &(struct record_death){s->cell->id, f->kind, f->why, "", "train", s->copy, -1});
     json_t *printed = json_array();
-    for (size_t i = 0; i < n && i < PRINTED_MAX; i++)
+    for (size_t i = 0; i < n && i < TRAIN_PRINTED_MAX; i++)
         json_array_append_new(printed, json_integer((json_int_t)steps[i].ns));
     json_object_set_new(line, "printed_ns", printed);
     return line;
