@@ -20,9 +20,8 @@ static size_t add_gap(struct admissibility *g, char *what, char *command)
         free(command);
         return i;
     }
-    g->v = xrealloc(g->v, (g->n + 1) * sizeof *g->v);
-    g->v[g->n] = (struct gap){.what = what, .command = command};
-    return g->n++;
+    APPEND(g->v, g->n) = (struct gap){.what = what, .command = command};
+    return g->n - 1;
 }
 
 static void lack(struct gap *g, const char *number)

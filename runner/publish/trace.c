@@ -2,6 +2,7 @@
 #include "publish/trace.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/screen.h"
 #include "base/text.h"
 
@@ -61,8 +62,7 @@ static int find_lines(struct lines *l, const char *path, const char *cell)
     if (code)
         return code;
     while ((got = raw_next(raw, want, &line)) == 1) {
-        const char *id = json_string_value(json_object_get(line.json, "cell"));
-        if (id && !strcmp(id, cell))
+        if (!strcmp(json_text_of(line.json, "cell"), cell))
             add_line(l, line.number);
     }
     raw_close(raw);

@@ -2,6 +2,7 @@
 #include "record/machine.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "record/raw.h"
 #include "record/record.h"
@@ -93,9 +94,8 @@ static void tell_header(struct machine *m, const json_t *header)
 
 static void tell_note(struct machine *m, const json_t *note)
 {
-    const char *key = json_string_value(json_object_get(note, "key"));
-    for (size_t i = 0; key && i < SOURCES; i++)
-        if (sources[i].place == IN_NOTE && !strcmp(sources[i].key, key))
+    for (size_t i = 0; i < SOURCES; i++)
+        if (sources[i].place == IN_NOTE && !strcmp(sources[i].key, json_text_of(note, "key")))
             tell(m, sources[i].fact, json_object_get(note, "value"));
 }
 

@@ -67,7 +67,7 @@ static void say_result(const struct launching *l, const struct train_slot *s,
     units_human_time(left, sizeof left, took_s * more);
     if (f->kind)
         say("%s: launch %d of %lld: %s: %s: %s (%s)", l->plan->section, l->launch, launches, name,
-            f->kind, f->why, strrchr(l->log_path, '/') + 1);
+            f->kind, f->why, path_name(l->log_path));
     else
         say("%s: launch %d of %lld: %s: %zu step times, median %s, in %s%s%s%s", l->plan->section,
             l->launch, launches, name, n,
