@@ -237,11 +237,8 @@ static int restore_command(struct launching *l)
 
 static int begin(struct launching *l, int attempt)
 {
-    char name[64];
-    AUTO_FREE char *path =
-        xstrfmt("%s/%s", l->dir, record_name(name, sizeof name, l->launch, attempt, "jsonl"));
-    l->log_path =
-        xstrfmt("%s/%s", l->dir, record_name(name, sizeof name, l->launch, attempt, "log"));
+    AUTO_FREE char *path = record_path(l->dir, l->launch, attempt, "jsonl");
+    l->log_path = record_path(l->dir, l->launch, attempt, "log");
     l->log = open(l->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     int code =
         l->log < 0 ? fail_file(l->log_path, "written", errno) : record_create(&l->record, path);

@@ -195,11 +195,10 @@ static json_t *closing(const struct trial_comm *c, const struct arm *arms, size_
 
 int trial_recording_write(const struct trial_comm *c, const struct trial_source *s)
 {
-    char name[64], group[PLAN_ID];
+    char group[PLAN_ID];
     struct record r;
     struct arm *arms;
-    AUTO_FREE char *path =
-        xstrfmt("%s/%s", s->dir, record_name(name, sizeof name, s->launch, 1, "jsonl"));
+    AUTO_FREE char *path = record_path(s->dir, s->launch, 1, "jsonl");
     int code = record_create(&r, path);
     if (code)
         return code;
