@@ -344,6 +344,15 @@ like "$out" '^# ring is advised on mine, but is not a setting of NCCL\.$' \
 exits 2 'a proof does not run a command of a recording' "$gradsync" prove mine
 like "$err" "config\.ini:3: key 'prefix': a command of a recording .* --set 'launch:prefix=env BY=" \
     'the error says how to give the command'
+"$gradsync" prove mine -o stopped --set measure:budget=600s --set measure:max_blocks=100000 \
+    --set 'launch:prefix=env BY=user' >said 2>why &
+pid=$!
+begun() { grep -qs '"type":"block"' stopped/mine/*/*proof-1*/*.jsonl; }
+ok 'a long proof begins' until_true 60 begun
+kill -TERM "$pid"
+wait "$pid"
+like "$(<why)" 'not started: .* proof-2; run it with: gradsync prove mine --set .* -o stopped$' \
+    'an interrupted proof names the command that proves the other steps'
 exits 0 'the proof of ring succeeds' "$gradsync" prove mine --set measure:launches=2 \
     --set 'launch:prefix=env BY=user'
 is "$(grep -cE '^ring: (kept|not kept|undecided), gain .* at level synthetic \(run ' <<<"$out")" 2 \

@@ -268,6 +268,17 @@ is "$(tail -c 1 "$dir/launch-01.01.jsonl" | od -An -c | tr -d ' ')" '\n' \
     'a recording cut by the file size limit ends with a whole line'
 gone 'no process is left after the file size limit'
 
+# ---- a start that takes much longer than the one of an earlier launch ----
+
+cat >hold <<'END'
+[ "$OMPI_COMM_WORLD_RANK" = 1 ] && ls held/*/*/*/launch-02.* >/dev/null 2>&1 && exec sleep 100
+exec "$@"
+END
+exits 1 'a run whose second launch does not begin exits with 1' "$gradsync" run -q slow.ini \
+    -o held --set measure:launches=2 --set null:size=8 --set 'launch:prefix=sh hold'
+like "$err" 'launch 2: .*measured nothing; last reason: the ranks did not begin within [0-9]+ s' \
+    'a later launch that does not begin is ended'
+
 # ---- those that nobody hears of but by their silence ----
 
 finish() { # NAME WHO

@@ -479,6 +479,14 @@ refused 1 'none of the blocking collectives that can be imported' \
     'a collective that does not block is refused' iallreduce.txt
 printf '# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.54\n4 1.5\n' >mixed.txt
 refused 1 'several processes' 'an OSU table with rows of two processes is refused' mixed.txt
+many=$(printf '%0.s1 ' {1..17})
+printf '# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n%s\n' "$many" >wide.txt
+refused 1 'wide.txt:3: .*a row of more than 16 columns' 'an OSU row of many columns is refused' \
+    wide.txt
+printf '# OSU MPI Allreduce Latency Test v7.4\n# Size%s Iterations\n%s\n' "${many//1/ Avg}" \
+    "$many" >wide.txt
+refused 1 'wide.txt:2: .*a table of more than 16 columns' \
+    'an OSU table of many columns is refused' wide.txt
 
 # ---- recordings of others
 if [ -d "$fixtures" ]; then

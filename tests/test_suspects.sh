@@ -117,4 +117,18 @@ wait "$pid"
 is "$?|$(cat said)" '1|' 'a measurement that was interrupted has exit code 1 and no verdict'
 like "$(cat why)" 'interrupted; .*resume' 'the error says that it was interrupted'
 
+# ---- a death that no rank reported ----
+
+lost=lost/p/pairs/20260101T000000Z-lost
+mkdir -p "$lost"
+sed -E 's/,"chain":"[0-9a-f]+"//; /"type":"end"/d' stopped/*/pairs/*/launch-01.01.jsonl \
+    >"$lost"/launch-01.01.jsonl
+death=$(jq -c 'select(.type == "cell" and .params.round == "1") | {type: "fail", cell, copy: 0,
+    kind: "lost", why: "mpirun was killed", rank: -1, host: "h", phase: "time"}' \
+    "$lost"/launch-01.01.jsonl | head -n 1)
+echo "$death" >>"$lost"/launch-01.01.jsonl
+run "$gradsync" suspects "$lost"
+like "$out" 'failed: no rank reported \(host h\): lost in time: mpirun was killed' \
+    'a death that no rank reported is of no rank and no pair'
+
 done_testing

@@ -254,6 +254,11 @@ fault 'echo; echo x=-{n}' "line 2: the step time '-[12]' must be above 0" 'print
 fault 'echo x=nan; : {n}' "the step time 'nan' must be above 0" 'prints nan'
 fault 'echo x={n}s' "the step time '[12]s' is not a number" 'prints no number'
 fault 'kill -SEGV $$; : {n}' 'crash: ended by SIGSEGV' 'ends by a signal'
+fault '[ -e many ] || seq -f x=%.0f 300001; : >many; exit {n}' \
+    'exit code 1; the first 300000 of 300001 step times recorded, not compared' \
+    'fails after more step times than a line holds'
+is "$(jq 'select(.type == "fail") | .printed_ns | length' raw/here/train/*/skipped-01.01.jsonl |
+    sort -n | tail -n 1)" 300000 'so many are recorded'
 fault './none {n}' 'crash: exit code 127; its last line: .*none: not found' 'is not there'
 like "$err" 'nothing was measured. Fix the cause, then: gradsync resume' \
     'the message says that nothing was measured, and how to resume'

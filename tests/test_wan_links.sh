@@ -51,6 +51,13 @@ is "$("$gradsync" links "$folder")" "$table" 'links prints a run again without m
 exits 0 'show reads the recording' "$gradsync" show "$folder"
 exits 0 'compare reads the recording' "$gradsync" compare "$folder"
 like "$out$err" 'streams=4|cubic/4' 'compare holds configs against each other'
+cp -r "$folder" copied
+chmod -R u+w copied
+rm copied/MANIFEST.json copied/plan.json
+sed -i '/^\[model\]/,/^$/s/^/# /; s/^# \(\[wan_links\]\)/\1/' copied/config.ini
+run "$gradsync" links copied --write 'my links.ini'
+like "$err" "add the section \[model\] .* gradsync model --plan 'my links.ini'\$" \
+    'a section in a comment is none, and the advice quotes the name of the file'
 
 run "$gradsync" links --set launch:hosts=north,east lab.ini
 is "$rc" 2 'hosts that are not one for each site are an error'

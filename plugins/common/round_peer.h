@@ -10,12 +10,12 @@ static inline int round_count(int ranks)
     return (ranks + 1) / 2 * 2 - 1;
 }
 
-/* The peer of `rank` in round 0 to round_count - 1; -1: it sits out, or there is no such round. The last
- * seat stays, the others go round. */
+/* The peer of `rank` in round 0 to round_count - 1; -1: it sits out, or there is no such rank or
+ * round. The last seat stays, the others go round. */
 static inline int round_peer(int rank, int round, int ranks)
 {
     int last = round_count(ranks);
-    if (round < 0 || round >= last)
+    if (rank < 0 || round < 0 || round >= last)
         return -1;
     int peer = rank == last ? round : rank == round ? last : (2 * round - rank + 2 * last) % last;
     return peer < ranks ? peer : -1;

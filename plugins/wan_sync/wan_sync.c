@@ -27,7 +27,8 @@
  * All cells share one buffer. It is filled before each sample and checked after it; neither is
  * timed. verify() reports the result of the check. fp32 must give the exact sum. A lossy wire must
  * stay within the bound of its rounding errors. All ranks must end with the same bits. Memory: the
- * buffer, block slots (CELL_SLOTS_B), the transport's buffers, and two more for the outer step.
+ * buffer, two more for the outer step, and for each strategy the buffers of its connections and
+ * block slots (CELL_SLOTS_B).
  */
 #include "wan_sync/wan_sync.h"
 #include "common/clock.h"

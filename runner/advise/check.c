@@ -29,11 +29,10 @@ static struct asked *find(struct check *c, const struct recorded *r, const char 
         if (!strcmp(c->v[i].platform, r->platform) && !strcmp(c->v[i].workload, r->workload) &&
             !strcmp(c->v[i].config, config))
             return &c->v[i];
-    c->v = xrealloc(c->v, (c->n + 1) * sizeof *c->v);
-    c->v[c->n] = (struct asked){.platform = xstrdup(r->platform),
-                                .workload = xstrdup(r->workload),
-                                .config = xstrdup(config)};
-    return &c->v[c->n++];
+    APPEND(c->v, c->n) = (struct asked){.platform = xstrdup(r->platform),
+                                        .workload = xstrdup(r->workload),
+                                        .config = xstrdup(config)};
+    return &c->v[c->n - 1];
 }
 
 static void take_cell(struct check *c, const struct recorded *r, const struct rec_cell *cell)

@@ -132,9 +132,8 @@ static size_t shape_of(struct steps_evidence *s, const struct machine *m)
         if (!strcmp(s->shapes[i].platform, new.platform) &&
             !strcmp(s->shapes[i].ranks, new.ranks) && !strcmp(s->shapes[i].nodes, new.nodes))
             return i;
-    s->shapes = xrealloc(s->shapes, (s->n_shapes + 1) * sizeof *s->shapes);
-    s->shapes[s->n_shapes] = new;
-    return s->n_shapes++;
+    APPEND(s->shapes, s->n_shapes) = new;
+    return s->n_shapes - 1;
 }
 
 static void add_run(struct steps_evidence *s, const char *dir, struct machine *m)

@@ -47,8 +47,7 @@ static size_t children(pid_t **pids)
     for (struct dirent *e; (e = readdir(d));) {
         if (!isdigit((unsigned char)e->d_name[0]) || parent_of(e->d_name) != getpid())
             continue;
-        *pids = xrealloc(*pids, (n + 1) * sizeof **pids);
-        (*pids)[n++] = (pid_t)atoi(e->d_name);
+        APPEND(*pids, n) = (pid_t)atoi(e->d_name);
     }
     closedir(d);
     return n;

@@ -144,9 +144,10 @@ bool files_write_new(const char *path, const char *text, mode_t mode)
 
 bool files_replace(const char *path, const char *text, mode_t mode)
 {
-    const char *slash = strrchr(path, '/');
-    AUTO_FREE char *dir = slash ? xstrfmt("%.*s", (int)(slash - path), path) : xstrdup(".");
-    AUTO_FREE char *temp = xstrfmt("%s/.%s.%ld", dir, slash ? slash + 1 : path, (long)getpid());
+    const char *name = path_name(path);
+    AUTO_FREE char *dir =
+        name > path ? xstrfmt("%.*s", (int)(name - path - 1), path) : xstrdup(".");
+    AUTO_FREE char *temp = xstrfmt("%s/.%s.%ld", dir, name, (long)getpid());
     unlink(temp);
     bool good = files_write_new(temp, text, mode) && !rename(temp, path);
     int error = errno;

@@ -29,12 +29,17 @@ size_t screen_columns(FILE *f)
     return w.ws_col < COLUMNS_MIN ? COLUMNS_MIN : w.ws_col;
 }
 
-void screen_say(const char *s)
+void screen_say_from(size_t column, size_t indent, const char *s)
 {
     if (isatty(fileno(stdout)))
-        screen_wrap(0, 2, screen_columns(stdout), s);
+        screen_wrap(column, indent, screen_columns(stdout), s);
     else
         puts(s);
+}
+
+void screen_say(const char *s)
+{
+    screen_say_from(0, 2, s);
 }
 
 void screen_put(const char *s)

@@ -18,6 +18,8 @@ size_t screen_columns(FILE *f);
 void screen_put(const char *s);
 /* Prints a sentence: on a terminal in lines of its width, into a pipe or a file in one. */
 void screen_say(const char *s);
+/* The same from `column` on; further lines begin at `indent`. */
+void screen_say_from(size_t column, size_t indent, const char *s);
 
 /* Prints the words of s from `column` on, in lines of `width`; further lines begin at `indent`. */
 void screen_wrap(size_t column, size_t indent, size_t width, const char *s);

@@ -7,26 +7,19 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-static bool is_folder(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
-}
 
 bool campaign_configs_is_folder(const char *path)
 {
     AUTO_FREE char *plan = xstrfmt("%s/plan.json", path);
     bool run = access(plan, F_OK) == 0;
-    return !run && is_folder(path) && !campaign_is(path);
+    return !run && files_is_folder(path) && !campaign_is(path);
 }
 
 int campaign_configs_add(struct words *list, const char *path)
 {
     AUTO_WORDS struct words names = {0};
-    if (!is_folder(path)) {
+    if (!files_is_folder(path)) {
         words_add(list, path);
         return GS_OK;
     }

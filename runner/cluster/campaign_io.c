@@ -102,11 +102,10 @@ static bool read_runs(struct campaign *c, json_t *list)
                         &section, "launches", &r.launches, "retries", &r.retries) ||
             !is_run_dir(dir) || r.launches < 1 || r.launches > SET_LAUNCHES_MAX)
             return false;
-        c->runs = xrealloc(c->runs, (c->n_runs + 1) * sizeof *c->runs);
         r.dir = xstrdup(dir);
         r.platform = xstrdup(platform);
         r.section = xstrdup(section);
-        c->runs[c->n_runs++] = r;
+        APPEND(c->runs, c->n_runs) = r;
     }
     return true;
 }

@@ -2,6 +2,7 @@
 #include "cluster/cluster_status.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "cluster/inventory.h"
 #include "cluster/reason.h"
@@ -96,10 +97,8 @@ static void judge_task(struct task_status *t, const struct campaign *c, const st
 static char *name_of(const struct inventory *v, size_t cell)
 {
     json_t *o = json_array_get(json_object_get(v->plan, "cells"), cell);
-    const char *config = json_string_value(json_object_get(o, "config"));
-    const char *params = json_string_value(json_object_get(o, "params"));
-    return xstrfmt("%s%s%s", config ? config : "", config && *config ? " " : "",
-                   params ? params : "");
+    const char *config = json_text_of(o, "config");
+    return xstrfmt("%s%s%s", config, *config ? " " : "", json_text_of(o, "params"));
 }
 
 static void note_fail(struct cluster_status *s, size_t run, const struct inventory *v, size_t cell,

@@ -27,9 +27,8 @@ static struct shape *shape_of(struct shapes *s, char *text)
             free(text);
             return &s->v[i];
         }
-    s->v = xrealloc(s->v, (s->n + 1) * sizeof *s->v);
-    s->v[s->n] = (struct shape){.text = text};
-    return &s->v[s->n++];
+    APPEND(s->v, s->n) = (struct shape){.text = text};
+    return &s->v[s->n - 1];
 }
 
 int compose_shapes(struct shapes *s, struct plan *const *plans, size_t n)

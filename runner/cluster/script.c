@@ -185,10 +185,9 @@ static void add_time(struct text *t, double seconds)
 
 void script_text(struct text *t, const struct script *s)
 {
-    const char *id = strrchr(s->campaign, '/');
     AUTO_FREE char *program = xstrfmt("%s/gradsync", program_dir());
     text_addf(t, "#!/bin/bash\n# %s: tasks %zu to %zu of tasks.tsv, one per index of the array.\n",
-              id ? id + 1 : s->campaign, s->first + 1, s->first + s->n);
+              path_name(s->campaign), s->first + 1, s->first + s->n);
     text_add(
         t, "# You may edit this file; 'gradsync resume' submits the edited version.\n#\n"
            "# A job that is preempted or loses its node is queued again and measures the missing\n"

@@ -2,6 +2,7 @@
 #include "compare/origin.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -69,8 +70,7 @@ static void add_env(struct text *t, json_t *env)
     json_object_foreach(env, name, v) names[m++] = name;
     qsort(names, m, sizeof *names, by_text);
     for (size_t i = 0; i < m; i++) {
-        const char *value = json_string_value(json_object_get(env, names[i]));
-        add_line(t, names[i], value ? value : "");
+        add_line(t, names[i], json_text_of(env, names[i]));
     }
 }
 
@@ -130,9 +130,8 @@ static size_t origin_index(struct origins *o, char *text)
             free(text);
             return i;
         }
-    o->texts = xrealloc(o->texts, (o->n + 1) * sizeof *o->texts);
-    o->texts[o->n] = text;
-    return o->n++;
+    APPEND(o->texts, o->n) = text;
+    return o->n - 1;
 }
 
 int origins_read(struct origins *o, const struct recorded *r)

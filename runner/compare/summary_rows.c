@@ -19,9 +19,8 @@ static size_t question_of(struct summary_rows *s, const struct contrast *c)
     for (size_t i = 0; i < s->n_questions; i++)
         if (contrasts_of_one_question(s->questions[i].of, c))
             return i;
-    s->questions = xrealloc(s->questions, (s->n_questions + 1) * sizeof *s->questions);
-    s->questions[s->n_questions] = (struct question){.of = c};
-    return s->n_questions++;
+    APPEND(s->questions, s->n_questions) = (struct question){.of = c};
+    return s->n_questions - 1;
 }
 
 /* Inside a level, the whole step says most about a training. */

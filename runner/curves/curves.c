@@ -68,10 +68,8 @@ static size_t index_in(char ***list, size_t *n, const char *text)
     size_t i = 0;
     while (i < *n && strcmp((*list)[i], text))
         i++;
-    if (i == *n) {
-        *list = xrealloc(*list, (i + 1) * sizeof **list);
-        (*list)[(*n)++] = xstrdup(text);
-    }
+    if (i == *n)
+        APPEND(*list, *n) = xstrdup(text);
     return i;
 }
 

@@ -106,10 +106,9 @@ static void say_why(struct transition *t, const struct finding *f)
 
 static struct transition *add(struct transitions *t, enum transition_kind kind)
 {
-    t->v = xrealloc(t->v, (t->n + 1) * sizeof *t->v);
-    t->v[t->n] =
+    APPEND(t->v, t->n) =
         (struct transition){.kind = kind, .before = no_piece, .after = no_piece, .change = NAN};
-    return &t->v[t->n++];
+    return &t->v[t->n - 1];
 }
 
 static void add_feature(struct transitions *out, const struct trace *t, const struct finding *f)

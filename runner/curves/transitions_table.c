@@ -48,12 +48,11 @@ static void take_row(void *ctx, const struct csv_reader *r)
     all->curves_refused += is_kind(kind, TRANSITION_REFUSED);
     if (is_kind(kind, TRANSITION_FIT) || is_kind(kind, TRANSITION_REFUSED))
         return;
-    all->v = xrealloc(all->v, (all->n + 1) * sizeof *all->v);
-    struct line *l = &all->v[all->n];
+    struct line *l = &APPEND(all->v, all->n);
     *l = (struct line){.from_B = csv_read_integer(r, FROM),
                        .to_B = csv_read_integer(r, TO),
                        .change = csv_read_real(r, CHANGE),
-                       .order = all->n++};
+                       .order = all->n};
     for (size_t k = 0; k < TEXTS; k++)
         l->text[k] = xstrdup(csv_read_text(r, k));
 }

@@ -167,10 +167,9 @@ static int read_all(struct import *imp, struct import_lines *in, const char *nam
 int import_read(struct import **out, const char *path, const char *format)
 {
     struct import_lines in;
-    const char *slash = strrchr(path, '/');
     struct import *imp = xcalloc(1, sizeof *imp);
     imp->path = xstrdup(path);
-    imp->name = slash ? imp->path + (slash - path) + 1 : imp->path;
+    imp->name = path_name(imp->path);
     int code = import_lines_open(&in, path);
     if (!code)
         code = read_all(imp, &in, format);

@@ -2,6 +2,7 @@
 #include "import/import_launch.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -33,8 +34,8 @@ static int64_t count_of(const struct import_launch *l, enum fact fact, int64_t i
 /* Two ranks on "NVIDIA L40S" give "l40s-2gpu"; NULL: the file does not name its devices. */
 static char *platform_of(const struct imp_test *t)
 {
-    const char *device = json_string_value(json_object_get(json_array_get(t->hosts, 0), "device"));
-    if (!device || !*device)
+    const char *device = json_text_of(json_array_get(t->hosts, 0), "device");
+    if (!*device)
         return NULL;
     device += strncmp(device, "NVIDIA ", 7) ? 0 : 7;
     char *name = xstrfmt("%.48s-%lldgpu", device, (long long)t->ranks);

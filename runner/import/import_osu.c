@@ -70,6 +70,11 @@ static int on_title(struct osu *r, const char *line)
     return GS_OK;
 }
 
+static int too_wide(const struct osu *r, const char *what)
+{
+    return import_refuse(r->in, "%s of more than %d columns", what, OSU_COLUMNS);
+}
+
 /* A name has one or two words: "Size", "Avg Latency(us)". */
 static int on_header(struct osu *r, const char *line)
 {
@@ -79,7 +84,7 @@ static int on_header(struct osu *r, const char *line)
     struct word w[2 * OSU_COLUMNS];
     size_t n = words_of(line + 1, w, 2 * OSU_COLUMNS);
     if (n > 2 * OSU_COLUMNS)
-        return import_refuse(r->in, "%s has no table of %zu columns", r->of->program, n);
+        return too_wide(r, "a table");
     r->columns = r->time = r->iterations = r->check = 0;
     r->worst = false;
     for (size_t i = 0; i < n; i++) {
@@ -101,7 +106,8 @@ static int on_header(struct osu *r, const char *line)
             r->iterations = r->columns;
         if (word_is(&w[i], "Validation"))
             r->check = r->columns;
-        r->columns++;
+        if (r->columns++ == OSU_COLUMNS)
+            return too_wide(r, "a table");
     }
     if (!r->time)
         return import_refuse(r->in, "the table has no column of latencies");
@@ -188,6 +194,8 @@ static int on_line(struct osu *r, const char *line)
         snprintf(r->imp->tests[r->imp->n_tests - 1].missing, 96, "its last line is torn");
         return GS_OK;
     }
+    if (n > OSU_COLUMNS)
+        return too_wide(r, "a row");
     if (n != r->columns)
         return import_refuse(r->in, "a row of %zu columns in a table of %zu", n, r->columns);
     return take_row(r, w);

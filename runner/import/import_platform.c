@@ -3,6 +3,7 @@
 
 #include "base/csv.h"
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "config/config.h"
 
@@ -58,9 +59,8 @@ int import_platform_fits(const struct import_platform *p, const struct import *i
     if (!code)
         code = other_count(p, imp, "nodes", p->set.launch.nodes, nodes);
     for (size_t i = 0; *ours && !code && i < json_array_size(t->hosts); i++) {
-        const char *device =
-            json_string_value(json_object_get(json_array_get(t->hosts, i), "device"));
-        if (device && *device && strcasecmp(model_of(device), model_of(ours)))
+        const char *device = json_text_of(json_array_get(t->hosts, i), "device");
+        if (*device && strcasecmp(model_of(device), model_of(ours)))
             code = other(p, imp, "device", ours, device);
     }
     return code;

@@ -194,10 +194,8 @@ static int put_launch(struct record *r, const struct import_launch *l, const cha
 
 int import_launch_write(const struct import_launch *l, const char *dir, int number)
 {
-    char name[64];
     struct record r;
-    AUTO_FREE char *path =
-        xstrfmt("%s/%s", dir, record_name(name, sizeof name, number, 1, "jsonl"));
+    AUTO_FREE char *path = record_path(dir, number, 1, "jsonl");
     int code = record_create(&r, path);
     r.in_batches = true;
     if (!code) {

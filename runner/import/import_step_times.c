@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "import/import_step.h"
 #include "import/trace_event.h"
@@ -24,9 +25,9 @@ static const struct {
 static double data_sheet_rate(const struct trace_events *t)
 {
     const json_t *device = json_array_get(json_object_get(t->json, "deviceProperties"), 0);
-    const char *name = json_string_value(json_object_get(device, "name"));
+    const char *name = json_text_of(device, "name");
     size_t i = 0;
-    while (!strstr(name ? name : "", gpus[i].name))
+    while (!strstr(name, gpus[i].name))
         i++;
     return COPY_SHARE * gpus[i].rate;
 }

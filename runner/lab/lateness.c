@@ -18,8 +18,7 @@ int lateness_begin(struct lateness *k)
     int code = facts_read(&facts);
     if (code || !facts)
         return code;
-    const char *control = json_string_value(json_object_get(facts, "control"));
-    k->control = xstrdup(control ? control : "");
+    k->control = xstrdup(json_text_of(facts, "control"));
     k->late_share = json_number_value(json_object_get(facts, "late_share"));
     json_decref(facts);
     return lateness_mark(k);

@@ -105,9 +105,8 @@ size_t control_encode(const struct control *c, char buf[CONTROL_LINE_MAX])
 
 static bool event_of(const json_t *object, enum control_event *event)
 {
-    const char *name = json_string_value(json_object_get(object, "event"));
-    for (size_t i = 0; name && i < N_EVENTS; i++)
-        if (!strcmp(name, event_names[i])) {
+    for (size_t i = 0; i < N_EVENTS; i++)
+        if (!strcmp(json_text_of(object, "event"), event_names[i])) {
             *event = (enum control_event)i;
             return true;
         }

@@ -221,7 +221,9 @@ static int run_section(struct plan *p, struct interrupts *i, const struct run_op
 
 static void say_not_begun(const struct plan *p, const struct run_options *options)
 {
-    AUTO_FREE char *command = shell_command("run", p->config->path, p->section, options->overrides);
+    AUTO_FREE char *command =
+        options->again ? xstrdup(options->again)
+                       : shell_command("run", p->config->path, p->section, options->overrides);
     bool elsewhere = strcmp(options->data, RUN_DATA) != 0;
     say("not started: %s; run it with: %s%s%s", p->section, command, elsewhere ? " -o " : "",
         elsewhere ? SHELL_WORD(options->data) : "");

@@ -94,12 +94,11 @@ static int try_launch(const struct run_at *r, const struct launch_state *s, stru
 /* The loop ends: each attempt completes a group or adds a failure to a cell, and the failures of a
  * cell are limited. Attempts that do neither are counted. A start after one that succeeded may take
  * `deadline` longer: where the network between the hosts is gone, MPI would wait for minutes. */
-int run_launch(const struct run_at *r, int launch)
+int run_launch(struct run_at *r, int launch)
 {
     struct launch_state now, before = {0};
     struct attempt a = {.launch = launch};
     int64_t vain = 0;
-    double start_s = 0;
     for (;;) {
         int code = read_state(r, launch, &now);
         if (code || !now.missing)
@@ -116,12 +115,12 @@ int run_launch(const struct run_at *r, int launch)
         if (r->interrupts->count)
             return GS_FAILED;
         before = now;
-        start_s = fmax(start_s, a.started_s);
         a = (struct attempt){
             .launch = launch,
             .attempt = now.next_attempt > a.attempt ? now.next_attempt : a.attempt + 1,
-            .start_by_s = start_s > 0 ? start_s + r->plan->set.measure.deadline : 0};
+            .start_by_s = r->start_s > 0 ? r->start_s + r->plan->set.measure.deadline : 0};
         code = try_launch(r, &now, &a);
+        r->start_s = fmax(r->start_s, a.started_s);
         if (code)
             return code;
     }

@@ -13,9 +13,10 @@ struct run_at {
     const char *dir;
     struct interrupts *interrupts;
     struct progress *progress;
-    bool *cut; /* set: a host is cut off, and what needs it cannot start */
+    bool *cut;      /* set: a host is cut off, and what needs it cannot start */
+    double start_s; /* longest start of an attempt of this run so far; 0: none began */
 };
 
 /* GS_OK: every group is measured, skipped or given up. Otherwise the exit code of the run, reported:
  * interrupted, refused, or repeated attempts that measured nothing. */
-int run_launch(const struct run_at *r, int launch);
+int run_launch(struct run_at *r, int launch);

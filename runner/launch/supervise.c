@@ -231,9 +231,7 @@ static int open_log(struct supervisor *w)
         return GS_OK;
     }
     w->log = open(w->log_path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (w->log >= 0)
-        return GS_OK;
-    return fail_at(GS_FAILED, w->log_path, 0, "cannot be written: %s", strerror(errno));
+    return w->log >= 0 ? GS_OK : fail_file(w->log_path, "written", errno);
 }
 
 static int start(struct supervisor *w, const char *dir)
@@ -274,15 +272,12 @@ static void close_log(struct supervisor *w)
 int supervise(const struct plan *p, const char *dir, struct interrupts *i,
               struct progress *progress, struct attempt *a)
 {
-    char name[64];
     struct supervisor w = {
         .plan = p, .interrupts = i, .progress = progress, .attempt = a, .log = -1};
     w.family.out = -1;
     w.obeyed = i->count;
-    w.recording =
-        xstrfmt("%s/%s", dir, record_name(name, sizeof name, a->launch, a->attempt, "jsonl"));
-    w.log_path =
-        xstrfmt("%s/%s", dir, record_name(name, sizeof name, a->launch, a->attempt, "log"));
+    w.recording = record_path(dir, a->launch, a->attempt, "jsonl");
+    w.log_path = record_path(dir, a->launch, a->attempt, "log");
     w.seen.log_path = w.log_path;
     if (!a->joined)
         scratch_make(&w.scratch);

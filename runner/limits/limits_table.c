@@ -88,9 +88,8 @@ static void take_row(void *ctx, const struct csv_reader *r)
         if (!(fraction > l->fraction))
             return;
     } else {
-        all->v = xrealloc(all->v, (all->n + 1) * sizeof *all->v);
-        l = &all->v[all->n];
-        *l = (struct line){.rows = 1, .order = all->n++};
+        l = &APPEND(all->v, all->n);
+        *l = (struct line){.rows = 1, .order = all->n};
     }
     for (size_t i = 0; i < TEXTS; i++) {
         free(l->text[i]);

@@ -66,8 +66,7 @@ static void lint_functions(struct lint *l)
 static void lint_identity(struct lint *l)
 {
     const struct wl_plugin *w = &l->plugin->wl;
-    const char *slash = strrchr(l->plugin->path, '/');
-    const char *file = slash ? slash + 1 : l->plugin->path;
+    const char *file = path_name(l->plugin->path);
     if (!w->name || !is_identifier(w->name))
         fault(l, "name '%s' is not a lower-case identifier", w->name ? w->name : "(NULL)");
     else if (settings_section_find(w->name))

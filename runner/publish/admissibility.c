@@ -20,9 +20,8 @@ static size_t add_gap(struct admissibility *g, char *what, char *command)
         free(command);
         return i;
     }
-    g->v = xrealloc(g->v, (g->n + 1) * sizeof *g->v);
-    g->v[g->n] = (struct gap){.what = what, .command = command};
-    return g->n++;
+    APPEND(g->v, g->n) = (struct gap){.what = what, .command = command};
+    return g->n - 1;
 }
 
 static void lack(struct gap *g, const char *number)
@@ -71,7 +70,7 @@ static char *measure_first(const struct paper_tables *tables, const char *query)
 size_t admissibility_missing(struct admissibility *a, const struct paper_tables *s,
                              const char *query, const char *number, char *what)
 {
-    size_t gap = add_gap(a, what, measure_first(s, query));
+    size_t gap = add_gap(a, what, query ? measure_first(s, query) : NULL);
     lack(&a->v[gap], number);
     return gap;
 }
@@ -243,13 +242,14 @@ int admissibility_report(const struct admissibility *a)
     int code = GS_OK;
     for (size_t i = 0; i < a->n; i++) {
         const struct gap *g = &a->v[i];
+        const char *fill = g->command ? "; fill it: " : "", *command = g->command ? g->command : "";
         AUTO_FREE char *more =
             g->numbers > 1 ? xstrfmt(" and %zu more", g->numbers - 1) : xstrdup("");
         if (g->needed)
-            code = fail(GS_FAILED, "%s: %s%s cannot be printed; fill it: %s", g->what, g->first,
-                        more, g->command);
+            code = fail(GS_FAILED, "%s: %s%s cannot be printed%s%s", g->what, g->first, more, fill,
+                        command);
         else if (g->numbers)
-            say("left out: %s: %s%s; fill it: %s", g->what, g->first, more, g->command);
+            say("left out: %s: %s%s%s%s", g->what, g->first, more, fill, command);
     }
     return code;
 }

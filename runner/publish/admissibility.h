@@ -16,7 +16,7 @@
 
 struct gap {
     char *what;    /* the run, and the fault */
-    char *command; /* the command that repairs it */
+    char *command; /* the command that repairs it; NULL: none can */
     char *first;   /* first number without a value */
     size_t numbers;
     bool needed; /* true: a number without `else` needs it */
@@ -34,7 +34,7 @@ int admissibility_rows(struct admissibility *admissibility, struct paper_tables 
                        const struct grid *g, struct chosen *rows, const char *number,
                        size_t *left_out, size_t *gap);
 
-/* Adds a gap: nothing was recorded for this query. Takes ownership of `what`. Returns the index. */
+/* Adds a gap: nothing was recorded for this query; NULL: measuring cannot fill it. Takes ownership of `what`. Returns the index. */
 size_t admissibility_missing(struct admissibility *admissibility, const struct paper_tables *s,
                              const char *query, const char *number, char *what);
 

@@ -121,6 +121,20 @@ static char *condition_of(const char *query)
     return xstrfmt("%.*s", (int)(order ? (size_t)(order - where) : strlen(where)), where);
 }
 
+/* Why no row is left; the caller frees it. */
+static char *no_rows(const struct answer *a)
+{
+    const char *table = a->grid->name;
+    AUTO_FREE char *where = condition_of(a->macro->query);
+    if (a->left_out)
+        return xstrfmt("all rows of %s with %s are refused", table, where);
+    if (!a->skipped)
+        return xstrfmt("%s has no row with %s", table, where);
+    const char *why = grid_text(a->grid, a->rows.rows[0], "reason");
+    why += strncmp(why, "skip: ", 6) ? 0 : 6;
+    return xstrfmt("all rows of %s with %s were skipped: %s", table, where, why);
+}
+
 /* First finds the rows of the query, to judge them; then runs the query on the admissible ones. */
 static int query_table(struct numbers *b, struct answer *a, const char *query,
                        const struct sql_parts *p, const struct sql_values *in)
@@ -131,15 +145,15 @@ static int query_table(struct numbers *b, struct answer *a, const char *query,
     if (!code)
         code = find_rows(b, a, xstrfmt("SELECT rowid %.*s ORDER BY rowid", n, p->from), in);
     b->sql.refused = false;
+    size_t found = a->rows.n;
     if (!code)
         code = admissibility_rows(&b->admissibility, &b->tables, a->grid, &a->rows, a->macro->name,
                                   &a->left_out, &a->fault);
     if (code || a->rows.n || p->count)
         return code ? code : run_query(b, a, query, p, in);
-    AUTO_FREE char *where = condition_of(a->macro->query);
+    a->skipped = found && !a->left_out;
     if (!a->gap)
-        a->gap = a->left_out ? xstrfmt("all rows of %s with %s are refused", a->grid->name, where)
-                             : xstrfmt("%s has no row with %s", a->grid->name, where);
+        a->gap = no_rows(a);
     return GS_OK;
 }
 

@@ -104,8 +104,9 @@ static void judge_gap(struct numbers *b, struct answer *a)
     if (a->none)
         return;
     if (a->fault == SIZE_MAX)
-        a->fault = admissibility_missing(&b->admissibility, &b->tables, m->query, m->name,
-                                         xstrfmt("%s:%d: %s", b->d.path, m->line, a->gap));
+        a->fault =
+            admissibility_missing(&b->admissibility, &b->tables, a->skipped ? NULL : m->query,
+                                  m->name, xstrfmt("%s:%d: %s", b->d.path, m->line, a->gap));
     b->admissibility.v[a->fault].needed = true;
 }
 

@@ -130,14 +130,12 @@ static int put_begin(FILE *f, const struct page_source *source, struct paper_tab
     return code;
 }
 
-/* Whether some run of the platform (NULL: of any of the words) is of the workload, or of another.
- */
-static bool has_run(const struct page_run *runs, size_t n, const char *platform,
-                    const struct words *platforms, bool of_sites)
+/* Whether some run of the platforms is between sites, or is not. */
+static bool has_run(const struct page_run *runs, size_t n, const struct words *platforms,
+                    bool of_sites)
 {
     for (size_t i = 0; i < n; i++)
-        if ((platform ? !strcmp(page_fact(&runs[i], FACT_PLATFORM), platform)
-                      : words_has(platforms, page_fact(&runs[i], FACT_PLATFORM))) &&
+        if (words_has(platforms, page_fact(&runs[i], FACT_PLATFORM)) &&
             !strcmp(page_fact(&runs[i], FACT_WORKLOAD), SITES_WORKLOAD) == of_sites)
             return true;
     return false;
@@ -172,7 +170,7 @@ static int put_platform(struct page *p, size_t place)
         code = page_put_figures(p->f, &(struct page_place){figures, platform, id, p->room},
                                 &p->serial);
     if (!code && !page_count_figures(figures, platform) &&
-        has_run(p->runs, p->n_runs, platform, NULL, false))
+        has_run(p->runs, p->n_runs, &(struct words){&p->platforms->v[place], 1}, false))
         say("report: no figure in %s/%s; 'make figures' draws them", figures, platform);
     if (!code)
         code = page_put_tables(p->f, &p->tables, platform, p->rows);
@@ -202,7 +200,7 @@ static size_t platforms_with_figures(const struct page *p)
 static int put_page(FILE *f, const struct page_source *s, const struct words *platforms,
                     const struct page_run *runs, size_t n)
 {
-    bool sites = has_run(runs, n, NULL, platforms, true);
+    bool sites = has_run(runs, n, platforms, true);
     struct page p = {.f = f,
                      .source = s,
                      .tables = {.csv = s->csv, .raw = s->raw},

@@ -33,9 +33,9 @@ static int read_run(struct page_run *run, const char *dir)
         run->origin = NULL;
         code = origin_read(&run->origin, paths.v[i]);
     }
-    if (code)
-        return code;
-    return run->finished ? manifest_verify(dir) : check_recordings(dir);
+    if (!code && run->finished)
+        code = manifest_verify(dir);
+    return code ? code : check_recordings(dir);
 }
 
 int page_runs_read(struct page_run **runs, size_t *n, const char *raw)

@@ -212,9 +212,8 @@ static struct tally *tally_of(struct tally **v, size_t *n, const char *mode)
     for (size_t i = 0; i < *n; i++)
         if (!strcmp((*v)[i].mode, mode))
             return &(*v)[i];
-    *v = xrealloc(*v, (*n + 1) * sizeof **v);
-    (*v)[*n] = (struct tally){.mode = mode};
-    return &(*v)[(*n)++];
+    APPEND(*v, *n) = (struct tally){.mode = mode};
+    return &(*v)[*n - 1];
 }
 
 /* In the order of compare.csv; free(*v) in both cases. */

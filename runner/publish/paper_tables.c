@@ -79,8 +79,7 @@ int paper_tables_find(struct paper_tables *s, const char *name, const struct gri
     if (strcmp(name, "placebo") != 0) /* how the method did counts in every recording */
         keep_latest(s, g);
     g->judged = xcalloc(g->n + 1, sizeof *g->judged);
-    s->v = xrealloc(s->v, (s->n + 1) * sizeof *s->v);
-    *out = s->v[s->n++] = g;
+    *out = APPEND(s->v, s->n) = g;
     return GS_OK;
 }
 

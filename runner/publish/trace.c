@@ -2,17 +2,17 @@
 #include "publish/trace.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/screen.h"
 #include "base/text.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Prints "  title    words …", wrapped to the screen. */
+/* Prints "  title    words …". */
 __attribute__((format(printf, 2, 3))) static void put(const char *title, const char *fmt, ...)
 {
     AUTO_FREE char *words = NULL;
@@ -22,7 +22,7 @@ __attribute__((format(printf, 2, 3))) static void put(const char *title, const c
     va_end(args);
     if (n < 0)
         abort(); /* no memory, as in xmalloc */
-    screen_wrap((size_t)printf("  %-8s ", title), 11, screen_columns(stdout), words);
+    screen_say_from((size_t)printf("  %-8s ", title), 11, words);
 }
 
 /* ---- lines of a recording ---- */
@@ -62,8 +62,7 @@ static int find_lines(struct lines *l, const char *path, const char *cell)
     if (code)
         return code;
     while ((got = raw_next(raw, want, &line)) == 1) {
-        const char *id = json_string_value(json_object_get(line.json, "cell"));
-        if (id && !strcmp(id, cell))
+        if (!strcmp(json_text_of(line.json, "cell"), cell))
             add_line(l, line.number);
     }
     raw_close(raw);
@@ -90,8 +89,7 @@ static int print_cell(const struct proof *p, size_t cell)
         const char *path = p->r->ledger->files[span->file].path;
         code = find_lines(&l, path, c->id);
         if (!code && l.n)
-            screen_wrap((size_t)printf("    %s:", path_name(path)), 6,
-                        isatty(fileno(stdout)) ? screen_columns(stdout) : SIZE_MAX, l.t.s);
+            screen_say_from((size_t)printf("    %s:", path_name(path)), 6, l.t.s);
         text_free(&l.t);
     }
     return code;

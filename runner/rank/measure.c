@@ -98,9 +98,7 @@ static int open_recording(struct session *r)
 {
     json_t *hosts = gather_hosts(r);
     if (hosts) {
-        char name[64];
-        AUTO_FREE char *path = xstrfmt(
-            "%s/%s", r->dir, record_name(name, sizeof name, r->launch, r->attempt, "jsonl"));
+        AUTO_FREE char *path = record_path(r->dir, r->launch, r->attempt, "jsonl");
         json_t *header = provenance_header(r->plan, r->dir, r->launch, r->attempt);
         json_object_set_new(
             header, "clock",

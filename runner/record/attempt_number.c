@@ -12,17 +12,11 @@
 
 #define ATTEMPTS 10000
 
-static char *file(const char *dir, int launch, int attempt, const char *extension)
-{
-    char name[64];
-    return xstrfmt("%s/%s", dir, record_name(name, sizeof name, launch, attempt, extension));
-}
-
 /* An empty log is removed after its attempt, and then only the recording shows that the number is
  * taken. So this looks for the recording after the log was created. */
 static bool taken(const char *dir, int launch, int attempt, const char *log)
 {
-    AUTO_FREE char *recording = file(dir, launch, attempt, "jsonl");
+    AUTO_FREE char *recording = record_path(dir, launch, attempt, "jsonl");
     bool there = access(recording, F_OK) == 0;
     if (there)
         unlink(log);
@@ -32,7 +26,7 @@ static bool taken(const char *dir, int launch, int attempt, const char *log)
 int attempt_number_take(const char *dir, int launch, int *attempt)
 {
     for (int end = *attempt + ATTEMPTS; *attempt < end; ++*attempt) {
-        AUTO_FREE char *log = file(dir, launch, *attempt, "log");
+        AUTO_FREE char *log = record_path(dir, launch, *attempt, "log");
         int fd = open(log, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), error = errno;
         bool mine = fd >= 0 && !taken(dir, launch, *attempt, log);
         if (fd >= 0)

@@ -15,19 +15,13 @@
 
 /* ---- order ---- */
 
-static const char *run_id(const struct run_folder *run)
-{
-    const char *name = strrchr(run->dir, '/');
-    return name ? name + 1 : run->dir;
-}
-
 /* Run ids begin with the time. */
 static bool is_later(const struct run_folder *a, const struct run_folder *b)
 {
     bool measured = runs_measured(a->dir);
     if (measured != runs_measured(b->dir))
         return measured;
-    return strcmp(run_id(a), run_id(b)) > 0;
+    return strcmp(path_name(a->dir), path_name(b->dir)) > 0;
 }
 
 const struct run_folder *choice_latest(const struct choice *c)

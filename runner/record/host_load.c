@@ -2,6 +2,7 @@
 #include "record/host_load.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "record/raw.h"
 #include "record/record.h"
@@ -55,9 +56,8 @@ static void read_header(struct hosts *h, const json_t *header)
         h->v[i].ranks = 0;
     json_array_foreach(hosts, rank, one)
     {
-        const char *name = json_string_value(json_object_get(one, "host"));
-        h->of_rank[rank] =
-            find_host(h, name ? name : "", json_number_value(json_object_get(one, "cores")));
+        h->of_rank[rank] = find_host(h, json_text_of(one, "host"),
+                                     json_number_value(json_object_get(one, "cores")));
         h->v[h->of_rank[rank]].ranks++;
     }
 }

@@ -102,7 +102,7 @@ static int list_recordings(struct ledger *l)
     for (; l->n_files < paths.n; l->n_files++) {
         struct ledger_file *f = &l->files[l->n_files];
         f->path = xstrdup(paths.v[l->n_files]);
-        record_parse_name(strrchr(f->path, '/') + 1, &f->launch, &f->attempt);
+        record_parse_name(path_name(f->path), &f->launch, &f->attempt);
     }
     qsort(l->files, l->n_files, sizeof *l->files, by_attempt);
     return GS_OK;

@@ -2,10 +2,12 @@
 #include "record/machine.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
-#include "record/ledger.h"
 #include "record/raw.h"
+#include "record/record.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,9 +94,8 @@ static void tell_header(struct machine *m, const json_t *header)
 
 static void tell_note(struct machine *m, const json_t *note)
 {
-    const char *key = json_string_value(json_object_get(note, "key"));
-    for (size_t i = 0; key && i < SOURCES; i++)
-        if (sources[i].place == IN_NOTE && !strcmp(sources[i].key, key))
+    for (size_t i = 0; i < SOURCES; i++)
+        if (sources[i].place == IN_NOTE && !strcmp(sources[i].key, json_text_of(note, "key")))
             tell(m, sources[i].fact, json_object_get(note, "value"));
 }
 
@@ -117,17 +118,19 @@ static int read_file(struct machine *m, const char *path)
 
 int machine_of_run(struct machine *m, const char *dir)
 {
-    AUTO(ledger_free_of) struct ledger *l = NULL;
+    AUTO_WORDS struct words paths = {0};
+    int code = GS_OK, before = 0, launch, attempt;
     *m = (struct machine){0};
-    int code = ledger_read(&l, dir);
-    if (code)
-        return code;
-    for (size_t i = 0; i < l->n_files; i++) {
-        m->launches += i == 0 || l->files[i].launch != l->files[i - 1].launch;
+    if (!record_list(dir, &paths))
+        return fail_at(GS_USAGE, dir, 0, "is not a run folder: %s", strerror(errno));
+    for (size_t i = 0; i < paths.n && !code; i++) {
+        record_parse_name(path_name(paths.v[i]), &launch, &attempt);
+        m->launches += launch != before;
+        before = launch;
         if (!m->facts[FACT_RUN])
-            code = read_file(m, l->files[i].path);
+            code = read_file(m, paths.v[i]);
     }
-    m->files = m->facts[FACT_RUN] ? (int)l->n_files : 0;
+    m->files = m->facts[FACT_RUN] ? (int)paths.n : 0;
     return code;
 }
 

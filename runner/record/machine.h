@@ -37,6 +37,7 @@ struct machine {
     int files, launches;        /* recordings; launches that have one */
 };
 
-/* GS_OK or reported; files is 0 when the folder has no line recorded yet. */
+/* Reads no line behind these. GS_OK or reported; files is 0 when the folder has no line recorded
+ * yet. */
 int machine_of_run(struct machine *m, const char *dir);
 void machine_free(struct machine *m);

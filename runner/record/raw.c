@@ -12,7 +12,6 @@
 
 static const char *const type_names[] = {"header", "note", "cell",  "block",
                                          "health", "fail", "group", "end"};
-enum { TYPES = sizeof type_names / sizeof *type_names };
 
 struct raw {
     struct raw_lines lines;
@@ -41,26 +40,24 @@ static const char *skip_blank(const char *s)
     return s;
 }
 
-/* The position after `word` and blanks; NULL: another word. */
+/* The position after `word` and blanks; NULL: another word, or s is. */
 static const char *past(const char *s, const char *word)
 {
     size_t n = strlen(word);
-    return strncmp(s, word, n) ? NULL : skip_blank(s + n);
+    return s && !strncmp(s, word, n) ? skip_blank(s + n) : NULL;
 }
 
 /* The type, from the first bytes, so that unwanted lines are not parsed. -1: not a line of a
  * recording. */
 static int type_of(const char *line)
 {
-    const char *s = past(line, "{");
-    s = s ? past(s, "\"type\"") : NULL;
-    s = s ? past(s, ":") : NULL;
+    const char *s = past(past(past(line, "{"), "\"type\""), ":");
     if (!s || *s++ != '"')
         return -1;
-    for (int t = 0; t < TYPES; t++) {
+    for (size_t t = 0; t < COUNT(type_names); t++) {
         size_t n = strlen(type_names[t]);
         if (!strncmp(s, type_names[t], n) && s[n] == '"')
-            return t;
+            return (int)t;
     }
     return -1;
 }
@@ -115,10 +112,7 @@ static bool scan_times(struct raw *r, const char *s, const char *line_end, size_
             s = skip_blank(s + 1);
     }
     *count = n;
-    if (*s != ']')
-        return false;
-    s = skip_blank(s + 1);
-    return *s == '}' && skip_blank(s + 1) == line_end;
+    return past(past(s, "]"), "}") == line_end;
 }
 
 /* ---- lines as objects ---- */
@@ -134,8 +128,7 @@ static int parse(struct raw *r, char *text, size_t n, struct raw_line *out)
         if (!scan_times(r, array, line_end, &out->n))
             return damaged(r, "time_ns is not a list of integers");
         out->time_ns = r->times;
-        cut[0] = '}';
-        cut[1] = '\0';
+        strcpy(cut, "}");
         n = (size_t)(cut - text) + 1;
     }
     if (r->without_trees & 1u << out->type && raw_head_read(&r->head, text, n)) {
@@ -197,9 +190,7 @@ static int read_header(struct raw *r)
 {
     struct raw_line header;
     int got = raw_next(r, 1u << RAW_HEADER, &header);
-    if (got < 0)
-        return GS_FAILED;
-    int code = got ? check_schema(r, &header) : GS_OK;
+    int code = got < 0 ? GS_FAILED : got ? check_schema(r, &header) : GS_OK;
     return code ? code : raw_seek(r, (struct raw_place){0});
 }
 
@@ -207,29 +198,26 @@ int raw_open_trusted(struct raw **out, const char *path)
 {
     struct raw *r = xcalloc(1, sizeof *r);
     int code = raw_lines_open(&r->lines, path);
-    if (code) {
-        free(r);
-        return code;
-    }
     r->trusted = true;
-    *out = r;
-    return GS_OK;
+    if (code)
+        free(r);
+    else
+        *out = r;
+    return code;
 }
 
 int raw_open(struct raw **out, const char *path)
 {
-    struct raw *r;
-    int code = raw_open_trusted(&r, path);
+    int code = raw_open_trusted(out, path);
     if (code)
         return code;
-    r->trusted = false;
-    code = read_header(r);
+    (*out)->trusted = false;
+    code = read_header(*out);
     if (code) {
-        raw_close(r);
-        return code;
+        raw_close(*out);
+        *out = NULL;
     }
-    *out = r;
-    return GS_OK;
+    return code;
 }
 
 void raw_without_trees(struct raw *r, unsigned types)

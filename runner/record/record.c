@@ -195,18 +195,17 @@ int record_close(struct record *r)
     return code;
 }
 
-const char *record_name(char *buf, size_t n, int launch, int attempt, const char *extension)
+char *record_path(const char *dir, int launch, int attempt, const char *extension)
 {
-    snprintf(buf, n, "launch-%02d.%02d.%s", launch, attempt, extension);
-    return buf;
+    return xstrfmt("%s/launch-%02d.%02d.%s", dir, launch, attempt, extension);
 }
 
 bool record_parse_name(const char *name, int *launch, int *attempt)
 {
-    char again[64];
-    return sscanf(name, "launch-%5d.%9d.jsonl", launch, attempt) == 2 && *launch > 0 &&
-           *attempt > 0 &&
-           !strcmp(name, record_name(again, sizeof again, *launch, *attempt, "jsonl"));
+    if (sscanf(name, "launch-%5d.%9d.jsonl", launch, attempt) != 2 || *launch <= 0 || *attempt <= 0)
+        return false;
+    AUTO_FREE char *again = record_path("", *launch, *attempt, "jsonl");
+    return !strcmp(name, path_name(again));
 }
 
 bool record_list(const char *dir, struct words *paths)

@@ -134,8 +134,9 @@ int record_block_text(struct record *r, const char *head, const uint64_t *time_n
 int record_sync(struct record *r);
 int record_close(struct record *r);
 
-/* The name "launch-02.01.jsonl". record_parse_name returns false for any other name. */
-const char *record_name(char *buf, size_t n, int launch, int attempt, const char *extension);
+/* "DIR/launch-02.01.jsonl"; the caller frees it. record_parse_name returns false for any other name
+ * than this one. */
+char *record_path(const char *dir, int launch, int attempt, const char *extension);
 bool record_parse_name(const char *name, int *launch, int *attempt);
 
 /* The paths of the recordings in a run folder, sorted by name. False and errno: it cannot be read. */

@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEPTH 16 /* limit of nested folders: a link may point to a parent */
@@ -131,9 +130,8 @@ static int find_below(struct runs *r, const char *dir, int depth)
     if (!files_list(dir, "*", &names))
         return locate_failed(GS_USAGE, dir, LOCATE_RUN);
     for (size_t i = 0; i < names.n; i++) {
-        struct stat st;
         AUTO_FREE char *path = xstrfmt("%s/%s", dir, names.v[i]);
-        int one = stat(path, &st) || !S_ISDIR(st.st_mode) ? GS_OK : find(r, path, depth + 1);
+        int one = files_is_folder(path) ? find(r, path, depth + 1) : GS_OK;
         code = code ? code : one;
     }
     return code;
@@ -167,10 +165,9 @@ static int names_below(struct words *names, const char *root, const char *below,
     if (depth == NAMES_DEPTH && runs_is_run(dir))
         words_add(names, below + 1);
     for (size_t i = 0; i < entries.n && !code; i++) {
-        struct stat st;
         const char *name = entries.v[i];
         AUTO_FREE char *path = xstrfmt("%s/%s", dir, name), *next = xstrfmt("%s/%s", below, name);
-        bool folder = !stat(path, &st) && S_ISDIR(st.st_mode);
+        bool folder = files_is_folder(path);
         if ((folder || depth == NAMES_DEPTH) && !printable_name(name))
             code = fail_at(GS_FAILED, path, 0, "is not a name (%s); rename or remove it",
                            PRINTABLE_NAME_RULE);

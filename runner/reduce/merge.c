@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- tables ---- */
 
@@ -149,11 +148,9 @@ static int copy_tree(const char *from, const char *to)
         return errno == ENOENT ? GS_OK
                                : fail_at(GS_FAILED, from, 0, "cannot be read: %s", strerror(errno));
     for (size_t i = 0; i < names.n && !code; i++) {
-        struct stat st;
         AUTO_FREE char *source = xstrfmt("%s/%s", from, names.v[i]),
                        *target = xstrfmt("%s/%s", to, names.v[i]);
-        bool folder = !stat(source, &st) && S_ISDIR(st.st_mode);
-        code = folder ? copy_tree(source, target) : copy_file(source, target);
+        code = files_is_folder(source) ? copy_tree(source, target) : copy_file(source, target);
     }
     return code;
 }

@@ -71,8 +71,7 @@ static void add_family(struct families *f, struct peers p, struct choice_of *c, 
         for (size_t row = 0; row < p.rows; row++)
             for (size_t i = 0; i < p.n; i++)
                 p.x[row * p.n + i] = x[row * width + c->at[i]];
-        f->v = xrealloc(f->v, (f->n + 1) * sizeof *f->v);
-        f->v[f->n++] = p;
+        APPEND(f->v, f->n) = p;
     } else {
         free(p.of_rank);
         free(c->a);

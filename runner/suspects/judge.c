@@ -17,9 +17,8 @@ static struct suspect *suspect_of(struct verdicts *v, enum suspect_kind kind, si
     for (size_t i = 0; i < v->n; i++)
         if (v->v[i].kind == kind && v->v[i].a == a && v->v[i].b == b)
             return &v->v[i];
-    v->v = xrealloc(v->v, (v->n + 1) * sizeof *v->v);
-    v->v[v->n] = (struct suspect){.kind = kind, .a = a, .b = b};
-    return &v->v[v->n++];
+    APPEND(v->v, v->n) = (struct suspect){.kind = kind, .a = a, .b = b};
+    return &v->v[v->n - 1];
 }
 
 void verdicts_add(struct verdicts *v, enum suspect_kind kind, size_t a, size_t b,
@@ -27,12 +26,10 @@ void verdicts_add(struct verdicts *v, enum suspect_kind kind, size_t a, size_t b
 {
     struct suspect *s = suspect_of(v, kind, a, b);
     size_t at = s->n;
-    s->findings = xrealloc(s->findings, (s->n + 1) * sizeof *s->findings);
-    while (at && s->findings[at - 1].excess.value < f->excess.value)
-        at--;
-    memmove(s->findings + at + 1, s->findings + at, (s->n - at) * sizeof *s->findings);
+    APPEND(s->findings, s->n) = *f;
+    for (; at && s->findings[at - 1].excess.value < f->excess.value; at--)
+        s->findings[at] = s->findings[at - 1];
     s->findings[at] = *f;
-    s->n++;
 }
 
 static void drop(struct verdicts *v, size_t i)

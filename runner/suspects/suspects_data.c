@@ -123,20 +123,18 @@ static void read_fail(struct reader *in, const json_t *o)
     int rank = (int)json_integer_value(json_object_get(o, "rank"));
     int round = c ? (int)param(c, "round") : 0;
     int partner = round > 0 ? round_peer(rank, round - 1, (int)d->ranks) : -1;
-    char *where =
-        partner < 0 ? xstrfmt("rank %d", rank) : xstrfmt("rank %d with rank %d", rank, partner);
+    AUTO_FREE char *where = rank < 0      ? xstrdup("no rank reported")
+                            : partner < 0 ? xstrfmt("rank %d", rank)
+                                          : xstrfmt("rank %d with rank %d", rank, partner);
     char *text = xstrfmt("%s (host %s): %s in %s: %s", where, json_text_of(o, "host"),
                          json_text_of(o, "kind"), json_text_of(o, "phase"), json_text_of(o, "why"));
     bool known = false;
     for (size_t i = 0; i < d->n_failed; i++)
         known = known || !strcmp(d->failed[i], text);
-    free(where);
-    if (known) {
+    if (known)
         free(text);
-        return;
-    }
-    d->failed = xrealloc(d->failed, (d->n_failed + 1) * sizeof *d->failed);
-    d->failed[d->n_failed++] = text;
+    else
+        APPEND(d->failed, d->n_failed) = text;
 }
 
 /* ---- recordings ---- */

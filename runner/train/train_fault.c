@@ -10,9 +10,12 @@
 static void printed(struct train_fault *f, size_t steps)
 {
     size_t n = strlen(f->why);
+    char first[64] = "";
+    if (steps > TRAIN_PRINTED_MAX)
+        snprintf(first, sizeof first, "the first %d of ", TRAIN_PRINTED_MAX);
     if (steps)
-        snprintf(f->why + n, sizeof f->why - n, "; %zu step time%s recorded, not compared", steps,
-                 steps == 1 ? "" : "s");
+        snprintf(f->why + n, sizeof f->why - n, "; %s%zu step time%s recorded, not compared", first,
+                 steps, steps == 1 ? "" : "s");
 }
 
 static void last_words(struct train_fault *f, const struct train_output *o)

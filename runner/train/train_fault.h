@@ -8,6 +8,9 @@
 #include "train/train_output.h"
 #include "train/train_process.h"
 
+/* Step times in a fail line, at most 20 bytes each: a line has at most RAW_LINE_MAX. */
+#define TRAIN_PRINTED_MAX 300000
+
 /* One line for the recording and the user. */
 struct train_fault {
     const char *kind; /* of a fail line; NULL: none */

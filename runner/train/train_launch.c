@@ -28,8 +28,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PRINTED_MAX 300000 /* times, at most 20 bytes each: a line has at most RAW_LINE_MAX */
-
 struct launching {
     const struct plan *plan;
     const char *dir;
@@ -69,7 +67,7 @@ static void say_result(const struct launching *l, const struct train_slot *s,
     units_human_time(left, sizeof left, took_s * more);
     if (f->kind)
         say("%s: launch %d of %lld: %s: %s: %s (%s)", l->plan->section, l->launch, launches, name,
-            f->kind, f->why, strrchr(l->log_path, '/') + 1);
+            f->kind, f->why, path_name(l->log_path));
     else
         say("%s: launch %d of %lld: %s: %zu step times, median %s, in %s%s%s%s", l->plan->section,
             l->launch, launches, name, n,
@@ -85,7 +83,7 @@ static json_t *fail_line(const struct train_slot *s, const struct train_fault *f
     json_t *line = record_fail_line(
         &(struct record_death){s->cell->id, f->kind, f->why, "", "train", s->copy, -1});
     json_t *printed = json_array();
-    for (size_t i = 0; i < n && i < PRINTED_MAX; i++)
+    for (size_t i = 0; i < n && i < TRAIN_PRINTED_MAX; i++)
         json_array_append_new(printed, json_integer((json_int_t)steps[i].ns));
     json_object_set_new(line, "printed_ns", printed);
     return line;
@@ -239,11 +237,8 @@ static int restore_command(struct launching *l)
 
 static int begin(struct launching *l, int attempt)
 {
-    char name[64];
-    AUTO_FREE char *path =
-        xstrfmt("%s/%s", l->dir, record_name(name, sizeof name, l->launch, attempt, "jsonl"));
-    l->log_path =
-        xstrfmt("%s/%s", l->dir, record_name(name, sizeof name, l->launch, attempt, "log"));
+    AUTO_FREE char *path = record_path(l->dir, l->launch, attempt, "jsonl");
+    l->log_path = record_path(l->dir, l->launch, attempt, "log");
     l->log = open(l->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     int code =
         l->log < 0 ? fail_file(l->log_path, "written", errno) : record_create(&l->record, path);

@@ -2,6 +2,7 @@
 #include "train/train_slot.h"
 
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "config/params.h"
 #include "record/ledger.h"
@@ -77,9 +78,9 @@ struct carrier {
 
 static struct train_slot *slot_of(const struct carrier *c, const struct raw_line *l)
 {
-    const char *cell = json_string_value(json_object_get(l->json, "cell"));
+    const char *cell = json_text_of(l->json, "cell");
     int64_t copy = json_integer_value(json_object_get(l->json, "copy"));
-    for (size_t i = 0; cell && i < c->n; i++)
+    for (size_t i = 0; i < c->n; i++)
         if (!strcmp(c->slots[i].cell->id, cell) && c->slots[i].copy == copy)
             return &c->slots[i];
     return NULL;
@@ -87,8 +88,7 @@ static struct train_slot *slot_of(const struct carrier *c, const struct raw_line
 
 static bool is_launched(const struct raw_line *l)
 {
-    const char *key = json_string_value(json_object_get(l->json, "key"));
-    return l->type == RAW_NOTE && key && !strcmp(key, LAUNCHED);
+    return l->type == RAW_NOTE && !strcmp(json_text_of(l->json, "key"), LAUNCHED);
 }
 
 static int mark(struct carrier *c, struct train_slot *s, const struct raw_line *l)

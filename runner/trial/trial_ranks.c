@@ -33,8 +33,7 @@ static bool read_comm(struct reader *f, const json_t *o)
         if (!strcmp(all->v[f->comm].name, json_text_of(o, "comm")))
             break;
     if (f->comm == all->n) {
-        all->v = xrealloc(all->v, (all->n + 1) * sizeof *all->v);
-        all->v[all->n++] = (struct trial_comm){
+        APPEND(all->v, all->n) = (struct trial_comm){
             .name = xstrdup(json_text_of(o, "comm")),
             .ranks = json_integer_of(o, "ranks"),
             .nodes = json_integer_of(o, "nodes"),
@@ -81,8 +80,7 @@ static struct trial_visit *visit_of(struct reader *f, struct trial_comm *c, cons
     f->next = i + 1;
     if (i < c->n)
         return &c->visits[i];
-    c->visits = xrealloc(c->visits, (c->n + 1) * sizeof *c->visits);
-    struct trial_visit *v = &c->visits[c->n++];
+    struct trial_visit *v = &APPEND(c->visits, c->n);
     *v = (struct trial_visit){.step = json_integer_of(o, "step"),
                               .block = json_integer_of(o, "block"),
                               .copy = json_integer_of(o, "copy"),

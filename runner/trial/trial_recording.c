@@ -20,12 +20,6 @@
 
 #define WORKLOAD "trial"
 
-static const char *base(const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path;
-}
-
 /* ---- the header ---- */
 
 /* The words themselves may hold a secret. */
@@ -36,7 +30,7 @@ static json_t *about(const struct trial_comm *c, const struct trial_source *s)
     for (char **w = s->command; *w; w++)
         text_addn(&words, *w, strlen(*w) + 1);
     sha256_hex(words.s, words.len, hex);
-    return json_pack("{so ss so sI sI sI sI sI so}", "command", json_text(base(s->command[0])),
+    return json_pack("{so ss so sI sI sI sI sI so}", "command", json_text(path_name(s->command[0])),
                      "command_sha256", hex, "communicator", json_text(c->name), "abi",
                      (json_int_t)c->abi, "nccl", (json_int_t)c->nccl, "step_calls",
                      (json_int_t)c->step_calls, "step_B", (json_int_t)c->step_bytes, "dropped",
@@ -49,10 +43,10 @@ static json_t *header(const struct trial_comm *c, const struct trial_source *s)
     json_t *h = json_pack(
         "{ss si ss ss so so ss ss si si ss sI sI sI ss so}", "type", "header", "schema",
         RECORD_SCHEMA, "gradsync", GRADSYNC_VERSION, "commit", gradsync_commit, "run_id",
-        json_text(base(s->dir)), "platform", json_text(s->platform), "workload", WORKLOAD, "label",
-        "", "launch", s->launch, "attempt", 1, "started", provenance_time(at, sizeof at), "seed",
-        (json_int_t)s->seed, "ranks", (json_int_t)c->ranks, "nodes", (json_int_t)c->nodes, "plugin",
-        "nccl_tuner 1", "env", provenance_env(environ));
+        json_text(path_name(s->dir)), "platform", json_text(s->platform), "workload", WORKLOAD,
+        "label", "", "launch", s->launch, "attempt", 1, "started", provenance_time(at, sizeof at),
+        "seed", (json_int_t)s->seed, "ranks", (json_int_t)c->ranks, "nodes", (json_int_t)c->nodes,
+        "plugin", "nccl_tuner 1", "env", provenance_env(environ));
     json_object_set_new(h, "clock",
                         json_pack("{ss sI}", "name", CLOCK_NAME, "step_ns",
                                   (json_int_t)clock_step_ns(clock_now_ns)));
@@ -201,11 +195,10 @@ static json_t *closing(const struct trial_comm *c, const struct arm *arms, size_
 
 int trial_recording_write(const struct trial_comm *c, const struct trial_source *s)
 {
-    char name[64], group[PLAN_ID];
+    char group[PLAN_ID];
     struct record r;
     struct arm *arms;
-    AUTO_FREE char *path =
-        xstrfmt("%s/%s", s->dir, record_name(name, sizeof name, s->launch, 1, "jsonl"));
+    AUTO_FREE char *path = record_path(s->dir, s->launch, 1, "jsonl");
     int code = record_create(&r, path);
     if (code)
         return code;

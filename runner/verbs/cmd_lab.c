@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/jsontext.h"
 #include "base/text.h"
 #include "config/config.h"
 #include "lab/control_socket.h"
@@ -97,9 +98,8 @@ static int send_order(void *request, char **words, int n)
     if (!code && !facts)
         code = fail(GS_USAGE,
                     "lab-set: not in a lab; it works only in commands that gradsync lab runs");
-    const char *control = json_string_value(json_object_get(facts, "control"));
     if (!code)
-        code = control_socket_send(control ? control : "", order.s, &answer);
+        code = control_socket_send(json_text_of(facts, "control"), order.s, &answer);
     if (answer)
         puts(answer);
     json_decref(facts);

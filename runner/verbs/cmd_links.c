@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/locate.h"
+#include "base/shell_quote.h"
 #include "base/text.h"
 #include "common/round_peer.h"
 #include "config/config.h"
@@ -173,11 +174,15 @@ static int write_config(const struct links *l, const char *dir, const char *to)
         text = links_config_text(l, config.s, path_name(dir));
     if (text && !files_replace(to, text, 0644))
         code = fail_file(to, "written", errno);
+    AUTO(config_free_of) struct config *written = NULL;
+    if (!code)
+        code = config_from_text(&written, to, text, strlen(text), NULL);
     if (!code)
         say("written: %s; next: %sgradsync model --plan %s", to,
-            strstr(config.s, "[model]") ? ""
-                                        : "add the section [model] ('gradsync help model'), then ",
-            to);
+            config_section(written, "model")
+                ? ""
+                : "add the section [model] ('gradsync help model'), then ",
+            SHELL_WORD(to));
     return code;
 }
 

@@ -3,6 +3,7 @@
 #include "advise/proof_plan.h"
 #include "base/cli.h"
 #include "base/err.h"
+#include "base/shell_quote.h"
 #include "base/text.h"
 #include "launch/run.h"
 #include "trial/trial_job.h"
@@ -22,14 +23,18 @@ struct request {
 
 /* ---- the same steps again ---- */
 
-static int run_plan(const struct request *q, struct proof_plan *p)
+static int run_plan(const struct request *q, struct proof_plan *p, const char *platform)
 {
-    struct run_options options = {.data = q->out, .quiet = q->quiet};
+    size_t first = p->overrides.n; /* of the user's */
     if (q->launches.value)
         words_addf(&p->overrides, "measure:launches=%ld", q->launches.value);
     for (size_t i = 0; q->set && q->set[i]; i++)
         words_add(&p->overrides, q->set[i]);
-    options.overrides = (const char *const *)p->overrides.v;
+    const char *const *overrides = (const char *const *)p->overrides.v;
+    AUTO_FREE char *again =
+        shell_command("prove", platform, NULL, overrides ? overrides + first : NULL);
+    struct run_options options = {
+        .overrides = overrides, .data = q->out, .again = again, .quiet = q->quiet};
     return run_config_text("proof", &p->config, &options);
 }
 
@@ -42,7 +47,7 @@ static int prove_run(const struct request *q, const struct steps_evidence *s,
     int code = proof_plan(&p, s, run, &settings, (const char *const *)q->set);
     if (!code && p.config.len) {
         ++*plans;
-        code = run_plan(q, &p);
+        code = run_plan(q, &p, s->shapes[run->shape].platform);
     }
     return code;
 }

@@ -140,8 +140,7 @@ static int read_section(struct wan_map *m, const struct config *c, const struct 
 
 static void add_crossing(struct wan_map *m, size_t from, size_t to, size_t line)
 {
-    m->crossings = xrealloc(m->crossings, (m->n_crossings + 1) * sizeof *m->crossings);
-    m->crossings[m->n_crossings++] = (struct wan_crossing){{from, to}, line};
+    APPEND(m->crossings, m->n_crossings) = (struct wan_crossing){{from, to}, line};
 }
 
 static int read_line_links(struct wan_map *m, const struct config_entry *e, const char *list,
@@ -179,9 +178,8 @@ static int read_line(struct wan_map *m, const struct config_entry *e)
         code = config_error(e, "rate=… is missing");
     if (code)
         return code;
-    m->lines = xrealloc(m->lines, (m->n_lines + 1) * sizeof *m->lines);
-    m->lines[m->n_lines] = l;
-    return read_line_links(m, e, links + strlen("links="), m->n_lines++);
+    APPEND(m->lines, m->n_lines) = l;
+    return read_line_links(m, e, links + strlen("links="), m->n_lines - 1);
 }
 
 static int read_common(struct wan_map *m, const struct config_entry *e)

@@ -91,9 +91,8 @@ static int write_group(struct record *out, struct job *j, uint64_t cell, uint64_
 
 static int write_launch(struct job *j, int launch)
 {
-    char name[64];
     struct record out;
-    char *path = xstrfmt("%s/%s", j->dir, record_name(name, sizeof name, launch, 1, "jsonl"));
+    char *path = record_path(j->dir, launch, 1, "jsonl");
     int code = record_create(&out, path);
     free(path);
     if (code)

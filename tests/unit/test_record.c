@@ -165,14 +165,14 @@ static void the_umask_is_the_users(void **state)
 static void names_come_back_and_others_are_refused(void **state)
 {
     (void)state;
-    char name[64];
     int launch, attempt;
-    assert_string_equal(record_name(name, sizeof name, 2, 1, "jsonl"), "launch-02.01.jsonl");
-    assert_true(record_parse_name(name, &launch, &attempt));
+    AUTO_FREE char *path = record_path("d", 2, 1, "jsonl"),
+                   *long_one = record_path("d", 100, 12, "jsonl");
+    assert_string_equal(path, "d/launch-02.01.jsonl");
+    assert_true(record_parse_name(path_name(path), &launch, &attempt));
     assert_int_equal(launch, 2);
     assert_int_equal(attempt, 1);
-    record_name(name, sizeof name, 100, 12, "jsonl");
-    assert_true(record_parse_name(name, &launch, &attempt));
+    assert_true(record_parse_name(path_name(long_one), &launch, &attempt));
     assert_int_equal(launch, 100);
     static const char *const others[] = {
         "launch-02.01.log",       "launch-2.1.jsonl",    "launch-00.01.jsonl",

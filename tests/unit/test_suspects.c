@@ -41,6 +41,7 @@ static void each_pair_meets_once(void **state)
             assert_int_equal(round_peer(a, -1, n), -1);
             assert_int_equal(round_peer(a, INT_MAX, n), -1);
         }
+        assert_int_equal(round_peer(-1, 0, n), -1); /* of a death that no rank reported */
     }
 }
 
