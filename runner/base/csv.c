@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/units.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -110,6 +111,7 @@ int csv_close(struct csv *c, bool keep)
 
 void csv_bytes(struct csv *c, const char *s, size_t n)
 {
+    assert(c->buf); /* open */
     while (n) {
         if (c->n == BUFFER)
             flush(c);

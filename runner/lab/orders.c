@@ -57,11 +57,12 @@ static const char *read_port(const char *text, struct amount *a)
 
 static const char *read_amount(const struct order *o, const char *text, struct amount *a)
 {
-    *a = (struct amount){.share = o->what == LOSS || (text && strchr(text, '%'))};
+    *a = (struct amount){0};
     if (o->what > ADMIT)
         return NULL;
     if (o->what == ADMIT)
         return read_port(text, a);
+    a->share = o->what == LOSS || strchr(text, '%');
     bool good = a->share ? units_parse_real(text, &a->x) : units_parse_rate(text, &a->x);
     if (o->what == LOSS)
         return good && a->x >= 0 && a->x <= 1 ? NULL : "not a loss; write e.g. 0.1% or 0.001";
