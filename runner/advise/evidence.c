@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "compare/alike.h"
 #include "compare/within_run.h"
+#include "record/check_run.h"
 #include "record/runs.h"
 
 #include <math.h>
@@ -148,7 +149,7 @@ static void add_platform(struct text *t, const char *platform)
     text_addf(t, "%s%s", t->len ? ", " : "", platform);
 }
 
-/* Runs that can hold steps; others are not read further. */
+/* Runs that can hold steps; others are only checked. */
 static int read_run(struct steps_evidence *s, const char *dir, struct text *platforms)
 {
     struct machine m;
@@ -160,6 +161,8 @@ static int read_run(struct steps_evidence *s, const char *dir, struct text *plat
     add_platform(platforms, m.facts[FACT_PLATFORM]);
     if (level_of(workload, "overlapped", "") != LEVEL_ALONE)
         code = compare_within_run(&s->comparison, dir, NULL, NULL);
+    else
+        code = check_recordings(dir);
     if (code || s->comparison.n == before)
         machine_free(&m);
     else

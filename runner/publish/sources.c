@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "plan/plan.h"
 #include "publish/paper_tables.h"
+#include "record/check_run.h"
 #include "record/machine.h"
 #include "record/runs.h"
 
@@ -24,6 +25,8 @@ static int add_run(struct grid *g, const char *dir)
     const char *fields[RUN_COLUMNS];
     char launches[24];
     int code = machine_of_run(&m, dir);
+    if (!code)
+        code = check_recordings(dir);
     if (!code && m.files) {
         for (size_t i = 0; i < MACHINE_FACTS; i++)
             fields[i] = m.facts[i];
