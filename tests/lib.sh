@@ -126,7 +126,7 @@ tap_describe() {
     for pid; do echo "$pid $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)"; done
 }
 no_orphans() {
-    if until_true 10 tap_alone; then pass "$1"; else
+    if until_true 60 tap_alone; then pass "$1"; else
         # shellcheck disable=SC2046
         flunk "$1" "still running:"$'\n'"$(tap_describe $(marked))"
     fi

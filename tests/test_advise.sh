@@ -272,14 +272,14 @@ steps 1 '' "$cuda"
 edit 1 's/ctas=8/ctas=4/g; s/ctas=16/ctas=8/g'
 prove() { # NAME FACTOR: of the time of a step with ctas=8
     exits 0 "$1" "$gradsync" prove sim --steps 8 --blocks 6 --launches 5 -- \
-        "$build/tuner/job" steps=400 step_us=4000 "factor=$2"
+        "$build/tuner/job" steps=280 step_us=6000 "factor=$2"
 }
 lines() { # TYPE FILTER FILE…
     local type=$1 filter=$2
     shift 2
     cat "$@" | jq -r "select(.type == \"$type\") | $filter" | sort -u | xargs
 }
-prove 'a proof in a job succeeds' 0.2
+prove 'a proof in a job succeeds' 0.1
 like "$out" $'\nctas=8: kept, gain [0-9.]+ to [0-9.]+% at level trial \(run ' \
     'a proof in a job confirms the advice'
 is "$(lines header '"\(.launch) \(.proof_of)"' data/raw/sim/trial/*/*.jsonl)" \

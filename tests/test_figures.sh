@@ -158,7 +158,8 @@ exits 2 'a wrong colour is refused' env COLOURS='#12345' figures/draw latency x 
 like "$err" "COLOURS='#12345': must be eight colours" 'the error says what COLOURS must be'
 drawn=$(bash mk/drawn.sh data/csv/drawings "$gradsync")
 like "$drawn" 'figures/out/two/answer.svg' '`make figures` prints the path of each figure'
-like "$drawn" $'\n(Try|Set|Change|Leave) .* two[ (]' 'what to set is said in one line'
+is "$(grep -cE '^(Try|Set|Change|Leave) .* two[ (]' <<<"$drawn")" 1 \
+    'what to set is said in one line'
 like "$drawn" 'show the result: build/gradsync show data/raw/two/' \
     'the command that shows the run is named'
 rm data/SHA256SUMS

@@ -60,7 +60,7 @@ END
 exits 2 'an unknown algorithm is refused' "$gradsync" plan typo.ini
 like "$err" "did you mean 'ring'" 'the error names the nearest algorithm'
 
-exits 3 'suspects does not look for GPUs where there is no driver' \
+exits 3 'suspects on GPUs is refused without a driver' \
     "$gradsync" suspects -o data --set pairs:backend=cuda --set launch:ranks=2
 like "$err" '^--set pairs:backend=cuda: \[pairs\] needs a GPU: ' \
     'suspects: the error names the option that asks for GPUs'

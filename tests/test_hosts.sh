@@ -90,12 +90,12 @@ exits 3 'a run with a host that ssh does not reach exits with 3' timeout 60 "$gr
     q.ini -o none --set 'launch:hosts=node-a, node-c'
 one_line "$err" 'the error about the host is one line'
 like "$err" 'host node-c port 22: No route' 'the error has the words of ssh'
-"$gradsync" run -q q.ini -o lost --set launch:ranks=2 --set measure:deadline=4s \
+"$gradsync" run -q q.ini -o lost --set launch:ranks=2 --set measure:deadline=10s \
     --set measure:budget=2s --set measure:max_blocks=100000 --set measure:precision=0.01% \
     2>lost.err &
 pid=$!
 recorded() { grep -qs '"type":"block"' lost/p/*/*/launch-01.01.jsonl; }
-until_true 30 recorded
+until_true 100 recorded || flunk 'the run on two hosts begins' "$(cat lost.err)"
 ip link set node-b down
 wait $pid
 is $? 3 'a run whose host loses its network exits with 3'

@@ -392,8 +392,8 @@ for name in 'times_us' 'times\\u005fus'; do
 done
 number=$(grep -n '"redop"' spread.json | tail -n 1 | cut -d: -f1)
 sed "${number}s/:/ /" spread.json >broken.json
-refused 1 "broken.json:$number: refused: not JSON" 'damage behind lists of many lines has its line' \
-    broken.json
+refused 1 "broken.json:$number: refused: not JSON" \
+    'damage behind lists of many lines has its line' broken.json
 "$json" wrong=1024 >wrong.json
 ok 'a report with wrong values is imported' import -o json_wrong wrong.json
 like "$err" '2 cells have a fault' 'import counts the cells with wrong values of a report'

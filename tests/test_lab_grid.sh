@@ -26,7 +26,7 @@ port() { # SECONDS FROM TO: 1: refused, so reached; 124: not reached
 flow() { # FROM TO N MICROSECONDS: came overtaken lost bursts least most
     rm -f flow
     at "$2" ./sockets count 7000 >flow &
-    until_true 30 test -s flow
+    until_true 100 test -s flow
     at "$1" ./sockets number "$2" 7000 "$3" "$4"
     wait
     tail -1 flow
@@ -42,17 +42,17 @@ set_lab disturb off >/dev/null
 say calm "$(flow north south 500 100)"
 
 set_lab down north-east >/dev/null
-say down "$(port 0.5 north east) $(port 0.5 east north) $(port 5 north south)"
+say down "$(port 0.5 north east) $(port 0.5 east north) $(port 60 north south)"
 set_lab up north-east >/dev/null
-say up "$(port 5 north east)"
+say up "$(port 60 north east)"
 set_lab 'down' 'north>south' >/dev/null
 say one_way "$(flow north south 20 100 | cut -d' ' -f1) $(flow south north 20 100 | cut -d' ' -f1)"
 set_lab reset >/dev/null
-say reset "$(port 5 north south)"
+say reset "$(port 60 north south)"
 set_lab stall north-east >/dev/null
-say stall "$(port 0.5 north east) $(port 5 north south)"
+say stall "$(port 0.5 north east) $(port 60 north south)"
 set_lab go north-east >/dev/null
-say go "$(port 5 north east)"
+say go "$(port 60 north east)"
 set_lab loss 'south>north' 100% >/dev/null
 say loss "$(flow south north 20 100 | cut -d' ' -f1) $(flow south east 20 100 | cut -d' ' -f1)"
 set_lab reset >/dev/null

@@ -30,10 +30,11 @@ told=$(grep '^warning: .*: not idle' <<<"$err")
 # How busy a machine is seen to be depends on the machine. Whatever the recording says of it, run
 # must tell as show does.
 "$gradsync" show busy >/dev/null 2>shown
-is "$told" "$(grep '^warning: .*: not idle' shown)" \
-    'run warns once, in the words of show'
-[ -n "$told" ] || diag \
-    "no load was seen: $(grep -h '"type":"health"' busy/*/*/*/launch-*.jsonl | tail -n 1)"
+shown=$(grep '^warning: .*: not idle' shown)
+if [ -n "$told$shown" ]; then is "$told" "$shown" 'run warns once, in the words of show'; else
+    skip 'run warns once, in the words of show' \
+        "no load was seen: $(grep -h '"type":"health"' busy/*/*/*/launch-*.jsonl | tail -n 1)"
+fi
 run "$gradsync" run -q busy.ini -o quiet
 is "$err" '' 'run -q does not warn'
 no_orphans 'no process is left'

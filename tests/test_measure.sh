@@ -199,7 +199,7 @@ END
 "$gradsync" run slow.ini -q -o slow 2>slow.err &
 pid=$!
 has_block() { grep -qs '"type":"block"' slow/here/null/*/launch-01.01.jsonl; }
-until_true 30 has_block
+until_true 100 has_block || flunk 'the run begins' "$(cat slow.err)"
 kill -TERM $pid
 wait $pid
 is $? 1 'an interrupted run exits with 1'

@@ -9,7 +9,7 @@
 ends() { # WHAT WANT COMMAND…: ends by itself, not 0, and names what is wrong
     local what=$1 want=$2
     shift 2
-    run timeout 20 "$@"
+    run timeout 120 "$@"
     like "$rc $err" "^[123] .*$want" "${*:2} ends with a message: $what"
 }
 special='not a regular file'
@@ -108,7 +108,7 @@ files() { find /dev/shm/gradsync-* -type f 2>/dev/null | grep -q .; }
 no_folder() { ! ls -d /dev/shm/gradsync-* >/dev/null 2>&1; }
 until_true 60 files || exit 1
 kill -9 $pid
-until_true 30 no_folder || exit 2
+until_true 100 no_folder || exit 2
 END
 printf '%s\n' '[launch]' 'ranks = 2' 'oversubscribe = yes' '[measure]' 'launches = 1' \
     'budget = 120s' 'max_blocks = 1000000' \

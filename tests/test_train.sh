@@ -233,10 +233,10 @@ launches=1 config hang <<'END'
 command = 'echo x=1; [ {n} = 1 ] || { echo on my way; setsid ./deaf & wait; }'
 time = x=([0-9.]+)
 n = 1, 2
-timeout = 1s
+timeout = 5s
 END
 exits 1 'a command that hangs makes the exit code 1' train hang.ini
-like "$err" 'n=2: hang: ended after 1 s .timeout.; 1 step time recorded, not compared; its last' \
+like "$err" 'n=2: hang: ended after 5 s .timeout.; 1 step time recorded, not compared; its last' \
     'a command that hangs is ended at its timeout'
 no_orphans 'no process of a command that hangs is left'
 

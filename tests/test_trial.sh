@@ -14,7 +14,7 @@ run_of() { find raw -name MANIFEST.json -printf '%T@ %h\n' | sort -n | tail -n 1
 
 exits 0 'a trial in three launches succeeds' \
     trial --arms 'ctas=8, ring/LL, nvls' --steps 8 --blocks 6 --launches 3 -- \
-    "$job" steps=400 step_us=2000 factor=1.5
+    "$job" steps=400 step_us=2000 factor=3
 is "$(head -n 1 <<<"$out")" 'calls 2003' "the job's output stays as it is"
 like "$err" 'launch 3: a step of 5 collectives and 105.9 MB; 30 visits, 0 dropped' \
     'trial says what a step is and how many visits it made'
@@ -39,9 +39,6 @@ is "$(jq -r 'select(.type == "header") | "\(.trial.command) \(.trial.step_calls)
     'job 5 blocks 2' 'the header says which command ran and how the trial ended'
 is "$(jq -r 'select(.type == "block") | .iters' "$raw"/*.jsonl | sort -u)" 7 \
     'the first step of a visit is left out'
-ok 'a step of the recording takes 2 ms, as in the job' test \
-    "$(jq -s '[.[] | select(.type == "block") | .time_ns[0] / .iters] | min | floor' \
-    "$raw"/*.jsonl)" -lt 2250000
 is "$(jq -r 'select(.key == "request" and .copy == 0) | .value' "$raw"/launch-01*.jsonl | sort |
     uniq -c | xargs)" \
     '3 honoured 1 not available: NCCL does not have it for any collective of the step' \
@@ -58,8 +55,12 @@ measured() { # CONFIG: blocks
         [.[] | select(.type == "block" and (.cell | IN($ids[])))] | length' "$(run_of)"/*.jsonl
 }
 exits 0 'a trial with more CTAs than the communicator has succeeds' \
-    short --arms ctas=32,ctas=8,ctas=24 --launches 2 \
+    short --steps 2 --arms ctas=32,ctas=8,ctas=24 --launches 2 \
     -- "$job" steps=200 step_us=2000
+# Each visit times one step; two would take 4 ms. A busy machine does not disturb every visit.
+is "$(jq -s '[.[] | select(.type == "block") | .time_ns[0] / .iters] | min |
+    . >= 2e6 and . < 3.5e6' "$(run_of)"/*.jsonl)" true \
+    'a step of the recording takes 2 ms, as in the job'
 like "$err" 'ctas=32 +clamped: NCCL ran fewer CTAs, at most 24' \
     'trial says that NCCL ran fewer CTAs than asked for'
 is "$(fate)" 'clamped: NCCL ran fewer CTAs, at most 24' \
@@ -95,7 +96,7 @@ done
 
 exits 0 'a job with --keep-best and a better arm succeeds' \
     trial --arms ctas=8,ring/LL --steps 8 --blocks 16 --keep-best -- \
-    "$job" steps=5000 step_us=3000 factor=0.3
+    "$job" steps=5000 step_us=6000 factor=0.1
 like "$err" 'the job continues with ctas=8' 'a job with --keep-best goes on with the best arm'
 ok 'the best arm is kept to the end of the job' \
     test "$(sed -n 's/ring.LL128 channels=8 //p' <<<"$out")" -gt 10000
@@ -127,11 +128,11 @@ exits 143 'trial exits with 143 when SIGTERM ends the command' \
 "$gradsync" trial -o raw --arms ctas=8 \
     -- bash -c 'trap "echo got it; exit 9" TERM; echo ready >ready; while :; do sleep 0.1; done' \
     >told 2>&1 &
-until_true 10 test -e ready
+until_true 100 test -e ready || flunk 'the command starts' "$(cat told)"
 pid=$!
 kill -TERM $pid
 ended() { [[ $(ps -o stat= -p $pid) =~ ^(Z|$) ]]; }
-until_true 10 ended || kill -KILL $pid $(pgrep -P $pid)
+until_true 100 ended || kill -KILL $pid $(pgrep -P $pid)
 wait $pid
 is "$? $(head -n 1 told)" '9 got it' 'trial passes a signal on to the command'
 
@@ -139,12 +140,12 @@ mkfifo gate
 "$gradsync" trial -q --warmup 5 -o killed --arms ctas=8 --steps 4 \
     -- bash -c '"$0" steps=100 && read -r <gate && "$0" steps=100' "$job" >told 2>&1 &
 pid=$!
-until_true 30 grep -qs calls told
+until_true 100 grep -qs calls told || flunk 'the job makes its first calls' "$(cat told)"
 kill -KILL $pid
 wait $pid 2>/dev/null
 echo go >gate
 lines() { [ "$(grep -c '^calls 503' told)" = 2 ]; }
-ok 'the job goes on to its end without a trial that was killed' until_true 30 lines
+ok 'the job goes on to its end without a trial that was killed' until_true 100 lines
 
 # ---- what cannot be
 

@@ -120,16 +120,16 @@ is "$(last)" 'hold 15' 'each communicator makes all visits of its own trial'
 
 trial 'steps = 4' 'warmup = 5'
 logged() { grep -qs "\"type\":\"$1\"" out/*.jsonl; }
-(until_true 20 logged visit && touch out/stop && until_true 20 logged over &&
+(until_true 100 logged visit && touch out/stop && until_true 100 logged over &&
     echo 1 >keep.new && mv keep.new out/keep) &
 exits 0 'all ranks agree when a trial is stopped and told which arm to keep' \
-    job steps=3000 step_us=500 jitter_us=100
+    job steps=6000 step_us=500 factor=0.1 jitter_us=100
 is "$(lines over | jq -r .why | sort -u)" stop \
     'a trial that is told to stop stops at the end of a block'
 is "$(lines kept | jq -r '"\(.arm) \(.call)"' | sort -u | wc -l)" 1 \
     'all ranks keep the same arm from the same call on'
 ok 'the kept arm runs to the end of the job' \
-    test "$(sed -n 's/ring.LL128 channels=8 //p' "$tmp/.out")" -gt 1500
+    test "$(sed -n 's/ring.LL128 channels=8 //p' "$tmp/.out")" -gt 5000
 wait
 trial 'steps = 4' 'warmup = 5'
 exits 0 'all ranks agree when one rank alone sees the wish to stop in time' \

@@ -20,7 +20,7 @@ config() { # NAME LINE…
         >"all/$1.ini"
 }
 config one 'blocks = 2' 'max_blocks = 2'
-config two 'blocks = 3' 'max_blocks = 100000' 'precision = 0.01%' 'budget = 60s'
+config two 'blocks = 3' 'max_blocks = 100000' 'precision = 0.01%' 'budget = 1h'
 
 printf '[nul]\n' >all/zz.ini
 exits 2 'a folder with a wrong config is refused' build/gradsync run all

@@ -66,7 +66,7 @@ JobRequeue=1
 MinJobAge=3600
 KillWait=3
 ReturnToService=2
-SlurmdTimeout=6
+SlurmdTimeout=300
 GresTypes=gpu
 NodeName=n[1-3] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$(($1 + 1))-$(($1 + 3))] CPUs=2 RealMemory=2000 Gres=gpu:fake:2 State=UNKNOWN
 PartitionName=main Nodes=n[1-3] Default=YES MaxTime=30:00 PriorityTier=1

@@ -34,7 +34,8 @@ is "$(shape "$dir")" "$(shape "$(ls -d local/p/null/*)")" \
 cells() { grep -o '"id": "[0-9a-f]*"' "$1/plan.json"; }
 is "$(cells "$dir")" "$(cells "$(ls -d local/p/null/*)")" \
     'a campaign and a local run have the same plan'
-like "$(head -n 1 "$dir/launch-02.01.jsonl")" '"job":\{"id":"[0-9]*","array":"[0-9]*","task":"2"' \
+last() { printf '%s\n' "$dir/launch-$1".*.jsonl | tail -n 1; } # LAUNCH: its last attempt
+like "$(head -n 1 "$(last 02)")" '"job":\{"id":"[0-9]*","array":"[0-9]*","task":"2"' \
     'each launch of a campaign names its job'
 isnt "$(grep -ho '"nodes":"n[0-9]"' "$dir"/*.jsonl | sort -u | wc -l)" 0 \
     'each launch of a campaign names its nodes'
@@ -48,7 +49,7 @@ ok 'resume accepts a complete campaign' "$gradsync" resume "$camp"
 like "$err" 'nothing to do' 'resume of a complete campaign has nothing to do'
 is "$(grep -c '"job"' "$camp/jobs.jsonl")" 1 'resume of a complete campaign submits nothing'
 
-chmod u+w "$dir" "$dir/launch-01.01.jsonl" && printf 'x' >>"$dir/launch-01.01.jsonl"
+{ chmod u+w "$dir" "$(last 01)" && printf 'x' >>"$(last 01)"; } || flunk 'the copy is edited'
 exits 1 'collect refuses to replace an edited copy' "$gradsync" collect -o raw "$camp"
 like "$err" 'edited since the run was completed' 'the message says that the copy was edited'
 rm -rf raw
@@ -88,19 +89,24 @@ is "$(wc -l <"$camp/tasks.tsv")" 7 'a folder of configs makes 4 tasks of one lau
 settled
 ok 'a campaign of two configs is collected' "$gradsync" collect -o raw "$camp"
 like "$err" "^collected into $tmp/raw: " 'collect says in full where it wrote to'
-is "$(cd raw && echo */null/*/launch-*.jsonl | wc -w)" 7 \
-    'every launch of two configs is collected once'
+is "$(printf '%s\n' raw/*/null/*/launch-*.jsonl | sed 's/\.[0-9]*\.jsonl$//' | sort -u | wc -l)" 7 \
+    'every launch of two configs is collected'
 rm -rf raw
 
 submitted q.ini --set measure:launches=200 --set slurm:throttle=5 --set launch:ranks=1 \
-    --set null:size=8 --set null:config=a
+    --set null:size=8 --set null:config=a --set slurm:time=20min \
+    --set slurm:setup="until [ -e $tmp/open ]; do sleep 0.2; done"
 measured() { grep -ls '"status":"complete"' "$camp"/runs/*/*/*/launch-*.jsonl | wc -l; }
-most=0
-while [ "$(measured)" -lt 10 ] && [ $SECONDS -lt 300 ]; do
-    now=$(jobs_in R)
-    [ "$now" -le "$most" ] || most=$now
-done
-is "$((most <= 5 && most >= 2))" 1 'an array of 200 keeps to its throttle'
+jobs_now() { # those that run, and why the others wait
+    echo "$(jobs_in R) $(squeue -h -t PD -n "$(basename "$camp")" -o %r)"
+}
+throttled() { [ "$(jobs_now)" = '5 JobArrayTaskLimit' ]; }
+until_true 300 throttled
+is "$(jobs_now)" '5 JobArrayTaskLimit' \
+    'an array of 200 runs five tasks, and its throttle holds the others'
+touch "$tmp/open"
+some_measured() { [ "$(measured)" -ge 10 ]; }
+until_true 300 some_measured || flunk 'tasks measure once they may' "$(squeue -r | head)"
 "$gradsync" cancel -q "$camp"
 settled
 done=$(measured)

@@ -43,7 +43,7 @@ freeze() { # as if it had lost the network; it will go on later
         [[ $(ps -o comm= "${steps[@]}") == *gradsync-rank* ]]
 }
 until_true 120 freeze || flunk 'the dead node has a process to stop' "$(ps -ef)"
-# as Slurm finds by itself half a minute later
+# as Slurm does by itself after SlurmdTimeout
 scontrol update nodename="$node" state=down reason=dead
 # its reason comes a moment after its state
 requeued() { "$gradsync" status "$camp" | grep -q 'queued again'; }

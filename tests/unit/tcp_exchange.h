@@ -152,9 +152,9 @@ static inline int exchange(const struct wl_host *h, void *arg)
     for (int turn = 0; left > 0; turn++) {
         if (late && turn >= late && (late = 0, recv_all(l, h, p, &b)))
             return say(h, "late post", l->why);
-        int got = l->ops->next(l, &e, late ? 0.005 : 5);
+        int got = l->ops->next(l, &e, late ? 0.005 : 60);
         if (got < 0 || (got == 0 && !late))
-            return say(h, "next", got ? l->why : "nothing for 5 s");
+            return say(h, "next", got ? l->why : "nothing for 60 s");
         left -= got;
         size_t at = got ? (size_t)e.peer * (size_t)p->blocks + e.id : 0;
         if (got && e.done == WAN_SENT)
@@ -164,7 +164,7 @@ static inline int exchange(const struct wl_host *h, void *arg)
                               ->peers[e.peer]
                               .streams[rng_below(&rng, (uint64_t)p->options.streams)]);
     }
-    if (l->ops->settle(l, 5))
+    if (l->ops->settle(l, 60))
         return say(h, "settle", l->why);
     struct link_tcp_events seen;
     link_tcp_events(l, &seen);
