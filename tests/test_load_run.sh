@@ -37,5 +37,10 @@ if [ -n "$told$shown" ]; then is "$told" "$shown" 'run warns once, in the words 
 fi
 run "$gradsync" run -q busy.ini -o quiet
 is "$err" '' 'run -q does not warn'
+mkdir configs && printf '%s\n' '[platform]' 'name = other' '[null]' >configs/other.ini
+printf '%s\n' '[platform]' 'name = other' '[launch]' 'ranks = 1' '[measure]' 'blocks = 2' \
+    '[null more]' 'size = 8' >more.ini
+"$gradsync" run -q more.ini --set 'null more:size=16' -o more
+ok 'a run is shown, though the config of its platform has no such section' "$gradsync" show more
 no_orphans 'no process is left'
 done_testing

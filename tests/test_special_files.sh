@@ -121,4 +121,12 @@ else
     is "$rc" 0 'a killed run leaves nothing in shared memory'
 fi
 no_orphans 'no process is left'
+# ---- a result that nobody gets ----
+
+for verb in help 'help config' 'list plugins'; do
+    # shellcheck disable=SC2086
+    run bash -c '"$0" "$@" >/dev/full' "$gradsync" $verb
+    is "$rc" 1 "$verb fails where its output does not fit"
+    like "$err" 'standard output cannot be written: No space left' "$verb says what is full"
+done
 done_testing

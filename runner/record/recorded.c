@@ -126,13 +126,20 @@ static int read_recordings(struct recorded *r)
 /* ---- the config ---- */
 
 /* A limit describes the hardware, not the run. So a corrected config also applies to older
- * recordings, in figures, tables and paper. */
+ * recordings, in figures, tables and paper. The run's other overrides may be of sections that this
+ * config does not have: the run may be from another config of the platform. */
 static int read_limit(struct recorded *r, const struct config *recorded)
 {
     AUTO_FREE char *path = xstrfmt("configs/%s.ini", r->platform);
     AUTO(config_free_of) struct config *today = NULL;
-    int code =
-        access(path, F_OK) ? GS_OK : config_load(&today, path, (const char *const *)r->overrides);
+    size_t n = 0;
+    while (r->overrides && r->overrides[n])
+        n++;
+    AUTO_FREE const char **limits = xcalloc(n + 1, sizeof *limits);
+    for (size_t i = 0, kept = 0; i < n; i++)
+        if (!strncmp(r->overrides[i], "limits:", strlen("limits:")))
+            limits[kept++] = r->overrides[i];
+    int code = access(path, F_OK) ? GS_OK : config_load(&today, path, limits);
     r->limit = today      ? settings_limit(today, "busbw")
                : recorded ? settings_limit(recorded, "busbw")
                           : (double)NAN;

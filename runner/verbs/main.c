@@ -4,6 +4,7 @@
 #include "base/version.h"
 #include "verbs/commands.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -64,11 +65,8 @@ static int unknown_verb(const char *word)
     return fail(GS_USAGE, "no verb '%s'; 'gradsync help' lists them%s", word, DID_YOU_MEAN(near));
 }
 
-int main(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
-    /* If the parent ignores SIGCHLD, waitpid would not return exit codes. */
-    signal(SIGCHLD, SIG_DFL);
-    /* No setlocale: numbers keep the C format in every locale. */
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return main_help();
     if (!strcmp(argv[1], "--version")) {
@@ -77,4 +75,16 @@ int main(int argc, char **argv)
     }
     const struct verb *v = find_verb(argv[1]);
     return v ? v->run(argc - 1, argv + 1) : unknown_verb(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    /* If the parent ignores SIGCHLD, waitpid would not return exit codes. */
+    signal(SIGCHLD, SIG_DFL);
+    /* No setlocale: numbers keep the C format in every locale. */
+    int code = run_verb(argc, argv);
+    if (!fflush(stdout) && !ferror(stdout))
+        return code;
+    int lost = fail(GS_FAILED, "standard output cannot be written: %s", strerror(errno));
+    return code ? code : lost;
 }
