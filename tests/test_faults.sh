@@ -10,7 +10,7 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0" # a crash is 
 
 base() {
     printf '%s\n' '[platform]' 'name = p' '[launch]' 'ranks = 2' 'oversubscribe = yes' '[measure]' \
-        'launches = 1' 'retries = 0' 'deadline = 2s' 'warmup = 0' 'warmup_ops = 1' "$@"
+        'launches = 1' 'retries = 0' 'deadline = 5s' 'warmup = 0' 'warmup_ops = 1' "$@"
 }
 base 'blocks = 2' 'max_blocks = 2' 'budget = 100ms' '[null]' 'size = 8' >fault.ini
 # Three groups of about a second each: time to be hit in.
@@ -48,7 +48,8 @@ end() { # CODE NAME
     err=$(cat "$name.err")
 }
 children() { pgrep -P "$1" | sort -n; }
-launcher() { pgrep -P "$top_pid" -x "mpirun|orterun|prterun|mpiexec"; } # gradsync has a keeper beside it
+# gradsync has a keeper beside it.
+launcher() { pgrep -P "$top_pid" -x "mpirun|orterun|prterun|mpiexec"; }
 shim() {
     for p in $(children "$(launcher)"); do
         [[ $(tr '\0' '\n' <"/proc/$p/environ") == *"OMPI_COMM_WORLD_RANK=$1"$'\n'* ]] && echo "$p"

@@ -197,7 +197,8 @@ echo "run: $?"
 kill $! 2>/dev/null
 kill -CONT "$relay"
 END
-run lab --set lab:late=1% -- bash late.sh moment 1
+# About 15% of the packets are late then; on a busy machine some are in any case.
+run lab --set lab:late=5% -- bash late.sh moment 1
 is "$out:$err" 'run: 0:' 'a run whose lab is late for a moment succeeds'
 is "$(cat moment/*/*/*/*.jsonl | jq -c 'select(.type == "block") | .block' | sort | uniq -c | tr \
     -s ' ')" ' 1 1' \
