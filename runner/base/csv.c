@@ -51,10 +51,9 @@ int csv_open(struct csv *c, const char *path)
     return code;
 }
 
-/* Starts writing out what was just written and gives up the pages of what is on disk by now. A
- * large table then needs a few MiB of page cache, always the same: all of it would push out what
- * others use, and where memory is lent page by page (virtual machines) filling new pages costs
- * several times what the disk does. */
+/* Starts writing to disk what was just written, and drops older pages from the page cache. A large
+ * table would otherwise push out what others use, and in virtual machines new pages cost more time
+ * than the disk does. */
 static void write_behind(struct csv *c)
 {
     off_t start = (off_t)(c->written - c->n), behind = start - WINDOW;
