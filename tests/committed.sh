@@ -38,6 +38,9 @@ committed_tables() {
         rm -rf "$kept"
         (committed_make "$kept") && echo "$key" >"$kept/key"
     fi
-    exec {committed_lock}>&-
+    # Copied under the lock: with another key, another test makes them anew.
     mkdir -p "$1" && [ -e "$kept/key" ] && cp -r "$kept"/* "$1"
+    local code=$?
+    exec {committed_lock}>&-
+    return $code
 }

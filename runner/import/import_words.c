@@ -60,7 +60,8 @@ bool text_plain(const char *s, size_t n)
 const char *word_copy(char *buf, size_t n, const struct word *w)
 {
     size_t length = w->n < n ? w->n : n - 1;
-    memcpy(buf, w->s, length);
+    if (length) /* a row may lack the word */
+        memcpy(buf, w->s, length);
     buf[length] = '\0';
     return buf;
 }

@@ -131,6 +131,8 @@ int machine_of_run(struct machine *m, const char *dir)
             code = read_file(m, paths.v[i]);
     }
     m->files = m->facts[FACT_RUN] ? (int)paths.n : 0;
+    if (code)
+        machine_free(m);
     return code;
 }
 
