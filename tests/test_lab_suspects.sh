@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tier: slow
 #
-# gradsync suspects between four emulated hosts: the link with 100 ms more is named, and no other
+# gradsync suspects between four emulated hosts: the link with 200 ms more is named, and no other
 # link. The hosts share the processors of one machine, so a busy one may make a rank a suspect too.
 # The other links have 20 ms, so that the time of a message is not that of the scheduler.
 . "$(dirname "$0")/lib.sh"
 . "$top/tests/lab.sh"
 [ -e "$build/gradsync-rank" ] || skip_all 'built without MPI'
 
-lab_config 200Mbit/s 20ms 'east-south = rtt=120ms'
+lab_config 200Mbit/s 20ms 'east-south = rtt=220ms'
 sed -i 's/^south = gpus=1/&\nwest = gpus=1/; s/^ranks = 3/ranks = 4/; s/^nodes = 3/nodes = 4/
     s/^hosts = .*/hosts = north, east, south, west/' lab.ini
 run lab -- "$gradsync" suspects lab.ini -q -o data -s pairs:size=64KiB -s pairs:gemm=64 \
