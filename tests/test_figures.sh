@@ -159,7 +159,7 @@ like "$err" "COLOURS='#12345': must be eight colours" 'the error says what COLOU
 drawn=$(bash mk/drawn.sh data/csv/drawings "$gradsync")
 like "$drawn" 'figures/out/two/answer.svg' '`make figures` prints the path of each figure'
 is "$(grep -cE '^(Try|Set|Change|Leave) .* two[ (]' <<<"$drawn")" 1 \
-    'what to set is said in one line'
+    'one line says what to set'
 like "$drawn" 'show the result: build/gradsync show data/raw/two/' \
     'the command that shows the run is named'
 rm data/SHA256SUMS

@@ -130,6 +130,6 @@ death=$(jq -c 'select(.type == "cell" and .params.round == "1") | {type: "fail",
 echo "$death" >>"$lost"/launch-01.01.jsonl
 run "$gradsync" suspects "$lost"
 like "$out" 'failed: no rank reported \(host h\): lost in time: mpirun was killed' \
-    'a death that no rank reported is of no rank and no pair'
+    'a death that no rank reported names no rank and no pair'
 
 done_testing

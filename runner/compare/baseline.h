@@ -40,7 +40,7 @@ struct group_pass {
 const char *group_config(const struct group_pass *p, const struct series *s);
 const char *group_mode(const struct group_pass *p, const struct series *s);
 
-/* Adds log(b / a) of the blocks that both have and that are of this origin.
+/* Adds log(b / a) of each block of this origin that has both a and b.
  *
  * A block of a trial visits its baseline twice. Then the time is the mean of the logarithms of both
  * visits, as in trial/trial_result.c; but not if a and b are the two copies. The A/A floor is copy 1

@@ -18,7 +18,7 @@ struct answer {
     struct answer **parts;   /* the answers from which it was calculated or chosen */
     size_t n_parts;
     size_t left_out; /* rows that were refused (publish/admissibility.h) */
-    bool skipped;    /* all rows are of skipped cells: measuring again gives no value */
+    bool skipped;    /* every row is a skipped cell: measuring again gives no value */
     bool none;       /* no value; `else` is printed */
     char *gap;       /* why there is no value; NULL: there is one */
     size_t fault;    /* index of the gap in admissibility.v; SIZE_MAX: none */

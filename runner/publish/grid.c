@@ -165,8 +165,8 @@ static char *row_key(const struct grid *g, size_t row)
     struct text t = {0};
     text_clear(&t);
     add_columns(&t, g, row, identity, COUNT(identity));
-    /* The hash of the parameters stands for them where they are not written out. wan.csv has those that
-     * count; the hash also changes with the version of wan_sync. */
+    /* Tables without a column of parameters have their hash, cell_id. wan.csv needs its own columns:
+     * there the hash also changes with the version of wan_sync. */
     if (grid_has(g, "strategy"))
         add_columns(&t, g, row, of_wan, COUNT(of_wan));
     else if (!grid_has(g, "params"))

@@ -105,7 +105,7 @@ static void compare_at(struct comparison *c, const char *dir, const char *baseli
     comparison_solve(c, 1);
 }
 
-/* With a block in each launch, because in what a trial prints a block stands for a launch. */
+/* One block in each launch: a trial treats its blocks as compare treats launches. */
 static void compare_repeats_what_the_trial_printed(void **state)
 {
     const char *dir = folder_path(*state, "20261123T000000Z-0001");
